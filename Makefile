@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# `make help` lists the targets.
+
+O      ?= build
+V      ?= 0
+SAN    ?=
+STATIC ?= 0
+CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CLANG  ?= clang
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+# What is built differently lives apart, so that switching never mixes objects.
+comma   := ,
+VARIANT := $(if $(SAN),-san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(STATIC)),-static)
+B       := $(O)/obj$(VARIANT)
+PROGRAM := $(O)/zmem-bpf$(VARIANT)
+
+ifeq ($(V),1)
+Q    :=
+SAY  := @:
+else
+Q    := @
+SAY  := @printf '  %-8s %s\n'
+endif
+
+# bpftool is in sbin, which an ordinary user's PATH may lack.
+BPFTOOL ?= $(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool),bpftool)
+
+CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf $(CPPFLAGS)
+CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
+                -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
+LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
+LDLIBS_BPF   := -lbpf -lelf -lz
+ifneq ($(SAN),)
+CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
+LDFLAGS_ALL += -fsanitize=$(SAN)
+endif
+ifeq ($(STATIC),1)
+CPPFLAGS_ALL += -DZMEM_STATIC
+LDFLAGS_ALL  += -static
+endif
+
+MODULES := base proc model source enrich query render app
+SRC     := $(wildcard $(MODULES:%=src/%/*.c))
+OBJ     := $(SRC:src/%.c=$(B)/%.o)
+LIB     := $(MODULES:%=$(B)/lib%.a)
+LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
+
+.PHONY: all run test test-all check bench deps deps-all install uninstall clean help FORCE
+all: $(PROGRAM)
+
+help:
+	@echo 'make              the program: $(O)/zmem-bpf'
+	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
+	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
+	@echo 'make test-all     also other kernels in qemu, sanitizers, valgrind'
+	@echo 'make check        layer rules, format, file and function lengths'
+	@echo 'make bench        the measurements of README.md (as root)'
+	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
+	@echo 'make install      program, schema; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make clean'
+	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
+	@echo 'SAN=address,undefined builds with sanitizers; CC=clang'
+
+# ---- packages (Debian) ----
+
+DEPS     := gcc clang llvm make libbpf-dev libelf-dev zlib1g-dev bpftool libcmocka-dev python3-jsonschema jq
+DEPS_ALL := qemu-system-x86 busybox-static cpio kmod valgrind clang-format
+
+define install_missing
+@missing=; for p in $(1); do \
+	dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+if [ -n "$$missing" ]; then \
+	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	echo "installing:$$missing"; \
+	{ $$sudo apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null || \
+	{ echo "make deps: could not install$$missing: install them by hand" >&2; exit 1; }; \
+fi
+endef
+
+deps:
+	$(call install_missing,$(DEPS))
+
+deps-all: deps
+	$(call install_missing,$(DEPS_ALL))
+
+# ---- BPF: one object and two skeletons a program ----
+
+BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
+BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
+BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -Ivmlinux -Iinclude -Ibpf \
+             -Wall -Wextra -Werror -Wno-unused-parameter
+SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.skel.h) $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
+
+$(O)/bpf/%.raw.o: bpf/%.bpf.c
+	$(SAY) BPF $<
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_FLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@
+
+$(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
+	$(Q)$(BPFTOOL) gen object $@ $<
+
+$(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
+	$(SAY) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_full > $@.tmp && mv $@.tmp $@
+
+$(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
+	$(SAY) LSKEL $@
+	$(Q)$(BPFTOOL) gen skeleton -L $< name $(*F) > $@.tmp && mv $@.tmp $@
+
+.SECONDARY: $(BPF_OBJ) $(BPF_NAMES:%=$(O)/bpf/%.raw.o) $(SKELETONS)
+-include $(BPF_NAMES:%=$(O)/bpf/%.raw.d)
+
+# Who includes which skeleton.
+$(B)/source/light_counters.o: $(O)/bpf/task_counters.lskel.h
+$(B)/source/light_counters_probe.o: $(O)/bpf/task_counters_probe.lskel.h
+$(B)/source/explain.o: $(BPF_NAMES:%=$(O)/bpf/%.skel.h)
+
+# ---- program ----
+
+# Changes of flags rebuild.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' | cmp -s - $@ || \
+		echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' > $@
+
+$(B)/%.o: src/%.c $(B)/flags
+	$(SAY) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+
+define module_lib
+$(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
+	$(Q)rm -f $$@ && ar rcs $$@ $$^
+endef
+$(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
+
+# A library uses those behind it.
+LINK_ORDER := app render query enrich source model proc base
+
+$(PROGRAM): $(B)/main.o $(LIB)
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) -lpthread -o $@
+
+-include $(OBJ:.o=.d) $(B)/main.d
+
+run: deps
+	@$(MAKE) --no-print-directory all
+	@$(PROGRAM)
+
+# ---- tests ----
+
+# A unit test links only what its module may use: the layer rules as a linker error.
+UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+UNIT_BIN := $(UNIT:%=$(B)/tests/%)
+
+uses_base   := base
+uses_proc   := proc base
+uses_model  := model base
+uses_query  := query model base
+uses_render := render query model base
+uses_source := source model proc base
+uses_enrich := enrich model proc base
+uses_app    := app render query enrich source model proc base
+# tests/unit/test_<module>_<what>.c
+module_of    = $(word 2,$(subst _, ,$(1)))
+
+$(B)/tests/%.o: tests/unit/%.c $(B)/flags
+	$(SAY) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Itests/support -DTESTS_DIR='"$(CURDIR)/tests"' -MMD -MP -c $< -o $@
+
+.SECONDEXPANSION:
+$(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
+		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lpthread -o $@
+
+-include $(UNIT_BIN:=.d)
+.SECONDARY: $(UNIT_BIN:=.o)
+
+$(O)/mkmem: tests/support/mkmem.c
+	$(SAY) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -static $< -lpthread -o $@
+
+test: deps
+	@$(MAKE) --no-print-directory test-build
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
+
+.PHONY: test-build
+test-build: $(PROGRAM) $(UNIT_BIN) $(O)/mkmem
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
+
+test-all: deps-all
+	@$(MAKE) --no-print-directory test-build
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run vm san valgrind
+
+check:
+	@tests/check
+
+bench: deps
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory STATIC=1 all
+	@O='$(O)' tests/bench/run
+
+# ---- install ----
+
+install: all
+	install -D -m 0755 $(PROGRAM) $(DESTDIR)$(PREFIX)/sbin/zmem-bpf
+	install -D -m 0644 src/dist/zmem.snapshot.schema.json $(DESTDIR)$(PREFIX)/share/zmem-bpf/zmem.snapshot.schema.json
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/sbin/zmem-bpf
+	rm -rf $(DESTDIR)$(PREFIX)/share/zmem-bpf
+
+clean:
+	rm -rf $(O)
+
+FORCE:

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Exact sums of per-CPU counters.
+ *
+ * percpu_counter.count alone misses up to (batch − 1) · CPUs; the rest is in one s32 a CPU at
+ * `counters` + that CPU's offset. No symbol is needed for the offsets: a one-slot per-CPU map of our
+ * own has its per-CPU base pointer in struct bpf_array and its slot of each CPU from
+ * bpf_map_lookup_percpu_elem(); the difference is the offset, the same for every per-CPU object.
+ *
+ * User space runs cpu_offset_setup once for every possible CPU before the first read (dead CPUs are
+ * folded into count, and impossible ones have no valid offset); from then on the table is only read.
+ */
+#ifndef ZMEM_PERCPU_BPF_H
+#define ZMEM_PERCPU_BPF_H
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} cpu_anchor SEC(".maps");
+
+/* One offset for each possible CPU; user space sets max_entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} cpu_offset SEC(".maps");
+
+/* Number of possible CPUs: entries of cpu_offset. */
+const volatile __u32 cpu_count = 1;
+
+struct cpu_offset_args {
+	__u32 index; /* in cpu_offset */
+	__u32 cpu;
+};
+
+/* Fills one entry of cpu_offset. Returns 0, 1 for a bad index, 2 where the kernel has no such CPU. */
+SEC("syscall")
+int cpu_offset_setup(struct cpu_offset_args *args)
+{
+	__u32 zero = 0, index = args->index;
+	volatile __u64 *entry = bpf_map_lookup_elem(&cpu_offset, &index);
+	__u64 slot, base;
+
+	if (!entry)
+		return 1;
+	/* Going through memory turns pointers the verifier guards into numbers. */
+	*entry = (__u64)bpf_map_lookup_percpu_elem(&cpu_anchor, &zero, args->cpu);
+	slot = *entry;
+	*entry = (__u64)&cpu_anchor;
+	base = kread64(*entry + koffset(struct bpf_array, pptrs));
+	if (!slot || !base)
+		return 2;
+	*entry = slot - base;
+	return 0;
+}
+
+struct percpu_sum {
+	__u64 counters[ZMEM_RSS_COUNT]; /* per-CPU pointers, 0 where there is none */
+	__s64 sum[ZMEM_RSS_COUNT];
+};
+
+static long percpu_sum_cpu(__u32 index, struct percpu_sum *s)
+{
+	const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &index);
+
+	if (!offset)
+		return 1;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		if (s->counters[i])
+			s->sum[i] += (__s32)kread32(s->counters[i] + *offset);
+	}
+	return 0;
+}
+
+/* The four counters of an array of struct percpu_counter at `addr`; never less than 0. */
+static __always_inline void percpu_sum_rss(__u64 addr, __s64 *ret_pages)
+{
+	struct percpu_sum s;
+
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		__u64 counter = addr + i * (__u64)bpf_core_type_size(struct percpu_counter);
+
+		s.sum[i] = kread64(counter + koffset(struct percpu_counter, count));
+		s.counters[i] = 0;
+		if (bpf_core_field_exists(struct percpu_counter, counters))
+			s.counters[i] = kread64(counter + koffset(struct percpu_counter, counters));
+	}
+	bpf_loop(cpu_count, percpu_sum_cpu, &s, 0);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		ret_pages[i] = s.sum[i] < 0 ? 0 : s.sum[i];
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * task_struct → struct zmem_record: the only place that touches the kernel's members.
+ *
+ * It takes no lock and no reference beyond the iterator's own on the task. What it reads can change
+ * or be freed meanwhile; loads cannot fault, and a read that was overtaken is recognised and
+ * repeated (read_memory). It keeps no state, so any number of readers may run at once.
+ */
+#ifndef ZMEM_TASK_READ_BPF_H
+#define ZMEM_TASK_READ_BPF_H
+
+/* include/linux/sched.h, include/linux/pid.h: constants that BTF does not carry. */
+#define PF_FORKNOEXEC 0x00000040
+#define PF_KTHREAD    0x00200000
+#define PIDTYPE_TGID  1
+
+#define READ_TRIES  3
+#define MAX_THREADS (1 << 16)
+
+/* Scrambles addresses in the output; user space sets it to random bits. */
+const volatile __u64 scramble[2] = {1, 1};
+
+/* A bijection, so that two addresses never become one number. */
+static __always_inline __u64 scrambled(__u64 addr)
+{
+	__u64 x = addr ^ scramble[0];
+
+	x *= scramble[1] | 1;
+	x ^= x >> 32;
+	x *= (scramble[0] << 1) | 1;
+	return x ^ (x >> 29);
+}
+
+/* The struct upid of `pid` at `level`. */
+static __always_inline const struct upid *pid_upid(const struct pid *pid, __u32 level)
+{
+	return kcast(struct upid, (__u64)pid + koffset(struct pid, numbers) +
+					  (level & 31) * (__u64)bpf_core_type_size(struct upid));
+}
+
+/* The number of `pid` in the namespace `ns` at `level`, 0 where it has none. */
+static __always_inline __s32 pid_number(const struct pid *pid, __u32 level, __u64 ns)
+{
+	const struct upid *upid;
+
+	if (!pid || kget(pid, level) < level)
+		return 0;
+	upid = pid_upid(pid, level);
+	return kaddr(upid, ns) == ns ? kget(upid, nr) : 0;
+}
+
+/* Fills the part every kind of record has. Returns false for a process that was just reaped. */
+static __always_inline bool read_identity(const struct task_struct *task, struct zmem_record *r)
+{
+	const struct task_struct *reader = kcast(struct task_struct, bpf_get_current_task());
+	const struct pid *reader_pid = kget(reader, thread_pid);
+	__u32 level = kget(reader_pid, level);
+	__u64 ns = kaddr(pid_upid(reader_pid, level), ns);
+	const struct signal_struct *signal = kget(task, signal);
+	const struct task_struct *parent = kget(task, real_parent);
+	const struct signal_struct *parent_signal = kget(parent, signal);
+	const struct cred *cred = kget(task, real_cred);
+	__u64 *comm = (__u64 *)r->comm;
+
+	r->version = ZMEM_RECORD_VERSION;
+	r->pid = pid_number(kget(task, thread_pid), level, ns);
+	if (!r->pid)
+		return false;
+	r->ppid = pid_number(kget(parent_signal, pids[PIDTYPE_TGID]), level, ns);
+	r->uid = kget(cred, euid.val);
+	r->threads = kget(signal, nr_threads);
+	r->start_boottime_ns = kget(task, start_boottime);
+	comm[0] = kread64((__u64)task->comm);
+	comm[1] = kread64((__u64)task->comm + 8);
+	r->oom_score_adj = kget(signal, oom_score_adj);
+	return true;
+}
+
+/* ---- threads ---- */
+
+struct thread_walk {
+	__u64 head; /* &signal->thread_head: the end of the ring */
+	__u64 node;
+	__u64 found; /* in find_mm_thread */
+	__s64 delta[ZMEM_RSS_COUNT]; /* in thread_deltas */
+};
+
+/* The task of the walk's node, 0 at the end; moves on to the next. */
+static __always_inline __u64 thread_next(struct thread_walk *w)
+{
+	__u64 node = w->node;
+
+	if (!node || node == w->head)
+		return 0;
+	w->node = kread64(node);
+	return node - koffset(struct task_struct, thread_node);
+}
+
+static __always_inline void thread_walk_start(struct thread_walk *w, __u64 task)
+{
+	__u64 signal = kaddr(kcast(struct task_struct, task), signal);
+
+	w->head = signal + koffset(struct signal_struct, thread_head);
+	w->node = signal ? kread64(w->head) : 0;
+}
+
+static long find_mm_step(__u32 index, struct thread_walk *w)
+{
+	__u64 task = thread_next(w);
+
+	if (!task)
+		return 1;
+	if (!kread64(task + koffset(struct task_struct, mm)))
+		return 0;
+	w->found = task;
+	return 1;
+}
+
+/* A leader that exited before its threads has no mm, they have: any of them will do. */
+static __always_inline __u64 find_mm_thread(__u64 leader)
+{
+	struct thread_walk w = {};
+
+	thread_walk_start(&w, leader);
+	bpf_loop(MAX_THREADS, find_mm_step, &w, 0);
+	return w.found;
+}
+
+static long thread_delta_step(__u32 index, struct thread_walk *w)
+{
+	__u64 task = thread_next(w);
+	__u64 counts = task + koffset(struct task_struct___pre62, rss_stat.count);
+
+	if (!task)
+		return 1;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		w->delta[i] += (__s32)kread32(counts + i * sizeof(__s32));
+	return 0;
+}
+
+/* Until 6.1 each thread keeps up to 64 events to itself (SPLIT_RSS_COUNTING, absent on UP). */
+static __always_inline void read_thread_deltas(__u64 task, struct zmem_record *r)
+{
+	struct thread_walk w = {};
+
+	thread_walk_start(&w, task);
+	if (bpf_loop(MAX_THREADS, thread_delta_step, &w, 0) >= MAX_THREADS)
+		r->flags |= ZMEM_CUT_THREADS;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		r->rss_delta[i] = w.delta[i];
+}
+
+/* ---- memory ---- */
+
+static __always_inline void read_rss(__u64 task, __u64 mm, struct zmem_record *r)
+{
+	if (bpf_core_type_exists(struct mm_rss_stat___pre62)) {
+		__u64 counts = mm + koffset(struct mm_struct___pre62, rss_stat.count);
+
+		for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+			r->rss[i] = kread64(counts + i * sizeof(__u64));
+		if (bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+			read_thread_deltas(task, r);
+		r->valid |= ZMEM_VALID_RSS;
+	} else if (bpf_core_field_exists(struct mm_struct, rss_stat) &&
+		   bpf_core_field_exists(struct percpu_counter, count)) {
+		percpu_sum_rss(mm + koffset(struct mm_struct, rss_stat), r->rss);
+		r->valid |= ZMEM_VALID_RSS;
+	}
+}
+
+static __always_inline void read_exe(const struct mm_struct *mm, struct zmem_record *r)
+{
+	__u64 *words = (__u64 *)r->exe;
+	const struct dentry *dentry;
+	const struct file *file;
+	__u64 name;
+
+	if (!bpf_core_field_exists(struct mm_struct, exe_file) ||
+	    !bpf_core_field_exists(struct file, f_path) ||
+	    !bpf_core_field_exists(struct dentry, d_name))
+		return;
+	file = kget(mm, exe_file);
+	if (!file)
+		return;
+	dentry = kget(file, f_path.dentry);
+	if (!dentry)
+		return;
+	name = kaddr(dentry, d_name.name);
+	if (!name)
+		return;
+	r->exe_len = kget(dentry, d_name.len);
+	for (__u32 i = 0; i < ZMEM_EXE_LEN / 8; i++) {
+		if (i * 8 >= r->exe_len)
+			break;
+		words[i] = kread64(name + i * 8);
+	}
+	r->valid |= ZMEM_VALID_EXE;
+}
+
+/*
+ * Everything that hangs on the mm. A global function: the verifier proves it once and not once for
+ * every try.
+ */
+__noinline int read_mm(__u64 task, __u64 mm_addr, struct zmem_record *r)
+{
+	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
+
+	if (!r)
+		return 0;
+	r->valid = 0;
+	read_rss(task, mm_addr, r);
+	if (bpf_core_field_exists(struct mm_struct, total_vm) &&
+	    bpf_core_field_exists(struct mm_struct, locked_vm)) {
+		r->total_vm = kget(mm, total_vm);
+		r->locked_vm = kget(mm, locked_vm);
+		r->valid |= ZMEM_VALID_VM;
+	}
+	if (bpf_core_field_exists(struct mm_struct, pinned_vm)) {
+		r->pinned_vm = kget(mm, pinned_vm.counter);
+		r->valid |= ZMEM_VALID_PINNED;
+	}
+	if (bpf_core_field_exists(struct mm_struct, pgtables_bytes)) {
+		r->pgtables_bytes = kget(mm, pgtables_bytes.counter);
+		r->valid |= ZMEM_VALID_PGTABLE;
+	}
+	if (bpf_core_field_exists(struct mm_struct, hugetlb_usage)) {
+		r->hugetlb_pages = kget(mm, hugetlb_usage.counter);
+		r->valid |= ZMEM_VALID_HUGETLB;
+	}
+	if (bpf_core_field_exists(struct mm_struct, write_protect_seq)) {
+		r->write_protect_seq = kget(mm, write_protect_seq.sequence);
+		if (bpf_core_field_exists(struct mm_struct, ksm_merging_pages))
+			r->ksm_pages = kget(mm, ksm_merging_pages);
+		r->valid |= ZMEM_VALID_SHARING;
+	}
+	read_exe(mm, r);
+	return 0;
+}
+
+/*
+ * task->mm is not ours to hold: exit_mm() clears it before it drops the reference, and exec
+ * replaces it and counts self_exec_id up. The same two before and after mean that what was read
+ * between them belonged to this process. Returns false where the process has no memory any more.
+ */
+static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
+{
+	__u64 task_addr = leader;
+
+	for (int i = 0; i < READ_TRIES; i++) {
+		const struct task_struct *task = kcast(struct task_struct, task_addr);
+		__u64 exec_id = kget(task, self_exec_id);
+		__u64 mm = kaddr(task, mm);
+
+		if (!mm) {
+			task_addr = find_mm_thread(leader);
+			if (!task_addr)
+				return false;
+			r->flags |= ZMEM_LEADER_EXITED;
+			continue;
+		}
+		barrier();
+		read_mm(task_addr, mm, r);
+		barrier();
+		if (kaddr(task, mm) == mm && kget(task, self_exec_id) == exec_id) {
+			r->mm_id = scrambled(mm);
+			return true;
+		}
+	}
+	r->flags |= ZMEM_RACED;
+	r->valid = 0;
+	return true;
+}
+
+/* Fills r from `leader`, a thread group leader. Returns false where there is nothing to report. */
+static __always_inline bool read_task(__u64 leader, struct zmem_record *r)
+{
+	const struct task_struct *task = kcast(struct task_struct, leader);
+	__u32 flags = kget(task, flags);
+
+	if (!read_identity(task, r))
+		return false;
+	if (flags & PF_KTHREAD) {
+		r->kind = ZMEM_KTHREAD;
+		r->size = ZMEM_RECORD_SHORT;
+		return true;
+	}
+	if (!read_memory(leader, r)) {
+		r->kind = ZMEM_ZOMBIE;
+		r->size = ZMEM_RECORD_SHORT;
+		return true;
+	}
+	r->kind = ZMEM_PROCESS;
+	r->size = sizeof(*r);
+	if (flags & PF_FORKNOEXEC)
+		r->flags |= ZMEM_FORKED;
+	if (bpf_core_field_exists(struct task_struct, cgroups)) {
+		r->cgroup_key = scrambled(kaddr(task, cgroups));
+		r->valid |= ZMEM_VALID_CGROUP;
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Columns: what --columns and --sort may name, and how each is read from a process. All counters
+ * are columns; the others say who the process is.
+ */
+#ifndef ZMEM_COLUMN_H
+#define ZMEM_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "zmem/snapshot.h"
+
+enum column_kind {
+	COLUMN_COUNTER, /* bytes */
+	COLUMN_NUMBER,
+	COLUMN_TEXT,
+	COLUMN_PERCENT, /* a counter as a share of RAM or swap */
+	COLUMN_TIME,	/* ms since the epoch */
+};
+
+/* What a column needs beyond the counters, so that only that is read. */
+enum column_needs {
+	NEEDS_USER = 1 << 0,
+	NEEDS_CGROUP = 1 << 1,
+	NEEDS_CMDLINE = 1 << 2,
+};
+
+struct column {
+	const char *key;
+	const char *header;
+	const char *help;
+	enum column_kind kind;
+	enum counter counter; /* of COUNTER and PERCENT */
+	unsigned needs;	      /* enum column_needs */
+	/* Of NUMBER and TIME: false if not measured. */
+	bool (*number)(const struct snapshot *s, const struct process *p, int64_t *ret);
+	/* Of TEXT: NULL if not measured. */
+	const char *(*text)(const struct process *p);
+};
+
+/* All columns, in the order in which help lists them. */
+extern const struct column *const column_table[];
+extern const size_t column_count;
+
+/* The column with that key; upper and lower case are one. NULL if there is none. */
+const struct column *column_find(const char *key, size_t len);
+
+/* Where a column's total is kept or the whole it is a percentage of; false if unknown. */
+bool column_percent(const struct snapshot *s, const struct column *c, uint64_t bytes,
+		    double *ret_percent);
+
+#define COLUMNS_MAX 64
+
+struct column_list {
+	const struct column *item[COLUMNS_MAX];
+	size_t count;
+};
+
+/*
+ * Reads "a,b,c" (the list) or "+a,+b" / "+a,b" (appended to what the list holds). On a bad name
+ * returns -EINVAL, leaves the list as it was and points *ret_bad and *ret_bad_len at the name.
+ */
+int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
+		      size_t *ret_bad_len);
+/* The columns of a table that nobody asked otherwise. */
+void column_list_default(struct column_list *list);
+/* Union of enum column_needs. */
+unsigned column_list_needs(const struct column_list *list);
+
+#endif

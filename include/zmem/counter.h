@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The counters of counters.def as an enum and a table. */
+#ifndef ZMEM_COUNTER_H
+#define ZMEM_COUNTER_H
+
+#include <stdint.h>
+
+enum counter {
+#define ZMEM_COUNTER(id, key, header, origin, bound, help) COUNTER_##id,
+#include "zmem/counters.def"
+#undef ZMEM_COUNTER
+	COUNTER_COUNT,
+};
+
+/* A set of counters. */
+typedef uint32_t counter_mask;
+#define COUNTER_BIT(c) ((counter_mask)1 << (c))
+
+_Static_assert(COUNTER_COUNT <= 32, "counter_mask is too small");
+
+enum counter_origin {
+	ORIGIN_KERNEL,
+	ORIGIN_ROLLUP,
+	ORIGIN_DERIVED,
+};
+
+struct counter_info {
+	const char *key;      /* "rss_anon" */
+	const char *json_key; /* "rss_anon_bytes" */
+	const char *header;
+	enum counter_origin origin;
+	counter_mask bound; /* 0: nothing bounds it */
+	const char *help;
+};
+
+extern const struct counter_info counter_table[COUNTER_COUNT];
+
+#endif

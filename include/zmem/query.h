@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which rows, in which order, how many. Pure: works on a snapshot, reads nothing, allocates only
+ * what it returns.
+ */
+#ifndef ZMEM_QUERY_H
+#define ZMEM_QUERY_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "zmem/column.h"
+#include "zmem/snapshot.h"
+
+struct filter {
+	const pid_t *pids; /* sorted; NULL: any */
+	size_t pid_count;
+	const uid_t *uids; /* sorted; NULL: any */
+	size_t uid_count;
+	const regex_t *pattern; /* against name, then cmdline; NULL: any */
+};
+
+/* True if any restriction is set. */
+bool filter_active(const struct filter *f);
+/* By pid and uid alone: what can be said before names and command lines are read. */
+bool filter_matches_id(const struct filter *f, const struct process *p);
+/* By everything. Kernel threads and zombies match only if their pid was asked for. */
+bool filter_matches(const struct filter *f, const struct process *p);
+
+/* Rows: pointers into a snapshot. */
+struct rows {
+	struct process **item;
+	size_t count;
+};
+
+void rows_done(struct rows *rows);
+/* The processes that match_id() accepts. Returns 0 or -ENOMEM. */
+int rows_select(struct snapshot *s, const struct filter *f,
+		bool (*matches)(const struct filter *, const struct process *),
+		struct rows *ret_rows);
+
+struct order {
+	struct column_list keys;
+	bool reverse;
+};
+
+/*
+ * Compares by the keys, counters and percentages biggest first, all else ascending, what was not
+ * measured last, then by pid: never 0 for two processes.
+ */
+void order_rows(const struct order *o, const struct snapshot *s, struct rows *rows);
+
+/*
+ * For the exact first `top` rows with as few dear reads as can be: puts those rows, whose dear
+ * figures are unread (PSS_SKIPPED), into ret_need that could still be among the first `top`, judging
+ * unread figures by their bounds. Reads them, calls again; returns 0 when the first `top` are
+ * certain. ret_need must have room for `top`. Reorders rows.
+ */
+size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,
+		    struct process **ret_need);
+
+/* Sums over rows, an address space once. */
+struct totals {
+	size_t processes;
+	size_t pss_missing; /* processes without PSS */
+	counter_mask have;
+	uint64_t value[COUNTER_COUNT];
+};
+
+/* A figure that no row has, or that pruning left unread (`pruned`), is absent. */
+void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One process as the kernel side reports it: the one header that BPF and user space share.
+ *
+ * Figures are raw kernel units (pages unless the name says bytes). A group of figures counts only
+ * if its bit is set in `valid`; a member whose bit is clear is zero and means nothing. All members
+ * are naturally aligned, so both sides see the same layout.
+ */
+#ifndef ZMEM_RECORD_H
+#define ZMEM_RECORD_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define ZMEM_RECORD_VERSION 1
+#define ZMEM_COMM_LEN	    16
+#define ZMEM_EXE_LEN	    64 /* longer names are cut; exe_len has the true length */
+
+enum zmem_kind {
+	ZMEM_PROCESS = 1, /* a whole struct zmem_record */
+	ZMEM_KTHREAD = 2, /* only the first ZMEM_RECORD_SHORT bytes: a kernel thread has no memory */
+	ZMEM_ZOMBIE = 3,  /* likewise: exited, not yet waited for, its memory is gone */
+};
+
+/* Groups of figures, in `valid`. */
+enum zmem_valid {
+	ZMEM_VALID_RSS = 1 << 0,     /* rss[], rss_delta[] */
+	ZMEM_VALID_VM = 1 << 1,	     /* total_vm, locked_vm */
+	ZMEM_VALID_PINNED = 1 << 2,  /* pinned_vm */
+	ZMEM_VALID_PGTABLE = 1 << 3, /* pgtables_bytes */
+	ZMEM_VALID_HUGETLB = 1 << 4, /* hugetlb_pages */
+	ZMEM_VALID_EXE = 1 << 5,     /* exe, exe_len */
+	ZMEM_VALID_CGROUP = 1 << 6,  /* cgroup_key */
+	ZMEM_VALID_SHARING = 1 << 7, /* ZMEM_FORKED, write_protect_seq, ksm_pages */
+};
+
+enum zmem_flags {
+	ZMEM_RACED = 1 << 0,	     /* exec or exit changed the mm three times while it was read */
+	ZMEM_LEADER_EXITED = 1 << 1, /* the mm was taken from another thread of the process */
+	ZMEM_FORKED = 1 << 2,	     /* PF_FORKNOEXEC: forked and not exec'ed since */
+	ZMEM_CUT_THREADS = 1 << 3,   /* more threads than are walked: rss_delta is not complete */
+};
+
+/* Indexes of rss[]: the kernel's MM_FILEPAGES … MM_SHMEMPAGES (include/linux/mm_types_task.h). */
+enum zmem_rss {
+	ZMEM_RSS_FILE,
+	ZMEM_RSS_ANON,
+	ZMEM_RSS_SWAP,
+	ZMEM_RSS_SHMEM,
+	ZMEM_RSS_COUNT,
+};
+
+struct zmem_record {
+	__u16 size;    /* bytes of this record, its kind decides */
+	__u8 version;  /* ZMEM_RECORD_VERSION */
+	__u8 kind;     /* enum zmem_kind */
+	__u32 valid;   /* enum zmem_valid */
+	__s32 pid;     /* in the reader's pid namespace, as are all pids */
+	__s32 ppid;    /* 0 where the parent is outside that namespace */
+	__u32 uid;     /* effective, as ps shows */
+	__u32 threads; /* live and exiting ones */
+	__u64 start_boottime_ns; /* since boot, suspend included; /proc/PID/stat has it in ticks */
+	char comm[ZMEM_COMM_LEN]; /* of the leader; any byte but NUL */
+	__s32 oom_score_adj;
+	__u32 flags; /* enum zmem_flags */
+
+	/* ZMEM_RECORD_SHORT ends here. */
+
+	__u64 mm_id;	  /* same mm, same number; scrambled, not an address */
+	__u64 cgroup_key; /* same css_set, same number; scrambled likewise */
+	__s64 rss[ZMEM_RSS_COUNT]; /* pages; exact on kernels that count per CPU (6.2 and later) */
+	__s64 rss_delta[ZMEM_RSS_COUNT]; /* until 6.1: what this process's threads hold back */
+	__u64 total_vm;
+	__u64 locked_vm;
+	__u64 pinned_vm;
+	__u64 pgtables_bytes;
+	__u64 hugetlb_pages;	 /* in base pages; never part of rss */
+	__u32 write_protect_seq; /* 0: no fork ever copied this mm */
+	__u32 exe_len;		 /* true length of the executable's base name */
+	__u64 ksm_pages;	 /* pages merged by KSM */
+	char exe[ZMEM_EXE_LEN];	 /* not terminated when it fills the field */
+};
+
+#define ZMEM_RECORD_SHORT __builtin_offsetof(struct zmem_record, mm_id)
+
+#endif

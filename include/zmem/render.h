@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A result as text. Renderers are pure: they write into a strbuf, which its owner may flush in
+ * chunks, so that memory does not grow with the rows. Errors stay in the strbuf.
+ */
+#ifndef ZMEM_RENDER_H
+#define ZMEM_RENDER_H
+
+#include <stdbool.h>
+
+#include "base/strbuf.h"
+#include "zmem/column.h"
+#include "zmem/result.h"
+
+struct table_style {
+	const struct column_list *columns;
+	bool bytes;	   /* exact bytes, not KiB MiB GiB */
+	bool header;
+	bool only_total;   /* no rows */
+	bool color;	   /* SGR sequences */
+	unsigned width;	   /* cut lines to so many columns, 0: never */
+	bool wide;	   /* no text is cut to its column, only to the line */
+	bool numeric;	   /* uids in place of user names */
+};
+
+/*
+ * Columns, one line a row, a line for the rows that are not shown if there are any, and the total,
+ * which also says where PSS came from and how the cross-check went. Text of processes is escaped:
+ * no control character, no invalid UTF-8 and no direction override reaches the terminal.
+ */
+void render_table(struct strbuf *out, const struct result *r, const struct table_style *style);
+
+/* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
+void render_json(struct strbuf *out, const struct result *r);
+
+#endif

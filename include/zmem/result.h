@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a command found and a renderer shows. It borrows everything it points to. */
+#ifndef ZMEM_RESULT_H
+#define ZMEM_RESULT_H
+
+#include "zmem/query.h"
+#include "zmem/snapshot.h"
+
+enum pss_engine {
+	PSS_ENGINE_NONE,
+	PSS_ENGINE_ROLLUP,
+	PSS_ENGINE_KERNEL,
+	PSS_ENGINE_MIXED,
+};
+
+struct result {
+	const struct snapshot *snapshot;
+	enum pss_engine pss;
+	struct process *const *rows; /* shown, in order */
+	size_t row_count;
+	size_t others_count; /* matched and not shown */
+	struct totals others;
+	struct totals totals; /* shown and others */
+	/* Swap in use that no process's SwapPss accounts for, bytes; may be unknown. */
+	bool swap_unattributed_known;
+	uint64_t swap_unattributed;
+};
+
+#endif

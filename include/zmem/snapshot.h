@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A snapshot: all processes of one moment. It is the one owner of process records and of every
+ * string they point to; whoever fills or reads them borrows.
+ *
+ * A figure that was not measured is absent (process_has() is false), never 0.
+ */
+#ifndef ZMEM_SNAPSHOT_H
+#define ZMEM_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "zmem/system.h"
+#include "zmem/counter.h"
+
+enum process_kind {
+	PROCESS_USER,
+	PROCESS_KTHREAD, /* no memory of its own */
+	PROCESS_ZOMBIE,	 /* its memory is gone */
+};
+
+enum origin {
+	FROM_NOWHERE,
+	FROM_BPF,
+	FROM_PROC,
+};
+
+enum pss_source {
+	PSS_FROM_NOTHING,
+	PSS_FROM_KERNEL,
+	PSS_FROM_ROLLUP,
+};
+
+/* Why a process has PSS or has none. */
+enum pss_status {
+	PSS_SKIPPED, /* not asked for, or cannot reach the first N rows */
+	PSS_OK,
+	PSS_GONE,    /* ended before it could be read */
+	PSS_DENIED,  /* the kernel refuses to show it to us */
+	PSS_TIMEOUT, /* the target is stuck and did not let itself be read in time */
+	PSS_RACED,   /* exec or exit while it was read, several times */
+	PSS_KERNEL_THREAD,
+	PSS_UNSUPPORTED, /* this kernel or this /proc cannot tell */
+	PSS_STATUS_COUNT,
+};
+
+/* "ok", "skipped", …: the words of the JSON contract. */
+const char *pss_status_name(enum pss_status status);
+/* "kernel", "smaps_rollup", NULL. */
+const char *pss_source_name(enum pss_source source);
+
+struct process {
+	pid_t pid;
+	pid_t ppid; /* 0 where the parent is outside our pid namespace */
+	uid_t uid;  /* effective */
+	uint32_t threads;
+	int32_t oom_score_adj;
+	uint64_t start_ns; /* since boot (CLOCK_BOOTTIME); whole ticks if it comes from /proc */
+	uint64_t mm_key;   /* as the source gave it, 0 if it could not tell */
+	uint32_t mm_id;	   /* 1…: the same for processes that share an address space; 0 unknown */
+	bool mm_owner;	   /* the one of them that carries it in totals */
+	enum process_kind kind;
+	bool raced;	    /* the kernel side could not read it */
+	bool forked;	    /* not exec'ed since fork */
+	bool sharing_known; /* forked, write_protect_seq and ksm_pages mean something */
+	uint32_t write_protect_seq;
+	uint64_t ksm_pages;
+	uint64_t cgroup_key; /* the same for processes with the same cgroups; 0 unknown */
+	int32_t rss_delta[4];
+	enum origin counters_source;
+	enum pss_source pss_source;
+	enum pss_status pss_status;
+	counter_mask have;
+	uint64_t value[COUNTER_COUNT]; /* bytes; only where `have` has the bit */
+
+	char comm[16];		/* terminated; any bytes */
+	bool name_cut;		/* name is the beginning of a longer one */
+	const char *name;	/* program; any bytes */
+	const char *user;	/* NULL until enriched */
+	const char *cgroup;	/* likewise, NULL if unknown */
+	const char *unit;	/* likewise */
+	const char *container;	/* likewise */
+	const char *cmdline;	/* arguments joined by spaces, NULL if not asked for or not readable */
+	bool cmdline_truncated; /* there was more of it */
+};
+
+static inline bool process_has(const struct process *p, enum counter c)
+{
+	return p->have & COUNTER_BIT(c);
+}
+
+static inline void process_set(struct process *p, enum counter c, uint64_t bytes)
+{
+	p->value[c] = bytes;
+	p->have |= COUNTER_BIT(c);
+}
+
+/* Recomputes rss, pss_swap and shared from what they are made of. */
+void process_derive(struct process *p);
+
+#define ZRAM_MAX 16
+
+struct zram_device {
+	char name[16];
+	struct zram_stat stat;
+};
+
+/* Figures of the machine. */
+struct system_info {
+	struct meminfo meminfo;
+	struct zram_device zram[ZRAM_MAX];
+	size_t zram_count;
+};
+
+struct host_info {
+	char name[65];
+	char boot_id[37];
+	char kernel_release[65];
+	char arch[65];
+	uint32_t page_size;
+	uint32_t cpus;	  /* online */
+	uint64_t boot_ms; /* when the machine booted, ms since the epoch */
+};
+
+/* What smaps_rollup says of Rss and Swap against the kernel's counters of the same process. */
+struct cross_check {
+	uint32_t checked;
+	uint32_t same;
+	uint32_t moved;	    /* the process changed while it was read */
+	uint32_t different; /* it did not, and they still disagree */
+	uint32_t gone;	    /* ended before they could be compared again */
+	bool done;	    /* false: there was nothing to compare with */
+};
+
+struct collection {
+	uint64_t duration_us; /* until the rows were complete */
+	uint32_t seen;	      /* all, kernel threads and zombies included */
+	uint32_t reported;
+	uint32_t filtered; /* did not pass the filters */
+	uint32_t kernel_threads;
+	uint32_t zombies;
+	uint32_t gone;
+	uint32_t denied;
+	uint32_t timeout;
+	uint32_t raced;
+	uint32_t shared_mm; /* processes whose address space another one carries */
+	bool complete;	    /* nothing is missing but kernel threads and the gone */
+	struct cross_check cross_check;
+};
+
+struct snapshot {
+	int64_t time_ms; /* since the epoch */
+	struct host_info host;
+	struct system_info system;
+	enum origin counters_source;
+	const char *fallback_reason; /* NULL: the first choice worked */
+	struct collection collection;
+	struct process *process;
+	size_t count;
+	size_t capacity;
+	struct arena arena; /* strings */
+};
+
+/* An empty snapshot. Zeroed memory is one, too. */
+void snapshot_init(struct snapshot *s);
+/* Frees all it owns and leaves it empty. */
+void snapshot_done(struct snapshot *s);
+/* Forgets the processes and keeps the memory for the next collection. */
+void snapshot_clear(struct snapshot *s);
+
+/*
+ * Appends a zeroed process. Returns NULL without memory. Pointers to processes are valid until the
+ * next call: collect all, then point.
+ */
+struct process *snapshot_add(struct snapshot *s);
+
+/*
+ * To be called once all processes are there: numbers the address spaces (mm_id), adds the per-thread
+ * deltas of all that share one, counts kernel threads and zombies, derives sums.
+ * Returns -ENOMEM or 0.
+ */
+int snapshot_finish(struct snapshot *s);
+
+/* The process with that pid, NULL if there is none. */
+struct process *snapshot_find(const struct snapshot *s, pid_t pid);
+
+/* Among `rows`, names the process that carries each address space: the one that started first. */
+int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* argv → command → exit code. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/message.h"
+#include "base/cleanup.h"
+
+static const struct {
+	const char *name;
+	int (*run)(const struct options *o);
+} commands[] = {
+	{"snapshot", command_snapshot},
+	{"doctor", command_doctor},
+};
+
+static int run_command(const struct options *o)
+{
+	if (o->help)
+		return help_text();
+	if (o->version)
+		return printf("zmem-bpf %s\n", ZMEM_VERSION) < 0 || fflush(stdout) ? EXIT_FAILED
+										    : EXIT_DONE;
+	if (o->columns && strcmp(o->columns, "help") == 0)
+		return help_columns();
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(commands[i].name, o->command) == 0)
+			return commands[i].run(o);
+	}
+	return message_usage("%s: there is no such command", o->command);
+}
+
+/*
+ * A closed stdin, stdout or stderr would be the number of the next file we open, and output would
+ * go there. What is closed is opened so that using it fails as if it were closed.
+ */
+static void occupy_standard_fds(void)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+	}
+}
+
+int commands_run(int argc, char **argv)
+{
+	struct options o;
+	int r;
+
+	occupy_standard_fds();
+	/* A reader that went away is told by write(), not by a signal in the middle of a file. */
+	signal(SIGPIPE, SIG_IGN);
+	r = options_parse(&o, argc, argv);
+	if (r == 0)
+		r = run_command(&o);
+	options_done(&o);
+	return r;
+}

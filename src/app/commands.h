@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The commands: each takes the options and returns an exit code. */
+#ifndef ZMEM_APP_COMMANDS_H
+#define ZMEM_APP_COMMANDS_H
+
+#include "app/options.h"
+
+int command_snapshot(const struct options *o);
+int command_doctor(const struct options *o);
+
+/* --help and -o help; to stdout. */
+int help_text(void);
+int help_columns(void);
+
+/* Runs what argv asks for. */
+int commands_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf doctor: tries everything on its own and says what works, what does not, and why. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/message.h"
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "zmem/privilege.h"
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+
+__attribute__((format(printf, 3, 4))) static void tell(const char *what, bool ok, const char *fmt,
+						       ...)
+{
+	va_list args;
+
+	printf("%-22s %-4s ", what, ok ? "ok" : "no");
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+}
+
+static void check_kernel(const struct procfs *proc)
+{
+	struct snapshot s = {};
+	struct stat st;
+	char text[256];
+	ssize_t len;
+
+	machine_read(proc, &s.host, &s.system);
+	tell("kernel", true, "%s %s, %u CPUs online, pages of %u bytes", s.host.kernel_release,
+	     s.host.arch, s.host.cpus, s.host.page_size);
+	if (stat(BTF_PATH, &st) == 0)
+		tell("BTF", true, "%s, %lld kB", BTF_PATH, (long long)st.st_size / 1000);
+	else
+		tell("BTF", false, "%s: %s (a kernel with CONFIG_DEBUG_INFO_BTF has it)", BTF_PATH,
+		     strerror(errno));
+	len = file_read(-1, "/sys/kernel/security/lockdown", text, sizeof(text));
+	if (len > 0)
+		tell("lockdown", true, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+static void check_privileges(void)
+{
+	static const char *const use[PRIVILEGE_COUNT] = {
+		[PRIVILEGE_BPF] = "to load BPF programs",
+		[PRIVILEGE_PERFMON] = "to let them read kernel memory",
+		[PRIVILEGE_PTRACE] = "to read smaps_rollup of other users' processes",
+	};
+
+	for (int i = 0; i < PRIVILEGE_COUNT; i++) {
+		bool held = privilege_held(i);
+
+		tell(privilege_name(i), held, "%s%s", use[i], held ? "" : " (run as root)");
+	}
+}
+
+static bool check_source(const struct source_ops *ops,
+			 const struct procfs *proc, bool verbose)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	cleanup(snapshot_done) struct snapshot snapshot = {};
+	uint64_t start = session_now_us(), loaded;
+	char what[40];
+	void *state;
+	int r;
+
+	snapshot_init(&snapshot);
+	snprintf(what, sizeof(what), "counters: %s", ops->name);
+	r = ops->open(proc, &diag, &state);
+	if (r < 0) {
+		const struct diag_note *n = diag.count ? &diag.note[0] : NULL;
+
+		tell(what, false, "%s%s%s%s", n && n->why ? n->why : strerror(-r),
+		     n && n->todo ? " (" : "", n && n->todo ? n->todo : "", n && n->todo ? ")" : "");
+		if (verbose)
+			message_diag(&diag, true);
+		return false;
+	}
+	loaded = session_now_us();
+	r = ops->collect(state, &snapshot);
+	ops->close(state);
+	if (r < 0) {
+		tell(what, false, "collecting: %s", strerror(-r));
+		return false;
+	}
+	tell(what, true, "opened in %.1f ms, %zu processes in %.2f ms",
+	     (double)(loaded - start) / 1000, snapshot.count,
+	     (double)(session_now_us() - loaded) / 1000);
+	return true;
+}
+
+static void check_proc(const struct procfs *proc)
+{
+	tell("/proc", proc->fd >= 0 && proc->trusted, "%s",
+	     proc->fd < 0	 ? "not mounted: no PSS, no names of cgroups"
+	     : !proc->trusted ? "of another pid namespace: no PSS, no names of cgroups"
+				 : "shows the processes of our pid namespace");
+	if (proc->fd >= 0 && proc->trusted) {
+		bool there = faccessat(proc->fd, "self/smaps_rollup", R_OK, 0) == 0;
+
+		tell("PSS: smaps_rollup", there, "%s",
+		     there ? "is read for the rows that need it" : "needs Linux 4.14");
+	}
+}
+
+int command_doctor(const struct options *o)
+{
+	struct procfs proc = {.fd = -1};
+	bool bpf, works;
+
+	if (procfs_open(&proc, "/proc") < 0)
+		proc.fd = -1;
+	check_kernel(&proc);
+	check_privileges();
+	bpf = check_source(&source_bpf, &proc, o->verbose);
+	bpf |= check_source(&source_bpf_probe, &proc, o->verbose);
+	works = check_source(&source_proc, &proc, o->verbose) || bpf;
+	check_proc(&proc);
+	if (proc.fd >= 0)
+		procfs_close(&proc);
+	if (fflush(stdout))
+		return EXIT_FAILED;
+	return works ? EXIT_DONE : message_error("no source of counters works here");
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* --help and -o help, made from the tables of options and columns. */
+#include <stdio.h>
+
+#include "app/commands.h"
+#include "app/message.h"
+#include "zmem/column.h"
+
+static int finish(void)
+{
+	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+int help_text(void)
+{
+	struct option_info info;
+
+	printf("usage: zmem-bpf [snapshot] [OPTION]...   who holds RAM and swap, process by process\n"
+	       "       zmem-bpf doctor [-v]              what works on this machine, and why not\n\n");
+	for (size_t i = 0; options_info(i, &info); i++) {
+		char text[48], letter[8] = "    ";
+
+		if (info.letter)
+			snprintf(letter, sizeof(letter), "-%c, ", info.letter);
+		snprintf(text, sizeof(text), "%s--%s%s%s", letter, info.name,
+			 info.argument ? " " : "", info.argument ? info.argument : "");
+		printf("  %-26s %s\n", text, info.help);
+	}
+	printf("\nNot measured is '-' in tables and null in JSON, never 0; pss_status says why.\n"
+	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user is not there.\n");
+	return finish();
+}
+
+int help_columns(void)
+{
+	for (size_t i = 0; i < column_count; i++)
+		printf("%-14s %s\n", column_table[i]->key, column_table[i]->help);
+	return finish();
+}

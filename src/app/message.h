@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Everything that goes to stderr, and the exit codes (the contract has their meaning). */
+#ifndef ZMEM_APP_MESSAGE_H
+#define ZMEM_APP_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "zmem/diag.h"
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_NOT_FOUND = 3,
+	EXIT_DIFFERENT = 4,
+};
+
+/* "zmem-bpf: …". Returns EXIT_FAILED. */
+__attribute__((format(printf, 1, 2))) int message_error(const char *fmt, ...);
+/* The same with a hint at --help. Returns EXIT_USAGE. */
+__attribute__((format(printf, 1, 2))) int message_usage(const char *fmt, ...);
+/* A note; not shown with --quiet. */
+__attribute__((format(printf, 2, 3))) void message_note(bool quiet, const char *fmt, ...);
+/* The notes of diag, one a line, with logs if `logs`. */
+void message_diag(const struct diag *d, bool logs);
+
+#endif

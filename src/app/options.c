@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The table of options, and the one loop that reads them into struct options. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/message.h"
+#include "app/options.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "zmem/source.h"
+
+enum kind {
+	FLAG,	/* bool */
+	STRING, /* const char *, the last one counts */
+	LIST,	/* const char *, added to what was given before */
+	COUNT,	/* int, 1 and up */
+	CHOICE, /* int, the index of a word */
+	SET,	/* int, `value`: a flag that stands for a choice */
+};
+
+struct entry {
+	struct option_info info;
+	enum kind kind;
+	size_t offset;
+	const char *const *words; /* of a CHOICE */
+	int value;		  /* of a SET */
+};
+
+static const char *const format_words[] = {
+	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json", NULL};
+static const char *const color_words[] = {
+	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
+static const char *const pss_words[] = {
+	[PSS_AUTO] = "auto", [PSS_ROLLUP] = "rollup", [PSS_NONE] = "none", NULL};
+static const char *const source_words[] = {
+	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct entry table[] = {
+	{{"sort", 's', "COL[,COL…]", "sort by these columns, biggest first (default: pss)"},
+	 STRING, AT(sort)},
+	{{"reverse", 'r', NULL, "smallest first"}, FLAG, AT(reverse)},
+	{{"columns", 'o', "LIST", "show these columns; +COL appends; help lists them all"},
+	 STRING, AT(columns)},
+	{{"top", 'n', "N", "only the first N rows, and read only what they need"}, COUNT, AT(top)},
+	{{"all", 'a', NULL, "every row, also on a terminal"}, FLAG, AT(all)},
+	{{"pid", 'p', "LIST", "only these processes"}, LIST, AT(pids)},
+	{{"user", 'u', "LIST", "only processes of these users (names or numbers)"}, LIST, AT(users)},
+	{{"filter", 'f', "ERE", "only processes whose name or command line matches"},
+	 STRING, AT(filter)},
+	{{"format", 'F', "F", "table or json"}, CHOICE, AT(format), format_words},
+	{{"json", 'J', NULL, "the same as -F json"}, SET, AT(format), NULL, FORMAT_JSON},
+	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB"}, FLAG, AT(bytes)},
+	{{"no-header", 'H', NULL, "no header line"}, FLAG, AT(no_header)},
+	{{"wide", 'w', NULL, "do not cut lines to the terminal's width"}, FLAG, AT(wide)},
+	{{"numeric", 0, NULL, "user numbers in place of names"}, FLAG, AT(numeric)},
+	{{"color", 0, "WHEN", "auto, always or never"}, CHOICE, AT(color), color_words},
+	{{"pss", 0, "HOW", "auto, rollup (/proc/PID/smaps_rollup) or none"},
+	 CHOICE, AT(pss), pss_words},
+	{{"source", 0, "FROM", "counters from auto, bpf or proc"}, CHOICE, AT(source), source_words},
+	{{"total", 0, NULL, "only the total"}, FLAG, AT(total)},
+	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all"},
+	 STRING, AT(output)},
+	{{"timing", 0, NULL, "say on stderr where the time went"}, FLAG, AT(timing)},
+	{{"verbose", 'v', NULL, "say on stderr what was used and why"}, FLAG, AT(verbose)},
+	{{"quiet", 'q', NULL, "no notes on stderr, only errors"}, FLAG, AT(quiet)},
+	{{"help", 'h', NULL, "this text"}, FLAG, AT(help)},
+	{{"version", 'V', NULL, "the version"}, FLAG, AT(version)},
+};
+
+bool options_info(size_t i, struct option_info *ret)
+{
+	if (i >= ARRAY_SIZE(table))
+		return false;
+	*ret = table[i].info;
+	return true;
+}
+
+static int set_choice(const struct entry *e, const char *arg, int *ret)
+{
+	char words[64] = "";
+
+	for (int i = 0; e->words[i]; i++) {
+		if (strcmp(e->words[i], arg) == 0) {
+			*ret = i;
+			return 0;
+		}
+		strcat(strcat(words, i ? ", " : ""), e->words[i]);
+	}
+	return message_usage("--%s %s: it is one of %s", e->info.name, arg, words);
+}
+
+static int set_count(const struct entry *e, const char *arg, int *ret)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0 || n == 0)
+		return message_usage("--%s %s: not a number from 1 to 1000000000", e->info.name,
+				     arg);
+	*ret = (int)n;
+	return 0;
+}
+
+static int add_list(struct options *o, const char *arg, const char **list)
+{
+	char **owned = &o->owned[list == &o->users];
+	char *joined;
+
+	if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0)
+		return message_error("reading the options: out of memory");
+	free(*owned);
+	*owned = joined;
+	*list = joined;
+	return 0;
+}
+
+static int set_option(struct options *o, const struct entry *e, const char *arg)
+{
+	char *member = (char *)o + e->offset;
+
+	switch (e->kind) {
+	case FLAG:
+		*(bool *)member = true;
+		return 0;
+	case STRING:
+		*(const char **)member = arg;
+		return 0;
+	case LIST:
+		return add_list(o, arg, (const char **)member);
+	case COUNT:
+		return set_count(e, arg, (int *)member);
+	case CHOICE:
+		return set_choice(e, arg, (int *)member);
+	case SET:
+		*(int *)member = e->value;
+		return 0;
+	}
+	return 0;
+}
+
+#define LONG_ONLY 256 /* getopt's value of an option without a letter */
+
+static void make_getopt(char *letters, struct option *longs)
+{
+	*letters++ = ':';
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct option_info *info = &table[i].info;
+
+		longs[i] = (struct option){info->name, info->argument ? 1 : 0, NULL,
+					   LONG_ONLY + (int)i};
+		if (!info->letter)
+			continue;
+		*letters++ = info->letter;
+		if (info->argument)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+}
+
+static const struct entry *find_entry(int c)
+{
+	if (c >= LONG_ONLY)
+		return &table[c - LONG_ONLY];
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		if (table[i].info.letter == c)
+			return &table[i];
+	}
+	return NULL;
+}
+
+static int bad_option(int c, char **argv)
+{
+	const struct entry *e = optopt ? find_entry(optopt) : NULL;
+
+	if (c == ':' && e)
+		return message_usage("--%s: it needs an argument, %s", e->info.name,
+				     e->info.argument);
+	if (e && optopt >= LONG_ONLY)
+		return message_usage("--%s takes no argument", e->info.name);
+	if (optopt > ' ' && optopt < 127)
+		return message_usage("unknown option -%c", optopt);
+	return message_usage("unknown option %s", argv[optind - 1]);
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+	char letters[2 * ARRAY_SIZE(table) + 2];
+	struct option longs[ARRAY_SIZE(table) + 1] = {};
+	int c;
+
+	*o = (struct options){.command = "snapshot"};
+	make_getopt(letters, longs);
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		int r;
+
+		if (c == '?' || c == ':')
+			return bad_option(c, argv);
+		r = set_option(o, find_entry(c), optarg);
+		if (r)
+			return r;
+	}
+	if (optind < argc)
+		o->command = argv[optind++];
+	if (optind < argc)
+		return message_usage("%s: unexpected argument", argv[optind]);
+	return 0;
+}
+
+void options_done(struct options *o)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(o->owned); i++)
+		free(o->owned[i]);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The command line as a struct. What it means is the commands' business. */
+#ifndef ZMEM_APP_OPTIONS_H
+#define ZMEM_APP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum format {
+	FORMAT_TABLE,
+	FORMAT_JSON,
+};
+
+enum color {
+	COLOR_AUTO,
+	COLOR_ALWAYS,
+	COLOR_NEVER,
+};
+
+enum pss_choice {
+	PSS_AUTO,
+	PSS_ROLLUP,
+	PSS_NONE,
+};
+
+struct options {
+	const char *command; /* "snapshot" if none was named */
+	const char *sort;
+	const char *columns;
+	const char *pids;  /* lists; given again, they add up */
+	const char *users;
+	const char *filter;
+	const char *output;
+	int top; /* 0: not given */
+	int format;
+	int color;
+	int pss;
+	int source; /* enum source_choice */
+	bool all, reverse, bytes, no_header, wide, numeric, total;
+	bool timing, verbose, quiet, help, version;
+	char *owned[2]; /* joined lists */
+};
+
+/*
+ * Reads argv. Returns 0, or the exit code after it has said on stderr what is wrong.
+ * options_done() in either case.
+ */
+int options_parse(struct options *o, int argc, char **argv);
+void options_done(struct options *o);
+
+/* One option, as help and completions want it. */
+struct option_info {
+	const char *name;
+	char letter; /* 0: none */
+	const char *argument; /* NULL: a flag */
+	const char *help;
+};
+
+/* The i-th option, false past the last. */
+bool options_info(size_t i, struct option_info *ret);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows files, terminals and what their errors mean; not what is written. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "app/message.h"
+#include "app/output.h"
+
+static int write_out(void *arg, const char *data, size_t len)
+{
+	const struct output *out = arg;
+
+	return file_write_fd(out->fd, data, len);
+}
+
+/* --color wins over NO_COLOR, that over TERM=dumb, that over what the output is. */
+static bool use_color(const struct options *o, bool terminal)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (o->color != COLOR_AUTO)
+		return o->color == COLOR_ALWAYS;
+	if (no_color && *no_color)
+		return false;
+	return terminal && term && strcmp(term, "dumb") != 0;
+}
+
+int output_open(struct output *out, const struct options *o)
+{
+	struct winsize size;
+	int r;
+
+	*out = (struct output){.fd = STDOUT_FILENO, .path = o->output, .file.fd = -1};
+	out->buf.sink = write_out;
+	out->buf.sink_arg = out;
+	if (o->output) {
+		r = file_atomic_open(&out->file, o->output);
+		if (r < 0)
+			return message_error("opening %s: %s", o->output, strerror(-r));
+		out->fd = out->file.fd;
+	}
+	out->terminal = isatty(out->fd);
+	out->color = use_color(o, out->terminal);
+	if (out->terminal && ioctl(out->fd, TIOCGWINSZ, &size) == 0) {
+		out->width = size.ws_col;
+		out->height = size.ws_row;
+	}
+	return 0;
+}
+
+int output_finish(struct output *out)
+{
+	int r = strbuf_flush(&out->buf);
+
+	if (r == 0 && out->path)
+		r = file_atomic_commit(&out->file);
+	if (r == 0)
+		return EXIT_DONE;
+	/* Whoever read it had enough, or there never was a stdout. */
+	if (!out->path && (r == -EPIPE || r == -EBADF))
+		return EXIT_DONE;
+	return message_error("writing %s: %s", out->path ? out->path : "the output", strerror(-r));
+}
+
+void output_done(struct output *out)
+{
+	if (out->path)
+		file_atomic_done(&out->file);
+	strbuf_done(&out->buf);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where output goes: stdout, or a file that appears whole or not at all. */
+#ifndef ZMEM_APP_OUTPUT_H
+#define ZMEM_APP_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "app/options.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+
+struct output {
+	struct strbuf buf; /* write here */
+	struct file_atomic file;
+	const char *path; /* NULL: stdout */
+	int fd;
+	bool terminal;
+	bool color;
+	unsigned width, height; /* of the terminal, 0: none */
+};
+
+/* Returns 0 or an exit code after a message. output_done() in either case. */
+int output_open(struct output *out, const struct options *o);
+/*
+ * Writes what is left and makes a file appear. Returns 0 or an exit code after a message; a reader
+ * that went away is no error.
+ */
+int output_finish(struct output *out);
+void output_done(struct output *out);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Decides what is read and read again; how, is the business of enrich and source. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "app/pss.h"
+#include "base/cleanup.h"
+
+#define CHECK_ROUNDS 3
+
+struct batch {
+	struct process **item; /* room for all rows */
+	struct rollup_result *result;
+	struct process **doubtful;
+	size_t doubtful_count;
+};
+
+static int read_batch(struct session *s, struct batch *b, size_t count)
+{
+	struct cross_check *check = &s->snapshot.collection.cross_check;
+	int r = rollup_read(s->pool, b->item, count, b->result);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		struct process *p = b->item[i];
+
+		rollup_apply(p, &b->result[i]);
+		if (p->pss_status != PSS_OK || p->counters_source != FROM_BPF)
+			continue;
+		check->checked++;
+		if (rollup_agrees(p, &b->result[i].figures))
+			check->same++;
+		else
+			b->doubtful[b->doubtful_count++] = p;
+	}
+	return 0;
+}
+
+static int read_all(struct session *s, struct batch *b)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		if (s->rows.item[i]->pss_status == PSS_SKIPPED)
+			b->item[count++] = s->rows.item[i];
+	}
+	return read_batch(s, b, count);
+}
+
+static int read_top(struct session *s, struct batch *b, size_t top)
+{
+	size_t count;
+	int r = 0;
+
+	while (r == 0 && (count = order_unread(&s->order, &s->snapshot, &s->rows, top, b->item)))
+		r = read_batch(s, b, count);
+	return r;
+}
+
+int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count)
+{
+	size_t room = s->rows.count + 1;
+	cleanup_free struct process **item = calloc(room, sizeof(*item));
+	cleanup_free struct process **doubtful = calloc(room, sizeof(*doubtful));
+	cleanup_free struct rollup_result *result = calloc(room, sizeof(*result));
+	struct batch b = {.item = item, .result = result, .doubtful = doubtful};
+	int r;
+
+	if (!item || !doubtful || !result)
+		return -ENOMEM;
+	s->snapshot.collection.cross_check.done = s->snapshot.counters_source == FROM_BPF;
+	r = top ? read_top(s, &b, top) : read_all(s, &b);
+	if (r < 0)
+		return r;
+	*ret_count = b.doubtful_count;
+	*ret_doubtful = TAKE_PTR(doubtful);
+	return 0;
+}
+
+enum verdict {
+	VERDICT_SAME,
+	VERDICT_MOVED,
+	VERDICT_DIFFERENT,
+	VERDICT_GONE,
+};
+
+static bool same_counters(const struct process *a, const struct process *b)
+{
+	return a->value[COUNTER_RSS] == b->value[COUNTER_RSS] &&
+	       a->value[COUNTER_SWAP] == b->value[COUNTER_SWAP];
+}
+
+static const struct process *find_again(const struct snapshot *s, const struct process *p)
+{
+	const struct process *found = snapshot_find(s, p->pid);
+
+	return found && found->start_ns == p->start_ns && process_has(found, COUNTER_RSS) ? found
+											   : NULL;
+}
+
+/* Takes figures of a moment that fits together. */
+static void take_figures(struct process *p, const struct process *counters,
+			 const struct rollup_result *result)
+{
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (process_has(counters, c))
+			process_set(p, c, counters->value[c]);
+	}
+	rollup_apply(p, result);
+}
+
+static enum verdict judge(struct process *p, const struct rollup_result *result,
+			  const struct snapshot *before, const struct snapshot *after)
+{
+	const struct process *b = find_again(before, p), *a = find_again(after, p);
+
+	if (!b || !a || result->status != PSS_OK)
+		return VERDICT_GONE;
+	if (rollup_agrees(b, &result->figures)) {
+		take_figures(p, b, result);
+		return VERDICT_SAME;
+	}
+	if (rollup_agrees(a, &result->figures)) {
+		take_figures(p, a, result);
+		return VERDICT_SAME;
+	}
+	return same_counters(a, b) ? VERDICT_DIFFERENT : VERDICT_MOVED;
+}
+
+static void count_verdict(struct cross_check *check, enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_SAME:
+		check->same++;
+		break;
+	case VERDICT_MOVED:
+		check->moved++;
+		break;
+	case VERDICT_DIFFERENT:
+		check->different++;
+		break;
+	case VERDICT_GONE:
+		check->gone++;
+		break;
+	}
+}
+
+/* We ourselves are never still. Returns how many are left. */
+static size_t drop_self(struct process **rows, size_t count, struct cross_check *check)
+{
+	pid_t self = getpid();
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i]->pid == self)
+			check->moved++;
+		else
+			rows[left++] = rows[i];
+	}
+	return left;
+}
+
+int pss_check_again(struct session *s, struct process **doubtful, size_t count)
+{
+	struct cross_check *check = &s->snapshot.collection.cross_check;
+	cleanup_free struct rollup_result *result = calloc(count + 1, sizeof(*result));
+	cleanup(snapshot_done) struct snapshot before = {}, after = {};
+	int r = 0;
+
+	if (!result)
+		return -ENOMEM;
+	count = drop_self(doubtful, count, check);
+	for (int round = 1; count && round <= CHECK_ROUNDS; round++) {
+		size_t left = 0;
+
+		r = source_collect(s->source, &before);
+		if (r == 0)
+			r = rollup_read(s->pool, doubtful, count, result);
+		if (r == 0)
+			r = source_collect(s->source, &after);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < count; i++) {
+			enum verdict v = judge(doubtful[i], &result[i], &before, &after);
+			bool final = round == CHECK_ROUNDS || v == VERDICT_SAME ||
+				     v == VERDICT_GONE;
+
+			if (final)
+				count_verdict(check, v);
+			else
+				doubtful[left++] = doubtful[i];
+		}
+		count = left;
+	}
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* PSS for the rows that need it, and the check of smaps_rollup against the kernel's counters. */
+#ifndef ZMEM_APP_PSS_H
+#define ZMEM_APP_PSS_H
+
+#include "app/session.h"
+
+/*
+ * Reads smaps_rollup of all rows, or with `top` of as few as the first `top` rows take. Rows whose
+ * figures do not fit their counters are returned in *ret_doubtful, to be freed.
+ */
+int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count);
+
+/*
+ * Looks at doubtful rows again, between two readings of the counters, before any is called
+ * different: a process that runs is a moving target. Completes collection.cross_check.
+ */
+int pss_check_again(struct session *s, struct process **doubtful, size_t count);
+
+#endif

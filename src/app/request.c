@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows what may be asked for; finds nothing itself but users. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/message.h"
+#include "app/request.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+
+static int read_columns(const char *option, const char *spec, struct column_list *list)
+{
+	const char *bad;
+	size_t len;
+
+	if (column_list_parse(list, spec, &bad, &len) < 0)
+		return message_usage("%s: there is no column '%.*s'; -o help lists them", option,
+				     (int)len, bad);
+	return 0;
+}
+
+static int compare_ids(const void *pa, const void *pb)
+{
+	const unsigned *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static size_t count_items(const char *list)
+{
+	size_t len, count = 0;
+
+	while (parse_item(&list, &len))
+		count++;
+	return count;
+}
+
+static int read_pids(struct session *s, const char *list)
+{
+	const char *item;
+	size_t len;
+
+	s->pids = calloc(count_items(list) + 1, sizeof(*s->pids));
+	if (!s->pids)
+		return message_error("reading --pid: out of memory");
+	while ((item = parse_item(&list, &len))) {
+		uint64_t pid;
+
+		/* PID_MAX_LIMIT, include/linux/threads.h */
+		if (parse_u64(item, len, 4 * 1024 * 1024, &pid) < 0 || pid == 0)
+			return message_usage("--pid %.*s: not a process number", (int)len, item);
+		s->pids[s->filter.pid_count++] = (pid_t)pid;
+	}
+	if (!s->filter.pid_count)
+		return message_usage("--pid: no process number in it");
+	qsort(s->pids, s->filter.pid_count, sizeof(*s->pids), compare_ids);
+	s->filter.pids = s->pids;
+	return 0;
+}
+
+static int read_users(struct session *s, const char *list)
+{
+	const char *item;
+	size_t len, asked = 0;
+
+	s->uids = calloc(count_items(list) + 1, sizeof(*s->uids));
+	if (!s->uids)
+		return message_error("reading --user: out of memory");
+	for (; (item = parse_item(&list, &len)); asked++) {
+		cleanup_free char *name = strndup(item, len);
+		uint64_t number;
+		uid_t uid;
+
+		if (!name)
+			return message_error("reading --user: out of memory");
+		if (user_find(s->users, name, &uid) == 0) {
+			s->uids[s->filter.uid_count++] = uid;
+		} else if (parse_u64(item, len, UINT32_MAX - 1, &number) == 0) {
+			s->uids[s->filter.uid_count++] = (uid_t)number;
+		} else {
+			message_error("--user %s: there is no such user", name);
+			s->exit_code = EXIT_NOT_FOUND;
+		}
+	}
+	if (!asked)
+		return message_usage("--user: no user in it");
+	if (!s->filter.uid_count)
+		return EXIT_NOT_FOUND;
+	qsort(s->uids, s->filter.uid_count, sizeof(*s->uids), compare_ids);
+	s->filter.uids = s->uids;
+	return 0;
+}
+
+static int read_pattern(struct session *s, const char *text)
+{
+	char why[128];
+	int r = regcomp(&s->pattern, text, REG_EXTENDED | REG_NOSUB);
+
+	if (r) {
+		regerror(r, &s->pattern, why, sizeof(why));
+		return message_usage("--filter %s: %s", text, why);
+	}
+	s->has_pattern = true;
+	s->filter.pattern = &s->pattern;
+	return 0;
+}
+
+int request_read(struct session *s)
+{
+	const struct options *o = s->options;
+	int r;
+
+	column_list_default(&s->columns);
+	if (o->columns && (r = read_columns("--columns", o->columns, &s->columns)))
+		return r;
+	r = read_columns("--sort", o->sort ? o->sort : "pss", &s->order.keys);
+	if (r)
+		return r;
+	/* Without PSS everybody would be equal: what bounds it is the next best order. */
+	if (!o->sort && o->pss == PSS_NONE)
+		read_columns("--sort", "rss", &s->order.keys);
+	s->order.reverse = o->reverse;
+	if (o->pids && (r = read_pids(s, o->pids)))
+		return r;
+	if (o->users && (r = read_users(s, o->users)))
+		return r;
+	return o->filter ? read_pattern(s, o->filter) : 0;
+}
+
+void request_report_missing(struct session *s)
+{
+	for (size_t i = 0; i < s->filter.pid_count; i++) {
+		if (i && s->pids[i] == s->pids[i - 1])
+			continue;
+		if (snapshot_find(&s->snapshot, s->pids[i]))
+			continue;
+		message_error("--pid %d: there is no such process", s->pids[i]);
+		s->exit_code = EXIT_NOT_FOUND;
+	}
+}
+
+void request_done(struct session *s)
+{
+	if (s->has_pattern)
+		regfree(&s->pattern);
+	free(s->pids);
+	free(s->uids);
+}

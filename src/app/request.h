@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The words of the options that name columns, users, pids and patterns, made into a query. */
+#ifndef ZMEM_APP_REQUEST_H
+#define ZMEM_APP_REQUEST_H
+
+#include "app/session.h"
+
+/* Fills columns, order and filter of the session. Returns 0, or an exit code after a message. */
+int request_read(struct session *s);
+/* Says which of the pids that were asked for are not there, and sets the exit code. */
+void request_report_missing(struct session *s);
+void request_done(struct session *s);
+
+#endif

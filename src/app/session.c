@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The pipeline of a snapshot: who is called when, and with what. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/message.h"
+#include "app/pss.h"
+#include "app/request.h"
+#include "app/session.h"
+#include "base/cleanup.h"
+
+/* What a target gets for its smaps_rollup beyond the time its size takes. */
+#define DEADLINE_MS 1000
+
+uint64_t session_now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Adds the time since *since to the phase and starts the next. */
+static void phase_end(struct session *s, enum phase phase, uint64_t *since)
+{
+	uint64_t now = session_now_us();
+
+	s->phase_us[phase] += now - *since;
+	*since = now;
+}
+
+/* Why the first choice is not at work, in one line, for every output. */
+static void tell_fallback(struct session *s)
+{
+	const struct diag_note *n = &s->diag.note[0];
+
+	if (!s->diag.count || source_origin(s->source) != FROM_PROC)
+		return;
+	if (asprintf(&s->fallback_reason, "%s", n->why ? n->why : "") < 0)
+		s->fallback_reason = NULL;
+	s->snapshot.fallback_reason = s->fallback_reason;
+	message_note(s->options->quiet || s->options->verbose,
+		     "counters come from /proc: %s (%s)", s->fallback_reason,
+		     n->todo ? n->todo : "zmem-bpf doctor");
+}
+
+static int open_source(struct session *s)
+{
+	const struct options *o = s->options;
+	uint64_t since = session_now_us();
+	int r = source_open((enum source_choice)o->source, &s->proc, &s->diag, &s->source);
+
+	phase_end(s, PHASE_LOAD, &since);
+	if (o->verbose)
+		message_diag(&s->diag, true);
+	if (r < 0) {
+		const struct diag_note *n = s->diag.count ? &s->diag.note[0] : NULL;
+
+		return message_error("opening the source of counters: %s (%s)",
+				     n && n->why ? n->why : strerror(-r),
+				     n && n->todo ? n->todo : "zmem-bpf doctor");
+	}
+	if (o->verbose)
+		message_note(false, "counters come from %s", source_name(s->source));
+	tell_fallback(s);
+	return 0;
+}
+
+int session_open(struct session *s, const struct options *o)
+{
+	int r;
+
+	*s = (struct session){.options = o, .proc.fd = -1};
+	snapshot_init(&s->snapshot);
+	s->users = user_table_new();
+	if (!s->users)
+		return message_error("starting: out of memory");
+	r = request_read(s);
+	if (r)
+		return r;
+	if (procfs_open(&s->proc, "/proc") < 0)
+		s->proc.fd = -1;
+	r = open_source(s);
+	if (r)
+		return r;
+	return 0;
+}
+
+static void count_statuses(struct session *s)
+{
+	struct collection *c = &s->snapshot.collection;
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		const struct process *p = s->rows.item[i];
+
+		if (p->kind != PROCESS_USER)
+			continue;
+		c->gone += p->pss_status == PSS_GONE;
+		c->denied += p->pss_status == PSS_DENIED;
+		c->timeout += p->pss_status == PSS_TIMEOUT;
+		c->raced += p->raced || p->pss_status == PSS_RACED;
+		c->complete &= p->pss_status != PSS_UNSUPPORTED;
+		c->complete &= process_has(p, COUNTER_RSS);
+	}
+	c->complete &= !c->denied && !c->timeout && !c->raced;
+}
+
+static int select_rows(struct session *s)
+{
+	unsigned needs = column_list_needs(&s->columns) | column_list_needs(&s->order.keys);
+	struct collection *c = &s->snapshot.collection;
+	bool json = s->options->format == FORMAT_JSON;
+	int r;
+
+	rows_done(&s->rows);
+	r = rows_select(&s->snapshot, &s->filter, filter_matches_id, &s->rows);
+	if (r < 0)
+		return r;
+	if (s->filter.pattern || (needs & NEEDS_CMDLINE))
+		enrich_cmdlines(&s->proc, &s->snapshot, &s->rows);
+	if (s->filter.pattern) {
+		rows_done(&s->rows);
+		r = rows_select(&s->snapshot, &s->filter, filter_matches, &s->rows);
+		if (r < 0)
+			return r;
+	}
+	c->filtered = c->seen - c->kernel_threads - c->zombies;
+	for (size_t i = 0; i < s->rows.count; i++)
+		c->filtered -= s->rows.item[i]->kind == PROCESS_USER;
+	/* What rows are sorted by must be there before they are. */
+	needs = column_list_needs(&s->order.keys);
+	if (json || (needs & NEEDS_USER))
+		enrich_users(s->users, &s->rows);
+	if (needs & NEEDS_CGROUP)
+		enrich_cgroups(&s->proc, &s->snapshot, &s->rows);
+	return 0;
+}
+
+static int read_pss(struct session *s, uint64_t *since)
+{
+	cleanup_free struct process **doubtful = NULL;
+	size_t count = 0;
+	int r;
+
+	if (s->options->pss == PSS_NONE)
+		return 0;
+	if (!s->pool)
+		s->pool = rollup_pool_new(&s->proc, 0, DEADLINE_MS);
+	if (!s->pool)
+		return -ENOMEM;
+	r = pss_read(s, (size_t)s->options->top, &doubtful, &count);
+	phase_end(s, PHASE_PSS, since);
+	if (r == 0)
+		r = pss_check_again(s, doubtful, count);
+	phase_end(s, PHASE_CHECK, since);
+	return r;
+}
+
+/* Swap in use that no process accounts for: swapped shared memory and tmpfs, and the swap cache. */
+static void find_unattributed(struct session *s, struct result *ret)
+{
+	const struct meminfo *m = &s->snapshot.system.meminfo;
+	uint32_t needed = 1u << MEMINFO_SWAP_TOTAL | 1u << MEMINFO_SWAP_FREE;
+	uint64_t used, sum = 0;
+
+	if ((m->have & needed) != needed)
+		return;
+	for (size_t i = 0; i < s->snapshot.count; i++) {
+		const struct process *p = &s->snapshot.process[i];
+
+		if (p->kind != PROCESS_USER || !p->mm_owner)
+			continue;
+		if (!process_has(p, COUNTER_SWAP_PSS))
+			return;
+		sum += p->value[COUNTER_SWAP_PSS];
+	}
+	used = m->value[MEMINFO_SWAP_TOTAL] - m->value[MEMINFO_SWAP_FREE];
+	ret->swap_unattributed = used > sum ? used - sum : 0;
+	ret->swap_unattributed_known = true;
+}
+
+static enum pss_engine engine_used(const struct session *s)
+{
+	for (size_t i = 0; i < s->rows.count; i++) {
+		if (s->rows.item[i]->pss_source == PSS_FROM_ROLLUP)
+			return PSS_ENGINE_ROLLUP;
+	}
+	return PSS_ENGINE_NONE;
+}
+
+static int make_result(struct session *s, size_t fit, struct result *ret)
+{
+	const struct options *o = s->options;
+	size_t shown = s->rows.count;
+	struct rows visible;
+	unsigned needs = column_list_needs(&s->columns);
+	bool json = o->format == FORMAT_JSON, pruned = o->top && s->pool;
+	int r;
+
+	*ret = (struct result){.snapshot = &s->snapshot, .pss = engine_used(s)};
+	find_unattributed(s, ret);
+	r = snapshot_own_mm(&s->snapshot, s->rows.item, s->rows.count);
+	if (r < 0)
+		return r;
+	order_rows(&s->order, &s->snapshot, &s->rows);
+	if (o->top && (size_t)o->top < shown)
+		shown = (size_t)o->top;
+	if (o->total)
+		shown = 0;
+	else if (fit && shown > fit && !o->all && !o->top)
+		shown = fit;
+	visible = (struct rows){s->rows.item, shown};
+	if (!json && (needs & NEEDS_USER))
+		enrich_users(s->users, &visible);
+	if (json || (needs & NEEDS_CGROUP))
+		enrich_cgroups(&s->proc, &s->snapshot, &visible);
+	ret->rows = s->rows.item;
+	ret->row_count = shown;
+	ret->others_count = s->rows.count - shown;
+	totals_sum(s->rows.item + shown, ret->others_count, pruned, &ret->others);
+	totals_sum(s->rows.item, s->rows.count, pruned, &ret->totals);
+	s->snapshot.collection.reported = (uint32_t)shown;
+	return 0;
+}
+
+int session_collect(struct session *s, size_t fit, struct result *ret)
+{
+	uint64_t start = session_now_us(), since = start;
+	struct timespec wall;
+	int r;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	r = source_collect(s->source, &s->snapshot);
+	if (r < 0)
+		return message_error("collecting from %s: %s", source_name(s->source), strerror(-r));
+	s->snapshot.time_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+	s->snapshot.fallback_reason = s->fallback_reason;
+	s->snapshot.collection.complete = true;
+	machine_read(&s->proc, &s->snapshot.host, &s->snapshot.system);
+	if (source_origin(s->source) == FROM_BPF) {
+		const struct process *self = snapshot_find(&s->snapshot, getpid());
+
+		if (self)
+			procfs_learn_start_offset(&s->proc, self->start_ns);
+	}
+	enrich_names(&s->proc, &s->snapshot);
+	phase_end(s, PHASE_COLLECT, &since);
+	request_report_missing(s);
+	r = select_rows(s);
+	phase_end(s, PHASE_FILTER, &since);
+	if (r == 0)
+		r = read_pss(s, &since);
+	if (r == 0) {
+		count_statuses(s);
+		r = make_result(s, fit, ret);
+	}
+	phase_end(s, PHASE_NAMES, &since);
+	if (r < 0)
+		return message_error("collecting: %s", strerror(-r));
+	s->snapshot.collection.duration_us = since - start;
+	return 0;
+}
+
+void session_close(struct session *s)
+{
+	rollup_pool_free(s->pool);
+	source_close(s->source);
+	rows_done(&s->rows);
+	snapshot_done(&s->snapshot);
+	user_table_free(s->users);
+	request_done(s);
+	diag_clear(&s->diag);
+	free(s->fallback_reason);
+	if (s->proc.fd >= 0)
+		procfs_close(&s->proc);
+}

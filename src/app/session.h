@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From the options to a result: opens what is needed once, collects as often as asked.
+ * collect → filter → PSS → cross-check → order → limit → names → totals.
+ */
+#ifndef ZMEM_APP_SESSION_H
+#define ZMEM_APP_SESSION_H
+
+#include "app/options.h"
+#include "zmem/enrich.h"
+#include "zmem/query.h"
+#include "zmem/result.h"
+#include "zmem/source.h"
+
+enum phase {
+	PHASE_LOAD,    /* opening the source */
+	PHASE_COLLECT, /* reading all counters */
+	PHASE_FILTER,
+	PHASE_PSS, /* smaps_rollup */
+	PHASE_CHECK,
+	PHASE_NAMES,
+	PHASE_RENDER,
+	PHASE_COUNT,
+};
+
+struct session {
+	const struct options *options;
+	struct procfs proc;
+	struct source *source;
+	struct diag diag;
+	struct rollup_pool *pool; /* NULL: no PSS is read */
+	struct user_table *users;
+	struct snapshot snapshot;
+	struct rows rows;
+	struct column_list columns;
+	struct order order;
+	struct filter filter;
+	regex_t pattern;
+	bool has_pattern;
+	pid_t *pids;
+	uid_t *uids;
+	char *fallback_reason;
+	int exit_code; /* EXIT_NOT_FOUND if something asked for was not there */
+	uint64_t phase_us[PHASE_COUNT];
+};
+
+/* Returns 0, or an exit code after a message. session_close() in either case. */
+int session_open(struct session *s, const struct options *o);
+/*
+ * Takes a snapshot. `fit`: no more rows than this are shown, 0 for all; the result borrows from the
+ * session. Returns 0, or an exit code after a message.
+ */
+int session_collect(struct session *s, size_t fit, struct result *ret);
+void session_close(struct session *s);
+
+uint64_t session_now_us(void);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf [snapshot] */
+#include <stdio.h>
+
+#include "app/commands.h"
+#include "app/message.h"
+#include "app/output.h"
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "zmem/render.h"
+
+/* Lines of a terminal that rows cannot have: header, the others, the total, the next prompt. */
+#define LINES_AROUND 4
+
+static size_t rows_that_fit(const struct options *o, const struct output *out)
+{
+	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
+		return 0;
+	return out->height > LINES_AROUND ? out->height - LINES_AROUND : 1;
+}
+
+static void render(const struct session *s, const struct result *result, struct output *out)
+{
+	const struct options *o = s->options;
+	struct table_style style = {
+		.columns = &s->columns,
+		.bytes = o->bytes,
+		.header = !o->no_header,
+		.only_total = o->total,
+		.color = out->color,
+		.wide = o->wide,
+		.width = o->wide ? 0 : out->width,
+		.numeric = o->numeric,
+	};
+
+	if (o->format == FORMAT_JSON)
+		render_json(&out->buf, result);
+	else
+		render_table(&out->buf, result, &style);
+}
+
+static void tell_timing(const struct session *s)
+{
+	static const char *const name[PHASE_COUNT] = {
+		[PHASE_LOAD] = "load",	 [PHASE_COLLECT] = "collect", [PHASE_FILTER] = "filter",
+		[PHASE_PSS] = "pss",	 [PHASE_CHECK] = "check",     [PHASE_NAMES] = "names",
+		[PHASE_RENDER] = "render"};
+	uint64_t sum = 0;
+
+	for (int i = 0; i < PHASE_COUNT; i++) {
+		fprintf(stderr, "%-8s %8.3f ms\n", name[i], (double)s->phase_us[i] / 1000);
+		sum += s->phase_us[i];
+	}
+	fprintf(stderr, "%-8s %8.3f ms\n", "all", (double)sum / 1000);
+	fprintf(stderr, "smaps_rollup reads: %zu\n", s->pool ? rollup_reads(s->pool) : 0);
+}
+
+static int run(struct session *s, struct output *out)
+{
+	struct result result;
+	uint64_t start;
+	int r = session_collect(s, rows_that_fit(s->options, out), &result);
+
+	if (r)
+		return r;
+	start = session_now_us();
+	render(s, &result, out);
+	r = output_finish(out);
+	s->phase_us[PHASE_RENDER] = session_now_us() - start;
+	if (s->options->timing)
+		tell_timing(s);
+	return r ? r : s->exit_code;
+}
+
+int command_snapshot(const struct options *o)
+{
+	cleanup(session_close) struct session session = {};
+	cleanup(output_done) struct output out = {.file.fd = -1};
+	int r;
+
+	/* First what costs nothing: a bad request or target is told before anything is measured. */
+	r = session_open(&session, o);
+	if (r == 0)
+		r = output_open(&out, o);
+	if (r == 0)
+		r = run(&session, &out);
+	return r;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Memory that is given back all at once: the strings of a snapshot. Not for several threads. */
+#ifndef ZMEM_BASE_ARENA_H
+#define ZMEM_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+	struct arena_block *block; /* the current one; zeroed memory is an empty arena */
+};
+
+/* `len` bytes aligned to 8, NULL without memory. */
+void *arena_alloc(struct arena *a, size_t len);
+/* A terminated copy of `len` bytes. */
+char *arena_strndup(struct arena *a, const char *s, size_t len);
+/* Takes everything back and keeps one block for later. */
+void arena_clear(struct arena *a);
+/* Frees everything. */
+void arena_done(struct arena *a);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Cleanup attributes: what is declared with one is released when its scope ends. */
+#ifndef ZMEM_BASE_CLEANUP_H
+#define ZMEM_BASE_CLEANUP_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Takes the value out of a variable whose cleanup is then a no-op. */
+#define TAKE_PTR(p)                                                                                \
+	({                                                                                         \
+		__typeof__(p) taken_ = (p);                                                        \
+		(p) = NULL;                                                                        \
+		taken_;                                                                            \
+	})
+#define TAKE_FD(fd)                                                                                \
+	({                                                                                         \
+		int taken_ = (fd);                                                                 \
+		(fd) = -1;                                                                         \
+		taken_;                                                                            \
+	})
+
+static inline void cleanup_freep(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void cleanup_closep(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void cleanup_closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+static inline void cleanup_fclosep(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+#define cleanup(fn)	 __attribute__((cleanup(fn)))
+#define cleanup_free	 cleanup(cleanup_freep)
+#define cleanup_close	 cleanup(cleanup_closep)
+#define cleanup_closedir cleanup(cleanup_closedirp)
+#define cleanup_fclose	 cleanup(cleanup_fclosep)
+
+#endif

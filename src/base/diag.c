@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Notes on what did not work. Knows how to keep them; refuses to print or to judge them. */
+#include "zmem/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void diag_add(struct diag *d, const char *what, int error, const char *todo, const char *why, ...)
+{
+	struct diag_note *note;
+	va_list args;
+
+	if (d->count >= DIAG_NOTES)
+		return;
+	note = &d->note[d->count++];
+	*note = (struct diag_note){.what = what, .error = error, .todo = todo};
+	va_start(args, why);
+	/* On failure its argument is undefined. */
+	if (vasprintf(&note->why, why, args) < 0)
+		note->why = NULL;
+	va_end(args);
+}
+
+void diag_attach_log(struct diag *d, char *log)
+{
+	struct diag_note *newest = d->count ? &d->note[d->count - 1] : NULL;
+
+	/* The first log stays: where a note was dropped, the second is not about the newest. */
+	if (!newest || newest->log)
+		free(log);
+	else
+		newest->log = log;
+}
+
+void diag_clear(struct diag *d)
+{
+	for (int i = 0; i < d->count; i++) {
+		free(d->note[i].why);
+		free(d->note[i].log);
+	}
+	*d = (struct diag){0};
+}

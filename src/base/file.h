@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Whole files, read and written. */
+#ifndef ZMEM_BASE_FILE_H
+#define ZMEM_BASE_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Reads a file under dirfd (or an absolute path) into buf, up to cap - 1 bytes, and terminates it.
+ * Returns its length or a negative errno.
+ */
+ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap);
+/* Likewise from an open file. */
+ssize_t file_read_fd(int fd, char *buf, size_t cap);
+/* Writes everything, whatever interrupts. Returns 0 or a negative errno. */
+int file_write_fd(int fd, const void *data, size_t len);
+
+/*
+ * A file that appears whole or not at all: written beside its name, synced, renamed. A name that is
+ * not a regular file (a pipe, a device) is written to directly.
+ */
+struct file_atomic {
+	int fd;
+	char *path;
+	char *temp; /* NULL: written directly */
+};
+
+int file_atomic_open(struct file_atomic *f, const char *path);
+/* Syncs and renames. Returns 0, or a negative errno and the old file is as it was. */
+int file_atomic_commit(struct file_atomic *f);
+/* Throws away what was not committed. Harmless after commit. */
+void file_atomic_done(struct file_atomic *f);
+
+#endif

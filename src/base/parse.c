@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Numbers and lists. Knows digits and separators; refuses signs, units and locales. */
+#include "base/parse.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Far above any NR_CPUS: a damaged range must not keep us busy. */
+#define CPU_LIMIT 65536
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool scan_u64(const char **pos, const char *end, uint64_t *ret)
+{
+	const char *p = *pos;
+	uint64_t v = 0;
+
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	if (p == end || !is_digit(*p))
+		return false;
+	for (; p < end && is_digit(*p); p++) {
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+			return false;
+	}
+	*pos = p;
+	*ret = v;
+	return true;
+}
+
+int parse_u64(const char *s, size_t len, uint64_t max, uint64_t *ret)
+{
+	const char *end = s + len;
+	uint64_t v;
+
+	if (!len)
+		return -EINVAL;
+	for (const char *p = s; p < end; p++) {
+		if (!is_digit(*p))
+			return -EINVAL;
+	}
+	if (!scan_u64(&s, end, &v) || v > max)
+		return -ERANGE;
+	*ret = v;
+	return 0;
+}
+
+const char *parse_item(const char **pos, size_t *ret_len)
+{
+	static const char separators[] = ", \t\n";
+	const char *item = *pos + strspn(*pos, separators);
+	size_t len = strcspn(item, separators);
+
+	*pos = item + len;
+	if (!len)
+		return NULL;
+	*ret_len = len;
+	return item;
+}
+
+/* One "3" or "0-3", and the comma behind it. */
+static bool scan_cpu_range(const char **pos, const char *end, uint64_t *ret_first,
+			   uint64_t *ret_last)
+{
+	const char *p = *pos;
+
+	/* scan_u64() would skip blanks, which the kernel does not write. */
+	if (p == end || !is_digit(*p) || !scan_u64(&p, end, ret_first))
+		return false;
+	*ret_last = *ret_first;
+	if (p < end && *p == '-') {
+		p++;
+		if (p == end || !is_digit(*p) || !scan_u64(&p, end, ret_last))
+			return false;
+	}
+	if (p < end && (*p++ != ',' || p == end))
+		return false;
+	*pos = p;
+	return *ret_first <= *ret_last && *ret_last < CPU_LIMIT;
+}
+
+int parse_cpu_list(const char *s, size_t len, void (*fn)(void *arg, unsigned cpu), void *arg)
+{
+	const char *end = s + len;
+	uint64_t first, last;
+	int count = 0;
+
+	if (len && end[-1] == '\n')
+		end--;
+	/* Nothing is called before all of it is known to be good. */
+	for (const char *p = s; p < end;) {
+		if (!scan_cpu_range(&p, end, &first, &last))
+			return -EINVAL;
+		if (__builtin_add_overflow(count, (int)(last - first + 1), &count))
+			return -EINVAL;
+	}
+	for (const char *p = s; p < end && scan_cpu_range(&p, end, &first, &last);) {
+		for (uint64_t cpu = first; cpu <= last; cpu++)
+			fn(arg, (unsigned)cpu);
+	}
+	return count;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Numbers and lists out of text, all or nothing. */
+#ifndef ZMEM_BASE_PARSE_H
+#define ZMEM_BASE_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A decimal number without sign that fills the text. Returns 0, -EINVAL, or -ERANGE above `max`;
+ * *ret is untouched on failure.
+ */
+int parse_u64(const char *s, size_t len, uint64_t max, uint64_t *ret);
+
+/*
+ * Walks a list of items separated by commas or blanks: returns the next one and its length, NULL at
+ * the end; *pos starts at the text and moves on. Empty items are skipped.
+ */
+const char *parse_item(const char **pos, size_t *ret_len);
+
+/*
+ * Scans a decimal number at *pos, after blanks and before end, and moves *pos behind it. False if
+ * there is none or it does not fit.
+ */
+bool scan_u64(const char **pos, const char *end, uint64_t *ret);
+
+/* A kernel CPU list ("0-3,5"). Calls fn for each. Returns how many there are, or -EINVAL. */
+int parse_cpu_list(const char *s, size_t len, void (*fn)(void *arg, unsigned cpu), void *arg);
+
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The buffer every output is built in. Knows bytes and a sink; refuses to know what is written and
+ * where it ends up.
+ */
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void strbuf_done(struct strbuf *b)
+{
+	free(b->data);
+	*b = (struct strbuf){0};
+}
+
+void strbuf_clear(struct strbuf *b)
+{
+	b->len = 0;
+	b->error = 0;
+}
+
+static void fail(struct strbuf *b, int error)
+{
+	if (!b->error)
+		b->error = error;
+}
+
+int strbuf_flush(struct strbuf *b)
+{
+	int r;
+
+	if (b->error || !b->sink || !b->len)
+		return b->error;
+	r = b->sink(b->sink_arg, b->data, b->len);
+	b->len = 0;
+	if (r < 0)
+		fail(b, r);
+	return b->error;
+}
+
+/* Room for `extra` bytes and, behind them, the terminator that strbuf_str() may want. */
+static bool reserve(struct strbuf *b, size_t extra)
+{
+	size_t cap, need;
+	char *data;
+
+	if (b->sink && (b->len >= STRBUF_CHUNK || extra > STRBUF_CHUNK - b->len))
+		strbuf_flush(b);
+	if (b->error)
+		return false;
+	/* Half of the address space at most, so that doubling cannot overflow. */
+	if (extra >= SIZE_MAX / 2 - b->len) {
+		fail(b, -ENOMEM);
+		return false;
+	}
+	need = b->len + extra + 1;
+	if (need <= b->cap)
+		return true;
+	cap = b->cap * 2 > 256 ? b->cap * 2 : 256;
+	if (cap < need)
+		cap = need;
+	data = realloc(b->data, cap);
+	if (!data) {
+		fail(b, -ENOMEM);
+		return false;
+	}
+	b->data = data;
+	b->cap = cap;
+	return true;
+}
+
+void strbuf_put(struct strbuf *b, const void *data, size_t len)
+{
+	if (!len || !reserve(b, len))
+		return;
+	memcpy(b->data + b->len, data, len);
+	b->len += len;
+}
+
+void strbuf_puts(struct strbuf *b, const char *s)
+{
+	strbuf_put(b, s, strlen(s));
+}
+
+void strbuf_putc(struct strbuf *b, char c)
+{
+	if (reserve(b, 1))
+		b->data[b->len++] = c;
+}
+
+void strbuf_fill(struct strbuf *b, char c, size_t count)
+{
+	if (!count || !reserve(b, count))
+		return;
+	memset(b->data + b->len, c, count);
+	b->len += count;
+}
+
+void strbuf_putu(struct strbuf *b, uint64_t v)
+{
+	char digits[20]; /* of UINT64_MAX */
+	char *p = digits + sizeof(digits);
+
+	do {
+		*--p = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	strbuf_put(b, p, (size_t)(digits + sizeof(digits) - p));
+}
+
+void strbuf_puti(struct strbuf *b, int64_t v)
+{
+	if (v < 0)
+		strbuf_putc(b, '-');
+	/* Negated as unsigned: -INT64_MIN does not exist. */
+	strbuf_putu(b, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vsnprintf(NULL, 0, fmt, args);
+	va_end(args);
+	if (len < 0) {
+		fail(b, -EINVAL);
+		return;
+	}
+	if (!reserve(b, (size_t)len))
+		return;
+	va_start(args, fmt);
+	vsnprintf(b->data + b->len, (size_t)len + 1, fmt, args);
+	va_end(args);
+	b->len += (size_t)len;
+}
+
+const char *strbuf_str(struct strbuf *b)
+{
+	/* Every successful reserve() left a byte for it. */
+	if (!b->cap)
+		return "";
+	b->data[b->len] = '\0';
+	return b->data;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows when a /proc/PID may be believed. */
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "enrich/open_process.h"
+
+int open_process(const struct procfs *proc, pid_t pid, uint64_t start_ns)
+{
+	cleanup_close int fd = -1;
+
+	if (proc->fd < 0 || !proc->trusted)
+		return -EXDEV;
+	fd = procfs_open_pid(proc, pid);
+	if (fd < 0)
+		return fd;
+	if (!procfs_same_start(proc, fd, start_ns))
+		return -ESRCH;
+	return TAKE_FD(fd);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a smaps_rollup means for a process. Knows the figures' relation to the kernel's counters;
+ * reads no file (rollup_pool.c does).
+ *
+ * fs/proc/task_mmu.c: Swap counts private swap entries and swapped shared memory, in full for every
+ * mapper; SwapPss leaves shared memory out. The kernel's MM_SWAPENTS is private entries alone.
+ */
+#include "zmem/enrich.h"
+
+static bool has(const struct smaps_rollup *f, enum rollup_figure figure)
+{
+	return f->have >> figure & 1;
+}
+
+static void copy(struct process *p, enum counter c, const struct smaps_rollup *f,
+		 enum rollup_figure figure)
+{
+	if (has(f, figure))
+		process_set(p, c, f->value[figure]);
+}
+
+void rollup_apply(struct process *p, const struct rollup_result *result)
+{
+	const struct smaps_rollup *f = &result->figures;
+
+	p->pss_status = result->status;
+	if (result->status != PSS_OK)
+		return;
+	p->pss_source = PSS_FROM_ROLLUP;
+	copy(p, COUNTER_PSS, f, ROLLUP_PSS);
+	copy(p, COUNTER_PSS_ANON, f, ROLLUP_PSS_ANON);
+	copy(p, COUNTER_PSS_FILE, f, ROLLUP_PSS_FILE);
+	copy(p, COUNTER_PSS_SHMEM, f, ROLLUP_PSS_SHMEM);
+	copy(p, COUNTER_SWAP_PSS, f, ROLLUP_SWAP_PSS);
+	if (has(f, ROLLUP_PRIVATE_CLEAN) && has(f, ROLLUP_PRIVATE_DIRTY))
+		process_set(p, COUNTER_USS,
+			    f->value[ROLLUP_PRIVATE_CLEAN] + f->value[ROLLUP_PRIVATE_DIRTY]);
+	if (has(f, ROLLUP_ANON_HUGE))
+		process_set(p, COUNTER_THP,
+			    f->value[ROLLUP_ANON_HUGE] + f->value[ROLLUP_SHMEM_PMD] +
+				    f->value[ROLLUP_FILE_PMD]);
+	if (has(f, ROLLUP_SWAP) && process_has(p, COUNTER_SWAP) &&
+	    f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP])
+		process_set(p, COUNTER_SWAP_SHMEM,
+			    f->value[ROLLUP_SWAP] - p->value[COUNTER_SWAP]);
+	process_derive(p);
+}
+
+bool rollup_agrees(const struct process *p, const struct smaps_rollup *f)
+{
+	if (has(f, ROLLUP_RSS) && process_has(p, COUNTER_RSS) &&
+	    f->value[ROLLUP_RSS] != p->value[COUNTER_RSS])
+		return false;
+	if (!has(f, ROLLUP_SWAP) || !has(f, ROLLUP_SWAP_PSS) || !process_has(p, COUNTER_SWAP))
+		return true;
+	return f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP] &&
+	       f->value[ROLLUP_SWAP_PSS] <= p->value[COUNTER_SWAP];
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Workers that read smaps_rollup, and the watch over them. open() and read() of it can block for as
+ * long as the target holds its mmap_lock or hangs in exec, and a thread in there cannot be called
+ * back. So a worker writes into its own memory, hands the result over under the lock, and one that
+ * overstays is left behind: it finds out when it returns, and ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "enrich/open_process.h"
+#include "zmem/enrich.h"
+
+#define WORKERS_MAX 16
+/* smaps_rollup takes 40 ns for a resident page; ten times that is stuck. */
+#define NS_PER_PAGE 400
+#define PAGE_BYTES  4096
+
+struct worker {
+	struct rollup_pool *pool;
+	pthread_t thread;
+	bool busy;
+	bool left_behind;
+	size_t job;
+	int64_t deadline_ns; /* of the job, CLOCK_MONOTONIC */
+};
+
+struct rollup_pool {
+	struct procfs proc;
+	unsigned wanted; /* workers */
+	int64_t deadline_ns;
+	bool supported; /* this /proc has smaps_rollup */
+
+	pthread_mutex_t lock;
+	pthread_cond_t work; /* for workers: a batch, or the end */
+	pthread_cond_t done; /* for the caller: the last job is done */
+	struct worker *worker[WORKERS_MAX];
+	unsigned workers;
+	unsigned strays; /* workers left behind: the last one frees a closed pool */
+	bool closing;
+	struct process *const *rows;
+	struct rollup_result *results;
+	size_t count, next, finished;
+	size_t reads;
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static enum pss_status status_of(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ESRCH:
+		return PSS_GONE;
+	case -EACCES:
+	case -EPERM:
+		return PSS_DENIED;
+	default:
+		return PSS_UNSUPPORTED;
+	}
+}
+
+static void read_one(const struct procfs *proc, pid_t pid, uint64_t start_ns,
+		     struct rollup_result *ret)
+{
+	cleanup_close int fd = open_process(proc, pid, start_ns);
+	char text[4096];
+	ssize_t len;
+
+	*ret = (struct rollup_result){};
+	if (fd < 0) {
+		ret->status = status_of(fd);
+		return;
+	}
+	len = file_read(fd, "smaps_rollup", text, sizeof(text));
+	if (len < 0)
+		ret->status = status_of((int)len);
+	else if (len == 0)
+		ret->status = PSS_GONE;
+	else if (smaps_rollup_parse(text, (size_t)len, &ret->figures) < 0)
+		ret->status = PSS_UNSUPPORTED;
+	else
+		ret->status = PSS_OK;
+}
+
+static void pool_free_memory(struct rollup_pool *pool)
+{
+	pthread_mutex_destroy(&pool->lock);
+	pthread_cond_destroy(&pool->work);
+	pthread_cond_destroy(&pool->done);
+	free(pool);
+}
+
+/* Takes the next job. Called and returns with the lock held; false: no more work for this one. */
+static bool take_job(struct worker *w, pid_t *ret_pid, uint64_t *ret_start_ns)
+{
+	struct rollup_pool *pool = w->pool;
+	const struct process *p;
+
+	while (!pool->closing && pool->next >= pool->count)
+		pthread_cond_wait(&pool->work, &pool->lock);
+	if (pool->closing)
+		return false;
+	w->job = pool->next++;
+	w->busy = true;
+	p = pool->rows[w->job];
+	w->deadline_ns = now_ns() + pool->deadline_ns;
+	if (process_has(p, COUNTER_RSS))
+		w->deadline_ns += (int64_t)(p->value[COUNTER_RSS] / PAGE_BYTES * NS_PER_PAGE);
+	*ret_pid = p->pid;
+	*ret_start_ns = p->start_ns;
+	return true;
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct rollup_pool *pool = w->pool;
+	struct rollup_result result;
+	uint64_t start_ns;
+	bool last;
+	pid_t pid;
+
+	pthread_mutex_lock(&pool->lock);
+	while (take_job(w, &pid, &start_ns)) {
+		pthread_mutex_unlock(&pool->lock);
+		read_one(&pool->proc, pid, start_ns, &result);
+		pthread_mutex_lock(&pool->lock);
+		if (w->left_behind)
+			break;
+		w->busy = false;
+		pool->results[w->job] = result;
+		pool->reads++;
+		if (++pool->finished == pool->count)
+			pthread_cond_signal(&pool->done);
+	}
+	last = w->left_behind && --pool->strays == 0 && pool->closing;
+	pthread_mutex_unlock(&pool->lock);
+	free(w);
+	if (last)
+		pool_free_memory(pool);
+	return NULL;
+}
+
+/* Called with the lock held. */
+static int start_worker(struct rollup_pool *pool)
+{
+	cleanup_free struct worker *w = calloc(1, sizeof(*w));
+	pthread_attr_t attr;
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	w->pool = pool;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 128 * 1024);
+	r = pthread_create(&w->thread, &attr, worker_main, w);
+	pthread_attr_destroy(&attr);
+	if (r)
+		return -r;
+	pool->worker[pool->workers++] = TAKE_PTR(w);
+	return 0;
+}
+
+/* Gives up on workers past their deadline. Returns when to look again. Lock held. */
+static int64_t check_deadlines(struct rollup_pool *pool)
+{
+	int64_t now = now_ns(), next = now + pool->deadline_ns;
+
+	for (unsigned i = 0; i < pool->workers; i++) {
+		struct worker *w = pool->worker[i];
+
+		if (!w->busy)
+			continue;
+		if (w->deadline_ns > now) {
+			next = w->deadline_ns < next ? w->deadline_ns : next;
+			continue;
+		}
+		w->left_behind = true;
+		pthread_detach(w->thread);
+		pool->strays++;
+		pool->results[w->job] = (struct rollup_result){.status = PSS_TIMEOUT};
+		pool->finished++;
+		pool->worker[i--] = pool->worker[--pool->workers];
+		if (pool->next < pool->count)
+			start_worker(pool);
+	}
+	return next;
+}
+
+static void fail_rest(struct rollup_pool *pool)
+{
+	while (pool->next < pool->count) {
+		pool->results[pool->next++] = (struct rollup_result){.status = PSS_UNSUPPORTED};
+		pool->finished++;
+	}
+}
+
+int rollup_read(struct rollup_pool *pool, struct process *const *rows, size_t count,
+		struct rollup_result *results)
+{
+	int r = 0;
+
+	if (!pool->supported) {
+		for (size_t i = 0; i < count; i++)
+			results[i] = (struct rollup_result){.status = PSS_UNSUPPORTED};
+		return 0;
+	}
+	pthread_mutex_lock(&pool->lock);
+	pool->rows = rows;
+	pool->results = results;
+	pool->count = count;
+	pool->next = pool->finished = 0;
+	while (pool->workers < pool->wanted && pool->workers < count && r == 0)
+		r = start_worker(pool);
+	pthread_cond_broadcast(&pool->work);
+	while (pool->finished < pool->count) {
+		int64_t until = check_deadlines(pool);
+		struct timespec t = {until / 1000000000, until % 1000000000};
+
+		if (!pool->workers)
+			fail_rest(pool);
+		if (pool->finished < pool->count)
+			pthread_cond_timedwait(&pool->done, &pool->lock, &t);
+	}
+	pool->count = pool->next = 0;
+	pthread_mutex_unlock(&pool->lock);
+	return pool->workers || !count ? 0 : r;
+}
+
+size_t rollup_reads(const struct rollup_pool *pool)
+{
+	return pool->reads;
+}
+
+static unsigned default_workers(void)
+{
+	struct rlimit files;
+	unsigned workers = 1;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		workers = (unsigned)CPU_COUNT(&set);
+	/* Each has two files open. */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 8 < workers)
+		workers = files.rlim_cur / 8 ? (unsigned)(files.rlim_cur / 8) : 1;
+	return workers < WORKERS_MAX ? workers : WORKERS_MAX;
+}
+
+struct rollup_pool *rollup_pool_new(const struct procfs *proc, unsigned workers,
+				    unsigned deadline_ms)
+{
+	struct rollup_pool *pool = calloc(1, sizeof(*pool));
+	pthread_condattr_t attr;
+
+	if (!pool)
+		return NULL;
+	pool->proc = *proc;
+	pool->wanted = workers && workers < WORKERS_MAX ? workers : default_workers();
+	pool->deadline_ns = (int64_t)deadline_ms * 1000000;
+	pool->supported = proc->trusted && faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->work, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&pool->done, &attr);
+	pthread_condattr_destroy(&attr);
+	return pool;
+}
+
+void rollup_pool_free(struct rollup_pool *pool)
+{
+	pthread_t thread[WORKERS_MAX];
+	unsigned workers;
+	bool last;
+
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->closing = true;
+	workers = pool->workers;
+	for (unsigned i = 0; i < workers; i++)
+		thread[i] = pool->worker[i]->thread;
+	pthread_cond_broadcast(&pool->work);
+	last = pool->strays == 0;
+	pthread_mutex_unlock(&pool->lock);
+	for (unsigned i = 0; i < workers; i++)
+		pthread_join(thread[i], NULL);
+	if (last)
+		pool_free_memory(pool);
+}

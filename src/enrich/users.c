@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * User names. passwd is read once; who is not in it is asked of the name service, once, except in a
+ * static program, whose C library would load another system's NSS modules for it.
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "zmem/enrich.h"
+
+struct user {
+	uid_t uid;
+	const char *name; /* NULL: it has none */
+};
+
+struct user_table {
+	struct arena arena;
+	struct user *user;
+	size_t count, capacity;
+};
+
+static const struct user *add(struct user_table *t, uid_t uid, const char *name)
+{
+	char *copy = NULL;
+
+	if (t->count == t->capacity) {
+		size_t capacity = t->capacity ? t->capacity * 2 : 64;
+		struct user *user = reallocarray(t->user, capacity, sizeof(*user));
+
+		if (!user)
+			return NULL;
+		t->user = user;
+		t->capacity = capacity;
+	}
+	if (name) {
+		copy = arena_strndup(&t->arena, name, strlen(name));
+		if (!copy)
+			return NULL;
+	}
+	t->user[t->count] = (struct user){uid, copy};
+	return &t->user[t->count++];
+}
+
+struct user_table *user_table_new(void)
+{
+	struct user_table *t = calloc(1, sizeof(*t));
+	cleanup_fclose FILE *file = t ? fopen("/etc/passwd", "re") : NULL;
+	const struct passwd *pw;
+
+	while (file && (pw = fgetpwent(file)))
+		add(t, pw->pw_uid, pw->pw_name);
+	return t;
+}
+
+void user_table_free(struct user_table *t)
+{
+	if (!t)
+		return;
+	arena_done(&t->arena);
+	free(t->user);
+	free(t);
+}
+
+static const struct user *find_uid(const struct user_table *t, uid_t uid)
+{
+	/* The first entry of a uid is its name; machines have few users. */
+	for (size_t i = 0; i < t->count; i++) {
+		if (t->user[i].uid == uid)
+			return &t->user[i];
+	}
+	return NULL;
+}
+
+const char *user_name(struct user_table *t, uid_t uid)
+{
+	const struct user *user = find_uid(t, uid);
+
+	if (user)
+		return user->name;
+#ifndef ZMEM_STATIC
+	const struct passwd *pw = getpwuid(uid);
+
+	user = add(t, uid, pw ? pw->pw_name : NULL);
+#else
+	user = add(t, uid, NULL);
+#endif
+	return user ? user->name : NULL;
+}
+
+int user_find(struct user_table *t, const char *name, uid_t *ret_uid)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		if (t->user[i].name && strcmp(t->user[i].name, name) == 0) {
+			*ret_uid = t->user[i].uid;
+			return 0;
+		}
+	}
+#ifndef ZMEM_STATIC
+	const struct passwd *pw = getpwnam(name);
+
+	if (pw) {
+		*ret_uid = pw->pw_uid;
+		return 0;
+	}
+#endif
+	return -ENOENT;
+}
+
+void enrich_users(struct user_table *users, struct rows *rows)
+{
+	uid_t last_uid = 0;
+	const char *last = NULL;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		struct process *p = rows->item[i];
+
+		if (i == 0 || p->uid != last_uid)
+			last = user_name(users, p->uid);
+		last_uid = p->uid;
+		p->user = last;
+	}
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a row can say. Knows how each column is read from a process; refuses to know how it is
+ * written and which ones are asked for.
+ */
+#include "zmem/column.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/parse.h"
+
+#define NS_PER_MS 1000000
+
+#define TEXT_OF(key, expression)                                                                   \
+	static const char *text_##key(const struct process *p)                                     \
+	{                                                                                          \
+		return expression;                                                                 \
+	}
+TEXT_OF(user, p->user)
+TEXT_OF(comm, p->comm)
+TEXT_OF(name, p->name)
+TEXT_OF(cmdline, p->cmdline)
+TEXT_OF(unit, p->unit)
+TEXT_OF(container, p->container)
+TEXT_OF(cgroup, p->cgroup)
+TEXT_OF(pss_source, pss_source_name(p->pss_source))
+TEXT_OF(pss_status, pss_status_name(p->pss_status))
+
+#define NUMBER_OF(key, expression, known)                                                          \
+	static bool number_##key(const struct snapshot *s, const struct process *p, int64_t *ret)  \
+	{                                                                                          \
+		(void)s;                                                                           \
+		if (!(known))                                                                      \
+			return false;                                                              \
+		*ret = (int64_t)(expression);                                                      \
+		return true;                                                                       \
+	}
+NUMBER_OF(pid, p->pid, true)
+NUMBER_OF(ppid, p->ppid, true)
+NUMBER_OF(uid, p->uid, true)
+NUMBER_OF(threads, p->threads, true)
+NUMBER_OF(start, s->host.boot_ms + p->start_ns / NS_PER_MS, s->host.boot_ms)
+NUMBER_OF(oom_score_adj, p->oom_score_adj, true)
+NUMBER_OF(mm_id, p->mm_id, p->mm_id)
+
+#define NUMBER(key_, header_, kind_, help_)                                                        \
+	static const struct column column_##key_ = {.key = #key_,                                  \
+						    .header = header_,                             \
+						    .help = help_,                                 \
+						    .kind = kind_,                                 \
+						    .number = number_##key_}
+#define TEXT(key_, header_, needs_, help_)                                                         \
+	static const struct column column_##key_ = {.key = #key_,                                  \
+						    .header = header_,                             \
+						    .help = help_,                                 \
+						    .kind = COLUMN_TEXT,                           \
+						    .needs = needs_,                               \
+						    .text = text_##key_}
+
+NUMBER(pid, "PID", COLUMN_NUMBER, "process id, in our pid namespace");
+NUMBER(ppid, "PPID", COLUMN_NUMBER, "the parent's, 0 if it is outside our pid namespace");
+TEXT(user, "USER", NEEDS_USER, "name of the effective user");
+NUMBER(uid, "UID", COLUMN_NUMBER, "effective user id");
+TEXT(comm, "COMM", 0, "what the kernel calls the process, 15 bytes at most");
+TEXT(name, "NAME", 0, "program: base name of the executable");
+TEXT(cmdline, "CMDLINE", NEEDS_CMDLINE, "arguments; may hold secrets");
+TEXT(unit, "UNIT", NEEDS_CGROUP, "systemd unit");
+TEXT(container, "CONTAINER", NEEDS_CGROUP, "id or name of the container");
+TEXT(cgroup, "CGROUP", NEEDS_CGROUP, "path of the memory cgroup");
+NUMBER(threads, "THREADS", COLUMN_NUMBER, "threads, exiting ones included");
+NUMBER(start, "START", COLUMN_TIME, "when the process started");
+NUMBER(oom_score_adj, "OOM_SCORE_ADJ", COLUMN_NUMBER,
+       "how willingly the kernel kills it, from -1000 (never) to 1000");
+TEXT(pss_source, "PSS_SOURCE", 0, "where PSS came from: kernel or smaps_rollup");
+TEXT(pss_status, "PSS_STATUS", 0, "ok, or why there is no PSS");
+NUMBER(mm_id, "MM_ID", COLUMN_NUMBER, "the same for processes that share an address space");
+
+/* A share of all RAM. */
+static const struct column column_pss_percent = {
+	.key = "%pss",
+	.header = "%PSS",
+	.help = "pss as a share of all RAM",
+	.kind = COLUMN_PERCENT,
+	.counter = COUNTER_PSS,
+};
+
+/*
+ * Of swap and not of swap_pss, since that is known of every process. What processes share by fork
+ * counts for each of them, so the column may add up to more than 100.
+ */
+static const struct column column_swap_percent = {
+	.key = "%swap",
+	.header = "%SWAP",
+	.help = "swap as a share of all swap space",
+	.kind = COLUMN_PERCENT,
+	.counter = COUNTER_SWAP,
+};
+
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, help_)                                   \
+	static const struct column column_##key_ = {.key = #key_,                                  \
+						    .header = header_,                             \
+						    .help = help_,                                 \
+						    .kind = COLUMN_COUNTER,                        \
+						    .counter = COUNTER_##id_};
+#include "zmem/counters.def"
+#undef ZMEM_COUNTER
+
+const struct column *const column_table[] = {
+	&column_pid,	       &column_ppid,	     &column_user,	 &column_uid,
+	&column_comm,	       &column_name,	     &column_cmdline,	 &column_unit,
+	&column_container,     &column_cgroup,	     &column_threads,	 &column_start,
+	&column_oom_score_adj,
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, help_) &column_##key_,
+#include "zmem/counters.def"
+#undef ZMEM_COUNTER
+	&column_pss_percent,   &column_swap_percent, &column_pss_source, &column_pss_status,
+	&column_mm_id,
+};
+const size_t column_count = ARRAY_SIZE(column_table);
+
+_Static_assert(ARRAY_SIZE(column_table) <= COLUMNS_MAX, "a list must be able to hold all");
+
+/* Not strncasecmp(): a Turkish locale would take "PID" and "pid" for different words. */
+static bool same_word(const char *lower, const char *key, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		char c = key[i] >= 'A' && key[i] <= 'Z' ? (char)(key[i] - 'A' + 'a') : key[i];
+
+		if (!c || lower[i] != c)
+			return false;
+	}
+	return lower[len] == '\0';
+}
+
+const struct column *column_find(const char *key, size_t len)
+{
+	for (size_t i = 0; i < column_count; i++) {
+		if (same_word(column_table[i]->key, key, len))
+			return column_table[i];
+	}
+	return NULL;
+}
+
+bool column_percent(const struct snapshot *s, const struct column *c, uint64_t bytes,
+		    double *ret_percent)
+{
+	enum meminfo_figure whole = c->counter == COUNTER_SWAP ? MEMINFO_SWAP_TOTAL : MEMINFO_TOTAL;
+	const struct meminfo *m = &s->system.meminfo;
+
+	/* Without any swap space there is no share of it. */
+	if (!(m->have & 1U << whole) || !m->value[whole])
+		return false;
+	*ret_percent = 100.0 * (double)bytes / (double)m->value[whole];
+	return true;
+}
+
+static bool has_column(const struct column_list *list, const struct column *c)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->item[i] == c)
+			return true;
+	}
+	return false;
+}
+
+int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
+		      size_t *ret_bad_len)
+{
+	const char *pos = spec, *item = spec + strspn(spec, " \t");
+	bool append = *item == '+';
+	struct column_list l = append ? *list : (struct column_list){0};
+	size_t len = 0;
+
+	while ((item = parse_item(&pos, &len))) {
+		size_t plus = append && *item == '+';
+		const struct column *c = column_find(item + plus, len - plus);
+
+		/* Whoever appends wants to see it, not to see it twice. */
+		if (c && append && has_column(&l, c))
+			continue;
+		if (!c || l.count == COLUMNS_MAX) {
+			*ret_bad = item;
+			*ret_bad_len = len;
+			return -EINVAL;
+		}
+		l.item[l.count++] = c;
+	}
+	if (!l.count) {
+		*ret_bad = spec;
+		*ret_bad_len = strlen(spec);
+		return -EINVAL;
+	}
+	*list = l;
+	return 0;
+}
+
+void column_list_default(struct column_list *list)
+{
+	static const struct column *const columns[] = {
+		&column_pid, &column_user,     &column_swap,	 &column_uss,	    &column_pss,
+		&column_rss, &column_rss_anon, &column_rss_file, &column_rss_shmem, &column_name,
+	};
+
+	*list = (struct column_list){.count = ARRAY_SIZE(columns)};
+	memcpy(list->item, columns, sizeof(columns));
+}
+
+unsigned column_list_needs(const struct column_list *list)
+{
+	unsigned needs = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		needs |= list->item[i]->needs;
+	return needs;
+}

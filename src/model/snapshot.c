@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The one owner of process records. Knows what follows from all of them together: who shares an
+ * address space, what its threads hold back, sums. Refuses to know where they came from.
+ */
+#include "zmem/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "zmem/record.h"
+
+#define CAPACITY_MIN 256
+
+_Static_assert(ARRAY_SIZE(((struct process *)0)->rss_delta) == ZMEM_RSS_COUNT,
+	       "one delta for each counter of the kernel");
+
+const char *pss_status_name(enum pss_status status)
+{
+	static const char *const names[PSS_STATUS_COUNT] = {
+		[PSS_SKIPPED] = "skipped",
+		[PSS_OK] = "ok",
+		[PSS_GONE] = "gone",
+		[PSS_DENIED] = "denied",
+		[PSS_TIMEOUT] = "timeout",
+		[PSS_RACED] = "raced",
+		[PSS_KERNEL_THREAD] = "kernel_thread",
+		[PSS_UNSUPPORTED] = "unsupported",
+	};
+
+	return names[status];
+}
+
+const char *pss_source_name(enum pss_source source)
+{
+	switch (source) {
+	case PSS_FROM_KERNEL:
+		return "kernel";
+	case PSS_FROM_ROLLUP:
+		return "smaps_rollup";
+	default:
+		return NULL;
+	}
+}
+
+void snapshot_init(struct snapshot *s)
+{
+	*s = (struct snapshot){0};
+}
+
+void snapshot_done(struct snapshot *s)
+{
+	free(s->process);
+	arena_done(&s->arena);
+	snapshot_init(s);
+}
+
+void snapshot_clear(struct snapshot *s)
+{
+	s->count = 0;
+	s->collection = (struct collection){0};
+	arena_clear(&s->arena);
+}
+
+struct process *snapshot_add(struct snapshot *s)
+{
+	struct process *p;
+
+	if (s->count == s->capacity) {
+		size_t capacity = s->capacity ? s->capacity * 2 : CAPACITY_MIN;
+
+		p = reallocarray(s->process, capacity, sizeof(*p));
+		if (!p)
+			return NULL;
+		s->process = p;
+		s->capacity = capacity;
+	}
+	p = &s->process[s->count++];
+	memset(p, 0, sizeof(*p));
+	return p;
+}
+
+void process_derive(struct process *p)
+{
+	uint64_t *v = p->value;
+
+	if (process_has(p, COUNTER_RSS_ANON) && process_has(p, COUNTER_RSS_FILE) &&
+	    process_has(p, COUNTER_RSS_SHMEM))
+		process_set(p, COUNTER_RSS,
+			    v[COUNTER_RSS_ANON] + v[COUNTER_RSS_FILE] + v[COUNTER_RSS_SHMEM]);
+	/* A share of nothing: known without reading, and so for most processes of most machines. */
+	if (process_has(p, COUNTER_SWAP) && !v[COUNTER_SWAP] && !process_has(p, COUNTER_SWAP_PSS))
+		process_set(p, COUNTER_SWAP_PSS, 0);
+	if (process_has(p, COUNTER_PSS) && process_has(p, COUNTER_SWAP_PSS))
+		process_set(p, COUNTER_PSS_SWAP, v[COUNTER_PSS] + v[COUNTER_SWAP_PSS]);
+	/* Both are rounded down by themselves. */
+	if (process_has(p, COUNTER_PSS) && process_has(p, COUNTER_USS))
+		process_set(p, COUNTER_SHARED,
+			    v[COUNTER_PSS] > v[COUNTER_USS] ? v[COUNTER_PSS] - v[COUNTER_USS] : 0);
+}
+
+static int compare_pid(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int compare_mm(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
+
+	if (x->mm_key != y->mm_key)
+		return x->mm_key < y->mm_key ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Kernels before 6.2 keep part of a mm's counters in its threads; the sum is the same for all. */
+static void add_deltas(struct process *const *group, size_t count, uint32_t page_size)
+{
+	static const enum counter counter_of[ZMEM_RSS_COUNT] = {
+		[ZMEM_RSS_FILE] = COUNTER_RSS_FILE,
+		[ZMEM_RSS_ANON] = COUNTER_RSS_ANON,
+		[ZMEM_RSS_SWAP] = COUNTER_SWAP,
+		[ZMEM_RSS_SHMEM] = COUNTER_RSS_SHMEM,
+	};
+
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		enum counter c = counter_of[i];
+		int64_t delta = 0;
+
+		for (size_t k = 0; k < count; k++)
+			delta += group[k]->rss_delta[i];
+		if (!delta)
+			continue;
+		delta *= page_size;
+		for (size_t k = 0; k < count; k++) {
+			/* Counted while it changes: pages may be gone that a thread still owes. */
+			if (process_has(group[k], c) &&
+			    __builtin_add_overflow(group[k]->value[c], delta, &group[k]->value[c]))
+				group[k]->value[c] = 0;
+		}
+	}
+}
+
+/* Numbers the address spaces of processes that are sorted by mm_key. */
+static void number_mm(struct snapshot *s, struct process *const *sorted)
+{
+	uint32_t id = 0;
+	size_t end;
+
+	for (size_t i = 0; i < s->count; i = end) {
+		uint64_t key = sorted[i]->mm_key;
+
+		end = i + 1;
+		while (key && end < s->count && sorted[end]->mm_key == key)
+			end++;
+		if (key)
+			id++;
+		for (size_t k = i; k < end; k++)
+			sorted[k]->mm_id = key ? id : 0;
+		add_deltas(sorted + i, end - i, s->host.page_size);
+		s->collection.shared_mm += (uint32_t)(end - i - 1);
+	}
+}
+
+int snapshot_finish(struct snapshot *s)
+{
+	cleanup_free struct process **rows = NULL;
+	struct collection *c = &s->collection;
+
+	c->seen = (uint32_t)s->count;
+	c->kernel_threads = c->zombies = c->shared_mm = 0;
+	if (!s->count)
+		return 0;
+	qsort(s->process, s->count, sizeof(*s->process), compare_pid);
+	rows = reallocarray(NULL, s->count, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->count; i++)
+		rows[i] = &s->process[i];
+	qsort(rows, s->count, sizeof(*rows), compare_mm);
+	number_mm(s, rows);
+	for (size_t i = 0; i < s->count; i++) {
+		c->kernel_threads += rows[i]->kind == PROCESS_KTHREAD;
+		c->zombies += rows[i]->kind == PROCESS_ZOMBIE;
+		process_derive(rows[i]);
+	}
+	return snapshot_own_mm(s, rows, s->count);
+}
+
+struct process *snapshot_find(const struct snapshot *s, pid_t pid)
+{
+	const struct process key = {.pid = pid};
+
+	if (!s->count)
+		return NULL;
+	return bsearch(&key, s->process, s->count, sizeof(*s->process), compare_pid);
+}
+
+int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count)
+{
+	/* mm_ids are 1…, and never more than there are processes. */
+	cleanup_free struct process **owner = calloc(s->count + 1, sizeof(*owner));
+
+	if (!owner)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct process *p = rows[i], *o = owner[p->mm_id];
+
+		p->mm_owner = false;
+		if (!p->mm_id)
+			/* Nobody knows of another: it carries its own, if it has one. */
+			p->mm_owner = p->kind == PROCESS_USER;
+		else if (!o || p->start_ns < o->start_ns ||
+			 (p->start_ns == o->start_ns && p->pid < o->pid))
+			owner[p->mm_id] = p;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct process *p = rows[i];
+
+		if (p->mm_id && owner[p->mm_id] == p)
+			p->mm_owner = true;
+	}
+	return 0;
+}

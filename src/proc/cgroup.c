@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows /proc/PID/cgroup (proc_cgroup_show(), kernel/cgroup/cgroup.c) and how systemd and container
+ * runtimes name their cgroups. Refuses to ask any of them: a name is all it goes by.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "zmem/cgroup.h"
+
+#define CONTAINER_ID_LEN   64
+#define CONTAINER_ID_SHOWN 12
+
+static bool part_is(struct text_part part, const char *s)
+{
+	return part.len == strlen(s) && memcmp(part.s, s, part.len) == 0;
+}
+
+/* Takes `prefix` off the front; false if there is none or nothing behind it. */
+static bool take_prefix(struct text_part *part, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	if (part->len <= len || memcmp(part->s, prefix, len) != 0)
+		return false;
+	part->s += len;
+	part->len -= len;
+	return true;
+}
+
+/* Likewise off the end. */
+static bool take_suffix(struct text_part *part, const char *suffix)
+{
+	size_t len = strlen(suffix);
+
+	if (part->len <= len || memcmp(part->s + part->len - len, suffix, len) != 0)
+		return false;
+	part->len -= len;
+	return true;
+}
+
+/* The part up to the next `separator`, or all; what is behind it stays in *rest. */
+static struct text_part split(struct text_part *rest, char separator)
+{
+	const char *at = memchr(rest->s, separator, rest->len);
+	struct text_part first = {rest->s, at ? (size_t)(at - rest->s) : rest->len};
+	size_t taken = at ? first.len + 1 : first.len;
+
+	rest->s += taken;
+	rest->len -= taken;
+	return first;
+}
+
+/* ---- which hierarchy ---- */
+
+enum hierarchy { MEMORY_V1, UNIFIED, SYSTEMD, HIERARCHIES };
+
+/* A co-mounted hierarchy lists its controllers: "cpu,cpuacct". */
+static bool has_controller(struct text_part list, const char *name)
+{
+	while (list.len)
+		if (part_is(split(&list, ','), name))
+			return true;
+	return false;
+}
+
+/* "4:memory:/user.slice". The path may hold colons, the rest does not. */
+static void take_line(struct text_part line, struct text_part path[HIERARCHIES])
+{
+	struct text_part id = split(&line, ':');
+	struct text_part controllers = split(&line, ':');
+
+	if (!line.len || line.s[0] != '/')
+		return;
+	if (!path[UNIFIED].s && part_is(id, "0") && controllers.len == 0)
+		path[UNIFIED] = line;
+	if (!path[MEMORY_V1].s && has_controller(controllers, "memory"))
+		path[MEMORY_V1] = line;
+	if (!path[SYSTEMD].s && has_controller(controllers, "name=systemd"))
+		path[SYSTEMD] = line;
+}
+
+static struct text_part choose_path(const struct text_part path[HIERARCHIES])
+{
+	struct text_part root = {0};
+
+	for (int i = 0; i < HIERARCHIES; i++) {
+		if (path[i].len > 1)
+			return path[i];
+		if (!root.s)
+			root = path[i];
+	}
+	return root;
+}
+
+/* ---- what a component of the path says ---- */
+
+/*
+ * The unit of that name. systemd puts '_' before names that the kernel might want for its own files
+ * ("_memory.service"; cg_needs_escape(), src/basic/cgroup-util.c).
+ */
+static bool unit_name(struct text_part component, struct text_part *ret_unit, bool *ret_slice)
+{
+	static const char *const suffix[] = {".service", ".scope", ".socket", ".mount", ".swap"};
+	struct text_part stem;
+
+	take_prefix(&component, "_");
+	stem = component;
+	for (size_t i = 0; i < ARRAY_SIZE(suffix); i++)
+		if (take_suffix(&stem, suffix[i])) {
+			*ret_unit = component;
+			*ret_slice = false;
+			return true;
+		}
+	if (!take_suffix(&stem, ".slice") || part_is(stem, "-"))
+		return false;
+	*ret_unit = component;
+	*ret_slice = true;
+	return true;
+}
+
+static bool is_container_id(struct text_part part)
+{
+	if (part.len != CONTAINER_ID_LEN)
+		return false;
+	for (size_t i = 0; i < part.len; i++)
+		if (!(part.s[i] >= '0' && part.s[i] <= '9') &&
+		    !(part.s[i] >= 'a' && part.s[i] <= 'f'))
+			return false;
+	return true;
+}
+
+/*
+ * Runtimes' names for a container's cgroup: "<id>" (docker, kubelet with cgroupfs), "docker-<id>",
+ * "libpod-<id>.scope", and "kubepods-….slice:cri-containerd:<id>" where runc was given a name for
+ * systemd but does not use systemd. "libpod-conmon-<id>" and "crio-conmon-<id>" are the monitors
+ * outside.
+ */
+static bool runtime_id(struct text_part component, struct text_part *ret_id)
+{
+	static const char *const runtime[] = {"docker", "libpod", "cri-containerd", "crio",
+					      "nerdctl"};
+	struct text_part before = component, id;
+	char separator;
+
+	take_suffix(&before, ".scope");
+	if (before.len < CONTAINER_ID_LEN)
+		return false;
+	before.len -= CONTAINER_ID_LEN;
+	id = (struct text_part){before.s + before.len, CONTAINER_ID_LEN};
+	if (!is_container_id(id))
+		return false;
+	if (before.len == 0) {
+		*ret_id = id;
+		return true;
+	}
+	separator = before.s[--before.len];
+	if (separator == ':') {
+		const char *colon = memrchr(before.s, ':', before.len);
+
+		if (!colon)
+			return false;
+		before.len -= colon + 1 - before.s;
+		before.s = colon + 1;
+	} else if (separator != '-') {
+		return false;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(runtime); i++)
+		if (part_is(before, runtime[i])) {
+			*ret_id = id;
+			return true;
+		}
+	return false;
+}
+
+/* The container whose outermost cgroup this is. */
+static bool container_name(struct text_part parent, struct text_part component,
+			   struct text_part *ret_container)
+{
+	struct text_part name = component;
+
+	if (runtime_id(component, &name)) {
+		name.len = CONTAINER_ID_SHOWN;
+	} else if (take_prefix(&name, "lxc.monitor.")) {
+		return false; /* LXC's own process, outside */
+	} else if (take_prefix(&name, "lxc.payload.")) {
+		/* LXC 4 */
+	} else if (part_is(parent, "lxc") || part_is(parent, "lxc.payload")) {
+		/* LXC until 2 and 3. */
+	} else if (!part_is(parent, "machine.slice") || !take_prefix(&name, "machine-") ||
+		   !take_suffix(&name, ".scope")) {
+		return false;
+	}
+	*ret_container = name;
+	return true;
+}
+
+/* ---- all of it ---- */
+
+static void take_components(struct proc_cgroup *cgroup)
+{
+	struct text_part rest = cgroup->path, parent = {"", 0};
+	bool unit_is_slice = true;
+
+	/* A removed cgroup was what its name says (cgroup_is_dead() in proc_cgroup_show()). */
+	take_suffix(&rest, " (deleted)");
+	while (rest.len) {
+		struct text_part component = split(&rest, '/');
+		struct text_part unit;
+		bool slice;
+
+		/* What comes later is further in. A slice only counts where nothing else does. */
+		if (unit_name(component, &unit, &slice) && (!slice || unit_is_slice)) {
+			cgroup->unit = unit;
+			unit_is_slice = slice;
+		}
+		if (component.len)
+			container_name(parent, component, &cgroup->container);
+		parent = component;
+	}
+}
+
+int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
+{
+	struct text_part rest = {text, len}, path[HIERARCHIES] = {0};
+	struct proc_cgroup cgroup = {0};
+
+	/* A line without its end is cut off, and its path would be another one. */
+	while (rest.len && memchr(rest.s, '\n', rest.len))
+		take_line(split(&rest, '\n'), path);
+	cgroup.path = choose_path(path);
+	if (!cgroup.path.s)
+		return -ENOENT;
+	take_components(&cgroup);
+	*ret = cgroup;
+	return 0;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows lines "Key:   number kB". Refuses to know which keys there are, and to guess: a number
+ * without its unit may have been cut off, so it is none.
+ */
+#include <string.h>
+
+#include "base/parse.h"
+#include "proc/keyed.h"
+
+bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line)
+{
+	while (*pos < end) {
+		const char *start = *pos;
+		const char *newline = memchr(start, '\n', end - start);
+		const char *stop = newline ? newline : end;
+		const char *colon = memchr(start, ':', stop - start);
+
+		*pos = newline ? newline + 1 : end;
+		if (!colon)
+			continue;
+		*ret_line = (struct keyed_line){
+			.key = start,
+			.key_len = colon - start,
+			.value = colon + 1,
+			.end = stop,
+			.whole = newline != NULL,
+		};
+		return true;
+	}
+	return false;
+}
+
+bool keyed_is(const struct keyed_line *line, const char *name, size_t len)
+{
+	return line->key_len == len && memcmp(line->key, name, len) == 0;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* "  1740 kB" in bytes. A '\r' at the end does no harm: captured files have seen many hands. */
+static bool line_bytes(const struct keyed_line *line, uint64_t *ret_bytes)
+{
+	const char *p = line->value;
+	uint64_t kb;
+
+	if (!scan_u64(&p, line->end, &kb) || kb > UINT64_MAX / 1024)
+		return false;
+	while (p < line->end && is_blank(*p))
+		p++;
+	if (line->end - p < 2 || p[0] != 'k' || p[1] != 'B')
+		return false;
+	p += 2;
+	while (p < line->end && is_blank(*p))
+		p++;
+	if (p != line->end)
+		return false;
+	*ret_bytes = kb * 1024;
+	return true;
+}
+
+bool keyed_figure(const struct keyed_line *line, struct keyed_figures *figures)
+{
+	unsigned i = figures->next;
+
+	/* The kernel keeps its order, so a known name is mostly found at the first try. */
+	for (unsigned tries = 0; tries < figures->count; tries++, i++) {
+		if (i >= figures->count)
+			i = 0;
+		if (!keyed_is(line, figures->name[i].s, figures->name[i].len))
+			continue;
+		if (!(figures->have & (1u << i)) && line_bytes(line, &figures->value[i]))
+			figures->have |= 1u << i;
+		figures->next = i + 1;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows where a /proc is, whose it is and which processes it lists. Refuses to know what its files
+ * say, save what proves that a number there is the process that is meant.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "proc/keyed.h"
+#include "zmem/proc_stat.h"
+#include "zmem/procfs.h"
+
+#define NS_PER_TICK 10000000u /* USER_HZ is 100 on every architecture that we build for */
+
+/*
+ * NSpid lists our pid in this /proc's namespace and in every one below, down to our own: more than
+ * one means that the two are not the same namespace, even if the numbers happen to agree
+ * (task_state(), fs/proc/array.c). Before 4.1 there is no such line.
+ */
+static bool below_other_namespace(int proc_fd)
+{
+	char text[8192];
+	ssize_t n = file_read(proc_fd, "self/status", text, sizeof(text));
+	struct keyed_line line;
+
+	if (n <= 0)
+		return false;
+	for (const char *pos = text, *end = text + n; keyed_next(&pos, end, &line);) {
+		uint64_t pid;
+		int count = 0;
+
+		if (!keyed_is(&line, "NSpid", 5))
+			continue;
+		for (const char *p = line.value; scan_u64(&p, line.end, &pid);)
+			count++;
+		return count > 1;
+	}
+	return false;
+}
+
+static bool self_is_us(int proc_fd)
+{
+	char link[32];
+	ssize_t n = readlinkat(proc_fd, "self", link, sizeof(link));
+	uint64_t pid;
+
+	if (n <= 0 || parse_u64(link, (size_t)n, INT_MAX, &pid) < 0)
+		return false;
+	return (pid_t)pid == getpid() && !below_other_namespace(proc_fd);
+}
+
+int procfs_open(struct procfs *proc, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : 0;
+
+	*proc = (struct procfs){.fd = fd, .trusted = fd >= 0 && self_is_us(fd)};
+	return r;
+}
+
+void procfs_close(struct procfs *proc)
+{
+	if (proc->fd >= 0)
+		close(proc->fd);
+	*proc = (struct procfs){.fd = -1};
+}
+
+int procfs_open_pid(const struct procfs *proc, pid_t pid)
+{
+	char name[16];
+	int fd;
+
+	snprintf(name, sizeof(name), "%d", pid);
+	fd = openat(proc->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	return fd;
+}
+
+/* The pid a directory entry stands for, 0 if it is something else. */
+static pid_t entry_pid(const struct dirent *entry)
+{
+	uint64_t pid;
+
+	if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
+		return 0;
+	if (entry->d_name[0] == '0')
+		return 0;
+	if (parse_u64(entry->d_name, strlen(entry->d_name), INT_MAX, &pid) < 0)
+		return 0;
+	return (pid_t)pid;
+}
+
+int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg)
+{
+	/* Opened anew and not dup'ed: a dup would share its position with all other readers. */
+	cleanup_close int fd = openat(proc->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_closedir DIR *dir = NULL;
+
+	if (fd < 0)
+		return -errno;
+	dir = fdopendir(fd);
+	if (!dir)
+		return -errno;
+	TAKE_FD(fd); /* closedir() closes it */
+	for (;;) {
+		const struct dirent *entry;
+		pid_t pid;
+		int r;
+
+		errno = 0;
+		entry = readdir(dir);
+		if (!entry)
+			return -errno;
+		pid = entry_pid(entry);
+		if (pid == 0)
+			continue;
+		r = fn(arg, pid);
+		if (r != 0)
+			return r;
+	}
+}
+
+/*
+ * What field 22 must be. The kernel adds the reader's time namespace in nanoseconds and divides
+ * then (do_task_stat(), fs/proc/array.c; nsec_to_clock_t(), kernel/time/time.c), all in 64 bits
+ * without sign: a process that is older than the zero of our clock has a number near 2^64 / 10^7.
+ */
+static uint64_t expected_ticks(const struct procfs *proc, uint64_t start_ns)
+{
+	int64_t ticks = (int64_t)(start_ns / NS_PER_TICK);
+
+	if (__builtin_add_overflow(ticks, proc->start_offset_ticks, &ticks))
+		return UINT64_MAX;
+	return ticks >= 0 ? (uint64_t)ticks : UINT64_MAX / NS_PER_TICK + (uint64_t)ticks;
+}
+
+bool procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns)
+{
+	char text[2048];
+	struct proc_stat stat;
+	ssize_t n = file_read(pid_fd, "stat", text, sizeof(text));
+	uint64_t expected, diff;
+
+	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
+		return false;
+	expected = expected_ticks(proc, start_ns);
+	diff = stat.start_ticks > expected ? stat.start_ticks - expected
+					   : expected - stat.start_ticks;
+	/* A time namespace may be off by a part of a tick, which the offset cannot tell. */
+	return diff <= (proc->start_offset_ticks ? 1 : 0);
+}
+
+void procfs_learn_start_offset(struct procfs *proc, uint64_t start_ns)
+{
+	char text[2048];
+	struct proc_stat stat;
+	ssize_t n = proc->trusted ? file_read(proc->fd, "self/stat", text, sizeof(text)) : -1;
+
+	if (n > 0 && proc_stat_parse(text, (size_t)n, &stat) == 0)
+		proc->start_offset_ticks =
+			(int64_t)(stat.start_ticks - start_ns / NS_PER_TICK);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows /proc/meminfo and zram's mm_stat. Refuses to add anything up: which figure is part of which
+ * is for those who show them.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "proc/keyed.h"
+#include "zmem/system.h"
+
+/* Exact names: "Zswap" is not "Zswapped", "Shmem" is not "ShmemHugePages" (fs/proc/meminfo.c). */
+static const struct keyed_name names[] = {
+	[MEMINFO_TOTAL] = KEYED_NAME("MemTotal"),
+	[MEMINFO_AVAILABLE] = KEYED_NAME("MemAvailable"),
+	[MEMINFO_ANON] = KEYED_NAME("AnonPages"),
+	[MEMINFO_MAPPED] = KEYED_NAME("Mapped"),
+	[MEMINFO_SHMEM] = KEYED_NAME("Shmem"),
+	[MEMINFO_SWAP_TOTAL] = KEYED_NAME("SwapTotal"),
+	[MEMINFO_SWAP_FREE] = KEYED_NAME("SwapFree"),
+	[MEMINFO_ZSWAP_POOL] = KEYED_NAME("Zswap"),
+	[MEMINFO_ZSWAP_STORED] = KEYED_NAME("Zswapped"),
+};
+_Static_assert(ARRAY_SIZE(names) == MEMINFO_FIGURES, "a figure without a name");
+
+void meminfo_parse(const char *text, size_t len, struct meminfo *ret)
+{
+	struct meminfo meminfo = {0};
+	struct keyed_figures figures = {names, MEMINFO_FIGURES, .value = meminfo.value};
+	struct keyed_line line;
+
+	if (len)
+		for (const char *pos = text, *end = text + len; keyed_next(&pos, end, &line);)
+			keyed_figure(&line, &figures);
+	meminfo.have = figures.have;
+	*ret = meminfo;
+}
+
+int zram_stat_parse(const char *text, size_t len, struct zram_stat *ret)
+{
+	uint64_t v[3];
+	const char *pos = text, *end;
+
+	if (!len)
+		return -EINVAL;
+	end = text + len;
+	for (unsigned i = 0; i < ARRAY_SIZE(v); i++)
+		/* A number at the very end may be half of one. */
+		if (!scan_u64(&pos, end, &v[i]) || pos == end || (*pos != ' ' && *pos != '\n'))
+			return -EINVAL;
+	*ret = (struct zram_stat){.stored = v[0], .compressed = v[1], .used = v[2]};
+	return 0;
+}
+
+/* zram0 … zram999…, not its partitions. */
+static int is_zram(const struct dirent *entry)
+{
+	const char *p = entry->d_name;
+
+	if (strncmp(p, "zram", 4) != 0 || !isdigit((unsigned char)p[4]))
+		return 0;
+	for (p += 4; isdigit((unsigned char)*p); p++)
+		;
+	return *p == '\0';
+}
+
+/* Reads one device. Returns 1, 0 if it is not initialised or went away, or a negative errno. */
+static int zram_read(int dirfd, const char *name, struct zram_stat *ret_stat)
+{
+	char path[NAME_MAX + sizeof("/initstate")];
+	char text[256];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/initstate", name);
+	n = file_read(dirfd, path, text, sizeof(text));
+	if (n >= 0 && text[0] != '1')
+		return 0;
+	if (n >= 0) {
+		snprintf(path, sizeof(path), "%s/mm_stat", name);
+		n = file_read(dirfd, path, text, sizeof(text));
+	}
+	if (n < 0)
+		return n == -ENOENT || n == -ENODEV ? 0 : (int)n;
+	n = zram_stat_parse(text, (size_t)n, ret_stat);
+	return n < 0 ? (int)n : 1;
+}
+
+int zram_each(const char *sys_block,
+	      void (*fn)(void *arg, const char *name, const struct zram_stat *stat), void *arg)
+{
+	cleanup_close int dirfd = open(sys_block, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct dirent **entry;
+	int count, result = 0;
+
+	if (dirfd < 0)
+		return -errno;
+	count = scandirat(dirfd, ".", &entry, is_zram, versionsort);
+	if (count < 0)
+		return -errno;
+	for (int i = 0; i < count; i++) {
+		struct zram_stat stat;
+		int r = zram_read(dirfd, entry[i]->d_name, &stat);
+
+		if (r > 0)
+			fn(arg, entry[i]->d_name, &stat);
+		else if (r < 0 && result == 0)
+			result = r;
+		free(entry[i]);
+	}
+	free(entry);
+	return result;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which processes are wanted. Knows ids and text; refuses to know how they were asked for. */
+#include "zmem/query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+static int compare_pid(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int compare_uid(const void *a, const void *b)
+{
+	const uid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+bool filter_active(const struct filter *f)
+{
+	return f->pids || f->uids || f->pattern;
+}
+
+bool filter_matches_id(const struct filter *f, const struct process *p)
+{
+	/* Without memory of its own, a row of it only answers a question about that very pid. */
+	if (!f->pids && p->kind != PROCESS_USER)
+		return false;
+	if (f->pids && !bsearch(&p->pid, f->pids, f->pid_count, sizeof(*f->pids), compare_pid))
+		return false;
+	return !f->uids || bsearch(&p->uid, f->uids, f->uid_count, sizeof(*f->uids), compare_uid);
+}
+
+static bool matches_text(const regex_t *pattern, const char *text)
+{
+	return text && regexec(pattern, text, 0, NULL, 0) == 0;
+}
+
+bool filter_matches(const struct filter *f, const struct process *p)
+{
+	return filter_matches_id(f, p) && (!f->pattern || matches_text(f->pattern, p->name) ||
+					   matches_text(f->pattern, p->cmdline));
+}
+
+void rows_done(struct rows *rows)
+{
+	free(rows->item);
+	*rows = (struct rows){0};
+}
+
+int rows_select(struct snapshot *s, const struct filter *f,
+		bool (*matches)(const struct filter *, const struct process *),
+		struct rows *ret_rows)
+{
+	/* Room for one at least: malloc(0) may return NULL. */
+	struct rows rows = {.item = reallocarray(NULL, s->count + 1, sizeof(*rows.item))};
+
+	if (!rows.item)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->count; i++) {
+		if (matches(f, &s->process[i]))
+			rows.item[rows.count++] = &s->process[i];
+	}
+	*ret_rows = rows;
+	return 0;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The order of rows, and which of them must be read for the first few to be certain. Knows what a
+ * figure can be at most; refuses to read anything.
+ */
+#include "zmem/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a row stands by one key, before its value is looked at. */
+enum place {
+	PLACE_FIRST, /* unread, and nothing is known that would keep it from being the first */
+	PLACE_VALUE,
+	PLACE_LAST, /* not measured */
+};
+
+struct standing {
+	enum place place;
+	uint64_t amount;  /* of counters and percentages */
+	int64_t number;	  /* of numbers and times */
+	const char *text; /* of text */
+};
+
+struct comparison {
+	const struct order *order;
+	const struct snapshot *snapshot;
+	bool estimate; /* unread figures by what they can be at best */
+};
+
+/* Its dear figures are absent, and reading it could still supply them. */
+static bool is_unread(const struct process *p)
+{
+	return p->pss_status == PSS_SKIPPED && p->kind == PROCESS_USER;
+}
+
+/* The best place that an unread dear counter could give its row. */
+static void estimate_counter(const struct process *p, enum counter c, bool reverse,
+			     struct standing *st)
+{
+	counter_mask bound = counter_table[c].bound;
+	uint64_t sum = 0;
+
+	st->place = PLACE_VALUE;
+	st->amount = 0;
+	if (reverse)
+		return;
+	/* One that was not measured itself bounds nothing. */
+	st->amount = UINT64_MAX;
+	if (!bound || (p->have & bound) != bound)
+		return;
+	for (; bound; bound &= bound - 1) {
+		if (__builtin_add_overflow(sum, p->value[__builtin_ctz(bound)], &sum))
+			return;
+	}
+	st->amount = sum;
+}
+
+static void stand_by_counter(const struct comparison *cmp, enum counter c, const struct process *p,
+			     struct standing *st)
+{
+	if (process_has(p, c)) {
+		st->place = PLACE_VALUE;
+		st->amount = p->value[c];
+	} else if (cmp->estimate && is_unread(p) && counter_table[c].origin != ORIGIN_KERNEL) {
+		estimate_counter(p, c, cmp->order->reverse, st);
+	} else {
+		st->place = PLACE_LAST;
+	}
+}
+
+static struct standing stand(const struct comparison *cmp, const struct column *c,
+			     const struct process *p)
+{
+	struct standing st = {.place = PLACE_LAST};
+
+	switch (c->kind) {
+	case COLUMN_COUNTER:
+	case COLUMN_PERCENT: /* of one whole: in the order of its counter */
+		stand_by_counter(cmp, c->counter, p, &st);
+		break;
+	case COLUMN_NUMBER:
+	case COLUMN_TIME:
+		if (c->number(cmp->snapshot, p, &st.number))
+			st.place = PLACE_VALUE;
+		break;
+	case COLUMN_TEXT:
+		/* pss_status and pss_source change by reading, to what nobody can tell. */
+		if (cmp->estimate && is_unread(p) && strncmp(c->key, "pss_", 4) == 0) {
+			st.place = PLACE_FIRST;
+			break;
+		}
+		st.text = c->text(p);
+		if (st.text)
+			st.place = PLACE_VALUE;
+		break;
+	}
+	return st;
+}
+
+static int compare_values(enum column_kind kind, const struct standing *x, const struct standing *y)
+{
+	switch (kind) {
+	case COLUMN_COUNTER:
+	case COLUMN_PERCENT:
+		return (x->amount < y->amount) - (x->amount > y->amount);
+	case COLUMN_TEXT:
+		return strcmp(x->text, y->text);
+	default:
+		return (x->number > y->number) - (x->number < y->number);
+	}
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct process *p = *(struct process *const *)a, *q = *(struct process *const *)b;
+	const struct comparison *cmp = arg;
+	const struct column_list *keys = &cmp->order->keys;
+
+	for (size_t i = 0; i < keys->count; i++) {
+		const struct column *c = keys->item[i];
+		struct standing x = stand(cmp, c, p), y = stand(cmp, c, q);
+		int r;
+
+		if (x.place != y.place)
+			return x.place < y.place ? -1 : 1;
+		if (x.place != PLACE_VALUE)
+			continue;
+		r = compare_values(c->kind, &x, &y);
+		if (r)
+			return cmp->order->reverse ? -r : r;
+	}
+	return (p->pid > q->pid) - (p->pid < q->pid);
+}
+
+static void sort_rows(const struct order *o, const struct snapshot *s, bool estimate,
+		      struct rows *rows)
+{
+	struct comparison cmp = {.order = o, .snapshot = s, .estimate = estimate};
+
+	if (rows->count)
+		qsort_r(rows->item, rows->count, sizeof(*rows->item), compare_rows, &cmp);
+}
+
+void order_rows(const struct order *o, const struct snapshot *s, struct rows *rows)
+{
+	sort_rows(o, s, false, rows);
+}
+
+/*
+ * Why the first `top` are exact once all of them are read:
+ *
+ * Let E(r) be the tuple of a row's keys with the estimates above and its pid, T(r) the tuple after
+ * reading it (or failing to). For each key the estimate stands no later than the truth: a dear
+ * figure is never above its bound, in reverse never below 0, and a row that cannot be read stands
+ * last; all other keys are the same in both. So E(r) comes before T(r) or equals it,
+ * lexicographically, too: at the first key where they differ, E is the earlier one. For a read row
+ * E(r) = T(r).
+ *
+ * When the first `top` by E are all read, each of them, f, stands by T(f) = E(f) before E(r), hence
+ * before T(r), of every row r behind it, read or not. No reading can bring any of those forward.
+ * The same holds for what order_rows() makes of a row that stays unread: its dear figures are last.
+ *
+ * All of it for figures of one moment: a process that outgrows its bound only counts as grown if
+ * the bound alone had it read.
+ */
+size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,
+		    struct process **ret_need)
+{
+	size_t need = 0;
+
+	if (top > rows->count)
+		top = rows->count;
+	sort_rows(o, s, true, rows);
+	for (size_t i = 0; i < top; i++) {
+		if (is_unread(rows->item[i]))
+			ret_need[need++] = rows->item[i];
+	}
+	return need;
+}

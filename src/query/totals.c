@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sums of rows. Knows what may be added to what; refuses to guess what was not measured. */
+#include "zmem/query.h"
+
+/* Of those who share an address space one carries it; what has no memory adds none. */
+static bool is_counted(const struct process *p)
+{
+	return p->kind == PROCESS_USER && (p->mm_owner || !p->mm_id);
+}
+
+void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals)
+{
+	struct totals t = {.processes = count};
+	/* Counters that some, and that all of the counted rows have. */
+	counter_mask some = 0, all = ~(counter_mask)0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct process *p = rows[i];
+
+		if (!is_counted(p))
+			continue;
+		some |= p->have;
+		all &= p->have;
+		t.pss_missing += !process_has(p, COUNTER_PSS);
+		for (int c = 0; c < COUNTER_COUNT; c++)
+			t.value[c] += process_has(p, c) ? p->value[c] : 0;
+	}
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		bool unread = pruned && counter_table[c].origin != ORIGIN_KERNEL;
+
+		/* What pruning skipped may be known all the same: no swap, no share of it. */
+		if (unread ? some & all & COUNTER_BIT(c) : some & COUNTER_BIT(c))
+			t.have |= COUNTER_BIT(c);
+		else
+			t.value[c] = 0;
+	}
+	*ret_totals = t;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Single figures as text: numbers, sizes, percentages, times. No allocation, no locale, no time
+ * zone. All write at most FORMAT_MAX bytes, no terminator, and return how many.
+ */
+#ifndef ZMEM_RENDER_FORMAT_H
+#define ZMEM_RENDER_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FORMAT_MAX 32
+
+size_t format_u64(char *buf, uint64_t v);
+size_t format_i64(char *buf, int64_t v);
+/*
+ * Bytes in the largest unit of 1,024 that leaves a whole part, to three digits, or all four of the
+ * whole part: "0", "512 B", "4 KiB", "5.50 KiB", "12.3 MiB", "1023 GiB". Whole KiB, and pages are,
+ * need no point.
+ */
+size_t format_size(char *buf, uint64_t bytes);
+/* One digit behind the point. Returns 0 if it is no sensible number. */
+size_t format_percent(char *buf, double percent);
+
+enum time_style {
+	TIME_TABLE, /* 2026-01-31 23:59:59Z */
+	TIME_JSON,  /* 2026-01-31T23:59:59.999Z */
+};
+
+/* UTC, out of ms since the epoch. Returns 0 outside the years 1 to 9999. */
+size_t format_time(char *buf, int64_t ms, enum time_style style);
+
+#endif

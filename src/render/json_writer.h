@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * JSON into a strbuf as it comes (RFC 8259), for documents that grow with the processes. Knows
+ * commas, integers and strings of any bytes; whether the document makes sense is the caller's care.
+ */
+#ifndef ZMEM_RENDER_JSON_WRITER_H
+#define ZMEM_RENDER_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+/* Above it (2^53 - 1) readers that keep numbers as doubles lose digits. */
+#define JSON_INTEGER_MAX 9007199254740991
+
+struct json_writer {
+	struct strbuf *out;
+	bool comma; /* what comes next is not the first in its object or array */
+};
+
+/* '{' or '[', '}' or ']'. */
+void json_begin(struct json_writer *w, char bracket);
+void json_end(struct json_writer *w, char bracket);
+/* What comes next begins a line. */
+void json_newline(struct json_writer *w);
+
+/* `text` is ,"key": with the comma, so that a key is one copy. */
+void json_key_text(struct json_writer *w, const char *text, size_t len);
+#define JSON_KEY_TEXT(key) ",\"" key "\":"
+#define JSON_KEY(w, key)   json_key_text(w, JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1)
+
+void json_null(struct json_writer *w);
+void json_bool(struct json_writer *w, bool v);
+/* Integers beyond JSON_INTEGER_MAX either way are no data: null. */
+void json_u64(struct json_writer *w, uint64_t v);
+void json_i64(struct json_writer *w, int64_t v);
+
+enum json_string_flags {
+	JSON_CUT = 1 << 0,	/* there was more of it than max */
+	JSON_REPAIRED = 1 << 1, /* what was written of it had bytes that are no UTF-8 */
+};
+
+/*
+ * A string, null if s is NULL. Each byte that is no UTF-8 becomes U+FFFD; quotes, backslashes,
+ * controls and what could steer a terminal or turn the text's direction are escaped. No more than
+ * `max` bytes between the quotes, whole characters and escapes only. Returns enum
+ * json_string_flags.
+ */
+unsigned json_string_max(struct json_writer *w, const char *s, size_t max);
+static inline unsigned json_string(struct json_writer *w, const char *s)
+{
+	return json_string_max(w, s, SIZE_MAX);
+}
+/* The first `max` bytes of s in hexadecimal, as a string. */
+void json_hex(struct json_writer *w, const char *s, size_t max);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * One line, written as it comes: only the character that would end in the last column is kept back
+ * until it is known whether the line ends with it or is cut there.
+ */
+#include "render/line.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ELLIPSIS "\xe2\x80\xa6"
+
+static void emit_attr(struct line *l, enum line_attr attr)
+{
+	static const char *const sgr[] = {
+		[ATTR_NORMAL] = "", [ATTR_BOLD] = "\033[1m", [ATTR_DIM] = "\033[2m"};
+
+	if (!l->color || l->shown == attr)
+		return;
+	if (l->shown != ATTR_NORMAL)
+		strbuf_puts(l->out, "\033[0m");
+	strbuf_puts(l->out, sgr[attr]);
+	l->shown = attr;
+}
+
+static void emit_blanks(struct line *l, unsigned count)
+{
+	strbuf_fill(l->out, ' ', count);
+	l->column += count;
+	l->blanks = 0;
+}
+
+static void emit(struct line *l, const char *s, size_t len, unsigned width, enum line_attr attr)
+{
+	emit_blanks(l, l->blanks);
+	emit_attr(l, attr);
+	strbuf_put(l->out, s, len);
+	l->column += width;
+}
+
+/* Something does not fit: the ellipsis stands for it and for all that would follow. */
+static void cut_here(struct line *l)
+{
+	unsigned room = l->width - 1 - l->column;
+
+	if (l->held.len)
+		l->blanks = 0;
+	else if (l->blanks > room)
+		l->blanks = room;
+	l->held.len = 0;
+	emit(l, ELLIPSIS, 3, 1, l->attr);
+	l->cut = true;
+}
+
+static void emit_held(struct line *l)
+{
+	unsigned blanks = l->blanks;
+
+	if (!l->held.len)
+		return;
+	l->blanks = 0;
+	emit(l, l->held.bytes, l->held.len, l->held.width, l->held_attr);
+	l->held.len = 0;
+	l->blanks = blanks;
+}
+
+/* A character without a column of its own belongs to the one before it. */
+static void line_attached(struct line *l, const struct glyph *g)
+{
+	if (!l->held.len) {
+		emit(l, g->bytes, g->len, 0, l->attr);
+	} else if (l->held.len + g->len <= sizeof(l->held.bytes)) {
+		memcpy(l->held.bytes + l->held.len, g->bytes, g->len);
+		l->held.len += g->len;
+	}
+}
+
+/* True if the character is beyond the last column, or pushes out the one that is kept back. */
+static bool too_far(const struct line *l, const struct glyph *g)
+{
+	if (!l->width)
+		return false;
+	if (l->held.len)
+		return g->width || l->blanks;
+	/* One without a column needs a character before it, which is not the last one. */
+	return (size_t)l->column + l->blanks + g->width > l->width - !g->width;
+}
+
+static void line_glyph(struct line *l, const struct glyph *g)
+{
+	if (l->cut)
+		return;
+	if (too_far(l, g)) {
+		cut_here(l);
+	} else if (!g->width) {
+		line_attached(l, g);
+	} else if (l->width && l->column + l->blanks + g->width == l->width) {
+		emit_blanks(l, l->blanks);
+		l->held = *g;
+		l->held_attr = l->attr;
+	} else {
+		emit(l, g->bytes, g->len, g->width, l->attr);
+	}
+}
+
+void line_ascii(struct line *l, const char *s, size_t len)
+{
+	if (!len || l->cut)
+		return;
+	if (!l->width || (!l->held.len && (size_t)l->column + l->blanks + len < l->width)) {
+		emit(l, s, len, (unsigned)len, l->attr);
+		return;
+	}
+	for (size_t i = 0; i < len && !l->cut; i++) {
+		struct glyph g = {.bytes = {s[i]}, .len = 1, .width = 1};
+
+		line_glyph(l, &g);
+	}
+}
+
+static void put_text(struct line *l, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len && !l->cut;) {
+		size_t n = text_plain(s + i, len - i);
+		struct glyph g;
+
+		line_ascii(l, s + i, n);
+		i += n;
+		if (i < len) {
+			i += text_glyph(s + i, len - i, &g);
+			line_glyph(l, &g);
+		}
+	}
+}
+
+void line_text(struct line *l, const char *s, unsigned limit)
+{
+	size_t len = strlen(s), shown = len;
+	unsigned width;
+
+	if (limit)
+		shown = text_fit(s, len, limit, &width);
+	put_text(l, s, shown);
+	if (shown < len)
+		line_glyph(l, &(struct glyph){.bytes = ELLIPSIS, .len = 3, .width = 1});
+}
+
+void line_printf(struct line *l, const char *fmt, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	line_text(l, text, 0);
+}
+
+void line_end(struct line *l)
+{
+	emit_held(l);
+	emit_attr(l, ATTR_NORMAL);
+	strbuf_putc(l->out, '\n');
+	l->attr = ATTR_NORMAL;
+	l->column = 0;
+	l->blanks = 0;
+	l->cut = false;
+}

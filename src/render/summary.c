@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The words of the total line. Everything that makes the sums less than they seem is said in it:
+ * what is missing and why, what disagreed, what the first choice was. Knows no columns.
+ */
+#include "render/summary.h"
+
+#include "base/cleanup.h"
+
+static void write_engine(struct line *l, enum pss_engine engine)
+{
+	switch (engine) {
+	case PSS_ENGINE_ROLLUP:
+		line_printf(l, "; PSS from smaps_rollup");
+		break;
+	case PSS_ENGINE_KERNEL:
+		line_printf(l, "; PSS from the kernel");
+		break;
+	case PSS_ENGINE_MIXED:
+		line_printf(l, "; PSS from the kernel and smaps_rollup");
+		break;
+	case PSS_ENGINE_NONE:
+		line_printf(l, "; PSS not read");
+		break;
+	}
+}
+
+static void write_cross_check(struct line *l, const struct cross_check *c)
+{
+	if (!c->done)
+		return;
+	line_printf(l, ", %u of %u checked agree with the kernel", c->same, c->checked);
+	if (c->moved)
+		line_printf(l, ", %u moved", c->moved);
+	if (c->different)
+		line_printf(l, ", %u different", c->different);
+	if (c->gone)
+		line_printf(l, ", %u gone", c->gone);
+}
+
+/*
+ * The collection counts reasons for all that were looked at, the sum counts those that passed the
+ * filters: never more reasons than are missing. Whoever is left was not read, because it cannot be
+ * among the rows shown, has no memory, or the kernel cannot tell.
+ */
+static void write_missing(struct line *l, const struct result *r)
+{
+	const struct collection *c = &r->snapshot->collection;
+	const struct {
+		const char *word;
+		uint32_t count;
+	} reason[] = {{"denied", c->denied},
+		      {"timeout", c->timeout},
+		      {"raced", c->raced},
+		      {"gone", c->gone}};
+	size_t left = r->totals.pss_missing;
+	const char *before = " (";
+
+	/* Nobody has it, and it was said already. */
+	if (!left || (r->pss == PSS_ENGINE_NONE && !c->denied && !c->timeout && !c->raced))
+		return;
+	line_printf(l, "; %zu without PSS", left);
+	for (size_t i = 0; i < ARRAY_SIZE(reason); i++) {
+		size_t n = reason[i].count < left ? reason[i].count : left;
+
+		if (!n)
+			continue;
+		line_printf(l, "%s%zu %s", before, n, reason[i].word);
+		before = ", ";
+		left -= n;
+	}
+	if (left)
+		line_printf(l, "%s%zu not read", before, left);
+	line_printf(l, ")");
+}
+
+void summary_write(struct line *l, const struct result *r)
+{
+	const struct snapshot *s = r->snapshot;
+
+	line_printf(l, "total of %zu process%s", r->totals.processes,
+		    r->totals.processes == 1 ? "" : "es");
+	write_engine(l, r->pss);
+	write_cross_check(l, &s->collection.cross_check);
+	write_missing(l, r);
+	if (s->counters_source == FROM_BPF)
+		return;
+	line_printf(l, "; counters from /proc");
+	if (s->fallback_reason) {
+		line_ascii(l, ": ", 2);
+		line_text(l, s->fallback_reason, 0);
+	}
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The table: how columns are aligned and what stands in a cell. A first pass over the rows finds
+ * the widths, a second one writes, so that memory does not grow with the rows. What a column reads
+ * is for column.h, what a line can hold for line.h.
+ */
+#include "zmem/render.h"
+
+#include <string.h>
+
+#include "render/format.h"
+#include "render/line.h"
+#include "render/summary.h"
+
+#define GAP	  2  /* between columns */
+#define TEXT_WIDE 32 /* columns of a text that is not the last one */
+
+struct table {
+	const struct result *r;
+	const struct table_style *style;
+	const struct column *const *column;
+	size_t columns;
+	bool last_is_text;
+	unsigned width[COLUMNS_MAX];
+};
+
+/* What stands in one place: a figure in buf, or somebody else's text. */
+struct cell {
+	char buf[FORMAT_MAX];
+	size_t len;	  /* of the figure */
+	const char *text; /* NULL: a figure */
+	unsigned width;
+	bool missing; /* not measured */
+};
+
+static void cell_figure(struct cell *cell, size_t len)
+{
+	cell->len = len;
+	if (!len) {
+		cell->buf[0] = '-';
+		cell->len = 1;
+		cell->missing = true;
+	}
+	cell->text = NULL;
+	cell->width = (unsigned)cell->len;
+}
+
+/* Columns that a text in column i may take, 0: any number. */
+static unsigned text_limit(const struct table *t, size_t i)
+{
+	return t->style->wide || i + 1 == t->columns ? 0 : TEXT_WIDE;
+}
+
+static void cell_text(const struct table *t, size_t i, const char *text, struct cell *cell)
+{
+	unsigned limit = text_limit(t, i);
+
+	cell->text = text;
+	cell->width = 0;
+	/* Nothing stands behind the last column, so nobody asks; command lines are long. */
+	if (i + 1 == t->columns)
+		return;
+	text_fit(text, strlen(text), limit ? limit : UINT32_MAX, &cell->width);
+}
+
+/* Counters and percentages, of a process or of a sum. */
+static size_t put_bytes(const struct table *t, const struct column *c, uint64_t bytes, char *buf)
+{
+	double percent;
+
+	if (c->kind == COLUMN_PERCENT) {
+		if (!column_percent(t->r->snapshot, c, bytes, &percent))
+			return 0;
+		return format_percent(buf, percent);
+	}
+	return t->style->bytes ? format_u64(buf, bytes) : format_size(buf, bytes);
+}
+
+static size_t put_number(const struct table *t, const struct column *c, const struct process *p,
+			 char *buf)
+{
+	int64_t v;
+
+	if (!c->number(t->r->snapshot, p, &v))
+		return 0;
+	return c->kind == COLUMN_TIME ? format_time(buf, v, TIME_TABLE) : format_i64(buf, v);
+}
+
+static void cell_of_text(const struct table *t, size_t i, const struct process *p,
+			 struct cell *cell)
+{
+	const struct column *c = t->column[i];
+	bool is_user = c->needs & NEEDS_USER;
+	const char *text = is_user && t->style->numeric ? NULL : c->text(p);
+
+	if (text)
+		cell_text(t, i, text, cell);
+	else
+		cell_figure(cell, is_user ? format_u64(cell->buf, p->uid) : 0);
+}
+
+static void cell_of_process(const struct table *t, size_t i, const struct process *p,
+			    struct cell *cell)
+{
+	const struct column *c = t->column[i];
+	size_t len = 0;
+
+	cell->missing = false;
+	switch (c->kind) {
+	case COLUMN_COUNTER:
+	case COLUMN_PERCENT:
+		if (process_has(p, c->counter))
+			len = put_bytes(t, c, p->value[c->counter], cell->buf);
+		break;
+	case COLUMN_NUMBER:
+	case COLUMN_TIME:
+		len = put_number(t, c, p, cell->buf);
+		break;
+	case COLUMN_TEXT:
+		cell_of_text(t, i, p, cell);
+		return;
+	}
+	cell_figure(cell, len);
+}
+
+/* Only what is counted in bytes has a sum; the rest stays empty. */
+static void cell_of_sum(const struct table *t, size_t i, const struct totals *sum,
+			struct cell *cell)
+{
+	const struct column *c = t->column[i];
+	size_t len = 0;
+
+	cell->missing = false;
+	if (c->kind != COLUMN_COUNTER && c->kind != COLUMN_PERCENT) {
+		cell_text(t, i, "", cell);
+		return;
+	}
+	if (sum->have & COUNTER_BIT(c->counter))
+		len = put_bytes(t, c, sum->value[c->counter], cell->buf);
+	cell_figure(cell, len);
+}
+
+static void widen(struct table *t, size_t i, unsigned width)
+{
+	if (t->width[i] < width)
+		t->width[i] = width;
+}
+
+static bool has_others(const struct table *t)
+{
+	return t->r->others_count && !t->style->only_total;
+}
+
+static void measure(struct table *t)
+{
+	const struct result *r = t->r;
+	struct cell cell;
+
+	for (size_t i = 0; i < t->columns; i++) {
+		if (t->style->header)
+			widen(t, i, (unsigned)strlen(t->column[i]->header));
+		if (has_others(t)) {
+			cell_of_sum(t, i, &r->others, &cell);
+			widen(t, i, cell.width);
+		}
+		cell_of_sum(t, i, &r->totals, &cell);
+		widen(t, i, cell.width);
+	}
+	for (size_t row = 0; !t->style->only_total && row < r->row_count; row++) {
+		for (size_t i = 0; i < t->columns; i++) {
+			cell_of_process(t, i, r->rows[row], &cell);
+			widen(t, i, cell.width);
+		}
+	}
+}
+
+static void write_cell(const struct table *t, struct line *l, size_t i, const struct cell *cell)
+{
+	bool left = t->column[i]->kind == COLUMN_TEXT;
+	unsigned pad = t->width[i] > cell->width ? t->width[i] - cell->width : 0;
+	enum line_attr attr = l->attr;
+
+	if (i)
+		line_blanks(l, GAP);
+	if (!left)
+		line_blanks(l, pad);
+	if (cell->missing && attr == ATTR_NORMAL)
+		l->attr = ATTR_DIM;
+	if (cell->text)
+		line_text(l, cell->text, text_limit(t, i));
+	else
+		line_ascii(l, cell->buf, cell->len);
+	l->attr = attr;
+	if (left)
+		line_blanks(l, pad);
+}
+
+static void write_header(const struct table *t, struct line *l)
+{
+	l->attr = ATTR_BOLD;
+	for (size_t i = 0; i < t->columns; i++) {
+		struct cell cell = {.text = t->column[i]->header};
+
+		cell.width = (unsigned)strlen(cell.text);
+		write_cell(t, l, i, &cell);
+	}
+	line_end(l);
+}
+
+static void write_row(const struct table *t, struct line *l, const struct process *p)
+{
+	struct cell cell;
+
+	for (size_t i = 0; i < t->columns; i++) {
+		cell_of_process(t, i, p, &cell);
+		write_cell(t, l, i, &cell);
+	}
+	line_end(l);
+}
+
+/* The sums; what the line says in words follows, in the last column if that one has text. */
+static void write_sums(const struct table *t, struct line *l, const struct totals *sum)
+{
+	size_t count = t->last_is_text ? t->columns - 1 : t->columns;
+	struct cell cell;
+
+	for (size_t i = 0; i < count; i++) {
+		cell_of_sum(t, i, sum, &cell);
+		write_cell(t, l, i, &cell);
+	}
+	if (count)
+		line_blanks(l, GAP);
+}
+
+void render_table(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	struct table t = {.r = r,
+			  .style = style,
+			  .column = style->columns->item,
+			  .columns = style->columns->count};
+	struct line line = {.out = out, .width = style->width, .color = style->color};
+
+	t.last_is_text = t.columns && t.column[t.columns - 1]->kind == COLUMN_TEXT;
+	measure(&t);
+	if (style->header)
+		write_header(&t, &line);
+	for (size_t i = 0; !style->only_total && i < r->row_count; i++)
+		write_row(&t, &line, r->rows[i]);
+	if (has_others(&t)) {
+		write_sums(&t, &line, &r->others);
+		line_printf(&line, "\xe2\x80\xa6 %zu more (--all shows them)", r->others_count);
+		line_end(&line);
+	}
+	line.attr = ATTR_BOLD;
+	write_sums(&t, &line, &r->totals);
+	summary_write(&line, r);
+	line_end(&line);
+}

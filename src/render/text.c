@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Text made safe for a terminal, character by character; refuses to know where it is put. */
+#include "render/text.h"
+
+#include <string.h>
+
+size_t text_plain(const char *s, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && s[i] >= ' ' && s[i] < 0x7f && s[i] != '\\')
+		i++;
+	return i;
+}
+
+/* Adds \xNN. */
+static void glyph_hex(struct glyph *g, unsigned char byte)
+{
+	static const char digit[] = "0123456789abcdef";
+	char *to = g->bytes + g->len;
+
+	to[0] = '\\';
+	to[1] = 'x';
+	to[2] = digit[byte >> 4];
+	to[3] = digit[byte & 15];
+	g->len += 4;
+	g->width += 4;
+}
+
+size_t text_glyph(const char *s, size_t len, struct glyph *ret)
+{
+	uint32_t c;
+	size_t used = utf8_decode(s, len, &c);
+
+	ret->len = 0;
+	ret->width = 0;
+	if (used && c == '\\') {
+		memcpy(ret->bytes, "\\\\", 2);
+		ret->len = 2;
+		ret->width = 2;
+	} else if (used && text_safe(c)) {
+		memcpy(ret->bytes, s, used);
+		ret->len = (unsigned)used;
+		ret->width = utf8_width(c);
+	} else {
+		used = used ? used : 1;
+		for (size_t i = 0; i < used; i++)
+			glyph_hex(ret, (unsigned char)s[i]);
+	}
+	return used;
+}
+
+size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width)
+{
+	size_t width = 0, cut = 0, cut_width = 0;
+
+	for (size_t i = 0; i < len;) {
+		size_t room = limit - width, n = text_plain(s + i, len - i < room ? len - i : room);
+		struct glyph g = {.width = (unsigned)n};
+
+		/* Where the plain run fills the last column, the ellipsis would take that one. */
+		if (n) {
+			cut = width + n < limit ? i + n : i + n - 1;
+			cut_width = width + n < limit ? width + n : limit - 1;
+		} else {
+			n = text_glyph(s + i, len - i, &g);
+		}
+		if (width + g.width > limit) {
+			*ret_width = (unsigned)cut_width + 1;
+			return cut;
+		}
+		i += n;
+		width += g.width;
+		if (width < limit) {
+			cut = i;
+			cut_width = width;
+		}
+	}
+	*ret_width = (unsigned)width;
+	return len;
+}

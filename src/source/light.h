@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * BPF programs loaded by their light skeletons: the kernel itself does what libbpf would, so nobody
+ * parses the kernel's BTF in user space. Each skeleton has one wrapper, and callers see only this.
+ */
+#ifndef ZMEM_SOURCE_LIGHT_H
+#define ZMEM_SOURCE_LIGHT_H
+
+#include <stdint.h>
+
+/* A loaded program; zeroed memory is a closed one. */
+struct light {
+	int iter_fd;  /* the iter/task program */
+	int setup_fd; /* cpu_offset_setup, to be run for each possible CPU */
+	void *skel;
+	void (*destroy)(void *skel);
+};
+
+/*
+ * Loads for `cpus` possible CPUs; `scramble` is what ids in records are scrambled with.
+ * Returns 0 or a negative errno.
+ */
+typedef int light_load_fn(uint32_t cpus, const uint64_t scramble[2], struct light *ret);
+
+light_load_fn light_counters_load;	 /* bpf/task_counters.bpf.c */
+light_load_fn light_counters_probe_load; /* bpf/task_counters_probe.bpf.c */
+
+void light_close(struct light *l);
+
+#endif

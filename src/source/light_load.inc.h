@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The body of a light skeleton's wrapper. Included once in a .c that has defined SKEL (the
+ * skeleton's name) and LOAD (the function to define) and included the generated header.
+ */
+#define PASTE_(a, b) a##b
+#define PASTE(a, b)  PASTE_(a, b)
+
+static void destroy_skeleton(void *skel)
+{
+	PASTE(SKEL, __destroy)(skel);
+}
+
+int LOAD(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+{
+	struct SKEL *skel = PASTE(SKEL, __open)();
+	int r;
+
+	if (!skel)
+		return -ENOMEM;
+	skel->rodata->cpu_count = cpus;
+	skel->rodata->scramble[0] = scramble[0];
+	skel->rodata->scramble[1] = scramble[1];
+	skel->maps.cpu_offset.max_entries = cpus;
+	r = PASTE(SKEL, __load)(skel);
+	if (r < 0) {
+		destroy_skeleton(skel);
+		return r;
+	}
+	*ret = (struct light){
+		.iter_fd = skel->progs.task_counters.prog_fd,
+		.setup_fd = skel->progs.cpu_offset_setup.prog_fd,
+		.skel = skel,
+		.destroy = destroy_skeleton,
+	};
+	return 0;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The source of last resort: /proc/PID/stat and status, one process after the other. As exact as
+ * /proc is on this kernel. Knows which file has what; the texts are parsed elsewhere.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "source/same_mm.h"
+#include "source/status_fill.h"
+#include "zmem/proc_stat.h"
+#include "zmem/source.h"
+
+#define NS_PER_TICK 10000000ull
+
+struct proc_state {
+	const struct procfs *proc;
+};
+
+struct collecting {
+	const struct procfs *proc;
+	struct snapshot *snapshot;
+	struct same_mm mm;
+};
+
+static int proc_open(const struct procfs *proc, struct diag *diag, void **ret_state)
+{
+	struct proc_state *state;
+
+	if (proc->fd < 0) {
+		diag_add(diag, source_proc.name, -ENOENT, "mount -t proc proc /proc",
+			 "there is no /proc");
+		return -ENOENT;
+	}
+	state = malloc(sizeof(*state));
+	if (!state)
+		return -ENOMEM;
+	state->proc = proc;
+	*ret_state = state;
+	return 0;
+}
+
+/* The executable's base name, else comm. */
+static const char *read_name(int pid_fd, struct arena *arena, const char *comm)
+{
+	char path[4096];
+	ssize_t len = readlinkat(pid_fd, "exe", path, sizeof(path));
+	const char *slash;
+
+	if (len <= 0)
+		return arena_strndup(arena, comm, strlen(comm));
+	slash = memrchr(path, '/', (size_t)len);
+	if (slash && slash + 1 < path + len)
+		return arena_strndup(arena, slash + 1, (size_t)(path + len - slash - 1));
+	return arena_strndup(arena, path, (size_t)len);
+}
+
+static int32_t read_oom_score_adj(int pid_fd)
+{
+	char text[16];
+	ssize_t len = file_read(pid_fd, "oom_score_adj", text, sizeof(text));
+
+	return len > 0 ? (int32_t)strtol(text, NULL, 10) : 0;
+}
+
+static void fill_identity(struct process *p, const struct proc_stat *stat)
+{
+	p->pid = stat->pid;
+	p->ppid = stat->ppid;
+	p->threads = stat->threads;
+	p->start_ns = stat->start_ticks * NS_PER_TICK;
+	memcpy(p->comm, stat->comm, sizeof(p->comm));
+	p->forked = stat->flags & PROC_PF_FORKNOEXEC;
+	p->counters_source = FROM_PROC;
+}
+
+/* One process. One that is gone meanwhile is none. */
+static int collect_pid(void *arg, pid_t pid)
+{
+	struct collecting *c = arg;
+	cleanup_close int fd = procfs_open_pid(c->proc, pid);
+	char text[1024];
+	struct proc_stat stat;
+	struct process *p;
+	ssize_t len;
+
+	if (fd < 0)
+		return 0;
+	len = file_read(fd, "stat", text, sizeof(text));
+	if (len <= 0 || proc_stat_parse(text, (size_t)len, &stat) < 0)
+		return 0;
+	p = snapshot_add(c->snapshot);
+	if (!p)
+		return -ENOMEM;
+	fill_identity(p, &stat);
+	p->name = read_name(fd, &c->snapshot->arena, p->comm);
+	if (!p->name)
+		return -ENOMEM;
+	p->oom_score_adj = read_oom_score_adj(fd);
+	if (stat.flags & PROC_PF_KTHREAD) {
+		p->kind = PROCESS_KTHREAD;
+		p->pss_status = PSS_KERNEL_THREAD;
+		status_fill_uid(p, fd);
+		return 0;
+	}
+	if (!status_fill(p, fd)) {
+		p->kind = PROCESS_ZOMBIE;
+		p->pss_status = PSS_GONE;
+		return 0;
+	}
+	return same_mm_add(&c->mm, pid, &stat);
+}
+
+static int proc_collect(void *state, struct snapshot *snapshot)
+{
+	struct proc_state *s = state;
+	struct collecting c = {.proc = s->proc, .snapshot = snapshot};
+	int r = procfs_each_pid(s->proc, collect_pid, &c);
+
+	if (r == 0)
+		same_mm_resolve(&c.mm, snapshot);
+	same_mm_done(&c.mm);
+	return r;
+}
+
+const struct source_ops source_proc = {
+	.name = "proc",
+	.open = proc_open,
+	.collect = proc_collect,
+	.close = free,
+};

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows the layout and the units of struct zmem_record, and nothing of where records come from:
+ * the kernel, a recording, a fuzzer.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "source/record_decode.h"
+#include "zmem/record.h"
+
+static bool header_ok(const struct zmem_record *r)
+{
+	if (r->version != ZMEM_RECORD_VERSION)
+		return false;
+	switch (r->kind) {
+	case ZMEM_PROCESS:
+		return r->size == sizeof(*r);
+	case ZMEM_KTHREAD:
+	case ZMEM_ZOMBIE:
+		return r->size == ZMEM_RECORD_SHORT;
+	default:
+		return false;
+	}
+}
+
+static enum process_kind kind_of(const struct zmem_record *r)
+{
+	switch (r->kind) {
+	case ZMEM_KTHREAD:
+		return PROCESS_KTHREAD;
+	case ZMEM_ZOMBIE:
+		return PROCESS_ZOMBIE;
+	default:
+		return PROCESS_USER;
+	}
+}
+
+/* Sets a figure of `units` units of `unit` bytes, unless it is absurd. */
+static void set_scaled(struct process *p, enum counter c, uint64_t units, uint64_t unit)
+{
+	uint64_t bytes;
+
+	if (!__builtin_mul_overflow(units, unit, &bytes) && bytes < (uint64_t)1 << 62)
+		process_set(p, c, bytes);
+}
+
+static void decode_rss(const struct zmem_record *r, const struct decode_limits *limits,
+		       struct process *p)
+{
+	static const struct {
+		enum zmem_rss index;
+		enum counter counter;
+	} map[] = {
+		{ZMEM_RSS_FILE, COUNTER_RSS_FILE},
+		{ZMEM_RSS_ANON, COUNTER_RSS_ANON},
+		{ZMEM_RSS_SWAP, COUNTER_SWAP},
+		{ZMEM_RSS_SHMEM, COUNTER_RSS_SHMEM},
+	};
+	uint64_t limit = limits->ram_bytes / limits->page_size;
+
+	for (size_t i = 0; i < ZMEM_RSS_COUNT; i++) {
+		/* Swap has no such bound, but nothing is larger than what its entries can name. */
+		uint64_t max = i == ZMEM_RSS_SWAP || !limit ? (uint64_t)1 << 50 : limit;
+
+		if (r->rss[i] > 0 && (uint64_t)r->rss[i] > max)
+			return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(map); i++) {
+		int64_t pages = r->rss[map[i].index], delta = r->rss_delta[map[i].index];
+
+		/* Before the threads' deltas are added, a sum may well be below 0. */
+		if (pages < 0 && !__builtin_add_overflow(delta, pages, &delta))
+			pages = 0;
+		if (delta > INT32_MIN && delta < INT32_MAX && pages >= 0) {
+			set_scaled(p, map[i].counter, (uint64_t)pages, limits->page_size);
+			p->rss_delta[map[i].index] = (int32_t)delta;
+		}
+	}
+}
+
+static void decode_counters(const struct zmem_record *r, const struct decode_limits *limits,
+			    struct process *p)
+{
+	/* With threads left out, their deltas are too: better no figure than a wrong one. */
+	if ((r->valid & ZMEM_VALID_RSS) && !(r->flags & ZMEM_CUT_THREADS))
+		decode_rss(r, limits, p);
+	if (r->valid & ZMEM_VALID_VM) {
+		set_scaled(p, COUNTER_VSIZE, r->total_vm, limits->page_size);
+		set_scaled(p, COUNTER_LOCKED, r->locked_vm, limits->page_size);
+	}
+	if (r->valid & ZMEM_VALID_PINNED)
+		set_scaled(p, COUNTER_PINNED, r->pinned_vm, limits->page_size);
+	if (r->valid & ZMEM_VALID_PGTABLE)
+		set_scaled(p, COUNTER_PGTABLES, r->pgtables_bytes, 1);
+	if (r->valid & ZMEM_VALID_HUGETLB)
+		set_scaled(p, COUNTER_HUGETLB, r->hugetlb_pages, limits->page_size);
+	if (r->valid & ZMEM_VALID_CGROUP)
+		p->cgroup_key = r->cgroup_key;
+	if (r->valid & ZMEM_VALID_SHARING) {
+		p->sharing_known = true;
+		p->write_protect_seq = r->write_protect_seq;
+		p->ksm_pages = r->ksm_pages;
+	}
+	p->forked = r->flags & ZMEM_FORKED;
+	p->raced = r->flags & ZMEM_RACED;
+	p->mm_key = r->mm_id;
+}
+
+static int decode_name(const struct zmem_record *r, struct snapshot *s, struct process *p)
+{
+	const char *name = p->comm;
+	size_t len = strlen(p->comm);
+
+	if (r->kind == ZMEM_PROCESS && (r->valid & ZMEM_VALID_EXE) && r->exe_len) {
+		name = r->exe;
+		len = strnlen(r->exe, sizeof(r->exe));
+		p->name_cut = r->exe_len > sizeof(r->exe);
+	}
+	p->name = arena_strndup(&s->arena, name, len);
+	return p->name ? 0 : -ENOMEM;
+}
+
+static int decode_one(const struct zmem_record *r, const struct decode_limits *limits,
+		      struct snapshot *s)
+{
+	struct process *p = snapshot_add(s);
+
+	if (!p)
+		return -ENOMEM;
+	p->kind = kind_of(r);
+	p->pid = r->pid;
+	p->ppid = r->ppid;
+	p->uid = r->uid;
+	p->threads = r->threads;
+	p->oom_score_adj = r->oom_score_adj;
+	p->start_ns = r->start_boottime_ns;
+	memcpy(p->comm, r->comm, sizeof(p->comm));
+	p->comm[sizeof(p->comm) - 1] = '\0';
+	if (r->kind == ZMEM_PROCESS) {
+		decode_counters(r, limits, p);
+		p->counters_source = FROM_BPF;
+	}
+	if (p->kind == PROCESS_KTHREAD)
+		p->pss_status = PSS_KERNEL_THREAD;
+	else if (p->kind == PROCESS_ZOMBIE)
+		p->pss_status = PSS_GONE;
+	return decode_name(r, s, p);
+}
+
+long record_decode(const void *data, size_t len, const struct decode_limits *limits,
+		   struct snapshot *snapshot)
+{
+	size_t used = 0;
+
+	while (len - used >= ZMEM_RECORD_SHORT) {
+		struct zmem_record r = {};
+		int err;
+
+		memcpy(&r, (const char *)data + used, ZMEM_RECORD_SHORT);
+		if (!header_ok(&r))
+			return -EBADMSG;
+		if (r.size > len - used)
+			break;
+		memcpy(&r, (const char *)data + used, r.size);
+		err = decode_one(&r, limits, snapshot);
+		if (err < 0)
+			return err;
+		used += r.size;
+	}
+	return (long)used;
+}

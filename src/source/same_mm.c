@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows kcmp's order. Sorting by it brings those with one mm together in n log n questions. */
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "source/same_mm.h"
+
+int same_mm_add(struct same_mm *s, pid_t pid, const struct proc_stat *stat)
+{
+	if (s->count == s->capacity) {
+		size_t capacity = s->capacity ? s->capacity * 2 : 256;
+		struct same_mm_entry *entry = reallocarray(s->entry, capacity, sizeof(*entry));
+
+		if (!entry)
+			return -ENOMEM;
+		s->entry = entry;
+		s->capacity = capacity;
+	}
+	s->entry[s->count++] = (struct same_mm_entry){pid, stat->start_stack, stat->vsize};
+	return 0;
+}
+
+static int compare_layout(const void *pa, const void *pb)
+{
+	const struct same_mm_entry *a = pa, *b = pb;
+
+	if (a->start_stack != b->start_stack)
+		return a->start_stack < b->start_stack ? -1 : 1;
+	if (a->vsize != b->vsize)
+		return a->vsize < b->vsize ? -1 : 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* 0 for one mm, else an order that lasts while both live; by pid where kcmp does not answer. */
+static int compare_mm(const void *pa, const void *pb)
+{
+	const struct same_mm_entry *a = pa, *b = pb;
+	long r = syscall(SYS_kcmp, a->pid, b->pid, KCMP_VM, 0, 0);
+
+	if (r == 0)
+		return 0;
+	if (r == 1)
+		return -1;
+	if (r == 2)
+		return 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int compare_pid(const void *key, const void *member)
+{
+	const struct process *p = member;
+	pid_t pid = *(const pid_t *)key;
+
+	return (pid > p->pid) - (pid < p->pid);
+}
+
+static int compare_processes(const void *pa, const void *pb)
+{
+	const struct process *a = pa, *b = pb;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static void set_key(struct snapshot *snapshot, pid_t pid, pid_t key)
+{
+	struct process *p = bsearch(&pid, snapshot->process, snapshot->count,
+				    sizeof(*snapshot->process), compare_pid);
+
+	if (p)
+		p->mm_key = (uint64_t)key;
+}
+
+void same_mm_resolve(struct same_mm *s, struct snapshot *snapshot)
+{
+	struct same_mm_entry *e = s->entry;
+	size_t end;
+
+	if (!s->count)
+		return;
+	qsort(snapshot->process, snapshot->count, sizeof(*snapshot->process), compare_processes);
+	qsort(e, s->count, sizeof(*e), compare_layout);
+	for (size_t i = 0; i < s->count; i = end) {
+		pid_t key = 0;
+
+		end = i + 1;
+		while (end < s->count && e[end].start_stack == e[i].start_stack &&
+		       e[end].vsize == e[i].vsize)
+			end++;
+		/* A layout of 0 is one we may not see: kcmp would be refused, too. */
+		if (end - i > 1 && e[i].start_stack)
+			qsort(e + i, end - i, sizeof(*e), compare_mm);
+		for (size_t k = i; k < end; k++) {
+			if (k == i || !e[k].start_stack || compare_mm(&e[k - 1], &e[k]) != 0)
+				key = e[k].pid;
+			set_key(snapshot, e[k].pid, key);
+		}
+	}
+}
+
+void same_mm_done(struct same_mm *s)
+{
+	free(s->entry);
+	*s = (struct same_mm){};
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows which figure of status is which counter; reads only what it is pointed at. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "source/status_fill.h"
+#include "zmem/proc_status.h"
+
+static const struct {
+	enum status_figure figure;
+	enum counter counter;
+} figures[] = {
+	{STATUS_VM_SIZE, COUNTER_VSIZE},      {STATUS_VM_LCK, COUNTER_LOCKED},
+	{STATUS_VM_PIN, COUNTER_PINNED},      {STATUS_RSS_ANON, COUNTER_RSS_ANON},
+	{STATUS_RSS_FILE, COUNTER_RSS_FILE},  {STATUS_RSS_SHMEM, COUNTER_RSS_SHMEM},
+	{STATUS_VM_PTE, COUNTER_PGTABLES},    {STATUS_VM_SWAP, COUNTER_SWAP},
+	{STATUS_HUGETLB, COUNTER_HUGETLB},
+};
+
+counter_mask status_counters(void)
+{
+	counter_mask mask = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		mask |= COUNTER_BIT(figures[i].counter);
+	return mask;
+}
+
+static bool read_status(int dir_fd, const char *path, struct proc_status *ret)
+{
+	char text[8192];
+	ssize_t len = file_read(dir_fd, path, text, sizeof(text));
+
+	return len > 0 && proc_status_parse(text, (size_t)len, ret) == 0;
+}
+
+/* The memory of a process whose leader has exited: any live thread shows all of it. */
+static bool read_thread_status(int pid_fd, struct proc_status *ret)
+{
+	int fd = openat(pid_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while ((entry = readdir(dir))) {
+		char path[sizeof(entry->d_name) + 8];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/status", entry->d_name);
+		if (read_status(fd, path, ret) && ret->have)
+			return true;
+	}
+	return false;
+}
+
+bool status_fill(struct process *p, int pid_fd)
+{
+	bool had_rss = process_has(p, COUNTER_RSS_ANON);
+	struct proc_status status;
+
+	if (!read_status(pid_fd, "status", &status))
+		return false;
+	p->uid = status.euid;
+	if (!status.have && !read_thread_status(pid_fd, &status))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
+		if (!process_has(p, figures[i].counter) &&
+		    (status.have >> figures[i].figure & 1))
+			process_set(p, figures[i].counter, status.value[figures[i].figure]);
+	}
+	if (!had_rss && process_has(p, COUNTER_RSS_ANON))
+		p->counters_source = FROM_PROC;
+	return true;
+}
+
+void status_fill_uid(struct process *p, int pid_fd)
+{
+	struct proc_status status;
+
+	if (read_status(pid_fd, "status", &status))
+		p->uid = status.euid;
+}

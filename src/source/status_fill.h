@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Counters of one process from /proc/PID/status: all of them, or those the kernel side lacks. */
+#ifndef ZMEM_SOURCE_STATUS_FILL_H
+#define ZMEM_SOURCE_STATUS_FILL_H
+
+#include <stdbool.h>
+
+#include "zmem/snapshot.h"
+
+/*
+ * Sets the counters that p does not have, the effective uid, and counters_source if the resident
+ * set is among them. Of a leader that exited, its live threads are asked. Returns false if the
+ * process has no memory (any more).
+ */
+bool status_fill(struct process *p, int pid_fd);
+
+/* The counters that status can have. */
+counter_mask status_counters(void);
+
+/* Only the uid. */
+void status_fill_uid(struct process *p, int pid_fd);
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "check.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum where {
+	IN_STATUS, /* where that is exact, or what the program itself reads */
+	IN_ROLLUP, /* what the kernel counts, checked against the page tables */
+	IN_ROLLUP_PSS,
+};
+
+/* Several keys are joined by '+' on both sides. */
+static const struct figure {
+	const char *json;
+	enum where where;
+	const char *proc;
+	int tolerance; /* kB: /proc rounds down */
+} figures[] = {
+	{"rss_anon_bytes", IN_STATUS, "RssAnon"},
+	{"rss_file_bytes", IN_STATUS, "RssFile"},
+	{"rss_shmem_bytes", IN_STATUS, "RssShmem"},
+	{"rss_bytes", IN_STATUS, "RssAnon+RssFile+RssShmem"},
+	{"swap_bytes", IN_STATUS, "VmSwap"},
+	{"vsize_bytes", IN_STATUS, "VmSize"},
+	{"locked_bytes", IN_STATUS, "VmLck"},
+	{"pinned_bytes", IN_STATUS, "VmPin"},
+	{"pgtables_bytes", IN_STATUS, "VmPTE"},
+	{"hugetlb_bytes", IN_STATUS, "HugetlbPages"},
+	{"rss_bytes", IN_ROLLUP, "Rss"},
+	{"rss_anon_bytes", IN_ROLLUP, "Anonymous"},
+	{"swap_bytes+swap_shmem_bytes", IN_ROLLUP_PSS, "Swap"},
+	{"swap_pss_bytes", IN_ROLLUP_PSS, "SwapPss", 1},
+	{"uss_bytes", IN_ROLLUP_PSS, "Private_Clean+Private_Dirty"},
+	{"pss_bytes", IN_ROLLUP_PSS, "Pss", 1},
+	{"pss_anon_bytes", IN_ROLLUP_PSS, "Pss_Anon", 1},
+	{"pss_file_bytes", IN_ROLLUP_PSS, "Pss_File", 1},
+	{"pss_shmem_bytes", IN_ROLLUP_PSS, "Pss_Shmem", 1},
+	{"pss_swap_bytes", IN_ROLLUP_PSS, "Pss+SwapPss", 2},
+	{"thp_bytes", IN_ROLLUP_PSS, "AnonHugePages+ShmemPmdMapped+FilePmdMapped"},
+};
+
+#define FIGURES (sizeof(figures) / sizeof(*figures))
+
+/* What status says approximately on older kernels: rss_stat. The rest is exact on all. */
+static bool is_rss_stat(const struct figure *f)
+{
+	return !strncmp(f->json, "rss", 3) || !strcmp(f->json, "swap_bytes");
+}
+
+struct report {
+	char *text;
+	size_t size, len;
+	enum verdict verdict;
+};
+
+static void differ(struct report *r, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (r->len) {
+		n = snprintf(r->text + r->len, r->size - r->len, "; ");
+		r->len += n;
+	}
+	va_start(args, format);
+	if (r->len < r->size)
+		r->len += vsnprintf(r->text + r->len, r->size - r->len, format, args);
+	va_end(args);
+	if (r->len > r->size - 1)
+		r->len = r->size - 1;
+	r->verdict = DIFFERENT;
+}
+
+static void moved(struct report *r)
+{
+	if (r->verdict == SAME)
+		r->verdict = MOVED;
+}
+
+static bool json_sum(const char *line, const char *keys, long long *ret)
+{
+	char key[64];
+	long long n;
+
+	*ret = 0;
+	while (*keys) {
+		size_t len = strcspn(keys, "+");
+
+		snprintf(key, sizeof(key), "%.*s", (int)len, keys);
+		if (!json_number(line, key, &n))
+			return false;
+		*ret += n;
+		keys += len + (keys[len] == '+');
+	}
+	return true;
+}
+
+static void compare_figure(struct report *r, const struct figure *f, const char *line,
+			   const char *before_text, const char *after_text)
+{
+	long long before, after, bytes;
+
+	if (!before_text || !after_text)
+		return;
+	before = kib_sum(before_text, f->proc);
+	after = kib_sum(after_text, f->proc);
+	if (before != after) {
+		moved(r);
+		return;
+	}
+	if (before < 0)
+		return;
+	if (!json_sum(line, f->json, &bytes))
+		differ(r, "%s is null, %s is %lld kB", f->json, f->proc, before);
+	else if (llabs((bytes >> 10) - before) > f->tolerance)
+		differ(r, "%s is %lld (%lld kB), %s is %lld kB", f->json, bytes, bytes >> 10,
+		       f->proc, before);
+}
+
+/* A process whose smaps_rollup cannot be read, or that was not asked for PSS, has none. */
+static void expect_no_pss(struct report *r, const char *line, const char *status)
+{
+	char got[32] = "null";
+	long long n;
+
+	json_text(line, "pss_status", got, sizeof(got));
+	if (strcmp(got, status))
+		differ(r, "pss_status is %s, not %s", got, status);
+	for (size_t i = 0; i < FIGURES; i++) {
+		if (figures[i].where == IN_ROLLUP_PSS && json_sum(line, figures[i].json, &n))
+			differ(r, "%s is %lld, not null", figures[i].json, n);
+	}
+}
+
+static void compare_pss_status(struct report *r, const char *line, const struct reading *before)
+{
+	char status[32] = "null", source[32] = "null";
+
+	json_text(line, "pss_status", status, sizeof(status));
+	json_text(line, "pss_source", source, sizeof(source));
+	if (before->rollup && strcmp(status, "ok"))
+		differ(r, "pss_status is %s", status);
+	if (before->rollup && strcmp(source, "smaps_rollup") && strcmp(source, "kernel"))
+		differ(r, "pss_source is %s", source);
+}
+
+static void compare_number(struct report *r, const char *line, const char *key, long long before,
+			   long long after, long long tolerance)
+{
+	long long got;
+
+	if (before != after)
+		moved(r);
+	else if (!json_number(line, key, &got))
+		differ(r, "%s is null, not %lld", key, before);
+	else if (llabs(got - before) > tolerance)
+		differ(r, "%s is %lld, not %lld", key, got, before);
+}
+
+static void compare_identity(struct report *r, const char *line, const struct reading *before,
+			     const struct reading *after)
+{
+	long long boot = boot_ms();
+	char cgroup[1024] = "null";
+
+	compare_number(r, line, "ppid", before->ppid, after->ppid, 0);
+	compare_number(r, line, "uid", before->uid, after->uid, 0);
+	compare_number(r, line, "threads", before->threads, after->threads, 0);
+	compare_number(r, line, "oom_score_adj", before->oom_score_adj, after->oom_score_adj, 0);
+	/* A tick, and what the clock was set by meanwhile. */
+	compare_number(r, line, "start_time_ms", boot + (long long)before->start_ticks * 10,
+		       boot + (long long)after->start_ticks * 10, 30);
+	if (before->comm_len != after->comm_len ||
+	    memcmp(before->comm, after->comm, before->comm_len))
+		moved(r);
+	else if (!json_text_is(line, "comm", before->comm, before->comm_len))
+		differ(r, "comm is not as in /proc");
+	if (before->name_len != after->name_len ||
+	    memcmp(before->name, after->name, before->name_len))
+		moved(r);
+	else if (before->name_len && !json_text_is(line, "name", before->name, before->name_len))
+		differ(r, "name is not as in /proc");
+	json_text(line, "cgroup", cgroup, sizeof(cgroup));
+	if (strcmp(before->cgroup, after->cgroup))
+		moved(r);
+	else if (*before->cgroup && strncmp(cgroup, before->cgroup, 400))
+		differ(r, "cgroup is %s, not %s", cgroup, before->cgroup);
+}
+
+enum verdict compare_process(const struct mode *mode, const char *line,
+			     const struct reading *before, const struct reading *after,
+			     bool status_exact, char *why, size_t why_size)
+{
+	struct report r = {.text = why, .size = why_size, .verdict = SAME};
+	bool exact = status_exact || !mode->by_proc;
+
+	*why = '\0';
+	if (!after || !before->alive || !after->alive || before->start_ticks != after->start_ticks)
+		return MOVED;
+	compare_identity(&r, line, before, after);
+	for (size_t i = 0; i < FIGURES; i++) {
+		const struct figure *f = &figures[i];
+
+		if (f->where == IN_STATUS) {
+			if (status_exact || mode->by_proc || !is_rss_stat(f))
+				compare_figure(&r, f, line, before->status, after->status);
+		} else if (f->where == IN_ROLLUP ? exact : mode->pss) {
+			compare_figure(&r, f, line, before->rollup, after->rollup);
+		}
+	}
+	if (!mode->pss)
+		expect_no_pss(&r, line, "skipped");
+	else if (before->rollup_error == EACCES || before->rollup_error == EPERM)
+		expect_no_pss(&r, line, "denied");
+	else
+		compare_pss_status(&r, line, before);
+	return r.verdict;
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# For shell tests: . "$(dirname "$0")/../support/lib.sh"
+#
+# Gives $PROGRAM, $STATIC (the static one if it is there), $MKMEM, a directory $TMP that goes away,
+# and the words below. A test goes on after a failure; the file ends with the right exit code.
+
+set -u
+LC_ALL=C
+export LC_ALL
+O=$(realpath "${O:-build}")
+PROGRAM=$(realpath "${PROGRAM:-$O/zmem-bpf}")
+STATIC=$PROGRAM
+[ ! -x "$O/zmem-bpf-static" ] || [ "${PROGRAM#"$O/zmem-bpf-san"}" != "$PROGRAM" ] ||
+	STATIC=$O/zmem-bpf-static
+MKMEM=$O/mkmem
+TMP=$(mktemp -d)
+mkmem_pid=
+failed=0
+
+lib_cleanup() {
+	local rc=$?
+	mkmem_end
+	rm -rf "$TMP"
+	[ "$rc" != 0 ] || rc=$failed
+	exit "$rc"
+}
+trap lib_cleanup EXIT
+trap 'exit 130' INT TERM
+
+# One line, printable.
+lib_line() {
+	printf '%s' "$*" | tr '\n\t' '  ' | tr -cd '[:print:]' | cut -c 1-400
+}
+
+# ok NAME; not_ok NAME WHY; skip NAME REASON
+ok() {
+	printf 'ok %s\n' "$(lib_line "$1")"
+}
+
+not_ok() {
+	failed=1
+	printf 'not ok %s: %s\n' "$(lib_line "$1")" "$(lib_line "$2")"
+}
+
+skip() {
+	printf 'skip %s: %s\n' "$(lib_line "$1")" "$(lib_line "$2")"
+}
+
+# run COMMAND…: leaves $rc, $out and $err (the texts also in $TMP/out and $TMP/err).
+run() {
+	"$@" >"$TMP/out" 2>"$TMP/err" </dev/null
+	rc=$?
+	out=$(tr -d '\0' <"$TMP/out")
+	err=$(tr -d '\0' <"$TMP/err")
+}
+
+# run_expect RC NAME COMMAND…: passes if the exit code is RC.
+run_expect() {
+	local want=$1 name=$2
+	shift 2
+	run "$@"
+	if [ "$rc" = "$want" ]; then
+		ok "$name"
+	else
+		not_ok "$name" "exit code $rc, not $want; stderr: $err"
+		return 1
+	fi
+}
+
+# check NAME COMMAND…: passes if the command succeeds.
+check() {
+	local name=$1 said
+	shift
+	if said=$("$@" 2>&1); then
+		ok "$name"
+	else
+		not_ok "$name" "failed: $* ${said:+($said)}"
+		return 1
+	fi
+}
+
+# expect_out NAME ERE, expect_err, refuse_out, refuse_err: of the last run.
+expect_out() {
+	if grep -qaE -e "$2" "$TMP/out"; then ok "$1"; else not_ok "$1" "no /$2/ in: $out"; fi
+}
+
+expect_err() {
+	if grep -qaE -e "$2" "$TMP/err"; then ok "$1"; else not_ok "$1" "no /$2/ in stderr: $err"; fi
+}
+
+refuse_out() {
+	if grep -qaE -e "$2" "$TMP/out"; then not_ok "$1" "/$2/ is in: $out"; else ok "$1"; fi
+}
+
+refuse_err() {
+	if grep -qaE -e "$2" "$TMP/err"; then not_ok "$1" "/$2/ is in stderr: $err"; else ok "$1"; fi
+}
+
+equal() { # NAME GOT WANT
+	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got '$2', not '$3'"; fi
+}
+
+# mkmem_begin SHAPE…: starts mkmem; its lines are in $TMP/mkmem.
+mkmem_begin() {
+	mkfifo "$TMP/mkmem.in"
+	"$MKMEM" "$@" <"$TMP/mkmem.in" >"$TMP/mkmem" &
+	mkmem_pid=$!
+	exec 9>"$TMP/mkmem.in"
+	while ! grep -q '^DONE' "$TMP/mkmem"; do
+		kill -0 "$mkmem_pid" 2>/dev/null || return 1
+		sleep 0.05
+	done
+}
+
+# mkmem_end: ends them; also done at the end of the test.
+mkmem_end() {
+	[ -n "$mkmem_pid" ] || return 0
+	exec 9>&-
+	wait "$mkmem_pid" 2>/dev/null
+	mkmem_pid=
+	rm -f "$TMP/mkmem.in"
+}
+
+# mkmem_pid_of SHAPE ROLE
+mkmem_pid_of() {
+	sed -n "s/^READY $1 $2 //p" "$TMP/mkmem"
+}
+
+# need_bpf NAME: false, with a skip, where BPF cannot work.
+need_bpf() {
+	if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
+		return 0
+	fi
+	skip "$1" 'needs root and a kernel with BTF'
+	return 1
+}

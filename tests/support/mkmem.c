@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * mkmem [SHAPE…]: processes whose memory is in a known state, for the tests.
+ *
+ * Starts the processes of each shape, waits until all are ready and idle, prints
+ *	READY <shape> <role> <pid>	one line a process
+ *	SKIP <shape> <reason>		this machine cannot have it
+ *	FAIL <shape> <reason>
+ *	DONE
+ * and keeps them until its standard input ends; they die with it. mkmem list names the shapes.
+ *
+ * Each shape's main process is a program of its own (exec), so that shapes share no memory by fork.
+ * The shapes are in mkmem_memory.c and mkmem_tasks.c, what they use is in mkmem_shape.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mkmem.h"
+
+#define SHAPES_MAX  64
+#define PIDS_MAX    1024
+#define READY_LIMIT 120 /* seconds */
+
+/* ---- the list ---- */
+
+/* NULL past the last one. */
+static const struct shape *shape_at(size_t i)
+{
+	const struct shape *s = memory_shapes;
+
+	for (; i && s->name; i--)
+		s++;
+	if (s->name)
+		return s;
+	for (s = task_shapes; i && s->name; i--)
+		s++;
+	return s->name ? s : NULL;
+}
+
+static const struct shape *find_shape(const char *name)
+{
+	const struct shape *s;
+
+	for (size_t i = 0; (s = shape_at(i)); i++) {
+		if (!strcmp(s->name, name))
+			return s;
+	}
+	return NULL;
+}
+
+static int list_shapes(void)
+{
+	const struct shape *s;
+
+	for (size_t i = 0; (s = shape_at(i)); i++)
+		printf("%-12s %s%s\n", s->name, s->what, s->on_request ? " (on request)" : "");
+	return 0;
+}
+
+static int shape_main(const char *name, const char *parent)
+{
+	const struct shape *shape = find_shape(name);
+
+	die_with_parent(atoi(parent));
+	if (!shape)
+		return 2;
+	shape_start(shape->name);
+	shape->run();
+	shape_ready();
+	idle_forever();
+}
+
+/* ---- the program that starts and keeps them ---- */
+
+struct started {
+	const struct shape *shape;
+	pid_t pid;
+	bool done;
+	int ended; /* how often it was seen to have ended before it was done */
+};
+
+struct fleet {
+	struct started shape[SHAPES_MAX];
+	size_t count, left;
+	struct {
+		pid_t pid;
+		bool busy;
+	} process[PIDS_MAX];
+	size_t process_count;
+	bool failed;
+};
+
+static pid_t start_shape(const struct shape *shape, int report_fd)
+{
+	char parent[16];
+	pid_t pid;
+
+	snprintf(parent, sizeof(parent), "%d", getpid());
+	pid = fork();
+	if (pid)
+		return pid;
+	if (dup2(report_fd, REPORT_FD) < 0)
+		_exit(1);
+	execl("/proc/self/exe", "mkmem", "--shape", shape->name, parent, NULL);
+	_exit(1);
+}
+
+static void shape_done(struct fleet *fleet, struct started *s, const char *failure)
+{
+	if (s->done)
+		return;
+	s->done = true;
+	fleet->left--;
+	if (failure) {
+		printf("FAIL %s %s\n", s->shape->name, failure);
+		fleet->failed = true;
+	}
+}
+
+static void take_line(struct fleet *fleet, const char *line)
+{
+	char word[16], name[32], role[32];
+	struct started *s = NULL;
+	int pid;
+
+	if (sscanf(line, "%15s %31s", word, name) != 2)
+		return;
+	for (size_t i = 0; i < fleet->count; i++) {
+		if (!strcmp(fleet->shape[i].shape->name, name))
+			s = &fleet->shape[i];
+	}
+	if (s && !strcmp(word, "END")) {
+		shape_done(fleet, s, NULL);
+		return;
+	}
+	puts(line);
+	if (!strcmp(word, "FAIL"))
+		fleet->failed = true;
+	if (s && sscanf(line, "READY %31s %31s %d", name, role, &pid) == 3 &&
+	    fleet->process_count < PIDS_MAX) {
+		fleet->process[fleet->process_count].busy = s->shape->busy;
+		fleet->process[fleet->process_count++].pid = pid;
+	}
+}
+
+/* A main process that ended without a word. Seen twice, for its last word may be under way. */
+static void check_alive(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct started *s = &fleet->shape[i];
+		siginfo_t info = {};
+
+		if (!waitid(P_PID, s->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid &&
+		    ++s->ended > 1)
+			shape_done(fleet, s, "ended before it was ready");
+	}
+}
+
+static void collect(struct fleet *fleet, int fd)
+{
+	time_t limit = time(NULL) + READY_LIMIT;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	char line[256];
+	size_t len = 0;
+
+	while (fleet->left && time(NULL) < limit) {
+		if (poll(&p, 1, 200) <= 0) {
+			check_alive(fleet);
+			continue;
+		}
+		while (len < sizeof(line) - 1 && read(fd, line + len, 1) == 1 && line[len] != '\n')
+			len++;
+		line[len] = '\0';
+		len = 0;
+		take_line(fleet, line);
+	}
+	for (size_t i = 0; i < fleet->count; i++)
+		shape_done(fleet, &fleet->shape[i], "was not ready in time");
+}
+
+/* True if no thread of it runs; a zombie does not. */
+static bool is_idle(pid_t pid)
+{
+	char path[300], text[512], *paren;
+	bool idle = true;
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && idle && (e = readdir(dir))) {
+		FILE *f;
+		size_t len;
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, e->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		len = fread(text, 1, sizeof(text) - 1, f);
+		fclose(f);
+		text[len] = '\0';
+		paren = strrchr(text, ')');
+		idle = paren && (paren[2] == 'S' || paren[2] == 'Z');
+	}
+	if (dir)
+		closedir(dir);
+	return idle;
+}
+
+static void wait_idle(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->process_count; i++) {
+		for (int try = 0; try < 1000 && !fleet->process[i].busy; try++) {
+			if (is_idle(fleet->process[i].pid))
+				break;
+			usleep(10000);
+		}
+	}
+}
+
+static int choose(struct fleet *fleet, int argc, char **argv)
+{
+	const struct shape *s;
+
+	for (size_t i = 0; argc == 0 && (s = shape_at(i)); i++) {
+		if (!s->on_request && fleet->count < SHAPES_MAX)
+			fleet->shape[fleet->count++].shape = s;
+	}
+	for (int i = 0; i < argc && fleet->count < SHAPES_MAX; i++) {
+		fleet->shape[fleet->count].shape = find_shape(argv[i]);
+		if (!fleet->shape[fleet->count++].shape) {
+			fprintf(stderr, "mkmem: no shape %s; mkmem list names them\n", argv[i]);
+			return 2;
+		}
+	}
+	fleet->left = fleet->count;
+	return 0;
+}
+
+static int keep(struct fleet *fleet)
+{
+	int fds[2];
+	char c;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* Whoever loses its parent becomes ours, so that all can be waited for. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (pipe2(fds, O_CLOEXEC)) {
+		perror("mkmem: pipe");
+		return 1;
+	}
+	for (size_t i = 0; i < fleet->count; i++)
+		fleet->shape[i].pid = start_shape(fleet->shape[i].shape, fds[1]);
+	collect(fleet, fds[0]);
+	wait_idle(fleet);
+	puts("DONE");
+	while (read(STDIN_FILENO, &c, 1) > 0)
+		;
+	for (size_t i = 0; i < fleet->count; i++)
+		kill(fleet->shape[i].pid, SIGKILL);
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+	return fleet->failed;
+}
+
+int main(int argc, char **argv)
+{
+	static struct fleet fleet;
+
+	if (argc == 4 && !strcmp(argv[1], "--shape"))
+		return shape_main(argv[2], argv[3]);
+	if (argc == 2 && !strcmp(argv[1], "--exit"))
+		return 0;
+	if (argc >= 3 && !strcmp(argv[1], "--idle")) {
+		if (argc > 3)
+			prctl(PR_SET_NAME, argv[3]);
+		role_is_ready(atoi(argv[2]));
+		idle_forever();
+	}
+	if (argc == 2 && !strcmp(argv[1], "list"))
+		return list_shapes();
+	if (choose(&fleet, argc - 1, argv + 1))
+		return 2;
+	return keep(&fleet);
+}

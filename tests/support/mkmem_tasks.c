@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* mkmem's shapes that are a kind of process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mkmem.h"
+
+/* ---- memory shared by fork or clone ---- */
+
+#define FORK_SIZE (8 * MIB)
+
+static char *fork_memory;
+
+static void write_half(void *arg)
+{
+	(void)arg;
+	fill(fork_memory, FORK_SIZE / 2);
+}
+
+static void shape_fork(void)
+{
+	fork_memory = map_memory(FORK_SIZE, 0);
+	fill(fork_memory, FORK_SIZE);
+	role_start("child1", NULL, NULL);
+	role_start("child2", NULL, NULL);
+	role_start("writer", write_half, NULL);
+}
+
+struct clone_args_ {
+	pid_t parent;
+	int ready_fd;
+};
+
+/* Shares everything with its parent but is a process: no more libc than it must. */
+static int clone_main(void *arg)
+{
+	const struct clone_args_ *a = arg;
+
+	die_with_parent(a->parent);
+	if (write(a->ready_fd, "", 1) == 1)
+		idle_forever();
+	return 1;
+}
+
+static void shape_clone_vm(void)
+{
+	static struct clone_args_ args;
+	const size_t stack = 64 * KIB;
+	char *top = map_memory(stack, 0) + stack;
+	int fds[2];
+	pid_t pid;
+	char c;
+
+	fill(map_memory(4 * MIB, 0), 4 * MIB);
+	if (pipe(fds))
+		shape_fail("pipe");
+	args = (struct clone_args_){getpid(), fds[1]};
+	pid = clone(clone_main, top, CLONE_VM | SIGCHLD, &args);
+	if (pid < 0)
+		shape_fail("clone");
+	if (read(fds[0], &c, 1) != 1)
+		shape_fail("the clone");
+	shape_report("clone", pid);
+}
+
+/* ---- threads ---- */
+
+static pthread_barrier_t barrier;
+
+static void *thread_main(void *arg)
+{
+	(void)arg;
+	fill(map_memory(MIB, 0), MIB);
+	pthread_barrier_wait(&barrier);
+	idle_forever();
+}
+
+static void start_threads(int count)
+{
+	pthread_t thread;
+
+	if (pthread_barrier_init(&barrier, NULL, count + 1))
+		shape_fail("barrier");
+	for (int i = 0; i < count; i++) {
+		errno = pthread_create(&thread, NULL, thread_main, NULL);
+		if (errno)
+			shape_fail("thread");
+	}
+	pthread_barrier_wait(&barrier);
+}
+
+static void shape_threads(void)
+{
+	start_threads(8);
+}
+
+static void *last_thread(void *arg)
+{
+	char text[256], *paren = NULL;
+	FILE *f;
+
+	(void)arg;
+	/* The leader is a zombie when it has left its memory. */
+	while (!paren || paren[2] != 'Z') {
+		usleep(1000);
+		f = fopen("/proc/self/stat", "re");
+		if (!f)
+			shape_fail("/proc/self/stat");
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+		paren = strrchr(text, ')');
+	}
+	shape_ready();
+	idle_forever();
+}
+
+static void shape_leader_exit(void)
+{
+	pthread_t thread;
+
+	start_threads(4);
+	errno = pthread_create(&thread, NULL, last_thread, NULL);
+	if (errno)
+		shape_fail("thread");
+	pthread_exit(NULL);
+}
+
+/* ---- states and namespaces ---- */
+
+static void shape_zombie(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		shape_fail("fork");
+	if (!pid)
+		_exit(0);
+	if (waitid(P_PID, pid, NULL, WEXITED | WNOWAIT))
+		shape_fail("waitid");
+	shape_report("zombie", pid);
+}
+
+static void fill_some(void *arg)
+{
+	(void)arg;
+	fill(map_memory(2 * MIB, 0), 2 * MIB);
+}
+
+static void shape_pidns(void)
+{
+	if (unshare(CLONE_NEWPID))
+		shape_skip("no new pid namespace is allowed");
+	role_start("inner", fill_some, NULL);
+	role_start("second", fill_some, NULL);
+}
+
+/* ---- names ---- */
+
+struct hostile_name {
+	const char *role;
+	const char *exe;
+	const char *comm; /* NULL: as exec makes it of exe */
+	bool memfd;
+};
+
+static const struct hostile_name names[] = {
+	{"newline", "a\nb\033[31m\"'\\", "c\n\033[2J\"\t\r\\d"},
+	{"not_utf8", "\xff\xfe\xc3(caf\xe9\xed\xa0\x80", "\xf0\x9f\x98 \x80\xc0\xaf"},
+	{"paren", "a) R 1 (b", NULL},
+	{"space", "two words (x) y ", NULL},
+	/* comm ends within a character, exe is longer than most would keep. */
+	{"long",
+	 "fourteen chars\xc3\xa9 and many more, so that nobody who keeps sixty-four bytes of it has "
+	 "it all, not even ninety-nine \xf0\x9f\x98\x80",
+	 NULL},
+	{"bidi", "\xe2\x80\xaegpj.exe", "\xe2\x80\xaemoc"},
+	{"empty", "e", ""},
+	{"memfd", "in memory", NULL, true},
+};
+
+static void copy_self(int to)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	static char buffer[65536];
+	ssize_t n;
+
+	if (from < 0)
+		shape_fail("/proc/self/exe");
+	while ((n = read(from, buffer, sizeof(buffer))) > 0) {
+		if (write(to, buffer, n) != n)
+			shape_fail("copy of the program");
+	}
+	close(from);
+	/* An executable that is open for writing cannot be run: the caller's fd is the last. */
+	if (fchmod(to, 0755) || close(to))
+		shape_fail("copy of the program");
+}
+
+struct exec_args {
+	const char *path;
+	const char *comm;
+};
+
+static void exec_copy(void *arg)
+{
+	const struct exec_args *a = arg;
+	char fd[16];
+
+	snprintf(fd, sizeof(fd), "%d", role_fd());
+	execl(a->path, "mkmem", "--idle", fd, a->comm, NULL);
+	_exit(1);
+}
+
+static void start_from_memfd(const struct hostile_name *n)
+{
+	char path[64], again[64];
+	int fd = memfd_create(n->exe, 0), run;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	run = open(path, O_RDONLY);
+	if (fd < 0 || run < 0)
+		shape_fail("memfd");
+	copy_self(fd);
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", run);
+	role_start(n->role, exec_copy, &(struct exec_args){again, n->comm});
+	close(run);
+}
+
+static void shape_names(void)
+{
+	char dir[128], path[512];
+	const char *tmp = getenv("TMPDIR");
+	int fd;
+
+	snprintf(dir, sizeof(dir), "%s/mkmem.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir))
+		shape_fail("mkdtemp");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (names[i].memfd) {
+			start_from_memfd(&names[i]);
+			continue;
+		}
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i].exe);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+		if (fd < 0)
+			shape_fail("hostile name");
+		copy_self(fd);
+		role_start(names[i].role, exec_copy, &(struct exec_args){path, names[i].comm});
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
+/* ---- on request ---- */
+
+#define FLEET_SIZE 300
+
+static void fill_arg(void *arg)
+{
+	const size_t *size = arg;
+	char *p = map_memory(*size, 0);
+
+	madvise(p, *size, MADV_NOHUGEPAGE);
+	fill(p, *size);
+}
+
+/* No two of the same size, and no order in them. */
+static void shape_fleet(void)
+{
+	char role[16];
+
+	for (size_t i = 0; i < FLEET_SIZE; i++) {
+		size_t size = (i * 7919 % FLEET_SIZE + 1) * 24 * KIB;
+
+		snprintf(role, sizeof(role), "%zu", i);
+		role_start(role, fill_arg, &size);
+	}
+}
+
+static void churn_step(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		fill(map_memory(256 * KIB, 0), 256 * KIB);
+		execl("/proc/self/exe", "mkmem", "--exit", NULL);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+static void shape_churn(void)
+{
+	shape_ready();
+	for (;;)
+		churn_step();
+}
+
+const struct shape task_shapes[] = {
+	{"fork", "8 MiB shared by fork with three children, one wrote half", shape_fork},
+	{"clone_vm", "two processes, one address space", shape_clone_vm},
+	{"threads", "8 threads that each touched memory", shape_threads},
+	{"leader_exit", "the first thread ended, the others hold memory", shape_leader_exit},
+	{"zombie", "a child nobody waited for", shape_zombie},
+	{"pidns", "processes in a pid namespace of their own", shape_pidns},
+	{"names", "hostile names of programs and threads", shape_names},
+	{"fleet", "300 processes of different sizes", shape_fleet, .on_request = true},
+	{"churn", "forks and execs without end", shape_churn, .on_request = true, .busy = true},
+	{},
+};

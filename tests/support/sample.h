@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Snapshots built by hand, for tests of what shows them. Sums are made here and not by src/query,
+ * so that a test of a renderer fails for the renderer's faults only.
+ */
+#ifndef TESTS_SAMPLE_H
+#define TESTS_SAMPLE_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "zmem/result.h"
+
+#define SAMPLE_MAX 32
+#define KIB	   UINT64_C(1024)
+#define MIB	   (KIB * 1024)
+#define GIB	   (MIB * 1024)
+
+struct sample {
+	struct process process[SAMPLE_MAX];
+	struct process *row[SAMPLE_MAX];
+	struct snapshot snapshot;
+	struct result result;
+};
+
+static inline void sample_meminfo(struct meminfo *m, enum meminfo_figure f, uint64_t bytes)
+{
+	m->have |= 1U << f;
+	m->value[f] = bytes;
+}
+
+/* A machine with swap, zram and zswap, read from the kernel, and no processes yet. */
+static inline void sample_init(struct sample *s)
+{
+	struct snapshot *snap = &s->snapshot;
+	struct meminfo *m = &snap->system.meminfo;
+
+	*s = (struct sample){0};
+	s->result.snapshot = snap;
+	s->result.rows = s->row;
+	s->result.pss = PSS_ENGINE_ROLLUP;
+	s->result.swap_unattributed_known = true;
+	s->result.swap_unattributed = 3 * MIB;
+	snap->process = s->process;
+	snap->time_ms = 1767225599987; /* 2025-12-31T23:59:59.987Z */
+	snap->counters_source = FROM_BPF;
+	snap->host = (struct host_info){.name = "box",
+					.boot_id = "0f4cdd1a-6c2e-4d4b-9f0e-0123456789ab",
+					.kernel_release = "6.18.5",
+					.arch = "x86_64",
+					.page_size = 4096,
+					.cpus = 4,
+					.boot_ms = 1767139200000};
+	sample_meminfo(m, MEMINFO_TOTAL, 16 * GIB);
+	sample_meminfo(m, MEMINFO_AVAILABLE, 9 * GIB);
+	sample_meminfo(m, MEMINFO_ANON, 4 * GIB);
+	sample_meminfo(m, MEMINFO_MAPPED, GIB);
+	sample_meminfo(m, MEMINFO_SHMEM, 128 * MIB);
+	sample_meminfo(m, MEMINFO_SWAP_TOTAL, 2 * GIB);
+	sample_meminfo(m, MEMINFO_SWAP_FREE, GIB);
+	sample_meminfo(m, MEMINFO_ZSWAP_POOL, 64 * MIB);
+	sample_meminfo(m, MEMINFO_ZSWAP_STORED, 200 * MIB);
+	snap->system.zram_count = 1;
+	snap->system.zram[0] =
+		(struct zram_device){.name = "zram0", .stat = {300 * MIB, 90 * MIB, 95 * MIB}};
+}
+
+/* A process without any figure. */
+static inline struct process *sample_add(struct sample *s, pid_t pid, uid_t uid, const char *user,
+					 const char *name)
+{
+	size_t i = s->snapshot.count++;
+	struct process *p = &s->process[i];
+
+	s->row[i] = p;
+	s->result.row_count = s->snapshot.count;
+	p->pid = pid;
+	p->ppid = pid == 1 ? 0 : 1;
+	p->uid = uid;
+	p->user = user;
+	p->name = name;
+	snprintf(p->comm, sizeof(p->comm), "%s", name);
+	p->threads = 1;
+	p->start_ns = (uint64_t)pid * 1500000000;
+	p->mm_id = (uint32_t)i + 1;
+	p->mm_owner = true;
+	p->counters_source = s->snapshot.counters_source;
+	return p;
+}
+
+/* Counters of the kernel, all in proportion to rss. */
+static inline void sample_counters(struct process *p, uint64_t rss, uint64_t swap)
+{
+	process_set(p, COUNTER_SWAP, swap);
+	process_set(p, COUNTER_RSS, rss);
+	process_set(p, COUNTER_RSS_ANON, rss / 2);
+	process_set(p, COUNTER_RSS_FILE, rss / 4);
+	process_set(p, COUNTER_RSS_SHMEM, rss / 4);
+	process_set(p, COUNTER_VSIZE, rss * 3);
+	process_set(p, COUNTER_LOCKED, 0);
+	process_set(p, COUNTER_PINNED, 0);
+	process_set(p, COUNTER_PGTABLES, 48 * KIB);
+	process_set(p, COUNTER_HUGETLB, 0);
+}
+
+/* What smaps_rollup adds, after the counters. */
+static inline void sample_pss(struct process *p, enum pss_source source)
+{
+	uint64_t rss = p->value[COUNTER_RSS], swap_pss = p->value[COUNTER_SWAP] / 2;
+
+	p->pss_status = PSS_OK;
+	p->pss_source = source;
+	process_set(p, COUNTER_USS, rss / 2);
+	process_set(p, COUNTER_PSS, rss / 4 * 3);
+	process_set(p, COUNTER_PSS_ANON, rss / 2);
+	process_set(p, COUNTER_PSS_FILE, rss / 8);
+	process_set(p, COUNTER_PSS_SHMEM, rss / 8);
+	process_set(p, COUNTER_SWAP_PSS, swap_pss);
+	process_set(p, COUNTER_SWAP_SHMEM, 0);
+	process_set(p, COUNTER_PSS_SWAP, rss / 4 * 3 + swap_pss);
+	process_set(p, COUNTER_SHARED, rss / 4);
+	process_set(p, COUNTER_THP, 0);
+}
+
+static inline void sample_sum(struct process *const *rows, size_t count, struct totals *ret)
+{
+	*ret = (struct totals){.processes = count};
+	for (size_t i = 0; i < count; i++) {
+		ret->have |= rows[i]->have;
+		ret->pss_missing += !process_has(rows[i], COUNTER_PSS);
+		for (int c = 0; c < COUNTER_COUNT; c++)
+			ret->value[c] += rows[i]->mm_owner ? rows[i]->value[c] : 0;
+	}
+}
+
+/* To be called at the end: only the first `shown` rows are shown, the collection fits them all. */
+static inline void sample_finish(struct sample *s, size_t shown)
+{
+	size_t count = s->snapshot.count;
+	struct collection *c = &s->snapshot.collection;
+
+	s->result.row_count = shown;
+	s->result.others_count = count - shown;
+	sample_sum(s->row + shown, count - shown, &s->result.others);
+	sample_sum(s->row, count, &s->result.totals);
+	c->duration_us = 4321;
+	c->seen = (uint32_t)count + 70 + c->gone;
+	c->kernel_threads = 68;
+	c->zombies = 2;
+	c->reported = (uint32_t)count;
+	c->complete = !c->denied && !c->timeout && !c->raced;
+}
+
+/* An ordinary machine: a denied process, a shared address space, a container. */
+static inline void sample_ordinary(struct sample *s)
+{
+	struct process *p;
+
+	sample_init(s);
+	p = sample_add(s, 812, 1000, "alice", "firefox");
+	sample_counters(p, 1300 * MIB + 4 * KIB, 300 * MIB);
+	sample_pss(p, PSS_FROM_ROLLUP);
+	p->threads = 87;
+	p->oom_score_adj = 100;
+	p->cgroup = "/user.slice/user-1000.slice/session-3.scope";
+	p->unit = "session-3.scope";
+	p = sample_add(s, 4194304, 4294967294, NULL, "postgres");
+	sample_counters(p, 96 * MIB, 0);
+	sample_pss(p, PSS_FROM_ROLLUP);
+	p->oom_score_adj = -1000;
+	p->cgroup = "/system.slice/docker-0123456789ab.scope";
+	p->unit = "docker-0123456789ab.scope";
+	p->container = "0123456789ab";
+	p = sample_add(s, 813, 1000, "alice", "vfork-child");
+	sample_counters(p, 1300 * MIB + 4 * KIB, 300 * MIB);
+	sample_pss(p, PSS_FROM_ROLLUP);
+	p->mm_id = 1;
+	p->mm_owner = false;
+	p = sample_add(s, 1, 0, "root", "systemd");
+	sample_counters(p, 12 * MIB, 1234 * KIB);
+	p->pss_status = PSS_DENIED;
+	p->cgroup = "/init.scope";
+	p->unit = "init.scope";
+	s->snapshot.collection.denied = 1;
+	s->snapshot.collection.shared_mm = 1;
+	s->snapshot.collection.cross_check = (struct cross_check){
+		.done = true, .checked = 3, .same = 2, .moved = 1, .different = 0, .gone = 0};
+	sample_finish(s, 4);
+}
+
+/* Names that try to break what shows them. The last one is cut within a character, as by the
+ * kernel. */
+static const char *const hostile_names[] = {
+	"two\nlines",
+	"esc\033[31mred\033[0m",
+	"quote\"back\\slash'",
+	"bad\xff\xfe utf8 \xc0\xaf \xed\xa0\x80",
+	"c1\xc2\x9b"
+	"2J del\x7f",
+	"bidi\xe2\x80\xaegpj.exe\xe2\x81\xa6x",
+	"sep\xe2\x80\xa8line\xe2\x80\xa9par",
+	"\xe6\xbc\xa2\xe5\xad\x97\xe5\xad\x97\xe6\xbc\xa2",
+	"party\xf0\x9f\x8e\x89\xf0\x9f\x8e\x89",
+	"e\xcc\x81"
+	"clair \xe2\x80\x8b.",
+	"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ+-",
+	"",
+	" ",
+	"tab\there\r\b",
+	"<script>&amp;</script>",
+	"\xe6\xbc\xa2\xe5\xad\x97\xe6",
+};
+
+static inline void sample_hostile(struct sample *s)
+{
+	sample_init(s);
+	for (size_t i = 0; i < sizeof(hostile_names) / sizeof(hostile_names[0]); i++) {
+		const char *name = hostile_names[i];
+		struct process *p = sample_add(s, (pid_t)(100 + i), 1000, name, name);
+
+		sample_counters(p, (i + 1) * 4 * KIB, 0);
+		sample_pss(p, i % 2 ? PSS_FROM_ROLLUP : PSS_FROM_KERNEL);
+		p->cgroup = name;
+		p->unit = name;
+		p->container = name;
+		p->cmdline = name;
+	}
+	s->result.pss = PSS_ENGINE_MIXED;
+	sample_finish(s, s->snapshot.count);
+}
+
+/* A machine that tells little: /proc only, no swap, a kernel thread and a zombie that were asked
+ * for. */
+static inline void sample_bare(struct sample *s)
+{
+	struct process *p;
+
+	sample_init(s);
+	s->snapshot.counters_source = FROM_PROC;
+	s->snapshot.fallback_reason = "bpf: Operation not permitted\033[2J";
+	s->snapshot.system = (struct system_info){0};
+	s->snapshot.host.boot_id[0] = '\0';
+	s->result.pss = PSS_ENGINE_NONE;
+	s->result.swap_unattributed_known = false;
+	p = sample_add(s, 2, 0, NULL, "kthreadd");
+	p->kind = PROCESS_KTHREAD;
+	p->pss_status = PSS_KERNEL_THREAD;
+	p->mm_id = 0;
+	p->mm_owner = false;
+	p = sample_add(s, 700, 33, NULL, "defunct");
+	p->kind = PROCESS_ZOMBIE;
+	p->pss_status = PSS_GONE;
+	p->mm_id = 0;
+	p->mm_owner = false;
+	sample_finish(s, 2);
+}
+
+#endif

@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Proves that the schema accepts the golden documents and rejects broken ones, each made of a good
+one by a single change. Prints "ok name" or "not ok name: why" for each; exit code 1 if one is not.
+"""
+
+import copy
+import glob
+import os
+import sys
+
+sys.dont_write_bytecode = True  # the tree stays clean
+
+import validate_json  # noqa: E402
+
+GOLDEN = os.path.join(validate_json.HERE, "..", "golden")
+GONE = object()
+
+# Name, where, new value (GONE: the key is removed).
+PROCESS = ("processes", 0)
+CHANGES = [
+    ("float bytes", PROCESS + ("rss_bytes",), 1.5),
+    ("float that is whole", PROCESS + ("rss_bytes",), 4096.0),
+    ("negative bytes", PROCESS + ("swap_bytes",), -1),
+    ("bytes beyond 2^53-1", PROCESS + ("vsize_bytes",), 2**53),
+    ("bytes as a string", PROCESS + ("rss_bytes",), "4096"),
+    ("bytes as a boolean", PROCESS + ("rss_bytes",), True),
+    ("string pid", PROCESS + ("pid",), "812"),
+    ("pid 0", PROCESS + ("pid",), 0),
+    ("null pid", PROCESS + ("pid",), None),
+    ("negative ppid", PROCESS + ("ppid",), -1),
+    ("null uid", PROCESS + ("uid",), None),
+    ("uid beyond 32 bits", PROCESS + ("uid",), 2**32),
+    ("user as a number", PROCESS + ("user",), 1000),
+    ("null comm", PROCESS + ("comm",), None),
+    ("long comm", PROCESS + ("comm",), "x" * 16),
+    ("null name", PROCESS + ("name",), None),
+    ("hex of odd length", PROCESS + ("name_hex",), "abc"),
+    ("empty hex", PROCESS + ("comm_hex",), ""),
+    ("hex that is none", PROCESS + ("comm_hex",), "zz"),
+    ("null hex", PROCESS + ("name_hex",), None),
+    ("cmdline alone", PROCESS + ("cmdline",), "x"),
+    ("cmdline_truncated alone", PROCESS + ("cmdline_truncated",), False),
+    ("cmdline_hex alone", PROCESS + ("cmdline_hex",), "00"),
+    ("negative threads", PROCESS + ("threads",), -1),
+    ("float start", PROCESS + ("start_time_ms",), 0.5),
+    ("oom_score_adj out of range", PROCESS + ("oom_score_adj",), 1001),
+    ("long cgroup", PROCESS + ("cgroup",), "/" * 513),
+    ("mm_id 0", PROCESS + ("mm_id",), 0),
+    ("mm_owner as a number", PROCESS + ("mm_owner",), 1),
+    ("null mm_owner", PROCESS + ("mm_owner",), None),
+    ("bad counters_source", PROCESS + ("counters_source",), "kernel"),
+    ("bad pss_source", PROCESS + ("pss_source",), "smaps"),
+    ("bad pss_status", PROCESS + ("pss_status",), "fine"),
+    ("null pss_status", PROCESS + ("pss_status",), None),
+    ("ok without pss", PROCESS + ("pss_bytes",), None),
+    ("ok without pss_source", PROCESS + ("pss_source",), None),
+    ("denied with pss_source", PROCESS + ("pss_status",), "denied"),
+    ("unknown key in a process", PROCESS + ("extra",), 1),
+    ("process that is none", PROCESS, []),
+    ("processes as an object", ("processes",), {}),
+    ("unknown key at the top", ("extra",), 1),
+    ("other schema", ("schema",), "zmem.compare"),
+    ("other version", ("schema_version",), "1"),
+    ("version as a number", ("schema_version",), 1.0),
+    ("timestamp without zone", ("timestamp",), "2025-12-31T23:59:59.987"),
+    ("null timestamp_ms", ("timestamp_ms",), None),
+    ("unknown key in tool", ("tool", "extra"), 1),
+    ("empty version of the tool", ("tool", "version"), ""),
+    ("unknown key in host", ("host", "extra"), 1),
+    ("empty boot_id", ("host", "boot_id"), ""),
+    ("null host name", ("host", "name"), None),
+    ("page size 0", ("host", "page_size_bytes"), 0),
+    ("no cpus", ("host", "cpus"), 0),
+    ("bad source of counters", ("source", "counters"), "kernel"),
+    ("bad source of pss", ("source", "pss"), "rollup"),
+    ("null source of pss", ("source", "pss"), None),
+    ("empty fallback_reason", ("source", "fallback_reason"), ""),
+    ("unknown key in source", ("source", "extra"), 1),
+    ("complete as a string", ("collection", "complete"), "true"),
+    ("negative count", ("collection", "denied"), -1),
+    ("null count", ("collection", "gone"), None),
+    ("float duration", ("collection", "duration_us"), 0.5),
+    ("unknown key in collection", ("collection", "extra"), 1),
+    ("cross_check as a boolean", ("collection", "cross_check"), False),
+    ("unknown key in cross_check", ("collection", "cross_check", "extra"), 1),
+    ("null in cross_check", ("collection", "cross_check", "same"), None),
+    ("negative system bytes", ("system", "anon_bytes"), -4096),
+    ("unknown key in system", ("system", "extra"), 1),
+    ("null zram", ("system", "zram"), None),
+    ("null in zram", ("system", "zram", 0, "used_bytes"), None),
+    ("unknown key in zram", ("system", "zram", 0, "extra"), 1),
+    ("unknown key in totals", ("totals", "extra"), 1),
+    ("float total", ("totals", "pss_bytes"), 0.25),
+    ("null processes in totals", ("totals", "processes"), None),
+    ("negative pss_missing_processes", ("totals", "pss_missing_processes"), -1),
+]
+OPTIONAL = {"comm_hex", "name_hex", "cmdline", "cmdline_truncated", "cmdline_hex"}
+BROKEN_TEXTS = [
+    ("no newline at the end", lambda data: data.rstrip(b"\n")),
+    ("invalid UTF-8", lambda data: data.replace(b"firefox", b"fire\xff")),
+    ("a key twice", lambda data: data.replace(b'"uid":1000', b'"uid":1000,"uid":1000')),
+    ("NaN", lambda data: data.replace(b'"uid":1000', b'"uid":NaN')),
+    ("cut off", lambda data: data[:len(data) // 2] + b"\n"),
+    ("two documents", lambda data: data + data),
+    ("trailing comma", lambda data: data.replace(b"\n]\n}", b",\n]\n}")),
+    ("control character", lambda data: data.replace(b"firefox", b"fire\x1bfox")),
+]
+
+
+def paths_of_keys(node, path=()):
+    """Every key of the document; of arrays only the first element."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key not in OPTIONAL:
+                yield path + (key,)
+            yield from paths_of_keys(value, path + (key,))
+    elif isinstance(node, list) and node:
+        yield from paths_of_keys(node[0], path + (0,))
+
+
+def changed(document, path, value):
+    broken = copy.deepcopy(document)
+    node = broken
+    for key in path[:-1]:
+        node = node[key]
+    if value is GONE:
+        del node[path[-1]]
+    else:
+        node[path[-1]] = value
+    return broken
+
+
+class Report:
+    def __init__(self):
+        self.failed = 0
+
+    def check(self, name, why):
+        """`why` is empty if all is well."""
+        print("not ok %s: %s" % (name, why) if why else "ok " + name)
+        self.failed += bool(why)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def text_problem(data):
+    try:
+        validate_json.parse(data)
+    except ValueError:
+        return ""
+    return "was accepted"
+
+
+def main():
+    check = validate_json.validator()
+    report = Report()
+    golden = sorted(glob.glob(os.path.join(GOLDEN, "snapshot_*.json")))
+    report.check("golden documents", "" if golden else "there are none in " + GOLDEN)
+    for path in golden:
+        found = validate_json.problems(check, validate_json.parse(read(path)))
+        report.check("accepts " + os.path.basename(path), "; ".join(found))
+    data = read(os.path.join(GOLDEN, "snapshot_ordinary.json"))
+    good = validate_json.parse(data)
+    for path in paths_of_keys(good):
+        broken = changed(good, path, GONE)
+        report.check("rejects a document without " + ".".join(map(str, path)),
+                     "" if validate_json.problems(check, broken) else "was accepted")
+    for name, path, value in CHANGES:
+        broken = changed(good, path, value)
+        report.check("rejects " + name,
+                     "" if validate_json.problems(check, broken) else "was accepted")
+    for name, change in BROKEN_TEXTS:
+        broken = change(data)
+        report.check("rejects " + name,
+                     text_problem(broken) if broken != data else "nothing was changed")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

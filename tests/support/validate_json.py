@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Reads JSON documents and validates them against the schema that ships with the program.
+
+    validate_json.py [--schema FILE] [FILE...]
+
+Without a file, or for "-", standard input. Says what is wrong on stderr; exit code 1 if anything is,
+2 if it could not do its work. Stricter than JSON Schema where that is lenient: 1.0 is no integer,
+a key stands once, NaN is no number, the text is UTF-8 and ends with a newline.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+import jsonschema
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCHEMA = os.path.join(HERE, "..", "..", "src", "dist", "zmem.snapshot.schema.json")
+
+
+def unique_keys(pairs):
+    keys = dict(pairs)
+    if len(keys) != len(pairs):
+        raise ValueError("a key stands twice: " + ", ".join(key for key, _ in pairs))
+    return keys
+
+
+def no_constant(word):
+    raise ValueError(word + " is no number of JSON")
+
+
+def parse(data):
+    """The document in `data` (bytes). Raises ValueError."""
+    if not data.endswith(b"\n"):
+        raise ValueError("no newline at the end")
+    return json.loads(data.decode("utf-8"), object_pairs_hook=unique_keys,
+                      parse_constant=no_constant)
+
+
+def validator(path=SCHEMA):
+    """A validator whose integers are integers."""
+    with open(path, encoding="utf-8") as file:
+        schema = json.load(file)
+    base = jsonschema.Draft7Validator
+    base.check_schema(schema)
+    types = base.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool))
+    return jsonschema.validators.extend(base, type_checker=types)(schema)
+
+
+def problems(check, document):
+    """What is wrong with the document, one line each."""
+    errors = sorted(check.iter_errors(document), key=lambda error: list(map(str, error.path)))
+    return ["%s: %s" % ("/".join(map(str, error.path)) or "document", error.message[:300])
+            for error in errors]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--schema", default=SCHEMA)
+    parser.add_argument("file", nargs="*", default=["-"])
+    args = parser.parse_args()
+    failed = False
+    try:
+        check = validator(args.schema)
+    except (OSError, ValueError, jsonschema.SchemaError) as error:
+        print("%s: %s" % (args.schema, error), file=sys.stderr)
+        return 2
+    for name in args.file:
+        try:
+            if name == "-":
+                data = sys.stdin.buffer.read()
+            else:
+                with open(name, "rb") as file:
+                    data = file.read()
+        except OSError as error:
+            print("%s: %s" % (name, error.strerror), file=sys.stderr)
+            return 2
+        try:
+            found = problems(check, parse(data))
+        except ValueError as error:
+            found = [str(error)]
+        for problem in found:
+            print("%s: %s" % (name, problem), file=sys.stderr)
+        failed = failed or bool(found)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Numbers and lists: all or nothing. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/parse.h"
+
+static void test_u64(void **state)
+{
+	static const struct {
+		const char *s;
+		uint64_t max;
+		int r;
+		uint64_t value;
+	} cases[] = {
+		{"0", 0, 0, 0},
+		{"007", 10, 0, 7},
+		{"4194304", 4194304, 0, 4194304},
+		{"4194305", 4194304, -ERANGE, 99},
+		{"18446744073709551615", UINT64_MAX, 0, UINT64_MAX},
+		{"18446744073709551616", UINT64_MAX, -ERANGE, 99},
+		{"99999999999999999999999", UINT64_MAX, -ERANGE, 99},
+		{"99999999999999999999999x", UINT64_MAX, -EINVAL, 99},
+		{"", UINT64_MAX, -EINVAL, 99},
+		{"-1", UINT64_MAX, -EINVAL, 99},
+		{"+1", UINT64_MAX, -EINVAL, 99},
+		{" 1", UINT64_MAX, -EINVAL, 99},
+		{"1 ", UINT64_MAX, -EINVAL, 99},
+		{"0x10", UINT64_MAX, -EINVAL, 99},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t v = 99;
+
+		assert_int_equal(parse_u64(cases[i].s, strlen(cases[i].s), cases[i].max, &v),
+				 cases[i].r);
+		assert_int_equal(v, cases[i].value);
+	}
+}
+
+/* The text need not be terminated. */
+static void test_u64_ends_at_its_length(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	assert_int_equal(parse_u64("123456", 3, UINT64_MAX, &v), 0);
+	assert_int_equal(v, 123);
+}
+
+static void test_item(void **state)
+{
+	const char *text = ",, 1,2 30\t\t4,\n", *pos = text, *item;
+	static const char *const want[] = {"1", "2", "30", "4"};
+	size_t len = 0, count = 0;
+
+	(void)state;
+	while ((item = parse_item(&pos, &len))) {
+		assert_true(count < ARRAY_SIZE(want));
+		assert_int_equal(len, strlen(want[count]));
+		assert_memory_equal(item, want[count], len);
+		count++;
+	}
+	assert_int_equal(count, ARRAY_SIZE(want));
+	assert_null(parse_item(&pos, &len));
+	pos = "";
+	assert_null(parse_item(&pos, &len));
+	pos = " ,";
+	assert_null(parse_item(&pos, &len));
+}
+
+static void test_scan(void **state)
+{
+	const char *text = "  12\t345 x 99999999999999999999 6", *end = text + strlen(text);
+	const char *pos = text, *before;
+	uint64_t v = 0;
+
+	(void)state;
+	assert_true(scan_u64(&pos, end, &v));
+	assert_int_equal(v, 12);
+	assert_true(scan_u64(&pos, end, &v));
+	assert_int_equal(v, 345);
+	before = pos;
+	assert_false(scan_u64(&pos, end, &v));
+	assert_ptr_equal(pos, before);
+	pos = text + 10;
+	before = pos;
+	assert_false(scan_u64(&pos, end, &v));
+	assert_ptr_equal(pos, before);
+	assert_int_equal(v, 345);
+	/* Not beyond the end, nor over a line's. */
+	pos = text;
+	assert_true(scan_u64(&pos, text + 3, &v));
+	assert_int_equal(v, 1);
+	pos = "   ";
+	assert_false(scan_u64(&pos, pos + 3, &v));
+	pos = "\n1";
+	assert_false(scan_u64(&pos, pos + 2, &v));
+	pos = end;
+	assert_false(scan_u64(&pos, end, &v));
+}
+
+static void note_cpu(void *arg, unsigned cpu)
+{
+	uint64_t *set = arg;
+
+	assert_true(cpu < 64);
+	*set |= UINT64_C(1) << cpu;
+}
+
+static void test_cpu_list(void **state)
+{
+	static const struct {
+		const char *s;
+		int count;
+		uint64_t set;
+	} cases[] = {
+		{"0\n", 1, 0x1},
+		{"0-3", 4, 0xf},
+		{"0-3,5\n", 5, 0x2f},
+		{"1,3,5-6", 4, 0x6a},
+		{"63", 1, UINT64_C(1) << 63},
+		{"\n", 0, 0},
+		{"", 0, 0},
+		{"3-1", -EINVAL, 0},
+		{"0,", -EINVAL, 0},
+		{",0", -EINVAL, 0},
+		{"0-", -EINVAL, 0},
+		{"-3", -EINVAL, 0},
+		{"0--3", -EINVAL, 0},
+		{"0- 3", -EINVAL, 0},
+		{"0 ", -EINVAL, 0},
+		{"0\n\n", -EINVAL, 0},
+		{"x", -EINVAL, 0},
+		{"0-3,x", -EINVAL, 0},
+		{"0-4294967295", -EINVAL, 0},
+		{"99999999999999999999", -EINVAL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t set = 0;
+
+		assert_int_equal(parse_cpu_list(cases[i].s, strlen(cases[i].s), note_cpu, &set),
+				 cases[i].count);
+		assert_int_equal(set, cases[i].set);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_u64),	 cmocka_unit_test(test_u64_ends_at_its_length),
+		cmocka_unit_test(test_item),	 cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_cpu_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

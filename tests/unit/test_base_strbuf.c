@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The buffer: what is appended comes out, in whole, and errors stick. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/strbuf.h"
+
+/* Asked for more memory than there can be, the sanitizer's malloc too shall say so and go on. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+struct collector {
+	char *data;
+	size_t len;
+	size_t largest;
+	int calls;
+	int error; /* to return from now on */
+};
+
+static int collect(void *arg, const char *data, size_t len)
+{
+	struct collector *c = arg;
+
+	c->calls++;
+	if (c->error)
+		return c->error;
+	c->data = realloc(c->data, c->len + len);
+	assert_non_null(c->data);
+	memcpy(c->data + c->len, data, len);
+	c->len += len;
+	c->largest = len > c->largest ? len : c->largest;
+	return 0;
+}
+
+static void test_empty(void **state)
+{
+	struct strbuf b = {0};
+
+	(void)state;
+	assert_string_equal(strbuf_str(&b), "");
+	strbuf_put(&b, NULL, 0);
+	strbuf_puts(&b, "");
+	strbuf_fill(&b, 'x', 0);
+	assert_int_equal(b.len, 0);
+	assert_string_equal(strbuf_str(&b), "");
+	assert_int_equal(strbuf_flush(&b), 0);
+	strbuf_done(&b);
+}
+
+static void test_append(void **state)
+{
+	struct strbuf b = {0};
+
+	(void)state;
+	strbuf_puts(&b, "a");
+	strbuf_putc(&b, 'b');
+	strbuf_put(&b, "c\0d", 3);
+	strbuf_fill(&b, '-', 3);
+	strbuf_printf(&b, "%s=%d", "x", 42);
+	strbuf_printf(&b, "%s", "");
+	assert_int_equal(b.len, 12);
+	assert_memory_equal(strbuf_str(&b), "abc\0d---x=42", 13);
+	strbuf_clear(&b);
+	assert_string_equal(strbuf_str(&b), "");
+	strbuf_done(&b);
+	assert_null(b.data);
+}
+
+static void test_numbers(void **state)
+{
+	struct strbuf b = {0};
+
+	(void)state;
+	strbuf_putu(&b, 0);
+	strbuf_putc(&b, ' ');
+	strbuf_putu(&b, 9);
+	strbuf_putc(&b, ' ');
+	strbuf_putu(&b, 10);
+	strbuf_putc(&b, ' ');
+	strbuf_putu(&b, UINT64_MAX);
+	strbuf_putc(&b, ' ');
+	strbuf_puti(&b, 0);
+	strbuf_putc(&b, ' ');
+	strbuf_puti(&b, -1);
+	strbuf_putc(&b, ' ');
+	strbuf_puti(&b, INT64_MAX);
+	strbuf_putc(&b, ' ');
+	strbuf_puti(&b, INT64_MIN);
+	assert_string_equal(strbuf_str(&b), "0 9 10 18446744073709551615 0 -1 "
+					    "9223372036854775807 -9223372036854775808");
+	strbuf_done(&b);
+}
+
+static void test_grows(void **state)
+{
+	struct strbuf b = {0};
+
+	(void)state;
+	for (int i = 0; i < 100000; i++)
+		strbuf_printf(&b, "%06d", i);
+	assert_int_equal(strbuf_error(&b), 0);
+	assert_int_equal(b.len, 600000);
+	assert_memory_equal(b.data + 6 * 54321, "054321", 6);
+	strbuf_done(&b);
+}
+
+/* Every length around a power of two: the terminator must always have its byte. */
+static void test_terminator_has_room(void **state)
+{
+	(void)state;
+	for (size_t len = 0; len < 1100; len++) {
+		struct strbuf b = {0};
+
+		strbuf_fill(&b, 'x', len);
+		assert_int_equal(strlen(strbuf_str(&b)), len);
+		strbuf_done(&b);
+	}
+}
+
+static void test_overflow_sticks(void **state)
+{
+	struct strbuf b = {0};
+
+	(void)state;
+	strbuf_puts(&b, "kept");
+	strbuf_put(&b, "x", SIZE_MAX);
+	assert_int_equal(strbuf_error(&b), -ENOMEM);
+	strbuf_puts(&b, "dropped");
+	strbuf_putc(&b, 'x');
+	strbuf_printf(&b, "%d", 1);
+	strbuf_putu(&b, 1);
+	assert_string_equal(strbuf_str(&b), "kept");
+	assert_int_equal(strbuf_flush(&b), -ENOMEM);
+	strbuf_clear(&b);
+	assert_int_equal(strbuf_error(&b), 0);
+	strbuf_puts(&b, "again");
+	assert_string_equal(strbuf_str(&b), "again");
+	strbuf_clear(&b);
+	/* More than there can be, but no overflow. */
+	strbuf_fill(&b, ' ', SIZE_MAX / 2 - 2);
+	assert_int_equal(strbuf_error(&b), -ENOMEM);
+	strbuf_done(&b);
+}
+
+static void test_sink(void **state)
+{
+	struct collector c = {0};
+	struct strbuf b = {.sink = collect, .sink_arg = &c};
+	const int count = 200000;
+
+	(void)state;
+	for (int i = 0; i < count; i++)
+		strbuf_printf(&b, "%07d\n", i);
+	assert_true(c.calls > 10);
+	assert_true(c.largest <= STRBUF_CHUNK);
+	assert_true(b.cap <= 2 * STRBUF_CHUNK);
+	assert_int_equal(strbuf_flush(&b), 0);
+	assert_int_equal(strbuf_flush(&b), 0);
+	assert_int_equal(c.len, 8 * count);
+	for (int i = 0; i < count; i++)
+		assert_int_equal(atoi(c.data + 8 * i), i);
+	free(c.data);
+	strbuf_done(&b);
+}
+
+static void test_sink_takes_more_than_a_chunk(void **state)
+{
+	struct collector c = {0};
+	struct strbuf b = {.sink = collect, .sink_arg = &c};
+
+	(void)state;
+	strbuf_puts(&b, "first");
+	strbuf_fill(&b, 'x', 3 * STRBUF_CHUNK);
+	strbuf_puts(&b, "last");
+	assert_int_equal(strbuf_flush(&b), 0);
+	assert_int_equal(c.len, 3 * STRBUF_CHUNK + 9);
+	assert_memory_equal(c.data, "firstx", 6);
+	assert_memory_equal(c.data + c.len - 5, "xlast", 5);
+	free(c.data);
+	strbuf_done(&b);
+}
+
+static void test_sink_error_sticks(void **state)
+{
+	struct collector c = {.error = -EPIPE};
+	struct strbuf b = {.sink = collect, .sink_arg = &c};
+
+	(void)state;
+	for (int i = 0; i < 300000; i++)
+		strbuf_puts(&b, "line\n");
+	assert_int_equal(strbuf_error(&b), -EPIPE);
+	assert_int_equal(strbuf_flush(&b), -EPIPE);
+	/* Once is enough to know. */
+	assert_int_equal(c.calls, 1);
+	strbuf_done(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_terminator_has_room),
+		cmocka_unit_test(test_overflow_sticks),
+		cmocka_unit_test(test_sink),
+		cmocka_unit_test(test_sink_takes_more_than_a_chunk),
+		cmocka_unit_test(test_sink_error_sticks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* UTF-8 out of any bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
+static size_t encode(uint32_t c, char *s)
+{
+	if (c < 0x80) {
+		s[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		s[0] = (char)(0xc0 | c >> 6);
+		s[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		s[0] = (char)(0xe0 | c >> 12);
+		s[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		s[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	s[0] = (char)(0xf0 | c >> 18);
+	s[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	s[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	s[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+/* All of 0…U+1FFFFF: what is a character comes back, what is none is refused. */
+static void test_every_character(void **state)
+{
+	(void)state;
+	for (uint32_t c = 0; c <= 0x1fffff; c++) {
+		bool good = c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff);
+		uint32_t got = 0xdead;
+		char s[4];
+		size_t len = encode(c, s);
+
+		assert_int_equal(utf8_decode(s, len, &got), good ? len : 0);
+		assert_int_equal(got, good ? c : 0xdead);
+		assert_int_equal(utf8_valid(s, len), good);
+		/* Cut off, it is none either. */
+		if (len > 1)
+			assert_int_equal(utf8_decode(s, len - 1, &got), 0);
+	}
+}
+
+static void test_invalid(void **state)
+{
+	static const char *const bad[] = {
+		"\x80",
+		"\xbf",
+		"\xc0\xaf",
+		"\xc1\xbf",
+		"\xe0\x80\xaf",
+		"\xe0\x9f\xbf",
+		"\xf0\x80\x80\xaf",
+		"\xf0\x8f\xbf\xbf",
+		"\xed\xa0\x80",
+		"\xed\xbf\xbf",
+		"\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80",
+		"\xf8\x88\x80\x80",
+		"\xfe",
+		"\xff",
+		"\xc3(",
+		"\xe2\x82(",
+		"\xe2(\xa1",
+		"\xf0\x90(\x80",
+		"\xf0\x90\x80(",
+		"\xc3\xc3",
+		"\xe2\x82\xac\xe2",
+		"ok\xff",
+	};
+	uint32_t c;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(utf8_valid(bad[i], strlen(bad[i])));
+	assert_int_equal(utf8_decode("\xe2\x82", 2, &c), 0);
+	assert_true(utf8_valid("", 0));
+	assert_true(utf8_valid("a\0b", 3));
+	assert_true(utf8_valid("\xe2\x82\xac\xf0\x9f\x98\x80", 7));
+}
+
+static void test_width(void **state)
+{
+	static const struct {
+		uint32_t c;
+		unsigned width;
+	} cases[] = {
+		{'a', 1},     {' ', 1},	    {'~', 1},	  {0, 0},	{0x1b, 0},    {0x7f, 0},
+		{0x9f, 0},    {0xa0, 1},    {0xad, 1},	  {0xe4, 1},	{0x2ff, 1},   {0x300, 0},
+		{0x36f, 0},   {0x370, 1},   {0x5d0, 1},	  {0x64b, 0},	{0x1100, 2},  {0x1160, 0},
+		{0x200b, 0},  {0x200d, 0},  {0x20ac, 1},  {0x231a, 2},	{0x3042, 2},  {0x4e2d, 2},
+		{0xac00, 2},  {0xfe0f, 0},  {0xfeff, 0},  {0xff01, 2},	{0xff61, 1},  {0xfffd, 1},
+		{0x1d165, 1}, {0x1f600, 2}, {0x20000, 2}, {0x3fffd, 2}, {0xe0020, 0}, {0x10ffff, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(utf8_width(cases[i].c), cases[i].width);
+}
+
+/* The tables are searched by halves: every character must be found or not, none twice. */
+static void test_tables_are_sorted(void **state)
+{
+	size_t zero = 0, wide = 0;
+
+	(void)state;
+	for (uint32_t c = 0xa0; c <= 0x10ffff; c++) {
+		zero += utf8_width(c) == 0;
+		wide += utf8_width(c) == 2;
+	}
+	/* Counted once, by the ranges themselves. */
+	assert_int_equal(zero, 10919);
+	assert_int_equal(wide, 191839);
+}
+
+static void test_printable(void **state)
+{
+	static const uint32_t bad[] = {0,      0x07,   0x0a,   0x1b,   0x1f,   0x7f,   0x80,
+				       0x9b,   0x9f,   0x61c,  0x200e, 0x200f, 0x202a, 0x202b,
+				       0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069};
+	static const uint32_t good[] = {' ',	'~',	0xa0,	0xe4,	0x5d0,	0x61b,	0x200d,
+					0x2010, 0x2029, 0x202f, 0x2065, 0x206a, 0xfffd, 0x1f600};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(utf8_printable(bad[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		assert_true(utf8_printable(good[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_character), cmocka_unit_test(test_invalid),
+		cmocka_unit_test(test_width),		cmocka_unit_test(test_tables_are_sorted),
+		cmocka_unit_test(test_printable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Columns: their names, what they read, lists of them. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ctype.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "zmem/column.h"
+
+static const struct column *find(const char *key)
+{
+	return column_find(key, strlen(key));
+}
+
+static void assert_list(const struct column_list *list, const char *want)
+{
+	struct strbuf b = {0};
+
+	for (size_t i = 0; i < list->count; i++)
+		strbuf_printf(&b, "%s%s", i ? " " : "", list->item[i]->key);
+	assert_string_equal(strbuf_str(&b), want);
+	strbuf_done(&b);
+}
+
+static void test_counter_table(void **state)
+{
+	(void)state;
+	assert_string_equal(counter_table[COUNTER_RSS_ANON].key, "rss_anon");
+	assert_string_equal(counter_table[COUNTER_RSS_ANON].json_key, "rss_anon_bytes");
+	assert_int_equal(counter_table[COUNTER_SWAP].bound, 0);
+	assert_int_equal(counter_table[COUNTER_PSS].bound, COUNTER_BIT(COUNTER_RSS));
+	assert_int_equal(counter_table[COUNTER_PSS_SWAP].bound,
+			 COUNTER_BIT(COUNTER_RSS) | COUNTER_BIT(COUNTER_SWAP));
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		counter_mask bound = counter_table[c].bound;
+
+		assert_non_null(counter_table[c].help);
+		/* What is always known needs no bound, and only such figures may be one. */
+		assert_true(counter_table[c].origin != ORIGIN_KERNEL || !bound);
+		for (int b = 0; b < COUNTER_COUNT; b++)
+			assert_true(!(bound & COUNTER_BIT(b)) ||
+				    counter_table[b].origin == ORIGIN_KERNEL);
+	}
+}
+
+static void test_table(void **state)
+{
+	struct column_list all = {.count = column_count};
+
+	(void)state;
+	for (size_t i = 0; i < column_count; i++) {
+		const struct column *c = column_table[i];
+
+		all.item[i] = c;
+		assert_non_null(c->header);
+		assert_non_null(c->help);
+		assert_int_equal(c->text != NULL, c->kind == COLUMN_TEXT);
+		assert_int_equal(c->number != NULL,
+				 c->kind == COLUMN_NUMBER || c->kind == COLUMN_TIME);
+		/* Found by its own name and nobody else's, in which no capitals are. */
+		assert_ptr_equal(find(c->key), c);
+		for (const char *k = c->key; *k; k++)
+			assert_false(isupper(*k));
+	}
+	assert_list(&all, "pid ppid user uid comm name cmdline unit container cgroup threads start "
+			  "oom_score_adj swap swap_pss swap_shmem uss pss pss_anon pss_file "
+			  "pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem vsize locked "
+			  "pinned pgtables hugetlb thp %pss %swap pss_source pss_status mm_id");
+}
+
+static void test_find(void **state)
+{
+	(void)state;
+	assert_ptr_equal(find("PID"), find("pid"));
+	assert_ptr_equal(find("Rss_Anon"), find("rss_anon"));
+	assert_ptr_equal(find("%PSS"), find("%pss"));
+	assert_ptr_equal(column_find("rss,pss", 3), find("rss"));
+	assert_null(find(""));
+	assert_null(find("rs"));
+	assert_null(find("rss_"));
+	assert_null(find("procs"));
+	assert_null(column_find("pid\0", 4));
+}
+
+static void test_values(void **state)
+{
+	struct snapshot s = {.host.boot_ms = 1000000};
+	struct process p = {
+		.pid = 10,
+		.ppid = 1,
+		.uid = UINT32_MAX,
+		.threads = 3,
+		.oom_score_adj = -1000,
+		.start_ns = 2500000000,
+		.comm = "comm",
+		.name = "name",
+		.pss_status = PSS_DENIED,
+	};
+	int64_t v = 0;
+
+	(void)state;
+	assert_true(find("pid")->number(&s, &p, &v));
+	assert_int_equal(v, 10);
+	assert_true(find("uid")->number(&s, &p, &v));
+	assert_int_equal(v, UINT32_MAX);
+	assert_true(find("oom_score_adj")->number(&s, &p, &v));
+	assert_int_equal(v, -1000);
+	assert_true(find("start")->number(&s, &p, &v));
+	assert_int_equal(v, 1002500);
+	assert_false(find("mm_id")->number(&s, &p, &v));
+	assert_int_equal(v, 1002500);
+	s.host.boot_ms = 0;
+	assert_false(find("start")->number(&s, &p, &v));
+	assert_string_equal(find("comm")->text(&p), "comm");
+	assert_string_equal(find("name")->text(&p), "name");
+	assert_null(find("user")->text(&p));
+	assert_null(find("cmdline")->text(&p));
+	assert_null(find("pss_source")->text(&p));
+	assert_string_equal(find("pss_status")->text(&p), "denied");
+}
+
+static void test_percent(void **state)
+{
+	struct snapshot s = {0};
+	struct meminfo *m = &s.system.meminfo;
+	double percent = -1;
+
+	(void)state;
+	assert_false(column_percent(&s, find("%pss"), 1, &percent));
+	m->have = 1U << MEMINFO_TOTAL | 1U << MEMINFO_SWAP_TOTAL;
+	m->value[MEMINFO_TOTAL] = 8000;
+	assert_false(column_percent(&s, find("%swap"), 1, &percent));
+	assert_true(percent == -1);
+	m->value[MEMINFO_SWAP_TOTAL] = 2000;
+	assert_true(column_percent(&s, find("%pss"), 1000, &percent));
+	assert_true(percent == 12.5);
+	assert_true(column_percent(&s, find("%swap"), 1000, &percent));
+	assert_true(percent == 50);
+}
+
+static void test_default(void **state)
+{
+	struct column_list list;
+
+	(void)state;
+	column_list_default(&list);
+	assert_list(&list, "pid user swap uss pss rss rss_anon rss_file rss_shmem name");
+	assert_int_equal(column_list_needs(&list), NEEDS_USER);
+}
+
+static void test_parse(void **state)
+{
+	static const struct {
+		const char *spec, *want;
+	} cases[] = {
+		{"pid,rss", "pid rss"},
+		{"PID, Rss", "pid rss"},
+		{"rss,rss", "rss rss"},
+		{"+cmdline", "pid name cmdline"},
+		{"+rss,+pss", "pid name rss pss"},
+		{"+rss,pss", "pid name rss pss"},
+		{"+rss,+name,+rss", "pid name rss"},
+		{"+name", "pid name"},
+	};
+	const char *bad = NULL;
+	size_t bad_len = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct column_list list = {{find("pid"), find("name")}, 2};
+
+		assert_int_equal(column_list_parse(&list, cases[i].spec, &bad, &bad_len), 0);
+		assert_list(&list, cases[i].want);
+	}
+	assert_null(bad);
+}
+
+static void test_parse_bad(void **state)
+{
+	static const struct {
+		const char *spec, *bad;
+	} cases[] = {
+		{"pid,nix,rss", "nix"}, {"pid,+rss", "+rss"},	{"+", "+"}, {"+rss,+", "+"},
+		{"+nix", "+nix"},	{"pid:rss", "pid:rss"}, {"", ""},   {",", ","},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct column_list list = {{find("pid"), find("name")}, 2};
+		const char *bad = NULL;
+		size_t bad_len = 99;
+
+		assert_int_equal(column_list_parse(&list, cases[i].spec, &bad, &bad_len), -EINVAL);
+		assert_int_equal(bad_len, strlen(cases[i].bad));
+		assert_memory_equal(bad, cases[i].bad, bad_len);
+		assert_list(&list, "pid name");
+	}
+}
+
+static void test_parse_too_many(void **state)
+{
+	struct column_list list = {0};
+	struct strbuf spec = {0};
+	const char *bad = NULL;
+	size_t bad_len = 0;
+
+	(void)state;
+	for (int i = 0; i < COLUMNS_MAX; i++)
+		strbuf_puts(&spec, "pid,");
+	assert_int_equal(column_list_parse(&list, strbuf_str(&spec), &bad, &bad_len), 0);
+	assert_int_equal(list.count, COLUMNS_MAX);
+	strbuf_puts(&spec, "rss");
+	assert_int_equal(column_list_parse(&list, strbuf_str(&spec), &bad, &bad_len), -EINVAL);
+	assert_string_equal(bad, "rss");
+	strbuf_done(&spec);
+}
+
+static void test_needs(void **state)
+{
+	struct column_list list = {{find("unit"), find("cmdline"), find("rss")}, 3};
+
+	(void)state;
+	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_CMDLINE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counter_table),  cmocka_unit_test(test_table),
+		cmocka_unit_test(test_find),	       cmocka_unit_test(test_values),
+		cmocka_unit_test(test_percent),	       cmocka_unit_test(test_default),
+		cmocka_unit_test(test_parse),	       cmocka_unit_test(test_parse_bad),
+		cmocka_unit_test(test_parse_too_many), cmocka_unit_test(test_needs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What a snapshot makes of its processes together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "zmem/record.h"
+#include "zmem/snapshot.h"
+
+#define PAGE 4096
+
+static struct process *add(struct snapshot *s, pid_t pid, uint64_t start_ns, uint64_t mm_key)
+{
+	struct process *p = snapshot_add(s);
+
+	assert_non_null(p);
+	p->pid = pid;
+	p->start_ns = start_ns;
+	p->mm_key = mm_key;
+	return p;
+}
+
+static struct process *add_kind(struct snapshot *s, pid_t pid, enum process_kind kind)
+{
+	struct process *p = add(s, pid, 1, 0);
+
+	p->kind = kind;
+	return p;
+}
+
+static void set_rss(struct process *p, uint64_t anon, uint64_t file, uint64_t shmem, uint64_t swap)
+{
+	process_set(p, COUNTER_RSS_ANON, anon);
+	process_set(p, COUNTER_RSS_FILE, file);
+	process_set(p, COUNTER_RSS_SHMEM, shmem);
+	process_set(p, COUNTER_SWAP, swap);
+}
+
+static void assert_value(const struct process *p, enum counter c, uint64_t bytes)
+{
+	assert_true(process_has(p, c));
+	assert_int_equal(p->value[c], bytes);
+}
+
+static void test_empty(void **state)
+{
+	struct snapshot s = {0};
+
+	(void)state;
+	assert_int_equal(snapshot_finish(&s), 0);
+	assert_null(snapshot_find(&s, 1));
+	assert_int_equal(snapshot_own_mm(&s, NULL, 0), 0);
+	assert_int_equal(s.collection.seen, 0);
+	snapshot_clear(&s);
+	snapshot_done(&s);
+	snapshot_done(&s);
+}
+
+static void test_find(void **state)
+{
+	struct snapshot s;
+
+	(void)state;
+	snapshot_init(&s);
+	for (pid_t pid = 3000; pid > 0; pid -= 3)
+		add(&s, pid, 1, 0);
+	assert_int_equal(snapshot_finish(&s), 0);
+	for (pid_t pid = 0; pid <= 3001; pid++) {
+		const struct process *p = snapshot_find(&s, pid);
+
+		assert_int_equal(p != NULL, pid && pid % 3 == 0);
+		assert_true(!p || p->pid == pid);
+	}
+	for (size_t i = 1; i < s.count; i++)
+		assert_true(s.process[i - 1].pid < s.process[i].pid);
+	snapshot_done(&s);
+}
+
+static void test_clear_keeps_memory(void **state)
+{
+	struct snapshot s;
+	size_t capacity;
+
+	(void)state;
+	snapshot_init(&s);
+	for (pid_t pid = 1; pid <= 1000; pid++)
+		add(&s, pid, 1, 7)->name = arena_strndup(&s.arena, "name", 4);
+	assert_int_equal(snapshot_finish(&s), 0);
+	assert_int_equal(s.collection.seen, 1000);
+	capacity = s.capacity;
+	s.host.page_size = PAGE;
+	snapshot_clear(&s);
+	assert_int_equal(s.count, 0);
+	assert_int_equal(s.capacity, capacity);
+	assert_int_equal(s.collection.seen, 0);
+	assert_int_equal(s.host.page_size, PAGE);
+	/* What is added again holds nothing of what was there. */
+	assert_null(add(&s, 1, 1, 0)->name);
+	assert_int_equal(snapshot_finish(&s), 0);
+	assert_int_equal(s.collection.seen, 1);
+	assert_int_equal(s.collection.shared_mm, 0);
+	snapshot_done(&s);
+}
+
+static void test_address_spaces(void **state)
+{
+	struct snapshot s;
+	const struct process *p;
+
+	(void)state;
+	snapshot_init(&s);
+	add(&s, 10, 500, UINT64_MAX);
+	add(&s, 11, 400, UINT64_MAX);
+	add(&s, 12, 400, UINT64_MAX);
+	add(&s, 20, 100, 5);
+	add(&s, 30, 100, 0);
+	add(&s, 31, 100, 0);
+	add_kind(&s, 2, PROCESS_KTHREAD);
+	add_kind(&s, 3, PROCESS_KTHREAD);
+	add_kind(&s, 40, PROCESS_ZOMBIE);
+	assert_int_equal(snapshot_finish(&s), 0);
+
+	p = snapshot_find(&s, 20);
+	assert_int_equal(p->mm_id, 1);
+	assert_true(p->mm_owner);
+	for (pid_t pid = 10; pid <= 12; pid++) {
+		p = snapshot_find(&s, pid);
+		assert_int_equal(p->mm_id, 2);
+		/* The first to start, and of two the smaller pid. */
+		assert_int_equal(p->mm_owner, pid == 11);
+	}
+	for (pid_t pid = 30; pid <= 31; pid++) {
+		p = snapshot_find(&s, pid);
+		assert_int_equal(p->mm_id, 0);
+		assert_true(p->mm_owner);
+	}
+	assert_false(snapshot_find(&s, 2)->mm_owner);
+	assert_false(snapshot_find(&s, 40)->mm_owner);
+	assert_int_equal(s.collection.seen, 9);
+	assert_int_equal(s.collection.kernel_threads, 2);
+	assert_int_equal(s.collection.zombies, 1);
+	assert_int_equal(s.collection.shared_mm, 2);
+	snapshot_done(&s);
+}
+
+/* Among fewer rows another process carries the address space; who is not there is left alone. */
+static void test_owner_among_rows(void **state)
+{
+	struct snapshot s;
+	struct process *rows[2];
+
+	(void)state;
+	snapshot_init(&s);
+	add(&s, 10, 100, 9);
+	add(&s, 11, 200, 9);
+	add(&s, 12, 300, 9);
+	assert_int_equal(snapshot_finish(&s), 0);
+	rows[0] = snapshot_find(&s, 12);
+	rows[1] = snapshot_find(&s, 11);
+	assert_int_equal(snapshot_own_mm(&s, rows, ARRAY_SIZE(rows)), 0);
+	assert_false(rows[0]->mm_owner);
+	assert_true(rows[1]->mm_owner);
+	assert_true(snapshot_find(&s, 10)->mm_owner);
+	assert_int_equal(snapshot_own_mm(&s, rows, 1), 0);
+	assert_true(rows[0]->mm_owner);
+	snapshot_done(&s);
+}
+
+static void test_deltas(void **state)
+{
+	struct snapshot s;
+	struct process *p;
+
+	(void)state;
+	snapshot_init(&s);
+	s.host.page_size = PAGE;
+	/* Two processes of one mm, whose threads hold back parts of its counters. */
+	p = add(&s, 10, 1, 9);
+	set_rss(p, 100 * PAGE, 50 * PAGE, 3 * PAGE, 0);
+	p->rss_delta[ZMEM_RSS_ANON] = 20;
+	p->rss_delta[ZMEM_RSS_FILE] = -7;
+	p->rss_delta[ZMEM_RSS_SHMEM] = -2;
+	p = add(&s, 11, 2, 9);
+	set_rss(p, 100 * PAGE, 50 * PAGE, 3 * PAGE, 0);
+	p->rss_delta[ZMEM_RSS_ANON] = -5;
+	p->rss_delta[ZMEM_RSS_FILE] = 7;
+	p->rss_delta[ZMEM_RSS_SHMEM] = -2;
+	p->rss_delta[ZMEM_RSS_SWAP] = 4;
+	/* One whose address space is not known: its own deltas are. */
+	p = add(&s, 12, 3, 0);
+	process_set(p, COUNTER_RSS_ANON, PAGE);
+	p->rss_delta[ZMEM_RSS_ANON] = 1;
+	p->rss_delta[ZMEM_RSS_FILE] = 1;
+	assert_int_equal(snapshot_finish(&s), 0);
+
+	for (pid_t pid = 10; pid <= 11; pid++) {
+		p = snapshot_find(&s, pid);
+		assert_value(p, COUNTER_RSS_ANON, 115 * PAGE);
+		assert_value(p, COUNTER_RSS_FILE, 50 * PAGE);
+		assert_value(p, COUNTER_RSS_SHMEM, 0);
+		assert_value(p, COUNTER_SWAP, 4 * PAGE);
+		assert_value(p, COUNTER_RSS, 165 * PAGE);
+		/* There is swap: its share must be read. */
+		assert_false(process_has(p, COUNTER_SWAP_PSS));
+	}
+	p = snapshot_find(&s, 12);
+	assert_value(p, COUNTER_RSS_ANON, 2 * PAGE);
+	assert_false(process_has(p, COUNTER_RSS_FILE));
+	assert_false(process_has(p, COUNTER_RSS));
+	snapshot_done(&s);
+}
+
+static void test_derive(void **state)
+{
+	struct process p = {0};
+
+	(void)state;
+	process_derive(&p);
+	assert_int_equal(p.have, 0);
+	set_rss(&p, 10, 20, 30, 7);
+	process_derive(&p);
+	assert_value(&p, COUNTER_RSS, 60);
+	assert_int_equal(p.have, COUNTER_BIT(COUNTER_RSS) | COUNTER_BIT(COUNTER_RSS_ANON) |
+					 COUNTER_BIT(COUNTER_RSS_FILE) |
+					 COUNTER_BIT(COUNTER_RSS_SHMEM) |
+					 COUNTER_BIT(COUNTER_SWAP));
+	process_set(&p, COUNTER_PSS, 40);
+	process_derive(&p);
+	assert_false(process_has(&p, COUNTER_PSS_SWAP));
+	assert_false(process_has(&p, COUNTER_SHARED));
+	process_set(&p, COUNTER_USS, 25);
+	process_set(&p, COUNTER_SWAP_PSS, 5);
+	for (int i = 0; i < 3; i++) {
+		process_derive(&p);
+		assert_value(&p, COUNTER_RSS, 60);
+		assert_value(&p, COUNTER_PSS, 40);
+		assert_value(&p, COUNTER_SWAP_PSS, 5);
+		assert_value(&p, COUNTER_PSS_SWAP, 45);
+		assert_value(&p, COUNTER_SHARED, 15);
+	}
+	/* Rounding must not make an enormous figure of it. */
+	process_set(&p, COUNTER_USS, 41);
+	process_derive(&p);
+	assert_value(&p, COUNTER_SHARED, 0);
+}
+
+static void test_no_swap_no_share(void **state)
+{
+	struct process p = {0};
+
+	(void)state;
+	process_set(&p, COUNTER_SWAP, 0);
+	process_derive(&p);
+	assert_value(&p, COUNTER_SWAP_PSS, 0);
+	process_set(&p, COUNTER_PSS, 40);
+	process_derive(&p);
+	assert_value(&p, COUNTER_PSS_SWAP, 40);
+	/* What was read counts, whatever the other figure says. */
+	p = (struct process){0};
+	process_set(&p, COUNTER_SWAP, 0);
+	process_set(&p, COUNTER_SWAP_PSS, 3);
+	process_derive(&p);
+	assert_value(&p, COUNTER_SWAP_PSS, 3);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < PSS_STATUS_COUNT; i++)
+		assert_non_null(pss_status_name(i));
+	assert_string_equal(pss_status_name(PSS_KERNEL_THREAD), "kernel_thread");
+	assert_string_equal(pss_source_name(PSS_FROM_ROLLUP), "smaps_rollup");
+	assert_null(pss_source_name(PSS_FROM_NOTHING));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_clear_keeps_memory),
+		cmocka_unit_test(test_address_spaces),
+		cmocka_unit_test(test_owner_among_rows),
+		cmocka_unit_test(test_deltas),
+		cmocka_unit_test(test_derive),
+		cmocka_unit_test(test_no_swap_no_share),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* smaps_rollup_parse() against files of several kernels and against damaged ones. */
+#include "test_proc.h"
+
+#include <errno.h>
+
+#include "zmem/smaps_rollup.h"
+
+#define KB(n) ((uint64_t)(n)*1024)
+#define ALL   ((1u << ROLLUP_FIGURES) - 1)
+
+static const char *const keys[ROLLUP_FIGURES] = {
+	[ROLLUP_RSS] = "Rss",
+	[ROLLUP_PSS] = "Pss",
+	[ROLLUP_PSS_ANON] = "Pss_Anon",
+	[ROLLUP_PSS_FILE] = "Pss_File",
+	[ROLLUP_PSS_SHMEM] = "Pss_Shmem",
+	[ROLLUP_PRIVATE_CLEAN] = "Private_Clean",
+	[ROLLUP_PRIVATE_DIRTY] = "Private_Dirty",
+	[ROLLUP_ANON_HUGE] = "AnonHugePages",
+	[ROLLUP_SHMEM_PMD] = "ShmemPmdMapped",
+	[ROLLUP_FILE_PMD] = "FilePmdMapped",
+	[ROLLUP_SWAP] = "Swap",
+	[ROLLUP_SWAP_PSS] = "SwapPss",
+};
+
+/* Of the captured process, kB. */
+static const uint64_t captured[ROLLUP_FIGURES] = {
+	58480, 57106, 7764, 5310, 44032, 5056, 51796, 0, 0, 0, 8192, 4099,
+};
+
+static struct smaps_rollup parse(const char *name)
+{
+	size_t len;
+	cleanup_free char *text = fixture(name, &len);
+	struct smaps_rollup rollup;
+
+	assert_int_equal(smaps_rollup_parse(text, len, &rollup), 0);
+	return rollup;
+}
+
+static void assert_captured(const struct smaps_rollup *r, uint32_t have)
+{
+	assert_int_equal(r->have, have);
+	for (unsigned i = 0; i < ROLLUP_FIGURES; i++)
+		assert_int_equal(r->value[i], have & (1u << i) ? KB(captured[i]) : 0);
+}
+
+static void test_kernels(void **state)
+{
+	const uint32_t split =
+		1u << ROLLUP_PSS_ANON | 1u << ROLLUP_PSS_FILE | 1u << ROLLUP_PSS_SHMEM;
+	struct smaps_rollup r;
+
+	(void)state;
+	r = parse("smaps_rollup-6.18");
+	assert_captured(&r, ALL);
+	r = parse("smaps_rollup-5.10");
+	assert_captured(&r, ALL);
+	r = parse("smaps_rollup-4.19");
+	assert_captured(&r, ALL & ~(split | 1u << ROLLUP_FILE_PMD));
+	r = parse("smaps_rollup-unknown-keys");
+	assert_captured(&r, ALL);
+	r = parse("smaps_rollup-crlf");
+	assert_captured(&r, ALL);
+}
+
+/* Figures behind the cut are absent, and so is the one that was cut. */
+static void test_truncated(void **state)
+{
+	struct smaps_rollup r = parse("smaps_rollup-truncated");
+	size_t len;
+	cleanup_free char *text = fixture("smaps_rollup-6.18", &len);
+	int last = 0;
+
+	(void)state;
+	assert_captured(&r, (1u << ROLLUP_PRIVATE_DIRTY) - 1);
+	/* Cut anywhere: what is told is right, and never becomes less as more is there. */
+	for (size_t n = 0; n <= len; n++) {
+		cleanup_free char *part = exact_copy(text, n);
+		int count;
+
+		if (smaps_rollup_parse(part, n, &r) < 0)
+			continue;
+		assert_captured(&r, r.have);
+		count = __builtin_popcount(r.have);
+		assert_true(count >= last);
+		last = count;
+	}
+	assert_int_equal(last, ROLLUP_FIGURES);
+}
+
+static void test_damaged(void **state)
+{
+	struct smaps_rollup r = parse("smaps_rollup-damaged");
+
+	(void)state;
+	/* The first Rss with a colon; the largest number of kB that is a number of bytes. */
+	assert_int_equal(r.have, 1u << ROLLUP_RSS | 1u << ROLLUP_PSS_FILE | 1u << ROLLUP_SWAP_PSS);
+	assert_int_equal(r.value[ROLLUP_RSS], KB(4004));
+	assert_true(r.value[ROLLUP_PSS_FILE] == UINT64_MAX - 1023);
+	assert_int_equal(r.value[ROLLUP_SWAP_PSS], KB(77));
+
+	r = parse("smaps_rollup-nul");
+	assert_captured(&r, ALL & ~(1u << ROLLUP_PSS_ANON | 1u << ROLLUP_SWAP));
+
+	r = parse("smaps_rollup-swap-last");
+	assert_int_equal(r.value[ROLLUP_SWAP], KB(88));
+	assert_int_equal(r.value[ROLLUP_SWAP_PSS], KB(77));
+	assert_int_equal(r.value[ROLLUP_PSS], KB(11));
+	assert_int_equal(r.value[ROLLUP_RSS], KB(22));
+}
+
+static void test_refused(void **state)
+{
+	struct smaps_rollup r, before;
+	size_t len;
+	cleanup_free char *garbage = fixture("garbage", &len);
+	cleanup_free char *status = NULL, *line = malloc(65536);
+
+	(void)state;
+	memset(&r, 0xa5, sizeof(r));
+	before = r;
+	assert_int_equal(smaps_rollup_parse(garbage, len, &r), -EINVAL);
+	assert_int_equal(smaps_rollup_parse(NULL, 0, &r), -EINVAL);
+	assert_int_equal(smaps_rollup_parse("Swap: 1 kB\n", 11, &r), -EINVAL);
+	status = fixture("status-6.18", &len);
+	assert_int_equal(smaps_rollup_parse(status, len, &r), -EINVAL);
+
+	/* 64 KiB of one line: without a colon, as a key, as a number. */
+	assert_non_null(line);
+	memset(line, '7', 65536);
+	assert_int_equal(smaps_rollup_parse(line, 65536, &r), -EINVAL);
+	line[65535] = ':';
+	assert_int_equal(smaps_rollup_parse(line, 65536, &r), -EINVAL);
+	memcpy(line, "Rss:", 4);
+	assert_int_equal(smaps_rollup_parse(line, 65536, &r), -EINVAL);
+	assert_memory_equal(&r, &before, sizeof(r));
+}
+
+static void check_mutation(const char *text, size_t len)
+{
+	struct smaps_rollup r;
+
+	if (smaps_rollup_parse(text, len, &r) < 0)
+		return;
+	assert_int_equal(r.have & ~ALL, 0);
+	assert_true(r.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS));
+	for (unsigned i = 0; i < ROLLUP_FIGURES; i++) {
+		if (!(r.have & (1u << i)))
+			assert_int_equal(r.value[i], 0);
+		else if (!lines_saying(text, len, keys[i], r.value[i]))
+			fail_msg("%s: no line says %llu bytes:\n%.*s", keys[i],
+				 (unsigned long long)r.value[i], (int)len, text);
+	}
+}
+
+static void test_mutations(void **state)
+{
+	(void)state;
+	mutate_fixture("smaps_rollup-6.18", check_mutation);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernels),	  cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_damaged),	  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_mutations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* proc_stat_parse(): names that look like the rest of the line, and lines that end early. */
+#include "test_proc.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+
+#include "zmem/proc_stat.h"
+
+static struct proc_stat parse(const char *name)
+{
+	size_t len;
+	cleanup_free char *text = fixture(name, &len);
+	struct proc_stat stat;
+
+	assert_int_equal(proc_stat_parse(text, len, &stat), 0);
+	return stat;
+}
+
+static void assert_captured(const struct proc_stat *s, const char *comm)
+{
+	assert_int_equal(s->pid, 812);
+	assert_string_equal(s->comm, comm);
+	assert_int_equal(s->state, 'R');
+	assert_int_equal(s->ppid, 1);
+	assert_int_equal(s->flags, 4194304);
+	assert_int_equal(s->threads, 7);
+	assert_int_equal(s->start_ticks, 123456);
+	assert_int_equal(s->vsize, 62787584);
+	assert_int_equal(s->start_stack, 140729139945232);
+}
+
+static void test_names(void **state)
+{
+	struct proc_stat s;
+
+	(void)state;
+	s = parse("stat-6.18");
+	assert_captured(&s, "worker");
+	s = parse("stat-closing-bracket");
+	assert_captured(&s, "a) R 1 (b) S 9");
+	s = parse("stat-newline");
+	assert_captured(&s, "x\n7 (y) Z 3");
+	s = parse("stat-long-name");
+	assert_captured(&s, "kworker/u8:2-ev");
+}
+
+static void test_kinds(void **state)
+{
+	struct proc_stat s = parse("stat-kthread");
+
+	(void)state;
+	assert_int_equal(s.pid, 57);
+	assert_int_equal(s.state, 'I');
+	assert_int_equal(s.ppid, 2);
+	assert_true(s.flags & PROC_PF_KTHREAD);
+	assert_int_equal(s.vsize, 0);
+	assert_int_equal(s.start_stack, 0);
+
+	s = parse("stat-not-permitted");
+	assert_int_equal(s.start_ticks, 123456);
+	assert_int_equal(s.start_stack, 0);
+}
+
+/* Cut anywhere before the blank behind field 28 it is refused, after it all is known. */
+static void test_truncated(void **state)
+{
+	size_t len, whole;
+	cleanup_free char *text = fixture("stat-truncated", &whole);
+	cleanup_free char *full = fixture("stat-6.18", &len);
+	struct proc_stat s, before;
+
+	(void)state;
+	memset(&s, 0xa5, sizeof(s));
+	before = s;
+	assert_true(whole < len);
+	assert_int_equal(proc_stat_parse(text, whole, &s), -EINVAL);
+	for (size_t n = 0; n <= whole; n++) {
+		cleanup_free char *part = exact_copy(full, n);
+
+		assert_int_equal(proc_stat_parse(part, n, &s), -EINVAL);
+	}
+	assert_memory_equal(&s, &before, sizeof(s));
+	for (size_t n = whole + 1; n <= len; n++) {
+		cleanup_free char *part = exact_copy(full, n);
+
+		assert_int_equal(proc_stat_parse(part, n, &s), 0);
+		assert_captured(&s, "worker");
+	}
+}
+
+/* "812 (x) S ppid 1 1 0 -1 flags 0 … threads 0 start vsize 0 0 0 0 stack " */
+static int parse_with(const char *pid, const char *ppid, const char *flags, const char *start)
+{
+	char text[512];
+	struct proc_stat s;
+	int n = snprintf(text, sizeof(text),
+			 "%s (x) S %s 1 1 0 -1 %s 0 0 0 0 0 0 0 0 20 -19 3 0 %s 9 0 0 0 0 8 \n",
+			 pid, ppid, flags, start);
+
+	return proc_stat_parse(text, (size_t)n, &s);
+}
+
+static void test_refused(void **state)
+{
+	struct proc_stat s;
+	size_t len;
+	cleanup_free char *garbage = fixture("garbage", &len);
+	cleanup_free char *line = malloc(65536);
+
+	(void)state;
+	assert_int_equal(proc_stat_parse(garbage, len, &s), -EINVAL);
+	assert_int_equal(proc_stat_parse(NULL, 0, &s), -EINVAL);
+	assert_int_equal(parse_with("1", "0", "0", "18446744073709551615"), 0);
+	assert_int_equal(parse_with("1", "0", "0", "18446744073709551616"), -EINVAL);
+	assert_int_equal(parse_with("1", "0", "4294967296", "1"), -EINVAL);
+	assert_int_equal(parse_with("1", "-1", "0", "1"), -EINVAL);
+	assert_int_equal(parse_with("1", "2147483648", "0", "1"), -EINVAL);
+	assert_int_equal(parse_with("", "1", "0", "1"), -EINVAL);
+	assert_int_equal(parse_with("2147483648", "1", "0", "1"), -EINVAL);
+	assert_int_equal(parse_with("1x", "1", "0", "1"), -EINVAL);
+	assert_int_equal(parse_with("1", "", "0", "1"), -EINVAL);
+	assert_non_null(line);
+	for (const char *c = "7() )\n"; *c; c++) {
+		memset(line, *c, 65536);
+		assert_int_equal(proc_stat_parse(line, 65536, &s), -EINVAL);
+		memcpy(line, "1 (", 3);
+		assert_int_equal(proc_stat_parse(line, 65536, &s), -EINVAL);
+	}
+}
+
+/* This kernel writes the name as it is, newlines and brackets included. */
+static void test_live(void **state)
+{
+	static const char name[] = "a) S 1\n(b) R";
+	char text[2048], old[16];
+	struct proc_stat s;
+	ssize_t n;
+
+	(void)state;
+	prctl(PR_GET_NAME, old);
+	prctl(PR_SET_NAME, name);
+	n = file_read(AT_FDCWD, "/proc/self/stat", text, sizeof(text));
+	prctl(PR_SET_NAME, old);
+	assert_true(n > 0);
+	assert_int_equal(proc_stat_parse(text, (size_t)n, &s), 0);
+	assert_string_equal(s.comm, name);
+	assert_int_equal(s.ppid, getppid());
+	assert_int_equal(s.threads, 1);
+	assert_int_equal(s.state, 'R');
+	assert_true(s.start_ticks > 0);
+	assert_true(s.vsize > 0);
+	assert_true(s.start_stack > 0);
+}
+
+/* Field `number` (from 4) behind the last ')', as strtoull() reads it. */
+static uint64_t field(const char *text, size_t len, int number)
+{
+	cleanup_free char *copy = malloc(len + 1);
+	char *p;
+
+	assert_non_null(copy);
+	for (size_t i = 0; i < len; i++)
+		copy[i] = text[i] ? text[i] : 'x';
+	copy[len] = '\0';
+	p = strrchr(copy, ')');
+	assert_non_null(p);
+	for (p += 2, number -= 3; number; number--)
+		p += strcspn(p, " \n") + 1;
+	return strtoull(p, NULL, 10);
+}
+
+static void check_mutation(const char *text, size_t len)
+{
+	struct proc_stat s;
+
+	if (proc_stat_parse(text, len, &s) < 0)
+		return;
+	assert_non_null(memchr(s.comm, '\0', sizeof(s.comm)));
+	assert_int_equal(s.ppid, field(text, len, 4));
+	assert_int_equal(s.flags, field(text, len, 9));
+	assert_int_equal(s.threads, field(text, len, 20));
+	assert_int_equal(s.start_ticks, field(text, len, 22));
+	assert_int_equal(s.vsize, field(text, len, 23));
+	assert_int_equal(s.start_stack, field(text, len, 28));
+}
+
+static void test_mutations(void **state)
+{
+	(void)state;
+	mutate_fixture("stat-6.18", check_mutation);
+	mutate_fixture("stat-closing-bracket", check_mutation);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),	  cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_truncated), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_live),	  cmocka_unit_test(test_mutations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* proc_status_parse(), and that a process's name cannot forge lines, on paper and on this kernel.
+ */
+#include "test_proc.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+
+#include "zmem/proc_status.h"
+
+#define KB(n) ((uint64_t)(n)*1024)
+#define ALL   ((1u << STATUS_FIGURES) - 1)
+
+static const char *const keys[STATUS_FIGURES] = {
+	[STATUS_VM_SIZE] = "VmSize",	   [STATUS_VM_LCK] = "VmLck",
+	[STATUS_VM_PIN] = "VmPin",	   [STATUS_RSS_ANON] = "RssAnon",
+	[STATUS_RSS_FILE] = "RssFile",	   [STATUS_RSS_SHMEM] = "RssShmem",
+	[STATUS_VM_PTE] = "VmPTE",	   [STATUS_VM_SWAP] = "VmSwap",
+	[STATUS_HUGETLB] = "HugetlbPages",
+};
+
+/* Of the captured process, kB. */
+static const uint64_t captured[STATUS_FIGURES] = {
+	61316, 64, 4, 7764, 6684, 44032, 160, 8200, 2048,
+};
+
+static struct proc_status parse(const char *name)
+{
+	size_t len;
+	cleanup_free char *text = fixture(name, &len);
+	struct proc_status status;
+
+	assert_int_equal(proc_status_parse(text, len, &status), 0);
+	return status;
+}
+
+static void assert_captured(const struct proc_status *s, uint32_t have, uid_t euid,
+			    uint32_t threads)
+{
+	assert_int_equal(s->have, have);
+	assert_int_equal(s->euid, euid);
+	assert_int_equal(s->threads, threads);
+	for (unsigned i = 0; i < STATUS_FIGURES; i++)
+		assert_int_equal(s->value[i], have & (1u << i) ? KB(captured[i]) : 0);
+}
+
+static void test_kernels(void **state)
+{
+	const uint32_t newer = 1u << STATUS_VM_PIN | 1u << STATUS_RSS_ANON | 1u << STATUS_RSS_FILE |
+			       1u << STATUS_RSS_SHMEM;
+	struct proc_status s;
+
+	(void)state;
+	s = parse("status-6.18");
+	assert_captured(&s, ALL, 1001, 7);
+	s = parse("status-4.4");
+	assert_captured(&s, ALL & ~newer, 1001, 7);
+	s = parse("status-kthread");
+	assert_captured(&s, 0, 0, 1);
+	s = parse("status-zombie");
+	assert_captured(&s, 0, 1001, 1);
+	s = parse("status-truncated");
+	assert_captured(&s, (1u << STATUS_VM_SWAP) - 1, 1001, 0);
+	/* The name is "Uid:\t5<newline>Uid:\t6…<newline>VmSwap:…" as the kernel writes it. */
+	s = parse("status-forged-name");
+	assert_captured(&s, ALL, 1001, 7);
+}
+
+/* The same with this kernel. */
+static void test_forged_name_live(void **state)
+{
+	static const char *const forged[] = {
+		"\nUid:\t7\t7\t7\t7", "x\nVmSwap: 9 kB", "\r\nUid:\t7 7 7 7", "\n\n\n", "Uid:\t7",
+		"\\\nUid:\t7 7 7 7",
+	};
+	char old[16];
+
+	(void)state;
+	prctl(PR_GET_NAME, old);
+	for (size_t i = 0; i < ARRAY_SIZE(forged); i++) {
+		char text[16384];
+		struct proc_status s;
+		ssize_t n;
+		const char *line;
+
+		prctl(PR_SET_NAME, forged[i]);
+		n = file_read(AT_FDCWD, "/proc/thread-self/status", text, sizeof(text));
+		prctl(PR_SET_NAME, old);
+		assert_true(n > 0);
+		assert_int_equal(proc_status_parse(text, (size_t)n, &s), 0);
+		assert_int_equal(s.euid, geteuid());
+		assert_int_equal(s.threads, 1);
+		/* However it is named, the name is one line: the second is always the same. */
+		line = strchr(text, '\n');
+		assert_non_null(line);
+		assert_memory_equal(line + 1, "Umask:", 6);
+	}
+}
+
+static void test_refused(void **state)
+{
+	struct proc_status s, before;
+	size_t len;
+	cleanup_free char *garbage = fixture("garbage", &len);
+	cleanup_free char *no_uid = NULL, *line = malloc(65536);
+
+	(void)state;
+	memset(&s, 0xa5, sizeof(s));
+	before = s;
+	assert_int_equal(proc_status_parse(garbage, len, &s), -EINVAL);
+	no_uid = fixture("status-no-uid", &len);
+	assert_int_equal(proc_status_parse(no_uid, len, &s), -EINVAL);
+	assert_int_equal(proc_status_parse(NULL, 0, &s), -EINVAL);
+	assert_int_equal(proc_status_parse("Uid:\t1\t2\n", 9, &s), -EINVAL);
+	assert_int_equal(proc_status_parse("Uid:\t1 4294967296 1 1\n", 22, &s), -EINVAL);
+	assert_int_equal(proc_status_parse("Uid:\t1 -2 1 1\n", 14, &s), -EINVAL);
+	assert_non_null(line);
+	memset(line, '7', 65536);
+	memcpy(line, "Uid:", 4);
+	assert_int_equal(proc_status_parse(line, 65536, &s), -EINVAL);
+	assert_memory_equal(&s, &before, sizeof(s));
+}
+
+static void test_odd(void **state)
+{
+	/* The largest uid; more threads than fit; the first line of a key counts. */
+	static const char text[] = "Uid:\t0\t4294967295\t0\t0\nUid:\t1\t1\t1\t1\n"
+				   "Threads:\t4294967296\nThreads:\t3\nThreads:\t4\n"
+				   "VmSwap:\t 18446744073709551616 kB\nVmSwap 3 kB\nVmSwapX: 4 kB\n"
+				   "VmLck:\t5 kB\r\nVmPin:\t6 KB\nThreads:\t9";
+	struct proc_status s;
+
+	(void)state;
+	assert_int_equal(proc_status_parse(text, sizeof(text) - 1, &s), 0);
+	assert_int_equal(s.euid, UINT32_MAX);
+	assert_int_equal(s.threads, 3);
+	assert_int_equal(s.have, 1u << STATUS_VM_LCK);
+	assert_int_equal(s.value[STATUS_VM_LCK], KB(5));
+}
+
+static void check_mutation(const char *text, size_t len)
+{
+	struct proc_status s;
+
+	if (proc_status_parse(text, len, &s) < 0)
+		return;
+	assert_int_equal(s.have & ~ALL, 0);
+	for (unsigned i = 0; i < STATUS_FIGURES; i++) {
+		if (!(s.have & (1u << i)))
+			assert_int_equal(s.value[i], 0);
+		else if (!lines_saying(text, len, keys[i], s.value[i]))
+			fail_msg("%s: no line says %llu bytes:\n%.*s", keys[i],
+				 (unsigned long long)s.value[i], (int)len, text);
+	}
+	if (s.threads)
+		assert_true(lines_saying(text, len, "Threads", (uint64_t)s.threads * 1024));
+}
+
+static void test_mutations(void **state)
+{
+	(void)state;
+	mutate_fixture("status-6.18", check_mutation);
+	mutate_fixture("status-forged-name", check_mutation);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernels),	  cmocka_unit_test(test_forged_name_live),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_mutations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* meminfo_parse(), zram_stat_parse(), and zram_each() on a tree that looks like /sys/block. */
+#include "test_proc.h"
+
+#include <errno.h>
+
+#include "zmem/system.h"
+
+#define KB(n) ((uint64_t)(n)*1024)
+#define ALL   ((1u << MEMINFO_FIGURES) - 1)
+
+static const char *const keys[MEMINFO_FIGURES] = {
+	[MEMINFO_TOTAL] = "MemTotal",	     [MEMINFO_AVAILABLE] = "MemAvailable",
+	[MEMINFO_ANON] = "AnonPages",	     [MEMINFO_MAPPED] = "Mapped",
+	[MEMINFO_SHMEM] = "Shmem",	     [MEMINFO_SWAP_TOTAL] = "SwapTotal",
+	[MEMINFO_SWAP_FREE] = "SwapFree",    [MEMINFO_ZSWAP_POOL] = "Zswap",
+	[MEMINFO_ZSWAP_STORED] = "Zswapped",
+};
+
+static const uint64_t captured[MEMINFO_FIGURES] = {
+	24684084, 24376040, 23252, 59784, 52872, 2097148, 1958092, 51200, 139052,
+};
+
+static void assert_meminfo(const char *name, uint32_t have)
+{
+	size_t len;
+	cleanup_free char *text = fixture(name, &len);
+	struct meminfo m;
+
+	meminfo_parse(text, len, &m);
+	assert_int_equal(m.have, have);
+	for (unsigned i = 0; i < MEMINFO_FIGURES; i++)
+		assert_int_equal(m.value[i], have & (1u << i) ? KB(captured[i]) : 0);
+}
+
+static void test_meminfo(void **state)
+{
+	struct meminfo m;
+
+	(void)state;
+	assert_meminfo("meminfo-6.18", ALL);
+	assert_meminfo("meminfo-3.10", ALL & ~(1u << MEMINFO_AVAILABLE | 1u << MEMINFO_ZSWAP_POOL |
+					       1u << MEMINFO_ZSWAP_STORED));
+	assert_meminfo("garbage", 0);
+	memset(&m, 0xa5, sizeof(m));
+	meminfo_parse(NULL, 0, &m);
+	assert_int_equal(m.have, 0);
+}
+
+static void check_meminfo(const char *text, size_t len)
+{
+	struct meminfo m;
+
+	meminfo_parse(text, len, &m);
+	assert_int_equal(m.have & ~ALL, 0);
+	for (unsigned i = 0; i < MEMINFO_FIGURES; i++) {
+		if (!(m.have & (1u << i)))
+			assert_int_equal(m.value[i], 0);
+		else
+			assert_true(lines_saying(text, len, keys[i], m.value[i]) > 0);
+	}
+}
+
+static void test_meminfo_mutations(void **state)
+{
+	(void)state;
+	mutate_fixture("meminfo-6.18", check_meminfo);
+}
+
+static void test_zram_stat(void **state)
+{
+	static const char *const refused[] = {
+		"",	     "\n",	   "1 2",
+		"1 2 3",     "1 2 -3 4\n", "1 2 x 4\n",
+		"1,2,3,4\n", "1 2 3x 4\n", "1 2 18446744073709551616 4\n",
+	};
+	struct zram_stat z = {7, 7, 7};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		size_t len = strlen(refused[i]);
+		cleanup_free char *copy = exact_copy(refused[i], len);
+
+		assert_int_equal(zram_stat_parse(copy, len, &z), -EINVAL);
+	}
+	assert_int_equal(zram_stat_parse(NULL, 0, &z), -EINVAL);
+	assert_int_equal(z.stored + z.compressed + z.used, 21);
+	/* All that follows the first three came over the years. */
+	assert_int_equal(zram_stat_parse("  1  2  18446744073709551615\n", 29, &z), 0);
+	assert_int_equal(z.stored, 1);
+	assert_int_equal(z.compressed, 2);
+	assert_true(z.used == UINT64_MAX);
+}
+
+static void check_zram(const char *text, size_t len)
+{
+	cleanup_free char *copy = malloc(len + 1);
+	struct zram_stat z;
+	char *p = copy;
+
+	if (zram_stat_parse(text, len, &z) < 0)
+		return;
+	assert_non_null(copy);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	assert_true(strtoull(p, &p, 10) == z.stored);
+	assert_true(strtoull(p, &p, 10) == z.compressed);
+	assert_true(strtoull(p, &p, 10) == z.used);
+}
+
+static void test_zram_mutations(void **state)
+{
+	(void)state;
+	mutate_fixture("../sys_block/zram0/mm_stat", check_zram);
+}
+
+struct seen {
+	int count;
+	char names[256];
+	struct zram_stat last;
+};
+
+static void see(void *arg, const char *name, const struct zram_stat *stat)
+{
+	struct seen *seen = arg;
+
+	seen->count++;
+	seen->last = *stat;
+	strcat(seen->names, name);
+	strcat(seen->names, " ");
+}
+
+/* zram1 is not initialised, zram7 lost its mm_stat, zram0p1 and sda are none. */
+static void test_zram_each(void **state)
+{
+	struct seen seen = {0};
+
+	(void)state;
+	assert_int_equal(zram_each(FIXTURES "/sys_block", see, &seen), 0);
+	assert_int_equal(seen.count, 3);
+	assert_string_equal(seen.names, "zram0 zram2 zram10 ");
+	assert_int_equal(seen.last.stored, 8192);
+	assert_int_equal(seen.last.compressed, 148);
+	assert_int_equal(seen.last.used, 16384);
+
+	memset(&seen, 0, sizeof(seen));
+	assert_int_equal(zram_each(FIXTURES "/proc", see, &seen), 0);
+	assert_int_equal(zram_each(FIXTURES "/none", see, &seen), -ENOENT);
+	assert_int_equal(zram_each(FIXTURES "/proc/garbage", see, &seen), -ENOTDIR);
+	assert_int_equal(seen.count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_meminfo),	  cmocka_unit_test(test_meminfo_mutations),
+		cmocka_unit_test(test_zram_stat), cmocka_unit_test(test_zram_mutations),
+		cmocka_unit_test(test_zram_each),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

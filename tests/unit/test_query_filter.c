@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which processes a filter lets through. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "zmem/query.h"
+
+static const struct process user = {.pid = 10, .uid = 1000, .name = "bash", .comm = "other"};
+static const struct process kthread = {.pid = 2, .kind = PROCESS_KTHREAD, .name = "kthreadd"};
+static const struct process zombie = {.pid = 30, .uid = 1000, .kind = PROCESS_ZOMBIE};
+
+static void test_everything(void **state)
+{
+	const struct filter f = {0};
+
+	(void)state;
+	assert_false(filter_active(&f));
+	assert_true(filter_matches(&f, &user));
+	assert_true(filter_matches_id(&f, &user));
+	assert_false(filter_matches(&f, &kthread));
+	assert_false(filter_matches_id(&f, &kthread));
+	assert_false(filter_matches(&f, &zombie));
+}
+
+static void test_pids(void **state)
+{
+	static const pid_t pids[] = {1, 2, 10, 30, 4194304};
+	struct filter f = {.pids = pids, .pid_count = ARRAY_SIZE(pids)};
+	struct process p = user;
+
+	(void)state;
+	assert_true(filter_active(&f));
+	assert_true(filter_matches(&f, &user));
+	assert_true(filter_matches(&f, &kthread));
+	assert_true(filter_matches(&f, &zombie));
+	p.pid = 11;
+	assert_false(filter_matches(&f, &p));
+	/* An empty list is not no list. */
+	f.pid_count = 0;
+	assert_true(filter_active(&f));
+	assert_false(filter_matches(&f, &user));
+}
+
+static void test_uids(void **state)
+{
+	static const uid_t uids[] = {0, 1000, UINT32_MAX};
+	static const pid_t pids[] = {30};
+	struct filter f = {.uids = uids, .uid_count = ARRAY_SIZE(uids)};
+	struct process p = user;
+
+	(void)state;
+	assert_true(filter_active(&f));
+	assert_true(filter_matches(&f, &user));
+	assert_false(filter_matches(&f, &kthread));
+	p.uid = 1001;
+	assert_false(filter_matches(&f, &p));
+	p.uid = UINT32_MAX;
+	assert_true(filter_matches(&f, &p));
+	/* Both must hold. */
+	f.pids = pids;
+	f.pid_count = 1;
+	assert_false(filter_matches(&f, &user));
+	assert_true(filter_matches(&f, &zombie));
+}
+
+static void test_pattern(void **state)
+{
+	static const pid_t pids[] = {2, 10, 30};
+	struct process p = user;
+	struct filter f = {0};
+	regex_t re;
+
+	(void)state;
+	assert_int_equal(regcomp(&re, "^(ba|z)sh$|--serve", REG_EXTENDED | REG_NOSUB), 0);
+	f.pattern = &re;
+	assert_true(filter_active(&f));
+	assert_true(filter_matches(&f, &p));
+	p.name = "python3";
+	assert_true(filter_matches_id(&f, &p));
+	assert_false(filter_matches(&f, &p));
+	p.cmdline = "python3 tool --serve";
+	assert_true(filter_matches(&f, &p));
+	p.cmdline = NULL;
+	p.name = NULL;
+	assert_false(filter_matches(&f, &p));
+	/* Any byte may be in a name. */
+	p.name = "\xff\xfe bash";
+	assert_false(filter_matches(&f, &p));
+	/* Who is asked for by pid must pass the pattern all the same. */
+	f.pids = pids;
+	f.pid_count = ARRAY_SIZE(pids);
+	assert_true(filter_matches(&f, &user));
+	assert_false(filter_matches(&f, &kthread));
+	assert_false(filter_matches(&f, &zombie));
+	regfree(&re);
+}
+
+static void test_select(void **state)
+{
+	static const uid_t uids[] = {0};
+	const struct filter all = {0}, root = {.uids = uids, .uid_count = 1};
+	struct snapshot s = {0};
+	struct rows rows;
+
+	(void)state;
+	assert_int_equal(rows_select(&s, &all, filter_matches, &rows), 0);
+	assert_int_equal(rows.count, 0);
+	rows_done(&rows);
+	for (int i = 0; i < 100; i++) {
+		struct process *p = snapshot_add(&s);
+
+		assert_non_null(p);
+		p->pid = i + 1;
+		p->uid = i % 4;
+	}
+	assert_int_equal(rows_select(&s, &all, filter_matches_id, &rows), 0);
+	assert_int_equal(rows.count, 100);
+	rows_done(&rows);
+	assert_int_equal(rows_select(&s, &root, filter_matches_id, &rows), 0);
+	assert_int_equal(rows.count, 25);
+	for (size_t i = 0; i < rows.count; i++)
+		assert_ptr_equal(rows.item[i], &s.process[4 * i]);
+	rows_done(&rows);
+	rows_done(&rows);
+	assert_null(rows.item);
+	snapshot_done(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_everything), cmocka_unit_test(test_pids),
+		cmocka_unit_test(test_uids),	   cmocka_unit_test(test_pattern),
+		cmocka_unit_test(test_select),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

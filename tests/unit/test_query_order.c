@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The order of rows, and that pruning the reads never changes the first of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "zmem/query.h"
+
+/* xorshift64*, so that a failure comes again. */
+static uint64_t seed = 88172645463325252;
+
+static uint64_t draw(uint64_t below)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return (seed * UINT64_C(2685821657736338717) >> 11) % below;
+}
+
+/* Sizes as machines have them: many small, few large. */
+static uint64_t draw_size(void)
+{
+	return (1 + draw(1000)) << draw(20);
+}
+
+/* What reading a process would find. */
+struct truth {
+	enum pss_status status;
+	uint64_t pss, uss, swap_pss, swap_shmem;
+};
+
+static void read_process(struct process *p, const struct truth *t)
+{
+	p->pss_status = t->status;
+	if (t->status == PSS_OK) {
+		p->pss_source = PSS_FROM_ROLLUP;
+		process_set(p, COUNTER_PSS, t->pss);
+		process_set(p, COUNTER_USS, t->uss);
+		process_set(p, COUNTER_SWAP_PSS, t->swap_pss);
+		process_set(p, COUNTER_SWAP_SHMEM, t->swap_shmem);
+	}
+	process_derive(p);
+}
+
+static void parse_order(struct order *o, const char *keys, bool reverse)
+{
+	const char *bad;
+	size_t bad_len;
+
+	*o = (struct order){.reverse = reverse};
+	assert_int_equal(column_list_parse(&o->keys, keys, &bad, &bad_len), 0);
+}
+
+static void select_all(struct snapshot *s, struct rows *ret_rows)
+{
+	const struct filter all = {0};
+
+	assert_int_equal(rows_select(s, &all, filter_matches_id, ret_rows), 0);
+}
+
+static struct process *add(struct snapshot *s, pid_t pid, const char *name, int64_t rss)
+{
+	struct process *p = snapshot_add(s);
+
+	assert_non_null(p);
+	p->pid = pid;
+	p->name = name;
+	if (rss >= 0)
+		process_set(p, COUNTER_RSS, (uint64_t)rss);
+	return p;
+}
+
+static void assert_order(struct snapshot *s, const char *keys, bool reverse, const pid_t *want)
+{
+	struct order o;
+	struct rows rows;
+
+	parse_order(&o, keys, reverse);
+	select_all(s, &rows);
+	order_rows(&o, s, &rows);
+	for (size_t i = 0; i < rows.count; i++)
+		assert_int_equal(rows.item[i]->pid, want[i]);
+	rows_done(&rows);
+}
+
+static void test_order(void **state)
+{
+	struct snapshot s = {0};
+
+	(void)state;
+	add(&s, 5, "b", 100);
+	add(&s, 4, "b", 300);
+	add(&s, 3, "a", -1);
+	add(&s, 2, NULL, 100);
+	add(&s, 1, "c", UINT32_MAX);
+	/* Counters from the biggest, all else ascending, what is missing last both ways. */
+	assert_order(&s, "rss", false, (const pid_t[]){1, 4, 2, 5, 3});
+	assert_order(&s, "rss", true, (const pid_t[]){2, 5, 4, 1, 3});
+	assert_order(&s, "name", false, (const pid_t[]){3, 4, 5, 1, 2});
+	assert_order(&s, "name", true, (const pid_t[]){1, 4, 5, 3, 2});
+	assert_order(&s, "name,rss", false, (const pid_t[]){3, 4, 5, 1, 2});
+	assert_order(&s, "rss,name", false, (const pid_t[]){1, 4, 5, 2, 3});
+	assert_order(&s, "pid", false, (const pid_t[]){1, 2, 3, 4, 5});
+	assert_order(&s, "pid", true, (const pid_t[]){5, 4, 3, 2, 1});
+	assert_order(&s, "pss", false, (const pid_t[]){1, 2, 3, 4, 5});
+	assert_order(&s, "%pss,start", true, (const pid_t[]){1, 2, 3, 4, 5});
+	snapshot_done(&s);
+}
+
+static void test_no_keys_and_no_rows(void **state)
+{
+	const struct order o = {0};
+	struct snapshot s = {0};
+	struct rows rows = {0};
+
+	(void)state;
+	order_rows(&o, &s, &rows);
+	assert_int_equal(order_unread(&o, &s, &rows, 10, NULL), 0);
+}
+
+/* Reads what order_unread() asks for until it is content. Returns how many that were. */
+static size_t read_needed(const struct order *o, struct snapshot *s, struct rows *rows, size_t top,
+			  const struct truth *truth)
+{
+	cleanup_free struct process **need = calloc(top + 1, sizeof(struct process *));
+	size_t reads = 0, count;
+
+	assert_non_null(need);
+	while ((count = order_unread(o, s, rows, top, need))) {
+		assert_true(count <= top);
+		for (size_t i = 0; i < count; i++) {
+			assert_int_equal(need[i]->pss_status, PSS_SKIPPED);
+			read_process(need[i], &truth[need[i]->pid]);
+		}
+		reads += count;
+		assert_true(reads <= rows->count);
+	}
+	return reads;
+}
+
+static void test_reads_only_what_can_be_first(void **state)
+{
+	static const struct truth truth[] = {
+		[1] = {PSS_OK, 90, 0, 0, 0},	[2] = {PSS_OK, 10, 0, 0, 0},
+		[3] = {PSS_DENIED, 0, 0, 0, 0}, [4] = {PSS_OK, 60, 0, 0, 0},
+		[5] = {PSS_OK, 50, 0, 0, 0},
+	};
+	static const pid_t want[] = {1, 4};
+	struct snapshot s = {0};
+	struct order o;
+	struct rows rows;
+
+	(void)state;
+	add(&s, 1, "", 100);
+	add(&s, 2, "", 200);
+	add(&s, 3, "", 150);
+	add(&s, 4, "", 65);
+	add(&s, 5, "", 55);
+	add(&s, 6, "", 500)->kind = PROCESS_KTHREAD;
+	parse_order(&o, "pss", false);
+	select_all(&s, &rows);
+	/* 200 and 150 come to nothing, then 100 and 65 are more than 55 can be. */
+	assert_int_equal(read_needed(&o, &s, &rows, 2, truth), 4);
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+		assert_int_equal(rows.item[i]->pid, want[i]);
+	assert_int_equal(snapshot_find(&s, 5)->pss_status, PSS_SKIPPED);
+	rows_done(&rows);
+	snapshot_done(&s);
+}
+
+/* A bound that was not measured bounds nothing. */
+static void test_unknown_bound(void **state)
+{
+	struct process *need[1];
+	struct snapshot s = {0};
+	struct order o;
+	struct rows rows;
+
+	(void)state;
+	add(&s, 1, "", 1000);
+	add(&s, 2, "", -1);
+	parse_order(&o, "pss", false);
+	select_all(&s, &rows);
+	assert_int_equal(order_unread(&o, &s, &rows, 1, need), 1);
+	assert_int_equal(need[0]->pid, 2);
+	/* Nor does a sum that does not fit. */
+	process_set(&s.process[1], COUNTER_RSS, UINT64_MAX);
+	process_set(&s.process[1], COUNTER_SWAP, 10);
+	process_set(&s.process[0], COUNTER_SWAP, 0);
+	parse_order(&o, "pss_swap", false);
+	assert_int_equal(order_unread(&o, &s, &rows, 1, need), 1);
+	assert_int_equal(need[0]->pid, 2);
+	rows_done(&rows);
+	snapshot_done(&s);
+}
+
+/* Without a dear key just the shown rows are read. */
+static void test_cheap_keys(void **state)
+{
+	enum { COUNT = 100, TOP = 7 };
+	struct truth truth[COUNT + 1] = {0};
+	struct snapshot s = {0};
+	struct order o;
+	struct rows rows;
+
+	(void)state;
+	for (pid_t pid = 1; pid <= COUNT; pid++) {
+		add(&s, pid, "", 1000 + pid);
+		truth[pid] = (struct truth){.status = PSS_OK, .pss = 500};
+	}
+	parse_order(&o, "rss", false);
+	select_all(&s, &rows);
+	assert_int_equal(read_needed(&o, &s, &rows, TOP, truth), TOP);
+	assert_int_equal(rows.item[0]->pid, COUNT);
+	assert_int_equal(read_needed(&o, &s, &rows, 2 * COUNT, truth), COUNT - TOP);
+	rows_done(&rows);
+	snapshot_done(&s);
+}
+
+static void fill(struct snapshot *s, struct truth *truth, pid_t count)
+{
+	static const char *const names[] = {"sh", "postgres", "java", NULL};
+
+	for (pid_t pid = 1; pid <= count; pid++) {
+		struct process *p = add(s, pid, names[draw(4)], -1);
+		struct truth *t = &truth[pid];
+		uint64_t rss = draw_size();
+
+		*t = (struct truth){.status = draw(10) ? PSS_OK : PSS_GONE + draw(5)};
+		/* The kernel side could not read some. */
+		if (!draw(50))
+			continue;
+		process_set(p, COUNTER_RSS, rss);
+		process_set(p, COUNTER_SWAP, draw(2) ? 0 : draw_size());
+		t->pss = draw(4) ? rss / 10 + draw(rss - rss / 10 + 1) : rss;
+		t->uss = draw(t->pss + 1);
+		t->swap_pss = draw(p->value[COUNTER_SWAP] + 1);
+		t->swap_shmem = draw(3) ? 0 : draw_size();
+		if (!draw(40))
+			p->kind = PROCESS_ZOMBIE;
+		/* Some were read before. */
+		if (!draw(20))
+			read_process(p, t);
+		process_derive(p);
+	}
+}
+
+static void copy(struct snapshot *to, const struct snapshot *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		*snapshot_add(to) = from->process[i];
+}
+
+/* One machine: the first rows after pruned reading are those after reading everything. */
+static void check_pruning(const char *keys, bool reverse, pid_t count, size_t top)
+{
+	cleanup_free struct truth *truth = calloc((size_t)count + 1, sizeof(*truth));
+	struct snapshot lazy = {0}, eager = {0};
+	struct rows some, all, sorted;
+	struct order o;
+
+	assert_non_null(truth);
+	fill(&lazy, truth, count);
+	copy(&eager, &lazy);
+	for (size_t i = 0; i < eager.count; i++) {
+		struct process *p = &eager.process[i];
+
+		if (p->pss_status == PSS_SKIPPED && p->kind == PROCESS_USER)
+			read_process(p, &truth[p->pid]);
+	}
+	parse_order(&o, keys, reverse);
+	select_all(&eager, &all);
+	order_rows(&o, &eager, &all);
+	select_all(&lazy, &some);
+	read_needed(&o, &lazy, &some, top, truth);
+	select_all(&lazy, &sorted);
+	order_rows(&o, &lazy, &sorted);
+	for (size_t i = 0; i < top && i < all.count; i++) {
+		assert_int_equal(some.item[i]->pid, all.item[i]->pid);
+		assert_int_equal(some.item[i]->have, all.item[i]->have);
+		assert_int_equal(some.item[i]->pss_status, all.item[i]->pss_status);
+		/* What stays unread does not get in between. */
+		assert_int_equal(sorted.item[i]->pid, all.item[i]->pid);
+	}
+	rows_done(&sorted);
+	rows_done(&some);
+	rows_done(&all);
+	snapshot_done(&lazy);
+	snapshot_done(&eager);
+}
+
+static void test_pruning_is_exact(void **state)
+{
+	static const char *const keys[] = {
+		"pss",	      "uss",	    "swap_pss",	 "pss_swap", "shared",	   "swap_shmem",
+		"%pss",	      "rss",	    "name,pss",	 "swap,uss", "pss,name",   "pss_status,pss",
+		"pss_source", "pss_status", "name,%pss", "pid",	     "shared,pss", "swap_pss,pss",
+	};
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+		for (int round = 0; round < 60; round++)
+			check_pruning(keys[k], round % 2, (pid_t)(1 + draw(200)), draw(40));
+	}
+}
+
+/* That it is worth it: few of many are read where sizes differ. */
+static void test_pruning_saves(void **state)
+{
+	enum { COUNT = 5000, TOP = 20 };
+	static const char *const keys[] = {"pss", "pss_swap", "uss", "swap_pss"};
+	struct order o;
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+		cleanup_free struct truth *truth = calloc(COUNT + 1, sizeof(*truth));
+		struct snapshot s = {0};
+		struct rows rows;
+
+		assert_non_null(truth);
+		for (pid_t pid = 1; pid <= COUNT; pid++) {
+			uint64_t rss = draw_size(), swap = draw_size();
+			struct process *p = add(&s, pid, "", (int64_t)rss);
+
+			process_set(p, COUNTER_SWAP, swap);
+			truth[pid] = (struct truth){.status = PSS_OK};
+			truth[pid].pss = rss / 2 + draw(rss / 2 + 1);
+			truth[pid].uss = truth[pid].pss / 2 + draw(truth[pid].pss / 2 + 1);
+			truth[pid].swap_pss = swap / 2 + draw(swap / 2 + 1);
+		}
+		parse_order(&o, keys[k], false);
+		select_all(&s, &rows);
+		assert_in_range(read_needed(&o, &s, &rows, TOP, truth), TOP, COUNT / 10);
+		rows_done(&rows);
+		snapshot_done(&s);
+	}
+}
+
+/* A guard against the wrong algorithm, not a benchmark: it takes some ms. */
+static void test_many_rows(void **state)
+{
+	enum { COUNT = 20000 };
+	cleanup_free struct truth *truth = calloc(COUNT + 1, sizeof(*truth));
+	struct snapshot s = {0};
+	struct timespec t[2];
+	struct rows rows;
+	struct order o;
+	double ms;
+
+	(void)state;
+	assert_non_null(truth);
+	fill(&s, truth, COUNT);
+	parse_order(&o, "pss,rss", false);
+	select_all(&s, &rows);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t[0]);
+	order_rows(&o, &s, &rows);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t[1]);
+	ms = (double)(t[1].tv_sec - t[0].tv_sec) * 1e3 +
+	     (double)(t[1].tv_nsec - t[0].tv_nsec) / 1e6;
+	print_message("%d rows sorted in %.1f ms\n", COUNT, ms);
+	assert_true(ms < 1000);
+	rows_done(&rows);
+	snapshot_done(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_no_keys_and_no_rows),
+		cmocka_unit_test(test_reads_only_what_can_be_first),
+		cmocka_unit_test(test_unknown_bound),
+		cmocka_unit_test(test_cheap_keys),
+		cmocka_unit_test(test_pruning_is_exact),
+		cmocka_unit_test(test_pruning_saves),
+		cmocka_unit_test(test_many_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

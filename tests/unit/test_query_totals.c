@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sums: an address space once, nothing that was not measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "zmem/query.h"
+
+static struct process process(uint64_t rss, uint64_t swap)
+{
+	struct process p = {0};
+
+	process_set(&p, COUNTER_RSS, rss);
+	process_set(&p, COUNTER_SWAP, swap);
+	process_derive(&p);
+	return p;
+}
+
+static void read_pss(struct process *p, uint64_t pss, uint64_t swap_pss)
+{
+	process_set(p, COUNTER_PSS, pss);
+	process_set(p, COUNTER_SWAP_PSS, swap_pss);
+	p->pss_status = PSS_OK;
+	process_derive(p);
+}
+
+static bool has(const struct totals *t, enum counter c)
+{
+	return t->have & COUNTER_BIT(c);
+}
+
+static void assert_total(const struct totals *t, enum counter c, uint64_t bytes)
+{
+	assert_true(has(t, c));
+	assert_int_equal(t->value[c], bytes);
+}
+
+static void test_nothing(void **state)
+{
+	struct totals t = {.processes = 99, .have = 1};
+
+	(void)state;
+	totals_sum(NULL, 0, false, &t);
+	assert_int_equal(t.processes, 0);
+	assert_int_equal(t.pss_missing, 0);
+	assert_int_equal(t.have, 0);
+}
+
+static void test_sums(void **state)
+{
+	struct process a = process(100, 0), b = process(50, 8), c = process(7, 0);
+	struct process *rows[] = {&a, &b, &c};
+	struct totals t;
+
+	(void)state;
+	read_pss(&a, 60, 0);
+	read_pss(&b, 30, 4);
+	c.pss_status = PSS_DENIED;
+	totals_sum(rows, ARRAY_SIZE(rows), false, &t);
+	assert_int_equal(t.processes, 3);
+	assert_int_equal(t.pss_missing, 1);
+	assert_total(&t, COUNTER_RSS, 157);
+	assert_total(&t, COUNTER_SWAP, 8);
+	assert_total(&t, COUNTER_PSS, 90);
+	assert_total(&t, COUNTER_SWAP_PSS, 4);
+	assert_total(&t, COUNTER_PSS_SWAP, 94);
+	assert_false(has(&t, COUNTER_USS));
+	assert_false(has(&t, COUNTER_HUGETLB));
+	assert_int_equal(t.value[COUNTER_HUGETLB], 0);
+}
+
+static void test_address_space_once(void **state)
+{
+	struct process a = process(100, 0), b = process(100, 0), c = process(7, 0), d = c;
+	struct process *rows[] = {&a, &b, &c, &d};
+	struct totals t;
+
+	(void)state;
+	a.mm_id = b.mm_id = 1;
+	b.mm_owner = true;
+	read_pss(&b, 60, 0);
+	totals_sum(rows, ARRAY_SIZE(rows), false, &t);
+	assert_int_equal(t.processes, 4);
+	/* Whose address space is unknown counts for itself; a is carried by b. */
+	assert_int_equal(t.pss_missing, 2);
+	assert_total(&t, COUNTER_RSS, 114);
+	assert_total(&t, COUNTER_PSS, 60);
+}
+
+static void test_without_memory(void **state)
+{
+	struct process a = process(100, 4), k = process(5, 5), z = process(6, 6);
+	struct process *rows[] = {&a, &k, &z};
+	struct totals t;
+
+	(void)state;
+	read_pss(&a, 60, 2);
+	k.kind = PROCESS_KTHREAD;
+	z.kind = PROCESS_ZOMBIE;
+	totals_sum(rows, ARRAY_SIZE(rows), true, &t);
+	assert_int_equal(t.processes, 3);
+	assert_int_equal(t.pss_missing, 0);
+	assert_total(&t, COUNTER_RSS, 100);
+	assert_total(&t, COUNTER_SWAP, 4);
+	assert_total(&t, COUNTER_SWAP_PSS, 2);
+}
+
+static void test_pruned(void **state)
+{
+	struct process a = process(100, 9), b = process(50, 0), c = process(7, 0);
+	struct process *rows[] = {&a, &b, &c};
+	struct totals t;
+
+	(void)state;
+	read_pss(&a, 60, 3);
+	totals_sum(rows, ARRAY_SIZE(rows), true, &t);
+	assert_int_equal(t.pss_missing, 2);
+	assert_total(&t, COUNTER_RSS, 157);
+	assert_false(has(&t, COUNTER_PSS));
+	assert_int_equal(t.value[COUNTER_PSS], 0);
+	assert_false(has(&t, COUNTER_PSS_SWAP));
+	/* The others have no swap: its shares are all known. */
+	assert_total(&t, COUNTER_SWAP_PSS, 3);
+	c = process(7, 1);
+	totals_sum(rows, ARRAY_SIZE(rows), true, &t);
+	assert_false(has(&t, COUNTER_SWAP_PSS));
+	totals_sum(rows, ARRAY_SIZE(rows), false, &t);
+	assert_total(&t, COUNTER_SWAP_PSS, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_address_space_once),
+		cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_pruned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The JSON renderer: documents to the byte, hostile strings, caps, numbers without a reader. */
+#include "golden.h"
+#include "sample.h"
+
+#include <errno.h>
+
+#include "base/utf8.h"
+#include "render/json_writer.h"
+#include "zmem/render.h"
+
+/* Golden files must outlive the version. */
+static void render_neutral(struct strbuf *out, const struct result *r)
+{
+	static const char key[] = "\"version\":\"" ZMEM_VERSION "\"";
+	struct strbuf raw = {0};
+	const char *text, *at;
+
+	render_json(&raw, r);
+	text = strbuf_str(&raw);
+	at = strstr(text, key);
+	assert_non_null(at);
+	strbuf_put(out, text, (size_t)(at - text));
+	strbuf_puts(out, "\"version\":\"0.0.0\"");
+	strbuf_puts(out, at + strlen(key));
+	out->error = strbuf_error(&raw);
+	strbuf_done(&raw);
+}
+
+static void check_document(const char *name, const struct result *r)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	render_neutral(&out, r);
+	golden_check(name, &out);
+}
+
+static void test_ordinary(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_document("snapshot_ordinary.json", &s.result);
+}
+
+static void test_hostile(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_hostile(&s);
+	check_document("snapshot_hostile.json", &s.result);
+}
+
+static void test_bare(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_bare(&s);
+	check_document("snapshot_bare.json", &s.result);
+}
+
+/* Nothing passed the filters; PSS from the kernel, everything that can be counted was counted. */
+static void test_empty(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	s.result.pss = PSS_ENGINE_KERNEL;
+	s.snapshot.collection.timeout = 2;
+	s.snapshot.collection.raced = 3;
+	s.snapshot.collection.gone = 4;
+	s.snapshot.collection.filtered = 5;
+	s.snapshot.collection.cross_check = (struct cross_check){
+		.done = true, .checked = 5, .same = 2, .moved = 1, .different = 1, .gone = 1};
+	sample_finish(&s, 0);
+	check_document("snapshot_empty.json", &s.result);
+}
+
+static void test_no_steering_bytes(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+	const char *text;
+
+	(void)state;
+	sample_hostile(&s);
+	render_json(&out, &s.result);
+	text = strbuf_str(&out);
+	assert_true(utf8_valid(text, out.len));
+	for (size_t i = 0; i < out.len;) {
+		uint32_t c;
+
+		i += utf8_decode(text + i, out.len - i, &c);
+		assert_true(c == '\n' || utf8_printable(c));
+	}
+}
+
+/* Renders one process and returns the document. */
+static const char *render_one(struct strbuf *out, struct sample *s)
+{
+	sample_finish(s, s->snapshot.count);
+	strbuf_clear(out);
+	render_json(out, &s->result);
+	return strbuf_str(out);
+}
+
+static void test_beyond_2_53(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+	struct process *p;
+	const char *text;
+
+	(void)state;
+	sample_init(&s);
+	p = sample_add(&s, 1, 0, "root", "big");
+	process_set(p, COUNTER_RSS, JSON_INTEGER_MAX);
+	process_set(p, COUNTER_VSIZE, (uint64_t)JSON_INTEGER_MAX + 1);
+	process_set(p, COUNTER_LOCKED, UINT64_MAX);
+	text = strstr(render_one(&out, &s), "\"processes\":[");
+	assert_non_null(strstr(text, "\"rss_bytes\":9007199254740991,"));
+	assert_non_null(strstr(text, "\"vsize_bytes\":null,"));
+	assert_non_null(strstr(text, "\"locked_bytes\":null,"));
+}
+
+/* A command line of `plain` bytes and what follows, and what must come of it. */
+static void check_cmdline(size_t plain, const char *tail, const char *want_tail, bool want_cut)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, line = {0}, want = {0};
+	struct sample s;
+
+	strbuf_fill(&line, 'a', plain);
+	strbuf_puts(&line, tail);
+	strbuf_puts(&want, "\"cmdline\":\"");
+	strbuf_fill(&want, 'a', plain);
+	strbuf_printf(&want, "%s\",\"cmdline_truncated\":%s,", want_tail,
+		      want_cut ? "true" : "false");
+	sample_init(&s);
+	sample_add(&s, 1, 0, "root", "x")->cmdline = strbuf_str(&line);
+	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
+}
+
+static void test_cmdline_cap(void **state)
+{
+	(void)state;
+	check_cmdline(1024, "", "", false);
+	check_cmdline(1024, "b", "", true);
+	check_cmdline(1023, "b", "b", false);
+	check_cmdline(1023, "bb", "b", true);
+	/* Escapes and characters stay whole. */
+	check_cmdline(1022, "\"", "\\\"", false);
+	check_cmdline(1023, "\"", "", true);
+	check_cmdline(1018, "\n", "\\u000a", false);
+	check_cmdline(1019, "\n", "", true);
+	check_cmdline(1021, "\xe6\xbc\xa2", "\xe6\xbc\xa2", false);
+	check_cmdline(1022, "\xe6\xbc\xa2", "", true);
+	/* What would still fit does not jump the queue. */
+	check_cmdline(1022, "\xe6\xbc\xa2z", "", true);
+	check_cmdline(1023, "\xff", "", true);
+}
+
+static void test_cmdline_forms(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, bad = {0}, want = {0};
+	struct sample s;
+	struct process *p;
+
+	(void)state;
+	sample_init(&s);
+	p = sample_add(&s, 1, 0, "root", "x");
+	assert_null(strstr(render_one(&out, &s), "cmdline"));
+	p->cmdline = "";
+	assert_non_null(strstr(render_one(&out, &s), "\"cmdline\":\"\",\"cmdline_truncated\":false,"
+						     "\"start_time_ms\""));
+	p->cmdline_truncated = true;
+	assert_non_null(strstr(render_one(&out, &s), "\"cmdline_truncated\":true,"));
+	/* 300 bad bytes: all of them replaced, 256 of them in hexadecimal. */
+	strbuf_fill(&bad, '\xfe', 300);
+	p->cmdline = strbuf_str(&bad);
+	p->cmdline_truncated = false;
+	strbuf_puts(&want, "\"cmdline_truncated\":false,\"cmdline_hex\":\"");
+	for (int i = 0; i < 256; i++)
+		strbuf_puts(&want, "fe");
+	strbuf_puts(&want, "\",");
+	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
+}
+
+static void test_cgroup_cap(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, path = {0}, want = {0};
+	struct sample s;
+
+	(void)state;
+	strbuf_fill(&path, '/', 600);
+	strbuf_puts(&want, "\"cgroup\":\"");
+	strbuf_fill(&want, '/', 512);
+	strbuf_puts(&want, "\",");
+	sample_init(&s);
+	sample_add(&s, 1, 0, "root", "x")->cgroup = strbuf_str(&path);
+	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
+}
+
+/* Escapes of the writer that no process name can reach. */
+static void test_writer(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct json_writer w = {.out = &out};
+
+	(void)state;
+	json_begin(&w, '[');
+	json_begin(&w, '[');
+	json_end(&w, ']');
+	json_begin(&w, '{');
+	JSON_KEY(&w, "a");
+	json_i64(&w, -JSON_INTEGER_MAX);
+	JSON_KEY(&w, "b");
+	json_i64(&w, INT64_MIN);
+	JSON_KEY(&w, "c");
+	json_begin(&w, '{');
+	json_end(&w, '}');
+	json_end(&w, '}');
+	json_bool(&w, true);
+	json_string(&w, NULL);
+	json_string(&w, "\x01\x1f/");
+	json_end(&w, ']');
+	assert_string_equal(strbuf_str(&out), "[[],{\"a\":-9007199254740991,\"b\":null,\"c\":{}},"
+					      "true,null,\"\\u0001\\u001f/\"]");
+}
+
+struct counting_sink {
+	size_t bytes;
+	size_t biggest;
+	int error;
+};
+
+static int count_bytes(void *arg, const char *data, size_t len)
+{
+	struct counting_sink *sink = arg;
+
+	(void)data;
+	sink->bytes += len;
+	if (len > sink->biggest)
+		sink->biggest = len;
+	return sink->error;
+}
+
+/* 100,000 rows take no more memory than 100. */
+static void test_bounded_memory(void **state)
+{
+	static struct process *rows[100000];
+	struct counting_sink sink = {0};
+	cleanup(strbuf_done) struct strbuf out = {.sink = count_bytes, .sink_arg = &sink};
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		rows[i] = s.row[i % 4];
+	s.result.rows = rows;
+	s.result.row_count = ARRAY_SIZE(rows);
+	render_json(&out, &s.result);
+	assert_int_equal(strbuf_flush(&out), 0);
+	assert_true(sink.bytes > 50 * MIB);
+	assert_true(sink.biggest <= STRBUF_CHUNK);
+	assert_true(out.cap <= 2 * STRBUF_CHUNK);
+}
+
+static void test_error_stays(void **state)
+{
+	struct counting_sink sink = {.error = -EPIPE};
+	cleanup(strbuf_done) struct strbuf out = {.sink = count_bytes, .sink_arg = &sink};
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	render_json(&out, &s.result);
+	assert_int_equal(strbuf_flush(&out), -EPIPE);
+	sink.bytes = 0;
+	render_json(&out, &s.result);
+	assert_int_equal(strbuf_flush(&out), -EPIPE);
+	assert_int_equal(sink.bytes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_no_steering_bytes),
+		cmocka_unit_test(test_beyond_2_53),
+		cmocka_unit_test(test_cmdline_cap),
+		cmocka_unit_test(test_cmdline_forms),
+		cmocka_unit_test(test_cgroup_cap),
+		cmocka_unit_test(test_writer),
+		cmocka_unit_test(test_bounded_memory),
+		cmocka_unit_test(test_error_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The table: to the byte, hostile names, cut lines, and single figures. */
+#include "golden.h"
+#include "sample.h"
+
+#include "base/utf8.h"
+#include "render/format.h"
+#include "render/text.h"
+#include "zmem/render.h"
+
+static void columns_of(struct column_list *list, const char *spec)
+{
+	const char *bad;
+	size_t bad_len;
+
+	*list = (struct column_list){0};
+	assert_int_equal(column_list_parse(list, spec, &bad, &bad_len), 0);
+}
+
+#define USUAL "pid,user,swap,uss,pss,rss,%pss,name"
+
+/* A table of those columns against its golden file. `style` without its columns. */
+static void check_table(const char *golden, const struct sample *s, const char *columns,
+			struct table_style style)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct column_list list;
+
+	columns_of(&list, columns);
+	style.columns = &list;
+	render_table(&out, &s->result, &style);
+	golden_check(golden, &out);
+}
+
+static void test_ordinary(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_table("table_ordinary.txt", &s, USUAL, (struct table_style){.header = true});
+	check_table("table_bytes.txt", &s, USUAL,
+		    (struct table_style){.header = true, .bytes = true, .numeric = true});
+	check_table("table_no_header.txt", &s, "pid,name", (struct table_style){0});
+	check_table("table_only_total.txt", &s, USUAL,
+		    (struct table_style){.header = true, .only_total = true});
+	check_table("table_color.txt", &s, USUAL,
+		    (struct table_style){.header = true, .color = true});
+	check_table("table_width.txt", &s, USUAL,
+		    (struct table_style){.header = true, .color = true, .width = 72});
+}
+
+static void test_columns(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	/* Text within, a number at the end: the words follow it. */
+	check_table("table_number_last.txt", &s, "name,unit,container,start,oom_score_adj,pss",
+		    (struct table_style){.header = true});
+	check_table("table_one_column.txt", &s, "pss", (struct table_style){.header = true});
+	check_table("table_text_only.txt", &s, "name,pss_status,cgroup",
+		    (struct table_style){.header = true});
+	check_table("table_wide.txt", &s, "cgroup,pid,cgroup",
+		    (struct table_style){.header = true, .wide = true});
+	check_table("table_cut.txt", &s, "cgroup,pid,cgroup", (struct table_style){.header = true});
+}
+
+static void test_others(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	sample_finish(&s, 1);
+	/* As pruning leaves it. */
+	s.result.totals.have &= ~(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS));
+	s.result.others.have &= ~(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS));
+	s.result.totals.pss_missing = 3;
+	s.snapshot.collection.cross_check.different = 1;
+	s.snapshot.collection.cross_check.gone = 2;
+	check_table("table_others.txt", &s, USUAL, (struct table_style){.header = true});
+	check_table("table_others_number_last.txt", &s, "pid,name,pss,rss",
+		    (struct table_style){.header = true, .color = true});
+	check_table("table_others_total.txt", &s, USUAL,
+		    (struct table_style){.header = true, .only_total = true});
+}
+
+static void test_bare(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_bare(&s);
+	check_table("table_bare.txt", &s, USUAL ",%swap,mm_id,cgroup",
+		    (struct table_style){.header = true, .color = true});
+	sample_init(&s);
+	s.result.pss = PSS_ENGINE_KERNEL;
+	sample_finish(&s, 0);
+	check_table("table_empty.txt", &s, USUAL, (struct table_style){.header = true});
+}
+
+static void test_hostile(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_hostile(&s);
+	check_table("table_hostile.txt", &s, "pid,user,name,pss,comm",
+		    (struct table_style){.header = true});
+	check_table("table_hostile_wide.txt", &s, "pid,user,name,pss,comm",
+		    (struct table_style){.header = true, .wide = true});
+	check_table("table_hostile_width.txt", &s, "pid,name,cmdline",
+		    (struct table_style){.header = true, .width = 44});
+}
+
+/* Columns of a line, after it was seen to hold nothing that steers but SGR where that may be. */
+static unsigned line_columns(const char *line, size_t len, bool color)
+{
+	unsigned columns = 0;
+
+	for (size_t i = 0; i < len;) {
+		uint32_t c;
+
+		if (line[i] == '\033') {
+			assert_true(color);
+			assert_true(len - i >= 4 && line[i + 1] == '[' && line[i + 3] == 'm');
+			assert_non_null(strchr("012", line[i + 2]));
+			i += 4;
+			continue;
+		}
+		i += utf8_decode(line + i, len - i, &c);
+		assert_true(text_safe(c));
+		columns += utf8_width(c);
+	}
+	return columns;
+}
+
+/* The lines of a table of any width, down to one column, each of valid text that is not wider. */
+static void test_any_width(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct column_list list;
+	struct sample s;
+
+	(void)state;
+	sample_hostile(&s);
+	columns_of(&list, "pid,name,user,pss,swap_shmem,comm");
+	for (unsigned width = 0; width < 250; width++) {
+		struct table_style style = {.columns = &list,
+					    .header = true,
+					    .width = width,
+					    .color = width % 2,
+					    .wide = width % 3};
+		const char *text;
+
+		strbuf_clear(&out);
+		render_table(&out, &s.result, &style);
+		assert_int_equal(strbuf_error(&out), 0);
+		text = strbuf_str(&out);
+		assert_true(utf8_valid(text, out.len));
+		for (size_t lines = 0; *text; lines++) {
+			size_t len = strcspn(text, "\n");
+			unsigned columns = line_columns(text, len, style.color);
+
+			assert_true(!width || columns <= width);
+			/* The name of line 13 is a blank. */
+			assert_true(!len || text[len - 1] != ' ' || lines == 13);
+			text += len + 1;
+		}
+	}
+}
+
+static size_t discarded;
+
+static int discard(void *arg, const char *data, size_t len)
+{
+	(void)arg;
+	(void)data;
+	discarded += len;
+	return 0;
+}
+
+static void test_bounded_memory(void **state)
+{
+	static struct process *rows[100000];
+	cleanup(strbuf_done) struct strbuf out = {.sink = discard};
+	struct column_list list;
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	columns_of(&list, USUAL);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		rows[i] = s.row[i % 4];
+	s.result.rows = rows;
+	s.result.row_count = ARRAY_SIZE(rows);
+	render_table(&out, &s.result, &(struct table_style){.columns = &list, .header = true});
+	assert_int_equal(strbuf_flush(&out), 0);
+	assert_true(discarded > 5 * MIB);
+	assert_true(out.cap <= 2 * STRBUF_CHUNK);
+}
+
+static void check_size(uint64_t bytes, const char *want)
+{
+	char buf[FORMAT_MAX + 1];
+
+	buf[format_size(buf, bytes)] = '\0';
+	assert_string_equal(buf, want);
+}
+
+static void test_sizes(void **state)
+{
+	(void)state;
+	check_size(0, "0");
+	check_size(1, "1 B");
+	check_size(1023, "1023 B");
+	check_size(KIB, "1 KiB");
+	check_size(KIB + 1, "1.00 KiB");
+	check_size(5632, "5.50 KiB");
+	check_size(10235, "10.0 KiB"); /* 9.995 */
+	check_size(10 * KIB + 512, "10.5 KiB");
+	check_size(512 * KIB, "512 KiB");
+	check_size(1023 * KIB, "1023 KiB");
+	check_size(1023 * KIB + 512, "1.00 MiB");
+	check_size(MIB - 1, "1.00 MiB");
+	check_size(MIB, "1.00 MiB");
+	check_size(MIB * 123 / 10, "12.3 MiB");
+	check_size(MIB * 999, "999 MiB");
+	check_size(MIB * 1023, "1023 MiB");
+	check_size(GIB * 5 / 4, "1.25 GiB");
+	check_size(GIB - 1, "1.00 GiB");
+	check_size(GIB * 1024, "1.00 TiB");
+	check_size(GIB * MIB * 3, "3.00 PiB");
+	check_size(UINT64_C(1) << 60, "1.00 EiB");
+	check_size(UINT64_MAX / 2, "8.00 EiB");
+	check_size(UINT64_MAX, "16.0 EiB");
+}
+
+/* Integers against the same rule in floating point, around every border. */
+static void test_sizes_sweep(void **state)
+{
+	static const char *const unit[] = {"KiB", "MiB", "GiB", "TiB"};
+
+	(void)state;
+	for (uint64_t v = KIB; v < UINT64_C(1) << 49; v += v / 97 + 1) {
+		long double x = v;
+		char want[64];
+		int i = 0;
+
+		/* Halves are rounded up, printf would round them to even. */
+		x += 1e-14L * x;
+		for (x /= 1024; (x >= 1023.5L && i < 3) || x >= 1024; x /= 1024)
+			i++;
+		if (!i && v % KIB == 0)
+			continue;
+		snprintf(want, sizeof(want), "%.*Lf %s",
+			 x < 9.995L   ? 2
+			 : x < 99.95L ? 1
+				      : 0,
+			 x, unit[i]);
+		check_size(v, want);
+	}
+}
+
+static void check_time(int64_t ms, const char *table, const char *json)
+{
+	char buf[FORMAT_MAX + 1];
+
+	buf[format_time(buf, ms, TIME_TABLE)] = '\0';
+	assert_string_equal(buf, table);
+	buf[format_time(buf, ms, TIME_JSON)] = '\0';
+	assert_string_equal(buf, json);
+}
+
+static void test_times(void **state)
+{
+	(void)state;
+	check_time(0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z");
+	check_time(-1, "1969-12-31 23:59:59Z", "1969-12-31T23:59:59.999Z");
+	check_time(951782399999, "2000-02-28 23:59:59Z", "2000-02-28T23:59:59.999Z");
+	check_time(951782400000, "2000-02-29 00:00:00Z", "2000-02-29T00:00:00.000Z");
+	check_time(4107542400000, "2100-03-01 00:00:00Z", "2100-03-01T00:00:00.000Z");
+	check_time(1767225599987, "2025-12-31 23:59:59Z", "2025-12-31T23:59:59.987Z");
+	check_time(253402300799999, "9999-12-31 23:59:59Z", "9999-12-31T23:59:59.999Z");
+	check_time(-62135596800000, "0001-01-01 00:00:00Z", "0001-01-01T00:00:00.000Z");
+	check_time(253402300800000, "", "");
+	check_time(INT64_MIN, "", "");
+}
+
+static void check_percent(double percent, const char *want)
+{
+	char buf[FORMAT_MAX + 1];
+
+	buf[format_percent(buf, percent)] = '\0';
+	assert_string_equal(buf, want);
+}
+
+static void test_percent(void **state)
+{
+	(void)state;
+	check_percent(0, "0.0");
+	check_percent(0.04, "0.0");
+	check_percent(0.06, "0.1");
+	check_percent(99.96, "100.0");
+	check_percent(1234.5, "1234.5");
+	check_percent(-1, "");
+	check_percent(0.0 / 0.0, "");
+	check_percent(1e300, "");
+}
+
+/* Shows `bytes` of the text in `width` columns. */
+static void check_fit(const char *text, unsigned limit, size_t bytes, unsigned width)
+{
+	unsigned got;
+
+	assert_int_equal(text_fit(text, strlen(text), limit, &got), bytes);
+	assert_int_equal(got, width);
+}
+
+static void test_text_fit(void **state)
+{
+	(void)state;
+	check_fit("", 1, 0, 0);
+	check_fit("abc", 32, 3, 3);
+	check_fit("abc", 3, 3, 3);
+	check_fit("abcd", 3, 2, 3);
+	check_fit("abcd", 1, 0, 1);
+	check_fit("\\", 2, 1, 2);
+	check_fit("\\", 1, 0, 1);
+	check_fit("ab\\", 3, 2, 3);
+	check_fit("abc\\", 4, 3, 4);
+	check_fit("a\nb", 6, 3, 6);
+	check_fit("a\nb", 5, 1, 2);
+	check_fit("\n", 4, 1, 4);
+	check_fit("\n", 3, 0, 1);
+	/* Two columns each: one of three is left empty. */
+	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 4, 6, 4);
+	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 3, 3, 3);
+	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 2, 0, 1);
+	check_fit("a\xe6\xbc\xa2\xe6\xbc\xa2", 4, 4, 4);
+	check_fit("ab\xe6\xbc\xa2\xe6\xbc\xa2", 5, 5, 5);
+	check_fit("ab\xe6\xbc\xa2\xe6\xbc\xa2", 4, 2, 3);
+	/* An accent belongs to its letter, also in the last column. */
+	check_fit("abe\xcc\x81", 3, 5, 3);
+	check_fit("abe\xcc\x81z", 3, 2, 3);
+	check_fit("ae\xcc\x81zz", 3, 4, 3);
+	check_fit("\xe2\x80\xae", 12, 3, 12);
+	check_fit("ab\xe2\x80\xae", 13, 2, 3);
+	check_fit("\xe6\xbc", UINT32_MAX, 2, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary),       cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_others),	       cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_hostile),	       cmocka_unit_test(test_any_width),
+		cmocka_unit_test(test_bounded_memory), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_sizes_sweep),    cmocka_unit_test(test_times),
+		cmocka_unit_test(test_percent),	       cmocka_unit_test(test_text_fit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

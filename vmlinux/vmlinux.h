@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel types our BPF programs read, and only the members they read. CO-RE finds the real
+ * offsets at load time (preserve_access_index), so this file serves every kernel.
+ *
+ * Rules for adding a member:
+ *  1. Add it with the kernel's own name and the kernel's own type width; nothing else is checked.
+ *  2. A struct here is truncated: never use sizeof, an index that is not a constant 0, pointer
+ *     arithmetic or a copy of it. Use bpf_core_type_size() and bpf_core_field_offset().
+ *  3. A member that some kernel lacks is read behind bpf_core_field_exists(), and the record says
+ *     so in its valid bits. Another shape of the same type goes into flavors.h.
+ */
+#ifndef ZMEM_VMLINUX_H
+#define ZMEM_VMLINUX_H
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+enum { false, true };
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
+typedef atomic64_t atomic_long_t;
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+/* The first member is a 64-bit scalar: what raw kernel memory is read through (bpf/kread.bpf.h). */
+struct timespec64 {
+	__s64 tv_sec;
+};
+
+struct pid_namespace;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
+
+struct signal_struct {
+	int nr_threads;
+	struct list_head thread_head;
+	struct pid *pids[4];
+	short oom_score_adj;
+};
+
+struct qstr {
+	__u32 len;
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+};
+
+struct percpu_counter {
+	__s64 count;
+	__s32 *counters;
+};
+
+typedef struct seqcount {
+	unsigned int sequence;
+} seqcount_t;
+
+struct mm_struct {
+	unsigned long total_vm;
+	unsigned long locked_vm;
+	atomic64_t pinned_vm;
+	atomic_long_t pgtables_bytes;
+	atomic_long_t hugetlb_usage;
+	seqcount_t write_protect_seq;
+	unsigned long ksm_merging_pages;
+	struct file *exe_file;
+	struct percpu_counter rss_stat[1];
+};
+
+struct css_set;
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	int exit_state;
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct list_head thread_node;
+	__u64 start_boottime;
+	const struct cred *real_cred;
+	char comm[16];
+	struct signal_struct *signal;
+	__u64 self_exec_id;
+	struct css_set *cgroups;
+};
+
+struct bpf_map {
+	__u32 id;
+};
+
+struct bpf_array {
+	struct bpf_map map;
+	void *pptrs[1];
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif
