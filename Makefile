@@ -182,23 +182,30 @@ $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_o
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
 
-$(O)/mkmem: tests/support/mkmem.c
-	$(SAY) CC $<
+# Programs that tests run; static, so that they share no libc with anybody and run in guests.
+TEST_BIN   := $(O)/mkmem $(O)/check_counters
+TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
+
+$(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
+$(O)/check_counters: $(wildcard tests/live/check*.[ch])
+$(O)/guest_exit: tests/vm/guest_exit.c
+$(TEST_BIN) $(O)/guest_exit:
+	$(SAY) CC $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -static $< -lpthread -o $@
+	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
 
 test: deps
 	@$(MAKE) --no-print-directory test-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(UNIT_BIN) $(O)/mkmem
+test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN)
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
 test-all: deps-all
-	@$(MAKE) --no-print-directory test-build
+	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run vm san valgrind
 
 check:

@@ -10,12 +10,15 @@
  *  kread64(addr), kread32(addr)  what lies at an address that is a plain number, as needed for
  *                     arithmetic, for global functions and to keep it in memory
  *  kaddr(p, member)   a member that is a pointer, as such a number
+ *  ktext(words, addr, count)  copies `count` (a constant, up to 8) words
  *
  * Every cast is a kfunc call the loader has to resolve and the verifier to check: cast once, read
  * through it.
  */
 #ifndef ZMEM_KREAD_BPF_H
 #define ZMEM_KREAD_BPF_H
+
+#define koffset(type, member) ((__u64)bpf_core_field_offset(type, member))
 
 #ifdef ZMEM_PROBE_READS
 
@@ -27,14 +30,32 @@
 		bpf_probe_read_kernel(&v_, sizeof(v_), (const void *)(addr));                      \
 		v_;                                                                                \
 	})
+#define ktext(words, addr, count)                                                                  \
+	bpf_probe_read_kernel(words, (count) * sizeof(__u64), (const void *)(addr))
 
 #else
 
 #define kcast(type, addr)                                                                          \
 	((const type *)bpf_rdonly_cast((const void *)(addr), bpf_core_type_id_kernel(type)))
 #define kget(p, member) ((p)->member)
-/* struct timespec64 begins with a 64-bit scalar and exists in every kernel's BTF. */
-#define kread_raw(type, addr) (*(const volatile type *)kcast(struct timespec64, addr))
+/*
+ * What is no member is read as if it were one: mm_struct has an array of 40 and more 64-bit words in
+ * every kernel, and its type is looked up anyway (each further one costs the load a search).
+ */
+#define kwords(addr)                                                                               \
+	({                                                                                         \
+		__u64 off_ = koffset(struct mm_struct, saved_auxv);                                \
+		/* Kept out of the load, which is none of the whole array. */                      \
+		barrier_var(off_);                                                                 \
+		(const volatile void *)kcast(struct mm_struct, (__u64)(addr)-off_) + off_;         \
+	})
+#define kread_raw(type, addr) (*(const volatile type *)kwords(addr))
+#define ktext(words, addr, count)                                                                  \
+	({                                                                                         \
+		const volatile __u64 *from_ = kwords(addr);                                        \
+		_Pragma("clang loop unroll(full)") for (int i_ = 0; i_ < (count); i_++)            \
+			(words)[i_] = from_[i_];                                                   \
+	})
 
 #endif
 
@@ -49,7 +70,5 @@ static __always_inline __u32 kread32(__u64 addr)
 {
 	return kread_raw(__u32, addr);
 }
-
-#define koffset(type, member) ((__u64)bpf_core_field_offset(type, member))
 
 #endif

@@ -58,7 +58,7 @@ int cpu_offset_setup(struct cpu_offset_args *args)
 }
 
 struct percpu_sum {
-	__u64 counters[ZMEM_RSS_COUNT]; /* per-CPU pointers, 0 where there is none */
+	__u64 counters[ZMEM_RSS_COUNT]; /* per-CPU pointers, 0 where there are none */
 	__s64 sum[ZMEM_RSS_COUNT];
 };
 
@@ -68,10 +68,8 @@ static long percpu_sum_cpu(__u32 index, struct percpu_sum *s)
 
 	if (!offset)
 		return 1;
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		if (s->counters[i])
-			s->sum[i] += (__s32)kread32(s->counters[i] + *offset);
-	}
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		s->sum[i] += (__s32)kread32(s->counters[i] + *offset);
 	return 0;
 }
 
@@ -81,14 +79,18 @@ static __always_inline void percpu_sum_rss(__u64 addr, __s64 *ret_pages)
 	struct percpu_sum s;
 
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		__u64 counter = addr + i * (__u64)bpf_core_type_size(struct percpu_counter);
+		const struct percpu_counter *counter =
+			kcast(struct percpu_counter,
+			      addr + i * (__u64)bpf_core_type_size(struct percpu_counter));
 
-		s.sum[i] = kread64(counter + koffset(struct percpu_counter, count));
+		s.sum[i] = kget(counter, count);
 		s.counters[i] = 0;
 		if (bpf_core_field_exists(struct percpu_counter, counters))
-			s.counters[i] = kread64(counter + koffset(struct percpu_counter, counters));
+			s.counters[i] = (__u64)kget(counter, counters);
 	}
-	bpf_loop(cpu_count, percpu_sum_cpu, &s, 0);
+	/* The four are allocated as one (percpu_counter_init_many): all have a pointer or none. */
+	if (s.counters[0])
+		bpf_loop(cpu_count, percpu_sum_cpu, &s, 0);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		ret_pages[i] = s.sum[i] < 0 ? 0 : s.sum[i];
 }

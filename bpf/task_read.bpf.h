@@ -70,8 +70,7 @@ static __always_inline bool read_identity(const struct task_struct *task, struct
 	r->uid = kget(cred, euid.val);
 	r->threads = kget(signal, nr_threads);
 	r->start_boottime_ns = kget(task, start_boottime);
-	comm[0] = kread64((__u64)task->comm);
-	comm[1] = kread64((__u64)task->comm + 8);
+	ktext(comm, task->comm, ZMEM_COMM_LEN / 8);
 	r->oom_score_adj = kget(signal, oom_score_adj);
 	return true;
 }
@@ -117,7 +116,7 @@ static long find_mm_step(__u32 index, struct thread_walk *w)
 }
 
 /* A leader that exited before its threads has no mm, they have: any of them will do. */
-static __always_inline __u64 find_mm_thread(__u64 leader)
+__noinline __u64 find_mm_thread(__u64 leader)
 {
 	struct thread_walk w = {};
 
@@ -125,6 +124,8 @@ static __always_inline __u64 find_mm_thread(__u64 leader)
 	bpf_loop(MAX_THREADS, find_mm_step, &w, 0);
 	return w.found;
 }
+
+#ifdef ZMEM_PROBE_READS
 
 static long thread_delta_step(__u32 index, struct thread_walk *w)
 {
@@ -143,6 +144,8 @@ static __always_inline void read_thread_deltas(__u64 task, struct zmem_record *r
 {
 	struct thread_walk w = {};
 
+	if (!bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+		return;
 	thread_walk_start(&w, task);
 	if (bpf_loop(MAX_THREADS, thread_delta_step, &w, 0) >= MAX_THREADS)
 		r->flags |= ZMEM_CUT_THREADS;
@@ -150,22 +153,48 @@ static __always_inline void read_thread_deltas(__u64 task, struct zmem_record *r
 		r->rss_delta[i] = w.delta[i];
 }
 
+#else
+
+/* A kernel of that layout has no bpf_rdonly_cast(): it loads the other variant. */
+static __always_inline void read_thread_deltas(__u64 task, struct zmem_record *r)
+{
+}
+
+#endif
+
 /* ---- memory ---- */
 
-static __always_inline void read_rss(__u64 task, __u64 mm, struct zmem_record *r)
+static __always_inline void read_rss(__u64 mm, struct zmem_record *r)
 {
-	if (bpf_core_type_exists(struct mm_rss_stat___pre62)) {
-		__u64 counts = mm + koffset(struct mm_struct___pre62, rss_stat.count);
-
-		for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-			r->rss[i] = kread64(counts + i * sizeof(__u64));
-		if (bpf_core_field_exists(struct task_struct___pre62, rss_stat))
-			read_thread_deltas(task, r);
-		r->valid |= ZMEM_VALID_RSS;
-	} else if (bpf_core_field_exists(struct mm_struct, rss_stat) &&
-		   bpf_core_field_exists(struct percpu_counter, count)) {
+	if (bpf_core_field_exists(struct mm_struct, rss_stat) &&
+	    bpf_core_field_exists(struct percpu_counter, count)) {
 		percpu_sum_rss(mm + koffset(struct mm_struct, rss_stat), r->rss);
 		r->valid |= ZMEM_VALID_RSS;
+	}
+#ifdef ZMEM_PROBE_READS
+	if (bpf_core_type_exists(struct mm_rss_stat___pre62)) {
+		ktext(r->rss, mm + koffset(struct mm_struct___pre62, rss_stat.count),
+		      ZMEM_RSS_COUNT);
+		r->valid |= ZMEM_VALID_RSS;
+	}
+#endif
+}
+
+/*
+ * Clears all behind the first NUL: what lies behind a name in memory is nobody's business. Without
+ * a branch, since each would double what the verifier has to look at.
+ */
+static __always_inline void text_terminate(__u64 *words, int count)
+{
+	const __u64 ones = 0x0101010101010101ULL;
+	__u64 keep = ~0ULL;
+
+	for (int i = 0; i < count; i++) {
+		__u64 w = words[i];
+		__u64 zero = (w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
+
+		words[i] = w & keep & (((zero & -zero) >> 7) - 1);
+		keep &= ((zero | -zero) >> 63) - 1; /* nothing, once there was one */
 	}
 }
 
@@ -190,11 +219,8 @@ static __always_inline void read_exe(const struct mm_struct *mm, struct zmem_rec
 	if (!name)
 		return;
 	r->exe_len = kget(dentry, d_name.len);
-	for (__u32 i = 0; i < ZMEM_EXE_LEN / 8; i++) {
-		if (i * 8 >= r->exe_len)
-			break;
-		words[i] = kread64(name + i * 8);
-	}
+	ktext(words, name, ZMEM_EXE_LEN / 8);
+	text_terminate(words, ZMEM_EXE_LEN / 8);
 	r->valid |= ZMEM_VALID_EXE;
 }
 
@@ -202,14 +228,14 @@ static __always_inline void read_exe(const struct mm_struct *mm, struct zmem_rec
  * Everything that hangs on the mm. A global function: the verifier proves it once and not once for
  * every try.
  */
-__noinline int read_mm(__u64 task, __u64 mm_addr, struct zmem_record *r)
+__noinline int read_mm(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 
 	if (!r)
 		return 0;
 	r->valid = 0;
-	read_rss(task, mm_addr, r);
+	read_rss(mm_addr, r);
 	if (bpf_core_field_exists(struct mm_struct, total_vm) &&
 	    bpf_core_field_exists(struct mm_struct, locked_vm)) {
 		r->total_vm = kget(mm, total_vm);
@@ -260,7 +286,8 @@ static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 			continue;
 		}
 		barrier();
-		read_mm(task_addr, mm, r);
+		read_mm(mm, r);
+		read_thread_deltas(task_addr, r);
 		barrier();
 		if (kaddr(task, mm) == mm && kget(task, self_exec_id) == exec_id) {
 			r->mm_id = scrambled(mm);

@@ -44,11 +44,6 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-/* The first member is a 64-bit scalar: what raw kernel memory is read through (bpf/kread.bpf.h). */
-struct timespec64 {
-	__s64 tv_sec;
-};
-
 struct pid_namespace;
 
 struct upid {
@@ -109,6 +104,7 @@ struct mm_struct {
 	atomic_long_t pgtables_bytes;
 	atomic_long_t hugetlb_usage;
 	seqcount_t write_protect_seq;
+	unsigned long saved_auxv[40]; /* what kread.bpf.h reads raw memory through */
 	unsigned long ksm_merging_pages;
 	struct file *exe_file;
 	struct percpu_counter rss_stat[1];

@@ -9,8 +9,12 @@
 #include "base/cleanup.h"
 #include "zmem/render.h"
 
-/* Lines of a terminal that rows cannot have: header, the others, the total, the next prompt. */
-#define LINES_AROUND 4
+/* Lines of a terminal that rows cannot have: header, the others, the total (2), the next prompt. */
+#define LINES_AROUND 5
+
+/* On a narrower terminal the parts of RSS leave their place to the name. */
+#define WIDE_ENOUGH    110
+#define NARROW_COLUMNS "pid,user,swap,uss,pss,rss,name"
 
 static size_t rows_that_fit(const struct options *o, const struct output *out)
 {
@@ -58,9 +62,14 @@ static void tell_timing(const struct session *s)
 static int run(struct session *s, struct output *out)
 {
 	struct result result;
+	const char *bad;
 	uint64_t start;
-	int r = session_collect(s, rows_that_fit(s->options, out), &result);
+	size_t len;
+	int r;
 
+	if (!s->options->columns && out->width && out->width < WIDE_ENOUGH && !s->options->wide)
+		column_list_parse(&s->columns, NARROW_COLUMNS, &bad, &len);
+	r = session_collect(s, rows_that_fit(s->options, out), &result);
 	if (r)
 		return r;
 	start = session_now_us();

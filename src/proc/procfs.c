@@ -166,6 +166,5 @@ void procfs_learn_start_offset(struct procfs *proc, uint64_t start_ns)
 	ssize_t n = proc->trusted ? file_read(proc->fd, "self/stat", text, sizeof(text)) : -1;
 
 	if (n > 0 && proc_stat_parse(text, (size_t)n, &stat) == 0)
-		proc->start_offset_ticks =
-			(int64_t)(stat.start_ticks - start_ns / NS_PER_TICK);
+		proc->start_offset_ticks = (int64_t)(stat.start_ticks - start_ns / NS_PER_TICK);
 }

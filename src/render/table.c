@@ -248,10 +248,12 @@ void render_table(struct strbuf *out, const struct result *r, const struct table
 		write_row(&t, &line, r->rows[i]);
 	if (has_others(&t)) {
 		write_sums(&t, &line, &r->others);
-		line_printf(&line, "\xe2\x80\xa6 %zu more (--all shows them)", r->others_count);
+		line_printf(&line, "\xe2\x80\xa6 %zu more", r->others_count);
 		line_end(&line);
 	}
 	line.attr = ATTR_BOLD;
+	/* Never cut: its words say what is missing or wrong. */
+	line.width = 0;
 	write_sums(&t, &line, &r->totals);
 	summary_write(&line, r);
 	line_end(&line);

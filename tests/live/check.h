@@ -102,6 +102,8 @@ struct mkmem {
  * failed. */
 bool mkmem_start(struct mkmem *m, const char *program, const char *const *shapes, bool want_all);
 void mkmem_stop(struct mkmem *m);
+/* Starts forks and execs without end, of a copy: the PSS of what runs the program itself stays. */
+bool churn_start(struct mkmem *m, const char *program);
 
 /* ---- check_compare.c ---- */
 
@@ -125,5 +127,30 @@ enum verdict {
 enum verdict compare_process(const struct mode *mode, const char *line,
 			     const struct reading *before, const struct reading *after,
 			     bool status_exact, char *why, size_t why_size);
+
+/* ---- check_counters.c ---- */
+
+struct test {
+	const char *program;
+	bool all_shapes, churn, only_mkmem; /* options */
+	bool status_exact;		    /* /proc/PID/status is no approximation here */
+	struct mkmem mkmem;
+	bool failed;
+};
+
+extern struct test test;
+
+/* Prints "ok mode what" or "not ok mode what: why". */
+void result(bool good, const char *mode, const char *what, const char *why);
+/* Runs the program with these arguments. Returns false if it failed, and has said why. */
+bool snapshot(const char *const *args, struct document *ret);
+/* Of shape/role; 0 if there is none. */
+pid_t target_pid(const char *label);
+
+/* ---- check_whole.c ---- */
+
+void check_snapshot(const struct mode *mode);
+void check_zombie(void);
+void check_two(void);
 
 #endif

@@ -46,11 +46,11 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static char *read_pid_text(pid_t pid, const char *name)
+static char *read_task_text(pid_t pid, pid_t tid, const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "%d/%s", pid, name);
+	snprintf(path, sizeof(path), "%d/task/%d/%s", pid, tid, name);
 	return read_text(path);
 }
 
@@ -148,12 +148,12 @@ static void read_name(struct reading *r)
 
 /*
  * The memory cgroup: of the v1 hierarchy if the process is not in its root, else the unified one,
- * else systemd's.
+ * else systemd's. Of a thread that lives: for a zombie /proc says "/".
  */
-static void read_cgroup(struct reading *r)
+static void read_cgroup(struct reading *r, pid_t tid)
 {
 	static const char *const wanted[] = {"memory", "", "name=systemd"};
-	char *text = read_pid_text(r->pid, "cgroup");
+	char *text = read_task_text(r->pid, tid, "cgroup");
 
 	for (size_t w = 0; text && w < 3 && !*r->cgroup; w++) {
 		for (char *line = text; line && *line && !*r->cgroup;) {
@@ -189,24 +189,22 @@ static void read_one(pid_t pid, struct reading *r)
 	r->alive = tid && !r->kthread;
 	if (!r->alive)
 		return;
-	text = read_pid_text(pid, "comm");
+	text = read_task_text(pid, pid, "comm");
 	if (text && *text) {
 		r->comm_len = strlen(text) - 1;
 		memcpy(r->comm, text, r->comm_len < sizeof(r->comm) ? r->comm_len : 0);
 	}
 	free(text);
-	text = read_pid_text(pid, "oom_score_adj");
+	text = read_task_text(pid, pid, "oom_score_adj");
 	r->oom_score_adj = text ? atol(text) : 0;
 	free(text);
 	read_name(r);
-	read_cgroup(r);
-	snprintf(path, sizeof(path), "%d/task/%d/status", pid, tid);
-	r->status = read_text(path);
+	read_cgroup(r, tid);
+	r->status = read_task_text(pid, tid, "status");
 	uid = r->status ? strstr(r->status, "\nUid:") : NULL;
 	if (uid)
 		sscanf(uid + 5, "%*d %ld", &r->uid);
-	snprintf(path, sizeof(path), "%d/task/%d/smaps_rollup", pid, tid);
-	r->rollup = read_text(path);
+	r->rollup = read_task_text(pid, tid, "smaps_rollup");
 	r->rollup_error = r->rollup ? 0 : errno;
 	r->alive = r->status;
 }
@@ -233,7 +231,7 @@ void readings_take(struct readings *r, const pid_t *only, size_t only_count)
 	DIR *dir;
 
 	*r = (struct readings){};
-	for (size_t i = 0; i < only_count; i++)
+	for (size_t i = 0; only && i < only_count; i++)
 		add(r, only[i]);
 	dir = only ? NULL : opendir("/proc");
 	while (dir && (e = readdir(dir))) {

@@ -64,6 +64,27 @@ static bool take_line(struct mkmem *m, char *line, bool want_all)
 	return false;
 }
 
+bool churn_start(struct mkmem *m, const char *program)
+{
+	char path[64], buffer[65536];
+	int from = open(program, O_RDONLY | O_CLOEXEC), to = memfd_create("churn", MFD_CLOEXEC),
+	    run;
+	bool ok;
+	ssize_t n;
+
+	while ((n = read(from, buffer, sizeof(buffer))) > 0 && write(to, buffer, n) == n)
+		;
+	/* What is open for writing cannot be run. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", to);
+	run = open(path, O_RDONLY);
+	close(from);
+	close(to);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", run);
+	ok = n == 0 && mkmem_start(m, path, (const char *[]){"churn", NULL}, true);
+	close(run);
+	return ok;
+}
+
 bool mkmem_start(struct mkmem *m, const char *program, const char *const *shapes, bool want_all)
 {
 	const char *argv[64] = {program};

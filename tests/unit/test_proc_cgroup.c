@@ -81,6 +81,8 @@ static void test_hierarchies(void **state)
 	assert_parsed("1::/x\n0:cpu:/y\n0::/u\n", "/u", NULL, NULL);
 	/* A line that came first is not overridden. */
 	assert_parsed("0::/a\n0::/b\n", "/a", NULL, NULL);
+	assert_parsed("4:memory:/a\n5:memory:/b\n", "/a", NULL, NULL);
+	assert_parsed("1:name=systemd:/a\n2:name=systemd:/b\n", "/a", NULL, NULL);
 }
 
 static void test_units(void **state)
@@ -179,6 +181,7 @@ static void test_named_containers(void **state)
 	assert_path("/lxc/101/ns/system.slice/ssh.service", "ssh.service", "101");
 	assert_path("/lxc", NULL, NULL);
 	assert_path("/lxc/", NULL, NULL);
+	assert_path("/lxc//web", NULL, NULL);
 	assert_path("/lxc.payload/web", NULL, "web");
 	assert_path("/lxc.payload.web-1/init.scope", "init.scope", "web-1");
 	assert_path("/lxc.payload.", NULL, NULL);

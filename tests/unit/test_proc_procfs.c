@@ -263,6 +263,39 @@ static void test_same_start_live(void **state)
 	procfs_close(&proc);
 }
 
+/* As if the kernel told that we started 500 ticks after what this /proc says. */
+static void test_learn_start_offset(void **state)
+{
+	char text[2048];
+	struct procfs proc;
+	struct proc_stat stat;
+	ssize_t n = file_read(AT_FDCWD, "/proc/self/stat", text, sizeof(text));
+	uint64_t start;
+	int fd;
+
+	(void)state;
+	assert_true(n > 0);
+	assert_int_equal(proc_stat_parse(text, (size_t)n, &stat), 0);
+	start = (stat.start_ticks + 500) * TICK_NS;
+
+	assert_int_equal(procfs_open(&proc, "/proc"), 0);
+	fd = procfs_open_pid(&proc, getpid());
+	assert_true(fd >= 0);
+	assert_false(procfs_same_start(&proc, fd, start));
+	procfs_learn_start_offset(&proc, start);
+	assert_int_equal(proc.start_offset_ticks, -500);
+	assert_true(procfs_same_start(&proc, fd, start));
+	assert_false(procfs_same_start(&proc, fd, start - 500 * (uint64_t)TICK_NS));
+	close(fd);
+	procfs_close(&proc);
+
+	/* The self of a foreign /proc is not us. */
+	assert_int_equal(procfs_open(&proc, TREE), 0);
+	procfs_learn_start_offset(&proc, start);
+	assert_int_equal(proc.start_offset_ticks, 0);
+	procfs_close(&proc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_each_pid_threads),
 		cmocka_unit_test(test_same_start),
 		cmocka_unit_test(test_same_start_live),
+		cmocka_unit_test(test_learn_start_offset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,12 @@ static void test_damaged(void **state)
 	assert_int_equal(r.value[ROLLUP_SWAP_PSS], KB(77));
 	assert_int_equal(r.value[ROLLUP_PSS], KB(11));
 	assert_int_equal(r.value[ROLLUP_RSS], KB(22));
+
+	/* One of the two is enough. */
+	assert_int_equal(smaps_rollup_parse("Pss: 3 kB", 9, &r), 0);
+	assert_int_equal(r.have, 1u << ROLLUP_PSS);
+	assert_int_equal(smaps_rollup_parse("Rss: 4 kB\n", 10, &r), 0);
+	assert_int_equal(r.have, 1u << ROLLUP_RSS);
 }
 
 static void test_refused(void **state)

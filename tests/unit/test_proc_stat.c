@@ -89,7 +89,6 @@ static void test_truncated(void **state)
 	}
 }
 
-/* "812 (x) S ppid 1 1 0 -1 flags 0 … threads 0 start vsize 0 0 0 0 stack " */
 static int parse_with(const char *pid, const char *ppid, const char *flags, const char *start)
 {
 	char text[512];
@@ -99,6 +98,15 @@ static int parse_with(const char *pid, const char *ppid, const char *flags, cons
 			 pid, ppid, flags, start);
 
 	return proc_stat_parse(text, (size_t)n, &s);
+}
+
+#define NUMBERS " 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 -19 3 0 4 9 0 0 0 0 8 \n"
+
+static int parse_line(const char *text)
+{
+	struct proc_stat s;
+
+	return proc_stat_parse(text, strlen(text), &s);
 }
 
 static void test_refused(void **state)
@@ -120,6 +128,19 @@ static void test_refused(void **state)
 	assert_int_equal(parse_with("2147483648", "1", "0", "1"), -EINVAL);
 	assert_int_equal(parse_with("1x", "1", "0", "1"), -EINVAL);
 	assert_int_equal(parse_with("1", "", "0", "1"), -EINVAL);
+	assert_int_equal(parse_with("1", "1 ", "0", "1"), -EINVAL);
+	assert_int_equal(parse_line("1 (x) S" NUMBERS), 0);
+	assert_int_equal(parse_line("1 (x) SS" NUMBERS), -EINVAL);
+	assert_int_equal(parse_line("1 (x) 5" NUMBERS), -EINVAL);
+	assert_int_equal(parse_line("1 (x)-S" NUMBERS), -EINVAL);
+	assert_int_equal(parse_line("1(x) S" NUMBERS), -EINVAL);
+	/* An empty field would move all behind it. */
+	assert_int_equal(
+		parse_line("1 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 -19 3 0 4 9 0  0 0 8 9\n"),
+		-EINVAL);
+	assert_int_equal(proc_stat_parse("1 (x)", 5, &s), -EINVAL);
+	assert_int_equal(proc_stat_parse("1 (x) ", 6, &s), -EINVAL);
+	assert_int_equal(proc_stat_parse("1 )x( S 1 1 ", 12, &s), -EINVAL);
 	assert_non_null(line);
 	for (const char *c = "7() )\n"; *c; c++) {
 		memset(line, *c, 65536);

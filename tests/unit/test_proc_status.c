@@ -136,6 +136,12 @@ static void test_odd(void **state)
 	assert_int_equal(s.threads, 3);
 	assert_int_equal(s.have, 1u << STATUS_VM_LCK);
 	assert_int_equal(s.value[STATUS_VM_LCK], KB(5));
+
+	/* Without its end, "1" may be half of "12". */
+	assert_int_equal(proc_status_parse("Uid:\t0 0 0 0\nThreads:\t1", 23, &s), 0);
+	assert_int_equal(s.threads, 0);
+	assert_int_equal(proc_status_parse("Uid:\t0 0 0 0\nThreads:\t1\n", 24, &s), 0);
+	assert_int_equal(s.threads, 1);
 }
 
 static void check_mutation(const char *text, size_t len)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What concerns several processes of a snapshot, the absence of one, or several programs. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TWO_ROUNDS 20
+
+static void check_sharing(const struct mode *mode, const struct document *d)
+{
+	const char *a = document_find(d, target_pid("clone_vm/main"));
+	const char *b = document_find(d, target_pid("clone_vm/clone"));
+	long long id_a = -1, id_b = -2, n, sum = 0, total = -1;
+	size_t owners = 0, wrong = 0;
+
+	if (a && b && json_number(a, "mm_id", &id_a) && json_number(b, "mm_id", &id_b))
+		owners = json_is_true(a, "mm_owner") + json_is_true(b, "mm_owner");
+	result(id_a == id_b && owners == 1, mode->label,
+	       "CLONE_VM is one address space, once owned", "mm_id or mm_owner is wrong");
+	for (size_t i = 0; i < d->count; i++) {
+		const char *line = d->row[i].line;
+		long long id;
+
+		if (json_is_true(line, "mm_owner") && json_number(line, "rss_bytes", &n))
+			sum += n;
+		for (size_t k = 0; json_number(line, "mm_id", &id) && k < i; k++) {
+			if (json_number(d->row[k].line, "mm_id", &n) && n == id)
+				wrong += json_is_true(line, "mm_owner") ==
+					 json_is_true(d->row[k].line, "mm_owner");
+		}
+	}
+	result(!wrong, mode->label, "each address space has one owner",
+	       "some have none or several");
+	json_number(d->totals, "rss_bytes", &total);
+	result(sum == total, mode->label, "totals count an address space once",
+	       "the owners' rss_bytes are not the total");
+	json_number(d->totals, "processes", &n);
+	result(n == (long long)d->count, mode->label, "totals count the processes", "not the rows");
+}
+
+static void check_absent(const struct mode *mode, const struct document *d)
+{
+	struct readings all;
+	size_t kthreads = 0;
+	pid_t zombie = target_pid("zombie/zombie");
+
+	readings_take(&all, NULL, 0);
+	for (size_t i = 0; i < all.count; i++)
+		kthreads += all.item[i].kthread && document_find(d, all.item[i].pid);
+	readings_done(&all);
+	result(!kthreads, mode->label, "no kernel threads are listed", "some are");
+	result(zombie && !document_find(d, zombie), mode->label, "no zombie is listed", "one is");
+}
+
+void check_zombie(void)
+{
+	char pid[16];
+	const char *args[] = {"--json", "-p", pid, NULL};
+	struct document d = {};
+	const char *line;
+	long long n;
+
+	snprintf(pid, sizeof(pid), "%d", target_pid("zombie/zombie"));
+	if (!snapshot(args, &d)) {
+		result(false, "zombie", "asked for by pid", "the program failed");
+		return;
+	}
+	line = document_find(&d, atoi(pid));
+	result(line && !json_number(line, "rss_bytes", &n) && !json_number(line, "pss_bytes", &n),
+	       "zombie", "is shown with nothing when asked for by pid", line ? line : "not listed");
+	document_done(&d);
+}
+
+void check_snapshot(const struct mode *mode)
+{
+	char source[32] = "?";
+	struct document d = {};
+	long long n = 0;
+
+	if (!snapshot(mode->args, &d)) {
+		result(false, mode->label, "snapshot", "the program failed");
+		return;
+	}
+	json_text(d.source, "counters", source, sizeof(source));
+	result(!strcmp(source, mode->by_proc ? "proc" : "bpf"), mode->label,
+	       "comes from the source it should", d.source);
+	check_sharing(mode, &d);
+	check_absent(mode, &d);
+	if (json_number(d.collection, "different", &n) || mode->pss)
+		result(n == 0, mode->label, "cross-check finds no difference", d.collection);
+	document_done(&d);
+}
+
+/* ---- two programs at once ---- */
+
+/* What a row says of the memory; the time of start may differ by the clock's last digit. */
+static const char *memory_part(const struct document *d, pid_t pid)
+{
+	const char *line = document_find(d, pid);
+
+	return line ? strstr(line, "\"swap_bytes\":") : NULL;
+}
+
+static bool compare_two(const char *const *argv)
+{
+	struct child child[2];
+	struct document d[2] = {};
+	bool same = true;
+	int status[2];
+
+	for (int i = 0; i < 2; i++) {
+		if (!child_start(&child[i], argv))
+			return false;
+	}
+	for (int i = 0; i < 2; i++)
+		same &= document_parse(child_wait(&child[i], &status[i]), &d[i]) && !status[i];
+	for (size_t i = 0; same && i < test.mkmem.count; i++) {
+		pid_t pid = test.mkmem.target[i].pid;
+		const char *a = memory_part(&d[0], pid), *b = memory_part(&d[1], pid);
+
+		if (a && b)
+			same = !strncmp(a, b, strcspn(a, "}") + 1);
+		else
+			same = a == b;
+		if (!same)
+			printf("# %s\n#  %s\n#  %s\n", test.mkmem.target[i].label, a, b);
+	}
+	document_done(&d[0]);
+	document_done(&d[1]);
+	return same;
+}
+
+void check_two(void)
+{
+	const char *argv[] = {test.program, "--json", NULL};
+	int differing = 0;
+
+	for (int i = 0; i < TWO_ROUNDS; i++)
+		differing += !compare_two(argv);
+	result(!differing, "pss", "two programs at once say the same of idle processes",
+	       "they do not");
+}

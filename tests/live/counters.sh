@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Every counter of processes in known states against /proc, on a quiet machine and under churn.
+. "$(dirname "$0")/../support/lib.sh"
+
+need_bpf counters || exit 0
+# A program that maps libc changes the PSS of whoever else does; mkmem does not.
+only=
+[ "$STATIC" != "$PROGRAM" ] || only=-m
+"$O/check_counters" $only "$STATIC" "$MKMEM"
+"$O/check_counters" -c -m "$STATIC" "$MKMEM"

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What a whole snapshot is worth in awkward situations: pid namespaces, churn, hostile names,
+a fleet of processes of which only the first few are asked for."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+O = os.path.realpath(os.environ.get("O", "build"))
+PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
+STATIC = O + "/zmem-bpf-static"
+if "zmem-bpf-san" in os.path.basename(PROGRAM) or not os.path.exists(STATIC):
+    STATIC = PROGRAM
+MKMEM = O + "/mkmem"
+SCHEMA = os.path.join(os.path.dirname(__file__), "../../src/dist/zmem.snapshot.schema.json")
+LIMIT = 60
+failed = False
+
+
+def result(good, name, why=""):
+    global failed
+    if good:
+        print("ok", name)
+    else:
+        failed = True
+        print("not ok %s: %s" % (name, ascii(str(why))[:600]))
+
+
+def run(*command, **more):
+    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT,
+                          check=False, **more)
+
+
+def snapshot(*args, before=()):
+    """The document, or raises with what the program said."""
+    done = run(*before, STATIC, "--json", *args)
+    if done.returncode:
+        raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr.decode()[:300]))
+    return json.loads(done.stdout), done
+
+
+@contextlib.contextmanager
+def mkmem(*shapes):
+    """Runs mkmem; yields {(shape, role): pid}."""
+    with subprocess.Popen((MKMEM,) + shapes, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as child:
+        pids = {}
+        for line in child.stdout:
+            words = line.split()
+            if words[0] == "DONE":
+                break
+            if words[0] == "READY":
+                pids[words[1], words[2]] = int(words[3])
+        try:
+            yield pids
+        finally:
+            child.stdin.close()
+
+
+# ---- pid namespaces ----
+
+
+def check_namespace():
+    script = 'sleep 30 & "$0" --json; kill $!'
+    command = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script,
+               STATIC)
+    done = run(*command)
+    rows = {p["pid"]: p for p in json.loads(done.stdout)["processes"]}
+    names = sorted(p["comm"] for p in rows.values())
+    result(max(rows) < 10 and "sleep" in names and len(rows) == 3,
+           "pid namespace: its processes by its numbers", (sorted(rows), names))
+    result(rows[1]["ppid"] == 0 and all(p["ppid"] == 1 for n, p in rows.items() if n != 1),
+           "pid namespace: parents by its numbers", {n: p["ppid"] for n, p in rows.items()})
+    result(all(p["pss_status"] == "ok" and p["pss_bytes"] for p in rows.values()),
+           "pid namespace: PSS is there", [p["pss_status"] for p in rows.values()])
+
+
+def check_foreign_proc():
+    """A new pid namespace that still sees the old one's /proc: nothing in it may be believed."""
+    document, _ = snapshot(before=("unshare", "--pid", "--fork", "--kill-child"))
+    rows = document["processes"]
+    result([p["pid"] for p in rows] == [1], "foreign /proc: only our namespace", rows)
+    result(all(p["rss_bytes"] > 0 and p["rss_anon_bytes"] is not None for p in rows),
+           "foreign /proc: counters are there", rows)
+    result(all(p["pss_bytes"] is None and p["uss_bytes"] is None and p["pss_status"] != "ok"
+               for p in rows), "foreign /proc: no PSS, and it says so", rows)
+    result(document["totals"]["pss_bytes"] is None and
+           document["totals"]["pss_missing_processes"] == 1,
+           "foreign /proc: no total of PSS", document["totals"])
+    # Asked for it, its processes are shown by its own numbers, and nothing is looked up by them.
+    document, _ = snapshot("--source", "proc", before=("unshare", "--pid", "--fork",
+                                                       "--kill-child"))
+    result(all(p["pss_bytes"] is None and p["cgroup"] is None and p["pss_status"] != "ok"
+               for p in document["processes"]), "foreign /proc: not even with --source proc",
+           document["processes"])
+
+
+# ---- churn ----
+
+
+def absurd(document):
+    """What cannot be, whatever the machine does meanwhile."""
+    most = document["system"]["memory_total_bytes"] + document["system"]["swap_total_bytes"]
+    now = document["timestamp_ms"]
+    pids = [p["pid"] for p in document["processes"]]
+    if len(pids) != len(set(pids)):
+        yield "a pid twice"
+    if document["collection"]["reported"] != len(pids):
+        yield "reported is not the number of rows"
+    for p in document["processes"]:
+        for key, value in p.items():
+            if key.endswith("_bytes") and value is not None:
+                if value < 0 or (value > most and key != "vsize_bytes"):
+                    yield "%s is %d in %r" % (key, value, p)
+        if p["pss_status"] == "ok" and p["pss_bytes"] is None:
+            yield "PSS is ok but null in %r" % p
+        if p["pss_bytes"] is not None and p["pss_bytes"] < p["uss_bytes"]:
+            yield "PSS is less than USS in %r" % p
+        if not 0 < p["start_time_ms"] <= now + 1000:
+            yield "start_time_ms in %r" % p
+        if p["pid"] <= 0 or p["ppid"] < 0 or p["threads"] < 1:
+            yield "numbers in %r" % p
+
+
+def check_churn():
+    problems, seen, gone, start = [], set(), 0, time.monotonic()
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(mkmem("churn"))
+        for i in range(100):
+            source = ("--source", ("bpf", "proc")[i % 5 == 4])
+            try:
+                document, done = snapshot(*source)
+            except (RuntimeError, ValueError) as error:
+                problems.append(error)
+                continue
+            problems.extend(absurd(document))
+            if done.stderr:
+                problems.append(done.stderr)
+            seen.update(p["pid"] for p in document["processes"])
+            gone += document["collection"]["gone"]
+            if document["source"]["counters"] != source[1]:
+                problems.append(document["source"])
+    result(not problems, "churn: 100 snapshots, all sound", problems[:2])
+    result(len(seen) > 50, "churn: there was some", seen)
+    print("# churn: %d pids seen, %d gone while they were read, %.1f s" %
+          (len(seen), gone, time.monotonic() - start))
+
+
+# ---- hostile names ----
+
+
+def check_names():
+    with mkmem("names") as pids:
+        document, _ = snapshot("-o", "+cmdline")
+        mine = [p for p in document["processes"] if p["pid"] in pids.values()]
+        result(len(mine) == len(pids), "names: all are listed", mine)
+        done = run(STATIC, "-a", "-w", "-o", "pid,comm,name,cmdline,cgroup", "--source", "bpf")
+        text = done.stdout.decode("utf-8", "strict")
+        bad = [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160
+                                                 or c in "\u202e\u2028\u2029")]
+        result(done.returncode == 0 and not bad, "names: the table shows nothing raw", bad)
+        rows = [line for line in text.splitlines() if re.match(r" *\d+ ", line)]
+        result(all(any(re.match(r" *%d " % pid, row) for row in rows) for pid in pids.values()),
+               "names: one line a process", text)
+        for role, pattern in (("newline", "^a\nb"), ("space", r"^two words \(x\) y $")):
+            document, _ = snapshot("--pss", "none", "-f", pattern)
+            found = [p["pid"] for p in document["processes"]]
+            result(pids["names", role] in found, "names: found by name (%s)" % role, found)
+
+
+def check_schema():
+    try:
+        import jsonschema
+    except ImportError:
+        print("skip schema: python3-jsonschema is not installed")
+        return
+    with open(SCHEMA, encoding="utf-8") as f:
+        schema = json.load(f)
+    with mkmem("names", "clone_vm", "leader_exit", "zombie") as pids:
+        zombie = str(pids["zombie", "zombie"])
+        for args in ((), ("--pss", "none"), ("--source", "proc"), ("-o", "+cmdline"), ("-n", "2"),
+                     ("-p", zombie), ("-p", "2"), ("--total",)):
+            try:
+                jsonschema.validate(snapshot(*args)[0], schema)
+                why = None
+            except (jsonschema.ValidationError, RuntimeError, ValueError) as error:
+                why = str(error).splitlines()[0]
+            result(why is None, "schema: " + " ".join(args).replace(zombie, "ZOMBIE"), why)
+
+
+# ---- the first of many ----
+
+
+def reads(done):
+    found = re.search(rb"smaps_rollup reads: (\d+)", done.stderr)
+    return int(found.group(1)) if found else None
+
+
+def check_top():
+    with mkmem("fleet") as pids:
+        pids = ",".join(str(n) for n in pids.values())
+        for key in ("pss", "uss", "pss_anon", "pss_swap", "rss", "rss,pss"):
+            column = key.split(",")[0] + "_bytes"
+            everything, _ = snapshot("-p", pids, "-s", key)
+            top, done = snapshot("-p", pids, "-s", key, "-n", "20", "--timing")
+            order = [p["pid"] for p in everything["processes"]]
+            values = [p[column] for p in everything["processes"]]
+            result(len(order) > 300 and values == sorted(values, reverse=True),
+                   "top: all in order of " + key, values)
+            result([p["pid"] for p in top["processes"]] == order[:20],
+                   "top: the first 20 of %s are exact" % key,
+                   ([p["pid"] for p in top["processes"]], order[:20]))
+            n = reads(done)
+            result(n is not None and 20 <= n < 100,
+                   "top: fewer than 100 reads for 20 of %d by %s" % (len(order), key), n)
+        _, done = snapshot("-p", pids, "--pss", "none", "-n", "20", "--timing", "-s", "rss")
+        result(reads(done) in (0, None), "top: no reads without PSS", done.stderr)
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip situations: needs root and a kernel with BTF")
+        return 0
+    for check in (check_namespace, check_foreign_proc, check_names, check_schema, check_top,
+                  check_churn):
+        try:
+            check()
+        except Exception as error:  # one situation that fails whole leaves the others
+            result(False, check.__name__, repr(error))
+        sys.stdout.flush()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
