@@ -291,6 +291,11 @@ static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 		barrier();
 		if (kaddr(task, mm) == mm && kget(task, self_exec_id) == exec_id) {
 			r->mm_id = scrambled(mm);
+			/* An exited leader is in no cgroup, its threads are. */
+			if (bpf_core_field_exists(struct task_struct, cgroups)) {
+				r->cgroup_key = scrambled(kaddr(task, cgroups));
+				r->valid |= ZMEM_VALID_CGROUP;
+			}
 			return true;
 		}
 	}
@@ -321,10 +326,6 @@ static __always_inline bool read_task(__u64 leader, struct zmem_record *r)
 	r->size = sizeof(*r);
 	if (flags & PF_FORKNOEXEC)
 		r->flags |= ZMEM_FORKED;
-	if (bpf_core_field_exists(struct task_struct, cgroups)) {
-		r->cgroup_key = scrambled(kaddr(task, cgroups));
-		r->valid |= ZMEM_VALID_CGROUP;
-	}
 	return true;
 }
 

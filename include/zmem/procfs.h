@@ -37,6 +37,18 @@ void procfs_close(struct procfs *proc);
 int procfs_open_pid(const struct procfs *proc, pid_t pid);
 
 /*
+ * Opens PID/task/TID/ of a thread that lives, other than the leader: where the memory of a process
+ * is shown whose leader has exited. Returns an fd or -ESRCH.
+ */
+int procfs_open_thread(int pid_fd);
+
+/*
+ * The base name of the executable behind PID/exe, without the kernel's " (deleted)". Returns its
+ * length, terminated in buf, or a negative errno.
+ */
+ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap);
+
+/*
  * Calls fn for every process directory, in no order, until fn returns other than 0.
  * Returns that, 0, or a negative errno.
  */

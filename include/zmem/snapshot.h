@@ -65,6 +65,7 @@ struct process {
 	bool mm_owner;	   /* the one of them that carries it in totals */
 	enum process_kind kind;
 	bool raced;	    /* the kernel side could not read it */
+	bool leader_exited; /* its memory is seen through another of its threads */
 	bool forked;	    /* not exec'ed since fork */
 	bool sharing_known; /* forked, write_protect_seq and ksm_pages mean something */
 	uint32_t write_protect_seq;

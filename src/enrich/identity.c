@@ -3,10 +3,9 @@
  * Names that only /proc has: cgroups, command lines, executables with long names. Reads what it is
  * asked for and nothing twice: identity is dearer than the counters.
  */
-#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -23,7 +22,7 @@ static const char *keep(struct snapshot *s, struct text_part part)
 
 static bool read_cgroup(const struct procfs *proc, struct snapshot *s, struct process *p)
 {
-	cleanup_close int fd = open_process(proc, p->pid, p->start_ns);
+	cleanup_close int fd = open_process(proc, p);
 	struct proc_cgroup cgroup;
 	char text[8192];
 	ssize_t len;
@@ -70,7 +69,7 @@ void enrich_cgroups(const struct procfs *proc, struct snapshot *s, struct rows *
 
 static void read_cmdline(const struct procfs *proc, struct snapshot *s, struct process *p)
 {
-	cleanup_close int fd = open_process(proc, p->pid, p->start_ns);
+	cleanup_close int fd = open_process(proc, p);
 	char text[CMDLINE_READ + 1];
 	ssize_t len;
 
@@ -102,20 +101,17 @@ void enrich_names(const struct procfs *proc, struct snapshot *s)
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = &s->process[i];
 		cleanup_close int fd = -1;
-		char path[4096];
-		const char *slash, *name;
+		char name[NAME_MAX + 1];
+		const char *copy;
 		ssize_t len;
 
 		if (!p->name_cut)
 			continue;
-		fd = open_process(proc, p->pid, p->start_ns);
-		len = fd < 0 ? -1 : readlinkat(fd, "exe", path, sizeof(path));
-		slash = len > 0 ? memrchr(path, '/', (size_t)len) : NULL;
-		if (!slash)
-			continue;
-		name = arena_strndup(&s->arena, slash + 1, (size_t)(path + len - slash - 1));
-		if (name) {
-			p->name = name;
+		fd = open_process(proc, p);
+		len = fd < 0 ? -1 : procfs_exe_name(fd, name, sizeof(name));
+		copy = len > 0 ? arena_strndup(&s->arena, name, (size_t)len) : NULL;
+		if (copy) {
+			p->name = copy;
 			p->name_cut = false;
 		}
 	}

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "enrich/open_process.h"
 
-int open_process(const struct procfs *proc, pid_t pid, uint64_t start_ns)
+int open_process_by(const struct procfs *proc, pid_t pid, uint64_t start_ns, bool leader_exited)
 {
 	cleanup_close int fd = -1;
 
@@ -16,5 +16,10 @@ int open_process(const struct procfs *proc, pid_t pid, uint64_t start_ns)
 		return fd;
 	if (!procfs_same_start(proc, fd, start_ns))
 		return -ESRCH;
-	return TAKE_FD(fd);
+	return leader_exited ? procfs_open_thread(fd) : TAKE_FD(fd);
+}
+
+int open_process(const struct procfs *proc, const struct process *p)
+{
+	return open_process_by(proc, p->pid, p->start_ns, p->leader_exited);
 }

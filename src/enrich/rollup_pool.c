@@ -75,10 +75,18 @@ static enum pss_status status_of(int error)
 	}
 }
 
-static void read_one(const struct procfs *proc, pid_t pid, uint64_t start_ns,
+/* Who is to be read: a copy, since a worker may outlive the snapshot. */
+struct target {
+	pid_t pid;
+	uint64_t start_ns;
+	bool leader_exited;
+};
+
+static void read_one(const struct procfs *proc, const struct target *target,
 		     struct rollup_result *ret)
 {
-	cleanup_close int fd = open_process(proc, pid, start_ns);
+	cleanup_close int fd =
+		open_process_by(proc, target->pid, target->start_ns, target->leader_exited);
 	char text[4096];
 	ssize_t len;
 
@@ -107,7 +115,7 @@ static void pool_free_memory(struct rollup_pool *pool)
 }
 
 /* Takes the next job. Called and returns with the lock held; false: no more work for this one. */
-static bool take_job(struct worker *w, pid_t *ret_pid, uint64_t *ret_start_ns)
+static bool take_job(struct worker *w, struct target *ret_target)
 {
 	struct rollup_pool *pool = w->pool;
 	const struct process *p;
@@ -122,8 +130,7 @@ static bool take_job(struct worker *w, pid_t *ret_pid, uint64_t *ret_start_ns)
 	w->deadline_ns = now_ns() + pool->deadline_ns;
 	if (process_has(p, COUNTER_RSS))
 		w->deadline_ns += (int64_t)(p->value[COUNTER_RSS] / PAGE_BYTES * NS_PER_PAGE);
-	*ret_pid = p->pid;
-	*ret_start_ns = p->start_ns;
+	*ret_target = (struct target){p->pid, p->start_ns, p->leader_exited};
 	return true;
 }
 
@@ -132,14 +139,13 @@ static void *worker_main(void *arg)
 	struct worker *w = arg;
 	struct rollup_pool *pool = w->pool;
 	struct rollup_result result;
-	uint64_t start_ns;
+	struct target target;
 	bool last;
-	pid_t pid;
 
 	pthread_mutex_lock(&pool->lock);
-	while (take_job(w, &pid, &start_ns)) {
+	while (take_job(w, &target)) {
 		pthread_mutex_unlock(&pool->lock);
-		read_one(&pool->proc, pid, start_ns, &result);
+		read_one(&pool->proc, &target, &result);
 		pthread_mutex_lock(&pool->lock);
 		if (w->left_behind)
 			break;

@@ -99,10 +99,11 @@ static pid_t entry_pid(const struct dirent *entry)
 	return (pid_t)pid;
 }
 
-int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg)
+/* Calls fn for the numbers among the names of a directory below dirfd. */
+static int each_number(int dirfd, const char *path, int (*fn)(void *arg, pid_t pid), void *arg)
 {
 	/* Opened anew and not dup'ed: a dup would share its position with all other readers. */
-	cleanup_close int fd = openat(proc->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_closedir DIR *dir = NULL;
 
 	if (fd < 0)
@@ -127,6 +128,66 @@ int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), 
 		if (r != 0)
 			return r;
 	}
+}
+
+int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg)
+{
+	return each_number(proc->fd, ".", fn, arg);
+}
+
+struct thread_search {
+	int pid_fd;
+	int found_fd;
+};
+
+static int is_alive(void *arg, pid_t tid)
+{
+	struct thread_search *search = arg;
+	char name[24], text[2048];
+	cleanup_close int fd = -1;
+	struct proc_stat stat;
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "task/%d", tid);
+	fd = openat(search->pid_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	n = fd < 0 ? -1 : file_read(fd, "stat", text, sizeof(text));
+	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
+		return 0;
+	if (stat.state == 'Z' || stat.state == 'X')
+		return 0;
+	search->found_fd = TAKE_FD(fd);
+	return 1;
+}
+
+int procfs_open_thread(int pid_fd)
+{
+	struct thread_search search = {pid_fd, -1};
+
+	each_number(pid_fd, "task", is_alive, &search);
+	return search.found_fd >= 0 ? search.found_fd : -ESRCH;
+}
+
+ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap)
+{
+	/* d_path() appends it to what is unlinked, and to every memfd (fs/d_path.c). */
+	static const char deleted[] = " (deleted)";
+	const size_t tail = sizeof(deleted) - 1;
+	char path[PATH_MAX];
+	ssize_t len = readlinkat(pid_fd, "exe", path, sizeof(path));
+	const char *slash;
+	size_t n;
+
+	if (len < 0)
+		return -errno;
+	slash = memrchr(path, '/', (size_t)len);
+	n = slash ? (size_t)(path + len - slash - 1) : (size_t)len;
+	if (n > tail && memcmp(path + len - tail, deleted, tail) == 0)
+		n -= tail;
+	if (n >= cap)
+		return -ENAMETOOLONG;
+	memcpy(buf, slash ? slash + 1 : path, n);
+	buf[n] = '\0';
+	return (ssize_t)n;
 }
 
 /*

@@ -4,15 +4,12 @@
  * /proc is on this kernel. Knows which file has what; the texts are parsed elsewhere.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/parse.h"
 #include "source/same_mm.h"
 #include "source/status_fill.h"
 #include "zmem/proc_stat.h"
@@ -50,16 +47,11 @@ static int proc_open(const struct procfs *proc, struct diag *diag, void **ret_st
 /* The executable's base name, else comm. */
 static const char *read_name(int pid_fd, struct arena *arena, const char *comm)
 {
-	char path[4096];
-	ssize_t len = readlinkat(pid_fd, "exe", path, sizeof(path));
-	const char *slash;
+	char name[NAME_MAX + 1];
+	ssize_t len = procfs_exe_name(pid_fd, name, sizeof(name));
 
-	if (len <= 0)
-		return arena_strndup(arena, comm, strlen(comm));
-	slash = memrchr(path, '/', (size_t)len);
-	if (slash && slash + 1 < path + len)
-		return arena_strndup(arena, slash + 1, (size_t)(path + len - slash - 1));
-	return arena_strndup(arena, path, (size_t)len);
+	return len > 0 ? arena_strndup(arena, name, (size_t)len)
+		       : arena_strndup(arena, comm, strlen(comm));
 }
 
 static int32_t read_oom_score_adj(int pid_fd)

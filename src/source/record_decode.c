@@ -105,6 +105,7 @@ static void decode_counters(const struct zmem_record *r, const struct decode_lim
 	}
 	p->forked = r->flags & ZMEM_FORKED;
 	p->raced = r->flags & ZMEM_RACED;
+	p->leader_exited = r->flags & ZMEM_LEADER_EXITED;
 	p->mm_key = r->mm_id;
 }
 
@@ -138,10 +139,9 @@ static int decode_one(const struct zmem_record *r, const struct decode_limits *l
 	p->start_ns = r->start_boottime_ns;
 	memcpy(p->comm, r->comm, sizeof(p->comm));
 	p->comm[sizeof(p->comm) - 1] = '\0';
-	if (r->kind == ZMEM_PROCESS) {
+	p->counters_source = FROM_BPF;
+	if (r->kind == ZMEM_PROCESS)
 		decode_counters(r, limits, p);
-		p->counters_source = FROM_BPF;
-	}
 	if (p->kind == PROCESS_KTHREAD)
 		p->pss_status = PSS_KERNEL_THREAD;
 	else if (p->kind == PROCESS_ZOMBIE)

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows which figure of status is which counter; reads only what it is pointed at. */
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "source/status_fill.h"
 #include "zmem/proc_status.h"
+#include "zmem/procfs.h"
 
 static const struct {
 	enum status_figure figure;
@@ -41,25 +37,9 @@ static bool read_status(int dir_fd, const char *path, struct proc_status *ret)
 /* The memory of a process whose leader has exited: any live thread shows all of it. */
 static bool read_thread_status(int pid_fd, struct proc_status *ret)
 {
-	int fd = openat(pid_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
+	cleanup_close int fd = procfs_open_thread(pid_fd);
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	while ((entry = readdir(dir))) {
-		char path[sizeof(entry->d_name) + 8];
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/status", entry->d_name);
-		if (read_status(fd, path, ret) && ret->have)
-			return true;
-	}
-	return false;
+	return fd >= 0 && read_status(fd, "status", ret) && ret->have;
 }
 
 bool status_fill(struct process *p, int pid_fd)
@@ -70,8 +50,11 @@ bool status_fill(struct process *p, int pid_fd)
 	if (!read_status(pid_fd, "status", &status))
 		return false;
 	p->uid = status.euid;
-	if (!status.have && !read_thread_status(pid_fd, &status))
-		return false;
+	if (!status.have) {
+		if (!read_thread_status(pid_fd, &status))
+			return false;
+		p->leader_exited = true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
 		if (!process_has(p, figures[i].counter) &&
 		    (status.have >> figures[i].figure & 1))

@@ -40,6 +40,7 @@ static const struct figure {
 	{"pss_file_bytes", IN_ROLLUP_PSS, "Pss_File", 1},
 	{"pss_shmem_bytes", IN_ROLLUP_PSS, "Pss_Shmem", 1},
 	{"pss_swap_bytes", IN_ROLLUP_PSS, "Pss+SwapPss", 2},
+	{"shared_bytes+uss_bytes", IN_ROLLUP_PSS, "Pss", 1},
 	{"thp_bytes", IN_ROLLUP_PSS, "AnonHugePages+ShmemPmdMapped+FilePmdMapped"},
 };
 
@@ -164,6 +165,18 @@ static void compare_number(struct report *r, const char *line, const char *key, 
 		differ(r, "%s is %lld, not %lld", key, got, before);
 }
 
+/* Where the cgroup is a service's own, the unit is its last component. */
+static void compare_unit(struct report *r, const char *line, const char *cgroup)
+{
+	static const char service[] = ".service";
+	const char *last = strrchr(cgroup, '/');
+	size_t len = last ? strlen(++last) : 0;
+
+	if (len >= sizeof(service) && !strcmp(last + len - strlen(service), service) &&
+	    !json_text_is(line, "unit", last, len))
+		differ(r, "unit is not %s", last);
+}
+
 static void compare_identity(struct report *r, const char *line, const struct reading *before,
 			     const struct reading *after)
 {
@@ -192,6 +205,8 @@ static void compare_identity(struct report *r, const char *line, const struct re
 		moved(r);
 	else if (*before->cgroup && strncmp(cgroup, before->cgroup, 400))
 		differ(r, "cgroup is %s, not %s", cgroup, before->cgroup);
+	else
+		compare_unit(r, line, before->cgroup);
 }
 
 enum verdict compare_process(const struct mode *mode, const char *line,

@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What tables show: columns, units, header, sums; and that they say what JSON says.
+. "$(dirname "$0")/../support/cli.sh"
+
+mkmem_begin anon shmem fork prot_none || not_ok 'mkmem' 'did not start'
+pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
+one=${pids%%,*}
+
+zmem -o help
+expect_rc '-o help: exit code' 0
+expect_stderr_lines '-o help: silent on stderr' 0
+cut -d' ' -f1 "$TMP/out" >"$TMP/keys"
+for key in pid ppid user uid comm name cmdline unit container cgroup threads start oom_score_adj swap \
+	swap_pss uss pss pss_anon pss_file pss_shmem rss rss_anon rss_file rss_shmem pss_swap shared \
+	vsize locked pinned pgtables hugetlb thp %pss %swap pss_source pss_status; do
+	check "-o help lists $key" grep -qx -e "$key" "$TMP/keys"
+done
+equal '-o help lists none twice' "$(sort "$TMP/keys" | uniq -d)" ''
+while read -r key; do
+	zmem -o "$key" -s "$key" -p "$one"
+	[ "$rc" = 0 ] || not_ok "column $key" "exit code $rc: $err"
+	equal "column $key: header, row, total" "$(wc -l <"$TMP/out")" 3
+	equal "column $key: no blank line, nothing on stderr" "$(grep -c '^ *$' "$TMP/out")$err" 0
+done <"$TMP/keys"
+zmem -o "$(paste -sd, "$TMP/keys")" -w -p "$one"
+expect_rc 'all columns at once' 0
+equal 'all columns at once: their heads' "$(head -n 1 "$TMP/out" | wc -w)" "$(wc -l <"$TMP/keys")"
+# Every byte figure of JSON is a column, and the other way round.
+zmem -J -p "$one"
+equal 'counters of JSON are columns' "$(jq -r '.processes[0] | keys[] | select(endswith("_bytes")) |
+	rtrimstr("_bytes")' "$TMP/out" | grep -vxf "$TMP/keys")" ''
+
+zmem -o pid,rss,name -p "$one"
+expect_out '-o: these and in this order' '^ *PID +RSS +NAME$'
+zmem -o NAME,Pid -p "$one"
+expect_out '-o: letters of any size' '^NAME +PID *$'
+zmem -o pid,pid -p "$one"
+expect_out '-o: one twice' '^ *PID +PID *$'
+zmem -o +vsize -p "$one"
+expect_out '-o +COL: behind the default ones' '^ *PID +USER .* NAME +VSIZE$'
+zmem -o +vsize,cmdline -p "$one"
+expect_out '-o +COL,COL' ' NAME +VSIZE +CMDLINE$'
+expect_out '-o +cmdline: the command line' 'mkmem --shape'
+zmem -o +pid -p "$one"
+expect_out '-o +COL that is there: not twice' '^ *PID +USER .* NAME$'
+zmem -p "$one"
+expect_out 'default columns' '^ *PID +USER +SWAP +USS +PSS +RSS +RSS_ANON +RSS_FILE +RSS_SHMEM +NAME$'
+cp "$TMP/out" "$TMP/with"
+zmem -H -p "$one"
+equal '-H: the same without the header' "$(cut -c 2- "$TMP/out" | sed 's/  */ /g' | head -n 1)" \
+	"$(sed -n 2p "$TMP/with" | cut -c 2- | sed 's/  */ /g')"
+refuse_out '-H: no header' PID
+zmem -o pid,user,uid -p "$one"
+expect_out 'user by name' "^ *$one +root +0\$"
+zmem --numeric -o pid,user,uid -p "$one"
+expect_out '--numeric: user by number' "^ *$one +0 +0\$"
+refuse_out '--numeric: no name' root
+zmem --total
+equal '--total: header and total' "$(wc -l <"$TMP/out")" 2
+expect_out '--total: the total' 'total of [0-9]+ processes'
+zmem --total -H
+equal '--total -H: the total alone' "$(wc -l <"$TMP/out")" 1
+zmem --total -p "$one"
+expect_out '--total of one' 'total of 1 process(;|$)'
+
+# ---- units ----
+
+big=$(mkmem_pid_of anon main)
+zmem -H -o pid,rss,vsize -p "$big"
+expect_out 'units: MiB, three digits' "^ *$big +1[6-9]\.[0-9] MiB +1[6-9]\.[0-9] MiB\$"
+zmem -H -b -o pid,rss,rss_anon,vsize,name -p "$pids"
+kb() { sed -n "s/^$1:[[:space:]]*\([0-9]*\) kB/\1/p" "/proc/$2/status"; }
+same=0
+for pid in ${pids//,/ }; do
+	read -r rss anon vsize < <(sed -n "s/^ *$pid //p" "$TMP/out")
+	if [ "$rss" = $(($(kb VmRSS "$pid") * 1024)) ] && [ "$anon" = $(($(kb RssAnon "$pid") * 1024)) ] &&
+		[ "${vsize%% *}" = $(($(kb VmSize "$pid") * 1024)) ]; then
+		same=$((same + 1))
+	else
+		not_ok "-b: bytes of $pid" "$rss $anon $vsize is not what its status says"
+	fi
+done
+equal '-b: exact bytes of all' "$same" "$(echo "$pids" | tr , '\n' | wc -l)"
+refuse_out '-b: no units' '[KMG]iB'
+
+# ---- sums ----
+
+# Rows that carry their address space add up to the total line.
+zmem -H -b -p "$pids" -o swap,uss,pss,rss,rss_anon,rss_file,rss_shmem,vsize,pgtables,name
+sums=$(grep -v 'total of' "$TMP/out" | awk '{for (i = 1; i <= 9; i++) s[i] += $i}
+	END {for (i = 1; i <= 9; i++) printf "%d ", s[i]}')
+total=$(sed -n 's/ *total of.*//p' "$TMP/out" | awk '{$1 = $1; print $0 " "}')
+equal 'the rows add up to the total line' "$sums" "$total"
+equal 'the total line is the last' "$(tail -n 1 "$TMP/out" | grep -c 'total of')" 1
+# With --top the shown and the others do.
+zmem -H -b -p "$pids" -n 2 -o swap,rss,rss_anon,vsize,name
+equal 'rows and others add up to the total line' "$(grep -v 'total of' "$TMP/out" |
+	awk '{for (i = 1; i <= 4; i++) s[i] += $i} END {for (i = 1; i <= 4; i++) printf "%d ", s[i]}')" \
+	"$(sed -n 's/ *total of.*//p' "$TMP/out" | awk '{$1 = $1; print $0 " "}')"
+# Idle processes: both formats show the same figures. A static program shares no page with them.
+fields='pid ppid uid threads oom_score_adj swap swap_pss uss pss pss_anon pss_file pss_shmem rss rss_anon
+	rss_file rss_shmem pss_swap shared vsize locked pinned pgtables hugetlb thp'
+keys='.pid, .ppid, .uid, .threads, .oom_score_adj'
+for field in $fields; do
+	case $field in
+	pid | ppid | uid | threads | oom_score_adj) ;;
+	*) keys="$keys, .${field}_bytes" ;;
+	esac
+done
+# shellcheck disable=SC2086
+"$STATIC" -H -b -p "$pids" -s pid -o "$(echo $fields | tr ' ' ,)" | sed '$d' |
+	awk '{$1 = $1; print}' >"$TMP/table"
+"$STATIC" -J -p "$pids" -s pid >"$TMP/out"
+jq -r ".processes[] | [$keys | . // \"-\" | tostring] | join(\" \")" "$TMP/out" >"$TMP/json"
+check 'table and JSON show the same figures' diff "$TMP/table" "$TMP/json"
+equal 'and they are all there' "$(wc -l <"$TMP/table")" "$(echo "$pids" | tr , '\n' | wc -l)"
+"$STATIC" -H -b -p "$pids" --total -o swap,uss,pss,rss,vsize,name | sed 's/ *total of.*//' |
+	awk '{$1 = $1; print}' >"$TMP/table"
+jq -r '.totals | [.swap_bytes, .uss_bytes, .pss_bytes, .rss_bytes, .vsize_bytes | tostring] | join(" ")' \
+	"$TMP/out" >"$TMP/json"
+check 'table and JSON show the same totals' diff "$TMP/table" "$TMP/json"
+zmem -H -o pid,pss,pss_swap,thp,pss_status --pss none -p "$one"
+expect_out 'not measured is a dash' "^ *$one +- +- +- +skipped"
+zmem -H --total -o pss,rss,name --pss none -p "$one"
+expect_out 'nor is its sum a number' '^ *- +[0-9.]+ MiB +total of'
+
+# ---- what is said on stderr ----
+
+zmem --timing -p "$one"
+expect_rc '--timing: exit code' 0
+for phase in load collect filter pss check names render all; do
+	expect_err "--timing: $phase" "^$phase +[0-9]+\.[0-9]+ ms$"
+done
+expect_err '--timing: reads' '^smaps_rollup reads: 1$'
+zmem --timing --pss none
+expect_err '--timing --pss none: no read' '^smaps_rollup reads: 0$'
+zmem --timing -J -p "$pids"
+expect_json '--timing: the document is as ever'
+zmem -v -p "$one"
+expect_err '-v: the source' '^zmem-bpf: counters come from (bpf|proc)'
+expect_out '-v: the table is as ever' '^ *PID'
+zmem -q -p "$one"
+expect_stderr_lines '-q: nothing' 0

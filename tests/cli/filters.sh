@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Which processes are shown, in which order, how many; and that JSON is valid in every mode.
+. "$(dirname "$0")/../support/cli.sh"
+
+mkmem_begin anon shmem fork clone_vm leader_exit zombie || not_ok 'mkmem' 'did not start'
+# Whose copy it is, nobody else can be meant.
+cp "$(command -v sleep)" "$TMP/zmem_clitest"
+"$TMP/zmem_clitest" 1000.25 &
+sleeper=$!
+setpriv --reuid=65534 --regid=65534 --clear-groups "$TMP/zmem_clitest" 1000.5 &
+nobody=$!
+end_sleepers() {
+	kill "$sleeper" "$nobody" 2>/dev/null
+	lib_cleanup
+}
+trap end_sleepers EXIT
+wait_for grep -q '^Uid:.65534' "/proc/$nobody/status"
+wait_for grep -aq 1000.5 "/proc/$nobody/cmdline"
+pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
+zombie=$(mkmem_pid_of zombie zombie)
+
+# ---- who ----
+
+zmem -J -u root
+expect_json '-u root' '.processes | length > 0 and all(.uid == 0 and .user == "root")'
+zmem -J -u 0
+expect_json '-u 0' '.processes | length > 0 and all(.uid == 0)'
+zmem -J -u nobody
+expect_json '-u nobody' ".processes | any(.pid == $nobody) and all(.uid == 65534)"
+zmem -J -u root,nobody
+expect_json '-u root,nobody' \
+	".processes | any(.pid == $nobody) and any(.pid == $sleeper) and all(.uid == 0 or .uid == 65534)"
+zmem -J -u root -u 65534
+expect_json '-u twice adds up' '[.processes[].uid] | unique == [0, 65534]'
+zmem -J -p "$sleeper"
+expect_json '-p' ".processes | length == 1 and .[0].pid == $sleeper"
+zmem -J -p "$sleeper,$nobody"
+expect_json '-p of two' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
+zmem -J -p "$sleeper" -p "$nobody" -u nobody
+expect_json '-p and -u: both must hold' "[.processes[].pid] == [$nobody]"
+expect_rc '-p and -u: who is there but not wanted is not missing' 0
+zmem -J -f '^zmem_clitest$'
+expect_json '-f, the whole name' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
+zmem -J -f 'mem_clit'
+expect_json '-f, a part of the name' "[.processes[].pid] | contains([$sleeper, $nobody])"
+zmem -J -f '1000[.]25'
+expect_json '-f, the command line' "[.processes[].pid] == [$sleeper]"
+expect_json '-f: the command line that matched is in the document' \
+	'.processes[0].cmdline | endswith("zmem_clitest 1000.25")'
+zmem -J -f 'zmem_(x|clitest)' -u nobody
+expect_json '-f and -u: both must hold' "[.processes[].pid] == [$nobody]"
+zmem -J -f '^no such name or command line$'
+expect_rc '-f that matches nothing: exit code' 0
+expect_json '-f that matches nothing: none' '.processes == [] and .totals.processes == 0 and
+	.collection.filtered > 0'
+zmem -f '^no such name or command line$'
+expect_out '-f that matches nothing: a total of 0' 'total of 0 processes'
+zmem -J --pss none
+expect_json 'no kernel threads and no zombies unless asked for' \
+	'all(.processes[]; .pss_status != "kernel_thread" and .rss_bytes != null)'
+expect_json 'who was seen is shown, filtered, a kernel thread or a zombie' '.collection |
+	.processes_seen == .reported + .filtered + .kernel_threads + .zombies'
+expect_json 'command lines are only read where asked for' 'all(.processes[]; has("cmdline") | not)'
+
+# ---- who, in all modes a valid document ----
+
+# In every mode: ids are unique, what is not measured is null and has a reason, totals add up.
+# shellcheck disable=SC2016
+sound='([.processes[].pid] | length == (unique | length)) and
+	all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok")) and
+	.collection.reported == (.processes | length)'
+# shellcheck disable=SC2016
+sums='def sum(f): map(f // 0) | add // 0;
+	([.processes[] | select(.mm_owner)]) as $rows | .totals as $t |
+	all("rss_bytes", "swap_bytes", "pss_bytes", "uss_bytes", "rss_anon_bytes", "rss_file_bytes",
+	    "rss_shmem_bytes", "vsize_bytes", "pgtables_bytes"; . as $key |
+	    ($rows | map(.[$key] // 0) | add // 0) == ($t[$key] // 0))'
+for mode in '' '--pss none' '--pss rollup' '--pss auto' '--source proc' '--source bpf' "-p $pids" \
+	"-p $pids --source proc" '-o +cmdline' '-r' '-s name' '-a' '-b' '-H' '-w' '--numeric' \
+	'--color always' '-u root' '-f zmem' '-q' 'snapshot -F json'; do
+	# shellcheck disable=SC2086
+	zmem -J $mode
+	expect_json "valid, sound, totals add up: $mode" "($sound) and ($sums)"
+	expect_rc "exit code: $mode" 0
+done
+for mode in '--top 5' '-n 1' '-n 3 -s swap' '-n 5 --pss none' '-n 5 -s name' '-n 5 -r -s uss' \
+	'--top 5 --source proc' '-n 1000000000'; do
+	# shellcheck disable=SC2086
+	zmem -J $mode
+	expect_json "valid, sound: $mode" "$sound"
+	want=${mode#*-n } want=${want#*--top } want=${want%% *}
+	expect_json "so many rows: $mode" \
+		'(.processes | length) == ([$n, .totals.processes] | min)' --argjson n "$want"
+done
+zmem -J --total
+expect_json '--total: valid, no rows, all summed' '.processes == [] and .totals.processes > 5 and
+	.totals.rss_bytes > 0 and .totals.pss_bytes > 0'
+zmem -J -p 2
+expect_json 'a kernel thread by pid' '.processes | length == 1 and .[0].name == "kthreadd" and
+	.[0].pss_status == "kernel_thread" and .[0].rss_bytes == null'
+zmem -J -p 2 --source proc
+expect_json 'a kernel thread by pid, from /proc' '.processes | length == 1 and
+	.[0].pss_status == "kernel_thread" and .[0].rss_bytes == null'
+zmem -J -p "$zombie"
+expect_json 'a zombie by pid' '.processes | length == 1 and .[0].pss_status == "gone" and
+	.[0].rss_bytes == null and .[0].pss_bytes == null'
+zmem -J -p "$zombie" --source proc
+expect_json 'a zombie by pid, from /proc' '.processes | length == 1 and .[0].rss_bytes == null'
+(exec "$ZMEM" -J -p "$BASHPID") >"$TMP/out" 2>"$TMP/err"
+expect_json 'itself' '.processes | length == 1 and .[0].name == "zmem-bpf" and
+	.[0].pss_status == "ok"'
+
+# ---- in which order ----
+
+# ordered NAME KEYS ARG…: KEYS make an array of each row that must be ascending.
+ordered() {
+	local name=$1 keys=$2
+	shift 2
+	zmem -J "$@"
+	expect_json "order: $name" "[.processes[] | select(has(\"name_hex\") | not) | $keys] |
+		length > 5 and . == sort"
+}
+ordered 'the default is PSS' '[.pss_bytes == null, -(.pss_bytes // 0), .pid]'
+ordered '-s rss' '[-.rss_bytes, .pid]' -s rss
+ordered '-r -s rss' '[.rss_bytes, .pid]' -r -s rss
+ordered '-s uss -r' '[.uss_bytes == null, .uss_bytes, .pid]' -s uss -r
+ordered '-s name' '[.name, .pid]' -s name
+ordered '-s name,rss' '[.name, -.rss_bytes, .pid]' -s name,rss
+ordered '-s swap,name,pid' '[-.swap_bytes, .name, .pid]' -s swap,name,pid
+ordered '-s user,rss_anon' '[.user, -.rss_anon_bytes, .pid]' -s user,rss_anon
+# Counters are biggest first, all else is ascending.
+ordered '-s threads,pid' '[.threads, .pid]' -s threads,pid
+ordered '-r -s threads,rss' '[-.threads, .rss_bytes, .pid]' -r -s threads,rss
+ordered '-s pid' '[.pid]' -s pid
+ordered '-r -s pid' '[-.pid]' -r -s pid
+ordered '-s start' '[.start_time_ms, .pid]' -s start
+ordered '-s VSIZE' '[-.vsize_bytes, .pid]' -s VSIZE
+ordered '-s %pss' '[.pss_bytes == null, -(.pss_bytes // 0), .pid]' -s %pss
+ordered '--pss none falls back to RSS' '[-.rss_bytes, .pid]' --pss none
+zmem -H -o name,rss -s name -r --pss none
+equal 'order: text in reverse' "$(grep -v 'total of' "$TMP/out" | cut -d' ' -f1)" \
+	"$(grep -v 'total of' "$TMP/out" | cut -d' ' -f1 | sort -r)"
+
+# ---- how many ----
+
+# Of idle processes: nothing moves between two runs. A row of mm_owner is not the point here.
+idle='.processes[] | [.pid, .name, .rss_bytes, .pss_bytes, .uss_bytes]'
+for keys in pss uss rss swap name pss_anon,rss shared pss_swap,pid; do
+	for reverse in '' -r; do
+		# shellcheck disable=SC2086
+		"$STATIC" -J -p "$pids" -s $keys $reverse | jq -c "$idle" >"$TMP/all"
+		for n in 1 3 7; do
+			# shellcheck disable=SC2086
+			"$STATIC" -J -p "$pids" -s $keys $reverse -n $n | jq -c "$idle" >"$TMP/first"
+			if head -n "$n" "$TMP/all" | cmp -s - "$TMP/first" && [ -s "$TMP/first" ]; then
+				ok "-n $n -s $keys $reverse: the first of all"
+			else
+				not_ok "-n $n -s $keys $reverse: the first of all" "$(paste -sd' ' "$TMP/first"), not $(
+					head -n "$n" "$TMP/all" | paste -sd' ')"
+			fi
+		done
+	done
+done
+zmem -H -n 4 -p "$pids"
+equal '-n 4: four rows, the others and the total' "$(wc -l <"$TMP/out")" 6
+expect_out '-n 4: how many more' '… [0-9]+ more$'
+zmem -H -n 4 -p "$pids" --total
+equal '-n 4 --total: the total' "$(wc -l <"$TMP/out")" 1
+# Whose first thread is gone holds its memory all the same, and must not hide behind that.
+hog=$(mkmem_pid_of leader_exit main)
+zmem -J -p "$hog,$sleeper"
+expect_json 'the first thread ended: PSS is read of another' \
+	".processes[] | select(.pid == $hog) | .pss_bytes > 0"
+expect_json 'the first thread ended: stands where its PSS belongs' ".processes[0].pid == $hog"
+zmem -J -p "$hog,$sleeper" -n 1
+expect_json 'the first thread ended: is among the first' ".processes[0].pid == $hog"

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What is asked for badly, and how it is told: one line on stderr, nothing on stdout, the right code.
+. "$(dirname "$0")/../support/cli.sh"
+
+# Numbers that no process has: pid_max is far below or, at most, the next power.
+free_pid=4194303
+usage='\(zmem-bpf --help\)$'
+
+refused 'unknown letter' 2 "option -Z $usage" -Z
+refused 'unknown letter among known ones' 2 "option -Z $usage" -JZ
+refused 'unknown option' 2 "option --nope $usage" --nope
+refused 'unknown option with a value' 2 "option --nope=3 $usage" -J --nope=3
+refused 'a letter that cannot be shown' 2 "option -.*$usage" -J $'-\001J'
+refused 'option without its argument' 2 "--top: .*$usage" --top
+refused 'letter without its argument' 2 "--pid: .*$usage" -p
+refused 'argument for a flag' 2 "--help .*$usage" --help=yes
+refused 'unknown command' 2 "frobnicate: .*$usage" frobnicate
+refused 'empty command' 2 "$usage" ''
+refused 'argument behind a command' 2 "extra: .*$usage" snapshot extra
+refused 'argument behind doctor' 2 "extra: .*$usage" doctor extra
+
+refused 'unknown column' 2 "'nope'.*$usage" -o pid,nope
+refused 'unknown appended column' 2 "'\\+?nope'.*$usage" -o +nope
+refused 'no column' 2 "--columns: .*$usage" -o ''
+refused 'only commas' 2 "--columns: .*$usage" -o ,,
+refused 'unknown sort key' 2 "--sort: .*'nope'.*$usage" -s pss,nope
+refused 'empty sort key' 2 "--sort: .*$usage" -s ''
+for pattern in '[' '(' 'a{2' '*a\'; do
+	refused "bad pattern $pattern" 2 "--filter .*$usage" -f "$pattern"
+done
+for number in x 0 -1 1.5 '' ' ' 1x 0x10 99999999999999999999; do
+	refused "bad number '$number'" 2 "--top .*$usage" -n "$number"
+done
+for pid in 0 -1 x 1x 1099511627776 99999999999999999999 1,0 1,x; do
+	refused "bad pid '$pid'" 2 "--pid .*$usage" -p "$pid"
+done
+refused 'no pid' 2 "--pid: .*$usage" -p ''
+refused 'second --pid is bad' 2 "--pid 0.*$usage" -p $$ -p 0
+refused 'no user' 2 "--user: .*$usage" -u ''
+refused 'bad format' 2 "--format xml: .*table.*json.*$usage" -F xml
+refused 'bad color' 2 "--color .*auto.*always.*never.*$usage" --color=sometimes
+refused 'bad pss' 2 "--pss .*$usage" --pss=exactly
+refused 'bad source' 2 "--source .*$usage" --source=ebpf
+refused 'unknown user' 3 'no such user' -u no_such_user_here
+refused 'user number out of range' 3 '4294967296' -u 4294967296
+
+zmem --pid $'\033[31m\n\tx'
+expect_stderr_lines 'an escape in an argument: one line' 1
+expect_printable 'an escape in an argument is not repeated' "$TMP/err"
+zmem $'\302\233x'
+expect_printable 'nor is a control character of Unicode' "$TMP/err"
+
+zmem -p "$free_pid"
+expect_rc 'no such pid: exit code' 3
+expect_stderr_lines 'no such pid: one line' 1
+expect_err 'no such pid: told' "^zmem-bpf: --pid $free_pid: "
+zmem -H -o pid,name -p "$free_pid,$$,4194302"
+expect_rc 'some pids missing: exit code' 3
+expect_stderr_lines 'some pids missing: a line each' 2
+expect_out 'some pids missing: the other is shown' "^ *$$  bash"
+zmem -q -H -o pid,name -p "$free_pid,$free_pid" -p "$$,$$"
+expect_stderr_lines 'a missing pid asked for twice: one line, also when quiet' 1
+equal 'a pid asked for twice: one row' "$(grep -c bash "$TMP/out")" 1
+zmem -J -p "$free_pid" -p $$
+expect_json 'some pids missing: JSON has the other' \
+	'.processes | length == 1 and .[0].pid == $pid' --argjson pid $$
+zmem -J -u no_such_user_here,root
+expect_rc 'some users unknown: exit code' 3
+expect_stderr_lines 'some users unknown: one line' 1
+expect_json 'some users unknown: the other is shown' \
+	'.processes | length > 0 and all(.uid == 0)'
+zmem -p 2
+expect_rc 'a kernel thread by pid is there' 0
+zmem -J -u 4294967294
+expect_rc 'a user number without processes is no error' 0
+expect_json 'and shows none' '.processes == [] and .totals.processes == 0'
+
+zmem --help
+expect_rc '--help: exit code' 0
+expect_stderr_lines '--help: silent on stderr' 0
+for word in --sort --reverse --columns --top --all --pid --user --filter --format --json --bytes \
+	--no-header --wide --numeric --color --pss --source --total --output --timing --verbose \
+	--quiet --help --version snapshot doctor; do
+	grep -q -e "$word" "$TMP/out" || not_ok '--help has all options' "no $word"
+done
+cp "$TMP/out" "$TMP/help"
+for way in '-h' 'frobnicate --help' 'doctor -h' '-o nope -h'; do
+	# shellcheck disable=SC2086
+	zmem $way
+	check "$way: the same" cmp "$TMP/help" "$TMP/out"
+done
+zmem -V
+equal '-V' "$rc $out" "0 zmem-bpf $(sed -n 's/^VERSION := //p' "$SUPPORT/../../Makefile")"
+zmem --version
+expect_out '--version' '^zmem-bpf [0-9]+\.[0-9]+\.[0-9]+$'
+
+# The order of words does not matter, also where the environment wants it to.
+zmem snapshot -J --pss none -p $$
+expect_json 'options behind the command' '.processes | length == 1'
+run env POSIXLY_CORRECT=1 "$ZMEM" snapshot -J --pss none -p $$
+expect_json 'options behind the command, POSIXLY_CORRECT' '.processes | length == 1'
+zmem -J snapshot --pss=none -p$$
+expect_json 'options around the command' '.processes | length == 1'
+zmem -J -F table -p $$
+expect_out 'the last format counts' '^ *PID +USER'
+
+zmem doctor
+expect_rc 'doctor: exit code' 0
+expect_stderr_lines 'doctor: silent on stderr' 0
+for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf' 'counters: proc' /proc \
+	'PSS: smaps_rollup'; do
+	expect_out "doctor: $what" "^$what +(ok|no) "
+done
+zmem doctor -v
+expect_rc 'doctor -v' 0

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# --output: the file appears whole or not at all.
+. "$(dirname "$0")/../support/cli.sh"
+
+dir=$TMP/dir
+mkdir "$dir"
+
+# nothing_left NAME DIR FILE…: DIR holds these files and no others.
+nothing_left() {
+	local name=$1 where=$2
+	shift 2
+	equal "$name" "$(find "$where" -mindepth 1 -printf '%f\n' | sort | paste -sd' ')" "$*"
+}
+
+zmem -J --output "$dir/new"
+expect_rc 'a new file: exit code' 0
+equal 'a new file: silent' "$out$err" ''
+cp "$dir/new" "$TMP/out"
+expect_json 'a new file: whole'
+nothing_left 'a new file: nothing beside it' "$dir" new
+(umask 027 && "$ZMEM" -J --output "$dir/masked")
+equal 'a new file: umask counts' "$(stat -c %a "$dir/masked")" 640
+rm "$dir/masked"
+
+echo old >"$dir/old"
+zmem --output "$dir/old"
+check 'an old file is replaced' grep -q '^ *PID' "$dir/old"
+# Command lines hold secrets: who could not read the file must not be able to afterwards.
+chmod 600 "$dir/old"
+zmem -J -o +cmdline --output "$dir/old"
+equal 'a private file stays private' "$(stat -c %a "$dir/old")" 600
+ln -s old "$dir/link"
+zmem -J --output "$dir/link"
+check 'a link stays a link' test -L "$dir/link"
+cp "$dir/old" "$TMP/out"
+expect_json 'a link: its target is written'
+ln -s missing "$dir/dangling"
+zmem --output "$dir/dangling"
+check 'a dangling link: its target is made' test -s "$dir/missing"
+ln -s loop "$dir/loop"
+refused 'a link to itself' 1 'Too many levels' --output "$dir/loop"
+rm "$dir"/*
+
+refused 'no name' 1 'No such file' --output ''
+refused 'a missing directory' 1 'No such file' --output "$TMP/missing/file"
+refused 'a directory' 1 'Is a directory' --output "$dir"
+refused 'below a file' 1 'Not a directory' --output "$TMP/out/file"
+refused 'too long a name' 1 'too long' --output "$dir/$(printf 'a%.0s' $(seq 300))"
+zmem --output "$dir/$(printf 'a%.0s' $(seq 255))"
+expect_rc 'as long a name as there can be' 0
+rm "$dir"/*
+refused 'a full device' 1 'No space left' --output /dev/full
+zmem --output /dev/null
+expect_rc 'a device' 0
+check 'a device stays one' test -c /dev/null
+zmem -J --output /dev/stdout
+expect_json 'stdout by its name'
+refused 'a bad option leaves no file' 2 'nope' --output "$dir/file" -o nope
+zmem --output "$dir/file" -p 4194303
+expect_rc 'a missing pid: exit code, with a file' 3
+check 'a missing pid: the file is there' test -s "$dir/file"
+echo old >"$dir/file"
+nothing_left 'nothing is left of all that' "$dir" file
+
+# An unprivileged user in a directory that is not his.
+chmod 755 "$dir"
+run as_nobody "$ZMEM" -q --output "$dir/mine"
+expect_rc "others' directory: exit code" 1
+expect_stderr_lines "others' directory: one line" 1
+expect_err "others' directory: the reason" 'Permission denied'
+run as_nobody "$ZMEM" -q --output "$dir/file"
+expect_rc "others' file: exit code" 1
+equal "others' file: as it was" "$(cat "$dir/file")" old
+nothing_left "others' directory: nothing new" "$dir" file
+
+# mounted OPTIONS COMMAND: bash code in a mount namespace with a tmpfs at $m.
+mounted() {
+	run env m="$TMP/mount" ZMEM="$ZMEM" unshare -m bash -c \
+		"mount -t tmpfs -o $1 tmpfs \"\$m\" || exit 99; $2"
+	[ "$rc" != 99 ]
+}
+mkdir "$TMP/mount"
+if mounted size=64k :; then
+	# shellcheck disable=SC2016
+	mounted size=64k 'echo old >"$m/file"; mount -o remount,ro "$m"
+		"$ZMEM" --output "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
+	equal 'read-only file system: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file'
+	expect_stderr_lines 'read-only file system: one line' 1
+	expect_err 'read-only file system: the reason' 'Read-only file system'
+	# shellcheck disable=SC2016
+	mounted size=64k 'echo old >"$m/file"; head -c 56k /dev/zero >"$m/filler"
+		"$ZMEM" -J --output "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
+	equal 'disk full: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
+	expect_stderr_lines 'disk full: one line' 1
+	expect_err 'disk full: the reason' 'No space left'
+	# shellcheck disable=SC2016
+	mounted size=64k,nr_inodes=3 'echo old >"$m/file"; echo >"$m/filler"
+		"$ZMEM" --output "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
+	equal 'no inode left: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
+else
+	skip 'read-only and full file systems' 'no tmpfs in a mount namespace'
+fi
+
+# A file size limit: a signal by default.
+run bash -c 'ulimit -f 1; trap "" XFSZ; exec "$0" -J --output "$1"' "$ZMEM" "$dir/file"
+expect_rc 'over the limit of file sizes: exit code' 1
+equal 'over the limit of file sizes: as it was' "$(cat "$dir/file")" old
+nothing_left 'over the limit of file sizes: nothing new' "$dir" file
+
+# Whoever interrupts it, at whatever moment, finds the old or the new file and nothing else.
+for signal in INT TERM HUP; do
+	for wait in 0 0.001 0.002 0.003 0.004 0.005 0.006 0.008; do
+		# A background job of a shell ignores SIGINT: python does not.
+		"$PYTHON" - "$signal" "$wait" "$ZMEM" "$dir/file" <<-'END'
+			import signal, subprocess, sys, time
+			number = getattr(signal, "SIG" + sys.argv[1])
+			signal.signal(number, signal.SIG_DFL)
+			child = subprocess.Popen([sys.argv[3], "-J", "--output", sys.argv[4]])
+			time.sleep(float(sys.argv[2]))
+			child.send_signal(number)
+			child.wait()
+		END
+	done
+	nothing_left "interrupted by $signal: nothing is left" "$dir" file
+	rm -f "$dir"/.zmem-*
+done
+
+# Two at once write one file: one of them wins, whole.
+for _ in 1 2 3 4 5; do
+	"$ZMEM" -J --output "$dir/file" &
+	"$ZMEM" -J --output "$dir/file" &
+	wait
+	cp "$dir/file" "$TMP/out"
+	rc=0 err=
+	expect_json 'two writers: one document'
+done
+nothing_left 'two writers: nothing else' "$dir" file

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Many processes, processes that come and go, several readers at once.
+. "$(dirname "$0")/../support/cli.sh"
+
+helper fleet
+fleet_begin() { # COUNT KIB
+	rm -f "$TMP/fleet.in"
+	mkfifo "$TMP/fleet.in"
+	"$TMP/fleet" "$1" "$2" <"$TMP/fleet.in" >"$TMP/fleet.out" &
+	fleet=$!
+	exec 8>"$TMP/fleet.in"
+	while ! grep -q . "$TMP/fleet.out"; do
+		kill -0 "$fleet" 2>/dev/null || break
+		sleep 0.05
+	done
+	grep -q READY "$TMP/fleet.out"
+}
+fleet_end() {
+	exec 8>&-
+	wait "$fleet"
+}
+
+# room COUNT: so many more may be started.
+room() {
+	local running limit
+	running=$(find /proc -maxdepth 1 -name '[1-9]*' | wc -l)
+	limit=$(cat /proc/sys/kernel/pid_max)
+	[ "$limit" -gt "$(cat /proc/sys/kernel/threads-max)" ] && limit=$(cat /proc/sys/kernel/threads-max)
+	[ $((running + $1 + 1000)) -lt "$limit" ] &&
+		[ "$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -gt $(($1 * 250)) ]
+}
+
+# Every child of the fleet is there once, with at least what it touched, all else alike.
+# shellcheck disable=SC2016
+whole='[.processes[] | select(.name == "fleet" and .ppid == $fleet)] | length == $count and
+	([.[].pid] | unique | length == $count) and all(.rss_anon_bytes >= $kib * 1024)'
+
+for count in 5000 20000; do
+	if ! room $count; then
+		skip "$count processes" 'this machine has no room for them'
+		continue
+	fi
+	if ! fleet_begin $count 32; then
+		skip "$count processes" "$(cat "$TMP/fleet.out")"
+		fleet_end
+		continue
+	fi
+	run timeout 300 "$ZMEM" -J
+	expect_rc "$count processes: exit code" 0
+	expect_stderr_lines "$count processes: silent" 0
+	if [ $count = 5000 ]; then
+		expect_json "$count processes: valid"
+	fi
+	check "$count processes: all are there" jq -e "$whole and all(.pss_status == \"ok\")" \
+		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
+	# shellcheck disable=SC2016
+	check "$count processes: totals add up" jq -e '.totals.rss_anon_bytes ==
+		([.processes[] | select(.mm_owner) | .rss_anon_bytes] | add)' "$TMP/out"
+	run timeout 300 "$ZMEM" -n 5 -J
+	check "$count processes, -n 5: five" jq -e '.processes | length == 5' "$TMP/out"
+	run timeout 300 "$ZMEM" --source proc --pss none -J
+	check "$count processes, from /proc: all are there" jq -e "$whole" \
+		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
+	run timeout 300 "$ZMEM" -f '^fleet$' --total
+	expect_rc "$count processes, a pattern: exit code" 0
+	expect_out "$count processes, a pattern: counted" "total of $((count + 1)) processes"
+	fleet_end
+done
+
+# ---- coming and going ----
+
+# Several hundred forks and execs each second, until fd 7 is closed.
+mkfifo "$TMP/churn.in"
+for _ in 1 2; do
+	while ! read -r -t 0 <&7; do
+		/bin/true &
+		(:) &
+		(exec /bin/true)
+		wait
+	done 7<"$TMP/churn.in" 8>&- &
+done
+exec 7>"$TMP/churn.in"
+for i in $(seq 30); do
+	case $((i % 3)) in
+	0) args=-J ;;
+	1) args='-J --source proc' ;;
+	2) args='-J --pss none -o +cmdline' ;;
+	esac
+	# shellcheck disable=SC2086
+	zmem $args
+	if [ "$rc" != 0 ] || [ -n "$err" ]; then
+		not_ok "under churn, run $i: $args" "exit code $rc: $err"
+	fi
+	cp "$TMP/out" "$TMP/churn.$i"
+done
+ok 'under churn: thirty runs'
+check 'under churn: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/churn.*
+# shellcheck disable=SC2016
+check 'under churn: nothing is 0 that was not measured, no pid twice' jq -es 'all(.[];
+	all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok") and
+		(.pss_status != "ok" or .pss_bytes > 0)) and
+	([.processes[].pid] | length == (unique | length)))' "$TMP"/churn.*
+check 'under churn: no figure is called wrong' jq -es \
+	'all(.[]; .collection.cross_check == null or .collection.cross_check.different == 0)' "$TMP"/churn.*
+zmem --total
+expect_rc 'under churn: table' 0
+exec 7>&-
+wait
+
+# ---- at once ----
+
+for i in $(seq 12); do
+	timeout -s KILL "$PATIENCE" "$ZMEM" -J >"$TMP/once.$i" 2>"$TMP/once.err.$i" &
+done
+wait
+check 'twelve at once: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/once.[0-9]*
+equal 'twelve at once: none says anything' "$(cat "$TMP"/once.err.*)" ''
+check 'twelve at once: all by the same source' jq -es '[.[].source.counters] | unique | length == 1' \
+	"$TMP"/once.[0-9]*

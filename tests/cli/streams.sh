@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Readers that go away, streams that are closed or full, strange environments.
+. "$(dirname "$0")/../support/cli.sh"
+
+zmem -J
+expect_rc 'all is well: exit code' 0
+expect_stderr_lines 'all is well: silent on stderr' 0
+
+# to WHERE ARG…: runs the program with stdout elsewhere.
+to() {
+	local where=$1
+	shift
+	case $where in
+	closed) timeout -s KILL "$PATIENCE" "$ZMEM" "$@" >&- 2>"$TMP/err" ;;
+	full) timeout -s KILL "$PATIENCE" "$ZMEM" "$@" >/dev/full 2>"$TMP/err" ;;
+	gone)
+		# The reader is gone before the first byte.
+		{
+			read -r -t 10 _ <>"$TMP/gone"
+			timeout -s KILL "$PATIENCE" "$ZMEM" "$@" 2>"$TMP/err"
+			echo $? >"$TMP/rc"
+		} | {
+			exec <&-
+			echo >"$TMP/gone"
+		}
+		(exit "$(cat "$TMP/rc")")
+		;;
+	esac
+	rc=$?
+	: >"$TMP/out"
+	err=$(cat "$TMP/err")
+}
+mkfifo "$TMP/gone"
+for args in '' -J '-o help' --help -V doctor '--total'; do
+	# shellcheck disable=SC2086
+	for where in closed gone; do
+		to $where $args
+		expect_rc "stdout $where, '$args': exit code" 0
+		expect_stderr_lines "stdout $where, '$args': quiet" 0
+	done
+	# shellcheck disable=SC2086
+	to full $args
+	expect_rc "stdout full, '$args': exit code" 1
+	expect_stderr_lines "stdout full, '$args': one line" 1
+	expect_err "stdout full, '$args': the reason" 'No space left'
+done
+
+helper fleet
+mkfifo "$TMP/fleet.in"
+"$TMP/fleet" 1500 8 <"$TMP/fleet.in" >"$TMP/fleet.out" &
+exec 8>"$TMP/fleet.in"
+wait_for grep -q . "$TMP/fleet.out"
+equal 'many processes, more output than a pipe holds' "$(cat "$TMP/fleet.out")" READY
+for args in '' -J '--color=always -o +cmdline'; do
+	# shellcheck disable=SC2086
+	"$ZMEM" --pss none $args 2>"$TMP/err" | head -n 1 >"$TMP/out"
+	equal "head -n 1 of much, '$args': exit code" "${PIPESTATUS[0]}" 0
+	expect_stderr_lines "head -n 1 of much, '$args': quiet" 0
+	equal "head -n 1 of much, '$args': a line" "$(wc -l <"$TMP/out")" 1
+done
+# Whoever restores the default of SIGPIPE in front of us must not matter either.
+(trap - PIPE && exec "$ZMEM" --pss none 2>"$TMP/err") | head -c 100 >/dev/null
+equal 'SIGPIPE at its default: exit code' "${PIPESTATUS[0]}" 0
+# A slow reader gets all of it.
+"$ZMEM" -J --pss none | {
+	sleep 0.3
+	cat
+} >"$TMP/out"
+expect_json 'a slow reader: whole' '.processes | length > 1500'
+exec 8>&-
+wait
+
+timeout "$PATIENCE" "$ZMEM" -p $$ 2>&- >"$TMP/out"
+equal 'stderr closed' "$?" 0
+expect_out 'stderr closed: nothing of it in the output' '^ *PID'
+timeout "$PATIENCE" "$ZMEM" -p 4194303 2>&- >"$TMP/out"
+equal 'stderr closed and something to say' "$?" 3
+refuse_out 'stderr closed: the message is not in the output' 'zmem-bpf: '
+timeout "$PATIENCE" "$ZMEM" -p 4194303 2>/dev/full >"$TMP/out"
+equal 'stderr full' "$?" 3
+timeout "$PATIENCE" "$ZMEM" -J <&- >"$TMP/out" 2>"$TMP/err"
+expect_json 'stdin closed'
+timeout "$PATIENCE" "$ZMEM" -J <&- >&- 2>&-
+equal 'all three closed' "$?" 0
+echo old >"$TMP/file"
+timeout "$PATIENCE" "$ZMEM" -J --output "$TMP/file" <&- >&- 2>&-
+equal 'all three closed, to a file' "$?" 0
+cp "$TMP/file" "$TMP/out"
+expect_json 'all three closed: the file holds the document and nothing else'
+
+# ---- environment ----
+
+run env -i "$ZMEM" -J
+expect_json 'empty environment'
+run env -i "$ZMEM"
+expect_out 'empty environment: table' '^ *PID +USER'
+run env -i LC_ALL=C "$ZMEM" -J
+expect_json 'LC_ALL=C'
+run env -u HOME -u PATH "$ZMEM" -p $$
+expect_rc 'without HOME and PATH' 0
+run env LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 "$ZMEM" -H -o PID,name -p $$
+expect_rc 'a locale that is not there' 0
+run env TZ=:/no/such "$ZMEM" -J -p $$
+expect_json 'a time zone that is not there'
+run env LIBBPF_LOG_LEVEL=debug "$ZMEM" -J -p $$
+expect_stderr_lines 'libbpf asked to talk: silent' 0
+big=$(head -c 100000 /dev/zero | tr '\0' x)
+run "$ZMEM" -f "$big" --pss none
+expect_rc 'a pattern of 100,000 letters' 0
+run "$ZMEM" -f "$big["
+expect_rc 'a bad pattern of 100,000 letters' 2
+expect_stderr_lines 'a bad pattern of 100,000 letters: one line' 1
+expect_err 'a bad pattern of 100,000 letters: still says why' 'regular expression'
+run "$ZMEM" --pss none -p "$(seq -s, 1 20000)"
+expect_rc 'a list of 20,000 pids' 3
+# shellcheck disable=SC2046
+run "$ZMEM" --pss none -J $(for _ in $(seq 20000); do echo -p $$; done)
+expect_json '20,000 options' '.processes | length == 1'
+run bash -c 'ulimit -n 16; exec "$0" -J' "$ZMEM"
+expect_json '16 file descriptors' '.source.counters == "bpf" and
+	([.processes[] | select(.pss_status == "unsupported")] == [])'
+expect_stderr_lines '16 file descriptors: nothing to tell' 0
+# What cannot be looked at is an error or is told, it is never a machine without processes.
+for files in 4 5 6 7 8 10 12; do
+	run bash -c "ulimit -n $files; exec \"\$0\" -Jq" "$ZMEM"
+	if [ "$rc" = 0 ]; then
+		expect_json "$files file descriptors: all processes" '.totals.processes > 1'
+	else
+		expect_stderr_lines "$files file descriptors: one line" 1
+	fi
+done
+if sanitized; then
+	skip 'little memory' 'sanitizers reserve much'
+else
+	run bash -c 'ulimit -v 200000; exec "$0" -J' "$ZMEM"
+	expect_json '200 MB of address space'
+	run bash -c 'ulimit -s 256; exec "$0" -J' "$ZMEM"
+	expect_json '256 KiB of stack'
+fi
+cd / && run bash -c 'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" -J' "$ZMEM"
+expect_json 'a working directory that is gone'

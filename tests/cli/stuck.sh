@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Processes that hang where reading their /proc hangs with them: any user can make one, with FUSE.
+# Whoever looks at them, or at all processes, is done in the end and shows what is known.
+. "$(dirname "$0")/../support/cli.sh"
+
+if [ ! -c /dev/fuse ]; then
+	skip 'stuck processes' 'no /dev/fuse'
+	exit 0
+fi
+helper stuck
+mkdir "$TMP/mount"
+PATIENCE=15
+
+# $stuck: the process; it ends with fd 8.
+stuck_begin() {
+	rm -f "$TMP/stuck.in"
+	mkfifo "$TMP/stuck.in"
+	unshare -m "$TMP/stuck" "$1" "$TMP/mount" <"$TMP/stuck.in" >"$TMP/stuck.out" 2>"$TMP/stuck.err" &
+	stuck_job=$!
+	exec 8>"$TMP/stuck.in"
+	wait_for test -s "$TMP/stuck.out" -o -s "$TMP/stuck.err"
+	stuck=$(cat "$TMP/stuck.out")
+	[ -n "$stuck" ] || skip "stuck in $1" "$(cat "$TMP/stuck.err")"
+}
+stuck_end() {
+	exec 8>&-
+	wait "$stuck_job"
+}
+
+# ends NAME ARG…
+ends() {
+	local name=$1
+	shift
+	zmem "$@"
+	if [ "$rc" = 137 ]; then
+		not_ok "$name: ends" "it does not, in $PATIENCE s"
+		return 1
+	fi
+	expect_rc "$name: ends" 0
+}
+
+for where in exec mmap; do
+	stuck_begin $where
+	[ -n "$stuck" ] || continue
+	if ends "in $where, alone" -J -p "$stuck"; then
+		expect_json "in $where: counters are there, PSS is not, for a reason" \
+			'.processes[0] | .rss_bytes > 0 and .pss_bytes == null and .pss_status == "timeout"'
+		expect_json "in $where: that is incomplete" '.collection.complete == false and
+			.collection.timeout == 1'
+	fi
+	if ends "in $where, among all" -J; then
+		expect_json "in $where, among all: the others have their PSS" \
+			'([.processes[] | select(.pss_status == "ok")] | length) > 3 and
+			 (.processes[] | select(.pid == $pid) | .pss_status == "timeout")' --argjson pid "$stuck"
+	fi
+	ends "in $where, its command line" --pss none -o +cmdline -p "$stuck"
+	ends "in $where, its cgroup" --pss none -o +unit,cgroup -p "$stuck"
+	ends "in $where, a pattern" --pss none -f '^zmem-bpf$'
+	ends "in $where, table" -p "$stuck"
+	expect_out "in $where, table: the total line says so" 'timeout'
+	if [ $where = exec ]; then
+		ends "in $where, from /proc" --source proc --pss none -p "$stuck"
+		# Waiting for it, it can still be interrupted, and leaves nothing.
+		mkdir "$TMP/dir"
+		"$ZMEM" --output "$TMP/dir/file" -p "$stuck" 2>/dev/null &
+		waiting=$!
+		sleep 0.3
+		kill -TERM "$waiting"
+		wait "$waiting" 2>/dev/null
+		equal 'interrupted while it waits: nothing is left' "$(ls -A "$TMP/dir")" ''
+	fi
+	stuck_end
+done

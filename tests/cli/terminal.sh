@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Tables on terminals of any size, and what hostile names could do to them.
+. "$(dirname "$0")/../support/cli.sh"
+
+mkmem_begin names anon shmem many_maps threads || not_ok 'mkmem' 'did not start'
+names=$(sed -n 's/^READY names [a-z0-9_]* //p' "$TMP/mkmem" | paste -sd,)
+equal 'hostile names are running' "$(grep -c '^READY names' "$TMP/mkmem")" "$(echo "$names" | tr , '\n' | wc -l)"
+helper fleet
+mkfifo "$TMP/fleet.in"
+"$TMP/fleet" 60 8 <"$TMP/fleet.in" >"$TMP/fleet.out" &
+exec 8>"$TMP/fleet.in"
+wait_for grep -q READY "$TMP/fleet.out" || not_ok fleet 'did not start'
+
+# term ROWS COLUMNS COMMAND…: on such a terminal; leaves $rc, $out, $err and $screen (lines).
+term() {
+	local rows=$1 columns=$2
+	shift 2
+	screen=$(timeout -s KILL "$PATIENCE" env TERM=xterm "$PYTHON" "$SUPPORT/pty_run.py" "$rows" \
+		"$columns" "$TMP/out" "$@" 2>"$TMP/err" </dev/null)
+	rc=$?
+	out=$(tr -d '\0' <"$TMP/out")
+	err=$(cat "$TMP/err")
+}
+
+# plain: the last run's output without colors.
+plain() {
+	sed 's/\x1b\[[0-9;]*m//g' "$TMP/out"
+}
+
+# fits NAME ROWS: with the prompt that follows, nothing scrolls away; the total is the last line.
+fits() {
+	expect_rc "$1: exit code" 0
+	if [ "$screen" -lt "$2" ]; then
+		ok "$1: header to total are in sight"
+	else
+		not_ok "$1: header to total are in sight" "$screen lines and a prompt, of $2"
+	fi
+	equal "$1: the total line is the last" "$(plain | tail -n 1 | grep -c 'total of')" 1
+	equal "$1: header first" "$(plain | grep -cE '^ *PID ')" 1
+	equal "$1: the others are told" "$(plain | grep -c ' more$')" 1
+}
+for size in '24 80' '50 200' '24 132' '10 100' '40 60'; do
+	# shellcheck disable=SC2086
+	term $size "$ZMEM"
+	fits "terminal ${size/ /×}" "${size% *}"
+	expect_printable "terminal ${size/ /×}: printable" "$TMP/out" --color
+	# shellcheck disable=SC2086
+	equal "terminal ${size/ /×}: no row is wider" \
+		"$(plain | sed '$d' | LC_ALL=C.UTF-8 awk -v w="${size#* }" 'length($0) > w' | wc -l)" 0
+done
+for args in '--total' '-n 3' '-p 2' '-o pid,name' '-H'; do
+	# shellcheck disable=SC2086
+	term 24 80 "$ZMEM" $args
+	expect_rc "24×80, $args: exit code" 0
+	equal "24×80, $args: the total line is the last" "$(plain | tail -n 1 | grep -c 'total of')" 1
+done
+# The note on stderr takes a line, and the total line gets longer.
+term 24 80 setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$ZMEM"
+fits 'terminal 24×80, nobody' 24
+for size in '1 1' '1 80' '24 1' '2 2' '5 20' '3 200' '0 0'; do
+	# shellcheck disable=SC2086
+	term $size "$ZMEM"
+	expect_rc "terminal ${size/ /×}: exit code" 0
+	equal "terminal ${size/ /×}: the total line is the last" "$(plain | tail -n 1 | grep -c 'total of')" 1
+done
+term 10 80 "$ZMEM" -a
+expect_rc '-a: exit code' 0
+check '-a: every row on a terminal' test "$(plain | wc -l)" -gt 60
+equal '-a: no others' "$(plain | grep -c ' more$')" 0
+term 10 80 "$ZMEM" -n 20
+equal '-n 20: as many as asked for' "$(plain | grep -cE '^ *[0-9]+ +[a-z]')" 20
+term 10 80 "$ZMEM" -J
+expect_json 'JSON on a terminal: whole' '.processes | length > 60'
+expect_printable 'JSON on a terminal: printable' "$TMP/out"
+term 24 40 "$ZMEM" -w -o pid,user,swap,uss,pss,rss,vsize,name -p "$names"
+check '-w: lines are not cut' grep -q 'mkmem' "$TMP/out"
+"$ZMEM" >"$TMP/out"
+check 'a pipe gets every row' test "$(wc -l <"$TMP/out")" -gt 60
+equal 'a pipe gets no others' "$(grep -c ' more$' "$TMP/out")" 0
+
+# ---- color ----
+
+# colored NAME yes|no COMMAND…: on a terminal.
+colored() {
+	local name=$1 want=$2 got=no
+	shift 2
+	term 24 80 "$@"
+	! grep -q $'\033' "$TMP/out" || got=yes
+	equal "color: $name" "$rc $got" "0 $want"
+}
+colored 'a terminal' yes "$ZMEM"
+colored 'TERM=dumb' no env TERM=dumb "$ZMEM"
+colored 'no TERM' no env -u TERM "$ZMEM"
+colored 'NO_COLOR' no env NO_COLOR=1 "$ZMEM"
+colored 'NO_COLOR that is empty' yes env NO_COLOR= "$ZMEM"
+colored '--color=never' no "$ZMEM" --color=never
+colored '--color=always wins over NO_COLOR and TERM=dumb' yes env NO_COLOR=1 TERM=dumb "$ZMEM" --color=always
+colored 'JSON' no "$ZMEM" -J --color=always
+zmem
+refuse_out 'color: not in a pipe' $'\033'
+zmem --color=always
+expect_out 'color: --color=always in a pipe' $'\033'
+zmem --color=auto --output "$TMP/file"
+cp "$TMP/file" "$TMP/out"
+refuse_out 'color: not in a file' $'\033'
+# Colors change nothing else.
+"$STATIC" -p "$names" --color=always >"$TMP/out"
+plain >"$TMP/plain"
+"$STATIC" -p "$names" --color=never >"$TMP/out"
+check 'color: the text is the same' cmp "$TMP/plain" "$TMP/out"
+
+# ---- hostile names ----
+
+for args in '' '-w' '-o pid,comm,name,cmdline' '-o cmdline,pid' '-o +cmdline,unit,container,cgroup' '-n 3' \
+	'-f mkmem' '--source proc' '-s cmdline -o cmdline,pid' '-v' '--timing'; do
+	for color in never always; do
+		# shellcheck disable=SC2086
+		zmem -p "$names" --color=$color $args
+		cat "$TMP/err" >>"$TMP/out"
+		expect_printable "hostile names, color $color: $args" "$TMP/out" --color
+		[ $color = always ] || expect_printable "hostile names, no escape at all: $args" "$TMP/out"
+	done
+	# shellcheck disable=SC2086
+	term 24 80 "$ZMEM" -p "$names" $args
+	expect_printable "hostile names on a terminal: $args" "$TMP/out" --color
+done
+run as_nobody "$ZMEM" -p "$names" -o +cmdline
+cat "$TMP/err" >>"$TMP/out"
+expect_printable 'hostile names, nobody' "$TMP/out"
+# A row is a line, whatever the name.
+zmem -H -p "$names" -o pid,comm,name,cmdline
+equal 'hostile names: a line each' "$(wc -l <"$TMP/out")" \
+	"$(($(echo "$names" | tr , '\n' | wc -l) + 1))"
+newline=$(mkmem_pid_of names newline)
+expect_out 'a newline and an escape are shown as such' "^ *$newline .*a\\\\x0ab\\\\x1b\[31m"
+# No name can look like another's escapes: a backslash is doubled.
+expect_out 'a backslash is doubled' "^ *$newline .*\"'\\\\\\\\"
+
+zmem -J -p "$names" -o +cmdline
+expect_json 'hostile names: JSON'
+expect_printable 'hostile names: JSON is printable' "$TMP/out"
+# name_hex, and the bytes it holds, against what the kernel says of the executable.
+hex_of() {
+	"$PYTHON" -c 'import os, sys
+print(os.path.basename(os.readlink(b"/proc/%d/exe" % int(sys.argv[1]))).removesuffix(b" (deleted)").hex())' "$1"
+}
+bad=$(mkmem_pid_of names not_utf8)
+expect_json 'name_hex is there where the name is no UTF-8' \
+	".processes[] | select(.pid == $bad) | .name_hex == \"$(hex_of "$bad")\" and (.name | contains(\"\ufffd\"))"
+expect_json 'name_hex is not there where it is' \
+	".processes[] | select(.pid == $newline) | (has(\"name_hex\") | not) and (.name | contains(\"\n\"))"
+expect_json 'comm_hex, cmdline_hex likewise' \
+	".processes[] | select(.pid == $bad) | has(\"comm_hex\") and has(\"cmdline_hex\")"
+wrong=0
+for pid in ${names//,/ }; do
+	want=$(hex_of "$pid")
+	got=$("$PYTHON" - "$TMP/out" "$pid" <<-'END'
+		import json, sys
+		for p in json.load(open(sys.argv[1], encoding="utf-8"))["processes"]:
+		    if p["pid"] == int(sys.argv[2]):
+		        print(p.get("name_hex") or p["name"].encode().hex())
+	END
+	)
+	[ "$want" = "$got" ] || { wrong=1 && not_ok "the name of $pid" "$got, not $want"; }
+done
+equal 'every name is the executable, byte by byte' "$wrong" 0
+zmem -J -p "$names" --source proc
+expect_json 'hostile names from /proc: JSON' \
+	".processes[] | select(.pid == $bad) | .name_hex | startswith(\"$(hex_of "$bad")\")"
+
+# A cgroup's name may hold escapes, too.
+cgroup=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ || $3 == "cgroup2" {print $2; exit}' /proc/mounts)
+hostile=$cgroup/$(printf 'zmem-test-%s\033[31m\302\233\342\200\256\377.service' $$)
+if [ -n "$cgroup" ] && mkdir "$hostile" 2>/dev/null; then
+	sleep 1000 &
+	sleeper=$!
+	end_cgroup() {
+		kill "$sleeper" 2>/dev/null
+		wait "$sleeper" 2>/dev/null
+		rmdir "$hostile"
+		lib_cleanup
+	}
+	trap end_cgroup EXIT
+	if echo "$sleeper" >"$hostile/cgroup.procs" 2>/dev/null; then
+		zmem -p "$sleeper" -o pid,cgroup,unit,container,name
+		expect_out 'a hostile cgroup is shown' 'zmem-test-[0-9]+\\x1b\[31m'
+		expect_printable 'a hostile cgroup: printable' "$TMP/out"
+		zmem -J -p "$sleeper"
+		expect_json 'a hostile cgroup: JSON' '.processes[0].cgroup | contains("\u001b[31m")'
+		expect_printable 'a hostile cgroup: JSON is printable' "$TMP/out"
+	else
+		skip 'a hostile cgroup' 'no process can be moved there'
+	fi
+else
+	skip 'a hostile cgroup' 'no cgroup can be made'
+fi

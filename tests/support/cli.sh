@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# For tests/cli: what they share beyond lib.sh. . "$(dirname "$0")/../support/cli.sh"
+
+SUPPORT=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
+# shellcheck source=tests/support/lib.sh
+. "$SUPPORT/lib.sh"
+
+# Debian's own has jsonschema.
+PYTHON=/usr/bin/python3
+[ -x "$PYTHON" ] || PYTHON=python3
+# Whoever waits for a program that hangs gives up after so many seconds; 124 tells.
+PATIENCE=30
+
+if [ "$(id -u)" != 0 ]; then
+	skip "${0##*/}" 'needs root'
+	exit 0
+fi
+
+# A user without privileges must be able to run it and to enter here.
+chmod 755 "$TMP"
+cp "$PROGRAM" "$TMP/zmem-bpf"
+ZMEM=$TMP/zmem-bpf
+
+# What sanitizers cannot do without.
+sanitized() {
+	[ "${PROGRAM%-san-*}" != "$PROGRAM" ]
+}
+
+# helper NAME: builds tests/support/NAME.c as $TMP/NAME, if $O has none.
+helper() {
+	if [ -x "$O/$1" ]; then
+		cp "$O/$1" "$TMP/$1"
+	else
+		"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O2 -static -o "$TMP/$1" "$SUPPORT/$1.c"
+	fi
+}
+
+# zmem ARG…: runs the program as run does.
+zmem() {
+	run timeout -s KILL "$PATIENCE" "$ZMEM" "$@"
+}
+
+# as_nobody COMMAND…: without any privilege.
+as_nobody() {
+	timeout -s KILL "$PATIENCE" setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--inh-caps=-all --bounding-set=-all "$@"
+}
+
+# with_caps LIST COMMAND…: as nobody, with these capabilities ("+bpf,+perfmon") and no others.
+with_caps() {
+	local caps=$1
+	shift
+	timeout -s KILL "$PATIENCE" setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--inh-caps="-all,$caps" --ambient-caps="-all,$caps" --bounding-set="-all,$caps" "$@"
+}
+
+# expect_rc NAME RC: of the last run; on failure its stderr.
+expect_rc() {
+	if [ "$rc" = "$2" ]; then ok "$1"; else not_ok "$1" "exit code $rc, not $2; stderr: $err"; fi
+}
+
+# expect_stderr_lines NAME COUNT: so many lines, each a message of ours; 0 lines are none at all.
+expect_stderr_lines() {
+	local lines foreign
+	lines=$(wc -l <"$TMP/err")
+	foreign=$(grep -avc '^zmem-bpf: ' "$TMP/err")
+	if [ "$lines" = "$2" ] && [ "$foreign" = 0 ]; then
+		ok "$1"
+	else
+		not_ok "$1" "$lines lines on stderr, not $2, $foreign of them not ours: $err"
+	fi
+}
+
+# refused NAME RC ERE ARG…: exit code RC, nothing on stdout, one message that matches.
+refused() {
+	local name=$1 want=$2 pattern=$3
+	shift 3
+	zmem "$@"
+	if [ "$rc" != "$want" ]; then
+		not_ok "$name" "exit code $rc, not $want; stderr: $err"
+	elif [ -s "$TMP/out" ]; then
+		not_ok "$name" "says on stdout: $out"
+	elif [ "$(wc -l <"$TMP/err")" != 1 ] || ! grep -qaE "^zmem-bpf: .*$pattern" "$TMP/err"; then
+		not_ok "$name" "not one line /$pattern/: $err"
+	else
+		ok "$name"
+	fi
+}
+
+# expect_json NAME [JQ [ARG…]]: the last run's output fits the schema, and the expression holds.
+expect_json() {
+	local name=$1 expression=${2:-true} said
+	shift
+	[ $# = 0 ] || shift
+	if ! said=$("$PYTHON" "$SUPPORT/validate_json.py" "$TMP/out" 2>&1); then
+		not_ok "$name" "exit code $rc, no valid document: ${said##*/}; stderr: $err"
+	elif ! said=$(jq -e "$@" "$expression" "$TMP/out" 2>&1); then
+		not_ok "$name" "not so: $expression ($(jq -c '.source, .collection' "$TMP/out"))"
+	else
+		ok "$name"
+	fi
+}
+
+# expect_printable NAME FILE [--color]
+expect_printable() {
+	local said
+	if said=$("$PYTHON" "$SUPPORT/printable.py" ${3:+"$3"} <"$2"); then
+		ok "$1"
+	else
+		not_ok "$1" "$said"
+	fi
+}
+
+# wait_for COMMAND…: until it succeeds, 10 s at most.
+wait_for() {
+	for _ in $(seq 200); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fleet COUNT KIB: COUNT children that each touch KIB of anonymous memory of their own and sleep.
+ * Prints READY when all do, or FAIL and why; ends with its standard input, and they with it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static void child(size_t bytes, pid_t parent, int ready)
+{
+	char *memory;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		_exit(1);
+	memset(memory, 1, bytes);
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	close(ready);
+	for (;;)
+		pause();
+}
+
+int main(int argc, char **argv)
+{
+	long count = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
+	long kib = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+	int ready[2];
+	char byte;
+
+	if (count <= 0 || kib <= 0) {
+		fprintf(stderr, "usage: fleet COUNT KIB\n");
+		return 2;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGCHLD, SIG_IGN);
+	if (pipe(ready))
+		return 1;
+	for (long i = 0; i < count; i++) {
+		pid_t parent = getpid(), pid = fork();
+
+		if (pid < 0) {
+			printf("FAIL fork %ld: %s\n", i, strerror(errno));
+			return 1;
+		}
+		if (pid == 0)
+			child((size_t)kib * 1024, parent, ready[1]);
+	}
+	close(ready[1]);
+	/* A child that failed closes its end and is one byte short. */
+	for (long i = 0; i < count; i++) {
+		if (read(ready[0], &byte, 1) != 1) {
+			printf("FAIL only %ld of %ld started\n", i, count);
+			return 1;
+		}
+	}
+	puts("READY");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		;
+	return 0;
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Is the standard input safe to show on a terminal?
+
+    printable.py [--color]
+
+Valid UTF-8; no control character but newline, no character that turns the direction of text or hides
+itself. With --color, bold, dim and their end are allowed. Says what is wrong; exit code 1 then.
+"""
+
+import re
+import sys
+import unicodedata
+
+SGR = re.compile("\x1b\\[[012]m")
+
+
+def main():
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        print(error)
+        return 1
+    if not text:
+        print("there is nothing")
+        return 1
+    if "--color" in sys.argv[1:]:
+        text = SGR.sub("", text)
+    bad = sorted({char for char in text
+                  if char != "\n" and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")})
+    if bad:
+        print("it holds " + " ".join("U+%04X" % ord(char) for char in bad))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

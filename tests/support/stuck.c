@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * stuck exec|mmap DIR: a process that hangs where any user can make it hang: in a FUSE file system
+ * whose server stopped answering. Mounts one on DIR, prints the pid of the process, and ends all of
+ * it with its standard input. To be run in a mount namespace of its own.
+ *
+ *  exec  within execve(), which closes a file: holds exec_update_lock, so that opening smaps_rollup
+ *        and reading stat or exe of it block
+ *  mmap  within mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and
+ *        cmdline of it block
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FILE_SIZE 65536
+#define FILE_NODE 2
+
+struct request {
+	struct fuse_in_header head;
+	union {
+		struct fuse_open_in open;
+		struct fuse_read_in read;
+		char bytes[256 * 1024];
+	};
+};
+
+static int device;
+
+static void reply(const struct request *r, int error, const void *data, size_t len)
+{
+	static char text[FILE_SIZE + sizeof(struct fuse_out_header)];
+	struct fuse_out_header head = {
+		.len = (uint32_t)(sizeof(head) + len), .error = -error, .unique = r->head.unique};
+
+	memcpy(text, &head, sizeof(head));
+	if (len)
+		memcpy(text + sizeof(head), data, len);
+	/* Whoever asked may have been killed meanwhile. */
+	if (write(device, text, head.len) < 0 && errno != ENOENT)
+		_exit(1);
+}
+
+static struct fuse_attr attributes(uint64_t node)
+{
+	return (struct fuse_attr){.ino = node,
+				  .mode = node == FILE_NODE ? S_IFREG | 0600 : S_IFDIR | 0700,
+				  .nlink = 1,
+				  .size = node == FILE_NODE ? FILE_SIZE : 0,
+				  .blksize = 4096};
+}
+
+/* Answers all but flush and write, which it leaves to wait. */
+static void serve_one(const struct request *r)
+{
+	static const char zeros[FILE_SIZE];
+	struct fuse_init_out init = {.major = 7, .minor = 31, .max_write = FILE_SIZE};
+	struct fuse_entry_out entry = {
+		.nodeid = FILE_NODE, .attr_valid = 1000, .entry_valid = 1000};
+	struct fuse_attr_out attr = {.attr_valid = 1000};
+	struct fuse_open_out opened = {.open_flags = FOPEN_KEEP_CACHE};
+
+	switch (r->head.opcode) {
+	case FUSE_INIT:
+		reply(r, 0, &init, sizeof(init));
+		break;
+	case FUSE_LOOKUP:
+		entry.attr = attributes(FILE_NODE);
+		reply(r, 0, &entry, sizeof(entry));
+		break;
+	case FUSE_GETATTR:
+		attr.attr = attributes(r->head.nodeid);
+		reply(r, 0, &attr, sizeof(attr));
+		break;
+	case FUSE_OPEN:
+		/* The second opener says so by this flag; its mmap() writes back what is dirty. */
+		if (r->open.flags & O_NOATIME)
+			opened.open_flags |= FOPEN_DIRECT_IO;
+		reply(r, 0, &opened, sizeof(opened));
+		break;
+	case FUSE_READ:
+		reply(r, 0, zeros, r->read.size < FILE_SIZE ? r->read.size : FILE_SIZE);
+		break;
+	case FUSE_RELEASE:
+		reply(r, 0, NULL, 0);
+		break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_FLUSH:
+	case FUSE_WRITE:
+		break;
+	default:
+		reply(r, ENOSYS, NULL, 0);
+	}
+}
+
+static void serve(void)
+{
+	static struct request request;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (read(device, &request, sizeof(request)) > 0)
+		serve_one(&request);
+	_exit(0);
+}
+
+static void get_stuck(const char *path, bool in_exec, int said)
+{
+	char *page;
+	int fd, again;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		_exit(1);
+	if (in_exec) {
+		if (write(said, "", 1) == 1)
+			execl("/proc/self/exe", "stuck", "end", NULL);
+		_exit(1);
+	}
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	again = open(path, O_RDWR | O_NOATIME | O_CLOEXEC);
+	if (page == MAP_FAILED || again < 0)
+		_exit(1);
+	page[0] = 1;
+	if (write(said, "", 1) == 1)
+		mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, again, 0);
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	char options[100], path[512], byte;
+	pid_t server, victim;
+	int said[2];
+
+	if (argc == 2)
+		return 0; /* what exec would have led to */
+	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (argc != 3 || device < 0 || pipe2(said, O_CLOEXEC)) {
+		perror("stuck: /dev/fuse");
+		return 1;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
+	if (mount("stuck", argv[2], "fuse", 0, options)) {
+		perror("stuck: mount");
+		return 1;
+	}
+	server = fork();
+	if (server == 0)
+		serve();
+	snprintf(path, sizeof(path), "%s/file", argv[2]);
+	victim = fork();
+	if (victim == 0) {
+		close(device);
+		get_stuck(path, strcmp(argv[1], "exec") == 0, said[1]);
+	}
+	close(said[1]);
+	if (server < 0 || victim < 0 || read(said[0], &byte, 1) != 1) {
+		fprintf(stderr, "stuck: nobody got that far\n");
+		return 1;
+	}
+	usleep(200 * 1000);
+	printf("%d\n", victim);
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		;
+	kill(victim, SIGKILL);
+	kill(server, SIGKILL);
+	umount2(argv[2], MNT_FORCE | MNT_DETACH);
+	close(device); /* the last one: what waits, fails */
+	waitpid(victim, NULL, 0);
+	waitpid(server, NULL, 0);
+	return 0;
+}
