@@ -211,8 +211,12 @@ test-all: deps-all
 check:
 	@tests/check
 
+$(O)/bench: tests/bench/bench.c $(call LIBOF,source model proc base)
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
+
 bench: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(O)/bench
 	@$(MAKE) --no-print-directory STATIC=1 all
 	@O='$(O)' tests/bench/run
 

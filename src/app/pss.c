@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 
 #define CHECK_ROUNDS 3
+#define EXACT_ROUNDS 6
 
 struct batch {
 	struct process **item; /* room for all rows */
@@ -49,14 +50,28 @@ static int read_all(struct session *s, struct batch *b)
 	return read_batch(s, b, count);
 }
 
+/*
+ * The first rounds read no more than they must. Where that does not settle it, many are alike, and
+ * each further round reads twice as many as the one before, so that there are few rounds.
+ */
 static int read_top(struct session *s, struct batch *b, size_t top)
 {
-	size_t count;
-	int r = 0;
+	size_t ask = top, count;
 
-	while (r == 0 && (count = order_unread(&s->order, &s->snapshot, &s->rows, top, b->item)))
+	for (int round = 1;; round++) {
+		int r;
+
+		count = order_unread(&s->order, &s->snapshot, &s->rows, top, b->item);
+		if (!count)
+			return 0;
+		if (round > EXACT_ROUNDS) {
+			ask = ask * 2 < s->rows.count ? ask * 2 : s->rows.count;
+			count = order_unread(&s->order, &s->snapshot, &s->rows, ask, b->item);
+		}
 		r = read_batch(s, b, count);
-	return r;
+		if (r < 0)
+			return r;
+	}
 }
 
 int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count)

@@ -108,17 +108,34 @@ static int compare_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
+/* A process and the key it is sorted by, side by side: comparing touches nothing else. */
+struct mm_entry {
+	uint64_t key;
+	struct process *process;
+};
+
 static int compare_mm(const void *a, const void *b)
 {
-	const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
+	const struct mm_entry *x = a, *y = b;
 
-	if (x->mm_key != y->mm_key)
-		return x->mm_key < y->mm_key ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	/* Processes lie in the order of their pids. */
+	return (x->process > y->process) - (x->process < y->process);
+}
+
+/* The kernel tells them in order, a /proc mostly: sorting what is sorted would be the dearest. */
+static bool sorted_by_pid(const struct snapshot *s)
+{
+	for (size_t i = 1; i < s->count; i++) {
+		if (s->process[i - 1].pid > s->process[i].pid)
+			return false;
+	}
+	return true;
 }
 
 /* Kernels before 6.2 keep part of a mm's counters in its threads; the sum is the same for all. */
-static void add_deltas(struct process *const *group, size_t count, uint32_t page_size)
+static void add_deltas(const struct mm_entry *group, size_t count, uint32_t page_size)
 {
 	static const enum counter counter_of[ZMEM_RSS_COUNT] = {
 		[ZMEM_RSS_FILE] = COUNTER_RSS_FILE,
@@ -132,63 +149,88 @@ static void add_deltas(struct process *const *group, size_t count, uint32_t page
 		int64_t delta = 0;
 
 		for (size_t k = 0; k < count; k++)
-			delta += group[k]->rss_delta[i];
+			delta += group[k].process->rss_delta[i];
 		if (!delta)
 			continue;
 		delta *= page_size;
 		for (size_t k = 0; k < count; k++) {
+			struct process *p = group[k].process;
+
 			/* Counted while it changes: pages may be gone that a thread still owes. */
-			if (process_has(group[k], c) &&
-			    __builtin_add_overflow(group[k]->value[c], delta, &group[k]->value[c]))
-				group[k]->value[c] = 0;
+			if (process_has(p, c) &&
+			    __builtin_add_overflow(p->value[c], delta, &p->value[c]))
+				p->value[c] = 0;
 		}
 	}
 }
 
+/* Of two that share a mm, the one that carries it. */
+static bool carries(const struct process *a, const struct process *b)
+{
+	return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->pid < b->pid;
+}
+
+static void own_group(const struct mm_entry *group, size_t count)
+{
+	struct process *owner = group[0].process;
+
+	for (size_t k = 0; k < count; k++) {
+		group[k].process->mm_owner = false;
+		if (carries(group[k].process, owner))
+			owner = group[k].process;
+	}
+	owner->mm_owner = true;
+}
+
 /* Numbers the address spaces of processes that are sorted by mm_key. */
-static void number_mm(struct snapshot *s, struct process *const *sorted)
+static void number_mm(struct snapshot *s, const struct mm_entry *sorted)
 {
 	uint32_t id = 0;
 	size_t end;
 
 	for (size_t i = 0; i < s->count; i = end) {
-		uint64_t key = sorted[i]->mm_key;
+		uint64_t key = sorted[i].key;
 
 		end = i + 1;
-		while (key && end < s->count && sorted[end]->mm_key == key)
+		while (key && end < s->count && sorted[end].key == key)
 			end++;
 		if (key)
 			id++;
-		for (size_t k = i; k < end; k++)
-			sorted[k]->mm_id = key ? id : 0;
+		for (size_t k = i; k < end; k++) {
+			sorted[k].process->mm_id = key ? id : 0;
+			sorted[k].process->mm_owner = sorted[k].process->kind == PROCESS_USER;
+		}
 		add_deltas(sorted + i, end - i, s->host.page_size);
+		if (end - i > 1)
+			own_group(sorted + i, end - i);
 		s->collection.shared_mm += (uint32_t)(end - i - 1);
 	}
 }
 
 int snapshot_finish(struct snapshot *s)
 {
-	cleanup_free struct process **rows = NULL;
+	cleanup_free struct mm_entry *entry = NULL;
 	struct collection *c = &s->collection;
 
 	c->seen = (uint32_t)s->count;
 	c->kernel_threads = c->zombies = c->shared_mm = 0;
 	if (!s->count)
 		return 0;
-	qsort(s->process, s->count, sizeof(*s->process), compare_pid);
-	rows = reallocarray(NULL, s->count, sizeof(*rows));
-	if (!rows)
+	if (!sorted_by_pid(s))
+		qsort(s->process, s->count, sizeof(*s->process), compare_pid);
+	entry = reallocarray(NULL, s->count, sizeof(*entry));
+	if (!entry)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++)
-		rows[i] = &s->process[i];
-	qsort(rows, s->count, sizeof(*rows), compare_mm);
-	number_mm(s, rows);
+		entry[i] = (struct mm_entry){s->process[i].mm_key, &s->process[i]};
+	qsort(entry, s->count, sizeof(*entry), compare_mm);
+	number_mm(s, entry);
 	for (size_t i = 0; i < s->count; i++) {
-		c->kernel_threads += rows[i]->kind == PROCESS_KTHREAD;
-		c->zombies += rows[i]->kind == PROCESS_ZOMBIE;
-		process_derive(rows[i]);
+		c->kernel_threads += s->process[i].kind == PROCESS_KTHREAD;
+		c->zombies += s->process[i].kind == PROCESS_ZOMBIE;
+		process_derive(&s->process[i]);
 	}
-	return snapshot_own_mm(s, rows, s->count);
+	return 0;
 }
 
 struct process *snapshot_find(const struct snapshot *s, pid_t pid)
@@ -214,8 +256,7 @@ int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t coun
 		if (!p->mm_id)
 			/* Nobody knows of another: it carries its own, if it has one. */
 			p->mm_owner = p->kind == PROCESS_USER;
-		else if (!o || p->start_ns < o->start_ns ||
-			 (p->start_ns == o->start_ns && p->pid < o->pid))
+		else if (!o || carries(p, o))
 			owner[p->mm_id] = p;
 	}
 	for (size_t i = 0; i < count; i++) {

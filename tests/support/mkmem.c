@@ -75,6 +75,7 @@ static int shape_main(const char *name, const char *parent)
 	if (!shape)
 		return 2;
 	shape_start(shape->name);
+	prctl(PR_SET_NAME, shape->name);
 	shape->run();
 	shape_ready();
 	idle_forever();
