@@ -39,8 +39,8 @@
 	((const type *)bpf_rdonly_cast((const void *)(addr), bpf_core_type_id_kernel(type)))
 #define kget(p, member) ((p)->member)
 /*
- * What is no member is read as if it were one: mm_struct has an array of 40 and more 64-bit words in
- * every kernel, and its type is looked up anyway (each further one costs the load a search).
+ * What is no member is read as if it were one: mm_struct has an array of 40 and more 64-bit words
+ * in every kernel, and its type is looked up anyway (each further one costs the load a search).
  */
 #define kwords(addr)                                                                               \
 	({                                                                                         \
@@ -53,8 +53,8 @@
 #define ktext(words, addr, count)                                                                  \
 	({                                                                                         \
 		const volatile __u64 *from_ = kwords(addr);                                        \
-		_Pragma("clang loop unroll(full)") for (int i_ = 0; i_ < (count); i_++)            \
-			(words)[i_] = from_[i_];                                                   \
+		_Pragma("clang loop unroll(full)") for (int i_ = 0; i_ < (count);                  \
+							i_++)(words)[i_] = from_[i_];              \
 	})
 
 #endif

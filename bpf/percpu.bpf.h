@@ -3,12 +3,13 @@
  * Exact sums of per-CPU counters.
  *
  * percpu_counter.count alone misses up to (batch − 1) · CPUs; the rest is in one s32 a CPU at
- * `counters` + that CPU's offset. No symbol is needed for the offsets: a one-slot per-CPU map of our
- * own has its per-CPU base pointer in struct bpf_array and its slot of each CPU from
+ * `counters` + that CPU's offset. No symbol is needed for the offsets: a one-slot per-CPU map of
+ * our own has its per-CPU base pointer in struct bpf_array and its slot of each CPU from
  * bpf_map_lookup_percpu_elem(); the difference is the offset, the same for every per-CPU object.
  *
  * User space runs cpu_offset_setup once for every possible CPU before the first read (dead CPUs are
- * folded into count, and impossible ones have no valid offset); from then on the table is only read.
+ * folded into count, and impossible ones have no valid offset); from then on the table is only
+ * read.
  */
 #ifndef ZMEM_PERCPU_BPF_H
 #define ZMEM_PERCPU_BPF_H
@@ -36,7 +37,8 @@ struct cpu_offset_args {
 	__u32 cpu;
 };
 
-/* Fills one entry of cpu_offset. Returns 0, 1 for a bad index, 2 where the kernel has no such CPU. */
+/* Fills one entry of cpu_offset. Returns 0, 1 for a bad index, 2 where the kernel has no such CPU.
+ */
 SEC("syscall")
 int cpu_offset_setup(struct cpu_offset_args *args)
 {

@@ -14,8 +14,8 @@
 #define PF_KTHREAD    0x00200000
 #define PIDTYPE_TGID  1
 
-#define READ_TRIES  3
-#define MAX_THREADS (1 << 16)
+#define READ_TRIES    3
+#define MAX_THREADS   (1 << 16)
 
 /* Scrambles addresses in the output; user space sets it to random bits. */
 const volatile __u64 scramble[2] = {1, 1};
@@ -80,7 +80,7 @@ static __always_inline bool read_identity(const struct task_struct *task, struct
 struct thread_walk {
 	__u64 head; /* &signal->thread_head: the end of the ring */
 	__u64 node;
-	__u64 found; /* in find_mm_thread */
+	__u64 found;		     /* in find_mm_thread */
 	__s64 delta[ZMEM_RSS_COUNT]; /* in thread_deltas */
 };
 
@@ -191,7 +191,8 @@ static __always_inline void text_terminate(__u64 *words, int count)
 
 	for (int i = 0; i < count; i++) {
 		__u64 w = words[i];
-		__u64 zero = (w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
+		__u64 zero =
+			(w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
 
 		words[i] = w & keep & (((zero & -zero) >> 7) - 1);
 		keep &= ((zero | -zero) >> 63) - 1; /* nothing, once there was one */

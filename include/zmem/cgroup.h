@@ -16,14 +16,15 @@ struct text_part {
 };
 
 struct proc_cgroup {
-	struct text_part path;	    /* begins with '/' */
-	struct text_part unit;	    /* "ssh.service", "session-3.scope"; the innermost one */
-	struct text_part container; /* 64 hex digits cut to 12, or a name where the runtime uses names */
+	struct text_part path; /* begins with '/' */
+	struct text_part unit; /* "ssh.service", "session-3.scope"; the innermost one */
+	struct text_part
+		container; /* 64 hex digits cut to 12, or a name where the runtime uses names */
 };
 
 /*
- * Points into text. A last line without '\n' is cut off and does not count. Returns 0, or -ENOENT if
- * none of the hierarchies is named in it, and then *ret is untouched.
+ * Points into text. A last line without '\n' is cut off and does not count. Returns 0, or -ENOENT
+ * if none of the hierarchies is named in it, and then *ret is untouched.
  */
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret);
 

@@ -19,9 +19,10 @@ struct procfs {
 	 */
 	bool trusted;
 	/*
-	 * What /proc/PID/stat adds to a start time that the kernel tells (our time namespace), ticks.
-	 * 0 after procfs_open(), which cannot know it: whoever has start times from the kernel calls
-	 * procfs_learn_start_offset(). Start times out of this /proc have it in them and need 0.
+	 * What /proc/PID/stat adds to a start time that the kernel tells (our time namespace),
+	 * ticks. 0 after procfs_open(), which cannot know it: whoever has start times from the
+	 * kernel calls procfs_learn_start_offset(). Start times out of this /proc have it in them
+	 * and need 0.
 	 */
 	int64_t start_offset_ticks;
 };

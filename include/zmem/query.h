@@ -54,9 +54,9 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
 
 /*
  * For the exact first `top` rows with as few dear reads as can be: puts those rows, whose dear
- * figures are unread (PSS_SKIPPED), into ret_need that could still be among the first `top`, judging
- * unread figures by their bounds. Reads them, calls again; returns 0 when the first `top` are
- * certain. ret_need must have room for `top`. Reorders rows.
+ * figures are unread (PSS_SKIPPED), into ret_need that could still be among the first `top`,
+ * judging unread figures by their bounds. Reads them, calls again; returns 0 when the first `top`
+ * are certain. ret_need must have room for `top`. Reorders rows.
  */
 size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,
 		    struct process **ret_need);

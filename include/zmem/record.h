@@ -19,8 +19,9 @@
 
 enum zmem_kind {
 	ZMEM_PROCESS = 1, /* a whole struct zmem_record */
-	ZMEM_KTHREAD = 2, /* only the first ZMEM_RECORD_SHORT bytes: a kernel thread has no memory */
-	ZMEM_ZOMBIE = 3,  /* likewise: exited, not yet waited for, its memory is gone */
+	ZMEM_KTHREAD =
+		2,	 /* only the first ZMEM_RECORD_SHORT bytes: a kernel thread has no memory */
+	ZMEM_ZOMBIE = 3, /* likewise: exited, not yet waited for, its memory is gone */
 };
 
 /* Groups of figures, in `valid`. */
@@ -52,23 +53,23 @@ enum zmem_rss {
 };
 
 struct zmem_record {
-	__u16 size;    /* bytes of this record, its kind decides */
-	__u8 version;  /* ZMEM_RECORD_VERSION */
-	__u8 kind;     /* enum zmem_kind */
-	__u32 valid;   /* enum zmem_valid */
-	__s32 pid;     /* in the reader's pid namespace, as are all pids */
-	__s32 ppid;    /* 0 where the parent is outside that namespace */
-	__u32 uid;     /* effective, as ps shows */
-	__u32 threads; /* live and exiting ones */
-	__u64 start_boottime_ns; /* since boot, suspend included; /proc/PID/stat has it in ticks */
+	__u16 size;		  /* bytes of this record, its kind decides */
+	__u8 version;		  /* ZMEM_RECORD_VERSION */
+	__u8 kind;		  /* enum zmem_kind */
+	__u32 valid;		  /* enum zmem_valid */
+	__s32 pid;		  /* in the reader's pid namespace, as are all pids */
+	__s32 ppid;		  /* 0 where the parent is outside that namespace */
+	__u32 uid;		  /* effective, as ps shows */
+	__u32 threads;		  /* live and exiting ones */
+	__u64 start_boottime_ns;  /* since boot, suspend included; /proc/PID/stat has it in ticks */
 	char comm[ZMEM_COMM_LEN]; /* of the leader; any byte but NUL */
 	__s32 oom_score_adj;
 	__u32 flags; /* enum zmem_flags */
 
 	/* ZMEM_RECORD_SHORT ends here. */
 
-	__u64 mm_id;	  /* same mm, same number; scrambled, not an address */
-	__u64 cgroup_key; /* same css_set, same number; scrambled likewise */
+	__u64 mm_id;		   /* same mm, same number; scrambled, not an address */
+	__u64 cgroup_key;	   /* same css_set, same number; scrambled likewise */
 	__s64 rss[ZMEM_RSS_COUNT]; /* pages; exact on kernels that count per CPU (6.2 and later) */
 	__s64 rss_delta[ZMEM_RSS_COUNT]; /* until 6.1: what this process's threads hold back */
 	__u64 total_vm;

@@ -14,13 +14,13 @@
 
 struct table_style {
 	const struct column_list *columns;
-	bool bytes;	   /* exact bytes, not KiB MiB GiB */
+	bool bytes; /* exact bytes, not KiB MiB GiB */
 	bool header;
-	bool only_total;   /* no rows */
-	bool color;	   /* SGR sequences */
-	unsigned width;	   /* cut lines to so many columns, 0: never */
-	bool wide;	   /* no text is cut to its column, only to the line */
-	bool numeric;	   /* uids in place of user names */
+	bool only_total; /* no rows */
+	bool color;	 /* SGR sequences */
+	unsigned width;	 /* cut lines to so many columns, 0: never */
+	bool wide;	 /* no text is cut to its column, only to the line */
+	bool numeric;	 /* uids in place of user names */
 };
 
 /*

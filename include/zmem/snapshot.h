@@ -78,14 +78,14 @@ struct process {
 	counter_mask have;
 	uint64_t value[COUNTER_COUNT]; /* bytes; only where `have` has the bit */
 
-	char comm[16];		/* terminated; any bytes */
-	bool name_cut;		/* name is the beginning of a longer one */
-	const char *name;	/* program; any bytes */
-	const char *user;	/* NULL until enriched */
-	const char *cgroup;	/* likewise, NULL if unknown */
-	const char *unit;	/* likewise */
-	const char *container;	/* likewise */
-	const char *cmdline;	/* arguments joined by spaces, NULL if not asked for or not readable */
+	char comm[16];	       /* terminated; any bytes */
+	bool name_cut;	       /* name is the beginning of a longer one */
+	const char *name;      /* program; any bytes */
+	const char *user;      /* NULL until enriched */
+	const char *cgroup;    /* likewise, NULL if unknown */
+	const char *unit;      /* likewise */
+	const char *container; /* likewise */
+	const char *cmdline; /* arguments joined by spaces, NULL if not asked for or not readable */
 	bool cmdline_truncated; /* there was more of it */
 };
 
@@ -180,9 +180,9 @@ void snapshot_clear(struct snapshot *s);
 struct process *snapshot_add(struct snapshot *s);
 
 /*
- * To be called once all processes are there: numbers the address spaces (mm_id), adds the per-thread
- * deltas of all that share one, counts kernel threads and zombies, derives sums.
- * Returns -ENOMEM or 0.
+ * To be called once all processes are there: numbers the address spaces (mm_id), adds the
+ * per-thread deltas of all that share one, counts kernel threads and zombies, derives sums. Returns
+ * -ENOMEM or 0.
  */
 int snapshot_finish(struct snapshot *s);
 

@@ -39,7 +39,7 @@ int zram_stat_parse(const char *text, size_t len, struct zram_stat *ret);
  * Returns 0 or the first negative errno; devices that can be read are told all the same, and a
  * machine without any is no error.
  */
-int zram_each(const char *sys_block, void (*fn)(void *arg, const char *name,
-						const struct zram_stat *stat), void *arg);
+int zram_each(const char *sys_block,
+	      void (*fn)(void *arg, const char *name, const struct zram_stat *stat), void *arg);
 
 #endif

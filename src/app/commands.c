@@ -24,7 +24,7 @@ static int run_command(const struct options *o)
 		return help_text();
 	if (o->version)
 		return printf("zmem-bpf %s\n", ZMEM_VERSION) < 0 || fflush(stdout) ? EXIT_FAILED
-										    : EXIT_DONE;
+										   : EXIT_DONE;
 	if (o->columns && strcmp(o->columns, "help") == 0)
 		return help_columns();
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {

@@ -64,8 +64,7 @@ static void check_privileges(void)
 	}
 }
 
-static bool check_source(const struct source_ops *ops,
-			 const struct procfs *proc, bool verbose)
+static bool check_source(const struct source_ops *ops, const struct procfs *proc, bool verbose)
 {
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot snapshot = {};
@@ -81,7 +80,8 @@ static bool check_source(const struct source_ops *ops,
 		const struct diag_note *n = diag.count ? &diag.note[0] : NULL;
 
 		tell(what, false, "%s%s%s%s", n && n->why ? n->why : strerror(-r),
-		     n && n->todo ? " (" : "", n && n->todo ? n->todo : "", n && n->todo ? ")" : "");
+		     n && n->todo ? " (" : "", n && n->todo ? n->todo : "",
+		     n && n->todo ? ")" : "");
 		if (verbose)
 			message_diag(&diag, true);
 		return false;
@@ -102,9 +102,9 @@ static bool check_source(const struct source_ops *ops,
 static void check_proc(const struct procfs *proc)
 {
 	tell("/proc", proc->fd >= 0 && proc->trusted, "%s",
-	     proc->fd < 0	 ? "not mounted: no PSS, no names of cgroups"
+	     proc->fd < 0     ? "not mounted: no PSS, no names of cgroups"
 	     : !proc->trusted ? "of another pid namespace: no PSS, no names of cgroups"
-				 : "shows the processes of our pid namespace");
+			      : "shows the processes of our pid namespace");
 	if (proc->fd >= 0 && proc->trusted) {
 		bool there = faccessat(proc->fd, "self/smaps_rollup", R_OK, 0) == 0;
 

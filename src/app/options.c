@@ -29,8 +29,7 @@ struct entry {
 	int value;		  /* of a SET */
 };
 
-static const char *const format_words[] = {
-	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json", NULL};
+static const char *const format_words[] = {[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json", NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {
@@ -42,16 +41,21 @@ static const char *const source_words[] = {
 
 static const struct entry table[] = {
 	{{"sort", 's', "COL[,COL…]", "sort by these columns, biggest first (default: pss)"},
-	 STRING, AT(sort)},
+	 STRING,
+	 AT(sort)},
 	{{"reverse", 'r', NULL, "smallest first"}, FLAG, AT(reverse)},
 	{{"columns", 'o', "LIST", "show these columns; +COL appends; help lists them all"},
-	 STRING, AT(columns)},
+	 STRING,
+	 AT(columns)},
 	{{"top", 'n', "N", "only the first N rows, and read only what they need"}, COUNT, AT(top)},
 	{{"all", 'a', NULL, "every row, also on a terminal"}, FLAG, AT(all)},
 	{{"pid", 'p', "LIST", "only these processes"}, LIST, AT(pids)},
-	{{"user", 'u', "LIST", "only processes of these users (names or numbers)"}, LIST, AT(users)},
+	{{"user", 'u', "LIST", "only processes of these users (names or numbers)"},
+	 LIST,
+	 AT(users)},
 	{{"filter", 'f', "ERE", "only processes whose name or command line matches"},
-	 STRING, AT(filter)},
+	 STRING,
+	 AT(filter)},
 	{{"format", 'F', "F", "table or json"}, CHOICE, AT(format), format_words},
 	{{"json", 'J', NULL, "the same as -F json"}, SET, AT(format), NULL, FORMAT_JSON},
 	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB"}, FLAG, AT(bytes)},
@@ -60,11 +64,17 @@ static const struct entry table[] = {
 	{{"numeric", 0, NULL, "user numbers in place of names"}, FLAG, AT(numeric)},
 	{{"color", 0, "WHEN", "auto, always or never"}, CHOICE, AT(color), color_words},
 	{{"pss", 0, "HOW", "auto, rollup (/proc/PID/smaps_rollup) or none"},
-	 CHOICE, AT(pss), pss_words},
-	{{"source", 0, "FROM", "counters from auto, bpf or proc"}, CHOICE, AT(source), source_words},
+	 CHOICE,
+	 AT(pss),
+	 pss_words},
+	{{"source", 0, "FROM", "counters from auto, bpf or proc"},
+	 CHOICE,
+	 AT(source),
+	 source_words},
 	{{"total", 0, NULL, "only the total"}, FLAG, AT(total)},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all"},
-	 STRING, AT(output)},
+	 STRING,
+	 AT(output)},
 	{{"timing", 0, NULL, "say on stderr where the time went"}, FLAG, AT(timing)},
 	{{"verbose", 'v', NULL, "say on stderr what was used and why"}, FLAG, AT(verbose)},
 	{{"quiet", 'q', NULL, "no notes on stderr, only errors"}, FLAG, AT(quiet)},

@@ -27,7 +27,7 @@ struct options {
 	const char *command; /* "snapshot" if none was named */
 	const char *sort;
 	const char *columns;
-	const char *pids;  /* lists; given again, they add up */
+	const char *pids; /* lists; given again, they add up */
 	const char *users;
 	const char *filter;
 	const char *output;
@@ -51,7 +51,7 @@ void options_done(struct options *o);
 /* One option, as help and completions want it. */
 struct option_info {
 	const char *name;
-	char letter; /* 0: none */
+	char letter;	      /* 0: none */
 	const char *argument; /* NULL: a flag */
 	const char *help;
 };

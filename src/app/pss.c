@@ -112,7 +112,7 @@ static const struct process *find_again(const struct snapshot *s, const struct p
 	const struct process *found = snapshot_find(s, p->pid);
 
 	return found && found->start_ns == p->start_ns && process_has(found, COUNTER_RSS) ? found
-											   : NULL;
+											  : NULL;
 }
 
 /* Takes figures of a moment that fits together. */
@@ -199,8 +199,8 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 			return r;
 		for (size_t i = 0; i < count; i++) {
 			enum verdict v = judge(doubtful[i], &result[i], &before, &after);
-			bool final = round == CHECK_ROUNDS || v == VERDICT_SAME ||
-				     v == VERDICT_GONE;
+			bool final =
+				round == CHECK_ROUNDS || v == VERDICT_SAME || v == VERDICT_GONE;
 
 			if (final)
 				count_verdict(check, v);

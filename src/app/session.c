@@ -43,9 +43,8 @@ static void tell_fallback(struct session *s)
 	if (asprintf(&s->fallback_reason, "%s", n->why ? n->why : "") < 0)
 		s->fallback_reason = NULL;
 	s->snapshot.fallback_reason = s->fallback_reason;
-	message_note(s->options->quiet || s->options->verbose,
-		     "counters come from /proc: %s (%s)", s->fallback_reason,
-		     n->todo ? n->todo : "zmem-bpf doctor");
+	message_note(s->options->quiet || s->options->verbose, "counters come from /proc: %s (%s)",
+		     s->fallback_reason, n->todo ? n->todo : "zmem-bpf doctor");
 }
 
 static int open_source(struct session *s)
@@ -236,7 +235,8 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	clock_gettime(CLOCK_REALTIME, &wall);
 	r = source_collect(s->source, &s->snapshot);
 	if (r < 0)
-		return message_error("collecting from %s: %s", source_name(s->source), strerror(-r));
+		return message_error("collecting from %s: %s", source_name(s->source),
+				     strerror(-r));
 	s->snapshot.time_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
 	s->snapshot.fallback_reason = s->fallback_reason;
 	s->snapshot.collection.complete = true;

@@ -46,8 +46,8 @@ static void render(const struct session *s, const struct result *result, struct 
 static void tell_timing(const struct session *s)
 {
 	static const char *const name[PHASE_COUNT] = {
-		[PHASE_LOAD] = "load",	 [PHASE_COLLECT] = "collect", [PHASE_FILTER] = "filter",
-		[PHASE_PSS] = "pss",	 [PHASE_CHECK] = "check",     [PHASE_NAMES] = "names",
+		[PHASE_LOAD] = "load",	  [PHASE_COLLECT] = "collect", [PHASE_FILTER] = "filter",
+		[PHASE_PSS] = "pss",	  [PHASE_CHECK] = "check",     [PHASE_NAMES] = "names",
 		[PHASE_RENDER] = "render"};
 	uint64_t sum = 0;
 

@@ -16,7 +16,8 @@ size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char);
 bool utf8_valid(const char *s, size_t len);
 /* Columns a character takes on a terminal: 0, 1 or 2. */
 unsigned utf8_width(uint32_t c);
-/* False for what could steer a terminal or turn the text's direction: C0, DEL, C1, bidi controls. */
+/* False for what could steer a terminal or turn the text's direction: C0, DEL, C1, bidi controls.
+ */
 bool utf8_printable(uint32_t c);
 
 #endif

@@ -42,8 +42,7 @@ void rollup_apply(struct process *p, const struct rollup_result *result)
 				    f->value[ROLLUP_FILE_PMD]);
 	if (has(f, ROLLUP_SWAP) && process_has(p, COUNTER_SWAP) &&
 	    f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP])
-		process_set(p, COUNTER_SWAP_SHMEM,
-			    f->value[ROLLUP_SWAP] - p->value[COUNTER_SWAP]);
+		process_set(p, COUNTER_SWAP_SHMEM, f->value[ROLLUP_SWAP] - p->value[COUNTER_SWAP]);
 	process_derive(p);
 }
 

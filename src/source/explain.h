@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Loads a program once more with libbpf and the verifier's log on, to learn why it does not load. */
+/* Loads a program once more with libbpf and the verifier's log on, to learn why it does not load.
+ */
 #ifndef ZMEM_SOURCE_EXPLAIN_H
 #define ZMEM_SOURCE_EXPLAIN_H
 

@@ -10,10 +10,10 @@ static const struct {
 	enum status_figure figure;
 	enum counter counter;
 } figures[] = {
-	{STATUS_VM_SIZE, COUNTER_VSIZE},      {STATUS_VM_LCK, COUNTER_LOCKED},
-	{STATUS_VM_PIN, COUNTER_PINNED},      {STATUS_RSS_ANON, COUNTER_RSS_ANON},
-	{STATUS_RSS_FILE, COUNTER_RSS_FILE},  {STATUS_RSS_SHMEM, COUNTER_RSS_SHMEM},
-	{STATUS_VM_PTE, COUNTER_PGTABLES},    {STATUS_VM_SWAP, COUNTER_SWAP},
+	{STATUS_VM_SIZE, COUNTER_VSIZE},     {STATUS_VM_LCK, COUNTER_LOCKED},
+	{STATUS_VM_PIN, COUNTER_PINNED},     {STATUS_RSS_ANON, COUNTER_RSS_ANON},
+	{STATUS_RSS_FILE, COUNTER_RSS_FILE}, {STATUS_RSS_SHMEM, COUNTER_RSS_SHMEM},
+	{STATUS_VM_PTE, COUNTER_PGTABLES},   {STATUS_VM_SWAP, COUNTER_SWAP},
 	{STATUS_HUGETLB, COUNTER_HUGETLB},
 };
 
@@ -56,8 +56,7 @@ bool status_fill(struct process *p, int pid_fd)
 		p->leader_exited = true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		if (!process_has(p, figures[i].counter) &&
-		    (status.have >> figures[i].figure & 1))
+		if (!process_has(p, figures[i].counter) && (status.have >> figures[i].figure & 1))
 			process_set(p, figures[i].counter, status.value[figures[i].figure]);
 	}
 	if (!had_rss && process_has(p, COUNTER_RSS_ANON))
