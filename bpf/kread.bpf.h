@@ -23,7 +23,11 @@
 #ifdef ZMEM_PROBE_READS
 
 #define kcast(type, addr) ((const type *)(addr))
-#define kget(p, member)	  BPF_CORE_READ(p, member)
+#define kget(p, member)                                                                            \
+	((__typeof__((p)->member))(sizeof((p)->member) == 8 ? kread64((__u64) & (p)->member)       \
+							    : kread32((__u64) & (p)->member)))
+/* A function of its own: each probe read that is inlined keeps a slot of the 512 bytes of stack. */
+#define kread_function __noinline
 #define kread_raw(type, addr)                                                                      \
 	({                                                                                         \
 		type v_ = 0;                                                                       \
@@ -38,6 +42,7 @@
 #define kcast(type, addr)                                                                          \
 	((const type *)bpf_rdonly_cast((const void *)(addr), bpf_core_type_id_kernel(type)))
 #define kget(p, member) ((p)->member)
+#define kread_function	static __always_inline
 /*
  * What is no member is read as if it were one: mm_struct has an array of 40 and more 64-bit words
  * in every kernel, and its type is looked up anyway (each further one costs the load a search).
@@ -61,12 +66,12 @@
 
 #define kaddr(p, member) kread64((__u64) & (p)->member)
 
-static __always_inline __u64 kread64(__u64 addr)
+kread_function __u64 kread64(__u64 addr)
 {
 	return kread_raw(__u64, addr);
 }
 
-static __always_inline __u32 kread32(__u64 addr)
+kread_function __u32 kread32(__u64 addr)
 {
 	return kread_raw(__u32, addr);
 }

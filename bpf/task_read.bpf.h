@@ -49,9 +49,13 @@ static __always_inline __s32 pid_number(const struct pid *pid, __u32 level, __u6
 	return kaddr(upid, ns) == ns ? kget(upid, nr) : 0;
 }
 
-/* Fills the part every kind of record has. Returns false for a process that was just reaped. */
-static __always_inline bool read_identity(const struct task_struct *task, struct zmem_record *r)
+/*
+ * Fills the part every kind of record has. Returns 0 for a process that was just reaped. A global
+ * function for its own part of the 512 bytes of stack.
+ */
+__noinline int read_identity(__u64 task_addr, struct zmem_record *r)
 {
+	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	const struct task_struct *reader = kcast(struct task_struct, bpf_get_current_task());
 	const struct pid *reader_pid = kget(reader, thread_pid);
 	__u32 level = kget(reader_pid, level);
@@ -60,19 +64,22 @@ static __always_inline bool read_identity(const struct task_struct *task, struct
 	const struct task_struct *parent = kget(task, real_parent);
 	const struct signal_struct *parent_signal = kget(parent, signal);
 	const struct cred *cred = kget(task, real_cred);
-	__u64 *comm = (__u64 *)r->comm;
+	__u64 *comm;
 
+	if (!r)
+		return 0;
+	comm = (__u64 *)r->comm;
 	r->version = ZMEM_RECORD_VERSION;
 	r->pid = pid_number(kget(task, thread_pid), level, ns);
 	if (!r->pid)
-		return false;
+		return 0;
 	r->ppid = pid_number(kget(parent_signal, pids[PIDTYPE_TGID]), level, ns);
 	r->uid = kget(cred, euid.val);
 	r->threads = kget(signal, nr_threads);
 	r->start_boottime_ns = kget(task, start_boottime);
 	ktext(comm, task->comm, ZMEM_COMM_LEN / 8);
 	r->oom_score_adj = kget(signal, oom_score_adj);
-	return true;
+	return 1;
 }
 
 /* ---- threads ---- */
@@ -140,32 +147,37 @@ static long thread_delta_step(__u32 index, struct thread_walk *w)
 }
 
 /* Until 6.1 each thread keeps up to 64 events to itself (SPLIT_RSS_COUNTING, absent on UP). */
-static __always_inline void read_thread_deltas(__u64 task, struct zmem_record *r)
+__noinline int read_thread_deltas(__u64 task, struct zmem_record *r)
 {
 	struct thread_walk w = {};
 
-	if (!bpf_core_field_exists(struct task_struct___pre62, rss_stat))
-		return;
+	if (!r || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+		return 0;
 	thread_walk_start(&w, task);
 	if (bpf_loop(MAX_THREADS, thread_delta_step, &w, 0) >= MAX_THREADS)
 		r->flags |= ZMEM_CUT_THREADS;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		r->rss_delta[i] = w.delta[i];
+	return 0;
 }
 
 #else
 
 /* A kernel of that layout has no bpf_rdonly_cast(): it loads the other variant. */
-static __always_inline void read_thread_deltas(__u64 task, struct zmem_record *r)
+static __always_inline int read_thread_deltas(__u64 task, struct zmem_record *r)
 {
+	return 0;
 }
 
 #endif
 
 /* ---- memory ---- */
 
-static __always_inline void read_rss(__u64 mm, struct zmem_record *r)
+/* A global function, as read_exe is, for its own part of the stack. */
+__noinline int read_rss(__u64 mm, struct zmem_record *r)
 {
+	if (!r)
+		return 0;
 	if (bpf_core_field_exists(struct mm_struct, rss_stat) &&
 	    bpf_core_field_exists(struct percpu_counter, count)) {
 		percpu_sum_rss(mm + koffset(struct mm_struct, rss_stat), r->rss);
@@ -178,6 +190,7 @@ static __always_inline void read_rss(__u64 mm, struct zmem_record *r)
 		r->valid |= ZMEM_VALID_RSS;
 	}
 #endif
+	return 0;
 }
 
 /*
@@ -199,30 +212,32 @@ static __always_inline void text_terminate(__u64 *words, int count)
 	}
 }
 
-static __always_inline void read_exe(const struct mm_struct *mm, struct zmem_record *r)
+__noinline int read_exe(__u64 mm_addr, struct zmem_record *r)
 {
-	__u64 *words = (__u64 *)r->exe;
+	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	const struct dentry *dentry;
 	const struct file *file;
-	__u64 name;
+	__u64 *words, name;
 
-	if (!bpf_core_field_exists(struct mm_struct, exe_file) ||
+	if (!r || !bpf_core_field_exists(struct mm_struct, exe_file) ||
 	    !bpf_core_field_exists(struct file, f_path) ||
 	    !bpf_core_field_exists(struct dentry, d_name))
-		return;
+		return 0;
 	file = kget(mm, exe_file);
 	if (!file)
-		return;
+		return 0;
 	dentry = kget(file, f_path.dentry);
 	if (!dentry)
-		return;
+		return 0;
 	name = kaddr(dentry, d_name.name);
 	if (!name)
-		return;
+		return 0;
 	r->exe_len = kget(dentry, d_name.len);
+	words = (__u64 *)r->exe;
 	ktext(words, name, ZMEM_EXE_LEN / 8);
 	text_terminate(words, ZMEM_EXE_LEN / 8);
 	r->valid |= ZMEM_VALID_EXE;
+	return 0;
 }
 
 /*
@@ -261,7 +276,7 @@ __noinline int read_mm(__u64 mm_addr, struct zmem_record *r)
 			r->ksm_pages = kget(mm, ksm_merging_pages);
 		r->valid |= ZMEM_VALID_SHARING;
 	}
-	read_exe(mm, r);
+	read_exe(mm_addr, r);
 	return 0;
 }
 
@@ -311,7 +326,7 @@ static __always_inline bool read_task(__u64 leader, struct zmem_record *r)
 	const struct task_struct *task = kcast(struct task_struct, leader);
 	__u32 flags = kget(task, flags);
 
-	if (!read_identity(task, r))
+	if (!read_identity(leader, r))
 		return false;
 	if (flags & PF_KTHREAD) {
 		r->kind = ZMEM_KTHREAD;

@@ -45,6 +45,13 @@ extern const struct source_ops source_proc;
  */
 int source_open(enum source_choice choice, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source);
+/*
+ * For a source that did not open: loads its program once more by libbpf, with the verifier's log on,
+ * and adds the log to the newest note.
+ */
+void source_explain(const struct source_ops *ops, struct diag *diag);
+/* The note that says why BPF is not at work, NULL if there is none. */
+const struct diag_note *source_reason(const struct diag *diag);
 /* The name of the source at work. */
 const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);

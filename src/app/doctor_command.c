@@ -82,8 +82,10 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 		tell(what, false, "%s%s%s%s", n && n->why ? n->why : strerror(-r),
 		     n && n->todo ? " (" : "", n && n->todo ? n->todo : "",
 		     n && n->todo ? ")" : "");
-		if (verbose)
+		if (verbose) {
+			source_explain(ops, &diag);
 			message_diag(&diag, true);
+		}
 		return false;
 	}
 	loaded = session_now_us();

@@ -36,9 +36,9 @@ static void phase_end(struct session *s, enum phase phase, uint64_t *since)
 /* Why the first choice is not at work, in one line, for every output. */
 static void tell_fallback(struct session *s)
 {
-	const struct diag_note *n = &s->diag.note[0];
+	const struct diag_note *n = source_reason(&s->diag);
 
-	if (!s->diag.count || source_origin(s->source) != FROM_PROC)
+	if (!n || source_origin(s->source) != FROM_PROC)
 		return;
 	if (asprintf(&s->fallback_reason, "%s", n->why ? n->why : "") < 0)
 		s->fallback_reason = NULL;
@@ -57,7 +57,7 @@ static int open_source(struct session *s)
 	if (o->verbose)
 		message_diag(&s->diag, true);
 	if (r < 0) {
-		const struct diag_note *n = s->diag.count ? &s->diag.note[0] : NULL;
+		const struct diag_note *n = source_reason(&s->diag);
 
 		return message_error("opening the source of counters: %s (%s)",
 				     n && n->why ? n->why : strerror(-r),

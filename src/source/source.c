@@ -20,11 +20,10 @@ struct source {
 static const struct {
 	const struct source_ops *ops;
 	enum origin origin;
-	bool probe;
 } chain[] = {
-	{&source_bpf, FROM_BPF, false},
-	{&source_bpf_probe, FROM_BPF, true},
-	{&source_proc, FROM_PROC, false},
+	{&source_bpf, FROM_BPF},
+	{&source_bpf_probe, FROM_BPF},
+	{&source_proc, FROM_PROC},
 };
 
 static bool wanted(enum source_choice choice, enum origin origin)
@@ -33,18 +32,26 @@ static bool wanted(enum source_choice choice, enum origin origin)
 	       (choice == SOURCE_PROC && origin == FROM_PROC);
 }
 
-/* Where only the verifier can tell why: privileges and BTF are told by the error alone. */
-static bool worth_explaining(void)
+void source_explain(const struct source_ops *ops, struct diag *diag)
 {
-	return privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON) &&
-	       access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+	/* Without privileges or BTF the verifier is not even asked. */
+	if (ops != &source_proc && diag->count && privilege_held(PRIVILEGE_BPF) &&
+	    privilege_held(PRIVILEGE_PERFMON) && access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		diag_attach_log(diag, explain_load(ops == &source_bpf_probe));
+}
+
+const struct diag_note *source_reason(const struct diag *diag)
+{
+	/* The first one is the best this kernel can, unless it only lacks the newest kfunc. */
+	if (diag->count > 1 && diag->note[0].error == -ENOENT)
+		return &diag->note[1];
+	return diag->count ? &diag->note[0] : NULL;
 }
 
 int source_open(enum source_choice choice, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source)
 {
 	cleanup_free struct source *source = calloc(1, sizeof(*source));
-	bool bpf_failed = false;
 	int r = -ENOENT;
 
 	if (!source)
@@ -59,10 +66,9 @@ int source_open(enum source_choice choice, const struct procfs *proc, struct dia
 			*ret_source = TAKE_PTR(source);
 			return 0;
 		}
-		/* The newest of them is the last hope, so its log is the one to read. */
-		if (chain[i].origin == FROM_BPF && bpf_failed && worth_explaining())
-			diag_attach_log(diag, explain_load(chain[i].probe));
-		bpf_failed = chain[i].origin == FROM_BPF;
+		/* Once is enough: what the second one lacks, the first one lacks, too. */
+		if (chain[i].ops == &source_bpf_probe)
+			source_explain(chain[i].ops, diag);
 	}
 	return r;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void child(size_t bytes, pid_t parent, int ready)
@@ -35,6 +36,7 @@ int main(int argc, char **argv)
 	long count = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
 	long kib = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
 	int ready[2];
+	pid_t *pids;
 	char byte;
 
 	if (count <= 0 || kib <= 0) {
@@ -43,7 +45,8 @@ int main(int argc, char **argv)
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGCHLD, SIG_IGN);
-	if (pipe(ready))
+	pids = calloc((size_t)count, sizeof(*pids));
+	if (!pids || pipe(ready))
 		return 1;
 	for (long i = 0; i < count; i++) {
 		pid_t parent = getpid(), pid = fork();
@@ -54,6 +57,7 @@ int main(int argc, char **argv)
 		}
 		if (pid == 0)
 			child((size_t)kib * 1024, parent, ready[1]);
+		pids[i] = pid;
 	}
 	close(ready[1]);
 	/* A child that failed closes its end and is one byte short. */
@@ -66,6 +70,11 @@ int main(int argc, char **argv)
 	puts("READY");
 	fflush(stdout);
 	while (read(0, &byte, 1) > 0)
+		;
+	/* Whoever waits for us waits for all of them. */
+	for (long i = 0; i < count; i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) >= 0 || errno == EINTR)
 		;
 	return 0;
 }

@@ -4,8 +4,8 @@
 
     pty_run.py ROWS COLUMNS OUTPUT COMMAND...
 
-Its output goes to the file OUTPUT, with \\r\\n as \\n. Prints how many lines of that terminal it took;
-the exit code is the command's.
+Its output goes to the file OUTPUT, with \\r\\n as \\n. Prints how many lines of that terminal it took,
+and how many of its lines but the last one were too wide; the exit code is the command's.
 """
 
 import fcntl
@@ -24,12 +24,10 @@ def columns(char):
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def screen_lines(text, width):
-    """Lines that the text takes where a terminal wraps it."""
-    total = 0
-    for line in re.sub("\x1b\\[[0-9;]*m", "", text).split("\n")[:-1]:
-        total += max(1, -(-sum(map(columns, line)) // width))
-    return total
+def heights(text, width):
+    """How many lines of a terminal, which wraps them, each line takes."""
+    lines = re.sub("\x1b\\[[0-9;]*m", "", text).split("\n")[:-1]
+    return [max(1, -(-sum(map(columns, line)) // (width or 80))) for line in lines]
 
 
 def run(rows, width, command):
@@ -64,7 +62,8 @@ def main():
     output, status = run(rows, width, sys.argv[4:])
     with open(sys.argv[3], "wb") as file:
         file.write(output)
-    print(screen_lines(output.decode("utf-8", "replace"), width))
+    lines = heights(output.decode("utf-8", "replace"), width)
+    print(sum(lines), sum(height > 1 for height in lines[:-1]))
     return status if status >= 0 else 128 - status
 
 
