@@ -24,7 +24,7 @@ fleet_end() {
 # room COUNT: so many more may be started.
 room() {
 	local running limit
-	running=$(find /proc -maxdepth 1 -name '[1-9]*' | wc -l)
+	running=$(ls /proc | grep -c '^[1-9]')
 	limit=$(cat /proc/sys/kernel/pid_max)
 	[ "$limit" -gt "$(cat /proc/sys/kernel/threads-max)" ] && limit=$(cat /proc/sys/kernel/threads-max)
 	[ $((running + $1 + 1000)) -lt "$limit" ] &&
@@ -49,16 +49,13 @@ for count in 5000 20000; do
 	run timeout 300 "$ZMEM" -J
 	expect_rc "$count processes: exit code" 0
 	expect_stderr_lines "$count processes: silent" 0
-	if [ $count = 5000 ]; then
-		expect_json "$count processes: valid"
-	fi
 	check "$count processes: all are there" jq -e "$whole and all(.pss_status == \"ok\")" \
 		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
 	# shellcheck disable=SC2016
 	check "$count processes: totals add up" jq -e '.totals.rss_anon_bytes ==
 		([.processes[] | select(.mm_owner) | .rss_anon_bytes] | add)' "$TMP/out"
-	run timeout 300 "$ZMEM" -n 5 -J
-	check "$count processes, -n 5: five" jq -e '.processes | length == 5' "$TMP/out"
+	run timeout 300 "$ZMEM" -n 500 -J
+	expect_json "$count processes, -n 500: valid" '.processes | length == 500'
 	run timeout 300 "$ZMEM" --source proc --pss none -J
 	check "$count processes, from /proc: all are there" jq -e "$whole" \
 		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
@@ -99,14 +96,14 @@ zmem --total
 expect_rc 'under churn: table' 0
 exec 7>&-
 wait
-check 'under churn: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/churn.*
+check 'under churn: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/churn.[0-9]*
 # shellcheck disable=SC2016
 check 'under churn: nothing is 0 that was not measured, no pid twice' jq -es 'all(.[];
 	all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok") and
 		(.pss_status != "ok" or .pss_bytes > 0)) and
-	([.processes[].pid] | length == (unique | length)))' "$TMP"/churn.*
+	([.processes[].pid] | length == (unique | length)))' "$TMP"/churn.[0-9]*
 check 'under churn: no figure is called wrong' jq -es \
-	'all(.[]; .collection.cross_check == null or .collection.cross_check.different == 0)' "$TMP"/churn.*
+	'all(.[]; .collection.cross_check == null or .collection.cross_check.different == 0)' "$TMP"/churn.[0-9]*
 
 # ---- at once ----
 

@@ -108,7 +108,7 @@ expect_stderr_lines 'libbpf asked to talk: silent' 0
 big=$(head -c 100000 /dev/zero | tr '\0' x)
 run "$ZMEM" -f "$big" --pss none
 expect_rc 'a pattern of 100,000 letters' 0
-run "$ZMEM" -f "$big["
+run "$ZMEM" -f "${big}["
 expect_rc 'a bad pattern of 100,000 letters' 2
 expect_stderr_lines 'a bad pattern of 100,000 letters: one line' 1
 expect_err 'a bad pattern of 100,000 letters: still says why' 'regular expression'
