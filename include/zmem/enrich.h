@@ -2,7 +2,9 @@
 /*
  * What /proc adds to the rows that will be shown: PSS and USS from smaps_rollup, names of users and
  * cgroups, command lines, the machine itself. Every process is recognised by its start time before
- * anything is believed of it. Strings go into the snapshot's arena.
+ * anything is believed of it, and every file of another process is read by a worker with a
+ * deadline: whoever hangs in exec or on its mmap_lock hangs its readers, too. Strings go into the
+ * snapshot's arena.
  */
 #ifndef ZMEM_ENRICH_H
 #define ZMEM_ENRICH_H
@@ -12,32 +14,47 @@
 #include "zmem/smaps_rollup.h"
 #include "zmem/snapshot.h"
 
-/* ---- smaps_rollup ---- */
+/* ---- files that may block ---- */
 
-struct rollup_result {
-	enum pss_status status; /* PSS_OK: figures are there */
-	struct smaps_rollup figures;
+enum pool_file {
+	POOL_ROLLUP,  /* smaps_rollup, parsed */
+	POOL_CGROUP,  /* text */
+	POOL_CMDLINE, /* text, its first POOL_CMDLINE_MAX bytes */
+	POOL_EXE,     /* text: the executable's base name */
 };
 
-/* Workers that read smaps_rollup. A target that is stuck holds up one of them, not the caller. */
-struct rollup_pool;
+#define POOL_CMDLINE_MAX 4096
+
+struct pool_result {
+	enum pss_status status; /* PSS_OK: it was read */
+	struct smaps_rollup figures;
+	char *text; /* to be freed by whoever asked; terminated */
+	size_t len;
+};
+
+/* Workers that read /proc. A target that is stuck holds up one of them, not the caller. */
+struct proc_pool;
 
 /* `workers` 0: one a CPU. Returns NULL without memory. The procfs is copied and must stay open. */
-struct rollup_pool *rollup_pool_new(const struct procfs *proc, unsigned workers,
-				    unsigned deadline_ms);
+struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, unsigned deadline_ms);
 /*
- * Reads all of them, results[i] of rows[i]. A process gets `deadline_ms` and what its size takes;
- * then it is PSS_TIMEOUT and its worker is left behind. Returns 0 or a negative errno when there
- * were no workers to be had at all.
+ * Reads that file of all of them, results[i] of rows[i]. A process gets `deadline_ms` and what its
+ * size takes; then it is PSS_TIMEOUT and its worker is left behind; each time that happens, those
+ * after it get half as long, so that many that are stuck do not add up.
+ * With check_start the process is recognised by its start time, which takes a file more. Without,
+ * the caller makes sure afterwards that it was still the same.
+ * Returns 0 or a negative errno when there were no workers to be had at all.
  */
-int rollup_read(struct rollup_pool *pool, struct process *const *rows, size_t count,
-		struct rollup_result *results);
-/* How many files were read so far. */
-size_t rollup_reads(const struct rollup_pool *pool);
-void rollup_pool_free(struct rollup_pool *pool);
+int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
+	      struct process *const *rows, size_t count, struct pool_result *results);
+/* How many smaps_rollup were read so far. */
+size_t pool_rollups(const struct proc_pool *pool);
+void proc_pool_free(struct proc_pool *pool);
+
+/* ---- smaps_rollup ---- */
 
 /* Gives the process its PSS, USS and the rest, or the status that says why it has none. */
-void rollup_apply(struct process *p, const struct rollup_result *result);
+void rollup_apply(struct process *p, const struct pool_result *result);
 
 /* True if what smaps_rollup says of Rss and Swap fits the kernel's counters in p. */
 bool rollup_agrees(const struct process *p, const struct smaps_rollup *figures);
@@ -56,12 +73,15 @@ int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
 
 /* Sets user; names are valid as long as the table. */
 void enrich_users(struct user_table *users, struct rows *rows);
-/* Sets cgroup, unit and container, with one file read for all that have the same cgroups. */
-void enrich_cgroups(const struct procfs *proc, struct snapshot *s, struct rows *rows);
+/*
+ * Sets cgroup, unit and container, with one file read for all that have the same cgroups.
+ * Returns 0 or a negative errno, as do the next two; what could not be read stays NULL.
+ */
+int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
 /* Sets cmdline. */
-void enrich_cmdlines(const struct procfs *proc, struct snapshot *s, struct rows *rows);
+int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
 /* Completes the names that were too long for a record. */
-void enrich_names(const struct procfs *proc, struct snapshot *s);
+int enrich_names(struct proc_pool *pool, struct snapshot *s);
 
 /* ---- the machine ---- */
 

@@ -46,8 +46,8 @@ extern const struct source_ops source_proc;
 int source_open(enum source_choice choice, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source);
 /*
- * For a source that did not open: loads its program once more by libbpf, with the verifier's log on,
- * and adds the log to the newest note.
+ * For a source that did not open: loads its program once more by libbpf, with the verifier's log
+ * on, and adds the log to the newest note.
  */
 void source_explain(const struct source_ops *ops, struct diag *diag);
 /* The note that says why BPF is not at work, NULL if there is none. */

@@ -120,8 +120,7 @@ int command_doctor(const struct options *o)
 	struct procfs proc = {.fd = -1};
 	bool bpf, works;
 
-	if (procfs_open(&proc, "/proc") < 0)
-		proc.fd = -1;
+	procfs_open(&proc, "/proc");
 	check_kernel(&proc);
 	check_privileges();
 	bpf = check_source(&source_bpf, &proc, o->verbose);

@@ -12,7 +12,7 @@
 
 struct batch {
 	struct process **item; /* room for all rows */
-	struct rollup_result *result;
+	struct pool_result *result;
 	struct process **doubtful;
 	size_t doubtful_count;
 };
@@ -20,7 +20,8 @@ struct batch {
 static int read_batch(struct session *s, struct batch *b, size_t count)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
-	int r = rollup_read(s->pool, b->item, count, b->result);
+	bool check_start = source_origin(s->source) != FROM_BPF; /* else pss_verify() does */
+	int r = pool_read(s->pool, POOL_ROLLUP, check_start, b->item, count, b->result);
 
 	if (r < 0)
 		return r;
@@ -79,7 +80,7 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	size_t room = s->rows.count + 1;
 	cleanup_free struct process **item = calloc(room, sizeof(*item));
 	cleanup_free struct process **doubtful = calloc(room, sizeof(*doubtful));
-	cleanup_free struct rollup_result *result = calloc(room, sizeof(*result));
+	cleanup_free struct pool_result *result = calloc(room, sizeof(*result));
 	struct batch b = {.item = item, .result = result, .doubtful = doubtful};
 	int r;
 
@@ -92,6 +93,36 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	*ret_count = b.doubtful_count;
 	*ret_doubtful = TAKE_PTR(doubtful);
 	return 0;
+}
+
+/* Takes back what was read of a process that may have been another. */
+static void forget(struct process *p, enum pss_status status)
+{
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (counter_table[c].origin != ORIGIN_KERNEL)
+			p->have &= ~COUNTER_BIT(c);
+	}
+	p->pss_source = PSS_FROM_NOTHING;
+	p->pss_status = status;
+	process_derive(p);
+}
+
+int pss_verify(struct session *s)
+{
+	cleanup(snapshot_done) struct snapshot after = {};
+	int r = source_collect(s->source, &after);
+
+	for (size_t i = 0; r == 0 && i < s->rows.count; i++) {
+		struct process *p = s->rows.item[i];
+		const struct process *again = snapshot_find(&after, p->pid);
+		bool there = again && again->start_ns == p->start_ns && again->kind == PROCESS_USER;
+
+		if (p->pss_status == PSS_OK && !there)
+			forget(p, PSS_GONE);
+		else if (p->pss_status == PSS_GONE && there && p->kind == PROCESS_USER)
+			p->pss_status = PSS_DENIED;
+	}
+	return r;
 }
 
 enum verdict {
@@ -117,7 +148,7 @@ static const struct process *find_again(const struct snapshot *s, const struct p
 
 /* Takes figures of a moment that fits together. */
 static void take_figures(struct process *p, const struct process *counters,
-			 const struct rollup_result *result)
+			 const struct pool_result *result)
 {
 	for (int c = 0; c < COUNTER_COUNT; c++) {
 		if (process_has(counters, c))
@@ -126,7 +157,7 @@ static void take_figures(struct process *p, const struct process *counters,
 	rollup_apply(p, result);
 }
 
-static enum verdict judge(struct process *p, const struct rollup_result *result,
+static enum verdict judge(struct process *p, const struct pool_result *result,
 			  const struct snapshot *before, const struct snapshot *after)
 {
 	const struct process *b = find_again(before, p), *a = find_again(after, p);
@@ -180,7 +211,7 @@ static size_t drop_self(struct process **rows, size_t count, struct cross_check 
 int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
-	cleanup_free struct rollup_result *result = calloc(count + 1, sizeof(*result));
+	cleanup_free struct pool_result *result = calloc(count + 1, sizeof(*result));
 	cleanup(snapshot_done) struct snapshot before = {}, after = {};
 	int r = 0;
 
@@ -192,7 +223,7 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 
 		r = source_collect(s->source, &before);
 		if (r == 0)
-			r = rollup_read(s->pool, doubtful, count, result);
+			r = pool_read(s->pool, POOL_ROLLUP, false, doubtful, count, result);
 		if (r == 0)
 			r = source_collect(s->source, &after);
 		if (r < 0)

@@ -12,6 +12,14 @@
 int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count);
 
 /*
+ * Looks again who is there. A process that the kernel shows before and after its /proc/PID was read
+ * was the same all the time: pids are used again, and this way to know it opens no file of the
+ * process. Of the others what was read is forgotten; one that lives but is not in /proc is denied
+ * to us (hidepid).
+ */
+int pss_verify(struct session *s);
+
+/*
  * Looks at doubtful rows again, between two readings of the counters, before any is called
  * different: a process that runs is a moving target. Completes collection.cross_check.
  */

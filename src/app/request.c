@@ -128,6 +128,14 @@ int request_read(struct session *s)
 	return o->filter ? read_pattern(s, o->filter) : 0;
 }
 
+/* A security module may hide a process from one and not from the other. */
+static bool in_proc(const struct session *s, pid_t pid)
+{
+	cleanup_close int fd = s->proc.trusted ? procfs_open_pid(&s->proc, pid) : -1;
+
+	return fd >= 0 && source_origin(s->source) == FROM_BPF;
+}
+
 void request_report_missing(struct session *s)
 {
 	for (size_t i = 0; i < s->filter.pid_count; i++) {
@@ -135,7 +143,12 @@ void request_report_missing(struct session *s)
 			continue;
 		if (snapshot_find(&s->snapshot, s->pids[i]))
 			continue;
-		message_error("--pid %d: there is no such process", s->pids[i]);
+		if (in_proc(s, s->pids[i]))
+			message_error("--pid %d: the kernel does not show it to BPF (--source proc "
+				      "does)",
+				      s->pids[i]);
+		else
+			message_error("--pid %d: there is no such process", s->pids[i]);
 		s->exit_code = EXIT_NOT_FOUND;
 	}
 }

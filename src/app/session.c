@@ -69,6 +69,13 @@ static int open_source(struct session *s)
 	return 0;
 }
 
+struct proc_pool *session_pool(struct session *s)
+{
+	if (!s->pool)
+		s->pool = proc_pool_new(&s->proc, 0, DEADLINE_MS);
+	return s->pool;
+}
+
 int session_open(struct session *s, const struct options *o)
 {
 	int r;
@@ -81,12 +88,8 @@ int session_open(struct session *s, const struct options *o)
 	r = request_read(s);
 	if (r)
 		return r;
-	if (procfs_open(&s->proc, "/proc") < 0)
-		s->proc.fd = -1;
-	r = open_source(s);
-	if (r)
-		return r;
-	return 0;
+	procfs_open(&s->proc, "/proc");
+	return open_source(s);
 }
 
 static void count_statuses(struct session *s)
@@ -120,13 +123,13 @@ static int select_rows(struct session *s)
 	if (r < 0)
 		return r;
 	if (s->filter.pattern || (needs & NEEDS_CMDLINE))
-		enrich_cmdlines(&s->proc, &s->snapshot, &s->rows);
-	if (s->filter.pattern) {
+		r = enrich_cmdlines(session_pool(s), &s->snapshot, &s->rows);
+	if (r == 0 && s->filter.pattern) {
 		rows_done(&s->rows);
 		r = rows_select(&s->snapshot, &s->filter, filter_matches, &s->rows);
-		if (r < 0)
-			return r;
 	}
+	if (r < 0)
+		return r;
 	c->filtered = c->seen - c->kernel_threads - c->zombies;
 	for (size_t i = 0; i < s->rows.count; i++)
 		c->filtered -= s->rows.item[i]->kind == PROCESS_USER;
@@ -134,9 +137,7 @@ static int select_rows(struct session *s)
 	needs = column_list_needs(&s->order.keys);
 	if (json || (needs & NEEDS_USER))
 		enrich_users(s->users, &s->rows);
-	if (needs & NEEDS_CGROUP)
-		enrich_cgroups(&s->proc, &s->snapshot, &s->rows);
-	return 0;
+	return needs & NEEDS_CGROUP ? enrich_cgroups(session_pool(s), &s->snapshot, &s->rows) : 0;
 }
 
 static int read_pss(struct session *s, uint64_t *since)
@@ -147,12 +148,10 @@ static int read_pss(struct session *s, uint64_t *since)
 
 	if (s->options->pss == PSS_NONE)
 		return 0;
-	if (!s->pool)
-		s->pool = rollup_pool_new(&s->proc, 0, DEADLINE_MS);
-	if (!s->pool)
-		return -ENOMEM;
 	r = pss_read(s, (size_t)s->options->top, &doubtful, &count);
 	phase_end(s, PHASE_PSS, since);
+	if (r == 0 && source_origin(s->source) == FROM_BPF)
+		r = pss_verify(s);
 	if (r == 0)
 		r = pss_check_again(s, doubtful, count);
 	phase_end(s, PHASE_CHECK, since);
@@ -197,7 +196,7 @@ static int make_result(struct session *s, size_t fit, struct result *ret)
 	size_t shown = s->rows.count;
 	struct rows visible;
 	unsigned needs = column_list_needs(&s->columns);
-	bool json = o->format == FORMAT_JSON, pruned = o->top && s->pool;
+	bool json = o->format == FORMAT_JSON, pruned = o->top && o->pss != PSS_NONE;
 	int r;
 
 	*ret = (struct result){.snapshot = &s->snapshot, .pss = engine_used(s)};
@@ -216,7 +215,9 @@ static int make_result(struct session *s, size_t fit, struct result *ret)
 	if (!json && (needs & NEEDS_USER))
 		enrich_users(s->users, &visible);
 	if (json || (needs & NEEDS_CGROUP))
-		enrich_cgroups(&s->proc, &s->snapshot, &visible);
+		r = enrich_cgroups(session_pool(s), &s->snapshot, &visible);
+	if (r < 0)
+		return r;
 	ret->rows = s->rows.item;
 	ret->row_count = shown;
 	ret->others_count = s->rows.count - shown;
@@ -247,10 +248,13 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 		if (self)
 			procfs_learn_start_offset(&s->proc, self->start_ns);
 	}
-	enrich_names(&s->proc, &s->snapshot);
+	if (!session_pool(s))
+		return message_error("collecting: out of memory");
+	r = enrich_names(s->pool, &s->snapshot);
 	phase_end(s, PHASE_COLLECT, &since);
 	request_report_missing(s);
-	r = select_rows(s);
+	if (r == 0)
+		r = select_rows(s);
 	phase_end(s, PHASE_FILTER, &since);
 	if (r == 0)
 		r = read_pss(s, &since);
@@ -267,7 +271,7 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 
 void session_close(struct session *s)
 {
-	rollup_pool_free(s->pool);
+	proc_pool_free(s->pool);
 	source_close(s->source);
 	rows_done(&s->rows);
 	snapshot_done(&s->snapshot);

@@ -28,7 +28,7 @@ struct session {
 	struct procfs proc;
 	struct source *source;
 	struct diag diag;
-	struct rollup_pool *pool; /* NULL: no PSS is read */
+	struct proc_pool *pool; /* NULL until something is read through it */
 	struct user_table *users;
 	struct snapshot snapshot;
 	struct rows rows;
@@ -53,6 +53,8 @@ int session_open(struct session *s, const struct options *o);
 int session_collect(struct session *s, size_t fit, struct result *ret);
 void session_close(struct session *s);
 
+/* The workers, started at the first call. NULL without memory. */
+struct proc_pool *session_pool(struct session *s);
 uint64_t session_now_us(void);
 
 #endif

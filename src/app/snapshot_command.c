@@ -9,8 +9,10 @@
 #include "base/cleanup.h"
 #include "zmem/render.h"
 
-/* Lines of a terminal that rows cannot have: header, the others, the total (2), the next prompt. */
-#define LINES_AROUND 5
+/* Lines of a terminal that rows cannot have: header, the others, a note, the total, the next
+ * prompt. */
+#define LINES_AROUND  5
+#define TOTAL_COLUMNS 200 /* the total is not cut, so on a narrow terminal it takes some lines */
 
 /* On a narrower terminal the parts of RSS leave their place to the name. */
 #define WIDE_ENOUGH    110
@@ -18,9 +20,12 @@
 
 static size_t rows_that_fit(const struct options *o, const struct output *out)
 {
+	unsigned around = LINES_AROUND;
+
 	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
 		return 0;
-	return out->height > LINES_AROUND ? out->height - LINES_AROUND : 1;
+	around += out->width ? TOTAL_COLUMNS / out->width : 0;
+	return out->height > around ? out->height - around : 1;
 }
 
 static void render(const struct session *s, const struct result *result, struct output *out)
@@ -56,7 +61,7 @@ static void tell_timing(const struct session *s)
 		sum += s->phase_us[i];
 	}
 	fprintf(stderr, "%-8s %8.3f ms\n", "all", (double)sum / 1000);
-	fprintf(stderr, "smaps_rollup reads: %zu\n", s->pool ? rollup_reads(s->pool) : 0);
+	fprintf(stderr, "smaps_rollup reads: %zu\n", s->pool ? pool_rollups(s->pool) : 0);
 }
 
 static int run(struct session *s, struct output *out)

@@ -3,39 +3,45 @@
  * Names that only /proc has: cgroups, command lines, executables with long names. Reads what it is
  * asked for and nothing twice: identity is dearer than the counters.
  */
-#include <limits.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "enrich/open_process.h"
 #include "zmem/cgroup.h"
 #include "zmem/enrich.h"
 
-#define CMDLINE_READ 4096 /* JSON shows 1,024 encoded bytes of it, tables what fits */
+/* Rows that are read together, and what came of it. */
+struct reading {
+	struct process **row;
+	struct pool_result *result;
+	size_t count;
+};
+
+static void reading_done(struct reading *r)
+{
+	for (size_t i = 0; r->result && i < r->count; i++)
+		free(r->result[i].text);
+	free(r->row);
+	free(r->result);
+}
+
+static int reading_start(struct reading *r, size_t room)
+{
+	r->row = calloc(room + 1, sizeof(*r->row));
+	r->result = calloc(room + 1, sizeof(*r->result));
+	return r->row && r->result ? 0 : -ENOMEM;
+}
+
+/* Few and not much: each process is recognised on the spot. */
+static int reading_run(struct reading *r, struct proc_pool *pool, enum pool_file file)
+{
+	return r->count ? pool_read(pool, file, true, r->row, r->count, r->result) : 0;
+}
 
 static const char *keep(struct snapshot *s, struct text_part part)
 {
 	return part.s ? arena_strndup(&s->arena, part.s, part.len) : NULL;
-}
-
-static bool read_cgroup(const struct procfs *proc, struct snapshot *s, struct process *p)
-{
-	cleanup_close int fd = open_process(proc, p);
-	struct proc_cgroup cgroup;
-	char text[8192];
-	ssize_t len;
-
-	if (fd < 0)
-		return false;
-	len = file_read(fd, "cgroup", text, sizeof(text));
-	if (len <= 0 || proc_cgroup_parse(text, (size_t)len, &cgroup) < 0)
-		return false;
-	p->cgroup = keep(s, cgroup.path);
-	p->unit = keep(s, cgroup.unit);
-	p->container = keep(s, cgroup.container);
-	return true;
 }
 
 static int compare_key(const void *pa, const void *pb)
@@ -45,74 +51,141 @@ static int compare_key(const void *pa, const void *pb)
 	return (a->cgroup_key > b->cgroup_key) - (a->cgroup_key < b->cgroup_key);
 }
 
-void enrich_cgroups(const struct procfs *proc, struct snapshot *s, struct rows *rows)
+/* The end of the run of rows that begins at i and has one set of cgroups; 0 is like no other. */
+static size_t run_end(struct process *const *sorted, size_t count, size_t i)
 {
-	cleanup_free struct process **sorted = calloc(rows->count + 1, sizeof(*sorted));
-	const struct process *known = NULL;
+	size_t end = i + 1;
 
-	if (!sorted)
-		return;
-	memcpy(sorted, rows->item, rows->count * sizeof(*sorted));
-	qsort(sorted, rows->count, sizeof(*sorted), compare_key);
-	for (size_t i = 0; i < rows->count; i++) {
+	while (sorted[i]->cgroup_key && end < count &&
+	       sorted[end]->cgroup_key == sorted[i]->cgroup_key)
+		end++;
+	return end;
+}
+
+/* Of each run whose cgroups are not known yet, the tries-th row. */
+static void pick(struct process *const *sorted, size_t count, size_t tries, struct reading *r)
+{
+	r->count = 0;
+	for (size_t i = 0, end; i < count; i = end) {
+		end = run_end(sorted, count, i);
+		if (!sorted[i]->cgroup && i + tries < end)
+			r->row[r->count++] = sorted[i + tries];
+	}
+}
+
+/* Gives what was read to all of each run: the same walk, so the results come in its order. */
+static void spread(struct snapshot *s, struct process *const *sorted, size_t count, size_t tries,
+		   struct reading *r)
+{
+	size_t k = 0;
+
+	for (size_t i = 0, end; i < count; i = end) {
+		struct proc_cgroup cgroup;
+		struct pool_result *result;
 		struct process *p = sorted[i];
 
-		if (known && p->cgroup_key && known->cgroup_key == p->cgroup_key) {
-			p->cgroup = known->cgroup;
-			p->unit = known->unit;
-			p->container = known->container;
-		} else if (read_cgroup(proc, s, p)) {
-			known = p;
+		end = run_end(sorted, count, i);
+		if (p->cgroup || i + tries >= end)
+			continue;
+		result = &r->result[k++];
+		if (result->status == PSS_OK &&
+		    proc_cgroup_parse(result->text, result->len, &cgroup) == 0) {
+			p->cgroup = keep(s, cgroup.path);
+			p->unit = keep(s, cgroup.unit);
+			p->container = keep(s, cgroup.container);
+		}
+		free(TAKE_PTR(result->text));
+		for (size_t m = i + 1; m < end; m++) {
+			sorted[m]->cgroup = p->cgroup;
+			sorted[m]->unit = p->unit;
+			sorted[m]->container = p->container;
 		}
 	}
 }
 
-static void read_cmdline(const struct procfs *proc, struct snapshot *s, struct process *p)
-{
-	cleanup_close int fd = open_process(proc, p);
-	char text[CMDLINE_READ + 1];
-	ssize_t len;
+/* A process that ended or is stuck cannot tell for the others: the next one is asked, some times.
+ */
+#define CGROUP_TRIES 3
 
-	if (fd < 0)
-		return;
-	len = file_read(fd, "cmdline", text, sizeof(text));
-	if (len < 0)
-		return;
-	p->cmdline_truncated = len == CMDLINE_READ;
-	while (len > 0 && text[len - 1] == '\0')
+int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
+{
+	cleanup_free struct process **sorted = calloc(rows->count + 1, sizeof(*sorted));
+	cleanup(reading_done) struct reading r = {};
+	int err = reading_start(&r, rows->count);
+
+	if (!sorted || err < 0)
+		return -ENOMEM;
+	memcpy(sorted, rows->item, rows->count * sizeof(*sorted));
+	qsort(sorted, rows->count, sizeof(*sorted), compare_key);
+	for (size_t tries = 0; tries < CGROUP_TRIES && err == 0; tries++) {
+		pick(sorted, rows->count, tries, &r);
+		err = reading_run(&r, pool, POOL_CGROUP);
+		if (err == 0)
+			spread(s, sorted, rows->count, tries, &r);
+	}
+	return err;
+}
+
+static void set_cmdline(struct snapshot *s, struct process *p, struct pool_result *result)
+{
+	char *text = result->text;
+	size_t len = result->len;
+
+	p->cmdline_truncated = len == POOL_CMDLINE_MAX;
+	while (len && text[len - 1] == '\0')
 		len--;
-	for (ssize_t i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		if (text[i] == '\0')
 			text[i] = ' ';
 	}
-	p->cmdline = arena_strndup(&s->arena, text, (size_t)len);
+	p->cmdline = arena_strndup(&s->arena, text, len);
 }
 
-void enrich_cmdlines(const struct procfs *proc, struct snapshot *s, struct rows *rows)
+int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++) {
+	cleanup(reading_done) struct reading r = {};
+	int err = reading_start(&r, rows->count);
+
+	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		if (!rows->item[i]->cmdline)
-			read_cmdline(proc, s, rows->item[i]);
+			r.row[r.count++] = rows->item[i];
 	}
+	if (err == 0)
+		err = reading_run(&r, pool, POOL_CMDLINE);
+	for (size_t i = 0; err == 0 && i < r.count; i++) {
+		if (r.result[i].status == PSS_OK)
+			set_cmdline(s, r.row[i], &r.result[i]);
+	}
+	return err;
 }
 
-void enrich_names(const struct procfs *proc, struct snapshot *s)
+int enrich_names(struct proc_pool *pool, struct snapshot *s)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		struct process *p = &s->process[i];
-		cleanup_close int fd = -1;
-		char name[NAME_MAX + 1];
-		const char *copy;
-		ssize_t len;
+	cleanup(reading_done) struct reading r = {};
+	size_t cut = 0;
+	int err;
 
-		if (!p->name_cut)
-			continue;
-		fd = open_process(proc, p);
-		len = fd < 0 ? -1 : procfs_exe_name(fd, name, sizeof(name));
-		copy = len > 0 ? arena_strndup(&s->arena, name, (size_t)len) : NULL;
-		if (copy) {
-			p->name = copy;
-			p->name_cut = false;
+	for (size_t i = 0; i < s->count; i++)
+		cut += s->process[i].name_cut;
+	if (!cut)
+		return 0;
+	err = reading_start(&r, cut);
+	for (size_t i = 0; err == 0 && i < s->count; i++) {
+		if (s->process[i].name_cut)
+			r.row[r.count++] = &s->process[i];
+	}
+	if (err == 0)
+		err = reading_run(&r, pool, POOL_EXE);
+	for (size_t i = 0; err == 0 && i < r.count; i++) {
+		const char *name =
+			r.result[i].status == PSS_OK
+				? arena_strndup(&s->arena, r.result[i].text, r.result[i].len)
+				: NULL;
+
+		if (name) {
+			r.row[i]->name = name;
+			r.row[i]->name_cut = false;
 		}
 	}
+	return err;
 }

@@ -5,7 +5,8 @@
 #include "base/cleanup.h"
 #include "enrich/open_process.h"
 
-int open_process_by(const struct procfs *proc, pid_t pid, uint64_t start_ns, bool leader_exited)
+int open_process(const struct procfs *proc, pid_t pid, uint64_t start_ns, bool check_start,
+		 bool leader_exited)
 {
 	cleanup_close int fd = -1;
 
@@ -14,12 +15,7 @@ int open_process_by(const struct procfs *proc, pid_t pid, uint64_t start_ns, boo
 	fd = procfs_open_pid(proc, pid);
 	if (fd < 0)
 		return fd;
-	if (!procfs_same_start(proc, fd, start_ns))
+	if (check_start && !procfs_same_start(proc, fd, start_ns))
 		return -ESRCH;
 	return leader_exited ? procfs_open_thread(fd) : TAKE_FD(fd);
-}
-
-int open_process(const struct procfs *proc, const struct process *p)
-{
-	return open_process_by(proc, p->pid, p->start_ns, p->leader_exited);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What a smaps_rollup means for a process. Knows the figures' relation to the kernel's counters;
- * reads no file (rollup_pool.c does).
+ * reads no file (proc_pool.c does).
  *
  * fs/proc/task_mmu.c: Swap counts private swap entries and swapped shared memory, in full for every
  * mapper; SwapPss leaves shared memory out. The kernel's MM_SWAPENTS is private entries alone.
@@ -20,7 +20,7 @@ static void copy(struct process *p, enum counter c, const struct smaps_rollup *f
 		process_set(p, c, f->value[figure]);
 }
 
-void rollup_apply(struct process *p, const struct rollup_result *result)
+void rollup_apply(struct process *p, const struct pool_result *result)
 {
 	const struct smaps_rollup *f = &result->figures;
 

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -59,11 +60,16 @@ static bool self_is_us(int proc_fd)
 
 int procfs_open(struct procfs *proc, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r = fd < 0 ? -errno : 0;
+	cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
 
-	*proc = (struct procfs){.fd = fd, .trusted = fd >= 0 && self_is_us(fd)};
-	return r;
+	*proc = (struct procfs){.fd = -1};
+	/* An empty directory, where nothing is mounted, has no "self" of any namespace. */
+	if (fd < 0 || fstatat(fd, "self", &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	proc->trusted = self_is_us(fd);
+	proc->fd = TAKE_FD(fd);
+	return 0;
 }
 
 void procfs_close(struct procfs *proc)

@@ -34,39 +34,42 @@ static bool is_unread(const struct process *p)
 	return p->pss_status == PSS_SKIPPED && p->kind == PROCESS_USER;
 }
 
-/* The best place that an unread dear counter could give its row. */
-static void estimate_counter(const struct process *p, enum counter c, bool reverse,
-			     struct standing *st)
+/* The most a dear counter can be, UINT64_MAX if nothing bounds it. */
+static uint64_t most(const struct process *p, enum counter c)
 {
 	counter_mask bound = counter_table[c].bound;
 	uint64_t sum = 0;
 
-	st->place = PLACE_VALUE;
-	st->amount = 0;
-	if (reverse)
-		return;
 	/* One that was not measured itself bounds nothing. */
-	st->amount = UINT64_MAX;
 	if (!bound || (p->have & bound) != bound)
-		return;
+		return UINT64_MAX;
 	for (; bound; bound &= bound - 1) {
 		if (__builtin_add_overflow(sum, p->value[__builtin_ctz(bound)], &sum))
-			return;
+			return UINT64_MAX;
 	}
-	st->amount = sum;
+	return sum;
 }
 
+/*
+ * A dear figure that is not there stands by the most it can be: nobody hides at the end of the list
+ * by not letting itself be read. Where nothing bounds it, or the smallest come first, what can
+ * still be read stands first, and what cannot stands last.
+ */
 static void stand_by_counter(const struct comparison *cmp, enum counter c, const struct process *p,
 			     struct standing *st)
 {
-	if (process_has(p, c)) {
-		st->place = PLACE_VALUE;
+	bool dear = counter_table[c].origin != ORIGIN_KERNEL && p->kind == PROCESS_USER;
+	bool may_come = cmp->estimate && is_unread(p);
+
+	st->place = PLACE_VALUE;
+	if (process_has(p, c))
 		st->amount = p->value[c];
-	} else if (cmp->estimate && is_unread(p) && counter_table[c].origin != ORIGIN_KERNEL) {
-		estimate_counter(p, c, cmp->order->reverse, st);
-	} else {
+	else if (dear && !cmp->order->reverse && most(p, c) != UINT64_MAX)
+		st->amount = most(p, c);
+	else if (dear && may_come)
+		st->amount = cmp->order->reverse ? 0 : UINT64_MAX;
+	else
 		st->place = PLACE_LAST;
-	}
 }
 
 static struct standing stand(const struct comparison *cmp, const struct column *c,
@@ -153,13 +156,14 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
  * Let E(r) be the tuple of a row's keys with the estimates above and its pid, T(r) the tuple after
  * reading it (or failing to). For each key the estimate stands no later than the truth: a dear
  * figure is never above its bound, in reverse never below 0, and a row that cannot be read stands
- * last; all other keys are the same in both. So E(r) comes before T(r) or equals it,
+ * by the same bound or last; all other keys are the same in both. So E(r) comes before T(r) or
+ * equals it,
  * lexicographically, too: at the first key where they differ, E is the earlier one. For a read row
  * E(r) = T(r).
  *
  * When the first `top` by E are all read, each of them, f, stands by T(f) = E(f) before E(r), hence
  * before T(r), of every row r behind it, read or not. No reading can bring any of those forward.
- * The same holds for what order_rows() makes of a row that stays unread: its dear figures are last.
+ * The same holds for what order_rows() makes of a row that stays unread: it stands by its bounds.
  *
  * All of it for figures of one moment: a process that outgrows its bound only counts as grown if
  * the bound alone had it read.

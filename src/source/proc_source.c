@@ -73,6 +73,13 @@ static void fill_identity(struct process *p, const struct proc_stat *stat)
 	p->counters_source = FROM_PROC;
 }
 
+/* A process that is gone or hidden is none; that we have no more files or memory is an error. */
+static int none_or(int error)
+{
+	return error == -ENOENT || error == -ESRCH || error == -EACCES || error == -EPERM ? 0
+											  : error;
+}
+
 /* One process. One that is gone meanwhile is none. */
 static int collect_pid(void *arg, pid_t pid)
 {
@@ -84,9 +91,11 @@ static int collect_pid(void *arg, pid_t pid)
 	ssize_t len;
 
 	if (fd < 0)
-		return 0;
+		return none_or(fd);
 	len = file_read(fd, "stat", text, sizeof(text));
-	if (len <= 0 || proc_stat_parse(text, (size_t)len, &stat) < 0)
+	if (len < 0)
+		return none_or((int)len);
+	if (proc_stat_parse(text, (size_t)len, &stat) < 0)
 		return 0;
 	p = snapshot_add(c->snapshot);
 	if (!p)

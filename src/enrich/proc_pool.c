@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Workers that read smaps_rollup, and the watch over them. open() and read() of it can block for as
- * long as the target holds its mmap_lock or hangs in exec, and a thread in there cannot be called
- * back. So a worker writes into its own memory, hands the result over under the lock, and one that
- * overstays is left behind: it finds out when it returns, and ends.
+ * Workers that read files of processes, and the watch over them. open() and read() of many of them
+ * can block for as long as the target holds its mmap_lock or hangs in exec, and a thread in there
+ * cannot be called back. So a worker writes into its own memory, hands the result over under the
+ * lock, and one that overstays is left behind: it finds out when it returns, and ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +22,12 @@
 
 #define WORKERS_MAX 16
 /* smaps_rollup takes 40 ns for a resident page; ten times that is stuck. */
-#define NS_PER_PAGE 400
-#define PAGE_BYTES  4096
+#define NS_PER_PAGE	400
+#define PAGE_BYTES	4096
+#define PATIENCE_MIN_NS 20000000
 
 struct worker {
-	struct rollup_pool *pool;
+	struct proc_pool *pool;
 	pthread_t thread;
 	bool busy;
 	bool left_behind;
@@ -34,11 +35,12 @@ struct worker {
 	int64_t deadline_ns; /* of the job, CLOCK_MONOTONIC */
 };
 
-struct rollup_pool {
+struct proc_pool {
 	struct procfs proc;
 	unsigned wanted; /* workers */
 	int64_t deadline_ns;
-	bool supported; /* this /proc has smaps_rollup */
+	int64_t patience_ns; /* the deadline as it is now, shorter with every timeout */
+	bool has_rollup;     /* this /proc has smaps_rollup */
 
 	pthread_mutex_t lock;
 	pthread_cond_t work; /* for workers: a batch, or the end */
@@ -47,10 +49,12 @@ struct rollup_pool {
 	unsigned workers;
 	unsigned strays; /* workers left behind: the last one frees a closed pool */
 	bool closing;
+	enum pool_file file;
+	bool check_start;
 	struct process *const *rows;
-	struct rollup_result *results;
+	struct pool_result *results;
 	size_t count, next, finished;
-	size_t reads;
+	size_t rollups;
 };
 
 static int64_t now_ns(void)
@@ -75,27 +79,20 @@ static enum pss_status status_of(int error)
 	}
 }
 
-/* Who is to be read: a copy, since a worker may outlive the snapshot. */
+/* What is to be read: a copy, since a worker may outlive the snapshot. */
 struct target {
+	enum pool_file file;
+	bool check_start;
 	pid_t pid;
 	uint64_t start_ns;
 	bool leader_exited;
 };
 
-static void read_one(const struct procfs *proc, const struct target *target,
-		     struct rollup_result *ret)
+static void read_rollup(int fd, struct pool_result *ret)
 {
-	cleanup_close int fd =
-		open_process_by(proc, target->pid, target->start_ns, target->leader_exited);
 	char text[4096];
-	ssize_t len;
+	ssize_t len = file_read(fd, "smaps_rollup", text, sizeof(text));
 
-	*ret = (struct rollup_result){};
-	if (fd < 0) {
-		ret->status = status_of(fd);
-		return;
-	}
-	len = file_read(fd, "smaps_rollup", text, sizeof(text));
 	if (len < 0)
 		ret->status = status_of((int)len);
 	else if (len == 0)
@@ -106,7 +103,47 @@ static void read_one(const struct procfs *proc, const struct target *target,
 		ret->status = PSS_OK;
 }
 
-static void pool_free_memory(struct rollup_pool *pool)
+static void read_text(int fd, enum pool_file file, struct pool_result *ret)
+{
+	char text[POOL_CMDLINE_MAX * 2];
+	ssize_t len;
+
+	if (file == POOL_EXE)
+		len = procfs_exe_name(fd, text, sizeof(text));
+	else if (file == POOL_CMDLINE)
+		len = file_read(fd, "cmdline", text, POOL_CMDLINE_MAX + 1);
+	else
+		len = file_read(fd, "cgroup", text, sizeof(text));
+	if (len < 0) {
+		ret->status = status_of((int)len);
+		return;
+	}
+	ret->text = malloc((size_t)len + 1);
+	if (!ret->text) {
+		ret->status = PSS_UNSUPPORTED;
+		return;
+	}
+	memcpy(ret->text, text, (size_t)len);
+	ret->text[len] = '\0';
+	ret->len = (size_t)len;
+	ret->status = PSS_OK;
+}
+
+static void read_one(const struct procfs *proc, const struct target *t, struct pool_result *ret)
+{
+	cleanup_close int fd =
+		open_process(proc, t->pid, t->start_ns, t->check_start, t->leader_exited);
+
+	*ret = (struct pool_result){};
+	if (fd < 0)
+		ret->status = status_of(fd);
+	else if (t->file == POOL_ROLLUP)
+		read_rollup(fd, ret);
+	else
+		read_text(fd, t->file, ret);
+}
+
+static void pool_free_memory(struct proc_pool *pool)
 {
 	pthread_mutex_destroy(&pool->lock);
 	pthread_cond_destroy(&pool->work);
@@ -117,7 +154,7 @@ static void pool_free_memory(struct rollup_pool *pool)
 /* Takes the next job. Called and returns with the lock held; false: no more work for this one. */
 static bool take_job(struct worker *w, struct target *ret_target)
 {
-	struct rollup_pool *pool = w->pool;
+	struct proc_pool *pool = w->pool;
 	const struct process *p;
 
 	while (!pool->closing && pool->next >= pool->count)
@@ -127,18 +164,19 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	w->job = pool->next++;
 	w->busy = true;
 	p = pool->rows[w->job];
-	w->deadline_ns = now_ns() + pool->deadline_ns;
+	w->deadline_ns = now_ns() + pool->patience_ns;
 	if (process_has(p, COUNTER_RSS))
 		w->deadline_ns += (int64_t)(p->value[COUNTER_RSS] / PAGE_BYTES * NS_PER_PAGE);
-	*ret_target = (struct target){p->pid, p->start_ns, p->leader_exited};
+	*ret_target = (struct target){pool->file, pool->check_start, p->pid, p->start_ns,
+				      p->leader_exited};
 	return true;
 }
 
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
-	struct rollup_pool *pool = w->pool;
-	struct rollup_result result;
+	struct proc_pool *pool = w->pool;
+	struct pool_result result;
 	struct target target;
 	bool last;
 
@@ -147,11 +185,13 @@ static void *worker_main(void *arg)
 		pthread_mutex_unlock(&pool->lock);
 		read_one(&pool->proc, &target, &result);
 		pthread_mutex_lock(&pool->lock);
-		if (w->left_behind)
+		if (w->left_behind) {
+			free(result.text);
 			break;
+		}
 		w->busy = false;
 		pool->results[w->job] = result;
-		pool->reads++;
+		pool->rollups += target.file == POOL_ROLLUP;
 		if (++pool->finished == pool->count)
 			pthread_cond_signal(&pool->done);
 	}
@@ -164,7 +204,7 @@ static void *worker_main(void *arg)
 }
 
 /* Called with the lock held. */
-static int start_worker(struct rollup_pool *pool)
+static int start_worker(struct proc_pool *pool)
 {
 	cleanup_free struct worker *w = calloc(1, sizeof(*w));
 	pthread_attr_t attr;
@@ -184,7 +224,7 @@ static int start_worker(struct rollup_pool *pool)
 }
 
 /* Gives up on workers past their deadline. Returns when to look again. Lock held. */
-static int64_t check_deadlines(struct rollup_pool *pool)
+static int64_t check_deadlines(struct proc_pool *pool)
 {
 	int64_t now = now_ns(), next = now + pool->deadline_ns;
 
@@ -200,8 +240,10 @@ static int64_t check_deadlines(struct rollup_pool *pool)
 		w->left_behind = true;
 		pthread_detach(w->thread);
 		pool->strays++;
-		pool->results[w->job] = (struct rollup_result){.status = PSS_TIMEOUT};
+		pool->results[w->job] = (struct pool_result){.status = PSS_TIMEOUT};
 		pool->finished++;
+		if (pool->patience_ns > PATIENCE_MIN_NS)
+			pool->patience_ns /= 2;
 		pool->worker[i--] = pool->worker[--pool->workers];
 		if (pool->next < pool->count)
 			start_worker(pool);
@@ -209,25 +251,27 @@ static int64_t check_deadlines(struct rollup_pool *pool)
 	return next;
 }
 
-static void fail_rest(struct rollup_pool *pool)
+static void fail_rest(struct proc_pool *pool)
 {
 	while (pool->next < pool->count) {
-		pool->results[pool->next++] = (struct rollup_result){.status = PSS_UNSUPPORTED};
+		pool->results[pool->next++] = (struct pool_result){.status = PSS_UNSUPPORTED};
 		pool->finished++;
 	}
 }
 
-int rollup_read(struct rollup_pool *pool, struct process *const *rows, size_t count,
-		struct rollup_result *results)
+int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
+	      struct process *const *rows, size_t count, struct pool_result *results)
 {
 	int r = 0;
 
-	if (!pool->supported) {
+	if (!pool->proc.trusted || (file == POOL_ROLLUP && !pool->has_rollup)) {
 		for (size_t i = 0; i < count; i++)
-			results[i] = (struct rollup_result){.status = PSS_UNSUPPORTED};
+			results[i] = (struct pool_result){.status = PSS_UNSUPPORTED};
 		return 0;
 	}
 	pthread_mutex_lock(&pool->lock);
+	pool->file = file;
+	pool->check_start = check_start;
 	pool->rows = rows;
 	pool->results = results;
 	pool->count = count;
@@ -249,9 +293,9 @@ int rollup_read(struct rollup_pool *pool, struct process *const *rows, size_t co
 	return pool->workers || !count ? 0 : r;
 }
 
-size_t rollup_reads(const struct rollup_pool *pool)
+size_t pool_rollups(const struct proc_pool *pool)
 {
-	return pool->reads;
+	return pool->rollups;
 }
 
 static unsigned default_workers(void)
@@ -268,18 +312,17 @@ static unsigned default_workers(void)
 	return workers < WORKERS_MAX ? workers : WORKERS_MAX;
 }
 
-struct rollup_pool *rollup_pool_new(const struct procfs *proc, unsigned workers,
-				    unsigned deadline_ms)
+struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, unsigned deadline_ms)
 {
-	struct rollup_pool *pool = calloc(1, sizeof(*pool));
+	struct proc_pool *pool = calloc(1, sizeof(*pool));
 	pthread_condattr_t attr;
 
 	if (!pool)
 		return NULL;
 	pool->proc = *proc;
 	pool->wanted = workers && workers < WORKERS_MAX ? workers : default_workers();
-	pool->deadline_ns = (int64_t)deadline_ms * 1000000;
-	pool->supported = proc->trusted && faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
+	pool->deadline_ns = pool->patience_ns = (int64_t)deadline_ms * 1000000;
+	pool->has_rollup = proc->trusted && faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->work, NULL);
 	pthread_condattr_init(&attr);
@@ -289,7 +332,7 @@ struct rollup_pool *rollup_pool_new(const struct procfs *proc, unsigned workers,
 	return pool;
 }
 
-void rollup_pool_free(struct rollup_pool *pool)
+void proc_pool_free(struct proc_pool *pool)
 {
 	pthread_t thread[WORKERS_MAX];
 	unsigned workers;
