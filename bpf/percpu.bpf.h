@@ -21,6 +21,8 @@ struct {
 	__type(value, __u64);
 } cpu_anchor SEC(".maps");
 
+#define CPUS_MAX 8192 /* NR_CPUS is at most that */
+
 /* One offset for each possible CPU; user space sets max_entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -28,9 +30,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } cpu_offset SEC(".maps");
-
-/* Number of possible CPUs: entries of cpu_offset. */
-const volatile __u32 cpu_count = 1;
 
 struct cpu_offset_args {
 	__u32 index; /* in cpu_offset */
@@ -92,7 +91,7 @@ static __always_inline void percpu_sum_rss(__u64 addr, __s64 *ret_pages)
 	}
 	/* The four are allocated as one (percpu_counter_init_many): all have a pointer or none. */
 	if (s.counters[0])
-		bpf_loop(cpu_count, percpu_sum_cpu, &s, 0);
+		bpf_loop(CPUS_MAX, percpu_sum_cpu, &s, 0); /* until the table ends */
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		ret_pages[i] = s.sum[i] < 0 ? 0 : s.sum[i];
 }

@@ -17,17 +17,30 @@
 #define READ_TRIES    3
 #define MAX_THREADS   (1 << 16)
 
-/* Scrambles addresses in the output; user space sets it to random bits. */
-const volatile __u64 scramble[2] = {1, 1};
+/*
+ * Random bits that addresses in the output are scrambled with; user space sets them once, before
+ * the first read. A map and not a constant: a light skeleton would copy the constant with
+ * bpf_probe_read_kernel(), and lockdown=confidentiality would refuse all of it.
+ */
+struct scramble {
+	__u64 bits[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scramble);
+} scramble SEC(".maps");
 
 /* A bijection, so that two addresses never become one number. */
-static __always_inline __u64 scrambled(__u64 addr)
+static __always_inline __u64 scrambled(const struct scramble *key, __u64 addr)
 {
-	__u64 x = addr ^ scramble[0];
+	__u64 x = addr ^ key->bits[0];
 
-	x *= scramble[1] | 1;
+	x *= key->bits[1] | 1;
 	x ^= x >> 32;
-	x *= (scramble[0] << 1) | 1;
+	x *= (key->bits[0] << 1) | 1;
 	return x ^ (x >> 29);
 }
 
@@ -287,8 +300,13 @@ __noinline int read_mm(__u64 mm_addr, struct zmem_record *r)
  */
 static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 {
+	const struct scramble *key;
 	__u64 task_addr = leader;
+	__u32 zero = 0;
 
+	key = bpf_map_lookup_elem(&scramble, &zero);
+	if (!key)
+		return false;
 	for (int i = 0; i < READ_TRIES; i++) {
 		const struct task_struct *task = kcast(struct task_struct, task_addr);
 		__u64 exec_id = kget(task, self_exec_id);
@@ -306,10 +324,10 @@ static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 		read_thread_deltas(task_addr, r);
 		barrier();
 		if (kaddr(task, mm) == mm && kget(task, self_exec_id) == exec_id) {
-			r->mm_id = scrambled(mm);
+			r->mm_id = scrambled(key, mm);
 			/* An exited leader is in no cgroup, its threads are. */
 			if (bpf_core_field_exists(struct task_struct, cgroups)) {
-				r->cgroup_key = scrambled(kaddr(task, cgroups));
+				r->cgroup_key = scrambled(key, kaddr(task, cgroups));
 				r->valid |= ZMEM_VALID_CGROUP;
 			}
 			return true;

@@ -22,9 +22,10 @@ static int run_command(const struct options *o)
 {
 	if (o->help)
 		return help_text();
-	if (o->version)
-		return printf("zmem-bpf %s\n", ZMEM_VERSION) < 0 || fflush(stdout) ? EXIT_FAILED
-										   : EXIT_DONE;
+	if (o->version) {
+		printf("zmem-bpf %s\n", ZMEM_VERSION);
+		return message_stdout_done();
+	}
 	if (o->columns && strcmp(o->columns, "help") == 0)
 		return help_columns();
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -48,10 +49,14 @@ static void occupy_standard_fds(void)
 
 int commands_run(int argc, char **argv)
 {
+	/* More than is ever printed: stdio forgets why it failed to write in between. */
+	static char buf[65536];
 	struct options o;
 	int r;
 
 	occupy_standard_fds();
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, buf, _IOFBF, sizeof(buf));
 	/* A reader that went away is told by write(), not by a signal in the middle of a file. */
 	signal(SIGPIPE, SIG_IGN);
 	r = options_parse(&o, argc, argv);

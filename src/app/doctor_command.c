@@ -119,6 +119,7 @@ int command_doctor(const struct options *o)
 {
 	struct procfs proc = {.fd = -1};
 	bool bpf, works;
+	int r;
 
 	procfs_open(&proc, "/proc");
 	check_kernel(&proc);
@@ -129,7 +130,8 @@ int command_doctor(const struct options *o)
 	check_proc(&proc);
 	if (proc.fd >= 0)
 		procfs_close(&proc);
-	if (fflush(stdout))
-		return EXIT_FAILED;
-	return works ? EXIT_DONE : message_error("no source of counters works here");
+	r = message_stdout_done();
+	if (!works)
+		return message_error("no source of counters works here");
+	return r;
 }

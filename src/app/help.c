@@ -6,11 +6,6 @@
 #include "app/message.h"
 #include "zmem/column.h"
 
-static int finish(void)
-{
-	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
-}
-
 int help_text(void)
 {
 	struct option_info info;
@@ -28,12 +23,12 @@ int help_text(void)
 	}
 	printf("\nNot measured is '-' in tables and null in JSON, never 0; pss_status says why.\n"
 	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user is not there.\n");
-	return finish();
+	return message_stdout_done();
 }
 
 int help_columns(void)
 {
 	for (size_t i = 0; i < column_count; i++)
 		printf("%-14s %s\n", column_table[i]->key, column_table[i]->help);
-	return finish();
+	return message_stdout_done();
 }

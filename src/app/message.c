@@ -1,22 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* One line a message, in one write, and nothing in it that could steer a terminal. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "app/message.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
 
-static void say(const char *fmt, va_list args, const char *tail)
+/* Of a longer message the beginning and the end, which says why. */
+#define HEAD_MAX 500
+#define TAIL_MAX 400
+
+/* Arguments are quoted in messages, and arguments hold anything. Returns the new length. */
+static size_t make_printable(char *text, size_t len)
 {
-	char text[1024];
+	size_t to = 0;
 
-	vsnprintf(text, sizeof(text), fmt, args);
-	/* Arguments are quoted in messages, and arguments hold anything. */
-	for (char *c = text; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = '?';
+	for (size_t from = 0, n; from < len; from += n) {
+		uint32_t c;
+
+		n = utf8_decode(text + from, len - from, &c);
+		if (n && utf8_printable(c)) {
+			memmove(text + to, text + from, n);
+			to += n;
+		} else {
+			text[to++] = '?';
+			n = n ? n : 1;
+		}
 	}
-	fprintf(stderr, "zmem-bpf: %s%s\n", text, tail);
+	text[to] = '\0';
+	return to;
+}
+
+static bool within_char(const char *at)
+{
+	return (*at & 0xc0) == 0x80;
+}
+
+static void say(const char *fmt, va_list args, const char *hint)
+{
+	cleanup_free char *text = NULL;
+	size_t len, head, tail;
+
+	if (vasprintf(&text, fmt, args) < 0) {
+		text = NULL;
+		fprintf(stderr, "zmem-bpf: out of memory\n");
+		return;
+	}
+	len = make_printable(text, strlen(text));
+	if (len <= HEAD_MAX + TAIL_MAX) {
+		fprintf(stderr, "zmem-bpf: %s%s\n", text, hint);
+		return;
+	}
+	head = HEAD_MAX;
+	while (within_char(text + head))
+		head--;
+	tail = len - TAIL_MAX;
+	while (within_char(text + tail))
+		tail++;
+	fprintf(stderr, "zmem-bpf: %.*s…%s%s\n", (int)head, text, text + tail, hint);
 }
 
 int message_error(const char *fmt, ...)
@@ -48,6 +92,18 @@ void message_note(bool quiet, const char *fmt, ...)
 	va_start(args, fmt);
 	say(fmt, args, "");
 	va_end(args);
+}
+
+int message_stdout_done(void)
+{
+	bool failed = ferror(stdout);
+
+	if (fflush(stdout)) {
+		if (errno == EPIPE || errno == EBADF)
+			return EXIT_DONE;
+		return message_error("writing the output: %s", strerror(errno));
+	}
+	return failed ? message_error("writing the output: %s", strerror(EIO)) : EXIT_DONE;
 }
 
 void message_diag(const struct diag *d, bool logs)

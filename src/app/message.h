@@ -21,6 +21,11 @@ __attribute__((format(printf, 1, 2))) int message_error(const char *fmt, ...);
 __attribute__((format(printf, 1, 2))) int message_usage(const char *fmt, ...);
 /* A note; not shown with --quiet. */
 __attribute__((format(printf, 2, 3))) void message_note(bool quiet, const char *fmt, ...);
+/*
+ * Writes what was printed to stdout. Returns an exit code after a message; a reader that went away
+ * or a stdout that never was is no error.
+ */
+int message_stdout_done(void);
 /* The notes of diag, one a line, with logs if `logs`. */
 void message_diag(const struct diag *d, bool logs);
 

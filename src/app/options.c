@@ -40,7 +40,8 @@ static const char *const source_words[] = {
 #define AT(member) offsetof(struct options, member)
 
 static const struct entry table[] = {
-	{{"sort", 's', "COL[,COL…]", "sort by these columns, biggest first (default: pss)"},
+	{{"sort", 's', "COL[,COL...]",
+	  "sort by these columns: sizes biggest first, all else ascending (default: pss)"},
 	 STRING,
 	 AT(sort)},
 	{{"reverse", 'r', NULL, "smallest first"}, FLAG, AT(reverse)},
@@ -152,10 +153,13 @@ static int set_option(struct options *o, const struct entry *e, const char *arg)
 	return 0;
 }
 
-#define LONG_ONLY 256 /* getopt's value of an option without a letter */
+#define WORD	  1   /* getopt's value of what is no option */
+#define LONG_ONLY 256 /* and of an option without a letter */
 
 static void make_getopt(char *letters, struct option *longs)
 {
+	/* Words in their place whatever POSIXLY_CORRECT says; missing arguments told apart. */
+	*letters++ = '-';
 	*letters++ = ':';
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct option_info *info = &table[i].info;
@@ -191,34 +195,43 @@ static int bad_option(int c, char **argv)
 				     e->info.argument);
 	if (e && optopt >= LONG_ONLY)
 		return message_usage("--%s takes no argument", e->info.name);
+	if (!optopt)
+		return message_usage("unknown option %s", argv[optind - 1]);
 	if (optopt > ' ' && optopt < 127)
 		return message_usage("unknown option -%c", optopt);
-	return message_usage("unknown option %s", argv[optind - 1]);
+	return message_usage("unknown option -\\x%02x", (unsigned char)optopt);
+}
+
+static int add_word(struct options *o, const char *word)
+{
+	if (o->named)
+		return message_usage("%s: unexpected argument", word);
+	o->command = word;
+	o->named = true;
+	return 0;
 }
 
 int options_parse(struct options *o, int argc, char **argv)
 {
-	char letters[2 * ARRAY_SIZE(table) + 2];
+	char letters[2 * ARRAY_SIZE(table) + 3];
 	struct option longs[ARRAY_SIZE(table) + 1] = {};
-	int c;
+	int c, r = 0;
 
 	*o = (struct options){.command = "snapshot"};
 	make_getopt(letters, longs);
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		int r;
-
+	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
-			return bad_option(c, argv);
-		r = set_option(o, find_entry(c), optarg);
-		if (r)
-			return r;
+			r = bad_option(c, argv);
+		else if (c == WORD)
+			r = add_word(o, optarg);
+		else
+			r = set_option(o, find_entry(c), optarg);
 	}
-	if (optind < argc)
-		o->command = argv[optind++];
-	if (optind < argc)
-		return message_usage("%s: unexpected argument", argv[optind]);
-	return 0;
+	/* Behind "--". */
+	while (!r && optind < argc)
+		r = add_word(o, argv[optind++]);
+	return r;
 }
 
 void options_done(struct options *o)

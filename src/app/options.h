@@ -25,6 +25,7 @@ enum pss_choice {
 
 struct options {
 	const char *command; /* "snapshot" if none was named */
+	bool named;	     /* whether one was */
 	const char *sort;
 	const char *columns;
 	const char *pids; /* lists; given again, they add up */

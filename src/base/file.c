@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -19,7 +20,9 @@
 #include "base/cleanup.h"
 
 /* As many as the kernel follows (MAXSYMLINKS, include/linux/namei.h). */
-#define LINKS_MAX 40
+#define LINKS_MAX   40
+
+#define NAMES_TRIED 100
 
 ssize_t file_read_fd(int fd, char *buf, size_t cap)
 {
@@ -140,65 +143,170 @@ static mode_t current_umask(void)
 	return mask;
 }
 
-static int open_beside(struct file_atomic *f, char *path)
+/* Who could not read the old file must not be able to read the new one. */
+static int set_access(int fd, const struct stat *old)
 {
-	cleanup_free char *name = path;
-	cleanup_free char *temp = NULL;
-	cleanup_close int fd = -1;
+	mode_t mode = old ? old->st_mode & 0777 : 0666 & ~current_umask();
+
+	/* Another group gets what everybody has. */
+	if (old && fchown(fd, -1, old->st_gid) < 0)
+		mode &= ~(mode_t)070 | (mode & 07) << 3;
+	if (fchmod(fd, mode) < 0)
+		return -errno;
+	/* Whoever may not give files away keeps it. */
+	if (old)
+		(void)!fchown(fd, old->st_uid, -1);
+	return 0;
+}
+
+/* With a name, which stays behind if we are killed. */
+static int open_named(struct file_atomic *f, const struct stat *old)
+{
 	int r;
 
 	/* Not made of the base name, which may be as long as names get. */
-	if (asprintf(&temp, "%.*s.zmem-XXXXXX", dir_len(name), name) < 0) {
-		temp = NULL;
+	if (asprintf(&f->temp, "%.*s.zmem-XXXXXX", dir_len(f->path), f->path) < 0) {
+		f->temp = NULL;
 		return -ENOMEM;
 	}
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fchmod(fd, 0666 & ~current_umask()) < 0) {
+	f->fd = mkostemp(f->temp, O_CLOEXEC);
+	if (f->fd < 0) {
 		r = -errno;
-		unlink(temp);
+		free(TAKE_PTR(f->temp));
 		return r;
 	}
-	*f = (struct file_atomic){
-		.fd = TAKE_FD(fd), .path = TAKE_PTR(name), .temp = TAKE_PTR(temp)};
-	return 0;
+	return set_access(f->fd, old);
+}
+
+/* Without a name, where the file system can. If not: what else is wrong, open_named() meets too. */
+static int open_beside(struct file_atomic *f, const struct stat *old)
+{
+	cleanup_free char *dir = NULL;
+
+	if (asprintf(&dir, "%.*s.", dir_len(f->path), f->path) < 0) {
+		dir = NULL;
+		return -ENOMEM;
+	}
+	f->beside = true;
+	f->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return f->fd < 0 ? open_named(f, old) : set_access(f->fd, old);
 }
 
 int file_atomic_open(struct file_atomic *f, const char *path)
 {
-	char *name = NULL;
+	bool exists;
 	struct stat st;
 	int r;
 
 	*f = (struct file_atomic){.fd = -1};
 	if (!*path)
 		return -ENOENT;
-	if (stat(path, &st) == 0) {
-		if (!S_ISREG(st.st_mode))
-			return open_direct(f, path);
-	} else if (errno != ENOENT) {
+	exists = stat(path, &st) == 0;
+	if (!exists && errno != ENOENT)
 		return -errno;
-	}
-	r = resolve(path, &name);
+	if (exists && !S_ISREG(st.st_mode))
+		return open_direct(f, path);
+	r = resolve(path, &f->path);
 	if (r < 0)
 		return r;
-	return r ? open_beside(f, name) : open_direct(f, path);
+	if (r == 0)
+		return open_direct(f, path);
+	r = open_beside(f, exists ? &st : NULL);
+	if (r < 0)
+		file_atomic_done(f);
+	return r;
 }
 
-static int commit(struct file_atomic *f)
+static int link_to(int fd, const char *name)
 {
-	if (f->temp && fsync(f->fd) < 0)
-		return -errno;
-	/* Some file systems report a failed write only here. */
-	if (close(TAKE_FD(f->fd)) < 0)
-		return -errno;
-	if (!f->temp)
+	char self[32];
+
+	/* Needs CAP_DAC_READ_SEARCH before Linux 6.10; the other way needs /proc. */
+	if (linkat(fd, "", AT_FDCWD, name, AT_EMPTY_PATH) == 0)
 		return 0;
+	if (errno == EEXIST)
+		return -EEXIST;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+static int link_beside(struct file_atomic *f)
+{
+	int r = -EEXIST;
+
+	for (unsigned i = 0; r == -EEXIST && i < NAMES_TRIED; i++) {
+		cleanup_free char *temp = NULL;
+		unsigned random = 0;
+
+		/* Without randomness we still find a free one. */
+		(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+		if (asprintf(&temp, "%.*s.zmem-%08x", dir_len(f->path), f->path, random + i) < 0) {
+			temp = NULL;
+			return -ENOMEM;
+		}
+		r = link_to(f->fd, temp);
+		if (r == 0)
+			f->temp = TAKE_PTR(temp);
+	}
+	return r;
+}
+
+/* For want of a way to give what we wrote a name. */
+static int copy_beside(struct file_atomic *f)
+{
+	cleanup_close int from = TAKE_FD(f->fd);
+	char buf[16384];
+	struct stat st;
+	off_t at = 0;
+	int r;
+
+	if (fstat(from, &st) < 0)
+		return -errno;
+	r = open_named(f, &st);
+	while (r == 0) {
+		ssize_t n = pread(from, buf, sizeof(buf), at);
+
+		if (n == 0)
+			return fsync(f->fd) < 0 ? -errno : 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			r = file_write_fd(f->fd, buf, (size_t)n);
+		at += n > 0 ? n : 0;
+	}
+	return r;
+}
+
+/* A new file gets its name at once. An old one can only be replaced by one that has a name. */
+static int commit_beside(struct file_atomic *f)
+{
+	int r = 0;
+
+	if (fsync(f->fd) < 0)
+		return -errno;
+	if (!f->temp) {
+		r = link_to(f->fd, f->path);
+		if (r == 0)
+			return 0;
+		if (r == -EEXIST)
+			r = link_beside(f);
+		if (r < 0)
+			r = copy_beside(f);
+	}
+	if (r < 0)
+		return r;
 	if (rename(f->temp, f->path) < 0)
 		return -errno;
 	free(TAKE_PTR(f->temp));
 	return 0;
+}
+
+static int commit(struct file_atomic *f)
+{
+	if (f->beside)
+		return commit_beside(f);
+	/* Some file systems report a failed write only here. */
+	return close(TAKE_FD(f->fd)) < 0 ? -errno : 0;
 }
 
 int file_atomic_commit(struct file_atomic *f)

@@ -3,6 +3,7 @@
 #ifndef ZMEM_BASE_FILE_H
 #define ZMEM_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -17,13 +18,16 @@ ssize_t file_read_fd(int fd, char *buf, size_t cap);
 int file_write_fd(int fd, const void *data, size_t len);
 
 /*
- * A file that appears whole or not at all: written beside its name, synced, renamed. A name that is
- * not a regular file (a pipe, a device) is written to directly.
+ * A file that appears whole or not at all: written beside its name, synced, renamed; without a name
+ * until then, where the file system can, so that nothing stays behind whatever ends us. The mode of
+ * an old file is kept, and its owner if we may. A name that is not a regular file (a pipe, a
+ * device) is written to directly.
  */
 struct file_atomic {
 	int fd;
 	char *path;
-	char *temp; /* NULL: written directly */
+	char *temp;  /* its name meanwhile, NULL: it has none */
+	bool beside; /* false: written directly */
 };
 
 int file_atomic_open(struct file_atomic *f, const char *path);

@@ -27,7 +27,7 @@ static void write_engine(struct line *l, enum pss_engine engine)
 
 static void write_cross_check(struct line *l, const struct cross_check *c)
 {
-	if (!c->done)
+	if (!c->done || !c->checked)
 		return;
 	line_printf(l, ", %u of %u checked agree with the kernel", c->same, c->checked);
 	if (c->moved)

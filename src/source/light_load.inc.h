@@ -14,15 +14,15 @@ static void destroy_skeleton(void *skel)
 int LOAD(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 {
 	struct SKEL *skel = PASTE(SKEL, __open)();
+	const uint32_t zero = 0;
 	int r;
 
 	if (!skel)
 		return -ENOMEM;
-	skel->rodata->cpu_count = cpus;
-	skel->rodata->scramble[0] = scramble[0];
-	skel->rodata->scramble[1] = scramble[1];
 	skel->maps.cpu_offset.max_entries = cpus;
 	r = PASTE(SKEL, __load)(skel);
+	if (r == 0)
+		r = skel_map_update_elem(skel->maps.scramble.map_fd, &zero, scramble, 0);
 	if (r < 0) {
 		destroy_skeleton(skel);
 		return r;

@@ -3,7 +3,8 @@
  * bench WORKLOAD PROGRAM: measures a zmem-bpf against the floors of any /proc tool and against the
  * tools that are installed, in one run, taking turns, so that a noisy machine is noisy for all.
  * Each turn is run three times and the fastest counts: nobody gains or loses by who ran before.
- * WORKLOAD: idle, or COUNTxKIB (so many sleeping processes of so many KiB; KIB 0: of many sizes).
+ * WORKLOAD: idle, or COUNTxKIB (so many sleeping processes of so many KiB; KIB 0: from 64 KiB on
+ * each a quarter percent larger than the one before, 2,000 of them up to 9 MiB).
  * Figures are medians; ratios are medians of the ratios of each round. Never an assertion on time.
  */
 #include <dirent.h>
@@ -206,8 +207,10 @@ static double ratio(const struct subject *slow, const struct subject *fast)
 /* Children that hold memory and sleep, and end with us. */
 static int start_fleet(int count, size_t kib)
 {
-	for (int i = 0; i < count; i++) {
-		size_t size = (kib ? kib : 16 + (size_t)i * 4 % 4096) * 1024;
+	double spread = 1;
+
+	for (int i = 0; i < count; i++, spread *= 1.0025) {
+		size_t size = kib ? kib * 1024 : (size_t)(65536 * spread);
 		pid_t pid = fork();
 		char *p;
 
@@ -278,6 +281,19 @@ static void report(const char *workload, struct subject *s)
 	}
 }
 
+/* What --top had to read of all the smaps_rollup there are. */
+static void tell_top_reads(const char *program)
+{
+	char command[300];
+
+	snprintf(command, sizeof(command),
+		 "%s --top 20 --timing 2>&1 >/dev/null | sed -n 's/^smaps_rollup/--top 20: &/p'",
+		 program);
+	fflush(stdout);
+	if (system(command))
+		fprintf(stderr, "bench: %s failed\n", program);
+}
+
 static void write_json(const char *workload, const struct subject *s)
 {
 	const char *path = getenv("BENCH_JSON");
@@ -341,6 +357,7 @@ int main(int argc, char **argv)
 		}
 	}
 	report(argv[1], s);
+	tell_top_reads(argv[2]);
 	write_json(argv[1], s);
 	snapshot_done(&snapshot);
 	source_close(source);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Replaced files: whom they belong to, and where the kernel or the file system cannot do it all. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#define LONG_TEXT 100000
+
+/* Each test runs in an empty directory of its own. */
+static int enter_directory(void **state)
+{
+	char *dir = strdup("/tmp/zmem-test-XXXXXX");
+
+	if (!dir || !mkdtemp(dir) || chmod(dir, 0777) < 0 || chdir(dir) < 0)
+		return -1;
+	*state = dir;
+	return 0;
+}
+
+static int leave_directory(void **state)
+{
+	cleanup_free char *dir = *state;
+	cleanup_free char *command = NULL;
+
+	if (chdir("/") < 0 || asprintf(&command, "rm -rf '%s'", dir) < 0)
+		return -1;
+	return system(command);
+}
+
+static size_t entries(void)
+{
+	cleanup_closedir DIR *dir = opendir(".");
+	size_t count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	return count - 2;
+}
+
+/* Replaces path by len letters as a program would; what is there is neither more nor less. */
+static int replace(const char *path, size_t len)
+{
+	cleanup_free char *text = malloc(len + 2);
+	struct file_atomic f;
+	int r;
+
+	memset(text, 'x', len);
+	r = file_atomic_open(&f, path);
+	if (!r)
+		r = file_write_fd(f.fd, text, len);
+	if (!r)
+		r = file_atomic_commit(&f);
+	file_atomic_done(&f);
+	if (!r && file_read(AT_FDCWD, path, text, len + 2) != (ssize_t)len)
+		r = -EIO;
+	return r;
+}
+
+/* Calls nr fail with that error, if `flag` is 0 or all of it is in argument 2. */
+static int deny(int nr, uint32_t flag, int error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, flag),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, flag, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {.len = ARRAY_SIZE(code), .filter = code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static int status_of(pid_t pid)
+{
+	int status = -1;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void replace_without(int nr, uint32_t flag, int error)
+{
+	struct stat st;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (deny(nr, flag, error))
+			_exit(1);
+		if (replace("out", LONG_TEXT) || replace("out", 5) || replace("out", LONG_TEXT))
+			_exit(2);
+		_exit(chmod("out", 0640) || replace("out", 1) || entries() != 1 ? 3 : 0);
+	}
+	assert_int_equal(status_of(pid), 0);
+	assert_int_equal(stat("out", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+}
+
+static void test_without_nameless_files(void **state)
+{
+	(void)state;
+	replace_without(SYS_openat, O_TMPFILE, EOPNOTSUPP);
+}
+
+static void test_without_links(void **state)
+{
+	(void)state;
+	replace_without(SYS_linkat, 0, ENOENT);
+}
+
+/* Whatever kills us meanwhile. */
+static void test_killed(void **state)
+{
+	struct file_atomic f;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		if (file_atomic_open(&f, "out") || file_write_fd(f.fd, "x", 1))
+			_exit(1);
+		_exit(f.temp ? 77 : 0);
+	}
+	if (status_of(pid) == 77 << 8)
+		skip();
+	assert_int_equal(entries(), 0);
+}
+
+static void test_mode_is_kept(void **state)
+{
+	static const mode_t modes[] = {0600, 0644, 0640, 0400, 0777, 04755, 0};
+	struct stat st;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		mode_t before;
+
+		assert_int_equal(replace("out", 1), 0);
+		assert_int_equal(chmod("out", modes[i]), 0);
+		before = umask(077);
+		/* Not even we can read it if nobody may. */
+		assert_true(replace("out", 3) == 0 || !(modes[i] & 0400));
+		umask(before);
+		assert_int_equal(stat("out", &st), 0);
+		assert_int_equal(st.st_size, 3);
+		assert_int_equal(st.st_mode & 07777, modes[i] & 0777);
+	}
+	assert_int_equal(entries(), 1);
+}
+
+static void test_owner_is_kept(void **state)
+{
+	struct stat st;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(replace("out", 1), 0);
+	assert_int_equal(chown("out", 1234, 2345), 0);
+	assert_int_equal(chmod("out", 0664), 0);
+	assert_int_equal(replace("out", 2), 0);
+	assert_int_equal(stat("out", &st), 0);
+	assert_int_equal(st.st_uid, 1234);
+	assert_int_equal(st.st_gid, 2345);
+	assert_int_equal(st.st_mode & 07777, 0664);
+	/* Who cannot give it to the group gives his own no more than everybody has. */
+	pid = fork();
+	if (pid == 0)
+		_exit(setgid(65534) || setuid(65534) || replace("out", 3));
+	assert_int_equal(status_of(pid), 0);
+	assert_int_equal(stat("out", &st), 0);
+	assert_int_equal(st.st_uid, 65534);
+	assert_int_equal(st.st_mode & 07777, 0644);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_without_nameless_files), TEST(test_without_links), TEST(test_killed),
+		TEST(test_mode_is_kept),	   TEST(test_owner_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
