@@ -117,7 +117,7 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 # Who includes which skeleton.
 $(B)/source/light_counters.o: $(O)/bpf/task_counters.lskel.h
 $(B)/source/light_counters_probe.o: $(O)/bpf/task_counters_probe.lskel.h
-$(B)/source/explain.o: $(BPF_NAMES:%=$(O)/bpf/%.skel.h)
+$(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.skel.h)
 
 # ---- program ----
 

@@ -34,7 +34,8 @@ struct source_ops {
 	void (*close)(void *state);
 };
 
-extern const struct source_ops source_bpf;	 /* bpf_rdonly_cast: 6.2 and later */
+extern const struct source_ops source_bpf;	/* bpf_rdonly_cast: 6.2 and later */
+extern const struct source_ops source_bpf_full; /* the same, where lockdown forbids the light one */
 extern const struct source_ops source_bpf_probe; /* probe reads: 5.17 and later */
 extern const struct source_ops source_proc;
 

@@ -22,7 +22,7 @@ __attribute__((format(printf, 3, 4))) static void tell(const char *what, bool ok
 {
 	va_list args;
 
-	printf("%-22s %-4s ", what, ok ? "ok" : "no");
+	printf("%-28s %-4s ", what, ok ? "ok" : "no");
 	va_start(args, fmt);
 	vprintf(fmt, args);
 	va_end(args);
@@ -125,6 +125,7 @@ int command_doctor(const struct options *o)
 	check_kernel(&proc);
 	check_privileges();
 	bpf = check_source(&source_bpf, &proc, o->verbose);
+	bpf |= check_source(&source_bpf_full, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_probe, &proc, o->verbose);
 	works = check_source(&source_proc, &proc, o->verbose) || bpf;
 	check_proc(&proc);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "source/full.h"
 #include "source/light.h"
 #include "source/record_decode.h"
 #include "source/why.h"
@@ -146,6 +147,12 @@ static int counters_open(const struct procfs *proc, struct diag *diag, void **re
 	return bpf_open(light_counters_load, source_bpf.name, diag, ret_state);
 }
 
+static int counters_full_open(const struct procfs *proc, struct diag *diag, void **ret_state)
+{
+	(void)proc;
+	return bpf_open(full_counters_load, source_bpf_full.name, diag, ret_state);
+}
+
 static int counters_probe_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
 	(void)proc;
@@ -182,6 +189,13 @@ static int bpf_collect(void *state, struct snapshot *snapshot)
 const struct source_ops source_bpf = {
 	.name = "bpf",
 	.open = counters_open,
+	.collect = bpf_collect,
+	.close = bpf_close,
+};
+
+const struct source_ops source_bpf_full = {
+	.name = "bpf (libbpf)",
+	.open = counters_full_open,
 	.collect = bpf_collect,
 	.close = bpf_close,
 };

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "source/explain.h"
+#include "source/full.h"
 #include "source/status_fill.h"
 #include "zmem/privilege.h"
 #include "zmem/source.h"
@@ -22,6 +22,7 @@ static const struct {
 	enum origin origin;
 } chain[] = {
 	{&source_bpf, FROM_BPF},
+	{&source_bpf_full, FROM_BPF},
 	{&source_bpf_probe, FROM_BPF},
 	{&source_proc, FROM_PROC},
 };
@@ -37,7 +38,7 @@ void source_explain(const struct source_ops *ops, struct diag *diag)
 	/* Without privileges or BTF the verifier is not even asked. */
 	if (ops != &source_proc && diag->count && privilege_held(PRIVILEGE_BPF) &&
 	    privilege_held(PRIVILEGE_PERFMON) && access("/sys/kernel/btf/vmlinux", R_OK) == 0)
-		diag_attach_log(diag, explain_load(ops == &source_bpf_probe));
+		diag_attach_log(diag, full_explain(ops == &source_bpf_probe));
 }
 
 const struct diag_note *source_reason(const struct diag *diag)
@@ -46,6 +47,15 @@ const struct diag_note *source_reason(const struct diag *diag)
 	if (diag->count > 1 && diag->note[0].error == -ENOENT)
 		return &diag->note[1];
 	return diag->count ? &diag->note[0] : NULL;
+}
+
+/*
+ * What libbpf cannot do better than the light skeleton: a kernel without the kfunc (ENOENT), and a
+ * process without the privilege. It is slow, so these two are not tried.
+ */
+static bool hopeless(const struct source_ops *ops, int light_error)
+{
+	return ops == &source_bpf_full && (light_error == -ENOENT || light_error == -EPERM);
 }
 
 int source_open(enum source_choice choice, const struct procfs *proc, struct diag *diag,
@@ -57,7 +67,7 @@ int source_open(enum source_choice choice, const struct procfs *proc, struct dia
 	if (!source)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(chain); i++) {
-		if (!wanted(choice, chain[i].origin))
+		if (!wanted(choice, chain[i].origin) || hopeless(chain[i].ops, r))
 			continue;
 		r = chain[i].ops->open(proc, diag, &source->state);
 		if (r == 0) {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The same programs loaded by libbpf. That takes ten times as long and parses the kernel's BTF in
+ * user space, so it is done only where a light skeleton cannot be loaded, and to learn why a
+ * program is refused.
+ */
+#ifndef ZMEM_SOURCE_FULL_H
+#define ZMEM_SOURCE_FULL_H
+
+#include <stdbool.h>
+
+#include "source/light.h"
+
+/*
+ * Under lockdown=confidentiality: every light skeleton clears its stack with
+ * bpf_probe_read_kernel() (libbpf, src/gen_loader.c, bpf_gen__init), which is refused there; our
+ * program needs none.
+ */
+light_load_fn full_counters_load;
+
+/*
+ * Loads once more with the verifier's log on. Returns what the kernel had to say, to be freed, or
+ * NULL if it loads that way or there is nothing to tell. `probe` chooses the object.
+ */
+char *full_explain(bool probe);
+
+#endif
