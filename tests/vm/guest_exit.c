@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/io.h>
+#include <sys/reboot.h>
 #include <unistd.h>
 
 #define DEBUG_EXIT_PORT 0xf4
@@ -11,8 +12,12 @@ int main(int argc, char **argv)
 {
 	int rc = argc > 1 ? atoi(argv[1]) : 0;
 
+	/* Lockdown forbids ports: then a word says it, and the machine is switched off. */
 	if (ioperm(DEBUG_EXIT_PORT, 1, 1)) {
-		perror("ioperm");
+		printf("guest exit %d\n", rc);
+		fflush(stdout);
+		sync();
+		reboot(RB_POWER_OFF);
 		return 1;
 	}
 	outb(16 + (rc ? 1 : 0), DEBUG_EXIT_PORT);
