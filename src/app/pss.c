@@ -95,6 +95,22 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	return 0;
 }
 
+static void take_counters(struct process *p, const struct process *from)
+{
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (process_has(from, c) && counter_table[c].origin == ORIGIN_KERNEL)
+			process_set(p, c, from->value[c]);
+	}
+}
+
+/* Takes figures of a moment that fits together. */
+static void take_figures(struct process *p, const struct process *counters,
+			 const struct pool_result *result)
+{
+	take_counters(p, counters);
+	rollup_apply(p, result);
+}
+
 /* Takes back what was read of a process that may have been another. */
 static void forget(struct process *p, enum pss_status status)
 {
@@ -117,6 +133,11 @@ int pss_verify(struct session *s)
 		const struct process *again = snapshot_find(&after, p->pid);
 		bool there = again && again->start_ns == p->start_ns && again->kind == PROCESS_USER;
 
+		/* We ourselves grow while we read. */
+		if (there && p->pid == getpid()) {
+			take_counters(p, again);
+			process_derive(p);
+		}
 		if (p->pss_status == PSS_OK && !there)
 			forget(p, PSS_GONE);
 		else if (p->pss_status == PSS_GONE && there && p->kind == PROCESS_USER)
@@ -146,17 +167,6 @@ static const struct process *find_again(const struct snapshot *s, const struct p
 											  : NULL;
 }
 
-/* Takes figures of a moment that fits together. */
-static void take_figures(struct process *p, const struct process *counters,
-			 const struct pool_result *result)
-{
-	for (int c = 0; c < COUNTER_COUNT; c++) {
-		if (process_has(counters, c))
-			process_set(p, c, counters->value[c]);
-	}
-	rollup_apply(p, result);
-}
-
 static enum verdict judge(struct process *p, const struct pool_result *result,
 			  const struct snapshot *before, const struct snapshot *after)
 {
@@ -172,6 +182,8 @@ static enum verdict judge(struct process *p, const struct pool_result *result,
 		take_figures(p, a, result);
 		return VERDICT_SAME;
 	}
+	/* The newest there is, so that what is shown belongs together as well as it can. */
+	take_figures(p, a, result);
 	return same_counters(a, b) ? VERDICT_DIFFERENT : VERDICT_MOVED;
 }
 
