@@ -18,12 +18,16 @@
 #define WIDE_ENOUGH    110
 #define NARROW_COLUMNS "pid,user,swap,uss,pss,rss,name"
 
-static size_t rows_that_fit(const struct options *o, const struct output *out)
+static size_t rows_that_fit(const struct session *s, const struct output *out)
 {
+	const struct options *o = s->options;
 	unsigned around = LINES_AROUND;
 
 	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
 		return 0;
+	/* Both say the reason, where there is one. */
+	if (s->fallback_reason)
+		around += 2;
 	around += out->width ? TOTAL_COLUMNS / out->width : 0;
 	return out->height > around ? out->height - around : 1;
 }
@@ -74,7 +78,7 @@ static int run(struct session *s, struct output *out)
 
 	if (!s->options->columns && out->width && out->width < WIDE_ENOUGH && !s->options->wide)
 		column_list_parse(&s->columns, NARROW_COLUMNS, &bad, &len);
-	r = session_collect(s, rows_that_fit(s->options, out), &result);
+	r = session_collect(s, rows_that_fit(s, out), &result);
 	if (r)
 		return r;
 	start = session_now_us();

@@ -64,7 +64,7 @@ static void decode_rss(const struct zmem_record *r, const struct decode_limits *
 		/* Swap has no such bound, but nothing is larger than what its entries can name. */
 		uint64_t max = i == ZMEM_RSS_SWAP || !limit ? (uint64_t)1 << 50 : limit;
 
-		if (r->rss[i] > 0 && (uint64_t)r->rss[i] > max)
+		if (r->rss[i] > (int64_t)max || r->rss[i] < -(int64_t)max)
 			return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(map); i++) {

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The workers, on a /proc of our own making: a FIFO nobody writes to is a process that is stuck,
+ * since opening it blocks for ever.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "zmem/enrich.h"
+
+#define PROCESSES 40
+
+struct fixture {
+	char dir[64];
+	struct procfs proc;
+	struct process process[PROCESSES];
+	struct process *row[PROCESSES];
+	struct pool_result result[PROCESSES];
+};
+
+static void put(const struct fixture *f, int pid, const char *name, const char *text)
+{
+	char path[128];
+	cleanup_close int fd = -1;
+
+	snprintf(path, sizeof(path), "%s/%d/%s", f->dir, pid, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(file_write_fd(fd, text, strlen(text)), 0);
+}
+
+static void make_process(struct fixture *f, int i)
+{
+	char path[128], text[256];
+	int pid = 1000 + i;
+
+	snprintf(path, sizeof(path), "%s/%d", f->dir, pid);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(text, sizeof(text), "Rss: 8 kB\nPss: %d kB\nSwap: 0 kB\n", i);
+	put(f, pid, "smaps_rollup", text);
+	put(f, pid, "cgroup", "0::/some/path\n");
+	snprintf(text, sizeof(text),
+		 "%d (x) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 4096 1 2 3 4 5 6 7 8 9\n",
+		 pid, i);
+	put(f, pid, "stat", text);
+	f->process[i] = (struct process){.pid = pid, .start_ns = (uint64_t)i * 10000000};
+	f->row[i] = &f->process[i];
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	char path[128];
+
+	strcpy(f->dir, "/tmp/zmem-pool-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	for (int i = 0; i < PROCESSES; i++)
+		make_process(f, i);
+	snprintf(path, sizeof(path), "%s/self", f->dir);
+	assert_int_equal(symlink("1000", path), 0);
+	f->proc.fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	f->proc.trusted = true;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", f->dir);
+	close(f->proc.fd);
+	free(f);
+	return system(command);
+}
+
+static void make_stuck(const struct fixture *f, int i)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%d/smaps_rollup", f->dir, 1000 + i);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0644), 0);
+}
+
+/* Lets those that were left behind go, so that nothing leaks. */
+static void release(const struct fixture *f, int i)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%d/smaps_rollup", f->dir, 1000 + i);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void test_reads_all(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 3, 2000);
+
+	for (int round = 0; round < 20; round++) {
+		memset(f->result, 0, sizeof(f->result));
+		assert_int_equal(
+			pool_read(pool, POOL_ROLLUP, round % 2, f->row, PROCESSES, f->result), 0);
+		for (int i = 0; i < PROCESSES; i++) {
+			assert_int_equal(f->result[i].status, PSS_OK);
+			assert_int_equal(f->result[i].figures.value[ROLLUP_PSS], i * 1024);
+		}
+	}
+	assert_int_equal(pool_rollups(pool), 20 * PROCESSES);
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 0, f->result), 0);
+	proc_pool_free(pool);
+}
+
+static void test_texts(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
+
+	assert_int_equal(pool_read(pool, POOL_CGROUP, true, f->row, PROCESSES, f->result), 0);
+	for (int i = 0; i < PROCESSES; i++) {
+		assert_int_equal(f->result[i].status, PSS_OK);
+		assert_string_equal(f->result[i].text, "0::/some/path\n");
+		free(f->result[i].text);
+	}
+	assert_int_equal(pool_rollups(pool), 0);
+	proc_pool_free(pool);
+}
+
+static void test_stuck_costs_its_row(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 100);
+	static const int stuck[] = {0, 7, 8, 9, 20, 39};
+
+	for (size_t i = 0; i < ARRAY_SIZE(stuck); i++)
+		make_stuck(f, stuck[i]);
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, PROCESSES, f->result), 0);
+	for (int i = 0; i < PROCESSES; i++) {
+		bool is_stuck = false;
+
+		for (size_t k = 0; k < ARRAY_SIZE(stuck); k++)
+			is_stuck |= stuck[k] == i;
+		assert_int_equal(f->result[i].status, is_stuck ? PSS_TIMEOUT : PSS_OK);
+	}
+	/* The next batch has workers again; those left behind do no harm when they come back. */
+	for (size_t i = 0; i < ARRAY_SIZE(stuck); i++)
+		release(f, stuck[i]);
+	assert_int_equal(pool_read(pool, POOL_CGROUP, false, f->row, 2, f->result), 0);
+	assert_int_equal(f->result[1].status, PSS_OK);
+	free(f->result[0].text);
+	free(f->result[1].text);
+	proc_pool_free(pool);
+}
+
+static void test_freed_while_stuck(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 50);
+
+	make_stuck(f, 3);
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row + 3, 1, f->result), 0);
+	assert_int_equal(f->result[0].status, PSS_TIMEOUT);
+	proc_pool_free(pool);
+	/* The stray worker wakes up now, is the last one, and takes the pool with it. */
+	release(f, 3);
+	usleep(100000);
+}
+
+static void test_others(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
+
+	f->process[1].pid = 4000000;
+	f->process[2].start_ns += 10000000;
+	put(f, 1003, "smaps_rollup", "");
+	put(f, 1004, "smaps_rollup", "nonsense\n");
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, true, f->row, 5, f->result), 0);
+	assert_int_equal(f->result[0].status, PSS_OK);
+	assert_int_equal(f->result[1].status, PSS_GONE);
+	assert_int_equal(f->result[2].status, PSS_GONE); /* a pid that is used again */
+	assert_int_equal(f->result[3].status, PSS_GONE);
+	assert_int_equal(f->result[4].status, PSS_UNSUPPORTED);
+	proc_pool_free(pool);
+}
+
+static void test_foreign_proc(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool;
+
+	f->proc.trusted = false;
+	pool = proc_pool_new(&f->proc, 2, 2000);
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 2, f->result), 0);
+	assert_int_equal(f->result[1].status, PSS_UNSUPPORTED);
+	proc_pool_free(pool);
+}
+
+static void test_apply(void **state)
+{
+	struct process p = {.pid = 1};
+	struct pool_result r = {.status = PSS_OK};
+
+	(void)state;
+	process_set(&p, COUNTER_RSS_ANON, 8192);
+	process_set(&p, COUNTER_RSS_FILE, 4096);
+	process_set(&p, COUNTER_RSS_SHMEM, 0);
+	process_set(&p, COUNTER_SWAP, 4096);
+	process_derive(&p);
+	r.figures.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PSS | 1u << ROLLUP_PRIVATE_CLEAN |
+			 1u << ROLLUP_PRIVATE_DIRTY | 1u << ROLLUP_SWAP | 1u << ROLLUP_SWAP_PSS;
+	r.figures.value[ROLLUP_RSS] = 12288;
+	r.figures.value[ROLLUP_PSS] = 10000;
+	r.figures.value[ROLLUP_PRIVATE_CLEAN] = 1000;
+	r.figures.value[ROLLUP_PRIVATE_DIRTY] = 8000;
+	r.figures.value[ROLLUP_SWAP] = 12288;
+	r.figures.value[ROLLUP_SWAP_PSS] = 2048;
+	rollup_apply(&p, &r);
+	assert_int_equal(p.value[COUNTER_USS], 9000);
+	assert_int_equal(p.value[COUNTER_SHARED], 1000);
+	assert_int_equal(p.value[COUNTER_SWAP_SHMEM], 8192);
+	assert_int_equal(p.value[COUNTER_PSS_SWAP], 12048);
+	/* This kernel has no split of PSS: not measured, not 0. */
+	assert_false(process_has(&p, COUNTER_PSS_ANON));
+	assert_false(process_has(&p, COUNTER_THP));
+	assert_true(rollup_agrees(&p, &r.figures));
+	r.figures.value[ROLLUP_RSS] += 4096;
+	assert_false(rollup_agrees(&p, &r.figures));
+	r.figures.value[ROLLUP_RSS] -= 4096;
+	r.figures.value[ROLLUP_SWAP] = 0;
+	assert_false(rollup_agrees(&p, &r.figures));
+	r.figures.value[ROLLUP_SWAP] = 4096;
+	r.figures.value[ROLLUP_SWAP_PSS] = 8192;
+	assert_false(rollup_agrees(&p, &r.figures));
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_TREE(test_reads_all),
+		WITH_TREE(test_texts),
+		WITH_TREE(test_stuck_costs_its_row),
+		WITH_TREE(test_freed_while_stuck),
+		WITH_TREE(test_others),
+		WITH_TREE(test_foreign_proc),
+		cmocka_unit_test(test_apply),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* record_decode: what the kernel side says, and what only pretends to be said by it. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "source/record_decode.h"
+#include "zmem/record.h"
+
+static const struct decode_limits limits = {.page_size = 4096, .ram_bytes = 1ull << 30};
+
+static struct zmem_record sample(void)
+{
+	struct zmem_record r = {
+		.size = sizeof(r),
+		.version = ZMEM_RECORD_VERSION,
+		.kind = ZMEM_PROCESS,
+		.valid = ZMEM_VALID_RSS | ZMEM_VALID_VM | ZMEM_VALID_PINNED | ZMEM_VALID_PGTABLE |
+			 ZMEM_VALID_HUGETLB | ZMEM_VALID_EXE | ZMEM_VALID_CGROUP |
+			 ZMEM_VALID_SHARING,
+		.pid = 42,
+		.ppid = 7,
+		.uid = 1000,
+		.threads = 3,
+		.start_boottime_ns = 123456789,
+		.comm = "a comm",
+		.oom_score_adj = -500,
+		.flags = ZMEM_FORKED,
+		.mm_id = 99,
+		.cgroup_key = 77,
+		.rss = {1, 2, 3, 4},
+		.total_vm = 100,
+		.locked_vm = 5,
+		.pinned_vm = 6,
+		.pgtables_bytes = 8192,
+		.hugetlb_pages = 512,
+		.write_protect_seq = 8,
+		.exe_len = 7,
+		.ksm_pages = 9,
+		.exe = "program",
+	};
+
+	return r;
+}
+
+static struct process *decode_one(struct snapshot *s, const struct zmem_record *r)
+{
+	assert_int_equal(record_decode(r, r->size, &limits, s), r->size);
+	return &s->process[s->count - 1];
+}
+
+static void test_all_groups(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	struct zmem_record r = sample();
+	const struct process *p = decode_one(&s, &r);
+
+	(void)state;
+	assert_int_equal(p->pid, 42);
+	assert_int_equal(p->ppid, 7);
+	assert_int_equal(p->uid, 1000);
+	assert_int_equal(p->threads, 3);
+	assert_int_equal(p->start_ns, 123456789);
+	assert_int_equal(p->oom_score_adj, -500);
+	assert_string_equal(p->comm, "a comm");
+	assert_string_equal(p->name, "program");
+	assert_false(p->name_cut);
+	assert_true(p->forked);
+	assert_true(p->sharing_known);
+	assert_int_equal(p->value[COUNTER_RSS_FILE], 4096);
+	assert_int_equal(p->value[COUNTER_RSS_ANON], 2 * 4096);
+	assert_int_equal(p->value[COUNTER_SWAP], 3 * 4096);
+	assert_int_equal(p->value[COUNTER_RSS_SHMEM], 4 * 4096);
+	assert_int_equal(p->value[COUNTER_VSIZE], 100 * 4096);
+	assert_int_equal(p->value[COUNTER_LOCKED], 5 * 4096);
+	assert_int_equal(p->value[COUNTER_PINNED], 6 * 4096);
+	assert_int_equal(p->value[COUNTER_PGTABLES], 8192);
+	assert_int_equal(p->value[COUNTER_HUGETLB], 512 * 4096);
+	assert_int_equal(p->counters_source, FROM_BPF);
+	assert_int_equal(p->pss_status, PSS_SKIPPED);
+}
+
+/* A group whose bit is clear is not measured, whatever stands in its members. */
+static void test_invalid_groups(void **state)
+{
+	static const struct {
+		unsigned bit;
+		enum counter counter;
+	} groups[] = {
+		{ZMEM_VALID_RSS, COUNTER_RSS_ANON},	{ZMEM_VALID_RSS, COUNTER_SWAP},
+		{ZMEM_VALID_VM, COUNTER_VSIZE},		{ZMEM_VALID_PINNED, COUNTER_PINNED},
+		{ZMEM_VALID_PGTABLE, COUNTER_PGTABLES}, {ZMEM_VALID_HUGETLB, COUNTER_HUGETLB},
+	};
+	cleanup(snapshot_done) struct snapshot s = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		struct zmem_record r = sample();
+
+		assert_true(process_has(decode_one(&s, &r), groups[i].counter));
+		r.valid &= ~groups[i].bit;
+		assert_false(process_has(decode_one(&s, &r), groups[i].counter));
+	}
+}
+
+/* More than there is memory is a layout error: none of the four is believed. */
+static void test_absurd(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+
+	(void)state;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		struct zmem_record r = sample();
+
+		r.rss[i] = (long long)0xffff888100000000ull >> 1;
+		if (i == ZMEM_RSS_SWAP)
+			r.rss[i] = 1ll << 51;
+		assert_false(process_has(decode_one(&s, &r), COUNTER_RSS_ANON));
+		assert_true(process_has(&s.process[s.count - 1], COUNTER_VSIZE));
+		r.rss[i] = -r.rss[i];
+		assert_false(process_has(decode_one(&s, &r), COUNTER_RSS_ANON));
+	}
+	struct zmem_record r = sample();
+
+	r.total_vm = ~0ull;
+	assert_false(process_has(decode_one(&s, &r), COUNTER_VSIZE));
+}
+
+/* A sum below zero waits for what the threads hold back; what is left of it is 0. */
+static void test_negative(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
+	struct zmem_record r = sample();
+
+	(void)state;
+	r.rss[ZMEM_RSS_ANON] = -3;
+	r.rss_delta[ZMEM_RSS_ANON] = 10;
+	r.rss[ZMEM_RSS_FILE] = -3;
+	decode_one(&s, &r);
+	assert_int_equal(snapshot_finish(&s), 0);
+	assert_int_equal(s.process[0].value[COUNTER_RSS_ANON], 7 * 4096);
+	assert_int_equal(s.process[0].value[COUNTER_RSS_FILE], 0);
+	r.flags |= ZMEM_CUT_THREADS;
+	assert_false(process_has(decode_one(&s, &r), COUNTER_RSS_ANON));
+}
+
+static void test_kinds(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	struct zmem_record r = sample();
+
+	(void)state;
+	r.kind = ZMEM_KTHREAD;
+	r.size = ZMEM_RECORD_SHORT;
+	assert_int_equal(decode_one(&s, &r)->pss_status, PSS_KERNEL_THREAD);
+	assert_int_equal(s.process[0].have, 0);
+	assert_string_equal(s.process[0].name, "a comm");
+	r.kind = ZMEM_ZOMBIE;
+	assert_int_equal(decode_one(&s, &r)->kind, PROCESS_ZOMBIE);
+	assert_int_equal(s.process[1].counters_source, FROM_BPF);
+}
+
+static void test_names(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	struct zmem_record r = sample();
+
+	(void)state;
+	memset(r.exe, 'x', sizeof(r.exe));
+	r.exe_len = 200;
+	assert_int_equal(strlen(decode_one(&s, &r)->name), ZMEM_EXE_LEN);
+	assert_true(s.process[0].name_cut);
+	memset(r.comm, 'y', sizeof(r.comm));
+	r.valid &= ~(unsigned)ZMEM_VALID_EXE;
+	assert_string_equal(decode_one(&s, &r)->name, "yyyyyyyyyyyyyyy");
+	r.valid |= ZMEM_VALID_EXE;
+	r.exe_len = 0;
+	assert_string_equal(decode_one(&s, &r)->name, "yyyyyyyyyyyyyyy");
+}
+
+static void test_rejected(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	struct zmem_record r[2] = {sample(), sample()};
+
+	(void)state;
+	/* What is not whole is left for later. */
+	for (size_t len = 0; len < sizeof(r[0]); len++)
+		assert_int_equal(record_decode(r, len, &limits, &s), 0);
+	assert_int_equal(record_decode(r, sizeof(r) - 1, &limits, &s), sizeof(r[0]));
+	assert_int_equal(s.count, 1);
+	r[1].version++;
+	assert_int_equal(record_decode(r, sizeof(r), &limits, &s), -EBADMSG);
+	r[1] = sample();
+	r[1].kind = 9;
+	assert_int_equal(record_decode(r, sizeof(r), &limits, &s), -EBADMSG);
+	r[1] = sample();
+	r[1].size = 0;
+	assert_int_equal(record_decode(r, sizeof(r), &limits, &s), -EBADMSG);
+	r[1].size = 60000;
+	assert_int_equal(record_decode(r, sizeof(r), &limits, &s), -EBADMSG);
+}
+
+/* Any bytes behind a good header: nothing is read that is not there, nothing absurd comes out. */
+static void test_random(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
+
+	(void)state;
+	srand(1);
+	for (int round = 0; round < 20000; round++) {
+		struct zmem_record r;
+		unsigned char *bytes = (unsigned char *)&r;
+
+		for (size_t i = 0; i < sizeof(r); i++)
+			bytes[i] = (unsigned char)(rand() >> 7);
+		r.version = ZMEM_RECORD_VERSION;
+		r.kind = ZMEM_PROCESS;
+		r.size = sizeof(r);
+		snapshot_clear(&s);
+		decode_one(&s, &r);
+		assert_int_equal(snapshot_finish(&s), 0);
+		if (process_has(&s.process[0], COUNTER_RSS_ANON) && !s.process[0].rss_delta[1])
+			assert_true(s.process[0].value[COUNTER_RSS_ANON] <= limits.ram_bytes);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_groups), cmocka_unit_test(test_invalid_groups),
+		cmocka_unit_test(test_absurd),	   cmocka_unit_test(test_negative),
+		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_rejected),   cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
