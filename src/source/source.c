@@ -76,7 +76,7 @@ int source_open(enum source_choice choice, const struct procfs *proc, struct dia
 			*ret_source = TAKE_PTR(source);
 			return 0;
 		}
-		/* Once is enough: what the second one lacks, the first one lacks, too. */
+		/* Once is enough, for the last hope; doctor -v explains each on its own. */
 		if (chain[i].ops == &source_bpf_probe)
 			source_explain(chain[i].ops, diag);
 	}

@@ -17,27 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-
-/* Each test runs in an empty directory of its own. */
-static int enter_directory(void **state)
-{
-	char *dir = strdup("/tmp/zmem-test-XXXXXX");
-
-	if (!dir || !mkdtemp(dir) || chdir(dir) < 0)
-		return -1;
-	*state = dir;
-	return 0;
-}
-
-static int leave_directory(void **state)
-{
-	cleanup_free char *dir = *state;
-	cleanup_free char *command = NULL;
-
-	if (chdir("/") < 0 || asprintf(&command, "rm -rf '%s'", dir) < 0)
-		return -1;
-	return system(command);
-}
+#include "temp_directory.h"
 
 static void put(const char *path, const char *text)
 {

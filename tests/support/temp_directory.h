@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* cmocka setup and teardown: each test runs in an empty directory of its own, open to all users. */
+#ifndef ZMEM_TESTS_TEMP_DIRECTORY_H
+#define ZMEM_TESTS_TEMP_DIRECTORY_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+static int enter_directory(void **state)
+{
+	char *dir = strdup("/tmp/zmem-test-XXXXXX");
+
+	if (!dir || !mkdtemp(dir) || chmod(dir, 0777) < 0 || chdir(dir) < 0)
+		return -1;
+	*state = dir;
+	return 0;
+}
+
+static int leave_directory(void **state)
+{
+	cleanup_free char *dir = *state;
+	cleanup_free char *command = NULL;
+
+	if (chdir("/") < 0 || asprintf(&command, "rm -rf '%s'", dir) < 0)
+		return -1;
+	return system(command);
+}
+
+#endif
