@@ -115,6 +115,7 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 -include $(BPF_NAMES:%=$(O)/bpf/%.raw.d)
 
 # Who includes which skeleton.
+$(B)/source/light_pss.o: $(O)/bpf/task_pss.lskel.h
 $(B)/source/light_counters.o: $(O)/bpf/task_counters.lskel.h
 $(B)/source/light_counters_probe.o: $(O)/bpf/task_counters_probe.lskel.h
 $(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.skel.h)

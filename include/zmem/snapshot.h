@@ -66,6 +66,7 @@ struct process {
 	enum process_kind kind;
 	bool raced;	    /* the kernel side could not read it */
 	bool leader_exited; /* its memory is seen through another of its threads */
+	bool pages_odd;	    /* the kernel side met pages it does not understand */
 	bool forked;	    /* not exec'ed since fork */
 	bool sharing_known; /* forked, write_protect_seq and ksm_pages mean something */
 	uint32_t write_protect_seq;

@@ -89,7 +89,7 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 		return false;
 	}
 	loaded = session_now_us();
-	r = ops->collect(state, &snapshot);
+	r = ops->collect(state, 1, &snapshot);
 	ops->close(state);
 	if (r < 0) {
 		tell(what, false, "collecting: %s", strerror(-r));

@@ -33,7 +33,7 @@ static const char *const format_words[] = {[FORMAT_TABLE] = "table", [FORMAT_JSO
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {
-	[PSS_AUTO] = "auto", [PSS_ROLLUP] = "rollup", [PSS_NONE] = "none", NULL};
+	[PSS_AUTO] = "auto", [PSS_KERNEL] = "kernel", [PSS_ROLLUP] = "rollup", [PSS_NONE] = "none", NULL};
 static const char *const source_words[] = {
 	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
 
@@ -64,7 +64,7 @@ static const struct entry table[] = {
 	{{"wide", 'w', NULL, "do not cut lines to the terminal's width"}, FLAG, AT(wide)},
 	{{"numeric", 0, NULL, "user numbers in place of names"}, FLAG, AT(numeric)},
 	{{"color", 0, "WHEN", "auto, always or never"}, CHOICE, AT(color), color_words},
-	{{"pss", 0, "HOW", "auto, rollup (/proc/PID/smaps_rollup) or none"},
+	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none"},
 	 CHOICE,
 	 AT(pss),
 	 pss_words},

@@ -19,6 +19,7 @@ enum color {
 
 enum pss_choice {
 	PSS_AUTO,
+	PSS_KERNEL,
 	PSS_ROLLUP,
 	PSS_NONE,
 };

@@ -17,7 +17,7 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
  * process. Of the others what was read is forgotten; one that lives but is not in /proc is denied
  * to us (hidepid).
  */
-int pss_verify(struct session *s);
+int pss_confirm(struct session *s);
 
 /*
  * Looks at doubtful rows again, between two readings of the counters, before any is called

@@ -51,7 +51,11 @@ static int open_source(struct session *s)
 {
 	const struct options *o = s->options;
 	uint64_t since = session_now_us();
-	int r = source_open((enum source_choice)o->source, &s->proc, &s->diag, &s->source);
+	const struct source_request request = {
+		.choice = (enum source_choice)o->source,
+		.pss = o->pss == PSS_AUTO || o->pss == PSS_KERNEL,
+	};
+	int r = source_open(&request, &s->proc, &s->diag, &s->source);
 
 	phase_end(s, PHASE_LOAD, &since);
 	if (o->verbose)
@@ -66,6 +70,9 @@ static int open_source(struct session *s)
 	if (o->verbose)
 		message_note(false, "counters come from %s", source_name(s->source));
 	tell_fallback(s);
+	if (o->pss == PSS_KERNEL && source_pss_refusal(s->source))
+		return message_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
+				     source_pss_refusal(s->source));
 	return 0;
 }
 
@@ -151,7 +158,7 @@ static int read_pss(struct session *s, uint64_t *since)
 	r = pss_read(s, (size_t)s->options->top, &doubtful, &count);
 	phase_end(s, PHASE_PSS, since);
 	if (r == 0 && source_origin(s->source) == FROM_BPF)
-		r = pss_verify(s);
+		r = pss_confirm(s);
 	if (r == 0)
 		r = pss_check_again(s, doubtful, count);
 	phase_end(s, PHASE_CHECK, since);
@@ -183,11 +190,17 @@ static void find_unattributed(struct session *s, struct result *ret)
 
 static enum pss_engine engine_used(const struct session *s)
 {
+	bool kernel = false, rollup = false;
+
 	for (size_t i = 0; i < s->rows.count; i++) {
-		if (s->rows.item[i]->pss_source == PSS_FROM_ROLLUP)
-			return PSS_ENGINE_ROLLUP;
+		kernel |= s->rows.item[i]->pss_source == PSS_FROM_KERNEL;
+		rollup |= s->rows.item[i]->pss_source == PSS_FROM_ROLLUP;
 	}
-	return PSS_ENGINE_NONE;
+	if (kernel && rollup)
+		return PSS_ENGINE_MIXED;
+	if (kernel)
+		return PSS_ENGINE_KERNEL;
+	return rollup ? PSS_ENGINE_ROLLUP : PSS_ENGINE_NONE;
 }
 
 static int make_result(struct session *s, size_t fit, struct result *ret)
