@@ -43,8 +43,10 @@ __noinline __u64 find_pfn(struct page_walk *w, __u64 addr)
  * From the lowest possible base upwards: a base that is too low only leads below or into the direct
  * map, never into what is mapped behind it (devices). Each is tried with 4 and with 5 levels.
  */
-static long try_base(__u32 index, struct calibration *c)
+static long try_base(__u32 index, struct calibration **calibration)
 {
+	struct calibration *c = *calibration;
+
 	c->w.at.top_shift = index & 1 ? 48 : 39;
 	c->tries++;
 	c->pfn = find_pfn(&c->w, c->file_addr);
@@ -53,6 +55,19 @@ static long try_base(__u32 index, struct calibration *c)
 	if (index & 1)
 		c->w.at.direct += 1ULL << GIB_BITS;
 	c->pfn = 0;
+	return 0;
+}
+
+/* Leaves c->pfn 0 if no base is right. */
+__noinline int find_direct_map(struct calibration *c)
+{
+	__u64 gib;
+
+	if (!c)
+		return 0;
+	gib = (c->w.at.pfn_end >> (GIB_BITS - PAGE_BITS)) + 1;
+	c->w.at.direct = (c->w.pgd >> GIB_BITS << GIB_BITS) - (gib << GIB_BITS);
+	bpf_loop(2 * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES), try_base, &c, 0);
 	return 0;
 }
 
@@ -70,17 +85,14 @@ static __always_inline __u64 file_folio(__u32 fd, __u64 *ret_mapping)
 /* True if `pfn`'s struct page says it is mapped once, swap-backed, small and has this mapping. */
 static __always_inline bool page_is(struct page_walk *w, __u64 pfn, __u32 kind)
 {
-	struct page_use use;
-
-	page_use(w, pfn, &use);
-	return use.kind == kind && use.maps == 1;
+	return page_key(w, page_at(w, pfn)) == PAGE_KEY(1, kind);
 }
 
 SEC("syscall")
 int calibrate(struct zmem_calibrate *args)
 {
 	struct calibration c = {};
-	__u64 gib, folio, mapping, pages;
+	__u64 folio, mapping, pfn;
 	struct layout *at;
 	__u32 zero = 0;
 
@@ -90,13 +102,12 @@ int calibrate(struct zmem_calibrate *args)
 	at->top_shift = 0;
 	c.file_addr = args->file_addr;
 	c.content = args->content;
+	c.w.anon_mask = PAGE_MAPPING_ANON;
 	c.w.at.pfn_end = args->pfn_end;
 	c.w.at.phys_mask = args->phys_mask;
 	c.w.mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
 	c.w.pgd = kaddr(kcast(struct mm_struct, c.w.mm), pgd);
-	gib = (args->pfn_end >> (GIB_BITS - PAGE_BITS)) + 1;
-	c.w.at.direct = (c.w.pgd >> GIB_BITS << GIB_BITS) - (gib << GIB_BITS);
-	bpf_loop(2 * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES), try_base, &c, 0);
+	find_direct_map(&c);
 	args->tries = c.tries;
 	args->result = ZMEM_NO_DIRECT_MAP;
 	if (!c.pfn)
@@ -107,14 +118,14 @@ int calibrate(struct zmem_calibrate *args)
 	folio = file_folio(args->fd, &mapping);
 	if (!folio || (folio & 3))
 		return 0;
-	c.w.at.vmemmap = folio - c.pfn * bpf_core_type_size(struct page);
+	c.w.at.vmemmap = folio - c.pfn * PAGE_STRUCT_SIZE;
 	args->result = ZMEM_BAD_MEMMAP;
 	if (kaddr(kcast(struct folio, folio), mapping) != mapping ||
 	    !page_is(&c.w, c.pfn, ZMEM_RSS_SHMEM))
 		return 0;
 	args->result = ZMEM_BAD_ANON;
-	pages = find_pfn(&c.w, args->anon_addr);
-	if (!pages || !page_is(&c.w, pages, ZMEM_RSS_ANON))
+	pfn = find_pfn(&c.w, args->anon_addr);
+	if (!pfn || !page_is(&c.w, pfn, ZMEM_RSS_ANON))
 		return 0;
 	*at = c.w.at;
 	args->result = ZMEM_CALIBRATED;

@@ -31,7 +31,8 @@ struct {
 	__type(value, __u64);
 } cpu_offset SEC(".maps");
 
-/* Fills one entry of cpu_offset. Returns 0, 1 for a bad index or an unknown layout, 2 where the kernel has no such CPU.
+/* Fills one entry of cpu_offset. Returns 0, 1 for a bad index or an unknown layout, 2 where the
+ * kernel has no such CPU.
  */
 SEC("syscall")
 int cpu_offset_setup(struct zmem_cpu_setup *args)

@@ -25,7 +25,8 @@ struct visit {
 	__u64 mm_id;
 	__u64 cursor;
 	__u32 write_protect_seq;
-	__u32 exclusive;
+	bool exclusive;
+	bool has_swap;
 };
 
 static __noinline bool show_counters(struct bpf_iter__task *ctx, struct visit *v)
@@ -42,6 +43,7 @@ static __noinline bool show_counters(struct bpf_iter__task *ctx, struct visit *v
 	v->write_protect_seq = r.write_protect_seq;
 	v->exclusive = !(r.flags & ZMEM_FORKED) && (r.valid & ZMEM_VALID_SHARING) &&
 		       !r.write_protect_seq && !r.ksm_pages;
+	v->has_swap = r.rss[ZMEM_RSS_SWAP];
 	r.size = sizeof(struct zmem_pss_record);
 	r.valid |= ZMEM_VALID_PAGES;
 	return bpf_seq_write(ctx->meta->seq, &r, sizeof(r)) == 0;
@@ -83,6 +85,7 @@ static __noinline void show_pages(struct bpf_iter__task *ctx, struct visit *v)
 	} else {
 		w.at = *at;
 		w.pages.flags = v->exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
+		w.has_swap = v->has_swap;
 		walk_pages(&w);
 		read_rss(w.mm, (struct rss_pages *)w.pages.rss);
 		barrier();

@@ -69,7 +69,13 @@ struct cred {
 	kuid_t euid;
 };
 
+struct rlimit {
+	unsigned long rlim_cur;
+	unsigned long rlim_max;
+};
+
 struct signal_struct {
+	struct rlimit rlim[16]; /* what kread.bpf.h reads several words through */
 	int nr_threads;
 	struct list_head thread_head;
 	struct pid *pids[4];
@@ -164,12 +170,10 @@ enum pageflags {
 	PG_swapbacked,
 };
 
-struct page {
-	atomic_t _mapcount;
-};
-
 struct folio {
 	struct address_space *mapping;
+	atomic_t _mapcount;
+	unsigned long _flags_1; /* the first member of the second page */
 	atomic_t _large_mapcount;
 	atomic_t _entire_mapcount;
 };

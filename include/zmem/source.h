@@ -23,7 +23,7 @@ enum source_choice {
 /* What a source is wanted for. */
 struct source_request {
 	enum source_choice choice;
-	bool pss;	  /* PSS from the kernel where it can be had; the source opens without, too */
+	bool pss; /* PSS from the kernel where it can be had; the source opens without, too */
 	unsigned readers; /* threads that read at once; 0: as many as pay */
 };
 

@@ -32,8 +32,11 @@ struct entry {
 static const char *const format_words[] = {[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json", NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
-static const char *const pss_words[] = {
-	[PSS_AUTO] = "auto", [PSS_KERNEL] = "kernel", [PSS_ROLLUP] = "rollup", [PSS_NONE] = "none", NULL};
+static const char *const pss_words[] = {[PSS_AUTO] = "auto",
+					[PSS_KERNEL] = "kernel",
+					[PSS_ROLLUP] = "rollup",
+					[PSS_NONE] = "none",
+					NULL};
 static const char *const source_words[] = {
 	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
 

@@ -132,4 +132,3 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	*ret_doubtful = TAKE_PTR(doubtful);
 	return 0;
 }
-

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The BPF sources: loads a program, prepares it and keeps it. How its iterator is read is reader.c's
- * business, what is in a record that of record_decode.c.
+ * The BPF sources: loads a program, prepares it and keeps it. How its iterator is read is
+ * reader.c's business, what is in a record that of record_decode.c.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -192,7 +192,8 @@ static const char *bpf_pss_refusal(const void *state)
 	return b->pss_refusal;
 }
 
-#define BPF_OPS .origin = FROM_BPF, .collect = bpf_collect, .revisit = bpf_revisit, .close = bpf_close
+#define BPF_OPS                                                                                    \
+	.origin = FROM_BPF, .collect = bpf_collect, .revisit = bpf_revisit, .close = bpf_close
 
 const struct source_ops source_pss = {
 	.name = "bpf with pages",

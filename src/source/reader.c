@@ -78,8 +78,8 @@ static int take(void *arg, const void *data, size_t size)
 }
 
 /* Calls fn for each record that comes out of the iterator. */
-static int drain(int fd, char *buf, size_t room, int (*fn)(void *arg, const void *data, size_t size),
-		 void *arg)
+static int drain(int fd, char *buf, size_t room,
+		 int (*fn)(void *arg, const void *data, size_t size), void *arg)
 {
 	size_t len = 0;
 

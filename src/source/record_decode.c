@@ -16,8 +16,8 @@ static bool header_ok(const struct zmem_record *r)
 		return false;
 	switch (r->kind) {
 	case ZMEM_PROCESS:
-		return r->size == (r->valid & ZMEM_VALID_PAGES ? sizeof(struct zmem_pss_record)
-							       : sizeof(*r));
+		return r->size ==
+		       (r->valid & ZMEM_VALID_PAGES ? sizeof(struct zmem_pss_record) : sizeof(*r));
 	case ZMEM_KTHREAD:
 	case ZMEM_ZOMBIE:
 		return r->size == ZMEM_RECORD_SHORT;

@@ -26,7 +26,8 @@ struct source {
 
 /* In the order they are tried. */
 static const struct source_ops *const chain[] = {
-	&source_pss, &source_pss_full, &source_bpf, &source_bpf_full, &source_bpf_probe, &source_proc,
+	&source_pss,	  &source_pss_full,  &source_bpf,
+	&source_bpf_full, &source_bpf_probe, &source_proc,
 };
 
 static bool wanted(const struct source_request *request, const struct source_ops *ops)

@@ -9,9 +9,10 @@
 static int open_source(const struct procfs *proc, bool pss, unsigned readers, struct diag *diag,
 		       struct source **ret)
 {
-	(void)pss;
-	(void)readers;
-	return source_open(SOURCE_BPF, proc, diag, ret);
+	const struct source_request request = {
+		.choice = SOURCE_BPF, .pss = pss, .readers = readers};
+
+	return source_open(&request, proc, diag, ret);
 }
 
 int engine_open(struct engine *e, bool pss, unsigned readers)
