@@ -54,8 +54,12 @@ __noinline int take_area(struct page_walk *w, __u64 vma, __u64 last)
 	if (w->may_share && (!ops || w->has_swap))
 		w->may_share = !area_is_private(next, prev, anon_vma, flags);
 	/* Without vm_ops it is anonymous. */
-	if (!ops && !w->may_share)
-		return 0;
+	w->stop = PMD_BITS;
+	if (!ops && !w->may_share) {
+		if (!anon_vma || !w->has_huge)
+			return 0;
+		w->stop = PUD_BITS;
+	}
 	/* Without an anon_vma it never had an anonymous page. */
 	w->anon_all = !ops;
 	w->anon_mask = anon_vma ? PAGE_MAPPING_ANON : 0;
@@ -95,13 +99,11 @@ static long descend_pivot(__u32 index, struct descent *d)
 }
 
 /* One node down in the maple tree, towards w->next. */
-__noinline int descend(struct page_walk *w)
+static __always_inline void descend(struct page_walk *w)
 {
 	struct descent d = {};
 	__u64 pivot;
 
-	if (!w)
-		return 0;
 	d.entry = w->entry;
 	d.next = w->next;
 	d.pivots =
@@ -112,16 +114,13 @@ __noinline int descend(struct page_walk *w)
 		w->max = pivot;
 	w->entry = maple_word(d.entry, 1 + d.pivots + d.slot);
 	w->slot = 0;
-	return 0;
 }
 
 /* The next slot of the leaf: a mapping or a gap. Behind the last one the descent starts anew. */
-__noinline int next_slot(struct page_walk *w)
+static __always_inline void next_slot(struct page_walk *w)
 {
 	__u64 i, last, vma;
 
-	if (!w)
-		return 0;
 	i = w->slot++;
 	last = i < MAPLE_RANGE_PIVOTS ? maple_word(w->entry, 1 + i) : w->max;
 	if (i >= MAPLE_RANGE_PIVOTS || (i && !last) || last >= w->max) {
@@ -138,7 +137,6 @@ __noinline int next_slot(struct page_walk *w)
 	}
 	if (!w->slot)
 		w->entry = 0;
-	return 0;
 }
 
 #endif

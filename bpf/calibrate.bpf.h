@@ -103,6 +103,7 @@ int calibrate(struct zmem_calibrate *args)
 	c.file_addr = args->file_addr;
 	c.content = args->content;
 	c.w.anon_mask = PAGE_MAPPING_ANON;
+	c.w.stop = PMD_BITS;
 	c.w.at.pfn_end = args->pfn_end;
 	c.w.at.phys_mask = args->phys_mask;
 	c.w.mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);

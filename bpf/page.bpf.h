@@ -69,12 +69,12 @@ static __always_inline __u32 page_kind(const struct page_walk *w, __u64 flags, _
  * the whole. 0 is an impossible answer: kernels with CONFIG_NO_PAGE_MAPCOUNT do not count the
  * former.
  */
-__noinline __u64 large_maps(struct page_walk *w, __u64 page, __u64 head)
+static __always_inline __u64 large_maps(struct page_walk *w, __u64 page, __u64 head)
 {
 	__s32 own = (__s32)kread32(page + PAGE_MAPCOUNT) + 1;
 	__s32 entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
 
-	if (!w || own < 0 || entire < 0)
+	if (own < 0 || entire < 0)
 		return 0;
 	if (w->huge)
 		w->huge_maps -= own;

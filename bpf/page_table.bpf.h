@@ -61,6 +61,7 @@ __noinline int walk_huge(struct page_walk *w, __u64 phys)
 		w->addr = region_end(w);
 		return 0;
 	}
+	w->pages.huge += PMD_PAGES;
 	entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
 	if (bpf_core_field_exists(struct folio, _large_mapcount))
 		all = (__s32)kread32(head + koffset(struct folio, _large_mapcount)) + 1;
@@ -78,13 +79,45 @@ __noinline int walk_huge(struct page_walk *w, __u64 phys)
 	return 0;
 }
 
+/* An entry of a table of tables in an area that is not walked, only searched for huge pages. */
+static long scan_entry(__u32 index, struct page_walk **walk)
+{
+	struct page_walk *w = *walk;
+	__u64 entry = kread64(w->table), phys = entry_phys(w, entry);
+
+	w->table += sizeof(__u64);
+	if ((entry & ENTRY_HUGE) && phys >> PAGE_BITS < w->at.pfn_end &&
+	    kread64(page_head(page_at(w, phys >> PAGE_BITS)) + FOLIO_MAPPING))
+		w->pages.huge += PMD_PAGES;
+	return 0;
+}
+
+/* Counts the huge pages of the mapping under way that the table at `phys` maps. */
+__noinline int scan_huge(struct page_walk *w, __u64 phys)
+{
+	__u64 count, left, index;
+
+	if (!w)
+		return 0;
+	index = w->addr >> PMD_BITS & TABLE_MASK;
+	count = TABLE_MASK + 1 - index;
+	left = ((w->end - 1) >> PMD_BITS) - (w->addr >> PMD_BITS) + 1;
+	if (left < count)
+		count = left;
+	w->table = w->at.direct + phys + (index << 3);
+	bpf_loop((__u32)count, scan_entry, &w, 0);
+	w->table = 0;
+	w->pages.work += count / 8;
+	return 0;
+}
+
 /*
  * Finds what maps w->addr: a table of entries (w->table), a huge page that has to be looked at page
  * by page (w->huge), or neither: then w->addr has moved on.
  */
 __noinline int find_region(struct page_walk *w)
 {
-	__u64 table, entry, shift;
+	__u64 table, entry, shift, phys;
 
 	if (!w)
 		return 0;
@@ -94,10 +127,8 @@ __noinline int find_region(struct page_walk *w)
 	w->table = 0;
 	w->huge = 0;
 	for (int level = 0; level < 4; level++) {
-		__u64 phys;
-
 		entry = kread64(table + ((w->addr >> (shift & 63) & TABLE_MASK) << 3));
-		if (!(entry & ENTRY_PRESENT) || (entry & ENTRY_HUGE) || shift <= PMD_BITS)
+		if (!(entry & ENTRY_PRESENT) || (entry & ENTRY_HUGE) || shift <= w->stop)
 			break;
 		phys = entry_phys(w, entry);
 		if (phys >> PAGE_BITS >= w->at.pfn_end)
@@ -105,14 +136,19 @@ __noinline int find_region(struct page_walk *w)
 		table = w->at.direct + phys;
 		shift -= TABLE_BITS;
 	}
-	if (entry && entry_phys(w, entry) >> PAGE_BITS < w->at.pfn_end && shift == PMD_BITS) {
+	phys = entry_phys(w, entry);
+	if (entry && phys >> PAGE_BITS < w->at.pfn_end && shift == w->stop) {
 		/* While a huge page is split or is PROT_NONE only HUGE says what it is. */
-		if (entry & ENTRY_HUGE)
-			return walk_huge(w, entry_phys(w, entry));
-		if (entry & ENTRY_PRESENT) {
-			w->table = w->at.direct + entry_phys(w, entry);
+		if (shift == PMD_BITS && (entry & ENTRY_HUGE))
+			return walk_huge(w, phys >> PMD_BITS << PMD_BITS);
+		if (shift == PMD_BITS && (entry & ENTRY_PRESENT)) {
+			w->table = w->at.direct + phys;
 			w->region = w->addr >> PMD_BITS;
 			return 0;
+		}
+		if (shift == PUD_BITS && (entry & (ENTRY_PRESENT | ENTRY_HUGE)) == ENTRY_PRESENT) {
+			scan_huge(w, phys);
+			entry = 0;
 		}
 	}
 	if (entry && (w->may_share || (entry & ENTRY_PRESENT)))

@@ -2,6 +2,9 @@
 /*
  * iter/task: for each process a struct zmem_pss_record: the counters of task_counters, and the
  * pages that decide its PSS.
+ *
+ * An object may have 32 functions, callbacks included: libbpf's loader for light skeletons has room
+ * for no more (src/gen_loader.c, MAX_USED_PROGS), and the kernel then refuses it with EACCES.
  */
 #include "vmlinux.h"
 #include "flavors.h"
@@ -27,6 +30,7 @@ struct visit {
 	__u32 write_protect_seq;
 	bool exclusive;
 	bool has_swap;
+	bool has_huge;
 };
 
 static __noinline bool show_counters(struct bpf_iter__task *ctx, struct visit *v)
@@ -44,6 +48,7 @@ static __noinline bool show_counters(struct bpf_iter__task *ctx, struct visit *v
 	v->exclusive = !(r.flags & ZMEM_FORKED) && (r.valid & ZMEM_VALID_SHARING) &&
 		       !r.write_protect_seq && !r.ksm_pages;
 	v->has_swap = r.rss[ZMEM_RSS_SWAP];
+	v->has_huge = r.rss[ZMEM_RSS_ANON] >= PMD_PAGES;
 	r.size = sizeof(struct zmem_pss_record);
 	r.valid |= ZMEM_VALID_PAGES;
 	return bpf_seq_write(ctx->meta->seq, &r, sizeof(r)) == 0;
@@ -86,6 +91,7 @@ static __noinline void show_pages(struct bpf_iter__task *ctx, struct visit *v)
 		w.at = *at;
 		w.pages.flags = v->exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
 		w.has_swap = v->has_swap;
+		w.has_huge = v->has_huge;
 		walk_pages(&w);
 		read_rss(w.mm, (struct rss_pages *)w.pages.rss);
 		barrier();

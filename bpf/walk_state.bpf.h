@@ -17,6 +17,8 @@
 #define TABLE_BITS 9
 #define TABLE_MASK 511
 #define PMD_BITS   21
+#define PUD_BITS   30
+#define PMD_PAGES  512
 
 /* Where things are; computed once by calibrate, then only read. */
 struct layout {
@@ -38,11 +40,13 @@ struct page_walk {
 	struct layout at;
 	__u64 mm;
 	__u64 pgd;
-	__u64 has_swap; /* the process has swap entries */
+	__u32 has_swap; /* the process has swap entries */
+	__u32 has_huge; /* it has enough anonymous memory for a huge page */
 
 	/* The mapping under way, as far as it is not yet walked. */
 	__u64 addr;
 	__u64 end;
+	__u64 stop;	 /* PMD_BITS; PUD_BITS: it is only searched for huge pages */
 	__u64 may_share; /* its anonymous pages may be others', too */
 	/*
 	 * Which of its pages are anonymous: those whose folio->mapping has a bit of anon_mask set;

@@ -74,6 +74,7 @@ struct zmem_pages {
 	/* Bytes, shifted left by ZMEM_PSS_SHIFT as in fs/proc/task_mmu.c; without SWAP. */
 	__u64 pss[ZMEM_RSS_COUNT];
 	__u64 unique; /* pages seen that nobody else maps */
+	__u64 huge;   /* pages mapped as part of a huge page, seen or not */
 	__u32 flags;  /* enum zmem_walk */
 	__u32 work;   /* table entries looked at */
 };

@@ -159,7 +159,8 @@ struct snapshot {
 	struct host_info host;
 	struct system_info system;
 	enum origin counters_source;
-	const char *fallback_reason; /* NULL: the first choice worked */
+	const char *fallback_reason;	 /* NULL: the first choice worked */
+	const char *pss_fallback_reason; /* likewise for PSS: from the kernel */
 	struct collection collection;
 	struct process *process;
 	size_t count;

@@ -13,12 +13,13 @@
 #include "zmem/source.h"
 
 enum kind {
-	FLAG,	/* bool */
-	STRING, /* const char *, the last one counts */
-	LIST,	/* const char *, added to what was given before */
-	COUNT,	/* int, 1 and up */
-	CHOICE, /* int, the index of a word */
-	SET,	/* int, `value`: a flag that stands for a choice */
+	FLAG,	       /* bool */
+	STRING,	       /* const char *, the last one counts */
+	LIST,	       /* const char *, added to what was given before */
+	COUNT,	       /* int, 1 and up */
+	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
+	CHOICE,	       /* int, the index of a word */
+	SET,	       /* int, `value`: a flag that stands for a choice */
 };
 
 struct entry {
@@ -75,6 +76,10 @@ static const struct entry table[] = {
 	 CHOICE,
 	 AT(source),
 	 source_words},
+	{{"verify", 0, "N",
+	  "check PSS of N processes against smaps_rollup (default: 3), of all, or of 0"},
+	 NUMBER_OR_ALL,
+	 AT(verify)},
 	{{"total", 0, NULL, "only the total"}, FLAG, AT(total)},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all"},
 	 STRING,
@@ -119,6 +124,20 @@ static int set_count(const struct entry *e, const char *arg, int *ret)
 	return 0;
 }
 
+static int set_number_or_all(const struct entry *e, const char *arg, int *ret)
+{
+	uint64_t n;
+
+	if (strcmp(arg, "all") == 0) {
+		*ret = VERIFY_ALL;
+		return 0;
+	}
+	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0)
+		return message_usage("--%s %s: neither a number nor 'all'", e->info.name, arg);
+	*ret = (int)n;
+	return 0;
+}
+
 static int add_list(struct options *o, const char *arg, const char **list)
 {
 	char **owned = &o->owned[list == &o->users];
@@ -147,6 +166,8 @@ static int set_option(struct options *o, const struct entry *e, const char *arg)
 		return add_list(o, arg, (const char **)member);
 	case COUNT:
 		return set_count(e, arg, (int *)member);
+	case NUMBER_OR_ALL:
+		return set_number_or_all(e, arg, (int *)member);
 	case CHOICE:
 		return set_choice(e, arg, (int *)member);
 	case SET:
@@ -220,7 +241,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	struct option longs[ARRAY_SIZE(table) + 1] = {};
 	int c, r = 0;
 
-	*o = (struct options){.command = "snapshot"};
+	*o = (struct options){.command = "snapshot", .verify = VERIFY_DEFAULT};
 	make_getopt(letters, longs);
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

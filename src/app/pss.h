@@ -25,4 +25,10 @@ int pss_confirm(struct session *s);
  */
 int pss_check_again(struct session *s, struct process **doubtful, size_t count);
 
+/*
+ * Reads smaps_rollup of some rows whose PSS is the kernel's (--verify) and compares. A difference
+ * that stays while nothing moves is told, and sets the exit code.
+ */
+int pss_verify(struct session *s);
+
 #endif

@@ -142,6 +142,7 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 	process_set(p, COUNTER_PSS_FILE, file >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS_SHMEM, shmem >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_USS, (w->unique + rest) * page);
+	process_set(p, COUNTER_THP, w->huge * page);
 	/* A swap entry that may be shared: how many share it only smaps_rollup tells. */
 	if (!w->seen[ZMEM_RSS_SWAP] && process_has(p, COUNTER_SWAP))
 		process_set(p, COUNTER_SWAP_PSS, p->value[COUNTER_SWAP]);

@@ -52,5 +52,6 @@ void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
 		to->pss[i] += from->pss[i];
 	}
 	to->unique += from->unique;
+	to->huge += from->huge;
 	to->work += from->work;
 }
