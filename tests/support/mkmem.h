@@ -56,11 +56,13 @@ void shape_start(const char *name);
 /*
  * Ends this shape: with FAIL (and errno); with SKIP where the machine is not set up for it, which a
  * guest of the tests must be; with LACK where this kernel, processor or file system cannot do it
- * however it is set up.
+ * however it is set up. shape_before is a LACK on kernels before `version` (601 for 6.1), and a
+ * SKIP from then on.
  */
 void shape_fail(const char *what) __attribute__((noreturn));
 void shape_skip(const char *reason) __attribute__((noreturn));
 void shape_lack(const char *reason) __attribute__((noreturn));
+void shape_before(int version, const char *reason) __attribute__((noreturn));
 /* Says that a process of this shape is ready. */
 void shape_report(const char *role, pid_t pid);
 /* Says that all of them are, the caller's included. */
@@ -86,6 +88,8 @@ char *map_memory(size_t size, int flags);
 char *map_at(uintptr_t at, size_t size);
 /* Private anonymous memory in pages of the base size. */
 char *map_small(size_t size);
+/* The same, with neighbours that it never becomes one mapping with. */
+char *map_apart(size_t size);
 /* Begins at a multiple of the size of a huge page; nothing is touched yet. */
 char *map_aligned(size_t size);
 /* A file that has no name. */

@@ -8,6 +8,8 @@
 
 #include "mkmem.h"
 
+#define PART (MIB / 2)
+
 /* Small pages; thp_* are the same with huge ones. */
 static char *cow;
 
@@ -24,20 +26,20 @@ static void write_part(size_t from, size_t size)
 
 static void shape_cow_parent(void)
 {
-	cow_begin(6 * MIB);
+	cow_begin(6 * PART);
 	role_start("child", NULL, NULL);
-	write_part(0, 3 * MIB);
+	write_part(0, 3 * PART);
 	role_start("late_child", NULL, NULL);
-	write_part(2 * MIB, 2 * MIB);
+	write_part(2 * PART, 2 * PART);
 }
 
 static void shape_cow_child(void)
 {
 	struct area first, second;
 
-	cow_begin(6 * MIB);
-	first = area_of(cow, 3 * MIB);
-	second = area_of(cow + 2 * MIB, 3 * MIB);
+	cow_begin(6 * PART);
+	first = area_of(cow, 3 * PART);
+	second = area_of(cow + 2 * PART, 3 * PART);
 	role_start("first", fill_area, &first);
 	role_start("second", fill_area, &second);
 }
@@ -45,24 +47,28 @@ static void shape_cow_child(void)
 static void grandchild(void *unused)
 {
 	(void)unused;
-	write_part(2 * MIB, MIB);
+	write_part(2 * PART, PART);
 }
 
-static void forking_child(void *unused)
+/* Given the names of its children. */
+static void forking_child(void *names)
 {
-	(void)unused;
-	write_part(0, MIB);
-	role_start("grandchild", grandchild, NULL);
-	role_start("grandchild2", NULL, NULL);
-	write_part(MIB, MIB);
+	const char *const *name = names;
+
+	write_part(0, PART);
+	role_start(name[0], grandchild, NULL);
+	role_start(name[1], NULL, NULL);
+	write_part(PART, PART);
 }
 
 static void shape_cow_tree(void)
 {
-	cow_begin(6 * MIB);
-	role_start("child", forking_child, NULL);
-	write_part(5 * MIB, MIB);
-	role_start("child2", forking_child, NULL);
+	static const char *names[][2] = {{"child_a", "child_b"}, {"child2_a", "child2_b"}};
+
+	cow_begin(6 * PART);
+	role_start("child", forking_child, names[0]);
+	write_part(5 * PART, PART);
+	role_start("child2", forking_child, names[1]);
 }
 
 /* ---- processes that are gone ---- */
@@ -76,10 +82,10 @@ static void orphan(pid_t keeper, int ready_fd)
 		usleep(1000);
 	}
 	die_with_parent(keeper);
-	write_part(4 * MIB, MIB);
+	write_part(4 * PART, PART);
 	/* It may take over the area's owner that its parent left without an area. */
 	role_start("orphans_child", NULL, NULL);
-	write_part(5 * MIB, MIB);
+	write_part(5 * PART, PART);
 	shape_report("orphan", getpid());
 	role_is_ready(ready_fd);
 	idle_forever();
@@ -91,15 +97,15 @@ static void shape_cow_orphan(void)
 	int fds[2];
 	char c;
 
-	cow_begin(6 * MIB);
+	cow_begin(6 * PART);
 	if (pipe(fds))
 		shape_fail("pipe");
 	middle = fork();
 	if (!middle) {
 		die_with_parent(self);
-		write_part(3 * MIB, 2 * MIB);
+		write_part(3 * PART, 2 * PART);
 		/* Nobody else's from the moment the process in the middle is gone. */
-		fill(map_small(2 * MIB), 2 * MIB);
+		fill(map_small(2 * PART), 2 * PART);
 		if (!fork())
 			orphan(keeper, fds[1]);
 		_exit(0);
@@ -128,37 +134,37 @@ static void fork_and_end(const char *path)
 /* Has shared its memory, does not any more. */
 static void shape_cow_ended(void)
 {
-	cow_begin(4 * MIB);
+	cow_begin(4 * PART);
 	fork_and_end(NULL);
 	/* What is written now is taken over in place. */
-	write_part(0, 2 * MIB);
+	write_part(0, 2 * PART);
 }
 
 static void shape_cow_exec(void)
 {
-	cow_begin(4 * MIB);
+	cow_begin(4 * PART);
 	role_start("exec", role_exec, NULL);
-	write_part(0, 2 * MIB);
+	write_part(0, 2 * PART);
 }
 
 /* Never has: vfork copies nothing. */
 static void shape_cow_vfork(void)
 {
-	cow_begin(4 * MIB);
+	cow_begin(4 * PART);
 	fork_and_end("/proc/self/exe");
 }
 
 /* The memory is the child's alone, who got it by fork. */
 static void shape_cow_left(void)
 {
-	cow_begin(6 * MIB);
+	cow_begin(6 * PART);
 	role_start("child", NULL, NULL);
-	munmap(cow, 4 * MIB);
-	madvise(cow + 4 * MIB, MIB, MADV_DONTNEED);
+	munmap(cow, 4 * PART);
+	madvise(cow + 4 * PART, PART, MADV_DONTNEED);
 	role_start("late_child", NULL, NULL);
 }
 
-#define MANY 40
+#define MANY 24
 
 /* Divisors of all kinds: of the pages, some are shared by all, some by fewer and fewer. */
 static void shape_cow_many(void)
@@ -166,9 +172,9 @@ static void shape_cow_many(void)
 	static struct area part[MANY];
 	char role[] = "child00";
 
-	cow_begin(MANY * 16 * PAGE);
+	cow_begin(MANY * 12 * PAGE);
 	for (int i = 0; i < MANY; i++) {
-		part[i] = area_of(cow, i * 16 * PAGE);
+		part[i] = area_of(cow, i * 12 * PAGE);
 		role[5] = '0' + i / 10;
 		role[6] = '0' + i % 10;
 		role_start(role, fill_area, &part[i]);
@@ -184,6 +190,6 @@ const struct shape cow_shapes[] = {
 	{"cow_exec", "was shared with a child that is another program now", shape_cow_exec},
 	{"cow_vfork", "started another program by vfork", shape_cow_vfork},
 	{"cow_left", "shared by fork, then unmapped by the parent", shape_cow_left},
-	{"cow_many", "shared with 40 children that wrote more and more", shape_cow_many},
+	{"cow_many", "shared with 24 children that wrote more and more", shape_cow_many},
 	{},
 };

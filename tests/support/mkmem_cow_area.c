@@ -6,6 +6,8 @@
 
 #include "mkmem.h"
 
+#define PART (MIB / 2)
+
 /* Areas for one thing each, inherited by the roles. */
 #define AREAS 8
 
@@ -14,11 +16,7 @@ static char *area[AREAS];
 static void areas_begin(int count, size_t size)
 {
 	for (int i = 0; i < count; i++) {
-		/* Apart from each other, so that they do not become one. */
-		area[i] = map_small(size + 2 * PAGE);
-		protect(area[i], PAGE, PROT_NONE);
-		protect(area[i] + PAGE + size, PAGE, PROT_NONE);
-		area[i] += PAGE;
+		area[i] = map_apart(size);
 		fill(area[i], size);
 	}
 }
@@ -34,17 +32,17 @@ static void advise(char *p, size_t size, int advice)
 static void write_wiped(void *unused)
 {
 	(void)unused;
-	fill(area[1], MIB);
+	fill(area[1], PART);
 }
 
 static void shape_cow_dontfork(void)
 {
-	areas_begin(3, 2 * MIB);
-	advise(area[0], 2 * MIB, MADV_DONTFORK);
-	advise(area[1], 2 * MIB, MADV_WIPEONFORK);
-	advise(area[2] + MIB / 2, MIB, MADV_DONTFORK);
+	areas_begin(3, 2 * PART);
+	advise(area[0], 2 * PART, MADV_DONTFORK);
+	advise(area[1], 2 * PART, MADV_WIPEONFORK);
+	advise(area[2] + PART / 2, PART, MADV_DONTFORK);
 	role_start("child", write_wiped, NULL);
-	advise(area[0], MIB, MADV_DOFORK);
+	advise(area[0], PART, MADV_DOFORK);
 	role_start("child2", NULL, NULL);
 }
 
@@ -55,28 +53,28 @@ static void map_new(void *unused)
 	char *heap = sbrk(0), *p;
 
 	(void)unused;
-	fill(map_small(MIB), MIB);
+	fill(map_small(PART), PART);
 	/* The new half of an area shared by fork, and the heap beyond what was. */
-	p = mremap(area[0], MIB, 2 * MIB, MREMAP_MAYMOVE);
-	if (p == MAP_FAILED || brk(heap + MIB))
+	p = mremap(area[0], PART, 2 * PART, MREMAP_MAYMOVE);
+	if (p == MAP_FAILED || brk(heap + PART))
 		shape_fail("mremap or brk");
-	fill(p + MIB, MIB);
-	fill((char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1)), MIB - PAGE);
+	fill(p + PART, PART);
+	fill((char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1)), PART - PAGE);
 }
 
 static void shape_cow_after(void)
 {
 	char *heap = sbrk(0);
 
-	areas_begin(1, MIB);
-	if (brk(heap + MIB))
+	areas_begin(1, PART);
+	if (brk(heap + PART))
 		shape_fail("brk");
-	fill((char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1)), MIB - PAGE);
+	fill((char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1)), PART - PAGE);
 	role_start("child", map_new, NULL);
 	role_start("child2", NULL, NULL);
 	map_new(NULL);
 	role_start("late_child", NULL, NULL);
-	fill(map_small(MIB), MIB);
+	fill(map_small(PART), PART);
 }
 
 /* Mapped before the fork, touched after it: nothing of it is shared. */
@@ -84,10 +82,10 @@ static void shape_cow_lazy(void)
 {
 	static struct area a;
 
-	a = area_of(map_small(3 * MIB), 2 * MIB);
-	fill(a.p + 2 * MIB, PAGE);
+	a = area_of(map_small(3 * PART), 2 * PART);
+	fill(a.p + 2 * PART, PAGE);
 	role_start("child", fill_area, &a);
-	fill(a.p, MIB);
+	fill(a.p, PART);
 	role_start("reader", touch_area, &a);
 }
 
@@ -116,11 +114,11 @@ static void split_child(void *unused)
 
 static void shape_cow_split(void)
 {
-	areas_begin(6, MIB);
-	protect(area[0] + 128 * PAGE, 17 * PAGE, PROT_READ);
+	areas_begin(6, PART);
+	protect(area[0] + 100 * PAGE, 17 * PAGE, PROT_READ);
 	role_start("child", split_child, NULL);
 	role_start("child2", NULL, NULL);
-	split(90 * PAGE);
+	split(60 * PAGE);
 	role_start("late_child", split_child, NULL);
 }
 
@@ -139,23 +137,23 @@ static char *move(char *p, size_t size, size_t new_size, int flags)
 static void move_areas(void *unused)
 {
 	(void)unused;
-	fill(move(area[0], MIB, MIB, 0), MIB / 4);
+	fill(move(area[0], PART, PART, 0), PART / 4);
 	/* The place stays as an empty area, and is used again. */
-	move(area[1], MIB, MIB, MREMAP_DONTUNMAP);
-	fill(area[1], MIB / 8);
-	move(area[2] + MIB / 4, MIB / 2, MIB / 2, 0);
-	move(area[3], MIB, MIB / 2, 0);
+	move(area[1], PART, PART, MREMAP_DONTUNMAP);
+	fill(area[1], PART / 8);
+	move(area[2] + PART / 4, PART / 2, PART / 2, 0);
+	move(area[3], PART, PART / 2, 0);
 }
 
 static void shape_cow_mremap(void)
 {
-	areas_begin(5, MIB);
-	area[4] = move(area[4], MIB, 2 * MIB, 0);
-	fill(area[4] + MIB, MIB / 2);
+	areas_begin(5, PART);
+	area[4] = move(area[4], PART, 2 * PART, 0);
+	fill(area[4] + PART, PART / 2);
 	role_start("child", move_areas, NULL);
 	role_start("child2", NULL, NULL);
 	move_areas(NULL);
-	fill(area[4], MIB / 4);
+	fill(area[4], PART / 4);
 	role_start("late_child", NULL, NULL);
 }
 
@@ -164,14 +162,14 @@ static void shape_cow_mremap(void)
 static void lock_some(void *unused)
 {
 	(void)unused;
-	if (mlock(area[1], MIB))
+	if (mlock(area[1], PART))
 		shape_skip("mlock is not allowed");
 }
 
 static void shape_cow_mlock(void)
 {
-	areas_begin(2, 2 * MIB);
-	if (mlock(area[0], MIB))
+	areas_begin(2, 2 * PART);
+	if (mlock(area[0], PART))
 		shape_skip("mlock is not allowed");
 	role_start("child", NULL, NULL);
 	/* Locking writable memory is as good as writing it. */

@@ -143,9 +143,9 @@ static void shape_file_deleted(void)
 		shape_fail("unlink");
 }
 
-/* ---- read as one does: the kernel reads ahead, in pieces of its choice ---- */
+/* ---- large folios: file systems make them for large writes, and for reading ahead ---- */
 
-static void write_out(int fd, size_t size)
+static void write_and_read(int fd, size_t size)
 {
 	static char block[MIB];
 
@@ -156,17 +156,24 @@ static void write_out(int fd, size_t size)
 	}
 	if (fsync(fd))
 		shape_fail("fsync");
-	/* To be read from the disk again. */
-	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	/* Half of it is to be read from the disk again. */
+	posix_fadvise(fd, size / 2, size / 2, POSIX_FADV_DONTNEED);
+	for (size_t i = size / 2; i < size; i += 128 * KIB) {
+		if (pread(fd, block, 128 * KIB, i) != 128 * KIB)
+			shape_fail("read");
+	}
 }
 
 static void cut_middle(void *area)
 {
 	const struct area *a = area;
 
-	/* Within the pieces, wherever they begin. */
+	/* Within the folios, wherever they begin. */
 	munmap(a->p + MIB + 3 * PAGE, 5 * PAGE);
-	munmap(a->p + 3 * MIB + 9 * PAGE, 100 * PAGE);
+	munmap(a->p + 3 * MIB, 100 * PAGE);
+	touch(a->p, MIB);
+	touch(a->p + 2 * MIB, MIB);
+	touch(a->p + 4 * MIB, 2 * MIB);
 	protect(a->p + 5 * MIB + 7 * PAGE, 77 * PAGE, PROT_READ);
 }
 
@@ -179,14 +186,14 @@ static void map_odd(void *fd)
 	touch(p, 3 * MIB);
 }
 
-static void shape_file_ahead(void)
+static void shape_file_folio(void)
 {
 	static struct area a;
 	static int fd;
 	char *private;
 
 	fd = temp_file(0);
-	write_out(fd, 8 * MIB);
+	write_and_read(fd, 8 * MIB);
 	a = area_of(map_fd(fd, 8 * MIB, MAP_SHARED), 8 * MIB);
 	touch_area(&a);
 	private = map_fd(fd, 8 * MIB, MAP_PRIVATE);
@@ -206,6 +213,6 @@ const struct shape file_shapes[] = {
 	{"file_mlock", "files that are locked", shape_file_mlock},
 	{"file_truncated", "a file cut off and with a hole, mapped before", shape_file_truncated},
 	{"file_deleted", "a file that has no name any more", shape_file_deleted},
-	{"file_ahead", "a file read ahead: large folios, where there are", shape_file_ahead},
+	{"file_folio", "a file in large folios, where there are such", shape_file_folio},
 	{},
 };

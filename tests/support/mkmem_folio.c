@@ -47,7 +47,7 @@ static bool mthp_is_on(size_t size)
 	return *text && !strstr(text, "[never]");
 }
 
-/* Each size that is on: the smallest, twice, so that a page can be left at an odd place. */
+/* The smallest size that is on. */
 static size_t mthp_size(void)
 {
 	bool known = false;
@@ -58,7 +58,7 @@ static size_t mthp_size(void)
 			return size;
 	}
 	if (!known)
-		shape_lack("no large folios of several sizes");
+		shape_before(610, "no large folios of several sizes");
 	shape_skip("large folios are off");
 }
 
@@ -134,7 +134,7 @@ static void need_huge(const char *key, size_t size)
 	if (rollup_bytes(key) >= size)
 		return;
 	if (errno == EINVAL)
-		shape_lack("no MADV_COLLAPSE for such memory");
+		shape_before(601, "no MADV_COLLAPSE");
 	shape_skip("no huge pages of shared memory");
 }
 
@@ -167,6 +167,23 @@ static void cut_mapping(void *area)
 	protect(a->p + HUGE + 77 * PAGE, 50 * PAGE, PROT_NONE);
 	if (madvise(a->p + 2 * HUGE + PAGE, 5 * PAGE, MADV_DONTNEED))
 		shape_fail("MADV_DONTNEED");
+	/* Splitting has taken away all entries. */
+	touch(a->p + 110 * PAGE, HUGE - 33 * PAGE);
+	touch(a->p + 2 * HUGE + 100 * PAGE, 55 * PAGE);
+}
+
+/* By PMD, and PROT_NONE. */
+static void map_none(void *area)
+{
+	const struct area *a = area;
+	size_t before;
+
+	touch(a->p, a->size);
+	before = rollup_bytes("Rss");
+	protect(a->p, HUGE, PROT_NONE);
+	/* Before 6.6 smaps_rollup leaves such out. */
+	if (rollup_bytes("Rss") < before)
+		protect(a->p, HUGE, PROT_READ);
 }
 
 static void shape_shmem_thp(void)
@@ -185,6 +202,7 @@ static void shape_shmem_thp(void)
 	role_start("odd", map_odd, NULL);
 	role_start("private", map_private, NULL);
 	role_start("cutter", cut_mapping, &a);
+	role_start("none", map_none, &a);
 	protect(a.p, HUGE, PROT_READ);
 }
 
@@ -221,6 +239,7 @@ static void cut_text(void *area)
 
 	touch(a->p, a->size);
 	munmap(a->p + 99 * PAGE, 100 * PAGE);
+	touch(a->p + 222 * PAGE, 111 * PAGE);
 }
 
 static void shape_file_thp(void)

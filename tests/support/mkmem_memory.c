@@ -58,6 +58,23 @@ static void shape_madv_free(void)
 		shape_fail("MADV_FREE");
 }
 
+/* What watches for writes makes entries read only, and leaves a mark in them. */
+static void shape_clear_refs(void)
+{
+	static struct area a;
+	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		shape_skip("no clear_refs");
+	a = area_of(map_small(2 * MIB), MIB);
+	fill_area(&a);
+	touch(map_memory(2 * MIB, MAP_SHARED), MIB);
+	if (write(fd, "4", 1) != 1 && errno != EINVAL)
+		shape_fail("clear_refs");
+	fill(a.p, MIB / 4);
+	role_start("writer", fill_area, &a);
+}
+
 /* ---- hugetlb ---- */
 
 /* A mapping of them, and the size of one. */
@@ -67,7 +84,7 @@ static char *map_hugetlb(int count, int flags, size_t *ret_size)
 	char *p;
 
 	if (kib <= 0)
-		shape_lack("no hugetlb pages");
+		shape_skip("no hugetlb pages");
 	if (file_number("/proc/meminfo", "HugePages_Free") < count)
 		shape_skip("no hugetlb pages are reserved");
 	*ret_size = kib * KIB;
@@ -113,6 +130,7 @@ const struct shape memory_shapes[] = {
 	{"mlock", "locked memory", shape_mlock},
 	{"zero", "nothing but read: zero pages", shape_zero},
 	{"madv_free", "touched, then MADV_FREE", shape_madv_free},
+	{"clear_refs", "pages whose writes are watched", shape_clear_refs},
 	{"hugetlb", "two hugetlb pages", shape_hugetlb},
 	{"hugetlb_fork", "a hugetlb page shared by fork, and written", shape_hugetlb_fork},
 	{"hugetlb_shared", "shared hugetlb pages", shape_hugetlb_shared},

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "mkmem.h"
@@ -51,6 +52,18 @@ void shape_lack(const char *reason)
 {
 	report("LACK %s %s\nEND %s\n", shape_name, reason, shape_name);
 	_exit(0);
+}
+
+void shape_before(int version, const char *reason)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	uname(&u);
+	sscanf(u.release, "%d.%d", &major, &minor);
+	if (major * 100 + minor < version)
+		shape_lack(reason);
+	shape_skip(reason);
 }
 
 void shape_report(const char *role, pid_t pid)
@@ -160,6 +173,15 @@ char *map_small(size_t size)
 	/* Whatever the machine's THP setting. */
 	madvise(p, size, MADV_NOHUGEPAGE);
 	return p;
+}
+
+char *map_apart(size_t size)
+{
+	char *p = map_small(size + 2 * PAGE);
+
+	protect(p, PAGE, PROT_NONE);
+	protect(p + PAGE + size, PAGE, PROT_NONE);
+	return p + PAGE;
 }
 
 char *map_aligned(size_t size)

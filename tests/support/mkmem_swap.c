@@ -30,7 +30,7 @@ static void page_out(char *p, size_t size)
 
 static char *map_swapped(size_t size)
 {
-	char *p = map_small(size);
+	char *p = map_apart(size);
 
 	fill(p, size);
 	page_out(p, size);
@@ -112,7 +112,7 @@ static void shape_swap_own(void)
 	char *alone;
 
 	need_swap();
-	fill(map_small(2 * MIB), 2 * MIB);
+	fill(map_apart(2 * MIB), 2 * MIB);
 	alone = map_small(MIB);
 	fill(alone, MIB);
 	if (madvise(alone, MIB, MADV_DONTFORK))

@@ -19,7 +19,7 @@ static void need_thp(void)
 	FILE *f = fopen(THP "enabled", "re");
 
 	if (!f)
-		shape_lack("no transparent huge pages");
+		shape_skip("no transparent huge pages");
 	if (!fgets(text, sizeof(text), f) || strstr(text, "[never]"))
 		shape_skip("transparent huge pages are off");
 	fclose(f);
@@ -149,9 +149,8 @@ static void shape_thp_none(void)
 	size_t before = rollup_bytes("Rss");
 
 	protect(p, HUGE, PROT_NONE);
-	/* Before 6.2. */
 	if (rollup_bytes("Rss") < before)
-		shape_lack("smaps_rollup leaves out huge pages that are PROT_NONE");
+		shape_before(606, "smaps_rollup leaves out huge pages that are PROT_NONE");
 	role_start("child", NULL, NULL);
 }
 
@@ -177,7 +176,7 @@ static void shape_thp_collapse(void)
 	fill(p, HUGE / 2);
 	if (madvise(p, HUGE, MADV_COLLAPSE)) {
 		if (errno == EINVAL)
-			shape_lack("no MADV_COLLAPSE");
+			shape_before(601, "no MADV_COLLAPSE");
 		shape_fail("MADV_COLLAPSE");
 	}
 }
