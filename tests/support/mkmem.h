@@ -96,6 +96,8 @@ char *map_aligned(size_t size);
 int temp_file(size_t size);
 char *map_fd(int fd, size_t size, int flags);
 void protect(char *p, size_t size, int prot);
+/* Makes huge pages of it, soon. Returns false with errno: EINVAL where nobody can. */
+bool collapse(char *p, size_t size);
 /* Writes to each page, each differently. */
 void fill(char *p, size_t size);
 /* Reads each page. */

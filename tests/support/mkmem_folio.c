@@ -196,7 +196,7 @@ static void shape_shmem_thp(void)
 	fill_area(&a);
 	errno = 0;
 	if (rollup_bytes("ShmemPmdMapped") < a.size)
-		madvise(a.p, a.size, MADV_COLLAPSE);
+		collapse(a.p, a.size);
 	need_huge("ShmemPmdMapped", a.size);
 	role_start("sharer", touch_area, &a);
 	role_start("odd", map_odd, NULL);
@@ -254,8 +254,8 @@ static void shape_file_thp(void)
 	a = area_of(p, 2 * HUGE);
 	madvise(p, a.size, MADV_HUGEPAGE);
 	touch_area(&a);
-	for (int i = 0; i < 3 && rollup_bytes("FilePmdMapped") < a.size; i++)
-		madvise(p, a.size, MADV_COLLAPSE);
+	if (rollup_bytes("FilePmdMapped") < a.size)
+		collapse(p, a.size);
 	if (rollup_bytes("FilePmdMapped") < a.size)
 		shape_lack("no huge pages of files in this kernel or file system");
 	role_start("sharer", touch_area, &a);

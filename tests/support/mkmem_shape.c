@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "mkmem.h"
@@ -108,6 +109,7 @@ pid_t role_start(const char *role, void (*fn)(void *arg), void *arg)
 {
 	pid_t pid, parent = getpid();
 	int fds[2]; /* fn may start roles, too */
+	int status;
 	char byte;
 
 	if (pipe(fds))
@@ -126,8 +128,12 @@ pid_t role_start(const char *role, void (*fn)(void *arg), void *arg)
 	}
 	close(fds[1]);
 	errno = 0;
-	if (read(fds[0], &byte, 1) != 1)
+	if (read(fds[0], &byte, 1) != 1) {
+		/* It may have said why there is no such shape. */
+		if (waitpid(pid, &status, 0) == pid && status == 0)
+			_exit(0);
 		shape_fail(role);
+	}
 	close(fds[0]);
 	shape_report(role, pid);
 	return pid;
@@ -224,6 +230,19 @@ void protect(char *p, size_t size, int prot)
 {
 	if (mprotect(p, size, prot))
 		shape_fail("mprotect");
+}
+
+bool collapse(char *p, size_t size)
+{
+	/* Somebody else may just look at a page. */
+	for (int try = 0; try < 50; try++) {
+		if (!madvise(p, size, MADV_COLLAPSE))
+			return true;
+		if (errno == EINVAL)
+			return false;
+		usleep(20000);
+	}
+	return false;
 }
 
 void fill(char *p, size_t size)

@@ -38,7 +38,7 @@ static char *map_huge(size_t count)
 		fill(p + i * HUGE, HUGE);
 		/* Memory may be in pieces: this makes room. */
 		if (rollup_bytes("AnonHugePages") < before + (i + 1) * HUGE)
-			madvise(p + i * HUGE, HUGE, MADV_COLLAPSE);
+			collapse(p + i * HUGE, HUGE);
 	}
 	errno = 0;
 	if (rollup_bytes("AnonHugePages") < before + size)
@@ -174,7 +174,7 @@ static void shape_thp_collapse(void)
 	madvise(p, HUGE, MADV_HUGEPAGE);
 	role_start("child", NULL, NULL);
 	fill(p, HUGE / 2);
-	if (madvise(p, HUGE, MADV_COLLAPSE)) {
+	if (!collapse(p, HUGE)) {
 		if (errno == EINVAL)
 			shape_before(601, "no MADV_COLLAPSE");
 		shape_fail("MADV_COLLAPSE");
