@@ -22,9 +22,14 @@
 
 static const struct mode modes[] = {
 	{"counters", {"--json", "--pss", "none"}, .pss = false},
-	{"pss", {"--json"}, .pss = true},
-	{"smaps_rollup", {"--json", "--pss", "rollup"}, .pss = true},
-	{"proc", {"--json", "--source", "proc"}, .pss = true, .by_proc = true},
+	{"pss", {"--json"}, .pss = true, .twice = true},
+	{"kernel", {"--json", "--pss", "kernel"}, .pss = true, .from = "kernel", .twice = true},
+	{"smaps_rollup", {"--json", "--pss", "rollup"}, .pss = true, .from = "smaps_rollup"},
+	{"proc",
+	 {"--json", "--source", "proc"},
+	 .pss = true,
+	 .by_proc = true,
+	 .from = "smaps_rollup"},
 };
 
 struct test test;
@@ -111,11 +116,13 @@ static void judge(const struct mode *mode, struct judged *j, const struct readin
 {
 	const struct reading *b = readings_find(before, j->pid), *a = readings_find(after, j->pid);
 	const char *line = document_find(d, j->pid);
+	const struct target *t = find_target(j->pid);
 	char why[sizeof(j->why)] = "is not listed";
 
 	j->verdict = MOVED;
 	if (b && line)
-		j->verdict = compare_process(mode, line, b, a, test.status_exact, why, sizeof(why));
+		j->verdict = compare_process(mode, t ? t->label : NULL, line, b, a,
+					     test.status_exact, why, sizeof(why));
 	else if (b && b->alive)
 		j->verdict = judge_absent(mode, b, a);
 	j->repeated = j->verdict == DIFFERENT && !strcmp(why, j->why) ? j->repeated + 1 : 0;
@@ -276,13 +283,14 @@ int main(int argc, char **argv)
 		test.failed = true;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		check_mode(&modes[i]);
-		if (!test.churn)
-			check_snapshot(&modes[i]);
+		if (test.churn)
+			continue;
+		check_snapshot(&modes[i]);
+		if (modes[i].twice)
+			check_two(&modes[i]);
 	}
-	if (!test.churn) {
+	if (!test.churn)
 		check_zombie();
-		check_two();
-	}
 	if (churn.pid)
 		mkmem_stop(&churn);
 	mkmem_stop(&test.mkmem);

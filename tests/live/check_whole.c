@@ -132,13 +132,15 @@ static bool compare_two(const char *const *argv)
 	return same;
 }
 
-void check_two(void)
+void check_two(const struct mode *mode)
 {
-	const char *argv[] = {test.program, "--json", NULL};
+	const char *argv[8] = {test.program};
 	int differing = 0;
 
+	for (int i = 0; mode->args[i]; i++)
+		argv[i + 1] = mode->args[i];
 	for (int i = 0; i < TWO_ROUNDS; i++)
 		differing += !compare_two(argv);
-	result(!differing, "pss", "two programs at once say the same of idle processes",
+	result(!differing, mode->label, "two programs at once say the same of idle processes",
 	       "they do not");
 }
