@@ -60,12 +60,18 @@ static const char *const shared_swap[] = {
 
 /* What the kernel's page tables do not tell. */
 static bool may_be_null(const struct mode *mode, const char *label, const struct figure *f,
-			const struct reading *r)
+			const char *line, const struct reading *r)
 {
+	char source[32] = "";
+
+	json_text(line, "pss_source", source, sizeof(source));
+	if (strcmp(source, "kernel"))
+		return false;
+	if (strstr(f->json, "swap_shmem_bytes"))
+		return true;
+	/* With auto smaps_rollup is read for those. */
 	if (!mode->from || strcmp(mode->from, "kernel"))
 		return false;
-	if (strstr(f->json, "thp_bytes") || strstr(f->json, "swap_shmem_bytes"))
-		return true;
 	if (!strstr(f->json, "swap_pss_bytes") && !strstr(f->json, "pss_swap_bytes"))
 		return false;
 	for (size_t i = 0; label && i < sizeof(shared_swap) / sizeof(*shared_swap); i++) {
@@ -290,7 +296,7 @@ enum verdict compare_process(const struct mode *mode, const char *label, const c
 	pss = compare_pss_status(&r, mode, label, line, before);
 	for (size_t i = 0; i < FIGURES; i++) {
 		const struct figure *f = &figures[i];
-		bool nullable = may_be_null(mode, label, f, before);
+		bool nullable = may_be_null(mode, label, f, line, before);
 
 		if (!has_reference(mode, f, pss, exact, status_exact))
 			continue;
