@@ -15,11 +15,10 @@
 #define DIRECT_TRIES 65536 /* 64 TiB of RAM */
 
 struct calibration {
-	struct page_walk w; /* to look up an address with */
+	struct page_walk *w; /* to look up an address with */
 	__u64 file_addr;
 	__u64 content; /* of its first word */
 	__u64 pfn;     /* of the file's page */
-	__u32 tries;
 };
 
 /* The number of the page at `addr` in the tables of w->pgd, 0 if there is none. */
@@ -41,36 +40,23 @@ static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
  * From the lowest possible base upwards: a base that is too low only leads below or into the direct
  * map, never into what is mapped behind it (devices). Each is tried with 4 and with 5 levels.
  */
-static long try_base(__u32 index, struct calibration **calibration)
+static long try_base(__u32 index, struct calibration *c)
 {
-	struct calibration *c = *calibration;
+	struct page_walk *w = c->w;
 
-	c->w.at.top_shift = index & 1 ? 48 : 39;
-	c->tries++;
-	c->pfn = find_pfn(&c->w, c->file_addr);
-	if (c->pfn && kread64(c->w.at.direct + (c->pfn << PAGE_BITS)) == c->content)
+	w->at.top_shift = index & 1 ? 48 : 39;
+	w->calibrated.tries++;
+	c->pfn = find_pfn(w, c->file_addr);
+	if (c->pfn && kread64(w->at.direct + (c->pfn << PAGE_BITS)) == c->content)
 		return 1;
 	if (index & 1)
-		c->w.at.direct += 1ULL << GIB_BITS;
+		w->at.direct += 1ULL << GIB_BITS;
 	c->pfn = 0;
 	return 0;
 }
 
-/* Leaves c->pfn 0 if no base is right. */
-__noinline int find_direct_map(struct calibration *c)
-{
-	__u64 gib;
-
-	if (!c)
-		return 0;
-	gib = (c->w.at.pfn_end >> (GIB_BITS - PAGE_BITS)) + 1;
-	c->w.at.direct = (c->w.pgd >> GIB_BITS << GIB_BITS) - (gib << GIB_BITS);
-	bpf_loop(2 * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES), try_base, &c, 0);
-	return 0;
-}
-
 /* The struct page of the only page of the file that is open as `fd`, and the file's mapping. */
-static __always_inline __u64 file_folio(__u32 fd, __u64 *ret_mapping)
+static __always_inline __u64 file_folio(__u64 fd, __u64 *ret_mapping)
 {
 	const struct task_struct *task = kcast(struct task_struct, bpf_get_current_task());
 	const struct file *file;
@@ -86,48 +72,49 @@ static __always_inline bool page_is(struct page_walk *w, __u64 pfn, __u32 kind)
 	return page_key(w, page_at(w, pfn)) == PAGE_KEY(1, kind);
 }
 
-SEC("syscall")
-int calibrate(struct zmem_calibrate *args)
+/* Fills w->calibrated, and the layout if all was confirmed. w is all 0. */
+__noinline int calibrate(struct page_walk *w)
 {
-	struct calibration c = {};
-	__u64 folio, mapping, pfn;
+	const struct zmem_reader *reader = reader_find();
+	struct calibration c = {.w = w};
+	__u64 gib, folio, mapping, pfn;
 	struct layout *at;
 	__u32 zero = 0;
 
 	at = bpf_map_lookup_elem(&layout, &zero);
-	if (!at)
-		return 1;
+	if (!w || !at || !reader)
+		return 0;
 	at->top_shift = 0;
-	c.file_addr = args->file_addr;
-	c.content = args->content;
-	c.w.anon_mask = PAGE_MAPPING_ANON;
-	c.w.stop = PMD_BITS;
-	c.w.at.pfn_end = args->pfn_end;
-	c.w.at.phys_mask = args->phys_mask;
-	c.w.mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
-	c.w.pgd = kaddr(kcast(struct mm_struct, c.w.mm), pgd);
-	find_direct_map(&c);
-	args->tries = c.tries;
-	args->result = ZMEM_NO_DIRECT_MAP;
+	c.file_addr = reader->calibrate.file_addr;
+	c.content = reader->calibrate.content;
+	w->anon_mask = PAGE_MAPPING_ANON;
+	w->stop = PMD_BITS;
+	w->at.pfn_end = reader->calibrate.pfn_end;
+	w->at.phys_mask = reader->calibrate.phys_mask;
+	w->mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
+	w->pgd = kaddr(kcast(struct mm_struct, w->mm), pgd);
+	gib = (w->at.pfn_end >> (GIB_BITS - PAGE_BITS)) + 1;
+	w->at.direct = (w->pgd >> GIB_BITS << GIB_BITS) - (gib << GIB_BITS);
+	w->calibrated.result = ZMEM_NO_DIRECT_MAP;
+	bpf_loop(2 * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES), try_base, &c, 0);
 	if (!c.pfn)
 		return 0;
-	args->levels = c.w.at.top_shift == 48 ? 5 : 4;
+	w->calibrated.levels = w->at.top_shift == 48 ? 5 : 4;
 
-	args->result = ZMEM_NO_FOLIO;
-	folio = file_folio(args->fd, &mapping);
+	w->calibrated.result = ZMEM_NO_FOLIO;
+	folio = file_folio(reader->calibrate.fd, &mapping);
 	if (!folio || (folio & 3))
 		return 0;
-	c.w.at.vmemmap = folio - c.pfn * PAGE_STRUCT_SIZE;
-	args->result = ZMEM_BAD_MEMMAP;
-	if (kaddr(kcast(struct folio, folio), mapping) != mapping ||
-	    !page_is(&c.w, c.pfn, ZMEM_RSS_SHMEM))
+	w->at.vmemmap = folio - c.pfn * PAGE_STRUCT_SIZE;
+	w->calibrated.result = ZMEM_BAD_MEMMAP;
+	if (kread64(folio + FOLIO_MAPPING) != mapping || !page_is(w, c.pfn, ZMEM_RSS_SHMEM))
 		return 0;
-	args->result = ZMEM_BAD_ANON;
-	pfn = find_pfn(&c.w, args->anon_addr);
-	if (!pfn || !page_is(&c.w, pfn, ZMEM_RSS_ANON))
+	w->calibrated.result = ZMEM_BAD_ANON;
+	pfn = find_pfn(w, reader->calibrate.anon_addr);
+	if (!pfn || !page_is(w, pfn, ZMEM_RSS_ANON))
 		return 0;
-	*at = c.w.at;
-	args->result = ZMEM_CALIBRATED;
+	*at = w->at;
+	w->calibrated.result = ZMEM_CALIBRATED;
 	return 0;
 }
 

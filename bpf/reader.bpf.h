@@ -17,25 +17,21 @@ struct {
 SEC("syscall")
 int reader_setup(struct zmem_reader *args)
 {
-	struct zmem_reader r = {args->share, args->shares, args->cursor};
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct zmem_reader r;
 
+	__builtin_memcpy(&r, args, sizeof(r));
 	if (!r.shares)
 		return bpf_map_delete_elem(&readers, &tid);
 	return bpf_map_update_elem(&readers, &tid, &r, 0);
 }
 
-/* False if another reader shows this process. */
-static __always_inline bool reader_wants(__u64 leader, __u64 *ret_cursor)
+/* What the thread that reads now has asked for, NULL for everything. */
+static __always_inline const struct zmem_reader *reader_find(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	const struct zmem_reader *r = bpf_map_lookup_elem(&readers, &tid);
 
-	if (!r)
-		return true;
-	*ret_cursor = r->cursor;
-	return r->shares <= 1 ||
-	       (__u32)kget(kcast(struct task_struct, leader), tgid) % r->shares == r->share;
+	return bpf_map_lookup_elem(&readers, &tid);
 }
 
 #endif

@@ -17,8 +17,8 @@
 #include "percpu.bpf.h"
 #include "task_read.bpf.h"
 #include "page_walk.bpf.h"
-#include "calibrate.bpf.h"
 #include "reader.bpf.h"
+#include "calibrate.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -33,6 +33,7 @@ struct visit {
 	__u32 flags;
 	__u32 valid;
 	__u32 write_protect_seq;
+	__u32 calibrate; /* nothing is shown but the answer to that */
 };
 
 static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
@@ -116,6 +117,11 @@ static __noinline void show_pages(struct seq_file *seq, struct visit *v)
 {
 	struct page_walk w = {};
 
+	if (v->calibrate) {
+		calibrate(&w);
+		bpf_seq_write(seq, &w.calibrated, sizeof(w.calibrated));
+		return;
+	}
 	walk_task(v, &w);
 	bpf_seq_write(seq, &w.pages, sizeof(w.pages));
 }
@@ -124,19 +130,27 @@ SEC("iter/task")
 int task_pss(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	const struct zmem_reader *reader;
 	struct seq_file *seq;
 	struct visit v = {};
+	__u32 tgid;
 
 	if (!task)
 		return 0;
 	v.leader = kread_raw(__u64, &task->group_leader);
 	if (v.leader != (__u64)task)
 		return 0;
-	if (!reader_wants(v.leader, &v.cursor))
-		return 0;
+	reader = reader_find();
+	if (reader) {
+		tgid = kget(kcast(struct task_struct, v.leader), tgid);
+		if (reader->shares > 1 && tgid % reader->shares != reader->share)
+			return 0;
+		v.cursor = reader->cursor;
+		v.calibrate = reader->calibrate.file_addr != 0;
+	}
 	/* Once: each step from the context on has the verifier search the kernel's types. */
 	seq = ctx->meta->seq;
-	if (show_counters(seq, &v))
+	if (v.calibrate || show_counters(seq, &v))
 		show_pages(seq, &v);
 	return 0;
 }

@@ -73,7 +73,11 @@ struct page_walk {
 	__u64 run;
 	__u64 run_count;
 
-	struct zmem_pages pages; /* what came of it */
+	/* What came of it. */
+	union {
+		struct zmem_pages pages;
+		struct zmem_calibrated calibrated;
+	};
 };
 
 #endif

@@ -17,17 +17,21 @@ struct zmem_cpu_setup {
 };
 
 /*
- * reader_setup: what the iterators that the calling thread reads are to show. Without it they show
- * everything.
+ * What calibration starts from: two resident pages of the calling process. `file_addr` maps the one
+ * page of the memfd `fd`, which begins with `content`; `anon_addr` is anonymous and PROT_NONE.
  */
-struct zmem_reader {
-	__u32 share;  /* processes whose number modulo `shares` is this one */
-	__u32 shares; /* 0: forget this thread */
-	__u64 cursor; /* where the walk of page tables goes on (zmem_pages.cursor) */
+struct zmem_calibrate {
+	__u64 file_addr; /* 0: not asked for */
+	__u64 anon_addr;
+	__u64 content;	 /* random, so that nothing else is it by chance */
+	__u64 pfn_end;	 /* behind the highest page of RAM */
+	__u64 phys_mask; /* those bits of a page table entry that can be an address of RAM */
+	__u64 fd;
 };
 
-/* What calibrate could not confirm. */
+/* What it could not confirm. */
 enum zmem_calibrate_result {
+	ZMEM_NOT_CALIBRATED,
 	ZMEM_CALIBRATED,
 	ZMEM_NO_DIRECT_MAP, /* the content is at no base that was tried */
 	ZMEM_NO_FOLIO,	    /* the file's page cache does not hold one page */
@@ -35,21 +39,22 @@ enum zmem_calibrate_result {
 	ZMEM_BAD_ANON,	    /* likewise of the anonymous page, or it was not found */
 };
 
+/* The answer: what the iterator then shows in place of records. */
+struct zmem_calibrated {
+	__u32 result; /* enum zmem_calibrate_result */
+	__u32 levels; /* of the page tables */
+	__u64 tries;  /* bases that were tried */
+};
+
 /*
- * calibrate: finds the direct map and the array of struct page by content. Two resident pages of
- * the caller: `file_addr` maps the one page of the memfd `fd`, which begins with `content`;
- * `anon_addr` is anonymous and PROT_NONE.
+ * reader_setup: what the iterators that the calling thread reads are to show. Without it they show
+ * everything.
  */
-struct zmem_calibrate {
-	__u64 file_addr;
-	__u64 anon_addr;
-	__u64 content;	 /* random, so that nothing else is it by chance */
-	__u64 pfn_end;	 /* behind the highest page of RAM */
-	__u64 phys_mask; /* those bits of a page table entry that can be an address of RAM */
-	__u32 fd;
-	__u32 result; /* out: enum zmem_calibrate_result */
-	__u32 levels; /* out: of the page tables */
-	__u32 tries;  /* out: bases that were tried */
+struct zmem_reader {
+	__u32 share;  /* processes whose number modulo `shares` is this one */
+	__u32 shares; /* 0: forget this thread */
+	__u64 cursor; /* where the walk of page tables goes on (zmem_pages.cursor) */
+	struct zmem_calibrate calibrate;
 };
 
 #endif

@@ -140,7 +140,7 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 		return r;
 	}
 	/* Without a layout it still counts. */
-	if (b->light.calibrate_fd)
+	if (b->light.reader_fd)
 		calibrate(&b->light, proc, &b->pss_refusal);
 	*ret_state = TAKE_PTR(b);
 	return 0;

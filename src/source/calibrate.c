@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "source/calibrate.h"
+#include "source/reader.h"
 #include "zmem/setup.h"
 #include "zmem/system.h"
 
@@ -66,6 +67,8 @@ static const char *result_text(uint32_t result)
 	switch (result) {
 	case ZMEM_CALIBRATED:
 		return NULL;
+	case ZMEM_NOT_CALIBRATED:
+		break;
 	case ZMEM_NO_DIRECT_MAP:
 		return "calibration: no base of the direct map leads to a page of our own";
 	case ZMEM_NO_FOLIO:
@@ -75,7 +78,7 @@ static const char *result_text(uint32_t result)
 	case ZMEM_BAD_ANON:
 		return "calibration: the struct page of our own anonymous page says something else";
 	}
-	return "calibration: unknown result";
+	return "calibration: no result";
 }
 
 /* The bits of an entry that can be an address of RAM: what lies above is no part of it. */
@@ -91,27 +94,28 @@ static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
 int calibrate(const struct light *light, const struct procfs *proc, const char **ret_why)
 {
 	cleanup(pages_done) struct pages pages = {.fd = -1};
-	struct zmem_calibrate args = {};
+	struct zmem_reader args = {.shares = 1};
+	struct zmem_calibrated answer = {};
 	int r;
 
 	pages.size = (size_t)sysconf(_SC_PAGESIZE);
-	args.pfn_end = zoneinfo_read(proc->fd);
+	args.calibrate.pfn_end = zoneinfo_read(proc->fd);
 	*ret_why = "calibration: /proc/zoneinfo does not tell where RAM ends";
-	if (!args.pfn_end)
+	if (!args.calibrate.pfn_end)
 		return -ENODATA;
 	*ret_why = "calibration: no pages to calibrate with";
 	r = pages_make(&pages);
 	if (r < 0)
 		return r;
-	args.phys_mask = phys_mask(args.pfn_end, pages.size);
-	args.file_addr = (uintptr_t)pages.file;
-	args.anon_addr = (uintptr_t)pages.anon;
-	args.fd = (uint32_t)pages.fd;
-	memcpy(&args.content, pages.file, sizeof(args.content));
+	args.calibrate.phys_mask = phys_mask(args.calibrate.pfn_end, pages.size);
+	args.calibrate.file_addr = (uintptr_t)pages.file;
+	args.calibrate.anon_addr = (uintptr_t)pages.anon;
+	args.calibrate.fd = (uint64_t)pages.fd;
+	memcpy(&args.calibrate.content, pages.file, sizeof(args.calibrate.content));
 	*ret_why = "calibration: the kernel refuses to run it";
-	r = light_run(light->calibrate_fd, &args, sizeof(args));
-	if (r)
-		return r < 0 ? r : -EIO;
-	*ret_why = result_text(args.result);
+	r = reader_ask(light, &args, &answer, sizeof(answer));
+	if (r < 0)
+		return r;
+	*ret_why = result_text(answer.result);
 	return *ret_why ? -ENXIO : 0;
 }

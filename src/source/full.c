@@ -68,7 +68,6 @@ static int load(const void *elf, size_t size, const char *iter, uint32_t cpus,
 	*ret = (struct light){
 		.iter_fd = program_fd(object, iter),
 		.setup_fd = program_fd(object, "cpu_offset_setup"),
-		.calibrate_fd = program_fd(object, "calibrate"),
 		.reader_fd = program_fd(object, "reader_setup"),
 		.skel = object,
 		.destroy = destroy_object,

@@ -10,11 +10,9 @@
 
 /* A loaded object; zeroed memory is a closed one. */
 struct light {
-	int iter_fd;  /* the iter/task program */
-	int setup_fd; /* cpu_offset_setup, to be run for each possible CPU */
-	/* Only task_pss has these, else 0. */
-	int calibrate_fd;
-	int reader_fd; /* reader_setup */
+	int iter_fd;   /* the iter/task program */
+	int setup_fd;  /* cpu_offset_setup, to be run for each possible CPU */
+	int reader_fd; /* reader_setup; only task_pss has it, else 0 */
 	void *skel;
 	void (*destroy)(void *skel);
 };

@@ -44,7 +44,6 @@ int LOAD(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 		.iter_fd = skel->progs.ITER.prog_fd,
 		.setup_fd = skel->progs.cpu_offset_setup.prog_fd,
 #ifdef WITH_PAGES
-		.calibrate_fd = skel->progs.calibrate.prog_fd,
 		.reader_fd = skel->progs.reader_setup.prog_fd,
 #endif
 		.skel = skel,

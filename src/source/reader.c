@@ -126,17 +126,13 @@ static int take_one(void *arg, const void *data, size_t size)
 	return 0;
 }
 
-/* Visits `pid` (in our namespace) alone; its walk goes on at `cursor`. */
-static int visit(const struct light *light, pid_t pid, const struct zmem_reader *share,
-		 struct zmem_pss_record *ret)
+/* An iterator over `pid` (in our namespace) alone, which shows what the share says. */
+static int open_one(const struct light *light, pid_t pid, const struct zmem_reader *share)
 {
 	union bpf_iter_link_info info = {.task.tid = (__u32)pid};
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
 	struct zmem_reader args = *share;
 	cleanup_close int link_fd = -1;
-	cleanup_close int fd = -1;
-	char buf[8 * 1024]; /* for one record */
-	struct one one = {};
 	int r;
 
 	if (light->reader_fd) {
@@ -145,9 +141,18 @@ static int visit(const struct light *light, pid_t pid, const struct zmem_reader 
 			return r < 0 ? r : -EIO;
 	}
 	link_fd = bpf_link_create(light->iter_fd, 0, BPF_TRACE_ITER, &opts);
-	if (link_fd < 0)
-		return link_fd;
-	fd = bpf_iter_create(link_fd);
+	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
+}
+
+/* Reads `pid`; its walk goes on at the share's cursor. */
+static int visit(const struct light *light, pid_t pid, const struct zmem_reader *share,
+		 struct zmem_pss_record *ret)
+{
+	cleanup_close int fd = open_one(light, pid, share);
+	char buf[8 * 1024]; /* for one record */
+	struct one one = {};
+	int r;
+
 	if (fd < 0)
 		return fd;
 	r = drain(fd, buf, sizeof(buf), take_one, &one);
@@ -202,6 +207,18 @@ static int forget_reader(const struct light *light)
 	struct zmem_reader none = {};
 
 	return light->reader_fd ? light_run(light->reader_fd, &none, sizeof(none)) : 0;
+}
+
+int reader_ask(const struct light *light, const struct zmem_reader *question, void *ret,
+	       size_t size)
+{
+	cleanup_close int fd = open_one(light, getpid(), question);
+	ssize_t n = fd < 0 ? fd : read(fd, ret, size);
+
+	forget_reader(light);
+	if (n < 0)
+		return fd < 0 ? fd : -errno;
+	return (size_t)n == size ? 0 : -EBADMSG;
 }
 
 int reader_visit(const struct light *light, const struct decode_limits *limits, pid_t pid,

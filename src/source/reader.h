@@ -10,6 +10,7 @@
 
 #include "source/light.h"
 #include "source/record_decode.h"
+#include "zmem/setup.h"
 
 /*
  * Reads all processes into the snapshot. `link_fd` is the link of light->iter_fd; `readers` threads
@@ -24,5 +25,12 @@ int reader_collect(const struct light *light, int link_fd, const struct decode_l
 /* Reads one process. Returns 0, -ESRCH if it is not there, or another negative errno. */
 int reader_visit(const struct light *light, const struct decode_limits *limits, pid_t pid,
 		 struct snapshot *snapshot);
+
+/*
+ * Has the program answer `question` in place of showing processes: `size` bytes into ret.
+ * Returns 0 or a negative errno.
+ */
+int reader_ask(const struct light *light, const struct zmem_reader *question, void *ret,
+	       size_t size);
 
 #endif

@@ -35,7 +35,7 @@ execs & jobs+=($!)
 coproc MKMEM_CHURN { "$MKMEM" churn anon fork thp shmem file cow_tree many_maps; }
 lib_at_exit() {
 	kill "${jobs[@]}" 2>/dev/null
-	pkill -P "${jobs[0]}" -P "${jobs[1]}" 2>/dev/null
+	wait "${jobs[@]}" 2>/dev/null
 }
 trap 'lib_at_exit; lib_cleanup' EXIT
 
