@@ -20,7 +20,7 @@
 
 #define ROUNDS 5
 
-static const struct mode modes[] = {
+static struct mode modes[] = {
 	{"counters", {"--json", "--pss", "none"}, .pss = false},
 	{"pss", {"--json"}, .pss = true},
 	{"smaps_rollup", {"--json", "--pss", "rollup"}, .pss = true},
@@ -211,15 +211,30 @@ static void check_mode(const struct mode *mode)
 
 /* ---- main ---- */
 
+/* Of the running kernel: 6 * 1000000 + 12 * 1000 + 117. */
+static long kernel_release(void)
+{
+	struct utsname u;
+	long major = 0, minor = 0, patch = 0;
+
+	uname(&u);
+	sscanf(u.release, "%ld.%ld.%ld", &major, &minor, &patch);
+	return major * 1000000 + minor * 1000 + patch;
+}
+
 /* Where a status that is only an approximation would be news: 6.16 and later, stable 6.12. */
 static bool should_be_exact(void)
 {
-	struct utsname u;
-	int major = 0, minor = 0, patch = 0;
+	long release = kernel_release();
 
-	uname(&u);
-	sscanf(u.release, "%d.%d.%d", &major, &minor, &patch);
-	return major > 6 || (major == 6 && (minor >= 16 || (minor == 12 && patch >= 100)));
+	return release >= 6016000 || (release >= 6012100 && release < 6013000);
+}
+
+/* Before 5.17 there is no BPF that could read the counters: /proc it is, whatever is asked for. */
+static void find_modes(void)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		modes[i].by_proc |= kernel_release() < 5017000;
 }
 
 /* Whether status agrees with the page tables for each of mkmem's processes: by trying. */
@@ -270,6 +285,7 @@ int main(int argc, char **argv)
 		return usage();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	test.program = argv[optind];
+	find_modes();
 	test.failed = !mkmem_start(&test.mkmem, argv[optind + 1], NULL, test.all_shapes);
 	find_status_exactness();
 	if (test.churn && !churn_start(&churn, argv[optind + 1]))
