@@ -230,11 +230,30 @@ static bool should_be_exact(void)
 	return release >= 6016000 || (release >= 6012100 && release < 6013000);
 }
 
-/* Before 5.17 there is no BPF that could read the counters: /proc it is, whatever is asked for. */
+static bool command_line_has(const char *word)
+{
+	char text[4096] = "";
+	FILE *f = fopen("/proc/cmdline", "re");
+
+	if (f) {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+	}
+	return strstr(text, word);
+}
+
+/*
+ * Before 5.17 there is no BPF that could read the counters, before 6.2 none that could without the
+ * probe reads that lockdown forbids: /proc it is, whatever is asked for.
+ */
 static void find_modes(void)
 {
+	long release = kernel_release();
+	bool by_proc = release < 5017000 ||
+		       (release < 6002000 && command_line_has("lockdown=confidentiality"));
+
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
-		modes[i].by_proc |= kernel_release() < 5017000;
+		modes[i].by_proc |= by_proc;
 }
 
 /* Whether status agrees with the page tables for each of mkmem's processes: by trying. */
