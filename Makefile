@@ -57,7 +57,7 @@ help:
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
 	@echo 'make test-all     also other kernels in qemu, sanitizers, valgrind'
 	@echo 'make check        layer rules, format, file and function lengths'
-	@echo 'make bench        the measurements of README.md (as root)'
+	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
 	@echo 'make install      program, schema; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean'
@@ -115,6 +115,7 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 -include $(BPF_NAMES:%=$(O)/bpf/%.raw.d)
 
 # Who includes which skeleton.
+$(B)/source/light_pss.o: $(O)/bpf/task_pss.lskel.h
 $(B)/source/light_counters.o: $(O)/bpf/task_counters.lskel.h
 $(B)/source/light_counters_probe.o: $(O)/bpf/task_counters_probe.lskel.h
 $(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.skel.h)
@@ -190,7 +191,8 @@ $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
 $(O)/deny_bpf $(O)/fleet $(O)/stuck: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
-$(TEST_BIN) $(O)/guest_exit:
+$(O)/workload $(O)/victim: $(O)/%: tests/bench/%.c tests/bench/latency.h
+$(TEST_BIN) $(O)/guest_exit $(O)/workload $(O)/victim:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
@@ -212,14 +214,18 @@ test-all: deps-all
 check:
 	@tests/check
 
-$(O)/bench: tests/bench/bench.c $(call LIBOF,source model proc base)
+$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,source model proc base)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
+		$(LDLIBS_BPF) -lpthread -o $@
 
 bench: deps
-	@$(MAKE) --no-print-directory all $(O)/bench
+	@$(MAKE) --no-print-directory bench-build
+	@O='$(O)' tests/bench/run $(BENCH)
+
+.PHONY: bench-build
+bench-build: $(O)/bench $(O)/workload $(O)/victim
 	@$(MAKE) --no-print-directory STATIC=1 all
-	@O='$(O)' tests/bench/run
 
 # ---- install ----
 

@@ -10,6 +10,8 @@
  *  kread64(addr), kread32(addr)  what lies at an address that is a plain number, as needed for
  *                     arithmetic, for global functions and to keep it in memory
  *  kaddr(p, member)   a member that is a pointer, as such a number
+ *  kwords(addr)       up to 32 words there, of which kword(words, offset) and kword32() read one;
+ *                     only with casts
  *  ktext(words, addr, count)  copies `count` (a constant, up to 8) words
  *
  * Every cast is a kfunc call the loader has to resolve and the verifier to check: cast once, read
@@ -44,17 +46,27 @@
 #define kget(p, member) ((p)->member)
 #define kread_function	static __always_inline
 /*
- * What is no member is read as if it were one: mm_struct has an array of 40 and more 64-bit words
- * in every kernel, and its type is looked up anyway (each further one costs the load a search).
+ * What is no member is read as if it were one: the flags at the very beginning of a task_struct
+ * (zmem_kread_works() says whether they are). Of all types that one costs the least to load: a
+ * kernel keeps 31 names it has looked up, by their hash (kernel/bpf/btf.c,
+ * VMLINUX_CAND_CACHE_SIZE); two of ours in one place, such as mm_struct and folio, push each other
+ * out, and each search takes 0.3 ms.
+ */
+#define kread_raw(type, addr)                                                                      \
+	(*(const volatile type *)&kcast(struct task_struct, addr)->thread_info.flags)
+/*
+ * Several words behind one cast, which is a call to the compiler: it costs the registers. They are
+ * read as if they were resource limits: 32 words in a row in every kernel.
  */
 #define kwords(addr)                                                                               \
 	({                                                                                         \
-		__u64 off_ = koffset(struct mm_struct, saved_auxv);                                \
+		__u64 off_ = koffset(struct signal_struct, rlim);                                  \
 		/* Kept out of the load, which is none of the whole array. */                      \
 		barrier_var(off_);                                                                 \
-		(const volatile void *)kcast(struct mm_struct, (__u64)(addr)-off_) + off_;         \
+		(const volatile void *)kcast(struct signal_struct, (__u64)(addr)-off_) + off_;     \
 	})
-#define kread_raw(type, addr) (*(const volatile type *)kwords(addr))
+#define kword(words, offset)   (*(const volatile __u64 *)((words) + (offset)))
+#define kword32(words, offset) (*(const volatile __u32 *)((words) + (offset)))
 #define ktext(words, addr, count)                                                                  \
 	({                                                                                         \
 		const volatile __u64 *from_ = kwords(addr);                                        \
@@ -64,7 +76,10 @@
 
 #endif
 
-#define kaddr(p, member) kread64((__u64) & (p)->member)
+/* Whether raw memory can be read here. */
+#define zmem_kread_works() (koffset(struct task_struct, thread_info.flags) == 0)
+
+#define kaddr(p, member)   kread64((__u64) & (p)->member)
 
 kread_function __u64 kread64(__u64 addr)
 {

@@ -31,21 +31,17 @@ struct {
 	__type(value, __u64);
 } cpu_offset SEC(".maps");
 
-struct cpu_offset_args {
-	__u32 index; /* in cpu_offset */
-	__u32 cpu;
-};
-
-/* Fills one entry of cpu_offset. Returns 0, 1 for a bad index, 2 where the kernel has no such CPU.
+/* Fills one entry of cpu_offset. Returns 0, 1 for a bad index or an unknown layout, 2 where the
+ * kernel has no such CPU.
  */
 SEC("syscall")
-int cpu_offset_setup(struct cpu_offset_args *args)
+int cpu_offset_setup(struct zmem_cpu_setup *args)
 {
 	__u32 zero = 0, index = args->index;
 	volatile __u64 *entry = bpf_map_lookup_elem(&cpu_offset, &index);
 	__u64 slot, base;
 
-	if (!entry)
+	if (!entry || !zmem_kread_works())
 		return 1;
 	/* Going through memory turns pointers the verifier guards into numbers. */
 	*entry = (__u64)bpf_map_lookup_percpu_elem(&cpu_anchor, &zero, args->cpu);

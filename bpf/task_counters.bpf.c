@@ -8,6 +8,7 @@
 #include "kfuncs.h"
 #endif
 #include "zmem/record.h"
+#include "zmem/setup.h"
 #include "kread.bpf.h"
 #include "percpu.bpf.h"
 #include "task_read.bpf.h"

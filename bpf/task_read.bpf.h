@@ -186,21 +186,25 @@ static __always_inline int read_thread_deltas(__u64 task, struct zmem_record *r)
 
 /* ---- memory ---- */
 
-/* A global function, as read_exe is, for its own part of the stack. */
-__noinline int read_rss(__u64 mm, struct zmem_record *r)
+struct rss_pages {
+	__s64 count[ZMEM_RSS_COUNT];
+};
+
+/* Returns ZMEM_VALID_RSS or 0. A global function, as read_exe is, for its own part of the stack. */
+__noinline int read_rss(__u64 mm, struct rss_pages *ret)
 {
-	if (!r)
+	if (!ret)
 		return 0;
 	if (bpf_core_field_exists(struct mm_struct, rss_stat) &&
 	    bpf_core_field_exists(struct percpu_counter, count)) {
-		percpu_sum_rss(mm + koffset(struct mm_struct, rss_stat), r->rss);
-		r->valid |= ZMEM_VALID_RSS;
+		percpu_sum_rss(mm + koffset(struct mm_struct, rss_stat), ret->count);
+		return ZMEM_VALID_RSS;
 	}
 #ifdef ZMEM_PROBE_READS
 	if (bpf_core_type_exists(struct mm_rss_stat___pre62)) {
-		ktext(r->rss, mm + koffset(struct mm_struct___pre62, rss_stat.count),
+		ktext(ret->count, mm + koffset(struct mm_struct___pre62, rss_stat.count),
 		      ZMEM_RSS_COUNT);
-		r->valid |= ZMEM_VALID_RSS;
+		return ZMEM_VALID_RSS;
 	}
 #endif
 	return 0;
@@ -263,8 +267,7 @@ __noinline int read_mm(__u64 mm_addr, struct zmem_record *r)
 
 	if (!r)
 		return 0;
-	r->valid = 0;
-	read_rss(mm_addr, r);
+	r->valid = read_rss(mm_addr, (struct rss_pages *)r->rss);
 	if (bpf_core_field_exists(struct mm_struct, total_vm) &&
 	    bpf_core_field_exists(struct mm_struct, locked_vm)) {
 		r->total_vm = kget(mm, total_vm);

@@ -28,11 +28,16 @@ typedef _Bool bool;
 enum { false, true };
 
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
 
 typedef struct {
 	__s64 counter;
@@ -64,7 +69,13 @@ struct cred {
 	kuid_t euid;
 };
 
+struct rlimit {
+	unsigned long rlim_cur;
+	unsigned long rlim_max;
+};
+
 struct signal_struct {
+	struct rlimit rlim[16]; /* what kread.bpf.h reads several words through */
 	int nr_threads;
 	struct list_head thread_head;
 	struct pid *pids[4];
@@ -84,8 +95,25 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct xarray {
+	void *xa_head;
+};
+
+struct address_space {
+	struct xarray i_pages;
+};
+
 struct file {
 	struct path f_path;
+	struct address_space *f_mapping;
+};
+
+struct fdtable {
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
 };
 
 struct percpu_counter {
@@ -97,22 +125,67 @@ typedef struct seqcount {
 	unsigned int sequence;
 } seqcount_t;
 
+typedef struct {
+	unsigned long pgd;
+} pgd_t;
+
+struct maple_tree {
+	void *ma_root;
+};
+
 struct mm_struct {
+	struct maple_tree mm_mt;
+	pgd_t *pgd;
 	unsigned long total_vm;
 	unsigned long locked_vm;
 	atomic64_t pinned_vm;
 	atomic_long_t pgtables_bytes;
 	atomic_long_t hugetlb_usage;
 	seqcount_t write_protect_seq;
-	unsigned long saved_auxv[40]; /* what kread.bpf.h reads raw memory through */
 	unsigned long ksm_merging_pages;
 	struct file *exe_file;
 	struct percpu_counter rss_stat[1];
 };
 
+struct anon_vma {
+	struct anon_vma *root;
+	unsigned long num_children;
+};
+
+struct vm_operations_struct;
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	struct list_head anon_vma_chain;
+	struct anon_vma *anon_vma;
+	const struct vm_operations_struct *vm_ops;
+};
+
+/* The value is the running kernel's (bpf_core_enum_value). */
+enum pageflags {
+	PG_head,
+	PG_swapbacked,
+};
+
+struct folio {
+	struct address_space *mapping;
+	atomic_t _mapcount;
+	unsigned long _flags_1; /* the first member of the second page */
+	atomic_t _large_mapcount;
+	atomic_t _entire_mapcount;
+};
+
 struct css_set;
 
+struct thread_info {
+	unsigned long flags; /* what kread.bpf.h reads raw memory through */
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int flags;
 	struct mm_struct *mm;
 	int exit_state;
@@ -127,6 +200,7 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	__u64 self_exec_id;
+	struct files_struct *files;
 	struct css_set *cgroups;
 };
 

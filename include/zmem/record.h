@@ -13,12 +13,12 @@
 #include <linux/types.h>
 #endif
 
-#define ZMEM_RECORD_VERSION 1
+#define ZMEM_RECORD_VERSION 2
 #define ZMEM_COMM_LEN	    16
 #define ZMEM_EXE_LEN	    64 /* longer names are cut; exe_len has the true length */
 
 enum zmem_kind {
-	ZMEM_PROCESS = 1, /* a whole struct zmem_record */
+	ZMEM_PROCESS = 1, /* a whole struct zmem_record or struct zmem_pss_record */
 	ZMEM_KTHREAD =
 		2,	 /* only the first ZMEM_RECORD_SHORT bytes: a kernel thread has no memory */
 	ZMEM_ZOMBIE = 3, /* likewise: exited, not yet waited for, its memory is gone */
@@ -34,6 +34,7 @@ enum zmem_valid {
 	ZMEM_VALID_EXE = 1 << 5,     /* exe, exe_len */
 	ZMEM_VALID_CGROUP = 1 << 6,  /* cgroup_key */
 	ZMEM_VALID_SHARING = 1 << 7, /* ZMEM_FORKED, write_protect_seq, ksm_pages */
+	ZMEM_VALID_PAGES = 1 << 8,   /* it is a struct zmem_pss_record */
 };
 
 enum zmem_flags {
@@ -51,6 +52,34 @@ enum zmem_rss {
 	ZMEM_RSS_SHMEM,
 	ZMEM_RSS_COUNT,
 };
+
+/* How a walk of the page tables went. */
+enum zmem_walk {
+	ZMEM_WALK_EXCLUSIVE = 1 << 0, /* no anonymous page of this mm is shared: not looked for */
+	ZMEM_WALK_ODD = 1 << 1,	      /* met what it does not understand, or was torn */
+	ZMEM_WALK_MOVED = 1 << 2,     /* meanwhile the process got another mm, or shared more */
+	ZMEM_WALK_OFF = 1 << 3,	      /* nothing was walked: there is no layout */
+};
+
+/*
+ * The pages of one process, as far as they have to be looked at: those of files and of shared
+ * memory, and the anonymous ones where another process may map them, too. An anonymous page that is
+ * counted (rss) and was not seen is private.
+ */
+struct zmem_pages {
+	__s64 rss[ZMEM_RSS_COUNT]; /* the counters once more, after the walk */
+	__u64 cursor;		   /* where a further visit has to go on; 0: all was walked */
+	/* By enum zmem_rss; [ZMEM_RSS_SWAP] is what is not present where pages may be shared. */
+	__u64 seen[ZMEM_RSS_COUNT];
+	/* Bytes, shifted left by ZMEM_PSS_SHIFT as in fs/proc/task_mmu.c; without SWAP. */
+	__u64 pss[ZMEM_RSS_COUNT];
+	__u64 unique; /* pages seen that nobody else maps */
+	__u64 huge;   /* pages mapped as part of a huge page, seen or not */
+	__u32 flags;  /* enum zmem_walk */
+	__u32 work;   /* table entries looked at */
+};
+
+#define ZMEM_PSS_SHIFT 12
 
 struct zmem_record {
 	__u16 size;		  /* bytes of this record, its kind decides */
@@ -84,5 +113,11 @@ struct zmem_record {
 };
 
 #define ZMEM_RECORD_SHORT __builtin_offsetof(struct zmem_record, mm_id)
+
+/* With ZMEM_VALID_PAGES, `size` includes what follows. */
+struct zmem_pss_record {
+	struct zmem_record record;
+	struct zmem_pages pages;
+};
 
 #endif

@@ -66,6 +66,7 @@ struct process {
 	enum process_kind kind;
 	bool raced;	    /* the kernel side could not read it */
 	bool leader_exited; /* its memory is seen through another of its threads */
+	bool pages_odd;	    /* the kernel side met pages it does not understand */
 	bool forked;	    /* not exec'ed since fork */
 	bool sharing_known; /* forked, write_protect_seq and ksm_pages mean something */
 	uint32_t write_protect_seq;
@@ -158,7 +159,8 @@ struct snapshot {
 	struct host_info host;
 	struct system_info system;
 	enum origin counters_source;
-	const char *fallback_reason; /* NULL: the first choice worked */
+	const char *fallback_reason;	 /* NULL: the first choice worked */
+	const char *pss_fallback_reason; /* likewise for PSS: from the kernel */
 	struct collection collection;
 	struct process *process;
 	size_t count;

@@ -20,21 +20,36 @@ enum source_choice {
 	SOURCE_PROC,
 };
 
+/* What a source is wanted for. */
+struct source_request {
+	enum source_choice choice;
+	bool pss; /* PSS from the kernel where it can be had; the source opens without, too */
+	unsigned readers; /* threads that read at once; 0: as many as pay */
+};
+
 struct source;
 
 struct source_ops {
 	const char *name; /* for doctor and messages */
+	enum origin origin;
+	bool pss; /* it walks pages, too, or has a note in diag that says why not */
 	/* Returns 0 and *ret_state, or a negative errno and a note in diag. */
 	int (*open)(const struct procfs *proc, struct diag *diag, void **ret_state);
 	/*
 	 * Appends all processes to the snapshot, whose arena it uses for strings. Does not finish
 	 * it. Returns 0 or a negative errno.
 	 */
-	int (*collect)(void *state, struct snapshot *snapshot);
+	int (*collect)(void *state, unsigned readers, struct snapshot *snapshot);
+	/* The same for one process; -ESRCH if it is not there. NULL: only all at once. */
+	int (*revisit)(void *state, pid_t pid, struct snapshot *snapshot);
+	/* NULL, or why PSS does not come from the kernel although `pss`. */
+	const char *(*pss_refusal)(const void *state);
 	void (*close)(void *state);
 };
 
-extern const struct source_ops source_bpf;	/* bpf_rdonly_cast: 6.2 and later */
+extern const struct source_ops source_pss;	/* walks pages: 6.2 and later, x86-64 */
+extern const struct source_ops source_pss_full; /* the same, where lockdown forbids the light one */
+extern const struct source_ops source_bpf;	/* counters alone: bpf_rdonly_cast, 6.2 and later */
 extern const struct source_ops source_bpf_full; /* the same, where lockdown forbids the light one */
 extern const struct source_ops source_bpf_probe; /* probe reads: 5.17 and later */
 extern const struct source_ops source_proc;
@@ -44,7 +59,7 @@ extern const struct source_ops source_proc;
  * and the verifier's log, which goes into diag. The procfs must outlive the source.
  * Returns 0 and *ret_source, or the negative errno of the last attempt.
  */
-int source_open(enum source_choice choice, const struct procfs *proc, struct diag *diag,
+int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source);
 /*
  * For a source that did not open: loads its program once more by libbpf, with the verifier's log
@@ -56,8 +71,19 @@ const struct diag_note *source_reason(const struct diag *diag);
 /* The name of the source at work. */
 const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);
+/*
+ * NULL if PSS comes from the kernel; else why it does not, valid as long as the source. Single
+ * processes may be without all the same (process.pss_source).
+ */
+const char *source_pss_refusal(const struct source *source);
 /* Clears the snapshot and fills it, finished (snapshot_finish). */
 int source_collect(struct source *source, struct snapshot *snapshot);
+/*
+ * Likewise with those processes alone, as far as they are there. A source that cannot do that
+ * collects all.
+ */
+int source_collect_some(struct source *source, struct process *const *rows, size_t count,
+			struct snapshot *snapshot);
 void source_close(struct source *source);
 
 #endif

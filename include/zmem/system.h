@@ -42,4 +42,12 @@ int zram_stat_parse(const char *text, size_t len, struct zram_stat *ret);
 int zram_each(const char *sys_block,
 	      void (*fn)(void *arg, const char *name, const struct zram_stat *stat), void *arg);
 
+/*
+ * The page frame number behind the highest page of RAM, from the zones of a /proc/zoneinfo (mm/
+ * vmstat.c); memory of devices is no RAM. 0 if there is none in it.
+ */
+uint64_t zoneinfo_parse(const char *text, size_t len);
+/* Likewise of the file below a /proc that is open as proc_fd; 0 if it cannot be read, too. */
+uint64_t zoneinfo_read(int proc_fd);
+
 #endif

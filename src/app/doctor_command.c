@@ -89,7 +89,7 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 		return false;
 	}
 	loaded = session_now_us();
-	r = ops->collect(state, &snapshot);
+	r = ops->collect(state, 1, &snapshot);
 	ops->close(state);
 	if (r < 0) {
 		tell(what, false, "collecting: %s", strerror(-r));
@@ -99,6 +99,31 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 	     (double)(loaded - start) / 1000, snapshot.count,
 	     (double)(session_now_us() - loaded) / 1000);
 	return true;
+}
+
+/* Whether PSS comes from the kernel, and of how many processes it vouches for it. */
+static void check_pss(const struct procfs *proc)
+{
+	const struct source_request request = {.choice = SOURCE_AUTO, .pss = true};
+	cleanup(diag_clear) struct diag diag = {};
+	cleanup(snapshot_done) struct snapshot snapshot = {};
+	size_t vouched = 0, users = 0;
+	struct source *source;
+
+	snapshot_init(&snapshot);
+	if (source_open(&request, proc, &diag, &source) < 0)
+		return;
+	if (source_pss_refusal(source)) {
+		tell("PSS: kernel", false, "%s", source_pss_refusal(source));
+	} else if (source_collect(source, &snapshot) == 0) {
+		for (size_t i = 0; i < snapshot.count; i++) {
+			users += snapshot.process[i].kind == PROCESS_USER;
+			vouched += snapshot.process[i].pss_source == PSS_FROM_KERNEL;
+		}
+		tell("PSS: kernel", true, "calibrated; adds up for %zu of %zu processes", vouched,
+		     users);
+	}
+	source_close(source);
 }
 
 static void check_proc(const struct procfs *proc)
@@ -124,10 +149,13 @@ int command_doctor(const struct options *o)
 	procfs_open(&proc, "/proc");
 	check_kernel(&proc);
 	check_privileges();
-	bpf = check_source(&source_bpf, &proc, o->verbose);
+	bpf = check_source(&source_pss, &proc, o->verbose);
+	bpf |= check_source(&source_pss_full, &proc, o->verbose);
+	bpf |= check_source(&source_bpf, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_full, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_probe, &proc, o->verbose);
 	works = check_source(&source_proc, &proc, o->verbose) || bpf;
+	check_pss(&proc);
 	check_proc(&proc);
 	if (proc.fd >= 0)
 		procfs_close(&proc);

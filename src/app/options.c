@@ -13,12 +13,13 @@
 #include "zmem/source.h"
 
 enum kind {
-	FLAG,	/* bool */
-	STRING, /* const char *, the last one counts */
-	LIST,	/* const char *, added to what was given before */
-	COUNT,	/* int, 1 and up */
-	CHOICE, /* int, the index of a word */
-	SET,	/* int, `value`: a flag that stands for a choice */
+	FLAG,	       /* bool */
+	STRING,	       /* const char *, the last one counts */
+	LIST,	       /* const char *, added to what was given before */
+	COUNT,	       /* int, 1 and up */
+	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
+	CHOICE,	       /* int, the index of a word */
+	SET,	       /* int, `value`: a flag that stands for a choice */
 };
 
 struct entry {
@@ -32,8 +33,11 @@ struct entry {
 static const char *const format_words[] = {[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json", NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
-static const char *const pss_words[] = {
-	[PSS_AUTO] = "auto", [PSS_ROLLUP] = "rollup", [PSS_NONE] = "none", NULL};
+static const char *const pss_words[] = {[PSS_AUTO] = "auto",
+					[PSS_KERNEL] = "kernel",
+					[PSS_ROLLUP] = "rollup",
+					[PSS_NONE] = "none",
+					NULL};
 static const char *const source_words[] = {
 	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
 
@@ -64,7 +68,7 @@ static const struct entry table[] = {
 	{{"wide", 'w', NULL, "do not cut lines to the terminal's width"}, FLAG, AT(wide)},
 	{{"numeric", 0, NULL, "user numbers in place of names"}, FLAG, AT(numeric)},
 	{{"color", 0, "WHEN", "auto, always or never"}, CHOICE, AT(color), color_words},
-	{{"pss", 0, "HOW", "auto, rollup (/proc/PID/smaps_rollup) or none"},
+	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none"},
 	 CHOICE,
 	 AT(pss),
 	 pss_words},
@@ -72,6 +76,10 @@ static const struct entry table[] = {
 	 CHOICE,
 	 AT(source),
 	 source_words},
+	{{"verify", 0, "N",
+	  "check PSS of N processes against smaps_rollup (default: 3), of all, or of 0"},
+	 NUMBER_OR_ALL,
+	 AT(verify)},
 	{{"total", 0, NULL, "only the total"}, FLAG, AT(total)},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all"},
 	 STRING,
@@ -116,6 +124,20 @@ static int set_count(const struct entry *e, const char *arg, int *ret)
 	return 0;
 }
 
+static int set_number_or_all(const struct entry *e, const char *arg, int *ret)
+{
+	uint64_t n;
+
+	if (strcmp(arg, "all") == 0) {
+		*ret = VERIFY_ALL;
+		return 0;
+	}
+	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0)
+		return message_usage("--%s %s: neither a number nor 'all'", e->info.name, arg);
+	*ret = (int)n;
+	return 0;
+}
+
 static int add_list(struct options *o, const char *arg, const char **list)
 {
 	char **owned = &o->owned[list == &o->users];
@@ -144,6 +166,8 @@ static int set_option(struct options *o, const struct entry *e, const char *arg)
 		return add_list(o, arg, (const char **)member);
 	case COUNT:
 		return set_count(e, arg, (int *)member);
+	case NUMBER_OR_ALL:
+		return set_number_or_all(e, arg, (int *)member);
 	case CHOICE:
 		return set_choice(e, arg, (int *)member);
 	case SET:
@@ -217,7 +241,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	struct option longs[ARRAY_SIZE(table) + 1] = {};
 	int c, r = 0;
 
-	*o = (struct options){.command = "snapshot"};
+	*o = (struct options){.command = "snapshot", .verify = VERIFY_DEFAULT};
 	make_getopt(letters, longs);
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

@@ -19,9 +19,13 @@ enum color {
 
 enum pss_choice {
 	PSS_AUTO,
+	PSS_KERNEL,
 	PSS_ROLLUP,
 	PSS_NONE,
 };
+
+#define VERIFY_DEFAULT 3
+#define VERIFY_ALL     (-1)
 
 struct options {
 	const char *command; /* "snapshot" if none was named */
@@ -37,6 +41,7 @@ struct options {
 	int color;
 	int pss;
 	int source; /* enum source_choice */
+	int verify; /* how many processes; VERIFY_ALL */
 	bool all, reverse, bytes, no_header, wide, numeric, total;
 	bool timing, verbose, quiet, help, version;
 	char *owned[2]; /* joined lists */

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Decides what is read and read again; how, is the business of enrich and source. */
+/* Decides whose smaps_rollup is read; how, is the business of enrich. */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "app/pss.h"
 #include "base/cleanup.h"
 
-#define CHECK_ROUNDS 3
 #define EXACT_ROUNDS 6
 
 struct batch {
@@ -20,7 +18,7 @@ struct batch {
 static int read_batch(struct session *s, struct batch *b, size_t count)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
-	bool check_start = source_origin(s->source) != FROM_BPF; /* else pss_verify() does */
+	bool check_start = source_origin(s->source) != FROM_BPF; /* else pss_confirm() does */
 	int r = pool_read(s->pool, POOL_ROLLUP, check_start, b->item, count, b->result);
 
 	if (r < 0)
@@ -75,6 +73,40 @@ static int read_top(struct session *s, struct batch *b, size_t top)
 	}
 }
 
+/*
+ * How many processes share a swap entry the kernel side cannot tell; smaps_rollup can. Whoever it
+ * cannot be read of keeps what is known of it.
+ */
+static int read_shared_swap(struct session *s, struct batch *b)
+{
+	size_t count = 0;
+	int r;
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		struct process *p = s->rows.item[i];
+
+		if (p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS))
+			b->item[count++] = p;
+	}
+	r = pool_read(s->pool, POOL_ROLLUP, true, b->item, count, b->result);
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		if (b->result[i].status == PSS_OK)
+			rollup_apply(b->item[i], &b->result[i]);
+	}
+	return r;
+}
+
+/* Without smaps_rollup whoever the kernel side could not vouch for stays without. */
+static void give_up(struct session *s)
+{
+	for (size_t i = 0; i < s->rows.count; i++) {
+		struct process *p = s->rows.item[i];
+
+		if (p->kind == PROCESS_USER && p->pss_status == PSS_SKIPPED)
+			p->pss_status = p->pages_odd ? PSS_UNSUPPORTED : PSS_RACED;
+	}
+}
+
 int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count)
 {
 	size_t room = s->rows.count + 1;
@@ -86,171 +118,17 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 
 	if (!item || !doubtful || !result)
 		return -ENOMEM;
+	if (s->options->pss == PSS_KERNEL) {
+		give_up(s);
+		return 0;
+	}
 	s->snapshot.collection.cross_check.done = s->snapshot.counters_source == FROM_BPF;
-	r = top ? read_top(s, &b, top) : read_all(s, &b);
+	r = read_shared_swap(s, &b);
+	if (r == 0)
+		r = top ? read_top(s, &b, top) : read_all(s, &b);
 	if (r < 0)
 		return r;
 	*ret_count = b.doubtful_count;
 	*ret_doubtful = TAKE_PTR(doubtful);
-	return 0;
-}
-
-static void take_counters(struct process *p, const struct process *from)
-{
-	for (int c = 0; c < COUNTER_COUNT; c++) {
-		if (process_has(from, c) && counter_table[c].origin == ORIGIN_KERNEL)
-			process_set(p, c, from->value[c]);
-	}
-}
-
-/* Takes figures of a moment that fits together. */
-static void take_figures(struct process *p, const struct process *counters,
-			 const struct pool_result *result)
-{
-	take_counters(p, counters);
-	rollup_apply(p, result);
-}
-
-/* Takes back what was read of a process that may have been another. */
-static void forget(struct process *p, enum pss_status status)
-{
-	for (int c = 0; c < COUNTER_COUNT; c++) {
-		if (counter_table[c].origin != ORIGIN_KERNEL)
-			p->have &= ~COUNTER_BIT(c);
-	}
-	p->pss_source = PSS_FROM_NOTHING;
-	p->pss_status = status;
-	process_derive(p);
-}
-
-int pss_verify(struct session *s)
-{
-	cleanup(snapshot_done) struct snapshot after = {};
-	int r = source_collect(s->source, &after);
-
-	for (size_t i = 0; r == 0 && i < s->rows.count; i++) {
-		struct process *p = s->rows.item[i];
-		const struct process *again = snapshot_find(&after, p->pid);
-		bool there = again && again->start_ns == p->start_ns && again->kind == PROCESS_USER;
-
-		/* We ourselves grow while we read. */
-		if (there && p->pid == getpid()) {
-			take_counters(p, again);
-			process_derive(p);
-		}
-		if (p->pss_status == PSS_OK && !there)
-			forget(p, PSS_GONE);
-		else if (p->pss_status == PSS_GONE && there && p->kind == PROCESS_USER)
-			p->pss_status = PSS_DENIED;
-	}
-	return r;
-}
-
-enum verdict {
-	VERDICT_SAME,
-	VERDICT_MOVED,
-	VERDICT_DIFFERENT,
-	VERDICT_GONE,
-};
-
-static bool same_counters(const struct process *a, const struct process *b)
-{
-	return a->value[COUNTER_RSS] == b->value[COUNTER_RSS] &&
-	       a->value[COUNTER_SWAP] == b->value[COUNTER_SWAP];
-}
-
-static const struct process *find_again(const struct snapshot *s, const struct process *p)
-{
-	const struct process *found = snapshot_find(s, p->pid);
-
-	return found && found->start_ns == p->start_ns && process_has(found, COUNTER_RSS) ? found
-											  : NULL;
-}
-
-static enum verdict judge(struct process *p, const struct pool_result *result,
-			  const struct snapshot *before, const struct snapshot *after)
-{
-	const struct process *b = find_again(before, p), *a = find_again(after, p);
-
-	if (!b || !a || result->status != PSS_OK)
-		return VERDICT_GONE;
-	if (rollup_agrees(b, &result->figures)) {
-		take_figures(p, b, result);
-		return VERDICT_SAME;
-	}
-	if (rollup_agrees(a, &result->figures)) {
-		take_figures(p, a, result);
-		return VERDICT_SAME;
-	}
-	/* The newest there is, so that what is shown belongs together as well as it can. */
-	take_figures(p, a, result);
-	return same_counters(a, b) ? VERDICT_DIFFERENT : VERDICT_MOVED;
-}
-
-static void count_verdict(struct cross_check *check, enum verdict verdict)
-{
-	switch (verdict) {
-	case VERDICT_SAME:
-		check->same++;
-		break;
-	case VERDICT_MOVED:
-		check->moved++;
-		break;
-	case VERDICT_DIFFERENT:
-		check->different++;
-		break;
-	case VERDICT_GONE:
-		check->gone++;
-		break;
-	}
-}
-
-/* We ourselves are never still. Returns how many are left. */
-static size_t drop_self(struct process **rows, size_t count, struct cross_check *check)
-{
-	pid_t self = getpid();
-	size_t left = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i]->pid == self)
-			check->moved++;
-		else
-			rows[left++] = rows[i];
-	}
-	return left;
-}
-
-int pss_check_again(struct session *s, struct process **doubtful, size_t count)
-{
-	struct cross_check *check = &s->snapshot.collection.cross_check;
-	cleanup_free struct pool_result *result = calloc(count + 1, sizeof(*result));
-	cleanup(snapshot_done) struct snapshot before = {}, after = {};
-	int r = 0;
-
-	if (!result)
-		return -ENOMEM;
-	count = drop_self(doubtful, count, check);
-	for (int round = 1; count && round <= CHECK_ROUNDS; round++) {
-		size_t left = 0;
-
-		r = source_collect(s->source, &before);
-		if (r == 0)
-			r = pool_read(s->pool, POOL_ROLLUP, false, doubtful, count, result);
-		if (r == 0)
-			r = source_collect(s->source, &after);
-		if (r < 0)
-			return r;
-		for (size_t i = 0; i < count; i++) {
-			enum verdict v = judge(doubtful[i], &result[i], &before, &after);
-			bool final =
-				round == CHECK_ROUNDS || v == VERDICT_SAME || v == VERDICT_GONE;
-
-			if (final)
-				count_verdict(check, v);
-			else
-				doubtful[left++] = doubtful[i];
-		}
-		count = left;
-	}
 	return 0;
 }

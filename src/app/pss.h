@@ -17,12 +17,18 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
  * process. Of the others what was read is forgotten; one that lives but is not in /proc is denied
  * to us (hidepid).
  */
-int pss_verify(struct session *s);
+int pss_confirm(struct session *s);
 
 /*
  * Looks at doubtful rows again, between two readings of the counters, before any is called
  * different: a process that runs is a moving target. Completes collection.cross_check.
  */
 int pss_check_again(struct session *s, struct process **doubtful, size_t count);
+
+/*
+ * Reads smaps_rollup of some rows whose PSS is the kernel's (--verify) and compares. A difference
+ * that stays while nothing moves is told, and sets the exit code.
+ */
+int pss_verify(struct session *s);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/books.h"
 #include "app/message.h"
 #include "app/pss.h"
 #include "app/request.h"
@@ -51,7 +52,11 @@ static int open_source(struct session *s)
 {
 	const struct options *o = s->options;
 	uint64_t since = session_now_us();
-	int r = source_open((enum source_choice)o->source, &s->proc, &s->diag, &s->source);
+	const struct source_request request = {
+		.choice = (enum source_choice)o->source,
+		.pss = o->pss == PSS_AUTO || o->pss == PSS_KERNEL,
+	};
+	int r = source_open(&request, &s->proc, &s->diag, &s->source);
 
 	phase_end(s, PHASE_LOAD, &since);
 	if (o->verbose)
@@ -65,7 +70,13 @@ static int open_source(struct session *s)
 	}
 	if (o->verbose)
 		message_note(false, "counters come from %s", source_name(s->source));
+	if (o->verbose && o->pss == PSS_AUTO && source_pss_refusal(s->source))
+		message_note(false, "PSS comes from smaps_rollup: %s",
+			     source_pss_refusal(s->source));
 	tell_fallback(s);
+	if (o->pss == PSS_KERNEL && source_pss_refusal(s->source))
+		return message_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
+				     source_pss_refusal(s->source));
 	return 0;
 }
 
@@ -151,43 +162,28 @@ static int read_pss(struct session *s, uint64_t *since)
 	r = pss_read(s, (size_t)s->options->top, &doubtful, &count);
 	phase_end(s, PHASE_PSS, since);
 	if (r == 0 && source_origin(s->source) == FROM_BPF)
-		r = pss_verify(s);
+		r = pss_confirm(s);
 	if (r == 0)
 		r = pss_check_again(s, doubtful, count);
+	if (r == 0)
+		r = pss_verify(s);
 	phase_end(s, PHASE_CHECK, since);
 	return r;
 }
 
-/* Swap in use that no process accounts for: swapped shared memory and tmpfs, and the swap cache. */
-static void find_unattributed(struct session *s, struct result *ret)
-{
-	const struct meminfo *m = &s->snapshot.system.meminfo;
-	uint32_t needed = 1u << MEMINFO_SWAP_TOTAL | 1u << MEMINFO_SWAP_FREE;
-	uint64_t used, sum = 0;
-
-	if ((m->have & needed) != needed)
-		return;
-	for (size_t i = 0; i < s->snapshot.count; i++) {
-		const struct process *p = &s->snapshot.process[i];
-
-		if (p->kind != PROCESS_USER || !p->mm_owner)
-			continue;
-		if (!process_has(p, COUNTER_SWAP_PSS))
-			return;
-		sum += p->value[COUNTER_SWAP_PSS];
-	}
-	used = m->value[MEMINFO_SWAP_TOTAL] - m->value[MEMINFO_SWAP_FREE];
-	ret->swap_unattributed = used > sum ? used - sum : 0;
-	ret->swap_unattributed_known = true;
-}
-
 static enum pss_engine engine_used(const struct session *s)
 {
+	bool kernel = false, rollup = false;
+
 	for (size_t i = 0; i < s->rows.count; i++) {
-		if (s->rows.item[i]->pss_source == PSS_FROM_ROLLUP)
-			return PSS_ENGINE_ROLLUP;
+		kernel |= s->rows.item[i]->pss_source == PSS_FROM_KERNEL;
+		rollup |= s->rows.item[i]->pss_source == PSS_FROM_ROLLUP;
 	}
-	return PSS_ENGINE_NONE;
+	if (kernel && rollup)
+		return PSS_ENGINE_MIXED;
+	if (kernel)
+		return PSS_ENGINE_KERNEL;
+	return rollup ? PSS_ENGINE_ROLLUP : PSS_ENGINE_NONE;
 }
 
 static int make_result(struct session *s, size_t fit, struct result *ret)
@@ -200,7 +196,7 @@ static int make_result(struct session *s, size_t fit, struct result *ret)
 	int r;
 
 	*ret = (struct result){.snapshot = &s->snapshot, .pss = engine_used(s)};
-	find_unattributed(s, ret);
+	books_close(&s->snapshot, ret);
 	r = snapshot_own_mm(&s->snapshot, s->rows.item, s->rows.count);
 	if (r < 0)
 		return r;
@@ -227,6 +223,12 @@ static int make_result(struct session *s, size_t fit, struct result *ret)
 	return 0;
 }
 
+/* Why PSS does not come from the kernel although it could have. */
+static const char *pss_fallback_reason(const struct session *s)
+{
+	return s->options->pss == PSS_AUTO ? source_pss_refusal(s->source) : NULL;
+}
+
 int session_collect(struct session *s, size_t fit, struct result *ret)
 {
 	uint64_t start = session_now_us(), since = start;
@@ -240,8 +242,10 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 				     strerror(-r));
 	s->snapshot.time_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
 	s->snapshot.fallback_reason = s->fallback_reason;
+	s->snapshot.pss_fallback_reason = pss_fallback_reason(s);
 	s->snapshot.collection.complete = true;
 	machine_read(&s->proc, &s->snapshot.host, &s->snapshot.system);
+	books_no_swap(&s->snapshot);
 	if (source_origin(s->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(&s->snapshot, getpid());
 

@@ -52,7 +52,7 @@ static void render(const struct session *s, const struct result *result, struct 
 		render_table(&out->buf, result, &style);
 }
 
-static void tell_timing(const struct session *s)
+static void tell_timing(const struct session *s, const struct result *r)
 {
 	static const char *const name[PHASE_COUNT] = {
 		[PHASE_LOAD] = "load",	  [PHASE_COLLECT] = "collect", [PHASE_FILTER] = "filter",
@@ -66,6 +66,10 @@ static void tell_timing(const struct session *s)
 	}
 	fprintf(stderr, "%-8s %8.3f ms\n", "all", (double)sum / 1000);
 	fprintf(stderr, "smaps_rollup reads: %zu\n", s->pool ? pool_rollups(s->pool) : 0);
+	if (r->residual_known)
+		fprintf(stderr,
+			"books: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",
+			(long long)r->anon_residual / 1024, (long long)r->mapped_residual / 1024);
 }
 
 static int run(struct session *s, struct output *out)
@@ -86,7 +90,7 @@ static int run(struct session *s, struct output *out)
 	r = output_finish(out);
 	s->phase_us[PHASE_RENDER] = session_now_us() - start;
 	if (s->options->timing)
-		tell_timing(s);
+		tell_timing(s, &result);
 	return r ? r : s->exit_code;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.0; src/dist/zmem.snapshot.schema.json says the same for
+ * The document zmem.snapshot, version 1.1; src/dist/zmem.snapshot.schema.json says the same for
  * machines. Adding a key is a minor version, renaming or removing one a major. What was not
  * measured is null. One top-level key a line and one process a line, so that head, grep and diff
  * are of use; no other white space.
@@ -79,7 +79,7 @@ static void put_head(struct json_writer *w, const struct snapshot *s)
 	json_string(w, "zmem.snapshot");
 	json_newline(w);
 	JSON_KEY(w, "schema_version");
-	json_string(w, "1.0");
+	json_string(w, "1.1");
 	json_newline(w);
 	JSON_KEY(w, "tool");
 	json_begin(w, '{');
@@ -128,6 +128,8 @@ static void put_source(struct json_writer *w, const struct result *r)
 	json_string(w, engine_name(r->pss));
 	JSON_KEY(w, "fallback_reason");
 	json_string(w, r->snapshot->fallback_reason);
+	JSON_KEY(w, "pss_fallback_reason");
+	json_string(w, r->snapshot->pss_fallback_reason);
 	json_end(w, '}');
 }
 
@@ -211,6 +213,14 @@ static void put_zram(struct json_writer *w, const struct system_info *s)
 	json_end(w, ']');
 }
 
+static void put_residual(struct json_writer *w, const struct result *r, int64_t v)
+{
+	if (r->residual_known)
+		json_i64(w, v);
+	else
+		json_null(w);
+}
+
 static void put_system(struct json_writer *w, const struct result *r)
 {
 	const struct system_info *s = &r->snapshot->system;
@@ -235,6 +245,10 @@ static void put_system(struct json_writer *w, const struct result *r)
 	put_meminfo(w, m, MEMINFO_SWAP_FREE);
 	JSON_KEY(w, "swap_unattributed_bytes");
 	put_known(w, r->swap_unattributed_known, r->swap_unattributed);
+	JSON_KEY(w, "anon_residual_bytes");
+	put_residual(w, r, r->anon_residual);
+	JSON_KEY(w, "mapped_residual_bytes");
+	put_residual(w, r, r->mapped_residual);
 	JSON_KEY(w, "zswap_pool_bytes");
 	put_meminfo(w, m, MEMINFO_ZSWAP_POOL);
 	JSON_KEY(w, "zswap_stored_bytes");

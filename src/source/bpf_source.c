@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The BPF sources: loads a light skeleton, drains its task iterator in whole records. Knows file
- * descriptors; what is in a record is record_decode's business.
+ * The BPF sources: loads a program, prepares it and keeps it. How its iterator is read is
+ * reader.c's business, what is in a record that of record_decode.c.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -14,20 +14,19 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "source/calibrate.h"
 #include "source/full.h"
 #include "source/light.h"
-#include "source/record_decode.h"
+#include "source/reader.h"
 #include "source/why.h"
+#include "zmem/setup.h"
 #include "zmem/source.h"
-
-/* At least the 8 pages of the kernel's own buffer, or records are split (kernel/bpf/bpf_iter.c). */
-#define READ_SIZE (128 * 1024)
 
 struct bpf_state {
 	struct light light;
 	int link_fd;
 	struct decode_limits limits;
-	char buf[READ_SIZE];
+	const char *pss_refusal; /* NULL: it walks pages */
 };
 
 struct cpu_ids {
@@ -57,19 +56,22 @@ static void find_cpus(struct cpu_ids *ids)
 		add_cpu(ids, (unsigned)i);
 }
 
+int light_run(int prog_fd, void *args, uint32_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = size);
+
+	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : (int)opts.retval;
+}
+
 /* Has the kernel fill in the per-CPU offset of each CPU (bpf/percpu.bpf.h). */
 static int set_up_cpus(const struct light *light, const struct cpu_ids *ids)
 {
 	for (unsigned i = 0; i < ids->count; i++) {
-		struct {
-			uint32_t index, cpu;
-		} args = {i, ids->id[i]};
-		LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &args, .ctx_size_in = sizeof(args));
+		struct zmem_cpu_setup args = {.index = i, .cpu = ids->id[i]};
+		int r = light_run(light->setup_fd, &args, sizeof(args));
 
-		if (bpf_prog_test_run_opts(light->setup_fd, &opts) < 0)
-			return -errno;
-		if (opts.retval)
-			return -ENXIO;
+		if (r)
+			return r < 0 ? r : -ENXIO;
 	}
 	return 0;
 }
@@ -105,16 +107,16 @@ static uint64_t ram_bytes(void)
 	return sysinfo(&info) < 0 ? 0 : (uint64_t)info.totalram * info.mem_unit;
 }
 
-static int bpf_open(light_load_fn *load, const char *what, struct diag *diag, void **ret_state)
+static int bpf_open(light_load_fn *load, const char *what, const struct procfs *proc,
+		    struct diag *diag, void **ret_state)
 {
-	cleanup(bpf_closep) struct bpf_state *b = malloc(sizeof(*b));
+	cleanup(bpf_closep) struct bpf_state *b = calloc(1, sizeof(*b));
 	struct cpu_ids ids;
 	uint64_t scramble[2];
 	int r;
 
 	if (!b)
 		return -ENOMEM;
-	memset(b, 0, offsetof(struct bpf_state, buf));
 	b->link_fd = -1;
 	b->limits.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	b->limits.ram_bytes = ram_bytes();
@@ -137,72 +139,92 @@ static int bpf_open(light_load_fn *load, const char *what, struct diag *diag, vo
 		why_note(diag, what, "attaching the iterator", r);
 		return r;
 	}
+	/* Without a layout it still counts. */
+	if (b->light.calibrate_fd)
+		calibrate(&b->light, proc, &b->pss_refusal);
 	*ret_state = TAKE_PTR(b);
 	return 0;
 }
 
+static int pss_open(const struct procfs *proc, struct diag *diag, void **ret_state)
+{
+	return bpf_open(light_pss_load, source_pss.name, proc, diag, ret_state);
+}
+
+static int pss_full_open(const struct procfs *proc, struct diag *diag, void **ret_state)
+{
+	return bpf_open(full_pss_load, source_pss_full.name, proc, diag, ret_state);
+}
+
 static int counters_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	(void)proc;
-	return bpf_open(light_counters_load, source_bpf.name, diag, ret_state);
+	return bpf_open(light_counters_load, source_bpf.name, proc, diag, ret_state);
 }
 
 static int counters_full_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	(void)proc;
-	return bpf_open(full_counters_load, source_bpf_full.name, diag, ret_state);
+	return bpf_open(full_counters_load, source_bpf_full.name, proc, diag, ret_state);
 }
 
 static int counters_probe_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	(void)proc;
-	return bpf_open(light_counters_probe_load, source_bpf_probe.name, diag, ret_state);
+	return bpf_open(light_counters_probe_load, source_bpf_probe.name, proc, diag, ret_state);
 }
 
-static int bpf_collect(void *state, struct snapshot *snapshot)
+static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
-	cleanup_close int fd = bpf_iter_create(b->link_fd);
-	size_t len = 0;
 
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		ssize_t n = read(fd, b->buf + len, sizeof(b->buf) - len);
-		long used;
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return len ? -EBADMSG : 0;
-		len += (size_t)n;
-		used = record_decode(b->buf, len, &b->limits, snapshot);
-		if (used < 0)
-			return (int)used;
-		len -= (size_t)used;
-		memmove(b->buf, b->buf + used, len);
-	}
+	return reader_collect(&b->light, b->link_fd, &b->limits, readers, snapshot);
 }
+
+static int bpf_revisit(void *state, pid_t pid, struct snapshot *snapshot)
+{
+	struct bpf_state *b = state;
+
+	return reader_visit(&b->light, &b->limits, pid, snapshot);
+}
+
+static const char *bpf_pss_refusal(const void *state)
+{
+	const struct bpf_state *b = state;
+
+	return b->pss_refusal;
+}
+
+#define BPF_OPS                                                                                    \
+	.origin = FROM_BPF, .collect = bpf_collect, .revisit = bpf_revisit, .close = bpf_close
+
+const struct source_ops source_pss = {
+	.name = "bpf with pages",
+	.pss = true,
+	.open = pss_open,
+	.pss_refusal = bpf_pss_refusal,
+	BPF_OPS,
+};
+
+const struct source_ops source_pss_full = {
+	.name = "bpf with pages (libbpf)",
+	.pss = true,
+	.open = pss_full_open,
+	.pss_refusal = bpf_pss_refusal,
+	BPF_OPS,
+};
 
 const struct source_ops source_bpf = {
 	.name = "bpf",
 	.open = counters_open,
-	.collect = bpf_collect,
-	.close = bpf_close,
+	BPF_OPS,
 };
 
 const struct source_ops source_bpf_full = {
 	.name = "bpf (libbpf)",
 	.open = counters_full_open,
-	.collect = bpf_collect,
-	.close = bpf_close,
+	BPF_OPS,
 };
 
 const struct source_ops source_bpf_probe = {
 	.name = "bpf (probe reads)",
 	.open = counters_probe_open,
-	.collect = bpf_collect,
-	.close = bpf_close,
+	BPF_OPS,
 };

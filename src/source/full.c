@@ -8,6 +8,7 @@
 
 #include "task_counters.skel.h"
 #include "task_counters_probe.skel.h"
+#include "task_pss.skel.h"
 
 #include "base/cleanup.h"
 #include "source/full.h"
@@ -29,62 +30,99 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
-static void destroy_skeleton(void *skel)
+static void destroy_object(void *object)
 {
-	task_counters_full__destroy(skel);
+	bpf_object__close(object);
 }
 
-int full_counters_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+static int program_fd(const struct bpf_object *object, const char *name)
+{
+	const struct bpf_program *p = bpf_object__find_program_by_name(object, name);
+
+	return p ? bpf_program__fd(p) : 0;
+}
+
+/* The bytes of the object out of a skeleton, loaded with libbpf. */
+static int load(const void *elf, size_t size, const char *iter, uint32_t cpus,
+		const uint64_t scramble[2], struct light *ret)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = BTF_PATH);
-	struct task_counters_full *skel;
 	const uint32_t zero = 0;
+	struct bpf_object *object;
 	int r;
 
 	libbpf_set_print(quiet);
-	skel = task_counters_full__open_opts(&opts);
-	if (!skel)
+	object = bpf_object__open_mem(elf, size, &opts);
+	if (!object)
 		return -errno;
-	r = bpf_map__set_max_entries(skel->maps.cpu_offset, cpus);
+	r = bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "cpu_offset"), cpus);
 	if (r == 0)
-		r = task_counters_full__load(skel);
+		r = bpf_object__load(object);
 	if (r == 0)
-		r = bpf_map_update_elem(bpf_map__fd(skel->maps.scramble), &zero, scramble, 0);
+		r = bpf_map_update_elem(bpf_object__find_map_fd_by_name(object, "scramble"), &zero,
+					scramble, 0);
 	if (r < 0) {
-		destroy_skeleton(skel);
+		destroy_object(object);
 		return r;
 	}
 	*ret = (struct light){
-		.iter_fd = bpf_program__fd(skel->progs.task_counters),
-		.setup_fd = bpf_program__fd(skel->progs.cpu_offset_setup),
-		.skel = skel,
-		.destroy = destroy_skeleton,
+		.iter_fd = program_fd(object, iter),
+		.setup_fd = program_fd(object, "cpu_offset_setup"),
+		.calibrate_fd = program_fd(object, "calibrate"),
+		.reader_fd = program_fd(object, "reader_setup"),
+		.skel = object,
+		.destroy = destroy_object,
 	};
 	return 0;
 }
 
-char *full_explain(bool probe)
+int full_counters_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+{
+	size_t size;
+	const void *elf = task_counters_full__elf_bytes(&size);
+
+	return load(elf, size, "task_counters", cpus, scramble, ret);
+}
+
+int full_pss_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+{
+	size_t size;
+	const void *elf = task_pss_full__elf_bytes(&size);
+
+	return load(elf, size, "task_pss", cpus, scramble, ret);
+}
+
+static const void *object_bytes(enum full_object which, size_t *ret_size)
+{
+	switch (which) {
+	case FULL_PSS:
+		return task_pss_full__elf_bytes(ret_size);
+	case FULL_COUNTERS_PROBE:
+		return task_counters_probe_full__elf_bytes(ret_size);
+	case FULL_COUNTERS:
+		break;
+	}
+	return task_counters_full__elf_bytes(ret_size);
+}
+
+char *full_explain(enum full_object which)
 {
 	cleanup_free char *log = calloc(1, LOG_SIZE);
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .kernel_log_buf = log, .kernel_log_size = LOG_SIZE,
 		    .kernel_log_level = 1, .btf_custom_path = BTF_PATH);
-	size_t len;
+	struct bpf_object *object;
+	const void *elf;
+	size_t len, size;
 	int r = -1;
 
 	if (!log)
 		return NULL;
 	libbpf_set_print(quiet);
-	if (probe) {
-		struct task_counters_probe_full *skel = task_counters_probe_full__open_opts(&opts);
-
-		r = skel ? task_counters_probe_full__load(skel) : -1;
-		task_counters_probe_full__destroy(skel);
-	} else {
-		struct task_counters_full *skel = task_counters_full__open_opts(&opts);
-
-		r = skel ? task_counters_full__load(skel) : -1;
-		task_counters_full__destroy(skel);
-	}
+	elf = object_bytes(which, &size);
+	object = bpf_object__open_mem(elf, size, &opts);
+	if (object)
+		r = bpf_object__load(object);
+	bpf_object__close(object);
 	len = strlen(log);
 	if (r == 0 || len == 0)
 		return NULL;

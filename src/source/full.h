@@ -7,8 +7,6 @@
 #ifndef ZMEM_SOURCE_FULL_H
 #define ZMEM_SOURCE_FULL_H
 
-#include <stdbool.h>
-
 #include "source/light.h"
 
 /*
@@ -17,11 +15,18 @@
  * program needs none.
  */
 light_load_fn full_counters_load;
+light_load_fn full_pss_load;
+
+enum full_object {
+	FULL_PSS,
+	FULL_COUNTERS,
+	FULL_COUNTERS_PROBE,
+};
 
 /*
  * Loads once more with the verifier's log on. Returns what the kernel had to say, to be freed, or
- * NULL if it loads that way or there is nothing to tell. `probe` chooses the object.
+ * NULL if it loads that way or there is nothing to tell.
  */
-char *full_explain(bool probe);
+char *full_explain(enum full_object which);
 
 #endif

@@ -8,10 +8,13 @@
 
 #include <stdint.h>
 
-/* A loaded program; zeroed memory is a closed one. */
+/* A loaded object; zeroed memory is a closed one. */
 struct light {
 	int iter_fd;  /* the iter/task program */
 	int setup_fd; /* cpu_offset_setup, to be run for each possible CPU */
+	/* Only task_pss has these, else 0. */
+	int calibrate_fd;
+	int reader_fd; /* reader_setup */
 	void *skel;
 	void (*destroy)(void *skel);
 };
@@ -22,9 +25,12 @@ struct light {
  */
 typedef int light_load_fn(uint32_t cpus, const uint64_t scramble[2], struct light *ret);
 
+light_load_fn light_pss_load;		 /* bpf/task_pss.bpf.c */
 light_load_fn light_counters_load;	 /* bpf/task_counters.bpf.c */
 light_load_fn light_counters_probe_load; /* bpf/task_counters_probe.bpf.c */
 
+/* Runs one of the SEC("syscall") programs. Returns what it returned, or a negative errno. */
+int light_run(int prog_fd, void *args, uint32_t size);
 void light_close(struct light *l);
 
 #endif

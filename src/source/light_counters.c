@@ -14,5 +14,6 @@
 #include "source/light.h"
 
 #define SKEL task_counters
+#define ITER task_counters
 #define LOAD light_counters_load
 #include "source/light_load.inc.h"

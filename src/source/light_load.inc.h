@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The body of a light skeleton's wrapper. Included once in a .c that has defined SKEL (the
- * skeleton's name) and LOAD (the function to define) and included the generated header.
+ * skeleton's name), ITER (its iterator), LOAD (the function to define) and, for an object that
+ * walks pages, WITH_PAGES, and included the generated header.
  */
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
@@ -28,8 +29,12 @@ int LOAD(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 		return r;
 	}
 	*ret = (struct light){
-		.iter_fd = skel->progs.task_counters.prog_fd,
+		.iter_fd = skel->progs.ITER.prog_fd,
 		.setup_fd = skel->progs.cpu_offset_setup.prog_fd,
+#ifdef WITH_PAGES
+		.calibrate_fd = skel->progs.calibrate.prog_fd,
+		.reader_fd = skel->progs.reader_setup.prog_fd,
+#endif
 		.skel = skel,
 		.destroy = destroy_skeleton,
 	};

@@ -119,12 +119,14 @@ static int collect_pid(void *arg, pid_t pid)
 	return same_mm_add(&c->mm, pid, &stat);
 }
 
-static int proc_collect(void *state, struct snapshot *snapshot)
+static int proc_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct proc_state *s = state;
 	struct collecting c = {.proc = s->proc, .snapshot = snapshot};
-	int r = procfs_each_pid(s->proc, collect_pid, &c);
+	int r;
 
+	(void)readers; /* files are read by one */
+	r = procfs_each_pid(s->proc, collect_pid, &c);
 	if (r == 0)
 		same_mm_resolve(&c.mm, snapshot);
 	same_mm_done(&c.mm);
@@ -133,6 +135,7 @@ static int proc_collect(void *state, struct snapshot *snapshot)
 
 const struct source_ops source_proc = {
 	.name = "proc",
+	.origin = FROM_PROC,
 	.open = proc_open,
 	.collect = proc_collect,
 	.close = free,

@@ -16,7 +16,8 @@ static bool header_ok(const struct zmem_record *r)
 		return false;
 	switch (r->kind) {
 	case ZMEM_PROCESS:
-		return r->size == sizeof(*r);
+		return r->size ==
+		       (r->valid & ZMEM_VALID_PAGES ? sizeof(struct zmem_pss_record) : sizeof(*r));
 	case ZMEM_KTHREAD:
 	case ZMEM_ZOMBIE:
 		return r->size == ZMEM_RECORD_SHORT;
@@ -123,8 +124,34 @@ static int decode_name(const struct zmem_record *r, struct snapshot *s, struct p
 	return p->name ? 0 : -ENOMEM;
 }
 
-static int decode_one(const struct zmem_record *r, const struct decode_limits *limits,
-		      struct snapshot *s)
+/* PSS, USS and swap from a walk that adds up. An anonymous page it did not see is private. */
+static void decode_pages(const struct zmem_pss_record *r, const struct decode_limits *limits,
+			 struct process *p)
+{
+	const struct zmem_pages *w = &r->pages;
+	uint64_t page = limits->page_size;
+	uint64_t rest = (uint64_t)r->record.rss[ZMEM_RSS_ANON] - w->seen[ZMEM_RSS_ANON];
+	uint64_t anon = w->pss[ZMEM_RSS_ANON] + (rest * page << ZMEM_PSS_SHIFT);
+	uint64_t file = w->pss[ZMEM_RSS_FILE], shmem = w->pss[ZMEM_RSS_SHMEM];
+
+	p->pages_odd = w->flags & ZMEM_WALK_ODD;
+	if (!pages_vouched(r) || !process_has(p, COUNTER_RSS_ANON))
+		return;
+	process_set(p, COUNTER_PSS, (anon + file + shmem) >> ZMEM_PSS_SHIFT);
+	process_set(p, COUNTER_PSS_ANON, anon >> ZMEM_PSS_SHIFT);
+	process_set(p, COUNTER_PSS_FILE, file >> ZMEM_PSS_SHIFT);
+	process_set(p, COUNTER_PSS_SHMEM, shmem >> ZMEM_PSS_SHIFT);
+	process_set(p, COUNTER_USS, (w->unique + rest) * page);
+	process_set(p, COUNTER_THP, w->huge * page);
+	/* A swap entry that may be shared: how many share it only smaps_rollup tells. */
+	if (!w->seen[ZMEM_RSS_SWAP] && process_has(p, COUNTER_SWAP))
+		process_set(p, COUNTER_SWAP_PSS, p->value[COUNTER_SWAP]);
+	p->pss_source = PSS_FROM_KERNEL;
+	p->pss_status = PSS_OK;
+}
+
+static int decode_record(const struct zmem_record *r, const struct decode_limits *limits,
+			 struct snapshot *s, struct process **ret)
 {
 	struct process *p = snapshot_add(s);
 
@@ -146,7 +173,36 @@ static int decode_one(const struct zmem_record *r, const struct decode_limits *l
 		p->pss_status = PSS_KERNEL_THREAD;
 	else if (p->kind == PROCESS_ZOMBIE)
 		p->pss_status = PSS_GONE;
+	*ret = p;
 	return decode_name(r, s, p);
+}
+
+long record_size(const void *data, size_t len)
+{
+	struct zmem_record r = {};
+
+	if (len < ZMEM_RECORD_SHORT)
+		return 0;
+	memcpy(&r, data, ZMEM_RECORD_SHORT);
+	if (!header_ok(&r))
+		return -EBADMSG;
+	return r.size <= len ? r.size : 0;
+}
+
+int record_decode_one(const void *data, const struct decode_limits *limits, struct snapshot *s)
+{
+	struct zmem_pss_record r = {};
+	struct process *p;
+	int err;
+
+	memcpy(&r, data, ZMEM_RECORD_SHORT);
+	memcpy(&r, data, r.record.size);
+	err = decode_record(&r.record, limits, s, &p);
+	if (err < 0)
+		return err;
+	if (r.record.valid & ZMEM_VALID_PAGES)
+		decode_pages(&r, limits, p);
+	return 0;
 }
 
 long record_decode(const void *data, size_t len, const struct decode_limits *limits,
@@ -154,20 +210,18 @@ long record_decode(const void *data, size_t len, const struct decode_limits *lim
 {
 	size_t used = 0;
 
-	while (len - used >= ZMEM_RECORD_SHORT) {
-		struct zmem_record r = {};
+	for (;;) {
+		const char *at = (const char *)data + used;
+		long size = record_size(at, len - used);
 		int err;
 
-		memcpy(&r, (const char *)data + used, ZMEM_RECORD_SHORT);
-		if (!header_ok(&r))
-			return -EBADMSG;
-		if (r.size > len - used)
-			break;
-		memcpy(&r, (const char *)data + used, r.size);
-		err = decode_one(&r, limits, snapshot);
+		if (size < 0)
+			return size;
+		if (size == 0)
+			return (long)used;
+		err = record_decode_one(at, limits, snapshot);
 		if (err < 0)
 			return err;
-		used += r.size;
+		used += (size_t)size;
 	}
-	return (long)used;
 }

@@ -3,9 +3,11 @@
 #ifndef ZMEM_SOURCE_RECORD_DECODE_H
 #define ZMEM_SOURCE_RECORD_DECODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "zmem/record.h"
 #include "zmem/snapshot.h"
 
 struct decode_limits {
@@ -20,5 +22,21 @@ struct decode_limits {
  */
 long record_decode(const void *data, size_t len, const struct decode_limits *limits,
 		   struct snapshot *snapshot);
+
+/* The size of the record at the beginning of data; 0: not all of it is there yet, or -EBADMSG. */
+long record_size(const void *data, size_t len);
+/* Decodes one whole record that record_size() has measured. Returns 0 or -ENOMEM. */
+int record_decode_one(const void *data, const struct decode_limits *limits,
+		      struct snapshot *snapshot);
+
+/* ---- the pages of a record ---- */
+
+/*
+ * True if the walk is whole and adds up: the counters are the same before and after it, and what
+ * was seen is what they say. Only then PSS is taken from it.
+ */
+bool pages_vouched(const struct zmem_pss_record *r);
+/* Adds a further visit to the sum of those before; marks it as moved if it does not belong. */
+void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit);
 
 #endif

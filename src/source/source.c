@@ -2,6 +2,8 @@
 /* The chain of sources: tries, never asks for versions. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -10,27 +12,38 @@
 #include "zmem/privilege.h"
 #include "zmem/source.h"
 
+/* From so many tasks on a second reader pays; more than four have not been seen to. */
+#define TASKS_TO_SHARE 400
+#define READERS_AUTO   4
+
 struct source {
 	const struct source_ops *ops;
 	void *state;
 	const struct procfs *proc;
+	unsigned readers;
+	char *pss_refusal;
 };
 
 /* In the order they are tried. */
-static const struct {
-	const struct source_ops *ops;
-	enum origin origin;
-} chain[] = {
-	{&source_bpf, FROM_BPF},
-	{&source_bpf_full, FROM_BPF},
-	{&source_bpf_probe, FROM_BPF},
-	{&source_proc, FROM_PROC},
+static const struct source_ops *const chain[] = {
+	&source_pss,	  &source_pss_full,  &source_bpf,
+	&source_bpf_full, &source_bpf_probe, &source_proc,
 };
 
-static bool wanted(enum source_choice choice, enum origin origin)
+static bool wanted(const struct source_request *request, const struct source_ops *ops)
 {
-	return choice == SOURCE_AUTO || (choice == SOURCE_BPF && origin == FROM_BPF) ||
-	       (choice == SOURCE_PROC && origin == FROM_PROC);
+	if (ops->pss && !request->pss)
+		return false;
+	return request->choice == SOURCE_AUTO ||
+	       (request->choice == SOURCE_BPF && ops->origin == FROM_BPF) ||
+	       (request->choice == SOURCE_PROC && ops->origin == FROM_PROC);
+}
+
+static enum full_object full_object(const struct source_ops *ops)
+{
+	if (ops->pss)
+		return FULL_PSS;
+	return ops == &source_bpf_probe ? FULL_COUNTERS_PROBE : FULL_COUNTERS;
 }
 
 void source_explain(const struct source_ops *ops, struct diag *diag)
@@ -38,14 +51,16 @@ void source_explain(const struct source_ops *ops, struct diag *diag)
 	/* Without privileges or BTF the verifier is not even asked. */
 	if (ops != &source_proc && diag->count && privilege_held(PRIVILEGE_BPF) &&
 	    privilege_held(PRIVILEGE_PERFMON) && access("/sys/kernel/btf/vmlinux", R_OK) == 0)
-		diag_attach_log(diag, full_explain(ops == &source_bpf_probe));
+		diag_attach_log(diag, full_explain(full_object(ops)));
 }
 
 const struct diag_note *source_reason(const struct diag *diag)
 {
 	/* The first one is the best this kernel can, unless it only lacks the newest kfunc. */
-	if (diag->count > 1 && diag->note[0].error == -ENOENT)
-		return &diag->note[1];
+	for (int i = 0; i < diag->count; i++) {
+		if (diag->note[i].error != -ENOENT)
+			return &diag->note[i];
+	}
 	return diag->count ? &diag->note[0] : NULL;
 }
 
@@ -55,10 +70,38 @@ const struct diag_note *source_reason(const struct diag *diag)
  */
 static bool hopeless(const struct source_ops *ops, int light_error)
 {
-	return ops == &source_bpf_full && (light_error == -ENOENT || light_error == -EPERM);
+	return (ops == &source_pss_full || ops == &source_bpf_full) &&
+	       (light_error == -ENOENT || light_error == -EPERM);
 }
 
-int source_open(enum source_choice choice, const struct procfs *proc, struct diag *diag,
+/* Why the pages are not walked by what was opened in the end. */
+static char *refusal(const struct source *source, const struct diag *diag)
+{
+	const char *why = NULL;
+
+	if (source->ops->pss)
+		why = source->ops->pss_refusal(source->state);
+	else if (source->ops == &source_bpf_probe)
+		why = "this kernel has no bpf_rdonly_cast() (Linux 6.2)";
+	else if (source->ops == &source_proc)
+		why = "the counters come from /proc";
+	else if (diag->count)
+		why = diag->note[0].why;
+	return why ? strdup(why) : NULL;
+}
+
+static unsigned readers_that_pay(const struct source *source)
+{
+	unsigned cpus = (unsigned)get_nprocs();
+	struct sysinfo info;
+
+	/* A thread and its iterator cost about as much as 20 processes' pages. */
+	if (!source->ops->pss || sysinfo(&info) < 0 || info.procs < TASKS_TO_SHARE)
+		return 1;
+	return cpus < READERS_AUTO ? cpus : READERS_AUTO;
+}
+
+int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source)
 {
 	cleanup_free struct source *source = calloc(1, sizeof(*source));
@@ -67,18 +110,21 @@ int source_open(enum source_choice choice, const struct procfs *proc, struct dia
 	if (!source)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(chain); i++) {
-		if (!wanted(choice, chain[i].origin) || hopeless(chain[i].ops, r))
+		if (!wanted(request, chain[i]) || hopeless(chain[i], r))
 			continue;
-		r = chain[i].ops->open(proc, diag, &source->state);
+		r = chain[i]->open(proc, diag, &source->state);
 		if (r == 0) {
-			source->ops = chain[i].ops;
+			source->ops = chain[i];
 			source->proc = proc;
+			source->readers = request->readers;
+			if (request->pss)
+				source->pss_refusal = refusal(source, diag);
 			*ret_source = TAKE_PTR(source);
 			return 0;
 		}
 		/* Once is enough, for the last hope; doctor -v explains each on its own. */
-		if (chain[i].ops == &source_bpf_probe)
-			source_explain(chain[i].ops, diag);
+		if (chain[i] == &source_bpf_probe)
+			source_explain(chain[i], diag);
 	}
 	return r;
 }
@@ -90,7 +136,14 @@ const char *source_name(const struct source *source)
 
 enum origin source_origin(const struct source *source)
 {
-	return source->ops == &source_proc ? FROM_PROC : FROM_BPF;
+	return source->ops->origin;
+}
+
+const char *source_pss_refusal(const struct source *source)
+{
+	if (!source->ops->pss && !source->pss_refusal)
+		return "it was not asked for";
+	return source->pss_refusal;
 }
 
 /*
@@ -117,19 +170,43 @@ static void fill_missing(const struct procfs *proc, struct snapshot *snapshot)
 	}
 }
 
-int source_collect(struct source *source, struct snapshot *snapshot)
+static int finish(struct source *source, struct snapshot *snapshot)
 {
-	int r;
-
-	snapshot_clear(snapshot);
-	snapshot->counters_source = source_origin(source);
-	snapshot->host.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	r = source->ops->collect(source->state, snapshot);
-	if (r < 0)
-		return r;
 	if (source_origin(source) == FROM_BPF)
 		fill_missing(source->proc, snapshot);
 	return snapshot_finish(snapshot);
+}
+
+static void start(const struct source *source, struct snapshot *snapshot)
+{
+	snapshot_clear(snapshot);
+	snapshot->counters_source = source_origin(source);
+	snapshot->host.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+}
+
+int source_collect(struct source *source, struct snapshot *snapshot)
+{
+	unsigned readers = source->readers ? source->readers : readers_that_pay(source);
+	int r;
+
+	start(source, snapshot);
+	r = source->ops->collect(source->state, readers, snapshot);
+	return r < 0 ? r : finish(source, snapshot);
+}
+
+int source_collect_some(struct source *source, struct process *const *rows, size_t count,
+			struct snapshot *snapshot)
+{
+	if (!source->ops->revisit)
+		return source_collect(source, snapshot);
+	start(source, snapshot);
+	for (size_t i = 0; i < count; i++) {
+		int r = source->ops->revisit(source->state, rows[i]->pid, snapshot);
+
+		if (r < 0 && r != -ESRCH)
+			return r;
+	}
+	return finish(source, snapshot);
 }
 
 void source_close(struct source *source)
@@ -137,5 +214,6 @@ void source_close(struct source *source)
 	if (!source)
 		return;
 	source->ops->close(source->state);
+	free(source->pss_refusal);
 	free(source);
 }

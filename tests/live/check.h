@@ -110,8 +110,10 @@ bool churn_start(struct mkmem *m, const char *program);
 struct mode {
 	const char *label;
 	const char *args[5];
-	bool pss;     /* PSS is asked for */
-	bool by_proc; /* the counters come from /proc/PID/status, and are as good as that */
+	bool pss;	  /* PSS is asked for */
+	bool by_proc;	  /* the counters come from /proc/PID/status, and are as good as that */
+	const char *from; /* pss_source; NULL: whatever can tell */
+	bool twice;	  /* two of it at once are compared, too */
 };
 
 enum verdict {
@@ -122,9 +124,10 @@ enum verdict {
 
 /*
  * Compares a process of a snapshot with readings from before and after it; `why` says what is not
- * the same. `status_exact`: /proc/PID/status is exact on this kernel.
+ * the same. `label` is of mkmem's process, which keeps still, NULL for others. `status_exact`:
+ * /proc/PID/status is exact on this kernel.
  */
-enum verdict compare_process(const struct mode *mode, const char *line,
+enum verdict compare_process(const struct mode *mode, const char *label, const char *line,
 			     const struct reading *before, const struct reading *after,
 			     bool status_exact, char *why, size_t why_size);
 
@@ -151,6 +154,6 @@ pid_t target_pid(const char *label);
 
 void check_snapshot(const struct mode *mode);
 void check_zombie(void);
-void check_two(void);
+void check_two(const struct mode *mode);
 
 #endif

@@ -22,9 +22,14 @@
 
 static struct mode modes[] = {
 	{"counters", {"--json", "--pss", "none"}, .pss = false},
-	{"pss", {"--json"}, .pss = true},
-	{"smaps_rollup", {"--json", "--pss", "rollup"}, .pss = true},
-	{"proc", {"--json", "--source", "proc"}, .pss = true, .by_proc = true},
+	{"pss", {"--json"}, .pss = true, .twice = true},
+	{"kernel", {"--json", "--pss", "kernel"}, .pss = true, .from = "kernel", .twice = true},
+	{"smaps_rollup", {"--json", "--pss", "rollup"}, .pss = true, .from = "smaps_rollup"},
+	{"proc",
+	 {"--json", "--source", "proc"},
+	 .pss = true,
+	 .by_proc = true,
+	 .from = "smaps_rollup"},
 };
 
 struct test test;
@@ -111,11 +116,13 @@ static void judge(const struct mode *mode, struct judged *j, const struct readin
 {
 	const struct reading *b = readings_find(before, j->pid), *a = readings_find(after, j->pid);
 	const char *line = document_find(d, j->pid);
+	const struct target *t = find_target(j->pid);
 	char why[sizeof(j->why)] = "is not listed";
 
 	j->verdict = MOVED;
 	if (b && line)
-		j->verdict = compare_process(mode, line, b, a, test.status_exact, why, sizeof(why));
+		j->verdict = compare_process(mode, t ? t->label : NULL, line, b, a,
+					     test.status_exact, why, sizeof(why));
 	else if (b && b->alive)
 		j->verdict = judge_absent(mode, b, a);
 	j->repeated = j->verdict == DIFFERENT && !strcmp(why, j->why) ? j->repeated + 1 : 0;
@@ -244,16 +251,17 @@ static bool command_line_has(const char *word)
 
 /*
  * Before 5.17 there is no BPF that could read the counters, before 6.2 none that could without the
- * probe reads that lockdown forbids: /proc it is, whatever is asked for.
+ * probe reads that lockdown forbids: then they come from /proc. Nor is there PSS of the kernel.
  */
-static void find_modes(void)
+static bool find_mode(struct mode *mode)
 {
 	long release = kernel_release();
-	bool by_proc = release < 5017000 ||
-		       (release < 6002000 && command_line_has("lockdown=confidentiality"));
 
-	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
-		modes[i].by_proc |= by_proc;
+	if (release >= 6002000)
+		return true;
+	if (release < 5017000 || command_line_has("lockdown=confidentiality"))
+		mode->by_proc = true;
+	return !mode->from || strcmp(mode->from, "kernel");
 }
 
 /* Whether status agrees with the page tables for each of mkmem's processes: by trying. */
@@ -304,20 +312,22 @@ int main(int argc, char **argv)
 		return usage();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	test.program = argv[optind];
-	find_modes();
 	test.failed = !mkmem_start(&test.mkmem, argv[optind + 1], NULL, test.all_shapes);
 	find_status_exactness();
 	if (test.churn && !churn_start(&churn, argv[optind + 1]))
 		test.failed = true;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		if (!find_mode(&modes[i]))
+			continue;
 		check_mode(&modes[i]);
-		if (!test.churn)
-			check_snapshot(&modes[i]);
+		if (test.churn)
+			continue;
+		check_snapshot(&modes[i]);
+		if (modes[i].twice)
+			check_two(&modes[i]);
 	}
-	if (!test.churn) {
+	if (!test.churn)
 		check_zombie();
-		check_two();
-	}
 	if (churn.pid)
 		mkmem_stop(&churn);
 	mkmem_stop(&test.mkmem);

@@ -4,13 +4,14 @@
  *
  * Starts the processes of each shape, waits until all are ready and idle, prints
  *	READY <shape> <role> <pid>	one line a process
- *	SKIP <shape> <reason>		this machine cannot have it
+ *	SKIP <shape> <reason>		this machine is not set up for it
+ *	LACK <shape> <reason>		this kernel, processor or file system cannot do it
  *	FAIL <shape> <reason>
  *	DONE
  * and keeps them until its standard input ends; they die with it. mkmem list names the shapes.
  *
  * Each shape's main process is a program of its own (exec), so that shapes share no memory by fork.
- * The shapes are in mkmem_memory.c and mkmem_tasks.c, what they use is in mkmem_shape.c.
+ * The shapes are in mkmem_*.c by topic, what they use is in mkmem_shape.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,24 +28,27 @@
 
 #include "mkmem.h"
 
-#define SHAPES_MAX  64
+#define SHAPES_MAX  128
 #define PIDS_MAX    1024
 #define READY_LIMIT 120 /* seconds */
 
 /* ---- the list ---- */
 
+static const struct shape *const tables[] = {
+	memory_shapes, cow_shapes,  cow_area_shapes, thp_shapes, folio_shapes,	file_shapes,
+	shmem_shapes,  maps_shapes, swap_shapes,     ksm_shapes, device_shapes, task_shapes,
+};
+
 /* NULL past the last one. */
 static const struct shape *shape_at(size_t i)
 {
-	const struct shape *s = memory_shapes;
-
-	for (; i && s->name; i--)
-		s++;
-	if (s->name)
-		return s;
-	for (s = task_shapes; i && s->name; i--)
-		s++;
-	return s->name ? s : NULL;
+	for (size_t table = 0; table < sizeof(tables) / sizeof(*tables); table++) {
+		for (const struct shape *s = tables[table]; s->name; s++) {
+			if (!i--)
+				return s;
+		}
+	}
+	return NULL;
 }
 
 static const struct shape *find_shape(const char *name)
@@ -63,7 +67,7 @@ static int list_shapes(void)
 	const struct shape *s;
 
 	for (size_t i = 0; (s = shape_at(i)); i++)
-		printf("%-12s %s%s\n", s->name, s->what, s->on_request ? " (on request)" : "");
+		printf("%-16s %s%s\n", s->name, s->what, s->on_request ? " (on request)" : "");
 	return 0;
 }
 
@@ -271,6 +275,13 @@ static int keep(struct fleet *fleet)
 		;
 	for (size_t i = 0; i < fleet->count; i++)
 		kill(fleet->shape[i].pid, SIGKILL);
+	/* Whose parent ended before it: nobody else waits for it, so the pid is still its own. */
+	for (size_t i = 0; i < fleet->process_count; i++) {
+		pid_t pid = fleet->process[i].pid;
+
+		if (!waitid(P_PID, pid, NULL, WEXITED | WNOHANG | WNOWAIT))
+			kill(pid, SIGKILL);
+	}
 	while (wait(NULL) > 0 || errno == EINTR)
 		;
 	return fleet->failed;

@@ -5,10 +5,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-#define KIB ((size_t)1024)
-#define MIB (1024 * KIB)
+#define KIB  ((size_t)1024)
+#define MIB  (1024 * KIB)
+#define GIB  (1024 * MIB)
+#define PAGE (4 * KIB)
+#define HUGE (2 * MIB)
+
+/* Newer than the C library's headers may be. */
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT 21
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
 
 struct shape {
 	const char *name;
@@ -19,8 +31,18 @@ struct shape {
 	bool busy;	 /* never idle */
 };
 
-/* mkmem_memory.c and mkmem_tasks.c; each ends with a NULL name. */
+/* One table a file, mkmem_memory.c and so on; each ends with a NULL name. */
 extern const struct shape memory_shapes[];
+extern const struct shape cow_shapes[];
+extern const struct shape cow_area_shapes[];
+extern const struct shape thp_shapes[];
+extern const struct shape folio_shapes[];
+extern const struct shape file_shapes[];
+extern const struct shape shmem_shapes[];
+extern const struct shape maps_shapes[];
+extern const struct shape swap_shapes[];
+extern const struct shape ksm_shapes[];
+extern const struct shape device_shapes[];
 extern const struct shape task_shapes[];
 
 /* ---- for shapes, mkmem_shape.c ---- */
@@ -31,9 +53,16 @@ extern const struct shape task_shapes[];
 /* Names the shape that this process is. */
 void shape_start(const char *name);
 
-/* Ends this shape with FAIL (and errno) or SKIP and a reason. */
+/*
+ * Ends this shape: with FAIL (and errno); with SKIP where the machine is not set up for it, which a
+ * guest of the tests must be; with LACK where this kernel, processor or file system cannot do it
+ * however it is set up. shape_before is a LACK on kernels before `version` (601 for 6.1), and a
+ * SKIP from then on.
+ */
 void shape_fail(const char *what) __attribute__((noreturn));
 void shape_skip(const char *reason) __attribute__((noreturn));
+void shape_lack(const char *reason) __attribute__((noreturn));
+void shape_before(int version, const char *reason) __attribute__((noreturn));
 /* Says that a process of this shape is ready. */
 void shape_report(const char *role, pid_t pid);
 /* Says that all of them are, the caller's included. */
@@ -45,6 +74,8 @@ void idle_forever(void) __attribute__((noreturn));
  * fn may also exec, and the new program then call role_is_ready().
  */
 pid_t role_start(const char *role, void (*fn)(void *arg), void *arg);
+/* A fn: becomes another program, which shares nothing. */
+void role_exec(void *unused);
 void role_is_ready(int fd);
 /* The fd for role_is_ready(), in fn. */
 int role_fd(void);
@@ -53,11 +84,38 @@ void die_with_parent(pid_t parent);
 
 /* Private anonymous memory unless flags (MAP_) say otherwise. */
 char *map_memory(size_t size, int flags);
+/* The same at an address, where nothing may be yet: NULL if it cannot be there. */
+char *map_at(uintptr_t at, size_t size);
+/* Private anonymous memory in pages of the base size. */
+char *map_small(size_t size);
+/* The same, with neighbours that it never becomes one mapping with. */
+char *map_apart(size_t size);
+/* Begins at a multiple of the size of a huge page; nothing is touched yet. */
+char *map_aligned(size_t size);
+/* A file that has no name. */
+int temp_file(size_t size);
+char *map_fd(int fd, size_t size, int flags);
+void protect(char *p, size_t size, int prot);
+/* Makes huge pages of it, soon. Returns false with errno: EINVAL where nobody can. */
+bool collapse(char *p, size_t size);
 /* Writes to each page, each differently. */
 void fill(char *p, size_t size);
 /* Reads each page. */
 void touch(const volatile char *p, size_t size);
+
+/* What roles are given; fill_area and touch_area are fns. */
+struct area {
+	char *p;
+	size_t size;
+};
+
+struct area area_of(char *p, size_t size);
+void fill_area(void *area);
+void touch_area(void *area);
+
 /* The number behind `key` in a file of "key: number" lines, -1 if it is not there. */
 long file_number(const char *path, const char *key);
+/* Of this process, in bytes, as smaps_rollup has it. */
+size_t rollup_bytes(const char *key);
 
 #endif

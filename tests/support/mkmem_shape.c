@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What mkmem's shapes are made with: reports, roles, memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "mkmem.h"
@@ -46,6 +49,24 @@ void shape_skip(const char *reason)
 	_exit(0);
 }
 
+void shape_lack(const char *reason)
+{
+	report("LACK %s %s\nEND %s\n", shape_name, reason, shape_name);
+	_exit(0);
+}
+
+void shape_before(int version, const char *reason)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	uname(&u);
+	sscanf(u.release, "%d.%d", &major, &minor);
+	if (major * 100 + minor < version)
+		shape_lack(reason);
+	shape_skip(reason);
+}
+
 void shape_report(const char *role, pid_t pid)
 {
 	report("READY %s %s %d\n", shape_name, role, pid);
@@ -70,11 +91,11 @@ void die_with_parent(pid_t parent)
 		_exit(1);
 }
 
-static int role_pipe[2];
+static int role_pipe_end;
 
 int role_fd(void)
 {
-	return role_pipe[1];
+	return role_pipe_end;
 }
 
 void role_is_ready(int fd)
@@ -87,27 +108,45 @@ void role_is_ready(int fd)
 pid_t role_start(const char *role, void (*fn)(void *arg), void *arg)
 {
 	pid_t pid, parent = getpid();
+	int fds[2]; /* fn may start roles, too */
+	int status;
 	char byte;
 
-	if (pipe(role_pipe))
+	if (pipe(fds))
 		shape_fail("pipe");
 	pid = fork();
 	if (pid < 0)
 		shape_fail("fork");
 	if (!pid) {
 		die_with_parent(parent);
-		close(role_pipe[0]);
+		close(fds[0]);
+		role_pipe_end = fds[1];
 		if (fn)
 			fn(arg);
-		role_is_ready(role_pipe[1]);
+		role_is_ready(fds[1]);
 		idle_forever();
 	}
-	close(role_pipe[1]);
-	if (read(role_pipe[0], &byte, 1) != 1)
+	close(fds[1]);
+	errno = 0;
+	if (read(fds[0], &byte, 1) != 1) {
+		/* It may have said why there is no such shape. */
+		if (waitpid(pid, &status, 0) == pid && status == 0)
+			_exit(0);
 		shape_fail(role);
-	close(role_pipe[0]);
+	}
+	close(fds[0]);
 	shape_report(role, pid);
 	return pid;
+}
+
+void role_exec(void *unused)
+{
+	char fd[16];
+
+	(void)unused;
+	snprintf(fd, sizeof(fd), "%d", role_fd());
+	execl("/proc/self/exe", "mkmem", "--idle", fd, NULL);
+	_exit(1);
 }
 
 char *map_memory(size_t size, int flags)
@@ -120,6 +159,90 @@ char *map_memory(size_t size, int flags)
 	if (p == MAP_FAILED)
 		shape_fail("mmap");
 	return p;
+}
+
+char *map_at(uintptr_t at, size_t size)
+{
+	void *p = mmap((void *)at, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, size, MADV_NOHUGEPAGE);
+	return p;
+}
+
+char *map_small(size_t size)
+{
+	char *p = map_memory(size, 0);
+
+	/* Whatever the machine's THP setting. */
+	madvise(p, size, MADV_NOHUGEPAGE);
+	return p;
+}
+
+char *map_apart(size_t size)
+{
+	char *p = map_small(size + 2 * PAGE);
+
+	protect(p, PAGE, PROT_NONE);
+	protect(p + PAGE + size, PAGE, PROT_NONE);
+	return p + PAGE;
+}
+
+char *map_aligned(size_t size)
+{
+	char *p = map_memory(size + HUGE, 0);
+	char *begin = (char *)(((uintptr_t)p + HUGE - 1) & ~(HUGE - 1));
+
+	if (begin > p)
+		munmap(p, begin - p);
+	munmap(begin + size, p + HUGE - begin);
+	return begin;
+}
+
+int temp_file(size_t size)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/mkmem.XXXXXX", dir ? dir : "/tmp");
+	fd = mkstemp(path);
+	if (fd < 0)
+		shape_fail("mkstemp");
+	unlink(path);
+	if (ftruncate(fd, size))
+		shape_fail("ftruncate");
+	return fd;
+}
+
+char *map_fd(int fd, size_t size, int flags)
+{
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	if (p == MAP_FAILED)
+		shape_fail("mmap of a file");
+	return p;
+}
+
+void protect(char *p, size_t size, int prot)
+{
+	if (mprotect(p, size, prot))
+		shape_fail("mprotect");
+}
+
+bool collapse(char *p, size_t size)
+{
+	/* Somebody else may just look at a page. */
+	for (int try = 0; try < 50; try++) {
+		if (!madvise(p, size, MADV_COLLAPSE))
+			return true;
+		if (errno == EINVAL)
+			return false;
+		usleep(20000);
+	}
+	return false;
 }
 
 void fill(char *p, size_t size)
@@ -136,6 +259,25 @@ void touch(const volatile char *p, size_t size)
 		(void)p[i];
 }
 
+struct area area_of(char *p, size_t size)
+{
+	return (struct area){p, size};
+}
+
+void fill_area(void *area)
+{
+	const struct area *a = area;
+
+	fill(a->p, a->size);
+}
+
+void touch_area(void *area)
+{
+	const struct area *a = area;
+
+	touch(a->p, a->size);
+}
+
 long file_number(const char *path, const char *key)
 {
 	size_t key_len = strlen(key);
@@ -150,4 +292,11 @@ long file_number(const char *path, const char *key)
 	if (f)
 		fclose(f);
 	return ret;
+}
+
+size_t rollup_bytes(const char *key)
+{
+	long kib = file_number("/proc/self/smaps_rollup", key);
+
+	return kib > 0 ? (size_t)kib * KIB : 0;
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * struct page: what kind a page is and how often it is mapped. Which pages count, and how:
+ * smaps_account() in fs/proc/task_mmu.c.
+ */
+#ifndef ZMEM_PAGE_BPF_H
+#define ZMEM_PAGE_BPF_H
+
+#define PAGE_MAPPING_ANON 1
+
+/* What is to know of a page: how often it is mapped, and its kind (enum zmem_rss). */
+#define PAGE_KEY(maps, kind) ((__u64)(maps) << 2 | (kind))
+#define KEY_MAPS(key)	     ((__u32)((key) >> 2))
+#define KEY_KIND(key)	     ((__u32)(key)&3)
+
+/* Counts `count` pages with that key. */
+__noinline int count_run(struct page_walk *w, __u64 key, __u64 count)
+{
+	__u32 part = 4096U << ZMEM_PSS_SHIFT, maps = KEY_MAPS(key), kind = KEY_KIND(key);
+
+	if (!w || !count)
+		return 0;
+	if (!maps) {
+		w->pages.flags |= ZMEM_WALK_ODD;
+		return 0;
+	}
+	if (maps > 1)
+		part /= maps;
+	else
+		w->pages.unique += count;
+	w->pages.seen[kind] += count;
+	w->pages.pss[kind] += part * count;
+	return 0;
+}
+
+/* The head of the folio of a page whose compound_head has bit 0 set. */
+static __always_inline __u64 tail_head(__u64 page, __u64 info)
+{
+	/*
+	 * Since Linux 7.1 (compound_info) it may be a mask for the page's own address. Nothing in
+	 * the array of struct page is that high up.
+	 */
+	return info >= 0xffffffff00000000ULL ? page & info & ~1ULL : info - 1;
+}
+
+/* Words of struct page: how they are declared has changed (memdesc_flags_t in 6.18). */
+#define PAGE_FLAGS 0
+#define PAGE_INFO  8 /* compound_head, from 7.1 on compound_info */
+
+/* A folio is laid over its first pages: what it has of each page is that page's. */
+#define FOLIO_MAPPING	 koffset(struct folio, mapping)
+#define PAGE_MAPCOUNT	 koffset(struct folio, _mapcount)
+#define PAGE_STRUCT_SIZE koffset(struct folio, _flags_1)
+
+/*
+ * A page's kind from its folio, as mm_counter() decides: FILE 0, ANON 1, SHMEM 3. Without a branch:
+ * each would double the verifier's work for every page behind it.
+ */
+static __always_inline __u32 page_kind(const struct page_walk *w, __u64 flags, __u64 mapping)
+{
+	__u64 swapbacked = flags >> bpf_core_enum_value(enum pageflags, PG_swapbacked) & 1;
+	__u64 anon = w->anon_all | (mapping & w->anon_mask);
+
+	return anon | ((anon - 1) & swapbacked * ZMEM_RSS_SHMEM);
+}
+
+/*
+ * How often a page of a large folio is mapped (folio_precise_page_mapcount()): by itself and with
+ * the whole. 0 is an impossible answer: kernels with CONFIG_NO_PAGE_MAPCOUNT do not count the
+ * former.
+ */
+static __always_inline __u64 large_maps(struct page_walk *w, __u64 page, __u64 head)
+{
+	__s32 own = (__s32)kread32(page + PAGE_MAPCOUNT) + 1;
+	__s32 entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
+
+	if (own < 0 || entire < 0)
+		return 0;
+	if (w->huge)
+		w->huge_maps -= own;
+	else if (!own)
+		return 0;
+	return (__u64)(own + entire);
+}
+
+static __always_inline __u64 page_at(const struct page_walk *w, __u64 pfn)
+{
+	return w->at.vmemmap + pfn * PAGE_STRUCT_SIZE;
+}
+
+static __always_inline __u64 page_head(__u64 page)
+{
+	__u64 info = kread64(page + PAGE_INFO);
+
+	return info & 1 ? tail_head(page, info) : page;
+}
+
+/* Likewise for a page of a large folio; `info` is its own. */
+__noinline __u64 large_key(struct page_walk *w, __u64 page, __u64 info)
+{
+	__u64 head = info & 1 ? tail_head(page, info) : page;
+
+	if (!w)
+		return 0;
+	return PAGE_KEY((__u32)large_maps(w, page, head),
+			page_kind(w, kread64(head + PAGE_FLAGS), kread64(head + FOLIO_MAPPING)));
+}
+
+/* The key of a page that a present entry maps. */
+static __always_inline __u64 page_key(struct page_walk *w, __u64 page)
+{
+	const volatile void *words = kwords(page);
+	__u64 flags = kword(words, PAGE_FLAGS), info = kword(words, PAGE_INFO);
+	__u64 mapping = kword(words, FOLIO_MAPPING);
+	__u32 maps = kword32(words, PAGE_MAPCOUNT) + 1;
+
+	if ((info & 1) | (flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1))
+		return large_key(w, page, info);
+	return PAGE_KEY(maps, page_kind(w, flags, mapping));
+}
+
+#endif

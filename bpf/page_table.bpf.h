@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Page tables: from an address to the pages. The bits of entries:
+ * arch/x86/include/asm/pgtable_types.h, swap entries: arch/x86/include/asm/pgtable_64.h.
+ */
+#ifndef ZMEM_PAGE_TABLE_BPF_H
+#define ZMEM_PAGE_TABLE_BPF_H
+
+#define ENTRY_PRESENT  (1ULL << 0)
+#define ENTRY_HUGE     (1ULL << 7)
+#define ENTRY_PROTNONE (1ULL << 8) /* where PRESENT is clear */
+#define ENTRY_SPECIAL  (1ULL << 9)
+
+/* Entries of swap files say which in the top 5 bits; the last numbers mean other things. */
+#define SWAP_TYPE(entry) ((entry) >> 59)
+#define SWAP_TYPE_FILES	 16 /* there are never more swap files; above may be migration */
+#define SWAP_TYPE_MARKER 31 /* guard, userfaultfd: nothing is there */
+
+/* Entries that are looked at in one go, for the sake of speed. */
+#define WALK_GROUP 4
+
+/* The address in an entry. Where PRESENT is clear it is inverted (__pte_needs_invert). */
+static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
+{
+	return (entry ^ ((entry & ENTRY_PRESENT) - 1)) & w->at.phys_mask;
+}
+
+/* An entry that maps nothing. It matters where anonymous pages may be shared. */
+__noinline int absent_entry(struct page_walk *w, __u64 entry)
+{
+	__u64 type = SWAP_TYPE(entry);
+
+	if (!w || !w->may_share || !entry)
+		return 0;
+	if (type < SWAP_TYPE_FILES)
+		w->pages.seen[ZMEM_RSS_SWAP]++;
+	else if (type != SWAP_TYPE_MARKER)
+		w->pages.flags |= ZMEM_WALK_ODD;
+	return 0;
+}
+
+static __always_inline __u64 region_end(const struct page_walk *w)
+{
+	__u64 end = ((w->addr >> PMD_BITS) + 1) << PMD_BITS;
+
+	return end < w->end ? end : w->end;
+}
+
+/* A huge page that is mapped as one; `phys` is its address. */
+__noinline int walk_huge(struct page_walk *w, __u64 phys)
+{
+	__s32 entire, all = 0;
+	__u64 head, mapping, count, flags;
+
+	if (!w)
+		return 0;
+	head = page_head(page_at(w, phys >> PAGE_BITS));
+	/* The huge zero page is not resident memory; it has no mapping. */
+	mapping = kread64(head + FOLIO_MAPPING);
+	if (!mapping) {
+		w->addr = region_end(w);
+		return 0;
+	}
+	w->pages.huge += PMD_PAGES;
+	entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
+	if (bpf_core_field_exists(struct folio, _large_mapcount))
+		all = (__s32)kread32(head + koffset(struct folio, _large_mapcount)) + 1;
+	if (entire > 0 && entire == all) {
+		count = (region_end(w) - w->addr) >> PAGE_BITS;
+		flags = kread64(head + PAGE_FLAGS);
+		count_run(w, PAGE_KEY(entire, page_kind(w, flags, mapping)), count);
+		w->addr = region_end(w);
+		return 0;
+	}
+	/* Some of its pages are mapped one by one, too: each is looked at. */
+	w->huge = phys;
+	w->huge_maps = all - entire;
+	w->region = w->addr >> PMD_BITS;
+	return 0;
+}
+
+/* An entry of a table of tables in an area that is not walked, only searched for huge pages. */
+static long scan_entry(__u32 index, struct page_walk **walk)
+{
+	struct page_walk *w = *walk;
+	__u64 entry = kread64(w->table), phys = entry_phys(w, entry);
+
+	w->table += sizeof(__u64);
+	if ((entry & ENTRY_HUGE) && phys >> PAGE_BITS < w->at.pfn_end &&
+	    kread64(page_head(page_at(w, phys >> PAGE_BITS)) + FOLIO_MAPPING))
+		w->pages.huge += PMD_PAGES;
+	return 0;
+}
+
+/* Counts the huge pages of the mapping under way that the table at `phys` maps. */
+__noinline int scan_huge(struct page_walk *w, __u64 phys)
+{
+	__u64 count, left, index;
+
+	if (!w)
+		return 0;
+	index = w->addr >> PMD_BITS & TABLE_MASK;
+	count = TABLE_MASK + 1 - index;
+	left = ((w->end - 1) >> PMD_BITS) - (w->addr >> PMD_BITS) + 1;
+	if (left < count)
+		count = left;
+	w->table = w->at.direct + phys + (index << 3);
+	bpf_loop((__u32)count, scan_entry, &w, 0);
+	w->table = 0;
+	w->pages.work += count / 8;
+	return 0;
+}
+
+/*
+ * Finds what maps w->addr: a table of entries (w->table), a huge page that has to be looked at page
+ * by page (w->huge), or neither: then w->addr has moved on.
+ */
+__noinline int find_region(struct page_walk *w)
+{
+	__u64 table, entry, shift, phys;
+
+	if (!w)
+		return 0;
+	table = w->pgd;
+	shift = w->at.top_shift;
+	w->region = ~0ULL;
+	w->table = 0;
+	w->huge = 0;
+	for (int level = 0; level < 4; level++) {
+		entry = kread64(table + ((w->addr >> (shift & 63) & TABLE_MASK) << 3));
+		if (!(entry & ENTRY_PRESENT) || (entry & ENTRY_HUGE) || shift <= w->stop)
+			break;
+		phys = entry_phys(w, entry);
+		if (phys >> PAGE_BITS >= w->at.pfn_end)
+			break;
+		table = w->at.direct + phys;
+		shift -= TABLE_BITS;
+	}
+	phys = entry_phys(w, entry);
+	if (entry && phys >> PAGE_BITS < w->at.pfn_end && shift == w->stop) {
+		/* While a huge page is split or is PROT_NONE only HUGE says what it is. */
+		if (shift == PMD_BITS && (entry & ENTRY_HUGE))
+			return walk_huge(w, phys >> PMD_BITS << PMD_BITS);
+		if (shift == PMD_BITS && (entry & ENTRY_PRESENT)) {
+			w->table = w->at.direct + phys;
+			w->region = w->addr >> PMD_BITS;
+			return 0;
+		}
+		if (shift == PUD_BITS && (entry & (ENTRY_PRESENT | ENTRY_HUGE)) == ENTRY_PRESENT) {
+			scan_huge(w, phys);
+			entry = 0;
+		}
+	}
+	if (entry && (w->may_share || (entry & ENTRY_PRESENT)))
+		w->pages.flags |= ZMEM_WALK_ODD; /* a huge page on its way to somewhere else */
+	w->addr = ((w->addr >> (shift & 63)) + 1) << (shift & 63);
+	if (w->addr > w->end)
+		w->addr = w->end;
+	return 0;
+}
+
+/* One entry of the mapping under way. */
+static __always_inline void walk_entry(struct page_walk *w, __u64 entry)
+{
+	__u64 pfn, key;
+
+	if (!(entry & (ENTRY_PRESENT | ENTRY_PROTNONE))) {
+		absent_entry(w, entry);
+		return;
+	}
+	if (entry & ENTRY_SPECIAL)
+		return;
+	pfn = entry_phys(w, entry) >> PAGE_BITS;
+	if (pfn >= w->at.pfn_end) {
+		w->pages.flags |= ZMEM_WALK_ODD;
+		return;
+	}
+	key = page_key(w, page_at(w, pfn));
+	/* Neighbours are often alike: one division for all of them. */
+	if (key != w->run) {
+		count_run(w, w->run, w->run_count);
+		w->run = key;
+		w->run_count = 0;
+	}
+	w->run_count++;
+}
+
+static long walk_group(__u32 index, struct page_walk **walk)
+{
+	struct page_walk *w = *walk;
+	const volatile void *table = kwords(w->table);
+	__u64 entry[WALK_GROUP], any = 0;
+
+	for (__u32 i = 0; i < WALK_GROUP; i++) {
+		entry[i] = kword(table, i * sizeof(__u64));
+		any |= entry[i];
+	}
+	w->table += WALK_GROUP * sizeof(__u64);
+	if (!any)
+		return 0;
+	for (__u32 i = 0; i < WALK_GROUP; i++)
+		walk_entry(w, entry[i]);
+	return 0;
+}
+
+static long walk_single(__u32 index, struct page_walk **walk)
+{
+	struct page_walk *w = *walk;
+
+	w->table += sizeof(__u64);
+	walk_entry(w, kread64(w->table - sizeof(__u64)));
+	return 0;
+}
+
+/* The entries of the table at hand, as far as the mapping goes. */
+__noinline int walk_table(struct page_walk *w)
+{
+	__u64 count, table;
+
+	if (!w)
+		return 0;
+	count = (region_end(w) - w->addr) >> PAGE_BITS;
+	table = w->table;
+	w->table += (w->addr >> PAGE_BITS & TABLE_MASK) << 3;
+	bpf_loop((__u32)count / WALK_GROUP, walk_group, &w, 0);
+	bpf_loop((__u32)count % WALK_GROUP, walk_single, &w, 0);
+	w->table = table;
+	w->addr += count << PAGE_BITS;
+	w->pages.work += count;
+	return 0;
+}
+
+/* One page of a huge page. */
+__noinline int walk_huge_page(struct page_walk *w)
+{
+	if (!w)
+		return 0;
+	walk_entry(w, (w->huge + (w->addr & ((1 << PMD_BITS) - 1))) | ENTRY_PRESENT);
+	w->addr += 1 << PAGE_BITS;
+	if (w->addr < region_end(w))
+		return 0;
+	/* Those that are mapped one by one must have been found, all of them. */
+	if (w->huge_maps && bpf_core_field_exists(struct folio, _large_mapcount))
+		w->pages.flags |= ZMEM_WALK_ODD;
+	w->huge = 0;
+	w->region = ~0ULL;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* mm → PSS: one visit, from mapping to mapping and table to table, within a budget. */
+#ifndef ZMEM_PAGE_WALK_BPF_H
+#define ZMEM_PAGE_WALK_BPF_H
+
+#include "walk_state.bpf.h"
+#include "page.bpf.h"
+#include "page_table.bpf.h"
+#include "area.bpf.h"
+
+/* Table entries a visit may look at: well below a millisecond. */
+#define WALK_BUDGET (32 * 1024)
+#define WALK_STEP   2 /* what a step costs beside them */
+
+static long walk_step(__u32 index, struct page_walk **walk)
+{
+	struct page_walk *w = *walk;
+
+	if (w->done && w->addr >= w->end)
+		return 1;
+	/* A huge page has to add up, so it is done in one visit. */
+	if (w->pages.work >= WALK_BUDGET && !w->huge)
+		return 1;
+	w->pages.work += WALK_STEP;
+	if (w->addr < w->end) {
+		if (w->addr >> PMD_BITS != w->region)
+			find_region(w);
+		if (w->huge)
+			walk_huge_page(w);
+		else if (w->addr >> PMD_BITS == w->region)
+			walk_table(w);
+		return 0;
+	}
+	if (!w->entry) {
+		w->entry = kaddr(kcast(struct mm_struct, w->mm), mm_mt.ma_root);
+		w->max = ~0ULL;
+		/* A root that is no node (xa_is_node()): there is at most one mapping. */
+		if ((w->entry & 3) != 2)
+			w->entry = 0;
+	}
+	if (!(w->entry >> 63)) {
+		w->pages.flags |= ZMEM_WALK_ODD;
+		return 1;
+	}
+	if (MAPLE_TYPE(w->entry) > MAPLE_LEAF_64)
+		descend(w);
+	else
+		next_slot(w);
+	return 0;
+}
+
+/*
+ * Walks w->mm from w->next on, within the budget. w->at, mm and next are set, all else is 0. A
+ * global function: what it finds in *w is anything to the verifier, so it looks at a step once and
+ * not once for every state of the walk.
+ */
+__noinline int walk_pages(struct page_walk *w)
+{
+	if (!w)
+		return 0;
+	w->pgd = kaddr(kcast(struct mm_struct, w->mm), pgd);
+	w->region = ~0ULL;
+	bpf_loop(WALK_BUDGET, walk_step, &w, 0);
+	count_run(w, w->run, w->run_count);
+	w->pages.cursor = w->addr < w->end ? w->addr : w->next;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The state of a walk over an mm that is not ours and is not locked: mappings out of the maple tree
+ * (area.bpf.h), page tables (page_table.bpf.h), struct page (page.bpf.h).
+ *
+ * Nothing is held, so anything may be torn or freed under the walk. Loads cannot fault; a physical
+ * address is followed only below the end of RAM; what does not fit is marked (ZMEM_WALK_ODD), and
+ * what was overtaken does not add up to the counters, which user space checks. All state is in
+ * struct page_walk on the stack of the visit.
+ *
+ * x86-64 only.
+ */
+#ifndef ZMEM_WALK_STATE_BPF_H
+#define ZMEM_WALK_STATE_BPF_H
+
+#define PAGE_BITS  12
+#define TABLE_BITS 9
+#define TABLE_MASK 511
+#define PMD_BITS   21
+#define PUD_BITS   30
+#define PMD_PAGES  512
+
+/* Where things are; computed once by calibrate, then only read. */
+struct layout {
+	__u64 direct;  /* the direct map */
+	__u64 vmemmap; /* the array of struct page */
+	__u64 pfn_end;
+	__u64 phys_mask; /* the bits of an entry that are an address; encryption bits lie above */
+	__u64 top_shift; /* of the top table: 39, with 5 levels 48. 0: there is no layout */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct layout);
+} layout SEC(".maps");
+
+struct page_walk {
+	struct layout at;
+	__u64 mm;
+	__u64 pgd;
+	__u32 has_swap; /* the process has swap entries */
+	__u32 has_huge; /* it has enough anonymous memory for a huge page */
+
+	/* The mapping under way, as far as it is not yet walked. */
+	__u64 addr;
+	__u64 end;
+	__u64 stop;	 /* PMD_BITS; PUD_BITS: it is only searched for huge pages */
+	__u64 may_share; /* its anonymous pages may be others', too */
+	/*
+	 * Which of its pages are anonymous: those whose folio->mapping has a bit of anon_mask set;
+	 * with anon_all 1, all. Numbers, for arithmetic in place of branches.
+	 */
+	__u64 anon_mask;
+	__u64 anon_all;
+
+	/* What maps the 2 MiB at `region`: a table of entries, or one huge page from `huge` on. */
+	__u64 region;
+	__u64 table;
+	__u64 huge;
+	__s64 huge_maps; /* how often its pages are mapped one by one, as far as not yet seen */
+
+	/* The next mapping: at or behind `next`, under maple node `entry`, which ends at `max`. */
+	__u64 next;
+	__u64 entry;
+	__u64 max;
+	__u64 slot;
+	__u64 done;
+
+	/* Pages in a row that are alike (PAGE_KEY) and not yet counted. */
+	__u64 run;
+	__u64 run_count;
+
+	struct zmem_pages pages; /* what came of it */
+};
+
+#endif

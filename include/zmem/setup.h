@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What user space hands to the BPF programs before and between their runs, and gets back. Shared by
+ * both sides; addresses of the kernel stay in the kernel's maps.
+ */
+#ifndef ZMEM_SETUP_H
+#define ZMEM_SETUP_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+/* cpu_offset_setup: finds the per-CPU offset of one CPU. */
+struct zmem_cpu_setup {
+	__u32 index; /* in the table of offsets */
+	__u32 cpu;
+};
+
+/*
+ * reader_setup: what the iterators that the calling thread reads are to show. Without it they show
+ * everything.
+ */
+struct zmem_reader {
+	__u32 share;  /* processes whose number modulo `shares` is this one */
+	__u32 shares; /* 0: forget this thread */
+	__u64 cursor; /* where the walk of page tables goes on (zmem_pages.cursor) */
+};
+
+/* What calibrate could not confirm. */
+enum zmem_calibrate_result {
+	ZMEM_CALIBRATED,
+	ZMEM_NO_DIRECT_MAP, /* the content is at no base that was tried */
+	ZMEM_NO_FOLIO,	    /* the file's page cache does not hold one page */
+	ZMEM_BAD_MEMMAP,    /* the struct page of the file's page says something else */
+	ZMEM_BAD_ANON,	    /* likewise of the anonymous page, or it was not found */
+};
+
+/*
+ * calibrate: finds the direct map and the array of struct page by content. Two resident pages of
+ * the caller: `file_addr` maps the one page of the memfd `fd`, which begins with `content`;
+ * `anon_addr` is anonymous and PROT_NONE.
+ */
+struct zmem_calibrate {
+	__u64 file_addr;
+	__u64 anon_addr;
+	__u64 content;	 /* random, so that nothing else is it by chance */
+	__u64 pfn_end;	 /* behind the highest page of RAM */
+	__u64 phys_mask; /* those bits of a page table entry that can be an address of RAM */
+	__u32 fd;
+	__u32 result; /* out: enum zmem_calibrate_result */
+	__u32 levels; /* out: of the page tables */
+	__u32 tries;  /* out: bases that were tried */
+};
+
+#endif

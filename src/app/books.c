@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sums over all processes of a snapshot, whatever is shown of them; each address space once. */
+#include "app/books.h"
+
+static bool known(const struct meminfo *m, enum meminfo_figure f)
+{
+	return m->have >> f & 1;
+}
+
+/* Swap in use. False if the machine does not tell. */
+static bool swap_used(const struct snapshot *s, uint64_t *ret)
+{
+	const struct meminfo *m = &s->system.meminfo;
+
+	if (!known(m, MEMINFO_SWAP_TOTAL) || !known(m, MEMINFO_SWAP_FREE))
+		return false;
+	*ret = m->value[MEMINFO_SWAP_TOTAL] - m->value[MEMINFO_SWAP_FREE];
+	return true;
+}
+
+void books_no_swap(struct snapshot *s)
+{
+	uint64_t used;
+
+	if (!swap_used(s, &used) || used)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = &s->process[i];
+
+		if (p->pss_source == PSS_FROM_KERNEL)
+			process_set(p, COUNTER_SWAP_SHMEM, 0);
+	}
+}
+
+/* Sum of a counter over all processes. False if one of them does not have it. */
+static bool sum_of(const struct snapshot *s, enum counter c, uint64_t *ret)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind != PROCESS_USER || !p->mm_owner)
+			continue;
+		if (!process_has(p, c))
+			return false;
+		sum += p->value[c];
+	}
+	*ret = sum;
+	return true;
+}
+
+void books_close(const struct snapshot *s, struct result *ret)
+{
+	const struct meminfo *m = &s->system.meminfo;
+	uint64_t used, sum, anon, file, shmem;
+
+	if (swap_used(s, &used) && sum_of(s, COUNTER_SWAP_PSS, &sum)) {
+		ret->swap_unattributed = used > sum ? used - sum : 0;
+		ret->swap_unattributed_known = true;
+	}
+	if (!known(m, MEMINFO_ANON) || !known(m, MEMINFO_MAPPED) ||
+	    !sum_of(s, COUNTER_PSS_ANON, &anon) || !sum_of(s, COUNTER_PSS_FILE, &file) ||
+	    !sum_of(s, COUNTER_PSS_SHMEM, &shmem))
+		return;
+	ret->anon_residual = (int64_t)(m->value[MEMINFO_ANON] - anon);
+	ret->mapped_residual = (int64_t)(m->value[MEMINFO_MAPPED] - file - shmem);
+	ret->residual_known = true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* All processes together against the machine's own totals. */
+#ifndef ZMEM_APP_BOOKS_H
+#define ZMEM_APP_BOOKS_H
+
+#include "zmem/result.h"
+
+/* Where no swap is in use, nobody has any: what is not measured of it is 0. */
+void books_no_swap(struct snapshot *s);
+/* Fills in what the processes' sums leave of swap, AnonPages and Mapped. */
+void books_close(const struct snapshot *s, struct result *ret);
+
+#endif

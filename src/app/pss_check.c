@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Checks what was read against what is known otherwise, and looks again before it speaks. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/message.h"
+#include "app/pss.h"
+#include "base/cleanup.h"
+
+#define CHECK_ROUNDS	5
+#define VISITS_THAT_PAY 64
+
+/* The counters of those rows once more, at least. */
+static int collect_rows(struct session *s, struct process *const *rows, size_t count,
+			struct snapshot *ret)
+{
+	/* All counters cost less than so many visits; pages would not. */
+	bool some = count <= VISITS_THAT_PAY || !source_pss_refusal(s->source);
+
+	return some ? source_collect_some(s->source, rows, count, ret)
+		    : source_collect(s->source, ret);
+}
+
+static void take_counters(struct process *p, const struct process *from)
+{
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (process_has(from, c) && counter_table[c].origin == ORIGIN_KERNEL)
+			process_set(p, c, from->value[c]);
+	}
+}
+
+/* Takes figures of a moment that fits together. */
+static void take_figures(struct process *p, const struct process *counters,
+			 const struct pool_result *result)
+{
+	take_counters(p, counters);
+	rollup_apply(p, result);
+}
+
+/* Takes back what was read of a process that may have been another. */
+static void forget(struct process *p, enum pss_status status)
+{
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (counter_table[c].origin != ORIGIN_KERNEL)
+			p->have &= ~COUNTER_BIT(c);
+	}
+	p->pss_source = PSS_FROM_NOTHING;
+	p->pss_status = status;
+	process_derive(p);
+}
+
+/* Whose smaps_rollup was read, or could not be. */
+static bool was_read(const struct process *p)
+{
+	return p->kind == PROCESS_USER && p->pss_source != PSS_FROM_KERNEL &&
+	       p->pss_status != PSS_SKIPPED;
+}
+
+int pss_confirm(struct session *s)
+{
+	cleanup(snapshot_done) struct snapshot after = {};
+	cleanup_free struct process **row = calloc(s->rows.count + 1, sizeof(*row));
+	size_t count = 0;
+	int r;
+
+	if (!row)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->rows.count; i++) {
+		if (was_read(s->rows.item[i]))
+			row[count++] = s->rows.item[i];
+	}
+	if (!count)
+		return 0;
+	r = collect_rows(s, row, count, &after);
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		struct process *p = row[i];
+		const struct process *again = snapshot_find(&after, p->pid);
+		bool there = again && again->start_ns == p->start_ns && again->kind == PROCESS_USER;
+
+		/* We ourselves grow while we read. */
+		if (there && p->pid == getpid()) {
+			take_counters(p, again);
+			process_derive(p);
+		}
+		if (p->pss_status == PSS_OK && !there)
+			forget(p, PSS_GONE);
+		else if (p->pss_status == PSS_GONE && there && p->kind == PROCESS_USER)
+			p->pss_status = PSS_DENIED;
+	}
+	return r;
+}
+
+enum verdict {
+	VERDICT_SAME,
+	VERDICT_MOVED,
+	VERDICT_DIFFERENT,
+	VERDICT_GONE,
+};
+
+/* The figures a check compares, and how far apart they may be: smaps_rollup has whole kB. */
+static const struct {
+	enum counter counter;
+	uint64_t tolerance;
+} compared[] = {{COUNTER_RSS, 0}, {COUNTER_SWAP, 0}, {COUNTER_PSS, 1024}, {COUNTER_USS, 1024}};
+
+static bool near(uint64_t a, uint64_t b, uint64_t tolerance)
+{
+	return a > b ? a - b <= tolerance : b - a <= tolerance;
+}
+
+/* Whether nothing that is compared moved between two readings. */
+static bool stood_still(const struct process *a, const struct process *b)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(compared); i++) {
+		if (a->value[compared[i].counter] != b->value[compared[i].counter])
+			return false;
+	}
+	return true;
+}
+
+/* Whether smaps_rollup says what p says: counters, and PSS where it is the kernel's. */
+static bool agrees(const struct process *p, const struct smaps_rollup *figures)
+{
+	struct process rollup = {};
+	const struct pool_result result = {.status = PSS_OK, .figures = *figures};
+
+	if (!rollup_agrees(p, figures))
+		return false;
+	if (p->pss_source != PSS_FROM_KERNEL)
+		return true;
+	rollup_apply(&rollup, &result);
+	for (size_t i = 0; i < ARRAY_SIZE(compared); i++) {
+		enum counter c = compared[i].counter;
+
+		if (process_has(&rollup, c) && process_has(p, c) &&
+		    !near(rollup.value[c], p->value[c], compared[i].tolerance))
+			return false;
+	}
+	return true;
+}
+
+static const struct process *find_again(const struct snapshot *s, const struct process *p)
+{
+	const struct process *found = snapshot_find(s, p->pid);
+
+	return found && found->start_ns == p->start_ns && process_has(found, COUNTER_RSS) ? found
+											  : NULL;
+}
+
+/* What is shown is of one moment. Figures of the kernel's are not replaced. */
+static void take(struct process *p, const struct process *counters,
+		 const struct pool_result *result)
+{
+	if (p->pss_source != PSS_FROM_KERNEL)
+		take_figures(p, counters, result);
+}
+
+static enum verdict judge(struct process *p, const struct pool_result *result,
+			  const struct snapshot *before, const struct snapshot *after)
+{
+	const struct process *b = find_again(before, p), *a = find_again(after, p);
+
+	if (!b || !a || result->status != PSS_OK)
+		return VERDICT_GONE;
+	/* The kernel's walk did not add up this time: there is nothing to compare with. */
+	if (p->pss_source == PSS_FROM_KERNEL &&
+	    (b->pss_source != PSS_FROM_KERNEL || a->pss_source != PSS_FROM_KERNEL))
+		return VERDICT_MOVED;
+	if (agrees(b, &result->figures)) {
+		take(p, b, result);
+		return VERDICT_SAME;
+	}
+	/* The newest there is, so that what is shown belongs together as well as it can. */
+	take(p, a, result);
+	if (agrees(a, &result->figures))
+		return VERDICT_SAME;
+	return stood_still(a, b) ? VERDICT_DIFFERENT : VERDICT_MOVED;
+}
+
+static void count_verdict(struct cross_check *check, enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_SAME:
+		check->same++;
+		break;
+	case VERDICT_MOVED:
+		check->moved++;
+		break;
+	case VERDICT_DIFFERENT:
+		check->different++;
+		break;
+	case VERDICT_GONE:
+		check->gone++;
+		break;
+	}
+}
+
+/* We ourselves are never still. Returns how many are left. */
+static size_t drop_self(struct process **rows, size_t count, struct cross_check *check)
+{
+	pid_t self = getpid();
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i]->pid == self)
+			check->moved++;
+		else
+			rows[left++] = rows[i];
+	}
+	return left;
+}
+
+/* Whoever shares pages with others that come and go differs by chance; not many times. */
+static void wait_a_little(int round)
+{
+	const struct timespec t = {.tv_nsec = round * 2000000L};
+
+	if (round > 1)
+		nanosleep(&t, NULL);
+}
+
+/* A difference that stayed, in words: it is ours or the kernel's, and has to be seen. */
+static void tell_difference(struct session *s, const struct process *p,
+			    const struct smaps_rollup *figures)
+{
+	if (p->pss_source != PSS_FROM_KERNEL)
+		return;
+	s->exit_code = EXIT_DIFFERENT;
+	message_error("--verify: PID %d: PSS %" PRIu64 " kB from the kernel, %" PRIu64
+		      " kB from smaps_rollup",
+		      p->pid, p->value[COUNTER_PSS] / 1024, figures->value[ROLLUP_PSS] / 1024);
+}
+
+/* One reading of each between two of the counters. Returns how many are left to look at again. */
+static int check_round(struct session *s, struct process **row, size_t count, int round,
+		       struct pool_result *result, size_t *ret_left)
+{
+	cleanup(snapshot_done) struct snapshot before = {}, after = {};
+	size_t left = 0;
+	int r;
+
+	wait_a_little(round);
+	r = collect_rows(s, row, count, &before);
+	if (r == 0)
+		r = pool_read(s->pool, POOL_ROLLUP, false, row, count, result);
+	if (r == 0)
+		r = collect_rows(s, row, count, &after);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		enum verdict v = judge(row[i], &result[i], &before, &after);
+
+		if (round < CHECK_ROUNDS && v != VERDICT_SAME && v != VERDICT_GONE) {
+			row[left++] = row[i];
+			continue;
+		}
+		count_verdict(&s->snapshot.collection.cross_check, v);
+		if (v == VERDICT_DIFFERENT)
+			tell_difference(s, row[i], &result[i].figures);
+	}
+	*ret_left = left;
+	return 0;
+}
+
+int pss_check_again(struct session *s, struct process **doubtful, size_t count)
+{
+	cleanup_free struct pool_result *result = calloc(count + 1, sizeof(*result));
+	int r = 0;
+
+	if (!result)
+		return -ENOMEM;
+	count = drop_self(doubtful, count, &s->snapshot.collection.cross_check);
+	for (int round = 1; r == 0 && count; round++)
+		r = check_round(s, doubtful, count, round, result, &count);
+	return r;
+}
+
+/* ---- PSS of the kernel against smaps_rollup ---- */
+
+/* What may be read for a check without asking: it takes its mmap_lock for a fraction of a ms. */
+#define VERIFY_SMALL (32ULL << 20)
+
+static bool may_verify(const struct session *s, const struct process *p)
+{
+	return p->pss_source == PSS_FROM_KERNEL && p->pid != getpid() &&
+	       (s->options->verify == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
+}
+
+/* As many as asked for, from a random one on, so that in time everybody's turn comes. */
+static size_t choose(const struct session *s, struct process **ret)
+{
+	size_t count = 0, start = 0, want = (size_t)s->options->verify;
+	uint64_t random = 0;
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		if (may_verify(s, s->rows.item[i]))
+			ret[count++] = s->rows.item[i];
+	}
+	if (s->options->verify == VERIFY_ALL || count <= want)
+		return count;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
+		start = random % count;
+	for (size_t i = 0; i < want; i++) {
+		struct process *p = ret[i];
+
+		ret[i] = ret[(start + i) % count];
+		ret[(start + i) % count] = p;
+	}
+	return want;
+}
+
+int pss_verify(struct session *s)
+{
+	struct cross_check *check = &s->snapshot.collection.cross_check;
+	cleanup_free struct process **row = calloc(s->rows.count + 1, sizeof(*row));
+	cleanup_free struct pool_result *result = calloc(s->rows.count + 1, sizeof(*result));
+	size_t count, left = 0;
+	int r;
+
+	if (!row || !result)
+		return -ENOMEM;
+	count = s->options->verify ? choose(s, row) : 0;
+	if (!count)
+		return 0;
+	r = pool_read(s->pool, POOL_ROLLUP, false, row, count, result);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		/* Who may not be read or is gone says nothing. */
+		if (result[i].status != PSS_OK)
+			continue;
+		check->checked++;
+		if (agrees(row[i], &result[i].figures))
+			check->same++;
+		else
+			row[left++] = row[i];
+	}
+	return pss_check_again(s, row, left);
+}

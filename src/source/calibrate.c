@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Prepares what the kernel side looks for, and says in words what it could not confirm. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "source/calibrate.h"
+#include "zmem/setup.h"
+#include "zmem/system.h"
+
+struct pages {
+	size_t size;
+	int fd;
+	char *file;
+	char *anon;
+};
+
+static void pages_done(struct pages *p)
+{
+	if (p->file)
+		munmap(p->file, p->size);
+	if (p->anon)
+		munmap(p->anon, p->size);
+	if (p->fd >= 0)
+		close(p->fd);
+}
+
+/*
+ * The memfd is filled through its mapping, where huge pages can be refused: written to, it could
+ * get one. Locked, so that neither page goes to swap in between.
+ */
+static int pages_make(struct pages *p)
+{
+	p->fd = memfd_create("zmem-bpf", MFD_CLOEXEC);
+	if (p->fd < 0 || ftruncate(p->fd, (off_t)p->size) < 0)
+		return -errno;
+	p->file = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+	if (p->file == MAP_FAILED) {
+		p->file = NULL;
+		return -errno;
+	}
+	p->anon = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p->anon == MAP_FAILED) {
+		p->anon = NULL;
+		return -errno;
+	}
+	/* Without huge pages in the kernel there is nothing to refuse. */
+	madvise(p->file, p->size, MADV_NOHUGEPAGE);
+	madvise(p->anon, p->size, MADV_NOHUGEPAGE);
+	/* RLIMIT_MEMLOCK may forbid it; a page that was swapped out is not found, that is all. */
+	mlock(p->file, p->size);
+	mlock(p->anon, p->size);
+	if (getrandom(p->file, sizeof(uint64_t), GRND_NONBLOCK) != sizeof(uint64_t))
+		return -EIO;
+	*p->anon = 1;
+	return mprotect(p->anon, p->size, PROT_NONE) < 0 ? -errno : 0;
+}
+
+static const char *result_text(uint32_t result)
+{
+	switch (result) {
+	case ZMEM_CALIBRATED:
+		return NULL;
+	case ZMEM_NO_DIRECT_MAP:
+		return "calibration: no base of the direct map leads to a page of our own";
+	case ZMEM_NO_FOLIO:
+		return "calibration: the page cache of our own file holds no page";
+	case ZMEM_BAD_MEMMAP:
+		return "calibration: the struct page of our own file's page says something else";
+	case ZMEM_BAD_ANON:
+		return "calibration: the struct page of our own anonymous page says something else";
+	}
+	return "calibration: unknown result";
+}
+
+/* The bits of an entry that can be an address of RAM: what lies above is no part of it. */
+static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
+{
+	uint64_t mask = page_size;
+
+	while (mask < pfn_end * page_size)
+		mask <<= 1;
+	return (mask - 1) & ~(uint64_t)(page_size - 1);
+}
+
+int calibrate(const struct light *light, const struct procfs *proc, const char **ret_why)
+{
+	cleanup(pages_done) struct pages pages = {.fd = -1};
+	struct zmem_calibrate args = {};
+	int r;
+
+	pages.size = (size_t)sysconf(_SC_PAGESIZE);
+	args.pfn_end = zoneinfo_read(proc->fd);
+	*ret_why = "calibration: /proc/zoneinfo does not tell where RAM ends";
+	if (!args.pfn_end)
+		return -ENODATA;
+	*ret_why = "calibration: no pages to calibrate with";
+	r = pages_make(&pages);
+	if (r < 0)
+		return r;
+	args.phys_mask = phys_mask(args.pfn_end, pages.size);
+	args.file_addr = (uintptr_t)pages.file;
+	args.anon_addr = (uintptr_t)pages.anon;
+	args.fd = (uint32_t)pages.fd;
+	memcpy(&args.content, pages.file, sizeof(args.content));
+	*ret_why = "calibration: the kernel refuses to run it";
+	r = light_run(light->calibrate_fd, &args, sizeof(args));
+	if (r)
+		return r < 0 ? r : -EIO;
+	*ret_why = result_text(args.result);
+	return *ret_why ? -ENXIO : 0;
+}

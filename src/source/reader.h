@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads task iterators: in whole records, by several threads where that pays, and with further
+ * visits to processes whose pages were too many for one, or moved while they were looked at.
+ */
+#ifndef ZMEM_SOURCE_READER_H
+#define ZMEM_SOURCE_READER_H
+
+#include <sys/types.h>
+
+#include "source/light.h"
+#include "source/record_decode.h"
+
+/*
+ * Reads all processes into the snapshot. `link_fd` is the link of light->iter_fd; `readers` threads
+ * share the work, which needs light->reader_fd. Returns 0 or a negative errno.
+ */
+int reader_collect(const struct light *light, int link_fd, const struct decode_limits *limits,
+		   unsigned readers, struct snapshot *snapshot);
+
+/* More threads than that share nothing any more. */
+#define READERS_MAX 8
+
+/* Reads one process. Returns 0, -ESRCH if it is not there, or another negative errno. */
+int reader_visit(const struct light *light, const struct decode_limits *limits, pid_t pid,
+		 struct snapshot *snapshot);
+
+#endif

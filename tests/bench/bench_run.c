@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One measurement of each kind, and what many of them say together. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+extern char **environ;
+
+static int runner = -1; /* where commands are asked for */
+
+double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static double cpu_ms(const struct rusage *u)
+{
+	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e3 +
+	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e3;
+}
+
+/* Of all threads, also those that have ended. */
+static double own_cpu_ms(void)
+{
+	struct rusage usage = {};
+
+	getrusage(RUSAGE_SELF, &usage);
+	return cpu_ms(&usage);
+}
+
+void read_file(const char *path)
+{
+	char text[8192];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	while (read(fd, text, sizeof(text)) > 0)
+		;
+	close(fd);
+}
+
+void read_all(const char *file)
+{
+	cleanup_closedir DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+	char path[300];
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/%s", entry->d_name, file);
+		read_file(path);
+	}
+}
+
+struct figure measure_read_all(const char *file)
+{
+	double cpu = own_cpu_ms(), start = now_ms();
+	struct figure f = {};
+
+	read_all(file);
+	f.wall_ms = now_ms() - start;
+	f.cpu_ms = own_cpu_ms() - cpu;
+	return f;
+}
+
+struct figure measure_collect(struct engine *e)
+{
+	double cpu = own_cpu_ms(), start = now_ms();
+	struct figure f = {};
+
+	f.failed = engine_collect(e) < 0;
+	f.wall_ms = now_ms() - start;
+	f.cpu_ms = own_cpu_ms() - cpu;
+	return f;
+}
+
+struct figure measure_open(bool pss, unsigned readers)
+{
+	double cpu = own_cpu_ms(), start = now_ms();
+	struct figure f = {};
+	struct engine e;
+
+	f.failed = engine_open(&e, pss, readers) < 0;
+	engine_close(&e);
+	f.wall_ms = now_ms() - start;
+	f.cpu_ms = own_cpu_ms() - cpu;
+	return f;
+}
+
+static struct figure run_command(const char *const *argv)
+{
+	posix_spawn_file_actions_t actions;
+	struct rusage usage = {};
+	double start = now_ms();
+	int status = -1;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) == 0)
+		wait4(pid, &status, 0, &usage);
+	posix_spawn_file_actions_destroy(&actions);
+	return (struct figure){now_ms() - start, cpu_ms(&usage), (double)usage.ru_maxrss / 1024,
+			       status != 0};
+}
+
+/* A command travels as its words, each with its terminator. */
+static struct figure run_message(char *message, size_t size)
+{
+	const char *argv[16] = {};
+	size_t words = 0;
+
+	for (char *p = message; p < message + size && words + 1 < ARRAY_SIZE(argv);
+	     p += strlen(p) + 1)
+		argv[words++] = p;
+	return run_command(argv);
+}
+
+void runner_start(void)
+{
+	char message[4096];
+	ssize_t size;
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		exit(1);
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(fds[0]);
+		while ((size = read(fds[1], message, sizeof(message))) > 0) {
+			struct figure f = run_message(message, (size_t)size);
+
+			if (write(fds[1], &f, sizeof(f)) != sizeof(f))
+				break;
+		}
+		_exit(0);
+	}
+	close(fds[1]);
+	runner = fds[0];
+}
+
+struct figure runner_run(const char *const *argv)
+{
+	struct figure f = {.failed = true};
+	char message[4096];
+	size_t size = 0;
+
+	for (; *argv && size + strlen(*argv) < sizeof(message); argv++) {
+		strcpy(message + size, *argv);
+		size += strlen(*argv) + 1;
+	}
+	if (write(runner, message, size) != (ssize_t)size ||
+	    read(runner, &f, sizeof(f)) != sizeof(f))
+		fprintf(stderr, "bench: the runner is gone\n");
+	return f;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const double *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static double quantile(const double *v, int n, double share)
+{
+	double at = share * (n - 1);
+	int i = (int)at;
+
+	return i + 1 < n ? v[i] + (at - i) * (v[i + 1] - v[i]) : v[n - 1];
+}
+
+struct spread spread_of(double *v, int n)
+{
+	if (n <= 0)
+		return (struct spread){};
+	qsort(v, (size_t)n, sizeof(*v), compare);
+	return (struct spread){v[0], quantile(v, n, 0.25), quantile(v, n, 0.5),
+			       quantile(v, n, 0.75), v[n - 1]};
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * victim fresh|forked MIB: a process that notices when somebody holds its mmap_lock. With MIB of
+ * resident memory it maps, touches and unmaps 64 KiB every 100 µs and keeps how long each took.
+ * "forked" has shared its memory with a child, so that no reader may take its pages for private.
+ *
+ * Writes an empty histogram once it is ready; then for each number of milliseconds (uint32_t) on
+ * its standard input works that long and writes the histogram. Ends with its standard input.
+ *
+ * A time that passed while it was held up is left out, not made up for: of the many that a real
+ * server would have had to do meanwhile, one is counted.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "latency.h"
+
+#define AREA	  65536
+#define PERIOD_NS 100000
+
+static long page;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static void use_memory(void)
+{
+	volatile char *area =
+		mmap(NULL, AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (area == MAP_FAILED)
+		_exit(1);
+	for (long i = 0; i < AREA; i += page)
+		area[i] = 1;
+	munmap((void *)area, AREA);
+}
+
+static void work(uint32_t ms, struct latency *l)
+{
+	uint64_t next = now_ns(), end = next + (uint64_t)ms * 1000000, start, done;
+
+	memset(l, 0, sizeof(*l));
+	do {
+		start = now_ns();
+		use_memory();
+		done = now_ns();
+		latency_add(l, done - start);
+		next += PERIOD_NS;
+		if (next < done)
+			next = done;
+		else
+			sleep_until(next);
+	} while (done < end);
+}
+
+static void share_memory(void)
+{
+	pid_t parent = getpid();
+
+	if (fork())
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == parent)
+		pause();
+	_exit(0);
+}
+
+static void tell(const struct latency *l)
+{
+	const char *p = (const char *)l;
+	size_t left = sizeof(*l);
+
+	while (left) {
+		ssize_t n = write(1, p, left);
+
+		if (n <= 0)
+			exit(1);
+		p += n;
+		left -= (size_t)n;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct latency latency;
+	size_t size = argc == 3 ? strtoul(argv[2], NULL, 10) << 20 : 0;
+	uint32_t ms;
+	char *memory;
+
+	if (!size) {
+		fprintf(stderr, "usage: victim fresh|forked MIB\n");
+		return 2;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_TIMERSLACK, 1);
+	page = sysconf(_SC_PAGESIZE);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED) {
+		perror("victim: mmap");
+		return 1;
+	}
+	memset(memory, 1, size);
+	if (strcmp(argv[1], "forked") == 0)
+		share_memory();
+	tell(&latency);
+	while (read(0, &ms, sizeof(ms)) == sizeof(ms)) {
+		work(ms, &latency);
+		tell(&latency);
+	}
+	return 0;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * workload SPEC...: processes that hold memory and sleep. SPEC is one of
+ *	fork:COUNTxKIB	   forked, each with KIB of anonymous memory of its own
+ *	exec:COUNTxKIB	   likewise, but exec'ed: nothing of theirs was ever shared by a fork
+ *	sizes:COUNTxKIB	   like fork, each a quarter percent larger than the one before
+ *	prefork:COUNTxKIB  workers with KIB of private memory of their parent's and KIB of shared
+ *			   memory, every page of both mapped in each
+ * Prints READY when all do, or FAIL and why; ends with its standard input, and they with it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct spec {
+	char kind[16];
+	long count, kib;
+	char *private, *shared; /* of prefork */
+};
+
+static int ready[2];
+static pid_t *pids;
+static size_t started;
+
+static char *map(size_t bytes, int flags)
+{
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	memset(p, 1, bytes);
+	return p;
+}
+
+static void read_pages(const char *memory, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < bytes; i += page)
+		(void)*(volatile const char *)&memory[i];
+}
+
+/* Ready, and asleep for good. */
+static _Noreturn void hold(int fd, bool have)
+{
+	if (!have || write(fd, "", 1) != 1)
+		_exit(1);
+	close(fd);
+	for (;;)
+		pause();
+}
+
+static _Noreturn void become_fresh(long kib)
+{
+	char size[24], fd[12];
+
+	snprintf(size, sizeof(size), "%ld", kib);
+	snprintf(fd, sizeof(fd), "%d", ready[1]);
+	/* The death signal survives exec. */
+	execl("/proc/self/exe", "workload", "hold", size, fd, NULL);
+	_exit(1);
+}
+
+static _Noreturn void child(const struct spec *s, long i, pid_t parent)
+{
+	size_t bytes = (size_t)s->kib * 1024;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	close(ready[0]);
+	if (strcmp(s->kind, "exec") == 0)
+		become_fresh(s->kib);
+	if (strcmp(s->kind, "prefork") == 0) {
+		read_pages(s->private, bytes);
+		read_pages(s->shared, bytes);
+		hold(ready[1], true);
+	}
+	if (strcmp(s->kind, "sizes") == 0) {
+		double size = (double)bytes;
+
+		while (i--)
+			size *= 1.0025;
+		bytes = (size_t)size;
+	}
+	hold(ready[1], map(bytes, MAP_PRIVATE));
+}
+
+static int parse(const char *text, struct spec *s)
+{
+	char end;
+
+	*s = (struct spec){};
+	if (sscanf(text, "%15[a-z]:%ldx%ld%c", s->kind, &s->count, &s->kib, &end) != 3 ||
+	    s->count <= 0 || s->kib <= 0)
+		return -EINVAL;
+	if (strcmp(s->kind, "fork") && strcmp(s->kind, "exec") && strcmp(s->kind, "sizes") &&
+	    strcmp(s->kind, "prefork"))
+		return -EINVAL;
+	return 0;
+}
+
+static int start(struct spec *s)
+{
+	pid_t *more = realloc(pids, (started + (size_t)s->count) * sizeof(*pids));
+
+	if (!more)
+		return -ENOMEM;
+	pids = more;
+	if (strcmp(s->kind, "prefork") == 0) {
+		s->private = map((size_t)s->kib * 1024, MAP_PRIVATE);
+		s->shared = map((size_t)s->kib * 1024, MAP_SHARED);
+		if (!s->private || !s->shared)
+			return -ENOMEM;
+	}
+	for (long i = 0; i < s->count; i++) {
+		pid_t parent = getpid(), pid = fork();
+
+		if (pid < 0)
+			return -errno;
+		if (pid == 0)
+			child(s, i, parent);
+		pids[started++] = pid;
+	}
+	return 0;
+}
+
+/* A child that failed closes its end and is one byte short. */
+static int wait_ready(void)
+{
+	char byte;
+
+	close(ready[1]);
+	for (size_t i = 0; i < started; i++) {
+		if (read(ready[0], &byte, 1) != 1)
+			return -ECHILD;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct spec spec;
+	char byte;
+	int r = 0;
+
+	if (argc == 4 && strcmp(argv[1], "hold") == 0)
+		hold(atoi(argv[3]), map(strtoul(argv[2], NULL, 10) * 1024, MAP_PRIVATE));
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGCHLD, SIG_IGN);
+	if (pipe(ready))
+		return 1;
+	for (int i = 1; i < argc && r == 0; i++) {
+		r = parse(argv[i], &spec);
+		if (r == 0)
+			r = start(&spec);
+	}
+	if (r == 0)
+		r = wait_ready();
+	if (r < 0)
+		printf("FAIL %s\n", strerror(-r));
+	else
+		puts("READY");
+	fflush(stdout);
+	while (r == 0 && read(0, &byte, 1) > 0)
+		;
+	/* Whoever waits for us waits for all of them. */
+	for (size_t i = 0; i < started; i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) >= 0 || errno == EINTR)
+		;
+	return r < 0;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* mkmem's shapes of memory shared by fork: what is done to the areas before and after. */
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mkmem.h"
+
+#define PART (MIB / 2)
+
+/* Areas for one thing each, inherited by the roles. */
+#define AREAS 8
+
+static char *area[AREAS];
+
+static void areas_begin(int count, size_t size)
+{
+	for (int i = 0; i < count; i++) {
+		area[i] = map_apart(size);
+		fill(area[i], size);
+	}
+}
+
+static void advise(char *p, size_t size, int advice)
+{
+	if (madvise(p, size, advice))
+		shape_fail("madvise");
+}
+
+/* ---- what fork leaves out ---- */
+
+static void write_wiped(void *unused)
+{
+	(void)unused;
+	fill(area[1], PART);
+}
+
+static void shape_cow_dontfork(void)
+{
+	areas_begin(3, 2 * PART);
+	advise(area[0], 2 * PART, MADV_DONTFORK);
+	advise(area[1], 2 * PART, MADV_WIPEONFORK);
+	advise(area[2] + PART / 2, PART, MADV_DONTFORK);
+	role_start("child", write_wiped, NULL);
+	advise(area[0], PART, MADV_DOFORK);
+	role_start("child2", NULL, NULL);
+}
+
+/* ---- areas that came after the fork ---- */
+
+static void map_new(void *unused)
+{
+	char *heap = sbrk(0), *p;
+
+	(void)unused;
+	fill(map_small(PART), PART);
+	/* The new half of an area shared by fork, and the heap beyond what was. */
+	p = mremap(area[0], PART, 2 * PART, MREMAP_MAYMOVE);
+	if (p == MAP_FAILED || brk(heap + PART))
+		shape_fail("mremap or brk");
+	fill(p + PART, PART);
+	fill((char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1)), PART - PAGE);
+}
+
+static void shape_cow_after(void)
+{
+	char *heap = sbrk(0);
+
+	areas_begin(1, PART);
+	if (brk(heap + PART))
+		shape_fail("brk");
+	fill((char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1)), PART - PAGE);
+	role_start("child", map_new, NULL);
+	role_start("child2", NULL, NULL);
+	map_new(NULL);
+	role_start("late_child", NULL, NULL);
+	fill(map_small(PART), PART);
+}
+
+/* Mapped before the fork, touched after it: nothing of it is shared. */
+static void shape_cow_lazy(void)
+{
+	static struct area a;
+
+	a = area_of(map_small(3 * PART), 2 * PART);
+	fill(a.p + 2 * PART, PAGE);
+	role_start("child", fill_area, &a);
+	fill(a.p, PART);
+	role_start("reader", touch_area, &a);
+}
+
+/* ---- areas that were split ---- */
+
+/* Cuts the middle out of the areas in several ways, each process at another place. */
+static void split(size_t shift)
+{
+	protect(area[0] + shift, 64 * PAGE, PROT_READ);
+	protect(area[1] + shift, 64 * PAGE, PROT_NONE);
+	munmap(area[2] + shift, 64 * PAGE);
+	advise(area[3] + shift, 64 * PAGE, MADV_DONTNEED);
+	/* Makes the inherited area several, of which one page of each is written again. */
+	for (size_t i = 0; i < 64; i += 2) {
+		protect(area[4] + shift + i * PAGE, PAGE, PROT_READ);
+		fill(area[4] + shift + (i + 1) * PAGE, PAGE);
+	}
+	advise(area[5] + shift, 64 * PAGE, MADV_FREE);
+}
+
+static void split_child(void *unused)
+{
+	(void)unused;
+	split(32 * PAGE);
+}
+
+static void shape_cow_split(void)
+{
+	areas_begin(6, PART);
+	protect(area[0] + 100 * PAGE, 17 * PAGE, PROT_READ);
+	role_start("child", split_child, NULL);
+	role_start("child2", NULL, NULL);
+	split(60 * PAGE);
+	role_start("late_child", split_child, NULL);
+}
+
+/* ---- areas that were moved ---- */
+
+static char *move(char *p, size_t size, size_t new_size, int flags)
+{
+	char *to = map_small(new_size + PAGE) + PAGE;
+
+	p = mremap(p, size, new_size, MREMAP_MAYMOVE | MREMAP_FIXED | flags, to);
+	if (p == MAP_FAILED)
+		shape_fail("mremap");
+	return p;
+}
+
+static void move_areas(void *unused)
+{
+	(void)unused;
+	fill(move(area[0], PART, PART, 0), PART / 4);
+	/* The place stays as an empty area, and is used again. */
+	move(area[1], PART, PART, MREMAP_DONTUNMAP);
+	fill(area[1], PART / 8);
+	move(area[2] + PART / 4, PART / 2, PART / 2, 0);
+	move(area[3], PART, PART / 2, 0);
+}
+
+static void shape_cow_mremap(void)
+{
+	areas_begin(5, PART);
+	area[4] = move(area[4], PART, 2 * PART, 0);
+	fill(area[4] + PART, PART / 2);
+	role_start("child", move_areas, NULL);
+	role_start("child2", NULL, NULL);
+	move_areas(NULL);
+	fill(area[4], PART / 4);
+	role_start("late_child", NULL, NULL);
+}
+
+/* ---- locked ---- */
+
+static void lock_some(void *unused)
+{
+	(void)unused;
+	if (mlock(area[1], PART))
+		shape_skip("mlock is not allowed");
+}
+
+static void shape_cow_mlock(void)
+{
+	areas_begin(2, 2 * PART);
+	if (mlock(area[0], PART))
+		shape_skip("mlock is not allowed");
+	role_start("child", NULL, NULL);
+	/* Locking writable memory is as good as writing it. */
+	role_start("locker", lock_some, NULL);
+}
+
+const struct shape cow_area_shapes[] = {
+	{"cow_dontfork", "areas that fork leaves out or empties", shape_cow_dontfork},
+	{"cow_after", "areas mapped or grown after the fork", shape_cow_after},
+	{"cow_lazy", "an area first touched after the fork", shape_cow_lazy},
+	{"cow_split", "areas split after the fork by mprotect, munmap, madvise", shape_cow_split},
+	{"cow_mremap", "areas moved before and after the fork", shape_cow_mremap},
+	{"cow_mlock", "areas locked before and after the fork", shape_cow_mlock},
+	{},
+};
