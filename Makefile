@@ -202,7 +202,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN)
+test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
@@ -213,6 +213,11 @@ test-all: deps-all
 
 check:
 	@tests/check
+
+# A live test that needs the library, for what the program decides by itself.
+$(B)/readers: tests/live/readers.c $(call LIBOF,source model proc base)
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
 
 $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,source model proc base)
 	$(SAY) LINK $@

@@ -23,12 +23,10 @@ struct calibration {
 };
 
 /* The number of the page at `addr` in the tables of w->pgd, 0 if there is none. */
-__noinline __u64 find_pfn(struct page_walk *w, __u64 addr)
+static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 {
 	__u64 pfn;
 
-	if (!w)
-		return 0;
 	w->addr = addr;
 	w->end = ~0ULL;
 	find_region(w);

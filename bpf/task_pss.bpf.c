@@ -27,84 +27,104 @@ struct visit {
 	__u64 leader;
 	__u64 mm_id;
 	__u64 cursor;
+	__u64 ksm_pages;
+	__s64 anon_pages;
+	__s64 swap_pages;
+	__u32 flags;
+	__u32 valid;
 	__u32 write_protect_seq;
-	bool exclusive;
-	bool has_swap;
-	bool has_huge;
 };
 
-static __noinline bool show_counters(struct bpf_iter__task *ctx, struct visit *v)
+static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 {
 	struct zmem_record r = {};
 
 	if (!read_task(v->leader, &r))
 		return false;
 	if (r.kind != ZMEM_PROCESS) {
-		bpf_seq_write(ctx->meta->seq, &r, ZMEM_RECORD_SHORT);
+		bpf_seq_write(seq, &r, ZMEM_RECORD_SHORT);
 		return false;
 	}
 	v->mm_id = r.mm_id;
+	v->ksm_pages = r.ksm_pages;
+	v->flags = r.flags;
+	v->valid = r.valid;
 	v->write_protect_seq = r.write_protect_seq;
-	v->exclusive = !(r.flags & ZMEM_FORKED) && (r.valid & ZMEM_VALID_SHARING) &&
-		       !r.write_protect_seq && !r.ksm_pages;
-	v->has_swap = r.rss[ZMEM_RSS_SWAP];
-	v->has_huge = r.rss[ZMEM_RSS_ANON] >= PMD_PAGES;
+	v->anon_pages = r.rss[ZMEM_RSS_ANON];
+	v->swap_pages = r.rss[ZMEM_RSS_SWAP];
 	r.size = sizeof(struct zmem_pss_record);
 	r.valid |= ZMEM_VALID_PAGES;
-	return bpf_seq_write(ctx->meta->seq, &r, sizeof(r)) == 0;
+	return bpf_seq_write(seq, &r, sizeof(r)) == 0;
 }
 
 /* The mm is still the process's, and no more shared than it was. */
-static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, __u64 mm_addr)
+static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, __u64 mm_addr,
+				       bool exclusive)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 
 	return kaddr(task, mm) == mm_addr &&
 	       kget(mm, write_protect_seq.sequence) == v->write_protect_seq &&
-	       (!v->exclusive || !kget(mm, ksm_merging_pages));
+	       (!exclusive || !kget(mm, ksm_merging_pages));
 }
 
-static __noinline void show_pages(struct bpf_iter__task *ctx, struct visit *v)
+/* A global function, as walk_pages() is. w is all 0. */
+__noinline int walk_task(struct visit *v, struct page_walk *w)
 {
-	const struct task_struct *leader = kcast(struct task_struct, v->leader);
-	struct page_walk w = {.mm = kaddr(leader, mm), .next = v->cursor};
-	__u64 task_addr = v->leader;
 	const struct scramble *key;
 	const struct layout *at;
+	__u64 task_addr;
 	__u32 zero = 0;
+	bool exclusive;
 
+	if (!v || !w)
+		return 0;
 	at = bpf_map_lookup_elem(&layout, &zero);
 	key = bpf_map_lookup_elem(&scramble, &zero);
 	if (!at || !key)
-		return;
-	if (!w.mm) {
+		return 0;
+	w->pages.flags = ZMEM_WALK_OFF;
+	if (!at->top_shift)
+		return 0;
+	task_addr = v->leader;
+	w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
+	if (!w->mm) {
 		task_addr = find_mm_thread(v->leader);
 		if (task_addr)
-			w.mm = kaddr(kcast(struct task_struct, task_addr), mm);
+			w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
 	}
-	if (!at->top_shift) {
-		w.pages.flags = ZMEM_WALK_OFF;
-	} else if (!w.mm || scrambled(key, w.mm) != v->mm_id) {
-		w.pages.flags = ZMEM_WALK_MOVED;
-	} else {
-		w.at = *at;
-		w.pages.flags = v->exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
-		w.has_swap = v->has_swap;
-		w.has_huge = v->has_huge;
-		walk_pages(&w);
-		read_rss(w.mm, (struct rss_pages *)w.pages.rss);
-		barrier();
-		if (!walk_holds(v, task_addr, w.mm))
-			w.pages.flags |= ZMEM_WALK_MOVED;
-	}
-	bpf_seq_write(ctx->meta->seq, &w.pages, sizeof(w.pages));
+	w->pages.flags = ZMEM_WALK_MOVED;
+	if (!w->mm || scrambled(key, w->mm) != v->mm_id)
+		return 0;
+	exclusive = !(v->flags & ZMEM_FORKED) && (v->valid & ZMEM_VALID_SHARING) &&
+		    !v->write_protect_seq && !v->ksm_pages;
+	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
+	w->at = *at;
+	w->next = v->cursor;
+	w->has_swap = v->swap_pages != 0;
+	w->has_huge = v->anon_pages >= PMD_PAGES;
+	walk_pages(w);
+	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
+	barrier();
+	if (!walk_holds(v, task_addr, w->mm, exclusive))
+		w->pages.flags |= ZMEM_WALK_MOVED;
+	return 0;
+}
+
+static __noinline void show_pages(struct seq_file *seq, struct visit *v)
+{
+	struct page_walk w = {};
+
+	walk_task(v, &w);
+	bpf_seq_write(seq, &w.pages, sizeof(w.pages));
 }
 
 SEC("iter/task")
 int task_pss(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct seq_file *seq;
 	struct visit v = {};
 
 	if (!task)
@@ -114,7 +134,9 @@ int task_pss(struct bpf_iter__task *ctx)
 		return 0;
 	if (!reader_wants(v.leader, &v.cursor))
 		return 0;
-	if (show_counters(ctx, &v))
-		show_pages(ctx, &v);
+	/* Once: each step from the context on has the verifier search the kernel's types. */
+	seq = ctx->meta->seq;
+	if (show_counters(seq, &v))
+		show_pages(seq, &v);
 	return 0;
 }

@@ -36,24 +36,27 @@ struct {
 	__type(value, struct layout);
 } layout SEC(".maps");
 
+/* Small members: with the frames below it this has to fit into 512 bytes of stack. */
 struct page_walk {
 	struct layout at;
 	__u64 mm;
 	__u64 pgd;
-	__u32 has_swap; /* the process has swap entries */
-	__u32 has_huge; /* it has enough anonymous memory for a huge page */
+	__u8 has_swap; /* the process has swap entries */
+	__u8 has_huge; /* it has enough anonymous memory for a huge page */
+	__u8 done;     /* the last mapping was taken */
 
-	/* The mapping under way, as far as it is not yet walked. */
-	__u64 addr;
-	__u64 end;
-	__u64 stop;	 /* PMD_BITS; PUD_BITS: it is only searched for huge pages */
-	__u64 may_share; /* its anonymous pages may be others', too */
+	/* The mapping under way: */
+	__u8 stop;	/* PMD_BITS; PUD_BITS: it is only searched for huge pages */
+	__u8 may_share; /* its anonymous pages may be others', too */
 	/*
 	 * Which of its pages are anonymous: those whose folio->mapping has a bit of anon_mask set;
 	 * with anon_all 1, all. Numbers, for arithmetic in place of branches.
 	 */
-	__u64 anon_mask;
-	__u64 anon_all;
+	__u8 anon_mask;
+	__u8 anon_all;
+	__u8 slot;  /* in a leaf of the maple tree, the next one's */
+	__u64 addr; /* as far as it is not yet walked */
+	__u64 end;
 
 	/* What maps the 2 MiB at `region`: a table of entries, or one huge page from `huge` on. */
 	__u64 region;
@@ -65,8 +68,6 @@ struct page_walk {
 	__u64 next;
 	__u64 entry;
 	__u64 max;
-	__u64 slot;
-	__u64 done;
 
 	/* Pages in a row that are alike (PAGE_KEY) and not yet counted. */
 	__u64 run;

@@ -47,6 +47,8 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
+/* From now on a process gets no more than that, for what is not worth waiting for. */
+void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
 /* How many smaps_rollup were read so far. */
 size_t pool_rollups(const struct proc_pool *pool);
 void proc_pool_free(struct proc_pool *pool);

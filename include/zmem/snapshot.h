@@ -101,6 +101,12 @@ static inline void process_set(struct process *p, enum counter c, uint64_t bytes
 	p->have |= COUNTER_BIT(c);
 }
 
+/*
+ * Why a process has swap_pss or has none: as PSS, but where others may share its swap entries the
+ * kernel's page tables do not tell how many (unsupported).
+ */
+enum pss_status process_swap_pss_status(const struct process *p);
+
 /* Recomputes rss, pss_swap and shared from what they are made of. */
 void process_derive(struct process *p);
 

@@ -281,8 +281,9 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 
 /* ---- PSS of the kernel against smaps_rollup ---- */
 
-/* What may be read for a check without asking: it takes its mmap_lock for a fraction of a ms. */
-#define VERIFY_SMALL (32ULL << 20)
+/* What may be read for a check without asking: it takes its mmap_lock for less than 0.1 ms. */
+#define VERIFY_SMALL	   (8ULL << 20)
+#define VERIFY_DEADLINE_MS 100
 
 static bool may_verify(const struct session *s, const struct process *p)
 {
@@ -326,6 +327,8 @@ int pss_verify(struct session *s)
 	count = s->options->verify ? choose(s, row) : 0;
 	if (!count)
 		return 0;
+	/* One that hangs is nothing to wait for: its PSS is known. */
+	pool_hurry(s->pool, VERIFY_DEADLINE_MS);
 	r = pool_read(s->pool, POOL_ROLLUP, false, row, count, result);
 	if (r < 0)
 		return r;

@@ -293,6 +293,14 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	return pool->workers || !count ? 0 : r;
 }
 
+void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)
+{
+	int64_t ns = (int64_t)deadline_ms * 1000000;
+
+	if (pool->patience_ns > ns)
+		pool->patience_ns = ns;
+}
+
 size_t pool_rollups(const struct proc_pool *pool)
 {
 	return pool->rollups;

@@ -82,6 +82,13 @@ struct process *snapshot_add(struct snapshot *s)
 	return p;
 }
 
+enum pss_status process_swap_pss_status(const struct process *p)
+{
+	if (p->pss_status == PSS_OK && !process_has(p, COUNTER_SWAP_PSS))
+		return PSS_UNSUPPORTED;
+	return p->pss_status;
+}
+
 void process_derive(struct process *p)
 {
 	uint64_t *v = p->value;

@@ -341,6 +341,8 @@ static void put_process(struct json_writer *w, const struct process *p, uint64_t
 	json_string(w, pss_source_name(p->pss_source));
 	JSON_KEY(w, "pss_status");
 	json_string(w, pss_status_name(p->pss_status));
+	JSON_KEY(w, "swap_pss_status");
+	json_string(w, pss_status_name(process_swap_pss_status(p)));
 	put_counters(w, p->have, p->value);
 	json_end(w, '}');
 }

@@ -12,6 +12,17 @@ static void destroy_skeleton(void *skel)
 	PASTE(SKEL, __destroy)(skel);
 }
 
+/* The programs hold the maps; what is left of 16 descriptors (ulimit -n) is for reading. */
+static void close_maps(struct SKEL *skel)
+{
+	struct bpf_map_desc *map = (struct bpf_map_desc *)&skel->maps;
+
+	for (size_t i = 0; i < sizeof(skel->maps) / sizeof(*map); i++) {
+		close(map[i].map_fd);
+		map[i].map_fd = 0;
+	}
+}
+
 int LOAD(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 {
 	struct SKEL *skel = PASTE(SKEL, __open)();
@@ -28,6 +39,7 @@ int LOAD(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 		destroy_skeleton(skel);
 		return r;
 	}
+	close_maps(skel);
 	*ret = (struct light){
 		.iter_fd = skel->progs.ITER.prog_fd,
 		.setup_fd = skel->progs.cpu_offset_setup.prog_fd,

@@ -65,13 +65,13 @@ const struct diag_note *source_reason(const struct diag *diag)
 }
 
 /*
- * What libbpf cannot do better than the light skeleton: a kernel without the kfunc (ENOENT), and a
- * process without the privilege. It is slow, so these two are not tried.
+ * What libbpf cannot do better than the light skeleton: a kernel without the kfunc (ENOENT), a
+ * process without the privilege, or without file descriptors. It is slow, so these are not tried.
  */
 static bool hopeless(const struct source_ops *ops, int light_error)
 {
 	return (ops == &source_pss_full || ops == &source_bpf_full) &&
-	       (light_error == -ENOENT || light_error == -EPERM);
+	       (light_error == -ENOENT || light_error == -EPERM || light_error == -EMFILE);
 }
 
 /* Why the pages are not walked by what was opened in the end. */

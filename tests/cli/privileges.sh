@@ -202,10 +202,15 @@ in_pidns 'mount -t proc proc /proc || exit 99; sleep 1000 & "$ZMEM" -J; kill $!'
 expect_json 'a pid namespace: its processes by its numbers' '.source.counters == "bpf" and
 	([.processes[].pid] | sort | .[0] == 1 and length == 3) and all(.processes[]; .pss_bytes > 0)'
 # shellcheck disable=SC2016
-in_pidns 'sleep 1000 & "$ZMEM" -J; kill $!'
+in_pidns 'sleep 1000 & "$ZMEM" -J --pss rollup; kill $!'
 expect_json "a pid namespace with another's /proc: no stranger's PSS" \
 	'.collection.complete == false and ([.processes[].pid] | max < 100) and
 	 all(.processes[]; .pss_bytes == null and .pss_status == "unsupported" and .cgroup == null)'
+# shellcheck disable=SC2016
+in_pidns 'sleep 1000 & "$ZMEM" -J; kill $!'
+expect_json "a pid namespace with another's /proc: PSS from the kernel needs none" \
+	'([.processes[].pid] | max < 100) and
+	 all(.processes[]; .pss_bytes > 0 and .pss_source == "kernel" and .cgroup == null)'
 user='setpriv --reuid=65534 --regid=65534 --clear-groups'
 in_pidns "mount -t proc -o hidepid=2 proc /proc || exit 99; sleep 1000 &
 	$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -J -q; kill \$!"

@@ -45,13 +45,18 @@ ends() {
 for where in exec mmap; do
 	stuck_begin $where
 	[ -n "$stuck" ] || continue
-	if ends "in $where, alone" -J -p "$stuck"; then
+	if ends "in $where, page tables" -J --verify all -p "$stuck"; then
+		expect_json "in $where: its page tables hang nobody" '.processes[0] |
+			.pss_source == "kernel" and .pss_bytes > 0 and .pss_bytes <= .rss_bytes'
+		expect_json "in $where: then nothing is missing" '.collection.complete == true'
+	fi
+	if ends "in $where, alone" -J --pss rollup -p "$stuck"; then
 		expect_json "in $where: counters are there, PSS is not, for a reason" \
 			'.processes[0] | .rss_bytes > 0 and .pss_bytes == null and .pss_status == "timeout"'
 		expect_json "in $where: that is incomplete" '.collection.complete == false and
 			.collection.timeout == 1'
 	fi
-	if ends "in $where, among all" -J; then
+	if ends "in $where, among all" -J --pss rollup; then
 		expect_json "in $where, among all: the others have their PSS" \
 			'([.processes[] | select(.pss_status == "ok")] | length) > 3 and
 			 (.processes[] | select(.pid == $pid) | .pss_status == "timeout")' --argjson pid "$stuck"
@@ -59,13 +64,13 @@ for where in exec mmap; do
 	ends "in $where, its command line" --pss none -o +cmdline -p "$stuck"
 	ends "in $where, its cgroup" --pss none -o +unit,cgroup -p "$stuck"
 	ends "in $where, a pattern" --pss none -f '^zmem-bpf$'
-	ends "in $where, table" -p "$stuck"
+	ends "in $where, table" --pss rollup -p "$stuck"
 	expect_out "in $where, table: the total line says so" 'timeout'
 	if [ $where = exec ]; then
 		# With --source proc it would not end: stat itself blocks, for ps, too (README.md, limits).
 		# Waiting for it, it can still be interrupted, and leaves nothing.
 		mkdir "$TMP/dir"
-		"$ZMEM" --output "$TMP/dir/file" -p "$stuck" 2>/dev/null &
+		"$ZMEM" --pss rollup --output "$TMP/dir/file" -p "$stuck" 2>/dev/null &
 		waiting=$!
 		sleep 0.3
 		kill -TERM "$waiting"

@@ -44,6 +44,7 @@ static inline void sample_init(struct sample *s)
 	snap->process = s->process;
 	snap->time_ms = 1767225599987; /* 2025-12-31T23:59:59.987Z */
 	snap->counters_source = FROM_BPF;
+	snap->pss_fallback_reason = "this kernel has no bpf_rdonly_cast()";
 	snap->host = (struct host_info){.name = "box",
 					.boot_id = "0f4cdd1a-6c2e-4d4b-9f0e-0123456789ab",
 					.kernel_release = "6.18.5",

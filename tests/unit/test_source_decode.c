@@ -215,16 +215,16 @@ static void test_random(void **state)
 	(void)state;
 	srand(1);
 	for (int round = 0; round < 20000; round++) {
-		struct zmem_record r;
+		struct zmem_pss_record r;
 		unsigned char *bytes = (unsigned char *)&r;
 
 		for (size_t i = 0; i < sizeof(r); i++)
 			bytes[i] = (unsigned char)(rand() >> 7);
-		r.version = ZMEM_RECORD_VERSION;
-		r.kind = ZMEM_PROCESS;
-		r.size = sizeof(r);
+		r.record.version = ZMEM_RECORD_VERSION;
+		r.record.kind = ZMEM_PROCESS;
+		r.record.size = r.record.valid & ZMEM_VALID_PAGES ? sizeof(r) : sizeof(r.record);
 		snapshot_clear(&s);
-		decode_one(&s, &r);
+		decode_one(&s, &r.record);
 		assert_int_equal(snapshot_finish(&s), 0);
 		if (process_has(&s.process[0], COUNTER_RSS_ANON) && !s.process[0].rss_delta[1])
 			assert_true(s.process[0].value[COUNTER_RSS_ANON] <= limits.ram_bytes);

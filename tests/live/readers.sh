@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Several readers of one program, on processes enough that their work overlaps.
+. "$(dirname "$0")/../support/lib.sh"
+
+need_bpf readers || exit 0
+coproc FLEET { "$O/fleet" 300 1024; }
+read -r _ <&"${FLEET[0]}"
+"$B/readers" fleet 50
+kill "$FLEET_PID" 2>/dev/null

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What a walk of pages is worth: pages_vouched(), pages_add(), and what is decoded from it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "source/record_decode.h"
+
+#define PAGE	 4096ull
+#define PART(n)	 ((PAGE << ZMEM_PSS_SHIFT) / (n))
+#define WHOLE(n) ((n)*PART(1))
+
+static const struct decode_limits limits = {.page_size = PAGE, .ram_bytes = 1ull << 40};
+
+/*
+ * 100 pages of files, 60 of them shared by 3; 50 anonymous, of which 10 were looked at, 4 of those
+ * shared by 2; 8 of shared memory, shared by 4; 5 swapped out.
+ */
+static struct zmem_pss_record sample(void)
+{
+	struct zmem_pss_record r = {
+		.record = {.size = sizeof(r),
+			   .version = ZMEM_RECORD_VERSION,
+			   .kind = ZMEM_PROCESS,
+			   .valid = ZMEM_VALID_RSS | ZMEM_VALID_SHARING | ZMEM_VALID_PAGES,
+			   .pid = 42,
+			   .start_boottime_ns = 1000,
+			   .mm_id = 99,
+			   .flags = ZMEM_FORKED,
+			   .write_protect_seq = 2},
+		.pages = {.unique = 46, .huge = 512},
+	};
+	const long long rss[] = {[ZMEM_RSS_FILE] = 100,
+				 [ZMEM_RSS_ANON] = 50,
+				 [ZMEM_RSS_SWAP] = 5,
+				 [ZMEM_RSS_SHMEM] = 8};
+
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		r.record.rss[i] = r.pages.rss[i] = rss[i];
+	r.pages.seen[ZMEM_RSS_FILE] = 100;
+	r.pages.seen[ZMEM_RSS_ANON] = 10;
+	r.pages.seen[ZMEM_RSS_SHMEM] = 8;
+	r.pages.pss[ZMEM_RSS_FILE] = WHOLE(40) + 60 * PART(3);
+	r.pages.pss[ZMEM_RSS_ANON] = WHOLE(6) + 4 * PART(2);
+	r.pages.pss[ZMEM_RSS_SHMEM] = 8 * PART(4);
+	return r;
+}
+
+static struct process decoded(const struct zmem_pss_record *r)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+
+	assert_int_equal(record_decode(r, sizeof(*r), &limits, &s), sizeof(*r));
+	return s.process[0];
+}
+
+static void test_figures(void **state)
+{
+	struct zmem_pss_record r = sample();
+	struct process p = decoded(&r);
+
+	(void)state;
+	assert_int_equal(p.pss_status, PSS_OK);
+	assert_int_equal(p.pss_source, PSS_FROM_KERNEL);
+	/* 40 that were not looked at and 6 that were, 4 halves. */
+	assert_int_equal(p.value[COUNTER_PSS_ANON], 48 * PAGE);
+	assert_int_equal(p.value[COUNTER_PSS_FILE], (WHOLE(40) + 60 * PART(3)) >> ZMEM_PSS_SHIFT);
+	assert_int_equal(p.value[COUNTER_PSS_SHMEM], 2 * PAGE);
+	assert_int_equal(p.value[COUNTER_PSS], (WHOLE(90) + 60 * PART(3)) >> ZMEM_PSS_SHIFT);
+	assert_int_equal(p.value[COUNTER_USS], 86 * PAGE);
+	assert_int_equal(p.value[COUNTER_THP], 512 * PAGE);
+	/* No swap entry was seen where pages may be shared: all are private. */
+	assert_int_equal(p.value[COUNTER_SWAP_PSS], 5 * PAGE);
+}
+
+static void test_shared_swap_is_unknown(void **state)
+{
+	struct zmem_pss_record r = sample();
+	struct process p;
+
+	(void)state;
+	r.pages.seen[ZMEM_RSS_SWAP] = 1;
+	p = decoded(&r);
+	assert_int_equal(p.pss_status, PSS_OK);
+	assert_true(process_has(&p, COUNTER_PSS));
+	assert_false(process_has(&p, COUNTER_SWAP_PSS));
+	assert_int_equal(process_swap_pss_status(&p), PSS_UNSUPPORTED);
+}
+
+/* One of all that must add up does not: no PSS, and nothing else is lost. */
+static void assert_not_vouched(const struct zmem_pss_record *r)
+{
+	struct process p = decoded(r);
+
+	assert_false(pages_vouched(r));
+	assert_int_equal(p.pss_status, PSS_SKIPPED);
+	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
+	assert_false(process_has(&p, COUNTER_PSS));
+	assert_false(process_has(&p, COUNTER_USS));
+	assert_false(process_has(&p, COUNTER_SWAP_PSS));
+}
+
+static void test_not_vouched(void **state)
+{
+	(void)state;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		struct zmem_pss_record r = sample();
+
+		r.pages.rss[i]++; /* moved meanwhile */
+		assert_not_vouched(&r);
+	}
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		struct zmem_pss_record r = sample();
+
+		if (i == ZMEM_RSS_SWAP)
+			continue;
+		r.pages.seen[i] += i == ZMEM_RSS_ANON ? 41 : 1; /* more than there are */
+		assert_not_vouched(&r);
+	}
+	for (int bit = 0; bit < 32; bit++) {
+		struct zmem_pss_record r = sample();
+
+		r.pages.flags |= 1u << bit; /* a flag nobody knows is no good sign, either */
+		if (1u << bit != ZMEM_WALK_EXCLUSIVE)
+			assert_not_vouched(&r);
+	}
+}
+
+static void test_not_whole(void **state)
+{
+	struct zmem_pss_record r = sample();
+
+	(void)state;
+	assert_true(pages_vouched(&r));
+	r.pages.cursor = 0x1000;
+	assert_not_vouched(&r);
+	r = sample();
+	r.record.valid &= ~ZMEM_VALID_SHARING;
+	assert_not_vouched(&r);
+	r = sample();
+	r.pages.seen[ZMEM_RSS_FILE]--;
+	assert_not_vouched(&r);
+}
+
+/* Anonymous memory that nobody can share may come and go while the files are looked at. */
+static void test_exclusive_may_move(void **state)
+{
+	struct zmem_pss_record r = sample();
+
+	(void)state;
+	r.pages.flags = ZMEM_WALK_EXCLUSIVE;
+	r.pages.rss[ZMEM_RSS_ANON] += 1000;
+	r.pages.rss[ZMEM_RSS_SWAP] -= 5;
+	assert_true(pages_vouched(&r));
+	assert_int_equal(decoded(&r).value[COUNTER_PSS_ANON], 48 * PAGE);
+	r.pages.rss[ZMEM_RSS_FILE]++;
+	assert_false(pages_vouched(&r));
+}
+
+static void test_odd_is_told(void **state)
+{
+	struct zmem_pss_record r = sample();
+
+	(void)state;
+	assert_false(decoded(&r).pages_odd);
+	r.pages.flags = ZMEM_WALK_ODD;
+	assert_true(decoded(&r).pages_odd);
+}
+
+/* A walk in two visits is the walk in one. */
+static void test_add(void **state)
+{
+	struct zmem_pss_record whole = sample(), sum = sample(), part = sample();
+	struct process p, want = decoded(&whole);
+
+	(void)state;
+	sum.pages.cursor = 0x7000;
+	sum.pages.seen[ZMEM_RSS_FILE] = 40;
+	sum.pages.pss[ZMEM_RSS_FILE] = WHOLE(40);
+	sum.pages.unique = 40;
+	sum.pages.huge = 0;
+	part.pages.seen[ZMEM_RSS_FILE] = 60;
+	part.pages.pss[ZMEM_RSS_FILE] = 60 * PART(3);
+	part.pages.unique = 6;
+	part.pages.seen[ZMEM_RSS_ANON] = part.pages.pss[ZMEM_RSS_ANON] = 0;
+	part.pages.seen[ZMEM_RSS_SHMEM] = part.pages.pss[ZMEM_RSS_SHMEM] = 0;
+	assert_false(pages_vouched(&sum));
+	pages_add(&sum, &part);
+	assert_true(pages_vouched(&sum));
+	p = decoded(&sum);
+	assert_memory_equal(p.value, want.value, sizeof(p.value));
+}
+
+/* A visit to another process, mm or moment spoils the sum. */
+static void test_add_of_another(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		struct zmem_pss_record sum = sample(), part = sample();
+
+		memset(part.pages.seen, 0, sizeof(part.pages.seen));
+		part.record.mm_id += i == 0;
+		part.record.start_boottime_ns += i == 1;
+		part.record.write_protect_seq += i == 2;
+		part.pages.flags ^= i == 3 ? ZMEM_WALK_EXCLUSIVE : 0;
+		part.record.rss[ZMEM_RSS_ANON] += i == 4;
+		pages_add(&sum, &part);
+		assert_false(pages_vouched(&sum));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_shared_swap_is_unknown),
+		cmocka_unit_test(test_not_vouched),
+		cmocka_unit_test(test_not_whole),
+		cmocka_unit_test(test_exclusive_may_move),
+		cmocka_unit_test(test_odd_is_told),
+		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_add_of_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
