@@ -67,7 +67,7 @@ help:
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev bpftool libcmocka-dev python3-jsonschema jq
-DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils valgrind clang-format git
+DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git
 
 define install_missing
 @missing=; for p in $(1); do \

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# For tests/vm/run: which kernels Debian's archive has, and how they get into the cache.
+# The suites the machine is configured for come first. What they lack is looked for in the archive's
+# other suites, with package lists of our own in the cache: the machine's apt stays as it is.
+CACHE=$(realpath -m "${ZMEM_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/zmem-bpf-vm}")
+# By their code names: caches of the archive were weeks behind for stable-backports, while they were not
+# for the name it stands for. A suite that is not there (yet) costs the others nothing; sid goes on.
+OTHER_SUITES='bullseye bookworm bookworm-backports trixie trixie-backports forky forky-backports sid
+experimental'
+OTHER_SECURITY='bullseye-security bookworm-security trixie-security forky-security'
+MODULES='lzo lzo-rle zram'
+# An image of a container may have turned apt's cache off, without which each call takes seconds.
+OTHER_APT=(
+	-o "Dir::Etc::sourcelist=$CACHE/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
+	-o "Dir::State::lists=$CACHE/apt/lists" -o "Dir::State::status=$CACHE/apt/status"
+	-o "Dir::Cache=$CACHE/apt" -o Dir::Cache::pkgcache=pkgcache.bin
+	-o Dir::Cache::srcpkgcache=srcpkgcache.bin
+)
+declare -A ROWS=() REFRESHED=()
+SUITES=configured # or other
+
+# of_suites TOOL ARG…: an apt tool, of the suites that SUITES says.
+of_suites() {
+	local tool=$1
+	shift
+	[ "$SUITES" = configured ] || set -- "${OTHER_APT[@]}" "$@"
+	"$tool" "$@"
+}
+
+# A row for each kernel package named on standard input, oldest first: VERSION PACKAGE PART…; the
+# parts hold the kernel and its modules, which since 6.19 are two other packages. What depends on
+# another image is a metapackage.
+describe() {
+	local names
+	mapfile -t names
+	[ ${#names[@]} -gt 0 ] || return
+	of_suites apt-cache show --no-all-versions "${names[@]}" 2>/dev/null | awk '
+		function row(   n, word, i, parts) {
+			n = split(depends, word, /[ ,|]+/)
+			for (i = 1; i <= n; i++)
+				if (word[i] ~ /^linux-(binary|modules)-/ && word[i] !~ /-unsigned-/)
+					parts = parts " " word[i]
+			if (package && depends !~ /[ ,|]linux-image-/)
+				print version, package (parts ? parts : " " package)
+			package = version = depends = ""
+		}
+		/^Package: / { package = $2 }
+		/^Version: / { version = $2 }
+		/^Depends: / { depends = $0 }
+		/^$/ { row() }
+		END { row() }' | sort -V
+}
+
+# The rows of SUITES, in ROWS.
+read_rows() {
+	ROWS[$SUITES]=$(of_suites apt-cache pkgnames linux-image- 2>/dev/null |
+		grep -E '^linux-image-[0-9].*cloud-amd64$' | describe)
+}
+
+refresh_configured() {
+	local sudo=
+	[ "$(id -u)" = 0 ] || sudo='sudo -n'
+	$sudo apt-get update -qq >/dev/null 2>&1
+}
+
+# The archives are those the machine has its packages from, and the keyrings, too.
+write_sources() {
+	local label url entry suites suite keyring
+	while IFS='|' read -r label url entry; do
+		case $label in
+		Debian) suites=$OTHER_SUITES ;;
+		Debian-Security) suites=$OTHER_SECURITY ;;
+		*) continue ;;
+		esac
+		keyring=$(sed -n 's/^Signed-By: *\(\/[^ ]*\).*/\1/p
+			s/^deb.*signed-by=\(\/[^] ]*\).*/\1/p' "${entry%:*}" | head -n 1)
+		for suite in $suites; do
+			echo "deb [target=Packages lang=none${keyring:+ signed-by=$keyring}] $url $suite main"
+		done
+	done < <(apt-get indextargets --format '$(LABEL)|$(REPO_URI)|$(SOURCESENTRY)' 'Origin: Debian' \
+		'Component: main' 'Created-By: Packages' | sort -u -t '|' -k 1,2)
+}
+
+refresh_other() {
+	mkdir -p "$CACHE/apt/lists/partial" "$CACHE/apt/archives/partial" &&
+		write_sources >"$CACHE/apt/sources.list" && : >"$CACHE/apt/status" || return
+	apt-get "${OTHER_APT[@]}" update -q >"$CACHE/apt/update.log" 2>&1
+	touch "$CACHE/apt/updated"
+}
+
+# Once a run. Fails if that was done.
+refresh() {
+	[ -z "${REFRESHED[$SUITES]:-}" ] || return
+	REFRESHED[$SUITES]=1
+	"refresh_$SUITES"
+	read_rows
+}
+
+# Lists of the other suites are good for a day.
+need_rows() {
+	[ -z "${ROWS[$SUITES]:-}" ] || return 0
+	if [ "$SUITES" = configured ] || [ -n "$(find "$CACHE/apt/updated" -mmin -1440 2>/dev/null)" ]; then
+		read_rows
+	fi
+	[ -n "${ROWS[$SUITES]:-}" ] || refresh
+}
+
+# The row of the newest kernel in SUITES that the argument names: a line (6.12), a release (7.2.9), the
+# newest line (7.x; of no release candidate, which only its line names) or a package.
+newest() {
+	case $1 in
+	linux-*) echo "linux-image-${1#linux-*-}" | describe ;;
+	*.x) grep "^${1%.x}\\." <<<"${ROWS[$SUITES]}" | grep -v '^[^ ]*~rc' ;;
+	*) grep "^${1//./\\.}[.~+-]" <<<"${ROWS[$SUITES]}" ;;
+	esac | tail -n 1
+}
+
+# Sets ROW, and SUITES to where it is.
+find_kernel() {
+	local row found=other
+	ROW=
+	for SUITES in configured other; do
+		need_rows
+		row=$(newest "$1")
+		[ "$(printf '%s\n' "$row" "$ROW" | sort -V | tail -n 1)" != "$ROW" ] || continue
+		ROW=$row found=$SUITES
+		case $1 in *.x) ;; *) break ;; esac
+	done
+	SUITES=$found
+	[ -n "$ROW" ]
+}
+
+# Sets ALL_LINES, oldest first.
+find_all_lines() {
+	for SUITES in configured other; do
+		need_rows
+	done
+	ALL_LINES=$(printf '%s\n' "${ROWS[@]}" | sed -nE 's/^([0-9]+\.[0-9]+).*/\1/p' | sort -Vu)
+}
+
+# The modules the guest loads, each after those it depends on, and their order. One that the kernel
+# has built in is no file.
+unpack_module() {
+	local root=$1 name=$2 file dep
+	grep -qx "$name" "$root/modules/order" && return
+	file=$(find "$root/lib/modules" "$root/usr/lib/modules" -name "${name//[-_]/[-_]}.ko*" \
+		2>/dev/null | head -n 1)
+	[ -n "$file" ] || return 0
+	case $file in
+	*.xz) xz -dc "$file" ;;
+	*.zst) zstd -dcq "$file" ;;
+	*) cat "$file" ;;
+	esac >"$root/modules/$name.ko" || return 1
+	for dep in $(tr '\0' '\n' <"$root/modules/$name.ko" | sed -n 's/^depends=//p' | tr , ' '); do
+		unpack_module "$root" "$dep" || return 1
+	done
+	echo "$name" >>"$root/modules/order"
+}
+
+unpack_modules() {
+	local name
+	: >"$1/modules/order"
+	for name in $MODULES; do
+		unpack_module "$1" "$name" || return 1
+	done
+	(cd "$1" && find modules | cpio -o -H newc --quiet >base.cpio)
+}
+
+# Since 6.19 the kernel lies among its modules.
+unpack_kernel() {
+	local kernel
+	for kernel in "$1"/usr/lib/modules/*/vmlinuz; do
+		[ ! -f "$kernel" ] || mv "$kernel" "$1/boot/vmlinuz-packaged"
+	done
+	ls "$1"/boot/vmlinuz-* >/dev/null
+}
+
+# The modules of some kernels leave the archive before the kernel does.
+download_row() {
+	local version package parts part deb
+	read -r version package parts <<<"$ROW"
+	cd "$1" || return
+	for part in $parts; do
+		case $part in linux-modules-*)
+			[ -n "$(of_suites apt-cache show "$part=$version" 2>/dev/null)" ] || continue
+			;;
+		esac
+		of_suites apt-get download -qq "$part=$version" || return
+	done
+	for deb in ./*.deb; do
+		dpkg-deb -x "$deb" . && rm -- "$deb" || return
+	done
+}
+
+# Downloads and unpacks what ROW says into the cache, whole or not at all. Sets DIR.
+fetch_row() {
+	local version package parts tmp
+	read -r version package parts <<<"$ROW"
+	DIR=$CACHE/${package}_${version//[^0-9A-Za-z.+~-]/_}
+	[ ! -d "$DIR" ] || return 0
+	mkdir -p "$CACHE" && tmp=$(mktemp -d "$CACHE/tmp.XXXXXX") || return
+	(download_row "$tmp") >"$CACHE/download.log" 2>&1 && mkdir -p "$tmp/boot" "$tmp/modules" &&
+		unpack_kernel "$tmp" && unpack_modules "$tmp" &&
+		rm -rf "$tmp/lib" "$tmp/usr" "$tmp/modules" && mv -T "$tmp" "$DIR" 2>/dev/null
+	rm -rf "$tmp"
+	[ -d "$DIR" ]
+}
+
+why_not_found() {
+	if [ -n "${ROWS[other]:-}" ]; then
+		echo 'no suite of the archive has such a kernel'
+	else
+		echo "the configured suites have no such kernel, the archive's others cannot be read:" \
+			"$(grep -m 1 '^E' "$CACHE/apt/update.log" 2>/dev/null)"
+	fi
+}
+
+# prepare_kernel KERNEL LABEL: finds and fetches it. Sets DIR, or prints why not. What has been replaced
+# by something newer since the lists were read gets a second try. Only the configured suites are promised
+# to be there.
+prepare_kernel() {
+	if ! find_kernel "$1" && ! { refresh && find_kernel "$1"; }; then
+		echo "skip $2: $(why_not_found)"
+	elif ! fetch_row && ! { refresh && find_kernel "$1" && fetch_row; }; then
+		[ "$SUITES" = configured ] && echo -n 'not ok' || echo -n skip
+		echo " $2: cannot download $(cut -d ' ' -f 2 <<<"$ROW")"
+	else
+		return 0
+	fi
+	return 1
+}
