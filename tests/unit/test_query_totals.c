@@ -110,6 +110,27 @@ static void test_without_memory(void **state)
 	assert_total(&t, COUNTER_SWAP_PSS, 2);
 }
 
+/* Shared swap that page tables do not tell of one is not told of all; what only lacks PSS is. */
+static void test_known_of_some(void **state)
+{
+	struct process a = process(100, 8), b = process(50, 8), c = process(7, 0);
+	struct process *rows[] = {&a, &b, &c};
+	struct totals t;
+
+	(void)state;
+	read_pss(&a, 60, 4);
+	read_pss(&b, 30, 4);
+	totals_sum(rows, 3, false, &t);
+	assert_total(&t, COUNTER_SWAP_PSS, 8);
+	assert_int_equal(t.pss_missing, 1);
+	b.have &= ~(COUNTER_BIT(COUNTER_SWAP_PSS) | COUNTER_BIT(COUNTER_PSS_SWAP));
+	totals_sum(rows, 3, false, &t);
+	assert_false(has(&t, COUNTER_SWAP_PSS));
+	assert_false(has(&t, COUNTER_PSS_SWAP));
+	assert_total(&t, COUNTER_PSS, 90);
+	assert_total(&t, COUNTER_SWAP, 16);
+}
+
 static void test_pruned(void **state)
 {
 	struct process a = process(100, 9), b = process(50, 0), c = process(7, 0);
@@ -140,6 +161,7 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_address_space_once),
 		cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_known_of_some),
 		cmocka_unit_test(test_pruned),
 	};
 
