@@ -12,11 +12,14 @@
 #include "base/cleanup.h"
 
 /*
- * On a machine that starts programs without end, those that share libc come and go in between two
- * equal readings about every fifth time.
+ * Where programs are started without end, those that share libc come and go between two equal
+ * readings, by chance and by the order in which the scheduler lets us and them run. So a difference
+ * counts only if nothing was started meanwhile, and if it is seen several times.
  */
-#define CHECK_ROUNDS	12
-#define VISITS_THAT_PAY 64
+#define CHECK_ROUNDS	  30
+#define QUIET_DIFFERENCES 6
+
+#define VISITS_THAT_PAY	  64
 
 /* The counters of those rows once more, at least. */
 static int collect_rows(struct session *s, struct process *const *rows, size_t count,
@@ -228,58 +231,75 @@ static void wait_a_little(int round)
 }
 
 /* A difference that stayed, in words: it is ours or the kernel's, and has to be seen. */
-static void tell_difference(struct session *s, const struct process *p,
+static void tell_difference(struct session *s, const struct process *now,
 			    const struct smaps_rollup *figures)
 {
-	if (p->pss_source != PSS_FROM_KERNEL)
+	if (!now || now->pss_source != PSS_FROM_KERNEL)
 		return;
 	s->exit_code = EXIT_DIFFERENT;
 	message_error("--verify: PID %d: PSS %" PRIu64 " bytes from the kernel, %" PRIu64
 		      " from smaps_rollup",
-		      p->pid, p->value[COUNTER_PSS], figures->value[ROLLUP_PSS]);
+		      now->pid, now->value[COUNTER_PSS], figures->value[ROLLUP_PSS]);
 }
 
-/* One reading of each between two of the counters. Returns how many are left to look at again. */
-static int check_round(struct session *s, struct process **row, size_t count, int round,
-		       struct pool_result *result, size_t *ret_left)
+/* Rows that are looked at again. */
+struct doubt {
+	struct process **row;
+	unsigned char *quiet; /* how often each differed while nothing was started */
+	struct pool_result *result;
+	size_t count;
+};
+
+/* One reading of each between two of the counters; keeps those that are not settled. */
+static int check_round(struct session *s, struct doubt *d, int round)
 {
 	cleanup(snapshot_done) struct snapshot before = {}, after = {};
+	uint64_t last_pid;
 	size_t left = 0;
+	bool quiet;
 	int r;
 
 	wait_a_little(round);
-	r = collect_rows(s, row, count, &before);
+	last_pid = loadavg_last_pid(s->proc.fd);
+	r = collect_rows(s, d->row, d->count, &before);
 	if (r == 0)
-		r = pool_read(s->pool, POOL_ROLLUP, false, row, count, result);
+		r = pool_read(s->pool, POOL_ROLLUP, false, d->row, d->count, d->result);
 	if (r == 0)
-		r = collect_rows(s, row, count, &after);
+		r = collect_rows(s, d->row, d->count, &after);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < count; i++) {
-		enum verdict v = judge(row[i], &result[i], &before, &after);
+	quiet = last_pid == loadavg_last_pid(s->proc.fd);
+	for (size_t i = 0; i < d->count; i++) {
+		enum verdict v = judge(d->row[i], &d->result[i], &before, &after);
 
-		if (round < CHECK_ROUNDS && v != VERDICT_SAME && v != VERDICT_GONE) {
-			row[left++] = row[i];
+		d->quiet[i] += quiet && v == VERDICT_DIFFERENT;
+		if (v == VERDICT_DIFFERENT && d->quiet[i] < QUIET_DIFFERENCES)
+			v = VERDICT_MOVED;
+		if (v == VERDICT_MOVED && round < CHECK_ROUNDS) {
+			d->quiet[left] = d->quiet[i];
+			d->row[left++] = d->row[i];
 			continue;
 		}
 		count_verdict(&s->snapshot.collection.cross_check, v);
 		if (v == VERDICT_DIFFERENT)
-			tell_difference(s, row[i], &result[i].figures);
+			tell_difference(s, find_again(&after, d->row[i]), &d->result[i].figures);
 	}
-	*ret_left = left;
+	d->count = left;
 	return 0;
 }
 
 int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 {
 	cleanup_free struct pool_result *result = calloc(count + 1, sizeof(*result));
+	cleanup_free unsigned char *quiet = calloc(count + 1, 1);
+	struct doubt d = {.row = doubtful, .quiet = quiet, .result = result};
 	int r = 0;
 
-	if (!result)
+	if (!result || !quiet)
 		return -ENOMEM;
-	count = drop_self(doubtful, count, &s->snapshot.collection.cross_check);
-	for (int round = 1; r == 0 && count; round++)
-		r = check_round(s, doubtful, count, round, result, &count);
+	d.count = drop_self(doubtful, count, &s->snapshot.collection.cross_check);
+	for (int round = 1; r == 0 && d.count; round++)
+		r = check_round(s, &d, round);
 	return r;
 }
 

@@ -118,3 +118,16 @@ int zram_each(const char *sys_block,
 	free(entry);
 	return result;
 }
+
+uint64_t loadavg_last_pid(int proc_fd)
+{
+	char text[128];
+	ssize_t len = file_read(proc_fd, "loadavg", text, sizeof(text));
+	const char *pos = len > 0 ? strrchr(text, ' ') : NULL;
+	uint64_t pid;
+
+	if (!pos)
+		return 0;
+	pos++;
+	return scan_u64(&pos, text + len, &pid) ? pid : 0;
+}
