@@ -114,6 +114,7 @@ struct mode {
 	bool by_proc;	  /* the counters come from /proc/PID/status, and are as good as that */
 	const char *from; /* pss_source; NULL: whatever can tell */
 	bool twice;	  /* two of it at once are compared, too */
+	int since;	  /* no older kernel can do it; 602 is 6.2 */
 };
 
 enum verdict {

@@ -58,15 +58,26 @@ static const char *const shared_swap[] = {
 	"swap_left/child",
 };
 
+/* That nothing but the kernel's page tables is to be read: auto takes smaps_rollup where it must.
+ */
+static bool only_kernel(const struct mode *mode)
+{
+	return mode->from && !strcmp(mode->from, "kernel");
+}
+
 /* What the kernel's page tables do not tell. */
 static bool may_be_null(const struct mode *mode, const char *label, const struct figure *f,
-			const struct reading *r)
+			const char *line, const struct reading *r)
 {
-	if (!mode->from || strcmp(mode->from, "kernel"))
+	char source[32] = "null";
+
+	json_text(line, "pss_source", source, sizeof(source));
+	if (strcmp(source, "kernel"))
 		return false;
 	if (strstr(f->json, "thp_bytes") || strstr(f->json, "swap_shmem_bytes"))
 		return true;
-	if (!strstr(f->json, "swap_pss_bytes") && !strstr(f->json, "pss_swap_bytes"))
+	if (!only_kernel(mode) ||
+	    (!strstr(f->json, "swap_pss_bytes") && !strstr(f->json, "pss_swap_bytes")))
 		return false;
 	for (size_t i = 0; label && i < sizeof(shared_swap) / sizeof(*shared_swap); i++) {
 		if (!strncmp(label, shared_swap[i], strlen(shared_swap[i])))
@@ -176,7 +187,6 @@ static void expect_no_pss(struct report *r, const char *line, const char *status
 static bool compare_pss_status(struct report *r, const struct mode *mode, const char *label,
 			       const char *line, const struct reading *before)
 {
-	bool by_kernel = mode->from && !strcmp(mode->from, "kernel");
 	char status[32] = "null", source[32] = "null";
 
 	if (!mode->pss) {
@@ -185,7 +195,7 @@ static bool compare_pss_status(struct report *r, const struct mode *mode, const 
 	}
 	if (before->rollup_error == EACCES || before->rollup_error == EPERM) {
 		/* What the kernel itself reads it can tell, but nobody whether that is right. */
-		if (!by_kernel)
+		if (!only_kernel(mode))
 			expect_no_pss(r, line, "denied");
 		return false;
 	}
@@ -193,7 +203,7 @@ static bool compare_pss_status(struct report *r, const struct mode *mode, const 
 		return false;
 	json_text(line, "pss_status", status, sizeof(status));
 	json_text(line, "pss_source", source, sizeof(source));
-	if (!strcmp(status, "raced") && by_kernel && !label) {
+	if (!strcmp(status, "raced") && only_kernel(mode) && !label) {
 		moved(r);
 		return false;
 	}
@@ -290,7 +300,7 @@ enum verdict compare_process(const struct mode *mode, const char *label, const c
 	pss = compare_pss_status(&r, mode, label, line, before);
 	for (size_t i = 0; i < FIGURES; i++) {
 		const struct figure *f = &figures[i];
-		bool nullable = may_be_null(mode, label, f, before);
+		bool nullable = may_be_null(mode, label, f, line, before);
 
 		if (!has_reference(mode, f, pss, exact, status_exact))
 			continue;

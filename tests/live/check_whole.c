@@ -113,11 +113,11 @@ static bool same_memory(const char *a, const char *b)
 	char key[64];
 	size_t len;
 
-	for (const char *p = a; (p = strchr(p, '"')); p += len + 2) {
+	for (const char *p = strchr(a, '"'); p; p = strchr(p + len + 2, '"')) {
 		long long x = -1, y = -1;
 
-		len = strcspn(++p, "\"");
-		snprintf(key, sizeof(key), "%.*s", (int)len, p--);
+		len = strcspn(p + 1, "\"");
+		snprintf(key, sizeof(key), "%.*s", (int)len, p + 1);
 		if (json_number(a, key, &x) != json_number(b, key, &y) ||
 		    llabs(x - y) > (strstr(key, "pss") || strstr(key, "shared") ? 1024 : 0))
 			return false;
