@@ -148,6 +148,8 @@ extern struct test test;
 void result(bool good, const char *mode, const char *what, const char *why);
 /* Runs the program with these arguments. Returns false if it failed, and has said why. */
 bool snapshot(const char *const *args, struct document *ret);
+/* Of mkmem's processes, and, unless only they are asked for, of all others. */
+void take_all(struct readings *r);
 /* Of shape/role; 0 if there is none. */
 pid_t target_pid(const char *label);
 

@@ -89,7 +89,7 @@ struct judged {
 	int repeated; /* how often in a row it differed by the same numbers */
 };
 
-static void take_all(struct readings *r)
+void take_all(struct readings *r)
 {
 	pid_t pids[TARGETS_MAX];
 
