@@ -74,11 +74,29 @@ void check_zombie(void)
 	document_done(&d);
 }
 
+/* Of all processes: on a busy machine one may look different in one snapshot, but not in each. */
+static void check_cross_check(const struct mode *mode)
+{
+	char why[400] = "the program failed";
+	long long different = 1;
+
+	for (int i = 0; i < 3 && different; i++) {
+		struct document d = {};
+
+		if (!snapshot(mode->args, &d))
+			break;
+		different = 0;
+		json_number(d.collection, "different", &different);
+		snprintf(why, sizeof(why), "%s", d.collection);
+		document_done(&d);
+	}
+	result(!different, mode->label, "cross-check finds no difference", why);
+}
+
 void check_snapshot(const struct mode *mode)
 {
 	char source[32] = "?";
 	struct document d = {};
-	long long n = 0;
 
 	if (!snapshot(mode->args, &d)) {
 		result(false, mode->label, "snapshot", "the program failed");
@@ -89,9 +107,9 @@ void check_snapshot(const struct mode *mode)
 	       "comes from the source it should", d.source);
 	check_sharing(mode, &d);
 	check_absent(mode, &d);
-	if (json_number(d.collection, "different", &n) || mode->pss)
-		result(n == 0, mode->label, "cross-check finds no difference", d.collection);
 	document_done(&d);
+	if (mode->pss)
+		check_cross_check(mode);
 }
 
 /* ---- two programs at once ---- */
@@ -133,6 +151,17 @@ static bool has_moved(const struct readings *before, const struct readings *afte
 	return !a || !b || !a->rollup || !b->rollup || strcmp(a->rollup, b->rollup);
 }
 
+/* On a busy machine smaps_rollup may take longer than it is given, and it is said so. */
+static bool timed_out(const struct document *d, pid_t pid)
+{
+	const char *line = document_find(d, pid);
+	char status[32] = "null";
+
+	if (line)
+		json_text(line, "pss_status", status, sizeof(status));
+	return !strcmp(status, "timeout");
+}
+
 /* `last` is how they were, and is taken again when they are not. */
 static bool compare_two(const char *const *argv, struct readings *last)
 {
@@ -152,7 +181,8 @@ static bool compare_two(const char *const *argv, struct readings *last)
 		pid_t pid = test.mkmem.target[i].pid;
 		const char *a = memory_part(&d[0], pid), *b = memory_part(&d[1], pid);
 
-		if (a && b ? same_memory(a, b) : a == b)
+		if ((a && b ? same_memory(a, b) : a == b) || timed_out(&d[0], pid) ||
+		    timed_out(&d[1], pid))
 			continue;
 		if (!now.count)
 			take_all(&now);
