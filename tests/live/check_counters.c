@@ -23,6 +23,12 @@
 static const struct mode modes[] = {
 	{"counters", {"--json", "--pss", "none"}, .pss = false},
 	{"pss", {"--json"}, .pss = true, .twice = true},
+	{"kernel",
+	 {"--json", "--pss", "kernel"},
+	 .pss = true,
+	 .from = "kernel",
+	 .twice = true,
+	 .since = 602},
 	{"smaps_rollup", {"--json", "--pss", "rollup"}, .pss = true, .from = "smaps_rollup"},
 	{"proc",
 	 {"--json", "--source", "proc"},
