@@ -3,6 +3,8 @@
 #include "test_proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "zmem/system.h"
 
@@ -150,12 +152,43 @@ static void test_zram_each(void **state)
 	assert_int_equal(seen.count, 0);
 }
 
+static uint64_t last_pid_of(const char *text)
+{
+	char dir[] = "/tmp/loadavg.XXXXXX", path[64];
+	uint64_t ret;
+	FILE *f;
+	int fd;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/loadavg", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	fd = open(dir, O_RDONLY | O_DIRECTORY);
+	ret = loadavg_last_pid(fd);
+	unlink(path);
+	assert_int_equal(loadavg_last_pid(fd), 0);
+	close(fd);
+	rmdir(dir);
+	return ret;
+}
+
+static void test_last_pid(void **state)
+{
+	(void)state;
+	assert_int_equal(last_pid_of("0.29 1.11 2.29 1/163 9961\n"), 9961);
+	assert_int_equal(last_pid_of("0.29 1.11 2.29 1/163 \n"), 0);
+	assert_int_equal(last_pid_of("x"), 0);
+	assert_int_equal(last_pid_of(""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_meminfo),	  cmocka_unit_test(test_meminfo_mutations),
 		cmocka_unit_test(test_zram_stat), cmocka_unit_test(test_zram_mutations),
-		cmocka_unit_test(test_zram_each),
+		cmocka_unit_test(test_zram_each), cmocka_unit_test(test_last_pid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
