@@ -8,7 +8,6 @@
 
 /* include/linux/mm.h */
 #define VM_PFNMAP    0x00000400
-#define VM_IO	     0x00004000
 #define VM_HUGETLB   0x00400000
 #define VM_MERGEABLE 0x80000000ULL
 
@@ -44,7 +43,14 @@ __noinline int take_area(struct page_walk *w, __u64 vma, __u64 last)
 		w->pages.flags |= ZMEM_WALK_ODD;
 		return 0;
 	}
-	if (flags & (VM_HUGETLB | VM_PFNMAP | VM_IO))
+	if (w->find) {
+		w->found = vma;
+		w->done = 1;
+		return 0;
+	}
+	/* As smaps does; a device's pages that count (VM_IO: [vvar] of 7.1) are pages like others.
+	 */
+	if (flags & (VM_HUGETLB | VM_PFNMAP))
 		return 0;
 	/*
 	 * A file's mapping is walked anyway; whether its swap entries are others', too, has to be

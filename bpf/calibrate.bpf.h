@@ -16,9 +16,8 @@
 
 struct calibration {
 	struct page_walk *w; /* to look up an address with */
-	__u64 file_addr;
-	__u64 content; /* of its first word */
-	__u64 pfn;     /* of the file's page */
+	const struct zmem_reader *reader;
+	__u64 pfn; /* of the file's page */
 };
 
 /* The number of the page at `addr` in the tables of w->pgd, 0 if there is none. */
@@ -46,8 +45,8 @@ static long try_base(__u32 index, struct calibration *c)
 
 	w->at.top_shift = index & 1 ? 48 : 39;
 	w->calibrated.tries++;
-	c->pfn = find_pfn(w, c->file_addr);
-	if (c->pfn && kread64(w->at.direct + (c->pfn << PAGE_BITS)) == c->content)
+	c->pfn = find_pfn(w, c->reader->calibrate.file_addr);
+	if (c->pfn && kread64(w->at.direct + (c->pfn << PAGE_BITS)) == c->reader->calibrate.content)
 		return 1;
 	if (index & 1)
 		w->at.direct += 1ULL << GIB_BITS;
@@ -55,15 +54,22 @@ static long try_base(__u32 index, struct calibration *c)
 	return 0;
 }
 
-/* The struct page of the only page of the file that is open as `fd`, and the file's mapping. */
-static __always_inline __u64 file_folio(__u64 fd, __u64 *ret_mapping)
+/*
+ * The struct page of the only page of the file that is mapped at `addr`, and the file's mapping.
+ * The mapping's descriptor is looked up as in a walk, and not by the file's number: that would take
+ * two types more (kread.bpf.h).
+ */
+static __always_inline __u64 file_folio(struct page_walk *w, __u64 addr, __u64 *ret_mapping)
 {
-	const struct task_struct *task = kcast(struct task_struct, bpf_get_current_task());
-	const struct file *file;
+	__u64 file;
 
-	file = kcast(struct file, kread64((__u64)kget(task, files->fdt->fd) + fd * sizeof(__u64)));
-	*ret_mapping = kaddr(file, f_mapping);
-	return kaddr(kcast(struct address_space, *ret_mapping), i_pages.xa_head);
+	w->addr = w->end = 0;
+	w->next = addr;
+	w->find = 1;
+	walk_pages(w);
+	file = kread64(w->found + koffset(struct vm_area_struct, vm_file));
+	*ret_mapping = kread64(file + koffset(struct file, f_mapping));
+	return kread64(*ret_mapping + koffset(struct address_space, i_pages.xa_head));
 }
 
 /* True if `pfn`'s struct page says it is mapped once, swap-backed, small and has this mapping. */
@@ -76,7 +82,7 @@ static __always_inline bool page_is(struct page_walk *w, __u64 pfn, __u32 kind)
 __noinline int calibrate(struct page_walk *w)
 {
 	const struct zmem_reader *reader = reader_find();
-	struct calibration c = {.w = w};
+	struct calibration c = {.w = w, .reader = reader};
 	__u64 gib, folio, mapping, pfn;
 	struct layout *at;
 	__u32 zero = 0;
@@ -85,14 +91,12 @@ __noinline int calibrate(struct page_walk *w)
 	if (!w || !at || !reader)
 		return 0;
 	at->top_shift = 0;
-	c.file_addr = reader->calibrate.file_addr;
-	c.content = reader->calibrate.content;
 	w->anon_mask = PAGE_MAPPING_ANON;
 	w->stop = PMD_BITS;
 	w->at.pfn_end = reader->calibrate.pfn_end;
 	w->at.phys_mask = reader->calibrate.phys_mask;
 	w->mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
-	w->pgd = kaddr(kcast(struct mm_struct, w->mm), pgd);
+	w->pgd = mm_word(w->mm, MM_PGD);
 	gib = (w->at.pfn_end >> (GIB_BITS - PAGE_BITS)) + 1;
 	w->at.direct = (w->pgd >> GIB_BITS << GIB_BITS) - (gib << GIB_BITS);
 	w->calibrated.result = ZMEM_NO_DIRECT_MAP;
@@ -102,7 +106,7 @@ __noinline int calibrate(struct page_walk *w)
 	w->calibrated.levels = w->at.top_shift == 48 ? 5 : 4;
 
 	w->calibrated.result = ZMEM_NO_FOLIO;
-	folio = file_folio(reader->calibrate.fd, &mapping);
+	folio = file_folio(w, reader->calibrate.file_addr, &mapping);
 	if (!folio || (folio & 3))
 		return 0;
 	w->at.vmemmap = folio - c.pfn * PAGE_STRUCT_SIZE;

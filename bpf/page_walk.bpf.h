@@ -32,7 +32,7 @@ static long walk_step(__u32 index, struct page_walk **walk)
 		return 0;
 	}
 	if (!w->entry) {
-		w->entry = kaddr(kcast(struct mm_struct, w->mm), mm_mt.ma_root);
+		w->entry = mm_word(w->mm, MM_ROOT);
 		w->max = ~0ULL;
 		/* A root that is no node (xa_is_node()): there is at most one mapping. */
 		if ((w->entry & 3) != 2)
@@ -58,7 +58,7 @@ __noinline int walk_pages(struct page_walk *w)
 {
 	if (!w)
 		return 0;
-	w->pgd = kaddr(kcast(struct mm_struct, w->mm), pgd);
+	w->pgd = mm_word(w->mm, MM_PGD);
 	w->region = ~0ULL;
 	bpf_loop(WALK_BUDGET, walk_step, &w, 0);
 	count_run(w, w->run, w->run_count);

@@ -27,11 +27,9 @@ struct visit {
 	__u64 leader;
 	__u64 mm_id;
 	__u64 cursor;
-	__u64 ksm_pages;
+	__u64 sharing; /* 0: no anonymous page of it can be another's, too */
 	__s64 anon_pages;
 	__s64 swap_pages;
-	__u32 flags;
-	__u32 valid;
 	__u32 write_protect_seq;
 	__u32 calibrate; /* nothing is shown but the answer to that */
 };
@@ -47,9 +45,8 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 		return false;
 	}
 	v->mm_id = r.mm_id;
-	v->ksm_pages = r.ksm_pages;
-	v->flags = r.flags;
-	v->valid = r.valid;
+	v->sharing = r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
+		     (~r.valid & ZMEM_VALID_SHARING);
 	v->write_protect_seq = r.write_protect_seq;
 	v->anon_pages = r.rss[ZMEM_RSS_ANON];
 	v->swap_pages = r.rss[ZMEM_RSS_SWAP];
@@ -63,11 +60,10 @@ static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, _
 				       bool exclusive)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
-	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 
 	return kaddr(task, mm) == mm_addr &&
-	       kget(mm, write_protect_seq.sequence) == v->write_protect_seq &&
-	       (!exclusive || !kget(mm, ksm_merging_pages));
+	       mm_word(mm_addr, MM_PROTECTED) == v->write_protect_seq &&
+	       (!exclusive || !mm_word(mm_addr, MM_MERGING));
 }
 
 /* A global function, as walk_pages() is. w is all 0. */
@@ -98,8 +94,7 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	w->pages.flags = ZMEM_WALK_MOVED;
 	if (!w->mm || scrambled(key, w->mm) != v->mm_id)
 		return 0;
-	exclusive = !(v->flags & ZMEM_FORKED) && (v->valid & ZMEM_VALID_SHARING) &&
-		    !v->write_protect_seq && !v->ksm_pages;
+	exclusive = !v->sharing;
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
 	w->at = *at;
 	w->next = v->cursor;
@@ -120,10 +115,10 @@ static __noinline void show_pages(struct seq_file *seq, struct visit *v)
 	if (v->calibrate) {
 		calibrate(&w);
 		bpf_seq_write(seq, &w.calibrated, sizeof(w.calibrated));
-		return;
+	} else {
+		walk_task(v, &w);
+		bpf_seq_write(seq, &w.pages, sizeof(w.pages));
 	}
-	walk_task(v, &w);
-	bpf_seq_write(seq, &w.pages, sizeof(w.pages));
 }
 
 SEC("iter/task")

@@ -258,8 +258,7 @@ __noinline int read_exe(__u64 mm_addr, struct zmem_record *r)
 }
 
 /*
- * Everything that hangs on the mm. A global function: the verifier proves it once and not once for
- * every try.
+ * Everything that hangs on the mm. A global function for its own part of the stack.
  */
 __noinline int read_mm(__u64 mm_addr, struct zmem_record *r)
 {
@@ -299,42 +298,49 @@ __noinline int read_mm(__u64 mm_addr, struct zmem_record *r)
 /*
  * task->mm is not ours to hold: exit_mm() clears it before it drops the reference, and exec
  * replaces it and counts self_exec_id up. The same two before and after mean that what was read
- * between them belonged to this process. Returns false where the process has no memory any more.
+ * between them belonged to this process. Returns 0 if they are not. A global function: the verifier
+ * proves it once and not for every try.
  */
-static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
+__noinline int read_try(__u64 task_addr, struct zmem_record *r)
 {
+	const struct task_struct *task = kcast(struct task_struct, task_addr);
+	__u64 exec_id = kget(task, self_exec_id);
+	__u64 mm = kaddr(task, mm);
 	const struct scramble *key;
-	__u64 task_addr = leader;
 	__u32 zero = 0;
 
 	key = bpf_map_lookup_elem(&scramble, &zero);
-	if (!key)
-		return false;
-	for (int i = 0; i < READ_TRIES; i++) {
-		const struct task_struct *task = kcast(struct task_struct, task_addr);
-		__u64 exec_id = kget(task, self_exec_id);
-		__u64 mm = kaddr(task, mm);
+	if (!key || !r || !mm)
+		return 0;
+	barrier();
+	read_mm(mm, r);
+	read_thread_deltas(task_addr, r);
+	barrier();
+	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id)
+		return 0;
+	r->mm_id = scrambled(key, mm);
+	/* An exited leader is in no cgroup, its threads are. */
+	if (bpf_core_field_exists(struct task_struct, cgroups)) {
+		r->cgroup_key = scrambled(key, kaddr(task, cgroups));
+		r->valid |= ZMEM_VALID_CGROUP;
+	}
+	return 1;
+}
 
-		if (!mm) {
-			task_addr = find_mm_thread(leader);
-			if (!task_addr)
+/* Returns false where the process has no memory any more. */
+static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
+{
+	for (int i = 0; i < READ_TRIES; i++) {
+		__u64 task = leader;
+
+		if (!kaddr(kcast(struct task_struct, leader), mm)) {
+			task = find_mm_thread(leader);
+			if (!task)
 				return false;
 			r->flags |= ZMEM_LEADER_EXITED;
-			continue;
 		}
-		barrier();
-		read_mm(mm, r);
-		read_thread_deltas(task_addr, r);
-		barrier();
-		if (kaddr(task, mm) == mm && kget(task, self_exec_id) == exec_id) {
-			r->mm_id = scrambled(key, mm);
-			/* An exited leader is in no cgroup, its threads are. */
-			if (bpf_core_field_exists(struct task_struct, cgroups)) {
-				r->cgroup_key = scrambled(key, kaddr(task, cgroups));
-				r->valid |= ZMEM_VALID_CGROUP;
-			}
+		if (read_try(task, r))
 			return true;
-		}
 	}
 	r->flags |= ZMEM_RACED;
 	r->valid = 0;

@@ -44,6 +44,7 @@ struct page_walk {
 	__u8 has_swap; /* the process has swap entries */
 	__u8 has_huge; /* it has enough anonymous memory for a huge page */
 	__u8 done;     /* the last mapping was taken */
+	__u8 find;     /* nothing is walked: `found` is the first mapping */
 
 	/* The mapping under way: */
 	__u8 stop;	/* PMD_BITS; PUD_BITS: it is only searched for huge pages */
@@ -70,7 +71,10 @@ struct page_walk {
 	__u64 max;
 
 	/* Pages in a row that are alike (PAGE_KEY) and not yet counted. */
-	__u64 run;
+	union {
+		__u64 run;
+		__u64 found;
+	};
 	__u64 run_count;
 
 	/* What came of it. */
@@ -79,5 +83,33 @@ struct page_walk {
 		struct zmem_calibrated calibrated;
 	};
 };
+
+enum mm_word {
+	MM_PGD,
+	MM_ROOT,      /* of the maple tree */
+	MM_PROTECTED, /* write_protect_seq */
+	MM_MERGING,   /* ksm_merging_pages */
+};
+
+/*
+ * All that a walk reads of an mm. One function, in front of those that read folios: while a program
+ * is loaded, mm_struct and folio push each other out of the kernel's memory of types (kread.bpf.h),
+ * so each change between the two costs a search.
+ */
+__noinline __u64 mm_word(__u64 mm_addr, __u32 which)
+{
+	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
+
+	switch (which) {
+	case MM_PGD:
+		return kaddr(mm, pgd);
+	case MM_ROOT:
+		return kaddr(mm, mm_mt.ma_root);
+	case MM_PROTECTED:
+		return kget(mm, write_protect_seq.sequence);
+	default:
+		return kget(mm, ksm_merging_pages);
+	}
+}
 
 #endif

@@ -108,14 +108,6 @@ struct file {
 	struct address_space *f_mapping;
 };
 
-struct fdtable {
-	struct file **fd;
-};
-
-struct files_struct {
-	struct fdtable *fdt;
-};
-
 struct percpu_counter {
 	__s64 count;
 	__s32 *counters;
@@ -162,6 +154,7 @@ struct vm_area_struct {
 	struct list_head anon_vma_chain;
 	struct anon_vma *anon_vma;
 	const struct vm_operations_struct *vm_ops;
+	struct file *vm_file;
 };
 
 /* The value is the running kernel's (bpf_core_enum_value). */
@@ -200,7 +193,6 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	__u64 self_exec_id;
-	struct files_struct *files;
 	struct css_set *cgroups;
 };
 

@@ -18,7 +18,7 @@ struct zmem_cpu_setup {
 
 /*
  * What calibration starts from: two resident pages of the calling process. `file_addr` maps the one
- * page of the memfd `fd`, which begins with `content`; `anon_addr` is anonymous and PROT_NONE.
+ * page of a memfd, which begins with `content`; `anon_addr` is anonymous and PROT_NONE.
  */
 struct zmem_calibrate {
 	__u64 file_addr; /* 0: not asked for */
@@ -26,7 +26,6 @@ struct zmem_calibrate {
 	__u64 content;	 /* random, so that nothing else is it by chance */
 	__u64 pfn_end;	 /* behind the highest page of RAM */
 	__u64 phys_mask; /* those bits of a page table entry that can be an address of RAM */
-	__u64 fd;
 };
 
 /* What it could not confirm. */

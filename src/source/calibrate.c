@@ -110,7 +110,6 @@ int calibrate(const struct light *light, const struct procfs *proc, const char *
 	args.calibrate.phys_mask = phys_mask(args.calibrate.pfn_end, pages.size);
 	args.calibrate.file_addr = (uintptr_t)pages.file;
 	args.calibrate.anon_addr = (uintptr_t)pages.anon;
-	args.calibrate.fd = (uint64_t)pages.fd;
 	memcpy(&args.calibrate.content, pages.file, sizeof(args.calibrate.content));
 	*ret_why = "calibration: the kernel refuses to run it";
 	r = reader_ask(light, &args, &answer, sizeof(answer));

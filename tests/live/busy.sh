@@ -35,9 +35,9 @@ execs & jobs+=($!)
 coproc MKMEM_CHURN { "$MKMEM" churn anon fork thp shmem file cow_tree many_maps; }
 lib_at_exit() {
 	kill "${jobs[@]}" 2>/dev/null
-	wait "${jobs[@]}" 2>/dev/null
+	wait "${jobs[@]}" 2>/dev/null || :
 }
-trap 'lib_at_exit; lib_cleanup' EXIT
+trap 'lib_at_exit; (exit 0); lib_cleanup' EXIT
 
 end=$((SECONDS + seconds))
 : >"$TMP/busy.json"
