@@ -59,6 +59,10 @@ enum zmem_walk {
 	ZMEM_WALK_ODD = 1 << 1,	      /* met what it does not understand, or was torn */
 	ZMEM_WALK_MOVED = 1 << 2,     /* meanwhile the process got another mm, or shared more */
 	ZMEM_WALK_OFF = 1 << 3,	      /* nothing was walked: there is no layout */
+	/* Set by the reader, not in the kernel: */
+	ZMEM_WALK_DRIFTED = 1 << 4, /* counters moved a little between two visits */
+	ZMEM_WALK_ACCEPTED =
+		1 << 5, /* it never stood still; what it is off by is known and small */
 };
 
 /*

@@ -174,7 +174,7 @@ static int go_on(const struct light *light, struct zmem_pss_record *sum)
 	struct zmem_pss_record part;
 
 	for (int i = 0; i < VISITS_MAX && has_pages(sum) && sum->pages.cursor &&
-			!(sum->pages.flags & ~ZMEM_WALK_EXCLUSIVE);
+			!(sum->pages.flags & ~(ZMEM_WALK_EXCLUSIVE | ZMEM_WALK_DRIFTED));
 	     i++) {
 		struct zmem_reader rest = {.shares = 1, .cursor = sum->pages.cursor};
 		int r = visit(light, sum->record.pid, &rest, &part);
@@ -199,6 +199,8 @@ static int settle(const struct light *light, struct zmem_pss_record *record)
 		if (r == 0)
 			r = go_on(light, record);
 	}
+	if (r == 0 && has_pages(record) && pages_close(record) && !pages_vouched(record))
+		record->pages.flags |= ZMEM_WALK_ACCEPTED;
 	return r;
 }
 

@@ -130,12 +130,15 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 {
 	const struct zmem_pages *w = &r->pages;
 	uint64_t page = limits->page_size;
-	uint64_t rest = (uint64_t)r->record.rss[ZMEM_RSS_ANON] - w->seen[ZMEM_RSS_ANON];
+	uint64_t counted = (uint64_t)r->record.rss[ZMEM_RSS_ANON], seen = w->seen[ZMEM_RSS_ANON];
+	uint64_t rest = counted > seen ? counted - seen : 0;
 	uint64_t anon = w->pss[ZMEM_RSS_ANON] + (rest * page << ZMEM_PSS_SHIFT);
 	uint64_t file = w->pss[ZMEM_RSS_FILE], shmem = w->pss[ZMEM_RSS_SHMEM];
 
 	p->pages_odd = w->flags & ZMEM_WALK_ODD;
-	if (!pages_vouched(r) || !process_has(p, COUNTER_RSS_ANON))
+	if (!pages_vouched(r) && !((w->flags & ZMEM_WALK_ACCEPTED) && pages_close(r)))
+		return;
+	if (!process_has(p, COUNTER_RSS_ANON))
 		return;
 	process_set(p, COUNTER_PSS, (anon + file + shmem) >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS_ANON, anon >> ZMEM_PSS_SHIFT);

@@ -36,6 +36,12 @@ int record_decode_one(const void *data, const struct decode_limits *limits,
  * was seen is what they say. Only then PSS is taken from it.
  */
 bool pages_vouched(const struct zmem_pss_record *r);
+/*
+ * True if it does not add up only because a large process never stands still, and is off by no more
+ * than a thousandth of its resident set: what a smaps_rollup that takes as long may be off by, too,
+ * but nobody has to wait. For small ones smaps_rollup is quick, and false is returned.
+ */
+bool pages_close(const struct zmem_pss_record *r);
 /* Adds a further visit to the sum of those before; marks it as moved if it does not belong. */
 void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit);
 

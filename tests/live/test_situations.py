@@ -83,6 +83,10 @@ def check_namespace():
 def check_foreign_proc():
     """A new pid namespace that still sees the old one's /proc: nothing in it may be believed."""
     document, _ = snapshot(before=("unshare", "--pid", "--fork", "--kill-child"))
+    result([(p["pid"], p["pss_source"]) for p in document["processes"]] == [(1, "kernel")],
+           "foreign /proc: page tables need none", document["processes"])
+    document, _ = snapshot("--pss", "rollup",
+                           before=("unshare", "--pid", "--fork", "--kill-child"))
     rows = document["processes"]
     result([p["pid"] for p in rows] == [1], "foreign /proc: only our namespace", rows)
     result(all(p["rss_bytes"] > 0 and p["rss_anon_bytes"] is not None for p in rows),
@@ -207,8 +211,9 @@ def check_top():
         pids = ",".join(str(n) for n in pids.values())
         for key in ("pss", "uss", "pss_anon", "pss_swap", "rss", "rss,pss"):
             column = key.split(",")[0] + "_bytes"
-            everything, _ = snapshot("-p", pids, "-s", key)
-            top, done = snapshot("-p", pids, "-s", key, "-n", "20", "--timing")
+            everything, _ = snapshot("-p", pids, "--pss", "rollup", "-s", key)
+            top, done = snapshot("-p", pids, "--pss", "rollup", "-s", key, "-n", "20",
+                                 "--timing")
             order = [p["pid"] for p in everything["processes"]]
             values = [p[column] for p in everything["processes"]]
             result(len(order) > 300 and values == sorted(values, reverse=True),
@@ -219,6 +224,8 @@ def check_top():
             n = reads(done)
             result(n is not None and 20 <= n < 100,
                    "top: fewer than 100 reads for 20 of %d by %s" % (len(order), key), n)
+        _, done = snapshot("-p", pids, "-n", "20", "--timing", "--verify", "0")
+        result(reads(done) == 0, "top: no reads where the kernel tells", done.stderr)
         _, done = snapshot("-p", pids, "--pss", "none", "-n", "20", "--timing", "-s", "rss")
         result(reads(done) in (0, None), "top: no reads without PSS", done.stderr)
 

@@ -162,6 +162,35 @@ static void test_exclusive_may_move(void **state)
 	assert_false(pages_vouched(&r));
 }
 
+/* A large process that never stands still: only when the reader gave up, and only if close. */
+static void test_close(void **state)
+{
+	struct zmem_pss_record r = sample();
+
+	(void)state;
+	r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = 1 << 20;
+	r.pages.seen[ZMEM_RSS_ANON] = (1 << 20) + 16;
+	r.pages.pss[ZMEM_RSS_ANON] = WHOLE((1 << 20) + 16);
+	r.pages.rss[ZMEM_RSS_ANON] += 1000;
+	assert_not_vouched(&r);
+	assert_true(pages_close(&r));
+	r.pages.flags |= ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED;
+	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
+	assert_int_equal(decoded(&r).value[COUNTER_PSS_ANON], ((1 << 20) + 16) * PAGE);
+	r.pages.rss[ZMEM_RSS_ANON] += 1000;
+	assert_not_vouched(&r);
+	/* A small one: smaps_rollup is quick. */
+	r = sample();
+	r.pages.rss[ZMEM_RSS_ANON]++;
+	r.pages.flags |= ZMEM_WALK_ACCEPTED;
+	assert_not_vouched(&r);
+	/* What is odd is never close. */
+	r = sample();
+	r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = 1 << 20;
+	r.pages.flags |= ZMEM_WALK_ACCEPTED | ZMEM_WALK_ODD;
+	assert_not_vouched(&r);
+}
+
 static void test_odd_is_told(void **state)
 {
 	struct zmem_pss_record r = sample();
@@ -222,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_not_vouched),
 		cmocka_unit_test(test_not_whole),
 		cmocka_unit_test(test_exclusive_may_move),
+		cmocka_unit_test(test_close),
 		cmocka_unit_test(test_odd_is_told),
 		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_add_of_another),
