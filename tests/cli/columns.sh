@@ -128,7 +128,7 @@ expect_out 'nor is its sum a number' '^ *- +[0-9.]+ MiB +total of'
 
 # ---- what is said on stderr ----
 
-zmem --timing -p "$one"
+zmem --timing --pss rollup -p "$one"
 expect_rc '--timing: exit code' 0
 for phase in load collect filter pss check names render all; do
 	expect_err "--timing: $phase" "^$phase +[0-9]+\.[0-9]+ ms$"
