@@ -14,6 +14,12 @@
 #include "zmem/setup.h"
 #include "zmem/system.h"
 
+/* Since Linux 6.3 the kernel grumbles in its log about a memfd that does not say whether it runs.
+ */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
 struct pages {
 	size_t size;
 	int fd;
@@ -37,7 +43,9 @@ static void pages_done(struct pages *p)
  */
 static int pages_make(struct pages *p)
 {
-	p->fd = memfd_create("zmem-bpf", MFD_CLOEXEC);
+	p->fd = memfd_create("zmem-bpf", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	if (p->fd < 0 && errno == EINVAL)
+		p->fd = memfd_create("zmem-bpf", MFD_CLOEXEC);
 	if (p->fd < 0 || ftruncate(p->fd, (off_t)p->size) < 0)
 		return -errno;
 	p->file = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
