@@ -56,13 +56,6 @@ static void find_cpus(struct cpu_ids *ids)
 		add_cpu(ids, (unsigned)i);
 }
 
-int light_run(int prog_fd, void *args, uint32_t size)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = size);
-
-	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : (int)opts.retval;
-}
-
 /* Has the kernel fill in the per-CPU offset of each CPU (bpf/percpu.bpf.h). */
 static int set_up_cpus(const struct light *light, const struct cpu_ids *ids)
 {
@@ -74,13 +67,6 @@ static int set_up_cpus(const struct light *light, const struct cpu_ids *ids)
 			return r < 0 ? r : -ENXIO;
 	}
 	return 0;
-}
-
-void light_close(struct light *l)
-{
-	if (l->destroy)
-		l->destroy(l->skel);
-	*l = (struct light){};
 }
 
 static void bpf_close(void *state)
