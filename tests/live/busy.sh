@@ -20,7 +20,7 @@ compile() {
 		echo "int f$i(int x) { int a[64]; for (int i = 0; i < 64; i++) a[i] = x * i + $i; return a[x & 63]; }"
 	done >"$TMP/busy.c"
 	while :; do
-		"${CC:-gcc}" -O2 -c -o "$TMP/busy.$1.o" "$TMP/busy.c"
+		"${CC:-gcc}" -O2 -c -o "$TMP/busy.$1.o" "$TMP/busy.c" 2>/dev/null
 	done
 }
 execs() {
