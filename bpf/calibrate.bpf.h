@@ -44,7 +44,6 @@ static long try_base(__u32 index, struct calibration *c)
 	struct page_walk *w = c->w;
 
 	w->at.top_shift = index & 1 ? 48 : 39;
-	w->calibrated.tries++;
 	c->pfn = find_pfn(w, c->reader->calibrate.file_addr);
 	if (c->pfn && kread64(w->at.direct + (c->pfn << PAGE_BITS)) == c->reader->calibrate.content)
 		return 1;
@@ -72,7 +71,7 @@ static __always_inline __u64 file_folio(struct page_walk *w, __u64 addr, __u64 *
 	return kread64(*ret_mapping + koffset(struct address_space, i_pages.xa_head));
 }
 
-/* True if `pfn`'s struct page says it is mapped once, swap-backed, small and has this mapping. */
+/* True if `pfn`'s struct page says that it is of this kind and mapped once. */
 static __always_inline bool page_is(struct page_walk *w, __u64 pfn, __u32 kind)
 {
 	return page_key(w, page_at(w, pfn)) == PAGE_KEY(1, kind);
@@ -103,7 +102,6 @@ __noinline int calibrate(struct page_walk *w)
 	bpf_loop(2 * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES), try_base, &c, 0);
 	if (!c.pfn)
 		return 0;
-	w->calibrated.levels = w->at.top_shift == 48 ? 5 : 4;
 
 	w->calibrated.result = ZMEM_NO_FOLIO;
 	folio = file_folio(w, reader->calibrate.file_addr, &mapping);

@@ -41,8 +41,6 @@ enum zmem_calibrate_result {
 /* The answer: what the iterator then shows in place of records. */
 struct zmem_calibrated {
 	__u32 result; /* enum zmem_calibrate_result */
-	__u32 levels; /* of the page tables */
-	__u64 tries;  /* bases that were tried */
 };
 
 /*

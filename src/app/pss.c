@@ -118,11 +118,11 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 
 	if (!item || !doubtful || !result)
 		return -ENOMEM;
+	s->snapshot.collection.cross_check.done = s->snapshot.counters_source == FROM_BPF;
 	if (s->options->pss == PSS_KERNEL) {
 		give_up(s);
 		return 0;
 	}
-	s->snapshot.collection.cross_check.done = s->snapshot.counters_source == FROM_BPF;
 	r = read_shared_swap(s, &b);
 	if (r == 0)
 		r = top ? read_top(s, &b, top) : read_all(s, &b);

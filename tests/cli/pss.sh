@@ -49,6 +49,9 @@ zmem -J --verify all
 expect_rc '--verify all' 0
 expect_json '--verify all: checked, none different' '.collection.cross_check |
 	.checked > 3 and .different == 0 and .checked == .same + .moved + .gone'
+zmem -J --pss kernel --verify all
+expect_json '--pss kernel --verify all: checked, and said so' '.collection.cross_check |
+	.checked > 3 and .different == 0'
 zmem -J
 expect_json 'three are checked' '.collection.cross_check | .checked <= 3 and .different == 0'
 zmem -J --verify 0
