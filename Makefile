@@ -42,7 +42,7 @@ CPPFLAGS_ALL += -DZMEM_STATIC
 LDFLAGS_ALL  += -static
 endif
 
-MODULES := base proc model source enrich query render app
+MODULES := base proc model source enrich query compare render app
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
@@ -140,7 +140,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it.
-LINK_ORDER := app render query enrich source model proc base
+LINK_ORDER := app render compare query enrich source model proc base
 
 $(PROGRAM): $(B)/main.o $(LIB)
 	$(SAY) LINK $@
@@ -162,10 +162,11 @@ uses_base   := base
 uses_proc   := proc base
 uses_model  := model base
 uses_query  := query model base
-uses_render := render query model base
+uses_compare := compare model base
+uses_render := render compare query model base
 uses_source := source model proc base
 uses_enrich := enrich model proc base
-uses_app    := app render query enrich source model proc base
+uses_app    := app render compare query enrich source model proc base
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum counter {
-#define ZMEM_COUNTER(id, key, header, origin, bound, help) COUNTER_##id,
+#define ZMEM_COUNTER(id, key, header, origin, bound, policy, help) COUNTER_##id,
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER
 	COUNTER_COUNT,
@@ -24,12 +24,22 @@ enum counter_origin {
 	ORIGIN_DERIVED,
 };
 
+/* What compare sets a counter against. */
+enum compare_policy {
+	COMPARE_NONE,
+	COMPARE_STATUS,
+	COMPARE_PER_CPU,
+	COMPARE_ROLLUP,
+	COMPARE_SHARE,
+};
+
 struct counter_info {
 	const char *key;      /* "rss_anon" */
 	const char *json_key; /* "rss_anon_bytes" */
 	const char *header;
 	enum counter_origin origin;
 	counter_mask bound; /* 0: nothing bounds it */
+	enum compare_policy policy;
 	const char *help;
 };
 

@@ -18,6 +18,7 @@
 
 enum pool_file {
 	POOL_ROLLUP,  /* smaps_rollup, parsed */
+	POOL_STATUS,  /* text */
 	POOL_CGROUP,  /* text */
 	POOL_CMDLINE, /* text, its first POOL_CMDLINE_MAX bytes */
 	POOL_EXE,     /* text: the executable's base name */

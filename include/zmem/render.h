@@ -10,6 +10,7 @@
 
 #include "base/strbuf.h"
 #include "zmem/column.h"
+#include "zmem/compare.h"
 #include "zmem/result.h"
 
 struct table_style {
@@ -29,6 +30,23 @@ struct table_style {
  * no control character, no invalid UTF-8 and no direction override reaches the terminal.
  */
 void render_table(struct strbuf *out, const struct result *r, const struct table_style *style);
+
+/* What a comparison found, for people and machines. */
+struct compare_report {
+	const struct comparison *comparison;
+	const struct result *books; /* whether the machine's totals close, and its snapshot */
+	struct compare_cost cost;
+	bool all; /* also the cells that are the same */
+};
+
+/*
+ * The cells that are not the same, or all; a line for each counter; what it cost; whether the
+ * books close; the verdict. Of the style bytes, header, color, width and wide count.
+ */
+void render_compare_table(struct strbuf *out, const struct compare_report *r,
+			  const struct table_style *style);
+/* The document zmem.compare (src/dist/zmem.compare.schema.json), with a final newline. */
+void render_compare_json(struct strbuf *out, const struct compare_report *r);
 
 /* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
 void render_json(struct strbuf *out, const struct result *r);

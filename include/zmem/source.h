@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "zmem/proc_status.h"
 #include "zmem/procfs.h"
 #include "zmem/diag.h"
 #include "zmem/snapshot.h"
@@ -85,5 +86,8 @@ int source_collect(struct source *source, struct snapshot *snapshot);
 int source_collect_some(struct source *source, struct process *const *rows, size_t count,
 			struct snapshot *snapshot);
 void source_close(struct source *source);
+
+/* Sets the counters that /proc/PID/status has and p has not. Pure. */
+void status_apply(struct process *p, const struct proc_status *status);
 
 #endif

@@ -15,6 +15,7 @@ static const struct {
 	int (*run)(const struct options *o);
 } commands[] = {
 	{"snapshot", command_snapshot},
+	{"compare", command_compare},
 	{"doctor", command_doctor},
 };
 

@@ -11,6 +11,7 @@ int help_text(void)
 	struct option_info info;
 
 	printf("usage: zmem-bpf [snapshot] [OPTION]...   who holds RAM and swap, process by process\n"
+	       "       zmem-bpf compare [OPTION]...      the same processes by BPF and by /proc\n"
 	       "       zmem-bpf doctor [-v]              what works on this machine, and why not\n\n");
 	for (size_t i = 0; options_info(i, &info); i++) {
 		char text[48], letter[8] = "    ";
@@ -22,7 +23,8 @@ int help_text(void)
 		printf("  %-26s %s\n", text, info.help);
 	}
 	printf("\nNot measured is '-' in tables and null in JSON, never 0; pss_status says why.\n"
-	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user is not there.\n");
+	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user is not there,\n"
+	       "4 compare or --verify found a difference it cannot explain.\n");
 	return message_stdout_done();
 }
 

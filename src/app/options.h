@@ -24,8 +24,8 @@ enum pss_choice {
 	PSS_NONE,
 };
 
-#define VERIFY_DEFAULT 3
 #define VERIFY_ALL     (-1)
+#define VERIFY_DEFAULT (-2) /* not asked for: each command has its own number */
 
 struct options {
 	const char *command; /* "snapshot" if none was named */
@@ -41,7 +41,7 @@ struct options {
 	int color;
 	int pss;
 	int source; /* enum source_choice */
-	int verify; /* how many processes; VERIFY_ALL */
+	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
 	bool all, reverse, bytes, no_header, wide, numeric, total;
 	bool timing, verbose, quiet, help, version;
 	char *owned[2]; /* joined lists */

@@ -26,6 +26,12 @@ int pss_confirm(struct session *s);
 int pss_check_again(struct session *s, struct process **doubtful, size_t count);
 
 /*
+ * Rows whose PSS is the kernel's, to be set against smaps_rollup: `how_many` small ones, from a
+ * random one on, so that in time everybody's turn comes; or VERIFY_ALL. Returns how many.
+ */
+size_t pss_choose(const struct session *s, int how_many, struct process **ret);
+
+/*
  * Reads smaps_rollup of some rows whose PSS is the kernel's (--verify) and compares. A difference
  * that stays while nothing moves is told, and sets the exit code.
  */

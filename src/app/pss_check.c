@@ -19,19 +19,6 @@
 #define CHECK_ROUNDS	  30
 #define QUIET_DIFFERENCES 6
 
-#define VISITS_THAT_PAY	  64
-
-/* The counters of those rows once more, at least. */
-static int collect_rows(struct session *s, struct process *const *rows, size_t count,
-			struct snapshot *ret)
-{
-	/* All counters cost less than so many visits; pages would not. */
-	bool some = count <= VISITS_THAT_PAY || !source_pss_refusal(s->source);
-
-	return some ? source_collect_some(s->source, rows, count, ret)
-		    : source_collect(s->source, ret);
-}
-
 static void take_counters(struct process *p, const struct process *from)
 {
 	for (int c = 0; c < COUNTER_COUNT; c++) {
@@ -82,7 +69,7 @@ int pss_confirm(struct session *s)
 	}
 	if (!count)
 		return 0;
-	r = collect_rows(s, row, count, &after);
+	r = session_revisit(s, row, count, &after);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		struct process *p = row[i];
 		const struct process *again = snapshot_find(&after, p->pid);
@@ -261,11 +248,11 @@ static int check_round(struct session *s, struct doubt *d, int round)
 
 	wait_a_little(round);
 	last_pid = loadavg_last_pid(s->proc.fd);
-	r = collect_rows(s, d->row, d->count, &before);
+	r = session_revisit(s, d->row, d->count, &before);
 	if (r == 0)
 		r = pool_read(s->pool, POOL_ROLLUP, false, d->row, d->count, d->result);
 	if (r == 0)
-		r = collect_rows(s, d->row, d->count, &after);
+		r = session_revisit(s, d->row, d->count, &after);
 	if (r < 0)
 		return r;
 	quiet = last_pid == loadavg_last_pid(s->proc.fd);
@@ -306,26 +293,26 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 /* ---- PSS of the kernel against smaps_rollup ---- */
 
 /* What may be read for a check without asking: it takes its mmap_lock for less than 0.1 ms. */
+#define VERIFY_USUAL	   3
 #define VERIFY_SMALL	   (8ULL << 20)
 #define VERIFY_DEADLINE_MS 100
 
-static bool may_verify(const struct session *s, const struct process *p)
+static bool may_verify(const struct process *p, int how_many)
 {
 	return p->pss_source == PSS_FROM_KERNEL && p->pid != getpid() &&
-	       (s->options->verify == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
+	       (how_many == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
 }
 
-/* As many as asked for, from a random one on, so that in time everybody's turn comes. */
-static size_t choose(const struct session *s, struct process **ret)
+size_t pss_choose(const struct session *s, int how_many, struct process **ret)
 {
-	size_t count = 0, start = 0, want = (size_t)s->options->verify;
+	size_t count = 0, start = 0, want = (size_t)how_many;
 	uint64_t random = 0;
 
 	for (size_t i = 0; i < s->rows.count; i++) {
-		if (may_verify(s, s->rows.item[i]))
+		if (may_verify(s->rows.item[i], how_many))
 			ret[count++] = s->rows.item[i];
 	}
-	if (s->options->verify == VERIFY_ALL || count <= want)
+	if (how_many == VERIFY_ALL || count <= want)
 		return count;
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
 		start = random % count;
@@ -348,7 +335,8 @@ int pss_verify(struct session *s)
 
 	if (!row || !result)
 		return -ENOMEM;
-	count = s->options->verify ? choose(s, row) : 0;
+	count = pss_choose(
+		s, s->options->verify == VERIFY_DEFAULT ? VERIFY_USUAL : s->options->verify, row);
 	if (!count)
 		return 0;
 	/* One that hangs is nothing to wait for: its PSS is known. */

@@ -15,7 +15,9 @@
 #include "base/cleanup.h"
 
 /* What a target gets for its smaps_rollup beyond the time its size takes. */
-#define DEADLINE_MS 1000
+#define DEADLINE_MS	1000
+
+#define VISITS_THAT_PAY 64
 
 uint64_t session_now_us(void)
 {
@@ -229,9 +231,9 @@ static const char *pss_fallback_reason(const struct session *s)
 	return s->options->pss == PSS_AUTO ? source_pss_refusal(s->source) : NULL;
 }
 
-int session_collect(struct session *s, size_t fit, struct result *ret)
+int session_begin(struct session *s)
 {
-	uint64_t start = session_now_us(), since = start;
+	uint64_t since = session_now_us();
 	struct timespec wall;
 	int r;
 
@@ -260,8 +262,18 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	if (r == 0)
 		r = select_rows(s);
 	phase_end(s, PHASE_FILTER, &since);
-	if (r == 0)
-		r = read_pss(s, &since);
+	return r < 0 ? message_error("collecting: %s", strerror(-r)) : 0;
+}
+
+int session_collect(struct session *s, size_t fit, struct result *ret)
+{
+	uint64_t start = session_now_us(), since;
+	int r = session_begin(s);
+
+	if (r)
+		return r;
+	since = session_now_us();
+	r = read_pss(s, &since);
 	if (r == 0) {
 		count_statuses(s);
 		r = make_result(s, fit, ret);
@@ -271,6 +283,16 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 		return message_error("collecting: %s", strerror(-r));
 	s->snapshot.collection.duration_us = since - start;
 	return 0;
+}
+
+int session_revisit(struct session *s, struct process *const *rows, size_t count,
+		    struct snapshot *ret)
+{
+	/* All counters cost less than so many visits; pages would not. */
+	bool some = count <= VISITS_THAT_PAY || !source_pss_refusal(s->source);
+
+	return some ? source_collect_some(s->source, rows, count, ret)
+		    : source_collect(s->source, ret);
 }
 
 void session_close(struct session *s)

@@ -46,11 +46,16 @@ struct session {
 
 /* Returns 0, or an exit code after a message. session_close() in either case. */
 int session_open(struct session *s, const struct options *o);
+/* Collects the counters and selects the rows. Returns 0, or an exit code after a message. */
+int session_begin(struct session *s);
 /*
  * Takes a snapshot. `fit`: no more rows than this are shown, 0 for all; the result borrows from the
  * session. Returns 0, or an exit code after a message.
  */
 int session_collect(struct session *s, size_t fit, struct result *ret);
+/* The counters of those rows once more, at least. Returns 0 or a negative errno. */
+int session_revisit(struct session *s, struct process *const *rows, size_t count,
+		    struct snapshot *ret);
 void session_close(struct session *s);
 
 /* The workers, started at the first call. NULL without memory. */

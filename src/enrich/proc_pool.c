@@ -113,7 +113,7 @@ static void read_text(int fd, enum pool_file file, struct pool_result *ret)
 	else if (file == POOL_CMDLINE)
 		len = file_read(fd, "cmdline", text, POOL_CMDLINE_MAX + 1);
 	else
-		len = file_read(fd, "cgroup", text, sizeof(text));
+		len = file_read(fd, file == POOL_STATUS ? "status" : "cgroup", text, sizeof(text));
 	if (len < 0) {
 		ret->status = status_of((int)len);
 		return;

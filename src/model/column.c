@@ -98,7 +98,7 @@ static const struct column column_swap_percent = {
 	.counter = COUNTER_SWAP,
 };
 
-#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, help_)                                   \
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
 	static const struct column column_##key_ = {.key = #key_,                                  \
 						    .header = header_,                             \
 						    .help = help_,                                 \
@@ -112,7 +112,7 @@ const struct column *const column_table[] = {
 	&column_comm,	       &column_name,	     &column_cmdline,	 &column_unit,
 	&column_container,     &column_cgroup,	     &column_threads,	 &column_start,
 	&column_oom_score_adj,
-#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, help_) &column_##key_,
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_,
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER
 	&column_pss_percent,   &column_swap_percent, &column_pss_source, &column_pss_status,

@@ -6,12 +6,13 @@
 #define ABOVE_NONE 0
 
 const struct counter_info counter_table[COUNTER_COUNT] = {
-#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, help_)                                   \
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
 	[COUNTER_##id_] = {.key = #key_,                                                           \
 			   .json_key = #key_ "_bytes",                                             \
 			   .header = header_,                                                      \
 			   .origin = ORIGIN_##origin_,                                             \
 			   .bound = bound_,                                                        \
+			   .policy = COMPARE_##policy_,                                            \
 			   .help = help_},
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER

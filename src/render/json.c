@@ -7,7 +7,7 @@
  */
 #include "zmem/render.h"
 
-#include "render/format.h"
+#include "render/json_head.h"
 #include "render/json_writer.h"
 
 /* What strings may take, encoded (for the hex forms: bytes in), so that a line has a bound. */
@@ -20,7 +20,7 @@ static const struct {
 	const char *text;
 	size_t len;
 } counter_key[COUNTER_COUNT] = {
-#define ZMEM_COUNTER(id, key, header, origin, bound, help)                                         \
+#define ZMEM_COUNTER(id, key, header, origin, bound, policy, help)                                 \
 	[COUNTER_##id] = {JSON_KEY_TEXT(#key "_bytes"), sizeof(JSON_KEY_TEXT(#key "_bytes")) - 1},
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER
@@ -68,53 +68,6 @@ static const char *engine_name(enum pss_engine engine)
 		break;
 	}
 	return "none";
-}
-
-static void put_head(struct json_writer *w, const struct snapshot *s)
-{
-	char time[FORMAT_MAX + 1];
-
-	json_newline(w);
-	JSON_KEY(w, "schema");
-	json_string(w, "zmem.snapshot");
-	json_newline(w);
-	JSON_KEY(w, "schema_version");
-	json_string(w, "1.1");
-	json_newline(w);
-	JSON_KEY(w, "tool");
-	json_begin(w, '{');
-	JSON_KEY(w, "name");
-	json_string(w, "zmem-bpf");
-	JSON_KEY(w, "version");
-	json_string(w, ZMEM_VERSION);
-	json_end(w, '}');
-	json_newline(w);
-	JSON_KEY(w, "timestamp");
-	time[format_time(time, s->time_ms, TIME_JSON)] = '\0';
-	json_string(w, time);
-	json_newline(w);
-	JSON_KEY(w, "timestamp_ms");
-	json_i64(w, s->time_ms);
-}
-
-static void put_host(struct json_writer *w, const struct host_info *h)
-{
-	json_newline(w);
-	JSON_KEY(w, "host");
-	json_begin(w, '{');
-	JSON_KEY(w, "name");
-	json_string(w, h->name);
-	JSON_KEY(w, "boot_id");
-	json_string(w, *h->boot_id ? h->boot_id : NULL);
-	JSON_KEY(w, "kernel_release");
-	json_string(w, h->kernel_release);
-	JSON_KEY(w, "arch");
-	json_string(w, h->arch);
-	JSON_KEY(w, "page_size_bytes");
-	json_u64(w, h->page_size);
-	JSON_KEY(w, "cpus");
-	json_u64(w, h->cpus);
-	json_end(w, '}');
 }
 
 static void put_source(struct json_writer *w, const struct result *r)
@@ -353,8 +306,8 @@ void render_json(struct strbuf *out, const struct result *r)
 	const struct snapshot *s = r->snapshot;
 
 	json_begin(w, '{');
-	put_head(w, s);
-	put_host(w, &s->host);
+	json_head(w, "zmem.snapshot", "1.1", s->time_ms);
+	json_host(w, &s->host);
 	put_source(w, r);
 	put_collection(w, &s->collection);
 	put_system(w, r);

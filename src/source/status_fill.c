@@ -5,6 +5,7 @@
 #include "source/status_fill.h"
 #include "zmem/proc_status.h"
 #include "zmem/procfs.h"
+#include "zmem/source.h"
 
 static const struct {
 	enum status_figure figure;
@@ -24,6 +25,14 @@ counter_mask status_counters(void)
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		mask |= COUNTER_BIT(figures[i].counter);
 	return mask;
+}
+
+void status_apply(struct process *p, const struct proc_status *status)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
+		if (!process_has(p, figures[i].counter) && (status->have >> figures[i].figure & 1))
+			process_set(p, figures[i].counter, status->value[figures[i].figure]);
+	}
 }
 
 static bool read_status(int dir_fd, const char *path, struct proc_status *ret)
@@ -55,10 +64,7 @@ bool status_fill(struct process *p, int pid_fd)
 			return false;
 		p->leader_exited = true;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		if (!process_has(p, figures[i].counter) && (status.have >> figures[i].figure & 1))
-			process_set(p, figures[i].counter, status.value[figures[i].figure]);
-	}
+	status_apply(p, &status);
 	if (!had_rss && process_has(p, COUNTER_RSS_ANON))
 		p->counters_source = FROM_PROC;
 	return true;

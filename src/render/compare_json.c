@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The document zmem.compare, version 1.0; src/dist/zmem.compare.schema.json says the same for
+ * machines. One top-level key and one cell a line.
+ */
+#include "render/json_head.h"
+#include "zmem/render.h"
+
+static void put_known(struct json_writer *w, bool known, int64_t v)
+{
+	if (known)
+		json_i64(w, v);
+	else
+		json_null(w);
+}
+
+static void put_summary(struct json_writer *w, const struct comparison *c)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+	} key[COMPARE_VERDICTS] = {
+#define KEY(text) {JSON_KEY_TEXT(text), sizeof(JSON_KEY_TEXT(text)) - 1}
+		[COMPARE_SAME] = KEY("same"),
+		[COMPARE_MOVED] = KEY("moved"),
+		[COMPARE_APPROXIMATE] = KEY("approximate"),
+		[COMPARE_GONE] = KEY("gone"),
+		[COMPARE_DENIED] = KEY("denied"),
+		[COMPARE_TIMEOUT] = KEY("timeout"),
+		[COMPARE_DIFFERENT] = KEY("different"),
+#undef KEY
+	};
+	struct compare_sums sums;
+
+	compare_sum(c, &sums);
+	json_newline(w);
+	JSON_KEY(w, "summary");
+	json_begin(w, '{');
+	JSON_KEY(w, "processes");
+	json_u64(w, sums.processes);
+	JSON_KEY(w, "cells");
+	json_u64(w, sums.cells);
+	for (int i = 0; i < COMPARE_VERDICTS; i++) {
+		json_key_text(w, key[i].text, key[i].len);
+		json_u64(w, sums.verdict[i]);
+	}
+	json_end(w, '}');
+	json_newline(w);
+	JSON_KEY(w, "bound_bytes");
+	put_known(w, c->approximate, (int64_t)c->bound);
+	json_newline(w);
+	JSON_KEY(w, "bound_per");
+	json_string(w, !c->approximate ? NULL : c->per_thread ? "thread" : "process");
+}
+
+static void put_cost(struct json_writer *w, const struct compare_cost *cost)
+{
+	json_newline(w);
+	JSON_KEY(w, "cost");
+	json_begin(w, '{');
+	JSON_KEY(w, "bpf_us");
+	json_u64(w, cost->bpf_us);
+	JSON_KEY(w, "proc_us");
+	json_u64(w, cost->proc_us);
+	JSON_KEY(w, "proc_files");
+	json_u64(w, cost->proc_files);
+	JSON_KEY(w, "bpf_reads");
+	put_known(w, cost->reads_known, (int64_t)cost->bpf_reads);
+	JSON_KEY(w, "proc_reads");
+	put_known(w, cost->reads_known, (int64_t)cost->proc_reads);
+	json_end(w, '}');
+}
+
+static void put_figure(struct json_writer *w, const struct meminfo *m, enum meminfo_figure f)
+{
+	put_known(w, m->have >> f & 1, (int64_t)m->value[f]);
+}
+
+static void put_system(struct json_writer *w, const struct result *books)
+{
+	const struct meminfo *m = &books->snapshot->system.meminfo;
+	bool known = books->residual_known;
+
+	json_newline(w);
+	JSON_KEY(w, "system");
+	json_begin(w, '{');
+	JSON_KEY(w, "anon_bytes");
+	put_figure(w, m, MEMINFO_ANON);
+	JSON_KEY(w, "pss_anon_bytes");
+	put_known(w, known, (int64_t)m->value[MEMINFO_ANON] - books->anon_residual);
+	JSON_KEY(w, "anon_residual_bytes");
+	put_known(w, known, books->anon_residual);
+	JSON_KEY(w, "mapped_bytes");
+	put_figure(w, m, MEMINFO_MAPPED);
+	JSON_KEY(w, "pss_mapped_bytes");
+	put_known(w, known, (int64_t)m->value[MEMINFO_MAPPED] - books->mapped_residual);
+	JSON_KEY(w, "mapped_residual_bytes");
+	put_known(w, known, books->mapped_residual);
+	JSON_KEY(w, "swap_unattributed_bytes");
+	put_known(w, books->swap_unattributed_known, (int64_t)books->swap_unattributed);
+	json_end(w, '}');
+}
+
+static void put_cell(struct json_writer *w, const struct process *p,
+		     const struct compare_cell *cell)
+{
+	int64_t difference = 0;
+	bool known = compare_difference(cell, &difference);
+
+	json_newline(w);
+	json_begin(w, '{');
+	JSON_KEY(w, "pid");
+	json_i64(w, p->pid);
+	JSON_KEY(w, "name");
+	json_string(w, p->name);
+	JSON_KEY(w, "counter");
+	json_string(w, counter_table[cell->counter].key);
+	JSON_KEY(w, "bpf_bytes");
+	put_known(w, cell->bpf_known, (int64_t)cell->bpf);
+	JSON_KEY(w, "proc_before_bytes");
+	put_known(w, cell->proc_known, (int64_t)cell->proc_before);
+	JSON_KEY(w, "proc_after_bytes");
+	put_known(w, cell->proc_known, (int64_t)cell->proc_after);
+	JSON_KEY(w, "difference_bytes");
+	put_known(w, known, difference);
+	JSON_KEY(w, "verdict");
+	json_string(w, compare_verdict_name(cell->verdict));
+	json_end(w, '}');
+}
+
+void render_compare_json(struct strbuf *out, const struct compare_report *r)
+{
+	struct json_writer writer = {.out = out}, *w = &writer;
+	const struct snapshot *s = r->books->snapshot;
+	const struct comparison *c = r->comparison;
+
+	json_begin(w, '{');
+	json_head(w, "zmem.compare", "1.0", s->time_ms);
+	json_host(w, &s->host);
+	put_summary(w, c);
+	put_cost(w, &r->cost);
+	put_system(w, r->books);
+	json_newline(w);
+	JSON_KEY(w, "cells");
+	json_begin(w, '[');
+	for (size_t i = 0; i < c->count; i++) {
+		for (size_t k = 0; k < c->row[i].count; k++) {
+			const struct compare_cell *cell = &c->row[i].cell[k];
+
+			if (compare_shown(cell, r->all))
+				put_cell(w, c->row[i].process, cell);
+		}
+	}
+	strbuf_putc(out, '\n');
+	json_end(w, ']');
+	strbuf_putc(out, '\n');
+	json_end(w, '}');
+	strbuf_putc(out, '\n');
+}
