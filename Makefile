@@ -59,7 +59,7 @@ help:
 	@echo 'make check        layer rules, format, file and function lengths'
 	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
-	@echo 'make install      program, schema; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install      program, schemas; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
 	@echo 'SAN=address,undefined builds with sanitizers; CC=clang'
@@ -237,7 +237,8 @@ bench-build: $(O)/bench $(O)/workload $(O)/victim
 
 install: all
 	install -D -m 0755 $(PROGRAM) $(DESTDIR)$(PREFIX)/sbin/zmem-bpf
-	install -D -m 0644 src/dist/zmem.snapshot.schema.json $(DESTDIR)$(PREFIX)/share/zmem-bpf/zmem.snapshot.schema.json
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf src/dist/zmem.snapshot.schema.json \
+		src/dist/zmem.compare.schema.json
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/zmem-bpf

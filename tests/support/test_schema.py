@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that the schema accepts the golden documents and rejects broken ones, each made of a good
+"""Proves that the schemas accept the golden documents and reject broken ones, each made of a good
 one by a single change. Prints "ok name" or "not ok name: why" for each; exit code 1 if one is not.
 """
 
@@ -95,6 +95,30 @@ CHANGES = [
     ("null processes in totals", ("totals", "processes"), None),
     ("negative pss_missing_processes", ("totals", "pss_missing_processes"), -1),
 ]
+CELL = ("cells", 0)
+COMPARE_CHANGES = [
+    ("unknown key in a cell", CELL + ("extra",), 1),
+    ("cell without pid", CELL + ("pid",), None),
+    ("cell of no counter", CELL + ("counter",), "pss_swap"),
+    ("unknown verdict", CELL + ("verdict",), "different"),
+    ("float difference", CELL + ("difference_bytes",), 0.5),
+    ("negative bytes in a cell", CELL + ("bpf_bytes",), -1),
+    ("name as a number", CELL + ("name",), 1),
+    ("cells as an object", ("cells",), {}),
+    ("null in summary", ("summary", "different"), None),
+    ("unknown key in summary", ("summary", "DIFFERENT"), 0),
+    ("bound as a string", ("bound_bytes",), "0"),
+    ("bound per CPU", ("bound_per",), "cpu"),
+    ("null cost", ("cost", "bpf_us"), None),
+    ("null files", ("cost", "proc_files"), None),
+    ("unknown key in cost", ("cost", "extra"), 1),
+    ("float residual", ("system", "anon_residual_bytes"), 1.0),
+    ("negative swap", ("system", "swap_unattributed_bytes"), -1),
+    ("unknown key in system of compare", ("system", "extra"), 1),
+    ("other schema in compare", ("schema",), "zmem.snapshot"),
+    ("other version in compare", ("schema_version",), "1.1"),
+    ("unknown key at the top of compare", ("extra",), 1),
+]
 OPTIONAL = {"comm_hex", "name_hex", "cmdline", "cmdline_truncated", "cmdline_hex"}
 BROKEN_TEXTS = [
     ("no newline at the end", lambda data: data.rstrip(b"\n")),
@@ -154,24 +178,31 @@ def text_problem(data):
     return "was accepted"
 
 
-def main():
-    check = validate_json.validator()
-    report = Report()
-    golden = sorted(glob.glob(os.path.join(GOLDEN, "snapshot_*.json")))
-    report.check("golden documents", "" if golden else "there are none in " + GOLDEN)
+def check_schema(report, kind, changes):
+    """The schema of zmem.KIND. Returns the text of its ordinary document."""
+    check = validate_json.validator(validate_json.path_of("zmem." + kind))
+    golden = sorted(glob.glob(os.path.join(GOLDEN, kind + "_*.json")))
+    report.check("golden documents of " + kind, "" if golden else "there are none in " + GOLDEN)
     for path in golden:
         found = validate_json.problems(check, validate_json.parse(read(path)))
         report.check("accepts " + os.path.basename(path), "; ".join(found))
-    data = read(os.path.join(GOLDEN, "snapshot_ordinary.json"))
+    data = read(os.path.join(GOLDEN, kind + "_ordinary.json"))
     good = validate_json.parse(data)
     for path in paths_of_keys(good):
         broken = changed(good, path, GONE)
-        report.check("rejects a document without " + ".".join(map(str, path)),
+        report.check("rejects a %s without %s" % (kind, ".".join(map(str, path))),
                      "" if validate_json.problems(check, broken) else "was accepted")
-    for name, path, value in CHANGES:
+    for name, path, value in changes:
         broken = changed(good, path, value)
         report.check("rejects " + name,
                      "" if validate_json.problems(check, broken) else "was accepted")
+    return data
+
+
+def main():
+    report = Report()
+    data = check_schema(report, "snapshot", CHANGES)
+    check_schema(report, "compare", COMPARE_CHANGES)
     for name, change in BROKEN_TEXTS:
         broken = change(data)
         report.check("rejects " + name,

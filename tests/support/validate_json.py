@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Reads JSON documents and validates them against the schema that ships with the program.
+"""Reads JSON documents and validates them against the schemas that ship with the program, each
+against the one that it names.
 
     validate_json.py [--schema FILE] [FILE...]
 
@@ -17,7 +18,8 @@ import sys
 import jsonschema
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCHEMA = os.path.join(HERE, "..", "..", "src", "dist", "zmem.snapshot.schema.json")
+DIST = os.path.join(HERE, "..", "..", "src", "dist")
+SCHEMAS = ("zmem.snapshot", "zmem.compare")
 
 
 def unique_keys(pairs):
@@ -39,7 +41,12 @@ def parse(data):
                       parse_constant=no_constant)
 
 
-def validator(path=SCHEMA):
+def path_of(name):
+    """The file of a schema."""
+    return os.path.join(DIST, name + ".schema.json")
+
+
+def validator(path):
     """A validator whose integers are integers."""
     with open(path, encoding="utf-8") as file:
         schema = json.load(file)
@@ -57,17 +64,20 @@ def problems(check, document):
             for error in errors]
 
 
+def schema_of(document):
+    """The file of the schema that a document names. Raises ValueError."""
+    name = document.get("schema") if isinstance(document, dict) else None
+    if name not in SCHEMAS:
+        raise ValueError("names none of our schemas: %r" % (name,))
+    return path_of(name)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--schema", default=SCHEMA)
+    parser.add_argument("--schema")
     parser.add_argument("file", nargs="*", default=["-"])
     args = parser.parse_args()
     failed = False
-    try:
-        check = validator(args.schema)
-    except (OSError, ValueError, jsonschema.SchemaError) as error:
-        print("%s: %s" % (args.schema, error), file=sys.stderr)
-        return 2
     for name in args.file:
         try:
             if name == "-":
@@ -79,7 +89,11 @@ def main():
             print("%s: %s" % (name, error.strerror), file=sys.stderr)
             return 2
         try:
-            found = problems(check, parse(data))
+            document = parse(data)
+            found = problems(validator(args.schema or schema_of(document)), document)
+        except (OSError, jsonschema.SchemaError) as error:
+            print("%s: %s" % (args.schema, error), file=sys.stderr)
+            return 2
         except ValueError as error:
             found = [str(error)]
         for problem in found:
