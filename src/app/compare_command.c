@@ -49,12 +49,12 @@ static int find_subjects(struct session *s, struct subjects *ret)
 }
 
 /* What BPF has of anybody; of what nobody has, there are no cells. */
-static counter_mask measured(const struct subjects *subjects)
+static counter_mask measured(const struct snapshot *s)
 {
 	counter_mask have = 0;
 
-	for (size_t i = 0; i < subjects->count; i++)
-		have |= subjects->item[i]->have;
+	for (size_t i = 0; i < s->count; i++)
+		have |= s->process[i].have;
 	return have;
 }
 
@@ -125,7 +125,7 @@ static int compare(struct session *s, struct output *out)
 
 	if (r == 0)
 		r = comparison_init(&c, subjects.item, subjects.count + subjects.hidden,
-				    measured(&subjects));
+				    measured(&s->snapshot));
 	if (r == 0) {
 		set_bound(s, &c);
 		for (size_t i = 0; i < subjects.hidden; i++)

@@ -11,7 +11,10 @@
 /* Columns that a figure takes: "1023 GiB", exact bytes, a number of cells. */
 #define FIGURE_WIDTH 10
 #define BYTES_WIDTH  15
-#define COUNT_WIDTH  10
+#define COUNT_WIDTH  11
+
+/* A narrower terminal has the first reading of /proc only, and room for the name. */
+#define WIDE_ENOUGH 100
 
 struct page {
 	struct line line;
@@ -22,6 +25,11 @@ struct page {
 static unsigned width(const struct page *p)
 {
 	return p->style->bytes ? BYTES_WIDTH : FIGURE_WIDTH;
+}
+
+static bool narrow(const struct page *p)
+{
+	return p->style->width && p->style->width < WIDE_ENOUGH;
 }
 
 static size_t size_text(const struct page *p, int64_t bytes, char *buf)
@@ -68,7 +76,8 @@ static void cell_header(struct page *p)
 	put_left(p, "    PID  COUNTER  ", 18);
 	put_right(p, "BPF", width(p));
 	put_right(p, "PROC", width(p));
-	put_right(p, "PROC", width(p));
+	if (!narrow(p))
+		put_right(p, "PROC", width(p));
 	put_right(p, "DIFFERENCE", width(p));
 	line_blanks(&p->line, 2);
 	put_left(p, "VERDICT", 13);
@@ -91,7 +100,8 @@ static void put_cell(struct page *p, const struct process *process, const struct
 	put_left(p, counter_table[cell->counter].header, 9);
 	put_size(p, cell->bpf_known, (int64_t)cell->bpf);
 	put_size(p, cell->proc_known, (int64_t)cell->proc_before);
-	put_size(p, cell->proc_known, (int64_t)cell->proc_after);
+	if (!narrow(p))
+		put_size(p, cell->proc_known, (int64_t)cell->proc_after);
 	put_size(p, known, difference);
 	line_blanks(&p->line, 2);
 	put_left(p, compare_verdict_name(cell->verdict), 13);
@@ -123,7 +133,7 @@ static void put_whole(struct page *p, const struct process *process, int verdict
 	line_printf(&p->line, "%7d", process->pid);
 	line_blanks(&p->line, 2);
 	put_left(p, "all", 9);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < (narrow(p) ? 3 : 4); i++)
 		put_size(p, false, 0);
 	line_blanks(&p->line, 2);
 	put_left(p, compare_verdict_name(verdict), 13);
@@ -303,7 +313,8 @@ static void put_verdict(struct page *p, const struct compare_sums *sums)
 	size_t different = sums->verdict[COMPARE_DIFFERENT];
 
 	p->line.attr = ATTR_BOLD;
-	line_printf(&p->line, "%zu processes, %zu figures: ", sums->processes, sums->cells);
+	line_printf(&p->line, "%zu process%s, %zu figures: ", sums->processes,
+		    sums->processes == 1 ? "" : "es", sums->cells);
 	for (int v = 0; v < COMPARE_DIFFERENT; v++) {
 		if (v == COMPARE_SAME || sums->verdict[v])
 			line_printf(&p->line, "%s%zu %s", v ? ", " : "", sums->verdict[v],
@@ -330,6 +341,8 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 	compare_sum(r->comparison, &sums);
 	put_cells(&page);
 	put_counters(&page, &sums);
+	/* What is a sentence is not cut. */
+	page.line.width = 0;
 	put_cost(&page);
 	put_books(&page);
 	put_approximate(&page);

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Verdicts of src/compare: what fits, what moved, what /proc lags behind by, and what counts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "zmem/compare.h"
+
+#define PAGE UINT64_C(4096)
+
+/* One process and what both sides say of it. */
+struct scene {
+	struct process who, bpf_before, bpf_after, status_before, status_after, rollup;
+	struct process *list[1];
+	struct comparison comparison;
+	struct compare_seen seen;
+};
+
+static void set(struct process *p, enum counter c, uint64_t bytes)
+{
+	process_set(p, c, bytes);
+}
+
+/* Both sides have the same 100 pages, 40 of them anonymous, and 1000.5 bytes less as PSS. */
+static void scene_init(struct scene *s, counter_mask wanted)
+{
+	struct process figures = {
+		.pid = 42, .threads = 2, .name = "it", .pss_source = PSS_FROM_KERNEL};
+
+	set(&figures, COUNTER_RSS, 100 * PAGE);
+	set(&figures, COUNTER_RSS_ANON, 40 * PAGE);
+	set(&figures, COUNTER_VSIZE, 500 * PAGE);
+	set(&figures, COUNTER_PSS, 100 * PAGE - 1000);
+	set(&figures, COUNTER_SWAP, 0);
+	*s = (struct scene){.who = figures,
+			    .bpf_before = figures,
+			    .bpf_after = figures,
+			    .status_before = figures,
+			    .status_after = figures,
+			    .rollup = figures};
+	s->list[0] = &s->who;
+	s->rollup.value[COUNTER_PSS] = 100 * PAGE - 1024; /* whole kB */
+	s->seen = (struct compare_seen){
+		.status_before = &s->status_before,
+		.status_after = &s->status_after,
+		.bpf_before = &s->bpf_before,
+		.bpf_after = &s->bpf_after,
+		.rollup = &s->rollup,
+		.status_result = PSS_OK,
+		.rollup_result = PSS_OK,
+		.quiet = true,
+	};
+	assert_int_equal(comparison_init(&s->comparison, s->list, 1, wanted), 0);
+	s->comparison.bound = compare_bound_per_cpu(4, PAGE);
+}
+
+static void scene_done(struct scene *s)
+{
+	comparison_done(&s->comparison);
+}
+
+static struct compare_cell *cell_of(struct scene *s, enum counter c)
+{
+	struct compare_row *row = &s->comparison.row[0];
+
+	for (size_t i = 0; i < row->count; i++) {
+		if (row->cell[i].counter == c)
+			return &row->cell[i];
+	}
+	fail_msg("no cell of %s", counter_table[c].key);
+	return NULL;
+}
+
+/* Rounds with the same readings, until it is settled. Returns how many. */
+static unsigned rounds(struct scene *s)
+{
+	struct compare_row *row = &s->comparison.row[0];
+	unsigned round = 0;
+
+	while (!row->settled && round < COMPARE_ROUNDS)
+		compare_judge(row, &s->seen, ++round);
+	assert_true(row->settled);
+	return round;
+}
+
+static int verdict(struct scene *s, enum counter c)
+{
+	const struct compare_cell *cell = cell_of(s, c);
+
+	assert_true(cell->settled);
+	assert_false(cell->left_out);
+	return cell->verdict;
+}
+
+#define ALL                                                                                        \
+	(COUNTER_BIT(COUNTER_RSS) | COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_VSIZE) |   \
+	 COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_SWAP))
+
+static void test_same(void **state)
+{
+	cleanup(scene_done) struct scene s;
+	struct compare_sums sums;
+	int64_t difference;
+
+	(void)state;
+	scene_init(&s, ALL | COUNTER_BIT(COUNTER_SHARED) | COUNTER_BIT(COUNTER_PSS_SWAP));
+	assert_int_equal(rounds(&s), 1);
+	compare_finish(&s.comparison, 1);
+	compare_sum(&s.comparison, &sums);
+	assert_int_equal(sums.processes, 1);
+	assert_int_equal(sums.cells, 5); /* what is made of others is not compared */
+	assert_int_equal(sums.verdict[COMPARE_SAME], 5);
+	assert_false(s.comparison.approximate);
+	assert_true(compare_difference(cell_of(&s, COUNTER_RSS), &difference));
+	assert_int_equal(difference, 0);
+	assert_true(compare_difference(cell_of(&s, COUNTER_PSS), &difference));
+	assert_int_equal(difference, 24);
+}
+
+static void test_bracketed(void **state)
+{
+	cleanup(scene_done) struct scene s;
+
+	(void)state;
+	scene_init(&s, ALL);
+	set(&s.status_before, COUNTER_RSS_ANON, 38 * PAGE);
+	set(&s.status_after, COUNTER_RSS_ANON, 41 * PAGE);
+	set(&s.status_before, COUNTER_VSIZE, 502 * PAGE); /* it may fall, too */
+	set(&s.bpf_after, COUNTER_PSS, 110 * PAGE);
+	set(&s.rollup, COUNTER_PSS, 105 * PAGE);
+	assert_int_equal(rounds(&s), 1);
+	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_MOVED);
+	assert_int_equal(verdict(&s, COUNTER_VSIZE), COMPARE_MOVED);
+	assert_int_equal(verdict(&s, COUNTER_PSS), COMPARE_MOVED);
+	assert_int_equal(verdict(&s, COUNTER_RSS), COMPARE_SAME);
+}
+
+static void test_settles_later(void **state)
+{
+	cleanup(scene_done) struct scene s;
+	struct compare_row *row;
+
+	(void)state;
+	scene_init(&s, ALL);
+	row = &s.comparison.row[0];
+	set(&s.bpf_before, COUNTER_RSS_ANON, 50 * PAGE);
+	compare_judge(row, &s.seen, 1);
+	assert_false(row->settled);
+	assert_false(cell_of(&s, COUNTER_RSS_ANON)->settled);
+	set(&s.bpf_before, COUNTER_RSS_ANON, 40 * PAGE);
+	compare_judge(row, &s.seen, 2);
+	assert_true(row->settled);
+	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_MOVED);
+}
+
+/* One page is one too many, in either direction, for each kind of reading. */
+static void test_different(void **state)
+{
+	static const struct {
+		enum counter counter;
+		int64_t by;
+	} wrong[] = {{COUNTER_VSIZE, 4096},
+		     {COUNTER_VSIZE, -4096},
+		     {COUNTER_RSS, 4096},
+		     {COUNTER_PSS, 2048},
+		     {COUNTER_PSS, -2048}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		cleanup(scene_done) struct scene s;
+		enum counter c = wrong[i].counter;
+		int64_t difference;
+
+		scene_init(&s, ALL);
+		s.bpf_before.value[c] += (uint64_t)wrong[i].by;
+		s.bpf_after.value[c] += (uint64_t)wrong[i].by;
+		assert_int_equal(rounds(&s), 6);
+		compare_finish(&s.comparison, 1);
+		assert_int_equal(verdict(&s, c), COMPARE_DIFFERENT);
+		assert_true(compare_difference(cell_of(&s, c), &difference));
+		assert_int_equal(difference > 0, wrong[i].by > 0);
+		assert_false(s.comparison.approximate);
+	}
+}
+
+/* A difference that changes from round to round is movement, and so is one while others start. */
+static void test_never_still(void **state)
+{
+	cleanup(scene_done) struct scene a, b;
+	struct compare_row *row;
+
+	(void)state;
+	scene_init(&a, ALL);
+	row = &a.comparison.row[0];
+	for (unsigned round = 1; !row->settled; round++) {
+		a.bpf_before.value[COUNTER_VSIZE] = a.bpf_after.value[COUNTER_VSIZE] =
+			(600 + round / 3) * PAGE;
+		compare_judge(row, &a.seen, round);
+		assert_true(round <= COMPARE_ROUNDS);
+	}
+	assert_int_equal(verdict(&a, COUNTER_VSIZE), COMPARE_MOVED);
+	scene_init(&b, ALL);
+	b.seen.quiet = false;
+	set(&b.rollup, COUNTER_PSS, 7 * PAGE);
+	assert_int_equal(rounds(&b), COMPARE_ROUNDS);
+	assert_int_equal(verdict(&b, COUNTER_PSS), COMPARE_MOVED);
+}
+
+static void lagging(struct scene *s, uint64_t pages)
+{
+	scene_init(s, ALL);
+	set(&s->status_before, COUNTER_RSS_ANON, 40 * PAGE + pages * PAGE);
+	set(&s->status_after, COUNTER_RSS_ANON, 40 * PAGE + pages * PAGE);
+	rounds(s);
+}
+
+static void test_approximate(void **state)
+{
+	cleanup(scene_done) struct scene s, far, alone, contradicted;
+
+	(void)state;
+	/* 31 pages on each of 4 CPUs. */
+	lagging(&s, 124);
+	compare_finish(&s.comparison, 1);
+	assert_true(s.comparison.approximate);
+	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_APPROXIMATE);
+	lagging(&far, 125);
+	compare_finish(&far.comparison, 1);
+	assert_int_equal(verdict(&far, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
+	/* Nobody's smaps_rollup can be read: the bound has to do. */
+	lagging(&alone, 3);
+	cell_of(&alone, COUNTER_RSS)->left_out = true;
+	compare_finish(&alone.comparison, 0);
+	assert_int_equal(verdict(&alone, COUNTER_RSS_ANON), COMPARE_APPROXIMATE);
+	/* smaps_rollup sides with status: nothing is explained. */
+	scene_init(&contradicted, ALL);
+	set(&contradicted.status_before, COUNTER_RSS_ANON, 41 * PAGE);
+	set(&contradicted.status_after, COUNTER_RSS_ANON, 41 * PAGE);
+	set(&contradicted.rollup, COUNTER_RSS, 101 * PAGE);
+	rounds(&contradicted);
+	compare_finish(&contradicted.comparison, 1);
+	assert_false(contradicted.comparison.approximate);
+	assert_int_equal(verdict(&contradicted, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
+	assert_int_equal(verdict(&contradicted, COUNTER_RSS), COMPARE_DIFFERENT);
+}
+
+static void test_bounds(void **state)
+{
+	(void)state;
+	/* lib/percpu_counter.c: batch = max(32, 2 * CPUs). */
+	assert_int_equal(compare_bound_per_cpu(1, 4096), 31 * 4096);
+	assert_int_equal(compare_bound_per_cpu(16, 4096), 16 * 31 * 4096);
+	assert_int_equal(compare_bound_per_cpu(64, 4096), 64 * 127 * 4096);
+	assert_int_equal(compare_bound_per_cpu(256, 4096), UINT64_C(256) * 511 * 4096);
+	assert_int_equal(compare_bound_per_thread(4096), 64 * 16 * 4096);
+}
+
+/* Each thread may hold something back; this process has two. */
+static void test_per_thread(void **state)
+{
+	cleanup(scene_done) struct scene s, far;
+
+	(void)state;
+	lagging(&s, 2 * 1024);
+	s.comparison.per_thread = true;
+	s.comparison.bound = compare_bound_per_thread(PAGE);
+	compare_finish(&s.comparison, 1);
+	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_APPROXIMATE);
+	lagging(&far, 2 * 1024 + 1);
+	far.comparison.per_thread = true;
+	far.comparison.bound = compare_bound_per_thread(PAGE);
+	compare_finish(&far.comparison, 1);
+	assert_int_equal(verdict(&far, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
+}
+
+static void test_not_read(void **state)
+{
+	static const struct {
+		enum pss_status result;
+		enum compare_verdict verdict;
+	} table[] = {{PSS_DENIED, COMPARE_DENIED}, {PSS_TIMEOUT, COMPARE_TIMEOUT}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		cleanup(scene_done) struct scene s;
+		int64_t difference;
+
+		scene_init(&s, ALL);
+		s.seen.rollup = NULL;
+		s.seen.rollup_result = table[i].result;
+		assert_int_equal(rounds(&s), 1);
+		assert_int_equal(verdict(&s, COUNTER_PSS), table[i].verdict);
+		assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_SAME);
+		assert_true(cell_of(&s, COUNTER_PSS)->bpf_known);
+		assert_false(cell_of(&s, COUNTER_PSS)->proc_known);
+		assert_false(compare_difference(cell_of(&s, COUNTER_PSS), &difference));
+	}
+}
+
+/* What one side never has of this process is no cell at all. */
+static void test_left_out(void **state)
+{
+	cleanup(scene_done) struct scene skipped, lacking, unwalked;
+	struct compare_sums sums;
+
+	(void)state;
+	scene_init(&skipped, ALL);
+	skipped.seen.rollup = NULL;
+	skipped.seen.rollup_result = PSS_SKIPPED;
+	assert_int_equal(rounds(&skipped), 1);
+	compare_sum(&skipped.comparison, &sums);
+	assert_int_equal(sums.cells, 3);
+	scene_init(&lacking, ALL);
+	lacking.status_before.have = lacking.status_after.have &= ~COUNTER_BIT(COUNTER_SWAP);
+	assert_int_equal(rounds(&lacking), 1);
+	compare_sum(&lacking.comparison, &sums);
+	assert_int_equal(sums.cells, 4);
+	/* A walk that did not add up may do so the next time: it is asked to the end. */
+	scene_init(&unwalked, ALL);
+	unwalked.bpf_before.have = unwalked.bpf_after.have &= ~COUNTER_BIT(COUNTER_PSS);
+	unwalked.bpf_before.pss_source = unwalked.bpf_after.pss_source = PSS_FROM_NOTHING;
+	assert_int_equal(rounds(&unwalked), COMPARE_ROUNDS);
+	assert_int_equal(verdict(&unwalked, COUNTER_PSS), COMPARE_MOVED);
+	assert_false(cell_of(&unwalked, COUNTER_PSS)->bpf_known);
+}
+
+static void test_settle(void **state)
+{
+	cleanup(scene_done) struct scene s;
+	struct compare_sums sums;
+
+	(void)state;
+	scene_init(&s, ALL);
+	compare_settle(&s.comparison.row[0], COMPARE_GONE);
+	compare_finish(&s.comparison, 0);
+	compare_sum(&s.comparison, &sums);
+	assert_int_equal(sums.verdict[COMPARE_GONE], 5);
+	assert_true(s.comparison.row[0].settled);
+}
+
+static void test_nobody(void **state)
+{
+	struct comparison c;
+	struct compare_sums sums;
+
+	(void)state;
+	assert_int_equal(comparison_init(&c, NULL, 0, ALL), 0);
+	compare_finish(&c, 0);
+	compare_sum(&c, &sums);
+	assert_int_equal(sums.cells, 0);
+	comparison_done(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same),	      cmocka_unit_test(test_bracketed),
+		cmocka_unit_test(test_settles_later), cmocka_unit_test(test_different),
+		cmocka_unit_test(test_never_still),   cmocka_unit_test(test_approximate),
+		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_per_thread),
+		cmocka_unit_test(test_not_read),      cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_settle),	      cmocka_unit_test(test_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Both renderers of a comparison, to the byte. */
+#include "golden.h"
+#include "sample.h"
+
+#include "zmem/render.h"
+
+/* Four processes: one like the other, one that moved, one of a hostile name that lags, one hidden.
+ */
+struct figure {
+	struct sample sample;
+	struct process *list[4];
+	struct comparison comparison;
+	struct compare_report report;
+};
+
+#define COUNTERS                                                                                   \
+	(COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_RSS))
+
+/* Cells come in the order of counters.def: PSS, RSS, RSS_ANON. */
+static void put(struct compare_cell *cell, uint64_t bpf, uint64_t before, uint64_t after,
+		enum compare_verdict verdict)
+{
+	cell->bpf = bpf;
+	cell->proc_before = before;
+	cell->proc_after = after;
+	cell->bpf_known = cell->proc_known = true;
+	cell->verdict = (uint8_t)verdict;
+	cell->settled = true;
+}
+
+static void figure_init(struct figure *f)
+{
+	static const char *const name[4] = {"nginx", "postgres", "\x1b[31m\xff", NULL};
+	struct compare_row *row;
+
+	*f = (struct figure){};
+	sample_init(&f->sample);
+	for (int i = 0; i < 4; i++) {
+		f->list[i] = &f->sample.process[i];
+		f->list[i]->pid = i == 3 ? 1 : 100 * (i + 1);
+		f->list[i]->name = name[i];
+		f->list[i]->threads = 1;
+	}
+	assert_int_equal(comparison_init(&f->comparison, f->list, 4, COUNTERS), 0);
+	row = f->comparison.row;
+	put(&row[0].cell[0], 5 * MIB + 24, 5 * MIB, 5 * MIB, COMPARE_SAME);
+	put(&row[0].cell[1], 8 * MIB, 8 * MIB, 8 * MIB, COMPARE_SAME);
+	put(&row[0].cell[2], 3 * MIB, 3 * MIB, 3 * MIB, COMPARE_SAME);
+	put(&row[1].cell[0], 40 * MIB, 41 * MIB, 41 * MIB, COMPARE_MOVED);
+	put(&row[1].cell[1], GIB, GIB, GIB, COMPARE_SAME);
+	put(&row[1].cell[2], 30 * MIB, 28 * MIB, 31 * MIB, COMPARE_MOVED);
+	row[2].cell[0].left_out = true;
+	put(&row[2].cell[1], MIB, MIB, MIB, COMPARE_SAME);
+	put(&row[2].cell[2], 512 * KIB, 496 * KIB, 496 * KIB, COMPARE_APPROXIMATE);
+	compare_settle(&row[3], COMPARE_DENIED);
+	f->comparison.bound = compare_bound_per_cpu(4, 4096);
+	f->comparison.approximate = true;
+	f->sample.result.residual_known = true;
+	f->sample.result.anon_residual = 10 * MIB;
+	f->sample.result.mapped_residual = -4096;
+	f->report = (struct compare_report){
+		.comparison = &f->comparison,
+		.books = &f->sample.result,
+		.cost = {.bpf_us = 1234,
+			 .proc_us = 45678,
+			 .proc_files = 8,
+			 .reads_known = true,
+			 .bpf_reads = 3,
+			 .proc_reads = 16},
+	};
+}
+
+static void figure_done(struct figure *f)
+{
+	comparison_done(&f->comparison);
+}
+
+static void check_json(const char *name, const struct compare_report *r)
+{
+	static const char key[] = "\"version\":\"" ZMEM_VERSION "\"";
+	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
+	const char *text, *at;
+
+	render_compare_json(&raw, r);
+	text = strbuf_str(&raw);
+	at = strstr(text, key);
+	assert_non_null(at);
+	strbuf_put(&out, text, (size_t)(at - text));
+	strbuf_puts(&out, "\"version\":\"0.0.0\"");
+	strbuf_puts(&out, at + strlen(key));
+	golden_check(name, &out);
+}
+
+static void check_table(const char *name, const struct compare_report *r,
+			const struct table_style *style)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	render_compare_table(&out, r, style);
+	golden_check(name, &out);
+}
+
+static void test_ordinary(void **state)
+{
+	const struct table_style style = {.header = true};
+	cleanup(figure_done) struct figure f;
+
+	(void)state;
+	figure_init(&f);
+	check_json("compare_ordinary.json", &f.report);
+	check_table("compare_ordinary.txt", &f.report, &style);
+}
+
+static void test_all(void **state)
+{
+	const struct table_style style = {.header = true, .bytes = true, .color = true};
+	cleanup(figure_done) struct figure f;
+
+	(void)state;
+	figure_init(&f);
+	f.report.all = true;
+	check_json("compare_all.json", &f.report);
+	check_table("compare_all.txt", &f.report, &style);
+}
+
+/* Nothing but what is unknown, on a kernel whose threads hold counts back, and a difference. */
+static void test_different(void **state)
+{
+	const struct table_style style = {.header = true, .width = 80};
+	cleanup(figure_done) struct figure f;
+
+	(void)state;
+	figure_init(&f);
+	f.comparison.per_thread = true;
+	f.comparison.bound = compare_bound_per_thread(4096);
+	f.comparison.row[0].cell[1].verdict = COMPARE_DIFFERENT;
+	f.comparison.row[0].cell[1].bpf += 4096;
+	f.report.cost.reads_known = false;
+	f.sample.result.residual_known = false;
+	f.sample.result.swap_unattributed_known = false;
+	check_json("compare_different.json", &f.report);
+	check_table("compare_different.txt", &f.report, &style);
+}
+
+static void test_nothing(void **state)
+{
+	const struct table_style style = {.header = true};
+	struct comparison none = {};
+	struct figure f;
+
+	(void)state;
+	figure_init(&f);
+	comparison_done(&f.comparison);
+	f.report.comparison = &none;
+	f.report.all = true;
+	check_json("compare_empty.json", &f.report);
+	check_table("compare_empty.txt", &f.report, &style);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary),
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_different),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
