@@ -3,7 +3,7 @@
 #
 # A busy machine: compilers run, memory is mapped and unmapped, programs are exec'ed without end,
 # and every process whose PSS the kernel side vouches for is compared with smaps_rollup, between
-# two readings of its own. BUSY_SECONDS=600 makes it long.
+# two readings of its own; in turns with compare, which has all counters. BUSY_SECONDS=600 makes it long.
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf busy || exit 0
@@ -41,13 +41,19 @@ trap 'lib_at_exit; (exit 0); lib_cleanup' EXIT
 
 end=$((SECONDS + seconds))
 : >"$TMP/busy.json"
-failed=0
+: >"$TMP/compare.json"
+failed=0 unexplained=0
 while [ $SECONDS -lt $end ]; do
 	"$STATIC" -Jq --verify all >"$TMP/one.json" 2>>"$TMP/busy.err"
 	rc=$?
 	[ $rc = 0 ] || failed=$((failed + 1))
 	jq -c '[.collection.cross_check // {}, (.processes | group_by(.pss_source) |
 		map({(.[0].pss_source // "none"): length}) | add)]' "$TMP/one.json" >>"$TMP/busy.json"
+	if ! "$STATIC" compare -Jq >"$TMP/one.json" 2>>"$TMP/busy.err"; then
+		unexplained=$((unexplained + 1))
+		jq -c '.cells[] | select(.verdict == "DIFFERENT")' "$TMP/one.json" >>"$TMP/busy.err"
+	fi
+	jq -c '.summary' "$TMP/one.json" >>"$TMP/compare.json"
 done
 equal 'every snapshot under load succeeds' "$failed: $(head -c 500 "$TMP/busy.err")" '0: '
 sums=$(jq -s '[length, (map(.[0].checked // 0) | add), (map(.[0].same // 0) | add),
@@ -59,4 +65,10 @@ echo "# busy: $snapshots snapshots, $checked checked: $same the same, $moved mov
 equal 'under load no difference to smaps_rollup' "$different" 0
 check "under load many can be compared" test "$same" -gt $((checked / 4))
 check 'under load the kernel side vouches for nearly all' test "$kernel" -gt $((20 * rollup))
+sums=$(jq -s '[length, (map(.cells) | add), (map(.same) | add), (map(.moved) | add), (map(.gone) | add)] | @tsv' \
+	-r "$TMP/compare.json")
+read -r compares cells same moved gone <<<"$sums"
+echo "# busy: $compares compares, $cells figures: $same the same, $moved moved, $gone gone"
+equal 'under load no compare finds what it cannot explain' "$unexplained: $(head -c 500 "$TMP/busy.err")" '0: '
+check 'under load compare finds most the same' test "$same" -gt $((cells / 2))
 equal 'nothing in the kernel log' "$(kernel_log)" "$log_before"
