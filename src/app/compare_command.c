@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "app/books.h"
 #include "app/commands.h"
 #include "app/compare_read.h"
 #include "app/message.h"
 #include "app/output.h"
+#include "app/pause.h"
 #include "app/session.h"
 #include "base/cleanup.h"
 #include "zmem/render.h"
@@ -71,18 +71,6 @@ static void set_bound(const struct session *s, struct comparison *c)
 				 : compare_bound_per_cpu(host->cpus, host->page_size);
 }
 
-/* Not always the same, so that nobody who does something in step with us is met at the same point.
- */
-static void wait_a_little(unsigned round)
-{
-	struct timespec now, t = {.tv_nsec = (round < 5 ? round : 5) * 2000000L};
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	t.tv_nsec += now.tv_nsec / 64 % 2000000;
-	if (round > 1)
-		nanosleep(&t, NULL);
-}
-
 static int run_rounds(struct session *s, struct comparison *c, size_t count,
 		      struct compare_cost *cost, size_t *ret_referees)
 {
@@ -90,7 +78,7 @@ static int run_rounds(struct session *s, struct comparison *c, size_t count,
 	int r = compare_reader_init(&reader, s, c, count);
 
 	for (unsigned round = 1; r == 0 && reader.left && round <= COMPARE_ROUNDS; round++) {
-		wait_a_little(round);
+		pause_before_round(round);
 		r = compare_read_round(&reader, round, cost);
 	}
 	*ret_referees = reader.referees;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/pause.h"
 #include "app/pss.h"
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -245,11 +246,13 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 		err = round == 1 ? source_collect(s->source, &before)
 				 : session_revisit(s, r->process, r->left, &before);
 	meter_stop(s, &meter, &now.bpf_us, &now.bpf_reads, &now.reads_known);
+	pause_between(round);
 	meter = meter_start(s);
 	if (err == 0)
 		err = read_rollup(r, &files);
 	meter_stop(s, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
 	now.proc_files = files;
+	pause_between(round);
 	if (err == 0)
 		err = session_revisit(s, r->process, r->left, &after);
 	if (err == 0)

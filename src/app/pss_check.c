@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/message.h"
+#include "app/pause.h"
 #include "app/pss.h"
 #include "base/cleanup.h"
 
@@ -208,15 +208,6 @@ static size_t drop_self(struct process **rows, size_t count, struct cross_check 
 	return left;
 }
 
-/* Whoever shares pages with others that come and go differs by chance; not many times. */
-static void wait_a_little(int round)
-{
-	const struct timespec t = {.tv_nsec = (round < 5 ? round : 5) * 2000000L};
-
-	if (round > 1)
-		nanosleep(&t, NULL);
-}
-
 /* A difference that stayed, in words: it is ours or the kernel's, and has to be seen. */
 static void tell_difference(struct session *s, const struct process *now,
 			    const struct smaps_rollup *figures)
@@ -246,11 +237,13 @@ static int check_round(struct session *s, struct doubt *d, int round)
 	bool quiet;
 	int r;
 
-	wait_a_little(round);
+	pause_before_round((unsigned)round);
 	last_pid = loadavg_last_pid(s->proc.fd);
 	r = session_revisit(s, d->row, d->count, &before);
+	pause_between((unsigned)round);
 	if (r == 0)
 		r = pool_read(s->pool, POOL_ROLLUP, false, d->row, d->count, d->result);
+	pause_between((unsigned)round);
 	if (r == 0)
 		r = session_revisit(s, d->row, d->count, &after);
 	if (r < 0)
