@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stuck exec|mmap DIR: a process that hangs where any user can make it hang: in a FUSE file system
- * whose server stopped answering. Mounts one on DIR, prints the pid of the process, and ends all of
- * it with its standard input. To be run in a mount namespace of its own.
+ * stuck exec|load|mmap DIR: a process that hangs where any user can make it hang: in a FUSE file
+ * system whose server stopped answering. Mounts one on DIR, prints the pid of the process, and ends
+ * all of it with its standard input. To be run in a mount namespace of its own.
  *
  *  exec  within execve(), which closes a file: holds exec_update_lock, so that opening smaps_rollup
  *        and reading stat or exe of it block
- *  mmap  within mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and
- *        cmdline of it block
+ *  load  within execve() of a file that is not read: holds no lock, but the pages of its arguments
+ * count as its anonymous memory already (acct_arg_size(), fs/exec.c) and are not mapped mmap within
+ * mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and cmdline of it
+ * block
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +37,14 @@ struct request {
 	};
 };
 
+enum where {
+	IN_EXEC,
+	IN_LOAD,
+	IN_MMAP,
+};
+
 static int device;
+static enum where where;
 
 static void reply(const struct request *r, int error, const void *data, size_t len)
 {
@@ -54,7 +63,7 @@ static void reply(const struct request *r, int error, const void *data, size_t l
 static struct fuse_attr attributes(uint64_t node)
 {
 	return (struct fuse_attr){.ino = node,
-				  .mode = node == FILE_NODE ? S_IFREG | 0600 : S_IFDIR | 0700,
+				  .mode = node == FILE_NODE ? S_IFREG | 0700 : S_IFDIR | 0700,
 				  .nlink = 1,
 				  .size = node == FILE_NODE ? FILE_SIZE : 0,
 				  .blksize = 4096};
@@ -89,6 +98,8 @@ static void serve_one(const struct request *r)
 		reply(r, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ:
+		if (where == IN_LOAD)
+			break;
 		reply(r, 0, zeros, r->read.size < FILE_SIZE ? r->read.size : FILE_SIZE);
 		break;
 	case FUSE_RELEASE:
@@ -114,16 +125,30 @@ static void serve(void)
 	_exit(0);
 }
 
-static void get_stuck(const char *path, bool in_exec, int said)
+#define ARGUMENT 100000 /* bytes, in one of them */
+
+static void load(const char *path, int said)
+{
+	static char argument[ARGUMENT];
+
+	memset(argument, 'x', sizeof(argument) - 1);
+	if (write(said, "", 1) == 1)
+		execl(path, "stuck", argument, NULL);
+	_exit(1);
+}
+
+static void get_stuck(const char *path, int said)
 {
 	char *page;
 	int fd, again;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (where == IN_LOAD)
+		load(path, said);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		_exit(1);
-	if (in_exec) {
+	if (where == IN_EXEC) {
 		if (write(said, "", 1) == 1)
 			execl("/proc/self/exe", "stuck", "end", NULL);
 		_exit(1);
@@ -151,6 +176,7 @@ int main(int argc, char **argv)
 		perror("stuck: /dev/fuse");
 		return 1;
 	}
+	where = strcmp(argv[1], "exec") == 0 ? IN_EXEC : argv[1][0] == 'l' ? IN_LOAD : IN_MMAP;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
 	if (mount("stuck", argv[2], "fuse", 0, options)) {
@@ -164,7 +190,7 @@ int main(int argc, char **argv)
 	victim = fork();
 	if (victim == 0) {
 		close(device);
-		get_stuck(path, strcmp(argv[1], "exec") == 0, said[1]);
+		get_stuck(path, said[1]);
 	}
 	close(said[1]);
 	if (server < 0 || victim < 0 || read(said[0], &byte, 1) != 1) {
