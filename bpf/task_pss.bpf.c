@@ -22,9 +22,26 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/*
+ * From the arguments on, execve() counts the new program's first pages as anonymous memory of the
+ * mm it is called in (acct_arg_size(), fs/exec.c), which does not map them: the caller's, and that
+ * of the parent that waits in vfork(). Told by the number of the system call in the registers that
+ * user space was left with; the place of orig_ax is an ABI (arch/x86/include/uapi/asm/ptrace.h).
+ */
+#define REGS_ORIG_AX (15 * 8)
+
+static __always_inline bool is_starting(__u64 regs)
+{
+	__u64 call = kread64(regs + REGS_ORIG_AX);
+
+	return call == 59 /* execve */ || call == 322 /* execveat */ || call == 58 /* vfork */ ||
+	       call == 56 /* clone */ || call == 435 /* clone3 */;
+}
+
 /* What the second part of a record must know of the first. */
 struct visit {
 	__u64 leader;
+	__u64 regs; /* of user space */
 	__u64 mm_id;
 	__u64 cursor;
 	__u64 sharing; /* 0: no anonymous page of it can be another's, too */
@@ -50,6 +67,8 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 	v->write_protect_seq = r.write_protect_seq;
 	v->anon_pages = r.rss[ZMEM_RSS_ANON];
 	v->swap_pages = r.rss[ZMEM_RSS_SWAP];
+	if (is_starting(v->regs))
+		r.flags |= ZMEM_STARTING;
 	r.size = sizeof(struct zmem_pss_record);
 	r.valid |= ZMEM_VALID_PAGES;
 	return bpf_seq_write(seq, &r, sizeof(r)) == 0;
@@ -143,6 +162,7 @@ int task_pss(struct bpf_iter__task *ctx)
 		v.cursor = reader->cursor;
 		v.calibrate = reader->calibrate.file_addr != 0;
 	}
+	v.regs = (__u64)bpf_task_pt_regs(task);
 	/* Once: each step from the context on has the verifier search the kernel's types. */
 	seq = ctx->meta->seq;
 	if (v.calibrate || show_counters(seq, &v))

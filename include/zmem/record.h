@@ -41,6 +41,7 @@ enum zmem_flags {
 	ZMEM_RACED = 1 << 0,	     /* exec or exit changed the mm three times while it was read */
 	ZMEM_LEADER_EXITED = 1 << 1, /* the mm was taken from another thread of the process */
 	ZMEM_FORKED = 1 << 2,	     /* PF_FORKNOEXEC: forked and not exec'ed since */
+	ZMEM_STARTING = 1 << 4,	     /* in execve() or vfork(): arguments count as its memory */
 	ZMEM_CUT_THREADS = 1 << 3,   /* more threads than are walked: rss_delta is not complete */
 };
 

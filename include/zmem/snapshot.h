@@ -66,6 +66,7 @@ struct process {
 	enum process_kind kind;
 	bool raced;	    /* the kernel side could not read it */
 	bool leader_exited; /* its memory is seen through another of its threads */
+	bool starting;	    /* a program: arguments that it does not map count as its memory */
 	bool pages_odd;	    /* the kernel side met pages it does not understand */
 	bool forked;	    /* not exec'ed since fork */
 	bool sharing_known; /* forked, write_protect_seq and ksm_pages mean something */

@@ -172,7 +172,8 @@ static enum verdict judge(struct process *p, const struct pool_result *result,
 	take(p, a, result);
 	if (agrees(a, &result->figures))
 		return VERDICT_SAME;
-	return stood_still(a, b) ? VERDICT_DIFFERENT : VERDICT_MOVED;
+	return stood_still(a, b) && !a->starting && !b->starting ? VERDICT_DIFFERENT
+								 : VERDICT_MOVED;
 }
 
 static void count_verdict(struct cross_check *check, enum verdict verdict)

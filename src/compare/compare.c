@@ -167,7 +167,9 @@ static enum outcome judge_rollup(struct compare_cell *cell, const struct compare
 		return FITS;
 	if (between(proc, first, second))
 		return BRACKETED;
-	return first == second && (seen->quiet || !shares) ? DISAGREES : IN_FLUX;
+	if (first != second || seen->bpf_before->starting || seen->bpf_after->starting)
+		return IN_FLUX;
+	return seen->quiet || !shares ? DISAGREES : IN_FLUX;
 }
 
 /* How often the same difference was seen in a row. */

@@ -61,6 +61,10 @@ for where in exec mmap; do
 			'([.processes[] | select(.pss_status == "ok")] | length) > 3 and
 			 (.processes[] | select(.pid == $pid) | .pss_status == "timeout")' --argjson pid "$stuck"
 	fi
+	if ends "in $where, compared" compare -J -p "$stuck"; then
+		expect_json "in $where, compared: no difference, smaps_rollup does not answer" \
+			'.summary.different == 0 and .summary.timeout > 0 and .summary.same > 5'
+	fi
 	ends "in $where, its command line" --pss none -o +cmdline -p "$stuck"
 	ends "in $where, its cgroup" --pss none -o +unit,cgroup -p "$stuck"
 	ends "in $where, a pattern" --pss none -f '^zmem-bpf$'
@@ -79,3 +83,17 @@ for where in exec mmap; do
 	fi
 	stuck_end
 done
+
+# Arguments of a program that is not there yet count as anonymous memory and are not mapped.
+stuck_begin load
+if [ -n "$stuck" ]; then
+	zmem -J --verify all -p "$stuck"
+	expect_rc "in load: what is read again moves" 0
+	expect_json 'in load: checked, not the same, not different' '.collection.cross_check |
+		.checked == 1 and .moved == 1 and .different == 0'
+	zmem compare -J -p "$stuck"
+	expect_rc 'in load, compared: no difference' 0
+	expect_json 'in load, compared: Rss is what moved, by the arguments' 'any(.cells[]; .counter == "rss" and
+		.verdict == "moved" and .difference_bytes >= 100000)'
+	stuck_end
+fi

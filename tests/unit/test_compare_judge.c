@@ -210,6 +210,22 @@ static void test_never_still(void **state)
 	assert_int_equal(verdict(&b, COUNTER_PSS), COMPARE_MOVED);
 }
 
+/* Arguments of a program that is being started count as memory and are not mapped. */
+static void test_starting(void **state)
+{
+	cleanup(scene_done) struct scene s;
+
+	(void)state;
+	scene_init(&s, ALL);
+	set(&s.rollup, COUNTER_RSS, 75 * PAGE);
+	set(&s.rollup, COUNTER_PSS, 74 * PAGE);
+	s.bpf_before.starting = s.bpf_after.starting = true;
+	assert_int_equal(rounds(&s), COMPARE_ROUNDS);
+	assert_int_equal(verdict(&s, COUNTER_RSS), COMPARE_MOVED);
+	assert_int_equal(verdict(&s, COUNTER_PSS), COMPARE_MOVED);
+	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_SAME);
+}
+
 static void lagging(struct scene *s, uint64_t pages)
 {
 	scene_init(s, ALL);
@@ -363,7 +379,8 @@ int main(void)
 		cmocka_unit_test(test_never_still),   cmocka_unit_test(test_approximate),
 		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_per_thread),
 		cmocka_unit_test(test_not_read),      cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_settle),	      cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_starting),      cmocka_unit_test(test_settle),
+		cmocka_unit_test(test_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
