@@ -32,7 +32,7 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(
 CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
                 -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
-LDLIBS_BPF   := -lbpf -lelf -lz
+LDLIBS_BPF   := -lbpf -lelf -lz -lcap
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
@@ -66,7 +66,7 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev bpftool libcmocka-dev python3-jsonschema jq
+DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev bpftool libcmocka-dev python3-jsonschema jq
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git
 
 define install_missing

@@ -7,7 +7,10 @@
 #include "source/why.h"
 #include "zmem/privilege.h"
 
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
+#define BTF_PATH	       "/sys/kernel/btf/vmlinux"
+
+#define WITHOUT_ROOT	       "run as root, or give what is missing, or use --source proc"
+#define WITHOUT_ROOT_OR_PTRACE "run as root, or give these and CAP_SYS_PTRACE, or use --source proc"
 
 static const char *missing_privilege(void)
 {
@@ -25,7 +28,10 @@ void why_note(struct diag *diag, const char *what, const char *step, int error)
 	const char *missing = missing_privilege();
 
 	if (missing)
-		diag_add(diag, what, error, "run as root, or use --source proc", "%s", missing);
+		diag_add(diag, what, error,
+			 "run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE, "
+			 "or use --source proc",
+			 "%s", missing);
 	else if (access(BTF_PATH, R_OK) < 0)
 		diag_add(diag, what, error,
 			 "use a kernel built with CONFIG_DEBUG_INFO_BTF, or --source proc",
