@@ -7,10 +7,7 @@
 #include "source/why.h"
 #include "zmem/privilege.h"
 
-#define BTF_PATH	       "/sys/kernel/btf/vmlinux"
-
-#define WITHOUT_ROOT	       "run as root, or give what is missing, or use --source proc"
-#define WITHOUT_ROOT_OR_PTRACE "run as root, or give these and CAP_SYS_PTRACE, or use --source proc"
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
 
 static const char *missing_privilege(void)
 {
