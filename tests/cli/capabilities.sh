@@ -19,6 +19,18 @@ figures() {
 		[.processes[] | select(.pid as $p | $pids | index($p)) | del(.mm_id, .start_time_ms)]' "$TMP/out"
 }
 
+# The vdso's page is one of a file that everybody maps who looks at the clock: PSS moves with the number
+# of all processes.
+# shellcheck disable=SC2016
+differences() {
+	jq -c -n --slurpfile want "$TMP/want" --slurpfile got "$TMP/got" '
+		def near($a; $b; $key): $a == $b or (($key | tostring | test("pss|shared")) and
+			($a | type) == "number" and ($b | type) == "number" and ($a - $b | fabs) < 1024);
+		($want | [paths(scalars)]) as $w | if $w != ($got | [paths(scalars)]) then ["other keys"] else
+		[$w[] | . as $p | ($want | getpath($p)) as $a | ($got | getpath($p)) as $b |
+		 select(near($a; $b; $p[-1]) | not) | [$p[-1], $a, $b]] end'
+}
+
 # like_root NAME ARG… -- COMMAND…: with the command in front, the program says what it says to root.
 like_root() {
 	local name=$1 args=()
@@ -37,16 +49,8 @@ like_root() {
 		'(.processes | length) == $n and all(.processes[]; .pss_bytes > 0 and .user == "root")' \
 		--argjson n "$(tr ',' '\n' <<<"$targets" | wc -l)"
 	figures >"$TMP/got"
-	equal "$name: all figures, users, cgroups" "$(diff "$TMP/want" "$TMP/got")" ''
+	equal "$name: all figures, users, cgroups" "$(differences)" '[]'
 }
-
-# mkmem itself still touches a page of its text after it has said DONE.
-settled() {
-	run "$ZMEM" -J -p "$targets"
-	figures >"$TMP/got"
-	cmp -s "$TMP/want" "$TMP/got" || { mv "$TMP/got" "$TMP/want" && return 1; }
-}
-wait_for settled || not_ok mkmem 'does not stand still'
 
 three() {
 	with_caps +bpf,+perfmon,+sys_ptrace "$@"
