@@ -185,12 +185,12 @@ $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_o
 .SECONDARY: $(UNIT_BIN:=.o)
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
-TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck
+TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
-$(O)/deny_bpf $(O)/fleet $(O)/stuck: $(O)/%: tests/support/%.c
+$(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/workload $(O)/victim: $(O)/%: tests/bench/%.c tests/bench/latency.h
 $(TEST_BIN) $(O)/guest_exit $(O)/workload $(O)/victim:
