@@ -57,12 +57,21 @@ static void tell_fallback(struct session *s)
 /* Whose PSS only a capability stands before, once. */
 static void tell_denied(struct session *s)
 {
-	if (!s->snapshot.collection.denied || s->ptrace_told || privilege_held(PRIVILEGE_PTRACE))
+	const struct collection *c = &s->snapshot.collection;
+
+	if ((!c->denied && !c->hidden) || s->ptrace_told || privilege_held(PRIVILEGE_PTRACE))
 		return;
 	s->ptrace_told = true;
+	if (!c->denied) {
+		message_note(
+			s->options->quiet,
+			"/proc hides processes of others: %s is missing (run as root, or with it)",
+			privilege_name(PRIVILEGE_PTRACE));
+		return;
+	}
 	message_note(s->options->quiet,
 		     "PSS of %u processes is denied: %s is missing (run as root, or with it)",
-		     s->snapshot.collection.denied, privilege_name(PRIVILEGE_PTRACE));
+		     c->denied, privilege_name(PRIVILEGE_PTRACE));
 }
 
 static int open_source(struct session *s)
@@ -137,7 +146,7 @@ static void count_statuses(struct session *s)
 		c->complete &= p->pss_status != PSS_UNSUPPORTED;
 		c->complete &= process_has(p, COUNTER_RSS);
 	}
-	c->complete &= !c->denied && !c->timeout && !c->raced;
+	c->complete &= !c->denied && !c->timeout && !c->raced && !c->hidden;
 }
 
 static int select_rows(struct session *s)

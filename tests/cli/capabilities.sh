@@ -123,14 +123,18 @@ run as_nobody "$ZMEM" --source proc -p "$root_pid"
 expect_err 'without CAP_SYS_PTRACE: it is named' 'PSS of 1 processes is denied: CAP_SYS_PTRACE is missing'
 
 # A /proc that hides what is not one's own.
-# hidden CAPS ARG…: in a pid namespace with hidepid=2, with a process of root's.
+# hidden CAPS ARG…: in a pid namespace with hidepid=$HIDEPID, with a process of root's.
+HIDEPID=2
+export HIDEPID
 hidden() {
 	local caps=$1
 	shift
+	[ "$caps" = -all ] || caps="-all,$caps"
 	run timeout -s KILL "$PATIENCE" unshare -m -p -f bash -c "
-		mount -t proc -o hidepid=2 proc /proc || exit 99; sleep 1000 &
-		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,$caps \
-			--ambient-caps=-all,$caps --bounding-set=-all,$caps \"\$@\"; kill \$!" - "$ZMEM" -J "$@"
+		mount -t proc -o hidepid=\$HIDEPID proc /proc || exit 99; sleep 1000 &
+		until grep -q sleep /proc/\$!/comm; do :; done
+		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=$caps \
+			--ambient-caps=$caps --bounding-set=$caps \"\$@\"; kill \$!" - "$ZMEM" -J "$@"
 }
 for args in '' '--source proc' '--pss rollup'; do
 	# shellcheck disable=SC2086
@@ -139,6 +143,23 @@ for args in '' '--source proc' '--pss rollup'; do
 		([.processes[].name] | sort == ["bash", "sleep", "zmem-bpf"]) and
 		all(.processes[]; .pss_bytes > 0)'
 done
+
+for HIDEPID in 1 2; do
+	name="hidepid=$HIDEPID, nothing"
+	hidden -all
+	expect_json "$name: itself, and that there are others" \
+		'[.processes[].name] == ["zmem-bpf"] and .collection.complete == false'
+	hidden -all --source proc
+	expect_err "$name, --source proc: what is missing" 'hides processes of others: CAP_SYS_PTRACE is missing'
+	hidden -all -q -F table
+	expect_out "$name: the total line says so" 'total of 1 process;.* /proc hides others'
+done
+# Whose memory is whose /proc tells only whom it lets see it.
+run as_nobody "$ZMEM" -qJ
+expect_json 'without CAP_SYS_PTRACE: who shares an address space is not measured' \
+	'.collection.shared_mm == null'
+hidden +sys_ptrace -q
+expect_json 'only CAP_SYS_PTRACE: it is' '.collection.shared_mm == 0'
 
 # ---- what is given up ----
 
