@@ -63,6 +63,8 @@ like_root 'root with nothing else' -- setpriv --inh-caps="-all" --bounding-set=-
 run three "$ZMEM" -J --verify all -p "$targets"
 expect_json 'the three: PSS is the kernel'\''s and all of it is checked' '.source.counters == "bpf" and
 	.source.pss == "kernel" and .collection.cross_check.same == (.processes | length)'
+run three "$ZMEM" compare -p "$targets"
+expect_rc 'the three, compare: nothing differs' 0
 run three "$ZMEM" doctor
 for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf with pages' \
 	'counters: bpf with pages \(libbpf\)' 'counters: bpf' 'counters: bpf \(libbpf\)' \
@@ -188,6 +190,7 @@ for args in '' '--pss rollup' '--source proc' '--verify all -o +cmdline,unit'; d
 	# shellcheck disable=SC2086
 	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" -J $args
 done
+held 'root, compare: keeps one' "$ptrace $none $none" "$ZMEM" compare -a -J
 # shellcheck disable=SC2086
 held 'the three: one is kept' "$ptrace $none $three_bits" $three_front "$ZMEM" -J
 # shellcheck disable=SC2086
