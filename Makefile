@@ -32,7 +32,7 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(
 CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
                 -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
-LDLIBS_BPF   := -lbpf -lelf -lz
+LDLIBS_BPF   := -lbpf -lelf -lz -lcap
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
@@ -66,7 +66,7 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev bpftool libcmocka-dev python3-jsonschema jq
+DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev bpftool libcmocka-dev python3-jsonschema jq
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git
 
 define install_missing
@@ -185,12 +185,12 @@ $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_o
 .SECONDARY: $(UNIT_BIN:=.o)
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
-TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck
+TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
-$(O)/deny_bpf $(O)/fleet $(O)/stuck: $(O)/%: tests/support/%.c
+$(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/workload $(O)/victim: $(O)/%: tests/bench/%.c tests/bench/latency.h
 $(TEST_BIN) $(O)/guest_exit $(O)/workload $(O)/victim:

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which of the capabilities we need this process holds. */
+/*
+ * Capabilities: which of those we need this process holds, and how it gives up the others. What is
+ * given up never comes back. Capabilities belong to a thread: give up before there is a second one.
+ *
+ *   start     what loading, reading and writing need is kept; in force is what loading needs
+ *   loaded    BPF goes: an iterator is read without any capability
+ *   writing   in force is what a file of ours needs, and nothing that opens others' memory
+ */
 #ifndef ZMEM_PRIVILEGE_H
 #define ZMEM_PRIVILEGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum privilege {
 	PRIVILEGE_BPF,	   /* CAP_BPF: load programs */
@@ -16,5 +25,20 @@ enum privilege {
 const char *privilege_name(enum privilege privilege);
 /* True if it is effective; CAP_SYS_ADMIN stands for the first two, as the kernel has it. */
 bool privilege_held(enum privilege privilege);
+
+/* The permitted capabilities, bit n is the one of number n. */
+uint64_t privilege_mask(void);
+/* Their names into buf, by commas, "none"; how many there are if there are too many to name. */
+void privilege_names(uint64_t mask, char *buf, size_t cap);
+
+/*
+ * Each returns 0 or a negative errno. `trusted`: whoever started us may also have his files
+ * written with our capabilities.
+ */
+int privilege_start(bool trusted);
+/* `writes`: files will be written, with what is left to write them. */
+int privilege_loaded(bool writes);
+/* Between true and false nothing is in force but what writing needs; for this thread. */
+int privilege_writing(bool writing);
 
 #endif

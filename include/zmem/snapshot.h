@@ -156,8 +156,10 @@ struct collection {
 	uint32_t denied;
 	uint32_t timeout;
 	uint32_t raced;
-	uint32_t shared_mm; /* processes whose address space another one carries */
-	bool complete;	    /* nothing is missing but kernel threads and the gone */
+	uint32_t shared_mm;	/* processes whose address space another one carries */
+	bool shared_mm_unknown; /* it is not measured: /proc did not tell of some (ptrace) */
+	bool hidden;		/* there are processes that /proc shows nothing of (hidepid) */
+	bool complete;		/* nothing is missing but kernel threads and the gone */
 	struct cross_check cross_check;
 };
 

@@ -8,6 +8,7 @@
 
 #include "app/commands.h"
 #include "app/message.h"
+#include "app/secure.h"
 #include "base/cleanup.h"
 
 static const struct {
@@ -53,6 +54,7 @@ int commands_run(int argc, char **argv)
 	/* More than is ever printed: stdio forgets why it failed to write in between. */
 	static char buf[65536];
 	struct options o;
+	uint64_t held;
 	int r;
 
 	occupy_standard_fds();
@@ -60,7 +62,11 @@ int commands_run(int argc, char **argv)
 		setvbuf(stdout, buf, _IOFBF, sizeof(buf));
 	/* A reader that went away is told by write(), not by a signal in the middle of a file. */
 	signal(SIGPIPE, SIG_IGN);
+	r = secure_start(&held);
+	if (r)
+		return r;
 	r = options_parse(&o, argc, argv);
+	o.held = held;
 	if (r == 0)
 		r = run_command(&o);
 	options_done(&o);

@@ -60,8 +60,28 @@ static void check_privileges(void)
 	for (int i = 0; i < PRIVILEGE_COUNT; i++) {
 		bool held = privilege_held(i);
 
-		tell(privilege_name(i), held, "%s%s", use[i], held ? "" : " (run as root)");
+		tell(privilege_name(i), held, "%s%s", use[i],
+		     held ? "" : " (run as root, or give it: README, Without root)");
 	}
+}
+
+/* What is left once the source of a snapshot is open. */
+static void give_up_privileges(uint64_t held)
+{
+	uint64_t start = privilege_mask(), now;
+	char first[200], then[200], left[200];
+	int r = privilege_loaded(false);
+
+	if (r < 0) {
+		tell("capabilities given up", false, "%s", strerror(-r));
+		return;
+	}
+	now = privilege_mask();
+	privilege_names(held & ~start, first, sizeof(first));
+	privilege_names(start & ~now, then, sizeof(then));
+	privilege_names(now, left, sizeof(left));
+	tell("capabilities given up", true, "at the start %s; once loaded %s; kept to read %s",
+	     first, then, left);
 }
 
 static bool check_source(const struct source_ops *ops, const struct procfs *proc, bool verbose)
@@ -102,7 +122,7 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 }
 
 /* Whether PSS comes from the kernel, and of how many processes it vouches for it. */
-static void check_pss(const struct procfs *proc)
+static void check_pss(const struct procfs *proc, uint64_t held)
 {
 	const struct source_request request = {.choice = SOURCE_AUTO, .pss = true};
 	cleanup(diag_clear) struct diag diag = {};
@@ -113,6 +133,7 @@ static void check_pss(const struct procfs *proc)
 	snapshot_init(&snapshot);
 	if (source_open(&request, proc, &diag, &source) < 0)
 		return;
+	give_up_privileges(held);
 	if (source_pss_refusal(source)) {
 		tell("PSS: kernel", false, "%s", source_pss_refusal(source));
 	} else if (source_collect(source, &snapshot) == 0) {
@@ -155,7 +176,7 @@ int command_doctor(const struct options *o)
 	bpf |= check_source(&source_bpf_full, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_probe, &proc, o->verbose);
 	works = check_source(&source_proc, &proc, o->verbose) || bpf;
-	check_pss(&proc);
+	check_pss(&proc, o->held);
 	check_proc(&proc);
 	if (proc.fd >= 0)
 		procfs_close(&proc);

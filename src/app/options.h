@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum format {
 	FORMAT_TABLE,
@@ -45,6 +46,7 @@ struct options {
 	bool all, reverse, bytes, no_header, wide, numeric, total;
 	bool timing, verbose, quiet, help, version;
 	char *owned[2]; /* joined lists */
+	uint64_t held;	/* the capabilities we were started with (privilege_mask) */
 };
 
 /*

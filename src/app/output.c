@@ -8,12 +8,17 @@
 
 #include "app/message.h"
 #include "app/output.h"
+#include "zmem/privilege.h"
 
 static int write_out(void *arg, const char *data, size_t len)
 {
 	const struct output *out = arg;
+	int r;
 
-	return file_write_fd(out->fd, data, len);
+	privilege_writing(true);
+	r = file_write_fd(out->fd, data, len);
+	privilege_writing(false);
+	return r;
 }
 
 /* --color wins over NO_COLOR, that over TERM=dumb, that over what the output is. */
@@ -37,7 +42,9 @@ int output_open(struct output *out, const struct options *o)
 	out->buf.sink = write_out;
 	out->buf.sink_arg = out;
 	if (o->output) {
+		privilege_writing(true);
 		r = file_atomic_open(&out->file, o->output);
+		privilege_writing(false);
 		if (r < 0)
 			return message_error("opening %s: %s", o->output, strerror(-r));
 		out->fd = out->file.fd;
@@ -55,8 +62,11 @@ int output_finish(struct output *out)
 {
 	int r = strbuf_flush(&out->buf);
 
-	if (r == 0 && out->path)
+	if (r == 0 && out->path) {
+		privilege_writing(true);
 		r = file_atomic_commit(&out->file);
+		privilege_writing(false);
+	}
 	if (r == 0)
 		return EXIT_DONE;
 	/* Whoever read it had enough, or there never was a stdout. */
@@ -67,7 +77,10 @@ int output_finish(struct output *out)
 
 void output_done(struct output *out)
 {
-	if (out->path)
+	if (out->path) {
+		privilege_writing(true);
 		file_atomic_done(&out->file);
+		privilege_writing(false);
+	}
 	strbuf_done(&out->buf);
 }

@@ -11,8 +11,10 @@
 #include "app/message.h"
 #include "app/pss.h"
 #include "app/request.h"
+#include "app/secure.h"
 #include "app/session.h"
 #include "base/cleanup.h"
+#include "zmem/privilege.h"
 
 /* What a target gets for its smaps_rollup beyond the time its size takes. */
 #define DEADLINE_MS	1000
@@ -46,8 +48,30 @@ static void tell_fallback(struct session *s)
 	if (asprintf(&s->fallback_reason, "%s", n->why ? n->why : "") < 0)
 		s->fallback_reason = NULL;
 	s->snapshot.fallback_reason = s->fallback_reason;
+	/* The note that follows names all that are missing. */
+	s->ptrace_told = !privilege_held(PRIVILEGE_BPF) || !privilege_held(PRIVILEGE_PERFMON);
 	message_note(s->options->quiet || s->options->verbose, "counters come from /proc: %s (%s)",
 		     s->fallback_reason, n->todo ? n->todo : "zmem-bpf doctor");
+}
+
+/* Whose PSS only a capability stands before, once. */
+static void tell_denied(struct session *s)
+{
+	const struct collection *c = &s->snapshot.collection;
+
+	if ((!c->denied && !c->hidden) || s->ptrace_told || privilege_held(PRIVILEGE_PTRACE))
+		return;
+	s->ptrace_told = true;
+	if (!c->denied) {
+		message_note(
+			s->options->quiet,
+			"/proc hides processes of others: %s is missing (run as root, or with it)",
+			privilege_name(PRIVILEGE_PTRACE));
+		return;
+	}
+	message_note(s->options->quiet,
+		     "PSS of %u processes is denied: %s is missing (run as root, or with it)",
+		     c->denied, privilege_name(PRIVILEGE_PTRACE));
 }
 
 static int open_source(struct session *s)
@@ -102,7 +126,8 @@ int session_open(struct session *s, const struct options *o)
 	if (r)
 		return r;
 	procfs_open(&s->proc, "/proc");
-	return open_source(s);
+	r = open_source(s);
+	return r ? r : secure_loaded(o->output);
 }
 
 static void count_statuses(struct session *s)
@@ -121,7 +146,7 @@ static void count_statuses(struct session *s)
 		c->complete &= p->pss_status != PSS_UNSUPPORTED;
 		c->complete &= process_has(p, COUNTER_RSS);
 	}
-	c->complete &= !c->denied && !c->timeout && !c->raced;
+	c->complete &= !c->denied && !c->timeout && !c->raced && !c->hidden;
 }
 
 static int select_rows(struct session *s)
@@ -276,6 +301,7 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	r = read_pss(s, &since);
 	if (r == 0) {
 		count_statuses(s);
+		tell_denied(s);
 		r = make_result(s, fit, ret);
 	}
 	phase_end(s, PHASE_NAMES, &since);

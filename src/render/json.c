@@ -135,7 +135,10 @@ static void put_collection(struct json_writer *w, const struct collection *c)
 	JSON_KEY(w, "raced");
 	json_u64(w, c->raced);
 	JSON_KEY(w, "shared_mm");
-	json_u64(w, c->shared_mm);
+	if (c->shared_mm_unknown)
+		json_null(w);
+	else
+		json_u64(w, c->shared_mm);
 	put_cross_check(w, &c->cross_check);
 	json_end(w, '}');
 }

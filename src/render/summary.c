@@ -83,6 +83,8 @@ void summary_write(struct line *l, const struct result *r)
 	write_engine(l, r->pss);
 	write_cross_check(l, &s->collection.cross_check);
 	write_missing(l, r);
+	if (s->collection.hidden)
+		line_printf(l, "; /proc hides others");
 	if (s->counters_source == FROM_BPF)
 		return;
 	line_printf(l, "; counters from /proc");

@@ -1,43 +1,163 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows capability numbers and how to ask for our own; judges nothing. */
-#include <linux/capability.h>
-#include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+/*
+ * Knows capabilities, what each stage of a run needs, and how to be without the rest. Judges
+ * nothing and keeps nothing: what the next stage may have is what the last one has left.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
 
+#include "base/cleanup.h"
 #include "zmem/privilege.h"
 
-/* linux/capability.h of an old build machine may lack these two (5.8). */
-#define NUMBER_PERFMON 38
-#define NUMBER_BPF     39
+#define BIT(number) (UINT64_C(1) << (number))
+
+/* More names than that nobody reads. */
+#define NAMES_MAX 8
+
+#define LOADING	  (BIT(CAP_BPF) | BIT(CAP_PERFMON))
+#define READING	  BIT(CAP_SYS_PTRACE)
+/*
+ * To replace a file in another user's directory and leave it to its owner: fchown, rename, rename
+ * in a sticky directory, linkat of a file without a name (before Linux 6.10).
+ */
+#define WRITING                                                                                    \
+	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_DAC_READ_SEARCH))
 
 static const struct {
 	const char *name;
-	unsigned number;
-	bool admin; /* CAP_SYS_ADMIN will do */
+	uint64_t any; /* one of these */
 } table[PRIVILEGE_COUNT] = {
-	[PRIVILEGE_BPF] = {"CAP_BPF", NUMBER_BPF, true},
-	[PRIVILEGE_PERFMON] = {"CAP_PERFMON", NUMBER_PERFMON, true},
-	[PRIVILEGE_PTRACE] = {"CAP_SYS_PTRACE", CAP_SYS_PTRACE, false},
+	[PRIVILEGE_BPF] = {"CAP_BPF", BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
+	[PRIVILEGE_PERFMON] = {"CAP_PERFMON", BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN)},
+	[PRIVILEGE_PTRACE] = {"CAP_SYS_PTRACE", BIT(CAP_SYS_PTRACE)},
 };
+
+static void free_cap(cap_t *cap)
+{
+	if (*cap)
+		cap_free(*cap);
+}
+
+static uint64_t get(cap_flag_t flag)
+{
+	cleanup(free_cap) cap_t cap = cap_get_proc();
+	cap_flag_value_t is_set;
+	uint64_t mask = 0;
+
+	for (cap_value_t c = 0; cap && c < cap_max_bits(); c++) {
+		if (cap_get_flag(cap, c, flag, &is_set) == 0 && is_set == CAP_SET)
+			mask |= BIT(c);
+	}
+	return mask;
+}
+
+static void add(cap_t cap, cap_flag_t flag, uint64_t mask)
+{
+	for (cap_value_t c = 0; c < cap_max_bits(); c++) {
+		if (mask & BIT(c))
+			cap_set_flag(cap, flag, 1, &c, CAP_SET);
+	}
+}
+
+/* Nothing is left to inherit, and so nothing is ambient. */
+static int set(uint64_t permitted, uint64_t effective)
+{
+	cleanup(free_cap) cap_t cap = cap_init();
+
+	if (!cap)
+		return -ENOMEM;
+	add(cap, CAP_PERMITTED, permitted);
+	add(cap, CAP_EFFECTIVE, permitted & effective);
+	return cap_set_proc(cap) < 0 ? -errno : 0;
+}
 
 const char *privilege_name(enum privilege privilege)
 {
 	return table[privilege].name;
 }
 
-static bool effective(const struct __user_cap_data_struct *data, unsigned number)
-{
-	return data[number / 32].effective >> number % 32 & 1;
-}
-
 bool privilege_held(enum privilege privilege)
 {
-	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+	return get(CAP_EFFECTIVE) & table[privilege].any;
+}
 
-	if (syscall(SYS_capget, &head, data) < 0)
-		return false;
-	return effective(data, table[privilege].number) ||
-	       (table[privilege].admin && effective(data, CAP_SYS_ADMIN));
+uint64_t privilege_mask(void)
+{
+	return get(CAP_PERMITTED);
+}
+
+void privilege_names(uint64_t mask, char *buf, size_t cap)
+{
+	size_t len = 0;
+
+	snprintf(buf, cap, mask ? "%d capabilities" : "none", __builtin_popcountll(mask));
+	if (__builtin_popcountll(mask) > NAMES_MAX)
+		return;
+	for (cap_value_t c = 0; c < cap_max_bits() && len < cap; c++) {
+		char *name = mask & BIT(c) ? cap_to_name(c) : NULL;
+
+		for (char *p = name; p && *p; p++)
+			*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+		if (name)
+			len += (size_t)snprintf(buf + len, cap - len, "%s%s", len ? ", " : "",
+						name);
+		cap_free(name);
+	}
+}
+
+/* CAP_SYS_ADMIN only where one of the two that are there for it is not. */
+static uint64_t needed_to_load(uint64_t held)
+{
+	return (held & LOADING) == LOADING ? LOADING : LOADING | BIT(CAP_SYS_ADMIN);
+}
+
+/* From Linux 6.14 on CAP_PERFMON opens smaps_rollup of others, too. */
+static uint64_t needed_to_read(uint64_t held)
+{
+	return held & READING ? READING : BIT(CAP_PERFMON);
+}
+
+/*
+ * Until Linux 5.18 whoever may not load may not use what is loaded either, not even a bad
+ * descriptor (unprivileged_bpf_disabled, kernel/bpf/syscall.c).
+ */
+static bool needed_to_iterate(void)
+{
+	return bpf_iter_create(-1) == -EPERM;
+}
+
+int privilege_start(bool trusted)
+{
+	uint64_t held = get(CAP_PERMITTED);
+	uint64_t use = held & (needed_to_load(held) | READING);
+	uint64_t keep = use | (trusted ? held & WRITING : 0);
+
+	/* Whatever may become of us: nothing that we execute has more than we have. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	for (cap_value_t c = 0; held & BIT(CAP_SETPCAP) && c < cap_max_bits(); c++)
+		cap_drop_bound(c);
+	return set(keep, use);
+}
+
+int privilege_loaded(bool writes)
+{
+	uint64_t held = get(CAP_PERMITTED);
+	uint64_t use = needed_to_read(held), keep = use | (writes ? WRITING : 0);
+	int r = set(held, use);
+
+	if (r == 0 && needed_to_iterate())
+		use |= needed_to_load(held);
+	return r < 0 ? r : set(held & (keep | use), use);
+}
+
+int privilege_writing(bool writing)
+{
+	uint64_t held = get(CAP_PERMITTED);
+
+	return set(held, writing ? WRITING : ~WRITING);
 }

@@ -4,9 +4,11 @@
  * /proc is on this kernel. Knows which file has what; the texts are parsed elsewhere.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -74,10 +76,12 @@ static void fill_identity(struct process *p, const struct proc_stat *stat)
 }
 
 /* A process that is gone or hidden is none; that we have no more files or memory is an error. */
-static int none_or(int error)
+static int none_or(int error, struct snapshot *snapshot)
 {
-	return error == -ENOENT || error == -ESRCH || error == -EACCES || error == -EPERM ? 0
-											  : error;
+	bool hidden = error == -EACCES || error == -EPERM;
+
+	snapshot->collection.hidden |= hidden;
+	return error == -ENOENT || error == -ESRCH || hidden ? 0 : error;
 }
 
 /* One process. One that is gone meanwhile is none. */
@@ -91,10 +95,10 @@ static int collect_pid(void *arg, pid_t pid)
 	ssize_t len;
 
 	if (fd < 0)
-		return none_or(fd);
+		return none_or(fd, c->snapshot);
 	len = file_read(fd, "stat", text, sizeof(text));
 	if (len < 0)
-		return none_or((int)len);
+		return none_or((int)len, c->snapshot);
 	if (proc_stat_parse(text, (size_t)len, &stat) < 0)
 		return 0;
 	p = snapshot_add(c->snapshot);
@@ -123,9 +127,12 @@ static int proc_collect(void *state, unsigned readers, struct snapshot *snapshot
 {
 	struct proc_state *s = state;
 	struct collecting c = {.proc = s->proc, .snapshot = snapshot};
+	struct stat st;
 	int r;
 
 	(void)readers; /* files are read by one */
+	/* With hidepid=2 those of others are not even listed; pid 1 is always there. */
+	snapshot->collection.hidden = fstatat(s->proc->fd, "1", &st, 0) < 0 && errno == ENOENT;
 	r = procfs_each_pid(s->proc, collect_pid, &c);
 	if (r == 0)
 		same_mm_resolve(&c.mm, snapshot);

@@ -94,6 +94,8 @@ void same_mm_resolve(struct same_mm *s, struct snapshot *snapshot)
 		if (end - i > 1 && e[i].start_stack)
 			qsort(e + i, end - i, sizeof(*e), compare_mm);
 		for (size_t k = i; k < end; k++) {
+			/* Whose layout is withheld may share its mm with anybody. */
+			snapshot->collection.shared_mm_unknown |= !e[k].start_stack;
 			if (k == i || !e[k].start_stack || compare_mm(&e[k - 1], &e[k]) != 0)
 				key = e[k].pid;
 			set_key(snapshot, e[k].pid, key);

@@ -25,7 +25,10 @@ void why_note(struct diag *diag, const char *what, const char *step, int error)
 	const char *missing = missing_privilege();
 
 	if (missing)
-		diag_add(diag, what, error, "run as root, or use --source proc", "%s", missing);
+		diag_add(diag, what, error,
+			 "run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE, "
+			 "or use --source proc",
+			 "%s", missing);
 	else if (access(BTF_PATH, R_OK) < 0)
 		diag_add(diag, what, error,
 			 "use a kernel built with CONFIG_DEBUG_INFO_BTF, or --source proc",

@@ -48,7 +48,12 @@ run as_nobody "$ZMEM" -q
 expect_stderr_lines 'nobody, -q: no note' 0
 expect_rc 'nobody, -q: exit code' 0
 run as_nobody "$ZMEM" --source proc -J
-expect_stderr_lines 'nobody, --source proc: asked for, so no note' 0
+expect_stderr_lines 'nobody, --source proc: one note' 1
+expect_err 'nobody, --source proc: on what is denied, not on what was asked for' \
+	'PSS of [0-9]+ processes is denied: CAP_SYS_PTRACE is missing'
+run as_nobody "$ZMEM" --source proc --pss none
+expect_stderr_lines 'nobody, --source proc --pss none: nothing to note' 0
+run as_nobody "$ZMEM" --source proc -J
 expect_json 'nobody, --source proc: no fallback either' \
 	'.source.counters == "proc" and .source.fallback_reason == null'
 run as_nobody "$ZMEM" --source bpf

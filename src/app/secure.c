@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The program may have been started by somebody with fewer rights than it has: file capabilities
+ * let users measure who could not themselves. AT_SECURE tells. Then its environment is not believed
+ * and its files are written with his rights alone. How capabilities are given up is the business of
+ * src/source/privilege.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "app/message.h"
+#include "app/secure.h"
+#include "base/cleanup.h"
+#include "zmem/privilege.h"
+
+/* What only changes colours is let through; libraries may read anything else. */
+static int clean_environment(void)
+{
+	static const char *const kept[] = {"NO_COLOR", "TERM"};
+	char *value[ARRAY_SIZE(kept)];
+	int r = 0;
+
+	/* Values lie outside of what clearenv() frees. */
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		value[i] = getenv(kept[i]);
+	clearenv();
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		r |= value[i] ? setenv(kept[i], value[i], 1) : 0;
+	return r;
+}
+
+int secure_start(uint64_t *ret_held)
+{
+	bool trusted = !getauxval(AT_SECURE);
+	int r;
+
+	/* As another user we could write his files, and there is nothing that we need that for. */
+	if (getuid() != geteuid() || getgid() != getegid())
+		return message_error("starting: it is not meant to be setuid or setgid (give it "
+				     "file capabilities instead: setcap "
+				     "cap_bpf,cap_perfmon,cap_sys_ptrace+ep)");
+	if (!trusted && clean_environment())
+		return message_error("starting: out of memory");
+	*ret_held = privilege_mask();
+	r = privilege_start(trusted);
+	/* Who trusts us has lost nothing by it. */
+	if (r < 0 && !trusted)
+		return message_error("giving up capabilities: %s", strerror(-r));
+	return 0;
+}
+
+int secure_loaded(const char *output)
+{
+	int r = privilege_loaded(output);
+
+	if (r < 0 && getauxval(AT_SECURE))
+		return message_error("giving up capabilities: %s", strerror(-r));
+	return 0;
+}

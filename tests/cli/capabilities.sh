@@ -1,0 +1,206 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Three capabilities do what root does; each that is missing is named; those not needed are given up.
+. "$(dirname "$0")/../support/cli.sh"
+need_bpf capabilities || exit 0
+
+# Idle processes of root's, which share no page with anybody but themselves.
+mkmem_begin anon cow_many file shmem memfd2 || { not_ok mkmem 'not ready'; exit 1; }
+targets=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
+root_pid=${targets%%,*}
+all=bpf,perfmon,sys_ptrace
+
+# ---- the three are enough ----
+
+# figures: what the last run says of them, and where it has it from. Who shares an mm is numbered anew
+# each time, and the clock moves against the boot time.
+figures() {
+	jq -S --argjson pids "[$targets]" '.source, .collection.complete,
+		[.processes[] | select(.pid as $p | $pids | index($p)) | del(.mm_id, .start_time_ms)]' "$TMP/out"
+}
+
+# The vdso's page is one of a file that everybody maps who looks at the clock: PSS moves with the number
+# of all processes.
+# shellcheck disable=SC2016
+differences() {
+	jq -c -n --slurpfile want "$TMP/want" --slurpfile got "$TMP/got" '
+		def near($a; $b; $key): $a == $b or (($key | tostring | test("pss|shared")) and
+			($a | type) == "number" and ($b | type) == "number" and ($a - $b | fabs) < 1024);
+		($want | [paths(scalars)]) as $w | if $w != ($got | [paths(scalars)]) then ["other keys"] else
+		[$w[] | . as $p | ($want | getpath($p)) as $a | ($got | getpath($p)) as $b |
+		 select(near($a; $b; $p[-1]) | not) | [$p[-1], $a, $b]] end'
+}
+
+# like_root NAME ARG… -- COMMAND…: with the command in front, the program says what it says to root.
+like_root() {
+	local name=$1 args=()
+	shift
+	while [ "$1" != -- ]; do
+		args+=("$1")
+		shift
+	done
+	shift
+	run "$ZMEM" -J "${args[@]}" -p "$targets"
+	figures >"$TMP/want"
+	run "$@" "$ZMEM" -J "${args[@]}" -p "$targets"
+	expect_rc "$name: exit code" 0
+	expect_stderr_lines "$name: nothing to note" 0
+	expect_json "$name: all of them are there" \
+		'(.processes | length) == $n and all(.processes[]; .pss_bytes > 0 and .user == "root")' \
+		--argjson n "$(tr ',' '\n' <<<"$targets" | wc -l)"
+	figures >"$TMP/got"
+	equal "$name: all figures, users, cgroups" "$(differences)" '[]'
+}
+
+three() {
+	with_caps +bpf,+perfmon,+sys_ptrace "$@"
+}
+like_root 'the three' -- three
+like_root 'the three, --pss kernel' --pss kernel -- three
+like_root 'the three, --pss rollup' --pss rollup -- three
+like_root 'the three, --source proc' --source proc -- three
+like_root 'root with nothing else' -- setpriv --inh-caps="-all" --bounding-set=-all,+bpf,+perfmon,+sys_ptrace
+run three "$ZMEM" -J --verify all -p "$targets"
+expect_json 'the three: PSS is the kernel'\''s and all of it is checked' '.source.counters == "bpf" and
+	.source.pss == "kernel" and .collection.cross_check.same == (.processes | length)'
+run three "$ZMEM" compare -p "$targets"
+expect_rc 'the three, compare: nothing differs' 0
+run three "$ZMEM" doctor
+for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf with pages' \
+	'counters: bpf with pages \(libbpf\)' 'counters: bpf' 'counters: bpf \(libbpf\)' \
+	'counters: bpf \(probe reads\)' 'counters: proc' 'PSS: kernel'; do
+	expect_out "the three, doctor: $what" "^$what +ok "
+done
+expect_out 'the three, doctor: what is given up' \
+	'^capabilities given up +ok +at the start none; once loaded CAP_PERFMON, CAP_BPF; kept to read CAP_SYS_PTRACE$'
+run "$ZMEM" doctor
+expect_out 'root, doctor: what is given up' \
+	'given up +ok +at the start [0-9]+ capabilities; once loaded CAP_CHOWN.*CAP_BPF; kept to read CAP_SYS_PTRACE$'
+
+# ---- all subsets ----
+
+# subset LIST COUNTERS PSS MISSING: the source, root's processes' PSS ("ok", "denied", or "either":
+# CAP_PERFMON alone opens smaps_rollup from 6.14 on), and which of the first two are missing.
+subset() {
+	local list=$1 counters=$2 pss=$3 missing=$4 name caps
+	caps=$(tr , '\n' <<<"$list" | sed 's/^./+&/' | paste -sd,)
+	name="only {$list}"
+	run with_caps "${caps:--all}" "$ZMEM" -J -p "$targets"
+	expect_rc "$name: exit code" 0
+	expect_json "$name: source and reason" \
+		'.source.counters == $c and .source.fallback_reason == (if $m == "" then null else $m end)' \
+		--arg c "$counters" --arg m "$missing"
+	expect_json "$name: counters of all" 'all(.processes[]; .rss_bytes > 0 and .swap_bytes != null)'
+	expect_json "$name: PSS is $pss, and nothing that is denied is a number" \
+		'([.processes[].pss_status] | unique) as $s |
+		 ($s == [$pss] or ($pss == "either" and ($s == ["ok"] or $s == ["denied"]))) and
+		 .collection.complete == ($s == ["ok"]) and
+		 all(.processes[]; if .pss_status == "ok" then .pss_bytes > 0 and .uss_bytes != null else
+			([.pss_bytes, .uss_bytes, .pss_anon_bytes, .pss_file_bytes, .pss_shmem_bytes,
+			  .pss_swap_bytes, .shared_bytes, .pss_source] | all(. == null)) end)' --arg pss "$pss"
+	if [ -n "$missing" ]; then
+		expect_stderr_lines "$name: one note" 1
+		expect_err "$name: it names what is missing and what to do" \
+			"counters come from /proc: $missing \(run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE"
+	else
+		expect_stderr_lines "$name: nothing to note" 0
+	fi
+	[ -n "$missing" ] || return
+	run with_caps "${caps:--all}" "$ZMEM" -J --source bpf
+	expect_rc "$name, --source bpf: exit code" 1
+	expect_err "$name, --source bpf: the reason" "$missing"
+	run with_caps "${caps:--all}" "$ZMEM" -J --pss kernel
+	expect_rc "$name, --pss kernel: exit code" 1
+}
+subset '' proc denied 'CAP_BPF and CAP_PERFMON are missing'
+subset bpf proc denied 'CAP_PERFMON is missing'
+subset perfmon proc either 'CAP_BPF is missing'
+subset sys_ptrace proc ok 'CAP_BPF and CAP_PERFMON are missing'
+subset bpf,sys_ptrace proc ok 'CAP_PERFMON is missing'
+subset perfmon,sys_ptrace proc ok 'CAP_BPF is missing'
+subset bpf,perfmon bpf ok ''
+subset "$all" bpf ok ''
+# bpf() works, so no other note has named it.
+run as_nobody "$ZMEM" --source proc -p "$root_pid"
+expect_err 'without CAP_SYS_PTRACE: it is named' 'PSS of 1 processes is denied: CAP_SYS_PTRACE is missing'
+
+# A /proc that hides what is not one's own.
+# hidden CAPS ARG…: in a pid namespace with hidepid=$HIDEPID, with a process of root's.
+HIDEPID=2
+export HIDEPID
+hidden() {
+	local caps=$1
+	shift
+	[ "$caps" = -all ] || caps="-all,$caps"
+	run timeout -s KILL "$PATIENCE" unshare -m -p -f bash -c "
+		mount -t proc -o hidepid=\$HIDEPID proc /proc || exit 99; sleep 1000 &
+		until grep -q sleep /proc/\$!/comm; do :; done
+		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=$caps \
+			--ambient-caps=$caps --bounding-set=$caps \"\$@\"; kill \$!" - "$ZMEM" -J "$@"
+}
+for args in '' '--source proc' '--pss rollup'; do
+	# shellcheck disable=SC2086
+	hidden +bpf,+perfmon,+sys_ptrace $args
+	expect_json "hidepid=2, the three${args:+, $args}: all is seen" '.collection.complete and
+		([.processes[].name] | sort == ["bash", "sleep", "zmem-bpf"]) and
+		all(.processes[]; .pss_bytes > 0)'
+done
+
+for HIDEPID in 1 2; do
+	name="hidepid=$HIDEPID, nothing"
+	hidden -all
+	expect_json "$name: itself, and that there are others" \
+		'[.processes[].name] == ["zmem-bpf"] and .collection.complete == false'
+	hidden -all --source proc
+	expect_err "$name, --source proc: what is missing" 'hides processes of others: CAP_SYS_PTRACE is missing'
+	hidden -all -q -F table
+	expect_out "$name: the total line says so" 'total of 1 process;.* /proc hides others'
+done
+# Whose memory is whose /proc tells only whom it lets see it.
+run as_nobody "$ZMEM" -qJ
+expect_json 'without CAP_SYS_PTRACE: who shares an address space is not measured' \
+	'.collection.shared_mm == null'
+hidden +sys_ptrace -q
+expect_json 'only CAP_SYS_PTRACE: it is' '.collection.shared_mm == 0'
+
+# ---- what is given up ----
+
+# held NAME WANT COMMAND…: WANT is "PERMITTED EFFECTIVE BOUNDING" in hex of the thread that writes,
+# while it writes to somebody who does not read; the others may have no more. None has anything to
+# inherit, and none can gain any.
+held() {
+	local name=$1 want=$2
+	shift 2
+	run timeout -s KILL "$PATIENCE" "$PYTHON" "$SUPPORT/held.py" "$@"
+	equal "$name" "$(sed -n 1p "$TMP/out")" "$want"
+	check "$name: threads, inheritable, ambient, no_new_privs" test "$(sed -n 2p "$TMP/out")" = fine
+}
+bits() {
+	printf '%016x' "$(($1))"
+}
+none=$(bits 0) ptrace=$(bits '1 << 19') perfmon=$(bits '1 << 38')
+writing='1 << 0 | 1 << 1 | 1 << 2 | 1 << 3'
+three_bits=$(bits '1 << 19 | 1 << 38 | 1 << 39')
+in_front='setpriv --reuid=65534 --regid=65534 --clear-groups'
+three_front="$in_front --inh-caps=-all,+bpf,+perfmon,+sys_ptrace
+	--ambient-caps=-all,+bpf,+perfmon,+sys_ptrace --bounding-set=-all,+bpf,+perfmon,+sys_ptrace"
+two_front="$in_front --inh-caps=-all,+bpf,+perfmon
+	--ambient-caps=-all,+bpf,+perfmon --bounding-set=-all,+bpf,+perfmon"
+for args in '' '--pss rollup' '--source proc' '--verify all -o +cmdline,unit'; do
+	# shellcheck disable=SC2086
+	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" -J $args
+done
+held 'root, compare: keeps one' "$ptrace $none $none" "$ZMEM" compare -a -J
+# shellcheck disable=SC2086
+held 'the three: one is kept' "$ptrace $none $three_bits" $three_front "$ZMEM" -J
+# shellcheck disable=SC2086
+held 'without CAP_SYS_PTRACE: CAP_PERFMON opens smaps_rollup, too' \
+	"$perfmon $none $(bits '1 << 38 | 1 << 39')" $two_front "$ZMEM" -J
+# shellcheck disable=SC2086
+held 'nothing: nothing' "$none $none $none" $in_front --inh-caps=-all --bounding-set=-all "$ZMEM" -J
+mkfifo "$TMP/fifo"
+held 'root, --output: what a file needs, and only that in force' \
+	"$(bits "1 << 19 | $writing") $(bits "$writing") $none" "$ZMEM" -J --output "$TMP/fifo"
+helper deny_bpf
+held 'a kernel that lets nobody use bpf() without CAP_BPF' "$(bits '1 << 19 | 1 << 38 | 1 << 39') $none $none" \
+	"$TMP/deny_bpf" EPERM "$ZMEM" -J

@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Started by somebody with fewer rights than the program has: file capabilities, setuid. What it
+# writes, whom it believes, who may look into it; and that root still may write everywhere.
+[ -n "${SECURE_SH:-}" ] || exec env SECURE_SH=1 unshare -m "$0" "$@"
+. "$(dirname "$0")/../support/cli.sh"
+need_bpf secure || exit 0
+
+root_dir=$TMP/root
+mkdir "$root_dir"
+mount -t tmpfs -o mode=755 tmpfs "$root_dir" || { skip secure 'no tmpfs can be mounted'; exit 0; }
+sleep 1000 &
+root_pid=$!
+end_all() {
+	kill "$root_pid"
+	umount -l "$root_dir"
+	lib_cleanup
+}
+trap end_all EXIT
+user_dir=$root_dir/user
+mkdir "$user_dir"
+chown 65534:65534 "$user_dir"
+chmod 700 "$user_dir"
+echo old >"$root_dir/file"
+
+# user COMMAND…: nobody, who has nothing but may be given what a file has.
+user() {
+	timeout -s KILL "$PATIENCE" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"
+}
+
+# copy NAME CAPS|MODE: the program with these file capabilities, or this mode.
+copy() {
+	cp "$PROGRAM" "$root_dir/$1"
+	case $2 in
+	cap_*) setcap "$2" "$root_dir/$1" ;;
+	*) chmod "$2" "$root_dir/$1" ;;
+	esac
+}
+three=cap_bpf,cap_perfmon,cap_sys_ptrace
+check 'file capabilities: a copy' copy plain 755
+check 'file capabilities: the three' copy three $three+ep
+check 'file capabilities: permitted alone' copy permitted $three+p
+check 'file capabilities: what writing needs, too' \
+	copy fat $three,cap_chown,cap_dac_override,cap_dac_read_search,cap_fowner+ep
+check 'setuid: a copy' copy setuid 4755
+check 'setgid: a copy' copy setgid 2755
+
+# ---- file capabilities: it works ----
+
+for which in three permitted fat; do
+	run user "$root_dir/$which" -J
+	expect_rc "$which: exit code" 0
+	expect_stderr_lines "$which: nothing to note" 0
+	# shellcheck disable=SC2016
+	expect_json "$which: all from the kernel" '.source.counters == "bpf" and .source.pss == "kernel" and
+		.collection.cross_check.checked > 0 and
+		any(.processes[]; .pid == $pid and .user == "root" and .pss_status == "ok")' \
+		--argjson pid "$root_pid"
+done
+# It is not dumpable, so its own /proc/self is root's.
+for args in '--pss rollup' '--source proc' '--verify all'; do
+	# shellcheck disable=SC2086
+	run user "$root_dir/three" -J $args
+	# shellcheck disable=SC2016
+	expect_json "three, $args: root's and its own" \
+		'[.processes[] | select(.pid == $pid or .name == "three")] |
+		 length == 2 and all(.pss_bytes > 0 and .cgroup != null)' --argjson pid "$root_pid"
+done
+run user "$root_dir/three" doctor
+expect_out 'three, doctor: CAP_BPF' '^CAP_BPF +ok '
+expect_out 'three, doctor: calibrated' '^PSS: kernel +ok '
+expect_out 'three, doctor: /proc' '^/proc +ok '
+run user "$root_dir/plain" -J
+expect_json 'a plain copy has none of it' '.source.counters == "proc"'
+
+# ---- file capabilities: the environment ----
+
+# What is kept of it (tests/unit/test_app_secure.c: nothing else is).
+for which in plain three; do
+	rm -f "$TMP/screen"
+	run "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/screen" setpriv --reuid=65534 --regid=65534 \
+		--clear-groups --inh-caps=-all env TERM=xterm "$root_dir/$which"
+	check "$which: TERM says colour" grep -q "$(printf '\033')" "$TMP/screen"
+	run "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/screen" setpriv --reuid=65534 --regid=65534 \
+		--clear-groups --inh-caps=-all env TERM=xterm NO_COLOR=1 "$root_dir/$which"
+	equal "$which: NO_COLOR says none" "$(grep -c "$(printf '\033')" "$TMP/screen")" 0
+	check "$which: NO_COLOR: it is the table" grep -q '^ *PID' "$TMP/screen"
+done
+
+# ---- file capabilities: what is written ----
+
+for which in three fat; do
+	for name in file new user; do
+		run user "$root_dir/$which" -J --output "$root_dir/$name"
+		expect_rc "$which, --output root's $name: exit code" 1
+		expect_stderr_lines "$which, --output root's $name: one line" 1
+	done
+	equal "$which: root's file is as it was" "$(cat "$root_dir/file")" old
+	run user "$root_dir/$which" -J --output "$user_dir/new"
+	expect_rc "$which, --output in one's own directory" 0
+	run user "$root_dir/$which" -J --output "$user_dir/new"
+	expect_rc "$which, --output of one's own file" 0
+	equal "$which: it is one's own" "$(stat -c %u:%g "$user_dir/new")" 65534:65534
+	rm -f "$user_dir/new"
+done
+equal 'nothing new is root'\''s' "$(find "$root_dir" -newer "$root_dir/setgid" -type f)" ''
+
+# ---- file capabilities: who may look into it ----
+
+mkfifo -m 666 "$user_dir/fifo"
+chown 65534 "$user_dir/fifo"
+# It waits for somebody to read, and its user tries.
+for which in plain three; do
+	run user "$PYTHON" "$SUPPORT/peek.py" "$user_dir/fifo" "$root_dir/$which" -J --output "$user_dir/fifo"
+	case $which in
+	plain) expect_out 'a plain copy: its user may' '^mem opened, environ opened, attached$' ;;
+	*) expect_out 'file capabilities: not even its user may' '^mem EACCES, environ EACCES, EPERM$' ;;
+	esac
+done
+
+# ---- setuid ----
+
+for which in setuid setgid; do
+	for args in '' -J doctor --version "--output $user_dir/new" "--output $root_dir/file"; do
+		# shellcheck disable=SC2086
+		run user "$root_dir/$which" $args
+		expect_rc "$which $args: exit code" 1
+		expect_err "$which $args: what to do instead" 'not meant to be setuid.*file capabilities.*setcap'
+		equal "$which $args: nothing on stdout" "$out" ''
+	done
+	equal "$which: root's file is as it was" "$(cat "$root_dir/file")" old
+	run "$root_dir/$which" -J -p "$root_pid"
+	expect_rc "$which, for root: nothing changes" 0
+done
+equal 'setuid: nothing is written' "$(ls -A "$user_dir")" fifo
+
+# ---- root writes where it could ----
+
+setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo mine >"$1"; chmod 600 "$1"' - "$user_dir/mine"
+mkdir -m 1777 "$root_dir/sticky"
+setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo mine >"$1"' - "$root_dir/sticky/mine"
+for file in "$user_dir/mine" "$root_dir/sticky/mine"; do
+	mode=$(stat -c %a "$file")
+	run "$ZMEM" -J --output "$file"
+	expect_rc "root, another's $file: exit code" 0
+	cp "$file" "$TMP/out"
+	expect_json "root, another's $file: whole"
+	equal "root, another's $file: stays his" "$(stat -c %u:%g:%a "$file")" "65534:65534:$mode"
+done
+run "$ZMEM" -J --output "$user_dir/roots"
+expect_rc "root, a new file in another's directory" 0
+equal "root, a new file in another's directory: root's" "$(stat -c %u "$user_dir/roots")" 0
+equal 'root: nothing is left beside them' "$(cd "$root_dir" && ls -A user sticky | paste -sd' ')" \
+	'sticky: mine  user: fifo mine roots'
