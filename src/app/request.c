@@ -98,6 +98,8 @@ static int read_pattern(struct session *s, const char *text)
 	int r = regcomp(&s->pattern, text, REG_EXTENDED | REG_NOSUB);
 
 	if (r) {
+		if (r == REG_ESPACE)
+			return message_error("reading --filter: out of memory");
 		regerror(r, &s->pattern, why, sizeof(why));
 		return message_usage("--filter %s: %s", text, why);
 	}

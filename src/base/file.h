@@ -3,9 +3,16 @@
 #ifndef ZMEM_BASE_FILE_H
 #define ZMEM_BASE_FILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/* True for errors that are our own want of files or memory, and say nothing about a file. */
+static inline bool file_exhausted(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
 
 /*
  * Reads a file under dirfd (or an absolute path) into buf, up to cap - 1 bytes, and terminates it.

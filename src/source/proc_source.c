@@ -44,14 +44,16 @@ static int proc_open(const struct procfs *proc, struct diag *diag, void **ret_st
 	return 0;
 }
 
-/* The executable's base name, else comm. */
-static const char *read_name(int pid_fd, struct arena *arena, const char *comm)
+/* The executable's base name, else comm. A leader that has exited has left it to its threads. */
+static const char *read_name(int pid_fd, struct arena *arena, const struct proc_stat *stat)
 {
+	bool exited = stat->state == 'Z' && stat->threads > 1;
+	cleanup_close int thread_fd = exited ? procfs_open_thread(pid_fd) : -1;
 	char name[NAME_MAX + 1];
-	ssize_t len = procfs_exe_name(pid_fd, name, sizeof(name));
+	ssize_t len = procfs_exe_name(thread_fd >= 0 ? thread_fd : pid_fd, name, sizeof(name));
 
 	return len > 0 ? arena_strndup(arena, name, (size_t)len)
-		       : arena_strndup(arena, comm, strlen(comm));
+		       : arena_strndup(arena, stat->comm, strlen(stat->comm));
 }
 
 static int32_t read_oom_score_adj(int pid_fd)
@@ -89,6 +91,7 @@ static int collect_pid(void *arg, pid_t pid)
 	struct proc_stat stat;
 	struct process *p;
 	ssize_t len;
+	int r;
 
 	if (fd < 0)
 		return none_or(fd);
@@ -101,7 +104,7 @@ static int collect_pid(void *arg, pid_t pid)
 	if (!p)
 		return -ENOMEM;
 	fill_identity(p, &stat);
-	p->name = read_name(fd, &c->snapshot->arena, p->comm);
+	p->name = read_name(fd, &c->snapshot->arena, &stat);
 	if (!p->name)
 		return -ENOMEM;
 	p->oom_score_adj = read_oom_score_adj(fd);
@@ -111,7 +114,10 @@ static int collect_pid(void *arg, pid_t pid)
 		status_fill_uid(p, fd);
 		return 0;
 	}
-	if (!status_fill(p, fd)) {
+	r = status_fill(p, fd);
+	if (r < 0)
+		return r;
+	if (r == 0) {
 		p->kind = PROCESS_ZOMBIE;
 		p->pss_status = PSS_GONE;
 		return 0;
