@@ -184,8 +184,8 @@ $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_o
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
 
-# A library to preload, which programs of our own build are tested with.
-$(O)/fail_malloc.so: tests/support/fail_malloc.c
+# To be preloaded into our own program.
+$(O)/preload.so: tests/support/preload.c
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -static,$(TEST_FLAGS)) -fPIC -shared $< -o $@
@@ -209,7 +209,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(O)/fail_malloc.so $(B)/readers
+test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif

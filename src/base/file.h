@@ -38,6 +38,8 @@ struct file_atomic {
 };
 
 int file_atomic_open(struct file_atomic *f, const char *path);
+/* Does what may take long of a commit: what was written is on the disk, still without its name. */
+int file_atomic_sync(struct file_atomic *f);
 /* Syncs and renames. Returns 0, or a negative errno and the old file is as it was. */
 int file_atomic_commit(struct file_atomic *f);
 /* Throws away what was not committed. Harmless after commit. */

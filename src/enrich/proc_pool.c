@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -209,22 +210,35 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
+/* Signals are for the caller's thread, which may want to hold them back. */
+static int start_thread(struct worker *w)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 128 * 1024);
+	r = pthread_create(&w->thread, &attr, worker_main, w);
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -r;
+}
+
 /* Called with the lock held. */
 static int start_worker(struct proc_pool *pool)
 {
 	cleanup_free struct worker *w = calloc(1, sizeof(*w));
-	pthread_attr_t attr;
 	int r;
 
 	if (!w)
 		return -ENOMEM;
 	w->pool = pool;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 128 * 1024);
-	r = pthread_create(&w->thread, &attr, worker_main, w);
-	pthread_attr_destroy(&attr);
-	if (r)
-		return -r;
+	r = start_thread(w);
+	if (r < 0)
+		return r;
 	pool->worker[pool->workers++] = TAKE_PTR(w);
 	return 0;
 }

@@ -15,7 +15,7 @@ import tempfile
 O = os.path.realpath(os.environ.get("O", "build"))
 PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
 MKMEM = O + "/mkmem"
-PRELOAD = O + "/fail_malloc.so"
+PRELOAD = O + "/preload.so"
 SHAPES = ("anon", "fork", "clone_vm", "shmem", "names", "threads", "zombie")
 LIMIT = 30
 failed = False

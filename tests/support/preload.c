@@ -2,14 +2,17 @@
 /*
  * A library to preload: the FAIL_AT-th allocation of the program, whoever in it asks (libc and
  * libbpf too), gets no memory; with FAIL_ALL all that follow neither. 0: none fails. FAIL_COUNT
- * names a file that tells at the end how many there were.
+ * names a file that tells at the end how many there were. With TERM_AT_RENAME a SIGTERM comes just
+ * before the program renames a file.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* glibc's own, so that nothing has to be looked up, which would allocate. */
@@ -78,4 +81,11 @@ int posix_memalign(void **ret, size_t align, size_t size)
 		return ENOMEM;
 	*ret = p;
 	return 0;
+}
+
+int rename(const char *from, const char *to)
+{
+	if (getenv("TERM_AT_RENAME"))
+		kill(getpid(), SIGTERM);
+	return (int)syscall(SYS_rename, from, to);
 }
