@@ -3,7 +3,8 @@
  * A library to preload: the FAIL_AT-th allocation of the program, whoever in it asks (libc and
  * libbpf too), gets no memory; with FAIL_ALL all that follow neither. 0: none fails. FAIL_COUNT
  * names a file that tells at the end how many there were. With TERM_AT_RENAME a SIGTERM comes just
- * before the program renames a file.
+ * before the program renames a file. Just before it opens the file AT_OPEN (such as a directory of
+ * /proc, "1234") for the AT_OPEN_NTH time the shell command AT_OPEN_RUN is run, and waited for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,4 +91,20 @@ int rename(const char *from, const char *to)
 	if (getenv("TERM_AT_RENAME"))
 		kill(getpid(), SIGTERM);
 	return (int)syscall(SYS_rename, from, to);
+}
+
+int openat(int dir, const char *path, int flags, ...)
+{
+	static atomic_int opened;
+	const char *which = getenv("AT_OPEN"), *nth = getenv("AT_OPEN_NTH");
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, int);
+	va_end(args);
+	if (which && !strcmp(path, which) && ++opened == (nth ? strtol(nth, NULL, 10) : 1) &&
+	    system(getenv("AT_OPEN_RUN")))
+		_exit(125);
+	return (int)syscall(SYS_openat, dir, path, flags, mode);
 }
