@@ -75,11 +75,16 @@ static void fill_identity(struct process *p, const struct proc_stat *stat)
 	p->counters_source = FROM_PROC;
 }
 
-/* A process that is gone or hidden is none; that we have no more files or memory is an error. */
-static int none_or(int error)
+/*
+ * A process that is gone is none, and one that is hidden is counted (hidepid=1: its directory is
+ * seen and nothing in it). That we have no more files or memory is an error.
+ */
+static int none_or(struct collecting *c, int error)
 {
-	return error == -ENOENT || error == -ESRCH || error == -EACCES || error == -EPERM ? 0
-											  : error;
+	bool denied = error == -EACCES || error == -EPERM;
+
+	c->snapshot->collection.denied += denied;
+	return denied || error == -ENOENT || error == -ESRCH ? 0 : error;
 }
 
 /* One process. One that is gone meanwhile is none. */
@@ -94,10 +99,10 @@ static int collect_pid(void *arg, pid_t pid)
 	int r;
 
 	if (fd < 0)
-		return none_or(fd);
+		return none_or(c, fd);
 	len = file_read(fd, "stat", text, sizeof(text));
 	if (len < 0)
-		return none_or((int)len);
+		return none_or(c, (int)len);
 	if (proc_stat_parse(text, (size_t)len, &stat) < 0)
 		return 0;
 	p = snapshot_add(c->snapshot);

@@ -148,11 +148,18 @@ check 'under churn: no figure is called wrong' jq -es \
 
 # ---- at once ----
 
-for i in $(seq 12); do
-	timeout -s KILL "$PATIENCE" "$ZMEM" -J >"$TMP/once.$i" 2>"$TMP/once.err.$i" &
+for i in $(seq 20); do
+	(
+		timeout -s KILL "$PATIENCE" "$ZMEM" -J >"$TMP/once.$i" 2>"$TMP/once.err.$i"
+		echo $? >"$TMP/rc.$i"
+	) &
 done
 wait
-check 'twelve at once: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/once.[0-9]*
-equal 'twelve at once: none says anything' "$(cat "$TMP"/once.err.*)" ''
-check 'twelve at once: all by the same source' jq -es '[.[].source.counters] | unique | length == 1' \
+equal 'twenty at once: exit codes' "$(cat "$TMP"/rc.* | sort -u | paste -sd' ')" 0
+check 'twenty at once: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/once.[0-9]*
+equal 'twenty at once: none says anything' "$(cat "$TMP"/once.err.*)" ''
+check 'twenty at once: all by the same sources' jq -es '[.[].source] | unique | length == 1' \
+	"$TMP"/once.[0-9]*
+check 'twenty at once: all see the same idle ones' jq -es --argjson self $$ \
+	'[.[] | [.processes[] | select(.pid == $self) | .start_time_ms / 10 | floor]] | unique | length <= 2' \
 	"$TMP"/once.[0-9]*
