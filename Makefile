@@ -184,6 +184,12 @@ $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_o
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
 
+# To be preloaded into our own program.
+$(O)/preload.so: tests/support/preload.c
+	$(SAY) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -static,$(TEST_FLAGS)) -fPIC -shared $< -o $@
+
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
 TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
@@ -203,7 +209,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
+test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif

@@ -28,6 +28,7 @@ enum pool_file {
 
 struct pool_result {
 	enum pss_status status; /* PSS_OK: it was read */
+	int error;		/* we had no file or memory left to read it with, else 0 */
 	struct smaps_rollup figures;
 	char *text; /* to be freed by whoever asked; terminated */
 	size_t len;
@@ -44,7 +45,8 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  * after it get half as long, so that many that are stuck do not add up.
  * With check_start the process is recognised by its start time, which takes a file more. Without,
  * the caller makes sure afterwards that it was still the same.
- * Returns 0 or a negative errno when there were no workers to be had at all.
+ * Returns 0, or a negative errno when there were no workers to be had at all, or files or memory to
+ * read with: then the results are for the waste, save their texts, which are still to be freed.
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);

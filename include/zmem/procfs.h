@@ -39,7 +39,7 @@ int procfs_open_pid(const struct procfs *proc, pid_t pid);
 
 /*
  * Opens PID/task/TID/ of a thread that lives, other than the leader: where the memory of a process
- * is shown whose leader has exited. Returns an fd or -ESRCH.
+ * is shown whose leader has exited. Returns an fd, -ESRCH, or -errno without files or memory.
  */
 int procfs_open_thread(int pid_fd);
 
@@ -56,11 +56,12 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap);
 int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg);
 
 /*
- * True if the process behind pid_fd (procfs_open_pid) started at start_ns since boot, to the tick
- * (CLK_TCK is 100 for every user of /proc): pids are used again. With an offset, to one tick more
- * or less: a time namespace may be off by a part of one.
+ * 1 if the process behind pid_fd (procfs_open_pid) started at start_ns since boot, to the tick
+ * (CLK_TCK is 100 for every user of /proc), 0 if not: pids are used again. With an offset, to one
+ * tick more or less: a time namespace may be off by a part of one. A negative errno if we have no
+ * files or memory left to tell.
  */
-bool procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns);
+int procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns);
 
 /* Sets start_offset_ticks, given when we ourselves started as the kernel has it. */
 void procfs_learn_start_offset(struct procfs *proc, uint64_t start_ns);

@@ -24,10 +24,13 @@ struct filter {
 
 /* True if any restriction is set. */
 bool filter_active(const struct filter *f);
-/* By pid and uid alone: what can be said before names and command lines are read. */
-bool filter_matches_id(const struct filter *f, const struct process *p);
+/*
+ * By pid and uid alone: what can be said before names and command lines are read. Both return 1, 0,
+ * or -ENOMEM where matching lacks it.
+ */
+int filter_matches_id(const struct filter *f, const struct process *p);
 /* By everything. Kernel threads and zombies match only if their pid was asked for. */
-bool filter_matches(const struct filter *f, const struct process *p);
+int filter_matches(const struct filter *f, const struct process *p);
 
 /* Rows: pointers into a snapshot. */
 struct rows {
@@ -38,7 +41,7 @@ struct rows {
 void rows_done(struct rows *rows);
 /* The processes that match_id() accepts. Returns 0 or -ENOMEM. */
 int rows_select(struct snapshot *s, const struct filter *f,
-		bool (*matches)(const struct filter *, const struct process *),
+		int (*matches)(const struct filter *, const struct process *),
 		struct rows *ret_rows);
 
 struct order {

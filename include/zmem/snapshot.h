@@ -102,6 +102,16 @@ static inline void process_set(struct process *p, enum counter c, uint64_t bytes
 	p->have |= COUNTER_BIT(c);
 }
 
+/* Sets the sum, or nothing if it is larger than can be. */
+static inline void process_set_sum(struct process *p, enum counter c, uint64_t x, uint64_t y,
+				   uint64_t z)
+{
+	uint64_t sum;
+
+	if (!__builtin_add_overflow(x, y, &sum) && !__builtin_add_overflow(sum, z, &sum))
+		process_set(p, c, sum);
+}
+
 /*
  * Why a process has swap_pss or has none: as PSS, but where others may share its swap entries the
  * kernel's page tables do not tell how many (unsupported).

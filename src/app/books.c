@@ -14,8 +14,9 @@ static bool swap_used(const struct snapshot *s, uint64_t *ret)
 
 	if (!known(m, MEMINFO_SWAP_TOTAL) || !known(m, MEMINFO_SWAP_FREE))
 		return false;
-	*ret = m->value[MEMINFO_SWAP_TOTAL] - m->value[MEMINFO_SWAP_FREE];
-	return true;
+	/* The two are not read at one moment: swapoff comes in between. */
+	return !__builtin_sub_overflow(m->value[MEMINFO_SWAP_TOTAL], m->value[MEMINFO_SWAP_FREE],
+				       ret);
 }
 
 void books_no_swap(struct snapshot *s)
@@ -42,9 +43,8 @@ static bool sum_of(const struct snapshot *s, enum counter c, uint64_t *ret)
 
 		if (p->kind != PROCESS_USER || !p->mm_owner)
 			continue;
-		if (!process_has(p, c))
+		if (!process_has(p, c) || __builtin_add_overflow(sum, p->value[c], &sum))
 			return false;
-		sum += p->value[c];
 	}
 	*ret = sum;
 	return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows files, terminals and what their errors mean; not what is written. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -58,13 +59,31 @@ int output_open(struct output *out, const struct options *o)
 	return 0;
 }
 
+/*
+ * An old file is replaced in two steps. Who interrupts us in between waits for the second, or the
+ * first would be left in the directory. No other thread takes signals (proc_pool.c).
+ */
+static int commit(struct output *out)
+{
+	sigset_t all, before;
+	int r = file_atomic_sync(&out->file);
+
+	if (r < 0)
+		return r;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = file_atomic_commit(&out->file);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
+
 int output_finish(struct output *out)
 {
 	int r = strbuf_flush(&out->buf);
 
 	if (r == 0 && out->path) {
 		privilege_writing(true);
-		r = file_atomic_commit(&out->file);
+		r = commit(out);
 		privilege_writing(false);
 	}
 	if (r == 0)

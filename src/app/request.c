@@ -98,6 +98,8 @@ static int read_pattern(struct session *s, const char *text)
 	int r = regcomp(&s->pattern, text, REG_EXTENDED | REG_NOSUB);
 
 	if (r) {
+		if (r == REG_ESPACE)
+			return message_error("reading --filter: out of memory");
 		regerror(r, &s->pattern, why, sizeof(why));
 		return message_usage("--filter %s: %s", text, why);
 	}
@@ -128,12 +130,17 @@ int request_read(struct session *s)
 	return o->filter ? read_pattern(s, o->filter) : 0;
 }
 
-/* A security module may hide a process from one and not from the other. */
-static bool in_proc(const struct session *s, pid_t pid)
+/* Whether there is one all the same, and why we do not see it. */
+static const char *why_missing(const struct session *s, pid_t pid)
 {
 	cleanup_close int fd = s->proc.trusted ? procfs_open_pid(&s->proc, pid) : -1;
 
-	return fd >= 0 && source_origin(s->source) == FROM_BPF;
+	if (fd < 0)
+		return "there is no such process";
+	/* A security module may hide a process from one and not from the other. */
+	if (source_origin(s->source) == FROM_BPF)
+		return "the kernel does not show it to BPF (--source proc does)";
+	return "/proc does not let us read it (hidepid; run as root)";
 }
 
 void request_report_missing(struct session *s)
@@ -143,12 +150,7 @@ void request_report_missing(struct session *s)
 			continue;
 		if (snapshot_find(&s->snapshot, s->pids[i]))
 			continue;
-		if (in_proc(s, s->pids[i]))
-			message_error("--pid %d: the kernel does not show it to BPF (--source proc "
-				      "does)",
-				      s->pids[i]);
-		else
-			message_error("--pid %d: there is no such process", s->pids[i]);
+		message_error("--pid %d: %s", s->pids[i], why_missing(s, s->pids[i]));
 		s->exit_code = EXIT_NOT_FOUND;
 	}
 }

@@ -14,6 +14,7 @@
 #include "app/secure.h"
 #include "app/session.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "zmem/privilege.h"
 
 /* What a target gets for its smaps_rollup beyond the time its size takes. */
@@ -39,19 +40,21 @@ static void phase_end(struct session *s, enum phase phase, uint64_t *since)
 }
 
 /* Why the first choice is not at work, in one line, for every output. */
-static void tell_fallback(struct session *s)
+static int tell_fallback(struct session *s)
 {
 	const struct diag_note *n = source_reason(&s->diag);
 
 	if (!n || source_origin(s->source) != FROM_PROC)
-		return;
-	if (asprintf(&s->fallback_reason, "%s", n->why ? n->why : "") < 0)
-		s->fallback_reason = NULL;
+		return 0;
+	s->fallback_reason = strdup(n->why ? n->why : strerror(-n->error));
+	if (!s->fallback_reason)
+		return message_error("opening the source of counters: out of memory");
 	s->snapshot.fallback_reason = s->fallback_reason;
 	/* The note that follows names all that are missing. */
 	s->ptrace_told = !privilege_held(PRIVILEGE_BPF) || !privilege_held(PRIVILEGE_PERFMON);
 	message_note(s->options->quiet || s->options->verbose, "counters come from /proc: %s (%s)",
 		     s->fallback_reason, n->todo ? n->todo : "zmem-bpf doctor");
+	return 0;
 }
 
 /* Whose PSS only a capability stands before, once. */
@@ -99,7 +102,9 @@ static int open_source(struct session *s)
 	if (o->verbose && o->pss == PSS_AUTO && source_pss_refusal(s->source))
 		message_note(false, "PSS comes from smaps_rollup: %s",
 			     source_pss_refusal(s->source));
-	tell_fallback(s);
+	r = tell_fallback(s);
+	if (r)
+		return r;
 	if (o->pss == PSS_KERNEL && source_pss_refusal(s->source))
 		return message_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
 				     source_pss_refusal(s->source));
@@ -125,7 +130,10 @@ int session_open(struct session *s, const struct options *o)
 	r = request_read(s);
 	if (r)
 		return r;
-	procfs_open(&s->proc, "/proc");
+	r = procfs_open(&s->proc, "/proc");
+	/* No /proc is one thing, no file left to see it with another. */
+	if (file_exhausted(r))
+		return message_error("opening /proc: %s", strerror(-r));
 	r = open_source(s);
 	return r ? r : secure_loaded(o->output);
 }

@@ -277,13 +277,19 @@ static int copy_beside(struct file_atomic *f)
 	return r;
 }
 
+int file_atomic_sync(struct file_atomic *f)
+{
+	return f->beside && fsync(f->fd) < 0 ? -errno : 0;
+}
+
 /* A new file gets its name at once. An old one can only be replaced by one that has a name. */
 static int commit_beside(struct file_atomic *f)
 {
-	int r = 0;
+	int r;
 
-	if (fsync(f->fd) < 0)
-		return -errno;
+	r = file_atomic_sync(f);
+	if (r < 0)
+		return r;
 	if (!f->temp) {
 		r = link_to(f->fd, f->path);
 		if (r == 0)

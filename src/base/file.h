@@ -3,9 +3,16 @@
 #ifndef ZMEM_BASE_FILE_H
 #define ZMEM_BASE_FILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/* True for errors that are our own want of files or memory, and say nothing about a file. */
+static inline bool file_exhausted(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
 
 /*
  * Reads a file under dirfd (or an absolute path) into buf, up to cap - 1 bytes, and terminates it.
@@ -31,6 +38,8 @@ struct file_atomic {
 };
 
 int file_atomic_open(struct file_atomic *f, const char *path);
+/* Does what may take long of a commit: what was written is on the disk, still without its name. */
+int file_atomic_sync(struct file_atomic *f);
 /* Syncs and renames. Returns 0, or a negative errno and the old file is as it was. */
 int file_atomic_commit(struct file_atomic *f);
 /* Throws away what was not committed. Harmless after commit. */

@@ -39,9 +39,23 @@ static int reading_run(struct reading *r, struct proc_pool *pool, enum pool_file
 	return r->count ? pool_read(pool, file, true, r->row, r->count, r->result) : 0;
 }
 
-static const char *keep(struct snapshot *s, struct text_part part)
+/* Keeps a part that may be absent. */
+static int keep(struct snapshot *s, struct text_part part, const char **ret)
 {
-	return part.s ? arena_strndup(&s->arena, part.s, part.len) : NULL;
+	*ret = part.s ? arena_strndup(&s->arena, part.s, part.len) : NULL;
+	return *ret || !part.s ? 0 : -ENOMEM;
+}
+
+static int set_cgroup(struct snapshot *s, struct process *p, const struct pool_result *result)
+{
+	struct proc_cgroup cgroup;
+
+	if (result->status != PSS_OK || proc_cgroup_parse(result->text, result->len, &cgroup) < 0)
+		return 0;
+	if (keep(s, cgroup.path, &p->cgroup) < 0 || keep(s, cgroup.unit, &p->unit) < 0 ||
+	    keep(s, cgroup.container, &p->container) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
 static int compare_key(const void *pa, const void *pb)
@@ -74,13 +88,12 @@ static void pick(struct process *const *sorted, size_t count, size_t tries, stru
 }
 
 /* Gives what was read to all of each run: the same walk, so the results come in its order. */
-static void spread(struct snapshot *s, struct process *const *sorted, size_t count, size_t tries,
-		   struct reading *r)
+static int spread(struct snapshot *s, struct process *const *sorted, size_t count, size_t tries,
+		  struct reading *r)
 {
 	size_t k = 0;
 
 	for (size_t i = 0, end; i < count; i = end) {
-		struct proc_cgroup cgroup;
 		struct pool_result *result;
 		struct process *p = sorted[i];
 
@@ -88,12 +101,8 @@ static void spread(struct snapshot *s, struct process *const *sorted, size_t cou
 		if (p->cgroup || i + tries >= end)
 			continue;
 		result = &r->result[k++];
-		if (result->status == PSS_OK &&
-		    proc_cgroup_parse(result->text, result->len, &cgroup) == 0) {
-			p->cgroup = keep(s, cgroup.path);
-			p->unit = keep(s, cgroup.unit);
-			p->container = keep(s, cgroup.container);
-		}
+		if (set_cgroup(s, p, result) < 0)
+			return -ENOMEM;
 		free(TAKE_PTR(result->text));
 		for (size_t m = i + 1; m < end; m++) {
 			sorted[m]->cgroup = p->cgroup;
@@ -101,6 +110,7 @@ static void spread(struct snapshot *s, struct process *const *sorted, size_t cou
 			sorted[m]->container = p->container;
 		}
 	}
+	return 0;
 }
 
 /* A process that ended or is stuck cannot tell for the others: the next one is asked, some times.
@@ -121,12 +131,12 @@ int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows
 		pick(sorted, rows->count, tries, &r);
 		err = reading_run(&r, pool, POOL_CGROUP);
 		if (err == 0)
-			spread(s, sorted, rows->count, tries, &r);
+			err = spread(s, sorted, rows->count, tries, &r);
 	}
 	return err;
 }
 
-static void set_cmdline(struct snapshot *s, struct process *p, struct pool_result *result)
+static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result *result)
 {
 	char *text = result->text;
 	size_t len = result->len;
@@ -139,6 +149,7 @@ static void set_cmdline(struct snapshot *s, struct process *p, struct pool_resul
 			text[i] = ' ';
 	}
 	p->cmdline = arena_strndup(&s->arena, text, len);
+	return p->cmdline ? 0 : -ENOMEM;
 }
 
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
@@ -154,7 +165,7 @@ int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *row
 		err = reading_run(&r, pool, POOL_CMDLINE);
 	for (size_t i = 0; err == 0 && i < r.count; i++) {
 		if (r.result[i].status == PSS_OK)
-			set_cmdline(s, r.row[i], &r.result[i]);
+			err = set_cmdline(s, r.row[i], &r.result[i]);
 	}
 	return err;
 }
@@ -177,15 +188,15 @@ int enrich_names(struct proc_pool *pool, struct snapshot *s)
 	if (err == 0)
 		err = reading_run(&r, pool, POOL_EXE);
 	for (size_t i = 0; err == 0 && i < r.count; i++) {
-		const char *name =
-			r.result[i].status == PSS_OK
-				? arena_strndup(&s->arena, r.result[i].text, r.result[i].len)
-				: NULL;
+		const char *name;
 
-		if (name) {
-			r.row[i]->name = name;
-			r.row[i]->name_cut = false;
-		}
+		if (r.result[i].status != PSS_OK)
+			continue;
+		name = arena_strndup(&s->arena, r.result[i].text, r.result[i].len);
+		if (!name)
+			return -ENOMEM;
+		r.row[i]->name = name;
+		r.row[i]->name_cut = false;
 	}
 	return err;
 }

@@ -9,13 +9,15 @@ int open_process(const struct procfs *proc, pid_t pid, uint64_t start_ns, bool c
 		 bool leader_exited)
 {
 	cleanup_close int fd = -1;
+	int same;
 
 	if (proc->fd < 0 || !proc->trusted)
 		return -EXDEV;
 	fd = procfs_open_pid(proc, pid);
 	if (fd < 0)
 		return fd;
-	if (check_start && !procfs_same_start(proc, fd, start_ns))
-		return -ESRCH;
+	same = check_start ? procfs_same_start(proc, fd, start_ns) : 1;
+	if (same <= 0)
+		return same < 0 ? same : -ESRCH;
 	return leader_exited ? procfs_open_thread(fd) : TAKE_FD(fd);
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -88,13 +89,19 @@ struct target {
 	bool leader_exited;
 };
 
+static void set_error(struct pool_result *ret, int error)
+{
+	ret->status = status_of(error);
+	ret->error = file_exhausted(error) ? error : 0;
+}
+
 static void read_rollup(int fd, struct pool_result *ret)
 {
 	char text[4096];
 	ssize_t len = file_read(fd, "smaps_rollup", text, sizeof(text));
 
 	if (len < 0)
-		ret->status = status_of((int)len);
+		set_error(ret, (int)len);
 	else if (len == 0)
 		ret->status = PSS_GONE;
 	else if (smaps_rollup_parse(text, (size_t)len, &ret->figures) < 0)
@@ -115,12 +122,12 @@ static void read_text(int fd, enum pool_file file, struct pool_result *ret)
 	else
 		len = file_read(fd, file == POOL_STATUS ? "status" : "cgroup", text, sizeof(text));
 	if (len < 0) {
-		ret->status = status_of((int)len);
+		set_error(ret, (int)len);
 		return;
 	}
 	ret->text = malloc((size_t)len + 1);
 	if (!ret->text) {
-		ret->status = PSS_UNSUPPORTED;
+		set_error(ret, -ENOMEM);
 		return;
 	}
 	memcpy(ret->text, text, (size_t)len);
@@ -136,7 +143,7 @@ static void read_one(const struct procfs *proc, const struct target *t, struct p
 
 	*ret = (struct pool_result){};
 	if (fd < 0)
-		ret->status = status_of(fd);
+		set_error(ret, fd);
 	else if (t->file == POOL_ROLLUP)
 		read_rollup(fd, ret);
 	else
@@ -203,22 +210,35 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
+/* Signals are for the caller's thread, which may want to hold them back. */
+static int start_thread(struct worker *w)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 128 * 1024);
+	r = pthread_create(&w->thread, &attr, worker_main, w);
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -r;
+}
+
 /* Called with the lock held. */
 static int start_worker(struct proc_pool *pool)
 {
 	cleanup_free struct worker *w = calloc(1, sizeof(*w));
-	pthread_attr_t attr;
 	int r;
 
 	if (!w)
 		return -ENOMEM;
 	w->pool = pool;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 128 * 1024);
-	r = pthread_create(&w->thread, &attr, worker_main, w);
-	pthread_attr_destroy(&attr);
-	if (r)
-		return -r;
+	r = start_thread(w);
+	if (r < 0)
+		return r;
 	pool->worker[pool->workers++] = TAKE_PTR(w);
 	return 0;
 }
@@ -259,6 +279,15 @@ static void fail_rest(struct proc_pool *pool)
 	}
 }
 
+static int first_error(const struct pool_result *results, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (results[i].error)
+			return results[i].error;
+	}
+	return 0;
+}
+
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results)
 {
@@ -290,7 +319,7 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	}
 	pool->count = pool->next = 0;
 	pthread_mutex_unlock(&pool->lock);
-	return pool->workers || !count ? 0 : r;
+	return pool->workers || !count ? first_error(results, count) : r;
 }
 
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)

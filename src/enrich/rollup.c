@@ -25,7 +25,10 @@ void rollup_apply(struct process *p, const struct pool_result *result)
 	const struct smaps_rollup *f = &result->figures;
 
 	p->pss_status = result->status;
-	if (result->status != PSS_OK)
+	/* Cut off before the figure everything is about. */
+	if (result->status == PSS_OK && !has(f, ROLLUP_PSS))
+		p->pss_status = PSS_UNSUPPORTED;
+	if (p->pss_status != PSS_OK)
 		return;
 	p->pss_source = PSS_FROM_ROLLUP;
 	copy(p, COUNTER_PSS, f, ROLLUP_PSS);
@@ -34,12 +37,11 @@ void rollup_apply(struct process *p, const struct pool_result *result)
 	copy(p, COUNTER_PSS_SHMEM, f, ROLLUP_PSS_SHMEM);
 	copy(p, COUNTER_SWAP_PSS, f, ROLLUP_SWAP_PSS);
 	if (has(f, ROLLUP_PRIVATE_CLEAN) && has(f, ROLLUP_PRIVATE_DIRTY))
-		process_set(p, COUNTER_USS,
-			    f->value[ROLLUP_PRIVATE_CLEAN] + f->value[ROLLUP_PRIVATE_DIRTY]);
+		process_set_sum(p, COUNTER_USS, f->value[ROLLUP_PRIVATE_CLEAN],
+				f->value[ROLLUP_PRIVATE_DIRTY], 0);
 	if (has(f, ROLLUP_ANON_HUGE))
-		process_set(p, COUNTER_THP,
-			    f->value[ROLLUP_ANON_HUGE] + f->value[ROLLUP_SHMEM_PMD] +
-				    f->value[ROLLUP_FILE_PMD]);
+		process_set_sum(p, COUNTER_THP, f->value[ROLLUP_ANON_HUGE],
+				f->value[ROLLUP_SHMEM_PMD], f->value[ROLLUP_FILE_PMD]);
 	if (has(f, ROLLUP_SWAP) && process_has(p, COUNTER_SWAP) &&
 	    f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP])
 		process_set(p, COUNTER_SWAP_SHMEM, f->value[ROLLUP_SWAP] - p->value[COUNTER_SWAP]);

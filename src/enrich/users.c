@@ -23,6 +23,7 @@ struct user_table {
 	size_t count, capacity;
 };
 
+/* NULL without memory. */
 static const struct user *add(struct user_table *t, uid_t uid, const char *name)
 {
 	char *copy = NULL;
@@ -45,17 +46,6 @@ static const struct user *add(struct user_table *t, uid_t uid, const char *name)
 	return &t->user[t->count++];
 }
 
-struct user_table *user_table_new(void)
-{
-	struct user_table *t = calloc(1, sizeof(*t));
-	cleanup_fclose FILE *file = t ? fopen("/etc/passwd", "re") : NULL;
-	const struct passwd *pw;
-
-	while (file && (pw = fgetpwent(file)))
-		add(t, pw->pw_uid, pw->pw_name);
-	return t;
-}
-
 void user_table_free(struct user_table *t)
 {
 	if (!t)
@@ -63,6 +53,35 @@ void user_table_free(struct user_table *t)
 	arena_done(&t->arena);
 	free(t->user);
 	free(t);
+}
+
+/* A user who is left out for want of memory would be one that is not there. */
+static int read_passwd(struct user_table *t)
+{
+	cleanup_fclose FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *pw;
+
+	if (!file)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	for (;;) {
+		errno = 0;
+		pw = fgetpwent(file);
+		if (!pw)
+			return errno == ENOMEM ? -ENOMEM : 0;
+		if (!add(t, pw->pw_uid, pw->pw_name))
+			return -ENOMEM;
+	}
+}
+
+struct user_table *user_table_new(void)
+{
+	struct user_table *t = calloc(1, sizeof(*t));
+
+	if (t && read_passwd(t) < 0) {
+		user_table_free(t);
+		return NULL;
+	}
+	return t;
 }
 
 static const struct user *find_uid(const struct user_table *t, uid_t uid)

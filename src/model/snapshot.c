@@ -95,13 +95,13 @@ void process_derive(struct process *p)
 
 	if (process_has(p, COUNTER_RSS_ANON) && process_has(p, COUNTER_RSS_FILE) &&
 	    process_has(p, COUNTER_RSS_SHMEM))
-		process_set(p, COUNTER_RSS,
-			    v[COUNTER_RSS_ANON] + v[COUNTER_RSS_FILE] + v[COUNTER_RSS_SHMEM]);
+		process_set_sum(p, COUNTER_RSS, v[COUNTER_RSS_ANON], v[COUNTER_RSS_FILE],
+				v[COUNTER_RSS_SHMEM]);
 	/* A share of nothing: known without reading, and so for most processes of most machines. */
 	if (process_has(p, COUNTER_SWAP) && !v[COUNTER_SWAP] && !process_has(p, COUNTER_SWAP_PSS))
 		process_set(p, COUNTER_SWAP_PSS, 0);
 	if (process_has(p, COUNTER_PSS) && process_has(p, COUNTER_SWAP_PSS))
-		process_set(p, COUNTER_PSS_SWAP, v[COUNTER_PSS] + v[COUNTER_SWAP_PSS]);
+		process_set_sum(p, COUNTER_PSS_SWAP, v[COUNTER_PSS], v[COUNTER_SWAP_PSS], 0);
 	/* Both are rounded down by themselves. */
 	if (process_has(p, COUNTER_PSS) && process_has(p, COUNTER_USS))
 		process_set(p, COUNTER_SHARED,

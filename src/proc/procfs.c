@@ -156,7 +156,9 @@ static int is_alive(void *arg, pid_t tid)
 
 	snprintf(name, sizeof(name), "task/%d", tid);
 	fd = openat(search->pid_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	n = fd < 0 ? -1 : file_read(fd, "stat", text, sizeof(text));
+	n = fd < 0 ? -errno : file_read(fd, "stat", text, sizeof(text));
+	if (file_exhausted((int)n))
+		return (int)n;
 	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
 		return 0;
 	if (stat.state == 'Z' || stat.state == 'X')
@@ -168,8 +170,11 @@ static int is_alive(void *arg, pid_t tid)
 int procfs_open_thread(int pid_fd)
 {
 	struct thread_search search = {pid_fd, -1};
+	int r;
 
-	each_number(pid_fd, "task", is_alive, &search);
+	r = each_number(pid_fd, "task", is_alive, &search);
+	if (file_exhausted(r))
+		return r;
 	return search.found_fd >= 0 ? search.found_fd : -ESRCH;
 }
 
@@ -210,15 +215,17 @@ static uint64_t expected_ticks(const struct procfs *proc, uint64_t start_ns)
 	return ticks >= 0 ? (uint64_t)ticks : UINT64_MAX / NS_PER_TICK + (uint64_t)ticks;
 }
 
-bool procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns)
+int procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns)
 {
 	char text[2048];
 	struct proc_stat stat;
 	ssize_t n = file_read(pid_fd, "stat", text, sizeof(text));
 	uint64_t expected, diff;
 
+	if (file_exhausted((int)n))
+		return (int)n;
 	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
-		return false;
+		return 0;
 	expected = expected_ticks(proc, start_ns);
 	diff = stat.start_ticks > expected ? stat.start_ticks - expected
 					   : expected - stat.start_ticks;

@@ -26,7 +26,7 @@ bool filter_active(const struct filter *f)
 	return f->pids || f->uids || f->pattern;
 }
 
-bool filter_matches_id(const struct filter *f, const struct process *p)
+int filter_matches_id(const struct filter *f, const struct process *p)
 {
 	/* Without memory of its own, a row of it only answers a question about that very pid. */
 	if (!f->pids && p->kind != PROCESS_USER)
@@ -36,15 +36,24 @@ bool filter_matches_id(const struct filter *f, const struct process *p)
 	return !f->uids || bsearch(&p->uid, f->uids, f->uid_count, sizeof(*f->uids), compare_uid);
 }
 
-static bool matches_text(const regex_t *pattern, const char *text)
+/* Matching takes memory: without, nobody knows, and a row must not be missing for that. */
+static int matches_text(const regex_t *pattern, const char *text)
 {
-	return text && regexec(pattern, text, 0, NULL, 0) == 0;
+	int r = text ? regexec(pattern, text, 0, NULL, 0) : REG_NOMATCH;
+
+	if (r == 0)
+		return 1;
+	return r == REG_NOMATCH ? 0 : -ENOMEM;
 }
 
-bool filter_matches(const struct filter *f, const struct process *p)
+int filter_matches(const struct filter *f, const struct process *p)
 {
-	return filter_matches_id(f, p) && (!f->pattern || matches_text(f->pattern, p->name) ||
-					   matches_text(f->pattern, p->cmdline));
+	int r;
+
+	if (!filter_matches_id(f, p))
+		return 0;
+	r = f->pattern ? matches_text(f->pattern, p->name) : 1;
+	return r ? r : matches_text(f->pattern, p->cmdline);
 }
 
 void rows_done(struct rows *rows)
@@ -54,7 +63,7 @@ void rows_done(struct rows *rows)
 }
 
 int rows_select(struct snapshot *s, const struct filter *f,
-		bool (*matches)(const struct filter *, const struct process *),
+		int (*matches)(const struct filter *, const struct process *),
 		struct rows *ret_rows)
 {
 	/* Room for one at least: malloc(0) may return NULL. */
@@ -63,7 +72,13 @@ int rows_select(struct snapshot *s, const struct filter *f,
 	if (!rows.item)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++) {
-		if (matches(f, &s->process[i]))
+		int r = matches(f, &s->process[i]);
+
+		if (r < 0) {
+			rows_done(&rows);
+			return r;
+		}
+		if (r)
 			rows.item[rows.count++] = &s->process[i];
 	}
 	*ret_rows = rows;

@@ -46,14 +46,16 @@ static int proc_open(const struct procfs *proc, struct diag *diag, void **ret_st
 	return 0;
 }
 
-/* The executable's base name, else comm. */
-static const char *read_name(int pid_fd, struct arena *arena, const char *comm)
+/* The executable's base name, else comm. A leader that has exited has left it to its threads. */
+static const char *read_name(int pid_fd, struct arena *arena, const struct proc_stat *stat)
 {
+	bool exited = stat->state == 'Z' && stat->threads > 1;
+	cleanup_close int thread_fd = exited ? procfs_open_thread(pid_fd) : -1;
 	char name[NAME_MAX + 1];
-	ssize_t len = procfs_exe_name(pid_fd, name, sizeof(name));
+	ssize_t len = procfs_exe_name(thread_fd >= 0 ? thread_fd : pid_fd, name, sizeof(name));
 
 	return len > 0 ? arena_strndup(arena, name, (size_t)len)
-		       : arena_strndup(arena, comm, strlen(comm));
+		       : arena_strndup(arena, stat->comm, strlen(stat->comm));
 }
 
 static int32_t read_oom_score_adj(int pid_fd)
@@ -75,13 +77,17 @@ static void fill_identity(struct process *p, const struct proc_stat *stat)
 	p->counters_source = FROM_PROC;
 }
 
-/* A process that is gone or hidden is none; that we have no more files or memory is an error. */
-static int none_or(int error, struct snapshot *snapshot)
+/*
+ * A process that is gone is none, and one that is hidden is counted (hidepid=1: its directory is
+ * seen and nothing in it). That we have no more files or memory is an error.
+ */
+static int none_or(struct collecting *c, int error)
 {
-	bool hidden = error == -EACCES || error == -EPERM;
+	bool denied = error == -EACCES || error == -EPERM;
 
-	snapshot->collection.hidden |= hidden;
-	return error == -ENOENT || error == -ESRCH || hidden ? 0 : error;
+	c->snapshot->collection.denied += denied;
+	c->snapshot->collection.hidden |= denied;
+	return denied || error == -ENOENT || error == -ESRCH ? 0 : error;
 }
 
 /* One process. One that is gone meanwhile is none. */
@@ -93,19 +99,20 @@ static int collect_pid(void *arg, pid_t pid)
 	struct proc_stat stat;
 	struct process *p;
 	ssize_t len;
+	int r;
 
 	if (fd < 0)
-		return none_or(fd, c->snapshot);
+		return none_or(c, fd);
 	len = file_read(fd, "stat", text, sizeof(text));
 	if (len < 0)
-		return none_or((int)len, c->snapshot);
+		return none_or(c, (int)len);
 	if (proc_stat_parse(text, (size_t)len, &stat) < 0)
 		return 0;
 	p = snapshot_add(c->snapshot);
 	if (!p)
 		return -ENOMEM;
 	fill_identity(p, &stat);
-	p->name = read_name(fd, &c->snapshot->arena, p->comm);
+	p->name = read_name(fd, &c->snapshot->arena, &stat);
 	if (!p->name)
 		return -ENOMEM;
 	p->oom_score_adj = read_oom_score_adj(fd);
@@ -115,7 +122,10 @@ static int collect_pid(void *arg, pid_t pid)
 		status_fill_uid(p, fd);
 		return 0;
 	}
-	if (!status_fill(p, fd)) {
+	r = status_fill(p, fd);
+	if (r < 0)
+		return r;
+	if (r == 0) {
 		p->kind = PROCESS_ZOMBIE;
 		p->pss_status = PSS_GONE;
 		return 0;

@@ -125,6 +125,21 @@ static int decode_name(const struct zmem_record *r, struct snapshot *s, struct p
 	return p->name ? 0 : -ENOMEM;
 }
 
+/* No share is larger than the pages it is a share of, whoever wrote the record. */
+static bool is_plausible(const struct zmem_pages *w, uint64_t page)
+{
+	static const enum zmem_rss kind[] = {ZMEM_RSS_FILE, ZMEM_RSS_ANON, ZMEM_RSS_SHMEM};
+	uint64_t pages = 0, most;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kind); i++) {
+		if (__builtin_mul_overflow(w->seen[kind[i]], page << ZMEM_PSS_SHIFT, &most) ||
+		    w->pss[kind[i]] > most ||
+		    __builtin_add_overflow(pages, w->seen[kind[i]], &pages))
+			return false;
+	}
+	return w->unique <= pages;
+}
+
 /* PSS, USS and swap from a walk that adds up. An anonymous page it did not see is private. */
 static void decode_pages(const struct zmem_pss_record *r, const struct decode_limits *limits,
 			 struct process *p)
@@ -141,12 +156,16 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 		return;
 	if (!process_has(p, COUNTER_RSS_ANON))
 		return;
+	if (!is_plausible(w, page)) {
+		p->pages_odd = true;
+		return;
+	}
 	process_set(p, COUNTER_PSS, (anon + file + shmem) >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS_ANON, anon >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS_FILE, file >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS_SHMEM, shmem >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_USS, (w->unique + rest) * page);
-	process_set(p, COUNTER_THP, w->huge * page);
+	set_scaled(p, COUNTER_THP, w->huge, page);
 	/* A swap entry that may be shared: how many share it only smaps_rollup tells. */
 	if (!w->seen[ZMEM_RSS_SWAP] && process_has(p, COUNTER_SWAP))
 		process_set(p, COUNTER_SWAP_PSS, p->value[COUNTER_SWAP]);

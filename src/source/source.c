@@ -75,7 +75,7 @@ static bool hopeless(const struct source_ops *ops, int light_error)
 }
 
 /* Why the pages are not walked by what was opened in the end. */
-static char *refusal(const struct source *source, const struct diag *diag)
+static int refusal(const struct source *source, const struct diag *diag, char **ret)
 {
 	const char *why = NULL;
 
@@ -86,8 +86,9 @@ static char *refusal(const struct source *source, const struct diag *diag)
 	else if (source->ops == &source_proc)
 		why = "the counters come from /proc";
 	else if (diag->count)
-		why = diag->note[0].why;
-	return why ? strdup(why) : NULL;
+		why = diag->note[0].why ? diag->note[0].why : strerror(-diag->note[0].error);
+	*ret = why ? strdup(why) : NULL;
+	return *ret || !why ? 0 : -ENOMEM;
 }
 
 static unsigned readers_that_pay(const struct source *source)
@@ -117,8 +118,10 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 			source->ops = chain[i];
 			source->proc = proc;
 			source->readers = request->readers;
-			if (request->pss)
-				source->pss_refusal = refusal(source, diag);
+			if (request->pss && refusal(source, diag, &source->pss_refusal) < 0) {
+				source_close(TAKE_PTR(source));
+				return -ENOMEM;
+			}
 			*ret_source = TAKE_PTR(source);
 			return 0;
 		}
@@ -163,7 +166,8 @@ static void fill_missing(const struct procfs *proc, struct snapshot *snapshot)
 		if (p->kind != PROCESS_USER || !missing)
 			continue;
 		fd = procfs_open_pid(proc, p->pid);
-		if (fd < 0 || !procfs_same_start(proc, fd, p->start_ns) || !status_fill(p, fd))
+		if (fd < 0 || procfs_same_start(proc, fd, p->start_ns) <= 0 ||
+		    status_fill(p, fd) <= 0)
 			continue;
 		p->raced = false;
 		wanted &= ~(missing & ~p->have);

@@ -35,45 +35,54 @@ void status_apply(struct process *p, const struct proc_status *status)
 	}
 }
 
-static bool read_status(int dir_fd, const char *path, struct proc_status *ret)
+/* Returns 1, 0 if there is none, or a negative errno if that is not known. */
+static int read_status(int dir_fd, struct proc_status *ret)
 {
 	char text[8192];
-	ssize_t len = file_read(dir_fd, path, text, sizeof(text));
+	ssize_t len = file_read(dir_fd, "status", text, sizeof(text));
 
+	if (file_exhausted((int)len))
+		return (int)len;
 	return len > 0 && proc_status_parse(text, (size_t)len, ret) == 0;
 }
 
 /* The memory of a process whose leader has exited: any live thread shows all of it. */
-static bool read_thread_status(int pid_fd, struct proc_status *ret)
+static int read_thread_status(int pid_fd, struct proc_status *ret)
 {
 	cleanup_close int fd = procfs_open_thread(pid_fd);
 
-	return fd >= 0 && read_status(fd, "status", ret) && ret->have;
+	int r = fd < 0 ? fd : read_status(fd, ret);
+
+	if (file_exhausted(r))
+		return r;
+	return r > 0 && ret->have;
 }
 
-bool status_fill(struct process *p, int pid_fd)
+int status_fill(struct process *p, int pid_fd)
 {
 	bool had_rss = process_has(p, COUNTER_RSS_ANON);
 	struct proc_status status;
+	int r = read_status(pid_fd, &status);
 
-	if (!read_status(pid_fd, "status", &status))
-		return false;
+	if (r <= 0)
+		return r;
 	p->uid = status.euid;
 	if (!status.have) {
-		if (!read_thread_status(pid_fd, &status))
-			return false;
+		r = read_thread_status(pid_fd, &status);
+		if (r <= 0)
+			return r;
 		p->leader_exited = true;
 	}
 	status_apply(p, &status);
 	if (!had_rss && process_has(p, COUNTER_RSS_ANON))
 		p->counters_source = FROM_PROC;
-	return true;
+	return 1;
 }
 
 void status_fill_uid(struct process *p, int pid_fd)
 {
 	struct proc_status status;
 
-	if (read_status(pid_fd, "status", &status))
+	if (read_status(pid_fd, &status) > 0)
 		p->uid = status.euid;
 }

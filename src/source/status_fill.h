@@ -9,10 +9,10 @@
 
 /*
  * Sets the counters that p does not have, the effective uid, and counters_source if the resident
- * set is among them. Of a leader that exited, its live threads are asked. Returns false if the
- * process has no memory (any more).
+ * set is among them. Of a leader that exited, its live threads are asked. Returns 1, 0 if the
+ * process has no memory (any more), or a negative errno if we have no files or memory left to tell.
  */
-bool status_fill(struct process *p, int pid_fd);
+int status_fill(struct process *p, int pid_fd);
 
 /* The counters that status can have. */
 counter_mask status_counters(void);

@@ -102,6 +102,23 @@ else
 	skip 'read-only and full file systems' 'no tmpfs in a mount namespace'
 fi
 
+# Renaming fails: what is mounted there cannot be replaced, nor what is not ours in a sticky directory.
+echo old >"$dir/file"
+# shellcheck disable=SC2016
+run env dir="$dir" ZMEM="$ZMEM" unshare -m bash -c 'mount --bind "$dir/file" "$dir/file" || exit 99
+	"$ZMEM" --output "$dir/file"; echo "$?"; cat "$dir/file"; ls -A "$dir"'
+equal 'rename fails: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file'
+expect_stderr_lines 'rename fails: one line' 1
+expect_err 'rename fails: the reason' 'resource busy'
+mkdir -m 1777 "$TMP/sticky"
+echo old >"$TMP/sticky/file"
+chmod 666 "$TMP/sticky/file"
+run as_nobody "$ZMEM" -q --output "$TMP/sticky/file"
+expect_rc 'rename is refused: exit code' 1
+expect_err 'rename is refused: the reason' 'not permitted'
+equal 'rename is refused: as it was' "$(cat "$TMP/sticky/file")" old
+nothing_left 'rename is refused: nothing new' "$TMP/sticky" file
+
 # A file size limit: a signal by default.
 run bash -c 'ulimit -f 1; trap "" XFSZ; exec "$0" -J --output "$1"' "$ZMEM" "$dir/file"
 expect_rc 'over the limit of file sizes: exit code' 1

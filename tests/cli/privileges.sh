@@ -217,6 +217,25 @@ expect_json "a pid namespace with another's /proc: PSS from the kernel needs non
 	'([.processes[].pid] | max < 100) and
 	 all(.processes[]; .pss_bytes > 0 and .pss_source == "kernel" and .cgroup == null)'
 user='setpriv --reuid=65534 --regid=65534 --clear-groups'
+in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
+	$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -J -q; kill \$!"
+if [ "$rc" = 99 ]; then
+	skip 'hidepid=1' 'cannot be mounted'
+else
+	expect_json 'hidepid=1, nobody: sees itself, and that there are others' \
+		'[.processes[].name] == ["zmem-bpf"] and .processes[0].pss_status == "ok" and
+		 .collection.denied == 2 and .collection.complete == false'
+	in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
+		$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -q -p 1; kill \$!"
+	expect_err 'hidepid=1, nobody, -p 1: it is there' '--pid 1: .*does not let us'
+	in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
+		$user --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon \
+			\"\$ZMEM\" -J --pss rollup; kill \$!"
+	expect_json 'hidepid=1, CAP_BPF and CAP_PERFMON: counters of all, PSS or denied' \
+		'any(.processes[]; .name == "sleep" and .rss_bytes > 0) and
+		 all(.processes[]; .pss_status == "ok" or .pss_status == "denied") and
+		 (.collection.complete == all(.processes[]; .pss_bytes != null))'
+fi
 in_pidns "mount -t proc -o hidepid=2 proc /proc || exit 99; sleep 1000 &
 	$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -J -q; kill \$!"
 if [ "$rc" = 99 ]; then

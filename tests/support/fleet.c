@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fleet COUNT KIB: COUNT children that each touch KIB of anonymous memory of their own and sleep.
+ * fleet COUNT KIB [THREADS]: COUNT children that each touch KIB of anonymous memory of their own,
+ * start so many threads more, and sleep.
  * Prints READY when all do, or FAIL and why; ends with its standard input, and they with it.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void child(size_t bytes, pid_t parent, int ready)
+__attribute__((noreturn)) static int idle(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+}
+
+/* Without libc's, which take a stack of pages each. */
+static bool start_threads(long count)
+{
+	static char stack[4096] __attribute__((aligned(16)));
+	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
+
+	/* One stack for all: whoever only sleeps in pause() writes the same to it as the others. */
+	for (long i = 0; i < count; i++) {
+		if (clone(idle, stack + sizeof(stack), flags, NULL) < 0)
+			return false;
+	}
+	return true;
+}
+
+static void child(size_t bytes, long threads, pid_t parent, int ready)
 {
 	char *memory;
 
@@ -24,6 +48,8 @@ static void child(size_t bytes, pid_t parent, int ready)
 	if (memory == MAP_FAILED)
 		_exit(1);
 	memset(memory, 1, bytes);
+	if (!start_threads(threads))
+		_exit(1);
 	if (write(ready, "", 1) != 1)
 		_exit(1);
 	close(ready);
@@ -33,14 +59,15 @@ static void child(size_t bytes, pid_t parent, int ready)
 
 int main(int argc, char **argv)
 {
-	long count = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
-	long kib = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+	long count = argc >= 3 ? strtol(argv[1], NULL, 10) : 0;
+	long kib = argc >= 3 ? strtol(argv[2], NULL, 10) : 0;
+	long threads = argc == 4 ? strtol(argv[3], NULL, 10) : 0;
 	int ready[2];
 	pid_t *pids;
 	char byte;
 
 	if (count <= 0 || kib <= 0) {
-		fprintf(stderr, "usage: fleet COUNT KIB\n");
+		fprintf(stderr, "usage: fleet COUNT KIB [THREADS]\n");
 		return 2;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -56,7 +83,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		if (pid == 0)
-			child((size_t)kib * 1024, parent, ready[1]);
+			child((size_t)kib * 1024, threads, parent, ready[1]);
 		pids[i] = pid;
 	}
 	close(ready[1]);

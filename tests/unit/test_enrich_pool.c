@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -250,6 +251,56 @@ static void test_apply(void **state)
 	assert_false(rollup_agrees(&p, &r.figures));
 }
 
+/* Cut off, or of another kind: a figure that is not there is none, and the status says so. */
+static void test_apply_in_part(void **state)
+{
+	struct process p = {.pid = 1};
+	struct pool_result r = {.status = PSS_OK};
+
+	(void)state;
+	r.figures.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PRIVATE_CLEAN;
+	rollup_apply(&p, &r);
+	assert_int_equal(p.pss_status, PSS_UNSUPPORTED);
+	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
+	assert_int_equal(p.have, 0);
+	r.figures.have |= 1u << ROLLUP_PSS;
+	r.figures.value[ROLLUP_PSS] = 1ull << 54;
+	rollup_apply(&p, &r);
+	assert_int_equal(p.pss_status, PSS_OK);
+	assert_int_equal(p.value[COUNTER_PSS], 1ull << 54);
+	assert_false(process_has(&p, COUNTER_USS));
+	r.figures.have |= 1u << ROLLUP_PRIVATE_DIRTY;
+	r.figures.value[ROLLUP_PRIVATE_CLEAN] = UINT64_MAX;
+	r.figures.value[ROLLUP_PRIVATE_DIRTY] = 1024;
+	rollup_apply(&p, &r);
+	assert_false(process_has(&p, COUNTER_USS));
+}
+
+/* Without a file to read with nothing is known of anybody. */
+static void test_no_files(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 2000);
+	struct rlimit old, few;
+	int r;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	for (rlim_t more = 0; more < 2; more++) {
+		int next = open("/", O_RDONLY | O_CLOEXEC);
+
+		close(next);
+		few.rlim_cur = (rlim_t)next + more;
+		setrlimit(RLIMIT_NOFILE, &few);
+		r = pool_read(pool, POOL_CGROUP, true, f->row, 3, f->result);
+		setrlimit(RLIMIT_NOFILE, &old);
+		assert_int_equal(r, -EMFILE);
+		assert_int_equal(f->result[0].status, PSS_UNSUPPORTED);
+		assert_null(f->result[0].text);
+	}
+	proc_pool_free(pool);
+}
+
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -261,7 +312,9 @@ int main(void)
 		WITH_TREE(test_freed_while_stuck),
 		WITH_TREE(test_others),
 		WITH_TREE(test_foreign_proc),
+		WITH_TREE(test_no_files),
 		cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_apply_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

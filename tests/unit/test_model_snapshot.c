@@ -249,6 +249,23 @@ static void test_derive(void **state)
 	assert_value(&p, COUNTER_SHARED, 0);
 }
 
+/* Larger than can be is not measured, and not what is left of it in 64 bits. */
+static void test_beyond(void **state)
+{
+	struct process p = {0};
+
+	(void)state;
+	set_rss(&p, UINT64_MAX, 1, 0, 7);
+	process_set(&p, COUNTER_PSS, UINT64_MAX - 1);
+	process_set(&p, COUNTER_SWAP_PSS, 2);
+	process_derive(&p);
+	assert_false(process_has(&p, COUNTER_RSS));
+	assert_false(process_has(&p, COUNTER_PSS_SWAP));
+	process_set(&p, COUNTER_SWAP_PSS, 1);
+	process_derive(&p);
+	assert_value(&p, COUNTER_PSS_SWAP, UINT64_MAX);
+}
+
 static void test_no_swap_no_share(void **state)
 {
 	struct process p = {0};
@@ -288,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_owner_among_rows),
 		cmocka_unit_test(test_deltas),
 		cmocka_unit_test(test_derive),
+		cmocka_unit_test(test_beyond),
 		cmocka_unit_test(test_no_swap_no_share),
 		cmocka_unit_test(test_names),
 	};

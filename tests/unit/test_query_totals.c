@@ -51,6 +51,22 @@ static void test_nothing(void **state)
 	assert_int_equal(t.have, 0);
 }
 
+/* A sum of 64 bits that is not: no total rather than a small one. The others stay. */
+static void test_beyond(void **state)
+{
+	struct process a = process(UINT64_MAX, 1), b = process(2, 2), c = process(1ull << 53, 3);
+	struct process *rows[] = {&a, &b, &c};
+	struct totals t;
+
+	(void)state;
+	totals_sum(rows, 3, false, &t);
+	assert_false(has(&t, COUNTER_RSS));
+	assert_int_equal(t.value[COUNTER_RSS], 0);
+	assert_total(&t, COUNTER_SWAP, 6);
+	totals_sum(rows + 1, 2, false, &t);
+	assert_total(&t, COUNTER_RSS, (1ull << 53) + 2);
+}
+
 static void test_sums(void **state)
 {
 	struct process a = process(100, 0), b = process(50, 8), c = process(7, 0);
@@ -157,11 +173,9 @@ static void test_pruned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_address_space_once),
-		cmocka_unit_test(test_without_memory),
-		cmocka_unit_test(test_known_of_some),
+		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_beyond),	       cmocka_unit_test(test_address_space_once),
+		cmocka_unit_test(test_without_memory), cmocka_unit_test(test_known_of_some),
 		cmocka_unit_test(test_pruned),
 	};
 

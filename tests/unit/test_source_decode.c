@@ -150,6 +150,63 @@ static void test_negative(void **state)
 	assert_false(process_has(decode_one(&s, &r), COUNTER_RSS_ANON));
 }
 
+/* As on arm64 and ppc64: everything in pages is 16 times as much, and so is what can be at most. */
+static void test_large_pages(void **state)
+{
+	static const struct decode_limits large = {.page_size = 65536, .ram_bytes = 1ull << 30};
+	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 65536};
+	struct zmem_record r = sample();
+	const struct process *p = &s.process[0];
+
+	(void)state;
+	r.rss_delta[ZMEM_RSS_ANON] = -1;
+	assert_int_equal(record_decode(&r, r.size, &large, &s), r.size);
+	assert_int_equal(snapshot_finish(&s), 0);
+	p = &s.process[0];
+	assert_int_equal(p->value[COUNTER_RSS_FILE], 65536);
+	assert_int_equal(p->value[COUNTER_RSS_ANON], 65536);
+	assert_int_equal(p->value[COUNTER_SWAP], 3 * 65536);
+	assert_int_equal(p->value[COUNTER_VSIZE], 100 * 65536);
+	assert_int_equal(p->value[COUNTER_PGTABLES], 8192);
+	/* The last page of RAM, and one more. */
+	r.rss_delta[ZMEM_RSS_ANON] = 0;
+	r.rss[ZMEM_RSS_ANON] = 1 << 14;
+	snapshot_clear(&s);
+	assert_int_equal(record_decode(&r, r.size, &large, &s), r.size);
+	assert_int_equal(s.process[0].value[COUNTER_RSS_ANON], 1 << 30);
+	r.rss[ZMEM_RSS_ANON]++;
+	snapshot_clear(&s);
+	assert_int_equal(record_decode(&r, r.size, &large, &s), r.size);
+	assert_false(process_has(&s.process[0], COUNTER_RSS_ANON));
+}
+
+/* Every member at every power of two and around: nothing in bytes wraps around. */
+static void test_powers(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
+
+	(void)state;
+	for (int bit = 0; bit < 64; bit++) {
+		for (int off = -1; off <= 1; off++) {
+			uint64_t n = (1ull << bit) + (uint64_t)off;
+			struct zmem_record r = sample();
+			const struct process *p;
+
+			r.total_vm = r.locked_vm = r.pinned_vm = r.hugetlb_pages = n;
+			r.pgtables_bytes = n;
+			r.rss[ZMEM_RSS_SWAP] = (long long)n;
+			snapshot_clear(&s);
+			p = decode_one(&s, &r);
+			if (process_has(p, COUNTER_VSIZE))
+				assert_int_equal(p->value[COUNTER_VSIZE] / 4096, n);
+			assert_int_equal(process_has(p, COUNTER_VSIZE) != 0, n < 1ull << 50);
+			assert_int_equal(process_has(p, COUNTER_PGTABLES) != 0, n < 1ull << 62);
+			if (process_has(p, COUNTER_SWAP) && n < 1ull << 63)
+				assert_int_equal(p->value[COUNTER_SWAP] / 4096, n);
+		}
+	}
+}
+
 static void test_kinds(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
@@ -237,7 +294,8 @@ int main(void)
 		cmocka_unit_test(test_all_groups), cmocka_unit_test(test_invalid_groups),
 		cmocka_unit_test(test_absurd),	   cmocka_unit_test(test_negative),
 		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_names),
-		cmocka_unit_test(test_rejected),   cmocka_unit_test(test_random),
+		cmocka_unit_test(test_rejected),   cmocka_unit_test(test_large_pages),
+		cmocka_unit_test(test_powers),	   cmocka_unit_test(test_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

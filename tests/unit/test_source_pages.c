@@ -105,6 +105,35 @@ static void assert_not_vouched(const struct zmem_pss_record *r)
 	assert_false(process_has(&p, COUNTER_SWAP_PSS));
 }
 
+/* A share larger than its pages, and what would not fit into 64 bits. */
+static void test_absurd(void **state)
+{
+	static const uint64_t absurd[] = {WHOLE(101), 1ull << 53, 1ull << 63, ~0ull};
+	static const enum zmem_rss kind[] = {ZMEM_RSS_FILE, ZMEM_RSS_ANON, ZMEM_RSS_SHMEM};
+	struct zmem_pss_record r;
+	struct process p;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(absurd) * ARRAY_SIZE(kind); i++) {
+		r = sample();
+		r.pages.pss[kind[i % ARRAY_SIZE(kind)]] = absurd[i / ARRAY_SIZE(kind)];
+		p = decoded(&r);
+		assert_true(p.pages_odd);
+		assert_int_equal(p.pss_status, PSS_SKIPPED);
+		assert_false(process_has(&p, COUNTER_PSS));
+		assert_true(process_has(&p, COUNTER_RSS_ANON));
+	}
+	r = sample();
+	r.pages.unique = 119;
+	p = decoded(&r);
+	assert_false(process_has(&p, COUNTER_USS));
+	r = sample();
+	r.pages.huge = ~0ull / PAGE;
+	p = decoded(&r);
+	assert_true(process_has(&p, COUNTER_PSS));
+	assert_false(process_has(&p, COUNTER_THP));
+}
+
 static void test_not_vouched(void **state)
 {
 	(void)state;
@@ -246,15 +275,11 @@ static void test_add_of_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_shared_swap_is_unknown),
-		cmocka_unit_test(test_not_vouched),
-		cmocka_unit_test(test_not_whole),
-		cmocka_unit_test(test_exclusive_may_move),
-		cmocka_unit_test(test_close),
-		cmocka_unit_test(test_odd_is_told),
-		cmocka_unit_test(test_add),
-		cmocka_unit_test(test_add_of_another),
+		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_shared_swap_is_unknown),
+		cmocka_unit_test(test_absurd),	  cmocka_unit_test(test_not_vouched),
+		cmocka_unit_test(test_not_whole), cmocka_unit_test(test_exclusive_may_move),
+		cmocka_unit_test(test_close),	  cmocka_unit_test(test_odd_is_told),
+		cmocka_unit_test(test_add),	  cmocka_unit_test(test_add_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

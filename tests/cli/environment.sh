@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Hostile surroundings: whatever the environment holds, whatever clock and whatever part of /sys and
+# /proc there is, figures are the same, or missing for a reason that is told.
+. "$(dirname "$0")/../support/cli.sh"
+need_bpf environment || exit 0
+cp "$STATIC" "$ZMEM"
+
+mkmem_begin anon shmem fork threads || not_ok 'mkmem' 'did not start'
+pids=$(sed -n 's/^READY [a-z_]* [a-z0-9_]* //p' "$TMP/mkmem" | paste -sd,)
+
+# What is known of idle processes, whoever looks. Their PSS may move with the pages of their program.
+figures='[.processes[] | {pid, ppid, uid, user, comm, name, threads, cgroup, pss_status, rss_bytes,
+	rss_anon_bytes, rss_file_bytes, rss_shmem_bytes, swap_bytes, vsize_bytes}] | sort_by(.pid)'
+table='-b -s pid -o pid,user,swap,rss,rss_anon,rss_file,rss_shmem,vsize,name'
+whole() { # NAME ARG…: as before
+	local name=$1
+	if [ "$rc" != 0 ]; then
+		not_ok "$name" "exit code $rc: $err"
+	elif ! jq -c "$figures" "$TMP/out" | cmp -s - "$TMP/whole"; then
+		not_ok "$name" "$(jq -c "$figures" "$TMP/out" | diff - "$TMP/whole")"
+	else
+		ok "$name"
+	fi
+}
+zmem -J -p "$pids"
+jq -c "$figures" "$TMP/out" >"$TMP/whole"
+# shellcheck disable=SC2086
+"$ZMEM" $table -p "$pids" >"$TMP/table"
+
+# ---- variables ----
+
+long=$(head -c 100000 /dev/zero | tr '\0' x)
+for set in LANG=de_DE.UTF-8 LC_ALL=tr_TR.UTF-8 LC_NUMERIC=de_DE.UTF-8 LANGUAGE=xx TERM=dumb TERM= \
+	"TERM=$long" COLUMNS=1 COLUMNS=-5 COLUMNS=999999999999 LINES=1 NO_COLOR=1 CLICOLOR_FORCE=1 \
+	MALLOC_PERTURB_=170 MALLOC_ARENA_MAX=1 MALLOC_CHECK_=3 MALLOC_TOP_PAD_=100000000 \
+	GLIBC_TUNABLES=glibc.malloc.check=3 TMPDIR=/no/such TMPDIR= TZ=:/no/such "TZ=$long" \
+	POSIXLY_CORRECT=1 LD_LIBRARY_PATH=/no/such LD_PRELOAD=/no/such.so LD_BIND_NOW=1 LD_DEBUG_OUTPUT=/no/such \
+	LIBBPF_LOG_LEVEL=debug LIBBPF_STRICT_MODE=all HOME=/no/such PATH=/no/such PAGER=/no/such \
+	SHELL=/no/such IFS=, BASH_ENV=/no/such GCONV_PATH=/no/such LOCPATH=/no/such NLSPATH=/no/such \
+	RES_OPTIONS=debug HOSTALIASES=/no/such getopt=x "HOSTILE=$long"; do
+	run env "$set" "$ZMEM" -J -p "$pids"
+	whole "$(printf %.30s "$set")"
+	expect_stderr_lines "$(printf %.30s "$set"): silent" 0
+	# shellcheck disable=SC2086
+	run env "$set" "$ZMEM" $table -p "$pids"
+	check "$(printf %.30s "$set"): table" cmp "$TMP/out" "$TMP/table"
+done
+for program in "$PROGRAM" "$STATIC"; do
+	run env -i A= =x 'B C=d' "$program" -J -p "$pids"
+	expect_rc "strange variables, ${program##*/}" 0
+done
+# Not even a name of its own.
+run bash -c 'exec -a "" "$0" -J -p "$1"' "$ZMEM" "$pids"
+whole 'argv[0] is empty'
+run "$PYTHON" -c 'import ctypes, sys
+argv = (ctypes.c_char_p * 1)()
+ctypes.CDLL(None).execve(sys.argv[1].encode(), argv, argv)' "$ZMEM"
+expect_rc 'no argv[0] at all' 0
+expect_out 'no argv[0] at all: a table' 'total of [0-9]+ processes'
+
+# ---- clocks ----
+
+# elsewhere NAME ARG… : in a time namespace whose clocks began otherwise
+for offset in 100000 31536000 "-$(($(cut -d. -f1 /proc/uptime) - 1))"; do
+	for args in '' '--pss rollup' '--source proc'; do
+		# shellcheck disable=SC2086
+		run timeout -s KILL "$PATIENCE" unshare -T --boottime "$offset" --monotonic "$offset" \
+			"$ZMEM" -J $args -p "$pids"
+		if grep -q 'unshare: ' "$TMP/err"; then
+			skip "clocks off by $offset s" "$err"
+			continue
+		fi
+		expect_json "clocks off by $offset s, $args: PSS of all, and nobody is gone" \
+			'all(.processes[]; .pss_status == "ok" and .pss_bytes > 0) and .collection.gone == 0'
+		whole "clocks off by $offset s, $args: the same"
+	done
+done
+
+# ---- /sys and /proc in part ----
+
+hidden() {
+	run env ZMEM="$ZMEM" TMP="$TMP" pids="$pids" timeout -s KILL "$PATIENCE" unshare -m bash -c "$1"
+}
+# shellcheck disable=SC2016
+hidden 'mount -t tmpfs tmpfs /sys || exit 99; exec "$ZMEM" -J -p "$pids"'
+whole 'no /sys'
+# shellcheck disable=SC2016
+hidden 'mount -t tmpfs tmpfs /sys/devices/system || exit 99; exec "$ZMEM" -J -p "$pids"'
+whole 'no list of CPUs'
+# shellcheck disable=SC2016
+hidden 'mount --bind /dev/null /sys/devices/system/cpu/possible || exit 99; exec "$ZMEM" -J -p "$pids"'
+whole 'an empty list of CPUs'
+for file in meminfo zoneinfo loadavg stat; do
+	for content in '' garbage "$(printf 'MemTotal: 99999999999999999999 kB\nSwapFree: 18014398509481984 kB\nSwapTotal: 1 kB')"; do
+		printf '%s\n' "$content" >"$TMP/fake"
+		# shellcheck disable=SC2016
+		hidden "mount --bind \"\$TMP/fake\" /proc/$file || exit 99; exec \"\$ZMEM\" -J -p \"\$pids\""
+		expect_json "/proc/$file says '$(lib_line "$content")': counters and PSS all the same" \
+			"$figures == \$was[0]" --slurpfile was "$TMP/whole"
+		[ $file != meminfo ] || expect_json "/proc/$file says '$(lib_line "$content")': not measured is null" \
+			'.system.memory_total_bytes == null and .system.swap_unattributed_bytes == null'
+	done
+done

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Few file descriptors: whatever the limit, there is a whole answer or a message, and no figure is
+# wrong. What a process has is never less for our want of files.
+. "$(dirname "$0")/../support/cli.sh"
+need_bpf 'few files' || exit 0
+
+# Processes that take more files than others to be read: names that are cut, leaders that exited.
+mkmem_begin anon leader_exit threads names || not_ok 'mkmem' 'did not start'
+pids=$(sed -n 's/^READY [a-z_]* [a-z0-9_]* //p' "$TMP/mkmem" | paste -sd,)
+count=$(echo "$pids" | tr , '\n' | wc -l)
+
+# A dynamic one would not even find its libraries.
+cp "$STATIC" "$ZMEM"
+
+# with_files N ARG…
+with_files() {
+	local files=$1
+	shift
+	run timeout -s KILL "$PATIENCE" bash -c "ulimit -n $files; exec \"\$@\"" - "$ZMEM" "$@"
+}
+
+# Counters and what of PSS is known are those of the run that has all it wants.
+figures='[.processes[] | {pid, name, cmdline, cgroup, uid, rss_bytes, rss_anon_bytes, rss_file_bytes,
+	rss_shmem_bytes, swap_bytes}] | sort_by(.pid)'
+
+# sweep NAME ARG…
+sweep() {
+	local name=$1 files first=
+	shift
+	zmem -J "$@" -p "$pids"
+	expect_rc "$name, all the files it wants: exit code" 0
+	jq -c "$figures" "$TMP/out" >"$TMP/whole"
+	equal "$name, all the files it wants: every process" "$(jq length "$TMP/whole")" "$count"
+	[ "$*" != '--source proc' ] || check "$name: figures and names are those of the kernel side" cmp "$TMP/whole" "$TMP/bpf"
+	[ "$name" != default ] || cp "$TMP/whole" "$TMP/bpf"
+	for files in $(seq 3 32); do
+		with_files "$files" -Jq "$@" -p "$pids"
+		case $rc in
+		0)
+			if [ -z "$first" ]; then
+				first=$files
+				expect_json "$name, $files files: valid"
+			fi
+			if ! jq -c "$figures" "$TMP/out" | cmp -s - "$TMP/whole"; then
+				not_ok "$name, $files files: the same figures" \
+					"$(jq -c "$figures" "$TMP/out" | diff - "$TMP/whole")"
+			elif ! jq -e 'all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok"))
+				and (.source.counters == "bpf" or $asked or (.source.fallback_reason | length > 10))
+				and ([.processes[] | select(.pss_status == "gone" or .pss_status == "denied")] == [])' \
+				--argjson asked "$(case $* in *'--source proc'*) echo true ;; *) echo false ;; esac)" \
+				"$TMP/out" >/dev/null; then
+				not_ok "$name, $files files: says what is missing" \
+					"$(jq -c '.source, (.processes[] | [.pid, .pss_status])' "$TMP/out")"
+			fi
+			;;
+		1)
+			[ "$(wc -l <"$TMP/err")" = 1 ] && grep -q '^zmem-bpf: .*Too many open files' "$TMP/err" &&
+				[ ! -s "$TMP/out" ] || not_ok "$name, $files files: one message" "$err$out"
+			[ -z "$first" ] || not_ok "$name, $files files" "fails, but not with fewer: $err"
+			;;
+		*) not_ok "$name, $files files" "exit code $rc: $err" ;;
+		esac
+	done
+	check "$name: not enough with 3, enough with fewer than 16 (${first:-none} are)" \
+		test "${first:-99}" -gt 3 -a "${first:-99}" -lt 16
+}
+sweep 'default'
+sweep 'from smaps_rollup' --pss rollup
+sweep 'counters alone' --pss none
+sweep 'command lines' -o +cmdline
+sweep 'verified' --verify all
+sweep 'from /proc' --source proc
+sweep 'a pattern' -f .
+
+# The table of everybody, which nothing is known of beforehand: an answer or a message, too.
+for files in $(seq 3 32); do
+	with_files "$files"
+	if [ "$rc" = 0 ]; then
+		grep -q 'total of [0-9]* processes' "$TMP/out" || not_ok "table, $files files" "no total: $out"
+	elif [ "$rc" != 1 ] || ! grep -q '^zmem-bpf: ' "$TMP/err"; then
+		not_ok "table, $files files" "exit code $rc: $err"
+	fi
+	with_files "$files" doctor
+	case $rc in
+	0 | 1) ;;
+	*) not_ok "doctor, $files files" "exit code $rc: $err" ;;
+	esac
+done
+ok 'table and doctor, 3 to 32 files: an answer or a message'

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""No memory: every allocation of the program fails once, alone and with all that follow. Whatever
+it is, the run ends: with a message and exit code 1, or with what it would have said otherwise, a
+figure that is missing being '-' or null. Nothing is 0, wrong or half written."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+O = os.path.realpath(os.environ.get("O", "build"))
+PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
+MKMEM = O + "/mkmem"
+PRELOAD = O + "/preload.so"
+SHAPES = ("anon", "fork", "clone_vm", "shmem", "names", "threads", "zombie")
+LIMIT = 30
+failed = False
+
+
+def result(good, name, why=""):
+    global failed
+    if good:
+        print("ok", name)
+    else:
+        failed = True
+        print("not ok %s: %s" % (name, ascii(str(why))[:600]))
+
+
+class Machine:
+    """Idle processes whose figures are known, and a directory."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp()
+        self.child = subprocess.Popen((MKMEM,) + SHAPES, stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True)
+        self.pids = []
+        for line in self.child.stdout:
+            words = line.split()
+            if words[0] == "DONE":
+                break
+            if words[0] == "READY":
+                self.pids.append(words[3])
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait()
+        shutil.rmtree(self.dir)
+
+    def run(self, args, at=0, every=False):
+        env = dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_AT=str(at), LC_ALL="C",
+                   FAIL_COUNT=self.dir + "/count")
+        if every:
+            env["FAIL_ALL"] = "1"
+        try:
+            return subprocess.run((PROGRAM,) + args, stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=LIMIT, check=False, env=env)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(args, -signal.SIGALRM, b"", b"it hangs")
+
+    def count(self, args):
+        done = self.run(args)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        with open(self.dir + "/count", encoding="ascii") as f:
+            return int(f.read()), done
+
+
+def ended(done):
+    """What is wrong with the way it ended, None if nothing is."""
+    lines = done.stderr.decode("utf-8", "replace").splitlines()
+    foreign = [line for line in lines if not line.startswith("zmem-bpf: ")]
+    if done.returncode not in (0, 1):
+        return "exit code %d, %s" % (done.returncode, done.stderr)
+    if foreign:
+        return "says %s" % foreign
+    if done.returncode == 1 and not lines:
+        return "exit code 1 without a message"
+    if "(null)" in done.stderr.decode("utf-8", "replace"):
+        return "says %s" % lines
+    return None
+
+
+# ---- what it said ----
+
+def has_status(key):
+    """What may be missing, since the row says why."""
+    return key.endswith("_bytes")
+
+
+# What depends on where figures come from, and not on the process.
+WHENCE = ("counters_source", "pss_source", "cgroup_key", "mm_id")
+
+
+def rows_of(text):
+    return {p["pid"]: p for p in json.loads(text)["processes"]}
+
+
+def near(a, b):
+    """Somebody may map or unmap a page of mkmem's program: a divisor more or less."""
+    return str(a).isdigit() and str(b).isdigit() and abs(int(a) - int(b)) <= 64
+
+
+def same(key, a, b):
+    """The clocks of wall and boot cannot be read at once, either."""
+    return a == b or (key == "start_time_ms" and abs(a - b) <= 2) or \
+        (("pss" in key or key == "shared_bytes") and near(a, b))
+
+
+def wrong_json(text, before):
+    """The first thing in a document that is neither as before nor missing for a reason."""
+    document, was = json.loads(text), json.loads(before)
+    rows, old = rows_of(text), rows_of(before)
+    if rows.keys() != old.keys():
+        return "other processes: %s" % sorted(rows.keys() ^ old.keys())
+    for pid, row in rows.items():
+        for key, value in old[pid].items():
+            if key in WHENCE or same(key, row.get(key), value):
+                continue
+            if key in ("pss_status", "swap_pss_status"):
+                if row[key] == "ok":
+                    return "%d: %s is %s" % (pid, key, row[key])
+            elif row.get(key) is not None or not has_status(key) or row["pss_status"] == "ok":
+                return "%d: %s is %s, not %s" % (pid, key, row.get(key), value)
+    for key, value in document["totals"].items():
+        if key.endswith("_bytes") and value is not None and document["collection"]["complete"] \
+                and not same(key, value, was["totals"][key]):
+            return "the total of %s is %s, not %s" % (key, value, was["totals"][key])
+    if document["source"]["counters"] == "proc" and was["source"]["counters"] == "bpf" and \
+            not document["source"]["fallback_reason"]:
+        return "counters from /proc without a reason"
+    if "kernel" in was["source"]["pss"] and "kernel" not in document["source"]["pss"] and \
+            not document["source"]["pss_fallback_reason"]:
+        return "PSS not from the kernel without a reason"
+    return None
+
+
+def wrong_table(text, before):
+    rows, old = text.decode().splitlines()[:-1], before.decode().splitlines()[:-1]
+    if len(rows) != len(old):
+        return "%d rows, not %d" % (len(rows), len(old))
+    for row, was in zip(rows, old):
+        cells, values = row.split(), was.split()
+        if len(cells) != len(values):
+            return "%s, not %s" % (row, was)
+        for cell, value in zip(cells, values):
+            if cell not in (value, "-") and not near(cell, value):
+                return "%s, not %s" % (row, was)
+    return None
+
+
+# ---- one command, every allocation ----
+
+
+def check(machine, name, args, wrong, step=1):
+    allocations, before = machine.count(args)
+    problems, failures, runs = [], 0, 0
+    for every in (False, True):
+        for at in range(1, allocations + 3, step):
+            done = machine.run(args, at, every)
+            why = ended(done)
+            if not why and done.returncode == 0 and wrong:
+                try:
+                    why = wrong(done.stdout, before.stdout)
+                except (ValueError, KeyError, TypeError, IndexError) as error:
+                    why = "no document: %r" % error
+            if why:
+                problems.append("allocation %d%s: %s" % (at, " and on" if every else "", why))
+            failures += done.returncode == 1
+            runs += 1
+    result(not problems, "no memory: " + name, problems[:3])
+    result(failures, "no memory: %s: some of it cannot be done without" % name)
+    print("# %s: %d allocations, %d runs, %d with exit code 1" % (name, allocations, runs, failures))
+
+
+def check_output(machine, pids):
+    where = machine.dir + "/out"
+    os.mkdir(where)
+    path = where + "/file"
+    args = ("--json", "-p", pids, "--output", path)
+    allocations, _ = machine.count(args)
+    problems = []
+    for at in range(1, allocations + 1):
+        with open(path, "w", encoding="ascii") as f:
+            f.write("old")
+        done = machine.run(args, at)
+        why = ended(done)
+        with open(path, "rb") as f:
+            text = f.read()
+        if done.returncode == 1 and text != b"old":
+            why = "the old file is lost"
+        if done.returncode == 0:
+            try:
+                rows_of(text)
+            except ValueError as error:
+                why = repr(error)
+        if os.listdir(where) != ["file"]:
+            why = os.listdir(where)
+        if why:
+            problems.append("allocation %d: %s" % (at, why))
+    result(not problems, "no memory: --output", problems[:3])
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip no memory: needs root and a kernel with BTF")
+        return 0
+    if "zmem-bpf-san" in os.path.basename(PROGRAM):
+        print("skip no memory: sanitizers have an allocator of their own")
+        return 0
+    machine = Machine()
+    pids = ",".join(machine.pids)
+    try:
+        some = ("-p", pids)
+        table = some + ("-b", "-H", "-s", "pid")
+        check(machine, "table", table, wrong_table)
+        check(machine, "all processes", (), None)
+        check(machine, "command lines", table + ("-o", "pid,pss,rss,swap,cmdline", "-w"),
+              wrong_table)
+        check(machine, "a pattern", table + ("-o", "pid,pss,rss", "-f", "mkmem|a.b|x"),
+              wrong_table)
+        check(machine, "json", ("--json",) + some, wrong_json)
+        check(machine, "json, command lines", ("--json", "-o", "+cmdline") + some, wrong_json)
+        check(machine, "from /proc", ("--json", "--source", "proc") + some, wrong_json)
+        check(machine, "from smaps_rollup", ("--json", "--pss", "rollup") + some, wrong_json)
+        check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3"), None)
+        check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
+        check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
+        check(machine, "doctor", ("doctor",), None, step=43)
+        check_output(machine, pids)
+    finally:
+        machine.close()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

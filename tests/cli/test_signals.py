@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Signals at any moment: those that end it leave the old file or the new one and nothing else,
+those that do not (a window that changes, a stop, a profiler) change nothing in what it says."""
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+O = os.path.realpath(os.environ.get("O", "build"))
+PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
+MKMEM = O + "/mkmem"
+PRELOAD = O + "/preload.so"
+ROUNDS = 24
+LIMIT = 60
+failed = False
+
+
+def result(good, name, why=""):
+    global failed
+    if good:
+        print("ok", name)
+    else:
+        failed = True
+        print("not ok %s: %s" % (name, ascii(str(why))[:600]))
+
+
+def start(*args, **more):
+    """Python ignores SIGPIPE, and a shell that started us in the background SIGINT."""
+    return subprocess.Popen((PROGRAM,) + args, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                            restore_signals=True, **more)
+
+
+def duration(*args):
+    begin = time.monotonic()
+    start(*args, stdout=subprocess.DEVNULL).communicate(timeout=LIMIT)
+    return time.monotonic() - begin
+
+
+def pause(seconds):
+    """Sleeping is too coarse for so short a life."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def check_ended(pids):
+    """Whoever ends it finds the old file or the new one."""
+    where = tempfile.mkdtemp()
+    path = where + "/file"
+    args = ("--json", "--output", path, "-p", pids)
+    life = max(duration("--json", "-p", pids), 0.01)
+    count = pids.count(",") + 1
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
+                   signal.SIGALRM, signal.SIGKILL):
+        problems, codes = [], set()
+        for i in range(ROUNDS):
+            with open(path, "w", encoding="ascii") as f:
+                f.write("old")
+            child = start(*args, preexec_fn=no_core)
+            # Half of them near the end, where the file gets its name.
+            pause(life * (random.random() if i % 2 else 0.7 + 0.4 * random.random()))
+            child.send_signal(number)
+            said = child.communicate(timeout=LIMIT)[1]
+            codes.add(child.returncode)
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            if child.returncode not in (0, -number):
+                problems.append("exit code %d: %s" % (child.returncode, said))
+            if text != "old" and len(json.loads(text)["processes"]) != count:
+                problems.append(text[:200])
+            if child.returncode == 0 and text == "old":
+                problems.append("says it is done, and the file is the old one")
+            # Between its two names the new file has another: only what cannot be caught is that bad.
+            if os.listdir(where) != ["file"] and number != signal.SIGKILL:
+                problems.append(os.listdir(where))
+            for name in os.listdir(where):
+                os.unlink(where + "/" + name)
+        result(not problems, "%s at any moment: the old file or the new one" % number.name,
+               problems[:2])
+        print("# %s: ended as %s" % (number.name, sorted(codes)))
+    if "zmem-bpf-san" not in os.path.basename(PROGRAM):
+        check_between(where, path, args)
+    shutil.rmtree(where)
+
+
+def check_between(where, path, args):
+    """At the worst moment: the new file has a name, and it is not yet the right one."""
+    with open(path, "w", encoding="ascii") as f:
+        f.write("old")
+    child = start(*args, env=dict(os.environ, LD_PRELOAD=PRELOAD, TERM_AT_RENAME="1"))
+    said = child.communicate(timeout=LIMIT)[1]
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    result(child.returncode == -signal.SIGTERM and text.startswith("{") and
+           os.listdir(where) == ["file"], "SIGTERM between two names: the new file, and no other",
+           (child.returncode, said, text[:100], os.listdir(where)))
+
+
+def no_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def figures(text):
+    return [{k: v for k, v in p.items() if k in (
+        "pid", "name", "rss_bytes", "rss_anon_bytes", "swap_bytes", "uss_bytes", "cmdline",
+        "cgroup", "pss_status")} for p in json.loads(text)["processes"]]
+
+
+def storm(child, numbers):
+    """Sends these in turn until it has ended."""
+    sent = 0
+    while child.poll() is None:
+        for number in numbers:
+            child.send_signal(number)
+            sent += 1
+        pause(random.random() * 0.0005)
+    return sent
+
+
+def check_storm(pids):
+    """Signals without a handler that do not end it: a system call may return early all the same."""
+    storms = {"SIGWINCH": (signal.SIGWINCH,), "SIGCHLD, SIGURG": (signal.SIGCHLD, signal.SIGURG),
+              "SIGSTOP, SIGCONT": (signal.SIGSTOP, signal.SIGCONT)}
+    for args in ((), ("--pss", "rollup"), ("--source", "proc"), ("--verify", "all")):
+        want = None
+        for name, numbers in ({"none": ()} | storms).items():
+            problems, sent = [], 0
+            for _ in range(6 if numbers else 1):
+                with tempfile.TemporaryFile() as out:
+                    child = start("--json", "-o", "+cmdline", "-p", pids, *args, stdout=out)
+                    sent += storm(child, numbers)
+                    said = child.communicate(timeout=LIMIT)[1]
+                    out.seek(0)
+                    text = out.read()
+                if child.returncode or said:
+                    problems.append("exit code %d: %s" % (child.returncode, said))
+                    continue
+                want = want or figures(text)
+                if figures(text) != want:
+                    problems.append([(a, b) for a, b in zip(figures(text), want) if a != b][:1])
+            if numbers:
+                result(not problems, "a storm of %s, %s: the same" % (name, " ".join(args) or "auto"),
+                       problems[:2])
+                result(sent > 6, "a storm of %s, %s: there was one" % (name, " ".join(args)), sent)
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip signals: needs root and a kernel with BTF")
+        return 0
+    random.seed(1)
+    with subprocess.Popen((MKMEM, "anon", "fork", "shmem", "threads"), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as child:
+        pids = []
+        for line in child.stdout:
+            words = line.split()
+            if words[0] == "DONE":
+                break
+            if words[0] == "READY":
+                pids.append(words[3])
+        try:
+            check_ended(",".join(pids))
+            check_storm(",".join(pids))
+        finally:
+            child.stdin.close()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

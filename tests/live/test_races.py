@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What happens to a process between the moment the kernel side has read it and the one when its
+/proc is opened: it ends, its number is used again, it is another program. A preloaded library makes
+it happen just then. Then the processes that have no memory of their own."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+
+O = os.path.realpath(os.environ.get("O", "build"))
+PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
+MKMEM = O + "/mkmem"
+PRELOAD = O + "/preload.so"
+LIMIT = 60
+failed = False
+
+
+def result(good, name, why=""):
+    global failed
+    if good:
+        print("ok", name)
+    else:
+        failed = True
+        print("not ok %s: %s" % (name, ascii(str(why))[:600]))
+
+
+def snapshot(*args, env=None):
+    done = subprocess.run((PROGRAM, "--json") + args, stdin=subprocess.DEVNULL, timeout=LIMIT,
+                          capture_output=True, check=False, env=dict(os.environ, **(env or {})))
+    if done.returncode:
+        raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr))
+    return json.loads(done.stdout)
+
+
+def when_opened(pid, command, nth=1):
+    return {"LD_PRELOAD": PRELOAD, "AT_OPEN": str(pid), "AT_OPEN_NTH": str(nth),
+            "AT_OPEN_RUN": "unset LD_PRELOAD AT_OPEN; " + command}
+
+
+@contextlib.contextmanager
+def victim(*command):
+    with subprocess.Popen(command or ("sleep", "1000"), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
+            child.stdin.close()
+
+
+def row_of(document, pid):
+    rows = [p for p in document["processes"] if p["pid"] == pid]
+    return rows[0] if rows else {}
+
+
+# ---- it ends ----
+
+
+def check_exit():
+    for args in (("--pss", "rollup"), ("--pss", "rollup", "-n", "1")):
+        with victim() as child:
+            document = snapshot(*args, "-p", str(child.pid),
+                                env=when_opened(child.pid, "kill -KILL %d; sleep 0.1" % child.pid))
+            p = row_of(document, child.pid)
+            name = "ended before its /proc is opened, %s: " % " ".join(args)
+            result(p.get("pss_status") == "gone" and p["pss_bytes"] is None and
+                   p["uss_bytes"] is None and p["pss_source"] is None, name + "gone", p)
+            result(p.get("rss_bytes", 0) > 0 and p["counters_source"] == "bpf",
+                   name + "its counters are there", p)
+            result(document["collection"]["gone"] == 1 and document["collection"]["complete"] and
+                   document["totals"]["pss_bytes"] is None and
+                   document["totals"]["pss_missing_processes"] == 1, name + "and it is counted",
+                   (document["collection"], document["totals"]))
+    with victim() as child:
+        document = snapshot("--source", "proc",
+                            env=when_opened(child.pid, "kill -KILL %d; sleep 0.1" % child.pid, 2))
+        p = row_of(document, child.pid)
+        result(p.get("pss_status") == "gone" and p["rss_bytes"] > 0 and p["pss_bytes"] is None,
+               "ended before its /proc is opened again: gone", p)
+    with victim() as child:
+        document = snapshot("--source", "proc",
+                            env=when_opened(child.pid, "kill -KILL %d; sleep 0.1" % child.pid))
+        result(not row_of(document, child.pid), "ended once it was listed: it is none",
+               row_of(document, child.pid))
+
+
+# ---- its number is used again ----
+
+REUSE = """
+sleep 1000 & victim=$!
+sleep 0.1
+export AT_OPEN=$victim AT_OPEN_NTH=%s AT_OPEN_RUN='
+unset LD_PRELOAD AT_OPEN
+kill -KILL '$victim'
+while [ "$(cut -d" " -f3 /proc/'$victim'/stat 2>/dev/null)" = S ]; do :; done
+while [ -e /proc/'$victim' ]; do sleep 0.01; done
+echo $(('$victim' - 1)) >/proc/sys/kernel/ns_last_pid
+"$MKMEM" anon >/dev/null & [ $! = '$victim' ] && sleep 0.2'
+(LD_PRELOAD=$PRELOAD exec "$PROGRAM" --json %s -p $victim) &
+wait $!
+"""
+
+
+def reuse(nth, args):
+    """In a pid namespace of its own, whose first process reaps."""
+    done = subprocess.run(("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c",
+                           "trap : CHLD; " + REUSE % (nth, args)),
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False,
+                          env=dict(os.environ, PRELOAD=PRELOAD, PROGRAM=PROGRAM, MKMEM=MKMEM))
+    try:
+        return json.loads(done.stdout)["processes"][0]
+    except (ValueError, IndexError) as error:
+        return {"error": repr(error), "said": done.stderr}
+
+
+def check_reuse():
+    p = reuse(1, "--pss rollup")
+    result(p.get("name") == "sleep" and p["pss_status"] == "gone" and p["pss_bytes"] is None and
+           0 < p["rss_bytes"] < 8 << 20, "a pid used again before its /proc is opened: gone", p)
+    p = reuse(2, "--source proc")
+    result(p.get("name") == "sleep" and p["pss_status"] == "gone" and p["pss_bytes"] is None and
+           0 < p["rss_bytes"] < 8 << 20, "a pid used again, --source proc: gone", p)
+    p = reuse(1, "-o +cmdline --pss none")
+    result(p.get("name") == "sleep" and p.get("cmdline") is None,
+           "a pid used again: no command line of the next", p)
+
+
+# ---- it becomes another program ----
+
+
+def check_exec():
+    for args in (("--pss", "rollup"), ("--pss", "rollup", "--verify", "0"), ()):
+        with victim("bash", "-c", "read x; exec sleep 1000") as child:
+            go = "echo >/proc/%d/fd/0; while grep -q bash /proc/%d/comm; do :; done" % (
+                child.pid, child.pid)
+            document = snapshot(*args, "-p", str(child.pid), env=when_opened(child.pid, go))
+            p = row_of(document, child.pid)
+            name = "another program before its /proc is opened, %s: " % (" ".join(args) or "auto")
+            result(p.get("pss_status") == "ok" and 0 < p["uss_bytes"] <= p["pss_bytes"] <=
+                   p["rss_bytes"], name + "its figures are of one moment", p)
+            result(document["collection"]["cross_check"]["different"] == 0,
+                   name + "no difference is called one", document["collection"])
+
+
+# ---- without memory of their own ----
+
+
+def is_kthread(pid):
+    try:
+        with open("/proc/%s/stat" % pid, encoding="ascii", errors="replace") as f:
+            return int(f.read().rsplit(")", 1)[1].split()[6]) & 0x200000
+    except OSError:
+        return False
+
+
+def check_kthreads():
+    pids = [n for n in os.listdir("/proc") if n.isdigit() and is_kthread(n)]
+    for source in ("bpf", "proc"):
+        document = snapshot("--source", source, "-p", ",".join(pids[:50] + ["2"]))
+        rows = document["processes"]
+        bad = [p for p in rows if p["pss_status"] != "kernel_thread" or
+               any(v is not None for k, v in p.items() if k.endswith("_bytes"))]
+        result(rows and not bad, "kernel threads, %s: no figure, for that reason" % source, bad[:1])
+        document = snapshot("--source", source)
+        result(document["collection"]["kernel_threads"] >= len(rows) and
+               not {p["pid"] for p in document["processes"]} & {int(n) for n in pids},
+               "kernel threads, %s: counted and not shown" % source, document["collection"])
+
+
+def check_mkmem():
+    with victim(MKMEM, "clone_vm", "leader_exit", "zombie") as child:
+        pids = {}
+        for line in child.stdout:
+            words = line.split()
+            if words[0] == b"DONE":
+                break
+            if words[0] == b"READY":
+                pids[words[1].decode(), words[2].decode()] = int(words[3])
+        for args in ((), ("--source", "proc"), ("--pss", "rollup")):
+            document = snapshot(*args, "-p", ",".join(str(n) for n in pids.values()))
+            name = " (%s)" % (" ".join(args) or "auto")
+            pair = [row_of(document, pids[k]) for k in pids if k[0] == "clone_vm"]
+            result(len(pair) == 2 and pair[0]["mm_id"] == pair[1]["mm_id"] and
+                   pair[0]["rss_bytes"] == pair[1]["rss_bytes"] > 4 << 20 and
+                   [p["mm_owner"] for p in pair].count(True) == 1,
+                   "CLONE_VM: both show it, one carries it" + name, pair)
+            leader = row_of(document, next(n for k, n in pids.items() if k[0] == "leader_exit"))
+            result(leader.get("pss_status") == "ok" and leader["rss_anon_bytes"] >= 4 << 20 and
+                   leader["pss_bytes"] >= 4 << 20, "the leader has exited: its memory is there" +
+                   name, leader)
+            total = sum(p["rss_bytes"] for p in document["processes"] if p["mm_owner"])
+            result(document["totals"]["rss_bytes"] == total, "totals count each once" + name,
+                   document["totals"])
+            zombie = row_of(document, pids["zombie", "zombie"])
+            result(zombie.get("pss_status") == "gone" and zombie["rss_bytes"] is None,
+                   "a zombie has no memory: null, gone" + name, zombie)
+
+
+def check_vfork():
+    """While its child runs, the parent waits in vfork() and both have one address space."""
+    code = "import os, time; os.posix_spawn is None\nimport ctypes\n" \
+           "libc = ctypes.CDLL(None)\nprint(os.getpid(), flush=True)\n" \
+           "if libc.vfork() == 0:\n    time.sleep(1000)\n"
+    with victim(sys.executable, "-c", code) as child:
+        parent = int(child.stdout.readline())
+        children = []
+        while not children:
+            with open("/proc/%d/task/%d/children" % (parent, parent), encoding="ascii") as f:
+                children = [int(n) for n in f.read().split()]
+        try:
+            for args in ((), ("--source", "proc"), ("--pss", "rollup")):
+                document = snapshot(*args, "-p", "%d,%d" % (parent, children[0]))
+                a, b = row_of(document, parent), row_of(document, children[0])
+                result(a.get("mm_id") and a["mm_id"] == b.get("mm_id") and
+                       a["mm_owner"] and not b["mm_owner"] and
+                       a["pss_status"] == b["pss_status"] == "ok" and
+                       document["totals"]["rss_bytes"] == a["rss_bytes"] and
+                       document["totals"]["pss_bytes"] == a["pss_bytes"],
+                       "vfork: the parent carries both (%s)" % (" ".join(args) or "auto"), (a, b))
+        finally:
+            os.kill(children[0], signal.SIGKILL)
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip races: needs root and a kernel with BTF")
+        return 0
+    checks = [check_kthreads, check_mkmem, check_vfork]
+    if "zmem-bpf-san" in os.path.basename(PROGRAM):
+        print("skip races between reads: sanitizers go first")
+    else:
+        checks += [check_exit, check_reuse, check_exec]
+    for check in checks:
+        try:
+            check()
+        except Exception as error:  # one situation that fails whole leaves the others
+            result(False, check.__name__, repr(error))
+        sys.stdout.flush()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

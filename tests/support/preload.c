@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A library to preload: the FAIL_AT-th allocation of the program, whoever in it asks (libc and
+ * libbpf too), gets no memory; with FAIL_ALL all that follow neither. 0: none fails. FAIL_COUNT
+ * names a file that tells at the end how many there were. With TERM_AT_RENAME a SIGTERM comes just
+ * before the program renames a file. Just before it opens the file AT_OPEN (such as a directory of
+ * /proc, "1234") for the AT_OPEN_NTH time the shell command AT_OPEN_RUN is run, and waited for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* glibc's own, so that nothing has to be looked up, which would allocate. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *p, size_t size);
+void *__libc_memalign(size_t align, size_t size);
+
+static atomic_long calls;
+static long fail_at;
+static bool fail_all;
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *at = getenv("FAIL_AT");
+
+	fail_all = getenv("FAIL_ALL");
+	fail_at = at ? strtol(at, NULL, 10) : 0;
+	/* What the loader took is not the program's. */
+	calls = 0;
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+	const char *path = getenv("FAIL_COUNT");
+	char text[24];
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+
+	if (fd < 0)
+		return;
+	if (write(fd, text, (size_t)snprintf(text, sizeof(text), "%ld\n", (long)calls)) < 0)
+		_exit(125);
+	close(fd);
+}
+
+static bool fails(void)
+{
+	long n = ++calls;
+
+	if (!fail_at || (fail_all ? n < fail_at : n != fail_at))
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+void *malloc(size_t size)
+{
+	return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __libc_realloc(p, size);
+}
+
+int posix_memalign(void **ret, size_t align, size_t size)
+{
+	void *p = fails() ? NULL : __libc_memalign(align, size);
+
+	if (!p)
+		return ENOMEM;
+	*ret = p;
+	return 0;
+}
+
+int rename(const char *from, const char *to)
+{
+	if (getenv("TERM_AT_RENAME"))
+		kill(getpid(), SIGTERM);
+	return (int)syscall(SYS_rename, from, to);
+}
+
+int openat(int dir, const char *path, int flags, ...)
+{
+	static atomic_int opened;
+	const char *which = getenv("AT_OPEN"), *nth = getenv("AT_OPEN_NTH");
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, int);
+	va_end(args);
+	if (which && !strcmp(path, which) && ++opened == (nth ? strtol(nth, NULL, 10) : 1) &&
+	    system(getenv("AT_OPEN_RUN")))
+		_exit(125);
+	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}

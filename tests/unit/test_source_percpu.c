@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * bpf/percpu.bpf.h on memory of our own, for layouts that no kernel we can boot has: per-CPU parts
+ * that are not there (no pointer, no member), CPUs with gaps, sums below 0.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <linux/bpf.h>
+
+#include "zmem/record.h"
+#include "zmem/setup.h"
+
+/* ---- what the program gets from the kernel and from kread.bpf.h ---- */
+
+/* Longer than what is read of it, as the kernel's is. */
+struct percpu_counter {
+	long long pad[2];
+	long long count;
+	long long more[3];
+	int *counters;
+};
+
+/* The map's own struct stands for it: its last member is the per-CPU base. */
+struct bpf_array {
+	uint64_t pad[3];
+	uint64_t pptrs[1];
+};
+
+#define CPUS 64
+
+static bool has_counters; /* the kernel's struct has the member */
+static uint64_t table[CPUS];
+static unsigned table_size;
+static uint64_t slot[CPUS]; /* the anchor's, of each CPU; 0: the kernel has no such CPU */
+
+#define SEC(name)
+#define __uint(name, val)	    int(*name)[val]
+#define __type(name, val)	    val *name
+#define kcast(type, addr)	    ((const type *)(uintptr_t)(addr))
+#define kget(p, member)		    ((p)->member)
+#define koffset(type, member)	    offsetof(type, member)
+#define bpf_core_type_size(type)    sizeof(type)
+#define bpf_core_field_exists(t, m) has_counters
+#define zmem_kread_works()	    true
+
+static uint64_t kread64(uint64_t addr)
+{
+	uint64_t v;
+
+	memcpy(&v, (const void *)(uintptr_t)addr, sizeof(v));
+	return v;
+}
+
+static uint32_t kread32(uint64_t addr)
+{
+	uint32_t v;
+
+	memcpy(&v, (const void *)(uintptr_t)addr, sizeof(v));
+	return v;
+}
+
+static void *lookup(uint32_t index)
+{
+	return index < table_size ? &table[index] : NULL;
+}
+
+static void *lookup_percpu(uint32_t cpu)
+{
+	return cpu < CPUS && slot[cpu] ? (void *)(uintptr_t)slot[cpu] : NULL;
+}
+
+#define bpf_map_lookup_elem(map, key)		  lookup(*(key))
+#define bpf_map_lookup_percpu_elem(map, key, cpu) ((void)(key), lookup_percpu(cpu))
+#define bpf_loop(count, fn, arg, flags)                                                            \
+	do {                                                                                       \
+		for (uint32_t i_ = 0; i_ < (count) && !fn(i_, arg); i_++)                          \
+			;                                                                          \
+	} while (0)
+
+#include "../../bpf/percpu.bpf.h"
+
+/* ---- a machine ---- */
+
+#define BASE 0x1000
+
+/* The parts of CPU c of the four counters are part[c]. */
+static int part[CPUS][ZMEM_RSS_COUNT];
+static struct percpu_counter counters[ZMEM_RSS_COUNT];
+
+/* So many of these CPUs are possible. */
+static void machine(const unsigned *cpu, unsigned count)
+{
+	const uint64_t base = BASE;
+
+	memset(part, 0, sizeof(part));
+	memset(slot, 0, sizeof(slot));
+	memset(counters, 0, sizeof(counters));
+	memcpy((char *)&cpu_anchor + offsetof(struct bpf_array, pptrs), &base, sizeof(base));
+	has_counters = true;
+	table_size = count;
+	for (unsigned i = 0; i < count; i++)
+		slot[cpu[i]] = BASE + cpu[i] * sizeof(part[0]);
+	for (unsigned i = 0; i < count; i++) {
+		struct zmem_cpu_setup args = {.index = i, .cpu = cpu[i]};
+
+		assert_int_equal(cpu_offset_setup(&args), 0);
+	}
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		counters[i].counters = &part[0][i];
+}
+
+static void sum(__s64 *ret)
+{
+	percpu_sum_rss((uintptr_t)counters, ret);
+}
+
+static void test_all_parts(void **state)
+{
+	static const unsigned cpu[] = {0, 1, 2, 3};
+	__s64 pages[ZMEM_RSS_COUNT];
+
+	(void)state;
+	machine(cpu, 4);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		counters[i].count = 1000 * (i + 1);
+		for (int c = 0; c < 4; c++)
+			part[c][i] = c * 10 - 7;
+		part[4][i] = 1 << 20; /* nobody's */
+	}
+	sum(pages);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		assert_int_equal(pages[i], 1000 * (i + 1) + 60 - 28);
+}
+
+/* Possible CPUs with gaps: theirs are added and no others. */
+static void test_sparse(void **state)
+{
+	static const unsigned cpu[] = {0, 5, 63};
+	struct zmem_cpu_setup none = {.index = 1, .cpu = 7}, beyond = {.index = 3, .cpu = 5};
+	__s64 pages[ZMEM_RSS_COUNT];
+
+	(void)state;
+	machine(cpu, 3);
+	for (int c = 0; c < CPUS; c++)
+		part[c][0] = c == 0 || c == 5 || c == 63 ? c + 1 : 1000;
+	sum(pages);
+	assert_int_equal(pages[0], 1 + 6 + 64);
+	/* A CPU that the kernel does not have, and an index that the table does not have. */
+	assert_int_equal(cpu_offset_setup(&none), 2);
+	assert_int_equal(cpu_offset_setup(&beyond), 1);
+}
+
+/* No per-CPU parts: one CPU, or a kernel that gives single-threaded processes none. */
+static void test_no_parts(void **state)
+{
+	static const unsigned cpu[] = {0, 1};
+	__s64 pages[ZMEM_RSS_COUNT];
+
+	(void)state;
+	machine(cpu, 2);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		counters[i].count = 5 + i;
+		counters[i].counters = NULL;
+	}
+	sum(pages);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		assert_int_equal(pages[i], 5 + i);
+	/* Without the member what lies in its place is not looked at. */
+	has_counters = false;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		counters[i].counters = (int *)8;
+	sum(pages);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		assert_int_equal(pages[i], 5 + i);
+}
+
+/* Read while it moves from one CPU to another, a sum may be below 0: then it is 0 and not 2^64. */
+static void test_negative(void **state)
+{
+	static const unsigned cpu[] = {0, 1};
+	__s64 pages[ZMEM_RSS_COUNT];
+
+	(void)state;
+	machine(cpu, 2);
+	counters[0].count = 10;
+	part[0][0] = -30;
+	counters[1].count = -5;
+	part[1][1] = 6;
+	part[0][2] = INT32_MAX;
+	part[1][2] = INT32_MAX;
+	sum(pages);
+	assert_int_equal(pages[0], 0);
+	assert_int_equal(pages[1], 1);
+	assert_int_equal(pages[2], 2ll * INT32_MAX);
+	assert_int_equal(pages[3], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_parts),
+		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_no_parts),
+		cmocka_unit_test(test_negative),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
