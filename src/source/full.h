@@ -16,11 +16,14 @@
  */
 light_load_fn full_counters_load;
 light_load_fn full_pss_load;
+/* bpf/task_counters_old.bpf.c: kernels before 5.17 cannot run what a light skeleton needs. */
+light_load_fn full_counters_old_load;
 
 enum full_object {
 	FULL_PSS,
 	FULL_COUNTERS,
 	FULL_COUNTERS_PROBE,
+	FULL_COUNTERS_OLD,
 };
 
 /*
