@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "source/full.h"
 #include "source/status_fill.h"
+#include "source/why.h"
 #include "zmem/privilege.h"
 #include "zmem/source.h"
 
@@ -69,10 +70,14 @@ const struct diag_note *source_reason(const struct diag *diag)
 /*
  * What libbpf cannot do better than the light skeleton: a kernel without the kfunc (ENOENT) or that
  * is older than light skeletons, and so than kfuncs (E2BIG), a process without the privilege, or
- * without file descriptors. It is slow, so these are not tried.
+ * without file descriptors. It is slow, so these are not tried. Nor is what reads in a way that
+ * lockdown forbids.
  */
 static bool hopeless(const struct source_ops *ops, int light_error)
 {
+	if ((ops == &source_bpf_probe || ops == &source_bpf_old) && light_error == -EINVAL &&
+	    !why_probe_reads_allowed())
+		return true;
 	if (ops == &source_bpf_old)
 		return light_error == -EPERM || light_error == -EMFILE;
 	return (ops == &source_pss_full || ops == &source_bpf_full) &&

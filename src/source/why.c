@@ -87,7 +87,7 @@ static bool btf_has(const char *name, size_t size)
 }
 
 /* Lockdown shows in what the verifier knows, also where securityfs is not mounted. */
-static bool probe_reads_allowed(void)
+bool why_probe_reads_allowed(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_probe_read_kernel, NULL) != 0;
 }
@@ -107,7 +107,7 @@ void why_note(struct diag *diag, const char *what, const char *step, int error)
 	/* Only where nothing else explains it: asking takes a millisecond or two. */
 	if (error == -EINVAL || error == -E2BIG) {
 		facts.iterators = btf_has(iterator, sizeof(iterator));
-		facts.probe_reads = probe_reads_allowed();
+		facts.probe_reads = why_probe_reads_allowed();
 	}
 	why_tell(diag, what, step, error, &facts);
 }

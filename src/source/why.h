@@ -20,5 +20,7 @@ void why_note(struct diag *diag, const char *what, const char *step, int error);
 /* The same from known facts. */
 void why_tell(struct diag *diag, const char *what, const char *step, int error,
 	      const struct why_facts *facts);
+/* Whether a program may call bpf_probe_read_kernel(); true if that cannot be found out. */
+bool why_probe_reads_allowed(void);
 
 #endif
