@@ -16,7 +16,7 @@
  */
 light_load_fn full_counters_load;
 light_load_fn full_pss_load;
-/* bpf/task_counters_old.bpf.c: kernels before 5.17 cannot run what a light skeleton needs. */
+/* bpf/task_counters_old.bpf.c: what the light one needs came with 5.19. */
 light_load_fn full_counters_old_load;
 
 enum full_object {

@@ -35,8 +35,8 @@ static void tell_kernel(struct diag *diag, const char *what, const char *step, i
 			 "lockdown=confidentiality forbids the probe reads it needs; programs that "
 			 "need none take bpf_rdonly_cast() (Linux 6.2)");
 	else if (error == -E2BIG)
-		diag_add(diag, what, error, "use Linux 5.17 or later, or --source proc",
-			 "this kernel cannot load it without libbpf (Linux 5.17)");
+		diag_add(diag, what, error, "use Linux 5.19 or later, or --source proc",
+			 "this kernel cannot load it without libbpf (Linux 5.19)");
 	else
 		diag_add(diag, what, error, "see zmem-bpf doctor -v, or use --source proc",
 			 "%s failed: %s", step, strerror(-error));

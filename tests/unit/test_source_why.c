@@ -69,7 +69,7 @@ static void test_kernel(void **state)
 
 	(void)state;
 	expect(-ENOENT, &f, "bpf_rdonly_cast() (Linux 6.2)", "6.2 or later");
-	expect(-E2BIG, &f, "(Linux 5.17)", "5.17 or later");
+	expect(-E2BIG, &f, "(Linux 5.19)", "5.19 or later");
 	expect(-EINVAL, &f, "loading the program failed: Invalid argument", "doctor -v");
 	f.probe_reads = false;
 	expect(-EINVAL, &f, "lockdown=confidentiality", "6.2 or later");
