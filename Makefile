@@ -48,7 +48,7 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all check bench deps deps-all install uninstall clean help FORCE
+.PHONY: all run test test-all test-kernels check bench deps deps-all install uninstall clean help FORCE
 all: $(PROGRAM)
 
 help:
@@ -56,6 +56,8 @@ help:
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
 	@echo 'make test-all     also other kernels in qemu, sanitizers, valgrind'
+	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
+	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
 	@echo 'make check        layer rules, format, file and function lengths'
 	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
@@ -217,6 +219,11 @@ endif
 test-all: deps-all
 	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run vm san valgrind
+
+# KERNELS as in tests/README.md; tests/vm/run has the default.
+test-kernels: deps-all
+	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
+	@O='$(O)' KERNELS='$(KERNELS)' tests/run vm
 
 check:
 	@tests/check

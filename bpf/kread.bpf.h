@@ -3,7 +3,8 @@
  * How kernel memory is read. Two ways with one face:
  *  - loads through bpf_rdonly_cast() (6.2 and later), which cannot fault, need no helper call and
  *    are allowed under lockdown=confidentiality;
- *  - with ZMEM_PROBE_READS bpf_probe_read_kernel(), for older kernels.
+ *  - with ZMEM_PROBE_READS bpf_probe_read_kernel(), for older kernels; with ZMEM_OLD also for those
+ *    from 5.8 on, which have no bpf_loop() (5.17) and take no pointers in global functions (5.12).
  *
  *  kcast(type, addr)  a typed pointer, to be read with
  *  kget(p, member)    one member; pointers that are members are typed in turn
@@ -19,6 +20,32 @@
  */
 #ifndef ZMEM_KREAD_BPF_H
 #define ZMEM_KREAD_BPF_H
+
+/* A function with a part of the 512 bytes of stack for itself. */
+#ifdef ZMEM_OLD
+#define kfunction static __noinline
+/*
+ * Each turn is verified on its own, against all those before it. So there is no second try either:
+ * who was overtaken, or has more threads, is read from /proc. Of threads that follow an exited
+ * leader one of the first has memory.
+ */
+#define THREADS_MAX 256
+#define FIND_MAX    16
+#define READ_TRIES  1
+#define kloop(max, step, arg)                                                                      \
+	({                                                                                         \
+		__u32 turn_ = 0;                                                                   \
+		while (turn_ < (max) && !step(turn_, arg))                                         \
+			turn_++;                                                                   \
+		turn_;                                                                             \
+	})
+#else
+#define kfunction	      __noinline
+#define THREADS_MAX	      (1 << 16)
+#define FIND_MAX	      (1 << 16)
+#define READ_TRIES	      3
+#define kloop(max, step, arg) bpf_loop(max, step, arg, 0)
+#endif
 
 #define koffset(type, member) ((__u64)bpf_core_field_offset(type, member))
 

@@ -10,7 +10,9 @@
 #include "zmem/record.h"
 #include "zmem/setup.h"
 #include "kread.bpf.h"
+#ifndef ZMEM_OLD
 #include "percpu.bpf.h"
+#endif
 #include "task_read.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

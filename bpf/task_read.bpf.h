@@ -14,9 +14,6 @@
 #define PF_KTHREAD    0x00200000
 #define PIDTYPE_TGID  1
 
-#define READ_TRIES    3
-#define MAX_THREADS   (1 << 16)
-
 /*
  * Random bits that addresses in the output are scrambled with; user space sets them once, before
  * the first read. A map and not a constant: a light skeleton would copy the constant with
@@ -66,7 +63,7 @@ static __always_inline __s32 pid_number(const struct pid *pid, __u32 level, __u6
  * Fills the part every kind of record has. Returns 0 for a process that was just reaped. A global
  * function for its own part of the 512 bytes of stack.
  */
-__noinline int read_identity(__u64 task_addr, struct zmem_record *r)
+kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	const struct task_struct *reader = kcast(struct task_struct, bpf_get_current_task());
@@ -136,12 +133,12 @@ static long find_mm_step(__u32 index, struct thread_walk *w)
 }
 
 /* A leader that exited before its threads has no mm, they have: any of them will do. */
-__noinline __u64 find_mm_thread(__u64 leader)
+kfunction __u64 find_mm_thread(__u64 leader)
 {
 	struct thread_walk w = {};
 
 	thread_walk_start(&w, leader);
-	bpf_loop(MAX_THREADS, find_mm_step, &w, 0);
+	kloop(FIND_MAX, find_mm_step, &w);
 	return w.found;
 }
 
@@ -160,14 +157,14 @@ static long thread_delta_step(__u32 index, struct thread_walk *w)
 }
 
 /* Until 6.1 each thread keeps up to 64 events to itself (SPLIT_RSS_COUNTING, absent on UP). */
-__noinline int read_thread_deltas(__u64 task, struct zmem_record *r)
+kfunction int read_thread_deltas(__u64 task, struct zmem_record *r)
 {
 	struct thread_walk w = {};
 
 	if (!r || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
 		return 0;
 	thread_walk_start(&w, task);
-	if (bpf_loop(MAX_THREADS, thread_delta_step, &w, 0) >= MAX_THREADS)
+	if (kloop(THREADS_MAX, thread_delta_step, &w) >= THREADS_MAX)
 		r->flags |= ZMEM_CUT_THREADS;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		r->rss_delta[i] = w.delta[i];
@@ -191,15 +188,17 @@ struct rss_pages {
 };
 
 /* Returns ZMEM_VALID_RSS or 0. A global function, as read_exe is, for its own part of the stack. */
-__noinline int read_rss(__u64 mm, struct rss_pages *ret)
+kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 {
 	if (!ret)
 		return 0;
+#ifndef ZMEM_OLD
 	if (bpf_core_field_exists(struct mm_struct, rss_stat) &&
 	    bpf_core_field_exists(struct percpu_counter, count)) {
 		percpu_sum_rss(mm + koffset(struct mm_struct, rss_stat), ret->count);
 		return ZMEM_VALID_RSS;
 	}
+#endif
 #ifdef ZMEM_PROBE_READS
 	if (bpf_core_type_exists(struct mm_rss_stat___pre62)) {
 		ktext(ret->count, mm + koffset(struct mm_struct___pre62, rss_stat.count),
@@ -229,7 +228,7 @@ static __always_inline void text_terminate(__u64 *words, int count)
 	}
 }
 
-__noinline int read_exe(__u64 mm_addr, struct zmem_record *r)
+kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	const struct dentry *dentry;
@@ -260,7 +259,7 @@ __noinline int read_exe(__u64 mm_addr, struct zmem_record *r)
 /*
  * Everything that hangs on the mm. A global function for its own part of the stack.
  */
-__noinline int read_mm(__u64 mm_addr, struct zmem_record *r)
+kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 
@@ -301,7 +300,7 @@ __noinline int read_mm(__u64 mm_addr, struct zmem_record *r)
  * between them belonged to this process. Returns 0 if they are not. A global function: the verifier
  * proves it once and not for every try.
  */
-__noinline int read_try(__u64 task_addr, struct zmem_record *r)
+kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	__u64 exec_id = kget(task, self_exec_id);

@@ -52,7 +52,8 @@ extern const struct source_ops source_pss;	/* walks pages: 6.2 and later, x86-64
 extern const struct source_ops source_pss_full; /* the same, where lockdown forbids the light one */
 extern const struct source_ops source_bpf;	/* counters alone: bpf_rdonly_cast, 6.2 and later */
 extern const struct source_ops source_bpf_full; /* the same, where lockdown forbids the light one */
-extern const struct source_ops source_bpf_probe; /* probe reads: 5.17 and later */
+extern const struct source_ops source_bpf_probe; /* probe reads: 5.19 and later */
+extern const struct source_ops source_bpf_old;	 /* probe reads, loaded by libbpf: 5.8 and later */
 extern const struct source_ops source_proc;
 
 /*

@@ -175,6 +175,7 @@ int command_doctor(const struct options *o)
 	bpf |= check_source(&source_bpf, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_full, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_probe, &proc, o->verbose);
+	bpf |= check_source(&source_bpf_old, &proc, o->verbose);
 	works = check_source(&source_proc, &proc, o->verbose) || bpf;
 	check_pss(&proc, o->held);
 	check_proc(&proc);

@@ -59,7 +59,7 @@ static void find_cpus(struct cpu_ids *ids)
 /* Has the kernel fill in the per-CPU offset of each CPU (bpf/percpu.bpf.h). */
 static int set_up_cpus(const struct light *light, const struct cpu_ids *ids)
 {
-	for (unsigned i = 0; i < ids->count; i++) {
+	for (unsigned i = 0; light->setup_fd && i < ids->count; i++) {
 		struct zmem_cpu_setup args = {.index = i, .cpu = ids->id[i]};
 		int r = light_run(light->setup_fd, &args, sizeof(args));
 
@@ -157,6 +157,11 @@ static int counters_probe_open(const struct procfs *proc, struct diag *diag, voi
 	return bpf_open(light_counters_probe_load, source_bpf_probe.name, proc, diag, ret_state);
 }
 
+static int counters_old_open(const struct procfs *proc, struct diag *diag, void **ret_state)
+{
+	return bpf_open(full_counters_old_load, source_bpf_old.name, proc, diag, ret_state);
+}
+
 static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
@@ -213,4 +218,13 @@ const struct source_ops source_bpf_probe = {
 	.name = "bpf (probe reads)",
 	.open = counters_probe_open,
 	BPF_OPS,
+};
+
+/* Without iterators over one task (6.1): always all. */
+const struct source_ops source_bpf_old = {
+	.name = "bpf (probe reads, libbpf)",
+	.origin = FROM_BPF,
+	.open = counters_old_open,
+	.collect = bpf_collect,
+	.close = bpf_close,
 };

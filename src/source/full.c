@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "task_counters.skel.h"
+#include "task_counters_old.skel.h"
 #include "task_counters_probe.skel.h"
 #include "task_pss.skel.h"
 
@@ -49,13 +50,15 @@ static int load(const void *elf, size_t size, const char *iter, uint32_t cpus,
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = BTF_PATH);
 	const uint32_t zero = 0;
 	struct bpf_object *object;
+	struct bpf_map *map;
 	int r;
 
 	libbpf_set_print(quiet);
 	object = bpf_object__open_mem(elf, size, &opts);
 	if (!object)
 		return -errno;
-	r = bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "cpu_offset"), cpus);
+	map = bpf_object__find_map_by_name(object, "cpu_offset");
+	r = map ? bpf_map__set_max_entries(map, cpus) : 0;
 	if (r == 0)
 		r = bpf_object__load(object);
 	if (r == 0)
@@ -83,6 +86,14 @@ int full_counters_load(uint32_t cpus, const uint64_t scramble[2], struct light *
 	return load(elf, size, "task_counters", cpus, scramble, ret);
 }
 
+int full_counters_old_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+{
+	size_t size;
+	const void *elf = task_counters_old_full__elf_bytes(&size);
+
+	return load(elf, size, "task_counters", cpus, scramble, ret);
+}
+
 int full_pss_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 {
 	size_t size;
@@ -98,6 +109,8 @@ static const void *object_bytes(enum full_object which, size_t *ret_size)
 		return task_pss_full__elf_bytes(ret_size);
 	case FULL_COUNTERS_PROBE:
 		return task_counters_probe_full__elf_bytes(ret_size);
+	case FULL_COUNTERS_OLD:
+		return task_counters_old_full__elf_bytes(ret_size);
 	case FULL_COUNTERS:
 		break;
 	}

@@ -16,11 +16,14 @@
  */
 light_load_fn full_counters_load;
 light_load_fn full_pss_load;
+/* bpf/task_counters_old.bpf.c: what the light one needs came with 5.19. */
+light_load_fn full_counters_old_load;
 
 enum full_object {
 	FULL_PSS,
 	FULL_COUNTERS,
 	FULL_COUNTERS_PROBE,
+	FULL_COUNTERS_OLD,
 };
 
 /*

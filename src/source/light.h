@@ -11,7 +11,7 @@
 /* A loaded object; zeroed memory is a closed one. */
 struct light {
 	int iter_fd;   /* the iter/task program */
-	int setup_fd;  /* cpu_offset_setup, to be run for each possible CPU */
+	int setup_fd;  /* cpu_offset_setup, to be run for each possible CPU; 0: none */
 	int reader_fd; /* reader_setup; only task_pss has it, else 0 */
 	void *skel;
 	void (*destroy)(void *skel);

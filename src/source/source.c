@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "source/full.h"
 #include "source/status_fill.h"
+#include "source/why.h"
 #include "zmem/privilege.h"
 #include "zmem/source.h"
 
@@ -26,8 +27,8 @@ struct source {
 
 /* In the order they are tried. */
 static const struct source_ops *const chain[] = {
-	&source_pss,	  &source_pss_full,  &source_bpf,
-	&source_bpf_full, &source_bpf_probe, &source_proc,
+	&source_pss,	   &source_pss_full, &source_bpf,  &source_bpf_full,
+	&source_bpf_probe, &source_bpf_old,  &source_proc,
 };
 
 static bool wanted(const struct source_request *request, const struct source_ops *ops)
@@ -43,6 +44,8 @@ static enum full_object full_object(const struct source_ops *ops)
 {
 	if (ops->pss)
 		return FULL_PSS;
+	if (ops == &source_bpf_old)
+		return FULL_COUNTERS_OLD;
 	return ops == &source_bpf_probe ? FULL_COUNTERS_PROBE : FULL_COUNTERS;
 }
 
@@ -65,13 +68,21 @@ const struct diag_note *source_reason(const struct diag *diag)
 }
 
 /*
- * What libbpf cannot do better than the light skeleton: a kernel without the kfunc (ENOENT), a
- * process without the privilege, or without file descriptors. It is slow, so these are not tried.
+ * What libbpf cannot do better than the light skeleton: a kernel without the kfunc (ENOENT) or that
+ * is older than light skeletons, and so than kfuncs (E2BIG), a process without the privilege, or
+ * without file descriptors. It is slow, so these are not tried. Nor is what reads in a way that
+ * lockdown forbids.
  */
 static bool hopeless(const struct source_ops *ops, int light_error)
 {
+	if ((ops == &source_bpf_probe || ops == &source_bpf_old) && light_error == -EINVAL &&
+	    !why_probe_reads_allowed())
+		return true;
+	if (ops == &source_bpf_old)
+		return light_error == -EPERM || light_error == -EMFILE;
 	return (ops == &source_pss_full || ops == &source_bpf_full) &&
-	       (light_error == -ENOENT || light_error == -EPERM || light_error == -EMFILE);
+	       (light_error == -ENOENT || light_error == -E2BIG || light_error == -EPERM ||
+		light_error == -EMFILE);
 }
 
 /* Why the pages are not walked by what was opened in the end. */
@@ -81,7 +92,7 @@ static int refusal(const struct source *source, const struct diag *diag, char **
 
 	if (source->ops->pss)
 		why = source->ops->pss_refusal(source->state);
-	else if (source->ops == &source_bpf_probe)
+	else if (source->ops == &source_bpf_probe || source->ops == &source_bpf_old)
 		why = "this kernel has no bpf_rdonly_cast() (Linux 6.2)";
 	else if (source->ops == &source_proc)
 		why = "the counters come from /proc";
@@ -126,7 +137,8 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 			return 0;
 		}
 		/* Once is enough, for the last hope; doctor -v explains each on its own. */
-		if (chain[i] == &source_bpf_probe)
+		if (chain[i] == &source_bpf_old ||
+		    (chain[i] == &source_bpf_probe && hopeless(&source_bpf_old, r)))
 			source_explain(chain[i], diag);
 	}
 	return r;

@@ -3,9 +3,24 @@
 #ifndef ZMEM_SOURCE_WHY_H
 #define ZMEM_SOURCE_WHY_H
 
+#include <stdbool.h>
+
 #include "zmem/diag.h"
+
+/* What is looked at beside the error. */
+struct why_facts {
+	bool bpf, perfmon; /* privileges held */
+	int btf_error;	   /* errno, 0 if there is BTF */
+	bool iterators;	   /* over tasks */
+	bool probe_reads;  /* bpf_probe_read_kernel(): lockdown=confidentiality takes it away */
+};
 
 /* Adds a note on the failure `error` (negative errno) of `step` of source `what`. */
 void why_note(struct diag *diag, const char *what, const char *step, int error);
+/* The same from known facts. */
+void why_tell(struct diag *diag, const char *what, const char *step, int error,
+	      const struct why_facts *facts);
+/* Whether a program may call bpf_probe_read_kernel(); true if that cannot be found out. */
+bool why_probe_reads_allowed(void);
 
 #endif

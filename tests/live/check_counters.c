@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * check_counters [-a] [-c] [-m] PROGRAM MKMEM
+ * check_counters [-a] [-c] [-m] [-x COMMAND]… PROGRAM MKMEM [SHAPE…]
  *
  * Starts mkmem and compares what the program says of its processes, and of all others of the
  * machine, with /proc, in each way of collecting. Used on the host and in guests; needs nothing but
  * the two programs, which should be static: one that maps libc changes everybody's PSS.
+ * With SHAPEs these alone, and less often, for slow machines.
  *	-a  every shape must be there (a guest has swap, hugetlb pages, KSM)
  *	-c  while other processes are forked and exec'ed
  *	-m  mkmem's processes only
+ *	-x  then runs COMMAND, which does something to the machine, and compares the same processes
+ *	    of mkmem's once more
  */
 #include "check.h"
 
@@ -55,9 +58,9 @@ pid_t target_pid(const char *label)
 void result(bool good, const char *mode, const char *what, const char *why)
 {
 	if (good)
-		printf("ok %s%s %s\n", mode, test.churn ? " under churn" : "", what);
+		printf("ok %s%s %s\n", mode, test.when, what);
 	else
-		printf("not ok %s%s %s: %s\n", mode, test.churn ? " under churn" : "", what, why);
+		printf("not ok %s%s %s: %s\n", mode, test.when, what, why);
 	test.failed |= !good;
 }
 
@@ -250,7 +253,7 @@ static bool command_line_has(const char *word)
 }
 
 /*
- * Before 5.17 there is no BPF that could read the counters, before 6.2 none that could without the
+ * Before 5.8 there is no BPF that could read the counters, before 6.2 none that could without the
  * probe reads that lockdown forbids: then they come from /proc. Nor is there PSS of the kernel.
  */
 static bool find_mode(struct mode *mode)
@@ -259,7 +262,7 @@ static bool find_mode(struct mode *mode)
 
 	if (release >= 6002000)
 		return true;
-	if (release < 5017000 || command_line_has("lockdown=confidentiality"))
+	if (release < 5008000 || command_line_has("lockdown=confidentiality"))
 		mode->by_proc = true;
 	return !mode->from || strcmp(mode->from, "kernel");
 }
@@ -284,38 +287,16 @@ static void find_status_exactness(void)
 		}
 	}
 	readings_done(&r);
+	/* For tests/vm/table. */
+	printf("fact status %s\n", test.status_exact ? "exact" : "approximate");
 	if (should_be_exact())
 		result(test.status_exact, "reference", "/proc/PID/status is exact", text);
 	else
 		printf("# /proc/PID/status is%s exact here\n", test.status_exact ? "" : " not");
 }
 
-static int usage(void)
+static void check_all(void)
 {
-	fputs("usage: check_counters [-a] [-c] [-m] PROGRAM MKMEM\n", stderr);
-	return 2;
-}
-
-int main(int argc, char **argv)
-{
-	static struct mkmem churn;
-	int option;
-
-	while ((option = getopt(argc, argv, "acm")) != -1) {
-		test.all_shapes |= option == 'a';
-		test.churn |= option == 'c';
-		test.only_mkmem |= option == 'm';
-		if (option == '?')
-			return usage();
-	}
-	if (argc - optind != 2)
-		return usage();
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	test.program = argv[optind];
-	test.failed = !mkmem_start(&test.mkmem, argv[optind + 1], NULL, test.all_shapes);
-	find_status_exactness();
-	if (test.churn && !churn_start(&churn, argv[optind + 1]))
-		test.failed = true;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		if (!find_mode(&modes[i]))
 			continue;
@@ -328,6 +309,63 @@ int main(int argc, char **argv)
 	}
 	if (!test.churn)
 		check_zombie();
+}
+
+/* The counters, and PSS of the kernel's. */
+static void check_after(const char *command)
+{
+	char when[sizeof(test.when)];
+
+	snprintf(when, sizeof(when), "%s", test.when);
+	result(system(command) == 0, "command", command, "it failed");
+	test.only_mkmem = true;
+	snprintf(test.when, sizeof(test.when), " after %s", command);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		bool by_kernel = modes[i].from && !strcmp(modes[i].from, "kernel");
+
+		if ((!modes[i].pss || by_kernel) && find_mode(&modes[i]))
+			check_mode(&modes[i]);
+	}
+	strcpy(test.when, when);
+}
+
+static int usage(void)
+{
+	fputs("usage: check_counters [-a] [-c] [-m] [-x COMMAND]... PROGRAM MKMEM [SHAPE...]\n",
+	      stderr);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const char *command[8];
+	static struct mkmem churn;
+	int option, commands = 0;
+
+	while ((option = getopt(argc, argv, "acmx:")) != -1) {
+		test.all_shapes |= option == 'a';
+		test.churn |= option == 'c';
+		test.only_mkmem |= option == 'm';
+		if (option == 'x' && commands < 8)
+			command[commands++] = optarg;
+		if (option == '?')
+			return usage();
+	}
+	if (argc - optind < 2)
+		return usage();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	test.program = argv[optind];
+	test.some_shapes = argc - optind > 2;
+	test.failed = !mkmem_start(&test.mkmem, argv[optind + 1],
+				   (const char *const *)argv + optind + 2, test.all_shapes);
+	find_status_exactness();
+	if (test.churn) {
+		strcpy(test.when, " under churn");
+		test.failed |= !churn_start(&churn, argv[optind + 1]);
+	}
+	check_all();
+	for (int i = 0; i < commands; i++)
+		check_after(command[i]);
 	if (churn.pid)
 		mkmem_stop(&churn);
 	mkmem_stop(&test.mkmem);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TWO_ROUNDS 20
+#define TWO_ROUNDS	20
+#define TWO_ROUNDS_SOME 5
 
 static void check_sharing(const struct mode *mode, const struct document *d)
 {
@@ -183,6 +184,7 @@ void check_two(const struct mode *mode)
 	const char *argv[8] = {test.program};
 	pid_t pids[TARGETS_MAX];
 	struct readings before;
+	int rounds = test.some_shapes ? TWO_ROUNDS_SOME : TWO_ROUNDS;
 	int differing = 0;
 	bool moved = true;
 
@@ -190,12 +192,12 @@ void check_two(const struct mode *mode)
 		argv[i + 1] = mode->args[i];
 	for (size_t i = 0; i < test.mkmem.count; i++)
 		pids[i] = test.mkmem.target[i].pid;
-	for (int i = 0; i < TWO_ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		if (moved)
 			readings_take(&before, pids, test.mkmem.count);
 		moved = false;
 		differing += !compare_two(argv, &before, &moved);
-		if (moved || i == TWO_ROUNDS - 1)
+		if (moved || i == rounds - 1)
 			readings_done(&before);
 	}
 	result(!differing, mode->label, "two programs at once say the same of idle processes",

@@ -44,6 +44,7 @@ extern const struct shape swap_shapes[];
 extern const struct shape ksm_shapes[];
 extern const struct shape device_shapes[];
 extern const struct shape task_shapes[];
+extern const struct shape cpus_shapes[];
 
 /* ---- for shapes, mkmem_shape.c ---- */
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* mkmem's shapes that are spread over CPUs and over nodes of memory. */
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mkmem.h"
+
+/* ---- each CPU has counted something ---- */
+
+/*
+ * Fewer than a CPU keeps to itself (max(32, 2 * CPUs)) where there are 64 of them. Every other CPU
+ * gives memory back that its neighbour has taken: its part of the sum is negative.
+ */
+#define PART_PAGES 120
+#define PARTS_MAX  CPU_SETSIZE
+
+struct part {
+	int cpu;
+	size_t index;
+	pthread_t thread;
+	char *anon, *file, *shmem;
+};
+
+static struct part part[PARTS_MAX];
+static size_t parts;
+static pthread_barrier_t barrier;
+static bool threads_stay;
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		shape_fail("sched_setaffinity");
+}
+
+static void drop(char *p, size_t pages)
+{
+	if (madvise(p, pages * PAGE, MADV_DONTNEED))
+		shape_fail("MADV_DONTNEED");
+}
+
+static void *part_main(void *arg)
+{
+	struct part *p = arg, *before = p - 1;
+	bool takes = p->index % 2 == 0;
+	size_t some = 20 + p->index % 41;
+
+	pin(p->cpu);
+	if (takes) {
+		fill(p->anon, PART_PAGES * PAGE);
+		touch(p->file, PART_PAGES * PAGE);
+	}
+	fill(p->shmem, some * PAGE);
+	pthread_barrier_wait(&barrier);
+	if (!takes) {
+		drop(before->anon, some);
+		drop(before->file, some + 10);
+		drop(before->shmem, some / 2);
+	}
+	pthread_barrier_wait(&barrier);
+	if (threads_stay)
+		idle_forever();
+	return NULL;
+}
+
+static void map_parts(void)
+{
+	int fd = temp_file(PART_PAGES * PAGE);
+	char page[PAGE] = "page";
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		shape_fail("sched_getaffinity");
+	for (size_t i = 0; i < PART_PAGES; i++) {
+		if (write(fd, page, sizeof(page)) != sizeof(page))
+			shape_fail("a file");
+	}
+	for (int cpu = 0; cpu < PARTS_MAX; cpu++) {
+		if (!CPU_ISSET(cpu, &set))
+			continue;
+		part[parts] = (struct part){
+			.cpu = cpu,
+			.index = parts,
+			.anon = map_small(PART_PAGES * PAGE),
+			.file = map_fd(fd, PART_PAGES * PAGE, MAP_SHARED),
+			.shmem = map_memory(PART_PAGES * PAGE, MAP_SHARED),
+		};
+		madvise(part[parts++].shmem, PART_PAGES * PAGE, MADV_NOHUGEPAGE);
+	}
+	close(fd);
+}
+
+static void run_parts(void)
+{
+	pthread_attr_t attr;
+
+	map_parts();
+	if (pthread_barrier_init(&barrier, NULL, parts + 1) || pthread_attr_init(&attr) ||
+	    pthread_attr_setstacksize(&attr, 64 * KIB))
+		shape_fail("threads");
+	for (size_t i = 0; i < parts; i++) {
+		errno = pthread_create(&part[i].thread, &attr, part_main, &part[i]);
+		if (errno)
+			shape_fail("thread");
+	}
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+}
+
+/* Whose threads have ended since. */
+static void run_and_join(void *unused)
+{
+	(void)unused;
+	run_parts();
+	for (size_t i = 0; i < parts; i++)
+		pthread_join(part[i].thread, NULL);
+}
+
+static void shape_percpu(void)
+{
+	role_start("ended", run_and_join, NULL);
+	threads_stay = true;
+	run_parts();
+}
+
+/* ---- each node has some of the memory ---- */
+
+static bool has_node(unsigned node)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u", node);
+	return access(path, F_OK) == 0;
+}
+
+static void bind_to(char *p, size_t size, unsigned node)
+{
+	unsigned long mask = 1ul << node;
+
+	if (syscall(SYS_mbind, p, size, MPOL_BIND, &mask, 64, 0))
+		shape_fail("mbind");
+}
+
+static void expect_node(char *p, unsigned node)
+{
+	int is = -1;
+
+	if (syscall(SYS_get_mempolicy, &is, NULL, 0, p, MPOL_F_NODE | MPOL_F_ADDR) ||
+	    is != (int)node)
+		shape_fail("memory is not on the node it was bound to");
+}
+
+static void shape_numa(void)
+{
+	struct area shared;
+
+	if (!has_node(1))
+		shape_lack("one node only");
+	for (unsigned node = 0; node < 64 && has_node(node); node++) {
+		char *huge = map_aligned(HUGE), *small = map_small(MIB);
+
+		shared = area_of(map_memory(2 * MIB, MAP_SHARED), 2 * MIB);
+		bind_to(shared.p, shared.size, node);
+		bind_to(huge, HUGE, node);
+		bind_to(small, MIB, node);
+		fill_area(&shared);
+		fill(huge, HUGE);
+		fill(small, MIB);
+		expect_node(shared.p, node);
+		expect_node(huge, node);
+		expect_node(small, node);
+		role_start(node ? "far" : "near", touch_area, &shared);
+	}
+}
+
+const struct shape cpus_shapes[] = {
+	{"percpu", "memory taken and given back on each CPU by threads of its own", shape_percpu},
+	{"numa", "memory on each node, private, huge and shared", shape_numa},
+	{},
+};
