@@ -15,6 +15,8 @@ void totals_sum(struct process *const *rows, size_t count, bool pruned, struct t
 	counter_mask some = 0, all = ~(counter_mask)0;
 	/* What all that have PSS have: page tables tell less than smaps_rollup. */
 	counter_mask with_pss = ~(counter_mask)0;
+	/* Sums that are no figure any more. */
+	counter_mask over = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct process *p = rows[i];
@@ -27,14 +29,16 @@ void totals_sum(struct process *const *rows, size_t count, bool pruned, struct t
 			with_pss &= p->have;
 		t.pss_missing += !process_has(p, COUNTER_PSS);
 		for (int c = 0; c < COUNTER_COUNT; c++)
-			t.value[c] += process_has(p, c) ? p->value[c] : 0;
+			if (process_has(p, c) &&
+			    __builtin_add_overflow(t.value[c], p->value[c], &t.value[c]))
+				over |= COUNTER_BIT(c);
 	}
 	for (int c = 0; c < COUNTER_COUNT; c++) {
 		bool read = counter_table[c].origin != ORIGIN_KERNEL;
 		/* What pruning skipped may be known all the same: no swap, no share of it. */
 		counter_mask known = !read ? some : pruned ? some & all : some & with_pss;
 
-		if (known & COUNTER_BIT(c))
+		if (known & ~over & COUNTER_BIT(c))
 			t.have |= COUNTER_BIT(c);
 		else
 			t.value[c] = 0;
