@@ -184,6 +184,27 @@ $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_o
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
 
+# A fuzz target, tests/fuzz/fuzz_<module>_<what>.c, links what its module may use. Without libFuzzer
+# replay.c runs it over the corpus, as a test; with it, its own main (SAN has fuzzer-no-link).
+FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(FUZZ:%=$(B)/fuzz/%)
+FUZZ_SAN := fuzzer-no-link,address,undefined
+FUZZ_MAIN = $(if $(findstring fuzzer,$(SAN)),,$(B)/fuzz/replay.o)
+
+$(B)/fuzz/%.o: tests/fuzz/%.c $(B)/flags
+	$(SAY) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+
+$(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
+		$(call LIBOF,$(uses_$(call module_of,$*))) \
+		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lpthread -o $@
+
+-include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
+.SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
+
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
 TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
@@ -203,7 +224,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
+test-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(B)/readers
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
@@ -211,6 +232,18 @@ endif
 test-all: deps-all
 	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run vm san valgrind
+
+# SECONDS is bash's own word: it goes by another name.
+fuzz: deps deps-fuzz
+	@$(MAKE) --no-print-directory fuzz-build
+	@O='$(O)' FUZZ_SECONDS='$(or $(SECONDS),60)' tests/run fuzz
+
+.PHONY: fuzz-build
+fuzz-build:
+	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=$(FUZZ_SAN) STATIC=0 fuzz-bin
+
+.PHONY: fuzz-bin
+fuzz-bin: $(FUZZ_BIN)
 
 check:
 	@tests/check
