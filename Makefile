@@ -48,14 +48,16 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all check bench deps deps-all install uninstall clean help FORCE
+.PHONY: all run test test-all fuzz soak check bench deps deps-all deps-fuzz install uninstall clean help FORCE
 all: $(PROGRAM)
 
 help:
 	@echo 'make              the program: $(O)/zmem-bpf'
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
-	@echo 'make test-all     also other kernels in qemu, sanitizers, valgrind'
+	@echo 'make test-all     also other kernels in qemu, fuzzing and soak (short), sanitizers, valgrind'
+	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
+	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
 	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
@@ -84,7 +86,11 @@ endef
 deps:
 	$(call install_missing,$(DEPS))
 
-deps-all: deps
+# libFuzzer
+deps-fuzz:
+	$(call install_missing,libclang-rt-dev)
+
+deps-all: deps deps-fuzz
 	$(call install_missing,$(DEPS_ALL))
 
 # ---- BPF: one object and two skeletons a program ----
@@ -213,8 +219,9 @@ $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
 $(O)/deny_bpf $(O)/fleet $(O)/stuck: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
+$(O)/churn: tests/soak/churn.c
 $(O)/workload $(O)/victim: $(O)/%: tests/bench/%.c tests/bench/latency.h
-$(TEST_BIN) $(O)/guest_exit $(O)/workload $(O)/victim:
+$(TEST_BIN) $(O)/guest_exit $(O)/churn $(O)/workload $(O)/victim:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
@@ -230,8 +237,9 @@ ifneq ($(STATIC),1)
 endif
 
 test-all: deps-all
-	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
-	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run vm san valgrind
+	@$(MAKE) --no-print-directory test-build soak-build fuzz-build $(O)/guest_exit
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
+		tests/run vm fuzz soak san valgrind
 
 # SECONDS is bash's own word: it goes by another name.
 fuzz: deps deps-fuzz
@@ -252,6 +260,22 @@ check:
 $(B)/readers: tests/live/readers.c $(call LIBOF,source model proc base)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
+
+# A command that stays, for hours.
+$(B)/soak: tests/soak/soak.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz $< \
+		$(call LIBOF,$(uses_app)) $(LDLIBS_BPF) -lpthread -o $@
+
+soak: deps
+	@$(MAKE) --no-print-directory soak-build
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
+
+.PHONY: soak-build
+soak-build: $(PROGRAM) $(B)/soak $(O)/churn $(O)/fleet
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
 
 $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,source model proc base)
 	$(SAY) LINK $@
