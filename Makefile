@@ -48,16 +48,19 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels check bench deps deps-all install uninstall clean help FORCE
+.PHONY: all run test test-all test-kernels fuzz soak check bench deps deps-all deps-fuzz install uninstall clean help \
+        FORCE
 all: $(PROGRAM)
 
 help:
 	@echo 'make              the program: $(O)/zmem-bpf'
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
-	@echo 'make test-all     also other kernels in qemu, sanitizers, valgrind'
+	@echo 'make test-all     also other kernels in qemu, fuzzing and soak (short), sanitizers, valgrind'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
+	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
+	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
 	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
@@ -86,7 +89,11 @@ endef
 deps:
 	$(call install_missing,$(DEPS))
 
-deps-all: deps
+# libFuzzer
+deps-fuzz:
+	$(call install_missing,libclang-rt-dev)
+
+deps-all: deps deps-fuzz
 	$(call install_missing,$(DEPS_ALL))
 
 # ---- BPF: one object and two skeletons a program ----
@@ -191,6 +198,26 @@ $(O)/preload.so: tests/support/preload.c
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -static,$(TEST_FLAGS)) -fPIC -shared $< -o $@
+# A fuzz target, tests/fuzz/fuzz_<module>_<what>.c, links what its module may use. Without libFuzzer
+# replay.c runs it over the corpus, as a test; with it, its own main (SAN has fuzzer-no-link).
+FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(FUZZ:%=$(B)/fuzz/%)
+FUZZ_SAN := fuzzer-no-link,address,undefined
+FUZZ_MAIN = $(if $(findstring fuzzer,$(SAN)),,$(B)/fuzz/replay.o)
+
+$(B)/fuzz/%.o: tests/fuzz/%.c $(B)/flags
+	$(SAY) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+
+$(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
+		$(call LIBOF,$(uses_$(call module_of,$*))) \
+		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lpthread -o $@
+
+-include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
+.SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
 TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop
@@ -200,8 +227,9 @@ $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
 $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
+$(O)/churn: tests/soak/churn.c
 $(O)/workload $(O)/victim: $(O)/%: tests/bench/%.c tests/bench/latency.h
-$(TEST_BIN) $(O)/guest_exit $(O)/workload $(O)/victim:
+$(TEST_BIN) $(O)/guest_exit $(O)/churn $(O)/workload $(O)/victim:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
@@ -211,14 +239,27 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers
+test-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
 test-all: deps-all
-	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
-	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run vm san valgrind
+	@$(MAKE) --no-print-directory test-build soak-build fuzz-build $(O)/guest_exit
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
+		tests/run vm fuzz soak san valgrind
+
+# SECONDS is bash's own word: it goes by another name.
+fuzz: deps deps-fuzz
+	@$(MAKE) --no-print-directory fuzz-build
+	@O='$(O)' FUZZ_SECONDS='$(or $(SECONDS),60)' tests/run fuzz
+
+.PHONY: fuzz-build
+fuzz-build:
+	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=$(FUZZ_SAN) STATIC=0 fuzz-bin
+
+.PHONY: fuzz-bin
+fuzz-bin: $(FUZZ_BIN)
 
 # KERNELS as in tests/README.md; tests/vm/run has the default.
 test-kernels: deps-all
@@ -232,6 +273,22 @@ check:
 $(B)/readers: tests/live/readers.c $(call LIBOF,source model proc base)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
+
+# A command that stays, for hours.
+$(B)/soak: tests/soak/soak.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz $< \
+		$(call LIBOF,$(uses_app)) $(LDLIBS_BPF) -lpthread -o $@
+
+soak: deps
+	@$(MAKE) --no-print-directory soak-build
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
+
+.PHONY: soak-build
+soak-build: $(PROGRAM) $(B)/soak $(O)/churn $(O)/fleet
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
 
 $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,source model proc base)
 	$(SAY) LINK $@

@@ -50,6 +50,8 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
+/* For a new snapshot: patience is as it was, whoever was stuck in the last one. */
+void pool_patient(struct proc_pool *pool);
 /* From now on a process gets no more than that, for what is not worth waiting for. */
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
 /* How many smaps_rollup were read so far. */

@@ -7,12 +7,13 @@ static bool known(const struct meminfo *m, enum meminfo_figure f)
 	return m->have >> f & 1;
 }
 
-/* Swap in use. False if the machine does not tell. */
+/* Swap in use. False if the machine does not tell, or what it tells cannot be. */
 static bool swap_used(const struct snapshot *s, uint64_t *ret)
 {
 	const struct meminfo *m = &s->system.meminfo;
 
-	if (!known(m, MEMINFO_SWAP_TOTAL) || !known(m, MEMINFO_SWAP_FREE))
+	if (!known(m, MEMINFO_SWAP_TOTAL) || !known(m, MEMINFO_SWAP_FREE) ||
+	    m->value[MEMINFO_SWAP_FREE] > m->value[MEMINFO_SWAP_TOTAL])
 		return false;
 	/* The two are not read at one moment: swapoff comes in between. */
 	return !__builtin_sub_overflow(m->value[MEMINFO_SWAP_TOTAL], m->value[MEMINFO_SWAP_FREE],

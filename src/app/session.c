@@ -289,6 +289,7 @@ int session_begin(struct session *s)
 	}
 	if (!session_pool(s))
 		return message_error("collecting: out of memory");
+	pool_patient(s->pool);
 	r = enrich_names(s->pool, &s->snapshot);
 	phase_end(s, PHASE_COLLECT, &since);
 	request_report_missing(s);

@@ -243,10 +243,13 @@ static int start_worker(struct proc_pool *pool)
 	return 0;
 }
 
-/* Gives up on workers past their deadline. Returns when to look again. Lock held. */
+/*
+ * Gives up on workers past their deadline. Returns when to look again: no job that is taken from now
+ * on is due before the patience is over. Lock held.
+ */
 static int64_t check_deadlines(struct proc_pool *pool)
 {
-	int64_t now = now_ns(), next = now + pool->deadline_ns;
+	int64_t now = now_ns(), next = now + pool->patience_ns;
 
 	for (unsigned i = 0; i < pool->workers; i++) {
 		struct worker *w = pool->worker[i];
@@ -320,6 +323,11 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	pool->count = pool->next = 0;
 	pthread_mutex_unlock(&pool->lock);
 	return pool->workers || !count ? first_error(results, count) : r;
+}
+
+void pool_patient(struct proc_pool *pool)
+{
+	pool->patience_ns = pool->deadline_ns;
 }
 
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)

@@ -41,13 +41,16 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
+/* Of larger figures not even two could be added: they are none. */
+#define BYTES_MAX ((uint64_t)1 << 62)
+
 /* "  1740 kB" in bytes. A '\r' at the end does no harm: captured files have seen many hands. */
 static bool line_bytes(const struct keyed_line *line, uint64_t *ret_bytes)
 {
 	const char *p = line->value;
 	uint64_t kb;
 
-	if (!scan_u64(&p, line->end, &kb) || kb > UINT64_MAX / 1024)
+	if (!scan_u64(&p, line->end, &kb) || kb >= BYTES_MAX / 1024)
 		return false;
 	while (p < line->end && is_blank(*p))
 		p++;

@@ -47,6 +47,9 @@ static void set_scaled(struct process *p, enum counter c, uint64_t units, uint64
 		process_set(p, c, bytes);
 }
 
+/* In pages, 4 TiB: threads hold back, and a sum is below 0, by far less. */
+#define DELTA_MAX ((int64_t)1 << 30)
+
 static void decode_rss(const struct zmem_record *r, const struct decode_limits *limits,
 		       struct process *p)
 {
@@ -62,22 +65,23 @@ static void decode_rss(const struct zmem_record *r, const struct decode_limits *
 	uint64_t limit = limits->ram_bytes / limits->page_size;
 
 	for (size_t i = 0; i < ZMEM_RSS_COUNT; i++) {
-		/* Swap has no such bound, but nothing is larger than what its entries can name. */
-		uint64_t max = i == ZMEM_RSS_SWAP || !limit ? (uint64_t)1 << 50 : limit;
+		/* Swap has no such bound; its entries name no more than 2 EiB. */
+		uint64_t max = i == ZMEM_RSS_SWAP || !limit ? (uint64_t)1 << 49 : limit;
 
-		if (r->rss[i] > (int64_t)max || r->rss[i] < -(int64_t)max)
+		if (r->rss[i] > (int64_t)max || r->rss[i] < -DELTA_MAX ||
+		    r->rss_delta[i] > DELTA_MAX || r->rss_delta[i] < -DELTA_MAX)
 			return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(map); i++) {
 		int64_t pages = r->rss[map[i].index], delta = r->rss_delta[map[i].index];
 
 		/* Before the threads' deltas are added, a sum may well be below 0. */
-		if (pages < 0 && !__builtin_add_overflow(delta, pages, &delta))
+		if (pages < 0) {
+			delta += pages;
 			pages = 0;
-		if (delta > INT32_MIN && delta < INT32_MAX && pages >= 0) {
-			set_scaled(p, map[i].counter, (uint64_t)pages, limits->page_size);
-			p->rss_delta[map[i].index] = (int32_t)delta;
 		}
+		set_scaled(p, map[i].counter, (uint64_t)pages, limits->page_size);
+		p->rss_delta[map[i].index] = (int32_t)delta;
 	}
 }
 
@@ -145,11 +149,9 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 			 struct process *p)
 {
 	const struct zmem_pages *w = &r->pages;
-	uint64_t page = limits->page_size;
-	uint64_t counted = (uint64_t)r->record.rss[ZMEM_RSS_ANON], seen = w->seen[ZMEM_RSS_ANON];
-	uint64_t rest = counted > seen ? counted - seen : 0;
-	uint64_t anon = w->pss[ZMEM_RSS_ANON] + (rest * page << ZMEM_PSS_SHIFT);
+	__s64 counted = r->record.rss[ZMEM_RSS_ANON], seen = (__s64)w->seen[ZMEM_RSS_ANON];
 	uint64_t file = w->pss[ZMEM_RSS_FILE], shmem = w->pss[ZMEM_RSS_SHMEM];
+	uint64_t page = limits->page_size, rest, anon;
 
 	p->pages_odd = w->flags & ZMEM_WALK_ODD;
 	if (!pages_vouched(r) && !((w->flags & ZMEM_WALK_ACCEPTED) && pages_close(r)))
@@ -160,6 +162,9 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 		p->pages_odd = true;
 		return;
 	}
+	/* The counter may be just below 0 where it is accepted though it moves. */
+	rest = counted > seen ? (uint64_t)(counted - seen) : 0;
+	anon = w->pss[ZMEM_RSS_ANON] + (rest * page << ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS, (anon + file + shmem) >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS_ANON, anon >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS_FILE, file >> ZMEM_PSS_SHIFT);

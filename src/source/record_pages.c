@@ -9,6 +9,9 @@
 #define LARGE_PAGES 16384
 #define CLOSE_PART  1024
 
+/* 1 PiB in pages of 4 kB: no machine has them, and no sum of what is below overflows. */
+#define PAGES_MAX ((__s64)1 << 38)
+
 static uint64_t distance(__s64 a, __s64 b)
 {
 	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
@@ -50,16 +53,28 @@ static uint64_t gap(const struct zmem_pss_record *r)
 static uint64_t resident(const struct zmem_pss_record *r)
 {
 	const __s64 *rss = r->record.rss;
-	__s64 sum = rss[ZMEM_RSS_FILE] + rss[ZMEM_RSS_SHMEM] + rss[ZMEM_RSS_ANON];
+	/* As unsigned: of absurd counters the sum may overflow. */
+	__s64 sum = (__s64)((__u64)rss[ZMEM_RSS_FILE] + (__u64)rss[ZMEM_RSS_SHMEM] +
+			    (__u64)rss[ZMEM_RSS_ANON]);
 
 	return sum > 0 ? (uint64_t)sum : 0;
 }
 
-/* Whether the walk is whole and nothing was odd, beside `allowed`. */
+static bool is_sane(const struct zmem_pss_record *r)
+{
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		if (distance(r->record.rss[i], 0) > PAGES_MAX ||
+		    distance(r->pages.rss[i], 0) > PAGES_MAX || r->pages.seen[i] > PAGES_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the walk is whole and nothing was odd or absurd, beside `allowed`. */
 static bool is_whole(const struct zmem_pss_record *r, uint32_t allowed)
 {
 	return (r->record.valid & ZMEM_VALID_RSS) && (r->record.valid & ZMEM_VALID_SHARING) &&
-	       !(r->pages.flags & ~allowed) && !r->pages.cursor;
+	       !(r->pages.flags & ~allowed) && !r->pages.cursor && is_sane(r);
 }
 
 bool pages_vouched(const struct zmem_pss_record *r)

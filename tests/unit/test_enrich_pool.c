@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,6 +170,36 @@ static void test_stuck_costs_its_row(void **state)
 	proc_pool_free(pool);
 }
 
+static void *write_later(void *arg)
+{
+	const struct fixture *f = arg;
+
+	usleep(300000);
+	put(f, 1004, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+	return NULL;
+}
+
+/* One snapshot has no patience left; the next has all of it. */
+static void test_patience_comes_back(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 60000);
+	pthread_t writer;
+
+	make_stuck(f, 3);
+	make_stuck(f, 4);
+	pool_hurry(pool, 1);
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row + 3, 1, f->result), 0);
+	assert_int_equal(f->result[0].status, PSS_TIMEOUT);
+	pool_patient(pool);
+	assert_int_equal(pthread_create(&writer, NULL, write_later, f), 0);
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row + 4, 1, f->result), 0);
+	assert_int_equal(f->result[0].status, PSS_OK);
+	pthread_join(writer, NULL);
+	release(f, 3);
+	proc_pool_free(pool);
+}
+
 static void test_freed_while_stuck(void **state)
 {
 	struct fixture *f = *state;
@@ -309,6 +340,7 @@ int main(void)
 		WITH_TREE(test_reads_all),
 		WITH_TREE(test_texts),
 		WITH_TREE(test_stuck_costs_its_row),
+		WITH_TREE(test_patience_comes_back),
 		WITH_TREE(test_freed_while_stuck),
 		WITH_TREE(test_others),
 		WITH_TREE(test_foreign_proc),

@@ -170,6 +170,23 @@ static void test_pruned(void **state)
 	assert_total(&t, COUNTER_SWAP_PSS, 3);
 }
 
+/* A sum of absurd figures would be a small one. */
+static void test_too_much(void **state)
+{
+	struct process a = process(1ull << 63, 1), b = process(1ull << 63, 2), c = process(5, 3);
+	struct process *rows[] = {&a, &b, &c};
+	struct totals t;
+
+	(void)state;
+	totals_sum(rows, 2, false, &t);
+	assert_false(has(&t, COUNTER_RSS));
+	assert_int_equal(t.value[COUNTER_RSS], 0);
+	assert_total(&t, COUNTER_SWAP, 3);
+	totals_sum(rows, 3, false, &t);
+	assert_false(has(&t, COUNTER_RSS));
+	assert_int_equal(t.value[COUNTER_RSS], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_beyond),	       cmocka_unit_test(test_address_space_once),
 		cmocka_unit_test(test_without_memory), cmocka_unit_test(test_known_of_some),
 		cmocka_unit_test(test_pruned),
+		cmocka_unit_test(test_too_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

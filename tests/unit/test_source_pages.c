@@ -220,6 +220,51 @@ static void test_close(void **state)
 	assert_not_vouched(&r);
 }
 
+/* Figures that cannot be: the walk is worth nothing, though it adds up. */
+static void test_just_too_much(void **state)
+{
+	struct zmem_pss_record r = sample();
+
+	(void)state;
+	r.pages.pss[ZMEM_RSS_FILE] = WHOLE(100) + 1;
+	assert_int_equal(decoded(&r).pss_source, PSS_FROM_NOTHING);
+	r.pages.pss[ZMEM_RSS_FILE]--;
+	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
+	r.pages.unique = 119;
+	assert_int_equal(decoded(&r).pss_source, PSS_FROM_NOTHING);
+	r.pages.unique--;
+	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
+	r = sample();
+	r.pages.seen[ZMEM_RSS_ANON] = ~0ull; /* as a signed number below the counter */
+	assert_not_vouched(&r);
+	r = sample();
+	r.record.rss[ZMEM_RSS_FILE] = r.pages.rss[ZMEM_RSS_FILE] = 1ll << 62;
+	r.record.rss[ZMEM_RSS_SHMEM] = r.pages.rss[ZMEM_RSS_SHMEM] = 1ll << 62;
+	r.pages.seen[ZMEM_RSS_FILE] = r.pages.seen[ZMEM_RSS_SHMEM] = 1ull << 62;
+	assert_not_vouched(&r);
+	assert_false(pages_close(&r));
+}
+
+/* A counter that moves may be just below 0: then there is nothing that was not looked at. */
+static void test_close_below_zero(void **state)
+{
+	struct zmem_pss_record r = sample();
+	struct process p;
+
+	(void)state;
+	r.record.rss[ZMEM_RSS_ANON] = -3;
+	r.pages.rss[ZMEM_RSS_ANON] = 2;
+	r.pages.seen[ZMEM_RSS_ANON] = r.pages.pss[ZMEM_RSS_ANON] = 0;
+	r.record.rss[ZMEM_RSS_FILE] = r.pages.rss[ZMEM_RSS_FILE] = 1 << 20;
+	r.pages.seen[ZMEM_RSS_FILE] = 1 << 20;
+	r.pages.unique = 46;
+	r.pages.flags |= ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED;
+	p = decoded(&r);
+	assert_int_equal(p.pss_source, PSS_FROM_KERNEL);
+	assert_int_equal(p.value[COUNTER_PSS_ANON], 0);
+	assert_int_equal(p.value[COUNTER_USS], 46 * PAGE);
+}
+
 static void test_odd_is_told(void **state)
 {
 	struct zmem_pss_record r = sample();
@@ -275,11 +320,18 @@ static void test_add_of_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_shared_swap_is_unknown),
-		cmocka_unit_test(test_absurd),	  cmocka_unit_test(test_not_vouched),
-		cmocka_unit_test(test_not_whole), cmocka_unit_test(test_exclusive_may_move),
-		cmocka_unit_test(test_close),	  cmocka_unit_test(test_odd_is_told),
-		cmocka_unit_test(test_add),	  cmocka_unit_test(test_add_of_another),
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_shared_swap_is_unknown),
+		cmocka_unit_test(test_not_vouched),
+		cmocka_unit_test(test_not_whole),
+		cmocka_unit_test(test_exclusive_may_move),
+		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_absurd),
+		cmocka_unit_test(test_just_too_much),
+		cmocka_unit_test(test_close_below_zero),
+		cmocka_unit_test(test_odd_is_told),
+		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_add_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What every fuzz target has: the entry that libFuzzer or replay.c calls, and properties, which end
+ * the program where they do not hold. Both hand over each input in memory of just its size, so that
+ * a sanitizer or valgrind sees whoever reads behind it.
+ */
+#ifndef ZMEM_TESTS_FUZZ_H
+#define ZMEM_TESTS_FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define FUZZ_CHECK(holds) ((holds) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #holds))
+
+__attribute__((noreturn)) static inline void fuzz_broken(const char *file, int line,
+							 const char *property)
+{
+	dprintf(STDERR_FILENO, "%s:%d: does not hold: %s\n", file, line, property);
+	abort();
+}
+
+/* A part of the input, or nothing. */
+static inline void fuzz_check_part(const char *part, size_t len, const char *text, size_t size)
+{
+	if (!part) {
+		FUZZ_CHECK(len == 0);
+		return;
+	}
+	FUZZ_CHECK(part >= text && part <= text + size && len <= (size_t)(text + size - part));
+}
+
+/* The input as a string; it ends where it has a NUL. To be freed. */
+static inline char *fuzz_string(const uint8_t *data, size_t size)
+{
+	char *s = malloc(size + 1);
+
+	FUZZ_CHECK(s);
+	if (size)
+		memcpy(s, data, size);
+	s[size] = '\0';
+	return s;
+}
+
+/* Takes `len` bytes off the input; what it does not have is 0. */
+static inline void fuzz_take(const uint8_t **data, size_t *size, void *ret, size_t len)
+{
+	size_t n = *size < len ? *size : len;
+
+	memset(ret, 0, len);
+	if (n)
+		memcpy(ret, *data, n);
+	*data += n;
+	*size -= n;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* For what reads a file below a directory: the input as that file, in memory. */
+#ifndef ZMEM_TESTS_FUZZ_FILE_H
+#define ZMEM_TESTS_FUZZ_FILE_H
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "fuzz.h"
+
+static char fuzz_path[] = "/tmp/zmem-fuzz-XXXXXX";
+static const char *fuzz_name;
+static int fuzz_dirfd = -1;
+
+static void fuzz_remove(void)
+{
+	unlinkat(fuzz_dirfd, fuzz_name, 0);
+	rmdir(fuzz_path);
+}
+
+/* A directory that goes away with us, with the input as the only file in it. Returns its fd. */
+static inline int fuzz_file(const char *name, const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	char target[32];
+
+	if (fd < 0) {
+		fuzz_name = name;
+		FUZZ_CHECK(mkdtemp(fuzz_path));
+		fuzz_dirfd = open(fuzz_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = memfd_create(name, MFD_CLOEXEC);
+		snprintf(target, sizeof(target), "/proc/self/fd/%d", fd);
+		FUZZ_CHECK(fd >= 0 && symlinkat(target, fuzz_dirfd, name) == 0);
+		atexit(fuzz_remove);
+	}
+	FUZZ_CHECK(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	return fuzz_dirfd;
+}
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Lines "Key:   number kB", with keys of which one begins another. */
+#include "base/cleanup.h"
+#include "fuzz_figures.h"
+#include "proc/keyed.h"
+
+static const struct keyed_name names[] = {KEYED_NAME("A"), KEYED_NAME("Swap"),
+					  KEYED_NAME("SwapPss")};
+static const char *const words[] = {"A", "Swap", "SwapPss"};
+
+struct reading {
+	struct keyed_figures figures;
+	uint64_t value[ARRAY_SIZE(names)];
+};
+
+static void read_all(const char *text, size_t size, struct reading *r)
+{
+	const char *pos = text, *end = text + size, *last = text;
+	struct keyed_line line;
+
+	*r = (struct reading){.figures = {names, ARRAY_SIZE(names)}};
+	r->figures.value = r->value;
+	while (pos < end && keyed_next(&pos, end, &line)) {
+		uint32_t had = r->figures.have;
+		bool known = false;
+
+		FUZZ_CHECK(line.key >= last && pos > line.key && pos <= end);
+		fuzz_check_part(line.key, line.key_len, text, size);
+		fuzz_check_part(line.value, (size_t)(line.end - line.value), text, size);
+		FUZZ_CHECK(line.value == line.key + line.key_len + 1 && line.value[-1] == ':');
+		FUZZ_CHECK(!memchr(line.key, ':', line.key_len));
+		FUZZ_CHECK(!memchr(line.key, '\n', (size_t)(line.end - line.key)));
+		FUZZ_CHECK(line.whole ? *line.end == '\n' : line.end == end);
+		last = pos;
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			known |= keyed_is(&line, words[i], strlen(words[i]));
+		FUZZ_CHECK(keyed_figure(&line, &r->figures) == known);
+		FUZZ_CHECK((r->figures.have & had) == had && (known || r->figures.have == had));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct reading first, again;
+	char text[256];
+	size_t len;
+
+	read_all((const char *)data, size, &first);
+	len = print_figures(text, 0, sizeof(text), words, ARRAY_SIZE(words), first.figures.have,
+			    first.value);
+	read_all(text, len, &again);
+	FUZZ_CHECK(again.figures.have == first.figures.have &&
+		   !memcmp(again.value, first.value, sizeof(first.value)));
+	return 0;
+}

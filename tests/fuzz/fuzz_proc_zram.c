@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zram's mm_stat: what was understood, printed again, is understood the same. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "fuzz.h"
+#include "zmem/system.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct zram_stat stat = {.stored = 42}, again;
+	char text[80];
+	int len, r = zram_stat_parse((const char *)data, size, &stat);
+
+	if (r < 0) {
+		FUZZ_CHECK(r == -EINVAL && stat.stored == 42);
+		return 0;
+	}
+	len = sprintf(text, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", stat.stored, stat.compressed,
+		      stat.used);
+	FUZZ_CHECK(zram_stat_parse(text, (size_t)len, &again) == 0);
+	FUZZ_CHECK(!memcmp(&stat, &again, sizeof(stat)));
+	/* Without its end the third number may be half of one. */
+	FUZZ_CHECK(zram_stat_parse(text, (size_t)len - 1, &again) == -EINVAL);
+	return 0;
+}

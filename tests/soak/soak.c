@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * soak SECONDS FLEET CHURN [ARGUMENT…]
+ *
+ * One process that takes snapshots in a loop, as a command does that stays: sources and workers are
+ * opened once and used again and again, another session is opened and closed meanwhile, while CHURN
+ * runs. What it holds is measured twice, with the machine as still as it gets: after a fifth of the
+ * time, and at the end. There must be no more of it. Before that FLEET has shown more processes
+ * than there will be, so that no buffer has a reason to grow.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "app/options.h"
+#include "app/session.h"
+#include "fuzz_json.h"
+#include "measure.h"
+#include "zmem/render.h"
+
+#define HEAP_SLACK (32 * 1024)	     /* what threads keep for themselves */
+#define RSS_SLACK  (2 * 1024 * 1024) /* and what lies between that is in use */
+#define REOPEN	   20		     /* rounds */
+#define WORDS_MAX  12
+
+/* What is asked for: as a service, as a screen, from smaps_rollup, without BPF. */
+static char *requests[][WORDS_MAX] = {
+	{"zmem-bpf", "-q", "--json", "-o", "+cmdline"},
+	{"zmem-bpf", "-q", "-n", "20", "-s", "swap,pss", "-o", "+cgroup"},
+	{"zmem-bpf", "-q", "--pss", "rollup", "-n", "50"},
+	{"zmem-bpf", "-q", "--source", "proc", "--pss", "none", "-s", "rss", "-f", "churn"},
+};
+#define SESSIONS ARRAY_SIZE(requests)
+
+struct soak {
+	struct options options[SESSIONS];
+	struct session session[SESSIONS];
+	struct objects objects;
+	size_t snapshots, opened, processes, checked, different;
+	bool failed;
+};
+
+static void verdict(struct soak *k, bool good, const char *name, size_t before, size_t after)
+{
+	if (good)
+		printf("ok soak: %s\n", name);
+	else
+		printf("not ok soak: %s: %zu before, %zu after %zu snapshots\n", name, before,
+		       after, k->snapshots);
+	k->failed |= !good;
+}
+
+static void die(const char *what)
+{
+	printf("not ok soak: %s\n", what);
+	exit(1);
+}
+
+static void open_session(struct soak *k, size_t i, struct session *s)
+{
+	int argc = 0;
+
+	while (argc < WORDS_MAX && requests[i][argc])
+		argc++;
+	optind = 0;
+	options_done(&k->options[i]);
+	if (options_parse(&k->options[i], argc, requests[i]) || session_open(s, &k->options[i]))
+		die("a session does not open");
+	k->opened++;
+}
+
+/* Takes a snapshot and renders it. */
+static void take(struct soak *k, struct session *s)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	const struct table_style style = {.columns = &s->columns, .header = true, .width = 120};
+	struct result result;
+
+	if (session_collect(s, 0, &result))
+		die("a snapshot fails");
+	if (s->options->format == FORMAT_JSON) {
+		render_json(&out, &result);
+		if (json_read_document(out.data, out.len) != result.row_count)
+			die("a document lacks processes");
+	} else {
+		render_table(&out, &result, &style);
+	}
+	if (strbuf_error(&out))
+		die("a snapshot cannot be rendered");
+	k->snapshots++;
+	k->processes += s->snapshot.count;
+	k->checked += s->snapshot.collection.cross_check.checked;
+	k->different += s->snapshot.collection.cross_check.different;
+}
+
+static void take_all(struct soak *k)
+{
+	for (size_t i = 0; i < SESSIONS; i++)
+		take(k, &k->session[i]);
+}
+
+/* From the opening of a source to its end. */
+static void once(struct soak *k, size_t i)
+{
+	struct session s = {};
+
+	open_session(k, i, &s);
+	take(k, &s);
+	count_objects(&k->objects);
+	session_close(&s);
+}
+
+/* Starts a program that ends with its standard input; waits for its first line if it has one. */
+static pid_t start(char **argv, bool speaks, int *ret_fd)
+{
+	int in[2], out[2];
+	char c = 0;
+	pid_t pid;
+
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+		die("no pipe");
+	pid = fork();
+	if (pid == 0) {
+		dup2(in[0], STDIN_FILENO);
+		if (speaks)
+			dup2(out[1], STDOUT_FILENO);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	while (speaks && c != '\n')
+		if (pid < 0 || read(out[0], &c, 1) != 1)
+			die("the fleet does not start");
+	close(out[0]);
+	*ret_fd = in[1];
+	return pid;
+}
+
+static void stop(struct soak *k, pid_t pid, int fd)
+{
+	int status;
+
+	close(fd);
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
+		verdict(k, false, "what makes the noise ends well", 0, 1);
+}
+
+static void churn_for(struct soak *k, char **churn, uint64_t us)
+{
+	uint64_t end = session_now_us() + us;
+	int fd;
+	pid_t pid = start(churn, false, &fd);
+
+	for (size_t round = 1; session_now_us() < end; round++) {
+		take_all(k);
+		if (round % REOPEN == 0)
+			once(k, k->opened % SESSIONS);
+	}
+	stop(k, pid, fd);
+}
+
+/* More processes than come later. */
+static void peak(struct soak *k, char *program)
+{
+	char *fleet[] = {program, "2000", "4", NULL};
+	int fd;
+	pid_t pid = start(fleet, true, &fd);
+
+	take_all(k);
+	stop(k, pid, fd);
+}
+
+static struct holdings settled(struct soak *k)
+{
+	for (int i = 0; i < 3; i++)
+		take_all(k);
+	return measure(&k->objects);
+}
+
+static void compare(struct soak *k, const char *when, const struct holdings *a,
+		    const struct holdings *b)
+{
+	char name[96];
+
+	snprintf(name, sizeof(name), "no more memory in use, %s", when);
+	verdict(k, b->heap <= a->heap + HEAP_SLACK, name, a->heap, b->heap);
+	snprintf(name, sizeof(name), "no more memory resident, %s", when);
+	verdict(k, b->rss <= a->rss + RSS_SLACK, name, a->rss, b->rss);
+	snprintf(name, sizeof(name), "no more open files, %s", when);
+	verdict(k, b->files <= a->files, name, (size_t)a->files, (size_t)b->files);
+	snprintf(name, sizeof(name), "no more kernel objects, %s", when);
+	verdict(k, b->objects <= a->objects, name, (size_t)a->objects, (size_t)b->objects);
+	snprintf(name, sizeof(name), "no more threads, %s", when);
+	verdict(k, b->threads <= a->threads, name, (size_t)a->threads, (size_t)b->threads);
+	printf("# %s: heap %zu to %zu, RSS %zu to %zu kB, files %d to %d, kernel objects %d to %d, "
+	       "threads %d to %d\n",
+	       when, a->heap, b->heap, a->rss / 1024, b->rss / 1024, a->files, b->files, a->objects,
+	       b->objects, a->threads, b->threads);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t us = argc > 3 ? strtoull(argv[1], NULL, 10) * 1000000 : 0;
+	struct holdings closed, open, again;
+	static struct soak k;
+	size_t left;
+
+	if (!us)
+		die("usage: soak SECONDS FLEET CHURN [ARGUMENT…]");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; i < SESSIONS; i++)
+		once(&k, i);
+	closed = measure(&k.objects);
+	for (size_t i = 0; i < SESSIONS; i++)
+		open_session(&k, i, &k.session[i]);
+	peak(&k, argv[2]);
+	churn_for(&k, argv + 3, us / 5);
+	open = settled(&k);
+	verdict(&k, open.objects > 0, "there are kernel objects to count", 0, 0);
+	churn_for(&k, argv + 3, us - us / 5);
+	again = settled(&k);
+	compare(&k, "sessions open", &open, &again);
+	for (size_t i = 0; i < SESSIONS; i++)
+		session_close(&k.session[i]);
+	again = measure(&k.objects);
+	compare(&k, "all closed", &closed, &again);
+	left = count_left(&k.objects);
+	verdict(&k, !left, "nothing of ours is left in the kernel", k.objects.count, left);
+	/* Some of the churn is back where it was whenever it is counted, and elsewhere between. */
+	verdict(&k, k.different * 200 <= k.checked, "PSS agrees with smaps_rollup, but for chance",
+		k.checked, k.different);
+	printf("# soak: %zu snapshots of %zu processes, %zu compared with smaps_rollup (%zu differ), %zu sessions opened, %zu kernel objects\n",
+	       k.snapshots, k.processes, k.checked, k.different, k.opened, k.objects.count);
+	for (size_t i = 0; i < SESSIONS; i++)
+		options_done(&k.options[i]);
+	free(k.objects.item);
+	return k.failed;
+}

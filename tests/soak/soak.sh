@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Snapshots in a loop while the machine churns: in one process (soak.c) and, at the same time, of
+# the program itself, for SOAK_MINUTES (by default 20 seconds). Nothing may grow, be left behind in
+# the kernel or be said in its log.
+. "$(dirname "$0")/../support/lib.sh"
+
+need_bpf soak || exit 0
+seconds=20
+[ -z "${SOAK_MINUTES:-}" ] || seconds=$((SOAK_MINUTES * 60))
+
+kernel_log() {
+	dmesg 2>/dev/null | grep -cE 'WARNING: |BUG: |Oops|general protection|rcu:.*stall|lockup|bpf'
+}
+# Programs of our names that are there, before and after, and that nobody had open between.
+our_programs() {
+	bpftool -j prog show 2>/dev/null | jq -r '.[] | select((.name // "") |
+		test("^(task_counters|task_pss|cpu_offset_set|reader_setup)")) | .id' | sort
+}
+strays() {
+	our_programs >"$TMP/before"
+	cat /proc/[1-9]*/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' | sort -u >"$TMP/held"
+	our_programs | comm -12 - "$TMP/before" | comm -23 - "$TMP/held" | wc -l
+}
+pins() {
+	find /sys/fs/bpf -mindepth 1 2>/dev/null | wc -l
+}
+
+# Cgroups for the churn, of the first hierarchy that lets us make some below our own.
+cgroups=()
+make_cgroups() {
+	local base
+	for base in /sys/fs/cgroup/unified /sys/fs/cgroup /sys/fs/cgroup/memory; do
+		base=$base$(sed -n 's/^0:://p' /proc/self/cgroup | sed 's,/$,,')
+		[ -e "$base/cgroup.procs" ] && mkdir "$base/zmem-soak-$$" 2>/dev/null || continue
+		mkdir "$base/zmem-soak-$$/a.service" "$base/zmem-soak-$$/b.scope"
+		cgroups=("$base/zmem-soak-$$/a.service" "$base/zmem-soak-$$/b.scope")
+		return
+	done
+}
+drop_cgroups() {
+	local tries
+	[ ${#cgroups[@]} != 0 ] || return
+	for tries in {1..50}; do
+		rmdir "${cgroups[@]}" 2>/dev/null
+		rmdir "${cgroups[0]%/*}" 2>/dev/null && return
+		sleep 0.1
+	done
+	return 1
+}
+program_loop=
+trap '[ -z "$program_loop" ] || kill "$program_loop" 2>/dev/null; wait; drop_cgroups; lib_cleanup' EXIT
+
+# The program, over and over; its last line is how often, how often it failed, and how often a
+# process that is back where it was at each count passed for different (exit code 4).
+run_program() {
+	local count=0 bad=0 different=0 rc
+	trap 'echo "$count $bad $different" >"$TMP/program"; exit' TERM
+	while :; do
+		"$STATIC" --json -q >"$TMP/one.json" 2>>"$TMP/program.err" &
+		wait $!
+		rc=$?
+		[ $rc -lt 128 ] || continue # we were asked to end
+		count=$((count + 1))
+		[ $rc != 4 ] || different=$((different + 1))
+		{ [ $rc = 0 ] || [ $rc = 4 ]; } && [ "$(tail -c 2 "$TMP/one.json")" = '}' ] ||
+			bad=$((bad + 1))
+	done
+}
+
+make_cgroups
+# What malloc keeps for each thread counts as in use: it is to keep nothing.
+export GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1
+
+log_before=$(kernel_log) pins_before=$(pins) strays_before=$(strays)
+echo '0 0 0' >"$TMP/program"
+run_program &
+program_loop=$!
+"$B/soak" "$seconds" "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
+kill "$program_loop"
+wait "$program_loop"
+program_loop=
+read -r count bad different <"$TMP/program"
+echo "# soak: the program itself $count times beside it, $different with a difference"
+equal 'the program succeeds every time' "$bad: $(head -c 400 "$TMP/program.err")" '0: '
+check 'the program ran' test "$count" -gt 0
+check 'its PSS agrees with smaps_rollup, but for chance' test $((different * 20)) -le $((count + 20))
+for _ in {1..100}; do
+	[ "$(strays)" -gt "$strays_before" ] || break
+	sleep 0.1
+done
+check 'no program is left in the kernel without a user' test "$(strays)" -le "$strays_before"
+equal 'nothing is pinned' "$(pins)" "$pins_before"
+equal 'nothing in the kernel log' "$(kernel_log)" "$log_before"
+check 'the cgroups can be removed' drop_cgroups
+cgroups=()
