@@ -65,7 +65,7 @@ static void tell_denied(struct session *s)
 	if ((!c->denied && !c->hidden) || s->ptrace_told || privilege_held(PRIVILEGE_PTRACE))
 		return;
 	s->ptrace_told = true;
-	if (!c->denied) {
+	if (c->hidden) {
 		message_note(
 			s->options->quiet,
 			"/proc hides processes of others: %s is missing (run as root, or with it)",

@@ -244,8 +244,8 @@ static int start_worker(struct proc_pool *pool)
 }
 
 /*
- * Gives up on workers past their deadline. Returns when to look again: no job that is taken from now
- * on is due before the patience is over. Lock held.
+ * Gives up on workers past their deadline. Returns when to look again: no job that is taken from
+ * now on is due before the patience is over. Lock held.
  */
 static int64_t check_deadlines(struct proc_pool *pool)
 {

@@ -9,10 +9,10 @@ words='["same", "moved", "approximate", "gone", "denied", "timeout", "DIFFERENT"
 
 zmem compare -J -a
 expect_rc 'compare: no difference here' 0
-expect_json 'compare: the summary is the sum of the cells' '.summary.cells == (.cells | length) and
+expect_json 'compare: the summary is the sum of the cells' '. as $s | .summary.cells == (.cells | length) and
 	([.cells[].verdict] | group_by(.) | map({(.[0] | ascii_downcase): length}) | add) as $n |
 	all("same", "moved", "approximate", "gone", "denied", "timeout", "different";
-	. as $w | $s.summary[$w] == ($n[$w] // 0))' --argjson s "$(cat "$TMP/out")"
+	. as $w | $s.summary[$w] == ($n[$w] // 0))'
 expect_json 'compare: most are the same' '.summary.different == 0 and .summary.same > 100 and
 	.summary.same > .summary.cells / 2'
 expect_json 'compare: PSS and counters of every kind' '[.cells[] | select(.verdict == "same").counter] |
@@ -57,8 +57,9 @@ expect_json 'compare --pss none: only counters of status' '[.cells[].counter] | 
 zmem compare -J -a -p "$pid" --verify 0
 expect_json 'compare --verify 0: no smaps_rollup' 'all(.cells[]; .counter | test("pss|uss") | not)'
 zmem compare -J -a --verify 2
-expect_json 'compare --verify 2: smaps_rollup of two' \
-	'[.cells[] | select(.counter == "pss" and .verdict != "denied").pid] | unique | length == 2'
+expect_json 'compare --verify 2: smaps_rollup of two at most' \
+	'[.cells[] | select(.counter == "pss" and
+		(.verdict == "same" or .verdict == "moved")).pid] | unique | length <= 2'
 zmem compare -J -a -u nobody
 expect_rc 'compare -u: nobody has none' 0
 zmem compare -J -p "$pid,4194304"

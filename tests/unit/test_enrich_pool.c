@@ -337,16 +337,11 @@ static void test_no_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_TREE(test_reads_all),
-		WITH_TREE(test_texts),
-		WITH_TREE(test_stuck_costs_its_row),
-		WITH_TREE(test_patience_comes_back),
-		WITH_TREE(test_freed_while_stuck),
-		WITH_TREE(test_others),
-		WITH_TREE(test_foreign_proc),
-		WITH_TREE(test_no_files),
-		cmocka_unit_test(test_apply),
-		cmocka_unit_test(test_apply_in_part),
+		WITH_TREE(test_reads_all),	     WITH_TREE(test_texts),
+		WITH_TREE(test_stuck_costs_its_row), WITH_TREE(test_patience_comes_back),
+		WITH_TREE(test_freed_while_stuck),   WITH_TREE(test_others),
+		WITH_TREE(test_foreign_proc),	     WITH_TREE(test_no_files),
+		cmocka_unit_test(test_apply),	     cmocka_unit_test(test_apply_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

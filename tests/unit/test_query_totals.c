@@ -193,8 +193,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_beyond),	       cmocka_unit_test(test_address_space_once),
 		cmocka_unit_test(test_without_memory), cmocka_unit_test(test_known_of_some),
-		cmocka_unit_test(test_pruned),
-		cmocka_unit_test(test_too_much),
+		cmocka_unit_test(test_pruned),	       cmocka_unit_test(test_too_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
