@@ -282,12 +282,25 @@ static bool has_reference(const struct mode *mode, const struct figure *f, bool 
 	}
 }
 
+/*
+ * Whether the counters of this process come from /proc. On kernels before 5.19 those of one with
+ * very many threads do.
+ */
+static bool is_by_proc(const struct mode *mode, const char *label, const char *line)
+{
+	char source[16] = "";
+
+	json_text(line, "counters_source", source, sizeof(source));
+	return mode->by_proc ||
+	       (label && !strncmp(label, "threads_many/", 13) && !strcmp(source, "proc"));
+}
+
 enum verdict compare_process(const struct mode *mode, const char *label, const char *line,
 			     const struct reading *before, const struct reading *after,
 			     bool status_exact, char *why, size_t why_size)
 {
 	struct report r = {.text = why, .size = why_size, .verdict = SAME};
-	bool exact = status_exact || !mode->by_proc, pss;
+	bool exact = status_exact || !is_by_proc(mode, label, line), pss;
 
 	*why = '\0';
 	if (!after || !before->alive || !after->alive || before->start_ticks != after->start_ticks)

@@ -85,14 +85,22 @@ static void *thread_main(void *arg)
 	idle_forever();
 }
 
-static void start_threads(int count)
+static void *small_thread_main(void *arg)
+{
+	(void)arg;
+	fill(map_small(3 * PAGE), 3 * PAGE);
+	pthread_barrier_wait(&barrier);
+	idle_forever();
+}
+
+static void start_threads(int count, void *(*run)(void *arg))
 {
 	pthread_t thread;
 
 	if (pthread_barrier_init(&barrier, NULL, count + 1))
 		shape_fail("barrier");
 	for (int i = 0; i < count; i++) {
-		errno = pthread_create(&thread, NULL, thread_main, NULL);
+		errno = pthread_create(&thread, NULL, run, NULL);
 		if (errno)
 			shape_fail("thread");
 	}
@@ -101,7 +109,13 @@ static void start_threads(int count)
 
 static void shape_threads(void)
 {
-	start_threads(8);
+	start_threads(8, thread_main);
+}
+
+/* More than the program for kernels before 5.19 looks at. */
+static void shape_threads_many(void)
+{
+	start_threads(300, small_thread_main);
 }
 
 static void *last_thread(void *arg)
@@ -128,7 +142,7 @@ static void shape_leader_exit(void)
 {
 	pthread_t thread;
 
-	start_threads(4);
+	start_threads(4, thread_main);
 	errno = pthread_create(&thread, NULL, last_thread, NULL);
 	if (errno)
 		shape_fail("thread");
@@ -310,6 +324,7 @@ const struct shape task_shapes[] = {
 	{"fork", "8 MiB shared by fork with three children, one wrote half", shape_fork},
 	{"clone_vm", "two processes, one address space", shape_clone_vm},
 	{"threads", "8 threads that each touched memory", shape_threads},
+	{"threads_many", "300 threads", shape_threads_many},
 	{"leader_exit", "the first thread ended, the others hold memory", shape_leader_exit},
 	{"zombie", "a child nobody waited for", shape_zombie},
 	{"pidns", "processes in a pid namespace of their own", shape_pidns},
