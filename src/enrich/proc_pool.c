@@ -211,12 +211,13 @@ static void *worker_main(void *arg)
 }
 
 /* Signals are for the caller's thread, which may want to hold them back. */
-static int start_thread(struct worker *w)
+static int start_thread(struct proc_pool *pool, struct worker *w)
 {
 	sigset_t all, before;
 	pthread_attr_t attr;
 	int r;
 
+	w->pool = pool;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_attr_init(&attr);
@@ -231,16 +232,11 @@ static int start_thread(struct worker *w)
 static int start_worker(struct proc_pool *pool)
 {
 	cleanup_free struct worker *w = calloc(1, sizeof(*w));
-	int r;
+	int r = w ? start_thread(pool, w) : -ENOMEM;
 
-	if (!w)
-		return -ENOMEM;
-	w->pool = pool;
-	r = start_thread(w);
-	if (r < 0)
-		return r;
-	pool->worker[pool->workers++] = TAKE_PTR(w);
-	return 0;
+	if (r == 0)
+		pool->worker[pool->workers++] = TAKE_PTR(w);
+	return r;
 }
 
 /*

@@ -50,7 +50,6 @@ static int read_status(int dir_fd, struct proc_status *ret)
 static int read_thread_status(int pid_fd, struct proc_status *ret)
 {
 	cleanup_close int fd = procfs_open_thread(pid_fd);
-
 	int r = fd < 0 ? fd : read_status(fd, ret);
 
 	if (file_exhausted(r))
