@@ -198,6 +198,7 @@ $(O)/preload.so: tests/support/preload.c
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -static,$(TEST_FLAGS)) -fPIC -shared $< -o $@
+
 # A fuzz target, tests/fuzz/fuzz_<module>_<what>.c, links what its module may use. Without libFuzzer
 # replay.c runs it over the corpus, as a test; with it, its own main (SAN has fuzzer-no-link).
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))

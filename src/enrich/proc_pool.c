@@ -239,13 +239,10 @@ static int start_worker(struct proc_pool *pool)
 	return r;
 }
 
-/*
- * Gives up on workers past their deadline. Returns when to look again: no job that is taken from
- * now on is due before the patience is over. Lock held.
- */
+/* Gives up on workers past their deadline. Returns when to look again. Lock held. */
 static int64_t check_deadlines(struct proc_pool *pool)
 {
-	int64_t now = now_ns(), next = now + pool->patience_ns;
+	int64_t now = now_ns(), next = now + pool->patience_ns; /* of jobs taken from now on */
 
 	for (unsigned i = 0; i < pool->workers; i++) {
 		struct worker *w = pool->worker[i];

@@ -19,10 +19,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_CHECK(holds) ((holds) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #holds))
 
+/* What did not hold, for whoever tells. */
+__attribute__((weak)) char fuzz_property[300];
+
 __attribute__((noreturn)) static inline void fuzz_broken(const char *file, int line,
 							 const char *property)
 {
-	dprintf(STDERR_FILENO, "%s:%d: does not hold: %s\n", file, line, property);
+	snprintf(fuzz_property, sizeof(fuzz_property), "%s:%d: does not hold: %s", file, line,
+		 property);
+	dprintf(STDERR_FILENO, "%s\n", fuzz_property);
 	abort();
 }
 

@@ -13,11 +13,11 @@
 #include "fuzz.h"
 
 static const char *name;
-static char current[PATH_MAX]; /* the input at work */
+static char current[PATH_MAX] = "the empty input"; /* the one at work */
 
 static void tell_input(void)
 {
-	dprintf(STDOUT_FILENO, "not ok %s: broken by %s\n", name, current);
+	dprintf(STDOUT_FILENO, "not ok %s: broken by %s: %s\n", name, current, fuzz_property);
 }
 
 static void on_abort(int signal)
