@@ -115,10 +115,12 @@ static uint64_t needed_to_load(uint64_t held)
 	return (held & LOADING) == LOADING ? LOADING : LOADING | BIT(CAP_SYS_ADMIN);
 }
 
-/* From Linux 6.14 on CAP_PERFMON opens smaps_rollup of others, too. */
+/* From Linux 6.14 on CAP_PERFMON opens smaps_rollup of others, too, or what stands for it. */
 static uint64_t needed_to_read(uint64_t held)
 {
-	return held & READING ? READING : BIT(CAP_PERFMON);
+	if (held & READING)
+		return READING;
+	return held & BIT(CAP_PERFMON) ? BIT(CAP_PERFMON) : BIT(CAP_SYS_ADMIN);
 }
 
 /*
