@@ -147,12 +147,15 @@ for args in '' '--source proc' '--pss rollup'; do
 done
 
 for HIDEPID in 1 2; do
+	# Whoever is listed (hidepid=1) is counted as denied.
+	said='PSS of 2 processes is denied'
+	[ "$HIDEPID" = 1 ] || said='/proc hides processes of others'
 	name="hidepid=$HIDEPID, nothing"
 	hidden -all
 	expect_json "$name: itself, and that there are others" \
 		'[.processes[].name] == ["zmem-bpf"] and .collection.complete == false'
 	hidden -all --source proc
-	expect_err "$name, --source proc: what is missing" 'hides processes of others: CAP_SYS_PTRACE is missing'
+	expect_err "$name, --source proc: what is missing" "$said: CAP_SYS_PTRACE is missing"
 	hidden -all -q -F table
 	expect_out "$name: the total line says so" 'total of 1 process;.* /proc hides others'
 done
