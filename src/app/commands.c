@@ -27,7 +27,7 @@ static int check_options(const struct options *o)
 {
 	bool record = strcmp(o->command, "record") == 0;
 
-	if (o->replay && strcmp(o->command, "snapshot") != 0)
+	if (o->replay && strcmp(o->command, "snapshot") != 0 && strcmp(o->command, "compare") != 0)
 		return message_usage("%s: it does not read a recording (--replay)", o->command);
 	if (o->replay && o->source != SOURCE_AUTO)
 		return message_usage("--source: a recording (--replay) has its own");

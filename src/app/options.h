@@ -27,6 +27,7 @@ enum pss_choice {
 
 #define VERIFY_ALL     (-1)
 #define VERIFY_DEFAULT (-2) /* not asked for: each command has its own number */
+#define VERIFY_USUAL   3    /* that of a snapshot */
 
 struct options {
 	const char *command; /* "snapshot" if none was named */

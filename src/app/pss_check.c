@@ -291,7 +291,6 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 /* ---- PSS of the kernel against smaps_rollup ---- */
 
 /* What may be read for a check without asking: it takes its mmap_lock for less than 0.1 ms. */
-#define VERIFY_USUAL	   3
 #define VERIFY_SMALL	   (8ULL << 20)
 #define VERIFY_DEADLINE_MS 100
 

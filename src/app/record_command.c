@@ -9,9 +9,11 @@
 #include <time.h>
 
 #include "app/commands.h"
+#include "app/compare_run.h"
 #include "app/message.h"
 #include "app/output.h"
 #include "app/session.h"
+#include "app/session_tape.h"
 #include "base/cleanup.h"
 #include "zmem/render.h"
 
@@ -41,6 +43,9 @@ static int recorder_open(struct recorder *r, const struct options *o)
 	r->options.format = FORMAT_JSON;
 	r->options.file = o->file ? o->file : o->output;
 	r->options.output = NULL;
+	/* No more targets are held up than by a snapshot. */
+	if (o->verify == VERIFY_DEFAULT)
+		r->options.verify = VERIFY_USUAL;
 	err = output_open_private(&r->file, r->options.file);
 	if (err)
 		return err;
@@ -85,6 +90,23 @@ static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t sta
 	return signal < 0;
 }
 
+/* What compare asks for, where there are two sides. */
+static int take_comparison(struct recorder *r, uint32_t frame)
+{
+	cleanup(compare_run_done) struct compare_run run = {};
+	struct session *s = &r->session;
+	int err;
+
+	if (source_origin(s->source) != FROM_BPF || !s->proc.trusted)
+		return 0;
+	err = session_begin(s);
+	if (err == 0)
+		err = compare_run(s, &run);
+	session_tape_end(s);
+	take_chapter(r, frame, CHAPTER_COMPARE);
+	return err;
+}
+
 static int take_frame(struct recorder *r, uint32_t frame, struct output *out)
 {
 	struct result result;
@@ -92,11 +114,13 @@ static int take_frame(struct recorder *r, uint32_t frame, struct output *out)
 
 	if (err)
 		return err;
-	take_chapter(r, frame, "snapshot");
-	if (!out)
-		return 0;
-	render_json(&out->buf, &result);
-	return output_finish(out);
+	take_chapter(r, frame, CHAPTER_SNAPSHOT);
+	if (out)
+		render_json(&out->buf, &result);
+	err = take_comparison(r, frame);
+	if (err)
+		return err;
+	return out ? output_finish(out) : 0;
 }
 
 static int take_frames(struct recorder *r, const struct options *o, struct output *out)

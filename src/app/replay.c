@@ -95,7 +95,7 @@ int replay_turn_to(struct replay *r, uint32_t frame, const char *chapter)
 	int err = tape_turn_to(r->tape, frame, chapter);
 
 	if (err == -ENOENT)
-		return message_error("%s: there is no %s in it", r->path, chapter);
+		return message_error("%s: there is nothing for %s in it", r->path, chapter);
 	return err < 0 ? message_error("%s: %s", r->path, strerror(-err)) : 0;
 }
 

@@ -61,6 +61,8 @@ bool session_replays(const struct session *s);
  * or an exit code after a message.
  */
 int session_turn_to(struct session *s, uint32_t frame);
+/* To the newest frame; nothing where a machine is read. */
+int session_turn_to_last(struct session *s);
 /* Collects the counters and selects the rows. Returns 0, or an exit code after a message. */
 int session_begin(struct session *s);
 /*

@@ -5,6 +5,10 @@
 
 #include "app/session.h"
 
+/* The chapters of a frame. */
+#define CHAPTER_SNAPSHOT "snapshot"
+#define CHAPTER_COMPARE	 "compare"
+
 /* Who reads, and what for; once, when it is opened. */
 void session_tape_keep(const struct session *s);
 void session_tape_play(struct session *s);
