@@ -42,7 +42,7 @@ CPPFLAGS_ALL += -DZMEM_STATIC
 LDFLAGS_ALL  += -static
 endif
 
-MODULES := base proc model source enrich query compare render app
+MODULES := base recording proc model source enrich query compare render app
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
@@ -149,7 +149,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it.
-LINK_ORDER := app render compare query enrich source model proc base
+LINK_ORDER := app render compare query enrich source model proc recording base
 
 $(PROGRAM): $(B)/main.o $(LIB)
 	$(SAY) LINK $@
@@ -168,14 +168,15 @@ UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT:%=$(B)/tests/%)
 
 uses_base   := base
-uses_proc   := proc base
+uses_recording := recording base
+uses_proc   := proc recording base
 uses_model  := model base
 uses_query  := query model base
 uses_compare := compare model base
 uses_render := render compare query model base
-uses_source := source model proc base
-uses_enrich := enrich model proc base
-uses_app    := app render compare query enrich source model proc base
+uses_source := source model proc recording base
+uses_enrich := enrich model proc recording base
+uses_app    := app render compare query enrich source model proc recording base
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 
@@ -188,7 +189,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lpthread -o $@
+		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lz -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -270,7 +271,7 @@ check:
 	@tests/check
 
 # A live test that needs the library, for what the program decides by itself.
-$(B)/readers: tests/live/readers.c $(call LIBOF,source model proc base)
+$(B)/readers: tests/live/readers.c $(call LIBOF,source model proc recording base)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
 
@@ -290,7 +291,7 @@ ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
-$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,source model proc base)
+$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,source model proc recording base)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
 		$(LDLIBS_BPF) -lpthread -o $@

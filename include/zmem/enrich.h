@@ -30,11 +30,16 @@ struct pool_result {
 	enum pss_status status; /* PSS_OK: it was read */
 	int error;		/* we had no file or memory left to read it with, else 0 */
 	struct smaps_rollup figures;
-	char *text; /* to be freed by whoever asked; terminated */
+	char *text; /* to be freed by whoever asked; terminated; NULL of smaps_rollup */
 	size_t len;
+	bool again; /* played: there was no further reading, and this is the last one again */
 };
 
-/* Workers that read /proc. A target that is stuck holds up one of them, not the caller. */
+/*
+ * Workers that read /proc. A target that is stuck holds up one of them, not the caller. With a
+ * procfs that plays a recording nobody works: what was read is given out, and what was not read is
+ * PSS_UNSUPPORTED.
+ */
 struct proc_pool;
 
 /* `workers` 0: one a CPU. Returns NULL without memory. The procfs is copied and must stay open. */
@@ -52,6 +57,8 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
 /* For a new snapshot: patience is as it was, whoever was stuck in the last one. */
 void pool_patient(struct proc_pool *pool);
+/* Whether there is a reading that was not given out yet; of a machine that is read, always. */
+bool pool_has_next(const struct proc_pool *pool, enum pool_file file, const struct process *p);
 /* From now on a process gets no more than that, for what is not worth waiting for. */
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
 /* How many smaps_rollup were read so far. */
@@ -77,6 +84,13 @@ void user_table_free(struct user_table *users);
 const char *user_name(struct user_table *users, uid_t uid);
 /* Returns 0, or -ENOENT for a name nobody has. */
 int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
+
+/* Takes down who has these uids. */
+void user_table_keep(struct user_table *users, struct rows *rows, struct tape *tape);
+/* Without any user but those of the tapes it is given. */
+struct user_table *user_table_blank(void);
+/* Adds those that were taken down in the chapter that the tape is turned to. */
+void user_table_play(struct user_table *users, struct tape *tape);
 
 /* Sets user; names are valid as long as the table. */
 void enrich_users(struct user_table *users, struct rows *rows);

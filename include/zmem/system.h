@@ -50,10 +50,7 @@ uint64_t zoneinfo_parse(const char *text, size_t len);
 /* Likewise of the file below a /proc that is open as proc_fd; 0 if it cannot be read, too. */
 uint64_t zoneinfo_read(int proc_fd);
 
-/*
- * The number of the newest process or thread (the last figure of /proc/loadavg): while it stays the
- * same nothing was started. 0 if it cannot be read.
- */
-uint64_t loadavg_last_pid(int proc_fd);
+/* The number of the newest process or thread: the last figure of /proc/loadavg; 0 without one. */
+uint64_t loadavg_parse_last_pid(const char *text, size_t len);
 
 #endif

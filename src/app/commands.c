@@ -10,6 +10,7 @@
 #include "app/message.h"
 #include "app/secure.h"
 #include "base/cleanup.h"
+#include "zmem/source.h"
 
 static const struct {
 	const char *name;
@@ -17,8 +18,24 @@ static const struct {
 } commands[] = {
 	{"snapshot", command_snapshot},
 	{"compare", command_compare},
+	{"record", command_record},
 	{"doctor", command_doctor},
 };
+
+/* Options that some commands have no use for, and that would be missed if nothing came of them. */
+static int check_options(const struct options *o)
+{
+	bool record = strcmp(o->command, "record") == 0;
+
+	if (o->replay && strcmp(o->command, "snapshot") != 0)
+		return message_usage("%s: it does not read a recording (--replay)", o->command);
+	if (o->replay && o->source != SOURCE_AUTO)
+		return message_usage("--source: a recording (--replay) has its own");
+	if ((o->count || o->interval_ms) && !record)
+		return message_usage("%s: it takes no --%s", o->command,
+				     o->count ? "count" : "interval");
+	return 0;
+}
 
 static int run_command(const struct options *o)
 {
@@ -31,8 +48,11 @@ static int run_command(const struct options *o)
 	if (o->columns && strcmp(o->columns, "help") == 0)
 		return help_columns();
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (strcmp(commands[i].name, o->command) == 0)
-			return commands[i].run(o);
+		if (strcmp(commands[i].name, o->command) == 0) {
+			int r = check_options(o);
+
+			return r ? r : commands[i].run(o);
+		}
 	}
 	return message_usage("%s: there is no such command", o->command);
 }

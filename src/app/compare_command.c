@@ -140,7 +140,7 @@ int command_compare(const struct options *o)
 
 	if (o->source == SOURCE_PROC)
 		return message_usage("compare: --source proc leaves nothing to compare /proc with");
-	r = session_open(&session, o);
+	r = session_open(&session, o, NULL);
 	if (r == 0 && source_origin(session.source) != FROM_BPF)
 		r = message_error("compare: there is nothing to compare /proc with: %s",
 				  session.fallback_reason);

@@ -23,7 +23,7 @@ static int choose(struct compare_reader *r, size_t count)
 
 	if (!row)
 		return -ENOMEM;
-	if (s->options->pss == PSS_NONE)
+	if (s->pss == PSS_NONE)
 		return 0;
 	if (s->options->verify == VERIFY_DEFAULT || s->options->verify == VERIFY_ALL) {
 		memset(r->chosen, 1, count);
@@ -230,7 +230,7 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 {
 	cleanup(snapshot_done) struct snapshot before = {}, after = {};
 	struct session *s = r->session;
-	uint64_t last_pid = loadavg_last_pid(s->proc.fd);
+	uint64_t last_pid = procfs_last_pid(&s->proc);
 	struct compare_cost now = {};
 	struct meter meter;
 	size_t files = 0;
@@ -261,7 +261,7 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 		return err;
 	if (round == 1)
 		*cost = now;
-	judge(r, &before, &after, last_pid == loadavg_last_pid(s->proc.fd), round);
+	judge(r, &before, &after, last_pid == procfs_last_pid(&s->proc), round);
 	return 0;
 }
 

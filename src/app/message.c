@@ -111,8 +111,8 @@ void message_diag(const struct diag *d, bool logs)
 	for (int i = 0; i < d->count; i++) {
 		const struct diag_note *n = &d->note[i];
 
-		fprintf(stderr, "zmem-bpf: %s: %s%s%s%s\n", n->what, n->why ? n->why : "",
-			n->todo ? " (" : "", n->todo ? n->todo : "", n->todo ? ")" : "");
+		message_note(false, "%s: %s%s%s%s", n->what, n->why ? n->why : "",
+			     n->todo ? " (" : "", n->todo ? n->todo : "", n->todo ? ")" : "");
 		if (logs && n->log)
 			fprintf(stderr, "%s\n", n->log);
 	}

@@ -17,6 +17,7 @@ enum kind {
 	STRING,	       /* const char *, the last one counts */
 	LIST,	       /* const char *, added to what was given before */
 	COUNT,	       /* int, 1 and up */
+	SECONDS,       /* int, milliseconds, 0.1 s and up */
 	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
 	CHOICE,	       /* int, the index of a word */
 	SET,	       /* int, `value`: a flag that stands for a choice */
@@ -80,10 +81,17 @@ static const struct entry table[] = {
 	  "check PSS of N processes against smaps_rollup (default: 3), of all, or of 0"},
 	 NUMBER_OR_ALL,
 	 AT(verify)},
+	{{"count", 'c', "N", "record: so many snapshots (default: 1)"}, COUNT, AT(count)},
+	{{"interval", 'i', "SEC", "record: one every SEC seconds, 0.1 and up (default: 1)"},
+	 SECONDS,
+	 AT(interval_ms)},
 	{{"total", 0, NULL, "only the total"}, FLAG, AT(total)},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all"},
 	 STRING,
 	 AT(output)},
+	{{"replay", 0, "FILE", "read what zmem-bpf record wrote, not this machine"},
+	 STRING,
+	 AT(replay)},
 	{{"timing", 0, NULL, "say on stderr where the time went"}, FLAG, AT(timing)},
 	{{"verbose", 'v', NULL, "say on stderr what was used and why"}, FLAG, AT(verbose)},
 	{{"quiet", 'q', NULL, "no notes on stderr, only errors"}, FLAG, AT(quiet)},
@@ -113,6 +121,22 @@ static int set_choice(const struct entry *e, const char *arg, int *ret)
 	return message_usage("--%s %s: it is one of %s", e->info.name, arg, words);
 }
 
+const char *options_pss_word(int choice)
+{
+	return pss_words[choice];
+}
+
+bool options_pss_choice(const char *word, int *ret_choice)
+{
+	for (int i = 0; pss_words[i]; i++) {
+		if (strcmp(pss_words[i], word) == 0) {
+			*ret_choice = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 static int set_count(const struct entry *e, const char *arg, int *ret)
 {
 	uint64_t n;
@@ -121,6 +145,26 @@ static int set_count(const struct entry *e, const char *arg, int *ret)
 		return message_usage("--%s %s: not a number from 1 to 1000000000", e->info.name,
 				     arg);
 	*ret = (int)n;
+	return 0;
+}
+
+/* "1", "0.25": digits behind the third are of no use here. */
+static int set_seconds(const struct entry *e, const char *arg, int *ret)
+{
+	size_t whole = strspn(arg, "0123456789"), rest = arg[whole] == '.' ? whole + 1 : whole;
+	size_t digits = strspn(arg + rest, "0123456789");
+	uint64_t seconds = 0, ms = 0;
+	bool ok = !arg[rest + digits] && whole + digits && (rest == whole || digits);
+
+	if (whole)
+		ok &= parse_u64(arg, whole, 1000000, &seconds) == 0;
+	for (size_t i = 0; i < 3; i++)
+		ms = ms * 10 + (rest > whole && i < digits ? (uint64_t)(arg[rest + i] - '0') : 0);
+	ms += seconds * 1000;
+	if (!ok || ms < 100 || ms > 1000000000)
+		return message_usage("--%s %s: not a number of seconds from 0.1 to 1000000",
+				     e->info.name, arg);
+	*ret = (int)ms;
 	return 0;
 }
 
@@ -166,6 +210,8 @@ static int set_option(struct options *o, const struct entry *e, const char *arg)
 		return add_list(o, arg, (const char **)member);
 	case COUNT:
 		return set_count(e, arg, (int *)member);
+	case SECONDS:
+		return set_seconds(e, arg, (int *)member);
 	case NUMBER_OR_ALL:
 		return set_number_or_all(e, arg, (int *)member);
 	case CHOICE:
@@ -228,6 +274,10 @@ static int bad_option(int c, char **argv)
 
 static int add_word(struct options *o, const char *word)
 {
+	if (o->named && !o->file && strcmp(o->command, "record") == 0) {
+		o->file = word;
+		return 0;
+	}
 	if (o->named)
 		return message_usage("%s: unexpected argument", word);
 	o->command = word;

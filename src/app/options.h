@@ -37,7 +37,11 @@ struct options {
 	const char *users;
 	const char *filter;
 	const char *output;
-	int top; /* 0: not given */
+	const char *replay;
+	const char *file; /* the word behind "record" */
+	int count;	  /* 0: not given */
+	int interval_ms;  /* 0: not given */
+	int top;	  /* 0: not given */
 	int format;
 	int color;
 	int pss;
@@ -55,6 +59,11 @@ struct options {
  */
 int options_parse(struct options *o, int argc, char **argv);
 void options_done(struct options *o);
+
+/* The words of --pss. */
+const char *options_pss_word(int choice);
+/* False if it is none of them. */
+bool options_pss_choice(const char *word, int *ret_choice);
 
 /* One option, as help and completions want it. */
 struct option_info {

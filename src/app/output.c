@@ -59,6 +59,29 @@ int output_open(struct output *out, const struct options *o)
 	return 0;
 }
 
+int output_open_private(struct output *out, const char *path)
+{
+	int r;
+
+	*out = (struct output){.fd = -1, .path = path, .file.fd = -1};
+	out->buf.sink = write_out;
+	out->buf.sink_arg = out;
+	privilege_writing(true);
+	r = file_atomic_open_private(&out->file, path);
+	privilege_writing(false);
+	out->fd = out->file.fd;
+	return r < 0 ? message_error("opening %s: %s", path, strerror(-r)) : 0;
+}
+
+int output_flush(struct output *out)
+{
+	int r = strbuf_flush(&out->buf);
+
+	return r < 0 ? message_error("writing %s: %s", out->path ? out->path : "the output",
+				     strerror(-r))
+		     : 0;
+}
+
 /*
  * An old file is replaced in two steps. Who interrupts us in between waits for the second, or the
  * first would be left in the directory. No other thread takes signals (proc_pool.c).

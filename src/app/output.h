@@ -21,6 +21,10 @@ struct output {
 
 /* Returns 0 or an exit code after a message. output_done() in either case. */
 int output_open(struct output *out, const struct options *o);
+/* The same for a file that nobody else may read. */
+int output_open_private(struct output *out, const char *path);
+/* Writes what there is. Returns 0 or an exit code after a message. */
+int output_flush(struct output *out);
 /*
  * Writes what is left and makes a file appear. Returns 0 or an exit code after a message; a reader
  * that went away is no error.

@@ -119,7 +119,7 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	if (!item || !doubtful || !result)
 		return -ENOMEM;
 	s->snapshot.collection.cross_check.done = s->snapshot.counters_source == FROM_BPF;
-	if (s->options->pss == PSS_KERNEL) {
+	if (s->pss == PSS_KERNEL) {
 		give_up(s);
 		return 0;
 	}

@@ -76,7 +76,7 @@ int pss_confirm(struct session *s)
 		bool there = again && again->start_ns == p->start_ns && again->kind == PROCESS_USER;
 
 		/* We ourselves grow while we read. */
-		if (there && p->pid == getpid()) {
+		if (there && p->pid == s->self) {
 			take_counters(p, again);
 			process_derive(p);
 		}
@@ -195,9 +195,8 @@ static void count_verdict(struct cross_check *check, enum verdict verdict)
 }
 
 /* We ourselves are never still. Returns how many are left. */
-static size_t drop_self(struct process **rows, size_t count, struct cross_check *check)
+static size_t drop_self(pid_t self, struct process **rows, size_t count, struct cross_check *check)
 {
-	pid_t self = getpid();
 	size_t left = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -233,30 +232,35 @@ struct doubt {
 static int check_round(struct session *s, struct doubt *d, int round)
 {
 	cleanup(snapshot_done) struct snapshot before = {}, after = {};
+	/* What was recorded does not move any more. */
+	unsigned pauses = session_replays(s) ? 0 : (unsigned)round;
 	uint64_t last_pid;
 	size_t left = 0;
 	bool quiet;
 	int r;
 
-	pause_before_round((unsigned)round);
-	last_pid = loadavg_last_pid(s->proc.fd);
+	pause_before_round(pauses);
+	last_pid = procfs_last_pid(&s->proc);
 	r = session_revisit(s, d->row, d->count, &before);
-	pause_between((unsigned)round);
+	pause_between(pauses);
 	if (r == 0)
 		r = pool_read(s->pool, POOL_ROLLUP, false, d->row, d->count, d->result);
-	pause_between((unsigned)round);
+	pause_between(pauses);
 	if (r == 0)
 		r = session_revisit(s, d->row, d->count, &after);
 	if (r < 0)
 		return r;
-	quiet = last_pid == loadavg_last_pid(s->proc.fd);
+	quiet = last_pid == procfs_last_pid(&s->proc);
 	for (size_t i = 0; i < d->count; i++) {
 		enum verdict v = judge(d->row[i], &d->result[i], &before, &after);
 
 		d->quiet[i] += quiet && v == VERDICT_DIFFERENT;
 		if (v == VERDICT_DIFFERENT && d->quiet[i] < QUIET_DIFFERENCES)
 			v = VERDICT_MOVED;
-		if (v == VERDICT_MOVED && round < CHECK_ROUNDS) {
+		/* A recording that has no more of it cannot tell. */
+		if (d->result[i].again && v == VERDICT_DIFFERENT)
+			v = VERDICT_MOVED;
+		if (v == VERDICT_MOVED && round < CHECK_ROUNDS && !d->result[i].again) {
 			d->quiet[left] = d->quiet[i];
 			d->row[left++] = d->row[i];
 			continue;
@@ -278,7 +282,7 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 
 	if (!result || !quiet)
 		return -ENOMEM;
-	d.count = drop_self(doubtful, count, &s->snapshot.collection.cross_check);
+	d.count = drop_self(s->self, doubtful, count, &s->snapshot.collection.cross_check);
 	for (int round = 1; r == 0 && d.count; round++)
 		r = check_round(s, &d, round);
 	return r;
@@ -291,9 +295,10 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 #define VERIFY_SMALL	   (8ULL << 20)
 #define VERIFY_DEADLINE_MS 100
 
-static bool may_verify(const struct process *p, int how_many)
+static bool may_verify(const struct session *s, const struct process *p, int how_many)
 {
-	return p->pss_source == PSS_FROM_KERNEL && p->pid != getpid() &&
+	return p->pss_source == PSS_FROM_KERNEL && p->pid != s->self &&
+	       pool_has_next(s->pool, POOL_ROLLUP, p) &&
 	       (how_many == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
 }
 
@@ -303,12 +308,12 @@ size_t pss_choose(const struct session *s, int how_many, struct process **ret)
 	uint64_t random = 0;
 
 	for (size_t i = 0; i < s->rows.count; i++) {
-		if (may_verify(s->rows.item[i], how_many))
+		if (may_verify(s, s->rows.item[i], how_many))
 			ret[count++] = s->rows.item[i];
 	}
 	if (how_many == VERIFY_ALL || count <= want)
 		return count;
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
+	if (!session_replays(s) && getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
 		start = random % count;
 	for (size_t i = 0; i < want; i++) {
 		struct process *p = ret[i];
@@ -317,6 +322,14 @@ size_t pss_choose(const struct session *s, int how_many, struct process **ret)
 		ret[(start + i) % count] = p;
 	}
 	return want;
+}
+
+/* Of a recording, those that were compared. */
+static int how_many(const struct session *s)
+{
+	if (s->options->verify != VERIFY_DEFAULT)
+		return s->options->verify;
+	return session_replays(s) ? VERIFY_ALL : VERIFY_USUAL;
 }
 
 int pss_verify(struct session *s)
@@ -329,8 +342,7 @@ int pss_verify(struct session *s)
 
 	if (!row || !result)
 		return -ENOMEM;
-	count = pss_choose(
-		s, s->options->verify == VERIFY_DEFAULT ? VERIFY_USUAL : s->options->verify, row);
+	count = pss_choose(s, how_many(s), row);
 	if (!count)
 		return 0;
 	/* One that hangs is nothing to wait for: its PSS is known. */

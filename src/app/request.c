@@ -120,7 +120,7 @@ int request_read(struct session *s)
 	if (r)
 		return r;
 	/* Without PSS everybody would be equal: what bounds it is the next best order. */
-	if (!o->sort && o->pss == PSS_NONE)
+	if (!o->sort && s->pss == PSS_NONE)
 		read_columns("--sort", "rss", &s->order.keys);
 	s->order.reverse = o->reverse;
 	if (o->pids && (r = read_pids(s, o->pids)))
@@ -133,7 +133,8 @@ int request_read(struct session *s)
 /* Whether there is one all the same, and why we do not see it. */
 static const char *why_missing(const struct session *s, pid_t pid)
 {
-	cleanup_close int fd = s->proc.trusted ? procfs_open_pid(&s->proc, pid) : -1;
+	cleanup_close int fd =
+		s->proc.trusted && s->proc.fd >= 0 ? procfs_open_pid(&s->proc, pid) : -1;
 
 	if (fd < 0)
 		return "there is no such process";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The pipeline of a snapshot: who is called when, and with what. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "app/request.h"
 #include "app/secure.h"
 #include "app/session.h"
+#include "app/session_tape.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "zmem/privilege.h"
@@ -62,7 +64,8 @@ static void tell_denied(struct session *s)
 {
 	const struct collection *c = &s->snapshot.collection;
 
-	if ((!c->denied && !c->hidden) || s->ptrace_told || privilege_held(PRIVILEGE_PTRACE))
+	if ((!c->denied && !c->hidden) || s->ptrace_told || session_replays(s) ||
+	    privilege_held(PRIVILEGE_PTRACE))
 		return;
 	s->ptrace_told = true;
 	if (!c->denied) {
@@ -77,19 +80,35 @@ static void tell_denied(struct session *s)
 		     c->denied, privilege_name(PRIVILEGE_PTRACE));
 }
 
+/* What a recording does not have, or has in a way that no kernel would, is no error of this
+ * machine.
+ */
+static bool is_damaged(const struct session *s, int error)
+{
+	return session_replays(s) && (error == -EBADMSG || error == -ENOENT);
+}
+
+static int damaged(const struct session *s)
+{
+	return message_error("%s: it is damaged (no machine says what is in it)",
+			     s->options->replay);
+}
+
 static int open_source(struct session *s)
 {
 	const struct options *o = s->options;
 	uint64_t since = session_now_us();
 	const struct source_request request = {
 		.choice = (enum source_choice)o->source,
-		.pss = o->pss == PSS_AUTO || o->pss == PSS_KERNEL,
+		.pss = s->pss == PSS_AUTO || s->pss == PSS_KERNEL,
 	};
 	int r = source_open(&request, &s->proc, &s->diag, &s->source);
 
 	phase_end(s, PHASE_LOAD, &since);
 	if (o->verbose)
 		message_diag(&s->diag, true);
+	if (is_damaged(s, r))
+		return damaged(s);
 	if (r < 0) {
 		const struct diag_note *n = source_reason(&s->diag);
 
@@ -99,13 +118,13 @@ static int open_source(struct session *s)
 	}
 	if (o->verbose)
 		message_note(false, "counters come from %s", source_name(s->source));
-	if (o->verbose && o->pss == PSS_AUTO && source_pss_refusal(s->source))
+	if (o->verbose && s->pss == PSS_AUTO && source_pss_refusal(s->source))
 		message_note(false, "PSS comes from smaps_rollup: %s",
 			     source_pss_refusal(s->source));
 	r = tell_fallback(s);
 	if (r)
 		return r;
-	if (o->pss == PSS_KERNEL && source_pss_refusal(s->source))
+	if (s->pss == PSS_KERNEL && source_pss_refusal(s->source))
 		return message_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
 				     source_pss_refusal(s->source));
 	return 0;
@@ -118,12 +137,37 @@ struct proc_pool *session_pool(struct session *s)
 	return s->pool;
 }
 
-int session_open(struct session *s, const struct options *o)
+static int open_replay(struct session *s)
+{
+	int r = replay_open(&s->replay, s->options->replay);
+
+	if (r)
+		return r;
+	procfs_replay(&s->proc, s->replay.tape);
+	s->users = user_table_blank();
+	if (!s->users)
+		return message_error("starting: out of memory");
+	/* Who may be asked for by name. */
+	r = session_turn_to(s, s->replay.recording.frames);
+	if (r == 0)
+		r = replay_turn_to(&s->replay, 0, "session");
+	if (r == 0)
+		session_tape_play(s);
+	if (r == 0)
+		r = request_read(s);
+	if (r == 0)
+		r = open_source(s);
+	return r ? r : secure_loaded(s->options->output);
+}
+
+int session_open(struct session *s, const struct options *o, struct tape *tape)
 {
 	int r;
 
-	*s = (struct session){.options = o, .proc.fd = -1};
+	*s = (struct session){.options = o, .proc.fd = -1, .pss = o->pss, .self = getpid()};
 	snapshot_init(&s->snapshot);
+	if (o->replay)
+		return open_replay(s);
 	s->users = user_table_new();
 	if (!s->users)
 		return message_error("starting: out of memory");
@@ -134,8 +178,10 @@ int session_open(struct session *s, const struct options *o)
 	/* No /proc is one thing, no file left to see it with another. */
 	if (file_exhausted(r))
 		return message_error("opening /proc: %s", strerror(-r));
+	s->proc.tape = tape;
+	session_tape_keep(s);
 	r = open_source(s);
-	return r ? r : secure_loaded(o->output);
+	return r ? r : secure_loaded(o->output ? o->output : o->file);
 }
 
 static void count_statuses(struct session *s)
@@ -192,7 +238,7 @@ static int read_pss(struct session *s, uint64_t *since)
 	size_t count = 0;
 	int r;
 
-	if (s->options->pss == PSS_NONE)
+	if (s->pss == PSS_NONE)
 		return 0;
 	r = pss_read(s, (size_t)s->options->top, &doubtful, &count);
 	phase_end(s, PHASE_PSS, since);
@@ -227,7 +273,7 @@ static int make_result(struct session *s, size_t fit, struct result *ret)
 	size_t shown = s->rows.count;
 	struct rows visible;
 	unsigned needs = column_list_needs(&s->columns);
-	bool json = o->format == FORMAT_JSON, pruned = o->top && o->pss != PSS_NONE;
+	bool json = o->format == FORMAT_JSON, pruned = o->top && s->pss != PSS_NONE;
 	int r;
 
 	*ret = (struct result){.snapshot = &s->snapshot, .pss = engine_used(s)};
@@ -261,28 +307,28 @@ static int make_result(struct session *s, size_t fit, struct result *ret)
 /* Why PSS does not come from the kernel although it could have. */
 static const char *pss_fallback_reason(const struct session *s)
 {
-	return s->options->pss == PSS_AUTO ? source_pss_refusal(s->source) : NULL;
+	return s->pss == PSS_AUTO ? source_pss_refusal(s->source) : NULL;
 }
 
 int session_begin(struct session *s)
 {
 	uint64_t since = session_now_us();
-	struct timespec wall;
-	int r;
+	int64_t time_ms = session_tape_time(s);
+	int r = source_collect(s->source, &s->snapshot);
 
-	clock_gettime(CLOCK_REALTIME, &wall);
-	r = source_collect(s->source, &s->snapshot);
+	if (is_damaged(s, r))
+		return damaged(s);
 	if (r < 0)
 		return message_error("collecting from %s: %s", source_name(s->source),
 				     strerror(-r));
-	s->snapshot.time_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+	s->snapshot.time_ms = time_ms;
 	s->snapshot.fallback_reason = s->fallback_reason;
 	s->snapshot.pss_fallback_reason = pss_fallback_reason(s);
 	s->snapshot.collection.complete = true;
 	machine_read(&s->proc, &s->snapshot.host, &s->snapshot.system);
 	books_no_swap(&s->snapshot);
-	if (source_origin(s->source) == FROM_BPF) {
-		const struct process *self = snapshot_find(&s->snapshot, getpid());
+	if (source_origin(s->source) == FROM_BPF && !session_replays(s)) {
+		const struct process *self = snapshot_find(&s->snapshot, s->self);
 
 		if (self)
 			procfs_learn_start_offset(&s->proc, self->start_ns);
@@ -315,8 +361,10 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	}
 	phase_end(s, PHASE_NAMES, &since);
 	if (r < 0)
-		return message_error("collecting: %s", strerror(-r));
+		return is_damaged(s, r) ? damaged(s)
+					: message_error("collecting: %s", strerror(-r));
 	s->snapshot.collection.duration_us = since - start;
+	session_tape_end(s);
 	return 0;
 }
 
@@ -342,4 +390,5 @@ void session_close(struct session *s)
 	free(s->fallback_reason);
 	if (s->proc.fd >= 0)
 		procfs_close(&s->proc);
+	replay_close(&s->replay);
 }

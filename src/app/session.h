@@ -7,6 +7,7 @@
 #define ZMEM_APP_SESSION_H
 
 #include "app/options.h"
+#include "app/replay.h"
 #include "zmem/enrich.h"
 #include "zmem/query.h"
 #include "zmem/result.h"
@@ -25,7 +26,10 @@ enum phase {
 
 struct session {
 	const struct options *options;
+	struct replay replay; /* with --replay */
 	struct procfs proc;
+	pid_t self; /* whoever collected: we, or the one who recorded */
+	int pss;    /* enum pss_choice */
 	struct source *source;
 	struct diag diag;
 	struct proc_pool *pool; /* NULL until something is read through it */
@@ -45,8 +49,18 @@ struct session {
 	uint64_t phase_us[PHASE_COUNT];
 };
 
-/* Returns 0, or an exit code after a message. session_close() in either case. */
-int session_open(struct session *s, const struct options *o);
+/*
+ * What is read is taken down on the tape, unless that is NULL. Returns 0, or an exit code after a
+ * message. session_close() in either case.
+ */
+int session_open(struct session *s, const struct options *o, struct tape *tape);
+/* Whether it reads a recording (--replay). */
+bool session_replays(const struct session *s);
+/*
+ * Of a recording: what is collected next is that frame, 1 to s->replay.recording.frames. Returns 0,
+ * or an exit code after a message.
+ */
+int session_turn_to(struct session *s, uint32_t frame);
 /* Collects the counters and selects the rows. Returns 0, or an exit code after a message. */
 int session_begin(struct session *s);
 /*

@@ -94,6 +94,17 @@ static int run(struct session *s, struct output *out)
 	return r ? r : s->exit_code;
 }
 
+/* Of several that were recorded, the newest. */
+static int turn_to_last(struct session *s)
+{
+	uint32_t frames = s->replay.recording.frames;
+
+	if (frames > 1)
+		message_note(s->options->quiet, "%s: frame %u of %u", s->options->replay, frames,
+			     frames);
+	return session_turn_to(s, frames);
+}
+
 int command_snapshot(const struct options *o)
 {
 	cleanup(session_close) struct session session = {};
@@ -101,7 +112,9 @@ int command_snapshot(const struct options *o)
 	int r;
 
 	/* First what costs nothing: a bad request or target is told before anything is measured. */
-	r = session_open(&session, o);
+	r = session_open(&session, o, NULL);
+	if (r == 0 && session_replays(&session))
+		r = turn_to_last(&session);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)

@@ -144,10 +144,13 @@ static mode_t current_umask(void)
 }
 
 /* Who could not read the old file must not be able to read the new one. */
-static int set_access(int fd, const struct stat *old)
+static int set_access(int fd, bool private, const struct stat *old)
 {
 	mode_t mode = old ? old->st_mode & 0777 : 0666 & ~current_umask();
 
+	/* Nor is it given to whoever had the old one. */
+	if (private)
+		return fchmod(fd, 0600) < 0 ? -errno : 0;
 	/* Another group gets what everybody has. */
 	if (old && fchown(fd, -1, old->st_gid) < 0)
 		mode &= ~(mode_t)070 | (mode & 07) << 3;
@@ -175,7 +178,7 @@ static int open_named(struct file_atomic *f, const struct stat *old)
 		free(TAKE_PTR(f->temp));
 		return r;
 	}
-	return set_access(f->fd, old);
+	return set_access(f->fd, f->private, old);
 }
 
 /* Without a name, where the file system can. If not: what else is wrong, open_named() meets too. */
@@ -189,16 +192,16 @@ static int open_beside(struct file_atomic *f, const struct stat *old)
 	}
 	f->beside = true;
 	f->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return f->fd < 0 ? open_named(f, old) : set_access(f->fd, old);
+	return f->fd < 0 ? open_named(f, old) : set_access(f->fd, f->private, old);
 }
 
-int file_atomic_open(struct file_atomic *f, const char *path)
+static int open_atomic(struct file_atomic *f, const char *path, bool private)
 {
 	bool exists;
 	struct stat st;
 	int r;
 
-	*f = (struct file_atomic){.fd = -1};
+	*f = (struct file_atomic){.fd = -1, .private = private};
 	if (!*path)
 		return -ENOENT;
 	exists = stat(path, &st) == 0;
@@ -215,6 +218,16 @@ int file_atomic_open(struct file_atomic *f, const char *path)
 	if (r < 0)
 		file_atomic_done(f);
 	return r;
+}
+
+int file_atomic_open(struct file_atomic *f, const char *path)
+{
+	return open_atomic(f, path, false);
+}
+
+int file_atomic_open_private(struct file_atomic *f, const char *path)
+{
+	return open_atomic(f, path, true);
 }
 
 static int link_to(int fd, const char *name)

@@ -33,11 +33,14 @@ int file_write_fd(int fd, const void *data, size_t len);
 struct file_atomic {
 	int fd;
 	char *path;
-	char *temp;  /* its name meanwhile, NULL: it has none */
-	bool beside; /* false: written directly */
+	char *temp;   /* its name meanwhile, NULL: it has none */
+	bool beside;  /* false: written directly */
+	bool private; /* nobody else may read it, whatever was there before */
 };
 
 int file_atomic_open(struct file_atomic *f, const char *path);
+/* It is ours and its mode is 0600, whatever the old file was. */
+int file_atomic_open_private(struct file_atomic *f, const char *path);
 /* Does what may take long of a commit: what was written is on the disk, still without its name. */
 int file_atomic_sync(struct file_atomic *f);
 /* Syncs and renames. Returns 0, or a negative errno and the old file is as it was. */

@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "enrich/open_process.h"
+#include "enrich/pool_tape.h"
 #include "zmem/enrich.h"
 
 #define WORKERS_MAX 16
@@ -66,88 +67,33 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static enum pss_status status_of(int error)
-{
-	switch (error) {
-	case -ENOENT:
-	case -ESRCH:
-		return PSS_GONE;
-	case -EACCES:
-	case -EPERM:
-		return PSS_DENIED;
-	default:
-		return PSS_UNSUPPORTED;
-	}
-}
-
 /* What is to be read: a copy, since a worker may outlive the snapshot. */
 struct target {
 	enum pool_file file;
 	bool check_start;
+	bool keep_text;
 	pid_t pid;
 	uint64_t start_ns;
 	bool leader_exited;
 };
 
-static void set_error(struct pool_result *ret, int error)
+static ssize_t read_file(int fd, enum pool_file file, char *text, size_t cap)
 {
-	ret->status = status_of(error);
-	ret->error = file_exhausted(error) ? error : 0;
-}
-
-static void read_rollup(int fd, struct pool_result *ret)
-{
-	char text[4096];
-	ssize_t len = file_read(fd, "smaps_rollup", text, sizeof(text));
-
-	if (len < 0)
-		set_error(ret, (int)len);
-	else if (len == 0)
-		ret->status = PSS_GONE;
-	else if (smaps_rollup_parse(text, (size_t)len, &ret->figures) < 0)
-		ret->status = PSS_UNSUPPORTED;
-	else
-		ret->status = PSS_OK;
-}
-
-static void read_text(int fd, enum pool_file file, struct pool_result *ret)
-{
-	char text[POOL_CMDLINE_MAX * 2];
-	ssize_t len;
-
 	if (file == POOL_EXE)
-		len = procfs_exe_name(fd, text, sizeof(text));
-	else if (file == POOL_CMDLINE)
-		len = file_read(fd, "cmdline", text, POOL_CMDLINE_MAX + 1);
-	else
-		len = file_read(fd, file == POOL_STATUS ? "status" : "cgroup", text, sizeof(text));
-	if (len < 0) {
-		set_error(ret, (int)len);
-		return;
-	}
-	ret->text = malloc((size_t)len + 1);
-	if (!ret->text) {
-		set_error(ret, -ENOMEM);
-		return;
-	}
-	memcpy(ret->text, text, (size_t)len);
-	ret->text[len] = '\0';
-	ret->len = (size_t)len;
-	ret->status = PSS_OK;
+		return procfs_exe_name(fd, text, cap);
+	if (file == POOL_CMDLINE)
+		cap = POOL_CMDLINE_MAX + 1;
+	return file_read(fd, pool_file_name(file), text, cap);
 }
 
 static void read_one(const struct procfs *proc, const struct target *t, struct pool_result *ret)
 {
 	cleanup_close int fd =
 		open_process(proc, t->pid, t->start_ns, t->check_start, t->leader_exited);
+	char text[POOL_TEXT_MAX];
+	ssize_t len = fd < 0 ? fd : read_file(fd, t->file, text, sizeof(text));
 
-	*ret = (struct pool_result){};
-	if (fd < 0)
-		set_error(ret, fd);
-	else if (t->file == POOL_ROLLUP)
-		read_rollup(fd, ret);
-	else
-		read_text(fd, t->file, ret);
+	pool_understand(t->file, t->keep_text, text, len, ret);
 }
 
 static void pool_free_memory(struct proc_pool *pool)
@@ -174,8 +120,14 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	w->deadline_ns = now_ns() + pool->patience_ns;
 	if (process_has(p, COUNTER_RSS))
 		w->deadline_ns += (int64_t)(p->value[COUNTER_RSS] / PAGE_BYTES * NS_PER_PAGE);
-	*ret_target = (struct target){pool->file, pool->check_start, p->pid, p->start_ns,
-				      p->leader_exited};
+	*ret_target = (struct target){
+		.file = pool->file,
+		.check_start = pool->check_start,
+		.keep_text = tape_recording(pool->proc.tape),
+		.pid = p->pid,
+		.start_ns = p->start_ns,
+		.leader_exited = p->leader_exited,
+	};
 	return true;
 }
 
@@ -244,8 +196,8 @@ static int start_worker(struct proc_pool *pool)
 }
 
 /*
- * Gives up on workers past their deadline. Returns when to look again: no job that is taken from now
- * on is due before the patience is over. Lock held.
+ * Gives up on workers past their deadline. Returns when to look again: no job that is taken from
+ * now on is due before the patience is over. Lock held.
  */
 static int64_t check_deadlines(struct proc_pool *pool)
 {
@@ -296,6 +248,12 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 {
 	int r = 0;
 
+	if (tape_playing(pool->proc.tape)) {
+		size_t played = pool_play(pool->proc.tape, file, rows, count, results);
+
+		pool->rollups += file == POOL_ROLLUP ? played : 0;
+		return 0;
+	}
 	if (!pool->proc.trusted || (file == POOL_ROLLUP && !pool->has_rollup)) {
 		for (size_t i = 0; i < count; i++)
 			results[i] = (struct pool_result){.status = PSS_UNSUPPORTED};
@@ -322,12 +280,18 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	}
 	pool->count = pool->next = 0;
 	pthread_mutex_unlock(&pool->lock);
+	pool_keep(pool->proc.tape, file, rows, count, results);
 	return pool->workers || !count ? first_error(results, count) : r;
 }
 
 void pool_patient(struct proc_pool *pool)
 {
 	pool->patience_ns = pool->deadline_ns;
+}
+
+bool pool_has_next(const struct proc_pool *pool, enum pool_file file, const struct process *p)
+{
+	return !tape_playing(pool->proc.tape) || pool_has_played(pool->proc.tape, file, p);
 }
 
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)
@@ -367,7 +331,8 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
 	pool->proc = *proc;
 	pool->wanted = workers && workers < WORKERS_MAX ? workers : default_workers();
 	pool->deadline_ns = pool->patience_ns = (int64_t)deadline_ms * 1000000;
-	pool->has_rollup = proc->trusted && faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
+	pool->has_rollup = proc->trusted && !tape_playing(proc->tape) &&
+			   faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->work, NULL);
 	pthread_condattr_init(&attr);

@@ -18,6 +18,7 @@
 #include "proc/keyed.h"
 #include "zmem/proc_stat.h"
 #include "zmem/procfs.h"
+#include "zmem/system.h"
 
 #define NS_PER_TICK 10000000u /* USER_HZ is 100 on every architecture that we build for */
 
@@ -79,6 +80,30 @@ void procfs_close(struct procfs *proc)
 	*proc = (struct procfs){.fd = -1};
 }
 
+void procfs_replay(struct procfs *proc, struct tape *tape)
+{
+	*proc = (struct procfs){.fd = -1, .trusted = true, .tape = tape};
+}
+
+ssize_t procfs_read(const struct procfs *proc, const char *name, char *buf, size_t cap)
+{
+	ssize_t len;
+
+	if (tape_playing(proc->tape))
+		return tape_next_text(proc->tape, name, buf, cap);
+	len = proc->fd < 0 ? -ENOENT : file_read(proc->fd, name, buf, cap);
+	tape_put_text(proc->tape, name, buf, len);
+	return len;
+}
+
+uint64_t procfs_last_pid(const struct procfs *proc)
+{
+	char text[128];
+	ssize_t len = procfs_read(proc, "loadavg", text, sizeof(text));
+
+	return len > 0 ? loadavg_parse_last_pid(text, (size_t)len) : 0;
+}
+
 int procfs_open_pid(const struct procfs *proc, pid_t pid)
 {
 	char name[16];
@@ -136,9 +161,50 @@ static int each_number(int dirfd, const char *path, int (*fn)(void *arg, pid_t p
 	}
 }
 
+/* What the list of all processes is called on a tape. */
+#define LIST "processes"
+
+struct listing {
+	int (*fn)(void *arg, pid_t pid);
+	void *arg;
+	pid_t *pids;
+	size_t count, capacity;
+};
+
+static int note_pid(void *arg, pid_t pid)
+{
+	struct listing *l = arg;
+
+	if (l->count == l->capacity) {
+		size_t capacity = l->capacity ? l->capacity * 2 : 256;
+		pid_t *more = reallocarray(l->pids, capacity, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		l->pids = more;
+		l->capacity = capacity;
+	}
+	l->pids[l->count++] = pid;
+	return l->fn(l->arg, pid);
+}
+
+static int record_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg)
+{
+	struct listing l = {fn, arg};
+	int r = each_number(proc->fd, ".", note_pid, &l);
+
+	if (r == 0)
+		r = tape_put_pids(proc->tape, LIST, l.pids, l.count);
+	free(l.pids);
+	return r;
+}
+
 int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg)
 {
-	return each_number(proc->fd, ".", fn, arg);
+	if (tape_playing(proc->tape))
+		return tape_next_pids(proc->tape, LIST, fn, arg);
+	return tape_recording(proc->tape) ? record_each_pid(proc, fn, arg)
+					  : each_number(proc->fd, ".", fn, arg);
 }
 
 struct thread_search {
@@ -237,7 +303,9 @@ void procfs_learn_start_offset(struct procfs *proc, uint64_t start_ns)
 {
 	char text[2048];
 	struct proc_stat stat;
-	ssize_t n = proc->trusted ? file_read(proc->fd, "self/stat", text, sizeof(text)) : -1;
+	ssize_t n = proc->fd >= 0 && proc->trusted
+			    ? file_read(proc->fd, "self/stat", text, sizeof(text))
+			    : -1;
 
 	if (n > 0 && proc_stat_parse(text, (size_t)n, &stat) == 0)
 		proc->start_offset_ticks = (int64_t)(stat.start_ticks - start_ns / NS_PER_TICK);

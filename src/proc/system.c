@@ -119,15 +119,10 @@ int zram_each(const char *sys_block,
 	return result;
 }
 
-uint64_t loadavg_last_pid(int proc_fd)
+uint64_t loadavg_parse_last_pid(const char *text, size_t len)
 {
-	char text[128];
-	ssize_t len = file_read(proc_fd, "loadavg", text, sizeof(text));
-	const char *pos = len > 0 ? strrchr(text, ' ') : NULL;
+	const char *pos = len ? memrchr(text, ' ', len) : NULL;
 	uint64_t pid;
 
-	if (!pos)
-		return 0;
-	pos++;
-	return scan_u64(&pos, text + len, &pid) ? pid : 0;
+	return pos && scan_u64(&pos, text + len, &pid) ? pid : 0;
 }

@@ -18,6 +18,7 @@
 #include "source/full.h"
 #include "source/light.h"
 #include "source/reader.h"
+#include "source/replay.h"
 #include "source/why.h"
 #include "zmem/setup.h"
 #include "zmem/source.h"
@@ -26,6 +27,7 @@ struct bpf_state {
 	struct light light;
 	int link_fd;
 	struct decode_limits limits;
+	struct tape *tape;
 	const char *pss_refusal; /* NULL: it walks pages */
 };
 
@@ -104,6 +106,7 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 	if (!b)
 		return -ENOMEM;
 	b->link_fd = -1;
+	b->tape = proc->tape;
 	b->limits.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	b->limits.ram_bytes = ram_bytes();
 	find_cpus(&ids);
@@ -128,6 +131,7 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 	/* Without a layout it still counts. */
 	if (b->light.reader_fd)
 		calibrate(&b->light, proc, &b->pss_refusal);
+	replay_keep_ram(b->tape, b->limits.ram_bytes);
 	*ret_state = TAKE_PTR(b);
 	return 0;
 }
@@ -165,15 +169,17 @@ static int counters_old_open(const struct procfs *proc, struct diag *diag, void 
 static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
+	const struct reader_target target = {&b->limits, b->tape, snapshot};
 
-	return reader_collect(&b->light, b->link_fd, &b->limits, readers, snapshot);
+	return reader_collect(&b->light, b->link_fd, readers, &target);
 }
 
 static int bpf_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
+	const struct reader_target target = {&b->limits, b->tape, snapshot};
 
-	return reader_visit(&b->light, &b->limits, pid, snapshot);
+	return reader_visit(&b->light, pid, &target);
 }
 
 static const char *bpf_pss_refusal(const void *state)

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "source/reader.h"
+#include "source/replay.h"
 #include "zmem/setup.h"
 
 /* At least the 8 pages of the kernel's own buffer, or records are split (kernel/bpf/bpf_iter.c). */
@@ -22,10 +23,9 @@
 /* What is shared by the readers of one collection. */
 struct collection_state {
 	const struct light *light;
-	const struct decode_limits *limits;
+	const struct reader_target *target;
 	int link_fd;
-	pthread_mutex_t lock; /* for the snapshot */
-	struct snapshot *snapshot;
+	pthread_mutex_t lock; /* for the target */
 };
 
 struct reader {
@@ -38,12 +38,19 @@ struct reader {
 	char buf[READ_SIZE];
 };
 
+/* One record, as it is final. */
+static int hand_over(const struct reader_target *target, const void *record)
+{
+	replay_keep_record(target->tape, record);
+	return record_decode_one(record, target->limits, target->snapshot);
+}
+
 static int deliver(struct reader *r, const void *record)
 {
 	int err;
 
 	pthread_mutex_lock(&r->c->lock);
-	err = record_decode_one(record, r->c->limits, r->c->snapshot);
+	err = hand_over(r->c->target, record);
 	pthread_mutex_unlock(&r->c->lock);
 	return err;
 }
@@ -223,8 +230,7 @@ int reader_ask(const struct light *light, const struct zmem_reader *question, vo
 	return (size_t)n == size ? 0 : -EBADMSG;
 }
 
-int reader_visit(const struct light *light, const struct decode_limits *limits, pid_t pid,
-		 struct snapshot *snapshot)
+int reader_visit(const struct light *light, pid_t pid, const struct reader_target *target)
 {
 	const struct zmem_reader whole = {.shares = 1};
 	struct zmem_pss_record record;
@@ -233,7 +239,9 @@ int reader_visit(const struct light *light, const struct decode_limits *limits, 
 	if (r == 0)
 		r = settle(light, &record);
 	forget_reader(light);
-	return r < 0 ? r : record_decode_one(&record, limits, snapshot);
+	if (r < 0)
+		replay_keep_missing(target->tape, pid, r);
+	return r < 0 ? r : hand_over(target, &record);
 }
 
 /* ---- all processes ---- */
@@ -320,15 +328,14 @@ static int collect_shares(struct collection_state *c, unsigned shares)
 	return r;
 }
 
-int reader_collect(const struct light *light, int link_fd, const struct decode_limits *limits,
-		   unsigned readers, struct snapshot *snapshot)
+int reader_collect(const struct light *light, int link_fd, unsigned readers,
+		   const struct reader_target *target)
 {
 	struct collection_state c = {
 		.light = light,
-		.limits = limits,
+		.target = target,
 		.link_fd = link_fd,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.snapshot = snapshot,
 	};
 
 	if (readers < 1 || !light->reader_fd)

@@ -12,19 +12,25 @@
 #include "source/record_decode.h"
 #include "zmem/setup.h"
 
+/* Where records go. */
+struct reader_target {
+	const struct decode_limits *limits;
+	struct tape *tape; /* NULL: they are not recorded */
+	struct snapshot *snapshot;
+};
+
 /*
- * Reads all processes into the snapshot. `link_fd` is the link of light->iter_fd; `readers` threads
- * share the work, which needs light->reader_fd. Returns 0 or a negative errno.
+ * Reads all processes. `link_fd` is the link of light->iter_fd; `readers` threads share the work,
+ * which needs light->reader_fd. Returns 0 or a negative errno.
  */
-int reader_collect(const struct light *light, int link_fd, const struct decode_limits *limits,
-		   unsigned readers, struct snapshot *snapshot);
+int reader_collect(const struct light *light, int link_fd, unsigned readers,
+		   const struct reader_target *target);
 
 /* More threads than that share nothing any more. */
 #define READERS_MAX 8
 
 /* Reads one process. Returns 0, -ESRCH if it is not there, or another negative errno. */
-int reader_visit(const struct light *light, const struct decode_limits *limits, pid_t pid,
-		 struct snapshot *snapshot);
+int reader_visit(const struct light *light, pid_t pid, const struct reader_target *target);
 
 /*
  * Has the program answer `question` in place of showing processes: `size` bytes into ret.

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "source/full.h"
+#include "source/replay.h"
 #include "source/status_fill.h"
 #include "source/why.h"
 #include "zmem/privilege.h"
@@ -17,9 +18,15 @@
 #define TASKS_TO_SHARE 400
 #define READERS_AUTO   4
 
+#define NOT_ASKED      "it was not asked for"
+
 struct source {
 	const struct source_ops *ops;
 	void *state;
+	/* Of the one at work, or the one that was recorded. */
+	const char *name;
+	enum origin origin;
+	uint32_t page_size;
 	const struct procfs *proc;
 	unsigned readers;
 	char *pss_refusal;
@@ -113,12 +120,56 @@ static unsigned readers_that_pay(const struct source *source)
 	return cpus < READERS_AUTO ? cpus : READERS_AUTO;
 }
 
+/* What is played is not looked for: it is the source that was recorded. */
+static int open_replay(const struct source_request *request, const struct procfs *proc,
+		       struct diag *diag, struct source **ret_source)
+{
+	cleanup_free struct source *source = calloc(1, sizeof(*source));
+	struct replay_facts facts;
+	int r;
+
+	if (!source)
+		return -ENOMEM;
+	r = replay_take_facts(proc->tape, &facts, diag);
+	if (r < 0)
+		return r;
+	source->ops = facts.origin == FROM_BPF ? &source_replay : &source_proc;
+	source->proc = proc;
+	source->name = facts.name;
+	source->origin = facts.origin;
+	source->page_size = facts.page_size;
+	r = source->ops->open(proc, diag, &source->state);
+	if (r < 0)
+		return r;
+	if (source->ops == &source_replay && !request->pss)
+		replay_leave_pages(source->state);
+	if (facts.pss_refusal || !request->pss)
+		source->pss_refusal = strdup(request->pss ? facts.pss_refusal : NOT_ASKED);
+	*ret_source = TAKE_PTR(source);
+	return 0;
+}
+
+static void keep_facts(const struct source *source, bool pss, const struct diag *diag)
+{
+	const struct replay_facts facts = {
+		.name = source->name,
+		.origin = source->origin,
+		.page_size = source->page_size,
+		.pss_refusal = pss ? source_pss_refusal(source)
+				   : "the recording was made without it (--pss)",
+	};
+
+	replay_keep_facts(source->proc->tape, &facts, diag);
+}
+
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source)
 {
 	cleanup_free struct source *source = calloc(1, sizeof(*source));
 	int r = -ENOENT;
 
+	if (tape_playing(proc->tape))
+		return open_replay(request, proc, diag, ret_source);
 	if (!source)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(chain); i++) {
@@ -128,11 +179,15 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		if (r == 0) {
 			source->ops = chain[i];
 			source->proc = proc;
+			source->name = chain[i]->name;
+			source->origin = chain[i]->origin;
+			source->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 			source->readers = request->readers;
 			if (request->pss && refusal(source, diag, &source->pss_refusal) < 0) {
 				source_close(TAKE_PTR(source));
 				return -ENOMEM;
 			}
+			keep_facts(source, request->pss, diag);
 			*ret_source = TAKE_PTR(source);
 			return 0;
 		}
@@ -146,19 +201,31 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 
 const char *source_name(const struct source *source)
 {
-	return source->ops->name;
+	return source->name;
 }
 
 enum origin source_origin(const struct source *source)
 {
-	return source->ops->origin;
+	return source->origin;
 }
 
 const char *source_pss_refusal(const struct source *source)
 {
 	if (!source->ops->pss && !source->pss_refusal)
-		return "it was not asked for";
+		return NOT_ASKED;
 	return source->pss_refusal;
+}
+
+static bool fill(const struct procfs *proc, struct process *p)
+{
+	struct proc_dir dir;
+	bool filled;
+
+	if (proc_dir_open(proc, p->pid, "status", &dir) < 0)
+		return false;
+	filled = proc_dir_same_start(&dir, p->start_ns, "status") && status_fill(p, &dir) > 0;
+	proc_dir_close(&dir);
+	return filled;
 }
 
 /*
@@ -173,13 +240,8 @@ static void fill_missing(const struct procfs *proc, struct snapshot *snapshot)
 	for (size_t i = 0; proc->trusted && i < snapshot->count; i++) {
 		struct process *p = &snapshot->process[i];
 		counter_mask missing = wanted & ~p->have;
-		cleanup_close int fd = -1;
 
-		if (p->kind != PROCESS_USER || !missing)
-			continue;
-		fd = procfs_open_pid(proc, p->pid);
-		if (fd < 0 || procfs_same_start(proc, fd, p->start_ns) <= 0 ||
-		    status_fill(p, fd) <= 0)
+		if (p->kind != PROCESS_USER || !missing || !fill(proc, p))
 			continue;
 		p->raced = false;
 		wanted &= ~(missing & ~p->have);
@@ -197,7 +259,7 @@ static void start(const struct source *source, struct snapshot *snapshot)
 {
 	snapshot_clear(snapshot);
 	snapshot->counters_source = source_origin(source);
-	snapshot->host.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	snapshot->host.page_size = source->page_size;
 }
 
 int source_collect(struct source *source, struct snapshot *snapshot)
@@ -207,6 +269,8 @@ int source_collect(struct source *source, struct snapshot *snapshot)
 
 	start(source, snapshot);
 	r = source->ops->collect(source->state, readers, snapshot);
+	if (r == 0 && source->origin == FROM_BPF)
+		r = replay_keep_list(source->proc->tape, snapshot);
 	return r < 0 ? r : finish(source, snapshot);
 }
 

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "source/status_fill.h"
 #include "zmem/proc_status.h"
-#include "zmem/procfs.h"
 #include "zmem/source.h"
 
 static const struct {
@@ -36,39 +35,40 @@ void status_apply(struct process *p, const struct proc_status *status)
 }
 
 /* Returns 1, 0 if there is none, or a negative errno if that is not known. */
-static int read_status(int dir_fd, struct proc_status *ret)
+static int parse(const char *text, ssize_t len, struct proc_status *ret)
 {
-	char text[8192];
-	ssize_t len = file_read(dir_fd, "status", text, sizeof(text));
-
 	if (file_exhausted((int)len))
 		return (int)len;
 	return len > 0 && proc_status_parse(text, (size_t)len, ret) == 0;
 }
 
-/* The memory of a process whose leader has exited: any live thread shows all of it. */
-static int read_thread_status(int pid_fd, struct proc_status *ret)
+static int read_status(const struct proc_dir *dir, struct proc_status *ret)
 {
-	cleanup_close int fd = procfs_open_thread(pid_fd);
+	char text[8192];
 
-	int r = fd < 0 ? fd : read_status(fd, ret);
-
-	if (file_exhausted(r))
-		return r;
-	return r > 0 && ret->have;
+	return parse(text, proc_dir_read(dir, "status", text, sizeof(text)), ret);
 }
 
-int status_fill(struct process *p, int pid_fd)
+/* The memory of a process whose leader has exited: any live thread shows all of it. */
+static int read_thread_status(const struct proc_dir *dir, struct proc_status *ret)
+{
+	char text[8192];
+	int r = parse(text, proc_dir_read_thread(dir, "status", text, sizeof(text)), ret);
+
+	return r > 0 ? ret->have != 0 : r;
+}
+
+int status_fill(struct process *p, const struct proc_dir *dir)
 {
 	bool had_rss = process_has(p, COUNTER_RSS_ANON);
 	struct proc_status status;
-	int r = read_status(pid_fd, &status);
+	int r = read_status(dir, &status);
 
 	if (r <= 0)
 		return r;
 	p->uid = status.euid;
 	if (!status.have) {
-		r = read_thread_status(pid_fd, &status);
+		r = read_thread_status(dir, &status);
 		if (r <= 0)
 			return r;
 		p->leader_exited = true;
@@ -79,10 +79,10 @@ int status_fill(struct process *p, int pid_fd)
 	return 1;
 }
 
-void status_fill_uid(struct process *p, int pid_fd)
+void status_fill_uid(struct process *p, const struct proc_dir *dir)
 {
 	struct proc_status status;
 
-	if (read_status(pid_fd, &status) > 0)
+	if (read_status(dir, &status) > 0)
 		p->uid = status.euid;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "zmem/procfs.h"
 #include "zmem/snapshot.h"
 
 /*
@@ -12,12 +13,12 @@
  * set is among them. Of a leader that exited, its live threads are asked. Returns 1, 0 if the
  * process has no memory (any more), or a negative errno if we have no files or memory left to tell.
  */
-int status_fill(struct process *p, int pid_fd);
+int status_fill(struct process *p, const struct proc_dir *dir);
 
 /* The counters that status can have. */
 counter_mask status_counters(void);
 
 /* Only the uid. */
-void status_fill_uid(struct process *p, int pid_fd);
+void status_fill_uid(struct process *p, const struct proc_dir *dir);
 
 #endif

@@ -154,24 +154,7 @@ static void test_zram_each(void **state)
 
 static uint64_t last_pid_of(const char *text)
 {
-	char dir[] = "/tmp/loadavg.XXXXXX", path[64];
-	uint64_t ret;
-	FILE *f;
-	int fd;
-
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/loadavg", dir);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-	fd = open(dir, O_RDONLY | O_DIRECTORY);
-	ret = loadavg_last_pid(fd);
-	unlink(path);
-	assert_int_equal(loadavg_last_pid(fd), 0);
-	close(fd);
-	rmdir(dir);
-	return ret;
+	return loadavg_parse_last_pid(text, strlen(text));
 }
 
 static void test_last_pid(void **state)
@@ -180,6 +163,7 @@ static void test_last_pid(void **state)
 	assert_int_equal(last_pid_of("0.29 1.11 2.29 1/163 9961\n"), 9961);
 	assert_int_equal(last_pid_of("0.29 1.11 2.29 1/163 \n"), 0);
 	assert_int_equal(last_pid_of("x"), 0);
+	assert_int_equal(last_pid_of("x "), 0);
 	assert_int_equal(last_pid_of(""), 0);
 }
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * zmem-bpf record FILE: ordinary snapshots, with everything that was read for them taken down. With
+ * --json they are printed as well.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/commands.h"
+#include "app/message.h"
+#include "app/output.h"
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "zmem/render.h"
+
+#define INTERVAL_MS 1000
+
+struct recorder {
+	struct options options; /* what is asked of the session */
+	struct session session;
+	struct tape *tape;
+	struct output file;
+	uint32_t chapters;
+};
+
+static void recorder_done(struct recorder *r)
+{
+	session_close(&r->session);
+	tape_free(r->tape);
+	output_done(&r->file);
+}
+
+static int recorder_open(struct recorder *r, const struct options *o)
+{
+	int err;
+
+	*r = (struct recorder){.options = *o, .session.proc.fd = -1};
+	/* All that JSON has. */
+	r->options.format = FORMAT_JSON;
+	r->options.file = o->file ? o->file : o->output;
+	r->options.output = NULL;
+	err = output_open_private(&r->file, r->options.file);
+	if (err)
+		return err;
+	r->tape = tape_blank();
+	if (!r->tape)
+		return message_error("starting: out of memory");
+	recording_begin(&r->file.buf, ZMEM_VERSION);
+	return session_open(&r->session, &r->options, r->tape);
+}
+
+static void take_chapter(struct recorder *r, uint32_t frame, const char *name)
+{
+	tape_take_chapter(r->tape, frame, name, &r->file.buf);
+	r->chapters++;
+}
+
+/* ---- when ---- */
+
+/* They end the recording between two frames, and what there is by then is kept. */
+static void ending_signals(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+}
+
+/* Waits until a frame is due, counted from the first. False: that is enough. */
+static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t start_us)
+{
+	uint64_t interval = (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_MS) * 1000;
+	uint64_t due = start_us + (frame - 1) * interval;
+	sigset_t set;
+	int signal;
+
+	ending_signals(&set);
+	do {
+		uint64_t now = session_now_us(), left = due > now ? due - now : 0;
+		const struct timespec t = {(time_t)(left / 1000000), (long)(left % 1000000) * 1000};
+
+		signal = sigtimedwait(&set, NULL, &t);
+	} while (signal < 0 && errno == EINTR);
+	return signal < 0;
+}
+
+static int take_frame(struct recorder *r, uint32_t frame, struct output *out)
+{
+	struct result result;
+	int err = session_collect(&r->session, 0, &result);
+
+	if (err)
+		return err;
+	take_chapter(r, frame, "snapshot");
+	if (!out)
+		return 0;
+	render_json(&out->buf, &result);
+	return output_finish(out);
+}
+
+static int take_frames(struct recorder *r, const struct options *o, struct output *out)
+{
+	uint32_t count = o->count ? (uint32_t)o->count : 1;
+	uint64_t start = session_now_us();
+	sigset_t set;
+	int err = 0;
+
+	ending_signals(&set);
+	if (count > 1)
+		sigprocmask(SIG_BLOCK, &set, NULL);
+	take_chapter(r, 0, "session");
+	for (uint32_t frame = 1; err == 0 && frame <= count; frame++) {
+		if (frame > 1 && !wait_for_frame(o, frame, start)) {
+			message_note(o->quiet, "%s: ends after frame %u of %u", r->options.file,
+				     frame - 1, count);
+			break;
+		}
+		err = take_frame(r, frame, out);
+		/* A full disk is told now, not when all is done. */
+		if (err == 0)
+			err = output_flush(&r->file);
+	}
+	return err;
+}
+
+static int check_request(const struct options *o)
+{
+	if (o->file && o->output)
+		return message_usage("record: a FILE and --output are one too many");
+	if (!o->file && !o->output)
+		return message_usage("record: it needs a FILE");
+	/* They would leave out what it takes to show all. */
+	if (o->top || o->total)
+		return message_usage("record: it takes no --%s", o->top ? "top" : "total");
+	return 0;
+}
+
+int command_record(const struct options *o)
+{
+	cleanup(recorder_done) struct recorder recorder = {.file.file.fd = -1,
+							   .session.proc.fd = -1};
+	cleanup(output_done) struct output out = {.file.fd = -1};
+	bool print = o->format == FORMAT_JSON;
+	int r = check_request(o);
+
+	if (r == 0)
+		r = recorder_open(&recorder, o);
+	if (r == 0 && print)
+		r = output_open(&out, &recorder.options);
+	if (r == 0)
+		r = take_frames(&recorder, o, print ? &out : NULL);
+	if (r)
+		return r;
+	recording_end(&recorder.file.buf, recorder.chapters);
+	r = output_finish(&recorder.file);
+	return r ? r : recorder.session.exit_code;
+}

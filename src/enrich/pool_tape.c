@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows what a text that was read of a process is worth, whether it was read now or long ago, and
+ * under which key it is on a tape. Reads no file.
+ */
+#include "enrich/pool_tape.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+static const struct {
+	enum pss_status status;
+	int error; /* that stands for it on a tape */
+} failures[] = {
+	{PSS_GONE, -ESRCH},
+	{PSS_DENIED, -EACCES},
+	{PSS_TIMEOUT, -ETIMEDOUT},
+	{PSS_UNSUPPORTED, -EOPNOTSUPP},
+};
+
+static enum pss_status status_of(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ESRCH:
+		return PSS_GONE;
+	case -EACCES:
+	case -EPERM:
+		return PSS_DENIED;
+	case -ETIMEDOUT:
+		return PSS_TIMEOUT;
+	default:
+		return PSS_UNSUPPORTED;
+	}
+}
+
+static int error_of(enum pss_status status)
+{
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		if (failures[i].status == status)
+			return failures[i].error;
+	}
+	return -EOPNOTSUPP;
+}
+
+static void set_error(struct pool_result *ret, int error)
+{
+	ret->status = status_of(error);
+	ret->error = file_exhausted(error) ? error : 0;
+}
+
+const char *pool_file_name(enum pool_file file)
+{
+	static const char *const names[] = {
+		[POOL_ROLLUP] = "smaps_rollup", [POOL_STATUS] = "status", [POOL_CGROUP] = "cgroup",
+		[POOL_CMDLINE] = "cmdline",	[POOL_EXE] = "exe",
+	};
+
+	return names[file];
+}
+
+void pool_understand(enum pool_file file, bool keep_text, const char *text, ssize_t len,
+		     struct pool_result *ret)
+{
+	*ret = (struct pool_result){.status = PSS_OK};
+	if (len < 0)
+		set_error(ret, (int)len);
+	else if (file == POOL_ROLLUP && len == 0)
+		ret->status = PSS_GONE;
+	else if (file == POOL_ROLLUP && smaps_rollup_parse(text, (size_t)len, &ret->figures) < 0)
+		ret->status = PSS_UNSUPPORTED;
+	if (len < 0 || (file == POOL_ROLLUP && !keep_text))
+		return;
+	ret->text = malloc((size_t)len + 1);
+	if (!ret->text) {
+		set_error(ret, -ENOMEM);
+		return;
+	}
+	memcpy(ret->text, text, (size_t)len);
+	ret->text[len] = '\0';
+	ret->len = (size_t)len;
+}
+
+struct key {
+	char text[TAPE_KEY_MAX + 1];
+};
+
+/*
+ * One process answers for all that have its cgroups, and another one may be asked when the
+ * recording is played.
+ */
+static bool is_shared(enum pool_file file, const struct process *p)
+{
+	return file == POOL_CGROUP && p->cgroup_key;
+}
+
+static struct key key_of(enum pool_file file, const struct process *p)
+{
+	struct key key;
+
+	if (is_shared(file, p))
+		snprintf(key.text, sizeof(key.text), "cgroup/%" PRIx64, p->cgroup_key);
+	else
+		snprintf(key.text, sizeof(key.text), "%d/%s", p->pid, pool_file_name(file));
+	return key;
+}
+
+void pool_keep(struct tape *tape, enum pool_file file, struct process *const *rows, size_t count,
+	       struct pool_result *results)
+{
+	for (size_t i = 0; tape_recording(tape) && i < count; i++) {
+		struct pool_result *r = &results[i];
+		struct key key = key_of(file, rows[i]);
+
+		if (r->text)
+			tape_put(tape, key.text, 0, r->text, r->len);
+		else if (!is_shared(file, rows[i]))
+			tape_put(tape, key.text, error_of(r->status), NULL, 0);
+		if (file == POOL_ROLLUP) {
+			free(r->text);
+			r->text = NULL;
+			r->len = 0;
+		}
+	}
+}
+
+size_t pool_play(struct tape *tape, enum pool_file file, struct process *const *rows, size_t count,
+		 struct pool_result *results)
+{
+	size_t played = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct tape_reading reading = {.error = -EOPNOTSUPP};
+		enum tape_answer answer = tape_next(tape, key_of(file, rows[i]).text, &reading);
+		size_t len = reading.len < POOL_TEXT_MAX ? reading.len : POOL_TEXT_MAX - 1;
+
+		pool_understand(file, false, reading.data,
+				reading.error ? reading.error : (ssize_t)len, &results[i]);
+		results[i].again = answer != TAPE_NEXT;
+		played += answer == TAPE_NEXT;
+	}
+	return played;
+}
+
+bool pool_has_played(const struct tape *tape, enum pool_file file, const struct process *p)
+{
+	return tape_has_next(tape, key_of(file, p).text);
+}

@@ -1,0 +1,263 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# record and --replay on this machine: what was printed then is printed again, and the file is safe.
+. "$(dirname "$0")/../support/cli.sh"
+
+dir=$TMP/dir
+mkdir "$dir" "$TMP/mount"
+rec=$dir/rec
+
+nothing_left() { # NAME DIRECTORY NAME…: the directory has these and nothing else
+	local name=$1 in=$2
+	shift 2
+	equal "$name" "$(ls -A "$in" | paste -sd' ')" "$*"
+}
+
+# same_again NAME RECORD-OPTIONS REPLAY-OPTIONS: both as words.
+same_again() {
+	local name=$1 then
+	# shellcheck disable=SC2086
+	zmem record "$rec" --json $2
+	then=$rc
+	# On a busy machine somebody may differ, and then does so for ever.
+	[ "$rc" = 4 ] || expect_rc "$name: recorded" 0
+	cp "$TMP/out" "$TMP/then"
+	# shellcheck disable=SC2086
+	zmem --replay "$rec" --json $3
+	expect_rc "$name: replayed" "$then"
+	check "$name: the same to the byte" cmp "$TMP/then" "$TMP/out"
+}
+
+# ---- the same again ----
+
+# Idle ones: what else there is may move, or differ.
+for _ in 1 2 3 4; do
+	sleep 1000 &
+	sleeper=$!
+	idle=${idle:+$idle,}$sleeper
+done
+same_again 'all' '' ''
+expect_json 'all: a document'
+# shellcheck disable=SC2016
+expect_json 'all: with what is expected of one' '(.processes | length) > 3 and
+	.source.counters == "bpf" and .collection.cross_check.checked > 0 and
+	any(.processes[]; .pid == $pid and .name == "sleep" and .user == "root")' --argjson pid "$sleeper"
+same_again '--verify all' "--verify all -p $idle" "-p $idle"
+expect_json '--verify all: compared as then' '.collection.cross_check |
+	.checked == 4 and .different == 0'
+same_again '--pss rollup' '--pss rollup' ''
+expect_json '--pss rollup: as it was recorded' '.source.pss == "smaps_rollup"'
+same_again '--pss none' '--pss none' ''
+same_again '--pss kernel' '--pss kernel' ''
+same_again '--source proc' '--source proc' ''
+expect_json '--source proc: from /proc' '.source.counters == "proc" and (.processes | length) > 3'
+same_again '-p' "-p $sleeper,$$" "-p $sleeper,$$"
+expect_json '-p: the two' '.processes | length == 2'
+same_again '-u' '-u root' '-u root'
+same_again '-f, with command lines' "-f sleep.1000 -o +cmdline" '-f sleep.1000'
+expect_json '-f: it was found by its command line' 'any(.processes[]; .cmdline == "sleep 1000")'
+# Denied and from /proc: what was not read then is not read now.
+chmod 777 "$dir"
+run as_nobody "$ZMEM" -q record "$dir/nobody2" --json --source proc
+expect_rc 'nobody: recorded' 0
+cp "$TMP/out" "$TMP/then"
+zmem -q --replay "$dir/nobody2" --json
+check 'nobody: the same to the byte' cmp "$TMP/then" "$TMP/out"
+expect_json 'nobody: others are denied, and stay so' '.collection.denied > 0 and
+	any(.processes[]; .pss_status == "denied" and .pss_bytes == null)'
+run as_nobody "$ZMEM" -q record "$dir/nobody3"
+zmem --replay "$dir/nobody3"
+expect_out 'a fallback to /proc has its reason' 'counters from /proc: CAP_BPF'
+expect_err 'a fallback to /proc: told' 'counters come from /proc: CAP_BPF.*run as root'
+chmod 755 "$dir"
+rm -f "$dir"/nobody*
+
+# ---- every option that reads ----
+
+zmem record "$rec"
+expect_rc 'record: exit code' 0
+check 'record: says nothing' test ! -s "$TMP/out" -a ! -s "$TMP/err"
+zmem record "$rec" --verify all
+zmem --replay "$rec" --json
+cp "$TMP/out" "$TMP/all"
+# from_all JQ: of the whole document.
+from_all() {
+	jq -c "$1" "$TMP/all"
+}
+zmem --replay "$rec" --json -p "$sleeper"
+equal '-p of all: that process' "$(jq -c '.processes' "$TMP/out")" \
+	"$(from_all "[.processes[] | select(.pid == $sleeper)]")"
+zmem --replay "$rec" --json -u root
+equal '-u of all: those processes' "$(jq -c '.processes' "$TMP/out")" \
+	"$(from_all '[.processes[] | select(.user == "root")]')"
+zmem --replay "$rec" --json -f '^sleep$'
+equal '-f of all: those processes' "$(jq -c '[.processes[].pid]' "$TMP/out")" \
+	"$(from_all '[.processes[] | select(.name == "sleep") | .pid]')"
+zmem --replay "$rec" --json --top 3 -s rss
+equal '--top, --sort: the first' "$(jq -c '.processes' "$TMP/out")" \
+	"$(from_all '[.processes | sort_by(-.rss_bytes, .pid)[:3][]]')"
+zmem --replay "$rec" -b -H -r -s pid -o pid,rss,cgroup,cmdline
+equal 'a table: pids' "$(sed '$d' "$TMP/out" | awk '{ print $1 }' | paste -sd' ')" \
+	"$(from_all '[.processes[].pid] | sort | reverse | map(tostring) | join(" ")' | tr -d '"')"
+equal 'a table: no command line, since none was asked for' \
+	"$(sed '$d' "$TMP/out" | awk '$NF != "-"' | wc -l)" 0
+zmem --replay "$rec" --json --pss none
+expect_json '--pss none: none' '.source.pss == "none" and
+	all(.processes[]; .pss_status == "skipped" and .pss_bytes == null)'
+zmem --replay "$rec" --json --pss rollup
+expect_json '--pss rollup: of those that were read' '.source.pss == "smaps_rollup" and
+	any(.processes[]; .pss_status == "ok") and
+	all(.processes[]; .pss_source != "kernel" and (.pss_status == "ok" or .pss_bytes == null))'
+zmem --replay "$rec" --json --verify 0
+expect_json '--verify 0: none compared' '.collection.cross_check | . == null or .checked == 0'
+zmem --replay "$rec" --json --verify 2
+expect_json '--verify 2: two compared' '.collection.cross_check.checked == 2'
+zmem --replay "$rec" --total
+expect_out '--total' '^.*total of [0-9]+ process'
+zmem --replay "$rec" --timing -v
+expect_err '-v: what it was read from' 'counters come from bpf'
+zmem --replay "$rec" -p 4194303
+expect_rc 'a pid that was not there' 3
+zmem --replay "$rec" -u nobody-has-this-name
+expect_rc 'a user who was not there' 3
+zmem --replay "$rec" -u daemon
+expect_rc "a user of this machine's, who was not there" 3
+zmem record "$rec" --pss none
+zmem --replay "$rec" --json --pss rollup --top 2
+expect_json 'what was not recorded is not measured' 'all(.processes[];
+	.pss_bytes == null and .pss_status == "unsupported" and .swap_pss_status != "ok")'
+zmem --replay "$rec" --pss kernel
+expect_rc 'PSS of a recording without: refused' 1
+expect_err 'PSS of a recording without: the reason' 'recording was made without'
+
+# ---- anywhere ----
+
+zmem record "$rec" --json
+cp "$TMP/out" "$TMP/then"
+chmod 644 "$rec"
+run as_nobody "$ZMEM" --replay "$rec" --json
+expect_rc 'nobody reads it' 0
+check 'nobody: the same' cmp "$TMP/then" "$TMP/out"
+if ! sanitized; then # which needs a /proc itself
+	run unshare -m bash -c 'mount -t tmpfs none /proc && exec setpriv --bounding-set=-all \
+		--inh-caps=-all "$0" --replay "$1" --json' "$ZMEM" "$rec"
+	expect_rc 'no /proc, no capability' 0
+	check 'no /proc, no capability: the same' cmp "$TMP/then" "$TMP/out"
+fi
+run bash -c '"$0" record /dev/stdout | "$0" --replay /dev/stdin -J' "$ZMEM"
+expect_json 'through a pipe' '.processes | length > 3'
+
+# ---- secrets ----
+
+rm -f "$rec"
+bash -c 'exec -a pass-word-of-this-test sleep 1000' &
+secret=$!
+wait_for grep -qa pass-word "/proc/$secret/cmdline"
+(umask 0 && exec "$ZMEM" record "$rec")
+equal 'umask 0: mode' "$(stat -c %a "$rec")" 600
+check 'no command line in it' bash -c '! grep -qa pass-word-of-this-test "$0"' "$rec"
+zmem record "$rec" -o +cmdline
+check 'a command line in it, if asked for' grep -qa pass-word-of-this-test "$rec"
+kill "$secret"
+echo old >"$dir/open"
+chmod 666 "$dir/open"
+chown 65534:65534 "$dir/open"
+zmem record --output "$dir/open"
+equal "over an old file: mode and owner are not the old one's" "$(stat -c '%a %u %g' "$dir/open")" '600 0 0'
+zmem --replay "$dir/open"
+expect_rc '--output: the same as FILE' 0
+rm "$dir/open"
+
+# ---- whole or not at all ----
+
+echo old >"$rec"
+mounted() {
+	run env m="$TMP/mount" ZMEM="$ZMEM" unshare -m bash -c \
+		"mount -t tmpfs -o $1 tmpfs \"\$m\" || exit 99; $2"
+	[ "$rc" != 99 ]
+}
+if mounted size=64k :; then
+	# shellcheck disable=SC2016
+	mounted size=64k 'echo old >"$m/file"; head -c 56k /dev/zero >"$m/filler"
+		"$ZMEM" record "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
+	equal 'disk full: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
+	expect_stderr_lines 'disk full: one line' 1
+	expect_err 'disk full: the reason' 'writing .*No space left'
+	# shellcheck disable=SC2016
+	mounted size=64k 'echo old >"$m/file"; mount -o remount,ro "$m"
+		"$ZMEM" record "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
+	equal 'read-only: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file'
+	expect_err 'read-only: the reason' 'Read-only file system'
+else
+	skip 'read-only and full file systems' 'no tmpfs in a mount namespace'
+fi
+zmem record "$rec" -p 4194303
+expect_rc 'a pid that is not there' 3
+refuse_out 'a pid that is not there: recorded all the same' old
+zmem --replay "$rec"
+expect_rc 'a pid that is not there: the rest is' 0
+echo old >"$rec"
+frames() { # COUNT: so many were taken
+	[ "$(grep -ac '"schema":' "$TMP/frames")" -ge "$1" ]
+}
+: >"$TMP/frames"
+"$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>/dev/null &
+victim=$!
+disown "$victim"
+wait_for frames 2
+kill -KILL "$victim"
+equal 'killed: the old file' "$(cat "$rec")" old
+nothing_left 'killed: nothing else' "$dir" rec
+: >"$TMP/frames"
+"$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>"$TMP/err" &
+victim=$!
+wait_for frames 2
+kill -INT "$victim"
+wait "$victim"
+equal 'interrupted: exit code' "$?" 0
+expect_err 'interrupted: says how much it is' 'ends after frame [0-9]+ of 1000000$'
+zmem --replay "$rec" -J
+expect_json 'interrupted: what there was is there'
+expect_err 'interrupted: more than a frame' 'frame [0-9]+ of [0-9]+$'
+
+# ---- frames ----
+
+zmem record "$rec" -c 3 -i 0.1 --json
+expect_rc '-c 3: exit code' 0
+jq -s -c '.[2]' "$TMP/out" >"$TMP/third"
+equal '-c 3: three were printed' "$(jq -s length "$TMP/out")" 3
+equal '-c 3: at three times' "$(jq -s 'map(.timestamp_ms) | . == (unique)' "$TMP/out")" true
+zmem --replay "$rec" --json
+equal '-c 3: the last one is shown' "$(jq -c . "$TMP/out")" "$(cat "$TMP/third")"
+expect_stderr_lines '-c 3: one line' 1
+expect_err '-c 3: which one it is' 'frame 3 of 3$'
+zmem --replay "$rec" -q
+expect_stderr_lines '-q: none' 0
+
+# ---- usage ----
+
+refused 'record without FILE' 2 'needs a FILE' record
+refused 'two FILEs' 2 'unexpected argument' record a b
+refused 'FILE and --output' 2 'one too many' record a --output b
+refused 'record --top' 2 'takes no --top' record a --top 3
+refused 'record --total' 2 'takes no --total' record a --total
+refused 'record --replay' 2 'replay' record a --replay "$rec"
+refused 'doctor --replay' 2 'replay' doctor --replay "$rec"
+refused '--replay --source' 2 'has its own' --replay "$rec" --source proc
+refused 'a snapshot has no --count' 2 'takes no --count' -c 3
+refused 'a snapshot has no --interval' 2 'takes no --interval' -i 3
+for bad in 0 0.09 '' . x 1x 1. -1 1e3 99999999; do
+	refused "-i '$bad'" 2 'number of seconds' record "$dir/no" -i "$bad"
+done
+for bad in 0 x '' -1 0.5; do
+	refused "-c '$bad'" 2 'not a number' record "$dir/no" -c "$bad"
+done
+for good in 0.1 .25 1 1.5 0.1234; do
+	zmem record "$dir/yes" -i "$good"
+	expect_rc "-i $good" 0
+done
+refused 'record into a directory' 1 'Is a directory' record "$dir"
+refused 'record to nowhere' 1 'No such file' record "$dir/none/file"
+nothing_left 'nothing is left of all that' "$dir" rec yes
+# shellcheck disable=SC2086
+kill ${idle//,/ }
