@@ -68,7 +68,7 @@ static void tell_denied(struct session *s)
 	    privilege_held(PRIVILEGE_PTRACE))
 		return;
 	s->ptrace_told = true;
-	if (c->hidden) {
+	if (!c->denied) {
 		message_note(
 			s->options->quiet,
 			"/proc hides processes of others: %s is missing (run as root, or with it)",
@@ -80,9 +80,7 @@ static void tell_denied(struct session *s)
 		     c->denied, privilege_name(PRIVILEGE_PTRACE));
 }
 
-/* What a recording does not have, or has in a way that no kernel would, is no error of this
- * machine.
- */
+/* What a recording lacks, or has in a way that no kernel would, is no error of this machine. */
 static bool is_damaged(const struct session *s, int error)
 {
 	return session_replays(s) && (error == -EBADMSG || error == -ENOENT);

@@ -145,6 +145,7 @@ static int collect_pid(void *arg, pid_t pid)
 /* Who shares an address space is in no file, so what was found out is taken down as it is. */
 static void keep_mm(const struct procfs *proc, const struct snapshot *snapshot)
 {
+	tape_put_u64(proc->tape, "mm_unknown", snapshot->collection.shared_mm_unknown);
 	for (size_t i = 0; tape_recording(proc->tape) && i < snapshot->count; i++) {
 		const struct process *p = &snapshot->process[i];
 		char key[32];
@@ -157,6 +158,10 @@ static void keep_mm(const struct procfs *proc, const struct snapshot *snapshot)
 
 static void play_mm(const struct procfs *proc, struct snapshot *snapshot)
 {
+	uint64_t unknown = 0;
+
+	tape_next_u64(proc->tape, "mm_unknown", &unknown);
+	snapshot->collection.shared_mm_unknown = unknown;
 	for (size_t i = 0; i < snapshot->count; i++) {
 		struct process *p = &snapshot->process[i];
 		char key[32];
