@@ -114,6 +114,8 @@ zmem --replay "$rec" --json --verify 2
 expect_json '--verify 2: two compared' '.collection.cross_check.checked == 2'
 zmem --replay "$rec" --total
 expect_out '--total' '^.*total of [0-9]+ process'
+zmem compare --replay "$rec" --json
+expect_json 'compared' '.summary.different == 0 and .summary.same > 5 and .cost.bpf_us > 0'
 zmem --replay "$rec" --timing -v
 expect_err '-v: what it was read from' 'counters come from bpf'
 zmem --replay "$rec" -p 4194303

@@ -6,6 +6,7 @@
 here=$(realpath "$(dirname "$0")/..")
 guest=$here/fixtures/recordings/guest-6.12.zmem
 golden=$here/golden/replay_guest-6.12.json
+golden_compare=$here/golden/replay_guest-6.12_compare.json
 edited=$TMP/edited
 
 # edit CHANGE…: of the guest's recording makes $edited.
@@ -28,6 +29,16 @@ zmem --replay "$guest" -a -w -o pid,user,swap_shmem,pss,rss,cgroup,unit,pss_sour
 expect_rc 'a guest: a table' 0
 expect_printable 'a guest: hostile names reach no terminal' "$TMP/out"
 expect_out 'a guest: its unit' 'test\.service'
+zmem compare --replay "$guest" --json -a
+expect_rc 'a guest: compared' 0
+sed 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out" >"$TMP/mine"
+[ "${UPDATE_GOLDEN:-}" != 1 ] || cp "$TMP/mine" "$golden_compare"
+check 'a guest: compared, to the byte' diff "$golden_compare" "$TMP/mine"
+expect_json 'a guest: compared, what it cost then' '.summary.different == 0 and .summary.same > 500 and
+	.cost.proc_us > .cost.bpf_us and .cost.bpf_us > 0 and .cost.proc_files > 50'
+zmem compare --replay "$guest" -p 1 --verify 0
+expect_rc 'a guest: compared, one process without smaps_rollup' 0
+expect_out 'a guest: compared, that one' '^1 process, [0-9]+ figures: [0-9]+ same'
 for options in '-s swap_pss -r' '-s cgroup,pid' '-n 1' '-n 7 -s pss_swap' '-n 5 --pss rollup' \
 	'-f mkmem' '-f .' '-u 0' '-p 1' '--total' '--pss kernel' '--pss none -s user' '--verify all'; do
 	# shellcheck disable=SC2086
