@@ -279,7 +279,7 @@ $(B)/readers: tests/live/readers.c $(call LIBOF,source model proc recording base
 # A command that stays, for hours.
 $(B)/soak: tests/soak/soak.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz $< \
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
 		$(call LIBOF,$(uses_app)) $(LDLIBS_BPF) -lpthread -o $@
 
 soak: deps

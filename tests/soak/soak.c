@@ -41,6 +41,13 @@ struct soak {
 	bool failed;
 };
 
+/* In place of the program's: it opens sources again and again, and has to keep what that takes. */
+int __wrap_secure_loaded(const char *output)
+{
+	(void)output;
+	return 0;
+}
+
 static void verdict(struct soak *k, bool good, const char *name, size_t before, size_t after)
 {
 	if (good)
