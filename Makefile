@@ -216,7 +216,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lpthread -o $@
+		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lz -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
