@@ -36,43 +36,36 @@ static const struct {
 	[PRIVILEGE_PTRACE] = {"CAP_SYS_PTRACE", BIT(CAP_SYS_PTRACE)},
 };
 
-static void free_cap(cap_t *cap)
-{
-	if (*cap)
-		cap_free(*cap);
-}
+/*
+ * Asked of the kernel itself: libcap would take memory for it, and without memory nobody would hold
+ * anything, or keep all.
+ */
+static const struct __user_cap_header_struct this_thread = {.version = _LINUX_CAPABILITY_VERSION_3};
 
 static uint64_t get(cap_flag_t flag)
 {
-	cleanup(free_cap) cap_t cap = cap_get_proc();
-	cap_flag_value_t is_set;
-	uint64_t mask = 0;
+	struct __user_cap_header_struct head = this_thread;
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
 
-	for (cap_value_t c = 0; cap && c < cap_max_bits(); c++) {
-		if (cap_get_flag(cap, c, flag, &is_set) == 0 && is_set == CAP_SET)
-			mask |= BIT(c);
-	}
-	return mask;
-}
-
-static void add(cap_t cap, cap_flag_t flag, uint64_t mask)
-{
-	for (cap_value_t c = 0; c < cap_max_bits(); c++) {
-		if (mask & BIT(c))
-			cap_set_flag(cap, flag, 1, &c, CAP_SET);
-	}
+	if (capget(&head, data) < 0)
+		return 0;
+	if (flag == CAP_EFFECTIVE)
+		return (uint64_t)data[1].effective << 32 | data[0].effective;
+	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
 }
 
 /* Nothing is left to inherit, and so nothing is ambient. */
 static int set(uint64_t permitted, uint64_t effective)
 {
-	cleanup(free_cap) cap_t cap = cap_init();
+	struct __user_cap_header_struct head = this_thread;
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
 
-	if (!cap)
-		return -ENOMEM;
-	add(cap, CAP_PERMITTED, permitted);
-	add(cap, CAP_EFFECTIVE, permitted & effective);
-	return cap_set_proc(cap) < 0 ? -errno : 0;
+	effective &= permitted;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		data[i].permitted = (uint32_t)(permitted >> 32 * i);
+		data[i].effective = (uint32_t)(effective >> 32 * i);
+	}
+	return capset(&head, data) < 0 ? -errno : 0;
 }
 
 const char *privilege_name(enum privilege privilege)

@@ -159,7 +159,8 @@ def check(machine, name, args, wrong, step=1):
     allocations, before = machine.count(args)
     problems, failures, runs = [], 0, 0
     for every in (False, True):
-        for at in range(1, allocations + 3, step):
+        # With nothing from then on most ends in the same way: every other one will do.
+        for at in range(1, allocations + 3, step * (1 + every)):
             done = machine.run(args, at, every)
             why = ended(done)
             if not why and done.returncode == 0 and wrong:
@@ -230,7 +231,6 @@ def main():
         check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
         check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
         check(machine, "doctor", ("doctor",), None, step=101)
-        check(machine, "compare", ("compare",) + some, None)
         check(machine, "compare, json", ("compare", "--json") + some, None)
         check_output(machine, pids)
     finally:

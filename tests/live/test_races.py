@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 
 O = os.path.realpath(os.environ.get("O", "build"))
 PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
@@ -36,9 +37,25 @@ def snapshot(*args, env=None):
     return json.loads(done.stdout)
 
 
+@contextlib.contextmanager
 def when_opened(pid, command, nth=1):
-    return {"LD_PRELOAD": PRELOAD, "AT_OPEN": str(pid), "AT_OPEN_NTH": str(nth),
-            "AT_OPEN_RUN": "unset LD_PRELOAD AT_OPEN; " + command}
+    """Yields the environment for it. Somebody else runs the command: the program has given up what
+    it takes to end others or to choose their pids, and so have its children."""
+    with tempfile.TemporaryDirectory() as where:
+        go, done = where + "/go", where + "/done"
+        os.mkfifo(go)
+        os.mkfifo(done)
+        with subprocess.Popen(("sh", "-c", "read x <%s; %s; echo >%s" % (go, command, done))) as agent:
+            try:
+                yield {"LD_PRELOAD": PRELOAD, "AT_OPEN": str(pid), "AT_OPEN_NTH": str(nth),
+                       "AT_OPEN_RUN": "unset LD_PRELOAD AT_OPEN; echo >%s; read x <%s" % (go, done)}
+            finally:
+                agent.kill()
+
+
+def snapshot_when_opened(*args, pid, command, nth=1):
+    with when_opened(pid, command, nth) as env:
+        return snapshot(*args, env=env)
 
 
 @contextlib.contextmanager
@@ -59,12 +76,15 @@ def row_of(document, pid):
 
 # ---- it ends ----
 
+# Ended is who is a zombie: we do not wait for it.
+KILL = "kill -KILL %d; while ! grep -q State:.Z /proc/%d/status; do :; done"
+
 
 def check_exit():
     for args in (("--pss", "rollup"), ("--pss", "rollup", "-n", "1")):
         with victim() as child:
-            document = snapshot(*args, "-p", str(child.pid),
-                                env=when_opened(child.pid, "kill -KILL %d; sleep 0.1" % child.pid))
+            document = snapshot_when_opened(*args, "-p", str(child.pid), pid=child.pid,
+                                            command=KILL % (child.pid, child.pid))
             p = row_of(document, child.pid)
             name = "ended before its /proc is opened, %s: " % " ".join(args)
             result(p.get("pss_status") == "gone" and p["pss_bytes"] is None and
@@ -76,14 +96,14 @@ def check_exit():
                    document["totals"]["pss_missing_processes"] == 1, name + "and it is counted",
                    (document["collection"], document["totals"]))
     with victim() as child:
-        document = snapshot("--source", "proc",
-                            env=when_opened(child.pid, "kill -KILL %d; sleep 0.1" % child.pid, 2))
+        document = snapshot_when_opened("--source", "proc", pid=child.pid, nth=2,
+                                        command=KILL % (child.pid, child.pid))
         p = row_of(document, child.pid)
         result(p.get("pss_status") == "gone" and p["rss_bytes"] > 0 and p["pss_bytes"] is None,
                "ended before its /proc is opened again: gone", p)
     with victim() as child:
-        document = snapshot("--source", "proc",
-                            env=when_opened(child.pid, "kill -KILL %d; sleep 0.1" % child.pid))
+        document = snapshot_when_opened("--source", "proc", pid=child.pid,
+                                        command=KILL % (child.pid, child.pid))
         result(not row_of(document, child.pid), "ended once it was listed: it is none",
                row_of(document, child.pid))
 
@@ -93,15 +113,20 @@ def check_exit():
 REUSE = """
 sleep 1000 & victim=$!
 sleep 0.1
-export AT_OPEN=$victim AT_OPEN_NTH=%s AT_OPEN_RUN='
-unset LD_PRELOAD AT_OPEN
-kill -KILL '$victim'
-while [ "$(cut -d" " -f3 /proc/'$victim'/stat 2>/dev/null)" = S ]; do :; done
-while [ -e /proc/'$victim' ]; do sleep 0.01; done
-echo $(('$victim' - 1)) >/proc/sys/kernel/ns_last_pid
-"$MKMEM" anon >/dev/null & [ $! = '$victim' ] && sleep 0.2'
+cd "$(mktemp -d)" && mkfifo go done || exit
+(
+	read x <go
+	kill -KILL $victim
+	while [ "$(cut -d" " -f3 /proc/$victim/stat 2>/dev/null)" = S ]; do :; done
+	while [ -e /proc/$victim ]; do sleep 0.01; done
+	echo $((victim - 1)) >/proc/sys/kernel/ns_last_pid
+	"$MKMEM" anon >/dev/null &
+	[ $! = $victim ] && sleep 0.2 && echo >done
+) &
+export AT_OPEN=$victim AT_OPEN_NTH=%s AT_OPEN_RUN='unset LD_PRELOAD AT_OPEN; echo >go; read x <done'
 (LD_PRELOAD=$PRELOAD exec "$PROGRAM" --json %s -p $victim) &
 wait $!
+rm -rf "$PWD"
 """
 
 
@@ -137,7 +162,7 @@ def check_exec():
         with victim("bash", "-c", "read x; exec sleep 1000") as child:
             go = "echo >/proc/%d/fd/0; while grep -q bash /proc/%d/comm; do :; done" % (
                 child.pid, child.pid)
-            document = snapshot(*args, "-p", str(child.pid), env=when_opened(child.pid, go))
+            document = snapshot_when_opened(*args, "-p", str(child.pid), pid=child.pid, command=go)
             p = row_of(document, child.pid)
             name = "another program before its /proc is opened, %s: " % (" ".join(args) or "auto")
             result(p.get("pss_status") == "ok" and 0 < p["uss_bytes"] <= p["pss_bytes"] <=
