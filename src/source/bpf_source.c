@@ -23,6 +23,8 @@
 #include "zmem/setup.h"
 #include "zmem/source.h"
 
+#define LOAD_TRIES 20
+
 struct bpf_state {
 	struct light light;
 	int link_fd;
@@ -112,7 +114,13 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 	find_cpus(&ids);
 	if (getrandom(scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
 		return -EIO;
-	r = load(ids.count, scramble, &b->light);
+	/* The verifier gives up for a signal, also one that only stops us (kernel/bpf/verifier.c).
+	 */
+	for (int i = 0; i < LOAD_TRIES; i++) {
+		r = load(ids.count, scramble, &b->light);
+		if (r != -EAGAIN)
+			break;
+	}
 	if (r < 0) {
 		why_note(diag, what, "loading the program", r);
 		return r;
