@@ -247,7 +247,9 @@ ifneq ($(STATIC),1)
 endif
 
 test-all: deps-all
-	@$(MAKE) --no-print-directory test-build soak-build fuzz-build $(O)/guest_exit
+	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
+	@$(MAKE) --no-print-directory soak-build
+	@$(MAKE) --no-print-directory fuzz-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
 		tests/run vm fuzz soak san valgrind
 

@@ -1,117 +1,141 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A recording: as it is, and with its checksums put right, or nothing would get behind them. What
- * is accepted points into the file, plays, and is the same when it is written again.
+ * A recording of any bytes, as it is, and with its checksums put right: else nothing behind the
+ * first would ever be seen. What is understood lies within the file, plays, and written again is
+ * the same.
  */
 #include <errno.h>
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "fuzz.h"
-#include "recording/wire.h"
-#include "zmem/recording.h"
+#include "fuzz_recording.h"
 
-static void free_data(char **data)
+static void check_recording(const struct recording *rec, const char *data, size_t len)
 {
-	free(*data);
-}
+	size_t next = 0;
 
-/* As far as the lengths lead. */
-static void repair(char *data, size_t size)
-{
-	size_t at = RECORDING_HEADER_SIZE;
+	FUZZ_CHECK(rec->frames && rec->chapters > rec->frames);
+	for (size_t i = 0; i < rec->chapters; i++) {
+		const struct chapter *c = &rec->chapter[i];
+		uint32_t before = i ? rec->chapter[i - 1].frame : 0;
 
-	if (size < at)
-		return;
-	wire_set32(data + 28, wire_crc(data, 28, NULL, 0));
-	while (size - at >= RECORDING_CHAPTER_SIZE && !memcmp(data + at, "CHAP", 4)) {
-		size_t len = wire_get32(data + at + 28);
-
-		if (len > size - at - RECORDING_CHAPTER_SIZE)
-			return;
-		wire_set32(data + at + 32,
-			   wire_crc(data + at, 32, data + at + RECORDING_CHAPTER_SIZE, len));
-		at += RECORDING_CHAPTER_SIZE + len;
+		FUZZ_CHECK(c->first == next && strlen(c->name) <= RECORDING_CHAPTER_LEN);
+		FUZZ_CHECK(c->frame == before || (i && c->frame == before + 1));
+		next += c->count;
 	}
-	if (size - at >= RECORDING_END_SIZE)
-		wire_set32(data + at + 8, wire_crc(data + at, 8, NULL, 0));
-}
+	FUZZ_CHECK(next == rec->readings && rec->chapter[rec->chapters - 1].frame == rec->frames);
+	for (size_t i = 0; i < rec->readings; i++) {
+		const struct recorded *r = &rec->reading[i];
 
-static void check_inside(const struct recording *r, const char *data, size_t size)
-{
-	FUZZ_CHECK(r->frames >= 1 && r->chapters >= 2 && strlen(r->tool) <= RECORDING_TOOL_LEN);
-	for (size_t i = 0; i < r->readings; i++) {
-		const struct recorded *reading = &r->reading[i];
-		size_t key = strlen(reading->key), len = reading->reading.len;
-
-		FUZZ_CHECK(key >= 1 && key <= TAPE_KEY_MAX);
-		FUZZ_CHECK(reading->key > data && reading->key + key < data + size);
-		FUZZ_CHECK(reading->reading.error <= 0);
-		FUZZ_CHECK(!reading->reading.error || !len);
-		if (!len)
-			continue;
-		FUZZ_CHECK(reading->reading.data > data &&
-			   reading->reading.data + len < data + size);
-		FUZZ_CHECK(reading->reading.data[len] == '\0');
+		fuzz_check_part(r->key, strlen(r->key) + 1, data, len);
+		fuzz_check_part(r->reading.data, r->reading.len + 1, data, len);
+		FUZZ_CHECK(*r->key && strlen(r->key) <= TAPE_KEY_MAX);
+		FUZZ_CHECK(!r->reading.data[r->reading.len] && r->reading.error <= 0);
+		FUZZ_CHECK(!r->reading.error || !r->reading.len);
 	}
 }
 
-/* Plays each chapter and takes it down once more: the same bytes. */
-static void check_again(const struct recording *r, const char *data, size_t size)
+static int count_pid(void *arg, pid_t pid)
 {
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct tape *player = tape_of(r), *blank = tape_blank();
+	(void)pid;
+	++*(size_t *)arg;
+	return 0;
+}
 
-	FUZZ_CHECK(player && blank);
-	recording_begin(&out, r->tool);
-	for (size_t i = 0; i < r->chapters; i++) {
-		const struct chapter *c = &r->chapter[i];
+static void count_key(void *arg, const char *key, const struct tape_reading *reading)
+{
+	FUZZ_CHECK(key && reading->data);
+	++*(size_t *)arg;
+}
 
-		FUZZ_CHECK(c->first <= r->readings && c->count <= r->readings - c->first);
-		FUZZ_CHECK(tape_turn_to(player, c->frame, c->name) == 0);
+/* Every key of a chapter is asked for in every way, and more often than it was read. */
+static void play(const struct recording *rec, const struct chapter *c, struct tape *tape)
+{
+	struct tape_reading reading;
+	size_t count = 0;
+	uint64_t v;
+	char text[64];
+
+	FUZZ_CHECK(tape_turn_to(tape, c->frame, c->name) == 0);
+	tape_each(tape, "", count_key, &count);
+	FUZZ_CHECK(count == c->count);
+	for (size_t i = c->first; i < c->first + c->count; i++) {
+		const char *key = rec->reading[i].key;
+
+		/* The n-th answer about a key is its n-th reading. */
+		FUZZ_CHECK(tape_has_next(tape, key));
+		FUZZ_CHECK(tape_next(tape, key, &reading) == TAPE_NEXT);
+		FUZZ_CHECK(reading.data == rec->reading[i].reading.data);
+	}
+	for (size_t i = c->first; i < c->first + c->count; i++) {
+		const char *key = rec->reading[i].key;
+		ssize_t n = tape_next_text(tape, key, text, sizeof(text));
+
+		FUZZ_CHECK(n < (ssize_t)sizeof(text) && (n < 0 || !text[n]));
+		FUZZ_CHECK(tape_next(tape, key, &reading) == TAPE_AGAIN);
+		tape_next_string(tape, key);
+		tape_next_u64(tape, key, &v);
+		tape_next_pids(tape, key, count_pid, &count);
+	}
+	FUZZ_CHECK(tape_next(tape, "~not there", &reading) == TAPE_NONE);
+}
+
+/* The same readings, taken down and written: the same bytes. */
+static void check_written(const struct recording *rec, const char *data, size_t len)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct tape *blank = tape_blank();
+
+	FUZZ_CHECK(blank);
+	recording_begin(&out, rec->tool);
+	for (size_t i = 0; i < rec->chapters; i++) {
+		const struct chapter *c = &rec->chapter[i];
+
 		for (size_t k = c->first; k < c->first + c->count; k++) {
-			const struct recorded *reading = &r->reading[k];
-			struct tape_reading got;
+			const struct recorded *r = &rec->reading[k];
 
-			FUZZ_CHECK(tape_next(player, reading->key, &got) == TAPE_NEXT);
-			FUZZ_CHECK(got.error == reading->reading.error &&
-				   got.len == reading->reading.len &&
-				   got.data == reading->reading.data);
-			tape_put(blank, reading->key, got.error, got.data, got.len);
+			tape_put(blank, r->key, r->reading.error, r->reading.data, r->reading.len);
 		}
 		tape_take_chapter(blank, c->frame, c->name, &out);
 	}
-	recording_end(&out, (uint32_t)r->chapters);
-	FUZZ_CHECK(strbuf_error(&out) == 0);
-	FUZZ_CHECK(out.len == size && !memcmp(strbuf_str(&out), data, size));
-	tape_free(player);
+	recording_end(&out, (uint32_t)rec->chapters);
 	tape_free(blank);
+	FUZZ_CHECK(!strbuf_error(&out));
+	FUZZ_CHECK(out.len == len && !memcmp(out.data, data, len));
 }
 
-static void parse(const char *data, size_t size)
+static void check(const char *data, size_t len)
 {
+	cleanup(recording_done) struct recording rec = {};
 	char why[RECORDING_WHY] = "";
-	struct recording r;
-	int err = recording_parse(data, size, &r, why);
+	struct tape *tape;
+	int r = recording_parse(data, len, &rec, why);
 
-	FUZZ_CHECK(err == 0 || err == -EBADMSG || err == -ENOTSUP);
-	if (err < 0) {
-		FUZZ_CHECK(*why && strlen(why) < RECORDING_WHY);
+	if (r < 0) {
+		FUZZ_CHECK((r == -EBADMSG || r == -ENOTSUP) && *why && strlen(why) < sizeof(why));
+		FUZZ_CHECK(!rec.chapters && !rec.chapter && !rec.reading);
 		return;
 	}
-	check_inside(&r, data, size);
-	check_again(&r, data, size);
-	recording_done(&r);
+	FUZZ_CHECK(recording_check_header(data, len, why) == 0);
+	check_recording(&rec, data, len);
+	tape = tape_of(&rec);
+	FUZZ_CHECK(tape);
+	for (size_t i = 0; i < rec.chapters; i++)
+		play(&rec, &rec.chapter[i], tape);
+	tape_free(tape);
+	check_written(&rec, data, len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	cleanup(free_data) char *copy = malloc(size ? size : 1);
+	cleanup_free char *repaired = malloc(size);
 
-	FUZZ_CHECK(copy);
-	memcpy(copy, data, size);
-	parse(copy, size);
-	repair(copy, size);
-	parse(copy, size);
+	check((const char *)data, size);
+	if (size) {
+		FUZZ_CHECK(repaired);
+		memcpy(repaired, data, size);
+		repair(repaired, size);
+		check(repaired, size);
+	}
 	return 0;
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A whole session on a recording whose checksums are right and whose readings are anything: every
+ * frame of it becomes a document, or there is one line that says what is wrong.
+ */
+#include <getopt.h>
+#include <sys/mman.h>
+
+#include "app/message.h"
+#include "app/options.h"
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "fuzz_json.h"
+#include "fuzz_recording.h"
+#include "zmem/render.h"
+
+#define FILE_FD	  900
+#define FILE_NAME "/proc/self/fd/900"
+
+static void check_document(const struct session *s, const struct result *result)
+{
+	struct strbuf out = {};
+	struct table_style style = {.columns = &s->columns, .header = true, .width = 80};
+
+	render_json(&out, result);
+	FUZZ_CHECK(!strbuf_error(&out));
+	FUZZ_CHECK(json_read_document(out.data, out.len) == result->row_count);
+	strbuf_clear(&out);
+	render_table(&out, result, &style);
+	FUZZ_CHECK(!strbuf_error(&out) && utf8_valid(out.data, out.len));
+	strbuf_done(&out);
+}
+
+/* Returns an exit code. */
+static int run(const struct options *o)
+{
+	struct session s = {};
+	struct result result;
+	int r = session_open(&s, o, NULL);
+
+	for (uint32_t i = 1; r == 0 && i <= s.replay.recording.frames && i < 8; i++) {
+		r = session_turn_to(&s, i);
+		if (r == 0)
+			r = session_collect(&s, 0, &result);
+		if (r == 0)
+			check_document(&s, &result);
+	}
+	session_close(&s);
+	return r;
+}
+
+/* What it says is a reason, and no reason is nothing. */
+static void replay(char **words)
+{
+	char *said = NULL;
+	FILE *err = stderr;
+	struct options o;
+	size_t said_len = 0;
+	int r, argc = 0;
+
+	while (words[argc])
+		argc++;
+	stderr = open_memstream(&said, &said_len);
+	FUZZ_CHECK(stderr);
+	optind = 0;
+	r = options_parse(&o, argc, words);
+	if (r == 0)
+		r = run(&o);
+	fclose(stderr);
+	stderr = err;
+	FUZZ_CHECK(r == 0 || r == EXIT_FAILED || r == EXIT_NOT_FOUND);
+	FUZZ_CHECK(r == 0 || said_len);
+	options_done(&o);
+	free(said);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char *all[] = {"zmem-bpf", "-qJ", "-o+cmdline", "--replay", FILE_NAME, NULL};
+	static char *few[] = {"zmem-bpf", "-qn3", "--pss=rollup", "-f.", "--replay",
+			      FILE_NAME,  NULL};
+	char *repaired = fuzz_string(data, size);
+	static int fd = -1;
+
+	if (fd < 0) {
+		int any = memfd_create("recording", MFD_CLOEXEC);
+
+		fd = dup2(any, FILE_FD);
+		close(any);
+		FUZZ_CHECK(fd == FILE_FD);
+	}
+	repair(repaired, size);
+	FUZZ_CHECK(ftruncate(fd, 0) == 0 && pwrite(fd, repaired, size, 0) == (ssize_t)size);
+	replay(all);
+	replay(few);
+	free(repaired);
+	return 0;
+}
