@@ -81,8 +81,8 @@ const char *source_pss_refusal(const struct source *source);
 /* Clears the snapshot and fills it, finished (snapshot_finish). */
 int source_collect(struct source *source, struct snapshot *snapshot);
 /*
- * Likewise with those processes alone, as far as they are there. A source that cannot do that
- * collects all.
+ * Likewise with those processes alone, as far as they are there; with all where that is cheaper, or
+ * the source cannot do otherwise.
  */
 int source_collect_some(struct source *source, struct process *const *rows, size_t count,
 			struct snapshot *snapshot);

@@ -281,7 +281,7 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 	meter = meter_start(s);
 	if (err == 0) /* the first time as a snapshot does it, since that is measured */
 		err = round == 1 ? source_collect(s->source, &before)
-				 : session_revisit(s, r->process, r->left, &before);
+				 : source_collect_some(s->source, r->process, r->left, &before);
 	meter_stop(s, &meter, &now.bpf_us, &now.bpf_reads, &now.reads_known);
 	pause_between(pauses);
 	meter = meter_start(s);
@@ -291,7 +291,7 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 	now.proc_files = files;
 	pause_between(pauses);
 	if (err == 0)
-		err = session_revisit(s, r->process, r->left, &after);
+		err = source_collect_some(s->source, r->process, r->left, &after);
 	if (err == 0)
 		err = read_status(r, r->status_after, &files);
 	if (err < 0)
@@ -345,7 +345,7 @@ static int keep_hidden(struct session *s, struct snapshot *hidden, struct proces
 {
 	cleanup(snapshot_done) struct snapshot now = {};
 	size_t kept = 0;
-	int r = session_revisit(s, row, hidden->count, &now);
+	int r = source_collect_some(s->source, row, hidden->count, &now);
 
 	if (r == 0)
 		r = pool_read(s->pool, POOL_STATUS, false, row, hidden->count, result);

@@ -69,7 +69,7 @@ int pss_confirm(struct session *s)
 	}
 	if (!count)
 		return 0;
-	r = session_revisit(s, row, count, &after);
+	r = source_collect_some(s->source, row, count, &after);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		struct process *p = row[i];
 		const struct process *again = snapshot_find(&after, p->pid);
@@ -241,13 +241,13 @@ static int check_round(struct session *s, struct doubt *d, int round)
 
 	pause_before_round(pauses);
 	last_pid = procfs_last_pid(&s->proc);
-	r = session_revisit(s, d->row, d->count, &before);
+	r = source_collect_some(s->source, d->row, d->count, &before);
 	pause_between(pauses);
 	if (r == 0)
 		r = pool_read(s->pool, POOL_ROLLUP, false, d->row, d->count, d->result);
 	pause_between(pauses);
 	if (r == 0)
-		r = session_revisit(s, d->row, d->count, &after);
+		r = source_collect_some(s->source, d->row, d->count, &after);
 	if (r < 0)
 		return r;
 	quiet = last_pid == procfs_last_pid(&s->proc);

@@ -20,9 +20,7 @@
 #include "zmem/privilege.h"
 
 /* What a target gets for its smaps_rollup beyond the time its size takes. */
-#define DEADLINE_MS	1000
-
-#define VISITS_THAT_PAY 64
+#define DEADLINE_MS 1000
 
 uint64_t session_now_us(void)
 {
@@ -364,16 +362,6 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	s->snapshot.collection.duration_us = since - start;
 	session_tape_end(s);
 	return 0;
-}
-
-int session_revisit(struct session *s, struct process *const *rows, size_t count,
-		    struct snapshot *ret)
-{
-	/* All counters cost less than so many visits; pages would not. */
-	bool some = count <= VISITS_THAT_PAY || !source_pss_refusal(s->source);
-
-	return some ? source_collect_some(s->source, rows, count, ret)
-		    : source_collect(s->source, ret);
 }
 
 void session_close(struct session *s)

@@ -70,9 +70,6 @@ int session_begin(struct session *s);
  * session. Returns 0, or an exit code after a message.
  */
 int session_collect(struct session *s, size_t fit, struct result *ret);
-/* The counters of those rows once more, at least. Returns 0 or a negative errno. */
-int session_revisit(struct session *s, struct process *const *rows, size_t count,
-		    struct snapshot *ret);
 void session_close(struct session *s);
 
 /* The workers, started at the first call. NULL without memory. */

@@ -15,10 +15,11 @@
 #include "zmem/source.h"
 
 /* From so many tasks on a second reader pays; more than four have not been seen to. */
-#define TASKS_TO_SHARE 400
-#define READERS_AUTO   4
+#define TASKS_TO_SHARE	400
+#define READERS_AUTO	4
+#define VISITS_THAT_PAY 64
 
-#define NOT_ASKED      "it was not asked for"
+#define NOT_ASKED	"it was not asked for"
 
 struct source {
 	const struct source_ops *ops;
@@ -277,7 +278,8 @@ int source_collect(struct source *source, struct snapshot *snapshot)
 int source_collect_some(struct source *source, struct process *const *rows, size_t count,
 			struct snapshot *snapshot)
 {
-	if (!source->ops->revisit)
+	/* All counters cost less than so many visits; pages would not. */
+	if (!source->ops->revisit || (count > VISITS_THAT_PAY && source_pss_refusal(source)))
 		return source_collect(source, snapshot);
 	start(source, snapshot);
 	for (size_t i = 0; i < count; i++) {
