@@ -23,7 +23,7 @@
 #include "zmem/setup.h"
 #include "zmem/source.h"
 
-#define LOAD_TRIES 20
+#define LOAD_TRIES 100
 
 struct bpf_state {
 	struct light light;

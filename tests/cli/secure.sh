@@ -52,7 +52,7 @@ for which in three permitted fat; do
 	expect_rc "$which: exit code" 0
 	expect_stderr_lines "$which: nothing to note" 0
 	# shellcheck disable=SC2016
-	expect_json "$which: all from the kernel" '.source.counters == "bpf" and .source.pss == "kernel" and
+	expect_json "$which: all from the kernel" '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and
 		.collection.cross_check.checked > 0 and
 		any(.processes[]; .pid == $pid and .user == "root" and .pss_status == "ok")' \
 		--argjson pid "$root_pid"

@@ -117,13 +117,14 @@ def figures(text):
 
 
 def storm(child, numbers):
-    """Sends these in turn until it has ended."""
+    """Sends these in turn until it has ended. One that is stopped all the time gets nothing done."""
+    longest = 0.05 if signal.SIGSTOP in numbers else 0.0005
     sent = 0
     while child.poll() is None:
         for number in numbers:
             child.send_signal(number)
             sent += 1
-        pause(random.random() * 0.0005)
+        pause(random.random() * longest)
     return sent
 
 
