@@ -62,7 +62,7 @@ like_root 'the three, --source proc' --source proc -- three
 like_root 'root with nothing else' -- setpriv --inh-caps="-all" --bounding-set=-all,+bpf,+perfmon,+sys_ptrace
 run three "$ZMEM" -J --verify all -p "$targets"
 expect_json 'the three: PSS is the kernel'\''s and all of it is checked' '.source.counters == "bpf" and
-	.source.pss == "kernel" and .collection.cross_check.same == (.processes | length)'
+	(.source.pss | IN("kernel", "mixed")) and .collection.cross_check.same == (.processes | length)'
 run three "$ZMEM" compare -p "$targets"
 expect_rc 'the three, compare: nothing differs' 0
 run three "$ZMEM" doctor
