@@ -5,8 +5,8 @@ against the one that it names.
 
     validate_json.py [--schema FILE | --lines] [FILE...]
 
-Without a file, or for "-", standard input. --lines: each is what -F ndjson writes of one snapshot. Says what is wrong on stderr; exit code 1 if anything is,
-2 if it could not do its work. Stricter than JSON Schema where that is lenient: 1.0 is no integer,
+Without a file, or for "-", standard input. With --lines each is what -F ndjson writes of one
+snapshot. Says what is wrong on stderr; exit code 1 if anything is, 2 if it could not do its work. Stricter than JSON Schema where that is lenient: 1.0 is no integer,
 a key stands once, NaN is no number, the text is UTF-8 and ends with a newline.
 """
 
