@@ -56,6 +56,9 @@ static void put_frames(struct strbuf *out, const struct process *p, bool numeric
 static void put_kinds(struct strbuf *out, struct strbuf *frames, counter_mask have,
 		      const uint64_t *value)
 {
+	/* First, so that no line lacks its frames. */
+	if (!out->error)
+		out->error = strbuf_error(frames);
 	for (size_t i = 0; i < ARRAY_SIZE(kind); i++) {
 		if (!(have & COUNTER_BIT(kind[i].counter)) || !value[kind[i].counter])
 			continue;
@@ -65,8 +68,6 @@ static void put_kinds(struct strbuf *out, struct strbuf *frames, counter_mask ha
 		strbuf_putu(out, value[kind[i].counter]);
 		strbuf_putc(out, '\n');
 	}
-	if (!out->error)
-		out->error = strbuf_error(frames);
 }
 
 void render_folded(struct strbuf *out, const struct result *r, const struct table_style *style)

@@ -80,9 +80,10 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 
 static void put_line(struct strbuf *out, const struct strbuf *line)
 {
-	strbuf_put(out, line->data, line->len);
+	/* First, so that no part of a line is written. */
 	if (!out->error)
 		out->error = strbuf_error(line);
+	strbuf_put(out, line->data, line->len);
 }
 
 void render_ndjson(struct strbuf *out, const struct result *r)
