@@ -28,6 +28,7 @@ enum column_needs {
 
 struct column {
 	const char *key;
+	const char *json_key; /* the same for machines, with the unit */
 	const char *header;
 	const char *help;
 	enum column_kind kind;
@@ -65,6 +66,8 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 		      size_t *ret_bad_len);
 /* The columns of a table that nobody asked otherwise. */
 void column_list_default(struct column_list *list);
+/* Those that a process has in zmem.snapshot, in that order; command lines only if asked for. */
+void column_list_whole(struct column_list *list);
 /* Union of enum column_needs. */
 unsigned column_list_needs(const struct column_list *list);
 

@@ -73,6 +73,8 @@ struct totals {
 	uint64_t value[COUNTER_COUNT];
 };
 
+/* Whether a process is part of a sum, or another one carries its address space, or it has none. */
+bool totals_counts(const struct process *p);
 /* A figure that no row has, or that pruning left unread (`pruned`), is absent. */
 void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals);
 

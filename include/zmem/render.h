@@ -50,5 +50,17 @@ void render_compare_json(struct strbuf *out, const struct compare_report *r);
 
 /* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
 void render_json(struct strbuf *out, const struct result *r);
+/* A line for each row and one for the snapshot (src/dist/zmem.ndjson.schema.json). */
+void render_ndjson(struct strbuf *out, const struct result *r);
+/*
+ * The rows in exact bytes, or the sums alone (only_total). Of the style columns, header, only_total
+ * and numeric count.
+ */
+void render_csv(struct strbuf *out, const struct result *r, const struct table_style *style);
+/*
+ * The parts of PSS and swap of each row as frames of a flame graph, the rows that are not shown as
+ * one. Of the style only_total and numeric count.
+ */
+void render_folded(struct strbuf *out, const struct result *r, const struct table_style *style);
 
 #endif

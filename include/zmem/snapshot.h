@@ -48,6 +48,8 @@ enum pss_status {
 	PSS_STATUS_COUNT,
 };
 
+/* "bpf", "proc", NULL. */
+const char *origin_name(enum origin origin);
 /* "ok", "skipped", …: the words of the JSON contract. */
 const char *pss_status_name(enum pss_status status);
 /* "kernel", "smaps_rollup", NULL. */

@@ -23,7 +23,8 @@ int help_text(void)
 			 info.argument ? " " : "", info.argument ? info.argument : "");
 		printf("  %-26s %s\n", text, info.help);
 	}
-	printf("\nNot measured is '-' in tables and null in JSON, never 0; pss_status says why.\n"
+	printf("\nNot measured is '-' in tables, null in JSON and empty in CSV, never 0:\n"
+	       "pss_status says why.\n"
 	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user is not there,\n"
 	       "4 compare or --verify found a difference it cannot explain.\n");
 	return message_stdout_done();

@@ -31,7 +31,9 @@ struct entry {
 	int value;		  /* of a SET */
 };
 
-static const char *const format_words[] = {[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json", NULL};
+static const char *const format_words[] = {
+	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json",     [FORMAT_NDJSON] = "ndjson",
+	[FORMAT_CSV] = "csv",	  [FORMAT_FOLDED] = "folded", NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {[PSS_AUTO] = "auto",
@@ -62,7 +64,11 @@ static const struct entry table[] = {
 	{{"filter", 'f', "ERE", "only processes whose name or command line matches"},
 	 STRING,
 	 AT(filter)},
-	{{"format", 'F', "F", "table or json"}, CHOICE, AT(format), format_words},
+	{{"format", 'F', "F",
+	  "table, json, ndjson (a line a process), csv or folded (flame graphs)"},
+	 CHOICE,
+	 AT(format),
+	 format_words},
 	{{"json", 'J', NULL, "the same as -F json"}, SET, AT(format), NULL, FORMAT_JSON},
 	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB"}, FLAG, AT(bytes)},
 	{{"no-header", 'H', NULL, "no header line"}, FLAG, AT(no_header)},

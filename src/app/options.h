@@ -10,6 +10,9 @@
 enum format {
 	FORMAT_TABLE,
 	FORMAT_JSON,
+	FORMAT_NDJSON,
+	FORMAT_CSV,
+	FORMAT_FOLDED,
 };
 
 enum color {

@@ -108,12 +108,29 @@ static int read_pattern(struct session *s, const char *text)
 	return 0;
 }
 
+unsigned request_needs(const struct session *s)
+{
+	/* What has its own keys, not columns. */
+	static const unsigned needs[] = {
+		[FORMAT_TABLE] = 0,
+		[FORMAT_JSON] = NEEDS_USER | NEEDS_CGROUP,
+		[FORMAT_NDJSON] = NEEDS_USER | NEEDS_CGROUP,
+		[FORMAT_CSV] = 0,
+		[FORMAT_FOLDED] = NEEDS_USER | NEEDS_CGROUP,
+	};
+
+	return column_list_needs(&s->columns) | needs[s->options->format];
+}
+
 int request_read(struct session *s)
 {
 	const struct options *o = s->options;
 	int r;
 
-	column_list_default(&s->columns);
+	if (o->format == FORMAT_CSV)
+		column_list_whole(&s->columns);
+	else
+		column_list_default(&s->columns);
 	if (o->columns && (r = read_columns("--columns", o->columns, &s->columns)))
 		return r;
 	r = read_columns("--sort", o->sort ? o->sort : "pss", &s->order.keys);

@@ -7,6 +7,8 @@
 
 /* Fills columns, order and filter of the session. Returns 0, or an exit code after a message. */
 int request_read(struct session *s);
+/* What is shown beyond the counters: of the columns, or of the format (enum column_needs). */
+unsigned request_needs(const struct session *s);
 /* Says which of the pids that were asked for are not there, and sets the exit code. */
 void request_report_missing(struct session *s);
 void request_done(struct session *s);

@@ -201,9 +201,8 @@ static void count_statuses(struct session *s)
 
 static int select_rows(struct session *s)
 {
-	unsigned needs = column_list_needs(&s->columns) | column_list_needs(&s->order.keys);
+	unsigned needs = request_needs(s) | column_list_needs(&s->order.keys);
 	struct collection *c = &s->snapshot.collection;
-	bool json = s->options->format == FORMAT_JSON;
 	int r;
 
 	rows_done(&s->rows);
@@ -223,7 +222,7 @@ static int select_rows(struct session *s)
 		c->filtered -= s->rows.item[i]->kind == PROCESS_USER;
 	/* What rows are sorted by must be there before they are. */
 	needs = column_list_needs(&s->order.keys);
-	if (json || (needs & NEEDS_USER))
+	if (needs & NEEDS_USER)
 		enrich_users(s->users, &s->rows);
 	return needs & NEEDS_CGROUP ? enrich_cgroups(session_pool(s), &s->snapshot, &s->rows) : 0;
 }
@@ -268,8 +267,8 @@ static int make_result(struct session *s, size_t fit, struct result *ret)
 	const struct options *o = s->options;
 	size_t shown = s->rows.count;
 	struct rows visible;
-	unsigned needs = column_list_needs(&s->columns);
-	bool json = o->format == FORMAT_JSON, pruned = o->top && s->pss != PSS_NONE;
+	unsigned needs = request_needs(s);
+	bool pruned = o->top && s->pss != PSS_NONE;
 	int r;
 
 	*ret = (struct result){.snapshot = &s->snapshot, .pss = engine_used(s)};
@@ -285,9 +284,9 @@ static int make_result(struct session *s, size_t fit, struct result *ret)
 	else if (fit && shown > fit && !o->all && !o->top)
 		shown = fit;
 	visible = (struct rows){s->rows.item, shown};
-	if (!json && (needs & NEEDS_USER))
+	if (needs & NEEDS_USER)
 		enrich_users(s->users, &visible);
-	if (json || (needs & NEEDS_CGROUP))
+	if (needs & NEEDS_CGROUP)
 		r = enrich_cgroups(session_pool(s), &s->snapshot, &visible);
 	if (r < 0)
 		return r;

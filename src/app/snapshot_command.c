@@ -32,6 +32,26 @@ static size_t rows_that_fit(const struct session *s, const struct output *out)
 	return out->height > around ? out->height - around : 1;
 }
 
+static void whole_json(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	(void)style;
+	render_json(out, r);
+}
+
+static void lines_of_json(struct strbuf *out, const struct result *r,
+			  const struct table_style *style)
+{
+	(void)style;
+	render_ndjson(out, r);
+}
+
+static void (*const renderer[])(struct strbuf *out, const struct result *r,
+				const struct table_style *style) = {
+	[FORMAT_TABLE] = render_table,	 [FORMAT_JSON] = whole_json,
+	[FORMAT_NDJSON] = lines_of_json, [FORMAT_CSV] = render_csv,
+	[FORMAT_FOLDED] = render_folded,
+};
+
 static void render(const struct session *s, const struct result *result, struct output *out)
 {
 	const struct options *o = s->options;
@@ -46,10 +66,32 @@ static void render(const struct session *s, const struct result *result, struct 
 		.numeric = o->numeric,
 	};
 
-	if (o->format == FORMAT_JSON)
-		render_json(&out->buf, result);
-	else
-		render_table(&out->buf, result, &style);
+	renderer[o->format](&out->buf, result, &style);
+}
+
+/* What has no line in a flame graph, since the format cannot say it: who lacks PSS or swap_pss. */
+static void tell_unfolded(const struct session *s)
+{
+	size_t count[2][PSS_STATUS_COUNT] = {};
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		const struct process *p = s->rows.item[i];
+
+		if (!totals_counts(p))
+			continue;
+		count[0][p->pss_status] += !process_has(p, COUNTER_PSS_ANON);
+		count[1][process_swap_pss_status(p)] += !process_has(p, COUNTER_SWAP_PSS);
+	}
+	for (int what = 0; what < 2; what++) {
+		for (int status = 0; status < PSS_STATUS_COUNT; status++) {
+			if (count[what][status])
+				message_note(s->options->quiet,
+					     "folded: %zu processes have no %s in it: %s",
+					     count[what][status],
+					     what ? "swap" : "anon, file and shmem",
+					     pss_status_name((enum pss_status)status));
+		}
+	}
 }
 
 static void tell_timing(const struct session *s, const struct result *r)
@@ -80,7 +122,8 @@ static int run(struct session *s, struct output *out)
 	size_t len;
 	int r;
 
-	if (!s->options->columns && out->width && out->width < WIDE_ENOUGH && !s->options->wide)
+	if (s->options->format == FORMAT_TABLE && !s->options->columns && out->width &&
+	    out->width < WIDE_ENOUGH && !s->options->wide)
 		column_list_parse(&s->columns, NARROW_COLUMNS, &bad, &len);
 	r = session_collect(s, rows_that_fit(s, out), &result);
 	if (r)
@@ -89,6 +132,8 @@ static int run(struct session *s, struct output *out)
 	render(s, &result, out);
 	r = output_finish(out);
 	s->phase_us[PHASE_RENDER] = session_now_us() - start;
+	if (s->options->format == FORMAT_FOLDED)
+		tell_unfolded(s);
 	if (s->options->timing)
 		tell_timing(s, &result);
 	return r ? r : s->exit_code;

@@ -27,6 +27,9 @@ TEXT_OF(container, p->container)
 TEXT_OF(cgroup, p->cgroup)
 TEXT_OF(pss_source, pss_source_name(p->pss_source))
 TEXT_OF(pss_status, pss_status_name(p->pss_status))
+TEXT_OF(swap_pss_status, pss_status_name(process_swap_pss_status(p)))
+TEXT_OF(counters_source, origin_name(p->counters_source))
+TEXT_OF(mm_owner, p->mm_owner ? "true" : "false")
 
 #define NUMBER_OF(key, expression, known)                                                          \
 	static bool number_##key(const struct snapshot *s, const struct process *p, int64_t *ret)  \
@@ -45,14 +48,17 @@ NUMBER_OF(start, s->host.boot_ms + p->start_ns / NS_PER_MS, s->host.boot_ms)
 NUMBER_OF(oom_score_adj, p->oom_score_adj, true)
 NUMBER_OF(mm_id, p->mm_id, p->mm_id)
 
-#define NUMBER(key_, header_, kind_, help_)                                                        \
+#define NUMBER_AS(key_, json_key_, header_, kind_, help_)                                          \
 	static const struct column column_##key_ = {.key = #key_,                                  \
+						    .json_key = json_key_,                         \
 						    .header = header_,                             \
 						    .help = help_,                                 \
 						    .kind = kind_,                                 \
 						    .number = number_##key_}
+#define NUMBER(key_, header_, kind_, help_) NUMBER_AS(key_, #key_, header_, kind_, help_)
 #define TEXT(key_, header_, needs_, help_)                                                         \
 	static const struct column column_##key_ = {.key = #key_,                                  \
+						    .json_key = #key_,                             \
 						    .header = header_,                             \
 						    .help = help_,                                 \
 						    .kind = COLUMN_TEXT,                           \
@@ -70,16 +76,20 @@ TEXT(unit, "UNIT", NEEDS_CGROUP, "systemd unit");
 TEXT(container, "CONTAINER", NEEDS_CGROUP, "id or name of the container");
 TEXT(cgroup, "CGROUP", NEEDS_CGROUP, "path of the memory cgroup");
 NUMBER(threads, "THREADS", COLUMN_NUMBER, "threads, exiting ones included");
-NUMBER(start, "START", COLUMN_TIME, "when the process started");
+NUMBER_AS(start, "start_time_ms", "START", COLUMN_TIME, "when the process started");
 NUMBER(oom_score_adj, "OOM_SCORE_ADJ", COLUMN_NUMBER,
        "how willingly the kernel kills it, from -1000 (never) to 1000");
 TEXT(pss_source, "PSS_SOURCE", 0, "where PSS came from: kernel or smaps_rollup");
 TEXT(pss_status, "PSS_STATUS", 0, "ok, or why there is no PSS");
+TEXT(swap_pss_status, "SWAP_PSS_STATUS", 0, "ok, or why there is no swap_pss");
+TEXT(counters_source, "COUNTERS_SOURCE", 0, "where the counters came from: bpf or proc");
 NUMBER(mm_id, "MM_ID", COLUMN_NUMBER, "the same for processes that share an address space");
+TEXT(mm_owner, "MM_OWNER", 0, "true for the one of them that carries it in totals");
 
 /* A share of all RAM. */
 static const struct column column_pss_percent = {
 	.key = "%pss",
+	.json_key = "%pss",
 	.header = "%PSS",
 	.help = "pss as a share of all RAM",
 	.kind = COLUMN_PERCENT,
@@ -92,6 +102,7 @@ static const struct column column_pss_percent = {
  */
 static const struct column column_swap_percent = {
 	.key = "%swap",
+	.json_key = "%swap",
 	.header = "%SWAP",
 	.help = "swap as a share of all swap space",
 	.kind = COLUMN_PERCENT,
@@ -100,6 +111,7 @@ static const struct column column_swap_percent = {
 
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
 	static const struct column column_##key_ = {.key = #key_,                                  \
+						    .json_key = #key_ "_bytes",                    \
 						    .header = header_,                             \
 						    .help = help_,                                 \
 						    .kind = COLUMN_COUNTER,                        \
@@ -108,15 +120,30 @@ static const struct column column_swap_percent = {
 #undef ZMEM_COUNTER
 
 const struct column *const column_table[] = {
-	&column_pid,	       &column_ppid,	     &column_user,	 &column_uid,
-	&column_comm,	       &column_name,	     &column_cmdline,	 &column_unit,
-	&column_container,     &column_cgroup,	     &column_threads,	 &column_start,
+	&column_pid,
+	&column_ppid,
+	&column_user,
+	&column_uid,
+	&column_comm,
+	&column_name,
+	&column_cmdline,
+	&column_unit,
+	&column_container,
+	&column_cgroup,
+	&column_threads,
+	&column_start,
 	&column_oom_score_adj,
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_,
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER
-	&column_pss_percent,   &column_swap_percent, &column_pss_source, &column_pss_status,
+	&column_pss_percent,
+	&column_swap_percent,
+	&column_pss_source,
+	&column_pss_status,
 	&column_mm_id,
+	&column_mm_owner,
+	&column_counters_source,
+	&column_swap_pss_status,
 };
 const size_t column_count = ARRAY_SIZE(column_table);
 
@@ -201,6 +228,24 @@ void column_list_default(struct column_list *list)
 	static const struct column *const columns[] = {
 		&column_pid, &column_user,     &column_swap,	 &column_uss,	    &column_pss,
 		&column_rss, &column_rss_anon, &column_rss_file, &column_rss_shmem, &column_name,
+	};
+
+	*list = (struct column_list){.count = ARRAY_SIZE(columns)};
+	memcpy(list->item, columns, sizeof(columns));
+}
+
+void column_list_whole(struct column_list *list)
+{
+	static const struct column *const columns[] = {
+		&column_pid,	    &column_ppid,	&column_uid,
+		&column_user,	    &column_comm,	&column_name,
+		&column_start,	    &column_threads,	&column_oom_score_adj,
+		&column_cgroup,	    &column_unit,	&column_container,
+		&column_mm_id,	    &column_mm_owner,	&column_counters_source,
+		&column_pss_source, &column_pss_status, &column_swap_pss_status,
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_,
+#include "zmem/counters.def"
+#undef ZMEM_COUNTER
 	};
 
 	*list = (struct column_list){.count = ARRAY_SIZE(columns)};

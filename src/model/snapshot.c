@@ -33,6 +33,19 @@ const char *pss_status_name(enum pss_status status)
 	return names[status];
 }
 
+const char *origin_name(enum origin origin)
+{
+	switch (origin) {
+	case FROM_BPF:
+		return "bpf";
+	case FROM_PROC:
+		return "proc";
+	case FROM_NOWHERE:
+		break;
+	}
+	return NULL;
+}
+
 const char *pss_source_name(enum pss_source source)
 {
 	switch (source) {

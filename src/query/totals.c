@@ -3,7 +3,7 @@
 #include "zmem/query.h"
 
 /* Of those who share an address space one carries it; what has no memory adds none. */
-static bool is_counted(const struct process *p)
+bool totals_counts(const struct process *p)
 {
 	return p->kind == PROCESS_USER && (p->mm_owner || !p->mm_id);
 }
@@ -21,7 +21,7 @@ void totals_sum(struct process *const *rows, size_t count, bool pruned, struct t
 	for (size_t i = 0; i < count; i++) {
 		const struct process *p = rows[i];
 
-		if (!is_counted(p))
+		if (!totals_counts(p))
 			continue;
 		some |= p->have;
 		all &= p->have;

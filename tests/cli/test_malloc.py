@@ -230,6 +230,8 @@ def main():
         check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3"), None)
         check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
         check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
+        for name in ("ndjson", "csv", "folded"):
+            check(machine, name, ("-F", name) + some, None)
         check(machine, "doctor", ("doctor",), None, step=101)
         check(machine, "compare, json", ("compare", "--json") + some, None)
         check_output(machine, pids)

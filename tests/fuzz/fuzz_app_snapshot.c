@@ -134,6 +134,63 @@ static void check_json(const struct result *r)
 	strbuf_done(&out);
 }
 
+/* Lines that are documents, short enough, the rows' and one more. */
+static void check_ndjson(const struct result *r)
+{
+	struct strbuf out = {};
+	size_t lines = 0;
+
+	render_ndjson(&out, r);
+	FUZZ_CHECK(!strbuf_error(&out));
+	for (size_t at = 0, len; at < out.len; at += len, lines++) {
+		const char *end = memchr(out.data + at, '\n', out.len - at);
+
+		FUZZ_CHECK(end);
+		len = (size_t)(end - out.data) + 1 - at;
+		FUZZ_CHECK(len < 4096);
+		json_read_document(out.data + at, len);
+	}
+	FUZZ_CHECK(lines == r->row_count + 1);
+	strbuf_done(&out);
+}
+
+/* A record a line, whatever the names are; quotes come in pairs. */
+static void check_csv(const struct result *r, const struct table_style *style)
+{
+	const struct table_style plain = {.header = style->header};
+	struct strbuf out = {};
+	size_t rows = style->only_total ? 1 : style->columns->count ? r->row_count : 0, quotes = 0;
+
+	render_csv(&out, r, style);
+	FUZZ_CHECK(!strbuf_error(&out));
+	if (rows && (style->columns->count || style->only_total))
+		check_lines(&out, &plain, (style->header ? 1 : 0) + rows);
+	for (size_t i = 0; i < out.len; i++)
+		quotes += out.data[i] == '"';
+	FUZZ_CHECK(quotes % 2 == 0);
+	strbuf_done(&out);
+}
+
+/* Five frames or two, and a figure. */
+static void check_folded(const struct result *r, const struct table_style *style)
+{
+	struct strbuf out = {};
+	size_t semicolons = 0, blanks = 0;
+
+	render_folded(&out, r, style);
+	FUZZ_CHECK(!strbuf_error(&out));
+	for (size_t i = 0; i < out.len; i++) {
+		semicolons += out.data[i] == ';';
+		blanks += out.data[i] == ' ';
+		if (out.data[i] != '\n')
+			continue;
+		FUZZ_CHECK(blanks == 1 && (semicolons == 4 || semicolons == 1));
+		semicolons = blanks = 0;
+	}
+	FUZZ_CHECK(semicolons == 0 && blanks == 0);
+	strbuf_done(&out);
+}
+
 static void check_table(const struct result *r, const struct table_style *style)
 {
 	size_t others = r->others_count && !style->only_total;
@@ -153,6 +210,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct order order = {};
 	struct column_list columns = {};
 	struct filter filter = {};
+	struct table_style style;
 	struct config c;
 	struct result r = {.snapshot = &s, .pss = PSS_ENGINE_KERNEL};
 	uid_t root = 0;
@@ -176,14 +234,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	totals_sum(rows.item, rows.count, c.flags & CONFIG_PRUNED, &r.totals);
 	check_totals(rows.item + r.row_count, r.others_count, &r.others);
 	check_totals(rows.item, rows.count, &r.totals);
+	style = (struct table_style){.columns = &columns,
+				     .bytes = c.flags & CONFIG_BYTES,
+				     .header = c.flags & CONFIG_HEADER,
+				     .only_total = c.flags & CONFIG_ONLY_TOTAL,
+				     .color = c.flags & CONFIG_COLOR,
+				     .wide = c.flags & CONFIG_WIDE,
+				     .numeric = c.flags & CONFIG_NUMERIC,
+				     .width = c.width};
 	check_json(&r);
-	check_table(&r, &(struct table_style){.columns = &columns,
-					      .bytes = c.flags & CONFIG_BYTES,
-					      .header = c.flags & CONFIG_HEADER,
-					      .only_total = c.flags & CONFIG_ONLY_TOTAL,
-					      .color = c.flags & CONFIG_COLOR,
-					      .wide = c.flags & CONFIG_WIDE,
-					      .numeric = c.flags & CONFIG_NUMERIC,
-					      .width = c.width});
+	check_ndjson(&r);
+	check_csv(&r, &style);
+	check_folded(&r, &style);
+	check_table(&r, &style);
 	return 0;
 }

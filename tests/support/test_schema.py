@@ -199,10 +199,66 @@ def check_schema(report, kind, changes):
     return data
 
 
+# What the schema of lines takes over from that of the document, word for word.
+SHARED = ("source", "collection", "totals")
+LINE_CHANGES = [
+    ("line of no type", 0, ("type",), "other"),
+    ("process as a snapshot", 0, ("type",), "snapshot"),
+    ("host of a process as an object", 0, ("host",), {}),
+    ("long host", 0, ("host",), "x" * 65),
+    ("null timestamp_ms of a process", 0, ("timestamp_ms",), None),
+    ("unknown key in a line", 0, ("extra",), 1),
+    ("float in a line", 0, ("rss_bytes",), 0.5),
+    ("snapshot as a process", -1, ("type",), "process"),
+    ("other schema in a line", -1, ("schema",), "zmem.snapshot"),
+    ("other version in a line", -1, ("schema_version",), "1.1"),
+    ("complete as a string in a line", -1, ("complete",), "true"),
+    ("unknown key in totals of a line", -1, ("totals", "extra"), 1),
+    ("processes in a line", -1, ("processes",), []),
+]
+
+
+def check_lines(report):
+    """The schema of the lines of -F ndjson."""
+    check = validate_json.validator(validate_json.path_of("zmem.ndjson"))
+    golden = sorted(glob.glob(os.path.join(GOLDEN, "ndjson_*.txt")))
+    report.check("golden lines", "" if golden else "there are none in " + GOLDEN)
+    for path in golden:
+        report.check("accepts " + os.path.basename(path),
+                     "; ".join(validate_json.line_problems(check, read(path))))
+    lines = read(os.path.join(GOLDEN, "ndjson_ordinary.txt")).splitlines(True)
+    for at in (0, -1):
+        good = validate_json.parse(lines[at])
+        for path in paths_of_keys(good):
+            broken = changed(good, path, GONE)
+            report.check("rejects a line %s without %s" % (good["type"], ".".join(map(str, path))),
+                         "" if validate_json.problems(check, broken) else "was accepted")
+    for name, at, path, value in LINE_CHANGES:
+        broken = changed(validate_json.parse(lines[at]), path, value)
+        report.check("rejects " + name,
+                     "" if validate_json.problems(check, broken) else "was accepted")
+    for name, data in (("no snapshot", lines[0]), ("two snapshots", lines[-1] * 2),
+                       ("a process behind the snapshot", lines[-1] + lines[0]),
+                       ("a long line", lines[0][:-1] + b" " * 4096 + b"\n" + lines[-1])):
+        report.check("rejects " + name,
+                     "" if validate_json.line_problems(check, data) else "was accepted")
+    document = validate_json.validator(validate_json.path_of("zmem.snapshot")).schema
+    for key in SHARED:
+        report.check("one schema of " + key, "" if check.schema["definitions"][key] ==
+                     document["properties"][key] else "the two differ")
+    ours = dict(check.schema["definitions"]["process"]["properties"])
+    for key in ("type", "timestamp_ms", "host"):
+        ours.pop(key)
+    report.check("one list of the keys of a process",
+                 "" if ours == document["definitions"]["process"]["properties"]
+                 else "the two differ")
+
+
 def main():
     report = Report()
     data = check_schema(report, "snapshot", CHANGES)
     check_schema(report, "compare", COMPARE_CHANGES)
+    check_lines(report)
     for name, change in BROKEN_TEXTS:
         broken = change(data)
         report.check("rejects " + name,

@@ -3,10 +3,10 @@
 """Reads JSON documents and validates them against the schemas that ship with the program, each
 against the one that it names.
 
-    validate_json.py [--schema FILE] [FILE...]
+    validate_json.py [--schema FILE | --lines] [FILE...]
 
-Without a file, or for "-", standard input. Says what is wrong on stderr; exit code 1 if anything is,
-2 if it could not do its work. Stricter than JSON Schema where that is lenient: 1.0 is no integer,
+Without a file, or for "-", standard input. With --lines each is what -F ndjson writes of one
+snapshot. Says what is wrong on stderr; exit code 1 if anything is, 2 if it could not do its work. Stricter than JSON Schema where that is lenient: 1.0 is no integer,
 a key stands once, NaN is no number, the text is UTF-8 and ends with a newline.
 """
 
@@ -64,6 +64,24 @@ def problems(check, document):
             for error in errors]
 
 
+def line_problems(check, data):
+    """Likewise with the lines of one snapshot (bytes), which is the last of them."""
+    found, types = [], []
+    for number, line in enumerate(data.splitlines(True), 1):
+        try:
+            document = parse(line)
+            wrong = problems(check, document)
+            types.append(document.get("type") if isinstance(document, dict) else None)
+        except ValueError as error:
+            wrong = [str(error)]
+        if len(line) >= 4096:
+            wrong.append("%d bytes long" % len(line))
+        found += ["line %d: %s" % (number, problem) for problem in wrong]
+    if types[-1:] != ["snapshot"] or types.count("snapshot") != 1:
+        found.append("one snapshot, and as the last line, is not there")
+    return found
+
+
 def schema_of(document):
     """The file of the schema that a document names. Raises ValueError."""
     name = document.get("schema") if isinstance(document, dict) else None
@@ -75,6 +93,7 @@ def schema_of(document):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--schema")
+    parser.add_argument("--lines", action="store_true")
     parser.add_argument("file", nargs="*", default=["-"])
     args = parser.parse_args()
     failed = False
@@ -89,8 +108,11 @@ def main():
             print("%s: %s" % (name, error.strerror), file=sys.stderr)
             return 2
         try:
-            document = parse(data)
-            found = problems(validator(args.schema or schema_of(document)), document)
+            if args.lines:
+                found = line_problems(validator(path_of("zmem.ndjson")), data)
+            else:
+                document = parse(data)
+                found = problems(validator(args.schema or schema_of(document)), document)
         except (OSError, jsonschema.SchemaError) as error:
             print("%s: %s" % (args.schema, error), file=sys.stderr)
             return 2

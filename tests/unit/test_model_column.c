@@ -61,6 +61,7 @@ static void test_table(void **state)
 		all.item[i] = c;
 		assert_non_null(c->header);
 		assert_non_null(c->help);
+		assert_non_null(c->json_key);
 		assert_int_equal(c->text != NULL, c->kind == COLUMN_TEXT);
 		assert_int_equal(c->number != NULL,
 				 c->kind == COLUMN_NUMBER || c->kind == COLUMN_TIME);
@@ -72,7 +73,8 @@ static void test_table(void **state)
 	assert_list(&all, "pid ppid user uid comm name cmdline unit container cgroup threads start "
 			  "oom_score_adj swap swap_pss swap_shmem uss pss pss_anon pss_file "
 			  "pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem vsize locked "
-			  "pinned pgtables hugetlb thp %pss %swap pss_source pss_status mm_id");
+			  "pinned pgtables hugetlb thp %pss %swap pss_source pss_status mm_id "
+			  "mm_owner counters_source swap_pss_status");
 }
 
 static void test_find(void **state)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * RFC 4180, but for the end of lines, which is a newline alone: all that read CSV take it, and cut,
+ * sort, awk and join would leave a carriage return in the last column. A record is a line, since
+ * whatever could break one or steer a terminal becomes U+FFFD, as bytes that are no UTF-8 do.
+ * Nothing between two commas is what was not measured, "" a text that is empty.
+ */
+#include "zmem/render.h"
+
+#include "render/format.h"
+#include "render/json_writer.h"
+#include "render/text_map.h"
+
+static const char *map_char(uint32_t c)
+{
+	if (c == '"')
+		return "\"\"";
+	return text_safe(c) ? NULL : TEXT_REPLACEMENT;
+}
+
+static bool needs_quotes(const char *s)
+{
+	size_t len = strlen(s);
+
+	return !len || s[0] == ' ' || s[len - 1] == ' ' || strpbrk(s, ",\"");
+}
+
+static void put_text(struct strbuf *out, const char *s)
+{
+	bool quoted = needs_quotes(s);
+
+	if (quoted)
+		strbuf_putc(out, '"');
+	text_put_mapped(out, s, map_char);
+	if (quoted)
+		strbuf_putc(out, '"');
+}
+
+/* Counters and percentages, of a process or of a sum. */
+static void put_bytes(struct strbuf *out, const struct snapshot *s, const struct column *c,
+		      uint64_t bytes)
+{
+	char buf[FORMAT_MAX];
+	double percent;
+
+	if (c->kind == COLUMN_COUNTER && bytes <= JSON_INTEGER_MAX)
+		strbuf_putu(out, bytes);
+	else if (c->kind == COLUMN_PERCENT && column_percent(s, c, bytes, &percent))
+		strbuf_put(out, buf, format_percent(buf, percent));
+}
+
+static void put_cell(struct strbuf *out, const struct snapshot *s, const struct column *c,
+		     const struct process *p, bool numeric)
+{
+	const char *text;
+	int64_t v;
+
+	switch (c->kind) {
+	case COLUMN_COUNTER:
+	case COLUMN_PERCENT:
+		if (process_has(p, c->counter))
+			put_bytes(out, s, c, p->value[c->counter]);
+		break;
+	case COLUMN_NUMBER:
+	case COLUMN_TIME:
+		if (c->number(s, p, &v))
+			strbuf_puti(out, v);
+		break;
+	case COLUMN_TEXT:
+		text = c->text(p);
+		if (numeric && (c->needs & NEEDS_USER))
+			strbuf_putu(out, p->uid);
+		else if (text)
+			put_text(out, text);
+		break;
+	}
+}
+
+static bool has_sum(const struct column *c)
+{
+	return c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT;
+}
+
+/* What JSON has in "totals", of the columns that were asked for. */
+static void put_totals(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	const struct column_list *l = style->columns;
+	const struct totals *t = &r->totals;
+
+	for (size_t i = 0; style->header && i < l->count; i++) {
+		if (has_sum(l->item[i]))
+			strbuf_printf(out, "%s,", l->item[i]->json_key);
+	}
+	if (style->header)
+		strbuf_puts(out, "processes,pss_missing_processes\n");
+	for (size_t i = 0; i < l->count; i++) {
+		const struct column *c = l->item[i];
+
+		if (!has_sum(c))
+			continue;
+		if (t->have & COUNTER_BIT(c->counter))
+			put_bytes(out, r->snapshot, c, t->value[c->counter]);
+		strbuf_putc(out, ',');
+	}
+	strbuf_printf(out, "%zu,%zu\n", t->processes, t->pss_missing);
+}
+
+void render_csv(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	const struct column_list *l = style->columns;
+
+	if (style->only_total) {
+		put_totals(out, r, style);
+		return;
+	}
+	for (size_t i = 0; style->header && i < l->count; i++) {
+		strbuf_puts(out, l->item[i]->json_key);
+		strbuf_putc(out, i + 1 < l->count ? ',' : '\n');
+	}
+	for (size_t row = 0; row < r->row_count; row++) {
+		for (size_t i = 0; i < l->count; i++) {
+			put_cell(out, r->snapshot, l->item[i], r->rows[row], style->numeric);
+			strbuf_putc(out, i + 1 < l->count ? ',' : '\n');
+		}
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The keys of a process and of sums, for every document and line that has them. */
+#ifndef ZMEM_RENDER_JSON_PROCESS_H
+#define ZMEM_RENDER_JSON_PROCESS_H
+
+#include "render/json_writer.h"
+#include "zmem/query.h"
+
+/* What strings may take between their quotes, encoded; the hex forms: bytes of the text. */
+struct json_limits {
+	size_t user;
+	size_t name;
+	size_t name_hex;
+	size_t cmdline;
+	size_t cmdline_hex;
+	size_t cgroup;
+	size_t unit;
+	size_t container;
+};
+
+/* The caps of the contract; what it caps not has no limit. */
+extern const struct json_limits json_limits_usual;
+
+/* A figure, null if it is not known. */
+void json_known(struct json_writer *w, bool known, uint64_t v);
+/* The keys of a process, in an object that is open. */
+void json_process_keys(struct json_writer *w, const struct process *p, uint64_t boot_ms,
+		       const struct json_limits *max);
+/* "totals":{…} */
+void json_totals(struct json_writer *w, const struct totals *t);
+
+#endif

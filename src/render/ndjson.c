@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A line for each process and one for the snapshot, which is the last and says whether all were
+ * told; src/dist/zmem.ndjson.schema.json says the same for machines. The keys are those of
+ * zmem.snapshot. Each line is shorter than what a pipe takes in one piece (PIPE_BUF), so that
+ * writers do not mix: where a line would be longer, its texts are cut shorter than usual.
+ */
+#include "zmem/render.h"
+
+#include "base/cleanup.h"
+#include "render/format.h"
+#include "render/json_process.h"
+#include "render/json_snapshot.h"
+
+#define LINE_MAX_BYTES 4095 /* with its newline */
+#define HOST_MAX       64
+#define REASON_MAX     256
+
+/* No line is longer than what a process takes with these and the largest figures. */
+static const struct json_limits limits_short = {
+	.user = 64,
+	.name = 255,
+	.name_hex = 64,
+	.cmdline = 512,
+	.cmdline_hex = 64,
+	.cgroup = 255,
+	.unit = 255,
+	.container = 64,
+};
+
+static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
+{
+	json_begin(w, '{');
+	JSON_KEY(w, "type");
+	json_string(w, type);
+	JSON_KEY(w, "timestamp_ms");
+	json_i64(w, s->time_ms);
+	JSON_KEY(w, "host");
+	json_string_max(w, s->host.name, HOST_MAX);
+}
+
+static void make_process(struct strbuf *line, const struct snapshot *s, const struct process *p,
+			 const struct json_limits *max)
+{
+	struct json_writer w = {.out = line};
+
+	strbuf_clear(line);
+	begin_line(&w, "process", s);
+	json_process_keys(&w, p, s->host.boot_ms, max);
+	json_end(&w, '}');
+	strbuf_putc(line, '\n');
+}
+
+static void make_snapshot(struct strbuf *line, const struct result *r, bool with_zram)
+{
+	const struct snapshot *s = r->snapshot;
+	struct json_writer writer = {.out = line}, *w = &writer;
+	char time[FORMAT_MAX + 1];
+
+	strbuf_clear(line);
+	begin_line(w, "snapshot", s);
+	JSON_KEY(w, "schema");
+	json_string(w, "zmem.ndjson");
+	JSON_KEY(w, "schema_version");
+	json_string(w, "1.0");
+	JSON_KEY(w, "timestamp");
+	time[format_time(time, s->time_ms, TIME_JSON)] = '\0';
+	json_string(w, time);
+	JSON_KEY(w, "boot_id");
+	json_string(w, *s->host.boot_id ? s->host.boot_id : NULL);
+	JSON_KEY(w, "complete");
+	json_bool(w, s->collection.complete);
+	json_source(w, r, REASON_MAX);
+	json_collection(w, &s->collection);
+	json_system(w, r, with_zram);
+	json_totals(w, &r->totals);
+	json_end(w, '}');
+	strbuf_putc(line, '\n');
+}
+
+static void put_line(struct strbuf *out, const struct strbuf *line)
+{
+	/* First, so that no part of a line is written. */
+	if (!out->error)
+		out->error = strbuf_error(line);
+	strbuf_put(out, line->data, line->len);
+}
+
+void render_ndjson(struct strbuf *out, const struct result *r)
+{
+	cleanup(strbuf_done) struct strbuf line = {};
+
+	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
+		make_process(&line, r->snapshot, r->rows[i], &json_limits_usual);
+		if (line.len > LINE_MAX_BYTES)
+			make_process(&line, r->snapshot, r->rows[i], &limits_short);
+		put_line(out, &line);
+	}
+	make_snapshot(&line, r, true);
+	if (line.len > LINE_MAX_BYTES)
+		make_snapshot(&line, r, false);
+	put_line(out, &line);
+}

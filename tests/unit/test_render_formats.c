@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* csv, ndjson and folded: to the byte, hostile names, lines that must not grow, sums. */
+#include "golden.h"
+#include "sample.h"
+
+#include <errno.h>
+
+#include "base/utf8.h"
+#include "render/text.h"
+#include "zmem/render.h"
+
+static void as_ndjson(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	(void)style;
+	render_ndjson(out, r);
+}
+
+typedef void renderer(struct strbuf *out, const struct result *r, const struct table_style *style);
+
+static const struct {
+	const char *name;
+	renderer *render;
+} format[] = {{"csv", render_csv}, {"ndjson", as_ndjson}, {"folded", render_folded}};
+
+static void check_golden(const char *name, const struct sample *s, struct table_style style)
+{
+	struct column_list whole;
+
+	column_list_whole(&whole);
+	style.columns = style.columns ? style.columns : &whole;
+	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0};
+		char path[64];
+
+		format[i].render(&out, &s->result, &style);
+		/* Nothing to draw is no file, and no hole in the tests. */
+		if (!out.len) {
+			assert_ptr_equal(format[i].render, render_folded);
+			assert_true(strcmp(name, "bare") == 0 || strcmp(name, "empty") == 0);
+			continue;
+		}
+		snprintf(path, sizeof(path), "%s_%s.txt", format[i].name, name);
+		golden_check(path, &out);
+	}
+}
+
+static void test_ordinary(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_golden("ordinary", &s, (struct table_style){.header = true});
+}
+
+static void test_hostile(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_hostile(&s);
+	check_golden("hostile", &s, (struct table_style){.header = true});
+}
+
+static void test_bare(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_bare(&s);
+	check_golden("bare", &s, (struct table_style){.header = true});
+}
+
+static void test_empty(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	sample_finish(&s, 0);
+	check_golden("empty", &s, (struct table_style){.header = true});
+}
+
+/* Two of four rows shown. */
+static void test_others(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	sample_finish(&s, 2);
+	check_golden("others", &s, (struct table_style){.numeric = true});
+}
+
+static void test_total(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	sample_finish(&s, 0);
+	check_golden("total", &s, (struct table_style){.header = true, .only_total = true});
+}
+
+/* A csv of one process whose command line is `text`: the last column. */
+static void assert_csv(const char *text, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, line = {0};
+	struct column_list columns = {0};
+	struct sample s;
+	const char *bad;
+	size_t len;
+
+	assert_int_equal(column_list_parse(&columns, "pid,start,%pss,cmdline", &bad, &len), 0);
+	sample_init(&s);
+	sample_add(&s, 7, 0, "root", "x")->cmdline = text;
+	sample_finish(&s, 1);
+	render_csv(&out, &s.result, &(struct table_style){.columns = &columns, .header = true});
+	strbuf_printf(&line, "pid,start_time_ms,%%pss,cmdline\n7,1767139210500,,%s\n", want);
+	assert_string_equal(strbuf_str(&out), strbuf_str(&line));
+}
+
+static void test_csv_quotes(void **state)
+{
+	(void)state;
+	assert_csv(NULL, "");
+	assert_csv("", "\"\"");
+	assert_csv("plain", "plain");
+	assert_csv("in side", "in side");
+	assert_csv(" before", "\" before\"");
+	assert_csv("after ", "\"after \"");
+	assert_csv("a,b", "\"a,b\"");
+	assert_csv("a\"b", "\"a\"\"b\"");
+	assert_csv("\"", "\"\"\"\"");
+	assert_csv("\\x2d;'", "\\x2d;'");
+	assert_csv("a\r\nb", "a\xef\xbf\xbd\xef\xbf\xbd"
+			     "b");
+	assert_csv("\xff,\xe2\x80\xae", "\"\xef\xbf\xbd,\xef\xbf\xbd\"");
+	assert_csv("\xe6\xbc\xa2", "\xe6\xbc\xa2");
+}
+
+/* As in JSON: more than 2^53 - 1 is no data. */
+static void test_csv_beyond(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct column_list columns = {0};
+	struct sample s;
+	struct process *p;
+	const char *bad;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(column_list_parse(&columns, "rss,vsize,locked", &bad, &len), 0);
+	sample_init(&s);
+	p = sample_add(&s, 1, 0, "root", "big");
+	process_set(p, COUNTER_RSS, UINT64_C(9007199254740991));
+	process_set(p, COUNTER_VSIZE, UINT64_C(9007199254740992));
+	sample_finish(&s, 1);
+	render_csv(&out, &s.result, &(struct table_style){.columns = &columns});
+	assert_string_equal(strbuf_str(&out), "9007199254740991,,\n");
+}
+
+/* Nothing but printable characters and newlines, each line whole. */
+static void assert_harmless(struct strbuf *out, size_t lines)
+{
+	const char *text = strbuf_str(out);
+
+	assert_int_equal(strbuf_error(out), 0);
+	for (size_t i = 0; i < out->len;) {
+		uint32_t c;
+		size_t n = utf8_decode(text + i, out->len - i, &c);
+
+		assert_true(n && (c == '\n' || text_safe(c)));
+		lines -= c == '\n';
+		i += n;
+	}
+	assert_int_equal(lines, 0);
+}
+
+static void test_harmless(void **state)
+{
+	struct column_list columns;
+	struct sample s;
+
+	(void)state;
+	sample_hostile(&s);
+	column_list_whole(&columns);
+	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0};
+		const struct table_style style = {.columns = &columns};
+		size_t rows = s.result.row_count;
+
+		format[i].render(&out, &s.result, &style);
+		/* anon, file and shmem of each */
+		assert_harmless(&out, format[i].render == as_ndjson	  ? rows + 1
+				      : format[i].render == render_folded ? rows * 3
+									  : rows);
+	}
+}
+
+/* Four semicolons and one blank in each line, whatever the names are. */
+static void test_folded_frames(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+	struct process *p;
+	char *line, *rest;
+
+	(void)state;
+	sample_hostile(&s);
+	p = sample_add(&s, 99, 5, "a;b 1", "x; 12\xc2\xa0\xe3\x80\x80");
+	sample_counters(p, 8 * KIB, 4 * KIB);
+	sample_pss(p, PSS_FROM_ROLLUP);
+	p->unit = ";;\n 5\n";
+	sample_finish(&s, s.snapshot.count);
+	render_folded(&out, &s.result, &(struct table_style){0});
+	assert_non_null(strstr(strbuf_str(&out), "\na:b_1;::__5_;x:_12__;99;anon 4096\n"));
+	assert_non_null(strstr(strbuf_str(&out), "\na:b_1;::__5_;x:_12__;99;swap 2048\n"));
+	rest = (char *)(uintptr_t)strbuf_str(&out);
+	while ((line = strtok_r(rest, "\n", &rest))) {
+		size_t semicolons = 0;
+
+		for (const char *c = line; *c; c++)
+			semicolons += *c == ';';
+		assert_int_equal(semicolons, 4);
+		assert_ptr_equal(strchr(line, ' '), strrchr(line, ' '));
+		assert_null(strstr(line, ";;"));
+	}
+}
+
+/* What folded has of a kind. */
+static uint64_t sum_of(const char *text, const char *kind)
+{
+	uint64_t sum = 0;
+
+	for (const char *at = text; (at = strstr(at, kind)); at += strlen(kind))
+		sum += strtoull(at + strlen(kind), NULL, 10);
+	return sum;
+}
+
+static void test_folded_sums(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	for (size_t shown = 0; shown <= 4; shown++) {
+		for (int total = 0; total < 2; total++) {
+			cleanup(strbuf_done) struct strbuf out = {0};
+			const struct table_style style = {.only_total = total};
+			const struct totals *t = &s.result.totals;
+			const char *text;
+
+			sample_finish(&s, shown);
+			render_folded(&out, &s.result, &style);
+			text = strbuf_str(&out);
+			assert_int_equal(sum_of(text, ";anon "), t->value[COUNTER_PSS_ANON]);
+			assert_int_equal(sum_of(text, ";file "), t->value[COUNTER_PSS_FILE]);
+			assert_int_equal(sum_of(text, ";shmem "), t->value[COUNTER_PSS_SHMEM]);
+			assert_int_equal(sum_of(text, ";swap "), t->value[COUNTER_SWAP_PSS]);
+			assert_true(t->value[COUNTER_SWAP_PSS] > 0);
+		}
+	}
+}
+
+/* The longest texts that can be, of what takes most room, and the largest figures. */
+static void make_longest(struct sample *s, struct strbuf *text, char c)
+{
+	struct process *p;
+
+	strbuf_fill(text, c, 2000);
+	strbuf_puts(text, "\xff");
+	sample_init(s);
+	p = sample_add(s, 4194304, 4294967294, strbuf_str(text), strbuf_str(text));
+	p->ppid = 4194304;
+	p->cmdline = p->cgroup = p->unit = p->container = p->name;
+	p->start_ns = 0;
+	p->threads = UINT32_MAX;
+	p->oom_score_adj = -1000;
+	p->mm_id = UINT32_MAX;
+	p->pss_status = PSS_KERNEL_THREAD;
+	p->pss_source = PSS_FROM_ROLLUP;
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		process_set(p, (enum counter)i, UINT64_C(9007199254740991));
+	s->snapshot.host.boot_ms = UINT64_C(9007199254740991);
+	s->snapshot.time_ms = INT64_C(9007199254740991);
+	memset(s->snapshot.host.name, c, sizeof(s->snapshot.host.name) - 1);
+	s->snapshot.fallback_reason = s->snapshot.pss_fallback_reason = p->name;
+	s->snapshot.collection.cross_check =
+		(struct cross_check){~0u, ~0u, ~0u, ~0u, ~0u, .done = true};
+	s->snapshot.system.zram_count = ZRAM_MAX;
+	for (size_t i = 0; i < ZRAM_MAX; i++) {
+		struct zram_device *z = &s->snapshot.system.zram[i];
+
+		memset(z->name, c, sizeof(z->name) - 1);
+		z->stat = (struct zram_stat){INT64_C(9007199254740991), INT64_C(9007199254740991),
+					     INT64_C(9007199254740991)};
+	}
+	sample_finish(s, 1);
+}
+
+static void assert_short_lines(const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n") + 1;
+
+		assert_true(len < 4096);
+		text += len;
+	}
+}
+
+static void test_ndjson_bound(void **state)
+{
+	static const char worst[] = {'\xff', '\x01', '"', 'a', '\0'};
+
+	(void)state;
+	for (size_t i = 0; worst[i]; i++) {
+		cleanup(strbuf_done) struct strbuf out = {0}, text = {0};
+		struct sample s;
+
+		make_longest(&s, &text, worst[i]);
+		render_ndjson(&out, &s.result);
+		assert_harmless(&out, 2);
+		assert_short_lines(strbuf_str(&out));
+		assert_non_null(strstr(strbuf_str(&out), "\"cmdline_truncated\":true"));
+		assert_non_null(strstr(strbuf_str(&out), "\"zram\":null"));
+	}
+}
+
+/* Where a line has room, texts keep what the document gives them. */
+static void test_ndjson_usual(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, text = {0};
+	struct sample s;
+	struct process *p;
+
+	(void)state;
+	strbuf_fill(&text, 'a', 1024);
+	sample_init(&s);
+	p = sample_add(&s, 1, 0, "root", "x");
+	sample_counters(p, 8 * KIB, 0);
+	p->cmdline = strbuf_str(&text);
+	p->cgroup = p->cmdline + 512;
+	sample_finish(&s, 1);
+	render_ndjson(&out, &s.result);
+	assert_non_null(strstr(strbuf_str(&out), p->cmdline));
+	assert_non_null(strstr(strbuf_str(&out), "a\",\"cmdline_truncated\":false"));
+	assert_non_null(strstr(strbuf_str(&out), "\"zram\":[{\"name\":\"zram0\""));
+}
+
+static int refuse(void *arg, const char *data, size_t len)
+{
+	(void)arg, (void)data, (void)len;
+	return -ENOSPC;
+}
+
+/* Many rows in little memory, and an error that stays. */
+static void test_sink(void **state)
+{
+	static struct process *rows[20000];
+	struct column_list columns;
+	struct sample s;
+
+	(void)state;
+	column_list_whole(&columns);
+	sample_ordinary(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		rows[i] = s.row[0];
+	s.result.rows = rows;
+	s.result.row_count = ARRAY_SIZE(rows);
+	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
+		cleanup(strbuf_done) struct strbuf out = {.sink = refuse};
+		const struct table_style style = {.columns = &columns};
+
+		format[i].render(&out, &s.result, &style);
+		assert_int_equal(strbuf_flush(&out), -ENOSPC);
+		assert_true(out.cap <= 2 * STRBUF_CHUNK);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary),     cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_bare),	     cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_others),	     cmocka_unit_test(test_total),
+		cmocka_unit_test(test_csv_quotes),   cmocka_unit_test(test_csv_beyond),
+		cmocka_unit_test(test_harmless),     cmocka_unit_test(test_folded_frames),
+		cmocka_unit_test(test_folded_sums),  cmocka_unit_test(test_ndjson_bound),
+		cmocka_unit_test(test_ndjson_usual), cmocka_unit_test(test_sink),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
