@@ -231,6 +231,7 @@ def main():
         check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
         check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
         check(machine, "doctor", ("doctor",), None, step=101)
+        check(machine, "the machine", ("system", "--json"), None)
         check(machine, "compare, json", ("compare", "--json") + some, None)
         check_output(machine, pids)
     finally:
