@@ -46,12 +46,12 @@ expect_json 'most of it is accounted for' '.memory | .unaccounted_bytes < .total
 expect_json 'swap devices: all of them' '(.swap_devices | length) == $n' \
 	--argjson n "$(($(wc -l </proc/swaps) - 1))"
 if need_bpf 'the books'; then
-	expect_json 'the books: what the processes have, and what is left' '.books |
-		.processes > 1 and .pss_missing_processes == 0 and .pss_anon_bytes > 0 and .pss_mapped_bytes > 0' ||
-		true
-	expect_json 'the books: a difference is one' '. as $d | .books |
-		.anon_residual_bytes == $d.user.anon_bytes - .pss_anon_bytes and
-		.mapped_residual_bytes == $d.user.mapped_bytes - .pss_mapped_bytes'
+	expect_json 'the books: what the processes have, and what is left' '. as $d | .books |
+		.processes > 1 and if .pss_missing_processes == 0 then
+			.pss_anon_bytes > 0 and .pss_mapped_bytes > 0 and
+			.anon_residual_bytes == $d.user.anon_bytes - .pss_anon_bytes and
+			.mapped_residual_bytes == $d.user.mapped_bytes - .pss_mapped_bytes
+		else .anon_residual_bytes == null or .mapped_residual_bytes == null end'
 fi
 zmem system --json --pss none
 expect_json 'without PSS: unknown, not 0' "$adds_up"' and (.books | .pss_anon_bytes == null and
@@ -123,9 +123,9 @@ figures='MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 10 kB\nCached: 300 kB\nAno
 figures+='Slab: 90 kB\nSReclaimable: 60 kB\nSUnreclaim: 30 kB\nKernelStack: 5 kB\nVmallocUsed: 12 kB\n'
 faked meminfo "$figures" -J --pss none
 expect_json 'a small machine' "$adds_up"' and .memory == {"total_bytes": 1024000,
-	"kernel_bytes": (.kernel.compressed_swap_bytes // 0 | . + 99328), "user_bytes": 460800,
+	"kernel_bytes": (.kernel.compressed_swap_bytes // 0 | . + 104448), "user_bytes": 460800,
 	"cache_bytes": 266240, "hugetlb_bytes": null, "free_bytes": 102400,
-	"unaccounted_bytes": (95232 - (.kernel.compressed_swap_bytes // 0))} and .kernel.vmalloc_bytes == 7168 and
+	"unaccounted_bytes": (90112 - (.kernel.compressed_swap_bytes // 0))} and .kernel.vmalloc_bytes == 7168 and
 	.kernel.percpu_bytes == null and .swap.used_bytes == null'
 faked meminfo "${figures/MemFree: 100/MemFree: 500}" -b --pss none
 expect_out 'more than there is: negative, and why' '^not accounted for +-[0-9]+ +-[0-9.]+  counters lag'
