@@ -253,6 +253,8 @@ static void put_books(struct json_writer *w, const struct system_report *r)
 	json_u64(w, r->processes);
 	JSON_KEY(w, "pss_missing_processes");
 	json_u64(w, r->pss_missing);
+	JSON_KEY(w, "denied_processes");
+	json_u64(w, s->collection.denied);
 	JSON_KEY(w, "hidden_processes");
 	json_bool(w, s->collection.hidden);
 	json_end(w, '}');

@@ -237,7 +237,9 @@ static void put_swap(struct page *p)
 	put_swap_line(p, 1, "of processes", r->swap_pss_known, r->swap_pss,
 		      "SwapPss: what they share divided by its sharers");
 	put_swap_line(p, 1, "unattributed", r->unattributed_known, r->unattributed,
-		      "swapped shared memory and tmpfs, swap cache");
+		      r->books->snapshot->collection.hidden
+			      ? "of hidden processes, shared memory and tmpfs, swap cache"
+			      : "swapped shared memory and tmpfs, swap cache");
 	put_swap_line(p, 2, "shared memory", r->swap_shmem_known, r->swap_shmem,
 		      "that processes map; what several map counts for each");
 	put_swap_line(p, 0, "free", meminfo_has(m, MEMINFO_SWAP_FREE), m->value[MEMINFO_SWAP_FREE],

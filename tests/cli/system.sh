@@ -138,6 +138,22 @@ for text in '' 'nonsense\n' 'MemTotal: 99999999999999999999 kB\n'; do
 	expect_out "/proc/meminfo says '$(lib_line "$text")': table" '^total +- +-  MemTotal$'
 done
 
+# ---- hidden processes ----
+
+for hidepid in 1 2; do
+	# shellcheck disable=SC2016
+	run env ZMEM="$ZMEM" timeout -s KILL "$PATIENCE" unshare -m -p -f bash -c \
+		'mount -t proc -o hidepid='$hidepid' proc /proc || exit 99
+		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+			"$ZMEM" -q system -J; exit $?'
+	if [ "$rc" = 99 ]; then
+		skip "hidepid=$hidepid" 'cannot be mounted'
+	else
+		expect_json "hidepid=$hidepid, nobody: there are others" "$adds_up"' and .books.hidden_processes and
+			.books.processes == 1'
+	fi
+done
+
 # ---- recordings ----
 
 zmem -q record "$TMP/rec"

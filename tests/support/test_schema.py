@@ -142,6 +142,7 @@ SYSTEM_CHANGES = [
     ("unknown key in zswap", ("zswap", "extra"), 1),
     ("float residual in books", ("books", "anon_residual_bytes"), 1.0),
     ("null processes in books", ("books", "processes"), None),
+    ("null denied in books", ("books", "denied_processes"), None),
     ("hidden as a number", ("books", "hidden_processes"), 0),
     ("unknown key in books", ("books", "extra"), 1),
     ("other schema in system", ("schema",), "zmem.snapshot"),
