@@ -130,9 +130,14 @@ struct zram_device {
 	struct zram_stat stat;
 };
 
+#define SWAP_MAX 32 /* the kernel has fewer (MAX_SWAPFILES) */
+
 /* Figures of the machine. */
 struct system_info {
 	struct meminfo meminfo;
+	bool swaps_known; /* false: /proc/swaps was not read */
+	struct swap_device swap[SWAP_MAX];
+	size_t swap_count;
 	struct zram_device zram[ZRAM_MAX];
 	size_t zram_count;
 };

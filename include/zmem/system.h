@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The machine's own figures: meminfo, zram, names. */
+/* The machine's own figures: meminfo, swap devices, zram. */
 #ifndef ZMEM_SYSTEM_H
 #define ZMEM_SYSTEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum meminfo_figure {
-	MEMINFO_TOTAL,
-	MEMINFO_AVAILABLE,
-	MEMINFO_ANON,
-	MEMINFO_MAPPED,
-	MEMINFO_SHMEM,
-	MEMINFO_SWAP_TOTAL,
-	MEMINFO_SWAP_FREE,
-	MEMINFO_ZSWAP_POOL,   /* Zswap: RAM it takes */
-	MEMINFO_ZSWAP_STORED, /* Zswapped: what is in it, uncompressed */
+#define ZMEM_MEMINFO(id, name) MEMINFO_##id,
+#include "zmem/meminfo.def"
+#undef ZMEM_MEMINFO
 	MEMINFO_FIGURES,
 };
 
@@ -26,6 +21,34 @@ struct meminfo {
 
 /* Exact keys; missing ones have no bit. */
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret);
+
+static inline bool meminfo_has(const struct meminfo *m, enum meminfo_figure f)
+{
+	return m->have >> f & 1;
+}
+
+enum swap_kind {
+	SWAP_OTHER, /* a word that we do not know */
+	SWAP_PARTITION,
+	SWAP_FILE,
+};
+
+#define SWAP_NAME_MAX 255
+
+/* One line of /proc/swaps. */
+struct swap_device {
+	char name[SWAP_NAME_MAX + 1]; /* any bytes, without the kernel's escapes; its beginning */
+	enum swap_kind kind;
+	bool name_cut;	     /* there was more of it */
+	uint64_t size, used; /* bytes */
+	int priority;
+};
+
+/*
+ * A /proc/swaps: at most `max` devices, in its order. Lines that are not understood, or that may be
+ * cut off, are left out. Returns how many, or -EINVAL without the line that all of them begin with.
+ */
+int swaps_parse(const char *text, size_t len, struct swap_device *ret, size_t max);
 
 struct zram_stat {
 	uint64_t stored, compressed, used; /* bytes: the first three of mm_stat */

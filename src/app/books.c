@@ -68,3 +68,36 @@ void books_close(const struct snapshot *s, struct result *ret)
 	ret->mapped_residual = (int64_t)(m->value[MEMINFO_MAPPED] - file - shmem);
 	ret->residual_known = true;
 }
+
+/* Of what is larger not even a difference could be told. */
+static bool sensible(uint64_t sum)
+{
+	return sum < (uint64_t)1 << 62;
+}
+
+void books_report(const struct result *result, struct system_report *ret)
+{
+	const struct snapshot *s = result->snapshot;
+	struct system_report r = {.books = result};
+	uint64_t file, shmem;
+
+	account_split(&s->system, &r.account);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind != PROCESS_USER || !p->mm_owner)
+			continue;
+		r.processes++;
+		r.pss_missing += !process_has(p, COUNTER_PSS);
+	}
+	r.swap_used_known = swap_used(s, &r.swap_used);
+	r.swap_pss_known = sum_of(s, COUNTER_SWAP_PSS, &r.swap_pss) && sensible(r.swap_pss);
+	r.swap_shmem_known = sum_of(s, COUNTER_SWAP_SHMEM, &r.swap_shmem) && sensible(r.swap_shmem);
+	r.pss_anon_known = sum_of(s, COUNTER_PSS_ANON, &r.pss_anon) && sensible(r.pss_anon);
+	r.pss_mapped_known =
+		sum_of(s, COUNTER_PSS_FILE, &file) && sum_of(s, COUNTER_PSS_SHMEM, &shmem) &&
+		!__builtin_add_overflow(file, shmem, &r.pss_mapped) && sensible(r.pss_mapped);
+	r.unattributed_known = result->swap_unattributed_known;
+	r.unattributed = result->swap_unattributed;
+	*ret = r;
+}

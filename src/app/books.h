@@ -3,11 +3,14 @@
 #ifndef ZMEM_APP_BOOKS_H
 #define ZMEM_APP_BOOKS_H
 
+#include "zmem/render.h"
 #include "zmem/result.h"
 
 /* Where no swap is in use, nobody has any: what is not measured of it is 0. */
 void books_no_swap(struct snapshot *s);
 /* Fills in what the processes' sums leave of swap, AnonPages and Mapped. */
 void books_close(const struct snapshot *s, struct result *ret);
+/* All that books_close() sets against each other, and by how many processes it is too little. */
+void books_report(const struct result *result, struct system_report *ret);
 
 #endif

@@ -115,6 +115,16 @@ static void play_zram(struct tape *tape, struct system_info *system)
 	}
 }
 
+static void read_swaps(const struct procfs *proc, struct system_info *system)
+{
+	char text[16384];
+	ssize_t len = procfs_read(proc, "swaps", text, sizeof(text));
+	int count = len > 0 ? swaps_parse(text, (size_t)len, system->swap, SWAP_MAX) : -1;
+
+	system->swaps_known = count >= 0;
+	system->swap_count = count > 0 ? (size_t)count : 0;
+}
+
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)
 {
 	char text[8192];
@@ -123,6 +133,7 @@ void machine_read(const struct procfs *proc, struct host_info *host, struct syst
 	*system = (struct system_info){};
 	if (len > 0)
 		meminfo_parse(text, (size_t)len, &system->meminfo);
+	read_swaps(proc, system);
 	if (tape_playing(proc->tape)) {
 		play_zram(proc->tape, system);
 		play_host(proc->tape, host);

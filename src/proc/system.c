@@ -17,19 +17,13 @@
 #include "proc/keyed.h"
 #include "zmem/system.h"
 
-/* Exact names: "Zswap" is not "Zswapped", "Shmem" is not "ShmemHugePages" (fs/proc/meminfo.c). */
 static const struct keyed_name names[] = {
-	[MEMINFO_TOTAL] = KEYED_NAME("MemTotal"),
-	[MEMINFO_AVAILABLE] = KEYED_NAME("MemAvailable"),
-	[MEMINFO_ANON] = KEYED_NAME("AnonPages"),
-	[MEMINFO_MAPPED] = KEYED_NAME("Mapped"),
-	[MEMINFO_SHMEM] = KEYED_NAME("Shmem"),
-	[MEMINFO_SWAP_TOTAL] = KEYED_NAME("SwapTotal"),
-	[MEMINFO_SWAP_FREE] = KEYED_NAME("SwapFree"),
-	[MEMINFO_ZSWAP_POOL] = KEYED_NAME("Zswap"),
-	[MEMINFO_ZSWAP_STORED] = KEYED_NAME("Zswapped"),
+#define ZMEM_MEMINFO(id, name) [MEMINFO_##id] = KEYED_NAME(name),
+#include "zmem/meminfo.def"
+#undef ZMEM_MEMINFO
 };
 _Static_assert(ARRAY_SIZE(names) == MEMINFO_FIGURES, "a figure without a name");
+_Static_assert(MEMINFO_FIGURES <= 32, "a figure without a bit");
 
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret)
 {

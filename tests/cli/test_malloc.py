@@ -233,6 +233,7 @@ def main():
         for name in ("ndjson", "csv", "folded"):
             check(machine, name, ("-F", name) + some, None)
         check(machine, "doctor", ("doctor",), None, step=101)
+        check(machine, "the machine", ("system", "--json"), None)
         check(machine, "compare, json", ("compare", "--json") + some, None)
         check_output(machine, pids)
     finally:

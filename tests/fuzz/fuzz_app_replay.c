@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <sys/mman.h>
 
+#include "app/books.h"
 #include "app/message.h"
 #include "app/options.h"
 #include "app/session.h"
@@ -21,12 +22,22 @@ static void check_document(const struct session *s, const struct result *result)
 {
 	struct strbuf out = {};
 	struct table_style style = {.columns = &s->columns, .header = true, .width = 80};
+	const struct system_info *devices = &result->snapshot->system;
+	struct system_report report;
 
 	render_json(&out, result);
 	FUZZ_CHECK(!strbuf_error(&out));
 	FUZZ_CHECK(json_read_document(out.data, out.len) == result->row_count);
 	strbuf_clear(&out);
 	render_table(&out, result, &style);
+	FUZZ_CHECK(!strbuf_error(&out) && utf8_valid(out.data, out.len));
+	strbuf_clear(&out);
+	books_report(result, &report);
+	render_system_json(&out, &report);
+	FUZZ_CHECK(!strbuf_error(&out) && json_read_document(out.data, out.len) ==
+						  devices->swap_count + devices->zram_count);
+	strbuf_clear(&out);
+	render_system_table(&out, &report, &style);
 	FUZZ_CHECK(!strbuf_error(&out) && utf8_valid(out.data, out.len));
 	strbuf_done(&out);
 }

@@ -44,7 +44,10 @@ static void make_snapshot(const uint8_t *data, size_t size, struct config *c, st
 	s->time_ms = c->time_ms;
 	s->counters_source = FROM_BPF;
 	s->system.meminfo.have = (1u << MEMINFO_FIGURES) - 1;
-	memcpy(s->system.meminfo.value, c->meminfo, sizeof(c->meminfo));
+	for (unsigned f = 0; f < MEMINFO_FIGURES; f++)
+		s->system.meminfo.value[f] = c->meminfo[f % CONFIG_FIGURES] >> f;
+	for (size_t i = 0; i < CONFIG_FIGURES; i++)
+		s->system.meminfo.value[config_figures[i]] = c->meminfo[i];
 	while (size && s->count < 64)
 		add_record(&data, &size, &limits, s);
 	/* Texts of any bytes, from those that are there; names are. */
@@ -191,6 +194,29 @@ static void check_folded(const struct result *r, const struct table_style *style
 	strbuf_done(&out);
 }
 
+/* The machine: what is told of it adds up. */
+static void check_system(const struct result *r, const struct table_style *style)
+{
+	static const enum account_part parts[] = {ACCOUNT_KERNEL, ACCOUNT_USER,
+						  ACCOUNT_CACHE,  ACCOUNT_HUGETLB,
+						  ACCOUNT_FREE,	  ACCOUNT_UNACCOUNTED};
+	struct system_report report;
+	struct strbuf out = {};
+	int64_t sum = 0;
+
+	books_report(r, &report);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		sum += report.account.value[parts[i]];
+	if (account_has(&report.account, ACCOUNT_UNACCOUNTED))
+		FUZZ_CHECK(sum == report.account.value[ACCOUNT_TOTAL]);
+	render_system_json(&out, &report);
+	FUZZ_CHECK(!strbuf_error(&out) && json_read_document(out.data, out.len) == 0);
+	strbuf_clear(&out);
+	render_system_table(&out, &report, style);
+	FUZZ_CHECK(!strbuf_error(&out) && utf8_valid(out.data, out.len));
+	strbuf_done(&out);
+}
+
 static void check_table(const struct result *r, const struct table_style *style)
 {
 	size_t others = r->others_count && !style->only_total;
@@ -247,5 +273,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_csv(&r, &style);
 	check_folded(&r, &style);
 	check_table(&r, &style);
+	check_system(&r, &(struct table_style){.bytes = c.flags & CONFIG_BYTES, .width = c.width});
 	return 0;
 }

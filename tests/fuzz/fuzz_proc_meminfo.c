@@ -4,17 +4,37 @@
 #include "zmem/system.h"
 
 static const char *const names[MEMINFO_FIGURES] = {
-	[MEMINFO_TOTAL] = "MemTotal",	     [MEMINFO_AVAILABLE] = "MemAvailable",
-	[MEMINFO_ANON] = "AnonPages",	     [MEMINFO_MAPPED] = "Mapped",
-	[MEMINFO_SHMEM] = "Shmem",	     [MEMINFO_SWAP_TOTAL] = "SwapTotal",
-	[MEMINFO_SWAP_FREE] = "SwapFree",    [MEMINFO_ZSWAP_POOL] = "Zswap",
+	[MEMINFO_TOTAL] = "MemTotal",
+	[MEMINFO_FREE] = "MemFree",
+	[MEMINFO_AVAILABLE] = "MemAvailable",
+	[MEMINFO_BUFFERS] = "Buffers",
+	[MEMINFO_CACHED] = "Cached",
+	[MEMINFO_SWAP_CACHED] = "SwapCached",
+	[MEMINFO_SWAP_TOTAL] = "SwapTotal",
+	[MEMINFO_SWAP_FREE] = "SwapFree",
+	[MEMINFO_ZSWAP_POOL] = "Zswap",
 	[MEMINFO_ZSWAP_STORED] = "Zswapped",
+	[MEMINFO_ANON] = "AnonPages",
+	[MEMINFO_MAPPED] = "Mapped",
+	[MEMINFO_SHMEM] = "Shmem",
+	[MEMINFO_KERNEL_RECLAIMABLE] = "KReclaimable",
+	[MEMINFO_SLAB_RECLAIMABLE] = "SReclaimable",
+	[MEMINFO_SLAB_UNRECLAIMABLE] = "SUnreclaim",
+	[MEMINFO_KERNEL_STACK] = "KernelStack",
+	[MEMINFO_PAGE_TABLES] = "PageTables",
+	[MEMINFO_SEC_PAGE_TABLES] = "SecPageTables",
+	[MEMINFO_BOUNCE] = "Bounce",
+	[MEMINFO_WRITEBACK_TMP] = "WritebackTmp",
+	[MEMINFO_VMALLOC_USED] = "VmallocUsed",
+	[MEMINFO_PERCPU] = "Percpu",
+	[MEMINFO_HARDWARE_CORRUPTED] = "HardwareCorrupted",
+	[MEMINFO_HUGETLB] = "Hugetlb",
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct meminfo m, again;
-	char text[1024];
+	char text[2048];
 	size_t len;
 
 	meminfo_parse((const char *)data, size, &m);

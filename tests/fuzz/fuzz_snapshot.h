@@ -21,13 +21,21 @@ enum config_flags {
 	CONFIG_CMDLINE = 1 << 9,
 };
 
+/* Of the machine; the others are made of these. */
+static const enum meminfo_figure config_figures[] = {
+	MEMINFO_TOTAL,	   MEMINFO_AVAILABLE,  MEMINFO_ANON,
+	MEMINFO_MAPPED,	   MEMINFO_SHMEM,      MEMINFO_SWAP_TOTAL,
+	MEMINFO_SWAP_FREE, MEMINFO_ZSWAP_POOL, MEMINFO_ZSWAP_STORED,
+};
+#define CONFIG_FIGURES (sizeof(config_figures) / sizeof(config_figures[0]))
+
 struct config {
 	uint16_t flags;
 	uint8_t ram_shift; /* log 2 of RAM */
 	uint8_t shown;	   /* rows at most */
 	uint8_t width;
 	uint8_t sort[3], column[8]; /* indexes of column_table */
-	uint64_t meminfo[MEMINFO_FIGURES];
+	uint64_t meminfo[CONFIG_FIGURES];
 	uint64_t boot_ms;
 	int64_t time_ms;
 } __attribute__((packed));

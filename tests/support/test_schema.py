@@ -119,6 +119,36 @@ COMPARE_CHANGES = [
     ("other version in compare", ("schema_version",), "1.1"),
     ("unknown key at the top of compare", ("extra",), 1),
 ]
+SYSTEM_CHANGES = [
+    ("negative part", ("memory", "user_bytes"), -1),
+    ("float left over", ("memory", "unaccounted_bytes"), -0.5),
+    ("part as a string", ("kernel", "stacks_bytes"), "0"),
+    ("unknown key in memory", ("memory", "extra"), 1),
+    ("unknown key in kernel", ("kernel", "extra"), 1),
+    ("unknown key in user", ("user", "extra"), 1),
+    ("unknown key in across", ("across", "extra"), 1),
+    ("unknown key in swap", ("swap", "extra"), 1),
+    ("negative swap in use", ("swap", "used_bytes"), -4096),
+    ("devices as an object", ("swap_devices",), {}),
+    ("device without a name", ("swap_devices", 0, "name"), ""),
+    ("device of another kind", ("swap_devices", 0, "kind"), "network"),
+    ("device of unknown size", ("swap_devices", 0, "size_bytes"), None),
+    ("priority as a string", ("swap_devices", 0, "priority"), "100"),
+    ("hex of a device that is none", ("swap_devices", 1, "name_hex"), "zz"),
+    ("unknown key in a device", ("swap_devices", 0, "extra"), 1),
+    ("no zram at all", ("zram",), None),
+    ("float ratio", ("zram", 0, "ratio_percent"), 3.33),
+    ("unknown key in a zram", ("zram", 0, "extra"), 1),
+    ("unknown key in zswap", ("zswap", "extra"), 1),
+    ("float residual in books", ("books", "anon_residual_bytes"), 1.0),
+    ("null processes in books", ("books", "processes"), None),
+    ("null denied in books", ("books", "denied_processes"), None),
+    ("hidden as a number", ("books", "hidden_processes"), 0),
+    ("unknown key in books", ("books", "extra"), 1),
+    ("other schema in system", ("schema",), "zmem.snapshot"),
+    ("other version in system", ("schema_version",), "1.1"),
+    ("unknown key at the top of system", ("extra",), 1),
+]
 OPTIONAL = {"comm_hex", "name_hex", "cmdline", "cmdline_truncated", "cmdline_hex"}
 BROKEN_TEXTS = [
     ("no newline at the end", lambda data: data.rstrip(b"\n")),
@@ -259,6 +289,7 @@ def main():
     data = check_schema(report, "snapshot", CHANGES)
     check_schema(report, "compare", COMPARE_CHANGES)
     check_lines(report)
+    check_schema(report, "system", SYSTEM_CHANGES)
     for name, change in BROKEN_TEXTS:
         broken = change(data)
         report.check("rejects " + name,

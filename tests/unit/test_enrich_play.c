@@ -234,6 +234,48 @@ static void test_machine(void **state)
 	assert_memory_equal(&played_system, &system, sizeof(system));
 }
 
+/* What an older recording does not have was not read; what is damaged in another is not believed.
+ */
+static void test_swaps(void **state)
+{
+	static const struct {
+		const char *text;
+		bool known;
+		size_t count;
+	} is[] = {
+		{NULL, false, 0},
+		{"", false, 0},
+		{"nonsense\n", false, 0},
+		{"Filename\n", true, 0},
+		{"Filename\n/a\\040b file 8 4 -2\n/c file 1 1\n/d partition 2 1 0\n", true, 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct procfs proc;
+		struct host_info host;
+		struct system_info system;
+		cleanup(round_done) struct round r = {};
+		struct tape *t = tape_blank();
+
+		tape_put_string(t, "meminfo", "MemTotal: 8 kB\n");
+		if (is[i].text)
+			tape_put_string(t, "swaps", is[i].text);
+		round_play(&r, t);
+		procfs_replay(&proc, r.tape);
+		memset(&system, 1, sizeof(system));
+		machine_read(&proc, &host, &system);
+		assert_int_equal(system.meminfo.value[MEMINFO_TOTAL], 8192);
+		assert_int_equal(system.swaps_known, is[i].known);
+		assert_int_equal(system.swap_count, is[i].count);
+		if (!is[i].count)
+			continue;
+		assert_string_equal(system.swap[0].name, "/a b");
+		assert_int_equal(system.swap[0].used, 4096);
+		assert_string_equal(system.swap[1].name, "/d");
+	}
+}
+
 static void test_machine_of_lies(void **state)
 {
 	static const char zram[] = "zram0 1 2 3\nzram10 4 5 6\nzram2\nzram3 7 8\n\n"
@@ -272,7 +314,7 @@ int main(void)
 		cmocka_unit_test(test_statuses),	cmocka_unit_test(test_cgroups),
 		cmocka_unit_test(test_texts),		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_users),		cmocka_unit_test(test_machine),
-		cmocka_unit_test(test_machine_of_lies),
+		cmocka_unit_test(test_machine_of_lies), cmocka_unit_test(test_swaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,15 +12,59 @@
 #define ALL   ((1u << MEMINFO_FIGURES) - 1)
 
 static const char *const keys[MEMINFO_FIGURES] = {
-	[MEMINFO_TOTAL] = "MemTotal",	     [MEMINFO_AVAILABLE] = "MemAvailable",
-	[MEMINFO_ANON] = "AnonPages",	     [MEMINFO_MAPPED] = "Mapped",
-	[MEMINFO_SHMEM] = "Shmem",	     [MEMINFO_SWAP_TOTAL] = "SwapTotal",
-	[MEMINFO_SWAP_FREE] = "SwapFree",    [MEMINFO_ZSWAP_POOL] = "Zswap",
+	[MEMINFO_TOTAL] = "MemTotal",
+	[MEMINFO_FREE] = "MemFree",
+	[MEMINFO_AVAILABLE] = "MemAvailable",
+	[MEMINFO_BUFFERS] = "Buffers",
+	[MEMINFO_CACHED] = "Cached",
+	[MEMINFO_SWAP_CACHED] = "SwapCached",
+	[MEMINFO_SWAP_TOTAL] = "SwapTotal",
+	[MEMINFO_SWAP_FREE] = "SwapFree",
+	[MEMINFO_ZSWAP_POOL] = "Zswap",
 	[MEMINFO_ZSWAP_STORED] = "Zswapped",
+	[MEMINFO_ANON] = "AnonPages",
+	[MEMINFO_MAPPED] = "Mapped",
+	[MEMINFO_SHMEM] = "Shmem",
+	[MEMINFO_KERNEL_RECLAIMABLE] = "KReclaimable",
+	[MEMINFO_SLAB_RECLAIMABLE] = "SReclaimable",
+	[MEMINFO_SLAB_UNRECLAIMABLE] = "SUnreclaim",
+	[MEMINFO_KERNEL_STACK] = "KernelStack",
+	[MEMINFO_PAGE_TABLES] = "PageTables",
+	[MEMINFO_SEC_PAGE_TABLES] = "SecPageTables",
+	[MEMINFO_BOUNCE] = "Bounce",
+	[MEMINFO_WRITEBACK_TMP] = "WritebackTmp",
+	[MEMINFO_VMALLOC_USED] = "VmallocUsed",
+	[MEMINFO_PERCPU] = "Percpu",
+	[MEMINFO_HARDWARE_CORRUPTED] = "HardwareCorrupted",
+	[MEMINFO_HUGETLB] = "Hugetlb",
 };
 
 static const uint64_t captured[MEMINFO_FIGURES] = {
-	24684084, 24376040, 23252, 59784, 52872, 2097148, 1958092, 51200, 139052,
+	[MEMINFO_TOTAL] = 24684084,
+	[MEMINFO_FREE] = 24450344,
+	[MEMINFO_AVAILABLE] = 24376040,
+	[MEMINFO_BUFFERS] = 1180,
+	[MEMINFO_CACHED] = 85292,
+	[MEMINFO_SWAP_CACHED] = 0,
+	[MEMINFO_SWAP_TOTAL] = 2097148,
+	[MEMINFO_SWAP_FREE] = 1958092,
+	[MEMINFO_ZSWAP_POOL] = 51200,
+	[MEMINFO_ZSWAP_STORED] = 139052,
+	[MEMINFO_ANON] = 23252,
+	[MEMINFO_MAPPED] = 59784,
+	[MEMINFO_SHMEM] = 52872,
+	[MEMINFO_KERNEL_RECLAIMABLE] = 61908,
+	[MEMINFO_SLAB_RECLAIMABLE] = 61908,
+	[MEMINFO_SLAB_UNRECLAIMABLE] = 24504,
+	[MEMINFO_KERNEL_STACK] = 1412,
+	[MEMINFO_PAGE_TABLES] = 1480,
+	[MEMINFO_SEC_PAGE_TABLES] = 0,
+	[MEMINFO_BOUNCE] = 0,
+	[MEMINFO_WRITEBACK_TMP] = 0,
+	[MEMINFO_VMALLOC_USED] = 14220,
+	[MEMINFO_PERCPU] = 688,
+	[MEMINFO_HARDWARE_CORRUPTED] = 4,
+	[MEMINFO_HUGETLB] = 0,
 };
 
 static void assert_meminfo(const char *name, uint32_t have)
@@ -41,8 +85,11 @@ static void test_meminfo(void **state)
 
 	(void)state;
 	assert_meminfo("meminfo-6.18", ALL);
-	assert_meminfo("meminfo-3.10", ALL & ~(1u << MEMINFO_AVAILABLE | 1u << MEMINFO_ZSWAP_POOL |
-					       1u << MEMINFO_ZSWAP_STORED));
+	assert_meminfo("meminfo-3.10",
+		       ALL & ~(1u << MEMINFO_AVAILABLE | 1u << MEMINFO_ZSWAP_POOL |
+			       1u << MEMINFO_ZSWAP_STORED | 1u << MEMINFO_KERNEL_RECLAIMABLE |
+			       1u << MEMINFO_SEC_PAGE_TABLES | 1u << MEMINFO_PERCPU |
+			       1u << MEMINFO_HUGETLB));
 	assert_meminfo("garbage", 0);
 	memset(&m, 0xa5, sizeof(m));
 	meminfo_parse(NULL, 0, &m);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf system: an ordinary snapshot, of which only what it says of the machine is shown. */
+#include "app/books.h"
+#include "app/commands.h"
+#include "app/message.h"
+#include "app/output.h"
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "zmem/render.h"
+
+/* It is about all processes and shows none: options that choose or show them would do nothing. */
+static int check_request(const struct options *o)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} refused[] = {
+		{o->pids, "pid"},	 {o->users, "user"},	  {o->filter, "filter"},
+		{o->sort, "sort"},	 {o->reverse, "reverse"}, {o->columns, "columns"},
+		{o->top, "top"},	 {o->all, "all"},	  {o->total, "total"},
+		{o->numeric, "numeric"}, {o->timing, "timing"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		if (refused[i].given)
+			return message_usage("system: it takes no --%s", refused[i].name);
+	}
+	if (o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
+		return message_usage("system: it is a table or json");
+	return 0;
+}
+
+static int show(struct session *s, const struct options *o, struct output *out)
+{
+	const struct table_style style = {
+		.bytes = o->bytes,
+		.header = !o->no_header,
+		.color = out->color,
+		.width = o->wide ? 0 : out->width,
+	};
+	struct system_report report;
+	struct result result;
+	int r = session_collect(s, 0, &result);
+
+	if (r)
+		return r;
+	books_report(&result, &report);
+	if (o->format == FORMAT_JSON)
+		render_system_json(&out->buf, &report);
+	else
+		render_system_table(&out->buf, &report, &style);
+	r = output_finish(out);
+	return r ? r : s->exit_code;
+}
+
+int command_system(const struct options *o)
+{
+	/* No row is shown, so nobody's user or cgroup is looked up. */
+	struct options asked = *o;
+	cleanup(session_close) struct session session = {.proc.fd = -1};
+	cleanup(output_done) struct output out = {.file.fd = -1};
+	int r = check_request(o);
+
+	asked.format = FORMAT_TABLE;
+	asked.total = true;
+	if (r == 0)
+		r = session_open(&session, &asked, NULL);
+	if (r == 0)
+		r = session_turn_to_last(&session);
+	if (r == 0)
+		r = output_open(&out, o);
+	return r ? r : show(&session, o, &out);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sums of the machine's own figures. Knows which of them overlap; refuses to make up what the
+ * kernel does not tell.
+ */
+#include "zmem/account.h"
+
+/* No machine has more: so all of them can be added, and are numbers of JSON. */
+#define FIGURE_MAX ((uint64_t)1 << 53)
+
+struct split {
+	const struct meminfo *m;
+	struct account *a;
+};
+
+static void set(struct account *a, enum account_part part, int64_t value)
+{
+	a->value[part] = value;
+	a->have |= UINT32_C(1) << part;
+}
+
+static bool figure(const struct split *s, enum meminfo_figure f, int64_t *ret)
+{
+	if (!meminfo_has(s->m, f) || s->m->value[f] >= FIGURE_MAX)
+		return false;
+	*ret = (int64_t)s->m->value[f];
+	return true;
+}
+
+/* What `less` leaves of a figure, nothing if it is larger. */
+static bool figure_less(const struct split *s, enum meminfo_figure f, enum meminfo_figure less,
+			int64_t *ret)
+{
+	int64_t v, l;
+
+	if (!figure(s, f, &v))
+		return false;
+	if (figure(s, less, &l))
+		v = v > l ? v - l : 0;
+	*ret = v;
+	return true;
+}
+
+static void copy(struct split *s, enum account_part part, enum meminfo_figure f)
+{
+	int64_t v;
+
+	if (figure(s, f, &v))
+		set(s->a, part, v);
+}
+
+/* The sum of the parts from `first` to `last` that are known; none if none is. */
+static void sum(struct account *a, enum account_part part, int first, int last)
+{
+	int64_t v = 0;
+	bool any = false;
+
+	for (int i = first; i <= last; i++) {
+		any |= account_has(a, (enum account_part)i);
+		v += account_has(a, (enum account_part)i) ? a->value[i] : 0;
+	}
+	if (any)
+		set(a, part, v);
+}
+
+static void compressed_swap(struct split *s, const struct system_info *system)
+{
+	int64_t v = 0, pool;
+	bool known = figure(s, MEMINFO_ZSWAP_POOL, &pool);
+
+	if (known)
+		v += pool;
+	for (size_t i = 0; i < system->zram_count; i++) {
+		if (system->zram[i].stat.used >= FIGURE_MAX)
+			continue;
+		v += (int64_t)system->zram[i].stat.used;
+		known = true;
+	}
+	if (known)
+		set(s->a, ACCOUNT_COMPRESSED_SWAP, v);
+}
+
+static void other(struct split *s)
+{
+	static const enum meminfo_figure figures[] = {MEMINFO_BOUNCE, MEMINFO_WRITEBACK_TMP,
+						      MEMINFO_HARDWARE_CORRUPTED};
+	int64_t v = 0, more;
+	bool known = figure_less(s, MEMINFO_KERNEL_RECLAIMABLE, MEMINFO_SLAB_RECLAIMABLE, &v);
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		if (!figure(s, figures[i], &more))
+			continue;
+		v += more;
+		known = true;
+	}
+	if (known)
+		set(s->a, ACCOUNT_OTHER, v);
+}
+
+static void kernel(struct split *s, const struct system_info *system)
+{
+	int64_t v;
+
+	copy(s, ACCOUNT_SLAB_RECLAIMABLE, MEMINFO_SLAB_RECLAIMABLE);
+	copy(s, ACCOUNT_SLAB_UNRECLAIMABLE, MEMINFO_SLAB_UNRECLAIMABLE);
+	copy(s, ACCOUNT_PAGE_TABLES, MEMINFO_PAGE_TABLES);
+	copy(s, ACCOUNT_SEC_PAGE_TABLES, MEMINFO_SEC_PAGE_TABLES);
+	copy(s, ACCOUNT_STACKS, MEMINFO_KERNEL_STACK);
+	if (figure_less(s, MEMINFO_VMALLOC_USED, MEMINFO_KERNEL_STACK, &v))
+		set(s->a, ACCOUNT_VMALLOC, v);
+	copy(s, ACCOUNT_PERCPU, MEMINFO_PERCPU);
+	compressed_swap(s, system);
+	other(s);
+	sum(s->a, ACCOUNT_KERNEL, ACCOUNT_KERNEL + 1, ACCOUNT_OTHER);
+}
+
+static void cache(struct split *s)
+{
+	int64_t cached, buffers = 0, mapped;
+
+	if (!figure(s, MEMINFO_CACHED, &cached) || !figure(s, MEMINFO_MAPPED, &mapped))
+		return;
+	figure(s, MEMINFO_BUFFERS, &buffers);
+	cached += buffers;
+	set(s->a, ACCOUNT_CACHE, cached > mapped ? cached - mapped : 0);
+}
+
+/* Only where all that is ever large is known: else it would be taken for lost. */
+static void unaccounted(struct account *a)
+{
+	static const enum account_part parts[] = {ACCOUNT_KERNEL, ACCOUNT_USER, ACCOUNT_CACHE,
+						  ACCOUNT_HUGETLB, ACCOUNT_FREE};
+	const uint32_t needed = 1u << ACCOUNT_TOTAL | 1u << ACCOUNT_KERNEL | 1u << ACCOUNT_ANON |
+				1u << ACCOUNT_CACHE | 1u << ACCOUNT_FREE;
+	int64_t left = a->value[ACCOUNT_TOTAL];
+
+	if ((a->have & needed) != needed)
+		return;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		left -= account_has(a, parts[i]) ? a->value[parts[i]] : 0;
+	set(a, ACCOUNT_UNACCOUNTED, left);
+}
+
+void account_split(const struct system_info *system, struct account *ret)
+{
+	struct account a = {0};
+	struct split s = {&system->meminfo, &a};
+
+	copy(&s, ACCOUNT_TOTAL, MEMINFO_TOTAL);
+	kernel(&s, system);
+	copy(&s, ACCOUNT_ANON, MEMINFO_ANON);
+	copy(&s, ACCOUNT_MAPPED, MEMINFO_MAPPED);
+	sum(&a, ACCOUNT_USER, ACCOUNT_ANON, ACCOUNT_MAPPED);
+	cache(&s);
+	copy(&s, ACCOUNT_HUGETLB, MEMINFO_HUGETLB);
+	copy(&s, ACCOUNT_FREE, MEMINFO_FREE);
+	unaccounted(&a);
+	*ret = a;
+}
+
+bool account_ratio(uint64_t larger, uint64_t smaller, uint64_t *ret_percent)
+{
+	uint64_t v;
+
+	if (!smaller || __builtin_mul_overflow(larger, 100, &v))
+		return false;
+	*ret_percent = v / smaller;
+	return true;
+}

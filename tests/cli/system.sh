@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# zmem-bpf system: the machine's figures against /proc/meminfo and /proc/swaps, its sums, recordings.
+. "$(dirname "$0")/../support/cli.sh"
+
+guest=$(realpath "$(dirname "$0")/..")/fixtures/recordings/guest-6.12.zmem
+
+# What the parts are made of adds up, to the byte, whatever is missing.
+adds_up='def n: . // 0;
+	(.kernel | [.[] | n] | add) == (.memory.kernel_bytes | n) and
+	(.user | [.[] | n] | add) == (.memory.user_bytes | n) and
+	(.memory | (.unaccounted_bytes == null or .total_bytes == (.kernel_bytes | n) + (.user_bytes | n) +
+		(.cache_bytes | n) + (.hugetlb_bytes | n) + (.free_bytes | n) + .unaccounted_bytes))'
+
+# ---- this machine ----
+
+# meminfo FILE: as JSON, in bytes.
+meminfo() {
+	jq -R 'capture("^(?<key>[^:]+): *(?<value>[0-9]+) kB$") | {(.key): (.value | tonumber * 1024)}' \
+		"$1" | jq -s add
+}
+cat /proc/meminfo >"$TMP/meminfo.before"
+zmem system --json
+cat /proc/meminfo >"$TMP/meminfo.after"
+expect_rc 'json' 0
+meminfo "$TMP/meminfo.before" >"$TMP/before"
+meminfo "$TMP/meminfo.after" >"$TMP/after"
+expect_json 'it adds up' "$adds_up"
+expect_json 'MemTotal' '.memory.total_bytes == $m[0].MemTotal' --slurpfile m "$TMP/before"
+# Between the two readings, or as far from them as a machine that others use moves meanwhile.
+expect_json 'the figures of /proc/meminfo' '$a[0] as $a | $b[0] as $b | 268435456 as $slack |
+	def near($key): $a[$key] == null and . == null or
+		. >= ([$a[$key], $b[$key]] | min) - $slack and . <= ([$a[$key], $b[$key]] | max) + $slack;
+	(.memory.free_bytes | near("MemFree")) and (.user.anon_bytes | near("AnonPages")) and
+	(.user.mapped_bytes | near("Mapped")) and (.kernel.slab_reclaimable_bytes | near("SReclaimable")) and
+	(.kernel.slab_unreclaimable_bytes | near("SUnreclaim")) and
+	(.kernel.page_tables_bytes | near("PageTables")) and (.kernel.stacks_bytes | near("KernelStack")) and
+	(.kernel.percpu_bytes | near("Percpu")) and (.across.vmalloc_used_bytes | near("VmallocUsed")) and
+	(.across.cached_bytes | near("Cached")) and (.across.buffers_bytes | near("Buffers")) and
+	(.across.shmem_bytes | near("Shmem")) and (.across.available_bytes | near("MemAvailable")) and
+	(.across.swap_cached_bytes | near("SwapCached")) and (.memory.hugetlb_bytes | near("Hugetlb")) and
+	(.swap.total_bytes | near("SwapTotal")) and (.swap.free_bytes | near("SwapFree"))' \
+	--slurpfile a "$TMP/before" --slurpfile b "$TMP/after"
+expect_json 'most of it is accounted for' '.memory | .unaccounted_bytes < .total_bytes / 2 and
+	.unaccounted_bytes > -(.total_bytes / 2)'
+expect_json 'swap devices: all of them' '(.swap_devices | length) == $n' \
+	--argjson n "$(($(wc -l </proc/swaps) - 1))"
+if need_bpf 'the books'; then
+	expect_json 'the books: what the processes have, and what is left' '. as $d | .books |
+		.processes > 1 and if .pss_missing_processes == 0 then
+			.pss_anon_bytes > 0 and .pss_mapped_bytes > 0 and
+			.anon_residual_bytes == $d.user.anon_bytes - .pss_anon_bytes and
+			.mapped_residual_bytes == $d.user.mapped_bytes - .pss_mapped_bytes
+		else .anon_residual_bytes == null or .mapped_residual_bytes == null end'
+fi
+zmem system --json --pss none
+expect_json 'without PSS: unknown, not 0' "$adds_up"' and (.books | .pss_anon_bytes == null and
+	.anon_residual_bytes == null and .mapped_residual_bytes == null and
+	.pss_missing_processes == .processes and .processes > 0)'
+run as_nobody "$ZMEM" -q system --json
+expect_json 'nobody: the machine all the same, the books not' "$adds_up"' and .memory.unaccounted_bytes != null and
+	.books.pss_missing_processes > 0 and .books.anon_residual_bytes == null'
+run as_nobody "$ZMEM" -q system
+expect_out 'nobody: why' 'total of [0-9]+ processes.* without PSS .*denied'
+
+# ---- the table ----
+
+zmem system
+expect_rc 'table' 0
+for line in 'kernel' '  slab, reclaimable' '  stacks' 'user' '  anonymous' 'cache' 'free' 'not accounted for'; do
+	expect_out "table: $line" "^$line +-?[0-9.]+( [KMGT]iB)? +-?[0-9]+\.[0-9]"
+done
+expect_out 'table: the whole is 100 percent' '^total +[0-9.]+ [MGT]iB +100\.0 +MemTotal$'
+expect_out 'table: the books' '^anonymous +[0-9].* AnonPages less all PSS_ANON$'
+expect_out 'table: who was summed' '^total of [0-9]+ processes; PSS from '
+expect_printable 'table: printable' "$TMP/out"
+zmem system -b
+equal 'table -b: exact' "$(sed -n 's/^total  *\([0-9]*\)  *100\.0.*/\1/p' "$TMP/out")" \
+	"$(jq .MemTotal "$TMP/before")"
+equal 'table -b: adds up' "$(awk '/^of that/ { exit }
+	/^(kernel|user|cache|hugetlb|free) / { sum += $2 } /^not accounted/ { sum += $4 } /^total / { print $2 - sum }' \
+	"$TMP/out")" 0
+zmem system -H
+refuse_out 'table -H: no headings' '^(RAM|SWAP|BOOKS) '
+zmem system --color always
+expect_out 'table --color always' "$(printf '\033')\\[1mkernel"
+expect_printable 'table --color always: nothing else' "$TMP/out" --color
+zmem system --output "$TMP/system.json" -J
+expect_rc '--output' 0
+check '--output: the file is whole' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/system.json"
+equal '--output: nothing on stdout' "$out" ''
+
+# ---- a /proc that says something else ----
+
+# faked FILE TEXT ARG…: with another text in that file of /proc.
+faked() {
+	printf '%b' "$2" >"$TMP/fake"
+	# shellcheck disable=SC2016
+	run env ZMEM="$ZMEM" FAKE="$TMP/fake" timeout -s KILL "$PATIENCE" unshare -m bash -c \
+		'mount --bind "$FAKE" "/proc/$1" || exit 99; shift; exec "$ZMEM" -q system "$@"' - "$1" "${@:3}"
+}
+swaps='Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n'
+swaps+='/dev/sda2                               partition\t1048572\t\t512\t\t-2\n'
+swaps+='/var/my\\040swap\\134\\011x                 file\t\t2097148\t\t0\t\t5\n'
+faked swaps "$swaps" -J
+expect_json 'swap devices: names, kinds, sizes' '.swap_devices == [
+	{"name": "/dev/sda2", "name_truncated": false, "kind": "partition", "size_bytes": 1073737728,
+		"used_bytes": 524288, "priority": -2},
+	{"name": "/var/my swap\\\tx", "name_truncated": false, "kind": "file", "size_bytes": 2147479552,
+		"used_bytes": 0, "priority": 5}]'
+faked swaps "$swaps"
+expect_out 'swap devices: table' '^ +1\.00 GiB +512 KiB +-2 +partition  /dev/sda2$'
+expect_out 'swap devices: table: escaped' '^ +2\.00 GiB +0 +5 +file  /var/my swap\\\\\\x09x$'
+faked swaps 'Filename\n/a\\033[31m\\377 file 8 4 1\n'
+expect_printable 'swap devices: hostile names' "$TMP/out"
+faked swaps 'Filename\n/a\\033[31m\\377 file 8 4 1\n' -J
+expect_json 'swap devices: hostile names, json' '.swap_devices[0].name_hex == "2f611b5b33316dff"'
+for text in '' 'nonsense\n' '\0\n'; do
+	faked swaps "$text" -J
+	expect_json "/proc/swaps says '$(lib_line "$text")': not known" '.swap_devices == null'
+done
+figures='MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 10 kB\nCached: 300 kB\nAnonPages: 400 kB\nMapped: 50 kB\n'
+figures+='Slab: 90 kB\nSReclaimable: 60 kB\nSUnreclaim: 30 kB\nKernelStack: 5 kB\nVmallocUsed: 12 kB\n'
+faked meminfo "$figures" -J --pss none
+expect_json 'a small machine' "$adds_up"' and .memory == {"total_bytes": 1024000,
+	"kernel_bytes": (.kernel.compressed_swap_bytes // 0 | . + 104448), "user_bytes": 460800,
+	"cache_bytes": 266240, "hugetlb_bytes": null, "free_bytes": 102400,
+	"unaccounted_bytes": (90112 - (.kernel.compressed_swap_bytes // 0))} and .kernel.vmalloc_bytes == 7168 and
+	.kernel.percpu_bytes == null and .swap.used_bytes == null'
+faked meminfo "${figures/MemFree: 100/MemFree: 500}" -b --pss none
+expect_out 'more than there is: negative, and why' '^not accounted for +-[0-9]+ +-[0-9.]+  counters lag'
+for text in '' 'nonsense\n' 'MemTotal: 99999999999999999999 kB\n'; do
+	faked meminfo "$text" -J
+	expect_json "/proc/meminfo says '$(lib_line "$text")': not measured is null" "$adds_up"' and
+		([.memory[], .user[], .across[], .swap.total_bytes] | all(. == null or . == 0)) and
+		.memory.total_bytes == null and .memory.unaccounted_bytes == null'
+	faked meminfo "$text"
+	expect_out "/proc/meminfo says '$(lib_line "$text")': table" '^total +- +-  MemTotal$'
+done
+
+# ---- hidden processes ----
+
+for hidepid in 1 2; do
+	# shellcheck disable=SC2016
+	run env ZMEM="$ZMEM" timeout -s KILL "$PATIENCE" unshare -m -p -f bash -c \
+		'mount -t proc -o hidepid='$hidepid' proc /proc || exit 99
+		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+			"$ZMEM" -q system -J; exit $?'
+	if [ "$rc" = 99 ]; then
+		skip "hidepid=$hidepid" 'cannot be mounted'
+	else
+		expect_json "hidepid=$hidepid, nobody: there are others" "$adds_up"' and .books.hidden_processes and
+			.books.processes == 1'
+	fi
+done
+
+# ---- recordings ----
+
+zmem -q record "$TMP/rec"
+expect_rc 'recorded' 0
+zmem --replay "$TMP/rec" --json
+jq -S '.system, .timestamp, .host' "$TMP/out" >"$TMP/snapshot"
+zmem system --replay "$TMP/rec" --json
+expect_json 'replayed' "$adds_up"' and (.swap_devices | length) == $n' \
+	--argjson n "$(($(wc -l </proc/swaps) - 1))"
+equal 'replayed: the same machine at the same time' "$(jq -c '[.memory.total_bytes, .user.anon_bytes,
+	.books.anon_residual_bytes, .books.mapped_residual_bytes, .swap.unattributed_bytes]' "$TMP/out")" \
+	"$(jq -sc '.[0] | [.memory_total_bytes, .anon_bytes, .anon_residual_bytes, .mapped_residual_bytes,
+	.swap_unattributed_bytes]' "$TMP/snapshot")"
+cp "$TMP/out" "$TMP/first"
+zmem system --replay "$TMP/rec" --json
+check 'replayed: twice the same' cmp "$TMP/first" "$TMP/out"
+check 'edited' "$PYTHON" "$SUPPORT/recording.py" edit "$TMP/rec" "$TMP/edited" 'swaps=Filename\n/x file 4 4 7\n'
+zmem system --replay "$TMP/edited" --json
+expect_json 'replayed: swap devices are on the tape' '[.swap_devices[].name] == ["/x"]'
+# One that was made before /proc/swaps was read.
+zmem system --replay "$guest" --json
+expect_json 'an older recording: what it does not have is null' "$adds_up"' and .swap_devices == null and
+	(.zram | length) == 2 and .memory.unaccounted_bytes != null and .books.pss_missing_processes == 0'
+zmem system --replay "$guest"
+expect_out 'an older recording: and - in the table' '^ +- +- +- +-  -$'
+expect_out 'an older recording: zram' '^ +8\.00 MiB +62\.1 KiB +116 KiB +[0-9.]+  zram0$'
+expect_out 'an older recording: the books close' '^anonymous +38\.6 MiB +38\.4 MiB +304 KiB  AnonPages'
+
+# ---- refusals ----
+
+for option in '-p 1' '-u root' '-f x' '-s pss' '-r' '-o pid' '-n 3' '-a' '--total' '--numeric' '--timing' '-c 2' '-i 1'; do
+	# shellcheck disable=SC2086
+	refused "system $option" 2 'system: it takes no --' system $option
+done
+refused 'system: two commands' 2 'unexpected argument' system snapshot
+refused 'system: a recording that is none' 1 'not a recording' system --replay "$0"
+refused 'system: no such directory' 1 'opening /no/such/file' system --output /no/such/file

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* swaps_parse() */
+#include "test_proc.h"
+
+#include <errno.h>
+
+#include "zmem/system.h"
+
+#define HEADING "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+#define MAX	4
+
+/* Reads a text that ends where its memory ends. */
+static int parse(const char *text, struct swap_device *ret)
+{
+	size_t len = strlen(text);
+	cleanup_free char *copy = exact_copy(text, len);
+
+	return swaps_parse(copy, len, ret, MAX);
+}
+
+static void assert_device(const struct swap_device *d, const char *name, enum swap_kind kind,
+			  uint64_t size_kb, uint64_t used_kb, int priority)
+{
+	assert_string_equal(d->name, name);
+	assert_false(d->name_cut);
+	assert_int_equal(d->kind, kind);
+	assert_true(d->size == size_kb * 1024);
+	assert_true(d->used == used_kb * 1024);
+	assert_int_equal(d->priority, priority);
+}
+
+static void test_captured(void **state)
+{
+	size_t len;
+	cleanup_free char *text = fixture("swaps-6.18", &len);
+	struct swap_device d[8];
+
+	(void)state;
+	assert_int_equal(swaps_parse(text, len, d, 8), 4);
+	assert_device(&d[0], "/dev/nvme0n1p3", SWAP_PARTITION, 8388604, 524288, -2);
+	assert_device(&d[1], "/var/swap/a b\t\\c\nd", SWAP_FILE, 1048572, 0, 10);
+	assert_device(&d[2], "/dev/zram0", SWAP_PARTITION, 4194300, 1234, 32767);
+	assert_device(&d[3], "/swapfile (deleted)", SWAP_FILE, 12345678, 104, -3);
+	/* No more than there is room for. */
+	memset(d, 0xa5, sizeof(d));
+	assert_int_equal(swaps_parse(text, len, d, 2), 2);
+	assert_device(&d[1], "/var/swap/a b\t\\c\nd", SWAP_FILE, 1048572, 0, 10);
+	assert_int_equal((unsigned char)d[2].name[0], 0xa5);
+}
+
+static void test_nothing(void **state)
+{
+	struct swap_device d[MAX];
+
+	(void)state;
+	assert_int_equal(swaps_parse(NULL, 0, d, MAX), -EINVAL);
+	assert_int_equal(parse("", d), -EINVAL);
+	assert_int_equal(parse("/dev/sda1 partition 1 1 1\n", d), -EINVAL);
+	assert_int_equal(parse("Filenam", d), -EINVAL);
+	assert_int_equal(parse("Filename", d), 0);
+	assert_int_equal(parse(HEADING, d), 0);
+	assert_int_equal(parse(HEADING "\n\n", d), 0);
+}
+
+/* Whatever is not a whole line of the five is left out, and what follows it is not. */
+static void test_refused(void **state)
+{
+	static const char *const line[] = {
+		"/a",
+		"/a file",
+		"/a file 1",
+		"/a file 1 2",
+		"/a file 1 2 3 4",
+		"/a file x 2 3",
+		"/a file 1 2x 3",
+		"/a file -1 2 3",
+		"/a file 1 2 -",
+		"/a file 1 2 --3",
+		"/a file 1 2 2147483648",
+		"/a file 4503599627370497 2 3",
+		"/a file 99999999999999999999 2 3",
+		"/a\\000b file 1 2 3",
+	};
+	struct swap_device d[MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(line); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), HEADING "%s\n/b file 8 4 -1\n", line[i]);
+		assert_int_equal(parse(text, d), 1);
+		assert_device(&d[0], "/b", SWAP_FILE, 8, 4, -1);
+	}
+	/* The last number may be half of one. */
+	assert_int_equal(parse(HEADING "/b file 8 4 1", d), 0);
+}
+
+static void test_names(void **state)
+{
+	char text[1200] = HEADING;
+	struct swap_device d[MAX];
+	size_t at = strlen(text);
+
+	(void)state;
+	/* What is no escape of the kernel's stays as it is. */
+	assert_int_equal(parse(HEADING "\\8\\0400\\04\\ network 4503599627370496 0 0\n", d), 1);
+	assert_device(&d[0], "\\8 0\\04\\", SWAP_OTHER, (uint64_t)1 << 52, 0, 0);
+	assert_int_equal(parse(HEADING "\\377\\401 files 1 0 0\n", d), 1);
+	assert_device(&d[0], "\xff\\401", SWAP_OTHER, 1, 0, 0);
+	/* As long as fits, and longer. */
+	memset(text + at, 'n', 255);
+	strcpy(text + at + 255, " file 1 0 0\n");
+	assert_int_equal(parse(text, d), 1);
+	assert_int_equal(strlen(d[0].name), 255);
+	assert_false(d[0].name_cut);
+	memset(text + at, 'n', 256);
+	strcpy(text + at + 256, " file 1 0 0\n");
+	assert_int_equal(parse(text, d), 1);
+	assert_int_equal(strlen(d[0].name), 255);
+	assert_true(d[0].name_cut);
+	assert_int_equal(d[0].size, 1024);
+}
+
+static void check_damaged(const char *text, size_t len)
+{
+	struct swap_device d[MAX];
+	int n = swaps_parse(text, len, d, MAX), newlines = 0;
+
+	for (size_t i = 0; i < len; i++)
+		newlines += text[i] == '\n';
+	assert_true(n >= -EINVAL && n <= MAX && n <= newlines);
+	for (int i = 0; i < n; i++) {
+		assert_true(strlen(d[i].name) <= SWAP_NAME_MAX && d[i].name[0]);
+		assert_true(d[i].kind <= SWAP_FILE);
+		assert_int_equal(d[i].size % 1024 + d[i].used % 1024, 0);
+	}
+}
+
+static void test_mutations(void **state)
+{
+	(void)state;
+	mutate_fixture("swaps-6.18", check_damaged);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_captured),  cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_mutations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

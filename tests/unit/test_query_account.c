@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* account_split(): parts that overlap nowhere and add up, whatever the machine tells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "zmem/account.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+static void put(struct system_info *s, enum meminfo_figure f, uint64_t bytes)
+{
+	s->meminfo.have |= 1u << f;
+	s->meminfo.value[f] = bytes;
+}
+
+/* Each figure another bit, so that no sum is right by chance. */
+static struct system_info machine(void)
+{
+	struct system_info s = {.zram_count = 2};
+
+	put(&s, MEMINFO_TOTAL, 100000 * MIB);
+	put(&s, MEMINFO_FREE, 16384 * MIB);
+	put(&s, MEMINFO_CACHED, 8192 * MIB);
+	put(&s, MEMINFO_BUFFERS, 1 * MIB);
+	put(&s, MEMINFO_MAPPED, 4096 * MIB);
+	put(&s, MEMINFO_ANON, 2048 * MIB);
+	put(&s, MEMINFO_SHMEM, 1000 * MIB);
+	put(&s, MEMINFO_SWAP_CACHED, 300 * MIB);
+	put(&s, MEMINFO_SLAB_RECLAIMABLE, 1024 * MIB);
+	put(&s, MEMINFO_KERNEL_RECLAIMABLE, 1026 * MIB);
+	put(&s, MEMINFO_SLAB_UNRECLAIMABLE, 512 * MIB);
+	put(&s, MEMINFO_PAGE_TABLES, 256 * MIB);
+	put(&s, MEMINFO_SEC_PAGE_TABLES, 128 * MIB);
+	put(&s, MEMINFO_KERNEL_STACK, 64 * MIB);
+	put(&s, MEMINFO_VMALLOC_USED, 96 * MIB);
+	put(&s, MEMINFO_PERCPU, 16 * MIB);
+	put(&s, MEMINFO_BOUNCE, 4 * MIB);
+	put(&s, MEMINFO_WRITEBACK_TMP, 8 * MIB);
+	put(&s, MEMINFO_HARDWARE_CORRUPTED, 32 * MIB);
+	put(&s, MEMINFO_HUGETLB, 32768 * MIB);
+	put(&s, MEMINFO_ZSWAP_POOL, 7 * MIB);
+	put(&s, MEMINFO_ZSWAP_STORED, 70 * MIB);
+	s.zram[0].stat = (struct zram_stat){900 * MIB, 90 * MIB, 91 * MIB};
+	s.zram[1].stat = (struct zram_stat){30 * MIB, 1 * MIB, 2 * MIB};
+	return s;
+}
+
+static void assert_part(const struct account *a, enum account_part part, int64_t mib)
+{
+	assert_true(account_has(a, part));
+	assert_int_equal(a->value[part], mib * (int64_t)MIB);
+}
+
+static int64_t value(const struct account *a, enum account_part part)
+{
+	return account_has(a, part) ? a->value[part] : 0;
+}
+
+static void assert_adds_up(const struct account *a)
+{
+	int64_t kernel = 0;
+
+	for (int i = ACCOUNT_KERNEL + 1; i <= ACCOUNT_OTHER; i++)
+		kernel += value(a, (enum account_part)i);
+	assert_int_equal(value(a, ACCOUNT_KERNEL), kernel);
+	assert_int_equal(value(a, ACCOUNT_USER), value(a, ACCOUNT_ANON) + value(a, ACCOUNT_MAPPED));
+	if (account_has(a, ACCOUNT_UNACCOUNTED))
+		assert_int_equal(value(a, ACCOUNT_TOTAL),
+				 kernel + value(a, ACCOUNT_USER) + value(a, ACCOUNT_CACHE) +
+					 value(a, ACCOUNT_HUGETLB) + value(a, ACCOUNT_FREE) +
+					 value(a, ACCOUNT_UNACCOUNTED));
+}
+
+static void test_parts(void **state)
+{
+	struct system_info s = machine();
+	struct account a;
+
+	(void)state;
+	account_split(&s, &a);
+	assert_int_equal(a.have, (1u << ACCOUNT_PARTS) - 1);
+	assert_part(&a, ACCOUNT_STACKS, 64);
+	assert_part(&a, ACCOUNT_VMALLOC, 32);
+	assert_part(&a, ACCOUNT_COMPRESSED_SWAP, 100);
+	assert_part(&a, ACCOUNT_OTHER, 46);
+	assert_part(&a, ACCOUNT_KERNEL, 1024 + 512 + 256 + 128 + 64 + 32 + 16 + 100 + 46);
+	assert_part(&a, ACCOUNT_USER, 6144);
+	assert_part(&a, ACCOUNT_CACHE, 4097);
+	assert_part(&a, ACCOUNT_UNACCOUNTED, 100000 - 2178 - 6144 - 4097 - 32768 - 16384);
+	assert_adds_up(&a);
+	/* More than there is: what is left over is negative. */
+	put(&s, MEMINFO_TOTAL, 50000 * MIB);
+	account_split(&s, &a);
+	assert_part(&a, ACCOUNT_UNACCOUNTED, -11571);
+	assert_adds_up(&a);
+}
+
+/* Without one figure: its part is not known, and what it had is not accounted for. */
+static void test_missing(void **state)
+{
+	static const uint32_t needed = 1u << MEMINFO_TOTAL | 1u << MEMINFO_FREE |
+				       1u << MEMINFO_CACHED | 1u << MEMINFO_ANON |
+				       1u << MEMINFO_MAPPED;
+
+	(void)state;
+	for (unsigned f = 0; f < MEMINFO_FIGURES; f++) {
+		struct system_info s = machine();
+		struct account a;
+
+		s.meminfo.have &= ~(1u << f);
+		s.meminfo.value[f] = 0;
+		account_split(&s, &a);
+		assert_adds_up(&a);
+		assert_int_equal(account_has(&a, ACCOUNT_UNACCOUNTED), !(needed >> f & 1));
+		/* Some of "other" and "compressed swap" are left. */
+		assert_true(account_has(&a, ACCOUNT_OTHER));
+		assert_true(account_has(&a, ACCOUNT_COMPRESSED_SWAP));
+	}
+}
+
+static void test_nothing(void **state)
+{
+	struct system_info s = {};
+	struct account a = {.have = 1, .value = {7}};
+
+	(void)state;
+	account_split(&s, &a);
+	assert_int_equal(a.have, 0);
+	put(&s, MEMINFO_TOTAL, 5 * MIB);
+	account_split(&s, &a);
+	assert_int_equal(a.have, 1u << ACCOUNT_TOTAL);
+	/* zswap is not measured, and no zram: not 0. */
+	put(&s, MEMINFO_HUGETLB, 0);
+	account_split(&s, &a);
+	assert_false(account_has(&a, ACCOUNT_COMPRESSED_SWAP));
+	assert_part(&a, ACCOUNT_HUGETLB, 0);
+}
+
+/* Never below 0 where two figures were not read at one moment, nor beyond what can be added. */
+static void test_lies(void **state)
+{
+	struct system_info s = machine();
+	struct account a;
+
+	(void)state;
+	put(&s, MEMINFO_VMALLOC_USED, 0);
+	put(&s, MEMINFO_MAPPED, 9000 * MIB);
+	put(&s, MEMINFO_KERNEL_RECLAIMABLE, 1 * MIB);
+	account_split(&s, &a);
+	assert_part(&a, ACCOUNT_VMALLOC, 0);
+	assert_part(&a, ACCOUNT_CACHE, 0);
+	assert_part(&a, ACCOUNT_OTHER, 44);
+	assert_adds_up(&a);
+	for (unsigned f = 0; f < MEMINFO_FIGURES; f++)
+		put(&s, (enum meminfo_figure)f, ((uint64_t)1 << 53) - 1024);
+	s.zram[0].stat.used = UINT64_MAX;
+	account_split(&s, &a);
+	assert_adds_up(&a);
+	for (unsigned f = 0; f < MEMINFO_FIGURES; f++)
+		put(&s, (enum meminfo_figure)f, (uint64_t)1 << 61);
+	s.zram[1].stat.used = (uint64_t)1 << 53;
+	account_split(&s, &a);
+	assert_int_equal(a.have, 0);
+}
+
+static void test_ratio(void **state)
+{
+	uint64_t percent = 7;
+
+	(void)state;
+	assert_false(account_ratio(1, 0, &percent));
+	assert_false(account_ratio(UINT64_MAX / 100 + 1, 1, &percent));
+	assert_int_equal(percent, 7);
+	assert_true(account_ratio(333, 100, &percent));
+	assert_int_equal(percent, 333);
+	assert_true(account_ratio(0, 5, &percent));
+	assert_int_equal(percent, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts),	cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_ratio),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Both renderers of the machine, to the byte. */
+#include "golden.h"
+#include "sample.h"
+
+#include "zmem/render.h"
+
+static struct swap_device device(const char *name, enum swap_kind kind, uint64_t size,
+				 uint64_t used, int priority)
+{
+	struct swap_device d = {.kind = kind, .size = size, .used = used, .priority = priority};
+
+	snprintf(d.name, sizeof(d.name), "%s", name);
+	return d;
+}
+
+/* The ordinary sample with a whole meminfo, one process denied. */
+static void ordinary(struct sample *s, struct system_report *r)
+{
+	struct system_info *m = &s->snapshot.system;
+
+	sample_ordinary(s);
+	sample_meminfo(&m->meminfo, MEMINFO_FREE, 8 * GIB);
+	sample_meminfo(&m->meminfo, MEMINFO_CACHED, 3 * GIB);
+	sample_meminfo(&m->meminfo, MEMINFO_BUFFERS, 20 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_SWAP_CACHED, 5 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_SLAB_RECLAIMABLE, 400 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_KERNEL_RECLAIMABLE, 401 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_SLAB_UNRECLAIMABLE, 150 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_PAGE_TABLES, 30 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_SEC_PAGE_TABLES, 0);
+	sample_meminfo(&m->meminfo, MEMINFO_KERNEL_STACK, 9 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_VMALLOC_USED, 60 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_PERCPU, 8 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_HUGETLB, 64 * MIB);
+	m->swaps_known = true;
+	m->swap[m->swap_count++] = device("/dev/zram0", SWAP_PARTITION, GIB - 4096, 700 * MIB, 100);
+	m->swap[m->swap_count++] = device("/var/a b\n\xff", SWAP_FILE, GIB, 324 * MIB, -2);
+	m->swap[m->swap_count] = device("", SWAP_OTHER, 4096, 0, -3);
+	memset(m->swap[m->swap_count].name, 'n', SWAP_NAME_MAX);
+	m->swap[m->swap_count++].name_cut = true;
+	*r = (struct system_report){
+		.books = &s->result,
+		.processes = 3,
+		.pss_missing = 1,
+		.swap_used_known = true,
+		.swap_used = GIB,
+		.unattributed_known = true,
+		.unattributed = 3 * MIB,
+		.swap_pss_known = true,
+		.swap_pss = GIB - 3 * MIB,
+		.pss_anon_known = true,
+		.pss_anon = 4 * GIB - 10 * MIB,
+		.pss_mapped_known = true,
+		.pss_mapped = GIB + 4096,
+	};
+	account_split(m, &r->account);
+}
+
+static void check_json(const char *name, const struct system_report *r)
+{
+	static const char key[] = "\"version\":\"" ZMEM_VERSION "\"";
+	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
+	const char *text, *at;
+
+	render_system_json(&raw, r);
+	text = strbuf_str(&raw);
+	at = strstr(text, key);
+	assert_non_null(at);
+	strbuf_put(&out, text, (size_t)(at - text));
+	strbuf_puts(&out, "\"version\":\"0.0.0\"");
+	strbuf_puts(&out, at + strlen(key));
+	golden_check(name, &out);
+}
+
+static void check_table(const char *name, const struct system_report *r,
+			const struct table_style *style)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	render_system_table(&out, r, style);
+	golden_check(name, &out);
+}
+
+static void test_ordinary(void **state)
+{
+	const struct table_style style = {.header = true};
+	struct system_report r;
+	struct sample s;
+
+	(void)state;
+	ordinary(&s, &r);
+	check_json("system_ordinary.json", &r);
+	check_table("system_ordinary.txt", &r, &style);
+}
+
+/* More in the parts than in the machine; exact, in colors, cut to a terminal. */
+static void test_negative(void **state)
+{
+	const struct table_style exact = {.header = true, .bytes = true, .color = true};
+	const struct table_style narrow = {.width = 60};
+	struct system_report r;
+	struct sample s;
+
+	(void)state;
+	ordinary(&s, &r);
+	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_FREE, 9 * GIB);
+	r.swap_shmem_known = true;
+	r.swap_shmem = 2 * MIB;
+	r.pss_anon_known = false;
+	s.snapshot.collection.hidden = true;
+	account_split(&s.snapshot.system, &r.account);
+	check_json("system_negative.json", &r);
+	check_table("system_negative.txt", &r, &exact);
+	check_table("system_narrow.txt", &r, &narrow);
+}
+
+/* Nothing is known of this machine. */
+static void test_bare(void **state)
+{
+	const struct table_style style = {.header = true};
+	struct system_report r;
+	struct sample s;
+
+	(void)state;
+	sample_bare(&s);
+	r = (struct system_report){.books = &s.result};
+	account_split(&s.snapshot.system, &r.account);
+	check_json("system_bare.json", &r);
+	check_table("system_bare.txt", &r, &style);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary),
+		cmocka_unit_test(test_negative),
+		cmocka_unit_test(test_bare),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
