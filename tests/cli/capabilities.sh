@@ -25,7 +25,7 @@ figures() {
 differences() {
 	jq -c -n --slurpfile want "$TMP/want" --slurpfile got "$TMP/got" '
 		def near($a; $b; $key): $a == $b or (($key | tostring | test("pss|shared")) and
-			($a | type) == "number" and ($b | type) == "number" and ($a - $b | fabs) < 1024);
+			($a | type) == "number" and ($b | type) == "number" and ($a - $b | fabs) <= 2048);
 		($want | [paths(scalars)]) as $w | if $w != ($got | [paths(scalars)]) then ["other keys"] else
 		[$w[] | . as $p | ($want | getpath($p)) as $a | ($got | getpath($p)) as $b |
 		 select(near($a; $b; $p[-1]) | not) | [$p[-1], $a, $b]] end'
