@@ -312,7 +312,7 @@ bench-build: $(O)/bench $(O)/workload $(O)/victim
 install: all
 	install -D -m 0755 $(PROGRAM) $(DESTDIR)$(PREFIX)/sbin/zmem-bpf
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf src/dist/zmem.snapshot.schema.json \
-		src/dist/zmem.compare.schema.json
+		src/dist/zmem.compare.schema.json src/dist/zmem.maps.schema.json
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/zmem-bpf

@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "zmem/column.h"
 #include "zmem/compare.h"
+#include "zmem/maps.h"
 #include "zmem/result.h"
 
 struct table_style {
@@ -47,6 +48,15 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 			  const struct table_style *style);
 /* The document zmem.compare (src/dist/zmem.compare.schema.json), with a final newline. */
 void render_compare_json(struct strbuf *out, const struct compare_report *r);
+
+/*
+ * Mappings, or sums by file: columns, a line each, one for those that are not shown, the total. Of
+ * the style all but columns and numeric count.
+ */
+void render_maps_table(struct strbuf *out, const struct maps_report *r,
+		       const struct table_style *style);
+/* The document zmem.maps (src/dist/zmem.maps.schema.json), with a final newline. */
+void render_maps_json(struct strbuf *out, const struct maps_report *r);
 
 /* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
 void render_json(struct strbuf *out, const struct result *r);

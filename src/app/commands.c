@@ -16,18 +16,20 @@ static const struct {
 	const char *name;
 	int (*run)(const struct options *o);
 } commands[] = {
-	{"snapshot", command_snapshot},
-	{"compare", command_compare},
-	{"record", command_record},
-	{"doctor", command_doctor},
+	{"snapshot", command_snapshot}, {"compare", command_compare}, {"maps", command_maps},
+	{"record", command_record},	{"doctor", command_doctor},
 };
 
 /* Options that some commands have no use for, and that would be missed if nothing came of them. */
 static int check_options(const struct options *o)
 {
 	bool record = strcmp(o->command, "record") == 0;
+	bool maps = strcmp(o->command, "maps") == 0;
 
-	if (o->replay && strcmp(o->command, "snapshot") != 0 && strcmp(o->command, "compare") != 0)
+	if (o->by_file && !maps)
+		return message_usage("%s: it takes no --by-file", o->command);
+	if (o->replay && !maps && strcmp(o->command, "snapshot") != 0 &&
+	    strcmp(o->command, "compare") != 0)
 		return message_usage("%s: it does not read a recording (--replay)", o->command);
 	if (o->replay && o->source != SOURCE_AUTO)
 		return message_usage("--source: a recording (--replay) has its own");

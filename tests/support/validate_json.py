@@ -19,7 +19,7 @@ import jsonschema
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIST = os.path.join(HERE, "..", "..", "src", "dist")
-SCHEMAS = ("zmem.snapshot", "zmem.compare")
+SCHEMAS = ("zmem.snapshot", "zmem.compare", "zmem.maps")
 
 
 def unique_keys(pairs):
