@@ -15,29 +15,29 @@
 #include "zmem/snapshot.h"
 
 enum map_figure {
-	MAP_SIZE,
-	MAP_RSS,
-	MAP_PSS,
-	MAP_PRIVATE, /* clean and dirty, without hugetlb */
-	MAP_SHARED,  /* likewise */
-	MAP_SWAP,
-	MAP_SWAP_PSS,
-	MAP_LOCKED,
-	MAP_THP, /* mapped by huge entries: anonymous, shmem and files */
-	MAP_HUGETLB,
-	MAP_FIGURES,
+	MAPS_SIZE,
+	MAPS_RSS,
+	MAPS_PSS,
+	MAPS_PRIVATE, /* clean and dirty, without hugetlb */
+	MAPS_SHARED,  /* likewise */
+	MAPS_SWAP,
+	MAPS_SWAP_PSS,
+	MAPS_LOCKED,
+	MAPS_THP, /* mapped by huge entries: anonymous, shmem and files */
+	MAPS_HUGETLB,
+	MAPS_FIGURES,
 };
 
-#define MAP_FIGURES_ALL ((1u << MAP_FIGURES) - 1)
+#define MAPS_FIGURES_ALL ((1u << MAPS_FIGURES) - 1)
 
 /* Bytes; a figure without its bit was not measured. */
 struct map_figures {
 	uint32_t have;
-	uint64_t value[MAP_FIGURES];
+	uint64_t value[MAPS_FIGURES];
 };
 
 /* Nothing was added yet: all figures are 0. */
-#define MAP_FIGURES_ZERO ((struct map_figures){.have = MAP_FIGURES_ALL})
+#define MAPS_FIGURES_ZERO ((struct map_figures){.have = MAPS_FIGURES_ALL})
 
 static inline bool map_has(const struct map_figures *f, enum map_figure figure)
 {
@@ -91,8 +91,8 @@ enum map_column {
 	MAP_COLUMN_PERM,
 	MAP_COLUMN_PROCS,
 	MAP_COLUMN_MAPS,
-	MAP_COLUMN_FIGURES, /* the first of MAP_FIGURES */
-	MAP_COLUMN_NAME = MAP_COLUMN_FIGURES + MAP_FIGURES,
+	MAP_COLUMN_FIGURES, /* the first of MAPS_FIGURES */
+	MAP_COLUMN_NAME = MAP_COLUMN_FIGURES + MAPS_FIGURES,
 	MAP_COLUMNS,
 };
 

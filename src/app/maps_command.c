@@ -152,7 +152,7 @@ static void choose_rows(const struct maps_command *c, struct maps_read *m, struc
 	r->rows = m->rows;
 	r->row_count = shown;
 	r->others_count = m->row_count - shown;
-	r->others = MAP_FIGURES_ZERO;
+	r->others = MAPS_FIGURES_ZERO;
 	for (size_t i = shown; i < m->row_count; i++)
 		map_figures_add(&r->others, &m->rows[i]->figures);
 }

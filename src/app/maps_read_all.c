@@ -113,7 +113,7 @@ static void sum(struct maps_read *m, size_t processes)
 {
 	bool any = false;
 
-	m->total = MAP_FIGURES_ZERO;
+	m->total = MAPS_FIGURES_ZERO;
 	for (size_t i = 0; i < processes; i++) {
 		const struct maps_process *p = &m->process[i];
 

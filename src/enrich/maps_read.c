@@ -75,13 +75,13 @@ static void take_total(struct map_set *set, const struct smaps_rollup *f)
 	struct map_figures *total = &set->total;
 	uint64_t private = f->value[ROLLUP_PRIVATE_CLEAN] + f->value[ROLLUP_PRIVATE_DIRTY];
 
-	if (!is(f, ROLLUP_RSS, total->value[MAP_RSS]) || private != total->value[MAP_PRIVATE] ||
-	    !is(f, ROLLUP_SWAP, total->value[MAP_SWAP]) ||
-	    !is_near(f, ROLLUP_PSS, total->value[MAP_PSS], set->mappings) ||
-	    !is_near(f, ROLLUP_SWAP_PSS, total->value[MAP_SWAP_PSS], set->mappings))
+	if (!is(f, ROLLUP_RSS, total->value[MAPS_RSS]) || private != total->value[MAPS_PRIVATE] ||
+	    !is(f, ROLLUP_SWAP, total->value[MAPS_SWAP]) ||
+	    !is_near(f, ROLLUP_PSS, total->value[MAPS_PSS], set->mappings) ||
+	    !is_near(f, ROLLUP_SWAP_PSS, total->value[MAPS_SWAP_PSS], set->mappings))
 		return;
-	total->value[MAP_PSS] = f->value[ROLLUP_PSS];
-	total->value[MAP_SWAP_PSS] = f->value[ROLLUP_SWAP_PSS];
+	total->value[MAPS_PSS] = f->value[ROLLUP_PSS];
+	total->value[MAPS_SWAP_PSS] = f->value[ROLLUP_SWAP_PSS];
 	set->total_exact = true;
 }
 

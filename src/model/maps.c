@@ -10,7 +10,7 @@
 void map_figures_add(struct map_figures *sum, const struct map_figures *f)
 {
 	sum->have &= f->have;
-	for (int i = 0; i < MAP_FIGURES; i++) {
+	for (int i = 0; i < MAPS_FIGURES; i++) {
 		if (!map_has(sum, i) ||
 		    __builtin_add_overflow(sum->value[i], f->value[i], &sum->value[i])) {
 			sum->have &= ~(1u << i);
@@ -25,7 +25,7 @@ struct map_set *map_set_new(bool by_name)
 
 	if (s) {
 		s->by_name = by_name;
-		s->total = MAP_FIGURES_ZERO;
+		s->total = MAPS_FIGURES_ZERO;
 	}
 	return s;
 }
@@ -89,7 +89,7 @@ static struct mapping *find(struct map_set *s, const struct mapping *m)
 {
 	struct mapping *const *found = tfind(m, &s->index, compare_names);
 	const struct mapping none = {
-		.name = m->name, .name_cut = m->name_cut, .figures = MAP_FIGURES_ZERO};
+		.name = m->name, .name_cut = m->name_cut, .figures = MAPS_FIGURES_ZERO};
 	struct mapping *item;
 
 	if (found)

@@ -41,17 +41,17 @@ _Static_assert(ARRAY_SIZE(names) == SMAPS_KEYS, "a key without a name");
  */
 static const struct {
 	uint32_t must, may;
-} parts[MAP_FIGURES] = {
-	[MAP_RSS] = {BIT(SMAPS_RSS)},
-	[MAP_PSS] = {BIT(SMAPS_PSS)},
-	[MAP_PRIVATE] = {BIT(SMAPS_PRIVATE_CLEAN) | BIT(SMAPS_PRIVATE_DIRTY)},
-	[MAP_SHARED] = {BIT(SMAPS_SHARED_CLEAN) | BIT(SMAPS_SHARED_DIRTY)},
-	[MAP_SWAP] = {BIT(SMAPS_SWAP)},
-	[MAP_SWAP_PSS] = {BIT(SMAPS_SWAP_PSS)},
-	[MAP_LOCKED] = {BIT(SMAPS_LOCKED)},
+} parts[MAPS_FIGURES] = {
+	[MAPS_RSS] = {BIT(SMAPS_RSS)},
+	[MAPS_PSS] = {BIT(SMAPS_PSS)},
+	[MAPS_PRIVATE] = {BIT(SMAPS_PRIVATE_CLEAN) | BIT(SMAPS_PRIVATE_DIRTY)},
+	[MAPS_SHARED] = {BIT(SMAPS_SHARED_CLEAN) | BIT(SMAPS_SHARED_DIRTY)},
+	[MAPS_SWAP] = {BIT(SMAPS_SWAP)},
+	[MAPS_SWAP_PSS] = {BIT(SMAPS_SWAP_PSS)},
+	[MAPS_LOCKED] = {BIT(SMAPS_LOCKED)},
 	/* The other two came with the kernels that can have them (4.8, 5.4). */
-	[MAP_THP] = {BIT(SMAPS_ANON_HUGE), BIT(SMAPS_SHMEM_PMD) | BIT(SMAPS_FILE_PMD)},
-	[MAP_HUGETLB] = {BIT(SMAPS_SHARED_HUGETLB) | BIT(SMAPS_PRIVATE_HUGETLB)},
+	[MAPS_THP] = {BIT(SMAPS_ANON_HUGE), BIT(SMAPS_SHMEM_PMD) | BIT(SMAPS_FILE_PMD)},
+	[MAPS_HUGETLB] = {BIT(SMAPS_SHARED_HUGETLB) | BIT(SMAPS_PRIVATE_HUGETLB)},
 };
 
 static void set_figure(struct smaps *s, int figure)
@@ -78,7 +78,7 @@ static void close_mapping(struct smaps *s)
 	s->open = false;
 	if (!s->known)
 		s->known = s->have;
-	for (int i = 0; i < MAP_FIGURES; i++)
+	for (int i = 0; i < MAPS_FIGURES; i++)
 		set_figure(s, i);
 	s->error = s->fn(s->arg, &s->mapping);
 }
@@ -159,8 +159,8 @@ static bool scan_header(struct smaps *s, const char *p, const char *end)
 	if (p < end && (*p != ' ' || memchr(p, '\0', (size_t)(end - p))))
 		return false;
 	take_name(s, p, end);
-	m.figures.value[MAP_SIZE] = m.end - m.start;
-	m.figures.have = BIT(MAP_SIZE);
+	m.figures.value[MAPS_SIZE] = m.end - m.start;
+	m.figures.have = BIT(MAPS_SIZE);
 	s->mapping = m;
 	return true;
 }

@@ -17,17 +17,17 @@ static void put_figures(struct json_writer *w, const struct map_figures *f)
 	static const struct {
 		const char *text;
 		size_t len;
-	} key[MAP_FIGURES] = {
+	} key[MAPS_FIGURES] = {
 #define KEY(text) {JSON_KEY_TEXT(text), sizeof(JSON_KEY_TEXT(text)) - 1}
-		[MAP_SIZE] = KEY("size_bytes"),		[MAP_RSS] = KEY("rss_bytes"),
-		[MAP_PSS] = KEY("pss_bytes"),		[MAP_PRIVATE] = KEY("private_bytes"),
-		[MAP_SHARED] = KEY("shared_bytes"),	[MAP_SWAP] = KEY("swap_bytes"),
-		[MAP_SWAP_PSS] = KEY("swap_pss_bytes"), [MAP_LOCKED] = KEY("locked_bytes"),
-		[MAP_THP] = KEY("thp_bytes"),		[MAP_HUGETLB] = KEY("hugetlb_bytes"),
+		[MAPS_SIZE] = KEY("size_bytes"),	 [MAPS_RSS] = KEY("rss_bytes"),
+		[MAPS_PSS] = KEY("pss_bytes"),		 [MAPS_PRIVATE] = KEY("private_bytes"),
+		[MAPS_SHARED] = KEY("shared_bytes"),	 [MAPS_SWAP] = KEY("swap_bytes"),
+		[MAPS_SWAP_PSS] = KEY("swap_pss_bytes"), [MAPS_LOCKED] = KEY("locked_bytes"),
+		[MAPS_THP] = KEY("thp_bytes"),		 [MAPS_HUGETLB] = KEY("hugetlb_bytes"),
 #undef KEY
 	};
 
-	for (int i = 0; i < MAP_FIGURES; i++) {
+	for (int i = 0; i < MAPS_FIGURES; i++) {
 		json_key_text(w, key[i].text, key[i].len);
 		if (map_has(f, i))
 			json_u64(w, f->value[i]);

@@ -15,7 +15,7 @@
 
 /* On a narrower terminal figures that are 0 everywhere leave their place to the name, */
 #define WIDE_ENOUGH 150
-/* and on this one the end of an address and what is shared do, too. */
+/* and on this one the end of an address and what others tell do, too. */
 #define NARROW 110
 
 /* "7f0123456000-7f0123457000" */
@@ -52,9 +52,9 @@ static bool has_column(const struct maps_table *t, int column)
 		return t->r->by_file;
 	if (column == MAP_COLUMN_NAME || !narrower(t, WIDE_ENOUGH))
 		return true;
-	if (figure == MAP_SHARED && narrower(t, NARROW))
+	if ((figure == MAPS_SHARED || figure == MAPS_SWAP_PSS) && narrower(t, NARROW))
 		return false;
-	return figure <= MAP_SHARED || !map_has(&t->r->total, figure) || t->r->total.value[figure];
+	return figure <= MAPS_SHARED || !map_has(&t->r->total, figure) || t->r->total.value[figure];
 }
 
 static void cell_size(const struct maps_table *t, const struct map_figures *f, int figure,
@@ -211,7 +211,7 @@ static void put_words(struct line *l, const struct maps_report *r)
 	line_printf(l, "total of %zu mapping%s of %zu process%s", r->mappings,
 		    r->mappings == 1 ? "" : "s", counted, counted == 1 ? "" : "es");
 	if (shared)
-		line_printf(l, "; %zu share the memory of others", shared);
+		line_printf(l, "; %zu with the memory of another one", shared);
 	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
 		size_t count = maps_report_count(r, missing[i]);
 
@@ -219,8 +219,7 @@ static void put_words(struct line *l, const struct maps_report *r)
 			line_printf(l, "; %zu %s", count, pss_status_name(missing[i]));
 	}
 	if (summed)
-		line_printf(l, "; of %zu that changed meanwhile PSS is the sum of whole kB",
-			    summed);
+		line_printf(l, "; %zu changed meanwhile, PSS is a sum of whole kB", summed);
 }
 
 void render_maps_table(struct strbuf *out, const struct maps_report *r,
