@@ -9,6 +9,7 @@
 #ifndef ZMEM_ENRICH_H
 #define ZMEM_ENRICH_H
 
+#include "zmem/maps.h"
 #include "zmem/procfs.h"
 #include "zmem/query.h"
 #include "zmem/smaps_rollup.h"
@@ -22,6 +23,8 @@ enum pool_file {
 	POOL_CGROUP,  /* text */
 	POOL_CMDLINE, /* text, its first POOL_CMDLINE_MAX bytes */
 	POOL_EXE,     /* text: the executable's base name */
+	POOL_MAPS,    /* smaps, mapping by mapping; never on a tape */
+	POOL_NAMES,   /* smaps, summed by name; likewise */
 };
 
 #define POOL_CMDLINE_MAX 4096
@@ -32,6 +35,7 @@ struct pool_result {
 	struct smaps_rollup figures;
 	char *text; /* to be freed by whoever asked; terminated; NULL of smaps_rollup */
 	size_t len;
+	struct map_set *maps; /* of POOL_MAPS and POOL_NAMES, likewise to be freed */
 	bool again; /* played: there was no further reading, and this is the last one again */
 };
 
@@ -48,10 +52,12 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  * Reads that file of all of them, results[i] of rows[i]. A process gets `deadline_ms` and what its
  * size takes; then it is PSS_TIMEOUT and its worker is left behind; each time that happens, those
  * after it get half as long, so that many that are stuck do not add up.
+ * smaps, which is read in pieces, gets that for each piece, and a minute in all.
  * With check_start the process is recognised by its start time, which takes a file more. Without,
  * the caller makes sure afterwards that it was still the same.
  * Returns 0, or a negative errno when there were no workers to be had at all, or files or memory to
- * read with: then the results are for the waste, save their texts, which are still to be freed.
+ * read with: then the results are for the waste, save their texts and maps, which are still to be
+ * freed.
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);

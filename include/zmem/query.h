@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "zmem/column.h"
+#include "zmem/maps.h"
 #include "zmem/snapshot.h"
 
 struct filter {
@@ -77,5 +78,11 @@ struct totals {
 bool totals_counts(const struct process *p);
 /* A figure that no row has, or that pruning left unread (`pruned`), is absent. */
 void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals);
+
+/*
+ * Sorts mappings by the keys: sizes and numbers biggest first, all else ascending, then by pid and
+ * address or by name.
+ */
+void order_maps(const struct map_keys *keys, bool reverse, struct mapping **rows, size_t count);
 
 #endif

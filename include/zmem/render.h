@@ -12,6 +12,7 @@
 #include "zmem/account.h"
 #include "zmem/column.h"
 #include "zmem/compare.h"
+#include "zmem/maps.h"
 #include "zmem/result.h"
 
 struct table_style {
@@ -72,6 +73,15 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style);
 /* The document zmem.system (src/dist/zmem.system.schema.json), with a final newline. */
 void render_system_json(struct strbuf *out, const struct system_report *r);
+
+/*
+ * Mappings, or sums by file: columns, a line each, one for those that are not shown, the total. Of
+ * the style all but columns and numeric count.
+ */
+void render_maps_table(struct strbuf *out, const struct maps_report *r,
+		       const struct table_style *style);
+/* The document zmem.maps (src/dist/zmem.maps.schema.json), with a final newline. */
+void render_maps_json(struct strbuf *out, const struct maps_report *r);
 
 /* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
 void render_json(struct strbuf *out, const struct result *r);

@@ -17,16 +17,20 @@ static const struct {
 	int (*run)(const struct options *o);
 } commands[] = {
 	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
-	{"record", command_record},	{"doctor", command_doctor},
+	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
 };
 
 /* Options that some commands have no use for, and that would be missed if nothing came of them. */
 static int check_options(const struct options *o)
 {
 	bool record = strcmp(o->command, "record") == 0;
+	bool maps = strcmp(o->command, "maps") == 0;
 
-	if (o->replay && strcmp(o->command, "snapshot") != 0 &&
-	    strcmp(o->command, "compare") != 0 && strcmp(o->command, "system") != 0)
+	bool reads = strcmp(o->command, "record") != 0 && strcmp(o->command, "doctor") != 0;
+
+	if (o->by_file && !maps)
+		return message_usage("%s: it takes no --by-file", o->command);
+	if (o->replay && !reads)
 		return message_usage("%s: it does not read a recording (--replay)", o->command);
 	if (o->format > FORMAT_JSON && strcmp(o->command, "snapshot") != 0)
 		return message_usage("%s: --format ndjson, csv and folded are of snapshots",

@@ -13,6 +13,7 @@ int help_text(void)
 	printf("usage: zmem-bpf [snapshot] [OPTION]...   who holds RAM and swap, process by process\n"
 	       "       zmem-bpf compare [OPTION]...      the same processes by BPF and by /proc\n"
 	       "       zmem-bpf system [OPTION]...       the machine: RAM, swap, do the books close?\n"
+	       "       zmem-bpf maps PID... [OPTION]...  one process by mapping, or files by who maps them\n"
 	       "       zmem-bpf record FILE [OPTION]...  snapshots for --replay FILE\n"
 	       "       zmem-bpf doctor [-v]              what works on this machine, and why not\n\n");
 	for (size_t i = 0; options_info(i, &info); i++) {

@@ -91,6 +91,9 @@ static const struct entry table[] = {
 	{{"interval", 'i', "SEC", "record: one every SEC seconds, 0.1 and up (default: 1)"},
 	 SECONDS,
 	 AT(interval_ms)},
+	{{"by-file", 0, NULL, "maps: summed by file, of all processes unless some are named"},
+	 FLAG,
+	 AT(by_file)},
 	{{"total", 0, NULL, "only the total"}, FLAG, AT(total)},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all"},
 	 STRING,
@@ -278,16 +281,24 @@ static int bad_option(int c, char **argv)
 	return message_usage("unknown option -\\x%02x", (unsigned char)optopt);
 }
 
+/* How many words a command takes. */
+static size_t words_of(const char *command)
+{
+	if (strcmp(command, "record") == 0)
+		return 1;
+	return strcmp(command, "maps") == 0 ? SIZE_MAX : 0;
+}
+
 static int add_word(struct options *o, const char *word)
 {
-	if (o->named && !o->file && strcmp(o->command, "record") == 0) {
-		o->file = word;
+	if (!o->named) {
+		o->command = word;
+		o->named = true;
 		return 0;
 	}
-	if (o->named)
+	if (o->word_count >= words_of(o->command))
 		return message_usage("%s: unexpected argument", word);
-	o->command = word;
-	o->named = true;
+	o->words[o->word_count++] = word;
 	return 0;
 }
 
@@ -298,6 +309,9 @@ int options_parse(struct options *o, int argc, char **argv)
 	int c, r = 0;
 
 	*o = (struct options){.command = "snapshot", .verify = VERIFY_DEFAULT};
+	o->words = calloc((size_t)argc + 1, sizeof(*o->words));
+	if (!o->words)
+		return message_error("reading the options: out of memory");
 	make_getopt(letters, longs);
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
@@ -318,4 +332,5 @@ void options_done(struct options *o)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(o->owned); i++)
 		free(o->owned[i]);
+	free(o->words);
 }

@@ -42,16 +42,18 @@ struct options {
 	const char *filter;
 	const char *output;
 	const char *replay;
-	const char *file; /* the word behind "record" */
-	int count;	  /* 0: not given */
-	int interval_ms;  /* 0: not given */
-	int top;	  /* 0: not given */
+	const char *file;   /* where a recording goes */
+	const char **words; /* behind the command, as many as it takes */
+	size_t word_count;
+	int count;	 /* 0: not given */
+	int interval_ms; /* 0: not given */
+	int top;	 /* 0: not given */
 	int format;
 	int color;
 	int pss;
 	int source; /* enum source_choice */
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
-	bool all, reverse, bytes, no_header, wide, numeric, total;
+	bool all, reverse, bytes, no_header, wide, numeric, total, by_file;
 	bool timing, verbose, quiet, help, version;
 	char *owned[2]; /* joined lists */
 	uint64_t held;	/* the capabilities we were started with (privilege_mask) */

@@ -41,7 +41,7 @@ static int recorder_open(struct recorder *r, const struct options *o)
 	*r = (struct recorder){.options = *o, .session.proc.fd = -1};
 	/* All that JSON has. */
 	r->options.format = FORMAT_JSON;
-	r->options.file = o->file ? o->file : o->output;
+	r->options.file = o->word_count ? o->words[0] : o->output;
 	r->options.output = NULL;
 	/* No more targets are held up than by a snapshot. */
 	if (o->verify == VERIFY_DEFAULT)
@@ -150,9 +150,9 @@ static int take_frames(struct recorder *r, const struct options *o, struct outpu
 
 static int check_request(const struct options *o)
 {
-	if (o->file && o->output)
+	if (o->word_count && o->output)
 		return message_usage("record: a FILE and --output are one too many");
-	if (!o->file && !o->output)
+	if (!o->word_count && !o->output)
 		return message_usage("record: it needs a FILE");
 	/* They would leave out what it takes to show all. */
 	if (o->top || o->total)

@@ -58,10 +58,17 @@ const char *pool_file_name(enum pool_file file)
 {
 	static const char *const names[] = {
 		[POOL_ROLLUP] = "smaps_rollup", [POOL_STATUS] = "status", [POOL_CGROUP] = "cgroup",
-		[POOL_CMDLINE] = "cmdline",	[POOL_EXE] = "exe",
+		[POOL_CMDLINE] = "cmdline",	[POOL_EXE] = "exe",	  [POOL_MAPS] = "smaps",
+		[POOL_NAMES] = "smaps",
 	};
 
 	return names[file];
+}
+
+void pool_fail(struct pool_result *ret, int error)
+{
+	*ret = (struct pool_result){};
+	set_error(ret, error);
 }
 
 void pool_understand(enum pool_file file, bool keep_text, const char *text, ssize_t len,
@@ -113,6 +120,8 @@ static struct key key_of(enum pool_file file, const struct process *p)
 void pool_keep(struct tape *tape, enum pool_file file, struct process *const *rows, size_t count,
 	       struct pool_result *results)
 {
+	if (file == POOL_MAPS || file == POOL_NAMES)
+		return;
 	for (size_t i = 0; tape_recording(tape) && i < count; i++) {
 		struct pool_result *r = &results[i];
 		struct key key = key_of(file, rows[i]);

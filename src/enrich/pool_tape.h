@@ -18,6 +18,9 @@ const char *pool_file_name(enum pool_file file);
 void pool_understand(enum pool_file file, bool keep_text, const char *text, ssize_t len_or_error,
 		     struct pool_result *ret);
 
+/* Makes a result of a negative errno. */
+void pool_fail(struct pool_result *ret, int error);
+
 /* Takes results down, and frees the texts that nobody asked for. */
 void pool_keep(struct tape *tape, enum pool_file file, struct process *const *rows, size_t count,
 	       struct pool_result *results);

@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "enrich/maps_read.h"
 #include "enrich/open_process.h"
 #include "enrich/pool_tape.h"
 #include "zmem/enrich.h"
@@ -27,6 +28,8 @@
 #define NS_PER_PAGE	400
 #define PAGE_BYTES	4096
 #define PATIENCE_MIN_NS 20000000
+/* A process that changes while it is read in pieces must not keep us for ever. */
+#define PIECES_NS 60000000000
 
 struct worker {
 	struct proc_pool *pool;
@@ -35,6 +38,8 @@ struct worker {
 	bool left_behind;
 	size_t job;
 	int64_t deadline_ns; /* of the job, CLOCK_MONOTONIC */
+	int64_t piece_ns;    /* what each piece of it gets */
+	int64_t last_ns;     /* no piece gets more than what is left until then */
 };
 
 struct proc_pool {
@@ -86,13 +91,41 @@ static ssize_t read_file(int fd, enum pool_file file, char *text, size_t cap)
 	return file_read(fd, pool_file_name(file), text, cap);
 }
 
-static void read_one(const struct procfs *proc, const struct target *t, struct pool_result *ret)
+/* A piece was read: the next one has its own time. False: nobody waits for it any more. */
+static bool next_piece(void *arg)
 {
+	struct worker *w = arg;
+	bool wanted;
+
+	pthread_mutex_lock(&w->pool->lock);
+	wanted = !w->left_behind;
+	w->deadline_ns = now_ns() + w->piece_ns;
+	if (w->deadline_ns > w->last_ns)
+		w->deadline_ns = w->last_ns;
+	pthread_mutex_unlock(&w->pool->lock);
+	return wanted;
+}
+
+static void read_one(struct worker *w, const struct target *t, struct pool_result *ret)
+{
+	const struct procfs *proc = &w->pool->proc;
 	cleanup_close int fd =
 		open_process(proc, t->pid, t->start_ns, t->check_start, t->leader_exited);
 	char text[POOL_TEXT_MAX];
-	ssize_t len = fd < 0 ? fd : read_file(fd, t->file, text, sizeof(text));
+	ssize_t len;
 
+	if (t->file == POOL_MAPS || t->file == POOL_NAMES) {
+		const struct maps_request request = {
+			fd, t->pid, t->file == POOL_NAMES, w->pool->has_rollup, next_piece, w};
+		struct map_set *maps = NULL;
+		int r = fd < 0 ? fd : maps_read(&request, &maps);
+
+		pool_fail(ret, r);
+		if (r == 0)
+			*ret = (struct pool_result){.status = PSS_OK, .maps = maps};
+		return;
+	}
+	len = fd < 0 ? fd : read_file(fd, t->file, text, sizeof(text));
 	pool_understand(t->file, t->keep_text, text, len, ret);
 }
 
@@ -117,9 +150,11 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	w->job = pool->next++;
 	w->busy = true;
 	p = pool->rows[w->job];
-	w->deadline_ns = now_ns() + pool->patience_ns;
+	w->piece_ns = pool->patience_ns;
 	if (process_has(p, COUNTER_RSS))
-		w->deadline_ns += (int64_t)(p->value[COUNTER_RSS] / PAGE_BYTES * NS_PER_PAGE);
+		w->piece_ns += (int64_t)(p->value[COUNTER_RSS] / PAGE_BYTES * NS_PER_PAGE);
+	w->deadline_ns = now_ns() + w->piece_ns;
+	w->last_ns = w->deadline_ns + PIECES_NS;
 	*ret_target = (struct target){
 		.file = pool->file,
 		.check_start = pool->check_start,
@@ -142,10 +177,11 @@ static void *worker_main(void *arg)
 	pthread_mutex_lock(&pool->lock);
 	while (take_job(w, &target)) {
 		pthread_mutex_unlock(&pool->lock);
-		read_one(&pool->proc, &target, &result);
+		read_one(w, &target, &result);
 		pthread_mutex_lock(&pool->lock);
 		if (w->left_behind) {
 			free(result.text);
+			map_set_free(result.maps);
 			break;
 		}
 		w->busy = false;

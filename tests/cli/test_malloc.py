@@ -235,6 +235,8 @@ def main():
         check(machine, "doctor", ("doctor",), None, step=101)
         check(machine, "the machine", ("system", "--json"), None)
         check(machine, "compare, json", ("compare", "--json") + some, None)
+        check(machine, "maps", ("maps", "--json") + tuple(machine.pids[:2]), None)
+        check(machine, "maps by file", ("maps", "--by-file", "-s", "name") + some, None)
         check_output(machine, pids)
     finally:
         machine.close()

@@ -149,7 +149,35 @@ SYSTEM_CHANGES = [
     ("other version in system", ("schema_version",), "1.1"),
     ("unknown key at the top of system", ("extra",), 1),
 ]
-OPTIONAL = {"comm_hex", "name_hex", "cmdline", "cmdline_truncated", "cmdline_hex"}
+MAPPING = ("mappings", 0)
+MAPS_PROCESS = ("processes", 0)
+MAPS_CHANGES = [
+    ("unknown key in a mapping", MAPPING + ("extra",), 1),
+    ("mapping without pid", MAPPING + ("pid",), None),
+    ("address as a number", MAPPING + ("start",), 4096),
+    ("address with 0x", MAPPING + ("end",), "0x7f0000000000"),
+    ("perm of five", MAPPING + ("perm",), "rwxps"),
+    ("perm that is none", MAPPING + ("perm",), "wr-p"),
+    ("empty name of a mapping", MAPPING + ("name",), ""),
+    ("float bytes in a mapping", MAPPING + ("pss_bytes",), 0.5),
+    ("negative bytes in a mapping", MAPPING + ("locked_bytes",), -1),
+    ("name that is not truncated", MAPPING + ("name_truncated",), False),
+    ("name_hex of odd length", MAPPING + ("name_hex",), "abc"),
+    ("unknown status of a process", MAPS_PROCESS + ("status",), "fine"),
+    ("gone with a total", MAPS_PROCESS + ("status",), "gone"),
+    ("ok without total_source", MAPS_PROCESS + ("total_source",), None),
+    ("ok without mappings", MAPS_PROCESS + ("mappings",), None),
+    ("mm_owner of a process as a number", MAPS_PROCESS + ("mm_owner",), 1),
+    ("null count of mappings", ("totals", "mappings"), None),
+    ("unknown key in totals of maps", ("totals", "extra"), 1),
+    ("null in collection of maps", ("collection", "denied"), None),
+    ("complete as a number", ("collection", "complete"), 1),
+    ("mappings and files", ("files",), []),
+    ("other schema in maps", ("schema",), "zmem.snapshot"),
+    ("other version in maps", ("schema_version",), "1.1"),
+    ("unknown key at the top of maps", ("extra",), 1),
+]
+OPTIONAL = {"comm_hex", "name_hex", "name_truncated", "cmdline", "cmdline_truncated", "cmdline_hex"}
 BROKEN_TEXTS = [
     ("no newline at the end", lambda data: data.rstrip(b"\n")),
     ("invalid UTF-8", lambda data: data.replace(b"firefox", b"fire\xff")),
@@ -290,6 +318,7 @@ def main():
     check_schema(report, "compare", COMPARE_CHANGES)
     check_lines(report)
     check_schema(report, "system", SYSTEM_CHANGES)
+    check_schema(report, "maps", MAPS_CHANGES)
     for name, change in BROKEN_TEXTS:
         broken = change(data)
         report.check("rejects " + name,

@@ -6,8 +6,8 @@ against the one that it names.
     validate_json.py [--schema FILE | --lines] [FILE...]
 
 Without a file, or for "-", standard input. With --lines each is what -F ndjson writes of one
-snapshot. Says what is wrong on stderr; exit code 1 if anything is, 2 if it could not do its work. Stricter than JSON Schema where that is lenient: 1.0 is no integer,
-a key stands once, NaN is no number, the text is UTF-8 and ends with a newline.
+snapshot. Says what is wrong on stderr; exit code 1 if anything is, 2 if it could not do its work. Stricter than
+JSON Schema where that is lenient: 1.0 is no integer, a key stands once, NaN is no number, the text is UTF-8 and ends with a newline.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import jsonschema
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIST = os.path.join(HERE, "..", "..", "src", "dist")
-SCHEMAS = ("zmem.snapshot", "zmem.compare", "zmem.system")
+SCHEMAS = ("zmem.snapshot", "zmem.compare", "zmem.system", "zmem.maps")
 
 
 def unique_keys(pairs):

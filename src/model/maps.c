@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Keeps mappings and sums them by name. Refuses to know what a name means. */
+#include "zmem/maps.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+void map_figures_add(struct map_figures *sum, const struct map_figures *f)
+{
+	sum->have &= f->have;
+	for (int i = 0; i < MAPS_FIGURES; i++) {
+		if (!map_has(sum, i) ||
+		    __builtin_add_overflow(sum->value[i], f->value[i], &sum->value[i])) {
+			sum->have &= ~(1u << i);
+			sum->value[i] = 0;
+		}
+	}
+}
+
+struct map_set *map_set_new(bool by_name)
+{
+	struct map_set *s = calloc(1, sizeof(*s));
+
+	if (s) {
+		s->by_name = by_name;
+		s->total = MAPS_FIGURES_ZERO;
+	}
+	return s;
+}
+
+static void keep_item(void *item)
+{
+	(void)item; /* the arena has it */
+}
+
+void map_set_free(struct map_set *s)
+{
+	if (!s)
+		return;
+	tdestroy(s->index, keep_item);
+	arena_done(&s->arena);
+	free(s->item);
+	free(s);
+}
+
+static int compare_names(const void *pa, const void *pb)
+{
+	const struct mapping *a = pa, *b = pb;
+
+	return strcmp(a->name, b->name);
+}
+
+/* A file is mapped piece by piece: neighbours share its name. */
+static const char *keep_name(struct map_set *s, const char *name)
+{
+	if (s->count && strcmp(s->item[s->count - 1]->name, name) == 0)
+		return s->item[s->count - 1]->name;
+	return arena_strndup(&s->arena, name, strlen(name));
+}
+
+static struct mapping *append(struct map_set *s, const struct mapping *m)
+{
+	struct mapping *copy;
+
+	if (s->count == s->capacity) {
+		size_t capacity = s->capacity ? s->capacity * 2 : 64;
+		struct mapping **more = reallocarray(s->item, capacity, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->item = more;
+		s->capacity = capacity;
+	}
+	copy = arena_alloc(&s->arena, sizeof(*copy));
+	if (!copy)
+		return NULL;
+	*copy = *m;
+	copy->name = keep_name(s, m->name);
+	if (!copy->name)
+		return NULL;
+	s->item[s->count++] = copy;
+	return copy;
+}
+
+/* The sum of that name, a new one if there is none. */
+static struct mapping *find(struct map_set *s, const struct mapping *m)
+{
+	struct mapping *const *found = tfind(m, &s->index, compare_names);
+	const struct mapping none = {
+		.name = m->name, .name_cut = m->name_cut, .figures = MAPS_FIGURES_ZERO};
+	struct mapping *item;
+
+	if (found)
+		return *found;
+	item = append(s, &none);
+	return item && tsearch(item, &s->index, compare_names) ? item : NULL;
+}
+
+int map_set_add(struct map_set *s, const struct mapping *m)
+{
+	struct mapping *item = s->by_name ? find(s, m) : append(s, m);
+
+	if (!item)
+		return -ENOMEM;
+	if (s->by_name) {
+		item->mappings++;
+		item->processes = 1;
+		map_figures_add(&item->figures, &m->figures);
+	}
+	s->mappings++;
+	map_figures_add(&s->total, &m->figures);
+	return 0;
+}
+
+int map_set_merge(struct map_set *s, const struct map_set *process)
+{
+	for (size_t i = 0; i < process->count; i++) {
+		const struct mapping *m = process->item[i];
+		struct mapping *item = find(s, m);
+
+		if (!item)
+			return -ENOMEM;
+		item->mappings += m->mappings;
+		item->processes += m->processes;
+		map_figures_add(&item->figures, &m->figures);
+	}
+	s->mappings += process->mappings;
+	map_figures_add(&s->total, &process->total);
+	return 0;
+}
+
+size_t maps_report_count(const struct maps_report *r, enum pss_status status)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->process_count; i++)
+		count += r->process[i].status == status;
+	return count;
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows /proc/PID/smaps as text that comes in pieces. Refuses to know who may read it, how long
+ * that takes, and to keep what it has read.
+ *
+ * show_map_vma(), fs/proc/task_mmu.c: a line "start-end perm offset dev inode   name", then one for
+ * each key. In the name of a file the kernel writes '\n' as \012 and all else as it is; a file that
+ * has these four characters in its name looks the same.
+ */
+#include "zmem/smaps.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "proc/keyed.h"
+
+/* In the order of __show_smap(). */
+static const struct keyed_name names[] = {
+	[SMAPS_RSS] = KEYED_NAME("Rss"),
+	[SMAPS_PSS] = KEYED_NAME("Pss"),
+	[SMAPS_SHARED_CLEAN] = KEYED_NAME("Shared_Clean"),
+	[SMAPS_SHARED_DIRTY] = KEYED_NAME("Shared_Dirty"),
+	[SMAPS_PRIVATE_CLEAN] = KEYED_NAME("Private_Clean"),
+	[SMAPS_PRIVATE_DIRTY] = KEYED_NAME("Private_Dirty"),
+	[SMAPS_ANON_HUGE] = KEYED_NAME("AnonHugePages"),
+	[SMAPS_SHMEM_PMD] = KEYED_NAME("ShmemPmdMapped"),
+	[SMAPS_FILE_PMD] = KEYED_NAME("FilePmdMapped"),
+	[SMAPS_SHARED_HUGETLB] = KEYED_NAME("Shared_Hugetlb"),
+	[SMAPS_PRIVATE_HUGETLB] = KEYED_NAME("Private_Hugetlb"),
+	[SMAPS_SWAP] = KEYED_NAME("Swap"),
+	[SMAPS_SWAP_PSS] = KEYED_NAME("SwapPss"),
+	[SMAPS_LOCKED] = KEYED_NAME("Locked"),
+};
+_Static_assert(ARRAY_SIZE(names) == SMAPS_KEYS, "a key without a name");
+
+#define BIT(key) (1u << (key))
+
+/* What each figure is the sum of: the first key must be there, and all that the first mapping had.
+ */
+static const struct {
+	uint32_t must, may;
+} parts[MAPS_FIGURES] = {
+	[MAPS_RSS] = {BIT(SMAPS_RSS)},
+	[MAPS_PSS] = {BIT(SMAPS_PSS)},
+	[MAPS_PRIVATE] = {BIT(SMAPS_PRIVATE_CLEAN) | BIT(SMAPS_PRIVATE_DIRTY)},
+	[MAPS_SHARED] = {BIT(SMAPS_SHARED_CLEAN) | BIT(SMAPS_SHARED_DIRTY)},
+	[MAPS_SWAP] = {BIT(SMAPS_SWAP)},
+	[MAPS_SWAP_PSS] = {BIT(SMAPS_SWAP_PSS)},
+	[MAPS_LOCKED] = {BIT(SMAPS_LOCKED)},
+	/* The other two came with the kernels that can have them (4.8, 5.4). */
+	[MAPS_THP] = {BIT(SMAPS_ANON_HUGE), BIT(SMAPS_SHMEM_PMD) | BIT(SMAPS_FILE_PMD)},
+	[MAPS_HUGETLB] = {BIT(SMAPS_SHARED_HUGETLB) | BIT(SMAPS_PRIVATE_HUGETLB)},
+};
+
+static void set_figure(struct smaps *s, int figure)
+{
+	uint32_t keys = parts[figure].must | (parts[figure].may & s->known);
+	uint64_t sum = 0;
+
+	if (!keys || (s->have & keys) != keys)
+		return;
+	for (int key = 0; key < SMAPS_KEYS; key++) {
+		/* No sum of three overflows: keyed.c takes none above 2^62. */
+		if (keys & BIT(key))
+			sum += s->value[key];
+	}
+	s->mapping.figures.value[figure] = sum;
+	s->mapping.figures.have |= BIT(figure);
+}
+
+/* The mapping is complete: all its keys were there. */
+static void close_mapping(struct smaps *s)
+{
+	if (!s->open)
+		return;
+	s->open = false;
+	if (!s->known)
+		s->known = s->have;
+	for (int i = 0; i < MAPS_FIGURES; i++)
+		set_figure(s, i);
+	s->error = s->fn(s->arg, &s->mapping);
+}
+
+static bool scan_hex(const char **pos, const char *end, uint64_t *ret)
+{
+	const char *p = *pos;
+	uint64_t v = 0;
+
+	for (; p < end; p++) {
+		unsigned digit = *p >= '0' && *p <= '9'	  ? (unsigned)(*p - '0')
+				 : *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a') + 10
+							  : 16;
+
+		if (digit == 16)
+			break;
+		if (v >> 60)
+			return false;
+		v = v << 4 | digit;
+	}
+	if (p == *pos)
+		return false;
+	*pos = p;
+	*ret = v;
+	return true;
+}
+
+static bool scan_char(const char **pos, const char *end, char c)
+{
+	return *pos < end && *(*pos)++ == c;
+}
+
+static bool scan_perm(const char **pos, const char *end, char *perm)
+{
+	static const char letters[4][3] = {"r-", "w-", "x-", "ps"};
+
+	if (end - *pos < 4)
+		return false;
+	for (int i = 0; i < 4; i++) {
+		if (!(*pos)[i] || !strchr(letters[i], (*pos)[i]))
+			return false;
+	}
+	memcpy(perm, *pos, 4);
+	perm[4] = '\0';
+	*pos += 4;
+	return true;
+}
+
+static void take_name(struct smaps *s, const char *p, const char *end)
+{
+	size_t len = 0;
+
+	while (p < end && *p == ' ')
+		p++;
+	while (p < end) {
+		bool newline = end - p >= 4 && memcmp(p, "\\012", 4) == 0;
+
+		s->name[len++] = newline ? '\n' : *p;
+		p += newline ? 4 : 1;
+	}
+	s->name[len] = '\0';
+	if (!len)
+		strcpy(s->name, "[anon]");
+}
+
+static bool scan_header(struct smaps *s, const char *p, const char *end)
+{
+	struct mapping m = {.mappings = 1, .processes = 1, .name = s->name, .name_cut = s->cut};
+	uint64_t offset, major, minor, inode;
+
+	if (!scan_hex(&p, end, &m.start) || !scan_char(&p, end, '-') ||
+	    !scan_hex(&p, end, &m.end) || m.end <= m.start || !scan_char(&p, end, ' ') ||
+	    !scan_perm(&p, end, m.perm) || !scan_char(&p, end, ' ') ||
+	    !scan_hex(&p, end, &offset) || !scan_char(&p, end, ' ') || !scan_hex(&p, end, &major) ||
+	    !scan_char(&p, end, ':') || !scan_hex(&p, end, &minor) || !scan_char(&p, end, ' ') ||
+	    !scan_u64(&p, end, &inode))
+		return false;
+	if (p < end && (*p != ' ' || memchr(p, '\0', (size_t)(end - p))))
+		return false;
+	take_name(s, p, end);
+	m.figures.value[MAPS_SIZE] = m.end - m.start;
+	m.figures.have = BIT(MAPS_SIZE);
+	s->mapping = m;
+	return true;
+}
+
+/* Keys begin with capital letters. */
+static bool begins_mapping(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
+static void take_line(struct smaps *s, const char *line, size_t len)
+{
+	struct keyed_figures figures = {names, SMAPS_KEYS, s->next, s->have, s->value};
+	struct keyed_line keyed;
+
+	if (len && begins_mapping(*line)) {
+		close_mapping(s);
+		s->open = scan_header(s, line, line + len);
+		s->damaged |= !s->open;
+		s->have = s->next = 0;
+		return;
+	}
+	/* Before the first mapping, or behind one that was not understood, it is nobody's. */
+	if (!s->open || s->cut || !keyed_next(&line, line + len, &keyed))
+		return;
+	keyed_figure(&keyed, &figures);
+	s->next = figures.next;
+	s->have = figures.have;
+}
+
+static void keep_part(struct smaps *s, const char *data, size_t len)
+{
+	size_t room = SMAPS_LINE_MAX - s->len;
+
+	if (len > room) {
+		len = room;
+		s->cut = true;
+	}
+	memcpy(s->line + s->len, data, len);
+	s->len += len;
+}
+
+void smaps_begin(struct smaps *s, int (*fn)(void *arg, const struct mapping *m), void *arg)
+{
+	s->fn = fn;
+	s->arg = arg;
+	s->error = 0;
+	s->any = s->damaged = s->open = s->cut = false;
+	s->len = 0;
+	s->next = 0;
+	s->have = s->known = 0;
+}
+
+int smaps_feed(struct smaps *s, const char *data, size_t len)
+{
+	const char *end = data + len;
+
+	s->any |= len != 0;
+	while (data < end && !s->error) {
+		const char *newline = memchr(data, '\n', (size_t)(end - data));
+
+		keep_part(s, data, (size_t)((newline ? newline : end) - data));
+		if (!newline)
+			break;
+		take_line(s, s->line, s->len);
+		s->len = 0;
+		s->cut = false;
+		data = newline + 1;
+	}
+	return s->error;
+}
+
+int smaps_end(struct smaps *s)
+{
+	if (!s->error)
+		close_mapping(s);
+	if (s->error)
+		return s->error;
+	if (!s->any)
+		return -ENODATA;
+	/* The kernel ends every line. Text without a mapping is none of its. */
+	return s->damaged || s->len || !s->known ? -EINVAL : 0;
+}

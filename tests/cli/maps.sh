@@ -1,0 +1,251 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# zmem-bpf maps: mapping by mapping and by file, against smaps_rollup and maps of the same processes.
+. "$(dirname "$0")/../support/cli.sh"
+
+free_pid=4194303
+sum_of_rows='def sum(k): [.[] | .[k]] | add;'
+
+# ---- sums: of processes in known states, which are idle ----
+
+mkmem_begin anon mlock hugetlb hugetlb_shared memfd2 file_many file_mlock file_deleted many_maps fork zero \
+	clone_vm leader_exit zombie thp || not_ok mkmem 'did not start'
+
+# rollup PID KEY…: bytes
+rollup() {
+	local keys
+	keys=$(printf '|%s' "${@:2}")
+	awk -v keys="^(${keys:1}):\$" '$1 ~ keys { sum += $2 * 1024 } END { print sum + 0 }' "/proc/$1/smaps_rollup"
+}
+
+compared=0
+while read -r _ shape role pid; do
+	name="$shape $role"
+	case $shape$role in file_manysharer0[1-9] | file_manysharer1*) continue ;; esac
+	# A zombie has none, and a leader that has exited.
+	[ -n "$(cat "/proc/$pid/smaps_rollup" 2>/dev/null)" ] || continue
+	compared=$((compared + 1))
+	zmem maps -J "$pid"
+	expect_rc "$name: exit code" 0
+	expect_json "$name: the total is smaps_rollup's" '.totals | .rss_bytes == $rss and .pss_bytes == $pss and
+		.private_bytes == $private and .shared_bytes == $shared and .swap_bytes == $swap and
+		.swap_pss_bytes == $swap_pss and .locked_bytes == $locked and .thp_bytes == $thp and
+		.hugetlb_bytes == $hugetlb' \
+		--argjson rss "$(rollup "$pid" Rss)" --argjson pss "$(rollup "$pid" Pss)" \
+		--argjson private "$(rollup "$pid" Private_Clean Private_Dirty)" \
+		--argjson shared "$(rollup "$pid" Shared_Clean Shared_Dirty)" \
+		--argjson swap "$(rollup "$pid" Swap)" --argjson swap_pss "$(rollup "$pid" SwapPss)" \
+		--argjson locked "$(rollup "$pid" Locked)" \
+		--argjson thp "$(rollup "$pid" AnonHugePages ShmemPmdMapped FilePmdMapped)" \
+		--argjson hugetlb "$(rollup "$pid" Shared_Hugetlb Private_Hugetlb)"
+	expect_json "$name: and the sum of the rows" "$sum_of_rows"' .totals as $t | (.mappings | length) as $n |
+		$n == $t.mappings and $n == $lines and .processes[0].total_source == "smaps_rollup" and
+		(.mappings | sum("size_bytes") == $t.size_bytes and sum("rss_bytes") == $t.rss_bytes and
+		 sum("private_bytes") == $t.private_bytes and sum("shared_bytes") == $t.shared_bytes and
+		 sum("locked_bytes") == $t.locked_bytes and sum("thp_bytes") == $t.thp_bytes and
+		 sum("hugetlb_bytes") == $t.hugetlb_bytes and
+		 sum("pss_bytes") <= $t.pss_bytes and sum("pss_bytes") + 1024 * $n > $t.pss_bytes)' \
+		--argjson lines "$(wc -l <"/proc/$pid/maps")"
+done < <(grep '^READY' "$TMP/mkmem")
+check 'many processes were compared' test "$compared" -gt 14
+
+pid_of() { sed -n "s/^READY $1 [^ ]* //p" "$TMP/mkmem" | head -n 1; }
+
+zmem maps -b -H "$(pid_of anon)"
+equal 'addresses and protections are those of maps' "$(sed 's/ .*//; $d' "$TMP/out" | paste -sd' ')" \
+	"$(sed 's/ .*//' "/proc/$(pid_of anon)/maps" | paste -sd' ')"
+equal 'protections' "$(awk '$1 ~ /-/ { print $2 }' "$TMP/out" | paste -sd' ')" \
+	"$(awk '{ print $2 }' "/proc/$(pid_of anon)/maps" | paste -sd' ')"
+zmem maps -J "$(pid_of file_mlock)"
+expect_json 'a locked file is visible' 'any(.mappings[]; .locked_bytes > 0 and (.name | startswith("/")))'
+zmem maps -J "$(pid_of file_deleted)"
+expect_json 'a file without a name is there' 'any(.mappings[]; .name | test("^/.* \\(deleted\\)$"))'
+expect_json 'what the kernel names' '[.mappings[].name] | contains(["[anon]", "[stack]", "[vdso]"])'
+
+zmem maps -J "$(pid_of leader_exit)"
+expect_json 'a leader that has exited: the memory of its threads' '.processes[0].status == "ok" and
+	.totals.rss_bytes > 1000000'
+
+# Two processes of one address space: both are shown, one is counted.
+both=$(sed -n 's/^READY clone_vm [^ ]* //p' "$TMP/mkmem" | paste -sd' ')
+# shellcheck disable=SC2086
+zmem maps -J $both
+expect_json 'one address space counts once' '(.processes | length) == 2 and
+	([.processes[] | select(.mm_owner)] | length) == 1 and .totals.rss_bytes == .processes[0].rss_bytes and
+	(.mappings | length) == 2 * .totals.mappings'
+# shellcheck disable=SC2086
+zmem maps --by-file -J $both
+expect_json 'by file too' '.collection.read == 1 and .collection.shared_mm == 1 and .collection.complete and
+	all(.files[]; .processes == 1)'
+
+# ---- by file ----
+
+some=$(sed -n 's/^READY \(file_many\|fork\|memfd2\) [^ ]* //p' "$TMP/mkmem" | paste -sd,)
+zmem maps -J -p "$some"
+cp "$TMP/out" "$TMP/each"
+zmem maps --by-file -J -p "$some"
+expect_json 'by file: the same total' '.totals == $each[0].totals and .processes == $each[0].processes' \
+	--slurpfile each "$TMP/each"
+expect_json 'by file: every figure is the sum of its mappings' '
+	($each[0].mappings | group_by(.name) | map({key: .[0].name, value: {
+		m: length, p: ([.[].pid] | unique | length), s: ([.[].size_bytes] | add),
+		r: ([.[].rss_bytes] | add), q: ([.[].pss_bytes] | add), v: ([.[].private_bytes] | add)}}) |
+		from_entries) as $want |
+	(.files | map({key: .name, value: {m: .mappings, p: .processes, s: .size_bytes, r: .rss_bytes,
+		q: .pss_bytes, v: .private_bytes}}) | from_entries) == $want' --slurpfile each "$TMP/each"
+expect_json 'by file: biggest PSS first' '[.files[].pss_bytes] | . == (sort | reverse)'
+expect_json 'by file: 13 map that file' 'any(.files[]; .processes >= 13)'
+zmem maps --by-file -J
+expect_rc 'by file, all processes' 0
+expect_json 'by file, all processes: all of them' '.collection.processes >= 30 and
+	(.collection | .read + .gone + .shared_mm == .processes)'
+expect_json 'by file, all processes: the sum of them' '.totals.rss_bytes ==
+	([.processes[] | select(.mm_owner) | .rss_bytes] | add)'
+
+# ---- rows ----
+
+pid=$(pid_of many_maps)
+zmem maps -J -n 3 "$pid"
+cp "$TMP/out" "$TMP/three"
+zmem maps -J -s pss -n 3 "$pid"
+expect_json '-n: the biggest, by address' '(.mappings | sort_by(.start)) == $three[0].mappings and
+	.totals.mappings > 2000' --slurpfile three "$TMP/three"
+zmem maps -n 3 "$pid"
+equal '-n: header, three, the others, the total' "$(wc -l <"$TMP/out")" 6
+expect_out '-n: how many more' '… [0-9]+ more$'
+zmem maps -H -n 3 "$pid"
+equal '-H: no header' "$(wc -l <"$TMP/out")" 5
+zmem maps --total "$pid"
+equal '--total' "$(wc -l <"$TMP/out")" 2
+zmem maps -J -s size "$pid"
+expect_json '-s size' '[.mappings[].size_bytes] | . == (sort | reverse)'
+zmem maps -J -s name,start -r "$pid"
+expect_rc '-s: a column that is none' 2
+zmem maps -J -s Name -r "$pid"
+expect_json '-s Name -r' '[.mappings[].name] | . == (sort | reverse)'
+zmem maps -J -r "$pid"
+expect_json '-r: by address, downwards' '[.mappings[].start | ("0" * (16 - length)) + . ] |
+	. == (sort | reverse)'
+timeout -s KILL "$PATIENCE" env TERM=xterm "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/out" "$ZMEM" maps "$pid" \
+	>"$TMP/lines" </dev/null
+read -r screen _ <"$TMP/lines"
+if [ "$screen" -lt 24 ] && [ "$screen" -gt 10 ]; then ok 'terminal: what fits'; else not_ok 'terminal: what fits' "$screen lines"; fi
+expect_out 'terminal: the others in one line' '[0-9]+ more'
+expect_printable 'terminal: printable' "$TMP/out" --color
+
+# ---- names ----
+
+mkfifo "$TMP/hold"
+"$PYTHON" -c '
+import ctypes, mmap, os, sys
+keep = []
+for name in (b"two\nlines\nRss: 9 kB\n", b"\x1b[31mred\xff", b"  blanks ", b"[heap]"):
+    path = sys.argv[1].encode() + b"/" + name
+    fd = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.write(fd, b"x" * 8192)
+    keep.append(mmap.mmap(fd, 8192))
+    keep[-1].read()
+area = mmap.mmap(-1, 8192)
+address = ctypes.addressof(ctypes.c_char.from_buffer(area))
+named = ctypes.CDLL(None).prctl(0x53564D41, 0, ctypes.c_ulong(address), ctypes.c_ulong(8192), b"my pool")
+print(os.getpid(), named, flush=True)
+sys.stdin.read()
+' "$TMP" <"$TMP/hold" >"$TMP/hostile" 2>"$TMP/hostile.err" &
+hostile_job=$!
+exec 7>"$TMP/hold"
+wait_for test -s "$TMP/hostile" || not_ok 'hostile names' "$(cat "$TMP/hostile.err")"
+read -r hostile named <"$TMP/hostile"
+zmem maps -J "$hostile"
+expect_json 'hostile names: each is its own' '([.mappings[].name] | contains([$dir + "/two\nlines\nRss: 9 kB\n",
+	$dir + "/  blanks ", $dir + "/[heap]"])) and
+	any(.mappings[]; .name_hex // "" | endswith("1b5b33316d726564ff"))' --arg dir "$TMP"
+expect_json 'hostile names: nobody adds to the figures' '.totals.rss_bytes == ([.mappings[].rss_bytes] | add) and
+	.totals.mappings == $lines' --argjson lines "$(wc -l <"/proc/$hostile/maps")"
+zmem maps "$hostile"
+expect_printable 'hostile names: printable' "$TMP/out"
+expect_out 'hostile names: a newline is shown escaped' '/two\\x0alines\\x0aRss: 9 kB\\x0a$'
+equal 'hostile names: a line each' "$(wc -l <"$TMP/out")" $(($(wc -l <"/proc/$hostile/maps") + 2))
+zmem maps --by-file "$hostile"
+expect_printable 'hostile names: printable by file' "$TMP/out"
+zmem maps -J "$hostile"
+if grep -q 'anon:my pool' "/proc/$hostile/maps"; then
+	expect_json 'anonymous memory with a name' 'any(.mappings[]; .name | test("^\\[anon(_shmem)?:my pool\\]$"))'
+else
+	skip 'anonymous memory with a name' "this kernel has none (prctl: $named)"
+fi
+exec 7>&-
+wait "$hostile_job"
+
+# ---- who cannot be read ----
+
+zmem maps "$free_pid" "$pid"
+expect_rc 'one of two is not there' 3
+expect_err 'one of two is not there: which' "$free_pid: there is no such process"
+expect_out 'one of two is not there: the other is shown' 'total of 2[0-9]+ mappings of 1 process'
+zmem maps -J 2
+expect_rc 'a kernel thread' 0
+expect_err 'a kernel thread: why nothing is shown' '2: a kernel thread has no mappings'
+expect_json 'a kernel thread: no figure is 0' '.processes[0].status == "kernel_thread" and .mappings == [] and
+	.totals.rss_bytes == null and .processes[0].rss_bytes == null'
+zombie=$(awk '/^READY zombie/ { print $4 }' "$TMP/mkmem" | while read -r p; do
+	grep -q '^State:.Z' "/proc/$p/status" && echo "$p"; done | head -n 1)
+[ -z "$zombie" ] || {
+	zmem maps -J "$zombie"
+	expect_json 'a zombie is gone' '.processes[0].status == "gone" and .totals.pss_bytes == null'
+}
+run as_nobody "$ZMEM" maps -J "$pid"
+expect_rc 'nobody' 0
+expect_err 'nobody: what is missing' "$pid: it may not be read \\(run as root"
+expect_json 'nobody: denied, and incomplete' '.processes[0].status == "denied" and
+	.collection.complete == false and .totals.rss_bytes == null'
+mkmem_end
+
+helper stuck
+mkdir "$TMP/mount"
+if [ -c /dev/fuse ]; then
+	export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
+	for where in exec mmap; do
+		mkfifo "$TMP/stuck.in"
+		unshare -m "$TMP/stuck" "$where" "$TMP/mount" <"$TMP/stuck.in" >"$TMP/stuck.out" 2>"$TMP/stuck.err" &
+		stuck_job=$!
+		exec 8>"$TMP/stuck.in"
+		wait_for test -s "$TMP/stuck.out" -o -s "$TMP/stuck.err"
+		stuck=$(cat "$TMP/stuck.out")
+		if [ -n "$stuck" ]; then
+			zmem maps -J "$stuck" $$
+			expect_rc "stuck in $where: ends" 0
+			expect_err "stuck in $where: told" "$stuck: it is stuck"
+			expect_json "stuck in $where: the other is shown" '.collection.complete == false and
+				([.processes[] | .status] | sort) == ["ok", "timeout"] and .totals.rss_bytes > 0'
+			zmem maps --by-file -J
+			expect_rc "stuck in $where, by file: ends" 0
+			expect_json "stuck in $where, by file: counted" '.collection.timeout == 1 and .collection.read > 2'
+		else
+			skip "stuck in $where" "$(cat "$TMP/stuck.err")"
+		fi
+		exec 8>&-
+		wait "$stuck_job"
+		rm -f "$TMP/stuck.in"
+	done
+else
+	skip 'stuck processes' 'no /dev/fuse'
+fi
+
+# ---- refusals ----
+
+refused 'no process' 2 'maps: it needs a PID' maps
+refused 'a word that is no pid' 2 'foo: not a process number' maps foo
+refused 'a bad pid among good ones' 2 '0: not a process number' maps $$ 0
+refused 'a column of processes' 2 "--sort: maps has no column 'uss'" maps -s uss $$
+refused 'a column of mappings by file' 2 "maps --by-file has no column 'perm'" maps --by-file -s perm
+refused '--columns' 2 'maps: it takes no --columns' maps -o pid $$
+refused '--by-file elsewhere' 2 'snapshot: it takes no --by-file' --by-file
+"$ZMEM" record "$TMP/recording" 2>/dev/null
+refused '--replay: one line' 1 'a recording holds no mappings' maps --replay "$TMP/recording" $$
+zmem maps -u root -f '^bash$' --total
+expect_rc 'filters without a PID' 0
+zmem maps -p $$ --output "$TMP/file" -J
+expect_rc '--output' 0
+check '--output: the file is whole' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/file"
+run with_caps +bpf,+perfmon,+sys_ptrace "$ZMEM" maps -J 2 $$
+expect_json 'with three capabilities' '.collection.denied == 0 and .totals.rss_bytes > 0'

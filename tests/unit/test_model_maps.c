@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Mappings kept and summed by name, and their columns. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "zmem/maps.h"
+
+static struct mapping make(const char *name, uint64_t rss)
+{
+	struct mapping m = {.start = 4096,
+			    .end = 8192,
+			    .pid = 7,
+			    .mappings = 1,
+			    .processes = 1,
+			    .perm = "rw-p",
+			    .name = name,
+			    .figures = MAPS_FIGURES_ZERO};
+
+	m.figures.value[MAPS_RSS] = rss;
+	return m;
+}
+
+static void add(struct map_set *s, const char *name, uint64_t rss)
+{
+	char copy[32];
+	struct mapping m;
+
+	/* Who gave it may use the memory again. */
+	snprintf(copy, sizeof(copy), "%s", name);
+	m = make(copy, rss);
+	assert_int_equal(map_set_add(s, &m), 0);
+	memset(copy, 'x', sizeof(copy) - 1);
+}
+
+static void test_one_by_one(void **state)
+{
+	struct map_set *s = map_set_new(false);
+	char name[16];
+
+	(void)state;
+	assert_non_null(s);
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "/%u", i / 3);
+		add(s, name, i);
+	}
+	assert_int_equal(s->count, 1000);
+	assert_int_equal(s->mappings, 1000);
+	assert_int_equal(s->total.value[MAPS_RSS], 999 * 1000 / 2);
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "/%u", i / 3);
+		assert_string_equal(s->item[i]->name, name);
+		assert_int_equal(s->item[i]->figures.value[MAPS_RSS], i);
+		assert_int_equal(s->item[i]->pid, 7);
+	}
+	map_set_free(s);
+}
+
+static const struct mapping *item(const struct map_set *s, const char *name)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (strcmp(s->item[i]->name, name) == 0)
+			return s->item[i];
+	}
+	fail_msg("no %s", name);
+	return NULL;
+}
+
+static void test_by_name(void **state)
+{
+	struct map_set *all = map_set_new(true), *a = map_set_new(true), *b = map_set_new(true);
+
+	(void)state;
+	add(a, "/lib", 1);
+	add(a, "[heap]", 10);
+	add(a, "/lib", 2);
+	add(b, "/lib", 4);
+	assert_int_equal(a->count, 2);
+	assert_int_equal(item(a, "/lib")->mappings, 2);
+	assert_int_equal(item(a, "/lib")->processes, 1);
+	assert_int_equal(item(a, "/lib")->start, 0);
+	assert_int_equal(map_set_merge(all, a), 0);
+	assert_int_equal(map_set_merge(all, b), 0);
+	map_set_free(a);
+	map_set_free(b);
+	assert_int_equal(all->count, 2);
+	assert_int_equal(all->mappings, 4);
+	assert_int_equal(all->total.value[MAPS_RSS], 17);
+	assert_int_equal(item(all, "/lib")->mappings, 3);
+	assert_int_equal(item(all, "/lib")->processes, 2);
+	assert_int_equal(item(all, "/lib")->figures.value[MAPS_RSS], 7);
+	assert_int_equal(item(all, "[heap]")->figures.value[MAPS_RSS], 10);
+	map_set_free(all);
+	map_set_free(NULL);
+}
+
+/* What one lacks the sum lacks, and what is too large is none. */
+static void test_missing(void **state)
+{
+	struct map_figures sum = MAPS_FIGURES_ZERO, f = MAPS_FIGURES_ZERO;
+
+	(void)state;
+	f.value[MAPS_PSS] = UINT64_MAX;
+	f.have &= ~(1u << MAPS_HUGETLB);
+	map_figures_add(&sum, &f);
+	assert_int_equal(sum.have, MAPS_FIGURES_ALL & ~(1u << MAPS_HUGETLB));
+	assert_true(sum.value[MAPS_PSS] == UINT64_MAX);
+	map_figures_add(&sum, &f);
+	assert_false(map_has(&sum, MAPS_PSS));
+	assert_int_equal(sum.value[MAPS_PSS], 0);
+	assert_true(map_has(&sum, MAPS_RSS));
+}
+
+static void test_keys(void **state)
+{
+	struct map_keys keys = {.count = 77};
+	const char *bad;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(map_keys_parse(&keys, "Swap_Pss,name", false, &bad, &len), 0);
+	assert_int_equal(keys.count, 2);
+	assert_int_equal(keys.column[0], MAP_COLUMN_FIGURES + MAPS_SWAP_PSS);
+	assert_int_equal(keys.column[1], MAP_COLUMN_NAME);
+	assert_int_equal(map_keys_parse(&keys, "pss,procs", false, &bad, &len), -EINVAL);
+	assert_int_equal(len, 5);
+	assert_memory_equal(bad, "procs", 5);
+	assert_int_equal(keys.count, 2);
+	assert_int_equal(map_keys_parse(&keys, "maps,procs", true, &bad, &len), 0);
+	assert_int_equal(map_keys_parse(&keys, "address", true, &bad, &len), -EINVAL);
+	assert_int_equal(map_keys_parse(&keys, "pid", true, &bad, &len), -EINVAL);
+	assert_int_equal(map_keys_parse(&keys, "", false, &bad, &len), -EINVAL);
+	assert_int_equal(map_keys_parse(&keys, ",", false, &bad, &len), -EINVAL);
+	for (int i = 0; i < MAP_COLUMNS; i++) {
+		bool by_name = i == MAP_COLUMN_PROCS || i == MAP_COLUMN_MAPS;
+
+		assert_int_equal(map_keys_parse(&keys, map_column_header(i), by_name, &bad, &len),
+				 0);
+		assert_int_equal(keys.column[0], i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_by_one),
+		cmocka_unit_test(test_by_name),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

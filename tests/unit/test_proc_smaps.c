@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* smaps, fed in pieces of any size: files of several kernels, hostile names, damage. */
+#include "test_proc.h"
+
+#include <errno.h>
+
+#include "zmem/smaps.h"
+
+#define KB(n)  ((uint64_t)(n)*1024)
+#define BIT(i) (1u << (i))
+
+struct seen {
+	size_t count;
+	struct mapping mapping[32];
+	char name[32][300];
+	uint64_t sum[MAPS_FIGURES];
+	int fail; /* what the n-th call returns */
+	size_t fail_at;
+};
+
+static int take(void *arg, const struct mapping *m)
+{
+	struct seen *s = arg;
+
+	assert_in_range(strlen(m->name), 1, SMAPS_LINE_MAX);
+	assert_true(m->end > m->start && m->mappings == 1 && m->processes == 1);
+	for (int i = 0; i < MAPS_FIGURES; i++) {
+		if (map_has(&m->figures, i))
+			s->sum[i] += m->figures.value[i];
+		else
+			assert_int_equal(m->figures.value[i], 0);
+	}
+	if (s->count < 32) {
+		s->mapping[s->count] = *m;
+		s->mapping[s->count].name = s->name[s->count];
+		snprintf(s->name[s->count], sizeof(s->name[0]), "%s", m->name);
+	}
+	return ++s->count == s->fail_at ? s->fail : 0;
+}
+
+/* In pieces of that size, each in memory of its own. */
+static int feed(struct seen *seen, const char *text, size_t len, size_t piece)
+{
+	static struct smaps s;
+	int r = 0;
+
+	smaps_begin(&s, take, seen);
+	for (size_t at = 0; r == 0 && at < len; at += piece) {
+		size_t n = len - at < piece ? len - at : piece;
+		cleanup_free char *copy = exact_copy(text + at, n);
+
+		r = smaps_feed(&s, copy, n);
+	}
+	return r ? r : smaps_end(&s);
+}
+
+static int feed_fixture(struct seen *seen, const char *name, size_t piece)
+{
+	size_t len;
+	cleanup_free char *text = fixture(name, &len);
+
+	*seen = (struct seen){};
+	return feed(seen, text, len, piece);
+}
+
+static void test_kernels(void **state)
+{
+	const uint32_t missing = BIT(MAPS_SWAP_PSS) | BIT(MAPS_HUGETLB);
+	struct seen s, again;
+
+	(void)state;
+	assert_int_equal(feed_fixture(&s, "smaps-6.18", 65536), 0);
+	assert_int_equal(s.count, 9);
+	assert_string_equal(s.name[0], "/usr/bin/head");
+	assert_string_equal(s.name[5], "[heap]");
+	assert_string_equal(s.name[8], "[vsyscall]");
+	assert_true(s.mapping[8].start == 0xffffffffff600000);
+	assert_string_equal(s.mapping[8].perm, "--xp");
+	assert_int_equal(s.sum[MAPS_RSS], KB(80));
+	assert_int_equal(s.sum[MAPS_PSS], KB(76));
+	assert_int_equal(s.sum[MAPS_PRIVATE], KB(76));
+	assert_int_equal(s.sum[MAPS_SHARED], KB(4));
+	for (size_t i = 0; i < s.count; i++)
+		assert_int_equal(s.mapping[i].figures.have, MAPS_FIGURES_ALL);
+	assert_int_equal(feed_fixture(&again, "smaps-unknown-keys", 65536), 0);
+	assert_memory_equal(again.sum, s.sum, sizeof(s.sum));
+	/* An old one: what it has not is not 0, and huge pages were anonymous ones. */
+	assert_int_equal(feed_fixture(&again, "smaps-3.16", 65536), 0);
+	for (size_t i = 0; i < again.count; i++)
+		assert_int_equal(again.mapping[i].figures.have, MAPS_FIGURES_ALL & ~missing);
+	assert_int_equal(again.sum[MAPS_RSS], KB(80));
+}
+
+static void test_pieces(void **state)
+{
+	static const char *const names[] = {"smaps-6.18", "smaps-names", "smaps-3.16"};
+	struct seen whole, part;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_int_equal(feed_fixture(&whole, names[i], 65536), 0);
+		for (size_t piece = 1; piece < 200; piece += piece < 8 ? 1 : 37) {
+			assert_int_equal(feed_fixture(&part, names[i], piece), 0);
+			assert_int_equal(part.count, whole.count);
+			assert_memory_equal(part.sum, whole.sum, sizeof(part.sum));
+			assert_memory_equal(part.name, whole.name, sizeof(part.name));
+		}
+	}
+}
+
+static void test_names(void **state)
+{
+	static const char *const names[] = {"/tmp/a b  (deleted)",
+					    "/tmp/two\nlines\nRss: 9 kB",
+					    "[anon:my pool]",
+					    "/anon_hugepage\n (deleted)",
+					    "[anon]",
+					    "/tmp/\x1b[31m\\134012"};
+	struct seen s;
+
+	(void)state;
+	assert_int_equal(feed_fixture(&s, "smaps-names", 7), 0);
+	assert_int_equal(s.count, 6);
+	for (size_t i = 0; i < s.count; i++)
+		assert_string_equal(s.name[i], names[i]);
+	assert_int_equal(s.mapping[0].figures.value[MAPS_THP], KB(2048));
+	assert_int_equal(s.mapping[0].figures.value[MAPS_LOCKED], KB(8));
+	assert_int_equal(s.mapping[1].figures.value[MAPS_RSS], KB(4));
+	assert_int_equal(s.mapping[2].figures.value[MAPS_THP], KB(2052));
+	assert_int_equal(s.mapping[2].figures.value[MAPS_SWAP], KB(12));
+	assert_int_equal(s.mapping[2].figures.value[MAPS_SWAP_PSS], KB(6));
+	assert_int_equal(s.mapping[2].figures.value[MAPS_SHARED], KB(2048));
+	assert_int_equal(s.mapping[3].figures.value[MAPS_HUGETLB], KB(4096));
+	assert_int_equal(s.mapping[4].figures.value[MAPS_SIZE], 4096);
+	assert_string_equal(s.mapping[1].perm, "rw-s");
+}
+
+/* A path longer than any: its beginning, and the keys behind it are still its. */
+static void test_long_name(void **state)
+{
+	cleanup_free char *text = malloc(100000);
+	struct seen s = {};
+	int len;
+
+	(void)state;
+	assert_non_null(text);
+	len = sprintf(text, "1000-2000 r--p 0 0:0 1 /%050000d\nRss: 4 kB\nPss: 4 kB\n", 7);
+	assert_int_equal(feed(&s, text, (size_t)len, 1000), 0);
+	assert_int_equal(s.count, 1);
+	assert_true(s.mapping[0].name_cut);
+	assert_int_equal(s.sum[MAPS_RSS], KB(4));
+	/* A key of that length is none. */
+	len = sprintf(text, "1000-2000 r--p 0 0:0 1\nRss: %050000d kB\nPss: 4 kB\n", 7);
+	s = (struct seen){};
+	assert_int_equal(feed(&s, text, (size_t)len, 1000), 0);
+	assert_int_equal(s.mapping[0].figures.have, BIT(MAPS_SIZE) | BIT(MAPS_PSS));
+}
+
+static int feed_text(struct seen *s, const char *text)
+{
+	*s = (struct seen){};
+	return feed(s, text, strlen(text), 5);
+}
+
+static void test_refused(void **state)
+{
+	static const char *const bad[] = {
+		"Rss: 4 kB\n",
+		"1000-1000 r--p 0 0:0 1\nRss: 4 kB\n",
+		"2000-1000 r--p 0 0:0 1\nRss: 4 kB\n",
+		"1000-2000 r--p 0 0:0\nRss: 4 kB\n",
+		"1000-2000 r-- 0 0:0 1\nRss: 4 kB\n",
+		"1000-2000 rxwp 0 0:0 1\nRss: 4 kB\n",
+		"1000-20000000000000000 r--p 0 0:0 1\nRss: 4 kB\n",
+		"1000-2000 r--p 0 0:0 1x\nRss: 4 kB\n",
+		"1000-2000 r--p 0 0:0 1\n",
+		"1000-2000 r--p 0 0:0 1\nRss: 4 kB",
+		"\n\n\n",
+	};
+	size_t len;
+	cleanup_free char *garbage = fixture("garbage", &len);
+	struct seen s = {};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(feed_text(&s, bad[i]), -EINVAL);
+	assert_int_equal(feed_text(&s, ""), -ENODATA);
+	assert_int_equal(feed(&s, garbage, len, 100), -EINVAL);
+	/* Figures behind a line that is not understood are nobody's. */
+	assert_int_equal(feed_text(&s, "1000-2000 r--p 0 0:0 1 /a\nRss: 4 kB\n2000-3 r--p\n"
+				       "Pss: 8 kB\n3000-4000 r--p 0 0:0 1\nRss: 8 kB\n"),
+			 -EINVAL);
+	assert_int_equal(s.count, 2);
+	assert_int_equal(s.sum[MAPS_PSS], 0);
+	/* Cut off among the keys of huge pages: what was not read is not left out of a sum. */
+	assert_int_equal(feed_text(&s, "1000-2000 r--p 0 0:0 1\nAnonHugePages: 4 kB\n"
+				       "ShmemPmdMapped: 4 kB\n2000-3000 r--p 0 0:0 1\n"
+				       "AnonHugePages: 4 kB\n"),
+			 0);
+	assert_true(map_has(&s.mapping[0].figures, MAPS_THP));
+	assert_false(map_has(&s.mapping[1].figures, MAPS_THP));
+}
+
+/* What the caller returns ends it, at once. */
+static void test_stopped(void **state)
+{
+	size_t len;
+	cleanup_free char *text = fixture("smaps-6.18", &len);
+
+	(void)state;
+	for (size_t at = 1; at <= 9; at++) {
+		struct seen s = {.fail = -ENOMEM, .fail_at = at};
+
+		assert_int_equal(feed(&s, text, len, 65536), -ENOMEM);
+		assert_int_equal(s.count, at);
+	}
+}
+
+static void check_mutation(const char *text, size_t len)
+{
+	struct seen whole = {}, part = {};
+
+	assert_int_equal(feed(&whole, text, len, len ? len : 1), feed(&part, text, len, 61));
+	assert_int_equal(whole.count, part.count);
+	assert_memory_equal(whole.sum, part.sum, sizeof(whole.sum));
+}
+
+static void test_mutations(void **state)
+{
+	(void)state;
+	mutate_fixture("smaps-names", check_mutation);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernels),	  cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_names),	  cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_mutations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

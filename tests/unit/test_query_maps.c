@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The order of mappings: every column, both ways, total. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "zmem/query.h"
+
+#define COUNT 4
+
+static struct mapping mapping[COUNT];
+static struct mapping *rows[COUNT];
+
+static void put(int i, pid_t pid, uint64_t start, const char *name, uint64_t rss)
+{
+	mapping[i] = (struct mapping){.pid = pid,
+				      .start = start,
+				      .end = start + 1,
+				      .name = name,
+				      .mappings = (uint32_t)i,
+				      .processes = 1,
+				      .figures = MAPS_FIGURES_ZERO};
+	mapping[i].figures.value[MAPS_RSS] = rss;
+	memcpy(mapping[i].perm, i % 2 ? "rw-p" : "r--p", 5);
+}
+
+/* The rows in that order, as digits. */
+static void check(const char *spec, bool by_name, bool reverse, const char *want)
+{
+	char got[COUNT + 1] = "";
+	struct map_keys keys;
+	const char *bad;
+	size_t len;
+
+	assert_int_equal(map_keys_parse(&keys, spec, by_name, &bad, &len), 0);
+	for (int turn = 0; turn < COUNT; turn++) {
+		/* However they stood before. */
+		for (int i = 0; i < COUNT; i++)
+			rows[i] = &mapping[(i * 3 + turn) % COUNT];
+		order_maps(&keys, reverse, rows, COUNT);
+		for (int i = 0; i < COUNT; i++)
+			got[i] = (char)('0' + (rows[i] - mapping));
+		assert_string_equal(got, want);
+	}
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	put(0, 20, 100, "b", 5);
+	put(1, 10, 300, "c", 5);
+	put(2, 20, 50, "a", 9);
+	put(3, 10, 200, "d", 7);
+	check("rss", false, false, "2310");
+	check("rss", false, true, "1032");
+	check("address", false, false, "2031");
+	check("pid", false, false, "3120");
+	check("pid", false, true, "2031");
+	check("name", false, false, "2013");
+	check("perm,rss", false, false, "2031");
+	check("pss", false, false, "3120");
+	check("maps", true, false, "3210");
+	check("procs,name", true, false, "2013");
+	/* Not measured stands last. */
+	mapping[2].figures.have = 0;
+	check("rss", false, false, "3102");
+	mapping[1].figures.have = 0;
+	check("rss", false, false, "3012");
+	order_maps(NULL, false, rows, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Both renderers of mappings, to the byte. */
+#include "golden.h"
+#include "sample.h"
+
+#include "zmem/render.h"
+
+#define ROWS	  5
+#define PROCESSES 4
+
+struct figure {
+	struct sample sample;
+	struct maps_process process[PROCESSES];
+	struct mapping mapping[ROWS];
+	struct mapping *rows[ROWS];
+	struct maps_report report;
+};
+
+static struct map_figures figures(uint64_t size, uint64_t rss, uint64_t pss, uint64_t private)
+{
+	struct map_figures f = MAPS_FIGURES_ZERO;
+
+	f.value[MAPS_SIZE] = size;
+	f.value[MAPS_RSS] = rss;
+	f.value[MAPS_PSS] = pss;
+	f.value[MAPS_PRIVATE] = private;
+	f.value[MAPS_SHARED] = rss - private;
+	return f;
+}
+
+static void put(struct figure *f, int i, uint64_t start, const char *perm, const char *name,
+		struct map_figures figures)
+{
+	f->mapping[i] = (struct mapping){.start = start,
+					 .end = start + figures.value[MAPS_SIZE],
+					 .pid = 100,
+					 .mappings = 1,
+					 .processes = 1,
+					 .name = name,
+					 .figures = figures};
+	memcpy(f->mapping[i].perm, perm, 4);
+	f->rows[i] = &f->mapping[i];
+}
+
+static void put_process(struct figure *f, int i, pid_t pid, const char *name,
+			enum pss_status status)
+{
+	struct process *p = &f->sample.process[i];
+
+	p->pid = pid;
+	p->name = name;
+	p->kind = status == PSS_KERNEL_THREAD ? PROCESS_KTHREAD : PROCESS_USER;
+	p->mm_owner = p->kind == PROCESS_USER;
+	f->process[i] = (struct maps_process){.process = p, .status = status};
+}
+
+static void figure_init(struct figure *f)
+{
+	*f = (struct figure){};
+	sample_init(&f->sample);
+	put(f, 0, 0x400000, "r-xp", "/usr/bin/big text", figures(4 * MIB, 4 * MIB, 4 * MIB, 0));
+	f->mapping[0].figures.value[MAPS_THP] = 2 * MIB;
+	f->mapping[0].figures.value[MAPS_LOCKED] = 4 * MIB;
+	put(f, 1, 0x55d0c0000000, "rw-p", "[heap]", figures(MIB, 512 * KIB, 500 * KIB, 256 * KIB));
+	f->mapping[1].figures.value[MAPS_SWAP] = 64 * KIB;
+	f->mapping[1].figures.value[MAPS_SWAP_PSS] = 32 * KIB;
+	put(f, 2, 0x7f0000000000, "rw-s", "/tmp/\x1b[31m\xff\nRss: 9 (deleted)",
+	    figures(8 * KIB, 0, 0, 0));
+	put(f, 3, 0x7f0000200000, "rw-s", "/anon_hugepage (deleted)", figures(2 * MIB, 0, 0, 0));
+	f->mapping[3].figures.value[MAPS_HUGETLB] = 2 * MIB;
+	put(f, 4, 0xffffffffff600000, "--xp", "[vsyscall]", figures(4 * KIB, 0, 0, 0));
+	f->mapping[4].name_cut = true;
+	f->mapping[4].figures.have &= ~(1u << MAPS_SWAP_PSS | 1u << MAPS_HUGETLB);
+	put_process(f, 0, 100, "big", PSS_OK);
+	f->process[0].counted = f->process[0].total_exact = true;
+	f->process[0].mappings = ROWS;
+	f->process[0].total = MAPS_FIGURES_ZERO;
+	for (int i = 0; i < ROWS; i++) {
+		map_figures_add(&f->process[0].total, &f->mapping[i].figures);
+	}
+	f->report = (struct maps_report){
+		.snapshot = &f->sample.snapshot,
+		.process = f->process,
+		.process_count = 1,
+		.rows = f->rows,
+		.row_count = ROWS,
+		.total = f->process[0].total,
+		.mappings = ROWS,
+	};
+}
+
+/* Of several processes some cannot be read, and not all rows are shown. */
+static void figure_several(struct figure *f)
+{
+	figure_init(f);
+	put_process(f, 1, 2, "kthreadd", PSS_KERNEL_THREAD);
+	put_process(f, 2, 300, "\x1b[31m\xff", PSS_DENIED);
+	put_process(f, 3, 400, "big", PSS_SKIPPED);
+	f->sample.process[3].mm_owner = false;
+	f->process[0].total_exact = false;
+	f->report.process_count = PROCESSES;
+	f->report.several = true;
+	f->report.row_count = 2;
+	f->report.others_count = ROWS - 2;
+	f->report.others = MAPS_FIGURES_ZERO;
+	for (int i = 2; i < ROWS - 1; i++)
+		map_figures_add(&f->report.others, &f->mapping[i].figures);
+}
+
+static void figure_files(struct figure *f)
+{
+	figure_several(f);
+	f->report.by_file = true;
+	f->mapping[0].processes = 12;
+	f->mapping[0].mappings = 60;
+}
+
+static void check_json(const char *name, const struct maps_report *r)
+{
+	static const char key[] = "\"version\":\"" ZMEM_VERSION "\"";
+	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
+	const char *text, *at;
+
+	render_maps_json(&raw, r);
+	text = strbuf_str(&raw);
+	at = strstr(text, key);
+	assert_non_null(at);
+	strbuf_put(&out, text, (size_t)(at - text));
+	strbuf_puts(&out, "\"version\":\"0.0.0\"");
+	strbuf_puts(&out, at + strlen(key));
+	golden_check(name, &out);
+}
+
+static void check_table(const char *name, const struct maps_report *r,
+			const struct table_style *style)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	render_maps_table(&out, r, style);
+	golden_check(name, &out);
+}
+
+static void test_ordinary(void **state)
+{
+	const struct table_style style = {.header = true};
+	struct figure f;
+
+	(void)state;
+	figure_init(&f);
+	check_json("maps_ordinary.json", &f.report);
+	check_table("maps_ordinary.txt", &f.report, &style);
+}
+
+static void test_several(void **state)
+{
+	const struct table_style style = {.header = true, .width = 140, .color = true};
+	struct figure f;
+
+	(void)state;
+	figure_several(&f);
+	check_json("maps_several.json", &f.report);
+	check_table("maps_several.txt", &f.report, &style);
+}
+
+/* Where there is no room, what is 0 and the ends of addresses give way to names. */
+static void test_narrow(void **state)
+{
+	const struct table_style style = {.header = true, .width = 100};
+	struct figure f;
+
+	(void)state;
+	figure_init(&f);
+	for (int i = 0; i < MAPS_FIGURES; i++) {
+		f.report.total.have |= 1u << i;
+		f.report.total.value[i] = i == MAPS_SWAP || i == MAPS_HUGETLB ? 0 : MIB;
+	}
+	check_table("maps_narrow.txt", &f.report, &style);
+}
+
+static void test_files(void **state)
+{
+	const struct table_style style = {.bytes = true},
+				 total = {.header = true, .only_total = true};
+	struct figure f;
+
+	(void)state;
+	figure_files(&f);
+	check_json("maps_files.json", &f.report);
+	check_table("maps_files.txt", &f.report, &style);
+	f.report.row_count = 0;
+	f.report.others_count = ROWS;
+	check_table("maps_total.txt", &f.report, &total);
+}
+
+static void test_nothing(void **state)
+{
+	const struct table_style style = {.header = true};
+	struct figure f;
+
+	(void)state;
+	figure_init(&f);
+	f.report.process_count = f.report.row_count = f.report.mappings = 0;
+	f.report.total = (struct map_figures){};
+	check_json("maps_empty.json", &f.report);
+	check_table("maps_empty.txt", &f.report, &style);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_several),
+		cmocka_unit_test(test_narrow),	 cmocka_unit_test(test_files),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
