@@ -59,17 +59,10 @@ static void ordinary(struct sample *s, struct system_report *r)
 
 static void check_json(const char *name, const struct system_report *r)
 {
-	static const char key[] = "\"version\":\"" ZMEM_VERSION "\"";
 	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
-	const char *text, *at;
 
 	render_system_json(&raw, r);
-	text = strbuf_str(&raw);
-	at = strstr(text, key);
-	assert_non_null(at);
-	strbuf_put(&out, text, (size_t)(at - text));
-	strbuf_puts(&out, "\"version\":\"0.0.0\"");
-	strbuf_puts(&out, at + strlen(key));
+	golden_neutral(&raw, &out);
 	golden_check(name, &out);
 }
 
