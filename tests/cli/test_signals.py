@@ -14,22 +14,13 @@ import sys
 import tempfile
 import time
 
-O = os.path.realpath(os.environ.get("O", "build"))
-PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
-MKMEM = O + "/mkmem"
-PRELOAD = O + "/preload.so"
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, result  # noqa: E402
+
 ROUNDS = 24
 LIMIT = 60
-failed = False
-
-
-def result(good, name, why=""):
-    global failed
-    if good:
-        print("ok", name)
-    else:
-        failed = True
-        print("not ok %s: %s" % (name, ascii(str(why))[:600]))
 
 
 def start(*args, **more):
@@ -174,7 +165,7 @@ def main():
             check_storm(",".join(pids))
         finally:
             child.stdin.close()
-    return failed
+    return exit_code()
 
 
 if __name__ == "__main__":

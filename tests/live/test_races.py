@@ -12,21 +12,12 @@ import subprocess
 import sys
 import tempfile
 
-O = os.path.realpath(os.environ.get("O", "build"))
-PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
-MKMEM = O + "/mkmem"
-PRELOAD = O + "/preload.so"
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, result  # noqa: E402
+
 LIMIT = 60
-failed = False
-
-
-def result(good, name, why=""):
-    global failed
-    if good:
-        print("ok", name)
-    else:
-        failed = True
-        print("not ok %s: %s" % (name, ascii(str(why))[:600]))
 
 
 def snapshot(*args, env=None):
@@ -266,7 +257,7 @@ def main():
         except Exception as error:  # one situation that fails whole leaves the others
             result(False, check.__name__, repr(error))
         sys.stdout.flush()
-    return failed
+    return exit_code()
 
 
 if __name__ == "__main__":

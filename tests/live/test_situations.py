@@ -11,24 +11,16 @@ import subprocess
 import sys
 import time
 
-O = os.path.realpath(os.environ.get("O", "build"))
-PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import MKMEM, O, PROGRAM, exit_code, result  # noqa: E402
+
 STATIC = O + "/zmem-bpf-static"
 if "zmem-bpf-san" in os.path.basename(PROGRAM) or not os.path.exists(STATIC):
     STATIC = PROGRAM
-MKMEM = O + "/mkmem"
 SCHEMA = os.path.join(os.path.dirname(__file__), "../../src/dist/zmem.snapshot.schema.json")
 LIMIT = 60
-failed = False
-
-
-def result(good, name, why=""):
-    global failed
-    if good:
-        print("ok", name)
-    else:
-        failed = True
-        print("not ok %s: %s" % (name, ascii(str(why))[:600]))
 
 
 def run(*command, **more):
@@ -241,7 +233,7 @@ def main():
         except Exception as error:  # one situation that fails whole leaves the others
             result(False, check.__name__, repr(error))
         sys.stdout.flush()
-    return failed
+    return exit_code()
 
 
 if __name__ == "__main__":
