@@ -77,7 +77,7 @@ static void cell_header(struct page *p)
 	put_right(p, "BPF", width(p));
 	put_right(p, "PROC", width(p));
 	if (!narrow(p))
-		put_right(p, "PROC", width(p));
+		put_right(p, "PROC AFTER", width(p));
 	put_right(p, "DIFFERENCE", width(p));
 	line_blanks(&p->line, 2);
 	put_left(p, "VERDICT", 13);
