@@ -15,7 +15,7 @@ enum column_kind {
 	COLUMN_COUNTER, /* bytes */
 	COLUMN_NUMBER,
 	COLUMN_TEXT,
-	COLUMN_PERCENT, /* a counter as a share of RAM or swap */
+	COLUMN_PERCENT, /* a counter as a share of RAM, of swap or of a limit */
 	COLUMN_TIME,	/* ms since the epoch */
 };
 
@@ -24,6 +24,8 @@ enum column_needs {
 	NEEDS_USER = 1 << 0,
 	NEEDS_CGROUP = 1 << 1,
 	NEEDS_CMDLINE = 1 << 2,
+	NEEDS_PROGRAM = 1 << 3,	   /* names of programs, where the executable's is not enough */
+	NEEDS_CONTROLLER = 1 << 4, /* of groups alone */
 };
 
 struct column {
@@ -47,9 +49,9 @@ extern const size_t column_count;
 /* The column with that key; upper and lower case are one. NULL if there is none. */
 const struct column *column_find(const char *key, size_t len);
 
-/* Where a column's total is kept or the whole it is a percentage of; false if unknown. */
-bool column_percent(const struct snapshot *s, const struct column *c, uint64_t bytes,
-		    double *ret_percent);
+/* A percentage of a row's or a sum's figures; false if it was not measured. */
+bool column_percent(const struct snapshot *s, const struct column *c, counter_mask have,
+		    const uint64_t *value, double *ret_percent);
 
 #define COLUMNS_MAX 64
 
@@ -64,10 +66,13 @@ struct column_list {
  */
 int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
 		      size_t *ret_bad_len);
-/* The columns of a table that nobody asked otherwise. */
-void column_list_default(struct column_list *list);
-/* Those that a process has in zmem.snapshot, in that order; command lines only if asked for. */
-void column_list_whole(struct column_list *list);
+/* The columns of a table that nobody asked otherwise; of groups by that column, NULL: processes. */
+void column_list_default(struct column_list *list, const struct column *group);
+/*
+ * Those that a process or group has in zmem.snapshot, in that order; command lines only if asked
+ * for.
+ */
+void column_list_whole(struct column_list *list, const struct column *group);
 /* Union of enum column_needs. */
 unsigned column_list_needs(const struct column_list *list);
 

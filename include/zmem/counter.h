@@ -12,6 +12,9 @@ enum counter {
 	COUNTER_COUNT,
 };
 
+/* How many of them a process has; those behind are of a cgroup. */
+#define COUNTERS_OF_PROCESS ((int)COUNTER_MEM_CURRENT)
+
 /* A set of counters. */
 typedef uint32_t counter_mask;
 #define COUNTER_BIT(c) ((counter_mask)1 << (c))
@@ -22,6 +25,7 @@ enum counter_origin {
 	ORIGIN_KERNEL,
 	ORIGIN_ROLLUP,
 	ORIGIN_DERIVED,
+	ORIGIN_CONTROLLER,
 };
 
 /* What compare sets a counter against. */

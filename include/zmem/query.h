@@ -21,6 +21,7 @@ struct filter {
 	const uid_t *uids; /* sorted; NULL: any */
 	size_t uid_count;
 	const regex_t *pattern; /* against name, then cmdline; NULL: any */
+	const char *cgroup;	/* NULL: any; see filter_matches_cgroup() */
 };
 
 /* True if any restriction is set. */
@@ -33,6 +34,12 @@ int filter_matches_id(const struct filter *f, const struct process *p);
 /* By everything. Kernel threads and zombies match only if their pid was asked for. */
 int filter_matches(const struct filter *f, const struct process *p);
 
+/*
+ * Whether a process is in a cgroup that the glob describes, or further in. With a '/' in it, it is
+ * about the whole path, where '*' takes in slashes; without, about any one name in the path.
+ */
+bool filter_matches_cgroup(const char *glob, const char *path);
+
 /* Rows: pointers into a snapshot. */
 struct rows {
 	struct process **item;
@@ -44,6 +51,24 @@ void rows_done(struct rows *rows);
 int rows_select(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *),
 		struct rows *ret_rows);
+
+/* Rows that stand for several processes each. */
+struct sums {
+	struct process *item;
+	struct rows rows; /* those that are shown, in order */
+};
+
+void sums_done(struct sums *sums);
+/* Whether processes can be grouped by that column. */
+bool group_possible(const struct column *key);
+/*
+ * A row for each value of the column, NULL being one; sorts the rows by it. An address space counts
+ * once (mm_owner), for the group of the process that carries it. What all of a group are called is
+ * what it is called; of a unit, a container or a cgroup it is the path of that one cgroup, if it
+ * has one. Strings are the snapshot's. Returns 0 or -ENOMEM.
+ */
+int group_rows(const struct column *key, struct snapshot *s, struct rows *rows,
+	       struct sums *ret_groups);
 
 struct order {
 	struct column_list keys;
@@ -65,6 +90,21 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
  */
 size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,
 		    struct process **ret_need);
+
+/*
+ * Takes out the rows that are below `min` bytes by the first key, or by PSS if that is no size.
+ * Whoever was not measured stays unless it cannot reach it.
+ */
+void order_at_least(const struct order *o, uint64_t min, struct rows *rows);
+
+/*
+ * Every row with the sums of its process and all below it among the rows, parents before their
+ * children and those in the order asked for; names are led by the branches of the tree. What stands
+ * between two rows and is none itself is skipped. Subtrees below `min` bytes, as above, are left
+ * out. Returns 0 or -ENOMEM.
+ */
+int tree_rows(const struct order *o, uint64_t min, struct snapshot *s, const struct rows *rows,
+	      struct sums *ret_tree);
 
 /* Sums over rows, an address space once. */
 struct totals {

@@ -21,6 +21,7 @@ enum process_kind {
 	PROCESS_USER,
 	PROCESS_KTHREAD, /* no memory of its own */
 	PROCESS_ZOMBIE,	 /* its memory is gone */
+	PROCESS_SUM,	 /* a row that stands for several: a group, or a process and all below it */
 };
 
 enum origin {
@@ -55,16 +56,20 @@ const char *pss_status_name(enum pss_status status);
 /* "kernel", "smaps_rollup", NULL. */
 const char *pss_source_name(enum pss_source source);
 
+#define UID_NONE ((uid_t)-1) /* nobody's: the kernel refuses it everywhere */
+
 struct process {
-	pid_t pid;
+	pid_t pid;  /* 0: a group, which is none of them */
 	pid_t ppid; /* 0 where the parent is outside our pid namespace */
-	uid_t uid;  /* effective */
+	uid_t uid;  /* effective; UID_NONE of a group that has several */
 	uint32_t threads;
 	int32_t oom_score_adj;
 	uint64_t start_ns; /* since boot (CLOCK_BOOTTIME); whole ticks if it comes from /proc */
 	uint64_t mm_key;   /* as the source gave it, 0 if it could not tell */
 	uint32_t mm_id;	   /* 1…: the same for processes that share an address space; 0 unknown */
 	bool mm_owner;	   /* the one of them that carries it in totals */
+	uint32_t procs;	      /* of a sum: how many */
+	uint32_t pss_missing; /* and how many of them have memory and no PSS */
 	enum process_kind kind;
 	bool raced;	    /* the kernel side could not read it */
 	bool leader_exited; /* its memory is seen through another of its threads */
@@ -89,6 +94,10 @@ struct process {
 	const char *cgroup;    /* likewise, NULL if unknown */
 	const char *unit;      /* likewise */
 	const char *container; /* likewise */
+	/* How many bytes of the cgroup's path lead to its unit and to its container; 0: all. */
+	uint16_t unit_path, container_path;
+	bool controlled;     /* the path is one of the memory controller's hierarchy */
+	bool program_known;  /* the name is the program's, not only the executable's */
 	const char *cmdline; /* arguments joined by spaces, NULL if not asked for or not readable */
 	bool cmdline_truncated; /* there was more of it */
 };
@@ -102,6 +111,12 @@ static inline void process_set(struct process *p, enum counter c, uint64_t bytes
 {
 	p->value[c] = bytes;
 	p->have |= COUNTER_BIT(c);
+}
+
+/* How many processes a row stands for. */
+static inline size_t process_count(const struct process *p)
+{
+	return p->kind == PROCESS_SUM ? p->procs : 1;
 }
 
 /* Sets the sum, or nothing if it is larger than can be. */

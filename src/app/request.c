@@ -128,9 +128,9 @@ int request_read(struct session *s)
 	int r;
 
 	if (o->format == FORMAT_CSV)
-		column_list_whole(&s->columns);
+		column_list_whole(&s->columns, s->group);
 	else
-		column_list_default(&s->columns);
+		column_list_default(&s->columns, s->group);
 	if (o->columns && (r = read_columns("--columns", o->columns, &s->columns)))
 		return r;
 	r = read_columns("--sort", o->sort ? o->sort : "pss", &s->order.keys);

@@ -37,6 +37,7 @@ struct session {
 	struct snapshot snapshot;
 	struct rows rows;
 	struct column_list columns;
+	const struct column *group; /* rows are groups that have it in common; NULL: processes */
 	struct order order;
 	struct filter filter;
 	regex_t pattern;

@@ -19,7 +19,7 @@
 		return expression;                                                                 \
 	}
 TEXT_OF(user, p->user)
-TEXT_OF(comm, p->comm)
+TEXT_OF(comm, p->pid ? p->comm : NULL)
 TEXT_OF(name, p->name)
 TEXT_OF(cmdline, p->cmdline)
 TEXT_OF(unit, p->unit)
@@ -29,7 +29,7 @@ TEXT_OF(pss_source, pss_source_name(p->pss_source))
 TEXT_OF(pss_status, pss_status_name(p->pss_status))
 TEXT_OF(swap_pss_status, pss_status_name(process_swap_pss_status(p)))
 TEXT_OF(counters_source, origin_name(p->counters_source))
-TEXT_OF(mm_owner, p->mm_owner ? "true" : "false")
+TEXT_OF(mm_owner, !p->pid ? NULL : p->mm_owner ? "true" : "false")
 
 #define NUMBER_OF(key, expression, known)                                                          \
 	static bool number_##key(const struct snapshot *s, const struct process *p, int64_t *ret)  \
@@ -40,12 +40,14 @@ TEXT_OF(mm_owner, p->mm_owner ? "true" : "false")
 		*ret = (int64_t)(expression);                                                      \
 		return true;                                                                       \
 	}
-NUMBER_OF(pid, p->pid, true)
-NUMBER_OF(ppid, p->ppid, true)
-NUMBER_OF(uid, p->uid, true)
+/* A group is no process and has no number, parent or start. */
+NUMBER_OF(pid, p->pid, p->pid)
+NUMBER_OF(ppid, p->ppid, p->pid)
+NUMBER_OF(uid, p->uid, p->uid != UID_NONE)
 NUMBER_OF(threads, p->threads, true)
-NUMBER_OF(start, s->host.boot_ms + p->start_ns / NS_PER_MS, s->host.boot_ms)
-NUMBER_OF(oom_score_adj, p->oom_score_adj, true)
+NUMBER_OF(procs, process_count(p), true)
+NUMBER_OF(start, s->host.boot_ms + p->start_ns / NS_PER_MS, p->pid && s->host.boot_ms)
+NUMBER_OF(oom_score_adj, p->oom_score_adj, p->pid)
 NUMBER_OF(mm_id, p->mm_id, p->mm_id)
 
 #define NUMBER_AS(key_, json_key_, header_, kind_, help_)                                          \
@@ -70,12 +72,13 @@ NUMBER(ppid, "PPID", COLUMN_NUMBER, "the parent's, 0 if it is outside our pid na
 TEXT(user, "USER", NEEDS_USER, "name of the effective user");
 NUMBER(uid, "UID", COLUMN_NUMBER, "effective user id");
 TEXT(comm, "COMM", 0, "what the kernel calls the process, 15 bytes at most");
-TEXT(name, "NAME", 0, "program: base name of the executable");
+TEXT(name, "NAME", NEEDS_PROGRAM, "program: base name of the executable, or of the script it runs");
 TEXT(cmdline, "CMDLINE", NEEDS_CMDLINE, "arguments; may hold secrets");
 TEXT(unit, "UNIT", NEEDS_CGROUP, "systemd unit");
 TEXT(container, "CONTAINER", NEEDS_CGROUP, "id or name of the container");
 TEXT(cgroup, "CGROUP", NEEDS_CGROUP, "path of the memory cgroup");
 NUMBER(threads, "THREADS", COLUMN_NUMBER, "threads, exiting ones included");
+NUMBER(procs, "PROCS", COLUMN_NUMBER, "processes of the group, or of the tree below");
 NUMBER_AS(start, "start_time_ms", "START", COLUMN_TIME, "when the process started");
 NUMBER(oom_score_adj, "OOM_SCORE_ADJ", COLUMN_NUMBER,
        "how willingly the kernel kills it, from -1000 (never) to 1000");
@@ -109,13 +112,25 @@ static const struct column column_swap_percent = {
 	.counter = COUNTER_SWAP,
 };
 
+static const struct column column_limit_percent = {
+	.key = "%limit",
+	.json_key = "%limit",
+	.header = "%LIMIT",
+	.help = "mem_current as a share of mem_limit",
+	.kind = COLUMN_PERCENT,
+	.counter = COUNTER_MEM_CURRENT,
+	.needs = NEEDS_CONTROLLER,
+};
+
+#define NEEDS_OF(origin) ((origin) == ORIGIN_CONTROLLER ? NEEDS_CONTROLLER : 0)
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
 	static const struct column column_##key_ = {.key = #key_,                                  \
 						    .json_key = #key_ "_bytes",                    \
 						    .header = header_,                             \
 						    .help = help_,                                 \
 						    .kind = COLUMN_COUNTER,                        \
-						    .counter = COUNTER_##id_};
+						    .counter = COUNTER_##id_,                      \
+						    .needs = NEEDS_OF(ORIGIN_##origin_)};
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER
 
@@ -131,6 +146,7 @@ const struct column *const column_table[] = {
 	&column_container,
 	&column_cgroup,
 	&column_threads,
+	&column_procs,
 	&column_start,
 	&column_oom_score_adj,
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_,
@@ -138,6 +154,7 @@ const struct column *const column_table[] = {
 #undef ZMEM_COUNTER
 	&column_pss_percent,
 	&column_swap_percent,
+	&column_limit_percent,
 	&column_pss_source,
 	&column_pss_status,
 	&column_mm_id,
@@ -170,16 +187,30 @@ const struct column *column_find(const char *key, size_t len)
 	return NULL;
 }
 
-bool column_percent(const struct snapshot *s, const struct column *c, uint64_t bytes,
-		    double *ret_percent)
+/* What a column is a share of; false if that is not known. */
+static bool whole_of(const struct snapshot *s, const struct column *c, counter_mask have,
+		     const uint64_t *value, uint64_t *ret)
 {
-	enum meminfo_figure whole = c->counter == COUNTER_SWAP ? MEMINFO_SWAP_TOTAL : MEMINFO_TOTAL;
 	const struct meminfo *m = &s->system.meminfo;
+	enum meminfo_figure whole = c == &column_pss_percent ? MEMINFO_TOTAL : MEMINFO_SWAP_TOTAL;
+
+	if (c == &column_limit_percent) {
+		*ret = value[COUNTER_MEM_LIMIT];
+		return have & COUNTER_BIT(COUNTER_MEM_LIMIT);
+	}
+	*ret = m->value[whole];
+	return meminfo_has(m, whole);
+}
+
+bool column_percent(const struct snapshot *s, const struct column *c, counter_mask have,
+		    const uint64_t *value, double *ret_percent)
+{
+	uint64_t whole;
 
 	/* Without any swap space there is no share of it. */
-	if (!(m->have & 1U << whole) || !m->value[whole])
+	if (!(have & COUNTER_BIT(c->counter)) || !whole_of(s, c, have, value, &whole) || !whole)
 		return false;
-	*ret_percent = 100.0 * (double)bytes / (double)m->value[whole];
+	*ret_percent = 100.0 * (double)value[c->counter] / (double)whole;
 	return true;
 }
 
@@ -223,33 +254,61 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 	return 0;
 }
 
-void column_list_default(struct column_list *list)
+/* Groups of a cgroup, unit or container: what the memory controller says of it is worth a column. */
+static bool is_controlled(const struct column *group)
 {
-	static const struct column *const columns[] = {
-		&column_pid, &column_user,     &column_swap,	 &column_uss,	    &column_pss,
-		&column_rss, &column_rss_anon, &column_rss_file, &column_rss_shmem, &column_name,
-	};
-
-	*list = (struct column_list){.count = ARRAY_SIZE(columns)};
-	memcpy(list->item, columns, sizeof(columns));
+	return group->needs & NEEDS_CGROUP;
 }
 
-void column_list_whole(struct column_list *list)
+static void list_put(struct column_list *list, const struct column *const *columns, size_t count)
 {
-	static const struct column *const columns[] = {
+	memcpy(list->item + list->count, columns, count * sizeof(*columns));
+	list->count += count;
+}
+
+void column_list_default(struct column_list *list, const struct column *group)
+{
+	static const struct column *const who[] = {&column_pid, &column_user};
+	static const struct column *const figures[] = {
+		&column_swap,	  &column_uss,	    &column_pss,       &column_rss,
+		&column_rss_anon, &column_rss_file, &column_rss_shmem,
+	};
+	static const struct column *const controller[] = {
+		&column_mem_current, &column_mem_limit, &column_limit_percent};
+	const struct column *procs = &column_procs, *name = group ? group : &column_name;
+
+	list->count = 0;
+	list_put(list, group ? &procs : who, group ? 1 : ARRAY_SIZE(who));
+	list_put(list, figures, ARRAY_SIZE(figures));
+	if (group && is_controlled(group))
+		list_put(list, controller, ARRAY_SIZE(controller));
+	list_put(list, &name, 1);
+}
+
+void column_list_whole(struct column_list *list, const struct column *group)
+{
+	static const struct column *const who[] = {
 		&column_pid,	    &column_ppid,	&column_uid,
 		&column_user,	    &column_comm,	&column_name,
 		&column_start,	    &column_threads,	&column_oom_score_adj,
 		&column_cgroup,	    &column_unit,	&column_container,
 		&column_mm_id,	    &column_mm_owner,	&column_counters_source,
 		&column_pss_source, &column_pss_status, &column_swap_pss_status,
+	};
+	static const struct column *const what[] = {&column_procs, &column_threads,
+						    &column_pss_status};
+	static const struct column *const figures[] = {
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_,
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER
 	};
+	bool controlled = group && is_controlled(group);
 
-	*list = (struct column_list){.count = ARRAY_SIZE(columns)};
-	memcpy(list->item, columns, sizeof(columns));
+	list->count = 0;
+	if (group)
+		list_put(list, &group, 1);
+	list_put(list, group ? what : who, group ? ARRAY_SIZE(what) : ARRAY_SIZE(who));
+	list_put(list, figures, controlled ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
 }
 
 unsigned column_list_needs(const struct column_list *list)

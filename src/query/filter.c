@@ -3,7 +3,9 @@
 #include "zmem/query.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 
@@ -23,7 +25,7 @@ static int compare_uid(const void *a, const void *b)
 
 bool filter_active(const struct filter *f)
 {
-	return f->pids || f->uids || f->pattern;
+	return f->pids || f->uids || f->pattern || f->cgroup;
 }
 
 int filter_matches_id(const struct filter *f, const struct process *p)
@@ -46,11 +48,36 @@ static int matches_text(const regex_t *pattern, const char *text)
 	return r == REG_NOMATCH ? 0 : -ENOMEM;
 }
 
+bool filter_matches_cgroup(const char *glob, const char *path)
+{
+	char part[4096];
+	bool whole = strchr(glob, '/');
+	size_t len = strlen(path), start = 0;
+
+	if (len >= sizeof(part)) /* PATH_MAX: the kernel has none that long */
+		return false;
+	if (strcmp(glob, "/") == 0)
+		return true;
+	/* "/a", "/a/b", …, or "a", "b", … */
+	for (size_t i = 1; i <= len; i++) {
+		if (path[i] && path[i] != '/')
+			continue;
+		memcpy(part, path + start, i - start);
+		part[i - start] = '\0';
+		if (fnmatch(glob, part + !whole, 0) == 0)
+			return true;
+		start = whole ? 0 : i;
+	}
+	return false;
+}
+
 int filter_matches(const struct filter *f, const struct process *p)
 {
 	int r;
 
 	if (!filter_matches_id(f, p))
+		return 0;
+	if (f->cgroup && (!p->cgroup || !filter_matches_cgroup(f->cgroup, p->cgroup)))
 		return 0;
 	r = f->pattern ? matches_text(f->pattern, p->name) : 1;
 	return r ? r : matches_text(f->pattern, p->cmdline);

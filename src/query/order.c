@@ -58,7 +58,8 @@ static uint64_t most(const struct process *p, enum counter c)
 static void stand_by_counter(const struct comparison *cmp, enum counter c, const struct process *p,
 			     struct standing *st)
 {
-	bool dear = counter_table[c].origin != ORIGIN_KERNEL && p->kind == PROCESS_USER;
+	bool dear = counter_table[c].origin != ORIGIN_KERNEL &&
+		    (p->kind == PROCESS_USER || p->kind == PROCESS_SUM);
 	bool may_come = cmp->estimate && is_unread(p);
 
 	st->place = PLACE_VALUE;
@@ -133,7 +134,10 @@ static int compare_rows(const void *a, const void *b, void *arg)
 		if (r)
 			return cmp->order->reverse ? -r : r;
 	}
-	return (p->pid > q->pid) - (p->pid < q->pid);
+	if (p->pid != q->pid)
+		return p->pid < q->pid ? -1 : 1;
+	/* Groups lie in the order of what they have in common. */
+	return (p > q) - (p < q);
 }
 
 static void sort_rows(const struct order *o, const struct snapshot *s, bool estimate,
@@ -148,6 +152,22 @@ static void sort_rows(const struct order *o, const struct snapshot *s, bool esti
 void order_rows(const struct order *o, const struct snapshot *s, struct rows *rows)
 {
 	sort_rows(o, s, false, rows);
+}
+
+void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
+{
+	const struct column *key = o->keys.count ? o->keys.item[0] : NULL;
+	bool size = key && (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT);
+	enum counter c = size ? key->counter : COUNTER_PSS;
+	size_t count = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct process *p = rows->item[i];
+
+		if ((process_has(p, c) ? p->value[c] : most(p, c)) >= min)
+			rows->item[count++] = rows->item[i];
+	}
+	rows->count = count;
 }
 
 /*

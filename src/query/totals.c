@@ -1,48 +1,94 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Sums of rows. Knows what may be added to what; refuses to guess what was not measured. */
-#include "zmem/query.h"
+#include <string.h>
 
-/* Of those who share an address space one carries it; what has no memory adds none. */
+#include "query/sum.h"
+
+/* Groups and processes of their own: of those who share an address space one carries it; what has
+ * no memory adds none. */
 bool totals_counts(const struct process *p)
 {
-	return p->kind == PROCESS_USER && (p->mm_owner || !p->mm_id);
+	return p->kind == PROCESS_SUM || (p->kind == PROCESS_USER && (p->mm_owner || !p->mm_id));
 }
 
-void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals)
+static void add_value(struct sum *sum, int c, uint64_t value)
 {
-	struct totals t = {.processes = count};
-	/* Counters that some, and that all of the counted rows have. */
-	counter_mask some = 0, all = ~(counter_mask)0;
-	/* What all that have PSS have: page tables tell less than smaps_rollup. */
-	counter_mask with_pss = ~(counter_mask)0;
-	/* Sums that are larger than can be. */
-	counter_mask beyond = 0;
+	uint64_t *total = &sum->totals.value[c];
 
-	for (size_t i = 0; i < count; i++) {
-		const struct process *p = rows[i];
+	if (__builtin_add_overflow(*total, value, total))
+		sum->beyond |= COUNTER_BIT(c);
+}
 
-		if (!totals_counts(p))
-			continue;
-		some |= p->have;
-		all &= p->have;
-		if (process_has(p, COUNTER_PSS))
-			with_pss &= p->have;
-		t.pss_missing += !process_has(p, COUNTER_PSS);
-		for (int c = 0; c < COUNTER_COUNT; c++) {
-			if (process_has(p, c) &&
-			    __builtin_add_overflow(t.value[c], p->value[c], &t.value[c]))
-				beyond |= COUNTER_BIT(c);
-		}
+/* Cgroups may lie in one another: what is of them has no sum. */
+void sum_add(struct sum *sum, const struct process *p)
+{
+	struct totals *t = &sum->totals;
+
+	t->processes += process_count(p);
+	if (!totals_counts(p))
+		return;
+	sum->some |= p->have;
+	sum->all &= p->have;
+	if (process_has(p, COUNTER_PSS))
+		sum->with_pss &= p->have;
+	if (p->kind == PROCESS_SUM)
+		t->pss_missing += p->pss_missing;
+	else
+		t->pss_missing += !process_has(p, COUNTER_PSS);
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
+		if (process_has(p, c))
+			add_value(sum, c, p->value[c]);
 	}
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+}
+
+void sum_merge(struct sum *sum, const struct sum *more)
+{
+	sum->totals.processes += more->totals.processes;
+	sum->totals.pss_missing += more->totals.pss_missing;
+	sum->some |= more->some;
+	sum->all &= more->all;
+	sum->with_pss &= more->with_pss;
+	sum->beyond |= more->beyond;
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
+		add_value(sum, c, more->totals.value[c]);
+}
+
+void sum_end(const struct sum *sum, bool pruned, struct totals *ret_totals)
+{
+	struct totals t = sum->totals;
+
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		bool read = counter_table[c].origin != ORIGIN_KERNEL;
 		/* What pruning skipped may be known all the same: no swap, no share of it. */
-		counter_mask known = !read ? some : pruned ? some & all : some & with_pss;
+		counter_mask known = !read    ? sum->some
+				     : pruned ? sum->some & sum->all
+					      : sum->some & sum->with_pss;
 
-		if (known & ~beyond & COUNTER_BIT(c))
+		if (known & ~sum->beyond & COUNTER_BIT(c))
 			t.have |= COUNTER_BIT(c);
 		else
 			t.value[c] = 0;
 	}
 	*ret_totals = t;
+}
+
+void sum_row(const struct sum *sum, struct process *p)
+{
+	struct totals t;
+
+	sum_end(sum, false, &t);
+	p->kind = PROCESS_SUM;
+	p->procs = (uint32_t)t.processes;
+	p->pss_missing = (uint32_t)t.pss_missing;
+	p->have = t.have;
+	memcpy(p->value, t.value, sizeof(p->value));
+}
+
+void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals)
+{
+	struct sum sum = SUM_EMPTY;
+
+	for (size_t i = 0; i < count; i++)
+		sum_add(&sum, rows[i]);
+	sum_end(&sum, pruned, ret_totals);
 }

@@ -37,16 +37,18 @@ static void put_text(struct strbuf *out, const char *s)
 }
 
 /* Counters and percentages, of a process or of a sum. */
-static void put_bytes(struct strbuf *out, const struct snapshot *s, const struct column *c,
-		      uint64_t bytes)
+static void put_figure(struct strbuf *out, const struct snapshot *s, const struct column *c,
+		       counter_mask have, const uint64_t *value)
 {
 	char buf[FORMAT_MAX];
 	double percent;
 
-	if (c->kind == COLUMN_COUNTER && bytes <= JSON_INTEGER_MAX)
-		strbuf_putu(out, bytes);
-	else if (c->kind == COLUMN_PERCENT && column_percent(s, c, bytes, &percent))
+	if (c->kind == COLUMN_COUNTER) {
+		if (have & COUNTER_BIT(c->counter) && value[c->counter] <= JSON_INTEGER_MAX)
+			strbuf_putu(out, value[c->counter]);
+	} else if (column_percent(s, c, have, value, &percent)) {
 		strbuf_put(out, buf, format_percent(buf, percent));
+	}
 }
 
 static void put_cell(struct strbuf *out, const struct snapshot *s, const struct column *c,
@@ -58,8 +60,7 @@ static void put_cell(struct strbuf *out, const struct snapshot *s, const struct 
 	switch (c->kind) {
 	case COLUMN_COUNTER:
 	case COLUMN_PERCENT:
-		if (process_has(p, c->counter))
-			put_bytes(out, s, c, p->value[c->counter]);
+		put_figure(out, s, c, p->have, p->value);
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
@@ -98,8 +99,7 @@ static void put_totals(struct strbuf *out, const struct result *r, const struct 
 
 		if (!has_sum(c))
 			continue;
-		if (t->have & COUNTER_BIT(c->counter))
-			put_bytes(out, r->snapshot, c, t->value[c->counter]);
+		put_figure(out, r->snapshot, c, t->have, t->value);
 		strbuf_putc(out, ',');
 	}
 	strbuf_printf(out, "%zu,%zu\n", t->processes, t->pss_missing);

@@ -34,7 +34,7 @@ void json_known(struct json_writer *w, bool known, uint64_t v)
 
 static void put_counters(struct json_writer *w, counter_mask have, const uint64_t *value)
 {
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		json_key_text(w, counter_key[c].text, counter_key[c].len);
 		json_known(w, have & COUNTER_BIT(c), value[c]);
 	}

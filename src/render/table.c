@@ -64,16 +64,20 @@ static void cell_text(const struct table *t, size_t i, const char *text, struct 
 }
 
 /* Counters and percentages, of a process or of a sum. */
-static size_t put_bytes(const struct table *t, const struct column *c, uint64_t bytes, char *buf)
+static size_t put_figure(const struct table *t, const struct column *c, counter_mask have,
+			 const uint64_t *value, char *buf)
 {
 	double percent;
 
 	if (c->kind == COLUMN_PERCENT) {
-		if (!column_percent(t->r->snapshot, c, bytes, &percent))
+		if (!column_percent(t->r->snapshot, c, have, value, &percent))
 			return 0;
 		return format_percent(buf, percent);
 	}
-	return t->style->bytes ? format_u64(buf, bytes) : format_size(buf, bytes);
+	if (!(have & COUNTER_BIT(c->counter)))
+		return 0;
+	return t->style->bytes ? format_u64(buf, value[c->counter])
+			       : format_size(buf, value[c->counter]);
 }
 
 static size_t put_number(const struct table *t, const struct column *c, const struct process *p,
@@ -109,8 +113,7 @@ static void cell_of_process(const struct table *t, size_t i, const struct proces
 	switch (c->kind) {
 	case COLUMN_COUNTER:
 	case COLUMN_PERCENT:
-		if (process_has(p, c->counter))
-			len = put_bytes(t, c, p->value[c->counter], cell->buf);
+		len = put_figure(t, c, p->have, p->value, cell->buf);
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
@@ -128,16 +131,15 @@ static void cell_of_sum(const struct table *t, size_t i, const struct totals *su
 			struct cell *cell)
 {
 	const struct column *c = t->column[i];
-	size_t len = 0;
 
 	cell->missing = false;
-	if (c->kind != COLUMN_COUNTER && c->kind != COLUMN_PERCENT) {
+	/* Cgroups may lie in one another. */
+	if ((c->kind != COLUMN_COUNTER && c->kind != COLUMN_PERCENT) ||
+	    c->needs & NEEDS_CONTROLLER) {
 		cell_text(t, i, "", cell);
 		return;
 	}
-	if (sum->have & COUNTER_BIT(c->counter))
-		len = put_bytes(t, c, sum->value[c->counter], cell->buf);
-	cell_figure(cell, len);
+	cell_figure(cell, put_figure(t, c, sum->have, sum->value, cell->buf));
 }
 
 static void widen(struct table *t, size_t i, unsigned width)

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len = 0;
 	int r;
 
-	column_list_default(&list);
+	column_list_default(&list, NULL);
 	before = list;
 	r = column_list_parse(&list, spec, &bad, &len);
 	if (r < 0) {

@@ -97,7 +97,7 @@ static void test_values(void **state)
 	struct process p = {
 		.pid = 10,
 		.ppid = 1,
-		.uid = UINT32_MAX,
+		.uid = UINT32_MAX - 1,
 		.threads = 3,
 		.oom_score_adj = -1000,
 		.start_ns = 2500000000,
@@ -111,7 +111,7 @@ static void test_values(void **state)
 	assert_true(find("pid")->number(&s, &p, &v));
 	assert_int_equal(v, 10);
 	assert_true(find("uid")->number(&s, &p, &v));
-	assert_int_equal(v, UINT32_MAX);
+	assert_int_equal(v, UINT32_MAX - 1);
 	assert_true(find("oom_score_adj")->number(&s, &p, &v));
 	assert_int_equal(v, -1000);
 	assert_true(find("start")->number(&s, &p, &v));
@@ -132,19 +132,30 @@ static void test_percent(void **state)
 {
 	struct snapshot s = {0};
 	struct meminfo *m = &s.system.meminfo;
+	uint64_t value[COUNTER_COUNT] = {[COUNTER_PSS] = 1000,
+					 [COUNTER_SWAP] = 1000,
+					 [COUNTER_MEM_CURRENT] = 30,
+					 [COUNTER_MEM_LIMIT] = 40};
+	counter_mask all = ~(counter_mask)0;
 	double percent = -1;
 
 	(void)state;
-	assert_false(column_percent(&s, find("%pss"), 1, &percent));
+	assert_false(column_percent(&s, find("%pss"), all, value, &percent));
 	m->have = 1U << MEMINFO_TOTAL | 1U << MEMINFO_SWAP_TOTAL;
 	m->value[MEMINFO_TOTAL] = 8000;
-	assert_false(column_percent(&s, find("%swap"), 1, &percent));
+	assert_false(column_percent(&s, find("%swap"), all, value, &percent));
 	assert_true(percent == -1);
 	m->value[MEMINFO_SWAP_TOTAL] = 2000;
-	assert_true(column_percent(&s, find("%pss"), 1000, &percent));
+	assert_false(column_percent(&s, find("%pss"), COUNTER_BIT(COUNTER_RSS), value, &percent));
+	assert_true(percent == -1);
+	assert_true(column_percent(&s, find("%pss"), all, value, &percent));
 	assert_true(percent == 12.5);
-	assert_true(column_percent(&s, find("%swap"), 1000, &percent));
+	assert_true(column_percent(&s, find("%swap"), all, value, &percent));
 	assert_true(percent == 50);
+	assert_true(column_percent(&s, find("%limit"), all, value, &percent));
+	assert_true(percent == 75);
+	all &= ~COUNTER_BIT(COUNTER_MEM_LIMIT);
+	assert_false(column_percent(&s, find("%limit"), all, value, &percent));
 }
 
 static void test_default(void **state)
@@ -152,7 +163,7 @@ static void test_default(void **state)
 	struct column_list list;
 
 	(void)state;
-	column_list_default(&list);
+	column_list_default(&list, NULL);
 	assert_list(&list, "pid user swap uss pss rss rss_anon rss_file rss_shmem name");
 	assert_int_equal(column_list_needs(&list), NEEDS_USER);
 }

@@ -26,7 +26,7 @@ static void check_golden(const char *name, const struct sample *s, struct table_
 {
 	struct column_list whole;
 
-	column_list_whole(&whole);
+	column_list_whole(&whole, NULL);
 	style.columns = style.columns ? style.columns : &whole;
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
 		cleanup(strbuf_done) struct strbuf out = {0};
@@ -184,7 +184,7 @@ static void test_harmless(void **state)
 
 	(void)state;
 	sample_hostile(&s);
-	column_list_whole(&columns);
+	column_list_whole(&columns, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
 		cleanup(strbuf_done) struct strbuf out = {0};
 		const struct table_style style = {.columns = &columns};
@@ -362,7 +362,7 @@ static void test_sink(void **state)
 	struct sample s;
 
 	(void)state;
-	column_list_whole(&columns);
+	column_list_whole(&columns, NULL);
 	sample_ordinary(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		rows[i] = s.row[0];

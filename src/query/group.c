@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Processes that have something in common as one row. Knows how they are told apart and what a
+ * group is still said of; refuses to know what the names mean.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "query/sum.h"
+
+/* What a process is called, and what a group is called if all of it are called so. */
+static const struct {
+	const char *key;
+	size_t offset;
+} name[] = {
+	{"name", offsetof(struct process, name)},
+	{"cmdline", offsetof(struct process, cmdline)},
+	{"user", offsetof(struct process, user)},
+	{"unit", offsetof(struct process, unit)},
+	{"container", offsetof(struct process, container)},
+	{"cgroup", offsetof(struct process, cgroup)},
+};
+
+static const char **name_of(struct process *p, size_t i)
+{
+	return (const char **)((char *)p + name[i].offset);
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !a - !b;
+	return a == b ? 0 : strcmp(a, b);
+}
+
+/* Users are who they are by number: two may have no name. */
+static int compare_key(const struct column *key, const struct process *a, const struct process *b)
+{
+	if (key->needs & NEEDS_USER)
+		return (a->uid > b->uid) - (a->uid < b->uid);
+	return compare_text(key->text(a), key->text(b));
+}
+
+static int compare_rows(const void *pa, const void *pb, void *arg)
+{
+	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+	int r = compare_key(arg, a, b);
+
+	return r ? r : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* ---- one group ---- */
+
+/* How much of a process's cgroup is that of the group; 0: none, or it is not the controller's. */
+static size_t path_of(const struct column *key, const struct process *p)
+{
+	size_t len;
+
+	if (!(key->needs & NEEDS_CGROUP) || !p->cgroup || !p->controlled || !key->text(p))
+		return 0;
+	len = strlen(p->cgroup);
+	if (strcmp(key->key, "unit") == 0 && p->unit_path)
+		return p->unit_path < len ? p->unit_path : len;
+	if (strcmp(key->key, "container") == 0 && p->container_path)
+		return p->container_path < len ? p->container_path : len;
+	return len;
+}
+
+/*
+ * The cgroup that a group of a unit or container is, so that its memory controller can be asked.
+ * Units of several users may have one name: then there is none.
+ */
+static int set_path(const struct column *key, struct snapshot *s, struct process *const *rows,
+		    size_t count, struct process *sum)
+{
+	size_t len = path_of(key, rows[0]);
+
+	sum->controlled = len > 0;
+	for (size_t i = 1; i < count && sum->controlled; i++)
+		sum->controlled = path_of(key, rows[i]) == len &&
+				  memcmp(rows[i]->cgroup, rows[0]->cgroup, len) == 0;
+	if (!sum->controlled)
+		return 0;
+	sum->cgroup = arena_strndup(&s->arena, rows[0]->cgroup, len);
+	return sum->cgroup ? 0 : -ENOMEM;
+}
+
+static void keep_common(struct process *sum, struct process *p)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
+		if (compare_text(*name_of(sum, i), *name_of(p, i)) != 0)
+			*name_of(sum, i) = NULL;
+	}
+	if (sum->uid != p->uid)
+		sum->uid = UID_NONE;
+	if (sum->counters_source != p->counters_source)
+		sum->counters_source = FROM_NOWHERE;
+}
+
+/* Why there is no PSS of it is what the first says that has none. */
+static void set_status(struct process *sum, const struct process *p)
+{
+	if (!totals_counts(p))
+		return;
+	if (sum->pss_status == PSS_OK)
+		sum->pss_status = p->pss_status;
+	if (p->pss_source != PSS_FROM_NOTHING && p->pss_source != sum->pss_source)
+		sum->pss_source = PSS_FROM_NOTHING;
+}
+
+static int make_group(const struct column *key, struct snapshot *s, struct process *const *rows,
+		      size_t count, struct process *ret)
+{
+	struct sum sum = SUM_EMPTY;
+
+	*ret = (struct process){.uid = rows[0]->uid,
+				.counters_source = rows[0]->counters_source,
+				.pss_status = PSS_OK,
+				.pss_source = rows[0]->pss_source};
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
+		*name_of(ret, i) = *name_of(rows[0], i);
+	for (size_t i = 0; i < count; i++) {
+		sum_add(&sum, rows[i]);
+		ret->threads += rows[i]->threads;
+		keep_common(ret, rows[i]);
+		set_status(ret, rows[i]);
+	}
+	sum_row(&sum, ret);
+	return set_path(key, s, rows, count, ret);
+}
+
+/* ---- all of them ---- */
+
+bool group_possible(const struct column *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
+		if (strcmp(name[i].key, key->key) == 0)
+			return true;
+	}
+	return false;
+}
+
+static size_t group_end(const struct column *key, const struct rows *rows, size_t i)
+{
+	size_t end = i + 1;
+
+	while (end < rows->count && compare_key(key, rows->item[i], rows->item[end]) == 0)
+		end++;
+	return end;
+}
+
+void sums_done(struct sums *sums)
+{
+	rows_done(&sums->rows);
+	free(sums->item);
+	*sums = (struct sums){0};
+}
+
+int group_rows(const struct column *key, struct snapshot *s, struct rows *rows,
+	       struct sums *ret_groups)
+{
+	cleanup(sums_done) struct sums g = {
+		.item = calloc(rows->count + 1, sizeof(*g.item)),
+		.rows.item = calloc(rows->count + 1, sizeof(*g.rows.item)),
+	};
+
+	if (!g.item || !g.rows.item)
+		return -ENOMEM;
+	if (rows->count)
+		qsort_r(rows->item, rows->count, sizeof(*rows->item), compare_rows, (void *)key);
+	for (size_t i = 0, end; i < rows->count; i = end) {
+		struct process *sum = &g.item[g.rows.count];
+		int r;
+
+		end = group_end(key, rows, i);
+		r = make_group(key, s, rows->item + i, end - i, sum);
+		if (r < 0)
+			return r;
+		g.rows.item[g.rows.count++] = sum;
+	}
+	*ret_groups = g;
+	g = (struct sums){0};
+	return 0;
+}

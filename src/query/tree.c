@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Processes under their parents, each with the sums of all below it. Knows who stands below whom;
+ * refuses to recurse, since a tree may be as deep as there are processes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "query/sum.h"
+
+#define NONE SIZE_MAX
+/* Beyond, nothing is indented further: no terminal is that wide, and a chain of forks is long. */
+#define DEPTH_MAX 64
+
+struct node {
+	size_t parent, child, next; /* indexes; child and next in the order shown */
+	struct sum sum;
+	bool shown;
+	unsigned depth;
+	const char *lead; /* what stands before the names of its children */
+};
+
+struct tree {
+	struct process **row; /* oldest first: parents before their children */
+	size_t count;
+	struct node *node; /* of each row */
+	size_t root;	   /* the first one of them */
+	struct process *item;
+	struct rows shown;
+};
+
+static void tree_done(struct tree *t)
+{
+	free(t->row);
+	free(t->node);
+	free(t->item);
+	rows_done(&t->shown);
+}
+
+static int compare_age(const struct process *a, const struct process *b)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	return compare_age(*(struct process *const *)a, *(struct process *const *)b);
+}
+
+static size_t find_row(const struct tree *t, const struct process *p)
+{
+	struct process *const *found;
+
+	found = bsearch(&p, t->row, t->count, sizeof(*t->row), compare_rows);
+	return found ? (size_t)(found - t->row) : NONE;
+}
+
+/*
+ * The next one above that is a row. Nobody is younger than its parent, and a recording that says so
+ * must not lead us in a circle.
+ */
+static size_t parent_of(const struct tree *t, const struct snapshot *s, const struct process *p)
+{
+	const struct process *up = p;
+	size_t i;
+
+	while (up->ppid) {
+		const struct process *parent = snapshot_find(s, up->ppid);
+
+		if (!parent || compare_age(parent, up) >= 0)
+			return NONE;
+		up = parent;
+		i = find_row(t, up);
+		if (i != NONE)
+			return i;
+	}
+	return NONE;
+}
+
+static int tree_start(struct tree *t, const struct rows *rows)
+{
+	t->count = rows->count;
+	t->row = calloc(t->count + 1, sizeof(*t->row));
+	t->node = calloc(t->count + 1, sizeof(*t->node));
+	t->item = calloc(t->count + 1, sizeof(*t->item));
+	t->shown.item = calloc(t->count + 1, sizeof(*t->shown.item));
+	if (!t->row || !t->node || !t->item || !t->shown.item)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count; i++)
+		t->row[i] = rows->item[i];
+	qsort(t->row, t->count, sizeof(*t->row), compare_rows);
+	return 0;
+}
+
+/* From the youngest: when a node is added to its parent, all below it are in it. */
+static void sum_up(struct tree *t, const struct snapshot *s)
+{
+	for (size_t i = 0; i < t->count; i++)
+		t->node[i] = (struct node){.child = NONE, .next = NONE, .sum = SUM_EMPTY};
+	for (size_t i = t->count; i-- > 0;) {
+		struct node *n = &t->node[i];
+
+		sum_add(&n->sum, t->row[i]);
+		n->parent = parent_of(t, s, t->row[i]);
+		if (n->parent != NONE)
+			sum_merge(&t->node[n->parent].sum, &n->sum);
+		t->item[i] = *t->row[i];
+		sum_row(&n->sum, &t->item[i]);
+		t->shown.item[i] = &t->item[i];
+	}
+	t->shown.count = t->count;
+}
+
+/* Hangs those that are to be shown below their parents: the last one first, each to the front. */
+static void hang(struct tree *t)
+{
+	t->root = NONE;
+	for (size_t k = 0; k < t->shown.count; k++)
+		t->node[t->shown.item[k] - t->item].shown = true;
+	for (size_t k = t->shown.count; k-- > 0;) {
+		size_t i = (size_t)(t->shown.item[k] - t->item), *first;
+		struct node *n = &t->node[i];
+
+		while (n->parent != NONE && !t->node[n->parent].shown)
+			n->parent = t->node[n->parent].parent;
+		first = n->parent == NONE ? &t->root : &t->node[n->parent].child;
+		n->next = *first;
+		*first = i;
+	}
+}
+
+static const char *join(struct arena *arena, const char *a, const char *b)
+{
+	size_t first = strlen(a), second = strlen(b);
+	char *s = arena_alloc(arena, first + second + 1);
+
+	if (!s)
+		return NULL;
+	memcpy(s, a, first);
+	memcpy(s + first, b, second + 1);
+	return s;
+}
+
+/* Draws its branch before its name, and keeps what its children's begin with. */
+static int draw(struct tree *t, struct arena *arena, size_t i)
+{
+	struct node *n = &t->node[i];
+	struct process *p = &t->item[i];
+	const char *lead = n->parent == NONE ? "" : t->node[n->parent].lead, *branch = lead;
+
+	n->lead = lead;
+	n->depth = n->parent == NONE ? 0 : t->node[n->parent].depth + 1;
+	if (n->parent != NONE && n->depth <= DEPTH_MAX) {
+		branch = join(arena, lead, n->next == NONE ? "└─ " : "├─ ");
+		n->lead = n->child == NONE ? "" : join(arena, lead, n->next == NONE ? "   " : "│  ");
+	}
+	if (branch && n->lead)
+		p->name = join(arena, branch, p->name);
+	return branch && n->lead && p->name ? 0 : -ENOMEM;
+}
+
+static int walk(struct tree *t, struct arena *arena)
+{
+	size_t i = t->root;
+
+	t->shown.count = 0;
+	while (i != NONE) {
+		int r = draw(t, arena, i);
+
+		if (r < 0)
+			return r;
+		t->shown.item[t->shown.count++] = &t->item[i];
+		if (t->node[i].child != NONE) {
+			i = t->node[i].child;
+			continue;
+		}
+		while (i != NONE && t->node[i].next == NONE)
+			i = t->node[i].parent;
+		if (i != NONE)
+			i = t->node[i].next;
+	}
+	return 0;
+}
+
+int tree_rows(const struct order *o, uint64_t min, struct snapshot *s, const struct rows *rows,
+	      struct sums *ret_tree)
+{
+	cleanup(tree_done) struct tree t = {0};
+	int r = tree_start(&t, rows);
+
+	if (r < 0)
+		return r;
+	sum_up(&t, s);
+	if (min)
+		order_at_least(o, min, &t.shown);
+	order_rows(o, s, &t.shown);
+	hang(&t);
+	r = walk(&t, &s->arena);
+	if (r < 0)
+		return r;
+	*ret_tree = (struct sums){TAKE_PTR(t.item), t.shown};
+	t.shown = (struct rows){0};
+	return 0;
+}
