@@ -68,6 +68,8 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 		      size_t *ret_bad_len);
 /* The columns of a table that nobody asked otherwise; of groups by that column, NULL: processes. */
 void column_list_default(struct column_list *list, const struct column *group);
+/* Without those that a narrow terminal can do without. */
+void column_list_narrow(struct column_list *list);
 /*
  * Those that a process or group has in zmem.snapshot, in that order; command lines only if asked
  * for.

@@ -16,7 +16,8 @@ enum pss_engine {
 struct result {
 	const struct snapshot *snapshot;
 	enum pss_engine pss;
-	/* Rows are groups of processes that have this column in common; NULL: they are processes. */
+	/* Rows are groups of processes that have this column in common; NULL: they are processes.
+	 */
 	const struct column *group;
 	struct process *const *rows; /* shown, in order */
 	size_t row_count;

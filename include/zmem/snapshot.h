@@ -34,6 +34,7 @@ enum pss_source {
 	PSS_FROM_NOTHING,
 	PSS_FROM_KERNEL,
 	PSS_FROM_ROLLUP,
+	PSS_FROM_BOTH, /* of a sum */
 };
 
 /* Why a process has PSS or has none. */
@@ -53,7 +54,7 @@ enum pss_status {
 const char *origin_name(enum origin origin);
 /* "ok", "skipped", …: the words of the JSON contract. */
 const char *pss_status_name(enum pss_status status);
-/* "kernel", "smaps_rollup", NULL. */
+/* "kernel", "smaps_rollup", "mixed", NULL. */
 const char *pss_source_name(enum pss_source source);
 
 #define UID_NONE ((uid_t)-1) /* nobody's: the kernel refuses it everywhere */
@@ -68,7 +69,7 @@ struct process {
 	uint64_t mm_key;   /* as the source gave it, 0 if it could not tell */
 	uint32_t mm_id;	   /* 1…: the same for processes that share an address space; 0 unknown */
 	bool mm_owner;	   /* the one of them that carries it in totals */
-	uint32_t procs;	      /* of a sum: how many */
+	uint32_t procs;	   /* of a sum: how many */
 	uint32_t pss_missing; /* and how many of them have memory and no PSS */
 	enum process_kind kind;
 	bool raced;	    /* the kernel side could not read it */

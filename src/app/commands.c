@@ -10,6 +10,7 @@
 #include "app/message.h"
 #include "app/secure.h"
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "zmem/source.h"
 
 static const struct {
@@ -20,26 +21,47 @@ static const struct {
 	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
 };
 
+static bool is_one_of(const char *names, const char *name)
+{
+	const char *item;
+	size_t len;
+
+	while ((item = parse_item(&names, &len))) {
+		if (strlen(name) == len && memcmp(item, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Options that some commands have no use for, and that would be missed if nothing came of them. */
 static int check_options(const struct options *o)
 {
-	bool record = strcmp(o->command, "record") == 0;
-	bool maps = strcmp(o->command, "maps") == 0;
+	const struct {
+		bool given;
+		const char *option, *commands;
+	} only[] = {
+		{o->by_file, "by-file", "maps"},
+		{o->count, "count", "record"},
+		{o->interval_ms, "interval", "record"},
+		{o->group, "group-by", "snapshot"},
+		{o->tree, "tree", "snapshot"},
+		{o->min, "min", "snapshot"},
+		{o->cgroup, "cgroup", "snapshot compare maps record"},
+		{o->replay, "replay", "snapshot compare system maps"},
+	};
 
-	bool reads = strcmp(o->command, "record") != 0 && strcmp(o->command, "doctor") != 0;
-
-	if (o->by_file && !maps)
-		return message_usage("%s: it takes no --by-file", o->command);
-	if (o->replay && !reads)
-		return message_usage("%s: it does not read a recording (--replay)", o->command);
+	for (size_t i = 0; i < ARRAY_SIZE(only); i++) {
+		if (only[i].given && !is_one_of(only[i].commands, o->command))
+			return message_usage("%s: it takes no --%s", o->command, only[i].option);
+	}
 	if (o->format > FORMAT_JSON && strcmp(o->command, "snapshot") != 0)
-		return message_usage("%s: --format ndjson, csv and folded are of snapshots",
-				     o->command);
+		return message_usage("%s: --format is table or json", o->command);
 	if (o->replay && o->source != SOURCE_AUTO)
 		return message_usage("--source: a recording (--replay) has its own");
-	if ((o->count || o->interval_ms) && !record)
-		return message_usage("%s: it takes no --%s", o->command,
-				     o->count ? "count" : "interval");
+	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
+		return message_usage("--tree: it goes with no --%s", o->group ? "group-by"
+								     : o->top ? "top"
+									      : "format but table");
 	return 0;
 }
 

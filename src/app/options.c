@@ -20,6 +20,7 @@ enum kind {
 	SECONDS,       /* int, milliseconds, 0.1 s and up */
 	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
 	CHOICE,	       /* int, the index of a word */
+	SIZE,	       /* uint64_t, bytes */
 	SET,	       /* int, `value`: a flag that stands for a choice */
 };
 
@@ -34,6 +35,8 @@ struct entry {
 static const char *const format_words[] = {
 	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json",     [FORMAT_NDJSON] = "ndjson",
 	[FORMAT_CSV] = "csv",	  [FORMAT_FOLDED] = "folded", NULL};
+static const char *const group_words[] = {"none", "name",      "cmdline", "user",
+					  "unit", "container", "cgroup",  NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {[PSS_AUTO] = "auto",
@@ -57,6 +60,13 @@ static const struct entry table[] = {
 	 AT(columns)},
 	{{"top", 'n', "N", "only the first N rows, and read only what they need"}, COUNT, AT(top)},
 	{{"all", 'a', NULL, "every row, also on a terminal"}, FLAG, AT(all)},
+	{{"group-by", 'g', "KEY", "a row for each name, cmdline, user, unit, container or cgroup"},
+	 CHOICE,
+	 AT(group),
+	 group_words},
+	{{"tree", 0, NULL, "processes under their parents, each with all below it"},
+	 FLAG,
+	 AT(tree)},
 	{{"pid", 'p', "LIST", "only these processes"}, LIST, AT(pids)},
 	{{"user", 'u', "LIST", "only processes of these users (names or numbers)"},
 	 LIST,
@@ -64,6 +74,12 @@ static const struct entry table[] = {
 	{{"filter", 'f', "ERE", "only processes whose name or command line matches"},
 	 STRING,
 	 AT(filter)},
+	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it"},
+	 STRING,
+	 AT(cgroup)},
+	{{"min", 0, "SIZE", "only rows with so much of what they are sorted by (K, M, G)"},
+	 SIZE,
+	 AT(min)},
 	{{"format", 'F', "F",
 	  "table, json, ndjson (a line a process), csv or folded (flame graphs)"},
 	 CHOICE,
@@ -118,7 +134,7 @@ bool options_info(size_t i, struct option_info *ret)
 
 static int set_choice(const struct entry *e, const char *arg, int *ret)
 {
-	char words[64] = "";
+	char words[96] = "";
 
 	for (int i = 0; e->words[i]; i++) {
 		if (strcmp(e->words[i], arg) == 0) {
@@ -128,6 +144,11 @@ static int set_choice(const struct entry *e, const char *arg, int *ret)
 		strcat(strcat(words, i ? ", " : ""), e->words[i]);
 	}
 	return message_usage("--%s %s: it is one of %s", e->info.name, arg, words);
+}
+
+const char *options_group_key(const struct options *o)
+{
+	return o->group ? group_words[o->group] : NULL;
 }
 
 const char *options_pss_word(int choice)
@@ -191,6 +212,16 @@ static int set_number_or_all(const struct entry *e, const char *arg, int *ret)
 	return 0;
 }
 
+static int set_size(const struct entry *e, const char *arg, uint64_t *ret)
+{
+	uint64_t bytes;
+
+	if (parse_size(arg, strlen(arg), &bytes) < 0)
+		return message_usage("--%s %s: not a size (100M)", e->info.name, arg);
+	*ret = bytes;
+	return 0;
+}
+
 static int add_list(struct options *o, const char *arg, const char **list)
 {
 	char **owned = &o->owned[list == &o->users];
@@ -225,6 +256,8 @@ static int set_option(struct options *o, const struct entry *e, const char *arg)
 		return set_number_or_all(e, arg, (int *)member);
 	case CHOICE:
 		return set_choice(e, arg, (int *)member);
+	case SIZE:
+		return set_size(e, arg, (uint64_t *)member);
 	case SET:
 		*(int *)member = e->value;
 		return 0;

@@ -40,6 +40,7 @@ struct options {
 	const char *pids; /* lists; given again, they add up */
 	const char *users;
 	const char *filter;
+	const char *cgroup;
 	const char *output;
 	const char *replay;
 	const char *file;   /* where a recording goes */
@@ -48,12 +49,14 @@ struct options {
 	int count;	 /* 0: not given */
 	int interval_ms; /* 0: not given */
 	int top;	 /* 0: not given */
+	uint64_t min;	 /* bytes */
+	int group;	 /* 0: none; options_group_key() */
 	int format;
 	int color;
 	int pss;
 	int source; /* enum source_choice */
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
-	bool all, reverse, bytes, no_header, wide, numeric, total, by_file;
+	bool all, reverse, bytes, no_header, wide, numeric, total, by_file, tree;
 	bool timing, verbose, quiet, help, version;
 	char *owned[2]; /* joined lists */
 	uint64_t held;	/* the capabilities we were started with (privilege_mask) */
@@ -65,6 +68,9 @@ struct options {
  */
 int options_parse(struct options *o, int argc, char **argv);
 void options_done(struct options *o);
+
+/* The column that --group-by names, NULL: none. */
+const char *options_group_key(const struct options *o);
 
 /* The words of --pss. */
 const char *options_pss_word(int choice);

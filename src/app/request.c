@@ -127,6 +127,8 @@ int request_read(struct session *s)
 	const struct options *o = s->options;
 	int r;
 
+	if (o->group)
+		s->group = column_find(options_group_key(o), strlen(options_group_key(o)));
 	if (o->format == FORMAT_CSV)
 		column_list_whole(&s->columns, s->group);
 	else
@@ -140,6 +142,7 @@ int request_read(struct session *s)
 	if (!o->sort && s->pss == PSS_NONE)
 		read_columns("--sort", "rss", &s->order.keys);
 	s->order.reverse = o->reverse;
+	s->filter.cgroup = o->cgroup;
 	if (o->pids && (r = read_pids(s, o->pids)))
 		return r;
 	if (o->users && (r = read_users(s, o->users)))

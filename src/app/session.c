@@ -12,6 +12,7 @@
 #include "app/message.h"
 #include "app/pss.h"
 #include "app/request.h"
+#include "app/rows.h"
 #include "app/secure.h"
 #include "app/session.h"
 #include "app/session_tape.h"
@@ -199,34 +200,6 @@ static void count_statuses(struct session *s)
 	c->complete &= !c->denied && !c->timeout && !c->raced && !c->hidden;
 }
 
-static int select_rows(struct session *s)
-{
-	unsigned needs = request_needs(s) | column_list_needs(&s->order.keys);
-	struct collection *c = &s->snapshot.collection;
-	int r;
-
-	rows_done(&s->rows);
-	r = rows_select(&s->snapshot, &s->filter, filter_matches_id, &s->rows);
-	if (r < 0)
-		return r;
-	if (s->filter.pattern || (needs & NEEDS_CMDLINE))
-		r = enrich_cmdlines(session_pool(s), &s->snapshot, &s->rows);
-	if (r == 0 && s->filter.pattern) {
-		rows_done(&s->rows);
-		r = rows_select(&s->snapshot, &s->filter, filter_matches, &s->rows);
-	}
-	if (r < 0)
-		return r;
-	c->filtered = c->seen - c->kernel_threads - c->zombies;
-	for (size_t i = 0; i < s->rows.count; i++)
-		c->filtered -= s->rows.item[i]->kind == PROCESS_USER;
-	/* What rows are sorted by must be there before they are. */
-	needs = column_list_needs(&s->order.keys);
-	if (needs & NEEDS_USER)
-		enrich_users(s->users, &s->rows);
-	return needs & NEEDS_CGROUP ? enrich_cgroups(session_pool(s), &s->snapshot, &s->rows) : 0;
-}
-
 static int read_pss(struct session *s, uint64_t *since)
 {
 	cleanup_free struct process **doubtful = NULL;
@@ -235,7 +208,7 @@ static int read_pss(struct session *s, uint64_t *since)
 
 	if (s->pss == PSS_NONE)
 		return 0;
-	r = pss_read(s, (size_t)s->options->top, &doubtful, &count);
+	r = pss_read(s, rows_certain(s), &doubtful, &count);
 	phase_end(s, PHASE_PSS, since);
 	if (r == 0 && source_origin(s->source) == FROM_BPF)
 		r = pss_confirm(s);
@@ -245,58 +218,6 @@ static int read_pss(struct session *s, uint64_t *since)
 		r = pss_verify(s);
 	phase_end(s, PHASE_CHECK, since);
 	return r;
-}
-
-static enum pss_engine engine_used(const struct session *s)
-{
-	bool kernel = false, rollup = false;
-
-	for (size_t i = 0; i < s->rows.count; i++) {
-		kernel |= s->rows.item[i]->pss_source == PSS_FROM_KERNEL;
-		rollup |= s->rows.item[i]->pss_source == PSS_FROM_ROLLUP;
-	}
-	if (kernel && rollup)
-		return PSS_ENGINE_MIXED;
-	if (kernel)
-		return PSS_ENGINE_KERNEL;
-	return rollup ? PSS_ENGINE_ROLLUP : PSS_ENGINE_NONE;
-}
-
-static int make_result(struct session *s, size_t fit, struct result *ret)
-{
-	const struct options *o = s->options;
-	size_t shown = s->rows.count;
-	struct rows visible;
-	unsigned needs = request_needs(s);
-	bool pruned = o->top && s->pss != PSS_NONE;
-	int r;
-
-	*ret = (struct result){.snapshot = &s->snapshot, .pss = engine_used(s)};
-	books_close(&s->snapshot, ret);
-	r = snapshot_own_mm(&s->snapshot, s->rows.item, s->rows.count);
-	if (r < 0)
-		return r;
-	order_rows(&s->order, &s->snapshot, &s->rows);
-	if (o->top && (size_t)o->top < shown)
-		shown = (size_t)o->top;
-	if (o->total)
-		shown = 0;
-	else if (fit && shown > fit && !o->all && !o->top)
-		shown = fit;
-	visible = (struct rows){s->rows.item, shown};
-	if (needs & NEEDS_USER)
-		enrich_users(s->users, &visible);
-	if (needs & NEEDS_CGROUP)
-		r = enrich_cgroups(session_pool(s), &s->snapshot, &visible);
-	if (r < 0)
-		return r;
-	ret->rows = s->rows.item;
-	ret->row_count = shown;
-	ret->others_count = s->rows.count - shown;
-	totals_sum(s->rows.item + shown, ret->others_count, pruned, &ret->others);
-	totals_sum(s->rows.item, s->rows.count, pruned, &ret->totals);
-	s->snapshot.collection.reported = (uint32_t)shown;
-	return 0;
 }
 
 /* Why PSS does not come from the kernel although it could have. */
@@ -335,7 +256,7 @@ int session_begin(struct session *s)
 	phase_end(s, PHASE_COLLECT, &since);
 	request_report_missing(s);
 	if (r == 0)
-		r = select_rows(s);
+		r = rows_choose(s);
 	phase_end(s, PHASE_FILTER, &since);
 	return r < 0 ? message_error("collecting: %s", strerror(-r)) : 0;
 }
@@ -352,7 +273,7 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	if (r == 0) {
 		count_statuses(s);
 		tell_denied(s);
-		r = make_result(s, fit, ret);
+		r = rows_shape(s, fit, ret);
 	}
 	phase_end(s, PHASE_NAMES, &since);
 	if (r < 0)
@@ -366,6 +287,7 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 void session_close(struct session *s)
 {
 	proc_pool_free(s->pool);
+	sums_done(&s->sums);
 	source_close(s->source);
 	rows_done(&s->rows);
 	snapshot_done(&s->snapshot);

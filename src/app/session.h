@@ -35,7 +35,8 @@ struct session {
 	struct proc_pool *pool; /* NULL until something is read through it */
 	struct user_table *users;
 	struct snapshot snapshot;
-	struct rows rows;
+	struct rows rows; /* processes */
+	struct sums sums; /* what is made of them, with --group-by and --tree */
 	struct column_list columns;
 	const struct column *group; /* rows are groups that have it in common; NULL: processes */
 	struct order order;

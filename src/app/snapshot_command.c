@@ -14,9 +14,8 @@
 #define LINES_AROUND  5
 #define TOTAL_COLUMNS 200 /* the total is not cut, so on a narrow terminal it takes some lines */
 
-/* On a narrower terminal the parts of RSS leave their place to the name. */
-#define WIDE_ENOUGH    110
-#define NARROW_COLUMNS "pid,user,swap,uss,pss,rss,name"
+/* On a narrower terminal some columns leave their place to the name. */
+#define WIDE_ENOUGH 110
 
 static size_t rows_that_fit(const struct session *s, const struct output *out)
 {
@@ -117,14 +116,12 @@ static void tell_timing(const struct session *s, const struct result *r)
 static int run(struct session *s, struct output *out)
 {
 	struct result result;
-	const char *bad;
 	uint64_t start;
-	size_t len;
 	int r;
 
 	if (s->options->format == FORMAT_TABLE && !s->options->columns && out->width &&
 	    out->width < WIDE_ENOUGH && !s->options->wide)
-		column_list_parse(&s->columns, NARROW_COLUMNS, &bad, &len);
+		column_list_narrow(&s->columns);
 	r = session_collect(s, rows_that_fit(s, out), &result);
 	if (r)
 		return r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Numbers and lists. Knows digits and separators; refuses signs, units and locales. */
+/* Numbers and lists. Knows digits and separators; refuses signs and locales. */
 #include "base/parse.h"
 
 #include <errno.h>
@@ -11,6 +11,11 @@
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+static bool same_letter(char c, char capital)
+{
+	return c == capital || c == capital + ('a' - 'A');
 }
 
 bool scan_u64(const char **pos, const char *end, uint64_t *ret)
@@ -46,6 +51,41 @@ int parse_u64(const char *s, size_t len, uint64_t max, uint64_t *ret)
 	if (!scan_u64(&s, end, &v) || v > max)
 		return -ERANGE;
 	*ret = v;
+	return 0;
+}
+
+/* What a unit shifts by, -1 for none that we know. */
+static int unit_shift(const char *unit, size_t len)
+{
+	static const char letters[] = "KMGT";
+	const char *letter;
+
+	if (len == 0 || (len == 1 && same_letter(*unit, 'B')))
+		return 0;
+	letter = strchr(letters, *unit & ~0x20); /* the capital of a letter */
+	if (!letter || !*letter)
+		return -1;
+	if (len == 1 || (len == 2 && same_letter(unit[1], 'B')) ||
+	    (len == 3 && same_letter(unit[1], 'I') && same_letter(unit[2], 'B')))
+		return 10 * (int)(letter - letters + 1);
+	return -1;
+}
+
+int parse_size(const char *s, size_t len, uint64_t *ret)
+{
+	size_t digits = 0;
+	uint64_t number;
+	int shift, r;
+
+	while (digits < len && is_digit(s[digits]))
+		digits++;
+	shift = unit_shift(s + digits, len - digits);
+	if (shift < 0)
+		return -EINVAL;
+	r = parse_u64(s, digits, UINT64_MAX >> shift, &number);
+	if (r < 0)
+		return r;
+	*ret = number << shift;
 	return 0;
 }
 

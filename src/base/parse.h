@@ -14,6 +14,12 @@
 int parse_u64(const char *s, size_t len, uint64_t max, uint64_t *ret);
 
 /*
+ * A size that fills the text: a whole number of bytes, or of what a letter behind it says (K M G T,
+ * 1024 each; "KiB", "KB", "k" are the same). Returns 0, -EINVAL, or -ERANGE above UINT64_MAX.
+ */
+int parse_size(const char *s, size_t len, uint64_t *ret);
+
+/*
  * Walks a list of items separated by commas or blanks: returns the next one and its length, NULL at
  * the end; *pos starts at the text and moves on. Empty items are skipped.
  */

@@ -254,7 +254,8 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 	return 0;
 }
 
-/* Groups of a cgroup, unit or container: what the memory controller says of it is worth a column. */
+/* Groups of a cgroup, unit or container: what the memory controller says of it is worth a column.
+ */
 static bool is_controlled(const struct column *group)
 {
 	return group->needs & NEEDS_CGROUP;
@@ -273,8 +274,8 @@ void column_list_default(struct column_list *list, const struct column *group)
 		&column_swap,	  &column_uss,	    &column_pss,       &column_rss,
 		&column_rss_anon, &column_rss_file, &column_rss_shmem,
 	};
-	static const struct column *const controller[] = {
-		&column_mem_current, &column_mem_limit, &column_limit_percent};
+	static const struct column *const controller[] = {&column_mem_current, &column_mem_limit,
+							  &column_limit_percent};
 	const struct column *procs = &column_procs, *name = group ? group : &column_name;
 
 	list->count = 0;
@@ -283,6 +284,23 @@ void column_list_default(struct column_list *list, const struct column *group)
 	if (group && is_controlled(group))
 		list_put(list, controller, ARRAY_SIZE(controller));
 	list_put(list, &name, 1);
+}
+
+void column_list_narrow(struct column_list *list)
+{
+	static const struct column *const spared[] = {&column_rss_anon, &column_rss_file,
+						      &column_rss_shmem};
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		bool keep = true;
+
+		for (size_t k = 0; k < ARRAY_SIZE(spared); k++)
+			keep &= list->item[i] != spared[k];
+		if (keep)
+			list->item[count++] = list->item[i];
+	}
+	list->count = count;
 }
 
 void column_list_whole(struct column_list *list, const struct column *group)

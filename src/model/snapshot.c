@@ -53,6 +53,8 @@ const char *pss_source_name(enum pss_source source)
 		return "kernel";
 	case PSS_FROM_ROLLUP:
 		return "smaps_rollup";
+	case PSS_FROM_BOTH:
+		return "mixed";
 	default:
 		return NULL;
 	}

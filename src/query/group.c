@@ -4,6 +4,7 @@
  * group is still said of; refuses to know what the names mean.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,8 +107,18 @@ static void set_status(struct process *sum, const struct process *p)
 		return;
 	if (sum->pss_status == PSS_OK)
 		sum->pss_status = p->pss_status;
-	if (p->pss_source != PSS_FROM_NOTHING && p->pss_source != sum->pss_source)
-		sum->pss_source = PSS_FROM_NOTHING;
+	if (p->pss_source == PSS_FROM_NOTHING || p->pss_source == sum->pss_source)
+		return;
+	sum->pss_source = sum->pss_source == PSS_FROM_NOTHING ? p->pss_source : PSS_FROM_BOTH;
+}
+
+/* Who has no name is called by the number, as ps does. */
+static const char *uid_text(struct snapshot *s, uid_t uid)
+{
+	char buf[16];
+	int len = snprintf(buf, sizeof(buf), "%u", uid);
+
+	return arena_strndup(&s->arena, buf, (size_t)len);
 }
 
 static int make_group(const struct column *key, struct snapshot *s, struct process *const *rows,
@@ -117,8 +128,7 @@ static int make_group(const struct column *key, struct snapshot *s, struct proce
 
 	*ret = (struct process){.uid = rows[0]->uid,
 				.counters_source = rows[0]->counters_source,
-				.pss_status = PSS_OK,
-				.pss_source = rows[0]->pss_source};
+				.pss_status = PSS_OK};
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
 		*name_of(ret, i) = *name_of(rows[0], i);
 	for (size_t i = 0; i < count; i++) {
@@ -128,6 +138,8 @@ static int make_group(const struct column *key, struct snapshot *s, struct proce
 		set_status(ret, rows[i]);
 	}
 	sum_row(&sum, ret);
+	if (key->needs & NEEDS_USER && !ret->user && !(ret->user = uid_text(s, ret->uid)))
+		return -ENOMEM;
 	return set_path(key, s, rows, count, ret);
 }
 

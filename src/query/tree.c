@@ -156,7 +156,8 @@ static int draw(struct tree *t, struct arena *arena, size_t i)
 	n->depth = n->parent == NONE ? 0 : t->node[n->parent].depth + 1;
 	if (n->parent != NONE && n->depth <= DEPTH_MAX) {
 		branch = join(arena, lead, n->next == NONE ? "└─ " : "├─ ");
-		n->lead = n->child == NONE ? "" : join(arena, lead, n->next == NONE ? "   " : "│  ");
+		n->lead =
+			n->child == NONE ? "" : join(arena, lead, n->next == NONE ? "   " : "│  ");
 	}
 	if (branch && n->lead)
 		p->name = join(arena, branch, p->name);

@@ -69,9 +69,10 @@ static void put_cell(struct strbuf *out, const struct snapshot *s, const struct 
 		break;
 	case COLUMN_TEXT:
 		text = c->text(p);
-		if (numeric && (c->needs & NEEDS_USER))
-			strbuf_putu(out, p->uid);
-		else if (text)
+		if (numeric && (c->needs & NEEDS_USER)) {
+			if (p->uid != UID_NONE)
+				strbuf_putu(out, p->uid);
+		} else if (text)
 			put_text(out, text);
 		break;
 	}

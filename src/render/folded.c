@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * "user;unit;program;pid;kind BYTES", what flame-graph programs read. The kinds are the parts of
- * PSS and swap_pss, which can be added up, so that the lines of a kind have its total as their
- * sum. A part that was not measured has no line: the format has no word for it.
+ * "user;unit;program;pid;kind BYTES", or "group;kind BYTES", what flame-graph programs read. The
+ * kinds are the parts of PSS and swap_pss, which can be added up, so that the lines of a kind have
+ * its total as their sum. A part that was not measured has no line: the format has no word for it.
  */
 #include "zmem/render.h"
 
@@ -41,8 +41,13 @@ static void put_frame(struct strbuf *out, const char *s)
 	strbuf_putc(out, ';');
 }
 
-static void put_frames(struct strbuf *out, const struct process *p, bool numeric)
+static void put_frames(struct strbuf *out, const struct column *group, const struct process *p,
+		       bool numeric)
 {
+	if (group) {
+		put_frame(out, group->text(p));
+		return;
+	}
 	if (p->user && *p->user && !numeric)
 		put_frame(out, p->user);
 	else
@@ -80,7 +85,7 @@ void render_folded(struct strbuf *out, const struct result *r, const struct tabl
 		if (!totals_counts(p))
 			continue;
 		strbuf_clear(&frames);
-		put_frames(&frames, p, style->numeric);
+		put_frames(&frames, r->group, p, style->numeric);
 		put_kinds(out, &frames, p->have, p->value);
 	}
 	strbuf_clear(&frames);

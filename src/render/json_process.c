@@ -11,6 +11,8 @@ const struct json_limits json_limits_usual = {
 	.cgroup = 512,
 	.unit = SIZE_MAX,
 	.container = SIZE_MAX,
+	.group = 1024,
+	.group_hex = 256,
 };
 
 /* Keys of the counters as json_key_text() wants them. */
@@ -32,9 +34,10 @@ void json_known(struct json_writer *w, bool known, uint64_t v)
 		json_null(w);
 }
 
-static void put_counters(struct json_writer *w, counter_mask have, const uint64_t *value)
+static void put_counters(struct json_writer *w, counter_mask have, const uint64_t *value, int first,
+			 int end)
 {
-	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
+	for (int c = first; c < end; c++) {
 		json_key_text(w, counter_key[c].text, counter_key[c].len);
 		json_known(w, have & COUNTER_BIT(c), value[c]);
 	}
@@ -44,7 +47,7 @@ void json_totals(struct json_writer *w, const struct totals *t)
 {
 	JSON_KEY(w, "totals");
 	json_begin(w, '{');
-	put_counters(w, t->have, t->value);
+	put_counters(w, t->have, t->value, 0, COUNTERS_OF_PROCESS);
 	JSON_KEY(w, "processes");
 	json_u64(w, t->processes);
 	JSON_KEY(w, "pss_missing_processes");
@@ -110,14 +113,8 @@ static void put_identity(struct json_writer *w, const struct process *p, uint64_
 	json_string_max(w, p->container, max->container);
 }
 
-void json_process_keys(struct json_writer *w, const struct process *p, uint64_t boot_ms,
-		       const struct json_limits *max)
+static void put_sources(struct json_writer *w, const struct process *p)
 {
-	put_identity(w, p, boot_ms, max);
-	JSON_KEY(w, "mm_id");
-	json_known(w, p->mm_id, p->mm_id);
-	JSON_KEY(w, "mm_owner");
-	json_bool(w, p->mm_owner);
 	JSON_KEY(w, "counters_source");
 	json_string(w, origin_name(p->counters_source));
 	JSON_KEY(w, "pss_source");
@@ -126,5 +123,42 @@ void json_process_keys(struct json_writer *w, const struct process *p, uint64_t 
 	json_string(w, pss_status_name(p->pss_status));
 	JSON_KEY(w, "swap_pss_status");
 	json_string(w, pss_status_name(process_swap_pss_status(p)));
-	put_counters(w, p->have, p->value);
+}
+
+void json_process_keys(struct json_writer *w, const struct process *p, uint64_t boot_ms,
+		       const struct json_limits *max)
+{
+	put_identity(w, p, boot_ms, max);
+	JSON_KEY(w, "mm_id");
+	json_known(w, p->mm_id, p->mm_id);
+	JSON_KEY(w, "mm_owner");
+	json_bool(w, p->mm_owner);
+	put_sources(w, p);
+	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
+}
+
+void json_group_keys(struct json_writer *w, const struct column *key, const struct process *p,
+		     const struct json_limits *max)
+{
+	const char *text = key->text(p);
+	unsigned flags;
+
+	JSON_KEY(w, "group");
+	flags = json_string_max(w, text, max->group);
+	JSON_KEY(w, "group_truncated");
+	json_bool(w, flags & JSON_CUT);
+	if (flags & JSON_REPAIRED) {
+		JSON_KEY(w, "group_hex");
+		json_hex(w, text, max->group_hex);
+	}
+	JSON_KEY(w, "procs");
+	json_u64(w, p->procs);
+	JSON_KEY(w, "pss_missing_processes");
+	json_u64(w, p->pss_missing);
+	JSON_KEY(w, "threads");
+	json_u64(w, p->threads);
+	put_sources(w, p);
+	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
+	if (key->needs & NEEDS_CGROUP)
+		put_counters(w, p->have, p->value, COUNTERS_OF_PROCESS, COUNTER_COUNT);
 }

@@ -16,6 +16,8 @@ struct json_limits {
 	size_t cgroup;
 	size_t unit;
 	size_t container;
+	size_t group;
+	size_t group_hex;
 };
 
 /* The caps of the contract; what it caps not has no limit. */
@@ -26,6 +28,9 @@ void json_known(struct json_writer *w, bool known, uint64_t v);
 /* The keys of a process, in an object that is open. */
 void json_process_keys(struct json_writer *w, const struct process *p, uint64_t boot_ms,
 		       const struct json_limits *max);
+/* The keys of a group of processes that have this column in common. */
+void json_group_keys(struct json_writer *w, const struct column *key, const struct process *p,
+		     const struct json_limits *max);
 /* "totals":{…} */
 void json_totals(struct json_writer *w, const struct totals *t);
 

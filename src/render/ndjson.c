@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A line for each process and one for the snapshot, which is the last and says whether all were
- * told; src/dist/zmem.ndjson.schema.json says the same for machines. The keys are those of
+ * A line for each process or group and one for the snapshot, which is the last and says whether all
+ * were told; src/dist/zmem.ndjson.schema.json says the same for machines. The keys are those of
  * zmem.snapshot. Each line is shorter than what a pipe takes in one piece (PIPE_BUF), so that
  * writers do not mix: where a line would be longer, its texts are cut shorter than usual.
  */
@@ -26,6 +26,8 @@ static const struct json_limits limits_short = {
 	.cgroup = 255,
 	.unit = 255,
 	.container = 64,
+	.group = 512,
+	.group_hex = 64,
 };
 
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
@@ -39,14 +41,18 @@ static void begin_line(struct json_writer *w, const char *type, const struct sna
 	json_string_max(w, s->host.name, HOST_MAX);
 }
 
-static void make_process(struct strbuf *line, const struct snapshot *s, const struct process *p,
-			 const struct json_limits *max)
+static void make_row(struct strbuf *line, const struct result *r, const struct process *p,
+		     const struct json_limits *max)
 {
+	const struct snapshot *s = r->snapshot;
 	struct json_writer w = {.out = line};
 
 	strbuf_clear(line);
-	begin_line(&w, "process", s);
-	json_process_keys(&w, p, s->host.boot_ms, max);
+	begin_line(&w, r->group ? "group" : "process", s);
+	if (r->group)
+		json_group_keys(&w, r->group, p, max);
+	else
+		json_process_keys(&w, p, s->host.boot_ms, max);
 	json_end(&w, '}');
 	strbuf_putc(line, '\n');
 }
@@ -62,12 +68,16 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 	JSON_KEY(w, "schema");
 	json_string(w, "zmem.ndjson");
 	JSON_KEY(w, "schema_version");
-	json_string(w, "1.0");
+	json_string(w, "1.1");
 	JSON_KEY(w, "timestamp");
 	time[format_time(time, s->time_ms, TIME_JSON)] = '\0';
 	json_string(w, time);
 	JSON_KEY(w, "boot_id");
 	json_string(w, *s->host.boot_id ? s->host.boot_id : NULL);
+	if (r->group) {
+		JSON_KEY(w, "group_by");
+		json_string(w, r->group->key);
+	}
 	JSON_KEY(w, "complete");
 	json_bool(w, s->collection.complete);
 	json_source(w, r, REASON_MAX);
@@ -91,9 +101,9 @@ void render_ndjson(struct strbuf *out, const struct result *r)
 	cleanup(strbuf_done) struct strbuf line = {};
 
 	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
-		make_process(&line, r->snapshot, r->rows[i], &json_limits_usual);
+		make_row(&line, r, r->rows[i], &json_limits_usual);
 		if (line.len > LINE_MAX_BYTES)
-			make_process(&line, r->snapshot, r->rows[i], &limits_short);
+			make_row(&line, r, r->rows[i], &limits_short);
 		put_line(out, &line);
 	}
 	make_snapshot(&line, r, true);

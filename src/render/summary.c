@@ -80,6 +80,9 @@ void summary_write(struct line *l, const struct result *r)
 
 	line_printf(l, "total of %zu process%s", r->totals.processes,
 		    r->totals.processes == 1 ? "" : "es");
+	if (r->group)
+		line_printf(l, " in %zu group%s", r->row_count + r->others_count,
+			    r->row_count + r->others_count == 1 ? "" : "s");
 	write_engine(l, r->pss);
 	write_cross_check(l, &s->collection.cross_check);
 	write_missing(l, r);

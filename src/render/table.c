@@ -100,7 +100,8 @@ static void cell_of_text(const struct table *t, size_t i, const struct process *
 	if (text)
 		cell_text(t, i, text, cell);
 	else
-		cell_figure(cell, is_user ? format_u64(cell->buf, p->uid) : 0);
+		cell_figure(cell,
+			    is_user && p->uid != UID_NONE ? format_u64(cell->buf, p->uid) : 0);
 }
 
 static void cell_of_process(const struct table *t, size_t i, const struct process *p,

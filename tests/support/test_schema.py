@@ -116,7 +116,7 @@ COMPARE_CHANGES = [
     ("negative swap", ("system", "swap_unattributed_bytes"), -1),
     ("unknown key in system of compare", ("system", "extra"), 1),
     ("other schema in compare", ("schema",), "zmem.snapshot"),
-    ("other version in compare", ("schema_version",), "1.1"),
+    ("other version in compare", ("schema_version",), "9.9"),
     ("unknown key at the top of compare", ("extra",), 1),
 ]
 SYSTEM_CHANGES = [
@@ -146,7 +146,7 @@ SYSTEM_CHANGES = [
     ("hidden as a number", ("books", "hidden_processes"), 0),
     ("unknown key in books", ("books", "extra"), 1),
     ("other schema in system", ("schema",), "zmem.snapshot"),
-    ("other version in system", ("schema_version",), "1.1"),
+    ("other version in system", ("schema_version",), "9.9"),
     ("unknown key at the top of system", ("extra",), 1),
 ]
 MAPPING = ("mappings", 0)
@@ -174,7 +174,7 @@ MAPS_CHANGES = [
     ("complete as a number", ("collection", "complete"), 1),
     ("mappings and files", ("files",), []),
     ("other schema in maps", ("schema",), "zmem.snapshot"),
-    ("other version in maps", ("schema_version",), "1.1"),
+    ("other version in maps", ("schema_version",), "9.9"),
     ("unknown key at the top of maps", ("extra",), 1),
 ]
 OPTIONAL = {"comm_hex", "name_hex", "name_truncated", "cmdline", "cmdline_truncated", "cmdline_hex"}
@@ -269,7 +269,7 @@ LINE_CHANGES = [
     ("float in a line", 0, ("rss_bytes",), 0.5),
     ("snapshot as a process", -1, ("type",), "process"),
     ("other schema in a line", -1, ("schema",), "zmem.snapshot"),
-    ("other version in a line", -1, ("schema_version",), "1.1"),
+    ("other version in a line", -1, ("schema_version",), "9.9"),
     ("complete as a string in a line", -1, ("complete",), "true"),
     ("unknown key in totals of a line", -1, ("totals", "extra"), 1),
     ("processes in a line", -1, ("processes",), []),

@@ -70,11 +70,14 @@ static void test_table(void **state)
 		for (const char *k = c->key; *k; k++)
 			assert_false(isupper(*k));
 	}
-	assert_list(&all, "pid ppid user uid comm name cmdline unit container cgroup threads start "
-			  "oom_score_adj swap swap_pss swap_shmem uss pss pss_anon pss_file "
-			  "pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem vsize locked "
-			  "pinned pgtables hugetlb thp %pss %swap pss_source pss_status mm_id "
-			  "mm_owner counters_source swap_pss_status");
+	assert_list(
+		&all,
+		"pid ppid user uid comm name cmdline unit container cgroup threads procs start "
+		"oom_score_adj swap swap_pss swap_shmem uss pss pss_anon pss_file "
+		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem vsize locked "
+		"pinned pgtables hugetlb thp mem_current mem_limit %pss %swap %limit pss_source "
+		"pss_status mm_id "
+		"mm_owner counters_source swap_pss_status");
 }
 
 static void test_find(void **state)
@@ -87,7 +90,7 @@ static void test_find(void **state)
 	assert_null(find(""));
 	assert_null(find("rs"));
 	assert_null(find("rss_"));
-	assert_null(find("procs"));
+	assert_null(find("proc"));
 	assert_null(column_find("pid\0", 4));
 }
 
@@ -165,7 +168,55 @@ static void test_default(void **state)
 	(void)state;
 	column_list_default(&list, NULL);
 	assert_list(&list, "pid user swap uss pss rss rss_anon rss_file rss_shmem name");
-	assert_int_equal(column_list_needs(&list), NEEDS_USER);
+	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
+	column_list_narrow(&list);
+	assert_list(&list, "pid user swap uss pss rss name");
+}
+
+static void test_groups(void **state)
+{
+	struct column_list list;
+
+	(void)state;
+	column_list_default(&list, find("user"));
+	assert_list(&list, "procs swap uss pss rss rss_anon rss_file rss_shmem user");
+	column_list_default(&list, find("unit"));
+	assert_list(&list, "procs swap uss pss rss rss_anon rss_file rss_shmem mem_current "
+			   "mem_limit %limit unit");
+	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_CONTROLLER);
+	column_list_whole(&list, find("name"));
+	assert_ptr_equal(list.item[0], find("name"));
+	assert_ptr_equal(list.item[1], find("procs"));
+	assert_ptr_equal(list.item[list.count - 1], find("thp"));
+	column_list_whole(&list, find("container"));
+	assert_ptr_equal(list.item[list.count - 1], find("mem_limit"));
+	column_list_whole(&list, NULL);
+	assert_ptr_equal(list.item[list.count - 1], find("thp"));
+}
+
+/* What only a process has is nothing of a group. */
+static void test_group_values(void **state)
+{
+	struct snapshot s = {.host.boot_ms = 1000};
+	struct process g = {.kind = PROCESS_SUM, .procs = 7, .threads = 9, .uid = UID_NONE};
+	int64_t v = -1;
+
+	(void)state;
+	for (size_t i = 0; i < column_count; i++) {
+		const struct column *c = column_table[i];
+		bool sum = strcmp(c->key, "procs") == 0 || strcmp(c->key, "threads") == 0;
+
+		if (c->number)
+			assert_int_equal(c->number(&s, &g, &v), sum);
+		if (c->text && strncmp(c->key, "pss_status", 3) != 0 &&
+		    strcmp(c->key, "swap_pss_status") != 0)
+			assert_null(c->text(&g));
+	}
+	assert_true(find("procs")->number(&s, &g, &v));
+	assert_int_equal(v, 7);
+	g = (struct process){.pid = 1};
+	assert_true(find("procs")->number(&s, &g, &v));
+	assert_int_equal(v, 1);
 }
 
 static void test_parse(void **state)
@@ -249,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_counter_table),  cmocka_unit_test(test_table),
 		cmocka_unit_test(test_find),	       cmocka_unit_test(test_values),
 		cmocka_unit_test(test_percent),	       cmocka_unit_test(test_default),
+		cmocka_unit_test(test_groups),	       cmocka_unit_test(test_group_values),
 		cmocka_unit_test(test_parse),	       cmocka_unit_test(test_parse_bad),
 		cmocka_unit_test(test_parse_too_many), cmocka_unit_test(test_needs),
 	};

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Rows: filtered, named, grouped or hung in a tree, ordered, cut, summed. Knows what must be known
+ * before which step; the steps themselves are for query and enrich.
+ */
+#include "app/rows.h"
+
+#include "app/books.h"
+#include "app/request.h"
+#include "zmem/enrich.h"
+
+/* Reads the names that are needed of these rows. */
+static int name_rows(struct session *s, unsigned needs, struct rows *rows)
+{
+	int r = 0;
+
+	if (needs & NEEDS_USER)
+		enrich_users(s->users, rows);
+	if (needs & NEEDS_CGROUP)
+		r = enrich_cgroups(session_pool(s), &s->snapshot, rows);
+	if (r == 0 && needs & NEEDS_CMDLINE)
+		r = enrich_cmdlines(session_pool(s), &s->snapshot, rows);
+	return r;
+}
+
+/* What must be known of all, not only of those that are shown. */
+static unsigned needs_of_all(const struct session *s)
+{
+	unsigned needs = column_list_needs(&s->order.keys);
+
+	/* A group is called what all of it are called. */
+	if (s->group)
+		needs |= s->group->needs | request_needs(s);
+	return needs;
+}
+
+int rows_choose(struct session *s)
+{
+	unsigned needs = request_needs(s) & NEEDS_CMDLINE;
+	struct collection *c = &s->snapshot.collection;
+	const struct filter *f = &s->filter;
+	int r;
+
+	rows_done(&s->rows);
+	r = rows_select(&s->snapshot, f, filter_matches_id, &s->rows);
+	if (r < 0)
+		return r;
+	needs |= f->pattern ? NEEDS_CMDLINE : 0;
+	needs |= f->cgroup ? NEEDS_CGROUP : 0;
+	r = name_rows(s, needs, &s->rows);
+	if (r == 0 && (f->pattern || f->cgroup)) {
+		rows_done(&s->rows);
+		r = rows_select(&s->snapshot, f, filter_matches, &s->rows);
+	}
+	if (r < 0)
+		return r;
+	c->filtered = c->seen - c->kernel_threads - c->zombies;
+	for (size_t i = 0; i < s->rows.count; i++)
+		c->filtered -= s->rows.item[i]->kind == PROCESS_USER;
+	/* What rows are sorted by must be there before they are. */
+	return name_rows(s, needs_of_all(s), &s->rows);
+}
+
+size_t rows_certain(const struct session *s)
+{
+	const struct options *o = s->options;
+
+	return s->group || o->tree || o->min ? 0 : (size_t)o->top;
+}
+
+static enum pss_engine engine_used(const struct session *s)
+{
+	bool kernel = false, rollup = false;
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		kernel |= s->rows.item[i]->pss_source == PSS_FROM_KERNEL;
+		rollup |= s->rows.item[i]->pss_source == PSS_FROM_ROLLUP;
+	}
+	if (kernel && rollup)
+		return PSS_ENGINE_MIXED;
+	if (kernel)
+		return PSS_ENGINE_KERNEL;
+	return rollup ? PSS_ENGINE_ROLLUP : PSS_ENGINE_NONE;
+}
+
+/* The rows as they were asked for: processes, groups or a tree. */
+static int make_rows(struct session *s, struct rows **ret)
+{
+	const struct options *o = s->options;
+	struct snapshot *snap = &s->snapshot;
+	int r = 0;
+
+	*ret = &s->rows;
+	sums_done(&s->sums);
+	if (o->tree) {
+		unsigned needs = request_needs(s);
+
+		/* Names are led by branches from then on. */
+		r = name_rows(s, needs, &s->rows);
+		if (r == 0)
+			r = tree_rows(&s->order, o->min, snap, &s->rows, &s->sums);
+		*ret = &s->sums.rows;
+		return r;
+	}
+	if (s->group) {
+		r = group_rows(s->group, snap, &s->rows, &s->sums);
+		*ret = &s->sums.rows;
+	}
+	if (r < 0)
+		return r;
+	if (o->min)
+		order_at_least(&s->order, o->min, *ret);
+	order_rows(&s->order, snap, *ret);
+	return 0;
+}
+
+static size_t how_many(const struct session *s, size_t count, size_t fit)
+{
+	const struct options *o = s->options;
+
+	if (o->total)
+		return 0;
+	if (o->top)
+		return (size_t)o->top < count ? (size_t)o->top : count;
+	return fit && count > fit && !o->all && !o->tree ? fit : count;
+}
+
+int rows_shape(struct session *s, size_t fit, struct result *ret)
+{
+	bool pruned = rows_certain(s) && s->pss != PSS_NONE;
+	struct rows *rows = &s->rows, shown;
+	int r;
+
+	*ret = (struct result){.snapshot = &s->snapshot, .pss = engine_used(s), .group = s->group};
+	books_close(&s->snapshot, ret);
+	r = snapshot_own_mm(&s->snapshot, s->rows.item, s->rows.count);
+	if (r == 0)
+		r = make_rows(s, &rows);
+	if (r < 0)
+		return r;
+	shown = (struct rows){rows->item, how_many(s, rows->count, fit)};
+	if (!s->group && !s->options->tree)
+		r = name_rows(s, request_needs(s), &shown);
+	if (r < 0)
+		return r;
+	ret->rows = shown.item;
+	ret->row_count = shown.count;
+	ret->others_count = rows->count - shown.count;
+	totals_sum(rows->item + shown.count, ret->others_count, pruned, &ret->others);
+	/* The rows of a tree hold one another. */
+	if (s->options->tree)
+		rows = &s->rows;
+	totals_sum(rows->item, rows->count, pruned, &ret->totals);
+	s->snapshot.collection.reported = 0;
+	for (size_t i = 0; i < shown.count; i++)
+		s->snapshot.collection.reported += (uint32_t)process_count(shown.item[i]);
+	return 0;
+}
