@@ -151,6 +151,11 @@ const char *options_group_key(const struct options *o)
 	return o->group ? group_words[o->group] : NULL;
 }
 
+const char *options_format_word(int format)
+{
+	return format_words[format];
+}
+
 const char *options_pss_word(int choice)
 {
 	return pss_words[choice];

@@ -72,7 +72,8 @@ void options_done(struct options *o);
 /* The column that --group-by names, NULL: none. */
 const char *options_group_key(const struct options *o);
 
-/* The words of --pss. */
+/* The words of --format and --pss. */
+const char *options_format_word(int format);
 const char *options_pss_word(int choice);
 /* False if it is none of them. */
 bool options_pss_choice(const char *word, int *ret_choice);
