@@ -61,6 +61,8 @@ static void put_resident(struct metrics_writer *w, const struct metric_groups *g
 	}
 }
 
+#define WITHOUT "Processes whose PSS was not measured are not in it."
+
 /* One figure of every group that has it. */
 static const struct {
 	enum counter counter;
@@ -68,17 +70,16 @@ static const struct {
 } group_bytes[] = {
 	{COUNTER_PSS,
 	 {.name = "zmem_group_memory_proportional_bytes",
-	  .help = "PSS: each resident page divided by its mappings. Without the processes of "
-		  "zmem_group_proportional_missing_processes."}},
+	  .help = "PSS: each resident page divided by its mappings. " WITHOUT}},
 	{COUNTER_USS,
 	 {.name = "zmem_group_memory_unique_bytes",
-	  .help = "USS: resident memory that no other process maps. Likewise without them."}},
+	  .help = "USS: resident memory that no other process maps. " WITHOUT}},
 	{COUNTER_SWAP,
 	 {.name = "zmem_group_swap_bytes",
 	  .help = "Swap entries of private memory; what is shared by fork counts for each."}},
 	{COUNTER_SWAP_PSS,
 	 {.name = "zmem_group_swap_proportional_bytes",
-	  .help = "Swap entries, each divided by its sharers. Likewise without them."}},
+	  .help = "Swap entries, each divided by its sharers. " WITHOUT}},
 	{COUNTER_MEM_CURRENT,
 	 {.name = "zmem_group_memory_current_bytes",
 	  .help = "What the memory controller charges the cgroup, page cache and kernel memory "
@@ -185,13 +186,17 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 			"Swap in use that no process accounts for: swapped shared memory, tmpfs, "
 			"swap cache."),
 		  r->swap_unattributed_known, r->swap_unattributed);
-	put_residual(w, BYTES("zmem_memory_anon_residual", "AnonPages less all PSS of it."),
+	put_residual(w,
+		     BYTES("zmem_memory_anon_residual",
+			   "AnonPages less the anonymous PSS of all processes."),
 		     r->residual_known, r->anon_residual);
-	put_residual(w, BYTES("zmem_memory_mapped_residual", "Mapped less all PSS of it."),
+	put_residual(w,
+		     BYTES("zmem_memory_mapped_residual",
+			   "Mapped less the PSS of files and shared memory of all processes."),
 		     r->residual_known, r->mapped_residual);
 	put_zram(w, BYTES("zmem_zram_stored", "What the device holds, uncompressed."), s,
 		 offsetof(struct zram_stat, stored));
-	put_zram(w, BYTES("zmem_zram_compressed", "The same, compressed."), s,
+	put_zram(w, BYTES("zmem_zram_compressed", "What the device holds, compressed."), s,
 		 offsetof(struct zram_stat, compressed));
 	put_zram(w, BYTES("zmem_zram_used", "RAM that the device takes."), s,
 		 offsetof(struct zram_stat, used));
@@ -284,12 +289,13 @@ static void put_collection(struct metrics_writer *w, const struct result *r)
 		    GAUGE("zmem_collect_missing_processes", NULL,
 			  "Processes that the last collection could not read, by reason."),
 		    c);
-	put_reasons(w,
-		    &(const struct metric_family){
-			    .name = "zmem_collect_errors",
-			    .type = METRIC_COUNTER,
-			    .help = "The same, counted since the program was started."},
-		    c);
+	put_reasons(
+		w,
+		&(const struct metric_family){
+			.name = "zmem_collect_errors",
+			.type = METRIC_COUNTER,
+			.help = "Processes that could not be read since the program was started, by reason."},
+		c);
 	put_cross_check(w, &c->cross_check);
 }
 
