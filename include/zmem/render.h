@@ -98,4 +98,15 @@ void render_csv(struct strbuf *out, const struct result *r, const struct table_s
  */
 void render_folded(struct strbuf *out, const struct result *r, const struct table_style *style);
 
+#define METRICS_GROUPS_MAX 1000 /* more rows than that are one */
+
+/*
+ * OpenMetrics 1.0, and the Prometheus text 0.0.4: the groups by their names, the machine and the
+ * collection; what was not measured has no line. Rows that are not shown are the group "other". Of
+ * the style numeric counts.
+ */
+void render_openmetrics(struct strbuf *out, const struct result *r,
+			const struct table_style *style);
+void render_prometheus(struct strbuf *out, const struct result *r, const struct table_style *style);
+
 #endif

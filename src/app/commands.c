@@ -11,6 +11,7 @@
 #include "app/secure.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "zmem/render.h"
 #include "zmem/source.h"
 
 static const struct {
@@ -31,6 +32,21 @@ static bool is_one_of(const char *names, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* A series is not to be had for each command line, nor for each of any number of groups. */
+static int check_metrics(const struct options *o)
+{
+	const char *key = options_group_key(o);
+
+	if (key && strcmp(key, "cmdline") == 0)
+		return message_usage("--group-by cmdline: metrics have no command lines in them");
+	if (o->total)
+		return message_usage("--total: it goes with no --format of metrics");
+	if (o->top > METRICS_GROUPS_MAX)
+		return message_usage("--top %d: metrics have at most %d groups", o->top,
+				     METRICS_GROUPS_MAX);
+	return 0;
 }
 
 /* Options that some commands have no use for, and that would be missed if nothing came of them. */
@@ -63,7 +79,7 @@ static int check_options(const struct options *o)
 		return message_usage("--tree: it goes with no --%s", o->group ? "group-by"
 								     : o->top ? "top"
 									      : "format but table");
-	return 0;
+	return options_metrics(o) ? check_metrics(o) : 0;
 }
 
 static int run_command(const struct options *o)

@@ -33,8 +33,10 @@ struct entry {
 };
 
 static const char *const format_words[] = {
-	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json",     [FORMAT_NDJSON] = "ndjson",
-	[FORMAT_CSV] = "csv",	  [FORMAT_FOLDED] = "folded", NULL};
+	[FORMAT_TABLE] = "table",	    [FORMAT_JSON] = "json",
+	[FORMAT_NDJSON] = "ndjson",	    [FORMAT_CSV] = "csv",
+	[FORMAT_FOLDED] = "folded",	    [FORMAT_OPENMETRICS] = "openmetrics",
+	[FORMAT_PROMETHEUS] = "prometheus", NULL};
 static const char *const group_words[] = {"none", "name",      "cmdline", "user",
 					  "unit", "container", "cgroup",  NULL};
 static const char *const color_words[] = {
@@ -81,7 +83,7 @@ static const struct entry table[] = {
 	 SIZE,
 	 AT(min)},
 	{{"format", 'F', "F",
-	  "table, json, ndjson (a line a process), csv or folded (flame graphs)"},
+	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus"},
 	 CHOICE,
 	 AT(format),
 	 format_words},
@@ -154,6 +156,11 @@ const char *options_group_key(const struct options *o)
 const char *options_format_word(int format)
 {
 	return format_words[format];
+}
+
+bool options_metrics(const struct options *o)
+{
+	return o->format == FORMAT_OPENMETRICS || o->format == FORMAT_PROMETHEUS;
 }
 
 const char *options_pss_word(int choice)

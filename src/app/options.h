@@ -13,6 +13,8 @@ enum format {
 	FORMAT_NDJSON,
 	FORMAT_CSV,
 	FORMAT_FOLDED,
+	FORMAT_OPENMETRICS,
+	FORMAT_PROMETHEUS,
 };
 
 enum color {
@@ -71,6 +73,9 @@ void options_done(struct options *o);
 
 /* The column that --group-by names, NULL: none. */
 const char *options_group_key(const struct options *o);
+
+/* Whether the format is one of metrics, whose rows are groups. */
+bool options_metrics(const struct options *o);
 
 /* The words of --format and --pss. */
 const char *options_format_word(int format);

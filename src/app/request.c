@@ -117,18 +117,25 @@ unsigned request_needs(const struct session *s)
 		[FORMAT_NDJSON] = NEEDS_USER | NEEDS_CGROUP,
 		[FORMAT_CSV] = 0,
 		[FORMAT_FOLDED] = NEEDS_USER | NEEDS_CGROUP,
+		[FORMAT_OPENMETRICS] = 0,
+		[FORMAT_PROMETHEUS] = 0,
 	};
+	bool controlled = options_metrics(s->options) && s->group->needs & NEEDS_CGROUP;
 
-	return column_list_needs(&s->columns) | needs[s->options->format];
+	return column_list_needs(&s->columns) | needs[s->options->format] |
+	       (controlled ? NEEDS_CONTROLLER : 0);
 }
 
 int request_read(struct session *s)
 {
 	const struct options *o = s->options;
+	const char *key = options_group_key(o);
 	int r;
 
-	if (o->group)
-		s->group = column_find(options_group_key(o), strlen(options_group_key(o)));
+	if (!key && options_metrics(o))
+		key = "name";
+	if (key)
+		s->group = column_find(key, strlen(key));
 	if (o->format == FORMAT_CSV)
 		column_list_whole(&s->columns, s->group);
 	else

@@ -11,8 +11,10 @@
 
 /* Lines of a terminal that rows cannot have: header, the others, a note, the total, the next
  * prompt. */
-#define LINES_AROUND  5
-#define TOTAL_COLUMNS 200 /* the total is not cut, so on a narrow terminal it takes some lines */
+#define LINES_AROUND   5
+#define TOTAL_COLUMNS  200 /* the total is not cut, so on a narrow terminal it takes some lines */
+
+#define METRICS_GROUPS 100 /* of which each is some series, in a database that keeps them all */
 
 /* On a narrower terminal some columns leave their place to the name. */
 #define WIDE_ENOUGH 110
@@ -22,6 +24,8 @@ static size_t rows_that_fit(const struct session *s, const struct output *out)
 	const struct options *o = s->options;
 	unsigned around = LINES_AROUND;
 
+	if (options_metrics(o))
+		return METRICS_GROUPS;
 	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
 		return 0;
 	/* Both say the reason, where there is one. */
@@ -46,9 +50,10 @@ static void lines_of_json(struct strbuf *out, const struct result *r,
 
 static void (*const renderer[])(struct strbuf *out, const struct result *r,
 				const struct table_style *style) = {
-	[FORMAT_TABLE] = render_table,	 [FORMAT_JSON] = whole_json,
-	[FORMAT_NDJSON] = lines_of_json, [FORMAT_CSV] = render_csv,
-	[FORMAT_FOLDED] = render_folded,
+	[FORMAT_TABLE] = render_table,		 [FORMAT_JSON] = whole_json,
+	[FORMAT_NDJSON] = lines_of_json,	 [FORMAT_CSV] = render_csv,
+	[FORMAT_FOLDED] = render_folded,	 [FORMAT_OPENMETRICS] = render_openmetrics,
+	[FORMAT_PROMETHEUS] = render_prometheus,
 };
 
 static void render(const struct session *s, const struct result *result, struct output *out)

@@ -4,7 +4,7 @@
 
 #include "render/json_process.h"
 
-static const char *engine_name(enum pss_engine engine)
+const char *pss_engine_name(enum pss_engine engine)
 {
 	switch (engine) {
 	case PSS_ENGINE_ROLLUP:
@@ -26,7 +26,7 @@ void json_source(struct json_writer *w, const struct result *r, size_t max)
 	JSON_KEY(w, "counters");
 	json_string(w, origin_name(r->snapshot->counters_source));
 	JSON_KEY(w, "pss");
-	json_string(w, engine_name(r->pss));
+	json_string(w, pss_engine_name(r->pss));
 	JSON_KEY(w, "fallback_reason");
 	json_string_max(w, r->snapshot->fallback_reason, max);
 	JSON_KEY(w, "pss_fallback_reason");

@@ -334,7 +334,7 @@ static void put_balance(struct page *p, const char *name, enum meminfo_figure f,
 	put_name(p, name, 0);
 	put_size(p, meminfo_has(m, f), (int64_t)m->value[f]);
 	put_size(p, known, (int64_t)sum);
-	put_size(p, both, (int64_t)m->value[f] - (int64_t)sum);
+	put_size(p, both, (int64_t)(m->value[f] - sum));
 	put_note(p, note);
 }
 

@@ -4,6 +4,7 @@
  * JSON. The input says how (struct config), then what the records hold; what makes a record one is
  * put right, so that it is not refused for it (fuzz_source_records.c is about that).
  */
+#include "../support/metrics_text.h"
 #include "app/books.h"
 #include "base/cleanup.h"
 #include "fuzz_json.h"
@@ -194,6 +195,48 @@ static void check_folded(const struct result *r, const struct table_style *style
 	strbuf_done(&out);
 }
 
+/* Text that each of the two readers takes, and every process in one series of those of groups. */
+static void check_metrics_text(const struct result *r, const struct table_style *style)
+{
+	struct strbuf out = {};
+	struct metrics_text t;
+
+	for (int open_metrics = 0; open_metrics < 2; open_metrics++) {
+		strbuf_clear(&out);
+		if (open_metrics)
+			render_openmetrics(&out, r, style);
+		else
+			render_prometheus(&out, r, style);
+		FUZZ_CHECK(!strbuf_error(&out));
+		t = metrics_read(strbuf_str(&out), out.len, open_metrics);
+		FUZZ_CHECK(!t.wrong);
+		FUZZ_CHECK(t.processes == r->totals.processes);
+	}
+	strbuf_done(&out);
+}
+
+/* Processes as they are, and as groups of which not all are shown. Sorts the rows. */
+static void check_metrics(struct snapshot *s, struct rows *rows, const struct result *result,
+			  const struct table_style *style)
+{
+	static const char *const keys[] = {"name", "user", "cgroup", "container"};
+	struct result r = *result;
+
+	check_metrics_text(&r, style);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		cleanup(sums_done) struct sums groups = {};
+
+		r.group = column_find(keys[i], strlen(keys[i]));
+		FUZZ_CHECK(group_rows(r.group, s, rows, &groups) == 0);
+		r.rows = groups.rows.item;
+		r.row_count = groups.rows.count < result->row_count ? groups.rows.count
+								    : result->row_count;
+		r.others_count = groups.rows.count - r.row_count;
+		totals_sum(r.rows + r.row_count, r.others_count, false, &r.others);
+		check_metrics_text(&r, style);
+	}
+}
+
 /* The machine: what is told of it adds up. */
 static void check_system(const struct result *r, const struct table_style *style)
 {
@@ -273,6 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_csv(&r, &style);
 	check_folded(&r, &style);
 	check_table(&r, &style);
+	check_metrics(&s, &rows, &r, &style);
 	check_system(&r, &(struct table_style){.bytes = c.flags & CONFIG_BYTES, .width = c.width});
 	return 0;
 }

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which figures are metrics, what they are called and in which order they stand. Knows the names
+ * that dashboards depend on: adding one is fine, changing one is not. What was not measured has no
+ * sample, and its family no HELP.
+ */
+#include "zmem/render.h"
+
+#include "base/cleanup.h"
+#include "render/json_snapshot.h"
+#include "render/json_writer.h"
+#include "render/metrics_group.h"
+#include "render/metrics_writer.h"
+
+#define GAUGE(name_, unit_, help_)                                                                 \
+	(&(const struct metric_family){                                                            \
+		.name = (name_), .type = METRIC_GAUGE, .unit = (unit_), .help = (help_)})
+#define BYTES(name_, help_) GAUGE(name_ "_bytes", "bytes", help_)
+#define INFO(name_, help_)                                                                         \
+	(&(const struct metric_family){.name = (name_), .type = METRIC_INFO, .help = (help_)})
+
+static void put_known(struct metrics_writer *w, const struct metric_family *f, bool known,
+		      uint64_t v)
+{
+	metrics_family(w, f);
+	metrics_known(w, known, v);
+}
+
+/* ---- groups ---- */
+
+static void put_group(struct metrics_writer *w, const struct metric_group *g, const char *memtype,
+		      uint64_t v)
+{
+	if (v > JSON_INTEGER_MAX)
+		return;
+	metrics_sample(w);
+	metrics_label(w, "group", g->label);
+	if (memtype)
+		metrics_label(w, "memtype", memtype);
+	metrics_u64(w, v);
+}
+
+static void put_resident(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	static const struct {
+		const char *memtype;
+		enum counter counter;
+	} part[] = {{"anon", COUNTER_RSS_ANON},
+		    {"file", COUNTER_RSS_FILE},
+		    {"shmem", COUNTER_RSS_SHMEM}};
+
+	metrics_family(w, BYTES("zmem_group_memory_resident",
+				"Resident memory; what several processes map counts for each."));
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct metric_group *g = &groups->item[i];
+
+		for (size_t k = 0; k < ARRAY_SIZE(part); k++) {
+			if (g->sum.have & COUNTER_BIT(part[k].counter))
+				put_group(w, g, part[k].memtype, g->sum.value[part[k].counter]);
+		}
+	}
+}
+
+#define WITHOUT "Processes whose PSS was not measured are not in it."
+
+/* One figure of every group that has it. */
+static const struct {
+	enum counter counter;
+	struct metric_family family;
+} group_bytes[] = {
+	{COUNTER_PSS,
+	 {.name = "zmem_group_memory_proportional_bytes",
+	  .help = "PSS: each resident page divided by its mappings. " WITHOUT}},
+	{COUNTER_USS,
+	 {.name = "zmem_group_memory_unique_bytes",
+	  .help = "USS: resident memory that no other process maps. " WITHOUT}},
+	{COUNTER_SWAP,
+	 {.name = "zmem_group_swap_bytes",
+	  .help = "Swap entries of private memory; what is shared by fork counts for each."}},
+	{COUNTER_SWAP_PSS,
+	 {.name = "zmem_group_swap_proportional_bytes",
+	  .help = "Swap entries, each divided by its sharers. " WITHOUT}},
+	{COUNTER_MEM_CURRENT,
+	 {.name = "zmem_group_memory_current_bytes",
+	  .help = "What the memory controller charges the cgroup, page cache and kernel memory "
+		  "included."}},
+	{COUNTER_MEM_LIMIT,
+	 {.name = "zmem_group_memory_limit_bytes",
+	  .help = "The lowest limit of the cgroup and of those it is in."}},
+};
+
+static void put_counts(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	metrics_family(w, GAUGE("zmem_group_processes", NULL, "Processes of the group."));
+	for (size_t i = 0; i < groups->count; i++)
+		put_group(w, &groups->item[i], NULL, groups->item[i].sum.processes);
+	metrics_family(w, GAUGE("zmem_group_proportional_missing_processes", NULL,
+				"Processes with memory whose PSS was not measured."));
+	for (size_t i = 0; i < groups->count; i++)
+		put_group(w, &groups->item[i], NULL, groups->item[i].sum.pss_missing);
+}
+
+static void put_groups(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	put_resident(w, groups);
+	for (size_t i = 0; i < ARRAY_SIZE(group_bytes); i++) {
+		struct metric_family family = group_bytes[i].family;
+		enum counter c = group_bytes[i].counter;
+
+		family.unit = "bytes";
+		metrics_family(w, &family);
+		for (size_t k = 0; k < groups->count; k++) {
+			const struct metric_group *g = &groups->item[k];
+
+			if (g->sum.have & COUNTER_BIT(c))
+				put_group(w, g, NULL, g->sum.value[c]);
+		}
+	}
+	put_counts(w, groups);
+}
+
+/* ---- the machine ---- */
+
+static const struct {
+	enum meminfo_figure figure;
+	struct metric_family family;
+} machine_bytes[] = {
+	{MEMINFO_TOTAL, {.name = "zmem_memory_total_bytes", .help = "All RAM."}},
+	{MEMINFO_AVAILABLE,
+	 {.name = "zmem_memory_available_bytes",
+	  .help = "RAM that can be had without swapping (MemAvailable)."}},
+	{MEMINFO_ANON,
+	 {.name = "zmem_memory_anon_bytes", .help = "Anonymous memory of processes (AnonPages)."}},
+	{MEMINFO_MAPPED,
+	 {.name = "zmem_memory_mapped_bytes",
+	  .help = "Page cache that processes map, shared memory included (Mapped)."}},
+	{MEMINFO_SHMEM,
+	 {.name = "zmem_memory_shmem_bytes", .help = "Shared memory and tmpfs (Shmem)."}},
+	{MEMINFO_SWAP_TOTAL, {.name = "zmem_swap_total_bytes", .help = "All swap space."}},
+	{MEMINFO_SWAP_FREE, {.name = "zmem_swap_free_bytes", .help = "Swap space not in use."}},
+	{MEMINFO_ZSWAP_POOL, {.name = "zmem_zswap_pool_bytes", .help = "RAM that zswap takes."}},
+	{MEMINFO_ZSWAP_STORED,
+	 {.name = "zmem_zswap_stored_bytes", .help = "What zswap holds, uncompressed."}},
+};
+
+static void put_residual(struct metrics_writer *w, const struct metric_family *f, bool known,
+			 int64_t v)
+{
+	metrics_family(w, f);
+	if (!known || v > JSON_INTEGER_MAX || v < -JSON_INTEGER_MAX)
+		return;
+	metrics_sample(w);
+	metrics_i64(w, v);
+}
+
+/* One figure of every device. */
+static void put_zram(struct metrics_writer *w, const struct metric_family *f,
+		     const struct system_info *s, size_t offset)
+{
+	metrics_family(w, f);
+	for (size_t i = 0; i < s->zram_count; i++) {
+		const struct zram_device *z = &s->zram[i];
+		uint64_t v = *(const uint64_t *)((const char *)&z->stat + offset);
+
+		if (v > JSON_INTEGER_MAX)
+			continue;
+		metrics_sample(w);
+		metrics_label_text(w, "device", z->name);
+		metrics_u64(w, v);
+	}
+}
+
+static void put_machine(struct metrics_writer *w, const struct result *r)
+{
+	const struct system_info *s = &r->snapshot->system;
+
+	for (size_t i = 0; i < ARRAY_SIZE(machine_bytes); i++) {
+		struct metric_family family = machine_bytes[i].family;
+		enum meminfo_figure f = machine_bytes[i].figure;
+
+		family.unit = "bytes";
+		put_known(w, &family, meminfo_has(&s->meminfo, f), s->meminfo.value[f]);
+	}
+	put_known(w,
+		  BYTES("zmem_swap_unattributed",
+			"Swap in use that no process accounts for: swapped shared memory, tmpfs, "
+			"swap cache."),
+		  r->swap_unattributed_known, r->swap_unattributed);
+	put_residual(w,
+		     BYTES("zmem_memory_anon_residual",
+			   "AnonPages less the anonymous PSS of all processes."),
+		     r->residual_known, r->anon_residual);
+	put_residual(w,
+		     BYTES("zmem_memory_mapped_residual",
+			   "Mapped less the PSS of files and shared memory of all processes."),
+		     r->residual_known, r->mapped_residual);
+	put_zram(w, BYTES("zmem_zram_stored", "What the device holds, uncompressed."), s,
+		 offsetof(struct zram_stat, stored));
+	put_zram(w, BYTES("zmem_zram_compressed", "What the device holds, compressed."), s,
+		 offsetof(struct zram_stat, compressed));
+	put_zram(w, BYTES("zmem_zram_used", "RAM that the device takes."), s,
+		 offsetof(struct zram_stat, used));
+}
+
+/* ---- the collection ---- */
+
+static void put_reason(struct metrics_writer *w, const char *reason, uint64_t v)
+{
+	metrics_sample(w);
+	metrics_label(w, "reason", reason);
+	metrics_u64(w, v);
+}
+
+static void put_reasons(struct metrics_writer *w, const struct metric_family *f,
+			const struct collection *c)
+{
+	metrics_family(w, f);
+	put_reason(w, "gone", c->gone);
+	put_reason(w, "denied", c->denied);
+	put_reason(w, "timeout", c->timeout);
+	put_reason(w, "raced", c->raced);
+}
+
+static void put_verdict(struct metrics_writer *w, const char *verdict, uint64_t v)
+{
+	metrics_sample(w);
+	metrics_label(w, "verdict", verdict);
+	metrics_u64(w, v);
+}
+
+static void put_cross_check(struct metrics_writer *w, const struct cross_check *c)
+{
+	metrics_family(w, GAUGE("zmem_cross_check_processes", NULL,
+				"Processes of the last collection whose figures were compared with "
+				"smaps_rollup."));
+	if (!c->done)
+		return;
+	put_verdict(w, "same", c->same);
+	put_verdict(w, "moved", c->moved);
+	put_verdict(w, "different", c->different);
+	put_verdict(w, "gone", c->gone);
+}
+
+static void put_infos(struct metrics_writer *w, const struct result *r)
+{
+	const char *counters = origin_name(r->snapshot->counters_source);
+
+	metrics_family(w, INFO("zmem_build", "The program."));
+	metrics_sample(w);
+	metrics_label(w, "version", ZMEM_VERSION);
+	metrics_u64(w, 1);
+	metrics_family(w, INFO("zmem_source", "Where the figures come from, and what groups are."));
+	metrics_sample(w);
+	metrics_label(w, "counters", counters ? counters : "none");
+	metrics_label(w, "pss", pss_engine_name(r->pss));
+	metrics_label(w, "group_by", r->group ? r->group->key : "name");
+	metrics_u64(w, 1);
+}
+
+static void put_times(struct metrics_writer *w, const struct snapshot *s)
+{
+	metrics_family(w, GAUGE("zmem_collect_duration_seconds", "seconds",
+				"How long the last collection took."));
+	metrics_sample(w);
+	metrics_fixed(w, s->collection.duration_us, 1000000);
+	metrics_family(w, GAUGE("zmem_last_collect_timestamp_seconds", "seconds",
+				"When it was, since the epoch."));
+	if (s->time_ms < 0)
+		return;
+	metrics_sample(w);
+	metrics_fixed(w, (uint64_t)s->time_ms, 1000);
+}
+
+static void put_collection(struct metrics_writer *w, const struct result *r)
+{
+	const struct collection *c = &r->snapshot->collection;
+
+	put_infos(w, r);
+	put_times(w, r->snapshot);
+	put_known(w,
+		  GAUGE("zmem_collect_complete", NULL,
+			"1 if nothing is missing but kernel threads and the gone."),
+		  true, c->complete);
+	put_known(w,
+		  GAUGE("zmem_collect_processes", NULL,
+			"Processes that were seen, kernel threads and zombies included."),
+		  true, c->seen);
+	put_reasons(w,
+		    GAUGE("zmem_collect_missing_processes", NULL,
+			  "Processes that the last collection could not read, by reason."),
+		    c);
+	put_reasons(
+		w,
+		&(const struct metric_family){
+			.name = "zmem_collect_errors",
+			.type = METRIC_COUNTER,
+			.help = "Processes that could not be read since the program was started, by reason."},
+		c);
+	put_cross_check(w, &c->cross_check);
+}
+
+static void render(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics)
+{
+	cleanup(metric_groups_done) struct metric_groups groups = {};
+	struct metrics_writer w = {.out = out, .open_metrics = open_metrics};
+	int error = metric_groups_make(r, numeric, &groups);
+
+	if (error) {
+		if (!out->error)
+			out->error = error;
+		return;
+	}
+	put_groups(&w, &groups);
+	put_machine(&w, r);
+	put_collection(&w, r);
+	metrics_end(&w);
+}
+
+void render_openmetrics(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	render(out, r, style->numeric, true);
+}
+
+void render_prometheus(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	render(out, r, style->numeric, false);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Labels. Knows how a group is named in a time series, which names are ours, and that a label is
+ * one series however many groups would have it: their figures are added. Refuses to put a pid or a
+ * command line into one.
+ */
+#include "render/metrics_group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "render/metrics_writer.h"
+#include "zmem/render.h"
+
+#define LABEL_MAX 512 /* bytes, encoded */
+
+/* Our own words, for what has no name and for all that has no series of its own. */
+#define NONE  "none"
+#define OTHER "other"
+
+/* One of our words, and maybe underscores behind it. */
+static bool is_reserved(const char *label)
+{
+	static const char *const word[] = {NONE, OTHER};
+
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++) {
+		size_t len = strlen(word[i]);
+
+		if (strncmp(label, word[i], len) == 0 && !label[len + strspn(label + len, "_")])
+			return true;
+	}
+	return false;
+}
+
+/* Whoever is called like one of our words, or like what becomes of it here, has a "_" more. */
+static void put_label(struct strbuf *text, const struct column *group, const struct process *p,
+		      bool numeric)
+{
+	bool command = group && group->needs & NEEDS_CMDLINE;
+	bool user = group && group->needs & NEEDS_USER && p->uid != UID_NONE;
+	const char *name = command ? NULL : group ? group->text(p) : p->name;
+
+	if (name && *name && !(user && numeric)) {
+		size_t at = text->len;
+
+		metrics_escape(text, name, LABEL_MAX);
+		if (is_reserved(strbuf_str(text) + at))
+			strbuf_putc(text, '_');
+	} else if (user) {
+		strbuf_putu(text, p->uid);
+	} else {
+		strbuf_puts(text, NONE);
+	}
+	strbuf_putc(text, '\0');
+}
+
+/* ---- rows of one label ---- */
+
+struct labelled {
+	const char *label;
+	struct process *row;
+	size_t rank;
+};
+
+static int compare_labels(const void *pa, const void *pb)
+{
+	const struct labelled *a = pa, *b = pb;
+	int r = strcmp(a->label, b->label);
+
+	return r ? r : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static size_t end_of_label(const struct labelled *l, size_t count, size_t i)
+{
+	size_t end = i + 1;
+
+	while (end < count && strcmp(l[i].label, l[end].label) == 0)
+		end++;
+	return end;
+}
+
+/* What the memory controller says of a cgroup is of one alone and has no sum. */
+static void add_controller(const struct process *p, struct totals *t)
+{
+	for (int c = COUNTERS_OF_PROCESS; c < COUNTER_COUNT; c++) {
+		if (!process_has(p, c))
+			continue;
+		t->have |= COUNTER_BIT(c);
+		t->value[c] = p->value[c];
+	}
+}
+
+/* Puts them where the first of them is in the order of rows. */
+static void merge(const struct labelled *l, size_t count, struct process **rows,
+		  struct metric_group *item)
+{
+	struct metric_group *g = &item[l[0].rank];
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = l[i].row;
+	g->label = l[0].label;
+	totals_sum(rows, count, false, &g->sum);
+	if (count == 1)
+		add_controller(rows[0], &g->sum);
+}
+
+static int take_rows(const struct result *r, size_t count, bool numeric, struct metric_groups *g)
+{
+	cleanup_free struct labelled *l = calloc(count + 1, sizeof(*l));
+	cleanup_free struct process **rows = calloc(count + 1, sizeof(*rows));
+	const char *label;
+
+	if (!l || !rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		put_label(&g->text, r->group, r->rows[i], numeric);
+	if (strbuf_error(&g->text))
+		return strbuf_error(&g->text);
+	label = strbuf_str(&g->text);
+	for (size_t i = 0; i < count; i++, label += strlen(label) + 1)
+		l[i] = (struct labelled){label, r->rows[i], i};
+	qsort(l, count, sizeof(*l), compare_labels);
+	for (size_t i = 0, end; i < count; i = end) {
+		end = end_of_label(l, count, i);
+		merge(l + i, end - i, rows, g->item);
+	}
+	/* Those that went into another one leave no gap. */
+	for (size_t i = 0; i < count; i++) {
+		if (g->item[i].label)
+			g->item[g->count++] = g->item[i];
+	}
+	return 0;
+}
+
+/* ---- all others ---- */
+
+static struct process row_of(const struct totals *t)
+{
+	struct process p = {.kind = PROCESS_SUM,
+			    .procs = (uint32_t)t->processes,
+			    .pss_missing = (uint32_t)t->pss_missing,
+			    .have = t->have};
+
+	memcpy(p.value, t->value, sizeof(p.value));
+	return p;
+}
+
+static void add_others(const struct result *r, size_t taken, struct metric_groups *g)
+{
+	struct totals tail;
+	struct process a, b;
+	struct process *const both[] = {&a, &b};
+
+	if (taken == r->row_count && !r->others_count)
+		return;
+	totals_sum(r->rows + taken, r->row_count - taken, false, &tail);
+	a = row_of(&tail);
+	b = row_of(&r->others);
+	g->item[g->count].label = OTHER;
+	totals_sum(both, ARRAY_SIZE(both), false, &g->item[g->count++].sum);
+}
+
+void metric_groups_done(struct metric_groups *g)
+{
+	free(g->item);
+	strbuf_done(&g->text);
+	*g = (struct metric_groups){0};
+}
+
+int metric_groups_make(const struct result *r, bool numeric, struct metric_groups *ret)
+{
+	size_t count = r->row_count < METRICS_GROUPS_MAX ? r->row_count : METRICS_GROUPS_MAX;
+	cleanup(metric_groups_done) struct metric_groups g = {
+		.item = calloc(count + 1, sizeof(*g.item))};
+	int error;
+
+	if (!g.item)
+		return -ENOMEM;
+	error = take_rows(r, count, numeric, &g);
+	if (error)
+		return error;
+	add_others(r, count, &g);
+	*ret = g;
+	g = (struct metric_groups){0};
+	return 0;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* openmetrics and prometheus: to the byte, labels that collide, hostile ones, what is missing. */
+#include "golden.h"
+#include "metrics_text.h"
+#include "sample.h"
+
+#include <errno.h>
+
+#include "zmem/render.h"
+
+typedef void renderer(struct strbuf *out, const struct result *r, const struct table_style *style);
+
+static const struct {
+	const char *name;
+	renderer *render;
+} format[] = {{"openmetrics", render_openmetrics}, {"prometheus", render_prometheus}};
+
+static const struct table_style plain;
+
+static const char *text_of(const struct sample *s, struct strbuf *out, size_t i)
+{
+	struct metrics_text t;
+
+	format[i].render(out, &s->result, &plain);
+	assert_int_equal(strbuf_error(out), 0);
+	t = metrics_read(strbuf_str(out), out->len, i == 0);
+	if (t.wrong)
+		fail_msg("%s: %.*s", t.wrong, (int)strcspn(t.at, "\n"), t.at);
+	assert_int_equal(t.processes, s->result.totals.processes);
+	return strbuf_str(out);
+}
+
+/* Without the version of the program, which golden files outlive. */
+static void check_golden(const char *name, const struct sample *s)
+{
+	static const char version[] = "version=\"" ZMEM_VERSION "\"";
+
+	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0}, neutral = {0};
+		const char *text = text_of(s, &out, i), *at = strstr(text, version);
+		char path[64];
+
+		assert_non_null(at);
+		strbuf_put(&neutral, text, (size_t)(at - text));
+		strbuf_puts(&neutral, "version=\"0.0.0\"");
+		strbuf_puts(&neutral, at + strlen(version));
+		snprintf(path, sizeof(path), "%s_%s.txt", format[i].name, name);
+		golden_check(path, &neutral);
+	}
+}
+
+/* Makes groups of the processes, of which the first `shown` are. */
+static void group(struct sample *s, const char *key, size_t shown, struct sums *ret)
+{
+	struct rows rows = {s->row, s->snapshot.count};
+	struct result *r = &s->result;
+
+	r->group = column_find(key, strlen(key));
+	assert_int_equal(group_rows(r->group, &s->snapshot, &rows, ret), 0);
+	r->rows = ret->rows.item;
+	r->row_count = shown < ret->rows.count ? shown : ret->rows.count;
+	r->others_count = ret->rows.count - r->row_count;
+	totals_sum(r->rows + r->row_count, r->others_count, false, &r->others);
+	totals_sum(r->rows, ret->rows.count, false, &r->totals);
+}
+
+static void check_groups(const char *name, struct sample *s, const char *key, size_t shown)
+{
+	cleanup(sums_done) struct sums groups = {};
+
+	group(s, key, shown, &groups);
+	check_golden(name, s);
+	arena_done(&s->snapshot.arena);
+}
+
+static void test_ordinary(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_groups("ordinary", &s, "name", SIZE_MAX);
+}
+
+static void test_hostile(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_hostile(&s);
+	check_groups("hostile", &s, "container", SIZE_MAX);
+}
+
+static void test_others(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_groups("others", &s, "user", 1);
+}
+
+/* Processes there are, and nothing is known of them or of the machine. */
+static void test_unmeasured(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_bare(&s);
+	sample_add(&s, 12, 0, NULL, "shy")->pss_status = PSS_DENIED;
+	s.snapshot.collection.denied = 1;
+	sample_finish(&s, 3);
+	check_groups("unmeasured", &s, "name", SIZE_MAX);
+}
+
+/* Units have a memory controller; what is no unit has none, and one has no limit. */
+static void test_controller(void **state)
+{
+	cleanup(sums_done) struct sums groups = {};
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	group(&s, "unit", SIZE_MAX, &groups);
+	for (size_t i = 0; i < groups.rows.count; i++) {
+		struct process *p = groups.rows.item[i];
+
+		if (!p->unit)
+			continue;
+		process_set(p, COUNTER_MEM_CURRENT, (i + 1) * 100 * MIB);
+		if (i)
+			process_set(p, COUNTER_MEM_LIMIT, (i + 1) * 200 * MIB);
+	}
+	check_golden("controller", &s);
+	arena_done(&s.snapshot.arena);
+}
+
+/* ---- labels ---- */
+
+static void assert_line(const char *text, const char *line)
+{
+	const char *at = strstr(text, line);
+
+	if (!at || (at != text && at[-1] != '\n') || at[strlen(line)] != '\n')
+		fail_msg("no line '%s' in\n%s", line, text);
+}
+
+static void assert_label(const char *name, const char *label)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, line = {0};
+	struct sample s;
+
+	sample_init(&s);
+	sample_add(&s, 7, 0, NULL, "x")->container = name;
+	s.result.group = column_find("container", 9);
+	sample_finish(&s, 1);
+	strbuf_printf(&line, "zmem_group_processes{group=\"%s\"} 1", label);
+	assert_line(text_of(&s, &out, 0), strbuf_str(&line));
+}
+
+static void test_labels(void **state)
+{
+	char longest[601] = "", want[601] = "";
+
+	(void)state;
+	assert_label("plain", "plain");
+	assert_label(" ", " ");
+	assert_label("a\"b\\c\nd", "a\\\"b\\\\c\\nd");
+	assert_label("\\n", "\\\\n");
+	assert_label("\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd");
+	assert_label("\033[31m\r", "\xef\xbf\xbd[31m\xef\xbf\xbd");
+	assert_label("\xe6\xbc\xa2", "\xe6\xbc\xa2");
+	assert_label("{a=\"b\"} 1", "{a=\\\"b\\\"} 1");
+	/* Our own words are ours. */
+	assert_label(NULL, "none");
+	assert_label("", "none");
+	assert_label("none", "none_");
+	assert_label("other", "other_");
+	assert_label("other_", "other__");
+	assert_label("other__", "other___");
+	assert_label("others", "others");
+	assert_label("other_x", "other_x");
+	assert_label("Other", "Other");
+	/* At most 512 bytes, whole characters and escapes. */
+	memset(longest, 'x', 600);
+	memset(want, 'x', 512);
+	assert_label(longest, want);
+	memcpy(longest + 511, "\xc3\xa9", 2);
+	want[511] = '\0';
+	assert_label(longest, want);
+	memcpy(longest + 511, "\"x", 2);
+	assert_label(longest, want);
+}
+
+static void test_users(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	const struct table_style numeric = {.numeric = true};
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	sample_add(&s, 1, 0, "root", "x");
+	sample_add(&s, 2, 4711, NULL, "x");
+	s.result.group = column_find("user", 4);
+	sample_finish(&s, 2);
+	text_of(&s, &out, 1);
+	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"root\"} 1");
+	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"4711\"} 1");
+	strbuf_clear(&out);
+	render_prometheus(&out, &s.result, &numeric);
+	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"0\"} 1");
+}
+
+/* Whoever asks past the command line gets no secret all the same. */
+static void test_cmdlines(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	sample_add(&s, 1, 0, "root", "x")->cmdline = "mysql --password=secret";
+	s.result.group = column_find("cmdline", 7);
+	sample_finish(&s, 1);
+	assert_line(text_of(&s, &out, 0), "zmem_group_processes{group=\"none\"} 1");
+	assert_null(strstr(strbuf_str(&out), "secret"));
+}
+
+/* Names that are one label are one series: where the first of them stands, with the sum of all. */
+static void test_merged(void **state)
+{
+	static const char *const name[] = {"a\xff", "b", "a\xfe", "other"};
+	cleanup(strbuf_done) struct strbuf out = {0};
+	cleanup(sums_done) struct sums groups = {};
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
+		struct process *p = sample_add(&s, (pid_t)(10 + i), 0, NULL, name[i]);
+
+		p->cgroup = name[i];
+		sample_counters(p, (i + 1) * MIB, (i + 1) * KIB);
+		if (i != 2)
+			sample_pss(p, PSS_FROM_KERNEL);
+	}
+	sample_finish(&s, ARRAY_SIZE(name));
+	group(&s, "cgroup", SIZE_MAX, &groups);
+	for (size_t i = 0; i < groups.rows.count; i++)
+		process_set(groups.rows.item[i], COUNTER_MEM_CURRENT, MIB);
+	/* Only "b" and "other" are not one of two. */
+	s.result.row_count = 3;
+	s.result.others_count = 1;
+	totals_sum(s.result.rows + 3, 1, false, &s.result.others);
+	text_of(&s, &out, 0);
+	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"a\xef\xbf\xbd\"} 2");
+	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"a\xef\xbf\xbd\"} 4096");
+	assert_line(strbuf_str(&out),
+		    "zmem_group_proportional_missing_processes{group=\"a\xef\xbf\xbd\"} 1");
+	assert_line(strbuf_str(&out),
+		    "zmem_group_memory_proportional_bytes{group=\"a\xef\xbf\xbd\"} 786432");
+	assert_line(strbuf_str(&out), "zmem_group_memory_current_bytes{group=\"b\"} 1048576");
+	assert_null(strstr(strbuf_str(&out), "current_bytes{group=\"a"));
+	/* The one that is not shown is not the one that is called so. */
+	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"other\"} 4096");
+	assert_null(strstr(strbuf_str(&out), "current_bytes{group=\"other"));
+	s.result.row_count = 4;
+	s.result.others_count = 0;
+	strbuf_clear(&out);
+	text_of(&s, &out, 0);
+	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"other_\"} 4096");
+	assert_null(strstr(strbuf_str(&out), "{group=\"other\""));
+	arena_done(&s.snapshot.arena);
+}
+
+/* ---- how many, how much ---- */
+
+/* More rows than groups may be, and others behind them: each process is in one series. */
+static void test_cap(void **state)
+{
+	enum { ROWS = METRICS_GROUPS_MAX + 500 };
+	static struct process process[ROWS];
+	static struct process *rows[ROWS];
+	static char name[ROWS][16];
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	for (size_t i = 0; i < ROWS; i++) {
+		snprintf(name[i], sizeof(name[i]), "g%zu", i);
+		rows[i] = &process[i];
+		process[i] = (struct process){
+			.kind = PROCESS_SUM, .procs = 2, .pss_missing = 1, .name = name[i]};
+		process_set(rows[i], COUNTER_SWAP, KIB);
+	}
+	s.result.rows = rows;
+	s.result.row_count = ROWS - 100;
+	s.result.others_count = 100;
+	totals_sum(rows + s.result.row_count, 100, false, &s.result.others);
+	totals_sum(rows, ROWS, false, &s.result.totals);
+	text_of(&s, &out, 1);
+	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"g999\"} 2");
+	assert_null(strstr(strbuf_str(&out), "g1000"));
+	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"other\"} 1000");
+	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"other\"} 512000");
+	assert_line(strbuf_str(&out),
+		    "zmem_group_proportional_missing_processes{group=\"other\"} 500");
+}
+
+/* More than 2^53 - 1 is no data, and a sum beyond all is none. */
+static void test_beyond(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	for (pid_t pid = 1; pid <= 2; pid++) {
+		struct process *p = sample_add(&s, pid, 0, NULL, pid == 1 ? "big" : "bigger");
+
+		process_set(p, COUNTER_SWAP, (UINT64_C(1) << 53) - (pid == 1));
+		process_set(p, COUNTER_RSS_ANON, UINT64_MAX);
+	}
+	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_TOTAL, UINT64_MAX);
+	s.result.residual_known = true;
+	s.result.anon_residual = INT64_MIN;
+	s.result.mapped_residual = -4096;
+	s.snapshot.system.zram[0].stat.used = UINT64_MAX;
+	s.snapshot.time_ms = -1;
+	sample_finish(&s, 2);
+	text_of(&s, &out, 0);
+	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"big\"} 9007199254740991");
+	assert_null(strstr(strbuf_str(&out), "zmem_group_swap_bytes{group=\"bigger\"}"));
+	assert_null(strstr(strbuf_str(&out), "resident"));
+	assert_null(strstr(strbuf_str(&out), "zmem_memory_total_bytes"));
+	assert_null(strstr(strbuf_str(&out), "anon_residual"));
+	assert_line(strbuf_str(&out), "zmem_memory_mapped_residual_bytes -4096");
+	assert_null(strstr(strbuf_str(&out), "zram_used"));
+	assert_null(strstr(strbuf_str(&out), "timestamp"));
+}
+
+static int refuse(void *arg, const char *data, size_t len)
+{
+	(void)arg, (void)data, (void)len;
+	return -ENOSPC;
+}
+
+static void test_error(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
+		cleanup(strbuf_done) struct strbuf out = {.sink = refuse};
+
+		format[i].render(&out, &s.result, &plain);
+		assert_int_equal(strbuf_flush(&out), -ENOSPC);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary),   cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_others),	   cmocka_unit_test(test_unmeasured),
+		cmocka_unit_test(test_controller), cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_users),	   cmocka_unit_test(test_cmdlines),
+		cmocka_unit_test(test_merged),	   cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_beyond),	   cmocka_unit_test(test_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
