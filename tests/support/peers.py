@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 from outcome import MKMEM, PROGRAM
 
@@ -144,3 +145,12 @@ def between(read_ours, read_theirs):
         if before == after:
             break
     return after, theirs
+
+
+def wait_for_exec(pid, name):
+    """Until a process that was started is that program."""
+    for _ in range(500):
+        with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
+            if file.read() == name + "\n":
+                return
+        time.sleep(0.01)
