@@ -71,7 +71,8 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev bpftool libcmocka-dev python3-jsonschema jq
+DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev bpftool libcmocka-dev python3-jsonschema jq \
+            procps smem smemstat
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git
 
 define install_missing
@@ -294,7 +295,7 @@ ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
-$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,source model proc recording base)
+$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render query source model proc recording base)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
 		$(LDLIBS_BPF) -lpthread -o $@

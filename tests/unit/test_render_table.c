@@ -223,6 +223,7 @@ static void check_size(uint64_t bytes, const char *want)
 
 	buf[format_size(buf, bytes)] = '\0';
 	assert_string_equal(buf, want);
+	assert_true(strlen(buf) <= FORMAT_SIZE_MAX);
 }
 
 static void test_sizes(void **state)
@@ -285,6 +286,7 @@ static void check_time(int64_t ms, const char *table, const char *json)
 
 	buf[format_time(buf, ms, TIME_TABLE)] = '\0';
 	assert_string_equal(buf, table);
+	assert_true(strlen(buf) <= FORMAT_TIME_TABLE_MAX);
 	buf[format_time(buf, ms, TIME_JSON)] = '\0';
 	assert_string_equal(buf, json);
 }
