@@ -33,7 +33,7 @@ static int check_options(const struct options *o)
 	if (o->replay && !reads)
 		return message_usage("%s: it does not read a recording (--replay)", o->command);
 	if (o->format > FORMAT_JSON && strcmp(o->command, "snapshot") != 0)
-		return message_usage("%s: --format ndjson, csv and folded are of snapshots",
+		return message_usage("%s: --format ndjson, csv, folded and html are of snapshots",
 				     o->command);
 	if (o->replay && o->source != SOURCE_AUTO)
 		return message_usage("--source: a recording (--replay) has its own");

@@ -33,7 +33,8 @@ struct entry {
 
 static const char *const format_words[] = {
 	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json",     [FORMAT_NDJSON] = "ndjson",
-	[FORMAT_CSV] = "csv",	  [FORMAT_FOLDED] = "folded", NULL};
+	[FORMAT_CSV] = "csv",	  [FORMAT_FOLDED] = "folded",
+	[FORMAT_HTML] = "html",	  NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {[PSS_AUTO] = "auto",
@@ -65,7 +66,7 @@ static const struct entry table[] = {
 	 STRING,
 	 AT(filter)},
 	{{"format", 'F', "F",
-	  "table, json, ndjson (a line a process), csv or folded (flame graphs)"},
+	  "table, json, ndjson (a line a process), csv, folded (flame graphs) or html (a page)"},
 	 CHOICE,
 	 AT(format),
 	 format_words},

@@ -13,6 +13,7 @@ enum format {
 	FORMAT_NDJSON,
 	FORMAT_CSV,
 	FORMAT_FOLDED,
+	FORMAT_HTML,
 };
 
 enum color {

@@ -117,6 +117,7 @@ unsigned request_needs(const struct session *s)
 		[FORMAT_NDJSON] = NEEDS_USER | NEEDS_CGROUP,
 		[FORMAT_CSV] = 0,
 		[FORMAT_FOLDED] = NEEDS_USER | NEEDS_CGROUP,
+		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP,
 	};
 
 	return column_list_needs(&s->columns) | needs[s->options->format];

@@ -49,7 +49,7 @@ static void (*const renderer[])(struct strbuf *out, const struct result *r,
 				const struct table_style *style) = {
 	[FORMAT_TABLE] = render_table,	 [FORMAT_JSON] = whole_json,
 	[FORMAT_NDJSON] = lines_of_json, [FORMAT_CSV] = render_csv,
-	[FORMAT_FOLDED] = render_folded,
+	[FORMAT_FOLDED] = render_folded, [FORMAT_HTML] = render_html,
 };
 
 static void render(const struct session *s, const struct result *result, struct output *out)

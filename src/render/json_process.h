@@ -26,6 +26,8 @@ void json_known(struct json_writer *w, bool known, uint64_t v);
 /* The keys of a process, in an object that is open. */
 void json_process_keys(struct json_writer *w, const struct process *p, uint64_t boot_ms,
 		       const struct json_limits *max);
+/* Sums, an object. */
+void json_sums(struct json_writer *w, const struct totals *t);
 /* "totals":{…} */
 void json_totals(struct json_writer *w, const struct totals *t);
 
