@@ -102,10 +102,15 @@ void user_table_play(struct user_table *users, struct tape *tape);
 void enrich_users(struct user_table *users, struct rows *rows);
 /*
  * Sets cgroup, unit and container, with one file read for all that have the same cgroups.
- * Returns 0 or a negative errno, as do the next two; what could not be read stays NULL.
+ * Returns 0 or a negative errno, as do the next three; what could not be read stays NULL.
  */
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
-/* Sets cmdline. */
+/*
+ * Makes the program's name of the executable's, reading the command lines of interpreters and
+ * multi-call binaries, and of nobody else. They are not kept.
+ */
+int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
+/* Sets cmdline, and the program's name where it takes that. */
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
 /* Completes the names that were too long for a record. */
 int enrich_names(struct proc_pool *pool, struct snapshot *s);

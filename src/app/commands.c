@@ -71,7 +71,8 @@ static int check_options(const struct options *o)
 			return message_usage("%s: it takes no --%s", o->command, only[i].option);
 	}
 	if (o->format > FORMAT_JSON && strcmp(o->command, "snapshot") != 0)
-		return message_usage("%s: --format is table or json", o->command);
+		return message_usage("%s: --format %s: it is table or json", o->command,
+				     options_format_word(o->format));
 	if (o->replay && o->source != SOURCE_AUTO)
 		return message_usage("--source: a recording (--replay) has its own");
 	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))

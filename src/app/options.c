@@ -32,11 +32,15 @@ struct entry {
 	int value;		  /* of a SET */
 };
 
-static const char *const format_words[] = {
-	[FORMAT_TABLE] = "table",	    [FORMAT_JSON] = "json",
-	[FORMAT_NDJSON] = "ndjson",	    [FORMAT_CSV] = "csv",
-	[FORMAT_FOLDED] = "folded",	    [FORMAT_OPENMETRICS] = "openmetrics",
-	[FORMAT_PROMETHEUS] = "prometheus", NULL};
+static const char *const format_words[] = {[FORMAT_TABLE] = "table",
+					   [FORMAT_JSON] = "json",
+					   [FORMAT_NDJSON] = "ndjson",
+					   [FORMAT_CSV] = "csv",
+					   [FORMAT_FOLDED] = "folded",
+					   [FORMAT_OPENMETRICS] = "openmetrics",
+					   [FORMAT_PROMETHEUS] = "prometheus",
+					   [FORMAT_HTML] = "html",
+					   NULL};
 static const char *const group_words[] = {"none", "name",      "cmdline", "user",
 					  "unit", "container", "cgroup",  NULL};
 static const char *const color_words[] = {
@@ -83,7 +87,8 @@ static const struct entry table[] = {
 	 SIZE,
 	 AT(min)},
 	{{"format", 'F', "F",
-	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus"},
+	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus or "
+	  "html (a page)"},
 	 CHOICE,
 	 AT(format),
 	 format_words},
@@ -151,6 +156,11 @@ static int set_choice(const struct entry *e, const char *arg, int *ret)
 const char *options_group_key(const struct options *o)
 {
 	return o->group ? group_words[o->group] : NULL;
+}
+
+const char *options_format_word(int format)
+{
+	return format_words[format];
 }
 
 bool options_metrics(const struct options *o)

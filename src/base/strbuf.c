@@ -7,10 +7,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/decimal.h"
 
 void strbuf_done(struct strbuf *b)
 {
@@ -43,8 +43,7 @@ int strbuf_flush(struct strbuf *b)
 	return b->error;
 }
 
-/* Room for `extra` bytes and, behind them, the terminator that strbuf_str() may want. */
-static bool reserve(struct strbuf *b, size_t extra)
+bool strbuf_reserve(struct strbuf *b, size_t extra)
 {
 	size_t cap, need;
 	char *data;
@@ -62,6 +61,9 @@ static bool reserve(struct strbuf *b, size_t extra)
 	if (need <= b->cap)
 		return true;
 	cap = b->cap * 2 > 256 ? b->cap * 2 : 256;
+	/* Room beyond a chunk would fill before the sink gets it. */
+	if (b->sink && cap > STRBUF_CHUNK + 1)
+		cap = STRBUF_CHUNK + 1;
 	if (cap < need)
 		cap = need;
 	data = realloc(b->data, cap);
@@ -74,28 +76,14 @@ static bool reserve(struct strbuf *b, size_t extra)
 	return true;
 }
 
-void strbuf_put(struct strbuf *b, const void *data, size_t len)
-{
-	if (!len || !reserve(b, len))
-		return;
-	memcpy(b->data + b->len, data, len);
-	b->len += len;
-}
-
 void strbuf_puts(struct strbuf *b, const char *s)
 {
 	strbuf_put(b, s, strlen(s));
 }
 
-void strbuf_putc(struct strbuf *b, char c)
-{
-	if (reserve(b, 1))
-		b->data[b->len++] = c;
-}
-
 void strbuf_fill(struct strbuf *b, char c, size_t count)
 {
-	if (!count || !reserve(b, count))
+	if (!count || !strbuf_room(b, count))
 		return;
 	memset(b->data + b->len, c, count);
 	b->len += count;
@@ -103,14 +91,8 @@ void strbuf_fill(struct strbuf *b, char c, size_t count)
 
 void strbuf_putu(struct strbuf *b, uint64_t v)
 {
-	char digits[20]; /* of UINT64_MAX */
-	char *p = digits + sizeof(digits);
-
-	do {
-		*--p = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	strbuf_put(b, p, (size_t)(digits + sizeof(digits) - p));
+	if (strbuf_room(b, DECIMAL_MAX))
+		b->len += decimal_put(b->data + b->len, v);
 }
 
 void strbuf_puti(struct strbuf *b, int64_t v)
@@ -133,7 +115,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 		fail(b, -EINVAL);
 		return;
 	}
-	if (!reserve(b, (size_t)len))
+	if (!strbuf_room(b, (size_t)len))
 		return;
 	va_start(args, fmt);
 	vsnprintf(b->data + b->len, (size_t)len + 1, fmt, args);
@@ -143,7 +125,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 
 const char *strbuf_str(struct strbuf *b)
 {
-	/* Every successful reserve() left a byte for it. */
+	/* Every successful strbuf_reserve() left a byte for it. */
 	if (!b->cap)
 		return "";
 	b->data[b->len] = '\0';

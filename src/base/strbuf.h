@@ -7,8 +7,10 @@
 #ifndef ZMEM_BASE_STRBUF_H
 #define ZMEM_BASE_STRBUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define STRBUF_CHUNK (64 * 1024)
 
@@ -33,9 +35,29 @@ static inline int strbuf_error(const struct strbuf *b)
 /* Hands what is there to the sink, if there is one. Returns strbuf_error(). */
 int strbuf_flush(struct strbuf *b);
 
-void strbuf_put(struct strbuf *b, const void *data, size_t len);
+/* Makes room for so many bytes and a terminator. False if they are to be dropped. */
+bool strbuf_reserve(struct strbuf *b, size_t extra);
+/* Likewise; inline, since a row is a hundred small pieces and there nearly always is room. */
+static inline bool strbuf_room(struct strbuf *b, size_t extra)
+{
+	return (!b->error && extra < b->cap - b->len) || strbuf_reserve(b, extra);
+}
+
+static inline void strbuf_put(struct strbuf *b, const void *data, size_t len)
+{
+	if (!len || !strbuf_room(b, len))
+		return;
+	memcpy(b->data + b->len, data, len);
+	b->len += len;
+}
+
+static inline void strbuf_putc(struct strbuf *b, char c)
+{
+	if (strbuf_room(b, 1))
+		b->data[b->len++] = c;
+}
+
 void strbuf_puts(struct strbuf *b, const char *s);
-void strbuf_putc(struct strbuf *b, char c);
 /* `count` times c. */
 void strbuf_fill(struct strbuf *b, char c, size_t count);
 /* Decimal, without the cost of printf. */

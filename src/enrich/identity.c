@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Names that only /proc has: cgroups, command lines, executables with long names. Reads what it is
- * asked for and nothing twice: identity is dearer than the counters.
+ * Names that only /proc has: cgroups, command lines, programs, executables with long names. Reads
+ * what it is asked for and nothing twice: identity is dearer than the counters.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "zmem/cgroup.h"
 #include "zmem/enrich.h"
+#include "zmem/program.h"
 
 /* Rows that are read together, and what came of it. */
 struct reading {
@@ -136,11 +137,68 @@ int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows
 	return err;
 }
 
+/* ---- programs and command lines: one file ---- */
+
+static bool needs_cmdline(const struct process *p)
+{
+	return p->kind == PROCESS_USER && program_needs_cmdline(p->name, p->comm);
+}
+
+/* The name without the command line if `text` is NULL, which is the best there is then. */
+static int set_program(struct snapshot *s, struct process *p, const char *text, size_t len)
+{
+	struct program_name name;
+	const char *kept;
+
+	/* Of the last word there may be more. */
+	while (len == POOL_CMDLINE_MAX && text[len - 1] != '\0') {
+		const char *end = memrchr(text, '\0', len);
+
+		len = end ? (size_t)(end - text) + 1 : 0;
+	}
+	name = program_name(p->name, p->comm, len ? text : NULL, len);
+	if (name.len != strlen(p->name) || memcmp(name.s, p->name, name.len) != 0) {
+		kept = arena_strndup(&s->arena, name.s, name.len);
+		if (!kept)
+			return -ENOMEM;
+		p->name = kept;
+	}
+	p->program_known = true;
+	return 0;
+}
+
+int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
+{
+	cleanup(reading_done) struct reading r = {};
+	int err = reading_start(&r, rows->count);
+
+	for (size_t i = 0; err == 0 && i < rows->count; i++) {
+		struct process *p = rows->item[i];
+
+		if (p->program_known || p->kind == PROCESS_SUM)
+			continue;
+		if (needs_cmdline(p))
+			r.row[r.count++] = p;
+		else
+			err = set_program(s, p, NULL, 0);
+	}
+	if (err == 0)
+		err = reading_run(&r, pool, POOL_CMDLINE);
+	for (size_t i = 0; err == 0 && i < r.count; i++) {
+		bool read = r.result[i].status == PSS_OK;
+
+		err = set_program(s, r.row[i], read ? r.result[i].text : NULL, r.result[i].len);
+	}
+	return err;
+}
+
 static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result *result)
 {
 	char *text = result->text;
 	size_t len = result->len;
 
+	if (!p->program_known && needs_cmdline(p) && set_program(s, p, text, len) < 0)
+		return -ENOMEM;
 	p->cmdline_truncated = len == POOL_CMDLINE_MAX;
 	while (len && text[len - 1] == '\0')
 		len--;

@@ -58,14 +58,17 @@ static uint64_t most(const struct process *p, enum counter c)
 static void stand_by_counter(const struct comparison *cmp, enum counter c, const struct process *p,
 			     struct standing *st)
 {
-	bool dear = counter_table[c].origin != ORIGIN_KERNEL &&
-		    (p->kind == PROCESS_USER || p->kind == PROCESS_SUM);
-	bool may_come = cmp->estimate && is_unread(p);
+	bool dear, may_come;
 
 	st->place = PLACE_VALUE;
-	if (process_has(p, c))
+	if (process_has(p, c)) {
 		st->amount = p->value[c];
-	else if (dear && !cmp->order->reverse && most(p, c) != UINT64_MAX)
+		return;
+	}
+	dear = counter_table[c].origin != ORIGIN_KERNEL &&
+	       (p->kind == PROCESS_USER || p->kind == PROCESS_SUM);
+	may_come = cmp->estimate && is_unread(p);
+	if (dear && !cmp->order->reverse && most(p, c) != UINT64_MAX)
 		st->amount = most(p, c);
 	else if (dear && may_come)
 		st->amount = cmp->order->reverse ? 0 : UINT64_MAX;

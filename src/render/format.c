@@ -7,18 +7,11 @@
 
 #include <string.h>
 
+#include "base/decimal.h"
+
 size_t format_u64(char *buf, uint64_t v)
 {
-	char digits[20];
-	size_t n = 0;
-
-	do {
-		digits[n++] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	for (size_t i = 0; i < n; i++)
-		buf[i] = digits[n - 1 - i];
-	return n;
+	return decimal_put(buf, v);
 }
 
 size_t format_i64(char *buf, int64_t v)
@@ -29,19 +22,15 @@ size_t format_i64(char *buf, int64_t v)
 	return 1 + format_u64(buf + 1, -(uint64_t)v);
 }
 
-/* v with a point before its last `decimals` digits. */
+/* v with a point before its last digit, or before its last two. */
 static size_t format_point(char *buf, uint64_t v, unsigned decimals)
 {
-	uint64_t scale = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
-	size_t n = format_u64(buf, v / scale);
+	size_t n = format_u64(buf, v / (decimals == 2 ? 100 : 10));
 
-	if (!decimals)
-		return n;
 	buf[n++] = '.';
-	for (v %= scale; decimals--; v %= scale) {
-		scale /= 10;
-		buf[n++] = (char)('0' + v / scale);
-	}
+	if (decimals == 2)
+		buf[n++] = (char)('0' + v / 10 % 10);
+	buf[n++] = (char)('0' + v % 10);
 	return n;
 }
 
@@ -64,14 +53,16 @@ static uint64_t scaled(uint64_t v, unsigned shift, unsigned factor)
  */
 static size_t format_unit(char *buf, uint64_t v, unsigned shift)
 {
-	uint64_t whole = scaled(v, shift, 1);
+	uint64_t whole = scaled(v, shift, 1), parts;
 
 	if (shift == 10 && !(v & 1023))
 		return whole < 1024 ? format_u64(buf, whole) : 0;
-	if (scaled(v, shift, 100) < 1000)
-		return format_point(buf, scaled(v, shift, 100), 2);
-	if (scaled(v, shift, 10) < 1000)
-		return format_point(buf, scaled(v, shift, 10), 1);
+	parts = scaled(v, shift, 100);
+	if (parts < 1000)
+		return format_point(buf, parts, 2);
+	parts = scaled(v, shift, 10);
+	if (parts < 1000)
+		return format_point(buf, parts, 1);
 	return whole < 1024 ? format_u64(buf, whole) : 0;
 }
 

@@ -20,6 +20,7 @@ size_t format_i64(char *buf, int64_t v);
  * need no point.
  */
 size_t format_size(char *buf, uint64_t bytes);
+#define FORMAT_SIZE_MAX 8
 /* One digit behind the point. Returns 0 if it is no sensible number. */
 size_t format_percent(char *buf, double percent);
 
@@ -30,5 +31,6 @@ enum time_style {
 
 /* UTC, out of ms since the epoch. Returns 0 outside the years 1 to 9999. */
 size_t format_time(char *buf, int64_t ms, enum time_style style);
+#define FORMAT_TIME_TABLE_MAX 20
 
 #endif

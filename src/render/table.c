@@ -6,6 +6,7 @@
  */
 #include "zmem/render.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "render/format.h"
@@ -149,6 +150,22 @@ static void widen(struct table *t, size_t i, unsigned width)
 		t->width[i] = width;
 }
 
+/* The widest that a cell of this column can be: once one is, no other need be formatted to see. */
+static unsigned widest(const struct table *t, size_t i)
+{
+	const struct column *c = t->column[i];
+
+	if (c->kind == COLUMN_COUNTER && !t->style->bytes)
+		return FORMAT_SIZE_MAX;
+	if (c->kind == COLUMN_TIME)
+		return FORMAT_TIME_TABLE_MAX;
+	if (c->kind == COLUMN_TEXT && i + 1 == t->columns)
+		return 0;
+	if (c->kind == COLUMN_TEXT && !t->style->wide)
+		return TEXT_WIDE;
+	return UINT_MAX;
+}
+
 static bool has_others(const struct table *t)
 {
 	return t->r->others_count && !t->style->only_total;
@@ -169,8 +186,10 @@ static void measure(struct table *t)
 		cell_of_sum(t, i, &r->totals, &cell);
 		widen(t, i, cell.width);
 	}
-	for (size_t row = 0; !t->style->only_total && row < r->row_count; row++) {
-		for (size_t i = 0; i < t->columns; i++) {
+	for (size_t i = 0; !t->style->only_total && i < t->columns; i++) {
+		unsigned most = widest(t, i);
+
+		for (size_t row = 0; row < r->row_count && t->width[i] < most; row++) {
 			cell_of_process(t, i, r->rows[row], &cell);
 			widen(t, i, cell.width);
 		}

@@ -54,6 +54,10 @@ size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width)
 {
 	size_t width = 0, cut = 0, cut_width = 0;
 
+	if (len <= limit && text_plain(s, len) == len) {
+		*ret_width = (unsigned)len;
+		return len;
+	}
 	for (size_t i = 0; i < len;) {
 		size_t room = limit - width, n = text_plain(s + i, len - i < room ? len - i : room);
 		struct glyph g = {.width = (unsigned)n};

@@ -23,7 +23,9 @@ struct glyph {
 /* False for the characters that must not be shown as they are. */
 static inline bool text_safe(uint32_t c)
 {
-	/* Line and paragraph separator break lines for some readers. */
+	/* Most are; and line and paragraph separator break lines for some readers. */
+	if (c >= 0x20 && c < 0x7f)
+		return true;
 	return utf8_printable(c) && c != 0x2028 && c != 0x2029;
 }
 

@@ -23,8 +23,8 @@ static inline void text_put_mapped(struct strbuf *out, const char *s,
 	size_t len = strlen(s), from = 0, i = 0;
 
 	while (i < len) {
-		uint32_t c;
-		size_t used = utf8_decode(s + i, len - i, &c);
+		uint32_t c = (unsigned char)s[i];
+		size_t used = c < 0x80 ? 1 : utf8_decode(s + i, len - i, &c);
 		const char *instead = used ? map(c) : TEXT_REPLACEMENT;
 
 		if (instead) {

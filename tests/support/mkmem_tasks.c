@@ -301,6 +301,21 @@ static void shape_fleet(void)
 	}
 }
 
+#define WORKERS 200
+
+/* Each did the same after the fork, to pages of its own: no figure tells them apart. */
+static void shape_workers(void)
+{
+	struct area a = {map_small(512 * KIB), 64 * KIB};
+	char role[16];
+
+	fill(a.p, 512 * KIB);
+	for (int i = 0; i < WORKERS; i++) {
+		snprintf(role, sizeof(role), "%d", i);
+		role_start(role, fill_area, &a);
+	}
+}
+
 static void churn_step(void)
 {
 	pid_t pid = fork();
@@ -330,6 +345,8 @@ const struct shape task_shapes[] = {
 	{"pidns", "processes in a pid namespace of their own", shape_pidns},
 	{"names", "hostile names of programs and threads", shape_names},
 	{"fleet", "300 processes of different sizes", shape_fleet, .on_request = true},
+	{"workers", "200 forks of one process that did the same", shape_workers,
+	 .on_request = true},
 	{"churn", "forks and execs without end", shape_churn, .on_request = true, .busy = true},
 	{},
 };

@@ -80,4 +80,5 @@ def main():
         file.write(build(header, chapters))
 
 
-main()
+if __name__ == "__main__":
+    main()

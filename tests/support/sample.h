@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "zmem/column.h"
 #include "zmem/result.h"
 
 #define SAMPLE_MAX 32
@@ -125,11 +126,14 @@ static inline void sample_pss(struct process *p, enum pss_source source)
 
 static inline void sample_sum(struct process *const *rows, size_t count, struct totals *ret)
 {
-	*ret = (struct totals){.processes = count};
+	*ret = (struct totals){0};
 	for (size_t i = 0; i < count; i++) {
+		bool sum = rows[i]->kind == PROCESS_SUM;
+
+		ret->processes += sum ? rows[i]->procs : 1;
+		ret->pss_missing += sum ? rows[i]->pss_missing : !process_has(rows[i], COUNTER_PSS);
 		ret->have |= rows[i]->have;
-		ret->pss_missing += !process_has(rows[i], COUNTER_PSS);
-		for (int c = 0; c < COUNTER_COUNT; c++)
+		for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 			ret->value[c] += rows[i]->mm_owner ? rows[i]->value[c] : 0;
 	}
 }
@@ -186,6 +190,50 @@ static inline void sample_ordinary(struct sample *s)
 	s->snapshot.collection.shared_mm = 1;
 	s->snapshot.collection.cross_check = (struct cross_check){
 		.done = true, .checked = 3, .same = 2, .moved = 1, .different = 0, .gone = 0};
+	sample_finish(s, 4);
+}
+
+/* A group of the result's column, which `name` sets. */
+static inline struct process *sample_group(struct sample *s, const char *name, uint32_t procs)
+{
+	struct process *p = sample_add(s, 0, UID_NONE, NULL, "");
+
+	p->kind = PROCESS_SUM;
+	p->start_ns = p->mm_id = 0;
+	p->name = NULL;
+	p->unit = name;
+	p->procs = p->threads = procs;
+	return p;
+}
+
+/*
+ * Groups by unit: one with a limit, one without PSS of some, one whose name breaks things, none.
+ */
+static inline void sample_groups(struct sample *s)
+{
+	struct process *p;
+
+	sample_init(s);
+	s->result.group = column_find("unit", 4);
+	p = sample_group(s, "postgresql@15-main.service", 200);
+	sample_counters(p, 900 * MIB, 40 * MIB);
+	sample_pss(p, PSS_FROM_KERNEL);
+	process_set(p, COUNTER_MEM_CURRENT, 1800 * MIB);
+	process_set(p, COUNTER_MEM_LIMIT, 2 * GIB);
+	p = sample_group(s, "session-3.scope", 7);
+	sample_counters(p, 80 * MIB, 0);
+	sample_pss(p, PSS_FROM_BOTH);
+	p->pss_status = PSS_DENIED;
+	p->pss_missing = 2;
+	process_set(p, COUNTER_MEM_CURRENT, 300 * MIB);
+	p = sample_group(s, "odd\xff\"name\n,;\\.service", 1);
+	sample_counters(p, 4 * MIB, 0);
+	p->pss_status = PSS_TIMEOUT;
+	p->pss_missing = 1;
+	p = sample_group(s, NULL, 3);
+	sample_counters(p, 2 * MIB, 0);
+	sample_pss(p, PSS_FROM_KERNEL);
+	s->result.pss = PSS_ENGINE_MIXED;
 	sample_finish(s, 4);
 }
 

@@ -56,6 +56,50 @@ static void test_u64_ends_at_its_length(void **state)
 	assert_int_equal(v, 123);
 }
 
+static void test_size(void **state)
+{
+	static const struct {
+		const char *s;
+		int want;
+		uint64_t bytes;
+	} cases[] = {
+		{"0", 0, 0},
+		{"4096", 0, 4096},
+		{"12B", 0, 12},
+		{"1k", 0, 1024},
+		{"1K", 0, 1024},
+		{"3KB", 0, 3072},
+		{"3KiB", 0, 3072},
+		{"100m", 0, 100 << 20},
+		{"2Gib", 0, 2ull << 30},
+		{"1T", 0, 1ull << 40},
+		{"16777215T", 0, 16777215ull << 40},
+		{"16777216T", -ERANGE, 0},
+		{"18446744073709551615", 0, UINT64_MAX},
+		{"18446744073709551616", -ERANGE, 0},
+		{"", -EINVAL, 0},
+		{"K", -EINVAL, 0},
+		{"iB", -EINVAL, 0},
+		{"5i", -EINVAL, 0},
+		{"5iB", -EINVAL, 0},
+		{"5KiBs", -EINVAL, 0},
+		{"5Ki", -EINVAL, 0},
+		{"5 K", -EINVAL, 0},
+		{"1.5G", -EINVAL, 0},
+		{"-1", -EINVAL, 0},
+		{"5\v", -EINVAL, 0},
+		{"5+", -EINVAL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t v = 77;
+
+		assert_int_equal(parse_size(cases[i].s, strlen(cases[i].s), &v), cases[i].want);
+		assert_int_equal(v, cases[i].want ? 77 : cases[i].bytes);
+	}
+}
+
 static void test_item(void **state)
 {
 	const char *text = ",, 1,2 30\t\t4,\n", *pos = text, *item;
@@ -158,9 +202,9 @@ static void test_cpu_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),	 cmocka_unit_test(test_u64_ends_at_its_length),
-		cmocka_unit_test(test_item),	 cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_cpu_list),
+		cmocka_unit_test(test_u64),  cmocka_unit_test(test_u64_ends_at_its_length),
+		cmocka_unit_test(test_size), cmocka_unit_test(test_item),
+		cmocka_unit_test(test_scan), cmocka_unit_test(test_cpu_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

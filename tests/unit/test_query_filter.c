@@ -101,6 +101,50 @@ static void test_pattern(void **state)
 	regfree(&re);
 }
 
+static void test_cgroup(void **state)
+{
+	static const struct {
+		const char *glob, *path;
+		bool want;
+	} cases[] = {
+		{"/a/b", "/a/b", true},
+		{"/a/b", "/a/b/c/d", true},
+		{"/a/b", "/a/bc", false},
+		{"/a", "/a/b", true},
+		{"/", "/", true},
+		{"/", "/a", true},
+		{"/a", "/", false},
+		{"/a/*", "/a/b", true},
+		{"/a/*", "/a", false},
+		{"/a/*.service", "/a/x/y.service/z", true},
+		{"*/y.service", "/a/x/y.service/z", true},
+		{"b", "/a/b/c", true},
+		{"c", "/a/b/c", true},
+		{"d", "/a/b/c", false},
+		{"docker-*", "/system.slice/docker-0123.scope", true},
+		{"docker-*", "/system.slice/notdocker-0123.scope", false},
+		{"[ab].slice", "/b.slice", true},
+		{"*", "/a", true},
+		{"", "/a", false},
+		{"..", "/../a", true},
+	};
+	struct filter f = {.cgroup = "/a"};
+	struct process p = user;
+	char path[5000] = "/a";
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(filter_matches_cgroup(cases[i].glob, cases[i].path),
+				 cases[i].want);
+	assert_true(filter_active(&f));
+	assert_false(filter_matches(&f, &p));
+	p.cgroup = "/a/b";
+	assert_true(filter_matches(&f, &p));
+	assert_true(filter_matches_id(&f, &user));
+	memset(path + 2, 'a', sizeof(path) - 3);
+	assert_false(filter_matches_cgroup("/a", path));
+}
+
 static void test_select(void **state)
 {
 	static const uid_t uids[] = {0};
@@ -137,7 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everything), cmocka_unit_test(test_pids),
 		cmocka_unit_test(test_uids),	   cmocka_unit_test(test_pattern),
-		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_select),	   cmocka_unit_test(test_cgroup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

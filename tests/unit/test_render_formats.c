@@ -26,7 +26,7 @@ static void check_golden(const char *name, const struct sample *s, struct table_
 {
 	struct column_list whole;
 
-	column_list_whole(&whole, NULL);
+	column_list_whole(&whole, s->result.group);
 	style.columns = style.columns ? style.columns : &whole;
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
 		cleanup(strbuf_done) struct strbuf out = {0};
@@ -51,6 +51,19 @@ static void test_ordinary(void **state)
 	(void)state;
 	sample_ordinary(&s);
 	check_golden("ordinary", &s, (struct table_style){.header = true});
+}
+
+static void test_groups(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_groups(&s);
+	check_golden("groups", &s, (struct table_style){.header = true});
+	s.result.row_count = 1;
+	s.result.others_count = 3;
+	sample_sum(s.row + 1, 3, &s.result.others);
+	check_golden("groups_others", &s, (struct table_style){.header = true});
 }
 
 static void test_hostile(void **state)
@@ -381,13 +394,14 @@ static void test_sink(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),     cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_bare),	     cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_others),	     cmocka_unit_test(test_total),
-		cmocka_unit_test(test_csv_quotes),   cmocka_unit_test(test_csv_beyond),
-		cmocka_unit_test(test_harmless),     cmocka_unit_test(test_folded_frames),
-		cmocka_unit_test(test_folded_sums),  cmocka_unit_test(test_ndjson_bound),
-		cmocka_unit_test(test_ndjson_usual), cmocka_unit_test(test_sink),
+		cmocka_unit_test(test_ordinary),      cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_empty),	      cmocka_unit_test(test_others),
+		cmocka_unit_test(test_total),	      cmocka_unit_test(test_csv_quotes),
+		cmocka_unit_test(test_csv_beyond),    cmocka_unit_test(test_harmless),
+		cmocka_unit_test(test_folded_frames), cmocka_unit_test(test_folded_sums),
+		cmocka_unit_test(test_ndjson_bound),  cmocka_unit_test(test_ndjson_usual),
+		cmocka_unit_test(test_sink),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,15 @@ static void test_ordinary(void **state)
 	check_document("snapshot_ordinary.json", &s.result);
 }
 
+static void test_groups(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_groups(&s);
+	check_document("snapshot_groups.json", &s.result);
+}
+
 static void test_hostile(void **state)
 {
 	struct sample s;
@@ -281,17 +290,12 @@ static void test_error_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_bare),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_no_steering_bytes),
-		cmocka_unit_test(test_beyond_2_53),
-		cmocka_unit_test(test_cmdline_cap),
-		cmocka_unit_test(test_cmdline_forms),
-		cmocka_unit_test(test_cgroup_cap),
-		cmocka_unit_test(test_writer),
-		cmocka_unit_test(test_bounded_memory),
+		cmocka_unit_test(test_ordinary),      cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_empty),	      cmocka_unit_test(test_no_steering_bytes),
+		cmocka_unit_test(test_beyond_2_53),   cmocka_unit_test(test_cmdline_cap),
+		cmocka_unit_test(test_cmdline_forms), cmocka_unit_test(test_cgroup_cap),
+		cmocka_unit_test(test_writer),	      cmocka_unit_test(test_bounded_memory),
 		cmocka_unit_test(test_error_stays),
 	};
 

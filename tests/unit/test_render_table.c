@@ -50,6 +50,20 @@ static void test_ordinary(void **state)
 		    (struct table_style){.header = true, .color = true, .width = 72});
 }
 
+static void test_groups(void **state)
+{
+	static const char columns[] = "procs,user,pss,mem_current,mem_limit,%limit,pid,unit";
+	struct sample s;
+
+	(void)state;
+	sample_groups(&s);
+	check_table("table_groups.txt", &s, columns, (struct table_style){.header = true});
+	s.result.row_count = 1;
+	s.result.others_count = 3;
+	sample_sum(s.row + 1, 3, &s.result.others);
+	check_table("table_groups_others.txt", &s, columns, (struct table_style){.header = true});
+}
+
 static void test_columns(void **state)
 {
 	struct sample s;
@@ -209,6 +223,7 @@ static void check_size(uint64_t bytes, const char *want)
 
 	buf[format_size(buf, bytes)] = '\0';
 	assert_string_equal(buf, want);
+	assert_true(strlen(buf) <= FORMAT_SIZE_MAX);
 }
 
 static void test_sizes(void **state)
@@ -271,6 +286,7 @@ static void check_time(int64_t ms, const char *table, const char *json)
 
 	buf[format_time(buf, ms, TIME_TABLE)] = '\0';
 	assert_string_equal(buf, table);
+	assert_true(strlen(buf) <= FORMAT_TIME_TABLE_MAX);
 	buf[format_time(buf, ms, TIME_JSON)] = '\0';
 	assert_string_equal(buf, json);
 }
@@ -355,12 +371,13 @@ static void test_text_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),       cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_others),	       cmocka_unit_test(test_bare),
-		cmocka_unit_test(test_hostile),	       cmocka_unit_test(test_any_width),
-		cmocka_unit_test(test_bounded_memory), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_sizes_sweep),    cmocka_unit_test(test_times),
-		cmocka_unit_test(test_percent),	       cmocka_unit_test(test_text_fit),
+		cmocka_unit_test(test_ordinary),  cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_columns),	  cmocka_unit_test(test_others),
+		cmocka_unit_test(test_bare),	  cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_any_width), cmocka_unit_test(test_bounded_memory),
+		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_sizes_sweep),
+		cmocka_unit_test(test_times),	  cmocka_unit_test(test_percent),
+		cmocka_unit_test(test_text_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows the command lines of interpreters, multi-call binaries and the dynamic loader as far as it
+ * takes to find what they run. Refuses to guess: what it does not find stays the executable.
+ */
+#include "zmem/program.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/interpreter.h"
+
+#define COMM_LEN 15 /* what the kernel keeps of a name */
+
+/* The base name of a script; false if it has none to speak of. */
+static bool script_name(part path, part *ret)
+{
+	part name = base_of(path);
+
+	if (begins(path, "/dev/fd/") || begins(path, "/proc/") || !name.len ||
+	    name.len > PROGRAM_NAME_MAX || is_one_of(name, ". .. / stdin"))
+		return false;
+	*ret = name;
+	return true;
+}
+
+/*
+ * Of a script that was started by its "#!" comm is the name, and it is one of the first arguments,
+ * behind no more than an option for each interpreter.
+ */
+static bool name_by_comm(struct words w, part exe, part comm, part *ret)
+{
+	part word;
+
+	if (!comm.len || begins(exe, comm.s) || interpreter_find(comm) || is_multi_call(comm))
+		return false;
+	for (int i = 0; i < 6 && next_word(&w, &word); i++) {
+		part name = base_of(word);
+
+		if (begins(name, comm.s) && (name.len == comm.len || comm.len == COMM_LEN))
+			return script_name(word, ret);
+	}
+	return false;
+}
+
+/* The name in a title that a script gave itself: "gunicorn: master [app]", "npm run x". */
+static bool title_name(part title, part *ret)
+{
+	part name;
+	size_t n = 0;
+
+	if (begins(title, "["))
+		title = behind(title, 1);
+	while (n < title.len && title.s[n] != ' ' && title.s[n] != ':')
+		n++;
+	name = base_of((part){title.s, n});
+	if (name.len < 2 || name.len > PROGRAM_NAME_MAX || !is_letter(name.s[0]))
+		return false;
+	for (size_t i = 0; i < name.len; i++) {
+		if (!is_letter(name.s[i]) && !is_digit(name.s[i]) && !has("_.+@-", name.s[i]))
+			return false;
+	}
+	*ret = name;
+	return true;
+}
+
+/* What argv[0] is called; a '-' before it makes a login shell. */
+static part called(part word)
+{
+	part name = base_of(word);
+
+	return begins(name, "-") ? behind(name, 1) : name;
+}
+
+/* `w` is behind argv[0]. */
+static part interpreted(const struct interpreter *f, part exe, part comm, part first,
+			struct words w)
+{
+	struct words all = w;
+	part script, name = called(first), ret = exe;
+
+	if (no_more(w)) {
+		if (interpreter_has_titles(f) && !begins(first, "-") && !same(name, exe) &&
+		    !interpreter_find(name) && !is_multi_call(name))
+			title_name(first, &ret);
+		return ret;
+	}
+	if (interpreter_has_options(f) && interpreter_script(f, &w, &script))
+		script_name(script, &ret);
+	else
+		name_by_comm(all, exe, comm, &ret);
+	return ret;
+}
+
+/* ---- the others ---- */
+
+static part applet(part exe, part comm, struct words w)
+{
+	const struct interpreter *f;
+	part first, name;
+
+	if (!next_word(&w, &first))
+		return exe;
+	name = called(first);
+	if (is_multi_call(name) || same(name, exe) || !name.len) {
+		if (!next_word(&w, &first))
+			return exe;
+		name = base_of(first);
+		if (begins(first, "--coreutils-prog") && memchr(first.s, '=', first.len))
+			name = behind(
+				first,
+				(size_t)((const char *)memchr(first.s, '=', first.len) - first.s) +
+					1);
+	}
+	if (!name.len || begins(name, "-") || name.len > PROGRAM_NAME_MAX)
+		return exe;
+	f = interpreter_find(name);
+	return f && !no_more(w) ? interpreted(f, name, comm, first, w) : name;
+}
+
+/* What is not known of an executable that only comm tells of, which is cut. */
+static part completed(part comm, struct words w)
+{
+	part word;
+
+	for (int i = 0; i < 3 && next_word(&w, &word); i++) {
+		part name = base_of(word);
+
+		if (begins(name, comm.s) && name.len <= PROGRAM_NAME_MAX)
+			return name;
+	}
+	return comm;
+}
+
+static part program_of(part exe, part comm, struct words w)
+{
+	const struct interpreter *f = interpreter_find(exe);
+	part first;
+
+	if (is_multi_call(exe))
+		return applet(exe, comm, w);
+	if (exe.len == COMM_LEN && same(exe, comm))
+		return completed(comm, w);
+	if (!f || !next_word(&w, &first))
+		return exe;
+	return interpreted(f, exe, comm, first, w);
+}
+
+/* What the loader runs is its argument, as if it had been started itself. */
+static part loaded(part exe, part comm, struct words w)
+{
+	struct words at;
+	part word, name;
+
+	if (!next_word(&w, &word) || !interpreter_script(interpreter_loader, &w, &word) ||
+	    !script_name(word, &name))
+		return exe;
+	at = (struct words){word.s, w.end};
+	return program_of(name, comm, at);
+}
+
+/* Without what /proc says behind the name of a file that was removed or replaced. */
+static part whole_exe(const char *exe)
+{
+	static const char *const notes[] = {" (deleted)", " (updated)"};
+	part name = part_of(exe);
+
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++) {
+		part note = part_of(notes[i]);
+
+		if (name.len > note.len && same(behind(name, name.len - note.len), note))
+			name.len -= note.len;
+	}
+	return name;
+}
+
+/* A file that never had a name: what it was called when it was made, or comm. */
+static part memory_file(part exe, part comm)
+{
+	part made;
+	size_t n;
+
+	for (size_t i = 0; i < comm.len; i++) {
+		if (!is_digit(comm.s[i]))
+			return comm;
+	}
+	/* fexecve() makes the number of a file descriptor of comm. */
+	made = behind(exe, strlen("memfd:"));
+	for (n = 0; n < made.len && !has(":/", made.s[n]);)
+		n++;
+	return n ? (part){made.s, n} : exe;
+}
+
+bool program_needs_cmdline(const char *exe, const char *comm)
+{
+	part name = whole_exe(exe);
+	const struct interpreter *f = interpreter_find(name);
+
+	if (f)
+		return interpreter_has_options(f) || !begins(name, comm);
+	return is_multi_call(name) || is_loader(name) ||
+	       (name.len == COMM_LEN && same(name, part_of(comm)));
+}
+
+struct program_name program_name(const char *exe, const char *comm, const char *cmdline, size_t len)
+{
+	struct words w = {cmdline, cmdline + (cmdline ? len : 0)};
+	part name = whole_exe(exe), called_so = part_of(comm);
+
+	if (begins(name, "memfd:"))
+		return memory_file(name, called_so);
+	if (cmdline && !no_more(w))
+		return is_loader(name) ? loaded(name, called_so, w)
+				       : program_of(name, called_so, w);
+	return is_multi_call(name) && *comm && !begins(name, comm) ? called_so : name;
+}

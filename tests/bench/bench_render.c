@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What showing 5,000 processes costs once they are collected: the renderers alone, over a snapshot
+ * made here, the same each time. CPU time of this thread; all take turns.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "zmem/render.h"
+
+#define PROCESSES 5000
+#define ROUNDS	  99
+#define KIB	  UINT64_C(1024)
+
+struct scene {
+	struct snapshot snapshot;
+	struct process **row;	       /* as they were collected */
+	struct process **ordered;      /* a place to put them in order */
+	struct column_list columns[2]; /* as nobody asked otherwise; all that CSV has */
+	struct result result;
+};
+
+static uint64_t seed;
+
+/* 0 to n - 1, the same each run. */
+static uint32_t any(uint32_t n)
+{
+	seed = seed * 6364136223846793005 + 1442695040888963407;
+	return (uint32_t)(seed >> 33) % n;
+}
+
+static const char *pick(const char *const *list, size_t count)
+{
+	return list[any((uint32_t)count)];
+}
+
+/* Most are small, a few are large, and all share some files. */
+static void fill_figures(struct process *p)
+{
+	uint64_t anon = (4 + any(1 << any(20))) * 4 * KIB, file = (200 + any(2000)) * 4 * KIB;
+	uint64_t shmem = any(8) ? 0 : any(5000) * 4 * KIB,
+		 swap = any(4) ? 0 : anon / 3 / 4096 * 4096;
+
+	process_set(p, COUNTER_RSS_ANON, anon);
+	process_set(p, COUNTER_RSS_FILE, file);
+	process_set(p, COUNTER_RSS_SHMEM, shmem);
+	process_set(p, COUNTER_SWAP, swap);
+	process_set(p, COUNTER_VSIZE, (anon + file) * 7);
+	process_set(p, COUNTER_LOCKED, 0);
+	process_set(p, COUNTER_PINNED, 0);
+	process_set(p, COUNTER_PGTABLES, 48 * KIB + (anon + file) / 512);
+	process_set(p, COUNTER_HUGETLB, 0);
+	process_set(p, COUNTER_PSS_ANON, anon - anon / 7);
+	process_set(p, COUNTER_PSS_FILE, file / 3 + any(4096));
+	process_set(p, COUNTER_PSS_SHMEM, shmem / 5);
+	process_set(p, COUNTER_SWAP_PSS, swap / 2);
+	process_set(p, COUNTER_SWAP_SHMEM, 0);
+	process_set(p, COUNTER_PSS,
+		    p->value[COUNTER_PSS_ANON] + p->value[COUNTER_PSS_FILE] +
+			    p->value[COUNTER_PSS_SHMEM]);
+	process_set(p, COUNTER_USS, (anon / 2 + file / 8) / 4096 * 4096);
+	process_set(p, COUNTER_THP, anon / (2048 * KIB) * 2048 * KIB);
+}
+
+static void fill_process(struct process *p, pid_t pid)
+{
+	static const char *const user[] = {"root", "www-data", "postgres", "alice",
+					   "systemd-network"};
+	static const char *const name[] = {
+		"nginx",   "postgres", "chrome",       "java",
+		"bash",	   "sshd",     "python3.11",   "systemd-journald",
+		"kubelet", "node",     "code\xcc\xa7", "containerd-shim-runc-v2"};
+	static const char *const unit[] = {"nginx.service", "postgresql@15-main.service", NULL,
+					   "session-3.scope", "user@1000.service"};
+
+	p->pid = pid;
+	p->ppid = 1 + (pid_t)any((uint32_t)pid);
+	p->uid = any(5) * 1000;
+	p->threads = 1 + any(40);
+	p->start_ns = (uint64_t)pid * 12345678901;
+	p->mm_key = (uint64_t)pid;
+	p->counters_source = FROM_BPF;
+	p->pss_source = any(100) ? PSS_FROM_KERNEL : PSS_FROM_ROLLUP;
+	p->pss_status = PSS_OK;
+	p->user = pick(user, ARRAY_SIZE(user));
+	p->name = pick(name, ARRAY_SIZE(name));
+	snprintf(p->comm, sizeof(p->comm), "%s", p->name);
+	p->unit = pick(unit, ARRAY_SIZE(unit));
+	p->cgroup = p->unit ? "/system.slice/system-some.slice/nginx.service" : "/";
+	fill_figures(p);
+}
+
+static void fill_machine(struct snapshot *s)
+{
+	s->time_ms = 1767225599987;
+	s->counters_source = FROM_BPF;
+	s->host = (struct host_info){.name = "box",
+				     .boot_id = "0f4cdd1a-6c2e-4d4b-9f0e-0123456789ab",
+				     .kernel_release = "6.18.5",
+				     .arch = "x86_64",
+				     .page_size = 4096,
+				     .cpus = 64,
+				     .boot_ms = 1767139200000};
+	for (int f = 0; f < MEMINFO_FIGURES; f++)
+		s->system.meminfo.value[f] = (uint64_t)(f + 1) << 30;
+	s->system.meminfo.have = (UINT32_C(1) << MEMINFO_FIGURES) - 1;
+}
+
+static int scene_init(struct scene *c)
+{
+	struct snapshot *s = &c->snapshot;
+
+	seed = 1;
+	snapshot_init(s);
+	fill_machine(s);
+	for (int i = 0; i < PROCESSES; i++) {
+		struct process *p = snapshot_add(s);
+
+		if (!p)
+			return -1;
+		fill_process(p, 1 + i * 7);
+	}
+	c->row = calloc(PROCESSES, sizeof(*c->row));
+	c->ordered = calloc(PROCESSES, sizeof(*c->ordered));
+	if (!c->row || !c->ordered || snapshot_finish(s) < 0)
+		return -1;
+	for (int i = 0; i < PROCESSES; i++)
+		c->row[i] = &s->process[i];
+	if (snapshot_own_mm(s, c->row, PROCESSES) < 0)
+		return -1;
+	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
+	c->result = (struct result){
+		.snapshot = s, .pss = PSS_ENGINE_MIXED, .rows = c->ordered, .row_count = PROCESSES};
+	totals_sum(c->row, PROCESSES, false, &c->result.totals);
+	column_list_default(&c->columns[0], NULL);
+	column_list_whole(&c->columns[1], NULL);
+	return 0;
+}
+
+static void scene_done(struct scene *c)
+{
+	free(c->row);
+	free(c->ordered);
+	snapshot_done(&c->snapshot);
+}
+
+/* ---- what is measured ---- */
+
+static void order_by(struct scene *c, const char *key)
+{
+	struct order order = {};
+	struct rows rows = {c->ordered, PROCESSES};
+	const char *bad;
+	size_t len;
+
+	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
+	if (column_list_parse(&order.keys, key, &bad, &len) == 0)
+		order_rows(&order, &c->snapshot, &rows);
+}
+
+static void run_order_name(struct strbuf *out, struct scene *c)
+{
+	(void)out;
+	order_by(c, "name");
+}
+
+static void run_order_pss(struct strbuf *out, struct scene *c)
+{
+	(void)out;
+	order_by(c, "pss");
+}
+
+static void run_totals(struct strbuf *out, struct scene *c)
+{
+	(void)out;
+	totals_sum(c->row, PROCESSES, false, &c->result.totals);
+}
+
+static void put_table(struct strbuf *out, struct scene *c, bool color, unsigned width, int columns)
+{
+	struct table_style style = {
+		.columns = &c->columns[columns], .header = true, .color = color, .width = width};
+
+	render_table(out, &c->result, &style);
+}
+
+static void run_table(struct strbuf *out, struct scene *c)
+{
+	put_table(out, c, false, 0, 0);
+}
+
+static void run_table_terminal(struct strbuf *out, struct scene *c)
+{
+	put_table(out, c, true, 100, 0);
+}
+
+static void run_table_whole(struct strbuf *out, struct scene *c)
+{
+	put_table(out, c, false, 0, 1);
+}
+
+static void run_json(struct strbuf *out, struct scene *c)
+{
+	render_json(out, &c->result);
+}
+
+static void run_ndjson(struct strbuf *out, struct scene *c)
+{
+	render_ndjson(out, &c->result);
+}
+
+static void run_csv(struct strbuf *out, struct scene *c)
+{
+	struct table_style style = {.columns = &c->columns[1], .header = true};
+
+	render_csv(out, &c->result, &style);
+}
+
+static void run_folded(struct strbuf *out, struct scene *c)
+{
+	struct table_style style = {.columns = &c->columns[0]};
+
+	render_folded(out, &c->result, &style);
+}
+
+static struct subject {
+	const char *name;
+	void (*run)(struct strbuf *out, struct scene *c);
+	size_t bytes;
+	double ms[ROUNDS_MAX];
+} subjects[] = {
+	{"order by name", run_order_name},
+	/* Last of the two: in this order they are shown. */
+	{"order by pss", run_order_pss},
+	{"totals", run_totals},
+	{"table", run_table},
+	{"table, color, cut to 100 columns", run_table_terminal},
+	{"table, 38 columns", run_table_whole},
+	{"json", run_json},
+	{"ndjson", run_ndjson},
+	{"csv, 38 columns", run_csv},
+	{"folded", run_folded},
+};
+
+static double thread_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int count_bytes(void *arg, const char *data, size_t len)
+{
+	(void)data;
+	*(size_t *)arg += len;
+	return 0;
+}
+
+static void take_turn(struct subject *s, struct scene *c, int round)
+{
+	cleanup(strbuf_done) struct strbuf out = {.sink = count_bytes, .sink_arg = &s->bytes};
+	double start = thread_ms();
+
+	s->bytes = 0;
+	s->run(&out, c);
+	strbuf_flush(&out);
+	s->ms[round] = thread_ms() - start;
+}
+
+int bench_render(void)
+{
+	int rounds = bench_rounds ? bench_rounds : ROUNDS;
+	struct scene scene = {};
+
+	if (scene_init(&scene) < 0) {
+		scene_done(&scene);
+		return 1;
+	}
+	for (int round = 0; round < rounds; round++) {
+		for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
+			take_turn(&subjects[i], &scene, round);
+	}
+	printf("\nrender: %d processes, CPU ms, %d rounds\n%-36s %10s %10s %10s\n", PROCESSES,
+	       rounds, "", "least", "median", "KiB");
+	for (size_t i = 0; i < ARRAY_SIZE(subjects); i++) {
+		struct spread f = spread_of(subjects[i].ms, rounds);
+
+		printf("%-36s %10.2f %10.2f %10zu\n", subjects[i].name, f.least, f.median,
+		       subjects[i].bytes / 1024);
+		bench_json("\"processes\":%d,\"subject\":\"%s\",\"rounds\":%d,\"least_ms\":%.3f,"
+			   "\"cpu_ms\":%.3f,\"bytes\":%zu",
+			   PROCESSES, subjects[i].name, rounds, f.least, f.median,
+			   subjects[i].bytes);
+	}
+	scene_done(&scene);
+	return 0;
+}

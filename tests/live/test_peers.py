@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Our figures are those of ps, smem, smemstat and of ps_mem's method where these are right, to what
+they round. Where they are not: test_peers_differ.py."""
+
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import peers  # noqa: E402
+import recording  # noqa: E402
+from outcome import exit_code, result  # noqa: E402
+from peers import UID, between, installed, ours, run  # noqa: E402
+
+RECORDING = os.path.join(os.path.dirname(__file__), "../fixtures/recordings/guest-6.12.zmem")
+SHAPES = ("anon", "fork", "cow_tree", "cow_many", "thp", "file", "file_many", "shmem", "shmem_half",
+          "memfd2", "mlock", "many_maps")
+
+
+def differences(mine, theirs, tolerance):
+    """tolerance(figure, their row): by how many kB less they may say; they never say more."""
+    for key, row in theirs.items():
+        for name, kb in row.items():
+            if name not in mine.get(key, {}):
+                continue
+            less = mine[key][name] - kb
+            # Page tables add fractions of pages exactly, smaps in 2^-12 bytes each.
+            if not -0.1 <= less <= tolerance(name, row):
+                yield key, name, mine[key][name], kb
+
+
+def compare(name, mine, theirs, tolerance, keys=None):
+    bad = list(differences(mine, theirs, tolerance))
+    if set(theirs) != set(keys if keys is not None else mine):
+        bad.append(("rows", sorted(theirs), sorted(mine)))
+    result(theirs and not bad, name, bad[:5])
+
+
+def exact_status(pid, mine):
+    with open("/proc/%d/status" % pid, encoding="utf-8") as file:
+        lines = dict(line.split(":", 1) for line in file)
+    return int(lines["VmRSS"].split()[0]) == mine["rss"]
+
+
+def whole_kb(name, row):
+    return 0.999 if name == "pss" else 0
+
+
+def per_mapping(name, row):
+    """They add up what smaps cuts to a kB, mapping by mapping."""
+    return row["maps"] if name == "pss" else 0
+
+
+# ---- process by process ----
+
+
+def check_ps(pids):
+    if run("ps", "-o", "uss=", "-p", "1").returncode:
+        print("skip ps -o pss,uss,rss: this ps has no uss (procps-ng 4 has)")
+        return
+    mine, theirs = between(lambda: ours(pids), lambda: peers.ps(pids))
+    if not all(exact_status(pid, mine[pid]) for pid in mine):
+        # Its RSS is that of /proc/PID/status.
+        for row in theirs.values():
+            del row["rss"]
+    compare("ps -o pss,uss,rss: the same to the kB", mine, theirs, whole_kb)
+
+
+def check_smem(pids):
+    mine, theirs = between(lambda: ours(pids),
+                           lambda: peers.smem("-n", "-U", "^%d$" % UID))
+    theirs = {int(pid): row for pid, row in theirs.items() if int(pid) in mine}
+    compare("smem: USS, PSS, RSS and swap of each process", mine, theirs, per_mapping)
+
+
+def check_smemstat(pids):
+    def read():
+        found = peers.smemstat(pids)
+        for pid, row in peers.smem("-U", "^%d$" % UID).items():
+            if int(pid) in found:
+                found[int(pid)]["maps"] = row["maps"]
+        return found
+
+    mine, theirs = between(lambda: ours(pids), read)
+    compare("smemstat: USS, PSS, RSS and swap of each process", mine, theirs, per_mapping)
+
+
+# ---- summed ----
+
+
+def rows_of(key, name, *args):
+    found = peers.document("-g", key, "-u", str(UID), *args)["groups"]
+    return {row[name]: dict(peers.figures(row), count=row["procs"]) for row in found}
+
+
+def check_users():
+    mine, theirs = between(
+        lambda: rows_of("user", "group"),
+        lambda: peers.smem("-u", "-U", "^%d$" % UID, columns="user count uss pss rss swap"))
+    maps = sum(row["maps"] for row in peers.smem("-U", "^%d$" % UID).values())
+    compare("smem -u: a user's processes, summed", mine, theirs,
+            lambda name, row: maps if name == "pss" else 0)
+
+
+def check_maps():
+    def ours_by_file():
+        found = peers.document_of("maps", "--by-file", "-u", str(UID))["files"]
+        return {row["name"]: dict(peers.figures(row), pids=row["processes"], count=row["mappings"])
+                for row in found}
+
+    def theirs_by_file():
+        found = peers.smem("-m", "-U", "^%d$" % UID, columns="map pids count uss pss rss swap vss")
+        return {"[anon]" if name == "<anonymous>" else name: dict(row, uss=row["uss"], size=row["vss"])
+                for name, row in found.items()}
+
+    mine, theirs = between(ours_by_file, theirs_by_file)
+    for row in mine.values():
+        row["uss"] = row["private"]
+    shared = {name: row for name, row in theirs.items() if name in mine}
+    result(len(shared) > 6, "smem -m: the files are those of maps --by-file", sorted(theirs))
+    compare("smem -m: each file's sizes, processes and mappings", mine, shared,
+            lambda name, row: row["count"] if name == "pss" else 0, keys=shared)
+
+
+def check_by_program(pids):
+    mine, theirs = between(lambda: rows_of("name", "group"), lambda: peers.by_program(pids))
+    for row in mine.values():
+        row.update(procs=row["count"], private=row["uss"], total=row["pss"])
+    for row in theirs.values():
+        del row["texts"]
+    # The parent of all is one more process of that program, and the user's.
+    compare("ps_mem's method: by program, private and with the shares of what is shared", mine,
+            theirs, lambda name, row: row["procs"] if name in ("total", "shared") else 0)
+
+
+# ---- the machine ----
+
+
+def check_system():
+    """Of one meminfo, that of a recording, so that nothing moves."""
+    with open(RECORDING, "rb") as file:
+        _, chapters = recording.parse(file.read())
+    text = next(data for _, _, readings in chapters for key, _, data in readings
+                if key == "meminfo")
+    with tempfile.TemporaryDirectory() as directory:
+        os.mkdir(directory + "/proc")
+        with open(directory + "/proc/meminfo", "wb") as file:
+            file.write(text)
+        theirs = peers.smem("-w", "-S", directory, columns="area used cache noncache")
+    mine = peers.document_of("system", "--replay", RECORDING)
+    user, memory = mine["user"], mine["memory"]
+    pairs = {
+        "userspace memory": (theirs["userspace memory"]["used"], memory["user_bytes"]),
+        "its cache: mapped": (theirs["userspace memory"]["cache"], user["mapped_bytes"]),
+        "the rest: anonymous": (theirs["userspace memory"]["noncache"], user["anon_bytes"]),
+        "free memory": (theirs["free memory"]["used"], memory["free_bytes"]),
+        # What is neither free nor of processes: only a third of it, here, is the kernel's.
+        "kernel dynamic memory": (theirs["kernel dynamic memory"]["used"],
+                                  sum(memory[part + "_bytes"] for part in (
+                                      "kernel", "cache", "hugetlb", "unaccounted"))),
+        "its cache": (theirs["kernel dynamic memory"]["cache"],
+                      memory["cache_bytes"] + mine["kernel"]["slab_reclaimable_bytes"]),
+    }
+    for name, (kb, size) in pairs.items():
+        result(kb * 1024 == size, "smem -w: " + name, (kb, size / 1024))
+    result(theirs["kernel dynamic memory"]["used"] * 1024 > 3 * memory["kernel_bytes"],
+           "smem -w: most of its kernel memory is cache, hugetlb and what nobody counts", theirs)
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip peers: needs root and a kernel with BTF")
+        return 0
+    with peers.mkmem(*SHAPES) as (roles, program):
+        pids = list(roles.values())
+        # The one that started them all.
+        pids.append(int(open("/proc/%d/status" % roles["anon", "main"]).read()
+                        .split("PPid:")[1].split()[0]))
+        check_ps(pids)
+        if installed("smem"):
+            check_smem(pids)
+            check_users()
+            check_maps()
+        if installed("smem") and installed("smemstat"):
+            check_smemstat(pids)
+        check_by_program(pids)
+    if installed("smem"):
+        check_system()
+    for tool in ("smem", "smemstat"):
+        if not installed(tool):
+            print("skip %s: not installed" % tool)
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

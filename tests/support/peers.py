@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What other tools say of processes, and what we say: each as {key: {figure: kB}}."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+from outcome import MKMEM, PROGRAM
+
+UID = 64123  # has no name, and nobody else's processes
+LIMIT = 60
+ENV = dict(os.environ, LC_ALL="C.UTF-8")
+
+
+def run(*command, **more):
+    more.setdefault("env", ENV)
+    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT,
+                          check=False, **more)
+
+
+def installed(program):
+    return shutil.which(program) is not None
+
+
+@contextlib.contextmanager
+def mkmem(*shapes, uid=UID):
+    """Runs a copy of mkmem, whose text nobody else maps, as a user of its own; yields
+    {(shape, role): pid} and the copy's name."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o777)
+        program = directory + "/peer-program-mkmem"
+        shutil.copy(MKMEM, program)
+        env = dict(os.environ, TMPDIR=directory)
+        with subprocess.Popen((program,) + shapes, stdin=subprocess.PIPE, env=env, user=uid,
+                              stdout=subprocess.PIPE, text=True, errors="replace") as child:
+            pids = {}
+            for line in child.stdout:
+                words = line.split()
+                if words[0] == "DONE":
+                    break
+                if words[0] == "READY":
+                    pids[words[1], words[2]] = int(words[3])
+            try:
+                yield pids, program
+            finally:
+                child.stdin.close()
+
+
+def listed(pids):
+    return ",".join(str(pid) for pid in pids)
+
+
+# ---- ours ----
+
+
+def document_of(*args):
+    done = run(PROGRAM, *args, "--json")
+    if done.returncode:
+        raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr.decode()[:300]))
+    return json.loads(done.stdout)
+
+
+def document(*args):
+    return document_of("--verify", "0", *args)
+
+
+def figures(row):
+    """In kB, not rounded; what was not measured is left out."""
+    return {key[:-len("_bytes")]: value / 1024 for key, value in row.items()
+            if key.endswith("_bytes") and value is not None}
+
+
+def ours(pids):
+    return {p["pid"]: figures(p) for p in document("-p", listed(pids))["processes"]}
+
+
+# ---- theirs ----
+
+
+def ps(pids):
+    out = run("ps", "-o", "pid=,pss=,uss=,rss=", "-p", listed(pids)).stdout
+    rows = [[int(word) for word in line.split()] for line in out.splitlines()]
+    return {row[0]: dict(zip(("pss", "uss", "rss"), row[1:])) for row in rows}
+
+
+def smem(*args, columns="pid maps uss pss rss swap"):
+    """Rows by their first column. What it prints is whole kB."""
+    done = run("smem", "-H", "-c", columns, *args)
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode(errors="replace").strip().splitlines()[-1])
+    rows = [line.split() for line in done.stdout.decode(errors="replace").splitlines()]
+    names = columns.split()[1:]
+    return {" ".join(row[:-len(names)]): dict(zip(names, (int(n) for n in row[-len(names):])))
+            for row in rows if len(row) > len(names)}
+
+
+def smemstat(pids):
+    with tempfile.TemporaryDirectory() as directory:
+        path = directory + "/json"
+        run("smemstat", "-q", "-p", listed(pids), "-o", path)
+        with open(path, encoding="utf-8") as file:
+            rows = json.load(file)["smemstat"]["smem-per-process"]
+    return {row["pid"]: {key: row[key] // 1024 for key in ("swap", "uss", "pss", "rss")}
+            for row in rows}
+
+
+def rollup(pid):
+    """Also the text, by which ps_mem tells processes apart."""
+    with open("/proc/%d/smaps_rollup" % pid, encoding="utf-8") as file:
+        text = file.read()
+    lines = [line.split() for line in text.splitlines()[1:]]
+    return {words[0].rstrip(":"): int(words[1]) for words in lines}, text
+
+
+def by_program(pids):
+    """As ps_mem documents its method: by program, private memory and each one's share of what is
+    shared, Pss - Private. Where all processes of a program say the same to the byte they are taken
+    for one address space (CLONE_VM), and count once."""
+    groups = {}
+    for pid in pids:
+        figure, text = rollup(pid)
+        name = os.path.basename(os.readlink("/proc/%d/exe" % pid)).removesuffix(" (deleted)")
+        private = sum(kb for key, kb in figure.items() if key.startswith("Private_"))
+        group = groups.setdefault(name, {"procs": 0, "private": 0, "shared": 0, "texts": set()})
+        group["procs"] += 1
+        group["private"] += private
+        group["shared"] += figure["Pss"] - private
+        group["texts"].add(text)
+    for group in groups.values():
+        if group["procs"] > 1 and len(group["texts"]) == 1:
+            group["private"] /= group["procs"]
+            group["shared"] /= group["procs"]
+        group["total"] = group["private"] + group["shared"]
+    return groups
+
+
+def between(read_ours, read_theirs):
+    """Theirs, and ours of a moment when nothing changed before and after."""
+    for _ in range(10):
+        before, theirs, after = read_ours(), read_theirs(), read_ours()
+        if before == after:
+            break
+    return after, theirs
+
+
+def wait_for_exec(pid, name):
+    """Until a process that was started is that program."""
+    for _ in range(500):
+        with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
+            if file.read() == name + "\n":
+                return
+        time.sleep(0.01)

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* program_name(): what is run, out of executable, comm and command line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "zmem/program.h"
+
+struct sample {
+	const char *exe, *comm;
+	const char *cmdline; /* NULL: not read */
+	size_t len;
+	const char *name;
+};
+
+/* The words of a command line as /proc has them: each ends with NUL. */
+#define ARGS(words) words, sizeof(words)
+#define S(exe, comm, words, name)                                                                  \
+	{                                                                                          \
+		exe, comm, ARGS(words), name                                                       \
+	}
+#define UNREAD(exe, comm, name)                                                                    \
+	{                                                                                          \
+		exe, comm, NULL, 0, name                                                           \
+	}
+
+static void check(const struct sample *s)
+{
+	char *copy = NULL;
+	struct program_name n;
+
+	/* In memory of just its size, so that a sanitizer sees whoever reads behind it. */
+	if (s->cmdline) {
+		copy = malloc(s->len ? s->len : 1);
+		assert_non_null(copy);
+		memcpy(copy, s->cmdline, s->len);
+	}
+	n = program_name(s->exe, s->comm, copy, s->len);
+	if (n.len != strlen(s->name) || memcmp(n.s, s->name, n.len) != 0)
+		fail_msg("%s, %s, '%s': '%.*s' and not '%s'", s->exe, s->comm,
+			 s->cmdline ? s->cmdline : "", (int)n.len, n.s, s->name);
+	free(copy);
+}
+
+#define CHECK_ALL(samples)                                                                         \
+	do {                                                                                       \
+		for (size_t i_ = 0; i_ < ARRAY_SIZE(samples); i_++)                                \
+			check(&(samples)[i_]);                                                     \
+	} while (0)
+
+static void test_executables(void **state)
+{
+	static const struct sample samples[] = {
+		UNREAD("cat", "cat", "cat"),
+		/* What calls itself something is what it is: titles and prctl(). */
+		S("postgres", "postgres", "postgres: writer process", "postgres"),
+		S("nginx", "nginx", "nginx: worker process\0\0\0", "nginx"),
+		S("firefox", "Web Content", "/usr/lib/firefox/firefox\0-contentproc", "firefox"),
+		S("systemd", "(sd-pam)", "(sd-pam)", "systemd"),
+		S("php-fpm8.2", "php-fpm8.2", "php-fpm: pool www", "php-fpm8.2"),
+		S("node_exporter", "node_exporter", "node_exporter\0--x", "node_exporter"),
+		S("node-problem-detector", "node-problem-de", "npd\0x.py", "node-problem-detector"),
+		S("shred", "shred", "shred\0file", "shred"),
+		S("rubyist", "rubyist", "rubyist\0file", "rubyist"),
+		S("pythonista", "pythonista", "pythonista\0file", "pythonista"),
+		UNREAD("foo (deleted)", "foo", "foo"),
+		UNREAD("foo (updated)", "foo", "foo"),
+		UNREAD(" (deleted)", "foo", " (deleted)"),
+		UNREAD("(deleted)", "foo", "(deleted)"),
+		S("python3.11 (deleted)", "python3", "python3\0/opt/app/run.py", "run.py"),
+		/* No file of that name was ever run: comm, or what it was called at its making. */
+		UNREAD("memfd:payload", "runc:[2:INIT]", "runc:[2:INIT]"),
+		UNREAD("memfd:payload", "3", "payload"),
+		UNREAD("memfd:runc_cloned:/proc/self/exe", "6", "runc_cloned"),
+		UNREAD("memfd:", "3", "memfd:"),
+		UNREAD("", "", ""),
+		S("", "", "x", ""),
+		/* comm is cut; the executable was not to be seen. */
+		S("a-long-name-of-", "a-long-name-of-", "/opt/a-long-name-of-mine\0-x",
+		  "a-long-name-of-mine"),
+		S("a-long-name-of-", "a-long-name-of-", "/bin/interp\0/opt/a-long-name-of-mine.py",
+		  "a-long-name-of-mine.py"),
+		S("a-long-name-of-", "a-long-name-of-", "other\0words", "a-long-name-of-"),
+		UNREAD("a-long-name-of-", "a-long-name-of-", "a-long-name-of-"),
+	};
+
+	(void)state;
+	CHECK_ALL(samples);
+}
+
+static void test_python(void **state)
+{
+	static const struct sample samples[] = {
+		UNREAD("python3.11", "python3", "python3.11"),
+		S("python3.11", "python3", "", "python3.11"),
+		S("python3.11", "python3", "python3", "python3.11"),
+		S("python3.11", "python3", "python3\0", "python3.11"),
+		S("python3.11", "python3", "/usr/bin/python3\0-i", "python3.11"),
+		S("python3.11", "python3", "python3\0-c\0import secret\0x.py", "python3.11"),
+		S("python3.11", "python3", "python3\0-Bc\0import secret\0x.py", "python3.11"),
+		S("python3.11", "python3", "python3\0-cimport secret\0x.py", "python3.11"),
+		S("python3.11", "python3", "python3\0-\0x.py", "python3.11"),
+		S("python3.11", "foo.py", "/usr/bin/python3\0./foo.py\0secret", "foo.py"),
+		S("python3.11", "python3", "python3\0/opt/app/foo.py\0-c\0secret", "foo.py"),
+		S("python3.11", "python3", "python3\0-u\0-W\0ignore\0-X\0dev\0a/b.py", "b.py"),
+		S("python3.11", "python3", "python3\0-uW\0ignore\0b.py", "b.py"),
+		S("python3.11", "python3", "python3\0-Wignore\0-Xdev\0b.py", "b.py"),
+		S("python3.11", "python3", "python3\0--check-hash-based-pycs\0always\0b", "b"),
+		S("python3.11", "python3", "python3\0--\0b.py", "b.py"),
+		S("python3.11", "python3", "python3\0--", "python3.11"),
+		S("python3.11", "python3", "python3\0-W", "python3.11"),
+		S("python3.11", "python3", "python3\0-m", "python3.11"),
+		S("python3.11", "python3", "python3\0-m\0http.server\0008000", "http.server"),
+		S("python3.11", "python3", "python3\0-um\0http.server", "http.server"),
+		S("python3.11", "python3", "python3\0-mhttp.server", "http.server"),
+		S("python3.11", "python3", "python3\0/opt/app/", "app"),
+		S("python3.11", "python3", "python3\0.", "python3.11"),
+		S("python3.11", "python3", "python3\0/", "python3.11"),
+		S("python3.11", "python3", "python3\0\0secret", "python3.11"),
+		S("python3.11", "python3", "python3\0/dev/fd/63", "python3.11"),
+		S("python3.11", "python3", "python3\0/proc/self/fd/3", "python3.11"),
+		S("python3.11", "python3", "python3\0/dev/stdin", "python3.11"),
+		S("python3.13t", "x", "python3\0x.py", "x.py"),
+		S("python3.11-dbg", "x", "python3\0x.py", "x.py"),
+		S("python", "x", "python\0x.py", "x.py"),
+		S("pypy3-c", "x", "pypy3\0x.py", "x.py"),
+		S("pypy3.9", "x", "pypy3\0x.py", "x.py"),
+		/* The virtual environment's link, or another name: what is behind it counts. */
+		S("python3.11", "gunicorn", "/venv/bin/python\0/venv/bin/gunicorn\0app",
+		  "gunicorn"),
+		S("python3.11", "svc", "whatever\0/opt/svc.py", "svc.py"),
+		/* Titles. */
+		S("python3.11", "gunicorn: maste", "gunicorn: master [app]\0\0\0", "gunicorn"),
+		S("python3.11", "python3", "[celeryd: celery@host:MainProcess] -active-\0\0",
+		  "celeryd"),
+		S("python3.11", "x", "/usr/bin/mydaemon --password=x", "mydaemon"),
+		S("python3.11", "x", "12345 jobs", "python3.11"),
+		S("python3.11", "x", "<idle>", "python3.11"),
+		S("python3.11", "x", "-x", "python3.11"),
+		S("python3.11", "x", " ", "python3.11"),
+		S("python3.11", "x", "[", "python3.11"),
+		/* Any byte may be in a name. */
+		S("python3.11", "x", "python3\0/tmp/a\n\x1b[31m\xff.py", "a\n\x1b[31m\xff.py"),
+	};
+
+	(void)state;
+	CHECK_ALL(samples);
+}
+
+static void test_shells(void **state)
+{
+	static const struct sample samples[] = {
+		S("bash", "bash", "-bash", "bash"),
+		S("bash", "bash", "-su", "bash"),
+		S("bash", "bash", "bash", "bash"),
+		S("bash", "bash", "foo", "bash"),
+		S("bash", "bash", "bash\0-i", "bash"),
+		S("bash", "bash", "bash\0-c\0sleep 1\0secret", "bash"),
+		S("bash", "bash", "bash\0-ec\0sleep 1", "bash"),
+		S("bash", "bash", "bash\0-s\0secret", "bash"),
+		S("bash", "bash", "bash\0-e\0script.sh", "script.sh"),
+		S("bash", "bash", "bash\0-euo\0pipefail\0script.sh", "script.sh"),
+		S("bash", "bash", "bash\0-oeu\0pipefail\0script.sh", "script.sh"),
+		S("bash", "bash", "bash\0-o\0pipefail\0+x\0+O\0extglob\0a/b.sh", "b.sh"),
+		S("bash", "bash", "bash\0--norc\0--rcfile\0/etc/rc\0b.sh", "b.sh"),
+		S("bash", "bash", "bash\0-\0b.sh", "b.sh"),
+		S("bash", "bash", "bash\0--\0-b.sh", "-b.sh"),
+		S("bash", "bash", "bash\0/dev/fd/63", "bash"),
+		S("bash", "run-a-long-name", "/bin/bash\0-p\0/usr/bin/run-a-long-name.sh\0secret",
+		  "run-a-long-name.sh"),
+		S("dash", "sh", "sh\0-c\0x", "dash"),
+		S("dash", "sh", "/bin/sh\0/usr/bin/foo", "foo"),
+		S("zsh-5.9", "zsh", "zsh\0--emulate\0sh\0foo", "foo"),
+		S("zsh5-static", "zsh", "zsh\0foo", "foo"),
+		S("ksh93", "ksh", "ksh\0foo", "foo"),
+		S("fish", "fish", "fish\0-C\0echo secret\0foo.fish", "foo.fish"),
+		S("fish", "fish", "fish\0--command\0echo secret", "fish"),
+	};
+
+	(void)state;
+	CHECK_ALL(samples);
+}
+
+static void test_others(void **state)
+{
+	static const struct sample samples[] = {
+		S("perl", "perl", "perl\0-w\0x.pl", "x.pl"),
+		S("perl", "perl", "perl\0-e\0secret", "perl"),
+		S("perl", "perl", "perl\0-lne\0secret", "perl"),
+		S("perl", "perl", "perl\0-0777\0-pi.bak\0-e\0secret\0file", "perl"),
+		S("perl", "perl", "perl\0-Ilib\0-I\0lib\0-MFoo=bar\0-mBar\0x.pl", "x.pl"),
+		S("perl", "perl", "perl\0-CSD\0-Mstrict\0-T\0x.pl", "x.pl"),
+		S("perl5.36-x86_64-linux-gnu", "perl", "perl\0x.pl", "x.pl"),
+		S("perl", "spamd child", "spamd child", "spamd"),
+		S("node", "node", "node\0server.js", "server.js"),
+		S("node", "node", "node\0--inspect\0--require\0./x\0-r\0y\0s.js", "s.js"),
+		S("node", "node", "node\0--max-old-space-size=1\0s.js", "s.js"),
+		S("node", "node", "node\0-e\0secret", "node"),
+		S("node", "node", "node\0-pe\0secret", "node"),
+		S("node", "node", "node\0--eval\0secret", "node"),
+		S("node", "npm run start", "npm run start\0\0\0", "npm"),
+		S("nodejs", "node", "node\0s.js", "s.js"),
+		S("node18", "node", "node\0s.js", "s.js"),
+		S("ruby3.1", "puma", "puma 5.6.5 (tcp://0.0.0.0:3000) [app]\0\0", "puma"),
+		S("ruby3.1", "ruby", "ruby\0-Ilib\0-r\0json\0-W0\0-S\0rake", "rake"),
+		S("ruby3.1", "ruby", "ruby\0-e\0secret", "ruby3.1"),
+		S("ruby3.1", "ruby", "ruby\0--disable\0gems\0--enable=jit\0x.rb", "x.rb"),
+		S("php8.2", "php", "php\0artisan\0queue:work", "artisan"),
+		S("php8.2", "php", "php\0-d\0a=b\0-dc=d\0-f\0x.php\0--\0secret", "x.php"),
+		S("php8.2", "php", "php\0-r\0secret", "php8.2"),
+		S("php8.2", "php", "php\0-S\0localhost:80\0-t\0/srv", "php8.2"),
+		S("php8.2", "php", "php\0--\0secret", "php8.2"),
+		S("lua5.4", "lua", "lua\0-e\0secret\0x.lua", "x.lua"),
+		S("lua5.4", "lua", "lua\0-e\0secret", "lua5.4"),
+		S("luajit-2.1.0-beta3", "luajit", "luajit\0-jon\0-O3\0x.lua", "x.lua"),
+		S("tclsh8.6", "tclsh", "tclsh\0-encoding\0utf-8\0x.tcl", "x.tcl"),
+		S("expect", "expect", "expect\0-c\0secret\0-f\0x.exp", "x.exp"),
+		S("R", "R", "R\0--no-echo\0--file=/opt/x.R\0--args\0secret", "x.R"),
+		S("R", "R", "R\0secret", "R"),
+		S("R", "R", "R\0--args\0--file=secret", "R"),
+		/* Those whose options are not known run scripts by "#!". */
+		S("mawk", "report.awk", "/usr/bin/awk\0-f\0./report.awk\0secret", "report.awk"),
+		S("mawk", "awk", "awk\0{ print secret }", "mawk"),
+		S("make", "rules", "/usr/bin/make\0-f\0debian/rules\0build", "rules"),
+		S("guile", "x.scm", "guile\0-s\0y.scm", "guile"),
+		/* The dynamic loader, started by hand. */
+		S("ld-linux-x86-64.so.2", "ld-linux-x86-64",
+		  "/lib64/ld-linux-x86-64.so.2\0/opt/x/prog\0-a", "prog"),
+		S("ld-linux-x86-64.so.2", "ld-linux-x86-64",
+		  "ld.so\0--library-path\0/x\0--argv0\0y\0/usr/bin/python3.11\0x.py", "x.py"),
+		S("ld-musl-x86_64.so.1", "x", "ld-musl\0/bin/busybox\0sleep\0001", "sleep"),
+		S("ld-2.31.so", "ld-2.31.so", "ld-2.31.so", "ld-2.31.so"),
+	};
+
+	(void)state;
+	CHECK_ALL(samples);
+}
+
+static void test_multi_call(void **state)
+{
+	static const struct sample samples[] = {
+		UNREAD("busybox", "sleep", "sleep"),
+		UNREAD("busybox", "busybox", "busybox"),
+		S("busybox", "sleep", "sleep\00010", "sleep"),
+		S("busybox", "busybox", "/bin/busybox\0httpd\0-f", "httpd"),
+		S("busybox", "busybox", "busybox", "busybox"),
+		S("busybox", "busybox", "busybox\0--list", "busybox"),
+		S("busybox", "sh", "-sh", "sh"),
+		S("busybox", "sh", "-sh\0", "sh"),
+		S("busybox", "sh", "/bin/sh\0-c\0secret", "sh"),
+		S("busybox", "sh", "/bin/sh\0/etc/init.d/rcS", "rcS"),
+		S("busybox", "entrypoint.sh", "/bin/sh\0/entrypoint.sh\0secret", "entrypoint.sh"),
+		S("busybox", "busybox", "busybox\0sh\0-e\0x.sh", "x.sh"),
+		S("busybox.static", "sleep", "sleep\00010", "sleep"),
+		S("toybox", "tail", "tail\0-f\0secret", "tail"),
+		S("coreutils", "cat", "/usr/bin/coreutils\0--coreutils-prog-shebang=cat\0/bin/cat",
+		  "cat"),
+		S("coreutils", "coreutils", "coreutils\0--coreutils-prog=ls\0-l", "ls"),
+		S("coreutils", "coreutils", "coreutils\0--coreutils-prog=", "coreutils"),
+	};
+
+	(void)state;
+	CHECK_ALL(samples);
+}
+
+static void test_who_is_asked(void **state)
+{
+	(void)state;
+	assert_true(program_needs_cmdline("python3.11", "python3"));
+	assert_true(program_needs_cmdline("bash", "bash"));
+	assert_true(program_needs_cmdline("busybox", "sleep"));
+	assert_true(program_needs_cmdline("ld-linux-x86-64.so.2", "x"));
+	assert_true(program_needs_cmdline("python3 (deleted)", "python3"));
+	assert_true(program_needs_cmdline("mawk", "report.awk"));
+	assert_true(program_needs_cmdline("a-long-name-of-", "a-long-name-of-"));
+	assert_false(program_needs_cmdline("mawk", "mawk"));
+	assert_false(program_needs_cmdline("postgres", "postgres"));
+	assert_false(program_needs_cmdline("firefox", "Web Content"));
+	assert_false(program_needs_cmdline("node_exporter", "node_exporter"));
+	assert_false(program_needs_cmdline("memfd:python3", "python3"));
+	assert_false(program_needs_cmdline("a-long-name-of-mine", "a-long-name-of-"));
+	assert_false(program_needs_cmdline("", ""));
+}
+
+/* What was changed or cut anywhere is still a part of what was given. */
+static void test_cut(void **state)
+{
+	static const char line[] = "/usr/bin/python3\0-W\0ignore\0-um\0http.server\0008000";
+
+	(void)state;
+	for (size_t len = 0; len <= sizeof(line); len++) {
+		char *copy = malloc(len ? len : 1);
+		struct program_name n;
+
+		assert_non_null(copy);
+		memcpy(copy, line, len);
+		n = program_name("python3.11", "python3", copy, len);
+		assert_true(n.len <= PROGRAM_NAME_MAX);
+		if (len > sizeof(line) - 6)
+			assert_true(n.len == 11 && !memcmp(n.s, "http.server", 11));
+		free(copy);
+	}
+}
+
+static void test_too_long(void **state)
+{
+	char line[8 + 400 + 1] = "python3";
+	struct program_name n;
+
+	(void)state;
+	memset(line + 8, 'x', 400);
+	line[9] = '/';
+	n = program_name("python3.11", "python3", line, sizeof(line));
+	assert_true(n.len == strlen("python3.11"));
+	line[8 + 400 - PROGRAM_NAME_MAX - 1] = '/';
+	n = program_name("python3.11", "python3", line, sizeof(line));
+	assert_true(n.len == PROGRAM_NAME_MAX && n.s[0] == 'x');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_executables), cmocka_unit_test(test_python),
+		cmocka_unit_test(test_shells),	    cmocka_unit_test(test_others),
+		cmocka_unit_test(test_multi_call),  cmocka_unit_test(test_who_is_asked),
+		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_too_long),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Groups: each process once, an address space once, nothing that was not measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "rows_machine.h"
+
+static void group(struct machine *m, const char *key, struct sums *ret)
+{
+	assert_int_equal(group_rows(column(key), &m->snapshot, &m->rows, ret), 0);
+	order_rows(&m->order, &m->snapshot, &ret->rows);
+}
+
+/* ---- groups ---- */
+
+static void test_possible(void **state)
+{
+	static const char *const keys[] = {"name", "cmdline",	"user",
+					   "unit", "container", "cgroup"};
+	size_t possible = 0;
+
+	(void)state;
+	for (size_t i = 0; i < column_count; i++)
+		possible += group_possible(column_table[i]);
+	assert_int_equal(possible, ARRAY_SIZE(keys));
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		assert_true(group_possible(column(keys[i])));
+}
+
+static void test_nothing(void **state)
+{
+	struct machine m;
+	struct sums g;
+
+	(void)state;
+	machine_init(&m, 0);
+	group(&m, "name", &g);
+	assert_int_equal(g.rows.count, 0);
+	sums_done(&g);
+	sums_done(&g);
+	machine_done(&m);
+}
+
+/* 200 workers are 200 workers; three threads of one address space are three processes, once. */
+static void test_workers(void **state)
+{
+	struct machine m;
+	struct sums g;
+
+	(void)state;
+	machine_init(&m, 204);
+	at(&m, 201)->name = at(&m, 202)->name = at(&m, 203)->name = "shared";
+	at(&m, 202)->mm_owner = at(&m, 203)->mm_owner = false;
+	at(&m, 202)->mm_id = at(&m, 203)->mm_id = 201;
+	at(&m, 204)->name = "zz";
+	process_set(at(&m, 204), COUNTER_PSS, 50);
+	group(&m, "name", &g);
+	assert_int_equal(g.rows.count, 3);
+	assert_string_equal(g.rows.item[0]->name, "a");
+	assert_int_equal(g.rows.item[0]->procs, 200);
+	assert_int_equal(g.rows.item[0]->threads, 200);
+	assert_int_equal(g.rows.item[0]->value[COUNTER_PSS], 2000);
+	assert_int_equal(g.rows.item[0]->value[COUNTER_RSS], 20000);
+	assert_int_equal(g.rows.item[0]->pss_source, PSS_FROM_KERNEL);
+	assert_string_equal(g.rows.item[1]->name, "zz");
+	assert_string_equal(g.rows.item[2]->name, "shared");
+	assert_int_equal(g.rows.item[2]->procs, 3);
+	assert_int_equal(g.rows.item[2]->value[COUNTER_PSS], 10);
+	sums_done(&g);
+	machine_done(&m);
+}
+
+static void test_totals(void **state)
+{
+	struct machine m;
+	struct sums g;
+	struct totals of_rows, of_groups;
+
+	(void)state;
+	machine_init(&m, 9);
+	for (pid_t pid = 1; pid <= 9; pid++) {
+		at(&m, pid)->name = pid % 2 ? "odd" : "even";
+		process_set(at(&m, pid), COUNTER_RSS, (uint64_t)pid);
+	}
+	at(&m, 4)->mm_owner = false;
+	at(&m, 5)->have &= ~COUNTER_BIT(COUNTER_PSS);
+	totals_sum(m.rows.item, m.rows.count, false, &of_rows);
+	group(&m, "name", &g);
+	totals_sum(g.rows.item, g.rows.count, false, &of_groups);
+	assert_int_equal(of_groups.processes, 9);
+	assert_int_equal(of_groups.pss_missing, 1);
+	assert_int_equal(of_groups.have, of_rows.have);
+	assert_memory_equal(of_groups.value, of_rows.value, sizeof(of_rows.value));
+	sums_done(&g);
+	machine_done(&m);
+}
+
+/* What only some have is told, with how many lack it and why; what nobody has is not. */
+static void test_missing(void **state)
+{
+	struct machine m;
+	struct sums g;
+
+	(void)state;
+	machine_init(&m, 4);
+	for (pid_t pid = 2; pid <= 4; pid++) {
+		at(&m, pid)->have &= ~COUNTER_BIT(COUNTER_PSS);
+		at(&m, pid)->pss_source = PSS_FROM_NOTHING;
+	}
+	at(&m, 2)->pss_status = PSS_DENIED;
+	at(&m, 3)->pss_status = at(&m, 4)->pss_status = PSS_GONE;
+	at(&m, 3)->name = at(&m, 4)->name = "gone";
+	group(&m, "name", &g);
+	assert_int_equal(g.rows.count, 2);
+	assert_string_equal(g.rows.item[0]->name, "gone"); /* by what it can be at most */
+	assert_false(process_has(g.rows.item[0], COUNTER_PSS));
+	assert_int_equal(g.rows.item[0]->pss_missing, 2);
+	assert_int_equal(g.rows.item[0]->pss_status, PSS_GONE);
+	assert_int_equal(g.rows.item[0]->pss_source, PSS_FROM_NOTHING);
+	assert_int_equal(g.rows.item[1]->value[COUNTER_PSS], 10);
+	assert_int_equal(g.rows.item[1]->pss_missing, 1);
+	assert_int_equal(g.rows.item[1]->pss_status, PSS_DENIED);
+	sums_done(&g);
+	machine_done(&m);
+}
+
+static void test_mixed(void **state)
+{
+	struct machine m;
+	struct sums g;
+
+	(void)state;
+	machine_init(&m, 2);
+	at(&m, 2)->pss_source = PSS_FROM_ROLLUP;
+	at(&m, 2)->counters_source = FROM_PROC;
+	group(&m, "name", &g);
+	assert_int_equal(g.rows.item[0]->pss_source, PSS_FROM_BOTH);
+	assert_int_equal(g.rows.item[0]->counters_source, FROM_NOWHERE);
+	sums_done(&g);
+	machine_done(&m);
+}
+
+/* A user is a number: two without a name are two. */
+static void test_users(void **state)
+{
+	struct machine m;
+	struct sums g;
+
+	(void)state;
+	machine_init(&m, 4);
+	at(&m, 1)->uid = at(&m, 2)->uid = 1000;
+	at(&m, 1)->user = at(&m, 2)->user = "alice";
+	at(&m, 3)->uid = 4000;
+	at(&m, 4)->uid = 5000;
+	at(&m, 4)->name = "b";
+	group(&m, "user", &g);
+	assert_int_equal(g.rows.count, 3);
+	assert_string_equal(g.rows.item[0]->user, "alice");
+	assert_string_equal(g.rows.item[0]->name, "a");
+	assert_string_equal(g.rows.item[1]->user, "4000");
+	assert_string_equal(g.rows.item[2]->user, "5000");
+	sums_done(&g);
+	group(&m, "name", &g);
+	assert_null(g.rows.item[0]->user);
+	assert_int_equal(g.rows.item[0]->uid, UID_NONE);
+	assert_string_equal(g.rows.item[1]->name, "b");
+	assert_int_equal(g.rows.item[1]->uid, 5000);
+	sums_done(&g);
+	machine_done(&m);
+}
+
+static void set_cgroup(struct process *p, const char *path, const char *unit, const char *container)
+{
+	p->cgroup = path;
+	p->controlled = true;
+	p->unit = unit;
+	p->container = container;
+	p->unit_path = unit ? (uint16_t)(strstr(path, unit) + strlen(unit) - path) : 0;
+	p->container_path =
+		container ? (uint16_t)(strstr(path, container) + strlen(container) - path) : 0;
+}
+
+/* The cgroup that can be asked what a group is charged, or none. */
+static void test_paths(void **state)
+{
+	struct machine m;
+	struct sums g;
+
+	(void)state;
+	machine_init(&m, 6);
+	set_cgroup(at(&m, 1), "/s/u.service/x", "u.service", NULL);
+	set_cgroup(at(&m, 2), "/s/u.service/y", "u.service", NULL);
+	set_cgroup(at(&m, 3), "/1/v.service", "v.service", NULL);
+	set_cgroup(at(&m, 4), "/2/v.service", "v.service", NULL);
+	set_cgroup(at(&m, 5), "/k/c0ffee/in", NULL, "c0ffee");
+	at(&m, 6)->cgroup = "/none";
+	m.order.keys = (struct column_list){{column("unit")}, 1};
+	group(&m, "unit", &g);
+	assert_int_equal(g.rows.count, 3);
+	assert_string_equal(g.rows.item[0]->cgroup, "/s/u.service");
+	assert_true(g.rows.item[0]->controlled);
+	assert_false(g.rows.item[1]->controlled);
+	assert_null(g.rows.item[1]->cgroup);
+	assert_null(g.rows.item[2]->unit);
+	assert_false(g.rows.item[2]->controlled);
+	sums_done(&g);
+	m.order.keys = (struct column_list){{column("container")}, 1};
+	group(&m, "container", &g);
+	assert_int_equal(g.rows.count, 2);
+	assert_string_equal(g.rows.item[0]->cgroup, "/k/c0ffee");
+	sums_done(&g);
+	m.order.keys = (struct column_list){{column("cgroup")}, 1};
+	group(&m, "cgroup", &g);
+	assert_int_equal(g.rows.count, 6);
+	assert_string_equal(g.rows.item[0]->cgroup, "/1/v.service");
+	assert_true(g.rows.item[0]->controlled);
+	assert_string_equal(g.rows.item[3]->cgroup, "/none");
+	assert_false(g.rows.item[3]->controlled);
+	sums_done(&g);
+	machine_done(&m);
+}
+
+static void test_at_least(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 4);
+	process_set(at(&m, 2), COUNTER_PSS, 20);
+	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS); /* RSS 100: it may be */
+	at(&m, 4)->have &= ~COUNTER_BIT(COUNTER_PSS);
+	process_set(at(&m, 4), COUNTER_RSS, 19);
+	order_at_least(&m.order, 20, &m.rows);
+	assert_int_equal(m.rows.count, 2);
+	assert_ptr_equal(m.rows.item[0], at(&m, 2));
+	assert_ptr_equal(m.rows.item[1], at(&m, 3));
+	machine_done(&m);
+	/* By the first key if that is a size, else by PSS. */
+	machine_init(&m, 2);
+	process_set(at(&m, 1), COUNTER_RSS, 7);
+	m.order.keys = (struct column_list){{column("rss")}, 1};
+	order_at_least(&m.order, 50, &m.rows);
+	assert_int_equal(m.rows.count, 1);
+	m.order.keys = (struct column_list){{column("pid")}, 1};
+	order_at_least(&m.order, 50, &m.rows);
+	assert_int_equal(m.rows.count, 0);
+	machine_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_possible), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_workers),	 cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_missing),	 cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_users),	 cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_at_least),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
