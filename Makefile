@@ -56,7 +56,7 @@ help:
 	@echo 'make              the program: $(O)/zmem-bpf'
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
-	@echo 'make test-all     also other kernels in qemu, fuzzing and soak (short), sanitizers, valgrind'
+	@echo 'make test-all     also Prometheus, other kernels in qemu, fuzzing and soak (short), sanitizers, valgrind'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
@@ -64,7 +64,7 @@ help:
 	@echo 'make check        layer rules, format, file and function lengths'
 	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
-	@echo 'make install      program, schemas; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install      program, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
 	@echo 'SAN=address,undefined builds with sanitizers; CC=clang'
@@ -73,7 +73,8 @@ help:
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev bpftool libcmocka-dev python3-jsonschema jq \
             procps smem smemstat
-DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git
+DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
+            python3-prometheus-client
 
 define install_missing
 @missing=; for p in $(1); do \
@@ -274,7 +275,7 @@ test-all: deps-all
 	@$(MAKE) --no-print-directory soak-build
 	@$(MAKE) --no-print-directory fuzz-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
-		tests/run vm fuzz soak san valgrind
+		tests/run metrics vm fuzz soak san valgrind
 
 # SECONDS is bash's own word: it goes by another name.
 fuzz: deps deps-fuzz
@@ -340,6 +341,8 @@ bench-build: $(O)/bench $(O)/workload $(O)/victim
 install: all
 	install -D -m 0755 $(PROGRAM) $(DESTDIR)$(PREFIX)/sbin/zmem-bpf
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf $(wildcard src/dist/*.schema.json)
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/grafana $(wildcard src/dist/grafana/*.json)
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/examples $(wildcard src/dist/examples/*.jq)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/zmem-bpf

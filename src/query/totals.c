@@ -56,13 +56,13 @@ void sum_merge(struct sum *sum, const struct sum *more)
 void sum_end(const struct sum *sum, bool pruned, struct totals *ret_totals)
 {
 	struct totals t = sum->totals;
+	bool any_pss = sum->some & COUNTER_BIT(COUNTER_PSS);
+	counter_mask whole = pruned || !any_pss ? sum->all : sum->with_pss;
 
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		bool read = counter_table[c].origin != ORIGIN_KERNEL;
-		/* What pruning skipped may be known all the same: no swap, no share of it. */
-		counter_mask known = !read    ? sum->some
-				     : pruned ? sum->some & sum->all
-					      : sum->some & sum->with_pss;
+		/* What was skipped may be known all the same: no swap, no share of it. */
+		counter_mask known = read ? sum->some & whole : sum->some;
 
 		if (known & ~sum->beyond & COUNTER_BIT(c))
 			t.have |= COUNTER_BIT(c);

@@ -159,7 +159,8 @@ static void add_others(const struct result *r, size_t taken, struct metric_group
 	a = row_of(&tail);
 	b = row_of(&r->others);
 	g->item[g->count].label = OTHER;
-	totals_sum(both, ARRAY_SIZE(both), false, &g->item[g->count++].sum);
+	totals_sum(both + (taken == r->row_count), (taken < r->row_count) + (r->others_count > 0),
+		   false, &g->item[g->count++].sum);
 }
 
 void metric_groups_done(struct metric_groups *g)

@@ -90,6 +90,26 @@ static void test_sums(void **state)
 	assert_int_equal(t.value[COUNTER_HUGETLB], 0);
 }
 
+/* Where nobody has PSS, who has no swap still has no share of it; that is no sum for the others. */
+static void test_no_pss(void **state)
+{
+	struct process a = process(100, 0), b = process(50, 8);
+	struct process *rows[] = {&a, &b};
+	struct totals t;
+
+	(void)state;
+	process_set(&a, COUNTER_SWAP_PSS, 0);
+	totals_sum(rows, 2, false, &t);
+	assert_total(&t, COUNTER_SWAP, 8);
+	assert_false(has(&t, COUNTER_SWAP_PSS));
+	totals_sum(rows, 1, false, &t);
+	assert_total(&t, COUNTER_SWAP_PSS, 0);
+	read_pss(&a, 60, 0);
+	totals_sum(rows, 2, false, &t);
+	assert_total(&t, COUNTER_SWAP_PSS, 0);
+	assert_int_equal(t.pss_missing, 1);
+}
+
 static void test_address_space_once(void **state)
 {
 	struct process a = process(100, 0), b = process(100, 0), c = process(7, 0), d = c;
@@ -190,10 +210,15 @@ static void test_too_much(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_beyond),	       cmocka_unit_test(test_address_space_once),
-		cmocka_unit_test(test_without_memory), cmocka_unit_test(test_known_of_some),
-		cmocka_unit_test(test_pruned),	       cmocka_unit_test(test_too_much),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_beyond),
+		cmocka_unit_test(test_no_pss),
+		cmocka_unit_test(test_address_space_once),
+		cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_known_of_some),
+		cmocka_unit_test(test_pruned),
+		cmocka_unit_test(test_too_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,10 @@ static void test_unmeasured(void **state)
 	check_groups("unmeasured", &s, "name", SIZE_MAX);
 }
 
-/* Units have a memory controller; what is no unit has none, and one has no limit. */
+/*
+ * Units have a memory controller; what is no unit has none, and one has no limit. All else that can
+ * be measured is: tests/metrics/test_dashboard.py shows it.
+ */
 static void test_controller(void **state)
 {
 	cleanup(sums_done) struct sums groups = {};
@@ -121,6 +124,9 @@ static void test_controller(void **state)
 
 	(void)state;
 	sample_ordinary(&s);
+	s.result.residual_known = true;
+	s.result.anon_residual = 3 * MIB;
+	s.result.mapped_residual = -4096;
 	group(&s, "unit", SIZE_MAX, &groups);
 	for (size_t i = 0; i < groups.rows.count; i++) {
 		struct process *p = groups.rows.item[i];

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A Prometheus for tests. Debian's package starts a service when it is installed, which is not for
+a test to do: where there is none, the package is unpacked in the build directory and stays uninstalled."""
+
+import glob
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../support")
+from outcome import O  # noqa: E402
+
+UNPACKED = O + "/prometheus"
+# Nothing here leaves the machine, whatever proxy the environment names.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def unpack():
+    tmp = tempfile.mkdtemp(prefix="prometheus.", dir=O)
+    try:
+        for update in (False, True):
+            if update:
+                subprocess.run(["apt-get", "update", "-qq"], capture_output=True)
+            got = subprocess.run(["apt-get", "download", "-qq", "prometheus"], cwd=tmp, capture_output=True)
+            if got.returncode == 0:
+                break
+        for package in glob.glob(tmp + "/*.deb"):
+            subprocess.run(["dpkg-deb", "-x", package, tmp], check=True)
+            os.unlink(package)
+        os.rename(tmp, UNPACKED)
+    except (OSError, subprocess.SubprocessError):
+        pass
+    finally:
+        shutil.rmtree(tmp, ignore_errors=True)
+
+
+def find(program):
+    """Where it is, None if it is not to be had."""
+    unpacked = UNPACKED + "/usr/bin/" + program
+    if not shutil.which(program) and not os.path.exists(unpacked):
+        unpack()
+    return shutil.which(program) or (unpacked if os.path.exists(unpacked) else None)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Exporter:
+    """Serves what `pages` has, by name: a function that returns a content type and a text."""
+
+    def __init__(self, pages):
+        self.pages = pages
+        exporter = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                kind, text = exporter.pages[self.path.lstrip("/")]()
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *args):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Prometheus:
+    """One that scrapes an exporter's pages every second, each as an instance of that name."""
+
+    def __init__(self, program, exporter):
+        self.directory = tempfile.mkdtemp(prefix="zmem-prometheus.")
+        self.port = free_port()
+        config = {"global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+                  "scrape_configs": [{"job_name": "zmem", "static_configs": [
+                      {"targets": ["127.0.0.1:%d" % exporter.port],
+                       "labels": {"instance": name, "__metrics_path__": "/" + name}}
+                      for name in exporter.pages]}]}
+        with open(self.directory + "/config.yml", "w") as file:
+            json.dump(config, file)  # JSON is YAML
+        self.log = open(self.directory + "/log", "w+")
+        self.process = subprocess.Popen(
+            [program, "--config.file=" + self.directory + "/config.yml",
+             "--storage.tsdb.path=" + self.directory + "/data", "--web.listen-address=127.0.0.1:%d" % self.port],
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, cwd=self.directory)
+
+    def get(self, path, **values):
+        url = "http://127.0.0.1:%d/api/v1/%s?%s" % (self.port, path, urllib.parse.urlencode(values))
+        try:
+            with DIRECT.open(url, timeout=10) as answer:
+                document = json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise ValueError("%s: %s" % (values, error.read().decode()[:300])) from error
+        return document["data"]
+
+    def now(self, expression):
+        """A list of (labels, value)."""
+        return [(r["metric"], float(r["value"][1])) for r in self.get("query", query=expression)["result"]]
+
+    def series(self, expression, seconds):
+        """A list of (labels, [(time, value)]), a point a second."""
+        end = time.time()
+        data = self.get("query_range", query=expression, start=end - seconds, end=end, step=1)
+        return [(r["metric"], [(float(t), float(v)) for t, v in r["values"]]) for r in data["result"]]
+
+    def wait_for(self, expression, holds, seconds=30):
+        """Until the answer is as it should be. Returns the last one."""
+        end, answer = time.monotonic() + seconds, None
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                answer = self.now(expression)
+                if holds(answer):
+                    break
+            except (OSError, ValueError):
+                pass
+            time.sleep(0.2)
+        return answer
+
+    def stop(self):
+        """Ends it; its log."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.seek(0)
+        log = self.log.read()
+        self.log.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        return log

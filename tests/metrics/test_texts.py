@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""-F openmetrics and prometheus, read by those who know them: promtool (which also has an opinion on
+names), and the Prometheus client's two parsers. What they read is what JSON says."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import prometheus  # noqa: E402
+from outcome import PROGRAM, exit_code, result  # noqa: E402
+
+try:
+    from prometheus_client import openmetrics, parser as plain_parser
+    from prometheus_client.openmetrics import parser as open_parser
+except ImportError:
+    openmetrics = None
+
+TESTS = HERE + "/.."
+GUEST = TESTS + "/fixtures/recordings/guest-6.12.zmem"
+COUNTERS = {"zmem_group_memory_proportional_bytes": "pss_bytes",
+            "zmem_group_memory_unique_bytes": "uss_bytes",
+            "zmem_group_swap_bytes": "swap_bytes",
+            "zmem_group_swap_proportional_bytes": "swap_pss_bytes",
+            "zmem_group_memory_current_bytes": "mem_current_bytes",
+            "zmem_group_memory_limit_bytes": "mem_limit_bytes",
+            "zmem_group_processes": "procs",
+            "zmem_group_proportional_missing_processes": "pss_missing_processes"}
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+MACHINE = ("memory_total", "memory_available", "swap_total", "swap_free", "swap_unattributed",
+           "zswap_pool", "zswap_stored")
+
+
+def run(*args):
+    return subprocess.run([PROGRAM, "-q", *args], capture_output=True, check=True).stdout.decode()
+
+
+def samples(text, is_open):
+    """{(name, labels): value} as the client reads it."""
+    read = open_parser if is_open else plain_parser
+    series = [line.rsplit(" ", 1)[0] for line in text.split("\n") if line and line[0] != "#"]
+    if len(series) != len(set(series)):
+        raise ValueError("a series twice")
+    found = {}
+    for family in read.text_string_to_metric_families(text):
+        for s in family.samples:
+            found[s.name, tuple(sorted(s.labels.items()))] = s.value
+    return found
+
+
+def units(text):
+    return {f.name: f.unit for f in open_parser.text_string_to_metric_families(text)}
+
+
+def read(name, text, is_open):
+    try:
+        found = samples(text, is_open)
+        result(len(found) > 10, name, "%d samples" % len(found))
+        return found
+    except Exception as error:
+        result(False, name, error)
+        return {}
+
+
+def lint(promtool, name, text):
+    got = subprocess.run([promtool, "check", "metrics"], input=text.encode(), capture_output=True)
+    said = (got.stdout + got.stderr).decode()
+    result(got.returncode == 0 and not said, name, said)
+
+
+def check_texts(promtool, name, plain, open_text):
+    """Both have the same, but for the time it took."""
+    if promtool:
+        lint(promtool, name + ": promtool finds nothing wrong", plain)
+    a = read(name + ": the client reads Prometheus text", plain, False)
+    b = read(name + ": the client reads OpenMetrics", open_text, True)
+    a.pop(("zmem_collect_duration_seconds", ()), None)
+    b.pop(("zmem_collect_duration_seconds", ()), None)
+    result(a == b, name + ": they are the same", sorted(set(a.items()) ^ set(b.items()))[:4])
+    wrong = {f: u for f, u in units(open_text).items()
+             if u != next((w for w in ("bytes", "seconds") if f.endswith("_" + w)), "")}
+    result(not wrong, name + ": units", wrong)
+    return b
+
+
+def label_of(group):
+    """A name of JSON as a label has it."""
+    if not group:
+        return "none"
+    group = "".join("\ufffd" if c != "\n" and (unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in BIDI) else c
+                    for c in group)
+    return group + "_" if re.fullmatch("(other|none)_*", group) else group
+
+
+def want_of(document):
+    """The samples of groups and of the machine that JSON makes one expect."""
+    want = {}
+    for group in document["groups"]:
+        label = ("group", label_of(group["group"]))
+        for metric, key in COUNTERS.items():
+            if group.get(key) is not None:
+                want[metric, (label,)] = group[key]
+        for kind in ("anon", "file", "shmem"):
+            if group["rss_%s_bytes" % kind] is not None:
+                want["zmem_group_memory_resident_bytes", (label, ("memtype", kind))] = group["rss_%s_bytes" % kind]
+    for key in MACHINE:
+        if document["system"][key + "_bytes"] is not None:
+            want["zmem_%s_bytes" % key, ()] = document["system"][key + "_bytes"]
+    for device in document["system"]["zram"]:
+        for key in ("stored", "compressed", "used"):
+            want["zmem_zram_%s_bytes" % key, (("device", device["name"]),)] = device[key + "_bytes"]
+    return want
+
+
+def check_recording(promtool, key, *options):
+    name = " ".join(("a guest by", key) + options)
+    args = ("--replay", GUEST, "-g", key) + options
+    found = check_texts(promtool, name, run("-F", "prometheus", *args), run("-F", "openmetrics", *args))
+    want = want_of(json.loads(run("-F", "json", *args)))
+    names = {metric for metric, _ in want}
+    got = {k: v for k, v in found.items()
+           if k[0].startswith("zmem_group_") or k[0] in names or "zram" in k[0]}
+    result(want and got == want, name + ": as in JSON", sorted(set(got.items()) ^ set(want.items()))[:4])
+
+
+def main():
+    promtool = prometheus.find("promtool")
+    if not openmetrics:
+        print("skip metrics: no python3-prometheus-client (make deps-all)")
+        return 0
+    if not promtool:
+        print("skip promtool: cannot download Debian's package prometheus")
+    for plain in sorted(glob.glob(TESTS + "/golden/prometheus_*.txt")):
+        with open(plain, encoding="utf-8") as a, open(plain.replace("/prometheus_", "/openmetrics_"), encoding="utf-8") as b:
+            check_texts(promtool, "golden " + re.findall("_(.*).txt", plain)[0], a.read(), b.read())
+    for key in ("name", "user", "unit", "container", "cgroup"):
+        check_recording(promtool, key)
+    check_recording(promtool, "name", "--pss", "none")
+    check_recording(promtool, "name", "-f", "mkmem")
+    for key in ("name", "user", "unit", "container", "cgroup"):
+        text = run("-F", "prometheus", "-g", key)
+        if promtool:
+            lint(promtool, "this machine by %s: promtool finds nothing wrong" % key, text)
+        read("this machine by %s: the client reads OpenMetrics" % key, run("-F", "openmetrics", "-g", key), True)
+    # The checks see what is wrong.
+    for name, text in (("twice", "# TYPE a gauge\na 1\na 1\n# EOF\n"), ("no end", "# TYPE a gauge\na 1\n"),
+                       ("unit", "# TYPE a gauge\n# UNIT a bytes\na 1\n# EOF\n")):
+        try:
+            samples(text, True)
+            result(False, "a wrong text is seen: " + name)
+        except ValueError:
+            result(True, "a wrong text is seen: " + name)
+    return exit_code()
+
+
+sys.exit(main())
