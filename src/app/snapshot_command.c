@@ -12,7 +12,7 @@
 /* Lines of a terminal that rows cannot have: header, the others, a note, the total, the next
  * prompt. */
 #define LINES_AROUND   5
-#define TOTAL_COLUMNS  200 /* the total is not cut, so on a narrow terminal it takes some lines */
+#define TOTAL_COLUMNS  280 /* the total is not cut, so on a narrow terminal it takes some lines */
 
 #define METRICS_GROUPS 100 /* of which each is some series, in a database that keeps them all */
 

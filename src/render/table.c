@@ -278,5 +278,6 @@ void render_table(struct strbuf *out, const struct result *r, const struct table
 	line.width = 0;
 	write_sums(&t, &line, &r->totals);
 	summary_write(&line, r);
+	summary_swap(&line, r);
 	line_end(&line);
 }
