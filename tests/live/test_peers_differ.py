@@ -40,12 +40,15 @@ def check_workers():
 
 def check_clone_vm():
     """Two processes, one address space."""
-    with peers.mkmem("clone_vm") as (roles, _):
+    with peers.mkmem("clone_vm", "anon") as (roles, _):
         pair = [roles["clone_vm", "main"], roles["clone_vm", "clone"]]
         document = peers.document("-p", peers.listed(pair))
         rows = ours(pair)
         by_ps = peers.ps(pair)
         ps_mem, = peers.by_program(pair).values()
+        three = pair + [roles["anon", "main"]]
+        more, = peers.by_program(three).values()
+        group, = peers.document("-g", "name", "-p", peers.listed(three))["groups"]
         by_smem = peers.smem("-U", "^%d$" % UID) if installed("smem") else {}
     one = rows[pair[0]]
     total = document["totals"]
@@ -57,6 +60,8 @@ def check_clone_vm():
     result(abs(sum(row["uss"] for row in by_ps.values()) - 2 * one["uss"]) < 2,
            "clone_vm: ps has it twice", by_ps)
     result(abs(ps_mem["private"] - one["uss"]) < 2, "clone_vm: ps_mem's method has it once", ps_mem)
+    result(abs(more["private"] - group["uss_bytes"] / 1024 - one["uss"]) < 3,
+           "clone_vm: but twice where the program has another process", (more["private"], group))
     if by_smem:
         result(sum(by_smem[str(pid)]["uss"] for pid in pair) == 2 * one["uss"],
                "clone_vm: smem has it twice", by_smem)
