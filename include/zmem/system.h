@@ -27,6 +27,19 @@ static inline bool meminfo_has(const struct meminfo *m, enum meminfo_figure f)
 	return m->have >> f & 1;
 }
 
+/* Swap in use. False if the machine does not tell, or what it tells cannot be. */
+static inline bool meminfo_swap_used(const struct meminfo *m, uint64_t *ret)
+{
+	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], free = m->value[MEMINFO_SWAP_FREE];
+
+	/* The two are not read at one moment: swapoff comes in between. */
+	if (!meminfo_has(m, MEMINFO_SWAP_TOTAL) || !meminfo_has(m, MEMINFO_SWAP_FREE) ||
+	    free > total)
+		return false;
+	*ret = total - free;
+	return true;
+}
+
 enum swap_kind {
 	SWAP_OTHER, /* a word that we do not know */
 	SWAP_PARTITION,

@@ -2,29 +2,11 @@
 /* Sums over all processes of a snapshot, whatever is shown of them; each address space once. */
 #include "app/books.h"
 
-static bool known(const struct meminfo *m, enum meminfo_figure f)
-{
-	return m->have >> f & 1;
-}
-
-/* Swap in use. False if the machine does not tell, or what it tells cannot be. */
-static bool swap_used(const struct snapshot *s, uint64_t *ret)
-{
-	const struct meminfo *m = &s->system.meminfo;
-
-	if (!known(m, MEMINFO_SWAP_TOTAL) || !known(m, MEMINFO_SWAP_FREE) ||
-	    m->value[MEMINFO_SWAP_FREE] > m->value[MEMINFO_SWAP_TOTAL])
-		return false;
-	/* The two are not read at one moment: swapoff comes in between. */
-	return !__builtin_sub_overflow(m->value[MEMINFO_SWAP_TOTAL], m->value[MEMINFO_SWAP_FREE],
-				       ret);
-}
-
 void books_no_swap(struct snapshot *s)
 {
 	uint64_t used;
 
-	if (!swap_used(s, &used) || used)
+	if (!meminfo_swap_used(&s->system.meminfo, &used) || used)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = &s->process[i];
@@ -56,11 +38,11 @@ void books_close(const struct snapshot *s, struct result *ret)
 	const struct meminfo *m = &s->system.meminfo;
 	uint64_t used, sum, anon, file, shmem;
 
-	if (swap_used(s, &used) && sum_of(s, COUNTER_SWAP_PSS, &sum)) {
+	if (meminfo_swap_used(m, &used) && sum_of(s, COUNTER_SWAP_PSS, &sum)) {
 		ret->swap_unattributed = used > sum ? used - sum : 0;
 		ret->swap_unattributed_known = true;
 	}
-	if (!known(m, MEMINFO_ANON) || !known(m, MEMINFO_MAPPED) ||
+	if (!meminfo_has(m, MEMINFO_ANON) || !meminfo_has(m, MEMINFO_MAPPED) ||
 	    !sum_of(s, COUNTER_PSS_ANON, &anon) || !sum_of(s, COUNTER_PSS_FILE, &file) ||
 	    !sum_of(s, COUNTER_PSS_SHMEM, &shmem))
 		return;
@@ -90,7 +72,7 @@ void books_report(const struct result *result, struct system_report *ret)
 		r.processes++;
 		r.pss_missing += !process_has(p, COUNTER_PSS);
 	}
-	r.swap_used_known = swap_used(s, &r.swap_used);
+	r.swap_used_known = meminfo_swap_used(&s->system.meminfo, &r.swap_used);
 	r.swap_pss_known = sum_of(s, COUNTER_SWAP_PSS, &r.swap_pss) && sensible(r.swap_pss);
 	r.swap_shmem_known = sum_of(s, COUNTER_SWAP_SHMEM, &r.swap_shmem) && sensible(r.swap_shmem);
 	r.pss_anon_known = sum_of(s, COUNTER_PSS_ANON, &r.pss_anon) && sensible(r.pss_anon);

@@ -65,7 +65,7 @@ size_t rows_certain(const struct session *s)
 {
 	const struct options *o = s->options;
 
-	return s->group || o->tree || o->min ? 0 : (size_t)o->top;
+	return s->group || o->tree || o->min || o->total ? 0 : (size_t)o->top;
 }
 
 static enum pss_engine engine_used(const struct session *s)

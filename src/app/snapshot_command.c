@@ -12,7 +12,7 @@
 /* Lines of a terminal that rows cannot have: header, the others, a note, the total, the next
  * prompt. */
 #define LINES_AROUND   5
-#define TOTAL_COLUMNS  200 /* the total is not cut, so on a narrow terminal it takes some lines */
+#define TOTAL_COLUMNS  280 /* the total is not cut, so on a narrow terminal it takes some lines */
 
 #define METRICS_GROUPS 100 /* of which each is some series, in a database that keeps them all */
 
@@ -98,6 +98,17 @@ static void tell_unfolded(const struct session *s)
 	}
 }
 
+/* What the words beside the total say, where there are none: that it is not all. */
+static void tell_partial(const struct session *s, const struct result *r)
+{
+	const struct options *o = s->options;
+
+	if (o->format == FORMAT_TABLE && o->total && o->no_header && r->totals.pss_missing &&
+	    s->pss != PSS_NONE)
+		message_note(o->quiet, "the total is without PSS of %zu processes",
+			     r->totals.pss_missing);
+}
+
 static void tell_timing(const struct session *s, const struct result *r)
 {
 	static const char *const name[PHASE_COUNT] = {
@@ -136,6 +147,7 @@ static int run(struct session *s, struct output *out)
 	s->phase_us[PHASE_RENDER] = session_now_us() - start;
 	if (s->options->format == FORMAT_FOLDED)
 		tell_unfolded(s);
+	tell_partial(s, &result);
 	if (s->options->timing)
 		tell_timing(s, &result);
 	return r ? r : s->exit_code;

@@ -6,6 +6,7 @@
 #include "render/summary.h"
 
 #include "base/cleanup.h"
+#include "render/format.h"
 
 static void write_engine(struct line *l, enum pss_engine engine)
 {
@@ -72,6 +73,37 @@ static void write_missing(struct line *l, const struct result *r)
 	if (left)
 		line_printf(l, "%s%zu not read", before, left);
 	line_printf(l, ")");
+}
+
+/* A size as figures of the table are. */
+static void write_size(struct line *l, uint64_t bytes)
+{
+	char buf[FORMAT_MAX];
+
+	line_ascii(l, buf, format_size(buf, bytes));
+}
+
+/*
+ * Swap is the machine's, so it is told where the rows are all of it. Who looks why it is full must
+ * see here that shared memory fills it, which no process's SWAP shows.
+ */
+void summary_swap(struct line *l, const struct result *r)
+{
+	uint64_t used, of_none = r->swap_unattributed;
+
+	if (r->snapshot->collection.filtered ||
+	    !meminfo_swap_used(&r->snapshot->system.meminfo, &used) || !used)
+		return;
+	line_printf(l, "; swap in use ");
+	write_size(l, used);
+	if (!r->swap_unattributed_known || of_none > used)
+		return;
+	line_printf(l, ": ");
+	write_size(l, used - of_none);
+	line_printf(l, " of processes, ");
+	write_size(l, of_none);
+	line_printf(l, " of %sshared memory, tmpfs and swap cache",
+		    r->snapshot->collection.hidden ? "hidden processes, " : "");
 }
 
 void summary_write(struct line *l, const struct result *r)

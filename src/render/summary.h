@@ -7,5 +7,7 @@
 #include "zmem/result.h"
 
 void summary_write(struct line *l, const struct result *r);
+/* Of swap in use what processes' SWAP_PSS adds up to, and what it does not; nothing without any. */
+void summary_swap(struct line *l, const struct result *r);
 
 #endif

@@ -128,16 +128,20 @@ static void cell_of_process(const struct table *t, size_t i, const struct proces
 	cell_figure(cell, len);
 }
 
-/* Only what is counted in bytes has a sum; the rest stays empty. */
+/* Only what is counted in bytes has one; and cgroups may lie in one another. */
+static bool has_sum(const struct column *c)
+{
+	return (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT) &&
+	       !(c->needs & NEEDS_CONTROLLER);
+}
+
 static void cell_of_sum(const struct table *t, size_t i, const struct totals *sum,
 			struct cell *cell)
 {
 	const struct column *c = t->column[i];
 
 	cell->missing = false;
-	/* Cgroups may lie in one another. */
-	if ((c->kind != COLUMN_COUNTER && c->kind != COLUMN_PERCENT) ||
-	    c->needs & NEEDS_CONTROLLER) {
+	if (!has_sum(c)) {
 		cell_text(t, i, "", cell);
 		return;
 	}
@@ -254,6 +258,22 @@ static void write_sums(const struct table *t, struct line *l, const struct total
 		line_blanks(l, GAP);
 }
 
+/* The total without a header is for programs: figures and nothing else. */
+static void write_figures(struct table *t, struct line *l)
+{
+	const struct column *summed[COLUMNS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->columns; i++) {
+		if (has_sum(t->column[i]))
+			summed[count++] = t->column[i];
+	}
+	t->column = summed;
+	t->columns = count;
+	write_sums(t, l, &t->r->totals);
+	line_end(l);
+}
+
 void render_table(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
 	struct table t = {.r = r,
@@ -262,6 +282,10 @@ void render_table(struct strbuf *out, const struct result *r, const struct table
 			  .columns = style->columns->count};
 	struct line line = {.out = out, .width = style->width, .color = style->color};
 
+	if (style->only_total && !style->header) {
+		write_figures(&t, &line);
+		return;
+	}
 	t.last_is_text = t.columns && t.column[t.columns - 1]->kind == COLUMN_TEXT;
 	measure(&t);
 	if (style->header)
@@ -278,5 +302,6 @@ void render_table(struct strbuf *out, const struct result *r, const struct table
 	line.width = 0;
 	write_sums(&t, &line, &r->totals);
 	summary_write(&line, r);
+	summary_swap(&line, r);
 	line_end(&line);
 }

@@ -226,14 +226,66 @@ static void run_folded(struct strbuf *out, struct scene *c)
 	render_folded(out, &c->result, &style);
 }
 
+static void run_html(struct strbuf *out, struct scene *c)
+{
+	struct table_style style = {.columns = &c->columns[0]};
+
+	render_html(out, &c->result, &style);
+}
+
+/* Groups of programs, as metrics have them, and the metrics of them. */
+static void with_groups(struct strbuf *out, struct scene *c, bool show)
+{
+	struct rows rows = {c->ordered, PROCESSES};
+	const struct column *name = column_find("name", 4);
+	struct table_style style = {.columns = &c->columns[0]};
+	struct result result = c->result;
+	struct sums groups = {};
+
+	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
+	if (group_rows(name, &c->snapshot, &rows, &groups) == 0) {
+		result.group = name;
+		result.rows = groups.rows.item;
+		result.row_count = groups.rows.count;
+		if (show)
+			render_openmetrics(out, &result, &style);
+	}
+	sums_done(&groups);
+}
+
+static void run_groups(struct strbuf *out, struct scene *c)
+{
+	with_groups(out, c, false);
+}
+
+static void run_metrics(struct strbuf *out, struct scene *c)
+{
+	with_groups(out, c, true);
+}
+
+static void run_tree(struct strbuf *out, struct scene *c)
+{
+	struct order order = {.keys = {.item = {column_find("pss", 3)}, .count = 1}};
+	struct rows rows = {c->ordered, PROCESSES};
+	struct sums tree = {};
+
+	(void)out;
+	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
+	tree_rows(&order, 0, &c->snapshot, &rows, &tree);
+	sums_done(&tree);
+}
+
 static struct subject {
 	const char *name;
 	void (*run)(struct strbuf *out, struct scene *c);
 	size_t bytes;
 	double ms[ROUNDS_MAX];
 } subjects[] = {
+	{"groups by name", run_groups},
+	{"tree", run_tree},
+	{"groups by name, openmetrics", run_metrics},
 	{"order by name", run_order_name},
-	/* Last of the two: in this order they are shown. */
+	/* Last of these: in this order they are shown. */
 	{"order by pss", run_order_pss},
 	{"totals", run_totals},
 	{"table", run_table},
@@ -243,6 +295,7 @@ static struct subject {
 	{"ndjson", run_ndjson},
 	{"csv, 38 columns", run_csv},
 	{"folded", run_folded},
+	{"html", run_html},
 };
 
 static double thread_ms(void)

@@ -61,6 +61,12 @@ equal '--total: header and total' "$(wc -l <"$TMP/out")" 2
 expect_out '--total: the total' 'total of [0-9]+ processes'
 zmem --total -H
 equal '--total -H: the total alone' "$(wc -l <"$TMP/out")" 1
+zmem --total -H -o pss
+expect_out '--total -H -o pss: one figure' '^[0-9.]+ [KMG]iB$'
+zmem --total -H -b -o user,pss,rss,name
+expect_out '--total -H: figures without words' '^[0-9]+ +[0-9]+$'
+zmem --total -H -o pss --pss rollup -n 1
+expect_out '--total: nothing is left out for the sake of -n' '^[0-9.]+ [KMG]iB$'
 zmem --total -p "$one"
 expect_out '--total of one' 'total of 1 process(;|$)'
 
@@ -116,14 +122,13 @@ done
 jq -r ".processes[] | [$keys | . // \"-\" | tostring] | join(\" \")" "$TMP/out" >"$TMP/json"
 check 'table and JSON show the same figures' diff "$TMP/table" "$TMP/json"
 equal 'and they are all there' "$(wc -l <"$TMP/table")" "$(echo "$pids" | tr , '\n' | wc -l)"
-"$STATIC" --pss rollup -H -b -p "$pids" --total -o swap,uss,pss,rss,vsize,name | sed 's/ *total of.*//' |
-	awk '{$1 = $1; print}' >"$TMP/table"
+"$STATIC" --pss rollup -H -b -p "$pids" --total -o swap,uss,name,pss,rss,vsize | tr -s ' ' >"$TMP/table"
 jq -r '.totals | [.swap_bytes, .uss_bytes, .pss_bytes, .rss_bytes, .vsize_bytes | tostring] | join(" ")' \
 	"$TMP/out" >"$TMP/json"
 check 'table and JSON show the same totals' diff "$TMP/table" "$TMP/json"
 zmem -H -o pid,pss,pss_swap,thp,pss_status --pss none -p "$one"
 expect_out 'not measured is a dash' "^ *$one +- +- +- +skipped"
-zmem -H --total -o pss,rss,name --pss none -p "$one"
+zmem --total -o pss,rss,name --pss none -p "$one"
 expect_out 'nor is its sum a number' '^ *- +[0-9.]+ MiB +total of'
 
 # ---- what is said on stderr ----

@@ -198,6 +198,50 @@ static void shape_swap_memfd(void)
 	page_out(private, MIB / 2);
 }
 
+/* ---- 160 MiB in swap: whose are they? ---- */
+
+#define BOOKS_SIZE (40 * MIB)
+
+static void books_private(void *unused)
+{
+	(void)unused;
+	map_swapped(BOOKS_SIZE);
+}
+
+static void books_shmem(void *unused)
+{
+	char *p = map_memory(BOOKS_SIZE, MAP_SHARED);
+
+	(void)unused;
+	fill(p, BOOKS_SIZE);
+	page_out(p, BOOKS_SIZE);
+}
+
+/* A file of a tmpfs that nobody maps. */
+static void books_tmpfs(void *unused)
+{
+	int fd = memfd_create("mkmem", 0);
+	char *p;
+
+	(void)unused;
+	if (fd < 0 || ftruncate(fd, BOOKS_SIZE))
+		shape_fail("memfd");
+	p = map_fd(fd, BOOKS_SIZE, MAP_SHARED);
+	fill(p, BOOKS_SIZE);
+	page_out(p, BOOKS_SIZE);
+	munmap(p, BOOKS_SIZE);
+}
+
+static void shape_swap_books(void)
+{
+	need_swap();
+	role_start("private", books_private, NULL);
+	role_start("shmem", books_shmem, NULL);
+	role_start("tmpfs", books_tmpfs, NULL);
+	map_swapped(BOOKS_SIZE);
+	role_start("child", NULL, NULL);
+}
+
 const struct shape swap_shapes[] = {
 	{"swap", "private memory paged out", shape_swap},
 	{"swap_fork", "memory paged out and shared by fork", shape_swap_fork},
@@ -210,5 +254,7 @@ const struct shape swap_shapes[] = {
 	{"swap_file", "written private pages of a file paged out", shape_swap_file},
 	{"swap_shmem", "shared memory paged out", shape_swap_shmem},
 	{"swap_memfd", "a memfd paged out, mapped whole, in part, private", shape_swap_memfd},
+	{"swap_books", "40 MiB each: private, forked, shared, on a tmpfs alone", shape_swap_books,
+	 .on_request = true},
 	{},
 };

@@ -118,16 +118,17 @@ def rollup(pid):
 
 def by_program(pids):
     """As ps_mem documents its method: by program, private memory and each one's share of what is
-    shared, Pss - Private. Where all processes of a program say the same to the byte they are taken
-    for one address space (CLONE_VM), and count once."""
+    shared, Pss - Private; hugetlb pages, which neither has, on top. Where all processes of a program
+    say the same to the byte they are taken for one address space (CLONE_VM), and count once."""
     groups = {}
     for pid in pids:
         figure, text = rollup(pid)
         name = os.path.basename(os.readlink("/proc/%d/exe" % pid)).removesuffix(" (deleted)")
-        private = sum(kb for key, kb in figure.items() if key.startswith("Private_"))
+        huge = figure.get("Private_Hugetlb", 0)
+        private = sum(kb for key, kb in figure.items() if key.startswith("Private_")) - huge
         group = groups.setdefault(name, {"procs": 0, "private": 0, "shared": 0, "texts": set()})
         group["procs"] += 1
-        group["private"] += private
+        group["private"] += private + huge
         group["shared"] += figure["Pss"] - private
         group["texts"].add(text)
     for group in groups.values():

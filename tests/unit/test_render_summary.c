@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the total line says of swap, and what a total without words is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "render/summary.h"
+#include "sample.h"
+#include "zmem/render.h"
+
+static void check_swap(const struct sample *s, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct line line = {.out = &out};
+
+	summary_swap(&line, &s->result);
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void in_use(struct sample *s, uint64_t bytes, uint64_t unattributed)
+{
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_TOTAL, 2 * GIB);
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_FREE, 2 * GIB - bytes);
+	s->result.swap_unattributed = unattributed;
+}
+
+static void test_whose(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	in_use(&s, 120 * MIB, 40 * MIB);
+	check_swap(&s, "; swap in use 120 MiB: 80.0 MiB of processes, 40.0 MiB of shared memory, "
+		       "tmpfs and swap cache");
+	in_use(&s, 120 * MIB, 120 * MIB);
+	check_swap(&s, "; swap in use 120 MiB: 0 of processes, 120 MiB of shared memory, "
+		       "tmpfs and swap cache");
+	s.snapshot.collection.hidden = true;
+	check_swap(&s, "; swap in use 120 MiB: 0 of processes, 120 MiB of hidden processes, "
+		       "shared memory, tmpfs and swap cache");
+}
+
+static void test_unknown(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	in_use(&s, 120 * MIB, 0);
+	s.result.swap_unattributed_known = false;
+	check_swap(&s, "; swap in use 120 MiB");
+	/* More than there is. */
+	s.result.swap_unattributed_known = true;
+	s.result.swap_unattributed = GIB;
+	check_swap(&s, "; swap in use 120 MiB");
+}
+
+static void test_nothing(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	in_use(&s, 0, 0);
+	check_swap(&s, "");
+	in_use(&s, 120 * MIB, 0);
+	/* The rows are not the machine. */
+	s.snapshot.collection.filtered = 1;
+	check_swap(&s, "");
+	s.snapshot.collection.filtered = 0;
+	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_SWAP_FREE, 3 * GIB);
+	check_swap(&s, "");
+	s.snapshot.system.meminfo.have = 0;
+	check_swap(&s, "");
+}
+
+static void check_figures(const char *columns, bool bytes, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct table_style style = {.only_total = true, .bytes = bytes};
+	struct column_list list = {.count = 0};
+	const char *bad;
+	struct sample s;
+	size_t len;
+
+	sample_ordinary(&s);
+	assert_int_equal(column_list_parse(&list, columns, &bad, &len), 0);
+	style.columns = &list;
+	render_table(&out, &s.result, &style);
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_figures_alone(void **state)
+{
+	(void)state;
+	check_figures("rss", false, "1.38 GiB\n");
+	check_figures("pid,rss,name,swap,user", false, "1.38 GiB  301 MiB\n");
+	check_figures("pid,rss,name,swap,user", true, "1476399104  315836416\n");
+	check_figures("pid,name", false, "\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_figures_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
