@@ -28,7 +28,7 @@ endif
 # bpftool is in sbin, which an ordinary user's PATH may lack.
 BPFTOOL ?= $(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool),bpftool)
 
-CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf $(CPPFLAGS)
+CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf -I$(O)/page $(CPPFLAGS)
 CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
                 -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
@@ -129,6 +129,28 @@ $(B)/source/light_pss.o: $(O)/bpf/task_pss.lskel.h
 $(B)/source/light_counters.o: $(O)/bpf/task_counters.lskel.h
 $(B)/source/light_counters_probe.o: $(O)/bpf/task_counters_probe.lskel.h
 $(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.skel.h)
+
+# ---- the page of -F html: one file, as an array of bytes ----
+
+PAGE     := src/render/page
+PAGE_JS  := $(addprefix $(PAGE)/,format.js data.js machine.js tree.js graph.js rows.js table.js page.js)
+PAGE_OUT := $(O)/page/render
+# What its policy allows to run is this style and this script: the base64 of what stands between the
+# tags, which begins with a newline.
+hash_of   = $$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)
+
+$(PAGE_OUT)/page.html: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_JS) Makefile
+	$(SAY) PAGE $@
+	@mkdir -p $(@D)
+	$(Q)cat $(PAGE_JS) > $(@D)/script.js
+	$(Q)sed -e "s|STYLE_HASH|$(call hash_of,$(PAGE)/page.css)|; s|SCRIPT_HASH|$(call hash_of,$(@D)/script.js)|" \
+		-e '/^<!--style-->$$/ { r $(PAGE)/page.css' -e 'd }' \
+		-e '/^<!--script-->$$/ { r $(@D)/script.js' -e 'd }' $< > $@.tmp && mv $@.tmp $@
+
+$(PAGE_OUT)/page.inc: $(PAGE_OUT)/page.html
+	$(Q)od -An -v -tu1 $< | sed 's/ *\([0-9]\+\)/\1,/g' > $@.tmp && mv $@.tmp $@
+
+$(B)/render/html.o: $(PAGE_OUT)/page.inc
 
 # ---- program ----
 
@@ -278,6 +300,11 @@ check:
 $(B)/readers: tests/live/readers.c $(call LIBOF,source model proc recording base)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
+
+# Pages for the browser.
+$(B)/pages: tests/browser/pages.c tests/support/sample.h $(call LIBOF,$(uses_render)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support $< $(call LIBOF,$(uses_render)) -o $@
 
 # A command that stays, for hours.
 $(B)/soak: tests/soak/soak.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags

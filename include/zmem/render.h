@@ -97,6 +97,11 @@ void render_csv(struct strbuf *out, const struct result *r, const struct table_s
  * one. Of the style only_total and numeric count.
  */
 void render_folded(struct strbuf *out, const struct result *r, const struct table_style *style);
+/*
+ * A page for a browser that needs nothing but itself: bars of the machine, a map of memory, a
+ * table. Of the style columns (those it shows at first), only_total and numeric count.
+ */
+void render_html(struct strbuf *out, const struct result *r, const struct table_style *style);
 
 #define METRICS_GROUPS_MAX 1000 /* more rows than that are one */
 

@@ -36,7 +36,8 @@ static const char *const format_words[] = {
 	[FORMAT_TABLE] = "table",	    [FORMAT_JSON] = "json",
 	[FORMAT_NDJSON] = "ndjson",	    [FORMAT_CSV] = "csv",
 	[FORMAT_FOLDED] = "folded",	    [FORMAT_OPENMETRICS] = "openmetrics",
-	[FORMAT_PROMETHEUS] = "prometheus", NULL};
+	[FORMAT_PROMETHEUS] = "prometheus", [FORMAT_HTML] = "html",
+	NULL};
 static const char *const group_words[] = {"none", "name",      "cmdline", "user",
 					  "unit", "container", "cgroup",  NULL};
 static const char *const color_words[] = {
@@ -83,7 +84,8 @@ static const struct entry table[] = {
 	 SIZE,
 	 AT(min)},
 	{{"format", 'F', "F",
-	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus"},
+	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus, "
+	  "html (a page)"},
 	 CHOICE,
 	 AT(format),
 	 format_words},

@@ -15,6 +15,7 @@ enum format {
 	FORMAT_FOLDED,
 	FORMAT_OPENMETRICS,
 	FORMAT_PROMETHEUS,
+	FORMAT_HTML,
 };
 
 enum color {

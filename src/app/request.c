@@ -119,6 +119,7 @@ unsigned request_needs(const struct session *s)
 		[FORMAT_FOLDED] = NEEDS_USER | NEEDS_CGROUP,
 		[FORMAT_OPENMETRICS] = 0,
 		[FORMAT_PROMETHEUS] = 0,
+		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP,
 	};
 	bool controlled = options_metrics(s->options) && s->group->needs & NEEDS_CGROUP;
 

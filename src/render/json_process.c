@@ -43,9 +43,8 @@ static void put_counters(struct json_writer *w, counter_mask have, const uint64_
 	}
 }
 
-void json_totals(struct json_writer *w, const struct totals *t)
+void json_sums(struct json_writer *w, const struct totals *t)
 {
-	JSON_KEY(w, "totals");
 	json_begin(w, '{');
 	put_counters(w, t->have, t->value, 0, COUNTERS_OF_PROCESS);
 	JSON_KEY(w, "processes");
@@ -53,6 +52,12 @@ void json_totals(struct json_writer *w, const struct totals *t)
 	JSON_KEY(w, "pss_missing_processes");
 	json_u64(w, t->pss_missing);
 	json_end(w, '}');
+}
+
+void json_totals(struct json_writer *w, const struct totals *t)
+{
+	JSON_KEY(w, "totals");
+	json_sums(w, t);
 }
 
 static void put_names(struct json_writer *w, const struct process *p, const struct json_limits *max)

@@ -31,6 +31,8 @@ void json_process_keys(struct json_writer *w, const struct process *p, uint64_t 
 /* The keys of a group of processes that have this column in common. */
 void json_group_keys(struct json_writer *w, const struct column *key, const struct process *p,
 		     const struct json_limits *max);
+/* Sums, an object. */
+void json_sums(struct json_writer *w, const struct totals *t);
 /* "totals":{…} */
 void json_totals(struct json_writer *w, const struct totals *t);
 

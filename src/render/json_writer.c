@@ -106,11 +106,17 @@ static size_t escape_char(char *to, uint32_t c)
 	return 12;
 }
 
+/* What would end a script element, or begin a comment in one. */
+static bool is_markup(uint32_t c)
+{
+	return c == '<' || c == '>' || c == '&';
+}
+
 /*
  * Encodes the character at s. Returns how many bytes it was, 0 if its encoding has more than `room`
  * bytes, and then nothing is written.
  */
-static size_t encode_char(struct strbuf *out, const char *s, size_t len, size_t *room,
+static size_t encode_char(struct json_writer *w, const char *s, size_t len, size_t *room,
 			  unsigned *flags)
 {
 	static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
@@ -122,7 +128,7 @@ static size_t encode_char(struct strbuf *out, const char *s, size_t len, size_t 
 	if (!used) {
 		text = replacement;
 		encoded = 3;
-	} else if (c == '"' || c == '\\' || !text_safe(c)) {
+	} else if (c == '"' || c == '\\' || !text_safe(c) || (w->html && is_markup(c))) {
 		text = escape;
 		encoded = escape_char(escape, c);
 	}
@@ -130,17 +136,18 @@ static size_t encode_char(struct strbuf *out, const char *s, size_t len, size_t 
 		return 0;
 	if (!used)
 		*flags |= JSON_REPAIRED;
-	strbuf_put(out, text, encoded);
+	strbuf_put(w->out, text, encoded);
 	*room -= encoded;
 	return used ? used : 1;
 }
 
 /* Length of the run of bytes that stand for themselves. */
-static size_t plain_run(const char *s, size_t len)
+static size_t plain_run(const char *s, size_t len, bool html)
 {
 	size_t i = 0;
 
-	while (i < len && s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
+	while (i < len && s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' && s[i] != '\\' &&
+	       !(html && is_markup((uint32_t)s[i])))
 		i++;
 	return i;
 }
@@ -158,13 +165,13 @@ unsigned json_string_max(struct json_writer *w, const char *s, size_t max)
 	json_separate(w);
 	strbuf_putc(w->out, '"');
 	while (i < len) {
-		size_t left = len - i, n = plain_run(s + i, left < room ? left : room);
+		size_t left = len - i, n = plain_run(s + i, left < room ? left : room, w->html);
 
 		if (n) {
 			strbuf_put(w->out, s + i, n);
 			room -= n;
 		} else {
-			n = encode_char(w->out, s + i, left, &room, &flags);
+			n = encode_char(w, s + i, left, &room, &flags);
 		}
 		if (!n) {
 			flags |= JSON_CUT;

@@ -18,6 +18,7 @@
 struct json_writer {
 	struct strbuf *out;
 	bool comma; /* what comes next is not the first in its object or array */
+	bool html;  /* inside of HTML: strings have no <, > and & as they are */
 };
 
 /* '{' or '[', '}' or ']'. */

@@ -3,6 +3,7 @@
  * The document zmem.system, version 1.0; src/dist/zmem.system.schema.json says the same for
  * machines. What was not measured is null. One top-level key and one device a line.
  */
+#include "render/json_account.h"
 #include "render/json_head.h"
 #include "zmem/render.h"
 
@@ -35,22 +36,13 @@ static void put_ratio(struct json_writer *w, bool known, uint64_t larger, uint64
 struct entry {
 	const char *text;
 	size_t len;
-	int index; /* enum account_part or enum meminfo_figure */
+	int index; /* enum meminfo_figure */
 };
 
 #define ENTRY(key, index)                                                                          \
 	{                                                                                          \
 		JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1, index                          \
 	}
-
-static void put_parts(struct json_writer *w, const struct account *a, const struct entry *e,
-		      size_t count)
-{
-	for (; count--; e++) {
-		json_key_text(w, e->text, e->len);
-		put_known(w, account_has(a, (enum account_part)e->index), a->value[e->index]);
-	}
-}
 
 static void put_figures(struct json_writer *w, const struct meminfo *m, const struct entry *e,
 			size_t count)
@@ -62,50 +54,6 @@ static void put_figures(struct json_writer *w, const struct meminfo *m, const st
 }
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-static void put_memory(struct json_writer *w, const struct account *a)
-{
-	static const struct entry parts[] = {
-		ENTRY("total_bytes", ACCOUNT_TOTAL),
-		ENTRY("kernel_bytes", ACCOUNT_KERNEL),
-		ENTRY("user_bytes", ACCOUNT_USER),
-		ENTRY("cache_bytes", ACCOUNT_CACHE),
-		ENTRY("hugetlb_bytes", ACCOUNT_HUGETLB),
-		ENTRY("free_bytes", ACCOUNT_FREE),
-		ENTRY("unaccounted_bytes", ACCOUNT_UNACCOUNTED),
-	};
-	static const struct entry kernel[] = {
-		ENTRY("slab_reclaimable_bytes", ACCOUNT_SLAB_RECLAIMABLE),
-		ENTRY("slab_unreclaimable_bytes", ACCOUNT_SLAB_UNRECLAIMABLE),
-		ENTRY("page_tables_bytes", ACCOUNT_PAGE_TABLES),
-		ENTRY("secondary_page_tables_bytes", ACCOUNT_SEC_PAGE_TABLES),
-		ENTRY("stacks_bytes", ACCOUNT_STACKS),
-		ENTRY("vmalloc_bytes", ACCOUNT_VMALLOC),
-		ENTRY("percpu_bytes", ACCOUNT_PERCPU),
-		ENTRY("compressed_swap_bytes", ACCOUNT_COMPRESSED_SWAP),
-		ENTRY("other_bytes", ACCOUNT_OTHER),
-	};
-	static const struct entry user[] = {
-		ENTRY("anon_bytes", ACCOUNT_ANON),
-		ENTRY("mapped_bytes", ACCOUNT_MAPPED),
-	};
-
-	json_newline(w);
-	JSON_KEY(w, "memory");
-	json_begin(w, '{');
-	put_parts(w, a, parts, COUNT(parts));
-	json_end(w, '}');
-	json_newline(w);
-	JSON_KEY(w, "kernel");
-	json_begin(w, '{');
-	put_parts(w, a, kernel, COUNT(kernel));
-	json_end(w, '}');
-	json_newline(w);
-	JSON_KEY(w, "user");
-	json_begin(w, '{');
-	put_parts(w, a, user, COUNT(user));
-	json_end(w, '}');
-}
 
 static void put_across(struct json_writer *w, const struct meminfo *m)
 {
@@ -268,7 +216,7 @@ void render_system_json(struct strbuf *out, const struct system_report *r)
 	json_begin(w, '{');
 	json_head(w, "zmem.system", "1.0", s->time_ms);
 	json_host(w, &s->host);
-	put_memory(w, &r->account);
+	json_account(w, &r->account);
 	put_across(w, &s->system.meminfo);
 	put_swap(w, r);
 	put_compressed(w, &s->system);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The document of src/render/html_data.c, read. Knows what its figures mean and what may be added;
+// what was not measured is null, here as there.
+
+const REASONS = {
+	skipped: 'not read: not asked for, or it cannot reach the first rows',
+	gone: 'the process ended before it could be read',
+	denied: 'the kernel does not show it to whoever collected this',
+	timeout: 'the process is stuck and did not let itself be read in time',
+	raced: 'the process changed each time it was read',
+	kernel_thread: 'a kernel thread has no memory of its own',
+	unsupported: 'this kernel or this /proc cannot tell',
+};
+
+/** A sum: bytes (null: nothing is known of it), and how many of the summed do not have it. */
+class Sum {
+	constructor() {
+		this.bytes = null;
+		this.missing = 0;
+	}
+
+	add(value, missing = 1) {
+		if (value === null)
+			this.missing += missing;
+		else
+			this.bytes += value;
+	}
+}
+
+class Data {
+	constructor(doc) {
+		this.doc = doc;
+		this.rows = doc.rows;
+		this.strings = doc.strings.map(visible);
+		this.columns = new Map(doc.columns.map(c => [c.key, c]));
+		this.wholes = {pss: doc.system.memory_total_bytes, swap: doc.system.swap_total_bytes};
+		this.ranks = null;
+	}
+
+	/** A row's value: bytes, a number, ms, or the number of a text. */
+	value(key, row) {
+		const c = this.columns.get(key);
+
+		if (!c)
+			return null;
+		if (c.kind === 'percent')
+			return this.share(c.of, this.value(c.of, row));
+		return Array.isArray(c.values) ? c.values[row] : c.values;
+	}
+
+	/** The text of a text column, null if there is none. */
+	text(key, row) {
+		const v = this.value(key, row);
+
+		return v === null ? null : this.strings[v];
+	}
+
+	/** The user by name, else by number. */
+	user(row) {
+		return this.text('user', row) ?? String(this.value('uid', row) ?? ABSENT);
+	}
+
+	/** Whether a row is part of sums: a shared address space counts once. */
+	counted(row) {
+		const c = this.doc.counted;
+
+		return Boolean(Array.isArray(c) ? c[row] : c);
+	}
+
+	/** A share of RAM or swap, in percent. */
+	share(of, bytes) {
+		return bytes === null || !this.wholes[of] ? null : 100 * bytes / this.wholes[of];
+	}
+
+	/** Why a row has no value there. */
+	reason(key, row) {
+		const c = this.columns.get(key);
+
+		if (c.kind === 'text')
+			return `no ${c.key}`;
+		if (c.kind === 'percent')
+			return this.reason(c.of, row);
+		const status = this.text(c.key === 'swap_pss' ? 'swap_pss_status' : 'pss_status', row);
+
+		return REASONS[status] ?? 'not measured';
+	}
+
+	/** The bytes of a text that is no UTF-8, for whoever wants to know. */
+	raw(number) {
+		const hex = this.doc.raw[number];
+
+		return hex ? `${this.strings[number]}\nbytes: ${hex}` : this.strings[number];
+	}
+
+	/** The sum of a column of bytes over rows; with the rows that are not in the document, or not. */
+	sum(key, rows, withOthers) {
+		const sum = new Sum();
+		const others = withOthers ? this.doc.others : null;
+
+		for (const row of rows) {
+			if (this.counted(row))
+				sum.add(this.value(key, row));
+		}
+		if (others)
+			sum.add(others[`${key}_bytes`], others.processes);
+		return sum;
+	}
+
+	/** Texts in the order of the alphabet: for each number of a text its place. */
+	rank(number) {
+		if (!this.ranks) {
+			const collator = new Intl.Collator('en', {numeric: true});
+			const order = this.strings.map((_, i) => i);
+
+			order.sort((a, b) => collator.compare(this.strings[a], this.strings[b]) || a - b);
+			this.ranks = new Uint32Array(order.length);
+			order.forEach((number_, place) => {
+				this.ranks[number_] = place;
+			});
+		}
+		return this.ranks[number];
+	}
+
+	/** Whether a row has the words of a search in one of its texts, or as its pid. */
+	matcher(query) {
+		const needle = query.toLowerCase();
+		const keys = ['name', 'comm', 'user', 'unit', 'container', 'cgroup', 'cmdline']
+			.filter(key => this.columns.has(key));
+		const hit = this.strings.map(s => s.toLowerCase().includes(needle));
+
+		return row => String(this.value('pid', row)).startsWith(needle) ||
+			keys.some(key => hit[this.value(key, row)] === true);
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Figures and texts as they are shown, as in the program's tables; and elements, which get text as
+// text and never as markup.
+
+const ABSENT = '–';
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+
+/** Bytes to three digits: "0", "512 B", "4 KiB", "5.50 KiB", "12.3 MiB", "1023 GiB". */
+function sizeText(bytes) {
+	if (bytes === null)
+		return ABSENT;
+	const sign = bytes < 0 ? '−' : '';
+	let v = Math.abs(bytes), unit = -1;
+
+	if (v < 1024)
+		return v ? `${sign}${v} B` : '0';
+	do {
+		v /= 1024;
+		unit++;
+	} while (unit < UNITS.length - 1 && v >= 1023.5);
+	const whole = unit === 0 && Number.isInteger(v);
+	const digits = whole ? 0 : v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
+
+	return `${sign}${v.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+/** "1,234,567 bytes" */
+function exactText(bytes) {
+	return `${bytes.toLocaleString('en-US')} bytes`;
+}
+
+function percentText(part, whole) {
+	return whole > 0 && part !== null ? `${(100 * part / whole).toFixed(1)} %` : ABSENT;
+}
+
+function countText(n, one, many = `${one}s`) {
+	return `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
+}
+
+/** "2026-01-31 23:59:59", of this browser's time zone. */
+function timeText(ms) {
+	const d = new Date(ms), two = n => String(n).padStart(2, '0');
+
+	if (Number.isNaN(d.getTime()))
+		return ABSENT;
+	return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ` +
+		`${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+}
+
+/** What cannot be seen, or would turn the direction of what follows, as a character that can. */
+function visible(text) {
+	return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, c => {
+		const code = c.charCodeAt(0);
+
+		return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd';
+	});
+}
+
+/** An element: its properties, its text or its children. */
+function element(name, properties = {}, ...children) {
+	const e = document.createElement(name);
+
+	for (const [key, value] of Object.entries(properties)) {
+		if (key.startsWith('aria-') || key === 'role' || key === 'scope')
+			e.setAttribute(key, value);
+		else
+			e[key] = value;
+	}
+	e.append(...children);
+	return e;
+}
+
+function byId(id) {
+	return document.getElementById(id);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The head of the page: who was measured, how, whether it is whole; and the machine's bars.
+
+function showHead(doc) {
+	const {host, collection: c} = doc;
+	const missing = [['denied', c.denied], ['timeout', c.timeout], ['raced', c.raced]]
+		.filter(([, n]) => n).map(([word, n]) => `${n} ${word}`);
+	const different = c.cross_check?.different;
+	const badge = byId('badge');
+
+	byId('host').textContent = visible(host.name);
+	byId('about').textContent = [`Linux ${visible(host.kernel_release)}`, visible(host.arch),
+		countText(host.cpus, 'CPU'), timeText(doc.timestamp_ms)].join(' · ');
+	byId('about').title = visible(doc.timestamp);
+	badge.textContent = different ? `✗ ${different} different` : c.complete ? '✓ complete' :
+		`! incomplete${missing.length ? `: ${missing.join(', ')}` : ''}`;
+	badge.className = c.complete && !different ? 'badge' : 'badge bad';
+	byId('summary').textContent = visible(doc.summary);
+	byId('made').textContent = `zmem-bpf ${visible(doc.tool.version)} · collected in ` +
+		`${(c.duration_us / 1000).toFixed(1)} ms · ${countText(c.processes_seen, 'process', 'processes')} ` +
+		`seen, ${c.kernel_threads} of them kernel threads`;
+	document.title = `${visible(host.name)} · zmem-bpf`;
+}
+
+/** A bar of parts [name, class, bytes, help], with a legend in the same order. */
+function gauge(title, note, total, parts) {
+	const known = parts.filter(([, , bytes]) => bytes !== null && bytes !== undefined);
+	const sum = known.reduce((n, [, , bytes]) => n + Math.max(bytes, 0), 0) || 1;
+	const bar = element('div', {className: 'bar', role: 'img', 'aria-label': `${title}: ` + known
+		.map(([name, , bytes]) => `${name} ${sizeText(bytes)}`).join(', ')});
+	const legend = element('ul', {className: 'legend'});
+
+	for (const [name, kind, bytes, help] of known) {
+		const share = percentText(bytes, total);
+		const segment = element('i', {className: kind,
+			title: `${name}: ${sizeText(bytes)}, ${share}\n${help}`}, bytes / sum > 0.09 ? name : '');
+
+		segment.style.flex = `${Math.max(bytes, 0) / sum} 1 0`;
+		if (bytes > 0)
+			bar.append(segment);
+		legend.append(element('li', {title: help}, element('span', {className: `swatch ${kind}`}),
+			element('span', {}, name), element('span', {title: exactText(bytes)}, sizeText(bytes)),
+			element('span', {}, share)));
+	}
+	return element('div', {className: 'gauge'}, element('div', {className: 'gauge-head'},
+		element('span', {}, element('b', {}, title), ` ${sizeText(total)}`),
+		element('span', {className: 'muted'}, note)), bar, legend);
+}
+
+function ramGauge(doc) {
+	const {memory: m, user: u, system: s} = doc;
+	const available = s.memory_available_bytes;
+
+	return gauge('RAM', available === null ? '' : `${sizeText(available)} available without swapping`,
+		m.total_bytes, [
+			['anonymous', 'anon', u.anon_bytes, 'heaps, stacks and other private memory of processes (AnonPages)'],
+			['mapped', 'file', u.mapped_bytes, 'files and shared memory that processes map (Mapped)'],
+			['cache', 'cache', m.cache_bytes, 'page cache and buffers that nobody maps'],
+			['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks, vmalloc, per CPU, compressed swap'],
+			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, in use or reserved'],
+			['not accounted for', 'lost', m.unaccounted_bytes, 'nothing counts it: drivers, network, free lists of CPUs, swap cache'],
+			['free', 'free', m.free_bytes, 'MemFree'],
+		].filter(([name, , bytes]) => bytes || name === 'free'));
+}
+
+function swapGauge(doc) {
+	const s = doc.system, total = s.swap_total_bytes;
+	const used = total === null || s.swap_free_bytes === null ? null : total - s.swap_free_bytes;
+	const loose = s.swap_unattributed_bytes;
+	const parts = loose === null ? [['used', 'swap', used, 'not known whose']] : [
+		['processes', 'swap', Math.max(used - loose, 0), 'private swap entries, each divided by its sharers (SwapPss)'],
+		['unattributed', 'lost', loose, 'swapped shared memory and tmpfs, swap cache'],
+	];
+
+	if (!total)
+		return element('p', {className: 'gauge muted'}, total === 0 ? 'No swap.' : 'Swap: not known.');
+	return gauge('Swap', `${sizeText(used)} used`, total,
+		[...parts, ['free', 'free', s.swap_free_bytes, 'SwapFree']]);
+}
+
+/** What zram and zswap keep compressed. */
+function compressedText(s) {
+	const ratio = (stored, used) => used > 0 ? `, ${(stored / used).toFixed(1)} : 1` : '';
+	const lines = (s.zram ?? []).map(z => `${visible(z.name)}: ${sizeText(z.stored_bytes)} stored in ` +
+		`${sizeText(z.used_bytes)} of RAM${ratio(z.stored_bytes, z.used_bytes)}`);
+
+	if (s.zswap_stored_bytes)
+		lines.push(`zswap: ${sizeText(s.zswap_stored_bytes)} stored in ` +
+			`${sizeText(s.zswap_pool_bytes)} of RAM${ratio(s.zswap_stored_bytes, s.zswap_pool_bytes)}`);
+	return lines.join(' · ');
+}
+
+/** The parts of the kernel's memory, and what the books leave over. */
+function kernelDetails(doc) {
+	const total = doc.memory.total_bytes, list = element('ul', {className: 'legend'});
+	const lines = Object.entries(doc.kernel)
+		.map(([key, bytes]) => [key.replace(/_bytes$/, '').replaceAll('_', ' '), bytes]);
+
+	lines.push(['AnonPages less all PSS_ANON', doc.system.anon_residual_bytes]);
+	lines.push(['Mapped less all PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
+	for (const [name, bytes] of lines)
+		list.append(element('li', {}, element('span', {}, name), element('span', {}, sizeText(bytes)),
+			element('span', {}, percentText(bytes, total))));
+	return element('details', {className: 'more'},
+		element('summary', {}, 'The kernel’s part, and what the books leave over'), list);
+}
+
+function showMachine(doc) {
+	const place = byId('machine'), compressed = compressedText(doc.system);
+	const open = place.querySelector('details')?.open;
+
+	if (doc.memory.total_bytes === null) {
+		place.replaceChildren(element('p', {className: 'muted'}, 'Not measured.'));
+		return;
+	}
+	place.replaceChildren(ramGauge(doc), swapGauge(doc));
+	if (compressed)
+		place.append(element('p', {className: 'more'}, compressed));
+	place.append(kernelDetails(doc));
+	place.querySelector('details').open = Boolean(open);
+}

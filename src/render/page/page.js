@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What the reader chose, and the one function that makes a page of a document: show(). It may be
+// called again with a newer document; what was chosen stays.
+
+const chosen = {
+	levels: ['user', 'unit', 'program', 'process', 'kind'],
+	kinds: new Set(KINDS.map(k => k.key)),
+	view: 'icicle',
+	query: '',
+	group: null, // a key of GROUPS, '' for none, null: as the document says
+	sort: null, // {key, down}, null: as the document is sorted
+	columns: null, // keys, null: as the document says
+	path: [], // of the frame that the map is zoomed into
+};
+
+let data = null, root = null, top_ = null;
+const graph = new Graph(byId('map'), {zoom: zoomTo, point: pointAt});
+const table = new Table(sortBy);
+
+function show(doc) {
+	data = new Data(doc);
+	chosen.group ??= doc.group in GROUPS ? doc.group : '';
+	chosen.columns ??= firstColumns(doc);
+	showHead(doc);
+	showMachine(doc);
+	showChoices();
+	showMap();
+	showTable();
+	byId('page').hidden = false;
+}
+
+/** The name stands first and stays in sight; on a narrow screen figures follow it. */
+function firstColumns(doc) {
+	const keys = doc.shown.filter(key => data.columns.has(key));
+	const text = key => data.columns.get(key).kind !== 'bytes';
+	const rest = keys.filter(key => key !== 'name');
+
+	if (innerWidth < 640)
+		rest.sort((a, b) => text(a) - text(b) || (b === 'pss') - (a === 'pss'));
+	return ['name', ...rest];
+}
+
+// ---- choices ----
+
+/** A row of buttons that are in or out. */
+function putButtons(id, items, isOn, flip) {
+	const place = byId(id), focused = document.activeElement?.dataset?.key;
+
+	place.replaceChildren(...items.map(({key, label, help, swatch}) => {
+		const button = element('button', {type: 'button', title: help ?? '', 'aria-pressed': isOn(key)});
+
+		if (swatch)
+			button.append(element('span', {className: `swatch ${swatch}`}));
+		button.append(label);
+		button.dataset.key = key;
+		button.addEventListener('click', () => {
+			flip(key);
+			putButtons(id, items, isOn, flip);
+			showMap();
+			showTable();
+		});
+		return button;
+	}));
+	place.querySelector(`[data-key="${CSS.escape(focused ?? '')}"]`)?.focus();
+}
+
+function showChoices() {
+	const order = ['user', 'container', 'unit', 'program', 'process', 'kind'];
+	const group = byId('group');
+
+	putButtons('views', [{key: 'icicle', label: 'Icicle'}, {key: 'treemap', label: 'Treemap'}],
+		key => chosen.view === key, key => {
+			chosen.view = key;
+		});
+	putButtons('levels', order.map(key => ({key, label: key, help: `a level of ${key}s`})),
+		key => chosen.levels.includes(key), key => {
+			chosen.levels = order.filter(k => (k === key) !== chosen.levels.includes(k));
+		});
+	putButtons('kinds', KINDS.map(k => ({...k, swatch: k.key})), key => chosen.kinds.has(key), key => {
+		if (!chosen.kinds.delete(key))
+			chosen.kinds.add(key);
+	});
+	group.replaceChildren(element('option', {value: ''}, 'nothing'),
+		...Object.entries(GROUPS).map(([value, label]) => element('option', {value}, label)));
+	group.value = chosen.group;
+	showPicker();
+}
+
+function showPicker() {
+	byId('columns').replaceChildren(...[...data.columns.values()].filter(c => c.key !== 'name').map(c => {
+		const box = element('input', {type: 'checkbox', checked: chosen.columns.includes(c.key)});
+
+		box.addEventListener('change', () => {
+			const order = [...data.columns.keys()];
+
+			if (box.checked)
+				chosen.columns.push(c.key);
+			else
+				chosen.columns = chosen.columns.filter(key => key !== c.key);
+			if (!box.checked && chosen.sort?.key === c.key)
+				chosen.sort = null;
+			chosen.columns = [...new Set(chosen.columns)].filter(key => order.includes(key));
+			showTable();
+		});
+		return element('label', {title: c.help}, box, c.header);
+	}));
+}
+
+// ---- the map ----
+
+function showMap() {
+	const levels = chosen.levels.filter(key => key !== 'kind');
+
+	root = buildTree(data, levels, chosen.kinds, chosen.levels.includes('kind'));
+	top_ = followPath(root, chosen.path);
+	showZoom();
+}
+
+function zoomTo(frame) {
+	top_ = frame;
+	chosen.path = pathOf(frame);
+	showZoom();
+	showTable();
+	byId('scroller').scrollTop = 0;
+}
+
+function showZoom() {
+	const path = pathOf(top_), lacking = root.missing;
+	const found = markMatches(top_, chosen.query);
+
+	byId('found').textContent = chosen.query === '' ? '' : found.frames === 0 ? 'no frame of that name' :
+		`${countText(found.frames, 'frame')}: ${sizeText(found.bytes)}, ${percentText(found.bytes, top_.value)}`;
+	byId('crumbs').replaceChildren(...path.map(frame => {
+		const button = element('button', {type: 'button'}, frame.label);
+
+		if (frame === top_)
+			button.setAttribute('aria-current', 'true');
+		button.addEventListener('click', () => zoomTo(frame));
+		return element('li', {}, button);
+	}));
+	graph.show(root, top_, chosen.view, chosen.query !== '');
+	byId('detail').textContent = root.value ? detailOf(top_) : 'Nothing to draw: neither PSS nor swap of anybody was measured.';
+	byId('map-note').textContent = lacking ?
+		`${countText(lacking, 'process', 'processes')} without PSS ${lacking === 1 ? 'is' : 'are'} not in it: ${whyLacking()}.` : '';
+}
+
+/** The reasons, with how many have each. */
+function whyLacking() {
+	const counts = new Map();
+
+	for (let i = 0; i < data.rows; i++) {
+		if (!data.counted(i) || data.value('pss_anon', i) !== null)
+			continue;
+		const status = data.text('pss_status', i);
+
+		counts.set(status, (counts.get(status) ?? 0) + 1);
+	}
+	return [...counts].map(([status, n]) => `${n} ${status}`).join(', ');
+}
+
+/** What a frame is: where, how much, of what, of how many. */
+function detailOf(frame) {
+	const parts = KINDS.map((k, i) => [k.label, frame.kinds[i]]).filter(([, bytes]) => bytes)
+		.map(([label, bytes]) => `${label} ${sizeText(bytes)}`);
+	const where = pathOf(frame).slice(1).map(f => f.label).join(' › ') || 'all';
+	const share = frame.parent ? `, ${percentText(frame.value, frame.parent.value)} of ${frame.parent.label}` +
+		(frame.parent.parent ? `, ${percentText(frame.value, root.value)} of all` : '') : '';
+	const what = frame.kind ? '' : ` (${parts.join(', ')})`;
+	const many = frame.rows > 1 ? `, ${countText(frame.rows, 'process', 'processes')}` : '';
+
+	return `${where}: ${sizeText(frame.value)}${share}${many}${what}`;
+}
+
+function pointAt(frame, event) {
+	const tip = byId('tip');
+
+	if (root?.value)
+		byId('detail').textContent = detailOf(frame ?? top_);
+	tip.hidden = !frame || !event || event.pointerType === 'touch';
+	if (tip.hidden)
+		return;
+	tip.textContent = detailOf(frame);
+	const {width, height} = tip.getBoundingClientRect();
+	const x = Math.min(event.clientX + 14, innerWidth - width - 8);
+	const y = event.clientY + 18 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 18;
+
+	tip.style.transform = `translate(${Math.max(x, 4)}px, ${Math.max(y, 4)}px)`;
+}
+
+// ---- the table ----
+
+/** The rows of the frame that the map is zoomed into, that the search finds. */
+function chosenRows() {
+	const path = pathOf(top_).slice(1).filter(f => f.level in LEVELS);
+	const matches = chosen.query === '' ? () => true : data.matcher(chosen.query);
+	const rows = [];
+
+	if (top_.level === 'others')
+		return rows;
+	for (let i = 0; i < data.rows; i++) {
+		if (path.every(f => LEVELS[f.level].id(data, i) === f.id) && matches(i))
+			rows.push(i);
+	}
+	return rows;
+}
+
+/** What the table shows of a column: name, kind, width. */
+function columnOf(key) {
+	if (key === 'procs')
+		return {key, header: 'PROCS', kind: 'number', help: 'processes'};
+	const c = data.columns.get(key);
+
+	if (c.kind !== 'text')
+		return c;
+	const values = Array.isArray(c.values) ? c.values : [c.values];
+	const longest = values.reduce((n, v) => v === null ? n : Math.max(n, data.strings[v].length), 0);
+
+	return {...c, chars: Math.max(longest, key === 'name' ? 16 : 4)};
+}
+
+function tableColumns() {
+	if (!chosen.group)
+		return chosen.columns;
+	return [...new Set([chosen.group, 'procs', ...chosen.columns])]
+		.filter(key => key === chosen.group || !['pid', 'ppid', 'name'].includes(key));
+}
+
+function showTable() {
+	const rows = chosenRows(), all = rows.length === data.rows, keys = tableColumns();
+	const shown = chosen.group ? new GroupRows(data, rows, chosen.group) : new ProcessRows(data, rows);
+	const others = all && top_ === root ? data.doc.others : null, foot = [];
+	const cellOf = sumOf => key => {
+		const c = data.columns.get(key), bytes = c?.kind === 'bytes';
+
+		if (key === 'procs')
+			return {text: rows.length.toLocaleString('en-US')};
+		if (!bytes && c.kind !== 'percent')
+			return {text: ''};
+		const sum = sumOf(bytes ? key : c.of), share = data.share(c.of, sum.bytes);
+
+		return bytes ? sumCell(sum) : {text: share === null ? ABSENT : share.toFixed(1)};
+	};
+
+	if (chosen.sort && !keys.includes(chosen.sort.key))
+		chosen.sort = null;
+	if (others) {
+		foot.push({label: `${others.processes} more`, className: 'others',
+			cell: cellOf(key => Object.assign(new Sum(), {bytes: others[`${key}_bytes`]}))});
+	}
+	foot.push({label: `sum of ${(rows.length + (others?.processes ?? 0)).toLocaleString('en-US')}`,
+		cell: cellOf(key => data.sum(key, rows, others !== null))});
+	byId('table-count').textContent = (all ? countText(rows.length, 'process', 'processes') :
+		`${rows.length.toLocaleString('en-US')} of ${countText(data.rows, 'process', 'processes')}`) +
+		(chosen.group ? ` in ${countText(shown.length, 'group')}` : '') +
+		(top_ === root ? '' : `, of ${top_.label}`);
+	table.show(shown, keys.map(columnOf), chosen.sort ?? usualSort(shown, keys), foot);
+}
+
+/** Processes come sorted; groups begin with the biggest. */
+function usualSort(shown, keys) {
+	if (!chosen.group)
+		return givenSort(shown, data, keys);
+	const key = ['pss', 'rss'].find(k => keys.includes(k) && shown.length && shown.number(k, 0) !== null);
+
+	return {key: key ?? 'procs', down: true};
+}
+
+/** Sizes and numbers biggest first, texts from A; once more turns it round. */
+function sortBy(key) {
+	const at = byId('table').querySelector(`th[aria-sort] [data-key="${CSS.escape(key)}"]`)?.closest('th');
+	const kind = key === 'procs' ? 'number' : data.columns.get(key).kind;
+	const down = at ? at.getAttribute('aria-sort') === 'ascending' : kind !== 'text' && !['pid', 'ppid', 'uid'].includes(key);
+
+	chosen.sort = {key, down};
+	showTable();
+	byId('scroller').scrollTop = 0;
+}
+
+// ---- events ----
+
+byId('query').addEventListener('input', e => {
+	chosen.query = e.target.value.trim();
+	showZoom();
+	showTable();
+});
+byId('group').addEventListener('change', e => {
+	chosen.group = e.target.value;
+	chosen.sort = null;
+	showTable();
+	byId('scroller').scrollTop = 0;
+});
+document.addEventListener('keydown', e => {
+	const typing = ['INPUT', 'SELECT'].includes(e.target.tagName);
+
+	if (e.key === 'Escape' && byId('picker').open)
+		byId('picker').open = false;
+	else if (e.key === 'Escape' && !typing && top_?.parent)
+		zoomTo(top_.parent);
+	else if (e.key === '/' && !typing)
+		byId('query').focus();
+	else
+		return;
+	e.preventDefault();
+});
+document.addEventListener('click', e => {
+	if (!byId('picker').contains(e.target))
+		byId('picker').open = false;
+});
+
+show(JSON.parse(byId('data').textContent));
+performance.mark('zmem-shown');

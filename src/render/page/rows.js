@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What the table has as rows: processes, or groups of them. Both answer the same questions, so that
+// the table need not know which they are. Sorting.
+
+const GROUPS = {
+	name: 'program', user: 'user', unit: 'unit', container: 'container', cgroup: 'cgroup',
+};
+
+/** Of a row: {text, title, number (to sort by; null: last), absent}. */
+class ProcessRows {
+	constructor(data, rows) {
+		this.data = data;
+		this.rows = rows;
+	}
+
+	get length() {
+		return this.rows.length;
+	}
+
+	number(key, i) {
+		const v = this.data.value(key, this.rows[i]);
+
+		return v !== null && this.data.columns.get(key).kind === 'text' ? this.data.rank(v) : v;
+	}
+
+	cell(key, i) {
+		const {data} = this, row = this.rows[i], v = data.value(key, row), {kind} = data.columns.get(key);
+
+		if (v === null && key === 'user')
+			return {text: data.user(row), title: 'the user’s number'};
+		if (v === null)
+			return {text: ABSENT, title: data.reason(key, row), absent: true};
+		switch (kind) {
+		case 'text':
+			return {text: data.strings[v], title: data.raw(v)};
+		case 'bytes':
+			return {text: sizeText(v), title: exactText(v)};
+		case 'percent':
+			return {text: v.toFixed(1)};
+		case 'time':
+			return {text: timeText(v)};
+		default:
+			return {text: String(v)};
+		}
+	}
+}
+
+class GroupRows {
+	constructor(data, rows, key) {
+		const groups = new Map();
+
+		for (const row of rows) {
+			const id = key === 'user' ? data.user(row) : data.value(key, row);
+
+			if (!groups.has(id))
+				groups.set(id, []);
+			groups.get(id).push(row);
+		}
+		this.data = data;
+		this.key = key;
+		this.groups = [...groups.values()];
+		this.sums = new Map();
+	}
+
+	get length() {
+		return this.groups.length;
+	}
+
+	/** The sum of a column of a group, kept: sorting asks for it again and again. */
+	sum(key, i) {
+		if (!this.sums.has(key))
+			this.sums.set(key, this.groups.map(rows => this.data.sum(key, rows, false)));
+		return this.sums.get(key)[i];
+	}
+
+	/** What all of a group have in common; undefined if there is no such thing. */
+	common(key, i) {
+		const first = this.data.value(key, this.groups[i][0]);
+
+		return this.groups[i].every(row => this.data.value(key, row) === first) ? first : undefined;
+	}
+
+	number(key, i) {
+		if (key === 'procs')
+			return this.groups[i].length;
+		const c = this.data.columns.get(key);
+
+		if (c.kind === 'bytes')
+			return this.sum(key, i).bytes;
+		if (c.kind === 'percent')
+			return this.data.share(c.of, this.sum(c.of, i).bytes);
+		const v = this.common(key, i);
+
+		if (v === undefined || v === null)
+			return null;
+		return c.kind === 'text' ? this.data.rank(v) : v;
+	}
+
+	cell(key, i) {
+		if (key === 'procs')
+			return {text: this.groups[i].length.toLocaleString('en-US')};
+		const c = this.data.columns.get(key), row = this.groups[i][0];
+
+		if (c.kind === 'bytes')
+			return sumCell(this.sum(key, i), this.data.reason(key, row));
+		if (c.kind === 'percent') {
+			const share = this.number(key, i);
+
+			return share === null ? {text: ABSENT, title: 'not measured', absent: true} : {text: share.toFixed(1)};
+		}
+		if (this.common(key, i) === undefined)
+			return {text: '', title: 'not the same in all of them'};
+		return new ProcessRows(this.data, [row]).cell(key, 0);
+	}
+}
+
+/** "≥" where some of the summed were not measured. */
+function sumCell(sum, reason) {
+	const lack = countText(sum.missing, 'process', 'processes');
+
+	if (sum.bytes === null)
+		return {text: ABSENT, title: reason ?? 'not measured', absent: true};
+	if (sum.missing)
+		return {text: `≥ ${sizeText(sum.bytes)}`, title: `${exactText(sum.bytes)}; ${lack} not measured`};
+	return {text: sizeText(sum.bytes), title: exactText(sum.bytes)};
+}
+
+/** The numbers of the rows in order; what was not measured is last either way. */
+function sortedOrder(rows, sort) {
+	const order = Array.from({length: rows.length}, (_, i) => i);
+
+	if (!sort)
+		return order;
+	const keys = order.map(i => rows.number(sort.key, i)), turn = sort.down ? -1 : 1;
+
+	return order.sort((a, b) => {
+		if (keys[a] === keys[b])
+			return a - b;
+		if (keys[a] === null || keys[b] === null)
+			return keys[a] === null ? 1 : -1;
+		return keys[a] < keys[b] ? -turn : turn;
+	});
+}
+
+/** The order that rows came in, if it is that of one of these columns. */
+function givenSort(rows, data, keys) {
+	const sorted = (key, down) => {
+		for (let i = 1; i < rows.length; i++) {
+			const a = rows.number(key, i - 1), b = rows.number(key, i);
+
+			if (b !== null && (a === null || (down ? a < b : a > b)))
+				return false;
+		}
+		return rows.length > 1 && rows.number(key, 0) !== null;
+	};
+
+	for (const key of ['pss', 'rss', ...keys]) {
+		if (!data.columns.has(key))
+			continue;
+		if (sorted(key, true))
+			return {key, down: true};
+		if (sorted(key, false))
+			return {key, down: false};
+	}
+	return null;
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Memory as a tree of frames, those of -F folded: the parts of PSS and SwapPss by user, unit,
+// program, process, each address space once. Knows sizes and places, and draws nothing.
+
+const KINDS = [
+	{key: 'anon', column: 'pss_anon', label: 'anon', help: 'anonymous memory: PSS_ANON'},
+	{key: 'file', column: 'pss_file', label: 'file', help: 'mapped files: PSS_FILE'},
+	{key: 'shmem', column: 'pss_shmem', label: 'shmem', help: 'shared memory and tmpfs: PSS_SHMEM'},
+	{key: 'swap', column: 'swap_pss', label: 'swap', help: 'swap: SWAP_PSS'},
+];
+
+// What a frame of a level is told apart by, and called.
+const LEVELS = {
+	user: {label: 'user', id: (d, i) => d.user(i), name: (d, i) => d.user(i)},
+	container: {label: 'container', id: (d, i) => d.value('container', i),
+		name: (d, i) => d.text('container', i) || '(no container)'},
+	unit: {label: 'unit', id: (d, i) => d.value('unit', i), name: (d, i) => d.text('unit', i) || '(no unit)'},
+	program: {label: 'program', id: (d, i) => d.value('name', i), name: (d, i) => d.text('name', i) || '(no name)'},
+	process: {label: 'process', id: (d, i) => d.value('pid', i),
+		name: (d, i) => `${d.value('pid', i)} ${d.text('name', i) ?? ''}`},
+};
+
+function newFrame(parent, level, id, label) {
+	return {parent, level, id, label, kind: null, value: 0, rows: 0, kinds: [0, 0, 0, 0], children: []};
+}
+
+/** Adds [anon, file, shmem, swap] to a frame; with kinds as a level, as frames below it. */
+function addLeaf(frame, parts, chosen, withKinds) {
+	parts.forEach((bytes, k) => {
+		if (!bytes || !chosen.has(KINDS[k].key))
+			return;
+		for (let f = frame; f; f = f.parent) {
+			f.value += bytes;
+			f.kinds[k] += bytes;
+		}
+		if (!withKinds)
+			return;
+		let leaf = frame.children.find(c => c.kind === KINDS[k].key);
+
+		if (!leaf) {
+			leaf = newFrame(frame, 'kind', KINDS[k].key, KINDS[k].label);
+			leaf.kind = KINDS[k].key;
+			frame.children.push(leaf);
+		}
+		leaf.value += bytes;
+		leaf.kinds[k] += bytes;
+	});
+}
+
+/** `levels`: keys of LEVELS, in order; `kinds`: a set of keys of KINDS. */
+function buildTree(data, levels, kinds, withKinds) {
+	const root = newFrame(null, 'all', 'all', 'all'), index = new Map([[root, new Map()]]);
+	const others = data.doc.others;
+
+	root.missing = 0;
+	for (let i = 0; i < data.rows; i++) {
+		if (!data.counted(i))
+			continue;
+		let frame = root;
+
+		root.rows++;
+		for (const key of levels) {
+			const id = LEVELS[key].id(data, i), below = index.get(frame);
+			let next = below.get(id);
+
+			if (!next) {
+				next = newFrame(frame, key, id, LEVELS[key].name(data, i));
+				below.set(id, next);
+				index.set(next, new Map());
+				frame.children.push(next);
+			}
+			next.rows++;
+			frame = next;
+		}
+		const parts = KINDS.map(k => data.value(k.column, i));
+
+		root.missing += parts[0] === null;
+		addLeaf(frame, parts, kinds, withKinds);
+	}
+	if (others) {
+		const more = newFrame(root, 'others', 'others', data.rows ?
+			`(${others.processes} more)` : `(${countText(others.processes, 'process', 'processes')})`);
+
+		root.children.push(more);
+		more.rows = others.processes;
+		addLeaf(more, KINDS.map(k => others[`${k.column}_bytes`]), kinds, withKinds);
+	}
+	prune(root);
+	return root;
+}
+
+/** What is nothing is not drawn; the rest by size, kinds in their order. */
+function prune(frame) {
+	const place = f => KINDS.findIndex(k => k.key === f.kind);
+
+	frame.children = frame.children.filter(c => c.value > 0);
+	frame.children.sort((a, b) => a.kind && b.kind ? place(a) - place(b) : b.value - a.value);
+	frame.children.forEach(prune);
+}
+
+/** From the root down to a frame. */
+function pathOf(frame) {
+	const path = [];
+
+	for (let f = frame; f; f = f.parent)
+		path.unshift(f);
+	return path;
+}
+
+/** The frame of another tree that is called the same, or the nearest above it. */
+function followPath(root, path) {
+	let frame = root;
+
+	for (const step of path.slice(1)) {
+		const next = frame.children.find(c => c.level === step.level && c.id === step.id) ??
+			frame.children.find(c => c.level === step.level && c.label === step.label);
+
+		if (!next)
+			break;
+		frame = next;
+	}
+	return frame;
+}
+
+/** Marks the frames whose name has the words, and those below. Returns the sum and their number. */
+function markMatches(root, query) {
+	const needle = query.toLowerCase(), found = {bytes: 0, frames: 0};
+	const mark = (frame, inside) => {
+		const hit = needle !== '' && frame.parent !== null && frame.level !== 'kind' &&
+			frame.label.toLowerCase().includes(needle);
+
+		if (hit && !inside)
+			found.bytes += frame.value;
+		found.frames += hit;
+		frame.match = hit || inside;
+		for (const child of frame.children)
+			mark(child, frame.match);
+	};
+
+	mark(root, false);
+	return found;
+}
+
+/**
+ * Boxes {frame, x, y, w, h} from the top down: the frames above `top` at full width (`above`), then
+ * those below it. What is narrower than a pixel is left out.
+ */
+function layIcicle(top, width, rowHeight) {
+	const path = pathOf(top).slice(0, -1);
+	const boxes = path.map((frame, depth) =>
+		({frame, x: 0, y: depth * rowHeight, w: width, h: rowHeight, above: true}));
+	const lay = (frame, x, w, depth) => {
+		let at = x;
+
+		boxes.push({frame, x, y: depth * rowHeight, w, h: rowHeight});
+		for (const child of frame.children) {
+			const part = w * child.value / frame.value;
+
+			if (part >= 0.7)
+				lay(child, at, part, depth + 1);
+			at += part;
+		}
+	};
+
+	if (top.value > 0)
+		lay(top, 0, width, path.length);
+	return boxes;
+}
+
+/** How many levels there are below a frame. */
+function depthBelow(frame) {
+	return frame.children.reduce((n, c) => Math.max(n, 1 + depthBelow(c)), 0);
+}
+
+const HEAD = 18; // pixels, of a box's name
+
+/** Squarified treemap (Bruls, Huizing, van Wijk 2000): rows along the shorter side. */
+function squarify(children, total, area, place) {
+	let {x, y, w, h} = area, left = total, start = 0;
+	const worst = (sum, min, max, side, scale) => {
+		const thick = sum * scale / side;
+
+		return Math.max(max * scale / thick / thick, thick * thick / (min * scale));
+	};
+
+	while (start < children.length && left > 0 && w > 0 && h > 0) {
+		const side = Math.min(w, h), scale = w * h / left, max = children[start].value;
+		let end = start, sum = 0, ratio = Infinity;
+
+		while (end < children.length) {
+			const v = children[end].value, next = worst(sum + v, v, max, side, scale);
+
+			if (next > ratio)
+				break;
+			ratio = next;
+			sum += v;
+			end++;
+		}
+		const thick = sum * scale / side;
+		let along = 0;
+
+		for (; start < end; start++) {
+			const length = side * children[start].value / sum;
+
+			place(children[start], w >= h ? {x, y: y + along, w: thick, h: length} :
+				{x: x + along, y, w: length, h: thick});
+			along += length;
+		}
+		if (w >= h)
+			[x, w] = [x + thick, w - thick];
+		else
+			[y, h] = [y + thick, h - thick];
+		left -= sum;
+	}
+}
+
+/** Boxes in boxes; a frame that is all of its parent shares a box with it. */
+function layTreemap(top, width, height) {
+	const boxes = [];
+	const lay = (frame, area, names) => {
+		if (frame.children.length === 1 && frame.children[0].level !== 'kind') {
+			lay(frame.children[0], area, [...names, frame.children[0].label]);
+			return;
+		}
+		const box = {frame, ...area, label: names.join(' › ')};
+		const room = area.w > 36 && area.h > HEAD + 10, edge = room ? 2 : 0.5;
+
+		boxes.push(box);
+		if (!frame.children.length || area.w < 3 || area.h < 3)
+			return;
+		box.head = room;
+		squarify([...frame.children].sort((a, b) => b.value - a.value), frame.value, {
+			x: area.x + edge, y: area.y + (room ? HEAD : edge),
+			w: area.w - 2 * edge, h: area.h - edge - (room ? HEAD : edge),
+		}, (child, inner) => lay(child, inner, [child.label]));
+	};
+
+	if (top.value > 0)
+		lay(top, {x: 0, y: 0, w: width, h: height}, [top.label]);
+	return boxes;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Texts by number, each once, in the order in which they came. Borrows the texts. */
+#ifndef ZMEM_RENDER_STRING_TABLE_H
+#define ZMEM_RENDER_STRING_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct string_table {
+	const char **item;
+	size_t count;
+	uint32_t seed; /* of the hash: what nobody who chooses names knows beforehand */
+
+	/* Private. */
+	uint32_t *slot; /* number + 1, 0: free */
+	size_t slots;	/* a power of two */
+};
+
+void string_table_done(struct string_table *t);
+/* The number of a text, which is added if it is not there. Returns 0 or -ENOMEM. */
+int string_table_find(struct string_table *t, const char *s, uint32_t *ret_number);
+
+#endif

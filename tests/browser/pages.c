@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * pages DIRECTORY: writes pages of snapshots made by hand, for tests/browser and for whoever wants
+ * to look at them. Says how long the renderer took over the large one, which is 5,000 processes of
+ * 12 users in 150 units.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "sample.h"
+#include "zmem/render.h"
+
+#define LARGE 5000
+
+static int write_page(const char *directory, const char *name, const struct strbuf *page)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.html", directory, name);
+	f = fopen(path, "wb");
+	if (!f || page->error || fwrite(page->data, 1, page->len, f) != page->len || fclose(f)) {
+		fprintf(stderr, "%s: cannot write\n", path);
+		return 1;
+	}
+	return 0;
+}
+
+static int make(const char *directory, const char *name, const struct result *r, bool only_total)
+{
+	cleanup(strbuf_done) struct strbuf page = {0};
+	struct column_list columns;
+
+	column_list_default(&columns, NULL);
+	render_html(&page, r, &(struct table_style){.columns = &columns, .only_total = only_total});
+	return write_page(directory, name, &page);
+}
+
+/* Of a machine of 16 GiB: what the kernel says of it. */
+static void make_machine(struct sample *s)
+{
+	struct meminfo *m = &s->snapshot.system.meminfo;
+
+	sample_meminfo(m, MEMINFO_FREE, 3 * GIB);
+	sample_meminfo(m, MEMINFO_CACHED, 6 * GIB);
+	sample_meminfo(m, MEMINFO_BUFFERS, 200 * MIB);
+	sample_meminfo(m, MEMINFO_SLAB_RECLAIMABLE, 700 * MIB);
+	sample_meminfo(m, MEMINFO_SLAB_UNRECLAIMABLE, 300 * MIB);
+	sample_meminfo(m, MEMINFO_PAGE_TABLES, 90 * MIB);
+	sample_meminfo(m, MEMINFO_KERNEL_STACK, 40 * MIB);
+	sample_meminfo(m, MEMINFO_PERCPU, 20 * MIB);
+	sample_meminfo(m, MEMINFO_HUGETLB, 512 * MIB);
+}
+
+struct large {
+	struct process process[LARGE];
+	struct process *row[LARGE];
+	char text[LARGE][64];
+};
+
+static uint64_t random_next(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *state >> 33;
+}
+
+static int by_pss(const void *pa, const void *pb)
+{
+	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+	uint64_t x = a->value[COUNTER_PSS], y = b->value[COUNTER_PSS];
+
+	return x != y ? (x < y) - (x > y) : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static void make_process(struct large *l, size_t i, uint64_t *seed)
+{
+	static const char *const user[] = {"root",  "www-data", "postgres", "alice",
+					   "bob",   "carol",	"nobody",   "redis",
+					   "_chrony", "builder", "gitlab",  "systemd-network"};
+	static const char *const program[] = {
+		"nginx", "postgres", "python3.11", "node",  "java",  "bash",  "sshd",	 "redis-server",
+		"cc1",	 "make",     "systemd",	   "cron",  "dockerd", "kubelet", "containerd-shim-runc-v2",
+		"chrome", "clangd",  "vim",	   "tmux",  "git"};
+	struct process *p = &l->process[i];
+	uint64_t rss = (4 + random_next(seed) % 64) * KIB * (1 + random_next(seed) % 200);
+	size_t unit = random_next(seed) % 150;
+
+	p->pid = (pid_t)(300 + i * 3);
+	p->ppid = 1;
+	p->uid = (uid_t)(1000 + unit % ARRAY_SIZE(user));
+	p->user = user[unit % ARRAY_SIZE(user)];
+	p->name = program[(unit + random_next(seed) % 3) % ARRAY_SIZE(program)];
+	snprintf(p->comm, sizeof(p->comm), "%.15s", p->name);
+	snprintf(l->text[i], sizeof(l->text[i]), unit % 4 ? "service-%zu.service" : "docker-%zu.scope",
+		 unit);
+	p->unit = p->cgroup = l->text[i];
+	p->container = unit % 4 ? NULL : p->name;
+	p->threads = 1 + (uint32_t)(random_next(seed) % 40);
+	p->start_ns = i * UINT64_C(1000000000);
+	p->mm_id = (uint32_t)i + 1;
+	p->mm_owner = true;
+	p->counters_source = FROM_BPF;
+	sample_counters(p, rss & ~UINT64_C(4095), random_next(seed) % 5 ? 0 : (rss / 8) & ~UINT64_C(4095));
+	if (i % 500 == 7)
+		p->pss_status = PSS_DENIED;
+	else
+		sample_pss(p, PSS_FROM_KERNEL);
+	l->row[i] = p;
+}
+
+static void sum_up(const struct large *l, struct totals *ret)
+{
+	*ret = (struct totals){.processes = LARGE};
+	for (size_t i = 0; i < LARGE; i++) {
+		ret->have |= l->process[i].have;
+		ret->pss_missing += !process_has(&l->process[i], COUNTER_PSS);
+		for (int c = 0; c < COUNTER_COUNT; c++)
+			ret->value[c] += l->process[i].value[c];
+	}
+}
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+static int make_large(const char *directory)
+{
+	cleanup(strbuf_done) struct strbuf page = {0};
+	static struct large large;
+	static struct sample s;
+	struct column_list columns;
+	uint64_t seed = 4711;
+	int64_t best = INT64_MAX;
+
+	sample_init(&s);
+	make_machine(&s);
+	for (size_t i = 0; i < LARGE; i++)
+		make_process(&large, i, &seed);
+	qsort(large.row, LARGE, sizeof(*large.row), by_pss);
+	s.snapshot.collection = (struct collection){
+		.complete = false, .duration_us = 54321, .seen = LARGE + 300, .reported = LARGE,
+		.kernel_threads = 300, .denied = 10,
+		.cross_check = {.done = true, .checked = 3, .same = 3}};
+	s.result.pss = PSS_ENGINE_KERNEL;
+	s.result.rows = large.row;
+	s.result.row_count = LARGE;
+	sum_up(&large, &s.result.totals);
+	column_list_default(&columns, NULL);
+	for (int i = 0; i < 20; i++) {
+		int64_t start = now_us(), took;
+
+		strbuf_clear(&page);
+		render_html(&page, &s.result, &(struct table_style){.columns = &columns});
+		took = now_us() - start;
+		best = took < best ? took : best;
+	}
+	printf("%d processes: %.1f ms to render, %zu bytes\n", LARGE, (double)best / 1000, page.len);
+	return write_page(directory, "large", &page);
+}
+
+/* Names as long as can be, and such as would end the element that the data are in. */
+static void make_hostile(struct sample *s, struct strbuf *longest)
+{
+	static const char *const names[] = {
+		"</script><script>document.title='broken'</script>",
+		"<!--<script>",
+		"--><img src=x onerror=document.title='broken'>",
+		"]]>&lt;&#60;",
+		"\"'`${document.title='broken'}",
+		"__proto__",
+		"constructor",
+	};
+
+	sample_hostile(s);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct process *p = sample_add(s, (pid_t)(1000 + i), 1000, names[i], names[i]);
+
+		sample_counters(p, (40 + i) * KIB * 4, 4 * KIB);
+		sample_pss(p, PSS_FROM_KERNEL);
+		p->unit = p->cgroup = p->container = names[i];
+	}
+	strbuf_fill(longest, 'x', 64 * 1024 - 1);
+	s->process[0].name = s->process[0].unit = strbuf_str(longest);
+	process_set(&s->process[1], COUNTER_VSIZE, UINT64_C(9007199254740991));
+	snprintf(s->snapshot.host.name, sizeof(s->snapshot.host.name), "</title><script>\xff\xe2\x80\xaex");
+	s->snapshot.fallback_reason = "</noscript><script>document.title='broken'</script>";
+	s->snapshot.counters_source = FROM_PROC;
+	sample_finish(s, s->snapshot.count);
+}
+
+int main(int argc, char **argv)
+{
+	cleanup(strbuf_done) struct strbuf longest = {0};
+	static struct sample s;
+	int r;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: pages DIRECTORY\n");
+		return 2;
+	}
+	r = make_large(argv[1]);
+	sample_ordinary(&s);
+	make_machine(&s);
+	r |= make(argv[1], "ordinary", &s.result, false);
+	r |= make(argv[1], "total", &s.result, true);
+	sample_finish(&s, 2);
+	r |= make(argv[1], "others", &s.result, false);
+	sample_bare(&s);
+	r |= make(argv[1], "bare", &s.result, false);
+	sample_init(&s);
+	sample_finish(&s, 0);
+	r |= make(argv[1], "empty", &s.result, false);
+	make_hostile(&s, &longest);
+	r |= make(argv[1], "hostile", &s.result, false);
+	return r;
+}
