@@ -122,6 +122,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self.scripts = scripts
 
     def open(self, path):
         self.forget()
@@ -135,7 +136,7 @@ class Browser:
 
     def settle(self):
         """Two frames, so that what was asked for is drawn."""
-        if self.evaluate("document.hidden"):
+        if not self.scripts:
             return
         self.call("Runtime.evaluate", awaitPromise=True, expression="new Promise(done => "
                   "requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -11,7 +11,7 @@ function showHead(doc) {
 	byId('host').textContent = visible(host.name);
 	byId('about').textContent = [`Linux ${visible(host.kernel_release)}`, visible(host.arch),
 		countText(host.cpus, 'CPU'), timeText(doc.timestamp_ms)].join(' · ');
-	byId('about').title = visible(doc.timestamp);
+	byId('about').title = `here: ${new Date(doc.timestamp_ms).toLocaleString()}`;
 	badge.textContent = different ? `✗ ${different} different` : c.complete ? '✓ complete' :
 		`! incomplete${missing.length ? `: ${missing.join(', ')}` : ''}`;
 	badge.className = c.complete && !different ? 'badge' : 'badge bad';
@@ -25,7 +25,7 @@ function showHead(doc) {
 /** A bar of parts [name, class, bytes, help], with a legend in the same order. */
 function gauge(title, note, total, parts) {
 	const known = parts.filter(([, , bytes]) => bytes !== null && bytes !== undefined);
-	const sum = known.reduce((n, [, , bytes]) => n + Math.max(bytes, 0), 0) || 1;
+	const sum = Math.max(known.reduce((n, [, , bytes]) => n + Math.max(bytes, 0), 0), total, 1);
 	const bar = element('div', {className: 'bar', role: 'img', 'aria-label': `${title}: ` + known
 		.map(([name, , bytes]) => `${name} ${sizeText(bytes)}`).join(', ')});
 	const legend = element('ul', {className: 'legend'});
@@ -33,9 +33,9 @@ function gauge(title, note, total, parts) {
 	for (const [name, kind, bytes, help] of known) {
 		const share = percentText(bytes, total);
 		const segment = element('i', {className: kind,
-			title: `${name}: ${sizeText(bytes)}, ${share}\n${help}`}, bytes / sum > 0.09 ? name : '');
+			title: `${name}: ${sizeText(bytes)}, ${share}\n${help}`}, element('span', {}, name));
 
-		segment.style.flex = `${Math.max(bytes, 0) / sum} 1 0`;
+		segment.style.flex = `0 1 ${100 * Math.max(bytes, 0) / sum}%`;
 		if (bytes > 0)
 			bar.append(segment);
 		legend.append(element('li', {title: help}, element('span', {className: `swatch ${kind}`}),

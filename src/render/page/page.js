@@ -138,7 +138,8 @@ function showZoom() {
 		button.addEventListener('click', () => zoomTo(frame));
 		return element('li', {}, button);
 	}));
-	graph.show(root, top_, chosen.view, chosen.query !== '');
+	graph.show({root, top: top_, view: chosen.view, withKinds: chosen.levels.includes('kind'),
+		searching: chosen.query !== ''});
 	byId('detail').textContent = root.value ? detailOf(top_) : 'Nothing to draw: neither PSS nor swap of anybody was measured.';
 	byId('map-note').textContent = lacking ?
 		`${countText(lacking, 'process', 'processes')} without PSS ${lacking === 1 ? 'is' : 'are'} not in it: ${whyLacking()}.` : '';
@@ -191,14 +192,16 @@ function pointAt(frame, event) {
 
 /** The rows of the frame that the map is zoomed into, that the search finds. */
 function chosenRows() {
-	const path = pathOf(top_).slice(1).filter(f => f.level in LEVELS);
+	const steps = pathOf(top_).filter(f => f.level in LEVELS).map(f => [f.level, new Set([f.id])]);
 	const matches = chosen.query === '' ? () => true : data.matcher(chosen.query);
 	const rows = [];
 
-	if (top_.level === 'others')
+	if (top_.level === 'others' || top_.parent?.level === 'others')
 		return rows;
+	if (top_.level === 'rest')
+		steps.push([top_.children[0].level, new Set(top_.children.map(f => f.id))]);
 	for (let i = 0; i < data.rows; i++) {
-		if (path.every(f => LEVELS[f.level].id(data, i) === f.id) && matches(i))
+		if (steps.every(([level, ids]) => ids.has(LEVELS[level].id(data, i))) && matches(i))
 			rows.push(i);
 	}
 	return rows;
@@ -215,7 +218,7 @@ function columnOf(key) {
 	const values = Array.isArray(c.values) ? c.values : [c.values];
 	const longest = values.reduce((n, v) => v === null ? n : Math.max(n, data.strings[v].length), 0);
 
-	return {...c, chars: Math.max(longest, key === 'name' ? 16 : 4)};
+	return {...c, chars: Math.max(longest, {name: 16, user: 9}[key] ?? 4)};
 }
 
 function tableColumns() {

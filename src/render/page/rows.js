@@ -32,7 +32,7 @@ class ProcessRows {
 			return {text: ABSENT, title: data.reason(key, row), absent: true};
 		switch (kind) {
 		case 'text':
-			return {text: data.strings[v], title: data.raw(v)};
+			return {text: data.strings[v] || '(empty)', title: data.raw(v), absent: !data.strings[v]};
 		case 'bytes':
 			return {text: sizeText(v), title: exactText(v)};
 		case 'percent':
