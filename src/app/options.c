@@ -32,12 +32,15 @@ struct entry {
 	int value;		  /* of a SET */
 };
 
-static const char *const format_words[] = {
-	[FORMAT_TABLE] = "table",	    [FORMAT_JSON] = "json",
-	[FORMAT_NDJSON] = "ndjson",	    [FORMAT_CSV] = "csv",
-	[FORMAT_FOLDED] = "folded",	    [FORMAT_OPENMETRICS] = "openmetrics",
-	[FORMAT_PROMETHEUS] = "prometheus", [FORMAT_HTML] = "html",
-	NULL};
+static const char *const format_words[] = {[FORMAT_TABLE] = "table",
+					   [FORMAT_JSON] = "json",
+					   [FORMAT_NDJSON] = "ndjson",
+					   [FORMAT_CSV] = "csv",
+					   [FORMAT_FOLDED] = "folded",
+					   [FORMAT_OPENMETRICS] = "openmetrics",
+					   [FORMAT_PROMETHEUS] = "prometheus",
+					   [FORMAT_HTML] = "html",
+					   NULL};
 static const char *const group_words[] = {"none", "name",      "cmdline", "user",
 					  "unit", "container", "cgroup",  NULL};
 static const char *const color_words[] = {

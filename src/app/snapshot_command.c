@@ -5,6 +5,7 @@
 #include "app/commands.h"
 #include "app/message.h"
 #include "app/output.h"
+#include "app/request.h"
 #include "app/session.h"
 #include "base/cleanup.h"
 #include "zmem/render.h"
@@ -53,7 +54,7 @@ static void (*const renderer[])(struct strbuf *out, const struct result *r,
 	[FORMAT_TABLE] = render_table,		 [FORMAT_JSON] = whole_json,
 	[FORMAT_NDJSON] = lines_of_json,	 [FORMAT_CSV] = render_csv,
 	[FORMAT_FOLDED] = render_folded,	 [FORMAT_OPENMETRICS] = render_openmetrics,
-	[FORMAT_PROMETHEUS] = render_prometheus,	 [FORMAT_HTML] = render_html,
+	[FORMAT_PROMETHEUS] = render_prometheus, [FORMAT_HTML] = render_html,
 };
 
 static void render(const struct session *s, const struct result *result, struct output *out)
@@ -68,6 +69,7 @@ static void render(const struct session *s, const struct result *result, struct 
 		.wide = o->wide,
 		.width = o->wide ? 0 : out->width,
 		.numeric = o->numeric,
+		.group = request_page_group(o),
 	};
 
 	renderer[o->format](&out->buf, result, &style);

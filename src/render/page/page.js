@@ -81,7 +81,7 @@ function showChoices() {
 			chosen.kinds.add(key);
 	});
 	group.replaceChildren(element('option', {value: ''}, 'nothing'),
-		...Object.entries(GROUPS).map(([value, label]) => element('option', {value}, label)));
+		...Object.entries(GROUPS).filter(([key]) => data.columns.has(key)).map(([value, label]) => element('option', {value}, label)));
 	group.value = chosen.group;
 	showPicker();
 }

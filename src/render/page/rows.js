@@ -3,7 +3,7 @@
 // the table need not know which they are. Sorting.
 
 const GROUPS = {
-	name: 'program', user: 'user', unit: 'unit', container: 'container', cgroup: 'cgroup',
+	name: 'program', cmdline: 'command line', user: 'user', unit: 'unit', container: 'container', cgroup: 'cgroup',
 };
 
 /** Of a row: {text, title, number (to sort by; null: last), absent}. */
