@@ -30,7 +30,7 @@ function exactText(bytes) {
 }
 
 function percentText(part, whole) {
-	return whole > 0 && part !== null ? `${(100 * part / whole).toFixed(1)} %` : ABSENT;
+	return whole > 0 && part !== null && part >= 0 ? `${(100 * part / whole).toFixed(1)} %` : ABSENT;
 }
 
 function countText(n, one, many = `${one}s`) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The map of memory on a canvas: draws the boxes of tree.js, and says which frame is under the
-// pointer or the keyboard. What a zoom means is for whoever made it.
+// The map of memory on a canvas: draws the boxes of tree.js, and says which one is pointed at. What
+// a zoom means is for whoever made it.
 
 const TONES = 6;
-const FONT = '12.5px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const FONT = '12.5px system-ui, sans-serif';
 
 class Graph {
 	/** `on`: zoom(frame), point(frame or null, event or null). */
@@ -135,7 +135,7 @@ class Graph {
 			ctx.fillStyle = this.pattern(frame.kind);
 			ctx.fillRect(x, y, w - gap, h - gap);
 		}
-		if (this.searching && frame.match && w > 2) {
+		if (this.searching && frame.match && !frame.parent?.match && w > 1) {
 			ctx.fillStyle = this.color('match');
 			ctx.fillRect(x, head === undefined ? y + h - gap - 3 : y, w - gap, 3);
 		}
@@ -230,19 +230,17 @@ class Graph {
 			ArrowDown: () => at.children[0],
 			ArrowLeft: () => family[family.indexOf(at) - 1],
 			ArrowRight: () => family[family.indexOf(at) + 1],
-			Home: () => this.top,
 		}[event.key];
 
 		if (event.key === 'Enter' || event.key === ' ') {
 			this.click(at);
 		} else if (next) {
+			const on = event.key === 'ArrowDown' ? f => f.children[0] : f => f.parent;
 			let frame = next();
 
 			// In a treemap a frame may share the box of the one below it.
-			while (frame && !drawn(frame) && event.key === 'ArrowDown')
-				frame = frame.children[0];
-			while (frame && !drawn(frame) && event.key === 'ArrowUp')
-				frame = frame.parent;
+			while (frame && !drawn(frame) && event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')
+				frame = on(frame);
 			if (frame && drawn(frame))
 				this.point(frame, null);
 		} else {

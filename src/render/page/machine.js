@@ -53,12 +53,12 @@ function ramGauge(doc) {
 
 	return gauge('RAM', available === null ? '' : `${sizeText(available)} available without swapping`,
 		m.total_bytes, [
-			['anonymous', 'anon', u.anon_bytes, 'heaps, stacks and other private memory of processes (AnonPages)'],
+			['anonymous', 'anon', u.anon_bytes, 'private memory of processes (AnonPages)'],
 			['mapped', 'file', u.mapped_bytes, 'files and shared memory that processes map (Mapped)'],
-			['cache', 'cache', m.cache_bytes, 'page cache and buffers that nobody maps'],
-			['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks, vmalloc, per CPU, compressed swap'],
-			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, in use or reserved'],
-			['not accounted for', 'lost', m.unaccounted_bytes, 'nothing counts it: drivers, network, free lists of CPUs, swap cache'],
+			['cache', 'cache', m.cache_bytes, 'page cache that nobody maps, buffers'],
+			['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks and others: see below'],
+			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, used or not'],
+			['not accounted for', 'lost', m.unaccounted_bytes, 'drivers, network, free lists of CPUs, swap cache'],
 			['free', 'free', m.free_bytes, 'MemFree'],
 		].filter(([name, , bytes]) => bytes || name === 'free'));
 }
@@ -68,7 +68,7 @@ function swapGauge(doc) {
 	const used = total === null || s.swap_free_bytes === null ? null : total - s.swap_free_bytes;
 	const loose = s.swap_unattributed_bytes;
 	const parts = loose === null ? [['used', 'swap', used, 'not known whose']] : [
-		['processes', 'swap', Math.max(used - loose, 0), 'private swap entries, each divided by its sharers (SwapPss)'],
+		['processes', 'swap', Math.max(used - loose, 0), 'swap entries, divided by their sharers (SwapPss)'],
 		['unattributed', 'lost', loose, 'swapped shared memory and tmpfs, swap cache'],
 	];
 
@@ -96,8 +96,8 @@ function kernelDetails(doc) {
 	const lines = Object.entries(doc.kernel)
 		.map(([key, bytes]) => [key.replace(/_bytes$/, '').replaceAll('_', ' '), bytes]);
 
-	lines.push(['AnonPages less all PSS_ANON', doc.system.anon_residual_bytes]);
-	lines.push(['Mapped less all PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
+	lines.push(['AnonPages less all PSS_ANON', doc.system.anon_residual_bytes],
+		['Mapped less all PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
 	for (const [name, bytes] of lines)
 		list.append(element('li', {}, element('span', {}, name), element('span', {}, sizeText(bytes)),
 			element('span', {}, percentText(bytes, total))));

@@ -40,8 +40,6 @@ function firstColumns(doc) {
 	return ['name', ...rest];
 }
 
-// ---- choices ----
-
 /** A row of buttons that are in or out. */
 function putButtons(id, items, isOn, flip) {
 	const place = byId(id), focused = document.activeElement?.dataset?.key;
@@ -72,7 +70,7 @@ function showChoices() {
 		key => chosen.view === key, key => {
 			chosen.view = key;
 		});
-	putButtons('levels', order.map(key => ({key, label: key, help: `a level of ${key}s`})),
+	putButtons('levels', order.map(key => ({key, label: key})),
 		key => chosen.levels.includes(key), key => {
 			chosen.levels = order.filter(k => (k === key) !== chosen.levels.includes(k));
 		});
@@ -91,22 +89,14 @@ function showPicker() {
 		const box = element('input', {type: 'checkbox', checked: chosen.columns.includes(c.key)});
 
 		box.addEventListener('change', () => {
-			const order = [...data.columns.keys()];
-
+			chosen.columns = chosen.columns.filter(key => key !== c.key);
 			if (box.checked)
 				chosen.columns.push(c.key);
-			else
-				chosen.columns = chosen.columns.filter(key => key !== c.key);
-			if (!box.checked && chosen.sort?.key === c.key)
-				chosen.sort = null;
-			chosen.columns = [...new Set(chosen.columns)].filter(key => order.includes(key));
 			showTable();
 		});
 		return element('label', {title: c.help}, box, c.header);
 	}));
 }
-
-// ---- the map ----
 
 function showMap() {
 	const levels = chosen.levels.filter(key => key !== 'kind');
@@ -188,8 +178,6 @@ function pointAt(frame, event) {
 	tip.style.transform = `translate(${Math.max(x, 4)}px, ${Math.max(y, 4)}px)`;
 }
 
-// ---- the table ----
-
 /** The rows of the frame that the map is zoomed into, that the search finds. */
 function chosenRows() {
 	const steps = pathOf(top_).filter(f => f.level in LEVELS).map(f => [f.level, new Set([f.id])]);
@@ -218,7 +206,7 @@ function columnOf(key) {
 	const values = Array.isArray(c.values) ? c.values : [c.values];
 	const longest = values.reduce((n, v) => v === null ? n : Math.max(n, data.strings[v].length), 0);
 
-	return {...c, chars: Math.max(longest, {name: 16, user: 9}[key] ?? 4)};
+	return {...c, chars: Math.max(longest, 9)};
 }
 
 function tableColumns() {
@@ -231,7 +219,7 @@ function tableColumns() {
 function showTable() {
 	const rows = chosenRows(), all = rows.length === data.rows, keys = tableColumns();
 	const shown = chosen.group ? new GroupRows(data, rows, chosen.group) : new ProcessRows(data, rows);
-	const others = all && top_ === root ? data.doc.others : null, foot = [];
+	const others = chosen.query === '' && top_ === root ? data.doc.others : null, foot = [];
 	const cellOf = sumOf => key => {
 		const c = data.columns.get(key), bytes = c?.kind === 'bytes';
 
@@ -278,8 +266,6 @@ function sortBy(key) {
 	showTable();
 	byId('scroller').scrollTop = 0;
 }
-
-// ---- events ----
 
 byId('query').addEventListener('input', e => {
 	chosen.query = e.target.value.trim();

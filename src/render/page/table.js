@@ -38,7 +38,8 @@ class Table {
 
 		this.table.querySelector('colgroup').replaceChildren(...this.columns.map(c => {
 			const limit = narrow ? 11 : 32, col = element('col');
-			const chars = Math.max(Math.min(WIDTHS[c.kind] ?? c.chars, limit), c.header.length * 1.05 + 1) + 2;
+			const wide = Math.min(Math.max(WIDTHS[c.kind] ?? c.chars, sum ? 0 : 16), limit);
+			const chars = Math.max(wide, c.header.length * 1.05 + 1) + 2;
 
 			col.style.width = `${chars}ch`;
 			sum += chars;

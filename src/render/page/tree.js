@@ -54,8 +54,6 @@ function buildTree(data, levels, kinds, withKinds) {
 
 	root.missing = 0;
 	for (let i = 0; i < data.rows; i++) {
-		if (!data.counted(i))
-			continue;
 		let frame = root;
 
 		root.rows++;
@@ -72,6 +70,8 @@ function buildTree(data, levels, kinds, withKinds) {
 			next.rows++;
 			frame = next;
 		}
+		if (!data.counted(i))
+			continue;
 		const parts = KINDS.map(k => data.value(k.column, i));
 
 		root.missing += parts[0] === null;
@@ -83,6 +83,7 @@ function buildTree(data, levels, kinds, withKinds) {
 
 		root.children.push(more);
 		more.rows = others.processes;
+		root.rows += more.rows;
 		addLeaf(more, KINDS.map(k => others[`${k.column}_bytes`]), kinds, withKinds);
 	}
 	prune(root);
@@ -112,8 +113,7 @@ function followPath(root, path) {
 	let frame = root;
 
 	for (const step of path.slice(1)) {
-		const next = frame.children.find(c => c.level === step.level && c.id === step.id) ??
-			frame.children.find(c => c.level === step.level && c.label === step.label);
+		const next = frame.children.find(c => c.level === step.level && c.label === step.label);
 
 		if (!next)
 			break;
