@@ -132,21 +132,7 @@ function showZoom() {
 		searching: chosen.query !== ''});
 	byId('detail').textContent = root.value ? detailOf(top_) : 'Nothing to draw: neither PSS nor swap of anybody was measured.';
 	byId('map-note').textContent = lacking ?
-		`${countText(lacking, 'process', 'processes')} without PSS ${lacking === 1 ? 'is' : 'are'} not in it: ${whyLacking()}.` : '';
-}
-
-/** The reasons, with how many have each. */
-function whyLacking() {
-	const counts = new Map();
-
-	for (let i = 0; i < data.rows; i++) {
-		if (!data.counted(i) || data.value('pss_anon', i) !== null)
-			continue;
-		const status = data.text('pss_status', i);
-
-		counts.set(status, (counts.get(status) ?? 0) + 1);
-	}
-	return [...counts].map(([status, n]) => `${n} ${status}`).join(', ');
+		`Without ${countText(lacking, 'process', 'processes')} whose PSS was not measured.` : '';
 }
 
 /** What a frame is: where, how much, of what, of how many. */
