@@ -147,6 +147,16 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description"))
         return answer["result"].get("value")
 
+    def wait(self, expression):
+        """What an expression is, once it is something."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            value = self.evaluate(expression)
+            if value:
+                return value
+            time.sleep(0.02)
+        raise EOFError("never: " + expression)
+
     def place(self, selector):
         """The middle of an element, scrolled into sight."""
         return self.evaluate("""(() => { const e = document.querySelector(%s);

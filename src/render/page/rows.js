@@ -151,7 +151,7 @@ function givenSort(rows, data, keys) {
 			values.every((v, i) => i === 0 || (down ? v <= values[i - 1] : v >= values[i - 1]));
 	};
 
-	for (const key of ['pss', 'rss', ...keys].filter(k => data.columns.has(k))) {
+	for (const key of ['pss', 'rss', ...keys].filter(k => /bytes|number/.test(data.columns.get(k)?.kind))) {
 		for (const down of [true, false]) {
 			if (sorted(key, down))
 				return {key, down};
