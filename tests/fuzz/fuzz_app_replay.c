@@ -25,6 +25,13 @@ static void check_document(const struct session *s, const struct result *result)
 	const struct system_info *devices = &result->snapshot->system;
 	struct system_report report;
 
+	/* A row for each, or each in one row. */
+	FUZZ_CHECK(result->group || s->options->tree || s->options->top ||
+		   result->row_count == s->rows.count);
+	FUZZ_CHECK(result->totals.processes <= s->rows.count);
+	if (s->options->tree)
+		FUZZ_CHECK(result->row_count == s->rows.count &&
+			   result->totals.processes == s->rows.count);
 	render_json(&out, result);
 	FUZZ_CHECK(!strbuf_error(&out));
 	FUZZ_CHECK(json_read_document(out.data, out.len) == result->row_count);
@@ -90,6 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static char *all[] = {"zmem-bpf", "-qJ", "-o+cmdline", "--replay", FILE_NAME, NULL};
 	static char *few[] = {"zmem-bpf", "-qn3", "--pss=rollup", "-f.", "--replay",
 			      FILE_NAME,  NULL};
+	static char *groups[] = {"zmem-bpf", "-qJ",	 "-gunit",  "--min=4K", "--cgroup",
+				 "*",	     "--replay", FILE_NAME, NULL};
+	static char *tree[] = {"zmem-bpf", "-q",      "--tree", "-srss,name",
+			       "--replay", FILE_NAME, NULL};
 	char *repaired = fuzz_string(data, size);
 	static int fd = -1;
 
@@ -104,6 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(ftruncate(fd, 0) == 0 && pwrite(fd, repaired, size, 0) == (ssize_t)size);
 	replay(all);
 	replay(few);
+	replay(groups);
+	replay(tree);
 	free(repaired);
 	return 0;
 }

@@ -109,7 +109,7 @@ static void test_cgroups(void **state)
 static void test_texts(void **state)
 {
 	char *longer = calloc(1, 100000);
-	struct process p = {.pid = 1}, *row[] = {&p};
+	struct process p = {.pid = 1, .name = "a"}, *row[] = {&p};
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(round_done) struct round r = {};
 	cleanup(pool_free) struct proc_pool *pool = NULL;

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A machine of any number of like processes, for tests of what is made of rows. */
+#ifndef TESTS_ROWS_MACHINE_H
+#define TESTS_ROWS_MACHINE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "zmem/query.h"
+
+struct machine {
+	struct snapshot snapshot;
+	struct rows rows;
+	struct order order;
+};
+
+static inline const struct column *column(const char *key)
+{
+	return column_find(key, strlen(key));
+}
+
+static inline void machine_init(struct machine *m, size_t count)
+{
+	*m = (struct machine){.order.keys = {{column("pss")}, 1}};
+	for (size_t i = 0; i < count; i++) {
+		struct process *p = snapshot_add(&m->snapshot);
+
+		assert_non_null(p);
+		p->pid = (pid_t)i + 1;
+		p->start_ns = i;
+		p->name = "a";
+		p->threads = 1;
+		p->mm_owner = true;
+		p->mm_id = (uint32_t)i + 1;
+		p->pss_status = PSS_OK;
+		p->pss_source = PSS_FROM_KERNEL;
+		p->counters_source = FROM_BPF;
+		process_set(p, COUNTER_RSS, 100);
+		process_set(p, COUNTER_PSS, 10);
+	}
+	m->rows.item = calloc(count + 1, sizeof(*m->rows.item));
+	assert_non_null(m->rows.item);
+	for (size_t i = 0; i < count; i++)
+		m->rows.item[i] = &m->snapshot.process[i];
+	m->rows.count = count;
+}
+
+static inline void machine_done(struct machine *m)
+{
+	rows_done(&m->rows);
+	snapshot_done(&m->snapshot);
+}
+
+static inline struct process *at(struct machine *m, pid_t pid)
+{
+	return &m->snapshot.process[pid - 1];
+}
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Trees: each process once, below the one that it comes from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "rows_machine.h"
+
+/* "pid:procs:pss name" of each row. */
+static void assert_tree(struct machine *m, uint64_t min, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf b = {};
+	struct sums t;
+
+	assert_int_equal(tree_rows(&m->order, min, &m->snapshot, &m->rows, &t), 0);
+	for (size_t i = 0; i < t.rows.count; i++) {
+		const struct process *p = t.rows.item[i];
+
+		strbuf_printf(&b, "%d:%u:", p->pid, p->procs);
+		if (process_has(p, COUNTER_PSS))
+			strbuf_putu(&b, p->value[COUNTER_PSS]);
+		strbuf_printf(&b, " %s\n", p->name);
+	}
+	assert_string_equal(strbuf_str(&b), want);
+	sums_done(&t);
+}
+
+static void test_tree(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 7);
+	for (pid_t pid = 2; pid <= 7; pid++)
+		at(&m, pid)->ppid = pid < 5 ? 1 : pid == 7 ? 99 : 3;
+	process_set(at(&m, 4), COUNTER_PSS, 15);
+	assert_tree(&m, 0,
+		    "1:6:65 a\n"
+		    "3:3:30 ├─ a\n"
+		    "5:1:10 │  ├─ a\n"
+		    "6:1:10 │  └─ a\n"
+		    "4:1:15 ├─ a\n"
+		    "2:1:10 └─ a\n"
+		    "7:1:10 a\n");
+	/* Small subtrees are left out and stay in the sums above. */
+	assert_tree(&m, 15,
+		    "1:6:65 a\n"
+		    "3:3:30 ├─ a\n"
+		    "4:1:15 └─ a\n");
+	/* The rows themselves are as they were. */
+	assert_string_equal(at(&m, 3)->name, "a");
+	assert_int_equal(at(&m, 3)->value[COUNTER_PSS], 10);
+	machine_done(&m);
+}
+
+/* Whoever is filtered out leaves its children to the next one above. */
+static void test_tree_gaps(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 4);
+	for (pid_t pid = 2; pid <= 4; pid++)
+		at(&m, pid)->ppid = pid - 1;
+	m.rows.item[1] = m.rows.item[3];
+	m.rows.item[2] = NULL;
+	m.rows.count = 2;
+	assert_tree(&m, 0, "1:2:20 a\n4:1:10 └─ a\n");
+	machine_done(&m);
+	/* One that may be large hangs below one that is known to be small. */
+	machine_init(&m, 3);
+	at(&m, 2)->ppid = 1;
+	at(&m, 3)->ppid = 2;
+	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS);
+	assert_tree(&m, 50, "3:1: a\n");
+	machine_done(&m);
+}
+
+/* No machine says so, a recording may: everybody is shown once. */
+static void test_tree_circle(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 3);
+	at(&m, 1)->ppid = 2;
+	at(&m, 2)->ppid = 1;
+	at(&m, 3)->ppid = 3;
+	assert_tree(&m, 0, "1:2:20 a\n2:1:10 └─ a\n3:1:10 a\n");
+	machine_done(&m);
+}
+
+static void test_tree_shared(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 3);
+	at(&m, 2)->ppid = at(&m, 3)->ppid = 1;
+	at(&m, 3)->mm_owner = false;
+	at(&m, 3)->mm_id = 2;
+	assert_tree(&m, 0, "1:3:20 a\n2:1:10 ├─ a\n3:1: └─ a\n");
+	machine_done(&m);
+}
+
+static void test_tree_deep(void **state)
+{
+	const size_t count = 20000;
+	struct machine m;
+	struct sums t;
+
+	(void)state;
+	machine_init(&m, count);
+	for (size_t i = 1; i < count; i++)
+		m.snapshot.process[i].ppid = (pid_t)i;
+	assert_int_equal(tree_rows(&m.order, 0, &m.snapshot, &m.rows, &t), 0);
+	assert_int_equal(t.rows.count, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(t.rows.item[i]->procs, count - i);
+		assert_true(strlen(t.rows.item[i]->name) < 65 * 6);
+	}
+	sums_done(&t);
+	machine_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tree),	    cmocka_unit_test(test_tree_gaps),
+		cmocka_unit_test(test_tree_circle), cmocka_unit_test(test_tree_shared),
+		cmocka_unit_test(test_tree_deep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
