@@ -134,19 +134,20 @@ $(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.skel.h)
 # ---- the page of -F html: one file, as an array of bytes ----
 
 PAGE     := src/render/page
+PAGE_CSS := $(addprefix $(PAGE)/,page.css parts.css)
 PAGE_JS  := $(addprefix $(PAGE)/,format.js data.js machine.js tree.js graph.js rows.js table.js page.js)
 PAGE_OUT := $(O)/page/render
-# What its policy allows to run is this style and this script: the base64 of what stands between the
-# tags, which begins with a newline.
+# What its policy allows is this style and this script: the hash of what stands between the tags, which
+# begins with a newline. One licence line is enough for a file.
 hash_of   = $$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)
 
-$(PAGE_OUT)/page.html: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_JS) Makefile
+$(PAGE_OUT)/page.html: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) Makefile
 	$(SAY) PAGE $@
 	@mkdir -p $(@D)
-	$(Q)cat $(PAGE_JS) > $(@D)/script.js
-	$(Q)sed -e "s|STYLE_HASH|$(call hash_of,$(PAGE)/page.css)|; s|SCRIPT_HASH|$(call hash_of,$(@D)/script.js)|" \
-		-e '/^<!--style-->$$/ { r $(PAGE)/page.css' -e 'd }' \
-		-e '/^<!--script-->$$/ { r $(@D)/script.js' -e 'd }' $< > $@.tmp && mv $@.tmp $@
+	$(Q)sed '/ SPDX-/d' $(PAGE_CSS) > $(@D)/style && sed '/ SPDX-/d' $(PAGE_JS) > $(@D)/script
+	$(Q)sed -e "s|STYLE_HASH|$(call hash_of,$(@D)/style)|; s|SCRIPT_HASH|$(call hash_of,$(@D)/script)|" \
+		-e '/^<!--style-->$$/ { r $(@D)/style' -e 'd }' \
+		-e '/^<!--script-->$$/ { r $(@D)/script' -e 'd }' $< > $@.tmp && mv $@.tmp $@
 
 $(PAGE_OUT)/page.inc: $(PAGE_OUT)/page.html
 	$(Q)od -An -v -tu1 $< | sed 's/ *\([0-9]\+\)/\1,/g' > $@.tmp && mv $@.tmp $@

@@ -19,11 +19,12 @@ struct table_style {
 	const struct column_list *columns;
 	bool bytes; /* exact bytes, not KiB MiB GiB */
 	bool header;
-	bool only_total; /* no rows */
-	bool color;	 /* SGR sequences */
-	unsigned width;	 /* cut lines to so many columns, 0: never */
-	bool wide;	 /* no text is cut to its column, only to the line */
-	bool numeric;	 /* uids in place of user names */
+	bool only_total;	    /* no rows */
+	bool color;		    /* SGR sequences */
+	unsigned width;		    /* cut lines to so many columns, 0: never */
+	bool wide;		    /* no text is cut to its column, only to the line */
+	bool numeric;		    /* uids in place of user names */
+	const struct column *group; /* of html: what is grouped by at first; NULL: nothing */
 };
 
 /*
@@ -99,7 +100,7 @@ void render_csv(struct strbuf *out, const struct result *r, const struct table_s
 void render_folded(struct strbuf *out, const struct result *r, const struct table_style *style);
 /*
  * A page for a browser that needs nothing but itself: bars of the machine, a map of memory, a
- * table. Of the style columns (those it shows at first), only_total and numeric count.
+ * table. Of the style columns (those it shows at first), group, only_total and numeric count.
  */
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style);
 

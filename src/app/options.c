@@ -87,7 +87,7 @@ static const struct entry table[] = {
 	 SIZE,
 	 AT(min)},
 	{{"format", 'F', "F",
-	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus or "
+	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus, "
 	  "html (a page)"},
 	 CHOICE,
 	 AT(format),

@@ -122,9 +122,17 @@ unsigned request_needs(const struct session *s)
 		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP,
 	};
 	bool controlled = options_metrics(s->options) && s->group->needs & NEEDS_CGROUP;
+	const struct column *page = request_page_group(s->options);
 
 	return column_list_needs(&s->columns) | needs[s->options->format] |
-	       (controlled ? NEEDS_CONTROLLER : 0);
+	       (page ? page->needs : 0) | (controlled ? NEEDS_CONTROLLER : 0);
+}
+
+const struct column *request_page_group(const struct options *o)
+{
+	const char *key = o->format == FORMAT_HTML ? options_group_key(o) : NULL;
+
+	return key ? column_find(key, strlen(key)) : NULL;
 }
 
 int request_read(struct session *s)
@@ -135,7 +143,8 @@ int request_read(struct session *s)
 
 	if (!key && options_metrics(o))
 		key = "name";
-	if (key)
+	/* A page has the processes, and groups them itself. */
+	if (key && o->format != FORMAT_HTML)
 		s->group = column_find(key, strlen(key));
 	if (o->format == FORMAT_CSV)
 		column_list_whole(&s->columns, s->group);

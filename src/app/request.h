@@ -9,6 +9,8 @@
 int request_read(struct session *s);
 /* What is shown beyond the counters: of the columns, or of the format (enum column_needs). */
 unsigned request_needs(const struct session *s);
+/* What a page (-F html) groups by at first; NULL: nothing, or it is another format. */
+const struct column *request_page_group(const struct options *o);
 /* Says which of the pids that were asked for are not there, and sets the exit code. */
 void request_report_missing(struct session *s);
 void request_done(struct session *s);

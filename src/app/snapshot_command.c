@@ -5,6 +5,7 @@
 #include "app/commands.h"
 #include "app/message.h"
 #include "app/output.h"
+#include "app/request.h"
 #include "app/session.h"
 #include "base/cleanup.h"
 #include "zmem/render.h"
@@ -68,6 +69,7 @@ static void render(const struct session *s, const struct result *result, struct 
 		.wide = o->wide,
 		.width = o->wide ? 0 : out->width,
 		.numeric = o->numeric,
+		.group = request_page_group(o),
 	};
 
 	renderer[o->format](&out->buf, result, &style);

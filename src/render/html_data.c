@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "render/json_account.h"
@@ -162,10 +163,18 @@ static void put_column(struct page *p, const struct column *c)
 	json_end(w, '}');
 }
 
+/*
+ * Command lines hold secrets: a file that is handed on has them only if asked. What is said of
+ * groups is no matter of rows that are processes.
+ */
 static bool wants(const struct page *p, const struct column *c)
 {
 	const struct column_list *list = p->style->columns;
 
+	if (c->needs & NEEDS_CONTROLLER || strcmp(c->key, "procs") == 0)
+		return false;
+	if (!(c->needs & NEEDS_CMDLINE) || c == p->style->group)
+		return true;
 	for (size_t i = 0; list && i < list->count; i++) {
 		if (list->item[i] == c)
 			return true;
@@ -181,11 +190,8 @@ static void put_columns(struct page *p)
 	JSON_KEY(w, "columns");
 	json_begin(w, '[');
 	for (size_t i = 0; i < column_count; i++) {
-		const struct column *c = column_table[i];
-
-		/* Command lines hold secrets: a file that is handed on has them only if asked. */
-		if (!(c->needs & NEEDS_CMDLINE) || wants(p, c))
-			put_column(p, c);
+		if (wants(p, column_table[i]))
+			put_column(p, column_table[i]);
 	}
 	json_end(w, ']');
 	json_newline(w);
@@ -281,7 +287,7 @@ static void put_look(struct page *p)
 
 	json_newline(w);
 	JSON_KEY(w, "group");
-	json_null(w);
+	json_string(w, p->style->group ? p->style->group->key : NULL);
 	JSON_KEY(w, "shown");
 	json_begin(w, '[');
 	for (size_t i = 0; list && i < list->count; i++)

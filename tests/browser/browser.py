@@ -122,6 +122,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self.scripts = scripts
 
     def open(self, path):
         self.forget()
@@ -135,7 +136,7 @@ class Browser:
 
     def settle(self):
         """Two frames, so that what was asked for is drawn."""
-        if self.evaluate("document.hidden"):
+        if not self.scripts:
             return
         self.call("Runtime.evaluate", awaitPromise=True, expression="new Promise(done => "
                   "requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -145,6 +146,16 @@ class Browser:
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description"))
         return answer["result"].get("value")
+
+    def wait(self, expression):
+        """What an expression is, once it is something."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            value = self.evaluate(expression)
+            if value:
+                return value
+            time.sleep(0.02)
+        raise EOFError("never: " + expression)
 
     def place(self, selector):
         """The middle of an element, scrolled into sight."""

@@ -32,7 +32,7 @@ static int make(const char *directory, const char *name, const struct result *r,
 	cleanup(strbuf_done) struct strbuf page = {0};
 	struct column_list columns;
 
-	column_list_default(&columns);
+	column_list_default(&columns, NULL);
 	render_html(&page, r, &(struct table_style){.columns = &columns, .only_total = only_total});
 	return write_page(directory, name, &page);
 }
@@ -75,13 +75,14 @@ static int by_pss(const void *pa, const void *pb)
 
 static void make_process(struct large *l, size_t i, uint64_t *seed)
 {
-	static const char *const user[] = {"root",  "www-data", "postgres", "alice",
-					   "bob",   "carol",	"nobody",   "redis",
-					   "_chrony", "builder", "gitlab",  "systemd-network"};
+	static const char *const user[] = {"root",    "www-data", "postgres", "alice",
+					   "bob",     "carol",	  "nobody",   "redis",
+					   "_chrony", "builder",  "gitlab",   "systemd-network"};
 	static const char *const program[] = {
-		"nginx", "postgres", "python3.11", "node",  "java",  "bash",  "sshd",	 "redis-server",
-		"cc1",	 "make",     "systemd",	   "cron",  "dockerd", "kubelet", "containerd-shim-runc-v2",
-		"chrome", "clangd",  "vim",	   "tmux",  "git"};
+		"nginx",   "postgres", "python3.11",   "node",	  "java",
+		"bash",	   "sshd",     "redis-server", "cc1",	  "make",
+		"systemd", "cron",     "dockerd",      "kubelet", "containerd-shim-runc-v2",
+		"chrome",  "clangd",   "vim",	       "tmux",	  "git"};
 	struct process *p = &l->process[i];
 	uint64_t rss = (4 + random_next(seed) % 64) * KIB * (1 + random_next(seed) % 200);
 	size_t unit = random_next(seed) % 150;
@@ -92,8 +93,8 @@ static void make_process(struct large *l, size_t i, uint64_t *seed)
 	p->user = user[unit % ARRAY_SIZE(user)];
 	p->name = program[(unit + random_next(seed) % 3) % ARRAY_SIZE(program)];
 	snprintf(p->comm, sizeof(p->comm), "%.15s", p->name);
-	snprintf(l->text[i], sizeof(l->text[i]), unit % 4 ? "service-%zu.service" : "docker-%zu.scope",
-		 unit);
+	snprintf(l->text[i], sizeof(l->text[i]),
+		 unit % 4 ? "service-%zu.service" : "docker-%zu.scope", unit);
 	p->unit = p->cgroup = l->text[i];
 	p->container = unit % 4 ? NULL : p->name;
 	p->threads = 1 + (uint32_t)(random_next(seed) % 40);
@@ -101,7 +102,8 @@ static void make_process(struct large *l, size_t i, uint64_t *seed)
 	p->mm_id = (uint32_t)i + 1;
 	p->mm_owner = true;
 	p->counters_source = FROM_BPF;
-	sample_counters(p, rss & ~UINT64_C(4095), random_next(seed) % 5 ? 0 : (rss / 8) & ~UINT64_C(4095));
+	sample_counters(p, rss & ~UINT64_C(4095),
+			random_next(seed) % 5 ? 0 : (rss / 8) & ~UINT64_C(4095));
 	if (i % 500 == 7)
 		p->pss_status = PSS_DENIED;
 	else
@@ -142,15 +144,19 @@ static int make_large(const char *directory)
 	for (size_t i = 0; i < LARGE; i++)
 		make_process(&large, i, &seed);
 	qsort(large.row, LARGE, sizeof(*large.row), by_pss);
-	s.snapshot.collection = (struct collection){
-		.complete = false, .duration_us = 54321, .seen = LARGE + 300, .reported = LARGE,
-		.kernel_threads = 300, .denied = 10,
-		.cross_check = {.done = true, .checked = 3, .same = 3}};
+	s.snapshot.collection =
+		(struct collection){.complete = false,
+				    .duration_us = 54321,
+				    .seen = LARGE + 300,
+				    .reported = LARGE,
+				    .kernel_threads = 300,
+				    .denied = 10,
+				    .cross_check = {.done = true, .checked = 3, .same = 3}};
 	s.result.pss = PSS_ENGINE_KERNEL;
 	s.result.rows = large.row;
 	s.result.row_count = LARGE;
 	sum_up(&large, &s.result.totals);
-	column_list_default(&columns);
+	column_list_default(&columns, NULL);
 	for (int i = 0; i < 20; i++) {
 		int64_t start = now_us(), took;
 
@@ -159,7 +165,8 @@ static int make_large(const char *directory)
 		took = now_us() - start;
 		best = took < best ? took : best;
 	}
-	printf("%d processes: %.1f ms to render, %zu bytes\n", LARGE, (double)best / 1000, page.len);
+	printf("%d processes: %.1f ms to render, %zu bytes\n", LARGE, (double)best / 1000,
+	       page.len);
 	return write_page(directory, "large", &page);
 }
 
@@ -187,7 +194,8 @@ static void make_hostile(struct sample *s, struct strbuf *longest)
 	strbuf_fill(longest, 'x', 64 * 1024 - 1);
 	s->process[0].name = s->process[0].unit = strbuf_str(longest);
 	process_set(&s->process[1], COUNTER_VSIZE, UINT64_C(9007199254740991));
-	snprintf(s->snapshot.host.name, sizeof(s->snapshot.host.name), "</title><script>\xff\xe2\x80\xaex");
+	snprintf(s->snapshot.host.name, sizeof(s->snapshot.host.name),
+		 "</title><script>\xff\xe2\x80\xaex");
 	s->snapshot.fallback_reason = "</noscript><script>document.title='broken'</script>";
 	s->snapshot.counters_source = FROM_PROC;
 	sample_finish(s, s->snapshot.count);

@@ -237,6 +237,24 @@ static void check_metrics(struct snapshot *s, struct rows *rows, const struct re
 	}
 }
 
+/* A page whose data are a document, in an element that they cannot end. */
+static void check_html(const struct result *r, const struct table_style *style)
+{
+	static const char open[] = "id=\"data\">", close[] = "</script>";
+	struct strbuf out = {};
+	const char *data, *end;
+
+	render_html(&out, r, style);
+	FUZZ_CHECK(!strbuf_error(&out) && utf8_valid(out.data, out.len));
+	data = strstr(strbuf_str(&out), open);
+	FUZZ_CHECK(data);
+	data += strlen(open);
+	end = strpbrk(data, "<>&");
+	FUZZ_CHECK(end && memcmp(end, close, strlen(close)) == 0);
+	json_read_document(data, (size_t)(end - data));
+	strbuf_done(&out);
+}
+
 /* The machine: what is told of it adds up. */
 static void check_system(const struct result *r, const struct table_style *style)
 {
@@ -315,6 +333,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_ndjson(&r);
 	check_csv(&r, &style);
 	check_folded(&r, &style);
+	check_html(&r, &style);
 	check_table(&r, &style);
 	check_metrics(&s, &rows, &r, &style);
 	check_system(&r, &(struct table_style){.bytes = c.flags & CONFIG_BYTES, .width = c.width});

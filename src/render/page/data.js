@@ -3,11 +3,11 @@
 // what was not measured is null, here as there.
 
 const REASONS = {
-	skipped: 'not read: not asked for, or it cannot reach the first rows',
-	gone: 'the process ended before it could be read',
-	denied: 'the kernel does not show it to whoever collected this',
-	timeout: 'the process is stuck and did not let itself be read in time',
-	raced: 'the process changed each time it was read',
+	skipped: 'not read: not asked for, or too small for the first rows',
+	gone: 'it ended before it could be read',
+	denied: 'the kernel refuses to show it',
+	timeout: 'it is stuck, and was not read in time',
+	raced: 'it changed each time it was read',
 	kernel_thread: 'a kernel thread has no memory of its own',
 	unsupported: 'this kernel or this /proc cannot tell',
 };

@@ -30,21 +30,18 @@ function exactText(bytes) {
 }
 
 function percentText(part, whole) {
-	return whole > 0 && part !== null ? `${(100 * part / whole).toFixed(1)} %` : ABSENT;
+	return whole > 0 && part !== null && part >= 0 ? `${(100 * part / whole).toFixed(1)} %` : ABSENT;
 }
 
 function countText(n, one, many = `${one}s`) {
 	return `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 }
 
-/** "2026-01-31 23:59:59", of this browser's time zone. */
+/** "2026-01-31 23:59:59Z": UTC, as in the tables. */
 function timeText(ms) {
-	const d = new Date(ms), two = n => String(n).padStart(2, '0');
+	const d = new Date(ms);
 
-	if (Number.isNaN(d.getTime()))
-		return ABSENT;
-	return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ` +
-		`${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+	return Number.isNaN(d.getTime()) ? ABSENT : d.toISOString().replace('T', ' ').replace(/\.\d+/, '');
 }
 
 /** What cannot be seen, or would turn the direction of what follows, as a character that can. */

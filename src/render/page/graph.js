@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The map of memory on a canvas: draws the boxes of tree.js, and says which frame is under the
-// pointer or the keyboard. What a zoom means is for whoever made it.
+// The map of memory on a canvas: draws the boxes of tree.js, and says which one is pointed at. What
+// a zoom means is for whoever made it.
 
 const TONES = 6;
-const FONT = '12.5px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const FONT = '12.5px system-ui, sans-serif';
 
 class Graph {
 	/** `on`: zoom(frame), point(frame or null, event or null). */
@@ -24,9 +24,9 @@ class Graph {
 		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.restyle());
 	}
 
-	/** What to draw: top of the map, 'icicle' or 'treemap', whether matches are marked. */
-	show(root, top, view, searching) {
-		Object.assign(this, {root, top, view, searching, pointed: null});
+	/** What to draw: {root, top, view: 'icicle' or 'treemap', withKinds, searching: mark matches}. */
+	show(what) {
+		Object.assign(this, what, {pointed: null});
 		this.width = 0;
 		this.resize();
 	}
@@ -38,12 +38,13 @@ class Graph {
 			return;
 		const coarse = matchMedia('(pointer: coarse)').matches, row = coarse ? 32 : 27;
 		const narrow = width < 600;
-		const height = this.view === 'icicle' ? Math.max(1, depthBelow(this.root) + 1) * row :
+		const depth = depthBelow(this.root);
+		const height = this.view === 'icicle' ? (depth + 1) * row :
 			Math.round(narrow ? width * 1.25 : Math.min(560, width * 0.5));
 		const scale = devicePixelRatio || 1;
 
 		this.width = width;
-		this.boxes = this.view === 'icicle' ? layIcicle(this.top, width, row) :
+		this.boxes = this.view === 'icicle' ? layIcicle(this.top, width, row, depth, this.withKinds) :
 			layTreemap(this.top, width, height);
 		this.canvas.style.height = `${height}px`;
 		this.canvas.width = Math.round(width * scale);
@@ -80,8 +81,7 @@ class Graph {
 					ctx.lineTo(at + 7, -1);
 				}
 			} else {
-				ctx.moveTo(0, 2.5);
-				ctx.lineTo(6, 2.5);
+				ctx.rect(2, 2, 0.5, 0.5);
 			}
 			ctx.stroke();
 			this.colors.set(key, this.ctx.createPattern(tile, 'repeat'));
@@ -92,7 +92,7 @@ class Graph {
 	fillOf(frame) {
 		if (frame.kind)
 			return this.color(frame.kind);
-		if (frame.level === 'others')
+		if (frame.level === 'others' || frame.level === 'rest')
 			return this.color('lost');
 		let hash = 7;
 
@@ -107,6 +107,7 @@ class Graph {
 		if (!this.root)
 			return;
 		ctx.clearRect(0, 0, this.width, this.height);
+		ctx.lineWidth = 1;
 		ctx.font = FONT;
 		ctx.textBaseline = 'middle';
 		for (const box of this.boxes)
@@ -124,18 +125,21 @@ class Graph {
 		const {ctx} = this, gap = w > 4 && h > 4 ? 1 : w > 1.5 && h > 1.5 ? 0.4 : 0;
 		const away = above || (this.searching && !frame.match && frame.parent);
 
-		ctx.globalAlpha = away ? Number(this.color('faded')) : 1;
-		ctx.fillStyle = this.fillOf(frame);
+		ctx.fillStyle = away ? this.color('dim') : this.fillOf(frame);
 		ctx.fillRect(x, y, w - gap, h - gap);
-		if ((frame.kind === 'swap' || frame.kind === 'shmem') && w > 3) {
+		if (label !== undefined && w > 8) {
+			ctx.strokeStyle = this.color('card');
+			ctx.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
+		}
+		if (!away && (frame.kind === 'swap' || frame.kind === 'shmem') && w > 3) {
 			ctx.fillStyle = this.pattern(frame.kind);
 			ctx.fillRect(x, y, w - gap, h - gap);
 		}
-		if (this.searching && frame.match && w > 2) {
+		if (this.searching && frame.match && !frame.parent?.match && w > 1) {
 			ctx.fillStyle = this.color('match');
-			ctx.fillRect(x, y + (head === undefined ? h - gap - 3 : 0), w - gap, 3);
+			ctx.fillRect(x, head === undefined ? y + h - gap - 3 : y, w - gap, 3);
 		}
-		ctx.globalAlpha = above ? 0.75 : away ? 0.6 : 1;
+		ctx.globalAlpha = away ? 0.65 : 1;
 		if (w > 26 && h > 13)
 			this.drawLabel(label ?? frame.label, sizeText(frame.value), x, y, w, h, head);
 		ctx.globalAlpha = 1;
@@ -151,7 +155,7 @@ class Graph {
 		ctx.fillText(name, x + 5, middle);
 		if (name !== text)
 			return;
-		ctx.fillStyle = this.color('soft');
+		ctx.globalAlpha *= 0.72;
 		if (!head && this.view === 'treemap' && h > 34) {
 			if (this.measure(size) <= room)
 				ctx.fillText(size, x + 5, y + 28);
@@ -226,19 +230,17 @@ class Graph {
 			ArrowDown: () => at.children[0],
 			ArrowLeft: () => family[family.indexOf(at) - 1],
 			ArrowRight: () => family[family.indexOf(at) + 1],
-			Home: () => this.top,
 		}[event.key];
 
 		if (event.key === 'Enter' || event.key === ' ') {
 			this.click(at);
 		} else if (next) {
+			const on = event.key === 'ArrowDown' ? f => f.children[0] : f => f.parent;
 			let frame = next();
 
 			// In a treemap a frame may share the box of the one below it.
-			while (frame && !drawn(frame) && event.key === 'ArrowDown')
-				frame = frame.children[0];
-			while (frame && !drawn(frame) && event.key === 'ArrowUp')
-				frame = frame.parent;
+			while (frame && !drawn(frame) && event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')
+				frame = on(frame);
 			if (frame && drawn(frame))
 				this.point(frame, null);
 		} else {

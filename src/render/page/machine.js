@@ -11,7 +11,7 @@ function showHead(doc) {
 	byId('host').textContent = visible(host.name);
 	byId('about').textContent = [`Linux ${visible(host.kernel_release)}`, visible(host.arch),
 		countText(host.cpus, 'CPU'), timeText(doc.timestamp_ms)].join(' · ');
-	byId('about').title = visible(doc.timestamp);
+	byId('about').title = `here: ${new Date(doc.timestamp_ms).toLocaleString()}`;
 	badge.textContent = different ? `✗ ${different} different` : c.complete ? '✓ complete' :
 		`! incomplete${missing.length ? `: ${missing.join(', ')}` : ''}`;
 	badge.className = c.complete && !different ? 'badge' : 'badge bad';
@@ -25,7 +25,7 @@ function showHead(doc) {
 /** A bar of parts [name, class, bytes, help], with a legend in the same order. */
 function gauge(title, note, total, parts) {
 	const known = parts.filter(([, , bytes]) => bytes !== null && bytes !== undefined);
-	const sum = known.reduce((n, [, , bytes]) => n + Math.max(bytes, 0), 0) || 1;
+	const sum = Math.max(known.reduce((n, [, , bytes]) => n + Math.max(bytes, 0), 0), total, 1);
 	const bar = element('div', {className: 'bar', role: 'img', 'aria-label': `${title}: ` + known
 		.map(([name, , bytes]) => `${name} ${sizeText(bytes)}`).join(', ')});
 	const legend = element('ul', {className: 'legend'});
@@ -33,9 +33,9 @@ function gauge(title, note, total, parts) {
 	for (const [name, kind, bytes, help] of known) {
 		const share = percentText(bytes, total);
 		const segment = element('i', {className: kind,
-			title: `${name}: ${sizeText(bytes)}, ${share}\n${help}`}, bytes / sum > 0.09 ? name : '');
+			title: `${name}: ${sizeText(bytes)}, ${share}\n${help}`}, element('span', {}, name));
 
-		segment.style.flex = `${Math.max(bytes, 0) / sum} 1 0`;
+		segment.style.flex = `0 1 ${100 * Math.max(bytes, 0) / sum}%`;
 		if (bytes > 0)
 			bar.append(segment);
 		legend.append(element('li', {title: help}, element('span', {className: `swatch ${kind}`}),
@@ -53,12 +53,12 @@ function ramGauge(doc) {
 
 	return gauge('RAM', available === null ? '' : `${sizeText(available)} available without swapping`,
 		m.total_bytes, [
-			['anonymous', 'anon', u.anon_bytes, 'heaps, stacks and other private memory of processes (AnonPages)'],
+			['anonymous', 'anon', u.anon_bytes, 'private memory of processes (AnonPages)'],
 			['mapped', 'file', u.mapped_bytes, 'files and shared memory that processes map (Mapped)'],
-			['cache', 'cache', m.cache_bytes, 'page cache and buffers that nobody maps'],
-			['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks, vmalloc, per CPU, compressed swap'],
-			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, in use or reserved'],
-			['not accounted for', 'lost', m.unaccounted_bytes, 'nothing counts it: drivers, network, free lists of CPUs, swap cache'],
+			['cache', 'cache', m.cache_bytes, 'page cache that nobody maps, buffers'],
+			['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks and others: see below'],
+			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, used or not'],
+			['not accounted for', 'lost', m.unaccounted_bytes, 'drivers, network, free lists of CPUs, swap cache'],
 			['free', 'free', m.free_bytes, 'MemFree'],
 		].filter(([name, , bytes]) => bytes || name === 'free'));
 }
@@ -68,7 +68,7 @@ function swapGauge(doc) {
 	const used = total === null || s.swap_free_bytes === null ? null : total - s.swap_free_bytes;
 	const loose = s.swap_unattributed_bytes;
 	const parts = loose === null ? [['used', 'swap', used, 'not known whose']] : [
-		['processes', 'swap', Math.max(used - loose, 0), 'private swap entries, each divided by its sharers (SwapPss)'],
+		['processes', 'swap', Math.max(used - loose, 0), 'swap entries, divided by their sharers (SwapPss)'],
 		['unattributed', 'lost', loose, 'swapped shared memory and tmpfs, swap cache'],
 	];
 
@@ -96,8 +96,8 @@ function kernelDetails(doc) {
 	const lines = Object.entries(doc.kernel)
 		.map(([key, bytes]) => [key.replace(/_bytes$/, '').replaceAll('_', ' '), bytes]);
 
-	lines.push(['AnonPages less all PSS_ANON', doc.system.anon_residual_bytes]);
-	lines.push(['Mapped less all PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
+	lines.push(['AnonPages less all PSS_ANON', doc.system.anon_residual_bytes],
+		['Mapped less all PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
 	for (const [name, bytes] of lines)
 		list.append(element('li', {}, element('span', {}, name), element('span', {}, sizeText(bytes)),
 			element('span', {}, percentText(bytes, total))));

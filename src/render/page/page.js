@@ -40,8 +40,6 @@ function firstColumns(doc) {
 	return ['name', ...rest];
 }
 
-// ---- choices ----
-
 /** A row of buttons that are in or out. */
 function putButtons(id, items, isOn, flip) {
 	const place = byId(id), focused = document.activeElement?.dataset?.key;
@@ -72,7 +70,7 @@ function showChoices() {
 		key => chosen.view === key, key => {
 			chosen.view = key;
 		});
-	putButtons('levels', order.map(key => ({key, label: key, help: `a level of ${key}s`})),
+	putButtons('levels', order.map(key => ({key, label: key})),
 		key => chosen.levels.includes(key), key => {
 			chosen.levels = order.filter(k => (k === key) !== chosen.levels.includes(k));
 		});
@@ -81,7 +79,7 @@ function showChoices() {
 			chosen.kinds.add(key);
 	});
 	group.replaceChildren(element('option', {value: ''}, 'nothing'),
-		...Object.entries(GROUPS).map(([value, label]) => element('option', {value}, label)));
+		...Object.entries(GROUPS).filter(([key]) => data.columns.has(key)).map(([value, label]) => element('option', {value}, label)));
 	group.value = chosen.group;
 	showPicker();
 }
@@ -91,22 +89,14 @@ function showPicker() {
 		const box = element('input', {type: 'checkbox', checked: chosen.columns.includes(c.key)});
 
 		box.addEventListener('change', () => {
-			const order = [...data.columns.keys()];
-
+			chosen.columns = chosen.columns.filter(key => key !== c.key);
 			if (box.checked)
 				chosen.columns.push(c.key);
-			else
-				chosen.columns = chosen.columns.filter(key => key !== c.key);
-			if (!box.checked && chosen.sort?.key === c.key)
-				chosen.sort = null;
-			chosen.columns = [...new Set(chosen.columns)].filter(key => order.includes(key));
 			showTable();
 		});
 		return element('label', {title: c.help}, box, c.header);
 	}));
 }
-
-// ---- the map ----
 
 function showMap() {
 	const levels = chosen.levels.filter(key => key !== 'kind');
@@ -138,24 +128,11 @@ function showZoom() {
 		button.addEventListener('click', () => zoomTo(frame));
 		return element('li', {}, button);
 	}));
-	graph.show(root, top_, chosen.view, chosen.query !== '');
+	graph.show({root, top: top_, view: chosen.view, withKinds: chosen.levels.includes('kind'),
+		searching: chosen.query !== ''});
 	byId('detail').textContent = root.value ? detailOf(top_) : 'Nothing to draw: neither PSS nor swap of anybody was measured.';
 	byId('map-note').textContent = lacking ?
-		`${countText(lacking, 'process', 'processes')} without PSS ${lacking === 1 ? 'is' : 'are'} not in it: ${whyLacking()}.` : '';
-}
-
-/** The reasons, with how many have each. */
-function whyLacking() {
-	const counts = new Map();
-
-	for (let i = 0; i < data.rows; i++) {
-		if (!data.counted(i) || data.value('pss_anon', i) !== null)
-			continue;
-		const status = data.text('pss_status', i);
-
-		counts.set(status, (counts.get(status) ?? 0) + 1);
-	}
-	return [...counts].map(([status, n]) => `${n} ${status}`).join(', ');
+		`Without ${countText(lacking, 'process', 'processes')} whose PSS was not measured.` : '';
 }
 
 /** What a frame is: where, how much, of what, of how many. */
@@ -187,18 +164,18 @@ function pointAt(frame, event) {
 	tip.style.transform = `translate(${Math.max(x, 4)}px, ${Math.max(y, 4)}px)`;
 }
 
-// ---- the table ----
-
 /** The rows of the frame that the map is zoomed into, that the search finds. */
 function chosenRows() {
-	const path = pathOf(top_).slice(1).filter(f => f.level in LEVELS);
+	const steps = pathOf(top_).filter(f => f.level in LEVELS).map(f => [f.level, new Set([f.id])]);
 	const matches = chosen.query === '' ? () => true : data.matcher(chosen.query);
 	const rows = [];
 
-	if (top_.level === 'others')
+	if (top_.level === 'others' || top_.parent?.level === 'others')
 		return rows;
+	if (top_.level === 'rest')
+		steps.push([top_.children[0].level, new Set(top_.children.map(f => f.id))]);
 	for (let i = 0; i < data.rows; i++) {
-		if (path.every(f => LEVELS[f.level].id(data, i) === f.id) && matches(i))
+		if (steps.every(([level, ids]) => ids.has(LEVELS[level].id(data, i))) && matches(i))
 			rows.push(i);
 	}
 	return rows;
@@ -215,7 +192,7 @@ function columnOf(key) {
 	const values = Array.isArray(c.values) ? c.values : [c.values];
 	const longest = values.reduce((n, v) => v === null ? n : Math.max(n, data.strings[v].length), 0);
 
-	return {...c, chars: Math.max(longest, key === 'name' ? 16 : 4)};
+	return {...c, chars: Math.max(longest, 9)};
 }
 
 function tableColumns() {
@@ -228,7 +205,7 @@ function tableColumns() {
 function showTable() {
 	const rows = chosenRows(), all = rows.length === data.rows, keys = tableColumns();
 	const shown = chosen.group ? new GroupRows(data, rows, chosen.group) : new ProcessRows(data, rows);
-	const others = all && top_ === root ? data.doc.others : null, foot = [];
+	const others = chosen.query === '' && top_ === root ? data.doc.others : null, foot = [];
 	const cellOf = sumOf => key => {
 		const c = data.columns.get(key), bytes = c?.kind === 'bytes';
 
@@ -275,8 +252,6 @@ function sortBy(key) {
 	showTable();
 	byId('scroller').scrollTop = 0;
 }
-
-// ---- events ----
 
 byId('query').addEventListener('input', e => {
 	chosen.query = e.target.value.trim();

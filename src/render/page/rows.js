@@ -3,7 +3,7 @@
 // the table need not know which they are. Sorting.
 
 const GROUPS = {
-	name: 'program', user: 'user', unit: 'unit', container: 'container', cgroup: 'cgroup',
+	name: 'program', cmdline: 'command line', user: 'user', unit: 'unit', container: 'container', cgroup: 'cgroup',
 };
 
 /** Of a row: {text, title, number (to sort by; null: last), absent}. */
@@ -32,7 +32,7 @@ class ProcessRows {
 			return {text: ABSENT, title: data.reason(key, row), absent: true};
 		switch (kind) {
 		case 'text':
-			return {text: data.strings[v], title: data.raw(v)};
+			return {text: data.strings[v] || '(empty)', title: data.raw(v), absent: !data.strings[v]};
 		case 'bytes':
 			return {text: sizeText(v), title: exactText(v)};
 		case 'percent':
@@ -145,22 +145,17 @@ function sortedOrder(rows, sort) {
 /** The order that rows came in, if it is that of one of these columns. */
 function givenSort(rows, data, keys) {
 	const sorted = (key, down) => {
-		for (let i = 1; i < rows.length; i++) {
-			const a = rows.number(key, i - 1), b = rows.number(key, i);
+		const values = Array.from({length: rows.length}, (_, i) => rows.number(key, i)).filter(v => v !== null);
 
-			if (b !== null && (a === null || (down ? a < b : a > b)))
-				return false;
-		}
-		return rows.length > 1 && rows.number(key, 0) !== null;
+		return values.length > rows.length / 2 &&
+			values.every((v, i) => i === 0 || (down ? v <= values[i - 1] : v >= values[i - 1]));
 	};
 
-	for (const key of ['pss', 'rss', ...keys]) {
-		if (!data.columns.has(key))
-			continue;
-		if (sorted(key, true))
-			return {key, down: true};
-		if (sorted(key, false))
-			return {key, down: false};
+	for (const key of ['pss', 'rss', ...keys].filter(k => /bytes|number/.test(data.columns.get(k)?.kind))) {
+		for (const down of [true, false]) {
+			if (sorted(key, down))
+				return {key, down};
+		}
 	}
 	return null;
 }

@@ -4,7 +4,7 @@
 
 const ROW = 28; // pixels, as in page.css
 const SPARE = 12; // rows kept ready above and below those in sight
-const WIDTHS = {bytes: 10, number: 6, time: 19, percent: 5}; // characters
+const WIDTHS = {bytes: 9.5, number: 6, time: 20, percent: 5}; // characters
 
 class Table {
 	/** `onSort`: called with the key of a column. */
@@ -37,8 +37,9 @@ class Table {
 		let sum = 0;
 
 		this.table.querySelector('colgroup').replaceChildren(...this.columns.map(c => {
-			const limit = narrow ? 14 : 32, col = element('col');
-			const chars = Math.max(Math.min(WIDTHS[c.kind] ?? c.chars, limit), c.header.length + 2) + 2.5;
+			const limit = narrow ? 11 : 32, col = element('col');
+			const wide = Math.min(Math.max(WIDTHS[c.kind] ?? c.chars, sum ? 0 : 16), limit);
+			const chars = Math.max(wide, c.header.length * 1.05 + 1) + 2;
 
 			col.style.width = `${chars}ch`;
 			sum += chars;

@@ -54,8 +54,6 @@ function buildTree(data, levels, kinds, withKinds) {
 
 	root.missing = 0;
 	for (let i = 0; i < data.rows; i++) {
-		if (!data.counted(i))
-			continue;
 		let frame = root;
 
 		root.rows++;
@@ -72,6 +70,8 @@ function buildTree(data, levels, kinds, withKinds) {
 			next.rows++;
 			frame = next;
 		}
+		if (!data.counted(i))
+			continue;
 		const parts = KINDS.map(k => data.value(k.column, i));
 
 		root.missing += parts[0] === null;
@@ -83,6 +83,7 @@ function buildTree(data, levels, kinds, withKinds) {
 
 		root.children.push(more);
 		more.rows = others.processes;
+		root.rows += more.rows;
 		addLeaf(more, KINDS.map(k => others[`${k.column}_bytes`]), kinds, withKinds);
 	}
 	prune(root);
@@ -112,8 +113,7 @@ function followPath(root, path) {
 	let frame = root;
 
 	for (const step of path.slice(1)) {
-		const next = frame.children.find(c => c.level === step.level && c.id === step.id) ??
-			frame.children.find(c => c.level === step.level && c.label === step.label);
+		const next = frame.children.find(c => c.level === step.level && c.label === step.label);
 
 		if (!next)
 			break;
@@ -141,24 +141,68 @@ function markMatches(root, query) {
 	return found;
 }
 
+/** The children of a frame from the i-th on as one, for want of room; itself a frame to zoom into. */
+function restOf(frame, i) {
+	const some = frame.children.slice(i), rest = newFrame(frame, 'rest', 'rest', `${some.length} smaller`);
+
+	rest.children = some;
+	rest.match = some.some(child => child.match);
+	for (const child of some) {
+		rest.value += child.value;
+		rest.rows += child.rows;
+		child.kinds.forEach((bytes, k) => {
+			rest.kinds[k] += bytes;
+		});
+	}
+	return rest;
+}
+
+/** A frame's kinds as frames, whatever lies between. */
+function kindsOf(frame) {
+	return KINDS.map((kind, k) => Object.assign(newFrame(frame, 'kind', kind.key, kind.label),
+		{kind: kind.key, value: frame.kinds[k], match: frame.match})).filter(f => f.value);
+}
+
+const NARROW = 3; // pixels: what has fewer is drawn with its smaller siblings as one
+
 /**
  * Boxes {frame, x, y, w, h} from the top down: the frames above `top` at full width (`above`), then
- * those below it. What is narrower than a pixel is left out.
+ * those below it, with the kinds on the last of `depth` levels.
  */
-function layIcicle(top, width, rowHeight) {
+function layIcicle(top, width, rowHeight, depth, withKinds) {
 	const path = pathOf(top).slice(0, -1);
-	const boxes = path.map((frame, depth) =>
-		({frame, x: 0, y: depth * rowHeight, w: width, h: rowHeight, above: true}));
-	const lay = (frame, x, w, depth) => {
-		let at = x;
+	const boxes = path.map((frame, level) =>
+		({frame, x: 0, y: level * rowHeight, w: width, h: rowHeight, above: true}));
+	const put = (frame, x, w, from, to) =>
+		boxes.push({frame, x, y: from * rowHeight, w, h: (to - from) * rowHeight});
+	const putKinds = (frame, x, w) => {
+		for (const kind of frame.level === 'rest' ? kindsOf(frame) : frame.children) {
+			const part = w * kind.value / frame.value;
 
-		boxes.push({frame, x, y: depth * rowHeight, w, h: rowHeight});
-		for (const child of frame.children) {
+			put(kind, x, part, depth, depth + 1);
+			x += part;
+		}
+	};
+	const lay = (frame, x, w, level) => {
+		const short = frame !== top && (frame.level === 'rest' || frame.level === 'others');
+
+		put(frame, x, w, level, short ? Math.max(level + 1, depth + !withKinds) : level + 1);
+		if (withKinds && (short || frame.children[0]?.kind)) {
+			putKinds(frame, x, w);
+			return;
+		}
+		for (const [i, child] of short ? [] : frame.children.entries()) {
 			const part = w * child.value / frame.value;
 
-			if (part >= 0.7)
-				lay(child, at, part, depth + 1);
-			at += part;
+			if (part < NARROW && i < frame.children.length - 1) {
+				const rest = restOf(frame, i), left = w * rest.value / frame.value;
+
+				if (left >= 0.5)
+					lay(rest, x, left, level + 1);
+				break;
+			}
+			lay(child, x, part, level + 1);
+			x += part;
 		}
 	};
 
@@ -214,24 +258,23 @@ function squarify(children, total, area, place) {
 	}
 }
 
-/** Boxes in boxes; a frame that is all of its parent shares a box with it. */
+/** Boxes in boxes, as far as there is room; a frame that is all of its parent shares its box. */
 function layTreemap(top, width, height) {
 	const boxes = [];
 	const lay = (frame, area, names) => {
+		const room = area.w > 40 && area.h > HEAD + 16, edge = 2;
+
 		if (frame.children.length === 1 && frame.children[0].level !== 'kind') {
 			lay(frame.children[0], area, [...names, frame.children[0].label]);
 			return;
 		}
-		const box = {frame, ...area, label: names.join(' › ')};
-		const room = area.w > 36 && area.h > HEAD + 10, edge = room ? 2 : 0.5;
+		const head = room && frame.children.length > 0;
 
-		boxes.push(box);
-		if (!frame.children.length || area.w < 3 || area.h < 3)
+		boxes.push({frame, ...area, label: names.join(' › '), head});
+		if (!head)
 			return;
-		box.head = room;
 		squarify([...frame.children].sort((a, b) => b.value - a.value), frame.value, {
-			x: area.x + edge, y: area.y + (room ? HEAD : edge),
-			w: area.w - 2 * edge, h: area.h - edge - (room ? HEAD : edge),
+			x: area.x + edge, y: area.y + HEAD, w: area.w - 2 * edge, h: area.h - edge - HEAD,
 		}, (child, inner) => lay(child, inner, [child.label]));
 	};
 

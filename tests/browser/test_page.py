@@ -1,0 +1,317 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The page of -F html in headless Chromium: what it shows, does on clicks and keys, and does not do.
+
+Pages come from $B/pages. Says how long 5,000 processes take to be seen; nothing is asserted of that.
+With SCREENSHOTS=DIRECTORY pictures are left there.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+sys.dont_write_bytecode = True
+import browser  # noqa: E402
+import check_html  # noqa: E402
+from outcome import O, exit_code, result  # noqa: E402
+
+PAGES = ("large", "ordinary", "others", "total", "bare", "empty", "hostile")
+PROGRAMS = os.environ.get("B", O + "/obj")
+SCREENSHOTS = os.environ.get("SCREENSHOTS")
+
+
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
+
+
+class Session:
+    """A browser that looks at one page after another."""
+
+    def __init__(self, directory):
+        self.directory, self.browser = directory, browser.Browser()
+
+    def open(self, name, width=1280, dark=False, scripts=True):
+        self.browser.screen(width, dark=dark, scripts=scripts)
+        self.browser.open(os.path.join(self.directory, name + ".html"))
+
+    def quiet(self, name):
+        """Nothing on the console, and nothing asked for but the page."""
+        same(name + ": the console is empty", self.browser.console, [])
+        others = [url for url in self.browser.requests if not url.startswith("file:///")]
+        same(name + ": nothing is fetched", others, [])
+        same(name + ": but itself", len(self.browser.requests), 1)
+
+    def text(self, selector):
+        return self.browser.evaluate("document.querySelector(%r)?.innerText" % selector)
+
+    def texts(self, selector):
+        return self.browser.evaluate(
+            "[...document.querySelectorAll(%r)].map(e => e.textContent)" % selector)
+
+    def picture(self, name):
+        if SCREENSHOTS:
+            self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
+
+    def column(self, number):
+        """The cells in sight of a column, from 1."""
+        return self.texts("#table tbody tr:not(.space) > :nth-child(%d)" % number)
+
+    def choose_group(self, key):
+        self.browser.evaluate("(() => { const e = document.querySelector('#group'); e.value = %r;"
+                              " e.dispatchEvent(new Event('change')); })()" % key)
+        self.browser.settle()
+
+    def map_spot(self, across, down):
+        """A place on the map: a share of its width, pixels from its top."""
+        x, y, w, h = self.browser.place("#map")
+        return x - w / 2 + across * w, y - h / 2 + down
+
+
+def check_large(s):
+    s.open("large")
+    for entry in ("zmem-shown", "first-contentful-paint"):
+        took = s.browser.wait("performance.getEntriesByName(%r)[0]?.startTime" % entry)
+        print("5,000 processes: %s after %.0f ms" % (entry, took))
+    s.picture("large")
+    same("large: the sum", s.texts("#table tfoot th")[0], "sum of 5,000")
+    rows = s.browser.evaluate("document.querySelectorAll('#table tbody tr').length")
+    result(10 < rows < 120, "large: only the rows in sight are there", rows)
+    s.browser.evaluate("document.querySelector('#scroller').scrollTop = 1e9")
+    s.browser.settle()
+    same("large: the last row can be reached", s.browser.evaluate(
+        "Math.max(...[...document.querySelectorAll('#table tbody tr[aria-rowindex]')]"
+        ".map(e => Number(e.getAttribute('aria-rowindex'))))"), 5001)
+    same("large: what was not measured is last", s.column(6)[-1], "–")
+    result("refuses" in s.browser.evaluate(
+        "[...document.querySelectorAll('#table tbody .absent')].pop().title"),
+        "large: and says why", "")
+    s.quiet("large")
+
+
+def check_sorting(s):
+    s.open("ordinary")
+    same("sort: as the document", s.texts("[aria-sort=descending]"), [])
+    s.browser.click("#table [data-key=rss]")
+    same("sort: biggest first", s.texts("[aria-sort=descending]"), ["RSS ↓"])
+    same("sort: rows", s.column(1), ["firefox", "vfork-child", "postgres", "systemd"])
+    s.browser.click("#table [data-key=rss]")
+    same("sort: once more turns it", s.column(1), ["systemd", "postgres", "firefox", "vfork-child"])
+    s.browser.evaluate("document.querySelector('#table [data-key=name]').focus()")
+    s.browser.key("Enter")
+    same("sort: by keyboard", s.column(1), ["firefox", "postgres", "systemd", "vfork-child"])
+    same("sort: focus stays", s.browser.evaluate("document.activeElement.dataset.key"), "name")
+    s.browser.click("#table [data-key=pss]")
+    same("sort: not measured is last", s.column(6)[-1], "–")
+    s.browser.click("#table [data-key=pss]")
+    same("sort: either way", s.column(6)[-1], "–")
+    same("a shared address space counts once", s.texts("#table tfoot td")[-4], "1.38 GiB")
+    same("what is measured of some only", s.texts("#table tfoot td")[-5], "≥ 1.02 GiB")
+
+
+def check_groups(s):
+    s.open("ordinary")
+    s.choose_group("user")
+    same("group: users", s.column(1), ["alice", "4294967294", "root"])
+    same("group: processes", s.column(2), ["2", "1", "1"])
+    same("group: counted once", s.column(5), ["975 MiB", "72.0 MiB", "–"])
+    s.browser.click("#table [data-key=procs]")
+    s.browser.click("#table [data-key=procs]")
+    same("group: sorted by their number", s.column(2), ["1", "1", "2"])
+    s.choose_group("container")
+    same("group: none is a group", s.column(1), ["–", "0123456789ab"])
+    s.choose_group("")
+    same("group: no more", s.column(1)[0], "firefox")
+
+
+def check_columns(s):
+    s.open("ordinary")
+    heads = s.texts("#table thead th")
+    same("columns: usual ones", heads, ["NAME", "PID", "USER", "SWAP", "USS", "PSS", "RSS",
+                                        "RSS_ANON", "RSS_FILE", "RSS_SHMEM"])
+    s.browser.click("#picker summary")
+    s.browser.evaluate("[...document.querySelectorAll('#columns label')]"
+                       ".find(e => e.textContent === 'CGROUP').click()")
+    s.browser.settle()
+    same("columns: one more", s.texts("#table thead th")[-1], "CGROUP")
+    same("columns: its text", s.column(11)[1], "/system.slice/docker-0123456789ab.scope")
+    s.browser.key("Escape")
+    same("columns: Escape closes", s.browser.evaluate("document.querySelector('#picker').open"), False)
+
+
+def check_search(s):
+    s.open("ordinary")
+    s.browser.write("#query", "FIRE")
+    same("search: sum", s.text("#found"), "2 frames: 1.10 GiB, 94.0 %")
+    same("search: rows", s.column(1), ["firefox"])
+    same("search: sum of rows", s.texts("#table tfoot th"), ["sum of 1"])
+    s.picture("search")
+    s.browser.write("#query", "no such")
+    same("search: nothing", [s.text("#found"), s.column(1)], ["no frame of that name", []])
+    s.browser.write("#query", "")
+    same("search: all again", [s.text("#found"), len(s.column(1))], ["", 4])
+    s.browser.write("#query", "419")
+    same("search: a pid", s.column(1), ["postgres"])
+
+
+def check_zoom(s):
+    s.open("ordinary")
+    same("map: what it is", s.text("#detail"),
+         "all: 1.17 GiB, 4 processes (anon 698 MiB, file 175 MiB, shmem 175 MiB, swap 150 MiB)")
+    s.browser.move(*s.map_spot(0.3, 40))
+    same("map: pointed at", s.text("#detail"), "alice: 1.10 GiB, 94.0 % of all, 2 processes "
+         "(anon 650 MiB, file 163 MiB, shmem 163 MiB, swap 150 MiB)")
+    same("map: the tip says it, too", s.text("#tip"), s.text("#detail"))
+    s.browser.click_at(*s.map_spot(0.99, 40))
+    same("zoom: crumbs", s.texts("#crumbs li"), ["all", "4294967294"])
+    same("zoom: rows", s.column(1), ["postgres"])
+    s.browser.click_at(*s.map_spot(0.5, 70))
+    same("zoom: deeper", s.texts("#crumbs li")[-1], "docker-0123456789ab.scope")
+    s.browser.evaluate("document.activeElement.blur()")
+    s.browser.key("Escape")
+    same("zoom: Escape", s.texts("#crumbs li"), ["all", "4294967294"])
+    s.browser.click("#crumbs li:first-child button")
+    same("zoom: crumb", [s.texts("#crumbs li"), len(s.column(1))], [["all"], 4])
+    s.browser.evaluate("document.querySelector('#map').focus()")
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        s.browser.key(key)
+    same("zoom: by keyboard", s.texts("#crumbs li"), ["all", "alice", "session-3.scope"])
+    s.quiet("zoom")
+
+
+def check_choices(s):
+    s.open("ordinary")
+    s.browser.click("#views [data-key=treemap]")
+    same("treemap", s.browser.evaluate("document.querySelector('#views [aria-pressed=true]').innerText"),
+         "Treemap")
+    s.picture("treemap")
+    s.browser.click_at(*s.map_spot(0.3, 200))
+    result(len(s.texts("#crumbs li")) > 2, "treemap: a click zooms", s.texts("#crumbs li"))
+    s.browser.click("#crumbs li:first-child button")
+    s.browser.click("#levels [data-key=user]")
+    s.browser.click("#levels [data-key=container]")
+    same("levels: chosen", s.texts("#levels [aria-pressed=true]"),
+         ["container", "unit", "program", "process", "kind"])
+    s.browser.click("#views [data-key=icicle]")
+    s.browser.move(*s.map_spot(0.1, 40))
+    same("levels: the first is the container", s.text("#detail").split(":")[0], "(no container)")
+    s.browser.click("#kinds [data-key=anon]")
+    s.browser.move(1, 1)
+    same("kinds: without anon", s.text("#detail"),
+         "all: 499 MiB, 4 processes (file 175 MiB, shmem 175 MiB, swap 150 MiB)")
+    for key in ("file", "shmem", "swap"):
+        s.browser.click("#kinds [data-key=%s]" % key)
+    result("Nothing to draw" in s.text("#detail"), "kinds: none", s.text("#detail"))
+    s.quiet("choices")
+
+
+def check_others(s):
+    s.open("others")
+    same("others: a line", s.texts("#table tfoot th"), ["2 more", "sum of 4"])
+    s.browser.click_at(*s.map_spot(0.1, 40))
+    s.open("total")
+    same("total: only the sum", [s.column(1), s.texts("#table tfoot th")], [[], ["4 more", "sum of 4"]])
+    result("1.17 GiB" in s.text("#detail"), "total: there is something to see", s.text("#detail"))
+    s.open("bare")
+    same("nothing measured: rows", s.column(6), ["–", "–"])
+    result("Nothing to draw" in s.text("#detail"), "nothing measured: the map says so", "")
+    s.quiet("bare")
+    s.open("empty")
+    same("empty: rows", [s.column(1), s.texts("#table tfoot th")], [[], ["sum of 0"]])
+    s.quiet("empty")
+
+
+def check_hostile(s):
+    s.open("hostile")
+    same("hostile: the title is text", s.browser.evaluate("document.title"),
+         "</title><script>��x · zmem-bpf")
+    names = s.column(1)
+    for name in ("</script><script>document.title='broken'</script>", "<!--<script>",
+                 "--><img src=x onerror=document.title='broken'>", "bidi�gpj.exe�x",
+                 "tab␉here␍␈", "__proto__", "<script>&amp;</script>"):
+        result(name in names, "hostile: %s is text" % name, names)
+    for selector, count in (("img, iframe, object, embed, base, form", 0), ("script", 2)):
+        same("hostile: elements " + selector, s.browser.evaluate(
+            "document.querySelectorAll(%r).length" % selector), count)
+    for key in ("name", "unit"):
+        s.choose_group(key)
+    s.browser.click("#views [data-key=treemap]")
+    s.browser.write("#query", "<script>")
+    s.browser.click_at(*s.map_spot(0.5, 100))
+    s.picture("hostile")
+    # A policy that is not obeyed would be none.
+    s.quiet("hostile")
+    s.browser.evaluate("document.body.append(Object.assign(document.createElement('script'),"
+                       " {textContent: 'document.title = \"broken\"'}))")
+    result(s.browser.evaluate("document.title") != "broken", "the policy refuses other scripts",
+           "it ran")
+
+
+def check_widths(s):
+    for width in (360, 1280):
+        for dark in (False, True):
+            for name in ("ordinary", "large", "hostile"):
+                s.open(name, width, dark)
+                what = "%s at %d, %s" % (name, width, "dark" if dark else "light")
+                wide = s.browser.evaluate("document.documentElement.scrollWidth")
+                result(wide <= width, what + ": fits", "%d wide" % wide)
+                over = s.browser.evaluate("""[...document.querySelectorAll(
+                    'h1, h2, p, button, .card, .legend li, canvas, input')].filter(e =>
+                    !e.closest('.scroller, .menu') && e.getClientRects().length &&
+                    e.getBoundingClientRect().right > innerWidth).length""")
+                same(what + ": nothing sticks out", over, 0)
+                ink, ground = s.browser.evaluate("""['color', 'backgroundColor'].map(key =>
+                    Number(getComputedStyle(document.body)[key].match(/\\d+/)[0]))""")
+                result(ink > ground if dark else ink < ground, what + ": colours", (ink, ground))
+                s.quiet(what)
+                s.picture("%s-%d%s" % (name, width, "-dark" if dark else ""))
+
+
+def check_names(s):
+    """Accessible names, as Chromium computes them."""
+    s.open("ordinary")
+    nodes = s.browser.call("Accessibility.getFullAXTree")["nodes"]
+    unnamed = [n["role"]["value"] for n in nodes if not n.get("ignored") and
+               n["role"]["value"] in ("button", "searchbox", "textbox", "combobox", "checkbox",
+                                      "application", "table", "img", "region", "navigation") and
+               not n.get("name", {}).get("value")]
+    same("everything that can be used has a name", unnamed, [])
+
+
+def check_noscript(s):
+    s.open("hostile", scripts=False)
+    shown = s.browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])["strings"]
+    text = " ".join(shown)
+    result("need JavaScript" in text, "without scripts: it says what is missing", text)
+    result("total of 23 processes" in text and "1.28 MiB" in text, "without scripts: the total", text)
+    s.picture("noscript")
+
+
+def main():
+    if not browser.find_chromium():
+        print("skip browser: chromium is not installed (make deps-all)")
+        return 0
+    with tempfile.TemporaryDirectory() as directory:
+        said = subprocess.run([PROGRAMS + "/pages", directory], stdout=subprocess.PIPE, text=True)
+        print(said.stdout.strip())
+        same("pages are written", said.returncode, 0)
+        for name in PAGES:
+            with open(os.path.join(directory, name + ".html"), encoding="utf-8", newline="") as file:
+                same(name + ": a page that can do nothing", check_html.check_page(file.read())[0], [])
+        s = Session(directory)
+        try:
+            for check in (check_large, check_sorting, check_groups, check_columns, check_search,
+                          check_zoom, check_choices, check_others, check_hostile, check_widths,
+                          check_names, check_noscript):
+                check(s)
+        except (EOFError, RuntimeError, OSError) as error:
+            result(False, "browser", error)
+        finally:
+            s.browser.close()
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# -F html: a page that says what JSON says, and can do nothing but that. What it looks like and does
+# is for tests/browser.
+. "$(dirname "$0")/../support/cli.sh"
+
+guest=$(realpath "$(dirname "$0")/..")/fixtures/recordings/guest-6.12.zmem
+edited=$TMP/edited
+
+# page FILE ARG…: what the program writes, silently.
+page() {
+	local file=$1
+	shift
+	zmem -q -F html "$@"
+	cp "$TMP/out" "$file"
+	[ "$rc" = 0 ] || not_ok "-F html $*" "exit code $rc; stderr: $err"
+	[ ! -s "$TMP/err" ] || not_ok "-F html $*" "says: $err"
+}
+
+# same_as_json NAME ARG…
+same_as_json() {
+	local name=$1
+	shift
+	zmem -q -J "$@"
+	cp "$TMP/out" "$TMP/json"
+	page "$TMP/page" "$@"
+	check "$name: the page is what JSON is" "$PYTHON" -B "$SUPPORT/check_html.py" "$TMP/page" "$TMP/json"
+}
+
+# data JQ: of the last page.
+data() {
+	sed -n '/id="data">/,/<\/script>/p' "$TMP/page" | sed '1s/.*id="data">//; $s/<\/script>//' | jq -r "$1"
+}
+
+for options in '-a' '-n 5' '-n 1 -s swap_pss' '-r -s pid' '-f mkmem' '-u 0' '-p 1' '-f no-such-name' \
+	'--pss none' '-n 5 --pss rollup' '--verify all' '-o pid,rss,cmdline'; do
+	# shellcheck disable=SC2086
+	same_as_json "a guest $options" --replay "$guest" $options
+done
+equal 'the columns that were asked for' "$(data '.shown | join(",")')" pid,rss,cmdline
+check 'and command lines, since they were' test "$(data '[.columns[].key | select(. == "cmdline")] | length')" = 1
+
+# Rows are processes whatever they are grouped by.
+zmem -q -J --replay "$guest"
+cp "$TMP/out" "$TMP/json"
+for key in name user unit container cgroup; do
+	page "$TMP/page" --replay "$guest" -g "$key"
+	check "-g $key: the processes" "$PYTHON" -B "$SUPPORT/check_html.py" "$TMP/page" "$TMP/json"
+	equal "-g $key: what the page begins with" "$(data .group)" "$key"
+done
+page "$TMP/page" --replay "$guest" -g cmdline
+equal '-g cmdline: what the page begins with' "$(data .group)" cmdline
+check '-g cmdline: has them' test "$(data '[.columns[].key | select(. == "cmdline")] | length')" = 1
+page "$TMP/page" --replay "$guest" -f mkmem
+equal 'command lines are only there if asked for' "$(data '[.columns[].key | select(. == "cmdline")] | length')" 0
+
+page "$TMP/page" --replay "$guest" --total
+equal '--total: no rows' "$(data .rows)" 0
+check '--total: the sums' test "$(data '.others == .totals')" = true
+
+check 'edited' "$PYTHON" "$SUPPORT/recording.py" edit "$guest" "$edited" \
+	'host/name=</title><script>\xff' 'user/0=</script><img src=x onerror=y>\x1b&\n'
+same_as_json 'hostile words' --replay "$edited"
+equal 'hostile words: the first user' "$(data '.strings[(.columns[] | select(.key == "user").values)]' | head -n 1 |
+	tr -d '\033')" '</script><img src=x onerror=y>&'
+page "$TMP/page" --replay "$edited" --numeric
+check 'hostile words: users by number' test "$(data '.columns[] | select(.key == "user").values')" = null
+
+page "$TMP/first" --replay "$guest"
+zmem --replay "$guest" -F html --output "$TMP/file"
+expect_rc '--output: exit code' 0
+check '--output: the same bytes' cmp "$TMP/first" "$TMP/file"
+for command in compare system doctor "maps 1"; do
+	# shellcheck disable=SC2086
+	refused "$command has no html" 2 "${command%% *}: --format html" $command -F html
+done
+refused '--tree has no html' 2 '--tree' --tree -F html
+
+if mkmem_begin anon shmem fork; then
+	run_expect 0 'recorded' "$ZMEM" -q record "$TMP/recording"
+	same_as_json 'this machine' --replay "$TMP/recording"
+else
+	not_ok mkmem 'did not start'
+fi

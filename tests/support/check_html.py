@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Proves that a page of -F html says what JSON says of the same snapshot, and runs nothing but its own.
+
+    check_html.py PAGE [JSON]
+
+The page is read by Python's HTML parser, not by us. Says what is wrong; exit code 1 if anything is.
+"""
+
+import base64
+import hashlib
+import html.parser
+import json
+import sys
+
+PAGE_MAX = 60 * 1024
+RUNS = ("on", "src", "href", "action", "style", "srcdoc")
+
+
+class Page(html.parser.HTMLParser):
+    """What a page is made of: texts of elements by name or id, and attributes that could do something."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.texts, self.active, self.policy, self.open = {}, [], "", []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if attrs.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attrs["content"]
+        self.active += ["%s %s=%r" % (tag, k, v) for k, v in attrs.items()
+                        if k.startswith(RUNS) and (tag, k, v) != ("link", "href", "data:,")]
+        if tag in ("script", "style", "noscript", "title"):
+            self.open.append(attrs.get("id", tag))
+            self.texts.setdefault(self.open[-1], []).append("")
+
+    def handle_endtag(self, tag):
+        if tag in ("script", "style", "noscript", "title"):
+            self.open.pop()
+
+    def handle_data(self, data):
+        for name in self.open[-1:]:
+            self.texts[name][-1] += data
+
+
+def same(what, got, want):
+    return [] if got == want else ["%s: %.200r, not %.200r" % (what, got, want)]
+
+
+def check_page(text):
+    """Returns what is wrong, and the document."""
+    page = Page(text)
+    found = ["it could do something: " + what for what in page.active]
+    for name in ("script", "style", "noscript", "title", "data"):
+        found += same("elements " + name, len(page.texts.get(name, ())), 1)
+    policy = dict(part.split(None, 1) for part in page.policy.split("; "))
+    for name in ("script", "style"):
+        digest = hashlib.sha256(page.texts[name][0].encode()).digest()
+        found += same("policy of " + name, policy.get(name + "-src"),
+                      "'sha256-%s'" % base64.b64encode(digest).decode())
+    found += same("policy", policy.get("default-src"), "'none'")
+    data = page.texts["data"][0]
+    found += same("markup in the data", [c for c in "<>&" if c in data], [])
+    if len((text.replace(data, "")).encode()) > PAGE_MAX:
+        found.append("the page without its data has more than %d bytes" % PAGE_MAX)
+    return found, json.loads(data)
+
+
+def column(document, entry):
+    """The values of a column, as JSON has them."""
+    values = entry["values"]
+    values = values if isinstance(values, list) else [values] * document["rows"]
+    if entry["kind"] == "text":
+        values = [None if v is None else document["strings"][v] for v in values]
+    return values
+
+
+def check_rows(document, want):
+    found = same("rows", document["rows"], len(want["processes"]))
+    keys = {}
+    for entry in document["columns"]:
+        if entry["kind"] == "percent":
+            continue
+        key = {"bytes": entry["key"] + "_bytes", "time": "start_time_ms"}.get(entry["kind"],
+                                                                             entry["key"])
+        keys[key] = column(document, entry)
+    for i, process in enumerate(want["processes"]):
+        for key, value in process.items():
+            if key == "mm_owner":
+                value = "true" if value else "false"
+            # Command lines only if asked for; the rest of them and hex is for JSON.
+            if not key.endswith("_hex") and not key.startswith("cmdline"):
+                found += same("%s of row %d" % (key, i), keys.get(key, ["not there"])[i], value)
+    return found
+
+
+def check_document(document, want):
+    found = []
+    for key in ("tool", "timestamp", "timestamp_ms", "host", "source", "collection", "system",
+                "totals"):
+        found += same(key, document[key], want[key])
+    found += check_rows(document, want)
+    counted = document["counted"]
+    if not isinstance(counted, list):
+        counted = [counted] * document["rows"]
+    others = document["others"] or {}
+    for entry in document["columns"]:
+        total = want["totals"].get(entry["key"] + "_bytes")
+        if entry["kind"] == "bytes" and total is not None:
+            shown = sum(v or 0 for v, c in zip(column(document, entry), counted) if c)
+            found += same("sum of " + entry["key"],
+                          shown + (others.get(entry["key"] + "_bytes") or 0), total)
+    return found
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8", newline="") as file:
+        found, document = check_page(file.read())
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            found += check_document(document, json.load(file))
+    print("; ".join(found[:5]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The page: its data to the byte, nothing of a process as markup, one place for each thing. */
+#include "golden.h"
+#include "sample.h"
+
+#include <errno.h>
+
+#include "render/html_data.h"
+#include "render/string_table.h"
+
+static void check_data(const char *name, const struct sample *s, struct table_style style)
+{
+	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
+	struct column_list columns;
+	char path[64];
+
+	column_list_default(&columns, NULL);
+	style.columns = style.columns ? style.columns : &columns;
+	html_data(&raw, &s->result, &style);
+	golden_neutral(&raw, &out);
+	snprintf(path, sizeof(path), "page_%s.json", name);
+	golden_check(path, &out);
+}
+
+static void test_ordinary(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_data("ordinary", &s, (struct table_style){.group = column_find("unit", 4)});
+}
+
+static void test_hostile(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_hostile(&s);
+	check_data("hostile", &s, (struct table_style){0});
+}
+
+static void test_bare(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_bare(&s);
+	check_data("bare", &s, (struct table_style){0});
+}
+
+static void test_empty(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	sample_finish(&s, 0);
+	check_data("empty", &s, (struct table_style){0});
+}
+
+/* Two of four rows, users by number. */
+static void test_others(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	sample_finish(&s, 2);
+	check_data("others", &s, (struct table_style){.numeric = true});
+}
+
+static void test_total(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_data("total", &s, (struct table_style){.only_total = true});
+}
+
+/* The data of a snapshot, with these columns; a string that lives as long as `out`. */
+static const char *data_of(struct strbuf *out, struct sample *s, const char *spec,
+			   const struct column *group)
+{
+	struct column_list columns;
+	const char *bad;
+	size_t len;
+
+	column_list_default(&columns, NULL);
+	if (spec)
+		assert_int_equal(column_list_parse(&columns, spec, &bad, &len), 0);
+	sample_finish(s, s->snapshot.count);
+	strbuf_clear(out);
+	html_data(out, &s->result, &(struct table_style){.columns = &columns, .group = group});
+	assert_int_equal(strbuf_error(out), 0);
+	return strbuf_str(out);
+}
+
+static void test_numbers(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+	struct process *p;
+	const char *text;
+
+	(void)state;
+	sample_init(&s);
+	p = sample_add(&s, 1, 0, "root", "big");
+	process_set(p, COUNTER_RSS, UINT64_C(9007199254740991));
+	process_set(p, COUNTER_VSIZE, UINT64_C(9007199254740992));
+	process_set(p, COUNTER_LOCKED, UINT64_MAX);
+	p = sample_add(&s, 2, 0, "root", "none");
+	text = data_of(&out, &s, NULL, NULL);
+	assert_non_null(strstr(text, "\"values\":[9007199254740991,null]}"));
+	assert_non_null(strstr(strstr(text, "\"key\":\"vsize\""), "\"values\":null}"));
+	assert_non_null(strstr(strstr(text, "\"key\":\"locked\""), "\"values\":null}"));
+	/* What is the same in all rows is said once. */
+	assert_non_null(strstr(strstr(text, "\"key\":\"ppid\""), "\"values\":[0,1]}"));
+	assert_non_null(strstr(strstr(text, "\"key\":\"uid\""), "\"values\":0}"));
+}
+
+/* Command lines hold secrets. */
+static void test_cmdline(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	sample_add(&s, 1, 0, "root", "x")->cmdline = "x --password=hunter2";
+	assert_null(strstr(data_of(&out, &s, NULL, NULL), "hunter2"));
+	assert_null(strstr(data_of(&out, &s, "+rss", column_find("user", 4)), "cmdline"));
+	assert_non_null(strstr(data_of(&out, &s, "+cmdline", NULL), "hunter2"));
+	assert_non_null(strstr(data_of(&out, &s, NULL, column_find("cmdline", 7)), "hunter2"));
+}
+
+/* How often `what` stands in a text. */
+static size_t count_of(const char *text, const char *what)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		count++;
+	return count;
+}
+
+static void render_page(struct strbuf *out, const struct sample *s)
+{
+	struct column_list columns;
+
+	column_list_default(&columns, NULL);
+	render_html(out, &s->result, &(struct table_style){.columns = &columns});
+	assert_int_equal(strbuf_error(out), 0);
+}
+
+/* The page around the data is the same whatever the processes are called. */
+static void test_page(void **state)
+{
+	static const char open[] = "<script type=\"application/json\" id=\"data\">";
+	cleanup(strbuf_done) struct strbuf out = {0}, data = {0};
+	struct column_list columns;
+	struct sample s;
+	const char *text, *at;
+
+	(void)state;
+	sample_hostile(&s);
+	s.snapshot.fallback_reason = "</noscript><script>&";
+	s.snapshot.counters_source = FROM_PROC;
+	column_list_default(&columns, NULL);
+	html_data(&data, &s.result, &(struct table_style){.columns = &columns});
+	render_page(&out, &s);
+	text = strbuf_str(&out);
+	assert_int_equal(count_of(text, "<script"), 2);
+	assert_int_equal(count_of(text, "</script>"), 2);
+	assert_int_equal(count_of(text, "<noscript>"), 1);
+	assert_int_equal(count_of(text, "</noscript>"), 1);
+	assert_int_equal(count_of(text, "_HASH"), 0);
+	assert_int_equal(count_of(text, "<!--"), 1); /* the licence */
+	assert_non_null(strstr(text, "&lt;/noscript&gt;&lt;script&gt;&amp;"));
+	assert_non_null(strstr(text, "default-src 'none'; style-src 'sha256-"));
+	at = strstr(text, open);
+	assert_non_null(at);
+	assert_memory_equal(at + strlen(open), data.data, data.len);
+	assert_memory_equal(at + strlen(open) + data.len, "</script>", 9);
+	assert_null(memchr(data.data, '<', data.len));
+	assert_null(memchr(data.data, '>', data.len));
+	assert_null(memchr(data.data, '&', data.len));
+}
+
+/* For those without scripts: the table's last line, and the sums. */
+static void test_noscript(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+	const char *text;
+
+	(void)state;
+	sample_ordinary(&s);
+	render_page(&out, &s);
+	text = strbuf_str(&out);
+	assert_non_null(strstr(text, "<p>box: total of 4 processes; PSS from smaps_rollup, "));
+	assert_non_null(strstr(text, "<dt>RSS</dt><dd>1.38 GiB</dd>\n"));
+	sample_bare(&s);
+	strbuf_clear(&out);
+	render_page(&out, &s);
+	assert_non_null(strstr(strbuf_str(&out), "<dt>PSS</dt><dd>not measured</dd>\n"));
+}
+
+static void test_long_names(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, name = {0};
+	struct sample s;
+
+	(void)state;
+	strbuf_fill(&name, '<', 64 * 1024);
+	strbuf_puts(&name, "\xff");
+	sample_init(&s);
+	sample_add(&s, 1, 0, strbuf_str(&name), strbuf_str(&name));
+	data_of(&out, &s, NULL, NULL);
+	assert_true(out.len < 16 * 1024);
+	assert_null(memchr(out.data, '<', out.len));
+	/* The name as user and program is one text; comm, which is 15 of them, another. */
+	assert_int_equal(count_of(strbuf_str(&out), "\\u003c"), 1024 / 6 + 15);
+}
+
+static int refuse(void *arg, const char *data, size_t len)
+{
+	(void)arg, (void)data, (void)len;
+	return -ENOSPC;
+}
+
+/* An error stays, and the buffer small. */
+static void test_sink(void **state)
+{
+	static struct process *rows[20000];
+	cleanup(strbuf_done) struct strbuf out = {.sink = refuse};
+	struct column_list columns;
+	struct sample s;
+
+	(void)state;
+	column_list_default(&columns, NULL);
+	sample_ordinary(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		rows[i] = s.row[i % 4];
+	s.result.rows = rows;
+	s.result.row_count = ARRAY_SIZE(rows);
+	render_html(&out, &s.result, &(struct table_style){.columns = &columns});
+	assert_int_equal(strbuf_flush(&out), -ENOSPC);
+	assert_true(out.cap <= 2 * STRBUF_CHUNK);
+}
+
+/* Each text once, whatever the hash does. */
+static void test_strings(void **state)
+{
+	static char text[3000][16];
+
+	(void)state;
+	for (uint32_t seed = 0; seed < 3; seed++) {
+		cleanup(string_table_done) struct string_table t = {.seed = seed};
+		uint32_t number;
+
+		for (int round = 0; round < 2; round++) {
+			for (uint32_t i = 0; i < ARRAY_SIZE(text); i++) {
+				snprintf(text[i], sizeof(text[i]), "%u", i % 2500);
+				assert_int_equal(string_table_find(&t, text[i], &number), 0);
+				assert_int_equal(number, i % 2500);
+			}
+		}
+		assert_int_equal(t.count, 2500);
+		assert_string_equal(t.item[2499], "2499");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_bare),	 cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_others),	 cmocka_unit_test(test_total),
+		cmocka_unit_test(test_numbers),	 cmocka_unit_test(test_cmdline),
+		cmocka_unit_test(test_page),	 cmocka_unit_test(test_noscript),
+		cmocka_unit_test(test_sink),	 cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_strings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
