@@ -124,6 +124,9 @@ def ask(server, panel, target, expression):
     """Both as a point and, if the panel draws lines, as a line. What they have, and what is wrong."""
     points = server.now(expression)
     wrong = [v for _, v in points if bad_value(panel, target, v)]
+    # What a line is called by, it has.
+    called = re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])
+    wrong += [word for word in called for labels, _ in points if word not in labels]
     if not target["instant"]:
         lines = server.series(expression, 5)
         wrong += [v for _, line in lines for _, v in line if bad_value(panel, target, v)]
