@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* csv, ndjson and folded: to the byte, hostile names, lines that must not grow, sums. */
 #include "golden.h"
+#include "harmless.h"
 #include "sample.h"
 
 #include <errno.h>
@@ -173,23 +174,6 @@ static void test_csv_beyond(void **state)
 	assert_string_equal(strbuf_str(&out), "9007199254740991,,\n");
 }
 
-/* Nothing but printable characters and newlines, each line whole. */
-static void assert_harmless(struct strbuf *out, size_t lines)
-{
-	const char *text = strbuf_str(out);
-
-	assert_int_equal(strbuf_error(out), 0);
-	for (size_t i = 0; i < out->len;) {
-		uint32_t c;
-		size_t n = utf8_decode(text + i, out->len - i, &c);
-
-		assert_true(n && (c == '\n' || text_safe(c)));
-		lines -= c == '\n';
-		i += n;
-	}
-	assert_int_equal(lines, 0);
-}
-
 static void test_harmless(void **state)
 {
 	struct column_list columns;
@@ -276,91 +260,6 @@ static void test_folded_sums(void **state)
 	}
 }
 
-/* The longest texts that can be, of what takes most room, and the largest figures. */
-static void make_longest(struct sample *s, struct strbuf *text, char c)
-{
-	struct process *p;
-
-	strbuf_fill(text, c, 2000);
-	strbuf_puts(text, "\xff");
-	sample_init(s);
-	p = sample_add(s, 4194304, 4294967294, strbuf_str(text), strbuf_str(text));
-	p->ppid = 4194304;
-	p->cmdline = p->cgroup = p->unit = p->container = p->name;
-	p->start_ns = 0;
-	p->threads = UINT32_MAX;
-	p->oom_score_adj = -1000;
-	p->mm_id = UINT32_MAX;
-	p->pss_status = PSS_KERNEL_THREAD;
-	p->pss_source = PSS_FROM_ROLLUP;
-	for (int i = 0; i < COUNTER_COUNT; i++)
-		process_set(p, (enum counter)i, UINT64_C(9007199254740991));
-	s->snapshot.host.boot_ms = UINT64_C(9007199254740991);
-	s->snapshot.time_ms = INT64_C(9007199254740991);
-	memset(s->snapshot.host.name, c, sizeof(s->snapshot.host.name) - 1);
-	s->snapshot.fallback_reason = s->snapshot.pss_fallback_reason = p->name;
-	s->snapshot.collection.cross_check =
-		(struct cross_check){~0u, ~0u, ~0u, ~0u, ~0u, .done = true};
-	s->snapshot.system.zram_count = ZRAM_MAX;
-	for (size_t i = 0; i < ZRAM_MAX; i++) {
-		struct zram_device *z = &s->snapshot.system.zram[i];
-
-		memset(z->name, c, sizeof(z->name) - 1);
-		z->stat = (struct zram_stat){INT64_C(9007199254740991), INT64_C(9007199254740991),
-					     INT64_C(9007199254740991)};
-	}
-	sample_finish(s, 1);
-}
-
-static void assert_short_lines(const char *text)
-{
-	while (*text) {
-		size_t len = strcspn(text, "\n") + 1;
-
-		assert_true(len < 4096);
-		text += len;
-	}
-}
-
-static void test_ndjson_bound(void **state)
-{
-	static const char worst[] = {'\xff', '\x01', '"', 'a', '\0'};
-
-	(void)state;
-	for (size_t i = 0; worst[i]; i++) {
-		cleanup(strbuf_done) struct strbuf out = {0}, text = {0};
-		struct sample s;
-
-		make_longest(&s, &text, worst[i]);
-		render_ndjson(&out, &s.result);
-		assert_harmless(&out, 2);
-		assert_short_lines(strbuf_str(&out));
-		assert_non_null(strstr(strbuf_str(&out), "\"cmdline_truncated\":true"));
-		assert_non_null(strstr(strbuf_str(&out), "\"zram\":null"));
-	}
-}
-
-/* Where a line has room, texts keep what the document gives them. */
-static void test_ndjson_usual(void **state)
-{
-	cleanup(strbuf_done) struct strbuf out = {0}, text = {0};
-	struct sample s;
-	struct process *p;
-
-	(void)state;
-	strbuf_fill(&text, 'a', 1024);
-	sample_init(&s);
-	p = sample_add(&s, 1, 0, "root", "x");
-	sample_counters(p, 8 * KIB, 0);
-	p->cmdline = strbuf_str(&text);
-	p->cgroup = p->cmdline + 512;
-	sample_finish(&s, 1);
-	render_ndjson(&out, &s.result);
-	assert_non_null(strstr(strbuf_str(&out), p->cmdline));
-	assert_non_null(strstr(strbuf_str(&out), "a\",\"cmdline_truncated\":false"));
-	assert_non_null(strstr(strbuf_str(&out), "\"zram\":[{\"name\":\"zram0\""));
-}
-
 static int refuse(void *arg, const char *data, size_t len)
 {
 	(void)arg, (void)data, (void)len;
@@ -400,7 +299,6 @@ int main(void)
 		cmocka_unit_test(test_total),	      cmocka_unit_test(test_csv_quotes),
 		cmocka_unit_test(test_csv_beyond),    cmocka_unit_test(test_harmless),
 		cmocka_unit_test(test_folded_frames), cmocka_unit_test(test_folded_sums),
-		cmocka_unit_test(test_ndjson_bound),  cmocka_unit_test(test_ndjson_usual),
 		cmocka_unit_test(test_sink),
 	};
 
