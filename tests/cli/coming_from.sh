@@ -39,11 +39,16 @@ header 'as smem -u' "$(grep -m 1 -- '-g user' commands)" 'USER PROCS SWAP USS PS
 header 'as procrank' "$(grep -m 1 -- 'vsize' commands)" 'PID VSIZE RSS PSS USS CMDLINE'
 
 # Smallest first, as ps_mem and smem have it.
-run zmem-bpf -b -H -o pss,pid -r --pss rollup
-check 'the biggest are the last' sh -c "head -n -1 '$TMP/out' | awk '{ print \$1 }' | grep -v - | sort -nc"
+rising() {
+	head -n -1 "$TMP/out" | awk '$1 != "-" { print $1 }' | sort -nc
+}
+run zmem-bpf -b -H -o pss,pid -r
+check 'the biggest are the last' rising
 
 # Private + shared = RAM used, to the byte.
+adds_up() {
+	head -n -1 "$TMP/out" | awk '$3 != "-" && $1 + $2 != $3 { bad = 1 } END { exit bad || !NR }'
+}
 run zmem-bpf -b -H -g name -o uss,shared,pss,name
-check 'private and shared are what is used' \
-	sh -c "head -n -1 '$TMP/out' | awk '{ if (\$3 != "-" && \$1 + \$2 != \$3) bad = 1 } END { exit bad || !NR }'"
+check 'private and shared are what is used' adds_up
 kill "$one"
