@@ -226,6 +226,13 @@ static void run_folded(struct strbuf *out, struct scene *c)
 	render_folded(out, &c->result, &style);
 }
 
+static void run_html(struct strbuf *out, struct scene *c)
+{
+	struct table_style style = {.columns = &c->columns[0]};
+
+	render_html(out, &c->result, &style);
+}
+
 static struct subject {
 	const char *name;
 	void (*run)(struct strbuf *out, struct scene *c);
@@ -243,6 +250,7 @@ static struct subject {
 	{"ndjson", run_ndjson},
 	{"csv, 38 columns", run_csv},
 	{"folded", run_folded},
+	{"html", run_html},
 };
 
 static double thread_ms(void)
