@@ -56,7 +56,8 @@ help:
 	@echo 'make              the program: $(O)/zmem-bpf'
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
-	@echo 'make test-all     also Prometheus, other kernels in qemu, fuzzing and soak (short), sanitizers, valgrind'
+	@echo 'make test-all     also Prometheus, Chromium, other kernels in qemu, fuzzing and soak (short), sanitizers,'
+	@echo '                  valgrind'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
@@ -74,7 +75,7 @@ help:
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev bpftool libcmocka-dev python3-jsonschema jq \
             procps smem smemstat
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
-            python3-prometheus-client
+            python3-prometheus-client chromium
 
 define install_missing
 @missing=; for p in $(1); do \
@@ -266,7 +267,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers
+test-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers $(B)/pages
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
@@ -276,7 +277,7 @@ test-all: deps-all
 	@$(MAKE) --no-print-directory soak-build
 	@$(MAKE) --no-print-directory fuzz-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
-		tests/run metrics vm fuzz soak san valgrind
+		tests/run metrics browser vm fuzz soak san valgrind
 
 # SECONDS is bash's own word: it goes by another name.
 fuzz: deps deps-fuzz
@@ -304,9 +305,11 @@ $(B)/readers: tests/live/readers.c $(call LIBOF,source model proc recording base
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
 
 # Pages for the browser.
-$(B)/pages: tests/browser/pages.c tests/support/sample.h $(call LIBOF,$(uses_render)) $(B)/flags
+$(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support $< $(call LIBOF,$(uses_render)) -o $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support -MMD -MP $< $(call LIBOF,$(uses_render)) -o $@
+
+-include $(B)/pages.d
 
 # A command that stays, for hours.
 $(B)/soak: tests/soak/soak.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
