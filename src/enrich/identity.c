@@ -141,7 +141,7 @@ int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows
 
 static bool needs_cmdline(const struct process *p)
 {
-	return p->kind == PROCESS_USER && program_needs_cmdline(p->name, p->comm);
+	return p->kind == PROCESS_USER && p->name && program_needs_cmdline(p->name, p->comm);
 }
 
 /* The name without the command line if `text` is NULL, which is the best there is then. */
@@ -175,7 +175,7 @@ int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *row
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		struct process *p = rows->item[i];
 
-		if (p->program_known || p->kind == PROCESS_SUM)
+		if (p->program_known || !p->name || p->kind == PROCESS_SUM)
 			continue;
 		if (needs_cmdline(p))
 			r.row[r.count++] = p;
