@@ -151,6 +151,9 @@ named maps < <({
 })
 quiet_about 'maps: no arguments'
 zmem record "$TMP/rec" -p "$pids"
+if grep -aq -e "$SECRET" "$TMP/rec"; then not_ok 'a recording: no arguments' "$SECRET"; else
+	ok 'a recording: no arguments'
+fi
 zmem -J --replay "$TMP/rec" -p "$pids"
 named 'a recording' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
 

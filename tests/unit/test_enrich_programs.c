@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Names of programs, from a tape: whose command line is read, and what of it is kept. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -135,12 +137,52 @@ static void test_cut(void **state)
 	assert_string_equal(p[2].name, "python3");
 }
 
+/* What is taken down of a process are no arguments, only what they made of its name. */
+static void test_recorded(void **state)
+{
+	char dir[] = "/tmp/zmem-programs-XXXXXX", command[256];
+	struct process p[] = {{.pid = 1000, .name = "bash", .comm = "bash"},
+			      {.pid = 1001, .name = "bash", .comm = "bash"}};
+	struct process *row[] = {&p[0], &p[1]};
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(round_done) struct round r = {};
+	cleanup(pool_free) struct proc_pool *pool = NULL;
+	struct procfs proc = {.trusted = true, .tape = tape_blank()};
+	struct pool_result result[2];
+	struct rows rows = {row, 2};
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir 1000 && printf 'bash\\0/a/b.sh\\0secret\\0' >1000/cmdline && "
+		 "ln -s 1000 self",
+		 dir);
+	assert_int_equal(system(command), 0);
+	proc.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	pool = proc_pool_new(&proc, 1, 5000);
+	assert_int_equal(pool_read(pool, POOL_PROGRAM, false, row, 2, result), 0);
+	assert_string_equal(result[0].text, "b.sh");
+	assert_int_equal(result[1].status, PSS_GONE);
+	free(result[0].text);
+	proc_pool_free(pool);
+	round_play(&r, proc.tape);
+	assert_null(memmem(r.file.data, r.file.len, "secret", 6));
+	pool = pool_of(&r);
+	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
+	assert_string_equal(p[0].name, "b.sh");
+	assert_string_equal(p[1].name, "bash");
+	close(proc.fd);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_with_cmdlines),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
