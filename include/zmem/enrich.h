@@ -23,6 +23,7 @@ enum pool_file {
 	POOL_CGROUP,  /* text */
 	POOL_CMDLINE, /* text, its first POOL_CMDLINE_MAX bytes */
 	POOL_EXE,     /* text: the executable's base name */
+	POOL_PROGRAM, /* text: the program's name, out of cmdline, and nothing else that is in it */
 	POOL_MAPS,    /* smaps, mapping by mapping; never on a tape */
 	POOL_NAMES,   /* smaps, summed by name; likewise */
 };

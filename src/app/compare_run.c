@@ -98,6 +98,8 @@ int compare_run(struct session *s, struct compare_run *ret)
 			compare_settle(&c->row[ret->count + i], COMPARE_DENIED);
 		r = run_rounds(s, ret, &referees);
 	}
+	if (r == 0)
+		r = enrich_programs(session_pool(s), &s->snapshot, &s->rows);
 	if (r < 0)
 		return message_error("comparing: %s", strerror(-r));
 	compare_finish(c, referees);

@@ -180,6 +180,8 @@ static int show(struct maps_command *c, struct maps_read *m)
 	struct maps_report report = {.snapshot = &s->snapshot, .by_file = c->o->by_file};
 	int r = maps_read_all(s, c->o->by_file, m);
 
+	if (r == 0 && !c->o->by_file)
+		r = enrich_programs(session_pool(s), &s->snapshot, &s->rows);
 	if (r < 0)
 		return message_error("reading mappings: %s", strerror(-r));
 	tell_missing(c, m);

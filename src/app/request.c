@@ -113,18 +113,19 @@ unsigned request_needs(const struct session *s)
 	/* What has its own keys, not columns. */
 	static const unsigned needs[] = {
 		[FORMAT_TABLE] = 0,
-		[FORMAT_JSON] = NEEDS_USER | NEEDS_CGROUP,
-		[FORMAT_NDJSON] = NEEDS_USER | NEEDS_CGROUP,
+		[FORMAT_JSON] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
+		[FORMAT_NDJSON] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
 		[FORMAT_CSV] = 0,
-		[FORMAT_FOLDED] = NEEDS_USER | NEEDS_CGROUP,
+		[FORMAT_FOLDED] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
 		[FORMAT_OPENMETRICS] = 0,
 		[FORMAT_PROMETHEUS] = 0,
-		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP,
+		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
 	};
 	bool controlled = options_metrics(s->options) && s->group->needs & NEEDS_CGROUP;
 	const struct column *page = request_page_group(s->options);
 
-	return column_list_needs(&s->columns) | needs[s->options->format] |
+	/* Of a group nothing is said but what it has in common. */
+	return column_list_needs(&s->columns) | (s->group ? 0 : needs[s->options->format]) |
 	       (page ? page->needs : 0) | (controlled ? NEEDS_CONTROLLER : 0);
 }
 

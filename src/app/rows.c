@@ -9,6 +9,9 @@
 #include "app/request.h"
 #include "zmem/enrich.h"
 
+/* Who is stuck goes by the executable's name: a better one is not worth a second. */
+#define NAMES_DEADLINE_MS 100
+
 /* Reads the names that are needed of these rows. */
 static int name_rows(struct session *s, unsigned needs, struct rows *rows)
 {
@@ -20,6 +23,8 @@ static int name_rows(struct session *s, unsigned needs, struct rows *rows)
 		r = enrich_cgroups(session_pool(s), &s->snapshot, rows);
 	if (r == 0 && needs & NEEDS_CMDLINE)
 		r = enrich_cmdlines(session_pool(s), &s->snapshot, rows);
+	if (r == 0 && needs & NEEDS_PROGRAM)
+		r = enrich_programs(session_pool(s), &s->snapshot, rows);
 	return r;
 }
 
@@ -45,7 +50,7 @@ int rows_choose(struct session *s)
 	r = rows_select(&s->snapshot, f, filter_matches_id, &s->rows);
 	if (r < 0)
 		return r;
-	needs |= f->pattern ? NEEDS_CMDLINE : 0;
+	needs |= f->pattern ? NEEDS_CMDLINE | NEEDS_PROGRAM : 0;
 	needs |= f->cgroup ? NEEDS_CGROUP : 0;
 	r = name_rows(s, needs, &s->rows);
 	if (r == 0 && (f->pattern || f->cgroup)) {
@@ -139,6 +144,7 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 	if (r < 0)
 		return r;
 	shown = (struct rows){rows->item, how_many(s, rows->count, fit)};
+	pool_hurry(session_pool(s), NAMES_DEADLINE_MS);
 	if (!s->group && !s->options->tree)
 		r = name_rows(s, request_needs(s), &shown);
 	if (r < 0)

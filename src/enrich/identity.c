@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "zmem/cgroup.h"
+#include "enrich/pool_tape.h"
 #include "zmem/enrich.h"
 #include "zmem/program.h"
 
@@ -141,30 +142,26 @@ int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows
 
 static bool needs_cmdline(const struct process *p)
 {
-	return p->kind == PROCESS_USER && program_needs_cmdline(p->name, p->comm);
+	return p->kind == PROCESS_USER && p->name && program_needs_cmdline(p->name, p->comm);
 }
 
-/* The name without the command line if `text` is NULL, which is the best there is then. */
-static int set_program(struct snapshot *s, struct process *p, const char *text, size_t len)
+static int set_program(struct snapshot *s, struct process *p, struct program_name name)
 {
-	struct program_name name;
-	const char *kept;
-
-	/* Of the last word there may be more. */
-	while (len == POOL_CMDLINE_MAX && text[len - 1] != '\0') {
-		const char *end = memrchr(text, '\0', len);
-
-		len = end ? (size_t)(end - text) + 1 : 0;
-	}
-	name = program_name(p->name, p->comm, len ? text : NULL, len);
 	if (name.len != strlen(p->name) || memcmp(name.s, p->name, name.len) != 0) {
-		kept = arena_strndup(&s->arena, name.s, name.len);
+		const char *kept = arena_strndup(&s->arena, name.s, name.len);
+
 		if (!kept)
 			return -ENOMEM;
 		p->name = kept;
 	}
 	p->program_known = true;
 	return 0;
+}
+
+/* Without the command line, which is the best there is where it cannot be read. */
+static int set_program_bare(struct snapshot *s, struct process *p)
+{
+	return set_program(s, p, program_name(p->name, p->comm, NULL, 0));
 }
 
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
@@ -175,19 +172,22 @@ int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *row
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		struct process *p = rows->item[i];
 
-		if (p->program_known || p->kind == PROCESS_SUM)
+		if (p->program_known || !p->name || p->kind == PROCESS_SUM)
 			continue;
 		if (needs_cmdline(p))
 			r.row[r.count++] = p;
 		else
-			err = set_program(s, p, NULL, 0);
+			err = set_program_bare(s, p);
 	}
 	if (err == 0)
-		err = reading_run(&r, pool, POOL_CMDLINE);
+		err = reading_run(&r, pool, POOL_PROGRAM);
 	for (size_t i = 0; err == 0 && i < r.count; i++) {
-		bool read = r.result[i].status == PSS_OK;
+		const struct pool_result *result = &r.result[i];
 
-		err = set_program(s, r.row[i], read ? r.result[i].text : NULL, r.result[i].len);
+		err = result->status == PSS_OK
+			      ? set_program(s, r.row[i],
+					    (struct program_name){result->text, result->len})
+			      : set_program_bare(s, r.row[i]);
 	}
 	return err;
 }
@@ -197,7 +197,8 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 	char *text = result->text;
 	size_t len = result->len;
 
-	if (!p->program_known && needs_cmdline(p) && set_program(s, p, text, len) < 0)
+	if (!p->program_known && needs_cmdline(p) &&
+	    set_program(s, p, pool_program_name(p, text, len)) < 0)
 		return -ENOMEM;
 	p->cmdline_truncated = len == POOL_CMDLINE_MAX;
 	while (len && text[len - 1] == '\0')

@@ -57,9 +57,14 @@ static void set_error(struct pool_result *ret, int error)
 const char *pool_file_name(enum pool_file file)
 {
 	static const char *const names[] = {
-		[POOL_ROLLUP] = "smaps_rollup", [POOL_STATUS] = "status", [POOL_CGROUP] = "cgroup",
-		[POOL_CMDLINE] = "cmdline",	[POOL_EXE] = "exe",	  [POOL_MAPS] = "smaps",
+		[POOL_ROLLUP] = "smaps_rollup",
+		[POOL_STATUS] = "status",
+		[POOL_CGROUP] = "cgroup",
+		[POOL_CMDLINE] = "cmdline",
+		[POOL_EXE] = "exe",
+		[POOL_MAPS] = "smaps",
 		[POOL_NAMES] = "smaps",
+		[POOL_PROGRAM] = "cmdline",
 	};
 
 	return names[file];
@@ -113,8 +118,38 @@ static struct key key_of(enum pool_file file, const struct process *p)
 	if (is_shared(file, p))
 		snprintf(key.text, sizeof(key.text), "cgroup/%" PRIx64, p->cgroup_key);
 	else
-		snprintf(key.text, sizeof(key.text), "%d/%s", p->pid, pool_file_name(file));
+		snprintf(key.text, sizeof(key.text), "%d/%s", p->pid,
+			 file == POOL_PROGRAM ? "program" : pool_file_name(file));
 	return key;
+}
+
+/* ---- programs: the name is taken down, not the arguments, which hold secrets ---- */
+
+struct program_name pool_program_name(const struct process *p, const char *cmdline, size_t len)
+{
+	/* Of the last word there may be more. */
+	while (len >= POOL_CMDLINE_MAX && cmdline[len - 1] != '\0') {
+		const char *end = memrchr(cmdline, '\0', len);
+
+		len = end ? (size_t)(end - cmdline) + 1 : 0;
+	}
+	return program_name(p->name, p->comm, len ? cmdline : NULL, len);
+}
+
+static void make_name(const struct process *p, struct pool_result *result)
+{
+	struct program_name name;
+	char *text;
+
+	if (!result->text)
+		return;
+	name = pool_program_name(p, result->text, result->len);
+	text = strndup(name.s, name.len);
+	free(result->text);
+	result->text = text;
+	result->len = name.len;
+	if (!text)
+		set_error(result, -ENOMEM);
 }
 
 void pool_keep(struct tape *tape, enum pool_file file, struct process *const *rows, size_t count,
@@ -122,6 +157,8 @@ void pool_keep(struct tape *tape, enum pool_file file, struct process *const *ro
 {
 	if (file == POOL_MAPS || file == POOL_NAMES)
 		return;
+	for (size_t i = 0; file == POOL_PROGRAM && i < count; i++)
+		make_name(rows[i], &results[i]);
 	for (size_t i = 0; tape_recording(tape) && i < count; i++) {
 		struct pool_result *r = &results[i];
 		struct key key = key_of(file, rows[i]);
@@ -138,18 +175,31 @@ void pool_keep(struct tape *tape, enum pool_file file, struct process *const *ro
 	}
 }
 
+static enum tape_answer play(struct tape *tape, enum pool_file file, const struct process *p,
+			     struct pool_result *result)
+{
+	struct tape_reading reading = {.error = -EOPNOTSUPP};
+	enum tape_answer answer = tape_next(tape, key_of(file, p).text, &reading);
+	size_t len = reading.len < POOL_TEXT_MAX ? reading.len : POOL_TEXT_MAX - 1;
+
+	pool_understand(file, false, reading.data, reading.error ? reading.error : (ssize_t)len,
+			result);
+	return answer;
+}
+
 size_t pool_play(struct tape *tape, enum pool_file file, struct process *const *rows, size_t count,
 		 struct pool_result *results)
 {
 	size_t played = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct tape_reading reading = {.error = -EOPNOTSUPP};
-		enum tape_answer answer = tape_next(tape, key_of(file, rows[i]).text, &reading);
-		size_t len = reading.len < POOL_TEXT_MAX ? reading.len : POOL_TEXT_MAX - 1;
+		enum tape_answer answer = play(tape, file, rows[i], &results[i]);
 
-		pool_understand(file, false, reading.data,
-				reading.error ? reading.error : (ssize_t)len, &results[i]);
+		/* Where command lines were asked for, the name is in there. */
+		if (file == POOL_PROGRAM && answer == TAPE_NONE) {
+			answer = play(tape, POOL_CMDLINE, rows[i], &results[i]);
+			make_name(rows[i], &results[i]);
+		}
 		results[i].again = answer != TAPE_NEXT;
 		played += answer == TAPE_NEXT;
 	}

@@ -4,6 +4,7 @@
 #define ZMEM_ENRICH_POOL_TAPE_H
 
 #include "zmem/enrich.h"
+#include "zmem/program.h"
 
 /* The longest text that is read of a process. */
 #define POOL_TEXT_MAX (POOL_CMDLINE_MAX * 2)
@@ -21,7 +22,13 @@ void pool_understand(enum pool_file file, bool keep_text, const char *text, ssiz
 /* Makes a result of a negative errno. */
 void pool_fail(struct pool_result *ret, int error);
 
-/* Takes results down, and frees the texts that nobody asked for. */
+/* What a process is called, out of its command line; a part of that, of its name or of comm. */
+struct program_name pool_program_name(const struct process *p, const char *cmdline, size_t len);
+
+/*
+ * Makes names of the command lines that were read for POOL_PROGRAM. Takes results down, and frees
+ * the texts that nobody asked for.
+ */
 void pool_keep(struct tape *tape, enum pool_file file, struct process *const *rows, size_t count,
 	       struct pool_result *results);
 /* The results on the tape. Returns how many of them were read and not given out before. */

@@ -86,7 +86,7 @@ static ssize_t read_file(int fd, enum pool_file file, char *text, size_t cap)
 {
 	if (file == POOL_EXE)
 		return procfs_exe_name(fd, text, cap);
-	if (file == POOL_CMDLINE)
+	if (file == POOL_CMDLINE || file == POOL_PROGRAM)
 		cap = POOL_CMDLINE_MAX + 1;
 	return file_read(fd, pool_file_name(file), text, cap);
 }

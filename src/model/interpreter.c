@@ -151,7 +151,7 @@ bool interpreter_has_options(const struct interpreter *i)
 
 bool interpreter_has_titles(const struct interpreter *i)
 {
-	return !i->shell;
+	return i->is_known && !i->shell;
 }
 
 enum found { GO_ON, SCRIPT, NO_SCRIPT };

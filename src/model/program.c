@@ -10,7 +10,8 @@
 #include "base/cleanup.h"
 #include "model/interpreter.h"
 
-#define COMM_LEN 15 /* what the kernel keeps of a name */
+#define MEMORY_FILE "memfd:" /* memfd_create() */
+#define COMM_LEN    15	     /* what the kernel keeps of a name */
 
 /* The base name of a script; false if it has none to speak of. */
 static bool script_name(part path, part *ret)
@@ -112,7 +113,8 @@ static part applet(part exe, part comm, struct words w)
 				(size_t)((const char *)memchr(first.s, '=', first.len) - first.s) +
 					1);
 	}
-	if (!name.len || begins(name, "-") || name.len > PROGRAM_NAME_MAX)
+	if (!name.len || begins(name, "-") || memchr(name.s, '/', name.len) ||
+	    name.len > PROGRAM_NAME_MAX)
 		return exe;
 	f = interpreter_find(name);
 	return f && !no_more(w) ? interpreted(f, name, comm, first, w) : name;
@@ -174,21 +176,17 @@ static part whole_exe(const char *exe)
 	return name;
 }
 
-/* A file that never had a name: what it was called when it was made, or comm. */
+/*
+ * What never had a name among files is called what it calls itself. fexecve() leaves the number of
+ * a file descriptor in comm, or since 6.14 the name that the file was given at its making.
+ */
 static part memory_file(part exe, part comm)
 {
-	part made;
-	size_t n;
+	size_t digits = 0;
 
-	for (size_t i = 0; i < comm.len; i++) {
-		if (!is_digit(comm.s[i]))
-			return comm;
-	}
-	/* fexecve() makes the number of a file descriptor of comm. */
-	made = behind(exe, strlen("memfd:"));
-	for (n = 0; n < made.len && !has(":/", made.s[n]);)
-		n++;
-	return n ? (part){made.s, n} : exe;
+	while (digits < comm.len && is_digit(comm.s[digits]))
+		digits++;
+	return digits == comm.len || begins(comm, MEMORY_FILE) ? exe : comm;
 }
 
 bool program_needs_cmdline(const char *exe, const char *comm)
@@ -204,10 +202,10 @@ bool program_needs_cmdline(const char *exe, const char *comm)
 
 struct program_name program_name(const char *exe, const char *comm, const char *cmdline, size_t len)
 {
-	struct words w = {cmdline, cmdline + (cmdline ? len : 0)};
+	struct words w = {cmdline, cmdline ? cmdline + len : NULL};
 	part name = whole_exe(exe), called_so = part_of(comm);
 
-	if (begins(name, "memfd:"))
+	if (begins(name, MEMORY_FILE))
 		return memory_file(name, called_so);
 	if (cmdline && !no_more(w))
 		return is_loader(name) ? loaded(name, called_so, w)

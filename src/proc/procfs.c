@@ -257,6 +257,9 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap)
 	if (len < 0)
 		return -errno;
 	slash = memrchr(path, '/', (size_t)len);
+	/* What a memfd was called at its making, which may be a path, is all one name. */
+	if (len > 7 && memcmp(path, "/memfd:", 7) == 0)
+		slash = path;
 	n = slash ? (size_t)(path + len - slash - 1) : (size_t)len;
 	if (n > tail && memcmp(path + len - tail, deleted, tail) == 0)
 		n -= tail;

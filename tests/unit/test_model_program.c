@@ -75,10 +75,11 @@ static void test_executables(void **state)
 		UNREAD(" (deleted)", "foo", " (deleted)"),
 		UNREAD("(deleted)", "foo", "(deleted)"),
 		S("python3.11 (deleted)", "python3", "python3\0/opt/app/run.py", "run.py"),
-		/* No file of that name was ever run: comm, or what it was called at its making. */
+		/* It never had a name among files: comm, or what it was called at its making. */
 		UNREAD("memfd:payload", "runc:[2:INIT]", "runc:[2:INIT]"),
-		UNREAD("memfd:payload", "3", "payload"),
-		UNREAD("memfd:runc_cloned:/proc/self/exe", "6", "runc_cloned"),
+		UNREAD("memfd:payload", "3", "memfd:payload"),
+		UNREAD("memfd:runc_cloned:/proc/self/exe", "6", "memfd:runc_cloned:/proc/self/exe"),
+		UNREAD("memfd:a long payload", "memfd:a long pa", "memfd:a long payload"),
 		UNREAD("memfd:", "3", "memfd:"),
 		UNREAD("", "", ""),
 		S("", "", "x", ""),

@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Names of programs: processes of every kind there is, by what users call them, in every output.
+. "$(dirname "$0")/../support/cli.sh"
+
+SECRET=hunter2-of-the-tests
+here=$TMP/bin
+mkdir "$here"
+chmod 755 "$here"
+jobs_started=()
+want=()
+
+end_jobs() {
+	kill "${jobs_started[@]}" 2>/dev/null
+	lib_cleanup
+}
+trap end_jobs EXIT
+
+# expect_name NAME: of the job that was just started.
+expect_name() {
+	jobs_started+=("$!")
+	want+=("$!	$1")
+}
+
+# script NAME FIRST-LINE: one that does nothing, for ever, whatever runs it.
+script() {
+	case $2 in
+	*python*) printf '%s\nimport time\ntime.sleep(1000)\n' "$2" ;;
+	*perl*) printf '%s\nsleep 1000;\n' "$2" ;;
+	*) printf '%s\nmkfifo "$0.$$"\nread -r line <"$0.$$"\n' "$2" ;;
+	esac >"$here/$1"
+	chmod 755 "$here/$1"
+}
+
+script zmem-names-of-a-long-script.py "#!$PYTHON -u"
+script zmem_names_module.py '# python'
+script zmem-names.sh '#!/bin/bash'
+script zmem-names.pl '#!/usr/bin/perl'
+# shellcheck disable=SC2016
+printf '$0 = "zmemd: worker of %s"; sleep 1000;\n' "$SECRET" >"$here/title.pl"
+cp "$(command -v sleep)" "$here/zmem_names_exe"
+cp "$here/zmem_names_exe" "$here/zmem_names_gone"
+cp "$here/zmem_names_exe" "$here/zmem_names_new"
+
+"$here/zmem-names-of-a-long-script.py" "$SECRET" &
+expect_name zmem-names-of-a-long-script.py
+long=$!
+"$PYTHON" -W ignore "$here/zmem_names_module.py" --password "$SECRET" &
+expect_name zmem_names_module.py
+(cd "$here" && exec "$PYTHON" -Bm zmem_names_module "$SECRET") &
+expect_name zmem_names_module
+"$PYTHON" -c "import time; time.sleep(1000) # $SECRET" &
+expect_name "$(basename "$(readlink -f "$PYTHON")")"
+"$here/zmem-names.sh" "$SECRET" &
+expect_name zmem-names.sh
+bash -eu -o pipefail "$here/zmem-names.sh" "$SECRET" &
+expect_name zmem-names.sh
+# shellcheck disable=SC2016
+bash -c 'mkfifo "$1.$$"; read -r line <"$1.$$"' bash "$here/inline" "$SECRET" &
+expect_name bash
+perl -w "$here/zmem-names.pl" "$SECRET" &
+expect_name zmem-names.pl
+perl "$here/title.pl" &
+expect_name zmemd
+title=$!
+(exec -a 'zmemdb: writer process' "$here/zmem_names_exe" 1000) &
+expect_name zmem_names_exe
+"$here/zmem_names_gone" 1000 &
+expect_name zmem_names_gone
+gone=$!
+"$here/zmem_names_new" 1000 &
+expect_name zmem_names_new
+new=$!
+for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-musl-x86_64.so.1; do
+	[ -x "$loader" ] || continue
+	"$loader" "$here/zmem_names_exe" 1000 &
+	expect_name zmem_names_exe
+done
+if command -v busybox >/dev/null; then
+	ln -s "$(command -v busybox)" "$here/sleep"
+	"$here/sleep" 1000 &
+	expect_name sleep
+	busybox sleep 1000 &
+	expect_name sleep
+	busybox sh "$here/zmem-names.sh" "$SECRET" &
+	expect_name zmem-names.sh
+else
+	skip 'applets of busybox' 'there is no busybox'
+fi
+mkmem_begin anon || not_ok 'mkmem' 'did not start'
+anon=$(mkmem_pid_of anon main)
+want+=("$anon	mkmem" "2	kthreadd")
+
+# All have exec'ed and got as far as they will.
+for line in "${want[@]}"; do
+	pid=${line%%	*}
+	[ "$pid" = 2 ] || wait_for test "$(readlink "/proc/$pid/exe")" != "$(readlink /proc/$$/exe)" \
+		-o "${line#*	}" = zmem-names.sh -o "${line#*	}" = bash
+done
+wait_for grep -aq zmemd "/proc/$title/cmdline"
+wait_for grep -aq long-script "/proc/$long/cmdline"
+wait_for test "$(readlink "/proc/$gone/exe")" = "$here/zmem_names_gone"
+wait_for test "$(readlink "/proc/$new/exe")" = "$here/zmem_names_new"
+rm "$here/zmem_names_gone"
+cp "$here/zmem_names_exe" "$here/copy"
+mv "$here/copy" "$here/zmem_names_new"
+pids=$(printf '%s\n' "${want[@]}" | cut -f1 | paste -sd,)
+printf '%s\n' "${want[@]}" | sort -n >"$TMP/want"
+
+# named NAME: lines "pid<TAB>name" are on stdin.
+named() {
+	sort -n >"$TMP/got"
+	equal "$1" "$(paste -sd, "$TMP/got")" "$(paste -sd, "$TMP/want")"
+}
+quiet_about() { # NAME: what else was in the arguments is nowhere
+	if grep -aq -e "$SECRET" "$TMP/out"; then not_ok "$1" "$out"; else ok "$1"; fi
+}
+
+# ---- every source, every output ----
+
+for mode in '' '--pss none' '--source proc' '--pss rollup' '-n 1000' '-s name' '-s name -n 1000'; do
+	# shellcheck disable=SC2086
+	zmem -J -p "$pids" $mode
+	named "json $mode" < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
+	quiet_about "json $mode: no arguments"
+done
+expect_json 'command lines are not kept' 'all(.processes[]; has("cmdline") | not)'
+zmem -J -p "$pids" -o +cmdline
+named 'json, with command lines' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
+zmem -F csv -p "$pids" -o pid,name
+named csv < <(tail -n +2 "$TMP/out" | tr ',' '\t' | tr -d '"')
+quiet_about 'csv: no arguments'
+zmem -F ndjson -p "$pids"
+named ndjson < <(jq -r 'select(.type == "process") | "\(.pid)\t\(.name)"' "$TMP/out")
+zmem -H -p "$pids" -o pid,name
+named table < <(sed -nE 's/^ *([0-9]+)  ([^ ]+)$/\1\t\2/p' "$TMP/out")
+zmem -F folded -p "$pids"
+named folded < <({
+	sed -nE 's/^[^;]*;[^;]*;([^;]*);([0-9]+);.*/\2\t\1/p' "$TMP/out"
+	printf '2\tkthreadd\n' # it has no memory, and no line
+} | sort -u)
+zmem compare -J -a -p "$pids"
+named compare < <({
+	jq -r '.cells[] | "\(.pid)\t\(.name)"' "$TMP/out"
+	printf '2\tkthreadd\n'
+} | sort -u)
+zmem maps -J -p "${pids%,2}"
+named maps < <({
+	jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out"
+	printf '2\tkthreadd\n'
+})
+quiet_about 'maps: no arguments'
+zmem record "$TMP/rec" -p "$pids"
+if grep -aq -e "$SECRET" "$TMP/rec"; then not_ok 'a recording: no arguments' "$SECRET"; else
+	ok 'a recording: no arguments'
+fi
+zmem -J --replay "$TMP/rec" -p "$pids"
+named 'a recording' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
+
+# ---- asked for by name ----
+
+zmem -J -f '^zmem-names-of-a-long-script.py$'
+expect_json '-f: by the name of the script' "[.processes[].pid] == [$long]"
+zmem -J -f '^zmem_names_(gone|new)$'
+expect_json '-f: whose executable is gone' "[.processes[].pid] | sort == ([$gone, $new] | sort)"
+zmem -J -p "$pids" --group-by name
+expect_json 'by name: one group for all of a name' \
+	'[.groups[].group] as $g | ($g | length) == ($g | unique | length) and
+	any(.groups[]; .group == "zmem-names.sh" and .procs >= 2) and
+	any(.groups[]; .group == "zmem_names_exe" and .procs >= 1)'
+quiet_about 'by name: no arguments'
+
+# ---- without the right to see executables ----
+
+as_nobody "$ZMEM" -J --source proc >"$TMP/out" 2>"$TMP/err"
+expect_json 'nobody: the whole name of a long script' \
+	"any(.processes[]; .pid == $long and .name == \"zmem-names-of-a-long-script.py\")"
