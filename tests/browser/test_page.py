@@ -64,6 +64,11 @@ class Session:
                               " e.dispatchEvent(new Event('change')); })()" % key)
         self.browser.settle()
 
+    def choose_column(self, head):
+        self.browser.evaluate("[...document.querySelectorAll('#columns label')]"
+                              ".find(e => e.textContent === %r).click()" % head)
+        self.browser.settle()
+
     def map_spot(self, across, down):
         """A place on the map: a share of its width, pixels from its top."""
         x, y, w, h = self.browser.place("#map")
@@ -138,11 +143,17 @@ def check_columns(s):
     same("columns: usual ones", heads, ["NAME", "PID", "USER", "SWAP", "USS", "PSS", "RSS",
                                         "RSS_ANON", "RSS_FILE", "RSS_SHMEM"])
     s.browser.click("#picker summary")
-    s.browser.evaluate("[...document.querySelectorAll('#columns label')]"
-                       ".find(e => e.textContent === 'CGROUP').click()")
-    s.browser.settle()
+    s.choose_column("CGROUP")
     same("columns: one more", s.texts("#table thead th")[-1], "CGROUP")
     same("columns: its text", s.column(11)[1], "/system.slice/docker-0123456789ab.scope")
+    s.choose_column("CGROUP")
+    s.choose_column("UNIT")
+    s.browser.click("#table [data-key=unit]")
+    for arrow in "↑↓":
+        same("columns: sorted " + arrow, s.texts("[aria-sort]"), ["UNIT " + arrow])
+        same("columns: what is not there is last " + arrow, s.column(11)[-1], "–")
+        s.browser.click("#table [data-key=unit]")
+    s.browser.click("#picker summary")
     s.browser.key("Escape")
     same("columns: Escape closes", s.browser.evaluate("document.querySelector('#picker').open"), False)
 
@@ -188,6 +199,8 @@ def check_zoom(s):
     for key in ("ArrowDown", "ArrowDown", "Enter"):
         s.browser.key(key)
     same("zoom: by keyboard", s.texts("#crumbs li"), ["all", "alice", "session-3.scope"])
+    s.browser.click("#kinds [data-key=swap]")
+    same("zoom: stays when a kind goes", s.texts("#crumbs li"), ["all", "alice", "session-3.scope"])
     s.quiet("zoom")
 
 
