@@ -147,14 +147,15 @@ def check_columns(s):
     same("columns: one more", s.texts("#table thead th")[-1], "CGROUP")
     same("columns: its text", s.column(11)[1], "/system.slice/docker-0123456789ab.scope")
     s.choose_column("CGROUP")
-    s.choose_column("UNIT")
+    s.choose_column("CONTAINER")
     s.browser.key("Escape")
     same("columns: Escape closes", s.browser.evaluate("document.querySelector('#picker').open"), False)
-    s.browser.click("#table [data-key=unit]")
+    s.browser.click("#table [data-key=container]")
     for arrow in "↑↓":
-        same("columns: sorted " + arrow, s.texts("[aria-sort]"), ["UNIT " + arrow])
-        same("columns: what is not there is last " + arrow, s.column(11)[-1], "–")
-        s.browser.click("#table [data-key=unit]")
+        same("columns: sorted " + arrow, s.texts("[aria-sort]"), ["CONTAINER " + arrow])
+        same("columns: what is not there is last " + arrow, s.column(11),
+             ["0123456789ab", "–", "–", "–"])
+        s.browser.click("#table [data-key=container]")
 
 
 def check_search(s):
