@@ -221,7 +221,7 @@ def main():
         check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3"), None)
         check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
         check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
-        for name in ("ndjson", "csv", "folded"):
+        for name in ("ndjson", "csv", "folded", "openmetrics"):
             check(machine, name, ("-F", name) + some, None)
         check(machine, "doctor", ("doctor",), None, step=101)
         check(machine, "the machine", ("system", "--json"), None)
