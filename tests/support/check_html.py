@@ -38,7 +38,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         if tag in ("script", "style", "noscript", "title"):
-            self.open.pop()
+            self.open = self.open[:-1]
 
     def handle_data(self, data):
         for name in self.open[-1:]:
@@ -115,12 +115,23 @@ def check_document(document, want):
     return found
 
 
+def wrong_with(text, want=None):
+    """With a page, and with what it says if it should say the same as that document of JSON."""
+    try:
+        found, document = check_page(text)
+        return found + (check_document(document, want) if want else [])
+    except (ValueError, KeyError, IndexError) as error:
+        return [repr(error)]
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8", newline="") as file:
-        found, document = check_page(file.read())
+        text = file.read()
+    want = None
     if len(sys.argv) > 2:
         with open(sys.argv[2], encoding="utf-8") as file:
-            found += check_document(document, json.load(file))
+            want = json.load(file)
+    found = wrong_with(text, want)
     print("; ".join(found[:5]))
     return 1 if found else 0
 
