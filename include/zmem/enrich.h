@@ -116,6 +116,16 @@ int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *row
 /* Completes the names that were too long for a record. */
 int enrich_names(struct proc_pool *pool, struct snapshot *s);
 
+/*
+ * Of groups whose cgroup is known (`controlled`): what the memory controller charges it, and the
+ * lowest limit of it and of those it is in, as far as they are to be seen. Both are absent of the
+ * root, of a cgroup that is gone or outside our namespace, and without a mounted hierarchy; the
+ * limit where there is none. Returns 0 or a negative errno.
+ */
+int enrich_controllers(const struct procfs *proc, struct rows *groups);
+/* Takes that down for all cgroups, units and containers of these processes, if it is recorded. */
+int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows);
+
 /* ---- the machine ---- */
 
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);

@@ -117,7 +117,7 @@ static const struct entry table[] = {
 	{{"by-file", 0, NULL, "maps: summed by file, of all processes unless some are named"},
 	 FLAG,
 	 AT(by_file)},
-	{{"total", 0, NULL, "only the total"}, FLAG, AT(total)},
+	{{"total", 0, NULL, "only the total; with -H its figures alone"}, FLAG, AT(total)},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all"},
 	 STRING,
 	 AT(output)},

@@ -121,11 +121,13 @@ unsigned request_needs(const struct session *s)
 		[FORMAT_PROMETHEUS] = 0,
 		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
 	};
-	bool controlled = options_metrics(s->options) && s->group->needs & NEEDS_CGROUP;
+	enum format format = s->options->format;
+	bool keys = options_metrics(s->options) || format == FORMAT_JSON || format == FORMAT_NDJSON;
+	bool controlled = keys && s->group && s->group->needs & NEEDS_CGROUP;
 	const struct column *page = request_page_group(s->options);
 
 	/* Of a group nothing is said but what it has in common. */
-	return column_list_needs(&s->columns) | (s->group ? 0 : needs[s->options->format]) |
+	return column_list_needs(&s->columns) | (s->group ? 0 : needs[format]) |
 	       (page ? page->needs : 0) | (controlled ? NEEDS_CONTROLLER : 0);
 }
 

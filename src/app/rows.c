@@ -110,6 +110,9 @@ static int make_rows(struct session *s, struct rows **ret)
 	if (s->group) {
 		r = group_rows(s->group, snap, &s->rows, &s->sums);
 		*ret = &s->sums.rows;
+		/* Those that are shown come later. */
+		if (r == 0 && column_list_needs(&s->order.keys) & NEEDS_CONTROLLER)
+			r = enrich_controllers(&s->proc, *ret);
 	}
 	if (r < 0)
 		return r;
@@ -147,6 +150,10 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 	pool_hurry(session_pool(s), NAMES_DEADLINE_MS);
 	if (!s->group && !s->options->tree)
 		r = name_rows(s, request_needs(s), &shown);
+	else if (s->group && request_needs(s) & NEEDS_CONTROLLER)
+		r = enrich_controllers(&s->proc, &shown);
+	if (r == 0)
+		r = enrich_controllers_keep(&s->proc, &s->rows);
 	if (r < 0)
 		return r;
 	ret->rows = shown.item;

@@ -57,6 +57,9 @@ static int set_cgroup(struct snapshot *s, struct process *p, const struct pool_r
 	if (keep(s, cgroup.path, &p->cgroup) < 0 || keep(s, cgroup.unit, &p->unit) < 0 ||
 	    keep(s, cgroup.container, &p->container) < 0)
 		return -ENOMEM;
+	p->unit_path = (uint16_t)cgroup.unit_path;
+	p->container_path = (uint16_t)cgroup.container_path;
+	p->controlled = cgroup.controlled && cgroup.path.len <= UINT16_MAX;
 	return 0;
 }
 
@@ -110,6 +113,9 @@ static int spread(struct snapshot *s, struct process *const *sorted, size_t coun
 			sorted[m]->cgroup = p->cgroup;
 			sorted[m]->unit = p->unit;
 			sorted[m]->container = p->container;
+			sorted[m]->unit_path = p->unit_path;
+			sorted[m]->container_path = p->container_path;
+			sorted[m]->controlled = p->controlled;
 		}
 	}
 	return 0;

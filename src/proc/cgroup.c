@@ -82,17 +82,17 @@ static void take_line(struct text_part line, struct text_part path[HIERARCHIES])
 		path[SYSTEMD] = line;
 }
 
-static struct text_part choose_path(const struct text_part path[HIERARCHIES])
+static enum hierarchy choose_path(const struct text_part path[HIERARCHIES])
 {
-	struct text_part root = {0};
+	int root = HIERARCHIES;
 
 	for (int i = 0; i < HIERARCHIES; i++) {
 		if (path[i].len > 1)
-			return path[i];
-		if (!root.s)
-			root = path[i];
+			return (enum hierarchy)i;
+		if (path[i].s && root == HIERARCHIES)
+			root = i;
 	}
-	return root;
+	return (enum hierarchy)root;
 }
 
 /* ---- what a component of the path says ---- */
@@ -199,40 +199,48 @@ static bool container_name(struct text_part parent, struct text_part component,
 
 /* ---- all of it ---- */
 
+/* A removed cgroup was what its name says (cgroup_is_dead() in proc_cgroup_show()). */
+static const char removed[] = " (deleted)";
+
 static void take_components(struct proc_cgroup *cgroup)
 {
 	struct text_part rest = cgroup->path, parent = {"", 0};
 	bool unit_is_slice = true;
 
-	/* A removed cgroup was what its name says (cgroup_is_dead() in proc_cgroup_show()). */
-	take_suffix(&rest, " (deleted)");
+	take_suffix(&rest, removed);
 	while (rest.len) {
 		struct text_part component = split(&rest, '/');
+		size_t path = (size_t)(component.s + component.len - cgroup->path.s);
 		struct text_part unit;
 		bool slice;
 
 		/* What comes later is further in. A slice only counts where nothing else does. */
 		if (unit_name(component, &unit, &slice) && (!slice || unit_is_slice)) {
 			cgroup->unit = unit;
+			cgroup->unit_path = path;
 			unit_is_slice = slice;
 		}
-		if (component.len)
-			container_name(parent, component, &cgroup->container);
+		if (component.len && container_name(parent, component, &cgroup->container))
+			cgroup->container_path = path;
 		parent = component;
 	}
 }
 
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 {
-	struct text_part rest = {text, len}, path[HIERARCHIES] = {0};
+	struct text_part rest = {text, len}, path[HIERARCHIES] = {0}, whole;
 	struct proc_cgroup cgroup = {0};
+	enum hierarchy chosen;
 
 	/* A line without its end is cut off, and its path would be another one. */
 	while (rest.len && memchr(rest.s, '\n', rest.len))
 		take_line(split(&rest, '\n'), path);
-	cgroup.path = choose_path(path);
-	if (!cgroup.path.s)
+	chosen = choose_path(path);
+	if (chosen == HIERARCHIES)
 		return -ENOENT;
+	cgroup.path = whole = path[chosen];
+	cgroup.controlled = chosen == (path[MEMORY_V1].s ? MEMORY_V1 : UNIFIED) &&
+			    !take_suffix(&whole, removed);
 	take_components(&cgroup);
 	*ret = cgroup;
 	return 0;

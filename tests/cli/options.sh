@@ -58,10 +58,10 @@ expect_err 'no such pid: told' "^zmem-bpf: --pid $free_pid: "
 zmem -H -o pid,name -p "$free_pid,$$,4194302"
 expect_rc 'some pids missing: exit code' 3
 expect_stderr_lines 'some pids missing: a line each' 2
-expect_out 'some pids missing: the other is shown' "^ *$$  bash"
+expect_out 'some pids missing: the other is shown' "^ *$$  options.sh"
 zmem -q -H -o pid,name -p "$free_pid,$free_pid" -p "$$,$$"
 expect_stderr_lines 'a missing pid asked for twice: one line, also when quiet' 1
-equal 'a pid asked for twice: one row' "$(grep -c bash "$TMP/out")" 1
+equal 'a pid asked for twice: one row' "$(grep -c options.sh "$TMP/out")" 1
 zmem -J -p "$free_pid" -p $$
 expect_json 'some pids missing: JSON has the other' \
 	'.processes | length == 1 and .[0].pid == $pid' --argjson pid $$

@@ -56,9 +56,11 @@ zmem -J
 expect_json 'three are checked' '.collection.cross_check | .checked <= 3 and .different == 0'
 zmem -J --verify 0
 expect_json '--verify 0: none is' '.collection.cross_check | . == null or .checked == 0'
-zmem --timing --verify 0
+mkmem_begin anon
+zmem --timing --verify 0 -p "$(mkmem_pid_of anon main)"
 expect_err '--verify 0: reads no smaps_rollup' 'smaps_rollup reads: 0'
 expect_err '--timing: whether the books close' '^books: AnonPages - PSS_ANON -?[0-9]+ kB, Mapped'
+mkmem_end
 for bad in x -1 1.5 '' 99999999999; do
 	zmem --verify "$bad"
 	expect_rc "--verify '$bad': usage" 2

@@ -105,9 +105,9 @@ zmem --color=auto --output "$TMP/file"
 cp "$TMP/file" "$TMP/out"
 refuse_out 'color: not in a file' $'\033'
 # Colors change nothing else.
-"$STATIC" -p "$names" --color=always >"$TMP/out"
+"$STATIC" --pss none -p "$names" --color=always >"$TMP/out"
 plain >"$TMP/plain"
-"$STATIC" -p "$names" --color=never >"$TMP/out"
+"$STATIC" --pss none -p "$names" --color=never >"$TMP/out"
 check 'color: the text is the same' cmp "$TMP/plain" "$TMP/out"
 
 # ---- hostile names ----

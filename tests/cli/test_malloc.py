@@ -221,8 +221,11 @@ def main():
         check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3"), None)
         check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
         check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
-        for name in ("ndjson", "csv", "folded", "html"):
+        for name in ("ndjson", "csv", "folded", "html", "openmetrics"):
             check(machine, name, ("-F", name) + some, None)
+        for key in ("name", "unit"):
+            check(machine, "groups by " + key, ("--json", "-g", key) + some, None)
+        check(machine, "a tree", ("--tree",) + some, None)
         check(machine, "doctor", ("doctor",), None, step=101)
         check(machine, "the machine", ("system", "--json"), None)
         check(machine, "compare, json", ("compare", "--json") + some, None)

@@ -16,6 +16,14 @@ static void check_component(struct text_part part, struct text_part path)
 	FUZZ_CHECK(!part.s || (part.len && !memchr(part.s, '/', part.len)));
 }
 
+/* The way to a unit or container ends where its name does, or behind what a runtime adds to it. */
+static void check_way(size_t len, struct text_part part, struct text_part path)
+{
+	FUZZ_CHECK(!len == !part.s && len <= path.len);
+	FUZZ_CHECK(!part.s || part.s + part.len <= path.s + len);
+	FUZZ_CHECK(!part.s || !memchr(part.s, '/', (size_t)(path.s + len - part.s)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct proc_cgroup cgroup = {.path = {"x", 1}}, again;
@@ -32,6 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(!memchr(cgroup.path.s, '\n', cgroup.path.len));
 	check_component(cgroup.unit, cgroup.path);
 	check_component(cgroup.container, cgroup.path);
+	check_way(cgroup.unit_path, cgroup.unit, cgroup.path);
+	check_way(cgroup.container_path, cgroup.container, cgroup.path);
 
 	/* Alone in a text of its own it says the same. */
 	line = malloc(cgroup.path.len + 4);

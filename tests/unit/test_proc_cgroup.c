@@ -273,13 +273,81 @@ static void test_mutations(void **state)
 	mutate_fixture("cgroup-hybrid-docker", check_mutation);
 }
 
+/* How far the path leads to the unit and to the container, and whose hierarchy it is. */
+static void assert_led(const char *text, const char *unit, const char *container, bool controlled)
+{
+	size_t len = strlen(text);
+	cleanup_free char *copy = exact_copy(text, len);
+	struct proc_cgroup c;
+
+	assert_int_equal(proc_cgroup_parse(copy, len, &c), 0);
+	if (c.unit_path != strlen(unit) || memcmp(c.path.s, unit, c.unit_path) != 0)
+		fail_msg("unit: '%.*s' and not '%s' in %s", (int)c.unit_path, c.path.s, unit, text);
+	if (c.container_path != strlen(container) ||
+	    memcmp(c.path.s, container, c.container_path) != 0)
+		fail_msg("container: '%.*s' and not '%s' in %s", (int)c.container_path, c.path.s,
+			 container, text);
+	if (c.controlled != controlled)
+		fail_msg("%scontrolled: %s", controlled ? "not " : "", text);
+}
+
+static void test_paths(void **state)
+{
+	static const char docker[] = "/system.slice/docker-" ID ".scope";
+
+	(void)state;
+	assert_led("0::/\n", "", "", true);
+	assert_led("0::/a\n", "", "", true);
+	assert_led("0::/system.slice/a.service/worker/1\n", "/system.slice/a.service", "", true);
+	assert_led("0::/system.slice/a.service\n", "/system.slice/a.service", "", true);
+	/* The innermost one counts, and a slice where there is nothing else. */
+	assert_led("0::/user.slice/user-1.slice/user@1.service/app.slice/x.scope/y\n",
+		   "/user.slice/user-1.slice/user@1.service/app.slice/x.scope", "", true);
+	assert_led("0::/a.slice/b.slice/c\n", "/a.slice/b.slice", "", true);
+	assert_led("0::/system.slice/docker-" ID ".scope/init/x\n", docker, docker, true);
+	assert_led("0::/docker/" ID "\n", "", "/docker/" ID, true);
+	assert_led("0::/docker/" ID "/docker/" OTHER "/x\n", "", "/docker/" ID "/docker/" OTHER,
+		   true);
+	assert_led("0::/machine.slice/libpod-" ID ".scope/container\n",
+		   "/machine.slice/libpod-" ID ".scope", "/machine.slice/libpod-" ID ".scope",
+		   true);
+	assert_led("0::/kubepods.slice/" POD "/cri-containerd-" ID ".scope\n",
+		   "/kubepods.slice/" POD "/cri-containerd-" ID ".scope",
+		   "/kubepods.slice/" POD "/cri-containerd-" ID ".scope", true);
+	assert_led("0::/kubepods/burstable/pod1/" ID "/x\n", "", "/kubepods/burstable/pod1/" ID,
+		   true);
+	assert_led("0::/kubepods.slice/" POD "/crio-" ID ".scope/container\n",
+		   "/kubepods.slice/" POD "/crio-" ID ".scope",
+		   "/kubepods.slice/" POD "/crio-" ID ".scope", true);
+	assert_led("0::/lxc.payload.web/system.slice/x.service\n",
+		   "/lxc.payload.web/system.slice/x.service", "/lxc.payload.web", true);
+	assert_led("5:memory:/lxc/web/x\n", "", "/lxc/web", true);
+	/* What was removed is asked nothing. */
+	assert_led("0::/system.slice/a.service/x (deleted)\n", "/system.slice/a.service", "",
+		   false);
+	/* Memory is in v1: nobody else's paths are its. */
+	assert_led("4:memory:/a\n0::/system.slice/a.service\n", "", "", true);
+	assert_led("4:memory:/\n0::/system.slice/a.service\n", "/system.slice/a.service", "",
+		   false);
+	assert_led("4:memory:/\n1:name=systemd:/a.service\n", "/a.service", "", false);
+	assert_led("4:memory:/\n1:name=systemd:/\n0::/\n", "", "", true);
+	assert_led("4:cpu:/\n1:name=systemd:/a.service\n0::/\n", "/a.service", "", false);
+	assert_led("4:cpu:/x\n0::/y\n", "", "", true);
+	assert_led("1:name=systemd:/a.service\n", "/a.service", "", false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hierarchies),	 cmocka_unit_test(test_units),
-		cmocka_unit_test(test_kept_as_they_are), cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_not_ids),		 cmocka_unit_test(test_named_containers),
-		cmocka_unit_test(test_refused),		 cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_hierarchies),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_kept_as_they_are),
+		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_not_ids),
+		cmocka_unit_test(test_named_containers),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

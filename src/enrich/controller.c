@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the memory controller says of a cgroup: charge and limit. Knows its files in both versions
+ * and how they are put on a tape. Refuses to follow a path out of the hierarchy.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "zmem/cgroup.h"
+#include "zmem/enrich.h"
+
+#define MOUNTS_MAX    8
+#define MOUNTINFO_MAX (1 << 20)
+#define COMPONENT_MAX 256
+
+/* No limit: PAGE_COUNTER_MAX pages, which v1 shows as a number near 2^63. */
+#define UNLIMITED ((uint64_t)1 << 62)
+
+struct figures {
+	uint64_t current, limit; /* UNLIMITED: there is none */
+};
+
+static const struct figures no_figures = {UNLIMITED, UNLIMITED};
+
+/* Where the memory controller's hierarchy is to be seen, in parts or whole. */
+struct hierarchy {
+	struct {
+		int fd; /* O_PATH */
+		char *root;
+	} mount[MOUNTS_MAX];
+	size_t mounts;
+	bool v2;
+};
+
+static void hierarchy_done(struct hierarchy *h)
+{
+	for (size_t i = 0; i < h->mounts; i++) {
+		close(h->mount[i].fd);
+		free(h->mount[i].root);
+	}
+	h->mounts = 0;
+}
+
+static int add_mount(struct hierarchy *h, const struct cgroup_mount *m)
+{
+	int fd;
+
+	/* Where v1 has the memory controller, v2 has not. */
+	if (h->v2 && !m->v2)
+		hierarchy_done(h);
+	else if (h->mounts && !h->v2 && m->v2)
+		return 0;
+	if (h->mounts == MOUNTS_MAX)
+		return 0;
+	h->v2 = m->v2;
+	fd = open(m->point, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return file_exhausted(-errno) ? -errno : 0;
+	h->mount[h->mounts].root = strdup(m->root);
+	if (!h->mount[h->mounts].root) {
+		close(fd);
+		return -ENOMEM;
+	}
+	h->mount[h->mounts++].fd = fd;
+	return 0;
+}
+
+/* Which mounts there are is this machine's own affair and goes on no tape. */
+static int hierarchy_open(const struct procfs *proc, struct hierarchy *h)
+{
+	cleanup_free char *text = malloc(MOUNTINFO_MAX);
+	cleanup_free struct cgroup_mount *m = malloc(sizeof(*m));
+	const char *pos = text;
+	ssize_t len;
+	int r = 0;
+
+	if (!text || !m)
+		return -ENOMEM;
+	len = proc->fd < 0 ? -ENOENT : file_read(proc->fd, "self/mountinfo", text, MOUNTINFO_MAX);
+	if (len < 0)
+		return file_exhausted((int)len) ? (int)len : 0;
+	while (r == 0 && cgroup_mount_next(&pos, text + len, m))
+		r = add_mount(h, m);
+	return r;
+}
+
+/* ---- files of one cgroup ---- */
+
+/* 0, or a negative errno if we lack files or memory; what is no number, as "max", is UNLIMITED. */
+static int read_number(int dirfd, const char *name, uint64_t *ret)
+{
+	char text[32];
+	ssize_t len = file_read(dirfd, name, text, sizeof(text));
+
+	*ret = UNLIMITED;
+	if (len > 0 && text[len - 1] == '\n')
+		parse_u64(text, (size_t)len - 1, UNLIMITED - 1, ret);
+	return file_exhausted((int)len) ? (int)len : 0;
+}
+
+static int read_limit(int dirfd, const char *name, uint64_t *lowest)
+{
+	uint64_t limit;
+	int r = read_number(dirfd, name, &limit);
+
+	if (limit < *lowest)
+		*lowest = limit;
+	return r;
+}
+
+/* What v1 has reckoned itself, also over what we do not see: that counts, if it is there. */
+static int read_stat_limit(int dirfd, uint64_t *lowest)
+{
+	static const char key[] = "\nhierarchical_memory_limit ";
+	char text[8192];
+	ssize_t len = file_read(dirfd, "memory.stat", text, sizeof(text));
+	const char *at = len > 0 ? strstr(text, key) : NULL;
+	const char *end = at ? strchr(at + 1, '\n') : NULL;
+
+	if (end) {
+		at += sizeof(key) - 1;
+		*lowest = UNLIMITED;
+		parse_u64(at, (size_t)(end - at), UNLIMITED - 1, lowest);
+	}
+	return file_exhausted((int)len) ? (int)len : 0;
+}
+
+/* The root of all, which nothing is charged to: v2's has no such file, v1's has one more. */
+static bool is_v1_root(int dirfd)
+{
+	return faccessat(dirfd, "release_agent", F_OK, 0) == 0;
+}
+
+/* The last directory; limits of all there are on the way. */
+static int read_cgroup(const struct hierarchy *h, int dirfd, bool last, struct figures *f)
+{
+	int r = read_limit(dirfd, h->v2 ? "memory.max" : "memory.limit_in_bytes", &f->limit);
+
+	if (r < 0 || !last || (!h->v2 && is_v1_root(dirfd)))
+		return r;
+	if (!h->v2)
+		r = read_stat_limit(dirfd, &f->limit);
+	return r < 0 ? r
+		     : read_number(dirfd, h->v2 ? "memory.current" : "memory.usage_in_bytes",
+				   &f->current);
+}
+
+/* Opens the next component; -1 if it is not there, else the errno matters. */
+static int step_down(int dirfd, const char **path)
+{
+	char name[COMPONENT_MAX];
+	size_t len = strcspn(*path, "/");
+	int fd;
+
+	if (len >= sizeof(name))
+		return -ENOENT;
+	memcpy(name, *path, len);
+	name[len] = '\0';
+	*path += len;
+	*path += strspn(*path, "/");
+	/* cgroup_below() let no ".." through. */
+	fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int walk(const struct hierarchy *h, int root, const char *path, struct figures *f)
+{
+	cleanup_close int fd = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	int r = fd < 0 ? -errno : read_cgroup(h, fd, !*path, f);
+
+	while (r == 0 && *path) {
+		int next = step_down(fd, &path);
+
+		close(TAKE_FD(fd));
+		if (next < 0)
+			return next;
+		fd = next;
+		r = read_cgroup(h, fd, !*path, f);
+	}
+	return r;
+}
+
+/* Of a cgroup that is not there nothing is known, not even what is above it. */
+static int read_figures(const struct hierarchy *h, const char *path, struct figures *ret)
+{
+	*ret = no_figures;
+	for (size_t i = 0; i < h->mounts; i++) {
+		const char *below = cgroup_below(h->mount[i].root, path);
+		struct figures f = no_figures;
+		int r = below ? walk(h, h->mount[i].fd, below, &f) : -ENOENT;
+
+		if (file_exhausted(r))
+			return r;
+		/* The root of all has no charge, and no limit that would be one. */
+		if (r == 0 && f.current < UNLIMITED) {
+			*ret = f;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* ---- on a tape: "current limit path" a line ---- */
+
+#define KEY "cgroups/memory"
+
+static void put_number(struct strbuf *out, uint64_t n)
+{
+	if (n < UNLIMITED)
+		strbuf_putu(out, n);
+	else
+		strbuf_putc(out, '-');
+	strbuf_putc(out, ' ');
+}
+
+static bool take_number(const char **pos, const char *end, uint64_t *ret)
+{
+	const char *blank = memchr(*pos, ' ', (size_t)(end - *pos));
+	size_t len = blank ? (size_t)(blank - *pos) : 0;
+
+	*ret = UNLIMITED;
+	if (!blank || ((len != 1 || **pos != '-') && parse_u64(*pos, len, UNLIMITED - 1, ret) < 0))
+		return false;
+	*pos = blank + 1;
+	return true;
+}
+
+/* A path and the figures before it. Returns below, above or 0 as the line's path is; 0 sets *ret.
+ */
+static int compare_line(const char *line, const char *end, const char *path, struct figures *ret)
+{
+	struct figures f;
+	size_t len = strlen(path), n;
+	int r;
+
+	if (!take_number(&line, end, &f.current) || !take_number(&line, end, &f.limit))
+		return -1;
+	n = (size_t)(end - line);
+	r = memcmp(line, path, n < len ? n : len);
+	if (!r)
+		r = (n > len) - (n < len);
+	if (!r)
+		*ret = f;
+	return r;
+}
+
+/* The lines are sorted by path. */
+static void play_figures(const struct tape_reading *reading, const char *path, struct figures *ret)
+{
+	const char *low = reading->data, *high = low + reading->len;
+
+	*ret = no_figures;
+	while (low < high) {
+		const char *line = low + (high - low) / 2, *end;
+		int r;
+
+		while (line > low && line[-1] != '\n')
+			line--;
+		end = memchr(line, '\n', (size_t)(high - line));
+		if (!end)
+			return;
+		r = compare_line(line, end, path, ret);
+		if (r == 0)
+			return;
+		if (r < 0)
+			low = end + 1;
+		else
+			high = line;
+	}
+}
+
+/* ---- rows ---- */
+
+static void set_figures(struct process *p, const struct figures *f)
+{
+	if (f->current < UNLIMITED)
+		process_set(p, COUNTER_MEM_CURRENT, f->current);
+	if (f->limit < UNLIMITED)
+		process_set(p, COUNTER_MEM_LIMIT, f->limit);
+}
+
+int enrich_controllers(const struct procfs *proc, struct rows *groups)
+{
+	cleanup(hierarchy_done) struct hierarchy h = {};
+	struct tape_reading reading = {};
+	bool played = tape_playing(proc->tape);
+	int r = 0;
+
+	if (!played)
+		r = hierarchy_open(proc, &h);
+	else if (tape_next(proc->tape, KEY, &reading) == TAPE_NONE || reading.error)
+		return 0;
+	for (size_t i = 0; r == 0 && i < groups->count; i++) {
+		struct process *p = groups->item[i];
+		struct figures f;
+
+		if (!p->controlled || !p->cgroup)
+			continue;
+		if (played)
+			play_figures(&reading, p->cgroup, &f);
+		else
+			r = read_figures(&h, p->cgroup, &f);
+		if (r == 0)
+			set_figures(p, &f);
+	}
+	return r;
+}
+
+/* A path that a group may be asked for: the beginning of a process's. */
+struct prefix {
+	const char *s;
+	size_t len;
+};
+
+static int compare_prefix(const void *pa, const void *pb)
+{
+	const struct prefix *a = pa, *b = pb;
+	int r = memcmp(a->s, b->s, a->len < b->len ? a->len : b->len);
+
+	return r ? r : (a->len > b->len) - (a->len < b->len);
+}
+
+/* Those of its cgroup, of its unit and of its container. */
+static size_t add_prefixes(const struct process *p, struct prefix *prefix)
+{
+	size_t len = p->cgroup && p->controlled ? strlen(p->cgroup) : 0, n = 0;
+	const size_t end[] = {len, p->unit_path, p->container_path};
+
+	for (size_t i = 0; i < ARRAY_SIZE(end); i++) {
+		if (end[i] && end[i] <= len)
+			prefix[n++] = (struct prefix){p->cgroup, end[i]};
+	}
+	return n;
+}
+
+static int keep_one(const struct hierarchy *h, const struct prefix *prefix, struct strbuf *out)
+{
+	cleanup_free char *path = strndup(prefix->s, prefix->len);
+	struct figures f;
+	int r = path ? read_figures(h, path, &f) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	put_number(out, f.current);
+	put_number(out, f.limit);
+	strbuf_put(out, prefix->s, prefix->len);
+	strbuf_putc(out, '\n');
+	return 0;
+}
+
+int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows)
+{
+	cleanup(hierarchy_done) struct hierarchy h = {};
+	cleanup(strbuf_done) struct strbuf out = {};
+	cleanup_free struct prefix *prefix = NULL;
+	size_t count = 0;
+	int r;
+
+	if (!tape_recording(proc->tape))
+		return 0;
+	prefix = calloc(rows->count + 1, 3 * sizeof(*prefix));
+	r = prefix ? hierarchy_open(proc, &h) : -ENOMEM;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < rows->count; i++)
+		count += add_prefixes(rows->item[i], prefix + count);
+	qsort(prefix, count, sizeof(*prefix), compare_prefix);
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		if (!i || compare_prefix(&prefix[i - 1], &prefix[i]) != 0)
+			r = keep_one(&h, &prefix[i], &out);
+	}
+	if (r == 0)
+		r = strbuf_error(&out);
+	if (r == 0)
+		tape_put(proc->tape, KEY, 0, out.len ? out.data : "", out.len);
+	return r;
+}
