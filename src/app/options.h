@@ -60,6 +60,7 @@ struct options {
 	int source; /* enum source_choice */
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
 	bool all, reverse, bytes, no_header, wide, numeric, total, by_file, tree;
+	bool stays; /* a command that has a past: watch, top */
 	bool timing, verbose, quiet, help, version;
 	char *owned[2]; /* joined lists */
 	uint64_t held;	/* the capabilities we were started with (privilege_mask) */
