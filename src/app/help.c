@@ -36,5 +36,6 @@ int help_columns(void)
 {
 	for (size_t i = 0; i < column_count; i++)
 		printf("%-14s %s\n", column_table[i]->key, column_table[i]->help);
+	printf("%-14s watch: by how much a size changed (pss_change)\n", "SIZE_change");
 	return message_stdout_done();
 }
