@@ -14,19 +14,37 @@ void screen_begin(struct screen *s, unsigned width, unsigned height)
 	s->pen = (struct line){.out = &s->text, .width = s->width, .color = true};
 }
 
+/* Everything behind the last newline but `skip`. */
+static void drop(struct screen *s, size_t skip)
+{
+	size_t len = s->text.len;
+
+	while (len && (s->text.data[len - 1] != '\n' || skip--))
+		len--;
+	s->text.len = len;
+}
+
 void screen_line(struct screen *s, enum screen_look look)
 {
-	size_t before = s->text.len;
-
 	line_end(&s->pen);
-	if (s->count >= s->height) {
-		/* What the pen has written of it is dropped with the rest. */
-		while (before && s->text.data && s->text.data[before - 1] != '\n')
-			before--;
-		s->text.len = before;
+	if (s->count >= s->height)
+		drop(s, 1);
+	else
+		s->look[s->count++] = look;
+}
+
+void screen_take_back(struct screen *s)
+{
+	if (!s->count)
 		return;
-	}
-	s->look[s->count++] = look;
+	drop(s, 1);
+	s->count--;
+}
+
+void screen_ready(struct screen *s, const char *text, size_t len, enum screen_look look)
+{
+	strbuf_put(&s->text, text, len);
+	screen_line(s, look);
 }
 
 void screen_fill(struct screen *s, unsigned lines)

@@ -34,8 +34,12 @@ struct screen {
 void screen_begin(struct screen *s, unsigned width, unsigned height);
 /* Ends the line that the pen has written. Those that do not fit vanish. */
 void screen_line(struct screen *s, enum screen_look look);
+/* A line that was written elsewhere, of `len` bytes without newline. */
+void screen_ready(struct screen *s, const char *text, size_t len, enum screen_look look);
 /* Empty lines until there are so many. */
 void screen_fill(struct screen *s, unsigned lines);
+/* Takes the last line back. */
+void screen_take_back(struct screen *s);
 void screen_done(struct screen *s);
 
 #endif

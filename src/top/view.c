@@ -73,34 +73,20 @@ static void list_swap(struct column_list *list, const char *from, const char *to
 	}
 }
 
-/* Behind each size its change, and nothing twice. */
-static void list_add_changes(struct column_list *list)
-{
-	static const char *const of[] = {"swap", "pss"};
-	struct column_list out = {};
-
-	for (size_t i = 0; i < list->count; i++) {
-		out.item[out.count++] = list->item[i];
-		for (size_t k = 0; k < ARRAY_SIZE(of); k++) {
-			if (strcmp(list->item[i]->key, of[k]) == 0 && list->count < COLUMNS_MAX / 2)
-				out.item[out.count++] = column_changes[list->item[i]->counter];
-		}
-	}
-	*list = out;
-}
-
 void view_columns_changed(struct view *v)
 {
-	static const char *const spared[] = {"user", "uss", "rss", "mem_current", "+pss"};
-	static const char *const tiny[] = {"pid", "swap", "procs", "mem_limit", "%limit"};
+	static const char *const spared[] = {"user", "uss", "rss", "mem_current",
+					     "swap_change", "rss_change"};
+	static const char *const tiny[] = {"pid", "swap", "procs", "mem_limit", "%limit",
+					   "pss_change"};
 	struct column_list *list = &v->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
 
 	*list = *view_columns(v);
+	if (!chosen && v->set.delta)
+		column_list_watch(list, v->set.group);
 	if (v->set.cmdline)
 		list_swap(list, "name", "cmdline");
-	if (!chosen && v->set.delta && !column_list_changes(list))
-		list_add_changes(list);
 	if (!chosen && v->width < WIDE_ENOUGH)
 		column_list_narrow(list);
 	if (!chosen && v->width < NARROW)
