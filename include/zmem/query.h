@@ -92,7 +92,7 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
 		    struct process **ret_need);
 
 /*
- * Takes out the rows that are below `min` bytes by the first key, or by PSS if that is no size.
+ * Takes out the rows (they lie behind the others then) that are below `min` bytes by the first key, or by PSS if that is no size.
  * Whoever was not measured stays unless it cannot reach it.
  */
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows);

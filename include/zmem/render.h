@@ -84,6 +84,12 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 /* The document zmem.maps (src/dist/zmem.maps.schema.json), with a final newline. */
 void render_maps_json(struct strbuf *out, const struct maps_report *r);
 
+/*
+ * The line that comes before the table of a tick: when it was, what its changes are counted from,
+ * what has happened since, what we cost. Of the style color counts.
+ */
+void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style);
+
 /* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
 void render_json(struct strbuf *out, const struct result *r);
 /* A line for each row and one for the snapshot (src/dist/zmem.ndjson.schema.json). */

@@ -211,7 +211,8 @@ int options_parse(struct options *o, int argc, char **argv)
 	struct option longs[OPTIONS_MAX + 1] = {};
 	int c, r = 0;
 
-	*o = (struct options){.command = "snapshot", .verify = VERIFY_DEFAULT, .nice = NICE_DEFAULT};
+	*o = (struct options){
+		.command = "snapshot", .verify = VERIFY_DEFAULT, .nice = NICE_DEFAULT};
 	o->words = calloc((size_t)argc + 1, sizeof(*o->words));
 	if (!o->words)
 		return message_error("reading the options: out of memory");

@@ -36,8 +36,8 @@ enum delta {
 	DELTA_START,
 };
 
-#define NICE_DEFAULT (-1)
-#define NICE_USUAL   5 /* of commands that stay */
+#define NICE_DEFAULT   (-1)
+#define NICE_USUAL     5 /* of commands that stay */
 
 #define VERIFY_ALL     (-1)
 #define VERIFY_DEFAULT (-2) /* not asked for: each command has its own number */
@@ -69,8 +69,8 @@ struct options {
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
 	bool all, reverse, bytes, no_header, wide, numeric, total, by_file, tree;
 	bool stays; /* a command that has a past: watch, top */
-	int delta; /* enum delta */
-	int nice;  /* NICE_DEFAULT: not given */
+	int delta;  /* enum delta */
+	int nice;   /* NICE_DEFAULT: not given */
 	bool changed, grow, no_lock;
 	bool timing, verbose, quiet, help, version;
 	char *owned[2]; /* joined lists */

@@ -28,8 +28,7 @@ static const char *const pss_words[] = {[PSS_AUTO] = "auto",
 static const char *const source_words[] = {
 	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
 
-static const char *const delta_words[] = {
-	[DELTA_LAST] = "last", [DELTA_START] = "start", NULL};
+static const char *const delta_words[] = {[DELTA_LAST] = "last", [DELTA_START] = "start", NULL};
 
 #define AT(member) offsetof(struct options, member)
 
@@ -88,7 +87,9 @@ const struct option_entry option_table[] = {
 	  "check PSS of N processes against smaps_rollup (default: 3), of all, or of 0"},
 	 NUMBER_OR_ALL,
 	 AT(verify)},
-	{{"count", 'c', "N", "so many snapshots (record: 1, watch: without end)"}, COUNT, AT(count)},
+	{{"count", 'c', "N", "so many snapshots (record: 1, watch: without end)"},
+	 COUNT,
+	 AT(count)},
 	{{"interval", 'i', "SEC", "one every SEC seconds, 0.1 and up (default: 1)"},
 	 SECONDS,
 	 AT(interval_ms)},

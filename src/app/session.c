@@ -254,7 +254,9 @@ int session_begin(struct session *s)
 	pool_patient(s->pool);
 	r = enrich_names(s->pool, &s->snapshot);
 	phase_end(s, PHASE_COLLECT, &since);
-	request_report_missing(s);
+	/* Of a command that stays they may end. */
+	if (!s->past || !s->past->taken)
+		request_report_missing(s);
 	if (r == 0)
 		r = rows_choose(s);
 	phase_end(s, PHASE_FILTER, &since);

@@ -177,12 +177,14 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct process *p = rows->item[i];
+		struct process *p = rows->item[i];
 		int64_t by;
 
 		if (change ? !change_of_row(p, key->counter, &by) || by >= (int64_t)min
-			   : (process_has(p, c) ? p->value[c] : most(p, c)) >= min)
-			rows->item[count++] = rows->item[i];
+			   : (process_has(p, c) ? p->value[c] : most(p, c)) >= min) {
+			rows->item[i] = rows->item[count];
+			rows->item[count++] = p;
+		}
 	}
 	rows->count = count;
 }
