@@ -83,7 +83,7 @@ void view_columns_changed(struct view *v)
 	bool chosen = v->set.chosen[v->set.group != NULL];
 
 	*list = *view_columns(v);
-	if (!chosen && v->set.delta)
+	if (!chosen && v->set.changes && !v->set.tree)
 		column_list_watch(list, v->set.group);
 	if (v->set.cmdline)
 		list_swap(list, "name", "cmdline");

@@ -20,11 +20,11 @@ struct view_settings {
 	const struct column *group; /* NULL: rows are processes */
 	bool tree;
 	bool cmdline; /* in place of the name */
-	enum view_delta {
-		DELTA_NONE,
-		DELTA_LAST, /* changes per second since the last tick */
-		DELTA_START,
-	} delta;
+	enum view_changes {
+	CHANGES_NONE,
+		CHANGES_LAST, /* changes per second since the last tick */
+		CHANGES_START,
+	} changes;
 	bool only_changed;
 	bool paused;
 	unsigned interval_ms;
@@ -40,7 +40,7 @@ enum view_ask {
 	VIEW_ASK_DETAIL = 1 << 4, /* the mappings of the row at the cursor */
 	VIEW_ASK_FORWARD = 1 << 5, /* the next frame of a recording */
 	VIEW_ASK_BACK = 1 << 6,
-	VIEW_ASK_DELTA = 1 << 7,
+	VIEW_ASK_CHANGES = 1 << 7,
 	VIEW_ASK_REDRAW = 1 << 8, /* the terminal shows something else */
 };
 
@@ -80,6 +80,7 @@ struct detail {
 	struct row_id id;
 	bool ended;
 	struct process row; /* a copy without texts, once it has ended */
+	struct process charged; /* of it only what the memory controller says of its cgroup */
 	char name[256];
 	struct map_set *maps; /* by file; NULL: none were read */
 	struct mapping **mapping; /* of the set, biggest first */
@@ -134,6 +135,8 @@ void view_let_go(struct view *v);
 void view_place(struct view *v, size_t *ret_first, size_t *ret_count);
 /* The row that a detail is about, NULL if there is none. */
 struct process *view_row(const struct view *v);
+/* What the memory controller says of the cgroup of the detail's row. */
+void view_take_charged(struct view *v, const struct process *p);
 /* What was read for VIEW_ASK_DETAIL; the set is the view's from here on. Returns 0 or -ENOMEM. */
 int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status);
 

@@ -46,6 +46,11 @@ int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	return 0;
 }
 
+void view_take_charged(struct view *v, const struct process *p)
+{
+	v->detail.charged = *p;
+}
+
 static const char *name_of(const struct view *v, const struct process *p)
 {
 	const char *name = p->pid ? p->name : v->r->group->text(p);
@@ -62,6 +67,7 @@ void view_detail_open(struct view *v)
 	v->detail.ended = false;
 	v->detail.scroll = 0;
 	v->detail.maps_ms = 0;
+	v->detail.charged.have = 0;
 	view_detail_update(v);
 }
 
@@ -199,6 +205,7 @@ static void draw_cgroup(struct view *v, struct screen *s, const struct process *
 	line_printf(l, "cgroup ");
 	line_text(l, p->cgroup, 0);
 	screen_line(s, LOOK_PLAIN);
+	p = &v->detail.charged;
 	if (!process_has(p, COUNTER_MEM_CURRENT))
 		return;
 	line_printf(l, "       charged ");

@@ -220,8 +220,8 @@ static void put_order(const struct view *v, struct line *l)
 		line_printf(l, "  user ");
 		line_text(l, v->set.user, 20);
 	}
-	if (v->set.delta)
-		line_printf(l, v->set.delta == DELTA_LAST ? "  changes per second"
+	if (v->set.changes)
+		line_printf(l, v->set.changes == CHANGES_LAST ? "  changes per second"
 							  : "  changes since start");
 	if (v->set.only_changed)
 		line_printf(l, "  only changed");

@@ -63,13 +63,13 @@ static unsigned tree_switch(struct view *v)
 	return VIEW_ASK_ROWS;
 }
 
-static unsigned delta_next(struct view *v)
+static unsigned changes_next(struct view *v)
 {
-	v->set.delta = v->set.delta == DELTA_START ? DELTA_NONE : v->set.delta + 1;
-	if (!v->set.delta)
+	v->set.changes = v->set.changes == CHANGES_START ? CHANGES_NONE : v->set.changes + 1;
+	if (!v->set.changes)
 		v->set.only_changed = false;
 	view_columns_changed(v);
-	return VIEW_ASK_DELTA | VIEW_ASK_ROWS;
+	return VIEW_ASK_CHANGES | VIEW_ASK_ROWS;
 }
 
 static unsigned interval_step(struct view *v, bool longer)
@@ -194,11 +194,11 @@ static unsigned key_order(struct view *v, int key, bool *ret_known)
 	case TOP_F(5):
 		return tree_switch(v);
 	case 'x':
-		return delta_next(v);
+		return changes_next(v);
 	case 'n':
 		v->set.only_changed = !v->set.only_changed;
-		if (v->set.only_changed && !v->set.delta)
-			return delta_next(v);
+		if (v->set.only_changed && !v->set.changes)
+			return changes_next(v);
 		return VIEW_ASK_ROWS;
 	}
 	*ret_known = false;
