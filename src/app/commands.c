@@ -20,8 +20,7 @@ static const struct {
 } commands[] = {
 	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
 	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
-	{"top", command_top},
-	{"watch", command_watch},	{"top", command_top},
+	{"top", command_top},		{"watch", command_watch},     {"top", command_top},
 };
 
 static bool is_one_of(const char *names, const char *name)

@@ -36,8 +36,8 @@ struct session {
 	struct proc_pool *pool; /* NULL until something is read through it */
 	struct user_table *users;
 	struct snapshot snapshot;
-	struct rows rows; /* processes */
-	struct sums sums; /* what is made of them, with --group-by and --tree */
+	struct rows rows;  /* processes */
+	struct sums sums;  /* what is made of them, with --group-by and --tree */
 	struct rows all;   /* rows before any was left out, of a command that stays */
 	struct past *past; /* and what they were; NULL: of one that does not */
 	struct change *change;

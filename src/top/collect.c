@@ -16,7 +16,7 @@
 /* So many readings in a row that fail are not going to succeed. */
 #define FAILURES_MAX 10
 
-#define INTERVAL_MS 1000
+#define INTERVAL_MS  1000
 
 static void past_renew(struct collect *c, enum past_kind kind)
 {

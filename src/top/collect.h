@@ -21,7 +21,7 @@ struct collect {
 	struct watch watch; /* its options and its session; its past is not used */
 	struct past past[PAST_KINDS];
 	struct result result;
-	bool have, began; /* there is one, there was one */
+	bool have, began;  /* there is one, there was one */
 	unsigned failures; /* in a row */
 	uint64_t missed;
 };
@@ -31,7 +31,8 @@ int collect_open(struct collect *c, const struct options *o);
 void collect_close(struct collect *c);
 /* What the options want to see at first. */
 void collect_settings(const struct collect *c, struct view_settings *ret);
-/* Takes over what the rows are made by. What cannot be is told by a message, and stays as it was. */
+/* Takes over what the rows are made by. What cannot be is told by a message, and stays as it was.
+ */
 void collect_apply(struct collect *c, const struct view *v);
 /* The filters too: their texts may be wrong. */
 void collect_filter(struct collect *c, const struct view *v);

@@ -41,7 +41,8 @@ bool history_draw(const struct history *h, struct line *l, unsigned width, uint6
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const struct history_point *p = point(h, count, i);
-		double part = most > least ? (double)(p->bytes - least) / (double)(most - least) : 0;
+		double part =
+			most > least ? (double)(p->bytes - least) / (double)(most - least) : 0;
 
 		line_text(l, p->known ? bar[(size_t)(part * 7 + 0.5)] : "?", 0);
 	}

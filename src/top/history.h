@@ -24,7 +24,8 @@ void history_clear(struct history *h);
 void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes);
 /*
  * The newest ones, at most `width`, one a column, as bars of eighths between the least and the most
- * of them, which are returned, as is when the first of them was. False if none of them is known: nothing is drawn.
+ * of them, which are returned, as is when the first of them was. False if none of them is known:
+ * nothing is drawn.
  */
 bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,
 		  uint64_t *ret_most, int64_t *ret_since_ms);

@@ -22,7 +22,7 @@ enum top_key {
 	TOP_OTHER, /* one that means nothing */
 };
 
-#define TOP_F(n)    (TOP_F1 + (n) - 1)
-#define TOP_CTRL(c) ((c) & 0x1f)
+#define TOP_F(n)    (TOP_F1 + (n)-1)
+#define TOP_CTRL(c) ((c)&0x1f)
 
 #endif

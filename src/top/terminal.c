@@ -101,9 +101,10 @@ static int open_type(struct terminal *t)
 		t->handle = newterm(XTERM, stdout, stdin);
 	}
 	if (!t->handle)
-		return message_error("top: TERM=%s is not known here, and no xterm either (zmem-bpf "
-				     "watch needs no terminal)",
-				     t->type);
+		return message_error(
+			"top: TERM=%s is not known here, and no xterm either (zmem-bpf "
+			"watch needs no terminal)",
+			t->type);
 	if (!cursor_address) {
 		endwin();
 		return message_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
@@ -116,8 +117,7 @@ static int open_type(struct terminal *t)
 static void choose_colors(struct terminal *t, bool wanted)
 {
 	/* As enum line_attr from ATTR_RED on. */
-	static const short color[] = {COLOR_RED, COLOR_GREEN, COLOR_YELLOW, COLOR_BLUE,
-				      COLOR_CYAN};
+	static const short color[] = {COLOR_RED, COLOR_GREEN, COLOR_YELLOW, COLOR_BLUE, COLOR_CYAN};
 
 	t->colors = wanted && has_colors() && start_color() != ERR;
 	if (!t->colors)
@@ -256,10 +256,17 @@ static int key_of(bool function, wint_t c)
 	static const struct {
 		int curses, ours;
 	} keys[] = {
-		{KEY_UP, TOP_UP},	   {KEY_DOWN, TOP_DOWN},	 {KEY_LEFT, TOP_LEFT},
-		{KEY_RIGHT, TOP_RIGHT},	   {KEY_PPAGE, TOP_PAGE_UP},	 {KEY_NPAGE, TOP_PAGE_DOWN},
-		{KEY_HOME, TOP_HOME},	   {KEY_END, TOP_END},		 {KEY_DC, TOP_DELETE},
-		{KEY_ENTER, TOP_ENTER},	   {KEY_BACKSPACE, TOP_BACKSPACE},
+		{KEY_UP, TOP_UP},
+		{KEY_DOWN, TOP_DOWN},
+		{KEY_LEFT, TOP_LEFT},
+		{KEY_RIGHT, TOP_RIGHT},
+		{KEY_PPAGE, TOP_PAGE_UP},
+		{KEY_NPAGE, TOP_PAGE_DOWN},
+		{KEY_HOME, TOP_HOME},
+		{KEY_END, TOP_END},
+		{KEY_DC, TOP_DELETE},
+		{KEY_ENTER, TOP_ENTER},
+		{KEY_BACKSPACE, TOP_BACKSPACE},
 	};
 
 	if (!function) {
@@ -301,8 +308,8 @@ int terminal_key(struct terminal *t)
 
 bool terminal_message(struct terminal *t, char *buf, size_t size)
 {
-	static const char prefix[] = "zmem-bpf: ";
-	char text[4096], *line = NULL;
+	static const char prefix[] = "zmem-bpf: ", hint[] = " (zmem-bpf --help)";
+	char text[4096], *line = NULL, *end;
 	ssize_t n;
 
 	while (t->message_fd >= 0 && (n = read(t->message_fd, text, sizeof(text) - 1)) > 0) {
@@ -313,6 +320,9 @@ bool terminal_message(struct terminal *t, char *buf, size_t size)
 		line = line ? line + 1 : text;
 		if (strncmp(line, prefix, sizeof(prefix) - 1) == 0)
 			line += sizeof(prefix) - 1;
+		end = strstr(line, hint);
+		if (end)
+			*end = '\0';
 		snprintf(buf, size, "%s", line);
 	}
 	return line;

@@ -15,7 +15,7 @@
 
 struct cells {
 	cchar_t cell[WIDTH_MAX];
-	int used; /* cells */
+	int used;   /* cells */
 	int column; /* columns: a wide one takes two */
 	attr_t attr;
 	short pair;

@@ -48,10 +48,9 @@ static int check_request(const struct options *o)
 						      : NULL;
 
 	if (o->format != FORMAT_TABLE || o->output || o->total)
-		return message_usage("top: it takes no --%s (watch does)",
-				     o->output  ? "output"
-				     : o->total ? "total"
-						: "format");
+		return message_usage("top: it takes no --%s (watch does)", o->output  ? "output"
+									   : o->total ? "total"
+										      : "format");
 	if (missing)
 		return message_error("top: %s is no terminal (zmem-bpf watch needs none)", missing);
 	return 0;

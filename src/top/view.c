@@ -75,10 +75,12 @@ static void list_swap(struct column_list *list, const char *from, const char *to
 
 void view_columns_changed(struct view *v)
 {
-	static const char *const spared[] = {"user", "uss", "rss", "mem_current",
-					     "swap_change", "rss_change"};
-	static const char *const tiny[] = {"pid", "swap", "procs", "mem_limit", "%limit",
-					   "pss_change"};
+	static const char *const spared[] = {"user",	    "uss",	   "rss",
+					     "mem_current", "swap_change", "rss_change"};
+	static const char *const tiny[] = {"pid",	"swap",	  "procs",
+					   "mem_limit", "%limit", "pss_change"};
+	/* Names of cgroups are long. */
+	static const char *const group_spared[] = {"uss", "rss", "swap_change"};
 	struct column_list *list = &v->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
 
@@ -89,6 +91,8 @@ void view_columns_changed(struct view *v)
 		list_swap(list, "name", "cmdline");
 	if (!chosen && v->width < WIDE_ENOUGH)
 		column_list_narrow(list);
+	if (!chosen && v->width < WIDE_ENOUGH && v->set.group)
+		list_remove(list, group_spared, ARRAY_SIZE(group_spared));
 	if (!chosen && v->width < NARROW)
 		list_remove(list, spared, ARRAY_SIZE(spared));
 	if (!chosen && v->width < TINY)

@@ -21,7 +21,7 @@ struct view_settings {
 	bool tree;
 	bool cmdline; /* in place of the name */
 	enum view_changes {
-	CHANGES_NONE,
+		CHANGES_NONE,
 		CHANGES_LAST, /* changes per second since the last tick */
 		CHANGES_START,
 	} changes;
@@ -34,10 +34,10 @@ struct view_settings {
 
 enum view_ask {
 	VIEW_ASK_QUIT = 1 << 0,
-	VIEW_ASK_ROWS = 1 << 1,	    /* other rows of the same processes */
-	VIEW_ASK_FILTER = 1 << 2,   /* other processes */
+	VIEW_ASK_ROWS = 1 << 1,	  /* other rows of the same processes */
+	VIEW_ASK_FILTER = 1 << 2, /* other processes */
 	VIEW_ASK_INTERVAL = 1 << 3,
-	VIEW_ASK_DETAIL = 1 << 4, /* the mappings of the row at the cursor */
+	VIEW_ASK_DETAIL = 1 << 4,  /* the mappings of the row at the cursor */
 	VIEW_ASK_FORWARD = 1 << 5, /* the next frame of a recording */
 	VIEW_ASK_BACK = 1 << 6,
 	VIEW_ASK_CHANGES = 1 << 7,
@@ -69,20 +69,20 @@ struct row_id {
 /* What is beside the rows. */
 struct view_facts {
 	bool own_known;
-	unsigned own_cpu; /* of one CPU, in thousandths */
-	uint64_t own_rss; /* bytes */
-	uint64_t missed;  /* ticks that were left out */
+	unsigned own_cpu;	/* of one CPU, in thousandths */
+	uint64_t own_rss;	/* bytes */
+	uint64_t missed;	/* ticks that were left out */
 	uint32_t frame, frames; /* of a recording; 0: a machine is read */
-	bool can_map;	  /* mappings can be read */
+	bool can_map;		/* mappings can be read */
 };
 
 struct detail {
 	struct row_id id;
 	bool ended;
-	struct process row; /* a copy without texts, once it has ended */
+	struct process row;	/* a copy without texts, once it has ended */
 	struct process charged; /* of it only what the memory controller says of its cgroup */
 	char name[256];
-	struct map_set *maps; /* by file; NULL: none were read */
+	struct map_set *maps;	  /* by file; NULL: none were read */
 	struct mapping **mapping; /* of the set, biggest first */
 	enum pss_status maps_status;
 	int64_t maps_ms; /* when, since the epoch; 0: not yet */
@@ -93,9 +93,9 @@ struct view {
 	struct view_settings set;
 	struct view_facts facts;
 	struct table_style style;
-	struct column_list fitting; /* the columns that this width has room for */
-	struct table table;	    /* its widths last while the columns do */
-	const struct result *r;	    /* NULL: nothing was taken yet */
+	struct column_list fitting;  /* the columns that this width has room for */
+	struct table table;	     /* its widths last while the columns do */
+	const struct result *r;	     /* NULL: nothing was taken yet */
 	struct process *const *rows; /* all, in order; not only r->rows */
 	size_t count;
 

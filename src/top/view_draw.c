@@ -5,24 +5,50 @@
 #include "base/cleanup.h"
 #include "top/view.h"
 
+struct key_help {
+	const char *key, *what;
+};
+
 static void draw_keys(const struct view *v, struct screen *s)
 {
-	static const struct {
-		const char *key, *what;
-	} keys[] = {
-		{"?", "help"},	  {"q", "quit"},  {"/", "search"},  {"f", "filter"}, {"s", "sort"},
-		{"g", "groups"},  {"t", "tree"},  {"o", "columns"}, {"x", "changes"},
-		{"Enter", "details"}, {"F", "follow"}, {"Space", "pause"},
+	static const struct key_help list[] = {
+		{"?", "help"},	  {"q", "quit"},	{"/", "search"}, {"f", "filter"},
+		{"s", "sort"},	  {"g", "groups"},	{"t", "tree"},	 {"o", "columns"},
+		{"x", "changes"}, {"Enter", "details"}, {"F", "follow"}, {"Space", "pause"},
 	};
+	static const struct key_help detail[] = {
+		{"Esc", "back"}, {"up down", "mappings"}, {"m", "reads them again"},
+		{"b", "bytes"},	 {"Space", "pause"},
+	};
+	static const struct key_help columns[] = {
+		{"Esc", "back"},
+		{"Enter", "shows or hides"},
+		{"+ -", "move"},
+	};
+	static const struct key_help sort[] = {
+		{"Esc", "back"},
+		{"Enter", "sorts by it, again: reversed"},
+	};
+	static const struct key_help help[] = {{"Esc", "back"}, {"up down", "more"}};
+	static const struct {
+		const struct key_help *item;
+		size_t count;
+	} of_mode[] = {
+		[VIEW_LIST] = {list, ARRAY_SIZE(list)},
+		[VIEW_DETAIL] = {detail, ARRAY_SIZE(detail)},
+		[VIEW_HELP] = {help, ARRAY_SIZE(help)},
+		[VIEW_COLUMNS] = {columns, ARRAY_SIZE(columns)},
+		[VIEW_SORT] = {sort, ARRAY_SIZE(sort)},
+	};
+	const struct key_help *keys = of_mode[v->mode].item;
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+	for (size_t i = 0; i < of_mode[v->mode].count; i++) {
 		line_blanks(&s->pen, i ? 2 : 0);
 		s->pen.attr = ATTR_BOLD;
 		line_text(&s->pen, keys[i].key, 0);
 		s->pen.attr = ATTR_NORMAL;
 		line_printf(&s->pen, " %s", keys[i].what);
 	}
-	(void)v;
 	screen_line(s, LOOK_KEYS);
 }
 

@@ -12,7 +12,8 @@
 #include "zmem/account.h"
 
 #define BAR_MOST 60
-#define LEGEND	 58 /* columns, about, of what stands beside a bar */
+#define LEGEND	 70 /* columns, about, of what stands beside a bar */
+#define NO_BAR	 76 /* narrower screens have none */
 
 struct part {
 	const char *name;
@@ -46,8 +47,8 @@ static unsigned bar_width(const struct screen *s)
 {
 	unsigned width;
 
-	if (s->width < LEGEND)
-		return s->width / 4;
+	if (s->width < NO_BAR)
+		return 0;
 	width = s->width - LEGEND;
 	if (width < 10)
 		width = 10;
@@ -61,6 +62,9 @@ static void put_bar(struct line *l, const struct part *part, size_t count, uint6
 	uint64_t sum = 0;
 	unsigned at = 0;
 
+	if (!width)
+		return;
+	line_blanks(l, 1);
 	line_ascii(l, "[", 1);
 	for (size_t i = 0; i < count && total; i++) {
 		unsigned end;
@@ -102,7 +106,10 @@ static void put_ram(const struct view *v, struct screen *s)
 	struct account a;
 
 	account_split(&v->r->snapshot->system, &a);
-#define PART(name, sign, attr, part) {name, sign, attr, account_has(&a, part), a.value[part]}
+#define PART(name, sign, attr, part)                                                               \
+	{                                                                                          \
+		name, sign, attr, account_has(&a, part), a.value[part]                             \
+	}
 	const struct part part[] = {
 		PART("kernel", '#', ATTR_RED, ACCOUNT_KERNEL),
 		PART("user", '|', ATTR_GREEN, ACCOUNT_USER),
@@ -126,7 +133,6 @@ static void put_ram(const struct view *v, struct screen *s)
 		put_short(&s->pen, total);
 	else
 		line_printf(&s->pen, "-");
-	line_blanks(&s->pen, 1);
 	put_bar(&s->pen, shown, count, total, bar_width(s));
 	put_legend(&s->pen, shown, count);
 	screen_line(s, LOOK_PLAIN);
@@ -173,7 +179,6 @@ static void put_swap(const struct view *v, struct screen *s)
 	line_printf(&s->pen, "Swap ");
 	if (known && total) {
 		put_short(&s->pen, total);
-		line_blanks(&s->pen, 1);
 		put_bar(&s->pen, part, ARRAY_SIZE(part), total, bar_width(s));
 		put_legend(&s->pen, part, ARRAY_SIZE(part));
 		put_compressed(system, &s->pen);
@@ -222,7 +227,7 @@ static void put_order(const struct view *v, struct line *l)
 	}
 	if (v->set.changes)
 		line_printf(l, v->set.changes == CHANGES_LAST ? "  changes per second"
-							  : "  changes since start");
+							      : "  changes since start");
 	if (v->set.only_changed)
 		line_printf(l, "  only changed");
 	if (v->follow)

@@ -11,7 +11,7 @@ static const char *const help_lines[] = {
 	"Enter                   details: all figures, cgroup, history, mappings by file",
 	"F                       follow: the row stays in sight wherever it goes",
 	"/ F3                    search names; / Enter: the next one",
-	"f \\ F4                  only processes whose name or command line matches",
+	"f F4                    only processes whose name or command line matches",
 	"u                       only processes of these users",
 	"Esc                     ends following; takes back filters; to the first row",
 	"s F6    < >             sort by a column; by the one to the left, right",
@@ -37,8 +37,7 @@ static const char *const help_lines[] = {
 /* Columns for processes or groups as they are now: all that can be found. */
 static size_t menu_count(const struct view *v)
 {
-	return v->mode == VIEW_HELP ? ARRAY_SIZE(help_lines)
-				    : column_count + COUNTERS_OF_PROCESS;
+	return v->mode == VIEW_HELP ? ARRAY_SIZE(help_lines) : column_count + COUNTERS_OF_PROCESS;
 }
 
 static const struct column *menu_column(size_t i)
@@ -212,9 +211,9 @@ static void scroll_to(struct view *v)
 void view_menu_draw(struct view *v, struct screen *s)
 {
 	static const char *const title[] = {
-		[VIEW_COLUMNS] = "Columns: Enter shows or hides, + - move, Esc ends",
-		[VIEW_SORT] = "Sort by: Enter chooses (again: reversed), Esc ends",
-		[VIEW_HELP] = "Keys (Esc ends)",
+		[VIEW_COLUMNS] = "Columns",
+		[VIEW_SORT] = "Sort by",
+		[VIEW_HELP] = "Keys",
 	};
 
 	scroll_to(v);
