@@ -9,11 +9,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/unpack.h"
 #include "render/format.h"
 #include "render/html_data.h"
 #include "render/summary.h"
 
-static const unsigned char page[] = {
+static const unsigned char packed[] = {
 #include "render/page.inc"
 };
 
@@ -21,16 +22,15 @@ static const unsigned char page[] = {
 #define TOTAL_MARK "<!--total-->"
 #define DATA_MARK  "<!--data-->"
 
-/* The page from `at` to the mark; returns what follows it. */
-static const char *put_until(struct strbuf *out, const char *at, const char *mark)
+/* The page as far as the mark, which is left out. */
+static void put_until(struct strbuf *out, const char **at, const char *end, const char *mark)
 {
-	size_t left = (size_t)((const char *)page + sizeof(page) - at);
-	const char *end = memmem(at, left, mark, strlen(mark));
+	const char *to = memmem(*at, (size_t)(end - *at), mark, strlen(mark));
 
-	if (!end)
-		return at;
-	strbuf_put(out, at, (size_t)(end - at));
-	return end + strlen(mark);
+	if (!to)
+		return;
+	strbuf_put(out, *at, (size_t)(to - *at));
+	*at = to + strlen(mark);
 }
 
 /* Text between tags. */
@@ -86,11 +86,20 @@ static void put_total(struct strbuf *out, const struct result *r)
 
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const char *at = (const char *)page;
+	cleanup_free char *page = NULL;
+	const char *at, *end;
+	size_t size = 0;
+	int error = unpack(packed, sizeof(packed), &page, &size);
 
-	at = put_until(out, at, TOTAL_MARK);
+	if (error < 0) {
+		out->error = out->error ? out->error : error;
+		return;
+	}
+	at = page;
+	end = page + size;
+	put_until(out, &at, end, TOTAL_MARK);
 	put_total(out, r);
-	at = put_until(out, at, DATA_MARK);
+	put_until(out, &at, end, DATA_MARK);
 	html_data(out, r, style);
-	strbuf_put(out, at, (size_t)((const char *)page + sizeof(page) - at));
+	strbuf_put(out, at, (size_t)(end - at));
 }
