@@ -147,7 +147,7 @@ void view_hold(struct view *v)
 	if (!p)
 		return;
 	id = view_id(v, p);
-	if (!v->held || !same_id(id, v->id))
+	if (!same_id(id, v->id))
 		history_clear(&v->history);
 	v->id = id;
 	v->held = true;
@@ -207,9 +207,10 @@ static void remember(struct view *v)
 void view_take(struct view *v, const struct result *r, struct process *const *rows, size_t count,
 	       bool tick)
 {
-	bool grouped = v->r && v->r->group != r->group;
+	bool grouped = v->r && v->kind != r->group;
 
 	v->r = r;
+	v->kind = r->group;
 	v->rows = rows;
 	v->count = count;
 	if (grouped) {

@@ -95,6 +95,7 @@ struct view {
 	struct table_style style;
 	struct column_list fitting;  /* the columns that this width has room for */
 	struct table table;	     /* its widths last while the columns do */
+	const struct column *kind;   /* what its rows have in common; NULL: they are processes */
 	const struct result *r;	     /* NULL: nothing was taken yet */
 	struct process *const *rows; /* all, in order; not only r->rows */
 	size_t count;

@@ -227,10 +227,10 @@ static void draw_parts(struct view *v, struct screen *s, const struct process *p
 		char sign;
 		const char *name;
 		enum line_attr attr;
-	} part[] = {{COUNTER_PSS_ANON, 'a', "anon", ATTR_GREEN},
-		    {COUNTER_PSS_FILE, 'f', "file", ATTR_BLUE},
-		    {COUNTER_PSS_SHMEM, 's', "shmem", ATTR_CYAN},
-		    {COUNTER_SWAP_PSS, 'w', "swap", ATTR_YELLOW}};
+	} part[] = {{COUNTER_PSS_ANON, '|', "anon", ATTR_GREEN},
+		    {COUNTER_PSS_FILE, '#', "file", ATTR_BLUE},
+		    {COUNTER_PSS_SHMEM, ':', "shmem", ATTR_CYAN},
+		    {COUNTER_SWAP_PSS, '~', "swap", ATTR_YELLOW}};
 	unsigned width = s->width > 100 ? 40 : s->width / 4, at = 0;
 	double sum = 0, total = 0;
 	struct line *l = &s->pen;
@@ -252,6 +252,7 @@ static void draw_parts(struct view *v, struct screen *s, const struct process *p
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		line_blanks(l, 1);
 		l->attr = part[i].attr;
+		line_ascii(l, &part[i].sign, 1);
 		line_text(l, part[i].name, 0);
 		l->attr = ATTR_NORMAL;
 		line_blanks(l, 1);

@@ -12,7 +12,7 @@
 #include "zmem/account.h"
 
 #define BAR_MOST 60
-#define LEGEND	 70 /* columns, about, of what stands beside a bar */
+#define LEGEND	 80 /* columns, about, of what stands beside a bar */
 #define NO_BAR	 76 /* narrower screens have none */
 
 struct part {
@@ -62,11 +62,11 @@ static void put_bar(struct line *l, const struct part *part, size_t count, uint6
 	uint64_t sum = 0;
 	unsigned at = 0;
 
-	if (!width)
+	if (!width || !total)
 		return;
 	line_blanks(l, 1);
 	line_ascii(l, "[", 1);
-	for (size_t i = 0; i < count && total; i++) {
+	for (size_t i = 0; i < count; i++) {
 		unsigned end;
 
 		if (!part[i].known || part[i].bytes <= 0)
@@ -170,9 +170,9 @@ static void put_swap(const struct view *v, struct screen *s)
 	bool known = meminfo_swap_used(m, &used);
 	bool split = known && v->r->swap_unattributed_known && of_none <= used;
 	const struct part part[] = {
-		{"processes", 's', ATTR_YELLOW, split, (int64_t)(used - of_none)},
-		{"shmem, tmpfs", 't', ATTR_CYAN, split, (int64_t)of_none},
-		{"used", 's', ATTR_YELLOW, known && !split, (int64_t)used},
+		{"processes", '|', ATTR_YELLOW, split, (int64_t)(used - of_none)},
+		{"shmem, tmpfs", ':', ATTR_CYAN, split, (int64_t)of_none},
+		{"used", '|', ATTR_YELLOW, known && !split, (int64_t)used},
 		{"free", '.', ATTR_DIM, known, (int64_t)(total - used)},
 	};
 
