@@ -134,6 +134,11 @@ struct proc_pool *session_pool(struct session *s)
 	return s->pool;
 }
 
+static bool locks_memory(const struct options *o)
+{
+	return o->stays && !o->no_lock;
+}
+
 static int open_replay(struct session *s)
 {
 	int r = replay_open(&s->replay, s->options->replay);
@@ -154,7 +159,7 @@ static int open_replay(struct session *s)
 		r = request_read(s);
 	if (r == 0)
 		r = open_source(s);
-	return r ? r : secure_loaded(s->options->output);
+	return r ? r : secure_loaded(s->options->output, locks_memory(s->options));
 }
 
 int session_open(struct session *s, const struct options *o, struct tape *tape)
@@ -178,7 +183,7 @@ int session_open(struct session *s, const struct options *o, struct tape *tape)
 	s->proc.tape = tape;
 	session_tape_keep(s);
 	r = open_source(s);
-	return r ? r : secure_loaded(o->output ? o->output : o->file);
+	return r ? r : secure_loaded(o->output ? o->output : o->file, locks_memory(o));
 }
 
 static void count_statuses(struct session *s)
