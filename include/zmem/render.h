@@ -94,6 +94,8 @@ void render_tick(struct strbuf *out, const struct result *r, const struct table_
 void render_json(struct strbuf *out, const struct result *r);
 /* A line for each row and one for the snapshot (src/dist/zmem.ndjson.schema.json). */
 void render_ndjson(struct strbuf *out, const struct result *r);
+/* The same with memory for a line that its owner keeps. */
+void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r);
 /*
  * The rows in exact bytes, or the sums alone (only_total). Of the style columns, header, only_total
  * and numeric count.

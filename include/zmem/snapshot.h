@@ -100,6 +100,7 @@ struct process {
 	/* How many bytes of the cgroup's path lead to its unit and to its container; 0: all. */
 	uint16_t unit_path, container_path;
 	bool controlled;     /* the path is one of the memory controller's hierarchy */
+	int64_t names_ms;    /* when names were read that were kept since; 0: now */
 	bool program_known;  /* the name is the program's, not only the executable's */
 	const char *cmdline; /* arguments joined by spaces, NULL if not asked for or not readable */
 	bool cmdline_truncated; /* there was more of it */

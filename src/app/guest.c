@@ -12,6 +12,7 @@
 
 #include "app/message.h"
 #include "base/parse.h"
+#include "zmem/privilege.h"
 
 #ifndef MCL_ONFAULT
 #define MCL_ONFAULT 4
@@ -42,9 +43,10 @@ static void lock_memory(const struct options *o)
 	struct rlimit limit = {};
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (limit.rlim_cur != RLIM_INFINITY)
-		message_note(!o->verbose, "memory is not locked: it is bounded (RLIMIT_MEMLOCK; "
-					  "start it as root, or with ulimit -l unlimited)");
+	if (limit.rlim_cur != RLIM_INFINITY && !privilege_held(PRIVILEGE_LOCK))
+		message_note(!o->verbose,
+			     "memory is not locked: %s is missing (or ulimit -l unlimited)",
+			     privilege_name(PRIVILEGE_LOCK));
 	else if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) < 0)
 		message_note(!o->verbose, "memory is not locked: %s", strerror(errno));
 	else if (o->verbose)

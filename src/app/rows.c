@@ -46,17 +46,14 @@ int rows_choose(struct session *s)
 	const struct filter *f = &s->filter;
 	int r;
 
-	rows_done(&s->rows);
 	r = rows_select(&s->snapshot, f, filter_matches_id, &s->rows);
 	if (r < 0)
 		return r;
 	needs |= f->pattern ? NEEDS_CMDLINE | NEEDS_PROGRAM : 0;
 	needs |= f->cgroup ? NEEDS_CGROUP : 0;
 	r = name_rows(s, needs, &s->rows);
-	if (r == 0 && (f->pattern || f->cgroup)) {
-		rows_done(&s->rows);
+	if (r == 0 && (f->pattern || f->cgroup))
 		r = rows_select(&s->snapshot, f, filter_matches, &s->rows);
-	}
 	if (r < 0)
 		return r;
 	c->filtered = c->seen - c->kernel_threads - c->zombies;
@@ -137,7 +134,6 @@ static int make_rows(struct session *s, struct rows **ret, size_t *ret_wanted)
 	int r = 0;
 
 	*ret = &s->rows;
-	sums_done(&s->sums);
 	if (o->tree) {
 		/* Names are led by branches from then on. */
 		r = name_rows(s, request_needs(s), &s->rows);

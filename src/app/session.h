@@ -35,11 +35,13 @@ struct session {
 	struct diag diag;
 	struct proc_pool *pool; /* NULL until something is read through it */
 	struct user_table *users;
+	struct names_kept *names; /* of a command that stays; NULL: nothing is kept */
 	struct snapshot snapshot;
-	struct rows rows;  /* processes */
-	struct sums sums;  /* what is made of them, with --group-by and --tree */
-	struct rows all;   /* rows before any was left out, of a command that stays */
-	struct past *past; /* and what they were; NULL: of one that does not */
+	struct snapshot again[2]; /* some of it, to compare with */
+	struct rows rows;	  /* processes */
+	struct sums sums;	  /* what is made of them, with --group-by and --tree */
+	struct rows all;	  /* rows before any was left out, of a command that stays */
+	struct past *past;	  /* and what they were; NULL: of one that does not */
 	struct change *change;
 	bool late_names; /* rows are named by rows_name() when they come in sight, not before */
 	struct column_list columns;

@@ -28,12 +28,14 @@ struct watching {
 	struct ticker ticker;
 	struct append out;
 	struct column_list columns; /* as they were asked for, whatever the width */
+	struct strbuf line;	    /* of NDJSON */
 	unsigned failures;	    /* in a row */
 };
 
 static void watching_done(struct watching *w)
 {
 	append_done(&w->out);
+	strbuf_done(&w->line);
 	watch_done(&w->watch);
 	ticker_close(&w->ticker);
 }
@@ -74,7 +76,7 @@ static void render(struct watching *w, const struct result *result)
 	};
 
 	if (o->format == FORMAT_NDJSON) {
-		render_ndjson(&w->out.buf, result);
+		render_ndjson_with(&w->out.buf, &w->line, result);
 		return;
 	}
 	if (!o->no_header)

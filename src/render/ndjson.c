@@ -179,18 +179,23 @@ static void put_line(struct strbuf *out, const struct strbuf *line)
 	strbuf_put(out, line->data, line->len);
 }
 
+void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r)
+{
+	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
+		make_row(line, r, r->rows[i], &json_limits_usual);
+		if (line->len > LINE_MAX_BYTES)
+			make_row(line, r, r->rows[i], &limits_short);
+		put_line(out, line);
+	}
+	make_snapshot(line, r, true);
+	if (line->len > LINE_MAX_BYTES)
+		make_snapshot(line, r, false);
+	put_line(out, line);
+}
+
 void render_ndjson(struct strbuf *out, const struct result *r)
 {
 	cleanup(strbuf_done) struct strbuf line = {};
 
-	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
-		make_row(&line, r, r->rows[i], &json_limits_usual);
-		if (line.len > LINE_MAX_BYTES)
-			make_row(&line, r, r->rows[i], &limits_short);
-		put_line(out, &line);
-	}
-	make_snapshot(&line, r, true);
-	if (line.len > LINE_MAX_BYTES)
-		make_snapshot(&line, r, false);
-	put_line(out, &line);
+	render_ndjson_with(out, &line, r);
 }
