@@ -162,7 +162,6 @@ static void show(struct collect *c, struct view *v, bool tick)
 	const struct own_cost *cost = &c->watch.guest.cost;
 	const struct session *s = &c->watch.session;
 
-	v->facts.own_known = cost->known;
 	v->facts.own_rss = cost->resident_bytes;
 	v->facts.missed = c->missed;
 	v->facts.can_map = !session_replays(s);

@@ -81,8 +81,8 @@ static void own_cpu(struct top *t)
 	uint64_t now = session_now_us(), passed = now - t->spent_us;
 	const struct own_cost *cost = &t->collect.watch.guest.cost;
 
-	/* The cost of the first one is that of starting. */
-	t->view.facts.own_known = t->ticks > 1 && cost->known && passed;
+	/* The cost of the first one is that of starting; a recording's is nobody's concern. */
+	t->view.facts.own_known = t->ticks > 1 && cost->known && passed && !t->view.facts.frames;
 	if (t->view.facts.own_known)
 		t->view.facts.own_cpu = (unsigned)(cost->cpu_us * 1000 / passed);
 	t->spent_us = now;

@@ -208,6 +208,7 @@ void view_take(struct view *v, const struct result *r, struct process *const *ro
 	       bool tick)
 {
 	bool grouped = v->r && v->kind != r->group;
+	size_t first, in_sight;
 
 	v->r = r;
 	v->kind = r->group;
@@ -223,6 +224,7 @@ void view_take(struct view *v, const struct result *r, struct process *const *ro
 		remember(v);
 	if (v->mode == VIEW_DETAIL)
 		view_detail_update(v);
+	view_place(v, &first, &in_sight);
 }
 
 void view_let_go(struct view *v)

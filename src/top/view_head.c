@@ -21,6 +21,7 @@ struct part {
 	enum line_attr attr;
 	bool known;
 	int64_t bytes;
+	bool rare; /* told last */
 };
 
 /* "1.20G": there is no room for more. */
@@ -82,10 +83,10 @@ static void put_bar(struct line *l, const struct part *part, size_t count, uint6
 	line_ascii(l, "]", 1);
 }
 
-static void put_legend(struct line *l, const struct part *part, size_t count)
+static void put_legend(struct line *l, const struct part *part, size_t count, bool rare)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!part[i].known)
+		if (!part[i].known || part[i].rare != rare)
 			continue;
 		line_blanks(l, 1);
 		l->attr = part[i].attr;
@@ -106,26 +107,24 @@ static void put_ram(const struct view *v, struct screen *s)
 	struct account a;
 
 	account_split(&v->r->snapshot->system, &a);
-#define PART(name, sign, attr, part)                                                               \
+#define PART(name, sign, attr, part, rare)                                                         \
 	{                                                                                          \
-		name, sign, attr, account_has(&a, part), a.value[part]                             \
+		name, sign, attr, account_has(&a, part), a.value[part], rare                       \
 	}
 	const struct part part[] = {
-		PART("kernel", '#', ATTR_RED, ACCOUNT_KERNEL),
-		PART("user", '|', ATTR_GREEN, ACCOUNT_USER),
-		PART("huge", 'h', ATTR_CYAN, ACCOUNT_HUGETLB),
-		PART("other", '?', ATTR_YELLOW, ACCOUNT_UNACCOUNTED),
-		PART("cache", ':', ATTR_BLUE, ACCOUNT_CACHE),
-		PART("free", '.', ATTR_DIM, ACCOUNT_FREE),
+		PART("kernel", '#', ATTR_RED, ACCOUNT_KERNEL, false),
+		PART("user", '|', ATTR_GREEN, ACCOUNT_USER, false),
+		PART("huge", '=', ATTR_CYAN, ACCOUNT_HUGETLB, true),
+		PART("other", '?', ATTR_YELLOW, ACCOUNT_UNACCOUNTED, true),
+		PART("cache", ':', ATTR_BLUE, ACCOUNT_CACHE, false),
+		PART("free", '.', ATTR_DIM, ACCOUNT_FREE, false),
 	};
 	struct part shown[ARRAY_SIZE(part)];
 	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		bool small = part[i].sign == 'h' || part[i].sign == '?';
-
 		/* Little that few ask for. */
-		if (!small || part[i].bytes > (int64_t)(total / 100))
+		if (!part[i].rare || part[i].bytes > (int64_t)(total / 100))
 			shown[count++] = part[i];
 	}
 	line_printf(&s->pen, "RAM  ");
@@ -134,7 +133,8 @@ static void put_ram(const struct view *v, struct screen *s)
 	else
 		line_printf(&s->pen, "-");
 	put_bar(&s->pen, shown, count, total, bar_width(s));
-	put_legend(&s->pen, shown, count);
+	put_legend(&s->pen, shown, count, false);
+	put_legend(&s->pen, shown, count, true);
 	screen_line(s, LOOK_PLAIN);
 }
 
@@ -180,7 +180,7 @@ static void put_swap(const struct view *v, struct screen *s)
 	if (known && total) {
 		put_short(&s->pen, total);
 		put_bar(&s->pen, part, ARRAY_SIZE(part), total, bar_width(s));
-		put_legend(&s->pen, part, ARRAY_SIZE(part));
+		put_legend(&s->pen, part, ARRAY_SIZE(part), false);
 		put_compressed(system, &s->pen);
 	} else {
 		line_printf(&s->pen, known ? "none" : "-");

@@ -292,9 +292,8 @@ static unsigned list_key(struct view *v, int key)
 	return known ? ask : key_open(v, key);
 }
 
-unsigned view_key(struct view *v, int key)
+static unsigned mode_key(struct view *v, int key)
 {
-	*v->message = '\0';
 	if (v->prompt)
 		return view_prompt_key(v, key);
 	switch (v->mode) {
@@ -308,4 +307,16 @@ unsigned view_key(struct view *v, int key)
 		return view_menu_key(v, key);
 	}
 	return 0;
+}
+
+unsigned view_key(struct view *v, int key)
+{
+	size_t first, count;
+	unsigned ask;
+
+	*v->message = '\0';
+	ask = mode_key(v, key);
+	/* Many keys at once do what they would do one by one. */
+	view_place(v, &first, &count);
+	return ask;
 }

@@ -96,11 +96,14 @@ static void test_other_prompts(void **state)
 
 static struct map_set *make_maps(void)
 {
-	static const char *const name[] = {"[anon]", "/usr/lib/libc.so.6", "bad\033[2Jname", "[heap]"};
+	static const char *const name[] = {"[anon]", "/usr/lib/libc.so.6", "bad\033[2Jname",
+					   "[heap]"};
 	struct map_set *set = map_set_new(true);
 
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
-		struct mapping m = {.name = name[i], .mappings = 1, .processes = 1,
+		struct mapping m = {.name = name[i],
+				    .mappings = 1,
+				    .processes = 1,
 				    .figures = MAPS_FIGURES_ZERO};
 
 		m.figures.value[MAPS_SIZE] = m.figures.value[MAPS_RSS] = (i + 1) * MIB;
@@ -221,8 +224,8 @@ static void test_history(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_search),	     cmocka_unit_test(test_typing),
-		cmocka_unit_test(test_other_prompts), cmocka_unit_test(test_detail),
+		cmocka_unit_test(test_search),		cmocka_unit_test(test_typing),
+		cmocka_unit_test(test_other_prompts),	cmocka_unit_test(test_detail),
 		cmocka_unit_test(test_detail_of_group), cmocka_unit_test(test_help),
 		cmocka_unit_test(test_history),
 	};

@@ -54,13 +54,15 @@ static void test_screens(void **state)
 	fixture_end(&f);
 }
 
-/* Every size, in every mode, with text that is as odd as can be: nothing is too wide or too much. */
+/* Every size, in every mode, with text that is as odd as can be: nothing is too wide or too much.
+ */
 static void test_sizes(void **state)
 {
-	static const unsigned sizes[][2] = {{1, 1},   {1, 2},	{2, 1},	  {3, 3},  {5, 4},
-					    {80, 1},  {1, 80},	{20, 5},  {40, 6}, {80, 24},
+	static const unsigned sizes[][2] = {{1, 1},	{1, 2},	      {2, 1},  {3, 3},	{5, 4},
+					    {80, 1},	{1, 80},      {20, 5}, {40, 6}, {80, 24},
 					    {300, 100}, {2000, 2000}, {0, 0}};
-	static const char *const modes[] = {"", "\n", "?", "o", "s", "/x", "f[", "d9", "x", "t", "b"};
+	static const char *const modes[] = {"",	  "\n", "?", "o", "s", "/x",
+					    "f[", "d9", "x", "t", "b"};
 	struct fixture f;
 
 	(void)state;

@@ -46,8 +46,10 @@ static inline void fixture_end(struct fixture *f)
 /* Draws, checks what must hold of every screen, and leaves the text in `out`. */
 static inline void fixture_text(struct fixture *f, struct strbuf *out)
 {
-	static const char sign[] = {[LOOK_PLAIN] = ' ',	   [LOOK_HEADER] = '#',
-				    [LOOK_SELECTED] = '>', [LOOK_KEYS] = '$',
+	static const char sign[] = {[LOOK_PLAIN] = ' ',
+				    [LOOK_HEADER] = '#',
+				    [LOOK_SELECTED] = '>',
+				    [LOOK_KEYS] = '$',
 				    [LOOK_MESSAGE] = '!'};
 	const struct screen *s = &f->screen;
 	unsigned lines = 0;
