@@ -84,10 +84,18 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 /* The document zmem.maps (src/dist/zmem.maps.schema.json), with a final newline. */
 void render_maps_json(struct strbuf *out, const struct maps_report *r);
 
+/*
+ * The line that comes before the table of a tick: when it was, what its changes are counted from,
+ * what has happened since, what we cost. Of the style color counts.
+ */
+void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style);
+
 /* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
 void render_json(struct strbuf *out, const struct result *r);
 /* A line for each row and one for the snapshot (src/dist/zmem.ndjson.schema.json). */
 void render_ndjson(struct strbuf *out, const struct result *r);
+/* The same with memory for a line that its owner keeps. */
+void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r);
 /*
  * The rows in exact bytes, or the sums alone (only_total). Of the style columns, header, only_total
  * and numeric count.

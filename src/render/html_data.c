@@ -61,6 +61,7 @@ static const char *kind_name(enum column_kind kind)
 {
 	switch (kind) {
 	case COLUMN_COUNTER:
+	case COLUMN_CHANGE:
 		return "bytes";
 	case COLUMN_NUMBER:
 		return "number";
@@ -111,6 +112,7 @@ static int64_t value_of(struct page *p, const struct column *c, const struct pro
 	case COLUMN_TIME:
 		return c->number(p->r->snapshot, row, &v) ? v : UNKNOWN;
 	case COLUMN_PERCENT:
+	case COLUMN_CHANGE:
 		break;
 	}
 	return UNKNOWN;

@@ -27,6 +27,9 @@
 #define WRITING                                                                                    \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_DAC_READ_SEARCH))
 
+/* Memory beyond RLIMIT_MEMLOCK: needed whenever some more is mapped, as long as all is locked. */
+#define LOCKING BIT(CAP_IPC_LOCK)
+
 static const struct {
 	const char *name;
 	uint64_t any; /* one of these */
@@ -34,6 +37,7 @@ static const struct {
 	[PRIVILEGE_BPF] = {"CAP_BPF", BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
 	[PRIVILEGE_PERFMON] = {"CAP_PERFMON", BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN)},
 	[PRIVILEGE_PTRACE] = {"CAP_SYS_PTRACE", BIT(CAP_SYS_PTRACE)},
+	[PRIVILEGE_LOCK] = {"CAP_IPC_LOCK", LOCKING},
 };
 
 /*
@@ -128,7 +132,7 @@ static bool needed_to_iterate(void)
 int privilege_start(bool trusted)
 {
 	uint64_t held = get(CAP_PERMITTED);
-	uint64_t use = held & (needed_to_load(held) | READING);
+	uint64_t use = held & (needed_to_load(held) | READING | LOCKING);
 	uint64_t keep = use | (trusted ? held & WRITING : 0);
 
 	/* Whatever may become of us: nothing that we execute has more than we have. */
@@ -139,10 +143,11 @@ int privilege_start(bool trusted)
 	return set(keep, use);
 }
 
-int privilege_loaded(bool writes)
+int privilege_loaded(bool writes, bool locks)
 {
 	uint64_t held = get(CAP_PERMITTED);
-	uint64_t use = needed_to_read(held), keep = use | (writes ? WRITING : 0);
+	uint64_t use = needed_to_read(held) | (locks ? LOCKING : 0);
+	uint64_t keep = use | (writes ? WRITING : 0);
 	int r = set(held, use);
 
 	if (r == 0 && needed_to_iterate())
@@ -154,5 +159,5 @@ int privilege_writing(bool writing)
 {
 	uint64_t held = get(CAP_PERMITTED);
 
-	return set(held, writing ? WRITING : ~WRITING);
+	return set(held, writing ? WRITING | LOCKING : ~WRITING);
 }
