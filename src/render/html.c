@@ -6,32 +6,22 @@
  */
 #include "zmem/render.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
+#include "base/unpack.h"
 #include "render/format.h"
 #include "render/html_data.h"
 #include "render/summary.h"
 
-static const unsigned char page[] = {
-#include "render/page.inc"
+/* What comes before the total, between it and the data, and after them. */
+static const unsigned char page_head[] = {
+#include "render/head.inc"
 };
-
-/* Where something goes into the page. Each stands in it once, in this order. */
-#define TOTAL_MARK "<!--total-->"
-#define DATA_MARK  "<!--data-->"
-
-/* The page from `at` to the mark; returns what follows it. */
-static const char *put_until(struct strbuf *out, const char *at, const char *mark)
-{
-	size_t left = (size_t)((const char *)page + sizeof(page) - at);
-	const char *end = memmem(at, left, mark, strlen(mark));
-
-	if (!end)
-		return at;
-	strbuf_put(out, at, (size_t)(end - at));
-	return end + strlen(mark);
-}
+static const unsigned char page_body[] = {
+#include "render/body.inc"
+};
+static const unsigned char page_tail[] = {
+#include "render/tail.inc"
+};
 
 /* Text between tags. */
 static void put_text(struct strbuf *out, const char *s)
@@ -86,11 +76,9 @@ static void put_total(struct strbuf *out, const struct result *r)
 
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const char *at = (const char *)page;
-
-	at = put_until(out, at, TOTAL_MARK);
+	unpack(out, PACKED(page_head));
 	put_total(out, r);
-	at = put_until(out, at, DATA_MARK);
+	unpack(out, PACKED(page_body));
 	html_data(out, r, style);
-	strbuf_put(out, at, (size_t)((const char *)page + sizeof(page) - at));
+	unpack(out, PACKED(page_tail));
 }
