@@ -122,7 +122,7 @@ $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
 $(O)/bpf/%.inc: $(O)/bpf/%.bpf.o
-	$(Q)$(pack) < $< > $@.tmp && mv $@.tmp $@
+	$(Q)< $< $(pack) > $@.tmp && mv $@.tmp $@
 
 # The lines of the source are for the verifier's log, and a light skeleton has none to show: without
 # them (line_info_len, in the header of .BTF.ext) and their text it is half as large.
