@@ -339,7 +339,7 @@ $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
 -include $(B)/pages.d
 
 # A command that stays, for hours.
-$(B)/soak: tests/soak/soak.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
+$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
 		$(call LIBOF,$(uses_app)) $(LDLIBS_BPF) -lpthread -o $@
@@ -349,7 +349,7 @@ soak: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
 
 .PHONY: soak-build
-soak-build: $(PROGRAM) $(B)/soak $(O)/churn $(O)/fleet
+soak-build: $(PROGRAM) $(B)/soak $(B)/soak_watch $(O)/churn $(O)/fleet
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
