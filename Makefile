@@ -40,9 +40,10 @@ LDFLAGS_ALL += -fsanitize=$(SAN)
 endif
 ifeq ($(STATIC),1)
 CPPFLAGS_ALL += -DZMEM_STATIC
-# Nothing here unwinds a stack (no C++, no cancelled threads): 180 kB that nobody reads.
-STATIC_LD    := $(O)/static.ld
-LDFLAGS_ALL  += -static -Wl,-z,noseparate-code -Wl,-T,$(STATIC_LD)
+LAYOUT       := src/static.ld
+LDFLAGS_ALL  += -static -Wl,-T,$(LAYOUT)
+# One file to copy is small where no time goes.
+COLD         := $(addprefix $(B)/,app/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
 endif
 
 MODULES := base recording proc model source enrich query compare render app top
@@ -103,7 +104,7 @@ deps-all: deps deps-fuzz
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.
-pack = gzip -9nc $(1) | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
+pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
 
 # ---- BPF: a program as an object for libbpf, packed, and as a light skeleton ----
 
@@ -122,7 +123,7 @@ $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
 $(O)/bpf/%.inc: $(O)/bpf/%.bpf.o
-	$(Q)$(call pack,$<) > $@.tmp && mv $@.tmp $@
+	$(Q)< $< $(pack) > $@.tmp && mv $@.tmp $@
 
 # The lines of the source are for the verifier's log, and a light skeleton has none to show: without
 # them (line_info_len, in the header of .BTF.ext) and their text it is half as large.
@@ -169,10 +170,15 @@ $(PAGE_OUT)/page.html: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) Makefile
 		-e '/^<!--style-->$$/ { r $(@D)/style' -e 'd }' \
 		-e '/^<!--script-->$$/ { r $(@D)/script' -e 'd }' $< > $@.tmp && mv $@.tmp $@
 
-$(PAGE_OUT)/page.inc: $(PAGE_OUT)/page.html
-	$(Q)$(call pack,$<) > $@.tmp && mv $@.tmp $@
+# What stands before, between and after the marks.
+$(PAGE_OUT)/head.inc: PART := s/<!--total-->.*//
+$(PAGE_OUT)/body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
+$(PAGE_OUT)/tail.inc: PART := s/.*<!--data-->//
+PAGE_INC := $(addprefix $(PAGE_OUT)/,head.inc body.inc tail.inc)
+$(PAGE_INC): $(PAGE_OUT)/page.html
+	$(Q)sed -z '$(PART)' $< | $(pack) > $@.tmp && mv $@.tmp $@
 
-$(B)/render/html.o: $(PAGE_OUT)/page.inc
+$(B)/render/html.o: $(PAGE_INC)
 
 # ---- the terminal that top takes one for that it does not know ----
 
@@ -187,14 +193,15 @@ $(B)/top/terminal.o: $(O)/page/top/xterm.inc
 # Changes of flags rebuild.
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@$(if $(STATIC_LD),echo 'SECTIONS { /DISCARD/ : { *lib*.a:*(.eh_frame) } } INSERT BEFORE .eh_frame;' >$(STATIC_LD))
 	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' | cmp -s - $@ || \
 		echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' > $@
+
+$(filter $(COLD),$(OBJ)): SMALL := -Os
 
 $(B)/%.o: src/%.c $(B)/flags
 	$(SAY) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SMALL) -MMD -MP -c $< -o $@
 
 define module_lib
 $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
@@ -205,7 +212,7 @@ $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 # A library uses those behind it; top is a command of app's, and uses it.
 LINK_ORDER := app top app render compare query enrich source model proc recording base
 
-$(PROGRAM): $(B)/main.o $(LIB)
+$(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
@@ -343,7 +350,7 @@ $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
 -include $(B)/pages.d
 
 # A command that stays, for hours.
-$(B)/soak: tests/soak/soak.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
+$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
 		$(call LIBOF,$(uses_app)) $(LDLIBS_BPF) -lpthread -o $@
@@ -353,7 +360,7 @@ soak: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
 
 .PHONY: soak-build
-soak-build: $(PROGRAM) $(B)/soak $(O)/churn $(O)/fleet
+soak-build: $(PROGRAM) $(B)/soak $(B)/soak_watch $(O)/churn $(O)/fleet
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif

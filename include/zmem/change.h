@@ -78,6 +78,10 @@ int64_t change_rate(int64_t bytes, uint64_t us);
 /* Of a row and a column of its changes: as it is. False if it is not known. */
 bool change_of_row(const struct process *p, enum counter c, int64_t *ret_bytes);
 
+/* Likewise of totals, where no processes have nothing, and that is known. */
+bool change_of_totals(enum counter c, const struct totals *now, const struct totals *before,
+		      int64_t *ret_bytes);
+
 /* What a command that stays costs, for one tick. */
 struct own_cost {
 	uint64_t cpu_us;	 /* of all our threads, BPF programs included */

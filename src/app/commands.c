@@ -93,6 +93,7 @@ static int check_options(const struct options *o)
 
 static int run_command(struct options *o)
 {
+	o->stays = is_one_of("watch", o->command);
 	if (o->help)
 		return help_text();
 	if (o->version) {
@@ -100,7 +101,7 @@ static int run_command(struct options *o)
 		return message_stdout_done();
 	}
 	if (o->columns && strcmp(o->columns, "help") == 0)
-		return help_columns();
+		return help_columns(o->stays);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, o->command) == 0) {
 			int r;

@@ -1,41 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows gzip files. Made for what is in the program: the size a file claims is believed. */
+/*
+ * Knows what "gzip -n" makes of a stream. That it was not damaged is not checked but by its form
+ * and size: it is a part of the program, as the code is.
+ */
 #include "base/unpack.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <zlib.h>
 
-#include "base/cleanup.h"
+#define HEADER	10
+#define TRAILER 8 /* CRC, and the size of the contents */
 
-#define HEADER	10 /* at least */
-#define TRAILER 8  /* CRC and size of the contents */
-#define GZIP	16 /* what zlib wants added where it is to expect a gzip file */
-
-int unpack(const unsigned char *packed, size_t size, char **ret_data, size_t *ret_size)
+static uint32_t size_of_contents(struct packed p)
 {
-	z_stream z = {.next_in = (unsigned char *)(uintptr_t)packed, .avail_in = (uInt)size};
-	cleanup_free char *data = NULL;
-	const unsigned char *end = packed + size;
-	uint32_t len;
+	const unsigned char *at = p.data + p.size - 4;
+
+	return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+	       (uint32_t)at[3] << 24;
+}
+
+/* Returns 0 or a negative errno; then what is in `to` is worth nothing. */
+static int inflate_into(unsigned char *to, uint32_t len, struct packed p)
+{
+	z_stream z = {.next_in = (unsigned char *)(uintptr_t)p.data + HEADER,
+		      .avail_in = (uInt)(p.size - HEADER - TRAILER),
+		      .next_out = to,
+		      .avail_out = len};
 	int r;
 
-	if (size < HEADER + TRAILER || size > UINT32_MAX)
-		return -EINVAL;
-	len = (uint32_t)end[-4] | (uint32_t)end[-3] << 8 | (uint32_t)end[-2] << 16 |
-	      (uint32_t)end[-1] << 24;
-	data = malloc((size_t)len + 1);
-	if (!data || inflateInit2(&z, GZIP + MAX_WBITS) != Z_OK)
+	/* Negative: without zlib's own header. */
+	if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
 		return -ENOMEM;
-	z.next_out = (unsigned char *)data;
-	z.avail_out = len;
 	r = inflate(&z, Z_FINISH);
 	inflateEnd(&z);
 	if (r == Z_MEM_ERROR)
 		return -ENOMEM;
-	if (r != Z_STREAM_END || z.avail_in || z.avail_out)
-		return -EINVAL;
-	*ret_data = TAKE_PTR(data);
-	*ret_size = len;
-	return 0;
+	return r == Z_STREAM_END && !z.avail_in && !z.avail_out ? 0 : -EINVAL;
+}
+
+void unpack(struct strbuf *out, struct packed p)
+{
+	bool whole = p.size >= HEADER + TRAILER && p.size <= UINT32_MAX;
+	uint32_t len = whole ? size_of_contents(p) : 0;
+	int r = -EINVAL;
+
+	if (!strbuf_room(out, len))
+		return;
+	if (whole)
+		r = inflate_into((unsigned char *)out->data + out->len, len, p);
+	if (r < 0)
+		out->error = r;
+	else
+		out->len += len;
 }

@@ -252,6 +252,16 @@ bool change_of_row(const struct process *p, enum counter c, int64_t *ret_bytes)
 	       change_of(c, p->have, p->value, p->before->have, p->before->value, ret_bytes);
 }
 
+bool change_of_totals(enum counter c, const struct totals *now, const struct totals *before,
+		      int64_t *ret_bytes)
+{
+	static const struct totals nothing = {.have = ~(counter_mask)0};
+	const struct totals *a = now->processes ? now : &nothing;
+	const struct totals *b = before->processes ? before : &nothing;
+
+	return change_of(c, a->have, a->value, b->have, b->value, ret_bytes);
+}
+
 int64_t change_rate(int64_t bytes, uint64_t us)
 {
 	double rate = us ? (double)bytes * 1e6 / (double)us : 0;

@@ -6,32 +6,22 @@
  */
 #include "zmem/render.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "base/unpack.h"
 #include "render/format.h"
 #include "render/html_data.h"
 #include "render/summary.h"
 
-static const unsigned char packed[] = {
-#include "render/page.inc"
+/* What comes before the total, between it and the data, and after them. */
+static const unsigned char page_head[] = {
+#include "render/head.inc"
 };
-
-/* Where something goes into the page. Each stands in it once, in this order. */
-#define TOTAL_MARK "<!--total-->"
-#define DATA_MARK  "<!--data-->"
-
-/* The page as far as the mark, which is left out. */
-static void put_until(struct strbuf *out, const char **at, const char *end, const char *mark)
-{
-	const char *to = memmem(*at, (size_t)(end - *at), mark, strlen(mark));
-
-	if (!to)
-		return;
-	strbuf_put(out, *at, (size_t)(to - *at));
-	*at = to + strlen(mark);
-}
+static const unsigned char page_body[] = {
+#include "render/body.inc"
+};
+static const unsigned char page_tail[] = {
+#include "render/tail.inc"
+};
 
 /* Text between tags. */
 static void put_text(struct strbuf *out, const char *s)
@@ -86,20 +76,9 @@ static void put_total(struct strbuf *out, const struct result *r)
 
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	cleanup_free char *page = NULL;
-	const char *at, *end;
-	size_t size = 0;
-	int error = unpack(packed, sizeof(packed), &page, &size);
-
-	if (error < 0) {
-		out->error = out->error ? out->error : error;
-		return;
-	}
-	at = page;
-	end = page + size;
-	put_until(out, &at, end, TOTAL_MARK);
+	unpack(out, PACKED(page_head));
 	put_total(out, r);
-	put_until(out, &at, end, DATA_MARK);
+	unpack(out, PACKED(page_body));
 	html_data(out, r, style);
-	strbuf_put(out, at, (size_t)(end - at));
+	unpack(out, PACKED(page_tail));
 }

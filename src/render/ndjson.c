@@ -96,8 +96,7 @@ static void put_total_changes(struct json_writer *w, const struct result *r)
 		int64_t by;
 
 		json_key_text(w, changes[i].text, changes[i].len);
-		if (c->known && change_of(changes[i].counter, r->totals.have, r->totals.value,
-					  c->before.have, c->before.value, &by))
+		if (c->known && change_of_totals(changes[i].counter, &r->totals, &c->before, &by))
 			json_i64(w, by);
 		else
 			json_null(w);

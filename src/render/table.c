@@ -148,8 +148,7 @@ static size_t put_sum_change(const struct table *t, const struct column *c,
 	int64_t bytes;
 
 	if (sum != &t->r->totals || !change || !change->known ||
-	    !change_of(c->counter, sum->have, sum->value, change->before.have, change->before.value,
-		       &bytes))
+	    !change_of_totals(c->counter, sum, &change->before, &bytes))
 		return 0;
 	return put_change(t, bytes, buf);
 }

@@ -32,15 +32,20 @@ static const unsigned char task_counters_old[] = {
 #include "task_counters_old.inc"
 };
 
-static const struct {
-	const unsigned char *packed;
-	size_t size;
-} objects[] = {
-	[FULL_PSS] = {task_pss, sizeof(task_pss)},
-	[FULL_COUNTERS] = {task_counters, sizeof(task_counters)},
-	[FULL_COUNTERS_PROBE] = {task_counters_probe, sizeof(task_counters_probe)},
-	[FULL_COUNTERS_OLD] = {task_counters_old, sizeof(task_counters_old)},
-};
+static struct packed packed_object(enum full_object which)
+{
+	switch (which) {
+	case FULL_PSS:
+		return PACKED(task_pss);
+	case FULL_COUNTERS_PROBE:
+		return PACKED(task_counters_probe);
+	case FULL_COUNTERS_OLD:
+		return PACKED(task_counters_old);
+	case FULL_COUNTERS:
+		break;
+	}
+	return PACKED(task_counters);
+}
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -66,16 +71,15 @@ static int program_fd(const struct bpf_object *object, const char *name)
 static int open_object(enum full_object which, struct bpf_object_open_opts *opts,
 		       struct bpf_object **ret_object)
 {
-	cleanup_free char *elf = NULL;
-	size_t size = 0;
-	int r = unpack(objects[which].packed, objects[which].size, &elf, &size);
+	cleanup(strbuf_done) struct strbuf elf = {};
 
-	if (r < 0)
-		return r;
+	unpack(&elf, packed_object(which));
+	if (strbuf_error(&elf) < 0)
+		return strbuf_error(&elf);
 	libbpf_set_print(quiet);
 	opts->sz = sizeof(*opts);
 	opts->btf_custom_path = BTF_PATH;
-	*ret_object = bpf_object__open_mem(elf, size, opts);
+	*ret_object = bpf_object__open_mem(elf.data, elf.len, opts);
 	return *ret_object ? 0 : -errno;
 }
 
