@@ -55,7 +55,7 @@ void collect_close(struct collect *c)
 		past_done(&c->past[i]);
 }
 
-void collect_settings(const struct collect *c, struct view_settings *ret)
+void collect_settings(struct collect *c, struct view_settings *ret)
 {
 	const struct options *o = &c->watch.options;
 	const struct session *s = &c->watch.session;
@@ -81,6 +81,7 @@ void collect_settings(const struct collect *c, struct view_settings *ret)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);
 	if (o->users)
 		snprintf(ret->user, sizeof(ret->user), "%s", o->users);
+	memcpy(c->user, ret->user, sizeof(c->user));
 }
 
 /* Which past rows are set against. */
@@ -109,10 +110,19 @@ void collect_apply(struct collect *c, const struct view *v)
 	c->watch.options.changed = v->set.only_changed;
 }
 
-void collect_filter(struct collect *c, const struct view *v)
+void collect_filter(struct collect *c, struct view *v)
 {
-	request_users(&c->watch.session, v->set.user);
-	request_pattern(&c->watch.session, v->set.filter);
+	struct session *s = &c->watch.session;
+	int code = s->exit_code;
+
+	if (request_users(s, v->set.user) == 0)
+		memcpy(c->user, v->set.user, sizeof(c->user));
+	else
+		memcpy(v->set.user, c->user, sizeof(c->user));
+	/* One that is being typed need not be whole yet. */
+	request_pattern(s, v->set.filter);
+	/* What was typed wrong is no failure of ours. */
+	s->exit_code = code;
 }
 
 static void begin_change(struct collect *c)

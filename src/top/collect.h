@@ -21,6 +21,7 @@ struct collect {
 	struct watch watch; /* its options and its session; its past is not used */
 	struct past past[PAST_KINDS];
 	struct result result;
+	char user[128];	   /* the last list of users that could be read */
 	bool have, began;  /* there is one, there was one */
 	unsigned failures; /* in a row */
 	uint64_t missed;
@@ -30,12 +31,12 @@ struct collect {
 int collect_open(struct collect *c, const struct options *o);
 void collect_close(struct collect *c);
 /* What the options want to see at first. */
-void collect_settings(const struct collect *c, struct view_settings *ret);
+void collect_settings(struct collect *c, struct view_settings *ret);
 /* Takes over what the rows are made by. What cannot be is told by a message, and stays as it was.
  */
 void collect_apply(struct collect *c, const struct view *v);
 /* The filters too: their texts may be wrong. */
-void collect_filter(struct collect *c, const struct view *v);
+void collect_filter(struct collect *c, struct view *v);
 /* The next snapshot, or in a recording frame `frame`. Returns 0 or an exit code after a message. */
 int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view *v);
 /* Rows of the same snapshot as they are wanted now; `filter`: also other ones. Likewise. */
