@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 #include "base/cleanup.h"
@@ -95,7 +94,6 @@ static void assert_figures(const struct process *p, uint64_t current, uint64_t l
 }
 
 static struct snapshot memory;
-
 static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
 			uint64_t limit)
 {
@@ -104,7 +102,6 @@ static void assert_read(const struct procfs *proc, const char *path, uint64_t cu
 
 	assert_int_equal(enrich_controllers(proc, &memory, &rows), 0);
 	assert_figures(&p, current, limit);
-	snapshot_done(&memory);
 }
 
 static void test_v2(void **state)
