@@ -92,7 +92,6 @@ static void assert_figures(const struct process *p, uint64_t current, uint64_t l
 }
 
 static struct snapshot memory;
-
 static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
 			uint64_t limit)
 {
@@ -101,7 +100,6 @@ static void assert_read(const struct procfs *proc, const char *path, uint64_t cu
 
 	assert_int_equal(enrich_controllers(proc, &memory, &rows), 0);
 	assert_figures(&p, current, limit);
-	snapshot_done(&memory);
 }
 
 static void test_v2(void **state)
