@@ -293,6 +293,7 @@ static void write_figures(struct table *t, struct line *l)
 	}
 	t->column = summed;
 	t->columns = count;
+	t->last_is_text = false;
 	table_sums(t, l, &t->r->totals);
 	line_end(l);
 }
