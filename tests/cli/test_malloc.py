@@ -233,7 +233,7 @@ def main():
         check(machine, "maps by file", ("maps", "--by-file", "-s", "name") + some, None)
         for words in (("-F", "ndjson", "--changed"), ("--grow", "-g", "user")):
             check(machine, "watch " + " ".join(words),
-                  ("watch", "-c", "3", "-i", "0.1") + words + some, None, step=7)
+                  ("watch", "-c", "3", "-i", "0.1") + words + some, None, step=2)
         check_output(machine, pids)
     finally:
         machine.close()
