@@ -145,7 +145,12 @@ static int keep_one(struct collect *c, enum past_kind kind, const struct column 
 static int keep(struct collect *c)
 {
 	struct session *s = &c->watch.session;
-	int r = keep_one(c, PAST_PROCESSES, NULL, &s->rows);
+	int r;
+
+	/* Those that came in sight since, too: the next time they are known from the beginning. */
+	if (s->names && s->late_names)
+		names_kept_take(s->names, &s->snapshot);
+	r = keep_one(c, PAST_PROCESSES, NULL, &s->rows);
 
 	if (r == 0)
 		r = keep_one(c, PAST_FIRST, NULL, &s->rows);
