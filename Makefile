@@ -33,6 +33,7 @@ CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initi
                 -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
+LDLIBS_HTTP  := -lmicrohttpd
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
@@ -40,9 +41,12 @@ endif
 ifeq ($(STATIC),1)
 CPPFLAGS_ALL += -DZMEM_STATIC
 LDFLAGS_ALL  += -static
+LDLIBS_HTTP  :=
 endif
 
-MODULES := base recording proc model source enrich query compare render app
+# Of libmicrohttpd there is no static library.
+MODULES := base recording proc model source enrich query compare render app \
+           $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
@@ -72,7 +76,7 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev bpftool libcmocka-dev python3-jsonschema jq \
+DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
             procps smem smemstat
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
@@ -142,18 +146,42 @@ PAGE_OUT := $(O)/page/render
 # begins with a newline. One licence line is enough for a file.
 hash_of   = $$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)
 
+# What serve shows is the same with more in it, and may ask whom it came from.
+LIVE_CSS := $(PAGE_CSS) src/serve/page/live.css
+LIVE_JS  := $(PAGE_JS) $(addprefix src/serve/page/,chart.js live.js)
+LIVE_TOP := src/serve/page/live.html
+LIVE_SED := -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" \
+            -e 's|which fetches nothing|which asks this server alone|' \
+            -e '/^<!--live-->$$/ { r $(PAGE_OUT)/live.top' -e 'd }'
+
+# $(call make_page,STYLES,SCRIPTS,SED): a page of the template to stdout.
+make_page = mkdir -p $(@D) && sed '/ SPDX-/d' $(1) > $@.style && sed '/ SPDX-/d' $(2) > $@.script && \
+	sed -e "s|STYLE_HASH|$(call hash_of,$@.style)|; s|SCRIPT_HASH|$(call hash_of,$@.script)|" $(3) \
+		-e '/^<!--style-->$$/ { r $@.style' -e 'd }' \
+		-e '/^<!--script-->$$/ { r $@.script' -e 'd }' $(PAGE)/page.html
+
 $(PAGE_OUT)/page.html: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) Makefile
 	$(SAY) PAGE $@
-	@mkdir -p $(@D)
-	$(Q)sed '/ SPDX-/d' $(PAGE_CSS) > $(@D)/style && sed '/ SPDX-/d' $(PAGE_JS) > $(@D)/script
-	$(Q)sed -e "s|STYLE_HASH|$(call hash_of,$(@D)/style)|; s|SCRIPT_HASH|$(call hash_of,$(@D)/script)|" \
-		-e '/^<!--style-->$$/ { r $(@D)/style' -e 'd }' \
-		-e '/^<!--script-->$$/ { r $(@D)/script' -e 'd }' $< > $@.tmp && mv $@.tmp $@
+	$(Q)$(call make_page,$(PAGE_CSS),$(PAGE_JS),-e '/^<!--live-->$$/d') > $@.tmp && mv $@.tmp $@
 
-$(PAGE_OUT)/page.inc: $(PAGE_OUT)/page.html
+$(PAGE_OUT)/live.top: $(LIVE_TOP)
+	@mkdir -p $(@D)
+	$(Q)sed '/ SPDX-/d' $< > $@
+
+$(PAGE_OUT)/live.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_JS) $(PAGE_OUT)/live.top Makefile
+	$(SAY) PAGE $@
+	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_JS),$(LIVE_SED)) > $@.tmp && mv $@.tmp $@
+
+$(PAGE_OUT)/live_policy: $(PAGE_OUT)/live.html
+	$(Q)sed -n 's/.*Content-Security-Policy" content="\([^"]*\)".*/\1/p' $< | tr -d '\n' > $@.tmp && mv $@.tmp $@
+
+$(PAGE_OUT)/%.inc: $(PAGE_OUT)/%.html
 	$(Q)od -An -v -tu1 $< | sed 's/ *\([0-9]\+\)/\1,/g' > $@.tmp && mv $@.tmp $@
 
-$(B)/render/html.o: $(PAGE_OUT)/page.inc
+$(PAGE_OUT)/%.inc: $(PAGE_OUT)/%
+	$(Q)od -An -v -tu1 $< | sed 's/ *\([0-9]\+\)/\1,/g' > $@.tmp && mv $@.tmp $@
+
+$(B)/render/html.o: $(PAGE_OUT)/page.inc $(PAGE_OUT)/live.inc $(PAGE_OUT)/live_policy.inc
 
 # ---- program ----
 
@@ -174,12 +202,12 @@ $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
 endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
-# A library uses those behind it.
-LINK_ORDER := app render compare query enrich source model proc recording base
+# A library uses those behind it; serve is a command of app's, and uses it.
+LINK_ORDER := app $(filter serve,$(MODULES)) app render compare query enrich source model proc recording base
 
 $(PROGRAM): $(B)/main.o $(LIB)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_HTTP) -lpthread -o $@
 
 -include $(OBJ:.o=.d) $(B)/main.d
 
@@ -203,6 +231,7 @@ uses_render := render compare query model base
 uses_source := source model proc recording base
 uses_enrich := enrich model proc recording base
 uses_app    := app render compare query enrich source model proc recording base
+uses_serve  := serve $(uses_app)
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 
@@ -215,7 +244,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lz -lpthread -o $@
+		$(if $(filter source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lz -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -242,7 +271,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lz -lpthread -o $@
+		$(if $(filter source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lz -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o

@@ -14,12 +14,22 @@
 #include "zmem/render.h"
 #include "zmem/source.h"
 
+#ifdef ZMEM_STATIC
+int command_serve(const struct options *o)
+{
+	(void)o;
+	return message_error("serve: the static program has none (libmicrohttpd cannot be linked "
+			     "statically: use the shared one)");
+}
+#endif
+
 static const struct {
 	const char *name;
 	int (*run)(const struct options *o);
 } commands[] = {
 	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
 	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
+	{"serve", command_serve},
 };
 
 static bool is_one_of(const char *names, const char *name)
@@ -58,12 +68,14 @@ static int check_options(const struct options *o)
 	} only[] = {
 		{o->by_file, "by-file", "maps"},
 		{o->count, "count", "record"},
-		{o->interval_ms, "interval", "record"},
-		{o->group, "group-by", "snapshot"},
+		{o->interval_ms, "interval", "record serve"},
+		{o->listen, "listen", "serve"},
+		{o->token_file, "token-file", "serve"},
+		{o->group, "group-by", "snapshot serve"},
 		{o->tree, "tree", "snapshot"},
 		{o->min, "min", "snapshot"},
 		{o->cgroup, "cgroup", "snapshot compare maps record"},
-		{o->replay, "replay", "snapshot compare system maps"},
+		{o->replay, "replay", "snapshot compare system maps serve"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(only); i++) {

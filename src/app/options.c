@@ -111,7 +111,8 @@ static const struct entry table[] = {
 	 NUMBER_OR_ALL,
 	 AT(verify)},
 	{{"count", 'c', "N", "record: so many snapshots (default: 1)"}, COUNT, AT(count)},
-	{{"interval", 'i', "SEC", "record: one every SEC seconds, 0.1 and up (default: 1)"},
+	{{"interval", 'i', "SEC",
+	  "record: one every SEC seconds; serve: at most one in SEC; 0.1 and up (default: 1)"},
 	 SECONDS,
 	 AT(interval_ms)},
 	{{"by-file", 0, NULL, "maps: summed by file, of all processes unless some are named"},
@@ -124,6 +125,13 @@ static const struct entry table[] = {
 	{{"replay", 0, "FILE", "read what zmem-bpf record wrote, not this machine"},
 	 STRING,
 	 AT(replay)},
+	{{"listen", 0, "LIST",
+	  "serve: HOST:PORT, [IPV6]:PORT, :PORT (all), unix:/PATH (default: 127.0.0.1:19647)"},
+	 LIST,
+	 AT(listen)},
+	{{"token-file", 0, "FILE", "serve: who asks must know the token in it (Bearer)"},
+	 STRING,
+	 AT(token_file)},
 	{{"timing", 0, NULL, "say on stderr where the time went"}, FLAG, AT(timing)},
 	{{"verbose", 'v', NULL, "say on stderr what was used and why"}, FLAG, AT(verbose)},
 	{{"quiet", 'q', NULL, "no notes on stderr, only errors"}, FLAG, AT(quiet)},
@@ -241,7 +249,7 @@ static int set_size(const struct entry *e, const char *arg, uint64_t *ret)
 
 static int add_list(struct options *o, const char *arg, const char **list)
 {
-	char **owned = &o->owned[list == &o->users];
+	char **owned = &o->owned[list == &o->pids ? 0 : list == &o->users ? 1 : 2];
 	char *joined;
 
 	if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0)

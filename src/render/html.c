@@ -17,20 +17,32 @@ static const unsigned char page[] = {
 #include "render/page.inc"
 };
 
+static const unsigned char live_page[] = {
+#include "render/live.inc"
+};
+
+static const char live_policy[] = {
+#include "render/live_policy.inc"
+	0};
+
 /* Where something goes into the page. Each stands in it once, in this order. */
 #define TOTAL_MARK "<!--total-->"
 #define DATA_MARK  "<!--data-->"
 
-/* The page from `at` to the mark; returns what follows it. */
-static const char *put_until(struct strbuf *out, const char *at, const char *mark)
+/* What is left of a page. */
+struct rest {
+	const char *at, *end;
+};
+
+/* Up to the mark; what is left follows it. */
+static void put_until(struct strbuf *out, struct rest *rest, const char *mark)
 {
-	size_t left = (size_t)((const char *)page + sizeof(page) - at);
-	const char *end = memmem(at, left, mark, strlen(mark));
+	const char *end = memmem(rest->at, (size_t)(rest->end - rest->at), mark, strlen(mark));
 
 	if (!end)
-		return at;
-	strbuf_put(out, at, (size_t)(end - at));
-	return end + strlen(mark);
+		return;
+	strbuf_put(out, rest->at, (size_t)(end - rest->at));
+	rest->at = end + strlen(mark);
 }
 
 /* Text between tags. */
@@ -84,13 +96,36 @@ static void put_total(struct strbuf *out, const struct result *r)
 	strbuf_puts(out, "</dl>");
 }
 
+static void put_page(struct strbuf *out, struct rest rest, const struct result *r,
+		     const struct table_style *style)
+{
+	put_until(out, &rest, TOTAL_MARK);
+	put_total(out, r);
+	put_until(out, &rest, DATA_MARK);
+	html_data(out, r, style);
+	strbuf_put(out, rest.at, (size_t)(rest.end - rest.at));
+}
+
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
 	const char *at = (const char *)page;
 
-	at = put_until(out, at, TOTAL_MARK);
-	put_total(out, r);
-	at = put_until(out, at, DATA_MARK);
+	put_page(out, (struct rest){at, at + sizeof(page)}, r, style);
+}
+
+void render_live_page(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	const char *at = (const char *)live_page;
+
+	put_page(out, (struct rest){at, at + sizeof(live_page)}, r, style);
+}
+
+void render_page_json(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
 	html_data(out, r, style);
-	strbuf_put(out, at, (size_t)((const char *)page + sizeof(page) - at));
+}
+
+const char *render_live_policy(void)
+{
+	return live_policy;
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a path and a query to an answer. Knows no connection: what a request may want to know is in
+ * struct server.
+ */
+#ifndef ZMEM_SERVE_PAGES_H
+#define ZMEM_SERVE_PAGES_H
+
+#include "serve/feed.h"
+#include "serve/history.h"
+#include "serve/own.h"
+#include "serve/serve.h"
+#include "serve/tracked.h"
+#include "zmem/render.h"
+
+struct server {
+	const struct serve_config *config;
+	struct feed feed;
+	struct tracked tracked;
+	uint64_t fed; /* the number of the snapshot that it was fed with last */
+	struct history *history;
+	struct own own;
+	struct metrics_own counts; /* what is counted here, and what it was told */
+};
+
+struct request {
+	const char *path;  /* without the query */
+	const char *query; /* "" without one */
+	bool open_metrics; /* the client understands it */
+};
+
+struct page {
+	unsigned code;
+	const char *type;
+	const char *policy; /* Content-Security-Policy, NULL: nothing at all */
+	struct strbuf body;
+};
+
+/* Whether there is such a page, and whether it takes a snapshot to make it. */
+bool page_exists(const char *path, bool *ret_needs_snapshot);
+/* Makes it; with the newest snapshot there is. The body is the caller's in any case. */
+void page_make(struct server *s, const struct request *request, struct page *ret);
+/* One line. */
+void page_text(struct page *p, unsigned code, const char *text);
+/* Once for each snapshot: the groups that are to be watched; `history`: and a point of it. */
+int server_learn(struct server *s, bool history);
+
+#endif
