@@ -25,6 +25,8 @@ struct call {
 	struct call *next; /* who waits, too */
 	uint64_t since_us;
 	bool begun, ready, late;
+	unsigned refused; /* the code, 0: it is not */
+	const char *why;
 	char *query; /* in `path`, behind its end */
 	bool too_long;
 	char path[];
@@ -266,23 +268,28 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 	struct calls *c = cls;
 	struct call *call = *con_cls;
 	const struct feed *f = &c->server.feed;
-	const char *why;
 	bool needs = false;
-	unsigned code;
 
 	(void)url, (void)version, (void)upload;
 	if (!call)
 		return MHD_NO;
 	if (!call->begun) {
 		call->begun = true;
-		code = check(c, call, method, &why);
-		return code ? send_text(c, connection, code, why) : MHD_YES;
+		call->refused = check(c, call, method, &call->why);
+		/* An answer before the request has ended ends the connection, too. */
+		return call->refused == 405 || call->refused == 413
+			       ? send_text(c, connection, call->refused, call->why)
+			       : MHD_YES;
 	}
 	if (*upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
 	}
+	if (call->refused)
+		return send_text(c, connection, call->refused, call->why);
 	page_exists(call->path, &needs);
+	/* At the start there is nothing to be said of anything. */
+	needs |= !f->number && !f->failing;
 	if (!needs || (!call->late && feed_is_fresh(f, session_now_us(), c->server.config->age_ms)))
 		return make(c, call);
 	if (!call->ready)

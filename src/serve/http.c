@@ -151,6 +151,19 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	return jail_enter(FDS_MAX, MEMORY_MAX);
 }
 
+/*
+ * Whether the other one said so before it went. A question that it never read comes back as an
+ * error of its own, before what it said.
+ */
+static bool was_told(struct feed *f)
+{
+	for (int i = 0; i < 4; i++) {
+		if (feed_take(f) == -ESHUTDOWN)
+			return true;
+	}
+	return false;
+}
+
 static int run(struct http *h, const struct serve_config *config, int channel, int signals)
 {
 	int r;
@@ -161,7 +174,7 @@ static int run(struct http *h, const struct serve_config *config, int channel, i
 		return message_error("serving: %s", strerror(-r));
 	while (r == 0)
 		r = turn(h);
-	if (r == -ESHUTDOWN)
+	if (r == -ESHUTDOWN || (r == -EPIPE && was_told(&h->calls.server.feed)))
 		return EXIT_DONE;
 	if (r == -EPIPE)
 		return message_error("serving: the process that collects is gone");
