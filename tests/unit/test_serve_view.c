@@ -261,6 +261,12 @@ static void test_own(void **state)
 		assert_non_null(strstr(text, "zmem_http_requests_total{code=\"404\"} 1\n"));
 		assert_non_null(strstr(text, "zmem_groups_error_bytes 1234\n"));
 		assert_null(strstr(text, "process_resident_memory_bytes{role=\"http\"}"));
+		if (!open) {
+			cleanup(strbuf_done) struct strbuf end = {0};
+
+			strbuf_puts(&end, strstr(text, "# HELP zmem_collections"));
+			golden_check("prometheus_serve.txt", &end);
+		}
 	}
 }
 
