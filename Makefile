@@ -368,6 +368,7 @@ bench: deps
 .PHONY: bench-build
 bench-build: $(O)/bench $(O)/workload $(O)/victim
 	@$(MAKE) --no-print-directory STATIC=1 all
+	@$(MAKE) --no-print-directory STATIC=0 all
 
 # ---- install ----
 
@@ -376,6 +377,7 @@ install: all
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf $(wildcard src/dist/*.schema.json)
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/grafana $(wildcard src/dist/grafana/*.json)
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/examples $(wildcard src/dist/examples/*.jq)
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/prometheus $(wildcard src/dist/prometheus/*.yml)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/zmem-bpf

@@ -72,7 +72,13 @@ int feed_take(struct feed *f)
 	f->asked = false;
 	f->last = answer;
 	f->failing = answer.kind == ANSWER_FAILED;
-	return f->failing ? 1 : replace(f, &answer, memfd);
+	r = f->failing ? 1 : replace(f, &answer, memfd);
+	/* Next time there may be. */
+	if (r == -ENOMEM) {
+		f->failing = true;
+		r = 1;
+	}
+	return r;
 }
 
 void feed_done(struct feed *f)

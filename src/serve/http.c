@@ -74,10 +74,11 @@ static int take_snapshot(struct http *h)
 		return r;
 	if (s->feed.number && !s->feed.failing) {
 		h->history_due = false;
-		r = server_learn(s, history);
+		/* Without memory for it, those who ask are told. */
+		server_learn(s, history);
 	}
 	calls_resume(&h->calls);
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 /* A point of the history every so often, with whatever snapshot there is anyway. */
@@ -190,9 +191,6 @@ int http_run(const struct serve_config *config, int channel, int signals)
 		return message_error("serving: out of memory");
 	r = run(h, config, channel, signals);
 	calls_stop(&h->calls);
-	feed_done(&h->calls.server.feed);
-	tracked_done(&h->calls.server.tracked);
-	own_close(&h->calls.server.own);
-	free(h->calls.server.history);
+	server_done(&h->calls.server);
 	return r;
 }

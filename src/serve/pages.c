@@ -28,17 +28,29 @@ void page_text(struct page *p, unsigned code, const char *text)
 
 int server_learn(struct server *s, bool history)
 {
-	cleanup(view_done) struct view v = {};
-	uint64_t fed_us = s->fed == s->feed.number ? 0 : s->feed.taken_us;
-	int r;
+	int r = 0;
 
-	if (!fed_us && !history)
-		return 0;
-	s->fed = s->feed.number;
-	r = view_metrics(&v, &s->feed.shot, s->config->group, &s->tracked, fed_us);
-	if (r == 0 && history)
-		history_add(s->history, &v.result);
+	if (s->grouped != s->feed.number) {
+		view_done(&s->groups);
+		s->grouped = 0;
+		r = view_metrics(&s->groups, &s->feed.shot, s->config->group, &s->tracked,
+				 s->feed.taken_us);
+		if (r < 0)
+			return r;
+		s->grouped = s->feed.number;
+	}
+	if (history)
+		history_add(s->history, &s->groups.result);
 	return r;
+}
+
+void server_done(struct server *s)
+{
+	view_done(&s->groups);
+	tracked_done(&s->tracked);
+	own_close(&s->own);
+	feed_done(&s->feed);
+	free(s->history);
 }
 
 /* ---- the pages ---- */
@@ -67,15 +79,15 @@ static void fill_own(struct server *s, struct metrics_own *own)
 
 static int make_metrics(struct server *s, const struct request *request, struct page *p)
 {
-	cleanup(view_done) struct view v = {};
 	struct metrics_own own;
-	int r = view_metrics(&v, &s->feed.shot, s->config->group, &s->tracked, 0);
 
-	if (r < 0)
-		return r;
+	/* There was no memory for it when it came. */
+	if (s->grouped != s->feed.number)
+		return -ENOMEM;
 	fill_own(s, &own);
 	p->type = request->open_metrics ? TEXT_OPEN : TEXT_PROM;
-	render_metrics(&p->body, &v.result, s->config->numeric, request->open_metrics, &own);
+	render_metrics(&p->body, &s->groups.result, s->config->numeric, request->open_metrics,
+		       &own);
 	return 0;
 }
 

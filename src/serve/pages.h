@@ -11,13 +11,15 @@
 #include "serve/own.h"
 #include "serve/serve.h"
 #include "serve/tracked.h"
+#include "serve/view.h"
 #include "zmem/render.h"
 
 struct server {
 	const struct serve_config *config;
 	struct feed feed;
 	struct tracked tracked;
-	uint64_t fed; /* the number of the snapshot that it was fed with last */
+	struct view groups; /* of the newest snapshot, as metrics have them */
+	uint64_t grouped;   /* its number */
 	struct history *history;
 	struct own own;
 	struct metrics_own counts; /* what is counted here, and what it was told */
@@ -42,7 +44,8 @@ bool page_exists(const char *path, bool *ret_needs_snapshot);
 void page_make(struct server *s, const struct request *request, struct page *ret);
 /* One line. */
 void page_text(struct page *p, unsigned code, const char *text);
-/* Once for each snapshot: the groups that are to be watched; `history`: and a point of it. */
+/* With each new snapshot; `history`: it is to be a point of it. Returns 0 or -ENOMEM. */
 int server_learn(struct server *s, bool history);
+void server_done(struct server *s);
 
 #endif

@@ -80,8 +80,9 @@ static struct ranked *rank_all(const struct rows *groups)
 	return r;
 }
 
-int tracked_choose(const struct tracked *t, const char *(*text)(const struct process *),
-		   struct rows *groups, size_t *ret_shown)
+/* Puts those that are to be shown first, in the order that they have. */
+static int choose(const struct tracked *t, const char *(*text)(const struct process *),
+		  struct rows *groups, size_t *ret_shown)
 {
 	cleanup_free struct ranked *r = rank_all(groups);
 	size_t shown = groups->count < t->shown_max ? groups->count : t->shown_max;
@@ -123,5 +124,5 @@ int tracked_feed(struct tracked *t, uint64_t now_us, const char *(*text)(const s
 	qsort(r, groups->count, sizeof(*r), heaviest_first);
 	for (size_t i = groups->count; i-- > 0;)
 		heavy_add(&t->heavy, key_of(t, text(r[i].row)), r[i].weight * (1 - keep));
-	return tracked_choose(t, text, groups, ret_shown);
+	return choose(t, text, groups, ret_shown);
 }

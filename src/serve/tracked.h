@@ -26,8 +26,4 @@ void tracked_done(struct tracked *t);
  */
 int tracked_feed(struct tracked *t, uint64_t now_us, const char *(*text)(const struct process *),
 		 struct rows *groups, size_t *ret_shown);
-/* Likewise for groups that it has been fed with. */
-int tracked_choose(const struct tracked *t, const char *(*text)(const struct process *),
-		   struct rows *groups, size_t *ret_shown);
-
 #endif

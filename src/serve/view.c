@@ -121,8 +121,7 @@ int view_metrics(struct view *v, struct shot *shot, const struct column *key,
 		forget_cgroups(groups);
 	controllers_apply(shot, groups);
 	order_rows(&order, &v->snapshot, groups);
-	r = now_us ? tracked_feed(tracked, now_us, by->text, groups, &shown)
-		   : tracked_choose(tracked, by->text, groups, &shown);
+	r = tracked_feed(tracked, now_us, by->text, groups, &shown);
 	if (r == 0)
 		cut(v, groups, shown);
 	return r;
@@ -133,4 +132,5 @@ void view_done(struct view *v)
 	rows_done(&v->rows);
 	sums_done(&v->sums);
 	arena_done(&v->snapshot.arena);
+	*v = (struct view){};
 }

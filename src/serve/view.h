@@ -20,8 +20,8 @@ struct view {
 /* Rows as the query has them. Returns 0 or -ENOMEM; view_done() in either case. */
 int view_query(struct view *v, struct shot *shot, const struct http_query *q);
 /*
- * Groups for metrics, those of `tracked` as rows and all others summed. `group` NULL: by unit,
- * whoever has none by name. `now_us` 0: the snapshot has been seen before.
+ * Groups for metrics, those of `tracked`, which is fed with them, as rows and all others summed.
+ * `group` NULL: by unit, whoever has none by name. Once for a snapshot, taken at `now_us`.
  */
 int view_metrics(struct view *v, struct shot *shot, const struct column *group,
 		 struct tracked *tracked, uint64_t now_us);
