@@ -24,8 +24,8 @@ struct proc_cgroup {
 	/* How many bytes of the path lead to the unit's and to the container's cgroup; 0: none. */
 	size_t unit_path, container_path;
 	/*
-	 * The path is one of the hierarchy that has the memory controller. It is not where memory is
-	 * in v1 and the path another hierarchy's, nor that of a cgroup that was removed.
+	 * The path is one of the hierarchy that has the memory controller. It is not where memory
+	 * is in v1 and the path another hierarchy's, nor that of a cgroup that was removed.
 	 */
 	bool controlled;
 };

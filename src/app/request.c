@@ -138,17 +138,40 @@ const struct column *request_page_group(const struct options *o)
 	return key ? column_find(key, strlen(key)) : NULL;
 }
 
-int request_read(struct session *s)
+/* What a process or another group has none of would be a column of nothing. */
+static int refuse_controller(const struct session *s, const char *option,
+			     const struct column_list *list)
+{
+	if (s->group && s->group->needs & NEEDS_CGROUP)
+		return 0;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->item[i]->needs & NEEDS_CONTROLLER)
+			return message_usage(
+				"%s: %s is of groups (--group-by cgroup, unit or container)",
+				option, list->item[i]->key);
+	}
+	return 0;
+}
+
+/* The rows are groups of what --group-by names, or of what the format has unless it does. */
+static void read_group(struct session *s)
 {
 	const struct options *o = s->options;
 	const char *key = options_group_key(o);
-	int r;
 
 	if (!key && options_metrics(o))
 		key = "name";
 	/* A page has the processes, and groups them itself. */
 	if (key && o->format != FORMAT_HTML)
 		s->group = column_find(key, strlen(key));
+}
+
+int request_read(struct session *s)
+{
+	const struct options *o = s->options;
+	int r;
+
+	read_group(s);
 	if (o->format == FORMAT_CSV)
 		column_list_whole(&s->columns, s->group);
 	else
@@ -156,6 +179,10 @@ int request_read(struct session *s)
 	if (o->columns && (r = read_columns("--columns", o->columns, &s->columns)))
 		return r;
 	r = read_columns("--sort", o->sort ? o->sort : "pss", &s->order.keys);
+	if (r == 0)
+		r = refuse_controller(s, "--columns", &s->columns);
+	if (r == 0)
+		r = refuse_controller(s, "--sort", &s->order.keys);
 	if (r)
 		return r;
 	/* Without PSS everybody would be equal: what bounds it is the next best order. */

@@ -20,11 +20,11 @@ static int name_rows(struct session *s, unsigned needs, struct rows *rows)
 	if (needs & NEEDS_USER)
 		enrich_users(s->users, rows);
 	if (needs & NEEDS_CGROUP)
-		r = enrich_cgroups(session_pool(s), &s->snapshot, rows);
+		r = enrich_cgroups(s->pool, &s->snapshot, rows);
 	if (r == 0 && needs & NEEDS_CMDLINE)
-		r = enrich_cmdlines(session_pool(s), &s->snapshot, rows);
+		r = enrich_cmdlines(s->pool, &s->snapshot, rows);
 	if (r == 0 && needs & NEEDS_PROGRAM)
-		r = enrich_programs(session_pool(s), &s->snapshot, rows);
+		r = enrich_programs(s->pool, &s->snapshot, rows);
 	return r;
 }
 
@@ -98,10 +98,8 @@ static int make_rows(struct session *s, struct rows **ret)
 	*ret = &s->rows;
 	sums_done(&s->sums);
 	if (o->tree) {
-		unsigned needs = request_needs(s);
-
 		/* Names are led by branches from then on. */
-		r = name_rows(s, needs, &s->rows);
+		r = name_rows(s, request_needs(s), &s->rows);
 		if (r == 0)
 			r = tree_rows(&s->order, o->min, snap, &s->rows, &s->sums);
 		*ret = &s->sums.rows;
@@ -147,7 +145,7 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 	if (r < 0)
 		return r;
 	shown = (struct rows){rows->item, how_many(s, rows->count, fit)};
-	pool_hurry(session_pool(s), NAMES_DEADLINE_MS);
+	pool_hurry(s->pool, NAMES_DEADLINE_MS);
 	if (!s->group && !s->options->tree)
 		r = name_rows(s, request_needs(s), &shown);
 	else if (s->group && request_needs(s) & NEEDS_CONTROLLER)

@@ -118,7 +118,7 @@ ordered() {
 	local name=$1 keys=$2
 	shift 2
 	zmem -J "$@"
-	expect_json "order: $name" "[.processes[] | select(has(\"name_hex\") | not) | $keys] |
+	expect_json "order: $name" "[.processes[] | select(.user and (has(\"name_hex\") | not)) | $keys] |
 		length > 5 and . == sort"
 }
 ordered 'the default is PSS' '[.pss_bytes == null, -(.pss_bytes // 0), .pid]'

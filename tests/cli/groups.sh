@@ -155,6 +155,12 @@ expect_printable 'a tree can be printed' "$TMP/out"
 refused '-g something' 2 '--group-by pid: it is one of none, name' -g pid
 refused '--min of nothing' 2 '--min x: not a size' --min x
 refused '--min above all' 2 '--min .*: not a size' --min 99999999999999999999
+for key in '' '-g user' '-g name --tree'; do
+	for option in '-o mem_current' '-s mem_limit' '-o +%limit'; do
+		# shellcheck disable=SC2086
+		refused "$option with '$key'" 2 '(of groups|--tree)' $key $option
+	done
+done
 refused '--tree of groups' 2 '--tree: it goes with no --group-by' --tree -g name
 refused '--tree and -n' 2 '--tree: it goes with no --top' --tree -n 3
 refused '--tree as JSON' 2 '--tree: it goes with no --format' --tree -J

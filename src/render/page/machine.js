@@ -94,7 +94,7 @@ function compressedText(s) {
 function kernelDetails(doc) {
 	const total = doc.memory.total_bytes, list = element('ul', {className: 'legend'});
 	const lines = Object.entries(doc.kernel)
-		.map(([key, bytes]) => [key.replace(/_bytes$/, '').replaceAll('_', ' '), bytes]);
+		.map(([key, bytes]) => [key.replace(/_bytes$/, '').replace(/_/g, ' '), bytes]);
 
 	lines.push(['AnonPages less all PSS_ANON', doc.system.anon_residual_bytes],
 		['Mapped less all PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);

@@ -19,8 +19,8 @@ const table = new Table(sortBy);
 
 function show(doc) {
 	data = new Data(doc);
-	chosen.group ??= doc.group in GROUPS ? doc.group : '';
-	chosen.columns ??= firstColumns(doc);
+	chosen.group = chosen.group ?? (doc.group in GROUPS ? doc.group : '');
+	chosen.columns = chosen.columns ?? firstColumns(doc);
 	showHead(doc);
 	showMachine(doc);
 	showChoices();
@@ -112,6 +112,7 @@ function zoomTo(frame) {
 	showZoom();
 	showTable();
 	byId('scroller').scrollTop = 0;
+	byId('tip').hidden = true;
 }
 
 function showZoom() {
