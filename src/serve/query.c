@@ -243,6 +243,18 @@ static int read_pair(struct http_query *q, char *pair, bool cmdlines, unsigned *
 		     "its words are group_by, sort, reverse, top, min, pid, user, filter, cgroup");
 }
 
+/* What a process or another group has none of would be an order of nothing. */
+static int refuse_controller(struct http_query *q)
+{
+	bool needs = column_list_needs(&q->order.keys) & NEEDS_CONTROLLER;
+
+	if (needs && !(q->group && q->group->needs & NEEDS_CGROUP))
+		return wrong(
+			q, "sort",
+			"one of its columns is of groups (group_by=cgroup, unit or container)");
+	return 0;
+}
+
 int query_parse(struct http_query *q, const char *text, bool cmdlines)
 {
 	unsigned given = 0;
@@ -259,7 +271,7 @@ int query_parse(struct http_query *q, const char *text, bool cmdlines)
 		r = *pair ? read_pair(q, pair, cmdlines, &given) : 0;
 	if (r == 0 && !q->order.keys.count)
 		r = column_list_parse(&q->order.keys, "pss", &bad, &len);
-	return r;
+	return r ? r : refuse_controller(q);
 }
 
 /* ---- whom it means ---- */

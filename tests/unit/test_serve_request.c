@@ -126,6 +126,8 @@ static void test_good_queries(void **state)
 	assert_int_equal(regexec(q.filter.pattern, "aab c", 0, NULL, 0), 0);
 	assert_int_equal(regexec(q.filter.pattern, "xaab c", 0, NULL, 0), REG_NOMATCH);
 	query_done(&q);
+	assert_int_equal(query_parse(&q, "sort=%25limit&group_by=unit", true), 0);
+	query_done(&q);
 	assert_int_equal(query_parse(&q, "group_by=cmdline&sort=cmdline", true), 0);
 	query_done(&q);
 }
@@ -163,6 +165,8 @@ static void test_bad_queries(void **state)
 		"cgroup=*****",
 		"%74op=1&top=1",
 		"group_by=NAME",
+		"sort=mem_current",
+		"sort=%25limit&group_by=name",
 	};
 
 	(void)state;
