@@ -40,7 +40,10 @@ LDFLAGS_ALL += -fsanitize=$(SAN)
 endif
 ifeq ($(STATIC),1)
 CPPFLAGS_ALL += -DZMEM_STATIC
-LDFLAGS_ALL  += -static
+LAYOUT       := src/static.ld
+LDFLAGS_ALL  += -static -Wl,-T,$(LAYOUT)
+# One file to copy is small where no time goes.
+COLD         := $(addprefix $(B)/,app/% recording/% compare/% render/compare_% render/maps_% render/system_%)
 LDLIBS_HTTP  :=
 endif
 
@@ -103,13 +106,16 @@ deps-fuzz:
 deps-all: deps deps-fuzz
 	$(call install_missing,$(DEPS_ALL))
 
-# ---- BPF: one object and two skeletons a program ----
+# What few runs need is in the program packed, as an array of bytes for base/unpack.h.
+pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
+
+# ---- BPF: a program as an object for libbpf, packed, and as a light skeleton ----
 
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
 BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wextra -Werror -Wno-unused-parameter
-SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.skel.h) $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
+SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
 
 $(O)/bpf/%.raw.o: bpf/%.bpf.c
 	$(SAY) BPF $<
@@ -119,24 +125,37 @@ $(O)/bpf/%.raw.o: bpf/%.bpf.c
 $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
-$(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
-	$(SAY) SKEL $@
-	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_full > $@.tmp && mv $@.tmp $@
+$(O)/bpf/%.inc: $(O)/bpf/%.bpf.o
+	$(Q)< $< $(pack) > $@.tmp && mv $@.tmp $@
 
-$(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
+# The lines of the source are for the verifier's log, and a light skeleton has none to show: without
+# them (line_info_len, in the header of .BTF.ext) and their text it is half as large.
+$(O)/bpf/%.light.raw.o: $(O)/bpf/%.raw.o
+	$(Q)cp $< $@.tmp
+	$(Q)at=$$(readelf -SW $< | sed -n 's/.* \.BTF\.ext *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p') && \
+		dd if=/dev/zero of=$@.tmp bs=1 count=4 seek=$$((0x$$at + 20)) conv=notrunc status=none && \
+		mv $@.tmp $@
+
+$(O)/bpf/%.light.o: $(O)/bpf/%.light.raw.o
+	$(Q)$(BPFTOOL) gen object $@ $<
+
+# That there are no lines is what it would say for each program.
+$(O)/bpf/%.lskel.h: $(O)/bpf/%.light.o
 	$(SAY) LSKEL $@
-	$(Q)$(BPFTOOL) gen skeleton -L $< name $(*F) > $@.tmp && mv $@.tmp $@
+	$(Q)$(BPFTOOL) gen skeleton -L $< name $(*F) > $@.tmp 2> $@.err || { cat $@.err >&2; false; }
+	$(Q)mv $@.tmp $@
 
-.SECONDARY: $(BPF_OBJ) $(BPF_NAMES:%=$(O)/bpf/%.raw.o) $(SKELETONS)
+.SECONDARY: $(BPF_OBJ) $(BPF_OBJ:.bpf.o=.raw.o) $(BPF_OBJ:.bpf.o=.light.raw.o) $(BPF_OBJ:.bpf.o=.light.o) \
+	$(BPF_OBJ:.bpf.o=.inc) $(SKELETONS)
 -include $(BPF_NAMES:%=$(O)/bpf/%.raw.d)
 
-# Who includes which skeleton.
+# Who includes which.
 $(B)/source/light_pss.o: $(O)/bpf/task_pss.lskel.h
 $(B)/source/light_counters.o: $(O)/bpf/task_counters.lskel.h
 $(B)/source/light_counters_probe.o: $(O)/bpf/task_counters_probe.lskel.h
-$(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.skel.h)
+$(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.inc)
 
-# ---- the page of -F html: one file, as an array of bytes ----
+# ---- the page of -F html: one file, packed ----
 
 PAGE     := src/render/page
 PAGE_CSS := $(addprefix $(PAGE)/,page.css parts.css)
@@ -172,16 +191,21 @@ $(PAGE_OUT)/live.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_JS) $(PAGE_OUT)/live
 	$(SAY) PAGE $@
 	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_JS),$(LIVE_SED)) > $@.tmp && mv $@.tmp $@
 
-$(PAGE_OUT)/live_policy: $(PAGE_OUT)/live.html
-	$(Q)sed -n 's/.*Content-Security-Policy" content="\([^"]*\)".*/\1/p' $< | tr -d '\n' > $@.tmp && mv $@.tmp $@
+# What stands before, between and after the marks.
+PAGE_PARTS := head body tail
+$(PAGE_OUT)/head.inc $(PAGE_OUT)/live_head.inc: PART := s/<!--total-->.*//
+$(PAGE_OUT)/body.inc $(PAGE_OUT)/live_body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
+$(PAGE_OUT)/tail.inc $(PAGE_OUT)/live_tail.inc: PART := s/.*<!--data-->//
+$(PAGE_OUT)/live_policy.inc: PART := s/.*Content-Security-Policy" content="\([^"]*\)".*/\1/
+PAGE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/%.inc)
+LIVE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/live_%.inc) $(PAGE_OUT)/live_policy.inc
+$(PAGE_INC): $(PAGE_OUT)/page.html
+$(LIVE_INC): $(PAGE_OUT)/live.html
+$(PAGE_INC) $(LIVE_INC):
+	$(Q)sed -z '$(PART)' $< | $(pack) > $@.tmp && mv $@.tmp $@
 
-$(PAGE_OUT)/%.inc: $(PAGE_OUT)/%.html
-	$(Q)od -An -v -tu1 $< | sed 's/ *\([0-9]\+\)/\1,/g' > $@.tmp && mv $@.tmp $@
-
-$(PAGE_OUT)/%.inc: $(PAGE_OUT)/%
-	$(Q)od -An -v -tu1 $< | sed 's/ *\([0-9]\+\)/\1,/g' > $@.tmp && mv $@.tmp $@
-
-$(B)/render/html.o: $(PAGE_OUT)/page.inc $(PAGE_OUT)/live.inc $(PAGE_OUT)/live_policy.inc
+$(B)/render/html.o: $(PAGE_INC)
+$(B)/render/live.o: $(LIVE_INC)
 
 # ---- program ----
 
@@ -191,10 +215,12 @@ $(B)/flags: FORCE
 	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' | cmp -s - $@ || \
 		echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' > $@
 
+$(filter $(COLD),$(OBJ)): SMALL := -Os
+
 $(B)/%.o: src/%.c $(B)/flags
 	$(SAY) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SMALL) -MMD -MP -c $< -o $@
 
 define module_lib
 $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
@@ -205,7 +231,7 @@ $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 # A library uses those behind it; serve is a command of app's, and uses it.
 LINK_ORDER := app $(filter serve,$(MODULES)) app render compare query enrich source model proc recording base
 
-$(PROGRAM): $(B)/main.o $(LIB)
+$(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_HTTP) -lpthread -o $@
 
@@ -336,7 +362,8 @@ $(B)/readers: tests/live/readers.c $(call LIBOF,source model proc recording base
 # Pages for the browser.
 $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support -MMD -MP $< $(call LIBOF,$(uses_render)) -o $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support -MMD -MP $< $(call LIBOF,$(uses_render)) \
+		-lz -o $@
 
 -include $(B)/pages.d
 

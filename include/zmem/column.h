@@ -17,6 +17,7 @@ enum column_kind {
 	COLUMN_TEXT,
 	COLUMN_PERCENT, /* a counter as a share of RAM, of swap or of a limit */
 	COLUMN_TIME,	/* ms since the epoch */
+	COLUMN_CHANGE,	/* by how many bytes a counter changed */
 };
 
 /* What a column needs beyond the counters, so that only that is read. */
@@ -34,7 +35,7 @@ struct column {
 	const char *header;
 	const char *help;
 	enum column_kind kind;
-	enum counter counter; /* of COUNTER and PERCENT */
+	enum counter counter; /* of COUNTER, PERCENT and CHANGE */
 	unsigned needs;	      /* enum column_needs */
 	/* Of NUMBER and TIME: false if not measured. */
 	bool (*number)(const struct snapshot *s, const struct process *p, int64_t *ret);
@@ -42,9 +43,11 @@ struct column {
 	const char *(*text)(const struct process *p);
 };
 
-/* All columns, in the order in which help lists them. */
+/* All columns but changes, in the order in which help lists them. */
 extern const struct column *const column_table[];
 extern const size_t column_count;
+/* "KEY_change" of each counter, for commands that stay; only those of a process can be found. */
+extern const struct column *const column_changes[COUNTER_COUNT];
 
 /* The column with that key; upper and lower case are one. NULL if there is none. */
 const struct column *column_find(const char *key, size_t len);
@@ -53,7 +56,7 @@ const struct column *column_find(const char *key, size_t len);
 bool column_percent(const struct snapshot *s, const struct column *c, counter_mask have,
 		    const uint64_t *value, double *ret_percent);
 
-#define COLUMNS_MAX 64
+#define COLUMNS_MAX 80
 
 struct column_list {
 	const struct column *item[COLUMNS_MAX];
@@ -68,6 +71,10 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 		      size_t *ret_bad_len);
 /* The columns of a table that nobody asked otherwise; of groups by that column, NULL: processes. */
 void column_list_default(struct column_list *list, const struct column *group);
+/* The same of a command that stays: with changes. */
+void column_list_watch(struct column_list *list, const struct column *group);
+/* Whether one of them is a change. */
+bool column_list_changes(const struct column_list *list);
 /* Without those that a narrow terminal can do without. */
 void column_list_narrow(struct column_list *list);
 /*

@@ -117,6 +117,20 @@ int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *row
 int enrich_names(struct proc_pool *pool, struct snapshot *s);
 
 /*
+ * What was read of processes, for the next snapshot of them, so that it is not read again: of a
+ * bounded number, for a minute at most. What has exec'ed or moved is told by its record.
+ */
+struct names_kept;
+
+/* NULL without memory. */
+struct names_kept *names_kept_new(void);
+void names_kept_free(struct names_kept *kept);
+/* Names the processes that are the same; strings are valid until the next but one call of take. */
+void names_kept_give(const struct names_kept *kept, struct snapshot *s, int64_t now_ms);
+/* In place of what was kept. Returns 0 or -ENOMEM: then less is kept. */
+int names_kept_take(struct names_kept *kept, const struct snapshot *s);
+
+/*
  * Of groups whose cgroup is known (`controlled`): what the memory controller charges it, and the
  * lowest limit of it and of those it is in, as far as they are to be seen. Both are absent of the
  * root, of a cgroup that is gone or outside our namespace, and without a mounted hierarchy; the

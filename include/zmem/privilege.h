@@ -19,6 +19,7 @@ enum privilege {
 	PRIVILEGE_BPF,	   /* CAP_BPF: load programs */
 	PRIVILEGE_PERFMON, /* CAP_PERFMON: let them read kernel memory */
 	PRIVILEGE_PTRACE,  /* CAP_SYS_PTRACE: smaps_rollup of other users */
+	PRIVILEGE_LOCK,	   /* CAP_IPC_LOCK: lock memory without a bound */
 	PRIVILEGE_COUNT,
 };
 
@@ -37,9 +38,14 @@ void privilege_names(uint64_t mask, char *buf, size_t cap);
  * written with our capabilities.
  */
 int privilege_start(bool trusted);
-/* `writes`: files will be written, with what is left to write them. */
-int privilege_loaded(bool writes);
-/* Between true and false nothing is in force but what writing needs; for this thread. */
+/*
+ * `writes`: files will be written, with what is left to write them. `locks`: memory will be locked.
+ */
+int privilege_loaded(bool writes, bool locks);
+/*
+ * Between true and false nothing is in force but what writing needs, and what locked memory does;
+ * for this thread.
+ */
 int privilege_writing(bool writing);
 /*
  * For good: gives up all capabilities and, where it may, becomes nobody (65534) without groups.

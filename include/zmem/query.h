@@ -44,20 +44,27 @@ bool filter_matches_cgroup(const char *glob, const char *path);
 struct rows {
 	struct process **item;
 	size_t count;
+	size_t capacity; /* of items that are its own: used again the next time */
 };
 
+/* Forgets its items and has room for so many. Returns 0 or -ENOMEM. */
+int rows_reserve(struct rows *rows, size_t count);
 void rows_done(struct rows *rows);
-/* The processes that match_id() accepts. Returns 0 or -ENOMEM. */
+/* The processes that matches() accepts, in place of those it had. Returns 0 or -ENOMEM. */
 int rows_select(struct snapshot *s, const struct filter *f,
-		int (*matches)(const struct filter *, const struct process *),
-		struct rows *ret_rows);
+		int (*matches)(const struct filter *, const struct process *), struct rows *rows);
 
 /* Rows that stand for several processes each. */
 struct sums {
 	struct process *item;
 	struct rows rows; /* those that are shown, in order */
+	size_t capacity;
+	struct tree_node *node; /* of a tree: what it was made with */
+	struct rows sorted;
 };
 
+/* Forgets what it has and has room for so many. Returns 0 or -ENOMEM. */
+int sums_reserve(struct sums *sums, size_t count, bool tree);
 void sums_done(struct sums *sums);
 /* Whether processes can be grouped by that column. */
 bool group_possible(const struct column *key);
@@ -68,7 +75,7 @@ bool group_possible(const struct column *key);
  * has one. Strings are the snapshot's. Returns 0 or -ENOMEM.
  */
 int group_rows(const struct column *key, struct snapshot *s, struct rows *rows,
-	       struct sums *ret_groups);
+	       struct sums *groups);
 
 struct order {
 	struct column_list keys;
@@ -92,8 +99,8 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
 		    struct process **ret_need);
 
 /*
- * Takes out the rows that are below `min` bytes by the first key, or by PSS if that is no size.
- * Whoever was not measured stays unless it cannot reach it.
+ * Takes out the rows (they lie behind the others then) that are below `min` bytes by the first key,
+ * or by PSS if that is no size. Whoever was not measured stays unless it cannot reach it.
  */
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows);
 
@@ -104,7 +111,7 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows);
  * out. Returns 0 or -ENOMEM.
  */
 int tree_rows(const struct order *o, uint64_t min, struct snapshot *s, const struct rows *rows,
-	      struct sums *ret_tree);
+	      struct sums *tree);
 
 /* Sums over rows, an address space once. */
 struct totals {

@@ -84,10 +84,18 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 /* The document zmem.maps (src/dist/zmem.maps.schema.json), with a final newline. */
 void render_maps_json(struct strbuf *out, const struct maps_report *r);
 
+/*
+ * The line that comes before the table of a tick: when it was, what its changes are counted from,
+ * what has happened since, what we cost. Of the style color counts.
+ */
+void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style);
+
 /* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
 void render_json(struct strbuf *out, const struct result *r);
 /* A line for each row and one for the snapshot (src/dist/zmem.ndjson.schema.json). */
 void render_ndjson(struct strbuf *out, const struct result *r);
+/* The same with memory for a line that its owner keeps. */
+void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r);
 /*
  * The rows in exact bytes, or the sums alone (only_total). Of the style columns, header, only_total
  * and numeric count.
@@ -139,10 +147,10 @@ void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bo
 		    const struct metrics_own *own);
 /*
  * The page again, which keeps asking for page.json and history.json beside it; and what page.json
- * is. What it has on it at first is the result. Its policy is for a header.
+ * is. What it has on it at first is the result. Its policy is a line for a header.
  */
 void render_live_page(struct strbuf *out, const struct result *r, const struct table_style *style);
 void render_page_json(struct strbuf *out, const struct result *r, const struct table_style *style);
-const char *render_live_policy(void);
+void render_live_policy(struct strbuf *out);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef ZMEM_RESULT_H
 #define ZMEM_RESULT_H
 
+#include "zmem/change.h"
 #include "zmem/query.h"
 #include "zmem/snapshot.h"
 
@@ -35,6 +36,7 @@ struct result {
 	bool residual_known;
 	int64_t anon_residual;
 	int64_t mapped_residual;
+	const struct change *change; /* since an earlier one; NULL: there is none */
 };
 
 #endif

@@ -59,6 +59,8 @@ const char *pss_source_name(enum pss_source source);
 
 #define UID_NONE ((uid_t)-1) /* nobody's: the kernel refuses it everywhere */
 
+struct past_row;
+
 struct process {
 	pid_t pid;  /* 0: a group, which is none of them */
 	pid_t ppid; /* 0 where the parent is outside our pid namespace */
@@ -98,9 +100,14 @@ struct process {
 	/* How many bytes of the cgroup's path lead to its unit and to its container; 0: all. */
 	uint16_t unit_path, container_path;
 	bool controlled;     /* the path is one of the memory controller's hierarchy */
+	int64_t names_ms;    /* when names were read that were kept since; 0: now */
 	bool program_known;  /* the name is the program's, not only the executable's */
 	const char *cmdline; /* arguments joined by spaces, NULL if not asked for or not readable */
 	bool cmdline_truncated; /* there was more of it */
+
+	const struct past_row *before; /* what it was (zmem/change.h); NULL: nobody knows */
+	bool changed;		       /* since the last tick */
+	uint64_t print;		       /* of all that it says, figures and names */
 };
 
 static inline bool process_has(const struct process *p, enum counter c)
@@ -197,7 +204,8 @@ struct collection {
 };
 
 struct snapshot {
-	int64_t time_ms; /* since the epoch */
+	int64_t time_ms;    /* since the epoch */
+	uint64_t change_us; /* changes are told per second of so many; 0: as they are */
 	struct host_info host;
 	struct system_info system;
 	enum origin counters_source;

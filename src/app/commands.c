@@ -29,7 +29,7 @@ static const struct {
 } commands[] = {
 	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
 	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
-	{"serve", command_serve},
+	{"watch", command_watch},	{"serve", command_serve},
 };
 
 static bool is_one_of(const char *names, const char *name)
@@ -67,22 +67,30 @@ static int check_options(const struct options *o)
 		const char *option, *commands;
 	} only[] = {
 		{o->by_file, "by-file", "maps"},
-		{o->count, "count", "record"},
-		{o->interval_ms, "interval", "record serve"},
+		{o->count, "count", "record watch"},
+		{o->interval_ms, "interval", "record watch serve"},
+		{o->group, "group-by", "snapshot watch serve"},
+		{o->tree, "tree", "snapshot"},
+		{o->min, "min", "snapshot watch"},
+		{o->cgroup, "cgroup", "snapshot compare maps record watch"},
+		{o->replay, "replay", "snapshot compare system maps watch serve"},
+		{o->delta, "delta", "watch"},
+		{o->changed, "changed", "watch"},
+		{o->grow, "grow", "watch"},
+		{o->no_lock, "no-lock", "watch serve"},
+		{o->nice != NICE_DEFAULT, "nice", "watch serve"},
 		{o->listen, "listen", "serve"},
 		{o->token_file, "token-file", "serve"},
-		{o->group, "group-by", "snapshot serve"},
-		{o->tree, "tree", "snapshot"},
-		{o->min, "min", "snapshot"},
-		{o->cgroup, "cgroup", "snapshot compare maps record"},
-		{o->replay, "replay", "snapshot compare system maps serve"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(only); i++) {
 		if (only[i].given && !is_one_of(only[i].commands, o->command))
 			return message_usage("%s: it takes no --%s", o->command, only[i].option);
 	}
-	if (o->format > FORMAT_JSON && strcmp(o->command, "snapshot") != 0)
+	if (o->stays && o->format != FORMAT_TABLE && o->format != FORMAT_NDJSON)
+		return message_usage("%s: --format %s: it is table or ndjson", o->command,
+				     options_format_word(o->format));
+	if (!o->stays && o->format > FORMAT_JSON && strcmp(o->command, "snapshot") != 0)
 		return message_usage("%s: --format %s: it is table or json", o->command,
 				     options_format_word(o->format));
 	if (o->replay && o->source != SOURCE_AUTO)
@@ -94,8 +102,9 @@ static int check_options(const struct options *o)
 	return options_metrics(o) ? check_metrics(o) : 0;
 }
 
-static int run_command(const struct options *o)
+static int run_command(struct options *o)
 {
+	o->stays = is_one_of("watch", o->command);
 	if (o->help)
 		return help_text();
 	if (o->version) {
@@ -103,7 +112,7 @@ static int run_command(const struct options *o)
 		return message_stdout_done();
 	}
 	if (o->columns && strcmp(o->columns, "help") == 0)
-		return help_columns();
+		return help_columns(o->stays);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, o->command) == 0) {
 			int r = check_options(o);

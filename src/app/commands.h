@@ -3,6 +3,8 @@
 #ifndef ZMEM_APP_COMMANDS_H
 #define ZMEM_APP_COMMANDS_H
 
+#include <stdbool.h>
+
 #include "app/options.h"
 
 int command_snapshot(const struct options *o);
@@ -10,12 +12,13 @@ int command_compare(const struct options *o);
 int command_system(const struct options *o);
 int command_maps(const struct options *o);
 int command_record(const struct options *o);
+int command_watch(const struct options *o);
 int command_doctor(const struct options *o);
 int command_serve(const struct options *o);
 
 /* --help and -o help; to stdout. */
 int help_text(void);
-int help_columns(void);
+int help_columns(bool changes); /* of a command that stays */
 
 /* Runs what argv asks for. */
 int commands_run(int argc, char **argv);

@@ -55,6 +55,7 @@ static void check_privileges(void)
 		[PRIVILEGE_BPF] = "to load BPF programs",
 		[PRIVILEGE_PERFMON] = "to let them read kernel memory",
 		[PRIVILEGE_PTRACE] = "to read smaps_rollup of other users' processes",
+		[PRIVILEGE_LOCK] = "to lock the memory of watch",
 	};
 
 	for (int i = 0; i < PRIVILEGE_COUNT; i++) {
@@ -70,7 +71,7 @@ static void give_up_privileges(uint64_t held)
 {
 	uint64_t start = privilege_mask(), now;
 	char first[200], then[200], left[200];
-	int r = privilege_loaded(false);
+	int r = privilege_loaded(false, false);
 
 	if (r < 0) {
 		tell("capabilities given up", false, "%s", strerror(-r));

@@ -14,6 +14,7 @@ int help_text(void)
 	       "       zmem-bpf compare [OPTION]...      the same processes by BPF and by /proc\n"
 	       "       zmem-bpf system [OPTION]...       the machine: RAM, swap, do the books close?\n"
 	       "       zmem-bpf maps PID... [OPTION]...  one process by mapping, or files by who maps them\n"
+	       "       zmem-bpf watch [OPTION]...        a snapshot every second, with what has changed\n"
 	       "       zmem-bpf record FILE [OPTION]...  snapshots for --replay FILE\n"
 	       "       zmem-bpf serve [OPTION]...        HTTP: metrics for Prometheus, JSON, a live page\n"
 	       "       zmem-bpf doctor [-v]              what works on this machine, and why not\n\n");
@@ -33,9 +34,11 @@ int help_text(void)
 	return message_stdout_done();
 }
 
-int help_columns(void)
+int help_columns(bool changes)
 {
 	for (size_t i = 0; i < column_count; i++)
 		printf("%-14s %s\n", column_table[i]->key, column_table[i]->help);
+	for (size_t i = 0; changes && i < COUNTERS_OF_PROCESS; i++)
+		printf("%-14s %s\n", column_changes[i]->key, column_changes[i]->help);
 	return message_stdout_done();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table of options, and the one loop that reads them into struct options. */
+/* The one loop that reads the words of a command line into struct options. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -7,147 +7,11 @@
 #include <string.h>
 
 #include "app/message.h"
-#include "app/options.h"
+#include "app/options_table.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "zmem/source.h"
 
-enum kind {
-	FLAG,	       /* bool */
-	STRING,	       /* const char *, the last one counts */
-	LIST,	       /* const char *, added to what was given before */
-	COUNT,	       /* int, 1 and up */
-	SECONDS,       /* int, milliseconds, 0.1 s and up */
-	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
-	CHOICE,	       /* int, the index of a word */
-	SIZE,	       /* uint64_t, bytes */
-	SET,	       /* int, `value`: a flag that stands for a choice */
-};
-
-struct entry {
-	struct option_info info;
-	enum kind kind;
-	size_t offset;
-	const char *const *words; /* of a CHOICE */
-	int value;		  /* of a SET */
-};
-
-static const char *const format_words[] = {[FORMAT_TABLE] = "table",
-					   [FORMAT_JSON] = "json",
-					   [FORMAT_NDJSON] = "ndjson",
-					   [FORMAT_CSV] = "csv",
-					   [FORMAT_FOLDED] = "folded",
-					   [FORMAT_OPENMETRICS] = "openmetrics",
-					   [FORMAT_PROMETHEUS] = "prometheus",
-					   [FORMAT_HTML] = "html",
-					   NULL};
-static const char *const group_words[] = {"none", "name",      "cmdline", "user",
-					  "unit", "container", "cgroup",  NULL};
-static const char *const color_words[] = {
-	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
-static const char *const pss_words[] = {[PSS_AUTO] = "auto",
-					[PSS_KERNEL] = "kernel",
-					[PSS_ROLLUP] = "rollup",
-					[PSS_NONE] = "none",
-					NULL};
-static const char *const source_words[] = {
-	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
-
-#define AT(member) offsetof(struct options, member)
-
-static const struct entry table[] = {
-	{{"sort", 's', "COL[,COL...]",
-	  "sort by these columns: sizes biggest first, all else ascending (default: pss)"},
-	 STRING,
-	 AT(sort)},
-	{{"reverse", 'r', NULL, "smallest first"}, FLAG, AT(reverse)},
-	{{"columns", 'o', "LIST", "show these columns; +COL appends; help lists them all"},
-	 STRING,
-	 AT(columns)},
-	{{"top", 'n', "N", "only the first N rows, and read only what they need"}, COUNT, AT(top)},
-	{{"all", 'a', NULL, "every row, also on a terminal"}, FLAG, AT(all)},
-	{{"group-by", 'g', "KEY", "a row for each name, cmdline, user, unit, container or cgroup"},
-	 CHOICE,
-	 AT(group),
-	 group_words},
-	{{"tree", 0, NULL, "processes under their parents, each with all below it"},
-	 FLAG,
-	 AT(tree)},
-	{{"pid", 'p', "LIST", "only these processes"}, LIST, AT(pids)},
-	{{"user", 'u', "LIST", "only processes of these users (names or numbers)"},
-	 LIST,
-	 AT(users)},
-	{{"filter", 'f', "ERE", "only processes whose name or command line matches"},
-	 STRING,
-	 AT(filter)},
-	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it"},
-	 STRING,
-	 AT(cgroup)},
-	{{"min", 0, "SIZE", "only rows with so much of what they are sorted by (K, M, G)"},
-	 SIZE,
-	 AT(min)},
-	{{"format", 'F', "F",
-	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus, "
-	  "html (a page)"},
-	 CHOICE,
-	 AT(format),
-	 format_words},
-	{{"json", 'J', NULL, "the same as -F json"}, SET, AT(format), NULL, FORMAT_JSON},
-	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB"}, FLAG, AT(bytes)},
-	{{"no-header", 'H', NULL, "no header line"}, FLAG, AT(no_header)},
-	{{"wide", 'w', NULL, "do not cut lines to the terminal's width"}, FLAG, AT(wide)},
-	{{"numeric", 0, NULL, "user numbers in place of names"}, FLAG, AT(numeric)},
-	{{"color", 0, "WHEN", "auto, always or never"}, CHOICE, AT(color), color_words},
-	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none"},
-	 CHOICE,
-	 AT(pss),
-	 pss_words},
-	{{"source", 0, "FROM", "counters from auto, bpf or proc"},
-	 CHOICE,
-	 AT(source),
-	 source_words},
-	{{"verify", 0, "N",
-	  "check PSS of N processes against smaps_rollup (default: 3), of all, or of 0"},
-	 NUMBER_OR_ALL,
-	 AT(verify)},
-	{{"count", 'c', "N", "record: so many snapshots (default: 1)"}, COUNT, AT(count)},
-	{{"interval", 'i', "SEC",
-	  "record: one every SEC seconds; serve: at most one in SEC; 0.1 and up (default: 1)"},
-	 SECONDS,
-	 AT(interval_ms)},
-	{{"by-file", 0, NULL, "maps: summed by file, of all processes unless some are named"},
-	 FLAG,
-	 AT(by_file)},
-	{{"total", 0, NULL, "only the total; with -H its figures alone"}, FLAG, AT(total)},
-	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all"},
-	 STRING,
-	 AT(output)},
-	{{"replay", 0, "FILE", "read what zmem-bpf record wrote, not this machine"},
-	 STRING,
-	 AT(replay)},
-	{{"listen", 0, "LIST",
-	  "serve: HOST:PORT, [IPV6]:PORT, :PORT (all), unix:/PATH (default: 127.0.0.1:19647)"},
-	 LIST,
-	 AT(listen)},
-	{{"token-file", 0, "FILE", "serve: who asks must know the token in it (Bearer)"},
-	 STRING,
-	 AT(token_file)},
-	{{"timing", 0, NULL, "say on stderr where the time went"}, FLAG, AT(timing)},
-	{{"verbose", 'v', NULL, "say on stderr what was used and why"}, FLAG, AT(verbose)},
-	{{"quiet", 'q', NULL, "no notes on stderr, only errors"}, FLAG, AT(quiet)},
-	{{"help", 'h', NULL, "this text"}, FLAG, AT(help)},
-	{{"version", 'V', NULL, "the version"}, FLAG, AT(version)},
-};
-
-bool options_info(size_t i, struct option_info *ret)
-{
-	if (i >= ARRAY_SIZE(table))
-		return false;
-	*ret = table[i].info;
-	return true;
-}
-
-static int set_choice(const struct entry *e, const char *arg, int *ret)
+static int set_choice(const struct option_entry *e, const char *arg, int *ret)
 {
 	char words[96] = "";
 
@@ -161,38 +25,7 @@ static int set_choice(const struct entry *e, const char *arg, int *ret)
 	return message_usage("--%s %s: it is one of %s", e->info.name, arg, words);
 }
 
-const char *options_group_key(const struct options *o)
-{
-	return o->group ? group_words[o->group] : NULL;
-}
-
-const char *options_format_word(int format)
-{
-	return format_words[format];
-}
-
-bool options_metrics(const struct options *o)
-{
-	return o->format == FORMAT_OPENMETRICS || o->format == FORMAT_PROMETHEUS;
-}
-
-const char *options_pss_word(int choice)
-{
-	return pss_words[choice];
-}
-
-bool options_pss_choice(const char *word, int *ret_choice)
-{
-	for (int i = 0; pss_words[i]; i++) {
-		if (strcmp(pss_words[i], word) == 0) {
-			*ret_choice = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static int set_count(const struct entry *e, const char *arg, int *ret)
+static int set_count(const struct option_entry *e, const char *arg, int *ret)
 {
 	uint64_t n;
 
@@ -204,7 +37,7 @@ static int set_count(const struct entry *e, const char *arg, int *ret)
 }
 
 /* "1", "0.25": digits behind the third are of no use here. */
-static int set_seconds(const struct entry *e, const char *arg, int *ret)
+static int set_seconds(const struct option_entry *e, const char *arg, int *ret)
 {
 	size_t whole = strspn(arg, "0123456789"), rest = arg[whole] == '.' ? whole + 1 : whole;
 	size_t digits = strspn(arg + rest, "0123456789");
@@ -223,7 +56,7 @@ static int set_seconds(const struct entry *e, const char *arg, int *ret)
 	return 0;
 }
 
-static int set_number_or_all(const struct entry *e, const char *arg, int *ret)
+static int set_number_or_all(const struct option_entry *e, const char *arg, int *ret)
 {
 	uint64_t n;
 
@@ -237,7 +70,17 @@ static int set_number_or_all(const struct entry *e, const char *arg, int *ret)
 	return 0;
 }
 
-static int set_size(const struct entry *e, const char *arg, uint64_t *ret)
+static int set_nice(const struct option_entry *e, const char *arg, int *ret)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, strlen(arg), 19, &n) < 0)
+		return message_usage("--%s %s: not a number from 0 to 19", e->info.name, arg);
+	*ret = (int)n;
+	return 0;
+}
+
+static int set_size(const struct option_entry *e, const char *arg, uint64_t *ret)
 {
 	uint64_t bytes;
 
@@ -260,7 +103,7 @@ static int add_list(struct options *o, const char *arg, const char **list)
 	return 0;
 }
 
-static int set_option(struct options *o, const struct entry *e, const char *arg)
+static int set_option(struct options *o, const struct option_entry *e, const char *arg)
 {
 	char *member = (char *)o + e->offset;
 
@@ -281,6 +124,8 @@ static int set_option(struct options *o, const struct entry *e, const char *arg)
 		return set_number_or_all(e, arg, (int *)member);
 	case CHOICE:
 		return set_choice(e, arg, (int *)member);
+	case NICE:
+		return set_nice(e, arg, (int *)member);
 	case SIZE:
 		return set_size(e, arg, (uint64_t *)member);
 	case SET:
@@ -298,8 +143,8 @@ static void make_getopt(char *letters, struct option *longs)
 	/* Words in their place whatever POSIXLY_CORRECT says; missing arguments told apart. */
 	*letters++ = '-';
 	*letters++ = ':';
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		const struct option_info *info = &table[i].info;
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_info *info = &option_table[i].info;
 
 		longs[i] = (struct option){info->name, info->argument ? 1 : 0, NULL,
 					   LONG_ONLY + (int)i};
@@ -312,20 +157,20 @@ static void make_getopt(char *letters, struct option *longs)
 	*letters = '\0';
 }
 
-static const struct entry *find_entry(int c)
+static const struct option_entry *find_entry(int c)
 {
 	if (c >= LONG_ONLY)
-		return &table[c - LONG_ONLY];
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		if (table[i].info.letter == c)
-			return &table[i];
+		return &option_table[c - LONG_ONLY];
+	for (size_t i = 0; i < option_count; i++) {
+		if (option_table[i].info.letter == c)
+			return &option_table[i];
 	}
 	return NULL;
 }
 
 static int bad_option(int c, char **argv)
 {
-	const struct entry *e = optopt ? find_entry(optopt) : NULL;
+	const struct option_entry *e = optopt ? find_entry(optopt) : NULL;
 
 	if (c == ':' && e)
 		return message_usage("--%s: it needs an argument, %s", e->info.name,
@@ -362,11 +207,12 @@ static int add_word(struct options *o, const char *word)
 
 int options_parse(struct options *o, int argc, char **argv)
 {
-	char letters[2 * ARRAY_SIZE(table) + 3];
-	struct option longs[ARRAY_SIZE(table) + 1] = {};
+	char letters[2 * OPTIONS_MAX + 3];
+	struct option longs[OPTIONS_MAX + 1] = {};
 	int c, r = 0;
 
-	*o = (struct options){.command = "snapshot", .verify = VERIFY_DEFAULT};
+	*o = (struct options){
+		.command = "snapshot", .verify = VERIFY_DEFAULT, .nice = NICE_DEFAULT};
 	o->words = calloc((size_t)argc + 1, sizeof(*o->words));
 	if (!o->words)
 		return message_error("reading the options: out of memory");

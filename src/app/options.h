@@ -31,6 +31,14 @@ enum pss_choice {
 	PSS_NONE,
 };
 
+enum delta {
+	DELTA_LAST,
+	DELTA_START,
+};
+
+#define NICE_DEFAULT   (-1)
+#define NICE_USUAL     5 /* of commands that stay */
+
 #define VERIFY_ALL     (-1)
 #define VERIFY_DEFAULT (-2) /* not asked for: each command has its own number */
 #define VERIFY_USUAL   3    /* that of a snapshot */
@@ -62,6 +70,10 @@ struct options {
 	int source; /* enum source_choice */
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
 	bool all, reverse, bytes, no_header, wide, numeric, total, by_file, tree;
+	bool stays; /* a command that has a past: watch, top */
+	int delta;  /* enum delta */
+	int nice;   /* NICE_DEFAULT: not given */
+	bool changed, grow, no_lock;
 	bool timing, verbose, quiet, help, version;
 	char *owned[3]; /* joined lists */
 	uint64_t held;	/* the capabilities we were started with (privilege_mask) */

@@ -23,7 +23,7 @@ static int write_out(void *arg, const char *data, size_t len)
 }
 
 /* --color wins over NO_COLOR, that over TERM=dumb, that over what the output is. */
-static bool use_color(const struct options *o, bool terminal)
+bool output_color(const struct options *o, bool terminal)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -51,7 +51,7 @@ int output_open(struct output *out, const struct options *o)
 		out->fd = out->file.fd;
 	}
 	out->terminal = isatty(out->fd);
-	out->color = use_color(o, out->terminal);
+	out->color = output_color(o, out->terminal);
 	if (out->terminal && ioctl(out->fd, TIOCGWINSZ, &size) == 0) {
 		out->width = size.ws_col;
 		out->height = size.ws_row;

@@ -19,6 +19,8 @@ struct output {
 	unsigned width, height; /* of the terminal, 0: none */
 };
 
+/* Whether colours are wanted on what is a terminal, or not. */
+bool output_color(const struct options *o, bool terminal);
 /* Returns 0 or an exit code after a message. output_done() in either case. */
 int output_open(struct output *out, const struct options *o);
 /* The same for a file that nobody else may read. */

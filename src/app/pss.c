@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Decides whose smaps_rollup is read; how, is the business of enrich. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "app/pss.h"
-#include "base/cleanup.h"
 
 #define EXACT_ROUNDS 6
 
@@ -110,9 +108,10 @@ static void give_up(struct session *s)
 int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count)
 {
 	size_t room = s->rows.count + 1;
-	cleanup_free struct process **item = calloc(room, sizeof(*item));
-	cleanup_free struct process **doubtful = calloc(room, sizeof(*doubtful));
-	cleanup_free struct pool_result *result = calloc(room, sizeof(*result));
+	struct arena *a = &s->snapshot.arena;
+	struct process **item = arena_zalloc(a, room, sizeof(*item));
+	struct process **doubtful = arena_zalloc(a, room, sizeof(*doubtful));
+	struct pool_result *result = arena_zalloc(a, room, sizeof(*result));
 	struct batch b = {.item = item, .result = result, .doubtful = doubtful};
 	int r;
 
@@ -129,6 +128,6 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	if (r < 0)
 		return r;
 	*ret_count = b.doubtful_count;
-	*ret_doubtful = TAKE_PTR(doubtful);
+	*ret_doubtful = doubtful;
 	return 0;
 }

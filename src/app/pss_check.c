@@ -2,7 +2,6 @@
 /* Checks what was read against what is known otherwise, and looks again before it speaks. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -56,8 +55,8 @@ static bool was_read(const struct process *p)
 
 int pss_confirm(struct session *s)
 {
-	cleanup(snapshot_done) struct snapshot after = {};
-	cleanup_free struct process **row = calloc(s->rows.count + 1, sizeof(*row));
+	struct process **row = arena_zalloc(&s->snapshot.arena, s->rows.count + 1, sizeof(*row));
+	struct snapshot *after = &s->again[1];
 	size_t count = 0;
 	int r;
 
@@ -69,10 +68,10 @@ int pss_confirm(struct session *s)
 	}
 	if (!count)
 		return 0;
-	r = source_collect_some(s->source, row, count, &after);
+	r = source_collect_some(s->source, row, count, after);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		struct process *p = row[i];
-		const struct process *again = snapshot_find(&after, p->pid);
+		const struct process *again = snapshot_find(after, p->pid);
 		bool there = again && again->start_ns == p->start_ns && again->kind == PROCESS_USER;
 
 		/* We ourselves grow while we read. */
@@ -231,7 +230,7 @@ struct doubt {
 /* One reading of each between two of the counters; keeps those that are not settled. */
 static int check_round(struct session *s, struct doubt *d, int round)
 {
-	cleanup(snapshot_done) struct snapshot before = {}, after = {};
+	struct snapshot *before = &s->again[0], *after = &s->again[1];
 	/* What was recorded does not move any more. */
 	unsigned pauses = session_replays(s) ? 0 : (unsigned)round;
 	uint64_t last_pid;
@@ -241,18 +240,18 @@ static int check_round(struct session *s, struct doubt *d, int round)
 
 	pause_before_round(pauses);
 	last_pid = procfs_last_pid(&s->proc);
-	r = source_collect_some(s->source, d->row, d->count, &before);
+	r = source_collect_some(s->source, d->row, d->count, before);
 	pause_between(pauses);
 	if (r == 0)
 		r = pool_read(s->pool, POOL_ROLLUP, false, d->row, d->count, d->result);
 	pause_between(pauses);
 	if (r == 0)
-		r = source_collect_some(s->source, d->row, d->count, &after);
+		r = source_collect_some(s->source, d->row, d->count, after);
 	if (r < 0)
 		return r;
 	quiet = last_pid == procfs_last_pid(&s->proc);
 	for (size_t i = 0; i < d->count; i++) {
-		enum verdict v = judge(d->row[i], &d->result[i], &before, &after);
+		enum verdict v = judge(d->row[i], &d->result[i], before, after);
 
 		d->quiet[i] += quiet && v == VERDICT_DIFFERENT;
 		if (v == VERDICT_DIFFERENT && d->quiet[i] < QUIET_DIFFERENCES)
@@ -267,7 +266,7 @@ static int check_round(struct session *s, struct doubt *d, int round)
 		}
 		count_verdict(&s->snapshot.collection.cross_check, v);
 		if (v == VERDICT_DIFFERENT)
-			tell_difference(s, find_again(&after, d->row[i]), &d->result[i].figures);
+			tell_difference(s, find_again(after, d->row[i]), &d->result[i].figures);
 	}
 	d->count = left;
 	return 0;
@@ -275,8 +274,9 @@ static int check_round(struct session *s, struct doubt *d, int round)
 
 int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 {
-	cleanup_free struct pool_result *result = calloc(count + 1, sizeof(*result));
-	cleanup_free unsigned char *quiet = calloc(count + 1, 1);
+	struct arena *a = &s->snapshot.arena;
+	struct pool_result *result = arena_zalloc(a, count + 1, sizeof(*result));
+	unsigned char *quiet = arena_zalloc(a, count + 1, 1);
 	struct doubt d = {.row = doubtful, .quiet = quiet, .result = result};
 	int r = 0;
 
@@ -334,16 +334,20 @@ static int how_many(const struct session *s)
 int pss_verify(struct session *s)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
-	cleanup_free struct process **row = calloc(s->rows.count + 1, sizeof(*row));
-	cleanup_free struct pool_result *result = calloc(s->rows.count + 1, sizeof(*result));
+	struct arena *a = &s->snapshot.arena;
+	struct process **row = arena_zalloc(a, s->rows.count + 1, sizeof(*row));
+	struct pool_result *result;
 	size_t count, left = 0;
 	int r;
 
-	if (!row || !result)
+	if (!row)
 		return -ENOMEM;
 	count = pss_choose(s, how_many(s), row);
 	if (!count)
 		return 0;
+	result = arena_zalloc(a, count, sizeof(*result));
+	if (!result)
+		return -ENOMEM;
 	/* One that hangs is nothing to wait for: its PSS is known. */
 	pool_hurry(s->pool, VERIFY_DEADLINE_MS);
 	r = pool_read(s->pool, POOL_ROLLUP, false, row, count, result);

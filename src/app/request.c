@@ -174,6 +174,8 @@ int request_read(struct session *s)
 	read_group(s);
 	if (o->format == FORMAT_CSV)
 		column_list_whole(&s->columns, s->group);
+	else if (o->stays)
+		column_list_watch(&s->columns, s->group);
 	else
 		column_list_default(&s->columns, s->group);
 	if (o->columns && (r = read_columns("--columns", o->columns, &s->columns)))
@@ -186,6 +188,8 @@ int request_read(struct session *s)
 	if (r)
 		return r;
 	/* Without PSS everybody would be equal: what bounds it is the next best order. */
+	if (!o->stays && (column_list_changes(&s->columns) || column_list_changes(&s->order.keys)))
+		return message_usage("%s: it has no changes to show (watch has)", o->command);
 	if (!o->sort && s->pss == PSS_NONE)
 		read_columns("--sort", "rss", &s->order.keys);
 	s->order.reverse = o->reverse;

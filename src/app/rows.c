@@ -46,17 +46,14 @@ int rows_choose(struct session *s)
 	const struct filter *f = &s->filter;
 	int r;
 
-	rows_done(&s->rows);
 	r = rows_select(&s->snapshot, f, filter_matches_id, &s->rows);
 	if (r < 0)
 		return r;
 	needs |= f->pattern ? NEEDS_CMDLINE | NEEDS_PROGRAM : 0;
 	needs |= f->cgroup ? NEEDS_CGROUP : 0;
 	r = name_rows(s, needs, &s->rows);
-	if (r == 0 && (f->pattern || f->cgroup)) {
-		rows_done(&s->rows);
+	if (r == 0 && (f->pattern || f->cgroup))
 		r = rows_select(&s->snapshot, f, filter_matches, &s->rows);
-	}
 	if (r < 0)
 		return r;
 	c->filtered = c->seen - c->kernel_threads - c->zombies;
@@ -70,6 +67,9 @@ size_t rows_certain(const struct session *s)
 {
 	const struct options *o = s->options;
 
+	/* How a row changed is known when it is read. */
+	if (o->changed || o->grow || column_list_changes(&s->order.keys))
+		return 0;
 	return s->group || o->tree || o->min || o->total ? 0 : (size_t)o->top;
 }
 
@@ -88,21 +88,59 @@ static enum pss_engine engine_used(const struct session *s)
 	return rollup ? PSS_ENGINE_ROLLUP : PSS_ENGINE_NONE;
 }
 
-/* The rows as they were asked for: processes, groups or a tree. */
-static int make_rows(struct session *s, struct rows **ret)
+static bool grew(const struct process *p)
 {
+	int64_t by;
+
+	return change_of_row(p, COUNTER_PSS_SWAP, &by) && by > 0;
+}
+
+/* Of a command that stays: what rows were. */
+static void join_past(struct session *s, struct rows *rows)
+{
+	s->all = *rows;
+	if (s->past)
+		past_join(s->past, s->group, &s->snapshot, rows, &s->change->counts);
+}
+
+/* Puts those first that --changed and --grow want to see. Returns how many. */
+static size_t wanted_first(const struct options *o, struct rows *rows)
+{
+	size_t count = 0;
+
+	if (!o->changed && !o->grow)
+		return rows->count;
+	for (size_t i = 0; i < rows->count; i++) {
+		struct process *p = rows->item[i];
+
+		if ((o->changed && !p->changed) || (o->grow && !grew(p)))
+			continue;
+		rows->item[i] = rows->item[count];
+		rows->item[count++] = p;
+	}
+	return count;
+}
+
+/*
+ * The rows as they were asked for: processes, groups or a tree; the first *ret_wanted of them are
+ * in order and may be shown.
+ */
+static int make_rows(struct session *s, struct rows **ret, size_t *ret_wanted)
+{
+	struct rows wanted;
+
 	const struct options *o = s->options;
 	struct snapshot *snap = &s->snapshot;
 	int r = 0;
 
 	*ret = &s->rows;
-	sums_done(&s->sums);
 	if (o->tree) {
 		/* Names are led by branches from then on. */
 		r = name_rows(s, request_needs(s), &s->rows);
 		if (r == 0)
 			r = tree_rows(&s->order, o->min, snap, &s->rows, &s->sums);
 		*ret = &s->sums.rows;
+		*ret_wanted = s->sums.rows.count;
 		return r;
 	}
 	if (s->group) {
@@ -114,9 +152,12 @@ static int make_rows(struct session *s, struct rows **ret)
 	}
 	if (r < 0)
 		return r;
+	join_past(s, *ret);
 	if (o->min)
 		order_at_least(&s->order, o->min, *ret);
-	order_rows(&s->order, snap, *ret);
+	wanted = (struct rows){(*ret)->item, wanted_first(o, *ret)};
+	order_rows(&s->order, snap, &wanted);
+	*ret_wanted = wanted.count;
 	return 0;
 }
 
@@ -135,16 +176,20 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 {
 	bool pruned = rows_certain(s) && s->pss != PSS_NONE;
 	struct rows *rows = &s->rows, shown;
+	size_t wanted = 0;
 	int r;
 
-	*ret = (struct result){.snapshot = &s->snapshot, .pss = engine_used(s), .group = s->group};
+	*ret = (struct result){.snapshot = &s->snapshot,
+			       .pss = engine_used(s),
+			       .group = s->group,
+			       .change = s->change};
 	books_close(&s->snapshot, ret);
 	r = snapshot_own_mm(&s->snapshot, s->rows.item, s->rows.count);
 	if (r == 0)
-		r = make_rows(s, &rows);
+		r = make_rows(s, &rows, &wanted);
 	if (r < 0)
 		return r;
-	shown = (struct rows){rows->item, how_many(s, rows->count, fit)};
+	shown = (struct rows){rows->item, how_many(s, wanted, fit)};
 	pool_hurry(s->pool, NAMES_DEADLINE_MS);
 	if (!s->group && !s->options->tree)
 		r = name_rows(s, request_needs(s), &shown);

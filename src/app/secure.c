@@ -51,9 +51,9 @@ int secure_start(uint64_t *ret_held)
 	return 0;
 }
 
-int secure_loaded(const char *output)
+int secure_loaded(const char *output, bool locks)
 {
-	int r = privilege_loaded(output);
+	int r = privilege_loaded(output, locks);
 
 	if (r < 0 && getauxval(AT_SECURE))
 		return message_error("giving up capabilities: %s", strerror(-r));

@@ -3,6 +3,7 @@
 #ifndef ZMEM_APP_SECURE_H
 #define ZMEM_APP_SECURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -10,7 +11,10 @@
  * who has fewer than we. `ret_held`: what we were started with (privilege_mask).
  */
 int secure_start(uint64_t *ret_held);
-/* Once the source is open: gives up what only loading needed. `output`: NULL, or a file's name. */
-int secure_loaded(const char *output);
+/*
+ * Once the source is open: gives up what only loading needed. `output`: NULL, or a file's name;
+ * `locks`: memory will be locked.
+ */
+int secure_loaded(const char *output, bool locks);
 
 #endif

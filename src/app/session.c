@@ -134,6 +134,11 @@ struct proc_pool *session_pool(struct session *s)
 	return s->pool;
 }
 
+static bool locks_memory(const struct options *o)
+{
+	return o->stays && !o->no_lock;
+}
+
 static int open_replay(struct session *s)
 {
 	int r = replay_open(&s->replay, s->options->replay);
@@ -154,7 +159,7 @@ static int open_replay(struct session *s)
 		r = request_read(s);
 	if (r == 0)
 		r = open_source(s);
-	return r ? r : secure_loaded(s->options->output);
+	return r ? r : secure_loaded(s->options->output, locks_memory(s->options));
 }
 
 int session_open(struct session *s, const struct options *o, struct tape *tape)
@@ -178,7 +183,7 @@ int session_open(struct session *s, const struct options *o, struct tape *tape)
 	s->proc.tape = tape;
 	session_tape_keep(s);
 	r = open_source(s);
-	return r ? r : secure_loaded(o->output ? o->output : o->file);
+	return r ? r : secure_loaded(o->output ? o->output : o->file, locks_memory(o));
 }
 
 static void count_statuses(struct session *s)
@@ -202,7 +207,7 @@ static void count_statuses(struct session *s)
 
 static int read_pss(struct session *s, uint64_t *since)
 {
-	cleanup_free struct process **doubtful = NULL;
+	struct process **doubtful = NULL;
 	size_t count = 0;
 	int r;
 
@@ -252,9 +257,13 @@ int session_begin(struct session *s)
 	if (!session_pool(s))
 		return message_error("collecting: out of memory");
 	pool_patient(s->pool);
+	if (s->names)
+		names_kept_give(s->names, &s->snapshot, time_ms);
 	r = enrich_names(s->pool, &s->snapshot);
 	phase_end(s, PHASE_COLLECT, &since);
-	request_report_missing(s);
+	/* Of a command that stays they may end. */
+	if (!s->past || !s->past->taken)
+		request_report_missing(s);
 	if (r == 0)
 		r = rows_choose(s);
 	phase_end(s, PHASE_FILTER, &since);
@@ -280,6 +289,9 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 		return is_damaged(s, r) ? damaged(s)
 					: message_error("collecting: %s", strerror(-r));
 	s->snapshot.collection.duration_us = since - start;
+	/* What could not be kept is read again. */
+	if (s->names)
+		names_kept_take(s->names, &s->snapshot);
 	session_tape_end(s);
 	return 0;
 }
@@ -287,10 +299,13 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 void session_close(struct session *s)
 {
 	proc_pool_free(s->pool);
+	names_kept_free(s->names);
 	sums_done(&s->sums);
 	source_close(s->source);
 	rows_done(&s->rows);
 	snapshot_done(&s->snapshot);
+	for (size_t i = 0; i < ARRAY_SIZE(s->again); i++)
+		snapshot_done(&s->again[i]);
 	user_table_free(s->users);
 	request_done(s);
 	diag_clear(&s->diag);

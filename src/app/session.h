@@ -8,6 +8,7 @@
 
 #include "app/options.h"
 #include "app/replay.h"
+#include "zmem/change.h"
 #include "zmem/enrich.h"
 #include "zmem/query.h"
 #include "zmem/result.h"
@@ -34,9 +35,14 @@ struct session {
 	struct diag diag;
 	struct proc_pool *pool; /* NULL until something is read through it */
 	struct user_table *users;
+	struct names_kept *names; /* of a command that stays; NULL: nothing is kept */
 	struct snapshot snapshot;
-	struct rows rows; /* processes */
-	struct sums sums; /* what is made of them, with --group-by and --tree */
+	struct snapshot again[2]; /* some of it, to compare with */
+	struct rows rows;	  /* processes */
+	struct sums sums;	  /* what is made of them, with --group-by and --tree */
+	struct rows all;	  /* rows before any was left out, of a command that stays */
+	struct past *past;	  /* and what they were; NULL: of one that does not */
+	struct change *change;
 	struct column_list columns;
 	const struct column *group; /* rows are groups that have it in common; NULL: processes */
 	struct order order;

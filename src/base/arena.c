@@ -17,22 +17,40 @@ struct arena_block {
 	_Alignas(ALIGNMENT) char data[];
 };
 
+/* One that is large enough, out of those that were taken back. */
+static struct arena_block *take_spare(struct arena *a, size_t len)
+{
+	for (struct arena_block **at = &a->spare; *at; at = &(*at)->next) {
+		struct arena_block *block = *at;
+
+		if (block->size < len)
+			continue;
+		*at = block->next;
+		return block;
+	}
+	return NULL;
+}
+
 /*
- * Blocks double in size, so a snapshot needs few and, as the newest is the one that clear keeps, a
- * repeated collection soon needs just one.
+ * Blocks double in size, so a snapshot needs few. What a collection needed is kept for the next
+ * one: repeated, it takes no more memory.
  */
 static struct arena_block *add_block(struct arena *a, size_t len)
 {
 	size_t size = a->block ? a->block->size * 2 : BLOCK_MIN;
-	struct arena_block *block;
+	struct arena_block *block = take_spare(a, len);
 
 	if (size > BLOCK_MAX)
 		size = BLOCK_MAX;
 	if (size < len)
 		size = len;
-	block = malloc(sizeof(*block) + size);
-	if (!block)
-		return NULL;
+	if (block) {
+		size = block->size;
+	} else {
+		block = malloc(sizeof(*block) + size);
+		if (!block)
+			return NULL;
+	}
 	*block = (struct arena_block){.next = a->block, .size = size};
 	a->block = block;
 	return block;
@@ -54,6 +72,14 @@ void *arena_alloc(struct arena *a, size_t len)
 	p = block->data + block->used;
 	block->used += len;
 	return p;
+}
+
+void *arena_zalloc(struct arena *a, size_t count, size_t size)
+{
+	size_t len;
+	void *p = __builtin_mul_overflow(count, size, &len) ? NULL : arena_alloc(a, len);
+
+	return p ? memset(p, 0, len) : NULL;
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t len)
@@ -78,17 +104,21 @@ static void free_blocks(struct arena_block *block)
 	}
 }
 
+/* The newest first, which is the largest. */
 void arena_clear(struct arena *a)
 {
-	if (!a->block)
-		return;
-	free_blocks(a->block->next);
-	a->block->next = NULL;
-	a->block->used = 0;
+	struct arena_block **end = &a->block;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = a->spare;
+	a->spare = a->block;
+	a->block = NULL;
 }
 
 void arena_done(struct arena *a)
 {
 	free_blocks(a->block);
-	a->block = NULL;
+	free_blocks(a->spare);
+	*a = (struct arena){0};
 }

@@ -9,13 +9,16 @@ struct arena_block;
 
 struct arena {
 	struct arena_block *block; /* the current one; zeroed memory is an empty arena */
+	struct arena_block *spare; /* of before the last clear */
 };
 
 /* `len` bytes aligned to 8, NULL without memory. */
 void *arena_alloc(struct arena *a, size_t len);
+/* `count` zeroed items. */
+void *arena_zalloc(struct arena *a, size_t count, size_t size);
 /* A terminated copy of `len` bytes. */
 char *arena_strndup(struct arena *a, const char *s, size_t len);
-/* Takes everything back and keeps one block for later. */
+/* Takes everything back and keeps the memory for later. */
 void arena_clear(struct arena *a);
 /* Frees everything. */
 void arena_done(struct arena *a);

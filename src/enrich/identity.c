@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/sort.h"
 #include "zmem/cgroup.h"
 #include "enrich/pool_tape.h"
 #include "zmem/enrich.h"
@@ -24,14 +25,12 @@ static void reading_done(struct reading *r)
 {
 	for (size_t i = 0; r->result && i < r->count; i++)
 		free(r->result[i].text);
-	free(r->row);
-	free(r->result);
 }
 
-static int reading_start(struct reading *r, size_t room)
+static int reading_start(struct reading *r, struct snapshot *s, size_t room)
 {
-	r->row = calloc(room + 1, sizeof(*r->row));
-	r->result = calloc(room + 1, sizeof(*r->result));
+	r->row = arena_zalloc(&s->arena, room + 1, sizeof(*r->row));
+	r->result = arena_zalloc(&s->arena, room + 1, sizeof(*r->result));
 	return r->row && r->result ? 0 : -ENOMEM;
 }
 
@@ -63,11 +62,14 @@ static int set_cgroup(struct snapshot *s, struct process *p, const struct pool_r
 	return 0;
 }
 
-static int compare_key(const void *pa, const void *pb)
+static int compare_key(const void *pa, const void *pb, void *arg)
 {
 	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
 
-	return (a->cgroup_key > b->cgroup_key) - (a->cgroup_key < b->cgroup_key);
+	(void)arg;
+	if (a->cgroup_key != b->cgroup_key)
+		return a->cgroup_key < b->cgroup_key ? -1 : 1;
+	return (a > b) - (a < b);
 }
 
 /* The end of the run of rows that begins at i and has one set of cgroups; 0 is like no other. */
@@ -79,6 +81,30 @@ static size_t run_end(struct process *const *sorted, size_t count, size_t i)
 	       sorted[end]->cgroup_key == sorted[i]->cgroup_key)
 		end++;
 	return end;
+}
+
+static void same_cgroup(struct process *p, const struct process *known)
+{
+	p->cgroup = known->cgroup;
+	p->unit = known->unit;
+	p->container = known->container;
+	p->unit_path = known->unit_path;
+	p->container_path = known->container_path;
+	p->controlled = known->controlled;
+}
+
+/* Who was in it all the time answers for those who came. */
+static void spread_known(struct process *const *sorted, size_t count)
+{
+	for (size_t i = 0, end; i < count; i = end) {
+		const struct process *known = NULL;
+
+		end = run_end(sorted, count, i);
+		for (size_t k = i; k < end && !known; k++)
+			known = sorted[k]->cgroup ? sorted[k] : NULL;
+		for (size_t k = i; known && k < end; k++)
+			same_cgroup(sorted[k], known);
+	}
 }
 
 /* Of each run whose cgroups are not known yet, the tries-th row. */
@@ -109,14 +135,8 @@ static int spread(struct snapshot *s, struct process *const *sorted, size_t coun
 		if (set_cgroup(s, p, result) < 0)
 			return -ENOMEM;
 		free(TAKE_PTR(result->text));
-		for (size_t m = i + 1; m < end; m++) {
-			sorted[m]->cgroup = p->cgroup;
-			sorted[m]->unit = p->unit;
-			sorted[m]->container = p->container;
-			sorted[m]->unit_path = p->unit_path;
-			sorted[m]->container_path = p->container_path;
-			sorted[m]->controlled = p->controlled;
-		}
+		for (size_t m = i + 1; m < end; m++)
+			same_cgroup(sorted[m], p);
 	}
 	return 0;
 }
@@ -127,14 +147,15 @@ static int spread(struct snapshot *s, struct process *const *sorted, size_t coun
 
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
-	cleanup_free struct process **sorted = calloc(rows->count + 1, sizeof(*sorted));
+	struct process **sorted = arena_zalloc(&s->arena, rows->count + 1, sizeof(*sorted));
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, rows->count);
+	int err = reading_start(&r, s, rows->count);
 
 	if (!sorted || err < 0)
 		return -ENOMEM;
 	memcpy(sorted, rows->item, rows->count * sizeof(*sorted));
-	qsort(sorted, rows->count, sizeof(*sorted), compare_key);
+	sort_items(sorted, rows->count, sizeof(*sorted), compare_key, NULL);
+	spread_known(sorted, rows->count);
 	for (size_t tries = 0; tries < CGROUP_TRIES && err == 0; tries++) {
 		pick(sorted, rows->count, tries, &r);
 		err = reading_run(&r, pool, POOL_CGROUP);
@@ -173,7 +194,7 @@ static int set_program_bare(struct snapshot *s, struct process *p)
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, rows->count);
+	int err = reading_start(&r, s, rows->count);
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		struct process *p = rows->item[i];
@@ -220,7 +241,7 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, rows->count);
+	int err = reading_start(&r, s, rows->count);
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		if (!rows->item[i]->cmdline)
@@ -245,7 +266,7 @@ int enrich_names(struct proc_pool *pool, struct snapshot *s)
 		cut += s->process[i].name_cut;
 	if (!cut)
 		return 0;
-	err = reading_start(&r, cut);
+	err = reading_start(&r, s, cut);
 	for (size_t i = 0; err == 0 && i < s->count; i++) {
 		if (s->process[i].name_cut)
 			r.row[r.count++] = &s->process[i];

@@ -134,9 +134,12 @@ static int compare_uids(const void *pa, const void *pb)
 
 void user_table_keep(struct user_table *t, struct rows *rows, struct tape *tape)
 {
-	cleanup_free uid_t *uid = calloc(rows->count + 1, sizeof(*uid));
+	cleanup_free uid_t *uid = NULL;
 
-	if (!uid || !tape_recording(tape))
+	if (!tape_recording(tape))
+		return;
+	uid = calloc(rows->count + 1, sizeof(*uid));
+	if (!uid)
 		return;
 	for (size_t i = 0; i < rows->count; i++)
 		uid[i] = rows->item[i]->uid;

@@ -164,7 +164,26 @@ const struct column *const column_table[] = {
 };
 const size_t column_count = ARRAY_SIZE(column_table);
 
-_Static_assert(ARRAY_SIZE(column_table) <= COLUMNS_MAX, "a list must be able to hold all");
+/* How each counter of a process changed; of a cgroup's nobody keeps what they were. */
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
+	static const struct column column_##key_##_change = {.key = #key_ "_change",               \
+							     .json_key = #key_ "_change_bytes",    \
+							     .header = "+" header_,                \
+							     .help = "by how much " #key_          \
+								     " changed",                   \
+							     .kind = COLUMN_CHANGE,                \
+							     .counter = COUNTER_##id_,             \
+							     .needs = NEEDS_OF(ORIGIN_##origin_)};
+#include "zmem/counters.def"
+#undef ZMEM_COUNTER
+
+const struct column *const column_changes[COUNTER_COUNT] = {
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_##_change,
+#include "zmem/counters.def"
+#undef ZMEM_COUNTER
+};
+_Static_assert(ARRAY_SIZE(column_table) + COUNTERS_OF_PROCESS <= COLUMNS_MAX,
+	       "a list must be able to hold all");
 
 /* Not strncasecmp(): a Turkish locale would take "PID" and "pid" for different words. */
 static bool same_word(const char *lower, const char *key, size_t len)
@@ -183,6 +202,10 @@ const struct column *column_find(const char *key, size_t len)
 	for (size_t i = 0; i < column_count; i++) {
 		if (same_word(column_table[i]->key, key, len))
 			return column_table[i];
+	}
+	for (size_t i = 0; i < COUNTERS_OF_PROCESS; i++) {
+		if (same_word(column_changes[i]->key, key, len))
+			return column_changes[i];
 	}
 	return NULL;
 }
@@ -286,10 +309,34 @@ void column_list_default(struct column_list *list, const struct column *group)
 	list_put(list, &name, 1);
 }
 
+void column_list_watch(struct column_list *list, const struct column *group)
+{
+	static const struct column *const who[] = {&column_pid, &column_user};
+	static const struct column *const figures[] = {
+		&column_swap,	    &column_swap_change, &column_pss,
+		&column_pss_change, &column_rss,	 &column_rss_change,
+	};
+	const struct column *procs = &column_procs, *name = group ? group : &column_name;
+
+	list->count = 0;
+	list_put(list, group ? &procs : who, group ? 1 : ARRAY_SIZE(who));
+	list_put(list, figures, ARRAY_SIZE(figures));
+	list_put(list, &name, 1);
+}
+
+bool column_list_changes(const struct column_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->item[i]->kind == COLUMN_CHANGE)
+			return true;
+	}
+	return false;
+}
+
 void column_list_narrow(struct column_list *list)
 {
 	static const struct column *const spared[] = {&column_rss_anon, &column_rss_file,
-						      &column_rss_shmem};
+						      &column_rss_shmem, &column_rss_change};
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/sort.h"
 #include "zmem/record.h"
 
 #define CAPACITY_MIN 256
@@ -136,10 +137,11 @@ struct mm_entry {
 	struct process *process;
 };
 
-static int compare_mm(const void *a, const void *b)
+static int compare_mm(const void *a, const void *b, void *arg)
 {
 	const struct mm_entry *x = a, *y = b;
 
+	(void)arg;
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
 	/* Processes lie in the order of their pids. */
@@ -229,23 +231,67 @@ static void number_mm(struct snapshot *s, const struct mm_entry *sorted)
 	}
 }
 
+struct pid_entry {
+	pid_t pid;
+	uint32_t from; /* index of the process that comes here */
+};
+
+static int compare_entry(const void *a, const void *b, void *arg)
+{
+	const struct pid_entry *x = a, *y = b;
+
+	(void)arg;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Finds the order first, then moves each process once, around each cycle: they are large. */
+static int sort_by_pid(struct snapshot *s)
+{
+	struct pid_entry *e = arena_zalloc(&s->arena, s->count, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->count; i++)
+		e[i] = (struct pid_entry){s->process[i].pid, (uint32_t)i};
+	sort_items(e, s->count, sizeof(*e), compare_entry, NULL);
+	for (size_t i = 0; i < s->count; i++) {
+		struct process first = s->process[i];
+		size_t to = i;
+
+		if (e[i].from == i)
+			continue;
+		while (e[to].from != i) {
+			size_t from = e[to].from;
+
+			s->process[to] = s->process[from];
+			e[to].from = (uint32_t)to;
+			to = from;
+		}
+		s->process[to] = first;
+		e[to].from = (uint32_t)to;
+	}
+	return 0;
+}
+
 int snapshot_finish(struct snapshot *s)
 {
-	cleanup_free struct mm_entry *entry = NULL;
+	struct mm_entry *entry;
 	struct collection *c = &s->collection;
 
 	c->seen = (uint32_t)s->count;
 	c->kernel_threads = c->zombies = c->shared_mm = 0;
 	if (!s->count)
 		return 0;
-	if (!sorted_by_pid(s))
-		qsort(s->process, s->count, sizeof(*s->process), compare_pid);
-	entry = reallocarray(NULL, s->count, sizeof(*entry));
+	if (!sorted_by_pid(s) && sort_by_pid(s) < 0)
+		return -ENOMEM;
+	entry = arena_zalloc(&s->arena, s->count, sizeof(*entry));
 	if (!entry)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++)
 		entry[i] = (struct mm_entry){s->process[i].mm_key, &s->process[i]};
-	qsort(entry, s->count, sizeof(*entry), compare_mm);
+	sort_items(entry, s->count, sizeof(*entry), compare_mm, NULL);
 	number_mm(s, entry);
 	for (size_t i = 0; i < s->count; i++) {
 		c->kernel_threads += s->process[i].kind == PROCESS_KTHREAD;
@@ -267,7 +313,7 @@ struct process *snapshot_find(const struct snapshot *s, pid_t pid)
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count)
 {
 	/* mm_ids are 1…, and never more than there are processes. */
-	cleanup_free struct process **owner = calloc(s->count + 1, sizeof(*owner));
+	struct process **owner = arena_zalloc(&s->arena, s->count + 1, sizeof(*owner));
 
 	if (!owner)
 		return -ENOMEM;

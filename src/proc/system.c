@@ -3,10 +3,10 @@
  * Knows /proc/meminfo and zram's mm_stat. Refuses to add anything up: which figure is part of which
  * is for those who show them.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,16 +54,11 @@ int zram_stat_parse(const char *text, size_t len, struct zram_stat *ret)
 	return 0;
 }
 
-/* zram0 … zram999…, not its partitions. */
-static int is_zram(const struct dirent *entry)
+/* zram0 … zram999…, not its partitions. False if it is something else. */
+static bool zram_number(const char *name, uint64_t *ret)
 {
-	const char *p = entry->d_name;
-
-	if (strncmp(p, "zram", 4) != 0 || !isdigit((unsigned char)p[4]))
-		return 0;
-	for (p += 4; isdigit((unsigned char)*p); p++)
-		;
-	return *p == '\0';
+	return strncmp(name, "zram", 4) == 0 &&
+	       parse_u64(name + 4, strlen(name + 4), UINT32_MAX, ret) == 0;
 }
 
 /* Reads one device. Returns 1, 0 if it is not initialised or went away, or a negative errno. */
@@ -87,30 +82,57 @@ static int zram_read(int dirfd, const char *name, struct zram_stat *ret_stat)
 	return n < 0 ? (int)n : 1;
 }
 
+/*
+ * The next device after number `after`, by number. A machine has few disks and fewer of these: to
+ * look again for each takes no memory, which is what a list of the directory would do.
+ */
+static int zram_next(int dirfd, int64_t after, uint64_t *ret)
+{
+	_Alignas(struct dirent64) char buf[4096];
+	bool found = false;
+	ssize_t len;
+
+	if (lseek(dirfd, 0, SEEK_SET) < 0)
+		return -errno;
+	while ((len = getdents64(dirfd, buf, sizeof(buf))) > 0) {
+		for (ssize_t at = 0; at < len;) {
+			const struct dirent64 *entry = (const struct dirent64 *)(buf + at);
+			uint64_t number;
+
+			at += entry->d_reclen;
+			if (!zram_number(entry->d_name, &number) || (int64_t)number <= after ||
+			    (found && number > *ret))
+				continue;
+			*ret = number;
+			found = true;
+		}
+	}
+	return len < 0 ? -errno : found;
+}
+
 int zram_each(const char *sys_block,
 	      void (*fn)(void *arg, const char *name, const struct zram_stat *stat), void *arg)
 {
-	cleanup_close int dirfd = open(sys_block, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct dirent **entry;
-	int count, result = 0;
+	cleanup_close int dirfd = open(sys_block, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint64_t number = 0;
+	int64_t after = -1;
+	int result = 0, r;
 
 	if (dirfd < 0)
 		return -errno;
-	count = scandirat(dirfd, ".", &entry, is_zram, versionsort);
-	if (count < 0)
-		return -errno;
-	for (int i = 0; i < count; i++) {
+	while ((r = zram_next(dirfd, after, &number)) > 0) {
 		struct zram_stat stat;
-		int r = zram_read(dirfd, entry[i]->d_name, &stat);
+		char name[32];
 
+		snprintf(name, sizeof(name), "zram%" PRIu64, number);
+		after = (int64_t)number;
+		r = zram_read(dirfd, name, &stat);
 		if (r > 0)
-			fn(arg, entry[i]->d_name, &stat);
+			fn(arg, name, &stat);
 		else if (r < 0 && result == 0)
 			result = r;
-		free(entry[i]);
 	}
-	free(entry);
-	return result;
+	return r < 0 ? r : result;
 }
 
 uint64_t loadavg_parse_last_pid(const char *text, size_t len)

@@ -89,25 +89,33 @@ void rows_done(struct rows *rows)
 	*rows = (struct rows){0};
 }
 
-int rows_select(struct snapshot *s, const struct filter *f,
-		int (*matches)(const struct filter *, const struct process *),
-		struct rows *ret_rows)
+int rows_reserve(struct rows *rows, size_t count)
 {
 	/* Room for one at least: malloc(0) may return NULL. */
-	struct rows rows = {.item = reallocarray(NULL, s->count + 1, sizeof(*rows.item))};
+	size_t capacity = count + count / 4 + 1;
+	struct process **item;
 
-	if (!rows.item)
+	rows->count = 0;
+	if (count < rows->capacity)
+		return 0;
+	item = reallocarray(NULL, capacity, sizeof(*item));
+	if (!item)
 		return -ENOMEM;
-	for (size_t i = 0; i < s->count; i++) {
-		int r = matches(f, &s->process[i]);
-
-		if (r < 0) {
-			rows_done(&rows);
-			return r;
-		}
-		if (r)
-			rows.item[rows.count++] = &s->process[i];
-	}
-	*ret_rows = rows;
+	if (rows->capacity)
+		free(rows->item);
+	*rows = (struct rows){.item = item, .capacity = capacity};
 	return 0;
+}
+
+int rows_select(struct snapshot *s, const struct filter *f,
+		int (*matches)(const struct filter *, const struct process *), struct rows *rows)
+{
+	int r = rows_reserve(rows, s->count);
+
+	for (size_t i = 0; r >= 0 && i < s->count; i++) {
+		r = matches(f, &s->process[i]);
+		if (r > 0)
+			rows->item[rows->count++] = &s->process[i];
+	}
+	return r < 0 ? r : 0;
 }

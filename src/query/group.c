@@ -5,10 +5,10 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/sort.h"
 #include "query/sum.h"
 
 /* What a process is called, and what a group is called if all of it are called so. */
@@ -163,36 +163,21 @@ static size_t group_end(const struct column *key, const struct rows *rows, size_
 	return end;
 }
 
-void sums_done(struct sums *sums)
+int group_rows(const struct column *key, struct snapshot *s, struct rows *rows, struct sums *g)
 {
-	rows_done(&sums->rows);
-	free(sums->item);
-	*sums = (struct sums){0};
-}
+	int r = sums_reserve(g, rows->count, false);
 
-int group_rows(const struct column *key, struct snapshot *s, struct rows *rows,
-	       struct sums *ret_groups)
-{
-	cleanup(sums_done) struct sums g = {
-		.item = calloc(rows->count + 1, sizeof(*g.item)),
-		.rows.item = calloc(rows->count + 1, sizeof(*g.rows.item)),
-	};
-
-	if (!g.item || !g.rows.item)
-		return -ENOMEM;
-	if (rows->count)
-		qsort_r(rows->item, rows->count, sizeof(*rows->item), compare_rows, (void *)key);
+	if (r < 0)
+		return r;
+	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_rows, (void *)key);
 	for (size_t i = 0, end; i < rows->count; i = end) {
-		struct process *sum = &g.item[g.rows.count];
-		int r;
+		struct process *sum = &g->item[g->rows.count];
 
 		end = group_end(key, rows, i);
 		r = make_group(key, s, rows->item + i, end - i, sum);
 		if (r < 0)
 			return r;
-		g.rows.item[g.rows.count++] = sum;
+		g->rows.item[g->rows.count++] = sum;
 	}
-	*ret_groups = g;
-	g = (struct sums){0};
 	return 0;
 }

@@ -5,8 +5,10 @@
  */
 #include "zmem/query.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/sort.h"
+#include "zmem/change.h"
 
 /* Where a row stands by one key, before its value is looked at. */
 enum place {
@@ -91,6 +93,14 @@ static struct standing stand(const struct comparison *cmp, const struct column *
 		if (c->number(cmp->snapshot, p, &st.number))
 			st.place = PLACE_VALUE;
 		break;
+	case COLUMN_CHANGE:
+		/* Nobody knows from where to where. */
+		if (cmp->estimate && is_unread(p) &&
+		    counter_table[c->counter].origin != ORIGIN_KERNEL)
+			st.place = PLACE_FIRST;
+		else if (change_of_row(p, c->counter, &st.number))
+			st.place = PLACE_VALUE;
+		break;
 	case COLUMN_TEXT:
 		/* pss_status and pss_source change by reading, to what nobody can tell. */
 		if (cmp->estimate && is_unread(p) && strncmp(c->key, "pss_", 4) == 0) {
@@ -111,6 +121,8 @@ static int compare_values(enum column_kind kind, const struct standing *x, const
 	case COLUMN_COUNTER:
 	case COLUMN_PERCENT:
 		return (x->amount < y->amount) - (x->amount > y->amount);
+	case COLUMN_CHANGE:
+		return (x->number < y->number) - (x->number > y->number);
 	case COLUMN_TEXT:
 		return strcmp(x->text, y->text);
 	default:
@@ -148,8 +160,7 @@ static void sort_rows(const struct order *o, const struct snapshot *s, bool esti
 {
 	struct comparison cmp = {.order = o, .snapshot = s, .estimate = estimate};
 
-	if (rows->count)
-		qsort_r(rows->item, rows->count, sizeof(*rows->item), compare_rows, &cmp);
+	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_rows, &cmp);
 }
 
 void order_rows(const struct order *o, const struct snapshot *s, struct rows *rows)
@@ -160,15 +171,20 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 {
 	const struct column *key = o->keys.count ? o->keys.item[0] : NULL;
+	bool change = key && key->kind == COLUMN_CHANGE;
 	bool size = key && (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT);
 	enum counter c = size ? key->counter : COUNTER_PSS;
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct process *p = rows->item[i];
+		struct process *p = rows->item[i];
+		int64_t by;
 
-		if ((process_has(p, c) ? p->value[c] : most(p, c)) >= min)
-			rows->item[count++] = rows->item[i];
+		if (change ? !change_of_row(p, key->counter, &by) || by >= (int64_t)min
+			   : (process_has(p, c) ? p->value[c] : most(p, c)) >= min) {
+			rows->item[i] = rows->item[count];
+			rows->item[count++] = p;
+		}
 	}
 	rows->count = count;
 }

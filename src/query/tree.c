@@ -7,37 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "query/sum.h"
+#include "base/sort.h"
+#include "query/tree.h"
 
 #define NONE SIZE_MAX
 /* Beyond, nothing is indented further: no terminal is that wide, and a chain of forks is long. */
 #define DEPTH_MAX 64
 
-struct node {
-	size_t parent, child, next; /* indexes; child and next in the order shown */
-	struct sum sum;
-	bool shown;
-	unsigned depth;
-	const char *lead; /* what stands before the names of its children */
-};
-
 struct tree {
 	struct process **row; /* oldest first: parents before their children */
 	size_t count;
-	struct node *node; /* of each row */
-	size_t root;	   /* the first one of them */
+	struct tree_node *node; /* of each row */
+	size_t root;		/* the first one of them */
 	struct process *item;
-	struct rows shown;
+	struct rows *shown;
 };
-
-static void tree_done(struct tree *t)
-{
-	free(t->row);
-	free(t->node);
-	free(t->item);
-	rows_done(&t->shown);
-}
 
 static int compare_age(const struct process *a, const struct process *b)
 {
@@ -49,6 +33,12 @@ static int compare_age(const struct process *a, const struct process *b)
 static int compare_rows(const void *a, const void *b)
 {
 	return compare_age(*(struct process *const *)a, *(struct process *const *)b);
+}
+
+static int compare_sorted(const void *a, const void *b, void *arg)
+{
+	(void)arg;
+	return compare_rows(a, b);
 }
 
 static size_t find_row(const struct tree *t, const struct process *p)
@@ -81,18 +71,22 @@ static size_t parent_of(const struct tree *t, const struct snapshot *s, const st
 	return NONE;
 }
 
-static int tree_start(struct tree *t, const struct rows *rows)
+static int tree_start(struct tree *t, const struct rows *rows, struct sums *sums)
 {
-	t->count = rows->count;
-	t->row = calloc(t->count + 1, sizeof(*t->row));
-	t->node = calloc(t->count + 1, sizeof(*t->node));
-	t->item = calloc(t->count + 1, sizeof(*t->item));
-	t->shown.item = calloc(t->count + 1, sizeof(*t->shown.item));
-	if (!t->row || !t->node || !t->item || !t->shown.item)
-		return -ENOMEM;
+	int r = sums_reserve(sums, rows->count, true);
+
+	if (r < 0)
+		return r;
+	*t = (struct tree){
+		.row = sums->sorted.item,
+		.count = rows->count,
+		.node = sums->node,
+		.item = sums->item,
+		.shown = &sums->rows,
+	};
 	for (size_t i = 0; i < t->count; i++)
 		t->row[i] = rows->item[i];
-	qsort(t->row, t->count, sizeof(*t->row), compare_rows);
+	sort_items(t->row, t->count, sizeof(*t->row), compare_sorted, NULL);
 	return 0;
 }
 
@@ -100,9 +94,9 @@ static int tree_start(struct tree *t, const struct rows *rows)
 static void sum_up(struct tree *t, const struct snapshot *s)
 {
 	for (size_t i = 0; i < t->count; i++)
-		t->node[i] = (struct node){.child = NONE, .next = NONE, .sum = SUM_EMPTY};
+		t->node[i] = (struct tree_node){.child = NONE, .next = NONE, .sum = SUM_EMPTY};
 	for (size_t i = t->count; i-- > 0;) {
-		struct node *n = &t->node[i];
+		struct tree_node *n = &t->node[i];
 
 		sum_add(&n->sum, t->row[i]);
 		n->parent = parent_of(t, s, t->row[i]);
@@ -110,20 +104,20 @@ static void sum_up(struct tree *t, const struct snapshot *s)
 			sum_merge(&t->node[n->parent].sum, &n->sum);
 		t->item[i] = *t->row[i];
 		sum_row(&n->sum, &t->item[i]);
-		t->shown.item[i] = &t->item[i];
+		t->shown->item[i] = &t->item[i];
 	}
-	t->shown.count = t->count;
+	t->shown->count = t->count;
 }
 
 /* Hangs those that are to be shown below their parents: the last one first, each to the front. */
 static void hang(struct tree *t)
 {
 	t->root = NONE;
-	for (size_t k = 0; k < t->shown.count; k++)
-		t->node[t->shown.item[k] - t->item].shown = true;
-	for (size_t k = t->shown.count; k-- > 0;) {
-		size_t i = (size_t)(t->shown.item[k] - t->item), *first;
-		struct node *n = &t->node[i];
+	for (size_t k = 0; k < t->shown->count; k++)
+		t->node[t->shown->item[k] - t->item].shown = true;
+	for (size_t k = t->shown->count; k-- > 0;) {
+		size_t i = (size_t)(t->shown->item[k] - t->item), *first;
+		struct tree_node *n = &t->node[i];
 
 		while (n->parent != NONE && !t->node[n->parent].shown)
 			n->parent = t->node[n->parent].parent;
@@ -148,7 +142,7 @@ static const char *join(struct arena *arena, const char *a, const char *b)
 /* Draws its branch before its name, and keeps what its children's begin with. */
 static int draw(struct tree *t, struct arena *arena, size_t i)
 {
-	struct node *n = &t->node[i];
+	struct tree_node *n = &t->node[i];
 	struct process *p = &t->item[i];
 	const char *lead = n->parent == NONE ? "" : t->node[n->parent].lead, *branch = lead;
 
@@ -168,13 +162,13 @@ static int walk(struct tree *t, struct arena *arena)
 {
 	size_t i = t->root;
 
-	t->shown.count = 0;
+	t->shown->count = 0;
 	while (i != NONE) {
 		int r = draw(t, arena, i);
 
 		if (r < 0)
 			return r;
-		t->shown.item[t->shown.count++] = &t->item[i];
+		t->shown->item[t->shown->count++] = &t->item[i];
 		if (t->node[i].child != NONE) {
 			i = t->node[i].child;
 			continue;
@@ -188,22 +182,17 @@ static int walk(struct tree *t, struct arena *arena)
 }
 
 int tree_rows(const struct order *o, uint64_t min, struct snapshot *s, const struct rows *rows,
-	      struct sums *ret_tree)
+	      struct sums *tree)
 {
-	cleanup(tree_done) struct tree t = {0};
-	int r = tree_start(&t, rows);
+	struct tree t;
+	int r = tree_start(&t, rows, tree);
 
 	if (r < 0)
 		return r;
 	sum_up(&t, s);
 	if (min)
-		order_at_least(o, min, &t.shown);
-	order_rows(o, s, &t.shown);
+		order_at_least(o, min, t.shown);
+	order_rows(o, s, t.shown);
 	hang(&t);
-	r = walk(&t, &s->arena);
-	if (r < 0)
-		return r;
-	*ret_tree = (struct sums){TAKE_PTR(t.item), t.shown};
-	t.shown = (struct rows){0};
-	return 0;
+	return walk(&t, &s->arena);
 }

@@ -67,6 +67,10 @@ static void put_cell(struct strbuf *out, const struct snapshot *s, const struct 
 		if (c->number(s, p, &v))
 			strbuf_puti(out, v);
 		break;
+	case COLUMN_CHANGE:
+		if (change_of_row(p, c->counter, &v))
+			strbuf_puti(out, v);
+		break;
 	case COLUMN_TEXT:
 		text = c->text(p);
 		if (numeric && (c->needs & NEEDS_USER)) {

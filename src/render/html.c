@@ -6,44 +6,22 @@
  */
 #include "zmem/render.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "render/format.h"
+#include "render/html.h"
 #include "render/html_data.h"
 #include "render/summary.h"
 
-static const unsigned char page[] = {
-#include "render/page.inc"
+/* What comes before the total, between it and the data, and after them. */
+static const unsigned char page_head[] = {
+#include "render/head.inc"
 };
-
-static const unsigned char live_page[] = {
-#include "render/live.inc"
+static const unsigned char page_body[] = {
+#include "render/body.inc"
 };
-
-static const char live_policy[] = {
-#include "render/live_policy.inc"
-	0};
-
-/* Where something goes into the page. Each stands in it once, in this order. */
-#define TOTAL_MARK "<!--total-->"
-#define DATA_MARK  "<!--data-->"
-
-/* What is left of a page. */
-struct rest {
-	const char *at, *end;
+static const unsigned char page_tail[] = {
+#include "render/tail.inc"
 };
-
-/* Up to the mark; what is left follows it. */
-static void put_until(struct strbuf *out, struct rest *rest, const char *mark)
-{
-	const char *end = memmem(rest->at, (size_t)(rest->end - rest->at), mark, strlen(mark));
-
-	if (!end)
-		return;
-	strbuf_put(out, rest->at, (size_t)(end - rest->at));
-	rest->at = end + strlen(mark);
-}
 
 /* Text between tags. */
 static void put_text(struct strbuf *out, const char *s)
@@ -96,36 +74,24 @@ static void put_total(struct strbuf *out, const struct result *r)
 	strbuf_puts(out, "</dl>");
 }
 
-static void put_page(struct strbuf *out, struct rest rest, const struct result *r,
-		     const struct table_style *style)
+void html_page(struct strbuf *out, const struct html_parts *parts, const struct result *r,
+	       const struct table_style *style)
 {
-	put_until(out, &rest, TOTAL_MARK);
+	unpack(out, parts->head);
 	put_total(out, r);
-	put_until(out, &rest, DATA_MARK);
+	unpack(out, parts->body);
 	html_data(out, r, style);
-	strbuf_put(out, rest.at, (size_t)(rest.end - rest.at));
+	unpack(out, parts->tail);
 }
 
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const char *at = (const char *)page;
+	const struct html_parts parts = {PACKED(page_head), PACKED(page_body), PACKED(page_tail)};
 
-	put_page(out, (struct rest){at, at + sizeof(page)}, r, style);
-}
-
-void render_live_page(struct strbuf *out, const struct result *r, const struct table_style *style)
-{
-	const char *at = (const char *)live_page;
-
-	put_page(out, (struct rest){at, at + sizeof(live_page)}, r, style);
+	html_page(out, &parts, r, style);
 }
 
 void render_page_json(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
 	html_data(out, r, style);
-}
-
-const char *render_live_policy(void)
-{
-	return live_policy;
 }

@@ -49,6 +49,9 @@ struct page {
 	const struct result *r;
 	const struct table_style *style;
 	struct string_table strings;
+	/* The one looked up last: what is said of many rows often is the same pointer. */
+	const char *text;
+	uint32_t number;
 	int64_t *value; /* of the column at hand, for each row */
 	size_t rows;
 	int error;
@@ -58,6 +61,7 @@ static const char *kind_name(enum column_kind kind)
 {
 	switch (kind) {
 	case COLUMN_COUNTER:
+	case COLUMN_CHANGE:
 		return "bytes";
 	case COLUMN_NUMBER:
 		return "number";
@@ -73,15 +77,16 @@ static const char *kind_name(enum column_kind kind)
 
 static int64_t text_number(struct page *p, const char *text)
 {
-	uint32_t number;
-
 	if (!text)
 		return UNKNOWN;
-	if (string_table_find(&p->strings, text, &number) < 0) {
+	if (text == p->text)
+		return p->number;
+	if (string_table_find(&p->strings, text, &p->number) < 0) {
 		p->error = -ENOMEM;
 		return UNKNOWN;
 	}
-	return number;
+	p->text = text;
+	return p->number;
 }
 
 /* The user by number where names are not wanted, in memory that lasts. */
@@ -107,6 +112,7 @@ static int64_t value_of(struct page *p, const struct column *c, const struct pro
 	case COLUMN_TIME:
 		return c->number(p->r->snapshot, row, &v) ? v : UNKNOWN;
 	case COLUMN_PERCENT:
+	case COLUMN_CHANGE:
 		break;
 	}
 	return UNKNOWN;

@@ -30,6 +30,21 @@ static const struct json_limits limits_short = {
 	.group_hex = 64,
 };
 
+/* The figures whose changes are told; all of them would not fit a line. */
+static const struct {
+	enum counter counter;
+	const char *text;
+	size_t len;
+} changes[] = {
+#define CHANGE(id, key)                                                                            \
+	{                                                                                          \
+		COUNTER_##id, JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1                   \
+	}
+	CHANGE(SWAP, "swap_change_bytes"), CHANGE(USS, "uss_change_bytes"),
+	CHANGE(PSS, "pss_change_bytes"),   CHANGE(PSS_SWAP, "pss_swap_change_bytes"),
+	CHANGE(RSS, "rss_change_bytes"),
+};
+
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
 {
 	json_begin(w, '{');
@@ -39,6 +54,20 @@ static void begin_line(struct json_writer *w, const char *type, const struct sna
 	json_i64(w, s->time_ms);
 	JSON_KEY(w, "host");
 	json_string_max(w, s->host.name, HOST_MAX);
+}
+
+/* In bytes since what the line of the snapshot says, not per second. */
+static void put_changes(struct json_writer *w, const struct process *p)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		int64_t by;
+
+		json_key_text(w, changes[i].text, changes[i].len);
+		if (change_of_row(p, changes[i].counter, &by))
+			json_i64(w, by);
+		else
+			json_null(w);
+	}
 }
 
 static void make_row(struct strbuf *line, const struct result *r, const struct process *p,
@@ -53,8 +82,59 @@ static void make_row(struct strbuf *line, const struct result *r, const struct p
 		json_group_keys(&w, r->group, p, max);
 	else
 		json_process_keys(&w, p, s->host.boot_ms, max);
+	if (r->change)
+		put_changes(&w, p);
 	json_end(&w, '}');
 	strbuf_putc(line, '\n');
+}
+
+static void put_total_changes(struct json_writer *w, const struct result *r)
+{
+	const struct change *c = r->change;
+
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		int64_t by;
+
+		json_key_text(w, changes[i].text, changes[i].len);
+		if (c->known && change_of_totals(changes[i].counter, &r->totals, &c->before, &by))
+			json_i64(w, by);
+		else
+			json_null(w);
+	}
+}
+
+/* What only a snapshot that is one of many can say. */
+static void put_watch(struct json_writer *w, const struct result *r)
+{
+	const struct change *c = r->change;
+
+	JSON_KEY(w, "watch");
+	json_begin(w, '{');
+	JSON_KEY(w, "tick");
+	json_u64(w, c->tick);
+	JSON_KEY(w, "ticks_missed");
+	json_u64(w, c->missed);
+	JSON_KEY(w, "delta");
+	json_string(w, c->from_start ? "start" : "last");
+	JSON_KEY(w, "since_ms");
+	if (c->known)
+		json_i64(w, c->since_ms);
+	else
+		json_null(w);
+	JSON_KEY(w, "started");
+	json_known(w, c->known, c->counts.started);
+	JSON_KEY(w, "ended");
+	json_known(w, c->known, c->counts.ended);
+	JSON_KEY(w, "changed");
+	json_known(w, c->known, c->counts.changed);
+	JSON_KEY(w, "rows_not_written");
+	json_u64(w, r->others_count);
+	put_total_changes(w, r);
+	JSON_KEY(w, "own_cpu_us");
+	json_known(w, c->cost.known, c->cost.cpu_us);
+	JSON_KEY(w, "own_resident_bytes");
+	json_known(w, c->cost.known, c->cost.resident_bytes);
+	json_end(w, '}');
 }
 
 static void make_snapshot(struct strbuf *line, const struct result *r, bool with_zram)
@@ -68,7 +148,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 	JSON_KEY(w, "schema");
 	json_string(w, "zmem.ndjson");
 	JSON_KEY(w, "schema_version");
-	json_string(w, "1.1");
+	json_string(w, "1.2");
 	JSON_KEY(w, "timestamp");
 	time[format_time(time, s->time_ms, TIME_JSON)] = '\0';
 	json_string(w, time);
@@ -84,6 +164,8 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 	json_collection(w, &s->collection);
 	json_system(w, r, with_zram);
 	json_totals(w, &r->totals);
+	if (r->change)
+		put_watch(w, r);
 	json_end(w, '}');
 	strbuf_putc(line, '\n');
 }
@@ -96,18 +178,23 @@ static void put_line(struct strbuf *out, const struct strbuf *line)
 	strbuf_put(out, line->data, line->len);
 }
 
+void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r)
+{
+	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
+		make_row(line, r, r->rows[i], &json_limits_usual);
+		if (line->len > LINE_MAX_BYTES)
+			make_row(line, r, r->rows[i], &limits_short);
+		put_line(out, line);
+	}
+	make_snapshot(line, r, true);
+	if (line->len > LINE_MAX_BYTES)
+		make_snapshot(line, r, false);
+	put_line(out, line);
+}
+
 void render_ndjson(struct strbuf *out, const struct result *r)
 {
 	cleanup(strbuf_done) struct strbuf line = {};
 
-	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
-		make_row(&line, r, r->rows[i], &json_limits_usual);
-		if (line.len > LINE_MAX_BYTES)
-			make_row(&line, r, r->rows[i], &limits_short);
-		put_line(out, &line);
-	}
-	make_snapshot(&line, r, true);
-	if (line.len > LINE_MAX_BYTES)
-		make_snapshot(&line, r, false);
-	put_line(out, &line);
+	render_ndjson_with(out, &line, r);
 }

@@ -64,6 +64,16 @@ static void cell_text(const struct table *t, size_t i, const char *text, struct 
 	text_fit(text, strlen(text), limit ? limit : UINT32_MAX, &cell->width);
 }
 
+static size_t put_change(const struct table *t, int64_t bytes, char *buf)
+{
+	int64_t rate = change_rate(bytes, t->r->snapshot->change_us);
+	uint64_t amount = rate < 0 ? -(uint64_t)rate : (uint64_t)rate;
+
+	if (rate)
+		*buf++ = rate < 0 ? '-' : '+';
+	return (rate != 0) + (t->style->bytes ? format_u64(buf, amount) : format_size(buf, amount));
+}
+
 /* Counters and percentages, of a process or of a sum. */
 static size_t put_figure(const struct table *t, const struct column *c, counter_mask have,
 			 const uint64_t *value, char *buf)
@@ -109,6 +119,7 @@ static void cell_of_process(const struct table *t, size_t i, const struct proces
 			    struct cell *cell)
 {
 	const struct column *c = t->column[i];
+	int64_t change;
 	size_t len = 0;
 
 	cell->missing = false;
@@ -116,6 +127,9 @@ static void cell_of_process(const struct table *t, size_t i, const struct proces
 	case COLUMN_COUNTER:
 	case COLUMN_PERCENT:
 		len = put_figure(t, c, p->have, p->value, cell->buf);
+		break;
+	case COLUMN_CHANGE:
+		len = change_of_row(p, c->counter, &change) ? put_change(t, change, cell->buf) : 0;
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
@@ -131,8 +145,22 @@ static void cell_of_process(const struct table *t, size_t i, const struct proces
 /* Only what is counted in bytes has one; and cgroups may lie in one another. */
 static bool has_sum(const struct column *c)
 {
-	return (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT) &&
+	return (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT ||
+		c->kind == COLUMN_CHANGE) &&
 	       !(c->needs & NEEDS_CONTROLLER);
+}
+
+/* Of the total alone: who has ended was part of it, and of nothing else. */
+static size_t put_sum_change(const struct table *t, const struct column *c,
+			     const struct totals *sum, char *buf)
+{
+	const struct change *change = t->r->change;
+	int64_t bytes;
+
+	if (sum != &t->r->totals || !change || !change->known ||
+	    !change_of_totals(c->counter, sum, &change->before, &bytes))
+		return 0;
+	return put_change(t, bytes, buf);
 }
 
 static void cell_of_sum(const struct table *t, size_t i, const struct totals *sum,
@@ -145,7 +173,10 @@ static void cell_of_sum(const struct table *t, size_t i, const struct totals *su
 		cell_text(t, i, "", cell);
 		return;
 	}
-	cell_figure(cell, put_figure(t, c, sum->have, sum->value, cell->buf));
+	if (c->kind == COLUMN_CHANGE)
+		cell_figure(cell, put_sum_change(t, c, sum, cell->buf));
+	else
+		cell_figure(cell, put_figure(t, c, sum->have, sum->value, cell->buf));
 }
 
 static void widen(struct table *t, size_t i, unsigned width)
@@ -161,6 +192,8 @@ static unsigned widest(const struct table *t, size_t i)
 
 	if (c->kind == COLUMN_COUNTER && !t->style->bytes)
 		return FORMAT_SIZE_MAX;
+	if (c->kind == COLUMN_CHANGE && !t->style->bytes)
+		return FORMAT_SIZE_MAX + 1;
 	if (c->kind == COLUMN_TIME)
 		return FORMAT_TIME_TABLE_MAX;
 	if (c->kind == COLUMN_TEXT && i + 1 == t->columns)

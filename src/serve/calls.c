@@ -14,6 +14,7 @@
 #include "app/session.h"
 #include "base/cleanup.h"
 #include "serve/host.h"
+#include "serve/response.h"
 
 #define URI_MAX	    2048
 #define POOL_MAX    (16 * 1024)	       /* of a connection: its request with all headers */
@@ -117,65 +118,12 @@ static void count(struct calls *c, unsigned code)
 	}
 }
 
-struct sent {
-	struct calls *calls;
-	size_t size;
-	char *data;
-};
-
-static void body_sent(void *cls)
-{
-	struct sent *sent = cls;
-
-	sent->calls->unsent -= sent->size;
-	free(sent->data);
-	free(sent);
-}
-
-/* The body changes hands. */
-static struct MHD_Response *make_response(struct calls *c, struct page *p)
-{
-	struct sent *sent = malloc(sizeof(*sent));
-	struct MHD_Response *r;
-
-	if (!sent)
-		return NULL;
-	*sent = (struct sent){c, p->body.len, p->body.data};
-	r = MHD_create_response_from_buffer_with_free_callback_cls(p->body.len, p->body.data,
-								   body_sent, sent);
-	if (!r) {
-		free(sent);
-		return NULL;
-	}
-	c->unsent += p->body.len;
-	p->body = (struct strbuf){0};
-	return r;
-}
-
-static bool add_headers(struct MHD_Response *r, const struct page *p)
-{
-	char policy[1024];
-	bool ok = MHD_add_response_header(r, "Content-Type", p->type) == MHD_YES;
-
-	snprintf(policy, sizeof(policy), "%s; frame-ancestors 'none'",
-		 p->policy ? p->policy : "default-src 'none'");
-	ok &= MHD_add_response_header(r, "Content-Security-Policy", policy) == MHD_YES;
-	ok &= MHD_add_response_header(r, "Cache-Control", "no-store") == MHD_YES;
-	ok &= MHD_add_response_header(r, "X-Content-Type-Options", "nosniff") == MHD_YES;
-	ok &= MHD_add_response_header(r, "Referrer-Policy", "no-referrer") == MHD_YES;
-	if (p->code == 405)
-		ok &= MHD_add_response_header(r, "Allow", "GET, HEAD") == MHD_YES;
-	if (p->code == 401)
-		ok &= MHD_add_response_header(r, "WWW-Authenticate", "Bearer") == MHD_YES;
-	return ok;
-}
-
 static enum MHD_Result send_page(struct calls *c, struct MHD_Connection *connection, struct page *p)
 {
-	struct MHD_Response *response = make_response(c, p);
+	struct MHD_Response *response = response_make(p, &c->unsent);
 	enum MHD_Result r = MHD_NO;
 
-	if (response && add_headers(response, p))
+	if (response)
 		r = MHD_queue_response(connection, p->code, response);
 	if (response)
 		MHD_destroy_response(response);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "app/guest.h"
 #include "app/message.h"
 #include "app/session.h"
 #include "base/cleanup.h"
@@ -142,14 +143,19 @@ int collector_run(const struct options *o, int channel, int signals, pid_t http)
 {
 	struct collector c = {.options = *o, .memfd = -1, .channel = channel};
 	const struct answer end = {.kind = ANSWER_END};
+	struct guest guest;
 	int r, ended;
 
+	guest_begin(&guest, o);
 	own_open(&c.own);
 	/* All rows with all that JSON has of them. */
 	c.options.format = FORMAT_JSON;
 	c.options.group = 0;
 	c.options.top = 0;
+	c.options.stays = true;
 	r = session_open(&c.session, &c.options, NULL);
+	/* Without memory for it nothing is kept. */
+	c.session.names = names_kept_new();
 	if (r == 0)
 		r = loop(&c, signals);
 	channel_answer(channel, &end, -1);
@@ -158,6 +164,7 @@ int collector_run(const struct options *o, int channel, int signals, pid_t http)
 	session_close(&c.session);
 	strbuf_done(&c.bytes);
 	own_close(&c.own);
+	guest_done(&guest);
 	if (c.memfd >= 0)
 		close(c.memfd);
 	return r ? r : ended;

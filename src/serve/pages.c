@@ -21,7 +21,7 @@ void page_text(struct page *p, unsigned code, const char *text)
 	strbuf_clear(&p->body);
 	p->code = code;
 	p->type = TEXT_PLAIN;
-	p->policy = NULL;
+	p->html = false;
 	strbuf_puts(&p->body, text);
 	strbuf_putc(&p->body, '\n');
 }
@@ -138,7 +138,7 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 		render_page_json(&p->body, &v.result, &style);
 	} else {
 		p->type = "text/html; charset=utf-8";
-		p->policy = render_live_policy();
+		p->html = true;
 		render_live_page(&p->body, &v.result, &style);
 	}
 	return 0;

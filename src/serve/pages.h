@@ -34,7 +34,7 @@ struct request {
 struct page {
 	unsigned code;
 	const char *type;
-	const char *policy; /* Content-Security-Policy, NULL: nothing at all */
+	bool html; /* with the live page's policy; else it may do nothing at all */
 	struct strbuf body;
 };
 

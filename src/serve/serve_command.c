@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "app/commands.h"
+#include "app/guest.h"
 #include "app/message.h"
 #include "base/cleanup.h"
 #include "serve/channel.h"
@@ -92,6 +94,21 @@ static int take_signals(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * Without a capability nothing locks memory beyond a bound: where there is one, what else is mapped
+ * would not be had.
+ */
+static void begin_as_guest(const struct options *o)
+{
+	struct options own = *o;
+	struct rlimit limit;
+	struct guest guest;
+
+	own.no_lock |= getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur != RLIM_INFINITY;
+	guest_begin(&guest, &own);
+	guest_done(&guest);
+}
+
 static int run(const struct options *o, struct serve_config *c)
 {
 	cleanup_close int signals = take_signals();
@@ -104,6 +121,7 @@ static int run(const struct options *o, struct serve_config *c)
 	http = fork();
 	if (http == 0) {
 		close(pair[0]);
+		begin_as_guest(o);
 		r = http_run(c, pair[1], signals);
 		close(pair[1]);
 		return r;

@@ -29,6 +29,7 @@ struct bpf_state {
 	struct light light;
 	int link_fd;
 	struct decode_limits limits;
+	struct readers readers;
 	struct tape *tape;
 	const char *pss_refusal; /* NULL: it walks pages */
 };
@@ -82,6 +83,7 @@ static void bpf_close(void *state)
 	if (b->link_fd >= 0)
 		close(b->link_fd);
 	light_close(&b->light);
+	readers_done(&b->readers);
 	free(b);
 }
 
@@ -179,7 +181,7 @@ static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 	struct bpf_state *b = state;
 	const struct reader_target target = {&b->limits, b->tape, snapshot};
 
-	return reader_collect(&b->light, b->link_fd, readers, &target);
+	return reader_collect(&b->light, b->link_fd, readers, &b->readers, &target);
 }
 
 static int bpf_revisit(void *state, pid_t pid, struct snapshot *snapshot)

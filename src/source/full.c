@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The only file that includes the full skeletons. */
+/* The only file that has the BPF objects whole, packed. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "task_counters.skel.h"
-#include "task_counters_old.skel.h"
-#include "task_counters_probe.skel.h"
-#include "task_pss.skel.h"
-
 #include "base/cleanup.h"
+#include "base/unpack.h"
 #include "source/full.h"
 
 #define LOG_SIZE (256 * 1024)
@@ -22,6 +18,34 @@
  * CAP_PERFMON alone.
  */
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
+
+static const unsigned char task_pss[] = {
+#include "task_pss.inc"
+};
+static const unsigned char task_counters[] = {
+#include "task_counters.inc"
+};
+static const unsigned char task_counters_probe[] = {
+#include "task_counters_probe.inc"
+};
+static const unsigned char task_counters_old[] = {
+#include "task_counters_old.inc"
+};
+
+static struct packed packed_object(enum full_object which)
+{
+	switch (which) {
+	case FULL_PSS:
+		return PACKED(task_pss);
+	case FULL_COUNTERS_PROBE:
+		return PACKED(task_counters_probe);
+	case FULL_COUNTERS_OLD:
+		return PACKED(task_counters_old);
+	case FULL_COUNTERS:
+		break;
+	}
+	return PACKED(task_counters);
+}
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -43,20 +67,33 @@ static int program_fd(const struct bpf_object *object, const char *name)
 	return p ? bpf_program__fd(p) : 0;
 }
 
-/* The bytes of the object out of a skeleton, loaded with libbpf. */
-static int load(const void *elf, size_t size, const char *iter, uint32_t cpus,
-		const uint64_t scramble[2], struct light *ret)
+/* Returns 0 or a negative errno. */
+static int open_object(enum full_object which, struct bpf_object_open_opts *opts,
+		       struct bpf_object **ret_object)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = BTF_PATH);
+	cleanup(strbuf_done) struct strbuf elf = {};
+
+	unpack(&elf, packed_object(which));
+	if (strbuf_error(&elf) < 0)
+		return strbuf_error(&elf);
+	libbpf_set_print(quiet);
+	opts->sz = sizeof(*opts);
+	opts->btf_custom_path = BTF_PATH;
+	*ret_object = bpf_object__open_mem(elf.data, elf.len, opts);
+	return *ret_object ? 0 : -errno;
+}
+
+static int load(enum full_object which, const char *iter, uint32_t cpus, const uint64_t scramble[2],
+		struct light *ret)
+{
+	struct bpf_object_open_opts opts = {};
 	const uint32_t zero = 0;
 	struct bpf_object *object;
 	struct bpf_map *map;
-	int r;
+	int r = open_object(which, &opts, &object);
 
-	libbpf_set_print(quiet);
-	object = bpf_object__open_mem(elf, size, &opts);
-	if (!object)
-		return -errno;
+	if (r < 0)
+		return r;
 	map = bpf_object__find_map_by_name(object, "cpu_offset");
 	r = map ? bpf_map__set_max_entries(map, cpus) : 0;
 	if (r == 0)
@@ -80,59 +117,32 @@ static int load(const void *elf, size_t size, const char *iter, uint32_t cpus,
 
 int full_counters_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 {
-	size_t size;
-	const void *elf = task_counters_full__elf_bytes(&size);
-
-	return load(elf, size, "task_counters", cpus, scramble, ret);
+	return load(FULL_COUNTERS, "task_counters", cpus, scramble, ret);
 }
 
 int full_counters_old_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 {
-	size_t size;
-	const void *elf = task_counters_old_full__elf_bytes(&size);
-
-	return load(elf, size, "task_counters", cpus, scramble, ret);
+	return load(FULL_COUNTERS_OLD, "task_counters", cpus, scramble, ret);
 }
 
 int full_pss_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 {
-	size_t size;
-	const void *elf = task_pss_full__elf_bytes(&size);
-
-	return load(elf, size, "task_pss", cpus, scramble, ret);
-}
-
-static const void *object_bytes(enum full_object which, size_t *ret_size)
-{
-	switch (which) {
-	case FULL_PSS:
-		return task_pss_full__elf_bytes(ret_size);
-	case FULL_COUNTERS_PROBE:
-		return task_counters_probe_full__elf_bytes(ret_size);
-	case FULL_COUNTERS_OLD:
-		return task_counters_old_full__elf_bytes(ret_size);
-	case FULL_COUNTERS:
-		break;
-	}
-	return task_counters_full__elf_bytes(ret_size);
+	return load(FULL_PSS, "task_pss", cpus, scramble, ret);
 }
 
 char *full_explain(enum full_object which)
 {
 	cleanup_free char *log = calloc(1, LOG_SIZE);
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .kernel_log_buf = log, .kernel_log_size = LOG_SIZE,
-		    .kernel_log_level = 1, .btf_custom_path = BTF_PATH);
-	struct bpf_object *object;
-	const void *elf;
-	size_t len, size;
-	int r = -1;
+	struct bpf_object_open_opts opts = {
+		.kernel_log_buf = log, .kernel_log_size = LOG_SIZE, .kernel_log_level = 1};
+	struct bpf_object *object = NULL;
+	size_t len;
+	int r;
 
 	if (!log)
 		return NULL;
-	libbpf_set_print(quiet);
-	elf = object_bytes(which, &size);
-	object = bpf_object__open_mem(elf, size, &opts);
-	if (object)
+	r = open_object(which, &opts, &object);
+	if (r == 0)
 		r = bpf_object__load(object);
 	bpf_object__close(object);
 	len = strlen(log);

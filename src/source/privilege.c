@@ -33,6 +33,9 @@
 #define LEAVING (BIT(CAP_SETUID) | BIT(CAP_SETGID))
 #define NOBODY	65534
 
+/* Memory beyond RLIMIT_MEMLOCK: needed whenever some more is mapped, as long as all is locked. */
+#define LOCKING BIT(CAP_IPC_LOCK)
+
 static const struct {
 	const char *name;
 	uint64_t any; /* one of these */
@@ -40,6 +43,7 @@ static const struct {
 	[PRIVILEGE_BPF] = {"CAP_BPF", BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
 	[PRIVILEGE_PERFMON] = {"CAP_PERFMON", BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN)},
 	[PRIVILEGE_PTRACE] = {"CAP_SYS_PTRACE", BIT(CAP_SYS_PTRACE)},
+	[PRIVILEGE_LOCK] = {"CAP_IPC_LOCK", LOCKING},
 };
 
 /*
@@ -134,7 +138,7 @@ static bool needed_to_iterate(void)
 int privilege_start(bool trusted)
 {
 	uint64_t held = get(CAP_PERMITTED);
-	uint64_t use = held & (needed_to_load(held) | READING);
+	uint64_t use = held & (needed_to_load(held) | READING | LOCKING);
 	uint64_t keep = use | (trusted ? held & (WRITING | LEAVING) : 0);
 
 	/* Whatever may become of us: nothing that we execute has more than we have. */
@@ -145,10 +149,11 @@ int privilege_start(bool trusted)
 	return set(keep, use);
 }
 
-int privilege_loaded(bool writes)
+int privilege_loaded(bool writes, bool locks)
 {
 	uint64_t held = get(CAP_PERMITTED);
-	uint64_t use = needed_to_read(held), keep = use | (writes ? WRITING : 0);
+	uint64_t use = needed_to_read(held) | (locks ? LOCKING : 0);
+	uint64_t keep = use | (writes ? WRITING : 0);
 	int r = set(held, use);
 
 	if (r == 0 && needed_to_iterate())
@@ -160,7 +165,7 @@ int privilege_writing(bool writing)
 {
 	uint64_t held = get(CAP_PERMITTED);
 
-	return set(held, writing ? WRITING : ~WRITING);
+	return set(held, writing ? WRITING | LOCKING : ~WRITING);
 }
 
 int privilege_leave(void)

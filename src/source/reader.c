@@ -280,55 +280,64 @@ static void *reader_main(void *arg)
 	return NULL;
 }
 
-static struct reader *reader_new(struct collection_state *c, unsigned share, unsigned shares)
+/* What is kept of one from collection to collection: its memory. */
+static struct reader *reader_ready(struct readers *kept, unsigned i, struct collection_state *c,
+				   unsigned shares)
 {
-	struct reader *r = malloc(sizeof(*r));
+	struct reader *r = kept->reader[i];
 
-	if (!r)
-		return NULL;
-	memset(r, 0, offsetof(struct reader, buf));
+	if (!r) {
+		r = malloc(sizeof(*r));
+		if (!r)
+			return NULL;
+		r->later = NULL;
+		r->later_capacity = 0;
+		kept->reader[i] = r;
+	}
 	r->c = c;
-	r->share = (struct zmem_reader){.share = share, .shares = shares};
+	r->share = (struct zmem_reader){.share = i, .shares = shares};
+	r->later_count = 0;
+	r->error = 0;
 	return r;
 }
 
-static void reader_free(struct reader *r)
+void readers_done(struct readers *kept)
 {
-	if (r)
-		free(r->later);
-	free(r);
+	for (unsigned i = 0; i < READERS_MAX; i++) {
+		if (kept->reader[i])
+			free(kept->reader[i]->later);
+		free(kept->reader[i]);
+		kept->reader[i] = NULL;
+	}
 }
 
 /* Reads as share 0 of `shares`, the others in threads of their own. */
-static int collect_shares(struct collection_state *c, unsigned shares)
+static int collect_shares(struct collection_state *c, struct readers *kept, unsigned shares)
 {
-	struct reader *reader[READERS_MAX] = {};
 	pthread_t thread[READERS_MAX];
 	bool started[READERS_MAX] = {};
 	int r = 0;
 
 	for (unsigned i = 0; i < shares; i++) {
-		reader[i] = reader_new(c, i, shares);
-		if (!reader[i])
+		if (!reader_ready(kept, i, c, shares))
 			r = -ENOMEM;
 	}
 	for (unsigned i = 1; r == 0 && i < shares; i++) {
-		r = -pthread_create(&thread[i], NULL, reader_main, reader[i]);
+		r = -pthread_create(&thread[i], NULL, reader_main, kept->reader[i]);
 		started[i] = r == 0;
 	}
 	if (r == 0)
-		reader_main(reader[0]);
+		reader_main(kept->reader[0]);
 	for (unsigned i = 0; i < shares; i++) {
 		if (started[i])
 			pthread_join(thread[i], NULL);
 		if (r == 0)
-			r = reader[i]->error;
-		reader_free(reader[i]);
+			r = kept->reader[i]->error;
 	}
 	return r;
 }
 
-int reader_collect(const struct light *light, int link_fd, unsigned readers,
+int reader_collect(const struct light *light, int link_fd, unsigned readers, struct readers *kept,
 		   const struct reader_target *target)
 {
 	struct collection_state c = {
@@ -340,5 +349,5 @@ int reader_collect(const struct light *light, int link_fd, unsigned readers,
 
 	if (readers < 1 || !light->reader_fd)
 		readers = 1;
-	return collect_shares(&c, readers < READERS_MAX ? readers : READERS_MAX);
+	return collect_shares(&c, kept, readers < READERS_MAX ? readers : READERS_MAX);
 }

@@ -19,15 +19,22 @@ struct reader_target {
 	struct snapshot *snapshot;
 };
 
+/* More threads than that share nothing any more. */
+#define READERS_MAX 8
+
+/* What they keep from one collection to the next; zeroed memory is none yet. */
+struct readers {
+	struct reader *reader[READERS_MAX];
+};
+
+void readers_done(struct readers *kept);
+
 /*
  * Reads all processes. `link_fd` is the link of light->iter_fd; `readers` threads share the work,
  * which needs light->reader_fd. Returns 0 or a negative errno.
  */
-int reader_collect(const struct light *light, int link_fd, unsigned readers,
+int reader_collect(const struct light *light, int link_fd, unsigned readers, struct readers *kept,
 		   const struct reader_target *target);
-
-/* More threads than that share nothing any more. */
-#define READERS_MAX 8
 
 /* Reads one process. Returns 0, -ESRCH if it is not there, or another negative errno. */
 int reader_visit(const struct light *light, pid_t pid, const struct reader_target *target);

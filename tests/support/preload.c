@@ -5,6 +5,8 @@
  * names a file that tells at the end how many there were. With TERM_AT_RENAME a SIGTERM comes just
  * before the program renames a file. Just before it opens the file AT_OPEN (such as a directory of
  * /proc, "1234") for the AT_OPEN_NTH time the shell command AT_OPEN_RUN is run, and waited for.
+ * With FAIL_TICK the allocations of that tick (of a command that sets its timer for each) fail, and
+ * FAIL_COUNT gets a line more for each tick: how many allocations there were before it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 /* glibc's own, so that nothing has to be looked up, which would allocate. */
@@ -27,6 +30,7 @@ void *__libc_memalign(size_t align, size_t size);
 static atomic_long calls;
 static long fail_at;
 static bool fail_all;
+static long fail_tick, ticks, calls_at[1000];
 
 __attribute__((constructor)) static void start(void)
 {
@@ -34,6 +38,8 @@ __attribute__((constructor)) static void start(void)
 
 	fail_all = getenv("FAIL_ALL");
 	fail_at = at ? strtol(at, NULL, 10) : 0;
+	at = getenv("FAIL_TICK");
+	fail_tick = at ? strtol(at, NULL, 10) : 0;
 	/* What the loader took is not the program's. */
 	calls = 0;
 }
@@ -48,13 +54,29 @@ __attribute__((destructor)) static void tell(void)
 		return;
 	if (write(fd, text, (size_t)snprintf(text, sizeof(text), "%ld\n", (long)calls)) < 0)
 		_exit(125);
+	for (long i = 0; i < ticks && i < 1000; i++) {
+		if (write(fd, text, (size_t)snprintf(text, sizeof(text), "%ld\n", calls_at[i])) < 0)
+			_exit(125);
+	}
 	close(fd);
+}
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old)
+{
+	if (ticks < 1000)
+		calls_at[ticks] = calls;
+	ticks++;
+	return (int)syscall(SYS_timerfd_settime, fd, flags, new, old);
 }
 
 static bool fails(void)
 {
 	long n = ++calls;
 
+	if (fail_tick && ticks == fail_tick) {
+		errno = ENOMEM;
+		return true;
+	}
 	if (!fail_at || (fail_all ? n < fail_at : n != fail_at))
 		return false;
 	errno = ENOMEM;

@@ -5,7 +5,8 @@
     pty_run.py ROWS COLUMNS OUTPUT COMMAND...
 
 Its output goes to the file OUTPUT, with \\r\\n as \\n. Prints how many lines of that terminal it took,
-and how many of its lines but the last one were too wide; the exit code is the command's.
+and how many of its lines but the last one were too wide; the exit code is the command's. With
+PTY_RESIZE="ROWS COLUMNS" in the environment the terminal gets that size after the first empty line.
 """
 
 import fcntl
@@ -45,6 +46,7 @@ def run(rows, width, command):
     os.close(ready)
     os.close(go)
     chunks = []
+    resize = os.environ.get("PTY_RESIZE")
     while True:
         try:
             chunk = os.read(fd, 65536)
@@ -53,6 +55,10 @@ def run(rows, width, command):
         if not chunk:
             break
         chunks.append(chunk)
+        if resize and b"\r\n\r\n" in b"".join(chunks):
+            fcntl.ioctl(fd, termios.TIOCSWINSZ,
+                        struct.pack("HHHH", *map(int, resize.split()), 0, 0))
+            resize = None
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     return b"".join(chunks).replace(b"\r\n", b"\n"), status
 

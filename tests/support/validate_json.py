@@ -3,10 +3,10 @@
 """Reads JSON documents and validates them against the schemas that ship with the program, each
 against the one that it names.
 
-    validate_json.py [--schema FILE | --lines] [FILE...]
+    validate_json.py [--schema FILE | --lines | --many] [FILE...]
 
 Without a file, or for "-", standard input. With --lines each is what -F ndjson writes of one
-snapshot. Says what is wrong on stderr; exit code 1 if anything is, 2 if it could not do its work. Stricter than
+snapshot, with --many of one after the other (watch). Says what is wrong on stderr; exit code 1 if anything is, 2 if it could not do its work. Stricter than
 JSON Schema where that is lenient: 1.0 is no integer, a key stands once, NaN is no number, the text is UTF-8 and ends with a newline.
 """
 
@@ -82,6 +82,22 @@ def line_problems(check, data):
     return found
 
 
+def many_problems(check, data):
+    """Likewise with the lines of any number of snapshots, each with its own time."""
+    found, lines, times = [], [], []
+    for line in data.splitlines(True):
+        lines.append(line)
+        if line.startswith(b'{"type":"snapshot"'):
+            found += line_problems(check, b"".join(lines))
+            times.append(parse(line).get("timestamp_ms"))
+            lines = []
+    if lines or not times:
+        found.append("it does not end with a snapshot")
+    if times != sorted(times):
+        found.append("time goes back")
+    return found
+
+
 def schema_of(document):
     """The file of the schema that a document names. Raises ValueError."""
     name = document.get("schema") if isinstance(document, dict) else None
@@ -94,6 +110,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--schema")
     parser.add_argument("--lines", action="store_true")
+    parser.add_argument("--many", action="store_true")
     parser.add_argument("file", nargs="*", default=["-"])
     args = parser.parse_args()
     failed = False
@@ -108,7 +125,9 @@ def main():
             print("%s: %s" % (name, error.strerror), file=sys.stderr)
             return 2
         try:
-            if args.lines:
+            if args.many:
+                found = many_problems(validator(path_of("zmem.ndjson")), data)
+            elif args.lines:
                 found = line_problems(validator(path_of("zmem.ndjson")), data)
             else:
                 document = parse(data)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Memory that is given back all at once, and notes that own their text. */
 #include <errno.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,23 +64,50 @@ static void test_strndup(void **state)
 	arena_done(&a);
 }
 
-/* A repeated collection of the same size ends up with one block that it uses again. */
-static void test_clear_keeps_a_block(void **state)
+static struct mallinfo2 fill(struct arena *a, size_t large)
+{
+	for (int i = 0; i < 20000; i++)
+		assert_non_null(arena_alloc(a, 40));
+	for (size_t i = 0; i < large; i++)
+		assert_non_null(arena_alloc(a, 100000 + i));
+	arena_clear(a);
+	return mallinfo2();
+}
+
+/* A repeated collection of the same size, or a smaller one, takes no more memory. */
+static void test_clear_keeps_memory(void **state)
 {
 	struct arena a = {0};
-	struct arena_block *block = NULL;
+	struct mallinfo2 before, after;
 
 	(void)state;
 	arena_clear(&a);
-	for (int round = 0; round < 5; round++) {
-		for (int i = 0; i < 20000; i++)
-			assert_non_null(arena_alloc(&a, 40));
-		if (round == 3)
-			block = a.block;
-		arena_clear(&a);
+	fill(&a, 60);
+	before = fill(&a, 60);
+	assert_null(a.block);
+	assert_non_null(a.spare);
+	for (int round = 0; round < 50; round++) {
+		fill(&a, (size_t)round);
+		fill(&a, 60);
 	}
-	assert_non_null(block);
-	assert_ptr_equal(a.block, block);
+	after = mallinfo2();
+	assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
+	arena_done(&a);
+	assert_null(a.spare);
+}
+
+static void test_zalloc(void **state)
+{
+	struct arena a = {0};
+	unsigned char *p;
+
+	(void)state;
+	memset(arena_alloc(&a, 1000), 0xff, 1000);
+	arena_clear(&a);
+	p = arena_zalloc(&a, 10, 100);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(p[i], 0);
+	assert_null(arena_zalloc(&a, SIZE_MAX / 2, 3));
 	arena_done(&a);
 }
 
@@ -115,7 +143,8 @@ int main(void)
 		cmocka_unit_test(test_allocations_do_not_overlap),
 		cmocka_unit_test(test_large_allocations),
 		cmocka_unit_test(test_strndup),
-		cmocka_unit_test(test_clear_keeps_a_block),
+		cmocka_unit_test(test_clear_keeps_memory),
+		cmocka_unit_test(test_zalloc),
 		cmocka_unit_test(test_diag),
 	};
 

@@ -150,7 +150,7 @@ static void test_select(void **state)
 	static const uid_t uids[] = {0};
 	const struct filter all = {0}, root = {.uids = uids, .uid_count = 1};
 	struct snapshot s = {0};
-	struct rows rows;
+	struct rows rows = {0};
 
 	(void)state;
 	assert_int_equal(rows_select(&s, &all, filter_matches, &rows), 0);

@@ -61,6 +61,7 @@ static void select_all(struct snapshot *s, struct rows *ret_rows)
 {
 	const struct filter all = {0};
 
+	*ret_rows = (struct rows){0};
 	assert_int_equal(rows_select(s, &all, filter_matches_id, ret_rows), 0);
 }
 

@@ -16,7 +16,7 @@
 static void assert_tree(struct machine *m, uint64_t min, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf b = {};
-	struct sums t;
+	struct sums t = {0};
 
 	assert_int_equal(tree_rows(&m->order, min, &m->snapshot, &m->rows, &t), 0);
 	for (size_t i = 0; i < t.rows.count; i++) {
@@ -113,7 +113,7 @@ static void test_tree_deep(void **state)
 {
 	const size_t count = 20000;
 	struct machine m;
-	struct sums t;
+	struct sums t = {0};
 
 	(void)state;
 	machine_init(&m, count);

@@ -56,6 +56,28 @@ static void assert_short_lines(const char *text)
 	}
 }
 
+/* As one of many: the longest changes there are. */
+static void make_changes(struct sample *s)
+{
+	static struct past_row before;
+	static struct change change;
+
+	before = (struct past_row){.have = ~(counter_mask)0};
+	change = (struct change){.known = true,
+				 .from_start = true,
+				 .since_ms = INT64_MAX,
+				 .counts = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
+				 .tick = UINT64_MAX,
+				 .missed = UINT64_MAX,
+				 .cost = {1ull << 53, 1ull << 53, true}};
+	change.before.have = before.have;
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
+		before.value[c] = change.before.value[c] = (1ull << 53) - 1;
+	for (size_t i = 0; i < s->snapshot.count; i++)
+		s->snapshot.process[i].before = &before;
+	s->result.change = &change;
+}
+
 static void test_ndjson_bound(void **state)
 {
 	static const char worst[] = {'\xff', '\x01', '"', 'a', '\0'};
@@ -66,6 +88,7 @@ static void test_ndjson_bound(void **state)
 		struct sample s;
 
 		make_longest(&s, &text, worst[i]);
+		make_changes(&s);
 		render_ndjson(&out, &s.result);
 		assert_harmless(&out, 2);
 		assert_short_lines(strbuf_str(&out));

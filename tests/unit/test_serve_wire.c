@@ -146,6 +146,33 @@ static void test_changed(void **state)
 	assert_true(taken && refused);
 }
 
+/* Numbers of address spaces are places in a table; a sum is not collected; paths are in order. */
+static void test_refused(void **state)
+{
+	struct controller c[] = {{"/b"}, {"/a"}};
+	struct sample s;
+
+	(void)state;
+	for (int what = 0; what < 4; what++) {
+		cleanup(strbuf_done) struct strbuf wire = {0};
+		struct shot shot, given;
+		int r;
+
+		fill(&s);
+		given = (struct shot){.snapshot = s.snapshot, .books = s.result, .controller = c};
+		s.process[0].mm_id = what == 1 ? 4 : 3;
+		s.process[1].have |= what == 2 ? COUNTER_BIT(COUNTER_COUNT) : 0;
+		given.controller_count = what == 3 ? 2 : 1;
+		/* The writer may have noticed. */
+		wire_encode(&given, &wire);
+		wire.error = 0;
+		r = wire_decode(wire.data, wire.len, &shot);
+		assert_int_equal(r, what ? -EBADMSG : 0);
+		if (r == 0)
+			shot_done(&shot);
+	}
+}
+
 static void test_channel(void **state)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {0};
@@ -191,9 +218,8 @@ static void test_channel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_same),	cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_changed), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_channel),
 	};
 

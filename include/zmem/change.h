@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What rows were before, so that it can be told how they changed. Pure: it is given rows, keeps
+ * their figures, and points the next ones to them. A process is the same one with the same pid and
+ * start; a group, with the same text. Memory is kept from tick to tick.
+ */
+#ifndef ZMEM_CHANGE_H
+#define ZMEM_CHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zmem/query.h"
+#include "zmem/snapshot.h"
+
+/* The figures of a row that was. */
+struct past_row {
+	counter_mask have;
+	uint64_t print; /* of all that the row said: another one, and it changed */
+	uint64_t value[COUNTERS_OF_PROCESS];
+};
+
+/* Which row that was. */
+struct past_key {
+	pid_t pid;    /* 0: a group */
+	uint32_t row; /* in past_rows */
+	uint64_t key; /* when it started, or a hash of the group's text */
+};
+
+struct past_rows {
+	struct past_key *key; /* sorted */
+	struct past_row *row;
+	size_t count, capacity;
+};
+
+struct past {
+	struct past_rows rows, spare; /* what was, and memory for what will have been */
+	bool taken;		      /* there is one */
+	bool from_start;	 /* what was first is kept (--delta start), not what was last */
+	uint64_t seed;		 /* of the hashes, so that nobody can choose names that meet */
+	struct past_row nothing; /* of a row that has begun since */
+	struct totals totals;	 /* first or last */
+	int64_t since_ms;	 /* when, ms since the epoch: first or last */
+	int64_t last_ms;	 /* last */
+	int64_t last_boot_ms;	 /* the same since the machine booted */
+};
+
+/* Since the last time. */
+struct past_counts {
+	size_t started, ended, changed;
+};
+
+/* One that knows nothing yet. */
+void past_init(struct past *past, uint64_t seed, bool from_start);
+void past_done(struct past *past);
+/*
+ * Points each row to what it was (process.before; NULL: nobody knows) and says whether it changed
+ * (process.changed), and the snapshot how long that takes in (snapshot.change_us, 0 if changes are
+ * told as they are). `group`: what groups have in common, NULL: rows are processes. What has
+ * started since had nothing, and grew by all it has. Counts are of the last time; all 0, and all
+ * rows changed, before the first.
+ */
+void past_join(const struct past *past, const struct column *group, struct snapshot *s,
+	       struct rows *rows, struct past_counts *ret);
+/*
+ * Takes these rows, all that there are and joined, for the next time. Nothing may point to what was
+ * before any more. Returns 0, or -ENOMEM and all is as it was.
+ */
+int past_take(struct past *past, const struct column *group, const struct snapshot *s,
+	      const struct rows *rows, const struct totals *totals);
+
+/* By how many bytes a counter changed; false if that was not measured, then or now. */
+bool change_of(enum counter c, counter_mask have, const uint64_t *value, counter_mask have_before,
+	       const uint64_t *before, int64_t *ret_bytes);
+/* Per second, if so many microseconds have passed; as it is for 0. Rounds to nearest. */
+int64_t change_rate(int64_t bytes, uint64_t us);
+/* Of a row and a column of its changes: as it is. False if it is not known. */
+bool change_of_row(const struct process *p, enum counter c, int64_t *ret_bytes);
+
+/* Likewise of totals, where no processes have nothing, and that is known. */
+bool change_of_totals(enum counter c, const struct totals *now, const struct totals *before,
+		      int64_t *ret_bytes);
+
+/* What a command that stays costs, for one tick. */
+struct own_cost {
+	uint64_t cpu_us;	 /* of all our threads, BPF programs included */
+	uint64_t resident_bytes; /* RSS */
+	bool known;		 /* there was a tick */
+};
+
+/* What a tick says beside its rows. */
+struct change {
+	bool known;	      /* there was one before; else rows have no changes */
+	bool from_start;      /* since the first tick, not per second since the last */
+	int64_t since_ms;     /* since when, ms since the epoch */
+	struct totals before; /* the totals then */
+	struct past_counts counts;
+	bool only_changed;    /* rows that did not are not shown (--changed) */
+	uint64_t tick;	      /* 1: the first */
+	uint64_t missed;      /* ticks that were due and left out so far */
+	struct own_cost cost; /* of the tick before this one */
+};
+
+#endif

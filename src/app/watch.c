@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A session that is collected from again and again, and the past of its rows. */
+#include "app/watch.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "app/message.h"
+
+int watch_open(struct watch *w, const struct options *o)
+{
+	uint64_t seed = 0;
+	int r;
+
+	*w = (struct watch){.options = *o, .session.proc.fd = -1, .guest.statm_fd = -1};
+	if (o->grow && !o->sort)
+		w->options.sort = "pss_swap_change";
+	/* Of a seed that could not be had groups are told apart all the same. */
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+		seed = 0;
+	past_init(&w->past, seed, o->grow || o->delta == DELTA_START);
+	r = session_open(&w->session, &w->options, NULL);
+	if (r)
+		return r;
+	w->session.past = &w->past;
+	w->session.change = &w->change;
+	if (!session_replays(&w->session))
+		w->session.names = names_kept_new();
+	guest_begin(&w->guest, o);
+	return 0;
+}
+
+bool watch_ended(const struct watch *w)
+{
+	return session_replays(&w->session) && w->frame >= w->session.replay.recording.frames;
+}
+
+int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
+{
+	int r = 0;
+
+	w->change = (struct change){
+		.known = w->past.taken,
+		.from_start = w->past.from_start,
+		.since_ms = w->past.since_ms,
+		.before = w->past.totals,
+		.only_changed = w->options.changed,
+		.tick = w->change.tick + 1,
+		.missed = missed,
+		.cost = w->guest.cost,
+	};
+	if (session_replays(&w->session))
+		r = session_turn_to(&w->session, ++w->frame);
+	return r ? r : session_collect(&w->session, fit, ret);
+}
+
+int watch_keep(struct watch *w, const struct result *r)
+{
+	int err = past_take(&w->past, w->session.group, r->snapshot, &w->session.all, &r->totals);
+
+	guest_tick(&w->guest);
+	return err < 0 ? message_error("keeping what rows are: %s", strerror(-err)) : 0;
+}
+
+void watch_done(struct watch *w)
+{
+	session_close(&w->session);
+	past_done(&w->past);
+	guest_done(&w->guest);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Snapshot after snapshot, each with what has changed since an earlier one. Knows nothing of when
+ * they are taken and where they go.
+ */
+#ifndef ZMEM_APP_WATCH_H
+#define ZMEM_APP_WATCH_H
+
+#include "app/guest.h"
+#include "app/session.h"
+#include "zmem/change.h"
+
+struct watch {
+	struct options options; /* what is asked of the session */
+	struct session session;
+	struct past past;
+	struct change change;
+	struct guest guest;
+	uint32_t frame; /* of a recording: the last one taken */
+};
+
+/*
+ * Opens all there is to open. Returns 0, or an exit code after a message; watch_done() in either
+ * case. Memory may be locked from then on.
+ */
+int watch_open(struct watch *w, const struct options *o);
+/* Of a recording that has been read to its end: there is no further tick. */
+bool watch_ended(const struct watch *w);
+/*
+ * The next snapshot, with `missed` ticks left out so far; no more rows than `fit` are shown, 0:
+ * all. Returns 0, or an exit code after a message: then the next one may succeed. The result is
+ * valid until watch_keep(), which has to follow once it was shown, and returns likewise.
+ */
+int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret);
+int watch_keep(struct watch *w, const struct result *r);
+void watch_done(struct watch *w);
+
+#endif

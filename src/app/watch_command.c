@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf watch: ticks, signals, and what each tick writes. */
+#include <errno.h>
+#include <string.h>
+
+#include "app/append.h"
+#include "app/commands.h"
+#include "app/message.h"
+#include "app/ticker.h"
+#include "app/watch.h"
+#include "base/cleanup.h"
+#include "zmem/render.h"
+
+#define INTERVAL_MS 1000
+
+/* Lines of a terminal that rows cannot have: what changed, header, the others, the next prompt. */
+#define LINES_AROUND  4
+#define TOTAL_COLUMNS 280 /* the total and the line of the tick are not cut */
+
+/* On a narrower terminal a column leaves its place to the name. */
+#define WIDE_ENOUGH 90
+
+/* So many ticks in a row that fail are not going to succeed. */
+#define FAILURES_MAX 10
+
+struct watching {
+	struct watch watch;
+	struct ticker ticker;
+	struct append out;
+	struct column_list columns; /* as they were asked for, whatever the width */
+	struct strbuf line;	    /* of NDJSON */
+	unsigned failures;	    /* in a row */
+};
+
+static void watching_done(struct watching *w)
+{
+	append_done(&w->out);
+	strbuf_done(&w->line);
+	watch_done(&w->watch);
+	ticker_close(&w->ticker);
+}
+
+static size_t rows_that_fit(const struct watching *w)
+{
+	unsigned around = LINES_AROUND;
+
+	if (!w->out.terminal || !w->out.height || w->watch.options.format != FORMAT_TABLE)
+		return 0;
+	around += w->out.width ? 2 * TOTAL_COLUMNS / w->out.width : 0;
+	return w->out.height > around ? w->out.height - around : 1;
+}
+
+/* Anew for each tick, since a terminal may get wider again. */
+static void choose_columns(struct watching *w)
+{
+	struct column_list *list = &w->watch.session.columns;
+	const struct options *o = &w->watch.options;
+
+	*list = w->columns;
+	if (!o->columns && w->out.width && w->out.width < WIDE_ENOUGH && !o->wide)
+		column_list_narrow(list);
+}
+
+static void render(struct watching *w, const struct result *result)
+{
+	const struct options *o = &w->watch.options;
+	const struct table_style style = {
+		.columns = &w->watch.session.columns,
+		.bytes = o->bytes,
+		.header = !o->no_header,
+		.only_total = o->total,
+		.color = w->out.color,
+		.wide = o->wide,
+		.width = o->wide ? 0 : w->out.width,
+		.numeric = o->numeric,
+	};
+
+	if (o->format == FORMAT_NDJSON) {
+		render_ndjson_with(&w->out.buf, &w->line, result);
+		return;
+	}
+	if (!o->no_header)
+		render_tick(&w->out.buf, result, &style);
+	render_table(&w->out.buf, result, &style);
+	if (!o->no_header)
+		strbuf_putc(&w->out.buf, '\n');
+}
+
+/* A tick that fails says so, and the next one is tried; the first one, or many in a row, are
+ * enough. */
+static int failed(struct watching *w, int r)
+{
+	w->failures++;
+	if (w->watch.change.tick == 1 || w->failures == FAILURES_MAX ||
+	    session_replays(&w->watch.session))
+		return r;
+	return 0;
+}
+
+static int tick(struct watching *w)
+{
+	struct result result;
+	int r;
+
+	choose_columns(w);
+	append_begin(&w->out);
+	r = watch_take(&w->watch, w->ticker.missed, rows_that_fit(w), &result);
+	if (r)
+		return failed(w, r);
+	render(w, &result);
+	r = append_flush(&w->out);
+	/* Without memory this tick is told to its end by the next. */
+	if (r && strbuf_error(&w->out.buf) == -ENOMEM)
+		r = failed(w, r);
+	if (r == 0)
+		r = watch_keep(&w->watch, &result);
+	else
+		return r;
+	if (r)
+		return failed(w, r);
+	w->failures = 0;
+	return 0;
+}
+
+static bool is_over(const struct watching *w)
+{
+	const struct options *o = &w->watch.options;
+
+	return w->out.ended || (o->count && w->watch.change.tick >= (uint64_t)o->count) ||
+	       watch_ended(&w->watch);
+}
+
+static int run(struct watching *w)
+{
+	enum ticker_event event = TICKER_TICK;
+	int r = 0;
+
+	while (r == 0 && !is_over(w)) {
+		r = ticker_wait(&w->ticker, &event);
+		if (r < 0)
+			return message_error("waiting: %s", strerror(-r));
+		if (event == TICKER_RESIZE)
+			append_resize(&w->out);
+		/* Whoever ends it at once gets a whole snapshot, too. */
+		if (event == TICKER_TICK || (event == TICKER_END && !w->watch.change.tick))
+			r = tick(w);
+		if (event == TICKER_END)
+			break;
+	}
+	return r ? r : w->watch.session.exit_code;
+}
+
+static int check_request(const struct options *o)
+{
+	if (o->grow && o->pss == PSS_NONE)
+		return message_usage("--grow: it goes with no --pss none");
+	if (o->total && (o->changed || o->grow))
+		return message_usage("--total: it goes with no --%s",
+				     o->changed ? "changed" : "grow");
+	return 0;
+}
+
+/* A recording has its own times: how fast it is shown is nobody's business unless it is said. */
+static uint64_t interval_us(const struct options *o)
+{
+	if (o->interval_ms)
+		return (uint64_t)o->interval_ms * 1000;
+	return o->replay ? 0 : INTERVAL_MS * 1000;
+}
+
+int command_watch(const struct options *o)
+{
+	cleanup(watching_done) struct watching w = {
+		.ticker = {.timer_fd = -1, .signal_fd = -1},
+		.watch = {.session.proc.fd = -1, .guest.statm_fd = -1},
+		.out.fd = -1,
+	};
+	int r = check_request(o);
+
+	if (r)
+		return r;
+	/* Before there are threads, so that none of them takes the signals. */
+	r = ticker_open(&w.ticker, interval_us(o), -1);
+	if (r < 0)
+		return message_error("starting: %s", strerror(-r));
+	r = watch_open(&w.watch, o);
+	if (r == 0)
+		r = append_open(&w.out, &w.watch.options, &w.ticker);
+	if (r)
+		return r;
+	w.columns = w.watch.session.columns;
+	return run(&w);
+}

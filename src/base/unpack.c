@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows what "gzip -n" makes of a stream. That it was not damaged is not checked but by its form
+ * and size: it is a part of the program, as the code is.
+ */
+#include "base/unpack.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <zlib.h>
+
+#define HEADER	10
+#define TRAILER 8 /* CRC, and the size of the contents */
+
+static uint32_t size_of_contents(struct packed p)
+{
+	const unsigned char *at = p.data + p.size - 4;
+
+	return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+	       (uint32_t)at[3] << 24;
+}
+
+/* Returns 0 or a negative errno; then what is in `to` is worth nothing. */
+static int inflate_into(unsigned char *to, uint32_t len, struct packed p)
+{
+	z_stream z = {.next_in = (unsigned char *)(uintptr_t)p.data + HEADER,
+		      .avail_in = (uInt)(p.size - HEADER - TRAILER),
+		      .next_out = to,
+		      .avail_out = len};
+	int r;
+
+	/* Negative: without zlib's own header. */
+	if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
+		return -ENOMEM;
+	r = inflate(&z, Z_FINISH);
+	inflateEnd(&z);
+	if (r == Z_MEM_ERROR)
+		return -ENOMEM;
+	return r == Z_STREAM_END && !z.avail_in && !z.avail_out ? 0 : -EINVAL;
+}
+
+void unpack(struct strbuf *out, struct packed p)
+{
+	uint32_t len;
+	int r;
+
+	if (out->error)
+		return;
+	if (p.size < HEADER + TRAILER || p.size > UINT32_MAX) {
+		out->error = -EINVAL;
+		return;
+	}
+	len = size_of_contents(p);
+	if (!strbuf_room(out, len))
+		return;
+	r = inflate_into((unsigned char *)out->data + out->len, len, p);
+	if (r < 0)
+		out->error = r;
+	else
+		out->len += len;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the Makefile packed into the program with gzip, because few runs need it. */
+#ifndef ZMEM_BASE_UNPACK_H
+#define ZMEM_BASE_UNPACK_H
+
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+struct packed {
+	const unsigned char *data;
+	size_t size;
+};
+
+/* Of an array. */
+#define PACKED(array)                                                                              \
+	(struct packed)                                                                            \
+	{                                                                                          \
+		(array), sizeof(array)                                                             \
+	}
+
+/* Appends the contents of a gzip file without a name. -EINVAL is the error if it is none. */
+void unpack(struct strbuf *out, struct packed packed);
+
+#endif

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The one file that is copied to servers: small once it is stripped, and then as good.
+. "$(dirname "$0")/../support/cli.sh"
+
+LIMIT=$((2 << 20))
+static=$O/zmem-bpf-static
+if [ ! -x "$static" ]; then
+	skip 'the static program' 'it is not built'
+	exit 0
+fi
+
+# functions FILE: how many of them have unwind tables.
+functions() {
+	readelf -wf "$1" 2>/dev/null | grep -c ' FDE '
+}
+
+strip -R .eh_frame -o "$TMP/stripped" "$static"
+size=$(stat -c %s "$TMP/stripped")
+check "stripped, it has less than 2 MiB ($size bytes)" [ "$size" -lt "$LIMIT" ]
+equal 'it needs no shared library' "$(readelf -d "$static" | grep -c NEEDED)" 0
+# What a debugger has: lines, and the way out of each function, of libraries as well.
+check 'unstripped, it has debug information' grep -q '\.debug_line' <(readelf -SW "$static")
+check 'unstripped, it has unwind tables' [ "$(functions "$static")" -gt 2000 ]
+equal 'stripped, it has none' "$(functions "$TMP/stripped")" 0
+
+ZMEM=$TMP/stripped
+zmem --version
+expect_rc 'stripped: --version' 0
+zmem -J -p $$
+expect_rc 'stripped: a snapshot' 0
+equal 'stripped: of the process' "$(jq '.processes[].pid' "$TMP/out")" $$
+zmem doctor -v
+expect_rc 'stripped: doctor' 0
+zmem -F html -p $$
+expect_rc 'stripped: a page' 0
+equal 'stripped: the page ends' "$(tail -n 1 "$TMP/out")" '</html>'

@@ -1,0 +1,259 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# watch: ticks, changes, signals, files that fill, recordings.
+. "$(dirname "$0")/../support/cli.sh"
+
+VALID="$PYTHON -B $SUPPORT/validate_json.py --many"
+ticks() { # FILE: how many snapshots
+	jq -s 'map(select(.type == "snapshot")) | length' "$1"
+}
+helper fleet
+mkfifo "$TMP/fleet.in"
+"$TMP/fleet" 20 8 <"$TMP/fleet.in" >"$TMP/fleet.out" 9>&- &
+fleet=$!
+exec 8>"$TMP/fleet.in"
+wait_for grep -q READY "$TMP/fleet.out" || not_ok fleet 'did not start'
+still=$(pgrep -P "$fleet" | paste -sd,)
+
+# Somebody who has more memory each time it is told so.
+cat >"$TMP/grower.py" <<'EOF'
+import sys
+kept = []
+print("READY", flush=True)
+for line in sys.stdin:
+    kept.append(b"x" * int(line))
+    print(len(kept), flush=True)
+EOF
+mkfifo "$TMP/grow.in"
+"$PYTHON" -S "$TMP/grower.py" <"$TMP/grow.in" >"$TMP/grow.out" 8>&- 9>&- &
+grower=$!
+exec 7>"$TMP/grow.in"
+wait_for grep -q READY "$TMP/grow.out" || not_ok grower 'did not start'
+grow() { # BYTES
+	local before
+	before=$(wc -l <"$TMP/grow.out")
+	echo "$1" >&7
+	wait_for test "$(wc -l <"$TMP/grow.out")" -gt "$before"
+}
+
+# ---- how many, how often ----
+zmem watch -c 3 -i 0.1 -p "$still"
+expect_rc 'three ticks: exit code' 0
+expect_stderr_lines 'three ticks: silent on stderr' 0
+equal 'three ticks: three tables' "$(grep -ac '^ *PID ' "$TMP/out")" 3
+equal 'three ticks: three totals' "$(grep -ac 'total of 20 processes' "$TMP/out")" 3
+equal 'three ticks: two have a past' "$(grep -ac 'changes per second since' "$TMP/out")" 2
+equal 'three ticks: two say what they cost' "$(grep -acE 'ms of CPU a tick and [0-9.]+ MiB' "$TMP/out")" 2
+expect_printable 'three ticks: printable' "$TMP/out"
+zmem watch -c 3 -i 0.1 -F ndjson -p "$still"
+check 'ndjson: fits the schema' $VALID "$TMP/out"
+equal 'ndjson: a row for each in each' "$(jq -s 'map(select(.type == "process")) | length' "$TMP/out")" 60
+equal 'ndjson: ticks are numbered' "$(jq -cs 'map(.watch.tick | numbers)' "$TMP/out")" '[1,2,3]'
+check 'ndjson: the first has no past' jq -es 'map(select(.watch))[0].watch |
+	.since_ms == null and .started == null and .pss_change_bytes == null and .own_cpu_us == null' "$TMP/out"
+check 'ndjson: the second counts from the first' jq -es 'map(select(.watch)) |
+	.[1].watch.since_ms == .[0].timestamp_ms and .[1].watch.own_cpu_us > 0 and
+	.[1].watch.own_resident_bytes > 0' "$TMP/out"
+check 'ndjson: who does nothing does not change' jq -es 'map(select(.type == "process"))[20:] |
+	all(.rss_change_bytes == 0 and .swap_change_bytes == 0 and .uss_change_bytes == 0)' "$TMP/out"
+check 'ndjson: nobody started or ended' jq -es 'map(select(.watch))[1:] |
+	all(.watch.started == 0 and .watch.ended == 0)' "$TMP/out"
+zmem watch -c 3 -i 0.1 -F ndjson -p "$still" --changed --source proc --pss none
+check '--changed: fits the schema' $VALID "$TMP/out"
+equal '--changed: all in the first, none later' \
+	"$(jq -s 'map(select(.type == "process")) | length' "$TMP/out")" 20
+equal '--changed: says how many are as they were' \
+	"$(jq -cs 'map(.watch.rows_not_written | numbers)' "$TMP/out")" '[0,20,20]'
+zmem watch -c 2 -i 0.1 -p "$still" --changed --source proc --pss none
+equal '--changed: the table has a line for the others' "$(grep -ac ' 20 more$' "$TMP/out")" 1
+
+# ---- what changes ----
+start_watch() { # ARG…: in the background, to $TMP/watch
+	: >"$TMP/watch"
+	"$PYTHON" -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$ZMEM" watch "$@" >"$TMP/watch" 2>"$TMP/watch.err" 7>&- 8>&- 9>&- &
+	watch=$!
+}
+lines_of() { # PATTERN: so many lines of the output have it
+	grep -ac "$1" "$TMP/watch"
+}
+ended() { # NAME SIGNAL
+	kill -s "$2" "$watch"
+	for _ in {1..200}; do kill -0 "$watch" 2>/dev/null || break; sleep 0.05; done
+	kill -KILL "$watch" 2>/dev/null && not_ok "$1" 'it does not end'
+	wait "$watch"
+	rc=$? err=$(cat "$TMP/watch.err")
+	expect_rc "$1: exit code" 0
+}
+more_ticks() { # so many are over that what comes later is in a later one
+	local n
+	n=$(lines_of '"type":"snapshot"')
+	wait_for eval '[ "$(lines_of "\"type\":\"snapshot\"")" -gt $((n + 1)) ]'
+}
+start_watch -i 0.1 -F ndjson -p "$grower,$still" --delta last
+more_ticks
+grow 20000000
+more_ticks
+ended 'growth' TERM
+check 'growth: fits the schema' $VALID "$TMP/watch"
+check 'growth: told, all of it' jq -es --argjson pid "$grower" \
+	'map(select(.pid == $pid) | .rss_change_bytes | numbers) | add >= 20000000 and add < 21000000' "$TMP/watch"
+check 'growth: of the total, too' jq -es \
+	'map(select(.watch) | .watch.rss_change_bytes | numbers) | add >= 20000000' "$TMP/watch"
+start_watch -i 0.1 -F ndjson -p "$grower" --delta start
+more_ticks
+grow 20000000
+more_ticks
+grow 10000000
+more_ticks
+ended '--delta start' INT
+check '--delta start: since the first one' jq -es '(map(select(.watch)) | .[0].timestamp_ms as $first |
+	.[1:] | all(.watch.since_ms == $first and .watch.delta == "start"))' "$TMP/watch"
+check '--delta start: growth adds up' jq -es 'map(select(.pid) | .rss_change_bytes)[-1] >= 30000000' "$TMP/watch"
+start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow
+more_ticks
+grow 30000000
+more_ticks
+ended '--grow' TERM
+check '--grow: nobody at first' jq -es '.[0].type == "snapshot"' "$TMP/watch"
+check '--grow: in the end the one that grew, first' jq -es --argjson pid "$grower" \
+	'(map(select(.watch))[-1].timestamp_ms) as $t | map(select(.timestamp_ms == $t))[0] |
+	.pid == $pid and .pss_swap_change_bytes >= 30000000' "$TMP/watch"
+check '--grow: nobody who did not' jq -es 'map(select(.pid)) | all(.pss_swap_change_bytes > 0)' "$TMP/watch"
+# A process that comes and one that goes.
+start_watch -i 0.1 -F ndjson -u 4242 --pss none
+more_ticks
+setpriv --reuid=4242 --regid=4242 --clear-groups sleep 100 &
+sleeper=$!
+more_ticks
+kill "$sleeper"
+wait "$sleeper" 2>/dev/null
+more_ticks
+ended 'coming and going' TERM
+check 'coming: it had nothing before' jq -es 'map(select(.pid))[0] | .rss_change_bytes == .rss_bytes' "$TMP/watch"
+equal 'coming and going: once each' "$(jq -cs 'map(select(.watch).watch) |
+	[(map(.started | numbers) | add), (map(.ended | numbers) | add)]' "$TMP/watch")" '[1,1]'
+check 'going: the total shrinks by all of it' jq -es '(map(select(.pid))[-1].rss_bytes) as $had |
+	map(select(.watch) | .watch.rss_change_bytes | numbers) | min == -$had' "$TMP/watch"
+zmem watch -c 3 -i 0.1 -g user -F ndjson -p "$still,$grower"
+check 'groups: fit the schema' $VALID "$TMP/out"
+check 'groups: have changes' jq -es 'map(select(.type == "group"))[1:] | all(.rss_change_bytes == 0)' "$TMP/out"
+zmem watch -c 2 -i 0.1 -p "$still" -b -H -o pid,rss,rss_change,pss_change
+equal '-b -H: figures alone' "$(grep -acE '^[0-9]+ +[0-9]+ +[0-9-]+ +[0-9+-]+$' "$TMP/out")" 40
+zmem watch -c 2 -i 0.1 -s rss_change -p "$still" -n 3 --min 0
+expect_rc 'sorted by a change' 0
+zmem watch -c 2 -i 0.1 -p "$still,4194303"
+expect_rc 'a pid that is not there' 3
+expect_stderr_lines 'a pid that is not there: told once' 1
+
+# ---- signals ----
+for signal in INT TERM HUP; do
+	start_watch -F ndjson -i 1000 -p "$still"
+	wait_for grep -q '"type":"snapshot"' "$TMP/watch"
+	ended "SIG$signal while it waits" "$signal"
+	check "SIG$signal: whole" $VALID "$TMP/watch"
+done
+for delay in 0 0.005 0.01 0.02 0.05 0.1; do
+	start_watch -F ndjson -i 0.1
+	wait_for grep -q SigBlk:.*4 "/proc/$watch/status"
+	wait_for eval '[ "$(readlink /proc/'$watch'/exe)" = "$ZMEM" ]'
+	# Before its signals are held back it is no watch yet, and ends as anybody.
+	wait_for grep -qE '^SigBlk:.*[4567cdef]...$' "/proc/$watch/status"
+	sleep "$delay"
+	ended "SIGTERM after $delay s" TERM
+	check "SIGTERM after $delay s: whole, and not nothing" $VALID "$TMP/watch"
+done
+# A reader that does not read (a pager) does not keep a signal from ending it.
+mkfifo "$TMP/pager"
+exec 6<>"$TMP/pager"
+"$ZMEM" watch -F ndjson -i 0.1 >"$TMP/pager" 2>"$TMP/watch.err" 6>&- 7>&- 8>&- 9>&- &
+watch=$!
+wait_for eval 'grep -q pipe_write\\\|poll /proc/'$watch'/wchan || sleep 0.5'
+sleep 1
+ended 'SIGTERM, and nobody reads' TERM
+exec 6>&-
+rm "$TMP/pager"
+
+# ---- output ----
+rc=$(timeout -s KILL "$PATIENCE" bash -c '"$0" watch -i 0.1 2>"$1" | head -n 1 >/dev/null; echo "${PIPESTATUS[0]}"' \
+	"$ZMEM" "$TMP/err")
+equal 'a reader that goes away: quietly, 0' "$rc $(cat "$TMP/err")" '0 '
+rc=$(timeout -s KILL "$PATIENCE" bash -c '"$0" watch -i 0.1 >&- 2>"$1"; echo "$?"' "$ZMEM" "$TMP/err")
+equal 'no stdout: quietly, 0' "$rc $(cat "$TMP/err")" '0 '
+run timeout -s KILL "$PATIENCE" bash -c 'exec "$0" watch -c 3 -i 0.1 -p "$1" >/dev/full' "$ZMEM" "$still"
+expect_rc 'a full device: exit code' 1
+expect_stderr_lines 'a full device: one message' 1
+echo '{"before":1}' >"$TMP/log"
+zmem watch -c 2 -i 0.1 -F ndjson -p "$still" --output "$TMP/log"
+expect_rc '--output: exit code' 0
+equal '--output: appends' "$(head -n 1 "$TMP/log") $(wc -l <"$TMP/log")" '{"before":1} 43'
+refused '--output: no such directory' 1 'opening .*No such file' watch -c 1 --output "$TMP/none/log"
+if mkdir "$TMP/disk" && mount -t tmpfs -o size=64k tmpfs "$TMP/disk" 2>/dev/null; then
+	zmem watch -i 0.1 -F ndjson -p "$still" --output "$TMP/disk/log"
+	expect_rc 'a disk that fills: exit code' 1
+	expect_err 'a disk that fills: said' 'writing .*/disk/log: No space left'
+	check 'a disk that fills: whole ticks alone' $VALID "$TMP/disk/log"
+	umount "$TMP/disk"
+else
+	skip 'a disk that fills' 'needs a file system of its own'
+fi
+
+# ---- terminals ----
+term() { # ROWS COLUMNS COMMAND…
+	timeout -s KILL "$PATIENCE" env TERM=xterm "$PYTHON" "$SUPPORT/pty_run.py" "$1" "$2" "$TMP/out" \
+		"${@:3}" >"$TMP/lines" 2>"$TMP/err" </dev/null
+	rc=$?
+}
+lengths() { # the widest line between the first and the second header, behind the second
+	awk '/ PID /{n++} n && !/total of|changes|^$/ { l = length($0); if (l > w[n]) w[n] = l }
+		END { print w[1], w[2] }' <(sed 's/\x1b\[[0-9;]*m//g; s/…/./g; s/\r//' "$TMP/out")
+}
+term 24 80 "$ZMEM" watch -c 2 -i 0.1
+expect_rc 'terminal: exit code' 0
+rows=$(grep -acE '^ *[0-9]+ ' "$TMP/out")
+check 'terminal: rows that fit, in each' test "$rows" -gt 2 -a "$rows" -lt 44
+check 'terminal: what does not fit is told' test "$(grep -ac ' more' "$TMP/out")" = 2
+equal 'terminal: a column less when it is narrow' "$(grep -ac '+RSS' "$TMP/out")" 0
+PTY_RESIZE='50 160' term 24 40 "$ZMEM" watch -c 3 -i 0.5
+read -r first second < <(lengths)
+check 'SIGWINCH: narrow at first' test "$first" -le 40
+check 'SIGWINCH: wide from the next tick' test "$second" -gt 60
+equal 'SIGWINCH: columns come back' "$(grep -ac '+RSS' "$TMP/out")" 2
+
+# ---- recordings ----
+zmem record -c 4 -i 0.2 "$TMP/tape" -q
+zmem watch --replay "$TMP/tape" -F ndjson
+expect_rc 'replay: exit code' 0
+check 'replay: fits the schema' $VALID "$TMP/out"
+equal 'replay: every frame' "$(ticks "$TMP/out")" 4
+check 'replay: its own times' jq -es 'map(select(.watch).timestamp_ms) | .[3] - .[0] | . >= 500 and . < 60000' "$TMP/out"
+cp "$TMP/out" "$TMP/first"
+zmem watch --replay "$TMP/tape" -F ndjson
+check 'replay: the same again' diff <(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/first") \
+	<(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/out")
+zmem watch --replay "$TMP/tape" -c 2
+equal 'replay: so many frames' "$(grep -ac 'total of' "$TMP/out")" 2
+zmem record -c 1 "$TMP/one" -q
+zmem watch --replay "$TMP/one"
+equal 'replay: one frame' "$rc $(grep -ac 'total of' "$TMP/out")" '0 1'
+head -c 5000 "$TMP/tape" >"$TMP/cut"
+refused 'replay: cut off' 1 'cut' watch --replay "$TMP/cut"
+
+# ---- what it refuses ----
+for format in json csv folded openmetrics prometheus html; do
+	refused "--format $format" 2 'it is table or ndjson' watch -F "$format"
+done
+refused '--tree' 2 'takes no --tree' watch --tree
+refused '--grow without PSS' 2 '--grow: it goes with no --pss none' watch --grow --pss none
+refused '--total --changed' 2 '--total: it goes with no --changed' watch --total --changed
+refused '-i 0.01' 2 'not a number of seconds from 0.1' watch -i 0.01
+refused '--nice 20' 2 'not a number from 0 to 19' watch --nice 20
+for option in --changed --grow --no-lock '--nice 3' '--delta start'; do
+	# shellcheck disable=SC2086
+	refused "snapshot $option" 2 "takes no ${option%% *}" $option
+done
+refused 'snapshot: no changes' 2 'it has no changes to show' -o +pss_change
+refused 'snapshot: no sorting by them' 2 'it has no changes to show' -s pss_change
+exec 7>&- 8>&-
+wait "$grower" "$fleet"
