@@ -34,6 +34,7 @@ CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initi
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
 LDLIBS_HTTP  := -lmicrohttpd
+LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
@@ -48,7 +49,7 @@ LDLIBS_HTTP  :=
 endif
 
 # Of libmicrohttpd there is no static library.
-MODULES := base recording proc model source enrich query compare render app \
+MODULES := base recording proc model source enrich query compare render app top \
            $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
@@ -79,8 +80,8 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat
+DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
+            procps smem smemstat tmux
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
@@ -207,6 +208,14 @@ $(PAGE_INC) $(LIVE_INC):
 $(B)/render/html.o: $(PAGE_INC)
 $(B)/render/live.o: $(LIVE_INC)
 
+# ---- the terminal that top takes one for that it does not know ----
+
+$(O)/page/top/xterm.inc: Makefile
+	@mkdir -p $(@D)
+	$(Q)printf '"%s"\n' "$$(infocmp -0 -q -Q2 xterm-256color)" > $@.tmp && mv $@.tmp $@
+
+$(B)/top/terminal.o: $(O)/page/top/xterm.inc
+
 # ---- program ----
 
 # Changes of flags rebuild.
@@ -228,12 +237,12 @@ $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
 endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
-# A library uses those behind it; serve is a command of app's, and uses it.
-LINK_ORDER := app $(filter serve,$(MODULES)) app render compare query enrich source model proc recording base
+# A library uses those behind it; top and serve are commands of app's, and use it.
+LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich source model proc recording base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_HTTP) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) $(LDLIBS_HTTP) -lpthread -o $@
 
 -include $(OBJ:.o=.d) $(B)/main.d
 
@@ -254,6 +263,8 @@ uses_model  := model base
 uses_query  := query model base
 uses_compare := compare model base
 uses_render := render compare query model base
+# What it shows, without the terminal.
+uses_top    := top render compare query model base
 uses_source := source model proc recording base
 uses_enrich := enrich model proc recording base
 uses_app    := app render compare query enrich source model proc recording base
@@ -368,7 +379,7 @@ $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
 -include $(B)/pages.d
 
 # A command that stays, for hours.
-$(B)/soak: tests/soak/soak.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
+$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
 		$(call LIBOF,$(uses_app)) $(LDLIBS_BPF) -lpthread -o $@
@@ -378,7 +389,7 @@ soak: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
 
 .PHONY: soak-build
-soak-build: $(PROGRAM) $(B)/soak $(O)/churn $(O)/fleet
+soak-build: $(PROGRAM) $(B)/soak $(B)/soak_watch $(O)/churn $(O)/fleet
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif

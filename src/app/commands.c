@@ -29,7 +29,7 @@ static const struct {
 } commands[] = {
 	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
 	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
-	{"watch", command_watch},	{"serve", command_serve},
+	{"watch", command_watch},	{"top", command_top},	      {"serve", command_serve},
 };
 
 static bool is_one_of(const char *names, const char *name)
@@ -67,18 +67,18 @@ static int check_options(const struct options *o)
 		const char *option, *commands;
 	} only[] = {
 		{o->by_file, "by-file", "maps"},
-		{o->count, "count", "record watch"},
-		{o->interval_ms, "interval", "record watch serve"},
-		{o->group, "group-by", "snapshot watch serve"},
-		{o->tree, "tree", "snapshot"},
-		{o->min, "min", "snapshot watch"},
-		{o->cgroup, "cgroup", "snapshot compare maps record watch"},
-		{o->replay, "replay", "snapshot compare system maps watch serve"},
-		{o->delta, "delta", "watch"},
-		{o->changed, "changed", "watch"},
+		{o->count, "count", "record watch top"},
+		{o->interval_ms, "interval", "record watch top serve"},
+		{o->group, "group-by", "snapshot watch top serve"},
+		{o->tree, "tree", "snapshot top"},
+		{o->min, "min", "snapshot watch top"},
+		{o->cgroup, "cgroup", "snapshot compare maps record watch top"},
+		{o->replay, "replay", "snapshot compare system maps watch top serve"},
+		{o->delta, "delta", "watch top"},
+		{o->changed, "changed", "watch top"},
 		{o->grow, "grow", "watch"},
-		{o->no_lock, "no-lock", "watch serve"},
-		{o->nice != NICE_DEFAULT, "nice", "watch serve"},
+		{o->no_lock, "no-lock", "watch top serve"},
+		{o->nice != NICE_DEFAULT, "nice", "watch top serve"},
 		{o->listen, "listen", "serve"},
 		{o->token_file, "token-file", "serve"},
 	};
@@ -115,7 +115,10 @@ static int run_command(struct options *o)
 		return help_columns(o->stays);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, o->command) == 0) {
-			int r = check_options(o);
+			int r;
+
+			o->stays = is_one_of("watch top", o->command);
+			r = check_options(o);
 
 			return r ? r : commands[i].run(o);
 		}

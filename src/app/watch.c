@@ -49,6 +49,9 @@ int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
 		.missed = missed,
 		.cost = w->guest.cost,
 	};
+	/* Who is above it now and who was before are not the same. */
+	if (w->options.min)
+		w->change.before = (struct totals){.processes = 1};
 	if (session_replays(&w->session))
 		r = session_turn_to(&w->session, ++w->frame);
 	return r ? r : session_collect(&w->session, fit, ret);

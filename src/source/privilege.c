@@ -18,7 +18,7 @@
 #define BIT(number) (UINT64_C(1) << (number))
 
 /* More names than that nobody reads. */
-#define NAMES_MAX 8
+#define NAMES_MAX 10
 
 #define LOADING	  (BIT(CAP_BPF) | BIT(CAP_PERFMON))
 #define READING	  BIT(CAP_SYS_PTRACE)

@@ -51,6 +51,7 @@ static int usage(void)
 	fprintf(stderr,
 		"  marginal       what a further GiB of private anonymous memory costs\n"
 		"  load           opening and closing alone\n"
+		"  watch          what watch takes of a CPU, with 2,000 processes\n"
 		"  render         showing 5,000 processes, in each format\n"
 		"  stall          what readers do to a process of 2 GiB\n"
 		"  stall-forked   to one that shares its memory with a child\n"
@@ -76,6 +77,8 @@ int main(int argc, char **argv)
 		return bench_marginal();
 	if (strcmp(argv[1], "load") == 0)
 		return bench_load();
+	if (strcmp(argv[1], "watch") == 0)
+		return bench_watch(argv[2]);
 	if (strcmp(argv[1], "render") == 0)
 		return bench_render();
 	if (strcmp(argv[1], "stall") == 0)

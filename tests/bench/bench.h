@@ -98,6 +98,7 @@ struct spread spread_of(double *values, int count);
 int bench_table(const struct workload *w, const char *program);
 int bench_marginal(void);
 int bench_load(void);
+int bench_watch(const char *program);
 int bench_render(void);
 int bench_stall(const char *kind, const char *program);
 

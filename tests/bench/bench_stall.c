@@ -13,15 +13,17 @@
 #include "bench.h"
 #include "latency.h"
 
-#define ROUNDS	   5
-#define PHASE_MS   3000
-#define VICTIM_MIB "2048"
+#define ROUNDS	    5
+#define PHASE_MS    3000
+#define VICTIM_MIB  "2048"
+#define WATCH_TICKS "10" /* so that it ends not long after the victim */
 
 enum {
 	ALONE,
 	BUSY,
 	ENGINE,
 	PROGRAM,
+	WATCH,
 	ROLLUP,
 	PHASES,
 };
@@ -31,6 +33,7 @@ static const char *const names[PHASES] = {
 	[BUSY] = "the other CPU is busy",
 	[ENGINE] = "PSS of the machine, 1 reader, in a loop",
 	[PROGRAM] = "zmem-bpf --json in a loop",
+	[WATCH] = "zmem-bpf watch -i 0.1",
 	[ROLLUP] = "its smaps_rollup in a loop",
 };
 
@@ -70,6 +73,8 @@ static bool finished(int fd)
 static bool read_once(struct stall *s, int phase)
 {
 	const char *argv[] = {s->program, "--json", NULL};
+	const char *watch[] = {s->program, "watch",	"-i",	     "0.1",
+			       "-c",	   WATCH_TICKS, "--changed", NULL};
 	const struct process *p;
 	char path[64];
 
@@ -82,6 +87,8 @@ static bool read_once(struct stall *s, int phase)
 		return true;
 	case PROGRAM:
 		return !runner_run(argv).failed;
+	case WATCH:
+		return !runner_run(watch).failed;
 	case ROLLUP:
 		snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", s->victim.pid);
 		read_file(path);

@@ -10,6 +10,7 @@
 #include "app/message.h"
 #include "app/options.h"
 #include "app/session.h"
+#include "app/watch.h"
 #include "base/cleanup.h"
 #include "fuzz_json.h"
 #include "fuzz_recording.h"
@@ -49,6 +50,50 @@ static void check_document(const struct session *s, const struct result *result)
 	strbuf_done(&out);
 }
 
+/* As watch has it: every row of the one before is known, or it was not there. */
+static void check_tick(struct watch *w, const struct result *result)
+{
+	struct strbuf out = {}, line = {};
+	struct table_style style = {.columns = &w->session.columns, .header = true, .width = 80};
+	const struct past_counts *n = &w->change.counts;
+	size_t lines = 0;
+
+	FUZZ_CHECK(n->started + n->changed <= w->session.all.count);
+	FUZZ_CHECK(n->ended <= w->past.rows.count);
+	render_ndjson_with(&out, &line, result);
+	FUZZ_CHECK(!strbuf_error(&out));
+	for (size_t at = 0, len; at < out.len; at += len, lines++) {
+		len = (size_t)((const char *)memchr(out.data + at, '\n', out.len - at) + 1 -
+			       (out.data + at));
+		FUZZ_CHECK(len < 4096);
+		json_read_document(out.data + at, len);
+	}
+	FUZZ_CHECK(lines == result->row_count + 1);
+	strbuf_clear(&out);
+	render_tick(&out, result, &style);
+	render_table(&out, result, &style);
+	FUZZ_CHECK(!strbuf_error(&out) && utf8_valid(out.data, out.len));
+	strbuf_done(&out);
+	strbuf_done(&line);
+}
+
+static int run_watch(const struct options *o)
+{
+	struct watch w = {};
+	struct result result;
+	int r = watch_open(&w, o);
+
+	while (r == 0 && !watch_ended(&w) && w.frame < 8) {
+		r = watch_take(&w, 0, 0, &result);
+		if (r == 0) {
+			check_tick(&w, &result);
+			r = watch_keep(&w, &result);
+		}
+	}
+	watch_done(&w);
+	return r;
+}
+
 /* Returns an exit code. */
 static int run(const struct options *o)
 {
@@ -82,8 +127,9 @@ static void replay(char **words)
 	FUZZ_CHECK(stderr);
 	optind = 0;
 	r = options_parse(&o, argc, words);
+	o.stays = strcmp(o.command, "watch") == 0;
 	if (r == 0)
-		r = run(&o);
+		r = o.stays ? run_watch(&o) : run(&o);
 	fclose(stderr);
 	stderr = err;
 	FUZZ_CHECK(r == 0 || r == EXIT_FAILED || r == EXIT_NOT_FOUND);
@@ -101,6 +147,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 "*",	     "--replay", FILE_NAME, NULL};
 	static char *tree[] = {"zmem-bpf", "-q",      "--tree", "-srss,name",
 			       "--replay", FILE_NAME, NULL};
+	static char *watch[] = {"zmem-bpf", "watch",	"-q",	    "--no-lock", "--nice=0",
+				"--grow",   "-Fndjson", "--replay", FILE_NAME,	 NULL};
+	static char *watch_groups[] = {"zmem-bpf", "watch",   "-q",	   "--no-lock",
+				       "--nice=0", "-gname",  "--changed", "-srss_change",
+				       "--replay", FILE_NAME, NULL};
 	char *repaired = fuzz_string(data, size);
 	static int fd = -1;
 
@@ -117,6 +168,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	replay(few);
 	replay(groups);
 	replay(tree);
+	replay(watch);
+	replay(watch_groups);
 	free(repaired);
 	return 0;
 }

@@ -80,6 +80,8 @@ echo '0 0 0' >"$TMP/program"
 run_program &
 program_loop=$!
 "$B/soak" "$seconds" "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
+# Ten thousand ticks of watch take a minute or two; when there is less time, fewer.
+"$B/soak_watch" $((seconds < 300 ? seconds * 30 : 10000)) "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
 kill "$program_loop"
 wait "$program_loop"
 program_loop=

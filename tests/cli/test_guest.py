@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A command that stays is a good guest: no memory taken per tick, as many files open as at the
+start, its memory locked, others first; and a tick without memory does not end it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import O, PRELOAD, PROGRAM, exit_code, result  # noqa: E402
+
+LIMIT = 60
+FIRST, LAST = 20, 40  # ticks: by then all is there that is kept
+TRIES = 6  # others may start programs just then
+SANITIZED = "zmem-bpf-san" in os.path.basename(PROGRAM)
+
+
+class Fleet:
+    """200 processes that do nothing."""
+
+    def __enter__(self):
+        self.child = subprocess.Popen((O + "/fleet", "200", "64"), stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE)
+        self.child.stdout.readline()
+        with open("/proc/%d/task/%d/children" % (self.child.pid, self.child.pid),
+                  encoding="ascii") as f:
+            self.pids = ",".join(f.read().split())
+        return self
+
+    def __exit__(self, *args):
+        self.child.stdin.close()
+        self.child.stdout.close()
+        self.child.wait()
+
+
+def allocations(args):
+    """How often memory was asked for between the two ticks."""
+    with tempfile.NamedTemporaryFile() as counts:
+        env = dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_COUNT=counts.name)
+        done = subprocess.run((PROGRAM, "watch", "-i", "0.1", "-c", str(LAST + 2)) + args, env=env,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LIMIT,
+                              check=False)
+        numbers = [int(line) for line in counts.read().split()]
+    if done.returncode or len(numbers) < LAST + 2:
+        return "exit code %d, %d ticks: %s" % (done.returncode, len(numbers) - 1, done.stderr)
+    return numbers[LAST] - numbers[FIRST]
+
+
+def check_allocations(pids):
+    for words in ("", "-F ndjson --changed", "--grow -o +cgroup,unit", "-g name -s rss_change",
+                  "-g unit -F ndjson"):
+        seen = []
+        while len(seen) < TRIES and 0 not in seen:
+            seen.append(allocations(("-p", pids) + tuple(words.split())))
+        result(0 in seen, "watch %s: memory taken between tick %d and %d: none" %
+               (words, FIRST, LAST), seen)
+
+
+class Watch:
+    """A watch in the background."""
+
+    def __init__(self, *args, **more):
+        self.child = subprocess.Popen((PROGRAM, "watch", "-i", "0.1", "-F", "ndjson") + args,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def ticks(self, count):
+        """Waits for so many."""
+        while count:
+            line = self.child.stdout.readline()
+            if not line:
+                raise EOFError(self.child.stderr.read())
+            count -= b'{"type":"snapshot"' in line
+
+    def proc(self, name):
+        """A file of its /proc."""
+        with open("/proc/%d/%s" % (self.child.pid, name), encoding="ascii") as f:
+            return f.read()
+
+    def status(self, key):
+        """A number of its status."""
+        return next(int(line.split()[1]) for line in self.proc("status").splitlines()
+                    if line.startswith(key + ":"))
+
+    def files(self):
+        """What it has open."""
+        return len(os.listdir("/proc/%d/fd" % self.child.pid))
+
+    def end(self):
+        """Ends it; returns what it said."""
+        self.child.send_signal(signal.SIGTERM)
+        self.child.stdout.read()
+        said = self.child.stderr.read()
+        self.child.wait(LIMIT)
+        self.child.stdout.close()
+        self.child.stderr.close()
+        return said.decode()
+
+
+def check_holdings(pids):
+    watch = Watch("-p", pids)
+    watch.ticks(20)
+    watch.child.send_signal(signal.SIGSTOP)  # between two moments, no file is open for a moment
+    time.sleep(0.2)
+    first = watch.files()
+    watch.child.send_signal(signal.SIGCONT)
+    seen = set()
+    for _ in range(10):
+        watch.ticks(3)
+        time.sleep(0.05)
+        seen.add(watch.files())
+    result(min(seen) <= first and max(seen) <= first + 3, "watch: as many files as before",
+           (first, seen))
+    locked = watch.status("VmLck")
+    nice = int(watch.proc("stat").rsplit(")", 1)[1].split()[16])
+    watch.end()
+    if can_lock():
+        result(locked > 0, "watch: its memory is locked", locked)
+    else:
+        result(locked == 0, "watch: its memory is not locked where it must not be", locked)
+    result(nice == 5, "watch: others come first", nice)
+    watch = Watch("-p", pids, "--no-lock", "--nice", "0")
+    watch.ticks(1)
+    result(watch.status("VmLck") == 0 and watch.proc("stat").rsplit(")", 1)[1].split()[16] == "0",
+           "watch --no-lock --nice 0: neither")
+    watch.end()
+    watch = Watch("-p", pids, preexec_fn=lambda: os.nice(10))
+    watch.ticks(1)
+    result(watch.proc("stat").rsplit(")", 1)[1].split()[16] == "10", "watch: nicer than that it stays")
+    watch.end()
+
+
+def can_lock():
+    """Whether CAP_IPC_LOCK is ours to give."""
+    with open("/proc/self/status", encoding="ascii") as f:
+        mask = next(int(line.split()[1], 16) for line in f if line.startswith("CapEff:"))
+    return mask >> 14 & 1
+
+
+def check_without_lock(pids):
+    """A bound on locked memory is none on memory."""
+    run = subprocess.run(("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit",
+                          "--memlock=65536:65536", PROGRAM, "watch", "-v", "-c", "3", "-i", "0.1",
+                          "-p", pids), capture_output=True, timeout=LIMIT, check=False)
+    result(run.returncode == 0 and b"memory is not locked: CAP_IPC_LOCK is missing" in run.stderr,
+           "watch without CAP_IPC_LOCK: not locked, and it says so with -v", run.stderr[-500:])
+
+
+def check_failures(pids):
+    """A tick that fails says so and the next one is whole; the first one is enough."""
+    for words in ((), ("-F", "ndjson")):
+        env = dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_TICK="1")
+        first = subprocess.run((PROGRAM, "watch", "-c", "5", "-i", "0.1", "-p", pids) + words,
+                               env=env, capture_output=True, timeout=LIMIT, check=False)
+        result(first.returncode == 1 and first.stderr.startswith(b"zmem-bpf: "),
+               "watch %s without memory: exit code 1 and why" % " ".join(words), first.stderr)
+
+
+def check_one_failure(pids):
+    """The second takes memory for what has been; what it says about it is one line."""
+    env = dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_TICK="2")
+    run = subprocess.run((PROGRAM, "watch", "-c", "5", "-i", "0.1", "-F", "ndjson", "-p", pids),
+                         env=env, capture_output=True, timeout=LIMIT, check=False)
+    ticks = run.stdout.count(b'{"type":"snapshot"')
+    result(run.returncode == 0 and ticks >= 4 and run.stderr.count(b"\n") == 1 and
+           run.stderr.startswith(b"zmem-bpf: "),
+           "watch: a tick without memory does not end it, and says so", (ticks, run))
+
+
+def check_identity():
+    """Who execs is called by its new name from the next tick on, also between scripts."""
+    with tempfile.TemporaryDirectory() as where:
+        paths = [where + "/first_script.py", where + "/second_script.py"]
+        with open(paths[0], "w", encoding="ascii") as f:
+            f.write("import os, sys\nsys.stdin.readline()\n"
+                    "os.execv(sys.executable, [sys.executable, '-S', sys.argv[1]])\n")
+        with open(paths[1], "w", encoding="ascii") as f:
+            f.write("import sys\nsys.stdin.readline()\n")
+        child = subprocess.Popen(("/usr/bin/python3", "-S", paths[0], paths[1]),
+                                 stdin=subprocess.PIPE)
+        watch = Watch("-p", str(child.pid))
+        watch.ticks(10)
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+        watch.ticks(10)
+        time.sleep(0.5)
+        names = []
+        watch.child.send_signal(signal.SIGTERM)
+        for line in watch.child.stdout:
+            row = json.loads(line)
+            names += [row["name"]] if row["type"] == "process" else []
+        watch.end()
+        child.stdin.close()
+        child.wait()
+        result(names and names[-1] == "second_script.py",
+               "watch: a script that execs another is called by its name", names[-3:])
+
+
+def main():
+    if os.geteuid() != 0:
+        print("skip guest: needs root")
+        return 0
+    with Fleet() as fleet:
+        if not SANITIZED:
+            check_allocations(fleet.pids)
+            check_failures(fleet.pids)
+            check_one_failure(fleet.pids)
+        check_holdings(fleet.pids)
+        check_without_lock(fleet.pids)
+    check_identity()
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * soak_watch TICKS FLEET CHURN [ARGUMENT…]: watch as it is, but that the next tick is always due,
+ * while CHURN makes and ends processes. After a peak, and from the first tenth to the end, nothing
+ * may grow: no memory, no files, no threads.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/watch.h"
+#include "base/cleanup.h"
+#include "measure.h"
+#include "zmem/render.h"
+
+/* What malloc and the kernel round. */
+#define HEAP_SLACK (64 * 1024)
+#define RSS_SLACK  (512 * 1024)
+
+#define WORDS_MAX  6
+
+/* One of each kind that keeps something of its own. */
+static char *requests[][WORDS_MAX] = {
+	{"zmem-bpf", "watch", "--no-lock", "-qa"},
+	{"zmem-bpf", "watch", "--no-lock", "--changed", "-Fndjson"},
+	{"zmem-bpf", "watch", "--no-lock", "--grow", "-o+cgroup,unit"},
+	{"zmem-bpf", "watch", "--no-lock", "-gname", "--delta=start"},
+};
+
+#define WATCHES ARRAY_SIZE(requests)
+
+struct soak {
+	struct options options[WATCHES];
+	struct watch watch[WATCHES];
+	struct strbuf out, line;
+	size_t ticks, rows, changed, most;
+	bool failed;
+};
+
+/* Nothing is given up: helpers are to be waited for. */
+int __wrap_secure_loaded(const char *output, bool locks);
+
+int __wrap_secure_loaded(const char *output, bool locks)
+{
+	(void)output;
+	(void)locks;
+	return 0;
+}
+
+static void die(const char *what)
+{
+	printf("not ok soak watch: %s\n", what);
+	exit(1);
+}
+
+static void verdict(struct soak *k, bool good, const char *name, size_t before, size_t after)
+{
+	if (good)
+		printf("ok watch: %s\n", name);
+	else
+		printf("not ok watch: %s: from %zu to %zu\n", name, before, after);
+	k->failed |= !good;
+}
+
+static void open_watch(struct soak *k, size_t i)
+{
+	int argc = 0;
+
+	while (argc < WORDS_MAX && requests[i][argc])
+		argc++;
+	optind = 0;
+	if (options_parse(&k->options[i], argc, requests[i]))
+		die("an option is not known");
+	k->options[i].stays = true;
+	if (watch_open(&k->watch[i], &k->options[i]))
+		die("it does not open");
+}
+
+static void take(struct soak *k, struct watch *w)
+{
+	const struct table_style style = {
+		.columns = &w->session.columns, .header = true, .width = 120};
+	struct result result;
+
+	if (watch_take(w, 0, 0, &result))
+		die("a tick fails");
+	strbuf_clear(&k->out);
+	if (w->options.format == FORMAT_NDJSON) {
+		render_ndjson_with(&k->out, &k->line, &result);
+	} else {
+		render_tick(&k->out, &result, &style);
+		render_table(&k->out, &result, &style);
+	}
+	if (strbuf_error(&k->out) || watch_keep(w, &result))
+		die("a tick is not told");
+	k->ticks++;
+	k->rows += result.row_count;
+	k->changed += w->change.counts.changed;
+	if (k->most < w->session.snapshot.count)
+		k->most = w->session.snapshot.count;
+}
+
+static void take_all(struct soak *k, size_t rounds)
+{
+	for (size_t n = 0; n < rounds; n++) {
+		for (size_t i = 0; i < WATCHES; i++)
+			take(k, &k->watch[i]);
+	}
+}
+
+/* A program that ends with its standard input; waits for its first line if it has one. */
+static pid_t start(char **argv, bool speaks, int *ret_fd)
+{
+	int in[2], out[2];
+	char c = 0;
+	pid_t pid;
+
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+		die("no pipe");
+	pid = fork();
+	if (pid == 0) {
+		dup2(in[0], STDIN_FILENO);
+		if (speaks)
+			dup2(out[1], STDOUT_FILENO);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	while (speaks && c != '\n')
+		if (pid < 0 || read(out[0], &c, 1) != 1)
+			die("the fleet does not start");
+	close(out[0]);
+	*ret_fd = in[1];
+	return pid;
+}
+
+static void stop(pid_t pid, int fd)
+{
+	close(fd);
+	waitpid(pid, NULL, 0);
+}
+
+static void compare(struct soak *k, bool grown, const struct holdings *a, const struct holdings *b)
+{
+	if (grown) {
+		printf("skip watch: memory: somebody started more processes than our fleet, %zu\n",
+		       k->most);
+	} else {
+		verdict(k, b->heap <= a->heap + HEAP_SLACK, "no more memory in use", a->heap,
+			b->heap);
+		verdict(k, b->rss <= a->rss + RSS_SLACK, "no more memory resident", a->rss, b->rss);
+	}
+	verdict(k, b->files <= a->files, "no more open files", (size_t)a->files, (size_t)b->files);
+	verdict(k, b->threads <= a->threads, "no more threads", (size_t)a->threads,
+		(size_t)b->threads);
+	printf("# watch: %zu ticks, %zu rows told, %zu changed; heap %zu to %zu, RSS %zu to %zu kB, files %d to %d\n",
+	       k->ticks, k->rows, k->changed, a->heap, b->heap, a->rss / 1024, b->rss / 1024,
+	       a->files, b->files);
+}
+
+int main(int argc, char **argv)
+{
+	size_t ticks = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, rounds = ticks / WATCHES, most;
+	char *fleet[] = {argc > 3 ? argv[2] : NULL, "2000", "4", NULL};
+	struct holdings before, after;
+	struct objects objects = {};
+	static struct soak k;
+	pid_t pid;
+	int fd;
+
+	if (!ticks)
+		die("usage: soak_watch TICKS FLEET CHURN [ARGUMENT…]");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; i < WATCHES; i++)
+		open_watch(&k, i);
+	pid = start(fleet, true, &fd);
+	take_all(&k, 4);
+	stop(pid, fd);
+	pid = start(argv + 3, false, &fd);
+	take_all(&k, rounds / 10);
+	before = measure(&objects);
+	most = k.most;
+	take_all(&k, rounds - rounds / 10);
+	after = measure(&objects);
+	stop(pid, fd);
+	compare(&k, k.most > most, &before, &after);
+	for (size_t i = 0; i < WATCHES; i++) {
+		watch_done(&k.watch[i]);
+		options_done(&k.options[i]);
+	}
+	strbuf_done(&k.out);
+	strbuf_done(&k.line);
+	free(objects.item);
+	return k.failed;
+}
