@@ -44,7 +44,7 @@ CPPFLAGS_ALL += -DZMEM_STATIC
 LAYOUT       := src/static.ld
 LDFLAGS_ALL  += -static -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,app/% recording/% compare/% render/compare_% render/maps_% render/system_%)
+COLD         := $(addprefix $(B)/,app/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
 LDLIBS_HTTP  :=
 endif
 

@@ -20,7 +20,7 @@
 #define FDS_MAX	   (SLOTS_MAX + LISTENERS_MAX + 32)
 #define MEMORY_MAX (UINT64_C(1) << 30)
 #define SWEEP_MS   1000
-#define STEP_US	   (HISTORY_STEP_S * UINT64_C(1000000))
+#define STEP_US	   (HOUR_STEP_S * UINT64_C(1000000))
 
 enum fixed_fd {
 	FD_CHANNEL,
@@ -93,7 +93,7 @@ static int keep_history(struct http *h)
 	if (h->history_us <= now)
 		h->history_us = now + STEP_US;
 	h->history_due = true;
-	r = feed_ask(&h->calls.server.feed, now, HISTORY_STEP_S * 1000 / 2);
+	r = feed_ask(&h->calls.server.feed, now, HOUR_STEP_S * 1000 / 2);
 	return r == -EAGAIN ? 0 : r;
 }
 

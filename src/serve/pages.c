@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what each page is made of; the making is view's and render's. */
+/* Knows what each page is made of; the making is choice's and render's. */
 #include "serve/pages.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "app/session.h"
 #include "base/cleanup.h"
 #include "serve/query.h"
-#include "serve/view.h"
+#include "serve/choice.h"
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 #define TEXT_JSON  "application/json"
@@ -31,22 +31,22 @@ int server_learn(struct server *s, bool history)
 	int r = 0;
 
 	if (s->grouped != s->feed.number) {
-		view_done(&s->groups);
+		choice_done(&s->groups);
 		s->grouped = 0;
-		r = view_metrics(&s->groups, &s->feed.shot, s->config->group, &s->tracked,
-				 s->feed.taken_us);
+		r = choice_metrics(&s->groups, &s->feed.shot, s->config->group, &s->tracked,
+				   s->feed.taken_us);
 		if (r < 0)
 			return r;
 		s->grouped = s->feed.number;
 	}
 	if (history)
-		history_add(s->history, &s->groups.result);
+		hour_add(s->history, &s->groups.result);
 	return r;
 }
 
 void server_done(struct server *s)
 {
-	view_done(&s->groups);
+	choice_done(&s->groups);
 	tracked_done(&s->tracked);
 	own_close(&s->own);
 	feed_done(&s->feed);
@@ -94,7 +94,7 @@ static int make_metrics(struct server *s, const struct request *request, struct 
 static int make_snapshot(struct server *s, const struct request *request, struct page *p)
 {
 	cleanup(query_done) struct http_query q = {};
-	cleanup(view_done) struct view v = {};
+	cleanup(choice_done) struct choice v = {};
 	int r = query_parse(&q, request->query, s->config->cmdlines);
 
 	if (r == 0)
@@ -104,7 +104,7 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 		return 0;
 	}
 	if (r == 0)
-		r = view_query(&v, &s->feed.shot, &q);
+		r = choice_query(&v, &s->feed.shot, &q);
 	if (r < 0)
 		return r;
 	p->type = TEXT_JSON;
@@ -116,7 +116,7 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 static int make_html(struct server *s, bool data_alone, struct page *p)
 {
 	cleanup(query_done) struct http_query q = {};
-	cleanup(view_done) struct view v = {};
+	cleanup(choice_done) struct choice v = {};
 	struct column_list columns;
 	struct table_style style = {.columns = &columns, .numeric = s->config->numeric};
 	int r = query_parse(&q, "", false);
@@ -130,7 +130,7 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 	}
 	style.group = s->config->group;
 	if (r == 0)
-		r = view_query(&v, &s->feed.shot, &q);
+		r = choice_query(&v, &s->feed.shot, &q);
 	if (r < 0)
 		return r;
 	if (data_alone) {
@@ -160,7 +160,7 @@ static int make_history(struct server *s, const struct request *request, struct 
 {
 	(void)request;
 	p->type = TEXT_JSON;
-	history_json(s->history, &p->body);
+	hour_json(s->history, &p->body);
 	return 0;
 }
 

@@ -7,20 +7,20 @@
 #define ZMEM_SERVE_PAGES_H
 
 #include "serve/feed.h"
-#include "serve/history.h"
+#include "serve/hour.h"
 #include "serve/own.h"
 #include "serve/serve.h"
 #include "serve/tracked.h"
-#include "serve/view.h"
+#include "serve/choice.h"
 #include "zmem/render.h"
 
 struct server {
 	const struct serve_config *config;
 	struct feed feed;
 	struct tracked tracked;
-	struct view groups; /* of the newest snapshot, as metrics have them */
-	uint64_t grouped;   /* its number */
-	struct history *history;
+	struct choice groups; /* of the newest snapshot, as metrics have them */
+	uint64_t grouped;     /* its number */
+	struct hour *history;
 	struct own own;
 	struct metrics_own counts; /* what is counted here, and what it was told */
 };

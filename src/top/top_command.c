@@ -219,7 +219,8 @@ static int begin(struct top *t, const struct options *o)
 	resize(t);
 	ticker_set_interval(&t->ticker, interval_us(t));
 	ticker_now(&t->ticker);
-	if (!t->terminal.known)
+	/* All that call themselves that are alike enough. */
+	if (!t->terminal.known && strncmp(t->terminal.type, "xterm", 5) != 0)
 		view_say(&t->view, "TERM=%s is not known here: it is taken for an xterm",
 			 t->terminal.type);
 	return 0;

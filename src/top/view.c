@@ -91,7 +91,7 @@ void view_columns_changed(struct view *v)
 		list_swap(list, "name", "cmdline");
 	if (!chosen && v->width < WIDE_ENOUGH)
 		column_list_narrow(list);
-	if (!chosen && v->width < WIDE_ENOUGH && v->set.group)
+	if (!chosen && v->width < WIDE_ENOUGH && v->set.group && v->set.group->needs & NEEDS_CGROUP)
 		list_remove(list, group_spared, ARRAY_SIZE(group_spared));
 	if (!chosen && v->width < NARROW)
 		list_remove(list, spared, ARRAY_SIZE(spared));

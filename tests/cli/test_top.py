@@ -49,7 +49,7 @@ def check_replay():
     """A recording is always the same."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     steps = (("list", (), "rows 1"), ("groups", ("g",), "groups of one name"),
-             ("tree", ("g", "g", "g", "g", "g", "t"), "  tree "), ("bytes", ("t", "b"), "1048576"),
+             ("tree", ("g", "g", "g", "g", "g", "t"), "  tree "), ("bytes", ("t", "b"), "29360128"),
              ("sort", ("b", "S", "r"), "by swap reversed"), ("search", ("r", "M", "/", "mk"), "search: mk"),
              ("detail", ("Enter", "Enter"), "a recording holds none"),
              ("filter", ("q", "f", "^(sh|init)$", "Enter"), "filter ^(sh"),
@@ -244,6 +244,29 @@ def check_stop():
     term.close()
 
 
+def check_shell():
+    """Ctrl-Z in a shell, which gets its terminal, and fg, which gives it back."""
+    tmux = Tmux(("bash", "--norc", "--noprofile", "-i"), PS1="prompt:")
+    try:
+        tmux.until(lambda screen: "prompt:" in screen)
+        tmux.keys("%s top --replay %s" % (PROGRAM, os.path.realpath(GUEST)), "Enter")
+        tmux.until(lambda screen: "rows 1 to" in screen)
+        tmux.keys("C-z")
+        screen = tmux.until(lambda screen: "Stopped" in screen)
+        result("Stopped" in screen, "Ctrl-Z: the shell again", screen)
+        tmux.keys("stty -a", "Enter")
+        screen = tmux.until(lambda screen: "icanon" in screen)
+        result(" icanon" in screen and " echo " in screen, "Ctrl-Z: its modes", screen)
+        tmux.keys("fg", "Enter")
+        screen = tmux.until(lambda screen: "rows 1 to" in screen)
+        result("rows 1 to" in screen, "fg: drawn anew", screen)
+        tmux.keys("q")
+        screen = tmux.until(lambda screen: "icanon" in screen)
+        result("rows 1 to" not in screen, "fg, q: the shell again", screen)
+    finally:
+        tmux.close()
+
+
 def check_sizes():
     """From 1×1 on, whatever is on the screen."""
     for keys in (b"", b"\n", b"?", b"o", b"g", b"t", b"/a", b"x"):
@@ -282,6 +305,7 @@ def main():
     check_idle()
     if shutil.which("tmux"):
         check_replay()
+        check_shell()
         check_live()
     else:
         print("skip screens: there is no tmux")

@@ -6,42 +6,42 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "serve/history.h"
-#include "serve/view.h"
+#include "serve/hour.h"
+#include "serve/choice.h"
 #include "zmem/render.h"
 
 static void show(struct shot *shot, const char *words)
 {
 	struct http_query q;
-	struct view v = {};
+	struct choice v = {};
 	struct strbuf out = {0};
 
 	FUZZ_CHECK(query_parse(&q, words, true) == 0);
-	FUZZ_CHECK(view_query(&v, shot, &q) == 0);
+	FUZZ_CHECK(choice_query(&v, shot, &q) == 0);
 	FUZZ_CHECK(v.result.row_count + v.result.others_count <= shot->snapshot.count);
 	render_json(&out, &v.result);
 	FUZZ_CHECK(strbuf_error(&out) == 0);
 	strbuf_done(&out);
-	view_done(&v);
+	choice_done(&v);
 	query_done(&q);
 }
 
 static void show_metrics(struct shot *shot)
 {
-	struct history *h = calloc(1, sizeof(*h));
+	struct hour *h = calloc(1, sizeof(*h));
 	struct strbuf out = {0};
 	struct tracked t;
-	struct view v = {};
+	struct choice v = {};
 
 	FUZZ_CHECK(h && tracked_init(&t, 3, 1) == 0);
 	for (uint64_t now = 1; now < 3; now++) {
-		FUZZ_CHECK(view_metrics(&v, shot, NULL, &t, now) == 0);
+		FUZZ_CHECK(choice_metrics(&v, shot, NULL, &t, now) == 0);
 		FUZZ_CHECK(v.result.row_count <= 3 && t.heavy.count <= t.heavy.size);
-		history_add(h, &v.result);
+		hour_add(h, &v.result);
 		render_metrics(&out, &v.result, false, true, NULL);
-		view_done(&v);
+		choice_done(&v);
 	}
-	history_json(h, &out);
+	hour_json(h, &out);
 	FUZZ_CHECK(strbuf_error(&out) == 0);
 	strbuf_done(&out);
 	tracked_done(&t);

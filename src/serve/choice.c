@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows the order of the steps; the steps themselves are query's. */
-#include "serve/view.h"
+#include "serve/choice.h"
 
 #include "serve/controllers.h"
 
@@ -9,7 +9,7 @@ static const char *unit_or_name(const struct process *p)
 	return p->unit ? p->unit : p->name;
 }
 
-const struct column view_unit_or_name = {
+const struct column choice_unit_or_name = {
 	.key = "unit",
 	.kind = COLUMN_TEXT,
 	.needs = NEEDS_CGROUP,
@@ -32,13 +32,13 @@ static enum pss_engine engine_used(const struct rows *rows)
 }
 
 /* The processes that the filter lets pass. */
-static int choose(struct view *v, struct shot *shot, const struct filter *filter)
+static int choose(struct choice *v, struct shot *shot, const struct filter *filter)
 {
 	struct collection *c = &v->snapshot.collection;
 	int r;
 
-	*v = (struct view){.snapshot = shot->snapshot, .result = shot->books};
-	/* What is added to it is the view's own. */
+	*v = (struct choice){.snapshot = shot->snapshot, .result = shot->books};
+	/* What is added to it is the choice's own. */
 	v->snapshot.arena = (struct arena){};
 	v->result.snapshot = &v->snapshot;
 	r = rows_select(&v->snapshot, filter, filter_matches, &v->rows);
@@ -53,7 +53,7 @@ static int choose(struct view *v, struct shot *shot, const struct filter *filter
 	return 0;
 }
 
-static int group(struct view *v, const struct shot *shot, const struct column *key)
+static int group(struct choice *v, const struct shot *shot, const struct column *key)
 {
 	int r = group_rows(key, &v->snapshot, &v->rows, &v->sums);
 
@@ -63,7 +63,7 @@ static int group(struct view *v, const struct shot *shot, const struct column *k
 	return r;
 }
 
-static void cut(struct view *v, const struct rows *rows, size_t shown)
+static void cut(struct choice *v, const struct rows *rows, size_t shown)
 {
 	struct result *r = &v->result;
 
@@ -77,7 +77,7 @@ static void cut(struct view *v, const struct rows *rows, size_t shown)
 		v->snapshot.collection.reported += (uint32_t)process_count(rows->item[i]);
 }
 
-int view_query(struct view *v, struct shot *shot, const struct http_query *q)
+int choice_query(struct choice *v, struct shot *shot, const struct http_query *q)
 {
 	struct rows *rows = &v->rows;
 	int r = choose(v, shot, &q->filter);
@@ -102,11 +102,11 @@ static void forget_cgroups(struct rows *groups)
 		groups->item[i]->controlled &= groups->item[i]->unit != NULL;
 }
 
-int view_metrics(struct view *v, struct shot *shot, const struct column *key,
-		 struct tracked *tracked, uint64_t now_us)
+int choice_metrics(struct choice *v, struct shot *shot, const struct column *key,
+		   struct tracked *tracked, uint64_t now_us)
 {
 	static const struct filter all = {};
-	const struct column *by = key ? key : &view_unit_or_name, *pss = column_find("pss", 3);
+	const struct column *by = key ? key : &choice_unit_or_name, *pss = column_find("pss", 3);
 	const struct order order = {.keys = {{pss}, 1}};
 	struct rows *groups = &v->sums.rows;
 	size_t shown = 0;
@@ -127,10 +127,10 @@ int view_metrics(struct view *v, struct shot *shot, const struct column *key,
 	return r;
 }
 
-void view_done(struct view *v)
+void choice_done(struct choice *v)
 {
 	rows_done(&v->rows);
 	sums_done(&v->sums);
 	arena_done(&v->snapshot.arena);
-	*v = (struct view){};
+	*v = (struct choice){};
 }

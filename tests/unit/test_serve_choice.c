@@ -7,8 +7,8 @@
 
 #include <malloc.h>
 
-#include "serve/history.h"
-#include "serve/view.h"
+#include "serve/hour.h"
+#include "serve/choice.h"
 #include "zmem/render.h"
 
 #define SECOND UINT64_C(1000000)
@@ -31,7 +31,7 @@ static struct shot shot_of(const struct sample *s)
 	return (struct shot){.snapshot = s->snapshot, .books = s->result};
 }
 
-static const char *label(const struct view *v, size_t i)
+static const char *label(const struct choice *v, size_t i)
 {
 	return v->result.group->text(v->result.rows[i]);
 }
@@ -41,7 +41,7 @@ static void test_query(void **state)
 	struct sample s;
 	struct shot shot;
 	struct http_query q;
-	struct view v;
+	struct choice v;
 
 	(void)state;
 	sample_init(&s);
@@ -52,7 +52,7 @@ static void test_query(void **state)
 	shot.snapshot.collection.seen = 3;
 	assert_int_equal(query_parse(&q, "top=1&user=0", false), 0);
 	assert_int_equal(query_resolve(&q, &shot.snapshot), 0);
-	assert_int_equal(view_query(&v, &shot, &q), 0);
+	assert_int_equal(choice_query(&v, &shot, &q), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_int_equal(v.result.rows[0]->pid, 2);
 	assert_int_equal(v.result.others_count, 1);
@@ -60,13 +60,13 @@ static void test_query(void **state)
 	assert_int_equal(v.snapshot.collection.filtered, 1);
 	assert_int_equal(v.snapshot.collection.reported, 1);
 	assert_int_equal(v.result.pss, PSS_ENGINE_KERNEL);
-	view_done(&v);
+	choice_done(&v);
 	query_done(&q);
 	assert_int_equal(query_parse(&q, "group_by=unit&min=3M", false), 0);
-	assert_int_equal(view_query(&v, &shot, &q), 0);
+	assert_int_equal(choice_query(&v, &shot, &q), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_string_equal(label(&v, 0), "x.service");
-	view_done(&v);
+	choice_done(&v);
 	query_done(&q);
 }
 
@@ -78,7 +78,7 @@ static void test_unit_then_name(void **state)
 	struct sample s;
 	struct shot shot;
 	struct process *p;
-	struct view v;
+	struct choice v;
 
 	(void)state;
 	assert_int_equal(tracked_init(&t, 10, 1), 0);
@@ -92,14 +92,14 @@ static void test_unit_then_name(void **state)
 	shot = shot_of(&s);
 	shot.controller = &c;
 	shot.controller_count = 1;
-	assert_int_equal(view_metrics(&v, &shot, NULL, &t, SECOND), 0);
+	assert_int_equal(choice_metrics(&v, &shot, NULL, &t, SECOND), 0);
 	assert_int_equal(v.result.row_count, 2);
 	assert_string_equal(label(&v, 0), "bash");
 	assert_string_equal(label(&v, 1), "x.service");
 	/* What is no unit has no cgroup of its own. */
 	assert_false(process_has(v.result.rows[0], COUNTER_MEM_CURRENT));
 	assert_int_equal(v.result.rows[1]->value[COUNTER_MEM_CURRENT], 5 * MIB);
-	view_done(&v);
+	choice_done(&v);
 	tracked_done(&t);
 }
 
@@ -107,7 +107,7 @@ static void test_unit_then_name(void **state)
 static void test_stays(void **state)
 {
 	struct tracked t;
-	struct view v;
+	struct choice v;
 
 	(void)state;
 	assert_int_equal(tracked_init(&t, 2, 1), 0);
@@ -123,14 +123,14 @@ static void test_stays(void **state)
 		if (round == 2)
 			add(&s, 4, "new", NULL, 200 * MIB);
 		shot = shot_of(&s);
-		assert_int_equal(view_metrics(&v, &shot, NULL, &t, now), 0);
+		assert_int_equal(choice_metrics(&v, &shot, NULL, &t, now), 0);
 		assert_int_equal(v.result.row_count, 2);
 		assert_string_equal(label(&v, 0), round == 2 ? "new" : round ? "second" : "old");
 		assert_string_equal(label(&v, 1), round == 1 ? "old" : round ? "old" : "second");
 		/* Figures are those of now, and nothing is lost. */
 		assert_int_equal(v.result.totals.value[COUNTER_PSS],
 				 (round ? 91 : 190) * MIB + (round == 2 ? 200 * MIB : 0));
-		view_done(&v);
+		choice_done(&v);
 	}
 	tracked_done(&t);
 }
@@ -151,7 +151,7 @@ static void test_a_million_names(void **state)
 {
 	static char names[EACH][24];
 	struct tracked t;
-	struct history *h = calloc(1, sizeof(*h));
+	struct hour *h = calloc(1, sizeof(*h));
 	size_t before = 0;
 
 	(void)state;
@@ -160,7 +160,7 @@ static void test_a_million_names(void **state)
 	for (int round = 0; round < ROUNDS; round++) {
 		cleanup(strbuf_done) struct strbuf out = {0};
 		struct shot shot = {};
-		struct view v;
+		struct choice v;
 
 		for (int i = 0; i < EACH; i++) {
 			struct process *p = snapshot_add(&shot.snapshot);
@@ -172,33 +172,33 @@ static void test_a_million_names(void **state)
 			process_set(p, COUNTER_RSS, i ? MIB : 50 * MIB);
 			process_set(p, COUNTER_PSS, i ? MIB : 50 * MIB);
 		}
-		assert_int_equal(view_metrics(&v, &shot, NULL, &t, (uint64_t)(round + 1) * SECOND),
-				 0);
+		assert_int_equal(
+			choice_metrics(&v, &shot, NULL, &t, (uint64_t)(round + 1) * SECOND), 0);
 		assert_int_equal(v.result.row_count, 100);
 		assert_string_equal(label(&v, 0), "postgres");
-		history_add(h, &v.result);
+		hour_add(h, &v.result);
 		render_metrics(&out, &v.result, false, true, NULL);
 		assert_int_equal(strbuf_error(&out), 0);
-		view_done(&v);
+		choice_done(&v);
 		snapshot_done(&shot.snapshot);
 		if (round == 10)
 			before = heap();
 	}
 	assert_true(heap() <= before + 4096);
 	assert_int_equal(t.heavy.count, 400);
-	assert_int_equal(h->count, HISTORY_POINTS);
+	assert_int_equal(h->count, HOUR_POINTS);
 	tracked_done(&t);
 	free(h);
 }
 
 static void test_history(void **state)
 {
-	static struct history h;
+	static struct hour h;
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct tracked t;
 	struct sample s;
 	struct shot shot;
-	struct view v;
+	struct choice v;
 
 	(void)state;
 	assert_int_equal(tracked_init(&t, 100, 5), 0);
@@ -209,15 +209,15 @@ static void test_history(void **state)
 		add(&s, 10 + i, i % 2 ? "x" : "y", NULL, KIB);
 	s.snapshot.system.meminfo.have &= ~(1u << MEMINFO_SWAP_FREE);
 	shot = shot_of(&s);
-	for (int i = 0; i < HISTORY_POINTS + 5; i++) {
+	for (int i = 0; i < HOUR_POINTS + 5; i++) {
 		shot.snapshot.time_ms = i;
-		assert_int_equal(view_metrics(&v, &shot, NULL, &t, SECOND), 0);
-		history_add(&h, &v.result);
-		view_done(&v);
+		assert_int_equal(choice_metrics(&v, &shot, NULL, &t, SECOND), 0);
+		hour_add(&h, &v.result);
+		choice_done(&v);
 	}
-	assert_int_equal(h.count, HISTORY_POINTS);
+	assert_int_equal(h.count, HOUR_POINTS);
 	h.count = 1;
-	history_json(&h, &out);
+	hour_json(&h, &out);
 	assert_string_equal(
 		strbuf_str(&out),
 		"{\"step_s\":15,\"points\":[\n{\"time_ms\":244,\"ram_used_bytes\":7516192768,"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows which figures are kept and what became of them when they were not measured: nothing. */
-#include "serve/history.h"
+#include "serve/hour.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum figure {
 	ALL_PSS,
 };
 
-static void set(struct history_point *p, enum figure f, uint64_t *to, uint64_t v)
+static void set(struct hour_point *p, enum figure f, uint64_t *to, uint64_t v)
 {
 	*to = v;
 	p->have |= 1u << f;
@@ -29,27 +29,27 @@ static uint64_t weight(const struct process *p)
 						 : p->value[COUNTER_SWAP]);
 }
 
-/* Keeps the largest sorted, the first HISTORY_GROUPS of them. */
-static void add_group(struct history_point *p, const char *name, uint64_t bytes)
+/* Keeps the largest sorted, the first HOUR_GROUPS of them. */
+static void add_group(struct hour_point *p, const char *name, uint64_t bytes)
 {
-	size_t at = HISTORY_GROUPS;
+	size_t at = HOUR_GROUPS;
 
 	while (at && (!*p->group[at - 1].name || p->group[at - 1].bytes < bytes))
 		at--;
-	if (at == HISTORY_GROUPS)
+	if (at == HOUR_GROUPS)
 		return;
-	memmove(&p->group[at + 1], &p->group[at], (HISTORY_GROUPS - at - 1) * sizeof(p->group[0]));
-	snprintf(p->group[at].name, HISTORY_NAME, "%s", *name ? name : "none");
+	memmove(&p->group[at + 1], &p->group[at], (HOUR_GROUPS - at - 1) * sizeof(p->group[0]));
+	snprintf(p->group[at].name, HOUR_NAME, "%s", *name ? name : "none");
 	p->group[at].bytes = bytes;
 }
 
-void history_add(struct history *h, const struct result *r)
+void hour_add(struct hour *h, const struct result *r)
 {
-	struct history_point *p = &h->point[h->next];
+	struct hour_point *p = &h->point[h->next];
 	const struct meminfo *m = &r->snapshot->system.meminfo;
 	uint64_t total = m->value[MEMINFO_TOTAL], available = m->value[MEMINFO_AVAILABLE], used;
 
-	*p = (struct history_point){.time_ms = r->snapshot->time_ms};
+	*p = (struct hour_point){.time_ms = r->snapshot->time_ms};
 	if (meminfo_has(m, MEMINFO_AVAILABLE))
 		set(p, RAM_AVAILABLE, &p->ram_available, available);
 	if (meminfo_has(m, MEMINFO_AVAILABLE) && meminfo_has(m, MEMINFO_TOTAL) &&
@@ -64,8 +64,8 @@ void history_add(struct history *h, const struct result *r)
 
 		add_group(p, name ? name : "none", weight(r->rows[i]));
 	}
-	h->next = (h->next + 1) % HISTORY_POINTS;
-	h->count += h->count < HISTORY_POINTS;
+	h->next = (h->next + 1) % HOUR_POINTS;
+	h->count += h->count < HOUR_POINTS;
 }
 
 /* ---- JSON ---- */
@@ -91,7 +91,7 @@ static void put_name(struct strbuf *out, const char *s)
 	strbuf_putc(out, '"');
 }
 
-static void put_figure(struct strbuf *out, const struct history_point *p, enum figure f,
+static void put_figure(struct strbuf *out, const struct hour_point *p, enum figure f,
 		       const char *key, uint64_t v)
 {
 	strbuf_printf(out, ",\"%s\":", key);
@@ -101,7 +101,7 @@ static void put_figure(struct strbuf *out, const struct history_point *p, enum f
 		strbuf_puts(out, "null");
 }
 
-static void put_point(struct strbuf *out, const struct history_point *p)
+static void put_point(struct strbuf *out, const struct hour_point *p)
 {
 	strbuf_printf(out, "{\"time_ms\":%" PRId64, p->time_ms);
 	put_figure(out, p, RAM_USED, "ram_used_bytes", p->ram_used);
@@ -109,7 +109,7 @@ static void put_point(struct strbuf *out, const struct history_point *p)
 	put_figure(out, p, SWAP_USED, "swap_used_bytes", p->swap_used);
 	put_figure(out, p, ALL_PSS, "pss_bytes", p->pss);
 	strbuf_puts(out, ",\"groups\":[");
-	for (size_t i = 0; i < HISTORY_GROUPS && *p->group[i].name; i++) {
+	for (size_t i = 0; i < HOUR_GROUPS && *p->group[i].name; i++) {
 		strbuf_puts(out, i ? ",{\"name\":" : "{\"name\":");
 		put_name(out, p->group[i].name);
 		strbuf_printf(out, ",\"bytes\":%" PRIu64 "}", p->group[i].bytes);
@@ -117,11 +117,11 @@ static void put_point(struct strbuf *out, const struct history_point *p)
 	strbuf_puts(out, "]}");
 }
 
-void history_json(const struct history *h, struct strbuf *out)
+void hour_json(const struct hour *h, struct strbuf *out)
 {
-	strbuf_printf(out, "{\"step_s\":%d,\"points\":[", HISTORY_STEP_S);
+	strbuf_printf(out, "{\"step_s\":%d,\"points\":[", HOUR_STEP_S);
 	for (size_t i = 0; i < h->count; i++) {
-		size_t at = (h->next + HISTORY_POINTS - h->count + i) % HISTORY_POINTS;
+		size_t at = (h->next + HOUR_POINTS - h->count + i) % HOUR_POINTS;
 
 		strbuf_puts(out, i ? ",\n" : "\n");
 		put_point(out, &h->point[at]);
