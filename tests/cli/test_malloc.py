@@ -57,7 +57,7 @@ class Machine:
         if done.returncode:
             raise RuntimeError(done.stderr)
         with open(self.dir + "/count", encoding="ascii") as f:
-            return int(f.read()), done
+            return int(f.readline()), done
 
 
 def ended(done):
@@ -231,6 +231,9 @@ def main():
         check(machine, "compare, json", ("compare", "--json") + some, None)
         check(machine, "maps", ("maps", "--json") + tuple(machine.pids[:2]), None)
         check(machine, "maps by file", ("maps", "--by-file", "-s", "name") + some, None)
+        for words in (("-F", "ndjson", "--changed"), ("--grow", "-g", "user")):
+            check(machine, "watch " + " ".join(words),
+                  ("watch", "-c", "3", "-i", "0.1") + words + some, None, step=2)
         check_output(machine, pids)
     finally:
         machine.close()

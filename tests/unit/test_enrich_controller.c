@@ -10,9 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
 #include <cmocka.h>
-
 #include "base/cleanup.h"
 #include "tape_round.h"
 #include "zmem/enrich.h"
@@ -53,7 +51,6 @@ static void tree_make(struct tree *t, const char *mounts)
 static void tree_done(struct tree *t)
 {
 	char command[128];
-
 	close(t->proc.fd);
 	snprintf(command, sizeof(command), "rm -rf %s", t->dir);
 	assert_int_equal(system(command), 0);
@@ -95,7 +92,6 @@ static void assert_figures(const struct process *p, uint64_t current, uint64_t l
 }
 
 static struct snapshot memory;
-
 static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
 			uint64_t limit)
 {
@@ -104,7 +100,6 @@ static void assert_read(const struct procfs *proc, const char *path, uint64_t cu
 
 	assert_int_equal(enrich_controllers(proc, &memory, &rows), 0);
 	assert_figures(&p, current, limit);
-	snapshot_done(&memory);
 }
 
 static void test_v2(void **state)
