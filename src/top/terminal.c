@@ -84,6 +84,17 @@ static bool is_nothing(const char *type)
 	return false;
 }
 
+/* Asked for before newterm(), which would leave memory behind if it is not. */
+static bool is_known(const char *type)
+{
+	int error;
+
+	if (setupterm(type, STDOUT_FILENO, &error) != OK)
+		return false;
+	del_curterm(cur_term);
+	return true;
+}
+
 static int open_type(struct terminal *t)
 {
 	const char *type = getenv("TERM");
@@ -93,9 +104,10 @@ static int open_type(struct terminal *t)
 				     "such terminal)",
 				     type ? type : "");
 	snprintf(t->type, sizeof(t->type), "%s", type);
-	t->handle = newterm(type, stdout, stdin);
-	t->known = t->handle;
-	if (!t->handle) {
+	t->known = is_known(type);
+	if (t->known) {
+		t->handle = newterm(type, stdout, stdin);
+	} else {
 		/* ncurses takes a description for a path or for itself, by its beginning. */
 		setenv("TERMINFO", xterm_description, 1);
 		t->handle = newterm(XTERM, stdout, stdin);

@@ -167,15 +167,19 @@ static void resize(struct top *t)
 /* All keys that there are, and one screen for all of them. */
 static int input(struct top *t)
 {
+	char text[sizeof(t->view.message)];
 	int key, r = 0;
 
 	while (r == 0 && !t->quit && (key = terminal_key(&t->terminal)) != TERMINAL_NONE) {
-		if (key == TERMINAL_GONE)
+		if (key == TERMINAL_GONE) {
 			t->quit = true;
-		else if (key == TERMINAL_REDRAW)
+		} else if (key == TERMINAL_REDRAW) {
 			resize(t);
-		else
+		} else {
+			/* What was said of the keys before is not about this one. */
+			terminal_message(&t->terminal, text, sizeof(text));
 			r = answer(t, view_key(&t->view, key));
+		}
 	}
 	if (r == 0 && !t->quit)
 		draw(t);

@@ -52,7 +52,7 @@ def check_replay():
              ("tree", ("g", "g", "g", "g", "g", "t"), "  tree "), ("bytes", ("t", "b"), "29360128"),
              ("sort", ("b", "S", "r"), "by swap reversed"), ("search", ("r", "M", "/", "mk"), "search: mk"),
              ("detail", ("Enter", "Enter"), "a recording holds none"),
-             ("filter", ("q", "f", "^(sh|init)$", "Enter"), "filter ^(sh"),
+             ("filter", ("q", "f", "^(sh|init)$", "Enter"), "filter ^(sh|init)$  every"),
              ("bad_filter", ("f", "("), "Unmatched"), ("help", ("Escape", "Escape", "?"), "Keys"),
              ("columns", ("q", "o"), "Columns"), ("paused", ("q", "p"), "paused"))
     try:
@@ -60,7 +60,10 @@ def check_replay():
         for name, keys, sign in steps:
             for key in keys:
                 tmux.keys(key)
-            check_golden(name, tmux.until(lambda screen, sign=sign: sign in screen))
+            # What is typed is taken before its end is: the last line tells.
+            end = "" if name in ("search", "bad_filter", "columns", "help", "detail") else "? help"
+            check_golden(name, tmux.until(lambda screen, sign=sign, end=end:
+                                          sign in screen and end in screen))
         tmux.resize(1, 1)
         tmux.resize(120, 30)
         check_golden("wide", tmux.until(lambda screen: "RSS_ANON" in screen and "Space pause" in screen))
