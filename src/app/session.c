@@ -98,6 +98,8 @@ static int open_source(struct session *s)
 	const struct source_request request = {
 		.choice = (enum source_choice)o->source,
 		.pss = s->pss == PSS_AUTO || s->pss == PSS_KERNEL,
+		/* Who stays is in no hurry, and leaves the other CPUs alone. */
+		.readers = o->stays ? 1 : 0,
 	};
 	int r = source_open(&request, &s->proc, &s->diag, &s->source);
 
