@@ -33,6 +33,7 @@ CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initi
                 -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
+LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
@@ -42,10 +43,10 @@ CPPFLAGS_ALL += -DZMEM_STATIC
 LAYOUT       := src/static.ld
 LDFLAGS_ALL  += -static -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,app/% recording/% compare/% render/compare_% render/maps_% render/system_%)
+COLD         := $(addprefix $(B)/,app/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
 endif
 
-MODULES := base recording proc model source enrich query compare render app
+MODULES := base recording proc model source enrich query compare render app top
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
@@ -75,8 +76,8 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat
+DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev bpftool libcmocka-dev python3-jsonschema jq \
+            procps smem smemstat tmux
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
@@ -179,6 +180,14 @@ $(PAGE_INC): $(PAGE_OUT)/page.html
 
 $(B)/render/html.o: $(PAGE_INC)
 
+# ---- the terminal that top takes one for that it does not know ----
+
+$(O)/page/top/xterm.inc: Makefile
+	@mkdir -p $(@D)
+	$(Q)printf '"%s"\n' "$$(infocmp -0 -q -Q2 xterm-256color)" > $@.tmp && mv $@.tmp $@
+
+$(B)/top/terminal.o: $(O)/page/top/xterm.inc
+
 # ---- program ----
 
 # Changes of flags rebuild.
@@ -200,12 +209,12 @@ $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
 endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
-# A library uses those behind it.
-LINK_ORDER := app render compare query enrich source model proc recording base
+# A library uses those behind it; top is a command of app's, and uses it.
+LINK_ORDER := app top app render compare query enrich source model proc recording base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
 -include $(OBJ:.o=.d) $(B)/main.d
 
@@ -226,6 +235,8 @@ uses_model  := model base
 uses_query  := query model base
 uses_compare := compare model base
 uses_render := render compare query model base
+# What it shows, without the terminal.
+uses_top    := top render compare query model base
 uses_source := source model proc recording base
 uses_enrich := enrich model proc recording base
 uses_app    := app render compare query enrich source model proc recording base

@@ -20,7 +20,7 @@ static const struct {
 } commands[] = {
 	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
 	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
-	{"watch", command_watch},
+	{"top", command_top},		{"watch", command_watch},     {"top", command_top},
 };
 
 static bool is_one_of(const char *names, const char *name)
@@ -58,18 +58,18 @@ static int check_options(const struct options *o)
 		const char *option, *commands;
 	} only[] = {
 		{o->by_file, "by-file", "maps"},
-		{o->count, "count", "record watch"},
-		{o->interval_ms, "interval", "record watch"},
-		{o->group, "group-by", "snapshot watch"},
-		{o->tree, "tree", "snapshot"},
-		{o->min, "min", "snapshot watch"},
-		{o->cgroup, "cgroup", "snapshot compare maps record watch"},
-		{o->replay, "replay", "snapshot compare system maps watch"},
-		{o->delta, "delta", "watch"},
-		{o->changed, "changed", "watch"},
+		{o->count, "count", "record watch top"},
+		{o->interval_ms, "interval", "record watch top"},
+		{o->group, "group-by", "snapshot watch top"},
+		{o->tree, "tree", "snapshot top"},
+		{o->min, "min", "snapshot watch top"},
+		{o->cgroup, "cgroup", "snapshot compare maps record watch top"},
+		{o->replay, "replay", "snapshot compare system maps watch top"},
+		{o->delta, "delta", "watch top"},
+		{o->changed, "changed", "watch top"},
 		{o->grow, "grow", "watch"},
-		{o->no_lock, "no-lock", "watch"},
-		{o->nice != NICE_DEFAULT, "nice", "watch"},
+		{o->no_lock, "no-lock", "watch top"},
+		{o->nice != NICE_DEFAULT, "nice", "watch top"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(only); i++) {
@@ -104,7 +104,10 @@ static int run_command(struct options *o)
 		return help_columns(o->stays);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, o->command) == 0) {
-			int r = check_options(o);
+			int r;
+
+			o->stays = is_one_of("watch top", o->command);
+			r = check_options(o);
 
 			return r ? r : commands[i].run(o);
 		}

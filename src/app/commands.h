@@ -13,6 +13,7 @@ int command_system(const struct options *o);
 int command_maps(const struct options *o);
 int command_record(const struct options *o);
 int command_watch(const struct options *o);
+int command_top(const struct options *o);
 int command_doctor(const struct options *o);
 
 /* --help and -o help; to stdout. */

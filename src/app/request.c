@@ -59,14 +59,11 @@ static int read_pids(struct session *s, const char *list)
 	return 0;
 }
 
-static int read_users(struct session *s, const char *list)
+static int read_users(struct session *s, const char *list, uid_t *uids, size_t *ret_count)
 {
 	const char *item;
-	size_t len, asked = 0;
+	size_t len, asked = 0, count = 0;
 
-	s->uids = calloc(count_items(list) + 1, sizeof(*s->uids));
-	if (!s->uids)
-		return message_error("reading --user: out of memory");
 	for (; (item = parse_item(&list, &len)); asked++) {
 		cleanup_free char *name = strndup(item, len);
 		uint64_t number;
@@ -75,9 +72,9 @@ static int read_users(struct session *s, const char *list)
 		if (!name)
 			return message_error("reading --user: out of memory");
 		if (user_find(s->users, name, &uid) == 0) {
-			s->uids[s->filter.uid_count++] = uid;
+			uids[count++] = uid;
 		} else if (parse_u64(item, len, UINT32_MAX - 1, &number) == 0) {
-			s->uids[s->filter.uid_count++] = (uid_t)number;
+			uids[count++] = (uid_t)number;
 		} else {
 			message_error("--user %s: there is no such user", name);
 			s->exit_code = EXIT_NOT_FOUND;
@@ -85,26 +82,48 @@ static int read_users(struct session *s, const char *list)
 	}
 	if (!asked)
 		return message_usage("--user: no user in it");
-	if (!s->filter.uid_count)
-		return EXIT_NOT_FOUND;
-	qsort(s->uids, s->filter.uid_count, sizeof(*s->uids), compare_ids);
-	s->filter.uids = s->uids;
+	*ret_count = count;
+	return count ? 0 : EXIT_NOT_FOUND;
+}
+
+int request_users(struct session *s, const char *list)
+{
+	cleanup_free uid_t *uids = calloc(count_items(list) + 1, sizeof(*uids));
+	size_t count = 0;
+	int r = 0;
+
+	if (!uids)
+		return message_error("reading --user: out of memory");
+	if (*list)
+		r = read_users(s, list, uids, &count);
+	if (r)
+		return r;
+	qsort(uids, count, sizeof(*uids), compare_ids);
+	free(s->uids);
+	s->uids = TAKE_PTR(uids);
+	s->filter.uids = *list ? s->uids : NULL;
+	s->filter.uid_count = count;
 	return 0;
 }
 
-static int read_pattern(struct session *s, const char *text)
+int request_pattern(struct session *s, const char *text)
 {
 	char why[128];
-	int r = regcomp(&s->pattern, text, REG_EXTENDED | REG_NOSUB);
+	regex_t pattern;
+	int r = *text ? regcomp(&pattern, text, REG_EXTENDED | REG_NOSUB) : 0;
 
 	if (r) {
 		if (r == REG_ESPACE)
 			return message_error("reading --filter: out of memory");
-		regerror(r, &s->pattern, why, sizeof(why));
+		regerror(r, &pattern, why, sizeof(why));
 		return message_usage("--filter %s: %s", text, why);
 	}
-	s->has_pattern = true;
-	s->filter.pattern = &s->pattern;
+	if (s->has_pattern)
+		regfree(&s->pattern);
+	s->has_pattern = *text;
+	if (*text)
+		s->pattern = pattern;
+	s->filter.pattern = *text ? &s->pattern : NULL;
 	return 0;
 }
 
@@ -196,9 +215,11 @@ int request_read(struct session *s)
 	s->filter.cgroup = o->cgroup;
 	if (o->pids && (r = read_pids(s, o->pids)))
 		return r;
-	if (o->users && (r = read_users(s, o->users)))
+	if (o->users && !*o->users)
+		return message_usage("--user: no user in it");
+	if (o->users && (r = request_users(s, o->users)))
 		return r;
-	return o->filter ? read_pattern(s, o->filter) : 0;
+	return o->filter && *o->filter ? request_pattern(s, o->filter) : 0;
 }
 
 /* Whether there is one all the same, and why we do not see it. */

@@ -13,6 +13,12 @@ unsigned request_needs(const struct session *s);
 const struct column *request_page_group(const struct options *o);
 /* Says which of the pids that were asked for are not there, and sets the exit code. */
 void request_report_missing(struct session *s);
+/*
+ * Another filter by users, or by name and command line, "": none. Returns 0, or an exit code after
+ * a message: then the one before stays.
+ */
+int request_users(struct session *s, const char *list);
+int request_pattern(struct session *s, const char *text);
 void request_done(struct session *s);
 
 #endif

@@ -41,7 +41,7 @@ static unsigned needs_of_all(const struct session *s)
 
 int rows_choose(struct session *s)
 {
-	unsigned needs = request_needs(s) & NEEDS_CMDLINE;
+	unsigned needs = s->late_names ? 0 : request_needs(s) & NEEDS_CMDLINE;
 	struct collection *c = &s->snapshot.collection;
 	const struct filter *f = &s->filter;
 	int r;
@@ -191,7 +191,7 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 		return r;
 	shown = (struct rows){rows->item, how_many(s, wanted, fit)};
 	pool_hurry(s->pool, NAMES_DEADLINE_MS);
-	if (!s->group && !s->options->tree)
+	if (!s->group && !s->options->tree && !s->late_names)
 		r = name_rows(s, request_needs(s), &shown);
 	else if (s->group && request_needs(s) & NEEDS_CONTROLLER)
 		r = enrich_controllers(&s->proc, &s->snapshot, &shown);
@@ -211,4 +211,12 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 	for (size_t i = 0; i < shown.count; i++)
 		s->snapshot.collection.reported += (uint32_t)process_count(shown.item[i]);
 	return 0;
+}
+
+int rows_name(struct session *s, struct process **rows, size_t count)
+{
+	struct rows some = {rows, count};
+
+	/* Groups were named with their processes, and names in a tree have branches before them. */
+	return s->group || s->options->tree ? 0 : name_rows(s, request_needs(s), &some);
 }

@@ -16,5 +16,7 @@ size_t rows_certain(const struct session *s);
  * any number. Returns 0 or a negative errno.
  */
 int rows_shape(struct session *s, size_t fit, struct result *ret);
+/* Names rows that were shaped without (late_names). Returns 0 or a negative errno. */
+int rows_name(struct session *s, struct process **rows, size_t count);
 
 #endif

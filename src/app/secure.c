@@ -15,10 +15,10 @@
 #include "base/cleanup.h"
 #include "zmem/privilege.h"
 
-/* What only changes colours is let through; libraries may read anything else. */
+/* What only changes how text looks is let through; libraries may read anything else. */
 static int clean_environment(void)
 {
-	static const char *const kept[] = {"NO_COLOR", "TERM"};
+	static const char *const kept[] = {"NO_COLOR", "TERM", "LANG", "LC_ALL", "LC_CTYPE"};
 	char *value[ARRAY_SIZE(kept)];
 	int r = 0;
 

@@ -292,7 +292,7 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 					: message_error("collecting: %s", strerror(-r));
 	s->snapshot.collection.duration_us = since - start;
 	/* What could not be kept is read again. */
-	if (s->names)
+	if (s->names && !s->late_names)
 		names_kept_take(s->names, &s->snapshot);
 	session_tape_end(s);
 	return 0;

@@ -43,6 +43,8 @@ struct session {
 	struct rows all;	  /* rows before any was left out, of a command that stays */
 	struct past *past;	  /* and what they were; NULL: of one that does not */
 	struct change *change;
+	bool late_names; /* rows are named by rows_name() when they come in sight, not before, and
+			    kept by whoever does that */
 	struct column_list columns;
 	const struct column *group; /* rows are groups that have it in common; NULL: processes */
 	struct order order;

@@ -6,6 +6,7 @@
 #include "base/unpack.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <zlib.h>
 
@@ -41,19 +42,14 @@ static int inflate_into(unsigned char *to, uint32_t len, struct packed p)
 
 void unpack(struct strbuf *out, struct packed p)
 {
-	uint32_t len;
-	int r;
+	bool whole = p.size >= HEADER + TRAILER && p.size <= UINT32_MAX;
+	uint32_t len = whole ? size_of_contents(p) : 0;
+	int r = -EINVAL;
 
-	if (out->error)
-		return;
-	if (p.size < HEADER + TRAILER || p.size > UINT32_MAX) {
-		out->error = -EINVAL;
-		return;
-	}
-	len = size_of_contents(p);
 	if (!strbuf_room(out, len))
 		return;
-	r = inflate_into((unsigned char *)out->data + out->len, len, p);
+	if (whole)
+		r = inflate_into((unsigned char *)out->data + out->len, len, p);
 	if (r < 0)
 		out->error = r;
 	else

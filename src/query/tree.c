@@ -103,6 +103,8 @@ static void sum_up(struct tree *t, const struct snapshot *s)
 		if (n->parent != NONE)
 			sum_merge(&t->node[n->parent].sum, &n->sum);
 		t->item[i] = *t->row[i];
+		/* What it was alone says nothing of all below it. */
+		t->item[i].before = NULL;
 		sum_row(&n->sum, &t->item[i]);
 		t->shown->item[i] = &t->item[i];
 	}

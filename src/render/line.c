@@ -11,16 +11,19 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
+const char *const line_sgr[ATTR_COUNT] = {
+	[ATTR_NORMAL] = "",	    [ATTR_BOLD] = "\033[1m",  [ATTR_DIM] = "\033[2m",
+	[ATTR_REVERSE] = "\033[7m", [ATTR_RED] = "\033[31m",  [ATTR_GREEN] = "\033[32m",
+	[ATTR_YELLOW] = "\033[33m", [ATTR_BLUE] = "\033[34m", [ATTR_CYAN] = "\033[36m",
+};
+
 static void emit_attr(struct line *l, enum line_attr attr)
 {
-	static const char *const sgr[] = {
-		[ATTR_NORMAL] = "", [ATTR_BOLD] = "\033[1m", [ATTR_DIM] = "\033[2m"};
-
 	if (!l->color || l->shown == attr)
 		return;
 	if (l->shown != ATTR_NORMAL)
 		strbuf_puts(l->out, "\033[0m");
-	strbuf_puts(l->out, sgr[attr]);
+	strbuf_puts(l->out, line_sgr[attr]);
 	l->shown = attr;
 }
 

@@ -16,7 +16,17 @@ enum line_attr {
 	ATTR_NORMAL,
 	ATTR_BOLD,
 	ATTR_DIM,
+	ATTR_REVERSE,
+	ATTR_RED,
+	ATTR_GREEN,
+	ATTR_YELLOW,
+	ATTR_BLUE,
+	ATTR_CYAN,
+	ATTR_COUNT,
 };
+
+/* What switches an attribute on; "\033[0m" switches it off. */
+extern const char *const line_sgr[ATTR_COUNT];
 
 struct line {
 	struct strbuf *out;

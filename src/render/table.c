@@ -4,26 +4,16 @@
  * the widths, a second one writes, so that memory does not grow with the rows. What a column reads
  * is for column.h, what a line can hold for line.h.
  */
-#include "zmem/render.h"
+#include "render/table_cells.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "render/format.h"
-#include "render/line.h"
 #include "render/summary.h"
 
 #define GAP	  2  /* between columns */
 #define TEXT_WIDE 32 /* columns of a text that is not the last one */
-
-struct table {
-	const struct result *r;
-	const struct table_style *style;
-	const struct column *const *column;
-	size_t columns;
-	bool last_is_text;
-	unsigned width[COLUMNS_MAX];
-};
 
 /* What stands in one place: a figure in buf, or somebody else's text. */
 struct cell {
@@ -208,7 +198,7 @@ static bool has_others(const struct table *t)
 	return t->r->others_count && !t->style->only_total;
 }
 
-static void measure(struct table *t)
+void table_measure(struct table *t, struct process *const *rows, size_t count)
 {
 	const struct result *r = t->r;
 	struct cell cell;
@@ -226,8 +216,8 @@ static void measure(struct table *t)
 	for (size_t i = 0; !t->style->only_total && i < t->columns; i++) {
 		unsigned most = widest(t, i);
 
-		for (size_t row = 0; row < r->row_count && t->width[i] < most; row++) {
-			cell_of_process(t, i, r->rows[row], &cell);
+		for (size_t row = 0; row < count && t->width[i] < most; row++) {
+			cell_of_process(t, i, rows[row], &cell);
 			widen(t, i, cell.width);
 		}
 	}
@@ -254,19 +244,21 @@ static void write_cell(const struct table *t, struct line *l, size_t i, const st
 		line_blanks(l, pad);
 }
 
-static void write_header(const struct table *t, struct line *l)
+void table_header(const struct table *t, struct line *l)
 {
-	l->attr = ATTR_BOLD;
+	enum line_attr attr = l->attr;
+
 	for (size_t i = 0; i < t->columns; i++) {
 		struct cell cell = {.text = t->column[i]->header};
 
+		l->attr = t->column[i] == t->marked ? ATTR_REVERSE : attr;
 		cell.width = (unsigned)strlen(cell.text);
 		write_cell(t, l, i, &cell);
 	}
-	line_end(l);
+	l->attr = attr;
 }
 
-static void write_row(const struct table *t, struct line *l, const struct process *p)
+void table_row(const struct table *t, struct line *l, const struct process *p)
 {
 	struct cell cell;
 
@@ -274,11 +266,9 @@ static void write_row(const struct table *t, struct line *l, const struct proces
 		cell_of_process(t, i, p, &cell);
 		write_cell(t, l, i, &cell);
 	}
-	line_end(l);
 }
 
-/* The sums; what the line says in words follows, in the last column if that one has text. */
-static void write_sums(const struct table *t, struct line *l, const struct totals *sum)
+void table_sums(const struct table *t, struct line *l, const struct totals *sum)
 {
 	size_t count = t->last_is_text ? t->columns - 1 : t->columns;
 	struct cell cell;
@@ -303,37 +293,49 @@ static void write_figures(struct table *t, struct line *l)
 	}
 	t->column = summed;
 	t->columns = count;
-	write_sums(t, l, &t->r->totals);
+	t->last_is_text = false;
+	table_sums(t, l, &t->r->totals);
 	line_end(l);
+}
+
+void table_start(struct table *t, const struct result *r, const struct table_style *style)
+{
+	*t = (struct table){.r = r,
+			    .style = style,
+			    .column = style->columns->item,
+			    .columns = style->columns->count};
+	t->last_is_text = t->columns && t->column[t->columns - 1]->kind == COLUMN_TEXT;
 }
 
 void render_table(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	struct table t = {.r = r,
-			  .style = style,
-			  .column = style->columns->item,
-			  .columns = style->columns->count};
 	struct line line = {.out = out, .width = style->width, .color = style->color};
+	struct table t;
 
+	table_start(&t, r, style);
 	if (style->only_total && !style->header) {
 		write_figures(&t, &line);
 		return;
 	}
-	t.last_is_text = t.columns && t.column[t.columns - 1]->kind == COLUMN_TEXT;
-	measure(&t);
-	if (style->header)
-		write_header(&t, &line);
-	for (size_t i = 0; !style->only_total && i < r->row_count; i++)
-		write_row(&t, &line, r->rows[i]);
+	table_measure(&t, r->rows, r->row_count);
+	if (style->header) {
+		line.attr = ATTR_BOLD;
+		table_header(&t, &line);
+		line_end(&line);
+	}
+	for (size_t i = 0; !style->only_total && i < r->row_count; i++) {
+		table_row(&t, &line, r->rows[i]);
+		line_end(&line);
+	}
 	if (has_others(&t)) {
-		write_sums(&t, &line, &r->others);
+		table_sums(&t, &line, &r->others);
 		line_printf(&line, "\xe2\x80\xa6 %zu more", r->others_count);
 		line_end(&line);
 	}
 	line.attr = ATTR_BOLD;
 	/* Never cut: its words say what is missing or wrong. */
 	line.width = 0;
-	write_sums(&t, &line, &r->totals);
+	table_sums(&t, &line, &r->totals);
 	summary_write(&line, r);
 	summary_swap(&line, r);
 	line_end(&line);

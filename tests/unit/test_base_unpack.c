@@ -110,11 +110,11 @@ static void test_refused(void **state)
 	packed[size - 4] -= 2;
 	expect_refused(packed, size);
 	packed[size - 4]++;
-	/* Something is missing in the middle, or is too much. */
-	memmove(packed + size - 9, packed + size - 8, 8);
+	/* Something is too much before the trailer, or is missing there. */
+	memmove(packed + size - 7, packed + size - 8, 8);
+	expect_refused(packed, size + 1);
+	memmove(packed + size - 9, packed + size - 7, 8);
 	expect_refused(packed, size - 1);
-	memmove(packed + size, packed + size - 9, 8);
-	expect_refused(packed, size + 8);
 }
 
 static void test_error_stays(void **state)

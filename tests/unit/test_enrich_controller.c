@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
-
 #include "base/cleanup.h"
 #include "tape_round.h"
 #include "zmem/enrich.h"
@@ -52,7 +51,6 @@ static void tree_make(struct tree *t, const char *mounts)
 static void tree_done(struct tree *t)
 {
 	char command[128];
-
 	close(t->proc.fd);
 	snprintf(command, sizeof(command), "rm -rf %s", t->dir);
 	assert_int_equal(system(command), 0);

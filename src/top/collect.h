@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What top reads: snapshots, rows as the view wants them, what they were before, the mappings of
+ * one. Knows a session; refuses to know how anything is shown.
+ */
+#ifndef ZMEM_TOP_COLLECT_H
+#define ZMEM_TOP_COLLECT_H
+
+#include "app/watch.h"
+#include "top/view.h"
+
+enum past_kind {
+	PAST_PROCESSES, /* as they were last */
+	PAST_FIRST,	/* and at first */
+	PAST_GROUPS,
+	PAST_GROUPS_FIRST,
+	PAST_KINDS,
+};
+
+struct collect {
+	struct watch watch; /* its options and its session; its past is not used */
+	struct past past[PAST_KINDS];
+	struct result result;
+	bool have, began;  /* there is one, there was one */
+	unsigned failures; /* in a row */
+	uint64_t missed;
+};
+
+/* As watch_open(). */
+int collect_open(struct collect *c, const struct options *o);
+void collect_close(struct collect *c);
+/* What the options want to see at first. */
+void collect_settings(const struct collect *c, struct view_settings *ret);
+/* Takes over what the rows are made by. What cannot be is told by a message, and stays as it was.
+ */
+void collect_apply(struct collect *c, const struct view *v);
+/* The filters too: their texts may be wrong. */
+void collect_filter(struct collect *c, const struct view *v);
+/* The next snapshot, or in a recording frame `frame`. Returns 0 or an exit code after a message. */
+int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view *v);
+/* Rows of the same snapshot as they are wanted now; `filter`: also other ones. Likewise. */
+int collect_reshape(struct collect *c, bool filter, struct view *v);
+/* Names those that are in sight. */
+void collect_name(struct collect *c, struct view *v);
+/* What the detail of a row shows beyond its figures; `maps`: its mappings, too. */
+void collect_detail(struct collect *c, struct view *v, bool maps);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows figures and when they were; refuses to know of what. */
+#include "top/history.h"
+
+void history_clear(struct history *h)
+{
+	h->next = h->count = 0;
+}
+
+void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes)
+{
+	h->point[h->next] = (struct history_point){time_ms, known, bytes};
+	h->next = (h->next + 1) % HISTORY_MAX;
+	h->count += h->count < HISTORY_MAX;
+}
+
+/* The i-th of the last `count`. */
+static const struct history_point *point(const struct history *h, size_t count, size_t i)
+{
+	return &h->point[(h->next + HISTORY_MAX - count + i) % HISTORY_MAX];
+}
+
+bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,
+		  uint64_t *ret_most, int64_t *ret_since_ms)
+{
+	static const char bar[8][4] = {"\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83",
+				       "\xe2\x96\x84", "\xe2\x96\x85", "\xe2\x96\x86",
+				       "\xe2\x96\x87", "\xe2\x96\x88"};
+	size_t count = h->count < width ? h->count : width;
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct history_point *p = point(h, count, i);
+
+		if (!p->known)
+			continue;
+		least = p->bytes < least ? p->bytes : least;
+		most = p->bytes > most ? p->bytes : most;
+	}
+	if (!count || least > most)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct history_point *p = point(h, count, i);
+		double part =
+			most > least ? (double)(p->bytes - least) / (double)(most - least) : 0;
+
+		line_text(l, p->known ? bar[(size_t)(part * 7 + 0.5)] : "?", 0);
+	}
+	*ret_least = least;
+	*ret_most = most;
+	*ret_since_ms = point(h, count, 0)->time_ms;
+	return true;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Writes what ends full-screen mode and dies of what it would have died of. */
+#include "top/rescue.h"
+
+#include <curses.h>
+#include <signal.h>
+#include <string.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+static struct {
+	volatile sig_atomic_t armed;
+	struct termios modes;
+	bool modes_known;
+	char text[256];
+	size_t len;
+	int error_fd, message_fd;
+} rescue;
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+static void leave(int number)
+{
+	char text[1024];
+	ssize_t n;
+
+	if (rescue.armed) {
+		rescue.armed = 0;
+		n = write(STDOUT_FILENO, rescue.text, rescue.len);
+		if (rescue.modes_known)
+			tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
+		while (rescue.message_fd >= 0 &&
+		       (n = read(rescue.message_fd, text, sizeof(text))) > 0)
+			n = write(rescue.error_fd, text, (size_t)n);
+	}
+	/* SA_RESETHAND: it is the usual one again, and this comes when we return. */
+	raise(number);
+}
+
+void rescue_prepare(void)
+{
+	rescue.modes_known = tcgetattr(STDIN_FILENO, &rescue.modes) == 0;
+}
+
+/* Without the pauses that old terminals needed: "$<5>". */
+static void add(const char *sequence)
+{
+	while (sequence && *sequence && rescue.len < sizeof(rescue.text)) {
+		const char *end = strncmp(sequence, "$<", 2) == 0 ? strchr(sequence, '>') : NULL;
+
+		if (end)
+			sequence = end + 1;
+		else
+			rescue.text[rescue.len++] = *sequence++;
+	}
+}
+
+void rescue_arm(int error_fd, int message_fd)
+{
+	struct sigaction act = {.sa_handler = leave, .sa_flags = (int)SA_RESETHAND};
+
+	rescue.len = 0;
+	add(exit_attribute_mode);
+	add(keypad_local);
+	add(cursor_normal);
+	add(exit_ca_mode);
+	rescue.error_fd = error_fd;
+	rescue.message_fd = message_fd;
+	rescue.armed = 1;
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		sigaction(crashes[i], &act, NULL);
+}
+
+void rescue_disarm(void)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+
+	rescue.armed = 0;
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		sigaction(crashes[i], &usual, NULL);
+}

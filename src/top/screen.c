@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Lines that are put one below the other; refuses to know what is in them. */
+#include "top/screen.h"
+
+void screen_begin(struct screen *s, unsigned width, unsigned height)
+{
+	strbuf_clear(&s->text);
+	s->width = width ? width : 1;
+	s->height = height ? height : 1;
+	if (s->height > SCREEN_LINES_MAX)
+		s->height = SCREEN_LINES_MAX;
+	s->count = 0;
+	s->cursor = -1;
+	s->pen = (struct line){.out = &s->text, .width = s->width, .color = true};
+}
+
+/* Everything behind the last newline but `skip`. */
+static void drop(struct screen *s, size_t skip)
+{
+	size_t len = s->text.len;
+
+	while (len && (s->text.data[len - 1] != '\n' || skip--))
+		len--;
+	s->text.len = len;
+}
+
+void screen_line(struct screen *s, enum screen_look look)
+{
+	line_end(&s->pen);
+	if (s->count >= s->height)
+		drop(s, 1);
+	else
+		s->look[s->count++] = look;
+}
+
+void screen_take_back(struct screen *s)
+{
+	if (!s->count)
+		return;
+	drop(s, 1);
+	s->count--;
+}
+
+void screen_ready(struct screen *s, const char *text, size_t len, enum screen_look look)
+{
+	strbuf_put(&s->text, text, len);
+	screen_line(s, look);
+}
+
+void screen_fill(struct screen *s, unsigned lines)
+{
+	while (s->count < lines && s->count < s->height)
+		screen_line(s, LOOK_PLAIN);
+}
+
+void screen_done(struct screen *s)
+{
+	strbuf_done(&s->text);
+}

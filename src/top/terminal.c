@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The terminal begun and left: its type, modes, signals, and what is said meanwhile. */
+#include "top/terminal.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "app/message.h"
+#include "top/keys.h"
+#include "top/rescue.h"
+
+/* How long an escape sequence may take before it is the key: lines are slow. */
+#define ESCAPE_MS 50
+
+/* For machines that do not know the terminal, or no terminals at all. */
+static const char xterm_description[] =
+#include "top/xterm.inc"
+	;
+#define XTERM "xterm-256color"
+
+int terminal_listen(struct terminal *t)
+{
+	const int wanted[] = {SIGTSTP, SIGCONT, SIGQUIT};
+	struct epoll_event event = {.events = EPOLLIN};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		struct sigaction act;
+
+		/* What was ignored when we were started stays so. */
+		if (sigaction(wanted[i], NULL, &act) == 0 && act.sa_handler != SIG_IGN)
+			sigaddset(&set, wanted[i]);
+	}
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	t->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (t->signal_fd < 0)
+		return -errno;
+	t->wait_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (t->wait_fd < 0)
+		return -errno;
+	if (epoll_ctl(t->wait_fd, EPOLL_CTL_ADD, t->signal_fd, &event) < 0 ||
+	    epoll_ctl(t->wait_fd, EPOLL_CTL_ADD, STDIN_FILENO, &event) < 0)
+		return -errno;
+	return 0;
+}
+
+/* A locale that does not exist here may still say which encoding the terminal has. */
+static bool speaks_utf8(void)
+{
+	static const char *const variable[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	const char *value = NULL;
+
+	if (!setlocale(LC_CTYPE, "")) {
+		for (size_t i = 0; i < 3 && !(value && *value); i++)
+			value = getenv(variable[i]);
+		if (value && (strcasestr(value, "utf-8") || strcasestr(value, "utf8")))
+			setlocale(LC_CTYPE, "C.UTF-8");
+	}
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+/* One that says of itself that it can do nothing is not taken for another. */
+static bool is_nothing(const char *type)
+{
+	static const char *const nothing[] = {"", "dumb", "unknown", "network", "dialup"};
+
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+		if (strcmp(type, nothing[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int open_type(struct terminal *t)
+{
+	const char *type = getenv("TERM");
+
+	if (!type || is_nothing(type))
+		return message_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
+				     "such terminal)",
+				     type ? type : "");
+	snprintf(t->type, sizeof(t->type), "%s", type);
+	t->handle = newterm(type, stdout, stdin);
+	t->known = t->handle;
+	if (!t->handle) {
+		/* ncurses takes a description for a path or for itself, by its beginning. */
+		setenv("TERMINFO", xterm_description, 1);
+		t->handle = newterm(XTERM, stdout, stdin);
+	}
+	if (!t->handle)
+		return message_error(
+			"top: TERM=%s is not known here, and no xterm either (zmem-bpf "
+			"watch needs no terminal)",
+			t->type);
+	if (!cursor_address) {
+		endwin();
+		return message_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
+				     "such terminal)",
+				     t->type);
+	}
+	return 0;
+}
+
+static void choose_colors(struct terminal *t, bool wanted)
+{
+	/* As enum line_attr from ATTR_RED on. */
+	static const short color[] = {COLOR_RED, COLOR_GREEN, COLOR_YELLOW, COLOR_BLUE, COLOR_CYAN};
+
+	t->colors = wanted && has_colors() && start_color() != ERR;
+	if (!t->colors)
+		return;
+	use_default_colors();
+	for (short i = 0; i < (short)(sizeof(color) / sizeof(color[0])); i++)
+		init_pair((short)(i + 1), color[i], -1);
+}
+
+/* Whatever is said while the screen is ours would be written across it. */
+static void divert_errors(struct terminal *t)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return;
+	t->error_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (t->error_fd < 0 || dup2(fds[1], STDERR_FILENO) < 0) {
+		close(fds[0]);
+		fds[0] = -1;
+	}
+	close(fds[1]);
+	t->message_fd = fds[0];
+}
+
+int terminal_open(struct terminal *t, bool colors)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	int r;
+
+	t->utf8 = speaks_utf8();
+	rescue_prepare();
+	r = open_type(t);
+	if (r)
+		return r;
+	t->on = true;
+	/* ncurses' own stops us in the middle of whatever; ours comes in turn. */
+	sigaction(SIGTSTP, &usual, NULL);
+	choose_colors(t, colors);
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	intrflush(stdscr, FALSE);
+	leaveok(stdscr, FALSE);
+	set_escdelay(ESCAPE_MS);
+	curs_set(0);
+	divert_errors(t);
+	rescue_arm(t->error_fd, t->message_fd);
+	return 0;
+}
+
+void terminal_close(struct terminal *t)
+{
+	if (t->on) {
+		rescue_disarm();
+		endwin();
+	}
+	if (t->handle)
+		delscreen(t->handle);
+	if (t->error_fd >= 0) {
+		char text[4096];
+		ssize_t n;
+
+		/* What nobody saw. */
+		while ((n = read(t->message_fd, text, sizeof(text))) > 0)
+			n = write(t->error_fd, text, (size_t)n);
+		dup2(t->error_fd, STDERR_FILENO);
+		close(t->error_fd);
+	}
+	for (int i = 0; i < 3; i++) {
+		const int fd[] = {t->message_fd, t->signal_fd, t->wait_fd};
+
+		if (fd[i] >= 0)
+			close(fd[i]);
+	}
+	*t = TERMINAL_CLOSED;
+}
+
+void terminal_size(unsigned *ret_width, unsigned *ret_height)
+{
+	struct winsize size = {};
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col || !size.ws_row) {
+		size.ws_col = (unsigned short)(COLS > 0 ? COLS : 80);
+		size.ws_row = (unsigned short)(LINES > 0 ? LINES : 24);
+	}
+	*ret_width = size.ws_col;
+	*ret_height = size.ws_row;
+}
+
+void terminal_resize(unsigned width, unsigned height)
+{
+	resizeterm((int)height, (int)width);
+}
+
+void terminal_redraw(void)
+{
+	clearok(curscr, TRUE);
+}
+
+/* In a process group that nobody could continue the kernel does not stop us. */
+static void stop(void)
+{
+	sigset_t set;
+
+	endwin();
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	raise(SIGTSTP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static int take_signal(struct terminal *t)
+{
+	struct signalfd_siginfo info;
+	int told = TERMINAL_NONE;
+
+	while (read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGQUIT)
+			return TERMINAL_GONE;
+		if (info.ssi_signo == SIGTSTP)
+			stop();
+		/* A shell may have changed the modes. */
+		reset_prog_mode();
+		terminal_redraw();
+		told = TERMINAL_REDRAW;
+	}
+	return told;
+}
+
+static int key_of(bool function, wint_t c)
+{
+	static const struct {
+		int curses, ours;
+	} keys[] = {
+		{KEY_UP, TOP_UP},
+		{KEY_DOWN, TOP_DOWN},
+		{KEY_LEFT, TOP_LEFT},
+		{KEY_RIGHT, TOP_RIGHT},
+		{KEY_PPAGE, TOP_PAGE_UP},
+		{KEY_NPAGE, TOP_PAGE_DOWN},
+		{KEY_HOME, TOP_HOME},
+		{KEY_END, TOP_END},
+		{KEY_DC, TOP_DELETE},
+		{KEY_ENTER, TOP_ENTER},
+		{KEY_BACKSPACE, TOP_BACKSPACE},
+	};
+
+	if (!function) {
+		if (c == '\r')
+			return TOP_ENTER;
+		return c == '\b' ? TOP_BACKSPACE : (int)c;
+	}
+	if (c >= KEY_F(1) && c <= KEY_F(12))
+		return TOP_F((int)c - KEY_F0);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if ((int)c == keys[i].curses)
+			return keys[i].ours;
+	}
+	return TOP_OTHER;
+}
+
+int terminal_key(struct terminal *t)
+{
+	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+	int told = take_signal(t), r;
+	wint_t c;
+
+	if (told != TERMINAL_NONE)
+		return told;
+	/* In the background reading would stop us, and there are no keys of ours. */
+	if (poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR | POLLNVAL))
+		return TERMINAL_GONE;
+	r = get_wch(&c);
+	if (r == ERR) {
+		/* What can be read and is nothing is the end. */
+		int waiting = 0;
+
+		if (fd.revents & POLLIN && ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0)
+			return TERMINAL_GONE;
+		return TERMINAL_NONE;
+	}
+	return key_of(r == KEY_CODE_YES, c);
+}
+
+bool terminal_message(struct terminal *t, char *buf, size_t size)
+{
+	static const char prefix[] = "zmem-bpf: ", hint[] = " (zmem-bpf --help)";
+	char text[4096], *line = NULL, *end;
+	ssize_t n;
+
+	while (t->message_fd >= 0 && (n = read(t->message_fd, text, sizeof(text) - 1)) > 0) {
+		text[n] = '\0';
+		while (n && text[n - 1] == '\n')
+			text[--n] = '\0';
+		line = strrchr(text, '\n');
+		line = line ? line + 1 : text;
+		if (strncmp(line, prefix, sizeof(prefix) - 1) == 0)
+			line += sizeof(prefix) - 1;
+		end = strstr(line, hint);
+		if (end)
+			*end = '\0';
+		snprintf(buf, size, "%s", line);
+	}
+	return line;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf top: ticks, keys and signals, and what of the rest each of them calls for. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/message.h"
+#include "app/ticker.h"
+#include "base/cleanup.h"
+#include "top/collect.h"
+#include "top/terminal.h"
+
+struct top {
+	struct collect collect;
+	struct ticker ticker;
+	struct terminal terminal;
+	struct view view;
+	struct screen screen;
+	uint64_t ticks;
+	uint64_t spent_us; /* CLOCK_MONOTONIC when the last tick began */
+	bool quit;
+};
+
+static void top_done(struct top *t)
+{
+	terminal_close(&t->terminal);
+	view_done(&t->view);
+	screen_done(&t->screen);
+	collect_close(&t->collect);
+	ticker_close(&t->ticker);
+}
+
+static bool wants_color(const struct options *o)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	if (o->color != COLOR_AUTO)
+		return o->color == COLOR_ALWAYS;
+	return !(no_color && *no_color);
+}
+
+static int check_request(const struct options *o)
+{
+	const char *missing = !isatty(STDOUT_FILENO)  ? "stdout"
+			      : !isatty(STDIN_FILENO) ? "stdin"
+						      : NULL;
+
+	if (o->format != FORMAT_TABLE || o->output || o->total)
+		return message_usage("top: it takes no --%s (watch does)", o->output  ? "output"
+									   : o->total ? "total"
+										      : "format");
+	if (missing)
+		return message_error("top: %s is no terminal (zmem-bpf watch needs none)", missing);
+	return 0;
+}
+
+static uint64_t interval_us(const struct top *t)
+{
+	return (uint64_t)t->view.set.interval_ms * 1000;
+}
+
+/* What was said on stderr meanwhile is told in the last line. */
+static void draw(struct top *t)
+{
+	struct view *v = &t->view;
+	char text[sizeof(v->message)];
+
+	collect_name(&t->collect, v);
+	if (terminal_message(&t->terminal, text, sizeof(text)))
+		view_say(v, "%s", text);
+	view_draw(v, &t->screen);
+	/* Without memory for it the screen stays as it is. */
+	if (strbuf_error(&t->screen.text) == 0)
+		terminal_show(&t->terminal, &t->screen);
+}
+
+static void own_cpu(struct top *t)
+{
+	uint64_t now = session_now_us(), passed = now - t->spent_us;
+	const struct own_cost *cost = &t->collect.watch.guest.cost;
+
+	/* The cost of the first one is that of starting; a recording's is nobody's concern. */
+	t->view.facts.own_known = t->ticks > 1 && cost->known && passed && !t->view.facts.frames;
+	if (t->view.facts.own_known)
+		t->view.facts.own_cpu = (unsigned)(cost->cpu_us * 1000 / passed);
+	t->spent_us = now;
+}
+
+static int take(struct top *t, uint32_t frame)
+{
+	int r = collect_take(&t->collect, t->ticker.missed, frame, &t->view);
+
+	if (r)
+		return r;
+	t->ticks++;
+	own_cpu(t);
+	collect_detail(&t->collect, &t->view, false);
+	return 0;
+}
+
+static int tick(struct top *t)
+{
+	const struct options *o = &t->collect.watch.options;
+	uint32_t frame = t->view.facts.frame, frames = t->view.facts.frames;
+	int r = 0;
+
+	/* A recording stays at its last frame. */
+	if (!t->ticks || (!t->view.set.paused && (!frames || frame < frames)))
+		r = take(t, frame + 1);
+	if (r)
+		return r;
+	draw(t);
+	t->quit |= o->count && t->ticks >= (uint64_t)o->count;
+	return 0;
+}
+
+static int turn(struct top *t, unsigned ask)
+{
+	uint32_t frame = t->view.facts.frame, frames = t->view.facts.frames;
+
+	t->view.set.paused = true;
+	if (ask & VIEW_ASK_FORWARD)
+		return frame < frames ? take(t, frame + 1) : 0;
+	return frame > 1 ? take(t, frame - 1) : 0;
+}
+
+static int answer(struct top *t, unsigned ask)
+{
+	struct view *v = &t->view;
+
+	if (ask & VIEW_ASK_QUIT)
+		t->quit = true;
+	if (ask & VIEW_ASK_REDRAW)
+		terminal_redraw();
+	if (ask & VIEW_ASK_INTERVAL) {
+		ticker_set_interval(&t->ticker, interval_us(t));
+		/* Whoever lets it run again wants to see it do so. */
+		if (!v->set.paused)
+			ticker_now(&t->ticker);
+	}
+	if (ask & VIEW_ASK_FILTER)
+		collect_filter(&t->collect, v);
+	collect_apply(&t->collect, v);
+	if (ask & (VIEW_ASK_ROWS | VIEW_ASK_FILTER | VIEW_ASK_CHANGES)) {
+		int r = collect_reshape(&t->collect, ask & VIEW_ASK_FILTER, v);
+
+		if (r)
+			return r;
+	}
+	if (ask & VIEW_ASK_DETAIL)
+		collect_detail(&t->collect, v, true);
+	return ask & (VIEW_ASK_FORWARD | VIEW_ASK_BACK) ? turn(t, ask) : 0;
+}
+
+static void resize(struct top *t)
+{
+	unsigned width, height;
+
+	terminal_size(&width, &height);
+	terminal_resize(width, height);
+	view_resize(&t->view, width, height);
+	collect_apply(&t->collect, &t->view);
+}
+
+/* All keys that there are, and one screen for all of them. */
+static int input(struct top *t)
+{
+	int key, r = 0;
+
+	while (r == 0 && !t->quit && (key = terminal_key(&t->terminal)) != TERMINAL_NONE) {
+		if (key == TERMINAL_GONE)
+			t->quit = true;
+		else if (key == TERMINAL_REDRAW)
+			resize(t);
+		else
+			r = answer(t, view_key(&t->view, key));
+	}
+	if (r == 0 && !t->quit)
+		draw(t);
+	return r;
+}
+
+static int run(struct top *t)
+{
+	enum ticker_event event = TICKER_TICK;
+	int r = 0;
+
+	while (r == 0 && !t->quit) {
+		r = ticker_wait(&t->ticker, &event);
+		if (r < 0)
+			return message_error("waiting: %s", strerror(-r));
+		if (event == TICKER_END)
+			break;
+		if (event == TICKER_RESIZE) {
+			resize(t);
+			draw(t);
+		} else if (event == TICKER_TICK) {
+			r = tick(t);
+		} else {
+			r = input(t);
+		}
+	}
+	return r ? r : t->collect.watch.session.exit_code;
+}
+
+static int begin(struct top *t, const struct options *o)
+{
+	struct view_settings settings;
+	int r = terminal_open(&t->terminal, wants_color(o));
+
+	if (r)
+		return r;
+	collect_settings(&t->collect, &settings);
+	view_init(&t->view, &settings);
+	t->view.style.bytes = o->bytes;
+	t->view.style.numeric = o->numeric;
+	resize(t);
+	ticker_set_interval(&t->ticker, interval_us(t));
+	ticker_now(&t->ticker);
+	/* All that call themselves that are alike enough. */
+	if (!t->terminal.known && strncmp(t->terminal.type, "xterm", 5) != 0)
+		view_say(&t->view, "TERM=%s is not known here: it is taken for an xterm",
+			 t->terminal.type);
+	return 0;
+}
+
+int command_top(const struct options *o)
+{
+	cleanup(top_done) struct top t = {
+		.ticker = {.timer_fd = -1, .signal_fd = -1},
+		.collect.watch = {.session.proc.fd = -1, .guest.statm_fd = -1},
+		.terminal = TERMINAL_CLOSED,
+	};
+	int r = check_request(o);
+
+	if (r)
+		return r;
+	/* Before there are threads, so that none of them takes the signals. */
+	r = terminal_listen(&t.terminal);
+	if (r == 0)
+		r = ticker_open(&t.ticker, 1000000, t.terminal.wait_fd);
+	if (r < 0)
+		return message_error("starting: %s", strerror(-r));
+	r = collect_open(&t.collect, o);
+	if (r == 0)
+		r = begin(&t, o);
+	return r ? r : run(&t);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which rows are in sight, and which one the cursor is on: that is a row, not a line, and stays the
+ * same one while others come and go. What keys do is in view_keys.c, how it looks in view_draw.c.
+ */
+#include "top/view.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* On narrower terminals some columns leave their place to the name. */
+#define WIDE_ENOUGH 110
+#define NARROW	    64
+#define TINY	    34
+
+void view_init(struct view *v, const struct view_settings *set)
+{
+	*v = (struct view){.set = *set, .width = 80, .height = 24};
+	v->style.columns = &v->fitting;
+	v->style.header = true;
+	v->style.color = true;
+	view_columns_changed(v);
+}
+
+void view_done(struct view *v)
+{
+	view_take_maps(v, NULL, PSS_SKIPPED);
+}
+
+void view_say(struct view *v, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(v->message, sizeof(v->message), fmt, args);
+	va_end(args);
+}
+
+const struct column_list *view_columns(const struct view *v)
+{
+	return &v->set.columns[v->set.group != NULL];
+}
+
+struct column_list *view_columns_mutable(struct view *v)
+{
+	v->set.chosen[v->set.group != NULL] = true;
+	return &v->set.columns[v->set.group != NULL];
+}
+
+static void list_remove(struct column_list *list, const char *const *keys, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		bool keep = true;
+
+		for (size_t k = 0; k < count; k++)
+			keep &= strcmp(list->item[i]->key, keys[k]) != 0;
+		if (keep)
+			list->item[kept++] = list->item[i];
+	}
+	list->count = kept;
+}
+
+static void list_swap(struct column_list *list, const char *from, const char *to)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->item[i]->key, from) == 0)
+			list->item[i] = column_find(to, strlen(to));
+	}
+}
+
+void view_columns_changed(struct view *v)
+{
+	static const char *const spared[] = {"user",	    "uss",	   "rss",
+					     "mem_current", "swap_change", "rss_change"};
+	static const char *const tiny[] = {"pid",	"swap",	  "procs",
+					   "mem_limit", "%limit", "pss_change"};
+	/* Names of cgroups are long. */
+	static const char *const group_spared[] = {"uss", "rss", "swap_change"};
+	struct column_list *list = &v->fitting;
+	bool chosen = v->set.chosen[v->set.group != NULL];
+
+	*list = *view_columns(v);
+	if (!chosen && v->set.changes && !v->set.tree)
+		column_list_watch(list, v->set.group);
+	if (v->set.cmdline)
+		list_swap(list, "name", "cmdline");
+	if (!chosen && v->width < WIDE_ENOUGH)
+		column_list_narrow(list);
+	if (!chosen && v->width < WIDE_ENOUGH && v->set.group && v->set.group->needs & NEEDS_CGROUP)
+		list_remove(list, group_spared, ARRAY_SIZE(group_spared));
+	if (!chosen && v->width < NARROW)
+		list_remove(list, spared, ARRAY_SIZE(spared));
+	if (!chosen && v->width < TINY)
+		list_remove(list, tiny, ARRAY_SIZE(tiny));
+	if (v->left && v->left >= list->count)
+		v->left = list->count - 1;
+	list->count -= v->left;
+	memmove(list->item, list->item + v->left, list->count * sizeof(list->item[0]));
+	memset(v->table.width, 0, sizeof(v->table.width));
+}
+
+void view_resize(struct view *v, unsigned width, unsigned height)
+{
+	v->width = width ? width : 1;
+	v->height = height ? height : 1;
+	v->moved = true;
+	view_columns_changed(v);
+}
+
+/* FNV-1a. Two groups that meet are one for the cursor, for a tick. */
+static uint64_t hash(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	while (s && *s)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3;
+	return h;
+}
+
+struct row_id view_id(const struct view *v, const struct process *p)
+{
+	if (p->pid)
+		return (struct row_id){p->pid, p->start_ns};
+	return (struct row_id){0, v->r->group ? hash(v->r->group->text(p)) : 0};
+}
+
+static bool same_id(struct row_id a, struct row_id b)
+{
+	return a.pid == b.pid && a.key == b.key;
+}
+
+struct process *view_row(const struct view *v)
+{
+	return v->cursor < v->count ? v->rows[v->cursor] : NULL;
+}
+
+void view_hold(struct view *v)
+{
+	struct process *p = view_row(v);
+	struct row_id id;
+
+	if (!p)
+		return;
+	id = view_id(v, p);
+	if (!same_id(id, v->id))
+		history_clear(&v->history);
+	v->id = id;
+	v->held = true;
+}
+
+void view_move(struct view *v, long by)
+{
+	size_t last = v->count ? v->count - 1 : 0;
+
+	if (by < 0)
+		v->cursor = v->cursor > (size_t)-by ? v->cursor - (size_t)-by : 0;
+	else
+		v->cursor = last - v->cursor > (size_t)by ? v->cursor + (size_t)by : last;
+	v->moved = true;
+	view_hold(v);
+}
+
+static void find_held(struct view *v)
+{
+	for (size_t i = 0; v->held && i < v->count; i++) {
+		if (!same_id(view_id(v, v->rows[i]), v->id))
+			continue;
+		v->cursor = i;
+		return;
+	}
+	if (v->held && v->follow) {
+		view_say(v, "%d is gone", v->id.pid);
+		v->follow = false;
+	}
+	if (v->cursor >= v->count)
+		v->cursor = v->count ? v->count - 1 : 0;
+	/* Who has taken its place. */
+	if (v->held && v->mode != VIEW_DETAIL)
+		view_hold(v);
+}
+
+static void remember(struct view *v)
+{
+	const struct process *p = view_row(v);
+
+	if (!p)
+		return;
+	if (!v->held) {
+		struct row_id id = view_id(v, p);
+
+		/* The first row, whoever that is. */
+		if (!same_id(id, v->id))
+			history_clear(&v->history);
+		v->id = id;
+	} else if (!same_id(view_id(v, p), v->id)) {
+		return;
+	}
+	history_add(&v->history, v->r->snapshot->time_ms, process_has(p, COUNTER_PSS_SWAP),
+		    p->value[COUNTER_PSS_SWAP]);
+}
+
+void view_take(struct view *v, const struct result *r, struct process *const *rows, size_t count,
+	       bool tick)
+{
+	bool grouped = v->r && v->kind != r->group;
+	size_t first, in_sight;
+
+	v->r = r;
+	v->kind = r->group;
+	v->rows = rows;
+	v->count = count;
+	if (grouped) {
+		/* Rows of another kind. */
+		v->held = v->follow = false;
+		v->cursor = v->scroll = 0;
+	}
+	find_held(v);
+	if (tick)
+		remember(v);
+	if (v->mode == VIEW_DETAIL)
+		view_detail_update(v);
+	view_place(v, &first, &in_sight);
+}
+
+void view_let_go(struct view *v)
+{
+	v->rows = NULL;
+	v->count = 0;
+}
+
+unsigned view_head_lines(const struct view *v)
+{
+	static const unsigned from[] = {8, 10, 12, 14}; /* lines of the terminal */
+	unsigned lines = 0;
+
+	while (lines < ARRAY_SIZE(from) && v->height >= from[lines])
+		lines++;
+	return lines;
+}
+
+size_t view_page(const struct view *v)
+{
+	/* Header from 3 lines on, total from 4 and keys from 6. */
+	unsigned around = view_head_lines(v) + (v->height >= 3) + (v->height >= 4) +
+			  (v->height >= 6 || v->prompt || *v->message);
+
+	return v->height > around ? v->height - around : 1;
+}
+
+void view_place(struct view *v, size_t *ret_first, size_t *ret_count)
+{
+	size_t page = view_page(v);
+
+	if (v->moved || v->follow) {
+		if (v->cursor < v->scroll)
+			v->scroll = v->cursor;
+		if (v->cursor >= v->scroll + page)
+			v->scroll = v->cursor - page + 1;
+	}
+	v->moved = false;
+	/* No empty lines where there could be rows. */
+	if (v->scroll + page > v->count)
+		v->scroll = v->count > page ? v->count - page : 0;
+	*ret_first = v->scroll;
+	*ret_count = v->count - v->scroll < page ? v->count - v->scroll : page;
+}

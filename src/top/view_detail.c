@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * One row in full: who it is, all its figures, where its PSS lies, its cgroup and the limit, how it
+ * went, and its mappings by file, which were read when that was asked for. What has ended stays as
+ * it was last.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "render/format.h"
+#include "top/view.h"
+
+static int by_pss(const void *pa, const void *pb)
+{
+	const struct mapping *a = *(struct mapping *const *)pa, *b = *(struct mapping *const *)pb;
+	uint64_t x = a->figures.value[MAPS_PSS] + a->figures.value[MAPS_SWAP_PSS];
+	uint64_t y = b->figures.value[MAPS_PSS] + b->figures.value[MAPS_SWAP_PSS];
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
+{
+	struct detail *d = &v->detail;
+
+	map_set_free(d->maps);
+	free(d->mapping);
+	d->maps = maps;
+	d->mapping = NULL;
+	d->maps_status = status;
+	d->maps_ms = v->r ? v->r->snapshot->time_ms : 0;
+	if (!maps)
+		return 0;
+	d->mapping = calloc(maps->count + 1, sizeof(*d->mapping));
+	if (!d->mapping) {
+		map_set_free(maps);
+		d->maps = NULL;
+		return -1;
+	}
+	memcpy(d->mapping, maps->item, maps->count * sizeof(*d->mapping));
+	qsort(d->mapping, maps->count, sizeof(*d->mapping), by_pss);
+	return 0;
+}
+
+void view_take_charged(struct view *v, const struct process *p)
+{
+	v->detail.charged = *p;
+}
+
+static const char *name_of(const struct view *v, const struct process *p)
+{
+	const char *name = p->pid ? p->name : v->r->group->text(p);
+
+	return name ? name : "-";
+}
+
+void view_detail_open(struct view *v)
+{
+	view_hold(v);
+	view_take_maps(v, NULL, PSS_SKIPPED);
+	v->mode = VIEW_DETAIL;
+	v->detail.id = v->id;
+	v->detail.ended = false;
+	v->detail.scroll = 0;
+	v->detail.maps_ms = 0;
+	v->detail.charged.have = 0;
+	view_detail_update(v);
+}
+
+static bool same_id(struct row_id a, struct row_id b)
+{
+	return a.pid == b.pid && a.key == b.key;
+}
+
+/* What is left of it once it is no row any more: figures, and its name. */
+static void keep(struct detail *d, const char *name, const struct process *p)
+{
+	snprintf(d->name, sizeof(d->name), "%s", name);
+	d->row = *p;
+	d->row.name = d->name;
+	d->row.user = d->row.cgroup = d->row.unit = d->row.container = d->row.cmdline = NULL;
+	d->row.before = NULL;
+}
+
+void view_detail_update(struct view *v)
+{
+	struct process *p = view_row(v);
+
+	v->detail.ended = !p || !same_id(view_id(v, p), v->detail.id);
+	if (!v->detail.ended)
+		keep(&v->detail, name_of(v, p), p);
+}
+
+unsigned view_detail_key(struct view *v, int key)
+{
+	struct detail *d = &v->detail;
+	size_t page = v->height / 2 + 1;
+
+	switch (key) {
+	case TOP_ESCAPE:
+	case TOP_ENTER:
+	case TOP_LEFT:
+	case 'q':
+		v->mode = VIEW_LIST;
+		v->moved = true;
+		return 0;
+	case TOP_UP:
+	case 'k':
+		d->scroll -= d->scroll > 0;
+		return 0;
+	case TOP_DOWN:
+	case 'j':
+		d->scroll++;
+		return 0;
+	case TOP_PAGE_UP:
+		d->scroll -= d->scroll < page ? d->scroll : page;
+		return 0;
+	case TOP_PAGE_DOWN:
+		d->scroll += page;
+		return 0;
+	case TOP_HOME:
+		d->scroll = 0;
+		return 0;
+	case 'm':
+		return VIEW_ASK_DETAIL;
+	case 'b':
+		v->style.bytes = !v->style.bytes;
+		return 0;
+	case ' ':
+	case 'p':
+	case 'Z':
+		v->set.paused = !v->set.paused;
+		return VIEW_ASK_INTERVAL;
+	case TOP_CTRL('l'):
+		return VIEW_ASK_REDRAW;
+	}
+	return 0;
+}
+
+static void put_bytes(const struct view *v, struct line *l, bool known, uint64_t bytes)
+{
+	char buf[FORMAT_MAX];
+
+	if (!known)
+		line_ascii(l, "-", 1);
+	else
+		line_ascii(l, buf,
+			   v->style.bytes ? format_u64(buf, bytes) : format_size(buf, bytes));
+}
+
+static void put_counter(const struct view *v, struct line *l, const struct process *p,
+			enum counter c)
+{
+	put_bytes(v, l, process_has(p, c), p->value[c]);
+}
+
+static void draw_title(struct view *v, struct screen *s, const struct process *p)
+{
+	char buf[FORMAT_MAX];
+	struct line *l = &s->pen;
+
+	if (p->pid)
+		line_printf(l, "%d ", p->pid);
+	line_text(l, name_of(v, p), 0);
+	if (!p->pid)
+		line_printf(l, "  %u processes of one %s", p->procs, v->r->group->key);
+	else if (p->kind == PROCESS_SUM && p->procs > 1)
+		line_printf(l, "  with %u below it", p->procs - 1);
+	if (v->detail.ended)
+		line_printf(l, "  has ended, or is filtered out");
+	screen_line(s, LOOK_HEADER);
+	if (!p->pid)
+		return;
+	if (p->user) {
+		line_printf(l, "user ");
+		line_text(l, p->user, 32);
+	} else {
+		line_printf(l, "uid %u", p->uid);
+	}
+	line_printf(l, "  parent %d  threads %u  oom_score_adj %d", p->ppid, p->threads,
+		    p->oom_score_adj);
+	if (v->r->snapshot->host.boot_ms) {
+		int64_t ms = (int64_t)(v->r->snapshot->host.boot_ms + p->start_ns / 1000000);
+
+		line_printf(l, "  started ");
+		line_ascii(l, buf, format_time(buf, ms, TIME_TABLE));
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void draw_cgroup(struct view *v, struct screen *s, const struct process *p)
+{
+	struct line *l = &s->pen;
+
+	if (v->set.cmdline && p->cmdline) {
+		line_text(l, p->cmdline, 0);
+		screen_line(s, LOOK_PLAIN);
+	}
+	if (!p->cgroup)
+		return;
+	line_printf(l, "cgroup ");
+	line_text(l, p->cgroup, 0);
+	screen_line(s, LOOK_PLAIN);
+	p = &v->detail.charged;
+	if (!process_has(p, COUNTER_MEM_CURRENT))
+		return;
+	line_printf(l, "       charged ");
+	put_counter(v, l, p, COUNTER_MEM_CURRENT);
+	if (process_has(p, COUNTER_MEM_LIMIT)) {
+		line_printf(l, " of ");
+		put_counter(v, l, p, COUNTER_MEM_LIMIT);
+	} else {
+		line_printf(l, ", no limit");
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+/* What PSS and swap consist of, a character for each part of the larger width. */
+static void draw_parts(struct view *v, struct screen *s, const struct process *p)
+{
+	static const struct {
+		enum counter counter;
+		char sign;
+		const char *name;
+		enum line_attr attr;
+	} part[] = {{COUNTER_PSS_ANON, '|', "anon", ATTR_GREEN},
+		    {COUNTER_PSS_FILE, '#', "file", ATTR_BLUE},
+		    {COUNTER_PSS_SHMEM, ':', "shmem", ATTR_CYAN},
+		    {COUNTER_SWAP_PSS, '~', "swap", ATTR_YELLOW}};
+	unsigned width = s->width > 100 ? 40 : s->width / 4, at = 0;
+	double sum = 0, total = 0;
+	struct line *l = &s->pen;
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		total += process_has(p, part[i].counter) ? (double)p->value[part[i].counter] : 0;
+	line_printf(l, "[");
+	for (size_t i = 0; i < ARRAY_SIZE(part) && total > 0; i++) {
+		sum += process_has(p, part[i].counter) ? (double)p->value[part[i].counter] : 0;
+		l->attr = part[i].attr;
+		while (at < (unsigned)(sum / total * width + 0.5)) {
+			line_ascii(l, &part[i].sign, 1);
+			at++;
+		}
+	}
+	l->attr = ATTR_NORMAL;
+	line_blanks(l, width - at);
+	line_printf(l, "]");
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		line_blanks(l, 1);
+		l->attr = part[i].attr;
+		line_ascii(l, &part[i].sign, 1);
+		line_text(l, part[i].name, 0);
+		l->attr = ATTR_NORMAL;
+		line_blanks(l, 1);
+		put_counter(v, l, p, part[i].counter);
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+/* All figures, in as many columns as fit. */
+static void draw_figures(struct view *v, struct screen *s, const struct process *p)
+{
+	unsigned cell = v->style.bytes ? 36 : 26, columns = s->width / cell, at = 0;
+
+	columns = columns ? columns : 1;
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
+		char buf[FORMAT_MAX];
+		size_t len = 1;
+
+		buf[0] = '-';
+		if (process_has(p, c))
+			len = v->style.bytes ? format_u64(buf, p->value[c])
+					     : format_size(buf, p->value[c]);
+		line_printf(&s->pen, "%-11s", counter_table[c].key);
+		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
+		line_ascii(&s->pen, buf, len);
+		if (++at % columns == 0 || c + 1 == COUNTERS_OF_PROCESS)
+			screen_line(s, LOOK_PLAIN);
+		else
+			line_blanks(&s->pen, 3);
+	}
+	if (p->pss_status != PSS_OK && p->kind != PROCESS_SUM) {
+		line_printf(&s->pen, "no PSS: %s", pss_status_name(p->pss_status));
+		screen_line(s, LOOK_PLAIN);
+	}
+}
+
+static void draw_history(struct view *v, struct screen *s)
+{
+	uint64_t least, most;
+	int64_t since_ms;
+	unsigned width = s->width > 60 ? s->width - 50 : s->width / 4 + 1;
+	struct line *l = &s->pen;
+
+	line_printf(l, "PSS+SWAP ");
+	if (!history_draw(&v->history, l, width, &least, &most, &since_ms)) {
+		line_printf(l, "-");
+	} else {
+		line_printf(l, " ");
+		put_bytes(v, l, true, least);
+		line_printf(l, " to ");
+		put_bytes(v, l, true, most);
+		line_printf(l, " in %lld s",
+			    (long long)(v->r->snapshot->time_ms - since_ms + 500) / 1000);
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+static const char *why_no_maps(const struct view *v)
+{
+	if (!v->detail.id.pid)
+		return "mappings: those of a process can be seen, not of a group";
+	if (!v->facts.can_map)
+		return "mappings: a recording holds none";
+	switch (v->detail.maps_status) {
+	case PSS_GONE:
+		return "mappings: it has ended";
+	case PSS_DENIED:
+		return "mappings: they may not be read (run as root, or with CAP_SYS_PTRACE)";
+	case PSS_TIMEOUT:
+		return "mappings: it is stuck, and they with it";
+	case PSS_KERNEL_THREAD:
+		return "mappings: a kernel thread has none";
+	case PSS_SKIPPED:
+		return "mappings: not read (m reads them)";
+	default:
+		return "mappings: they cannot be read or understood here";
+	}
+}
+
+/* A part of the table of `maps --by-file`, as it is. */
+static void draw_maps(struct view *v, struct screen *s)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct detail *d = &v->detail;
+	const struct table_style style = {
+		.bytes = v->style.bytes, .header = true, .color = true, .width = s->width};
+	const struct maps_process one = {.process = &d->row, .status = PSS_OK, .counted = true};
+	struct maps_report r = {
+		.snapshot = v->r->snapshot, .by_file = true, .process = &one, .process_count = 1};
+	size_t room = s->height - 1 > s->count ? s->height - 1 - s->count : 0;
+	size_t rows = room > 2 ? room - 2 : 0;
+
+	if (!d->maps) {
+		line_printf(&s->pen, "%s", why_no_maps(v));
+		screen_line(s, LOOK_PLAIN);
+		return;
+	}
+	if (d->scroll + rows > d->maps->count)
+		d->scroll = d->maps->count > rows ? d->maps->count - rows : 0;
+	r.rows = d->mapping + d->scroll;
+	r.row_count = d->maps->count - d->scroll < rows ? d->maps->count - d->scroll : rows;
+	r.total = d->maps->total;
+	r.mappings = d->maps->mappings;
+	render_maps_table(&text, &r, &style);
+	for (const char *at = strbuf_str(&text); *at && room; room--) {
+		size_t len = strcspn(at, "\n");
+
+		screen_ready(s, at, len, s->count && at == text.data ? LOOK_HEADER : LOOK_PLAIN);
+		at += len + (at[len] == '\n');
+	}
+}
+
+void view_detail_draw(struct view *v, struct screen *s)
+{
+	struct process *row = view_row(v);
+	const struct process *p = v->detail.ended || !row ? &v->detail.row : row;
+
+	draw_title(v, s, p);
+	draw_cgroup(v, s, p);
+	draw_history(v, s);
+	draw_parts(v, s, p);
+	draw_figures(v, s, p);
+	draw_maps(v, s);
+	screen_fill(s, s->height - 1);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The list of rows, and which part of the screen is whose. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "top/view.h"
+
+struct key_help {
+	const char *key, *what;
+};
+
+static void draw_keys(const struct view *v, struct screen *s)
+{
+	static const struct key_help list[] = {
+		{"?", "help"},	  {"q", "quit"},	{"/", "search"}, {"f", "filter"},
+		{"s", "sort"},	  {"g", "groups"},	{"t", "tree"},	 {"o", "columns"},
+		{"x", "changes"}, {"Enter", "details"}, {"F", "follow"}, {"Space", "pause"},
+	};
+	static const struct key_help detail[] = {
+		{"Esc", "back"}, {"up down", "mappings"}, {"m", "reads them again"},
+		{"b", "bytes"},	 {"Space", "pause"},
+	};
+	static const struct key_help columns[] = {
+		{"Esc", "back"},
+		{"Enter", "shows or hides"},
+		{"+ -", "move"},
+	};
+	static const struct key_help sort[] = {
+		{"Esc", "back"},
+		{"Enter", "sorts by it, again: reversed"},
+	};
+	static const struct key_help help[] = {{"Esc", "back"}, {"up down", "more"}};
+	static const struct {
+		const struct key_help *item;
+		size_t count;
+	} of_mode[] = {
+		[VIEW_LIST] = {list, ARRAY_SIZE(list)},
+		[VIEW_DETAIL] = {detail, ARRAY_SIZE(detail)},
+		[VIEW_HELP] = {help, ARRAY_SIZE(help)},
+		[VIEW_COLUMNS] = {columns, ARRAY_SIZE(columns)},
+		[VIEW_SORT] = {sort, ARRAY_SIZE(sort)},
+	};
+	const struct key_help *keys = of_mode[v->mode].item;
+
+	for (size_t i = 0; i < of_mode[v->mode].count; i++) {
+		line_blanks(&s->pen, i ? 2 : 0);
+		s->pen.attr = ATTR_BOLD;
+		line_text(&s->pen, keys[i].key, 0);
+		s->pen.attr = ATTR_NORMAL;
+		line_printf(&s->pen, " %s", keys[i].what);
+	}
+	screen_line(s, LOOK_KEYS);
+}
+
+static void draw_last(const struct view *v, struct screen *s)
+{
+	if (v->prompt) {
+		view_prompt_draw(v, s);
+	} else if (*v->message) {
+		line_text(&s->pen, v->message, 0);
+		screen_line(s, LOOK_MESSAGE);
+	} else if (v->height >= 6) {
+		draw_keys(v, s);
+	}
+}
+
+static void draw_sums(struct view *v, struct screen *s, size_t first, size_t shown)
+{
+	s->pen.attr = ATTR_BOLD;
+	table_sums(&v->table, &s->pen, &v->r->totals);
+	if (!v->count)
+		line_printf(&s->pen, "no rows");
+	else if (shown < v->count)
+		line_printf(&s->pen, "rows %zu to %zu of %zu", first + 1, first + shown, v->count);
+	else
+		line_printf(&s->pen, "%zu row%s", v->count, v->count == 1 ? "" : "s");
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void draw_list(struct view *v, struct screen *s)
+{
+	unsigned width[COLUMNS_MAX];
+	size_t first, count;
+
+	view_place(v, &first, &count);
+	/* The widths of before stay: what is next to them does not move. */
+	memcpy(width, v->table.width, sizeof(width));
+	table_start(&v->table, v->r, &v->style);
+	memcpy(v->table.width, width, sizeof(width));
+	v->table.marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
+	table_measure(&v->table, v->rows + first, count);
+	view_head_draw(v, s);
+	if (v->height >= 3) {
+		s->pen.attr = ATTR_BOLD;
+		table_header(&v->table, &s->pen);
+		screen_line(s, LOOK_HEADER);
+	}
+	for (size_t i = first; i < first + count; i++) {
+		table_row(&v->table, &s->pen, v->rows[i]);
+		screen_line(s, i == v->cursor ? LOOK_SELECTED : LOOK_PLAIN);
+	}
+	screen_fill(s, view_head_lines(v) + (v->height >= 3) + (unsigned)view_page(v));
+	if (v->height >= 4)
+		draw_sums(v, s, first, count);
+}
+
+void view_draw(struct view *v, struct screen *s)
+{
+	screen_begin(s, v->width, v->height);
+	if (!v->r) {
+		line_printf(&s->pen, "reading…");
+		screen_line(s, LOOK_PLAIN);
+		return;
+	}
+	switch (v->mode) {
+	case VIEW_LIST:
+		draw_list(v, s);
+		break;
+	case VIEW_DETAIL:
+		view_detail_draw(v, s);
+		break;
+	case VIEW_HELP:
+		view_help_draw(v, s);
+		break;
+	case VIEW_COLUMNS:
+	case VIEW_SORT:
+		view_menu_draw(v, s);
+		break;
+	}
+	/* The last line is for what keys say, even where it takes another one's place. */
+	if (s->count == s->height && (v->prompt || *v->message))
+		screen_take_back(s);
+	draw_last(v, s);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The lines above the rows: the machine's RAM and swap, what was read and how, how it is shown.
+ * Each part of a bar has a character of its own, since there may be no colours.
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "render/format.h"
+#include "render/summary.h"
+#include "top/view.h"
+#include "zmem/account.h"
+
+#define BAR_MOST 60
+#define LEGEND	 80 /* columns, about, of what stands beside a bar */
+#define NO_BAR	 76 /* narrower screens have none */
+
+struct part {
+	const char *name;
+	char sign;
+	enum line_attr attr;
+	bool known;
+	int64_t bytes;
+	bool rare; /* told last */
+};
+
+/* "1.20G": there is no room for more. */
+static void put_short(struct line *l, uint64_t bytes)
+{
+	char buf[FORMAT_MAX];
+	size_t len = format_size(buf, bytes), number = 0;
+
+	while (number < len && buf[number] != ' ')
+		number++;
+	line_ascii(l, buf, number);
+	if (number < len)
+		line_ascii(l, buf + number + 1, 1);
+}
+
+static void put_signed(struct line *l, int64_t bytes)
+{
+	if (bytes < 0)
+		line_ascii(l, "-", 1);
+	put_short(l, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
+}
+
+static unsigned bar_width(const struct screen *s)
+{
+	unsigned width;
+
+	if (s->width < NO_BAR)
+		return 0;
+	width = s->width - LEGEND;
+	if (width < 10)
+		width = 10;
+	return width < BAR_MOST ? width : BAR_MOST;
+}
+
+/* What comes last ends where the sum does, so that roundings do not add up. */
+static void put_bar(struct line *l, const struct part *part, size_t count, uint64_t total,
+		    unsigned width)
+{
+	uint64_t sum = 0;
+	unsigned at = 0;
+
+	if (!width || !total)
+		return;
+	line_blanks(l, 1);
+	line_ascii(l, "[", 1);
+	for (size_t i = 0; i < count; i++) {
+		unsigned end;
+
+		if (!part[i].known || part[i].bytes <= 0)
+			continue;
+		sum += (uint64_t)part[i].bytes;
+		end = (unsigned)((double)sum / (double)total * width + 0.5);
+		l->attr = part[i].attr;
+		for (; at < end && at < width; at++)
+			line_ascii(l, &part[i].sign, 1);
+	}
+	l->attr = ATTR_NORMAL;
+	line_blanks(l, width - at);
+	line_ascii(l, "]", 1);
+}
+
+static void put_legend(struct line *l, const struct part *part, size_t count, bool rare)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!part[i].known || part[i].rare != rare)
+			continue;
+		line_blanks(l, 1);
+		l->attr = part[i].attr;
+		line_ascii(l, &part[i].sign, 1);
+		line_text(l, part[i].name, 0);
+		l->attr = ATTR_NORMAL;
+		line_blanks(l, 1);
+		put_signed(l, part[i].bytes);
+	}
+}
+
+/* Kernel, user, cache and the rest are all there is (zmem/account.h). */
+static void put_ram(const struct view *v, struct screen *s)
+{
+	const struct meminfo *m = &v->r->snapshot->system.meminfo;
+	bool known = meminfo_has(m, MEMINFO_TOTAL);
+	uint64_t total = m->value[MEMINFO_TOTAL];
+	struct account a;
+
+	account_split(&v->r->snapshot->system, &a);
+#define PART(name, sign, attr, part, rare)                                                         \
+	{                                                                                          \
+		name, sign, attr, account_has(&a, part), a.value[part], rare                       \
+	}
+	const struct part part[] = {
+		PART("kernel", '#', ATTR_RED, ACCOUNT_KERNEL, false),
+		PART("user", '|', ATTR_GREEN, ACCOUNT_USER, false),
+		PART("huge", '=', ATTR_CYAN, ACCOUNT_HUGETLB, true),
+		PART("other", '?', ATTR_YELLOW, ACCOUNT_UNACCOUNTED, true),
+		PART("cache", ':', ATTR_BLUE, ACCOUNT_CACHE, false),
+		PART("free", '.', ATTR_DIM, ACCOUNT_FREE, false),
+	};
+	struct part shown[ARRAY_SIZE(part)];
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		/* Little that few ask for. */
+		if (!part[i].rare || part[i].bytes > (int64_t)(total / 100))
+			shown[count++] = part[i];
+	}
+	line_printf(&s->pen, "RAM  ");
+	if (known)
+		put_short(&s->pen, total);
+	else
+		line_printf(&s->pen, "-");
+	put_bar(&s->pen, shown, count, total, bar_width(s));
+	put_legend(&s->pen, shown, count, false);
+	put_legend(&s->pen, shown, count, true);
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void put_compressed(const struct system_info *system, struct line *l)
+{
+	const struct meminfo *m = &system->meminfo;
+	uint64_t stored = 0, used = 0;
+
+	for (size_t i = 0; i < system->zram_count; i++) {
+		stored += system->zram[i].stat.stored;
+		used += system->zram[i].stat.used;
+	}
+	if (system->zram_count) {
+		line_printf(l, " zram ");
+		put_short(l, stored);
+		line_printf(l, " in ");
+		put_short(l, used);
+	}
+	if (meminfo_has(m, MEMINFO_ZSWAP_STORED) && m->value[MEMINFO_ZSWAP_STORED] &&
+	    meminfo_has(m, MEMINFO_ZSWAP_POOL)) {
+		line_printf(l, " zswap ");
+		put_short(l, m->value[MEMINFO_ZSWAP_STORED]);
+		line_printf(l, " in ");
+		put_short(l, m->value[MEMINFO_ZSWAP_POOL]);
+	}
+}
+
+static void put_swap(const struct view *v, struct screen *s)
+{
+	const struct system_info *system = &v->r->snapshot->system;
+	const struct meminfo *m = &system->meminfo;
+	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], used = 0, of_none = v->r->swap_unattributed;
+	bool known = meminfo_swap_used(m, &used);
+	bool split = known && v->r->swap_unattributed_known && of_none <= used;
+	const struct part part[] = {
+		{"processes", '|', ATTR_YELLOW, split, (int64_t)(used - of_none)},
+		{"shmem, tmpfs", ':', ATTR_CYAN, split, (int64_t)of_none},
+		{"used", '|', ATTR_YELLOW, known && !split, (int64_t)used},
+		{"free", '.', ATTR_DIM, known, (int64_t)(total - used)},
+	};
+
+	line_printf(&s->pen, "Swap ");
+	if (known && total) {
+		put_short(&s->pen, total);
+		put_bar(&s->pen, part, ARRAY_SIZE(part), total, bar_width(s));
+		put_legend(&s->pen, part, ARRAY_SIZE(part), false);
+		put_compressed(system, &s->pen);
+	} else {
+		line_printf(&s->pen, known ? "none" : "-");
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+/* When, how many, from where, how complete. */
+static void put_collection(const struct view *v, struct screen *s)
+{
+	char buf[FORMAT_MAX];
+	size_t len = format_time(buf, v->r->snapshot->time_ms, TIME_TABLE);
+
+	/* Who watches knows the day, but not of a recording. */
+	if (len > 11 && !v->facts.frames)
+		line_ascii(&s->pen, buf + 11, len - 11);
+	else
+		line_ascii(&s->pen, buf, len);
+	line_blanks(&s->pen, 2);
+	summary_write(&s->pen, v->r);
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void put_order(const struct view *v, struct line *l)
+{
+	const struct order *o = &v->set.order;
+
+	line_printf(l, "by ");
+	for (size_t i = 0; i < o->keys.count; i++)
+		line_printf(l, "%s%s", i ? "," : "", o->keys.item[i]->key);
+	if (o->reverse)
+		line_printf(l, " reversed");
+	if (v->set.group)
+		line_printf(l, "  groups of one %s", v->set.group->key);
+	if (v->set.tree)
+		line_printf(l, "  tree");
+	if (*v->set.filter) {
+		line_printf(l, "  filter ");
+		line_text(l, v->set.filter, 30);
+	}
+	if (*v->set.user) {
+		line_printf(l, "  user ");
+		line_text(l, v->set.user, 20);
+	}
+	if (v->set.changes)
+		line_printf(l, v->set.changes == CHANGES_LAST ? "  changes per second"
+							      : "  changes since start");
+	if (v->set.only_changed)
+		line_printf(l, "  only changed");
+	if (v->follow)
+		line_printf(l, "  following %d", v->id.pid);
+}
+
+/* How it is shown, how often it is read, and what that costs. */
+static void put_state(const struct view *v, struct screen *s)
+{
+	const struct view_facts *f = &v->facts;
+	struct line *l = &s->pen;
+
+	if (v->set.paused) {
+		l->attr = ATTR_REVERSE;
+		line_printf(l, "paused");
+		l->attr = ATTR_NORMAL;
+		line_blanks(l, 2);
+	}
+	if (f->frames)
+		line_printf(l, "frame %u of %u  ", f->frame, f->frames);
+	put_order(v, l);
+	line_printf(l, "  every %u.%u s", v->set.interval_ms / 1000,
+		    v->set.interval_ms % 1000 / 100);
+	if (f->missed)
+		line_printf(l, ", %llu left out", (unsigned long long)f->missed);
+	if (f->own_known) {
+		line_printf(l, "; costs %u.%u %% of a CPU, ", f->own_cpu / 10, f->own_cpu % 10);
+		put_short(l, f->own_rss);
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+void view_head_draw(const struct view *v, struct screen *s)
+{
+	static void (*const put[])(const struct view *v, struct screen *s) = {
+		put_ram, put_swap, put_collection, put_state};
+	unsigned lines = view_head_lines(v);
+
+	for (unsigned i = 0; i < lines; i++)
+		put[i](v, s);
+}

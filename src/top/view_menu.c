@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Menus: which columns there are, by which one rows are sorted; and help, which only scrolls. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "top/view.h"
+
+static const char *const help_lines[] = {
+	"up down k j             the row above, below; PgUp PgDn, Home End G",
+	"left right              columns that do not fit",
+	"Enter                   details: all figures, cgroup, history, mappings by file",
+	"F                       follow: the row stays in sight wherever it goes",
+	"/ F3                    search names; / Enter: the next one",
+	"f F4                    only processes whose name or command line matches",
+	"u                       only processes of these users",
+	"Esc                     ends following; takes back filters; to the first row",
+	"s F6    < >             sort by a column; by the one to the left, right",
+	"M S N                   sort by PSS, swap, PID",
+	"r I                     reversed",
+	"g                       groups by name, user, unit, container, cgroup, none",
+	"t F5                    tree: each process with the sums of all below it",
+	"x                       changes: per second, since the start, none",
+	"n                       only rows that changed",
+	"c                       command lines in place of names",
+	"o F2                    columns: Enter shows or hides one, + - move it",
+	"b                       bytes, or KiB MiB GiB",
+	"Space p Z               pause",
+	"d  + -                  how often it is read",
+	", .                     of a recording: the frame before, the next one",
+	"Ctrl-L                  draws everything anew",
+	"? h F1                  this; q F10: back, and quit",
+	"",
+	"RAM and swap: each part of a bar has its sign in the legend beside it.",
+	"- is what was not measured; details say why.",
+};
+
+/* Columns for processes or groups as they are now: all that can be found. */
+static size_t menu_count(const struct view *v)
+{
+	return v->mode == VIEW_HELP ? ARRAY_SIZE(help_lines) : column_count + COUNTERS_OF_PROCESS;
+}
+
+static const struct column *menu_column(size_t i)
+{
+	return i < column_count ? column_table[i] : column_changes[i - column_count];
+}
+
+static size_t menu_page(const struct view *v)
+{
+	return v->height > 2 ? v->height - 2 : 1;
+}
+
+static size_t list_at(const struct column_list *list, const struct column *c)
+{
+	size_t i = 0;
+
+	while (i < list->count && list->item[i] != c)
+		i++;
+	return i;
+}
+
+void view_menu_open(struct view *v, enum view_mode mode)
+{
+	v->mode = mode;
+	v->menu = v->menu_scroll = 0;
+	if (mode == VIEW_SORT && v->set.order.keys.count) {
+		while (v->menu + 1 < menu_count(v) &&
+		       menu_column(v->menu) != v->set.order.keys.item[0])
+			v->menu++;
+	}
+}
+
+static void menu_move(struct view *v, long by)
+{
+	size_t page = menu_page(v), count = menu_count(v), *at = &v->menu;
+	size_t last = count - 1;
+
+	/* Text has no cursor. */
+	if (v->mode == VIEW_HELP) {
+		at = &v->menu_scroll;
+		last = count > page ? count - page : 0;
+	}
+	if (by < 0)
+		*at = *at > (size_t)-by ? *at - (size_t)-by : 0;
+	else
+		*at = *at + (size_t)by < last ? *at + (size_t)by : last;
+}
+
+static unsigned show_or_hide(struct view *v)
+{
+	struct column_list *list = view_columns_mutable(v);
+	const struct column *c = menu_column(v->menu);
+	size_t at = list_at(list, c);
+
+	if (at == list->count && list->count < COLUMNS_MAX) {
+		/* Before the name, which has the rest of the line. */
+		size_t to = list->count && list->item[list->count - 1]->kind == COLUMN_TEXT
+				    ? list->count - 1
+				    : list->count;
+
+		memmove(&list->item[to + 1], &list->item[to],
+			(list->count - to) * sizeof(list->item[0]));
+		list->item[to] = c;
+		list->count++;
+	} else if (at < list->count && list->count > 1) {
+		list->count--;
+		memmove(&list->item[at], &list->item[at + 1],
+			(list->count - at) * sizeof(list->item[0]));
+	}
+	view_columns_changed(v);
+	return VIEW_ASK_ROWS;
+}
+
+static unsigned move_column(struct view *v, int by)
+{
+	struct column_list *list = view_columns_mutable(v);
+	size_t at = list_at(list, menu_column(v->menu)), to = at + (size_t)by;
+	const struct column *c;
+
+	if (at == list->count || to >= list->count)
+		return 0;
+	c = list->item[at];
+	list->item[at] = list->item[to];
+	list->item[to] = c;
+	view_columns_changed(v);
+	return 0;
+}
+
+static unsigned choose(struct view *v)
+{
+	const struct column *c = menu_column(v->menu);
+
+	if (v->mode == VIEW_COLUMNS)
+		return show_or_hide(v);
+	v->mode = VIEW_LIST;
+	if (v->set.order.keys.item[0] == c)
+		v->set.order.reverse = !v->set.order.reverse;
+	v->set.order.keys = (struct column_list){.item = {c}, .count = 1};
+	v->moved = true;
+	return VIEW_ASK_ROWS;
+}
+
+unsigned view_menu_key(struct view *v, int key)
+{
+	switch (key) {
+	case TOP_UP:
+	case 'k':
+		menu_move(v, -1);
+		return 0;
+	case TOP_DOWN:
+	case 'j':
+		menu_move(v, 1);
+		return 0;
+	case TOP_PAGE_UP:
+		menu_move(v, -(long)menu_page(v));
+		return 0;
+	case TOP_PAGE_DOWN:
+	case ' ':
+		if (key == ' ' && v->mode == VIEW_COLUMNS)
+			return show_or_hide(v);
+		menu_move(v, (long)menu_page(v));
+		return 0;
+	case TOP_HOME:
+		menu_move(v, -(long)menu_count(v));
+		return 0;
+	case TOP_END:
+		menu_move(v, (long)menu_count(v));
+		return 0;
+	case '+':
+	case '-':
+		return v->mode == VIEW_COLUMNS ? move_column(v, key == '+' ? 1 : -1) : 0;
+	case TOP_ENTER:
+		if (v->mode != VIEW_HELP)
+			return choose(v);
+		/* fall through */
+	case TOP_ESCAPE:
+	case 'q':
+	case '?':
+	case 'h':
+	case TOP_F1:
+	case TOP_F(10):
+		v->mode = VIEW_LIST;
+		return 0;
+	}
+	return 0;
+}
+
+static void menu_line(struct view *v, struct screen *s, size_t i)
+{
+	const struct column *c = menu_column(i);
+	bool shown = list_at(view_columns(v), c) < view_columns(v)->count;
+
+	if (v->mode == VIEW_COLUMNS)
+		line_printf(&s->pen, "[%c] ", shown ? 'x' : ' ');
+	line_printf(&s->pen, "%-16s %s", c->key, c->help);
+	screen_line(s, i == v->menu ? LOOK_SELECTED : LOOK_PLAIN);
+}
+
+static void scroll_to(struct view *v)
+{
+	size_t page = menu_page(v), count = menu_count(v);
+
+	if (v->mode != VIEW_HELP && v->menu < v->menu_scroll)
+		v->menu_scroll = v->menu;
+	if (v->mode != VIEW_HELP && v->menu >= v->menu_scroll + page)
+		v->menu_scroll = v->menu - page + 1;
+	if (v->menu_scroll + page > count)
+		v->menu_scroll = count > page ? count - page : 0;
+}
+
+void view_menu_draw(struct view *v, struct screen *s)
+{
+	static const char *const title[] = {
+		[VIEW_COLUMNS] = "Columns",
+		[VIEW_SORT] = "Sort by",
+		[VIEW_HELP] = "Keys",
+	};
+
+	scroll_to(v);
+	line_printf(&s->pen, "%s", title[v->mode]);
+	screen_line(s, LOOK_HEADER);
+	for (size_t i = 0; i < menu_page(v) && v->menu_scroll + i < menu_count(v); i++) {
+		if (v->mode != VIEW_HELP) {
+			menu_line(v, s, v->menu_scroll + i);
+			continue;
+		}
+		line_printf(&s->pen, "%s", help_lines[v->menu_scroll + i]);
+		screen_line(s, LOOK_PLAIN);
+	}
+	screen_fill(s, s->height - 1);
+}
+
+void view_help_draw(struct view *v, struct screen *s)
+{
+	view_menu_draw(v, s);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A line that is typed. What it is for takes effect with every key, and escape takes it back. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/utf8.h"
+#include "top/view.h"
+
+#define INTERVAL_MOST_S 86400
+
+void view_prompt_open(struct view *v, enum view_prompt prompt)
+{
+	const char *text = "";
+
+	if (prompt == PROMPT_FILTER)
+		text = v->set.filter;
+	else if (prompt == PROMPT_USER)
+		text = v->set.user;
+	v->prompt = prompt;
+	snprintf(v->typed, sizeof(v->typed), "%s", text);
+	snprintf(v->before, sizeof(v->before), "%s", text);
+	v->moved = true;
+}
+
+static bool text_has(const char *text, const char *part)
+{
+	return text && strcasestr(text, part);
+}
+
+/* The next row from `from` on that says so, all around. */
+static void search(struct view *v, const char *text, size_t from)
+{
+	for (size_t k = 0; *text && k < v->count; k++) {
+		size_t i = (from + k) % v->count;
+		const struct process *p = v->rows[i];
+		const char *group = v->r->group ? v->r->group->text(p) : NULL;
+
+		if (!text_has(p->name, text) && !text_has(p->cmdline, text) &&
+		    !text_has(group, text))
+			continue;
+		v->cursor = i;
+		v->moved = true;
+		view_hold(v);
+		return;
+	}
+	if (*text)
+		view_say(v, "%s: not found", text);
+}
+
+/* Of "1", "0.5": false if it is no time that one can wait. */
+static bool read_interval(const char *text, unsigned *ret_ms)
+{
+	double seconds;
+	int end = 0;
+
+	if (strspn(text, "0123456789.") != strlen(text) ||
+	    sscanf(text, "%lf%n", &seconds, &end) != 1 || text[end] ||
+	    !(seconds >= 0.1 && seconds <= INTERVAL_MOST_S))
+		return false;
+	*ret_ms = (unsigned)(seconds * 1000 + 0.5);
+	return true;
+}
+
+/* What is typed changes what is shown at once, as far as that is cheap. */
+static unsigned apply(struct view *v, const char *text)
+{
+	if (v->prompt == PROMPT_FILTER) {
+		snprintf(v->set.filter, sizeof(v->set.filter), "%s", text);
+		return VIEW_ASK_FILTER;
+	}
+	if (v->prompt == PROMPT_SEARCH)
+		search(v, text, v->cursor);
+	return 0;
+}
+
+static unsigned finish(struct view *v)
+{
+	enum view_prompt prompt = v->prompt;
+
+	v->prompt = PROMPT_NONE;
+	v->moved = true;
+	if (prompt == PROMPT_SEARCH) {
+		/* Nothing typed: once more, from the next row on. */
+		if (!*v->typed)
+			search(v, v->search, v->cursor + 1);
+		else
+			snprintf(v->search, sizeof(v->search), "%s", v->typed);
+	} else if (prompt == PROMPT_USER) {
+		snprintf(v->set.user, sizeof(v->set.user), "%s", v->typed);
+		return VIEW_ASK_FILTER;
+	} else if (prompt == PROMPT_INTERVAL && *v->typed) {
+		if (read_interval(v->typed, &v->set.interval_ms))
+			return VIEW_ASK_INTERVAL;
+		view_say(v, "%s: not a number of seconds from 0.1 to %d", v->typed,
+			 INTERVAL_MOST_S);
+	}
+	return 0;
+}
+
+static unsigned cancel(struct view *v)
+{
+	unsigned ask = 0;
+
+	if (v->prompt == PROMPT_FILTER && strcmp(v->typed, v->before) != 0)
+		ask = apply(v, v->before);
+	v->prompt = PROMPT_NONE;
+	v->moved = true;
+	return ask;
+}
+
+static size_t put_utf8(char *to, uint32_t c)
+{
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		to[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | c >> 18);
+	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	to[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+static void type(struct view *v, uint32_t c)
+{
+	size_t len = strlen(v->typed);
+
+	if (len + 5 > sizeof(v->typed))
+		return;
+	len += put_utf8(v->typed + len, c);
+	v->typed[len] = '\0';
+}
+
+static void erase(struct view *v)
+{
+	size_t len = strlen(v->typed);
+
+	while (len && (v->typed[len - 1] & 0xc0) == 0x80)
+		len--;
+	v->typed[len ? len - 1 : 0] = '\0';
+}
+
+unsigned view_prompt_key(struct view *v, int key)
+{
+	switch (key) {
+	case TOP_ENTER:
+		return finish(v);
+	case TOP_ESCAPE:
+		return cancel(v);
+	case TOP_DOWN:
+	case TOP_F(3):
+		if (v->prompt == PROMPT_SEARCH)
+			search(v, v->typed, v->cursor + 1);
+		return 0;
+	case TOP_CTRL('u'):
+		*v->typed = '\0';
+		return apply(v, v->typed);
+	case TOP_BACKSPACE:
+	case TOP_CTRL('h'):
+	case TOP_DELETE:
+		erase(v);
+		return apply(v, v->typed);
+	}
+	if (key < ' ' || key >= TOP_UP || !utf8_printable((uint32_t)key))
+		return 0;
+	type(v, (uint32_t)key);
+	return apply(v, v->typed);
+}
+
+void view_prompt_draw(const struct view *v, struct screen *s)
+{
+	static const char *const ask[] = {
+		[PROMPT_SEARCH] = "search: ",
+		[PROMPT_FILTER] = "filter (regular expression): ",
+		[PROMPT_USER] = "only these users: ",
+		[PROMPT_INTERVAL] = "seconds between readings: ",
+	};
+	unsigned width = 0;
+
+	line_printf(&s->pen, "%s", ask[v->prompt]);
+	line_text(&s->pen, v->typed, 0);
+	/* A message is about what is typed. */
+	text_fit(v->typed, strlen(v->typed), UINT32_MAX, &width);
+	s->cursor = (int)(strlen(ask[v->prompt]) + width);
+	if (s->cursor >= (int)s->width)
+		s->cursor = (int)s->width - 1;
+	if (*v->message) {
+		line_blanks(&s->pen, 2);
+		line_text(&s->pen, v->message, 0);
+	}
+	screen_line(s, LOOK_KEYS);
+}

@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""top on terminals: what keys make of the screen, sizes, kinds of terminals, and that it leaves
+each of them as it was, however it ends."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import MKMEM, PROGRAM, exit_code, result  # noqa: E402
+from terminal import PATIENCE, Pty, Tmux  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
+GUEST = HERE + "/fixtures/recordings/guest-6.12.zmem"
+ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
+
+
+def check_request():
+    """What it cannot do it says in a line."""
+    for why, args, code in (("no terminal", (), 1), ("json", ("-J",), 2), ("--total", ("--total",), 2),
+                            ("--format csv", ("-F", "csv"), 2), ("a word", ("x",), 2),
+                            ("--tree --group-by", ("--tree", "-g", "name"), 2)):
+        run = subprocess.run((PROGRAM, "top") + args, stdin=subprocess.DEVNULL, check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
+        result(run.returncode == code, "%s: exit code" % why, run.returncode)
+        result(not run.stdout and run.stderr.count(b"\n") == 1, "%s: a line" % why, run)
+
+
+def check_golden(name, screen):
+    path = "%s/golden/top_replay_%s.txt" % (HERE, name)
+    screen = "".join(line.rstrip() + "\n" for line in screen.splitlines())
+    if os.environ.get("UPDATE_GOLDEN") == "1":
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(screen)
+    with open(path, encoding="utf-8") as file:
+        want = file.read()
+    differ = [(a, b) for a, b in zip(want.splitlines(), screen.splitlines()) if a != b]
+    result(want == screen, "a recording, %s: to the byte" % name, differ[:2])
+
+
+def check_replay():
+    """A recording is always the same."""
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
+    steps = (("list", (), "rows 1"), ("groups", ("g",), "groups of one name"),
+             ("tree", ("g", "g", "g", "g", "g", "t"), "  tree "), ("bytes", ("t", "b"), "29360128"),
+             ("sort", ("b", "S", "r"), "by swap reversed"), ("search", ("r", "M", "/", "mk"), "search: mk"),
+             ("detail", ("Enter", "Enter"), "a recording holds none"),
+             ("filter", ("q", "f", "^(sh|init)$", "Enter"), "filter ^(sh"),
+             ("bad_filter", ("f", "("), "Unmatched"), ("help", ("Escape", "Escape", "?"), "Keys"),
+             ("columns", ("q", "o"), "Columns"), ("paused", ("q", "p"), "paused"))
+    try:
+        tmux.until(lambda screen: "rows 1" in screen)
+        for name, keys, sign in steps:
+            for key in keys:
+                tmux.keys(key)
+            check_golden(name, tmux.until(lambda screen, sign=sign: sign in screen))
+        tmux.resize(1, 1)
+        tmux.resize(120, 30)
+        check_golden("wide", tmux.until(lambda screen: "RSS_ANON" in screen and "Space pause" in screen))
+        tmux.resize(40, 10)
+        check_golden("narrow", tmux.until(lambda screen: len(screen.splitlines()) == 10 and
+                                          "RSS" not in screen and "PSS" in screen))
+        tmux.keys("q")
+        screen = tmux.until(lambda screen: "exit code" in screen)
+        result("exit code 0" in screen, "q: exit code 0", screen)
+        result("PSS" not in screen, "q: the screen of before is back", screen)
+    finally:
+        tmux.close()
+
+
+def check_live():
+    """Rows move, the cursor stays on its process; hostile names stay text."""
+    with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as child:
+        pids = []
+        for line in child.stdout:
+            words = line.split()
+            if words[0] == "DONE":
+                break
+            if words[0] == "READY":
+                pids.append(words[3])
+        tmux = Tmux((PROGRAM, "top", "-i", "0.2", "-p", ",".join(pids), "-o", "pid,pss,pss_change,comm"),
+                    columns=100, rows=40)
+        try:
+            screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
+            result("%d rows" % len(pids) in screen, "hostile names: all are there", screen)
+            result(all(ord(c) >= 32 and not 0x7f <= ord(c) < 0xa0 and not 0x202a <= ord(c) <= 0x202e
+                       for c in screen.replace("\n", "")), "hostile names: no control characters",
+                   screen)
+            result("\\x1b" in screen, "hostile names: escaped", screen)
+            tmux.keys("f", "nobody has that name", "Enter")
+            screen = tmux.until(lambda screen: "no rows" in screen)
+            result("no rows" in screen, "a filter: no rows", screen)
+            tmux.keys("Escape")
+            screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
+            result("%d rows" % len(pids) in screen, "escape: all rows again", screen)
+            check_maps(tmux)
+            check_gone(tmux, child, pids)
+        finally:
+            tmux.close()
+        child.stdin.close()
+
+
+def check_maps(tmux):
+    tmux.keys("Enter")
+    screen = tmux.until(lambda screen: "[heap]" in screen or "may not be read" in screen)
+    result("[heap]" in screen and "total of" in screen, "details: mappings", screen)
+    tmux.keys("q")
+
+
+def check_gone(tmux, child, pids):
+    """The row that is followed ends, and all others with it."""
+    tmux.keys("j", "j", "F")
+    screen = tmux.until(lambda screen: "following" in screen)
+    found = re.search(r"following (\d+)", screen)
+    result(found and found.group(1) in pids, "F: follows one of them", screen)
+    child.stdin.close()
+    screen = tmux.until(lambda screen: "is gone" in screen)
+    result("is gone" in screen, "who is followed ends: it is told", screen)
+    screen = tmux.until(lambda screen: "no rows" in screen)
+    result("no rows" in screen, "all end: no rows", screen)
+
+
+def started(term):
+    return term.read_until(b"PSS") and term.read_until(b"quit" if "no-such-kind" not in term.kind else b"xterm")
+
+
+def check_kinds():
+    """Each kind of terminal is begun and left; one that cannot place text is refused."""
+    for kind in ("xterm-256color", "xterm", "vt100", "linux", "screen", "tmux-256color", "no-such-kind"):
+        term = Pty((PROGRAM, "top", "--replay", GUEST), TERM=kind)
+        result(started(term), "TERM=%s: starts" % kind, term.data[-200:])
+        if kind == "no-such-kind":
+            result(b"is taken for an xterm" in term.data, "an unknown one: is told", term.data[:200])
+        term.type(b"q")
+        status = term.wait()
+        result(status == 0, "TERM=%s: exit code 0" % kind, status)
+        result(term.restored(), "TERM=%s: modes as before" % kind)
+        result((ENTER_SCREEN in term.data) == (LEAVE_SCREEN in term.data),
+               "TERM=%s: the screen is left" % kind)
+        term.close()
+    for kind in ("dumb", "", "unknown", None):
+        term = Pty((PROGRAM, "top", "--replay", GUEST), TERM=kind)
+        status = term.wait()
+        result(status is not None and os.waitstatus_to_exitcode(status) == 1,
+               "TERM=%s: exit code 1" % kind, status)
+        result(term.data.count(b"\n") == 1 and b"watch" in term.data and b"\x1b" not in term.data,
+               "TERM=%s: a line" % kind, term.data)
+        term.close()
+
+
+def check_colors():
+    """Colours where they are wanted, and the same text without; ASCII where there is no UTF-8."""
+    color = re.compile(rb"\x1b\[[0-9;]*3[0-9]")
+    for why, args, environment, wanted in (
+            ("usual", (), {}, True), ("never", ("--color", "never"), {}, False),
+            ("NO_COLOR", (), {"NO_COLOR": "1"}, False),
+            ("always", ("--color", "always"), {"NO_COLOR": "1"}, True),
+            ("vt100", (), {"TERM": "vt100"}, False)):
+        term = Pty((PROGRAM, "top", "--replay", GUEST) + args, **environment)
+        result(started(term), "colours, %s: starts" % why)
+        result(bool(color.search(term.data)) == wanted, "colours, %s" % why, term.data[:200])
+        term.type(b"q")
+        term.wait()
+        term.close()
+    for locale, ascii_only in (("C", True), ("C.UTF-8", False), ("xx_XX.UTF-8", False)):
+        term = Pty((PROGRAM, "top", "--tree", "--replay", GUEST), LC_ALL=locale)
+        result(started(term), "locale %s: starts" % locale)
+        result(term.data.isascii() == ascii_only, "locale %s: its characters" % locale, term.data[-300:])
+        term.type(b"q")
+        term.wait()
+        term.close()
+
+
+def check_ends():
+    """Whatever ends it, the terminal is as it was."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV,
+                   signal.SIGABRT):
+        term = Pty((PROGRAM, "top", "-i", "0.1"))
+        started(term)
+        os.kill(term.pid, number)
+        status = term.wait()
+        want = -number if number in (signal.SIGSEGV, signal.SIGABRT) else 0
+        result(status is not None and os.waitstatus_to_exitcode(status) == want,
+               "%s: how it ends" % number.name, status)
+        result(term.restored(), "%s: modes as before" % number.name)
+        result(LEAVE_SCREEN in term.data, "%s: the screen is left" % number.name)
+        result(term.data.rstrip().endswith((b"\x1b[?1049l", b"\x1b[?1l\x1b>", b"\x1b[23;0;0t",
+                                            b"\x1b[?12l\x1b[?25h")),
+               "%s: nothing behind it" % number.name, term.data[-80:])
+        term.close()
+    for key in (b"\x03", b"q", b"\x1b[21~"):
+        term = Pty((PROGRAM, "top"))
+        started(term)
+        term.type(key)
+        status = term.wait()
+        result(status == 0 and term.restored(), "key %s: ends it" % ascii(key), status)
+        term.close()
+    term = Pty((PROGRAM, "top", "-c", "2", "-i", "0.1"))
+    result(term.wait() == 0 and term.restored(), "--count 2: ends by itself")
+    term.close()
+
+
+def check_hangup():
+    """Nobody is there any more: it ends, and says nothing."""
+    term = Pty((PROGRAM, "top", "-i", "0.1"))
+    started(term)
+    os.close(term.slave)
+    os.close(term.master)
+    term.master = term.slave = -1
+    try:
+        _, status = os.waitpid(term.pid, 0)
+        result(status == 0 or os.WTERMSIG(status) == signal.SIGHUP, "hangup: it ends", status)
+    finally:
+        term.close()
+
+
+def check_stop():
+    """Ctrl-Z leaves the terminal, fg takes it again."""
+    term = Pty((PROGRAM, "top", "--replay", GUEST))
+    started(term)
+    # Its group must not be orphaned, or the kernel does not stop it: we are its parent in
+    # another session, so a stop of the whole is what SIGSTOP does.
+    os.kill(term.pid, signal.SIGTSTP)
+    term.read(0.3)
+    pid, status = os.waitpid(term.pid, os.WUNTRACED | os.WNOHANG)
+    if pid and os.WIFSTOPPED(status):
+        result(term.restored(), "stopped: modes as before")
+        os.kill(term.pid, signal.SIGCONT)
+    result(term.data.count(LEAVE_SCREEN) >= 1, "SIGTSTP: the screen is left", term.data[-100:])
+    term.data = b""
+    os.kill(term.pid, signal.SIGCONT)
+    result(term.read_until(b"quit"), "SIGCONT: drawn anew", term.data[-100:])
+    result(not term.restored(), "SIGCONT: its modes again")
+    term.type(b"q")
+    result(term.wait() == 0 and term.restored(), "continued: ends as usual")
+    term.close()
+
+
+def check_shell():
+    """Ctrl-Z in a shell, which gets its terminal, and fg, which gives it back."""
+    tmux = Tmux(("bash", "--norc", "--noprofile", "-i"), PS1="prompt:")
+    try:
+        tmux.until(lambda screen: "prompt:" in screen)
+        tmux.keys("%s top --replay %s" % (PROGRAM, os.path.realpath(GUEST)), "Enter")
+        tmux.until(lambda screen: "rows 1 to" in screen)
+        tmux.keys("C-z")
+        screen = tmux.until(lambda screen: "Stopped" in screen)
+        result("Stopped" in screen, "Ctrl-Z: the shell again", screen)
+        tmux.keys("stty -a", "Enter")
+        screen = tmux.until(lambda screen: "icanon" in screen)
+        result(" icanon" in screen and " echo " in screen, "Ctrl-Z: its modes", screen)
+        tmux.keys("fg", "Enter")
+        screen = tmux.until(lambda screen: "rows 1 to" in screen)
+        result("rows 1 to" in screen, "fg: drawn anew", screen)
+        tmux.keys("q")
+        screen = tmux.until(lambda screen: "icanon" in screen)
+        result("rows 1 to" not in screen, "fg, q: the shell again", screen)
+    finally:
+        tmux.close()
+
+
+def check_sizes():
+    """From 1×1 on, whatever is on the screen."""
+    for keys in (b"", b"\n", b"?", b"o", b"g", b"t", b"/a", b"x"):
+        term = Pty((PROGRAM, "top", "-i", "0.1"))
+        started(term)
+        term.type(keys)
+        for rows, columns in ((1, 1), (2, 3), (1, 200), (100, 1), (100, 300), (24, 80)):
+            term.resize(rows, columns)
+            os.kill(term.pid, signal.SIGWINCH)
+            term.read(0.05)
+        term.type(b"\x1b")
+        term.read(0.1)
+        term.type(b"qq")
+        result(term.wait() == 0 and term.restored(), "resized in %s: it goes on" % ascii(keys))
+        term.close()
+
+
+def check_idle():
+    """A screen on which nothing changes is not written again."""
+    term = Pty((PROGRAM, "top", "-i", "0.1", "--replay", GUEST))
+    started(term)
+    term.read(0.5)
+    data = term.read(1)
+    result(not data, "nothing new: nothing is written", data[:200])
+    term.close()
+
+
+def main():
+    check_request()
+    check_kinds()
+    check_colors()
+    check_ends()
+    check_hangup()
+    check_stop()
+    check_sizes()
+    check_idle()
+    if shutil.which("tmux"):
+        check_replay()
+        check_shell()
+        check_live()
+    else:
+        print("skip screens: there is no tmux")
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

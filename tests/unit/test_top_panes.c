@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is typed, the details of a row, menus, help, and the line of history. */
+#include "top_rows.h"
+
+static void test_search(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_ordinary);
+	fixture_take(&f);
+	assert_int_equal(press(&f, "/POST"), 0);
+	assert_int_equal(pid_at_cursor(&f), 4194304);
+	assert_true(fixture_says(&f, "$search: POST"));
+	/* The next one, and around. */
+	press(&f, "\n/f\n");
+	assert_int_equal(pid_at_cursor(&f), 813);
+	press(&f, "/\n");
+	assert_int_equal(pid_at_cursor(&f), 812);
+	press(&f, "/\n");
+	assert_int_equal(pid_at_cursor(&f), 813);
+	press(&f, "/nobody");
+	assert_true(fixture_says(&f, "nobody: not found"));
+	assert_int_equal(pid_at_cursor(&f), 813);
+	press(&f, "\033");
+	assert_int_equal(f.view.prompt, PROMPT_NONE);
+	fixture_end(&f);
+}
+
+/* Characters of several bytes are typed and erased whole; what is too long is not taken. */
+static void test_typing(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_ordinary);
+	fixture_take(&f);
+	assert_int_equal(press(&f, "fa"), VIEW_ASK_FILTER);
+	view_key(&f.view, 0xe9);
+	view_key(&f.view, 0x6f22);
+	view_key(&f.view, 0x1f389);
+	assert_string_equal(f.view.set.filter, "a\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x8e\x89");
+	view_draw(&f.view, &f.screen);
+	assert_int_equal(f.screen.cursor, (int)strlen("filter (regular expression): ") + 6);
+	view_key(&f.view, TOP_BACKSPACE);
+	view_key(&f.view, TOP_BACKSPACE);
+	assert_string_equal(f.view.set.filter, "a\xc3\xa9");
+	view_key(&f.view, TOP_CTRL('u'));
+	view_key(&f.view, TOP_BACKSPACE);
+	assert_string_equal(f.view.set.filter, "");
+	for (int i = 0; i < 1000; i++)
+		view_key(&f.view, i % 2 ? 'x' : 0x1f389);
+	assert_true(strlen(f.view.set.filter) < sizeof(f.view.set.filter) - 1);
+	/* What could steer a terminal is not typed. */
+	view_key(&f.view, TOP_CTRL('u'));
+	view_key(&f.view, 0x9b);
+	view_key(&f.view, 0x202e);
+	view_key(&f.view, TOP_OTHER);
+	assert_string_equal(f.view.set.filter, "");
+	/* Escape: as it was. */
+	press(&f, "abc\n");
+	press(&f, "fdef");
+	assert_string_equal(f.view.set.filter, "abcdef");
+	assert_int_equal(press(&f, "\033"), VIEW_ASK_FILTER);
+	assert_string_equal(f.view.set.filter, "abc");
+	assert_true(fixture_says(&f, "filter abc"));
+	/* In the list it takes filters back. */
+	assert_int_equal(press(&f, "\033"), VIEW_ASK_FILTER);
+	assert_string_equal(f.view.set.filter, "");
+	fixture_end(&f);
+}
+
+static void test_other_prompts(void **state)
+{
+	static const char *const bad[] = {"0", "0.01", "x", "1x", "1e3", ".", "999999999", "-1"};
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_ordinary);
+	fixture_take(&f);
+	assert_int_equal(press(&f, "ualice"), 0);
+	assert_int_equal(press(&f, "\n"), VIEW_ASK_FILTER);
+	assert_string_equal(f.view.set.user, "alice");
+	assert_int_equal(press(&f, "d0.5\n"), VIEW_ASK_INTERVAL);
+	assert_int_equal(f.view.set.interval_ms, 500);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		press(&f, "d");
+		assert_int_equal(press(&f, bad[i]), 0);
+		assert_int_equal(press(&f, "\n"), 0);
+		assert_int_equal(f.view.set.interval_ms, 500);
+		assert_true(fixture_says(&f, "not a number of seconds"));
+	}
+	assert_int_equal(press(&f, "d\n"), 0);
+	fixture_end(&f);
+}
+
+static struct map_set *make_maps(void)
+{
+	static const char *const name[] = {"[anon]", "/usr/lib/libc.so.6", "bad\033[2Jname",
+					   "[heap]"};
+	struct map_set *set = map_set_new(true);
+
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
+		struct mapping m = {.name = name[i],
+				    .mappings = 1,
+				    .processes = 1,
+				    .figures = MAPS_FIGURES_ZERO};
+
+		m.figures.value[MAPS_SIZE] = m.figures.value[MAPS_RSS] = (i + 1) * MIB;
+		m.figures.value[MAPS_PSS] = m.figures.value[MAPS_PRIVATE] = (i + 1) * MIB;
+		assert_int_equal(map_set_add(set, &m), 0);
+	}
+	return set;
+}
+
+static void test_detail(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_ordinary);
+	fixture_take(&f);
+	assert_int_equal(press(&f, "\n"), VIEW_ASK_DETAIL);
+	fixture_golden(&f, "top_detail_unread.txt");
+	assert_int_equal(view_take_maps(&f.view, make_maps(), PSS_OK), 0);
+	process_set(f.rows[0], COUNTER_MEM_CURRENT, 2 * GIB);
+	process_set(f.rows[0], COUNTER_MEM_LIMIT, 4 * GIB);
+	view_take_charged(&f.view, f.rows[0]);
+	f.sample.snapshot.time_ms += 2000;
+	sample_pss(f.rows[0], PSS_FROM_KERNEL);
+	f.rows[0]->value[COUNTER_PSS_SWAP] += 500 * MIB;
+	fixture_take(&f);
+	view_resize(&f.view, 100, 30);
+	fixture_golden(&f, "top_detail.txt");
+	/* Mappings scroll, not beyond the last. */
+	view_resize(&f.view, 100, 18);
+	press(&f, "jjjjjjjjjj");
+	assert_false(fixture_says(&f, "[heap]"));
+	assert_true(fixture_says(&f, "[anon]"));
+	/* It ends: what it was stays. */
+	f.sample.result.row_count = 3;
+	f.rows[0] = f.sample.row[3];
+	fixture_take(&f);
+	assert_true(fixture_says(&f, "#812 firefox  has ended"));
+	assert_int_equal(press(&f, "q"), 0);
+	assert_int_equal(f.view.mode, VIEW_LIST);
+	fixture_end(&f);
+}
+
+static void test_detail_of_group(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_groups);
+	fixture_take(&f);
+	view_take_charged(&f.view, f.rows[0]);
+	press(&f, "\n");
+	view_take_charged(&f.view, f.rows[0]);
+	fixture_golden(&f, "top_detail_group.txt");
+	press(&f, "\033jj\n");
+	assert_true(fixture_says(&f, "odd\\xff\"name\\x0a,;\\\\.service"));
+	/* One without a name. */
+	press(&f, "\033j\n");
+	assert_true(fixture_says(&f, "#-  3 processes of one unit"));
+	fixture_end(&f);
+}
+
+static void test_help(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_ordinary);
+	fixture_take(&f);
+	press(&f, "?");
+	view_resize(&f.view, 80, 32);
+	fixture_golden(&f, "top_help.txt");
+	view_resize(&f.view, 80, 10);
+	assert_false(fixture_says(&f, "not measured"));
+	view_key(&f.view, TOP_END);
+	assert_true(fixture_says(&f, "not measured"));
+	assert_int_equal(press(&f, "q"), 0);
+	assert_int_equal(f.view.mode, VIEW_LIST);
+	press(&f, "o");
+	fixture_golden(&f, "top_columns.txt");
+	view_key(&f.view, TOP_END);
+	assert_true(fixture_says(&f, "pgtables_change"));
+	fixture_end(&f);
+}
+
+static void test_history(void **state)
+{
+	struct strbuf out = {};
+	struct line l = {.out = &out};
+	static struct history h;
+	uint64_t least, most;
+	int64_t since;
+
+	(void)state;
+	history_clear(&h);
+	assert_false(history_draw(&h, &l, 10, &least, &most, &since));
+	history_add(&h, 1000, false, 0);
+	assert_false(history_draw(&h, &l, 10, &least, &most, &since));
+	for (int i = 0; i < 8; i++)
+		history_add(&h, 2000 + i * 1000, true, 100 + (uint64_t)i);
+	assert_true(history_draw(&h, &l, 10, &least, &most, &since));
+	line_end(&l);
+	assert_string_equal(strbuf_str(&out), "?▁▂▃▄▅▆▇█\n");
+	assert_int_equal(least, 100);
+	assert_int_equal(most, 107);
+	assert_int_equal(since, 1000);
+	/* The newest are shown, and a ring forgets the oldest. */
+	for (int i = 0; i < 3 * HISTORY_MAX; i++)
+		history_add(&h, 10000 + i, true, 5);
+	strbuf_clear(&out);
+	assert_true(history_draw(&h, &l, 3, &least, &most, &since));
+	line_end(&l);
+	assert_string_equal(strbuf_str(&out), "▁▁▁\n");
+	assert_int_equal(since, 10000 + 3 * HISTORY_MAX - 3);
+	strbuf_done(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_search),		cmocka_unit_test(test_typing),
+		cmocka_unit_test(test_other_prompts),	cmocka_unit_test(test_detail),
+		cmocka_unit_test(test_detail_of_group), cmocka_unit_test(test_help),
+		cmocka_unit_test(test_history),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The list of top: what is in sight, where the cursor is, what keys do; sizes from 1×1 on. */
+#include "top_rows.h"
+
+/* Processes 100, 101, …, each smaller than the one before. */
+static void make_many(struct sample *s)
+{
+	static char name[SAMPLE_MAX][16];
+
+	sample_init(s);
+	for (int i = 0; i < SAMPLE_MAX; i++) {
+		struct process *p;
+
+		snprintf(name[i], sizeof(name[i]), "prog%02d", i);
+		p = sample_add(s, 100 + i, 1000, i % 2 ? "alice" : "bob", name[i]);
+		sample_counters(p, (uint64_t)(SAMPLE_MAX - i) * MIB, (uint64_t)i * 4 * KIB);
+		sample_pss(p, PSS_FROM_KERNEL);
+	}
+	s->result.pss = PSS_ENGINE_KERNEL;
+	sample_finish(s, SAMPLE_MAX);
+}
+
+static void reverse_rows(struct fixture *f)
+{
+	for (size_t i = 0; i < SAMPLE_MAX; i++)
+		f->rows[i] = f->sample.row[SAMPLE_MAX - 1 - i];
+}
+
+static void test_screens(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	fixture_golden(&f, "top_nothing.txt");
+	fixture_take(&f);
+	fixture_golden(&f, "top_80x24.txt");
+	view_resize(&f.view, 120, 40);
+	fixture_golden(&f, "top_120x40.txt");
+	view_resize(&f.view, 40, 10);
+	fixture_golden(&f, "top_40x10.txt");
+	fixture_end(&f);
+	fixture_begin(&f, sample_groups);
+	fixture_take(&f);
+	fixture_golden(&f, "top_groups.txt");
+	fixture_end(&f);
+	fixture_begin(&f, sample_bare);
+	fixture_take(&f);
+	fixture_golden(&f, "top_bare.txt");
+	fixture_end(&f);
+	fixture_begin(&f, sample_hostile);
+	fixture_take(&f);
+	fixture_golden(&f, "top_hostile.txt");
+	fixture_end(&f);
+}
+
+/* Every size, in every mode, with text that is as odd as can be: nothing is too wide or too much.
+ */
+static void test_sizes(void **state)
+{
+	static const unsigned sizes[][2] = {{1, 1},	{1, 2},	      {2, 1},  {3, 3},	{5, 4},
+					    {80, 1},	{1, 80},      {20, 5}, {40, 6}, {80, 24},
+					    {300, 100}, {2000, 2000}, {0, 0}};
+	static const char *const modes[] = {"",	  "\n", "?", "o", "s", "/x",
+					    "f[", "d9", "x", "t", "b"};
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(modes); k++) {
+			struct strbuf out = {};
+
+			fixture_begin(&f, k % 2 ? sample_hostile : make_many);
+			view_resize(&f.view, sizes[i][0], sizes[i][1]);
+			fixture_take(&f);
+			press(&f, modes[k]);
+			fixture_text(&f, &out);
+			assert_true(f.screen.count >= 1);
+			assert_true(f.screen.cursor < (int)f.screen.width);
+			strbuf_done(&out);
+			view_resize(&f.view, 80, 24);
+			fixture_text(&f, &out);
+			strbuf_done(&out);
+			fixture_end(&f);
+		}
+	}
+}
+
+static void test_moving(void **state)
+{
+	struct fixture f;
+	size_t first, count;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	fixture_take(&f);
+	assert_int_equal(view_page(&f.view), 24 - 7);
+	assert_int_equal(pid_at_cursor(&f), 100);
+	press(&f, "jjjk");
+	assert_int_equal(pid_at_cursor(&f), 102);
+	view_key(&f.view, TOP_PAGE_DOWN);
+	assert_int_equal(pid_at_cursor(&f), 119);
+	view_place(&f.view, &first, &count);
+	assert_int_equal(first, 3);
+	assert_int_equal(count, 17);
+	view_key(&f.view, TOP_END);
+	assert_int_equal(pid_at_cursor(&f), 131);
+	view_key(&f.view, TOP_DOWN);
+	assert_int_equal(pid_at_cursor(&f), 131);
+	view_key(&f.view, TOP_HOME);
+	view_key(&f.view, TOP_UP);
+	assert_int_equal(pid_at_cursor(&f), 100);
+	view_place(&f.view, &first, &count);
+	assert_int_equal(first, 0);
+	/* Smaller: the cursor stays in sight. */
+	view_key(&f.view, TOP_END);
+	view_resize(&f.view, 80, 1);
+	view_place(&f.view, &first, &count);
+	assert_int_equal(first, 31);
+	assert_int_equal(count, 1);
+	/* Larger than all rows: no empty lines above what there is. */
+	view_resize(&f.view, 300, 100);
+	view_place(&f.view, &first, &count);
+	assert_int_equal(first, 0);
+	assert_int_equal(count, SAMPLE_MAX);
+	fixture_end(&f);
+}
+
+/* The cursor is on a process, whatever its place; unless nobody has moved it. */
+static void test_selection(void **state)
+{
+	struct fixture f;
+	size_t first, count;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	fixture_take(&f);
+	reverse_rows(&f);
+	fixture_take(&f);
+	assert_int_equal(pid_at_cursor(&f), 131);
+	press(&f, "jj");
+	assert_int_equal(pid_at_cursor(&f), 129);
+	view_place(&f.view, &first, &count);
+	for (size_t i = 0; i < SAMPLE_MAX; i++)
+		f.rows[i] = f.sample.row[i];
+	fixture_take(&f);
+	assert_int_equal(pid_at_cursor(&f), 129);
+	/* It went out of sight, and the window did not go with it, */
+	view_place(&f.view, &first, &count);
+	assert_int_equal(first, 0);
+	/* unless it is followed. */
+	press(&f, "F");
+	view_place(&f.view, &first, &count);
+	assert_int_equal(first, 13);
+	assert_true(fixture_says(&f, "following 129"));
+	/* Another process with its number is not it. */
+	f.sample.process[29].start_ns++;
+	fixture_take(&f);
+	assert_false(f.view.follow);
+	assert_true(fixture_says(&f, "!129 is gone"));
+	/* Whoever has its place is held now. */
+	assert_int_equal(pid_at_cursor(&f), 129);
+	f.sample.result.row_count = 3;
+	fixture_take(&f);
+	assert_int_equal(pid_at_cursor(&f), 102);
+	f.sample.result.row_count = 0;
+	fixture_take(&f);
+	assert_int_equal(pid_at_cursor(&f), -1);
+	assert_int_equal(press(&f, "jkGF\nq"), VIEW_ASK_QUIT);
+	assert_true(fixture_says(&f, "no rows"));
+	fixture_end(&f);
+}
+
+static const char *sorted_by(const struct fixture *f)
+{
+	return f->view.set.order.keys.item[0]->key;
+}
+
+static void test_order_keys(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	fixture_take(&f);
+	assert_int_equal(press(&f, ">"), VIEW_ASK_ROWS);
+	assert_string_equal(sorted_by(&f), "rss");
+	press(&f, "<<<");
+	assert_string_equal(sorted_by(&f), "swap");
+	/* At the end it begins anew. */
+	press(&f, "<<<");
+	assert_string_equal(sorted_by(&f), "name");
+	press(&f, ">");
+	assert_string_equal(sorted_by(&f), "pid");
+	press(&f, "M");
+	assert_string_equal(sorted_by(&f), "pss");
+	assert_int_equal(press(&f, "r"), VIEW_ASK_ROWS);
+	assert_true(f.view.set.order.reverse);
+	press(&f, "I");
+	assert_false(f.view.set.order.reverse);
+	/* The menu begins at what it is; choosing that again turns it around. */
+	press(&f, "s\n");
+	assert_true(f.view.set.order.reverse);
+	assert_int_equal(f.view.mode, VIEW_LIST);
+	press(&f, "sk\n");
+	assert_string_equal(sorted_by(&f), "uss");
+	fixture_end(&f);
+}
+
+static void test_group_keys(void **state)
+{
+	static const char *const key[] = {"name", "user", "unit", "container", "cgroup"};
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	fixture_take(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(key); i++) {
+		assert_int_equal(press(&f, "g"), VIEW_ASK_ROWS);
+		assert_string_equal(f.view.set.group->key, key[i]);
+		assert_ptr_equal(f.view.fitting.item[f.view.fitting.count - 1], f.view.set.group);
+	}
+	press(&f, "g");
+	assert_null(f.view.set.group);
+	press(&f, "gt");
+	assert_null(f.view.set.group);
+	assert_true(f.view.set.tree);
+	press(&f, "g");
+	assert_false(f.view.set.tree);
+	/* Rows of another kind: the cursor begins anew. */
+	press(&f, "ggggg");
+	press(&f, "jjj");
+	f.sample.result.group = column_find("user", 4);
+	fixture_take(&f);
+	assert_int_equal(f.view.cursor, 0);
+	assert_false(f.view.held);
+	fixture_end(&f);
+}
+
+static bool has_column(const struct fixture *f, const char *key)
+{
+	for (size_t i = 0; i < f->view.fitting.count; i++) {
+		if (strcmp(f->view.fitting.item[i]->key, key) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void test_columns(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	fixture_take(&f);
+	assert_false(has_column(&f, "rss_anon"));
+	view_resize(&f.view, 200, 24);
+	assert_true(has_column(&f, "rss_anon"));
+	assert_int_equal(press(&f, "c"), VIEW_ASK_ROWS);
+	assert_true(has_column(&f, "cmdline") && !has_column(&f, "name"));
+	press(&f, "c");
+	/* Changes come and go; narrow or chosen, they do so in their way. */
+	assert_int_equal(press(&f, "x"), VIEW_ASK_ROWS | VIEW_ASK_CHANGES);
+	assert_true(has_column(&f, "pss_change") && has_column(&f, "rss_change"));
+	view_resize(&f.view, 80, 24);
+	assert_true(has_column(&f, "pss_change") && !has_column(&f, "rss_change"));
+	press(&f, "xx");
+	assert_false(has_column(&f, "pss_change"));
+	/* pid off, ppid on, one to the left; then it stays so, whatever the width. */
+	press(&f, "o\nj\n-");
+	press(&f, "\033");
+	assert_int_equal(f.view.mode, VIEW_LIST);
+	assert_true(has_column(&f, "ppid") && !has_column(&f, "pid"));
+	assert_true(has_column(&f, "rss_anon"));
+	view_resize(&f.view, 20, 24);
+	assert_true(has_column(&f, "rss_anon"));
+	/* To the right until the last one is alone. */
+	for (int i = 0; i < 30; i++)
+		view_key(&f.view, TOP_RIGHT);
+	assert_int_equal(f.view.fitting.count, 1);
+	assert_true(has_column(&f, "name"));
+	for (int i = 0; i < 30; i++)
+		view_key(&f.view, TOP_LEFT);
+	assert_int_equal(f.view.left, 0);
+	fixture_end(&f);
+}
+
+/* All columns hidden but one, which cannot be. */
+static void test_last_column(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	fixture_take(&f);
+	f.view.set.columns[0].count = 1;
+	press(&f, "o\n");
+	assert_int_equal(f.view.set.columns[0].count, 1);
+	fixture_end(&f);
+}
+
+static void test_look_keys(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	fixture_take(&f);
+	assert_true(fixture_says(&f, "24.0 MiB"));
+	press(&f, "b");
+	assert_true(fixture_says(&f, "25165824"));
+	assert_int_equal(press(&f, " "), VIEW_ASK_INTERVAL);
+	assert_true(f.view.set.paused && fixture_says(&f, " paused"));
+	press(&f, "p");
+	assert_false(f.view.set.paused);
+	assert_int_equal(press(&f, "+"), VIEW_ASK_INTERVAL);
+	assert_int_equal(f.view.set.interval_ms, 2000);
+	press(&f, "-----------");
+	assert_int_equal(f.view.set.interval_ms, 100);
+	assert_int_equal(press(&f, "-"), 0);
+	press(&f, "+++++++++++++++++");
+	assert_int_equal(f.view.set.interval_ms, 300000);
+	/* Frames are of recordings. */
+	assert_int_equal(press(&f, ".,"), 0);
+	f.view.facts.frames = 3;
+	assert_int_equal(press(&f, "."), VIEW_ASK_FORWARD);
+	assert_int_equal(press(&f, ","), VIEW_ASK_BACK);
+	assert_int_equal(view_key(&f.view, TOP_CTRL('l')), VIEW_ASK_REDRAW);
+	assert_int_equal(press(&f, "n"), VIEW_ASK_ROWS | VIEW_ASK_CHANGES);
+	assert_true(f.view.set.only_changed && f.view.set.changes == CHANGES_LAST);
+	press(&f, "xx");
+	assert_false(f.view.set.only_changed);
+	fixture_end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_screens),	   cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_moving),	   cmocka_unit_test(test_selection),
+		cmocka_unit_test(test_order_keys), cmocka_unit_test(test_group_keys),
+		cmocka_unit_test(test_columns),	   cmocka_unit_test(test_last_column),
+		cmocka_unit_test(test_look_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
