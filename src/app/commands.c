@@ -20,7 +20,7 @@ static const struct {
 } commands[] = {
 	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
 	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
-	{"top", command_top},		{"watch", command_watch},     {"top", command_top},
+	{"watch", command_watch},	{"top", command_top},
 };
 
 static bool is_one_of(const char *names, const char *name)
@@ -93,7 +93,7 @@ static int check_options(const struct options *o)
 
 static int run_command(struct options *o)
 {
-	o->stays = is_one_of("watch", o->command);
+	o->stays = is_one_of("watch top", o->command);
 	if (o->help)
 		return help_text();
 	if (o->version) {
@@ -104,10 +104,7 @@ static int run_command(struct options *o)
 		return help_columns(o->stays);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, o->command) == 0) {
-			int r;
-
-			o->stays = is_one_of("watch top", o->command);
-			r = check_options(o);
+			int r = check_options(o);
 
 			return r ? r : commands[i].run(o);
 		}
