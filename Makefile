@@ -33,6 +33,7 @@ CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initi
                 -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
+LDLIBS_HTTP  := -lmicrohttpd
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
@@ -44,9 +45,12 @@ LAYOUT       := src/static.ld
 LDFLAGS_ALL  += -static -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
 COLD         := $(addprefix $(B)/,app/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
+LDLIBS_HTTP  :=
 endif
 
-MODULES := base recording proc model source enrich query compare render app top
+# Of libmicrohttpd there is no static library.
+MODULES := base recording proc model source enrich query compare render app top \
+           $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
@@ -76,7 +80,7 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev bpftool libcmocka-dev python3-jsonschema jq \
+DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
             procps smem smemstat tmux
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
@@ -162,23 +166,47 @@ PAGE_OUT := $(O)/page/render
 # begins with a newline. One licence line is enough for a file.
 hash_of   = $$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)
 
+# What serve shows is the same with more in it, and may ask whom it came from.
+LIVE_CSS := $(PAGE_CSS) src/serve/page/live.css
+LIVE_JS  := $(PAGE_JS) $(addprefix src/serve/page/,chart.js live.js)
+LIVE_TOP := src/serve/page/live.html
+LIVE_SED := -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" \
+            -e 's|which fetches nothing|which asks this server alone|' \
+            -e '/^<!--live-->$$/ { r $(PAGE_OUT)/live.top' -e 'd }'
+
+# $(call make_page,STYLES,SCRIPTS,SED): a page of the template to stdout.
+make_page = mkdir -p $(@D) && sed '/ SPDX-/d' $(1) > $@.style && sed '/ SPDX-/d' $(2) > $@.script && \
+	sed -e "s|STYLE_HASH|$(call hash_of,$@.style)|; s|SCRIPT_HASH|$(call hash_of,$@.script)|" $(3) \
+		-e '/^<!--style-->$$/ { r $@.style' -e 'd }' \
+		-e '/^<!--script-->$$/ { r $@.script' -e 'd }' $(PAGE)/page.html
+
 $(PAGE_OUT)/page.html: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) Makefile
 	$(SAY) PAGE $@
+	$(Q)$(call make_page,$(PAGE_CSS),$(PAGE_JS),-e '/^<!--live-->$$/d') > $@.tmp && mv $@.tmp $@
+
+$(PAGE_OUT)/live.top: $(LIVE_TOP)
 	@mkdir -p $(@D)
-	$(Q)sed '/ SPDX-/d' $(PAGE_CSS) > $(@D)/style && sed '/ SPDX-/d' $(PAGE_JS) > $(@D)/script
-	$(Q)sed -e "s|STYLE_HASH|$(call hash_of,$(@D)/style)|; s|SCRIPT_HASH|$(call hash_of,$(@D)/script)|" \
-		-e '/^<!--style-->$$/ { r $(@D)/style' -e 'd }' \
-		-e '/^<!--script-->$$/ { r $(@D)/script' -e 'd }' $< > $@.tmp && mv $@.tmp $@
+	$(Q)sed '/ SPDX-/d' $< > $@
+
+$(PAGE_OUT)/live.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_JS) $(PAGE_OUT)/live.top Makefile
+	$(SAY) PAGE $@
+	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_JS),$(LIVE_SED)) > $@.tmp && mv $@.tmp $@
 
 # What stands before, between and after the marks.
-$(PAGE_OUT)/head.inc: PART := s/<!--total-->.*//
-$(PAGE_OUT)/body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
-$(PAGE_OUT)/tail.inc: PART := s/.*<!--data-->//
-PAGE_INC := $(addprefix $(PAGE_OUT)/,head.inc body.inc tail.inc)
+PAGE_PARTS := head body tail
+$(PAGE_OUT)/head.inc $(PAGE_OUT)/live_head.inc: PART := s/<!--total-->.*//
+$(PAGE_OUT)/body.inc $(PAGE_OUT)/live_body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
+$(PAGE_OUT)/tail.inc $(PAGE_OUT)/live_tail.inc: PART := s/.*<!--data-->//
+$(PAGE_OUT)/live_policy.inc: PART := s/.*Content-Security-Policy" content="\([^"]*\)".*/\1/
+PAGE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/%.inc)
+LIVE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/live_%.inc) $(PAGE_OUT)/live_policy.inc
 $(PAGE_INC): $(PAGE_OUT)/page.html
+$(LIVE_INC): $(PAGE_OUT)/live.html
+$(PAGE_INC) $(LIVE_INC):
 	$(Q)sed -z '$(PART)' $< | $(pack) > $@.tmp && mv $@.tmp $@
 
 $(B)/render/html.o: $(PAGE_INC)
+$(B)/render/live.o: $(LIVE_INC)
 
 # ---- the terminal that top takes one for that it does not know ----
 
@@ -209,12 +237,12 @@ $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
 endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
-# A library uses those behind it; top is a command of app's, and uses it.
-LINK_ORDER := app top app render compare query enrich source model proc recording base
+# A library uses those behind it; top and serve are commands of app's, and use it.
+LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich source model proc recording base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) $(LDLIBS_HTTP) -lpthread -o $@
 
 -include $(OBJ:.o=.d) $(B)/main.d
 
@@ -240,6 +268,7 @@ uses_top    := top render compare query model base
 uses_source := source model proc recording base
 uses_enrich := enrich model proc recording base
 uses_app    := app render compare query enrich source model proc recording base
+uses_serve  := serve $(uses_app)
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 
@@ -252,7 +281,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lz -lpthread -o $@
+		$(if $(filter source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lz -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -279,7 +308,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter source app,$(call module_of,$*)),$(LDLIBS_BPF)) -lz -lpthread -o $@
+		$(if $(filter source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lz -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
@@ -377,6 +406,7 @@ bench: deps
 .PHONY: bench-build
 bench-build: $(O)/bench $(O)/workload $(O)/victim
 	@$(MAKE) --no-print-directory STATIC=1 all
+	@$(MAKE) --no-print-directory STATIC=0 all
 
 # ---- install ----
 
@@ -385,6 +415,7 @@ install: all
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf $(wildcard src/dist/*.schema.json)
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/grafana $(wildcard src/dist/grafana/*.json)
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/examples $(wildcard src/dist/examples/*.jq)
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/prometheus $(wildcard src/dist/prometheus/*.yml)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/zmem-bpf

@@ -6,6 +6,7 @@
  *   start     what loading, reading and writing need is kept; in force is what loading needs
  *   loaded    BPF goes: an iterator is read without any capability
  *   writing   in force is what a file of ours needs, and nothing that opens others' memory
+ *   leave     instead of loaded: nothing is left, and who was root is nobody
  */
 #ifndef ZMEM_PRIVILEGE_H
 #define ZMEM_PRIVILEGE_H
@@ -46,5 +47,9 @@ int privilege_loaded(bool writes, bool locks);
  * for this thread.
  */
 int privilege_writing(bool writing);
+/*
+ * For good: gives up all capabilities and, where it may, becomes nobody (65534) without groups.
+ */
+int privilege_leave(void);
 
 #endif

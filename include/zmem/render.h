@@ -123,4 +123,34 @@ void render_openmetrics(struct strbuf *out, const struct result *r,
 			const struct table_style *style);
 void render_prometheus(struct strbuf *out, const struct result *r, const struct table_style *style);
 
+/* What a program that stays says of itself beside the figures of its last collection. */
+struct metrics_own {
+	uint64_t errors[4]; /* gone, denied, timeout, raced: since the start */
+	uint64_t collections, failures;
+	struct {
+		const char *role;
+		uint64_t cpu_us, resident; /* resident 0: not known */
+		uint64_t fds;
+	} process[2];
+	int64_t start_ms; /* since the epoch */
+	struct {
+		unsigned code;
+		uint64_t count;
+	} answered[16]; /* code 0: no more */
+	uint64_t connections;
+	uint64_t groups_tracked;
+	double groups_error; /* bytes */
+};
+
+/* Likewise in either text, with that. */
+void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics,
+		    const struct metrics_own *own);
+/*
+ * The page again, which keeps asking for page.json and history.json beside it; and what page.json
+ * is. What it has on it at first is the result. Its policy is a line for a header.
+ */
+void render_live_page(struct strbuf *out, const struct result *r, const struct table_style *style);
+void render_page_json(struct strbuf *out, const struct result *r, const struct table_style *style);
+void render_live_policy(struct strbuf *out);
+
 #endif

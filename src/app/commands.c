@@ -14,13 +14,22 @@
 #include "zmem/render.h"
 #include "zmem/source.h"
 
+#ifdef ZMEM_STATIC
+int command_serve(const struct options *o)
+{
+	(void)o;
+	return message_error("serve: the static program has none (libmicrohttpd cannot be linked "
+			     "statically: use the shared one)");
+}
+#endif
+
 static const struct {
 	const char *name;
 	int (*run)(const struct options *o);
 } commands[] = {
 	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
 	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
-	{"watch", command_watch},	{"top", command_top},
+	{"watch", command_watch},	{"top", command_top},	      {"serve", command_serve},
 };
 
 static bool is_one_of(const char *names, const char *name)
@@ -59,17 +68,19 @@ static int check_options(const struct options *o)
 	} only[] = {
 		{o->by_file, "by-file", "maps"},
 		{o->count, "count", "record watch top"},
-		{o->interval_ms, "interval", "record watch top"},
-		{o->group, "group-by", "snapshot watch top"},
+		{o->interval_ms, "interval", "record watch top serve"},
+		{o->group, "group-by", "snapshot watch top serve"},
 		{o->tree, "tree", "snapshot top"},
 		{o->min, "min", "snapshot watch top"},
 		{o->cgroup, "cgroup", "snapshot compare maps record watch top"},
-		{o->replay, "replay", "snapshot compare system maps watch top"},
+		{o->replay, "replay", "snapshot compare system maps watch top serve"},
 		{o->delta, "delta", "watch top"},
 		{o->changed, "changed", "watch top"},
 		{o->grow, "grow", "watch"},
-		{o->no_lock, "no-lock", "watch top"},
-		{o->nice != NICE_DEFAULT, "nice", "watch top"},
+		{o->no_lock, "no-lock", "watch top serve"},
+		{o->nice != NICE_DEFAULT, "nice", "watch top serve"},
+		{o->listen, "listen", "serve"},
+		{o->token_file, "token-file", "serve"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(only); i++) {

@@ -15,6 +15,7 @@ int command_record(const struct options *o);
 int command_watch(const struct options *o);
 int command_top(const struct options *o);
 int command_doctor(const struct options *o);
+int command_serve(const struct options *o);
 
 /* --help and -o help; to stdout. */
 int help_text(void);

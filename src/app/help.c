@@ -17,6 +17,7 @@ int help_text(void)
 	       "       zmem-bpf watch [OPTION]...        a snapshot every second, with what has changed\n"
 	       "       zmem-bpf record FILE [OPTION]...  snapshots for --replay FILE\n"
 	       "       zmem-bpf top [OPTION]...          live, with keys (? shows them)\n"
+	       "       zmem-bpf serve [OPTION]...        HTTP: metrics for Prometheus, JSON, a live page\n"
 	       "       zmem-bpf doctor [-v]              what works on this machine, and why not\n\n");
 	for (size_t i = 0; options_info(i, &info); i++) {
 		char text[48], letter[8] = "    ";

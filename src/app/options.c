@@ -92,7 +92,7 @@ static int set_size(const struct option_entry *e, const char *arg, uint64_t *ret
 
 static int add_list(struct options *o, const char *arg, const char **list)
 {
-	char **owned = &o->owned[list == &o->users];
+	char **owned = &o->owned[list == &o->pids ? 0 : list == &o->users ? 1 : 2];
 	char *joined;
 
 	if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0)

@@ -55,6 +55,8 @@ struct options {
 	const char *output;
 	const char *replay;
 	const char *file;   /* where a recording goes */
+	const char *listen; /* addresses; given again, they add up */
+	const char *token_file;
 	const char **words; /* behind the command, as many as it takes */
 	size_t word_count;
 	int count;	 /* 0: not given */
@@ -73,7 +75,7 @@ struct options {
 	int nice;   /* NICE_DEFAULT: not given */
 	bool changed, grow, no_lock;
 	bool timing, verbose, quiet, help, version;
-	char *owned[2]; /* joined lists */
+	char *owned[3]; /* joined lists */
 	uint64_t held;	/* the capabilities we were started with (privilege_mask) */
 };
 

@@ -7,8 +7,8 @@
 #include "zmem/render.h"
 
 #include "base/cleanup.h"
-#include "base/unpack.h"
 #include "render/format.h"
+#include "render/html.h"
 #include "render/html_data.h"
 #include "render/summary.h"
 
@@ -74,11 +74,24 @@ static void put_total(struct strbuf *out, const struct result *r)
 	strbuf_puts(out, "</dl>");
 }
 
+void html_page(struct strbuf *out, const struct html_parts *parts, const struct result *r,
+	       const struct table_style *style)
+{
+	unpack(out, parts->head);
+	put_total(out, r);
+	unpack(out, parts->body);
+	html_data(out, r, style);
+	unpack(out, parts->tail);
+}
+
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	unpack(out, PACKED(page_head));
-	put_total(out, r);
-	unpack(out, PACKED(page_body));
+	const struct html_parts parts = {PACKED(page_head), PACKED(page_body), PACKED(page_tail)};
+
+	html_page(out, &parts, r, style);
+}
+
+void render_page_json(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
 	html_data(out, r, style);
-	unpack(out, PACKED(page_tail));
 }

@@ -10,6 +10,7 @@
 #include "render/json_snapshot.h"
 #include "render/json_writer.h"
 #include "render/metrics_group.h"
+#include "render/metrics_own.h"
 #include "render/metrics_writer.h"
 
 #define GAUGE(name_, unit_, help_)                                                                 \
@@ -271,9 +272,19 @@ static void put_times(struct metrics_writer *w, const struct snapshot *s)
 	metrics_fixed(w, (uint64_t)s->time_ms, 1000);
 }
 
-static void put_collection(struct metrics_writer *w, const struct result *r)
+/* `own`: what was counted since the start, NULL if the start was this collection. */
+static void put_collection(struct metrics_writer *w, const struct result *r,
+			   const struct metrics_own *own)
 {
 	const struct collection *c = &r->snapshot->collection;
+	struct collection since_start = *c;
+
+	if (own) {
+		since_start.gone = own->errors[0];
+		since_start.denied = own->errors[1];
+		since_start.timeout = own->errors[2];
+		since_start.raced = own->errors[3];
+	}
 
 	put_infos(w, r);
 	put_times(w, r->snapshot);
@@ -295,11 +306,12 @@ static void put_collection(struct metrics_writer *w, const struct result *r)
 			.name = "zmem_collect_errors",
 			.type = METRIC_COUNTER,
 			.help = "Processes that could not be read since the program was started, by reason."},
-		c);
+		&since_start);
 	put_cross_check(w, &c->cross_check);
 }
 
-static void render(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics)
+void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics,
+		    const struct metrics_own *own)
 {
 	cleanup(metric_groups_done) struct metric_groups groups = {};
 	struct metrics_writer w = {.out = out, .open_metrics = open_metrics};
@@ -312,16 +324,18 @@ static void render(struct strbuf *out, const struct result *r, bool numeric, boo
 	}
 	put_groups(&w, &groups);
 	put_machine(&w, r);
-	put_collection(&w, r);
+	put_collection(&w, r, own);
+	if (own)
+		metrics_put_own(&w, own);
 	metrics_end(&w);
 }
 
 void render_openmetrics(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	render(out, r, style->numeric, true);
+	render_metrics(out, r, style->numeric, true, NULL);
 }
 
 void render_prometheus(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	render(out, r, style->numeric, false);
+	render_metrics(out, r, style->numeric, false, NULL);
 }

@@ -5,10 +5,12 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "zmem/privilege.h"
@@ -16,7 +18,7 @@
 #define BIT(number) (UINT64_C(1) << (number))
 
 /* More names than that nobody reads. */
-#define NAMES_MAX 8
+#define NAMES_MAX 10
 
 #define LOADING	  (BIT(CAP_BPF) | BIT(CAP_PERFMON))
 #define READING	  BIT(CAP_SYS_PTRACE)
@@ -26,6 +28,10 @@
  */
 #define WRITING                                                                                    \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_DAC_READ_SEARCH))
+
+/* To become nobody. */
+#define LEAVING (BIT(CAP_SETUID) | BIT(CAP_SETGID))
+#define NOBODY	65534
 
 /* Memory beyond RLIMIT_MEMLOCK: needed whenever some more is mapped, as long as all is locked. */
 #define LOCKING BIT(CAP_IPC_LOCK)
@@ -133,7 +139,7 @@ int privilege_start(bool trusted)
 {
 	uint64_t held = get(CAP_PERMITTED);
 	uint64_t use = held & (needed_to_load(held) | READING | LOCKING);
-	uint64_t keep = use | (trusted ? held & WRITING : 0);
+	uint64_t keep = use | (trusted ? held & (WRITING | LEAVING) : 0);
 
 	/* Whatever may become of us: nothing that we execute has more than we have. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -160,4 +166,20 @@ int privilege_writing(bool writing)
 	uint64_t held = get(CAP_PERMITTED);
 
 	return set(held, writing ? WRITING | LOCKING : ~WRITING);
+}
+
+int privilege_leave(void)
+{
+	uint64_t held = get(CAP_PERMITTED);
+
+	if ((held & LEAVING) == LEAVING) {
+		int r = set(held, LEAVING);
+
+		if (r < 0)
+			return r;
+		if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+		    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+			return -errno;
+	}
+	return set(0, 0);
 }

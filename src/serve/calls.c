@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows which requests are none of ours, and when one has to wait. What an answer is made of is
+ * the business of pages.c.
+ */
+#include "serve/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "serve/host.h"
+#include "serve/response.h"
+
+#define URI_MAX	    2048
+#define POOL_MAX    (16 * 1024)	       /* of a connection: its request with all headers */
+#define UNSENT_MAX  (64 * 1024 * 1024) /* answers that nobody takes */
+#define PATIENCE_US UINT64_C(30000000)
+
+struct call {
+	struct MHD_Connection *connection;
+	struct call *next; /* who waits, too */
+	uint64_t since_us;
+	bool begun, ready, late;
+	unsigned refused; /* the code, 0: it is not */
+	const char *why;
+	char *query; /* in `path`, behind its end */
+	bool too_long;
+	char path[];
+};
+
+static struct slot *slot_of(struct calls *c, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? slots_find(&c->slots, info->connect_fd) : NULL;
+}
+
+static void set_state(struct calls *c, struct MHD_Connection *connection, enum slot_state state)
+{
+	struct slot *slot = slot_of(c, connection);
+
+	if (slot)
+		slot_set(slot, state, session_now_us());
+}
+
+/* The first that is known of a request. What is returned comes back as *con_cls. */
+static void *begin(void *cls, const char *uri, struct MHD_Connection *connection)
+{
+	size_t len = strlen(uri);
+	struct call *call = malloc(sizeof(*call) + (len > URI_MAX ? 0 : len) + 1);
+
+	(void)cls;
+	if (!call)
+		return NULL;
+	*call = (struct call){.connection = connection, .too_long = len > URI_MAX};
+	memcpy(call->path, uri, call->too_long ? 0 : len);
+	call->path[call->too_long ? 0 : len] = '\0';
+	call->query = strchr(call->path, '?');
+	if (call->query)
+		*call->query++ = '\0';
+	else
+		call->query = call->path + strlen(call->path);
+	return call;
+}
+
+static void unlist(struct calls *c, const struct call *call)
+{
+	for (struct call **at = &c->waiting; *at; at = &(*at)->next) {
+		if (*at == call) {
+			*at = call->next;
+			return;
+		}
+	}
+}
+
+static void completed(void *cls, struct MHD_Connection *connection, void **con_cls,
+		      enum MHD_RequestTerminationCode code)
+{
+	struct calls *c = cls;
+
+	(void)code;
+	if (*con_cls)
+		unlist(c, *con_cls);
+	free(*con_cls);
+	*con_cls = NULL;
+	set_state(c, connection, SLOT_IDLE);
+}
+
+static void connected(void *cls, struct MHD_Connection *connection, void **socket_context,
+		      enum MHD_ConnectionNotificationCode code)
+{
+	struct slot *slot = slot_of(cls, connection);
+
+	(void)socket_context;
+	if (slot && code == MHD_CONNECTION_NOTIFY_CLOSED)
+		slot_set(slot, SLOT_FREE, 0);
+}
+
+/* ---- answers ---- */
+
+static void count(struct calls *c, unsigned code)
+{
+	struct metrics_own *own = &c->server.counts;
+
+	for (size_t i = 0; i < ARRAY_SIZE(own->answered); i++) {
+		if (own->answered[i].code == 0)
+			own->answered[i].code = code;
+		if (own->answered[i].code != code)
+			continue;
+		own->answered[i].count++;
+		return;
+	}
+}
+
+static enum MHD_Result send_page(struct calls *c, struct MHD_Connection *connection, struct page *p)
+{
+	struct MHD_Response *response = response_make(p, &c->unsent);
+	enum MHD_Result r = MHD_NO;
+
+	if (response)
+		r = MHD_queue_response(connection, p->code, response);
+	if (response)
+		MHD_destroy_response(response);
+	strbuf_done(&p->body);
+	if (r == MHD_YES)
+		count(c, p->code);
+	set_state(c, connection, SLOT_ANSWER);
+	return r;
+}
+
+static enum MHD_Result send_text(struct calls *c, struct MHD_Connection *connection, unsigned code,
+				 const char *text)
+{
+	struct page p = {};
+
+	page_text(&p, code, text);
+	return send_page(c, connection, &p);
+}
+
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result make(struct calls *c, struct call *call)
+{
+	const char *accept = header(call->connection, "Accept");
+	struct request request = {
+		.path = call->path,
+		.query = call->query,
+		.open_metrics = accept && strcasestr(accept, "application/openmetrics-text"),
+	};
+	struct page p = {};
+
+	if (c->unsent > UNSENT_MAX)
+		return send_text(c, call->connection, 503, "too many answers are on their way");
+	c->server.counts.connections = slots_used(&c->slots);
+	page_make(&c->server, &request, &p);
+	return send_page(c, call->connection, &p);
+}
+
+/* ---- requests ---- */
+
+/* 0, or the code and the reason of a refusal. */
+static unsigned check(struct calls *c, const struct call *call, const char *method,
+		      const char **ret_why)
+{
+	const struct slot *slot = slot_of(c, call->connection);
+	const char *length = header(call->connection, "Content-Length");
+	bool needs;
+
+	*ret_why = "GET and HEAD only";
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		return 405;
+	*ret_why = "a request has no body";
+	if ((length && strcmp(length, "0") != 0) || header(call->connection, "Transfer-Encoding"))
+		return 413;
+	*ret_why = "too long";
+	if (call->too_long)
+		return 414;
+	*ret_why = "this address is not of that host (listening on loopback)";
+	if (slot && slot->loopback && !host_is_local(header(call->connection, "Host")))
+		return 421;
+	*ret_why = "the token is missing or wrong";
+	if (!token_fits(&c->server.config->token, header(call->connection, "Authorization")))
+		return 401;
+	*ret_why = "not found";
+	return page_exists(call->path, &needs) ? 0 : 404;
+}
+
+static enum MHD_Result wait_for_snapshot(struct calls *c, struct call *call)
+{
+	int r;
+
+	call->since_us = session_now_us();
+	r = feed_ask(&c->server.feed, call->since_us, c->server.config->age_ms);
+	if (r < 0 && r != -EAGAIN)
+		c->error = r;
+	call->next = c->waiting;
+	c->waiting = call;
+	set_state(c, call->connection, SLOT_WAIT);
+	MHD_suspend_connection(call->connection);
+	return MHD_YES;
+}
+
+static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *upload,
+			      size_t *upload_size, void **con_cls)
+{
+	struct calls *c = cls;
+	struct call *call = *con_cls;
+	const struct feed *f = &c->server.feed;
+	bool needs = false;
+
+	(void)url, (void)version, (void)upload;
+	if (!call)
+		return MHD_NO;
+	if (!call->begun) {
+		call->begun = true;
+		call->refused = check(c, call, method, &call->why);
+		/* An answer before the request has ended ends the connection, too. */
+		return call->refused == 405 || call->refused == 413
+			       ? send_text(c, connection, call->refused, call->why)
+			       : MHD_YES;
+	}
+	if (*upload_size) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (call->refused)
+		return send_text(c, connection, call->refused, call->why);
+	page_exists(call->path, &needs);
+	/* At the start there is nothing to be said of anything. */
+	needs |= !f->number && !f->failing;
+	if (!needs || (!call->late && feed_is_fresh(f, session_now_us(), c->server.config->age_ms)))
+		return make(c, call);
+	if (!call->ready)
+		return wait_for_snapshot(c, call);
+	if (call->late || f->failing || !f->number)
+		return send_text(c, connection, 503,
+				 call->late ? "collecting takes too long" : "collecting failed");
+	return make(c, call);
+}
+
+/* ---- all of them ---- */
+
+static bool is_good_for(const struct feed *f, const struct call *call, uint32_t age_ms)
+{
+	return f->failing || (f->number && f->taken_us + (uint64_t)age_ms * 1000 >= call->since_us);
+}
+
+void calls_resume(struct calls *c)
+{
+	struct feed *f = &c->server.feed;
+	uint64_t now = session_now_us();
+	uint32_t age_ms = c->server.config->age_ms;
+
+	for (struct call **at = &c->waiting; *at;) {
+		struct call *call = *at;
+
+		call->late = now - call->since_us > PATIENCE_US;
+		call->ready = call->late || (!f->asked && is_good_for(f, call, age_ms));
+		if (!call->ready) {
+			at = &call->next;
+			continue;
+		}
+		*at = call->next;
+		set_state(c, call->connection, SLOT_ANSWER);
+		MHD_resume_connection(call->connection);
+	}
+	/* One that was older was on its way when they came. */
+	if (c->waiting && !f->asked) {
+		int r = feed_ask(f, now, age_ms);
+
+		if (r < 0 && r != -EAGAIN)
+			c->error = r;
+	}
+}
+
+static void send_away(struct slot *slot)
+{
+	shutdown(slot->fd, SHUT_RDWR);
+	slot_set(slot, SLOT_LEAVING, 0);
+}
+
+void calls_add(struct calls *c, int fd)
+{
+	struct sockaddr_storage address = {};
+	uint64_t source, now = session_now_us();
+	bool loopback = host_of_socket(fd, &source);
+	struct slot *slot = slots_add(&c->slots, fd, source, now);
+
+	if (!slot) {
+		struct slot *victim = slots_victim(&c->slots);
+
+		if (victim) {
+			send_away(victim);
+			MHD_run(c->daemon);
+			slot = slots_add(&c->slots, fd, source, now);
+		}
+	}
+	if (!slot) {
+		close(fd);
+		return;
+	}
+	slot->loopback = loopback;
+	address.ss_family = AF_UNIX;
+	if (MHD_add_connection(c->daemon, fd, (struct sockaddr *)&address, sizeof(sa_family_t)) !=
+	    MHD_YES)
+		slot_set(slot, SLOT_FREE, 0);
+}
+
+void calls_sweep(struct calls *c)
+{
+	uint64_t now = session_now_us();
+	struct slot *slot;
+
+	while ((slot = slots_overdue(&c->slots, now)))
+		send_away(slot);
+}
+
+int calls_start(struct calls *c)
+{
+	c->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+		handle, c, MHD_OPTION_URI_LOG_CALLBACK, begin, c, MHD_OPTION_NOTIFY_COMPLETED,
+		completed, c, MHD_OPTION_NOTIFY_CONNECTION, connected, c,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)SLOTS_MAX + 2,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+		90u, MHD_OPTION_END);
+	return c->daemon ? 0 : -ENOMEM;
+}
+
+void calls_stop(struct calls *c)
+{
+	while (c->waiting) {
+		struct call *call = c->waiting;
+
+		c->waiting = call->next;
+		MHD_resume_connection(call->connection);
+	}
+	if (c->daemon)
+		MHD_stop_daemon(c->daemon);
+}

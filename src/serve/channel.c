@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows datagrams, descriptors that travel and seals. */
+#include "serve/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#define ASK_MAGIC    0x6b61737au
+#define ANSWER_MAGIC 0x736e617au
+#define SEALS	     (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+struct ask {
+	uint32_t magic;
+	uint32_t age_ms;
+};
+
+int channel_pair(int ret_fds[2])
+{
+	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds) < 0 ? -errno : 0;
+}
+
+int channel_ask(int fd, uint32_t age_ms)
+{
+	struct ask ask = {ASK_MAGIC, age_ms};
+	ssize_t n = send(fd, &ask, sizeof(ask), MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	return n < 0 ? -errno : 0;
+}
+
+int channel_asked(int fd, uint32_t *ret_age_ms)
+{
+	struct ask ask;
+	ssize_t n = recv(fd, &ask, sizeof(ask), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0)
+		return errno == ECONNRESET ? -EPIPE : -errno;
+	if (n == 0)
+		return -EPIPE;
+	if (n != sizeof(ask) || ask.magic != ASK_MAGIC)
+		return -EBADMSG;
+	*ret_age_ms = ask.age_ms;
+	return 0;
+}
+
+int channel_answer(int fd, const struct answer *answer, int memfd)
+{
+	struct answer copy = *answer;
+	struct iovec part = {&copy, sizeof(copy)};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	copy.magic = ANSWER_MAGIC;
+	if (memfd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.room);
+		control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						.cmsg_type = SCM_RIGHTS,
+						.cmsg_len = CMSG_LEN(sizeof(int))};
+		memcpy(CMSG_DATA(&control.head), &memfd, sizeof(int));
+	}
+	return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int channel_answered(int fd, struct answer *ret, int *ret_memfd)
+{
+	struct answer answer;
+	struct iovec part = {&answer, sizeof(answer)};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control.room)};
+	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c;
+	cleanup_close int memfd = -1;
+
+	if (n < 0)
+		return errno == ECONNRESET ? -EPIPE : -errno;
+	c = CMSG_FIRSTHDR(&message);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&memfd, CMSG_DATA(c), sizeof(int));
+	if (n == 0)
+		return -EPIPE;
+	if (n != sizeof(answer) || message.msg_flags & MSG_TRUNC || answer.magic != ANSWER_MAGIC ||
+	    answer.kind >= ANSWER_KINDS || (answer.kind == ANSWER_SNAPSHOT) != (memfd >= 0))
+		return -EBADMSG;
+	*ret = answer;
+	*ret_memfd = TAKE_FD(memfd);
+	return 0;
+}
+
+int channel_seal(const struct strbuf *bytes)
+{
+	cleanup_close int fd = memfd_create("zmem-bpf snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = file_write_fd(fd, bytes->data, bytes->len);
+	if (r < 0)
+		return r;
+	if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+int channel_map(int memfd, uint64_t size, const char **ret)
+{
+	struct stat st;
+	int seals = fcntl(memfd, F_GET_SEALS);
+	void *at;
+
+	if (seals < 0 || fstat(memfd, &st) < 0)
+		return -errno;
+	if ((seals & SEALS) != SEALS || size == 0 || (uint64_t)st.st_size != size)
+		return -EBADMSG;
+	at = mmap(NULL, size, PROT_READ, MAP_PRIVATE, memfd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	*ret = at;
+	return 0;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows the order of the steps; the steps themselves are query's. */
+#include "serve/choice.h"
+
+#include "serve/controllers.h"
+
+static const char *unit_or_name(const struct process *p)
+{
+	return p->unit ? p->unit : p->name;
+}
+
+const struct column choice_unit_or_name = {
+	.key = "unit",
+	.kind = COLUMN_TEXT,
+	.needs = NEEDS_CGROUP,
+	.text = unit_or_name,
+};
+
+static enum pss_engine engine_used(const struct rows *rows)
+{
+	bool kernel = false, rollup = false;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		kernel |= rows->item[i]->pss_source == PSS_FROM_KERNEL;
+		rollup |= rows->item[i]->pss_source == PSS_FROM_ROLLUP;
+	}
+	if (kernel && rollup)
+		return PSS_ENGINE_MIXED;
+	if (kernel)
+		return PSS_ENGINE_KERNEL;
+	return rollup ? PSS_ENGINE_ROLLUP : PSS_ENGINE_NONE;
+}
+
+/* The processes that the filter lets pass. */
+static int choose(struct choice *v, struct shot *shot, const struct filter *filter)
+{
+	struct collection *c = &v->snapshot.collection;
+	int r;
+
+	*v = (struct choice){.snapshot = shot->snapshot, .result = shot->books};
+	/* What is added to it is the choice's own. */
+	v->snapshot.arena = (struct arena){};
+	v->result.snapshot = &v->snapshot;
+	r = rows_select(&v->snapshot, filter, filter_matches, &v->rows);
+	if (r == 0)
+		r = snapshot_own_mm(&v->snapshot, v->rows.item, v->rows.count);
+	if (r < 0)
+		return r;
+	v->result.pss = engine_used(&v->rows);
+	c->filtered = c->seen - c->kernel_threads - c->zombies;
+	for (size_t i = 0; i < v->rows.count; i++)
+		c->filtered -= v->rows.item[i]->kind == PROCESS_USER;
+	return 0;
+}
+
+static int group(struct choice *v, const struct shot *shot, const struct column *key)
+{
+	int r = group_rows(key, &v->snapshot, &v->rows, &v->sums);
+
+	v->result.group = key;
+	if (r == 0)
+		controllers_apply(shot, &v->sums.rows);
+	return r;
+}
+
+static void cut(struct choice *v, const struct rows *rows, size_t shown)
+{
+	struct result *r = &v->result;
+
+	r->rows = rows->item;
+	r->row_count = shown;
+	r->others_count = rows->count - shown;
+	totals_sum(rows->item + shown, r->others_count, false, &r->others);
+	totals_sum(rows->item, rows->count, false, &r->totals);
+	v->snapshot.collection.reported = 0;
+	for (size_t i = 0; i < shown; i++)
+		v->snapshot.collection.reported += (uint32_t)process_count(rows->item[i]);
+}
+
+int choice_query(struct choice *v, struct shot *shot, const struct http_query *q)
+{
+	struct rows *rows = &v->rows;
+	int r = choose(v, shot, &q->filter);
+
+	if (r == 0 && q->group) {
+		r = group(v, shot, q->group);
+		rows = &v->sums.rows;
+	}
+	if (r < 0)
+		return r;
+	if (q->min)
+		order_at_least(&q->order, q->min, rows);
+	order_rows(&q->order, &v->snapshot, rows);
+	cut(v, rows, q->top && q->top < rows->count ? q->top : rows->count);
+	return 0;
+}
+
+/* A group of processes without a unit is no cgroup, though all of them may be in one. */
+static void forget_cgroups(struct rows *groups)
+{
+	for (size_t i = 0; i < groups->count; i++)
+		groups->item[i]->controlled &= groups->item[i]->unit != NULL;
+}
+
+int choice_metrics(struct choice *v, struct shot *shot, const struct column *key,
+		   struct tracked *tracked, uint64_t now_us)
+{
+	static const struct filter all = {};
+	const struct column *by = key ? key : &choice_unit_or_name, *pss = column_find("pss", 3);
+	const struct order order = {.keys = {{pss}, 1}};
+	struct rows *groups = &v->sums.rows;
+	size_t shown = 0;
+	int r = choose(v, shot, &all);
+
+	if (r == 0)
+		r = group_rows(by, &v->snapshot, &v->rows, &v->sums);
+	if (r < 0)
+		return r;
+	v->result.group = by;
+	if (!key)
+		forget_cgroups(groups);
+	controllers_apply(shot, groups);
+	order_rows(&order, &v->snapshot, groups);
+	r = tracked_feed(tracked, now_us, by->text, groups, &shown);
+	if (r == 0)
+		cut(v, groups, shown);
+	return r;
+}
+
+void choice_done(struct choice *v)
+{
+	rows_done(&v->rows);
+	sums_done(&v->sums);
+	arena_done(&v->snapshot.arena);
+	*v = (struct choice){};
+}

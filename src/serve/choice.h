@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a whole snapshot to what one request wants of it: src/app/rows.c without anything to read.
+ * Pure. The snapshot serves any number of choices, one after the other.
+ */
+#ifndef ZMEM_SERVE_CHOICE_H
+#define ZMEM_SERVE_CHOICE_H
+
+#include "serve/query.h"
+#include "serve/tracked.h"
+#include "serve/wire.h"
+
+struct choice {
+	struct snapshot snapshot; /* borrows all but its arena */
+	struct rows rows;
+	struct sums sums;
+	struct result result;
+};
+
+/* Rows as the query has them. Returns 0 or -ENOMEM; choice_done() in either case. */
+int choice_query(struct choice *v, struct shot *shot, const struct http_query *q);
+/*
+ * Groups for metrics, those of `tracked`, which is fed with them, as rows and all others summed.
+ * `group` NULL: by unit, whoever has none by name. Once for a snapshot, taken at `now_us`.
+ */
+int choice_metrics(struct choice *v, struct shot *shot, const struct column *group,
+		   struct tracked *tracked, uint64_t now_us);
+void choice_done(struct choice *v);
+
+/* What a group is called where it is by unit, then name. */
+extern const struct column choice_unit_or_name;
+
+#endif

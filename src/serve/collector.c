@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows when a snapshot is still good enough, what goes with it, and how to end. */
+#include "serve/collector.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "app/guest.h"
+#include "app/message.h"
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "serve/channel.h"
+#include "serve/controllers.h"
+#include "serve/own.h"
+#include "serve/wire.h"
+
+struct collector {
+	struct options options;
+	struct session session;
+	struct own own;
+	struct answer last; /* of kind SNAPSHOT once there was one */
+	int memfd;	    /* of it, -1 without */
+	struct strbuf bytes;
+	int channel;
+};
+
+static void count(struct collector *c)
+{
+	const struct collection *found = &c->session.snapshot.collection;
+	uint64_t *errors = c->last.errors;
+
+	errors[ERROR_GONE] += found->gone;
+	errors[ERROR_DENIED] += found->denied;
+	errors[ERROR_TIMEOUT] += found->timeout;
+	errors[ERROR_RACED] += found->raced;
+	c->last.collections++;
+}
+
+/* Everything that any request may ask for, since none of them comes here. */
+static int take(struct collector *c)
+{
+	struct result result;
+	struct shot shot;
+	uint64_t start = session_now_us();
+	int r = 0;
+
+	/* Of a recording it is the same one each time. */
+	if (session_replays(&c->session))
+		r = session_turn_to(&c->session, c->session.replay.recording.frames);
+	if (r == 0)
+		r = session_collect(&c->session, 0, &result);
+	if (r)
+		return -EIO;
+	shot = (struct shot){.snapshot = c->session.snapshot, .books = result};
+	r = controllers_read(&c->session, &shot);
+	strbuf_clear(&c->bytes);
+	if (r == 0) {
+		wire_encode(&shot, &c->bytes);
+		r = strbuf_error(&c->bytes);
+	}
+	free(shot.controller);
+	if (r == 0)
+		r = channel_seal(&c->bytes);
+	if (r < 0) {
+		message_error("collecting: %s", strerror(-r));
+		return r;
+	}
+	if (c->memfd >= 0)
+		close(c->memfd);
+	c->memfd = r;
+	count(c);
+	c->last.kind = ANSWER_SNAPSHOT;
+	c->last.size = c->bytes.len;
+	c->last.taken_us = start;
+	return 0;
+}
+
+static int answer(struct collector *c, uint32_t age_ms)
+{
+	uint64_t now = session_now_us();
+	bool fresh = c->memfd >= 0 && now - c->last.taken_us <= (uint64_t)age_ms * 1000;
+	struct answer failed;
+
+	if (!fresh && take(c) < 0) {
+		c->last.failures++;
+		failed = c->last;
+		failed.kind = ANSWER_FAILED;
+		own_cost(&c->own, &failed.cost);
+		return channel_answer(c->channel, &failed, -1);
+	}
+	own_cost(&c->own, &c->last.cost);
+	return channel_answer(c->channel, &c->last, c->memfd);
+}
+
+/* -EINTR: a signal says to end. */
+static int wait_and_answer(struct collector *c, int signals)
+{
+	struct pollfd fds[] = {{c->channel, POLLIN, 0}, {signals, POLLIN, 0}};
+	uint32_t age_ms;
+	int r;
+
+	if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (fds[1].revents)
+		return -EINTR;
+	r = channel_asked(c->channel, &age_ms);
+	if (r == -EAGAIN || r == -EINTR)
+		return 0;
+	return r < 0 ? r : answer(c, age_ms);
+}
+
+/* How the other one ended, as our exit code. */
+static int reap(pid_t http)
+{
+	int status;
+
+	while (waitpid(http, &status, 0) < 0) {
+		if (errno != EINTR)
+			return EXIT_FAILED;
+	}
+	if (WIFSIGNALED(status))
+		return message_error("serving: the process that speaks HTTP was ended by signal %d",
+				     WTERMSIG(status));
+	/* It has said why. */
+	return WEXITSTATUS(status);
+}
+
+static int loop(struct collector *c, int signals)
+{
+	int r = 0;
+
+	while (r == 0)
+		r = wait_and_answer(c, signals);
+	if (r == -EINTR || r == -EPIPE)
+		return EXIT_DONE;
+	return message_error("serving: %s", strerror(-r));
+}
+
+int collector_run(const struct options *o, int channel, int signals, pid_t http)
+{
+	struct collector c = {.options = *o, .memfd = -1, .channel = channel};
+	const struct answer end = {.kind = ANSWER_END};
+	struct guest guest;
+	int r, ended;
+
+	guest_begin(&guest, o);
+	own_open(&c.own);
+	/* All rows with all that JSON has of them. */
+	c.options.format = FORMAT_JSON;
+	c.options.group = 0;
+	c.options.top = 0;
+	c.options.stays = true;
+	r = session_open(&c.session, &c.options, NULL);
+	/* Without memory for it nothing is kept. */
+	c.session.names = names_kept_new();
+	if (r == 0)
+		r = loop(&c, signals);
+	channel_answer(channel, &end, -1);
+	close(channel);
+	ended = reap(http);
+	session_close(&c.session);
+	strbuf_done(&c.bytes);
+	own_close(&c.own);
+	guest_done(&guest);
+	if (c.memfd >= 0)
+		close(c.memfd);
+	return r ? r : ended;
+}

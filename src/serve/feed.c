@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows what is kept of an answer, and for how long. */
+#include "serve/feed.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "base/cleanup.h"
+
+bool feed_is_fresh(const struct feed *f, uint64_t now_us, uint32_t age_ms)
+{
+	return f->number && now_us - f->taken_us <= (uint64_t)age_ms * 1000;
+}
+
+int feed_ask(struct feed *f, uint64_t now_us, uint32_t age_ms)
+{
+	int r;
+
+	if (f->asked)
+		return 0;
+	r = channel_ask(f->channel, age_ms);
+	f->asked = r == 0;
+	f->asked_us = now_us;
+	return r;
+}
+
+static void forget(struct feed *f)
+{
+	if (!f->bytes)
+		return;
+	shot_done(&f->shot);
+	munmap((void *)f->bytes, f->size);
+	f->bytes = NULL;
+}
+
+static int replace(struct feed *f, const struct answer *answer, int memfd)
+{
+	const char *bytes;
+	struct shot shot;
+	int r;
+
+	/* The same once more. */
+	if (f->number && answer->taken_us == f->taken_us)
+		return 1;
+	r = channel_map(memfd, answer->size, &bytes);
+	if (r < 0)
+		return r;
+	r = wire_decode(bytes, answer->size, &shot);
+	if (r < 0) {
+		munmap((void *)bytes, answer->size);
+		return r;
+	}
+	forget(f);
+	f->shot = shot;
+	f->bytes = bytes;
+	f->size = answer->size;
+	f->taken_us = answer->taken_us;
+	f->number++;
+	return 1;
+}
+
+int feed_take(struct feed *f)
+{
+	cleanup_close int memfd = -1;
+	struct answer answer;
+	int r = channel_answered(f->channel, &answer, &memfd);
+
+	if (r < 0)
+		return r;
+	if (answer.kind == ANSWER_END)
+		return -ESHUTDOWN;
+	f->asked = false;
+	f->last = answer;
+	f->failing = answer.kind == ANSWER_FAILED;
+	r = f->failing ? 1 : replace(f, &answer, memfd);
+	/* Next time there may be. */
+	if (r == -ENOMEM) {
+		f->failing = true;
+		r = 1;
+	}
+	return r;
+}
+
+void feed_done(struct feed *f)
+{
+	forget(f);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The newest snapshot, and how to come by a newer one. */
+#ifndef ZMEM_SERVE_FEED_H
+#define ZMEM_SERVE_FEED_H
+
+#include "serve/channel.h"
+#include "serve/wire.h"
+
+struct feed {
+	int channel;
+	bool asked;	    /* and no answer yet */
+	uint64_t asked_us;  /* when */
+	bool failing;	    /* the last answer was none */
+	uint64_t number;    /* of snapshots so far */
+	struct answer last; /* of the last answer */
+	struct shot shot;   /* where there is a number */
+	const char *bytes;  /* that it points into */
+	uint64_t size;
+	uint64_t taken_us;
+};
+
+bool feed_is_fresh(const struct feed *f, uint64_t now_us, uint32_t age_ms);
+/* Asks for one that is no older; nothing if that is on its way. Returns 0 or a negative errno. */
+int feed_ask(struct feed *f, uint64_t now_us, uint32_t age_ms);
+/*
+ * Takes an answer: a new snapshot in place of the old one, or that there is none. Returns 1,
+ * -EAGAIN if there is none yet, -ESHUTDOWN if the end was said, or another negative errno.
+ */
+int feed_take(struct feed *f);
+void feed_done(struct feed *f);
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows addresses. */
+#include "serve/host.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#define SOURCE_UNIX UINT64_C(0xffff000000000000)
+
+bool host_is_local(const char *host)
+{
+	char name[INET6_ADDRSTRLEN + 1];
+	struct in6_addr address;
+	size_t len;
+
+	/* HTTP/1.0 has none, and no browser leaves it out. */
+	if (!host)
+		return true;
+	if (*host == '[') {
+		len = strcspn(++host, "]");
+	} else {
+		len = strcspn(host, ":");
+	}
+	if (len >= sizeof(name))
+		return false;
+	memcpy(name, host, len);
+	name[len] = '\0';
+	return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, &address) == 1 ||
+	       inet_pton(AF_INET6, name, &address) == 1;
+}
+
+static bool is_loopback(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
+
+	if (a->ss_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+	return a->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+bool host_of_socket(int fd, uint64_t *ret_source)
+{
+	struct sockaddr_storage here = {}, there = {};
+	socklen_t len = sizeof(here);
+	struct ucred peer = {};
+
+	*ret_source = 0;
+	getsockname(fd, (struct sockaddr *)&here, &len);
+	len = sizeof(there);
+	getpeername(fd, (struct sockaddr *)&there, &len);
+	if (there.ss_family == AF_INET) {
+		*ret_source = ((struct sockaddr_in *)&there)->sin_addr.s_addr;
+	} else if (there.ss_family == AF_INET6) {
+		memcpy(ret_source, &((struct sockaddr_in6 *)&there)->sin6_addr,
+		       sizeof(*ret_source));
+	} else {
+		len = sizeof(peer);
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+		*ret_source = SOURCE_UNIX | peer.uid;
+	}
+	return is_loopback(&here);
+}

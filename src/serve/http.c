@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The loop: newcomers, requests, snapshots, history, the end. Knows what comes first. */
+#include "serve/http.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "app/message.h"
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "serve/calls.h"
+#include "serve/jail.h"
+
+#define FDS_MAX	   (SLOTS_MAX + LISTENERS_MAX + 32)
+#define MEMORY_MAX (UINT64_C(1) << 30)
+#define SWEEP_MS   1000
+#define STEP_US	   (HOUR_STEP_S * UINT64_C(1000000))
+
+enum fixed_fd {
+	FD_CHANNEL,
+	FD_SIGNALS,
+	FD_HTTP,
+	FD_LISTENERS,
+};
+
+struct http {
+	struct calls calls;
+	struct pollfd fds[FD_LISTENERS + LISTENERS_MAX];
+	size_t fd_count;
+	uint64_t history_us; /* when the next point is due */
+	bool history_due;    /* the next snapshot is one */
+};
+
+static int next_timeout(struct http *h)
+{
+	uint64_t now = session_now_us(), left_ms;
+	MHD_UNSIGNED_LONG_LONG wanted;
+
+	left_ms = h->history_us > now ? (h->history_us - now) / 1000 + 1 : 0;
+	if (slots_used(&h->calls.slots) && left_ms > SWEEP_MS)
+		left_ms = SWEEP_MS;
+	if (MHD_get_timeout(h->calls.daemon, &wanted) == MHD_YES && wanted < left_ms)
+		left_ms = wanted;
+	return (int)left_ms;
+}
+
+/* As many as are there, but not for ever. */
+static void accept_some(struct http *h, int listener)
+{
+	for (int i = 0; i < 64; i++) {
+		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0)
+			return;
+		calls_add(&h->calls, fd);
+	}
+}
+
+static int take_snapshot(struct http *h)
+{
+	struct server *s = &h->calls.server;
+	bool history = h->history_due;
+	int r = feed_take(&s->feed);
+
+	if (r == -EAGAIN || r == -EINTR)
+		return 0;
+	if (r < 0)
+		return r;
+	if (s->feed.number && !s->feed.failing) {
+		h->history_due = false;
+		/* Without memory for it, those who ask are told. */
+		server_learn(s, history);
+	}
+	calls_resume(&h->calls);
+	return 0;
+}
+
+/* A point of the history every so often, with whatever snapshot there is anyway. */
+static int keep_history(struct http *h)
+{
+	uint64_t now = session_now_us();
+	int r;
+
+	if (now < h->history_us)
+		return 0;
+	h->history_us += STEP_US;
+	if (h->history_us <= now)
+		h->history_us = now + STEP_US;
+	h->history_due = true;
+	r = feed_ask(&h->calls.server.feed, now, HOUR_STEP_S * 1000 / 2);
+	return r == -EAGAIN ? 0 : r;
+}
+
+static int turn(struct http *h)
+{
+	struct calls *c = &h->calls;
+	int r;
+
+	if (poll(h->fds, h->fd_count, next_timeout(h)) < 0 && errno != EINTR)
+		return -errno;
+	if (h->fds[FD_SIGNALS].revents)
+		return -ESHUTDOWN;
+	r = h->fds[FD_CHANNEL].revents ? take_snapshot(h) : 0;
+	if (r < 0)
+		return r;
+	for (size_t i = FD_LISTENERS; i < h->fd_count; i++) {
+		if (h->fds[i].revents)
+			accept_some(h, h->fds[i].fd);
+	}
+	calls_sweep(c);
+	if (c->waiting)
+		calls_resume(c);
+	MHD_run(c->daemon);
+	r = keep_history(h);
+	return r < 0 ? r : c->error;
+}
+
+static int start(struct http *h, const struct serve_config *config, int channel, int signals)
+{
+	struct calls *c = &h->calls;
+	const union MHD_DaemonInfo *info;
+	struct timespec wall;
+	uint64_t seed;
+	int r = calls_start(c);
+
+	if (r < 0)
+		return r;
+	info = MHD_get_daemon_info(c->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	c->server.history = calloc(1, sizeof(*c->server.history));
+	if (!info || !c->server.history || getrandom(&seed, sizeof(seed), 0) < 0)
+		return -ENOMEM;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	c->server.counts.start_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+	r = tracked_init(&c->server.tracked, config->groups, seed);
+	if (r < 0)
+		return r;
+	h->fds[FD_CHANNEL] = (struct pollfd){channel, POLLIN, 0};
+	h->fds[FD_SIGNALS] = (struct pollfd){signals, POLLIN, 0};
+	h->fds[FD_HTTP] = (struct pollfd){info->epoll_fd, POLLIN, 0};
+	h->fd_count = FD_LISTENERS;
+	for (size_t i = 0; i < config->listeners.count; i++)
+		h->fds[h->fd_count++] = (struct pollfd){config->listeners.fd[i], POLLIN, 0};
+	c->server.config = config;
+	c->server.feed.channel = channel;
+	own_open(&c->server.own);
+	return jail_enter(FDS_MAX, MEMORY_MAX);
+}
+
+/*
+ * Whether the other one said so before it went. A question that it never read comes back as an
+ * error of its own, before what it said.
+ */
+static bool was_told(struct feed *f)
+{
+	for (int i = 0; i < 4; i++) {
+		if (feed_take(f) == -ESHUTDOWN)
+			return true;
+	}
+	return false;
+}
+
+static int run(struct http *h, const struct serve_config *config, int channel, int signals)
+{
+	int r;
+
+	prctl(PR_SET_NAME, "zmem-bpf-http", 0, 0, 0);
+	r = start(h, config, channel, signals);
+	if (r < 0)
+		return message_error("serving: %s", strerror(-r));
+	while (r == 0)
+		r = turn(h);
+	if (r == -ESHUTDOWN || (r == -EPIPE && was_told(&h->calls.server.feed)))
+		return EXIT_DONE;
+	if (r == -EPIPE)
+		return message_error("serving: the process that collects is gone");
+	return message_error("serving: %s", strerror(-r));
+}
+
+int http_run(const struct serve_config *config, int channel, int signals)
+{
+	cleanup_free struct http *h = calloc(1, sizeof(*h));
+	int r;
+
+	if (!h)
+		return message_error("serving: out of memory");
+	r = run(h, config, channel, signals);
+	calls_stop(&h->calls);
+	server_done(&h->calls.server);
+	return r;
+}

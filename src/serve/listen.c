@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows how sockets are bound, and what is left of those that ended badly. */
+#include "serve/listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "app/message.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "serve/address.h"
+
+#define BACKLOG	       256
+#define FDS_OF_SYSTEMD 3
+
+static int new_socket(int family)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* A socket that nobody listens on any more is in the way of the next. */
+static void remove_stale(const struct sockaddr_un *address)
+{
+	cleanup_close int fd = new_socket(AF_UNIX);
+	struct stat st;
+
+	if (fd < 0 || lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+	    errno == ECONNREFUSED)
+		unlink(address->sun_path);
+}
+
+static int bind_unix(const char *path)
+{
+	cleanup_close int fd = new_socket(AF_UNIX);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	mode_t before;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	remove_stale(&address);
+	/* Never open to more than that, not for a moment. */
+	before = umask(0117);
+	r = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+	umask(before);
+	if (r == 0 && listen(fd, BACKLOG) < 0) {
+		r = -errno;
+		unlink(path);
+	}
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
+static int bind_inet(const struct addrinfo *a)
+{
+	cleanup_close int fd = new_socket(a->ai_family);
+	int on = 1;
+
+	if (fd < 0)
+		return fd;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (a->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+static int keep(struct listeners *l, int fd, const char *path)
+{
+	char *copy = path ? strdup(path) : NULL;
+
+	if (l->count == LISTENERS_MAX) {
+		close(fd);
+		return message_usage("--listen: more than %d addresses", LISTENERS_MAX);
+	}
+	l->path[l->count] = copy;
+	l->fd[l->count++] = fd;
+	return 0;
+}
+
+/* All that a name stands for; all of them must be had. */
+static int add_inet(struct listeners *l, const struct address *a, const char *text, int len)
+{
+	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+				       .ai_socktype = SOCK_STREAM};
+	struct addrinfo *list;
+	int r = getaddrinfo(*a->host ? a->host : NULL, a->port, &hints, &list);
+	size_t before = l->count;
+	int error = 0;
+
+	if (r)
+		return message_error("listening on %.*s: %s", len, text,
+				     r == EAI_SYSTEM ? strerror(errno) : gai_strerror(r));
+	r = 0;
+	for (const struct addrinfo *at = list; at && r == 0; at = at->ai_next) {
+		int fd = bind_inet(at);
+
+		if (fd >= 0)
+			r = keep(l, fd, NULL);
+		else if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
+			r = message_error("listening on %.*s: %s", len, text, strerror(-fd));
+		else
+			error = fd;
+	}
+	freeaddrinfo(list);
+	if (r == 0 && l->count == before)
+		return message_error("listening on %.*s: %s", len, text, strerror(-error));
+	return r;
+}
+
+static int add(struct listeners *l, const char *text, size_t len)
+{
+	struct address a;
+	const char *wrong = address_parse(text, len, &a);
+	int fd;
+
+	if (wrong)
+		return message_usage("--listen %.*s: %s", (int)len, text, wrong);
+	if (!*a.path)
+		return add_inet(l, &a, text, (int)len);
+	fd = bind_unix(a.path);
+	if (fd < 0)
+		return message_error("listening on %s: %s", a.path, strerror(-fd));
+	return keep(l, fd, a.path);
+}
+
+/* sd_listen_fds(3): how many, if they are for us. */
+int listeners_handed_over(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+	uint64_t n;
+
+	if (!pid || !fds || parse_u64(pid, strlen(pid), INT32_MAX, &n) < 0 || (pid_t)n != getpid())
+		return 0;
+	return parse_u64(fds, strlen(fds), LISTENERS_MAX, &n) < 0 ? 0 : (int)n;
+}
+
+static int take_over(struct listeners *l, int count)
+{
+	for (int fd = FDS_OF_SYSTEMD; fd < FDS_OF_SYSTEMD + count; fd++) {
+		int on, flags = fcntl(fd, F_GETFL);
+		socklen_t len = sizeof(on);
+
+		if (flags < 0 || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) < 0 || !on)
+			return message_error("listening: file descriptor %d is no socket that "
+					     "listens (LISTEN_FDS)",
+					     fd);
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		keep(l, fd, NULL);
+	}
+	l->ready = true;
+	return 0;
+}
+
+int listeners_open(struct listeners *l, const char *list)
+{
+	int r = 0, handed = list ? 0 : listeners_handed_over();
+	const char *item;
+	size_t len;
+
+	*l = (struct listeners){};
+	if (handed > 0)
+		return take_over(l, handed);
+	list = list ? list : ADDRESS_DEFAULT;
+	while (r == 0 && (item = parse_item(&list, &len)))
+		r = add(l, item, len);
+	if (r == 0 && !l->count)
+		r = message_usage("--listen: no address in it");
+	return r;
+}
+
+void listeners_tell(const struct listeners *l, bool quiet)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct sockaddr_storage address;
+		socklen_t size = sizeof(address);
+		char host[128], port[16];
+
+		if (l->path[i]) {
+			message_note(quiet, "listening on unix:%s", l->path[i]);
+			continue;
+		}
+		if (getsockname(l->fd[i], (struct sockaddr *)&address, &size) < 0 ||
+		    getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port,
+				sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+			continue;
+		message_note(quiet,
+			     strchr(host, ':') ? "listening on http://[%s]:%s/"
+					       : "listening on http://%s:%s/",
+			     host, port);
+	}
+}
+
+void listeners_leave(struct listeners *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		close(l->fd[i]);
+	for (size_t i = 0; i < l->count; i++)
+		l->fd[i] = -1;
+}
+
+void listeners_close(struct listeners *l, bool remove)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		if (l->fd[i] >= 0)
+			close(l->fd[i]);
+		if (remove && l->path[i])
+			unlink(l->path[i]);
+		free(l->path[i]);
+	}
+	*l = (struct listeners){};
+}

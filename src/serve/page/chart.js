@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Lines and stacked areas of the last hour, as SVG. Knows figures over time, where what was not
+// measured is a gap; not whose they are.
+
+const CHART_W = 1000, CHART_H = 200; // units of the drawing, whatever its size on the page
+const HOUR_MS = 3600 * 1000;
+
+function svg(name, attributes, ...children) {
+	const e = document.createElementNS('http://www.w3.org/2000/svg', name);
+
+	for (const [key, value] of Object.entries(attributes))
+		e.setAttribute(key, value);
+	e.append(...children);
+	return e;
+}
+
+/** The time that is drawn: an hour, up to the newest point. */
+function chartSpan(points) {
+	const end = points[points.length - 1].time_ms;
+
+	return {start: end - HOUR_MS, end};
+}
+
+function chartX(span, ms) {
+	return ((ms - span.start) / (span.end - span.start) * CHART_W).toFixed(1);
+}
+
+function chartY(value, max) {
+	return (CHART_H - value / max * (CHART_H - 4)).toFixed(1);
+}
+
+/** A path through what is known, with gaps where nothing is. */
+function linePath(points, span, max, value) {
+	let path = '', pen = 'M';
+
+	for (const p of points) {
+		const v = value(p);
+
+		if (v === null) {
+			pen = 'M';
+			continue;
+		}
+		path += `${pen}${chartX(span, p.time_ms)} ${chartY(v, max)}`;
+		pen = 'L';
+	}
+	return path;
+}
+
+/** A figure with its title, what it is now, and the line. */
+function lineChart(title, points, value, total) {
+	const known = points.map(value).filter(v => v !== null);
+	const span = chartSpan(points), max = Math.max(total ?? 0, ...known, 1);
+	const now = value(points[points.length - 1]);
+	const text = known.length === 0 ? 'not measured' : `now ${sizeText(now)}, least ${sizeText(Math.min(...known))}, ` +
+		`most ${sizeText(Math.max(...known))}${total ? `, of ${sizeText(total)}` : ''}`;
+
+	return chartBox(title, text, span, max, [svg('path', {class: 'line', d: linePath(points, span, max, value)})]);
+}
+
+function chartBox(title, text, span, max, paths, legend = []) {
+	const drawing = svg('svg', {viewBox: `0 0 ${CHART_W} ${CHART_H}`, preserveAspectRatio: 'none', role: 'img',
+		'aria-label': `${title}: ${text}`}, ...paths);
+
+	return element('div', {className: 'chart'},
+		element('div', {className: 'gauge-head'}, element('b', {}, title), element('span', {className: 'muted small'}, text)),
+		drawing, element('div', {className: 'span muted small'}, element('span', {}, 'an hour ago'),
+			element('span', {}, `top: ${sizeText(max)}`), element('span', {}, 'now')), ...legend);
+}
+
+/** The names that weigh most over all points. */
+function heaviestNames(points, count) {
+	const sums = new Map();
+
+	for (const p of points) {
+		for (const g of p.groups)
+			sums.set(g.name, (sums.get(g.name) ?? 0) + g.bytes);
+	}
+	return [...sums].sort((a, b) => b[1] - a[1]).slice(0, count).map(([name]) => name);
+}
+
+/** Areas on one another, the first name at the bottom. A group that was not among the largest is 0. */
+function stackChart(title, points, count) {
+	const names = heaviestNames(points, count), span = chartSpan(points);
+	const rows = points.map(p => names.map(name => p.groups.find(g => g.name === name)?.bytes ?? 0));
+	const max = Math.max(...rows.map(row => row.reduce((a, b) => a + b, 0)), 1);
+	const upTo = (row, n) => row.slice(0, n).reduce((a, b) => a + b, 0);
+	const last = rows[rows.length - 1];
+	const legend = element('ul', {className: 'legend'});
+	const paths = names.map((name, n) => {
+		const point = (i, level) => `${chartX(span, points[i].time_ms)} ${chartY(upTo(rows[i], level), max)}`;
+		const there = points.map((_, i) => point(i, n + 1));
+		const back = points.map((_, i) => point(i, n)).reverse();
+
+		legend.append(element('li', {}, element('span', {className: `swatch tone-${n}`}),
+			element('span', {}, visible(name)), element('span', {}, sizeText(last[n]))));
+		return svg('path', {class: `area tone-${n}`, d: `M${there.join('L')}L${back.join('L')}Z`});
+	});
+
+	return chartBox(title, `${names.length} groups, together ${sizeText(upTo(last, names.length))} now`, span, max, paths, [legend]);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows what each page is made of; the making is choice's and render's. */
+#include "serve/pages.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/session.h"
+#include "base/cleanup.h"
+#include "serve/query.h"
+#include "serve/choice.h"
+
+#define TEXT_PLAIN "text/plain; charset=utf-8"
+#define TEXT_JSON  "application/json"
+#define TEXT_OPEN  "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define TEXT_PROM  "text/plain; version=0.0.4; charset=utf-8"
+
+void page_text(struct page *p, unsigned code, const char *text)
+{
+	strbuf_clear(&p->body);
+	p->code = code;
+	p->type = TEXT_PLAIN;
+	p->html = false;
+	strbuf_puts(&p->body, text);
+	strbuf_putc(&p->body, '\n');
+}
+
+int server_learn(struct server *s, bool history)
+{
+	int r = 0;
+
+	if (s->grouped != s->feed.number) {
+		choice_done(&s->groups);
+		s->grouped = 0;
+		r = choice_metrics(&s->groups, &s->feed.shot, s->config->group, &s->tracked,
+				   s->feed.taken_us);
+		if (r < 0)
+			return r;
+		s->grouped = s->feed.number;
+	}
+	if (history)
+		hour_add(s->history, &s->groups.result);
+	return r;
+}
+
+void server_done(struct server *s)
+{
+	choice_done(&s->groups);
+	tracked_done(&s->tracked);
+	own_close(&s->own);
+	feed_done(&s->feed);
+	free(s->history);
+}
+
+/* ---- the pages ---- */
+
+static void fill_own(struct server *s, struct metrics_own *own)
+{
+	const struct answer *last = &s->feed.last;
+	struct cost cost;
+
+	own_cost(&s->own, &cost);
+	*own = s->counts;
+	memcpy(own->errors, last->errors, sizeof(own->errors));
+	own->collections = last->collections;
+	own->failures = last->failures;
+	own->process[0].role = "collector";
+	own->process[0].cpu_us = last->cost.cpu_us;
+	own->process[0].resident = last->cost.resident;
+	own->process[0].fds = last->cost.fds;
+	own->process[1].role = "http";
+	own->process[1].cpu_us = cost.cpu_us;
+	own->process[1].resident = cost.resident;
+	own->process[1].fds = cost.fds;
+	own->groups_tracked = s->tracked.heavy.count;
+	own->groups_error = heavy_error(&s->tracked.heavy);
+}
+
+static int make_metrics(struct server *s, const struct request *request, struct page *p)
+{
+	struct metrics_own own;
+
+	/* There was no memory for it when it came. */
+	if (s->grouped != s->feed.number)
+		return -ENOMEM;
+	fill_own(s, &own);
+	p->type = request->open_metrics ? TEXT_OPEN : TEXT_PROM;
+	render_metrics(&p->body, &s->groups.result, s->config->numeric, request->open_metrics,
+		       &own);
+	return 0;
+}
+
+static int make_snapshot(struct server *s, const struct request *request, struct page *p)
+{
+	cleanup(query_done) struct http_query q = {};
+	cleanup(choice_done) struct choice v = {};
+	int r = query_parse(&q, request->query, s->config->cmdlines);
+
+	if (r == 0)
+		r = query_resolve(&q, &s->feed.shot.snapshot);
+	if (r == -EINVAL || r == -ENOENT) {
+		page_text(p, r == -EINVAL ? 400 : 404, q.error);
+		return 0;
+	}
+	if (r == 0)
+		r = choice_query(&v, &s->feed.shot, &q);
+	if (r < 0)
+		return r;
+	p->type = TEXT_JSON;
+	render_json(&p->body, &v.result);
+	return 0;
+}
+
+/* The page's own groups: what metrics have is no column of it. */
+static int make_html(struct server *s, bool data_alone, struct page *p)
+{
+	cleanup(query_done) struct http_query q = {};
+	cleanup(choice_done) struct choice v = {};
+	struct column_list columns;
+	struct table_style style = {.columns = &columns, .numeric = s->config->numeric};
+	int r = query_parse(&q, "", false);
+
+	column_list_default(&columns, NULL);
+	if (s->config->cmdlines) {
+		const char *bad;
+		size_t len;
+
+		column_list_parse(&columns, "+cmdline", &bad, &len);
+	}
+	style.group = s->config->group;
+	if (r == 0)
+		r = choice_query(&v, &s->feed.shot, &q);
+	if (r < 0)
+		return r;
+	if (data_alone) {
+		p->type = TEXT_JSON;
+		render_page_json(&p->body, &v.result, &style);
+	} else {
+		p->type = "text/html; charset=utf-8";
+		p->html = true;
+		render_live_page(&p->body, &v.result, &style);
+	}
+	return 0;
+}
+
+static int make_live(struct server *s, const struct request *request, struct page *p)
+{
+	(void)request;
+	return make_html(s, false, p);
+}
+
+static int make_page_json(struct server *s, const struct request *request, struct page *p)
+{
+	(void)request;
+	return make_html(s, true, p);
+}
+
+static int make_history(struct server *s, const struct request *request, struct page *p)
+{
+	(void)request;
+	p->type = TEXT_JSON;
+	hour_json(s->history, &p->body);
+	return 0;
+}
+
+static int make_health(struct server *s, const struct request *request, struct page *p)
+{
+	const struct feed *f = &s->feed;
+	uint64_t now = session_now_us(), age = now - f->taken_us;
+	bool stuck = f->asked && now - f->asked_us > UINT64_C(30000000);
+
+	(void)request;
+	p->type = TEXT_PLAIN;
+	if (f->failing || stuck || !f->number) {
+		page_text(p, 503,
+			  f->failing ? "collecting fails"
+			  : stuck    ? "collecting is stuck"
+				     : "no snapshot yet");
+		return 0;
+	}
+	strbuf_printf(&p->body, "ok, last snapshot %" PRIu64 ".%03u s ago\n", age / 1000000,
+		      (unsigned)(age / 1000 % 1000));
+	return 0;
+}
+
+static const struct {
+	const char *path;
+	int (*make)(struct server *s, const struct request *request, struct page *p);
+	bool needs_snapshot;
+} pages[] = {
+	{"/", make_live, true},
+	{"/metrics", make_metrics, true},
+	{"/snapshot.json", make_snapshot, true},
+	{"/page.json", make_page_json, true},
+	{"/history.json", make_history, false},
+	{"/healthz", make_health, false},
+};
+
+bool page_exists(const char *path, bool *ret_needs_snapshot)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		if (strcmp(pages[i].path, path) == 0) {
+			*ret_needs_snapshot = pages[i].needs_snapshot;
+			return true;
+		}
+	}
+	return false;
+}
+
+void page_make(struct server *s, const struct request *request, struct page *ret)
+{
+	int r = -ENOENT;
+
+	ret->code = 200;
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		if (strcmp(pages[i].path, request->path) == 0)
+			r = pages[i].make(s, request, ret);
+	}
+	if (r == 0)
+		r = strbuf_error(&ret->body);
+	if (r == -ENOENT)
+		page_text(ret, 404, "not found");
+	else if (r < 0)
+		page_text(ret, 503, "out of memory");
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the process that speaks HTTP is told when it starts. */
+#ifndef ZMEM_SERVE_SERVE_H
+#define ZMEM_SERVE_SERVE_H
+
+#include "serve/listen.h"
+#include "serve/token.h"
+#include "zmem/column.h"
+
+#define GROUPS_USUAL 100
+
+struct serve_config {
+	struct listeners listeners;
+	struct token token;
+	const struct column *group; /* of metrics and the page; NULL: unit, then name */
+	size_t groups;		    /* that have series of their own */
+	uint32_t age_ms;	    /* how old a snapshot may be */
+	bool cmdlines;
+	bool numeric;
+	bool quiet;
+};
+
+#endif

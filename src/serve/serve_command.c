@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * zmem-bpf serve: two processes. The first collects, the second speaks HTTP and is held down
+ * before it has read a byte of anybody's. Knows how they start and end.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/guest.h"
+#include "app/message.h"
+#include "base/cleanup.h"
+#include "serve/channel.h"
+#include "serve/collector.h"
+#include "serve/http.h"
+#include "serve/listen.h"
+#include "zmem/render.h"
+
+#define AGE_USUAL_MS 1000
+#define FIRST_FD     3 /* behind the standard ones */
+
+/* What a request asks for is said by the request. */
+static int check(const struct options *o)
+{
+	const struct {
+		bool given;
+		const char *option;
+	} refused[] = {
+		{o->sort, "sort"},
+		{o->reverse, "reverse"},
+		{o->pids, "pid"},
+		{o->users, "user"},
+		{o->filter, "filter"},
+		{o->output, "output"},
+		{o->all, "all"},
+		{o->bytes, "bytes"},
+		{o->no_header, "no-header"},
+		{o->wide, "wide"},
+		{o->total, "total"},
+		{o->timing, "timing"},
+		{o->format != FORMAT_TABLE, "format"},
+	};
+	const char *key = options_group_key(o);
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		if (refused[i].given)
+			return message_usage("serve: it takes no --%s", refused[i].option);
+	}
+	if (o->columns && strcmp(o->columns, "+cmdline") != 0)
+		return message_usage("serve: --columns %s: +cmdline is all that can be added",
+				     o->columns);
+	if (key && strcmp(key, "cmdline") == 0)
+		return message_usage("--group-by cmdline: metrics have no command lines in them");
+	if (o->top > METRICS_GROUPS_MAX)
+		return message_usage("--top %d: metrics have at most %d groups", o->top,
+				     METRICS_GROUPS_MAX);
+	return 0;
+}
+
+static int read_config(const struct options *o, struct serve_config *c)
+{
+	const char *key = options_group_key(o);
+	int r;
+
+	*c = (struct serve_config){
+		.group = key ? column_find(key, strlen(key)) : NULL,
+		.groups = o->top ? (size_t)o->top : GROUPS_USUAL,
+		.age_ms = o->interval_ms ? (uint32_t)o->interval_ms : AGE_USUAL_MS,
+		.cmdlines = o->columns,
+		.numeric = o->numeric,
+		.quiet = o->quiet,
+	};
+	r = check(o);
+	if (r == 0 && o->token_file)
+		r = token_read(&c->token, o->token_file);
+	return r ? r : listeners_open(&c->listeners, o->listen);
+}
+
+/* Who asks us to end is read from a descriptor, by both, before there is a second thread. */
+static int take_signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Without a capability nothing locks memory beyond a bound: where there is one, what else is mapped
+ * would not be had.
+ */
+static void begin_as_guest(const struct options *o)
+{
+	struct options own = *o;
+	struct rlimit limit;
+	struct guest guest;
+
+	own.no_lock |= getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur != RLIM_INFINITY;
+	guest_begin(&guest, &own);
+	guest_done(&guest);
+}
+
+static int run(const struct options *o, struct serve_config *c)
+{
+	cleanup_close int signals = take_signals();
+	int pair[2], r;
+	pid_t http;
+
+	r = signals < 0 ? signals : channel_pair(pair);
+	if (r < 0)
+		return message_error("starting: %s", strerror(-r));
+	http = fork();
+	if (http == 0) {
+		close(pair[0]);
+		begin_as_guest(o);
+		r = http_run(c, pair[1], signals);
+		close(pair[1]);
+		return r;
+	}
+	r = -errno;
+	close(pair[1]);
+	listeners_leave(&c->listeners);
+	if (http < 0) {
+		close(pair[0]);
+		return message_error("starting: %s", strerror(-r));
+	}
+	/* Ends with both closed, and the other one waited for. */
+	return collector_run(o, pair[0], signals, http);
+}
+
+int command_serve(const struct options *o)
+{
+	struct serve_config config;
+	pid_t self = getpid();
+	int r;
+
+	/* What else whoever started us has open is no business of the process that serves. */
+	close_range((unsigned)(FIRST_FD + listeners_handed_over()), ~0U, 0);
+	r = read_config(o, &config);
+
+	if (r == 0) {
+		listeners_tell(&config.listeners, o->quiet);
+		r = run(o, &config);
+	}
+	/* The other process has the sockets, this one their names. */
+	listeners_close(&config.listeners, getpid() == self);
+	return r;
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The live page of serve in headless Chromium: it keeps up to date, draws the last hour, asks its own
+server alone, and stays whole with hostile names. With SCREENSHOTS=DIRECTORY pictures are left there."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+sys.dont_write_bytecode = True
+import browser  # noqa: E402
+from outcome import exit_code, result  # noqa: E402
+from serving import Serve  # noqa: E402
+
+SCREENSHOTS = os.environ.get("SCREENSHOTS")
+HOSTILE = b"<img src=x onerror=alert(1)>\xe2\x80\xae\xff\n\"&"
+
+
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
+
+
+class Page:
+    def __init__(self, serve):
+        self.serve, self.browser = serve, browser.Browser()
+
+    def open(self, width=1280, dark=False, scripts=True):
+        b = self.browser
+        b.screen(width, dark=dark, scripts=scripts)
+        b.forget()
+        b.call("Page.navigate", url="http://127.0.0.1:%d/" % self.serve.port)
+        end = time.monotonic() + browser.PATIENCE
+        while not b.loaded and time.monotonic() < end:
+            b.note(b.receive())
+        b.settle()
+
+    def is_(self, expression):
+        return self.browser.evaluate(expression.replace("byId(", "document.getElementById("))
+
+    def wait(self, expression):
+        return self.browser.wait(expression.replace("byId(", "document.getElementById("))
+
+    def refresh(self):
+        """Now, as after a choice of how often."""
+        self.is_("byId('live-every').dispatchEvent(new Event('change'))")
+
+    def refreshes(self):
+        return self.is_("performance.getEntriesByName('zmem-refreshed').length")
+
+    def picture(self, name):
+        if SCREENSHOTS:
+            self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
+
+
+def check_refreshing(page):
+    b = page.browser
+    page.open()
+    page.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
+    about = page.is_("byId('about').textContent")
+    result(page.is_("byId('host').textContent") == os.uname().nodename, "it is of this host", about)
+    same("it says that it is live", page.is_("byId('live-state').textContent"), "live")
+    page.is_("(() => { const e = byId('live-every'); e.value = '2'; e.dispatchEvent(new Event('change')); })()")
+    b.write("#query", "zmem")
+    page.wait("performance.getEntriesByName('zmem-refreshed').length > 2")
+    result(page.is_("byId('about').textContent") != about, "the time goes on", about)
+    same("what was typed stays", page.is_("byId('query').value"), "zmem")
+    b.write("#query", "")
+    own = {"http://127.0.0.1:%d/%s" % (page.serve.port, path) for path in ("", "page.json", "history.json")}
+    asked = {url for url in b.requests if not url.startswith("data:")}
+    same("it asks its own server alone", asked, own)
+    same("the console is empty", b.console, [])
+
+
+def check_pause(page):
+    b = page.browser
+    b.click("#live-pause")
+    time.sleep(0.5)
+    before = page.refreshes()
+    result(page.is_("byId('live-state').textContent").startswith("paused at "), "it says that it is paused")
+    same("the button is pressed", page.is_("byId('live-pause').getAttribute('aria-pressed')"), "true")
+    time.sleep(3)
+    same("a paused page asks nobody", page.refreshes(), before)
+    b.click("#live-pause")
+    page.wait("performance.getEntriesByName('zmem-refreshed').length > %d" % before)
+    same("and goes on", page.is_("byId('live-state').textContent"), "live")
+
+
+def check_history(page):
+    b = page.browser
+    page.wait("document.querySelectorAll('#history .chart').length >= 3")
+    titles = page.is_("[...document.querySelectorAll('#history .chart b')].map(e => e.textContent)")
+    result({"RAM used", "PSS of all processes", "Largest groups (PSS and swap)"} <= set(titles), "three charts", titles)
+    # An hour of points, which no test waits for: shown as if they had come.
+    page.is_("""(() => {
+        const points = [], GiB = 2 ** 30, end = Date.now(), ask = window.fetch;
+        window.realFetch = ask;
+        for (let i = 0; i < 240; i++)
+            points.push({time_ms: end - (239 - i) * 15000, ram_used_bytes: i === 100 ? null : GiB * (1 + i / 240),
+                ram_available_bytes: GiB, swap_used_bytes: null, pss_bytes: GiB / 2,
+                groups: [{name: 'a', bytes: GiB / 2}, ...(i > 120 ? [{name: '<b>', bytes: i * 1e6}] : [])]});
+        window.fetch = (path, how) => path === 'history.json' ?
+            Promise.resolve(new Response(JSON.stringify({step_s: 15, points}))) : ask(path, how); })()""")
+    page.refresh()
+    page.wait("document.querySelectorAll('#history .area').length === 2")
+    b.settle()
+    path = page.is_("document.querySelector('#history .line').getAttribute('d')")
+    same("a line with a gap where nothing was measured", (path.count("M"), path.count("L")), (2, 237))
+    result(page.is_("document.querySelectorAll('#history .area').length") == 2, "areas of the groups")
+    same("names are text", page.is_("document.querySelectorAll('#history b:not(.gauge-head b)').length"), 0)
+    result("least 1.00 GiB, most 2.00 GiB" in page.is_("byId('history').innerText"), "what a chart says",
+           page.is_("byId('history').innerText")[:300])
+    bad = page.is_("[...document.querySelectorAll('#history path')].filter(e => /NaN|Infinity|undefined/.test(e.getAttribute('d'))).length")
+    same("every figure is one", bad, 0)
+    page.picture("live")
+    for width in (390, 1280):
+        b.screen(width, dark=width == 390)
+        b.settle()
+        wide = page.is_("document.documentElement.scrollWidth > innerWidth")
+        same("nothing sticks out at %d" % width, wide, False)
+    page.picture("live-dark")
+    page.is_("window.fetch = window.realFetch")
+    same("the console is empty", b.console, [])
+
+
+def check_hostile(page):
+    directory = tempfile.mkdtemp()
+    path = os.fsencode(directory) + b"/" + HOSTILE.replace(b"/", b"_")
+    shutil.copy("/bin/sleep", path)
+    process = subprocess.Popen([path, b"1000"])
+    try:
+        page.open()
+        page.browser.write("#query", "onerror")
+        page.wait("byId('table').textContent.includes('onerror')")
+        page.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
+        same("no markup is made of names", page.is_("document.querySelectorAll('img').length"), 0)
+        same("a hostile name: the console is empty", page.browser.console, [])
+        json.loads(page.serve.get("/history.json").text)
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(directory)
+
+
+def check_end(page):
+    """A server that is gone is told, and one that came back is seen."""
+    os.kill(page.serve.http_pid(), signal.SIGSTOP)
+    page.browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    os.kill(page.serve.http_pid(), signal.SIGCONT)
+    page.refresh()
+    text = page.wait("/not up to date/.test(byId('live-state').textContent) && byId('live-state').textContent")
+    result("not up to date since 20" in text, "a server that is gone is told", text)
+    result(page.is_("byId('page').hidden") is False, "what was known stays")
+    page.browser.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    page.refresh()
+    page.wait("byId('live-state').textContent === 'live'")
+    result(True, "and one that came back is seen")
+
+
+def check_plain(page):
+    page.open(scripts=False)
+    text = page.is_("document.body.innerText")
+    result("PSS" in text and "GiB" in text and "asks this server alone" in text, "without scripts there is the total")
+
+
+if not browser.find_chromium():
+    print("skip test_live.py: no Chromium")
+    sys.exit(0)
+with Serve("-i", "0.1") as serving:
+    shown = Page(serving)
+    try:
+        for check in (check_refreshing, check_pause, check_history, check_hostile, check_end, check_plain):
+            try:
+                check(shown)
+            except (EOFError, RuntimeError, OSError, TypeError) as error:
+                result(False, check.__name__, repr(error))
+    finally:
+        shown.browser.close()
+sys.exit(exit_code())

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""zmem-bpf serve with many clients, slow ones, a collector that hangs or fails; for a while."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../support")
+
+from outcome import PROGRAM, exit_code, result  # noqa: E402
+from serving import Serve  # noqa: E402
+
+SANITIZED = "-san" in PROGRAM
+
+
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
+
+
+def check_waiting():
+    """What cannot be had now holds up only who asked for it."""
+    with Serve("-i", "0.1") as serve:
+        serve.get("/metrics")
+        time.sleep(0.3)
+        os.kill(serve.process.pid, signal.SIGSTOP)
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(serve.get("/metrics").code)) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        same("collecting takes long: nobody has his answer", answers, [])
+        same("collecting takes long: others have", serve.get("/history.json").code, 200)
+        same("collecting takes long: healthz", serve.get("/healthz").code, 200)
+        os.kill(serve.process.pid, signal.SIGCONT)
+        for thread in threads:
+            thread.join(30)
+        same("all of them then", answers, [200] * 5)
+        subprocess.run(["prlimit", "--pid", str(serve.process.pid), "--nofile=3:"], check=True)
+        time.sleep(0.3)
+        same("collecting fails: metrics", serve.get("/metrics").code, 503)
+        same("collecting fails: healthz", serve.get("/healthz").code, 503)
+        subprocess.run(["prlimit", "--pid", str(serve.process.pid), "--nofile=1024:"], check=True)
+        time.sleep(0.3)
+        same("and works again: metrics", serve.get("/metrics").code, 200)
+        same("and works again: healthz", serve.get("/healthz").code, 200)
+        result(serve.figure("zmem_collect_failures_total") >= 1, "failures are counted")
+    with Serve("-i", "600") as serve:
+        for _ in range(10):
+            serve.get("/metrics")
+        result(serve.figure("zmem_collections_total") <= 2, "ten scrapers cost one collection")
+
+
+def check_slow():
+    """A thousand that are slow, and one that is not."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+    with Serve() as serve:
+        slow, codes = [], []
+        stop = threading.Event()
+
+        def drip():
+            while not stop.wait(0.2):
+                for s in slow:
+                    try:
+                        s.send(b"X-a: b\r\n")
+                    except OSError:
+                        pass
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        for i in range(1000):
+            try:
+                s = serve.connect(10)
+                s.send(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n")
+                slow.append(s)
+            except OSError:
+                pass
+            if i % 100 == 99:
+                codes.append(serve.get("/metrics").code)
+        for _ in range(10):
+            codes.append(serve.get("/metrics").code)
+        stop.set()
+        thread.join()
+        same("a thousand slow clients: scrapes", codes, [200] * 20)
+        result(serve.figure("zmem_http_connections") <= 128, "a thousand slow clients: connections")
+        for s in slow:
+            s.close()
+        # Those who ask and do not take what they get.
+        lazy = []
+        for _ in range(300):
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            s.connect(("127.0.0.1", serve.port))
+            s.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3)
+            lazy.append(s)
+        same("those who take nothing: a scrape", serve.get("/metrics").code, 200)
+        for s in lazy:
+            s.close()
+        same("after all that", serve.stop(), 0)
+
+
+def check_constant():
+    with Serve("-i", "0.1") as serve:
+        def figures():
+            return [serve.figure('process_%s{role="%s"}' % (name, role)) for role in ("collector", "http")
+                    for name in ("resident_memory_bytes", "open_fds")]
+        for _ in range(100):
+            serve.get("/page.json")
+        before = figures()
+        for i in range(600):
+            serve.get("/page.json" if i % 2 else "/snapshot.json?group_by=unit")
+        after = figures()
+        same("file descriptors stay", after[1::2], before[1::2])
+        if not SANITIZED:
+            result(all(b - a < 2 << 20 for a, b in zip(before[::2], after[::2])), "memory stays", (before, after))
+
+
+if os.getuid() != 0:
+    print("skip test_serve_load.py: needs root")
+    sys.exit(0)
+for check in (check_waiting, check_slow, check_constant):
+    try:
+        check()
+    except (OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError) as error:
+        result(False, check.__name__, repr(error))
+sys.exit(exit_code())

@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""zmem-bpf serve and the rules beside it: promtool tests the rules, a real Prometheus with our own
+configuration scrapes it on loopback and is asked what it knows. Prints what a host costs one."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.dont_write_bytecode = True
+import prometheus  # noqa: E402
+from outcome import PROGRAM, exit_code, result  # noqa: E402
+from serving import Serve  # noqa: E402
+
+try:
+    from prometheus_client import parser as plain_parser
+    from prometheus_client.openmetrics import parser as open_parser
+except ImportError:
+    plain_parser = None
+
+DIST = os.path.realpath(HERE + "/../../src/dist/prometheus")
+
+
+def check_rules(promtool):
+    for what, args in (("the configuration", ("check", "config", "--lint=all", "--lint-fatal", DIST + "/prometheus.yml")),
+                       ("the rules", ("check", "rules", "--lint=all", "--lint-fatal", DIST + "/zmem-bpf.rules.yml")),
+                       ("the rules' tests", ("test", "rules", HERE + "/rules_test.yml"))):
+        run = subprocess.run([promtool, *args], capture_output=True)
+        result(run.returncode == 0, what, (run.stdout + run.stderr).decode())
+    with open(DIST + "/zmem-bpf.rules.yml") as file, open(HERE + "/rules_test.yml") as tests:
+        alerts, tested = set(re.findall(r"alert: (\w+)", file.read())), set(re.findall(r"alertname: (\w+)", tests.read()))
+    result(alerts == tested, "each alert has a test", alerts ^ tested)
+
+
+def check_texts(promtool, serve):
+    serve.get("/healthz")
+    plain = serve.get("/metrics").text
+    opened = serve.get("/metrics", Accept="application/openmetrics-text; version=1.0.0").text
+    run = subprocess.run([promtool, "check", "metrics"], input=plain.encode(), capture_output=True)
+    result(run.returncode == 0 and not run.stderr, "promtool has nothing to say", run.stderr)
+    for text, read in ((plain, plain_parser), (opened, open_parser)):
+        if not read:
+            continue
+        names = {s.name for f in read.text_string_to_metric_families(text) for s in f.samples}
+        result({"zmem_group_processes", "zmem_http_requests_total", "process_cpu_seconds_total",
+                "zmem_groups_error_bytes", "zmem_collect_errors_total"} <= names, "the client reads it", names)
+    # The rules name only what is there, or may be.
+    optional = {"up", "zmem_group_memory_limit_bytes", "zmem_group_memory_current_bytes",
+                "zmem_group_swap_proportional_bytes", "zmem_swap_unattributed_bytes"}
+    with open(DIST + "/zmem-bpf.rules.yml") as file:
+        used = set(re.findall(r"(?<![:\w])(?:zmem|process)_[a-z_]+(?![:\w])", re.sub(r"(?m)(summary|record|name):.*", "", file.read())))
+    there = {line.split("{")[0].split(" ")[0] for line in plain.split("\n") if line and line[0] != "#"}
+    result(used - optional <= there, "the rules ask for what there is", used - optional - there)
+
+
+class Configured(prometheus.Prometheus):
+    """One with our own configuration, but for the target, the time between and what is evaluated when."""
+
+    def __init__(self, program, port):
+        self.directory = tempfile.mkdtemp(prefix="zmem-prometheus.")
+        self.port = prometheus.free_port()
+        shutil.copy(DIST + "/zmem-bpf.rules.yml", self.directory)
+        with open(DIST + "/prometheus.yml") as file:
+            text = file.read().replace("19647", str(port)).replace("scrape_interval: 15s", "scrape_interval: 1s\n  evaluation_interval: 1s")
+        with open(self.directory + "/prometheus.yml", "w") as file:
+            file.write(text.replace("scrape_timeout: 10s", "scrape_timeout: 1s"))
+        self.log = open(self.directory + "/log", "w+")
+        self.process = subprocess.Popen(
+            [program, "--config.file=" + self.directory + "/prometheus.yml", "--storage.tsdb.path=" + self.directory + "/data",
+             "--web.listen-address=127.0.0.1:%d" % self.port],
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, cwd=self.directory)
+
+
+def check_scrape(program, serve):
+    server = Configured(program, serve.port)
+    try:
+        up = server.wait_for('up{job="zmem-bpf"}', lambda a: a and a[0][1] == 1)
+        result(up and up[0][1] == 1, "Prometheus scrapes it", up)
+        named = server.wait_for("instance_group:zmem_pss_swap:bytes", lambda a: len(a) > 2)
+        result(named and len(named) > 2, "the rules record groups", named)
+        total = server.now("sum(zmem_group_processes)")
+        result(total and total[0][1] > 5, "all processes are in groups", total)
+        errors = server.wait_for("zmem_collections_total", lambda a: a and a[0][1] > 3)
+        result(errors and errors[0][1] > 3, "each scrape is a collection", errors)
+        series = server.now('scrape_samples_scraped{job="zmem-bpf"}')
+        post = server.now('scrape_samples_post_metric_relabeling{job="zmem-bpf"}')
+        result(series and series == [(series[0][0], post[0][1])], "no sample is dropped", (series, post))
+        rules = server.get("rules")["groups"]
+        bad = [(r["name"], r.get("lastError")) for g in rules for r in g["rules"] if r["health"] != "ok"]
+        result(len(rules) == 1 and not bad, "every rule is evaluated", bad)
+        # A program that ends has no series any more.
+        path = tempfile.mkdtemp() + "/zmem-short-lived"
+        shutil.copy("/bin/sleep", path)
+        victim = subprocess.Popen([path, "1000"])
+        expression = 'zmem_group_processes{group="zmem-short-lived"}'
+        came = server.wait_for(expression, lambda a: len(a) == 1)
+        victim.kill()
+        victim.wait()
+        shutil.rmtree(os.path.dirname(path))
+        gone = server.wait_for(expression, lambda a: not a)
+        result(came and gone == [], "a series comes and goes with its program", (came, gone))
+    finally:
+        log = server.stop()
+    bad = [line for line in log.split("\n") if ("level=error" in line or "level=warn" in line) and "SIGTERM" not in line]
+    result(not bad, "and Prometheus complains of nothing", bad)
+
+
+def tell_cost():
+    """50 groups of one host, from a fleet of programs of as many names."""
+    directory = tempfile.mkdtemp()
+    programs = []
+    for i in range(60):
+        path = "%s/service-%02d.bin" % (directory, i)
+        shutil.copy("/bin/sleep", path)
+        programs.append(subprocess.Popen([path, "1000"]))
+    time.sleep(0.5)
+    try:
+        with Serve("-n", "50", "-g", "name") as serve:
+            text = serve.get("/metrics", Accept="application/openmetrics-text").text
+            groups = sum(line.startswith("zmem_group_processes{") for line in text.split("\n"))
+            series = sum(1 for line in text.split("\n") if line and line[0] != "#")
+            result(groups == 51, "fifty groups and the others", groups)
+            print("# %d groups: %d series, %d bytes a scrape" % (groups, series, len(text)))
+            print("# 10,000 hosts every 15 s: %.1f million series, %.0f thousand samples and %.1f MB a second" %
+                  (series / 100, series * 10000 / 15 / 1000, len(text) * 10000 / 15 / 1e6))
+    finally:
+        for p in programs:
+            p.kill()
+            p.wait()
+        shutil.rmtree(directory)
+
+
+def main():
+    promtool, program = prometheus.find("promtool"), prometheus.find("prometheus")
+    if not promtool or not program:
+        print("skip serve: there is no Prometheus to be had")
+        return 0
+    check_rules(promtool)
+    with Serve("-i", "0.1") as serve:
+        check_texts(promtool, serve)
+        check_scrape(program, serve)
+        result(serve.stop(signal.SIGTERM) == 0, "it ends well")
+    tell_cost()
+    return exit_code()
+
+
+sys.exit(main())

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What comes from outside: addresses, hosts, tokens, queries; and who has to go. */
+#include "golden.h"
+#include "sample.h"
+
+#include <errno.h>
+
+#include "serve/address.h"
+#include "serve/host.h"
+#include "serve/query.h"
+#include "serve/slots.h"
+#include "serve/token.h"
+
+static void test_addresses(void **state)
+{
+	static const struct {
+		const char *text, *host, *port, *path;
+	} good[] = {
+		{"127.0.0.1:9", "127.0.0.1", "9", ""}, {":19647", "", "19647", ""},
+		{"[::1]:65535", "::1", "65535", ""},   {"host.example:0", "host.example", "0", ""},
+		{"unix:/run/z:1", "", "", "/run/z:1"},
+	};
+	static const char *const bad[] = {
+		"",	"localhost", "1.2.3.4:",     "1.2.3.4:65536", "::1:80",
+		"[]:1", "x:-1",	     "x:1x",	     "unix:",	      "unix:relative",
+		"x: 1", "[::1]",     "x:0000000001",
+	};
+	struct address a;
+	char longest[512];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		assert_null(address_parse(good[i].text, strlen(good[i].text), &a));
+		assert_string_equal(a.host, good[i].host);
+		assert_string_equal(a.port, good[i].port);
+		assert_string_equal(a.path, good[i].path);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (!address_parse(bad[i], strlen(bad[i]), &a))
+			fail_msg("taken: %s", bad[i]);
+	}
+	memset(longest, 'a', sizeof(longest));
+	memcpy(longest, "unix:/", 6);
+	assert_null(address_parse(longest, 5 + 107, &a));
+	assert_non_null(address_parse(longest, 5 + 108, &a));
+	memcpy(longest, "aaaaaa", 6);
+	memcpy(longest + 255, ":1", 2);
+	assert_null(address_parse(longest, 257, &a));
+	memcpy(longest + 255, "a:1", 3);
+	assert_non_null(address_parse(longest, 258, &a));
+}
+
+static void test_hosts(void **state)
+{
+	static const char *const good[] = {"localhost", "LOCALHOST:80", "127.0.0.1:19647",
+					   "[::1]:1",	"10.0.0.1",	"[::1]"};
+	static const char *const bad[] = {"evil.example",
+					  "evil.example:19647",
+					  "",
+					  "localhost.evil.example",
+					  "127.0.0.1.evil.example",
+					  "[evil]",
+					  "127.1"};
+
+	(void)state;
+	assert_true(host_is_local(NULL));
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		assert_true(host_is_local(good[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (host_is_local(bad[i]))
+			fail_msg("taken: %s", bad[i]);
+	}
+}
+
+static void test_tokens(void **state)
+{
+	const struct token t = {"secret", 6}, none = {};
+
+	(void)state;
+	assert_true(token_fits(&none, NULL));
+	assert_true(token_fits(&none, "Bearer x"));
+	assert_true(token_fits(&t, "Bearer secret"));
+	assert_true(token_fits(&t, "bearer  secret"));
+	assert_false(token_fits(&t, NULL));
+	assert_false(token_fits(&t, ""));
+	assert_false(token_fits(&t, "Bearer "));
+	assert_false(token_fits(&t, "Bearer secre"));
+	assert_false(token_fits(&t, "Bearer secrets"));
+	assert_false(token_fits(&t, "Bearer secretsecret"));
+	assert_false(token_fits(&t, "Basic secret"));
+	assert_false(token_fits(&t, "Bearersecret"));
+}
+
+/* ---- queries ---- */
+
+static void test_good_queries(void **state)
+{
+	struct http_query q;
+
+	(void)state;
+	assert_int_equal(query_parse(&q, "", false), 0);
+	assert_string_equal(q.order.keys.item[0]->key, "pss");
+	assert_null(q.group);
+	assert_false(filter_active(&q.filter));
+	query_done(&q);
+	assert_int_equal(query_parse(&q,
+				     "group_by=unit&sort=rss%2Cname&reverse&top=5&min=1.5M&&pid=7,3"
+				     "&filter=^a%2Bb+c$&cgroup=*.slice",
+				     false),
+			 -EINVAL);
+	assert_string_equal(q.error, "min: not a size (100M)");
+	query_done(&q);
+	assert_int_equal(query_parse(&q,
+				     "group_by=unit&sort=rss%2Cname&reverse&top=5&min=2M&&pid=7,3"
+				     "&filter=^a%2Bb+c$&cgroup=*.slice&user=root",
+				     false),
+			 0);
+	assert_string_equal(q.group->key, "unit");
+	assert_int_equal(q.order.keys.count, 2);
+	assert_true(q.order.reverse);
+	assert_int_equal(q.top, 5);
+	assert_int_equal(q.min, 2 << 20);
+	assert_int_equal(q.filter.pid_count, 2);
+	assert_int_equal(q.filter.pids[0], 3);
+	assert_string_equal(q.filter.cgroup, "*.slice");
+	assert_int_equal(regexec(q.filter.pattern, "aab c", 0, NULL, 0), 0);
+	assert_int_equal(regexec(q.filter.pattern, "xaab c", 0, NULL, 0), REG_NOMATCH);
+	query_done(&q);
+	assert_int_equal(query_parse(&q, "sort=%25limit&group_by=unit", true), 0);
+	query_done(&q);
+	assert_int_equal(query_parse(&q, "group_by=cmdline&sort=cmdline", true), 0);
+	query_done(&q);
+}
+
+static void test_bad_queries(void **state)
+{
+	static const char *const bad[] = {
+		"x",
+		"x=1",
+		"top=0",
+		"top=",
+		"top=-1",
+		"top=1&top=2",
+		"min=x",
+		"pid=0",
+		"pid=1,x",
+		"pid=,",
+		"pid=4194305",
+		"sort=nothing",
+		"sort=",
+		"sort=%2Bpss",
+		"group_by=pid",
+		"group_by=",
+		"group_by=cmdline",
+		"sort=cmdline",
+		"reverse=yes",
+		"user=",
+		"filter=(",
+		"filter=a{2}",
+		"filter=(a)%5C1",
+		"filter=%00",
+		"filter=%0",
+		"filter=%zz",
+		"cgroup=",
+		"cgroup=*****",
+		"%74op=1&top=1",
+		"group_by=NAME",
+		"sort=mem_current",
+		"sort=%25limit&group_by=name",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct http_query q;
+
+		if (query_parse(&q, bad[i], false) != -EINVAL)
+			fail_msg("taken: %s", bad[i]);
+		if (!*q.error || strchr(q.error, '\n'))
+			fail_msg("%s: not a line: %s", bad[i], q.error);
+		query_done(&q);
+	}
+}
+
+static void test_resolving(void **state)
+{
+	struct http_query q;
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	sample_add(&s, 5, 1000, "anna", "a");
+	sample_add(&s, 6, 1001, NULL, "b");
+	assert_int_equal(query_parse(&q, "user=anna,1001,nobody-there", false), 0);
+	assert_int_equal(query_resolve(&q, &s.snapshot), 0);
+	assert_int_equal(q.filter.uid_count, 2);
+	query_done(&q);
+	assert_int_equal(query_parse(&q, "user=7", false), 0);
+	assert_int_equal(query_resolve(&q, &s.snapshot), -ENOENT);
+	query_done(&q);
+	assert_int_equal(query_parse(&q, "pid=6,99", false), 0);
+	assert_int_equal(query_resolve(&q, &s.snapshot), 0);
+	query_done(&q);
+	assert_int_equal(query_parse(&q, "pid=99", false), 0);
+	assert_int_equal(query_resolve(&q, &s.snapshot), -ENOENT);
+	query_done(&q);
+}
+
+/* ---- connections ---- */
+
+#define SECOND 1000000
+
+static void test_room(void **state)
+{
+	static struct slots s;
+
+	(void)state;
+	/* One source has nearly all, another two. */
+	for (int i = 0; i < SLOTS_MAX; i++)
+		assert_non_null(slots_add(&s, i, i < 2 ? 1 : 2, (uint64_t)i + 1));
+	assert_null(slots_add(&s, 999, 3, 1));
+	assert_int_equal(slots_victim(&s)->fd, 2);
+	/* Who waits for us stays. */
+	slot_set(slots_find(&s, 2), SLOT_WAIT, 1);
+	assert_int_equal(slots_victim(&s)->fd, 3);
+	slot_set(slots_find(&s, 3), SLOT_LEAVING, 1);
+	slot_set(slots_find(&s, 3), SLOT_ANSWER, 1);
+	assert_int_equal(slots_find(&s, 3)->state, SLOT_LEAVING);
+	slot_set(slots_find(&s, 3), SLOT_FREE, 1);
+	assert_int_equal(slots_used(&s), SLOTS_MAX - 1);
+	assert_non_null(slots_add(&s, 999, 3, 500));
+	for (int i = 0; i < SLOTS_MAX; i++)
+		s.slot[i].state = SLOT_WAIT;
+	assert_null(slots_victim(&s));
+}
+
+static void test_time(void **state)
+{
+	static struct slots s;
+	struct slot *slot = slots_add(&s, 4, 1, 5 * SECOND);
+
+	(void)state;
+	assert_null(slots_overdue(&s, 15 * SECOND));
+	assert_ptr_equal(slots_overdue(&s, 15 * SECOND + 1), slot);
+	slot_set(slot, SLOT_IDLE, 16 * SECOND);
+	assert_null(slots_overdue(&s, 76 * SECOND));
+	assert_ptr_equal(slots_overdue(&s, 92 * SECOND), slot);
+	slot_set(slot, SLOT_WAIT, 16 * SECOND);
+	assert_null(slots_overdue(&s, 1000 * (uint64_t)SECOND));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_addresses),   cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_tokens),	    cmocka_unit_test(test_good_queries),
+		cmocka_unit_test(test_bad_queries), cmocka_unit_test(test_resolving),
+		cmocka_unit_test(test_room),	    cmocka_unit_test(test_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
