@@ -173,7 +173,9 @@ int session_open(struct session *s, const struct options *o, struct tape *tape)
 	if (o->replay)
 		return open_replay(s);
 	s->users = user_table_new();
-	if (!s->users)
+	if (o->stays && !tape)
+		s->names = names_kept_new();
+	if (!s->users || (o->stays && !tape && !s->names))
 		return message_error("starting: out of memory");
 	r = request_read(s);
 	if (r)
