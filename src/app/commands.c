@@ -104,7 +104,7 @@ static int check_options(const struct options *o)
 
 static int run_command(struct options *o)
 {
-	o->stays = is_one_of("watch", o->command);
+	o->stays = is_one_of("watch top", o->command);
 	if (o->help)
 		return help_text();
 	if (o->version) {
@@ -115,10 +115,7 @@ static int run_command(struct options *o)
 		return help_columns(o->stays);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, o->command) == 0) {
-			int r;
-
-			o->stays = is_one_of("watch top", o->command);
-			r = check_options(o);
+			int r = check_options(o);
 
 			return r ? r : commands[i].run(o);
 		}

@@ -98,6 +98,8 @@ static int open_source(struct session *s)
 	const struct source_request request = {
 		.choice = (enum source_choice)o->source,
 		.pss = s->pss == PSS_AUTO || s->pss == PSS_KERNEL,
+		/* Who stays is in no hurry, and leaves the other CPUs alone. */
+		.readers = o->stays ? 1 : 0,
 	};
 	int r = source_open(&request, &s->proc, &s->diag, &s->source);
 
@@ -171,7 +173,9 @@ int session_open(struct session *s, const struct options *o, struct tape *tape)
 	if (o->replay)
 		return open_replay(s);
 	s->users = user_table_new();
-	if (!s->users)
+	if (o->stays && !tape)
+		s->names = names_kept_new();
+	if (!s->users || (o->stays && !tape && !s->names))
 		return message_error("starting: out of memory");
 	r = request_read(s);
 	if (r)

@@ -35,7 +35,7 @@ struct session {
 	struct diag diag;
 	struct proc_pool *pool; /* NULL until something is read through it */
 	struct user_table *users;
-	struct names_kept *names; /* of a command that stays; NULL: nothing is kept */
+	struct names_kept *names; /* of a command that stays and is not recorded, else NULL */
 	struct snapshot snapshot;
 	struct snapshot again[2]; /* some of it, to compare with */
 	struct rows rows;	  /* processes */

@@ -24,8 +24,6 @@ int watch_open(struct watch *w, const struct options *o)
 		return r;
 	w->session.past = &w->past;
 	w->session.change = &w->change;
-	if (!session_replays(&w->session))
-		w->session.names = names_kept_new();
 	guest_begin(&w->guest, o);
 	return 0;
 }

@@ -82,7 +82,8 @@ static uint64_t print_of(const struct past *past, const struct process *p)
 	h = mix(h, (uint64_t)p->procs << 32 | p->pss_missing);
 	h = mix(h, (uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
 	h = mix(h, p->cgroup_key);
-	return mix_text(mix_text(h, p->comm), p->name);
+	/* Not by the name: the same program's may be told better or worse. */
+	return mix_text(h, p->comm);
 }
 
 static int compare_keys(const void *pa, const void *pb, void *arg)

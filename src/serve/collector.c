@@ -154,8 +154,6 @@ int collector_run(const struct options *o, int channel, int signals, pid_t http)
 	c.options.top = 0;
 	c.options.stays = true;
 	r = session_open(&c.session, &c.options, NULL);
-	/* Without memory for it nothing is kept. */
-	c.session.names = names_kept_new();
 	if (r == 0)
 		r = loop(&c, signals);
 	channel_answer(channel, &end, -1);
