@@ -29,7 +29,8 @@ static int make_argv(char *text, size_t size, char **argv)
 static void check_options(const struct options *o)
 {
 	FUZZ_CHECK(o->command && o->top >= 0 && o->verify >= VERIFY_DEFAULT);
-	FUZZ_CHECK(o->format >= FORMAT_TABLE && o->format <= FORMAT_FOLDED);
+	FUZZ_CHECK(o->format >= FORMAT_TABLE && o->format <= FORMAT_HTML);
+	FUZZ_CHECK(o->group >= 0 && (!o->group || options_group_key(o)));
 	FUZZ_CHECK(o->color >= COLOR_AUTO && o->color <= COLOR_NEVER);
 	FUZZ_CHECK(o->pss >= PSS_AUTO && o->pss <= PSS_NONE);
 	FUZZ_CHECK(o->source >= SOURCE_AUTO && o->source <= SOURCE_PROC);
