@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * thrash MIB: a working set of so many MiB, touched a page at a time at random by four processes,
- * until standard input ends. More than there is RAM keeps the machine swapping. Prints READY once all
- * was written.
+ * until standard input ends. More than there is RAM keeps the machine swapping. Prints READY once
+ * all was written.
  */
 #include <signal.h>
 #include <stdint.h>
