@@ -18,7 +18,7 @@
 
 #define INTERVAL_MS  1000
 
-static void past_renew(struct collect *c, enum past_kind kind)
+static void past_renew(struct top_feed *c, enum past_kind kind)
 {
 	uint64_t seed = c->past[kind].seed;
 
@@ -26,7 +26,7 @@ static void past_renew(struct collect *c, enum past_kind kind)
 	past_init(&c->past[kind], seed, kind == PAST_FIRST || kind == PAST_GROUPS_FIRST);
 }
 
-int collect_open(struct collect *c, const struct options *o)
+int collect_open(struct top_feed *c, const struct options *o)
 {
 	struct session *s = &c->watch.session;
 	uint64_t seed = 0;
@@ -48,14 +48,14 @@ int collect_open(struct collect *c, const struct options *o)
 	return 0;
 }
 
-void collect_close(struct collect *c)
+void collect_close(struct top_feed *c)
 {
 	watch_done(&c->watch);
 	for (int i = 0; i < PAST_KINDS; i++)
 		past_done(&c->past[i]);
 }
 
-void collect_settings(struct collect *c, struct view_settings *ret)
+void collect_settings(struct top_feed *c, struct view_settings *ret)
 {
 	const struct options *o = &c->watch.options;
 	const struct session *s = &c->watch.session;
@@ -94,7 +94,7 @@ static enum past_kind past_wanted(const struct view *v)
 	return first ? PAST_FIRST : PAST_PROCESSES;
 }
 
-void collect_apply(struct collect *c, const struct view *v)
+void collect_apply(struct top_feed *c, const struct view *v)
 {
 	struct session *s = &c->watch.session;
 
@@ -110,7 +110,7 @@ void collect_apply(struct collect *c, const struct view *v)
 	c->watch.options.changed = v->set.only_changed;
 }
 
-void collect_filter(struct collect *c, struct view *v)
+void collect_filter(struct top_feed *c, struct view *v)
 {
 	struct session *s = &c->watch.session;
 	int code = s->exit_code;
@@ -125,7 +125,7 @@ void collect_filter(struct collect *c, struct view *v)
 	s->exit_code = code;
 }
 
-static void begin_change(struct collect *c)
+static void begin_change(struct top_feed *c)
 {
 	const struct past *past = c->watch.session.past;
 
@@ -141,7 +141,7 @@ static void begin_change(struct collect *c)
 	};
 }
 
-static int keep_one(struct collect *c, enum past_kind kind, const struct column *group,
+static int keep_one(struct top_feed *c, enum past_kind kind, const struct column *group,
 		    struct rows *rows)
 {
 	struct session *s = &c->watch.session;
@@ -152,7 +152,7 @@ static int keep_one(struct collect *c, enum past_kind kind, const struct column 
 }
 
 /* Before the next snapshot: nobody looks at this one any more. */
-static int keep(struct collect *c)
+static int keep(struct top_feed *c)
 {
 	struct session *s = &c->watch.session;
 	int r;
@@ -171,7 +171,7 @@ static int keep(struct collect *c)
 	return r < 0 ? message_error("keeping what rows are: %s", strerror(-r)) : 0;
 }
 
-static void show(struct collect *c, struct view *v, bool tick)
+static void show(struct top_feed *c, struct view *v, bool tick)
 {
 	const struct result *r = &c->result;
 	const struct own_cost *cost = &c->watch.guest.cost;
@@ -186,7 +186,7 @@ static void show(struct collect *c, struct view *v, bool tick)
 }
 
 /* One that fails says so, and the next one is tried; the first one, or many, are enough. */
-static int failed(struct collect *c, int r)
+static int failed(struct top_feed *c, int r)
 {
 	c->failures++;
 	if (!c->began || c->failures >= FAILURES_MAX || session_replays(&c->watch.session))
@@ -194,7 +194,7 @@ static int failed(struct collect *c, int r)
 	return 0;
 }
 
-int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view *v)
+int collect_take(struct top_feed *c, uint64_t missed, uint32_t frame, struct view *v)
 {
 	struct session *s = &c->watch.session;
 	int r = c->have ? keep(c) : 0;
@@ -219,7 +219,7 @@ int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	return 0;
 }
 
-int collect_reshape(struct collect *c, bool filter, struct view *v)
+int collect_reshape(struct top_feed *c, bool filter, struct view *v)
 {
 	struct session *s = &c->watch.session;
 	int r = 0;
@@ -246,7 +246,7 @@ int collect_reshape(struct collect *c, bool filter, struct view *v)
 	return r;
 }
 
-void collect_name(struct collect *c, struct view *v)
+void collect_name(struct top_feed *c, struct view *v)
 {
 	size_t first, count;
 
@@ -257,7 +257,7 @@ void collect_name(struct collect *c, struct view *v)
 		rows_name(&c->watch.session, (struct process **)v->rows + first, count);
 }
 
-static void read_maps(struct collect *c, struct view *v, struct process *p)
+static void read_maps(struct top_feed *c, struct view *v, struct process *p)
 {
 	struct session *s = &c->watch.session;
 	struct pool_result result = {};
@@ -271,7 +271,7 @@ static void read_maps(struct collect *c, struct view *v, struct process *p)
 		message_error("reading mappings: out of memory");
 }
 
-void collect_detail(struct collect *c, struct view *v, bool maps)
+void collect_detail(struct top_feed *c, struct view *v, bool maps)
 {
 	struct session *s = &c->watch.session;
 	struct process *p = view_row(v), copy;

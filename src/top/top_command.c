@@ -13,7 +13,7 @@
 #include "top/terminal.h"
 
 struct top {
-	struct collect collect;
+	struct top_feed collect;
 	struct ticker ticker;
 	struct terminal terminal;
 	struct view view;

@@ -112,47 +112,6 @@ void view_resize(struct view *v, unsigned width, unsigned height)
 	view_columns_changed(v);
 }
 
-/* FNV-1a. Two groups that meet are one for the cursor, for a tick. */
-static uint64_t hash(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	while (s && *s)
-		h = (h ^ (unsigned char)*s++) * 0x100000001b3;
-	return h;
-}
-
-struct row_id view_id(const struct view *v, const struct process *p)
-{
-	if (p->pid)
-		return (struct row_id){p->pid, p->start_ns};
-	return (struct row_id){0, v->r->group ? hash(v->r->group->text(p)) : 0};
-}
-
-static bool same_id(struct row_id a, struct row_id b)
-{
-	return a.pid == b.pid && a.key == b.key;
-}
-
-struct process *view_row(const struct view *v)
-{
-	return v->cursor < v->count ? v->rows[v->cursor] : NULL;
-}
-
-void view_hold(struct view *v)
-{
-	struct process *p = view_row(v);
-	struct row_id id;
-
-	if (!p)
-		return;
-	id = view_id(v, p);
-	if (!same_id(id, v->id))
-		history_clear(&v->history);
-	v->id = id;
-	v->held = true;
-}
-
 void view_move(struct view *v, long by)
 {
 	size_t last = v->count ? v->count - 1 : 0;
@@ -168,7 +127,7 @@ void view_move(struct view *v, long by)
 static void find_held(struct view *v)
 {
 	for (size_t i = 0; v->held && i < v->count; i++) {
-		if (!same_id(view_id(v, v->rows[i]), v->id))
+		if (!view_same_id(view_id(v, v->rows[i]), v->id))
 			continue;
 		v->cursor = i;
 		return;
@@ -194,10 +153,10 @@ static void remember(struct view *v)
 		struct row_id id = view_id(v, p);
 
 		/* The first row, whoever that is. */
-		if (!same_id(id, v->id))
+		if (!view_same_id(id, v->id))
 			history_clear(&v->history);
 		v->id = id;
-	} else if (!same_id(view_id(v, p), v->id)) {
+	} else if (!view_same_id(view_id(v, p), v->id)) {
 		return;
 	}
 	history_add(&v->history, v->r->snapshot->time_ms, process_has(p, COUNTER_PSS_SWAP),

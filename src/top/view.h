@@ -147,6 +147,7 @@ void view_draw(struct view *v, struct screen *s);
 /* ---- between the files of the view ---- */
 
 struct row_id view_id(const struct view *v, const struct process *p);
+bool view_same_id(struct row_id a, struct row_id b);
 const struct column_list *view_columns(const struct view *v);
 /* The list as it may be changed. */
 struct column_list *view_columns_mutable(struct view *v);

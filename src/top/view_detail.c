@@ -71,11 +71,6 @@ void view_detail_open(struct view *v)
 	view_detail_update(v);
 }
 
-static bool same_id(struct row_id a, struct row_id b)
-{
-	return a.pid == b.pid && a.key == b.key;
-}
-
 /* What is left of it once it is no row any more: figures, and its name. */
 static void keep(struct detail *d, const char *name, const struct process *p)
 {
@@ -90,7 +85,7 @@ void view_detail_update(struct view *v)
 {
 	struct process *p = view_row(v);
 
-	v->detail.ended = !p || !same_id(view_id(v, p), v->detail.id);
+	v->detail.ended = !p || !view_same_id(view_id(v, p), v->detail.id);
 	if (!v->detail.ended)
 		keep(&v->detail, name_of(v, p), p);
 }
