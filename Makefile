@@ -81,7 +81,7 @@ help:
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux
+            procps smem smemstat tmux mandoc
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
