@@ -81,7 +81,7 @@ help:
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux
+            procps smem smemstat tmux mandoc zsh
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
@@ -246,6 +246,22 @@ $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 
 -include $(OBJ:.o=.d) $(B)/main.d
 
+# ---- completions: the tables, in a shell's words ----
+
+COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
+
+$(B)/completion: $(B)/completion.o $(LIB) $(LAYOUT)
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) $(LDLIBS_HTTP) -lpthread -o $@
+
+$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(B)/completion
+	$(SAY) TABLES $@
+	@mkdir -p $(@D)
+	$(Q)$(B)/completion $* > $@.tables
+	$(Q)sed -e '/^#tables#$$/ { r $@.tables' -e 'd }' $< > $@.tmp && mv $@.tmp $@
+
+-include $(B)/completion.d
+
 run: deps
 	@$(MAKE) --no-print-directory all
 	@$(PROGRAM)
@@ -333,7 +349,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers $(B)/pages
+test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers $(B)/pages
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif

@@ -24,13 +24,33 @@ int command_serve(const struct options *o)
 #endif
 
 static const struct {
-	const char *name;
+	struct command_info info;
 	int (*run)(const struct options *o);
 } commands[] = {
-	{"snapshot", command_snapshot}, {"compare", command_compare}, {"system", command_system},
-	{"maps", command_maps},		{"record", command_record},   {"doctor", command_doctor},
-	{"watch", command_watch},	{"top", command_top},	      {"serve", command_serve},
+	{{"snapshot", "[snapshot] [OPTION]...", "who holds RAM and swap, process by process"},
+	 command_snapshot},
+	{{"compare", "compare [OPTION]...", "the same processes by BPF and by /proc"},
+	 command_compare},
+	{{"system", "system [OPTION]...", "the machine: RAM, swap, do the books close?"},
+	 command_system},
+	{{"maps", "maps PID... [OPTION]...", "one process by mapping, or files by who maps them"},
+	 command_maps},
+	{{"watch", "watch [OPTION]...", "a snapshot every second, with what has changed"},
+	 command_watch},
+	{{"record", "record FILE [OPTION]...", "snapshots for --replay FILE"}, command_record},
+	{{"top", "top [OPTION]...", "live, with keys (? shows them)"}, command_top},
+	{{"serve", "serve [OPTION]...", "HTTP: metrics for Prometheus, JSON, a live page"},
+	 command_serve},
+	{{"doctor", "doctor [-v]", "what works on this machine, and why not"}, command_doctor},
 };
+
+bool commands_info(size_t i, struct command_info *ret)
+{
+	if (i >= ARRAY_SIZE(commands))
+		return false;
+	*ret = commands[i].info;
+	return true;
+}
 
 static bool is_one_of(const char *names, const char *name)
 {
@@ -114,7 +134,7 @@ static int run_command(struct options *o)
 	if (o->columns && strcmp(o->columns, "help") == 0)
 		return help_columns(o->stays);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (strcmp(commands[i].name, o->command) == 0) {
+		if (strcmp(commands[i].info.name, o->command) == 0) {
 			int r = check_options(o);
 
 			return r ? r : commands[i].run(o);

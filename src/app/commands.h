@@ -4,6 +4,7 @@
 #define ZMEM_APP_COMMANDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "app/options.h"
 
@@ -16,6 +17,16 @@ int command_watch(const struct options *o);
 int command_top(const struct options *o);
 int command_doctor(const struct options *o);
 int command_serve(const struct options *o);
+
+/* One command, as help and completions want it. */
+struct command_info {
+	const char *name;
+	const char *usage;
+	const char *help;
+};
+
+/* The i-th command, false past the last. */
+bool commands_info(size_t i, struct command_info *ret);
 
 /* --help and -o help; to stdout. */
 int help_text(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* --help and -o help, made from the tables of options and columns. */
+/* --help and -o help, made from the tables of commands, options and columns. */
 #include <stdio.h>
 
 #include "app/commands.h"
@@ -8,17 +8,13 @@
 
 int help_text(void)
 {
+	struct command_info command;
 	struct option_info info;
 
-	printf("usage: zmem-bpf [snapshot] [OPTION]...   who holds RAM and swap, process by process\n"
-	       "       zmem-bpf compare [OPTION]...      the same processes by BPF and by /proc\n"
-	       "       zmem-bpf system [OPTION]...       the machine: RAM, swap, do the books close?\n"
-	       "       zmem-bpf maps PID... [OPTION]...  one process by mapping, or files by who maps them\n"
-	       "       zmem-bpf watch [OPTION]...        a snapshot every second, with what has changed\n"
-	       "       zmem-bpf record FILE [OPTION]...  snapshots for --replay FILE\n"
-	       "       zmem-bpf top [OPTION]...          live, with keys (? shows them)\n"
-	       "       zmem-bpf serve [OPTION]...        HTTP: metrics for Prometheus, JSON, a live page\n"
-	       "       zmem-bpf doctor [-v]              what works on this machine, and why not\n\n");
+	for (size_t i = 0; commands_info(i, &command); i++)
+		printf("%s zmem-bpf %-24s %s\n", i ? "      " : "usage:", command.usage,
+		       command.help);
+	printf("\n");
 	for (size_t i = 0; options_info(i, &info); i++) {
 		char text[48], letter[8] = "    ";
 

@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Completions of bash and zsh: the tables' words where they belong, in these shells themselves.
+. "$(dirname "$0")/../support/cli.sh"
+
+made=$O/completion
+mkdir "$TMP/here" "$TMP/here/some_dir"
+touch "$TMP/here/some file" "$TMP/here/records"
+zmem --help
+sed -nE 's/^ +((-.), )?(--[a-z-]+).*/\2 \3/p' "$TMP/out" | tr -s ' ' '\n' | grep . | sort >"$TMP/options"
+sed -n '/^usage/,/^$/ s/^[ a-z:]*zmem-bpf \[\{0,1\}\([a-z]*\).*/\1/p' "$TMP/out" | sort >"$TMP/commands"
+zmem -o help
+cut -d' ' -f1 "$TMP/out" | sort >"$TMP/columns"
+zmem watch -o help
+cut -d' ' -f1 "$TMP/out" | sort >"$TMP/changes"
+check 'there are words' [ "$(cat "$TMP/options" "$TMP/commands" "$TMP/columns" | wc -l)" -gt 80 ]
+
+# offers SHELL NAME WORDS: what the last one offered, sorted.
+offers() {
+	equal "$1: $2" "$(sort -u "$TMP/offered" | tr '\n' ' ')" "$(tr -s ' ' '\n' <<<"$3" | grep . | sort -u | tr '\n' ' ')"
+}
+
+# ---- bash ----
+
+# bash_words WORD…: as bash has split the line; the last one is completed.
+bash_words() {
+	(cd "$TMP/here" && bash --norc -c '
+		. "$0" || exit
+		COMP_WORDS=(zmem-bpf "$@") COMP_CWORD=$#
+		_zmem_bpf
+		[ ${#COMPREPLY[@]} = 0 ] || printf "%s\n" "${COMPREPLY[@]}"' "$made/zmem-bpf.bash" "$@") \
+		>"$TMP/offered" 2>"$TMP/err"
+	[ ! -s "$TMP/err" ] || not_ok "bash: $*" "$(cat "$TMP/err")"
+}
+
+equal 'bash: it completes zmem-bpf' "$(bash --norc -c ". $made/zmem-bpf.bash; complete -p zmem-bpf")" \
+	'complete -F _zmem_bpf zmem-bpf'
+bash_words ''
+offers bash 'commands' "$(cat "$TMP/commands")"
+bash_words -b s
+offers bash 'commands behind an option' 'snapshot system serve'
+bash_words -F json s
+offers bash 'and behind its argument' 'snapshot system serve'
+bash_words -
+offers bash 'options' "$(cat "$TMP/options")"
+bash_words watch --n
+offers bash 'long options' '--no-header --numeric --no-lock --nice'
+bash_words watch ''
+offers bash 'no second command' ''
+for option in group-by format color pss source delta; do
+	zmem "--$option" '?'
+	words=$(sed -n 's/.* it is one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
+	check "bash: there are words of --$option" [ "$(wc -w <<<"$words")" -gt 1 ]
+	bash_words "--$option" ''
+	offers bash "--$option" "$words"
+	bash_words "--$option" =
+	offers bash "--$option=" "$words"
+done
+bash_words --format = nd
+offers bash '--format=nd' ndjson
+bash_words -Fnd
+offers bash '-Fnd' -Fndjson
+bash_words -o ''
+offers bash 'columns' "$(cat "$TMP/columns") help"
+bash_words -s ''
+offers bash 'sort keys' "$(cat "$TMP/columns")"
+bash_words watch -s ''
+offers bash 'sort keys of watch' "$(cat "$TMP/changes")"
+bash_words -o pid,rss_a
+offers bash 'columns behind a comma' pid,rss_anon
+bash_words -o +vsize,+pgt
+offers bash 'appended columns' +vsize,+pgtables
+bash_words -o +%p
+offers bash 'percentages' +%pss
+bash_words maps --by-file -s sw
+offers bash 'keys of maps' 'swap swap_pss'
+bash_words maps $$
+check 'bash: pids of maps' grep -qx $$ "$TMP/offered"
+bash_words -p "1,$$"
+check 'bash: pids in a list' grep -qx "1,$$" "$TMP/offered"
+bash_words -u root,nob
+offers bash 'users' root,nobody
+for line in 'record' '--output' '--replay' '--token-file'; do
+	bash_words "$line" some
+	equal "bash: files of $line" "$(sort "$TMP/offered" | tr '\n' /)" 'some file/some_dir/'
+done
+bash_words --output = rec
+offers bash '--output=' records
+bash_words serve --listen 127.0.0.1 : 80 --listen ''
+offers bash 'nothing for an address' ''
+bash_words --listen 127.0.0.1 : 80 se
+offers bash 'a command behind an address' serve
+
+# ---- zsh ----
+
+if ! command -v zsh >/dev/null; then
+	skip 'completion of zsh' 'no zsh (make deps)'
+	exit 0
+fi
+mkdir "$TMP/functions"
+cp "$made/zmem-bpf.zsh" "$TMP/functions/_zmem-bpf"
+
+# zsh_line TEXT: types it and a Tab.
+zsh_line() {
+	(cd "$TMP/here" && HOME=$TMP zsh -f "$SUPPORT/complete.zsh" "$TMP/functions" "$TMP/typed" "$1") \
+		>"$TMP/err" 2>&1 || not_ok "zsh: $1" "$(cat "$TMP/err")"
+	sed -n 's/^match //p' "$TMP/typed" >"$TMP/offered"
+	line=$(sed -n 's/^line //p' "$TMP/typed")
+}
+
+zsh_line 'zmem-bpf '
+offers zsh 'commands' "$(cat "$TMP/commands")"
+zsh_line 'zmem-bpf -'
+offers zsh 'options' "$(cat "$TMP/options")"
+zsh_line 'zmem-bpf -F '
+offers zsh 'formats' 'table json ndjson csv folded openmetrics prometheus html'
+zsh_line 'zmem-bpf watch --group-by=cmd'
+equal 'zsh: --group-by=' "${line%% }" 'zmem-bpf watch --group-by=cmdline'
+zsh_line 'zmem-bpf -s '
+offers zsh 'sort keys' "$(cat "$TMP/columns")"
+zsh_line 'zmem-bpf watch -s '
+offers zsh 'sort keys of watch' "$(cat "$TMP/changes")"
+zsh_line 'zmem-bpf -o pid,rss_a'
+equal 'zsh: columns behind a comma' "$line" 'zmem-bpf -o pid,rss_anon,'
+zsh_line 'zmem-bpf -o +vsize,+pgt'
+equal 'zsh: appended columns' "$line" 'zmem-bpf -o +vsize,+pgtables,'
+zsh_line 'zmem-bpf maps -s sw'
+offers zsh 'keys of maps' 'swap swap_pss'
+zsh_line 'zmem-bpf --output rec'
+equal 'zsh: files' "${line%% }" 'zmem-bpf --output records'
+zsh_line 'zmem-bpf record rec'
+equal 'zsh: files of record' "${line%% }" 'zmem-bpf record records'
+zsh_line 'zmem-bpf maps '
+check 'zsh: pids of maps' grep -qx $$ "$TMP/offered"
