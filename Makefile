@@ -73,7 +73,8 @@ help:
 	@echo 'make check        layer rules, format, file and function lengths'
 	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
-	@echo 'make install      program, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install      program, man page, completions, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
 	@echo 'SAN=address,undefined builds with sanitizers; CC=clang'
@@ -426,16 +427,26 @@ bench-build: $(O)/bench $(O)/workload $(O)/victim
 
 # ---- install ----
 
-install: all
-	install -D -m 0755 $(PROGRAM) $(DESTDIR)$(PREFIX)/sbin/zmem-bpf
-	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf $(wildcard src/dist/*.schema.json)
-	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/grafana $(wildcard src/dist/grafana/*.json)
-	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/examples $(wildcard src/dist/examples/*.jq)
-	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/zmem-bpf/prometheus $(wildcard src/dist/prometheus/*.yml)
+AT   = $(DESTDIR)$(PREFIX)
+DATA = $(AT)/share/zmem-bpf
+MAN  = $(AT)/share/man/man8/zmem-bpf.8
+BASH = $(AT)/share/bash-completion/completions/zmem-bpf
+ZSH  = $(AT)/share/zsh/site-functions/_zmem-bpf
 
+install: all $(COMPLETIONS)
+	install -D -m 0755 '$(PROGRAM)' '$(AT)/sbin/zmem-bpf'
+	sed 's|/usr/local/|$(PREFIX)/|' src/dist/zmem-bpf.8 | install -D -m 0644 /dev/stdin '$(MAN)'
+	install -D -m 0644 '$(O)/completion/zmem-bpf.bash' '$(BASH)'
+	install -D -m 0644 '$(O)/completion/zmem-bpf.zsh' '$(ZSH)'
+	install -D -m 0644 -t '$(DATA)' $(wildcard src/dist/*.schema.json)
+	install -D -m 0644 -t '$(DATA)/grafana' $(wildcard src/dist/grafana/*.json)
+	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq)
+	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
+
+# Directories that others use as well stay.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/sbin/zmem-bpf
-	rm -rf $(DESTDIR)$(PREFIX)/share/zmem-bpf
+	rm -f '$(AT)/sbin/zmem-bpf' '$(MAN)' '$(BASH)' '$(ZSH)'
+	rm -rf '$(DATA)'
 
 clean:
 	rm -rf $(O)

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# make install and make uninstall: what is there, how, that it works, and that nothing of it stays.
+. "$(dirname "$0")/../support/cli.sh"
+
+if sanitized; then
+	skip 'install' 'it installs the plain program'
+	exit 0
+fi
+source=$(realpath "$SUPPORT/../..")
+root="$TMP/some root"
+at=$root/opt/zmem
+# As it was given: another word for the same directory is another build.
+build=${O#"$source"/}
+
+made() {
+	make --no-print-directory -C "$source" O="$build" PREFIX=/opt/zmem DESTDIR="$root" "$@" >"$TMP/made" 2>&1 ||
+		not_ok "make $*" "$(tail -n 5 "$TMP/made")"
+}
+
+# Files and links with their modes, below the prefix.
+there() {
+	(cd "$root" && find . ! -type d -printf '%m %P\n' | sed 's| opt/zmem/| |' | sort -k 2)
+}
+
+{
+	echo '755 sbin/zmem-bpf'
+	echo '644 share/man/man8/zmem-bpf.8'
+	echo '644 share/bash-completion/completions/zmem-bpf'
+	echo '644 share/zsh/site-functions/_zmem-bpf'
+	# All there is to hand out but what is made into those.
+	cd "$source/src/dist" && find . -type f ! -path './completion/*' ! -name '*.8' \
+		-printf '644 share/zmem-bpf/%P\n'
+} | sort -k 2 >"$TMP/wanted"
+check 'there is something to install' [ "$(wc -l <"$TMP/wanted")" -gt 12 ]
+
+made all
+umask 077
+made install
+umask 022
+there >"$TMP/there"
+check 'what is installed, with its modes' diff "$TMP/wanted" "$TMP/there"
+equal 'directories are open to all' "$(find "$at" -type d ! -perm 755)" ''
+check 'the program is the one that was built' cmp "$O/zmem-bpf" "$at/sbin/zmem-bpf"
+run "$at/sbin/zmem-bpf" --version
+expect_rc 'the program runs' 0
+for file in $(cd "$source/src/dist" && find . -type f ! -path './completion/*' ! -name '*.8'); do
+	cmp -s "$source/src/dist/$file" "$at/share/zmem-bpf/$file" || not_ok "$file" 'is not what it was'
+done
+check 'bash: its completions are made' bash -n "$at/share/bash-completion/completions/zmem-bpf"
+check 'bash: with words' grep -q 'pss_shmem' "$at/share/bash-completion/completions/zmem-bpf"
+equal 'zsh: what it looks for' "$(head -n 1 "$at/share/zsh/site-functions/_zmem-bpf")" '#compdef zmem-bpf'
+check 'zsh: with words' grep -q 'pss_shmem' "$at/share/zsh/site-functions/_zmem-bpf"
+check 'the man page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man8/zmem-bpf.8"
+if command -v man >/dev/null; then
+	run env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf
+	expect_rc 'man finds it' 0
+	expect_out 'and shows it' 'who holds RAM and swap'
+fi
+
+made install
+there >"$TMP/there"
+check 'installed over itself: the same' diff "$TMP/wanted" "$TMP/there"
+
+touch "$at/share/man/man8/other.8" "$at/sbin/other"
+made uninstall
+equal 'uninstalled: only what is not ours is left' "$(there | cut -d' ' -f2 | tr '\n' ' ')" \
+	'sbin/other share/man/man8/other.8 '
+equal 'nor a directory of ours' "$(find "$root" -name 'zmem-bpf*')" ''
+made uninstall
