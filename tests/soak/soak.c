@@ -17,6 +17,7 @@
 #include "app/session.h"
 #include "fuzz_json.h"
 #include "measure.h"
+#include "noise.h"
 #include "zmem/render.h"
 
 #define HEAP_SLACK (32 * 1024)	     /* what threads keep for themselves */
@@ -58,12 +59,6 @@ static void verdict(struct soak *k, bool good, const char *name, size_t before, 
 		printf("not ok soak: %s: %zu before, %zu after %zu snapshots\n", name, before,
 		       after, k->snapshots);
 	k->failed |= !good;
-}
-
-static void die(const char *what)
-{
-	printf("not ok soak: %s\n", what);
-	exit(1);
 }
 
 static void open_session(struct soak *k, size_t i, struct session *s)
@@ -120,33 +115,6 @@ static void once(struct soak *k, size_t i)
 	take(k, &s);
 	count_objects(&k->objects);
 	session_close(&s);
-}
-
-/* Starts a program that ends with its standard input; waits for its first line if it has one. */
-static pid_t start(char **argv, bool speaks, int *ret_fd)
-{
-	int in[2], out[2];
-	char c = 0;
-	pid_t pid;
-
-	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
-		die("no pipe");
-	pid = fork();
-	if (pid == 0) {
-		dup2(in[0], STDIN_FILENO);
-		if (speaks)
-			dup2(out[1], STDOUT_FILENO);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	while (speaks && c != '\n')
-		if (pid < 0 || read(out[0], &c, 1) != 1)
-			die("the fleet does not start");
-	close(out[0]);
-	*ret_fd = in[1];
-	return pid;
 }
 
 static void stop(struct soak *k, pid_t pid, int fd)

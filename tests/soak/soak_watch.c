@@ -15,6 +15,7 @@
 #include "app/watch.h"
 #include "base/cleanup.h"
 #include "measure.h"
+#include "noise.h"
 #include "zmem/render.h"
 
 /* What malloc and the kernel round. */
@@ -50,12 +51,6 @@ int __wrap_secure_loaded(const char *output, bool locks)
 	(void)output;
 	(void)locks;
 	return 0;
-}
-
-static void die(const char *what)
-{
-	printf("not ok soak watch: %s\n", what);
-	exit(1);
 }
 
 static void verdict(struct soak *k, bool good, const char *name, size_t before, size_t after)
@@ -111,33 +106,6 @@ static void take_all(struct soak *k, size_t rounds)
 		for (size_t i = 0; i < WATCHES; i++)
 			take(k, &k->watch[i]);
 	}
-}
-
-/* A program that ends with its standard input; waits for its first line if it has one. */
-static pid_t start(char **argv, bool speaks, int *ret_fd)
-{
-	int in[2], out[2];
-	char c = 0;
-	pid_t pid;
-
-	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
-		die("no pipe");
-	pid = fork();
-	if (pid == 0) {
-		dup2(in[0], STDIN_FILENO);
-		if (speaks)
-			dup2(out[1], STDOUT_FILENO);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	while (speaks && c != '\n')
-		if (pid < 0 || read(out[0], &c, 1) != 1)
-			die("the fleet does not start");
-	close(out[0]);
-	*ret_fd = in[1];
-	return pid;
 }
 
 static void stop(pid_t pid, int fd)

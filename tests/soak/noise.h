@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Programs that are there while a soak measures. */
+#ifndef ZMEM_TESTS_SOAK_NOISE_H
+#define ZMEM_TESTS_SOAK_NOISE_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static inline void die(const char *what)
+{
+	printf("not ok soak: %s\n", what);
+	exit(1);
+}
+
+/* Starts a program that ends with its standard input; waits for its first line if it has one. */
+static inline pid_t start(char **argv, bool speaks, int *ret_fd)
+{
+	int in[2], out[2];
+	char c = 0;
+	pid_t pid;
+
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+		die("no pipe");
+	pid = fork();
+	if (pid == 0) {
+		dup2(in[0], STDIN_FILENO);
+		if (speaks)
+			dup2(out[1], STDOUT_FILENO);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	while (speaks && c != '\n')
+		if (pid < 0 || read(out[0], &c, 1) != 1)
+			die("the fleet does not start");
+	close(out[0]);
+	*ret_fd = in[1];
+	return pid;
+}
+
+#endif
