@@ -125,7 +125,7 @@ static struct key key_of(enum pool_file file, const struct process *p)
 
 /* ---- programs: the name is taken down, not the arguments, which hold secrets ---- */
 
-struct program_name pool_program_name(const struct process *p, const char *cmdline, size_t len)
+struct text_part pool_program_name(const struct process *p, const char *cmdline, size_t len)
 {
 	/* Of the last word there may be more. */
 	while (len >= POOL_CMDLINE_MAX && cmdline[len - 1] != '\0') {
@@ -138,7 +138,7 @@ struct program_name pool_program_name(const struct process *p, const char *cmdli
 
 static void make_name(const struct process *p, struct pool_result *result)
 {
-	struct program_name name;
+	struct text_part name;
 	char *text;
 
 	if (!result->text)
