@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
 
 static const struct {
@@ -41,7 +42,7 @@ static enum pss_status status_of(int error)
 
 static int error_of(enum pss_status status)
 {
-	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
 		if (failures[i].status == status)
 			return failures[i].error;
 	}
