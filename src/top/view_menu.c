@@ -188,7 +188,7 @@ unsigned view_menu_key(struct view *v, int key)
 static void menu_line(struct view *v, struct screen *s, size_t i)
 {
 	const struct column *c = menu_column(i);
-	bool shown = list_at(view_columns(v), c) < view_columns(v)->count;
+	bool shown = column_list_has(view_columns(v), c);
 
 	if (v->mode == VIEW_COLUMNS)
 		line_printf(&s->pen, "[%c] ", shown ? 'x' : ' ');
