@@ -229,8 +229,3 @@ void view_menu_draw(struct view *v, struct screen *s)
 	}
 	screen_fill(s, s->height - 1);
 }
-
-void view_help_draw(struct view *v, struct screen *s)
-{
-	view_menu_draw(v, s);
-}
