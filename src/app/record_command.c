@@ -17,8 +17,6 @@
 #include "base/cleanup.h"
 #include "zmem/render.h"
 
-#define INTERVAL_MS 1000
-
 struct recorder {
 	struct options options; /* what is asked of the session */
 	struct session session;
@@ -75,7 +73,7 @@ static void ending_signals(sigset_t *ret)
 /* Waits until a frame is due, counted from the first. False: that is enough. */
 static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t start_us)
 {
-	uint64_t interval = (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_MS) * 1000;
+	uint64_t interval = (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_USUAL) * 1000;
 	uint64_t due = start_us + (frame - 1) * interval;
 	sigset_t set;
 	int signal;
