@@ -34,6 +34,19 @@ bool output_color(const struct options *o, bool terminal)
 	return terminal && term && strcmp(term, "dumb") != 0;
 }
 
+struct table_style output_style(const struct options *o, bool color, unsigned width)
+{
+	return (struct table_style){
+		.bytes = o->bytes,
+		.header = !o->no_header,
+		.only_total = o->total,
+		.color = color,
+		.width = o->wide ? 0 : width,
+		.wide = o->wide,
+		.numeric = o->numeric,
+	};
+}
+
 int output_open(struct output *out, const struct options *o)
 {
 	struct winsize size;

@@ -6,6 +6,7 @@
 #include "app/append.h"
 #include "app/commands.h"
 #include "app/message.h"
+#include "app/output.h"
 #include "app/ticker.h"
 #include "app/watch.h"
 #include "base/cleanup.h"
@@ -58,17 +59,9 @@ static void choose_columns(struct watching *w)
 static void render(struct watching *w, const struct result *result)
 {
 	const struct options *o = &w->watch.options;
-	const struct table_style style = {
-		.columns = &w->watch.session.columns,
-		.bytes = o->bytes,
-		.header = !o->no_header,
-		.only_total = o->total,
-		.color = w->out.color,
-		.wide = o->wide,
-		.width = o->wide ? 0 : w->out.width,
-		.numeric = o->numeric,
-	};
+	struct table_style style = output_style(o, w->out.color, w->out.width);
 
+	style.columns = &w->watch.session.columns;
 	if (o->format == FORMAT_NDJSON) {
 		render_ndjson_with(&w->out.buf, &w->line, result);
 		return;
