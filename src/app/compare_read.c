@@ -216,10 +216,9 @@ static void on_tape(const struct session *s, struct compare_cost *cost)
 
 static const struct process *find_again(const struct snapshot *s, const struct process *p)
 {
-	const struct process *found = snapshot_find(s, p->pid);
+	const struct process *found = snapshot_find_again(s, p);
 
-	return found && found->start_ns == p->start_ns && found->kind == PROCESS_USER ? found
-										      : NULL;
+	return found && found->kind == PROCESS_USER ? found : NULL;
 }
 
 static void judge(struct compare_reader *r, const struct snapshot *before,
