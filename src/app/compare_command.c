@@ -44,7 +44,7 @@ static int compare(struct session *s, struct output *out)
 int command_compare(const struct options *o)
 {
 	cleanup(session_close) struct session session = {.proc.fd = -1};
-	cleanup(output_done) struct output out = {.file.fd = -1};
+	cleanup(output_close) struct output out = {.file.fd = -1};
 	int r;
 
 	if (o->source == SOURCE_PROC)

@@ -27,7 +27,7 @@ struct maps_command {
 static void maps_command_done(struct maps_command *c)
 {
 	session_close(&c->session);
-	output_done(&c->out);
+	output_close(&c->out);
 	free(c->pids);
 }
 

@@ -130,11 +130,11 @@ int output_finish(struct output *out)
 	return message_error("writing %s: %s", out->path ? out->path : "the output", strerror(-r));
 }
 
-void output_done(struct output *out)
+void output_close(struct output *out)
 {
 	if (out->path) {
 		privilege_writing(true);
-		file_atomic_done(&out->file);
+		file_atomic_close(&out->file);
 		privilege_writing(false);
 	}
 	strbuf_done(&out->buf);

@@ -24,7 +24,7 @@ struct output {
 struct table_style output_style(const struct options *o, bool color, unsigned width);
 /* Whether colours are wanted on what is a terminal, or not. */
 bool output_color(const struct options *o, bool terminal);
-/* Returns 0 or an exit code after a message. output_done() in either case. */
+/* Returns 0 or an exit code after a message. output_close() in either case. */
 int output_open(struct output *out, const struct options *o);
 /* The same for a file that nobody else may read. */
 int output_open_private(struct output *out, const char *path);
@@ -35,6 +35,6 @@ int output_flush(struct output *out);
  * that went away is no error.
  */
 int output_finish(struct output *out);
-void output_done(struct output *out);
+void output_close(struct output *out);
 
 #endif

@@ -25,11 +25,11 @@ struct recorder {
 	uint32_t chapters;
 };
 
-static void recorder_done(struct recorder *r)
+static void recorder_close(struct recorder *r)
 {
 	session_close(&r->session);
 	tape_free(r->tape);
-	output_done(&r->file);
+	output_close(&r->file);
 }
 
 static int recorder_open(struct recorder *r, const struct options *o)
@@ -160,9 +160,9 @@ static int check_request(const struct options *o)
 
 int command_record(const struct options *o)
 {
-	cleanup(recorder_done) struct recorder recorder = {.file.file.fd = -1,
-							   .session.proc.fd = -1};
-	cleanup(output_done) struct output out = {.file.fd = -1};
+	cleanup(recorder_close) struct recorder recorder = {.file.file.fd = -1,
+							    .session.proc.fd = -1};
+	cleanup(output_close) struct output out = {.file.fd = -1};
 	bool print = o->format == FORMAT_JSON;
 	int r = check_request(o);
 

@@ -150,7 +150,7 @@ static int run(struct session *s, struct output *out)
 int command_snapshot(const struct options *o)
 {
 	cleanup(session_close) struct session session = {};
-	cleanup(output_done) struct output out = {.file.fd = -1};
+	cleanup(output_close) struct output out = {.file.fd = -1};
 	int r;
 
 	/* First what costs nothing: a bad request or target is told before anything is measured. */

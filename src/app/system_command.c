@@ -54,7 +54,7 @@ int command_system(const struct options *o)
 	/* No row is shown, so nobody's user or cgroup is looked up. */
 	struct options asked = *o;
 	cleanup(session_close) struct session session = {.proc.fd = -1};
-	cleanup(output_done) struct output out = {.file.fd = -1};
+	cleanup(output_close) struct output out = {.file.fd = -1};
 	int r = check_request(o);
 
 	asked.format = FORMAT_TABLE;

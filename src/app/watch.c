@@ -86,7 +86,7 @@ int watch_failed(struct watch *w, int r)
 	return w->began && w->failures < FAILURES_MAX && !session_replays(&w->session) ? 0 : r;
 }
 
-void watch_done(struct watch *w)
+void watch_close(struct watch *w)
 {
 	session_close(&w->session);
 	past_done(&w->past);

@@ -22,7 +22,7 @@ struct watch {
 };
 
 /*
- * Opens all there is to open. Returns 0, or an exit code after a message; watch_done() in either
+ * Opens all there is to open. Returns 0, or an exit code after a message; watch_close() in either
  * case. Memory may be locked from then on.
  */
 int watch_open(struct watch *w, const struct options *o);
@@ -41,7 +41,7 @@ int watch_keep(struct watch *w, const struct result *r);
  */
 void watch_succeeded(struct watch *w);
 int watch_failed(struct watch *w, int r);
-void watch_done(struct watch *w);
+void watch_close(struct watch *w);
 
 /* A part of watch_take(): what is said of a tick beside its rows, as the session's past has it. */
 void watch_begin_change(struct watch *w, uint64_t missed);

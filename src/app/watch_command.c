@@ -29,9 +29,9 @@ struct watching {
 
 static void watching_done(struct watching *w)
 {
-	append_done(&w->out);
+	append_close(&w->out);
 	strbuf_done(&w->line);
-	watch_done(&w->watch);
+	watch_close(&w->watch);
 	ticker_close(&w->ticker);
 }
 

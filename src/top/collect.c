@@ -38,7 +38,7 @@ int collect_open(struct collect *c, const struct options *o)
 
 void collect_close(struct collect *c)
 {
-	watch_done(&c->watch);
+	watch_close(&c->watch);
 	for (int i = 0; i < PAST_KINDS; i++)
 		past_done(&c->past[i]);
 }
