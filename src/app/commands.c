@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* argv → command → exit code. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,11 +16,21 @@
 #include "zmem/source.h"
 
 #ifdef ZMEM_STATIC
+int serve_check(char *why, size_t cap)
+{
+	snprintf(why, cap,
+		 "the static program has none (libmicrohttpd cannot be linked statically: use the "
+		 "shared one)");
+	return -ENOTSUP;
+}
+
 int command_serve(const struct options *o)
 {
+	char why[160];
+
 	(void)o;
-	return message_error("serve: the static program has none (libmicrohttpd cannot be linked "
-			     "statically: use the shared one)");
+	serve_check(why, sizeof(why));
+	return message_error("serve: %s", why);
 }
 #endif
 
