@@ -31,11 +31,7 @@ struct command_info {
 /* The i-th command, false past the last. */
 bool commands_info(size_t i, struct command_info *ret);
 
-/* --help and -o help; to stdout. */
-int help_text(void);
-int help_columns(bool changes); /* of a command that stays */
-
-/* Runs what argv asks for. */
+/* Runs what argv asks for. Returns the exit code of the program. */
 int commands_run(int argc, char **argv);
 
 #endif

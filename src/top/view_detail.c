@@ -143,8 +143,7 @@ static void put_bytes(const struct view *v, struct line *l, bool known, uint64_t
 	if (!known)
 		line_ascii(l, "-", 1);
 	else
-		line_ascii(l, buf,
-			   v->style.bytes ? format_u64(buf, bytes) : format_size(buf, bytes));
+		line_ascii(l, buf, format_bytes(buf, bytes, v->style.bytes));
 }
 
 static void put_counter(const struct view *v, struct line *l, const struct process *p,
@@ -268,8 +267,7 @@ static void draw_figures(struct view *v, struct screen *s, const struct process 
 
 		buf[0] = '-';
 		if (process_has(p, c))
-			len = v->style.bytes ? format_u64(buf, p->value[c])
-					     : format_size(buf, p->value[c]);
+			len = format_bytes(buf, p->value[c], v->style.bytes);
 		line_printf(&s->pen, "%-11s", counter_table[c].key);
 		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
 		line_ascii(&s->pen, buf, len);

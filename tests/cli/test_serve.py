@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from outcome import O, PROGRAM, exit_code, result  # noqa: E402
+from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
 from serving import Serve  # noqa: E402
 
 GUEST = HERE + "/../fixtures/recordings/guest-6.12.zmem"
@@ -331,11 +331,7 @@ if os.getuid() != 0:
     print("skip test_serve.py: needs root")
     sys.exit(0)
 BAD = Serve()
-for check in (check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
-              check_privileges, check_ends, check_secrets):
-    try:
-        check()
-    except (OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError) as error:
-        result(False, check.__name__, repr(error))
+run_checks((check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
+            check_privileges, check_ends, check_secrets))
 same("all that was refused did not end it", BAD.stop(), 0)
 sys.exit(exit_code())
