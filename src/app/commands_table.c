@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Every command, once: running them, help and completions come from it. */
+#include "app/commands_table.h"
+
 #include <errno.h>
 #include <stdio.h>
-
-#include "app/commands_table.h"
 
 #include "app/message.h"
 #include "base/cleanup.h"
