@@ -71,7 +71,7 @@ help:
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
-	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
+	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
 	@echo 'make install      program, man page, completions, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
@@ -332,6 +332,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
 TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash
+BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
@@ -339,8 +340,8 @@ $(O)/check_counters: $(wildcard tests/live/check*.[ch])
 $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/churn: tests/soak/churn.c
-$(O)/workload $(O)/victim: $(O)/%: tests/bench/%.c tests/bench/latency.h
-$(TEST_BIN) $(O)/guest_exit $(O)/churn $(O)/workload $(O)/victim:
+$(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
+$(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
@@ -350,7 +351,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers $(B)/pages
+test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
@@ -418,10 +419,10 @@ $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render
 
 bench: deps
 	@$(MAKE) --no-print-directory bench-build
-	@O='$(O)' tests/bench/run $(BENCH)
+	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
 
 .PHONY: bench-build
-bench-build: $(O)/bench $(O)/workload $(O)/victim
+bench-build: $(O)/bench $(BENCH_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 all
 	@$(MAKE) --no-print-directory STATIC=0 all
 
