@@ -28,15 +28,16 @@ endif
 # bpftool is in sbin, which an ordinary user's PATH may lack.
 BPFTOOL ?= $(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool),bpftool)
 
+# Frame pointers are for who profiles it (make flamegraph): 8 KB, and no time that can be measured.
 CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf -I$(O)/page $(CPPFLAGS)
 CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
-                -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
+                -fno-common -ffunction-sections -fdata-sections -fno-omit-frame-pointer $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
 LDLIBS_HTTP  := -lmicrohttpd
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
-CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
+CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
 endif
 ifeq ($(STATIC),1)
@@ -56,7 +57,7 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels fuzz soak check bench deps deps-all deps-fuzz install uninstall clean help \
+.PHONY: all run test test-all test-kernels fuzz soak check bench flamegraph deps deps-all deps-fuzz deps-flamegraph install uninstall clean help \
         FORCE
 all: $(PROGRAM)
 
@@ -72,6 +73,7 @@ help:
 	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
+	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
 	@echo 'make install      program, man page, completions, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
@@ -105,7 +107,10 @@ deps:
 deps-fuzz:
 	$(call install_missing,libclang-rt-dev)
 
-deps-all: deps deps-fuzz
+deps-flamegraph:
+	$(call install_missing,linux-perf)
+
+deps-all: deps deps-fuzz deps-flamegraph
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.
@@ -420,6 +425,12 @@ $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render
 bench: deps
 	@$(MAKE) --no-print-directory bench-build
 	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
+
+# Of the program with shared libraries: of a static one perf knows less.
+flamegraph: deps deps-flamegraph
+	@$(MAKE) --no-print-directory STATIC=0 all
+	@$(MAKE) --no-print-directory $(O)/workload
+	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 
 .PHONY: bench-build
 bench-build: $(O)/bench $(BENCH_BIN)
