@@ -57,7 +57,7 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels fuzz soak check bench flamegraph deps deps-all deps-fuzz deps-flamegraph install uninstall clean help \
+.PHONY: all run test test-all test-kernels fuzz soak test-compilers check bench flamegraph deps deps-all deps-fuzz deps-flamegraph deps-compilers install uninstall clean help \
         FORCE
 all: $(PROGRAM)
 
@@ -69,6 +69,7 @@ help:
 	@echo '                  valgrind'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
+	@echo 'make test-compilers builds with each of COMPILERS="$(COMPILERS)", runs some tests'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
@@ -110,7 +111,12 @@ deps-fuzz:
 deps-flamegraph:
 	$(call install_missing,linux-perf)
 
-deps-all: deps deps-fuzz deps-flamegraph
+# Debian's oldest and newest, and one between.
+COMPILERS ?= clang-14 clang-16 clang-19 gcc-11 gcc-12
+deps-compilers:
+	$(call install_missing,$(COMPILERS))
+
+deps-all: deps deps-fuzz deps-flamegraph deps-compilers
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.
@@ -366,7 +372,7 @@ test-all: deps-all
 	@$(MAKE) --no-print-directory soak-build
 	@$(MAKE) --no-print-directory fuzz-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
-		tests/run metrics browser vm fuzz soak san valgrind
+		COMPILERS='$(COMPILERS)' tests/run metrics browser vm fuzz soak san valgrind compilers
 
 # SECONDS is bash's own word: it goes by another name.
 fuzz: deps deps-fuzz
@@ -384,6 +390,15 @@ fuzz-bin: $(FUZZ_BIN)
 test-kernels: deps-all
 	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
 	@O='$(O)' KERNELS='$(KERNELS)' tests/run vm
+
+test-compilers: deps deps-compilers
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
+
+.PHONY: compilers-build
+compilers-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
 
 check:
 	@tests/check
@@ -428,8 +443,7 @@ bench: deps
 
 # Of the program with shared libraries: of a static one perf knows less.
 flamegraph: deps deps-flamegraph
-	@$(MAKE) --no-print-directory STATIC=0 all
-	@$(MAKE) --no-print-directory $(O)/workload
+	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
 	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 
 .PHONY: bench-build
