@@ -14,6 +14,7 @@
 #include "zmem/record.h"
 #include "zmem/setup.h"
 #include "kread.bpf.h"
+#include "user_regs.bpf.h"
 #include "percpu.bpf.h"
 #include "task_read.bpf.h"
 #include "page_walk.bpf.h"
@@ -25,17 +26,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /*
  * From the arguments on, execve() counts the new program's first pages as anonymous memory of the
  * mm it is called in (acct_arg_size(), fs/exec.c), which does not map them: the caller's, and that
- * of the parent that waits in vfork(). Told by the number of the system call in the registers that
- * user space was left with; the place of orig_ax is an ABI (arch/x86/include/uapi/asm/ptrace.h).
+ * of the parent that waits in vfork(). Told by the system call that they are in.
  */
-#define REGS_ORIG_AX (15 * 8)
-
 static __always_inline bool is_starting(__u64 regs)
 {
-	__u64 call = kread64(regs + REGS_ORIG_AX);
+	__u32 call = user_call(regs);
 
-	return call == 59 /* execve */ || call == 322 /* execveat */ || call == 58 /* vfork */ ||
-	       call == 56 /* clone */ || call == 435 /* clone3 */;
+	return call == CALL_EXECVE || call == CALL_EXECVEAT || call == CALL_VFORK ||
+	       call == CALL_CLONE || call == CALL_CLONE3;
 }
 
 /* What the second part of a record must know of the first. */
