@@ -126,7 +126,9 @@ pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
 
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
-BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -Ivmlinux -Iinclude -Ibpf \
+# As <bpf/bpf_tracing.h> calls them.
+BPF_ARCH  := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wextra -Werror -Wno-unused-parameter
 SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
 
