@@ -2,15 +2,28 @@
 /* Every command, once: running them, help and completions come from it. */
 #include "app/commands_table.h"
 
+#include <errno.h>
+#include <stdio.h>
+
 #include "app/message.h"
 #include "base/cleanup.h"
 
 #ifdef ZMEM_STATIC
+int serve_check(char *why, size_t cap)
+{
+	snprintf(why, cap,
+		 "the static program has none (libmicrohttpd cannot be linked statically: use the "
+		 "shared one)");
+	return -ENOTSUP;
+}
+
 int command_serve(const struct options *o)
 {
+	char why[160];
+
 	(void)o;
-	return message_error("serve: the static program has none (libmicrohttpd cannot be linked "
-			     "statically: use the shared one)");
+	serve_check(why, sizeof(why));
+	return message_error("serve: %s", why);
 }
 #endif
 
