@@ -130,6 +130,7 @@ static inline bool compare_shown(const struct compare_cell *cell, bool all)
 	return !cell->left_out && (all || cell->verdict != COMPARE_SAME);
 }
 
+/* Counts cells by their verdicts; those that are left out are none. */
 void compare_sum(const struct comparison *c, struct compare_sums *ret);
 
 #endif

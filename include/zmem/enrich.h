@@ -85,7 +85,10 @@ bool rollup_agrees(const struct process *p, const struct smaps_rollup *figures);
 /* User names, read from passwd once. */
 struct user_table;
 
+/* Both NULL without memory. */
 struct user_table *user_table_new(void);
+/* Without any user but those of the tapes it is given. */
+struct user_table *user_table_blank(void);
 void user_table_free(struct user_table *users);
 /* NULL if it has no name. Valid as long as the table. */
 const char *user_name(struct user_table *users, uid_t uid);
@@ -94,8 +97,6 @@ int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
 
 /* Takes down who has these uids. */
 void user_table_keep(struct user_table *users, struct rows *rows, struct tape *tape);
-/* Without any user but those of the tapes it is given. */
-struct user_table *user_table_blank(void);
 /* Adds those that were taken down in the chapter that the tape is turned to. */
 void user_table_play(struct user_table *users, struct tape *tape);
 
@@ -142,6 +143,10 @@ int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows);
 
 /* ---- the machine ---- */
 
+/*
+ * Reads who the machine is, and its own figures. What cannot be read stays empty, 0 or without its
+ * bit: no machine is refused.
+ */
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
 
 #endif

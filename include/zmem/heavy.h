@@ -30,7 +30,7 @@ struct heavy {
 	size_t count; /* and that are somebody's, the first ones */
 };
 
-/* Returns 0 or -ENOMEM. */
+/* `size` slots, all of them free. Returns 0 or -ENOMEM; heavy_done() in either case. */
 int heavy_init(struct heavy *h, size_t size);
 void heavy_done(struct heavy *h);
 /* Multiplies all weights by `keep`, 0 to 1. Who is left with less than 1 loses the slot. */

@@ -28,6 +28,7 @@ struct smaps_rollup {
 	uint64_t value[ROLLUP_FIGURES]; /* bytes */
 };
 
+/* Whether a figure was in the file. */
 static inline bool rollup_has(const struct smaps_rollup *r, enum rollup_figure figure)
 {
 	return r->have >> figure & 1;

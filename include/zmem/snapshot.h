@@ -245,7 +245,10 @@ struct process *snapshot_find(const struct snapshot *s, pid_t pid);
  */
 struct process *snapshot_find_again(const struct snapshot *s, const struct process *p);
 
-/* Among `rows`, names the process that carries each address space: the one that started first. */
+/*
+ * Among `rows`, names the process that carries each address space (mm_owner): the one that started
+ * first. Returns 0 or -ENOMEM.
+ */
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count);
 
 #endif
