@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/sort.h"
-#include "query/sum.h"
+#include "query/totals.h"
 
 /* What a process is called, and what a group is called if all of it are called so. */
 static const struct {

@@ -2,7 +2,7 @@
 /* Sums of rows. Knows what may be added to what; refuses to guess what was not measured. */
 #include <string.h>
 
-#include "query/sum.h"
+#include "query/totals.h"
 
 /* Groups and processes of their own: of those who share an address space one carries it; what has
  * no memory adds none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A sum that is still being added to: of a list, or of a tree from its leaves. */
-#ifndef ZMEM_QUERY_SUM_H
-#define ZMEM_QUERY_SUM_H
+#ifndef ZMEM_QUERY_TOTALS_H
+#define ZMEM_QUERY_TOTALS_H
 
 #include "zmem/query.h"
 

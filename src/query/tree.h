@@ -3,7 +3,7 @@
 #ifndef ZMEM_QUERY_TREE_H
 #define ZMEM_QUERY_TREE_H
 
-#include "query/sum.h"
+#include "query/totals.h"
 
 struct tree_node {
 	size_t parent, child, next; /* indexes; child and next in the order shown */

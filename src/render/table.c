@@ -4,7 +4,7 @@
  * the widths, a second one writes, so that memory does not grow with the rows. What a column reads
  * is for column.h, what a line can hold for line.h.
  */
-#include "render/table_cells.h"
+#include "render/table.h"
 
 #include <limits.h>
 #include <string.h>

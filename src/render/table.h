@@ -3,8 +3,8 @@
  * A table in pieces: for whoever shows some of its lines, and those again and again. Widths only
  * grow, so that nothing moves without need.
  */
-#ifndef ZMEM_RENDER_TABLE_CELLS_H
-#define ZMEM_RENDER_TABLE_CELLS_H
+#ifndef ZMEM_RENDER_TABLE_H
+#define ZMEM_RENDER_TABLE_H
 
 #include "render/line.h"
 #include "zmem/render.h"

@@ -6,7 +6,7 @@
 #ifndef ZMEM_TOP_VIEW_H
 #define ZMEM_TOP_VIEW_H
 
-#include "render/table_cells.h"
+#include "render/table.h"
 #include "top/history.h"
 #include "top/keys.h"
 #include "top/screen.h"
