@@ -57,7 +57,7 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels fuzz soak test-compilers check bench flamegraph deps deps-all deps-fuzz deps-flamegraph deps-compilers install uninstall clean help \
+.PHONY: all run test test-all test-kernels fuzz soak test-compilers check bench flamegraph deps deps-all deps-fuzz deps-compilers install uninstall clean help \
         FORCE
 all: $(PROGRAM)
 
@@ -66,10 +66,11 @@ help:
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
 	@echo 'make test-all     also Prometheus, Chromium, other kernels in qemu, fuzzing and soak (short), sanitizers,'
-	@echo '                  valgrind'
+	@echo '                  valgrind, other compilers'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
-	@echo 'make test-compilers builds with each of COMPILERS="$(COMPILERS)", runs some tests'
+	@echo 'make test-compilers'
+	@echo '                  some tests of what each of COMPILERS="$(COMPILERS)" makes'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
@@ -85,7 +86,7 @@ help:
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux mandoc zsh
+            procps smem smemstat tmux mandoc zsh linux-perf
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
@@ -108,15 +109,12 @@ deps:
 deps-fuzz:
 	$(call install_missing,libclang-rt-dev)
 
-deps-flamegraph:
-	$(call install_missing,linux-perf)
-
 # Debian's oldest and newest, and one between.
 COMPILERS ?= clang-14 clang-16 clang-19 gcc-11 gcc-12
 deps-compilers:
 	$(call install_missing,$(COMPILERS))
 
-deps-all: deps deps-fuzz deps-flamegraph deps-compilers
+deps-all: deps deps-fuzz deps-compilers
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.
@@ -442,7 +440,7 @@ bench: deps
 	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
 
 # Of the program with shared libraries: of a static one perf knows less.
-flamegraph: deps deps-flamegraph
+flamegraph: deps
 	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
 	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 
