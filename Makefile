@@ -34,7 +34,6 @@ CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initi
                 -fno-common -ffunction-sections -fdata-sections -fno-omit-frame-pointer $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
-LDLIBS_HTTP  := -lmicrohttpd
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -O1
@@ -46,10 +45,9 @@ LAYOUT       := src/static.ld
 LDFLAGS_ALL  += -static -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
 COLD         := $(addprefix $(B)/,app/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
-LDLIBS_HTTP  :=
 endif
 
-# Of libmicrohttpd there is no static library.
+# libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
 MODULES := base recording proc model source enrich query compare render app top \
            $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
@@ -57,7 +55,8 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels fuzz soak test-compilers check bench flamegraph deps deps-all deps-fuzz deps-compilers install uninstall clean help \
+.PHONY: all run test test-all test-kernels test-compilers fuzz soak check bench flamegraph install install-caps \
+        uninstall clean help deps deps-all deps-fuzz deps-compilers \
         FORCE
 all: $(PROGRAM)
 
@@ -77,7 +76,8 @@ help:
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
-	@echo 'make install      program, man page, completions, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install      program, man page, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
@@ -86,7 +86,7 @@ help:
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux mandoc zsh linux-perf
+            procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
@@ -124,7 +124,9 @@ pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
 
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
-BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -Ivmlinux -Iinclude -Ibpf \
+# As <bpf/bpf_tracing.h> calls them.
+BPF_ARCH  := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wextra -Werror -Wno-unused-parameter
 SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
 
@@ -252,7 +254,7 @@ LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) $(LDLIBS_HTTP) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
 -include $(OBJ:.o=.d) $(B)/main.d
 
@@ -262,7 +264,7 @@ COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
 
 $(B)/completion: $(B)/completion.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) $(LDLIBS_HTTP) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
 $(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(B)/completion
 	$(SAY) TABLES $@
@@ -455,21 +457,39 @@ AT   = $(DESTDIR)$(PREFIX)
 DATA = $(AT)/share/zmem-bpf
 MAN  = $(AT)/share/man/man8/zmem-bpf.8
 BASH = $(AT)/share/bash-completion/completions/zmem-bpf
-ZSH  = $(AT)/share/zsh/site-functions/_zmem-bpf
+ZSH  = $(DESTDIR)$(ZSHDIR)/_zmem-bpf
+
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+# The static program has no serve.
+UNITS   := zmem-bpf-pin.service $(if $(filter 1,$(STATIC)),,zmem-bpf.service)
+
+# $(call install_here,FILE,AS): with the paths that it has here.
+install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' | install -D -m 0644 /dev/stdin '$(2)'
 
 install: all $(COMPLETIONS)
 	install -D -m 0755 '$(PROGRAM)' '$(AT)/sbin/zmem-bpf'
-	sed 's|/usr/local/|$(PREFIX)/|' src/dist/zmem-bpf.8 | install -D -m 0644 /dev/stdin '$(MAN)'
+	$(call install_here,src/dist/zmem-bpf.8,$(MAN))
 	install -D -m 0644 '$(O)/completion/zmem-bpf.bash' '$(BASH)'
 	install -D -m 0644 '$(O)/completion/zmem-bpf.zsh' '$(ZSH)'
+	$(foreach u,$(UNITS),$(call install_here,src/dist/systemd/$(u),$(DESTDIR)$(UNITDIR)/$(u)) &&) :
 	install -D -m 0644 -t '$(DATA)' $(wildcard src/dist/*.schema.json)
 	install -D -m 0644 -t '$(DATA)/grafana' $(wildcard src/dist/grafana/*.json)
 	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq)
 	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
 
-# Directories that others use as well stay.
+# Capabilities come last: until then whoever runs it has his own rights.
+install-caps: install
+	@getent group zmem >/dev/null || { groupadd --system zmem && echo 'made the group zmem'; }
+	chown root:zmem '$(AT)/sbin/zmem-bpf'
+	chmod 0750 '$(AT)/sbin/zmem-bpf'
+	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/sbin/zmem-bpf'
+	@echo 'for who is to see the memory of all processes: usermod -aG zmem USER'
+
+# Directories that others use as well stay, and the group.
 uninstall:
-	rm -f '$(AT)/sbin/zmem-bpf' '$(MAN)' '$(BASH)' '$(ZSH)'
+	rm -f '$(AT)/sbin/zmem-bpf' '$(MAN)' '$(BASH)' '$(ZSH)' \
+		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service'
 	rm -rf '$(DATA)'
 
 clean:

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
-from outcome import exit_code, result  # noqa: E402
+from outcome import exit_code, result, run_checks  # noqa: E402
 from serving import Serve  # noqa: E402
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
@@ -175,11 +175,8 @@ if not browser.find_chromium():
 with Serve("-i", "0.1") as serving:
     shown = Page(serving)
     try:
-        for check in (check_refreshing, check_pause, check_history, check_hostile, check_end, check_plain):
-            try:
-                check(shown)
-            except (EOFError, RuntimeError, OSError, TypeError) as error:
-                result(False, check.__name__, repr(error))
+        run_checks((check_refreshing, check_pause, check_history, check_hostile, check_end,
+                    check_plain), shown)
     finally:
         shown.browser.close()
 sys.exit(exit_code())

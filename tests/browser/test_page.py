@@ -16,7 +16,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import check_html  # noqa: E402
-from outcome import O, exit_code, result  # noqa: E402
+from outcome import O, exit_code, result, run_checks  # noqa: E402
 
 PAGES = ("large", "ordinary", "others", "total", "bare", "empty", "hostile")
 PROGRAMS = os.environ.get("B", O + "/obj")
@@ -325,12 +325,9 @@ def main():
                 same(name + ": a page that can do nothing", check_html.wrong_with(file.read()), [])
         s = Session(directory)
         try:
-            for check in (check_large, check_sorting, check_groups, check_columns, check_search,
-                          check_zoom, check_choices, check_others, check_hostile, check_widths,
-                          check_names, check_noscript):
-                check(s)
-        except (EOFError, RuntimeError, OSError) as error:
-            result(False, "browser", error)
+            run_checks((check_large, check_sorting, check_groups, check_columns, check_search,
+                        check_zoom, check_choices, check_others, check_hostile, check_widths,
+                        check_names, check_noscript), s)
         finally:
             s.browser.close()
     return exit_code()

@@ -15,7 +15,7 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, result  # noqa: E402
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, mkmem_pids, result  # noqa: E402
 
 SHAPES = ("anon", "fork", "clone_vm", "shmem", "names", "threads", "zombie")
 LIMIT = 30
@@ -28,13 +28,7 @@ class Machine:
         self.dir = tempfile.mkdtemp()
         self.child = subprocess.Popen((MKMEM,) + SHAPES, stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, text=True)
-        self.pids = []
-        for line in self.child.stdout:
-            words = line.split()
-            if words[0] == "DONE":
-                break
-            if words[0] == "READY":
-                self.pids.append(words[3])
+        self.pids = [str(pid) for pid in mkmem_pids(self.child).values()]
 
     def close(self):
         self.child.stdin.close()

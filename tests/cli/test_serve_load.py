@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from outcome import PROGRAM, exit_code, result  # noqa: E402
+from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
 from serving import Serve  # noqa: E402
 
 SANITIZED = "-san" in PROGRAM
@@ -125,9 +125,5 @@ def check_constant():
 if os.getuid() != 0:
     print("skip test_serve_load.py: needs root")
     sys.exit(0)
-for check in (check_waiting, check_slow, check_constant):
-    try:
-        check()
-    except (OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError) as error:
-        result(False, check.__name__, repr(error))
+run_checks((check_waiting, check_slow, check_constant))
 sys.exit(exit_code())

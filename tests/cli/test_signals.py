@@ -17,7 +17,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, result  # noqa: E402
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, mkmem_pids, result  # noqa: E402
 
 ROUNDS = 24
 LIMIT = 60
@@ -153,13 +153,7 @@ def main():
     random.seed(1)
     with subprocess.Popen((MKMEM, "anon", "fork", "shmem", "threads"), stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as child:
-        pids = []
-        for line in child.stdout:
-            words = line.split()
-            if words[0] == "DONE":
-                break
-            if words[0] == "READY":
-                pids.append(words[3])
+        pids = [str(pid) for pid in mkmem_pids(child).values()]
         try:
             check_ended(",".join(pids))
             check_storm(",".join(pids))

@@ -14,7 +14,7 @@ import termios
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PROGRAM, exit_code, result  # noqa: E402
+from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result  # noqa: E402
 from terminal import PATIENCE, Pty, Tmux  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
@@ -82,13 +82,7 @@ def check_live():
     """Rows move, the cursor stays on its process; hostile names stay text."""
     with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as child:
-        pids = []
-        for line in child.stdout:
-            words = line.split()
-            if words[0] == "DONE":
-                break
-            if words[0] == "READY":
-                pids.append(words[3])
+        pids = [str(pid) for pid in mkmem_pids(child).values()]
         tmux = Tmux((PROGRAM, "top", "-i", "0.2", "-p", ",".join(pids), "-o", "pid,pss,pss_change,comm"),
                     columns=100, rows=40)
         try:

@@ -15,7 +15,7 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, result  # noqa: E402
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
 
 LIMIT = 60
 
@@ -52,7 +52,7 @@ def snapshot_when_opened(*args, pid, command, nth=1):
 @contextlib.contextmanager
 def victim(*command):
     with subprocess.Popen(command or ("sleep", "1000"), stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE) as child:
+                          stdout=subprocess.PIPE, text=True) as child:
         try:
             yield child
         finally:
@@ -189,13 +189,7 @@ def check_kthreads():
 
 def check_mkmem():
     with victim(MKMEM, "clone_vm", "leader_exit", "zombie") as child:
-        pids = {}
-        for line in child.stdout:
-            words = line.split()
-            if words[0] == b"DONE":
-                break
-            if words[0] == b"READY":
-                pids[words[1].decode(), words[2].decode()] = int(words[3])
+        pids = mkmem_pids(child)
         for args in ((), ("--source", "proc"), ("--pss", "rollup")):
             document = snapshot(*args, "-p", ",".join(str(n) for n in pids.values()))
             name = " (%s)" % (" ".join(args) or "auto")
@@ -251,12 +245,7 @@ def main():
         print("# races between reads: without sanitizers alone")
     else:
         checks += [check_exit, check_reuse, check_exec]
-    for check in checks:
-        try:
-            check()
-        except Exception as error:  # one situation that fails whole leaves the others
-            result(False, check.__name__, repr(error))
-        sys.stdout.flush()
+    run_checks(checks)
     return exit_code()
 
 

@@ -14,7 +14,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, O, PROGRAM, exit_code, result  # noqa: E402
+from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
 
 STATIC = O + "/zmem-bpf-static"
 if "zmem-bpf-san" in os.path.basename(PROGRAM) or not os.path.exists(STATIC):
@@ -41,13 +41,7 @@ def mkmem(*shapes):
     """Runs mkmem; yields {(shape, role): pid}."""
     with subprocess.Popen((MKMEM,) + shapes, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as child:
-        pids = {}
-        for line in child.stdout:
-            words = line.split()
-            if words[0] == "DONE":
-                break
-            if words[0] == "READY":
-                pids[words[1], words[2]] = int(words[3])
+        pids = mkmem_pids(child)
         try:
             yield pids
         finally:
@@ -226,13 +220,8 @@ def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip situations: needs root and a kernel with BTF")
         return 0
-    for check in (check_namespace, check_foreign_proc, check_names, check_schema, check_top,
-                  check_churn):
-        try:
-            check()
-        except Exception as error:  # one situation that fails whole leaves the others
-            result(False, check.__name__, repr(error))
-        sys.stdout.flush()
+    run_checks((check_namespace, check_foreign_proc, check_names, check_schema, check_top,
+                check_churn))
     return exit_code()
 
 

@@ -2,6 +2,7 @@
 """For tests in Python: the programs they run, and how they tell what came of it."""
 
 import os
+import sys
 
 O = os.path.realpath(os.environ.get("O", "build"))
 PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
@@ -20,3 +21,25 @@ def result(good, name, why=""):
 
 def exit_code():
     return 1 if failures else 0
+
+
+def run_checks(checks, *args):
+    """Each of them; one that fails whole leaves the others."""
+    for check in checks:
+        try:
+            check(*args)
+        except Exception as error:  # whatever it is, it is a failure of this one
+            result(False, check.__name__, repr(error))
+        sys.stdout.flush()
+
+
+def mkmem_pids(child):
+    """{(shape, role): pid} of a mkmem that was just started, once all stand still."""
+    pids = {}
+    for line in child.stdout:
+        words = line.split()
+        if words[0] == "DONE":
+            break
+        if words[0] == "READY":
+            pids[words[1], words[2]] = int(words[3])
+    return pids

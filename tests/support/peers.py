@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from outcome import MKMEM, PROGRAM
+from outcome import MKMEM, PROGRAM, mkmem_pids
 
 UID = 64123  # has no name, and nobody else's processes
 LIMIT = 60
@@ -37,13 +37,7 @@ def mkmem(*shapes, uid=UID):
         env = dict(os.environ, TMPDIR=directory)
         with subprocess.Popen((program,) + shapes, stdin=subprocess.PIPE, env=env, user=uid,
                               stdout=subprocess.PIPE, text=True, errors="replace") as child:
-            pids = {}
-            for line in child.stdout:
-                words = line.split()
-                if words[0] == "DONE":
-                    break
-                if words[0] == "READY":
-                    pids[words[1], words[2]] = int(words[3])
+            pids = mkmem_pids(child)
             try:
                 yield pids, program
             finally:
