@@ -28,14 +28,15 @@ endif
 # bpftool is in sbin, which an ordinary user's PATH may lack.
 BPFTOOL ?= $(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool),bpftool)
 
+# Frame pointers are for who profiles it (make flamegraph): 8 KB, and no time that can be measured.
 CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf -I$(O)/page $(CPPFLAGS)
 CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
-                -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
+                -fno-common -ffunction-sections -fdata-sections -fno-omit-frame-pointer $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
-CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
+CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
 endif
 ifeq ($(STATIC),1)
@@ -54,8 +55,8 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels fuzz soak check bench deps deps-all deps-fuzz deps-deb deb install install-caps \
-        uninstall clean help \
+.PHONY: all run test test-all test-kernels test-compilers fuzz soak check bench flamegraph deb install install-caps \
+        uninstall clean help deps deps-all deps-fuzz deps-deb deps-flamegraph deps-compilers \
         FORCE
 all: $(PROGRAM)
 
@@ -67,10 +68,12 @@ help:
 	@echo '                  valgrind'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
+	@echo 'make test-compilers builds with each of COMPILERS="$(COMPILERS)", runs some tests'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
-	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
+	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
+	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
 	@echo 'make install      program, man page, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
@@ -110,7 +113,15 @@ deps-fuzz:
 deps-deb:
 	$(call install_missing,$(DEPS_DEB))
 
-deps-all: deps deps-fuzz deps-deb
+deps-flamegraph:
+	$(call install_missing,linux-perf)
+
+# Debian's oldest and newest, and one between.
+COMPILERS ?= clang-14 clang-16 clang-19 gcc-11 gcc-12
+deps-compilers:
+	$(call install_missing,$(COMPILERS))
+
+deps-all: deps deps-fuzz deps-flamegraph deps-compilers deps-deb
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.
@@ -120,7 +131,9 @@ pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
 
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
-BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -Ivmlinux -Iinclude -Ibpf \
+# As <bpf/bpf_tracing.h> calls them.
+BPF_ARCH  := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wextra -Werror -Wno-unused-parameter
 SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
 
@@ -337,6 +350,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
 TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash
+BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
@@ -344,8 +358,8 @@ $(O)/check_counters: $(wildcard tests/live/check*.[ch])
 $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/churn: tests/soak/churn.c
-$(O)/workload $(O)/victim: $(O)/%: tests/bench/%.c tests/bench/latency.h
-$(TEST_BIN) $(O)/guest_exit $(O)/churn $(O)/workload $(O)/victim:
+$(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
+$(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
@@ -355,7 +369,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers $(B)/pages
+test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
@@ -365,7 +379,7 @@ test-all: deps-all
 	@$(MAKE) --no-print-directory soak-build
 	@$(MAKE) --no-print-directory fuzz-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
-		tests/run metrics browser deb vm fuzz soak san valgrind
+		COMPILERS='$(COMPILERS)' tests/run metrics browser deb vm fuzz soak san valgrind compilers
 
 # SECONDS is bash's own word: it goes by another name.
 fuzz: deps deps-fuzz
@@ -383,6 +397,15 @@ fuzz-bin: $(FUZZ_BIN)
 test-kernels: deps-all
 	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
 	@O='$(O)' KERNELS='$(KERNELS)' tests/run vm
+
+test-compilers: deps deps-compilers
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
+
+.PHONY: compilers-build
+compilers-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
 
 check:
 	@tests/check
@@ -423,10 +446,15 @@ $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render
 
 bench: deps
 	@$(MAKE) --no-print-directory bench-build
-	@O='$(O)' tests/bench/run $(BENCH)
+	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
+
+# Of the program with shared libraries: of a static one perf knows less.
+flamegraph: deps deps-flamegraph
+	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
+	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 
 .PHONY: bench-build
-bench-build: $(O)/bench $(O)/workload $(O)/victim
+bench-build: $(O)/bench $(BENCH_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 all
 	@$(MAKE) --no-print-directory STATIC=0 all
 

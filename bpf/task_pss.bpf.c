@@ -14,9 +14,11 @@
 #include "zmem/record.h"
 #include "zmem/setup.h"
 #include "kread.bpf.h"
+#include "user_regs.bpf.h"
 #include "percpu.bpf.h"
 #include "task_read.bpf.h"
 #include "page_walk.bpf.h"
+#include "cursor.bpf.h"
 #include "reader.bpf.h"
 #include "calibrate.bpf.h"
 
@@ -25,17 +27,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /*
  * From the arguments on, execve() counts the new program's first pages as anonymous memory of the
  * mm it is called in (acct_arg_size(), fs/exec.c), which does not map them: the caller's, and that
- * of the parent that waits in vfork(). Told by the number of the system call in the registers that
- * user space was left with; the place of orig_ax is an ABI (arch/x86/include/uapi/asm/ptrace.h).
+ * of the parent that waits in vfork(). Told by the system call that they are in.
  */
-#define REGS_ORIG_AX (15 * 8)
-
 static __always_inline bool is_starting(__u64 regs)
 {
-	__u64 call = kread64(regs + REGS_ORIG_AX);
+	__u32 call = user_call(regs);
 
-	return call == 59 /* execve */ || call == 322 /* execveat */ || call == 58 /* vfork */ ||
-	       call == 56 /* clone */ || call == 435 /* clone3 */;
+	return call == CALL_EXECVE || call == CALL_EXECVEAT || call == CALL_VFORK ||
+	       call == CALL_CLONE || call == CALL_CLONE3;
 }
 
 /* What the second part of a record must know of the first. */
@@ -44,12 +43,21 @@ struct visit {
 	__u64 regs; /* of user space */
 	__u64 mm_id;
 	__u64 cursor;
-	__u64 sharing; /* 0: no anonymous page of it can be another's, too */
-	__s64 anon_pages;
-	__s64 swap_pages;
 	__u32 write_protect_seq;
-	__u32 calibrate; /* nothing is shown but the answer to that */
+	__u8 sharing; /* 0: no anonymous page of it can be another's, too */
+	__u8 has_swap;
+	__u8 has_huge;
+	__u8 calibrate; /* nothing is shown but the answer to that */
 };
+
+/* 1 or 0, without a branch: each would double what the verifier has to look at behind it. */
+static __always_inline __u8 is_more(__s64 count, __s64 limit)
+{
+	__u64 left = limit - count;
+
+	barrier_var(left);
+	return left >> 63;
+}
 
 static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 {
@@ -62,11 +70,12 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 		return false;
 	}
 	v->mm_id = r.mm_id;
-	v->sharing = r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
-		     (~r.valid & ZMEM_VALID_SHARING);
+	v->sharing = is_more(r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
+				     (~r.valid & ZMEM_VALID_SHARING),
+			     0);
 	v->write_protect_seq = r.write_protect_seq;
-	v->anon_pages = r.rss[ZMEM_RSS_ANON];
-	v->swap_pages = r.rss[ZMEM_RSS_SWAP];
+	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES - 1);
+	v->has_swap = is_more(r.rss[ZMEM_RSS_SWAP], 0);
 	if (is_starting(v->regs))
 		r.flags |= ZMEM_STARTING;
 	r.size = sizeof(struct zmem_pss_record);
@@ -88,7 +97,7 @@ static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, _
 /* A global function, as walk_pages() is. w is all 0. */
 __noinline int walk_task(struct visit *v, struct page_walk *w)
 {
-	const struct scramble *key;
+	const struct zmem_scramble *key;
 	const struct layout *at;
 	__u64 task_addr;
 	__u32 zero = 0;
@@ -116,10 +125,11 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	exclusive = !v->sharing;
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
 	w->at = *at;
-	w->next = v->cursor;
-	w->has_swap = v->swap_pages != 0;
-	w->has_huge = v->anon_pages >= PMD_PAGES;
+	w->next = cursor_code(w->mm, v->cursor, 0) >> PAGE_BITS << PAGE_BITS;
+	w->has_swap = v->has_swap;
+	w->has_huge = v->has_huge;
 	walk_pages(w);
+	w->pages.cursor = cursor_code(w->mm, w->pages.cursor, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
 	barrier();
 	if (!walk_holds(v, task_addr, w->mm, exclusive))
@@ -144,28 +154,26 @@ SEC("iter/task")
 int task_pss(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	const struct zmem_reader *reader;
+	struct question question;
 	struct seq_file *seq;
 	struct visit v = {};
-	__u32 tgid;
 
 	if (!task)
 		return 0;
 	v.leader = kread_raw(__u64, &task->group_leader);
 	if (v.leader != (__u64)task)
 		return 0;
-	reader = reader_find();
-	if (reader) {
-		tgid = kget(kcast(struct task_struct, v.leader), tgid);
-		if (reader->shares > 1 && tgid % reader->shares != reader->share)
-			return 0;
-		v.cursor = reader->cursor;
-		v.calibrate = reader->calibrate.file_addr != 0;
-	}
+	question = reader_question();
+	if (!is_wanted(&question, v.leader))
+		return 0;
+	v.cursor = question.cursor;
+	v.calibrate = calibration_asked();
 	v.regs = (__u64)bpf_task_pt_regs(task);
 	/* Once: each step from the context on has the verifier search the kernel's types. */
 	seq = ctx->meta->seq;
 	if (v.calibrate || show_counters(seq, &v))
 		show_pages(seq, &v);
+	if (v.calibrate)
+		calibration_answered();
 	return 0;
 }

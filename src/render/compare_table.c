@@ -174,7 +174,7 @@ static void put_cells(struct page *p)
 
 static const char *against(enum compare_policy policy)
 {
-	return policy == COMPARE_ROLLUP || policy == COMPARE_SHARE ? "smaps_rollup" : "status";
+	return policy == POLICY_ROLLUP || policy == POLICY_SHARE ? "smaps_rollup" : "status";
 }
 
 /* The verdicts of one counter. Returns how many cells it has. */

@@ -4,6 +4,7 @@
  * went, and its mappings by file, which were read when that was asked for. What has ended stays as
  * it was last.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	if (!d->mapping) {
 		map_set_free(maps);
 		d->maps = NULL;
-		return -1;
+		return -ENOMEM;
 	}
 	memcpy(d->mapping, maps->item, maps->count * sizeof(*d->mapping));
 	qsort(d->mapping, maps->count, sizeof(*d->mapping), by_pss);
