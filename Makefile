@@ -55,8 +55,8 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels test-compilers fuzz soak check bench flamegraph install install-caps \
-        uninstall clean help deps deps-all deps-fuzz deps-compilers \
+.PHONY: all run test test-all test-kernels test-compilers fuzz soak check bench flamegraph deb install install-caps \
+        uninstall clean help deps deps-all deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
 
@@ -64,7 +64,7 @@ help:
 	@echo 'make              the program: $(O)/zmem-bpf'
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
-	@echo 'make test-all     also Prometheus, Chromium, other kernels in qemu, fuzzing and soak (short), sanitizers,'
+	@echo 'make test-all     also Prometheus, Chromium, the package, other kernels in qemu, fuzzing and soak (short), sanitizers,'
 	@echo '                  valgrind, other compilers'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
@@ -78,6 +78,7 @@ help:
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
 	@echo 'make install      program, man page, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
+	@echo 'make deb          a package for Debian: $(O)/zmem-bpf_$(VERSION)_ARCH.deb'
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
@@ -87,6 +88,7 @@ help:
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
             procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf
+DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
@@ -109,12 +111,15 @@ deps:
 deps-fuzz:
 	$(call install_missing,libclang-rt-dev)
 
+deps-deb:
+	$(call install_missing,$(DEPS_DEB))
+
 # Debian's oldest and newest, and one between.
 COMPILERS ?= clang-14 clang-16 clang-19 gcc-11 gcc-12
 deps-compilers:
 	$(call install_missing,$(COMPILERS))
 
-deps-all: deps deps-fuzz deps-compilers
+deps-all: deps deps-fuzz deps-compilers deps-deb
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.
@@ -372,7 +377,7 @@ test-all: deps-all
 	@$(MAKE) --no-print-directory soak-build
 	@$(MAKE) --no-print-directory fuzz-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
-		COMPILERS='$(COMPILERS)' tests/run metrics browser vm fuzz soak san valgrind compilers
+		COMPILERS='$(COMPILERS)' tests/run metrics browser deb vm fuzz soak san valgrind compilers
 
 # SECONDS is bash's own word: it goes by another name.
 fuzz: deps deps-fuzz
@@ -491,6 +496,27 @@ uninstall:
 	rm -f '$(AT)/sbin/zmem-bpf' '$(MAN)' '$(BASH)' '$(ZSH)' \
 		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service'
 	rm -rf '$(DATA)'
+
+# ---- Debian package ----
+
+DEB     := zmem-bpf_$(VERSION)
+DEB_DIR := $(O)/deb/zmem-bpf-$(VERSION)
+DEB_BY  := the zmem-bpf authors <zmem-bpf@users.noreply.invalid>
+
+# In a copy, since a package's debian/ belongs into the root; unit tests are run only where nobody has
+# built and tested before.
+deb: deps deps-deb
+	$(SAY) DEB '$(O)/$(DEB)_*.deb'
+	$(Q)rm -rf '$(O)/deb' && mkdir -p '$(DEB_DIR)'
+	$(Q)cp -a LICENSE Makefile README.md bpf include src tests vmlinux '$(DEB_DIR)'
+	$(Q)mv '$(DEB_DIR)/src/dist/debian' '$(DEB_DIR)'
+	$(Q)mkdir '$(DEB_DIR)/debian/source' && echo '3.0 (native)' > '$(DEB_DIR)/debian/source/format'
+	$(Q)printf 'zmem-bpf (%s) unstable; urgency=medium\n\n  * See README.md.\n\n -- %s  %s\n' '$(VERSION)' \
+		'$(DEB_BY)' "$$(git log -1 --format=%cD 2>/dev/null || date -R)" > '$(DEB_DIR)/debian/changelog'
+	$(Q)cd '$(DEB_DIR)' && env -i PATH="$$PATH" HOME="$$HOME" DEB_BUILD_OPTIONS="nocheck parallel=$$(nproc)" \
+		dpkg-buildpackage -b -us -uc > ../log 2>&1 || { tail -n 30 ../log >&2; false; }
+	$(Q)lintian --fail-on error,warning '$(O)/deb/$(DEB)'_*.changes
+	$(Q)mv '$(O)/deb/$(DEB)'_*.deb '$(O)'
 
 clean:
 	rm -rf $(O)
