@@ -7,7 +7,6 @@
 #include <linux/io_uring.h>
 #include <linux/perf_event.h>
 #include <linux/userfaultfd.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* mkmem's shapes of address spaces: where the mappings are, and how many. */
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "mkmem.h"
 
