@@ -119,7 +119,7 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	w->has_huge = v->anon_pages >= PMD_PAGES;
 	walk_pages(w);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
-	barrier();
+	read_barrier(&w->mm);
 	if (!walk_holds(v, task_addr, w->mm, exclusive))
 		w->pages.flags |= ZMEM_WALK_MOVED;
 	return 0;

@@ -107,7 +107,7 @@ static void run_parts(void)
 
 	map_parts();
 	if (pthread_barrier_init(&barrier, NULL, parts + 1) || pthread_attr_init(&attr) ||
-	    pthread_attr_setstacksize(&attr, 64 * KIB))
+	    pthread_attr_setstacksize(&attr, 256 * KIB))
 		shape_fail("threads");
 	for (size_t i = 0; i < parts; i++) {
 		errno = pthread_create(&part[i].thread, &attr, part_main, &part[i]);
