@@ -116,7 +116,7 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	w->at = *at;
 	w->next = v->cursor;
 	w->has_swap = v->swap_pages != 0;
-	w->has_huge = v->anon_pages >= PMD_PAGES;
+	w->has_huge = v->anon_pages >= pmd_pages(w);
 	walk_pages(w);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);

@@ -77,6 +77,8 @@ static const char *result_text(uint32_t result)
 		return NULL;
 	case ZMEM_NOT_CALIBRATED:
 		break;
+	case ZMEM_UNKNOWN_SIZE:
+		return "calibration: pages are of a size, or RAM ends at an address, that is not known here";
 	case ZMEM_NO_DIRECT_MAP:
 		return "calibration: no base of the direct map leads to a page of our own";
 	case ZMEM_NO_FOLIO:
@@ -116,6 +118,7 @@ int calibrate(const struct light *light, const struct procfs *proc, const char *
 	if (r < 0)
 		return r;
 	args.calibrate.phys_mask = phys_mask(args.calibrate.pfn_end, pages.size);
+	args.calibrate.page_bits = (unsigned)__builtin_ctzl(pages.size);
 	args.calibrate.file_addr = (uintptr_t)pages.file;
 	args.calibrate.anon_addr = (uintptr_t)pages.anon;
 	memcpy(&args.calibrate.content, pages.file, sizeof(args.calibrate.content));
