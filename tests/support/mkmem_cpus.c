@@ -77,15 +77,17 @@ static void *part_main(void *arg)
 static void map_parts(void)
 {
 	int fd = temp_file(PART_PAGES * PAGE);
-	char page[PAGE] = "page";
+	char *page = map_small(PAGE);
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		shape_fail("sched_getaffinity");
+	fill(page, PAGE);
 	for (size_t i = 0; i < PART_PAGES; i++) {
-		if (write(fd, page, sizeof(page)) != sizeof(page))
+		if (write(fd, page, PAGE) != (ssize_t)PAGE)
 			shape_fail("a file");
 	}
+	munmap(page, PAGE);
 	for (int cpu = 0; cpu < PARTS_MAX; cpu++) {
 		if (!CPU_ISSET(cpu, &set))
 			continue;

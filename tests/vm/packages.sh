@@ -236,7 +236,7 @@ find_busybox() {
 	local arch tmp
 	arch=$(architecture)
 	BUSYBOX=$(command -v busybox)
-	[ "$arch" != "$(dpkg --print-architecture)" ] || return
+	[ "$arch" != "$(dpkg --print-architecture)" ] || return 0
 	BUSYBOX=$CACHE/busybox-static_$arch/bin/busybox
 	[ ! -x "$BUSYBOX" ] || return 0
 	SUITES=configured need_rows
