@@ -17,9 +17,37 @@
 #define DIRECT_TRIES 65536 /* 64 TiB of RAM */
 #define LEVEL_TRIES  (LEVELS_MOST - LEVELS_LEAST + 1)
 
-struct calibration {
+/* The question; user space writes it once, before anybody else can read, and it is answered once.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_calibrate);
+} calibration SEC(".maps");
+
+static __always_inline bool calibration_asked(void)
+{
+	const struct zmem_calibrate *ask;
+	__u32 zero = 0;
+
+	ask = bpf_map_lookup_elem(&calibration, &zero);
+	return ask && ask->file_addr;
+}
+
+static __always_inline void calibration_answered(void)
+{
+	struct zmem_calibrate *ask;
+	__u32 zero = 0;
+
+	ask = bpf_map_lookup_elem(&calibration, &zero);
+	if (ask)
+		ask->file_addr = 0;
+}
+
+struct trial {
 	struct page_walk *w; /* to look up an address with */
-	const struct zmem_reader *reader;
+	const struct zmem_calibrate *ask;
 	__u64 pfn; /* of the file's page */
 };
 
@@ -44,15 +72,14 @@ static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
  * From the lowest possible base upwards: a base that is too low only leads below or into the direct
  * map, never into what is mapped behind it (devices). Each is tried with all numbers of levels.
  */
-static long try_base(__u32 index, struct calibration *c)
+static long try_base(__u32 index, struct trial *c)
 {
 	struct page_walk *w = c->w;
 	__u32 level = index % LEVEL_TRIES;
 
 	w->at.top_shift = page_bits(w) + (LEVELS_LEAST - 1 + level) * table_bits(w);
-	c->pfn = find_pfn(w, c->reader->calibrate.file_addr);
-	if (c->pfn &&
-	    kread64(w->at.direct + (c->pfn << page_bits(w))) == c->reader->calibrate.content)
+	c->pfn = find_pfn(w, c->ask->file_addr);
+	if (c->pfn && kread64(w->at.direct + (c->pfn << page_bits(w))) == c->ask->content)
 		return 1;
 	if (level == LEVEL_TRIES - 1)
 		w->at.direct += 1ULL << GIB_BITS;
@@ -87,25 +114,27 @@ static __always_inline bool page_is(struct page_walk *w, __u64 pfn, __u32 kind)
 /* Fills w->calibrated, and the layout if all was confirmed. w is all 0. */
 __noinline int calibrate(struct page_walk *w)
 {
-	const struct zmem_reader *reader = reader_find();
-	struct calibration c = {.w = w, .reader = reader};
+	struct trial c = {.w = w};
 	__u64 gib, folio, mapping, pfn;
+	const struct zmem_calibrate *ask;
 	struct layout *at;
 	__u32 zero = 0;
 
 	at = bpf_map_lookup_elem(&layout, &zero);
-	if (!w || !at || !reader)
+	ask = bpf_map_lookup_elem(&calibration, &zero);
+	if (!w || !at || !ask)
 		return 0;
+	c.ask = ask;
 	at->top_shift = 0;
 	w->calibrated.result = ZMEM_UNKNOWN_SIZE;
-	w->at.page_bits = reader->calibrate.page_bits;
+	w->at.page_bits = ask->page_bits;
 	if (w->at.page_bits < PAGE_BITS_LEAST || w->at.page_bits > PAGE_BITS_MOST ||
-	    (reader->calibrate.phys_mask & ~ENTRY_ADDRESS))
+	    (ask->phys_mask & ~ENTRY_ADDRESS))
 		return 0;
 	w->anon_mask = PAGE_MAPPING_ANON;
 	w->stop = pmd_bits(w);
-	w->at.pfn_end = reader->calibrate.pfn_end;
-	w->at.phys_mask = reader->calibrate.phys_mask;
+	w->at.pfn_end = ask->pfn_end;
+	w->at.phys_mask = ask->phys_mask;
 	w->mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
 	w->pgd = mm_word(w->mm, MM_PGD);
 	gib = (w->at.pfn_end >> (GIB_BITS - page_bits(w))) + 1;
@@ -116,7 +145,7 @@ __noinline int calibrate(struct page_walk *w)
 		return 0;
 
 	w->calibrated.result = ZMEM_NO_FOLIO;
-	folio = file_folio(w, reader->calibrate.file_addr, &mapping);
+	folio = file_folio(w, ask->file_addr, &mapping);
 	if (!folio || (folio & 3))
 		return 0;
 	w->at.vmemmap = folio - c.pfn * PAGE_STRUCT_SIZE;
@@ -124,7 +153,7 @@ __noinline int calibrate(struct page_walk *w)
 	if (kread64(folio + FOLIO_MAPPING) != mapping || !page_is(w, c.pfn, ZMEM_RSS_SHMEM))
 		return 0;
 	w->calibrated.result = ZMEM_BAD_ANON;
-	pfn = find_pfn(w, reader->calibrate.anon_addr);
+	pfn = find_pfn(w, ask->anon_addr);
 	if (!pfn || !page_is(w, pfn, ZMEM_RSS_ANON))
 		return 0;
 	*at = w->at;

@@ -1,37 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What each thread that reads an iterator is to see: a share of all processes, or the rest of one.
- * Threads without an entry see everything. Set by the thread itself, so that nobody needs to know
- * its number outside of its pid namespace.
+ * What the thread that reads the iterator asks for (include/zmem/setup.h): a share of all
+ * processes, or one of them, or the rest of one. Anybody who can read may ask, so whatever is asked
+ * must be harmless.
  */
 #ifndef ZMEM_READER_BPF_H
 #define ZMEM_READER_BPF_H
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 64);
-	__type(key, __u32);
-	__type(value, struct zmem_reader);
-} readers SEC(".maps");
+struct question {
+	union zmem_question what;
+	__u64 cursor;
+};
 
-SEC("syscall")
-int reader_setup(struct zmem_reader *args)
+static __always_inline struct question reader_question(void)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct zmem_reader r;
+	const volatile void *regs = kwords(bpf_task_pt_regs(bpf_get_current_task_btf()));
+	struct question q = {};
 
-	__builtin_memcpy(&r, args, sizeof(r));
-	if (!r.shares)
-		return bpf_map_delete_elem(&readers, &tid);
-	return bpf_map_update_elem(&readers, &tid, &r, 0);
+	if (kword(regs, USER_ARGUMENT4) != ZMEM_ASK)
+		return q;
+	q.what.bits = kword(regs, USER_ARGUMENT5);
+	q.cursor = kword(regs, USER_ARGUMENT6);
+	return q;
 }
 
-/* What the thread that reads now has asked for, NULL for everything. */
-static __always_inline const struct zmem_reader *reader_find(void)
+/* Whether the process is among those that are asked for. */
+static __always_inline bool is_wanted(const struct question *q, __u64 leader)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	const struct task_struct *task = kcast(struct task_struct, leader);
+	struct pid_view view;
 
-	return bpf_map_lookup_elem(&readers, &tid);
+	if (q->what.shares > 1 && (__u32)kget(task, tgid) % q->what.shares != q->what.share)
+		return false;
+	if (!q->what.pid)
+		return true;
+	view = reader_view();
+	return pid_number(kget(task, thread_pid), &view) == q->what.pid;
 }
 
 #endif

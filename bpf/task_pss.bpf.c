@@ -18,6 +18,7 @@
 #include "percpu.bpf.h"
 #include "task_read.bpf.h"
 #include "page_walk.bpf.h"
+#include "cursor.bpf.h"
 #include "reader.bpf.h"
 #include "calibrate.bpf.h"
 
@@ -42,12 +43,21 @@ struct visit {
 	__u64 regs; /* of user space */
 	__u64 mm_id;
 	__u64 cursor;
-	__u64 sharing; /* 0: no anonymous page of it can be another's, too */
-	__s64 anon_pages;
-	__s64 swap_pages;
 	__u32 write_protect_seq;
-	__u32 calibrate; /* nothing is shown but the answer to that */
+	__u8 sharing; /* 0: no anonymous page of it can be another's, too */
+	__u8 has_swap;
+	__u8 has_huge;
+	__u8 calibrate; /* nothing is shown but the answer to that */
 };
+
+/* 1 or 0, without a branch: each would double what the verifier has to look at behind it. */
+static __always_inline __u8 is_more(__s64 count, __s64 limit)
+{
+	__u64 left = limit - count;
+
+	barrier_var(left);
+	return left >> 63;
+}
 
 static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 {
@@ -60,11 +70,12 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 		return false;
 	}
 	v->mm_id = r.mm_id;
-	v->sharing = r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
-		     (~r.valid & ZMEM_VALID_SHARING);
+	v->sharing = is_more(r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
+				     (~r.valid & ZMEM_VALID_SHARING),
+			     0);
 	v->write_protect_seq = r.write_protect_seq;
-	v->anon_pages = r.rss[ZMEM_RSS_ANON];
-	v->swap_pages = r.rss[ZMEM_RSS_SWAP];
+	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES_LEAST - 1);
+	v->has_swap = is_more(r.rss[ZMEM_RSS_SWAP], 0);
 	if (is_starting(v->regs))
 		r.flags |= ZMEM_STARTING;
 	r.size = sizeof(struct zmem_pss_record);
@@ -86,7 +97,7 @@ static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, _
 /* A global function, as walk_pages() is. w is all 0. */
 __noinline int walk_task(struct visit *v, struct page_walk *w)
 {
-	const struct scramble *key;
+	const struct zmem_scramble *key;
 	const struct layout *at;
 	__u64 task_addr;
 	__u32 zero = 0;
@@ -114,10 +125,11 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	exclusive = !v->sharing;
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
 	w->at = *at;
-	w->next = v->cursor;
-	w->has_swap = v->swap_pages != 0;
-	w->has_huge = v->anon_pages >= pmd_pages(w);
+	w->next = cursor_code(w->mm, v->cursor, 0) >> page_bits(w) << page_bits(w);
+	w->has_swap = v->has_swap;
+	w->has_huge = v->has_huge;
 	walk_pages(w);
+	w->pages.cursor = cursor_code(w->mm, w->pages.cursor, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);
 	if (!walk_holds(v, task_addr, w->mm, exclusive))
@@ -142,28 +154,26 @@ SEC("iter/task")
 int task_pss(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	const struct zmem_reader *reader;
+	struct question question;
 	struct seq_file *seq;
 	struct visit v = {};
-	__u32 tgid;
 
 	if (!task)
 		return 0;
 	v.leader = kread_raw(__u64, &task->group_leader);
 	if (v.leader != (__u64)task)
 		return 0;
-	reader = reader_find();
-	if (reader) {
-		tgid = kget(kcast(struct task_struct, v.leader), tgid);
-		if (reader->shares > 1 && tgid % reader->shares != reader->share)
-			return 0;
-		v.cursor = reader->cursor;
-		v.calibrate = reader->calibrate.file_addr != 0;
-	}
+	question = reader_question();
+	if (!is_wanted(&question, v.leader))
+		return 0;
+	v.cursor = question.cursor;
+	v.calibrate = calibration_asked();
 	v.regs = (__u64)bpf_task_pt_regs(task);
 	/* Once: each step from the context on has the verifier search the kernel's types. */
 	seq = ctx->meta->seq;
 	if (v.calibrate || show_counters(seq, &v))
 		show_pages(seq, &v);
+	if (v.calibrate)
+		calibration_answered();
 	return 0;
 }

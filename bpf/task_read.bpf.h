@@ -15,29 +15,26 @@
 #define PIDTYPE_TGID  1
 
 /*
- * Random bits that addresses in the output are scrambled with; user space sets them once, before
- * the first read. A map and not a constant: a light skeleton would copy the constant with
- * bpf_probe_read_kernel(), and lockdown=confidentiality would refuse all of it.
+ * What addresses in the output are scrambled with; user space sets it once, before the first read.
+ * A map and not a constant: a light skeleton would copy the constant with bpf_probe_read_kernel(),
+ * and lockdown=confidentiality would refuse all of it.
  */
-struct scramble {
-	__u64 bits[2];
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct scramble);
+	__type(value, struct zmem_scramble);
 } scramble SEC(".maps");
 
 /* A bijection, so that two addresses never become one number. */
-static __always_inline __u64 scrambled(const struct scramble *key, __u64 addr)
+static __always_inline __u64 scrambled(const struct zmem_scramble *key, __u64 addr)
 {
-	__u64 x = addr ^ key->bits[0];
+	__u64 x = addr ^ key->ids[0];
 
-	x *= key->bits[1] | 1;
+	x *= key->ids[1] | 1;
 	x ^= x >> 32;
-	x *= (key->bits[0] << 1) | 1;
+	x *= (key->ids[0] << 1) | 1;
 	return x ^ (x >> 29);
 }
 
@@ -48,15 +45,31 @@ static __always_inline const struct upid *pid_upid(const struct pid *pid, __u32 
 					  (level & 31) * (__u64)bpf_core_type_size(struct upid));
 }
 
-/* The number of `pid` in the namespace `ns` at `level`, 0 where it has none. */
-static __always_inline __s32 pid_number(const struct pid *pid, __u32 level, __u64 ns)
+/* The pid namespace of whoever reads. */
+struct pid_view {
+	__u32 level;
+	__u64 ns;
+};
+
+static __always_inline struct pid_view reader_view(void)
+{
+	const struct task_struct *reader = kcast(struct task_struct, bpf_get_current_task());
+	const struct pid *pid = kget(reader, thread_pid);
+	struct pid_view view = {.level = kget(pid, level)};
+
+	view.ns = kaddr(pid_upid(pid, view.level), ns);
+	return view;
+}
+
+/* The number of `pid` in that namespace, 0 where it has none. */
+static __always_inline __s32 pid_number(const struct pid *pid, const struct pid_view *view)
 {
 	const struct upid *upid;
 
-	if (!pid || kget(pid, level) < level)
+	if (!pid || kget(pid, level) < view->level)
 		return 0;
-	upid = pid_upid(pid, level);
-	return kaddr(upid, ns) == ns ? kget(upid, nr) : 0;
+	upid = pid_upid(pid, view->level);
+	return kaddr(upid, ns) == view->ns ? kget(upid, nr) : 0;
 }
 
 /*
@@ -66,10 +79,7 @@ static __always_inline __s32 pid_number(const struct pid *pid, __u32 level, __u6
 kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
-	const struct task_struct *reader = kcast(struct task_struct, bpf_get_current_task());
-	const struct pid *reader_pid = kget(reader, thread_pid);
-	__u32 level = kget(reader_pid, level);
-	__u64 ns = kaddr(pid_upid(reader_pid, level), ns);
+	const struct pid_view view = reader_view();
 	const struct signal_struct *signal = kget(task, signal);
 	const struct task_struct *parent = kget(task, real_parent);
 	const struct signal_struct *parent_signal = kget(parent, signal);
@@ -80,10 +90,10 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 		return 0;
 	comm = (__u64 *)r->comm;
 	r->version = ZMEM_RECORD_VERSION;
-	r->pid = pid_number(kget(task, thread_pid), level, ns);
+	r->pid = pid_number(kget(task, thread_pid), &view);
 	if (!r->pid)
 		return 0;
-	r->ppid = pid_number(kget(parent_signal, pids[PIDTYPE_TGID]), level, ns);
+	r->ppid = pid_number(kget(parent_signal, pids[PIDTYPE_TGID]), &view);
 	r->uid = kget(cred, euid.val);
 	r->threads = kget(signal, nr_threads);
 	r->start_boottime_ns = kget(task, start_boottime);
@@ -223,6 +233,7 @@ static __always_inline void text_terminate(__u64 *words, int count)
 		__u64 zero =
 			(w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
 
+		barrier(); /* word by word: from clang 19 on all at once, and too much stack */
 		words[i] = w & keep & (((zero & -zero) >> 7) - 1);
 		keep &= ((zero | -zero) >> 63) - 1; /* nothing, once there was one */
 	}
@@ -305,7 +316,7 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	__u64 exec_id = kget(task, self_exec_id);
 	__u64 mm = kaddr(task, mm);
-	const struct scramble *key;
+	const struct zmem_scramble *key;
 	__u32 zero = 0;
 
 	key = bpf_map_lookup_elem(&scramble, &zero);

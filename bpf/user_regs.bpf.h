@@ -44,10 +44,4 @@ static __always_inline __u32 user_call(__u64 regs)
 	return kread32(regs + USER_CALL);
 }
 
-/* Its arguments from the fourth on: those that read(2) does not take. */
-static __always_inline __u64 user_argument(__u64 regs, __u32 place)
-{
-	return kread64(regs + place);
-}
-
 #endif

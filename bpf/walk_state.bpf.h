@@ -100,6 +100,8 @@ static __always_inline __u32 pud_bits(const struct page_walk *w)
 	return pmd_bits(w) + table_bits(w);
 }
 
+#define PMD_PAGES_LEAST (1 << (PAGE_BITS_LEAST - 3))
+
 /* Pages of a huge one, and entries of a table. */
 static __always_inline __u32 pmd_pages(const struct page_walk *w)
 {

@@ -13,6 +13,7 @@
 #include <linux/types.h>
 #endif
 
+/* A change of what is asked (setup.h) counts, too: pins are known by it. */
 #define ZMEM_RECORD_VERSION 2
 #define ZMEM_COMM_LEN	    16
 #define ZMEM_EXE_LEN	    64 /* longer names are cut; exe_len has the true length */
@@ -73,7 +74,7 @@ enum zmem_walk {
  */
 struct zmem_pages {
 	__s64 rss[ZMEM_RSS_COUNT]; /* the counters once more, after the walk */
-	__u64 cursor;		   /* where a further visit has to go on; 0: all was walked */
+	__u64 cursor; /* for a further visit to go on with, opaque; 0: all was walked */
 	/* By enum zmem_rss; [ZMEM_RSS_SWAP] is what is not present where pages may be shared. */
 	__u64 seen[ZMEM_RSS_COUNT];
 	/* Bytes, shifted left by ZMEM_PSS_SHIFT as in fs/proc/task_mmu.c; without SWAP. */

@@ -17,11 +17,12 @@ struct zmem_cpu_setup {
 };
 
 /*
- * What calibration starts from: two resident pages of the calling process. `file_addr` maps the one
- * page of a memfd, which begins with `content`; `anon_addr` is anonymous and PROT_NONE.
+ * What calibration starts from, in a map that only who loaded the program has: two resident pages
+ * of the process that then reads the iterator. `file_addr` maps the one page of a memfd, which
+ * begins with `content`; `anon_addr` is anonymous and PROT_NONE.
  */
 struct zmem_calibrate {
-	__u64 file_addr; /* 0: not asked for */
+	__u64 file_addr; /* 0: not asked for, or answered */
 	__u64 anon_addr;
 	__u64 content;	 /* random, so that nothing else is it by chance */
 	__u64 pfn_end;	 /* behind the highest page of RAM */
@@ -46,14 +47,28 @@ struct zmem_calibrated {
 };
 
 /*
- * reader_setup: what the iterators that the calling thread reads are to show. Without it they show
- * everything.
+ * What a thread that reads an iterator asks for. It says so in the arguments of its read(2) that
+ * the call itself does not take, from the fourth on: ZMEM_ASK, zmem_question.bits, and where the
+ * walk of page tables goes on (zmem_pages.cursor, or 0). So asking needs neither a right nor a map,
+ * and whoever asks nothing (cat) is shown everything.
  */
-struct zmem_reader {
-	__u32 share;  /* processes whose number modulo `shares` is this one */
-	__u32 shares; /* 0: forget this thread */
-	__u64 cursor; /* where the walk of page tables goes on (zmem_pages.cursor) */
-	struct zmem_calibrate calibrate;
+#define ZMEM_ASK 0x7a6d656d2d627066ULL
+
+union zmem_question {
+	struct {
+		__u16 share;  /* processes whose number modulo `shares` is this one */
+		__u16 shares; /* 0: of all */
+		__s32 pid;    /* only that process, in the reader's pid namespace; 0: all */
+	};
+	__u64 bits;
+};
+
+/* Random bits that addresses are made unrecognisable with. */
+#define ZMEM_CURSOR_ROUNDS 27
+
+struct zmem_scramble {
+	__u64 ids[2];
+	__u32 cursor[ZMEM_CURSOR_ROUNDS];
 };
 
 #endif

@@ -18,6 +18,9 @@ int command_top(const struct options *o);
 int command_doctor(const struct options *o);
 int command_serve(const struct options *o);
 
+/* Whether serve has what it takes: 0, or a negative errno and what is missing. */
+int serve_check(char *why, size_t cap);
+
 /* One command, as help and completions want it. */
 struct command_info {
 	const char *name;
@@ -28,11 +31,7 @@ struct command_info {
 /* The i-th command, false past the last. */
 bool commands_info(size_t i, struct command_info *ret);
 
-/* --help and -o help; to stdout. */
-int help_text(void);
-int help_columns(bool changes); /* of a command that stays */
-
-/* Runs what argv asks for. */
+/* Runs what argv asks for. Returns the exit code of the program. */
 int commands_run(int argc, char **argv);
 
 #endif

@@ -71,8 +71,8 @@ int pss_confirm(struct session *s)
 	r = source_collect_some(s->source, row, count, after);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		struct process *p = row[i];
-		const struct process *again = snapshot_find(after, p->pid);
-		bool there = again && again->start_ns == p->start_ns && again->kind == PROCESS_USER;
+		const struct process *again = snapshot_find_again(after, p);
+		bool there = again && again->kind == PROCESS_USER;
 
 		/* We ourselves grow while we read. */
 		if (there && p->pid == s->self) {
@@ -138,10 +138,9 @@ static bool agrees(const struct process *p, const struct smaps_rollup *figures)
 
 static const struct process *find_again(const struct snapshot *s, const struct process *p)
 {
-	const struct process *found = snapshot_find(s, p->pid);
+	const struct process *found = snapshot_find_again(s, p);
 
-	return found && found->start_ns == p->start_ns && process_has(found, COUNTER_RSS) ? found
-											  : NULL;
+	return found && process_has(found, COUNTER_RSS) ? found : NULL;
 }
 
 /* What is shown is of one moment. Figures of the kernel's are not replaced. */

@@ -92,11 +92,32 @@ static void bpf_closep(struct bpf_state **b)
 	bpf_close(*b);
 }
 
-static uint64_t ram_bytes(void)
+static int iterate(const void *state)
 {
-	struct sysinfo info;
+	const struct bpf_state *b = state;
 
-	return sysinfo(&info) < 0 ? 0 : (uint64_t)info.totalram * info.mem_unit;
+	return bpf_iter_create(b->link_fd);
+}
+
+/* An iterator over `pid` (in our namespace) alone. */
+static int iterate_one(const void *state, pid_t pid)
+{
+	const struct bpf_state *b = state;
+	union bpf_iter_link_info info = {.task.tid = (__u32)pid};
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
+	cleanup_close int link_fd = bpf_link_create(b->light.iter_fd, 0, BPF_TRACE_ITER, &opts);
+
+	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
+}
+
+static struct reader_from iterators(const struct bpf_state *b)
+{
+	return (struct reader_from){
+		.open = iterate,
+		.open_one = iterate_one,
+		.state = b,
+		.asks = b->light.calibration_fd != 0,
+	};
 }
 
 static int bpf_open(light_load_fn *load, const char *what, const struct procfs *proc,
@@ -104,22 +125,22 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 {
 	cleanup(bpf_closep) struct bpf_state *b = calloc(1, sizeof(*b));
 	struct cpu_ids ids;
-	uint64_t scramble[2];
+	struct zmem_scramble scramble;
+	struct reader_from from;
 	int r;
 
 	if (!b)
 		return -ENOMEM;
 	b->link_fd = -1;
 	b->tape = proc->tape;
-	b->limits.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	b->limits.ram_bytes = ram_bytes();
+	b->limits = reader_limits();
 	find_cpus(&ids);
-	if (getrandom(scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
+	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
 		return -EIO;
 	/* The verifier gives up for a signal, also one that only stops us (kernel/bpf/verifier.c).
 	 */
 	for (int i = 0; i < LOAD_TRIES; i++) {
-		r = load(ids.count, scramble, &b->light);
+		r = load(ids.count, &scramble, &b->light);
 		if (r != -EAGAIN)
 			break;
 	}
@@ -139,8 +160,9 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 		return r;
 	}
 	/* Without a layout it still counts. */
-	if (b->light.reader_fd)
-		calibrate(&b->light, proc, &b->pss_refusal);
+	from = iterators(b);
+	if (from.asks)
+		calibrate(b->light.calibration_fd, &from, proc, &b->pss_refusal);
 	replay_keep_ram(b->tape, b->limits.ram_bytes);
 	*ret_state = TAKE_PTR(b);
 	return 0;
@@ -180,16 +202,18 @@ static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
 	const struct reader_target target = {&b->limits, b->tape, snapshot};
+	const struct reader_from from = iterators(b);
 
-	return reader_collect(&b->light, b->link_fd, readers, &b->readers, &target);
+	return reader_collect(&from, readers, &b->readers, &target);
 }
 
 static int bpf_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
 	const struct reader_target target = {&b->limits, b->tape, snapshot};
+	const struct reader_from from = iterators(b);
 
-	return reader_visit(&b->light, pid, &target);
+	return reader_visit(&from, pid, &target);
 }
 
 static const char *bpf_pss_refusal(const void *state)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Prepares what the kernel side looks for, and says in words what it could not confirm. */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -101,29 +102,33 @@ static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
 	return (mask - 1) & ~(uint64_t)(page_size - 1);
 }
 
-int calibrate(const struct light *light, const struct procfs *proc, const char **ret_why)
+int calibrate(int map_fd, const struct reader_from *from, const struct procfs *proc,
+	      const char **ret_why)
 {
 	cleanup(pages_done) struct pages pages = {.fd = -1};
-	struct zmem_reader args = {.shares = 1};
+	struct zmem_calibrate ask = {};
 	struct zmem_calibrated answer = {};
+	const uint32_t zero = 0;
 	int r;
 
 	pages.size = (size_t)sysconf(_SC_PAGESIZE);
-	args.calibrate.pfn_end = zoneinfo_read(proc->fd);
+	ask.pfn_end = zoneinfo_read(proc->fd);
 	*ret_why = "calibration: /proc/zoneinfo does not tell where RAM ends";
-	if (!args.calibrate.pfn_end)
+	if (!ask.pfn_end)
 		return -ENODATA;
 	*ret_why = "calibration: no pages to calibrate with";
 	r = pages_make(&pages);
 	if (r < 0)
 		return r;
-	args.calibrate.phys_mask = phys_mask(args.calibrate.pfn_end, pages.size);
-	args.calibrate.page_bits = (unsigned)__builtin_ctzl(pages.size);
-	args.calibrate.file_addr = (uintptr_t)pages.file;
-	args.calibrate.anon_addr = (uintptr_t)pages.anon;
-	memcpy(&args.calibrate.content, pages.file, sizeof(args.calibrate.content));
+	ask.phys_mask = phys_mask(ask.pfn_end, pages.size);
+	ask.page_bits = (unsigned)__builtin_ctzl(pages.size);
+	ask.file_addr = (uintptr_t)pages.file;
+	ask.anon_addr = (uintptr_t)pages.anon;
+	memcpy(&ask.content, pages.file, sizeof(ask.content));
 	*ret_why = "calibration: the kernel refuses to run it";
-	r = reader_ask(light, &args, &answer, sizeof(answer));
+	r = bpf_map_update_elem(map_fd, &zero, &ask, 0);
+	if (r == 0)
+		r = reader_take(from, &answer, sizeof(answer));
 	if (r < 0)
 		return r;
 	*ret_why = result_text(answer.result);

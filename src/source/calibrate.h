@@ -3,13 +3,15 @@
 #ifndef ZMEM_SOURCE_CALIBRATE_H
 #define ZMEM_SOURCE_CALIBRATE_H
 
-#include "source/light.h"
+#include "source/reader.h"
 #include "zmem/procfs.h"
 
 /*
- * Has the kernel side find where the direct map and the array of struct page are.
- * Returns 0, or a negative errno and in *ret_why which check failed: a constant text.
+ * Has the kernel side find where the direct map and the array of struct page are; `map_fd` is that
+ * of bpf/calibrate.bpf.h, and nobody else reads yet. Returns 0, or a negative errno and in *ret_why
+ * which check failed: a constant text.
  */
-int calibrate(const struct light *light, const struct procfs *proc, const char **ret_why);
+int calibrate(int map_fd, const struct reader_from *from, const struct procfs *proc,
+	      const char **ret_why);
 
 #endif

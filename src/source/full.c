@@ -67,6 +67,13 @@ static int program_fd(const struct bpf_object *object, const char *name)
 	return p ? bpf_program__fd(p) : 0;
 }
 
+static int map_fd(const struct bpf_object *object, const char *name)
+{
+	const struct bpf_map *m = bpf_object__find_map_by_name(object, name);
+
+	return m ? bpf_map__fd(m) : 0;
+}
+
 /* Returns 0 or a negative errno. */
 static int open_object(enum full_object which, struct bpf_object_open_opts *opts,
 		       struct bpf_object **ret_object)
@@ -83,8 +90,8 @@ static int open_object(enum full_object which, struct bpf_object_open_opts *opts
 	return *ret_object ? 0 : -errno;
 }
 
-static int load(enum full_object which, const char *iter, uint32_t cpus, const uint64_t scramble[2],
-		struct light *ret)
+static int load(enum full_object which, const char *iter, uint32_t cpus,
+		const struct zmem_scramble *scramble, struct light *ret)
 {
 	struct bpf_object_open_opts opts = {};
 	const uint32_t zero = 0;
@@ -99,8 +106,7 @@ static int load(enum full_object which, const char *iter, uint32_t cpus, const u
 	if (r == 0)
 		r = bpf_object__load(object);
 	if (r == 0)
-		r = bpf_map_update_elem(bpf_object__find_map_fd_by_name(object, "scramble"), &zero,
-					scramble, 0);
+		r = bpf_map_update_elem(map_fd(object, "scramble"), &zero, scramble, 0);
 	if (r < 0) {
 		destroy_object(object);
 		return r;
@@ -108,24 +114,24 @@ static int load(enum full_object which, const char *iter, uint32_t cpus, const u
 	*ret = (struct light){
 		.iter_fd = program_fd(object, iter),
 		.setup_fd = program_fd(object, "cpu_offset_setup"),
-		.reader_fd = program_fd(object, "reader_setup"),
+		.calibration_fd = map_fd(object, "calibration"),
 		.skel = object,
 		.destroy = destroy_object,
 	};
 	return 0;
 }
 
-int full_counters_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+int full_counters_load(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
 {
 	return load(FULL_COUNTERS, "task_counters", cpus, scramble, ret);
 }
 
-int full_counters_old_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+int full_counters_old_load(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
 {
 	return load(FULL_COUNTERS_OLD, "task_counters", cpus, scramble, ret);
 }
 
-int full_pss_load(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+int full_pss_load(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
 {
 	return load(FULL_PSS, "task_pss", cpus, scramble, ret);
 }

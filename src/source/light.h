@@ -8,11 +8,13 @@
 
 #include <stdint.h>
 
+#include "zmem/setup.h"
+
 /* A loaded object; zeroed memory is a closed one. */
 struct light {
-	int iter_fd;   /* the iter/task program */
-	int setup_fd;  /* cpu_offset_setup, to be run for each possible CPU; 0: none */
-	int reader_fd; /* reader_setup; only task_pss has it, else 0 */
+	int iter_fd;	    /* the iter/task program */
+	int setup_fd;	    /* cpu_offset_setup, to be run for each possible CPU; 0: none */
+	int calibration_fd; /* a map; only task_pss has it, else 0 */
 	void *skel;
 	void (*destroy)(void *skel);
 };
@@ -21,7 +23,7 @@ struct light {
  * Loads for `cpus` possible CPUs; `scramble` is what ids in records are scrambled with.
  * Returns 0 or a negative errno.
  */
-typedef int light_load_fn(uint32_t cpus, const uint64_t scramble[2], struct light *ret);
+typedef int light_load_fn(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret);
 
 light_load_fn light_pss_load;		 /* bpf/task_pss.bpf.c */
 light_load_fn light_counters_load;	 /* bpf/task_counters.bpf.c */

@@ -12,18 +12,23 @@ static void destroy_skeleton(void *skel)
 	PASTE(SKEL, __destroy)(skel);
 }
 
-/* The programs hold the maps; what is left of 16 descriptors (ulimit -n) is for reading. */
-static void close_maps(struct SKEL *skel)
+/*
+ * The programs hold the maps; what is left of 16 descriptors (ulimit -n) is for reading. `keep` is
+ * left open.
+ */
+static void close_maps(struct SKEL *skel, int keep)
 {
 	struct bpf_map_desc *map = (struct bpf_map_desc *)&skel->maps;
 
 	for (size_t i = 0; i < sizeof(skel->maps) / sizeof(*map); i++) {
+		if (map[i].map_fd == keep)
+			continue;
 		close(map[i].map_fd);
 		map[i].map_fd = 0;
 	}
 }
 
-int LOAD(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
+int LOAD(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
 {
 	struct SKEL *skel = PASTE(SKEL, __open)();
 	const uint32_t zero = 0;
@@ -39,15 +44,15 @@ int LOAD(uint32_t cpus, const uint64_t scramble[2], struct light *ret)
 		destroy_skeleton(skel);
 		return r;
 	}
-	close_maps(skel);
 	*ret = (struct light){
 		.iter_fd = skel->progs.ITER.prog_fd,
 		.setup_fd = skel->progs.cpu_offset_setup.prog_fd,
 #ifdef WITH_PAGES
-		.reader_fd = skel->progs.reader_setup.prog_fd,
+		.calibration_fd = skel->maps.calibration.map_fd,
 #endif
 		.skel = skel,
 		.destroy = destroy_skeleton,
 	};
+	close_maps(skel, ret->calibration_fd);
 	return 0;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows iterators and whole records; what a record says is record_decode's business. */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -22,15 +23,14 @@
 
 /* What is shared by the readers of one collection. */
 struct collection_state {
-	const struct light *light;
+	const struct reader_from *from;
 	const struct reader_target *target;
-	int link_fd;
 	pthread_mutex_t lock; /* for the target */
 };
 
 struct reader {
 	struct collection_state *c;
-	struct zmem_reader share;
+	union zmem_question share;
 	/* Whose walk is not done, or has to be done again. */
 	struct zmem_pss_record *later;
 	size_t later_count, later_capacity;
@@ -71,9 +71,8 @@ static int keep_for_later(struct reader *r, const struct zmem_pss_record *record
 }
 
 /* One record of the walk over all processes. */
-static int take(void *arg, const void *data, size_t size)
+static int take(struct reader *r, const void *data, size_t size)
 {
-	struct reader *r = arg;
 	struct zmem_pss_record record;
 
 	if (size == sizeof(record)) {
@@ -84,90 +83,66 @@ static int take(void *arg, const void *data, size_t size)
 	return deliver(r, data);
 }
 
-/* Calls fn for each record that comes out of the iterator. */
-static int drain(int fd, char *buf, size_t room,
-		 int (*fn)(void *arg, const void *data, size_t size), void *arg)
+/* read(2) with a question; the kernel says EAGAIN where it passed very many tasks by. */
+static ssize_t read_asking(int fd, void *buf, size_t len, union zmem_question question,
+			   uint64_t cursor)
+{
+	ssize_t n;
+
+	do {
+		n = syscall(SYS_read, fd, buf, len, ZMEM_ASK, question.bits, cursor);
+	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
+	return n < 0 ? -errno : n;
+}
+
+/* Takes each record that comes out of the iterator. */
+static int drain(struct reader *r, int fd)
 {
 	size_t len = 0;
 
 	for (;;) {
-		ssize_t n = read(fd, buf + len, room - len);
+		ssize_t n = read_asking(fd, r->buf + len, sizeof(r->buf) - len, r->share, 0);
 		size_t used = 0;
 		long size;
 
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
 		if (n < 0)
-			return -errno;
+			return (int)n;
 		if (n == 0)
 			return len ? -EBADMSG : 0;
 		len += (size_t)n;
-		while ((size = record_size(buf + used, len - used)) > 0) {
-			int r = fn(arg, buf + used, (size_t)size);
+		while ((size = record_size(r->buf + used, len - used)) > 0) {
+			int err = take(r, r->buf + used, (size_t)size);
 
-			if (r < 0)
-				return r;
+			if (err < 0)
+				return err;
 			used += (size_t)size;
 		}
 		if (size < 0)
 			return (int)size;
 		len -= used;
-		memmove(buf, buf + used, len);
+		memmove(r->buf, r->buf + used, len);
 	}
 }
 
 /* ---- one process ---- */
 
-struct one {
-	struct zmem_pss_record record;
-	bool found;
-};
-
-static int take_one(void *arg, const void *data, size_t size)
-{
-	struct one *one = arg;
-
-	one->record = (struct zmem_pss_record){};
-	memcpy(&one->record, data, size);
-	one->found = true;
-	return 0;
-}
-
-/* An iterator over `pid` (in our namespace) alone, which shows what the share says. */
-static int open_one(const struct light *light, pid_t pid, const struct zmem_reader *share)
-{
-	union bpf_iter_link_info info = {.task.tid = (__u32)pid};
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	struct zmem_reader args = *share;
-	cleanup_close int link_fd = -1;
-	int r;
-
-	if (light->reader_fd) {
-		r = light_run(light->reader_fd, &args, sizeof(args));
-		if (r)
-			return r < 0 ? r : -EIO;
-	}
-	link_fd = bpf_link_create(light->iter_fd, 0, BPF_TRACE_ITER, &opts);
-	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
-}
-
-/* Reads `pid`; its walk goes on at the share's cursor. */
-static int visit(const struct light *light, pid_t pid, const struct zmem_reader *share,
+/* Reads `pid`; its walk goes on at the cursor. No room for two: the kernel need not look further.
+ */
+static int visit(const struct reader_from *from, pid_t pid, uint64_t cursor,
 		 struct zmem_pss_record *ret)
 {
-	cleanup_close int fd = open_one(light, pid, share);
-	char buf[8 * 1024]; /* for one record */
-	struct one one = {};
-	int r;
+	const union zmem_question question = {.pid = from->open_one ? 0 : pid};
+	cleanup_close int fd =
+		from->open_one ? from->open_one(from->state, pid) : from->open(from->state);
+	struct zmem_pss_record record = {};
+	ssize_t n = fd < 0 ? fd : read_asking(fd, &record, sizeof(record), question, cursor);
 
-	if (fd < 0)
-		return fd;
-	r = drain(fd, buf, sizeof(buf), take_one, &one);
-	if (r == 0 && !one.found)
-		r = -ESRCH;
-	if (r == 0)
-		*ret = one.record;
-	return r;
+	if (n <= 0)
+		return n < 0 ? (int)n : -ESRCH;
+	if (record_size(&record, (size_t)n) != n)
+		return -EBADMSG;
+	*ret = record;
+	return 0;
 }
 
 static bool has_pages(const struct zmem_pss_record *r)
@@ -176,15 +151,14 @@ static bool has_pages(const struct zmem_pss_record *r)
 }
 
 /* Brings the walk of `sum`, which has begun, to its end. */
-static int go_on(const struct light *light, struct zmem_pss_record *sum)
+static int go_on(const struct reader_from *from, struct zmem_pss_record *sum)
 {
 	struct zmem_pss_record part;
 
 	for (int i = 0; i < VISITS_MAX && has_pages(sum) && sum->pages.cursor &&
 			!(sum->pages.flags & ~(ZMEM_WALK_EXCLUSIVE | ZMEM_WALK_DRIFTED));
 	     i++) {
-		struct zmem_reader rest = {.shares = 1, .cursor = sum->pages.cursor};
-		int r = visit(light, sum->record.pid, &rest, &part);
+		int r = visit(from, sum->record.pid, sum->pages.cursor, &part);
 
 		if (r < 0)
 			return r;
@@ -194,51 +168,39 @@ static int go_on(const struct light *light, struct zmem_pss_record *sum)
 }
 
 /* Reads the process until its walk adds up, a few times at most; the newest reading counts. */
-static int settle(const struct light *light, struct zmem_pss_record *record)
+static int settle(const struct reader_from *from, struct zmem_pss_record *record)
 {
-	const struct zmem_reader whole = {.shares = 1};
-	int r = go_on(light, record);
+	int r = go_on(from, record);
 
 	for (int i = 1; r == 0 && i < WALK_TRIES && has_pages(record) && !pages_vouched(record) &&
 			!(record->pages.flags & ZMEM_WALK_OFF);
 	     i++) {
-		r = visit(light, record->record.pid, &whole, record);
+		r = visit(from, record->record.pid, 0, record);
 		if (r == 0)
-			r = go_on(light, record);
+			r = go_on(from, record);
 	}
 	if (r == 0 && has_pages(record) && pages_close(record) && !pages_vouched(record))
 		record->pages.flags |= ZMEM_WALK_ACCEPTED;
 	return r;
 }
 
-static int forget_reader(const struct light *light)
+int reader_take(const struct reader_from *from, void *ret, size_t size)
 {
-	struct zmem_reader none = {};
+	cleanup_close int fd = from->open_one(from->state, getpid());
+	ssize_t n = fd < 0 ? fd : read_asking(fd, ret, size, (union zmem_question){}, 0);
 
-	return light->reader_fd ? light_run(light->reader_fd, &none, sizeof(none)) : 0;
-}
-
-int reader_ask(const struct light *light, const struct zmem_reader *question, void *ret,
-	       size_t size)
-{
-	cleanup_close int fd = open_one(light, getpid(), question);
-	ssize_t n = fd < 0 ? fd : read(fd, ret, size);
-
-	forget_reader(light);
 	if (n < 0)
-		return fd < 0 ? fd : -errno;
+		return (int)n;
 	return (size_t)n == size ? 0 : -EBADMSG;
 }
 
-int reader_visit(const struct light *light, pid_t pid, const struct reader_target *target)
+int reader_visit(const struct reader_from *from, pid_t pid, const struct reader_target *target)
 {
-	const struct zmem_reader whole = {.shares = 1};
 	struct zmem_pss_record record;
-	int r = visit(light, pid, &whole, &record);
+	int r = visit(from, pid, 0, &record);
 
 	if (r == 0)
-		r = settle(light, &record);
-	forget_reader(light);
+		r = settle(from, &record);
 	if (r < 0)
 		replay_keep_missing(target->tape, pid, r);
 	return r < 0 ? r : hand_over(target, &record);
@@ -248,20 +210,12 @@ int reader_visit(const struct light *light, pid_t pid, const struct reader_targe
 
 static int read_share(struct reader *r)
 {
-	struct collection_state *c = r->c;
-	cleanup_close int fd = -1;
-	int err = 0;
+	const struct reader_from *from = r->c->from;
+	cleanup_close int fd = from->open(from->state);
+	int err = fd < 0 ? fd : drain(r, fd);
 
-	if (r->share.shares > 1)
-		err = light_run(c->light->reader_fd, &r->share, sizeof(r->share));
-	if (err)
-		return err < 0 ? err : -EIO;
-	fd = bpf_iter_create(c->link_fd);
-	if (fd < 0)
-		return fd;
-	err = drain(fd, r->buf, sizeof(r->buf), take, r);
 	for (size_t i = 0; err == 0 && i < r->later_count; i++) {
-		err = settle(c->light, &r->later[i]);
+		err = settle(from, &r->later[i]);
 		if (err == -ESRCH) /* it has ended since, as it could have before */
 			err = 0;
 		else if (err == 0)
@@ -275,8 +229,6 @@ static void *reader_main(void *arg)
 	struct reader *r = arg;
 
 	r->error = read_share(r);
-	if (r->share.shares > 1 || r->later_count)
-		forget_reader(r->c->light);
 	return NULL;
 }
 
@@ -295,7 +247,7 @@ static struct reader *reader_ready(struct readers *kept, unsigned i, struct coll
 		kept->reader[i] = r;
 	}
 	r->c = c;
-	r->share = (struct zmem_reader){.share = i, .shares = shares};
+	r->share = (union zmem_question){.share = (uint16_t)i, .shares = (uint16_t)shares};
 	r->later_count = 0;
 	r->error = 0;
 	return r;
@@ -337,17 +289,26 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 	return r;
 }
 
-int reader_collect(const struct light *light, int link_fd, unsigned readers, struct readers *kept,
+int reader_collect(const struct reader_from *from, unsigned readers, struct readers *kept,
 		   const struct reader_target *target)
 {
 	struct collection_state c = {
-		.light = light,
+		.from = from,
 		.target = target,
-		.link_fd = link_fd,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 
-	if (readers < 1 || !light->reader_fd)
+	if (readers < 1 || !from->asks)
 		readers = 1;
 	return collect_shares(&c, kept, readers < READERS_MAX ? readers : READERS_MAX);
+}
+
+struct decode_limits reader_limits(void)
+{
+	struct decode_limits limits = {.page_size = (uint32_t)sysconf(_SC_PAGESIZE)};
+	struct sysinfo info;
+
+	if (sysinfo(&info) == 0)
+		limits.ram_bytes = (uint64_t)info.totalram * info.mem_unit;
+	return limits;
 }

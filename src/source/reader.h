@@ -6,11 +6,11 @@
 #ifndef ZMEM_SOURCE_READER_H
 #define ZMEM_SOURCE_READER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-#include "source/light.h"
 #include "source/record_decode.h"
-#include "zmem/setup.h"
+#include "zmem/tape.h"
 
 /* Where records go. */
 struct reader_target {
@@ -29,21 +29,33 @@ struct readers {
 
 void readers_done(struct readers *kept);
 
+/* Where iterators come from. */
+struct reader_from {
+	/* Opens one over all tasks. Returns a descriptor or a negative errno. */
+	int (*open)(const void *state);
+	/* The same over one process alone; NULL: there is none, and the question does it. */
+	int (*open_one)(const void *state, pid_t pid);
+	const void *state;
+	bool asks; /* its program takes questions (include/zmem/setup.h) */
+};
+
 /*
- * Reads all processes. `link_fd` is the link of light->iter_fd; `readers` threads share the work,
- * which needs light->reader_fd. Returns 0 or a negative errno.
+ * Reads all processes, shared by `readers` threads as far as the program takes questions. Returns 0
+ * or a negative errno.
  */
-int reader_collect(const struct light *light, int link_fd, unsigned readers, struct readers *kept,
+int reader_collect(const struct reader_from *from, unsigned readers, struct readers *kept,
 		   const struct reader_target *target);
 
 /* Reads one process. Returns 0, -ESRCH if it is not there, or another negative errno. */
-int reader_visit(const struct light *light, pid_t pid, const struct reader_target *target);
+int reader_visit(const struct reader_from *from, pid_t pid, const struct reader_target *target);
 
 /*
- * Has the program answer `question` in place of showing processes: `size` bytes into ret.
- * Returns 0 or a negative errno.
+ * Takes what an iterator over ourselves shows that is no record: `size` bytes. Returns 0 or a
+ * negative errno.
  */
-int reader_ask(const struct light *light, const struct zmem_reader *question, void *ret,
-	       size_t size);
+int reader_take(const struct reader_from *from, void *ret, size_t size);
+
+/* What bounds the records of this machine. */
+struct decode_limits reader_limits(void);
 
 #endif

@@ -18,7 +18,7 @@ kernel_log() {
 # Programs of our names that are there, before and after, and that nobody had open between.
 our_programs() {
 	bpftool -j prog show 2>/dev/null | jq -r '.[] | select((.name // "") |
-		test("^(task_counters|task_pss|cpu_offset_set|reader_setup)")) | .id' | sort
+		test("^(task_counters|task_pss|cpu_offset_set)")) | .id' | sort
 }
 strays() {
 	our_programs >"$TMP/before"
