@@ -326,10 +326,10 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	key = bpf_map_lookup_elem(&scramble, &zero);
 	if (!key || !r || !mm)
 		return 0;
-	barrier();
+	read_barrier(&r->mm_id);
 	read_mm(mm, r);
 	read_thread_deltas(task_addr, r);
-	barrier();
+	read_barrier(&r->mm_id);
 	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id)
 		return 0;
 	r->mm_id = scrambled(key, mm);
