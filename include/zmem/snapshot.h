@@ -115,6 +115,14 @@ static inline bool process_has(const struct process *p, enum counter c)
 	return p->have & COUNTER_BIT(c);
 }
 
+/* Where the PSS of several comes from. */
+static inline enum pss_source pss_source_join(enum pss_source a, enum pss_source b)
+{
+	if (a == b || b == PSS_FROM_NOTHING)
+		return a;
+	return a == PSS_FROM_NOTHING ? b : PSS_FROM_BOTH;
+}
+
 static inline void process_set(struct process *p, enum counter c, uint64_t bytes)
 {
 	p->value[c] = bytes;
