@@ -10,10 +10,12 @@
 
 #include "app/commands.h"
 #include "app/message.h"
-#include "app/session.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "zmem/enrich.h"
 #include "zmem/privilege.h"
+#include "zmem/source.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
@@ -89,7 +91,7 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 {
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot snapshot = {};
-	uint64_t start = session_now_us(), loaded;
+	uint64_t start = clock_us(CLOCK_MONOTONIC), loaded;
 	char what[40];
 	void *state;
 	int r;
@@ -109,7 +111,7 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 		}
 		return false;
 	}
-	loaded = session_now_us();
+	loaded = clock_us(CLOCK_MONOTONIC);
 	r = ops->collect(state, 1, &snapshot);
 	ops->close(state);
 	if (r < 0) {
@@ -118,7 +120,7 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 	}
 	tell(what, true, "opened in %.1f ms, %zu processes in %.2f ms",
 	     (double)(loaded - start) / 1000, snapshot.count,
-	     (double)(session_now_us() - loaded) / 1000);
+	     (double)(clock_us(CLOCK_MONOTONIC) - loaded) / 1000);
 	return true;
 }
 
