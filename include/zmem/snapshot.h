@@ -226,9 +226,7 @@ struct snapshot {
 	struct arena arena; /* strings */
 };
 
-/* An empty snapshot. Zeroed memory is one, too. */
-void snapshot_init(struct snapshot *s);
-/* Frees all it owns and leaves it empty. */
+/* Frees all it owns and leaves it empty, which zeroed memory is, too. */
 void snapshot_done(struct snapshot *s);
 /* Forgets the processes and keeps the memory for the next collection. */
 void snapshot_clear(struct snapshot *s);

@@ -96,7 +96,6 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 	void *state;
 	int r;
 
-	snapshot_init(&snapshot);
 	snprintf(what, sizeof(what), "counters: %s", ops->name);
 	r = ops->open(proc, &diag, &state);
 	if (r < 0) {
@@ -133,7 +132,6 @@ static void check_pss(const struct procfs *proc, uint64_t held)
 	size_t vouched = 0, users = 0;
 	struct source *source;
 
-	snapshot_init(&snapshot);
 	if (source_open(&request, proc, &diag, &source) < 0)
 		return;
 	give_up_privileges(held);

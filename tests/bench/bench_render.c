@@ -114,7 +114,6 @@ static int scene_init(struct scene *c)
 	struct snapshot *s = &c->snapshot;
 
 	seed = 1;
-	snapshot_init(s);
 	fill_machine(s);
 	for (int i = 0; i < PROCESSES; i++) {
 		struct process *p = snapshot_add(s);
