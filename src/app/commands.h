@@ -17,6 +17,8 @@ int command_watch(const struct options *o);
 int command_top(const struct options *o);
 int command_doctor(const struct options *o);
 int command_serve(const struct options *o);
+int command_pin(const struct options *o);
+int command_unpin(const struct options *o);
 
 /* One command, as help and completions want it. */
 struct command_info {

@@ -9,6 +9,7 @@
 #include "app/pause.h"
 #include "app/pss.h"
 #include "base/cleanup.h"
+#include "zmem/privilege.h"
 
 /*
  * Where programs are started without end, those that share libc come and go between two equal
@@ -294,9 +295,16 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 #define VERIFY_SMALL	   (8ULL << 20)
 #define VERIFY_DEADLINE_MS 100
 
+/* Without capabilities, and so with the pin: one's own. */
+static bool may_read(const struct session *s, const struct process *p)
+{
+	return !source_is_pinned(s->source) || privilege_held(PRIVILEGE_PTRACE) ||
+	       p->uid == geteuid();
+}
+
 static bool may_verify(const struct session *s, const struct process *p, int how_many)
 {
-	return p->pss_source == PSS_FROM_KERNEL && p->pid != s->self &&
+	return p->pss_source == PSS_FROM_KERNEL && p->pid != s->self && may_read(s, p) &&
 	       pool_has_next(s->pool, POOL_ROLLUP, p) &&
 	       (how_many == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
 }
