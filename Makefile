@@ -28,15 +28,15 @@ endif
 # bpftool is in sbin, which an ordinary user's PATH may lack.
 BPFTOOL ?= $(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool),bpftool)
 
+# Frame pointers are for who profiles it (make flamegraph): 8 KB, and no time that can be measured.
 CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf -I$(O)/page $(CPPFLAGS)
 CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
-                -fno-common -ffunction-sections -fdata-sections $(CFLAGS)
+                -fno-common -ffunction-sections -fdata-sections -fno-omit-frame-pointer $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
-LDLIBS_HTTP  := -lmicrohttpd
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
-CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
+CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
 endif
 ifeq ($(STATIC),1)
@@ -45,10 +45,9 @@ LAYOUT       := src/static.ld
 LDFLAGS_ALL  += -static -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
 COLD         := $(addprefix $(B)/,app/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
-LDLIBS_HTTP  :=
 endif
 
-# Of libmicrohttpd there is no static library.
+# libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
 MODULES := base recording proc model source enrich query compare render app top \
            $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
@@ -56,7 +55,8 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels fuzz soak check bench deps deps-all deps-fuzz install uninstall clean help \
+.PHONY: all run test test-all test-kernels test-compilers fuzz soak check bench flamegraph install install-caps \
+        uninstall clean help deps deps-all deps-fuzz deps-flamegraph deps-compilers \
         FORCE
 all: $(PROGRAM)
 
@@ -68,12 +68,15 @@ help:
 	@echo '                  valgrind'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
+	@echo 'make test-compilers builds with each of COMPILERS="$(COMPILERS)", runs some tests'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
-	@echo 'make bench        the measurements of README.md (as root); BENCH="W3 stall": some of them'
+	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
+	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
-	@echo 'make install      program, man page, completions, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install      program, man page, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
@@ -82,7 +85,7 @@ help:
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux mandoc zsh
+            procps smem smemstat tmux mandoc zsh systemd libcap2-bin
 DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
@@ -105,7 +108,15 @@ deps:
 deps-fuzz:
 	$(call install_missing,libclang-rt-dev)
 
-deps-all: deps deps-fuzz
+deps-flamegraph:
+	$(call install_missing,linux-perf)
+
+# Debian's oldest and newest, and one between.
+COMPILERS ?= clang-14 clang-16 clang-19 gcc-11 gcc-12
+deps-compilers:
+	$(call install_missing,$(COMPILERS))
+
+deps-all: deps deps-fuzz deps-flamegraph deps-compilers
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.
@@ -245,7 +256,7 @@ LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) $(LDLIBS_HTTP) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
 -include $(OBJ:.o=.d) $(B)/main.d
 
@@ -255,7 +266,7 @@ COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
 
 $(B)/completion: $(B)/completion.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) $(LDLIBS_HTTP) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
 $(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(B)/completion
 	$(SAY) TABLES $@
@@ -334,6 +345,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
 TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask
+BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
@@ -341,8 +353,8 @@ $(O)/check_counters: $(wildcard tests/live/check*.[ch])
 $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/churn: tests/soak/churn.c
-$(O)/workload $(O)/victim: $(O)/%: tests/bench/%.c tests/bench/latency.h
-$(TEST_BIN) $(O)/guest_exit $(O)/churn $(O)/workload $(O)/victim:
+$(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
+$(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
@@ -352,7 +364,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(O)/preload.so $(B)/readers $(B)/pages
+test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
@@ -362,7 +374,7 @@ test-all: deps-all
 	@$(MAKE) --no-print-directory soak-build
 	@$(MAKE) --no-print-directory fuzz-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
-		tests/run metrics browser vm fuzz soak san valgrind
+		COMPILERS='$(COMPILERS)' tests/run metrics browser vm fuzz soak san valgrind compilers
 
 # SECONDS is bash's own word: it goes by another name.
 fuzz: deps deps-fuzz
@@ -380,6 +392,15 @@ fuzz-bin: $(FUZZ_BIN)
 test-kernels: deps-all
 	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
 	@O='$(O)' KERNELS='$(KERNELS)' tests/run vm
+
+test-compilers: deps deps-compilers
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
+
+.PHONY: compilers-build
+compilers-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
 
 check:
 	@tests/check
@@ -420,10 +441,15 @@ $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render
 
 bench: deps
 	@$(MAKE) --no-print-directory bench-build
-	@O='$(O)' tests/bench/run $(BENCH)
+	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
+
+# Of the program with shared libraries: of a static one perf knows less.
+flamegraph: deps deps-flamegraph
+	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
+	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 
 .PHONY: bench-build
-bench-build: $(O)/bench $(O)/workload $(O)/victim
+bench-build: $(O)/bench $(BENCH_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 all
 	@$(MAKE) --no-print-directory STATIC=0 all
 
@@ -433,21 +459,39 @@ AT   = $(DESTDIR)$(PREFIX)
 DATA = $(AT)/share/zmem-bpf
 MAN  = $(AT)/share/man/man8/zmem-bpf.8
 BASH = $(AT)/share/bash-completion/completions/zmem-bpf
-ZSH  = $(AT)/share/zsh/site-functions/_zmem-bpf
+ZSH  = $(DESTDIR)$(ZSHDIR)/_zmem-bpf
+
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+# The static program has no serve.
+UNITS   := zmem-bpf-pin.service $(if $(filter 1,$(STATIC)),,zmem-bpf.service)
+
+# $(call install_here,FILE,AS): with the paths that it has here.
+install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' | install -D -m 0644 /dev/stdin '$(2)'
 
 install: all $(COMPLETIONS)
 	install -D -m 0755 '$(PROGRAM)' '$(AT)/sbin/zmem-bpf'
-	sed 's|/usr/local/|$(PREFIX)/|' src/dist/zmem-bpf.8 | install -D -m 0644 /dev/stdin '$(MAN)'
+	$(call install_here,src/dist/zmem-bpf.8,$(MAN))
 	install -D -m 0644 '$(O)/completion/zmem-bpf.bash' '$(BASH)'
 	install -D -m 0644 '$(O)/completion/zmem-bpf.zsh' '$(ZSH)'
+	$(foreach u,$(UNITS),$(call install_here,src/dist/systemd/$(u),$(DESTDIR)$(UNITDIR)/$(u)) &&) :
 	install -D -m 0644 -t '$(DATA)' $(wildcard src/dist/*.schema.json)
 	install -D -m 0644 -t '$(DATA)/grafana' $(wildcard src/dist/grafana/*.json)
 	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq)
 	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
 
-# Directories that others use as well stay.
+# Capabilities come last: until then whoever runs it has his own rights.
+install-caps: install
+	@getent group zmem >/dev/null || { groupadd --system zmem && echo 'made the group zmem'; }
+	chown root:zmem '$(AT)/sbin/zmem-bpf'
+	chmod 0750 '$(AT)/sbin/zmem-bpf'
+	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/sbin/zmem-bpf'
+	@echo 'for who is to see the memory of all processes: usermod -aG zmem USER'
+
+# Directories that others use as well stay, and the group.
 uninstall:
-	rm -f '$(AT)/sbin/zmem-bpf' '$(MAN)' '$(BASH)' '$(ZSH)'
+	rm -f '$(AT)/sbin/zmem-bpf' '$(MAN)' '$(BASH)' '$(ZSH)' \
+		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service'
 	rm -rf '$(DATA)'
 
 clean:

@@ -233,6 +233,7 @@ static __always_inline void text_terminate(__u64 *words, int count)
 		__u64 zero =
 			(w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
 
+		barrier(); /* word by word: from clang 19 on all at once, and too much stack */
 		words[i] = w & keep & (((zero & -zero) >> 7) - 1);
 		keep &= ((zero | -zero) >> 63) - 1; /* nothing, once there was one */
 	}

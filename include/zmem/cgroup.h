@@ -10,11 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A part of somebody else's text; NULL: none. */
-struct text_part {
-	const char *s;
-	size_t len;
-};
+#include "base/text_part.h"
 
 struct proc_cgroup {
 	struct text_part path; /* begins with '/' */

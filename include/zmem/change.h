@@ -42,8 +42,7 @@ struct past {
 	struct past_row nothing; /* of a row that has begun since */
 	struct totals totals;	 /* first or last */
 	int64_t since_ms;	 /* when, ms since the epoch: first or last */
-	int64_t last_ms;	 /* last */
-	int64_t last_boot_ms;	 /* the same since the machine booted */
+	int64_t last_boot_ms;	 /* last, ms since the machine booted */
 };
 
 /* Since the last time. */

@@ -73,6 +73,7 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 void column_list_default(struct column_list *list, const struct column *group);
 /* The same of a command that stays: with changes. */
 void column_list_watch(struct column_list *list, const struct column *group);
+bool column_list_has(const struct column_list *list, const struct column *c);
 /* Whether one of them is a change. */
 bool column_list_changes(const struct column_list *list);
 /* Without those that a narrow terminal can do without. */

@@ -21,6 +21,7 @@ typedef uint32_t counter_mask;
 
 _Static_assert(COUNTER_COUNT <= 32, "counter_mask is too small");
 
+/* Where they come from, as counters.def has it. */
 enum counter_origin {
 	ORIGIN_KERNEL,
 	ORIGIN_ROLLUP,
@@ -30,11 +31,11 @@ enum counter_origin {
 
 /* What compare sets a counter against. */
 enum compare_policy {
-	COMPARE_NONE,
-	COMPARE_STATUS,
-	COMPARE_PER_CPU,
-	COMPARE_ROLLUP,
-	COMPARE_SHARE,
+	POLICY_NONE,
+	POLICY_STATUS,
+	POLICY_PER_CPU,
+	POLICY_ROLLUP,
+	POLICY_SHARE,
 };
 
 struct counter_info {

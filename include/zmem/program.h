@@ -10,13 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PROGRAM_NAME_MAX 255
+#include "base/text_part.h"
 
-/* A part of somebody else's text. */
-struct program_name {
-	const char *s;
-	size_t len;
-};
+#define PROGRAM_NAME_MAX 255
 
 /*
  * Whether the name is to be had from the command line alone. `exe` is the executable's base name,
@@ -28,7 +24,6 @@ bool program_needs_cmdline(const char *exe, const char *comm);
  * The name, a part of exe, comm or cmdline. `cmdline` is what /proc/PID/cmdline has, words that end
  * with NUL, the last one whole; NULL if it was not read.
  */
-struct program_name program_name(const char *exe, const char *comm, const char *cmdline,
-				 size_t len);
+struct text_part program_name(const char *exe, const char *comm, const char *cmdline, size_t len);
 
 #endif

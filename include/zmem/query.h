@@ -24,8 +24,6 @@ struct filter {
 	const char *cgroup;	/* NULL: any; see filter_matches_cgroup() */
 };
 
-/* True if any restriction is set. */
-bool filter_active(const struct filter *f);
 /*
  * By pid and uid alone: what can be said before names and command lines are read. Both return 1, 0,
  * or -ENOMEM where matching lacks it.

@@ -44,7 +44,7 @@ struct compare_report {
 
 /*
  * The cells that are not the same, or all; a line for each counter; what it cost; whether the
- * books close; the verdict. Of the style bytes, header, color, width and wide count.
+ * books close; the verdict. Of the style bytes, header, color and width count.
  */
 void render_compare_table(struct strbuf *out, const struct compare_report *r,
 			  const struct table_style *style);
@@ -77,7 +77,7 @@ void render_system_json(struct strbuf *out, const struct system_report *r);
 
 /*
  * Mappings, or sums by file: columns, a line each, one for those that are not shown, the total. Of
- * the style all but columns and numeric count.
+ * the style bytes, header, only_total, color and width count.
  */
 void render_maps_table(struct strbuf *out, const struct maps_report *r,
 		       const struct table_style *style);

@@ -3,6 +3,7 @@
 #ifndef ZMEM_SMAPS_ROLLUP_H
 #define ZMEM_SMAPS_ROLLUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,11 @@ struct smaps_rollup {
 	uint32_t have;			/* bit per enum rollup_figure */
 	uint64_t value[ROLLUP_FIGURES]; /* bytes */
 };
+
+static inline bool rollup_has(const struct smaps_rollup *r, enum rollup_figure figure)
+{
+	return r->have >> figure & 1;
+}
 
 /*
  * Exact keys ("Swap:" is not "SwapPss:"); unknown ones are ignored, missing ones have no bit, one

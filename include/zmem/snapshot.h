@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
-#include "zmem/system.h"
 #include "zmem/counter.h"
+#include "zmem/system.h"
 
 enum process_kind {
 	PROCESS_USER,
@@ -240,6 +240,10 @@ int snapshot_finish(struct snapshot *s);
 
 /* The process with that pid, NULL if there is none. */
 struct process *snapshot_find(const struct snapshot *s, pid_t pid);
+
+/* The same process, that is with its start time as well. NULL if it is not there any more, or yet.
+ */
+struct process *snapshot_find_again(const struct snapshot *s, const struct process *p);
 
 /* Among `rows`, names the process that carries each address space: the one that started first. */
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count);

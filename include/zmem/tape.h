@@ -45,10 +45,8 @@ bool tape_recording(const struct tape *tape);
 
 /* ---- recording; nothing happens unless the tape is being recorded ---- */
 
-/*
- * Takes a reading down; `error` as in struct tape_reading. What goes
- * wrong is told by tape_take_chapter().
- */
+/* Takes a reading down; `error` as in struct tape_reading. tape_take_chapter() tells what went
+ * wrong. */
 void tape_put(struct tape *tape, const char *key, int error, const void *data, size_t len);
 /* The result of a function that returns a length or a negative errno. */
 void tape_put_text(struct tape *tape, const char *key, const char *text, ssize_t len_or_error);

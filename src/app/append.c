@@ -173,7 +173,7 @@ int append_flush(struct append *a)
 	return message_error("writing %s: %s", a->path ? a->path : "the output", strerror(-r));
 }
 
-void append_done(struct append *a)
+void append_close(struct append *a)
 {
 	if (a->path && a->fd >= 0)
 		close(a->fd);

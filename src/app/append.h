@@ -25,7 +25,7 @@ struct append {
 	bool ended;		/* nobody reads any more, or we were told to end while nobody did */
 };
 
-/* Returns 0 or an exit code after a message. append_done() in either case. */
+/* Returns 0 or an exit code after a message. append_close() in either case. */
 int append_open(struct append *a, const struct options *o, struct ticker *ticker);
 /* Reads the terminal's size again. */
 void append_resize(struct append *a);
@@ -36,6 +36,6 @@ void append_begin(struct append *a);
  * then it has ended.
  */
 int append_flush(struct append *a);
-void append_done(struct append *a);
+void append_close(struct append *a);
 
 #endif

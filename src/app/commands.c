@@ -7,53 +7,14 @@
 #include <unistd.h>
 
 #include "app/commands.h"
+#include "app/commands_table.h"
+#include "app/help.h"
 #include "app/message.h"
 #include "app/secure.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "zmem/render.h"
 #include "zmem/source.h"
-
-#ifdef ZMEM_STATIC
-int command_serve(const struct options *o)
-{
-	(void)o;
-	return message_error("serve: the static program has none (libmicrohttpd cannot be linked "
-			     "statically: use the shared one)");
-}
-#endif
-
-static const struct {
-	struct command_info info;
-	int (*run)(const struct options *o);
-} commands[] = {
-	{{"snapshot", "[snapshot] [OPTION]...", "who holds RAM and swap, process by process"},
-	 command_snapshot},
-	{{"compare", "compare [OPTION]...", "the same processes by BPF and by /proc"},
-	 command_compare},
-	{{"system", "system [OPTION]...", "the machine: RAM, swap, do the books close?"},
-	 command_system},
-	{{"maps", "maps PID... [OPTION]...", "one process by mapping, or files by who maps them"},
-	 command_maps},
-	{{"watch", "watch [OPTION]...", "a snapshot every second, with what has changed"},
-	 command_watch},
-	{{"record", "record FILE [OPTION]...", "snapshots for --replay FILE"}, command_record},
-	{{"top", "top [OPTION]...", "live, with keys (? shows them)"}, command_top},
-	{{"serve", "serve [OPTION]...", "HTTP: metrics for Prometheus, JSON, a live page"},
-	 command_serve},
-	{{"pin", "pin GROUP", "leaves loaded programs for the members of a group (root)"},
-	 command_pin},
-	{{"unpin", "unpin", "takes them away (root)"}, command_unpin},
-	{{"doctor", "doctor [-v]", "what works on this machine, and why not"}, command_doctor},
-};
-
-bool commands_info(size_t i, struct command_info *ret)
-{
-	if (i >= ARRAY_SIZE(commands))
-		return false;
-	*ret = commands[i].info;
-	return true;
-}
 
 static bool is_one_of(const char *names, const char *name)
 {
@@ -140,11 +101,11 @@ static int run_command(struct options *o)
 	}
 	if (o->columns && strcmp(o->columns, "help") == 0)
 		return help_columns(o->stays);
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (strcmp(commands[i].info.name, o->command) == 0) {
+	for (size_t i = 0; i < command_count; i++) {
+		if (strcmp(command_table[i].info.name, o->command) == 0) {
 			int r = check_options(o);
 
-			return r ? r : commands[i].run(o);
+			return r ? r : command_table[i].run(o);
 		}
 	}
 	return message_usage("%s: there is no such command", o->command);

@@ -20,6 +20,9 @@ int command_serve(const struct options *o);
 int command_pin(const struct options *o);
 int command_unpin(const struct options *o);
 
+/* Whether serve has what it takes: 0, or a negative errno and what is missing. */
+int serve_check(char *why, size_t cap);
+
 /* One command, as help and completions want it. */
 struct command_info {
 	const char *name;
@@ -30,11 +33,7 @@ struct command_info {
 /* The i-th command, false past the last. */
 bool commands_info(size_t i, struct command_info *ret);
 
-/* --help and -o help; to stdout. */
-int help_text(void);
-int help_columns(bool changes); /* of a command that stays */
-
-/* Runs what argv asks for. */
+/* Runs what argv asks for. Returns the exit code of the program. */
 int commands_run(int argc, char **argv);
 
 #endif

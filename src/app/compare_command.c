@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf compare: reads both sides in turns until every cell is settled; judges nothing itself.
- */
+/* zmem-bpf compare: shows a comparison; what is read for it and when is in compare_run.c. */
 #include "app/books.h"
 #include "app/commands.h"
 #include "app/compare_run.h"
@@ -13,12 +12,7 @@
 static void render(const struct session *s, const struct compare_report *report, struct output *out)
 {
 	const struct options *o = s->options;
-	const struct table_style style = {
-		.bytes = o->bytes,
-		.header = !o->no_header,
-		.color = out->color,
-		.width = o->wide ? 0 : out->width,
-	};
+	const struct table_style style = output_style(o, out->color, out->width);
 
 	if (o->format == FORMAT_JSON)
 		render_compare_json(&out->buf, report);
@@ -50,7 +44,7 @@ static int compare(struct session *s, struct output *out)
 int command_compare(const struct options *o)
 {
 	cleanup(session_close) struct session session = {.proc.fd = -1};
-	cleanup(output_done) struct output out = {.file.fd = -1};
+	cleanup(output_close) struct output out = {.file.fd = -1};
 	int r;
 
 	if (o->source == SOURCE_PROC)

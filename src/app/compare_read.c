@@ -137,7 +137,7 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 		r->stale[i] |= result->again;
 		r->rollup_result[i] = result->status;
 		rollup_apply(p, result);
-		if (result->status == PSS_OK && result->figures.have >> ROLLUP_RSS & 1)
+		if (result->status == PSS_OK && rollup_has(&result->figures, ROLLUP_RSS))
 			process_set(p, COUNTER_RSS, result->figures.value[ROLLUP_RSS]);
 		/* For the machine's totals, as a snapshot does it. */
 		if (r->process[i]->pss_status == PSS_SKIPPED)
@@ -216,10 +216,9 @@ static void on_tape(const struct session *s, struct compare_cost *cost)
 
 static const struct process *find_again(const struct snapshot *s, const struct process *p)
 {
-	const struct process *found = snapshot_find(s, p->pid);
+	const struct process *found = snapshot_find_again(s, p);
 
-	return found && found->start_ns == p->start_ns && found->kind == PROCESS_USER ? found
-										      : NULL;
+	return found && found->kind == PROCESS_USER ? found : NULL;
 }
 
 static void judge(struct compare_reader *r, const struct snapshot *before,

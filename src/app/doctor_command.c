@@ -162,6 +162,14 @@ static void check_proc(const struct procfs *proc)
 	}
 }
 
+static void check_serve(void)
+{
+	char why[512];
+	bool loads = serve_check(why, sizeof(why)) == 0;
+
+	tell("serve", loads, "%s", loads ? "libmicrohttpd is there" : why);
+}
+
 int command_doctor(const struct options *o)
 {
 	struct procfs proc = {.fd = -1};
@@ -182,6 +190,7 @@ int command_doctor(const struct options *o)
 	works |= check_source(&source_proc, &proc, o->verbose) || bpf;
 	check_pss(&proc, o->held);
 	check_proc(&proc);
+	check_serve();
 	if (proc.fd >= 0)
 		procfs_close(&proc);
 	r = message_stdout_done();

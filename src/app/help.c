@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* --help and -o help, made from the tables of commands, options and columns. */
+#include "app/help.h"
+
 #include <stdio.h>
 
 #include "app/commands.h"

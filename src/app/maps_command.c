@@ -27,7 +27,7 @@ struct maps_command {
 static void maps_command_done(struct maps_command *c)
 {
 	session_close(&c->session);
-	output_done(&c->out);
+	output_close(&c->out);
 	free(c->pids);
 }
 
@@ -160,13 +160,7 @@ static void choose_rows(const struct maps_command *c, struct maps_read *m, struc
 static void render(struct maps_command *c, const struct maps_report *report)
 {
 	const struct options *o = c->o;
-	const struct table_style style = {
-		.bytes = o->bytes,
-		.header = !o->no_header,
-		.only_total = o->total,
-		.color = c->out.color,
-		.width = o->wide ? 0 : c->out.width,
-	};
+	const struct table_style style = output_style(o, c->out.color, c->out.width);
 
 	if (o->format == FORMAT_JSON)
 		render_maps_json(&c->out.buf, report);

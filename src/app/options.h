@@ -39,6 +39,8 @@ enum delta {
 #define NICE_DEFAULT   (-1)
 #define NICE_USUAL     5 /* of commands that stay */
 
+#define INTERVAL_USUAL 1000 /* ms, from one snapshot to the next */
+
 #define VERIFY_ALL     (-1)
 #define VERIFY_DEFAULT (-2) /* not asked for: each command has its own number */
 #define VERIFY_USUAL   3    /* that of a snapshot */

@@ -34,6 +34,19 @@ bool output_color(const struct options *o, bool terminal)
 	return terminal && term && strcmp(term, "dumb") != 0;
 }
 
+struct table_style output_style(const struct options *o, bool color, unsigned width)
+{
+	return (struct table_style){
+		.bytes = o->bytes,
+		.header = !o->no_header,
+		.only_total = o->total,
+		.color = color,
+		.width = o->wide ? 0 : width,
+		.wide = o->wide,
+		.numeric = o->numeric,
+	};
+}
+
 int output_open(struct output *out, const struct options *o)
 {
 	struct winsize size;
@@ -117,11 +130,11 @@ int output_finish(struct output *out)
 	return message_error("writing %s: %s", out->path ? out->path : "the output", strerror(-r));
 }
 
-void output_done(struct output *out)
+void output_close(struct output *out)
 {
 	if (out->path) {
 		privilege_writing(true);
-		file_atomic_done(&out->file);
+		file_atomic_close(&out->file);
 		privilege_writing(false);
 	}
 	strbuf_done(&out->buf);

@@ -8,6 +8,7 @@
 #include "app/options.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "zmem/render.h"
 
 struct output {
 	struct strbuf buf; /* write here */
@@ -19,9 +20,11 @@ struct output {
 	unsigned width, height; /* of the terminal, 0: none */
 };
 
+/* How a table is to look; without columns. `width`: of the terminal, 0: none. */
+struct table_style output_style(const struct options *o, bool color, unsigned width);
 /* Whether colours are wanted on what is a terminal, or not. */
 bool output_color(const struct options *o, bool terminal);
-/* Returns 0 or an exit code after a message. output_done() in either case. */
+/* Returns 0 or an exit code after a message. output_close() in either case. */
 int output_open(struct output *out, const struct options *o);
 /* The same for a file that nobody else may read. */
 int output_open_private(struct output *out, const char *path);
@@ -32,6 +35,6 @@ int output_flush(struct output *out);
  * that went away is no error.
  */
 int output_finish(struct output *out);
-void output_done(struct output *out);
+void output_close(struct output *out);
 
 #endif

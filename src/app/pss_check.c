@@ -72,8 +72,8 @@ int pss_confirm(struct session *s)
 	r = source_collect_some(s->source, row, count, after);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		struct process *p = row[i];
-		const struct process *again = snapshot_find(after, p->pid);
-		bool there = again && again->start_ns == p->start_ns && again->kind == PROCESS_USER;
+		const struct process *again = snapshot_find_again(after, p);
+		bool there = again && again->kind == PROCESS_USER;
 
 		/* We ourselves grow while we read. */
 		if (there && p->pid == s->self) {
@@ -139,10 +139,9 @@ static bool agrees(const struct process *p, const struct smaps_rollup *figures)
 
 static const struct process *find_again(const struct snapshot *s, const struct process *p)
 {
-	const struct process *found = snapshot_find(s, p->pid);
+	const struct process *found = snapshot_find_again(s, p);
 
-	return found && found->start_ns == p->start_ns && process_has(found, COUNTER_RSS) ? found
-											  : NULL;
+	return found && process_has(found, COUNTER_RSS) ? found : NULL;
 }
 
 /* What is shown is of one moment. Figures of the kernel's are not replaced. */
@@ -339,6 +338,24 @@ static int how_many(const struct session *s)
 	return session_replays(s) ? VERIFY_ALL : VERIFY_USUAL;
 }
 
+/* Who asked for more than may be read is told. */
+static void tell_readable(const struct session *s)
+{
+	size_t count = 0, readable = 0;
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		const struct process *p = s->rows.item[i];
+
+		count += p->pss_source == PSS_FROM_KERNEL;
+		readable += p->pss_source == PSS_FROM_KERNEL && may_read(s, p);
+	}
+	if (readable < count && s->options->verify != VERIFY_DEFAULT && s->options->verify != 0)
+		message_note(s->options->quiet,
+			     "--verify: of %zu of %zu processes smaps_rollup may be read, the "
+			     "others are other users'",
+			     readable, count);
+}
+
 int pss_verify(struct session *s)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
@@ -350,6 +367,7 @@ int pss_verify(struct session *s)
 
 	if (!row)
 		return -ENOMEM;
+	tell_readable(s);
 	count = pss_choose(s, how_many(s), row);
 	if (!count)
 		return 0;

@@ -17,8 +17,6 @@
 #include "base/cleanup.h"
 #include "zmem/render.h"
 
-#define INTERVAL_MS 1000
-
 struct recorder {
 	struct options options; /* what is asked of the session */
 	struct session session;
@@ -27,11 +25,11 @@ struct recorder {
 	uint32_t chapters;
 };
 
-static void recorder_done(struct recorder *r)
+static void recorder_close(struct recorder *r)
 {
 	session_close(&r->session);
 	tape_free(r->tape);
-	output_done(&r->file);
+	output_close(&r->file);
 }
 
 static int recorder_open(struct recorder *r, const struct options *o)
@@ -75,7 +73,7 @@ static void ending_signals(sigset_t *ret)
 /* Waits until a frame is due, counted from the first. False: that is enough. */
 static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t start_us)
 {
-	uint64_t interval = (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_MS) * 1000;
+	uint64_t interval = (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_USUAL) * 1000;
 	uint64_t due = start_us + (frame - 1) * interval;
 	sigset_t set;
 	int signal;
@@ -162,9 +160,9 @@ static int check_request(const struct options *o)
 
 int command_record(const struct options *o)
 {
-	cleanup(recorder_done) struct recorder recorder = {.file.file.fd = -1,
-							   .session.proc.fd = -1};
-	cleanup(output_done) struct output out = {.file.fd = -1};
+	cleanup(recorder_close) struct recorder recorder = {.file.file.fd = -1,
+							    .session.proc.fd = -1};
+	cleanup(output_close) struct output out = {.file.fd = -1};
 	bool print = o->format == FORMAT_JSON;
 	int r = check_request(o);
 

@@ -32,6 +32,38 @@ uint64_t session_now_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
+bool session_replays(const struct session *s)
+{
+	return tape_playing(s->proc.tape);
+}
+
+/* What the command reads of a frame. */
+static const char *chapter_of(const struct session *s)
+{
+	return strcmp(s->options->command, "compare") == 0 ? CHAPTER_COMPARE : CHAPTER_SNAPSHOT;
+}
+
+int session_turn_to(struct session *s, uint32_t frame)
+{
+	int r = replay_turn_to(&s->replay, frame, chapter_of(s));
+
+	if (r == 0)
+		user_table_play(s->users, s->proc.tape);
+	return r;
+}
+
+int session_turn_to_last(struct session *s)
+{
+	uint32_t frames = s->replay.recording.frames;
+
+	if (!session_replays(s))
+		return 0;
+	if (frames > 1)
+		message_note(s->options->quiet, "%s: frame %u of %u", s->options->replay, frames,
+			     frames);
+	return session_turn_to(s, frames);
+}
+
 /* Adds the time since *since to the phase and starts the next. */
 static void phase_end(struct session *s, enum phase phase, uint64_t *since)
 {
@@ -182,7 +214,6 @@ int session_open(struct session *s, const struct options *o, struct tape *tape)
 	int r;
 
 	*s = (struct session){.options = o, .proc.fd = -1, .pss = o->pss, .self = getpid()};
-	snapshot_init(&s->snapshot);
 	if (o->replay)
 		return open_replay(s);
 	s->users = user_table_new();
@@ -325,7 +356,6 @@ void session_close(struct session *s)
 	request_done(s);
 	diag_clear(&s->diag);
 	free(s->fallback_reason);
-	if (s->proc.fd >= 0)
-		procfs_close(&s->proc);
+	procfs_close(&s->proc);
 	replay_close(&s->replay);
 }

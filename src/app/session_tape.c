@@ -3,10 +3,7 @@
 #include "app/session_tape.h"
 
 #include <limits.h>
-#include <string.h>
 #include <time.h>
-
-#include "app/message.h"
 
 /* What a session asks for unless told otherwise is what the recorded one asked for. */
 void session_tape_play(struct session *s)
@@ -24,38 +21,6 @@ void session_tape_keep(const struct session *s)
 {
 	tape_put_u64(s->proc.tape, "session/pid", (uint64_t)s->self);
 	tape_put_string(s->proc.tape, "session/pss", options_pss_word(s->pss));
-}
-
-bool session_replays(const struct session *s)
-{
-	return tape_playing(s->proc.tape);
-}
-
-/* What the command reads of a frame. */
-static const char *chapter_of(const struct session *s)
-{
-	return strcmp(s->options->command, "compare") == 0 ? CHAPTER_COMPARE : CHAPTER_SNAPSHOT;
-}
-
-int session_turn_to(struct session *s, uint32_t frame)
-{
-	int r = replay_turn_to(&s->replay, frame, chapter_of(s));
-
-	if (r == 0)
-		user_table_play(s->users, s->proc.tape);
-	return r;
-}
-
-int session_turn_to_last(struct session *s)
-{
-	uint32_t frames = s->replay.recording.frames;
-
-	if (!session_replays(s))
-		return 0;
-	if (frames > 1)
-		message_note(s->options->quiet, "%s: frame %u of %u", s->options->replay, frames,
-			     frames);
-	return session_turn_to(s, frames);
 }
 
 int64_t session_tape_time(const struct session *s)

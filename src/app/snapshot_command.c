@@ -60,18 +60,10 @@ static void (*const renderer[])(struct strbuf *out, const struct result *r,
 static void render(const struct session *s, const struct result *result, struct output *out)
 {
 	const struct options *o = s->options;
-	struct table_style style = {
-		.columns = &s->columns,
-		.bytes = o->bytes,
-		.header = !o->no_header,
-		.only_total = o->total,
-		.color = out->color,
-		.wide = o->wide,
-		.width = o->wide ? 0 : out->width,
-		.numeric = o->numeric,
-		.group = request_page_group(o),
-	};
+	struct table_style style = output_style(o, out->color, out->width);
 
+	style.columns = &s->columns;
+	style.group = request_page_group(o);
 	renderer[o->format](&out->buf, result, &style);
 }
 
@@ -158,7 +150,7 @@ static int run(struct session *s, struct output *out)
 int command_snapshot(const struct options *o)
 {
 	cleanup(session_close) struct session session = {};
-	cleanup(output_done) struct output out = {.file.fd = -1};
+	cleanup(output_close) struct output out = {.file.fd = -1};
 	int r;
 
 	/* First what costs nothing: a bad request or target is told before anything is measured. */

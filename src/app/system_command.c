@@ -33,12 +33,7 @@ static int check_request(const struct options *o)
 
 static int show(struct session *s, const struct options *o, struct output *out)
 {
-	const struct table_style style = {
-		.bytes = o->bytes,
-		.header = !o->no_header,
-		.color = out->color,
-		.width = o->wide ? 0 : out->width,
-	};
+	const struct table_style style = output_style(o, out->color, out->width);
 	struct system_report report;
 	struct result result;
 	int r = session_collect(s, 0, &result);
@@ -59,7 +54,7 @@ int command_system(const struct options *o)
 	/* No row is shown, so nobody's user or cgroup is looked up. */
 	struct options asked = *o;
 	cleanup(session_close) struct session session = {.proc.fd = -1};
-	cleanup(output_done) struct output out = {.file.fd = -1};
+	cleanup(output_close) struct output out = {.file.fd = -1};
 	int r = check_request(o);
 
 	asked.format = FORMAT_TABLE;

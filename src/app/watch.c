@@ -7,6 +7,9 @@
 
 #include "app/message.h"
 
+/* So many ticks in a row that fail are not going to succeed. */
+#define FAILURES_MAX 10
+
 int watch_open(struct watch *w, const struct options *o)
 {
 	uint64_t seed = 0;
@@ -33,20 +36,28 @@ bool watch_ended(const struct watch *w)
 	return session_replays(&w->session) && w->frame >= w->session.replay.recording.frames;
 }
 
+void watch_begin_change(struct watch *w, uint64_t missed)
+{
+	const struct past *past = w->session.past;
+
+	w->change = (struct change){
+		.known = past->taken,
+		.from_start = past->from_start,
+		.since_ms = past->since_ms,
+		.before = past->totals,
+		.only_changed = w->options.changed,
+		.tick = w->change.tick,
+		.missed = missed,
+		.cost = w->guest.cost,
+	};
+}
+
 int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
 {
 	int r = 0;
 
-	w->change = (struct change){
-		.known = w->past.taken,
-		.from_start = w->past.from_start,
-		.since_ms = w->past.since_ms,
-		.before = w->past.totals,
-		.only_changed = w->options.changed,
-		.tick = w->change.tick + 1,
-		.missed = missed,
-		.cost = w->guest.cost,
-	};
+	watch_begin_change(w, missed);
+	w->change.tick++;
 	/* Who is above it now and who was before are not the same. */
 	if (w->options.min)
 		w->change.before = (struct totals){.processes = 1};
@@ -63,7 +74,19 @@ int watch_keep(struct watch *w, const struct result *r)
 	return err < 0 ? message_error("keeping what rows are: %s", strerror(-err)) : 0;
 }
 
-void watch_done(struct watch *w)
+void watch_succeeded(struct watch *w)
+{
+	w->began = true;
+	w->failures = 0;
+}
+
+int watch_failed(struct watch *w, int r)
+{
+	w->failures++;
+	return w->began && w->failures < FAILURES_MAX && !session_replays(&w->session) ? 0 : r;
+}
+
+void watch_close(struct watch *w)
 {
 	session_close(&w->session);
 	past_done(&w->past);

@@ -16,11 +16,13 @@ struct watch {
 	struct past past;
 	struct change change;
 	struct guest guest;
-	uint32_t frame; /* of a recording: the last one taken */
+	uint32_t frame;	   /* of a recording: the last one taken */
+	bool began;	   /* a tick succeeded */
+	unsigned failures; /* since then, in a row */
 };
 
 /*
- * Opens all there is to open. Returns 0, or an exit code after a message; watch_done() in either
+ * Opens all there is to open. Returns 0, or an exit code after a message; watch_close() in either
  * case. Memory may be locked from then on.
  */
 int watch_open(struct watch *w, const struct options *o);
@@ -33,6 +35,15 @@ bool watch_ended(const struct watch *w);
  */
 int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret);
 int watch_keep(struct watch *w, const struct result *r);
-void watch_done(struct watch *w);
+/*
+ * Whether a tick succeeded. One that failed has said so, and the next one is tried: then it returns
+ * 0. The first one, one of a recording, or many in a row are enough: then it returns `r`.
+ */
+void watch_succeeded(struct watch *w);
+int watch_failed(struct watch *w, int r);
+void watch_close(struct watch *w);
+
+/* A part of watch_take(): what is said of a tick beside its rows, as the session's past has it. */
+void watch_begin_change(struct watch *w, uint64_t missed);
 
 #endif

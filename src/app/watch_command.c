@@ -6,12 +6,11 @@
 #include "app/append.h"
 #include "app/commands.h"
 #include "app/message.h"
+#include "app/output.h"
 #include "app/ticker.h"
 #include "app/watch.h"
 #include "base/cleanup.h"
 #include "zmem/render.h"
-
-#define INTERVAL_MS 1000
 
 /* Lines of a terminal that rows cannot have: what changed, header, the others, the next prompt. */
 #define LINES_AROUND  4
@@ -20,23 +19,19 @@
 /* On a narrower terminal a column leaves its place to the name. */
 #define WIDE_ENOUGH 90
 
-/* So many ticks in a row that fail are not going to succeed. */
-#define FAILURES_MAX 10
-
 struct watching {
 	struct watch watch;
 	struct ticker ticker;
 	struct append out;
 	struct column_list columns; /* as they were asked for, whatever the width */
 	struct strbuf line;	    /* of NDJSON */
-	unsigned failures;	    /* in a row */
 };
 
 static void watching_done(struct watching *w)
 {
-	append_done(&w->out);
+	append_close(&w->out);
 	strbuf_done(&w->line);
-	watch_done(&w->watch);
+	watch_close(&w->watch);
 	ticker_close(&w->ticker);
 }
 
@@ -64,17 +59,9 @@ static void choose_columns(struct watching *w)
 static void render(struct watching *w, const struct result *result)
 {
 	const struct options *o = &w->watch.options;
-	const struct table_style style = {
-		.columns = &w->watch.session.columns,
-		.bytes = o->bytes,
-		.header = !o->no_header,
-		.only_total = o->total,
-		.color = w->out.color,
-		.wide = o->wide,
-		.width = o->wide ? 0 : w->out.width,
-		.numeric = o->numeric,
-	};
+	struct table_style style = output_style(o, w->out.color, w->out.width);
 
+	style.columns = &w->watch.session.columns;
 	if (o->format == FORMAT_NDJSON) {
 		render_ndjson_with(&w->out.buf, &w->line, result);
 		return;
@@ -86,17 +73,6 @@ static void render(struct watching *w, const struct result *result)
 		strbuf_putc(&w->out.buf, '\n');
 }
 
-/* A tick that fails says so, and the next one is tried; the first one, or many in a row, are
- * enough. */
-static int failed(struct watching *w, int r)
-{
-	w->failures++;
-	if (w->watch.change.tick == 1 || w->failures == FAILURES_MAX ||
-	    session_replays(&w->watch.session))
-		return r;
-	return 0;
-}
-
 static int tick(struct watching *w)
 {
 	struct result result;
@@ -106,19 +82,19 @@ static int tick(struct watching *w)
 	append_begin(&w->out);
 	r = watch_take(&w->watch, w->ticker.missed, rows_that_fit(w), &result);
 	if (r)
-		return failed(w, r);
+		return watch_failed(&w->watch, r);
 	render(w, &result);
 	r = append_flush(&w->out);
 	/* Without memory this tick is told to its end by the next. */
 	if (r && strbuf_error(&w->out.buf) == -ENOMEM)
-		r = failed(w, r);
+		r = watch_failed(&w->watch, r);
 	if (r == 0)
 		r = watch_keep(&w->watch, &result);
 	else
 		return r;
 	if (r)
-		return failed(w, r);
-	w->failures = 0;
+		return watch_failed(&w->watch, r);
+	watch_succeeded(&w->watch);
 	return 0;
 }
 
@@ -165,7 +141,7 @@ static uint64_t interval_us(const struct options *o)
 {
 	if (o->interval_ms)
 		return (uint64_t)o->interval_ms * 1000;
-	return o->replay ? 0 : INTERVAL_MS * 1000;
+	return o->replay ? 0 : INTERVAL_USUAL * 1000;
 }
 
 int command_watch(const struct options *o)

@@ -216,7 +216,7 @@ static int open_atomic(struct file_atomic *f, const char *path, bool private)
 		return open_direct(f, path);
 	r = open_beside(f, exists ? &st : NULL);
 	if (r < 0)
-		file_atomic_done(f);
+		file_atomic_close(f);
 	return r;
 }
 
@@ -332,11 +332,11 @@ int file_atomic_commit(struct file_atomic *f)
 {
 	int r = commit(f);
 
-	file_atomic_done(f);
+	file_atomic_close(f);
 	return r;
 }
 
-void file_atomic_done(struct file_atomic *f)
+void file_atomic_close(struct file_atomic *f)
 {
 	/* A zeroed one was never opened: its fd 0 is not ours. */
 	if (!f->path)

@@ -46,6 +46,6 @@ int file_atomic_sync(struct file_atomic *f);
 /* Syncs and renames. Returns 0, or a negative errno and the old file is as it was. */
 int file_atomic_commit(struct file_atomic *f);
 /* Throws away what was not committed. Harmless after commit. */
-void file_atomic_done(struct file_atomic *f);
+void file_atomic_close(struct file_atomic *f);
 
 #endif

@@ -13,9 +13,18 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static bool same_letter(char c, char capital)
+static char lower(char c)
 {
-	return c == capital || c == capital + ('a' - 'A');
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool parse_same_word(const char *word, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!word[i] || lower(word[i]) != lower(s[i]))
+			return false;
+	}
+	return word[len] == '\0';
 }
 
 bool scan_u64(const char **pos, const char *end, uint64_t *ret)
@@ -60,15 +69,16 @@ static int unit_shift(const char *unit, size_t len)
 	static const char letters[] = "KMGT";
 	const char *letter;
 
-	if (len == 0 || (len == 1 && same_letter(*unit, 'B')))
+	if (!len || parse_same_word("B", unit, len))
 		return 0;
 	letter = strchr(letters, *unit & ~0x20); /* the capital of a letter */
 	if (!letter || !*letter)
 		return -1;
-	if (len == 1 || (len == 2 && same_letter(unit[1], 'B')) ||
-	    (len == 3 && same_letter(unit[1], 'I') && same_letter(unit[2], 'B')))
-		return 10 * (int)(letter - letters + 1);
-	return -1;
+	unit++;
+	len--;
+	if (len && !parse_same_word("B", unit, len) && !parse_same_word("IB", unit, len))
+		return -1;
+	return 10 * (int)(letter - letters + 1);
 }
 
 int parse_size(const char *s, size_t len, uint64_t *ret)

@@ -26,6 +26,12 @@ int parse_size(const char *s, size_t len, uint64_t *ret);
 const char *parse_item(const char **pos, size_t *ret_len);
 
 /*
+ * Whether the text is that word, which is in small or in capital letters; upper and lower case are
+ * one. Of ASCII alone: a Turkish locale would take "PID" and "pid" for different words.
+ */
+bool parse_same_word(const char *word, const char *s, size_t len);
+
+/*
  * Scans a decimal number at *pos, after blanks and before end, and moves *pos behind it. False if
  * there is none or it does not fit.
  */

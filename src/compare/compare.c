@@ -35,7 +35,7 @@ static enum compare_policy policy_of(const struct compare_cell *cell)
 /* Against smaps_rollup, else against status. */
 static bool by_rollup(const struct compare_cell *cell)
 {
-	return policy_of(cell) == COMPARE_ROLLUP || policy_of(cell) == COMPARE_SHARE;
+	return policy_of(cell) == POLICY_ROLLUP || policy_of(cell) == POLICY_SHARE;
 }
 
 /* ---- rows ---- */
@@ -48,7 +48,7 @@ int comparison_init(struct comparison *c, struct process *const *process, size_t
 
 	*c = (struct comparison){};
 	for (int i = 0; i < COUNTER_COUNT; i++)
-		each += (wanted & COUNTER_BIT(i)) && counter_table[i].policy != COMPARE_NONE;
+		each += (wanted & COUNTER_BIT(i)) && counter_table[i].policy != POLICY_NONE;
 	c->row = calloc(count + 1, sizeof(*c->row));
 	/* All cells in one piece, that of the first row. */
 	cell = calloc(count * each + 1, sizeof(*cell));
@@ -61,7 +61,7 @@ int comparison_init(struct comparison *c, struct process *const *process, size_t
 	for (size_t i = 0; i < count; i++) {
 		c->row[i] = (struct compare_row){process[i], cell + i * each, each, false};
 		for (int k = 0, n = 0; k < COUNTER_COUNT; k++) {
-			if ((wanted & COUNTER_BIT(k)) && counter_table[k].policy != COMPARE_NONE)
+			if ((wanted & COUNTER_BIT(k)) && counter_table[k].policy != POLICY_NONE)
 				c->row[i].cell[n++].counter = (uint8_t)k;
 		}
 	}
@@ -154,7 +154,7 @@ static enum outcome judge_rollup(struct compare_cell *cell, const struct compare
 	uint64_t proc = seen->rollup->value[c];
 	uint64_t first = seen->bpf_before->value[c], second = seen->bpf_after->value[c];
 	uint64_t nearest = distance(first, proc) <= distance(second, proc) ? first : second;
-	bool shares = policy_of(cell) == COMPARE_SHARE;
+	bool shares = policy_of(cell) == POLICY_SHARE;
 
 	*cell = (struct compare_cell){.bpf = nearest,
 				      .proc_before = proc,
@@ -308,7 +308,7 @@ static bool within_bound(const struct comparison *c, const struct compare_row *r
 	uint64_t bound = c->bound * (c->per_thread ? row->process->threads : 1);
 	int64_t difference;
 
-	if (cell->verdict != COMPARE_DIFFERENT || policy_of(cell) != COMPARE_PER_CPU ||
+	if (cell->verdict != COMPARE_DIFFERENT || policy_of(cell) != POLICY_PER_CPU ||
 	    !compare_difference(cell, &difference))
 		return false;
 	return (uint64_t)llabs(difference) <= bound;

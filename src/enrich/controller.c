@@ -39,7 +39,7 @@ struct hierarchy {
 	bool v2;
 };
 
-static void hierarchy_done(struct hierarchy *h)
+static void hierarchy_close(struct hierarchy *h)
 {
 	for (size_t i = 0; i < h->mounts; i++)
 		close(h->mount[i].fd);
@@ -52,7 +52,7 @@ static int add_mount(struct hierarchy *h, const struct cgroup_mount *m, struct a
 
 	/* Where v1 has the memory controller, v2 has not. */
 	if (h->v2 && !m->v2)
-		hierarchy_done(h);
+		hierarchy_close(h);
 	else if (h->mounts && !h->v2 && m->v2)
 		return 0;
 	if (h->mounts == MOUNTS_MAX)
@@ -150,7 +150,7 @@ static int read_cgroup(const struct hierarchy *h, int dirfd, bool last, struct f
 				   &f->current);
 }
 
-/* Opens the next component; -1 if it is not there, else the errno matters. */
+/* Opens the next component, behind which *path is then. Returns an fd or a negative errno. */
 static int step_down(int dirfd, const char **path)
 {
 	char name[COMPONENT_MAX];
@@ -286,7 +286,7 @@ static void set_figures(struct process *p, const struct figures *f)
 
 int enrich_controllers(const struct procfs *proc, struct snapshot *s, struct rows *groups)
 {
-	cleanup(hierarchy_done) struct hierarchy h = {};
+	cleanup(hierarchy_close) struct hierarchy h = {};
 	struct tape_reading reading = {};
 	bool played = tape_playing(proc->tape);
 	int r = 0;
@@ -355,7 +355,7 @@ static int keep_one(const struct hierarchy *h, const struct prefix *prefix, stru
 
 int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows)
 {
-	cleanup(hierarchy_done) struct hierarchy h = {};
+	cleanup(hierarchy_close) struct hierarchy h = {};
 	cleanup(arena_done) struct arena arena = {};
 	cleanup(strbuf_done) struct strbuf out = {};
 	cleanup_free struct prefix *prefix = NULL;

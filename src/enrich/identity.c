@@ -172,7 +172,7 @@ static bool needs_cmdline(const struct process *p)
 	return p->kind == PROCESS_USER && p->name && program_needs_cmdline(p->name, p->comm);
 }
 
-static int set_program(struct snapshot *s, struct process *p, struct program_name name)
+static int set_program(struct snapshot *s, struct process *p, struct text_part name)
 {
 	if (name.len != strlen(p->name) || memcmp(name.s, p->name, name.len) != 0) {
 		const char *kept = arena_strndup(&s->arena, name.s, name.len);
@@ -213,7 +213,7 @@ int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *row
 
 		err = result->status == PSS_OK
 			      ? set_program(s, r.row[i],
-					    (struct program_name){result->text, result->len})
+					    (struct text_part){result->text, result->len})
 			      : set_program_bare(s, r.row[i]);
 	}
 	return err;

@@ -58,14 +58,14 @@ static int read_pieces(struct reader *reader, const struct maps_request *q)
 
 static bool is(const struct smaps_rollup *f, enum rollup_figure figure, uint64_t value)
 {
-	return (f->have >> figure & 1) && f->value[figure] == value;
+	return rollup_has(f, figure) && f->value[figure] == value;
 }
 
 /* A sum of figures that were cut to their kB, and the figure that was cut once. */
 static bool is_near(const struct smaps_rollup *f, enum rollup_figure figure, uint64_t sum,
 		    size_t mappings)
 {
-	return (f->have >> figure & 1) && f->value[figure] >= sum &&
+	return rollup_has(f, figure) && f->value[figure] >= sum &&
 	       f->value[figure] - sum <= mappings * 1024;
 }
 

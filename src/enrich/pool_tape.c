@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
 
 static const struct {
@@ -41,7 +42,7 @@ static enum pss_status status_of(int error)
 
 static int error_of(enum pss_status status)
 {
-	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
 		if (failures[i].status == status)
 			return failures[i].error;
 	}
@@ -125,7 +126,7 @@ static struct key key_of(enum pool_file file, const struct process *p)
 
 /* ---- programs: the name is taken down, not the arguments, which hold secrets ---- */
 
-struct program_name pool_program_name(const struct process *p, const char *cmdline, size_t len)
+struct text_part pool_program_name(const struct process *p, const char *cmdline, size_t len)
 {
 	/* Of the last word there may be more. */
 	while (len >= POOL_CMDLINE_MAX && cmdline[len - 1] != '\0') {
@@ -138,7 +139,7 @@ struct program_name pool_program_name(const struct process *p, const char *cmdli
 
 static void make_name(const struct process *p, struct pool_result *result)
 {
-	struct program_name name;
+	struct text_part name;
 	char *text;
 
 	if (!result->text)

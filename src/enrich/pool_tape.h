@@ -23,7 +23,7 @@ void pool_understand(enum pool_file file, bool keep_text, const char *text, ssiz
 void pool_fail(struct pool_result *ret, int error);
 
 /* What a process is called, out of its command line; a part of that, of its name or of comm. */
-struct program_name pool_program_name(const struct process *p, const char *cmdline, size_t len);
+struct text_part pool_program_name(const struct process *p, const char *cmdline, size_t len);
 
 /*
  * Makes names of the command lines that were read for POOL_PROGRAM. Takes results down, and frees

@@ -8,15 +8,10 @@
  */
 #include "zmem/enrich.h"
 
-static bool has(const struct smaps_rollup *f, enum rollup_figure figure)
-{
-	return f->have >> figure & 1;
-}
-
 static void copy(struct process *p, enum counter c, const struct smaps_rollup *f,
 		 enum rollup_figure figure)
 {
-	if (has(f, figure))
+	if (rollup_has(f, figure))
 		process_set(p, c, f->value[figure]);
 }
 
@@ -26,7 +21,7 @@ void rollup_apply(struct process *p, const struct pool_result *result)
 
 	p->pss_status = result->status;
 	/* Cut off before the figure everything is about. */
-	if (result->status == PSS_OK && !has(f, ROLLUP_PSS))
+	if (result->status == PSS_OK && !rollup_has(f, ROLLUP_PSS))
 		p->pss_status = PSS_UNSUPPORTED;
 	if (p->pss_status != PSS_OK)
 		return;
@@ -36,13 +31,13 @@ void rollup_apply(struct process *p, const struct pool_result *result)
 	copy(p, COUNTER_PSS_FILE, f, ROLLUP_PSS_FILE);
 	copy(p, COUNTER_PSS_SHMEM, f, ROLLUP_PSS_SHMEM);
 	copy(p, COUNTER_SWAP_PSS, f, ROLLUP_SWAP_PSS);
-	if (has(f, ROLLUP_PRIVATE_CLEAN) && has(f, ROLLUP_PRIVATE_DIRTY))
+	if (rollup_has(f, ROLLUP_PRIVATE_CLEAN) && rollup_has(f, ROLLUP_PRIVATE_DIRTY))
 		process_set_sum(p, COUNTER_USS, f->value[ROLLUP_PRIVATE_CLEAN],
 				f->value[ROLLUP_PRIVATE_DIRTY], 0);
-	if (has(f, ROLLUP_ANON_HUGE))
+	if (rollup_has(f, ROLLUP_ANON_HUGE))
 		process_set_sum(p, COUNTER_THP, f->value[ROLLUP_ANON_HUGE],
 				f->value[ROLLUP_SHMEM_PMD], f->value[ROLLUP_FILE_PMD]);
-	if (has(f, ROLLUP_SWAP) && process_has(p, COUNTER_SWAP) &&
+	if (rollup_has(f, ROLLUP_SWAP) && process_has(p, COUNTER_SWAP) &&
 	    f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP])
 		process_set(p, COUNTER_SWAP_SHMEM, f->value[ROLLUP_SWAP] - p->value[COUNTER_SWAP]);
 	process_derive(p);
@@ -50,10 +45,11 @@ void rollup_apply(struct process *p, const struct pool_result *result)
 
 bool rollup_agrees(const struct process *p, const struct smaps_rollup *f)
 {
-	if (has(f, ROLLUP_RSS) && process_has(p, COUNTER_RSS) &&
+	if (rollup_has(f, ROLLUP_RSS) && process_has(p, COUNTER_RSS) &&
 	    f->value[ROLLUP_RSS] != p->value[COUNTER_RSS])
 		return false;
-	if (!has(f, ROLLUP_SWAP) || !has(f, ROLLUP_SWAP_PSS) || !process_has(p, COUNTER_SWAP))
+	if (!rollup_has(f, ROLLUP_SWAP) || !rollup_has(f, ROLLUP_SWAP_PSS) ||
+	    !process_has(p, COUNTER_SWAP))
 		return true;
 	return f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP] &&
 	       f->value[ROLLUP_SWAP_PSS] <= p->value[COUNTER_SWAP];

@@ -185,26 +185,14 @@ const struct column *const column_changes[COUNTER_COUNT] = {
 _Static_assert(ARRAY_SIZE(column_table) + COUNTERS_OF_PROCESS <= COLUMNS_MAX,
 	       "a list must be able to hold all");
 
-/* Not strncasecmp(): a Turkish locale would take "PID" and "pid" for different words. */
-static bool same_word(const char *lower, const char *key, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		char c = key[i] >= 'A' && key[i] <= 'Z' ? (char)(key[i] - 'A' + 'a') : key[i];
-
-		if (!c || lower[i] != c)
-			return false;
-	}
-	return lower[len] == '\0';
-}
-
 const struct column *column_find(const char *key, size_t len)
 {
 	for (size_t i = 0; i < column_count; i++) {
-		if (same_word(column_table[i]->key, key, len))
+		if (parse_same_word(column_table[i]->key, key, len))
 			return column_table[i];
 	}
 	for (size_t i = 0; i < COUNTERS_OF_PROCESS; i++) {
-		if (same_word(column_changes[i]->key, key, len))
+		if (parse_same_word(column_changes[i]->key, key, len))
 			return column_changes[i];
 	}
 	return NULL;
@@ -237,7 +225,7 @@ bool column_percent(const struct snapshot *s, const struct column *c, counter_ma
 	return true;
 }
 
-static bool has_column(const struct column_list *list, const struct column *c)
+bool column_list_has(const struct column_list *list, const struct column *c)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->item[i] == c)
@@ -259,7 +247,7 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 		const struct column *c = column_find(item + plus, len - plus);
 
 		/* Whoever appends wants to see it, not to see it twice. */
-		if (c && append && has_column(&l, c))
+		if (c && append && column_list_has(&l, c))
 			continue;
 		if (!c || l.count == COLUMNS_MAX) {
 			*ret_bad = item;
@@ -290,38 +278,41 @@ static void list_put(struct column_list *list, const struct column *const *colum
 	list->count += count;
 }
 
-void column_list_default(struct column_list *list, const struct column *group)
+/* Who it is, some figures, what the controller says where it says anything, the name. */
+static void list_make(struct column_list *list, const struct column *group,
+		      const struct column *const *figures, size_t count, bool controller)
 {
 	static const struct column *const who[] = {&column_pid, &column_user};
+	static const struct column *const charged[] = {&column_mem_current, &column_mem_limit,
+						       &column_limit_percent};
+	const struct column *procs = &column_procs, *name = group ? group : &column_name;
+
+	list->count = 0;
+	list_put(list, group ? &procs : who, group ? 1 : ARRAY_SIZE(who));
+	list_put(list, figures, count);
+	if (controller && group && is_controlled(group))
+		list_put(list, charged, ARRAY_SIZE(charged));
+	list_put(list, &name, 1);
+}
+
+void column_list_default(struct column_list *list, const struct column *group)
+{
 	static const struct column *const figures[] = {
 		&column_swap,	  &column_uss,	    &column_pss,       &column_rss,
 		&column_rss_anon, &column_rss_file, &column_rss_shmem,
 	};
-	static const struct column *const controller[] = {&column_mem_current, &column_mem_limit,
-							  &column_limit_percent};
-	const struct column *procs = &column_procs, *name = group ? group : &column_name;
 
-	list->count = 0;
-	list_put(list, group ? &procs : who, group ? 1 : ARRAY_SIZE(who));
-	list_put(list, figures, ARRAY_SIZE(figures));
-	if (group && is_controlled(group))
-		list_put(list, controller, ARRAY_SIZE(controller));
-	list_put(list, &name, 1);
+	list_make(list, group, figures, ARRAY_SIZE(figures), true);
 }
 
 void column_list_watch(struct column_list *list, const struct column *group)
 {
-	static const struct column *const who[] = {&column_pid, &column_user};
 	static const struct column *const figures[] = {
 		&column_swap,	    &column_swap_change, &column_pss,
 		&column_pss_change, &column_rss,	 &column_rss_change,
 	};
-	const struct column *procs = &column_procs, *name = group ? group : &column_name;
 
-	list->count = 0;
-	list_put(list, group ? &procs : who, group ? 1 : ARRAY_SIZE(who));
-	list_put(list, figures, ARRAY_SIZE(figures));
-	list_put(list, &name, 1);
+	list_make(list, group, figures, ARRAY_SIZE(figures), false);
 }
 
 bool column_list_changes(const struct column_list *list)
@@ -335,16 +326,12 @@ bool column_list_changes(const struct column_list *list)
 
 void column_list_narrow(struct column_list *list)
 {
-	static const struct column *const spared[] = {&column_rss_anon, &column_rss_file,
-						      &column_rss_shmem, &column_rss_change};
+	static const struct column_list spared = {
+		{&column_rss_anon, &column_rss_file, &column_rss_shmem, &column_rss_change}, 4};
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		bool keep = true;
-
-		for (size_t k = 0; k < ARRAY_SIZE(spared); k++)
-			keep &= list->item[i] != spared[k];
-		if (keep)
+		if (!column_list_has(&spared, list->item[i]))
 			list->item[count++] = list->item[i];
 	}
 	list->count = count;

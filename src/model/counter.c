@@ -12,7 +12,7 @@ const struct counter_info counter_table[COUNTER_COUNT] = {
 			   .header = header_,                                                      \
 			   .origin = ORIGIN_##origin_,                                             \
 			   .bound = bound_,                                                        \
-			   .policy = COMPARE_##policy_,                                            \
+			   .policy = POLICY_##policy_,                                             \
 			   .help = help_},
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER

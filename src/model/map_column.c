@@ -2,7 +2,6 @@
 /* The columns of mappings: what they are called and where they make sense. */
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/parse.h"
 #include "zmem/maps.h"
@@ -42,8 +41,7 @@ static bool belongs(int column, bool by_name)
 static int find_column(const char *key, size_t len, bool by_name)
 {
 	for (int i = 0; i < MAP_COLUMNS; i++) {
-		if (belongs(i, by_name) && strlen(headers[i]) == len &&
-		    strncasecmp(headers[i], key, len) == 0)
+		if (belongs(i, by_name) && parse_same_word(headers[i], key, len))
 			return i;
 	}
 	return -EINVAL;

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "zmem/program.h"
+#include "base/text_part.h"
 
-typedef struct program_name part;
+typedef struct text_part part;
 
 static inline part part_of(const char *s)
 {

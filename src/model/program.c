@@ -200,7 +200,7 @@ bool program_needs_cmdline(const char *exe, const char *comm)
 	       (name.len == COMM_LEN && same(name, part_of(comm)));
 }
 
-struct program_name program_name(const char *exe, const char *comm, const char *cmdline, size_t len)
+struct text_part program_name(const char *exe, const char *comm, const char *cmdline, size_t len)
 {
 	struct words w = {cmdline, cmdline ? cmdline + len : NULL};
 	part name = whole_exe(exe), called_so = part_of(comm);

@@ -310,6 +310,13 @@ struct process *snapshot_find(const struct snapshot *s, pid_t pid)
 	return bsearch(&key, s->process, s->count, sizeof(*s->process), compare_pid);
 }
 
+struct process *snapshot_find_again(const struct snapshot *s, const struct process *p)
+{
+	struct process *found = snapshot_find(s, p->pid);
+
+	return found && found->start_ns == p->start_ns ? found : NULL;
+}
+
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count)
 {
 	/* mm_ids are 1…, and never more than there are processes. */

@@ -13,11 +13,6 @@
 #define CONTAINER_ID_LEN   64
 #define CONTAINER_ID_SHOWN 12
 
-static bool part_is(struct text_part part, const char *s)
-{
-	return part.len == strlen(s) && memcmp(part.s, s, part.len) == 0;
-}
-
 /* Takes `prefix` off the front; false if there is none or nothing behind it. */
 static bool take_prefix(struct text_part *part, const char *prefix)
 {
@@ -41,44 +36,26 @@ static bool take_suffix(struct text_part *part, const char *suffix)
 	return true;
 }
 
-/* The part up to the next `separator`, or all; what is behind it stays in *rest. */
-static struct text_part split(struct text_part *rest, char separator)
-{
-	const char *at = memchr(rest->s, separator, rest->len);
-	struct text_part first = {rest->s, at ? (size_t)(at - rest->s) : rest->len};
-	size_t taken = at ? first.len + 1 : first.len;
-
-	rest->s += taken;
-	rest->len -= taken;
-	return first;
-}
-
 /* ---- which hierarchy ---- */
 
 enum hierarchy { MEMORY_V1, UNIFIED, SYSTEMD, HIERARCHIES };
 
-/* A co-mounted hierarchy lists its controllers: "cpu,cpuacct". */
-static bool has_controller(struct text_part list, const char *name)
-{
-	while (list.len)
-		if (part_is(split(&list, ','), name))
-			return true;
-	return false;
-}
-
-/* "4:memory:/user.slice". The path may hold colons, the rest does not. */
+/*
+ * "4:memory:/user.slice", or "3:cpu,cpuacct:/" of a co-mounted hierarchy. The path may hold colons,
+ * the rest does not.
+ */
 static void take_line(struct text_part line, struct text_part path[HIERARCHIES])
 {
-	struct text_part id = split(&line, ':');
-	struct text_part controllers = split(&line, ':');
+	struct text_part id = part_split(&line, ':');
+	struct text_part controllers = part_split(&line, ':');
 
 	if (!line.len || line.s[0] != '/')
 		return;
 	if (!path[UNIFIED].s && part_is(id, "0") && controllers.len == 0)
 		path[UNIFIED] = line;
-	if (!path[MEMORY_V1].s && has_controller(controllers, "memory"))
+	if (!path[MEMORY_V1].s && part_lists(controllers, "memory"))
 		path[MEMORY_V1] = line;
-	if (!path[SYSTEMD].s && has_controller(controllers, "name=systemd"))
+	if (!path[SYSTEMD].s && part_lists(controllers, "name=systemd"))
 		path[SYSTEMD] = line;
 }
 
@@ -209,7 +186,7 @@ static void take_components(struct proc_cgroup *cgroup)
 
 	take_suffix(&rest, removed);
 	while (rest.len) {
-		struct text_part component = split(&rest, '/');
+		struct text_part component = part_split(&rest, '/');
 		size_t path = (size_t)(component.s + component.len - cgroup->path.s);
 		struct text_part unit;
 		bool slice;
@@ -234,7 +211,7 @@ int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 
 	/* A line without its end is cut off, and its path would be another one. */
 	while (rest.len && memchr(rest.s, '\n', rest.len))
-		take_line(split(&rest, '\n'), path);
+		take_line(part_split(&rest, '\n'), path);
 	chosen = choose_path(path);
 	if (chosen == HIERARCHIES)
 		return -ENOENT;

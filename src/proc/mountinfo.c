@@ -6,45 +6,18 @@
  */
 #include <string.h>
 
+#include "proc/octal.h"
 #include "zmem/cgroup.h"
 
-/* The part up to the next blank; what is behind it stays in *rest. */
-static struct text_part next_field(struct text_part *rest)
-{
-	const char *at = memchr(rest->s, ' ', rest->len);
-	struct text_part field = {rest->s, at ? (size_t)(at - rest->s) : rest->len};
-	size_t taken = at ? field.len + 1 : field.len;
-
-	rest->s += taken;
-	rest->len -= taken;
-	return field;
-}
-
-static bool field_is(struct text_part field, const char *s)
-{
-	return field.len == strlen(s) && memcmp(field.s, s, field.len) == 0;
-}
-
-static bool is_octal(char c)
-{
-	return c >= '0' && c <= '7';
-}
-
-/* Blanks, newlines and backslashes are \ooo. False if it has no room, is no path, or has a NUL. */
+/* False if it has no room, is no path, or has a NUL. */
 static bool copy_path(struct text_part field, char *buf, size_t cap)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < field.len; n++) {
-		const char *s = field.s + i;
-		char c = *s;
+		char c;
 
-		i++;
-		if (c == '\\' && field.len - i >= 3 && s[1] <= '3' && is_octal(s[1]) &&
-		    is_octal(s[2]) && is_octal(s[3])) {
-			c = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
-			i += 3;
-		}
+		i += octal_byte(field.s + i, field.len - i, &c);
 		if (c == '\0' || n + 1 >= cap)
 			return false;
 		buf[n] = c;
@@ -53,39 +26,22 @@ static bool copy_path(struct text_part field, char *buf, size_t cap)
 	return *buf == '/';
 }
 
-static bool has_option(struct text_part options, const char *name)
-{
-	size_t len = strlen(name);
-
-	while (options.len) {
-		const char *comma = memchr(options.s, ',', options.len);
-		size_t n = comma ? (size_t)(comma - options.s) : options.len;
-
-		if (n == len && memcmp(options.s, name, len) == 0)
-			return true;
-		n += comma != NULL;
-		options.s += n;
-		options.len -= n;
-	}
-	return false;
-}
-
 /* "32 31 0:29 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory" */
 static bool parse_line(struct text_part line, struct cgroup_mount *ret)
 {
 	struct text_part root, point, kind, field;
 
 	for (int i = 0; i < 3; i++)
-		next_field(&line);
-	root = next_field(&line);
-	point = next_field(&line);
+		part_split(&line, ' ');
+	root = part_split(&line, ' ');
+	point = part_split(&line, ' ');
 	do {
-		field = next_field(&line);
-	} while (line.len && !field_is(field, "-"));
-	kind = next_field(&line);
-	next_field(&line);
-	ret->v2 = field_is(kind, "cgroup2");
-	if (!ret->v2 && !(field_is(kind, "cgroup") && has_option(next_field(&line), "memory")))
+		field = part_split(&line, ' ');
+	} while (line.len && !part_is(field, "-"));
+	kind = part_split(&line, ' ');
+	part_split(&line, ' ');
+	ret->v2 = part_is(kind, "cgroup2");
+	if (!ret->v2 && !(part_is(kind, "cgroup") && part_lists(part_split(&line, ' '), "memory")))
 		return false;
 	return copy_path(root, ret->root, sizeof(ret->root)) &&
 	       copy_path(point, ret->point, sizeof(ret->point));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "proc/octal.h"
 #include "zmem/system.h"
 
 #define HEADING "Filename"
@@ -35,32 +36,17 @@ static const char *next_word(const char **pos, const char *end, size_t *ret_len)
 	return *ret_len ? word : NULL;
 }
 
-static bool is_octal(char c)
-{
-	return c >= '0' && c <= '7';
-}
-
-/* The byte that \ooo stands for, or -1. */
-static int escaped(const char *s, size_t len)
-{
-	if (len < 4 || s[0] != '\\' || s[1] < '0' || s[1] > '3' || !is_octal(s[2]) ||
-	    !is_octal(s[3]))
-		return -1;
-	return (s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0');
-}
-
 /* A NUL cannot be in a name of the kernel's: whoever wrote it wants to hide the rest. */
 static bool copy_name(const char *s, size_t len, struct swap_device *d)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < len; n++) {
-		int byte = escaped(s + i, len - i);
-		char c = byte < 0 ? s[i] : (char)byte;
+		char c;
 
+		i += octal_byte(s + i, len - i, &c);
 		if (c == '\0')
 			return false;
-		i += byte < 0 ? 1 : 4;
 		if (n < SWAP_NAME_MAX)
 			d->name[n] = c;
 	}

@@ -5,6 +5,8 @@
  */
 #include "zmem/account.h"
 
+#include "base/cleanup.h"
+
 /* No machine has more: so all of them can be added, and are numbers of JSON. */
 #define FIGURE_MAX ((uint64_t)1 << 53)
 
@@ -87,7 +89,7 @@ static void other(struct split *s)
 	int64_t v = 0, more;
 	bool known = figure_less(s, MEMINFO_KERNEL_RECLAIMABLE, MEMINFO_SLAB_RECLAIMABLE, &v);
 
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
 		if (!figure(s, figures[i], &more))
 			continue;
 		v += more;
@@ -136,7 +138,7 @@ static void unaccounted(struct account *a)
 
 	if ((a->have & needed) != needed)
 		return;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		left -= account_has(a, parts[i]) ? a->value[parts[i]] : 0;
 	set(a, ACCOUNT_UNACCOUNTED, left);
 }

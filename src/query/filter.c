@@ -23,11 +23,6 @@ static int compare_uid(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-bool filter_active(const struct filter *f)
-{
-	return f->pids || f->uids || f->pattern || f->cgroup;
-}
-
 int filter_matches_id(const struct filter *f, const struct process *p)
 {
 	/* Without memory of its own, a row of it only answers a question about that very pid. */

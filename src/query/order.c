@@ -24,7 +24,7 @@ struct standing {
 	const char *text; /* of text */
 };
 
-struct comparison {
+struct sorting {
 	const struct order *order;
 	const struct snapshot *snapshot;
 	bool estimate; /* unread figures by what they can be at best */
@@ -57,7 +57,7 @@ static uint64_t most(const struct process *p, enum counter c)
  * by not letting itself be read. Where nothing bounds it, or the smallest come first, what can
  * still be read stands first, and what cannot stands last.
  */
-static void stand_by_counter(const struct comparison *cmp, enum counter c, const struct process *p,
+static void stand_by_counter(const struct sorting *cmp, enum counter c, const struct process *p,
 			     struct standing *st)
 {
 	bool dear, may_come;
@@ -78,7 +78,7 @@ static void stand_by_counter(const struct comparison *cmp, enum counter c, const
 		st->place = PLACE_LAST;
 }
 
-static struct standing stand(const struct comparison *cmp, const struct column *c,
+static struct standing stand(const struct sorting *cmp, const struct column *c,
 			     const struct process *p)
 {
 	struct standing st = {.place = PLACE_LAST};
@@ -133,7 +133,7 @@ static int compare_values(enum column_kind kind, const struct standing *x, const
 static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct process *p = *(struct process *const *)a, *q = *(struct process *const *)b;
-	const struct comparison *cmp = arg;
+	const struct sorting *cmp = arg;
 	const struct column_list *keys = &cmp->order->keys;
 
 	for (size_t i = 0; i < keys->count; i++) {
@@ -158,7 +158,7 @@ static int compare_rows(const void *a, const void *b, void *arg)
 static void sort_rows(const struct order *o, const struct snapshot *s, bool estimate,
 		      struct rows *rows)
 {
-	struct comparison cmp = {.order = o, .snapshot = s, .estimate = estimate};
+	struct sorting cmp = {.order = o, .snapshot = s, .estimate = estimate};
 
 	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_rows, &cmp);
 }

@@ -223,7 +223,6 @@ int past_take(struct past *past, const struct column *group, const struct snapsh
 		past->totals = *totals;
 		past->since_ms = s->time_ms;
 	}
-	past->last_ms = s->time_ms;
 	past->last_boot_ms = boot_ms(s);
 	past->taken = true;
 	done = past->rows;

@@ -17,8 +17,6 @@ struct sum {
 
 void sum_add(struct sum *sum, const struct process *p);
 void sum_merge(struct sum *sum, const struct sum *more);
-/* As totals_sum(). */
-void sum_end(const struct sum *sum, bool pruned, struct totals *ret_totals);
 /* A row that stands for what was summed: its figures, how many, and who is without PSS. */
 void sum_row(const struct sum *sum, struct process *p);
 

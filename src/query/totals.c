@@ -53,7 +53,7 @@ void sum_merge(struct sum *sum, const struct sum *more)
 		add_value(sum, c, more->totals.value[c]);
 }
 
-void sum_end(const struct sum *sum, bool pruned, struct totals *ret_totals)
+static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_totals)
 {
 	struct totals t = sum->totals;
 	bool any_pss = sum->some & COUNTER_BIT(COUNTER_PSS);

@@ -6,29 +6,16 @@
 #include "render/json_head.h"
 #include "zmem/render.h"
 
-static void put_known(struct json_writer *w, bool known, int64_t v)
-{
-	if (known)
-		json_i64(w, v);
-	else
-		json_null(w);
-}
-
 static void put_summary(struct json_writer *w, const struct comparison *c)
 {
-	static const struct {
-		const char *text;
-		size_t len;
-	} key[COMPARE_VERDICTS] = {
-#define KEY(text) {JSON_KEY_TEXT(text), sizeof(JSON_KEY_TEXT(text)) - 1}
-		[COMPARE_SAME] = KEY("same"),
-		[COMPARE_MOVED] = KEY("moved"),
-		[COMPARE_APPROXIMATE] = KEY("approximate"),
-		[COMPARE_GONE] = KEY("gone"),
-		[COMPARE_DENIED] = KEY("denied"),
-		[COMPARE_TIMEOUT] = KEY("timeout"),
-		[COMPARE_DIFFERENT] = KEY("different"),
-#undef KEY
+	static const struct json_key key[COMPARE_VERDICTS] = {
+		[COMPARE_SAME] = JSON_KEY_OF("same"),
+		[COMPARE_MOVED] = JSON_KEY_OF("moved"),
+		[COMPARE_APPROXIMATE] = JSON_KEY_OF("approximate"),
+		[COMPARE_GONE] = JSON_KEY_OF("gone"),
+		[COMPARE_DENIED] = JSON_KEY_OF("denied"),
+		[COMPARE_TIMEOUT] = JSON_KEY_OF("timeout"),
+		[COMPARE_DIFFERENT] = JSON_KEY_OF("different"),
 	};
 	struct compare_sums sums;
 
@@ -41,13 +28,13 @@ static void put_summary(struct json_writer *w, const struct comparison *c)
 	JSON_KEY(w, "cells");
 	json_u64(w, sums.cells);
 	for (int i = 0; i < COMPARE_VERDICTS; i++) {
-		json_key_text(w, key[i].text, key[i].len);
+		json_key(w, key[i]);
 		json_u64(w, sums.verdict[i]);
 	}
 	json_end(w, '}');
 	json_newline(w);
 	JSON_KEY(w, "bound_bytes");
-	put_known(w, c->approximate, (int64_t)c->bound);
+	json_known_i64(w, c->approximate, (int64_t)c->bound);
 	json_newline(w);
 	JSON_KEY(w, "bound_per");
 	json_string(w, !c->approximate ? NULL : c->per_thread ? "thread" : "process");
@@ -65,15 +52,15 @@ static void put_cost(struct json_writer *w, const struct compare_cost *cost)
 	JSON_KEY(w, "proc_files");
 	json_u64(w, cost->proc_files);
 	JSON_KEY(w, "bpf_reads");
-	put_known(w, cost->reads_known, (int64_t)cost->bpf_reads);
+	json_known_i64(w, cost->reads_known, (int64_t)cost->bpf_reads);
 	JSON_KEY(w, "proc_reads");
-	put_known(w, cost->reads_known, (int64_t)cost->proc_reads);
+	json_known_i64(w, cost->reads_known, (int64_t)cost->proc_reads);
 	json_end(w, '}');
 }
 
 static void put_figure(struct json_writer *w, const struct meminfo *m, enum meminfo_figure f)
 {
-	put_known(w, m->have >> f & 1, (int64_t)m->value[f]);
+	json_known_i64(w, meminfo_has(m, f), (int64_t)m->value[f]);
 }
 
 static void put_system(struct json_writer *w, const struct result *books)
@@ -87,17 +74,17 @@ static void put_system(struct json_writer *w, const struct result *books)
 	JSON_KEY(w, "anon_bytes");
 	put_figure(w, m, MEMINFO_ANON);
 	JSON_KEY(w, "pss_anon_bytes");
-	put_known(w, known, (int64_t)m->value[MEMINFO_ANON] - books->anon_residual);
+	json_known_i64(w, known, (int64_t)m->value[MEMINFO_ANON] - books->anon_residual);
 	JSON_KEY(w, "anon_residual_bytes");
-	put_known(w, known, books->anon_residual);
+	json_known_i64(w, known, books->anon_residual);
 	JSON_KEY(w, "mapped_bytes");
 	put_figure(w, m, MEMINFO_MAPPED);
 	JSON_KEY(w, "pss_mapped_bytes");
-	put_known(w, known, (int64_t)m->value[MEMINFO_MAPPED] - books->mapped_residual);
+	json_known_i64(w, known, (int64_t)m->value[MEMINFO_MAPPED] - books->mapped_residual);
 	JSON_KEY(w, "mapped_residual_bytes");
-	put_known(w, known, books->mapped_residual);
+	json_known_i64(w, known, books->mapped_residual);
 	JSON_KEY(w, "swap_unattributed_bytes");
-	put_known(w, books->swap_unattributed_known, (int64_t)books->swap_unattributed);
+	json_known_i64(w, books->swap_unattributed_known, (int64_t)books->swap_unattributed);
 	json_end(w, '}');
 }
 
@@ -116,13 +103,13 @@ static void put_cell(struct json_writer *w, const struct process *p,
 	JSON_KEY(w, "counter");
 	json_string(w, counter_table[cell->counter].key);
 	JSON_KEY(w, "bpf_bytes");
-	put_known(w, cell->bpf_known, (int64_t)cell->bpf);
+	json_known_i64(w, cell->bpf_known, (int64_t)cell->bpf);
 	JSON_KEY(w, "proc_before_bytes");
-	put_known(w, cell->proc_known, (int64_t)cell->proc_before);
+	json_known_i64(w, cell->proc_known, (int64_t)cell->proc_before);
 	JSON_KEY(w, "proc_after_bytes");
-	put_known(w, cell->proc_known, (int64_t)cell->proc_after);
+	json_known_i64(w, cell->proc_known, (int64_t)cell->proc_after);
 	JSON_KEY(w, "difference_bytes");
-	put_known(w, known, difference);
+	json_known_i64(w, known, difference);
 	JSON_KEY(w, "verdict");
 	json_string(w, compare_verdict_name(cell->verdict));
 	json_end(w, '}');

@@ -37,9 +37,7 @@ static size_t size_text(const struct page *p, int64_t bytes, char *buf)
 	size_t len = bytes < 0;
 
 	buf[0] = '-';
-	len += p->style->bytes ? format_u64(buf + len, (uint64_t)llabs(bytes))
-			       : format_size(buf + len, (uint64_t)llabs(bytes));
-	return len;
+	return len + format_bytes(buf + len, (uint64_t)llabs(bytes), p->style->bytes);
 }
 
 /* A figure, aligned to the right and behind a gap; '-' if it is not known. */
@@ -176,7 +174,7 @@ static void put_cells(struct page *p)
 
 static const char *against(enum compare_policy policy)
 {
-	return policy == COMPARE_ROLLUP || policy == COMPARE_SHARE ? "smaps_rollup" : "status";
+	return policy == POLICY_ROLLUP || policy == POLICY_SHARE ? "smaps_rollup" : "status";
 }
 
 /* The verdicts of one counter. Returns how many cells it has. */

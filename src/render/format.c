@@ -91,6 +91,11 @@ size_t format_size(char *buf, uint64_t bytes)
 	return n + 4;
 }
 
+size_t format_bytes(char *buf, uint64_t bytes, bool exact)
+{
+	return exact ? format_u64(buf, bytes) : format_size(buf, bytes);
+}
+
 size_t format_percent(char *buf, double percent)
 {
 	if (!(percent >= 0 && percent < 1e9))

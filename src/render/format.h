@@ -21,6 +21,8 @@ size_t format_i64(char *buf, int64_t v);
  */
 size_t format_size(char *buf, uint64_t bytes);
 #define FORMAT_SIZE_MAX 8
+/* Bytes as a size, or exactly. */
+size_t format_bytes(char *buf, uint64_t bytes, bool exact);
 /* One digit behind the point. Returns 0 if it is no sensible number. */
 size_t format_percent(char *buf, double percent);
 

@@ -179,13 +179,8 @@ static bool wants(const struct page *p, const struct column *c)
 
 	if (c->needs & NEEDS_CONTROLLER || strcmp(c->key, "procs") == 0)
 		return false;
-	if (!(c->needs & NEEDS_CMDLINE) || c == p->style->group)
-		return true;
-	for (size_t i = 0; list && i < list->count; i++) {
-		if (list->item[i] == c)
-			return true;
-	}
-	return false;
+	return !(c->needs & NEEDS_CMDLINE) || c == p->style->group ||
+	       (list && column_list_has(list, c));
 }
 
 static void put_columns(struct page *p)

@@ -2,28 +2,25 @@
 /* Knows the keys of the parts of RAM, for every document that has them. */
 #include "render/json_account.h"
 
+#include "base/cleanup.h"
+
 /* A key and whose figure it has. */
 struct entry {
-	const char *text;
-	size_t len;
+	struct json_key key;
 	enum account_part part;
 };
 
 #define ENTRY(key, part)                                                                           \
 	{                                                                                          \
-		JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1, part                           \
+		JSON_KEY_OF(key), part                                                             \
 	}
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static void put_parts(struct json_writer *w, const struct account *a, const struct entry *e,
 		      size_t count)
 {
 	for (; count--; e++) {
-		json_key_text(w, e->text, e->len);
-		if (account_has(a, e->part))
-			json_i64(w, a->value[e->part]);
-		else
-			json_null(w);
+		json_key(w, e->key);
+		json_known_i64(w, account_has(a, e->part), a->value[e->part]);
 	}
 }
 
@@ -57,16 +54,16 @@ void json_account(struct json_writer *w, const struct account *a)
 	json_newline(w);
 	JSON_KEY(w, "memory");
 	json_begin(w, '{');
-	put_parts(w, a, parts, COUNT(parts));
+	put_parts(w, a, parts, ARRAY_SIZE(parts));
 	json_end(w, '}');
 	json_newline(w);
 	JSON_KEY(w, "kernel");
 	json_begin(w, '{');
-	put_parts(w, a, kernel, COUNT(kernel));
+	put_parts(w, a, kernel, ARRAY_SIZE(kernel));
 	json_end(w, '}');
 	json_newline(w);
 	JSON_KEY(w, "user");
 	json_begin(w, '{');
-	put_parts(w, a, user, COUNT(user));
+	put_parts(w, a, user, ARRAY_SIZE(user));
 	json_end(w, '}');
 }

@@ -15,30 +15,18 @@ const struct json_limits json_limits_usual = {
 	.group_hex = 256,
 };
 
-/* Keys of the counters as json_key_text() wants them. */
-static const struct {
-	const char *text;
-	size_t len;
-} counter_key[COUNTER_COUNT] = {
+static const struct json_key counter_key[COUNTER_COUNT] = {
 #define ZMEM_COUNTER(id, key, header, origin, bound, policy, help)                                 \
-	[COUNTER_##id] = {JSON_KEY_TEXT(#key "_bytes"), sizeof(JSON_KEY_TEXT(#key "_bytes")) - 1},
+	[COUNTER_##id] = JSON_KEY_OF(#key "_bytes"),
 #include "zmem/counters.def"
 #undef ZMEM_COUNTER
 };
-
-void json_known(struct json_writer *w, bool known, uint64_t v)
-{
-	if (known)
-		json_u64(w, v);
-	else
-		json_null(w);
-}
 
 static void put_counters(struct json_writer *w, counter_mask have, const uint64_t *value, int first,
 			 int end)
 {
 	for (int c = first; c < end; c++) {
-		json_key_text(w, counter_key[c].text, counter_key[c].len);
+		json_key(w, counter_key[c]);
 		json_known(w, have & COUNTER_BIT(c), value[c]);
 	}
 }

@@ -23,8 +23,6 @@ struct json_limits {
 /* The caps of the contract; what it caps not has no limit. */
 extern const struct json_limits json_limits_usual;
 
-/* A figure, null if it is not known. */
-void json_known(struct json_writer *w, bool known, uint64_t v);
 /* The keys of a process, in an object that is open. */
 void json_process_keys(struct json_writer *w, const struct process *p, uint64_t boot_ms,
 		       const struct json_limits *max);

@@ -2,8 +2,6 @@
 /* Knows the figures of a collection and of the machine; no processes. */
 #include "render/json_snapshot.h"
 
-#include "render/json_process.h"
-
 const char *pss_engine_name(enum pss_engine engine)
 {
 	switch (engine) {
@@ -82,17 +80,14 @@ void json_collection(struct json_writer *w, const struct collection *c)
 	JSON_KEY(w, "raced");
 	json_u64(w, c->raced);
 	JSON_KEY(w, "shared_mm");
-	if (c->shared_mm_unknown)
-		json_null(w);
-	else
-		json_u64(w, c->shared_mm);
+	json_known(w, !c->shared_mm_unknown, c->shared_mm);
 	put_cross_check(w, &c->cross_check);
 	json_end(w, '}');
 }
 
 static void put_meminfo(struct json_writer *w, const struct meminfo *m, enum meminfo_figure f)
 {
-	json_known(w, m->have & (uint32_t)1 << f, m->value[f]);
+	json_known(w, meminfo_has(m, f), m->value[f]);
 }
 
 static void put_zram(struct json_writer *w, const struct system_info *s)
@@ -113,14 +108,6 @@ static void put_zram(struct json_writer *w, const struct system_info *s)
 		json_end(w, '}');
 	}
 	json_end(w, ']');
-}
-
-static void put_residual(struct json_writer *w, const struct result *r, int64_t v)
-{
-	if (r->residual_known)
-		json_i64(w, v);
-	else
-		json_null(w);
 }
 
 void json_system(struct json_writer *w, const struct result *r, bool with_zram)
@@ -147,9 +134,9 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 	JSON_KEY(w, "swap_unattributed_bytes");
 	json_known(w, r->swap_unattributed_known, r->swap_unattributed);
 	JSON_KEY(w, "anon_residual_bytes");
-	put_residual(w, r, r->anon_residual);
+	json_known_i64(w, r->residual_known, r->anon_residual);
 	JSON_KEY(w, "mapped_residual_bytes");
-	put_residual(w, r, r->mapped_residual);
+	json_known_i64(w, r->residual_known, r->mapped_residual);
 	JSON_KEY(w, "zswap_pool_bytes");
 	put_meminfo(w, m, MEMINFO_ZSWAP_POOL);
 	JSON_KEY(w, "zswap_stored_bytes");

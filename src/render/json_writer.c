@@ -81,6 +81,22 @@ void json_i64(struct json_writer *w, int64_t v)
 	strbuf_puti(w->out, v);
 }
 
+void json_known(struct json_writer *w, bool known, uint64_t v)
+{
+	if (known)
+		json_u64(w, v);
+	else
+		json_null(w);
+}
+
+void json_known_i64(struct json_writer *w, bool known, int64_t v)
+{
+	if (known)
+		json_i64(w, v);
+	else
+		json_null(w);
+}
+
 /* \uXXXX. Returns its length. */
 static size_t escape_unit(char *to, uint32_t unit)
 {
@@ -119,15 +135,14 @@ static bool is_markup(uint32_t c)
 static size_t encode_char(struct json_writer *w, const char *s, size_t len, size_t *room,
 			  unsigned *flags)
 {
-	static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 	char escape[12];
 	const char *text = s;
 	uint32_t c;
 	size_t used = utf8_decode(s, len, &c), encoded = used;
 
 	if (!used) {
-		text = replacement;
-		encoded = 3;
+		text = TEXT_REPLACEMENT;
+		encoded = sizeof(TEXT_REPLACEMENT) - 1;
 	} else if (c == '"' || c == '\\' || !text_safe(c) || (w->html && is_markup(c))) {
 		text = escape;
 		encoded = escape_char(escape, c);

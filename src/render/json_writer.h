@@ -32,11 +32,29 @@ void json_key_text(struct json_writer *w, const char *text, size_t len);
 #define JSON_KEY_TEXT(key) ",\"" key "\":"
 #define JSON_KEY(w, key)   json_key_text(w, JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1)
 
+/* A key of a table. */
+struct json_key {
+	const char *text;
+	size_t len;
+};
+
+#define JSON_KEY_OF(key)                                                                           \
+	{                                                                                          \
+		JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1                                 \
+	}
+static inline void json_key(struct json_writer *w, struct json_key key)
+{
+	json_key_text(w, key.text, key.len);
+}
+
 void json_null(struct json_writer *w);
 void json_bool(struct json_writer *w, bool v);
 /* Integers beyond JSON_INTEGER_MAX either way are no data: null. */
 void json_u64(struct json_writer *w, uint64_t v);
 void json_i64(struct json_writer *w, int64_t v);
+/* A figure, null if it is not known. */
+void json_known(struct json_writer *w, bool known, uint64_t v);
+void json_known_i64(struct json_writer *w, bool known, int64_t v);
 
 enum json_string_flags {
 	JSON_CUT = 1 << 0,	/* there was more of it than max */

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ELLIPSIS "\xe2\x80\xa6"
-
 const char *const line_sgr[ATTR_COUNT] = {
 	[ATTR_NORMAL] = "",	    [ATTR_BOLD] = "\033[1m",  [ATTR_DIM] = "\033[2m",
 	[ATTR_REVERSE] = "\033[7m", [ATTR_RED] = "\033[31m",  [ATTR_GREEN] = "\033[32m",
@@ -52,7 +50,7 @@ static void cut_here(struct line *l)
 	else if (l->blanks > room)
 		l->blanks = room;
 	l->held.len = 0;
-	emit(l, ELLIPSIS, 3, 1, l->attr);
+	emit(l, TEXT_ELLIPSIS, 3, 1, l->attr);
 	l->cut = true;
 }
 
@@ -146,7 +144,7 @@ void line_text(struct line *l, const char *s, unsigned limit)
 		shown = text_fit(s, len, limit, &width);
 	put_text(l, s, shown);
 	if (shown < len)
-		line_glyph(l, &(struct glyph){.bytes = ELLIPSIS, .len = 3, .width = 1});
+		line_glyph(l, &(struct glyph){.bytes = TEXT_ELLIPSIS, .len = 3, .width = 1});
 }
 
 void line_printf(struct line *l, const char *fmt, ...)

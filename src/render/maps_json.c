@@ -14,25 +14,22 @@
 
 static void put_figures(struct json_writer *w, const struct map_figures *f)
 {
-	static const struct {
-		const char *text;
-		size_t len;
-	} key[MAPS_FIGURES] = {
-#define KEY(text) {JSON_KEY_TEXT(text), sizeof(JSON_KEY_TEXT(text)) - 1}
-		[MAPS_SIZE] = KEY("size_bytes"),	 [MAPS_RSS] = KEY("rss_bytes"),
-		[MAPS_PSS] = KEY("pss_bytes"),		 [MAPS_PRIVATE] = KEY("private_bytes"),
-		[MAPS_SHARED] = KEY("shared_bytes"),	 [MAPS_SWAP] = KEY("swap_bytes"),
-		[MAPS_SWAP_PSS] = KEY("swap_pss_bytes"), [MAPS_LOCKED] = KEY("locked_bytes"),
-		[MAPS_THP] = KEY("thp_bytes"),		 [MAPS_HUGETLB] = KEY("hugetlb_bytes"),
-#undef KEY
+	static const struct json_key key[MAPS_FIGURES] = {
+		[MAPS_SIZE] = JSON_KEY_OF("size_bytes"),
+		[MAPS_RSS] = JSON_KEY_OF("rss_bytes"),
+		[MAPS_PSS] = JSON_KEY_OF("pss_bytes"),
+		[MAPS_PRIVATE] = JSON_KEY_OF("private_bytes"),
+		[MAPS_SHARED] = JSON_KEY_OF("shared_bytes"),
+		[MAPS_SWAP] = JSON_KEY_OF("swap_bytes"),
+		[MAPS_SWAP_PSS] = JSON_KEY_OF("swap_pss_bytes"),
+		[MAPS_LOCKED] = JSON_KEY_OF("locked_bytes"),
+		[MAPS_THP] = JSON_KEY_OF("thp_bytes"),
+		[MAPS_HUGETLB] = JSON_KEY_OF("hugetlb_bytes"),
 	};
 
 	for (int i = 0; i < MAPS_FIGURES; i++) {
-		json_key_text(w, key[i].text, key[i].len);
-		if (map_has(f, i))
-			json_u64(w, f->value[i]);
-		else
-			json_null(w);
+		json_key(w, key[i]);
+		json_known(w, map_has(f, i), f->value[i]);
 	}
 }
 
@@ -109,10 +106,7 @@ static void put_process(struct json_writer *w, const struct maps_process *p)
 	JSON_KEY(w, "total_source");
 	json_string(w, !read ? NULL : p->total_exact ? "smaps_rollup" : "smaps");
 	JSON_KEY(w, "mappings");
-	if (read)
-		json_u64(w, p->mappings);
-	else
-		json_null(w);
+	json_known(w, read, p->mappings);
 	put_figures(w, &p->total);
 	json_end(w, '}');
 }

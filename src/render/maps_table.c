@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "render/format.h"
 #include "render/line.h"
 #include "zmem/render.h"
@@ -65,8 +66,7 @@ static void cell_size(const struct maps_table *t, const struct map_figures *f, i
 		ret->len = 1;
 		ret->missing = true;
 	} else {
-		ret->len = t->style->bytes ? format_u64(ret->buf, f->value[figure])
-					   : format_size(ret->buf, f->value[figure]);
+		ret->len = format_bytes(ret->buf, f->value[figure], t->style->bytes);
 	}
 }
 
@@ -180,7 +180,7 @@ static void put_row(const struct maps_table *t, struct line *l, const struct map
 	}
 	line_text(l, m->name, 0);
 	if (m->name_cut)
-		line_text(l, "\xe2\x80\xa6", 0);
+		line_text(l, TEXT_ELLIPSIS, 0);
 	line_end(l);
 }
 
@@ -212,7 +212,7 @@ static void put_words(struct line *l, const struct maps_report *r)
 		    r->mappings == 1 ? "" : "s", counted, counted == 1 ? "" : "es");
 	if (shared)
 		line_printf(l, "; %zu with the memory of another one", shared);
-	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
 		size_t count = maps_report_count(r, missing[i]);
 
 		if (count)
@@ -239,7 +239,7 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 		put_row(&t, &line, r->rows[i]);
 	if (r->others_count && !style->only_total) {
 		put_sums(&t, &line, &r->others);
-		line_printf(&line, "\xe2\x80\xa6 %zu more", r->others_count);
+		line_printf(&line, TEXT_ELLIPSIS " %zu more", r->others_count);
 		line_end(&line);
 	}
 	line.attr = ATTR_BOLD;

@@ -33,12 +33,11 @@ static const struct json_limits limits_short = {
 /* The figures whose changes are told; all of them would not fit a line. */
 static const struct {
 	enum counter counter;
-	const char *text;
-	size_t len;
+	struct json_key key;
 } changes[] = {
 #define CHANGE(id, key)                                                                            \
 	{                                                                                          \
-		COUNTER_##id, JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1                   \
+		COUNTER_##id, JSON_KEY_OF(key)                                                     \
 	}
 	CHANGE(SWAP, "swap_change_bytes"), CHANGE(USS, "uss_change_bytes"),
 	CHANGE(PSS, "pss_change_bytes"),   CHANGE(PSS_SWAP, "pss_swap_change_bytes"),
@@ -60,13 +59,11 @@ static void begin_line(struct json_writer *w, const char *type, const struct sna
 static void put_changes(struct json_writer *w, const struct process *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-		int64_t by;
+		int64_t by = 0;
+		bool known = change_of_row(p, changes[i].counter, &by);
 
-		json_key_text(w, changes[i].text, changes[i].len);
-		if (change_of_row(p, changes[i].counter, &by))
-			json_i64(w, by);
-		else
-			json_null(w);
+		json_key(w, changes[i].key);
+		json_known_i64(w, known, by);
 	}
 }
 
@@ -93,13 +90,12 @@ static void put_total_changes(struct json_writer *w, const struct result *r)
 	const struct change *c = r->change;
 
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-		int64_t by;
+		int64_t by = 0;
+		bool known = c->known &&
+			     change_of_totals(changes[i].counter, &r->totals, &c->before, &by);
 
-		json_key_text(w, changes[i].text, changes[i].len);
-		if (c->known && change_of_totals(changes[i].counter, &r->totals, &c->before, &by))
-			json_i64(w, by);
-		else
-			json_null(w);
+		json_key(w, changes[i].key);
+		json_known_i64(w, known, by);
 	}
 }
 
@@ -117,10 +113,7 @@ static void put_watch(struct json_writer *w, const struct result *r)
 	JSON_KEY(w, "delta");
 	json_string(w, c->from_start ? "start" : "last");
 	JSON_KEY(w, "since_ms");
-	if (c->known)
-		json_i64(w, c->since_ms);
-	else
-		json_null(w);
+	json_known_i64(w, c->known, c->since_ms);
 	JSON_KEY(w, "started");
 	json_known(w, c->known, c->counts.started);
 	JSON_KEY(w, "ended");

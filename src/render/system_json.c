@@ -3,25 +3,10 @@
  * The document zmem.system, version 1.0; src/dist/zmem.system.schema.json says the same for
  * machines. What was not measured is null. One top-level key and one device a line.
  */
+#include "base/cleanup.h"
 #include "render/json_account.h"
 #include "render/json_head.h"
 #include "zmem/render.h"
-
-static void put_known(struct json_writer *w, bool known, int64_t v)
-{
-	if (known)
-		json_i64(w, v);
-	else
-		json_null(w);
-}
-
-static void put_unsigned(struct json_writer *w, bool known, uint64_t v)
-{
-	if (known)
-		json_u64(w, v);
-	else
-		json_null(w);
-}
 
 static void put_ratio(struct json_writer *w, bool known, uint64_t larger, uint64_t smaller)
 {
@@ -29,31 +14,28 @@ static void put_ratio(struct json_writer *w, bool known, uint64_t larger, uint64
 
 	JSON_KEY(w, "ratio_percent");
 	known = known && account_ratio(larger, smaller, &percent);
-	put_unsigned(w, known, known ? percent : 0);
+	json_known(w, known, known ? percent : 0);
 }
 
-/* A key and how its figure is found. */
+/* A key and whose figure it has. */
 struct entry {
-	const char *text;
-	size_t len;
-	int index; /* enum meminfo_figure */
+	struct json_key key;
+	enum meminfo_figure figure;
 };
 
-#define ENTRY(key, index)                                                                          \
+#define ENTRY(key, figure)                                                                         \
 	{                                                                                          \
-		JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1, index                          \
+		JSON_KEY_OF(key), figure                                                           \
 	}
 
 static void put_figures(struct json_writer *w, const struct meminfo *m, const struct entry *e,
 			size_t count)
 {
 	for (; count--; e++) {
-		json_key_text(w, e->text, e->len);
-		put_unsigned(w, meminfo_has(m, (enum meminfo_figure)e->index), m->value[e->index]);
+		json_key(w, e->key);
+		json_known(w, meminfo_has(m, e->figure), m->value[e->figure]);
 	}
 }
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static void put_across(struct json_writer *w, const struct meminfo *m)
 {
@@ -70,7 +52,7 @@ static void put_across(struct json_writer *w, const struct meminfo *m)
 	json_newline(w);
 	JSON_KEY(w, "across");
 	json_begin(w, '{');
-	put_figures(w, m, across, COUNT(across));
+	put_figures(w, m, across, ARRAY_SIZE(across));
 	json_end(w, '}');
 }
 
@@ -120,15 +102,15 @@ static void put_swap(struct json_writer *w, const struct system_report *r)
 	json_newline(w);
 	JSON_KEY(w, "swap");
 	json_begin(w, '{');
-	put_figures(w, &s->meminfo, figures, COUNT(figures));
+	put_figures(w, &s->meminfo, figures, ARRAY_SIZE(figures));
 	JSON_KEY(w, "used_bytes");
-	put_unsigned(w, r->swap_used_known, r->swap_used);
+	json_known(w, r->swap_used_known, r->swap_used);
 	JSON_KEY(w, "swap_pss_bytes");
-	put_unsigned(w, r->swap_pss_known, r->swap_pss);
+	json_known(w, r->swap_pss_known, r->swap_pss);
 	JSON_KEY(w, "unattributed_bytes");
-	put_unsigned(w, r->unattributed_known, r->unattributed);
+	json_known(w, r->unattributed_known, r->unattributed);
 	JSON_KEY(w, "swap_shmem_bytes");
-	put_unsigned(w, r->swap_shmem_known, r->swap_shmem);
+	json_known(w, r->swap_shmem_known, r->swap_shmem);
 	json_end(w, '}');
 	json_newline(w);
 	JSON_KEY(w, "swap_devices");
@@ -173,7 +155,7 @@ static void put_compressed(struct json_writer *w, const struct system_info *s)
 	json_newline(w);
 	JSON_KEY(w, "zswap");
 	json_begin(w, '{');
-	put_figures(w, m, figures, COUNT(figures));
+	put_figures(w, m, figures, ARRAY_SIZE(figures));
 	put_ratio(w, meminfo_has(m, MEMINFO_ZSWAP_POOL) && meminfo_has(m, MEMINFO_ZSWAP_STORED),
 		  m->value[MEMINFO_ZSWAP_STORED], m->value[MEMINFO_ZSWAP_POOL]);
 	json_end(w, '}');
@@ -190,13 +172,13 @@ static void put_books(struct json_writer *w, const struct system_report *r)
 	JSON_KEY(w, "books");
 	json_begin(w, '{');
 	JSON_KEY(w, "pss_anon_bytes");
-	put_unsigned(w, r->pss_anon_known, r->pss_anon);
+	json_known(w, r->pss_anon_known, r->pss_anon);
 	JSON_KEY(w, "anon_residual_bytes");
-	put_known(w, anon, (int64_t)(m->value[MEMINFO_ANON] - r->pss_anon));
+	json_known_i64(w, anon, (int64_t)(m->value[MEMINFO_ANON] - r->pss_anon));
 	JSON_KEY(w, "pss_mapped_bytes");
-	put_unsigned(w, r->pss_mapped_known, r->pss_mapped);
+	json_known(w, r->pss_mapped_known, r->pss_mapped);
 	JSON_KEY(w, "mapped_residual_bytes");
-	put_known(w, mapped, (int64_t)(m->value[MEMINFO_MAPPED] - r->pss_mapped));
+	json_known_i64(w, mapped, (int64_t)(m->value[MEMINFO_MAPPED] - r->pss_mapped));
 	JSON_KEY(w, "processes");
 	json_u64(w, r->processes);
 	JSON_KEY(w, "pss_missing_processes");

@@ -47,10 +47,7 @@ static void put_size(struct page *p, bool known, int64_t bytes)
 	size_t len = bytes < 0;
 	uint64_t size = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
 
-	if (!known)
-		len = 1;
-	else
-		len += p->style->bytes ? format_u64(buf + len, size) : format_size(buf + len, size);
+	len = known ? len + format_bytes(buf + len, size, p->style->bytes) : 1;
 	put_right(p, buf, len, width(p));
 }
 
@@ -282,7 +279,7 @@ static void put_devices(struct page *p)
 		line_blanks(&p->line, 2);
 		line_text(&p->line, d->name, 0);
 		if (d->name_cut)
-			line_printf(&p->line, "\xe2\x80\xa6");
+			line_printf(&p->line, TEXT_ELLIPSIS);
 		line_end(&p->line);
 	}
 	if (s->swaps_known)

@@ -61,7 +61,7 @@ static size_t put_change(const struct table *t, int64_t bytes, char *buf)
 
 	if (rate)
 		*buf++ = rate < 0 ? '-' : '+';
-	return (rate != 0) + (t->style->bytes ? format_u64(buf, amount) : format_size(buf, amount));
+	return (rate != 0) + format_bytes(buf, amount, t->style->bytes);
 }
 
 /* Counters and percentages, of a process or of a sum. */
@@ -77,8 +77,7 @@ static size_t put_figure(const struct table *t, const struct column *c, counter_
 	}
 	if (!(have & COUNTER_BIT(c->counter)))
 		return 0;
-	return t->style->bytes ? format_u64(buf, value[c->counter])
-			       : format_size(buf, value[c->counter]);
+	return format_bytes(buf, value[c->counter], t->style->bytes);
 }
 
 static size_t put_number(const struct table *t, const struct column *c, const struct process *p,
@@ -329,7 +328,7 @@ void render_table(struct strbuf *out, const struct result *r, const struct table
 	}
 	if (has_others(&t)) {
 		table_sums(&t, &line, &r->others);
-		line_printf(&line, "\xe2\x80\xa6 %zu more", r->others_count);
+		line_printf(&line, TEXT_ELLIPSIS " %zu more", r->others_count);
 		line_end(&line);
 	}
 	line.attr = ATTR_BOLD;

@@ -13,6 +13,9 @@
 
 #include "base/utf8.h"
 
+#define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD: what is no UTF-8 */
+#define TEXT_ELLIPSIS	 "\xe2\x80\xa6" /* U+2026: what was cut off */
+
 /* One character as it is shown; of what is not shown as it is, its escape, which is never cut. */
 struct glyph {
 	char bytes[16];

@@ -11,8 +11,6 @@
 #include "base/strbuf.h"
 #include "render/text.h"
 
-#define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-
 /*
  * `map` has what stands for a character, NULL: itself. A byte that is no UTF-8 becomes U+FFFD.
  * Inline, so that `map` is.

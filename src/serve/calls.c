@@ -36,7 +36,7 @@ struct call {
 static struct slot *slot_of(struct calls *c, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		c->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	return info ? slots_find(&c->slots, info->connect_fd) : NULL;
 }
@@ -120,13 +120,13 @@ static void count(struct calls *c, unsigned code)
 
 static enum MHD_Result send_page(struct calls *c, struct MHD_Connection *connection, struct page *p)
 {
-	struct MHD_Response *response = response_make(p, &c->unsent);
+	struct MHD_Response *response = response_make(&c->mhd, p, &c->unsent);
 	enum MHD_Result r = MHD_NO;
 
 	if (response)
-		r = MHD_queue_response(connection, p->code, response);
+		r = c->mhd.queue_response(connection, p->code, response);
 	if (response)
-		MHD_destroy_response(response);
+		c->mhd.destroy_response(response);
 	strbuf_done(&p->body);
 	if (r == MHD_YES)
 		count(c, p->code);
@@ -143,14 +143,15 @@ static enum MHD_Result send_text(struct calls *c, struct MHD_Connection *connect
 	return send_page(c, connection, &p);
 }
 
-static const char *header(struct MHD_Connection *connection, const char *name)
+static const char *header(const struct calls *c, struct MHD_Connection *connection,
+			  const char *name)
 {
-	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+	return c->mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 static enum MHD_Result make(struct calls *c, struct call *call)
 {
-	const char *accept = header(call->connection, "Accept");
+	const char *accept = header(c, call->connection, "Accept");
 	struct request request = {
 		.path = call->path,
 		.query = call->query,
@@ -172,23 +173,24 @@ static unsigned check(struct calls *c, const struct call *call, const char *meth
 		      const char **ret_why)
 {
 	const struct slot *slot = slot_of(c, call->connection);
-	const char *length = header(call->connection, "Content-Length");
+	const char *length = header(c, call->connection, "Content-Length");
 	bool needs;
 
 	*ret_why = "GET and HEAD only";
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return 405;
 	*ret_why = "a request has no body";
-	if ((length && strcmp(length, "0") != 0) || header(call->connection, "Transfer-Encoding"))
+	if ((length && strcmp(length, "0") != 0) ||
+	    header(c, call->connection, "Transfer-Encoding"))
 		return 413;
 	*ret_why = "too long";
 	if (call->too_long)
 		return 414;
 	*ret_why = "this address is not of that host (listening on loopback)";
-	if (slot && slot->loopback && !host_is_local(header(call->connection, "Host")))
+	if (slot && slot->loopback && !host_is_local(header(c, call->connection, "Host")))
 		return 421;
 	*ret_why = "the token is missing or wrong";
-	if (!token_fits(&c->server.config->token, header(call->connection, "Authorization")))
+	if (!token_fits(&c->server.config->token, header(c, call->connection, "Authorization")))
 		return 401;
 	*ret_why = "not found";
 	return page_exists(call->path, &needs) ? 0 : 404;
@@ -205,7 +207,7 @@ static enum MHD_Result wait_for_snapshot(struct calls *c, struct call *call)
 	call->next = c->waiting;
 	c->waiting = call;
 	set_state(c, call->connection, SLOT_WAIT);
-	MHD_suspend_connection(call->connection);
+	c->mhd.suspend_connection(call->connection);
 	return MHD_YES;
 }
 
@@ -272,7 +274,7 @@ void calls_resume(struct calls *c)
 		}
 		*at = call->next;
 		set_state(c, call->connection, SLOT_ANSWER);
-		MHD_resume_connection(call->connection);
+		c->mhd.resume_connection(call->connection);
 	}
 	/* One that was older was on its way when they came. */
 	if (c->waiting && !f->asked) {
@@ -301,7 +303,7 @@ void calls_add(struct calls *c, int fd)
 
 		if (victim) {
 			send_away(victim);
-			MHD_run(c->daemon);
+			c->mhd.run(c->daemon);
 			slot = slots_add(&c->slots, fd, source, now);
 		}
 	}
@@ -311,8 +313,8 @@ void calls_add(struct calls *c, int fd)
 	}
 	slot->loopback = loopback;
 	address.ss_family = AF_UNIX;
-	if (MHD_add_connection(c->daemon, fd, (struct sockaddr *)&address, sizeof(sa_family_t)) !=
-	    MHD_YES)
+	if (c->mhd.add_connection(c->daemon, fd, (struct sockaddr *)&address,
+				  sizeof(sa_family_t)) != MHD_YES)
 		slot_set(slot, SLOT_FREE, 0);
 }
 
@@ -327,7 +329,7 @@ void calls_sweep(struct calls *c)
 
 int calls_start(struct calls *c)
 {
-	c->daemon = MHD_start_daemon(
+	c->daemon = c->mhd.start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
 		handle, c, MHD_OPTION_URI_LOG_CALLBACK, begin, c, MHD_OPTION_NOTIFY_COMPLETED,
 		completed, c, MHD_OPTION_NOTIFY_CONNECTION, connected, c,
@@ -343,8 +345,8 @@ void calls_stop(struct calls *c)
 		struct call *call = c->waiting;
 
 		c->waiting = call->next;
-		MHD_resume_connection(call->connection);
+		c->mhd.resume_connection(call->connection);
 	}
 	if (c->daemon)
-		MHD_stop_daemon(c->daemon);
+		c->mhd.stop_daemon(c->daemon);
 }

@@ -6,14 +6,14 @@
 #ifndef ZMEM_SERVE_CALLS_H
 #define ZMEM_SERVE_CALLS_H
 
-#include <microhttpd.h>
-
+#include "serve/microhttpd.h"
 #include "serve/pages.h"
 #include "serve/slots.h"
 
 struct call;
 
 struct calls {
+	struct microhttpd mhd;
 	struct server server;
 	struct slots slots;
 	struct call *waiting;
@@ -22,7 +22,7 @@ struct calls {
 	int error;     /* the other process is gone */
 };
 
-/* Starts a daemon that has no socket of its own. Returns 0 or -ENOMEM. */
+/* Starts a daemon of `mhd` that has no socket of its own. Returns 0 or -ENOMEM. */
 int calls_start(struct calls *c);
 /* A newcomer; his socket is no longer the caller's. */
 void calls_add(struct calls *c, int fd);

@@ -17,6 +17,7 @@
 #include "serve/calls.h"
 #include "serve/jail.h"
 
+#define WHY_MAX	   512
 #define FDS_MAX	   (SLOTS_MAX + LISTENERS_MAX + 32)
 #define MEMORY_MAX (UINT64_C(1) << 30)
 #define SWEEP_MS   1000
@@ -45,7 +46,7 @@ static int next_timeout(struct http *h)
 	left_ms = h->history_us > now ? (h->history_us - now) / 1000 + 1 : 0;
 	if (slots_used(&h->calls.slots) && left_ms > SWEEP_MS)
 		left_ms = SWEEP_MS;
-	if (MHD_get_timeout(h->calls.daemon, &wanted) == MHD_YES && wanted < left_ms)
+	if (h->calls.mhd.get_timeout(h->calls.daemon, &wanted) == MHD_YES && wanted < left_ms)
 		left_ms = wanted;
 	return (int)left_ms;
 }
@@ -116,7 +117,7 @@ static int turn(struct http *h)
 	calls_sweep(c);
 	if (c->waiting)
 		calls_resume(c);
-	MHD_run(c->daemon);
+	c->mhd.run(c->daemon);
 	r = keep_history(h);
 	return r < 0 ? r : c->error;
 }
@@ -131,7 +132,7 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 
 	if (r < 0)
 		return r;
-	info = MHD_get_daemon_info(c->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	info = c->mhd.get_daemon_info(c->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	c->server.history = calloc(1, sizeof(*c->server.history));
 	if (!info || !c->server.history || getrandom(&seed, sizeof(seed), 0) < 0)
 		return -ENOMEM;
@@ -167,8 +168,12 @@ static bool was_told(struct feed *f)
 
 static int run(struct http *h, const struct serve_config *config, int channel, int signals)
 {
-	int r;
+	char why[WHY_MAX];
+	int r = microhttpd_load(&h->calls.mhd, why, sizeof(why));
 
+	if (r < 0)
+		return message_error("serve: %s", why);
+	listeners_tell(&config->listeners, config->quiet);
 	prctl(PR_SET_NAME, "zmem-bpf-http", 0, 0, 0);
 	r = start(h, config, channel, signals);
 	if (r < 0)

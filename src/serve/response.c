@@ -22,7 +22,7 @@ static void body_sent(void *cls)
 }
 
 /* The body changes hands. */
-static struct MHD_Response *make(struct page *p, size_t *unsent)
+static struct MHD_Response *make(const struct microhttpd *mhd, struct page *p, size_t *unsent)
 {
 	struct sent *sent = malloc(sizeof(*sent));
 	struct MHD_Response *r;
@@ -30,8 +30,8 @@ static struct MHD_Response *make(struct page *p, size_t *unsent)
 	if (!sent)
 		return NULL;
 	*sent = (struct sent){unsent, p->body.len, p->body.data};
-	r = MHD_create_response_from_buffer_with_free_callback_cls(p->body.len, p->body.data,
-								   body_sent, sent);
+	r = mhd->create_response_from_buffer_with_free_callback_cls(p->body.len, p->body.data,
+								    body_sent, sent);
 	if (!r) {
 		free(sent);
 		return NULL;
@@ -41,34 +41,34 @@ static struct MHD_Response *make(struct page *p, size_t *unsent)
 	return r;
 }
 
-static bool add_headers(struct MHD_Response *r, const struct page *p)
+static bool add_headers(const struct microhttpd *mhd, struct MHD_Response *r, const struct page *p)
 {
 	cleanup(strbuf_done) struct strbuf policy = {0};
-	bool ok = MHD_add_response_header(r, "Content-Type", p->type) == MHD_YES;
+	bool ok = mhd->add_response_header(r, "Content-Type", p->type) == MHD_YES;
 
 	if (p->html)
 		render_live_policy(&policy);
 	else
 		strbuf_puts(&policy, "default-src 'none'");
 	strbuf_puts(&policy, "; frame-ancestors 'none'");
-	ok &= !strbuf_error(&policy) &&
-	      MHD_add_response_header(r, "Content-Security-Policy", strbuf_str(&policy)) == MHD_YES;
-	ok &= MHD_add_response_header(r, "Cache-Control", "no-store") == MHD_YES;
-	ok &= MHD_add_response_header(r, "X-Content-Type-Options", "nosniff") == MHD_YES;
-	ok &= MHD_add_response_header(r, "Referrer-Policy", "no-referrer") == MHD_YES;
+	ok &= !strbuf_error(&policy) && mhd->add_response_header(r, "Content-Security-Policy",
+								 strbuf_str(&policy)) == MHD_YES;
+	ok &= mhd->add_response_header(r, "Cache-Control", "no-store") == MHD_YES;
+	ok &= mhd->add_response_header(r, "X-Content-Type-Options", "nosniff") == MHD_YES;
+	ok &= mhd->add_response_header(r, "Referrer-Policy", "no-referrer") == MHD_YES;
 	if (p->code == 405)
-		ok &= MHD_add_response_header(r, "Allow", "GET, HEAD") == MHD_YES;
+		ok &= mhd->add_response_header(r, "Allow", "GET, HEAD") == MHD_YES;
 	if (p->code == 401)
-		ok &= MHD_add_response_header(r, "WWW-Authenticate", "Bearer") == MHD_YES;
+		ok &= mhd->add_response_header(r, "WWW-Authenticate", "Bearer") == MHD_YES;
 	return ok;
 }
 
-struct MHD_Response *response_make(struct page *p, size_t *unsent)
+struct MHD_Response *response_make(const struct microhttpd *mhd, struct page *p, size_t *unsent)
 {
-	struct MHD_Response *r = make(p, unsent);
+	struct MHD_Response *r = make(mhd, p, unsent);
 
-	if (r && !add_headers(r, p)) {
-		MHD_destroy_response(r);
+	if (r && !add_headers(mhd, r, p)) {
+		mhd->destroy_response(r);
 		return NULL;
 	}
 	return r;

@@ -3,14 +3,13 @@
 #ifndef ZMEM_SERVE_RESPONSE_H
 #define ZMEM_SERVE_RESPONSE_H
 
-#include <microhttpd.h>
-
+#include "serve/microhttpd.h"
 #include "serve/pages.h"
 
 /*
  * Takes the page's body, and counts its bytes in *unsent, which must last, until they are sent.
  * NULL without memory.
  */
-struct MHD_Response *response_make(struct page *p, size_t *unsent);
+struct MHD_Response *response_make(const struct microhttpd *mhd, struct page *p, size_t *unsent);
 
 #endif

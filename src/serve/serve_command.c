@@ -147,10 +147,8 @@ int command_serve(const struct options *o)
 	close_range((unsigned)(FIRST_FD + listeners_handed_over()), ~0U, 0);
 	r = read_config(o, &config);
 
-	if (r == 0) {
-		listeners_tell(&config.listeners, o->quiet);
+	if (r == 0)
 		r = run(o, &config);
-	}
 	/* The other process has the sockets, this one their names. */
 	listeners_close(&config.listeners, getpid() == self);
 	return r;

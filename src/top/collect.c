@@ -6,19 +6,13 @@
 #include "top/collect.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #include "app/message.h"
 #include "app/request.h"
 #include "app/rows.h"
 #include "base/cleanup.h"
 
-/* So many readings in a row that fail are not going to succeed. */
-#define FAILURES_MAX 10
-
-#define INTERVAL_MS  1000
-
-static void past_renew(struct top_feed *c, enum past_kind kind)
+static void past_renew(struct collect *c, enum past_kind kind)
 {
 	uint64_t seed = c->past[kind].seed;
 
@@ -26,36 +20,30 @@ static void past_renew(struct top_feed *c, enum past_kind kind)
 	past_init(&c->past[kind], seed, kind == PAST_FIRST || kind == PAST_GROUPS_FIRST);
 }
 
-int collect_open(struct top_feed *c, const struct options *o)
+int collect_open(struct collect *c, const struct options *o)
 {
 	struct session *s = &c->watch.session;
-	uint64_t seed = 0;
 	int r = watch_open(&c->watch, o);
 
-	/* Of a seed that could not be had groups are told apart all the same. */
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
-		seed = 0;
 	for (int i = 0; i < PAST_KINDS; i++) {
-		c->past[i].seed = seed;
+		c->past[i].seed = c->watch.past.seed;
 		past_renew(c, i);
 	}
 	if (r)
 		return r;
-	s->late_names = true;
 	/* A recording is read as it was recorded: names at once. */
-	if (session_replays(s))
-		s->late_names = false;
+	s->late_names = !session_replays(s);
 	return 0;
 }
 
-void collect_close(struct top_feed *c)
+void collect_close(struct collect *c)
 {
-	watch_done(&c->watch);
+	watch_close(&c->watch);
 	for (int i = 0; i < PAST_KINDS; i++)
 		past_done(&c->past[i]);
 }
 
-void collect_settings(struct top_feed *c, struct view_settings *ret)
+void collect_settings(struct collect *c, struct view_settings *ret)
 {
 	const struct options *o = &c->watch.options;
 	const struct session *s = &c->watch.session;
@@ -66,7 +54,7 @@ void collect_settings(struct top_feed *c, struct view_settings *ret)
 		.tree = o->tree,
 		.changes = o->changed || o->delta ? CHANGES_LAST : CHANGES_NONE,
 		.only_changed = o->changed,
-		.interval_ms = o->interval_ms ? (unsigned)o->interval_ms : INTERVAL_MS,
+		.interval_ms = o->interval_ms ? (unsigned)o->interval_ms : INTERVAL_USUAL,
 	};
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
@@ -94,7 +82,7 @@ static enum past_kind past_wanted(const struct view *v)
 	return first ? PAST_FIRST : PAST_PROCESSES;
 }
 
-void collect_apply(struct top_feed *c, const struct view *v)
+void collect_apply(struct collect *c, const struct view *v)
 {
 	struct session *s = &c->watch.session;
 
@@ -110,7 +98,7 @@ void collect_apply(struct top_feed *c, const struct view *v)
 	c->watch.options.changed = v->set.only_changed;
 }
 
-void collect_filter(struct top_feed *c, struct view *v)
+void collect_filter(struct collect *c, struct view *v)
 {
 	struct session *s = &c->watch.session;
 	int code = s->exit_code;
@@ -125,23 +113,7 @@ void collect_filter(struct top_feed *c, struct view *v)
 	s->exit_code = code;
 }
 
-static void begin_change(struct top_feed *c)
-{
-	const struct past *past = c->watch.session.past;
-
-	c->watch.change = (struct change){
-		.known = past->taken,
-		.from_start = past->from_start,
-		.since_ms = past->since_ms,
-		.before = past->totals,
-		.only_changed = c->watch.options.changed,
-		.tick = c->watch.change.tick,
-		.missed = c->missed,
-		.cost = c->watch.guest.cost,
-	};
-}
-
-static int keep_one(struct top_feed *c, enum past_kind kind, const struct column *group,
+static int keep_one(struct collect *c, enum past_kind kind, const struct column *group,
 		    struct rows *rows)
 {
 	struct session *s = &c->watch.session;
@@ -152,7 +124,7 @@ static int keep_one(struct top_feed *c, enum past_kind kind, const struct column
 }
 
 /* Before the next snapshot: nobody looks at this one any more. */
-static int keep(struct top_feed *c)
+static int keep(struct collect *c)
 {
 	struct session *s = &c->watch.session;
 	int r;
@@ -171,7 +143,7 @@ static int keep(struct top_feed *c)
 	return r < 0 ? message_error("keeping what rows are: %s", strerror(-r)) : 0;
 }
 
-static void show(struct top_feed *c, struct view *v, bool tick)
+static void show(struct collect *c, struct view *v, bool tick)
 {
 	const struct result *r = &c->result;
 	const struct own_cost *cost = &c->watch.guest.cost;
@@ -185,16 +157,7 @@ static void show(struct top_feed *c, struct view *v, bool tick)
 	view_take(v, r, r->rows, r->row_count, tick);
 }
 
-/* One that fails says so, and the next one is tried; the first one, or many, are enough. */
-static int failed(struct top_feed *c, int r)
-{
-	c->failures++;
-	if (!c->began || c->failures >= FAILURES_MAX || session_replays(&c->watch.session))
-		return r;
-	return 0;
-}
-
-int collect_take(struct top_feed *c, uint64_t missed, uint32_t frame, struct view *v)
+int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view *v)
 {
 	struct session *s = &c->watch.session;
 	int r = c->have ? keep(c) : 0;
@@ -202,7 +165,7 @@ int collect_take(struct top_feed *c, uint64_t missed, uint32_t frame, struct vie
 	c->missed = missed;
 	c->have = false;
 	view_let_go(v);
-	begin_change(c);
+	watch_begin_change(&c->watch, c->missed);
 	c->watch.change.tick++;
 	if (r == 0 && session_replays(s)) {
 		c->watch.frame = frame;
@@ -211,15 +174,15 @@ int collect_take(struct top_feed *c, uint64_t missed, uint32_t frame, struct vie
 	if (r == 0)
 		r = session_collect(s, 0, &c->result);
 	if (r)
-		return failed(c, r);
-	c->have = c->began = true;
-	c->failures = 0;
+		return watch_failed(&c->watch, r);
+	c->have = true;
+	watch_succeeded(&c->watch);
 	show(c, v, true);
 	guest_tick(&c->watch.guest);
 	return 0;
 }
 
-int collect_reshape(struct top_feed *c, bool filter, struct view *v)
+int collect_reshape(struct collect *c, bool filter, struct view *v)
 {
 	struct session *s = &c->watch.session;
 	int r = 0;
@@ -227,7 +190,7 @@ int collect_reshape(struct top_feed *c, bool filter, struct view *v)
 	if (!c->have)
 		return 0;
 	view_let_go(v);
-	begin_change(c);
+	watch_begin_change(&c->watch, c->missed);
 	/* What a recording was asked for in another order it does not answer. */
 	if (session_replays(s)) {
 		r = session_turn_to(s, c->watch.frame);
@@ -246,7 +209,7 @@ int collect_reshape(struct top_feed *c, bool filter, struct view *v)
 	return r;
 }
 
-void collect_name(struct top_feed *c, struct view *v)
+void collect_name(struct collect *c, struct view *v)
 {
 	size_t first, count;
 
@@ -257,7 +220,7 @@ void collect_name(struct top_feed *c, struct view *v)
 		rows_name(&c->watch.session, (struct process **)v->rows + first, count);
 }
 
-static void read_maps(struct top_feed *c, struct view *v, struct process *p)
+static void read_maps(struct collect *c, struct view *v, struct process *p)
 {
 	struct session *s = &c->watch.session;
 	struct pool_result result = {};
@@ -271,7 +234,7 @@ static void read_maps(struct top_feed *c, struct view *v, struct process *p)
 		message_error("reading mappings: out of memory");
 }
 
-void collect_detail(struct top_feed *c, struct view *v, bool maps)
+void collect_detail(struct collect *c, struct view *v, bool maps)
 {
 	struct session *s = &c->watch.session;
 	struct process *p = view_row(v), copy;

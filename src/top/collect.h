@@ -17,33 +17,31 @@ enum past_kind {
 	PAST_KINDS,
 };
 
-struct top_feed {
+struct collect {
 	struct watch watch; /* its options and its session; its past is not used */
 	struct past past[PAST_KINDS];
 	struct result result;
-	char user[128];	   /* the last list of users that could be read */
-	bool have, began;  /* there is one, there was one */
-	unsigned failures; /* in a row */
+	char user[128]; /* the last list of users that could be read */
+	bool have;	/* there is one */
 	uint64_t missed;
 };
 
 /* As watch_open(). */
-int collect_open(struct top_feed *c, const struct options *o);
-void collect_close(struct top_feed *c);
+int collect_open(struct collect *c, const struct options *o);
+void collect_close(struct collect *c);
 /* What the options want to see at first. */
-void collect_settings(struct top_feed *c, struct view_settings *ret);
-/* Takes over what the rows are made by. What cannot be is told by a message, and stays as it was.
- */
-void collect_apply(struct top_feed *c, const struct view *v);
-/* The filters too: their texts may be wrong. */
-void collect_filter(struct top_feed *c, struct view *v);
+void collect_settings(struct collect *c, struct view_settings *ret);
+/* Takes over what the rows are made by. */
+void collect_apply(struct collect *c, const struct view *v);
+/* The filters: one whose text is wrong is told by a message, and stays as it was. */
+void collect_filter(struct collect *c, struct view *v);
 /* The next snapshot, or in a recording frame `frame`. Returns 0 or an exit code after a message. */
-int collect_take(struct top_feed *c, uint64_t missed, uint32_t frame, struct view *v);
+int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view *v);
 /* Rows of the same snapshot as they are wanted now; `filter`: also other ones. Likewise. */
-int collect_reshape(struct top_feed *c, bool filter, struct view *v);
+int collect_reshape(struct collect *c, bool filter, struct view *v);
 /* Names those that are in sight. */
-void collect_name(struct top_feed *c, struct view *v);
+void collect_name(struct collect *c, struct view *v);
 /* What the detail of a row shows beyond its figures; `maps`: its mappings, too. */
-void collect_detail(struct top_feed *c, struct view *v, bool maps);
+void collect_detail(struct collect *c, struct view *v, bool maps);
 
 #endif

@@ -9,6 +9,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 static struct {
 	volatile sig_atomic_t armed;
 	struct termios modes;
@@ -68,7 +70,7 @@ void rescue_arm(int error_fd, int message_fd)
 	rescue.error_fd = error_fd;
 	rescue.message_fd = message_fd;
 	rescue.armed = 1;
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
 		sigaction(crashes[i], &act, NULL);
 }
 
@@ -77,6 +79,6 @@ void rescue_disarm(void)
 	struct sigaction usual = {.sa_handler = SIG_DFL};
 
 	rescue.armed = 0;
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
 		sigaction(crashes[i], &usual, NULL);
 }

@@ -8,6 +8,7 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "app/message.h"
+#include "base/cleanup.h"
 #include "top/keys.h"
 #include "top/rescue.h"
 
@@ -37,7 +39,7 @@ int terminal_listen(struct terminal *t)
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		struct sigaction act;
 
 		/* What was ignored when we were started stays so. */
@@ -77,7 +79,7 @@ static bool is_nothing(const char *type)
 {
 	static const char *const nothing[] = {"", "dumb", "unknown", "network", "dialup"};
 
-	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++) {
 		if (strcmp(type, nothing[i]) == 0)
 			return true;
 	}
@@ -135,7 +137,7 @@ static void choose_colors(struct terminal *t, bool wanted)
 	if (!t->colors)
 		return;
 	use_default_colors();
-	for (short i = 0; i < (short)(sizeof(color) / sizeof(color[0])); i++)
+	for (short i = 0; i < (short)ARRAY_SIZE(color); i++)
 		init_pair((short)(i + 1), color[i], -1);
 }
 
@@ -288,7 +290,7 @@ static int key_of(bool function, wint_t c)
 	}
 	if (c >= KEY_F(1) && c <= KEY_F(12))
 		return TOP_F((int)c - KEY_F0);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		if ((int)c == keys[i].curses)
 			return keys[i].ours;
 	}

@@ -6,7 +6,6 @@
 #ifndef ZMEM_TOP_TERMINAL_H
 #define ZMEM_TOP_TERMINAL_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf top: ticks, keys and signals, and what of the rest each of them calls for. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "app/commands.h"
 #include "app/message.h"
+#include "app/output.h"
 #include "app/ticker.h"
 #include "base/cleanup.h"
 #include "top/collect.h"
 #include "top/terminal.h"
 
 struct top {
-	struct top_feed collect;
+	struct collect collect;
 	struct ticker ticker;
 	struct terminal terminal;
 	struct view view;
@@ -30,15 +30,6 @@ static void top_done(struct top *t)
 	screen_done(&t->screen);
 	collect_close(&t->collect);
 	ticker_close(&t->ticker);
-}
-
-static bool wants_color(const struct options *o)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	if (o->color != COLOR_AUTO)
-		return o->color == COLOR_ALWAYS;
-	return !(no_color && *no_color);
 }
 
 static int check_request(const struct options *o)
@@ -212,7 +203,7 @@ static int run(struct top *t)
 static int begin(struct top *t, const struct options *o)
 {
 	struct view_settings settings;
-	int r = terminal_open(&t->terminal, wants_color(o));
+	int r = terminal_open(&t->terminal, output_color(o, true));
 
 	if (r)
 		return r;

@@ -169,7 +169,6 @@ void view_detail_open(struct view *v);
 void view_detail_update(struct view *v);
 unsigned view_detail_key(struct view *v, int key);
 void view_detail_draw(struct view *v, struct screen *s);
-void view_help_draw(struct view *v, struct screen *s);
 void view_head_draw(const struct view *v, struct screen *s);
 
 #endif

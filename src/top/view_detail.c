@@ -4,6 +4,7 @@
  * went, and its mappings by file, which were read when that was asked for. What has ended stays as
  * it was last.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	if (!d->mapping) {
 		map_set_free(maps);
 		d->maps = NULL;
-		return -1;
+		return -ENOMEM;
 	}
 	memcpy(d->mapping, maps->item, maps->count * sizeof(*d->mapping));
 	qsort(d->mapping, maps->count, sizeof(*d->mapping), by_pss);
@@ -143,8 +144,7 @@ static void put_bytes(const struct view *v, struct line *l, bool known, uint64_t
 	if (!known)
 		line_ascii(l, "-", 1);
 	else
-		line_ascii(l, buf,
-			   v->style.bytes ? format_u64(buf, bytes) : format_size(buf, bytes));
+		line_ascii(l, buf, format_bytes(buf, bytes, v->style.bytes));
 }
 
 static void put_counter(const struct view *v, struct line *l, const struct process *p,
@@ -268,8 +268,7 @@ static void draw_figures(struct view *v, struct screen *s, const struct process 
 
 		buf[0] = '-';
 		if (process_has(p, c))
-			len = v->style.bytes ? format_u64(buf, p->value[c])
-					     : format_size(buf, p->value[c]);
+			len = format_bytes(buf, p->value[c], v->style.bytes);
 		line_printf(&s->pen, "%-11s", counter_table[c].key);
 		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
 		line_ascii(&s->pen, buf, len);

@@ -120,8 +120,6 @@ void view_draw(struct view *v, struct screen *s)
 		view_detail_draw(v, s);
 		break;
 	case VIEW_HELP:
-		view_help_draw(v, s);
-		break;
 	case VIEW_COLUMNS:
 	case VIEW_SORT:
 		view_menu_draw(v, s);

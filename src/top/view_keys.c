@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "top/view.h"
 
-/* In tree order or by name, one is as good as another: all others begin with the biggest. */
 static unsigned sort_by(struct view *v, const struct column *c)
 {
 	v->set.order.keys = (struct column_list){.item = {c}, .count = 1};

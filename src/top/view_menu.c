@@ -188,7 +188,7 @@ unsigned view_menu_key(struct view *v, int key)
 static void menu_line(struct view *v, struct screen *s, size_t i)
 {
 	const struct column *c = menu_column(i);
-	bool shown = list_at(view_columns(v), c) < view_columns(v)->count;
+	bool shown = column_list_has(view_columns(v), c);
 
 	if (v->mode == VIEW_COLUMNS)
 		line_printf(&s->pen, "[%c] ", shown ? 'x' : ' ');
@@ -228,9 +228,4 @@ void view_menu_draw(struct view *v, struct screen *s)
 		screen_line(s, LOOK_PLAIN);
 	}
 	screen_fill(s, s->height - 1);
-}
-
-void view_help_draw(struct view *v, struct screen *s)
-{
-	view_menu_draw(v, s);
 }

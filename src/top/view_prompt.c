@@ -2,7 +2,6 @@
 /* A line that is typed. What it is for takes effect with every key, and escape takes it back. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/utf8.h"
 #include "top/view.h"

@@ -18,7 +18,7 @@ int bench_rounds;
 
 void bench_json(const char *format, ...)
 {
-	const char *path = getenv("BENCH_JSON");
+	const char *path = getenv("BENCH_LINES");
 	cleanup_fclose FILE *file = path ? fopen(path, "a") : NULL;
 	va_list args;
 
@@ -55,7 +55,7 @@ static int usage(void)
 		"  render         showing 5,000 processes, in each format\n"
 		"  stall          what readers do to a process of 2 GiB\n"
 		"  stall-forked   to one that shares its memory with a child\n"
-		"BENCH_ROUNDS=N makes it so many rounds, BENCH_JSON=FILE gets a line a figure.\n");
+		"BENCH_ROUNDS=N makes it so many rounds, BENCH_LINES=FILE gets a line a figure.\n");
 	return 2;
 }
 

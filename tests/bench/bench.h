@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "workloads.h"
 #include "zmem/source.h"
 
 #define ROUNDS_MAX 99
@@ -18,7 +19,7 @@
 extern const char *bench_workload; /* as it was named */
 extern int bench_rounds;	   /* BENCH_ROUNDS, 0: as many as each thinks right */
 
-/* A line of BENCH_JSON: {"workload":…, and what is given, }. */
+/* A line of BENCH_LINES: {"workload":…, and what is given, }. */
 __attribute__((format(printf, 1, 2))) void bench_json(const char *format, ...);
 /* Of what stands beside the bench: build/NAME. */
 void bench_beside(const char *name, char *ret, size_t size);
@@ -43,12 +44,6 @@ void engine_close(struct engine *e);
 
 /* ---- bench_workload.c: the processes to be measured ---- */
 
-struct workload {
-	const char *name;
-	const char *text;
-	const char *spec[4]; /* for build/workload */
-};
-
 /* A program that ends when our end of its standard input does. */
 struct helper {
 	pid_t pid;
@@ -70,10 +65,7 @@ struct figure {
 };
 
 double now_ms(void);
-/* Opens, reads and closes one file. */
-void read_file(const char *path);
-/* That of every process: what any tool that does so cannot be faster than. */
-void read_all(const char *file);
+/* Of a file of every process. */
 struct figure measure_read_all(const char *file);
 struct figure measure_collect(struct engine *e);
 /* Opening and closing alone. */

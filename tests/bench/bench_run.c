@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* One measurement of each kind, and what many of them say together. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "read_all.h"
 
 extern char **environ;
 
@@ -41,32 +41,6 @@ static double own_cpu_ms(void)
 
 	getrusage(RUSAGE_SELF, &usage);
 	return cpu_ms(&usage);
-}
-
-void read_file(const char *path)
-{
-	char text[8192];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	while (read(fd, text, sizeof(text)) > 0)
-		;
-	close(fd);
-}
-
-void read_all(const char *file)
-{
-	cleanup_closedir DIR *dir = opendir("/proc");
-	const struct dirent *entry;
-	char path[300];
-
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/%s", entry->d_name, file);
-		read_file(path);
-	}
 }
 
 struct figure measure_read_all(const char *file)

@@ -12,6 +12,7 @@
 
 #include "bench.h"
 #include "latency.h"
+#include "read_all.h"
 
 #define ROUNDS	    5
 #define PHASE_MS    3000

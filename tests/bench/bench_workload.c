@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The workloads by name, and the programs that are them. */
+/* The programs that are the workloads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -11,17 +11,6 @@
 #include "bench.h"
 
 extern char **environ;
-
-static const struct workload workloads[] = {
-	{"idle", "nothing but what runs anyway", {}},
-	{"W1", "2,000 forked processes of 256 KiB", {"fork:2000x256"}},
-	{"W1exec", "2,000 exec'ed processes of 256 KiB", {"exec:2000x256"}},
-	{"W2", "200 forked processes of 2 MiB", {"fork:200x2048"}},
-	{"W3", "4 exec'ed processes of 1 GiB, 200 of 256 KiB", {"exec:4x1048576", "exec:200x256"}},
-	{"W4", "200 workers that share 64 MiB by fork and 64 MiB of shmem", {"prefork:200x65536"}},
-	{"4G", "one exec'ed process of 4 GiB", {"exec:1x4194304"}},
-	{"sizes", "2,000 forked processes of 64 KiB to 9 MiB", {"sizes:2000x64"}},
-};
 
 const struct workload *workload_find(const char *name)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """serve.py: what zmem-bpf serve costs on W1 (2,000 processes): how long /metrics takes beyond collecting,
-and which part of a CPU a scrape every 15 s is. Prints figures, a line of BENCH_JSON each; asserts nothing."""
+and which part of a CPU a scrape every 15 s is. Prints figures, a line of BENCH_LINES each; asserts nothing."""
 
 import json
 import os
@@ -22,8 +22,8 @@ ASK = b"GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/openmetrics-te
 
 def tell(name, value, unit):
     print("  %-58s %10.3f %s" % (name, value, unit))
-    if os.environ.get("BENCH_JSON"):
-        with open(os.environ["BENCH_JSON"], "a") as file:
+    if os.environ.get("BENCH_LINES"):
+        with open(os.environ["BENCH_LINES"], "a") as file:
             file.write(json.dumps({"workload": "serve", "figure": name, "value": value, "unit": unit}) + "\n")
 
 

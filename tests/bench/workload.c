@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * workload SPEC...: processes that hold memory and sleep. SPEC is one of
+ * workload SPEC...: processes that hold memory and sleep. SPEC is a name of workloads.h, which
+ * "workload list" prints, or one of
  *	fork:COUNTxKIB	   forked, each with KIB of anonymous memory of its own
  *	exec:COUNTxKIB	   likewise, but exec'ed: nothing of theirs was ever shared by a fork
  *	sizes:COUNTxKIB	   like fork, each a quarter percent larger than the one before
@@ -18,6 +19,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "workloads.h"
 
 struct spec {
 	char kind[16];
@@ -132,6 +135,36 @@ static int start(struct spec *s)
 	return 0;
 }
 
+static int start_text(const char *text)
+{
+	struct spec spec;
+	int r = parse(text, &spec);
+
+	return r < 0 ? r : start(&spec);
+}
+
+/* All of a workload, or what is no name of one. */
+static int start_named(const char *name)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++) {
+		if (strcmp(workloads[i].name, name))
+			continue;
+		for (int k = 0; workloads[i].spec[k] && r == 0; k++)
+			r = start_text(workloads[i].spec[k]);
+		return r;
+	}
+	return start_text(name);
+}
+
+static int list(void)
+{
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
+		printf("%s\t%s\n", workloads[i].name, workloads[i].text);
+	return 0;
+}
+
 /* A child that failed closes its end and is one byte short. */
 static int wait_ready(void)
 {
@@ -147,21 +180,19 @@ static int wait_ready(void)
 
 int main(int argc, char **argv)
 {
-	struct spec spec;
 	char byte;
 	int r = 0;
 
 	if (argc == 4 && strcmp(argv[1], "hold") == 0)
 		hold(atoi(argv[3]), map(strtoul(argv[2], NULL, 10) * 1024, MAP_PRIVATE));
+	if (argc == 2 && strcmp(argv[1], "list") == 0)
+		return list();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGCHLD, SIG_IGN);
 	if (pipe(ready))
 		return 1;
-	for (int i = 1; i < argc && r == 0; i++) {
-		r = parse(argv[i], &spec);
-		if (r == 0)
-			r = start(&spec);
-	}
+	for (int i = 1; i < argc && r == 0; i++)
+		r = start_named(argv[i]);
 	if (r == 0)
 		r = wait_ready();
 	if (r < 0)

@@ -23,14 +23,21 @@ there() {
 	(cd "$root" && find . ! -type d -printf '%m %P\n' | sed 's| opt/zmem/| |' | sort -k 2)
 }
 
+# What goes to share/zmem-bpf.
+data() {
+	(cd "$source/src/dist" && find . -type f ! -path './completion/*' ! -path './systemd/*' \
+		! -path './debian/*' ! -name '*.8' -printf '%P\n')
+}
+
 {
 	echo '755 sbin/zmem-bpf'
 	echo '644 share/man/man8/zmem-bpf.8'
 	echo '644 share/bash-completion/completions/zmem-bpf'
 	echo '644 share/zsh/site-functions/_zmem-bpf'
-	# All there is to hand out but what is made into those.
-	cd "$source/src/dist" && find . -type f ! -path './completion/*' ! -name '*.8' \
-		-printf '644 share/zmem-bpf/%P\n'
+	echo '644 lib/systemd/system/zmem-bpf-pin.service'
+	echo '644 lib/systemd/system/zmem-bpf.service'
+	# All there is to hand out but what those are made of.
+	data | sed 's|^|644 share/zmem-bpf/|'
 } | sort -k 2 >"$TMP/wanted"
 check 'there is something to install' [ "$(wc -l <"$TMP/wanted")" -gt 12 ]
 
@@ -44,13 +51,15 @@ equal 'directories are open to all' "$(find "$at" -type d ! -perm 755)" ''
 check 'the program is the one that was built' cmp "$O/zmem-bpf" "$at/sbin/zmem-bpf"
 run "$at/sbin/zmem-bpf" --version
 expect_rc 'the program runs' 0
-for file in $(cd "$source/src/dist" && find . -type f ! -path './completion/*' ! -name '*.8'); do
+for file in $(data); do
 	cmp -s "$source/src/dist/$file" "$at/share/zmem-bpf/$file" || not_ok "$file" 'is not what it was'
 done
 check 'bash: its completions are made' bash -n "$at/share/bash-completion/completions/zmem-bpf"
 check 'bash: with words' grep -q 'pss_shmem' "$at/share/bash-completion/completions/zmem-bpf"
 equal 'zsh: what it looks for' "$(head -n 1 "$at/share/zsh/site-functions/_zmem-bpf")" '#compdef zmem-bpf'
 check 'zsh: with words' grep -q 'pss_shmem' "$at/share/zsh/site-functions/_zmem-bpf"
+check 'the unit names its program' grep -q '^ExecStart=/opt/zmem/sbin/zmem-bpf serve ' \
+	"$at/lib/systemd/system/zmem-bpf.service"
 check 'the man page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man8/zmem-bpf.8"
 if command -v man >/dev/null; then
 	run env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf
@@ -67,4 +76,7 @@ made uninstall
 equal 'uninstalled: only what is not ours is left' "$(there | cut -d' ' -f2 | tr '\n' ' ')" \
 	'sbin/other share/man/man8/other.8 '
 equal 'nor a directory of ours' "$(find "$root" -name 'zmem-bpf*')" ''
+made uninstall
+made install STATIC=1
+equal 'the static program: no unit of serve, which it has not' "$(ls "$at/lib/systemd/system")" zmem-bpf-pin.service
 made uninstall

@@ -109,7 +109,7 @@ zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
 for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf' 'counters: proc' /proc \
-	'PSS: smaps_rollup'; do
+	'PSS: smaps_rollup' serve; do
 	expect_out "doctor: $what" "^$what +(ok|no) "
 done
 zmem doctor -v

@@ -98,6 +98,10 @@ for args in '-g name' '--tree' '--total' 'watch -c 2 -i 0.2' '-F folded' 'system
 	expect_rc "a member: $args" 0
 	expect_stderr_lines "a member: $args: no noise" 0
 done
+run as_member "$ZMEM" --pinned --verify all
+expect_rc 'a member, --verify all' 0
+expect_err 'a member, --verify all: of how many' '^zmem-bpf: --verify: of [0-9]+ of [0-9]+ processes smaps_rollup may be read'
+expect_stderr_lines 'a member, --verify all: one note' 1
 run as_member "$ZMEM" --replay "$TMP/x/recording" -J
 expect_json "a member's recording is played" '.source.pss == "kernel" or .source.pss == "mixed"'
 run as_member "$ZMEM" -v -n 1

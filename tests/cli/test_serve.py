@@ -258,6 +258,9 @@ def check_privileges():
         same("gains nothing", http["NoNewPrivs"], "1")
         if not SANITIZED:
             same("has a filter", http["Seccomp"], "2")
+        for who, pid, has in (("speaks HTTP", serve.http_pid(), True), ("collects", serve.process.pid, False)):
+            with open("/proc/%d/maps" % pid) as file:
+                same("the one that %s: libmicrohttpd in it" % who, "libmicrohttpd" in file.read(), has)
         # CAP_SYS_PTRACE and CAP_IPC_LOCK at most: BPF is loaded once.
         result(int(collector["CapPrm"], 16) & ~(1 << 14 | 1 << 19 | 1 << 38 | 1 << 21) == 0, "the one that collects", collector["CapPrm"])
         listening = set()
@@ -311,7 +314,7 @@ def check_ends():
 
 
 def check_secrets():
-    sleeper = subprocess.Popen(["sh", "-c", "sleep 1000; :", SECRET])
+    sleeper = subprocess.Popen(["sh", "-c", "read line; :", SECRET], stdin=subprocess.PIPE)
     try:
         with Serve() as serve:
             for page in ("/", "/metrics", "/snapshot.json", "/snapshot.json?group_by=name", "/page.json", "/history.json"):
@@ -320,7 +323,7 @@ def check_secrets():
             same("unless asked for", [SECRET in serve.get(page).text for page in
                  ("/", "/snapshot.json", "/page.json", "/metrics")], [True, True, True, False])
     finally:
-        sleeper.kill()
+        sleeper.stdin.close()
         sleeper.wait()
 
 

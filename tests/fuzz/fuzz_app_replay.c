@@ -90,7 +90,7 @@ static int run_watch(const struct options *o)
 			r = watch_keep(&w, &result);
 		}
 	}
-	watch_done(&w);
+	watch_close(&w);
 	return r;
 }
 

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "zmem/program.h"
 
-static bool is_within(struct program_name n, const char *text, size_t len)
+static bool is_within(struct text_part n, const char *text, size_t len)
 {
 	return n.s >= text && n.s <= text + len && n.len <= (size_t)(text + len - n.s);
 }
@@ -15,7 +15,7 @@ static bool is_within(struct program_name n, const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data, *exe_end = memchr(text, '\0', size), *comm_end;
-	struct program_name n, bare;
+	struct text_part n, bare;
 	size_t len;
 	char *comm;
 

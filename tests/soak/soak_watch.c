@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 	stop(pid, fd);
 	compare(&k, k.most > most, &before, &after);
 	for (size_t i = 0; i < WATCHES; i++) {
-		watch_done(&k.watch[i]);
+		watch_close(&k.watch[i]);
 		options_done(&k.options[i]);
 	}
 	strbuf_done(&k.out);

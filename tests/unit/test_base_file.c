@@ -56,7 +56,7 @@ static int replace(const char *path, const char *text)
 		r = file_write_fd(f.fd, text, strlen(text));
 	if (!r)
 		r = file_atomic_commit(&f);
-	file_atomic_done(&f);
+	file_atomic_close(&f);
 	return r;
 }
 
@@ -131,7 +131,7 @@ static void test_appears_whole(void **state)
 	assert_int_equal(access("out", F_OK), -1);
 	assert_int_equal(file_atomic_commit(&f), 0);
 	assert_content("out", "new");
-	file_atomic_done(&f);
+	file_atomic_close(&f);
 	assert_content("out", "new");
 	assert_entries(1);
 }
@@ -145,8 +145,8 @@ static void test_old_file_stays(void **state)
 	assert_int_equal(file_atomic_open(&f, "out"), 0);
 	assert_int_equal(file_write_fd(f.fd, "half", 4), 0);
 	assert_content("out", "old");
-	file_atomic_done(&f);
-	file_atomic_done(&f);
+	file_atomic_close(&f);
+	file_atomic_close(&f);
 	assert_content("out", "old");
 	assert_entries(1);
 	assert_int_equal(replace("out", "new"), 0);
@@ -218,7 +218,7 @@ static void test_cannot_rename(void **state)
 	assert_int_equal(file_atomic_open(&f, "out"), 0);
 	assert_int_equal(mkdir("out", 0700), 0);
 	assert_int_equal(file_atomic_commit(&f), -EISDIR);
-	file_atomic_done(&f);
+	file_atomic_close(&f);
 	assert_entries(1);
 }
 
@@ -247,7 +247,7 @@ static void test_devices_are_written_directly(void **state)
 	assert_int_equal(replace("full", "x"), -ENOSPC);
 	assert_int_equal(file_atomic_open(&f, "/dev/null"), 0);
 	assert_false(f.beside);
-	file_atomic_done(&f);
+	file_atomic_close(&f);
 	assert_entries(1);
 }
 
@@ -315,11 +315,11 @@ static void test_zeroed_is_harmless(void **state)
 	struct file_atomic f = {0};
 
 	(void)state;
-	file_atomic_done(&f);
+	file_atomic_close(&f);
 	assert_true(fcntl(0, F_GETFD) >= 0 || errno == EBADF);
 	assert_int_equal(file_atomic_open(&f, "missing/out"), -ENOENT);
 	assert_int_equal(f.fd, -1);
-	file_atomic_done(&f);
+	file_atomic_close(&f);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)

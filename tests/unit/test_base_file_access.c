@@ -48,7 +48,7 @@ static int replace(const char *path, size_t len)
 		r = file_write_fd(f.fd, text, len);
 	if (!r)
 		r = file_atomic_commit(&f);
-	file_atomic_done(&f);
+	file_atomic_close(&f);
 	if (!r && file_read(AT_FDCWD, path, text, len + 2) != (ssize_t)len)
 		r = -EIO;
 	return r;

@@ -199,12 +199,30 @@ static void test_cpu_list(void **state)
 	}
 }
 
+static void test_same_word(void **state)
+{
+	(void)state;
+	assert_true(parse_same_word("pss_anon", "Pss_ANON,rss", 8));
+	assert_true(parse_same_word("PID", "pid", 3));
+	assert_true(parse_same_word("%pss", "%PSS", 4));
+	assert_false(parse_same_word("pss", "pss_anon", 8));
+	assert_false(parse_same_word("pss_anon", "pss", 3));
+	assert_false(parse_same_word("pid",
+				     "p\xc4\xb1"
+				     "d",
+				     4));
+	/* Only letters have two cases: '[' is no '{'. */
+	assert_false(parse_same_word("[", "{", 1));
+	assert_false(parse_same_word("a", "\0", 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),  cmocka_unit_test(test_u64_ends_at_its_length),
-		cmocka_unit_test(test_size), cmocka_unit_test(test_item),
-		cmocka_unit_test(test_scan), cmocka_unit_test(test_cpu_list),
+		cmocka_unit_test(test_u64),	  cmocka_unit_test(test_u64_ends_at_its_length),
+		cmocka_unit_test(test_size),	  cmocka_unit_test(test_item),
+		cmocka_unit_test(test_scan),	  cmocka_unit_test(test_cpu_list),
+		cmocka_unit_test(test_same_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

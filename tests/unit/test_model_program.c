@@ -34,7 +34,7 @@ struct sample {
 static void check(const struct sample *s)
 {
 	char *copy = NULL;
-	struct program_name n;
+	struct text_part n;
 
 	/* In memory of just its size, so that a sanitizer sees whoever reads behind it. */
 	if (s->cmdline) {
@@ -298,7 +298,7 @@ static void test_cut(void **state)
 	(void)state;
 	for (size_t len = 0; len <= sizeof(line); len++) {
 		char *copy = malloc(len ? len : 1);
-		struct program_name n;
+		struct text_part n;
 
 		assert_non_null(copy);
 		memcpy(copy, line, len);
@@ -313,7 +313,7 @@ static void test_cut(void **state)
 static void test_too_long(void **state)
 {
 	char line[8 + 400 + 1] = "python3";
-	struct program_name n;
+	struct text_part n;
 
 	(void)state;
 	memset(line + 8, 'x', 400);

@@ -295,6 +295,22 @@ static void test_names(void **state)
 	assert_null(pss_source_name(PSS_FROM_NOTHING));
 }
 
+static void test_find_again(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct process *p = snapshot_add(&s), before = {.pid = 7, .start_ns = 5};
+
+	(void)state;
+	assert_non_null(p);
+	*p = before;
+	assert_ptr_equal(snapshot_find_again(&s, &before), p);
+	/* Its number was given to another one. */
+	before.start_ns = 4;
+	assert_null(snapshot_find_again(&s, &before));
+	before.pid = 8;
+	assert_null(snapshot_find_again(&s, &before));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_beyond),
 		cmocka_unit_test(test_no_swap_no_share),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_find_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

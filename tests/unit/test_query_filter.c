@@ -20,7 +20,6 @@ static void test_everything(void **state)
 	const struct filter f = {0};
 
 	(void)state;
-	assert_false(filter_active(&f));
 	assert_true(filter_matches(&f, &user));
 	assert_true(filter_matches_id(&f, &user));
 	assert_false(filter_matches(&f, &kthread));
@@ -35,7 +34,6 @@ static void test_pids(void **state)
 	struct process p = user;
 
 	(void)state;
-	assert_true(filter_active(&f));
 	assert_true(filter_matches(&f, &user));
 	assert_true(filter_matches(&f, &kthread));
 	assert_true(filter_matches(&f, &zombie));
@@ -43,7 +41,6 @@ static void test_pids(void **state)
 	assert_false(filter_matches(&f, &p));
 	/* An empty list is not no list. */
 	f.pid_count = 0;
-	assert_true(filter_active(&f));
 	assert_false(filter_matches(&f, &user));
 }
 
@@ -55,7 +52,6 @@ static void test_uids(void **state)
 	struct process p = user;
 
 	(void)state;
-	assert_true(filter_active(&f));
 	assert_true(filter_matches(&f, &user));
 	assert_false(filter_matches(&f, &kthread));
 	p.uid = 1001;
@@ -79,7 +75,6 @@ static void test_pattern(void **state)
 	(void)state;
 	assert_int_equal(regcomp(&re, "^(ba|z)sh$|--serve", REG_EXTENDED | REG_NOSUB), 0);
 	f.pattern = &re;
-	assert_true(filter_active(&f));
 	assert_true(filter_matches(&f, &p));
 	p.name = "python3";
 	assert_true(filter_matches_id(&f, &p));
@@ -136,7 +131,6 @@ static void test_cgroup(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(filter_matches_cgroup(cases[i].glob, cases[i].path),
 				 cases[i].want);
-	assert_true(filter_active(&f));
 	assert_false(filter_matches(&f, &p));
 	p.cgroup = "/a/b";
 	assert_true(filter_matches(&f, &p));

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows the name of the library, and which package has it. */
+#include "serve/microhttpd.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "base/cleanup.h"
+
+/* The version of its interface that <microhttpd.h> describes. */
+#define LIBRARY "libmicrohttpd.so.12"
+#define PACKAGE "libmicrohttpd12"
+
+static const struct {
+	const char *name;
+	size_t at;
+} functions[] = {
+#define FUNCTION(name) {"MHD_" #name, offsetof(struct microhttpd, name)},
+	MICROHTTPD_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
+static int failed(char *why, size_t cap)
+{
+	const char *error = dlerror();
+
+	snprintf(why, cap, LIBRARY " cannot be loaded: %s (install " PACKAGE ")",
+		 error ? error : "no reason given");
+	return -ELIBACC;
+}
+
+int microhttpd_load(struct microhttpd *ret, char *why, size_t cap)
+{
+	/* What is not bound now would be bound in the jail. */
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return failed(why, cap);
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		void *function = dlsym(library, functions[i].name);
+
+		if (!function)
+			return failed(why, cap);
+		/* POSIX has a pointer to a function be as large as any other. */
+		memcpy((char *)ret + functions[i].at, &function, sizeof(function));
+	}
+	return 0;
+}
+
+int serve_check(char *why, size_t cap)
+{
+	struct microhttpd all;
+
+	return microhttpd_load(&all, why, cap);
+}

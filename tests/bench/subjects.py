@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the table compares: our program, the floors of any tool that reads /proc, and the tools that are
+installed. Each with how to read out of what it prints what a process has."""
+
+import json
+import re
+import shutil
+
+from outcome import O, PROGRAM
+
+STATIC = O + "/zmem-bpf-static"
+FLOOR = O + "/floor"
+
+
+class Subject:
+    """`kind`: the figure it is there for, "Pss" or "Rss", by which it has its partner of ours. `read`:
+    of its output {pid: kB}, or {"": kB} of all processes of the workload's program."""
+
+    def __init__(self, kind, name, argv, read=None):
+        self.kind = kind
+        self.name = name
+        self.argv = argv
+        self.read = read
+
+    def there(self):
+        return shutil.which(self.argv[0]) is not None
+
+
+def of_json(key):
+    def read(text):
+        return {p["pid"]: p[key] / 1024 for p in json.loads(text)["processes"] if p[key] is not None}
+    return read
+
+
+SUFFIX = {"m": 2 ** 10, "g": 2 ** 20, "t": 2 ** 30}
+
+
+def kilobytes(word):
+    """As top and smemstat write it."""
+    if word[-1].isdigit():
+        return float(word)
+    return float(word[:-1]) * SUFFIX.get(word[-1].lower(), 1)
+
+
+def of_column(pid, column, title="PID"):
+    """Of the lines after the one of titles."""
+    def read(text):
+        rows = [line.split() for line in text.splitlines()]
+        titles = [i for i, row in enumerate(rows) if title in row]
+        return {int(row[pid]): kilobytes(row[column]) for row in rows[titles[0] + 1:]
+                if len(row) > max(pid, column) and row[pid].isdigit()}
+    return read
+
+
+UNITS = {"B": 1 / 1024, "KiB": 1, "MiB": 2 ** 10, "GiB": 2 ** 20}
+
+
+def of_program(pattern, unit=None):
+    """Of a line about the workload's program: a number, and its unit unless that is given."""
+    def read(text):
+        found = re.search(pattern, text, re.MULTILINE)
+        if not found:
+            raise ValueError("no line of the program")
+        return {"": float(found[1]) * (unit or UNITS[found[2]])}
+    return read
+
+
+OURS = {
+    "Pss": Subject("Pss", "zmem-bpf --json", [STATIC, "--json"], of_json("pss_bytes")),
+    "Rss": Subject("Rss", "zmem-bpf --json --pss none", [STATIC, "--json", "--pss", "none"],
+                   of_json("rss_bytes")),
+}
+
+OTHERS = [
+    Subject("Pss", "the same, with shared libraries", [PROGRAM, "--json"], of_json("pss_bytes")),
+    Subject("Pss", "zmem-bpf", [STATIC]),
+    Subject("Pss", "zmem-bpf --json --pss rollup", [STATIC, "--json", "--pss", "rollup"],
+            of_json("pss_bytes")),
+    Subject("Pss", "C loop over smaps_rollup", [FLOOR, "smaps_rollup"]),
+    Subject("Pss", "ps -eo pid,pss,uss,rss,comm", ["ps", "-eo", "pid,pss,uss,rss,comm"], of_column(0, 1)),
+    Subject("Pss", "smemstat -k", ["smemstat", "-k"], of_column(0, 3)),
+    Subject("Pss", "smem", ["smem"], of_column(0, -2)),
+    Subject("Pss", "ps_mem", ["ps_mem"], of_program(r"= *([\d.]+) (B|KiB|MiB|GiB)\tworkload\b")),
+    Subject("Pss", "psm", ["psm"], of_program(r"^ *([\d.]+) .*\bworkload\b", 2 ** 10)),
+    Subject("Pss", "procrank", ["procrank"]),
+    Subject("Pss", "zmem", ["zmem"]),
+    Subject("Rss", "the same, with shared libraries", [PROGRAM, "--json", "--pss", "none"],
+            of_json("rss_bytes")),
+    Subject("Rss", "C: starts and ends", [FLOOR]),
+    Subject("Rss", "C loop over statm", [FLOOR, "statm"]),
+    Subject("Rss", "C loop over status", [FLOOR, "status"]),
+    Subject("Rss", "ps -eo pid,rss,comm", ["ps", "-eo", "pid,rss,comm"], of_column(0, 1)),
+    Subject("Rss", "top -b -n 1", ["top", "-b", "-n", "1"], of_column(0, 5)),
+]
+
+# Beside the victim, over and over.
+STALLING = [OURS["Pss"], OURS["Rss"]] + [
+    s for s in OTHERS if s.argv[0] != PROGRAM and s.argv not in ([STATIC], [FLOOR, "statm"])]

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The workloads by name: what build/workload starts for each, and what the benches call it. */
+#ifndef BENCH_WORKLOADS_H
+#define BENCH_WORKLOADS_H
+
+struct workload {
+	const char *name;
+	const char *text;
+	const char *spec[4];
+};
+
+static const struct workload workloads[] = {
+	{"idle", "nothing but what runs anyway", {}},
+	{"tiny", "20 forked processes of 256 KiB, to try the bench itself", {"fork:20x256"}},
+	{"W1", "2,000 forked processes of 256 KiB", {"fork:2000x256"}},
+	{"W1exec", "2,000 exec'ed processes of 256 KiB", {"exec:2000x256"}},
+	{"W2", "200 forked processes of 2 MiB", {"fork:200x2048"}},
+	{"W3", "4 exec'ed processes of 1 GiB, 200 of 256 KiB", {"exec:4x1048576", "exec:200x256"}},
+	{"W4", "200 workers that share 64 MiB by fork and 64 MiB of shmem", {"prefork:200x65536"}},
+	{"4G", "one exec'ed process of 4 GiB", {"exec:1x4194304"}},
+	{"sizes", "2,000 forked processes of 64 KiB to 9 MiB", {"sizes:2000x64"}},
+};
+
+#endif

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The bench in one tiny round: that it runs, names what failed, and that its JSON is what table.py
+# says. No time is asserted.
+. "$(dirname "$0")/../support/lib.sh"
+
+need_bpf bench || exit 0
+
+# Tools that are found on PATH: one that fails, one that knows nothing of the workload, one that does.
+mkdir "$TMP/bin"
+fake() {
+	printf '#!/bin/sh\n%s\n' "$2" >"$TMP/bin/$1"
+	chmod +x "$TMP/bin/$1"
+}
+fake procrank 'echo first >&2; echo no libpagemap here >&2; exit 3'
+fake psm 'echo nothing'
+fake ps_mem 'printf "  1.0 MiB +   0.5 MiB =   1.5 GiB\tworkload (21)\n"'
+
+export BENCH_ROUNDS=1 BENCH_STALL_MS=200 BENCH_STALL_MIB=8 O
+run_expect 0 'one tiny round' env PATH="$TMP/bin:$PATH" "$(dirname "$0")/../bench/run" \
+	--json "$TMP/json" tiny stall
+expect_out 'a table for what measures PSS' '^PSS of every process +wall ms'
+expect_out 'a table for what does not' '^RSS, without PSS +wall ms'
+expect_out 'a tool that fails is named, with its last words' '^procrank +failed: exit code 3: no libpagemap here$'
+expect_out 'a tool that is not understood has its times and says so' '^psm +[0-9.]+ .* not understood: '
+expect_out 'a table of what the victim noticed' '^beside it, over and over +p50 +p99 '
+
+# json NAME JQ: true of the figures.
+json() {
+	check "$1" jq -e "$2" "$TMP/json"
+}
+json 'JSON: one document with its schema' \
+	'.schema == "zmem-bpf-bench/1" and (.machine | .kernel and .cpus > 0 and .memory_kb > 0) and .version'
+json 'JSON: the workload and its load' '.workloads | length == 1 and (.[0] | .name == "tiny" and
+	.processes > 20 and .rounds == 1 and (.load | .before >= 0 and .after >= 0 and .others_percent >= 0))'
+json 'JSON: each subject has a run and its partner a round, or failed' '[.workloads[0].subjects[] |
+	if .failed then .failed | type == "string" else
+	(.theirs | length) == 1 and (.own | length) == 1 and
+	all(.theirs[], .own[]; .wall_ms >= 0 and .cpu_ms >= 0) end] | all'
+json 'JSON: spreads are in order' '[.workloads[0].subjects[] | select(.failed | not) |
+	.wall_ms, .cpu_ms, .wall_ratio, .cpu_ratio |
+	.least <= .low and .low <= .median and .median <= .high and .high <= .most] | all'
+json 'JSON: the partner is ours, of its kind' '[.workloads[0].subjects[] |
+	.ours == {Pss: "zmem-bpf --json", Rss: "zmem-bpf --json --pss none"}[.kind]] | all'
+json 'JSON: what failed says how' '.workloads[0].subjects[] | select(.name == "procrank") | .failed |
+	test("no libpagemap here")'
+json 'JSON: a tool that sums up is compared with the sum' '.workloads[0].subjects[] | select(.name == "ps_mem") |
+	.off_sum and .off_kb.median > 1500000'
+json 'zmem-bpf is never off' '[.workloads[0].subjects[] | select(.name | test("zmem-bpf --json|the same")) |
+	.failed == null and .off_failed == null and .off_kb.least > -0.1 and .off_kb.most < 1] | all'
+json 'JSON: the stall, alone first' '.stall | .victim_mib == 8 and .subjects[0].name == "alone" and
+	([.subjects[] | select(.failed | not) | .samples > 0 and .p50_us <= .p99_us and .p99_us <= .p999_us and
+	.p999_us <= .max_us and (.rounds | length) == 1 and .p999_to_alone.median > 0] | all)'
+json 'JSON: beside the victim it ran' \
+	'.stall.subjects[] | select(.name == "zmem-bpf --json") | .failed == null and .rounds[0].reads > 0'
+
+run_expect 1 'no such workload' "$(dirname "$0")/../bench/run" --json "$TMP/no" w9
+expect_err 'it is named' 'w9'

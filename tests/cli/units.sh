@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The units: what systemd says of them, and that serve works with no more than its unit gives it.
+# Without systemd itself: the user, the capabilities, the mounts and the limit, not the system calls.
+. "$(dirname "$0")/../support/cli.sh"
+need_bpf units || exit 0
+if sanitized; then
+	skip 'units' 'it installs the plain program'
+	exit 0
+fi
+source=$(realpath "$SUPPORT/../..")
+at=$TMP/opt
+make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX="$at" DESTDIR= install >"$TMP/made" 2>&1 ||
+	not_ok 'make install' "$(tail -n 5 "$TMP/made")"
+chmod -R go+rX "$TMP"
+units=$at/lib/systemd/system
+
+run systemd-analyze verify --man=no "$units/zmem-bpf.service" "$units/zmem-bpf-pin.service"
+equal 'systemd has nothing to say of them' "$rc $out $err" '0  '
+run systemd-analyze security --no-pager --offline=true --threshold=19 "$units/zmem-bpf.service"
+expect_rc 'serve: exposed by less than 2.0 of 10' 0
+refused=$(grep -E '^(Protect|Private|ReadOnly|ReadWrite|Inaccessible|Exec|Bind|Mount|Root|Temporary|Dynamic|.*Directory|NoExec)' \
+	"$units/zmem-bpf-pin.service" | grep -vE '^Exec(Start|Stop)=')
+equal 'pin: shares the mounts of all' "$refused" ''
+
+# setting NAME: of the unit of serve.
+setting() {
+	sed -n "s/^$1=//p" "$units/zmem-bpf.service"
+}
+equal 'capabilities: exactly the three' "$(setting AmbientCapabilities)" 'CAP_BPF CAP_PERFMON CAP_SYS_PTRACE'
+equal 'capabilities: no other can be had' "$(setting CapabilityBoundingSet)" "$(setting AmbientCapabilities)"
+command=$(setting ExecStart)
+caps=-all,$(setting AmbientCapabilities | tr '[:upper:] ' '[:lower:],' | sed 's/cap_/+/g')
+
+equal 'memory may be locked' "$(setting LimitMEMLOCK)" infinity
+LIMIT=unlimited
+(ulimit -l unlimited) 2>/dev/null || LIMIT=$(ulimit -l)
+export LIMIT
+
+# Of DynamicUser's range.
+USER_ID=61184
+start() {
+	unshare -m sh -e -c '
+		mount --bind "$0" /mnt
+		for hidden in /home /root /tmp; do mount -t tmpfs -o ro tmpfs $hidden; done
+		mount -o remount,bind,ro /
+		mount --bind /sys /sys && mount -o remount,bind,ro /sys
+		mount -t proc -o hidepid=2 proc /proc
+		mount --bind /dev/null /proc/kallsyms
+		cd / && umask 077
+		[ "$LIMIT" = "$(ulimit -l)" ] || ulimit -l "$LIMIT"
+		exec "$@"' "$at" env -i OPTIONS='--listen 127.0.0.1:0' \
+		setpriv --reuid=$USER_ID --regid=$USER_ID --clear-groups --no-new-privs --inh-caps="$caps" \
+		--ambient-caps="$caps" --bounding-set="$caps" \
+		sh -c "exec ${command/#"$at"//mnt}" >"$TMP/said" 2>&1 &
+	pid=$!
+}
+end_all() {
+	kill "$pid" 2>/dev/null
+	wait "$pid"
+	lib_cleanup
+}
+trap end_all EXIT
+listens() {
+	port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/$|\1|p' "$TMP/said")
+	[ -n "$port" ]
+}
+start
+if ! wait_for listens; then
+	not_ok 'serve starts' "$(cat "$TMP/said")"
+	exit
+fi
+exec 7<>"/dev/tcp/127.0.0.1/$port"
+printf 'GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n' >&7
+timeout "$PATIENCE" cat <&7 >"$TMP/out"
+out=$(cat "$TMP/out")
+exec 7>&-
+expect_out '/metrics: PSS from the kernel' '^zmem_source_info\{counters="bpf",pss="(kernel|mixed)"'
+expect_out '/metrics: of all processes' '^zmem_collect_complete 1'
+expect_out '/metrics: checked' '^zmem_cross_check_processes\{verdict="same"\} [1-9]'
+expect_out '/metrics: limits and charges' '^zmem_memory_total_bytes '
+
+# status PID KEY
+status() {
+	sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"
+}
+http=$(cat "/proc/$pid/task/$pid/children")
+http=${http% }
+equal 'who collects: CAP_SYS_PTRACE alone is left' "$(status "$pid" CapPrm)" 0000000000080000
+equal 'who speaks HTTP: nothing is' "$(status "$http" CapPrm)" 0000000000000000
+for who in "$pid" "$http"; do
+	equal "$(cat "/proc/$who/comm"): its user" "$(status "$who" Uid | cut -f1)" "$USER_ID"
+done
+if [ "$LIMIT" = unlimited ]; then
+	check 'who collects: its memory is locked' test "$(status "$pid" VmLck | tr -dc 0-9)" -gt 0
+else
+	skip 'who collects: its memory is locked' 'root itself may not raise the limit here (CAP_SYS_RESOURCE)'
+fi
+trap lib_cleanup EXIT
+kill "$pid"
+wait "$pid"
+equal 'ends when it is told' $? 0
+equal 'and said nothing but where it is' "$(grep -vc "listening on" "$TMP/said")" 0

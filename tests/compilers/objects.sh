@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Of each BPF object: that this kernel takes it, as libbpf loads it and as a light skeleton, and how
+# many instructions the verifier looked at in how long, by which compilers are compared.
+. "$(dirname "$0")/../support/lib.sh"
+
+need_bpf objects || exit 0
+
+# load OBJECT: what libbpf and the verifier say, on a bpffs of its own.
+load() {
+	unshare --mount bash -c 'mount -t bpf bpf "$1" && bpftool --debug prog loadall "$2" "$1/all"' - "$TMP" "$1" 2>&1
+}
+
+looked=0
+for object in task_counters task_counters_probe task_pss; do
+	if load "$O/bpf/$object.bpf.o" >"$TMP/log"; then
+		n=$(awk '/^processed [0-9]+ insns/ { n += $2 } END { print n + 0 }' "$TMP/log")
+		us=$(awk '/^verification time/ { n += $3 } END { print n + 0 }' "$TMP/log")
+		ok "$object: loads ($n instructions looked at in $us us)"
+		looked=$((looked + n))
+	else
+		not_ok "$object: loads" "$(grep -aE 'stack size|^libbpf: prog .*failed|Error' "$TMP/log" | tail -n 3)"
+	fi
+done
+check 'the verifier looked at instructions' [ "$looked" -gt 1000 ]
+
+# Each way to load it, the light skeletons first.
+run "$PROGRAM" doctor -v
+for way in 'bpf with pages' 'bpf with pages (libbpf)' 'bpf' 'bpf (libbpf)' 'bpf (probe reads)' 'bpf (probe reads, libbpf)'; do
+	line=$(grep -F "counters: $way  " "$TMP/out" || grep -F "counters: $way ok" "$TMP/out")
+	check "doctor: $way (${line##* opened in })" grep -qE ' ok +opened in' <<<"$line"
+done
