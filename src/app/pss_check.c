@@ -349,7 +349,9 @@ static void tell_readable(const struct session *s)
 		count += p->pss_source == PSS_FROM_KERNEL;
 		readable += p->pss_source == PSS_FROM_KERNEL && may_read(s, p);
 	}
-	if (readable < count && s->options->verify != VERIFY_DEFAULT && s->options->verify != 0)
+	if (s->options->verify == VERIFY_ALL
+		    ? readable < count
+		    : s->options->verify > VERIFY_USUAL && readable < (size_t)s->options->verify)
 		message_note(s->options->quiet,
 			     "--verify: of %zu of %zu processes smaps_rollup may be read, the "
 			     "others are other users'",
