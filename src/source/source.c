@@ -27,6 +27,7 @@ struct source {
 	/* Of the one at work, or the one that was recorded. */
 	const char *name;
 	enum origin origin;
+	bool pinned;
 	uint32_t page_size;
 	const struct procfs *proc;
 	unsigned readers;
@@ -154,6 +155,8 @@ static int open_replay(const struct source_request *request, const struct procfs
 	source->proc = proc;
 	source->name = facts.name;
 	source->origin = facts.origin;
+	source->pinned = strcmp(facts.name, source_pinned_pss.name) == 0 ||
+			 strcmp(facts.name, source_pinned.name) == 0;
 	source->page_size = facts.page_size;
 	r = source->ops->open(proc, diag, &source->state);
 	if (r < 0)
@@ -198,6 +201,7 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 			source->proc = proc;
 			source->name = chain[i]->name;
 			source->origin = chain[i]->origin;
+			source->pinned = chain[i]->pinned;
 			source->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 			source->readers = request->readers;
 			if (request->pss && refusal(source, diag, &source->pss_refusal) < 0) {
@@ -289,6 +293,7 @@ static void start(const struct source *source, struct snapshot *snapshot)
 {
 	snapshot_clear(snapshot);
 	snapshot->counters_source = source_origin(source);
+	snapshot->pinned = source->pinned;
 	snapshot->host.page_size = source->page_size;
 }
 

@@ -84,7 +84,7 @@ run as_member "$ZMEM" --pinned -J
 expect_rc 'a member, JSON' 0
 expect_stderr_lines 'a member: nothing on stderr' 0
 expect_json 'a member, JSON: everything, from the kernel' '.source.counters == "bpf" and
-	.source.fallback_reason == null and .source.pss_fallback_reason == null and
+	.source.fallback_reason == null and .source.pss_fallback_reason == null and .source.pinned and
 	([.processes[] | select(.uid == 0 and .pss_source == "kernel")] | length) > 30'
 of_proc=(/proc/[1-9]*)
 expect_json 'a member: sees all processes' '.collection | (.processes_seen - $n | fabs) < 40' \
@@ -103,7 +103,7 @@ expect_rc 'a member, --verify all' 0
 expect_err 'a member, --verify all: of how many' '^zmem-bpf: --verify: of [0-9]+ of [0-9]+ processes smaps_rollup may be read'
 expect_stderr_lines 'a member, --verify all: one note' 1
 run as_member "$ZMEM" --replay "$TMP/x/recording" -J
-expect_json "a member's recording is played" '.source.pss == "kernel" or .source.pss == "mixed"'
+expect_json "a member's recording is played" '.source.pinned and (.source.pss == "kernel" or .source.pss == "mixed")'
 run as_member "$ZMEM" -v -n 1
 expect_err 'a member: the pin is found without being asked for' 'counters come from bpf with pages, pinned'
 run as_member "$ZMEM" doctor
