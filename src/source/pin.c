@@ -120,15 +120,16 @@ static int remove_entry(int dirfd, const char *name)
 	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-/* All but `keep`, which may be NULL. */
-static int remove_all(int place, const char *keep)
+/* All, or all but what is pinned. */
+static int remove_all(int place, bool keep)
 {
 	int fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 
 	while (r == 0 && dir && (e = readdir(dir))) {
-		if (is_ours(e->d_name) && (!keep || strcmp(e->d_name, keep) != 0))
+		if (is_ours(e->d_name) && !(keep && (strcmp(e->d_name, PIN_VERSION) == 0 ||
+						     strcmp(e->d_name, PIN_NEWEST) == 0)))
 			r = remove_entry(place, e->d_name);
 	}
 	return dir ? r : -errno;
@@ -169,6 +170,18 @@ static int publish(int place, int draft, gid_t group)
 			r = unlinkat(there, names[i], 0) < 0 && errno != ENOENT ? -errno : 0;
 	}
 	return r < 0 ? r : give(place, PIN_VERSION, group, 0750);
+}
+
+static int name_newest(int place)
+{
+	int r = remove_entry(place, DRAFT);
+
+	if (r < 0)
+		return r;
+	if (symlinkat(PIN_VERSION, place, DRAFT) < 0 ||
+	    renameat(place, DRAFT, place, PIN_NEWEST) < 0)
+		return -errno;
+	return 0;
 }
 
 struct loaded {
@@ -227,9 +240,11 @@ int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **r
 		return place;
 	r = fill_draft(place, &loaded, group);
 	if (r == 0)
-		r = remove_all(place, PIN_VERSION);
+		r = name_newest(place);
 	if (r == 0)
-		r = give(place, ".", group, 0750);
+		r = remove_all(place, true);
+	if (r == 0)
+		r = give(place, ".", group, 0710);
 	if (r < 0)
 		return failed(diag, "pinning at " PIN_PLACE, r);
 	if (source_pss_refusal(loaded.pss))
@@ -253,7 +268,7 @@ int pin_remove(struct diag *diag)
 	if (is_bpffs(place)) {
 		if (fchmod(place, 0700) < 0)
 			return failed(diag, "removing the pin", -errno);
-		r = remove_all(place, NULL);
+		r = remove_all(place, false);
 		/* Whoever looks at it just now has it open. */
 		if (r == 0 && umount2(PIN_PLACE, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
 			r = -errno;

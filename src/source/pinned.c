@@ -4,7 +4,6 @@
  * as it is there, and one that was taken away no longer. It is believed only if nobody but root
  * could have made it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -78,20 +77,17 @@ static int open_link(const char *name)
 
 /* ---- why it is not used, in words ---- */
 
-/* The version of a pin that is none of ours, 0 if there is none. */
-static unsigned other_version(void)
+/* The version of the pin, whoever made it, 0 if there is none. */
+static unsigned newest_version(void)
 {
 	cleanup_close int place = open_place();
-	int fd = place < 0 ? -1 : openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-	uint64_t version;
+	uint64_t version = 0;
+	char text[8];
+	ssize_t len = place < 0 ? -1 : readlinkat(place, PIN_NEWEST, text, sizeof(text));
 
-	while (dir && (e = readdir(dir))) {
-		if (parse_u64(e->d_name, strlen(e->d_name), 255, &version) == 0)
-			return (unsigned)version;
-	}
-	return 0;
+	if (len > 0)
+		parse_u64(text, (size_t)len, UINT8_MAX, &version);
+	return (unsigned)version;
 }
 
 static void note_denied(struct diag *diag, const char *what)
@@ -107,7 +103,7 @@ static void note_denied(struct diag *diag, const char *what)
 
 static int note(struct diag *diag, const char *what, int error)
 {
-	unsigned version = error == -ENOENT ? other_version() : 0;
+	unsigned version = error == -ENOENT ? newest_version() : 0;
 
 	/* Other links of our version may be there. */
 	if (version && version != ZMEM_RECORD_VERSION) {
