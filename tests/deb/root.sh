@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# For tests/deb: a Debian of its own, thrown away at the end. It begins as debootstrap leaves one (in
+# $O/debian, made once), and gets its packages from where this machine has its own.
+# . "$(dirname "$0")/root.sh" NAME
+
+[ -n "${ROOT_SH:-}" ] || exec env ROOT_SH=1 unshare -m "$0"
+# shellcheck source=tests/support/lib.sh
+. "$(dirname "$0")/../support/lib.sh"
+need_bpf "$1" || exit 0
+SUITE=bookworm
+SOURCE=$(realpath "$(dirname "$0")/../..")
+BASE=$O/debian/$SUITE
+LAYER=$O/debian/$1
+ROOT=$LAYER/root
+
+# Lines of sources.list.
+sources() {
+	# shellcheck disable=SC2016
+	apt-get indextargets --format 'deb $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
+		awk -v suite="$SUITE" '$3 == suite || index($3, suite "-") == 1' | sort -u
+}
+
+make_base() {
+	local from
+	[ ! -e "$BASE.made" ] || return 0
+	from=$(sources | awk -v suite="$SUITE" '$3 == suite && $4 == "main" { print $2; exit }')
+	rm -rf --one-file-system "$BASE"
+	mkdir -p "$BASE"
+	debootstrap --variant=minbase "$SUITE" "$BASE" "$from" >"$O/debian/log" 2>&1 || return 1
+	sources >"$BASE/etc/apt/sources.list"
+	apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$BASE/etc/apt/apt.conf.d/00host"
+	touch "$BASE.made"
+}
+
+# inside COMMANDS: there, as root, with nothing of our environment but where the network is.
+inside() {
+	chroot "$ROOT" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=linux \
+		DEBIAN_FRONTEND=noninteractive ${http_proxy:+"http_proxy=$http_proxy"} \
+		${https_proxy:+"https_proxy=$https_proxy"} bash -e -c "$1"
+}
+
+# done_inside NAME COMMANDS: passes if they succeed; what they said is in $TMP/out and $TMP/err.
+done_inside() {
+	local name=$1
+	run inside "$2"
+	if [ "$rc" = 0 ]; then
+		ok "$name"
+	else
+		not_ok "$name" "exit code $rc: $(tail -n 15 "$TMP/out" "$TMP/err")"
+		return 1
+	fi
+}
+
+# Nothing is removed through a mount.
+root_end() {
+	umount -R "$ROOT" || exit 1
+	rm -rf --one-file-system "$LAYER"
+	lib_cleanup
+}
+
+if ! make_base; then
+	skip "$1" "debootstrap: $(tail -n 1 "$O/debian/log")"
+	exit 0
+fi
+rm -rf --one-file-system "$LAYER"
+mkdir -p "$LAYER/upper" "$LAYER/work" "$ROOT"
+mount -t overlay -o "lowerdir=$BASE,upperdir=$LAYER/upper,workdir=$LAYER/work" overlay "$ROOT" || exit 1
+trap root_end EXIT
+mount -t proc proc "$ROOT/proc"
+mount -t tmpfs tmpfs "$ROOT/run"
+for directory in /sys /dev; do
+	mount --rbind "$directory" "$ROOT$directory"
+done
+cp -L /etc/resolv.conf /etc/hosts "$ROOT/etc/"
+
+# All files but what apt, dpkg and passwd keep for themselves.
+files() {
+	inside 'find / -xdev ! -path "/tmp/*" ! -path "/root/*" ! -path "/work*" ! -path "/var/cache/*" \
+		! -path "/var/log/*" ! -path "/var/lib/apt/*" ! -path "/var/lib/dpkg/*" ! -path "/etc/*-" \
+		! -path "/etc/ld.so.cache" ! -type d -printf "%p %m %u:%g\n" | sort'
+}
+
+# check_package FILE: its way into the root that has what it needs, what it does there, its way out.
+check_package() {
+	cp "$1" "$ROOT/tmp/zmem-bpf.deb"
+	done_inside 'apt update' 'apt-get -q update && apt-get -qy install --no-install-recommends man-db bash-completion zsh'
+	done_inside 'apt install ./zmem-bpf.deb' 'cd /tmp && apt-get -qy install ./zmem-bpf.deb'
+	done_inside 'the group zmem is there' 'getent group zmem'
+	done_inside 'no unit is enabled' '! find /etc/systemd -name "zmem*" | grep .'
+	done_inside 'the program runs' 'zmem-bpf -J'
+	check 'with figures of the kernel' jq -e '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and
+		(.processes | length > 0)' "$TMP/out"
+	done_inside 'serve has its library' 'zmem-bpf doctor | grep -E "^serve +ok "'
+	done_inside 'man finds the page' 'MANPAGER=cat man zmem-bpf'
+	expect_out 'and shows it' 'who holds RAM and swap'
+	done_inside 'bash completes' '. /usr/share/bash-completion/bash_completion; _completion_loader zmem-bpf ||
+		[ $? = 124 ]; set +e; COMP_WORDS=(zmem-bpf sna) COMP_CWORD=1 COMP_LINE="zmem-bpf sna" COMP_POINT=12
+		function=$(complete -p zmem-bpf | sed "s/.*-F \([^ ]*\).*/\1/"); "$function" zmem-bpf sna zmem-bpf
+		echo "${COMPREPLY[@]}"'
+	expect_out 'bash: a command' '^snapshot'
+	cp "$SOURCE/tests/support/complete.zsh" "$ROOT/tmp"
+	done_inside 'zsh completes' 'zsh -f /tmp/complete.zsh /none /tmp/typed "zmem-bpf sna"; cat /tmp/typed'
+	expect_out 'zsh: a command' '^line zmem-bpf snapshot'
+	done_inside 'apt purge' 'apt-get -qy purge zmem-bpf'
+	files >"$TMP/purged"
+	check 'nothing of it is left' sh -c '! grep zmem "$0"' "$TMP/purged"
+	done_inside 'nor is its name in /etc' '! grep -rl zmem /etc --exclude="*-"'
+	done_inside 'installed and purged again' 'cd /tmp && apt-get -qy install ./zmem-bpf.deb && apt-get -qy purge zmem-bpf'
+	files >"$TMP/again"
+	check 'leaves what was there before' diff "$TMP/purged" "$TMP/again"
+}
