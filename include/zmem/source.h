@@ -61,7 +61,7 @@ struct source_ops {
 
 extern const struct source_ops source_pinned_pss; /* what others loaded; it walks pages */
 extern const struct source_ops source_pinned;	  /* counters alone */
-extern const struct source_ops source_pss;	/* walks pages: 6.2 and later; aarch64: 6.10 */
+extern const struct source_ops source_pss;	  /* walks pages: 6.2 and later; aarch64: 6.10 */
 extern const struct source_ops source_pss_full; /* the same, where lockdown forbids the light one */
 extern const struct source_ops source_bpf;	/* counters alone: bpf_rdonly_cast, 6.2 and later */
 extern const struct source_ops source_bpf_full; /* the same, where lockdown forbids the light one */

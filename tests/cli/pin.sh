@@ -130,7 +130,7 @@ check 'cat of a link: records' [ "$(stat -c %s "$TMP/out")" -gt 1000 ]
 
 helper ask
 dmesg 2>/dev/null | tail -n 1 >"$TMP/dmesg"
-run as_member "$TMP/ask" $place/"$version"/pss 400
+run as_member "$TMP/ask" $place/version/pss 400
 expect_rc 'a hostile member: nothing but reading is allowed' 0
 expect_out 'a hostile member: was answered, and told where to go on' '^[1-9][0-9]+ records, [1-9]'
 check 'a hostile member: the kernel has nothing to say' diff "$TMP/dmesg" <(dmesg 2>/dev/null | tail -n 1)
