@@ -17,6 +17,8 @@ int command_watch(const struct options *o);
 int command_top(const struct options *o);
 int command_doctor(const struct options *o);
 int command_serve(const struct options *o);
+int command_pin(const struct options *o);
+int command_unpin(const struct options *o);
 
 /* Whether serve has what it takes: 0, or a negative errno and what is missing. */
 int serve_check(char *why, size_t cap);

@@ -223,8 +223,16 @@ static const char *bpf_pss_refusal(const void *state)
 	return b->pss_refusal;
 }
 
+static int bpf_link(const void *state)
+{
+	const struct bpf_state *b = state;
+
+	return b->link_fd;
+}
+
 #define BPF_OPS                                                                                    \
-	.origin = FROM_BPF, .collect = bpf_collect, .revisit = bpf_revisit, .close = bpf_close
+	.origin = FROM_BPF, .collect = bpf_collect, .revisit = bpf_revisit, .link = bpf_link,      \
+	.close = bpf_close
 
 const struct source_ops source_pss = {
 	.name = "bpf with pages",
@@ -266,5 +274,6 @@ const struct source_ops source_bpf_old = {
 	.origin = FROM_BPF,
 	.open = counters_old_open,
 	.collect = bpf_collect,
+	.link = bpf_link,
 	.close = bpf_close,
 };
