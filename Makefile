@@ -418,9 +418,9 @@ endif
 # What guests run, of another machine as well.
 GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash ask guest_exit)
 .PHONY: guest-build
-guest-build: $(PROGRAM) $(GUEST_BIN)
-ifeq ($(CROSS),)
+guest-build: $(GUEST_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+ifeq ($(ARCH),)
 	@$(MAKE) --no-print-directory ARCH=arm64 O=$(O)/arm64 SAN= guest-build
 endif
 
