@@ -1,12 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # `make help` lists the targets.
 
-O      ?= build
+# The machine it is for: arm64, or this one. For another one it is one file, next to what its
+# distribution has to link with.
+MACHINE := $(patsubst aarch64,arm64,$(shell uname -m))
+ARCH    ?=
+CROSS   := $(filter-out $(MACHINE),$(ARCH))
+
+O      ?= build$(CROSS:%=/%)
 V      ?= 0
 SAN    ?=
 STATIC ?= 0
 CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CLANG  ?= clang
+ifeq ($(CROSS),arm64)
+TRIPLE  := aarch64-linux-gnu
+SYSROOT := $(O)/sysroot
+override CC     := $(if $(findstring clang,$(CC)),$(CC) --target=$(TRIPLE),$(TRIPLE)-gcc)
+override STATIC := 1
+else ifneq ($(CROSS),)
+$(error ARCH=$(CROSS): there is arm64)
+endif
 PREFIX ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
@@ -33,6 +47,10 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(
 CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
                 -fno-common -ffunction-sections -fdata-sections -fno-omit-frame-pointer $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections $(LDFLAGS)
+ifneq ($(SYSROOT),)
+CPPFLAGS_ALL += -isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(TRIPLE)
+LDFLAGS_ALL  += -L$(SYSROOT)/usr/lib/$(TRIPLE)
+endif
 LDLIBS_BPF   := -lbpf -lelf -lz -lcap
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
@@ -56,7 +74,7 @@ LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
 .PHONY: all run test test-all test-kernels test-compilers fuzz soak check bench flamegraph deb install install-caps \
-        uninstall clean help deps deps-all deps-fuzz deps-deb deps-flamegraph deps-compilers \
+        uninstall clean help deps deps-all deps-cross deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
 
@@ -65,10 +83,11 @@ help:
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
 	@echo 'make test-all     also Prometheus, Chromium, the package, other kernels in qemu, fuzzing and soak (short), sanitizers,'
-	@echo '                  valgrind'
+	@echo '                  valgrind, other compilers'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
-	@echo 'make test-compilers builds with each of COMPILERS="$(COMPILERS)", runs some tests'
+	@echo 'make test-compilers'
+	@echo '                  some tests of what each of COMPILERS="$(COMPILERS)" makes'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
@@ -81,14 +100,16 @@ help:
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
+	@echo 'ARCH=arm64 builds one for aarch64: build/arm64/zmem-bpf-static (make deps-cross);'
 	@echo 'SAN=address,undefined builds with sanitizers; CC=clang'
 
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux mandoc zsh systemd libcap2-bin
+            procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf
 DEPS_DEB := build-essential debhelper lintian debootstrap
-DEPS_ALL := qemu-system-x86 busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
+DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+DEPS_ALL := qemu-system-x86 qemu-system-arm busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
 define install_missing
@@ -106,6 +127,9 @@ endef
 deps:
 	$(call install_missing,$(DEPS))
 
+deps-cross: deps
+	$(call install_missing,$(DEPS_CROSS))
+
 # libFuzzer
 deps-fuzz:
 	$(call install_missing,libclang-rt-dev)
@@ -113,15 +137,12 @@ deps-fuzz:
 deps-deb:
 	$(call install_missing,$(DEPS_DEB))
 
-deps-flamegraph:
-	$(call install_missing,linux-perf)
-
 # Debian's oldest and newest, and one between.
 COMPILERS ?= clang-14 clang-16 clang-19 gcc-11 gcc-12
 deps-compilers:
 	$(call install_missing,$(COMPILERS))
 
-deps-all: deps deps-fuzz deps-flamegraph deps-compilers deps-deb
+deps-all: deps deps-cross deps-fuzz deps-compilers deps-deb
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.
@@ -132,7 +153,7 @@ pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
 # As <bpf/bpf_tracing.h> calls them.
-BPF_ARCH  := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+BPF_ARCH  := $(patsubst x86_64,x86,$(or $(CROSS),$(MACHINE)))
 BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
              -Wall -Wextra -Werror -Wno-unused-parameter
 SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
@@ -245,6 +266,16 @@ $(B)/flags: FORCE
 
 $(filter $(COLD),$(OBJ)): SMALL := -Os
 
+# Installs nothing: packages of the suites that this machine is configured for.
+SYSROOT_DEV := libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev
+ifneq ($(SYSROOT),)
+$(SYSROOT)/packages: tests/vm/packages.sh tests/vm/sysroot
+	$(SAY) SYSROOT $(SYSROOT)
+	$(Q)tests/vm/sysroot $(CROSS) $(SYSROOT) $(SYSROOT_DEV)
+
+$(B)/flags: $(SYSROOT)/packages
+endif
+
 $(B)/%.o: src/%.c $(B)/flags
 	$(SAY) CC $<
 	@mkdir -p $(@D)
@@ -269,14 +300,23 @@ $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 
 COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
 
+# What prints them runs here.
+ifneq ($(CROSS),)
+COMPLETION := $(O)/here/obj-static/completion
+$(COMPLETION): FORCE
+	$(Q)$(MAKE) --no-print-directory ARCH= STATIC=1 O=$(O)/here $@
+else
+COMPLETION := $(B)/completion
+endif
+
 $(B)/completion: $(B)/completion.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
-$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(B)/completion
+$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COMPLETION)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
-	$(Q)$(B)/completion $* > $@.tables
+	$(Q)$(COMPLETION) $* > $@.tables
 	$(Q)sed -e '/^#tables#$$/ { r $@.tables' -e 'd }' $< > $@.tmp && mv $@.tmp $@
 
 -include $(B)/completion.d
@@ -374,8 +414,17 @@ ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
+# What guests run, of another machine as well.
+GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash guest_exit)
+.PHONY: guest-build
+guest-build: $(PROGRAM) $(GUEST_BIN)
+ifeq ($(CROSS),)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+	@$(MAKE) --no-print-directory ARCH=arm64 O=$(O)/arm64 SAN= guest-build
+endif
+
 test-all: deps-all
-	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
+	@$(MAKE) --no-print-directory test-build guest-build
 	@$(MAKE) --no-print-directory soak-build
 	@$(MAKE) --no-print-directory fuzz-build
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
@@ -395,7 +444,7 @@ fuzz-bin: $(FUZZ_BIN)
 
 # KERNELS as in tests/README.md; tests/vm/run has the default.
 test-kernels: deps-all
-	@$(MAKE) --no-print-directory test-build $(O)/guest_exit
+	@$(MAKE) --no-print-directory guest-build
 	@O='$(O)' KERNELS='$(KERNELS)' tests/run vm
 
 test-compilers: deps deps-compilers
@@ -449,7 +498,7 @@ bench: deps
 	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
 
 # Of the program with shared libraries: of a static one perf knows less.
-flamegraph: deps deps-flamegraph
+flamegraph: deps
 	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
 	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 

@@ -60,11 +60,11 @@ __noinline int take_area(struct page_walk *w, __u64 vma, __u64 last)
 	if (w->may_share && (!ops || w->has_swap))
 		w->may_share = !area_is_private(next, prev, anon_vma, flags);
 	/* Without vm_ops it is anonymous. */
-	w->stop = PMD_BITS;
+	w->stop = pmd_bits(w);
 	if (!ops && !w->may_share) {
 		if (!anon_vma || !w->has_huge)
 			return 0;
-		w->stop = PUD_BITS;
+		w->stop = pud_bits(w);
 	}
 	/* Without an anon_vma it never had an anonymous page. */
 	w->anon_all = !ops;

@@ -3,16 +3,19 @@
  * Finds the direct map and the array of struct page without symbols, by content.
  *
  * The caller's top table lies in the direct map, whose base is a multiple of 1 GiB (KASLR moves it
- * by PUDs, arch/x86/mm/kaslr.c): so the base is one of as many as the machine has GiB. Under the
- * right one our own page tables lead from a page of the caller to its content. The page is the only
- * one of a file, so the file's page cache holds its struct page, and the address of that less its
- * number is the base of the array. A second page proves the number's size and our reading of it.
+ * by PUDs, arch/x86/mm/kaslr.c, or by ARM64_MEMSTART_ALIGN, arch/arm64/mm/init.c, which is 1 GiB
+ * for pages of 4 and 16 KiB): so the base is one of as many as there are GiB below the end of RAM.
+ * Under the right one our own page tables lead from a page of the caller to its content. The page
+ * is the only one of a file, so the file's page cache holds its struct page, and the address of
+ * that less its number is the base of the array. A second page proves the number's size and our
+ * reading of it.
  */
 #ifndef ZMEM_CALIBRATE_BPF_H
 #define ZMEM_CALIBRATE_BPF_H
 
 #define GIB_BITS     30
 #define DIRECT_TRIES 65536 /* 64 TiB of RAM */
+#define LEVEL_TRIES  (LEVELS_MOST - LEVELS_LEAST + 1)
 
 /* The question; user space writes it once, before anybody else can read, and it is answered once.
  */
@@ -51,31 +54,34 @@ struct trial {
 /* The number of the page at `addr` in the tables of w->pgd, 0 if there is none. */
 static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 {
-	__u64 pfn;
+	__u64 entry, pfn;
 
 	w->addr = addr;
 	w->end = ~0ULL;
 	find_region(w);
 	if (!w->table)
 		return 0;
-	pfn = entry_phys(w, kread64(w->table + ((addr >> PAGE_BITS & TABLE_MASK) << 3))) >>
-	      PAGE_BITS;
+	entry = kread64(w->table + (table_index(w, addr, page_bits(w)) << 3));
+	if (!(entry & (ENTRY_PRESENT | ENTRY_PROTNONE)))
+		return 0;
+	pfn = entry_phys(w, entry) >> page_bits(w);
 	return pfn < w->at.pfn_end ? pfn : 0;
 }
 
 /*
  * From the lowest possible base upwards: a base that is too low only leads below or into the direct
- * map, never into what is mapped behind it (devices). Each is tried with 4 and with 5 levels.
+ * map, never into what is mapped behind it (devices). Each is tried with all numbers of levels.
  */
 static long try_base(__u32 index, struct trial *c)
 {
 	struct page_walk *w = c->w;
+	__u32 level = index % LEVEL_TRIES;
 
-	w->at.top_shift = index & 1 ? 48 : 39;
+	w->at.top_shift = page_bits(w) + (LEVELS_LEAST - 1 + level) * table_bits(w);
 	c->pfn = find_pfn(w, c->ask->file_addr);
-	if (c->pfn && kread64(w->at.direct + (c->pfn << PAGE_BITS)) == c->ask->content)
+	if (c->pfn && kread64(w->at.direct + (c->pfn << page_bits(w))) == c->ask->content)
 		return 1;
-	if (index & 1)
+	if (level == LEVEL_TRIES - 1)
 		w->at.direct += 1ULL << GIB_BITS;
 	c->pfn = 0;
 	return 0;
@@ -120,16 +126,21 @@ __noinline int calibrate(struct page_walk *w)
 		return 0;
 	c.ask = ask;
 	at->top_shift = 0;
+	w->calibrated.result = ZMEM_UNKNOWN_SIZE;
+	w->at.page_bits = ask->page_bits;
+	if (w->at.page_bits < PAGE_BITS_LEAST || w->at.page_bits > PAGE_BITS_MOST ||
+	    (ask->phys_mask & ~ENTRY_ADDRESS))
+		return 0;
 	w->anon_mask = PAGE_MAPPING_ANON;
-	w->stop = PMD_BITS;
+	w->stop = pmd_bits(w);
 	w->at.pfn_end = ask->pfn_end;
 	w->at.phys_mask = ask->phys_mask;
 	w->mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
 	w->pgd = mm_word(w->mm, MM_PGD);
-	gib = (w->at.pfn_end >> (GIB_BITS - PAGE_BITS)) + 1;
+	gib = (w->at.pfn_end >> (GIB_BITS - page_bits(w))) + 1;
 	w->at.direct = (w->pgd >> GIB_BITS << GIB_BITS) - (gib << GIB_BITS);
 	w->calibrated.result = ZMEM_NO_DIRECT_MAP;
-	bpf_loop(2 * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES), try_base, &c, 0);
+	bpf_loop(LEVEL_TRIES * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES), try_base, &c, 0);
 	if (!c.pfn)
 		return 0;
 

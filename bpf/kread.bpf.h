@@ -103,6 +103,19 @@
 
 #endif
 
+/*
+ * What is read behind it is not read before what is read in front of it. x86 keeps reads in order.
+ * Elsewhere an exchange is a full barrier, here of a word of our own with itself; a kernel without
+ * it (aarch64 before 5.18) refuses the program.
+ */
+static __always_inline void read_barrier(__u64 *own)
+{
+#ifndef __TARGET_ARCH_x86
+	__sync_lock_test_and_set(own, *own);
+#endif
+	barrier();
+}
+
 /* Whether raw memory can be read here. */
 #define zmem_kread_works() (koffset(struct task_struct, thread_info.flags) == 0)
 

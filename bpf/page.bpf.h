@@ -16,10 +16,11 @@
 /* Counts `count` pages with that key. */
 __noinline int count_run(struct page_walk *w, __u64 key, __u64 count)
 {
-	__u32 part = 4096U << ZMEM_PSS_SHIFT, maps = KEY_MAPS(key), kind = KEY_KIND(key);
+	__u32 part, maps = KEY_MAPS(key), kind = KEY_KIND(key);
 
 	if (!w || !count)
 		return 0;
+	part = 1U << (page_bits(w) + ZMEM_PSS_SHIFT);
 	if (!maps) {
 		w->pages.flags |= ZMEM_WALK_ODD;
 		return 0;
@@ -38,9 +39,9 @@ static __always_inline __u64 tail_head(__u64 page, __u64 info)
 {
 	/*
 	 * Since Linux 7.1 (compound_info) it may be a mask for the page's own address. Nothing in
-	 * the array of struct page is that high up.
+	 * the array of struct page is that high up (arm64: VMEMMAP_END).
 	 */
-	return info >= 0xffffffff00000000ULL ? page & info & ~1ULL : info - 1;
+	return info >= 0xffffffffc0000000ULL ? page & info & ~1ULL : info - 1;
 }
 
 /* Words of struct page: how they are declared has changed (memdesc_flags_t in 6.18). */

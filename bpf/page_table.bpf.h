@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Page tables: from an address to the pages. The bits of entries:
- * arch/x86/include/asm/pgtable_types.h, swap entries: arch/x86/include/asm/pgtable_64.h.
- */
+/* Page tables: from an address to the pages. */
 #ifndef ZMEM_PAGE_TABLE_BPF_H
 #define ZMEM_PAGE_TABLE_BPF_H
 
-#define ENTRY_PRESENT  (1ULL << 0)
-#define ENTRY_HUGE     (1ULL << 7)
-#define ENTRY_PROTNONE (1ULL << 8) /* where PRESENT is clear */
-#define ENTRY_SPECIAL  (1ULL << 9)
-
-/* Entries of swap files say which in the top 5 bits; the last numbers mean other things. */
-#define SWAP_TYPE(entry) ((entry) >> 59)
+/* What an entry that maps nothing is. */
 #define SWAP_TYPE_FILES	 16 /* there are never more swap files; above may be migration */
 #define SWAP_TYPE_MARKER 31 /* guard, userfaultfd: nothing is there */
 
 /* Entries that are looked at in one go, for the sake of speed. */
 #define WALK_GROUP 4
 
-/* The address in an entry. Where PRESENT is clear it is inverted (__pte_needs_invert). */
 static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 {
-	return (entry ^ ((entry & ENTRY_PRESENT) - 1)) & w->at.phys_mask;
+	return entry_address(entry) & w->at.phys_mask;
 }
 
 /* An entry that maps nothing. It matters where anonymous pages may be shared. */
@@ -41,7 +31,7 @@ __noinline int absent_entry(struct page_walk *w, __u64 entry)
 
 static __always_inline __u64 region_end(const struct page_walk *w)
 {
-	__u64 end = ((w->addr >> PMD_BITS) + 1) << PMD_BITS;
+	__u64 end = ((w->addr >> pmd_bits(w)) + 1) << pmd_bits(w);
 
 	return end < w->end ? end : w->end;
 }
@@ -54,19 +44,19 @@ __noinline int walk_huge(struct page_walk *w, __u64 phys)
 
 	if (!w)
 		return 0;
-	head = page_head(page_at(w, phys >> PAGE_BITS));
+	head = page_head(page_at(w, phys >> page_bits(w)));
 	/* The huge zero page is not resident memory; it has no mapping. */
 	mapping = kread64(head + FOLIO_MAPPING);
 	if (!mapping) {
 		w->addr = region_end(w);
 		return 0;
 	}
-	w->pages.huge += PMD_PAGES;
+	w->pages.huge += pmd_pages(w);
 	entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
 	if (bpf_core_field_exists(struct folio, _large_mapcount))
 		all = (__s32)kread32(head + koffset(struct folio, _large_mapcount)) + 1;
 	if (entire > 0 && entire == all) {
-		count = (region_end(w) - w->addr) >> PAGE_BITS;
+		count = (region_end(w) - w->addr) >> page_bits(w);
 		flags = kread64(head + PAGE_FLAGS);
 		count_run(w, PAGE_KEY(entire, page_kind(w, flags, mapping)), count);
 		w->addr = region_end(w);
@@ -75,7 +65,7 @@ __noinline int walk_huge(struct page_walk *w, __u64 phys)
 	/* Some of its pages are mapped one by one, too: each is looked at. */
 	w->huge = phys;
 	w->huge_maps = all - entire;
-	w->region = w->addr >> PMD_BITS;
+	w->region = w->addr >> pmd_bits(w);
 	return 0;
 }
 
@@ -86,9 +76,9 @@ static long scan_entry(__u32 index, struct page_walk **walk)
 	__u64 entry = kread64(w->table), phys = entry_phys(w, entry);
 
 	w->table += sizeof(__u64);
-	if ((entry & ENTRY_HUGE) && phys >> PAGE_BITS < w->at.pfn_end &&
-	    kread64(page_head(page_at(w, phys >> PAGE_BITS)) + FOLIO_MAPPING))
-		w->pages.huge += PMD_PAGES;
+	if (entry_is_huge(entry) && phys >> page_bits(w) < w->at.pfn_end &&
+	    kread64(page_head(page_at(w, phys >> page_bits(w))) + FOLIO_MAPPING))
+		w->pages.huge += pmd_pages(w);
 	return 0;
 }
 
@@ -99,9 +89,9 @@ __noinline int scan_huge(struct page_walk *w, __u64 phys)
 
 	if (!w)
 		return 0;
-	index = w->addr >> PMD_BITS & TABLE_MASK;
-	count = TABLE_MASK + 1 - index;
-	left = ((w->end - 1) >> PMD_BITS) - (w->addr >> PMD_BITS) + 1;
+	index = table_index(w, w->addr, pmd_bits(w));
+	count = pmd_pages(w) - index;
+	left = ((w->end - 1) >> pmd_bits(w)) - (w->addr >> pmd_bits(w)) + 1;
 	if (left < count)
 		count = left;
 	w->table = w->at.direct + phys + (index << 3);
@@ -127,26 +117,25 @@ __noinline int find_region(struct page_walk *w)
 	w->table = 0;
 	w->huge = 0;
 	for (int level = 0; level < 4; level++) {
-		entry = kread64(table + ((w->addr >> (shift & 63) & TABLE_MASK) << 3));
-		if (!(entry & ENTRY_PRESENT) || (entry & ENTRY_HUGE) || shift <= w->stop)
+		entry = kread64(table + (table_index(w, w->addr, shift) << 3));
+		if (!entry_is_table(entry) || shift <= w->stop)
 			break;
 		phys = entry_phys(w, entry);
-		if (phys >> PAGE_BITS >= w->at.pfn_end)
+		if (phys >> page_bits(w) >= w->at.pfn_end)
 			break;
 		table = w->at.direct + phys;
-		shift -= TABLE_BITS;
+		shift -= table_bits(w);
 	}
 	phys = entry_phys(w, entry);
-	if (entry && phys >> PAGE_BITS < w->at.pfn_end && shift == w->stop) {
-		/* While a huge page is split or is PROT_NONE only HUGE says what it is. */
-		if (shift == PMD_BITS && (entry & ENTRY_HUGE))
-			return walk_huge(w, phys >> PMD_BITS << PMD_BITS);
-		if (shift == PMD_BITS && (entry & ENTRY_PRESENT)) {
+	if (entry && phys >> page_bits(w) < w->at.pfn_end && shift == w->stop) {
+		if (shift == pmd_bits(w) && entry_is_huge(entry))
+			return walk_huge(w, phys >> pmd_bits(w) << pmd_bits(w));
+		if (shift == pmd_bits(w) && entry_is_table(entry)) {
 			w->table = w->at.direct + phys;
-			w->region = w->addr >> PMD_BITS;
+			w->region = w->addr >> pmd_bits(w);
 			return 0;
 		}
-		if (shift == PUD_BITS && (entry & (ENTRY_PRESENT | ENTRY_HUGE)) == ENTRY_PRESENT) {
+		if (shift == pud_bits(w) && entry_is_table(entry)) {
 			scan_huge(w, phys);
 			entry = 0;
 		}
@@ -170,7 +159,7 @@ static __always_inline void walk_entry(struct page_walk *w, __u64 entry)
 	}
 	if (entry & ENTRY_SPECIAL)
 		return;
-	pfn = entry_phys(w, entry) >> PAGE_BITS;
+	pfn = entry_phys(w, entry) >> page_bits(w);
 	if (pfn >= w->at.pfn_end) {
 		w->pages.flags |= ZMEM_WALK_ODD;
 		return;
@@ -219,13 +208,13 @@ __noinline int walk_table(struct page_walk *w)
 
 	if (!w)
 		return 0;
-	count = (region_end(w) - w->addr) >> PAGE_BITS;
+	count = (region_end(w) - w->addr) >> page_bits(w);
 	table = w->table;
-	w->table += (w->addr >> PAGE_BITS & TABLE_MASK) << 3;
+	w->table += table_index(w, w->addr, page_bits(w)) << 3;
 	bpf_loop((__u32)count / WALK_GROUP, walk_group, &w, 0);
 	bpf_loop((__u32)count % WALK_GROUP, walk_single, &w, 0);
 	w->table = table;
-	w->addr += count << PAGE_BITS;
+	w->addr += count << page_bits(w);
 	w->pages.work += count;
 	return 0;
 }
@@ -235,8 +224,8 @@ __noinline int walk_huge_page(struct page_walk *w)
 {
 	if (!w)
 		return 0;
-	walk_entry(w, (w->huge + (w->addr & ((1 << PMD_BITS) - 1))) | ENTRY_PRESENT);
-	w->addr += 1 << PAGE_BITS;
+	walk_entry(w, (w->huge + (w->addr & ((1ULL << pmd_bits(w)) - 1))) | ENTRY_PRESENT);
+	w->addr += 1ULL << page_bits(w);
 	if (w->addr < region_end(w))
 		return 0;
 	/* Those that are mapped one by one must have been found, all of them. */

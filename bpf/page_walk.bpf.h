@@ -23,11 +23,11 @@ static long walk_step(__u32 index, struct page_walk **walk)
 		return 1;
 	w->pages.work += WALK_STEP;
 	if (w->addr < w->end) {
-		if (w->addr >> PMD_BITS != w->region)
+		if (w->addr >> pmd_bits(w) != w->region)
 			find_region(w);
 		if (w->huge)
 			walk_huge_page(w);
-		else if (w->addr >> PMD_BITS == w->region)
+		else if (w->addr >> pmd_bits(w) == w->region)
 			walk_table(w);
 		return 0;
 	}

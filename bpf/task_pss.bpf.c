@@ -74,7 +74,7 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 				     (~r.valid & ZMEM_VALID_SHARING),
 			     0);
 	v->write_protect_seq = r.write_protect_seq;
-	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES - 1);
+	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES_LEAST - 1);
 	v->has_swap = is_more(r.rss[ZMEM_RSS_SWAP], 0);
 	if (is_starting(v->regs))
 		r.flags |= ZMEM_STARTING;
@@ -125,13 +125,13 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	exclusive = !v->sharing;
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
 	w->at = *at;
-	w->next = cursor_code(w->mm, v->cursor, 0) >> PAGE_BITS << PAGE_BITS;
+	w->next = cursor_code(w->mm, v->cursor, 0) >> page_bits(w) << page_bits(w);
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
 	walk_pages(w);
 	w->pages.cursor = cursor_code(w->mm, w->pages.cursor, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
-	barrier();
+	read_barrier(&w->mm);
 	if (!walk_holds(v, task_addr, w->mm, exclusive))
 		w->pages.flags |= ZMEM_WALK_MOVED;
 	return 0;

@@ -239,6 +239,11 @@ static __always_inline void text_terminate(__u64 *words, int count)
 	}
 }
 
+/*
+ * Returns ZMEM_VALID_EXE or 0. The result has to be wanted: else clang leaves in r0 what was there,
+ * and a static function must not return an address of the stack (prepare_func_exit(),
+ * kernel/bpf/verifier.c).
+ */
 kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
@@ -263,8 +268,7 @@ kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 	words = (__u64 *)r->exe;
 	ktext(words, name, ZMEM_EXE_LEN / 8);
 	text_terminate(words, ZMEM_EXE_LEN / 8);
-	r->valid |= ZMEM_VALID_EXE;
-	return 0;
+	return ZMEM_VALID_EXE;
 }
 
 /*
@@ -301,7 +305,7 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 			r->ksm_pages = kget(mm, ksm_merging_pages);
 		r->valid |= ZMEM_VALID_SHARING;
 	}
-	read_exe(mm_addr, r);
+	r->valid |= read_exe(mm_addr, r);
 	return 0;
 }
 
@@ -322,10 +326,10 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	key = bpf_map_lookup_elem(&scramble, &zero);
 	if (!key || !r || !mm)
 		return 0;
-	barrier();
+	read_barrier(&r->mm_id);
 	read_mm(mm, r);
 	read_thread_deltas(task_addr, r);
-	barrier();
+	read_barrier(&r->mm_id);
 	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id)
 		return 0;
 	r->mm_id = scrambled(key, mm);

@@ -7,18 +7,11 @@
  * address is followed only below the end of RAM; what does not fit is marked (ZMEM_WALK_ODD), and
  * what was overtaken does not add up to the counters, which user space checks. All state is in
  * struct page_walk on the stack of the visit.
- *
- * x86-64 only.
  */
 #ifndef ZMEM_WALK_STATE_BPF_H
 #define ZMEM_WALK_STATE_BPF_H
 
-#define PAGE_BITS  12
-#define TABLE_BITS 9
-#define TABLE_MASK 511
-#define PMD_BITS   21
-#define PUD_BITS   30
-#define PMD_PAGES  512
+#include "entry.bpf.h"
 
 /* Where things are; computed once by calibrate, then only read. */
 struct layout {
@@ -26,7 +19,8 @@ struct layout {
 	__u64 vmemmap; /* the array of struct page */
 	__u64 pfn_end;
 	__u64 phys_mask; /* the bits of an entry that are an address; encryption bits lie above */
-	__u64 top_shift; /* of the top table: 39, with 5 levels 48. 0: there is no layout */
+	__u32 top_shift; /* of the top table: 39, with 5 levels 48. 0: there is no layout */
+	__u32 page_bits;
 };
 
 struct {
@@ -47,7 +41,7 @@ struct page_walk {
 	__u8 find;     /* nothing is walked: `found` is the first mapping */
 
 	/* The mapping under way: */
-	__u8 stop;	/* PMD_BITS; PUD_BITS: it is only searched for huge pages */
+	__u8 stop;	/* pmd_bits(); pud_bits(): it is only searched for huge pages */
 	__u8 may_share; /* its anonymous pages may be others', too */
 	/*
 	 * Which of its pages are anonymous: those whose folio->mapping has a bit of anon_mask set;
@@ -59,7 +53,7 @@ struct page_walk {
 	__u64 addr; /* as far as it is not yet walked */
 	__u64 end;
 
-	/* What maps the 2 MiB at `region`: a table of entries, or one huge page from `huge` on. */
+	/* What maps the pmd_pages() of `region`: a table of entries, or a huge page from `huge`. */
 	__u64 region;
 	__u64 table;
 	__u64 huge;
@@ -83,6 +77,42 @@ struct page_walk {
 		struct zmem_calibrated calibrated;
 	};
 };
+
+/* Where there is one size of pages it is a constant. */
+static __always_inline __u32 page_bits(const struct page_walk *w)
+{
+	return PAGE_BITS_LEAST == PAGE_BITS_MOST ? PAGE_BITS_LEAST : w->at.page_bits & 31;
+}
+
+/* A table is a page of words. */
+static __always_inline __u32 table_bits(const struct page_walk *w)
+{
+	return page_bits(w) - 3;
+}
+
+static __always_inline __u32 pmd_bits(const struct page_walk *w)
+{
+	return page_bits(w) + table_bits(w);
+}
+
+static __always_inline __u32 pud_bits(const struct page_walk *w)
+{
+	return pmd_bits(w) + table_bits(w);
+}
+
+#define PMD_PAGES_LEAST (1 << (PAGE_BITS_LEAST - 3))
+
+/* Pages of a huge one, and entries of a table. */
+static __always_inline __u32 pmd_pages(const struct page_walk *w)
+{
+	return 1U << table_bits(w);
+}
+
+/* Which of its table's entries is that of `addr`. */
+static __always_inline __u64 table_index(const struct page_walk *w, __u64 addr, __u32 shift)
+{
+	return addr >> (shift & 63) & (pmd_pages(w) - 1);
+}
 
 enum mm_word {
 	MM_PGD,

@@ -27,12 +27,14 @@ struct zmem_calibrate {
 	__u64 content;	 /* random, so that nothing else is it by chance */
 	__u64 pfn_end;	 /* behind the highest page of RAM */
 	__u64 phys_mask; /* those bits of a page table entry that can be an address of RAM */
+	__u64 page_bits; /* of the size of a page */
 };
 
 /* What it could not confirm. */
 enum zmem_calibrate_result {
 	ZMEM_NOT_CALIBRATED,
 	ZMEM_CALIBRATED,
+	ZMEM_UNKNOWN_SIZE,  /* of a page, or so much RAM that its addresses do not fit */
 	ZMEM_NO_DIRECT_MAP, /* the content is at no base that was tried */
 	ZMEM_NO_FOLIO,	    /* the file's page cache does not hold one page */
 	ZMEM_BAD_MEMMAP,    /* the struct page of the file's page says something else */

@@ -48,7 +48,7 @@ struct source_ops {
 	void (*close)(void *state);
 };
 
-extern const struct source_ops source_pss;	/* walks pages: 6.2 and later, x86-64 */
+extern const struct source_ops source_pss;	/* walks pages: 6.2 and later; aarch64: 6.10 */
 extern const struct source_ops source_pss_full; /* the same, where lockdown forbids the light one */
 extern const struct source_ops source_bpf;	/* counters alone: bpf_rdonly_cast, 6.2 and later */
 extern const struct source_ops source_bpf_full; /* the same, where lockdown forbids the light one */

@@ -18,7 +18,6 @@
 #include "app/message.h"
 #include "app/output.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "zmem/privilege.h"
 
 /* After a signal that ends: how long a reader gets to take the rest. */

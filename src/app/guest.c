@@ -7,25 +7,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/message.h"
+#include "base/clock.h"
 #include "base/parse.h"
 #include "zmem/privilege.h"
 
 #ifndef MCL_ONFAULT
 #define MCL_ONFAULT 4
 #endif
-
-static uint64_t cpu_us(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) < 0)
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 /* Whoever started us nicer than that meant it. */
 static void give_way(const struct options *o)
@@ -59,7 +50,7 @@ void guest_begin(struct guest *g, const struct options *o)
 	give_way(o);
 	if (!o->no_lock)
 		lock_memory(o);
-	g->cpu_us = cpu_us();
+	g->cpu_us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* "size resident …", pages (proc_pid_statm(), fs/proc/array.c). */
@@ -78,7 +69,7 @@ static uint64_t resident_bytes(int fd)
 
 void guest_tick(struct guest *g)
 {
-	uint64_t now = cpu_us();
+	uint64_t now = clock_us(CLOCK_PROCESS_CPUTIME_ID);
 
 	g->cost = (struct own_cost){
 		.known = true,

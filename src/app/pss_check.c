@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "app/message.h"
 #include "app/pause.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows what may be asked for; finds nothing itself but users. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

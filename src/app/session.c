@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The pipeline of a snapshot: who is called when, and with what. */
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/books.h"
@@ -17,6 +14,7 @@
 #include "app/session.h"
 #include "app/session_tape.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "zmem/privilege.h"
 
@@ -25,10 +23,7 @@
 
 uint64_t session_now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return clock_us(CLOCK_MONOTONIC);
 }
 
 bool session_replays(const struct session *s)

@@ -3,7 +3,8 @@
 #include "app/session_tape.h"
 
 #include <limits.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 /* What a session asks for unless told otherwise is what the recorded one asked for. */
 void session_tape_play(struct session *s)
@@ -25,15 +26,13 @@ void session_tape_keep(const struct session *s)
 
 int64_t session_tape_time(const struct session *s)
 {
-	struct timespec wall;
 	uint64_t ms = 0;
 
 	if (session_replays(s)) {
 		tape_next_u64(s->proc.tape, "time_ms", &ms);
 		return ms <= INT64_MAX ? (int64_t)ms : 0;
 	}
-	clock_gettime(CLOCK_REALTIME, &wall);
-	ms = (uint64_t)wall.tv_sec * 1000 + (uint64_t)wall.tv_nsec / 1000000;
+	ms = clock_us(CLOCK_REALTIME) / 1000;
 	tape_put_u64(s->proc.tape, "time_ms", ms);
 	return (int64_t)ms;
 }

@@ -6,21 +6,13 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 /* A tick that is late by no more than this part of the interval is taken, not left out. */
 #define LATE_PART 4
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 uint64_t ticker_due(uint64_t start_us, uint64_t interval_us, uint64_t next, uint64_t now)
 {
@@ -74,7 +66,7 @@ int ticker_open(struct ticker *t, uint64_t interval_us, int input_fd)
 			     .signal_fd = -1,
 			     .input_fd = input_fd,
 			     .interval_us = interval_us,
-			     .start_us = now_us()};
+			     .start_us = clock_us(CLOCK_MONOTONIC)};
 	wanted_signals(&set);
 	leave_ignored(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &t->before);
@@ -102,7 +94,7 @@ bool ticker_ends(struct ticker *t)
 /* Ticks that fell due while nobody waited, but for one that is hardly late, are left out. */
 static int skip(struct ticker *t)
 {
-	uint64_t due = ticker_due(t->start_us, t->interval_us, t->next, now_us());
+	uint64_t due = ticker_due(t->start_us, t->interval_us, t->next, clock_us(CLOCK_MONOTONIC));
 
 	t->missed += due - t->next;
 	t->next = due;
@@ -156,14 +148,14 @@ int ticker_wait(struct ticker *t, enum ticker_event *ret)
 
 void ticker_now(struct ticker *t)
 {
-	t->start_us = now_us();
+	t->start_us = clock_us(CLOCK_MONOTONIC);
 	t->next = 0;
 }
 
 void ticker_set_interval(struct ticker *t, uint64_t interval_us)
 {
 	t->interval_us = interval_us;
-	t->start_us = now_us();
+	t->start_us = clock_us(CLOCK_MONOTONIC);
 	t->next = 1;
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/sort.h"
-#include "zmem/cgroup.h"
 #include "enrich/pool_tape.h"
+#include "zmem/cgroup.h"
 #include "zmem/enrich.h"
 #include "zmem/program.h"
 

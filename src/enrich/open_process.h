@@ -4,7 +4,6 @@
 #define ZMEM_ENRICH_OPEN_PROCESS_H
 
 #include "zmem/procfs.h"
-#include "zmem/snapshot.h"
 
 /*
  * Opens the directory in which the memory of a process is shown: /proc/PID, or that of a live

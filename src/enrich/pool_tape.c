@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "zmem/program.h"
 
 static const struct {
 	enum pss_status status;

@@ -3,8 +3,8 @@
 #ifndef ZMEM_ENRICH_POOL_TAPE_H
 #define ZMEM_ENRICH_POOL_TAPE_H
 
+#include "base/text_part.h"
 #include "zmem/enrich.h"
-#include "zmem/program.h"
 
 /* The longest text that is read of a process. */
 #define POOL_TEXT_MAX (POOL_CMDLINE_MAX * 2)

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/parse.h"
 #include "zmem/enrich.h"
 
@@ -32,17 +33,12 @@ struct user_table {
 /* NULL without memory. */
 static const struct user *add(struct user_table *t, uid_t uid, const char *name)
 {
+	struct user *user = grow_items(t->user, t->count, &t->capacity, 64, sizeof(*user));
 	char *copy = NULL;
 
-	if (t->count == t->capacity) {
-		size_t capacity = t->capacity ? t->capacity * 2 : 64;
-		struct user *user = reallocarray(t->user, capacity, sizeof(*user));
-
-		if (!user)
-			return NULL;
-		t->user = user;
-		t->capacity = capacity;
-	}
+	if (!user)
+		return NULL;
+	t->user = user;
 	if (name) {
 		copy = arena_strndup(&t->arena, name, strlen(name));
 		if (!copy)

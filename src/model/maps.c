@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 void map_figures_add(struct map_figures *sum, const struct map_figures *f)
 {
 	sum->have &= f->have;
@@ -62,17 +64,12 @@ static const char *keep_name(struct map_set *s, const char *name)
 
 static struct mapping *append(struct map_set *s, const struct mapping *m)
 {
+	struct mapping **item = grow_items(s->item, s->count, &s->capacity, 64, sizeof(*item));
 	struct mapping *copy;
 
-	if (s->count == s->capacity) {
-		size_t capacity = s->capacity ? s->capacity * 2 : 64;
-		struct mapping **more = reallocarray(s->item, capacity, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		s->item = more;
-		s->capacity = capacity;
-	}
+	if (!item)
+		return NULL;
+	s->item = item;
 	copy = arena_alloc(&s->arena, sizeof(*copy));
 	if (!copy)
 		return NULL;

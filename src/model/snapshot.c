@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/sort.h"
 #include "zmem/record.h"
 
@@ -82,17 +83,12 @@ void snapshot_clear(struct snapshot *s)
 
 struct process *snapshot_add(struct snapshot *s)
 {
-	struct process *p;
+	struct process *p =
+		grow_items(s->process, s->count, &s->capacity, CAPACITY_MIN, sizeof(*p));
 
-	if (s->count == s->capacity) {
-		size_t capacity = s->capacity ? s->capacity * 2 : CAPACITY_MIN;
-
-		p = reallocarray(s->process, capacity, sizeof(*p));
-		if (!p)
-			return NULL;
-		s->process = p;
-		s->capacity = capacity;
-	}
+	if (!p)
+		return NULL;
+	s->process = p;
 	p = &s->process[s->count++];
 	memset(p, 0, sizeof(*p));
 	return p;

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 #include "zmem/proc_stat.h"
@@ -174,16 +175,11 @@ struct listing {
 static int note_pid(void *arg, pid_t pid)
 {
 	struct listing *l = arg;
+	pid_t *pids = grow_items(l->pids, l->count, &l->capacity, 256, sizeof(*pids));
 
-	if (l->count == l->capacity) {
-		size_t capacity = l->capacity ? l->capacity * 2 : 256;
-		pid_t *more = reallocarray(l->pids, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		l->pids = more;
-		l->capacity = capacity;
-	}
+	if (!pids)
+		return -ENOMEM;
+	l->pids = pids;
 	l->pids[l->count++] = pid;
 	return l->fn(l->arg, pid);
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/parse.h"
 #include "zmem/system.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/grow.h"
 #include "recording/wire.h"
 #include "zmem/record.h"
 #include "zmem/recording.h"
@@ -112,16 +112,12 @@ static int take_header(struct parser *p)
 static struct recorded *add_reading(struct parser *p)
 {
 	struct recording *rec = &p->recording;
+	struct recorded *reading =
+		grow_items(rec->reading, rec->readings, &p->reading_capacity, 64, sizeof(*reading));
 
-	if (rec->readings == p->reading_capacity) {
-		size_t capacity = p->reading_capacity ? 2 * p->reading_capacity : 64;
-		void *more = reallocarray(rec->reading, capacity, sizeof(*rec->reading));
-
-		if (!more)
-			return NULL;
-		rec->reading = more;
-		p->reading_capacity = capacity;
-	}
+	if (!reading)
+		return NULL;
+	rec->reading = reading;
 	return &rec->reading[rec->readings++];
 }
 
@@ -167,16 +163,12 @@ static int take_reading(struct parser *p, size_t end)
 static struct chapter *add_chapter(struct parser *p)
 {
 	struct recording *rec = &p->recording;
+	struct chapter *chapter =
+		grow_items(rec->chapter, rec->chapters, &p->chapter_capacity, 4, sizeof(*chapter));
 
-	if (rec->chapters == p->chapter_capacity) {
-		size_t capacity = p->chapter_capacity ? 2 * p->chapter_capacity : 4;
-		void *more = reallocarray(rec->chapter, capacity, sizeof(*rec->chapter));
-
-		if (!more)
-			return NULL;
-		rec->chapter = more;
-		p->chapter_capacity = capacity;
-	}
+	if (!chapter)
+		return NULL;
+	rec->chapter = chapter;
 	return &rec->chapter[rec->chapters++];
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What a recording has around its chapters. */
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/strbuf.h"

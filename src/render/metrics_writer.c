@@ -2,7 +2,6 @@
 /* The two texts differ in the name of a counter's or an info's family, in UNIT and in the end. */
 #include "render/metrics_writer.h"
 
-#include "render/format.h"
 #include "render/json_writer.h"
 #include "render/text_map.h"
 

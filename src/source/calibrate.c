@@ -78,6 +78,8 @@ static const char *result_text(uint32_t result)
 		return NULL;
 	case ZMEM_NOT_CALIBRATED:
 		break;
+	case ZMEM_UNKNOWN_SIZE:
+		return "calibration: pages are of a size, or RAM ends at an address, that is not known here";
 	case ZMEM_NO_DIRECT_MAP:
 		return "calibration: no base of the direct map leads to a page of our own";
 	case ZMEM_NO_FOLIO:
@@ -119,6 +121,7 @@ int calibrate(int map_fd, const struct reader_from *from, const struct procfs *p
 	if (r < 0)
 		return r;
 	ask.phys_mask = phys_mask(ask.pfn_end, pages.size);
+	ask.page_bits = (unsigned)__builtin_ctzl(pages.size);
 	ask.file_addr = (uintptr_t)pages.file;
 	ask.anon_addr = (uintptr_t)pages.anon;
 	memcpy(&ask.content, pages.file, sizeof(ask.content));

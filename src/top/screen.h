@@ -6,8 +6,6 @@
 #ifndef ZMEM_TOP_SCREEN_H
 #define ZMEM_TOP_SCREEN_H
 
-#include <stdbool.h>
-
 #include "render/line.h"
 
 /* How a whole line looks, up to the right edge. */

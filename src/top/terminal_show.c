@@ -7,7 +7,6 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "base/cleanup.h"
 #include "base/utf8.h"
 #include "top/terminal.h"
 

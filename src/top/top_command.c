@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf top: ticks, keys and signals, and what of the rest each of them calls for. */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What keys do to the list of rows. Those that top and htop have too are theirs. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"

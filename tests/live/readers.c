@@ -7,11 +7,9 @@
  * figures of those named COMM, which share no file with others. Links the library, since the
  * program itself decides how many readers there are.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "zmem/source.h"

@@ -8,9 +8,7 @@
  * time, and at the end. There must be no more of it. Before that FLEET has shown more processes
  * than there will be, so that no buffer has a reason to grow.
  */
-#include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 #include "app/options.h"

@@ -4,9 +4,7 @@
  * while CHURN makes and ends processes. After a peak, and from the first tenth to the end, nothing
  * may grow: no memory, no files, no threads.
  */
-#include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -7,12 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define KIB  ((size_t)1024)
-#define MIB  (1024 * KIB)
-#define GIB  (1024 * MIB)
-#define PAGE (4 * KIB)
-#define HUGE (2 * MIB)
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
+/* With pages of 4 KiB; all is as much larger as they are, so that a shape has as many of them. */
+#define MIB (256 * PAGE)
+#define GIB (1024 * MIB)
+/* What a table of entries maps, and how many it has. */
+#define HUGE	(ENTRIES * PAGE)
+#define ENTRIES (PAGE / sizeof(uint64_t))
 
 /* Newer than the C library's headers may be. */
 #ifndef MADV_PAGEOUT
@@ -96,6 +100,8 @@ char *map_aligned(size_t size);
 /* A file that has no name. */
 int temp_file(size_t size);
 char *map_fd(int fd, size_t size, int flags);
+/* Writes so much, a MIB at once. */
+void write_large(int fd, size_t size);
 void protect(char *p, size_t size, int prot);
 /* Makes huge pages of it, soon. Returns false with errno: EINVAL where nobody can. */
 bool collapse(char *p, size_t size);

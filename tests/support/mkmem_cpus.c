@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,15 +75,17 @@ static void *part_main(void *arg)
 static void map_parts(void)
 {
 	int fd = temp_file(PART_PAGES * PAGE);
-	char page[PAGE] = "page";
+	char *page = map_small(PAGE);
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		shape_fail("sched_getaffinity");
+	fill(page, PAGE);
 	for (size_t i = 0; i < PART_PAGES; i++) {
-		if (write(fd, page, sizeof(page)) != sizeof(page))
+		if (write(fd, page, PAGE) != (ssize_t)PAGE)
 			shape_fail("a file");
 	}
+	munmap(page, PAGE);
 	for (int cpu = 0; cpu < PARTS_MAX; cpu++) {
 		if (!CPU_ISSET(cpu, &set))
 			continue;
@@ -107,7 +107,7 @@ static void run_parts(void)
 
 	map_parts();
 	if (pthread_barrier_init(&barrier, NULL, parts + 1) || pthread_attr_init(&attr) ||
-	    pthread_attr_setstacksize(&attr, 64 * KIB))
+	    pthread_attr_setstacksize(&attr, 256 * KIB))
 		shape_fail("threads");
 	for (size_t i = 0; i < parts; i++) {
 		errno = pthread_create(&part[i].thread, &attr, part_main, &part[i]);

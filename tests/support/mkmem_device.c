@@ -7,7 +7,6 @@
 #include <linux/io_uring.h>
 #include <linux/perf_event.h>
 #include <linux/userfaultfd.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -141,6 +140,12 @@ static bool watch(int fd, char *p, size_t size)
 	return !ioctl(fd, UFFDIO_REGISTER, &r);
 }
 
+#ifdef __aarch64__
+#define UFFD_WP_SINCE 610
+#else
+#define UFFD_WP_SINCE 507
+#endif
+
 static void shape_uffd_wp(void)
 {
 	struct uffdio_api api = {.api = UFFD_API};
@@ -157,7 +162,7 @@ static void shape_uffd_wp(void)
 	fill(huge, HUGE);
 	if (!(api.features & UFFD_FEATURE_PAGEFAULT_FLAG_WP) || !watch(fd, anon, 4 * MIB) ||
 	    !watch(fd, huge, HUGE))
-		shape_before(507, "no write protection by userfaultfd");
+		shape_before(UFFD_WP_SINCE, "no write protection by userfaultfd");
 	/* Pages, and, from 5.19, markers where there are none yet. */
 	write_protect(fd, anon, 3 * MIB);
 	write_protect(fd, huge, HUGE);

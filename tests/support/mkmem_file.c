@@ -147,21 +147,19 @@ static void shape_file_deleted(void)
 
 static void write_and_read(int fd, size_t size)
 {
-	static char block[MIB];
+	const size_t part = MIB / 8;
+	char *block = map_small(part);
 
-	for (size_t i = 0; i < size; i += sizeof(block)) {
-		memset(block, 1 + i / sizeof(block), sizeof(block));
-		if (write(fd, block, sizeof(block)) != sizeof(block))
-			shape_fail("write");
-	}
+	write_large(fd, size);
 	if (fsync(fd))
 		shape_fail("fsync");
 	/* Half of it is to be read from the disk again. */
 	posix_fadvise(fd, size / 2, size / 2, POSIX_FADV_DONTNEED);
-	for (size_t i = size / 2; i < size; i += 128 * KIB) {
-		if (pread(fd, block, 128 * KIB, i) != 128 * KIB)
+	for (size_t i = size / 2; i < size; i += part) {
+		if (pread(fd, block, part, i) != (ssize_t)part)
 			shape_fail("read");
 	}
+	munmap(block, part);
 }
 
 static void cut_middle(void *area)

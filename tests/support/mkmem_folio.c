@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static size_t mthp_size(void)
 {
 	bool known = false;
 
-	for (size_t size = 16 * KIB; size < HUGE; size *= 2) {
+	for (size_t size = 4 * PAGE; size < HUGE; size *= 2) {
 		known |= mthp_count(size) >= 0;
 		if (mthp_count(size) >= 0 && mthp_is_on(size))
 			return size;
@@ -212,7 +211,6 @@ static void shape_shmem_thp(void)
 static int text_file(size_t size)
 {
 	const char *dir = getenv("TMPDIR");
-	static char block[MIB];
 	char path[256];
 	int fd, run;
 
@@ -220,11 +218,7 @@ static int text_file(size_t size)
 	fd = mkstemp(path);
 	if (fd < 0)
 		shape_fail("mkstemp");
-	for (size_t i = 0; i < size; i += sizeof(block)) {
-		memset(block, 1 + i / sizeof(block), sizeof(block));
-		if (write(fd, block, sizeof(block)) != sizeof(block))
-			shape_fail("write");
-	}
+	write_large(fd, size);
 	run = open(path, O_RDONLY | O_CLOEXEC);
 	unlink(path);
 	if (run < 0 || fchmod(fd, 0755) || fsync(fd) || close(fd))

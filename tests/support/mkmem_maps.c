@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* mkmem's shapes of address spaces: where the mappings are, and how many. */
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "mkmem.h"
 
-#define TIB (1024 * GIB)
+#define TIB ((size_t)1 << 40)
 
 /* Nothing is here by itself; a multiple of what the highest table of 4 levels maps in an entry. */
 #define FREE_SPACE 0x100000000000
+/* Of 3 or 4 levels, as all machines have them. */
+#define SPACE_END ((size_t)1 << 47)
 
 /* ---- large and empty ---- */
 
@@ -22,7 +22,7 @@ static void shape_sparse(void)
 
 	madvise(p, size, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < 64; i++)
-		fill(p + i * (size / 64), 4096);
+		fill(p + i * (size / 64), PAGE);
 }
 
 static void shape_sparse_fork(void)
@@ -44,8 +44,9 @@ static void shape_sparse_fork(void)
 /* Tables whose pages are gone. */
 static void shape_emptied(void)
 {
-	char *p = map_small(GIB);
+	char *p = map_memory(512 * HUGE, MAP_NORESERVE);
 
+	madvise(p, 512 * HUGE, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < 256; i++)
 		fill(p + i * 2 * HUGE, PAGE);
 	for (size_t i = 0; i < 256; i++) {
@@ -59,12 +60,12 @@ static void shape_emptied(void)
 static void shape_many_maps(void)
 {
 	const size_t pages = 2000;
-	char *p = map_memory(pages * 4096, 0);
+	char *p = map_memory(pages * PAGE, 0);
 
-	fill(p, pages * 4096);
+	fill(p, pages * PAGE);
 	/* Neighbours differ, so that each page is a mapping. */
 	for (size_t i = 0; i < pages; i += 2) {
-		if (mprotect(p + i * 4096, 4096, PROT_READ))
+		if (mprotect(p + i * PAGE, PAGE, PROT_READ))
 			shape_fail("mprotect");
 	}
 }
@@ -119,11 +120,13 @@ static void write_borders(void *unused)
 static void shape_borders(void)
 {
 	const uintptr_t at = FREE_SPACE;
-	static const size_t levels[] = {HUGE, GIB, 512 * GIB};
+	const size_t levels[] = {HUGE, ENTRIES * HUGE, ENTRIES * ENTRIES * HUGE};
 
 	for (int i = 0; i < 3; i++) {
 		uintptr_t here = at + i * 4 * TIB;
 
+		if (here + 5 * levels[i] > SPACE_END)
+			break;
 		place(here + levels[i] - 6 * PAGE, 6 * PAGE);
 		place(here + 2 * levels[i], 6 * PAGE);
 		place(here + 4 * levels[i] - 6 * PAGE, 12 * PAGE);
@@ -138,7 +141,7 @@ static void shape_borders(void)
 /* The lowest and the highest address that can be mapped. */
 static void shape_ends(void)
 {
-	const uintptr_t top = ((uintptr_t)1 << 47) - PAGE, top5 = ((uintptr_t)1 << 56) - PAGE;
+	const uintptr_t top = SPACE_END - PAGE, top5 = ((uintptr_t)1 << 56) - PAGE;
 	unsigned long low = PAGE;
 	FILE *f = fopen("/proc/sys/vm/mmap_min_addr", "re");
 	uintptr_t at;

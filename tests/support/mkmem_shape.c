@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What mkmem's shapes are made with: reports, roles, memory. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -226,6 +225,18 @@ char *map_fd(int fd, size_t size, int flags)
 	return p;
 }
 
+void write_large(int fd, size_t size)
+{
+	char *block = map_small(MIB);
+
+	for (size_t i = 0; i < size; i += MIB) {
+		memset(block, 1 + i / MIB, MIB);
+		if (write(fd, block, MIB) != (ssize_t)MIB)
+			shape_fail("write");
+	}
+	munmap(block, MIB);
+}
+
 void protect(char *p, size_t size, int prot)
 {
 	if (mprotect(p, size, prot))
@@ -249,13 +260,13 @@ void fill(char *p, size_t size)
 {
 	static uint64_t number;
 
-	for (size_t i = 0; i < size; i += 4096)
+	for (size_t i = 0; i < size; i += PAGE)
 		*(uint64_t *)(p + i) = ((uint64_t)getpid() << 32) + ++number;
 }
 
 void touch(const volatile char *p, size_t size)
 {
-	for (size_t i = 0; i < size; i += 4096)
+	for (size_t i = 0; i < size; i += PAGE)
 		(void)p[i];
 }
 

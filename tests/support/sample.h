@@ -7,7 +7,6 @@
 #define TESTS_SAMPLE_H
 
 #include <stdio.h>
-#include <string.h>
 
 #include "zmem/column.h"
 #include "zmem/result.h"

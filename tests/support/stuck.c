@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -3,8 +3,6 @@
 #include "test_proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "zmem/system.h"
 

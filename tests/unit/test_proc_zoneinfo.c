@@ -3,7 +3,6 @@
 #include "test_proc.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "zmem/system.h"

@@ -3,29 +3,46 @@
 #
 # For tests/vm/run: which kernels Debian's archive has, and how they get into the cache.
 # The suites the machine is configured for come first. What they lack is looked for in the archive's
-# other suites, with package lists of our own in the cache: the machine's apt stays as it is.
+# other suites. Package lists of those, and of other architectures, are our own, in the cache: the
+# machine's apt stays as it is.
 CACHE=$(realpath -m "${ZMEM_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/zmem-bpf-vm}")
 # By their code names: caches of the archive were weeks behind for stable-backports, while they were not
 # for the name it stands for. A suite that is not there (yet) costs the others nothing; sid goes on.
 OTHER_SUITES='bullseye bookworm bookworm-backports trixie trixie-backports forky forky-backports sid
 experimental'
 OTHER_SECURITY='bullseye-security bookworm-security trixie-security forky-security'
-MODULES='lzo lzo-rle zram'
-# An image of a container may have turned apt's cache off, without which each call takes seconds.
-OTHER_APT=(
-	-o "Dir::Etc::sourcelist=$CACHE/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
-	-o "Dir::State::lists=$CACHE/apt/lists" -o "Dir::State::status=$CACHE/apt/status"
-	-o "Dir::Cache=$CACHE/apt" -o Dir::Cache::pkgcache=pkgcache.bin
-	-o Dir::Cache::srcpkgcache=srcpkgcache.bin
-)
+MODULES='lzo lzo-rle zram crc32c_generic ext4'
 declare -A ROWS=() REFRESHED=()
-SUITES=configured # or other
+SUITES=configured   # or other
+FLAVOUR=cloud-amd64 # which kernels; its word of an architecture says whose packages
 
-# of_suites TOOL ARG…: an apt tool, of the suites that SUITES says.
+architecture() {
+	case $FLAVOUR in *arm64*) echo arm64 ;; *) echo amd64 ;; esac
+}
+
+# True if the lists are those of the machine's apt.
+is_machines() {
+	[ "$SUITES" = configured ] && [ "$(architecture)" = "$(dpkg --print-architecture)" ]
+}
+
+own_lists() {
+	echo "$CACHE/apt/$(architecture)-$SUITES"
+}
+
+# of_suites TOOL ARG…: an apt tool, of the suites that SUITES says. An image of a container may have
+# turned apt's cache off, without which each call takes seconds.
 of_suites() {
-	local tool=$1
+	local tool=$1 dir
 	shift
-	[ "$SUITES" = configured ] || set -- "${OTHER_APT[@]}" "$@"
+	is_machines || {
+		dir=$(own_lists)
+		set -- -o "APT::Architecture=$(architecture)" -o "APT::Architectures=$(architecture)" \
+			-o "Dir::State::lists=$dir/lists" -o "Dir::State::status=$dir/status" \
+			-o "Dir::Cache=$dir" -o Dir::Cache::pkgcache=pkgcache.bin \
+			-o Dir::Cache::srcpkgcache=srcpkgcache.bin "$@"
+		[ "$SUITES" = configured ] ||
+			set -- -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=/dev/null "$@"
+	}
 	"$tool" "$@"
 }
 
@@ -53,13 +70,13 @@ describe() {
 		END { row() }' | sort -V
 }
 
-# The rows of SUITES, in ROWS.
+# The rows of FLAVOUR in SUITES, in ROWS.
 read_rows() {
-	ROWS[$SUITES]=$(of_suites apt-cache pkgnames linux-image- 2>/dev/null |
-		grep -E '^linux-image-[0-9].*cloud-amd64$' | describe)
+	ROWS[$FLAVOUR-$SUITES]=$(of_suites apt-cache pkgnames linux-image- 2>/dev/null |
+		grep -E "^linux-image-[0-9].*-$FLAVOUR\$" | describe)
 }
 
-refresh_configured() {
+refresh_machines() {
 	local sudo=
 	[ "$(id -u)" = 0 ] || sudo='sudo -n'
 	$sudo apt-get update -qq >/dev/null 2>&1
@@ -83,28 +100,34 @@ write_sources() {
 		'Component: main' 'Created-By: Packages' | sort -u -t '|' -k 1,2)
 }
 
-refresh_other() {
-	mkdir -p "$CACHE/apt/lists/partial" "$CACHE/apt/archives/partial" &&
-		write_sources >"$CACHE/apt/sources.list" && : >"$CACHE/apt/status" || return
-	apt-get "${OTHER_APT[@]}" update -q >"$CACHE/apt/update.log" 2>&1
-	touch "$CACHE/apt/updated"
+refresh_own() {
+	local dir
+	dir=$(own_lists)
+	mkdir -p "$dir/lists/partial" "$dir/archives/partial" &&
+		write_sources >"$dir/sources.list" && : >"$dir/status" || return
+	of_suites apt-get update -q >"$dir/update.log" 2>&1
+	touch "$dir/updated"
 }
 
 # Once a run. Fails if that was done.
 refresh() {
-	[ -z "${REFRESHED[$SUITES]:-}" ] || return
-	REFRESHED[$SUITES]=1
-	"refresh_$SUITES"
+	[ -z "${REFRESHED[$FLAVOUR-$SUITES]:-}" ] || return
+	REFRESHED[$FLAVOUR-$SUITES]=1
+	if is_machines; then
+		refresh_machines
+	else
+		refresh_own
+	fi
 	read_rows
 }
 
-# Lists of the other suites are good for a day.
+# Lists of our own are good for a day.
 need_rows() {
-	[ -z "${ROWS[$SUITES]:-}" ] || return 0
-	if [ "$SUITES" = configured ] || [ -n "$(find "$CACHE/apt/updated" -mmin -1440 2>/dev/null)" ]; then
+	[ -z "${ROWS[$FLAVOUR-$SUITES]:-}" ] || return 0
+	if is_machines || [ -n "$(find "$(own_lists)/updated" -mmin -1440 2>/dev/null)" ]; then
 		read_rows
 	fi
-	[ -n "${ROWS[$SUITES]:-}" ] || refresh
+	[ -n "${ROWS[$FLAVOUR-$SUITES]:-}" ] || refresh
 }
 
 # The row of the newest kernel in SUITES that the argument names: a line (6.12), a release (7.2.9), the
@@ -112,8 +135,8 @@ need_rows() {
 newest() {
 	case $1 in
 	linux-*) echo "linux-image-${1#linux-*-}" | describe ;;
-	*.x) grep "^${1%.x}\\." <<<"${ROWS[$SUITES]}" | grep -v '^[^ ]*~rc' ;;
-	*) grep "^${1//./\\.}[.~+-]" <<<"${ROWS[$SUITES]}" ;;
+	*.x) grep "^${1%.x}\\." <<<"${ROWS[$FLAVOUR-$SUITES]}" | grep -v '^[^ ]*~rc' ;;
+	*) grep "^${1//./\\.}[.~+-]" <<<"${ROWS[$FLAVOUR-$SUITES]}" ;;
 	esac | tail -n 1
 }
 
@@ -137,7 +160,7 @@ find_all_lines() {
 	for SUITES in configured other; do
 		need_rows
 	done
-	ALL_LINES=$(printf '%s\n' "${ROWS[@]}" | sed -nE 's/^([0-9]+\.[0-9]+).*/\1/p' | sort -Vu)
+	ALL_LINES=$(printf '%s\n' "${ROWS[$FLAVOUR-configured]}" "${ROWS[$FLAVOUR-other]}" | sed -nE 's/^([0-9]+\.[0-9]+).*/\1/p' | sort -Vu)
 }
 
 # The modules the guest loads, each after those it depends on, and their order. One that the kernel
@@ -208,12 +231,28 @@ fetch_row() {
 	[ -d "$DIR" ]
 }
 
+# Sets BUSYBOX, the guest's shell.
+find_busybox() {
+	local arch tmp
+	arch=$(architecture)
+	BUSYBOX=$(command -v busybox)
+	[ "$arch" != "$(dpkg --print-architecture)" ] || return 0
+	BUSYBOX=$CACHE/busybox-static_$arch/bin/busybox
+	[ ! -x "$BUSYBOX" ] || return 0
+	SUITES=configured need_rows
+	mkdir -p "$CACHE" && tmp=$(mktemp -d "$CACHE/tmp.XXXXXX") || return
+	(cd "$tmp" && SUITES=configured of_suites apt-get download -qq busybox-static && dpkg-deb -x ./*.deb .) \
+		>"$CACHE/download.log" 2>&1 && mv -T "$tmp" "$CACHE/busybox-static_$arch" 2>/dev/null
+	rm -rf "$tmp"
+	[ -x "$BUSYBOX" ]
+}
+
 why_not_found() {
-	if [ -n "${ROWS[other]:-}" ]; then
+	if [ -n "${ROWS[$FLAVOUR-other]:-}" ]; then
 		echo 'no suite of the archive has such a kernel'
 	else
 		echo "the configured suites have no such kernel, the archive's others cannot be read:" \
-			"$(grep -m 1 '^E' "$CACHE/apt/update.log" 2>/dev/null)"
+			"$(grep -m 1 '^E' "$(own_lists)/update.log" 2>/dev/null)"
 	fi
 }
 
