@@ -109,7 +109,7 @@ DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurse
             procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-DEPS_ALL := qemu-system-x86 qemu-system-arm busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
+DEPS_ALL := qemu-system-x86 qemu-system-arm cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
 define install_missing
