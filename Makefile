@@ -106,10 +106,10 @@ help:
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf
+            procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf busybox-static
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-DEPS_ALL := qemu-system-x86 qemu-system-arm busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
+DEPS_ALL := qemu-system-x86 qemu-system-arm cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
 define install_missing
