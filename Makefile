@@ -8,6 +8,8 @@ ARCH    ?=
 CROSS   := $(filter-out $(MACHINE),$(ARCH))
 
 O      ?= build$(CROSS:%=/%)
+# One spelling: files are known by the name they were built by.
+override O := $(patsubst $(CURDIR)/%,%,$(abspath $(O)))
 V      ?= 0
 SAN    ?=
 STATIC ?= 0

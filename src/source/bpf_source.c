@@ -125,7 +125,7 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 {
 	cleanup(bpf_closep) struct bpf_state *b = calloc(1, sizeof(*b));
 	struct cpu_ids ids;
-	struct zmem_scramble scramble;
+	struct zmem_cipher cipher;
 	struct reader_from from;
 	int r;
 
@@ -135,12 +135,12 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 	b->tape = proc->tape;
 	b->limits = reader_limits();
 	find_cpus(&ids);
-	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
+	if (getrandom(&cipher, sizeof(cipher), GRND_NONBLOCK) != sizeof(cipher))
 		return -EIO;
 	/* The verifier gives up for a signal, also one that only stops us (kernel/bpf/verifier.c).
 	 */
 	for (int i = 0; i < LOAD_TRIES; i++) {
-		r = load(ids.count, &scramble, &b->light);
+		r = load(ids.count, &cipher, &b->light);
 		if (r != -EAGAIN)
 			break;
 	}
