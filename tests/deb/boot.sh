@@ -20,6 +20,9 @@ cat >"$ROOT/result/test" <<'END'
 #!/bin/bash
 exec 2>/result/errors
 systemctl is-enabled zmem-bpf zmem-bpf-pin >/result/enabled
+systemctl start zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
+setpriv --reuid=65534 --regid=65534 --groups="$(getent group zmem | cut -d: -f3)" --inh-caps=-all \
+	--bounding-set=-all zmem-bpf --pinned -J >/result/member
 echo 'OPTIONS=--listen 127.0.0.1:19648 -n 3' >/etc/default/zmem-bpf
 systemctl start zmem-bpf || journalctl --no-pager -u zmem-bpf >&2
 for _ in $(seq 100); do
@@ -34,6 +37,7 @@ cat "/proc/$(tr -d ' ' <"/proc/$pid/task/$pid/children")/status" >/result/http
 rm /etc/default/zmem-bpf
 dpkg --purge zmem-bpf >/result/purge
 systemctl show zmem-bpf -p ActiveState -p Result >/result/end
+grep -c zmem /proc/mounts >/result/mounts
 systemctl --force --force poweroff
 END
 chmod +x "$ROOT/result/test"
@@ -79,6 +83,8 @@ was() {
 	fi
 }
 equal 'nothing is enabled' "$(tr '\n' ' ' <"$ROOT/result/enabled")" 'disabled disabled '
+check 'pin: a member without capabilities sees all' jq -e '.source.pinned and .collection.complete and
+	any(.processes[]; .pid == 1)' "$ROOT/result/member"
 was 'PSS from the kernel' metrics '^zmem_source_info\{counters="bpf",pss="(kernel|mixed)"'
 was 'of all processes' metrics '^zmem_collect_complete 1'
 was 'some of them checked' metrics '^zmem_cross_check_processes\{verdict="same"\} [1-9]'
@@ -92,3 +98,4 @@ was 'collector: CAP_SYS_PTRACE is left' collector '^CapPrm:	0000000000080000'
 was 'http: none is' http '^CapPrm:	0000000000000000'
 was 'purged: it has ended' end '^ActiveState=inactive'
 was 'purged: as it should' end '^Result=success'
+was 'purged: the pin is gone' mounts '^0$'
