@@ -52,6 +52,11 @@ void rows_done(struct rows *rows);
 int rows_select(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *), struct rows *rows);
 
+/* Counts those that are not among the rows, which were chosen of all. */
+void rows_count_filtered(const struct rows *rows, struct collection *c);
+/* Where their PSS comes from. */
+enum pss_source rows_pss_source(const struct rows *rows);
+
 /* Rows that stand for several processes each. */
 struct sums {
 	struct process *item;

@@ -7,16 +7,9 @@
 #include "zmem/query.h"
 #include "zmem/snapshot.h"
 
-enum pss_engine {
-	PSS_ENGINE_NONE,
-	PSS_ENGINE_ROLLUP,
-	PSS_ENGINE_KERNEL,
-	PSS_ENGINE_MIXED,
-};
-
 struct result {
 	const struct snapshot *snapshot;
-	enum pss_engine pss;
+	enum pss_source pss; /* of all that were chosen, shown or not */
 	/* Rows are groups of processes that have this column in common; NULL: they are processes.
 	 */
 	const struct column *group;
@@ -38,5 +31,12 @@ struct result {
 	int64_t mapped_residual;
 	const struct change *change; /* since an earlier one; NULL: there is none */
 };
+
+/*
+ * The first `shown` rows are shown, the others and all summed, and it is counted how many processes
+ * that shows. `pruned`: as of totals_sum().
+ */
+void result_cut(struct result *r, struct collection *c, const struct rows *rows, size_t shown,
+		bool pruned);
 
 #endif

@@ -115,6 +115,14 @@ static inline bool process_has(const struct process *p, enum counter c)
 	return p->have & COUNTER_BIT(c);
 }
 
+/* Where the PSS of several comes from. */
+static inline enum pss_source pss_source_join(enum pss_source a, enum pss_source b)
+{
+	if (a == b || b == PSS_FROM_NOTHING)
+		return a;
+	return a == PSS_FROM_NOTHING ? b : PSS_FROM_BOTH;
+}
+
 static inline void process_set(struct process *p, enum counter c, uint64_t bytes)
 {
 	p->value[c] = bytes;
@@ -219,9 +227,7 @@ struct snapshot {
 	struct arena arena; /* strings */
 };
 
-/* An empty snapshot. Zeroed memory is one, too. */
-void snapshot_init(struct snapshot *s);
-/* Frees all it owns and leaves it empty. */
+/* Frees all it owns and leaves it empty, which zeroed memory is, too. */
 void snapshot_done(struct snapshot *s);
 /* Forgets the processes and keeps the memory for the next collection. */
 void snapshot_clear(struct snapshot *s);

@@ -9,6 +9,7 @@
 #include "app/pause.h"
 #include "app/pss.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
 
@@ -173,14 +174,14 @@ static struct meter meter_start(const struct session *s)
 	struct meter m = {};
 
 	m.known = count_reads(s, &m.reads);
-	m.us = session_now_us();
+	m.us = clock_us(CLOCK_MONOTONIC);
 	return m;
 }
 
 static void meter_stop(const struct session *s, const struct meter *start, uint64_t *us,
 		       uint64_t *reads, bool *known)
 {
-	uint64_t now = session_now_us(), total = 0;
+	uint64_t now = clock_us(CLOCK_MONOTONIC), total = 0;
 
 	*us += now - start->us;
 	*known = start->known && count_reads(s, &total);

@@ -10,10 +10,12 @@
 
 #include "app/commands.h"
 #include "app/message.h"
-#include "app/session.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "zmem/enrich.h"
 #include "zmem/privilege.h"
+#include "zmem/source.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
@@ -89,12 +91,11 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 {
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot snapshot = {};
-	uint64_t start = session_now_us(), loaded;
+	uint64_t start = clock_us(CLOCK_MONOTONIC), loaded;
 	char what[40];
 	void *state;
 	int r;
 
-	snapshot_init(&snapshot);
 	snprintf(what, sizeof(what), "counters: %s", ops->name);
 	r = ops->open(proc, &diag, &state);
 	if (r < 0) {
@@ -109,7 +110,7 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 		}
 		return false;
 	}
-	loaded = session_now_us();
+	loaded = clock_us(CLOCK_MONOTONIC);
 	r = ops->collect(state, 1, &snapshot);
 	ops->close(state);
 	if (r < 0) {
@@ -118,7 +119,7 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 	}
 	tell(what, true, "opened in %.1f ms, %zu processes in %.2f ms",
 	     (double)(loaded - start) / 1000, snapshot.count,
-	     (double)(session_now_us() - loaded) / 1000);
+	     (double)(clock_us(CLOCK_MONOTONIC) - loaded) / 1000);
 	return true;
 }
 
@@ -131,7 +132,6 @@ static void check_pss(const struct procfs *proc, uint64_t held)
 	size_t vouched = 0, users = 0;
 	struct source *source;
 
-	snapshot_init(&snapshot);
 	if (source_open(&request, proc, &diag, &source) < 0)
 		return;
 	give_up_privileges(held);

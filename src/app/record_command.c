@@ -14,6 +14,7 @@
 #include "app/session.h"
 #include "app/session_tape.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "zmem/render.h"
 
 struct recorder {
@@ -79,7 +80,7 @@ static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t sta
 
 	ending_signals(&set);
 	do {
-		uint64_t now = session_now_us(), left = due > now ? due - now : 0;
+		uint64_t now = clock_us(CLOCK_MONOTONIC), left = due > now ? due - now : 0;
 		const struct timespec t = {(time_t)(left / 1000000), (long)(left % 1000000) * 1000};
 
 		signal = sigtimedwait(&set, NULL, &t);
@@ -123,7 +124,7 @@ static int take_frame(struct recorder *r, uint32_t frame, struct output *out)
 static int take_frames(struct recorder *r, const struct options *o, struct output *out)
 {
 	uint32_t count = o->count ? (uint32_t)o->count : 1;
-	uint64_t start = session_now_us();
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	sigset_t set;
 	int err = 0;
 

@@ -42,7 +42,6 @@ static unsigned needs_of_all(const struct session *s)
 int rows_choose(struct session *s)
 {
 	unsigned needs = s->late_names ? 0 : request_needs(s) & NEEDS_CMDLINE;
-	struct collection *c = &s->snapshot.collection;
 	const struct filter *f = &s->filter;
 	int r;
 
@@ -56,9 +55,7 @@ int rows_choose(struct session *s)
 		r = rows_select(&s->snapshot, f, filter_matches, &s->rows);
 	if (r < 0)
 		return r;
-	c->filtered = c->seen - c->kernel_threads - c->zombies;
-	for (size_t i = 0; i < s->rows.count; i++)
-		c->filtered -= s->rows.item[i]->kind == PROCESS_USER;
+	rows_count_filtered(&s->rows, &s->snapshot.collection);
 	/* What rows are sorted by must be there before they are. */
 	return name_rows(s, needs_of_all(s), &s->rows);
 }
@@ -71,21 +68,6 @@ size_t rows_certain(const struct session *s)
 	if (o->changed || o->grow || column_list_changes(&s->order.keys))
 		return 0;
 	return s->group || o->tree || o->min || o->total ? 0 : (size_t)o->top;
-}
-
-static enum pss_engine engine_used(const struct session *s)
-{
-	bool kernel = false, rollup = false;
-
-	for (size_t i = 0; i < s->rows.count; i++) {
-		kernel |= s->rows.item[i]->pss_source == PSS_FROM_KERNEL;
-		rollup |= s->rows.item[i]->pss_source == PSS_FROM_ROLLUP;
-	}
-	if (kernel && rollup)
-		return PSS_ENGINE_MIXED;
-	if (kernel)
-		return PSS_ENGINE_KERNEL;
-	return rollup ? PSS_ENGINE_ROLLUP : PSS_ENGINE_NONE;
 }
 
 static bool grew(const struct process *p)
@@ -180,7 +162,7 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 	int r;
 
 	*ret = (struct result){.snapshot = &s->snapshot,
-			       .pss = engine_used(s),
+			       .pss = rows_pss_source(&s->rows),
 			       .group = s->group,
 			       .change = s->change};
 	books_close(&s->snapshot, ret);
@@ -199,17 +181,10 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 		r = enrich_controllers_keep(&s->proc, &s->rows);
 	if (r < 0)
 		return r;
-	ret->rows = shown.item;
-	ret->row_count = shown.count;
-	ret->others_count = rows->count - shown.count;
-	totals_sum(rows->item + shown.count, ret->others_count, pruned, &ret->others);
+	result_cut(ret, &s->snapshot.collection, rows, shown.count, pruned);
 	/* The rows of a tree hold one another. */
 	if (s->options->tree)
-		rows = &s->rows;
-	totals_sum(rows->item, rows->count, pruned, &ret->totals);
-	s->snapshot.collection.reported = 0;
-	for (size_t i = 0; i < shown.count; i++)
-		s->snapshot.collection.reported += (uint32_t)process_count(shown.item[i]);
+		totals_sum(s->rows.item, s->rows.count, pruned, &ret->totals);
 	return 0;
 }
 

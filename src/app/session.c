@@ -22,11 +22,6 @@
 /* What a target gets for its smaps_rollup beyond the time its size takes. */
 #define DEADLINE_MS 1000
 
-uint64_t session_now_us(void)
-{
-	return clock_us(CLOCK_MONOTONIC);
-}
-
 bool session_replays(const struct session *s)
 {
 	return tape_playing(s->proc.tape);
@@ -62,7 +57,7 @@ int session_turn_to_last(struct session *s)
 /* Adds the time since *since to the phase and starts the next. */
 static void phase_end(struct session *s, enum phase phase, uint64_t *since)
 {
-	uint64_t now = session_now_us();
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
 
 	s->phase_us[phase] += now - *since;
 	*since = now;
@@ -130,7 +125,7 @@ static int cannot_collect(const struct session *s, int error)
 static int open_source(struct session *s)
 {
 	const struct options *o = s->options;
-	uint64_t since = session_now_us();
+	uint64_t since = clock_us(CLOCK_MONOTONIC);
 	const struct source_request request = {
 		.choice = (enum source_choice)o->source,
 		.pin = o->pinned ? PIN_MUST : PIN_MAY,
@@ -276,7 +271,7 @@ static const char *pss_fallback_reason(const struct session *s)
 
 int session_begin(struct session *s)
 {
-	uint64_t since = session_now_us();
+	uint64_t since = clock_us(CLOCK_MONOTONIC);
 	int64_t time_ms = session_tape_time(s);
 	int r = source_collect(s->source, &s->snapshot);
 
@@ -314,12 +309,12 @@ int session_begin(struct session *s)
 
 int session_collect(struct session *s, size_t fit, struct result *ret)
 {
-	uint64_t start = session_now_us(), since;
+	uint64_t start = clock_us(CLOCK_MONOTONIC), since;
 	int r = session_begin(s);
 
 	if (r)
 		return r;
-	since = session_now_us();
+	since = clock_us(CLOCK_MONOTONIC);
 	r = read_pss(s, &since);
 	if (r == 0) {
 		count_statuses(s);

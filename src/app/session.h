@@ -84,6 +84,5 @@ void session_close(struct session *s);
 
 /* The workers, started at the first call. NULL without memory. */
 struct proc_pool *session_pool(struct session *s);
-uint64_t session_now_us(void);
 
 #endif

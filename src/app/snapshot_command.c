@@ -8,6 +8,7 @@
 #include "app/request.h"
 #include "app/session.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "zmem/render.h"
 
 /* Lines of a terminal that rows cannot have: header, the others, a note, the total, the next
@@ -135,10 +136,10 @@ static int run(struct session *s, struct output *out)
 	r = session_collect(s, rows_that_fit(s, out), &result);
 	if (r)
 		return r;
-	start = session_now_us();
+	start = clock_us(CLOCK_MONOTONIC);
 	render(s, &result, out);
 	r = output_finish(out);
-	s->phase_us[PHASE_RENDER] = session_now_us() - start;
+	s->phase_us[PHASE_RENDER] = clock_us(CLOCK_MONOTONIC) - start;
 	if (s->options->format == FORMAT_FOLDED)
 		tell_unfolded(s);
 	tell_partial(s, &result);

@@ -62,16 +62,11 @@ const char *pss_source_name(enum pss_source source)
 	}
 }
 
-void snapshot_init(struct snapshot *s)
-{
-	*s = (struct snapshot){0};
-}
-
 void snapshot_done(struct snapshot *s)
 {
 	free(s->process);
 	arena_done(&s->arena);
-	snapshot_init(s);
+	*s = (struct snapshot){};
 }
 
 void snapshot_clear(struct snapshot *s)

@@ -114,3 +114,19 @@ int rows_select(struct snapshot *s, const struct filter *f,
 	}
 	return r < 0 ? r : 0;
 }
+
+void rows_count_filtered(const struct rows *rows, struct collection *c)
+{
+	c->filtered = c->seen - c->kernel_threads - c->zombies;
+	for (size_t i = 0; i < rows->count; i++)
+		c->filtered -= rows->item[i]->kind == PROCESS_USER;
+}
+
+enum pss_source rows_pss_source(const struct rows *rows)
+{
+	enum pss_source source = PSS_FROM_NOTHING;
+
+	for (size_t i = 0; i < rows->count; i++)
+		source = pss_source_join(source, rows->item[i]->pss_source);
+	return source;
+}

@@ -107,9 +107,7 @@ static void set_status(struct process *sum, const struct process *p)
 		return;
 	if (sum->pss_status == PSS_OK)
 		sum->pss_status = p->pss_status;
-	if (p->pss_source == PSS_FROM_NOTHING || p->pss_source == sum->pss_source)
-		return;
-	sum->pss_source = sum->pss_source == PSS_FROM_NOTHING ? p->pss_source : PSS_FROM_BOTH;
+	sum->pss_source = pss_source_join(sum->pss_source, p->pss_source);
 }
 
 /* Who has no name is called by the number, as ps does. */

@@ -2,29 +2,16 @@
 /* Knows the figures of a collection and of the machine; no processes. */
 #include "render/json_snapshot.h"
 
-const char *pss_engine_name(enum pss_engine engine)
-{
-	switch (engine) {
-	case PSS_ENGINE_ROLLUP:
-		return "smaps_rollup";
-	case PSS_ENGINE_KERNEL:
-		return "kernel";
-	case PSS_ENGINE_MIXED:
-		return "mixed";
-	case PSS_ENGINE_NONE:
-		break;
-	}
-	return "none";
-}
-
 void json_source(struct json_writer *w, const struct result *r, size_t max)
 {
+	const char *pss = pss_source_name(r->pss);
+
 	JSON_KEY(w, "source");
 	json_begin(w, '{');
 	JSON_KEY(w, "counters");
 	json_string(w, origin_name(r->snapshot->counters_source));
 	JSON_KEY(w, "pss");
-	json_string(w, pss_engine_name(r->pss));
+	json_string(w, pss ? pss : "none");
 	JSON_KEY(w, "fallback_reason");
 	json_string_max(w, r->snapshot->fallback_reason, max);
 	JSON_KEY(w, "pss_fallback_reason");

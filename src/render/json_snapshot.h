@@ -6,8 +6,6 @@
 #include "render/json_writer.h"
 #include "zmem/result.h"
 
-/* "kernel", "smaps_rollup", "mixed", "none". */
-const char *pss_engine_name(enum pss_engine engine);
 /* Reasons have at most `max` bytes, encoded. */
 void json_source(struct json_writer *w, const struct result *r, size_t max);
 void json_collection(struct json_writer *w, const struct collection *c);

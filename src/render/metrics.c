@@ -7,7 +7,6 @@
 #include "zmem/render.h"
 
 #include "base/cleanup.h"
-#include "render/json_snapshot.h"
 #include "render/json_writer.h"
 #include "render/metrics_group.h"
 #include "render/metrics_own.h"
@@ -245,6 +244,7 @@ static void put_cross_check(struct metrics_writer *w, const struct cross_check *
 static void put_infos(struct metrics_writer *w, const struct result *r)
 {
 	const char *counters = origin_name(r->snapshot->counters_source);
+	const char *pss = pss_source_name(r->pss);
 
 	metrics_family(w, INFO("zmem_build", "The program."));
 	metrics_sample(w);
@@ -253,7 +253,7 @@ static void put_infos(struct metrics_writer *w, const struct result *r)
 	metrics_family(w, INFO("zmem_source", "Where the figures come from, and what groups are."));
 	metrics_sample(w);
 	metrics_label(w, "counters", counters ? counters : "none");
-	metrics_label(w, "pss", pss_engine_name(r->pss));
+	metrics_label(w, "pss", pss ? pss : "none");
 	metrics_label(w, "group_by", r->group ? r->group->key : "name");
 	metrics_u64(w, 1);
 }

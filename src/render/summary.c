@@ -8,19 +8,19 @@
 #include "base/cleanup.h"
 #include "render/format.h"
 
-static void write_engine(struct line *l, enum pss_engine engine)
+static void write_source(struct line *l, enum pss_source source)
 {
-	switch (engine) {
-	case PSS_ENGINE_ROLLUP:
+	switch (source) {
+	case PSS_FROM_ROLLUP:
 		line_printf(l, "; PSS from smaps_rollup");
 		break;
-	case PSS_ENGINE_KERNEL:
+	case PSS_FROM_KERNEL:
 		line_printf(l, "; PSS from the kernel");
 		break;
-	case PSS_ENGINE_MIXED:
+	case PSS_FROM_BOTH:
 		line_printf(l, "; PSS from the kernel and smaps_rollup");
 		break;
-	case PSS_ENGINE_NONE:
+	case PSS_FROM_NOTHING:
 		line_printf(l, "; PSS not read");
 		break;
 	}
@@ -58,7 +58,7 @@ static void write_missing(struct line *l, const struct result *r)
 	const char *before = " (";
 
 	/* Nobody has it, and it was said already. */
-	if (!left || (r->pss == PSS_ENGINE_NONE && !c->denied && !c->timeout && !c->raced))
+	if (!left || (r->pss == PSS_FROM_NOTHING && !c->denied && !c->timeout && !c->raced))
 		return;
 	line_printf(l, "; %zu without PSS", left);
 	for (size_t i = 0; i < ARRAY_SIZE(reason); i++) {
@@ -115,7 +115,7 @@ void summary_write(struct line *l, const struct result *r)
 	if (r->group)
 		line_printf(l, " in %zu group%s", r->row_count + r->others_count,
 			    r->row_count + r->others_count == 1 ? "" : "s");
-	write_engine(l, r->pss);
+	write_source(l, r->pss);
 	write_cross_check(l, &s->collection.cross_check);
 	write_missing(l, r);
 	if (s->collection.hidden)

@@ -11,8 +11,8 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "app/session.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "serve/host.h"
 #include "serve/response.h"
 
@@ -46,7 +46,7 @@ static void set_state(struct calls *c, struct MHD_Connection *connection, enum s
 	struct slot *slot = slot_of(c, connection);
 
 	if (slot)
-		slot_set(slot, state, session_now_us());
+		slot_set(slot, state, clock_us(CLOCK_MONOTONIC));
 }
 
 /* The first that is known of a request. What is returned comes back as *con_cls. */
@@ -200,7 +200,7 @@ static enum MHD_Result wait_for_snapshot(struct calls *c, struct call *call)
 {
 	int r;
 
-	call->since_us = session_now_us();
+	call->since_us = clock_us(CLOCK_MONOTONIC);
 	r = feed_ask(&c->server.feed, call->since_us, c->server.config->age_ms);
 	if (r < 0 && r != -EAGAIN)
 		c->error = r;
@@ -240,7 +240,8 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 	page_exists(call->path, &needs);
 	/* At the start there is nothing to be said of anything. */
 	needs |= !f->number && !f->failing;
-	if (!needs || (!call->late && feed_is_fresh(f, session_now_us(), c->server.config->age_ms)))
+	if (!needs ||
+	    (!call->late && feed_is_fresh(f, clock_us(CLOCK_MONOTONIC), c->server.config->age_ms)))
 		return make(c, call);
 	if (!call->ready)
 		return wait_for_snapshot(c, call);
@@ -260,7 +261,7 @@ static bool is_good_for(const struct feed *f, const struct call *call, uint32_t 
 void calls_resume(struct calls *c)
 {
 	struct feed *f = &c->server.feed;
-	uint64_t now = session_now_us();
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	uint32_t age_ms = c->server.config->age_ms;
 
 	for (struct call **at = &c->waiting; *at;) {
@@ -294,7 +295,7 @@ static void send_away(struct slot *slot)
 void calls_add(struct calls *c, int fd)
 {
 	struct sockaddr_storage address = {};
-	uint64_t source, now = session_now_us();
+	uint64_t source, now = clock_us(CLOCK_MONOTONIC);
 	bool loopback = host_of_socket(fd, &source);
 	struct slot *slot = slots_add(&c->slots, fd, source, now);
 
@@ -320,7 +321,7 @@ void calls_add(struct calls *c, int fd)
 
 void calls_sweep(struct calls *c)
 {
-	uint64_t now = session_now_us();
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	struct slot *slot;
 
 	while ((slot = slots_overdue(&c->slots, now)))

@@ -16,25 +16,9 @@ const struct column choice_unit_or_name = {
 	.text = unit_or_name,
 };
 
-static enum pss_engine engine_used(const struct rows *rows)
-{
-	bool kernel = false, rollup = false;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		kernel |= rows->item[i]->pss_source == PSS_FROM_KERNEL;
-		rollup |= rows->item[i]->pss_source == PSS_FROM_ROLLUP;
-	}
-	if (kernel && rollup)
-		return PSS_ENGINE_MIXED;
-	if (kernel)
-		return PSS_ENGINE_KERNEL;
-	return rollup ? PSS_ENGINE_ROLLUP : PSS_ENGINE_NONE;
-}
-
 /* The processes that the filter lets pass. */
 static int choose(struct choice *v, struct shot *shot, const struct filter *filter)
 {
-	struct collection *c = &v->snapshot.collection;
 	int r;
 
 	*v = (struct choice){.snapshot = shot->snapshot, .result = shot->books};
@@ -46,10 +30,8 @@ static int choose(struct choice *v, struct shot *shot, const struct filter *filt
 		r = snapshot_own_mm(&v->snapshot, v->rows.item, v->rows.count);
 	if (r < 0)
 		return r;
-	v->result.pss = engine_used(&v->rows);
-	c->filtered = c->seen - c->kernel_threads - c->zombies;
-	for (size_t i = 0; i < v->rows.count; i++)
-		c->filtered -= v->rows.item[i]->kind == PROCESS_USER;
+	v->result.pss = rows_pss_source(&v->rows);
+	rows_count_filtered(&v->rows, &v->snapshot.collection);
 	return 0;
 }
 
@@ -65,16 +47,7 @@ static int group(struct choice *v, const struct shot *shot, const struct column 
 
 static void cut(struct choice *v, const struct rows *rows, size_t shown)
 {
-	struct result *r = &v->result;
-
-	r->rows = rows->item;
-	r->row_count = shown;
-	r->others_count = rows->count - shown;
-	totals_sum(rows->item + shown, r->others_count, false, &r->others);
-	totals_sum(rows->item, rows->count, false, &r->totals);
-	v->snapshot.collection.reported = 0;
-	for (size_t i = 0; i < shown; i++)
-		v->snapshot.collection.reported += (uint32_t)process_count(rows->item[i]);
+	result_cut(&v->result, &v->snapshot.collection, rows, shown, false);
 }
 
 int choice_query(struct choice *v, struct shot *shot, const struct http_query *q)

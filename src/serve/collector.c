@@ -12,6 +12,7 @@
 #include "app/message.h"
 #include "app/session.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "serve/channel.h"
 #include "serve/controllers.h"
 #include "serve/own.h"
@@ -44,7 +45,7 @@ static int take(struct collector *c)
 {
 	struct result result;
 	struct shot shot;
-	uint64_t start = session_now_us();
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
 	/* Of a recording it is the same one each time. */
@@ -80,7 +81,7 @@ static int take(struct collector *c)
 
 static int answer(struct collector *c, uint32_t age_ms)
 {
-	uint64_t now = session_now_us();
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool fresh = c->memfd >= 0 && now - c->last.taken_us <= (uint64_t)age_ms * 1000;
 	struct answer failed;
 

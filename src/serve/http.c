@@ -9,11 +9,10 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "app/message.h"
-#include "app/session.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "serve/calls.h"
 #include "serve/jail.h"
 
@@ -40,7 +39,7 @@ struct http {
 
 static int next_timeout(struct http *h)
 {
-	uint64_t now = session_now_us(), left_ms;
+	uint64_t now = clock_us(CLOCK_MONOTONIC), left_ms;
 	MHD_UNSIGNED_LONG_LONG wanted;
 
 	left_ms = h->history_us > now ? (h->history_us - now) / 1000 + 1 : 0;
@@ -85,7 +84,7 @@ static int take_snapshot(struct http *h)
 /* A point of the history every so often, with whatever snapshot there is anyway. */
 static int keep_history(struct http *h)
 {
-	uint64_t now = session_now_us();
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	int r;
 
 	if (now < h->history_us)
@@ -126,7 +125,6 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 {
 	struct calls *c = &h->calls;
 	const union MHD_DaemonInfo *info;
-	struct timespec wall;
 	uint64_t seed;
 	int r = calls_start(c);
 
@@ -136,8 +134,7 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	c->server.history = calloc(1, sizeof(*c->server.history));
 	if (!info || !c->server.history || getrandom(&seed, sizeof(seed), 0) < 0)
 		return -ENOMEM;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	c->server.counts.start_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+	c->server.counts.start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	r = tracked_init(&c->server.tracked, config->groups, seed);
 	if (r < 0)
 		return r;

@@ -78,17 +78,22 @@ static int bind_inet(const struct addrinfo *a)
 	return TAKE_FD(fd);
 }
 
+/* What cannot be kept is closed, and leaves no name behind. */
 static int keep(struct listeners *l, int fd, const char *path)
 {
-	char *copy = path ? strdup(path) : NULL;
+	bool room = l->count < LISTENERS_MAX;
+	char *copy = room && path ? strdup(path) : NULL;
 
-	if (l->count == LISTENERS_MAX) {
-		close(fd);
-		return message_usage("--listen: more than %d addresses", LISTENERS_MAX);
+	if (room && (copy || !path)) {
+		l->path[l->count] = copy;
+		l->fd[l->count++] = fd;
+		return 0;
 	}
-	l->path[l->count] = copy;
-	l->fd[l->count++] = fd;
-	return 0;
+	close(fd);
+	if (path)
+		unlink(path);
+	return room ? message_error("listening on %s: out of memory", path)
+		    : message_usage("--listen: more than %d addresses", LISTENERS_MAX);
 }
 
 /* All that a name stands for; all of them must be had. */
@@ -207,10 +212,10 @@ void listeners_tell(const struct listeners *l, bool quiet)
 
 void listeners_leave(struct listeners *l)
 {
-	for (size_t i = 0; i < l->count; i++)
+	for (size_t i = 0; i < l->count; i++) {
 		close(l->fd[i]);
-	for (size_t i = 0; i < l->count; i++)
 		l->fd[i] = -1;
+	}
 }
 
 void listeners_close(struct listeners *l, bool remove)

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "app/session.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "serve/query.h"
 #include "serve/choice.h"
 
@@ -167,7 +167,7 @@ static int make_history(struct server *s, const struct request *request, struct 
 static int make_health(struct server *s, const struct request *request, struct page *p)
 {
 	const struct feed *f = &s->feed;
-	uint64_t now = session_now_us(), age = now - f->taken_us;
+	uint64_t now = clock_us(CLOCK_MONOTONIC), age = now - f->taken_us;
 	bool stuck = f->asked && now - f->asked_us > UINT64_C(30000000);
 
 	(void)request;

@@ -314,10 +314,8 @@ int wire_decode(const char *data, size_t len, struct shot *ret)
 {
 	struct wire w = {.at = data, .end = data + len};
 	struct shot shot = {};
-	int r;
+	int r = put_shot(&w, &shot);
 
-	snapshot_init(&shot.snapshot);
-	r = put_shot(&w, &shot);
 	if (r < 0) {
 		shot_done(&shot);
 		return r;

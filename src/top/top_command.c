@@ -8,6 +8,7 @@
 #include "app/output.h"
 #include "app/ticker.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "top/collect.h"
 #include "top/terminal.h"
 
@@ -68,7 +69,7 @@ static void draw(struct top *t)
 
 static void own_cpu(struct top *t)
 {
-	uint64_t now = session_now_us(), passed = now - t->spent_us;
+	uint64_t now = clock_us(CLOCK_MONOTONIC), passed = now - t->spent_us;
 	const struct own_cost *cost = &t->collect.watch.guest.cost;
 
 	/* The cost of the first one is that of starting; a recording's is nobody's concern. */

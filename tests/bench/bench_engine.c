@@ -35,7 +35,6 @@ int engine_open(struct engine *e, bool pss, unsigned readers)
 		procfs_close(&e->proc);
 		return r;
 	}
-	snapshot_init(&e->snapshot);
 	e->open = true;
 	return 0;
 }

@@ -114,7 +114,6 @@ static int scene_init(struct scene *c)
 	struct snapshot *s = &c->snapshot;
 
 	seed = 1;
-	snapshot_init(s);
 	fill_machine(s);
 	for (int i = 0; i < PROCESSES; i++) {
 		struct process *p = snapshot_add(s);
@@ -133,7 +132,7 @@ static int scene_init(struct scene *c)
 		return -1;
 	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
 	c->result = (struct result){
-		.snapshot = s, .pss = PSS_ENGINE_MIXED, .rows = c->ordered, .row_count = PROCESSES};
+		.snapshot = s, .pss = PSS_FROM_BOTH, .rows = c->ordered, .row_count = PROCESSES};
 	totals_sum(c->row, PROCESSES, false, &c->result.totals);
 	column_list_default(&c->columns[0], NULL);
 	column_list_whole(&c->columns[1], NULL);

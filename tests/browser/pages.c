@@ -152,7 +152,7 @@ static int make_large(const char *directory)
 				    .kernel_threads = 300,
 				    .denied = 10,
 				    .cross_check = {.done = true, .checked = 3, .same = 3}};
-	s.result.pss = PSS_ENGINE_KERNEL;
+	s.result.pss = PSS_FROM_KERNEL;
 	s.result.rows = large.row;
 	s.result.row_count = LARGE;
 	sum_up(&large, &s.result.totals);

@@ -50,14 +50,19 @@ class Machine:
         done = self.run(args)
         if done.returncode:
             raise RuntimeError(done.stderr)
+        return self.allocations(), done
+
+    def allocations(self):
+        """Of the last run."""
         with open(self.dir + "/count", encoding="ascii") as f:
-            return int(f.readline()), done
+            return int(f.readline())
 
 
 def ended(done):
     """What is wrong with the way it ended, None if nothing is."""
     lines = done.stderr.decode("utf-8", "replace").splitlines()
-    foreign = [line for line in lines if not line.startswith("zmem-bpf: ")]
+    # doctor tries to load libmicrohttpd, whose GnuTLS has words of its own.
+    foreign = [line for line in lines if not line.startswith(("zmem-bpf: ", "Error in GnuTLS initialization: "))]
     if done.returncode not in (0, 1):
         return "exit code %d, %s" % (done.returncode, done.stderr)
     if foreign:
@@ -190,6 +195,25 @@ def check_output(machine, pids):
     result(not problems, "no memory: --output", problems[:3])
 
 
+def check_listen(machine):
+    """It has bound the one address when it fails at the other."""
+    where = machine.dir + "/sockets"
+    os.mkdir(where)
+    args = ("serve", "--listen", "unix:%s/a,unix:/dev/null/b" % where)
+    machine.run(args)
+    problems = []
+    for at in range(1, machine.allocations() + 1):
+        done = machine.run(args, at)
+        why = ended(done)
+        if done.returncode != 1:
+            why = "exit code %d" % done.returncode
+        if os.listdir(where):
+            why = "left behind: %s" % os.listdir(where)
+        if why:
+            problems.append("allocation %d: %s" % (at, why))
+    result(not problems, "no memory: a socket's name does not stay", problems[:3])
+
+
 def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip no memory: needs root and a kernel with BTF")
@@ -229,6 +253,7 @@ def main():
             check(machine, "watch " + " ".join(words),
                   ("watch", "-c", "3", "-i", "0.1") + words + some, None, step=2)
         check_output(machine, pids)
+        check_listen(machine)
     finally:
         machine.close()
     return exit_code()

@@ -198,6 +198,11 @@ def check_unix():
             pass
         run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + path], capture_output=True, timeout=30)
         result(run.returncode == 1 and os.path.exists(path), "a file is not", run.stderr)
+    with tempfile.TemporaryDirectory() as directory:
+        many = ",".join("unix:%s/%d" % (directory, i) for i in range(9))
+        run = subprocess.run([PROGRAM, "serve", "--listen", many], capture_output=True, timeout=30)
+        result(run.returncode == 2 and b"more than 8" in run.stderr, "more addresses than it takes", run.stderr)
+        same("more addresses than it takes: none is left behind", os.listdir(directory), [])
 
 
 def check_start():

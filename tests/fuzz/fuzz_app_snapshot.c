@@ -299,7 +299,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct filter filter = {};
 	struct table_style style;
 	struct config c;
-	struct result r = {.snapshot = &s, .pss = PSS_ENGINE_KERNEL};
+	struct result r = {.snapshot = &s, .pss = PSS_FROM_KERNEL};
 	uid_t root = 0;
 
 	make_snapshot(data, size, &c, &s);

@@ -13,6 +13,7 @@
 
 #include "app/options.h"
 #include "app/session.h"
+#include "base/clock.h"
 #include "fuzz_json.h"
 #include "measure.h"
 #include "noise.h"
@@ -126,11 +127,11 @@ static void stop(struct soak *k, pid_t pid, int fd)
 
 static void churn_for(struct soak *k, char **churn, uint64_t us)
 {
-	uint64_t end = session_now_us() + us;
+	uint64_t end = clock_us(CLOCK_MONOTONIC) + us;
 	int fd;
 	pid_t pid = start(churn, false, &fd);
 
-	for (size_t round = 1; session_now_us() < end; round++) {
+	for (size_t round = 1; clock_us(CLOCK_MONOTONIC) < end; round++) {
 		take_all(k);
 		if (round % REOPEN == 0)
 			once(k, k->opened % SESSIONS);

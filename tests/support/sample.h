@@ -38,7 +38,7 @@ static inline void sample_init(struct sample *s)
 	*s = (struct sample){0};
 	s->result.snapshot = snap;
 	s->result.rows = s->row;
-	s->result.pss = PSS_ENGINE_ROLLUP;
+	s->result.pss = PSS_FROM_ROLLUP;
 	s->result.swap_unattributed_known = true;
 	s->result.swap_unattributed = 3 * MIB;
 	snap->process = s->process;
@@ -232,7 +232,7 @@ static inline void sample_groups(struct sample *s)
 	p = sample_group(s, NULL, 3);
 	sample_counters(p, 2 * MIB, 0);
 	sample_pss(p, PSS_FROM_KERNEL);
-	s->result.pss = PSS_ENGINE_MIXED;
+	s->result.pss = PSS_FROM_BOTH;
 	sample_finish(s, 4);
 }
 
@@ -273,7 +273,7 @@ static inline void sample_hostile(struct sample *s)
 		p->container = name;
 		p->cmdline = name;
 	}
-	s->result.pss = PSS_ENGINE_MIXED;
+	s->result.pss = PSS_FROM_BOTH;
 	sample_finish(s, s->snapshot.count);
 }
 
@@ -288,7 +288,7 @@ static inline void sample_bare(struct sample *s)
 	s->snapshot.fallback_reason = "bpf: Operation not permitted\033[2J";
 	s->snapshot.system = (struct system_info){0};
 	s->snapshot.host.boot_id[0] = '\0';
-	s->result.pss = PSS_ENGINE_NONE;
+	s->result.pss = PSS_FROM_NOTHING;
 	s->result.swap_unattributed_known = false;
 	p = sample_add(s, 2, 0, NULL, "kthreadd");
 	p->kind = PROCESS_KTHREAD;

@@ -61,10 +61,9 @@ static void test_empty(void **state)
 
 static void test_find(void **state)
 {
-	struct snapshot s;
+	struct snapshot s = {};
 
 	(void)state;
-	snapshot_init(&s);
 	for (pid_t pid = 3000; pid > 0; pid -= 3)
 		add(&s, pid, 1, 0);
 	assert_int_equal(snapshot_finish(&s), 0);
@@ -81,11 +80,10 @@ static void test_find(void **state)
 
 static void test_clear_keeps_memory(void **state)
 {
-	struct snapshot s;
+	struct snapshot s = {};
 	size_t capacity;
 
 	(void)state;
-	snapshot_init(&s);
 	for (pid_t pid = 1; pid <= 1000; pid++)
 		add(&s, pid, 1, 7)->name = arena_strndup(&s.arena, "name", 4);
 	assert_int_equal(snapshot_finish(&s), 0);
@@ -107,11 +105,10 @@ static void test_clear_keeps_memory(void **state)
 
 static void test_address_spaces(void **state)
 {
-	struct snapshot s;
+	struct snapshot s = {};
 	const struct process *p;
 
 	(void)state;
-	snapshot_init(&s);
 	add(&s, 10, 500, UINT64_MAX);
 	add(&s, 11, 400, UINT64_MAX);
 	add(&s, 12, 400, UINT64_MAX);
@@ -149,11 +146,10 @@ static void test_address_spaces(void **state)
 /* Among fewer rows another process carries the address space; who is not there is left alone. */
 static void test_owner_among_rows(void **state)
 {
-	struct snapshot s;
+	struct snapshot s = {};
 	struct process *rows[2];
 
 	(void)state;
-	snapshot_init(&s);
 	add(&s, 10, 100, 9);
 	add(&s, 11, 200, 9);
 	add(&s, 12, 300, 9);
@@ -171,11 +167,10 @@ static void test_owner_among_rows(void **state)
 
 static void test_deltas(void **state)
 {
-	struct snapshot s;
+	struct snapshot s = {};
 	struct process *p;
 
 	(void)state;
-	snapshot_init(&s);
 	s.host.page_size = PAGE;
 	/* Two processes of one mm, whose threads hold back parts of its counters. */
 	p = add(&s, 10, 1, 9);

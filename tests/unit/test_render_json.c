@@ -68,7 +68,7 @@ static void test_empty(void **state)
 
 	(void)state;
 	sample_init(&s);
-	s.result.pss = PSS_ENGINE_KERNEL;
+	s.result.pss = PSS_FROM_KERNEL;
 	s.result.residual_known = true;
 	s.result.anon_residual = -4096;
 	s.result.mapped_residual = 12288;

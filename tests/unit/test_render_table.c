@@ -110,7 +110,7 @@ static void test_bare(void **state)
 	check_table("table_bare.txt", &s, USUAL ",%swap,mm_id,cgroup",
 		    (struct table_style){.header = true, .color = true});
 	sample_init(&s);
-	s.result.pss = PSS_ENGINE_KERNEL;
+	s.result.pss = PSS_FROM_KERNEL;
 	sample_finish(&s, 0);
 	check_table("table_empty.txt", &s, USUAL, (struct table_style){.header = true});
 }

@@ -59,7 +59,7 @@ static void test_query(void **state)
 	assert_int_equal(v.result.totals.value[COUNTER_PSS], 4 * MIB);
 	assert_int_equal(v.snapshot.collection.filtered, 1);
 	assert_int_equal(v.snapshot.collection.reported, 1);
-	assert_int_equal(v.result.pss, PSS_ENGINE_KERNEL);
+	assert_int_equal(v.result.pss, PSS_FROM_KERNEL);
 	choice_done(&v);
 	query_done(&q);
 	assert_int_equal(query_parse(&q, "group_by=unit&min=3M", false), 0);

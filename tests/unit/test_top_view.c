@@ -16,7 +16,7 @@ static void make_many(struct sample *s)
 		sample_counters(p, (uint64_t)(SAMPLE_MAX - i) * MIB, (uint64_t)i * 4 * KIB);
 		sample_pss(p, PSS_FROM_KERNEL);
 	}
-	s->result.pss = PSS_ENGINE_KERNEL;
+	s->result.pss = PSS_FROM_KERNEL;
 	sample_finish(s, SAMPLE_MAX);
 }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From chosen rows to a result: how many were left out, what is shown, what the others add up to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "rows_machine.h"
+#include "zmem/result.h"
+
+static void test_filtered(void **state)
+{
+	struct collection c = {.seen = 9, .kernel_threads = 2, .zombies = 1, .filtered = 99};
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 4);
+	rows_count_filtered(&m.rows, &c);
+	assert_int_equal(c.filtered, 2);
+	/* A kernel thread that was asked for is no process that passed. */
+	at(&m, 1)->kind = PROCESS_KTHREAD;
+	rows_count_filtered(&m.rows, &c);
+	assert_int_equal(c.filtered, 3);
+	machine_done(&m);
+}
+
+static void test_source(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 3);
+	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_KERNEL);
+	at(&m, 1)->pss_source = PSS_FROM_NOTHING;
+	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_KERNEL);
+	at(&m, 2)->pss_source = PSS_FROM_ROLLUP;
+	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_BOTH);
+	at(&m, 3)->pss_source = PSS_FROM_NOTHING;
+	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_ROLLUP);
+	at(&m, 2)->pss_source = PSS_FROM_NOTHING;
+	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_NOTHING);
+	m.rows.count = 0;
+	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_NOTHING);
+	machine_done(&m);
+}
+
+static void test_cut(void **state)
+{
+	struct collection c = {.reported = 99};
+	struct result r = {};
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 5);
+	/* A row that stands for three. */
+	at(&m, 1)->kind = PROCESS_SUM;
+	at(&m, 1)->procs = 3;
+	result_cut(&r, &c, &m.rows, 2, false);
+	assert_ptr_equal(r.rows, m.rows.item);
+	assert_int_equal(r.row_count, 2);
+	assert_int_equal(c.reported, 4);
+	assert_int_equal(r.others_count, 3);
+	assert_int_equal(r.others.value[COUNTER_PSS], 30);
+	assert_int_equal(r.totals.value[COUNTER_PSS], 50);
+	assert_int_equal(r.totals.processes, 7);
+	/* What was read of some alone has no sum. */
+	at(&m, 5)->have &= ~COUNTER_BIT(COUNTER_PSS);
+	result_cut(&r, &c, &m.rows, 5, true);
+	assert_int_equal(c.reported, 7);
+	assert_int_equal(r.others_count, 0);
+	assert_false(r.totals.have & COUNTER_BIT(COUNTER_PSS));
+	machine_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_filtered),
+		cmocka_unit_test(test_source),
+		cmocka_unit_test(test_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
