@@ -83,6 +83,12 @@ void column_list_narrow(struct column_list *list);
  * for.
  */
 void column_list_whole(struct column_list *list, const struct column *group);
+/*
+ * One that is of cgroups where the rows are none: processes (`group` NULL), or groups by another
+ * column. It would be a column, or an order, of nothing. NULL: there is none.
+ */
+const struct column *column_list_misplaced(const struct column_list *list,
+					   const struct column *group);
 /* Union of enum column_needs. */
 unsigned column_list_needs(const struct column_list *list);
 

@@ -24,6 +24,12 @@ struct filter {
 	const char *cgroup;	/* NULL: any; see filter_matches_cgroup() */
 };
 
+#define PID_MAX (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
+
+/* As a filter wants them. */
+void filter_sort_pids(pid_t *pids, size_t count);
+void filter_sort_uids(uid_t *uids, size_t count);
+
 /*
  * By pid and uid alone: what can be said before names and command lines are read. Both return 1, 0,
  * or -ENOMEM where matching lacks it.

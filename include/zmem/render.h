@@ -125,7 +125,7 @@ void render_prometheus(struct strbuf *out, const struct result *r, const struct 
 
 /* What a program that stays says of itself beside the figures of its last collection. */
 struct metrics_own {
-	uint64_t errors[4]; /* gone, denied, timeout, raced: since the start */
+	uint64_t gone, denied, timeout, raced; /* processes that could not be read so far */
 	uint64_t collections, failures;
 	struct {
 		const char *role;

@@ -29,7 +29,7 @@ static bool is_one_of(const char *names, const char *name)
 }
 
 /* A series is not to be had for each command line, nor for each of any number of groups. */
-static int check_metrics(const struct options *o)
+int commands_check_metrics(const struct options *o)
 {
 	const char *key = options_group_key(o);
 
@@ -87,7 +87,7 @@ static int check_options(const struct options *o)
 		return message_usage("--tree: it goes with no --%s", o->group ? "group-by"
 								     : o->top ? "top"
 									      : "format but table");
-	return options_metrics(o) ? check_metrics(o) : 0;
+	return options_metrics(o) ? commands_check_metrics(o) : 0;
 }
 
 static int run_command(struct options *o)

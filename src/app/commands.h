@@ -20,6 +20,9 @@ int command_serve(const struct options *o);
 int command_pin(const struct options *o);
 int command_unpin(const struct options *o);
 
+/* What metrics cannot be of is said. Returns 0 or an exit code. */
+int commands_check_metrics(const struct options *o);
+
 /* Whether serve has what it takes: 0, or a negative errno and what is missing. */
 int serve_check(char *why, size_t cap);
 

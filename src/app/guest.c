@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows priorities, locked memory and our own figures; not what takes them. */
+/* Knows priorities and locked memory; not what takes them. */
 #include "app/guest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "app/message.h"
-#include "base/clock.h"
-#include "base/parse.h"
 #include "zmem/privilege.h"
 
 #ifndef MCL_ONFAULT
@@ -46,42 +42,27 @@ static void lock_memory(const struct options *o)
 
 void guest_begin(struct guest *g, const struct options *o)
 {
-	*g = (struct guest){.statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)};
+	*g = (struct guest){};
+	own_open(&g->own);
 	give_way(o);
 	if (!o->no_lock)
 		lock_memory(o);
-	g->cpu_us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
-}
-
-/* "size resident …", pages (proc_pid_statm(), fs/proc/array.c). */
-static uint64_t resident_bytes(int fd)
-{
-	char text[128];
-	ssize_t len = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
-	const char *pos = text;
-	uint64_t size, resident;
-
-	if (len <= 0 || !scan_u64(&pos, text + len, &size) ||
-	    !scan_u64(&pos, text + len, &resident))
-		return 0;
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	g->cpu_us = own_cpu_us();
 }
 
 void guest_tick(struct guest *g)
 {
-	uint64_t now = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t now = own_cpu_us();
 
 	g->cost = (struct own_cost){
 		.known = true,
 		.cpu_us = now - g->cpu_us,
-		.resident_bytes = resident_bytes(g->statm_fd),
+		.resident_bytes = own_resident(&g->own),
 	};
 	g->cpu_us = now;
 }
 
 void guest_done(struct guest *g)
 {
-	if (g->statm_fd >= 0)
-		close(g->statm_fd);
-	g->statm_fd = -1;
+	own_close(&g->own);
 }

@@ -5,10 +5,11 @@
 #define ZMEM_APP_GUEST_H
 
 #include "app/options.h"
+#include "app/own.h"
 #include "zmem/change.h"
 
 struct guest {
-	int statm_fd;	      /* /proc/self/statm, kept open */
+	struct own own;
 	uint64_t cpu_us;      /* when the last tick ended */
 	struct own_cost cost; /* of the last tick */
 };

@@ -19,13 +19,6 @@ static int read_columns(const char *option, const char *spec, struct column_list
 	return 0;
 }
 
-static int compare_ids(const void *pa, const void *pb)
-{
-	const unsigned *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static size_t count_items(const char *list)
 {
 	size_t len, count = 0;
@@ -46,14 +39,13 @@ static int read_pids(struct session *s, const char *list)
 	while ((item = parse_item(&list, &len))) {
 		uint64_t pid;
 
-		/* PID_MAX_LIMIT, include/linux/threads.h */
-		if (parse_u64(item, len, 4 * 1024 * 1024, &pid) < 0 || pid == 0)
+		if (parse_u64(item, len, PID_MAX, &pid) < 0 || pid == 0)
 			return message_usage("--pid %.*s: not a process number", (int)len, item);
 		s->pids[s->filter.pid_count++] = (pid_t)pid;
 	}
 	if (!s->filter.pid_count)
 		return message_usage("--pid: no process number in it");
-	qsort(s->pids, s->filter.pid_count, sizeof(*s->pids), compare_ids);
+	filter_sort_pids(s->pids, s->filter.pid_count);
 	s->filter.pids = s->pids;
 	return 0;
 }
@@ -97,7 +89,7 @@ int request_users(struct session *s, const char *list)
 		r = read_users(s, list, uids, &count);
 	if (r)
 		return r;
-	qsort(uids, count, sizeof(*uids), compare_ids);
+	filter_sort_uids(uids, count);
 	free(s->uids);
 	s->uids = TAKE_PTR(uids);
 	s->filter.uids = *list ? s->uids : NULL;
@@ -156,19 +148,14 @@ const struct column *request_page_group(const struct options *o)
 	return key ? column_find(key, strlen(key)) : NULL;
 }
 
-/* What a process or another group has none of would be a column of nothing. */
 static int refuse_controller(const struct session *s, const char *option,
 			     const struct column_list *list)
 {
-	if (s->group && s->group->needs & NEEDS_CGROUP)
-		return 0;
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->item[i]->needs & NEEDS_CONTROLLER)
-			return message_usage(
-				"%s: %s is of groups (--group-by cgroup, unit or container)",
-				option, list->item[i]->key);
-	}
-	return 0;
+	const struct column *c = column_list_misplaced(list, s->group);
+
+	return c ? message_usage("%s: %s is of groups (--group-by cgroup, unit or container)",
+				 option, c->key)
+		 : 0;
 }
 
 /* The rows are groups of what --group-by names, or of what the format has unless it does. */

@@ -15,7 +15,7 @@ int watch_open(struct watch *w, const struct options *o)
 	uint64_t seed = 0;
 	int r;
 
-	*w = (struct watch){.options = *o, .session.proc.fd = -1, .guest.statm_fd = -1};
+	*w = (struct watch){.options = *o, .session.proc.fd = -1, .guest.own.statm = -1};
 	if (o->grow && !o->sort)
 		w->options.sort = "pss_swap_change";
 	/* Of a seed that could not be had groups are told apart all the same. */

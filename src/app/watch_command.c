@@ -148,7 +148,7 @@ int command_watch(const struct options *o)
 {
 	cleanup(watching_done) struct watching w = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.watch = {.session.proc.fd = -1, .guest.statm_fd = -1},
+		.watch = {.session.proc.fd = -1, .guest.own.statm = -1},
 		.out.fd = -1,
 	};
 	int r = check_request(o);

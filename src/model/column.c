@@ -363,6 +363,18 @@ void column_list_whole(struct column_list *list, const struct column *group)
 	list_put(list, figures, controlled ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
 }
 
+const struct column *column_list_misplaced(const struct column_list *list,
+					   const struct column *group)
+{
+	if (group && is_controlled(group))
+		return NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->item[i]->needs & NEEDS_CONTROLLER)
+			return list->item[i];
+	}
+	return NULL;
+}
+
 unsigned column_list_needs(const struct column_list *list)
 {
 	unsigned needs = 0;

@@ -23,6 +23,16 @@ static int compare_uid(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+void filter_sort_pids(pid_t *pids, size_t count)
+{
+	qsort(pids, count, sizeof(*pids), compare_pid);
+}
+
+void filter_sort_uids(uid_t *uids, size_t count)
+{
+	qsort(uids, count, sizeof(*uids), compare_uid);
+}
+
 int filter_matches_id(const struct filter *f, const struct process *p)
 {
 	/* Without memory of its own, a row of it only answers a question about that very pid. */

@@ -280,10 +280,10 @@ static void put_collection(struct metrics_writer *w, const struct result *r,
 	struct collection since_start = *c;
 
 	if (own) {
-		since_start.gone = own->errors[0];
-		since_start.denied = own->errors[1];
-		since_start.timeout = own->errors[2];
-		since_start.raced = own->errors[3];
+		since_start.gone = own->gone;
+		since_start.denied = own->denied;
+		since_start.timeout = own->timeout;
+		since_start.raced = own->raced;
 	}
 
 	put_infos(w, r);

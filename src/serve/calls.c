@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
@@ -16,10 +15,9 @@
 #include "serve/host.h"
 #include "serve/response.h"
 
-#define URI_MAX	    2048
-#define POOL_MAX    (16 * 1024)	       /* of a connection: its request with all headers */
-#define UNSENT_MAX  (64 * 1024 * 1024) /* answers that nobody takes */
-#define PATIENCE_US UINT64_C(30000000)
+#define URI_MAX	   2048
+#define POOL_MAX   (16 * 1024)	      /* of a connection: its request with all headers */
+#define UNSENT_MAX (64 * 1024 * 1024) /* answers that nobody takes */
 
 struct call {
 	struct MHD_Connection *connection;
@@ -267,7 +265,7 @@ void calls_resume(struct calls *c)
 	for (struct call **at = &c->waiting; *at;) {
 		struct call *call = *at;
 
-		call->late = now - call->since_us > PATIENCE_US;
+		call->late = now - call->since_us > FEED_PATIENCE_US;
 		call->ready = call->late || (!f->asked && is_good_for(f, call, age_ms));
 		if (!call->ready) {
 			at = &call->next;

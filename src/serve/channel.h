@@ -7,8 +7,6 @@
 #ifndef ZMEM_SERVE_CHANNEL_H
 #define ZMEM_SERVE_CHANNEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/strbuf.h"

@@ -4,16 +4,17 @@
 
 #include "serve/controllers.h"
 
-static const char *unit_or_name(const struct process *p)
+static const char *unit_or_name_of(const struct process *p)
 {
 	return p->unit ? p->unit : p->name;
 }
 
-const struct column choice_unit_or_name = {
+/* What a group is called where it is by unit, then name. */
+static const struct column unit_or_name = {
 	.key = "unit",
 	.kind = COLUMN_TEXT,
 	.needs = NEEDS_CGROUP,
-	.text = unit_or_name,
+	.text = unit_or_name_of,
 };
 
 /* The processes that the filter lets pass. */
@@ -79,7 +80,7 @@ int choice_metrics(struct choice *v, struct shot *shot, const struct column *key
 		   struct tracked *tracked, uint64_t now_us)
 {
 	static const struct filter all = {};
-	const struct column *by = key ? key : &choice_unit_or_name, *pss = column_find("pss", 3);
+	const struct column *by = key ? key : &unit_or_name, *pss = column_find("pss", 3);
 	const struct order order = {.keys = {{pss}, 1}};
 	struct rows *groups = &v->sums.rows;
 	size_t shown = 0;

@@ -6,7 +6,7 @@
 #ifndef ZMEM_SERVE_CHOICE_H
 #define ZMEM_SERVE_CHOICE_H
 
-#include "serve/query.h"
+#include "serve/http_query.h"
 #include "serve/tracked.h"
 #include "serve/wire.h"
 
@@ -26,8 +26,5 @@ int choice_query(struct choice *v, struct shot *shot, const struct http_query *q
 int choice_metrics(struct choice *v, struct shot *shot, const struct column *group,
 		   struct tracked *tracked, uint64_t now_us);
 void choice_done(struct choice *v);
-
-/* What a group is called where it is by unit, then name. */
-extern const struct column choice_unit_or_name;
 
 #endif

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "serve/channel.h"
 #include "serve/controllers.h"
-#include "serve/own.h"
+#include "serve/cost.h"
 #include "serve/wire.h"
 
 struct collector {
@@ -89,10 +89,10 @@ static int answer(struct collector *c, uint32_t age_ms)
 		c->last.failures++;
 		failed = c->last;
 		failed.kind = ANSWER_FAILED;
-		own_cost(&c->own, &failed.cost);
+		cost_read(&c->own, &failed.cost);
 		return channel_answer(c->channel, &failed, -1);
 	}
-	own_cost(&c->own, &c->last.cost);
+	cost_read(&c->own, &c->last.cost);
 	return channel_answer(c->channel, &c->last, c->memfd);
 }
 

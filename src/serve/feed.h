@@ -6,6 +6,8 @@
 #include "serve/channel.h"
 #include "serve/wire.h"
 
+#define FEED_PATIENCE_US UINT64_C(30000000) /* a snapshot that takes longer is not waited for */
+
 struct feed {
 	int channel;
 	bool asked;	    /* and no answer yet */

@@ -5,8 +5,9 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
+
+#include "base/parse.h"
 
 #define SOURCE_UNIX UINT64_C(0xffff000000000000)
 
@@ -28,7 +29,7 @@ bool host_is_local(const char *host)
 		return false;
 	memcpy(name, host, len);
 	name[len] = '\0';
-	return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, &address) == 1 ||
+	return parse_same_word("localhost", name, len) || inet_pton(AF_INET, name, &address) == 1 ||
 	       inet_pton(AF_INET6, name, &address) == 1;
 }
 

@@ -2,12 +2,10 @@
 /* Knows which figures are kept and what became of them when they were not measured: nothing. */
 #include "serve/hour.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/utf8.h"
+#include "render/json_writer.h"
 
 enum figure {
 	RAM_USED,
@@ -70,61 +68,55 @@ void hour_add(struct hour *h, const struct result *r)
 
 /* ---- JSON ---- */
 
-/* A name whose end may be half a character. */
-static void put_name(struct strbuf *out, const char *s)
+static void put_figure(struct json_writer *w, const struct hour_point *p, enum figure f, uint64_t v)
 {
-	size_t len = strlen(s);
-
-	strbuf_putc(out, '"');
-	for (size_t i = 0, n; i < len; i += n) {
-		uint32_t c;
-
-		n = utf8_decode(s + i, len - i, &c);
-		if (n && utf8_printable(c) && c != '"' && c != '\\' && c != '<')
-			strbuf_put(out, s + i, n);
-		else if (n && c < 0x10000)
-			strbuf_printf(out, "\\u%04" PRIx32, c);
-		else
-			strbuf_puts(out, "\xef\xbf\xbd");
-		n = n ? n : 1;
-	}
-	strbuf_putc(out, '"');
+	json_known(w, p->have >> f & 1, v);
 }
 
-static void put_figure(struct strbuf *out, const struct hour_point *p, enum figure f,
-		       const char *key, uint64_t v)
+static void put_point(struct json_writer *w, const struct hour_point *p)
 {
-	strbuf_printf(out, ",\"%s\":", key);
-	if (p->have >> f & 1)
-		strbuf_putu(out, v);
-	else
-		strbuf_puts(out, "null");
-}
-
-static void put_point(struct strbuf *out, const struct hour_point *p)
-{
-	strbuf_printf(out, "{\"time_ms\":%" PRId64, p->time_ms);
-	put_figure(out, p, RAM_USED, "ram_used_bytes", p->ram_used);
-	put_figure(out, p, RAM_AVAILABLE, "ram_available_bytes", p->ram_available);
-	put_figure(out, p, SWAP_USED, "swap_used_bytes", p->swap_used);
-	put_figure(out, p, ALL_PSS, "pss_bytes", p->pss);
-	strbuf_puts(out, ",\"groups\":[");
+	json_newline(w);
+	json_begin(w, '{');
+	JSON_KEY(w, "time_ms");
+	json_i64(w, p->time_ms);
+	JSON_KEY(w, "ram_used_bytes");
+	put_figure(w, p, RAM_USED, p->ram_used);
+	JSON_KEY(w, "ram_available_bytes");
+	put_figure(w, p, RAM_AVAILABLE, p->ram_available);
+	JSON_KEY(w, "swap_used_bytes");
+	put_figure(w, p, SWAP_USED, p->swap_used);
+	JSON_KEY(w, "pss_bytes");
+	put_figure(w, p, ALL_PSS, p->pss);
+	JSON_KEY(w, "groups");
+	json_begin(w, '[');
 	for (size_t i = 0; i < HOUR_GROUPS && *p->group[i].name; i++) {
-		strbuf_puts(out, i ? ",{\"name\":" : "{\"name\":");
-		put_name(out, p->group[i].name);
-		strbuf_printf(out, ",\"bytes\":%" PRIu64 "}", p->group[i].bytes);
+		json_begin(w, '{');
+		JSON_KEY(w, "name");
+		/* Its end may be half a character. */
+		json_string(w, p->group[i].name);
+		JSON_KEY(w, "bytes");
+		json_u64(w, p->group[i].bytes);
+		json_end(w, '}');
 	}
-	strbuf_puts(out, "]}");
+	json_end(w, ']');
+	json_end(w, '}');
 }
 
 void hour_json(const struct hour *h, struct strbuf *out)
 {
-	strbuf_printf(out, "{\"step_s\":%d,\"points\":[", HOUR_STEP_S);
+	struct json_writer w = {.out = out, .html = true};
+
+	json_begin(&w, '{');
+	JSON_KEY(&w, "step_s");
+	json_u64(&w, HOUR_STEP_S);
+	JSON_KEY(&w, "points");
+	json_begin(&w, '[');
 	for (size_t i = 0; i < h->count; i++) {
 		size_t at = (h->next + HOUR_POINTS - h->count + i) % HOUR_POINTS;
 
-		strbuf_puts(out, i ? ",\n" : "\n");
-		put_point(out, &h->point[at]);
+		put_point(&w, &h->point[at]);
 	}
-	strbuf_puts(out, "]}\n");
+	json_end(&w, ']');
+	json_end(&w, '}');
+	strbuf_putc(out, '\n');
 }

@@ -8,8 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "serve/query.h"
 #include "serve/choice.h"
+#include "serve/cost.h"
+#include "serve/http_query.h"
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 #define TEXT_JSON  "application/json"
@@ -60,9 +61,12 @@ static void fill_own(struct server *s, struct metrics_own *own)
 	const struct answer *last = &s->feed.last;
 	struct cost cost;
 
-	own_cost(&s->own, &cost);
+	cost_read(&s->own, &cost);
 	*own = s->counts;
-	memcpy(own->errors, last->errors, sizeof(own->errors));
+	own->gone = last->errors[ERROR_GONE];
+	own->denied = last->errors[ERROR_DENIED];
+	own->timeout = last->errors[ERROR_TIMEOUT];
+	own->raced = last->errors[ERROR_RACED];
 	own->collections = last->collections;
 	own->failures = last->failures;
 	own->process[0].role = "collector";
@@ -93,12 +97,12 @@ static int make_metrics(struct server *s, const struct request *request, struct 
 
 static int make_snapshot(struct server *s, const struct request *request, struct page *p)
 {
-	cleanup(query_done) struct http_query q = {};
+	cleanup(http_query_done) struct http_query q = {};
 	cleanup(choice_done) struct choice v = {};
-	int r = query_parse(&q, request->query, s->config->cmdlines);
+	int r = http_query_parse(&q, request->query, s->config->cmdlines);
 
 	if (r == 0)
-		r = query_resolve(&q, &s->feed.shot.snapshot);
+		r = http_query_resolve(&q, &s->feed.shot.snapshot);
 	if (r == -EINVAL || r == -ENOENT) {
 		page_text(p, r == -EINVAL ? 400 : 404, q.error);
 		return 0;
@@ -115,11 +119,11 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 /* The page's own groups: what metrics have is no column of it. */
 static int make_html(struct server *s, bool data_alone, struct page *p)
 {
-	cleanup(query_done) struct http_query q = {};
+	cleanup(http_query_done) struct http_query q = {};
 	cleanup(choice_done) struct choice v = {};
 	struct column_list columns;
 	struct table_style style = {.columns = &columns, .numeric = s->config->numeric};
-	int r = query_parse(&q, "", false);
+	int r = http_query_parse(&q, "", false);
 
 	column_list_default(&columns, NULL);
 	if (s->config->cmdlines) {
@@ -168,7 +172,7 @@ static int make_health(struct server *s, const struct request *request, struct p
 {
 	const struct feed *f = &s->feed;
 	uint64_t now = clock_us(CLOCK_MONOTONIC), age = now - f->taken_us;
-	bool stuck = f->asked && now - f->asked_us > UINT64_C(30000000);
+	bool stuck = f->asked && now - f->asked_us > FEED_PATIENCE_US;
 
 	(void)request;
 	p->type = TEXT_PLAIN;

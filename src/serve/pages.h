@@ -6,12 +6,12 @@
 #ifndef ZMEM_SERVE_PAGES_H
 #define ZMEM_SERVE_PAGES_H
 
+#include "app/own.h"
+#include "serve/choice.h"
 #include "serve/feed.h"
 #include "serve/hour.h"
-#include "serve/own.h"
 #include "serve/serve.h"
 #include "serve/tracked.h"
-#include "serve/choice.h"
 #include "zmem/render.h"
 
 struct server {

@@ -18,10 +18,8 @@
 #include "serve/collector.h"
 #include "serve/http.h"
 #include "serve/listen.h"
-#include "zmem/render.h"
 
-#define AGE_USUAL_MS 1000
-#define FIRST_FD     3 /* behind the standard ones */
+#define FIRST_FD 3 /* behind the standard ones */
 
 /* What a request asks for is said by the request. */
 static int check(const struct options *o)
@@ -44,7 +42,6 @@ static int check(const struct options *o)
 		{o->timing, "timing"},
 		{o->format != FORMAT_TABLE, "format"},
 	};
-	const char *key = options_group_key(o);
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		if (refused[i].given)
@@ -53,12 +50,7 @@ static int check(const struct options *o)
 	if (o->columns && strcmp(o->columns, "+cmdline") != 0)
 		return message_usage("serve: --columns %s: +cmdline is all that can be added",
 				     o->columns);
-	if (key && strcmp(key, "cmdline") == 0)
-		return message_usage("--group-by cmdline: metrics have no command lines in them");
-	if (o->top > METRICS_GROUPS_MAX)
-		return message_usage("--top %d: metrics have at most %d groups", o->top,
-				     METRICS_GROUPS_MAX);
-	return 0;
+	return commands_check_metrics(o);
 }
 
 static int read_config(const struct options *o, struct serve_config *c)
@@ -69,7 +61,7 @@ static int read_config(const struct options *o, struct serve_config *c)
 	*c = (struct serve_config){
 		.group = key ? column_find(key, strlen(key)) : NULL,
 		.groups = o->top ? (size_t)o->top : GROUPS_USUAL,
-		.age_ms = o->interval_ms ? (uint32_t)o->interval_ms : AGE_USUAL_MS,
+		.age_ms = o->interval_ms ? (uint32_t)o->interval_ms : INTERVAL_USUAL,
 		.cmdlines = o->columns,
 		.numeric = o->numeric,
 		.quiet = o->quiet,

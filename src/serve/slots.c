@@ -2,8 +2,6 @@
 /* Knows how long each state may last. */
 #include "serve/slots.h"
 
-#include "base/cleanup.h"
-
 #define SECOND UINT64_C(1000000)
 
 static const uint64_t limit_us[] = {

@@ -5,13 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "app/message.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/parse.h"
 
 int token_read(struct token *t, const char *path)
 {
@@ -48,7 +47,8 @@ bool token_fits(const struct token *t, const char *authorization)
 
 	if (!t->len)
 		return true;
-	if (!authorization || strncasecmp(authorization, scheme, len) != 0)
+	if (!authorization || strlen(authorization) < len ||
+	    !parse_same_word(scheme, authorization, len))
 		return false;
 	given = authorization + len;
 	given += strspn(given, " ");

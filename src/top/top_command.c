@@ -225,7 +225,7 @@ int command_top(const struct options *o)
 {
 	cleanup(top_done) struct top t = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.collect.watch = {.session.proc.fd = -1, .guest.statm_fd = -1},
+		.collect.watch = {.session.proc.fd = -1, .guest.own.statm = -1},
 		.terminal = TERMINAL_CLOSED,
 	};
 	int r = check_request(o);

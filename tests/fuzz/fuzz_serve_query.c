@@ -5,12 +5,12 @@
 #include "fuzz.h"
 #include "serve/address.h"
 #include "serve/host.h"
-#include "serve/query.h"
+#include "serve/http_query.h"
 
 static void check_query(const char *text, bool cmdlines)
 {
 	struct http_query q;
-	int r = query_parse(&q, text, cmdlines);
+	int r = http_query_parse(&q, text, cmdlines);
 
 	FUZZ_CHECK(r == 0 || r == -EINVAL);
 	if (r < 0) {
@@ -25,10 +25,10 @@ static void check_query(const char *text, bool cmdlines)
 		for (size_t i = 1; i < q.filter.pid_count; i++)
 			FUZZ_CHECK(q.filter.pids[i - 1] <= q.filter.pids[i]);
 		/* Nobody is there. */
-		r = query_resolve(&q, &s);
+		r = http_query_resolve(&q, &s);
 		FUZZ_CHECK(r == (q.filter.pids || q.users ? -ENOENT : 0));
 	}
-	query_done(&q);
+	http_query_done(&q);
 }
 
 static void check_address(const char *text, size_t len)

@@ -16,14 +16,14 @@ static void show(struct shot *shot, const char *words)
 	struct choice v = {};
 	struct strbuf out = {0};
 
-	FUZZ_CHECK(query_parse(&q, words, true) == 0);
+	FUZZ_CHECK(http_query_parse(&q, words, true) == 0);
 	FUZZ_CHECK(choice_query(&v, shot, &q) == 0);
 	FUZZ_CHECK(v.result.row_count + v.result.others_count <= shot->snapshot.count);
 	render_json(&out, &v.result);
 	FUZZ_CHECK(strbuf_error(&out) == 0);
 	strbuf_done(&out);
 	choice_done(&v);
-	query_done(&q);
+	http_query_done(&q);
 }
 
 static void show_metrics(struct shot *shot)

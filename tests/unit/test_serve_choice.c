@@ -50,8 +50,8 @@ static void test_query(void **state)
 	add(&s, 3, "c", NULL, 2 * MIB)->uid = 7;
 	shot = shot_of(&s);
 	shot.snapshot.collection.seen = 3;
-	assert_int_equal(query_parse(&q, "top=1&user=0", false), 0);
-	assert_int_equal(query_resolve(&q, &shot.snapshot), 0);
+	assert_int_equal(http_query_parse(&q, "top=1&user=0", false), 0);
+	assert_int_equal(http_query_resolve(&q, &shot.snapshot), 0);
 	assert_int_equal(choice_query(&v, &shot, &q), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_int_equal(v.result.rows[0]->pid, 2);
@@ -61,13 +61,13 @@ static void test_query(void **state)
 	assert_int_equal(v.snapshot.collection.reported, 1);
 	assert_int_equal(v.result.pss, PSS_FROM_KERNEL);
 	choice_done(&v);
-	query_done(&q);
-	assert_int_equal(query_parse(&q, "group_by=unit&min=3M", false), 0);
+	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "group_by=unit&min=3M", false), 0);
 	assert_int_equal(choice_query(&v, &shot, &q), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_string_equal(label(&v, 0), "x.service");
 	choice_done(&v);
-	query_done(&q);
+	http_query_done(&q);
 }
 
 static void test_unit_then_name(void **state)
@@ -223,7 +223,7 @@ static void test_history(void **state)
 		"{\"step_s\":15,\"points\":[\n{\"time_ms\":244,\"ram_used_bytes\":7516192768,"
 		"\"ram_available_bytes\":9663676416,\"swap_used_bytes\":null,\"pss_bytes\":4204544,"
 		"\"groups\":[{\"name\":\"big\",\"bytes\":3145728},"
-		"{\"name\":\"a\\u0022\\u005c\\u003c\\u000a\xef\xbf\xbd\\u202e\",\"bytes\":1048576},"
+		"{\"name\":\"a\\\"\\\\\\u003c\\u000a\xef\xbf\xbd\\u202e\",\"bytes\":1048576},"
 		"{\"name\":\"x\",\"bytes\":5120},{\"name\":\"y\",\"bytes\":5120}]}]}\n");
 	tracked_done(&t);
 }
@@ -232,7 +232,10 @@ static void test_history(void **state)
 static void test_own(void **state)
 {
 	const struct metrics_own own = {
-		.errors = {11, 12, 13, 14},
+		.gone = 11,
+		.denied = 12,
+		.timeout = 13,
+		.raced = 14,
 		.collections = 20,
 		.failures = 2,
 		.process = {{"collector", 1500000, 4096, 9}, {"http", 20, 0, 8}},

@@ -7,7 +7,7 @@
 
 #include "serve/address.h"
 #include "serve/host.h"
-#include "serve/query.h"
+#include "serve/http_query.h"
 #include "serve/slots.h"
 #include "serve/token.h"
 
@@ -98,23 +98,25 @@ static void test_good_queries(void **state)
 	struct http_query q;
 
 	(void)state;
-	assert_int_equal(query_parse(&q, "", false), 0);
+	assert_int_equal(http_query_parse(&q, "", false), 0);
 	assert_string_equal(q.order.keys.item[0]->key, "pss");
 	assert_null(q.group);
 	assert_true(!q.filter.pids && !q.filter.pattern && !q.filter.cgroup);
-	query_done(&q);
-	assert_int_equal(query_parse(&q,
-				     "group_by=unit&sort=rss%2Cname&reverse&top=5&min=1.5M&&pid=7,3"
-				     "&filter=^a%2Bb+c$&cgroup=*.slice",
-				     false),
-			 -EINVAL);
+	http_query_done(&q);
+	assert_int_equal(
+		http_query_parse(&q,
+				 "group_by=unit&sort=rss%2Cname&reverse&top=5&min=1.5M&&pid=7,3"
+				 "&filter=^a%2Bb+c$&cgroup=*.slice",
+				 false),
+		-EINVAL);
 	assert_string_equal(q.error, "min: not a size (100M)");
-	query_done(&q);
-	assert_int_equal(query_parse(&q,
-				     "group_by=unit&sort=rss%2Cname&reverse&top=5&min=2M&&pid=7,3"
-				     "&filter=^a%2Bb+c$&cgroup=*.slice&user=root",
-				     false),
-			 0);
+	http_query_done(&q);
+	assert_int_equal(
+		http_query_parse(&q,
+				 "group_by=unit&sort=rss%2Cname&reverse&top=5&min=2M&&pid=7,3"
+				 "&filter=^a%2Bb+c$&cgroup=*.slice&user=root",
+				 false),
+		0);
 	assert_string_equal(q.group->key, "unit");
 	assert_int_equal(q.order.keys.count, 2);
 	assert_true(q.order.reverse);
@@ -125,11 +127,11 @@ static void test_good_queries(void **state)
 	assert_string_equal(q.filter.cgroup, "*.slice");
 	assert_int_equal(regexec(q.filter.pattern, "aab c", 0, NULL, 0), 0);
 	assert_int_equal(regexec(q.filter.pattern, "xaab c", 0, NULL, 0), REG_NOMATCH);
-	query_done(&q);
-	assert_int_equal(query_parse(&q, "sort=%25limit&group_by=unit", true), 0);
-	query_done(&q);
-	assert_int_equal(query_parse(&q, "group_by=cmdline&sort=cmdline", true), 0);
-	query_done(&q);
+	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "sort=%25limit&group_by=unit", true), 0);
+	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "group_by=cmdline&sort=cmdline", true), 0);
+	http_query_done(&q);
 }
 
 static void test_bad_queries(void **state)
@@ -173,11 +175,11 @@ static void test_bad_queries(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct http_query q;
 
-		if (query_parse(&q, bad[i], false) != -EINVAL)
+		if (http_query_parse(&q, bad[i], false) != -EINVAL)
 			fail_msg("taken: %s", bad[i]);
 		if (!*q.error || strchr(q.error, '\n'))
 			fail_msg("%s: not a line: %s", bad[i], q.error);
-		query_done(&q);
+		http_query_done(&q);
 	}
 }
 
@@ -190,19 +192,19 @@ static void test_resolving(void **state)
 	sample_init(&s);
 	sample_add(&s, 5, 1000, "anna", "a");
 	sample_add(&s, 6, 1001, NULL, "b");
-	assert_int_equal(query_parse(&q, "user=anna,1001,nobody-there", false), 0);
-	assert_int_equal(query_resolve(&q, &s.snapshot), 0);
+	assert_int_equal(http_query_parse(&q, "user=anna,1001,nobody-there", false), 0);
+	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
 	assert_int_equal(q.filter.uid_count, 2);
-	query_done(&q);
-	assert_int_equal(query_parse(&q, "user=7", false), 0);
-	assert_int_equal(query_resolve(&q, &s.snapshot), -ENOENT);
-	query_done(&q);
-	assert_int_equal(query_parse(&q, "pid=6,99", false), 0);
-	assert_int_equal(query_resolve(&q, &s.snapshot), 0);
-	query_done(&q);
-	assert_int_equal(query_parse(&q, "pid=99", false), 0);
-	assert_int_equal(query_resolve(&q, &s.snapshot), -ENOENT);
-	query_done(&q);
+	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "user=7", false), 0);
+	assert_int_equal(http_query_resolve(&q, &s.snapshot), -ENOENT);
+	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "pid=6,99", false), 0);
+	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
+	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "pid=99", false), 0);
+	assert_int_equal(http_query_resolve(&q, &s.snapshot), -ENOENT);
+	http_query_done(&q);
 }
 
 /* ---- connections ---- */

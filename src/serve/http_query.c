@@ -3,7 +3,7 @@
  * Knows percent signs, the words and their bounds. An expression whose cost nobody can bound is
  * refused: repetition in braces takes memory beyond measure, and a back-reference time.
  */
-#include "serve/query.h"
+#include "serve/http_query.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -114,13 +114,6 @@ static int set_top(struct http_query *q, const char *value)
 	return 0;
 }
 
-static int compare_ids(const void *pa, const void *pb)
-{
-	const unsigned *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static int set_pids(struct http_query *q, const char *value)
 {
 	const char *item;
@@ -132,7 +125,7 @@ static int set_pids(struct http_query *q, const char *value)
 	while ((item = parse_item(&value, &len))) {
 		uint64_t pid;
 
-		if (parse_u64(item, len, 4 * 1024 * 1024, &pid) < 0 || !pid)
+		if (parse_u64(item, len, PID_MAX, &pid) < 0 || !pid)
 			return wrong(q, "pid", "not a process number");
 		if (q->filter.pid_count == QUERY_IDS_MAX)
 			return wrong(q, "pid", "too many");
@@ -140,7 +133,7 @@ static int set_pids(struct http_query *q, const char *value)
 	}
 	if (!q->filter.pid_count)
 		return wrong(q, "pid", "no process number in it");
-	qsort(q->pids, q->filter.pid_count, sizeof(*q->pids), compare_ids);
+	filter_sort_pids(q->pids, q->filter.pid_count);
 	q->filter.pids = q->pids;
 	return 0;
 }
@@ -243,19 +236,16 @@ static int read_pair(struct http_query *q, char *pair, bool cmdlines, unsigned *
 		     "its words are group_by, sort, reverse, top, min, pid, user, filter, cgroup");
 }
 
-/* What a process or another group has none of would be an order of nothing. */
 static int refuse_controller(struct http_query *q)
 {
-	bool needs = column_list_needs(&q->order.keys) & NEEDS_CONTROLLER;
-
-	if (needs && !(q->group && q->group->needs & NEEDS_CGROUP))
+	if (column_list_misplaced(&q->order.keys, q->group))
 		return wrong(
 			q, "sort",
 			"one of its columns is of groups (group_by=cgroup, unit or container)");
 	return 0;
 }
 
-int query_parse(struct http_query *q, const char *text, bool cmdlines)
+int http_query_parse(struct http_query *q, const char *text, bool cmdlines)
 {
 	unsigned given = 0;
 	char *pair, *rest;
@@ -312,12 +302,12 @@ static int resolve_users(struct http_query *q, const struct snapshot *s)
 		wrong(q, "user", "no process is of any of them");
 		return -ENOENT;
 	}
-	qsort(q->uids, q->filter.uid_count, sizeof(*q->uids), compare_ids);
+	filter_sort_uids(q->uids, q->filter.uid_count);
 	q->filter.uids = q->uids;
 	return 0;
 }
 
-int query_resolve(struct http_query *q, const struct snapshot *s)
+int http_query_resolve(struct http_query *q, const struct snapshot *s)
 {
 	bool found = !q->filter.pids;
 
@@ -330,7 +320,7 @@ int query_resolve(struct http_query *q, const struct snapshot *s)
 	return q->users ? resolve_users(q, s) : 0;
 }
 
-void query_done(struct http_query *q)
+void http_query_done(struct http_query *q)
 {
 	if (q->has_pattern)
 		regfree(&q->pattern);

@@ -3,8 +3,8 @@
  * What stands behind the '?' of a request, as what it asks for: the words of the options, with
  * their meaning. Pure: believes nothing and prints nothing; what is wrong with it is one line.
  */
-#ifndef ZMEM_SERVE_QUERY_H
-#define ZMEM_SERVE_QUERY_H
+#ifndef ZMEM_SERVE_HTTP_QUERY_H
+#define ZMEM_SERVE_HTTP_QUERY_H
 
 #include "zmem/query.h"
 
@@ -30,14 +30,14 @@ struct http_query {
 /*
  * Reads group_by, sort, reverse, top, min, pid, user, filter and cgroup; each at most once.
  * `cmdlines`: whether there are any to be grouped and sorted by. Returns 0, -ENOMEM, or -EINVAL and
- * q->error. query_done() in either case.
+ * q->error. http_query_done() in either case.
  */
-int query_parse(struct http_query *q, const char *text, bool cmdlines);
+int http_query_parse(struct http_query *q, const char *text, bool cmdlines);
 /*
  * Looks up the users among those of the snapshot, and whether whoever was asked for by name or pid
  * is there at all. Returns 0, -ENOMEM, or -ENOENT and q->error.
  */
-int query_resolve(struct http_query *q, const struct snapshot *s);
-void query_done(struct http_query *q);
+int http_query_resolve(struct http_query *q, const struct snapshot *s);
+void http_query_done(struct http_query *q);
 
 #endif
