@@ -8,6 +8,8 @@ ARCH    ?=
 CROSS   := $(filter-out $(MACHINE),$(ARCH))
 
 O      ?= build$(CROSS:%=/%)
+# One spelling: files are known by the name they were built by.
+override O := $(patsubst $(CURDIR)/%,%,$(abspath $(O)))
 V      ?= 0
 SAN    ?=
 STATIC ?= 0
@@ -106,10 +108,10 @@ help:
 # ---- packages (Debian) ----
 
 DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf
+            procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf busybox-static
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-DEPS_ALL := qemu-system-x86 qemu-system-arm busybox-static cpio kmod xz-utils zstd valgrind clang-format git \
+DEPS_ALL := qemu-system-x86 qemu-system-arm cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
 define install_missing
@@ -139,8 +141,9 @@ deps-deb:
 
 # Debian's oldest and newest, and one between.
 COMPILERS ?= clang-14 clang-16 clang-19 gcc-11 gcc-12
+# Those that this Debian has: tests/run says which it had to leave out.
 deps-compilers:
-	$(call install_missing,$(COMPILERS))
+	$(call install_missing,$$(for c in $(COMPILERS); do apt-cache show $$c >/dev/null 2>&1 && echo $$c; done))
 
 deps-all: deps deps-cross deps-fuzz deps-compilers deps-deb
 	$(call install_missing,$(DEPS_ALL))
@@ -389,13 +392,13 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
-TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash
+TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask
 BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
-$(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash: $(O)/%: tests/support/%.c
+$(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
@@ -415,11 +418,11 @@ ifneq ($(STATIC),1)
 endif
 
 # What guests run, of another machine as well.
-GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash guest_exit)
+GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash ask guest_exit)
 .PHONY: guest-build
-guest-build: $(PROGRAM) $(GUEST_BIN)
-ifeq ($(CROSS),)
+guest-build: $(GUEST_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+ifeq ($(ARCH),)
 	@$(MAKE) --no-print-directory ARCH=arm64 O=$(O)/arm64 SAN= guest-build
 endif
 

@@ -62,7 +62,7 @@ static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 	if (!w->table)
 		return 0;
 	entry = kread64(w->table + (table_index(w, addr, page_bits(w)) << 3));
-	if (!(entry & (ENTRY_PRESENT | ENTRY_PROTNONE)))
+	if (!(entry & (ENTRY_PRESENT | ENTRY_PROTNONE)) || (entry & ENTRY_FOREIGN))
 		return 0;
 	pfn = entry_phys(w, entry) >> page_bits(w);
 	return pfn < w->at.pfn_end ? pfn : 0;

@@ -2,15 +2,18 @@
 /*
  * An entry of a page table: all that the architectures have differently.
  *
- *  PAGE_BITS_LEAST, _MOST  sizes of pages; which one it is the caller of calibrate says
- *  LEVELS_LEAST, _MOST     of tables; which it is calibrate finds out
+ *  PAGE_BITS_LEAST, _MOST  sizes of pages; who calls calibrate says which it is
+ *  LEVELS_LEAST, _MOST     of tables; calibrate finds out which it is
  *  ENTRY_PRESENT           the processor follows it
- *  ENTRY_PROTNONE          where PRESENT is clear: a page that nobody may touch, resident all the
- * same ENTRY_SPECIAL           a page that is not counted ENTRY_ADDRESS           bits that can be
- * an address SWAP_TYPE()             of an entry that maps nothing: which swap file; the last
- * numbers mean other things entry_is_huge()         above the last level: it maps a huge page,
- * maybe a PROT_NONE one, or one that is just split entry_is_table()        likewise: it leads to a
- * table entry_address()         what of it is an address is it, below ENTRY_ADDRESS
+ *  ENTRY_PROTNONE          where PRESENT is clear: a page that nobody may touch, yet resident
+ *  ENTRY_SPECIAL           a page that is not counted
+ *  ENTRY_FOREIGN           in an entry of calibrate's pages: this is not the format
+ *  ENTRY_ADDRESS           bits that can be an address
+ *  SWAP_TYPE(entry)        where it maps nothing: which swap file; the last numbers mean other
+ *                          things
+ *  entry_is_huge(entry)    above the last level: a huge page, may be PROT_NONE or just be split
+ *  entry_is_table(entry)   above the last level: a table
+ *  entry_address(entry)    what of it can be an address is one
  */
 #ifndef ZMEM_ENTRY_BPF_H
 #define ZMEM_ENTRY_BPF_H
@@ -26,6 +29,7 @@
 #define ENTRY_HUGE	 (1ULL << 7)
 #define ENTRY_PROTNONE	 (1ULL << 8)
 #define ENTRY_SPECIAL	 (1ULL << 9)
+#define ENTRY_FOREIGN	 0ULL
 #define ENTRY_ADDRESS	 0x000ffffffffff000ULL
 #define SWAP_TYPE(entry) ((entry) >> 59)
 
@@ -49,9 +53,9 @@ static __always_inline __u64 entry_address(__u64 entry)
 
 /*
  * arch/arm64/include/asm/pgtable-{hwdef,prot}.h, swap entries: arch/arm64/include/asm/pgtable.h, as
- * they are since 6.10 (f0f5863a0fb0, "arm64/mm: Remove PTE_PROT_NONE bit"); before, PROT_NONE has
- * another bit, which calibrate notices. With 52 bits of physical address (LPA2) the two above
- * ENTRY_ADDRESS are bits 8 and 9: where there is so much RAM calibrate refuses.
+ * they are since 6.10 ("arm64/mm: Move PTE_PRESENT_INVALID to overlay PTE_NG"): before, a swap
+ * entry may have the bit that is PROTNONE now. With 52 bits of physical address (LPA2) the two
+ * above ENTRY_ADDRESS are bits 8 and 9: where there is so much RAM calibrate refuses.
  */
 #define PAGE_BITS_LEAST	 12
 #define PAGE_BITS_MOST	 14
@@ -62,6 +66,7 @@ static __always_inline __u64 entry_address(__u64 entry)
 #define ENTRY_TABLE	 3ULL
 #define ENTRY_PROTNONE	 (1ULL << 11)
 #define ENTRY_SPECIAL	 (1ULL << 56)
+#define ENTRY_FOREIGN	 (1ULL << 58) /* PTE_PROT_NONE, until 6.9 */
 #define ENTRY_ADDRESS	 0x0003fffffffff000ULL
 #define SWAP_TYPE(entry) ((entry) >> 6 & 31)
 

@@ -13,6 +13,7 @@
 #ifndef ZMEM_OLD
 #include "percpu.bpf.h"
 #endif
+#include "cipher.bpf.h"
 #include "task_read.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -30,8 +31,9 @@ int task_counters(struct bpf_iter__task *ctx)
 	leader = kread_raw(__u64, &task->group_leader);
 	if (leader != (__u64)task)
 		return 0;
-	if (read_task(leader, &r))
-		bpf_seq_write(ctx->meta->seq, &r,
-			      r.size == sizeof(r) ? sizeof(r) : ZMEM_RECORD_SHORT);
+	if (!read_task(leader, &r))
+		return 0;
+	hide_addresses(&r);
+	bpf_seq_write(ctx->meta->seq, &r, r.size == sizeof(r) ? sizeof(r) : ZMEM_RECORD_SHORT);
 	return 0;
 }

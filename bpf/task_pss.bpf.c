@@ -16,9 +16,9 @@
 #include "kread.bpf.h"
 #include "user_regs.bpf.h"
 #include "percpu.bpf.h"
+#include "cipher.bpf.h"
 #include "task_read.bpf.h"
 #include "page_walk.bpf.h"
-#include "cursor.bpf.h"
 #include "reader.bpf.h"
 #include "calibrate.bpf.h"
 
@@ -41,7 +41,7 @@ static __always_inline bool is_starting(__u64 regs)
 struct visit {
 	__u64 leader;
 	__u64 regs; /* of user space */
-	__u64 mm_id;
+	__u64 mm;
 	__u64 cursor;
 	__u32 write_protect_seq;
 	__u8 sharing; /* 0: no anonymous page of it can be another's, too */
@@ -69,7 +69,8 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 		bpf_seq_write(seq, &r, ZMEM_RECORD_SHORT);
 		return false;
 	}
-	v->mm_id = r.mm_id;
+	v->mm = r.mm_id;
+	hide_addresses(&r);
 	v->sharing = is_more(r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
 				     (~r.valid & ZMEM_VALID_SHARING),
 			     0);
@@ -97,17 +98,15 @@ static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, _
 /* A global function, as walk_pages() is. w is all 0. */
 __noinline int walk_task(struct visit *v, struct page_walk *w)
 {
-	const struct zmem_scramble *key;
 	const struct layout *at;
 	__u64 task_addr;
-	__u32 zero = 0;
+	__u32 zero = 0, tweak;
 	bool exclusive;
 
 	if (!v || !w)
 		return 0;
 	at = bpf_map_lookup_elem(&layout, &zero);
-	key = bpf_map_lookup_elem(&scramble, &zero);
-	if (!at || !key)
+	if (!at)
 		return 0;
 	w->pages.flags = ZMEM_WALK_OFF;
 	if (!at->top_shift)
@@ -120,16 +119,17 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 			w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
 	}
 	w->pages.flags = ZMEM_WALK_MOVED;
-	if (!w->mm || scrambled(key, w->mm) != v->mm_id)
+	if (!w->mm || w->mm != v->mm)
 		return 0;
 	exclusive = !v->sharing;
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
 	w->at = *at;
-	w->next = cursor_code(w->mm, v->cursor, 0) >> page_bits(w) << page_bits(w);
+	tweak = (__u32)(w->mm >> 6) | 1; /* cursors of another mm mean nothing, ids are none */
+	w->next = encode(v->cursor, tweak, 0) >> page_bits(w) << page_bits(w);
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
 	walk_pages(w);
-	w->pages.cursor = cursor_code(w->mm, w->pages.cursor, 1);
+	w->pages.cursor = encode(w->pages.cursor, tweak, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);
 	if (!walk_holds(v, task_addr, w->mm, exclusive))

@@ -14,30 +14,6 @@
 #define PF_KTHREAD    0x00200000
 #define PIDTYPE_TGID  1
 
-/*
- * What addresses in the output are scrambled with; user space sets it once, before the first read.
- * A map and not a constant: a light skeleton would copy the constant with bpf_probe_read_kernel(),
- * and lockdown=confidentiality would refuse all of it.
- */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct zmem_scramble);
-} scramble SEC(".maps");
-
-/* A bijection, so that two addresses never become one number. */
-static __always_inline __u64 scrambled(const struct zmem_scramble *key, __u64 addr)
-{
-	__u64 x = addr ^ key->ids[0];
-
-	x *= key->ids[1] | 1;
-	x ^= x >> 32;
-	x *= (key->ids[0] << 1) | 1;
-	return x ^ (x >> 29);
-}
-
 /* The struct upid of `pid` at `level`. */
 static __always_inline const struct upid *pid_upid(const struct pid *pid, __u32 level)
 {
@@ -320,11 +296,8 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	__u64 exec_id = kget(task, self_exec_id);
 	__u64 mm = kaddr(task, mm);
-	const struct zmem_scramble *key;
-	__u32 zero = 0;
 
-	key = bpf_map_lookup_elem(&scramble, &zero);
-	if (!key || !r || !mm)
+	if (!r || !mm)
 		return 0;
 	read_barrier(&r->mm_id);
 	read_mm(mm, r);
@@ -332,10 +305,10 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	read_barrier(&r->mm_id);
 	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id)
 		return 0;
-	r->mm_id = scrambled(key, mm);
+	r->mm_id = mm;
 	/* An exited leader is in no cgroup, its threads are. */
 	if (bpf_core_field_exists(struct task_struct, cgroups)) {
-		r->cgroup_key = scrambled(key, kaddr(task, cgroups));
+		r->cgroup_key = kaddr(task, cgroups);
 		r->valid |= ZMEM_VALID_CGROUP;
 	}
 	return 1;
@@ -361,7 +334,10 @@ static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 	return true;
 }
 
-/* Fills r from `leader`, a thread group leader. Returns false where there is nothing to report. */
+/*
+ * Fills r from `leader`, a thread group leader. Returns false where there is nothing to report.
+ * mm_id and cgroup_key are bare addresses: hide_addresses() before anybody sees it.
+ */
 static __always_inline bool read_task(__u64 leader, struct zmem_record *r)
 {
 	const struct task_struct *task = kcast(struct task_struct, leader);
@@ -384,6 +360,12 @@ static __always_inline bool read_task(__u64 leader, struct zmem_record *r)
 	if (flags & PF_FORKNOEXEC)
 		r->flags |= ZMEM_FORKED;
 	return true;
+}
+
+static __always_inline void hide_addresses(struct zmem_record *r)
+{
+	r->mm_id = encode(r->mm_id, 0, 1);
+	r->cgroup_key = encode(r->cgroup_key, 0, 1);
 }
 
 #endif

@@ -28,6 +28,9 @@ __attribute__((format(printf, 5, 6))) void diag_add(struct diag *d, const char *
 /* Hands the log to the newest note, which owns it from here on. */
 void diag_attach_log(struct diag *d, char *log);
 
+/* Takes back the newest note. */
+void diag_drop(struct diag *d);
+
 /* Frees what the notes own and empties the list. */
 void diag_clear(struct diag *d);
 

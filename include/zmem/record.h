@@ -42,8 +42,8 @@ enum zmem_flags {
 	ZMEM_RACED = 1 << 0,	     /* exec or exit changed the mm three times while it was read */
 	ZMEM_LEADER_EXITED = 1 << 1, /* the mm was taken from another thread of the process */
 	ZMEM_FORKED = 1 << 2,	     /* PF_FORKNOEXEC: forked and not exec'ed since */
-	ZMEM_STARTING = 1 << 4,	     /* in execve() or vfork(): arguments count as its memory */
 	ZMEM_CUT_THREADS = 1 << 3,   /* more threads than are walked: rss_delta is not complete */
+	ZMEM_STARTING = 1 << 4,	     /* in execve() or vfork(): arguments count as its memory */
 };
 
 /* Indexes of rss[]: the kernel's MM_FILEPAGES … MM_SHMEMPAGES (include/linux/mm_types_task.h). */
@@ -103,8 +103,8 @@ struct zmem_record {
 
 	/* ZMEM_RECORD_SHORT ends here. */
 
-	__u64 mm_id;		   /* same mm, same number; scrambled, not an address */
-	__u64 cgroup_key;	   /* same css_set, same number; scrambled likewise */
+	__u64 mm_id;		   /* same mm, same number; enciphered, not an address */
+	__u64 cgroup_key;	   /* same css_set, same number; enciphered likewise */
 	__s64 rss[ZMEM_RSS_COUNT]; /* pages; exact on kernels that count per CPU (6.2 and later) */
 	__s64 rss_delta[ZMEM_RSS_COUNT]; /* until 6.1: what this process's threads hold back */
 	__u64 total_vm;

@@ -64,11 +64,10 @@ union zmem_question {
 };
 
 /* Random bits that addresses are made unrecognisable with. */
-#define ZMEM_CURSOR_ROUNDS 27
+#define ZMEM_CIPHER_ROUNDS 27
 
-struct zmem_scramble {
-	__u64 ids[2];
-	__u32 cursor[ZMEM_CURSOR_ROUNDS];
+struct zmem_cipher {
+	__u32 round[ZMEM_CIPHER_ROUNDS];
 };
 
 #endif

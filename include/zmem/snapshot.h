@@ -217,6 +217,7 @@ struct snapshot {
 	struct host_info host;
 	struct system_info system;
 	enum origin counters_source;
+	bool pinned;			 /* from the pin (zmem/pin.h) */
 	const char *fallback_reason;	 /* NULL: the first choice worked */
 	const char *pss_fallback_reason; /* likewise for PSS: from the kernel */
 	struct collection collection;

@@ -21,9 +21,17 @@ enum source_choice {
 	SOURCE_PROC,
 };
 
+/* Whether the pin (zmem/pin.h) may be used, where BPF may. */
+enum pin_choice {
+	PIN_MAY,
+	PIN_MUST,
+	PIN_NOT,
+};
+
 /* What a source is wanted for. */
 struct source_request {
 	enum source_choice choice;
+	enum pin_choice pin;
 	bool pss; /* PSS from the kernel where it can be had; the source opens without, too */
 	unsigned readers; /* threads that read at once; 0: as many as pay */
 };
@@ -34,6 +42,7 @@ struct source_ops {
 	const char *name; /* for doctor and messages */
 	enum origin origin;
 	bool pss; /* it walks pages, too, or has a note in diag that says why not */
+	bool pinned;
 	/* Returns 0 and *ret_state, or a negative errno and a note in diag. */
 	int (*open)(const struct procfs *proc, struct diag *diag, void **ret_state);
 	/*
@@ -45,10 +54,14 @@ struct source_ops {
 	int (*revisit)(void *state, pid_t pid, struct snapshot *snapshot);
 	/* NULL, or why PSS does not come from the kernel although `pss`. */
 	const char *(*pss_refusal)(const void *state);
+	/* NULL, or the link of its iterator, to be pinned: a descriptor that it owns. */
+	int (*link)(const void *state);
 	void (*close)(void *state);
 };
 
-extern const struct source_ops source_pss;	/* walks pages: 6.2 and later; aarch64: 6.10 */
+extern const struct source_ops source_pinned_pss; /* what others loaded; it walks pages */
+extern const struct source_ops source_pinned;	  /* counters alone */
+extern const struct source_ops source_pss;	  /* walks pages: 6.2 and later; aarch64: 6.10 */
 extern const struct source_ops source_pss_full; /* the same, where lockdown forbids the light one */
 extern const struct source_ops source_bpf;	/* counters alone: bpf_rdonly_cast, 6.2 and later */
 extern const struct source_ops source_bpf_full; /* the same, where lockdown forbids the light one */
@@ -73,6 +86,10 @@ const struct diag_note *source_reason(const struct diag *diag);
 /* The name of the source at work. */
 const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);
+/* That it reads the pin itself, and no recording of it. */
+bool source_is_pinned(const struct source *source);
+/* The link of its iterator (source_ops.link), or a negative errno. */
+int source_link(const struct source *source);
 /*
  * NULL if PSS comes from the kernel; else why it does not, valid as long as the source. Single
  * processes may be without all the same (process.pss_source).

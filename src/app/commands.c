@@ -65,6 +65,7 @@ static int check_options(const struct options *o)
 		{o->nice != NICE_DEFAULT, "nice", "watch top serve"},
 		{o->listen, "listen", "serve"},
 		{o->token_file, "token-file", "serve"},
+		{o->pinned, "pinned", "snapshot compare system record watch top serve"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(only); i++) {
@@ -79,6 +80,9 @@ static int check_options(const struct options *o)
 				     options_format_word(o->format));
 	if (o->replay && o->source != SOURCE_AUTO)
 		return message_usage("--source: a recording (--replay) has its own");
+	if (o->pinned && (o->replay || o->source == SOURCE_PROC))
+		return message_usage("--pinned: it goes with no %s",
+				     o->replay ? "--replay" : "--source proc");
 	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
 		return message_usage("--tree: it goes with no --%s", o->group ? "group-by"
 								     : o->top ? "top"
@@ -124,7 +128,6 @@ int commands_run(int argc, char **argv)
 	/* More than is ever printed: stdio forgets why it failed to write in between. */
 	static char buf[65536];
 	struct options o;
-	uint64_t held;
 	int r;
 
 	occupy_standard_fds();
@@ -132,11 +135,9 @@ int commands_run(int argc, char **argv)
 		setvbuf(stdout, buf, _IOFBF, sizeof(buf));
 	/* A reader that went away is told by write(), not by a signal in the middle of a file. */
 	signal(SIGPIPE, SIG_IGN);
-	r = secure_start(&held);
-	if (r)
-		return r;
 	r = options_parse(&o, argc, argv);
-	o.held = held;
+	if (r == 0)
+		r = secure_start(is_one_of("pin unpin", o.command), &o.held);
 	if (r == 0)
 		r = run_command(&o);
 	options_done(&o);

@@ -17,6 +17,8 @@ int command_watch(const struct options *o);
 int command_top(const struct options *o);
 int command_doctor(const struct options *o);
 int command_serve(const struct options *o);
+int command_pin(const struct options *o);
+int command_unpin(const struct options *o);
 
 /* What metrics cannot be of is said. Returns 0 or an exit code. */
 int commands_check_metrics(const struct options *o);

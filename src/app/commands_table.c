@@ -42,6 +42,9 @@ const struct command_entry command_table[] = {
 	{{"top", "top [OPTION]...", "live, with keys (? shows them)"}, command_top},
 	{{"serve", "serve [OPTION]...", "HTTP: metrics for Prometheus, JSON, a live page"},
 	 command_serve},
+	{{"pin", "pin GROUP", "leaves loaded programs for the members of a group (root)"},
+	 command_pin},
+	{{"unpin", "unpin", "takes them away (root)"}, command_unpin},
 	{{"doctor", "doctor [-v]", "what works on this machine, and why not"}, command_doctor},
 };
 const size_t command_count = ARRAY_SIZE(command_table);

@@ -179,13 +179,15 @@ int command_doctor(const struct options *o)
 	procfs_open(&proc, "/proc");
 	check_kernel(&proc);
 	check_privileges();
+	works = check_source(&source_pinned_pss, &proc, o->verbose);
+	works |= check_source(&source_pinned, &proc, o->verbose);
 	bpf = check_source(&source_pss, &proc, o->verbose);
 	bpf |= check_source(&source_pss_full, &proc, o->verbose);
 	bpf |= check_source(&source_bpf, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_full, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_probe, &proc, o->verbose);
 	bpf |= check_source(&source_bpf_old, &proc, o->verbose);
-	works = check_source(&source_proc, &proc, o->verbose) || bpf;
+	works |= check_source(&source_proc, &proc, o->verbose) || bpf;
 	check_pss(&proc, o->held);
 	check_proc(&proc);
 	check_serve();

@@ -186,7 +186,7 @@ static int bad_option(int c, char **argv)
 /* How many words a command takes. */
 static size_t words_of(const char *command)
 {
-	if (strcmp(command, "record") == 0)
+	if (strcmp(command, "record") == 0 || strcmp(command, "pin") == 0)
 		return 1;
 	return strcmp(command, "maps") == 0 ? SIZE_MAX : 0;
 }

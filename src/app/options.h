@@ -76,6 +76,7 @@ struct options {
 	int delta;  /* enum delta */
 	int nice;   /* NICE_DEFAULT: not given */
 	bool changed, grow, no_lock;
+	bool pinned;
 	bool timing, verbose, quiet, help, version;
 	char *owned[3]; /* joined lists */
 	uint64_t held;	/* the capabilities we were started with (privilege_mask) */

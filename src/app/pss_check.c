@@ -8,6 +8,7 @@
 #include "app/pause.h"
 #include "app/pss.h"
 #include "base/cleanup.h"
+#include "zmem/privilege.h"
 
 /*
  * Where programs are started without end, those that share libc come and go between two equal
@@ -292,9 +293,16 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 #define VERIFY_SMALL	   (8ULL << 20)
 #define VERIFY_DEADLINE_MS 100
 
+/* Without capabilities, and so with the pin: one's own. */
+static bool may_read(const struct session *s, const struct process *p)
+{
+	return !source_is_pinned(s->source) || privilege_held(PRIVILEGE_PTRACE) ||
+	       p->uid == geteuid();
+}
+
 static bool may_verify(const struct session *s, const struct process *p, int how_many)
 {
-	return p->pss_source == PSS_FROM_KERNEL && p->pid != s->self &&
+	return p->pss_source == PSS_FROM_KERNEL && p->pid != s->self && may_read(s, p) &&
 	       pool_has_next(s->pool, POOL_ROLLUP, p) &&
 	       (how_many == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
 }
@@ -329,6 +337,26 @@ static int how_many(const struct session *s)
 	return session_replays(s) ? VERIFY_ALL : VERIFY_USUAL;
 }
 
+/* Who asked for more than may be read is told. */
+static void tell_readable(const struct session *s)
+{
+	size_t count = 0, readable = 0;
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		const struct process *p = s->rows.item[i];
+
+		count += p->pss_source == PSS_FROM_KERNEL;
+		readable += p->pss_source == PSS_FROM_KERNEL && may_read(s, p);
+	}
+	if (s->options->verify == VERIFY_ALL
+		    ? readable < count
+		    : s->options->verify > VERIFY_USUAL && readable < (size_t)s->options->verify)
+		message_note(s->options->quiet,
+			     "--verify: of %zu of %zu processes smaps_rollup may be read, the "
+			     "others are other users'",
+			     readable, count);
+}
+
 int pss_verify(struct session *s)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
@@ -340,6 +368,7 @@ int pss_verify(struct session *s)
 
 	if (!row)
 		return -ENOMEM;
+	tell_readable(s);
 	count = pss_choose(s, how_many(s), row);
 	if (!count)
 		return 0;

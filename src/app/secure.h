@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 /*
- * First of all: gives up the capabilities that no command needs, and the environment of somebody
- * who has fewer than we. `ret_held`: what we were started with (privilege_mask).
+ * First of all: gives up the capabilities that no command needs but those that administer, and the
+ * environment of somebody who has fewer than we. `ret_held`: what we were started with
+ * (privilege_mask).
  */
-int secure_start(uint64_t *ret_held);
+int secure_start(bool administers, uint64_t *ret_held);
 /*
  * Once the source is open: gives up what only loading needed. `output`: NULL, or a file's name;
  * `locks`: memory will be locked.

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "zmem/pin.h"
 #include "zmem/privilege.h"
 
 /* What a target gets for its smaps_rollup beyond the time its size takes. */
@@ -86,7 +87,7 @@ static void tell_denied(struct session *s)
 	const struct collection *c = &s->snapshot.collection;
 
 	if ((!c->denied && !c->hidden) || s->ptrace_told || session_replays(s) ||
-	    privilege_held(PRIVILEGE_PTRACE))
+	    privilege_held(PRIVILEGE_PTRACE) || source_is_pinned(s->source))
 		return;
 	s->ptrace_told = true;
 	if (!c->denied) {
@@ -113,12 +114,21 @@ static int damaged(const struct session *s)
 			     s->options->replay);
 }
 
+static int cannot_collect(const struct session *s, int error)
+{
+	if (error == -ESTALE && source_is_pinned(s->source))
+		return message_error("the pin at " PIN_PLACE " was taken away (zmem-bpf unpin), "
+				     "or is another version's now");
+	return message_error("collecting from %s: %s", source_name(s->source), strerror(-error));
+}
+
 static int open_source(struct session *s)
 {
 	const struct options *o = s->options;
 	uint64_t since = clock_us(CLOCK_MONOTONIC);
 	const struct source_request request = {
 		.choice = (enum source_choice)o->source,
+		.pin = o->pinned ? PIN_MUST : PIN_MAY,
 		.pss = s->pss == PSS_AUTO || s->pss == PSS_KERNEL,
 		/* Who stays is in no hurry, and leaves the other CPUs alone. */
 		.readers = o->stays ? 1 : 0,
@@ -133,6 +143,9 @@ static int open_source(struct session *s)
 	if (r < 0) {
 		const struct diag_note *n = source_reason(&s->diag);
 
+		if (n && n->why && o->pinned)
+			return message_error("%s%s%s%s", n->why, n->todo ? " (" : "",
+					     n->todo ? n->todo : "", n->todo ? ")" : "");
 		return message_error("opening the source of counters: %s (%s)",
 				     n && n->why ? n->why : strerror(-r),
 				     n && n->todo ? n->todo : "zmem-bpf doctor");
@@ -265,8 +278,7 @@ int session_begin(struct session *s)
 	if (is_damaged(s, r))
 		return damaged(s);
 	if (r < 0)
-		return message_error("collecting from %s: %s", source_name(s->source),
-				     strerror(-r));
+		return cannot_collect(s, r);
 	s->snapshot.time_ms = time_ms;
 	s->snapshot.fallback_reason = s->fallback_reason;
 	s->snapshot.pss_fallback_reason = pss_fallback_reason(s);
@@ -311,8 +323,7 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	}
 	phase_end(s, PHASE_NAMES, &since);
 	if (r < 0)
-		return is_damaged(s, r) ? damaged(s)
-					: message_error("collecting: %s", strerror(-r));
+		return is_damaged(s, r) ? damaged(s) : cannot_collect(s, r);
 	s->snapshot.collection.duration_us = since - start;
 	/* What could not be kept is read again. */
 	if (s->names && !s->late_names)

@@ -33,11 +33,17 @@ void diag_attach_log(struct diag *d, char *log)
 		newest->log = log;
 }
 
+void diag_drop(struct diag *d)
+{
+	struct diag_note *newest = &d->note[--d->count];
+
+	free(newest->why);
+	free(newest->log);
+	*newest = (struct diag_note){0};
+}
+
 void diag_clear(struct diag *d)
 {
-	for (int i = 0; i < d->count; i++) {
-		free(d->note[i].why);
-		free(d->note[i].log);
-	}
-	*d = (struct diag){0};
+	while (d->count)
+		diag_drop(d);
 }

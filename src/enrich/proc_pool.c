@@ -25,7 +25,6 @@
 #define WORKERS_MAX 16
 /* smaps_rollup takes 40 ns for a resident page; ten times that is stuck. */
 #define NS_PER_PAGE	400
-#define PAGE_BYTES	4096
 #define PATIENCE_MIN_NS 20000000
 /* A process that changes while it is read in pieces must not keep us for ever. */
 #define PIECES_NS 60000000000
@@ -139,6 +138,7 @@ static void pool_free_memory(struct proc_pool *pool)
 /* Takes the next job. Called and returns with the lock held; false: no more work for this one. */
 static bool take_job(struct worker *w, struct target *ret_target)
 {
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct proc_pool *pool = w->pool;
 	const struct process *p;
 
@@ -151,7 +151,7 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	p = pool->rows[w->job];
 	w->piece_ns = pool->patience_ns;
 	if (process_has(p, COUNTER_RSS))
-		w->piece_ns += (int64_t)(p->value[COUNTER_RSS] / PAGE_BYTES * NS_PER_PAGE);
+		w->piece_ns += (int64_t)(p->value[COUNTER_RSS] / page * NS_PER_PAGE);
 	w->deadline_ns = now_ns() + w->piece_ns;
 	w->last_ns = w->deadline_ns + PIECES_NS;
 	*ret_target = (struct target){

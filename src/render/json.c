@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.2; src/dist/zmem.snapshot.schema.json says the same for
+ * The document zmem.snapshot, version 1.3; src/dist/zmem.snapshot.schema.json says the same for
  * machines. Adding a key is a minor version, renaming or removing one a major. What was not
  * measured is null. One top-level key a line and one process a line, so that head, grep and diff
  * are of use; no other white space.
@@ -46,7 +46,7 @@ void render_json(struct strbuf *out, const struct result *r)
 	const struct snapshot *s = r->snapshot;
 
 	json_begin(w, '{');
-	json_head(w, "zmem.snapshot", "1.2", s->time_ms);
+	json_head(w, "zmem.snapshot", "1.3", s->time_ms);
 	json_host(w, &s->host);
 	json_newline(w);
 	json_source(w, r, SIZE_MAX);

@@ -16,6 +16,8 @@ void json_source(struct json_writer *w, const struct result *r, size_t max)
 	json_string_max(w, r->snapshot->fallback_reason, max);
 	JSON_KEY(w, "pss_fallback_reason");
 	json_string_max(w, r->snapshot->pss_fallback_reason, max);
+	JSON_KEY(w, "pinned");
+	json_bool(w, r->snapshot->pinned);
 	json_end(w, '}');
 }
 

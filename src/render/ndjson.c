@@ -141,7 +141,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 	JSON_KEY(w, "schema");
 	json_string(w, "zmem.ndjson");
 	JSON_KEY(w, "schema_version");
-	json_string(w, "1.2");
+	json_string(w, "1.3");
 	JSON_KEY(w, "timestamp");
 	time[format_time(time, s->time_ms, TIME_JSON)] = '\0';
 	json_string(w, time);

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 
 #define WIRE_MAGIC   UINT64_C(0x657269776d656d7a) /* "zmemwire" */
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define NO_TEXT	     UINT32_MAX
 
 /* Of one on the wire, at least: nobody has memory for more than could be there. */
@@ -287,6 +287,7 @@ static int put_shot(struct wire *w, struct shot *shot)
 	put_host(w, &s->host);
 	put_system(w, &s->system);
 	ENUM(w, s->counters_source, FROM_PROC + 1);
+	BOOL(w, s->pinned);
 	put_text(w, &s->fallback_reason);
 	put_text(w, &s->pss_fallback_reason);
 	put_collection(w, &s->collection);

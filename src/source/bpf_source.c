@@ -125,7 +125,7 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 {
 	cleanup(bpf_closep) struct bpf_state *b = calloc(1, sizeof(*b));
 	struct cpu_ids ids;
-	struct zmem_scramble scramble;
+	struct zmem_cipher cipher;
 	struct reader_from from;
 	int r;
 
@@ -135,12 +135,12 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 	b->tape = proc->tape;
 	b->limits = reader_limits();
 	find_cpus(&ids);
-	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
+	if (getrandom(&cipher, sizeof(cipher), GRND_NONBLOCK) != sizeof(cipher))
 		return -EIO;
 	/* The verifier gives up for a signal, also one that only stops us (kernel/bpf/verifier.c).
 	 */
 	for (int i = 0; i < LOAD_TRIES; i++) {
-		r = load(ids.count, &scramble, &b->light);
+		r = load(ids.count, &cipher, &b->light);
 		if (r != -EAGAIN)
 			break;
 	}
@@ -223,8 +223,16 @@ static const char *bpf_pss_refusal(const void *state)
 	return b->pss_refusal;
 }
 
+static int bpf_link(const void *state)
+{
+	const struct bpf_state *b = state;
+
+	return b->link_fd;
+}
+
 #define BPF_OPS                                                                                    \
-	.origin = FROM_BPF, .collect = bpf_collect, .revisit = bpf_revisit, .close = bpf_close
+	.origin = FROM_BPF, .collect = bpf_collect, .revisit = bpf_revisit, .link = bpf_link,      \
+	.close = bpf_close
 
 const struct source_ops source_pss = {
 	.name = "bpf with pages",
@@ -266,5 +274,6 @@ const struct source_ops source_bpf_old = {
 	.origin = FROM_BPF,
 	.open = counters_old_open,
 	.collect = bpf_collect,
+	.link = bpf_link,
 	.close = bpf_close,
 };

@@ -91,7 +91,7 @@ static int open_object(enum full_object which, struct bpf_object_open_opts *opts
 }
 
 static int load(enum full_object which, const char *iter, uint32_t cpus,
-		const struct zmem_scramble *scramble, struct light *ret)
+		const struct zmem_cipher *cipher, struct light *ret)
 {
 	struct bpf_object_open_opts opts = {};
 	const uint32_t zero = 0;
@@ -106,7 +106,7 @@ static int load(enum full_object which, const char *iter, uint32_t cpus,
 	if (r == 0)
 		r = bpf_object__load(object);
 	if (r == 0)
-		r = bpf_map_update_elem(map_fd(object, "scramble"), &zero, scramble, 0);
+		r = bpf_map_update_elem(map_fd(object, "cipher"), &zero, cipher, 0);
 	if (r < 0) {
 		destroy_object(object);
 		return r;
@@ -121,19 +121,19 @@ static int load(enum full_object which, const char *iter, uint32_t cpus,
 	return 0;
 }
 
-int full_counters_load(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
+int full_counters_load(uint32_t cpus, const struct zmem_cipher *cipher, struct light *ret)
 {
-	return load(FULL_COUNTERS, "task_counters", cpus, scramble, ret);
+	return load(FULL_COUNTERS, "task_counters", cpus, cipher, ret);
 }
 
-int full_counters_old_load(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
+int full_counters_old_load(uint32_t cpus, const struct zmem_cipher *cipher, struct light *ret)
 {
-	return load(FULL_COUNTERS_OLD, "task_counters", cpus, scramble, ret);
+	return load(FULL_COUNTERS_OLD, "task_counters", cpus, cipher, ret);
 }
 
-int full_pss_load(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
+int full_pss_load(uint32_t cpus, const struct zmem_cipher *cipher, struct light *ret)
 {
-	return load(FULL_PSS, "task_pss", cpus, scramble, ret);
+	return load(FULL_PSS, "task_pss", cpus, cipher, ret);
 }
 
 char *full_explain(enum full_object which)

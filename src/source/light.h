@@ -20,10 +20,10 @@ struct light {
 };
 
 /*
- * Loads for `cpus` possible CPUs; `scramble` is what ids in records are scrambled with.
+ * Loads for `cpus` possible CPUs; `cipher` is what addresses in records are enciphered with.
  * Returns 0 or a negative errno.
  */
-typedef int light_load_fn(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret);
+typedef int light_load_fn(uint32_t cpus, const struct zmem_cipher *cipher, struct light *ret);
 
 light_load_fn light_pss_load;		 /* bpf/task_pss.bpf.c */
 light_load_fn light_counters_load;	 /* bpf/task_counters.bpf.c */

@@ -28,7 +28,7 @@ static void close_maps(struct SKEL *skel, int keep)
 	}
 }
 
-int LOAD(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
+int LOAD(uint32_t cpus, const struct zmem_cipher *cipher, struct light *ret)
 {
 	struct SKEL *skel = PASTE(SKEL, __open)();
 	const uint32_t zero = 0;
@@ -39,7 +39,7 @@ int LOAD(uint32_t cpus, const struct zmem_scramble *scramble, struct light *ret)
 	skel->maps.cpu_offset.max_entries = cpus;
 	r = PASTE(SKEL, __load)(skel);
 	if (r == 0)
-		r = skel_map_update_elem(skel->maps.scramble.map_fd, &zero, scramble, 0);
+		r = skel_map_update_elem(skel->maps.cipher.map_fd, &zero, cipher, 0);
 	if (r < 0) {
 		destroy_skeleton(skel);
 		return r;

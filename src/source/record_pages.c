@@ -5,7 +5,7 @@
 
 #include "source/record_decode.h"
 
-/* From so many pages on (64 MiB) a smaps_rollup takes long enough to be noticed. */
+/* From so many pages on (mostly 64 MiB) a smaps_rollup takes long enough to be noticed. */
 #define LARGE_PAGES 16384
 #define CLOSE_PART  1024
 

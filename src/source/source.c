@@ -27,6 +27,7 @@ struct source {
 	/* Of the one at work, or the one that was recorded. */
 	const char *name;
 	enum origin origin;
+	bool pinned;
 	uint32_t page_size;
 	const struct procfs *proc;
 	unsigned readers;
@@ -35,13 +36,15 @@ struct source {
 
 /* In the order they are tried. */
 static const struct source_ops *const chain[] = {
-	&source_pss,	   &source_pss_full, &source_bpf,  &source_bpf_full,
-	&source_bpf_probe, &source_bpf_old,  &source_proc,
+	&source_pinned_pss, &source_pinned,    &source_pss,	&source_pss_full, &source_bpf,
+	&source_bpf_full,   &source_bpf_probe, &source_bpf_old, &source_proc,
 };
 
 static bool wanted(const struct source_request *request, const struct source_ops *ops)
 {
 	if (ops->pss && !request->pss)
+		return false;
+	if (request->pin == (ops->pinned ? PIN_NOT : PIN_MUST))
 		return false;
 	return request->choice == SOURCE_AUTO ||
 	       (request->choice == SOURCE_BPF && ops->origin == FROM_BPF) ||
@@ -60,7 +63,7 @@ static enum full_object full_object(const struct source_ops *ops)
 void source_explain(const struct source_ops *ops, struct diag *diag)
 {
 	/* Without privileges or BTF the verifier is not even asked. */
-	if (ops != &source_proc && diag->count && privilege_held(PRIVILEGE_BPF) &&
+	if (ops != &source_proc && !ops->pinned && diag->count && privilege_held(PRIVILEGE_BPF) &&
 	    privilege_held(PRIVILEGE_PERFMON) && access("/sys/kernel/btf/vmlinux", R_OK) == 0)
 		diag_attach_log(diag, full_explain(full_object(ops)));
 }
@@ -83,6 +86,9 @@ const struct diag_note *source_reason(const struct diag *diag)
  */
 static bool hopeless(const struct source_ops *ops, int light_error)
 {
+	/* The pin is there, and it is not that it has no pages. */
+	if (ops == &source_pinned)
+		return light_error != -ENOENT;
 	if ((ops == &source_bpf_probe || ops == &source_bpf_old) && light_error == -EINVAL &&
 	    !why_probe_reads_allowed())
 		return true;
@@ -93,19 +99,30 @@ static bool hopeless(const struct source_ops *ops, int light_error)
 		light_error == -EMFILE);
 }
 
+/* What the pin lacks is not what this kernel does. */
+static bool is_of_pin(const struct diag_note *note)
+{
+	return note->what == source_pinned_pss.name || note->what == source_pinned.name;
+}
+
 /* Why the pages are not walked by what was opened in the end. */
 static int refusal(const struct source *source, const struct diag *diag, char **ret)
 {
+	const struct diag_note *note = NULL;
 	const char *why = NULL;
 
-	if (source->ops->pss)
+	for (int i = diag->count - 1; i >= 0; i--) {
+		if (!is_of_pin(&diag->note[i]))
+			note = &diag->note[i];
+	}
+	if (source->ops->pss_refusal)
 		why = source->ops->pss_refusal(source->state);
 	else if (source->ops == &source_bpf_probe || source->ops == &source_bpf_old)
 		why = "this kernel has no bpf_rdonly_cast() (Linux 6.2)";
 	else if (source->ops == &source_proc)
 		why = "the counters come from /proc";
-	else if (diag->count)
-		why = diag->note[0].why ? diag->note[0].why : strerror(-diag->note[0].error);
+	else if (!source->ops->pss && note)
+		why = note->why ? note->why : strerror(-note->error);
 	*ret = why ? strdup(why) : NULL;
 	return *ret || !why ? 0 : -ENOMEM;
 }
@@ -138,6 +155,8 @@ static int open_replay(const struct source_request *request, const struct procfs
 	source->proc = proc;
 	source->name = facts.name;
 	source->origin = facts.origin;
+	source->pinned = strcmp(facts.name, source_pinned_pss.name) == 0 ||
+			 strcmp(facts.name, source_pinned.name) == 0;
 	source->page_size = facts.page_size;
 	r = source->ops->open(proc, diag, &source->state);
 	if (r < 0)
@@ -182,6 +201,7 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 			source->proc = proc;
 			source->name = chain[i]->name;
 			source->origin = chain[i]->origin;
+			source->pinned = chain[i]->pinned;
 			source->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 			source->readers = request->readers;
 			if (request->pss && refusal(source, diag, &source->pss_refusal) < 0) {
@@ -192,6 +212,9 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 			*ret_source = TAKE_PTR(source);
 			return 0;
 		}
+		/* Who does not insist need not be told that there is no pin. */
+		if (chain[i]->pinned && r == -ENOENT && request->pin == PIN_MAY)
+			diag_drop(diag);
 		/* Once is enough, for the last hope; doctor -v explains each on its own. */
 		if (chain[i] == &source_bpf_old ||
 		    (chain[i] == &source_bpf_probe && hopeless(&source_bpf_old, r)))
@@ -208,6 +231,16 @@ const char *source_name(const struct source *source)
 enum origin source_origin(const struct source *source)
 {
 	return source->origin;
+}
+
+bool source_is_pinned(const struct source *source)
+{
+	return source->ops->pinned;
+}
+
+int source_link(const struct source *source)
+{
+	return source->ops->link ? source->ops->link(source->state) : -EOPNOTSUPP;
 }
 
 const char *source_pss_refusal(const struct source *source)
@@ -260,6 +293,7 @@ static void start(const struct source *source, struct snapshot *snapshot)
 {
 	snapshot_clear(snapshot);
 	snapshot->counters_source = source_origin(source);
+	snapshot->pinned = source->pinned;
 	snapshot->host.page_size = source->page_size;
 }
 

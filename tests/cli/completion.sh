@@ -80,6 +80,8 @@ bash_words -p "1,$$"
 check 'bash: pids in a list' grep -qx "1,$$" "$TMP/offered"
 bash_words -u root,nob
 offers bash 'users' root,nobody
+bash_words pin dae
+offers bash 'groups' daemon
 for line in 'record' '--output' '--replay' '--token-file'; do
 	bash_words "$line" some
 	equal "bash: files of $line" "$(sort "$TMP/offered" | tr '\n' /)" 'some file/some_dir/'
@@ -130,5 +132,7 @@ zsh_line 'zmem-bpf --output rec'
 equal 'zsh: files' "${line%% }" 'zmem-bpf --output records'
 zsh_line 'zmem-bpf record rec'
 equal 'zsh: files of record' "${line%% }" 'zmem-bpf record records'
+zsh_line 'zmem-bpf pin dae'
+equal 'zsh: groups' "${line%% }" 'zmem-bpf pin daemon'
 zsh_line 'zmem-bpf maps '
 check 'zsh: pids of maps' grep -qx $$ "$TMP/offered"

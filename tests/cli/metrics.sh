@@ -45,13 +45,16 @@ refuse_out 'prometheus: no end' EOF
 refuse_out 'prometheus: no units' '# UNIT'
 check 'prometheus: counters by their whole name' grep -qx '# TYPE zmem_collect_errors_total counter' "$TMP/out"
 expect_printable 'prometheus: printable' "$TMP/out"
+# sum METRIC: of all its series.
+sum() {
+	echo $(($(sed -n "s/^$1{.* //p" "$TMP/out" | paste -sd+)))
+}
 for key in user unit container cgroup; do
 	zmem --replay "$guest" -F prometheus -g "$key"
 	expect_rc "-g $key: exit code" 0
 	check "-g $key: says so" grep -q "group_by=\"$key\"" "$TMP/out"
 	json -g "$key"
-	equal "-g $key: each process in a group" "$(sed -n 's/^zmem_group_processes{.* //p' "$TMP/out" |
-		paste -sd+ | bc)" "$(jq .totals.processes "$TMP/json")"
+	equal "-g $key: each process in a group" "$(sum zmem_group_processes)" "$(jq .totals.processes "$TMP/json")"
 done
 zmem --replay "$guest" -F prometheus -g container
 equal 'what has no container' "$(labels)" none
@@ -71,7 +74,7 @@ refuse_out 'no command line, no pid' 'cmdline|pid'
 zmem --replay "$guest" -F prometheus -n 2 -s swap
 equal '-n 2 -s swap: and the others' "$(labels | sed -n '1p;3p' | paste -sd ' ')" 'mkmem other'
 json -g name
-equal '-n 2: none is lost' "$(sed -n 's/^zmem_group_memory_proportional_bytes{.* //p' "$TMP/out" | paste -sd+ | bc)" \
+equal '-n 2: none is lost' "$(sum zmem_group_memory_proportional_bytes)" \
 	"$(jq .totals.pss_bytes "$TMP/json")"
 zmem --replay "$guest" -F prometheus -f '^mkmem'
 equal '-f: these' "$(labels | head -n 1) $(labels | grep -c busybox)" 'mkmem 0'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The units: what systemd says of them, and that serve works with no more than its unit gives it.
-# Without systemd itself: the user, the capabilities, the mounts and the limit, not the system calls.
+# Without systemd itself: the user, the capabilities, the mounts and the limit. With it: tests/deb/boot.sh.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf units || exit 0
 if sanitized; then

@@ -12,6 +12,12 @@
 #define FREE_SPACE 0x100000000000
 /* Of 3 or 4 levels, as all machines have them. */
 #define SPACE_END ((size_t)1 << 47)
+/* Of one more. */
+#ifdef __aarch64__
+#define LARGE_SPACE_END ((size_t)1 << 52)
+#else
+#define LARGE_SPACE_END ((size_t)1 << 56)
+#endif
 
 /* ---- large and empty ---- */
 
@@ -141,7 +147,7 @@ static void shape_borders(void)
 /* The lowest and the highest address that can be mapped. */
 static void shape_ends(void)
 {
-	const uintptr_t top = SPACE_END - PAGE, top5 = ((uintptr_t)1 << 56) - PAGE;
+	const uintptr_t top = SPACE_END - PAGE, top5 = LARGE_SPACE_END - PAGE;
 	unsigned long low = PAGE;
 	FILE *f = fopen("/proc/sys/vm/mmap_min_addr", "re");
 	uintptr_t at;
@@ -158,7 +164,7 @@ static void shape_ends(void)
 	if (!p)
 		shape_fail("nothing is free at the top");
 	fill(p, 4 * PAGE);
-	/* With five levels of tables: the end, and across an entry of the highest. */
+	/* With a level more of tables: the end, and across an entry of the highest. */
 	p = map_at(top5 - 4 * PAGE, 4 * PAGE);
 	if (p) {
 		fill(p, 4 * PAGE);

@@ -94,6 +94,7 @@ _zmem_bpf()
 		/*) _zmem_bpf_offer "${_zmem_bpf_commands[@]}" ;;
 		maps/*) _zmem_bpf_pids ;;
 		record/*) _zmem_bpf_files ;;
+		pin/*) mapfile -t COMPREPLY < <(compgen -g -- "$cur") ;;
 		esac
 		;;
 	esac

@@ -80,6 +80,7 @@ _zmem_bpf_rest()
 	case $command in
 	maps) _zmem_bpf_pids ;;
 	record) _files ;;
+	pin) _groups ;;
 	*) _message 'no more arguments' ;;
 	esac
 }

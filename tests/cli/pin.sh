@@ -1,0 +1,222 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# pin, unpin and --pinned: what members of a group get, what they cannot, and how it ends. All of it
+# in a mount namespace with a /run of its own, so nobody else sees the pin.
+if [ -z "${PIN_ALONE:-}" ] && [ "$(id -u)" = 0 ]; then
+	PIN_ALONE=1 exec unshare -m "$0"
+fi
+. "$(dirname "$0")/../support/cli.sh"
+need_bpf pin || exit 0
+mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+place=/run/zmem-bpf
+group=4242 other=4343
+version=$(sed -n 's/^#define ZMEM_RECORD_VERSION //p' "$SUPPORT/../../include/zmem/record.h")
+
+# as_group GID COMMAND…: nobody, in that group, without any privilege.
+as_group() {
+	local gid=$1
+	shift
+	timeout -s KILL "$PATIENCE" setpriv --reuid=65534 --regid=65534 --groups="$gid" --no-new-privs \
+		--inh-caps=-all --bounding-set=-all "$@"
+}
+as_member() {
+	as_group "$group" "$@"
+}
+
+# ---- without a pin ----
+
+refused '--pinned, no pin' 1 "there is no pin at $place \(as root: zmem-bpf pin GROUP\)" --pinned
+refused 'pin without a group' 2 'it needs a GROUP' pin
+refused 'pin of no group' 2 'there is no such group' pin no_such_group
+refused 'pin of two' 2 'unexpected argument' pin 1 2
+refused '--pinned --source proc' 2 '--source proc' --pinned --source proc
+refused '--pinned --replay' 2 '--replay' --pinned --replay x
+refused 'doctor --pinned' 2 'it takes no --pinned' doctor --pinned
+run as_nobody "$ZMEM" pin $group
+expect_rc 'nobody pins: exit code' 1
+expect_err 'nobody pins: what is missing' 'CAP_BPF and CAP_PERFMON are missing'
+check 'nobody pins: nothing is left' [ ! -e $place ]
+zmem unpin
+expect_rc 'unpin of nothing' 0
+expect_stderr_lines 'unpin of nothing: silent' 0
+mkdir $place && mount -t tmpfs tmpfs $place
+refused 'pin where something else is mounted' 1 'something else is mounted' pin $group
+refused 'unpin where something else is mounted' 1 'is no pin' unpin
+umount $place && rmdir $place
+check 'nothing is mounted' [ ! -e $place ]
+
+# ---- what a member gets ----
+
+mkmem_begin anon shmem memfd2 file cow_many fork shmem_big clone_vm || not_ok 'shapes' "$(cat "$TMP/mkmem")"
+pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
+# figures COMMAND…: of the shapes' processes, to the byte.
+figures() {
+	"$@" -q -b -H --verify 0 -p "$pids" -s pid \
+		-o pid,user,pss_source,pss_status,swap,uss,pss,pss_file,pss_shmem,rss,rss_anon,rss_shmem,name
+}
+# same_figures NAME: as root's, but for the vdso, which each new process shares.
+same_figures() {
+	check "$1" awk '
+		NR == FNR { row[FNR] = $0; rows = FNR; next }
+		{ n = split(row[FNR], was)
+		  for (i = 1; i <= NF || i <= n; i++)
+			if ($i != was[i] && ($i !~ /^[0-9]+$/ || $i - was[i] > 1024 || was[i] - $i > 1024)) {
+				print "not " row[FNR] " but " $0; bad = 1 } }
+		END { exit bad || rows != FNR }' "$TMP/of_root" "$TMP/out"
+}
+figures zmem
+cp "$TMP/out" "$TMP/of_root"
+
+zmem pin $group
+expect_rc 'pin' 0
+expect_stderr_lines 'pin: silent' 0
+equal 'pin: whose it is' "$(stat -c '%F %U %g %a' $place $place/"$version" $place/"$version"/* | sort | uniq -c | xargs)" \
+	"$(printf '%s\n' '1 directory root 4242 710' '1 directory root 4242 750' '2 regular empty file root 4242 440' | xargs)"
+check 'pin: no rights with it' grep -q "$place bpf rw,nosuid,nodev,noexec" /proc/mounts
+run as_member grep CapEff /proc/self/status
+expect_out 'a member has no capability' '^CapEff:.0000000000000000$'
+figures run as_member "$ZMEM" --pinned
+expect_rc 'a member: exit code' 0
+same_figures "a member: figures are root's own, the large ones too"
+check 'a member: and there are many' [ "$(wc -l <"$TMP/out")" -gt 30 ]
+
+run as_member "$ZMEM" --pinned -J
+expect_rc 'a member, JSON' 0
+expect_stderr_lines 'a member: nothing on stderr' 0
+expect_json 'a member, JSON: everything, from the kernel' '.source.counters == "bpf" and
+	.source.fallback_reason == null and .source.pss_fallback_reason == null and .source.pinned and
+	([.processes[] | select(.uid == 0 and .pss_source == "kernel")] | length) > 30'
+of_proc=(/proc/[1-9]*)
+expect_json 'a member: sees all processes' '.collection | (.processes_seen - $n | fabs) < 40' \
+	--argjson n "${#of_proc[@]}"
+expect_json 'a member: checks what it may read' '.collection.cross_check | .different == 0'
+for args in '-g name' '--tree' '--total' 'watch -c 2 -i 0.2' '-F folded' 'system' '-o +cmdline,cgroup' \
+	'--pss none' '--top 3' "record $TMP/x/recording" 'compare' '-F openmetrics'; do
+	mkdir -p "$TMP/x" && chmod 777 "$TMP/x"
+	# shellcheck disable=SC2086
+	run as_member "$ZMEM" $args --pinned
+	expect_rc "a member: $args" 0
+	expect_stderr_lines "a member: $args: no noise" 0
+done
+run as_member "$ZMEM" --pinned --verify all
+expect_rc 'a member, --verify all' 0
+expect_err 'a member, --verify all: of how many' '^zmem-bpf: --verify: of [0-9]+ of [0-9]+ processes smaps_rollup may be read'
+expect_stderr_lines 'a member, --verify all: one note' 1
+run as_member "$ZMEM" --replay "$TMP/x/recording" -J
+expect_json "a member's recording is played" '.source.pinned and (.source.pss == "kernel" or .source.pss == "mixed")'
+run as_member "$ZMEM" -v -n 1
+expect_err 'a member: the pin is found without being asked for' 'counters come from bpf with pages, pinned'
+run as_member "$ZMEM" doctor
+expect_out 'a member, doctor' '^counters: bpf with pages, pinned +ok '
+zmem -v -n 1
+expect_err 'root uses it, too' 'counters come from bpf with pages, pinned'
+run as_member "$ZMEM" --pinned -J &
+first=$!
+for _ in 1 2 3; do as_member "$ZMEM" --pinned -J; done >"$TMP/second" 2>&1
+wait $first
+check 'two members at once' grep -q '"counters":"bpf"' "$TMP/second"
+run as_member unshare -Urpf --mount-proc "$ZMEM" --pinned -J
+if [ $rc = 0 ]; then
+	expect_json 'in a pid namespace: its own alone' '[.processes[].pid] == [1]'
+else
+	run unshare -pf --mount-proc "$ZMEM" --pinned -J
+	expect_json 'in a pid namespace: its own alone' '[.processes[].pid] == [1]'
+fi
+run as_member cat $place/"$version"/pss
+expect_rc 'cat of a link ends' 0
+check 'cat of a link: records' [ "$(stat -c %s "$TMP/out")" -gt 1000 ]
+
+# ---- what a member cannot ----
+
+helper ask
+dmesg 2>/dev/null | tail -n 1 >"$TMP/dmesg"
+run as_member "$TMP/ask" $place/version/pss 400
+expect_rc 'a hostile member: nothing but reading is allowed' 0
+expect_out 'a hostile member: was answered, and told where to go on' '^[1-9][0-9]+ records, [1-9]'
+check 'a hostile member: the kernel has nothing to say' diff "$TMP/dmesg" <(dmesg 2>/dev/null | tail -n 1)
+figures run as_member "$ZMEM" --pinned
+same_figures 'after a hostile member: figures are the same'
+for deed in "rm $place/$version/pss" "mv $place/$version $place/1" "ln -s x $place/$version/why" \
+	"chmod 777 $place/$version" "mkdir $place/9" "umount $place" "flock $place true"; do
+	# shellcheck disable=SC2086
+	run as_member $deed
+	check "a member cannot: $deed" [ "$rc" != 0 ]
+done
+run as_group $other "$ZMEM" --pinned
+expect_rc 'not a member: exit code' 1
+expect_err 'not a member: whom it is for' "for members of group $group: Permission denied \(join it"
+run as_group $other "$ZMEM" -J
+expect_rc 'not a member, auto' 0
+expect_stderr_lines 'not a member, auto: one note' 1
+expect_err 'not a member, auto: the pin first' "counters come from /proc: the pin at $place is for members of group $group"
+mkmem_end
+
+# ---- again, and never ----
+
+inode=$(stat -c %i $place/"$version"/pss)
+touch "$TMP/watched"
+as_member "$ZMEM" watch --pinned -i 0.1 -F ndjson >"$TMP/watched" 2>"$TMP/watch_err" &
+watch=$!
+snapshots() { grep -c '"type":"snapshot"' "$TMP/watched"; }
+more_than() { [ "$(snapshots)" -gt "$1" ]; }
+wait_for more_than 1
+zmem pin $group
+expect_rc 'pinned again' 0
+check 'pinned again: another' [ "$(stat -c %i $place/"$version"/pss)" != "$inode" ]
+equal 'pinned again: mounted once' "$(grep -c " $place " /proc/mounts)" 1
+equal 'pinned again: nothing else is left' "$(ls $place | grep -v debug | xargs)" "$version version"
+wait_for more_than $(($(snapshots) + 2))
+zmem pin $other
+expect_rc 'pinned for others' 0
+wait $watch
+equal 'watch, when the pin is for others: ends' $? 1
+check 'watch: says why' grep -q "the pin at $place was taken away" "$TMP/watch_err"
+run as_member "$ZMEM" --pinned
+expect_rc 'pinned for others: no member any more' 1
+run as_group $other "$ZMEM" --pinned -q
+expect_rc 'pinned for others: they are' 0
+as_group $other "$ZMEM" watch --pinned -i 0.1 -F ndjson >"$TMP/watched" 2>"$TMP/watch_err" &
+watch=$!
+wait_for more_than 1
+
+mv $place/"$version" $place/7
+ln -sfn 7 $place/version
+refused 'a pin of another version' 1 \
+	"the pin at $place is of record version 7, this program reads $version \(pin it again: zmem-bpf pin GROUP\)" --pinned
+wait $watch
+check 'watch: says so, too' grep -q "the pin at $place was taken away" "$TMP/watch_err"
+zmem -J -q
+expect_json 'a pin of another version: root loads its own' '.source.counters == "bpf"'
+run as_group $other "$ZMEM" -J
+expect_err 'a pin of another version, a member: told' 'is of record version 7'
+zmem pin $group
+equal 'pinned over another version: nothing else is left' "$(ls $place | grep -v debug | xargs)" "$version version"
+
+chown 65534 $place/"$version"
+refused "a pin that is not root's alone" 1 "is not root's alone: it is not believed" --pinned
+chown 0 $place/"$version"
+chmod 666 $place/"$version"/pss
+refused 'a pin that others may change' 1 "is not root's alone" --pinned
+chmod 440 $place/"$version"/pss
+
+zmem unpin
+expect_rc 'unpin' 0
+expect_stderr_lines 'unpin: silent' 0
+check 'unpin: nothing is left' [ ! -e $place ]
+check 'unpin: nor mounted' [ -z "$(grep " $place " /proc/mounts)" ]
+mkdir -m 750 $place && chgrp $group $place && mkdir -m 750 $place/"$version" && chgrp $group $place/"$version"
+cp /etc/hostname $place/"$version"/pss
+refused 'files that look like a pin' 1 'there is no pin' --pinned
+rm -r $place
+
+# ---- without PSS ----
+
+run bash -c 'mount -t tmpfs none /proc && exec "$0" pin '$group "$ZMEM"
+umount /proc
+expect_rc 'refused calibration: pinned all the same' 0
+expect_err 'refused calibration: told' '^zmem-bpf: pinned without PSS: calibration.*zoneinfo'
+run as_member "$ZMEM" --pinned -J
+expect_json 'refused calibration: a member learns why' '.source.counters == "bpf" and
+	(.source.pss_fallback_reason | test("calibration.*zoneinfo"))'
+zmem unpin
+check 'unpin' [ ! -e $place ]

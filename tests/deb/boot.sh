@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The package where systemd is process 1: serve as its unit has it, with all that it forbids, until
+# the package is purged. In namespaces of their own: processes, mounts, network, cgroups.
+. "$(dirname "$0")/root.sh" boot
+
+hierarchy=$(findmnt -rno TARGET -t cgroup2 | head -n 1)
+if [ -z "$hierarchy" ]; then
+	skip boot 'systemd needs cgroup2, which is not mounted'
+	exit 0
+fi
+run_expect 0 'make deb' make --no-print-directory -C "$SOURCE" O="${O#"$SOURCE"/}" deb || exit
+cp "$(find "$O" -maxdepth 1 -name 'zmem-bpf_*.deb')" "$ROOT/tmp/zmem-bpf.deb"
+done_inside 'apt install' 'apt-get -q update && apt-get -qy install --no-install-recommends systemd libmicrohttpd12 &&
+	apt-get -qy install --no-install-recommends /tmp/zmem-bpf.deb' || exit
+
+# What it shows goes to a file each, in /result.
+mkdir "$ROOT/result"
+cat >"$ROOT/result/test" <<'END'
+#!/bin/bash
+exec 2>/result/errors
+systemctl is-enabled zmem-bpf zmem-bpf-pin >/result/enabled
+systemctl start zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
+setpriv --reuid=65534 --regid=65534 --groups="$(getent group zmem | cut -d: -f3)" --inh-caps=-all \
+	--bounding-set=-all zmem-bpf --pinned -J >/result/member
+echo 'OPTIONS=--listen 127.0.0.1:19648 -n 3' >/etc/default/zmem-bpf
+systemctl start zmem-bpf || journalctl --no-pager -u zmem-bpf >&2
+for _ in $(seq 100); do
+	{ exec 7<>/dev/tcp/127.0.0.1/19648; } 2>/dev/null && break
+	sleep 0.1
+done
+printf 'GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n' >&7
+timeout 20 cat <&7 >/result/metrics
+pid=$(systemctl show zmem-bpf -p MainPID --value)
+cat "/proc/$pid/status" >/result/collector
+cat "/proc/$(tr -d ' ' <"/proc/$pid/task/$pid/children")/status" >/result/http
+rm /etc/default/zmem-bpf
+dpkg --purge zmem-bpf >/result/purge
+systemctl show zmem-bpf -p ActiveState -p Result >/result/end
+grep -c zmem /proc/mounts >/result/mounts
+systemctl --force --force poweroff
+END
+chmod +x "$ROOT/result/test"
+cat >"$ROOT/etc/systemd/system/boot.target" <<'END'
+[Unit]
+Requires=boot.service
+END
+cat >"$ROOT/etc/systemd/system/boot.service" <<'END'
+[Service]
+ExecStart=/result/test
+END
+cat >"$TMP/boot" <<'END'
+cd "$1" || exit
+umount -R proc sys dev run
+mount -t proc proc proc
+mount --bind proc/sys proc/sys && mount -o remount,bind,ro proc/sys
+mount -t sysfs -o ro sysfs sys && mount -t cgroup2 cgroup2 sys/fs/cgroup
+mount -t tmpfs tmpfs run
+mount -t tmpfs -o mode=755 tmpfs dev && mkdir dev/pts dev/shm
+for file in null zero full random urandom tty; do
+	touch "dev/$file" && mount --bind "/dev/$file" "dev/$file"
+done
+mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts && ln -s pts/ptmx dev/ptmx
+exec chroot . env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+	/lib/systemd/systemd --unit=boot.target --show-status=no
+END
+cgroup=$hierarchy/zmem-boot-$$
+boot_end() {
+	echo $$ >"$hierarchy/cgroup.procs"
+	find "$cgroup" -depth -type d -exec rmdir {} \;
+	root_end
+}
+mkdir "$cgroup" && trap boot_end EXIT
+echo $$ >"$cgroup/cgroup.procs"
+run timeout -k 5 120 unshare --pid --fork --kill-child --uts --ipc --cgroup --net --mount bash "$TMP/boot" "$ROOT"
+
+# was NAME FILE ERE
+was() {
+	if grep -qE -e "$3" "$ROOT/result/$2"; then
+		ok "$1"
+	else
+		not_ok "$1" "no /$3/ in $2: $(cat "$ROOT/result/$2" "$ROOT/result/errors" "$TMP/err")"
+	fi
+}
+equal 'nothing is enabled' "$(tr '\n' ' ' <"$ROOT/result/enabled")" 'disabled disabled '
+check 'pin: a member without capabilities sees all' jq -e '.source.pinned and .collection.complete and
+	any(.processes[]; .pid == 1)' "$ROOT/result/member"
+was 'PSS from the kernel' metrics '^zmem_source_info\{counters="bpf",pss="(kernel|mixed)"'
+was 'of all processes' metrics '^zmem_collect_complete 1'
+was 'some of them checked' metrics '^zmem_cross_check_processes\{verdict="same"\} [1-9]'
+equal 'options are those of /etc/default/zmem-bpf' "$(grep -c '^zmem_group_processes{' "$ROOT/result/metrics")" 4
+for who in collector http; do
+	was "$who: a user of its own" $who '^Uid:	6[1-5][0-9]{3}	'
+	was "$who: system calls are filtered" $who '^Seccomp:	2'
+	was "$who: no other capabilities can be had" $who '^CapBnd:	000000c000080000'
+done
+was 'collector: CAP_SYS_PTRACE is left' collector '^CapPrm:	0000000000080000'
+was 'http: none is' http '^CapPrm:	0000000000000000'
+was 'purged: it has ended' end '^ActiveState=inactive'
+was 'purged: as it should' end '^Result=success'
+was 'purged: the pin is gone' mounts '^0$'
