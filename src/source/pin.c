@@ -102,7 +102,7 @@ static bool is_ours(const char *name)
 	return !strchr(name, '.');
 }
 
-/* Removes a directory of links, or whatever it is. */
+/* Removes a directory of links, or whatever else root has put there. */
 static int remove_entry(int dirfd, const char *name)
 {
 	cleanup_closedir DIR *dir = NULL;
@@ -115,7 +115,7 @@ static int remove_entry(int dirfd, const char *name)
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	while (dir && (e = readdir(dir))) {
 		if (is_ours(e->d_name))
-			unlinkat(fd, e->d_name, 0);
+			remove_entry(fd, e->d_name);
 	}
 	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
@@ -252,28 +252,44 @@ int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **r
 	return 0;
 }
 
+/* Takes the bpffs away that is there. */
+static int unmount(int place)
+{
+	int r = fchmod(place, 0700) < 0 ? -errno : remove_all(place, false);
+
+	/* Whoever looks at it just now has it open. */
+	if (r == 0 && umount2(PIN_PLACE, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
+		r = -errno;
+	return r;
+}
+
+/*
+ * What is mounted, and then the directory under it, each of them locked, so that nobody mounts
+ * meanwhile. Whoever mounted twice gets rid of both.
+ */
 int pin_remove(struct diag *diag)
 {
-	cleanup_close int place = place_lock(false);
-	int r = 0;
+	for (;;) {
+		cleanup_close int place = place_lock(false);
+		bool mounted = place >= 0 && is_bpffs(place);
+		int r;
 
-	if (place == -ENOENT)
-		return -ENOENT;
-	if (place < 0)
-		return failed(diag, "opening " PIN_PLACE, place);
-	if (is_taken(place)) {
-		diag_add(diag, WHAT, -EBUSY, NULL, "what is mounted at " PIN_PLACE " is no pin");
-		return -EBUSY;
+		if (place == -ENOENT)
+			return -ENOENT;
+		if (place < 0)
+			return failed(diag, "opening " PIN_PLACE, place);
+		if (is_taken(place)) {
+			diag_add(diag, WHAT, -EBUSY, NULL,
+				 "what is mounted at " PIN_PLACE " is no pin");
+			return -EBUSY;
+		}
+		if (mounted)
+			r = unmount(place);
+		else
+			r = rmdir(PIN_PLACE) < 0 ? -errno : 0;
+		if (r < 0)
+			return failed(diag, "removing the pin", r);
+		if (!mounted)
+			return 0;
 	}
-	if (is_bpffs(place)) {
-		if (fchmod(place, 0700) < 0)
-			return failed(diag, "removing the pin", -errno);
-		r = remove_all(place, false);
-		/* Whoever looks at it just now has it open. */
-		if (r == 0 && umount2(PIN_PLACE, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
-			r = -errno;
-	}
-	if (r == 0 && rmdir(PIN_PLACE) < 0)
-		r = -errno;
-	return r < 0 ? failed(diag, "removing the pin", r) : 0;
 }
