@@ -102,16 +102,30 @@ static bool is_ours(const char *name)
 	return !strchr(name, '.');
 }
 
+static int open_entry(int dirfd, const char *name)
+{
+	return openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Who holds a link open could open it anew through /proc/self/fd, for ever. */
+static void forbid(int fd)
+{
+	if (fd >= 0)
+		fchmod(fd, 0);
+}
+
 /* Removes a directory of links, or whatever else root has put there. */
 static int remove_entry(int dirfd, const char *name)
 {
 	cleanup_closedir DIR *dir = NULL;
 	const struct dirent *e;
+	cleanup_close int entry = open_entry(dirfd, name);
 	int fd;
 
+	forbid(entry);
 	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = entry < 0 ? -1 : openat(entry, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	while (dir && (e = readdir(dir))) {
 		if (is_ours(e->d_name))
@@ -163,11 +177,12 @@ static int publish(int place, int draft, gid_t group)
 	if (there < 0)
 		return renameat(place, DRAFT, place, PIN_VERSION) < 0 ? -errno : 0;
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
-		if (renameat(draft, names[i], there, names[i]) == 0)
-			continue;
-		r = -errno;
-		if (r == -ENOENT)
-			r = unlinkat(there, names[i], 0) < 0 && errno != ENOENT ? -errno : 0;
+		cleanup_close int old = open_entry(there, names[i]);
+
+		if (renameat(draft, names[i], there, names[i]) < 0)
+			r = errno == ENOENT ? remove_entry(there, names[i]) : -errno;
+		if (r == 0)
+			forbid(old);
 	}
 	return r < 0 ? r : give(place, PIN_VERSION, group, 0750);
 }

@@ -76,7 +76,9 @@ static int open_link(const char *name)
 
 	if (version < 0)
 		return version;
-	fd = openat(version, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* Once more: a link that is replaced just now is forbidden (pin.c). */
+	for (int i = 0; i < 2 && fd < 0; i++)
+		fd = openat(version, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	/* EIO: a program, a map, or another link (kernel/bpf/inode.c, bpffs_obj_open()). */
 	if (fd < 0)
 		return errno == EIO || errno == ELOOP ? -EBADMSG : -errno;

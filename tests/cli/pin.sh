@@ -153,6 +153,28 @@ mkmem_end
 
 # ---- again, and never ----
 
+# holder NAME COMMAND…: a member that holds a link open while it is taken away cannot open it anew.
+holder() {
+	local name=$1
+	shift
+	mkfifo -m 644 "$TMP/go"
+	chmod 711 "$TMP"
+	# shellcheck disable=SC2016
+	as_member bash -c 'exec 5<"$0"; echo held; read -r _ <"$1"; cat /proc/self/fd/5 | wc -c' \
+		$place/"$version"/pss "$TMP/go" >"$TMP/holder" 2>"$TMP/holder_err" &
+	wait_for grep -q held "$TMP/holder"
+	"$@" || not_ok "$name" "$*"
+	echo >"$TMP/go"
+	wait $!
+	equal "$name: who holds it open sees nothing new" "$(xargs <"$TMP/holder")" 'held 0'
+	check "$name: and is told" grep -q 'Permission denied' "$TMP/holder_err"
+	rm "$TMP/go"
+}
+holder 'unpin' "$ZMEM" unpin
+zmem pin $group
+holder 'pinned for others' "$ZMEM" pin $other
+zmem pin $group
+
 inode=$(stat -c %i $place/"$version"/pss)
 touch "$TMP/watched"
 as_member "$ZMEM" watch --pinned -i 0.1 -F ndjson >"$TMP/watched" 2>"$TMP/watch_err" &
