@@ -14,7 +14,6 @@
 #ifndef ZMEM_HEAVY_H
 #define ZMEM_HEAVY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,7 +38,6 @@ void heavy_fade(struct heavy *h, double keep);
 void heavy_add(struct heavy *h, uint64_t key, double weight);
 /* The weight that a key has at least; 0 without a slot. */
 double heavy_least(const struct heavy *h, uint64_t key);
-bool heavy_has(const struct heavy *h, uint64_t key);
 /* What a key without a slot has at most. */
 double heavy_error(const struct heavy *h);
 

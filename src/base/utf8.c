@@ -169,21 +169,6 @@ size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char)
 	return n;
 }
 
-bool utf8_valid(const char *s, size_t len)
-{
-	uint32_t c;
-
-	while (len) {
-		size_t n = utf8_decode(s, len, &c);
-
-		if (!n)
-			return false;
-		s += n;
-		len -= n;
-	}
-	return true;
-}
-
 unsigned utf8_width(uint32_t c)
 {
 	if (c >= 0x20 && c < 0x7f)

@@ -12,8 +12,6 @@
  * begin a valid one (overlong, surrogate, beyond U+10FFFF, cut off). len must not be 0.
  */
 size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char);
-/* True if all of it is valid. */
-bool utf8_valid(const char *s, size_t len);
 /* Columns a character takes on a terminal: 0, 1 or 2. */
 unsigned utf8_width(uint32_t c);
 /* False for what could steer a terminal or turn the text's direction: C0, DEL, C1, bidi controls.

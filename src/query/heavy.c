@@ -78,11 +78,6 @@ double heavy_least(const struct heavy *h, uint64_t key)
 	return s ? s->weight - s->error : 0;
 }
 
-bool heavy_has(const struct heavy *h, uint64_t key)
-{
-	return find(h, key);
-}
-
 double heavy_error(const struct heavy *h)
 {
 	return h->size && h->count == h->size ? lightest(h)->weight : 0;

@@ -4,10 +4,8 @@
  * loses by who ran before. Figures are medians of the rounds; ratios are medians of the ratios of
  * each round, with the quarters beside them.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 

@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <sys/mman.h>
 
+#include "../support/utf8_valid.h"
 #include "app/books.h"
 #include "app/message.h"
 #include "app/options.h"

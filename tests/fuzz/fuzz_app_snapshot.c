@@ -5,6 +5,7 @@
  * put right, so that it is not refused for it (fuzz_source_records.c is about that).
  */
 #include "../support/metrics_text.h"
+#include "../support/utf8_valid.h"
 #include "app/books.h"
 #include "base/cleanup.h"
 #include "fuzz_json.h"

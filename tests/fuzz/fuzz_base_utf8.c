@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* UTF-8 against its definition: a code point has one encoding, and no other bytes are valid. */
-#include "base/utf8.h"
+#include "../support/utf8_valid.h"
 #include "fuzz.h"
 
 /* The encoding of a code point; its length, 0 if it has none (surrogates, beyond U+10FFFF). */

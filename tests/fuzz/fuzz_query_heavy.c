@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Space-Saving against exact sums: a byte how many slots, then a key and a weight each. */
 #include "fuzz.h"
-#include "zmem/heavy.h"
+#include "../support/heavy_has.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

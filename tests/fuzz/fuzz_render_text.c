@@ -3,6 +3,7 @@
  * Text of processes where it is shown: as a JSON string, as a cell, as a line of a table. The first
  * two bytes say how much room there is.
  */
+#include "../support/utf8_valid.h"
 #include "fuzz_json.h"
 #include "render/json_writer.h"
 #include "render/line.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "render/text.h"
+#include "utf8_valid.h"
 
 struct metrics_text {
 	const char *wrong; /* what rule it breaks, NULL: none */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
+#include "utf8_valid.h"
 
 static size_t encode(uint32_t c, char *s)
 {

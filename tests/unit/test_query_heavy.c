@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "zmem/heavy.h"
+#include "heavy_has.h"
 
 #define KEYS 500
 

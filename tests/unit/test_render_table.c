@@ -3,7 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "base/utf8.h"
+#include "utf8_valid.h"
 #include "render/format.h"
 #include "render/text.h"
 #include "zmem/render.h"
