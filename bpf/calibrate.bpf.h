@@ -14,7 +14,7 @@
 #define ZMEM_CALIBRATE_BPF_H
 
 #define GIB_BITS     30
-#define DIRECT_TRIES 65536 /* 64 TiB of RAM */
+#define DIRECT_TRIES (1 << 17) /* 128 TiB; RAM of an arm64's second socket may begin at 64 */
 #define LEVEL_TRIES  (LEVELS_MOST - LEVELS_LEAST + 1)
 
 /* The question; user space writes it once, before anybody else can read, and it is answered once.

@@ -44,6 +44,7 @@ struct visit {
 	__u64 mm;
 	__u64 cursor;
 	__u32 write_protect_seq;
+	__u32 start;  /* of the process, the lower bits of ns */
 	__u8 sharing; /* 0: no anonymous page of it can be another's, too */
 	__u8 has_swap;
 	__u8 has_huge;
@@ -75,6 +76,7 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 				     (~r.valid & ZMEM_VALID_SHARING),
 			     0);
 	v->write_protect_seq = r.write_protect_seq;
+	v->start = (__u32)r.start_boottime_ns;
 	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES_LEAST - 1);
 	v->has_swap = is_more(r.rss[ZMEM_RSS_SWAP], 0);
 	if (is_starting(v->regs))
@@ -124,12 +126,16 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	exclusive = !v->sharing;
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
 	w->at = *at;
-	tweak = (__u32)(w->mm >> 6) | 1; /* cursors of another mm mean nothing, ids are none */
-	w->next = encode(v->cursor, tweak, 0) >> page_bits(w) << page_bits(w);
+	/*
+	 * Cursors of another mm mean nothing, nor do those of a process whose mm was at the same
+	 * place: who could go on there in pages of his own would see where. Ids are no cursors.
+	 */
+	tweak = (__u32)(w->mm >> 6) | 1;
+	w->next = encode(encode(v->cursor, v->start, 0), tweak, 0) >> page_bits(w) << page_bits(w);
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
 	walk_pages(w);
-	w->pages.cursor = encode(w->pages.cursor, tweak, 1);
+	w->pages.cursor = encode(encode(w->pages.cursor, tweak, 1), v->start, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);
 	if (!walk_holds(v, task_addr, w->mm, exclusive))

@@ -102,20 +102,34 @@ static bool is_ours(const char *name)
 	return !strchr(name, '.');
 }
 
-/* Removes a directory of links, or whatever it is. */
+static int open_entry(int dirfd, const char *name)
+{
+	return openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Who holds a link open could open it anew through /proc/self/fd, for ever. */
+static void forbid(int fd)
+{
+	if (fd >= 0)
+		fchmod(fd, 0);
+}
+
+/* Removes a directory of links, or whatever else root has put there. */
 static int remove_entry(int dirfd, const char *name)
 {
 	cleanup_closedir DIR *dir = NULL;
 	const struct dirent *e;
+	cleanup_close int entry = open_entry(dirfd, name);
 	int fd;
 
+	forbid(entry);
 	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = entry < 0 ? -1 : openat(entry, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	while (dir && (e = readdir(dir))) {
 		if (is_ours(e->d_name))
-			unlinkat(fd, e->d_name, 0);
+			remove_entry(fd, e->d_name);
 	}
 	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
@@ -163,11 +177,12 @@ static int publish(int place, int draft, gid_t group)
 	if (there < 0)
 		return renameat(place, DRAFT, place, PIN_VERSION) < 0 ? -errno : 0;
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
-		if (renameat(draft, names[i], there, names[i]) == 0)
-			continue;
-		r = -errno;
-		if (r == -ENOENT)
-			r = unlinkat(there, names[i], 0) < 0 && errno != ENOENT ? -errno : 0;
+		cleanup_close int old = open_entry(there, names[i]);
+
+		if (renameat(draft, names[i], there, names[i]) < 0)
+			r = errno == ENOENT ? remove_entry(there, names[i]) : -errno;
+		if (r == 0)
+			forbid(old);
 	}
 	return r < 0 ? r : give(place, PIN_VERSION, group, 0750);
 }
@@ -252,28 +267,44 @@ int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **r
 	return 0;
 }
 
+/* Takes the bpffs away that is there. */
+static int unmount(int place)
+{
+	int r = fchmod(place, 0700) < 0 ? -errno : remove_all(place, false);
+
+	/* Whoever looks at it just now has it open. */
+	if (r == 0 && umount2(PIN_PLACE, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
+		r = -errno;
+	return r;
+}
+
+/*
+ * What is mounted, and then the directory under it, each of them locked, so that nobody mounts
+ * meanwhile. Whoever mounted twice gets rid of both.
+ */
 int pin_remove(struct diag *diag)
 {
-	cleanup_close int place = place_lock(false);
-	int r = 0;
+	for (;;) {
+		cleanup_close int place = place_lock(false);
+		bool mounted = place >= 0 && is_bpffs(place);
+		int r;
 
-	if (place == -ENOENT)
-		return -ENOENT;
-	if (place < 0)
-		return failed(diag, "opening " PIN_PLACE, place);
-	if (is_taken(place)) {
-		diag_add(diag, WHAT, -EBUSY, NULL, "what is mounted at " PIN_PLACE " is no pin");
-		return -EBUSY;
+		if (place == -ENOENT)
+			return -ENOENT;
+		if (place < 0)
+			return failed(diag, "opening " PIN_PLACE, place);
+		if (is_taken(place)) {
+			diag_add(diag, WHAT, -EBUSY, NULL,
+				 "what is mounted at " PIN_PLACE " is no pin");
+			return -EBUSY;
+		}
+		if (mounted)
+			r = unmount(place);
+		else
+			r = rmdir(PIN_PLACE) < 0 ? -errno : 0;
+		if (r < 0)
+			return failed(diag, "removing the pin", r);
+		if (!mounted)
+			return 0;
 	}
-	if (is_bpffs(place)) {
-		if (fchmod(place, 0700) < 0)
-			return failed(diag, "removing the pin", -errno);
-		r = remove_all(place, false);
-		/* Whoever looks at it just now has it open. */
-		if (r == 0 && umount2(PIN_PLACE, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
-			r = -errno;
-	}
-	if (r == 0 && rmdir(PIN_PLACE) < 0)
-		r = -errno;
-	return r < 0 ? failed(diag, "removing the pin", r) : 0;
 }

@@ -62,17 +62,29 @@ static int open_version(void)
 	return is_roots(fd) ? TAKE_FD(fd) : -EPERM;
 }
 
-/* An iterator. */
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* An iterator; -EBADMSG if it is something else that can be pinned. */
 static int open_link(const char *name)
 {
 	cleanup_close int version = open_version(), fd = -1;
 
 	if (version < 0)
 		return version;
-	fd = openat(version, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* Once more: a link that is replaced just now is forbidden (pin.c). */
+	for (int i = 0; i < 2 && fd < 0; i++)
+		fd = openat(version, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* EIO: a program, a map, or another link (kernel/bpf/inode.c, bpffs_obj_open()). */
 	if (fd < 0)
-		return -errno;
-	return is_roots(fd) ? TAKE_FD(fd) : -EPERM;
+		return errno == EIO || errno == ELOOP ? -EBADMSG : -errno;
+	if (!is_roots(fd))
+		return -EPERM;
+	return is_file(fd) ? TAKE_FD(fd) : -EBADMSG;
 }
 
 /* ---- why it is not used, in words ---- */
@@ -120,6 +132,9 @@ static int note(struct diag *diag, const char *what, int error)
 	} else if (error == -EPERM) {
 		diag_add(diag, what, error, "as root: zmem-bpf unpin",
 			 "what is at " PIN_PLACE " is not root's alone: it is not believed");
+	} else if (error == -EBADMSG) {
+		diag_add(diag, what, error, "as root: zmem-bpf unpin, then pin GROUP",
+			 "what is pinned at " PIN_PLACE " is not zmem-bpf's: it shows no records");
 	} else {
 		diag_add(diag, what, error, NULL, "opening the pin at " PIN_PLACE ": %s",
 			 strerror(-error));
@@ -144,9 +159,10 @@ static int open_pinned(const char *link, const char *what, const struct procfs *
 {
 	cleanup_close int fd = open_link(link);
 	cleanup_free struct pinned_state *p = NULL;
+	int r = fd < 0 ? fd : reader_try(fd);
 
-	if (fd < 0)
-		return note(diag, what, fd);
+	if (r < 0)
+		return note(diag, what, r);
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;

@@ -139,7 +139,7 @@ static int visit(const struct reader_from *from, pid_t pid, uint64_t cursor,
 
 	if (n <= 0)
 		return n < 0 ? (int)n : -ESRCH;
-	if (record_size(&record, (size_t)n) != n)
+	if (record_size(&record, (size_t)n) != n || record.record.pid != pid)
 		return -EBADMSG;
 	*ret = record;
 	return 0;
@@ -192,6 +192,16 @@ int reader_take(const struct reader_from *from, void *ret, size_t size)
 	if (n < 0)
 		return (int)n;
 	return (size_t)n == size ? 0 : -EBADMSG;
+}
+
+int reader_try(int fd)
+{
+	struct zmem_pss_record record;
+	ssize_t n = read_asking(fd, &record, sizeof(record), (union zmem_question){}, 0);
+
+	if (n < 0)
+		return (int)n;
+	return record_size(&record, (size_t)n) > 0 ? 0 : -EBADMSG;
 }
 
 int reader_visit(const struct reader_from *from, pid_t pid, const struct reader_target *target)

@@ -49,6 +49,9 @@ int reader_collect(const struct reader_from *from, unsigned readers, struct read
 /* Reads one process. Returns 0, -ESRCH if it is not there, or another negative errno. */
 int reader_visit(const struct reader_from *from, pid_t pid, const struct reader_target *target);
 
+/* Whether what is opened is an iterator that shows records. Returns 0 or a negative errno. */
+int reader_try(int fd);
+
 /*
  * Takes what an iterator over ourselves shows that is no record: `size` bytes. Returns 0 or a
  * negative errno.

@@ -153,6 +153,28 @@ mkmem_end
 
 # ---- again, and never ----
 
+# holder NAME COMMAND…: a member that holds a link open while it is taken away cannot open it anew.
+holder() {
+	local name=$1
+	shift
+	mkfifo -m 644 "$TMP/go"
+	chmod 711 "$TMP"
+	# shellcheck disable=SC2016
+	as_member bash -c 'exec 5<"$0"; echo held; read -r _ <"$1"; cat /proc/self/fd/5 | wc -c' \
+		$place/"$version"/pss "$TMP/go" >"$TMP/holder" 2>"$TMP/holder_err" &
+	wait_for grep -q held "$TMP/holder"
+	"$@" || not_ok "$name" "$*"
+	echo >"$TMP/go"
+	wait $!
+	equal "$name: who holds it open sees nothing new" "$(xargs <"$TMP/holder")" 'held 0'
+	check "$name: and is told" grep -q 'Permission denied' "$TMP/holder_err"
+	rm "$TMP/go"
+}
+holder 'unpin' "$ZMEM" unpin
+zmem pin $group
+holder 'pinned for others' "$ZMEM" pin $other
+zmem pin $group
+
 inode=$(stat -c %i $place/"$version"/pss)
 touch "$TMP/watched"
 as_member "$ZMEM" watch --pinned -i 0.1 -F ndjson >"$TMP/watched" 2>"$TMP/watch_err" &
@@ -199,11 +221,70 @@ chmod 666 $place/"$version"/pss
 refused 'a pin that others may change' 1 "is not root's alone" --pinned
 chmod 440 $place/"$version"/pss
 
+# ---- what root put there by mistake ----
+
+# instead NAME COMMAND…: makes what is at "$link" in place of pss; refused, and a member goes on without.
+instead() {
+	local name=$1
+	shift
+	rm -rf "$link"
+	"$@" >"$TMP/made" 2>&1 || not_ok "instead of a pin: $name" "$(cat "$TMP/made")"
+	chown -h 0:$other "$link"
+	[ -L "$link" ] || chmod 440 "$link"
+	run as_group $other "$ZMEM" --pinned
+	expect_rc "instead of a pin, $name: exit code" 1
+	expect_err "instead of a pin, $name: refused" "pinned at $place is not zmem-bpf's: .*as root: zmem-bpf unpin"
+	run as_group $other "$ZMEM" -J
+	expect_rc "instead of a pin, $name: a member goes on without" 0
+	expect_err "instead of a pin, $name: a member is told" "counters come from /proc: what is pinned at $place"
+	zmem -J -q
+	expect_json "instead of a pin, $name: root loads its own" '.source.counters == "bpf" and (.source.pinned | not)'
+}
+zmem pin $other
+link=$place/$version/pss
+mkdir $place/maps
+bpftool prog loadall "$O/bpf/task_counters.bpf.o" $place/maps pinmaps $place/maps 2>"$TMP/made" ||
+	not_ok 'maps to pin' "$(cat "$TMP/made")"
+instead 'a map' mv $place/maps/cpu_offset_setup "$link"
+instead 'a map that can be read' mv $place/maps/cipher "$link"
+instead 'a program' mv $place/maps/task_counters "$link"
+instead 'a directory' mkdir "$link"
+rmdir "$link"
+touch "$TMP/file"
+instead 'a symbolic link' ln -s "$TMP/file" "$link"
+zmem pin $other
+expect_rc 'pinned over it' 0
+equal 'pinned over it: nothing else is left' "$(ls $place | grep -v debug | xargs)" "$version version"
+mkdir -p $place/9/a/b $place/"$version"/a/b
+zmem pin $other
+expect_rc 'pinned over a tree' 0
+mv $place/"$version"/counters "$link"
+run as_group $other "$ZMEM" --pinned -p $$ -o pid -H
+expect_rc 'counters in place of pages, which cannot be asked: exit code' 1
+equal 'counters in place of pages: never those of another process' "$(cat "$TMP/out")" ''
+mount -t bpf bpf $place
+
 zmem unpin
 expect_rc 'unpin' 0
 expect_stderr_lines 'unpin: silent' 0
 check 'unpin: nothing is left' [ ! -e $place ]
-check 'unpin: nor mounted' [ -z "$(grep " $place " /proc/mounts)" ]
+check 'unpin: nor mounted, though it was twice' [ -z "$(grep " $place " /proc/mounts)" ]
+# several COMMAND…: again and again.
+several() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do "$@" || return 1; done
+}
+several "$ZMEM" pin $group 2>"$TMP/race_pin" &
+first=$!
+several "$ZMEM" unpin 2>"$TMP/race_unpin" &
+second=$!
+several "$ZMEM" unpin 2>"$TMP/race_other"
+equal 'unpin beside pin and unpin' "$? $(cat "$TMP/race_other")" '0 '
+wait $first
+equal 'pin beside unpin' "$? $(cat "$TMP/race_pin")" '0 '
+wait $second
+equal 'another unpin' "$? $(cat "$TMP/race_unpin")" '0 '
+zmem unpin
+check 'unpin: in the end nothing is left' [ ! -e $place ]
 mkdir -m 750 $place && chgrp $group $place && mkdir -m 750 $place/"$version" && chgrp $group $place/"$version"
 cp /etc/hostname $place/"$version"/pss
 refused 'files that look like a pin' 1 'there is no pin' --pinned

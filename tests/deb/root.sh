@@ -103,7 +103,9 @@ check_package() {
 	cp "$SOURCE/tests/support/complete.zsh" "$ROOT/tmp"
 	done_inside 'zsh completes' 'zsh -f /tmp/complete.zsh /none /tmp/typed "zmem-bpf sna"; cat /tmp/typed'
 	expect_out 'zsh: a command' '^line zmem-bpf snapshot'
+	done_inside 'pinned by hand' 'zmem-bpf pin zmem && zmem-bpf --pinned -q'
 	done_inside 'apt purge' 'apt-get -qy purge zmem-bpf'
+	done_inside 'the pin is gone with it' '[ ! -e /run/zmem-bpf ] && ! grep zmem-bpf /proc/mounts'
 	files >"$TMP/purged"
 	check 'nothing of it is left' sh -c '! grep zmem "$0"' "$TMP/purged"
 	done_inside 'nor is its name in /etc' '! grep -rl zmem /etc --exclude="*-"'
