@@ -14,10 +14,13 @@ struct proc_stat {
 	pid_t ppid;
 	uint32_t flags; /* PF_ of include/linux/sched.h */
 	uint32_t threads;
-	uint64_t start_ticks; /* field 22, 1/100 s since boot */
+	uint64_t start_ticks; /* field 22, since boot */
 	uint64_t vsize;	      /* bytes */
 	uint64_t start_stack; /* field 28; 0 where we may not see it */
 };
+
+/* USER_HZ is 100 on every architecture that we build for. */
+#define NS_PER_TICK	   10000000u
 
 #define PROC_PF_FORKNOEXEC 0x00000040
 #define PROC_PF_KTHREAD	   0x00200000

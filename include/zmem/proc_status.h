@@ -3,6 +3,7 @@
 #ifndef ZMEM_PROC_STATUS_H
 #define ZMEM_PROC_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,6 +27,11 @@ struct proc_status {
 	uint32_t have;			/* bit per enum status_figure */
 	uint64_t value[STATUS_FIGURES]; /* bytes */
 };
+
+static inline bool status_has(const struct proc_status *status, enum status_figure figure)
+{
+	return status->have >> figure & 1;
+}
 
 /*
  * Exact keys; unknown ones are ignored, missing ones have no bit. A process without memory (kernel

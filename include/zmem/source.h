@@ -8,12 +8,14 @@
 #define ZMEM_SOURCE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
+#include "zmem/diag.h"
 #include "zmem/proc_status.h"
 #include "zmem/procfs.h"
-#include "zmem/diag.h"
 #include "zmem/snapshot.h"
+
+/* The types of the kernel that runs; without it there is no BPF source. */
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
 
 enum source_choice {
 	SOURCE_AUTO, /* BPF, else /proc */

@@ -20,6 +20,10 @@
 
 #define TAPE_KEY_MAX 63
 
+struct tape_key {
+	char text[TAPE_KEY_MAX + 1];
+};
+
 struct tape;
 struct recording;
 struct strbuf;

@@ -17,8 +17,6 @@
 #include "zmem/privilege.h"
 #include "zmem/source.h"
 
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
-
 __attribute__((format(printf, 3, 4))) static void tell(const char *what, bool ok, const char *fmt,
 						       ...)
 {

@@ -100,10 +100,6 @@ void pool_understand(enum pool_file file, bool keep_text, const char *text, ssiz
 	ret->len = (size_t)len;
 }
 
-struct key {
-	char text[TAPE_KEY_MAX + 1];
-};
-
 /*
  * One process answers for all that have its cgroups, and another one may be asked when the
  * recording is played.
@@ -113,9 +109,9 @@ static bool is_shared(enum pool_file file, const struct process *p)
 	return file == POOL_CGROUP && p->cgroup_key;
 }
 
-static struct key key_of(enum pool_file file, const struct process *p)
+static struct tape_key key_of(enum pool_file file, const struct process *p)
 {
-	struct key key;
+	struct tape_key key;
 
 	if (is_shared(file, p))
 		snprintf(key.text, sizeof(key.text), "cgroup/%" PRIx64, p->cgroup_key);
@@ -163,7 +159,7 @@ void pool_keep(struct tape *tape, enum pool_file file, struct process *const *ro
 		make_name(rows[i], &results[i]);
 	for (size_t i = 0; tape_recording(tape) && i < count; i++) {
 		struct pool_result *r = &results[i];
-		struct key key = key_of(file, rows[i]);
+		struct tape_key key = key_of(file, rows[i]);
 
 		if (r->text)
 			tape_put(tape, key.text, 0, r->text, r->len);

@@ -7,13 +7,9 @@
 #include "base/file.h"
 #include "zmem/procfs.h"
 
-struct key {
-	char text[TAPE_KEY_MAX + 1];
-};
-
-static struct key key_of(const struct proc_dir *dir, const char *part, const char *name)
+static struct tape_key key_of(const struct proc_dir *dir, const char *part, const char *name)
 {
-	struct key key;
+	struct tape_key key;
 
 	snprintf(key.text, sizeof(key.text), "%d/%s%s", dir->pid, part, name);
 	return key;

@@ -21,8 +21,6 @@
 #include "zmem/procfs.h"
 #include "zmem/system.h"
 
-#define NS_PER_TICK 10000000u /* USER_HZ is 100 on every architecture that we build for */
-
 /*
  * NSpid lists our pid in this /proc's namespace and in every one below, down to our own: more than
  * one means that the two are not the same namespace, even if the numbers happen to agree

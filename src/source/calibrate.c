@@ -2,7 +2,6 @@
 /* Prepares what the kernel side looks for, and says in words what it could not confirm. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>

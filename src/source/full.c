@@ -9,15 +9,10 @@
 #include "base/cleanup.h"
 #include "base/unpack.h"
 #include "source/full.h"
+#include "zmem/source.h"
 
 #define LOG_SIZE (256 * 1024)
 #define KEEP	 (4 * 1024) /* the end of a verifier's log is where it fails */
-
-/*
- * The path keeps libbpf 1.1 from walking module BTFs, which fails with EPERM under CAP_BPF and
- * CAP_PERFMON alone.
- */
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
 
 static const unsigned char task_pss[] = {
 #include "task_pss.inc"
@@ -85,6 +80,10 @@ static int open_object(enum full_object which, struct bpf_object_open_opts *opts
 		return strbuf_error(&elf);
 	libbpf_set_print(quiet);
 	opts->sz = sizeof(*opts);
+	/*
+	 * Or libbpf 1.1 walks module BTFs, which fails with EPERM under CAP_BPF and CAP_PERFMON
+	 * alone.
+	 */
 	opts->btf_custom_path = BTF_PATH;
 	*ret_object = bpf_object__open_mem(elf.data, elf.len, opts);
 	return *ret_object ? 0 : -errno;

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <unistd.h>

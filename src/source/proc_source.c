@@ -4,7 +4,6 @@
  * /proc is on this kernel. Knows which file has what; the texts are parsed elsewhere.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +15,6 @@
 #include "source/status_fill.h"
 #include "zmem/proc_stat.h"
 #include "zmem/source.h"
-
-#define NS_PER_TICK 10000000ull
 
 struct proc_state {
 	const struct procfs *proc;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "source/reader.h"
 #include "source/replay.h"
 #include "zmem/setup.h"
@@ -57,15 +58,12 @@ static int deliver(struct reader *r, const void *record)
 
 static int keep_for_later(struct reader *r, const struct zmem_pss_record *record)
 {
-	if (r->later_count == r->later_capacity) {
-		size_t capacity = r->later_capacity ? 2 * r->later_capacity : 16;
-		void *more = realloc(r->later, capacity * sizeof(*r->later));
+	struct zmem_pss_record *later =
+		grow_items(r->later, r->later_count, &r->later_capacity, 16, sizeof(*later));
 
-		if (!more)
-			return -ENOMEM;
-		r->later = more;
-		r->later_capacity = capacity;
-	}
+	if (!later)
+		return -ENOMEM;
+	r->later = later;
 	r->later[r->later_count++] = *record;
 	return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the walk of a process's pages is worth: knows struct zmem_pages, trusts it only as proven.
  */
-#include <string.h>
 
 #include "source/record_decode.h"
 

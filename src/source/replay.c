@@ -19,13 +19,9 @@
 
 #define LIST	 "records"
 
-struct key {
-	char text[TAPE_KEY_MAX + 1];
-};
-
-static struct key record_key(pid_t pid)
+static struct tape_key record_key(pid_t pid)
 {
-	struct key key;
+	struct tape_key key;
 
 	snprintf(key.text, sizeof(key.text), "%d/record", pid);
 	return key;

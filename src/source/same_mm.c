@@ -3,23 +3,20 @@
 #include <errno.h>
 #include <linux/kcmp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "source/same_mm.h"
 
 int same_mm_add(struct same_mm *s, pid_t pid, const struct proc_stat *stat)
 {
-	if (s->count == s->capacity) {
-		size_t capacity = s->capacity ? s->capacity * 2 : 256;
-		struct same_mm_entry *entry = reallocarray(s->entry, capacity, sizeof(*entry));
+	struct same_mm_entry *entry =
+		grow_items(s->entry, s->count, &s->capacity, 256, sizeof(*entry));
 
-		if (!entry)
-			return -ENOMEM;
-		s->entry = entry;
-		s->capacity = capacity;
-	}
+	if (!entry)
+		return -ENOMEM;
+	s->entry = entry;
 	s->entry[s->count++] = (struct same_mm_entry){pid, stat->start_stack, stat->vsize};
 	return 0;
 }

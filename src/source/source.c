@@ -64,7 +64,7 @@ void source_explain(const struct source_ops *ops, struct diag *diag)
 {
 	/* Without privileges or BTF the verifier is not even asked. */
 	if (ops != &source_proc && !ops->pinned && diag->count && privilege_held(PRIVILEGE_BPF) &&
-	    privilege_held(PRIVILEGE_PERFMON) && access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+	    privilege_held(PRIVILEGE_PERFMON) && access(BTF_PATH, R_OK) == 0)
 		diag_attach_log(diag, full_explain(full_object(ops)));
 }
 

@@ -29,7 +29,7 @@ counter_mask status_counters(void)
 void status_apply(struct process *p, const struct proc_status *status)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		if (!process_has(p, figures[i].counter) && (status->have >> figures[i].figure & 1))
+		if (!process_has(p, figures[i].counter) && status_has(status, figures[i].figure))
 			process_set(p, figures[i].counter, status->value[figures[i].figure]);
 	}
 }

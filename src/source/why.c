@@ -11,8 +11,7 @@
 #include "base/cleanup.h"
 #include "source/why.h"
 #include "zmem/privilege.h"
-
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
+#include "zmem/source.h"
 
 static const char *missing_privilege(const struct why_facts *facts)
 {
