@@ -140,7 +140,7 @@ deps-deb:
 	$(call install_missing,$(DEPS_DEB))
 
 # Debian's oldest and newest, and one between.
-COMPILERS ?= clang-14 clang-16 clang-19 gcc-11 gcc-12
+COMPILERS ?= clang-14 clang-16 clang-19 gcc-11
 # Those that this Debian has: tests/run says which it had to leave out.
 deps-compilers:
 	$(call install_missing,$$(for c in $(COMPILERS); do apt-cache show $$c >/dev/null 2>&1 && echo $$c; done))
