@@ -65,6 +65,12 @@ def of_program(pattern, unit=None):
     return read
 
 
+def of_zmem(text):
+    """Pairs of a number and its unit: swap, USS, PSS, RSS."""
+    rows = [line.split() for line in text.splitlines()]
+    return {int(row[0]): float(row[5]) * UNITS[row[6]] for row in rows if row and row[0].isdigit()}
+
+
 OURS = {
     "Pss": Subject("Pss", "zmem-bpf --json", [STATIC, "--json"], of_json("pss_bytes")),
     "Rss": Subject("Rss", "zmem-bpf --json --pss none", [STATIC, "--json", "--pss", "none"],
@@ -83,7 +89,7 @@ OTHERS = [
     Subject("Pss", "ps_mem", ["ps_mem"], of_program(r"= *([\d.]+) (B|KiB|MiB|GiB)\tworkload\b")),
     Subject("Pss", "psm", ["psm"], of_program(r"^ *([\d.]+) .*\bworkload\b", 2 ** 10)),
     Subject("Pss", "procrank", ["procrank"]),
-    Subject("Pss", "zmem", ["zmem"]),
+    Subject("Pss", "zmem -p", ["zmem", "-p"], of_zmem),
     Subject("Rss", "the same, with shared libraries", [PROGRAM, "--json", "--pss", "none"],
             of_json("rss_bytes")),
     Subject("Rss", "C: starts and ends", [FLOOR]),
