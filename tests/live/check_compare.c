@@ -259,7 +259,10 @@ static bool is_program(const char *line, const struct reading *p)
 	len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)
 		close(fd);
-	text[len > 0 ? len : 0] = '\0';
+	/* It has ended since, and what it ran with it. */
+	if (len <= 0)
+		return may;
+	text[len] = '\0';
 	for (ssize_t i = 0; may && n > 0 && i < len; i += (ssize_t)strlen(text + i) + 1) {
 		const char *slash = strrchr(text + i, '/');
 
