@@ -21,16 +21,16 @@
 #include "source/pin_place.h"
 #include "zmem/source.h"
 
-#define WHAT	  "pin"
-#define TODO_ROOT "be root: it takes CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
-#define DRAFT	  "new"
+#define WHAT	 "pin"
+#define ASK_ROOT "be root: it takes CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
+#define DRAFT	 "new"
 
 static const char *const names[] = {PIN_PSS, PIN_COUNTERS, PIN_WHY};
 
 static int failed(struct diag *diag, const char *step, int error)
 {
-	diag_add(diag, WHAT, error, error == -EPERM || error == -EACCES ? TODO_ROOT : NULL,
-		 "%s: %s", step, strerror(-error));
+	diag_add(diag, WHAT, error, error == -EPERM || error == -EACCES ? ASK_ROOT : NULL, "%s: %s",
+		 step, strerror(-error));
 	return error;
 }
 

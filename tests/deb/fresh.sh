@@ -4,18 +4,18 @@
 # FRESH_TEST=1 also make test, which takes some minutes more.
 . "$(dirname "$0")/root.sh" fresh
 
-git clone -q --depth 1 "file://$SOURCE" "$ROOT/work" || not_ok 'clone' 'failed'
+git clone -q --depth 1 "file://$SOURCE" "$ROOT/clone" || not_ok 'clone' 'failed'
 # Others' clones have no place of ours in them.
-rm -rf "$ROOT/work/.git"
+rm -rf "$ROOT/clone/.git"
 if ! done_inside 'apt install make' 'apt-get -q update && apt-get -qy install --no-install-recommends make'; then
 	exit
 fi
-done_inside 'make run: installs, builds, runs' 'cd /work && make run'
+done_inside 'make run: installs, builds, runs' 'cd /clone && make run'
 expect_out 'make run: a snapshot, from the kernel' 'total of [0-9]+ processes; PSS from the kernel'
-done_inside 'once more: nothing is missing' 'cd /work && make run'
+done_inside 'once more: nothing is missing' 'cd /clone && make run'
 refuse_out 'once more: nothing is installed' '^installing:'
 if [ "${FRESH_TEST:-0}" = 1 ]; then
-	run inside 'cd /work && make test'
+	run inside 'cd /clone && make test'
 	cp "$TMP/out" "$O/debian/fresh.test"
 	if [ "$rc" = 0 ]; then
 		ok "make test: $(tail -n 1 "$TMP/out")"
@@ -23,13 +23,13 @@ if [ "${FRESH_TEST:-0}" = 1 ]; then
 		not_ok 'make test' "exit code $rc: $(grep -aE 'FAILED|not ok|error' "$TMP/out" "$TMP/err" | head -n 20)"
 	fi
 fi
-done_inside 'make STATIC=1' 'cd /work && make STATIC=1'
-done_inside 'the static file, stripped' 'cd /work/build && strip -R .eh_frame zmem-bpf-static && ./zmem-bpf-static -J'
+done_inside 'make STATIC=1' 'cd /clone && make STATIC=1'
+done_inside 'the static file, stripped' 'cd /clone/build && strip -R .eh_frame zmem-bpf-static && ./zmem-bpf-static -J'
 check 'figures of the kernel' jq -e '.source.counters == "bpf"' "$TMP/out"
-done_inside 'make install' 'cd /work && make install && zmem-bpf --version'
-done_inside 'make uninstall' 'cd /work && make uninstall && ! find /usr/local -name "*zmem*" | grep .'
-done_inside 'make install-caps' 'cd /work && make install-caps && getcap /usr/local/sbin/zmem-bpf | grep cap_bpf'
-done_inside 'make uninstall, and the group' 'cd /work && make uninstall && groupdel zmem'
-if done_inside 'make deb' 'cd /work && make deb'; then
-	check_package "$(find "$ROOT/work/build" -maxdepth 1 -name 'zmem-bpf_*.deb')"
+done_inside 'make install' 'cd /clone && make install && zmem-bpf --version'
+done_inside 'make uninstall' 'cd /clone && make uninstall && ! find /usr/local -name "*zmem*" | grep .'
+done_inside 'make install-caps' 'cd /clone && make install-caps && getcap /usr/local/sbin/zmem-bpf | grep cap_bpf'
+done_inside 'make uninstall, and the group' 'cd /clone && make uninstall && groupdel zmem'
+if done_inside 'make deb' 'cd /clone && make deb'; then
+	check_package "$(find "$ROOT/clone/build" -maxdepth 1 -name 'zmem-bpf_*.deb')"
 fi

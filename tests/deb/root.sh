@@ -77,7 +77,7 @@ cp -L /etc/resolv.conf /etc/hosts "$ROOT/etc/"
 
 # All files but what apt, dpkg and passwd keep for themselves.
 files() {
-	inside 'find / -xdev ! -path "/tmp/*" ! -path "/root/*" ! -path "/work*" ! -path "/var/cache/*" \
+	inside 'find / -xdev ! -path "/tmp/*" ! -path "/root/*" ! -path "/clone*" ! -path "/var/cache/*" \
 		! -path "/var/log/*" ! -path "/var/lib/apt/*" ! -path "/var/lib/dpkg/*" ! -path "/etc/*-" \
 		! -path "/etc/ld.so.cache" ! -type d -printf "%p %m %u:%g\n" | sort'
 }
