@@ -36,12 +36,12 @@ run with_caps +bpf,+perfmon "$ZMEM" -J --pss kernel
 expect_rc '--pss kernel, two capabilities' 0
 expect_json '--pss kernel, two capabilities: PSS of all' '.source.pss == "kernel" and
 	([.processes[] | select(.uid == 0 and .pss_source == "kernel")] | length) > 0'
-run unshare -m bash -c 'mount -t tmpfs none /proc && exec "$0" -J -q' "$ZMEM"
-expect_json 'no /proc: calibration says what it lacks' \
+run unshare -m bash -c 'mount --bind /dev/null /proc/zoneinfo && exec "$0" -J -q' "$ZMEM"
+expect_json 'no zoneinfo: calibration says what it lacks' \
 	'.source.pss_fallback_reason | test("calibration.*zoneinfo")'
-run unshare -m bash -c 'mount -t tmpfs none /proc && exec "$0" --pss kernel' "$ZMEM"
-expect_rc 'no /proc, --pss kernel: refused' 1
-expect_err 'no /proc, --pss kernel: says which check failed' 'calibration.*zoneinfo'
+run unshare -m bash -c 'mount --bind /dev/null /proc/zoneinfo && exec "$0" --pss kernel' "$ZMEM"
+expect_rc 'no zoneinfo, --pss kernel: refused' 1
+expect_err 'no zoneinfo, --pss kernel: says which check failed' 'calibration.*zoneinfo'
 
 # ---- --verify ----
 
