@@ -194,9 +194,7 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.light.o
 -include $(BPF_NAMES:%=$(O)/bpf/%.raw.d)
 
 # Who includes which.
-$(B)/source/light_pss.o: $(O)/bpf/task_pss.lskel.h
-$(B)/source/light_counters.o: $(O)/bpf/task_counters.lskel.h
-$(B)/source/light_counters_probe.o: $(O)/bpf/task_counters_probe.lskel.h
+$(B)/source/light.o: $(addprefix $(O)/bpf/,$(addsuffix .lskel.h,task_counters task_counters_probe task_pss))
 $(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.inc)
 
 # ---- the page of -F html: one file, packed ----
