@@ -18,7 +18,7 @@
 #include "source/full.h"
 #include "source/light.h"
 #include "source/reader.h"
-#include "source/replay.h"
+#include "source/recorded.h"
 #include "source/why.h"
 #include "zmem/setup.h"
 #include "zmem/source.h"
@@ -163,7 +163,7 @@ static int bpf_open(load_fn *load, const char *what, const struct procfs *proc, 
 	from = iterators(b);
 	if (from.asks)
 		calibrate(b->object.calibration_fd, &from, proc, &b->pss_refusal);
-	replay_keep_ram(b->tape, b->limits.ram_bytes);
+	recorded_keep_ram(b->tape, b->limits.ram_bytes);
 	*ret_state = TAKE_PTR(b);
 	return 0;
 }
