@@ -12,7 +12,7 @@
 
 #include "app/message.h"
 #include "app/secure.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/privilege.h"
 
 /* What only changes how text looks is let through; libraries may read anything else. */

@@ -5,7 +5,7 @@
  */
 #include "model/interpreter.h"
 
-#include "base/cleanup.h"
+#include "base/array.h"
 
 #define STEMS_MAX 24 /* NULL at the end */
 

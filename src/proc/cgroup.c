@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/cgroup.h"
 
 #define CONTAINER_ID_LEN   64

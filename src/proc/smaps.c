@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "serve/host.h"
 #include "serve/response.h"

@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "bench.h"
+#include "base/array.h"
+#include "base/cleanup.h"
 #include "zmem/render.h"
 
 #define PROCESSES 5000

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "base/array.h"
 #include "read_all.h"
 
 extern char **environ;

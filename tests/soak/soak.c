@@ -17,6 +17,7 @@
 #include "fuzz_json.h"
 #include "measure.h"
 #include "noise.h"
+#include "base/array.h"
 #include "zmem/render.h"
 
 #define HEAP_SLACK (32 * 1024)	     /* what threads keep for themselves */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
+#include "base/array.h"
 #include "zmem/proc_status.h"
 
 #define KB(n) ((uint64_t)(n)*1024)

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "render/text.h"
+#include "base/array.h"
 #include "zmem/render.h"
 
 static void as_ndjson(struct strbuf *out, const struct result *r, const struct table_style *style)

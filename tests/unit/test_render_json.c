@@ -7,6 +7,7 @@
 
 #include "utf8_valid.h"
 #include "render/json_writer.h"
+#include "base/array.h"
 #include "zmem/render.h"
 
 static void render_neutral(struct strbuf *out, const struct result *r)

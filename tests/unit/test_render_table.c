@@ -6,6 +6,7 @@
 #include "utf8_valid.h"
 #include "render/format.h"
 #include "render/text.h"
+#include "base/array.h"
 #include "zmem/render.h"
 
 static void columns_of(struct column_list *list, const char *spec)

@@ -9,6 +9,7 @@
 #include "serve/host.h"
 #include "serve/http_query.h"
 #include "serve/slots.h"
+#include "base/array.h"
 #include "serve/token.h"
 
 static void test_addresses(void **state)
