@@ -6,6 +6,7 @@
 #include "model/interpreter.h"
 
 #include "base/array.h"
+#include "base/ascii.h"
 
 #define STEMS_MAX 24 /* NULL at the end */
 

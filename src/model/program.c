@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/ascii.h"
 #include "model/interpreter.h"
 
 #define MEMORY_FILE "memfd:" /* memfd_create() */

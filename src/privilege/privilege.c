@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "zmem/privilege.h"
 
 #define BIT(number) (UINT64_C(1) << (number))
@@ -103,7 +104,7 @@ void privilege_names(uint64_t mask, char *buf, size_t cap)
 		char *name = mask & BIT(c) ? cap_to_name(c) : NULL;
 
 		for (char *p = name; p && *p; p++)
-			*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+			*p = to_upper(*p);
 		if (name)
 			len += (size_t)snprintf(buf + len, cap - len, "%s%s", len ? ", " : "",
 						name);
