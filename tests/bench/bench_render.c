@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench.h"
 #include "base/array.h"
+#include "bench.h"
 #include "base/cleanup.h"
 #include "zmem/render.h"
 

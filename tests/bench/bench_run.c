@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench.h"
 #include "base/array.h"
+#include "bench.h"
 #include "read_all.h"
 
 extern char **environ;

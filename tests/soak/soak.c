@@ -13,11 +13,11 @@
 
 #include "app/options.h"
 #include "app/session.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "fuzz_json.h"
 #include "measure.h"
 #include "noise.h"
-#include "base/array.h"
 #include "zmem/render.h"
 
 #define HEAP_SLACK (32 * 1024)	     /* what threads keep for themselves */

@@ -6,9 +6,9 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "render/text.h"
-#include "base/array.h"
 #include "zmem/render.h"
 
 static void as_ndjson(struct strbuf *out, const struct result *r, const struct table_style *style)

@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "render/html_data.h"
 #include "base/array.h"
+#include "render/html_data.h"
 #include "render/string_table.h"
 
 static void check_data(const char *name, const struct sample *s, struct table_style style)

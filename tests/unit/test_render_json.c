@@ -5,9 +5,9 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "utf8_valid.h"
 #include "render/json_writer.h"
-#include "base/array.h"
 #include "zmem/render.h"
 
 static void render_neutral(struct strbuf *out, const struct result *r)

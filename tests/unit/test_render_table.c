@@ -3,10 +3,10 @@
 #include "golden.h"
 #include "sample.h"
 
+#include "base/array.h"
 #include "utf8_valid.h"
 #include "render/format.h"
 #include "render/text.h"
-#include "base/array.h"
 #include "zmem/render.h"
 
 static void columns_of(struct column_list *list, const char *spec)

@@ -5,11 +5,11 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "serve/address.h"
 #include "serve/host.h"
 #include "serve/http_query.h"
 #include "serve/slots.h"
-#include "base/array.h"
 #include "serve/token.h"
 
 static void test_addresses(void **state)
