@@ -6,7 +6,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The lines above the rows: the machine's RAM and swap, what was read and how, how it is shown.
- */
-#include <string.h>
-
+/* The lines above the rows: the machine's RAM and swap, what was read and how, how it is shown. */
 #include "base/array.h"
 #include "render/format.h"
 #include "render/summary.h"
