@@ -85,6 +85,7 @@ for word in --sort --reverse --columns --top --all --pid --user --filter --forma
 	grep -q -e "$word" "$TMP/out" || not_ok '--help has all options' "no $word"
 done
 cp "$TMP/out" "$TMP/help"
+equal '--help fits a terminal of 80 columns' "$(awk 'length > 80' "$TMP/out")" ''
 for way in '-h' 'frobnicate --help' 'doctor -h' '-o nope -h'; do
 	# shellcheck disable=SC2086
 	zmem $way
@@ -108,6 +109,7 @@ expect_out 'the last format counts' '^ *PID +USER'
 zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
+equal 'doctor: all answers in one column' "$(awk '{ print match($0, / (ok|no ) /) }' "$TMP/out" | sort -u | wc -l)" 1
 for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf' 'counters: proc' /proc \
 	'PSS: smaps_rollup' serve; do
 	expect_out "doctor: $what" "^$what +(ok|no) "
