@@ -238,6 +238,10 @@ expect_stderr_lines '-q: none' 0
 
 # ---- usage ----
 
+zmem record "$dir/missing" -c 2 -i 0.1 -p 4194303
+expect_rc 'record, no such pid: exit code' 3
+expect_stderr_lines 'record, no such pid: told once' 1
+rm "$dir/missing"
 refused 'record without FILE' 2 'needs a FILE' record
 refused 'two FILEs' 2 'unexpected argument' record a b
 refused 'FILE and --output' 2 'one too many' record a --output b
