@@ -45,6 +45,7 @@ int rows_choose(struct session *s)
 	const struct filter *f = &s->filter;
 	int r;
 
+	s->filter.self = s->self;
 	r = rows_select(&s->snapshot, f, filter_matches_id, &s->rows);
 	if (r < 0)
 		return r;
