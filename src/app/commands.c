@@ -11,7 +11,7 @@
 #include "app/help.h"
 #include "app/message.h"
 #include "app/secure.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/parse.h"
 #include "zmem/render.h"
 #include "zmem/source.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/options_table.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/source.h"
 
 static const char *const format_words[] = {[FORMAT_TABLE] = "table",

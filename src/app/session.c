@@ -13,7 +13,7 @@
 #include "app/secure.h"
 #include "app/session.h"
 #include "app/session_tape.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "zmem/pin.h"

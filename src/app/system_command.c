@@ -5,6 +5,7 @@
 #include "app/message.h"
 #include "app/output.h"
 #include "app/session.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "zmem/render.h"

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/parse.h"
 
 #define NS_PER_MS 1000000

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-
 static int compare_pid(const void *a, const void *b)
 {
 	const pid_t *x = a, *y = b;

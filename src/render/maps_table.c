@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "render/format.h"
 #include "render/line.h"
 #include "zmem/render.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "render/format.h"
 #include "render/line.h"
 #include "render/summary.h"

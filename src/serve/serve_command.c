@@ -13,6 +13,7 @@
 #include "app/commands.h"
 #include "app/guest.h"
 #include "app/message.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "serve/channel.h"
 #include "serve/collector.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 
 /* On narrower terminals some columns leave their place to the name. */
 #define WIDE_ENOUGH 110

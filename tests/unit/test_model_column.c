@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <cmocka.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "zmem/column.h"
 
