@@ -110,6 +110,8 @@ static int check_columns(const struct options *o)
 	if (keys && strcmp(o->columns, "+cmdline") != 0)
 		return message_usage("%s: --columns %s: +cmdline is all that can be added", what,
 				     o->columns);
+	if (keys && o->group && strcmp(o->command, "serve") != 0)
+		return message_usage("%s: --columns: it goes with no --group-by", what);
 	if (o->format == FORMAT_FOLDED || options_metrics(o))
 		return message_usage("--columns: it goes with no --format %s", what);
 	return 0;

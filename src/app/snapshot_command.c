@@ -85,9 +85,10 @@ static void tell_unfolded(const struct session *s)
 		for (int status = 0; status < PSS_STATUS_COUNT; status++) {
 			if (count[what][status])
 				message_note(s->options->quiet,
-					     "folded: %zu processes have no %s in it: %s",
-					     count[what][status],
+					     "folded: no %s of %zu process%s in it: %s",
 					     what ? "swap" : "anon, file and shmem",
+					     count[what][status],
+					     count[what][status] == 1 ? "" : "es",
 					     pss_status_name((enum pss_status)status));
 		}
 	}

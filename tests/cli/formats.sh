@@ -94,7 +94,7 @@ equal 'hostile words: csv, users by number' "$(cat "$TMP/csv")" 0
 zmem --replay "$guest" -F folded --pss none
 expect_rc 'no PSS: exit code' 0
 equal 'no PSS: no line of it' "$(grep -c ';\(anon\|file\|shmem\) ' "$TMP/out")" 0
-expect_err 'no PSS: the reason' 'folded: [0-9]+ processes have no anon, file and shmem in it: skipped'
+expect_err 'no PSS: the reason' 'folded: no anon, file and shmem of [0-9]+ process(es)? in it: skipped'
 zmem --replay "$guest" -F folded --pss none -q
 equal 'no PSS: quiet' "$err" ''
 zmem --replay "$guest" -F folded

@@ -74,6 +74,7 @@ for format in json ndjson; do
 	refused "$format, columns of tables" 2 "$format: --columns \+%pss: $only" -F $format -o +%pss
 	zmem --replay "$guest" -F $format -o +cmdline
 	expect_out "$format: and cmdline can" '"cmdline":'
+	refused "$format, groups" 2 "$format: --columns: it goes with no --group-by" -F $format -g name -o +cmdline
 done
 refused 'watch, NDJSON' 2 "ndjson: --columns pid: $only" watch -F ndjson -o pid
 refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/tape" -o pid
