@@ -68,7 +68,7 @@ COLD         := $(addprefix $(B)/,app/% top/% recording/% compare/% render/compa
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
-MODULES := base recording proc model source enrich query compare render app top \
+MODULES := base recording privilege proc model source enrich query compare render app top \
            $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
@@ -194,9 +194,7 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.light.o
 -include $(BPF_NAMES:%=$(O)/bpf/%.raw.d)
 
 # Who includes which.
-$(B)/source/light_pss.o: $(O)/bpf/task_pss.lskel.h
-$(B)/source/light_counters.o: $(O)/bpf/task_counters.lskel.h
-$(B)/source/light_counters_probe.o: $(O)/bpf/task_counters_probe.lskel.h
+$(B)/source/light.o: $(addprefix $(O)/bpf/,$(addsuffix .lskel.h,task_counters task_counters_probe task_pss))
 $(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.inc)
 
 # ---- the page of -F html: one file, packed ----
@@ -291,7 +289,8 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it; top and serve are commands of app's, and use it.
-LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich source model proc recording base
+LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich source model proc recording \
+              privilege base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
@@ -336,6 +335,7 @@ UNIT_BIN := $(UNIT:%=$(B)/tests/%)
 
 uses_base   := base
 uses_recording := recording base
+uses_privilege := privilege
 uses_proc   := proc recording base
 uses_model  := model base
 uses_query  := query model base
@@ -343,9 +343,9 @@ uses_compare := compare model base
 uses_render := render compare query model base
 # What it shows, without the terminal.
 uses_top    := top render compare query model base
-uses_source := source model proc recording base
+uses_source := source model proc recording privilege base
 uses_enrich := enrich model proc recording base
-uses_app    := app render compare query enrich source model proc recording base
+uses_app    := app render compare query enrich source model proc recording privilege base
 uses_serve  := serve $(uses_app)
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
@@ -359,7 +359,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lz -lpthread -o $@
+		$(if $(filter privilege source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lz -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -388,7 +388,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lz -lpthread -o $@
+		$(if $(filter privilege source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lz -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
@@ -465,7 +465,7 @@ check:
 	@tests/check
 
 # A live test that needs the library, for what the program decides by itself.
-$(B)/readers: tests/live/readers.c $(call LIBOF,source model proc recording base)
+$(B)/readers: tests/live/readers.c $(call LIBOF,$(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
 
@@ -493,7 +493,7 @@ ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
-$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render query source model proc recording base)
+$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render query $(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
 		$(LDLIBS_BPF) -lpthread -o $@

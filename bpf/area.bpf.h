@@ -6,6 +6,8 @@
 #ifndef ZMEM_AREA_BPF_H
 #define ZMEM_AREA_BPF_H
 
+#include "walk_state.bpf.h"
+
 /* include/linux/mm.h */
 #define VM_PFNMAP    0x00000400
 #define VM_HUGETLB   0x00400000

@@ -13,6 +13,9 @@
 #ifndef ZMEM_CALIBRATE_BPF_H
 #define ZMEM_CALIBRATE_BPF_H
 
+#include "zmem/setup.h"
+#include "page_walk.bpf.h"
+
 #define GIB_BITS     30
 #define DIRECT_TRIES (1 << 17) /* 128 TiB; RAM of an arm64's second socket may begin at 64 */
 #define LEVEL_TRIES  (LEVELS_MOST - LEVELS_LEAST + 1)

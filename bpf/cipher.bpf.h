@@ -7,6 +7,8 @@
 #ifndef ZMEM_CIPHER_BPF_H
 #define ZMEM_CIPHER_BPF_H
 
+#include "zmem/setup.h"
+
 /*
  * User space sets it once, before the first read. A map and not a constant: a light skeleton would
  * copy the constant with bpf_probe_read_kernel(), and lockdown=confidentiality would refuse that.

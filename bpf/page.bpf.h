@@ -6,6 +6,8 @@
 #ifndef ZMEM_PAGE_BPF_H
 #define ZMEM_PAGE_BPF_H
 
+#include "walk_state.bpf.h"
+
 #define PAGE_MAPPING_ANON 1
 
 /* What is to know of a page: how often it is mapped, and its kind (enum zmem_rss). */

@@ -3,6 +3,9 @@
 #ifndef ZMEM_PAGE_TABLE_BPF_H
 #define ZMEM_PAGE_TABLE_BPF_H
 
+#include "walk_state.bpf.h"
+#include "page.bpf.h"
+
 /* What an entry that maps nothing is. */
 #define SWAP_TYPE_FILES	 16 /* there are never more swap files; above may be migration */
 #define SWAP_TYPE_MARKER 31 /* guard, userfaultfd: nothing is there */

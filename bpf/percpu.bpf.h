@@ -14,6 +14,9 @@
 #ifndef ZMEM_PERCPU_BPF_H
 #define ZMEM_PERCPU_BPF_H
 
+#include "zmem/record.h"
+#include "zmem/setup.h"
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

@@ -7,6 +7,9 @@
 #ifndef ZMEM_READER_BPF_H
 #define ZMEM_READER_BPF_H
 
+#include "zmem/setup.h"
+#include "user_regs.bpf.h"
+
 struct question {
 	union zmem_question what;
 	__u64 cursor;

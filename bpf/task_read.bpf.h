@@ -9,6 +9,8 @@
 #ifndef ZMEM_TASK_READ_BPF_H
 #define ZMEM_TASK_READ_BPF_H
 
+#include "zmem/record.h"
+
 /* include/linux/sched.h, include/linux/pid.h: constants that BTF does not carry. */
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD    0x00200000

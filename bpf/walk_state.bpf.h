@@ -11,6 +11,8 @@
 #ifndef ZMEM_WALK_STATE_BPF_H
 #define ZMEM_WALK_STATE_BPF_H
 
+#include "zmem/record.h"
+#include "zmem/setup.h"
 #include "entry.bpf.h"
 
 /* Where things are; computed once by calibrate, then only read. */

@@ -9,7 +9,7 @@
 
 #include "app/commands.h"
 #include "app/options_table.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/column.h"
 #include "zmem/maps.h"
 

@@ -76,8 +76,9 @@ void column_list_watch(struct column_list *list, const struct column *group);
 bool column_list_has(const struct column_list *list, const struct column *c);
 /* Whether one of them is a change. */
 bool column_list_changes(const struct column_list *list);
-/* Without those that a narrow terminal can do without. */
-void column_list_narrow(struct column_list *list);
+/* Without those that a narrow terminal can do without and that `asked` (--columns, or NULL) does
+ * not name: what it only adds to is narrowed, too. */
+void column_list_narrow(struct column_list *list, const char *asked);
 /*
  * Those that a process or group has in zmem.snapshot, in that order; command lines only if asked
  * for.

@@ -21,7 +21,8 @@ struct filter {
 	const uid_t *uids; /* sorted; NULL: any */
 	size_t uid_count;
 	const regex_t *pattern; /* against name, then cmdline; NULL: any */
-	const char *cgroup;	/* NULL: any; see filter_matches_cgroup() */
+	pid_t self;	    /* whose cmdline has the pattern in it and is left alone; 0: nobody's */
+	const char *cgroup; /* NULL: any; see filter_matches_cgroup() */
 };
 
 #define PID_MAX (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */

@@ -20,9 +20,8 @@
 
 enum zmem_kind {
 	ZMEM_PROCESS = 1, /* a whole struct zmem_record or struct zmem_pss_record */
-	ZMEM_KTHREAD =
-		2,	 /* only the first ZMEM_RECORD_SHORT bytes: a kernel thread has no memory */
-	ZMEM_ZOMBIE = 3, /* likewise: exited, not yet waited for, its memory is gone */
+	ZMEM_KTHREAD = 2, /* only the first ZMEM_RECORD_SHORT bytes: it has no memory */
+	ZMEM_ZOMBIE = 3,  /* likewise: exited, not yet waited for, its memory is gone */
 };
 
 /* Groups of figures, in `valid`. */
@@ -62,9 +61,8 @@ enum zmem_walk {
 	ZMEM_WALK_MOVED = 1 << 2,     /* meanwhile the process got another mm, or shared more */
 	ZMEM_WALK_OFF = 1 << 3,	      /* nothing was walked: there is no layout */
 	/* Set by the reader, not in the kernel: */
-	ZMEM_WALK_DRIFTED = 1 << 4, /* counters moved a little between two visits */
-	ZMEM_WALK_ACCEPTED =
-		1 << 5, /* it never stood still; what it is off by is known and small */
+	ZMEM_WALK_DRIFTED = 1 << 4,  /* counters moved a little between two visits */
+	ZMEM_WALK_ACCEPTED = 1 << 5, /* never stood still; what it is off by is known, small */
 };
 
 /*

@@ -245,7 +245,7 @@ struct process *snapshot_add(struct snapshot *s);
  */
 int snapshot_finish(struct snapshot *s);
 
-/* The process with that pid, NULL if there is none. */
+/* The process with that pid, NULL if there is none; of processes that are in order of pid. */
 struct process *snapshot_find(const struct snapshot *s, pid_t pid);
 
 /* The same process, that is with its start time as well. NULL if it is not there any more, or yet.

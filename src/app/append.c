@@ -17,7 +17,7 @@
 
 #include "app/message.h"
 #include "app/output.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/privilege.h"
 
 /* After a signal that ends: how long a reader gets to take the rest. */

@@ -11,7 +11,7 @@
 #include "app/help.h"
 #include "app/message.h"
 #include "app/secure.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/parse.h"
 #include "zmem/render.h"
 #include "zmem/source.h"
@@ -43,13 +43,33 @@ int commands_check_metrics(const struct options *o)
 	return 0;
 }
 
-/* Options that some commands have no use for, and that would be missed if nothing came of them. */
-static int check_options(const struct options *o)
+/* An option of which nothing would come is refused: whoever gave it would miss it. */
+static int check_heeded(const struct options *o)
 {
 	const struct {
 		bool given;
 		const char *option, *commands;
 	} only[] = {
+		{o->sort, "sort", "snapshot maps record watch top"},
+		{o->reverse, "reverse", "snapshot maps record watch top"},
+		{o->columns, "columns", "snapshot record watch top serve"},
+		{o->top, "top", "snapshot maps watch top serve"},
+		{o->all, "all", "snapshot compare maps record watch top"},
+		{o->pids, "pid", "snapshot compare maps record watch top"},
+		{o->users, "user", "snapshot compare maps record watch top"},
+		{o->filter, "filter", "snapshot compare maps record watch top"},
+		{o->format != FORMAT_TABLE, "format", "snapshot compare system maps record watch"},
+		{o->bytes, "bytes", "snapshot compare system maps watch top"},
+		{o->no_header, "no-header", "snapshot compare system maps watch"},
+		{o->wide, "wide", "snapshot compare system maps watch"},
+		{o->numeric, "numeric", "snapshot watch top serve"},
+		{o->pss, "pss", "snapshot compare system record watch top serve"},
+		{o->source, "source", "snapshot compare system maps record watch top serve"},
+		{o->verify != VERIFY_DEFAULT, "verify",
+		 "snapshot compare system record watch top serve"},
+		{o->total, "total", "snapshot maps watch"},
+		{o->output, "output", "snapshot compare system maps record watch"},
+		{o->timing, "timing", "snapshot"},
 		{o->by_file, "by-file", "maps"},
 		{o->count, "count", "record watch top"},
 		{o->interval_ms, "interval", "record watch top serve"},
@@ -72,6 +92,37 @@ static int check_options(const struct options *o)
 		if (only[i].given && !is_one_of(only[i].commands, o->command))
 			return message_usage("%s: it takes no --%s", o->command, only[i].option);
 	}
+	return 0;
+}
+
+/* What formats have of their own, and so do not take from --columns. */
+static int check_columns(const struct options *o)
+{
+	const char *what = options_format_word(o->format);
+	bool keys = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
+
+	if (!o->columns)
+		return 0;
+	if (is_one_of("record serve", o->command)) {
+		what = o->command;
+		keys = true;
+	}
+	if (keys && strcmp(o->columns, "+cmdline") != 0)
+		return message_usage("%s: --columns %s: +cmdline is all that can be added", what,
+				     o->columns);
+	if (o->format == FORMAT_FOLDED || options_metrics(o))
+		return message_usage("--columns: it goes with no --format %s", what);
+	return 0;
+}
+
+static int check_options(const struct options *o)
+{
+	int r = check_heeded(o);
+
+	if (r == 0)
+		r = check_columns(o);
+	if (r)
+		return r;
 	if (o->stays && o->format != FORMAT_TABLE && o->format != FORMAT_NDJSON)
 		return message_usage("%s: --format %s: it is table or ndjson", o->command,
 				     options_format_word(o->format));
@@ -87,6 +138,11 @@ static int check_options(const struct options *o)
 		return message_usage("--tree: it goes with no --%s", o->group ? "group-by"
 								     : o->top ? "top"
 									      : "format but table");
+	if (o->pss == PSS_NONE && o->verify != VERIFY_DEFAULT && o->verify &&
+	    strcmp(o->command, "compare") != 0)
+		return message_usage("--verify: it goes with no --pss none");
+	if (o->cgroup && !*o->cgroup)
+		return message_usage("--cgroup: no pattern in it");
 	return options_metrics(o) ? commands_check_metrics(o) : 0;
 }
 

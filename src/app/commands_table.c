@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "app/message.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 
 #ifdef ZMEM_STATIC
 int serve_check(char *why, size_t cap)

@@ -8,6 +8,7 @@
 
 #include "app/pause.h"
 #include "app/pss.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"

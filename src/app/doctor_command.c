@@ -22,7 +22,7 @@ __attribute__((format(printf, 3, 4))) static void tell(const char *what, bool ok
 {
 	va_list args;
 
-	printf("%-33s %-4s ", what, ok ? "ok" : "no");
+	printf("%-35s %-4s ", what, ok ? "ok" : "no");
 	va_start(args, fmt);
 	vprintf(fmt, args);
 	va_end(args);

@@ -35,10 +35,6 @@ static int check_request(const struct options *o)
 {
 	if (o->replay)
 		return message_error("maps: %s: a recording holds no mappings", o->replay);
-	if (o->columns)
-		return message_usage("maps: it takes no --columns");
-	if (o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
-		return message_usage("maps: --format is table or json");
 	if (!o->word_count && !o->pids && !o->users && !o->filter && !o->by_file)
 		return message_usage("maps: it needs a PID, or --by-file");
 	return 0;

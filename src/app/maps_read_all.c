@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
-
 /* So many processes are held at once before they are summed. */
 #define BATCH 64
 

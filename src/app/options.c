@@ -7,7 +7,7 @@
 
 #include "app/message.h"
 #include "app/options_table.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/parse.h"
 
 static int set_choice(const struct option_entry *e, const char *arg, int *ret)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/options_table.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/source.h"
 
 static const char *const format_words[] = {[FORMAT_TABLE] = "table",
@@ -90,7 +90,7 @@ const struct option_entry option_table[] = {
 	  "check PSS of N processes against smaps_rollup (default: 3), of all, or of 0"},
 	 NUMBER_OR_ALL,
 	 AT(verify)},
-	{{"count", 'c', "N", "so many snapshots (record: 1, watch: without end)"},
+	{{"count", 'c', "N", "so many snapshots (record: 1; watch, top: without end)"},
 	 COUNT,
 	 AT(count)},
 	{{"interval", 'i', "SEC",
@@ -101,7 +101,7 @@ const struct option_entry option_table[] = {
 	 CHOICE,
 	 AT(delta),
 	 delta_words},
-	{{"changed", 0, NULL, "watch: only rows that changed since the last one"},
+	{{"changed", 0, NULL, "watch, top: only rows that changed since the last one"},
 	 FLAG,
 	 AT(changed)},
 	{{"grow", 0, NULL, "watch: only rows whose PSS and swap grew since the start, most first"},

@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "app/message.h"
 #include "app/pause.h"
 #include "app/pss.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/privilege.h"
 
 /*

@@ -152,9 +152,6 @@ static int check_request(const struct options *o)
 		return message_usage("record: a FILE and --output are one too many");
 	if (!o->word_count && !o->output)
 		return message_usage("record: it needs a FILE");
-	/* They would leave out what it takes to show all. */
-	if (o->top || o->total)
-		return message_usage("record: it takes no --%s", o->top ? "top" : "total");
 	return 0;
 }
 

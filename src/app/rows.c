@@ -6,6 +6,7 @@
 #include "app/rows.h"
 
 #include "app/books.h"
+#include "app/message.h"
 #include "app/request.h"
 #include "zmem/enrich.h"
 
@@ -39,18 +40,35 @@ static unsigned needs_of_all(const struct session *s)
 	return needs;
 }
 
+/* A pattern would be about names alone, and nobody would know. */
+static void tell_no_cmdlines(struct session *s, unsigned needs)
+{
+	const struct options *o = s->options;
+
+	if (!(needs & NEEDS_CMDLINE) || !session_replays(s) || s->cmdlines_told || !s->rows.count)
+		return;
+	s->cmdlines_told = true;
+	for (size_t i = 0; i < s->rows.count; i++) {
+		if (s->rows.item[i]->cmdline)
+			return;
+	}
+	message_note(o->quiet, "%s: it holds no command lines (record -o +cmdline)", o->replay);
+}
+
 int rows_choose(struct session *s)
 {
 	unsigned needs = s->late_names ? 0 : request_needs(s) & NEEDS_CMDLINE;
 	const struct filter *f = &s->filter;
 	int r;
 
+	s->filter.self = s->self;
 	r = rows_select(&s->snapshot, f, filter_matches_id, &s->rows);
 	if (r < 0)
 		return r;
 	needs |= f->pattern ? NEEDS_CMDLINE | NEEDS_PROGRAM : 0;
 	needs |= f->cgroup ? NEEDS_CGROUP : 0;
 	r = name_rows(s, needs, &s->rows);
+	tell_no_cmdlines(s, needs);
 	if (r == 0 && (f->pattern || f->cgroup))
 		r = rows_select(&s->snapshot, f, filter_matches, &s->rows);
 	if (r < 0)

@@ -3,7 +3,7 @@
  * The program may have been started by somebody with fewer rights than it has: file capabilities
  * let users measure who could not themselves. AT_SECURE tells. Then its environment is not believed
  * and its files are written with his rights alone. How capabilities are given up is the business of
- * src/source/privilege.c.
+ * src/privilege.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #include "app/message.h"
 #include "app/secure.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/privilege.h"
 
 /* What only changes how text looks is let through; libraries may read anything else. */

@@ -13,7 +13,7 @@
 #include "app/secure.h"
 #include "app/session.h"
 #include "app/session_tape.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "zmem/pin.h"
@@ -298,9 +298,10 @@ int session_begin(struct session *s)
 		names_kept_give(s->names, &s->snapshot, time_ms);
 	r = enrich_names(s->pool, &s->snapshot);
 	phase_end(s, PHASE_COLLECT, &since);
-	/* Of a command that stays they may end. */
-	if (!s->past || !s->past->taken)
+	/* Once: of a command that stays they may end, and a recording is read twice. */
+	if (!s->missing_told)
 		request_report_missing(s);
+	s->missing_told = true;
 	if (r == 0)
 		r = rows_choose(s);
 	phase_end(s, PHASE_FILTER, &since);

@@ -54,8 +54,10 @@ struct session {
 	pid_t *pids;
 	uid_t *uids;
 	char *fallback_reason;
-	bool ptrace_told; /* that CAP_SYS_PTRACE is missing */
-	int exit_code;	  /* EXIT_NOT_FOUND if something asked for was not there */
+	bool ptrace_told;   /* that CAP_SYS_PTRACE is missing */
+	bool cmdlines_told; /* whether a recording has command lines */
+	bool missing_told;  /* which pids that were asked for are not there */
+	int exit_code;	    /* EXIT_NOT_FOUND if something asked for was not there */
 	uint64_t phase_us[PHASE_COUNT];
 };
 

@@ -130,9 +130,9 @@ static int run(struct session *s, struct output *out)
 	uint64_t start;
 	int r;
 
-	if (s->options->format == FORMAT_TABLE && !s->options->columns && out->width &&
-	    out->width < WIDE_ENOUGH && !s->options->wide)
-		column_list_narrow(&s->columns);
+	if (s->options->format == FORMAT_TABLE && out->width && out->width < WIDE_ENOUGH &&
+	    !s->options->wide)
+		column_list_narrow(&s->columns, s->options->columns);
 	r = session_collect(s, rows_that_fit(s, out), &result);
 	if (r)
 		return r;

@@ -5,31 +5,10 @@
 #include "app/message.h"
 #include "app/output.h"
 #include "app/session.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "zmem/render.h"
-
-/* It is about all processes and shows none: options that choose or show them would do nothing. */
-static int check_request(const struct options *o)
-{
-	const struct {
-		bool given;
-		const char *name;
-	} refused[] = {
-		{o->pids, "pid"},	 {o->users, "user"},	  {o->filter, "filter"},
-		{o->sort, "sort"},	 {o->reverse, "reverse"}, {o->columns, "columns"},
-		{o->top, "top"},	 {o->all, "all"},	  {o->total, "total"},
-		{o->numeric, "numeric"}, {o->timing, "timing"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-		if (refused[i].given)
-			return message_usage("system: it takes no --%s", refused[i].name);
-	}
-	if (o->format != FORMAT_TABLE && o->format != FORMAT_JSON)
-		return message_usage("system: it is a table or json");
-	return 0;
-}
 
 static int show(struct session *s, const struct options *o, struct output *out)
 {
@@ -55,12 +34,11 @@ int command_system(const struct options *o)
 	struct options asked = *o;
 	cleanup(session_close) struct session session = {.proc.fd = -1};
 	cleanup(output_close) struct output out = {.file.fd = -1};
-	int r = check_request(o);
+	int r;
 
 	asked.format = FORMAT_TABLE;
 	asked.total = true;
-	if (r == 0)
-		r = session_open(&session, &asked, NULL);
+	r = session_open(&session, &asked, NULL);
 	if (r == 0)
 		r = session_turn_to_last(&session);
 	if (r == 0)

@@ -8,7 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/clock.h"
 
 /* A tick that is late by no more than this part of the interval is taken, not left out. */

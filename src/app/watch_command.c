@@ -52,8 +52,8 @@ static void choose_columns(struct watching *w)
 	const struct options *o = &w->watch.options;
 
 	*list = w->columns;
-	if (!o->columns && w->out.width && w->out.width < WIDE_ENOUGH && !o->wide)
-		column_list_narrow(list);
+	if (w->out.width && w->out.width < WIDE_ENOUGH && !o->wide)
+		column_list_narrow(list, o->columns);
 }
 
 static void render(struct watching *w, const struct result *result)

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
 /* Takes the value out of a variable whose cleanup is then a no-op. */
 #define TAKE_PTR(p)                                                                                \
 	({                                                                                         \

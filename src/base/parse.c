@@ -5,26 +5,29 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 /* Far above any NR_CPUS: a damaged range must not keep us busy. */
 #define CPU_LIMIT 65536
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
 
 bool parse_same_word(const char *word, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (!word[i] || lower(word[i]) != lower(s[i]))
+		if (!word[i] || to_lower(word[i]) != to_lower(s[i]))
 			return false;
 	}
 	return word[len] == '\0';
+}
+
+bool parse_has_word(const char *word, const char *s)
+{
+	size_t len = strlen(word);
+
+	for (size_t left = strlen(s); left >= len; s++, left--) {
+		if (parse_same_word(word, s, len))
+			return true;
+	}
+	return false;
 }
 
 bool scan_u64(const char **pos, const char *end, uint64_t *ret)

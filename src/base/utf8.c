@@ -5,7 +5,9 @@
  */
 #include "base/utf8.h"
 
-#include "base/cleanup.h"
+#include <stdlib.h>
+
+#include "base/array.h"
 
 struct range {
 	uint32_t first, last;

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
-
 /* A difference counts once it was the same so often, with nothing moving meanwhile. */
 #define ROUNDS_ALIKE 6
 /* smaps_rollup has whole kB. */

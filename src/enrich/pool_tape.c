@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/file.h"
 #include "zmem/program.h"
 

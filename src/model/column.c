@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/parse.h"
 
 #define NS_PER_MS 1000000
@@ -324,14 +324,21 @@ bool column_list_changes(const struct column_list *list)
 	return false;
 }
 
-void column_list_narrow(struct column_list *list)
+void column_list_narrow(struct column_list *list, const char *asked)
 {
 	static const struct column_list spared = {
 		{&column_rss_anon, &column_rss_file, &column_rss_shmem, &column_rss_change}, 4};
-	size_t count = 0;
+	struct column_list named = {};
+	const char *bad;
+	size_t len, count = 0;
 
+	/* Without the plus they are all that is to be there. */
+	if (asked && (column_list_parse(&named, asked, &bad, &len) < 0 ||
+		      asked[strspn(asked, " \t")] != '+'))
+		return;
 	for (size_t i = 0; i < list->count; i++) {
-		if (!column_list_has(&spared, list->item[i]))
+		if (!column_list_has(&spared, list->item[i]) ||
+		    column_list_has(&named, list->item[i]))
 			list->item[count++] = list->item[i];
 	}
 	list->count = count;

@@ -5,7 +5,8 @@
  */
 #include "model/interpreter.h"
 
-#include "base/cleanup.h"
+#include "base/array.h"
+#include "base/ascii.h"
 
 #define STEMS_MAX 24 /* NULL at the end */
 

@@ -54,16 +54,6 @@ static inline bool is_one_of(part word, const char *list)
 	return false;
 }
 
-static inline bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static inline bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static inline bool has(const char *letters, char c)
 {
 	return letters && c && strchr(letters, c);

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
+#include "base/ascii.h"
 #include "model/interpreter.h"
 
 #define MEMORY_FILE "memfd:" /* memfd_create() */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/sort.h"
 #include "zmem/record.h"

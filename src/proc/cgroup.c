@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
+#include "base/ascii.h"
 #include "zmem/cgroup.h"
 
 #define CONTAINER_ID_LEN   64
@@ -103,8 +104,7 @@ static bool is_container_id(struct text_part part)
 	if (part.len != CONTAINER_ID_LEN)
 		return false;
 	for (size_t i = 0; i < part.len; i++)
-		if (!(part.s[i] >= '0' && part.s[i] <= '9') &&
-		    !(part.s[i] >= 'a' && part.s[i] <= 'f'))
+		if (hex_value(part.s[i]) < 0)
 			return false;
 	return true;
 }

@@ -12,7 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
+#include "base/ascii.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 
@@ -89,15 +90,13 @@ static bool scan_hex(const char **pos, const char *end, uint64_t *ret)
 	uint64_t v = 0;
 
 	for (; p < end; p++) {
-		unsigned digit = *p >= '0' && *p <= '9'	  ? (unsigned)(*p - '0')
-				 : *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a') + 10
-							  : 16;
+		int digit = hex_value(*p);
 
-		if (digit == 16)
+		if (digit < 0)
 			break;
 		if (v >> 60)
 			return false;
-		v = v << 4 | digit;
+		v = v << 4 | (unsigned)digit;
 	}
 	if (p == *pos)
 		return false;
@@ -168,7 +167,7 @@ static bool scan_header(struct smaps *s, const char *p, const char *end)
 /* Keys begin with capital letters. */
 static bool begins_mapping(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+	return is_digit(c) || (c >= 'a' && c <= 'z');
 }
 
 static void take_line(struct smaps *s, const char *line, size_t len)

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "proc/keyed.h"
 #include "zmem/smaps_rollup.h"
 

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 #include "zmem/proc_status.h"

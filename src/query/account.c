@@ -5,7 +5,7 @@
  */
 #include "zmem/account.h"
 
-#include "base/cleanup.h"
+#include "base/array.h"
 
 /* No machine has more: so all of them can be added, and are numbers of JSON. */
 #define FIGURE_MAX ((uint64_t)1 << 53)

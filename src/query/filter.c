@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-
 static int compare_pid(const void *a, const void *b)
 {
 	const pid_t *x = a, *y = b;
@@ -85,7 +83,7 @@ int filter_matches(const struct filter *f, const struct process *p)
 	if (f->cgroup && (!p->cgroup || !filter_matches_cgroup(f->cgroup, p->cgroup)))
 		return 0;
 	r = f->pattern ? matches_text(f->pattern, p->name) : 1;
-	return r ? r : matches_text(f->pattern, p->cmdline);
+	return r || p->pid == f->self ? r : matches_text(f->pattern, p->cmdline);
 }
 
 void rows_done(struct rows *rows)

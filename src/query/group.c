@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/sort.h"
 #include "query/totals.h"
 

@@ -12,6 +12,7 @@
 #define FIGURE_WIDTH 10
 #define BYTES_WIDTH  15
 #define COUNT_WIDTH  11
+#define COUNT_NARROW 5
 
 /* A narrower terminal has the first reading of /proc only, and room for the name. */
 #define WIDE_ENOUGH 100
@@ -202,14 +203,6 @@ static size_t sum_counter(const struct comparison *c, int counter, size_t *ret_v
 	return cells;
 }
 
-static void put_count(struct page *p, size_t count)
-{
-	char buf[FORMAT_MAX + 1];
-
-	buf[format_u64(buf, count)] = '\0';
-	put_right(p, buf, COUNT_WIDTH);
-}
-
 /* Verdicts that nothing has stay without a column. */
 static bool has_column(const struct compare_sums *all, int verdict)
 {
@@ -217,31 +210,55 @@ static bool has_column(const struct compare_sums *all, int verdict)
 	       verdict == COMPARE_DIFFERENT;
 }
 
+static unsigned count_width(const struct page *p, const char *heading)
+{
+	unsigned len = (unsigned)strlen(heading);
+
+	if (!narrow(p))
+		return COUNT_WIDTH;
+	return len > COUNT_NARROW ? len : COUNT_NARROW;
+}
+
+static void put_count(struct page *p, size_t count, const char *heading)
+{
+	char buf[FORMAT_MAX + 1];
+
+	buf[format_u64(buf, count)] = '\0';
+	put_right(p, buf, count_width(p, heading));
+}
+
+static void counters_header(struct page *p, const struct compare_sums *all)
+{
+	p->line.attr = ATTR_BOLD;
+	put_left(p, "COUNTER    AGAINST     ", 23);
+	put_right(p, "FIGURES", count_width(p, "FIGURES"));
+	for (int v = 0; v < COMPARE_VERDICTS; v++) {
+		const char *heading = compare_verdict_name(v);
+
+		if (has_column(all, v))
+			put_right(p, heading, count_width(p, heading));
+	}
+	put_right(p, "LARGEST", width(p));
+	line_end(&p->line);
+	p->line.attr = ATTR_NORMAL;
+}
+
 static void put_counters(struct page *p, const struct compare_sums *all)
 {
 	size_t verdict[COMPARE_VERDICTS], cells;
 	int64_t largest;
 
-	p->line.attr = ATTR_BOLD;
-	put_left(p, "COUNTER    AGAINST     ", 23);
-	put_right(p, "FIGURES", COUNT_WIDTH);
-	for (int v = 0; v < COMPARE_VERDICTS; v++) {
-		if (has_column(all, v))
-			put_right(p, compare_verdict_name(v), COUNT_WIDTH);
-	}
-	put_right(p, "LARGEST", width(p));
-	line_end(&p->line);
-	p->line.attr = ATTR_NORMAL;
+	counters_header(p, all);
 	for (int c = 0; c < COUNTER_COUNT; c++) {
 		cells = sum_counter(p->r->comparison, c, verdict, &largest);
 		if (!cells)
 			continue;
 		put_left(p, counter_table[c].header, 11);
 		put_left(p, against(counter_table[c].policy), 12);
-		put_count(p, cells);
+		put_count(p, cells, "FIGURES");
 		for (int v = 0; v < COMPARE_VERDICTS; v++) {
 			if (has_column(all, v))
-				put_count(p, verdict[v]);
+				put_count(p, verdict[v], compare_verdict_name(v));
 		}
 		put_size(p, true, largest);
 		line_end(&p->line);

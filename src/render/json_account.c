@@ -2,7 +2,7 @@
 /* Knows the keys of the parts of RAM, for every document that has them. */
 #include "render/json_account.h"
 
-#include "base/cleanup.h"
+#include "base/array.h"
 
 /* A key and whose figure it has. */
 struct entry {

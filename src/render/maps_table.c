@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "render/format.h"
 #include "render/line.h"
 #include "zmem/render.h"
@@ -222,6 +222,20 @@ static void put_words(struct line *l, const struct maps_report *r)
 		line_printf(l, "; %zu changed meanwhile, PSS is a sum of whole kB", summed);
 }
 
+/* The total for another program: figures, and not a word. */
+static void put_figures(struct maps_table *t, struct line *l)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i + 1 < t->columns; i++) {
+		if (t->column[i] >= MAP_COLUMN_FIGURES)
+			t->column[count++] = t->column[i];
+	}
+	t->columns = count + 1; /* the last one is the name, which a total has not */
+	put_sums(t, l, &t->r->total);
+	line_end(l);
+}
+
 void render_maps_table(struct strbuf *out, const struct maps_report *r,
 		       const struct table_style *style)
 {
@@ -231,6 +245,10 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 	for (int column = 0; column < MAP_COLUMNS; column++) {
 		if (has_column(&t, column))
 			t.column[t.columns++] = column;
+	}
+	if (style->only_total && !style->header) {
+		put_figures(&t, &line);
+		return;
 	}
 	measure(&t);
 	if (style->header)

@@ -6,6 +6,7 @@
  */
 #include "zmem/render.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "render/json_writer.h"
 #include "render/metrics_group.h"

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 
 #define FAMILY(name_, type_, unit_, help_)                                                         \
 	(&(const struct metric_family){                                                            \

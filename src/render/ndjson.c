@@ -7,6 +7,7 @@
  */
 #include "zmem/render.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "render/format.h"
 #include "render/json_process.h"

@@ -5,7 +5,7 @@
  */
 #include "render/summary.h"
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "render/format.h"
 
 static void write_source(struct line *l, enum pss_source source)

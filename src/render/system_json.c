@@ -3,7 +3,7 @@
  * The document zmem.system, version 1.0; src/dist/zmem.system.schema.json says the same for
  * machines. What was not measured is null. One top-level key and one device a line.
  */
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "render/json_account.h"
 #include "render/json_head.h"
 #include "zmem/render.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "render/format.h"
 #include "render/line.h"
 #include "render/summary.h"
@@ -67,7 +67,7 @@ static void put_percent(struct page *p, bool known, int64_t part, bool whole_kno
 	put_right(p, buf, len ? len : 1, PERCENT_WIDTH);
 }
 
-/* For hundredths. */
+/* For hundredths, of what is large for fewer digits: nobody wants them, and they would not fit. */
 static void put_ratio(struct page *p, bool known, uint64_t larger, uint64_t smaller)
 {
 	char buf[FORMAT_MAX + 1] = "-";
@@ -76,9 +76,12 @@ static void put_ratio(struct page *p, bool known, uint64_t larger, uint64_t smal
 
 	if (known && account_ratio(larger, smaller, &percent)) {
 		len = format_u64(buf, percent / 100);
-		buf[len++] = '.';
-		buf[len++] = (char)('0' + percent / 10 % 10);
-		buf[len++] = (char)('0' + percent % 10);
+		if (percent < 10000 * 100) {
+			buf[len++] = '.';
+			buf[len++] = (char)('0' + percent / 10 % 10);
+		}
+		if (percent < 1000 * 100)
+			buf[len++] = (char)('0' + percent % 10);
 	}
 	put_right(p, buf, len, PERCENT_WIDTH);
 }

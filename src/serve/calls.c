@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/parse.h"
 #include "serve/host.h"
 #include "serve/response.h"
 
@@ -153,7 +155,7 @@ static enum MHD_Result make(struct calls *c, struct call *call)
 	struct request request = {
 		.path = call->path,
 		.query = call->query,
-		.open_metrics = accept && strcasestr(accept, "application/openmetrics-text"),
+		.open_metrics = accept && parse_has_word("application/openmetrics-text", accept),
 	};
 	struct page p = {};
 

@@ -5,13 +5,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "app/guest.h"
 #include "app/message.h"
 #include "app/session.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "serve/channel.h"
 #include "serve/controllers.h"

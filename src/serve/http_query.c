@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/ascii.h"
 #include "base/parse.h"
 
 #define PATTERN_MAX 200
@@ -43,10 +43,7 @@ static int wrong(struct http_query *q, const char *word, const char *why)
 
 static int hex(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return hex_value(to_lower(c));
 }
 
 /* In place. -EINVAL for what is no encoding, and for NUL, which nothing we look for holds. */

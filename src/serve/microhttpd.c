@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "app/commands.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 
 /* The version of its interface that <microhttpd.h> describes. */
 #define LIBRARY "libmicrohttpd.so.12"

@@ -13,6 +13,7 @@
 #include "app/commands.h"
 #include "app/guest.h"
 #include "app/message.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "serve/channel.h"
 #include "serve/collector.h"
@@ -20,38 +21,6 @@
 #include "serve/listen.h"
 
 #define FIRST_FD 3 /* behind the standard ones */
-
-/* What a request asks for is said by the request. */
-static int check(const struct options *o)
-{
-	const struct {
-		bool given;
-		const char *option;
-	} refused[] = {
-		{o->sort, "sort"},
-		{o->reverse, "reverse"},
-		{o->pids, "pid"},
-		{o->users, "user"},
-		{o->filter, "filter"},
-		{o->output, "output"},
-		{o->all, "all"},
-		{o->bytes, "bytes"},
-		{o->no_header, "no-header"},
-		{o->wide, "wide"},
-		{o->total, "total"},
-		{o->timing, "timing"},
-		{o->format != FORMAT_TABLE, "format"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-		if (refused[i].given)
-			return message_usage("serve: it takes no --%s", refused[i].option);
-	}
-	if (o->columns && strcmp(o->columns, "+cmdline") != 0)
-		return message_usage("serve: --columns %s: +cmdline is all that can be added",
-				     o->columns);
-	return commands_check_metrics(o);
-}
 
 static int read_config(const struct options *o, struct serve_config *c)
 {
@@ -66,7 +35,7 @@ static int read_config(const struct options *o, struct serve_config *c)
 		.numeric = o->numeric,
 		.quiet = o->quiet,
 	};
-	r = check(o);
+	r = commands_check_metrics(o);
 	if (r == 0 && o->token_file)
 		r = token_read(&c->token, o->token_file);
 	return r ? r : listeners_open(&c->listeners, o->listen);

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
-
 #define WIRE_MAGIC   UINT64_C(0x657269776d656d7a) /* "zmemwire" */
 #define WIRE_VERSION 2
 #define NO_TEXT	     UINT32_MAX

@@ -11,6 +11,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
@@ -18,7 +19,7 @@
 #include "source/full.h"
 #include "source/light.h"
 #include "source/reader.h"
-#include "source/replay.h"
+#include "source/recorded.h"
 #include "source/why.h"
 #include "zmem/setup.h"
 #include "zmem/source.h"
@@ -26,7 +27,7 @@
 #define LOAD_TRIES 100
 
 struct bpf_state {
-	struct light light;
+	struct loaded object;
 	int link_fd;
 	struct decode_limits limits;
 	struct readers readers;
@@ -62,11 +63,11 @@ static void find_cpus(struct cpu_ids *ids)
 }
 
 /* Has the kernel fill in the per-CPU offset of each CPU (bpf/percpu.bpf.h). */
-static int set_up_cpus(const struct light *light, const struct cpu_ids *ids)
+static int set_up_cpus(const struct loaded *object, const struct cpu_ids *ids)
 {
-	for (unsigned i = 0; light->setup_fd && i < ids->count; i++) {
+	for (unsigned i = 0; object->setup_fd && i < ids->count; i++) {
 		struct zmem_cpu_setup args = {.index = i, .cpu = ids->id[i]};
-		int r = light_run(light->setup_fd, &args, sizeof(args));
+		int r = loaded_run(object->setup_fd, &args, sizeof(args));
 
 		if (r)
 			return r < 0 ? r : -ENXIO;
@@ -82,7 +83,7 @@ static void bpf_close(void *state)
 		return;
 	if (b->link_fd >= 0)
 		close(b->link_fd);
-	light_close(&b->light);
+	loaded_close(&b->object);
 	readers_done(&b->readers);
 	free(b);
 }
@@ -105,7 +106,7 @@ static int iterate_one(const void *state, pid_t pid)
 	const struct bpf_state *b = state;
 	union bpf_iter_link_info info = {.task.tid = (__u32)pid};
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	cleanup_close int link_fd = bpf_link_create(b->light.iter_fd, 0, BPF_TRACE_ITER, &opts);
+	cleanup_close int link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, &opts);
 
 	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
 }
@@ -116,12 +117,12 @@ static struct reader_from iterators(const struct bpf_state *b)
 		.open = iterate,
 		.open_one = iterate_one,
 		.state = b,
-		.asks = b->light.calibration_fd != 0,
+		.asks = b->object.calibration_fd != 0,
 	};
 }
 
-static int bpf_open(light_load_fn *load, const char *what, const struct procfs *proc,
-		    struct diag *diag, void **ret_state)
+static int bpf_open(load_fn *load, const char *what, const struct procfs *proc, struct diag *diag,
+		    void **ret_state)
 {
 	cleanup(bpf_closep) struct bpf_state *b = calloc(1, sizeof(*b));
 	struct cpu_ids ids;
@@ -140,7 +141,7 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 	/* The verifier gives up for a signal, also one that only stops us (kernel/bpf/verifier.c).
 	 */
 	for (int i = 0; i < LOAD_TRIES; i++) {
-		r = load(ids.count, &cipher, &b->light);
+		r = load(ids.count, &cipher, &b->object);
 		if (r != -EAGAIN)
 			break;
 	}
@@ -148,12 +149,12 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 		why_note(diag, what, "loading the program", r);
 		return r;
 	}
-	r = set_up_cpus(&b->light, &ids);
+	r = set_up_cpus(&b->object, &ids);
 	if (r < 0) {
 		why_note(diag, what, "finding the per-CPU offsets", r);
 		return r;
 	}
-	b->link_fd = bpf_link_create(b->light.iter_fd, 0, BPF_TRACE_ITER, NULL);
+	b->link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, NULL);
 	if (b->link_fd < 0) {
 		r = -errno;
 		why_note(diag, what, "attaching the iterator", r);
@@ -162,8 +163,8 @@ static int bpf_open(light_load_fn *load, const char *what, const struct procfs *
 	/* Without a layout it still counts. */
 	from = iterators(b);
 	if (from.asks)
-		calibrate(b->light.calibration_fd, &from, proc, &b->pss_refusal);
-	replay_keep_ram(b->tape, b->limits.ram_bytes);
+		calibrate(b->object.calibration_fd, &from, proc, &b->pss_refusal);
+	recorded_keep_ram(b->tape, b->limits.ram_bytes);
 	*ret_state = TAKE_PTR(b);
 	return 0;
 }

@@ -90,7 +90,7 @@ static int open_object(enum full_object which, struct bpf_object_open_opts *opts
 }
 
 static int load(enum full_object which, const char *iter, uint32_t cpus,
-		const struct zmem_cipher *cipher, struct light *ret)
+		const struct zmem_cipher *cipher, struct loaded *ret)
 {
 	struct bpf_object_open_opts opts = {};
 	const uint32_t zero = 0;
@@ -110,27 +110,27 @@ static int load(enum full_object which, const char *iter, uint32_t cpus,
 		destroy_object(object);
 		return r;
 	}
-	*ret = (struct light){
+	*ret = (struct loaded){
 		.iter_fd = program_fd(object, iter),
 		.setup_fd = program_fd(object, "cpu_offset_setup"),
 		.calibration_fd = map_fd(object, "calibration"),
-		.skel = object,
+		.object = object,
 		.destroy = destroy_object,
 	};
 	return 0;
 }
 
-int full_counters_load(uint32_t cpus, const struct zmem_cipher *cipher, struct light *ret)
+int full_counters_load(uint32_t cpus, const struct zmem_cipher *cipher, struct loaded *ret)
 {
 	return load(FULL_COUNTERS, "task_counters", cpus, cipher, ret);
 }
 
-int full_counters_old_load(uint32_t cpus, const struct zmem_cipher *cipher, struct light *ret)
+int full_counters_old_load(uint32_t cpus, const struct zmem_cipher *cipher, struct loaded *ret)
 {
 	return load(FULL_COUNTERS_OLD, "task_counters", cpus, cipher, ret);
 }
 
-int full_pss_load(uint32_t cpus, const struct zmem_cipher *cipher, struct light *ret)
+int full_pss_load(uint32_t cpus, const struct zmem_cipher *cipher, struct loaded *ret)
 {
 	return load(FULL_PSS, "task_pss", cpus, cipher, ret);
 }

@@ -7,17 +7,17 @@
 #ifndef ZMEM_SOURCE_FULL_H
 #define ZMEM_SOURCE_FULL_H
 
-#include "source/light.h"
+#include "source/loaded.h"
 
 /*
  * Under lockdown=confidentiality: every light skeleton clears its stack with
  * bpf_probe_read_kernel() (libbpf, src/gen_loader.c, bpf_gen__init), which is refused there; our
  * program needs none.
  */
-light_load_fn full_counters_load;
-light_load_fn full_pss_load;
+load_fn full_counters_load;
+load_fn full_pss_load;
 /* bpf/task_counters_old.bpf.c: what the light one needs came with 5.19. */
-light_load_fn full_counters_old_load;
+load_fn full_counters_old_load;
 
 enum full_object {
 	FULL_PSS,

@@ -16,7 +16,7 @@
 #include "base/parse.h"
 #include "source/pin_place.h"
 #include "source/reader.h"
-#include "source/replay.h"
+#include "source/recorded.h"
 #include "zmem/source.h"
 
 #define OPEN_DIRECTORY (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -170,7 +170,7 @@ static int open_pinned(const char *link, const char *what, const struct procfs *
 	p->limits = reader_limits();
 	p->tape = proc->tape;
 	read_refusal(p);
-	replay_keep_ram(p->tape, p->limits.ram_bytes);
+	recorded_keep_ram(p->tape, p->limits.ram_bytes);
 	*ret_state = TAKE_PTR(p);
 	return 0;
 }

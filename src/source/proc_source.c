@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "source/same_mm.h"
 #include "source/status_fill.h"
 #include "zmem/proc_stat.h"

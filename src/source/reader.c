@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "source/reader.h"
-#include "source/replay.h"
+#include "source/recorded.h"
 #include "zmem/setup.h"
 
 /* At least the 8 pages of the kernel's own buffer, or records are split (kernel/bpf/bpf_iter.c). */
@@ -42,7 +42,7 @@ struct reader {
 /* One record, as it is final. */
 static int hand_over(const struct reader_target *target, const void *record)
 {
-	replay_keep_record(target->tape, record);
+	recorded_keep_record(target->tape, record);
 	return record_decode_one(record, target->limits, target->snapshot);
 }
 
@@ -210,7 +210,7 @@ int reader_visit(const struct reader_from *from, pid_t pid, const struct reader_
 	if (r == 0)
 		r = settle(from, &record);
 	if (r < 0)
-		replay_keep_missing(target->tape, pid, r);
+		recorded_keep_missing(target->tape, pid, r);
 	return r < 0 ? r : hand_over(target, &record);
 }
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "source/record_decode.h"
 #include "zmem/record.h"
 

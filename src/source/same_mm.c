@@ -47,14 +47,6 @@ static int compare_mm(const void *pa, const void *pb)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static int compare_pid(const void *key, const void *member)
-{
-	const struct process *p = member;
-	pid_t pid = *(const pid_t *)key;
-
-	return (pid > p->pid) - (pid < p->pid);
-}
-
 static int compare_processes(const void *pa, const void *pb)
 {
 	const struct process *a = pa, *b = pb;
@@ -64,8 +56,7 @@ static int compare_processes(const void *pa, const void *pb)
 
 static void set_key(struct snapshot *snapshot, pid_t pid, pid_t key)
 {
-	struct process *p = bsearch(&pid, snapshot->process, snapshot->count,
-				    sizeof(*snapshot->process), compare_pid);
+	struct process *p = snapshot_find(snapshot, pid);
 
 	if (p)
 		p->mm_key = (uint64_t)key;

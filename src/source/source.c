@@ -6,9 +6,10 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "source/full.h"
-#include "source/replay.h"
+#include "source/recorded.h"
 #include "source/status_fill.h"
 #include "source/why.h"
 #include "zmem/privilege.h"
@@ -139,19 +140,19 @@ static unsigned readers_that_pay(const struct source *source)
 }
 
 /* What is played is not looked for: it is the source that was recorded. */
-static int open_replay(const struct source_request *request, const struct procfs *proc,
-		       struct diag *diag, struct source **ret_source)
+static int open_recorded(const struct source_request *request, const struct procfs *proc,
+			 struct diag *diag, struct source **ret_source)
 {
 	cleanup_free struct source *source = calloc(1, sizeof(*source));
-	struct replay_facts facts;
+	struct recorded_facts facts;
 	int r;
 
 	if (!source)
 		return -ENOMEM;
-	r = replay_take_facts(proc->tape, &facts, diag);
+	r = recorded_take_facts(proc->tape, &facts, diag);
 	if (r < 0)
 		return r;
-	source->ops = facts.origin == FROM_BPF ? &source_replay : &source_proc;
+	source->ops = facts.origin == FROM_BPF ? &source_recorded : &source_proc;
 	source->proc = proc;
 	source->name = facts.name;
 	source->origin = facts.origin;
@@ -161,8 +162,8 @@ static int open_replay(const struct source_request *request, const struct procfs
 	r = source->ops->open(proc, diag, &source->state);
 	if (r < 0)
 		return r;
-	if (source->ops == &source_replay && !request->pss)
-		replay_leave_pages(source->state);
+	if (source->ops == &source_recorded && !request->pss)
+		recorded_leave_pages(source->state);
 	if (facts.pss_refusal || !request->pss)
 		source->pss_refusal = strdup(request->pss ? facts.pss_refusal : NOT_ASKED);
 	*ret_source = TAKE_PTR(source);
@@ -171,7 +172,7 @@ static int open_replay(const struct source_request *request, const struct procfs
 
 static void keep_facts(const struct source *source, bool pss, const struct diag *diag)
 {
-	const struct replay_facts facts = {
+	const struct recorded_facts facts = {
 		.name = source->name,
 		.origin = source->origin,
 		.page_size = source->page_size,
@@ -179,7 +180,7 @@ static void keep_facts(const struct source *source, bool pss, const struct diag 
 				   : "the recording was made without it (--pss)",
 	};
 
-	replay_keep_facts(source->proc->tape, &facts, diag);
+	recorded_keep_facts(source->proc->tape, &facts, diag);
 }
 
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
@@ -189,7 +190,7 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 	int r = -ENOENT;
 
 	if (tape_playing(proc->tape))
-		return open_replay(request, proc, diag, ret_source);
+		return open_recorded(request, proc, diag, ret_source);
 	if (!source)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(chain); i++) {
@@ -305,7 +306,7 @@ int source_collect(struct source *source, struct snapshot *snapshot)
 	start(source, snapshot);
 	r = source->ops->collect(source->state, readers, snapshot);
 	if (r == 0 && source->origin == FROM_BPF)
-		r = replay_keep_list(source->proc->tape, snapshot);
+		r = recorded_keep_list(source->proc->tape, snapshot);
 	return r < 0 ? r : finish(source, snapshot);
 }
 

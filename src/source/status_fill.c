@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows which figure of status is which counter; reads only what it is pointed at. */
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/file.h"
 #include "source/status_fill.h"
 #include "zmem/proc_status.h"

@@ -3,8 +3,6 @@
 #ifndef ZMEM_SOURCE_STATUS_FILL_H
 #define ZMEM_SOURCE_STATUS_FILL_H
 
-#include <stdbool.h>
-
 #include "zmem/procfs.h"
 #include "zmem/snapshot.h"
 

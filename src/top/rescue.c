@@ -9,7 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 
 static struct {
 	volatile sig_atomic_t armed;

@@ -9,6 +9,7 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 #include "app/message.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "top/keys.h"
 #include "top/rescue.h"
 

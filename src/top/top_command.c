@@ -32,16 +32,12 @@ static void top_done(struct top *t)
 	ticker_close(&t->ticker);
 }
 
-static int check_request(const struct options *o)
+static int check_terminal(void)
 {
 	const char *missing = !isatty(STDOUT_FILENO)  ? "stdout"
 			      : !isatty(STDIN_FILENO) ? "stdin"
 						      : NULL;
 
-	if (o->format != FORMAT_TABLE || o->output || o->total)
-		return message_usage("top: it takes no --%s (watch does)", o->output  ? "output"
-									   : o->total ? "total"
-										      : "format");
 	if (missing)
 		return message_error("top: %s is no terminal (zmem-bpf watch needs none)", missing);
 	return 0;
@@ -228,7 +224,7 @@ int command_top(const struct options *o)
 		.collect.watch = {.session.proc.fd = -1, .guest.own.statm = -1},
 		.terminal = TERMINAL_CLOSED,
 	};
-	int r = check_request(o);
+	int r = check_terminal();
 
 	if (r)
 		return r;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 
 /* On narrower terminals some columns leave their place to the name. */
 #define WIDE_ENOUGH 110
@@ -90,7 +90,7 @@ void view_columns_changed(struct view *v)
 	if (v->set.cmdline)
 		list_swap(list, "name", "cmdline");
 	if (!chosen && v->width < WIDE_ENOUGH)
-		column_list_narrow(list);
+		column_list_narrow(list, NULL);
 	if (!chosen && v->width < WIDE_ENOUGH && v->set.group && v->set.group->needs & NEEDS_CGROUP)
 		list_remove(list, group_spared, ARRAY_SIZE(group_spared));
 	if (!chosen && v->width < NARROW)

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "render/format.h"
 #include "top/view.h"
+#include "top/view_bar.h"
 
 static int by_pss(const void *pa, const void *pb)
 {
@@ -217,41 +219,24 @@ static void draw_cgroup(struct view *v, struct screen *s, const struct process *
 /* What PSS and swap consist of, a character for each part of the larger width. */
 static void draw_parts(struct view *v, struct screen *s, const struct process *p)
 {
-	static const struct {
-		enum counter counter;
-		char sign;
-		const char *name;
-		enum line_attr attr;
-	} part[] = {{COUNTER_PSS_ANON, '|', "anon", ATTR_GREEN},
-		    {COUNTER_PSS_FILE, '#', "file", ATTR_BLUE},
-		    {COUNTER_PSS_SHMEM, ':', "shmem", ATTR_CYAN},
-		    {COUNTER_SWAP_PSS, '~', "swap", ATTR_YELLOW}};
-	unsigned width = s->width > 100 ? 40 : s->width / 4, at = 0;
-	double sum = 0, total = 0;
+	static const enum counter counter[] = {COUNTER_PSS_ANON, COUNTER_PSS_FILE,
+					       COUNTER_PSS_SHMEM, COUNTER_SWAP_PSS};
+	struct bar_part part[ARRAY_SIZE(counter)] = {{"anon", '|', ATTR_GREEN},
+						     {"file", '#', ATTR_BLUE},
+						     {"shmem", ':', ATTR_CYAN},
+						     {"swap", '~', ATTR_YELLOW}};
 	struct line *l = &s->pen;
+	uint64_t total = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
-		total += process_has(p, part[i].counter) ? (double)p->value[part[i].counter] : 0;
-	line_printf(l, "[");
-	for (size_t i = 0; i < ARRAY_SIZE(part) && total > 0; i++) {
-		sum += process_has(p, part[i].counter) ? (double)p->value[part[i].counter] : 0;
-		l->attr = part[i].attr;
-		while (at < (unsigned)(sum / total * width + 0.5)) {
-			line_ascii(l, &part[i].sign, 1);
-			at++;
-		}
-	}
-	l->attr = ATTR_NORMAL;
-	line_blanks(l, width - at);
-	line_printf(l, "]");
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		line_blanks(l, 1);
-		l->attr = part[i].attr;
-		line_ascii(l, &part[i].sign, 1);
-		line_text(l, part[i].name, 0);
-		l->attr = ATTR_NORMAL;
-		line_blanks(l, 1);
-		put_counter(v, l, p, part[i].counter);
+		part[i].known = process_has(p, counter[i]);
+		part[i].bytes = (int64_t)p->value[counter[i]];
+		total += part[i].known ? p->value[counter[i]] : 0;
+	}
+	bar_put(l, part, ARRAY_SIZE(part), total, s->width > 100 ? 40 : s->width / 4);
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		bar_put_name(l, &part[i]);
+		put_counter(v, l, p, counter[i]);
 	}
 	screen_line(s, LOOK_PLAIN);
 }

@@ -2,7 +2,7 @@
 /* The list of rows, and which part of the screen is whose. */
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "top/view.h"
 
 struct key_help {

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The lines above the rows: the machine's RAM and swap, what was read and how, how it is shown.
- * Each part of a bar has a character of its own, since there may be no colours.
  */
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "render/format.h"
 #include "render/summary.h"
 #include "top/view.h"
+#include "top/view_bar.h"
 #include "zmem/account.h"
 
 #define BAR_MOST 60
 #define LEGEND	 80 /* columns, about, of what stands beside a bar */
 #define NO_BAR	 76 /* narrower screens have none */
-
-struct part {
-	const char *name;
-	char sign;
-	enum line_attr attr;
-	bool known;
-	int64_t bytes;
-	bool rare; /* told last */
-};
 
 /* "1.20G": there is no room for more. */
 static void put_short(struct line *l, uint64_t bytes)
@@ -56,44 +47,22 @@ static unsigned bar_width(const struct screen *s)
 	return width < BAR_MOST ? width : BAR_MOST;
 }
 
-/* What comes last ends where the sum does, so that roundings do not add up. */
-static void put_bar(struct line *l, const struct part *part, size_t count, uint64_t total,
-		    unsigned width)
+static void put_bar(struct screen *s, const struct bar_part *part, size_t count, uint64_t total)
 {
-	uint64_t sum = 0;
-	unsigned at = 0;
+	unsigned width = bar_width(s);
 
 	if (!width || !total)
 		return;
-	line_blanks(l, 1);
-	line_ascii(l, "[", 1);
-	for (size_t i = 0; i < count; i++) {
-		unsigned end;
-
-		if (!part[i].known || part[i].bytes <= 0)
-			continue;
-		sum += (uint64_t)part[i].bytes;
-		end = (unsigned)((double)sum / (double)total * width + 0.5);
-		l->attr = part[i].attr;
-		for (; at < end && at < width; at++)
-			line_ascii(l, &part[i].sign, 1);
-	}
-	l->attr = ATTR_NORMAL;
-	line_blanks(l, width - at);
-	line_ascii(l, "]", 1);
+	line_blanks(&s->pen, 1);
+	bar_put(&s->pen, part, count, total, width);
 }
 
-static void put_legend(struct line *l, const struct part *part, size_t count, bool rare)
+static void put_legend(struct line *l, const struct bar_part *part, size_t count, bool rare)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!part[i].known || part[i].rare != rare)
 			continue;
-		line_blanks(l, 1);
-		l->attr = part[i].attr;
-		line_ascii(l, &part[i].sign, 1);
-		line_text(l, part[i].name, 0);
-		l->attr = ATTR_NORMAL;
-		line_blanks(l, 1);
+		bar_put_name(l, &part[i]);
 		put_signed(l, part[i].bytes);
 	}
 }
@@ -111,7 +80,7 @@ static void put_ram(const struct view *v, struct screen *s)
 	{                                                                                          \
 		name, sign, attr, account_has(&a, part), a.value[part], rare                       \
 	}
-	const struct part part[] = {
+	const struct bar_part part[] = {
 		PART("kernel", '#', ATTR_RED, ACCOUNT_KERNEL, false),
 		PART("user", '|', ATTR_GREEN, ACCOUNT_USER, false),
 		PART("huge", '=', ATTR_CYAN, ACCOUNT_HUGETLB, true),
@@ -119,7 +88,7 @@ static void put_ram(const struct view *v, struct screen *s)
 		PART("cache", ':', ATTR_BLUE, ACCOUNT_CACHE, false),
 		PART("free", '.', ATTR_DIM, ACCOUNT_FREE, false),
 	};
-	struct part shown[ARRAY_SIZE(part)];
+	struct bar_part shown[ARRAY_SIZE(part)];
 	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
@@ -132,7 +101,7 @@ static void put_ram(const struct view *v, struct screen *s)
 		put_short(&s->pen, total);
 	else
 		line_printf(&s->pen, "-");
-	put_bar(&s->pen, shown, count, total, bar_width(s));
+	put_bar(s, shown, count, total);
 	put_legend(&s->pen, shown, count, false);
 	put_legend(&s->pen, shown, count, true);
 	screen_line(s, LOOK_PLAIN);
@@ -169,7 +138,7 @@ static void put_swap(const struct view *v, struct screen *s)
 	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], used = 0, of_none = v->r->swap_unattributed;
 	bool known = meminfo_swap_used(m, &used);
 	bool split = known && v->r->swap_unattributed_known && of_none <= used;
-	const struct part part[] = {
+	const struct bar_part part[] = {
 		{"processes", '|', ATTR_YELLOW, split, (int64_t)(used - of_none)},
 		{"shmem, tmpfs", ':', ATTR_CYAN, split, (int64_t)of_none},
 		{"used", '|', ATTR_YELLOW, known && !split, (int64_t)used},
@@ -179,7 +148,7 @@ static void put_swap(const struct view *v, struct screen *s)
 	line_printf(&s->pen, "Swap ");
 	if (known && total) {
 		put_short(&s->pen, total);
-		put_bar(&s->pen, part, ARRAY_SIZE(part), total, bar_width(s));
+		put_bar(s, part, ARRAY_SIZE(part), total);
 		put_legend(&s->pen, part, ARRAY_SIZE(part), false);
 		put_compressed(system, &s->pen);
 	} else {

@@ -2,7 +2,7 @@
 /* What keys do to the list of rows. Those that top and htop have too are theirs. */
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "top/view.h"
 
 static unsigned sort_by(struct view *v, const struct column *c)

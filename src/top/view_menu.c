@@ -2,7 +2,7 @@
 /* Menus: which columns there are, by which one rows are sorted; and help, which only scrolls. */
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "top/view.h"
 
 static const char *const help_lines[] = {

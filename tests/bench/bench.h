@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "base/cleanup.h"
 #include "workloads.h"
 #include "zmem/source.h"
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "bench.h"
 
 static int open_source(const struct procfs *proc, bool pss, unsigned readers, struct diag *diag,

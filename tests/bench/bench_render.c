@@ -8,7 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "bench.h"
+#include "base/cleanup.h"
 #include "zmem/render.h"
 
 #define PROCESSES 5000

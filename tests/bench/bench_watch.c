@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/array.h"
 #include "bench.h"
 
 #define ROUNDS	   3

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "sample.h"
 #include "zmem/render.h"

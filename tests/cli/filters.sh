@@ -50,6 +50,11 @@ expect_json '-f: the command line that matched is in the document' \
 	'.processes[0].cmdline | endswith("zmem_clitest 1000.25")'
 zmem -J -f 'zmem_(x|clitest)' -u nobody
 expect_json '-f and -u: both must hold' "[.processes[].pid] == [$nobody]"
+# Our own arguments have the pattern in them.
+zmem -J -o +cmdline -f 'mem_clit'
+expect_json '-f: not we ourselves, for our arguments' '.processes | all(.name != "zmem-bpf")'
+zmem -J -f '^zmem-bpf$'
+expect_json '-f: we ourselves, by name' '[.processes[] | select(.name == "zmem-bpf")] | length >= 1'
 zmem -J -f '^no such name or command line$'
 expect_rc '-f that matches nothing: exit code' 0
 expect_json '-f that matches nothing: none' '.processes == [] and .totals.processes == 0 and

@@ -117,6 +117,10 @@ zmem maps -H -n 3 "$pid"
 equal '-H: no header' "$(wc -l <"$TMP/out")" 5
 zmem maps --total "$pid"
 equal '--total' "$(wc -l <"$TMP/out")" 2
+zmem maps --total -b "$pid"
+figures=$(tail -n 1 "$TMP/out" | sed 's/ *total of.*//; s/^ *//; s/   */  /g')
+zmem maps --total -H -b "$pid"
+equal '--total -H: its figures and not a word' "$out" "$figures"
 zmem maps -J -s size "$pid"
 expect_json '-s size' '[.mappings[].size_bytes] | . == (sort | reverse)'
 zmem maps -J -s name,start -r "$pid"

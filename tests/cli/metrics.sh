@@ -66,7 +66,7 @@ equal 'no PSS: shares of swap where there is swap' "$(figure 'zmem_group_swap_pr
 json -g name --pss none
 equal 'no PSS: how many lack it' "$(figure 'zmem_group_proportional_missing_processes{group="mkmem"}')" \
 	"$(jq '.groups[] | select(.group == "mkmem") | .pss_missing_processes' "$TMP/json")"
-zmem --replay "$guest" -F prometheus -o +cmdline
+zmem --replay "$guest" -F prometheus
 refuse_out 'no command line, no pid' 'cmdline|pid'
 
 # ---- how many ----

@@ -45,6 +45,48 @@ refused 'bad source' 2 "--source .*$usage" --source=ebpf
 refused 'unknown user' 3 'no such user' -u no_such_user_here
 refused 'user number out of range' 3 '4294967296' -u 4294967296
 
+# What would come to nothing is refused by each command, and not ignored.
+guest=$SUPPORT/../fixtures/recordings/guest-6.12.zmem
+refuses() { # COMMAND OPTION...
+	local command=$1 option
+	shift
+	for option; do
+		# shellcheck disable=SC2086
+		refused "$command $option" 2 "${command%% *}: it takes no --.*$usage" $command $option
+	done
+}
+shown='--sort=rss --reverse --columns=pid --top=3 --total --timing --tree --group-by=name'
+# shellcheck disable=SC2086
+refuses compare $shown --numeric --min=1 --count=2
+# shellcheck disable=SC2086
+refuses doctor $shown -J -b -H -w -a --numeric --pid=1 --user=root --filter=x --pss=none \
+	--source=proc --verify=0 --output="$TMP/doctor"
+refuses 'pin no_such_group' -J -n3 --pss=none --source=proc --output="$TMP/pin"
+refuses "record $TMP/tape" -n3 --total --timing -b -H -w --numeric -gname
+refuses "maps $$" --columns=pid --pss=none --verify=0 --numeric --timing
+refuses watch --timing
+refuses top -J -H -w --total --timing --output="$TMP/top"
+refuses serve -J -Fcsv -srss -r -p1 -uroot -fx -a -b -H -w --total --timing --output="$TMP/serve"
+equal 'and nothing was written' "$(ls "$TMP"/{doctor,pin,tape,top,serve} 2>/dev/null)" ''
+only='\+cmdline is all that can be added'
+for format in json ndjson; do
+	refused "$format --columns" 2 "$format: --columns pid,rss: $only" -F $format -o pid,rss
+	refused "$format, columns of tables" 2 "$format: --columns \+%pss: $only" -F $format -o +%pss
+	zmem --replay "$guest" -F $format -o +cmdline
+	expect_out "$format: and cmdline can" '"cmdline":'
+done
+refused 'watch, NDJSON' 2 "ndjson: --columns pid: $only" watch -F ndjson -o pid
+refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/tape" -o pid
+refused 'serve --columns' 2 "serve: --columns pid: $only" serve -o pid
+for format in folded openmetrics prometheus; do
+	refused "$format --columns" 2 "--columns: it goes with no --format $format" -F $format -o +cmdline
+done
+refused '--verify of what is not read' 2 '--verify: it goes with no --pss none' --pss none --verify all
+refused '--verify N of what is not read' 2 '--verify: it goes with no --pss none' watch --pss none --verify 3
+zmem --replay "$guest" --pss none --verify 0
+expect_rc '--verify 0 is no check' 0
+refused 'no cgroup' 2 '--cgroup: no pattern in it' --cgroup ''
+
 zmem --pid $'\033[31m\n\tx'
 expect_stderr_lines 'an escape in an argument: one line' 1
 expect_printable 'an escape in an argument is not repeated' "$TMP/err"
@@ -85,6 +127,7 @@ for word in --sort --reverse --columns --top --all --pid --user --filter --forma
 	grep -q -e "$word" "$TMP/out" || not_ok '--help has all options' "no $word"
 done
 cp "$TMP/out" "$TMP/help"
+equal '--help fits a terminal of 80 columns' "$(awk 'length > 80' "$TMP/out")" ''
 for way in '-h' 'frobnicate --help' 'doctor -h' '-o nope -h'; do
 	# shellcheck disable=SC2086
 	zmem $way
@@ -108,6 +151,7 @@ expect_out 'the last format counts' '^ *PID +USER'
 zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
+equal 'doctor: all answers in one column' "$(awk '{ print match($0, / (ok|no ) /) }' "$TMP/out" | sort -u | wc -l)" 1
 for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf' 'counters: proc' /proc \
 	'PSS: smaps_rollup' serve; do
 	expect_out "doctor: $what" "^$what +(ok|no) "

@@ -158,6 +158,13 @@ wait_for grep -qa pass-word "/proc/$secret/cmdline"
 (umask 0 && exec "$ZMEM" record "$rec")
 equal 'umask 0: mode' "$(stat -c %a "$rec")" 600
 check 'no command line in it' bash -c '! grep -qa pass-word-of-this-test "$0"' "$rec"
+zmem --replay "$rec" -f pass-word-of-this-test
+expect_stderr_lines 'and who looks for one there is told: a line' 1
+expect_err 'and who looks for one there is told' 'it holds no command lines \(record -o \+cmdline\)$'
+zmem record "$rec" -o +cmdline
+zmem --replay "$rec" -f pass-word-of-this-test -o pid
+expect_stderr_lines 'not where there are some' 0
+expect_out 'where it is found' "^ *$secret$"
 zmem record "$rec" -o +cmdline
 check 'a command line in it, if asked for' grep -qa pass-word-of-this-test "$rec"
 kill "$secret"
@@ -238,6 +245,10 @@ expect_stderr_lines '-q: none' 0
 
 # ---- usage ----
 
+zmem record "$dir/missing" -c 2 -i 0.1 -p 4194303
+expect_rc 'record, no such pid: exit code' 3
+expect_stderr_lines 'record, no such pid: told once' 1
+rm "$dir/missing"
 refused 'record without FILE' 2 'needs a FILE' record
 refused 'two FILEs' 2 'unexpected argument' record a b
 refused 'FILE and --output' 2 'one too many' record a --output b

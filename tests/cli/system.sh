@@ -180,6 +180,7 @@ expect_json 'an older recording: what it does not have is null' "$adds_up"' and 
 zmem system --replay "$guest"
 expect_out 'an older recording: and - in the table' '^ +- +- +- +-  -$'
 expect_out 'an older recording: zram' '^ +8\.00 MiB +62\.1 KiB +116 KiB +[0-9.]+  zram0$'
+expect_out 'an older recording: a ratio too large for hundredths' ' KiB  7208\.1  zram1$'
 expect_out 'an older recording: the books close' '^anonymous +38\.6 MiB +38\.4 MiB +304 KiB  AnonPages'
 
 # ---- refusals ----

@@ -4,7 +4,10 @@
  * frame of it becomes a document, or there is one line that says what is wrong.
  */
 #include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "../support/utf8_valid.h"
 #include "app/books.h"
@@ -12,7 +15,6 @@
 #include "app/options.h"
 #include "app/session.h"
 #include "app/watch.h"
-#include "base/cleanup.h"
 #include "fuzz_json.h"
 #include "fuzz_recording.h"
 #include "zmem/render.h"

@@ -7,6 +7,7 @@
 #include "../support/metrics_text.h"
 #include "../support/utf8_valid.h"
 #include "app/books.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "fuzz_json.h"
 #include "fuzz_snapshot.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Lines "Key:   number kB", with keys of which one begins another. */
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "fuzz_figures.h"
 #include "proc/keyed.h"
 

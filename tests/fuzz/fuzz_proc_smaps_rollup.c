@@ -2,23 +2,9 @@
 /* /proc/PID/smaps_rollup: what was understood, printed again, is understood the same. */
 #include <errno.h>
 
+#include "../support/proc_keys.h"
 #include "fuzz_figures.h"
 #include "zmem/smaps_rollup.h"
-
-static const char *const names[ROLLUP_FIGURES] = {
-	[ROLLUP_RSS] = "Rss",
-	[ROLLUP_PSS] = "Pss",
-	[ROLLUP_PSS_ANON] = "Pss_Anon",
-	[ROLLUP_PSS_FILE] = "Pss_File",
-	[ROLLUP_PSS_SHMEM] = "Pss_Shmem",
-	[ROLLUP_PRIVATE_CLEAN] = "Private_Clean",
-	[ROLLUP_PRIVATE_DIRTY] = "Private_Dirty",
-	[ROLLUP_ANON_HUGE] = "AnonHugePages",
-	[ROLLUP_SHMEM_PMD] = "ShmemPmdMapped",
-	[ROLLUP_FILE_PMD] = "FilePmdMapped",
-	[ROLLUP_SWAP] = "Swap",
-	[ROLLUP_SWAP_PSS] = "SwapPss",
-};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -32,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	FUZZ_CHECK(rollup.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS));
-	len = print_figures(text, 0, sizeof(text), names, ROLLUP_FIGURES, rollup.have,
+	len = print_figures(text, 0, sizeof(text), rollup_keys, ROLLUP_FIGURES, rollup.have,
 			    rollup.value);
 	FUZZ_CHECK(smaps_rollup_parse(text, len, &again) == 0);
 	FUZZ_CHECK(again.have == rollup.have &&

@@ -2,16 +2,9 @@
 /* /proc/PID/status: what was understood, printed again, is understood the same. */
 #include <errno.h>
 
+#include "../support/proc_keys.h"
 #include "fuzz_figures.h"
 #include "zmem/proc_status.h"
-
-static const char *const names[STATUS_FIGURES] = {
-	[STATUS_VM_SIZE] = "VmSize",	   [STATUS_VM_LCK] = "VmLck",
-	[STATUS_VM_PIN] = "VmPin",	   [STATUS_RSS_ANON] = "RssAnon",
-	[STATUS_RSS_FILE] = "RssFile",	   [STATUS_RSS_SHMEM] = "RssShmem",
-	[STATUS_VM_PTE] = "VmPTE",	   [STATUS_VM_SWAP] = "VmSwap",
-	[STATUS_HUGETLB] = "HugetlbPages",
-};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -26,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	len = (size_t)snprintf(text, sizeof(text), "Uid:\t7\t%u\t7\t7\nThreads:\t%u\n", status.euid,
 			       status.threads);
-	len = print_figures(text, len, sizeof(text), names, STATUS_FIGURES, status.have,
+	len = print_figures(text, len, sizeof(text), status_keys, STATUS_FIGURES, status.have,
 			    status.value);
 	FUZZ_CHECK(proc_status_parse(text, len, &again) == 0);
 	FUZZ_CHECK(again.euid == status.euid && again.threads == status.threads);

@@ -13,6 +13,7 @@
 
 #include "app/options.h"
 #include "app/session.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "fuzz_json.h"
 #include "measure.h"

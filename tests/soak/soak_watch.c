@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "app/watch.h"
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "measure.h"
 #include "noise.h"
 #include "zmem/render.h"

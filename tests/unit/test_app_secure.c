@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "app/secure.h"
-#include "zmem/privilege.h"
 
 extern char **environ;
 
@@ -73,29 +72,12 @@ static void nothing_is_made_up(void **state)
 	assert_null(getenv("NO_COLOR"));
 }
 
-/* As doctor says them. */
-static void names(void **state)
-{
-	char text[120];
-
-	(void)state;
-	privilege_names(0, text, sizeof(text));
-	assert_string_equal(text, "none");
-	privilege_names(UINT64_C(1) << 19 | UINT64_C(1) << 39, text, sizeof(text));
-	assert_string_equal(text, "CAP_SYS_PTRACE, CAP_BPF");
-	privilege_names(0x7ff, text, sizeof(text));
-	assert_string_equal(text, "11 capabilities");
-	privilege_names(0xff, text, 20);
-	assert_string_equal(text, "CAP_CHOWN, CAP_DAC_");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_are_believed),
 		cmocka_unit_test(colours_are_kept),
 		cmocka_unit_test(nothing_is_made_up),
-		cmocka_unit_test(names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/parse.h"
 
 static void test_u64(void **state)
@@ -215,13 +215,26 @@ static void test_same_word(void **state)
 	assert_false(parse_same_word("a", "\0", 1));
 }
 
+static void test_has_word(void **state)
+{
+	(void)state;
+	assert_true(parse_has_word("text/plain", "text/plain"));
+	assert_true(parse_has_word("text/plain", "a/b, Text/PLAIN;q=1"));
+	assert_true(parse_has_word("plain", "text/plain"));
+	assert_true(parse_has_word("aab", "aaab"));
+	assert_true(parse_has_word("", ""));
+	assert_false(parse_has_word("text/plain", "text/plai"));
+	assert_false(parse_has_word("text/plain", ""));
+	assert_false(parse_has_word("in", "\xc4\xb1n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_u64),	  cmocka_unit_test(test_u64_ends_at_its_length),
 		cmocka_unit_test(test_size),	  cmocka_unit_test(test_item),
 		cmocka_unit_test(test_scan),	  cmocka_unit_test(test_cpu_list),
-		cmocka_unit_test(test_same_word),
+		cmocka_unit_test(test_same_word), cmocka_unit_test(test_has_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

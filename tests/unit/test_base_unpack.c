@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/unpack.h"
 

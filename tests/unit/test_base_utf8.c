@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "utf8_valid.h"
 
 static size_t encode(uint32_t c, char *s)

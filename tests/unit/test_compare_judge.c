@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "zmem/compare.h"
 

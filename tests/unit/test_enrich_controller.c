@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "tape_round.h"
 #include "zmem/enrich.h"

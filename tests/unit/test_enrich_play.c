@@ -13,28 +13,13 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "tape_round.h"
+#include "pool_of_tape.h"
 #include "zmem/enrich.h"
 
 #define ID     "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define ROLLUP "Rss: 8 kB\nPss: 7 kB\nSwap: 0 kB\n"
-
-static void pool_free(struct proc_pool **pool)
-{
-	proc_pool_free(*pool);
-}
-
-static struct proc_pool *pool_of(struct round *r)
-{
-	struct procfs proc;
-	struct proc_pool *pool;
-
-	procfs_replay(&proc, r->tape);
-	pool = proc_pool_new(&proc, 2, 10);
-	assert_non_null(pool);
-	return pool;
-}
 
 static void test_statuses(void **state)
 {

@@ -12,25 +12,10 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "tape_round.h"
+#include "pool_of_tape.h"
 #include "zmem/enrich.h"
-
-static void pool_free(struct proc_pool **pool)
-{
-	proc_pool_free(*pool);
-}
-
-static struct proc_pool *pool_of(struct round *r)
-{
-	struct procfs proc;
-	struct proc_pool *pool;
-
-	procfs_replay(&proc, r->tape);
-	pool = proc_pool_new(&proc, 2, 10);
-	assert_non_null(pool);
-	return pool;
-}
 
 #define PUT(tape, key, words) tape_put(tape, key, 0, words, sizeof(words))
 

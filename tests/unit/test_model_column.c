@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <cmocka.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "zmem/column.h"
 
@@ -169,8 +169,15 @@ static void test_default(void **state)
 	column_list_default(&list, NULL);
 	assert_list(&list, "pid user swap uss pss rss rss_anon rss_file rss_shmem name");
 	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
-	column_list_narrow(&list);
+	column_list_narrow(&list, NULL);
 	assert_list(&list, "pid user swap uss pss rss name");
+	/* Who adds a column has the others of a narrow terminal, but what he named. */
+	column_list_default(&list, NULL);
+	column_list_narrow(&list, "+cmdline,rss_file");
+	assert_list(&list, "pid user swap uss pss rss rss_file name");
+	column_list_default(&list, NULL);
+	column_list_narrow(&list, "rss_anon,pid");
+	assert_list(&list, "pid user swap uss pss rss rss_anon rss_file rss_shmem name");
 }
 
 static void test_groups(void **state)

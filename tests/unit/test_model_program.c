@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/program.h"
 
 struct sample {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "zmem/record.h"
 #include "zmem/snapshot.h"

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "zmem/smaps.h"
 
 #define KB(n)  ((uint64_t)(n)*1024)

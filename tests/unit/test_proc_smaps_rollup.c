@@ -4,25 +4,11 @@
 
 #include <errno.h>
 
+#include "proc_keys.h"
 #include "zmem/smaps_rollup.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
 #define ALL   ((1u << ROLLUP_FIGURES) - 1)
-
-static const char *const keys[ROLLUP_FIGURES] = {
-	[ROLLUP_RSS] = "Rss",
-	[ROLLUP_PSS] = "Pss",
-	[ROLLUP_PSS_ANON] = "Pss_Anon",
-	[ROLLUP_PSS_FILE] = "Pss_File",
-	[ROLLUP_PSS_SHMEM] = "Pss_Shmem",
-	[ROLLUP_PRIVATE_CLEAN] = "Private_Clean",
-	[ROLLUP_PRIVATE_DIRTY] = "Private_Dirty",
-	[ROLLUP_ANON_HUGE] = "AnonHugePages",
-	[ROLLUP_SHMEM_PMD] = "ShmemPmdMapped",
-	[ROLLUP_FILE_PMD] = "FilePmdMapped",
-	[ROLLUP_SWAP] = "Swap",
-	[ROLLUP_SWAP_PSS] = "SwapPss",
-};
 
 /* Of the captured process, kB. */
 static const uint64_t captured[ROLLUP_FIGURES] = {
@@ -155,8 +141,8 @@ static void check_mutation(const char *text, size_t len)
 	for (unsigned i = 0; i < ROLLUP_FIGURES; i++) {
 		if (!(r.have & (1u << i)))
 			assert_int_equal(r.value[i], 0);
-		else if (!lines_saying(text, len, keys[i], r.value[i]))
-			fail_msg("%s: no line says %llu bytes:\n%.*s", keys[i],
+		else if (!lines_saying(text, len, rollup_keys[i], r.value[i]))
+			fail_msg("%s: no line says %llu bytes:\n%.*s", rollup_keys[i],
 				 (unsigned long long)r.value[i], (int)len, text);
 	}
 }

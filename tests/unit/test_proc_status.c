@@ -6,18 +6,12 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
+#include "base/array.h"
+#include "proc_keys.h"
 #include "zmem/proc_status.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
 #define ALL   ((1u << STATUS_FIGURES) - 1)
-
-static const char *const keys[STATUS_FIGURES] = {
-	[STATUS_VM_SIZE] = "VmSize",	   [STATUS_VM_LCK] = "VmLck",
-	[STATUS_VM_PIN] = "VmPin",	   [STATUS_RSS_ANON] = "RssAnon",
-	[STATUS_RSS_FILE] = "RssFile",	   [STATUS_RSS_SHMEM] = "RssShmem",
-	[STATUS_VM_PTE] = "VmPTE",	   [STATUS_VM_SWAP] = "VmSwap",
-	[STATUS_HUGETLB] = "HugetlbPages",
-};
 
 /* Of the captured process, kB. */
 static const uint64_t captured[STATUS_FIGURES] = {
@@ -154,8 +148,8 @@ static void check_mutation(const char *text, size_t len)
 	for (unsigned i = 0; i < STATUS_FIGURES; i++) {
 		if (!(s.have & (1u << i)))
 			assert_int_equal(s.value[i], 0);
-		else if (!lines_saying(text, len, keys[i], s.value[i]))
-			fail_msg("%s: no line says %llu bytes:\n%.*s", keys[i],
+		else if (!lines_saying(text, len, status_keys[i], s.value[i]))
+			fail_msg("%s: no line says %llu bytes:\n%.*s", status_keys[i],
 				 (unsigned long long)s.value[i], (int)len, text);
 	}
 	if (s.threads)

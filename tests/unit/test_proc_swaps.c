@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "zmem/system.h"
 
 #define HEADING "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"

@@ -4,38 +4,12 @@
 
 #include <errno.h>
 
+#include "base/array.h"
+#include "proc_keys.h"
 #include "zmem/system.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
 #define ALL   ((1u << MEMINFO_FIGURES) - 1)
-
-static const char *const keys[MEMINFO_FIGURES] = {
-	[MEMINFO_TOTAL] = "MemTotal",
-	[MEMINFO_FREE] = "MemFree",
-	[MEMINFO_AVAILABLE] = "MemAvailable",
-	[MEMINFO_BUFFERS] = "Buffers",
-	[MEMINFO_CACHED] = "Cached",
-	[MEMINFO_SWAP_CACHED] = "SwapCached",
-	[MEMINFO_SWAP_TOTAL] = "SwapTotal",
-	[MEMINFO_SWAP_FREE] = "SwapFree",
-	[MEMINFO_ZSWAP_POOL] = "Zswap",
-	[MEMINFO_ZSWAP_STORED] = "Zswapped",
-	[MEMINFO_ANON] = "AnonPages",
-	[MEMINFO_MAPPED] = "Mapped",
-	[MEMINFO_SHMEM] = "Shmem",
-	[MEMINFO_KERNEL_RECLAIMABLE] = "KReclaimable",
-	[MEMINFO_SLAB_RECLAIMABLE] = "SReclaimable",
-	[MEMINFO_SLAB_UNRECLAIMABLE] = "SUnreclaim",
-	[MEMINFO_KERNEL_STACK] = "KernelStack",
-	[MEMINFO_PAGE_TABLES] = "PageTables",
-	[MEMINFO_SEC_PAGE_TABLES] = "SecPageTables",
-	[MEMINFO_BOUNCE] = "Bounce",
-	[MEMINFO_WRITEBACK_TMP] = "WritebackTmp",
-	[MEMINFO_VMALLOC_USED] = "VmallocUsed",
-	[MEMINFO_PERCPU] = "Percpu",
-	[MEMINFO_HARDWARE_CORRUPTED] = "HardwareCorrupted",
-	[MEMINFO_HUGETLB] = "Hugetlb",
-};
 
 static const uint64_t captured[MEMINFO_FIGURES] = {
 	[MEMINFO_TOTAL] = 24684084,
@@ -104,7 +78,7 @@ static void check_meminfo(const char *text, size_t len)
 		if (!(m.have & (1u << i)))
 			assert_int_equal(m.value[i], 0);
 		else
-			assert_true(lines_saying(text, len, keys[i], m.value[i]) > 0);
+			assert_true(lines_saying(text, len, meminfo_keys[i], m.value[i]) > 0);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/query.h"
 
 static const struct process user = {.pid = 10, .uid = 1000, .name = "bash", .comm = "other"};

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "rows_machine.h"
 
 static void group(struct machine *m, const char *key, struct sums *ret)

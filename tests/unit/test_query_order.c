@@ -8,6 +8,7 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "zmem/query.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/cleanup.h"
+#include "base/array.h"
 #include "zmem/query.h"
 
 static struct process process(uint64_t rss, uint64_t swap)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "recording/wire.h"

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "render/text.h"
 #include "zmem/render.h"

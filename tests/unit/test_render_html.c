@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "render/html_data.h"
 #include "render/string_table.h"
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "utf8_valid.h"
 #include "render/json_writer.h"
 #include "zmem/render.h"

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "zmem/render.h"
 
 typedef void renderer(struct strbuf *out, const struct result *r, const struct table_style *style);

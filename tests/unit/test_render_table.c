@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
+#include "base/array.h"
 #include "utf8_valid.h"
 #include "render/format.h"
 #include "render/text.h"

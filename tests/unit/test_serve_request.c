@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "serve/address.h"
 #include "serve/host.h"
 #include "serve/http_query.h"

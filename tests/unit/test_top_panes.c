@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What is typed, the details of a row, menus, help, and the line of history. */
+#include "base/array.h"
 #include "top_rows.h"
 
 static void test_search(void **state)

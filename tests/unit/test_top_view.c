@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The list of top: what is in sight, where the cursor is, what keys do; sizes from 1×1 on. */
+#include "base/array.h"
 #include "top_rows.h"
 
 /* Processes 100, 101, …, each smaller than the one before. */

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "source/record_decode.h"
-#include "source/replay.h"
+#include "source/recorded.h"
 
 /* Those of x86-64 and of other machines that Linux runs on: 4 KiB to 256 KiB. */
 #define PAGE_MIN 4096
@@ -29,7 +29,7 @@ static struct tape_key record_key(pid_t pid)
 
 /* ---- recording ---- */
 
-void replay_keep_record(struct tape *tape, const void *record)
+void recorded_keep_record(struct tape *tape, const void *record)
 {
 	struct zmem_record r = {};
 
@@ -39,13 +39,13 @@ void replay_keep_record(struct tape *tape, const void *record)
 	tape_put(tape, record_key(r.pid).text, 0, record, r.size);
 }
 
-void replay_keep_missing(struct tape *tape, pid_t pid, int error)
+void recorded_keep_missing(struct tape *tape, pid_t pid, int error)
 {
 	if (tape_recording(tape))
 		tape_put(tape, record_key(pid).text, error, NULL, 0);
 }
 
-int replay_keep_list(struct tape *tape, const struct snapshot *snapshot)
+int recorded_keep_list(struct tape *tape, const struct snapshot *snapshot)
 {
 	cleanup_free pid_t *pids = NULL;
 
@@ -70,7 +70,8 @@ static void keep_note(struct tape *tape, const struct diag_note *note)
 	tape_put_string(tape, "diag/todo", note->todo ? note->todo : "");
 }
 
-void replay_keep_facts(struct tape *tape, const struct replay_facts *facts, const struct diag *diag)
+void recorded_keep_facts(struct tape *tape, const struct recorded_facts *facts,
+			 const struct diag *diag)
 {
 	tape_put_string(tape, "source/name", facts->name);
 	tape_put_string(tape, "source/origin", facts->origin == FROM_BPF ? "bpf" : "proc");
@@ -81,7 +82,7 @@ void replay_keep_facts(struct tape *tape, const struct replay_facts *facts, cons
 		keep_note(tape, &diag->note[i]);
 }
 
-void replay_keep_ram(struct tape *tape, uint64_t bytes)
+void recorded_keep_ram(struct tape *tape, uint64_t bytes)
 {
 	tape_put_u64(tape, "source/ram_bytes", bytes);
 }
@@ -102,7 +103,7 @@ static void take_notes(struct tape *tape, struct diag *diag)
 	}
 }
 
-int replay_take_facts(struct tape *tape, struct replay_facts *ret, struct diag *diag)
+int recorded_take_facts(struct tape *tape, struct recorded_facts *ret, struct diag *diag)
 {
 	const char *name = tape_next_string(tape, "source/name");
 	const char *origin = tape_next_string(tape, "source/origin");
@@ -114,7 +115,7 @@ int replay_take_facts(struct tape *tape, struct replay_facts *ret, struct diag *
 		return -EBADMSG;
 	if (strcmp(origin, "bpf") != 0 && strcmp(origin, "proc") != 0)
 		return -EBADMSG;
-	*ret = (struct replay_facts){
+	*ret = (struct recorded_facts){
 		.name = name,
 		.origin = strcmp(origin, "bpf") == 0 ? FROM_BPF : FROM_PROC,
 		.page_size = (uint32_t)page_size,
@@ -124,20 +125,20 @@ int replay_take_facts(struct tape *tape, struct replay_facts *ret, struct diag *
 	return 0;
 }
 
-struct replay_state {
+struct recorded_state {
 	struct tape *tape;
 	struct decode_limits limits;
 	bool leave_pages;
 };
 
-struct replaying {
-	struct replay_state *state;
+struct playing {
+	struct recorded_state *state;
 	struct snapshot *snapshot;
 };
 
-static int replay_open(const struct procfs *proc, struct diag *diag, void **ret_state)
+static int recorded_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	struct replay_state *state = calloc(1, sizeof(*state));
+	struct recorded_state *state = calloc(1, sizeof(*state));
 	uint64_t page_size = PAGE_MIN;
 
 	(void)diag;
@@ -151,16 +152,16 @@ static int replay_open(const struct procfs *proc, struct diag *diag, void **ret_
 	return 0;
 }
 
-void replay_leave_pages(void *state)
+void recorded_leave_pages(void *state)
 {
-	struct replay_state *s = state;
+	struct recorded_state *s = state;
 
 	s->leave_pages = true;
 }
 
-static int replay_revisit(void *state, pid_t pid, struct snapshot *snapshot)
+static int recorded_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 {
-	struct replay_state *s = state;
+	struct recorded_state *s = state;
 	struct zmem_pss_record r = {};
 	struct tape_reading reading;
 
@@ -180,30 +181,30 @@ static int replay_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 	return record_decode_one(&r, &s->limits, snapshot);
 }
 
-static int replay_one(void *arg, pid_t pid)
+static int recorded_one(void *arg, pid_t pid)
 {
-	struct replaying *r = arg;
-	int err = replay_revisit(r->state, pid, r->snapshot);
+	struct playing *r = arg;
+	int err = recorded_revisit(r->state, pid, r->snapshot);
 
 	return err == -ESRCH ? 0 : err;
 }
 
-static int replay_collect(void *state, unsigned readers, struct snapshot *snapshot)
+static int recorded_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
-	struct replaying r = {state, snapshot};
+	struct playing r = {state, snapshot};
 	int err;
 
 	(void)readers;
-	err = tape_next_pids(r.state->tape, LIST, replay_one, &r);
+	err = tape_next_pids(r.state->tape, LIST, recorded_one, &r);
 	return err == -ENOENT ? -EBADMSG : err;
 }
 
-const struct source_ops source_replay = {
+const struct source_ops source_recorded = {
 	.name = "a recording",
 	.origin = FROM_BPF,
 	.pss = true,
-	.open = replay_open,
-	.collect = replay_collect,
-	.revisit = replay_revisit,
+	.open = recorded_open,
+	.collect = recorded_collect,
+	.revisit = recorded_revisit,
 	.close = free,
 };

@@ -8,8 +8,9 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "source/replay.h"
+#include "source/recorded.h"
 #include "tape_round.h"
 #include "zmem/record.h"
 #include "zmem/source.h"
@@ -40,7 +41,7 @@ static void keep(struct tape *t, int pid, int anon_pages)
 {
 	struct zmem_pss_record r = sample(pid, anon_pages);
 
-	replay_keep_record(t, &r);
+	recorded_keep_record(t, &r);
 }
 
 static void keep_list(struct tape *t, pid_t a, pid_t b)
@@ -52,14 +53,14 @@ static void keep_list(struct tape *t, pid_t a, pid_t b)
 
 static struct tape *session_tape(const char *refusal)
 {
-	const struct replay_facts facts = {"a name", FROM_BPF, PAGE, refusal};
+	const struct recorded_facts facts = {"a name", FROM_BPF, PAGE, refusal};
 	cleanup(diag_clear) struct diag diag = {};
 	struct tape *t = tape_blank();
 
 	diag_add(&diag, "first", -ENOENT, NULL, "no %s", "kfunc");
 	diag_add(&diag, "second", -EPERM, "be root", "refused");
-	replay_keep_facts(t, &facts, &diag);
-	replay_keep_ram(t, 1ull << 30);
+	recorded_keep_facts(t, &facts, &diag);
+	recorded_keep_ram(t, 1ull << 30);
 	return t;
 }
 
@@ -128,7 +129,7 @@ static void test_collections(void **state)
 	keep(t, 5, 12);
 	keep(t, 9, 30);
 	keep_list(t, 5, 9); /* 7 has ended, 9 was started */
-	replay_keep_missing(t, 5, -ESRCH);
+	recorded_keep_missing(t, 5, -ESRCH);
 	assert_int_equal(play(&p, t, true), 0);
 	assert_null(source_pss_refusal(p.source));
 
@@ -182,7 +183,7 @@ static void test_filled_from_proc(void **state)
 
 	(void)state;
 	r.record.valid &= ~(uint32_t)ZMEM_VALID_VM;
-	replay_keep_record(t, &r);
+	recorded_keep_record(t, &r);
 	keep_list(t, 5, 0);
 	tape_put_string(t, "5/status", "Uid:\t1\t1\t1\t1\nVmSize:\t 100 kB\nVmLck:\t 0 kB\n");
 	assert_int_equal(play(&p, t, true), 0);

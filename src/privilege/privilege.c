@@ -3,15 +3,16 @@
  * Knows capabilities, what each stage of a run needs, and how to be without the rest. Judges
  * nothing and keeps nothing: what the next stage may have is what the last one has left.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <grp.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/ascii.h"
 #include "zmem/privilege.h"
 
 #define BIT(number) (UINT64_C(1) << (number))
@@ -103,7 +104,7 @@ void privilege_names(uint64_t mask, char *buf, size_t cap)
 		char *name = mask & BIT(c) ? cap_to_name(c) : NULL;
 
 		for (char *p = name; p && *p; p++)
-			*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+			*p = to_upper(*p);
 		if (name)
 			len += (size_t)snprintf(buf + len, cap - len, "%s%s", len ? ", " : "",
 						name);
@@ -131,7 +132,12 @@ static uint64_t needed_to_read(uint64_t held)
  */
 static bool needed_to_iterate(void)
 {
-	return bpf_iter_create(-1) == -EPERM;
+	/* Of bpf(2)'s union, what it reads for that. */
+	const struct {
+		__u32 link_fd, flags;
+	} ask = {.link_fd = UINT32_MAX};
+
+	return syscall(SYS_bpf, BPF_ITER_CREATE, &ask, sizeof(ask)) < 0 && errno == EPERM;
 }
 
 int privilege_start(bool trusted)

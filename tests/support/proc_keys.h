@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What lines of /proc are called, written without anything of src/proc. */
+#ifndef ZMEM_TESTS_PROC_KEYS_H
+#define ZMEM_TESTS_PROC_KEYS_H
+
+#include "zmem/proc_status.h"
+#include "zmem/smaps_rollup.h"
+#include "zmem/system.h"
+
+static const char *const meminfo_keys[MEMINFO_FIGURES] = {
+	[MEMINFO_TOTAL] = "MemTotal",
+	[MEMINFO_FREE] = "MemFree",
+	[MEMINFO_AVAILABLE] = "MemAvailable",
+	[MEMINFO_BUFFERS] = "Buffers",
+	[MEMINFO_CACHED] = "Cached",
+	[MEMINFO_SWAP_CACHED] = "SwapCached",
+	[MEMINFO_SWAP_TOTAL] = "SwapTotal",
+	[MEMINFO_SWAP_FREE] = "SwapFree",
+	[MEMINFO_ZSWAP_POOL] = "Zswap",
+	[MEMINFO_ZSWAP_STORED] = "Zswapped",
+	[MEMINFO_ANON] = "AnonPages",
+	[MEMINFO_MAPPED] = "Mapped",
+	[MEMINFO_SHMEM] = "Shmem",
+	[MEMINFO_KERNEL_RECLAIMABLE] = "KReclaimable",
+	[MEMINFO_SLAB_RECLAIMABLE] = "SReclaimable",
+	[MEMINFO_SLAB_UNRECLAIMABLE] = "SUnreclaim",
+	[MEMINFO_KERNEL_STACK] = "KernelStack",
+	[MEMINFO_PAGE_TABLES] = "PageTables",
+	[MEMINFO_SEC_PAGE_TABLES] = "SecPageTables",
+	[MEMINFO_BOUNCE] = "Bounce",
+	[MEMINFO_WRITEBACK_TMP] = "WritebackTmp",
+	[MEMINFO_VMALLOC_USED] = "VmallocUsed",
+	[MEMINFO_PERCPU] = "Percpu",
+	[MEMINFO_HARDWARE_CORRUPTED] = "HardwareCorrupted",
+	[MEMINFO_HUGETLB] = "Hugetlb",
+};
+
+static const char *const rollup_keys[ROLLUP_FIGURES] = {
+	[ROLLUP_RSS] = "Rss",
+	[ROLLUP_PSS] = "Pss",
+	[ROLLUP_PSS_ANON] = "Pss_Anon",
+	[ROLLUP_PSS_FILE] = "Pss_File",
+	[ROLLUP_PSS_SHMEM] = "Pss_Shmem",
+	[ROLLUP_PRIVATE_CLEAN] = "Private_Clean",
+	[ROLLUP_PRIVATE_DIRTY] = "Private_Dirty",
+	[ROLLUP_ANON_HUGE] = "AnonHugePages",
+	[ROLLUP_SHMEM_PMD] = "ShmemPmdMapped",
+	[ROLLUP_FILE_PMD] = "FilePmdMapped",
+	[ROLLUP_SWAP] = "Swap",
+	[ROLLUP_SWAP_PSS] = "SwapPss",
+};
+
+static const char *const status_keys[STATUS_FIGURES] = {
+	[STATUS_VM_SIZE] = "VmSize",	   [STATUS_VM_LCK] = "VmLck",
+	[STATUS_VM_PIN] = "VmPin",	   [STATUS_RSS_ANON] = "RssAnon",
+	[STATUS_RSS_FILE] = "RssFile",	   [STATUS_RSS_SHMEM] = "RssShmem",
+	[STATUS_VM_PTE] = "VmPTE",	   [STATUS_VM_SWAP] = "VmSwap",
+	[STATUS_HUGETLB] = "HugetlbPages",
+};
+
+#endif
