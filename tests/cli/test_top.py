@@ -110,7 +110,8 @@ def check_live():
 
 def check_maps(tmux):
     tmux.keys("Enter")
-    screen = tmux.until(lambda screen: "[heap]" in screen or "may not be read" in screen)
+    screen = tmux.until(lambda screen: "total of" in screen and "[heap]" in screen or
+                        "may not be read" in screen)
     result("[heap]" in screen and "total of" in screen, "details: mappings", screen)
     tmux.keys("q")
 
