@@ -91,7 +91,7 @@ help:
 	@echo 'make test-compilers'
 	@echo '                  some tests of what each of COMPILERS="$(COMPILERS)" makes'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
-	@echo 'make soak         snapshots in a loop on a busy machine (as root): nothing may grow; MINUTES=10'
+	@echo 'make soak         snapshots in a loop, watch, serve and top on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layer rules, format, file and function lengths'
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
@@ -366,6 +366,8 @@ $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_o
 
 # To be preloaded into our own program.
 $(O)/preload.so: tests/support/preload.c
+$(O)/heap.so: tests/soak/heap.c
+$(O)/preload.so $(O)/heap.so:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -static,$(TEST_FLAGS)) -fPIC -shared $< -o $@
@@ -486,7 +488,7 @@ soak: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
 
 .PHONY: soak-build
-soak-build: $(PROGRAM) $(B)/soak $(B)/soak_watch $(O)/churn $(O)/fleet
+soak-build: $(PROGRAM) $(B)/soak $(B)/soak_watch $(O)/heap.so $(O)/churn $(O)/fleet
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif

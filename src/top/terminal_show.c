@@ -157,6 +157,15 @@ static size_t take_line(const struct terminal *t, struct cells *c, const char *s
 	return i + 1;
 }
 
+/*
+ * Without a mode for it ncurses writes the last cell of all to the one before it, and shifts it
+ * (PutCharLR()). In a single column that one lies outside of its lines.
+ */
+static bool is_out_of_reach(int y, int height, int width)
+{
+	return width == 1 && y == height - 1;
+}
+
 void terminal_show(struct terminal *t, const struct screen *s)
 {
 	struct cells c;
@@ -166,7 +175,8 @@ void terminal_show(struct terminal *t, const struct screen *s)
 	if (width > WIDTH_MAX)
 		width = WIDTH_MAX;
 	for (int y = 0; y < height; y++) {
-		bool there = y < (int)s->count && at < s->text.len;
+		bool there =
+			y < (int)s->count && at < s->text.len && !is_out_of_reach(y, height, width);
 		size_t len = there ? s->text.len - at : 0;
 
 		at += take_line(t, &c, there ? s->text.data + at : "", len,

@@ -110,7 +110,8 @@ def check_live():
 
 def check_maps(tmux):
     tmux.keys("Enter")
-    screen = tmux.until(lambda screen: "[heap]" in screen or "may not be read" in screen)
+    screen = tmux.until(lambda screen: "total of" in screen and "[heap]" in screen or
+                        "may not be read" in screen)
     result("[heap]" in screen and "total of" in screen, "details: mappings", screen)
     tmux.keys("q")
 
@@ -284,6 +285,15 @@ def check_sizes():
         term.close()
 
 
+def check_last_cell():
+    """In one column ncurses reaches the last cell by one outside of its lines, and inserts: it is left alone."""
+    term = Pty((PROGRAM, "top", "-i", "0.1", "-c", "2"), rows=5, columns=1, TERM="screen")
+    result(term.wait() == 0 and term.restored(), "one column: ends as usual")
+    result("…".encode() in term.data, "one column: is drawn", term.data)
+    result(not re.search(rb"\x1b\[(4h|1?@)", term.data), "one column: the last cell is left alone", term.data)
+    term.close()
+
+
 def check_idle():
     """A screen on which nothing changes is not written again."""
     term = Pty((PROGRAM, "top", "-i", "0.1", "--replay", GUEST))
@@ -302,6 +312,7 @@ def main():
     check_hangup()
     check_stop()
     check_sizes()
+    check_last_cell()
     check_idle()
     if shutil.which("tmux"):
         check_replay()

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Snapshots in a loop while the machine churns: in one process (soak.c) and, at the same time, of
-# the program itself, for SOAK_MINUTES (by default 20 seconds). Nothing may grow, be left behind in
-# the kernel or be said in its log.
-. "$(dirname "$0")/../support/lib.sh"
+# the program itself, for SOAK_MINUTES (by default 20 seconds); then watch, serve for as long, and
+# top. Nothing may grow, be left behind in the kernel or be said in its log.
+here=$(dirname "$0")
+. "$here/../support/lib.sh"
 
 need_bpf soak || exit 0
 seconds=20
@@ -82,6 +83,9 @@ program_loop=$!
 "$B/soak" "$seconds" "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
 # Ten thousand ticks of watch take a minute or two; when there is less time, fewer.
 "$B/soak_watch" $((seconds < 300 ? seconds * 30 : 10000)) "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
+"$here/soak_serve.py" "$seconds" "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
+# Five minutes of ticks, or as many as there is time for.
+"$here/soak_top.py" $((seconds < 200 ? seconds * 15 : 3000)) "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
 kill "$program_loop"
 wait "$program_loop"
 program_loop=

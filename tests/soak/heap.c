@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A library to preload into a command that stays: whenever it is about to wait in poll(), the bytes
+ * of its heap in use go to the file HEAP_FILE, those of the process that it began as first, those
+ * of a child of its behind them. The file is mapped before the program gives anything up.
+ */
+#include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+struct told {
+	volatile uint64_t heap;
+};
+
+static struct told *told;
+static pid_t first;
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *path = getenv("HEAP_FILE");
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	void *p;
+
+	first = getpid();
+	if (fd < 0)
+		return;
+	p = mmap(NULL, 2 * sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	told = p == MAP_FAILED ? NULL : p;
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	const struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+
+	if (told) {
+		struct mallinfo2 info = mallinfo2();
+
+		told[getpid() != first].heap = info.uordblks + info.hblkhd;
+	}
+	return ppoll(fds, count, timeout_ms < 0 ? NULL : &timeout, NULL);
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""soak_top.py TICKS FLEET CHURN [ARGUMENT...]: zmem-bpf top on a terminal, ten times a second, while
+CHURN makes and ends processes and somebody presses keys: every screen, again and again. After FLEET
+and a fifth of the time it may hold no more of anything; it ends by itself when it has had its ticks."""
+
+import os
+import re
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../support")
+
+from holdings import Heap, Noise, compare, fleet, holdings, least, processes  # noqa: E402
+from outcome import PROGRAM, exit_code, result  # noqa: E402
+from terminal import PATIENCE, Pty  # noqa: E402
+
+INTERVAL_S = 0.1
+ESCAPE = b"\x1b"
+
+DRAW = b"\x0c"  # anew: else only cells that change are written, and words are not whole
+
+# What is pressed, and what then comes on the screen; at the end all is as it was before.
+KEYS = (
+    (b"S" + DRAW, b"by swap"), (b"rMr" + DRAW, b"by pss"), (b"s", b"Sort"), (ESCAPE, b""),
+    (b"g" + DRAW, b"groups of one name"), (b"ggg", b""), (b"ggt" + DRAW, b"tree"), (b"t", b""), (b"jjj", b""), (ESCAPE, b""),
+    (b"\r" + DRAW, b"oom_score_adj"), (b"m" + DRAW, b"total of|it has ended"), (b"q", b""),
+    (b"fchurn\r" + DRAW, b"filter churn"), (ESCAPE, b""), (b"uroot\r" + DRAW, b"user root"), (ESCAPE, b""),
+    (b"/bash", b"search:"), (b"\rcb", b""), (b"cb", b""), (b"o", b"Columns"), (b"jj\rk\r", b""), (b"\rj\rq", b""),
+    (b"?", b"Keys"), (b"q", b""), (b"x" + DRAW, b"changes per second"), (b"n", b""), (b"nx" + DRAW, b"changes since"),
+    (b"x", b""), (b"jF" + DRAW, b"following"), (ESCAPE, b""), (b"p" + DRAW, b"paused"), (b"GkG", b""), (b"p", b""), (ESCAPE, b""),
+)
+SIZES = ((1, 1), (5, 200), (60, 20), (40, 120))
+
+
+class Session:
+    def __init__(self, ticks):
+        self.heap = Heap()
+        self.term = Pty((PROGRAM, "top", "-i", str(INTERVAL_S), "-c", str(ticks)), rows=40, columns=120,
+                        **self.heap.environ())
+        self.ended = None  # the wait status
+        self.size, self.missing, self.samples = 0, {}, []
+        self.most = 0  # processes
+
+    def look(self, seconds):
+        """What comes in that time; False if it has ended."""
+        part = self.term.read(seconds)
+        self.size += len(part)
+        if self.ended is None:
+            pid, status = os.waitpid(self.term.pid, os.WNOHANG)
+            self.ended = status if pid else None
+        return self.ended is None
+
+    def press(self, keys, sign):
+        """A tick for it, or as many as its sign takes. False if it has ended."""
+        self.term.data = b""
+        self.term.type(keys)
+        end = time.monotonic() + PATIENCE
+        alive = self.look(INTERVAL_S)
+        while alive and not re.search(sign, self.term.data) and time.monotonic() < end:
+            alive = self.look(INTERVAL_S)
+        if alive and not re.search(sign, self.term.data):
+            self.missing[keys] = self.term.data[-200:]
+        return alive
+
+    def round(self):
+        """All keys and sizes once. False if it has ended meanwhile."""
+        for keys, sign in KEYS:
+            if not self.press(keys, sign):
+                return False
+        for size in SIZES:
+            self.term.resize(*size)
+            if not self.look(INTERVAL_S):
+                return False
+        return self.look(2 * INTERVAL_S)
+
+    def measure(self):
+        """Between two ticks, as one of several moments will be."""
+        samples, self.most = [], max(self.most, processes())
+        try:
+            for _ in range(4):
+                self.look(INTERVAL_S / 4)
+                samples.append(holdings(self.term.pid, self.heap.read(0)))
+            self.samples.append(least(samples))
+        except (ProcessLookupError, FileNotFoundError, KeyError):
+            pass  # it has just ended
+
+
+def fifths(samples):
+    """The least in the second and in the last fifth."""
+    part = max(1, len(samples) // 5)
+    return least(samples[part:2 * part]), least(samples[-part:])
+
+
+def main():
+    if len(sys.argv) < 4:
+        print("not ok top: usage: soak_top.py TICKS FLEET CHURN [ARGUMENT...]")
+        return 1
+    if os.getuid() != 0:
+        print("skip top: needs root")
+        return 0
+    session = Session(int(sys.argv[1]))
+    try:
+        result(session.press(b"", b"quit"), "top: it starts")
+        with fleet(sys.argv[2]):
+            result(session.round(), "top: it lives with many processes")
+            most = processes()
+        with Noise(sys.argv[3:]):
+            while session.round():
+                session.measure()
+        result(not session.missing, "top: each key does what it should", session.missing)
+        result(session.ended == 0, "top: exit code 0 after its ticks", session.ended)
+        result(session.term.restored(), "top: the terminal is as it was")
+        rounds = len(session.samples)
+        result(rounds >= 3, "top: there is enough to compare", rounds)
+        if rounds >= 3:
+            compare("top", *fifths(session.samples), session.most > most)
+        print("# top: %s ticks, %d rounds of keys, %d bytes written" % (sys.argv[1], rounds, session.size))
+    finally:
+        session.term.close() if session.ended is None else close_files(session.term)
+    return exit_code()
+
+
+def close_files(term):
+    """Of one that was waited for: its number may be somebody else's."""
+    os.close(term.master)
+    os.close(term.slave)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
