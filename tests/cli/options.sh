@@ -68,7 +68,7 @@ refuses watch --timing
 refuses top -J -H -w --total --timing --output="$TMP/top"
 refuses serve -J -Fcsv -srss -r -p1 -uroot -fx -a -b -H -w --total --timing --output="$TMP/serve"
 equal 'and nothing was written' "$(ls "$TMP"/{doctor,pin,tape,top,serve} 2>/dev/null)" ''
-only='\+cmdline is all that can be added'
+only='it has all keys, \+cmdline alone can be added'
 for format in json ndjson; do
 	refused "$format --columns" 2 "$format: --columns pid,rss: $only" -F $format -o pid,rss
 	refused "$format, columns of tables" 2 "$format: --columns \+%pss: $only" -F $format -o +%pss
