@@ -108,8 +108,9 @@ static int check_columns(const struct options *o)
 		keys = true;
 	}
 	if (keys && strcmp(o->columns, "+cmdline") != 0)
-		return message_usage("%s: --columns %s: it has all keys, +cmdline alone can be added", what,
-				     o->columns);
+		return message_usage(
+			"%s: --columns %s: it has all keys, +cmdline alone can be added", what,
+			o->columns);
 	if (keys && o->group && strcmp(o->command, "serve") != 0)
 		return message_usage("%s: --columns: it goes with no --group-by", what);
 	if (o->format == FORMAT_FOLDED || options_metrics(o))
