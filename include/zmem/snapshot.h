@@ -108,6 +108,8 @@ struct process {
 	const struct past_row *before; /* what it was (zmem/change.h); NULL: nobody knows */
 	bool changed;		       /* since the last tick */
 	uint64_t print;		       /* of all that it says, figures and names */
+
+	uint64_t rank; /* of who puts rows in order, while he does */
 };
 
 static inline bool process_has(const struct process *p, enum counter c)

@@ -10,6 +10,8 @@
 #include "base/sort.h"
 #include "zmem/change.h"
 
+#define SIGN_BIT (1ULL << 63)
+
 /* Where a row stands by one key, before its value is looked at. */
 enum place {
 	PLACE_FIRST, /* unread, and nothing is known that would keep it from being the first */
@@ -130,10 +132,47 @@ static int compare_values(enum column_kind kind, const struct standing *x, const
 	}
 }
 
-static int compare_rows(const void *a, const void *b, void *arg)
+/* A text's first bytes, in the order of strcmp(). */
+static uint64_t beginning_of(const char *text)
 {
-	const struct process *p = *(struct process *const *)a, *q = *(struct process *const *)b;
-	const struct sorting *cmp = arg;
+	uint64_t word = 0;
+
+	for (int i = 0; i < 8; i++)
+		word = word << 8 | (unsigned char)(*text ? *text++ : 0);
+	return word;
+}
+
+/*
+ * A row's first key in one word: of two ranks that differ the lower one comes first, of equal ones
+ * nothing is known. It is found once for each row, and most comparisons end with it.
+ */
+static uint64_t rank_of(const struct sorting *cmp, const struct process *p)
+{
+	const struct column *c = cmp->order->keys.count ? cmp->order->keys.item[0] : NULL;
+	struct standing st = c ? stand(cmp, c, p) : (struct standing){.place = PLACE_LAST};
+	uint64_t rank;
+
+	if (st.place != PLACE_VALUE)
+		return st.place == PLACE_FIRST ? 0 : UINT64_MAX;
+	switch (c->kind) {
+	case COLUMN_COUNTER:
+	case COLUMN_PERCENT:
+		rank = ~st.amount;
+		break;
+	case COLUMN_CHANGE:
+		rank = ~((uint64_t)st.number ^ SIGN_BIT);
+		break;
+	case COLUMN_TEXT:
+		rank = beginning_of(st.text);
+		break;
+	default:
+		rank = (uint64_t)st.number ^ SIGN_BIT;
+	}
+	return cmp->order->reverse ? ~rank : rank;
+}
+
+static int compare_keys(const struct sorting *cmp, const struct process *p, const struct process *q)
+{
 	const struct column_list *keys = &cmp->order->keys;
 
 	for (size_t i = 0; i < keys->count; i++) {
@@ -149,6 +188,16 @@ static int compare_rows(const void *a, const void *b, void *arg)
 		if (r)
 			return cmp->order->reverse ? -r : r;
 	}
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct process *p = *(struct process *const *)a, *q = *(struct process *const *)b;
+	int r = p->rank < q->rank ? -1 : p->rank > q->rank ? 1 : compare_keys(arg, p, q);
+
+	if (r)
+		return r;
 	if (p->pid != q->pid)
 		return p->pid < q->pid ? -1 : 1;
 	/* Groups lie in the order of what they have in common. */
@@ -160,6 +209,8 @@ static void sort_rows(const struct order *o, const struct snapshot *s, bool esti
 {
 	struct sorting cmp = {.order = o, .snapshot = s, .estimate = estimate};
 
+	for (size_t i = 0; i < rows->count; i++)
+		rows->item[i]->rank = rank_of(&cmp, rows->item[i]);
 	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_rows, &cmp);
 }
 

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include "base/array.h"
@@ -112,6 +111,32 @@ static void test_order(void **state)
 	/* Unread, they stand by what PSS can be at most. */
 	assert_order(&s, "pss", false, (const pid_t[]){1, 4, 2, 5, 3});
 	assert_order(&s, "%pss,start", true, (const pid_t[]){1, 2, 3, 4, 5});
+	snapshot_done(&s);
+}
+
+/* The smallest and the largest, what differs late, and what is not there at all. */
+static void test_order_of_extremes(void **state)
+{
+	static const char *const names[] = {"abcdefgh\xff", "abcdefgh",	 "a\xff",
+					    NULL,	    "abcdefgha", "b"};
+	static const uint64_t sizes[] = {0, UINT64_MAX, 1, 0, UINT64_MAX - 1, UINT64_MAX};
+	static const int adj[] = {0, -1, INT32_MAX, INT32_MIN, 1, -1};
+	struct snapshot s = {0};
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct process *p = add(&s, i + 1, names[i], -1);
+
+		if (i != 3)
+			process_set(p, COUNTER_RSS, sizes[i]);
+		p->oom_score_adj = adj[i];
+	}
+	assert_order(&s, "name", false, (const pid_t[]){2, 5, 1, 3, 6, 4});
+	assert_order(&s, "name", true, (const pid_t[]){6, 3, 1, 5, 2, 4});
+	assert_order(&s, "rss", false, (const pid_t[]){2, 6, 5, 3, 1, 4});
+	assert_order(&s, "rss", true, (const pid_t[]){1, 3, 5, 2, 6, 4});
+	assert_order(&s, "oom_score_adj", false, (const pid_t[]){4, 2, 6, 1, 5, 3});
+	assert_order(&s, "oom_score_adj", true, (const pid_t[]){3, 5, 1, 2, 6, 4});
 	snapshot_done(&s);
 }
 
@@ -344,44 +369,17 @@ static void test_pruning_saves(void **state)
 	}
 }
 
-/* A guard against the wrong algorithm, not a benchmark: it takes some ms. */
-static void test_many_rows(void **state)
-{
-	enum { COUNT = 20000 };
-	cleanup_free struct truth *truth = calloc(COUNT + 1, sizeof(*truth));
-	struct snapshot s = {0};
-	struct timespec t[2];
-	struct rows rows;
-	struct order o;
-	double ms;
-
-	(void)state;
-	assert_non_null(truth);
-	fill(&s, truth, COUNT);
-	parse_order(&o, "pss,rss", false);
-	select_all(&s, &rows);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t[0]);
-	order_rows(&o, &s, &rows);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t[1]);
-	ms = (double)(t[1].tv_sec - t[0].tv_sec) * 1e3 +
-	     (double)(t[1].tv_nsec - t[0].tv_nsec) / 1e6;
-	print_message("%d rows sorted in %.1f ms\n", COUNT, ms);
-	assert_true(ms < 1000);
-	rows_done(&rows);
-	snapshot_done(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_order_of_extremes),
 		cmocka_unit_test(test_no_keys_and_no_rows),
 		cmocka_unit_test(test_reads_only_what_can_be_first),
 		cmocka_unit_test(test_unknown_bound),
 		cmocka_unit_test(test_cheap_keys),
 		cmocka_unit_test(test_pruning_is_exact),
 		cmocka_unit_test(test_pruning_saves),
-		cmocka_unit_test(test_many_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
