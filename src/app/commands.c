@@ -13,6 +13,7 @@
 #include "app/secure.h"
 #include "base/array.h"
 #include "base/parse.h"
+#include "zmem/column.h"
 #include "zmem/render.h"
 #include "zmem/source.h"
 
@@ -95,23 +96,39 @@ static int check_heeded(const struct options *o)
 	return 0;
 }
 
+/* What JSON has as it is, and command lines: nothing else can be added to it, and nothing left out.
+ */
+static bool are_keys(const char *columns)
+{
+	struct column_list list = {};
+	const char *bad;
+	size_t len;
+
+	if (*columns != '+')
+		return false;
+	if (column_list_parse(&list, columns, &bad, &len) < 0)
+		return true; /* whoever reads them says so */
+	for (size_t i = 0; i < list.count; i++) {
+		if (list.item[i]->kind == COLUMN_PERCENT || list.item[i]->kind == COLUMN_CHANGE)
+			return false;
+	}
+	return true;
+}
+
 /* What formats have of their own, and so do not take from --columns. */
 static int check_columns(const struct options *o)
 {
-	const char *what = options_format_word(o->format);
 	bool keys = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
+	bool kept = is_one_of("record serve", o->command);
+	const char *what = kept ? o->command : options_format_word(o->format);
 
 	if (!o->columns)
 		return 0;
-	if (is_one_of("record serve", o->command)) {
-		what = o->command;
-		keys = true;
-	}
-	if (keys && strcmp(o->columns, "+cmdline") != 0)
+	if (kept ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_keys(o->columns))
 		return message_usage(
 			"%s: --columns %s: it has all keys, +cmdline alone can be added", what,
 			o->columns);
-	if (keys && o->group && strcmp(o->command, "serve") != 0)
+	if (keys && o->group)
 		return message_usage("%s: --columns: it goes with no --group-by", what);
 	if (o->format == FORMAT_FOLDED || options_metrics(o))
 		return message_usage("--columns: it goes with no --format %s", what);

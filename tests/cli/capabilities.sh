@@ -189,7 +189,7 @@ three_front="$in_front --inh-caps=-all,+bpf,+perfmon,+sys_ptrace
 	--ambient-caps=-all,+bpf,+perfmon,+sys_ptrace --bounding-set=-all,+bpf,+perfmon,+sys_ptrace"
 two_front="$in_front --inh-caps=-all,+bpf,+perfmon
 	--ambient-caps=-all,+bpf,+perfmon --bounding-set=-all,+bpf,+perfmon"
-for args in '' '--pss rollup' '--source proc' '--verify all -o +cmdline'; do
+for args in '' '--pss rollup' '--source proc' '--verify all -o +cmdline,unit'; do
 	# shellcheck disable=SC2086
 	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" -J $args
 done

@@ -72,7 +72,9 @@ only='it has all keys, \+cmdline alone can be added'
 for format in json ndjson; do
 	refused "$format --columns" 2 "$format: --columns pid,rss: $only" -F $format -o pid,rss
 	refused "$format, columns of tables" 2 "$format: --columns \+%pss: $only" -F $format -o +%pss
-	zmem --replay "$guest" -F $format -o +cmdline
+	refused "$format, one of them" 2 "$format: --columns \+cgroup,%pss: $only" -F $format -o +cgroup,%pss
+	refused "$format, no column" 2 "there is no column '\+nosuch'" -F $format -o +nosuch
+	zmem --replay "$guest" -F $format -o +cmdline,cgroup
 	expect_out "$format: and cmdline can" '"cmdline":'
 	refused "$format, groups" 2 "$format: --columns: it goes with no --group-by" -F $format -g name -o +cmdline
 done

@@ -192,7 +192,7 @@ else
 	hidden 'umount -l /proc || exit 99; exec "$ZMEM" doctor'
 	expect_out 'no /proc, doctor: told' '^/proc +no .*not mounted'
 	expect_out 'no /proc, doctor: it is no source' '^counters: proc +no '
-	for mode in --total '--pss none' '-n 3' '-o +cmdline' '-f sleep'; do
+	for mode in --total '--pss none' '-n 3' '-o +cmdline,unit' '-f sleep'; do
 		hidden "umount -l /proc || exit 99; exec \"\$ZMEM\" -J $mode"
 		expect_json "no /proc, $mode: valid" "$honest"
 	done
