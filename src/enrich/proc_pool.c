@@ -52,7 +52,7 @@ struct proc_pool {
 	pthread_cond_t done; /* for the caller: the last job is done */
 	struct worker *worker[WORKERS_MAX];
 	unsigned workers;
-	unsigned strays; /* workers left behind: the last one frees a closed pool */
+	unsigned users; /* the owner, and the workers that were left behind: the last frees it */
 	bool closing;
 	enum pool_file file;
 	bool check_start;
@@ -127,8 +127,16 @@ static void read_one(struct worker *w, const struct target *t, struct pool_resul
 	pool_understand(t->file, t->keep_text, text, len, ret);
 }
 
-static void pool_free_memory(struct proc_pool *pool)
+/* Its workers that are not left behind are no users: the owner joins them before it lets go. */
+static void let_go(struct proc_pool *pool)
 {
+	bool last;
+
+	pthread_mutex_lock(&pool->lock);
+	last = --pool->users == 0;
+	pthread_mutex_unlock(&pool->lock);
+	if (!last)
+		return;
 	pthread_mutex_destroy(&pool->lock);
 	pthread_cond_destroy(&pool->work);
 	pthread_cond_destroy(&pool->done);
@@ -171,7 +179,7 @@ static void *worker_main(void *arg)
 	struct proc_pool *pool = w->pool;
 	struct pool_result result;
 	struct target target;
-	bool last;
+	bool left_behind;
 
 	pthread_mutex_lock(&pool->lock);
 	while (take_job(w, &target)) {
@@ -189,11 +197,11 @@ static void *worker_main(void *arg)
 		if (++pool->finished == pool->count)
 			pthread_cond_signal(&pool->done);
 	}
-	last = w->left_behind && --pool->strays == 0 && pool->closing;
+	left_behind = w->left_behind;
 	pthread_mutex_unlock(&pool->lock);
 	free(w);
-	if (last)
-		pool_free_memory(pool);
+	if (left_behind)
+		let_go(pool);
 	return NULL;
 }
 
@@ -245,7 +253,7 @@ static int64_t check_deadlines(struct proc_pool *pool)
 		}
 		w->left_behind = true;
 		pthread_detach(w->thread);
-		pool->strays++;
+		pool->users++;
 		pool->results[w->job] = (struct pool_result){.status = PSS_TIMEOUT};
 		pool->finished++;
 		if (pool->patience_ns > PATIENCE_MIN_NS)
@@ -360,6 +368,7 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
 	if (!pool)
 		return NULL;
 	pool->proc = *proc;
+	pool->users = 1;
 	pool->wanted = workers && workers < WORKERS_MAX ? workers : default_workers();
 	pool->deadline_ns = pool->patience_ns = (int64_t)deadline_ms * 1000000;
 	pool->has_rollup = proc->trusted && !tape_playing(proc->tape) &&
@@ -377,7 +386,6 @@ void proc_pool_free(struct proc_pool *pool)
 {
 	pthread_t thread[WORKERS_MAX];
 	unsigned workers;
-	bool last;
 
 	if (!pool)
 		return;
@@ -387,10 +395,8 @@ void proc_pool_free(struct proc_pool *pool)
 	for (unsigned i = 0; i < workers; i++)
 		thread[i] = pool->worker[i]->thread;
 	pthread_cond_broadcast(&pool->work);
-	last = pool->strays == 0;
 	pthread_mutex_unlock(&pool->lock);
 	for (unsigned i = 0; i < workers; i++)
 		pthread_join(thread[i], NULL);
-	if (last)
-		pool_free_memory(pool);
+	let_go(pool);
 }
