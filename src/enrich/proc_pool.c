@@ -12,10 +12,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "enrich/maps_read.h"
 #include "enrich/open_process.h"
@@ -64,10 +64,7 @@ struct proc_pool {
 
 static int64_t now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return (int64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 /* What is to be read: a copy, since a worker may outlive the snapshot. */
@@ -179,7 +176,6 @@ static void *worker_main(void *arg)
 	struct proc_pool *pool = w->pool;
 	struct pool_result result;
 	struct target target;
-	bool left_behind;
 
 	pthread_mutex_lock(&pool->lock);
 	while (take_job(w, &target)) {
@@ -197,11 +193,10 @@ static void *worker_main(void *arg)
 		if (++pool->finished == pool->count)
 			pthread_cond_signal(&pool->done);
 	}
-	left_behind = w->left_behind;
 	pthread_mutex_unlock(&pool->lock);
-	free(w);
-	if (left_behind)
+	if (w->left_behind)
 		let_go(pool);
+	free(w);
 	return NULL;
 }
 

@@ -224,8 +224,8 @@ static void test_freed_as_one_comes_back(void **state)
 	for (int round = 0; round < 50; round++) {
 		struct proc_pool *pool = proc_pool_new(&f->proc, 8, 20);
 
-		assert_int_equal(
-			pool_read(pool, POOL_ROLLUP, false, f->row, PROCESSES, f->result), 0);
+		assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, PROCESSES, f->result),
+				 0);
 		assert_int_equal(f->result[3].status, PSS_TIMEOUT);
 		release(f, 3);
 		proc_pool_free(pool);
@@ -355,12 +355,17 @@ static void test_no_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_TREE(test_reads_all),	     WITH_TREE(test_texts),
-		WITH_TREE(test_stuck_costs_its_row), WITH_TREE(test_patience_comes_back),
-		WITH_TREE(test_freed_while_stuck),   WITH_TREE(test_freed_as_one_comes_back),
-		WITH_TREE(test_others),		     WITH_TREE(test_foreign_proc),
+		WITH_TREE(test_reads_all),
+		WITH_TREE(test_texts),
+		WITH_TREE(test_stuck_costs_its_row),
+		WITH_TREE(test_patience_comes_back),
+		WITH_TREE(test_freed_while_stuck),
+		WITH_TREE(test_freed_as_one_comes_back),
+		WITH_TREE(test_others),
+		WITH_TREE(test_foreign_proc),
 		WITH_TREE(test_no_files),
-		cmocka_unit_test(test_apply),	     cmocka_unit_test(test_apply_in_part),
+		cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_apply_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
