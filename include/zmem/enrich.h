@@ -56,9 +56,10 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  * smaps, which is read in pieces, gets that for each piece, and a minute in all.
  * With check_start the process is recognised by its start time, which takes a file more. Without,
  * the caller makes sure afterwards that it was still the same.
- * Returns 0, or a negative errno when there were no workers to be had at all, or files or memory to
- * read with: then the results are for the waste, save their texts and maps, which are still to be
- * freed.
+ * Where no thread is to be had (pids.max, RLIMIT_NPROC) the caller reads, and waits for who is
+ * stuck. Returns 0, or a negative errno when there were no files or memory to read with, or no
+ * thread while others are left behind: then the results are for the waste, save their texts and
+ * maps, which are still to be freed.
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
@@ -68,6 +69,8 @@ void pool_patient(struct proc_pool *pool);
 bool pool_has_next(const struct proc_pool *pool, enum pool_file file, const struct process *p);
 /* From now on a process gets no more than that, for what is not worth waiting for. */
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
+/* Whether the caller has had to read itself, for want of a thread. */
+bool pool_alone(const struct proc_pool *pool);
 /* How many smaps_rollup were read so far. */
 size_t pool_rollups(const struct proc_pool *pool);
 void proc_pool_free(struct proc_pool *pool);

@@ -102,6 +102,17 @@ static void tell_denied(struct session *s)
 		     c->denied, privilege_name(PRIVILEGE_PTRACE));
 }
 
+/* That nothing watches over the reading of /proc, once. */
+static void tell_alone(struct session *s)
+{
+	if (s->alone_told || !s->pool || !pool_alone(s->pool))
+		return;
+	s->alone_told = true;
+	message_note(s->options->quiet,
+		     "no thread could be started (pids.max, RLIMIT_NPROC): /proc is "
+		     "read without a deadline, and waits for who is stuck");
+}
+
 /* What a recording lacks, or has in a way that no kernel would, is no error of this machine. */
 static bool is_damaged(const struct session *s, int error)
 {
@@ -320,6 +331,7 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	if (r == 0) {
 		count_statuses(s);
 		tell_denied(s);
+		tell_alone(s);
 		r = rows_shape(s, fit, ret);
 	}
 	phase_end(s, PHASE_NAMES, &since);
@@ -335,6 +347,7 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 
 void session_close(struct session *s)
 {
+	tell_alone(s);
 	proc_pool_free(s->pool);
 	names_kept_free(s->names);
 	sums_done(&s->sums);

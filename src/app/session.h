@@ -57,6 +57,7 @@ struct session {
 	bool ptrace_told;   /* that CAP_SYS_PTRACE is missing */
 	bool cmdlines_told; /* whether a recording has command lines */
 	bool missing_told;  /* which pids that were asked for are not there */
+	bool alone_told;    /* that there was no thread to watch from */
 	int exit_code;	    /* EXIT_NOT_FOUND if something asked for was not there */
 	uint64_t phase_us[PHASE_COUNT];
 };

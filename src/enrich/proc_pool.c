@@ -16,11 +16,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file.h"
-#include "enrich/maps_read.h"
-#include "enrich/open_process.h"
 #include "enrich/pool_tape.h"
-#include "zmem/enrich.h"
+#include "enrich/target.h"
 
 #define WORKERS_MAX 16
 /* smaps_rollup takes 40 ns for a resident page; ten times that is stuck. */
@@ -54,6 +51,7 @@ struct proc_pool {
 	unsigned workers;
 	unsigned users; /* the owner, and the workers that were left behind: the last frees it */
 	bool closing;
+	bool alone; /* there was no thread for a worker */
 	enum pool_file file;
 	bool check_start;
 	struct process *const *rows;
@@ -65,25 +63,6 @@ struct proc_pool {
 static int64_t now_ns(void)
 {
 	return (int64_t)clock_ns(CLOCK_MONOTONIC);
-}
-
-/* What is to be read: a copy, since a worker may outlive the snapshot. */
-struct target {
-	enum pool_file file;
-	bool check_start;
-	bool keep_text;
-	pid_t pid;
-	uint64_t start_ns;
-	bool leader_exited;
-};
-
-static ssize_t read_file(int fd, enum pool_file file, char *text, size_t cap)
-{
-	if (file == POOL_EXE)
-		return procfs_exe_name(fd, text, cap);
-	if (file == POOL_CMDLINE || file == POOL_PROGRAM)
-		cap = POOL_CMDLINE_MAX + 1;
-	return file_read(fd, pool_file_name(file), text, cap);
 }
 
 /* A piece was read: the next one has its own time. False: nobody waits for it any more. */
@@ -99,29 +78,6 @@ static bool next_piece(void *arg)
 		w->deadline_ns = w->last_ns;
 	pthread_mutex_unlock(&w->pool->lock);
 	return wanted;
-}
-
-static void read_one(struct worker *w, const struct target *t, struct pool_result *ret)
-{
-	const struct procfs *proc = &w->pool->proc;
-	cleanup_close int fd =
-		open_process(proc, t->pid, t->start_ns, t->check_start, t->leader_exited);
-	char text[POOL_TEXT_MAX];
-	ssize_t len;
-
-	if (t->file == POOL_MAPS || t->file == POOL_NAMES) {
-		const struct maps_request request = {
-			fd, t->pid, t->file == POOL_NAMES, w->pool->has_rollup, next_piece, w};
-		struct map_set *maps = NULL;
-		int r = fd < 0 ? fd : maps_read(&request, &maps);
-
-		pool_fail(ret, r);
-		if (r == 0)
-			*ret = (struct pool_result){.status = PSS_OK, .maps = maps};
-		return;
-	}
-	len = fd < 0 ? fd : read_file(fd, t->file, text, sizeof(text));
-	pool_understand(t->file, t->keep_text, text, len, ret);
 }
 
 /* Its workers that are not left behind are no users: the owner joins them before it lets go. */
@@ -160,13 +116,42 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	w->deadline_ns = now_ns() + w->piece_ns;
 	w->last_ns = w->deadline_ns + PIECES_NS;
 	*ret_target = (struct target){
+		.proc = &pool->proc,
+		.has_rollup = pool->has_rollup,
 		.file = pool->file,
-		.check_start = pool->check_start,
 		.keep_text = tape_recording(pool->proc.tape),
 		.pid = p->pid,
 		.start_ns = p->start_ns,
+		.check_start = pool->check_start,
 		.leader_exited = p->leader_exited,
+		.go_on = next_piece,
+		.arg = w,
 	};
+	return true;
+}
+
+/* Reads one file. Called and returns with the lock held; false: this was the last for this one. */
+static bool do_job(struct worker *w)
+{
+	struct proc_pool *pool = w->pool;
+	struct pool_result result;
+	struct target target;
+
+	if (!take_job(w, &target))
+		return false;
+	pthread_mutex_unlock(&pool->lock);
+	target_read(&target, &result);
+	pthread_mutex_lock(&pool->lock);
+	if (w->left_behind) {
+		free(result.text);
+		map_set_free(result.maps);
+		return false;
+	}
+	w->busy = false;
+	pool->results[w->job] = result;
+	pool->rollups += target.file == POOL_ROLLUP;
+	if (++pool->finished == pool->count)
+		pthread_cond_signal(&pool->done);
 	return true;
 }
 
@@ -174,30 +159,25 @@ static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
 	struct proc_pool *pool = w->pool;
-	struct pool_result result;
-	struct target target;
 
 	pthread_mutex_lock(&pool->lock);
-	while (take_job(w, &target)) {
-		pthread_mutex_unlock(&pool->lock);
-		read_one(w, &target, &result);
-		pthread_mutex_lock(&pool->lock);
-		if (w->left_behind) {
-			free(result.text);
-			map_set_free(result.maps);
-			break;
-		}
-		w->busy = false;
-		pool->results[w->job] = result;
-		pool->rollups += target.file == POOL_ROLLUP;
-		if (++pool->finished == pool->count)
-			pthread_cond_signal(&pool->done);
-	}
+	while (do_job(w))
+		;
 	pthread_mutex_unlock(&pool->lock);
 	if (w->left_behind)
 		let_go(pool);
 	free(w);
 	return NULL;
+}
+
+/* The caller is the worker, and nobody waits for it with a deadline. Lock held. */
+static void work_alone(struct proc_pool *pool)
+{
+	struct worker self = {.pool = pool};
+
+	pool->alone = true;
+	while (pool->next < pool->count && do_job(&self))
+		;
 }
 
 /* Signals are for the caller's thread, which may want to hold them back. */
@@ -303,6 +283,11 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	while (pool->workers < pool->wanted && pool->workers < count && r == 0)
 		r = start_worker(pool);
 	pthread_cond_broadcast(&pool->work);
+	/* Who is known to be stuck would hold us up, too. */
+	if (!pool->workers && pool->users == 1)
+		work_alone(pool);
+	if (pool->workers || pool->finished == count)
+		r = 0;
 	while (pool->finished < pool->count) {
 		int64_t until = check_deadlines(pool);
 		struct timespec t = {until / 1000000000, until % 1000000000};
@@ -315,7 +300,7 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	pool->count = pool->next = 0;
 	pthread_mutex_unlock(&pool->lock);
 	pool_keep(pool->proc.tape, file, rows, count, results);
-	return pool->workers || !count ? first_error(results, count) : r;
+	return r ? r : first_error(results, count);
 }
 
 void pool_patient(struct proc_pool *pool)
@@ -339,6 +324,11 @@ void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)
 size_t pool_rollups(const struct proc_pool *pool)
 {
 	return pool->rollups;
+}
+
+bool pool_alone(const struct proc_pool *pool)
+{
+	return pool->alone;
 }
 
 static unsigned default_workers(void)

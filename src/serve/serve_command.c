@@ -92,7 +92,7 @@ static int run(const struct options *o, struct serve_config *c)
 	listeners_leave(&c->listeners);
 	if (http < 0) {
 		close(pair[0]);
-		return message_error("starting: %s", strerror(-r));
+		return message_error("starting the process that answers: %s", strerror(-r));
 	}
 	/* Ends with both closed, and the other one waited for. */
 	return collector_run(o, pair[0], signals, http);

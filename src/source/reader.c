@@ -271,7 +271,10 @@ void readers_done(struct readers *kept)
 	}
 }
 
-/* Reads as share 0 of `shares`, the others in threads of their own. */
+/*
+ * Reads as share 0 of `shares`, the others in threads of their own; what there are no threads for
+ * (pids.max, RLIMIT_NPROC) is read here, too.
+ */
 static int collect_shares(struct collection_state *c, struct readers *kept, unsigned shares)
 {
 	pthread_t thread[READERS_MAX];
@@ -282,12 +285,12 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 		if (!reader_ready(kept, i, c, shares))
 			r = -ENOMEM;
 	}
-	for (unsigned i = 1; r == 0 && i < shares; i++) {
-		r = -pthread_create(&thread[i], NULL, reader_main, kept->reader[i]);
-		started[i] = r == 0;
+	for (unsigned i = 1; r == 0 && i < shares; i++)
+		started[i] = pthread_create(&thread[i], NULL, reader_main, kept->reader[i]) == 0;
+	for (unsigned i = 0; r == 0 && i < shares; i++) {
+		if (!started[i])
+			reader_main(kept->reader[i]);
 	}
-	if (r == 0)
-		reader_main(kept->reader[0]);
 	for (unsigned i = 0; i < shares; i++) {
 		if (started[i])
 			pthread_join(thread[i], NULL);
