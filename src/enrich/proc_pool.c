@@ -284,7 +284,7 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 		r = start_worker(pool);
 	pthread_cond_broadcast(&pool->work);
 	/* Who is known to be stuck would hold us up, too. */
-	if (!pool->workers && pool->users == 1)
+	if (count && !pool->workers && pool->users == 1)
 		work_alone(pool);
 	if (pool->workers || pool->finished == count)
 		r = 0;

@@ -250,6 +250,19 @@ static void test_others(void **state)
 	proc_pool_free(pool);
 }
 
+/* Nothing to be read starts no thread, and is no lack of one. */
+static void test_nobody(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
+
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 0, f->result), 0);
+	assert_false(pool_alone(pool));
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 2, f->result), 0);
+	assert_false(pool_alone(pool));
+	proc_pool_free(pool);
+}
+
 static void test_foreign_proc(void **state)
 {
 	struct fixture *f = *state;
@@ -362,6 +375,7 @@ int main(void)
 		WITH_TREE(test_freed_while_stuck),
 		WITH_TREE(test_freed_as_one_comes_back),
 		WITH_TREE(test_others),
+		WITH_TREE(test_nobody),
 		WITH_TREE(test_foreign_proc),
 		WITH_TREE(test_no_files),
 		cmocka_unit_test(test_apply),
