@@ -50,6 +50,9 @@ def check_pages():
         result(opened.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0"),
                "OpenMetrics for who asks", opened.headers)
         result(opened.text.endswith("\n# EOF\n"), "OpenMetrics has its end")
+        refused = serve.get("/metrics", Accept="application/openmetrics-text;q=0, text/plain")
+        result(refused.headers["content-type"].startswith("text/plain; version=0.0.4"), "but not for who refuses it",
+               refused.headers)
         result(serve.get("/healthz").text.startswith("ok, last snapshot "), "healthz says how old")
         document = json.loads(serve.get("/snapshot.json").text)
         with tempfile.NamedTemporaryFile() as file:
