@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "app/end_signals.h"
 #include "base/array.h"
 #include "base/clock.h"
 
@@ -37,27 +38,6 @@ static int arm(const struct ticker *t)
 	return timerfd_settime(t->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
 }
 
-static void wanted_signals(sigset_t *ret)
-{
-	sigemptyset(ret);
-	sigaddset(ret, SIGINT);
-	sigaddset(ret, SIGTERM);
-	sigaddset(ret, SIGHUP);
-	sigaddset(ret, SIGWINCH);
-}
-
-/* One that was ignored when we were started (nohup) stays so. */
-static void leave_ignored(sigset_t *set)
-{
-	for (int s = 1; s < NSIG; s++) {
-		struct sigaction act;
-
-		if (sigismember(set, s) == 1 && s != SIGWINCH && sigaction(s, NULL, &act) == 0 &&
-		    act.sa_handler == SIG_IGN)
-			sigdelset(set, s);
-	}
-}
-
 int ticker_open(struct ticker *t, uint64_t interval_us, int input_fd)
 {
 	sigset_t set;
@@ -67,8 +47,8 @@ int ticker_open(struct ticker *t, uint64_t interval_us, int input_fd)
 			     .input_fd = input_fd,
 			     .interval_us = interval_us,
 			     .start_us = clock_us(CLOCK_MONOTONIC)};
-	wanted_signals(&set);
-	leave_ignored(&set);
+	end_signals(&set);
+	sigaddset(&set, SIGWINCH);
 	pthread_sigmask(SIG_BLOCK, &set, &t->before);
 	t->blocked = true;
 	t->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/commands.h"
+#include "app/end_signals.h"
 #include "app/guest.h"
 #include "app/message.h"
 #include "base/array.h"
@@ -47,9 +48,7 @@ static int take_signals(void)
 	sigset_t set;
 	int fd;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
+	end_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;

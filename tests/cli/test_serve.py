@@ -306,7 +306,7 @@ def check_privileges():
 
 
 def check_ends():
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         serve = Serve()
         serve.get("/metrics")
         same("%s: exit code" % number.name, serve.stop(number), 0)
@@ -315,6 +315,12 @@ def check_ends():
         serve.get("/metrics")
         os.kill(serve.http_pid(), number)
         same("%s to the one that speaks HTTP" % number.name, serve.wait(), 0)
+    with Serve(prefix=["sh", "-c", 'trap "" INT HUP; exec "$@"', "sh"]) as serve:
+        for number in (signal.SIGINT, signal.SIGHUP):
+            os.kill(serve.process.pid, number)
+            os.kill(serve.http_pid(), number)
+        same("signals that were ignored at the start stay so", serve.get("/metrics").code, 200)
+        same("signals that were ignored: SIGTERM ends it", serve.stop(), 0)
     serve = Serve()
     serve.get("/metrics")
     os.kill(serve.http_pid(), signal.SIGKILL)
