@@ -211,6 +211,8 @@ int commands_run(int argc, char **argv)
 		setvbuf(stdout, buf, _IOFBF, sizeof(buf));
 	/* A reader that went away is told by write(), not by a signal in the middle of a file. */
 	signal(SIGPIPE, SIG_IGN);
+	/* Nor is a file that may not be as long (RLIMIT_FSIZE): what is half written goes again. */
+	signal(SIGXFSZ, SIG_IGN);
 	r = options_parse(&o, argc, argv);
 	if (r == 0)
 		r = secure_start(is_one_of("pin unpin", o.command), &o.held);

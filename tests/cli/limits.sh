@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Limits of the process: what they allow is shown, else one line says why, and nothing is left.
+. "$(dirname "$0")/../support/cli.sh"
+
+# ---- RLIMIT_FSIZE ----
+
+mkdir "$TMP/dir"
+# Nothing that it writes to a pipe is a file.
+for options in '' '-J' '--source proc'; do
+	# shellcheck disable=SC2086
+	run timeout -s KILL "$PATIENCE" bash -c 'set -o pipefail; prlimit --fsize=1024 "$@" | cat' - "$ZMEM" $options
+	expect_rc "no file may be longer than 1 KiB: to a pipe: $options" 0
+	expect_out "no file may be longer than 1 KiB: all of it: $options" '(total of [0-9]+ processes|^})'
+done
+long() {
+	run timeout -s KILL "$PATIENCE" prlimit --fsize=8192 "$ZMEM" "$@"
+}
+for args in '-F html --output' 'record' 'watch -c 1 -F ndjson --output'; do
+	echo old >"$TMP/dir/file"
+	# shellcheck disable=SC2086
+	long $args "$TMP/dir/file"
+	expect_rc "a file that may not be as long: $args" 1
+	expect_stderr_lines "a file that may not be as long: $args: one line" 1
+	expect_err "a file that may not be as long: $args: why" 'File too large'
+	equal "a file that may not be as long: $args: the old one" "$(cat "$TMP/dir/file")" old
+	equal "a file that may not be as long: $args: nothing else" "$(ls -A "$TMP/dir")" file
+done
