@@ -126,7 +126,17 @@ static void test_reads_all(void **state)
 		}
 	}
 	assert_int_equal(pool_rollups(pool), 20 * PROCESSES);
+	proc_pool_free(pool);
+}
+
+/* Without work there is no worker, and nothing is said about that. */
+static void test_reads_none(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 3, 2000);
+
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 0, f->result), 0);
+	assert_false(pool_alone(pool));
 	proc_pool_free(pool);
 }
 
@@ -356,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_TREE(test_reads_all),
+		WITH_TREE(test_reads_none),
 		WITH_TREE(test_texts),
 		WITH_TREE(test_stuck_costs_its_row),
 		WITH_TREE(test_patience_comes_back),
