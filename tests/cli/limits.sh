@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Limits of the process: what they allow is shown, else one line says why, and nothing is left.
+# Limits of the process, and no /proc: what can be known is shown, one line says what is missing, and
+# nothing is left.
 . "$(dirname "$0")/../support/cli.sh"
 
 # ---- RLIMIT_FSIZE ----
@@ -26,3 +27,19 @@ for args in '-F html --output' 'record' 'watch -c 1 -F ndjson --output'; do
 	equal "a file that may not be as long: $args: the old one" "$(cat "$TMP/dir/file")" old
 	equal "a file that may not be as long: $args: nothing else" "$(ls -A "$TMP/dir")" file
 done
+
+# ---- no /proc ----
+
+if need_bpf 'no /proc'; then
+	for options in '' '--pss rollup' 'watch -c 1'; do
+		# shellcheck disable=SC2086
+		run timeout -s KILL "$PATIENCE" unshare -m bash -c 'mount -t tmpfs tmpfs /proc && exec "$@"' - \
+			"$ZMEM" $options
+		expect_rc "no /proc: $options" 0
+		expect_out "no /proc: all the same counters: $options" '[0-9]'
+		expect_err "no /proc: why there is no PSS: $options" 'there is no /proc .mount -t proc proc /proc.$'
+		expect_stderr_lines "no /proc: once: $options" 1
+	done
+	run timeout -s KILL "$PATIENCE" unshare -p -f "$ZMEM"
+	expect_stderr_lines 'of another pid namespace: PSS is from page tables, nothing is missing' 0
+fi
