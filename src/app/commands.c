@@ -11,6 +11,7 @@
 #include "app/help.h"
 #include "app/message.h"
 #include "app/secure.h"
+#include "app/stack.h"
 #include "base/array.h"
 #include "base/parse.h"
 #include "zmem/column.h"
@@ -213,6 +214,9 @@ int commands_run(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* Nor is a file that may not be as long (RLIMIT_FSIZE): what is half written goes again. */
 	signal(SIGXFSZ, SIG_IGN);
+	r = stack_suffices();
+	if (r)
+		return r;
 	r = options_parse(&o, argc, argv);
 	if (r == 0)
 		r = secure_start(is_one_of("pin unpin", o.command), &o.held);

@@ -28,6 +28,19 @@ for args in '-F html --output' 'record' 'watch -c 1 -F ndjson --output'; do
 	equal "a file that may not be as long: $args: nothing else" "$(ls -A "$TMP/dir")" file
 done
 
+# ---- RLIMIT_STACK ----
+
+run timeout -s KILL "$PATIENCE" bash -c 'ulimit -S -s 64; exec "$@"' - "$ZMEM" -J
+expect_rc '64 KiB of stack that may be more: done' 0
+if sanitized; then
+	skip '64 KiB of stack' 'sanitizers take much'
+else
+	run timeout -s KILL "$PATIENCE" bash -c 'ulimit -s 64; exec "$@"' - "$ZMEM" -J
+	expect_rc '64 KiB of stack: is too small' 1
+	expect_stderr_lines '64 KiB of stack: one line' 1
+	expect_err '64 KiB of stack: what to do' 'ulimit -s 256'
+fi
+
 # ---- no /proc ----
 
 if need_bpf 'no /proc'; then
