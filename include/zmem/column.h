@@ -37,6 +37,7 @@ struct column {
 	enum column_kind kind;
 	enum counter counter; /* of COUNTER, PERCENT and CHANGE */
 	unsigned needs;	      /* enum column_needs */
+	bool most_first;      /* of NUMBER: says how many or how much, not which */
 	/* Of NUMBER and TIME: false if not measured. */
 	bool (*number)(const struct snapshot *s, const struct process *p, int64_t *ret);
 	/* Of TEXT: NULL if not measured. */

@@ -93,9 +93,9 @@ struct order {
 };
 
 /*
- * Compares by the keys, counters and percentages biggest first, all else ascending, then by pid:
- * never 0 for two processes. What was not measured stands by the most it can be (PSS by RSS), and
- * last where nothing bounds it.
+ * Compares by the keys, counters, percentages and what counts (threads, procs, oom_score_adj)
+ * biggest first, all else ascending, then by pid: never 0 for two processes. What was not measured
+ * stands by the most it can be (PSS by RSS), and last where nothing bounds it.
  */
 void order_rows(const struct order *o, const struct snapshot *s, struct rows *rows);
 

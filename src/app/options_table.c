@@ -34,7 +34,7 @@ static const char *const delta_words[] = {[DELTA_LAST] = "last", [DELTA_START] =
 
 const struct option_entry option_table[] = {
 	{{"sort", 's', "COL[,COL...]",
-	  "sort by these columns: sizes biggest first, all else ascending (default: pss)"},
+	  "sort by these columns: sizes and counts biggest first, all else ascending (default: pss)"},
 	 STRING,
 	 AT(sort)},
 	{{"reverse", 'r', NULL, "smallest first"}, FLAG, AT(reverse)},

@@ -19,17 +19,6 @@ bool parse_same_word(const char *word, const char *s, size_t len)
 	return word[len] == '\0';
 }
 
-bool parse_has_word(const char *word, const char *s)
-{
-	size_t len = strlen(word);
-
-	for (size_t left = strlen(s); left >= len; s++, left--) {
-		if (parse_same_word(word, s, len))
-			return true;
-	}
-	return false;
-}
-
 bool scan_u64(const char **pos, const char *end, uint64_t *ret)
 {
 	const char *p = *pos;

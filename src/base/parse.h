@@ -30,8 +30,6 @@ const char *parse_item(const char **pos, size_t *ret_len);
  * one. Of ASCII alone: a Turkish locale would take "PID" and "pid" for different words.
  */
 bool parse_same_word(const char *word, const char *s, size_t len);
-/* Likewise whether it stands anywhere in the text. */
-bool parse_has_word(const char *word, const char *s);
 
 /*
  * Scans a decimal number at *pos, after blanks and before end, and moves *pos behind it. False if

@@ -50,14 +50,16 @@ NUMBER_OF(start, s->host.boot_ms + p->start_ns / NS_PER_MS, p->pid && s->host.bo
 NUMBER_OF(oom_score_adj, p->oom_score_adj, p->pid)
 NUMBER_OF(mm_id, p->mm_id, p->mm_id)
 
-#define NUMBER_AS(key_, json_key_, header_, kind_, help_)                                          \
+#define NUMBER_AS(key_, json_key_, header_, kind_, most_first_, help_)                             \
 	static const struct column column_##key_ = {.key = #key_,                                  \
 						    .json_key = json_key_,                         \
 						    .header = header_,                             \
 						    .help = help_,                                 \
 						    .kind = kind_,                                 \
+						    .most_first = most_first_,                     \
 						    .number = number_##key_}
-#define NUMBER(key_, header_, kind_, help_) NUMBER_AS(key_, #key_, header_, kind_, help_)
+#define NUMBER(key_, header_, help_) NUMBER_AS(key_, #key_, header_, COLUMN_NUMBER, false, help_)
+#define AMOUNT(key_, header_, help_) NUMBER_AS(key_, #key_, header_, COLUMN_NUMBER, true, help_)
 #define TEXT(key_, header_, needs_, help_)                                                         \
 	static const struct column column_##key_ = {.key = #key_,                                  \
 						    .json_key = #key_,                             \
@@ -67,26 +69,26 @@ NUMBER_OF(mm_id, p->mm_id, p->mm_id)
 						    .needs = needs_,                               \
 						    .text = text_##key_}
 
-NUMBER(pid, "PID", COLUMN_NUMBER, "process id, in our pid namespace");
-NUMBER(ppid, "PPID", COLUMN_NUMBER, "the parent's, 0 if it is outside our pid namespace");
+NUMBER(pid, "PID", "process id, in our pid namespace");
+NUMBER(ppid, "PPID", "the parent's, 0 if it is outside our pid namespace");
 TEXT(user, "USER", NEEDS_USER, "name of the effective user");
-NUMBER(uid, "UID", COLUMN_NUMBER, "effective user id");
+NUMBER(uid, "UID", "effective user id");
 TEXT(comm, "COMM", 0, "what the kernel calls the process, 15 bytes at most");
 TEXT(name, "NAME", NEEDS_PROGRAM, "program: base name of the executable, or of the script it runs");
 TEXT(cmdline, "CMDLINE", NEEDS_CMDLINE, "arguments; may hold secrets");
 TEXT(unit, "UNIT", NEEDS_CGROUP, "systemd unit");
 TEXT(container, "CONTAINER", NEEDS_CGROUP, "id or name of the container");
 TEXT(cgroup, "CGROUP", NEEDS_CGROUP, "path of the memory cgroup");
-NUMBER(threads, "THREADS", COLUMN_NUMBER, "threads, exiting ones included");
-NUMBER(procs, "PROCS", COLUMN_NUMBER, "processes of the group, or of the tree below");
-NUMBER_AS(start, "start_time_ms", "START", COLUMN_TIME, "when the process started");
-NUMBER(oom_score_adj, "OOM_SCORE_ADJ", COLUMN_NUMBER,
+AMOUNT(threads, "THREADS", "threads, exiting ones included");
+AMOUNT(procs, "PROCS", "processes of the group, or of the tree below");
+NUMBER_AS(start, "start_time_ms", "START", COLUMN_TIME, false, "when the process started");
+AMOUNT(oom_score_adj, "OOM_SCORE_ADJ",
        "how willingly the kernel kills it, from -1000 (never) to 1000");
 TEXT(pss_source, "PSS_SOURCE", 0, "where PSS came from: kernel or smaps_rollup");
 TEXT(pss_status, "PSS_STATUS", 0, "ok, or why there is no PSS");
 TEXT(swap_pss_status, "SWAP_PSS_STATUS", 0, "ok, or why there is no swap_pss");
 TEXT(counters_source, "COUNTERS_SOURCE", 0, "where the counters came from: bpf or proc");
-NUMBER(mm_id, "MM_ID", COLUMN_NUMBER, "the same for processes that share an address space");
+NUMBER(mm_id, "MM_ID", "the same for processes that share an address space");
 TEXT(mm_owner, "MM_OWNER", 0, "true for the one of them that carries it in totals");
 
 /* A share of all RAM. */

@@ -92,8 +92,11 @@ static struct standing stand(const struct sorting *cmp, const struct column *c,
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
-		if (c->number(cmp->snapshot, p, &st.number))
-			st.place = PLACE_VALUE;
+		if (!c->number(cmp->snapshot, p, &st.number))
+			break;
+		/* The other way round, without an overflow. */
+		st.number = c->most_first ? ~st.number : st.number;
+		st.place = PLACE_VALUE;
 		break;
 	case COLUMN_CHANGE:
 		/* Nobody knows from where to where. */

@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/parse.h"
+#include "serve/accept.h"
 #include "serve/host.h"
 #include "serve/response.h"
 
@@ -155,7 +155,7 @@ static enum MHD_Result make(struct calls *c, struct call *call)
 	struct request request = {
 		.path = call->path,
 		.query = call->query,
-		.open_metrics = accept && parse_has_word("application/openmetrics-text", accept),
+		.open_metrics = accept_open_metrics(accept),
 	};
 	struct page p = {};
 

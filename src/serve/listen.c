@@ -20,6 +20,7 @@
 
 #define BACKLOG	       256
 #define FDS_OF_SYSTEMD 3
+#define FDS_HANDED_MAX 65536 /* what is no such number is nobody's */
 
 static int new_socket(int family)
 {
@@ -150,11 +151,14 @@ int listeners_handed_over(void)
 
 	if (!pid || !fds || parse_u64(pid, strlen(pid), INT32_MAX, &n) < 0 || (pid_t)n != getpid())
 		return 0;
-	return parse_u64(fds, strlen(fds), LISTENERS_MAX, &n) < 0 ? 0 : (int)n;
+	return parse_u64(fds, strlen(fds), FDS_HANDED_MAX, &n) < 0 ? 0 : (int)n;
 }
 
 static int take_over(struct listeners *l, int count)
 {
+	/* Another address in their place is not what was asked for. */
+	if (count > LISTENERS_MAX)
+		return message_error("listening: more than %d sockets (LISTEN_FDS)", LISTENERS_MAX);
 	for (int fd = FDS_OF_SYSTEMD; fd < FDS_OF_SYSTEMD + count; fd++) {
 		int on, flags = fcntl(fd, F_GETFL);
 		socklen_t len = sizeof(on);

@@ -207,8 +207,6 @@ static void put_process(struct wire *w, struct process *p)
 	BOOL(w, p->program_known);
 	put_text(w, &p->cmdline);
 	BOOL(w, p->cmdline_truncated);
-	if (!w->out && !p->name)
-		p->name = p->comm;
 }
 
 static void put_controller(struct wire *w, struct controller *c)
@@ -245,6 +243,11 @@ static int put_processes(struct wire *w, struct snapshot *s)
 		put_process(w, p);
 		/* They are numbers of a table. */
 		w->bad |= p->mm_id > count;
+	}
+	/* Only now they stay where they are. */
+	for (size_t i = 0; !w->out && i < s->count; i++) {
+		if (!s->process[i].name)
+			s->process[i].name = s->process[i].comm;
 	}
 	return 0;
 }

@@ -48,6 +48,9 @@ jq '.processes |= (map(.pss_swap_bytes |= if . then . / 4 else . end) | .[1:])' 
 	"$golden/snapshot_ordinary.json" >"$TMP/before"
 as_golden growth ordinary "$TMP/before" "$golden/snapshot_ordinary.json"
 as_golden growth one "$TMP/before" "$golden/snapshot_ordinary.json" --argjson n 1
+jq '.groups |= (map(.pss_swap_bytes |= if . then . / 4 else . end) | .[1:])' \
+	"$golden/snapshot_groups.json" >"$TMP/before"
+as_golden growth groups "$TMP/before" "$golden/snapshot_groups.json"
 
 # ---- a recording, and this machine ----
 

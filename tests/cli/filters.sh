@@ -135,9 +135,10 @@ ordered '-s name' '[.name, .pid]' -s name
 ordered '-s name,rss' '[.name, -.rss_bytes, .pid]' -s name,rss
 ordered '-s swap,name,pid' '[-.swap_bytes, .name, .pid]' -s swap,name,pid
 ordered '-s user,rss_anon' '[.user, -.rss_anon_bytes, .pid]' -s user,rss_anon
-# Counters are biggest first, all else is ascending.
-ordered '-s threads,pid' '[.threads, .pid]' -s threads,pid
-ordered '-r -s threads,rss' '[-.threads, .rss_bytes, .pid]' -r -s threads,rss
+# Counters and counts are biggest first, all else is ascending.
+ordered '-s threads,pid' '[-.threads, .pid]' -s threads,pid
+ordered '-r -s threads,rss' '[.threads, .rss_bytes, .pid]' -r -s threads,rss
+ordered '-s oom_score_adj' '[-.oom_score_adj, .pid]' -s oom_score_adj
 ordered '-s pid' '[.pid]' -s pid
 ordered '-r -s pid' '[-.pid]' -r -s pid
 ordered '-s start' '[.start_time_ms, .pid]' -s start

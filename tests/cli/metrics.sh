@@ -84,7 +84,7 @@ equal '-f: none' "$rc $(labels | wc -l) $(tail -n 1 "$TMP/out")" '0 0 # EOF'
 # A program for each of 120 names.
 for i in $(seq 120); do
 	cp /bin/sleep "$TMP/many$i"
-	"$TMP/many$i" 60 &
+	"$TMP/many$i" 600 &
 	many[i]=$!
 done
 wait_for eval '[ "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^many")" = 120 ]'

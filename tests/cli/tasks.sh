@@ -20,12 +20,15 @@ figures() {
 			.pss_swap_bytes)]' "$TMP/out"
 }
 
+zmem
+expect_stderr_lines 'with threads: nothing is told' 0
 alone dash -c ': & wait'
 expect_err 'there is no task to be had' 'Cannot fork'
 for options in '' '--verify all' '--pss rollup' '--source proc' '--pss none -o +cmdline'; do
 	# shellcheck disable=SC2086
 	zmem -J $options -p "$targets"
 	figures >"$TMP/want"
+	expect_stderr_lines "with threads: $options: nothing is told" 0
 	# shellcheck disable=SC2086
 	alone "$ZMEM" -J $options -p "$targets"
 	expect_rc "alone: $options" 0

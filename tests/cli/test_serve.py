@@ -50,6 +50,9 @@ def check_pages():
         result(opened.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0"),
                "OpenMetrics for who asks", opened.headers)
         result(opened.text.endswith("\n# EOF\n"), "OpenMetrics has its end")
+        refused = serve.get("/metrics", Accept="application/openmetrics-text;q=0, text/plain")
+        result(refused.headers["content-type"].startswith("text/plain; version=0.0.4"), "but not for who refuses it",
+               refused.headers)
         result(serve.get("/healthz").text.startswith("ok, last snapshot "), "healthz says how old")
         document = json.loads(serve.get("/snapshot.json").text)
         with tempfile.NamedTemporaryFile() as file:
@@ -230,6 +233,16 @@ def check_start():
         process.terminate()
         process.communicate(timeout=30)
         same("a socket that is handed over: ends", process.returncode, 0)
+        many = subprocess.run(["timeout", "10", "sh", "-c", script.replace("FDS=1", "FDS=9"), PROGRAM],
+                              pass_fds=[s.fileno()], capture_output=True)
+        result(many.returncode == 1 and b"more than 8" in many.stderr, "more sockets than it takes", many.stderr)
+        # Who names an address has that one.
+        named = script.replace("serve", "serve --listen 127.0.0.1:0")
+        process = subprocess.Popen(["sh", "-c", named, PROGRAM], pass_fds=[s.fileno()], stderr=subprocess.PIPE)
+        said = process.stderr.readline()
+        result(b"listening on" in said and b":%d/" % s.getsockname()[1] not in said, "--listen beside them", said)
+        process.terminate()
+        process.communicate(timeout=30)
 
 
 def status(pid):

@@ -215,26 +215,13 @@ static void test_same_word(void **state)
 	assert_false(parse_same_word("a", "\0", 1));
 }
 
-static void test_has_word(void **state)
-{
-	(void)state;
-	assert_true(parse_has_word("text/plain", "text/plain"));
-	assert_true(parse_has_word("text/plain", "a/b, Text/PLAIN;q=1"));
-	assert_true(parse_has_word("plain", "text/plain"));
-	assert_true(parse_has_word("aab", "aaab"));
-	assert_true(parse_has_word("", ""));
-	assert_false(parse_has_word("text/plain", "text/plai"));
-	assert_false(parse_has_word("text/plain", ""));
-	assert_false(parse_has_word("in", "\xc4\xb1n"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_u64),	  cmocka_unit_test(test_u64_ends_at_its_length),
 		cmocka_unit_test(test_size),	  cmocka_unit_test(test_item),
 		cmocka_unit_test(test_scan),	  cmocka_unit_test(test_cpu_list),
-		cmocka_unit_test(test_same_word), cmocka_unit_test(test_has_word),
+		cmocka_unit_test(test_same_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,11 +129,11 @@ static void test_reads_all(void **state)
 	proc_pool_free(pool);
 }
 
-/* Without work there is no worker, and nothing is said about that. */
+/* Nothing to read needs no thread: that there was none is not said. */
 static void test_reads_none(void **state)
 {
 	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 3, 2000);
+	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
 
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 0, f->result), 0);
 	assert_false(pool_alone(pool));

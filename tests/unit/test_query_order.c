@@ -135,8 +135,8 @@ static void test_order_of_extremes(void **state)
 	assert_order(&s, "name", true, (const pid_t[]){6, 3, 1, 5, 2, 4});
 	assert_order(&s, "rss", false, (const pid_t[]){2, 6, 5, 3, 1, 4});
 	assert_order(&s, "rss", true, (const pid_t[]){1, 3, 5, 2, 6, 4});
-	assert_order(&s, "oom_score_adj", false, (const pid_t[]){4, 2, 6, 1, 5, 3});
-	assert_order(&s, "oom_score_adj", true, (const pid_t[]){3, 5, 1, 2, 6, 4});
+	assert_order(&s, "oom_score_adj", false, (const pid_t[]){3, 5, 1, 2, 6, 4});
+	assert_order(&s, "oom_score_adj", true, (const pid_t[]){4, 2, 6, 1, 5, 3});
 	snapshot_done(&s);
 }
 

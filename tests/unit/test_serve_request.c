@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/array.h"
+#include "serve/accept.h"
 #include "serve/address.h"
 #include "serve/host.h"
 #include "serve/http_query.h"
@@ -251,6 +252,45 @@ static void test_time(void **state)
 	assert_null(slots_overdue(&s, 1000 * (uint64_t)SECOND));
 }
 
+static void test_accept(void **state)
+{
+	static const char *const open[] = {
+		"application/openmetrics-text",
+		"APPLICATION/OpenMetrics-Text",
+		"application/openmetrics-text; version=1.0.0; charset=utf-8",
+		"application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
+		"application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1",
+		"text/plain;q=0.5 , application/openmetrics-text;q=0.5",
+		"text/plain;q=0.299, application/openmetrics-text ;q=0.3",
+		",, application/openmetrics-text;q=1.0",
+	};
+	static const char *const text[] = {
+		"",
+		",",
+		";",
+		"*/*",
+		"text/plain",
+		"application/openmetrics-text;q=0",
+		"application/openmetrics-text;q=0.000",
+		"application/openmetrics-texture",
+		"x-application/openmetrics-text",
+		"text/html;profile=application/openmetrics-text",
+		"text/plain;version=0.0.4;q=0.9, application/openmetrics-text;version=1.0.0;q=0.1",
+		"text/plain, application/openmetrics-text;q=0.999",
+	};
+
+	(void)state;
+	assert_false(accept_open_metrics(NULL));
+	for (size_t i = 0; i < ARRAY_SIZE(open); i++) {
+		if (!accept_open_metrics(open[i]))
+			fail_msg("'%s' is the old text", open[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
+		if (accept_open_metrics(text[i]))
+			fail_msg("'%s' is OpenMetrics", text[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_tokens),	    cmocka_unit_test(test_good_queries),
 		cmocka_unit_test(test_bad_queries), cmocka_unit_test(test_resolving),
 		cmocka_unit_test(test_room),	    cmocka_unit_test(test_time),
+		cmocka_unit_test(test_accept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

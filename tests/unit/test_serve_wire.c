@@ -4,6 +4,7 @@
 #include "sample.h"
 
 #include <errno.h>
+#include <malloc.h>
 
 #include "serve/channel.h"
 #include "serve/wire.h"
@@ -91,6 +92,35 @@ static void test_same(void **state)
 	wire_encode(&shot, &again);
 	assert_int_equal(again.len, wire.len);
 	assert_memory_equal(again.data, wire.data, wire.len);
+	shot_done(&shot);
+}
+
+#define MANY 1000
+
+/* Who has no name is called what the kernel calls him, wherever the table has moved to meanwhile.
+ */
+static void test_nameless(void **state)
+{
+	cleanup(strbuf_done) struct strbuf wire = {0};
+	struct process *many = calloc(MANY, sizeof(*many));
+	struct sample s;
+	struct shot shot;
+
+	(void)state;
+	assert_non_null(many);
+	/* What grows on the heap's end may stay where it is; a mapping has its neighbours. */
+	mallopt(M_MMAP_THRESHOLD, 4096);
+	fill(&s);
+	for (int i = 0; i < MANY; i++)
+		many[i] = (struct process){.pid = i + 1, .comm = "nameless"};
+	s.snapshot.process = many;
+	s.snapshot.count = MANY;
+	encode(&s, &wire);
+	free(many);
+	assert_int_equal(wire_decode(wire.data, wire.len, &shot), 0);
+	assert_int_equal(shot.snapshot.count, MANY);
+	for (int i = 0; i < MANY; i++)
+		assert_ptr_equal(shot.snapshot.process[i].name, shot.snapshot.process[i].comm);
 	shot_done(&shot);
 }
 
@@ -220,7 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same),	cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_changed), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_channel),
+		cmocka_unit_test(test_channel), cmocka_unit_test(test_nameless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
