@@ -57,9 +57,9 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  * With check_start the process is recognised by its start time, which takes a file more. Without,
  * the caller makes sure afterwards that it was still the same.
  * Where no thread is to be had (pids.max, RLIMIT_NPROC) the caller reads, and waits for who is
- * stuck. Returns 0, or a negative errno when there were no files or memory to read with, or no
- * thread while others are left behind: then the results are for the waste, save their texts and
- * maps, which are still to be freed.
+ * stuck, save those that an earlier thread waits for already: these time out. Returns 0, or a
+ * negative errno when there were no files or memory to read with: then the results are for the
+ * waste, save their texts and maps, which are still to be freed.
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);

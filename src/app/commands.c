@@ -11,6 +11,7 @@
 #include "app/help.h"
 #include "app/message.h"
 #include "app/secure.h"
+#include "app/stack.h"
 #include "base/array.h"
 #include "base/parse.h"
 #include "zmem/column.h"
@@ -211,6 +212,11 @@ int commands_run(int argc, char **argv)
 		setvbuf(stdout, buf, _IOFBF, sizeof(buf));
 	/* A reader that went away is told by write(), not by a signal in the middle of a file. */
 	signal(SIGPIPE, SIG_IGN);
+	/* Nor is a file that may not be as long (RLIMIT_FSIZE): what is half written goes again. */
+	signal(SIGXFSZ, SIG_IGN);
+	r = stack_suffices();
+	if (r)
+		return r;
 	r = options_parse(&o, argc, argv);
 	if (r == 0)
 		r = secure_start(is_one_of("pin unpin", o.command), &o.held);

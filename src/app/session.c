@@ -133,6 +133,17 @@ static int cannot_collect(const struct session *s, int error)
 	return message_error("collecting from %s: %s", source_name(s->source), strerror(-error));
 }
 
+/* That there is nothing to read PSS from, where the kernel side has none. */
+static void tell_no_proc(const struct session *s)
+{
+	if (session_replays(s) || s->proc.trusted || s->pss == PSS_NONE ||
+	    (s->pss == PSS_AUTO && !source_pss_refusal(s->source)))
+		return;
+	message_note(s->options->quiet, "PSS is not read: %s (mount -t proc proc /proc)",
+		     s->proc.fd < 0 ? "there is no /proc"
+				    : "this /proc is of another pid namespace");
+}
+
 static int open_source(struct session *s)
 {
 	const struct options *o = s->options;
@@ -172,6 +183,7 @@ static int open_source(struct session *s)
 	if (s->pss == PSS_KERNEL && source_pss_refusal(s->source))
 		return message_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
 				     source_pss_refusal(s->source));
+	tell_no_proc(s);
 	return 0;
 }
 

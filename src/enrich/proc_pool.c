@@ -9,13 +9,13 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "enrich/pool_tape.h"
 #include "enrich/target.h"
 
@@ -31,6 +31,8 @@ struct worker {
 	pthread_t thread;
 	bool busy;
 	bool left_behind;
+	struct worker *next_left; /* left behind before this one, and still away */
+	pid_t pid;		  /* of the job */
 	size_t job;
 	int64_t deadline_ns; /* of the job, CLOCK_MONOTONIC */
 	int64_t piece_ns;    /* what each piece of it gets */
@@ -49,6 +51,7 @@ struct proc_pool {
 	pthread_cond_t done; /* for the caller: the last job is done */
 	struct worker *worker[WORKERS_MAX];
 	unsigned workers;
+	struct worker *left; /* those that were left behind */
 	unsigned users; /* the owner, and the workers that were left behind: the last frees it */
 	bool closing;
 	bool alone; /* there was no thread for a worker */
@@ -110,6 +113,7 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	w->job = pool->next++;
 	w->busy = true;
 	p = pool->rows[w->job];
+	w->pid = p->pid;
 	w->piece_ns = pool->patience_ns;
 	if (process_has(p, COUNTER_RSS))
 		w->piece_ns += (int64_t)(p->value[COUNTER_RSS] / page * NS_PER_PAGE);
@@ -130,6 +134,16 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	return true;
 }
 
+/* One that was left behind is back. Lock held. */
+static void forget_left(struct worker *w)
+{
+	struct worker **at = &w->pool->left;
+
+	while (*at != w)
+		at = &(*at)->next_left;
+	*at = w->next_left;
+}
+
 /* Reads one file. Called and returns with the lock held; false: this was the last for this one. */
 static bool do_job(struct worker *w)
 {
@@ -143,6 +157,7 @@ static bool do_job(struct worker *w)
 	target_read(&target, &result);
 	pthread_mutex_lock(&pool->lock);
 	if (w->left_behind) {
+		forget_left(w);
 		free(result.text);
 		map_set_free(result.maps);
 		return false;
@@ -170,40 +185,45 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* The caller is the worker, and nobody waits for it with a deadline. Lock held. */
+/* Whether a worker that was left behind still waits for it. */
+static bool is_stuck(const struct proc_pool *pool, pid_t pid)
+{
+	for (const struct worker *w = pool->left; w; w = w->next_left) {
+		if (w->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The caller is the worker, and nobody waits for it with a deadline: who is known to be stuck would
+ * hold it up. Lock held.
+ */
 static void work_alone(struct proc_pool *pool)
 {
 	struct worker self = {.pool = pool};
 
 	pool->alone = true;
-	while (pool->next < pool->count && do_job(&self))
-		;
-}
-
-/* Signals are for the caller's thread, which may want to hold them back. */
-static int start_thread(struct proc_pool *pool, struct worker *w)
-{
-	sigset_t all, before;
-	pthread_attr_t attr;
-	int r;
-
-	w->pool = pool;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 128 * 1024);
-	r = pthread_create(&w->thread, &attr, worker_main, w);
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -r;
+	while (pool->next < pool->count) {
+		if (!is_stuck(pool, pool->rows[pool->next]->pid)) {
+			do_job(&self);
+			continue;
+		}
+		pool->results[pool->next++] = (struct pool_result){.status = PSS_TIMEOUT};
+		pool->finished++;
+	}
 }
 
 /* Called with the lock held. */
 static int start_worker(struct proc_pool *pool)
 {
 	cleanup_free struct worker *w = calloc(1, sizeof(*w));
-	int r = w ? start_thread(pool, w) : -ENOMEM;
+	int r = -ENOMEM;
 
+	if (w) {
+		w->pool = pool;
+		r = thread_start(&w->thread, worker_main, w);
+	}
 	if (r == 0)
 		pool->worker[pool->workers++] = TAKE_PTR(w);
 	return r;
@@ -229,6 +249,8 @@ static int64_t check_deadlines(struct proc_pool *pool)
 		w->left_behind = true;
 		pthread_detach(w->thread);
 		pool->users++;
+		w->next_left = pool->left;
+		pool->left = w;
 		pool->results[w->job] = (struct pool_result){.status = PSS_TIMEOUT};
 		pool->finished++;
 		if (pool->patience_ns > PATIENCE_MIN_NS)
@@ -238,14 +260,6 @@ static int64_t check_deadlines(struct proc_pool *pool)
 			start_worker(pool);
 	}
 	return next;
-}
-
-static void fail_rest(struct proc_pool *pool)
-{
-	while (pool->next < pool->count) {
-		pool->results[pool->next++] = (struct pool_result){.status = PSS_UNSUPPORTED};
-		pool->finished++;
-	}
 }
 
 static int first_error(const struct pool_result *results, size_t count)
@@ -283,24 +297,19 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	while (pool->workers < pool->wanted && pool->workers < count && r == 0)
 		r = start_worker(pool);
 	pthread_cond_broadcast(&pool->work);
-	/* Who is known to be stuck would hold us up, too. */
-	if (!pool->workers && count && pool->users == 1)
-		work_alone(pool);
-	if (pool->workers || pool->finished == count)
-		r = 0;
 	while (pool->finished < pool->count) {
 		int64_t until = check_deadlines(pool);
 		struct timespec t = {until / 1000000000, until % 1000000000};
 
-		if (!pool->workers)
-			fail_rest(pool);
+		if (!pool->workers && pool->next < pool->count)
+			work_alone(pool);
 		if (pool->finished < pool->count)
 			pthread_cond_timedwait(&pool->done, &pool->lock, &t);
 	}
 	pool->count = pool->next = 0;
 	pthread_mutex_unlock(&pool->lock);
 	pool_keep(pool->proc.tape, file, rows, count, results);
-	return r ? r : first_error(results, count);
+	return first_error(results, count);
 }
 
 void pool_patient(struct proc_pool *pool)

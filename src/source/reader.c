@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/thread.h"
 #include "source/reader.h"
 #include "source/recorded.h"
 #include "zmem/setup.h"
@@ -286,7 +287,7 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 			r = -ENOMEM;
 	}
 	for (unsigned i = 1; r == 0 && i < shares; i++)
-		started[i] = pthread_create(&thread[i], NULL, reader_main, kept->reader[i]) == 0;
+		started[i] = thread_start(&thread[i], reader_main, kept->reader[i]) == 0;
 	for (unsigned i = 0; r == 0 && i < shares; i++) {
 		if (!started[i])
 			reader_main(kept->reader[i]);

@@ -108,6 +108,8 @@ static int open_type(struct terminal *t)
 				     type ? type : "");
 	snprintf(t->type, sizeof(t->type), "%s", type);
 	t->known = is_known(type);
+	/* What the terminal says of its size, not LINES and COLUMNS, which may be anything. */
+	use_tioctl(true);
 	if (t->known) {
 		t->handle = newterm(type, stdout, stdin);
 	} else {

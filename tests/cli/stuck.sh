@@ -97,3 +97,30 @@ if [ -n "$stuck" ]; then
 		.verdict == "moved" and .difference_bytes >= 100000)'
 	stuck_end
 fi
+
+# ---- and no thread in the place of the one that waits for it ----
+
+# On one CPU, where there is one reader. Whoever looks for a process by its name hangs now.
+caps=-all,+bpf,+perfmon,+sys_ptrace
+stuck_begin exec
+if [ -n "$stuck" ]; then
+	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=$caps --ambient-caps=$caps \
+		--bounding-set=$caps taskset -c "$(taskset -pc $$ | grep -o '[0-9]*$')" "$ZMEM" watch \
+		--no-lock -i 0.2 -c 5 --pss rollup --verify 0 -F ndjson -p "$stuck,$$" >"$TMP/out" 2>"$TMP/err" &
+	job=$!
+	wait_for grep -qs '"type":"snapshot"' "$TMP/out"
+	setpriv --reuid=65534 --regid=65534 --clear-groups prlimit --pid $job --nproc=1:1
+	wait_for eval '[ "$(grep -c '\''"type":"snapshot"'\'' "$TMP/out")" = 5 ]' ||
+		not_ok 'no thread in its place: ends' 'it does not'
+	kill -KILL $job 2>/dev/null && wait $job 2>/dev/null
+	err=$(cat "$TMP/err")
+	expect_err 'no thread in its place: it is told' '^zmem-bpf: no thread could be started'
+	expect_stderr_lines 'no thread in its place: once' 1
+	equal 'no thread in its place: PSS of the other one in each tick' \
+		"$(jq -c "select(.pid == $$) | .pss_status" "$TMP/out" | paste -sd' ')" \
+		'"ok" "ok" "ok" "ok" "ok"'
+	equal 'no thread in its place: its own is not there' \
+		"$(jq -c "select(.pid == $stuck) | .pss_status, .pss_bytes" "$TMP/out" | sort -u | paste -sd' ')" \
+		'"timeout" null'
+	stuck_end
+fi

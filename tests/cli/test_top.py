@@ -284,6 +284,14 @@ def check_sizes():
         result(term.wait() == 0 and term.restored(), "resized in %s: it goes on" % ascii(keys))
         term.close()
 
+    for name in ("COLUMNS", "LINES"):
+        for value in ("99999", "0", "-1"):
+            term = Pty((PROGRAM, "top", "--replay", GUEST), **{name: value})
+            result(started(term), "%s=%s: the terminal's own size counts" % (name, value), term.data[-200:])
+            term.type(b"q")
+            result(term.wait() == 0 and term.restored(), "%s=%s: it goes on" % (name, value))
+            term.close()
+
 
 def check_last_cell():
     """In one column ncurses reaches the last cell by one outside of its lines, and inserts: it is left alone."""
