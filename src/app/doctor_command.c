@@ -150,7 +150,7 @@ static void check_proc(const struct procfs *proc)
 {
 	tell("/proc", proc->fd >= 0 && proc->trusted, "%s",
 	     proc->fd < 0     ? "not mounted: no PSS, no names of cgroups"
-	     : !proc->trusted ? "of another pid namespace: no PSS, no names of cgroups"
+	     : !proc->trusted ? "of another pid namespace: no smaps_rollup, no names of cgroups"
 			      : "shows the processes of our pid namespace");
 	if (proc->fd >= 0 && proc->trusted) {
 		bool there = faccessat(proc->fd, "self/smaps_rollup", R_OK, 0) == 0;

@@ -109,7 +109,7 @@ static void tell_alone(struct session *s)
 		return;
 	s->alone_told = true;
 	message_note(s->options->quiet,
-		     "no thread could be started (pids.max, RLIMIT_NPROC): /proc is "
+		     "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
 		     "read without a deadline, and waits for who is stuck");
 }
 
