@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -33,14 +34,21 @@ def check_request():
         result(not run.stdout and run.stderr.count(b"\n") == 1, "%s: a line" % why, run)
 
 
-def check_golden(name, screen):
+def trimmed(screen):
+    return "".join(line.rstrip() + "\n" for line in screen.splitlines())
+
+
+def check_golden(tmux, name, good):
+    """Waits until the screen is as it was kept: a part of it may be drawn before the rest."""
     path = "%s/golden/top_replay_%s.txt" % (HERE, name)
-    screen = "".join(line.rstrip() + "\n" for line in screen.splitlines())
     if os.environ.get("UPDATE_GOLDEN") == "1":
+        tmux.until(good)
+        time.sleep(1)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(screen)
+            file.write(trimmed(tmux.screen()))
     with open(path, encoding="utf-8") as file:
         want = file.read()
+    screen = trimmed(tmux.until(lambda screen: trimmed(screen) == want))
     differ = [(a, b) for a, b in zip(want.splitlines(), screen.splitlines()) if a != b]
     result(want == screen, "a recording, %s: to the byte" % name, differ[:2])
 
@@ -62,14 +70,13 @@ def check_replay():
                 tmux.keys(key)
             # What is typed is taken before its end is: the last line tells.
             end = "" if name in ("search", "bad_filter", "columns", "help", "detail") else "? help"
-            check_golden(name, tmux.until(lambda screen, sign=sign, end=end:
-                                          sign in screen and end in screen))
+            check_golden(tmux, name, lambda screen, sign=sign, end=end: sign in screen and end in screen)
         tmux.resize(1, 1)
         tmux.resize(120, 30)
-        check_golden("wide", tmux.until(lambda screen: "RSS_ANON" in screen and "Space pause" in screen))
+        check_golden(tmux, "wide", lambda screen: "RSS_ANON" in screen and "Space pause" in screen)
         tmux.resize(40, 10)
-        check_golden("narrow", tmux.until(lambda screen: len(screen.splitlines()) == 10 and
-                                          "RSS" not in screen and "PSS" in screen))
+        check_golden(tmux, "narrow", lambda screen: len(screen.splitlines()) == 10 and
+                     "RSS" not in screen and "PSS" in screen)
         tmux.keys("q")
         screen = tmux.until(lambda screen: "exit code" in screen)
         result("exit code 0" in screen, "q: exit code 0", screen)
