@@ -13,11 +13,11 @@ alone() {
 	run with_caps +bpf,+perfmon,+sys_ptrace prlimit --nproc=1:1 "$@"
 }
 
-# What is said with threads and without.
+# What is said with threads and without; what others share with them moves with the others.
 figures() {
 	jq -cS '.source, .collection.complete, .collection.cross_check, .collection.processes_seen > 3,
-		[.processes[] | del(.mm_id, .start_time_ms, .pss_bytes, .shared_bytes, .pss_file_bytes,
-			.pss_swap_bytes)]' "$TMP/out"
+		([.processes[] | del(.mm_id, .start_time_ms, .pss_bytes, .pss_anon_bytes, .pss_file_bytes,
+			.pss_swap_bytes, .uss_bytes, .shared_bytes)] | sort_by(.pid))' "$TMP/out"
 }
 
 zmem
