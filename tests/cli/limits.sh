@@ -51,10 +51,13 @@ elif need_bpf 'no /proc'; then
 		run timeout -s KILL "$PATIENCE" unshare -m bash -c 'mount -t tmpfs tmpfs /proc && exec "$@"' - \
 			"$ZMEM" $options
 		expect_rc "no /proc: $options" 0
-		expect_out "no /proc: all the same counters: $options" '[0-9]'
+		expect_out "no /proc: all the same counters: $options" '[0-9] MiB .*total of [0-9]+ processes'
 		expect_err "no /proc: why there is no PSS: $options" 'there is no /proc .mount -t proc proc /proc.$'
 		expect_stderr_lines "no /proc: once: $options" 1
 	done
 	run timeout -s KILL "$PATIENCE" unshare -p -f "$ZMEM"
 	expect_stderr_lines 'of another pid namespace: PSS is from page tables, nothing is missing' 0
+	run timeout -s KILL "$PATIENCE" unshare -p -f "$ZMEM" --pss rollup
+	expect_err 'of another pid namespace, --pss rollup: why there is no PSS' 'PSS is not read: this /proc is of another pid namespace'
+	expect_stderr_lines 'of another pid namespace, --pss rollup: once' 1
 fi
