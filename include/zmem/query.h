@@ -71,6 +71,7 @@ struct sums {
 	size_t capacity;
 	struct tree_node *node; /* of a tree: what it was made with */
 	struct rows sorted;
+	struct arena text; /* what the rows are called beyond what their processes are */
 };
 
 /* Forgets what it has and has room for so many. Returns 0 or -ENOMEM. */
@@ -82,10 +83,9 @@ bool group_possible(const struct column *key);
  * A row for each value of the column, NULL being one; sorts the rows by it. An address space counts
  * once (mm_owner), for the group of the process that carries it. What all of a group are called is
  * what it is called; of a unit, a container or a cgroup it is the path of that one cgroup, if it
- * has one. Strings are the snapshot's. Returns 0 or -ENOMEM.
+ * has one. Strings are those of the processes and of the sums. Returns 0 or -ENOMEM.
  */
-int group_rows(const struct column *key, struct snapshot *s, struct rows *rows,
-	       struct sums *groups);
+int group_rows(const struct column *key, struct rows *rows, struct sums *groups);
 
 struct order {
 	struct column_list keys;
@@ -120,8 +120,8 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows);
  * between two rows and is none itself is skipped. Subtrees below `min` bytes, as above, are left
  * out. Returns 0 or -ENOMEM.
  */
-int tree_rows(const struct order *o, uint64_t min, struct snapshot *s, const struct rows *rows,
-	      struct sums *tree);
+int tree_rows(const struct order *o, uint64_t min, const struct snapshot *s,
+	      const struct rows *rows, struct sums *tree);
 
 /* Sums over rows, an address space once. */
 struct totals {

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -40,12 +41,14 @@ struct hierarchy {
 
 static void hierarchy_close(struct hierarchy *h)
 {
-	for (size_t i = 0; i < h->mounts; i++)
+	for (size_t i = 0; i < h->mounts; i++) {
 		close(h->mount[i].fd);
+		free(h->mount[i].root);
+	}
 	h->mounts = 0;
 }
 
-static int add_mount(struct hierarchy *h, const struct cgroup_mount *m, struct arena *arena)
+static int add_mount(struct hierarchy *h, const struct cgroup_mount *m)
 {
 	int fd;
 
@@ -60,7 +63,7 @@ static int add_mount(struct hierarchy *h, const struct cgroup_mount *m, struct a
 	fd = open(m->point, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return file_exhausted(-errno) ? -errno : 0;
-	h->mount[h->mounts].root = arena_strndup(arena, m->root, strlen(m->root));
+	h->mount[h->mounts].root = strdup(m->root);
 	if (!h->mount[h->mounts].root) {
 		close(fd);
 		return -ENOMEM;
@@ -70,10 +73,10 @@ static int add_mount(struct hierarchy *h, const struct cgroup_mount *m, struct a
 }
 
 /* Which mounts there are is this machine's own affair and goes on no tape. */
-static int hierarchy_open(const struct procfs *proc, struct arena *arena, struct hierarchy *h)
+static int hierarchy_open(const struct procfs *proc, struct hierarchy *h)
 {
-	char *text = arena_alloc(arena, MOUNTINFO_MAX);
-	struct cgroup_mount *m = arena_alloc(arena, sizeof(*m));
+	cleanup_free char *text = malloc(MOUNTINFO_MAX);
+	cleanup_free struct cgroup_mount *m = malloc(sizeof(*m));
 	const char *pos = text;
 	ssize_t len;
 	int r = 0;
@@ -84,7 +87,7 @@ static int hierarchy_open(const struct procfs *proc, struct arena *arena, struct
 	if (len < 0)
 		return file_exhausted((int)len) ? (int)len : 0;
 	while (r == 0 && cgroup_mount_next(&pos, text + len, m))
-		r = add_mount(h, m, arena);
+		r = add_mount(h, m);
 	return r;
 }
 
@@ -283,7 +286,7 @@ static void set_figures(struct process *p, const struct figures *f)
 		process_set(p, COUNTER_MEM_LIMIT, f->limit);
 }
 
-int enrich_controllers(const struct procfs *proc, struct snapshot *s, struct rows *groups)
+int enrich_controllers(const struct procfs *proc, struct rows *groups)
 {
 	cleanup(hierarchy_close) struct hierarchy h = {};
 	struct tape_reading reading = {};
@@ -291,7 +294,7 @@ int enrich_controllers(const struct procfs *proc, struct snapshot *s, struct row
 	int r = 0;
 
 	if (!played)
-		r = hierarchy_open(proc, &s->arena, &h);
+		r = hierarchy_open(proc, &h);
 	else if (tape_next(proc->tape, KEY, &reading) == TAPE_NONE || reading.error)
 		return 0;
 	for (size_t i = 0; r == 0 && i < groups->count; i++) {
@@ -355,7 +358,6 @@ static int keep_one(const struct hierarchy *h, const struct prefix *prefix, stru
 int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows)
 {
 	cleanup(hierarchy_close) struct hierarchy h = {};
-	cleanup(arena_done) struct arena arena = {};
 	cleanup(strbuf_done) struct strbuf out = {};
 	cleanup_free struct prefix *prefix = NULL;
 	size_t count = 0;
@@ -364,7 +366,7 @@ int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows)
 	if (!tape_recording(proc->tape))
 		return 0;
 	prefix = calloc(rows->count + 1, 3 * sizeof(*prefix));
-	r = prefix ? hierarchy_open(proc, &arena, &h) : -ENOMEM;
+	r = prefix ? hierarchy_open(proc, &h) : -ENOMEM;
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rows->count; i++)

@@ -14,30 +14,48 @@
 #include "zmem/enrich.h"
 #include "zmem/program.h"
 
-/* Rows that are read together, and what came of it. */
+/*
+ * Rows that are read together, and what came of it. Nothing of it is the snapshot's, which may be
+ * looked at in many ways before the next one is taken.
+ */
 struct reading {
 	struct process **row;
-	struct pool_result *result;
 	size_t count;
+	struct pool_result *result;
+	size_t results;
 };
+
+static void drop_results(struct reading *r)
+{
+	for (size_t i = 0; i < r->results; i++)
+		free(r->result[i].text);
+	r->results = 0;
+	free(TAKE_PTR(r->result));
+}
 
 static void reading_done(struct reading *r)
 {
-	for (size_t i = 0; r->result && i < r->count; i++)
-		free(r->result[i].text);
+	drop_results(r);
+	free(r->row);
 }
 
-static int reading_start(struct reading *r, struct snapshot *s, size_t room)
+static int reading_start(struct reading *r, size_t room)
 {
-	r->row = arena_zalloc(&s->arena, room + 1, sizeof(*r->row));
-	r->result = arena_zalloc(&s->arena, room + 1, sizeof(*r->result));
-	return r->row && r->result ? 0 : -ENOMEM;
+	r->row = calloc(room + 1, sizeof(*r->row));
+	return r->row ? 0 : -ENOMEM;
 }
 
 /* Few and not much: each process is recognised on the spot. */
 static int reading_run(struct reading *r, struct proc_pool *pool, enum pool_file file)
 {
-	return r->count ? pool_read(pool, file, true, r->row, r->count, r->result) : 0;
+	drop_results(r);
+	if (!r->count)
+		return 0;
+	r->result = calloc(r->count, sizeof(*r->result));
+	if (!r->result)
+		return -ENOMEM;
+	r->results = r->count;
+	return pool_read(pool, file, true, r->row, r->count, r->result);
 }
 
 /* Keeps a part that may be absent. */
@@ -147,9 +165,9 @@ static int spread(struct snapshot *s, struct process *const *sorted, size_t coun
 
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
-	struct process **sorted = arena_zalloc(&s->arena, rows->count + 1, sizeof(*sorted));
+	cleanup_free struct process **sorted = calloc(rows->count + 1, sizeof(*sorted));
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, s, rows->count);
+	int err = reading_start(&r, rows->count);
 
 	if (!sorted || err < 0)
 		return -ENOMEM;
@@ -194,7 +212,7 @@ static int set_program_bare(struct snapshot *s, struct process *p)
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, s, rows->count);
+	int err = reading_start(&r, rows->count);
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		struct process *p = rows->item[i];
@@ -241,7 +259,7 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, s, rows->count);
+	int err = reading_start(&r, rows->count);
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		if (!rows->item[i]->cmdline)
@@ -266,7 +284,7 @@ int enrich_names(struct proc_pool *pool, struct snapshot *s)
 		cut += s->process[i].name_cut;
 	if (!cut)
 		return 0;
-	err = reading_start(&r, s, cut);
+	err = reading_start(&r, cut);
 	for (size_t i = 0; err == 0 && i < s->count; i++) {
 		if (s->process[i].name_cut)
 			r.row[r.count++] = &s->process[i];

@@ -73,7 +73,7 @@ static size_t path_of(const struct column *key, const struct process *p)
  * The cgroup that a group of a unit or container is, so that its memory controller can be asked.
  * Units of several users may have one name: then there is none.
  */
-static int set_path(const struct column *key, struct snapshot *s, struct process *const *rows,
+static int set_path(const struct column *key, struct arena *text, struct process *const *rows,
 		    size_t count, struct process *sum)
 {
 	size_t len = path_of(key, rows[0]);
@@ -84,7 +84,7 @@ static int set_path(const struct column *key, struct snapshot *s, struct process
 				  memcmp(rows[i]->cgroup, rows[0]->cgroup, len) == 0;
 	if (!sum->controlled)
 		return 0;
-	sum->cgroup = arena_strndup(&s->arena, rows[0]->cgroup, len);
+	sum->cgroup = arena_strndup(text, rows[0]->cgroup, len);
 	return sum->cgroup ? 0 : -ENOMEM;
 }
 
@@ -111,15 +111,15 @@ static void set_status(struct process *sum, const struct process *p)
 }
 
 /* Who has no name is called by the number, as ps does. */
-static const char *uid_text(struct snapshot *s, uid_t uid)
+static const char *uid_text(struct arena *text, uid_t uid)
 {
 	char buf[16];
 	int len = snprintf(buf, sizeof(buf), "%u", uid);
 
-	return arena_strndup(&s->arena, buf, (size_t)len);
+	return arena_strndup(text, buf, (size_t)len);
 }
 
-static int make_group(const struct column *key, struct snapshot *s, struct process *const *rows,
+static int make_group(const struct column *key, struct arena *text, struct process *const *rows,
 		      size_t count, struct process *ret)
 {
 	struct sum sum = SUM_EMPTY;
@@ -136,9 +136,9 @@ static int make_group(const struct column *key, struct snapshot *s, struct proce
 		set_status(ret, rows[i]);
 	}
 	sum_row(&sum, ret);
-	if (key->needs & NEEDS_USER && !ret->user && !(ret->user = uid_text(s, ret->uid)))
+	if (key->needs & NEEDS_USER && !ret->user && !(ret->user = uid_text(text, ret->uid)))
 		return -ENOMEM;
-	return set_path(key, s, rows, count, ret);
+	return set_path(key, text, rows, count, ret);
 }
 
 /* ---- all of them ---- */
@@ -161,7 +161,7 @@ static size_t group_end(const struct column *key, const struct rows *rows, size_
 	return end;
 }
 
-int group_rows(const struct column *key, struct snapshot *s, struct rows *rows, struct sums *g)
+int group_rows(const struct column *key, struct rows *rows, struct sums *g)
 {
 	int r = sums_reserve(g, rows->count, false);
 
@@ -172,7 +172,7 @@ int group_rows(const struct column *key, struct snapshot *s, struct rows *rows, 
 		struct process *sum = &g->item[g->rows.count];
 
 		end = group_end(key, rows, i);
-		r = make_group(key, s, rows->item + i, end - i, sum);
+		r = make_group(key, &g->text, rows->item + i, end - i, sum);
 		if (r < 0)
 			return r;
 		g->rows.item[g->rows.count++] = sum;

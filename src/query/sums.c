@@ -25,6 +25,7 @@ int sums_reserve(struct sums *sums, size_t count, bool tree)
 {
 	int r = rows_reserve(&sums->rows, count);
 
+	arena_clear(&sums->text);
 	if (r == 0 && count >= sums->capacity)
 		r = make_larger(sums, count + count / 4 + 1);
 	if (r < 0 || !tree)
@@ -40,5 +41,6 @@ void sums_done(struct sums *sums)
 	rows_done(&sums->sorted);
 	free(sums->item);
 	free(sums->node);
+	arena_done(&sums->text);
 	*sums = (struct sums){0};
 }

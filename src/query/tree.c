@@ -183,8 +183,8 @@ static int walk(struct tree *t, struct arena *arena)
 	return 0;
 }
 
-int tree_rows(const struct order *o, uint64_t min, struct snapshot *s, const struct rows *rows,
-	      struct sums *tree)
+int tree_rows(const struct order *o, uint64_t min, const struct snapshot *s,
+	      const struct rows *rows, struct sums *tree)
 {
 	struct tree t;
 	int r = tree_start(&t, rows, tree);
@@ -196,5 +196,5 @@ int tree_rows(const struct order *o, uint64_t min, struct snapshot *s, const str
 		order_at_least(o, min, t.shown);
 	order_rows(o, s, t.shown);
 	hang(&t);
-	return walk(&t, &s->arena);
+	return walk(&t, &tree->text);
 }

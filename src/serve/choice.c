@@ -23,8 +23,6 @@ static int choose(struct choice *v, struct shot *shot, const struct filter *filt
 	int r;
 
 	*v = (struct choice){.snapshot = shot->snapshot, .result = shot->books};
-	/* What is added to it is the choice's own. */
-	v->snapshot.arena = (struct arena){};
 	v->result.snapshot = &v->snapshot;
 	r = rows_select(&v->snapshot, filter, filter_matches, &v->rows);
 	if (r == 0)
@@ -38,7 +36,7 @@ static int choose(struct choice *v, struct shot *shot, const struct filter *filt
 
 static int group(struct choice *v, const struct shot *shot, const struct column *key)
 {
-	int r = group_rows(key, &v->snapshot, &v->rows, &v->sums);
+	int r = group_rows(key, &v->rows, &v->sums);
 
 	v->result.group = key;
 	if (r == 0)
@@ -87,7 +85,7 @@ int choice_metrics(struct choice *v, struct shot *shot, const struct column *key
 	int r = choose(v, shot, &all);
 
 	if (r == 0)
-		r = group_rows(by, &v->snapshot, &v->rows, &v->sums);
+		r = group_rows(by, &v->rows, &v->sums);
 	if (r < 0)
 		return r;
 	v->result.group = by;
@@ -105,6 +103,5 @@ void choice_done(struct choice *v)
 {
 	rows_done(&v->rows);
 	sums_done(&v->sums);
-	arena_done(&v->snapshot.arena);
 	*v = (struct choice){};
 }

@@ -21,31 +21,37 @@ static int compare_path(const void *pa, const void *pb)
 	return strcmp(a->path, b->path);
 }
 
-static void add(const struct rows *groups, struct shot *shot)
+/* Their paths are the snapshot's from then on. */
+static int add(const struct rows *groups, struct arena *text, struct shot *shot)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct process *g = groups->item[i];
+		const char *path;
 
 		if (!g->controlled || !g->cgroup)
 			continue;
+		path = arena_strndup(text, g->cgroup, strlen(g->cgroup));
+		if (!path)
+			return -ENOMEM;
 		shot->controller[shot->controller_count++] = (struct controller){
-			.path = g->cgroup,
+			.path = path,
 			.have = g->have &
 				(COUNTER_BIT(COUNTER_MEM_CURRENT) | COUNTER_BIT(COUNTER_MEM_LIMIT)),
 			.current = g->value[COUNTER_MEM_CURRENT],
 			.limit = g->value[COUNTER_MEM_LIMIT],
 		};
 	}
+	return 0;
 }
 
 static int add_groups(struct session *s, const char *key, struct shot *shot)
 {
 	cleanup(sums_done) struct sums groups = {};
 	struct controller *more;
-	int r = group_rows(column_find(key, strlen(key)), &s->snapshot, &s->rows, &groups);
+	int r = group_rows(column_find(key, strlen(key)), &s->rows, &groups);
 
 	if (r == 0)
-		r = enrich_controllers(&s->proc, &s->snapshot, &groups.rows);
+		r = enrich_controllers(&s->proc, &groups.rows);
 	if (r < 0)
 		return r;
 	more = reallocarray(shot->controller, shot->controller_count + groups.rows.count + 1,
@@ -53,8 +59,7 @@ static int add_groups(struct session *s, const char *key, struct shot *shot)
 	if (!more)
 		return -ENOMEM;
 	shot->controller = more;
-	add(&groups.rows, shot);
-	return 0;
+	return add(&groups.rows, &s->snapshot.arena, shot);
 }
 
 int controllers_read(struct session *s, struct shot *shot)

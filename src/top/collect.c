@@ -250,7 +250,7 @@ void collect_detail(struct collect *c, struct view *v, bool maps)
 	copy = *p;
 	one.item = (struct process *[]){&copy};
 	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
-		enrich_controllers(&s->proc, &s->snapshot, &one);
+		enrich_controllers(&s->proc, &one);
 	view_take_charged(v, &copy);
 	if (maps && p->pid && !session_replays(s))
 		read_maps(c, v, p);

@@ -244,7 +244,7 @@ static void with_groups(struct strbuf *out, struct scene *c, bool show)
 	struct sums groups = {};
 
 	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
-	if (group_rows(name, &c->snapshot, &rows, &groups) == 0) {
+	if (group_rows(name, &rows, &groups) == 0) {
 		result.group = name;
 		result.rows = groups.rows.item;
 		result.row_count = groups.rows.count;

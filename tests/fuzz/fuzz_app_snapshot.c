@@ -218,7 +218,7 @@ static void check_metrics_text(const struct result *r, const struct table_style 
 }
 
 /* Processes as they are, and as groups of which not all are shown. Sorts the rows. */
-static void check_metrics(struct snapshot *s, struct rows *rows, const struct result *result,
+static void check_metrics(struct rows *rows, const struct result *result,
 			  const struct table_style *style)
 {
 	static const char *const keys[] = {"name", "user", "cgroup", "container"};
@@ -229,7 +229,7 @@ static void check_metrics(struct snapshot *s, struct rows *rows, const struct re
 		cleanup(sums_done) struct sums groups = {};
 
 		r.group = column_find(keys[i], strlen(keys[i]));
-		FUZZ_CHECK(group_rows(r.group, s, rows, &groups) == 0);
+		FUZZ_CHECK(group_rows(r.group, rows, &groups) == 0);
 		r.rows = groups.rows.item;
 		r.row_count = groups.rows.count < result->row_count ? groups.rows.count
 								    : result->row_count;
@@ -337,7 +337,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_folded(&r, &style);
 	check_html(&r, &style);
 	check_table(&r, &style);
-	check_metrics(&s, &rows, &r, &style);
+	check_metrics(&rows, &r, &style);
 	check_system(&r, &(struct table_style){.bytes = c.flags & CONFIG_BYTES, .width = c.width});
 	return 0;
 }

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from holdings import Heap, Noise, compare, fleet, holdings, least, processes  # noqa: E402
+from holdings import HEAP_SLACK, SANITIZED, Heap, Noise, compare, fleet, holdings, least, processes  # noqa: E402
 from outcome import PROGRAM, exit_code, result  # noqa: E402
 from terminal import PATIENCE, Pty  # noqa: E402
 
@@ -32,6 +32,8 @@ KEYS = (
     (b"?", b"Keys"), (b"q", b""), (b"x" + DRAW, b"changes per second"), (b"n", b""), (b"nx" + DRAW, b"changes since"),
     (b"x", b""), (b"jF" + DRAW, b"following"), (ESCAPE, b""), (b"p" + DRAW, b"paused"), (b"GkG", b""), (b"p", b""), (ESCAPE, b""),
 )
+# Each makes other rows of one snapshot.
+SHAPES = (b"gggg", b"tt", b"S", b"M", b"fa", ESCAPE)
 SIZES = ((1, 1), (5, 200), (60, 20), (40, 120))
 
 
@@ -76,6 +78,17 @@ class Session:
                 return False
         return self.look(2 * INTERVAL_S)
 
+    def shape(self):
+        """The heap after all shapes once, and after many times, of a snapshot that stays."""
+        self.press(b"p" + DRAW, b"paused")
+        heap = []
+        for times in (1, 9):
+            for keys in SHAPES * times:
+                self.press(keys, b"")
+            heap.append(self.heap.read(0))
+        self.press(b"p", b"")
+        return heap
+
     def measure(self):
         """Between two ticks, as one of several moments will be."""
         samples, self.most = [], max(self.most, processes())
@@ -106,6 +119,9 @@ def main():
         result(session.press(b"", b"quit"), "top: it starts")
         with fleet(sys.argv[2]):
             result(session.round(), "top: it lives with many processes")
+            few, many = session.shape()
+            result(few or SANITIZED, "top: its heap is known while it is paused")
+            result(many <= few + HEAP_SLACK, "top: other rows of one snapshot take no more heap", (few, many))
             most = processes()
         with Noise(sys.argv[3:]):
             while session.round():

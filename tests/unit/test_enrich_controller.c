@@ -92,14 +92,13 @@ static void assert_figures(const struct process *p, uint64_t current, uint64_t l
 	}
 }
 
-static struct snapshot memory;
 static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
 			uint64_t limit)
 {
 	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
 	struct rows rows = {&row, 1};
 
-	assert_int_equal(enrich_controllers(proc, &memory, &rows), 0);
+	assert_int_equal(enrich_controllers(proc, &rows), 0);
 	assert_figures(&p, current, limit);
 }
 
@@ -272,7 +271,7 @@ static void test_nowhere(void **state)
 	v2(&t, "gone/a", "1", "2");
 	assert_read(&t.proc, "/a", 1, 2);
 	/* Whose cgroup is another hierarchy's, or not known. */
-	assert_int_equal(enrich_controllers(&t.proc, &memory, &rows), 0);
+	assert_int_equal(enrich_controllers(&t.proc, &rows), 0);
 	assert_int_equal(p[0].have | p[1].have, 0);
 	sh(&t, "rm self/mountinfo");
 	assert_read(&t.proc, "/a", NONE, NONE);
@@ -294,7 +293,7 @@ static void test_no_files(void **state)
 	for (int more = 1; more <= 3; more++) {
 		few = (struct rlimit){(rlim_t)(t.proc.fd + more), before.rlim_max};
 		setrlimit(RLIMIT_NOFILE, &few);
-		r = enrich_controllers(&t.proc, &memory, &rows);
+		r = enrich_controllers(&t.proc, &rows);
 		setrlimit(RLIMIT_NOFILE, &before);
 		assert_int_equal(r, -EMFILE);
 		assert_int_equal(p.have, 0);

@@ -57,7 +57,7 @@ static void group(struct sample *s, const char *key, size_t shown, struct sums *
 	struct result *r = &s->result;
 
 	r->group = column_find(key, strlen(key));
-	assert_int_equal(group_rows(r->group, &s->snapshot, &rows, ret), 0);
+	assert_int_equal(group_rows(r->group, &rows, ret), 0);
 	r->rows = ret->rows.item;
 	r->row_count = shown < ret->rows.count ? shown : ret->rows.count;
 	r->others_count = ret->rows.count - r->row_count;
