@@ -15,19 +15,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/sanitized.h"
 #include "zmem/privilege.h"
-
-/* Sanitizers look at their own files, and at their own memory when they end. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -132,6 +121,7 @@ static int refuse_calls(void)
 	size_t n = 6;
 	struct sock_fprog program = {.filter = code};
 
+	/* A sanitizer looks at its own memory when it ends. */
 	if (!ARCH || SANITIZED)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {

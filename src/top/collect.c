@@ -220,12 +220,27 @@ void collect_name(struct collect *c, struct view *v)
 		rows_name(&c->watch.session, (struct process **)v->rows + first, count);
 }
 
-static void read_maps(struct collect *c, struct view *v, struct process *p)
+static struct process *row_of_detail(const struct collect *c, const struct view *v)
+{
+	return c->have && v->mode == VIEW_DETAIL && !v->detail.ended ? view_row(v) : NULL;
+}
+
+bool collect_has_maps(const struct collect *c, const struct view *v)
+{
+	const struct process *p = row_of_detail(c, v);
+
+	return p && p->pid && !session_replays(&c->watch.session);
+}
+
+void collect_maps(struct collect *c, struct view *v)
 {
 	struct session *s = &c->watch.session;
+	struct process *p = view_row(v);
 	struct pool_result result = {};
 	int r;
 
+	if (!collect_has_maps(c, v))
+		return;
 	pool_patient(session_pool(s));
 	r = pool_read(session_pool(s), POOL_NAMES, true, &p, 1, &result);
 	if (r < 0)
@@ -234,13 +249,13 @@ static void read_maps(struct collect *c, struct view *v, struct process *p)
 		message_error("reading mappings: out of memory");
 }
 
-void collect_detail(struct collect *c, struct view *v, bool maps)
+void collect_detail(struct collect *c, struct view *v)
 {
 	struct session *s = &c->watch.session;
-	struct process *p = view_row(v), copy;
+	struct process *p = row_of_detail(c, v), copy;
 	struct rows one = {&p, 1};
 
-	if (!c->have || !p || v->mode != VIEW_DETAIL || v->detail.ended)
+	if (!p)
 		return;
 	/* Groups were named with their processes. */
 	if (p->pid && !session_replays(s)) {
@@ -252,6 +267,4 @@ void collect_detail(struct collect *c, struct view *v, bool maps)
 	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
 		enrich_controllers(&s->proc, &one);
 	view_take_charged(v, &copy);
-	if (maps && p->pid && !session_replays(s))
-		read_maps(c, v, p);
 }

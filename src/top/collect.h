@@ -41,7 +41,11 @@ int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view
 int collect_reshape(struct collect *c, bool filter, struct view *v);
 /* Names those that are in sight. */
 void collect_name(struct collect *c, struct view *v);
-/* What the detail of a row shows beyond its figures; `maps`: its mappings, too. */
-void collect_detail(struct collect *c, struct view *v, bool maps);
+/* What the detail of a row shows beyond its figures. */
+void collect_detail(struct collect *c, struct view *v);
+/* Whether collect_maps() would read something. */
+bool collect_has_maps(const struct collect *c, const struct view *v);
+/* And its mappings, which may take seconds. */
+void collect_maps(struct collect *c, struct view *v);
 
 #endif

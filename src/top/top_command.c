@@ -83,7 +83,7 @@ static int take(struct top *t, uint32_t frame)
 		return r;
 	t->ticks++;
 	own_cpu(t);
-	collect_detail(&t->collect, &t->view, false);
+	collect_detail(&t->collect, &t->view);
 	return 0;
 }
 
@@ -113,6 +113,17 @@ static int turn(struct top *t, unsigned ask)
 	return frame > 1 ? take(t, frame - 1) : 0;
 }
 
+/* Until they are there, all else is shown. */
+static void show_maps(struct top *t)
+{
+	collect_detail(&t->collect, &t->view);
+	if (!collect_has_maps(&t->collect, &t->view))
+		return;
+	t->view.detail.reading = true;
+	draw(t);
+	collect_maps(&t->collect, &t->view);
+}
+
 static int answer(struct top *t, unsigned ask)
 {
 	struct view *v = &t->view;
@@ -137,7 +148,7 @@ static int answer(struct top *t, unsigned ask)
 			return r;
 	}
 	if (ask & VIEW_ASK_DETAIL)
-		collect_detail(&t->collect, v, true);
+		show_maps(t);
 	return ask & (VIEW_ASK_FORWARD | VIEW_ASK_BACK) ? turn(t, ask) : 0;
 }
 

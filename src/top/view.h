@@ -84,6 +84,7 @@ struct detail {
 	char name[256];
 	struct map_set *maps;	  /* by file; NULL: none were read */
 	struct mapping **mapping; /* of the set, biggest first */
+	bool reading;		  /* nobody has them yet */
 	enum pss_status maps_status;
 	int64_t maps_ms; /* when, since the epoch; 0: not yet */
 	size_t scroll;

@@ -34,6 +34,7 @@ int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	free(d->mapping);
 	d->maps = maps;
 	d->mapping = NULL;
+	d->reading = false;
 	d->maps_status = status;
 	d->maps_ms = v->r ? v->r->snapshot->time_ms : 0;
 	if (!maps)
@@ -295,6 +296,8 @@ static const char *why_no_maps(const struct view *v)
 		return "mappings: those of a process can be seen, not of a group";
 	if (!v->facts.can_map)
 		return "mappings: a recording holds none";
+	if (v->detail.reading)
+		return "mappings: they are being read";
 	switch (v->detail.maps_status) {
 	case PSS_GONE:
 		return "mappings: it has ended";

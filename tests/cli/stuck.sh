@@ -84,6 +84,25 @@ for where in exec mmap; do
 	stuck_end
 done
 
+# ---- on a screen ----
+
+stuck_begin exec
+if [ -n "$stuck" ]; then
+	mkfifo "$TMP/keys"
+	script -qfc "stty rows 30 columns 100; exec '$ZMEM' top --verify 0 -p $stuck" "$TMP/screen" \
+		<"$TMP/keys" >/dev/null 2>&1 &
+	job=$!
+	exec 9>"$TMP/keys"
+	wait_for grep -qs quit "$TMP/screen"
+	printf '\r' >&9
+	check 'top: its figures do not wait for its mappings' wait_for grep -qs 'they are being read' "$TMP/screen"
+	check 'top: and then says why there are none' wait_for grep -qs 'it is stuck, and they with it' "$TMP/screen"
+	printf qq >&9
+	wait $job
+	exec 9>&-
+	stuck_end
+fi
+
 # Arguments of a program that is not there yet count as anonymous memory and are not mapped.
 stuck_begin load
 if [ -n "$stuck" ]; then
