@@ -4,15 +4,37 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "zmem/enrich.h"
+
+#define CLOCK_READINGS 4
+
+/*
+ * The same at every reading as long as nobody sets the clock, since processes are told apart by
+ * when they started: whole milliseconds of the difference, not of its parts, and of the pair of
+ * clocks that was read with the least time in between. 0 before the epoch.
+ */
+static uint64_t read_boot_ms(void)
+{
+	uint64_t least = UINT64_MAX, boot_ns = 0;
+
+	for (int i = 0; i < CLOCK_READINGS; i++) {
+		uint64_t before = clock_ns(CLOCK_BOOTTIME), wall = clock_ns(CLOCK_REALTIME);
+		uint64_t gap = clock_ns(CLOCK_BOOTTIME) - before;
+
+		if (gap >= least)
+			continue;
+		least = gap;
+		boot_ns = wall > before + gap / 2 ? wall - before - gap / 2 : 0;
+	}
+	return boot_ns / 1000000;
+}
 
 static void read_host(struct host_info *host)
 {
 	struct utsname uts = {};
-	struct timespec wall, boot;
 
 	uname(&uts);
 	snprintf(host->name, sizeof(host->name), "%s", uts.nodename);
@@ -20,10 +42,7 @@ static void read_host(struct host_info *host)
 	snprintf(host->arch, sizeof(host->arch), "%s", uts.machine);
 	host->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	host->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	host->boot_ms = (uint64_t)(wall.tv_sec - boot.tv_sec) * 1000 +
-			(uint64_t)((wall.tv_nsec - boot.tv_nsec) / 1000000);
+	host->boot_ms = read_boot_ms();
 }
 
 static void keep_host(struct tape *tape, const struct host_info *host)

@@ -58,6 +58,10 @@ check 'ndjson: who does nothing does not change' jq -es 'map(select(.type == "pr
 	all(.rss_change_bytes == 0 and .swap_change_bytes == 0 and .uss_change_bytes == 0)' "$TMP/out"
 check 'ndjson: nobody started or ended' jq -es 'map(select(.watch))[1:] |
 	all(.watch.started == 0 and .watch.ended == 0)' "$TMP/out"
+# Over more than a second: whoever joins ticks by pid and start finds nobody twice.
+zmem watch -c 12 -i 0.1 -F ndjson -p "$still" --pss none
+equal 'ndjson: a process started when it started, in each' \
+	"$(jq -cs 'map(select(.pid) | [.pid, .start_time_ms]) | unique | length' "$TMP/out")" 20
 zmem watch -c 3 -i 0.1 -F ndjson -p "$still" --changed --source proc --pss none
 check '--changed: fits the schema' $VALID "$TMP/out"
 equal '--changed: all in the first, none later' \
