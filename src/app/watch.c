@@ -50,6 +50,9 @@ void watch_begin_change(struct watch *w, uint64_t missed)
 		.missed = missed,
 		.cost = w->guest.cost,
 	};
+	/* Who is above it now and who was before are not the same. */
+	if (w->options.min)
+		w->change.before = (struct totals){.processes = 1};
 }
 
 int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
@@ -58,9 +61,6 @@ int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
 
 	watch_begin_change(w, missed);
 	w->change.tick++;
-	/* Who is above it now and who was before are not the same. */
-	if (w->options.min)
-		w->change.before = (struct totals){.processes = 1};
 	if (session_replays(&w->session))
 		r = session_turn_to(&w->session, ++w->frame);
 	return r ? r : session_collect(&w->session, fit, ret);

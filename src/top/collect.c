@@ -69,7 +69,8 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);
 	if (o->users)
 		snprintf(ret->user, sizeof(ret->user), "%s", o->users);
-	memcpy(c->user, ret->user, sizeof(c->user));
+	memcpy(c->now.user, ret->user, sizeof(c->now.user));
+	memcpy(c->now.filter, ret->filter, sizeof(c->now.filter));
 }
 
 /* Which past rows are set against. */
@@ -104,11 +105,12 @@ void collect_filter(struct collect *c, struct view *v)
 	int code = s->exit_code;
 
 	if (request_users(s, v->set.user) == 0)
-		memcpy(c->user, v->set.user, sizeof(c->user));
+		memcpy(c->now.user, v->set.user, sizeof(c->now.user));
 	else
-		memcpy(v->set.user, c->user, sizeof(c->user));
+		memcpy(v->set.user, c->now.user, sizeof(c->now.user));
 	/* One that is being typed need not be whole yet. */
-	request_pattern(s, v->set.filter);
+	if (request_pattern(s, v->set.filter) == 0)
+		memcpy(c->now.filter, v->set.filter, sizeof(c->now.filter));
 	/* What was typed wrong is no failure of ours. */
 	s->exit_code = code;
 }
@@ -117,10 +119,16 @@ static int keep_one(struct collect *c, enum past_kind kind, const struct column 
 		    struct rows *rows)
 {
 	struct session *s = &c->watch.session;
+	struct past *past = &c->past[kind];
+	bool first = past->from_start && past->taken;
 	struct past_counts counts;
+	int r;
 
-	past_join(&c->past[kind], group, &s->snapshot, rows, &counts);
-	return past_take(&c->past[kind], group, &s->snapshot, rows, &c->result.totals);
+	past_join(past, group, &s->snapshot, rows, &counts);
+	r = past_take(past, group, &s->snapshot, rows, &c->result.totals);
+	if (r == 0 && !first)
+		c->of[kind] = c->now;
+	return r;
 }
 
 /* Before the next snapshot: nobody looks at this one any more. */
@@ -143,6 +151,37 @@ static int keep(struct collect *c)
 	return r < 0 ? message_error("keeping what rows are: %s", strerror(-r)) : 0;
 }
 
+static void begin_change(struct collect *c)
+{
+	const struct chosen *of = &c->of[c->watch.session.past - c->past], *now = &c->now;
+
+	watch_begin_change(&c->watch, c->missed);
+	/* The sums of then were of other processes. */
+	if (strcmp(of->filter, now->filter) != 0 || strcmp(of->user, now->user) != 0)
+		c->watch.change.before = (struct totals){.processes = 1};
+}
+
+static int read_frame(struct collect *c, uint32_t frame)
+{
+	struct session *s = &c->watch.session;
+	int r = session_turn_to(s, frame);
+
+	c->watch.frame = frame;
+	return r ? r : session_collect(s, 0, &c->result);
+}
+
+/* Back in a recording: what rows were is in the frame before, not in the one that was shown. */
+static int keep_before(struct collect *c, uint32_t frame)
+{
+	int r = 0;
+
+	past_renew(c, PAST_PROCESSES);
+	past_renew(c, PAST_GROUPS);
+	if (frame > 1)
+		r = read_frame(c, frame - 1);
+	return r || frame <= 1 ? r : keep(c);
+}
+
 static void show(struct collect *c, struct view *v, bool tick)
 {
 	const struct result *r = &c->result;
@@ -160,19 +199,18 @@ static void show(struct collect *c, struct view *v, bool tick)
 int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view *v)
 {
 	struct session *s = &c->watch.session;
-	int r = c->have ? keep(c) : 0;
+	bool back = session_replays(s) && frame < c->watch.frame;
+	int r = c->have && !back ? keep(c) : 0;
 
 	c->missed = missed;
 	c->have = false;
 	view_let_go(v);
-	watch_begin_change(&c->watch, c->missed);
+	if (back)
+		r = keep_before(c, frame);
+	begin_change(c);
 	c->watch.change.tick++;
-	if (r == 0 && session_replays(s)) {
-		c->watch.frame = frame;
-		r = session_turn_to(s, frame);
-	}
 	if (r == 0)
-		r = session_collect(s, 0, &c->result);
+		r = session_replays(s) ? read_frame(c, frame) : session_collect(s, 0, &c->result);
 	if (r)
 		return watch_failed(&c->watch, r);
 	c->have = true;
@@ -190,7 +228,7 @@ int collect_reshape(struct collect *c, bool filter, struct view *v)
 	if (!c->have)
 		return 0;
 	view_let_go(v);
-	watch_begin_change(&c->watch, c->missed);
+	begin_change(c);
 	/* What a recording was asked for in another order it does not answer. */
 	if (session_replays(s)) {
 		r = session_turn_to(s, c->watch.frame);

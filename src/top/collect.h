@@ -17,12 +17,18 @@ enum past_kind {
 	PAST_KINDS,
 };
 
+/* Whose rows there are, as the view has it. */
+struct chosen {
+	char filter[128], user[128];
+};
+
 struct collect {
 	struct watch watch; /* its options and its session; its past is not used */
 	struct past past[PAST_KINDS];
 	struct result result;
-	char user[128]; /* the last list of users that could be read */
-	bool have;	/* there is one */
+	struct chosen now;	      /* the last filters that could be read */
+	struct chosen of[PAST_KINDS]; /* those of the totals that are kept */
+	bool have;		      /* there is one */
 	uint64_t missed;
 };
 

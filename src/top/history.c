@@ -7,17 +7,20 @@ void history_clear(struct history *h)
 	h->next = h->count = 0;
 }
 
-void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes)
-{
-	h->point[h->next] = (struct history_point){time_ms, known, bytes};
-	h->next = (h->next + 1) % HISTORY_MAX;
-	h->count += h->count < HISTORY_MAX;
-}
-
 /* The i-th of the last `count`. */
 static const struct history_point *point(const struct history *h, size_t count, size_t i)
 {
 	return &h->point[(h->next + HISTORY_MAX - count + i) % HISTORY_MAX];
+}
+
+void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes)
+{
+	/* Back in a recording, or the clock was: what was later is not what was before. */
+	if (h->count && point(h, 1, 0)->time_ms > time_ms)
+		history_clear(h);
+	h->point[h->next] = (struct history_point){time_ms, known, bytes};
+	h->next = (h->next + 1) % HISTORY_MAX;
+	h->count += h->count < HISTORY_MAX;
 }
 
 bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,

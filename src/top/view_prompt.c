@@ -81,10 +81,9 @@ static unsigned finish(struct view *v)
 	v->moved = true;
 	if (prompt == PROMPT_SEARCH) {
 		/* Nothing typed: once more, from the next row on. */
-		if (!*v->typed)
-			search(v, v->search, v->cursor + 1);
-		else
+		if (*v->typed)
 			snprintf(v->search, sizeof(v->search), "%s", v->typed);
+		search(v, v->search, *v->typed ? v->cursor : v->cursor + 1);
 	} else if (prompt == PROMPT_USER) {
 		snprintf(v->set.user, sizeof(v->set.user), "%s", v->typed);
 		return VIEW_ASK_FILTER;

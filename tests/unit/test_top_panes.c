@@ -25,6 +25,10 @@ static void test_search(void **state)
 	assert_int_equal(pid_at_cursor(&f), 813);
 	press(&f, "\033");
 	assert_int_equal(f.view.prompt, PROMPT_NONE);
+	/* Whoever types fast is told, too. */
+	press(&f, "/nobody\n");
+	assert_true(fixture_says(&f, "nobody: not found"));
+	assert_int_equal(pid_at_cursor(&f), 813);
 	fixture_end(&f);
 }
 
@@ -219,6 +223,14 @@ static void test_history(void **state)
 	line_end(&l);
 	assert_string_equal(strbuf_str(&out), "▁▁▁\n");
 	assert_int_equal(since, 10000 + 3 * HISTORY_MAX - 3);
+	/* Time goes back: what was seen of later is no part of it. */
+	history_add(&h, 7000, true, 6);
+	strbuf_clear(&out);
+	assert_true(history_draw(&h, &l, 3, &least, &most, &since));
+	line_end(&l);
+	assert_string_equal(strbuf_str(&out), "▁\n");
+	assert_int_equal(least, 6);
+	assert_int_equal(since, 7000);
 	strbuf_done(&out);
 }
 
