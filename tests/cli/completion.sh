@@ -58,6 +58,23 @@ for option in group-by format color pss source delta; do
 done
 bash_words --format = nd
 offers bash '--format=nd' ndjson
+bash_words -F ''
+formats=$(cat "$TMP/offered")
+for command in compare maps record system watch; do
+	taken=
+	for format in $formats; do
+		# What is refused behind the format runs nothing.
+		[ "$command" = maps ] && other='--replay /' || other=--pinned
+		# shellcheck disable=SC2086
+		zmem "$command" -F "$format" --source proc $other
+		equal "$command -F $format: refused" "$rc" 2
+		grep -q -- '--format' "$TMP/err" || taken+=" $format"
+	done
+	bash_words "$command" -F ''
+	offers bash "formats of $command" "$taken"
+done
+bash_words serve -F ''
+offers bash 'formats of serve' ''
 bash_words -Fnd
 offers bash '-Fnd' -Fndjson
 bash_words -o ''
@@ -116,6 +133,10 @@ zsh_line 'zmem-bpf -'
 offers zsh 'options' "$(cat "$TMP/options")"
 zsh_line 'zmem-bpf -F '
 offers zsh 'formats' 'table json ndjson csv folded openmetrics prometheus html'
+zsh_line 'zmem-bpf watch -F '
+offers zsh 'formats of watch' 'table ndjson'
+zsh_line 'zmem-bpf system --format='
+offers zsh 'formats of system' 'table json'
 zsh_line 'zmem-bpf watch --group-by=cmd'
 equal 'zsh: --group-by=' "${line%% }" 'zmem-bpf watch --group-by=cmdline'
 zsh_line 'zmem-bpf -s '

@@ -85,4 +85,19 @@ _zmem_bpf_rest()
 	esac
 }
 
+# Other commands than snapshot have some of the formats.
+_zmem_bpf_formats()
+{
+	local command= formats=
+
+	_zmem_bpf_command
+	case $command in
+	watch) formats='(table ndjson)' ;;
+	compare | maps | record | system) formats='(table json)' ;;
+	*) return ;;
+	esac
+	_zmem_bpf_options=("${(@)_zmem_bpf_options/\(table json *\)/$formats}")
+}
+
+_zmem_bpf_formats
 _arguments -s $_zmem_bpf_options '1: :_zmem_bpf_first' '*: :_zmem_bpf_rest'
