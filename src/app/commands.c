@@ -176,12 +176,13 @@ static int run_command(struct options *o)
 		printf("zmem-bpf %s\n", ZMEM_VERSION);
 		return message_stdout_done();
 	}
-	if (o->columns && strcmp(o->columns, "help") == 0)
-		return help_columns(o->stays);
 	for (size_t i = 0; i < command_count; i++) {
 		if (strcmp(command_table[i].info.name, o->command) == 0) {
-			int r = check_options(o);
+			bool help = o->columns && strcmp(o->columns, "help") == 0;
+			int r = help ? check_heeded(o) : check_options(o);
 
+			if (r == 0 && help)
+				return help_columns(o->stays);
 			return r ? r : command_table[i].run(o);
 		}
 	}

@@ -165,5 +165,7 @@ int command_watch(const struct options *o)
 	if (r)
 		return r;
 	w.columns = w.watch.session.columns;
+	/* What it took to start is no tick that was missed. */
+	ticker_now(&w.ticker);
 	return run(&w);
 }

@@ -16,6 +16,10 @@ for key in pid ppid user uid comm name cmdline unit container cgroup threads sta
 	vsize locked pinned pgtables hugetlb thp %pss %swap pss_source pss_status; do
 	check "-o help lists $key" grep -qx -e "$key" "$TMP/keys"
 done
+for command in maps system compare doctor; do
+	refused "$command -o help: it has no such columns" 2 'takes no --columns' "$command" -o help
+done
+refused 'nobody -o help' 2 'there is no such command' nobody -o help
 equal '-o help lists none twice' "$(sort "$TMP/keys" | uniq -d)" ''
 while read -r key; do
 	# Those of the memory controller are of cgroups alone.

@@ -192,6 +192,13 @@ echo '{"before":1}' >"$TMP/log"
 zmem watch -c 2 -i 0.1 -F ndjson -p "$still" --output "$TMP/log"
 expect_rc '--output: exit code' 0
 equal '--output: appends' "$(head -n 1 "$TMP/log") $(wc -l <"$TMP/log")" '{"before":1} 43'
+# Opened by a reader that comes late: starting takes as long as five ticks.
+mkfifo "$TMP/late"
+(sleep 0.5; exec cat "$TMP/late") >"$TMP/log" 7>&- 8>&- 9>&- &
+late=$!
+zmem watch -c 1 -i 0.1 -F ndjson -p "$still" --output "$TMP/late"
+wait "$late"
+equal 'a slow start: no tick was missed' "$(jq -s 'map(select(.watch).watch.ticks_missed) | add' "$TMP/log")" 0
 refused '--output: no such directory' 1 'opening .*No such file' watch -c 1 --output "$TMP/none/log"
 if mkdir "$TMP/disk" && mount -t tmpfs -o size=64k tmpfs "$TMP/disk" 2>/dev/null; then
 	zmem watch -i 0.1 -F ndjson -p "$still" --output "$TMP/disk/log"
