@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -17,7 +16,8 @@
 #include "zmem/enrich.h"
 
 #define MOUNTS_MAX    8
-#define MOUNTINFO_MAX (1 << 20)
+#define MOUNTINFO_MIN ((size_t)16 * 1024)
+#define MOUNTINFO_MAX ((size_t)1024 * 1024)
 #define COMPONENT_MAX 256
 
 /* No limit: PAGE_COUNTER_MAX pages, which v1 shows as a number near 2^63. */
@@ -41,14 +41,12 @@ struct hierarchy {
 
 static void hierarchy_close(struct hierarchy *h)
 {
-	for (size_t i = 0; i < h->mounts; i++) {
+	for (size_t i = 0; i < h->mounts; i++)
 		close(h->mount[i].fd);
-		free(h->mount[i].root);
-	}
 	h->mounts = 0;
 }
 
-static int add_mount(struct hierarchy *h, const struct cgroup_mount *m)
+static int add_mount(struct hierarchy *h, const struct cgroup_mount *m, struct arena *arena)
 {
 	int fd;
 
@@ -63,7 +61,7 @@ static int add_mount(struct hierarchy *h, const struct cgroup_mount *m)
 	fd = open(m->point, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return file_exhausted(-errno) ? -errno : 0;
-	h->mount[h->mounts].root = strdup(m->root);
+	h->mount[h->mounts].root = arena_strndup(arena, m->root, strlen(m->root));
 	if (!h->mount[h->mounts].root) {
 		close(fd);
 		return -ENOMEM;
@@ -72,22 +70,38 @@ static int add_mount(struct hierarchy *h, const struct cgroup_mount *m)
 	return 0;
 }
 
-/* Which mounts there are is this machine's own affair and goes on no tape. */
-static int hierarchy_open(const struct procfs *proc, struct hierarchy *h)
+/* The whole file, which is small unless there are hundreds of containers. */
+static ssize_t read_mounts(const struct procfs *proc, struct arena *arena, char **ret)
 {
-	cleanup_free char *text = malloc(MOUNTINFO_MAX);
-	cleanup_free struct cgroup_mount *m = malloc(sizeof(*m));
-	const char *pos = text;
+	for (size_t cap = MOUNTINFO_MIN;; cap *= 4) {
+		ssize_t len;
+
+		*ret = arena_alloc(arena, cap);
+		if (!*ret)
+			return -ENOMEM;
+		len = file_read(proc->fd, "self/mountinfo", *ret, cap);
+		if (len < (ssize_t)cap - 1 || cap >= MOUNTINFO_MAX)
+			return len;
+	}
+}
+
+/* Which mounts there are is this machine's own affair and goes on no tape. */
+static int hierarchy_open(const struct procfs *proc, struct arena *arena, struct hierarchy *h)
+{
+	struct cgroup_mount *m = arena_alloc(arena, sizeof(*m));
+	char *text = NULL;
+	const char *pos;
 	ssize_t len;
 	int r = 0;
 
-	if (!text || !m)
+	if (!m)
 		return -ENOMEM;
-	len = proc->fd < 0 ? -ENOENT : file_read(proc->fd, "self/mountinfo", text, MOUNTINFO_MAX);
+	len = proc->fd < 0 ? -ENOENT : read_mounts(proc, arena, &text);
 	if (len < 0)
 		return file_exhausted((int)len) ? (int)len : 0;
+	pos = text;
 	while (r == 0 && cgroup_mount_next(&pos, text + len, m))
-		r = add_mount(h, m);
+		r = add_mount(h, m, arena);
 	return r;
 }
 
@@ -286,15 +300,16 @@ static void set_figures(struct process *p, const struct figures *f)
 		process_set(p, COUNTER_MEM_LIMIT, f->limit);
 }
 
-int enrich_controllers(const struct procfs *proc, struct rows *groups)
+int enrich_controllers(const struct procfs *proc, struct snapshot *s, struct rows *groups)
 {
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
 	cleanup(hierarchy_close) struct hierarchy h = {};
 	struct tape_reading reading = {};
 	bool played = tape_playing(proc->tape);
 	int r = 0;
 
 	if (!played)
-		r = hierarchy_open(proc, &h);
+		r = hierarchy_open(proc, &s->arena, &h);
 	else if (tape_next(proc->tape, KEY, &reading) == TAPE_NONE || reading.error)
 		return 0;
 	for (size_t i = 0; r == 0 && i < groups->count; i++) {
@@ -358,6 +373,7 @@ static int keep_one(const struct hierarchy *h, const struct prefix *prefix, stru
 int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows)
 {
 	cleanup(hierarchy_close) struct hierarchy h = {};
+	cleanup(arena_done) struct arena arena = {};
 	cleanup(strbuf_done) struct strbuf out = {};
 	cleanup_free struct prefix *prefix = NULL;
 	size_t count = 0;
@@ -366,7 +382,7 @@ int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows)
 	if (!tape_recording(proc->tape))
 		return 0;
 	prefix = calloc(rows->count + 1, 3 * sizeof(*prefix));
-	r = prefix ? hierarchy_open(proc, &h) : -ENOMEM;
+	r = prefix ? hierarchy_open(proc, &arena, &h) : -ENOMEM;
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rows->count; i++)

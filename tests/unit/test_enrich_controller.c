@@ -92,13 +92,14 @@ static void assert_figures(const struct process *p, uint64_t current, uint64_t l
 	}
 }
 
+static struct snapshot memory;
 static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
 			uint64_t limit)
 {
 	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
 	struct rows rows = {&row, 1};
 
-	assert_int_equal(enrich_controllers(proc, &rows), 0);
+	assert_int_equal(enrich_controllers(proc, &memory, &rows), 0);
 	assert_figures(&p, current, limit);
 }
 
@@ -271,10 +272,27 @@ static void test_nowhere(void **state)
 	v2(&t, "gone/a", "1", "2");
 	assert_read(&t.proc, "/a", 1, 2);
 	/* Whose cgroup is another hierarchy's, or not known. */
-	assert_int_equal(enrich_controllers(&t.proc, &rows), 0);
+	assert_int_equal(enrich_controllers(&t.proc, &memory, &rows), 0);
 	assert_int_equal(p[0].have | p[1].have, 0);
 	sh(&t, "rm self/mountinfo");
 	assert_read(&t.proc, "/a", NONE, NONE);
+}
+
+/* On a host of containers it is behind hundreds of others. */
+static void test_many_mounts(void **state)
+{
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	v2(&t, "cg/a", "1", "2");
+	for (int size = 8; size <= 512; size *= 2) {
+		sh(&t,
+		   "yes '9 2 0:4 / /var/lib/containers/1 rw - overlay none rw' | head -c %dK >many && "
+		   "echo >>many && tail -n1 self/mountinfo >>many && mv many self/mountinfo",
+		   size);
+		assert_read(&t.proc, "/a", 1, 2);
+	}
 }
 
 /* Our own want of files is no answer. */
@@ -293,7 +311,7 @@ static void test_no_files(void **state)
 	for (int more = 1; more <= 3; more++) {
 		few = (struct rlimit){(rlim_t)(t.proc.fd + more), before.rlim_max};
 		setrlimit(RLIMIT_NOFILE, &few);
-		r = enrich_controllers(&t.proc, &rows);
+		r = enrich_controllers(&t.proc, &memory, &rows);
 		setrlimit(RLIMIT_NOFILE, &before);
 		assert_int_equal(r, -EMFILE);
 		assert_int_equal(p.have, 0);
@@ -385,12 +403,12 @@ static void test_lies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_v2),	 cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_v1),	 cmocka_unit_test(test_hybrid),
-		cmocka_unit_test(test_below),	 cmocka_unit_test(test_namespace),
-		cmocka_unit_test(test_runtimes), cmocka_unit_test(test_nowhere),
-		cmocka_unit_test(test_no_files), cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_v2),	    cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_v1),	    cmocka_unit_test(test_hybrid),
+		cmocka_unit_test(test_below),	    cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_runtimes),    cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_many_mounts), cmocka_unit_test(test_no_files),
+		cmocka_unit_test(test_recorded),    cmocka_unit_test(test_lies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
