@@ -12,12 +12,10 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
+#include "enrich/hierarchy.h"
 #include "zmem/cgroup.h"
 #include "zmem/enrich.h"
 
-#define MOUNTS_MAX    8
-#define MOUNTINFO_MIN ((size_t)16 * 1024)
-#define MOUNTINFO_MAX ((size_t)1024 * 1024)
 #define COMPONENT_MAX 256
 
 /* No limit: PAGE_COUNTER_MAX pages, which v1 shows as a number near 2^63. */
@@ -28,82 +26,6 @@ struct figures {
 };
 
 static const struct figures no_figures = {UNLIMITED, UNLIMITED};
-
-/* Where the memory controller's hierarchy is to be seen, in parts or whole. */
-struct hierarchy {
-	struct {
-		int fd; /* O_PATH */
-		char *root;
-	} mount[MOUNTS_MAX];
-	size_t mounts;
-	bool v2;
-};
-
-static void hierarchy_close(struct hierarchy *h)
-{
-	for (size_t i = 0; i < h->mounts; i++)
-		close(h->mount[i].fd);
-	h->mounts = 0;
-}
-
-static int add_mount(struct hierarchy *h, const struct cgroup_mount *m, struct arena *arena)
-{
-	int fd;
-
-	/* Where v1 has the memory controller, v2 has not. */
-	if (h->v2 && !m->v2)
-		hierarchy_close(h);
-	else if (h->mounts && !h->v2 && m->v2)
-		return 0;
-	if (h->mounts == MOUNTS_MAX)
-		return 0;
-	h->v2 = m->v2;
-	fd = open(m->point, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return file_exhausted(-errno) ? -errno : 0;
-	h->mount[h->mounts].root = arena_strndup(arena, m->root, strlen(m->root));
-	if (!h->mount[h->mounts].root) {
-		close(fd);
-		return -ENOMEM;
-	}
-	h->mount[h->mounts++].fd = fd;
-	return 0;
-}
-
-/* The whole file, which is small unless there are hundreds of containers. */
-static ssize_t read_mounts(const struct procfs *proc, struct arena *arena, char **ret)
-{
-	for (size_t cap = MOUNTINFO_MIN;; cap *= 4) {
-		ssize_t len;
-
-		*ret = arena_alloc(arena, cap);
-		if (!*ret)
-			return -ENOMEM;
-		len = file_read(proc->fd, "self/mountinfo", *ret, cap);
-		if (len < (ssize_t)cap - 1 || cap >= MOUNTINFO_MAX)
-			return len;
-	}
-}
-
-/* Which mounts there are is this machine's own affair and goes on no tape. */
-static int hierarchy_open(const struct procfs *proc, struct arena *arena, struct hierarchy *h)
-{
-	struct cgroup_mount *m = arena_alloc(arena, sizeof(*m));
-	char *text = NULL;
-	const char *pos;
-	ssize_t len;
-	int r = 0;
-
-	if (!m)
-		return -ENOMEM;
-	len = proc->fd < 0 ? -ENOENT : read_mounts(proc, arena, &text);
-	if (len < 0)
-		return file_exhausted((int)len) ? (int)len : 0;
-	pos = text;
-	while (r == 0 && cgroup_mount_next(&pos, text + len, m))
-		r = add_mount(h, m, arena);
-	return r;
-}
 
 /* ---- files of one cgroup ---- */
 
@@ -309,7 +231,7 @@ int enrich_controllers(const struct procfs *proc, struct snapshot *s, struct row
 	int r = 0;
 
 	if (!played)
-		r = hierarchy_open(proc, &s->arena, &h);
+		r = hierarchy_open(proc, mark.arena, &h);
 	else if (tape_next(proc->tape, KEY, &reading) == TAPE_NONE || reading.error)
 		return 0;
 	for (size_t i = 0; r == 0 && i < groups->count; i++) {

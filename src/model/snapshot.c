@@ -313,7 +313,7 @@ int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t coun
 {
 	/* mm_ids are 1…, and never more than there are processes. */
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
-	struct process **owner = arena_zalloc(&s->arena, s->count + 1, sizeof(*owner));
+	struct process **owner = arena_zalloc(mark.arena, s->count + 1, sizeof(*owner));
 
 	if (!owner)
 		return -ENOMEM;

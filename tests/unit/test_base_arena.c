@@ -101,7 +101,7 @@ static void take_and_release(struct arena *a)
 	cleanup(arena_release) struct arena_mark mark = arena_mark(a);
 
 	for (int i = 0; i < 20000; i++)
-		memset(arena_alloc(a, 40), i, 40);
+		memset(arena_alloc(mark.arena, 40), i, 40);
 }
 
 /* What was there before stays; what came after takes no memory the second time. */

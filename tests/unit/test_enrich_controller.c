@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "cgroup_tree.h"
 #include "tape_round.h"
 #include "zmem/enrich.h"
 
@@ -20,63 +21,6 @@
 #define MIB	  ((uint64_t)1 << 20)
 #define NONE	  UINT64_MAX
 #define UNLIMITED "9223372036854771712"
-
-struct tree {
-	char dir[64];
-	struct procfs proc;
-};
-
-__attribute__((format(printf, 2, 3))) static void sh(const struct tree *t, const char *format, ...)
-{
-	char command[4096], script[3500];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(script, sizeof(script), format, args);
-	va_end(args);
-	snprintf(command, sizeof(command), "cd %s && {\n%s\n}", t->dir, script);
-	assert_int_equal(system(command), 0);
-}
-
-/* `mounts`: lines of mountinfo, with '@' where the directory of the tree is. */
-static void tree_make(struct tree *t, const char *mounts)
-{
-	strcpy(t->dir, "/tmp/zmem-cgroups-XXXXXX");
-	assert_non_null(mkdtemp(t->dir));
-	sh(t, "mkdir self && sed \"s,@,$PWD,\" >self/mountinfo <<'END'\n%s\nEND", mounts);
-	t->proc = (struct procfs){.trusted = true};
-	t->proc.fd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(t->proc.fd >= 0);
-}
-
-static void tree_done(struct tree *t)
-{
-	char command[128];
-	close(t->proc.fd);
-	snprintf(command, sizeof(command), "rm -rf %s", t->dir);
-	assert_int_equal(system(command), 0);
-}
-
-static void v2(const struct tree *t, const char *path, const char *current, const char *max)
-{
-	sh(t, "mkdir -p './%s' && echo %s >'./%s/memory.current' && echo %s >'./%s/memory.max'",
-	   path, current, path, max, path);
-}
-
-/* A limit of its own and one that the kernel has reckoned. */
-static void v1(const struct tree *t, const char *path, const char *usage, const char *limit,
-	       const char *whole)
-{
-	sh(t,
-	   "mkdir -p ./%s && echo %s >./%s/memory.usage_in_bytes && "
-	   "echo %s >./%s/memory.limit_in_bytes",
-	   path, usage, path, limit, path);
-	if (whole)
-		sh(t,
-		   "printf 'cache 1\\nrss 2\\nhierarchical_memory_limit %%s\\ntotal_cache 3\\n' "
-		   "%s >./%s/memory.stat",
-		   whole, path);
-}
 
 static void assert_figures(const struct process *p, uint64_t current, uint64_t limit)
 {
@@ -93,6 +37,7 @@ static void assert_figures(const struct process *p, uint64_t current, uint64_t l
 }
 
 static struct snapshot memory;
+
 static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
 			uint64_t limit)
 {
