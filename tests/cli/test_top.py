@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 
@@ -114,67 +113,6 @@ def check_live():
         finally:
             tmux.close()
         child.stdin.close()
-
-
-GROWER = """
-import time
-kept = []
-while True:
-    kept.append(b"x" * 100000)
-    time.sleep(0.02)
-"""
-
-
-def check_changes():
-    """Changes are since the frame before, also where one steps back to; those of the total are told only if it was
-    of the same processes then."""
-    with tempfile.TemporaryDirectory() as directory:
-        tape = directory + "/tape"
-        with subprocess.Popen((sys.executable, "-Sc", GROWER)) as child:
-            subprocess.run((PROGRAM, "record", tape, "-q", "-c", "3", "-i", "0.4", "-p", str(child.pid)), check=True)
-            child.kill()
-
-        def changed(line):
-            return re.search(r" [+-]\d", " ".join(line))
-
-        # It stays where it is until it is told to go on.
-        tmux = Tmux((PROGRAM, "top", "--replay", tape, "-i", "1000", "-p", str(child.pid)), columns=120)
-
-        def figures(*signs):
-            screen = tmux.until(lambda screen: all(sign in screen for sign in signs + ("? help",)))
-            return [line.split() for line in screen.splitlines()
-                    if re.search(r" (1 row|no rows)$|^ *%d " % child.pid, line)]
-
-        try:
-            figures("frame 1 of 3")
-            tmux.keys("x", ".")
-            there = figures("frame 2 of 3", "changes per second")
-            result(len(there) == 2 and all(map(changed, there)), "changes: of a row, of the total",
-                   there)
-            tmux.keys(".")
-            figures("frame 3 of 3")
-            tmux.keys(",")
-            back = figures("frame 2 of 3")
-            result(back == there, "a step back: the changes of that frame", (there, back))
-            tmux.keys("f", "python", "Enter")
-            found = figures("filter python", "1 row")
-            result(len(found) == 2 and found[0] == there[0] and not changed(found[1]),
-                   "another filter: the total has no changes", found)
-            tmux.keys("Escape", ",")
-            first = figures("frame 1 of 3", "1 row")
-            result(len(first) == 2 and not any(map(changed, first)), "the first frame: no changes", first)
-            tmux.keys("q")
-        finally:
-            tmux.close()
-        tmux = Tmux((PROGRAM, "top", "--replay", tape, "-i", "1000", "--delta", "start", "--min", "1K", "-p",
-                     str(child.pid)), columns=120)
-        try:
-            tmux.keys(".")
-            found = figures("frame 2 of 3")
-            result(len(found) == 2 and changed(found[0]) and not changed(found[1]),
-                   "--min: the total has no changes", found)
-        finally:
-            tmux.close()
 
 
 def check_maps(tmux):
@@ -395,7 +333,6 @@ def main():
         check_replay()
         check_shell()
         check_live()
-        check_changes()
     else:
         print("skip screens: there is no tmux")
     return exit_code()
