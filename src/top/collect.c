@@ -204,9 +204,11 @@ int collect_reshape(struct collect *c, bool filter, struct view *v)
 			r = message_errno(r, "making rows");
 	}
 	c->have = r == 0;
-	if (r == 0)
-		show(c, v, false);
-	return r;
+	/* As a tick that fails: the next one has rows again. */
+	if (r)
+		return watch_failed(&c->watch, r);
+	show(c, v, false);
+	return 0;
 }
 
 void collect_name(struct collect *c, struct view *v)
