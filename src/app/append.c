@@ -103,7 +103,7 @@ static int open_file(struct append *a)
 		a->fd = -errno;
 	privilege_writing(false);
 	if (a->fd < 0)
-		return message_error("opening %s: %s", a->path, strerror(-a->fd));
+		return message_errno(a->fd, "opening %s", a->path);
 	a->regular = fstat(a->fd, &st) == 0 && S_ISREG(st.st_mode);
 	return 0;
 }
@@ -169,7 +169,7 @@ int append_flush(struct append *a)
 		return EXIT_DONE;
 	}
 	take_back(a);
-	return message_error("writing %s: %s", a->path ? a->path : "the output", strerror(-r));
+	return message_errno(r, "writing %s", a->path ? a->path : "the output");
 }
 
 void append_close(struct append *a)

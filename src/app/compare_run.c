@@ -101,7 +101,7 @@ int compare_run(struct session *s, struct compare_run *ret)
 	if (r == 0)
 		r = enrich_programs(session_pool(s), &s->snapshot, &s->rows);
 	if (r < 0)
-		return message_error("comparing: %s", strerror(-r));
+		return message_errno(r, "comparing");
 	compare_finish(c, referees);
 	return 0;
 }

@@ -173,7 +173,7 @@ static int show(struct maps_command *c, struct maps_read *m)
 	if (r == 0 && !c->o->by_file)
 		r = enrich_programs(session_pool(s), &s->snapshot, &s->rows);
 	if (r < 0)
-		return message_error("reading mappings: %s", strerror(-r));
+		return message_errno(r, "reading mappings");
 	tell_missing(c, m);
 	report.process = m->process;
 	report.process_count = s->rows.count;

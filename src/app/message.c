@@ -7,11 +7,13 @@
 
 #include "app/message.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/utf8.h"
 
 /* Of a longer message the beginning and the end, which says why. */
 #define HEAD_MAX 500
 #define TAIL_MAX 400
+#define WHY_MAX	 200
 
 /* Arguments are quoted in messages, and arguments hold anything. Returns the new length. */
 static size_t make_printable(char *text, size_t len)
@@ -73,6 +75,20 @@ int message_error(const char *fmt, ...)
 	return EXIT_FAILED;
 }
 
+int message_errno(int error, const char *fmt, ...)
+{
+	const char *todo = file_exhausted_todo(error);
+	char why[WHY_MAX];
+	va_list args;
+
+	snprintf(why, sizeof(why), ": %s%s%s%s", strerror(-error), todo ? " (" : "",
+		 todo ? todo : "", todo ? ")" : "");
+	va_start(args, fmt);
+	say(fmt, args, why);
+	va_end(args);
+	return EXIT_FAILED;
+}
+
 int message_usage(const char *fmt, ...)
 {
 	va_list args;
@@ -101,7 +117,7 @@ int message_stdout_done(void)
 	if (fflush(stdout)) {
 		if (errno == EPIPE || errno == EBADF)
 			return EXIT_DONE;
-		return message_error("writing the output: %s", strerror(errno));
+		return message_errno(-errno, "writing the output");
 	}
 	return failed ? message_error("writing the output: %s", strerror(EIO)) : EXIT_DONE;
 }

@@ -60,7 +60,7 @@ int output_open(struct output *out, const struct options *o)
 		r = file_atomic_open(&out->file, o->output);
 		privilege_writing(false);
 		if (r < 0)
-			return message_error("opening %s: %s", o->output, strerror(-r));
+			return message_errno(r, "opening %s", o->output);
 		out->fd = out->file.fd;
 	}
 	out->terminal = isatty(out->fd);
@@ -83,16 +83,14 @@ int output_open_private(struct output *out, const char *path)
 	r = file_atomic_open_private(&out->file, path);
 	privilege_writing(false);
 	out->fd = out->file.fd;
-	return r < 0 ? message_error("opening %s: %s", path, strerror(-r)) : 0;
+	return r < 0 ? message_errno(r, "opening %s", path) : 0;
 }
 
 int output_flush(struct output *out)
 {
 	int r = strbuf_flush(&out->buf);
 
-	return r < 0 ? message_error("writing %s: %s", out->path ? out->path : "the output",
-				     strerror(-r))
-		     : 0;
+	return r < 0 ? message_errno(r, "writing %s", out->path ? out->path : "the output") : 0;
 }
 
 /*
@@ -127,7 +125,7 @@ int output_finish(struct output *out)
 	/* Whoever read it had enough, or there never was a stdout. */
 	if (!out->path && (r == -EPIPE || r == -EBADF))
 		return EXIT_DONE;
-	return message_error("writing %s: %s", out->path ? out->path : "the output", strerror(-r));
+	return message_errno(r, "writing %s", out->path ? out->path : "the output");
 }
 
 void output_close(struct output *out)

@@ -9,6 +9,7 @@
 
 #include "app/commands.h"
 #include "app/compare_run.h"
+#include "app/end_signals.h"
 #include "app/message.h"
 #include "app/output.h"
 #include "app/session.h"
@@ -23,6 +24,7 @@ struct recorder {
 	struct tape *tape;
 	struct output file;
 	uint32_t chapters;
+	int failed; /* why it ends before its time, an exit code */
 };
 
 static void recorder_close(struct recorder *r)
@@ -62,15 +64,10 @@ static void take_chapter(struct recorder *r, uint32_t frame, const char *name)
 
 /* ---- when ---- */
 
-/* They end the recording between two frames, and what there is by then is kept. */
-static void ending_signals(sigset_t *ret)
-{
-	sigemptyset(ret);
-	sigaddset(ret, SIGINT);
-	sigaddset(ret, SIGTERM);
-}
-
-/* Waits until a frame is due, counted from the first. False: that is enough. */
+/*
+ * Waits until a frame is due, counted from the first. False: a signal ends the recording, and what
+ * there is by then is kept.
+ */
 static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t start_us)
 {
 	uint64_t interval = (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_USUAL) * 1000;
@@ -78,7 +75,7 @@ static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t sta
 	sigset_t set;
 	int signal;
 
-	ending_signals(&set);
+	end_signals(&set);
 	do {
 		uint64_t now = clock_us(CLOCK_MONOTONIC), left = due > now ? due - now : 0;
 		const struct timespec t = {(time_t)(left / 1000000), (long)(left % 1000000) * 1000};
@@ -101,7 +98,8 @@ static int take_comparison(struct recorder *r, uint32_t frame)
 	if (err == 0)
 		err = compare_run(s, &run);
 	session_tape_end(s);
-	take_chapter(r, frame, CHAPTER_COMPARE);
+	if (err == 0)
+		take_chapter(r, frame, CHAPTER_COMPARE);
 	return err;
 }
 
@@ -128,7 +126,7 @@ static int take_frames(struct recorder *r, const struct options *o, struct outpu
 	sigset_t set;
 	int err = 0;
 
-	ending_signals(&set);
+	end_signals(&set);
 	if (count > 1)
 		sigprocmask(SIG_BLOCK, &set, NULL);
 	take_chapter(r, 0, "session");
@@ -139,6 +137,12 @@ static int take_frames(struct recorder *r, const struct options *o, struct outpu
 			break;
 		}
 		err = take_frame(r, frame, out);
+		if (err && frame > 1) {
+			message_note(o->quiet, "%s: ends after frame %u of %u", r->options.file,
+				     frame - 1, count);
+			r->failed = err;
+			return 0;
+		}
 		/* A full disk is told now, not when all is done. */
 		if (err == 0)
 			err = output_flush(&r->file);
@@ -173,5 +177,7 @@ int command_record(const struct options *o)
 		return r;
 	recording_end(&recorder.file.buf, recorder.chapters);
 	r = output_finish(&recorder.file);
+	if (r == 0)
+		r = recorder.failed;
 	return r ? r : recorder.session.exit_code;
 }

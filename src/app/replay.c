@@ -83,7 +83,7 @@ int replay_open(struct replay *r, const char *path)
 	*r = (struct replay){.path = path};
 	err = fd < 0 ? -errno : read_whole(fd, &r->data, &len);
 	if (err < 0)
-		return message_error("reading %s: %s", path, strerror(-err));
+		return message_errno(err, "reading %s", path);
 	if (recording_parse(r->data, len, &r->recording, why) < 0)
 		return message_error("%s: %s", path, why);
 	r->tape = tape_of(&r->recording);
@@ -96,7 +96,7 @@ int replay_turn_to(struct replay *r, uint32_t frame, const char *chapter)
 
 	if (err == -ENOENT)
 		return message_error("%s: there is nothing for %s in it", r->path, chapter);
-	return err < 0 ? message_error("%s: %s", r->path, strerror(-err)) : 0;
+	return err < 0 ? message_errno(err, "%s", r->path) : 0;
 }
 
 void replay_close(struct replay *r)

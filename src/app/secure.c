@@ -49,7 +49,7 @@ int secure_start(bool administers, uint64_t *ret_held)
 	r = privilege_start(trusted);
 	/* Who trusts us has lost nothing by it. */
 	if (r < 0 && !trusted)
-		return message_error("giving up capabilities: %s", strerror(-r));
+		return message_errno(r, "giving up capabilities");
 	return 0;
 }
 
@@ -58,6 +58,6 @@ int secure_loaded(const char *output, bool locks)
 	int r = privilege_loaded(output, locks);
 
 	if (r < 0 && getauxval(AT_SECURE))
-		return message_error("giving up capabilities: %s", strerror(-r));
+		return message_errno(r, "giving up capabilities");
 	return 0;
 }

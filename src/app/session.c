@@ -130,7 +130,7 @@ static int cannot_collect(const struct session *s, int error)
 	if (error == -ESTALE && source_is_pinned(s->source))
 		return message_error("the pin at " PIN_PLACE " was taken away (zmem-bpf unpin), "
 				     "or is another version's now");
-	return message_error("collecting from %s: %s", source_name(s->source), strerror(-error));
+	return message_errno(error, "collecting from %s", source_name(s->source));
 }
 
 /* That there is nothing to read PSS from, where the kernel side has none. */
@@ -240,7 +240,7 @@ int session_open(struct session *s, const struct options *o, struct tape *tape)
 	r = procfs_open(&s->proc, "/proc");
 	/* No /proc is one thing, no file left to see it with another. */
 	if (file_exhausted(r))
-		return message_error("opening /proc: %s", strerror(-r));
+		return message_errno(r, "opening /proc");
 	s->proc.tape = tape;
 	session_tape_keep(s);
 	r = open_source(s);
@@ -328,7 +328,7 @@ int session_begin(struct session *s)
 	if (r == 0)
 		r = rows_choose(s);
 	phase_end(s, PHASE_FILTER, &since);
-	return r < 0 ? message_error("collecting: %s", strerror(-r)) : 0;
+	return r < 0 ? message_errno(r, "collecting") : 0;
 }
 
 int session_collect(struct session *s, size_t fit, struct result *ret)

@@ -71,7 +71,7 @@ int watch_keep(struct watch *w, const struct result *r)
 	int err = past_take(&w->past, w->session.group, r->snapshot, &w->session.all, &r->totals);
 
 	guest_tick(&w->guest);
-	return err < 0 ? message_error("keeping what rows are: %s", strerror(-err)) : 0;
+	return err < 0 ? message_errno(err, "keeping what rows are") : 0;
 }
 
 void watch_succeeded(struct watch *w)

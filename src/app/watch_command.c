@@ -114,7 +114,7 @@ static int run(struct watching *w)
 	while (r == 0 && !is_over(w)) {
 		r = ticker_wait(&w->ticker, &event);
 		if (r < 0)
-			return message_error("waiting: %s", strerror(-r));
+			return message_errno(r, "waiting");
 		if (event == TICKER_RESIZE)
 			append_resize(&w->out);
 		/* Whoever ends it at once gets a whole snapshot, too. */
@@ -158,7 +158,7 @@ int command_watch(const struct options *o)
 	/* Before there are threads, so that none of them takes the signals. */
 	r = ticker_open(&w.ticker, interval_us(o), -1);
 	if (r < 0)
-		return message_error("starting: %s", strerror(-r));
+		return message_errno(r, "starting");
 	r = watch_open(&w.watch, o);
 	if (r == 0)
 		r = append_open(&w.out, &w.watch.options, &w.ticker);

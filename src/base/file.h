@@ -14,6 +14,16 @@ static inline bool file_exhausted(int error)
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
+/* What the user can do about it, NULL for other errors. */
+static inline const char *file_exhausted_todo(int error)
+{
+	if (error == -EMFILE)
+		return "ulimit -n 256";
+	if (error == -ENFILE)
+		return "sysctl fs.file-max";
+	return error == -ENOMEM ? "memory.max, ulimit -v, ulimit -d" : NULL;
+}
+
 /*
  * Reads a file under dirfd (or an absolute path) into buf, up to cap - 1 bytes, and terminates it.
  * Returns its length or a negative errno.

@@ -86,6 +86,7 @@ int channel_answered(int fd, struct answer *ret, int *ret_memfd)
 	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	struct cmsghdr *c;
 	cleanup_close int memfd = -1;
+	bool lost;
 
 	if (n < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
@@ -96,7 +97,11 @@ int channel_answered(int fd, struct answer *ret, int *ret_memfd)
 	if (n == 0)
 		return -EPIPE;
 	if (n != sizeof(answer) || message.msg_flags & MSG_TRUNC || answer.magic != ANSWER_MAGIC ||
-	    answer.kind >= ANSWER_KINDS || (answer.kind == ANSWER_SNAPSHOT) != (memfd >= 0))
+	    answer.kind >= ANSWER_KINDS)
+		return -EBADMSG;
+	/* The kernel had none left for it (scm_detach_fds(), net/core/scm.c). */
+	lost = answer.kind == ANSWER_SNAPSHOT && message.msg_flags & MSG_CTRUNC;
+	if (!lost && (answer.kind == ANSWER_SNAPSHOT) != (memfd >= 0))
 		return -EBADMSG;
 	*ret = answer;
 	*ret_memfd = TAKE_FD(memfd);

@@ -50,7 +50,8 @@ int channel_ask(int fd, uint32_t age_ms);
 int channel_asked(int fd, uint32_t *ret_age_ms);
 /* `memfd` -1: without one. */
 int channel_answer(int fd, const struct answer *answer, int memfd);
-/* -EAGAIN: nothing yet. *ret_memfd is the caller's, or -1. */
+/* -EAGAIN: nothing yet. *ret_memfd is the caller's, or -1; for a snapshot, too, if there was no
+ * descriptor left to receive it. */
 int channel_answered(int fd, struct answer *ret, int *ret_memfd);
 
 /* The bytes in a memfd that nobody can change any more, or a negative errno. */

@@ -68,7 +68,7 @@ static int take(struct collector *c)
 	if (r == 0)
 		r = channel_seal(&c->bytes);
 	if (r < 0) {
-		message_error("collecting: %s", strerror(-r));
+		message_errno(r, "collecting");
 		return r;
 	}
 	if (c->memfd >= 0)
@@ -139,7 +139,7 @@ static int loop(struct collector *c, int signals)
 		r = wait_and_answer(c, signals);
 	if (r == -EINTR || r == -EPIPE)
 		return EXIT_DONE;
-	return message_error("serving: %s", strerror(-r));
+	return message_errno(r, "serving");
 }
 
 int collector_run(const struct options *o, int channel, int signals, pid_t http)

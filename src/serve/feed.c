@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 
 bool feed_is_fresh(const struct feed *f, uint64_t now_us, uint32_t age_ms)
 {
@@ -72,13 +73,16 @@ int feed_take(struct feed *f)
 	f->asked = false;
 	f->last = answer;
 	f->failing = answer.kind == ANSWER_FAILED;
-	r = f->failing ? 1 : replace(f, &answer, memfd);
+	f->error = 0;
+	if (f->failing)
+		return 1;
+	r = memfd < 0 ? -EMFILE : replace(f, &answer, memfd);
 	/* Next time there may be. */
-	if (r == -ENOMEM) {
-		f->failing = true;
-		r = 1;
-	}
-	return r;
+	if (!file_exhausted(r))
+		return r;
+	f->failing = true;
+	f->error = r;
+	return 1;
 }
 
 void feed_done(struct feed *f)

@@ -13,6 +13,7 @@ struct feed {
 	bool asked;	    /* and no answer yet */
 	uint64_t asked_us;  /* when */
 	bool failing;	    /* the last answer was none */
+	int error;	    /* or could not be taken: why, a negative errno */
 	uint64_t number;    /* of snapshots so far */
 	struct answer last; /* of the last answer */
 	struct shot shot;   /* where there is a number */

@@ -8,16 +8,20 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "app/message.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "serve/calls.h"
+#include "serve/cost.h"
 #include "serve/jail.h"
 
 #define WHY_MAX	   512
 #define FDS_MAX	   (SLOTS_MAX + LISTENERS_MAX + 32)
+#define FDS_SPARE  2 /* whoever comes while there is no room, and the next snapshot */
 #define MEMORY_MAX (UINT64_C(1) << 30)
 #define SWEEP_MS   1000
 #define STEP_US	   (HOUR_STEP_S * UINT64_C(1000000))
@@ -35,31 +39,43 @@ struct http {
 	size_t fd_count;
 	uint64_t history_us; /* when the next point is due */
 	bool history_due;    /* the next snapshot is one */
+	uint64_t deaf_us;    /* until then newcomers wait: there is nothing to take them with */
 };
 
-static int next_timeout(struct http *h)
+static int next_timeout(struct http *h, uint64_t now)
 {
-	uint64_t now = clock_us(CLOCK_MONOTONIC), left_ms;
+	uint64_t left_ms;
 	MHD_UNSIGNED_LONG_LONG wanted;
 
 	left_ms = h->history_us > now ? (h->history_us - now) / 1000 + 1 : 0;
-	if (slots_used(&h->calls.slots) && left_ms > SWEEP_MS)
+	if ((slots_used(&h->calls.slots) || now < h->deaf_us) && left_ms > SWEEP_MS)
 		left_ms = SWEEP_MS;
 	if (h->calls.mhd.get_timeout(h->calls.daemon, &wanted) == MHD_YES && wanted < left_ms)
 		left_ms = wanted;
 	return (int)left_ms;
 }
 
-/* As many as are there, but not for ever. */
+/*
+ * As many as are there, but not for ever. A socket that somebody waits at is ready all the time:
+ * who cannot be taken in (ENFILE, no memory) is looked for again in a while.
+ */
 static void accept_some(struct http *h, int listener)
 {
 	for (int i = 0; i < 64; i++) {
 		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
+		if (fd < 0 && (file_exhausted(-errno) || errno == ENOBUFS))
+			h->deaf_us = clock_us(CLOCK_MONOTONIC) + SWEEP_MS * 1000;
 		if (fd < 0)
 			return;
 		calls_add(&h->calls, fd);
 	}
+}
+
+static void listen_or_not(struct http *h, uint64_t now)
+{
+	for (size_t i = FD_LISTENERS; i < h->fd_count; i++)
+		h->fds[i].events = now < h->deaf_us ? 0 : POLLIN;
 }
 
 static int take_snapshot(struct http *h)
@@ -72,6 +88,8 @@ static int take_snapshot(struct http *h)
 		return 0;
 	if (r < 0)
 		return r;
+	if (s->feed.error)
+		message_errno(s->feed.error, "serving: taking a snapshot");
 	if (s->feed.number && !s->feed.failing) {
 		h->history_due = false;
 		/* Without memory for it, those who ask are told. */
@@ -100,9 +118,11 @@ static int keep_history(struct http *h)
 static int turn(struct http *h)
 {
 	struct calls *c = &h->calls;
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	int r;
 
-	if (poll(h->fds, h->fd_count, next_timeout(h)) < 0 && errno != EINTR)
+	listen_or_not(h, now);
+	if (poll(h->fds, h->fd_count, next_timeout(h, now)) < 0 && errno != EINTR)
 		return -errno;
 	if (h->fds[FD_SIGNALS].revents)
 		return -ESHUTDOWN;
@@ -119,6 +139,24 @@ static int turn(struct http *h)
 	c->mhd.run(c->daemon);
 	r = keep_history(h);
 	return r < 0 ? r : c->error;
+}
+
+/* No more connections than there are descriptors for: one more would be waited for in vain. */
+static int make_room(struct calls *c)
+{
+	struct rlimit limit;
+	struct cost cost;
+	size_t room;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	cost_read(&c->server.own, &cost);
+	room = limit.rlim_max < FDS_MAX ? (size_t)limit.rlim_max : FDS_MAX;
+	if (room <= cost.fds + FDS_SPARE)
+		return -EMFILE;
+	room -= cost.fds + FDS_SPARE;
+	c->slots.closed = room < SLOTS_MAX ? SLOTS_MAX - room : 0;
+	return 0;
 }
 
 static int start(struct http *h, const struct serve_config *config, int channel, int signals)
@@ -147,7 +185,8 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	c->server.config = config;
 	c->server.feed.channel = channel;
 	own_open(&c->server.own);
-	return jail_enter(FDS_MAX, MEMORY_MAX);
+	r = make_room(c);
+	return r < 0 ? r : jail_enter(FDS_MAX, MEMORY_MAX);
 }
 
 /*
@@ -174,14 +213,14 @@ static int run(struct http *h, const struct serve_config *config, int channel, i
 	prctl(PR_SET_NAME, "zmem-bpf-http", 0, 0, 0);
 	r = start(h, config, channel, signals);
 	if (r < 0)
-		return message_error("serving: %s", strerror(-r));
+		return message_errno(r, "serving");
 	while (r == 0)
 		r = turn(h);
 	if (r == -ESHUTDOWN || (r == -EPIPE && was_told(&h->calls.server.feed)))
 		return EXIT_DONE;
 	if (r == -EPIPE)
 		return message_error("serving: the process that collects is gone");
-	return message_error("serving: %s", strerror(-r));
+	return message_errno(r, "serving");
 }
 
 int http_run(const struct serve_config *config, int channel, int signals)

@@ -150,11 +150,12 @@ static int hide_files(void)
 
 static int limit(__rlimit_resource_t what, rlim_t max)
 {
-	const struct rlimit limits = {max, max};
-	struct rlimit now;
+	struct rlimit limits, now;
 
+	/* Whoever has less may have all of that. */
 	if (getrlimit(what, &now) == 0 && now.rlim_max < max)
-		return 0;
+		max = now.rlim_max;
+	limits = (struct rlimit){max, max};
 	return setrlimit(what, &limits) < 0 ? -errno : 0;
 }
 

@@ -15,12 +15,47 @@
 
 #include "app/message.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "serve/address.h"
 
 #define BACKLOG	       256
 #define FDS_OF_SYSTEMD 3
 #define FDS_HANDED_MAX 65536 /* what is no such number is nobody's */
+
+static bool is_socket(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* What the user can do about it, NULL for what needs no word. */
+static const char *todo_unix(int error, const char *path)
+{
+	if (error == -EADDRINUSE)
+		return is_socket(path) ? "another program listens there: end it, or choose another"
+				       : "a file is in the way: remove it, or choose another";
+	if (error == -EACCES)
+		return "choose a directory that you may write to";
+	return error == -ENOENT ? "make the directory first" : file_exhausted_todo(error);
+}
+
+static const char *todo_inet(int error)
+{
+	if (error == -EADDRINUSE)
+		return "another program listens there: end it, or choose another port";
+	if (error == -EACCES)
+		return "choose a port from 1024 on, or be root";
+	return error == -EADDRNOTAVAIL ? "this machine has no such address: see ip address"
+				       : file_exhausted_todo(error);
+}
+
+static int cannot_listen(const char *text, int len, int error, const char *todo)
+{
+	return message_error("listening on %.*s: %s%s%s%s", len, text, strerror(-error),
+			     todo ? " (" : "", todo ? todo : "", todo ? ")" : "");
+}
 
 static int new_socket(int family)
 {
@@ -33,9 +68,8 @@ static int new_socket(int family)
 static void remove_stale(const struct sockaddr_un *address)
 {
 	cleanup_close int fd = new_socket(AF_UNIX);
-	struct stat st;
 
-	if (fd < 0 || lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+	if (fd < 0 || !is_socket(address->sun_path))
 		return;
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
 	    errno == ECONNREFUSED)
@@ -117,13 +151,13 @@ static int add_inet(struct listeners *l, const struct address *a, const char *te
 		if (fd >= 0)
 			r = keep(l, fd, NULL);
 		else if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
-			r = message_error("listening on %.*s: %s", len, text, strerror(-fd));
+			r = cannot_listen(text, len, fd, todo_inet(fd));
 		else
 			error = fd;
 	}
 	freeaddrinfo(list);
 	if (r == 0 && l->count == before)
-		return message_error("listening on %.*s: %s", len, text, strerror(-error));
+		return cannot_listen(text, len, error, todo_inet(error));
 	return r;
 }
 
@@ -139,7 +173,7 @@ static int add(struct listeners *l, const char *text, size_t len)
 		return add_inet(l, &a, text, (int)len);
 	fd = bind_unix(a.path);
 	if (fd < 0)
-		return message_error("listening on %s: %s", a.path, strerror(-fd));
+		return cannot_listen(text, (int)len, fd, todo_unix(fd, a.path));
 	return keep(l, fd, a.path);
 }
 

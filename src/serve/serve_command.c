@@ -77,7 +77,7 @@ static int run(const struct options *o, struct serve_config *c)
 
 	r = signals < 0 ? signals : channel_pair(pair);
 	if (r < 0)
-		return message_error("starting: %s", strerror(-r));
+		return message_errno(r, "starting");
 	http = fork();
 	if (http == 0) {
 		close(pair[0]);
@@ -91,7 +91,8 @@ static int run(const struct options *o, struct serve_config *c)
 	listeners_leave(&c->listeners);
 	if (http < 0) {
 		close(pair[0]);
-		return message_error("starting the process that answers: %s", strerror(-r));
+		return message_error("starting the process that answers: %s%s", strerror(-r),
+				     r == -EAGAIN ? " (pids.max, ulimit -u)" : "");
 	}
 	/* Ends with both closed, and the other one waited for. */
 	return collector_run(o, pair[0], signals, http);

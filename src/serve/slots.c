@@ -13,7 +13,7 @@ static const uint64_t limit_us[] = {
 
 struct slot *slots_add(struct slots *s, int fd, uint64_t source, uint64_t now_us)
 {
-	for (size_t i = 0; i < SLOTS_MAX; i++) {
+	for (size_t i = 0; i < SLOTS_MAX - s->closed; i++) {
 		if (s->slot[i].state != SLOT_FREE)
 			continue;
 		s->slot[i] = (struct slot){SLOT_REQUEST, fd, source, now_us, false};

@@ -35,6 +35,7 @@ struct slot {
 
 struct slots {
 	struct slot slot[SLOTS_MAX];
+	size_t closed; /* so many of them are not to be had: there are no descriptors for them */
 };
 
 struct slot *slots_add(struct slots *s, int fd, uint64_t source, uint64_t now_us);

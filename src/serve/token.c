@@ -12,6 +12,32 @@
 #include "base/file.h"
 #include "base/parse.h"
 
+/* The first line, and what is wrong with it as a message. Returns 0 or an exit code. */
+static int take_line(struct token *t, size_t n, const char *path)
+{
+	const char *end = memchr(t->text, '\n', n);
+
+	t->len = end ? (size_t)(end - t->text) : n;
+	if (t->len && t->text[t->len - 1] == '\r')
+		t->len--;
+	if (!t->len)
+		return message_error("--token-file %s: its first line is empty (write a token "
+				     "there)",
+				     path);
+	if (n == TOKEN_MAX)
+		return message_error("--token-file %s: it is longer than %d bytes (write one line "
+				     "there)",
+				     path, TOKEN_MAX - 1);
+	for (size_t i = 0; i < t->len; i++) {
+		if (t->text[i] <= ' ' || t->text[i] > '~')
+			return message_error("--token-file %s: its first line is not one word of "
+					     "ASCII (write one there)",
+					     path);
+	}
+	t->text[t->len] = '\0';
+	return 0;
+}
+
 int token_read(struct token *t, const char *path)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -20,22 +46,14 @@ int token_read(struct token *t, const char *path)
 
 	*t = (struct token){};
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return message_error("reading %s: %s", path, strerror(errno));
+		return message_errno(-errno, "--token-file %s", path);
 	if (st.st_mode & (S_IROTH | S_IWOTH))
 		return message_error("--token-file %s: everybody may read or write it (chmod 600)",
 				     path);
 	n = file_read_fd(fd, t->text, sizeof(t->text));
 	if (n < 0)
-		return message_error("reading %s: %s", path, strerror((int)-n));
-	t->len = strcspn(t->text, "\r\n");
-	if (!t->len || (size_t)n == TOKEN_MAX)
-		return message_error("--token-file %s: its first line is empty, or too long", path);
-	for (size_t i = 0; i < t->len; i++) {
-		if (t->text[i] <= ' ' || t->text[i] > '~')
-			return message_error("--token-file %s: not one word of ASCII", path);
-	}
-	t->text[t->len] = '\0';
-	return 0;
+		return message_errno((int)n, "--token-file %s", path);
+	return take_line(t, (size_t)n, path);
 }
 
 bool token_fits(const struct token *t, const char *authorization)
@@ -53,6 +71,9 @@ bool token_fits(const struct token *t, const char *authorization)
 	given = authorization + len;
 	given += strspn(given, " ");
 	given_len = strlen(given);
+	/* White space behind a value is none of it (RFC 9110, 5.5). */
+	while (given_len && (given[given_len - 1] == ' ' || given[given_len - 1] == '\t'))
+		given_len--;
 	for (size_t i = 0; i < t->len; i++)
 		differs |= (unsigned char)t->text[i] ^
 			   (unsigned char)(given_len ? given[i % given_len] : 0);

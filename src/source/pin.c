@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "source/pin_place.h"
 #include "zmem/source.h"
 
@@ -30,8 +31,10 @@ static const char *const names[] = {PIN_PSS, PIN_COUNTERS, PIN_WHY};
 
 static int failed(struct diag *diag, const char *step, int error)
 {
-	diag_add(diag, WHAT, error, error == -EPERM || error == -EACCES ? ASK_ROOT : NULL, "%s: %s",
-		 step, strerror(-error));
+	const char *todo =
+		error == -EPERM || error == -EACCES ? ASK_ROOT : file_exhausted_todo(error);
+
+	diag_add(diag, WHAT, error, todo, "%s: %s", step, strerror(-error));
 	return error;
 }
 
@@ -295,7 +298,7 @@ int pin_remove(struct diag *diag)
 		if (place < 0)
 			return failed(diag, "opening " PIN_PLACE, place);
 		if (is_taken(place)) {
-			diag_add(diag, WHAT, -EBUSY, NULL,
+			diag_add(diag, WHAT, -EBUSY, "umount it: it is somebody else's",
 				 "what is mounted at " PIN_PLACE " is no pin");
 			return -EBUSY;
 		}

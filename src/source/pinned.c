@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "source/pin_place.h"
 #include "source/reader.h"
@@ -136,8 +137,8 @@ static int note(struct diag *diag, const char *what, int error)
 		diag_add(diag, what, error, "as root: zmem-bpf unpin, then pin GROUP",
 			 "what is pinned at " PIN_PLACE " is not zmem-bpf's: it shows no records");
 	} else {
-		diag_add(diag, what, error, NULL, "opening the pin at " PIN_PLACE ": %s",
-			 strerror(-error));
+		diag_add(diag, what, error, file_exhausted_todo(error),
+			 "opening the pin at " PIN_PLACE ": %s", strerror(-error));
 	}
 	return error;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "source/why.h"
 #include "zmem/privilege.h"
 #include "zmem/source.h"
@@ -59,6 +60,9 @@ void why_tell(struct diag *diag, const char *what, const char *step, int error,
 		diag_add(diag, what, error,
 			 "allow bpf() (seccomp, LSM, lockdown), or use --source proc",
 			 "%s was refused: %s", step, strerror(-error));
+	else if (file_exhausted(error))
+		diag_add(diag, what, error, file_exhausted_todo(error), "%s failed: %s", step,
+			 strerror(-error));
 	else if (error == -ENOSYS)
 		diag_add(diag, what, error, "use --source proc",
 			 "this kernel has no bpf(), or it is blocked");

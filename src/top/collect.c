@@ -148,7 +148,7 @@ static int keep(struct collect *c)
 		r = keep_one(c, PAST_GROUPS, s->group, &s->all);
 	if (r == 0 && s->group)
 		r = keep_one(c, PAST_GROUPS_FIRST, s->group, &s->all);
-	return r < 0 ? message_error("keeping what rows are: %s", strerror(-r)) : 0;
+	return r < 0 ? message_errno(r, "keeping what rows are") : 0;
 }
 
 static void begin_change(struct collect *c)
@@ -239,12 +239,14 @@ int collect_reshape(struct collect *c, bool filter, struct view *v)
 		if (r == 0)
 			r = rows_shape(s, 0, &c->result);
 		if (r < 0)
-			r = message_error("making rows: %s", strerror(-r));
+			r = message_errno(r, "making rows");
 	}
 	c->have = r == 0;
-	if (r == 0)
-		show(c, v, false);
-	return r;
+	/* As a tick that fails: the next one has rows again. */
+	if (r)
+		return watch_failed(&c->watch, r);
+	show(c, v, false);
+	return 0;
 }
 
 void collect_name(struct collect *c, struct view *v)
@@ -282,7 +284,7 @@ void collect_maps(struct collect *c, struct view *v)
 	pool_patient(session_pool(s));
 	r = pool_read(session_pool(s), POOL_NAMES, true, &p, 1, &result);
 	if (r < 0)
-		message_error("reading mappings: %s", strerror(-r));
+		message_errno(r, "reading mappings");
 	if (view_take_maps(v, TAKE_PTR(result.maps), r < 0 ? PSS_UNSUPPORTED : result.status) < 0)
 		message_error("reading mappings: out of memory");
 }

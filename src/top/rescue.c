@@ -20,7 +20,9 @@ static struct {
 	int error_fd, message_fd;
 } rescue;
 
-static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+/* Crashes, and what else ends a program that does not care: its time is up (RLIMIT_CPU) … */
+static const int deadly[] = {SIGSEGV, SIGBUS,  SIGILL,	SIGFPE,	 SIGABRT,   SIGSYS, SIGTRAP,
+			     SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF};
 
 static void leave(int number)
 {
@@ -70,8 +72,12 @@ void rescue_arm(int error_fd, int message_fd)
 	rescue.error_fd = error_fd;
 	rescue.message_fd = message_fd;
 	rescue.armed = 1;
-	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
-		sigaction(crashes[i], &act, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
+		struct sigaction was;
+
+		if (sigaction(deadly[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaction(deadly[i], &act, NULL);
+	}
 }
 
 void rescue_disarm(void)
@@ -79,6 +85,10 @@ void rescue_disarm(void)
 	struct sigaction usual = {.sa_handler = SIG_DFL};
 
 	rescue.armed = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
-		sigaction(crashes[i], &usual, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
+		struct sigaction is;
+
+		if (sigaction(deadly[i], NULL, &is) == 0 && is.sa_handler == leave)
+			sigaction(deadly[i], &usual, NULL);
+	}
 }

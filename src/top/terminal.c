@@ -144,20 +144,21 @@ static void choose_colors(struct terminal *t, bool wanted)
 		init_pair((short)(i + 1), color[i], -1);
 }
 
-/* Whatever is said while the screen is ours would be written across it. */
-static void divert_errors(struct terminal *t)
+/*
+ * Whatever is said while the screen is ours would be written across it, and go with it. Returns 0
+ * or a negative errno.
+ */
+static int divert_errors(struct terminal *t)
 {
-	int fds[2];
+	int fds[2], r;
 
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
-		return;
-	t->error_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (t->error_fd < 0 || dup2(fds[1], STDERR_FILENO) < 0) {
-		close(fds[0]);
-		fds[0] = -1;
-	}
-	close(fds[1]);
+		return -errno;
 	t->message_fd = fds[0];
+	t->error_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	r = t->error_fd < 0 || dup2(fds[1], STDERR_FILENO) < 0 ? -errno : 0;
+	close(fds[1]);
+	return r;
 }
 
 int terminal_open(struct terminal *t, bool colors)
@@ -167,6 +168,9 @@ int terminal_open(struct terminal *t, bool colors)
 
 	t->utf8 = speaks_utf8();
 	rescue_prepare();
+	r = divert_errors(t);
+	if (r < 0)
+		return message_errno(r, "starting");
 	r = open_type(t);
 	if (r)
 		return r;
@@ -183,7 +187,6 @@ int terminal_open(struct terminal *t, bool colors)
 	leaveok(stdscr, FALSE);
 	set_escdelay(ESCAPE_MS);
 	curs_set(0);
-	divert_errors(t);
 	rescue_arm(t->error_fd, t->message_fd);
 	return 0;
 }

@@ -192,7 +192,7 @@ static int run(struct top *t)
 	while (r == 0 && !t->quit) {
 		r = ticker_wait(&t->ticker, &event);
 		if (r < 0)
-			return message_error("waiting: %s", strerror(-r));
+			return message_errno(r, "waiting");
 		if (event == TICKER_END)
 			break;
 		if (event == TICKER_RESIZE) {
@@ -244,7 +244,7 @@ int command_top(const struct options *o)
 	if (r == 0)
 		r = ticker_open(&t.ticker, 1000000, t.terminal.wait_fd);
 	if (r < 0)
-		return message_error("starting: %s", strerror(-r));
+		return message_errno(r, "starting");
 	r = collect_open(&t.collect, o);
 	if (r == 0)
 		r = begin(&t, o);

@@ -57,7 +57,7 @@ sweep() {
 			fi
 			;;
 		1)
-			[ "$(wc -l <"$TMP/err")" = 1 ] && grep -q '^zmem-bpf: .*Too many open files' "$TMP/err" &&
+			[ "$(wc -l <"$TMP/err")" = 1 ] && grep -q '^zmem-bpf: .*Too many open files (ulimit -n 256)$' "$TMP/err" &&
 				[ ! -s "$TMP/out" ] || not_ok "$name, $files files: one message" "$err$out"
 			[ -z "$first" ] || not_ok "$name, $files files" "fails, but not with fewer: $err"
 			;;
@@ -90,3 +90,34 @@ for files in $(seq $fewest 32); do
 	esac
 done
 ok 'table and doctor, 3 to 32 files: an answer or a message'
+
+# The others: an answer, or why not and what to do. A tick that fails at first ends watch.
+for args in "watch -c 1 -p $pids" "record $TMP/recording -p $pids" "compare -p $pids" "maps --by-file -p $pids" system; do
+	failed=0 done=0 wrong=
+	for files in $(seq $fewest 20); do
+		# shellcheck disable=SC2086
+		with_files "$files" $args
+		case $rc in
+		0) done=$((done + 1)) ;;
+		1)
+			failed=$((failed + 1))
+			grep -q 'Too many open files (ulimit -n 256)$' "$TMP/err" || wrong="$files files: $err"
+			;;
+		*) wrong="$files files: exit code $rc: $err" ;;
+		esac
+		[ "$(grep -cv '^zmem-bpf: ' "$TMP/err")" = 0 ] || wrong="$files files: not ours: $err"
+	done
+	equal "few files: ${args%% *}: says what to do" "$wrong" ''
+	check "few files: ${args%% *}: some are not enough ($failed), some are ($done)" test $failed -gt 0 -a $done -gt 0
+done
+pin_with_files() { # FILES COMMAND…
+	# shellcheck disable=SC2016
+	run timeout -s KILL "$PATIENCE" unshare -m bash -c 'mount -t tmpfs tmpfs /run && ulimit -n $0 && exec "$@"' \
+		"$1" "$ZMEM" "${@:2}"
+}
+if need_bpf 'pin with few files'; then
+	pin_with_files 8 pin root
+	expect_rc 'few files: pin' 1
+	expect_stderr_lines 'few files: pin: a line' 1
+	expect_err 'few files: pin: what to do' 'Too many open files .ulimit -n 256.$'
+fi

@@ -221,13 +221,36 @@ nothing_left 'killed: nothing else' "$dir" rec
 "$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>"$TMP/err" &
 victim=$!
 wait_for frames 2
-kill -INT "$victim"
+kill -TERM "$victim"
 wait "$victim"
 equal 'interrupted: exit code' "$?" 0
 expect_err 'interrupted: says how much it is' 'ends after frame [0-9]+ of 1000000$'
 zmem --replay "$rec" -J
 expect_json 'interrupted: what there was is there'
 expect_err 'interrupted: more than a frame' 'frame [0-9]+ of [0-9]+$'
+record_until() { # COMMAND…: once there are two frames; its exit code
+	: >"$TMP/frames"
+	"$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>"$TMP/err" &
+	victim=$!
+	wait_for frames 2
+	"$@" || not_ok "$*" 'fails'
+	wait "$victim"
+	rc=$? err=$(cat "$TMP/err")
+}
+hang_up() { kill -HUP "$victim"; }
+record_until hang_up
+expect_rc 'the terminal is gone: exit code' 0
+zmem --replay "$rec" -J
+expect_json 'the terminal is gone: what there was is there'
+take_files() { prlimit --pid "$victim" --nofile=3:; }
+echo old >"$rec"
+record_until take_files
+expect_rc 'no files any more: exit code' 1
+expect_err 'no files any more: why' 'Too many open files .ulimit -n 256.$'
+expect_err 'no files any more: how much it is' 'ends after frame [0-9]+ of 1000000$'
+expect_stderr_lines 'no files any more: and no more' 2
+zmem --replay "$rec" -J
+expect_json 'no files any more: what there was is there'
 
 # ---- frames ----
 

@@ -155,6 +155,8 @@ def check_refusals():
     codes = {line.split('"')[1]: float(line.split()[-1]) for line in BAD.get("/metrics").text.split("\n")
              if line.startswith("zmem_http_requests_total{")}
     result(codes["405"] >= 6 and codes["421"] == 3 and codes["400"] >= 12, "they are counted by code", codes)
+    same("headers that are too long", BAD.get("/metrics", X="y" * 20000).code, 431)
+    result('code="431"' not in BAD.get("/metrics").text, "which the library refuses, and nobody counts")
 
 
 def check_token():
@@ -173,9 +175,21 @@ def check_token():
                 for page in ("/healthz", "/metrics", "/"):
                     same("%s with %s" % (page, how), serve.get(page, **headers).code, code)
             same("who is asked for one is told", serve.get("/").headers.get("www-authenticate"), "Bearer")
-        open(path, "w").close()
-        run = subprocess.run([PROGRAM, "serve", "--token-file", path], capture_output=True, timeout=30)
-        result(run.returncode == 1 and b"empty" in run.stderr, "an empty token", run.stderr)
+            for how, code in (("Bearer s3cret \t", 200), ("Bearer", 401), ("Bearer " + "s3cret" * 1000, 401),
+                              ("Bearer x\r\nAuthorization: Bearer s3cret", 401)):
+                same("with %.50r" % how, serve.get("/healthz", Authorization=how).code, code)
+        for text, why in ((b"", b"is empty"), (b"\r\nx\n", b"is empty"), (b"x" * 512, b"longer than 511 bytes"),
+                          (b"a\0b\n", b"not one word"), ("s3cret\n".encode("utf-16-le"), b"not one word"),
+                          (b"a b\n", b"not one word")):
+            with open(path, "wb") as file:
+                file.write(text)
+            run = subprocess.run([PROGRAM, "serve", "--token-file", path], capture_output=True, timeout=30)
+            result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and why in run.stderr,
+                   "no token: %.20r" % text, run.stderr)
+        with open(path, "w") as file:
+            file.write("s3cret\r\n")
+        with Serve("--token-file", path) as serve:
+            same("a line that ends as in DOS", serve.get("/healthz", Authorization="Bearer s3cret").code, 200)
 
 
 def check_unix():
@@ -200,7 +214,13 @@ def check_unix():
         with open(path, "w"):
             pass
         run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + path], capture_output=True, timeout=30)
-        result(run.returncode == 1 and os.path.exists(path), "a file is not", run.stderr)
+        result(run.returncode == 1 and os.path.exists(path) and b"(a file is in the way: remove it" in run.stderr,
+               "a file is not", run.stderr)
+        for where, why in ((path + "/s", b"Not a directory"), (directory + "/none/s", b"(make the directory first)"),
+                           (path + "x" * 108, b"at most 107 bytes")):
+            run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + where], capture_output=True, timeout=30)
+            result(run.returncode in (1, 2) and run.stderr.count(b"\n") == 1 and why in run.stderr,
+                   "a unix socket that cannot be: %s" % why.decode(), run.stderr)
     with tempfile.TemporaryDirectory() as directory:
         many = ",".join("unix:%s/%d" % (directory, i) for i in range(9))
         run = subprocess.run([PROGRAM, "serve", "--listen", many], capture_output=True, timeout=30)
@@ -211,7 +231,11 @@ def check_unix():
 def check_start():
     with Serve() as serve:
         run = subprocess.run([PROGRAM, "serve", "--listen", "127.0.0.1:%d" % serve.port], capture_output=True, timeout=30)
-        result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and b"in use" in run.stderr, "a busy port", run.stderr)
+        result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and b"in use (another program" in run.stderr,
+               "a busy port", run.stderr)
+    run = subprocess.run([PROGRAM, "serve", "--listen", "192.0.2.1:0"], capture_output=True, timeout=30)
+    result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and b"(this machine has no such address" in run.stderr,
+           "an address of others", run.stderr)
     for args in (["--listen", "nonsense"], ["--listen", ":99999"], ["--listen", ","], ["-g", "cmdline"], ["-n", "1001"],
                  ["-o", "pid"], ["-s", "rss"], ["-p", "1"], ["-F", "json"], ["--output", "x"], ["--tree"], ["-i", "0"]):
         run = subprocess.run([PROGRAM, "serve", *args], capture_output=True, timeout=30)

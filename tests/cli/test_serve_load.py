@@ -4,10 +4,12 @@
 
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -106,6 +108,81 @@ def check_slow():
         same("after all that", serve.stop(), 0)
 
 
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+GUEST = os.path.realpath(HERE + "/../fixtures/recordings/guest-6.12.zmem")
+
+
+def sleeps(pid):
+    """It waits for something, and does not ask again and again."""
+    states = []
+    for _ in range(20):
+        with open("/proc/%d/stat" % pid) as file:
+            states.append(file.read().rsplit(")", 1)[1].split()[0])
+        time.sleep(0.05)
+    return states.count("S") > 10
+
+
+def check_few_files():
+    """So many connections as there are descriptors for, or a line that says what to do."""
+    refused, served, wrong = 0, 0, []
+    for files in range(5 if SANITIZED else 4, 20):
+        with Serve("--replay", GUEST, prefix=["prlimit", "--nofile=%d:%d" % (files, files)]) as serve:
+            try:
+                code = serve.get("/metrics").code if serve.port else 0
+            except OSError:
+                code = 0
+            served += code == 200
+            if code == 0:
+                refused += 1
+                lines = [line for line in serve.said().splitlines() if "listening on" not in line]
+                if serve.wait() != 1 or not lines or \
+                        not all(line.endswith("Too many open files (ulimit -n 256)") for line in lines):
+                    wrong.append((files, serve.wait(), lines))
+    same("few files: an answer, or what to do", wrong, [])
+    result(refused and served, "few files: some are not enough, some are", (refused, served))
+    with Serve("-i", "0.1", prefix=["prlimit", "--nofile=24:24"]) as serve:
+        idle = [serve.connect() for _ in range(40)]
+        result(sleeps(serve.http_pid()), "more connections than files: nobody is busy")
+        used = len(os.listdir("/proc/%d/fd" % serve.http_pid()))
+        same("more connections than files: for who comes next and for a snapshot there are some left", used, 22)
+        same("more connections than files: a scrape", serve.get("/metrics").code, 200)
+        time.sleep(0.2)
+        same("more connections than files: the next snapshot", serve.get("/metrics").code, 200)
+        for s in idle:
+            s.close()
+        same("more connections than files: ends", serve.stop(), 0)
+
+
+def check_no_files():
+    """None left for a while: who is there has a 503, who comes waits; and then all is well."""
+    with tempfile.TemporaryDirectory() as directory:
+        program, guest = directory + "/zmem-bpf", directory + "/guest"
+        os.chmod(directory, 0o755)
+        shutil.copy(PROGRAM, program)
+        shutil.copy(GUEST, guest)
+        with Serve("--replay", guest, "-i", "0.1", prefix=[*NOBODY, "sh", "-c", 'shift; exec "$0" "$@"', program]) as serve:
+            ask = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            same("no file left: before", serve.get("/metrics").code, 200)
+            http = serve.http_pid()
+            with serve.connect() as there:
+                there.sendall(ask)
+                there.recv(100)
+                used = len(os.listdir("/proc/%d/fd" % http))
+                subprocess.run([*NOBODY, "prlimit", "--pid", str(http), "--nofile=%d:" % used], check=True)
+                with serve.connect() as late:
+                    late.sendall(ask)
+                    result(sleeps(http), "no file left: nobody is busy")
+                    there.recv(1 << 20)
+                    there.sendall(ask)
+                    result(b" 503 " in there.recv(1000).split(b"\r\n")[0], "no file left: a snapshot cannot be had")
+                    result("taking a snapshot: Too many open files (ulimit -n 256)" in serve.said(), "no file left: it is told",
+                           serve.said())
+                    subprocess.run([*NOBODY, "prlimit", "--pid", str(http), "--nofile=100:"], check=True)
+                    result(b" 200 " in late.recv(1000).split(b"\r\n")[0], "files again: who waited is answered")
+            same("files again: a scrape", serve.get("/metrics").code, 200)
+            same("files again: ends", serve.stop(), 0)
+
+
 def check_constant():
     with Serve("-i", "0.1") as serve:
         def figures():
@@ -125,5 +202,5 @@ def check_constant():
 if os.getuid() != 0:
     print("skip test_serve_load.py: needs root")
     sys.exit(0)
-run_checks((check_waiting, check_slow, check_constant))
+run_checks((check_waiting, check_slow, check_few_files, check_no_files, check_constant))
 sys.exit(exit_code())

@@ -5,6 +5,7 @@ each of them as it was, however it ends."""
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result  # noqa: E402
 from terminal import PATIENCE, Pty, Tmux  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
+PRLIMIT = shutil.which("prlimit")
 GUEST = HERE + "/fixtures/recordings/guest-6.12.zmem"
 ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 
@@ -190,12 +192,12 @@ def check_colors():
 def check_ends():
     """Whatever ends it, the terminal is as it was."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV,
-                   signal.SIGABRT):
+                   signal.SIGABRT, signal.SIGXCPU, signal.SIGUSR1):
         term = Pty((PROGRAM, "top", "-i", "0.1"))
         started(term)
         os.kill(term.pid, number)
         status = term.wait()
-        want = -number if number in (signal.SIGSEGV, signal.SIGABRT) else 0
+        want = 0 if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT) else -number
         result(status is not None and os.waitstatus_to_exitcode(status) == want,
                "%s: how it ends" % number.name, status)
         result(term.restored(), "%s: modes as before" % number.name)
@@ -214,6 +216,38 @@ def check_ends():
     term = Pty((PROGRAM, "top", "-c", "2", "-i", "0.1"))
     result(term.wait() == 0 and term.restored(), "--count 2: ends by itself")
     term.close()
+
+
+def check_want():
+    """Files or memory that are not there: a line where it can be read, or the next tick is whole again."""
+    wrong, failed = [], 0
+    for files in range(6, 17):
+        term = Pty((PRLIMIT, "--nofile=%d:%d" % (files, files), PROGRAM, "top", "-c", "1"))
+        status = os.waitstatus_to_exitcode(term.wait())
+        said = term.data.split(LEAVE_SCREEN)[-1]
+        failed += status == 1
+        if not term.restored() or status not in (0, 1) or \
+                (status == 1 and b"Too many open files (ulimit -n 256)" not in said):
+            wrong.append((files, status, said[-200:]))
+        term.close()
+    result(not wrong and failed, "few files: what to do is left on the terminal", wrong or failed)
+    limits = [(resource.RLIMIT_NOFILE, 3, b"", b"Too many open files (ulimit -n 256)")]
+    if "-san" not in PROGRAM:
+        limits.append((resource.RLIMIT_DATA, 4096, b"t", b"Cannot allocate memory (memory.max"))
+    for limit, low, key, why in limits:
+        term = Pty((PROGRAM, "top", "-i", "0.5"), columns=120)
+        started(term)
+        before = resource.prlimit(term.pid, limit)
+        resource.prlimit(term.pid, limit, (low, before[1]))
+        term.data = b""
+        term.type(key)
+        result(term.read_until(why), "%s: it is told" % why.decode(), term.data[-200:])
+        resource.prlimit(term.pid, limit, before)
+        term.data = b""
+        result(term.read_until(b"rows 1"), "%s: and goes on" % why.decode(), term.data[-200:])
+        term.type(b"q")
+        result(term.wait() == 0, "%s: ends as usual" % why.decode())
+        term.close()
 
 
 def check_hangup():
@@ -324,6 +358,7 @@ def main():
     check_kinds()
     check_colors()
     check_ends()
+    check_want()
     check_hangup()
     check_stop()
     check_sizes()

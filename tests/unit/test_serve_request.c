@@ -83,6 +83,8 @@ static void test_tokens(void **state)
 	assert_true(token_fits(&none, "Bearer x"));
 	assert_true(token_fits(&t, "Bearer secret"));
 	assert_true(token_fits(&t, "bearer  secret"));
+	assert_true(token_fits(&t, "Bearer secret \t"));
+	assert_false(token_fits(&t, "Bearer secre t"));
 	assert_false(token_fits(&t, NULL));
 	assert_false(token_fits(&t, ""));
 	assert_false(token_fits(&t, "Bearer "));
@@ -235,6 +237,11 @@ static void test_room(void **state)
 	for (int i = 0; i < SLOTS_MAX; i++)
 		s.slot[i].state = SLOT_WAIT;
 	assert_null(slots_victim(&s));
+	/* There are not descriptors for all. */
+	s = (struct slots){.closed = SLOTS_MAX - 1};
+	assert_non_null(slots_add(&s, 1, 1, 1));
+	assert_null(slots_add(&s, 2, 2, 2));
+	assert_int_equal(slots_victim(&s)->fd, 1);
 }
 
 static void test_time(void **state)

@@ -53,6 +53,14 @@ static void test_btf(void **state)
 	       "CONFIG_DEBUG_INFO_BTF");
 }
 
+static void test_exhausted(void **state)
+{
+	(void)state;
+	expect(-EMFILE, &good, "loading the program failed: Too many open files", "ulimit -n");
+	expect(-ENFILE, &good, "loading the program failed: Too many open files", "fs.file-max");
+	expect(-ENOMEM, &good, "loading the program failed: Cannot allocate memory", "memory.max");
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -80,9 +88,8 @@ static void test_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_privileges),
-		cmocka_unit_test(test_btf),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_privileges), cmocka_unit_test(test_btf),
+		cmocka_unit_test(test_exhausted),  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_kernel),
 	};
 
