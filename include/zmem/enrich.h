@@ -52,7 +52,8 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
 /*
  * Reads that file of all of them, results[i] of rows[i]. A process gets `deadline_ms` and what its
  * size takes; then it is PSS_TIMEOUT and its worker is left behind; each time that happens, those
- * after it get half as long, so that many that are stuck do not add up.
+ * after it get half as long, so that many that are stuck do not add up. As long as its worker waits
+ * for that file of it, it is not read again, and is PSS_TIMEOUT at once.
  * smaps, which is read in pieces, gets that for each piece, and a minute in all.
  * With check_start the process is recognised by its start time, which takes a file more. Without,
  * the caller makes sure afterwards that it was still the same.
