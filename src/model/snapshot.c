@@ -72,6 +72,11 @@ void snapshot_done(struct snapshot *s)
 
 void snapshot_clear(struct snapshot *s)
 {
+	if (room_is_idle(s->capacity, s->count, &s->idle)) {
+		free(TAKE_PTR(s->process));
+		s->capacity = 0;
+		arena_done(&s->arena);
+	}
 	s->count = 0;
 	s->collection = (struct collection){0};
 	arena_clear(&s->arena);
