@@ -303,6 +303,7 @@ int session_begin(struct session *s)
 	if (r < 0)
 		return cannot_collect(s, r);
 	s->snapshot.time_ms = time_ms;
+	user_table_forget(s->users, s->snapshot.count);
 	s->snapshot.fallback_reason = s->fallback_reason;
 	s->snapshot.pss_fallback_reason = pss_fallback_reason(s);
 	s->snapshot.collection.complete = true;
