@@ -125,9 +125,8 @@ static void give_up(struct session *s)
 int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count)
 {
 	size_t room = s->rows.count + 1;
-	struct arena *a = &s->snapshot.arena;
-	struct process **item = arena_zalloc(a, room, sizeof(*item));
-	struct process **doubtful = arena_zalloc(a, room, sizeof(*doubtful));
+	cleanup_free struct process **item = reallocarray(NULL, room, sizeof(*item));
+	cleanup_free struct process **doubtful = reallocarray(NULL, room, sizeof(*doubtful));
 	struct batch b = {.item = item, .doubtful = doubtful};
 	int r;
 
@@ -144,6 +143,6 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	if (r < 0)
 		return r;
 	*ret_count = b.doubtful_count;
-	*ret_doubtful = doubtful;
+	*ret_doubtful = TAKE_PTR(doubtful);
 	return 0;
 }

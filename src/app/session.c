@@ -14,6 +14,7 @@
 #include "app/session.h"
 #include "app/session_tape.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "zmem/pin.h"
@@ -268,7 +269,7 @@ static void count_statuses(struct session *s)
 
 static int read_pss(struct session *s, uint64_t *since)
 {
-	struct process **doubtful = NULL;
+	cleanup_free struct process **doubtful = NULL;
 	size_t count = 0;
 	int r;
 

@@ -246,7 +246,7 @@ static int compare_entry(const void *a, const void *b, void *arg)
 /* Finds the order first, then moves each process once, around each cycle: they are large. */
 static int sort_by_pid(struct snapshot *s)
 {
-	struct pid_entry *e = arena_zalloc(&s->arena, s->count, sizeof(*e));
+	cleanup_free struct pid_entry *e = reallocarray(NULL, s->count, sizeof(*e));
 
 	if (!e)
 		return -ENOMEM;
@@ -274,7 +274,7 @@ static int sort_by_pid(struct snapshot *s)
 
 int snapshot_finish(struct snapshot *s)
 {
-	struct mm_entry *entry;
+	cleanup_free struct mm_entry *entry = NULL;
 	struct collection *c = &s->collection;
 
 	c->seen = (uint32_t)s->count;
@@ -283,7 +283,7 @@ int snapshot_finish(struct snapshot *s)
 		return 0;
 	if (!sorted_by_pid(s) && sort_by_pid(s) < 0)
 		return -ENOMEM;
-	entry = arena_zalloc(&s->arena, s->count, sizeof(*entry));
+	entry = reallocarray(NULL, s->count, sizeof(*entry));
 	if (!entry)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++)

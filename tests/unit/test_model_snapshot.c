@@ -112,6 +112,21 @@ static void test_clear_keeps_memory(void **state)
 	snapshot_done(&s);
 }
 
+/* Scratch memory is none of the snapshot's, however often it is made of other processes. */
+static void test_scratch(void **state)
+{
+	struct snapshot s = {};
+
+	(void)state;
+	for (pid_t pid = 9000; pid > 0; pid--)
+		add(&s, pid, 1, (uint64_t)pid % 7 + 1);
+	assert_int_equal(snapshot_finish(&s), 0);
+	assert_int_equal(s.process[8999].pid, 9000);
+	assert_int_equal(s.process[8999].mm_id, 9000 % 7 + 1);
+	assert_null(s.arena.block);
+	snapshot_done(&s);
+}
+
 static void take(struct snapshot *s, pid_t count)
 {
 	snapshot_clear(s);
@@ -349,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_clear_keeps_memory),
+		cmocka_unit_test(test_scratch),
 		cmocka_unit_test(test_peak),
 		cmocka_unit_test(test_address_spaces),
 		cmocka_unit_test(test_owner_among_rows),
