@@ -146,7 +146,7 @@ int names_kept_take(struct names_kept *kept, const struct snapshot *s);
  * root, of a cgroup that is gone or outside our namespace, and without a mounted hierarchy; the
  * limit where there is none. Returns 0 or a negative errno.
  */
-int enrich_controllers(const struct procfs *proc, struct rows *groups);
+int enrich_controllers(const struct procfs *proc, struct snapshot *s, struct rows *groups);
 /* Takes that down for all cgroups, units and containers of these processes, if it is recorded. */
 int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows);
 

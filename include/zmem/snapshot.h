@@ -260,6 +260,6 @@ struct process *snapshot_find_again(const struct snapshot *s, const struct proce
  * Among `rows`, names the process that carries each address space (mm_owner): the one that started
  * first. Returns 0 or -ENOMEM.
  */
-int snapshot_own_mm(const struct snapshot *s, struct process *const *rows, size_t count);
+int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count);
 
 #endif

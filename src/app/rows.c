@@ -148,7 +148,7 @@ static int make_rows(struct session *s, struct rows **ret, size_t *ret_wanted)
 		*ret = &s->sums.rows;
 		/* Those that are shown come later. */
 		if (r == 0 && column_list_needs(&s->order.keys) & NEEDS_CONTROLLER)
-			r = enrich_controllers(&s->proc, *ret);
+			r = enrich_controllers(&s->proc, &s->snapshot, *ret);
 	}
 	if (r < 0)
 		return r;
@@ -194,7 +194,7 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 	if (!s->group && !s->options->tree && !s->late_names)
 		r = name_rows(s, request_needs(s), &shown);
 	else if (s->group && request_needs(s) & NEEDS_CONTROLLER)
-		r = enrich_controllers(&s->proc, &shown);
+		r = enrich_controllers(&s->proc, &s->snapshot, &shown);
 	if (r == 0)
 		r = enrich_controllers_keep(&s->proc, &s->rows);
 	if (r < 0)

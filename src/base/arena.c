@@ -94,6 +94,26 @@ char *arena_strndup(struct arena *a, const char *s, size_t len)
 	return copy;
 }
 
+struct arena_mark arena_mark(struct arena *a)
+{
+	return (struct arena_mark){a, a->block, a->block ? a->block->used : 0};
+}
+
+void arena_release(struct arena_mark *mark)
+{
+	struct arena *a = mark->arena;
+
+	while (a->block != mark->block) {
+		struct arena_block *block = a->block;
+
+		a->block = block->next;
+		block->next = a->spare;
+		a->spare = block;
+	}
+	if (a->block)
+		a->block->used = mark->used;
+}
+
 static void free_blocks(struct arena_block *block)
 {
 	while (block) {

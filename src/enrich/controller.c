@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -13,11 +12,10 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
+#include "enrich/hierarchy.h"
 #include "zmem/cgroup.h"
 #include "zmem/enrich.h"
 
-#define MOUNTS_MAX    8
-#define MOUNTINFO_MAX (1 << 20)
 #define COMPONENT_MAX 256
 
 /* No limit: PAGE_COUNTER_MAX pages, which v1 shows as a number near 2^63. */
@@ -28,68 +26,6 @@ struct figures {
 };
 
 static const struct figures no_figures = {UNLIMITED, UNLIMITED};
-
-/* Where the memory controller's hierarchy is to be seen, in parts or whole. */
-struct hierarchy {
-	struct {
-		int fd; /* O_PATH */
-		char *root;
-	} mount[MOUNTS_MAX];
-	size_t mounts;
-	bool v2;
-};
-
-static void hierarchy_close(struct hierarchy *h)
-{
-	for (size_t i = 0; i < h->mounts; i++) {
-		close(h->mount[i].fd);
-		free(h->mount[i].root);
-	}
-	h->mounts = 0;
-}
-
-static int add_mount(struct hierarchy *h, const struct cgroup_mount *m)
-{
-	int fd;
-
-	/* Where v1 has the memory controller, v2 has not. */
-	if (h->v2 && !m->v2)
-		hierarchy_close(h);
-	else if (h->mounts && !h->v2 && m->v2)
-		return 0;
-	if (h->mounts == MOUNTS_MAX)
-		return 0;
-	h->v2 = m->v2;
-	fd = open(m->point, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return file_exhausted(-errno) ? -errno : 0;
-	h->mount[h->mounts].root = strdup(m->root);
-	if (!h->mount[h->mounts].root) {
-		close(fd);
-		return -ENOMEM;
-	}
-	h->mount[h->mounts++].fd = fd;
-	return 0;
-}
-
-/* Which mounts there are is this machine's own affair and goes on no tape. */
-static int hierarchy_open(const struct procfs *proc, struct hierarchy *h)
-{
-	cleanup_free char *text = malloc(MOUNTINFO_MAX);
-	cleanup_free struct cgroup_mount *m = malloc(sizeof(*m));
-	const char *pos = text;
-	ssize_t len;
-	int r = 0;
-
-	if (!text || !m)
-		return -ENOMEM;
-	len = proc->fd < 0 ? -ENOENT : file_read(proc->fd, "self/mountinfo", text, MOUNTINFO_MAX);
-	if (len < 0)
-		return file_exhausted((int)len) ? (int)len : 0;
-	while (r == 0 && cgroup_mount_next(&pos, text + len, m))
-		r = add_mount(h, m);
-	return r;
-}
 
 /* ---- files of one cgroup ---- */
 
@@ -286,15 +222,16 @@ static void set_figures(struct process *p, const struct figures *f)
 		process_set(p, COUNTER_MEM_LIMIT, f->limit);
 }
 
-int enrich_controllers(const struct procfs *proc, struct rows *groups)
+int enrich_controllers(const struct procfs *proc, struct snapshot *s, struct rows *groups)
 {
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
 	cleanup(hierarchy_close) struct hierarchy h = {};
 	struct tape_reading reading = {};
 	bool played = tape_playing(proc->tape);
 	int r = 0;
 
 	if (!played)
-		r = hierarchy_open(proc, &h);
+		r = hierarchy_open(proc, mark.arena, &h);
 	else if (tape_next(proc->tape, KEY, &reading) == TAPE_NONE || reading.error)
 		return 0;
 	for (size_t i = 0; r == 0 && i < groups->count; i++) {
@@ -358,6 +295,7 @@ static int keep_one(const struct hierarchy *h, const struct prefix *prefix, stru
 int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows)
 {
 	cleanup(hierarchy_close) struct hierarchy h = {};
+	cleanup(arena_done) struct arena arena = {};
 	cleanup(strbuf_done) struct strbuf out = {};
 	cleanup_free struct prefix *prefix = NULL;
 	size_t count = 0;
@@ -366,7 +304,7 @@ int enrich_controllers_keep(const struct procfs *proc, const struct rows *rows)
 	if (!tape_recording(proc->tape))
 		return 0;
 	prefix = calloc(rows->count + 1, 3 * sizeof(*prefix));
-	r = prefix ? hierarchy_open(proc, &h) : -ENOMEM;
+	r = prefix ? hierarchy_open(proc, &arena, &h) : -ENOMEM;
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rows->count; i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/sort.h"
 #include "enrich/pool_tape.h"
 #include "zmem/cgroup.h"
@@ -16,11 +17,11 @@
 
 /*
  * Rows that are read together, and what came of it. Nothing of it is the snapshot's, which may be
- * looked at in many ways before the next one is taken.
+ * looked at in many ways before the next one is taken; where all is known it takes no memory.
  */
 struct reading {
 	struct process **row;
-	size_t count;
+	size_t count, room;
 	struct pool_result *result;
 	size_t results;
 };
@@ -39,10 +40,15 @@ static void reading_done(struct reading *r)
 	free(r->row);
 }
 
-static int reading_start(struct reading *r, size_t room)
+static int reading_add(struct reading *r, struct process *p)
 {
-	r->row = calloc(room + 1, sizeof(*r->row));
-	return r->row ? 0 : -ENOMEM;
+	struct process **row = grow_items(r->row, r->count, &r->room, 64, sizeof(*row));
+
+	if (!row)
+		return -ENOMEM;
+	r->row = row;
+	r->row[r->count++] = p;
+	return 0;
 }
 
 /* Few and not much: each process is recognised on the spot. */
@@ -126,14 +132,17 @@ static void spread_known(struct process *const *sorted, size_t count)
 }
 
 /* Of each run whose cgroups are not known yet, the tries-th row. */
-static void pick(struct process *const *sorted, size_t count, size_t tries, struct reading *r)
+static int pick(struct process *const *sorted, size_t count, size_t tries, struct reading *r)
 {
+	int err = 0;
+
 	r->count = 0;
-	for (size_t i = 0, end; i < count; i = end) {
+	for (size_t i = 0, end; i < count && err == 0; i = end) {
 		end = run_end(sorted, count, i);
 		if (!sorted[i]->cgroup && i + tries < end)
-			r->row[r->count++] = sorted[i + tries];
+			err = reading_add(r, sorted[i + tries]);
 	}
+	return err;
 }
 
 /* Gives what was read to all of each run: the same walk, so the results come in its order. */
@@ -159,24 +168,37 @@ static int spread(struct snapshot *s, struct process *const *sorted, size_t coun
 	return 0;
 }
 
+static bool all_known(const struct rows *rows)
+{
+	size_t i = 0;
+
+	while (i < rows->count && rows->item[i]->cgroup)
+		i++;
+	return i == rows->count;
+}
+
 /* A process that ended or is stuck cannot tell for the others: the next one is asked, some times.
  */
 #define CGROUP_TRIES 3
 
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
-	cleanup_free struct process **sorted = calloc(rows->count + 1, sizeof(*sorted));
+	cleanup_free struct process **sorted = NULL;
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, rows->count);
+	int err = 0;
 
-	if (!sorted || err < 0)
+	if (all_known(rows))
+		return 0;
+	sorted = calloc(rows->count, sizeof(*sorted));
+	if (!sorted)
 		return -ENOMEM;
 	memcpy(sorted, rows->item, rows->count * sizeof(*sorted));
 	sort_items(sorted, rows->count, sizeof(*sorted), compare_key, NULL);
 	spread_known(sorted, rows->count);
 	for (size_t tries = 0; tries < CGROUP_TRIES && err == 0; tries++) {
-		pick(sorted, rows->count, tries, &r);
-		err = reading_run(&r, pool, POOL_CGROUP);
+		err = pick(sorted, rows->count, tries, &r);
+		if (err == 0)
+			err = reading_run(&r, pool, POOL_CGROUP);
 		if (err == 0)
 			err = spread(s, sorted, rows->count, tries, &r);
 	}
@@ -212,17 +234,14 @@ static int set_program_bare(struct snapshot *s, struct process *p)
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, rows->count);
+	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		struct process *p = rows->item[i];
 
 		if (p->program_known || !p->name || p->kind == PROCESS_SUM)
 			continue;
-		if (needs_cmdline(p))
-			r.row[r.count++] = p;
-		else
-			err = set_program_bare(s, p);
+		err = needs_cmdline(p) ? reading_add(&r, p) : set_program_bare(s, p);
 	}
 	if (err == 0)
 		err = reading_run(&r, pool, POOL_PROGRAM);
@@ -259,11 +278,11 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(reading_done) struct reading r = {};
-	int err = reading_start(&r, rows->count);
+	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		if (!rows->item[i]->cmdline)
-			r.row[r.count++] = rows->item[i];
+			err = reading_add(&r, rows->item[i]);
 	}
 	if (err == 0)
 		err = reading_run(&r, pool, POOL_CMDLINE);
@@ -277,17 +296,11 @@ int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *row
 int enrich_names(struct proc_pool *pool, struct snapshot *s)
 {
 	cleanup(reading_done) struct reading r = {};
-	size_t cut = 0;
-	int err;
+	int err = 0;
 
-	for (size_t i = 0; i < s->count; i++)
-		cut += s->process[i].name_cut;
-	if (!cut)
-		return 0;
-	err = reading_start(&r, cut);
 	for (size_t i = 0; err == 0 && i < s->count; i++) {
 		if (s->process[i].name_cut)
-			r.row[r.count++] = &s->process[i];
+			err = reading_add(&r, &s->process[i]);
 	}
 	if (err == 0)
 		err = reading_run(&r, pool, POOL_EXE);

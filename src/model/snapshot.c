@@ -314,10 +314,11 @@ struct process *snapshot_find_again(const struct snapshot *s, const struct proce
 	return found && found->start_ns == p->start_ns ? found : NULL;
 }
 
-int snapshot_own_mm(const struct snapshot *s, struct process *const *rows, size_t count)
+int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count)
 {
 	/* mm_ids are 1…, and never more than there are processes. */
-	cleanup_free struct process **owner = calloc(s->count + 1, sizeof(*owner));
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
+	struct process **owner = arena_zalloc(mark.arena, s->count + 1, sizeof(*owner));
 
 	if (!owner)
 		return -ENOMEM;

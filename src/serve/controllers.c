@@ -51,7 +51,7 @@ static int add_groups(struct session *s, const char *key, struct shot *shot)
 	int r = group_rows(column_find(key, strlen(key)), &s->rows, &groups);
 
 	if (r == 0)
-		r = enrich_controllers(&s->proc, &groups.rows);
+		r = enrich_controllers(&s->proc, &s->snapshot, &groups.rows);
 	if (r < 0)
 		return r;
 	more = reallocarray(shot->controller, shot->controller_count + groups.rows.count + 1,

@@ -265,6 +265,6 @@ void collect_detail(struct collect *c, struct view *v)
 	copy = *p;
 	one.item = (struct process *[]){&copy};
 	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
-		enrich_controllers(&s->proc, &one);
+		enrich_controllers(&s->proc, &s->snapshot, &one);
 	view_take_charged(v, &copy);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/cleanup.h"
 #include "zmem/diag.h"
 
 static void test_allocations_do_not_overlap(void **state)
@@ -95,6 +96,37 @@ static void test_clear_keeps_memory(void **state)
 	assert_null(a.spare);
 }
 
+static void take_and_release(struct arena *a)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(a);
+
+	for (int i = 0; i < 20000; i++)
+		memset(arena_alloc(mark.arena, 40), i, 40);
+}
+
+/* What was there before stays; what came after takes no memory the second time. */
+static void test_mark(void **state)
+{
+	struct arena a = {0};
+	struct mallinfo2 before, after;
+	char *kept;
+
+	(void)state;
+	take_and_release(&a);
+	assert_null(a.block);
+	kept = arena_strndup(&a, "kept", 4);
+	take_and_release(&a);
+	assert_ptr_equal(arena_strndup(&a, "next", 4), kept + 8);
+	before = mallinfo2();
+	for (int i = 0; i < 50; i++)
+		take_and_release(&a);
+	after = mallinfo2();
+	assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
+	assert_string_equal(kept, "kept");
+	assert_string_equal(kept + 8, "next");
+	arena_done(&a);
+}
+
 static void test_zalloc(void **state)
 {
 	struct arena a = {0};
@@ -143,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_large_allocations),
 		cmocka_unit_test(test_strndup),
 		cmocka_unit_test(test_clear_keeps_memory),
+		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_zalloc),
 		cmocka_unit_test(test_diag),
 	};

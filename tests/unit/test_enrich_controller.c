@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "cgroup_tree.h"
 #include "tape_round.h"
 #include "zmem/enrich.h"
 
@@ -20,63 +21,6 @@
 #define MIB	  ((uint64_t)1 << 20)
 #define NONE	  UINT64_MAX
 #define UNLIMITED "9223372036854771712"
-
-struct tree {
-	char dir[64];
-	struct procfs proc;
-};
-
-__attribute__((format(printf, 2, 3))) static void sh(const struct tree *t, const char *format, ...)
-{
-	char command[4096], script[3500];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(script, sizeof(script), format, args);
-	va_end(args);
-	snprintf(command, sizeof(command), "cd %s && {\n%s\n}", t->dir, script);
-	assert_int_equal(system(command), 0);
-}
-
-/* `mounts`: lines of mountinfo, with '@' where the directory of the tree is. */
-static void tree_make(struct tree *t, const char *mounts)
-{
-	strcpy(t->dir, "/tmp/zmem-cgroups-XXXXXX");
-	assert_non_null(mkdtemp(t->dir));
-	sh(t, "mkdir self && sed \"s,@,$PWD,\" >self/mountinfo <<'END'\n%s\nEND", mounts);
-	t->proc = (struct procfs){.trusted = true};
-	t->proc.fd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(t->proc.fd >= 0);
-}
-
-static void tree_done(struct tree *t)
-{
-	char command[128];
-	close(t->proc.fd);
-	snprintf(command, sizeof(command), "rm -rf %s", t->dir);
-	assert_int_equal(system(command), 0);
-}
-
-static void v2(const struct tree *t, const char *path, const char *current, const char *max)
-{
-	sh(t, "mkdir -p './%s' && echo %s >'./%s/memory.current' && echo %s >'./%s/memory.max'",
-	   path, current, path, max, path);
-}
-
-/* A limit of its own and one that the kernel has reckoned. */
-static void v1(const struct tree *t, const char *path, const char *usage, const char *limit,
-	       const char *whole)
-{
-	sh(t,
-	   "mkdir -p ./%s && echo %s >./%s/memory.usage_in_bytes && "
-	   "echo %s >./%s/memory.limit_in_bytes",
-	   path, usage, path, limit, path);
-	if (whole)
-		sh(t,
-		   "printf 'cache 1\\nrss 2\\nhierarchical_memory_limit %%s\\ntotal_cache 3\\n' "
-		   "%s >./%s/memory.stat",
-		   whole, path);
-}
 
 static void assert_figures(const struct process *p, uint64_t current, uint64_t limit)
 {
@@ -92,13 +36,15 @@ static void assert_figures(const struct process *p, uint64_t current, uint64_t l
 	}
 }
 
+static struct snapshot memory;
+
 static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
 			uint64_t limit)
 {
 	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
 	struct rows rows = {&row, 1};
 
-	assert_int_equal(enrich_controllers(proc, &rows), 0);
+	assert_int_equal(enrich_controllers(proc, &memory, &rows), 0);
 	assert_figures(&p, current, limit);
 }
 
@@ -271,10 +217,27 @@ static void test_nowhere(void **state)
 	v2(&t, "gone/a", "1", "2");
 	assert_read(&t.proc, "/a", 1, 2);
 	/* Whose cgroup is another hierarchy's, or not known. */
-	assert_int_equal(enrich_controllers(&t.proc, &rows), 0);
+	assert_int_equal(enrich_controllers(&t.proc, &memory, &rows), 0);
 	assert_int_equal(p[0].have | p[1].have, 0);
 	sh(&t, "rm self/mountinfo");
 	assert_read(&t.proc, "/a", NONE, NONE);
+}
+
+/* On a host of containers it is behind hundreds of others. */
+static void test_many_mounts(void **state)
+{
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	v2(&t, "cg/a", "1", "2");
+	for (int size = 8; size <= 512; size *= 2) {
+		sh(&t,
+		   "yes '9 2 0:4 / /var/lib/containers/1 rw - overlay none rw' | head -c %dK >many && "
+		   "echo >>many && tail -n1 self/mountinfo >>many && mv many self/mountinfo",
+		   size);
+		assert_read(&t.proc, "/a", 1, 2);
+	}
 }
 
 /* Our own want of files is no answer. */
@@ -293,7 +256,7 @@ static void test_no_files(void **state)
 	for (int more = 1; more <= 3; more++) {
 		few = (struct rlimit){(rlim_t)(t.proc.fd + more), before.rlim_max};
 		setrlimit(RLIMIT_NOFILE, &few);
-		r = enrich_controllers(&t.proc, &rows);
+		r = enrich_controllers(&t.proc, &memory, &rows);
 		setrlimit(RLIMIT_NOFILE, &before);
 		assert_int_equal(r, -EMFILE);
 		assert_int_equal(p.have, 0);
@@ -385,12 +348,12 @@ static void test_lies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_v2),	 cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_v1),	 cmocka_unit_test(test_hybrid),
-		cmocka_unit_test(test_below),	 cmocka_unit_test(test_namespace),
-		cmocka_unit_test(test_runtimes), cmocka_unit_test(test_nowhere),
-		cmocka_unit_test(test_no_files), cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_v2),	    cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_v1),	    cmocka_unit_test(test_hybrid),
+		cmocka_unit_test(test_below),	    cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_runtimes),    cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_many_mounts), cmocka_unit_test(test_no_files),
+		cmocka_unit_test(test_recorded),    cmocka_unit_test(test_lies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
