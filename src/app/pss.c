@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Decides whose smaps_rollup is read; how, is the business of enrich. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "app/pss.h"
 #include "base/cleanup.h"
@@ -14,27 +13,16 @@ struct batch {
 	size_t doubtful_count;
 };
 
-/* Results are large, and mostly few are read: they are as many as that. */
-static int read_rollups(struct session *s, struct batch *b, size_t count, bool check_start,
-			struct pool_result **ret)
-{
-	cleanup_free struct pool_result *result = calloc(count + 1, sizeof(*result));
-	int r = -ENOMEM;
-
-	if (result)
-		r = pool_read(s->pool, POOL_ROLLUP, check_start, b->item, count, result);
-	if (r == 0)
-		*ret = TAKE_PTR(result);
-	return r;
-}
-
 static int read_batch(struct session *s, struct batch *b, size_t count)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
 	bool check_start = source_origin(s->source) != FROM_BPF; /* else pss_confirm() does */
-	cleanup_free struct pool_result *result = NULL;
-	int r = read_rollups(s, b, count, check_start, &result);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->snapshot.arena);
+	struct pool_result *result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
+	int r = -ENOMEM;
 
+	if (result)
+		r = pool_read(s->pool, POOL_ROLLUP, check_start, b->item, count, result);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < count; i++) {
@@ -93,7 +81,8 @@ static int read_top(struct session *s, struct batch *b, size_t top)
  */
 static int read_shared_swap(struct session *s, struct batch *b)
 {
-	cleanup_free struct pool_result *result = NULL;
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->snapshot.arena);
+	struct pool_result *result;
 	size_t count = 0;
 	int r;
 
@@ -103,7 +92,10 @@ static int read_shared_swap(struct session *s, struct batch *b)
 		if (p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS))
 			b->item[count++] = p;
 	}
-	r = read_rollups(s, b, count, true, &result);
+	result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
+	if (!result)
+		return -ENOMEM;
+	r = pool_read(s->pool, POOL_ROLLUP, true, b->item, count, result);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		if (result[i].status == PSS_OK)
 			rollup_apply(b->item[i], &result[i]);
@@ -125,8 +117,9 @@ static void give_up(struct session *s)
 int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count)
 {
 	size_t room = s->rows.count + 1;
-	cleanup_free struct process **item = reallocarray(NULL, room, sizeof(*item));
-	cleanup_free struct process **doubtful = reallocarray(NULL, room, sizeof(*doubtful));
+	struct arena *a = &s->snapshot.arena;
+	struct process **item = arena_zalloc(a, room, sizeof(*item));
+	struct process **doubtful = arena_zalloc(a, room, sizeof(*doubtful));
 	struct batch b = {.item = item, .doubtful = doubtful};
 	int r;
 
@@ -143,6 +136,6 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	if (r < 0)
 		return r;
 	*ret_count = b.doubtful_count;
-	*ret_doubtful = TAKE_PTR(doubtful);
+	*ret_doubtful = doubtful;
 	return 0;
 }

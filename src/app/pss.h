@@ -7,7 +7,7 @@
 
 /*
  * Reads smaps_rollup of all rows, or with `top` of as few as the first `top` rows take. Rows whose
- * figures do not fit their counters are returned in *ret_doubtful, to be freed by the caller.
+ * figures do not fit their counters are returned in *ret_doubtful, memory of the snapshot.
  */
 int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count);
 

@@ -2,7 +2,6 @@
 /* Checks what was read against what is known otherwise, and looks again before it speaks. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include "app/pause.h"
 #include "app/pss.h"
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "zmem/privilege.h"
 
 /*
@@ -58,7 +56,7 @@ static bool was_read(const struct process *p)
 
 int pss_confirm(struct session *s)
 {
-	cleanup_free struct process **row = calloc(s->rows.count + 1, sizeof(*row));
+	struct process **row = arena_zalloc(&s->snapshot.arena, s->rows.count + 1, sizeof(*row));
 	struct snapshot *after = &s->again[1];
 	size_t count = 0;
 	int r;
@@ -276,8 +274,9 @@ static int check_round(struct session *s, struct doubt *d, int round)
 
 int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 {
-	cleanup_free struct pool_result *result = calloc(count + 1, sizeof(*result));
-	cleanup_free unsigned char *quiet = calloc(count + 1, 1);
+	struct arena *a = &s->snapshot.arena;
+	struct pool_result *result = arena_zalloc(a, count + 1, sizeof(*result));
+	unsigned char *quiet = arena_zalloc(a, count + 1, 1);
 	struct doubt d = {.row = doubtful, .quiet = quiet, .result = result};
 	int r = 0;
 
@@ -362,8 +361,9 @@ static void tell_readable(const struct session *s)
 int pss_verify(struct session *s)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
-	cleanup_free struct process **row = calloc(s->rows.count + 1, sizeof(*row));
-	cleanup_free struct pool_result *result = NULL;
+	struct arena *a = &s->snapshot.arena;
+	struct process **row = arena_zalloc(a, s->rows.count + 1, sizeof(*row));
+	struct pool_result *result;
 	size_t count, left = 0;
 	int r;
 
@@ -373,7 +373,7 @@ int pss_verify(struct session *s)
 	count = pss_choose(s, how_many(s), row);
 	if (!count)
 		return 0;
-	result = calloc(count, sizeof(*result));
+	result = arena_zalloc(a, count, sizeof(*result));
 	if (!result)
 		return -ENOMEM;
 	/* One that hangs is nothing to wait for: its PSS is known. */

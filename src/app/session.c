@@ -14,7 +14,6 @@
 #include "app/session.h"
 #include "app/session_tape.h"
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "zmem/pin.h"
@@ -269,7 +268,9 @@ static void count_statuses(struct session *s)
 
 static int read_pss(struct session *s, uint64_t *since)
 {
-	cleanup_free struct process **doubtful = NULL;
+	/* Of whom what is read is of use until all of it is. */
+	struct arena_mark mark = arena_mark(&s->snapshot.arena);
+	struct process **doubtful = NULL;
 	size_t count = 0;
 	int r;
 
@@ -283,6 +284,7 @@ static int read_pss(struct session *s, uint64_t *since)
 		r = pss_check_again(s, doubtful, count);
 	if (r == 0)
 		r = pss_verify(s);
+	arena_release(&mark);
 	phase_end(s, PHASE_CHECK, since);
 	return r;
 }

@@ -246,7 +246,8 @@ static int compare_entry(const void *a, const void *b, void *arg)
 /* Finds the order first, then moves each process once, around each cycle: they are large. */
 static int sort_by_pid(struct snapshot *s)
 {
-	cleanup_free struct pid_entry *e = reallocarray(NULL, s->count, sizeof(*e));
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
+	struct pid_entry *e = arena_zalloc(mark.arena, s->count, sizeof(*e));
 
 	if (!e)
 		return -ENOMEM;
@@ -274,7 +275,8 @@ static int sort_by_pid(struct snapshot *s)
 
 int snapshot_finish(struct snapshot *s)
 {
-	cleanup_free struct mm_entry *entry = NULL;
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
+	struct mm_entry *entry;
 	struct collection *c = &s->collection;
 
 	c->seen = (uint32_t)s->count;
@@ -283,7 +285,7 @@ int snapshot_finish(struct snapshot *s)
 		return 0;
 	if (!sorted_by_pid(s) && sort_by_pid(s) < 0)
 		return -ENOMEM;
-	entry = reallocarray(NULL, s->count, sizeof(*entry));
+	entry = arena_zalloc(mark.arena, s->count, sizeof(*entry));
 	if (!entry)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++)
