@@ -52,7 +52,8 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
 /*
  * Reads that file of all of them, results[i] of rows[i]. A process gets `deadline_ms` and what its
  * size takes; then it is PSS_TIMEOUT and its worker is left behind; each time that happens, those
- * after it get half as long, so that many that are stuck do not add up.
+ * after it get half as long, so that many that are stuck do not add up. As long as its worker waits
+ * for that file of it, it is not read again, and is PSS_TIMEOUT at once.
  * smaps, which is read in pieces, gets that for each piece, and a minute in all.
  * With check_start the process is recognised by its start time, which takes a file more. Without,
  * the caller makes sure afterwards that it was still the same.
@@ -93,7 +94,12 @@ struct user_table *user_table_new(void);
 /* Without any user but those of the tapes it is given. */
 struct user_table *user_table_blank(void);
 void user_table_free(struct user_table *users);
-/* NULL if it has no name. Valid as long as the table. */
+/*
+ * Forgets those that are not in passwd, whose names are not valid any more, if there are far more
+ * than so many processes can have: containers, and units with DynamicUser, bring new ones for ever.
+ */
+void user_table_forget(struct user_table *users, size_t processes);
+/* NULL if it has no name. Valid until it is forgotten. */
 const char *user_name(struct user_table *users, uid_t uid);
 /* Returns 0, or -ENOENT for a name nobody has. */
 int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
@@ -103,7 +109,7 @@ void user_table_keep(struct user_table *users, struct rows *rows, struct tape *t
 /* Adds those that were taken down in the chapter that the tape is turned to. */
 void user_table_play(struct user_table *users, struct tape *tape);
 
-/* Sets user; names are valid as long as the table. */
+/* Sets user; names are valid until they are forgotten. */
 void enrich_users(struct user_table *users, struct rows *rows);
 /*
  * Sets cgroup, unit and container, with one file read for all that have the same cgroups.

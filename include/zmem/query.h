@@ -69,6 +69,7 @@ struct sums {
 	struct process *item;
 	struct rows rows; /* those that are shown, in order */
 	size_t capacity;
+	unsigned idle;		/* how often in a row far fewer were needed (base/grow.h) */
 	struct tree_node *node; /* of a tree: what it was made with */
 	struct rows sorted;
 	struct arena text; /* what the rows are called beyond what their processes are */

@@ -226,12 +226,14 @@ struct snapshot {
 	struct process *process;
 	size_t count;
 	size_t capacity;
+	unsigned idle;	    /* how often in a row far fewer were needed (base/grow.h) */
 	struct arena arena; /* strings */
 };
 
 /* Frees all it owns and leaves it empty, which zeroed memory is, too. */
 void snapshot_done(struct snapshot *s);
-/* Forgets the processes and keeps the memory for the next collection. */
+/* Forgets the processes and keeps the memory for the next collection, but not for ever that of many
+ * more. */
 void snapshot_clear(struct snapshot *s);
 
 /*

@@ -3,12 +3,12 @@
 #include <errno.h>
 
 #include "app/pss.h"
+#include "base/cleanup.h"
 
 #define EXACT_ROUNDS 6
 
 struct batch {
 	struct process **item; /* room for all rows */
-	struct pool_result *result;
 	struct process **doubtful;
 	size_t doubtful_count;
 };
@@ -17,18 +17,22 @@ static int read_batch(struct session *s, struct batch *b, size_t count)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
 	bool check_start = source_origin(s->source) != FROM_BPF; /* else pss_confirm() does */
-	int r = pool_read(s->pool, POOL_ROLLUP, check_start, b->item, count, b->result);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->snapshot.arena);
+	struct pool_result *result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
+	int r = -ENOMEM;
 
+	if (result)
+		r = pool_read(s->pool, POOL_ROLLUP, check_start, b->item, count, result);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < count; i++) {
 		struct process *p = b->item[i];
 
-		rollup_apply(p, &b->result[i]);
+		rollup_apply(p, &result[i]);
 		if (p->pss_status != PSS_OK || p->counters_source != FROM_BPF)
 			continue;
 		check->checked++;
-		if (rollup_agrees(p, &b->result[i].figures))
+		if (rollup_agrees(p, &result[i].figures))
 			check->same++;
 		else
 			b->doubtful[b->doubtful_count++] = p;
@@ -77,6 +81,8 @@ static int read_top(struct session *s, struct batch *b, size_t top)
  */
 static int read_shared_swap(struct session *s, struct batch *b)
 {
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->snapshot.arena);
+	struct pool_result *result;
 	size_t count = 0;
 	int r;
 
@@ -86,10 +92,13 @@ static int read_shared_swap(struct session *s, struct batch *b)
 		if (p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS))
 			b->item[count++] = p;
 	}
-	r = pool_read(s->pool, POOL_ROLLUP, true, b->item, count, b->result);
+	result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
+	if (!result)
+		return -ENOMEM;
+	r = pool_read(s->pool, POOL_ROLLUP, true, b->item, count, result);
 	for (size_t i = 0; r == 0 && i < count; i++) {
-		if (b->result[i].status == PSS_OK)
-			rollup_apply(b->item[i], &b->result[i]);
+		if (result[i].status == PSS_OK)
+			rollup_apply(b->item[i], &result[i]);
 	}
 	return r;
 }
@@ -111,11 +120,10 @@ int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size
 	struct arena *a = &s->snapshot.arena;
 	struct process **item = arena_zalloc(a, room, sizeof(*item));
 	struct process **doubtful = arena_zalloc(a, room, sizeof(*doubtful));
-	struct pool_result *result = arena_zalloc(a, room, sizeof(*result));
-	struct batch b = {.item = item, .result = result, .doubtful = doubtful};
+	struct batch b = {.item = item, .doubtful = doubtful};
 	int r;
 
-	if (!item || !doubtful || !result)
+	if (!item || !doubtful)
 		return -ENOMEM;
 	s->snapshot.collection.cross_check.done = s->snapshot.counters_source == FROM_BPF;
 	if (s->pss == PSS_KERNEL) {

@@ -268,6 +268,8 @@ static void count_statuses(struct session *s)
 
 static int read_pss(struct session *s, uint64_t *since)
 {
+	/* Of whom what is read is of use until all of it is. */
+	struct arena_mark mark = arena_mark(&s->snapshot.arena);
 	struct process **doubtful = NULL;
 	size_t count = 0;
 	int r;
@@ -282,6 +284,7 @@ static int read_pss(struct session *s, uint64_t *since)
 		r = pss_check_again(s, doubtful, count);
 	if (r == 0)
 		r = pss_verify(s);
+	arena_release(&mark);
 	phase_end(s, PHASE_CHECK, since);
 	return r;
 }
@@ -303,6 +306,7 @@ int session_begin(struct session *s)
 	if (r < 0)
 		return cannot_collect(s, r);
 	s->snapshot.time_ms = time_ms;
+	user_table_forget(s->users, s->snapshot.count);
 	s->snapshot.fallback_reason = s->fallback_reason;
 	s->snapshot.pss_fallback_reason = pss_fallback_reason(s);
 	s->snapshot.collection.complete = true;

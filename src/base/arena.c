@@ -42,8 +42,9 @@ static struct arena_block *add_block(struct arena *a, size_t len)
 
 	if (size > BLOCK_MAX)
 		size = BLOCK_MAX;
+	/* A little more the next time is to fit, or each size would have a block of its own. */
 	if (size < len)
-		size = len;
+		size = len + len / 4;
 	if (block) {
 		size = block->size;
 	} else {

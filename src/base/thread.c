@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what a thread of ours starts with, not what it does. */
+/* Knows what a thread of ours starts with and how many pay, not what they do. */
 #include "base/thread.h"
 
+#include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #define STACK_SIZE (128 * 1024)
 
@@ -20,4 +22,17 @@ int thread_start(pthread_t *ret, void *(*main)(void *), void *arg)
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -r;
+}
+
+unsigned thread_count(unsigned max)
+{
+	struct rlimit files;
+	unsigned count = 1;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		count = (unsigned)CPU_COUNT(&set);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 8 < count)
+		count = files.rlim_cur / 8 ? (unsigned)(files.rlim_cur / 8) : 1;
+	return count < max ? count : max;
 }

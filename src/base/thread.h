@@ -11,5 +11,7 @@
  * or less than is needed. Returns 0 or a negative errno.
  */
 int thread_start(pthread_t *ret, void *(*main)(void *), void *arg);
+/* How many that read files side by side: one a CPU, fewer where few may be open; `max` at most. */
+unsigned thread_count(unsigned max);
 
 #endif

@@ -8,9 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -33,6 +31,8 @@ struct worker {
 	bool left_behind;
 	struct worker *next_left; /* left behind before this one, and still away */
 	pid_t pid;		  /* of the job */
+	uint64_t start_ns;
+	enum pool_file file;
 	size_t job;
 	int64_t deadline_ns; /* of the job, CLOCK_MONOTONIC */
 	int64_t piece_ns;    /* what each piece of it gets */
@@ -99,6 +99,27 @@ static void let_go(struct proc_pool *pool)
 	free(pool);
 }
 
+/* Whether a worker that was left behind still waits for that file of it; `alone`: for any. */
+static bool is_stuck(const struct proc_pool *pool, const struct process *p, bool alone)
+{
+	for (const struct worker *w = pool->left; w; w = w->next_left) {
+		if (w->pid == p->pid &&
+		    (alone || (w->start_ns == p->start_ns && w->file == pool->file)))
+			return true;
+	}
+	return false;
+}
+
+/* Or each snapshot would leave one more worker behind, and its two files. Lock held. */
+static void skip_stuck(struct proc_pool *pool, bool alone)
+{
+	while (pool->next < pool->count && is_stuck(pool, pool->rows[pool->next], alone)) {
+		pool->results[pool->next++] = (struct pool_result){.status = PSS_TIMEOUT};
+		if (++pool->finished == pool->count)
+			pthread_cond_signal(&pool->done);
+	}
+}
+
 /* Takes the next job. Called and returns with the lock held; false: no more work for this one. */
 static bool take_job(struct worker *w, struct target *ret_target)
 {
@@ -106,14 +127,19 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	struct proc_pool *pool = w->pool;
 	const struct process *p;
 
-	while (!pool->closing && pool->next >= pool->count)
+	skip_stuck(pool, false);
+	while (!pool->closing && pool->next >= pool->count) {
 		pthread_cond_wait(&pool->work, &pool->lock);
+		skip_stuck(pool, false);
+	}
 	if (pool->closing)
 		return false;
 	w->job = pool->next++;
 	w->busy = true;
 	p = pool->rows[w->job];
 	w->pid = p->pid;
+	w->start_ns = p->start_ns;
+	w->file = pool->file;
 	w->piece_ns = pool->patience_ns;
 	if (process_has(p, COUNTER_RSS))
 		w->piece_ns += (int64_t)(p->value[COUNTER_RSS] / page * NS_PER_PAGE);
@@ -185,16 +211,6 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* Whether a worker that was left behind still waits for it. */
-static bool is_stuck(const struct proc_pool *pool, pid_t pid)
-{
-	for (const struct worker *w = pool->left; w; w = w->next_left) {
-		if (w->pid == pid)
-			return true;
-	}
-	return false;
-}
-
 /*
  * The caller is the worker, and nobody waits for it with a deadline: who is known to be stuck would
  * hold it up. Lock held.
@@ -204,13 +220,11 @@ static void work_alone(struct proc_pool *pool)
 	struct worker self = {.pool = pool};
 
 	pool->alone = true;
-	while (pool->next < pool->count) {
-		if (!is_stuck(pool, pool->rows[pool->next]->pid)) {
-			do_job(&self);
-			continue;
-		}
-		pool->results[pool->next++] = (struct pool_result){.status = PSS_TIMEOUT};
-		pool->finished++;
+	for (;;) {
+		skip_stuck(pool, true);
+		if (pool->next >= pool->count)
+			break;
+		do_job(&self);
 	}
 }
 
@@ -340,20 +354,6 @@ bool pool_alone(const struct proc_pool *pool)
 	return pool->alone;
 }
 
-static unsigned default_workers(void)
-{
-	struct rlimit files;
-	unsigned workers = 1;
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		workers = (unsigned)CPU_COUNT(&set);
-	/* Each has two files open. */
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 8 < workers)
-		workers = files.rlim_cur / 8 ? (unsigned)(files.rlim_cur / 8) : 1;
-	return workers < WORKERS_MAX ? workers : WORKERS_MAX;
-}
-
 struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, unsigned deadline_ms)
 {
 	struct proc_pool *pool = calloc(1, sizeof(*pool));
@@ -363,7 +363,7 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
 		return NULL;
 	pool->proc = *proc;
 	pool->users = 1;
-	pool->wanted = workers && workers < WORKERS_MAX ? workers : default_workers();
+	pool->wanted = workers && workers < WORKERS_MAX ? workers : thread_count(WORKERS_MAX);
 	pool->deadline_ns = pool->patience_ns = (int64_t)deadline_ms * 1000000;
 	pool->has_rollup = proc->trusted && !tape_playing(proc->tape) &&
 			   faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;

@@ -16,6 +16,7 @@
 #include "zmem/enrich.h"
 
 #define KEY_PREFIX "user/" /* on a tape, then the uid */
+#define ASKED_MAX  1024	   /* beyond passwd, and beyond what processes need */
 #define PLAYED_MAX 16384   /* they are looked for one by one, and a tape is not to be trusted */
 
 struct user {
@@ -24,14 +25,14 @@ struct user {
 };
 
 struct user_table {
-	struct arena arena;
-	bool played; /* there are no others */
-	struct user *user;
-	size_t count, capacity;
+	struct arena passwd, asked; /* names out of passwd, and all others */
+	bool played;		    /* there are no others */
+	struct user *user;	    /* first those of passwd */
+	size_t in_passwd, count, capacity;
 };
 
 /* NULL without memory. */
-static const struct user *add(struct user_table *t, uid_t uid, const char *name)
+static const struct user *add(struct user_table *t, struct arena *text, uid_t uid, const char *name)
 {
 	struct user *user = grow_items(t->user, t->count, &t->capacity, 64, sizeof(*user));
 	char *copy = NULL;
@@ -40,7 +41,7 @@ static const struct user *add(struct user_table *t, uid_t uid, const char *name)
 		return NULL;
 	t->user = user;
 	if (name) {
-		copy = arena_strndup(&t->arena, name, strlen(name));
+		copy = arena_strndup(text, name, strlen(name));
 		if (!copy)
 			return NULL;
 	}
@@ -52,7 +53,8 @@ void user_table_free(struct user_table *t)
 {
 	if (!t)
 		return;
-	arena_done(&t->arena);
+	arena_done(&t->passwd);
+	arena_done(&t->asked);
 	free(t->user);
 	free(t);
 }
@@ -70,8 +72,9 @@ static int read_passwd(struct user_table *t)
 		pw = fgetpwent(file);
 		if (!pw)
 			return errno == ENOMEM ? -ENOMEM : 0;
-		if (!add(t, pw->pw_uid, pw->pw_name))
+		if (!add(t, &t->passwd, pw->pw_uid, pw->pw_name))
 			return -ENOMEM;
+		t->in_passwd = t->count;
 	}
 }
 
@@ -113,7 +116,7 @@ static void add_played(void *arg, const char *key, const struct tape_reading *re
 
 	if (t->count < PLAYED_MAX && parse_u64(number, strlen(number), UINT32_MAX, &uid) == 0 &&
 	    !find_uid(t, (uid_t)uid))
-		add(t, (uid_t)uid, reading->error ? NULL : reading->data);
+		add(t, &t->asked, (uid_t)uid, reading->error ? NULL : reading->data);
 }
 
 void user_table_play(struct user_table *t, struct tape *tape)
@@ -160,11 +163,19 @@ const char *user_name(struct user_table *t, uid_t uid)
 #ifndef ZMEM_STATIC
 	const struct passwd *pw = getpwuid(uid);
 
-	user = add(t, uid, pw ? pw->pw_name : NULL);
+	user = add(t, &t->asked, uid, pw ? pw->pw_name : NULL);
 #else
-	user = add(t, uid, NULL);
+	user = add(t, &t->asked, uid, NULL);
 #endif
 	return user ? user->name : NULL;
+}
+
+void user_table_forget(struct user_table *t, size_t processes)
+{
+	if (t->played || t->count - t->in_passwd <= ASKED_MAX + 2 * processes)
+		return;
+	t->count = t->in_passwd;
+	arena_clear(&t->asked);
 }
 
 int user_find(struct user_table *t, const char *name, uid_t *ret_uid)

@@ -72,6 +72,11 @@ void snapshot_done(struct snapshot *s)
 
 void snapshot_clear(struct snapshot *s)
 {
+	if (room_is_idle(s->capacity, s->count, &s->idle)) {
+		free(TAKE_PTR(s->process));
+		s->capacity = 0;
+		arena_done(&s->arena);
+	}
 	s->count = 0;
 	s->collection = (struct collection){0};
 	arena_clear(&s->arena);
@@ -241,7 +246,8 @@ static int compare_entry(const void *a, const void *b, void *arg)
 /* Finds the order first, then moves each process once, around each cycle: they are large. */
 static int sort_by_pid(struct snapshot *s)
 {
-	struct pid_entry *e = arena_zalloc(&s->arena, s->count, sizeof(*e));
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
+	struct pid_entry *e = arena_zalloc(mark.arena, s->count, sizeof(*e));
 
 	if (!e)
 		return -ENOMEM;
@@ -269,6 +275,7 @@ static int sort_by_pid(struct snapshot *s)
 
 int snapshot_finish(struct snapshot *s)
 {
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
 	struct mm_entry *entry;
 	struct collection *c = &s->collection;
 
@@ -278,7 +285,7 @@ int snapshot_finish(struct snapshot *s)
 		return 0;
 	if (!sorted_by_pid(s) && sort_by_pid(s) < 0)
 		return -ENOMEM;
-	entry = arena_zalloc(&s->arena, s->count, sizeof(*entry));
+	entry = arena_zalloc(mark.arena, s->count, sizeof(*entry));
 	if (!entry)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++)

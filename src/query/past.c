@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/sort.h"
 #include "zmem/change.h"
 
@@ -168,10 +169,13 @@ void past_join(const struct past *past, const struct column *group, struct snaps
 
 static int make_room(struct past_rows *r, size_t count)
 {
-	size_t capacity = r->capacity ? r->capacity : 256;
 	struct past_key *key;
 	struct past_row *row;
+	size_t capacity;
 
+	if (room_is_idle(r->capacity, count, &r->idle))
+		rows_free(r);
+	capacity = r->capacity ? r->capacity : 256;
 	if (count <= r->capacity)
 		return 0;
 	while (capacity < count)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "query/tree.h"
 
 /* All that a tree takes comes and goes together. */
@@ -23,9 +24,12 @@ static int make_larger(struct sums *sums, size_t count)
 
 int sums_reserve(struct sums *sums, size_t count, bool tree)
 {
-	int r = rows_reserve(&sums->rows, count);
+	int r;
 
+	if (room_is_idle(sums->capacity, count, &sums->idle))
+		sums_done(sums);
 	arena_clear(&sums->text);
+	r = rows_reserve(&sums->rows, count);
 	if (r == 0 && count >= sums->capacity)
 		r = make_larger(sums, count + count / 4 + 1);
 	if (r < 0 || !tree)

@@ -15,6 +15,7 @@
 #include "app/session.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "serve/channel.h"
 #include "serve/controllers.h"
 #include "serve/cost.h"
@@ -27,6 +28,7 @@ struct collector {
 	struct answer last; /* of kind SNAPSHOT once there was one */
 	int memfd;	    /* of it, -1 without */
 	struct strbuf bytes;
+	unsigned idle; /* how often in a row they were far fewer */
 	int channel;
 };
 
@@ -59,6 +61,8 @@ static int take(struct collector *c)
 		return -EIO;
 	shot = (struct shot){.snapshot = c->session.snapshot, .books = result};
 	r = controllers_read(&c->session, &shot);
+	if (room_is_idle(c->bytes.cap, c->bytes.len, &c->idle))
+		strbuf_done(&c->bytes);
 	strbuf_clear(&c->bytes);
 	if (r == 0) {
 		wire_encode(&shot, &c->bytes);

@@ -96,6 +96,24 @@ static void test_clear_keeps_memory(void **state)
 	assert_null(a.spare);
 }
 
+/* What takes a little more each time takes few blocks more. */
+static void test_large_grows(void **state)
+{
+	struct arena a = {0};
+	struct mallinfo2 before = mallinfo2(), after;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++) {
+		assert_non_null(arena_alloc(&a, 40));
+		assert_non_null(arena_alloc(&a, ((size_t)5 << 20) + (i << 16)));
+		arena_clear(&a);
+	}
+	after = mallinfo2();
+	assert_true(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd <
+		    (size_t)60 << 20);
+	arena_done(&a);
+}
+
 static void take_and_release(struct arena *a)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(a);
@@ -175,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_large_allocations),
 		cmocka_unit_test(test_strndup),
 		cmocka_unit_test(test_clear_keeps_memory),
+		cmocka_unit_test(test_large_grows),
 		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_zalloc),
 		cmocka_unit_test(test_diag),

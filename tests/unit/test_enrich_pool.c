@@ -3,6 +3,7 @@
  * The workers, on a /proc of our own making: a FIFO nobody writes to is a process that is stuck,
  * since opening it blocks for ever.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -211,6 +212,63 @@ static void test_patience_comes_back(void **state)
 	proc_pool_free(pool);
 }
 
+static size_t threads(void)
+{
+	cleanup_closedir DIR *dir = opendir("/proc/self/task");
+	size_t count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	return count;
+}
+
+static enum pss_status read_one(struct fixture *f, struct proc_pool *pool, enum pool_file file)
+{
+	pool_patient(pool);
+	assert_int_equal(pool_read(pool, file, false, f->row + 3, 1, f->result), 0);
+	free(f->result[0].text);
+	return f->result[0].status;
+}
+
+/* However often one is asked for that is stuck, one worker waits for it, and only for that file. */
+static void test_stuck_keeps_one_worker(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 20);
+	char path[128], other[128];
+	size_t once;
+
+	make_stuck(f, 3);
+	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_TIMEOUT);
+	assert_int_equal(read_one(f, pool, POOL_CGROUP), PSS_OK);
+	once = threads();
+	for (int round = 0; round < 20; round++) {
+		assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_TIMEOUT);
+		assert_int_equal(read_one(f, pool, POOL_CGROUP), PSS_OK);
+	}
+	assert_true(threads() <= once + 1);
+	/* Among others, too. */
+	pool_patient(pool);
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, PROCESSES, f->result), 0);
+	assert_int_equal(f->result[3].status, PSS_TIMEOUT);
+	assert_int_equal(f->result[4].status, PSS_OK);
+	/* Another one with this number is not stuck; nor is this one, once it answers. */
+	snprintf(path, sizeof(path), "%s/1003/smaps_rollup", f->dir);
+	snprintf(other, sizeof(other), "%s/1005/smaps_rollup", f->dir);
+	assert_int_equal(rename(path, other), 0);
+	put(f, 1003, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_TIMEOUT);
+	f->process[3].start_ns++;
+	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_OK);
+	f->process[3].start_ns--;
+	release(f, 5);
+	for (int i = 0; i < 1000 && read_one(f, pool, POOL_ROLLUP) != PSS_OK; i++)
+		usleep(10000);
+	assert_int_equal(f->result[0].status, PSS_OK);
+	proc_pool_free(pool);
+}
+
 static void test_freed_while_stuck(void **state)
 {
 	struct fixture *f = *state;
@@ -272,69 +330,6 @@ static void test_foreign_proc(void **state)
 	proc_pool_free(pool);
 }
 
-static void test_apply(void **state)
-{
-	struct process p = {.pid = 1};
-	struct pool_result r = {.status = PSS_OK};
-
-	(void)state;
-	process_set(&p, COUNTER_RSS_ANON, 8192);
-	process_set(&p, COUNTER_RSS_FILE, 4096);
-	process_set(&p, COUNTER_RSS_SHMEM, 0);
-	process_set(&p, COUNTER_SWAP, 4096);
-	process_derive(&p);
-	r.figures.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PSS | 1u << ROLLUP_PRIVATE_CLEAN |
-			 1u << ROLLUP_PRIVATE_DIRTY | 1u << ROLLUP_SWAP | 1u << ROLLUP_SWAP_PSS;
-	r.figures.value[ROLLUP_RSS] = 12288;
-	r.figures.value[ROLLUP_PSS] = 10000;
-	r.figures.value[ROLLUP_PRIVATE_CLEAN] = 1000;
-	r.figures.value[ROLLUP_PRIVATE_DIRTY] = 8000;
-	r.figures.value[ROLLUP_SWAP] = 12288;
-	r.figures.value[ROLLUP_SWAP_PSS] = 2048;
-	rollup_apply(&p, &r);
-	assert_int_equal(p.value[COUNTER_USS], 9000);
-	assert_int_equal(p.value[COUNTER_SHARED], 1000);
-	assert_int_equal(p.value[COUNTER_SWAP_SHMEM], 8192);
-	assert_int_equal(p.value[COUNTER_PSS_SWAP], 12048);
-	/* This kernel has no split of PSS: not measured, not 0. */
-	assert_false(process_has(&p, COUNTER_PSS_ANON));
-	assert_false(process_has(&p, COUNTER_THP));
-	assert_true(rollup_agrees(&p, &r.figures));
-	r.figures.value[ROLLUP_RSS] += 4096;
-	assert_false(rollup_agrees(&p, &r.figures));
-	r.figures.value[ROLLUP_RSS] -= 4096;
-	r.figures.value[ROLLUP_SWAP] = 0;
-	assert_false(rollup_agrees(&p, &r.figures));
-	r.figures.value[ROLLUP_SWAP] = 4096;
-	r.figures.value[ROLLUP_SWAP_PSS] = 8192;
-	assert_false(rollup_agrees(&p, &r.figures));
-}
-
-/* Cut off, or of another kind: a figure that is not there is none, and the status says so. */
-static void test_apply_in_part(void **state)
-{
-	struct process p = {.pid = 1};
-	struct pool_result r = {.status = PSS_OK};
-
-	(void)state;
-	r.figures.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PRIVATE_CLEAN;
-	rollup_apply(&p, &r);
-	assert_int_equal(p.pss_status, PSS_UNSUPPORTED);
-	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
-	assert_int_equal(p.have, 0);
-	r.figures.have |= 1u << ROLLUP_PSS;
-	r.figures.value[ROLLUP_PSS] = 1ull << 54;
-	rollup_apply(&p, &r);
-	assert_int_equal(p.pss_status, PSS_OK);
-	assert_int_equal(p.value[COUNTER_PSS], 1ull << 54);
-	assert_false(process_has(&p, COUNTER_USS));
-	r.figures.have |= 1u << ROLLUP_PRIVATE_DIRTY;
-	r.figures.value[ROLLUP_PRIVATE_CLEAN] = UINT64_MAX;
-	r.figures.value[ROLLUP_PRIVATE_DIRTY] = 1024;
-	rollup_apply(&p, &r);
-	assert_false(process_has(&p, COUNTER_USS));
-}
-
 /* Without a file to read with nothing is known of anybody. */
 static void test_no_files(void **state)
 {
@@ -370,13 +365,12 @@ int main(void)
 		WITH_TREE(test_texts),
 		WITH_TREE(test_stuck_costs_its_row),
 		WITH_TREE(test_patience_comes_back),
+		WITH_TREE(test_stuck_keeps_one_worker),
 		WITH_TREE(test_freed_while_stuck),
 		WITH_TREE(test_freed_as_one_comes_back),
 		WITH_TREE(test_others),
 		WITH_TREE(test_foreign_proc),
 		WITH_TREE(test_no_files),
-		cmocka_unit_test(test_apply),
-		cmocka_unit_test(test_apply_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

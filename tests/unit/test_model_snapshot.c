@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What a snapshot makes of its processes together. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,13 @@
 #include "zmem/snapshot.h"
 
 #define PAGE 4096
+
+static size_t in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
 
 static struct process *add(struct snapshot *s, pid_t pid, uint64_t start_ns, uint64_t mm_key)
 {
@@ -101,6 +109,51 @@ static void test_clear_keeps_memory(void **state)
 	assert_int_equal(snapshot_finish(&s), 0);
 	assert_int_equal(s.collection.seen, 1);
 	assert_int_equal(s.collection.shared_mm, 0);
+	snapshot_done(&s);
+}
+
+/* Scratch memory is none of the snapshot's, however often it is made of other processes. */
+static void test_scratch(void **state)
+{
+	struct snapshot s = {};
+
+	(void)state;
+	for (pid_t pid = 9000; pid > 0; pid--)
+		add(&s, pid, 1, (uint64_t)pid % 7 + 1);
+	assert_int_equal(snapshot_finish(&s), 0);
+	assert_int_equal(s.process[8999].pid, 9000);
+	assert_int_equal(s.process[8999].mm_id, 9000 % 7 + 1);
+	assert_null(s.arena.block);
+	snapshot_done(&s);
+}
+
+static void take(struct snapshot *s, pid_t count)
+{
+	snapshot_clear(s);
+	for (pid_t pid = 1; pid <= count; pid++)
+		assert_non_null(add(s, pid, 1, 7)->name = arena_strndup(&s->arena, "name", 4));
+	assert_int_equal(snapshot_finish(s), 0);
+}
+
+/* What many processes took is given back, but not to be asked for again soon. */
+static void test_peak(void **state)
+{
+	struct snapshot s = {};
+	size_t before = in_use(), capacity;
+
+	(void)state;
+	take(&s, 50000);
+	capacity = s.capacity;
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 40; i++)
+			take(&s, 100);
+		assert_int_equal(s.capacity, capacity);
+		take(&s, 10000);
+	}
+	for (int i = 0; i < 100; i++)
+		take(&s, 100);
+	assert_true(in_use() - before < 1000000);
+	assert_int_equal(s.process[99].pid, 100);
 	snapshot_done(&s);
 }
 
@@ -311,6 +364,8 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_clear_keeps_memory),
+		cmocka_unit_test(test_scratch),
+		cmocka_unit_test(test_peak),
 		cmocka_unit_test(test_address_spaces),
 		cmocka_unit_test(test_owner_among_rows),
 		cmocka_unit_test(test_deltas),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Groups: each process once, an address space once, nothing that was not measured. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "rows_machine.h"
 
 static void group(struct machine *m, const char *key, struct sums *ret)
@@ -226,6 +228,26 @@ static void test_paths(void **state)
 	machine_done(&m);
 }
 
+/* What groups of very many took is not kept for ever. */
+static void test_peak(void **state)
+{
+	cleanup(sums_done) struct sums g = {};
+	struct mallinfo2 before, after;
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 30000);
+	before = mallinfo2();
+	for (int i = 0; i < 100; i++) {
+		m.rows.count = i < 3 ? 30000 : 100;
+		assert_int_equal(group_rows(column("name"), &m.rows, &g), 0);
+		assert_int_equal(g.rows.count, 1);
+	}
+	after = mallinfo2();
+	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 500000);
+	machine_done(&m);
+}
+
 static void test_at_least(void **state)
 {
 	struct machine m;
@@ -260,7 +282,7 @@ int main(void)
 		cmocka_unit_test(test_workers),	 cmocka_unit_test(test_totals),
 		cmocka_unit_test(test_missing),	 cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_users),	 cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_at_least),
+		cmocka_unit_test(test_peak),	 cmocka_unit_test(test_at_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,6 +329,30 @@ static void test_memory(void **state)
 	machine_done(&m);
 }
 
+/* Nor for ever what very many took. */
+static void test_peak(void **state)
+{
+	cleanup(past_done) struct past past;
+	struct mallinfo2 before, after;
+	struct machine m;
+
+	(void)state;
+	past_init(&past, 1, false);
+	machine_init(&m, 30000);
+	at_time(&m, 5000);
+	before = mallinfo2();
+	for (int i = 0; i < 200; i++) {
+		m.rows.count = i < 3 ? 30000 : 100;
+		join(&past, &m);
+		take(&past, &m);
+	}
+	after = mallinfo2();
+	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 1000000);
+	assert_counts(join(&past, &m), 0, 0, 0);
+	assert_true(known(at(&m, 100), COUNTER_PSS));
+	machine_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_peak),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

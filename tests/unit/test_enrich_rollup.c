@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What smaps_rollup says becomes figures of a process, and is held against those it has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "zmem/enrich.h"
+
+static void test_apply(void **state)
+{
+	struct process p = {.pid = 1};
+	struct pool_result r = {.status = PSS_OK};
+
+	(void)state;
+	process_set(&p, COUNTER_RSS_ANON, 8192);
+	process_set(&p, COUNTER_RSS_FILE, 4096);
+	process_set(&p, COUNTER_RSS_SHMEM, 0);
+	process_set(&p, COUNTER_SWAP, 4096);
+	process_derive(&p);
+	r.figures.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PSS | 1u << ROLLUP_PRIVATE_CLEAN |
+			 1u << ROLLUP_PRIVATE_DIRTY | 1u << ROLLUP_SWAP | 1u << ROLLUP_SWAP_PSS;
+	r.figures.value[ROLLUP_RSS] = 12288;
+	r.figures.value[ROLLUP_PSS] = 10000;
+	r.figures.value[ROLLUP_PRIVATE_CLEAN] = 1000;
+	r.figures.value[ROLLUP_PRIVATE_DIRTY] = 8000;
+	r.figures.value[ROLLUP_SWAP] = 12288;
+	r.figures.value[ROLLUP_SWAP_PSS] = 2048;
+	rollup_apply(&p, &r);
+	assert_int_equal(p.value[COUNTER_USS], 9000);
+	assert_int_equal(p.value[COUNTER_SHARED], 1000);
+	assert_int_equal(p.value[COUNTER_SWAP_SHMEM], 8192);
+	assert_int_equal(p.value[COUNTER_PSS_SWAP], 12048);
+	/* This kernel has no split of PSS: not measured, not 0. */
+	assert_false(process_has(&p, COUNTER_PSS_ANON));
+	assert_false(process_has(&p, COUNTER_THP));
+	assert_true(rollup_agrees(&p, &r.figures));
+	r.figures.value[ROLLUP_RSS] += 4096;
+	assert_false(rollup_agrees(&p, &r.figures));
+	r.figures.value[ROLLUP_RSS] -= 4096;
+	r.figures.value[ROLLUP_SWAP] = 0;
+	assert_false(rollup_agrees(&p, &r.figures));
+	r.figures.value[ROLLUP_SWAP] = 4096;
+	r.figures.value[ROLLUP_SWAP_PSS] = 8192;
+	assert_false(rollup_agrees(&p, &r.figures));
+}
+
+/* Cut off, or of another kind: a figure that is not there is none, and the status says so. */
+static void test_apply_in_part(void **state)
+{
+	struct process p = {.pid = 1};
+	struct pool_result r = {.status = PSS_OK};
+
+	(void)state;
+	r.figures.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PRIVATE_CLEAN;
+	rollup_apply(&p, &r);
+	assert_int_equal(p.pss_status, PSS_UNSUPPORTED);
+	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
+	assert_int_equal(p.have, 0);
+	r.figures.have |= 1u << ROLLUP_PSS;
+	r.figures.value[ROLLUP_PSS] = 1ull << 54;
+	rollup_apply(&p, &r);
+	assert_int_equal(p.pss_status, PSS_OK);
+	assert_int_equal(p.value[COUNTER_PSS], 1ull << 54);
+	assert_false(process_has(&p, COUNTER_USS));
+	r.figures.have |= 1u << ROLLUP_PRIVATE_DIRTY;
+	r.figures.value[ROLLUP_PRIVATE_CLEAN] = UINT64_MAX;
+	r.figures.value[ROLLUP_PRIVATE_DIRTY] = 1024;
+	rollup_apply(&p, &r);
+	assert_false(process_has(&p, COUNTER_USS));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_apply_in_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
