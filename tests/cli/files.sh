@@ -93,14 +93,14 @@ ok 'table and doctor, 3 to 32 files: an answer or a message'
 
 # The others: an answer, or why not and what to do. A tick that fails at first ends watch.
 for args in "watch -c 1 -p $pids" "record $TMP/recording -p $pids" "compare -p $pids" "maps --by-file -p $pids" system; do
-	failed=0 done=0 wrong=
+	short=0 enough=0 wrong=
 	for files in $(seq $fewest 20); do
 		# shellcheck disable=SC2086
 		with_files "$files" $args
 		case $rc in
-		0) done=$((done + 1)) ;;
+		0) enough=$((enough + 1)) ;;
 		1)
-			failed=$((failed + 1))
+			short=$((short + 1))
 			grep -q 'Too many open files (ulimit -n 256)$' "$TMP/err" || wrong="$files files: $err"
 			;;
 		*) wrong="$files files: exit code $rc: $err" ;;
@@ -108,7 +108,7 @@ for args in "watch -c 1 -p $pids" "record $TMP/recording -p $pids" "compare -p $
 		[ "$(grep -cv '^zmem-bpf: ' "$TMP/err")" = 0 ] || wrong="$files files: not ours: $err"
 	done
 	equal "few files: ${args%% *}: says what to do" "$wrong" ''
-	check "few files: ${args%% *}: some are not enough ($failed), some are ($done)" test $failed -gt 0 -a $done -gt 0
+	check "few files: ${args%% *}: some are not enough ($short), some are ($enough)" test $short -gt 0 -a $enough -gt 0
 done
 pin_with_files() { # FILES COMMAND…
 	# shellcheck disable=SC2016
