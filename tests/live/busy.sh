@@ -42,11 +42,11 @@ trap 'lib_at_exit; (exit 0); lib_cleanup' EXIT
 end=$((SECONDS + seconds))
 : >"$TMP/busy.json"
 : >"$TMP/compare.json"
-failed=0 unexplained=0
+errors=0 unexplained=0
 while [ $SECONDS -lt $end ]; do
 	"$STATIC" -Jq --verify all >"$TMP/one.json" 2>>"$TMP/busy.err"
 	rc=$?
-	[ $rc = 0 ] || failed=$((failed + 1))
+	[ $rc = 0 ] || errors=$((errors + 1))
 	jq -c '[.collection.cross_check // {}, (.processes | group_by(.pss_source) |
 		map({(.[0].pss_source // "none"): length}) | add)]' "$TMP/one.json" >>"$TMP/busy.json"
 	if ! "$STATIC" compare -Jq >"$TMP/one.json" 2>>"$TMP/busy.err"; then
@@ -55,7 +55,7 @@ while [ $SECONDS -lt $end ]; do
 	fi
 	jq -c '.summary' "$TMP/one.json" >>"$TMP/compare.json"
 done
-equal 'every snapshot under load succeeds' "$failed: $(head -c 500 "$TMP/busy.err")" '0: '
+equal 'every snapshot under load succeeds' "$errors: $(head -c 500 "$TMP/busy.err")" '0: '
 sums=$(jq -s '[length, (map(.[0].checked // 0) | add), (map(.[0].same // 0) | add),
 	(map(.[0].moved // 0) | add), (map(.[0].gone // 0) | add), (map(.[0].different // 0) | add),
 	(map(.[1].kernel // 0) | add), (map(.[1].smaps_rollup // 0) | add)] | @tsv' -r "$TMP/busy.json")
