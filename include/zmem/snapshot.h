@@ -226,8 +226,9 @@ struct snapshot {
 	struct process *process;
 	size_t count;
 	size_t capacity;
-	unsigned idle;	    /* how often in a row far fewer were needed (base/grow.h) */
-	struct arena arena; /* strings */
+	unsigned idle;	      /* how often in a row far fewer were needed (base/grow.h) */
+	struct arena arena;   /* strings */
+	struct arena scratch; /* what is of use for one call, which marks and releases it */
 };
 
 /* Frees all it owns and leaves it empty, which zeroed memory is, too. */

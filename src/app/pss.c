@@ -17,7 +17,7 @@ static int read_batch(struct session *s, struct batch *b, size_t count)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
 	bool check_start = source_origin(s->source) != FROM_BPF; /* else pss_confirm() does */
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->snapshot.arena);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->snapshot.scratch);
 	struct pool_result *result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
 	int r = -ENOMEM;
 
@@ -81,7 +81,7 @@ static int read_top(struct session *s, struct batch *b, size_t top)
  */
 static int read_shared_swap(struct session *s, struct batch *b)
 {
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->snapshot.arena);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->snapshot.scratch);
 	struct pool_result *result;
 	size_t count = 0;
 	int r;
@@ -117,7 +117,7 @@ static void give_up(struct session *s)
 int pss_read(struct session *s, size_t top, struct process ***ret_doubtful, size_t *ret_count)
 {
 	size_t room = s->rows.count + 1;
-	struct arena *a = &s->snapshot.arena;
+	struct arena *a = &s->snapshot.scratch;
 	struct process **item = arena_zalloc(a, room, sizeof(*item));
 	struct process **doubtful = arena_zalloc(a, room, sizeof(*doubtful));
 	struct batch b = {.item = item, .doubtful = doubtful};

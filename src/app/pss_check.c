@@ -56,7 +56,7 @@ static bool was_read(const struct process *p)
 
 int pss_confirm(struct session *s)
 {
-	struct process **row = arena_zalloc(&s->snapshot.arena, s->rows.count + 1, sizeof(*row));
+	struct process **row = arena_zalloc(&s->snapshot.scratch, s->rows.count + 1, sizeof(*row));
 	struct snapshot *after = &s->again[1];
 	size_t count = 0;
 	int r;
@@ -274,7 +274,7 @@ static int check_round(struct session *s, struct doubt *d, int round)
 
 int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 {
-	struct arena *a = &s->snapshot.arena;
+	struct arena *a = &s->snapshot.scratch;
 	struct pool_result *result = arena_zalloc(a, count + 1, sizeof(*result));
 	unsigned char *quiet = arena_zalloc(a, count + 1, 1);
 	struct doubt d = {.row = doubtful, .quiet = quiet, .result = result};
@@ -361,7 +361,7 @@ static void tell_readable(const struct session *s)
 int pss_verify(struct session *s)
 {
 	struct cross_check *check = &s->snapshot.collection.cross_check;
-	struct arena *a = &s->snapshot.arena;
+	struct arena *a = &s->snapshot.scratch;
 	struct process **row = arena_zalloc(a, s->rows.count + 1, sizeof(*row));
 	struct pool_result *result;
 	size_t count, left = 0;

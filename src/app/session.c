@@ -269,7 +269,7 @@ static void count_statuses(struct session *s)
 static int read_pss(struct session *s, uint64_t *since)
 {
 	/* Of whom what is read is of use until all of it is. */
-	struct arena_mark mark = arena_mark(&s->snapshot.arena);
+	struct arena_mark mark = arena_mark(&s->snapshot.scratch);
 	struct process **doubtful = NULL;
 	size_t count = 0;
 	int r;

@@ -224,7 +224,7 @@ static void set_figures(struct process *p, const struct figures *f)
 
 int enrich_controllers(const struct procfs *proc, struct snapshot *s, struct rows *groups)
 {
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(hierarchy_close) struct hierarchy h = {};
 	struct tape_reading reading = {};
 	bool played = tape_playing(proc->tape);

@@ -8,56 +8,42 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/grow.h"
 #include "base/sort.h"
 #include "enrich/pool_tape.h"
 #include "zmem/cgroup.h"
 #include "zmem/enrich.h"
 #include "zmem/program.h"
 
-/*
- * Rows that are read together, and what came of it. Nothing of it is the snapshot's, which may be
- * looked at in many ways before the next one is taken; where all is known it takes no memory.
- */
+/* Rows that are read together, and what came of it. Its memory is scratch. */
 struct reading {
+	struct arena *scratch;
 	struct process **row;
-	size_t count, room;
+	size_t count;
 	struct pool_result *result;
 	size_t results;
 };
 
-static void drop_results(struct reading *r)
+static void drop_texts(struct reading *r)
 {
 	for (size_t i = 0; i < r->results; i++)
 		free(r->result[i].text);
 	r->results = 0;
-	free(TAKE_PTR(r->result));
 }
 
-static void reading_done(struct reading *r)
+static int reading_start(struct reading *r, struct arena *scratch, size_t room)
 {
-	drop_results(r);
-	free(r->row);
-}
-
-static int reading_add(struct reading *r, struct process *p)
-{
-	struct process **row = grow_items(r->row, r->count, &r->room, 64, sizeof(*row));
-
-	if (!row)
-		return -ENOMEM;
-	r->row = row;
-	r->row[r->count++] = p;
-	return 0;
+	r->scratch = scratch;
+	r->row = arena_zalloc(scratch, room + 1, sizeof(*r->row));
+	return r->row ? 0 : -ENOMEM;
 }
 
 /* Few and not much: each process is recognised on the spot. */
 static int reading_run(struct reading *r, struct proc_pool *pool, enum pool_file file)
 {
-	drop_results(r);
+	drop_texts(r);
 	if (!r->count)
 		return 0;
-	r->result = calloc(r->count, sizeof(*r->result));
+	r->result = arena_zalloc(r->scratch, r->count, sizeof(*r->result));
 	if (!r->result)
 		return -ENOMEM;
 	r->results = r->count;
@@ -132,17 +118,14 @@ static void spread_known(struct process *const *sorted, size_t count)
 }
 
 /* Of each run whose cgroups are not known yet, the tries-th row. */
-static int pick(struct process *const *sorted, size_t count, size_t tries, struct reading *r)
+static void pick(struct process *const *sorted, size_t count, size_t tries, struct reading *r)
 {
-	int err = 0;
-
 	r->count = 0;
-	for (size_t i = 0, end; i < count && err == 0; i = end) {
+	for (size_t i = 0, end; i < count; i = end) {
 		end = run_end(sorted, count, i);
 		if (!sorted[i]->cgroup && i + tries < end)
-			err = reading_add(r, sorted[i + tries]);
+			r->row[r->count++] = sorted[i + tries];
 	}
-	return err;
 }
 
 /* Gives what was read to all of each run: the same walk, so the results come in its order. */
@@ -183,22 +166,23 @@ static bool all_known(const struct rows *rows)
 
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
-	cleanup_free struct process **sorted = NULL;
-	cleanup(reading_done) struct reading r = {};
-	int err = 0;
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
+	cleanup(drop_texts) struct reading r = {};
+	struct process **sorted;
+	int err;
 
 	if (all_known(rows))
 		return 0;
-	sorted = calloc(rows->count, sizeof(*sorted));
-	if (!sorted)
+	err = reading_start(&r, mark.arena, rows->count);
+	sorted = arena_zalloc(mark.arena, rows->count, sizeof(*sorted));
+	if (err < 0 || !sorted)
 		return -ENOMEM;
 	memcpy(sorted, rows->item, rows->count * sizeof(*sorted));
 	sort_items(sorted, rows->count, sizeof(*sorted), compare_key, NULL);
 	spread_known(sorted, rows->count);
 	for (size_t tries = 0; tries < CGROUP_TRIES && err == 0; tries++) {
-		err = pick(sorted, rows->count, tries, &r);
-		if (err == 0)
-			err = reading_run(&r, pool, POOL_CGROUP);
+		pick(sorted, rows->count, tries, &r);
+		err = reading_run(&r, pool, POOL_CGROUP);
 		if (err == 0)
 			err = spread(s, sorted, rows->count, tries, &r);
 	}
@@ -233,15 +217,19 @@ static int set_program_bare(struct snapshot *s, struct process *p)
 
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
-	cleanup(reading_done) struct reading r = {};
-	int err = 0;
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
+	cleanup(drop_texts) struct reading r = {};
+	int err = reading_start(&r, mark.arena, rows->count);
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		struct process *p = rows->item[i];
 
 		if (p->program_known || !p->name || p->kind == PROCESS_SUM)
 			continue;
-		err = needs_cmdline(p) ? reading_add(&r, p) : set_program_bare(s, p);
+		if (needs_cmdline(p))
+			r.row[r.count++] = p;
+		else
+			err = set_program_bare(s, p);
 	}
 	if (err == 0)
 		err = reading_run(&r, pool, POOL_PROGRAM);
@@ -277,12 +265,13 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
-	cleanup(reading_done) struct reading r = {};
-	int err = 0;
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
+	cleanup(drop_texts) struct reading r = {};
+	int err = reading_start(&r, mark.arena, rows->count);
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
 		if (!rows->item[i]->cmdline)
-			err = reading_add(&r, rows->item[i]);
+			r.row[r.count++] = rows->item[i];
 	}
 	if (err == 0)
 		err = reading_run(&r, pool, POOL_CMDLINE);
@@ -295,12 +284,13 @@ int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *row
 
 int enrich_names(struct proc_pool *pool, struct snapshot *s)
 {
-	cleanup(reading_done) struct reading r = {};
-	int err = 0;
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
+	cleanup(drop_texts) struct reading r = {};
+	int err = reading_start(&r, mark.arena, s->count);
 
 	for (size_t i = 0; err == 0 && i < s->count; i++) {
 		if (s->process[i].name_cut)
-			err = reading_add(&r, &s->process[i]);
+			r.row[r.count++] = &s->process[i];
 	}
 	if (err == 0)
 		err = reading_run(&r, pool, POOL_EXE);

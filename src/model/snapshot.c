@@ -67,6 +67,7 @@ void snapshot_done(struct snapshot *s)
 {
 	free(s->process);
 	arena_done(&s->arena);
+	arena_done(&s->scratch);
 	*s = (struct snapshot){};
 }
 
@@ -76,10 +77,12 @@ void snapshot_clear(struct snapshot *s)
 		free(TAKE_PTR(s->process));
 		s->capacity = 0;
 		arena_done(&s->arena);
+		arena_done(&s->scratch);
 	}
 	s->count = 0;
 	s->collection = (struct collection){0};
 	arena_clear(&s->arena);
+	arena_clear(&s->scratch);
 }
 
 struct process *snapshot_add(struct snapshot *s)
@@ -246,7 +249,7 @@ static int compare_entry(const void *a, const void *b, void *arg)
 /* Finds the order first, then moves each process once, around each cycle: they are large. */
 static int sort_by_pid(struct snapshot *s)
 {
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	struct pid_entry *e = arena_zalloc(mark.arena, s->count, sizeof(*e));
 
 	if (!e)
@@ -275,7 +278,7 @@ static int sort_by_pid(struct snapshot *s)
 
 int snapshot_finish(struct snapshot *s)
 {
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	struct mm_entry *entry;
 	struct collection *c = &s->collection;
 
@@ -319,7 +322,7 @@ struct process *snapshot_find_again(const struct snapshot *s, const struct proce
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count)
 {
 	/* mm_ids are 1…, and never more than there are processes. */
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->arena);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	struct process **owner = arena_zalloc(mark.arena, s->count + 1, sizeof(*owner));
 
 	if (!owner)

@@ -23,8 +23,8 @@ static int choose(struct choice *v, struct shot *shot, const struct filter *filt
 	int r;
 
 	*v = (struct choice){.snapshot = shot->snapshot, .result = shot->books};
-	/* What is added to it is the choice's own. */
-	v->snapshot.arena = (struct arena){};
+	/* Memory that it takes is the choice's own. */
+	v->snapshot.arena = v->snapshot.scratch = (struct arena){};
 	v->result.snapshot = &v->snapshot;
 	r = rows_select(&v->snapshot, filter, filter_matches, &v->rows);
 	if (r == 0)
@@ -106,5 +106,6 @@ void choice_done(struct choice *v)
 	rows_done(&v->rows);
 	sums_done(&v->sums);
 	arena_done(&v->snapshot.arena);
+	arena_done(&v->snapshot.scratch);
 	*v = (struct choice){};
 }

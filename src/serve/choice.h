@@ -11,7 +11,7 @@
 #include "serve/wire.h"
 
 struct choice {
-	struct snapshot snapshot; /* borrows all but its arena */
+	struct snapshot snapshot; /* borrows all but its arenas */
 	struct rows rows;
 	struct sums sums;
 	struct result result;
