@@ -90,6 +90,27 @@ static void bash_arguments(void)
 	printf("\t*) kind= ;;\n\tesac\n}\n");
 }
 
+/* Those that the command takes; NULL: all. */
+static void put_options(const char *command)
+{
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_info *info = &option_table[i].info;
+
+		if (command && !options_taken(info, command))
+			continue;
+		if (info->letter)
+			printf(" -%c", info->letter);
+		printf(" --%s", info->name);
+	}
+}
+
+static void bash_options(const char *command)
+{
+	printf("_zmem_bpf_options%s%s=(", command ? "_" : "", command ? command : "");
+	put_options(command);
+	printf(")\n");
+}
+
 static void bash(void)
 {
 	struct command_info command;
@@ -97,12 +118,10 @@ static void bash(void)
 	printf("_zmem_bpf_commands=(");
 	for (size_t i = 0; commands_info(i, &command); i++)
 		printf("%s%s", i ? " " : "", command.name);
-	printf(")\n_zmem_bpf_options=(");
-	for (size_t i = 0; i < option_count; i++) {
-		if (option_table[i].info.letter)
-			printf("-%c ", option_table[i].info.letter);
-		printf("--%s%s", option_table[i].info.name, i + 1 < option_count ? " " : ")\n");
-	}
+	printf(")\n");
+	bash_options(NULL);
+	for (size_t i = 0; commands_info(i, &command); i++)
+		bash_options(command.name);
 	bash_columns();
 	print_map_keys();
 	bash_arguments();
@@ -171,6 +190,12 @@ static void zsh(void)
 	printf("_zmem_bpf_options=(\n");
 	for (size_t i = 0; i < option_count; i++)
 		zsh_option(&option_table[i]);
+	printf(")\n_zmem_bpf_taken=(\n");
+	for (size_t i = 0; commands_info(i, &command); i++) {
+		printf("\t%s '", command.name);
+		put_options(command.name);
+		printf("'\n");
+	}
 	printf(")\n");
 }
 

@@ -18,18 +18,6 @@
 #include "zmem/render.h"
 #include "zmem/source.h"
 
-static bool is_one_of(const char *names, const char *name)
-{
-	const char *item;
-	size_t len;
-
-	while ((item = parse_item(&names, &len))) {
-		if (strlen(name) == len && memcmp(item, name, len) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* A series is not to be had for each command line, nor for each of any number of groups. */
 int commands_check_metrics(const struct options *o)
 {
@@ -48,51 +36,11 @@ int commands_check_metrics(const struct options *o)
 /* An option of which nothing would come is refused: whoever gave it would miss it. */
 static int check_heeded(const struct options *o)
 {
-	const struct {
-		bool given;
-		const char *option, *commands;
-	} only[] = {
-		{o->sort, "sort", "snapshot maps record watch top"},
-		{o->reverse, "reverse", "snapshot maps record watch top"},
-		{o->columns, "columns", "snapshot record watch top serve"},
-		{o->top, "top", "snapshot maps watch top serve"},
-		{o->all, "all", "snapshot compare maps record watch top"},
-		{o->pids, "pid", "snapshot compare maps record watch top"},
-		{o->users, "user", "snapshot compare maps record watch top"},
-		{o->filter, "filter", "snapshot compare maps record watch top"},
-		{o->format != FORMAT_TABLE, "format", "snapshot compare system maps record watch"},
-		{o->bytes, "bytes", "snapshot compare system maps watch top"},
-		{o->no_header, "no-header", "snapshot compare system maps watch"},
-		{o->wide, "wide", "snapshot compare system maps watch"},
-		{o->numeric, "numeric", "snapshot watch top serve"},
-		{o->pss, "pss", "snapshot compare system record watch top serve"},
-		{o->source, "source", "snapshot compare system maps record watch top serve"},
-		{o->verify != VERIFY_DEFAULT, "verify",
-		 "snapshot compare system record watch top serve"},
-		{o->total, "total", "snapshot maps watch"},
-		{o->output, "output", "snapshot compare system maps record watch"},
-		{o->timing, "timing", "snapshot"},
-		{o->by_file, "by-file", "maps"},
-		{o->count, "count", "record watch top"},
-		{o->interval_ms, "interval", "record watch top serve"},
-		{o->group, "group-by", "snapshot watch top serve"},
-		{o->tree, "tree", "snapshot top"},
-		{o->min, "min", "snapshot watch top"},
-		{o->cgroup, "cgroup", "snapshot compare maps record watch top"},
-		{o->replay, "replay", "snapshot compare system maps watch top serve"},
-		{o->delta, "delta", "watch top"},
-		{o->changed, "changed", "watch top"},
-		{o->grow, "grow", "watch"},
-		{o->no_lock, "no-lock", "watch top serve"},
-		{o->nice != NICE_DEFAULT, "nice", "watch top serve"},
-		{o->listen, "listen", "serve"},
-		{o->token_file, "token-file", "serve"},
-		{o->pinned, "pinned", "snapshot compare system record watch top serve"},
-	};
+	struct option_info info;
 
-	for (size_t i = 0; i < ARRAY_SIZE(only); i++) {
-		if (only[i].given && !is_one_of(only[i].commands, o->command))
-			return message_usage("%s: it takes no --%s", o->command, only[i].option);
+	for (size_t i = 0; options_info(i, &info); i++) {
+		if (options_given(o, i) && !options_taken(&info, o->command))
+			return message_usage("%s: it takes no --%s", o->command, info.name);
 	}
 	return 0;
 }
@@ -120,7 +68,7 @@ static bool are_keys(const char *columns)
 static int check_columns(const struct options *o)
 {
 	bool keys = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
-	bool kept = is_one_of("record serve", o->command);
+	bool kept = parse_has_item("record serve", o->command);
 	const char *what = kept ? o->command : options_format_word(o->format);
 
 	if (!o->columns)
@@ -169,9 +117,9 @@ static int check_options(const struct options *o)
 
 static int run_command(struct options *o)
 {
-	o->stays = is_one_of("watch top", o->command);
+	o->stays = parse_has_item("watch top", o->command);
 	if (o->help)
-		return help_text();
+		return help_text(o->named ? o->command : NULL);
 	if (o->version) {
 		printf("zmem-bpf %s\n", ZMEM_VERSION);
 		return message_stdout_done();
@@ -220,7 +168,7 @@ int commands_run(int argc, char **argv)
 		return r;
 	r = options_parse(&o, argc, argv);
 	if (r == 0)
-		r = secure_start(is_one_of("pin unpin", o.command), &o.held);
+		r = secure_start(parse_has_item("pin unpin", o.command), &o.held);
 	if (r == 0)
 		r = run_command(&o);
 	options_done(&o);

@@ -35,27 +35,50 @@ static void put_words(const char *text, unsigned indent)
 	putchar('\n');
 }
 
-int help_text(void)
+/* Of that command alone if there is one of that name. */
+static bool put_usage(const char *name)
 {
 	struct command_info command;
-	struct option_info info;
+	bool begun = false;
 
 	for (size_t i = 0; commands_info(i, &command); i++) {
-		printf("%s zmem-bpf %-24s ", i ? "      " : "usage:", command.usage);
+		if (name && strcmp(name, command.name) != 0)
+			continue;
+		printf("%s zmem-bpf %-24s ", begun ? "      " : "usage:", command.usage);
 		put_words(command.help, COMMANDS_INDENT);
+		begun = true;
+	}
+	return begun;
+}
+
+static void put_option(const struct option_info *info)
+{
+	char text[48], letter[8] = "    ";
+
+	if (info->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", info->letter);
+	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name, info->argument ? " " : "",
+		 info->argument ? info->argument : "");
+	printf("  %-26s ", text);
+	put_words(info->help, OPTIONS_INDENT);
+}
+
+int help_text(const char *command)
+{
+	struct option_info info;
+
+	if (!put_usage(command)) {
+		command = NULL;
+		put_usage(NULL);
 	}
 	printf("\n");
 	for (size_t i = 0; options_info(i, &info); i++) {
-		char text[48], letter[8] = "    ";
-
-		if (info.letter)
-			snprintf(letter, sizeof(letter), "-%c, ", info.letter);
-		snprintf(text, sizeof(text), "%s--%s%s%s", letter, info.name,
-			 info.argument ? " " : "", info.argument ? info.argument : "");
-		printf("  %-26s ", text);
-		put_words(info.help, OPTIONS_INDENT);
+		if (!command || options_taken(&info, command))
+			put_option(&info);
 	}
-	printf("\nNot measured is '-' in tables, null in JSON and empty in CSV, never 0:\n"
+	printf("\n%s --help shows %s.\n", command ? "zmem-bpf" : "zmem-bpf COMMAND",
+	       command ? "all commands" : "what that one takes");
+	printf("Not measured is '-' in tables, null in JSON and empty in CSV, never 0:\n"
 	       "pss_status says why.\n"
 	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user is not there,\n"
 	       "4 compare or --verify found a difference it cannot explain.\n");

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* --help */
-int help_text(void);
+/* --help; of that command alone, if there is one of that name. */
+int help_text(const char *command);
 /* -o help; `changes`: also those columns that only a command that stays has. */
 int help_columns(bool changes);
 

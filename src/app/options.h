@@ -107,9 +107,14 @@ struct option_info {
 	char letter;	      /* 0: none */
 	const char *argument; /* NULL: a flag */
 	const char *help;
+	const char *commands; /* that take it; NULL: all */
 };
 
 /* The i-th option, false past the last. */
 bool options_info(size_t i, struct option_info *ret);
+/* Whether it was given something else than its default. */
+bool options_given(const struct options *o, size_t i);
+/* Whether that command takes it. */
+bool options_taken(const struct option_info *info, const char *command);
 
 #endif

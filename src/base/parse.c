@@ -104,6 +104,18 @@ const char *parse_item(const char **pos, size_t *ret_len)
 	return item;
 }
 
+bool parse_has_item(const char *items, const char *item)
+{
+	const char *at;
+	size_t len;
+
+	while ((at = parse_item(&items, &len))) {
+		if (strlen(item) == len && memcmp(at, item, len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* One "3" or "0-3", and the comma behind it. */
 static bool scan_cpu_range(const char **pos, const char *end, uint64_t *ret_first,
 			   uint64_t *ret_last)

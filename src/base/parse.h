@@ -25,6 +25,9 @@ int parse_size(const char *s, size_t len, uint64_t *ret);
  */
 const char *parse_item(const char **pos, size_t *ret_len);
 
+/* Whether one of the items is that. */
+bool parse_has_item(const char *items, const char *item);
+
 /*
  * Whether the text is that word, which is in small or in capital letters; upper and lower case are
  * one. Of ASCII alone: a Turkish locale would take "PID" and "pid" for different words.

@@ -79,6 +79,9 @@ static int compare_key(const void *pa, const void *pb, void *arg)
 	(void)arg;
 	if (a->cgroup_key != b->cgroup_key)
 		return a->cgroup_key < b->cgroup_key ? -1 : 1;
+	/* Who has been there for long will be there when it is asked. */
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
 	return (a > b) - (a < b);
 }
 

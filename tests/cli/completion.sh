@@ -45,6 +45,17 @@ bash_words -
 offers bash 'options' "$(cat "$TMP/options")"
 bash_words watch --n
 offers bash 'long options' '--no-header --numeric --no-lock --nice'
+# taken COMMAND: what its --help has.
+taken() {
+	zmem "$1" --help
+	sed -nE 's/^ +((-.), )?(--[a-z-]+).*/\2 \3/p' "$TMP/out"
+}
+while read -r command; do
+	bash_words "$command" -
+	offers bash "options of $command" "$(taken "$command")"
+done <"$TMP/commands"
+bash_words nonsense -
+offers bash 'options of no command' "$(cat "$TMP/options")"
 bash_words watch ''
 offers bash 'no second command' ''
 for option in group-by format color pss source delta; do
@@ -131,6 +142,10 @@ zsh_line 'zmem-bpf '
 offers zsh 'commands' "$(cat "$TMP/commands")"
 zsh_line 'zmem-bpf -'
 offers zsh 'options' "$(cat "$TMP/options")"
+for command in maps watch pin; do
+	zsh_line "zmem-bpf $command -"
+	offers zsh "options of $command" "$(taken $command)"
+done
 zsh_line 'zmem-bpf -F '
 offers zsh 'formats' 'table json ndjson csv folded openmetrics prometheus html'
 zsh_line 'zmem-bpf watch -F '

@@ -131,10 +131,36 @@ for word in --sort --reverse --columns --top --all --pid --user --filter --forma
 done
 cp "$TMP/out" "$TMP/help"
 equal '--help fits a terminal of 80 columns' "$(awk 'length > 80' "$TMP/out")" ''
-for way in '-h' 'frobnicate --help' 'doctor -h' '-o nope -h'; do
+for way in '-h' 'frobnicate --help' '-o nope -h'; do
 	# shellcheck disable=SC2086
 	zmem $way
 	check "$way: the same" cmp "$TMP/help" "$TMP/out"
+done
+# That of a command has those options that it takes, and it refuses all others.
+options_in() {
+	grep -oE -e '^  (-., |    )--[a-z-]+( [A-Z][^ ]*)?' "$1" | sed 's/.*--/--/' | sort
+}
+options_in "$TMP/help" >"$TMP/options"
+for command in $(sed -n 's/^.* zmem-bpf \[*\([a-z]*\)\]* .*/\1/p' "$TMP/help"); do
+	zmem "$command" --help
+	options_in "$TMP/out" >"$TMP/taken"
+	equal "$command --help: its own line" "$(grep -c '^.\{6\} zmem-bpf ' "$TMP/out") $(grep -c "^usage: zmem-bpf \[*$command" "$TMP/out")" '1 1'
+	equal "$command --help: options that there are" "$(comm -13 "$TMP/options" "$TMP/taken")" ''
+	wrong=
+	while read -r option argument; do
+		case $argument in
+		F) argument=json ;;
+		N | SEC | SIZE) argument=5 ;;
+		KEY) argument=name ;;
+		HOW) argument=none ;;
+		FROM) argument=proc ;;
+		SINCE) argument=start ;;
+		esac
+		# shellcheck disable=SC2086
+		zmem "$command" $option $argument
+		[ "$rc" = 2 ] && grep -q "^zmem-bpf: $command: it takes no --" "$TMP/err" || wrong="$wrong $option"
+	done < <(comm -23 "$TMP/options" "$TMP/taken")
+	equal "$command: refuses what its --help has not" "$wrong" ''
 done
 zmem -V
 equal '-V' "$rc $out" "0 zmem-bpf $(sed -n 's/^VERSION := //p' "$SUPPORT/../../Makefile")"

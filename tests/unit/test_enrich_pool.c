@@ -355,6 +355,25 @@ static void test_no_files(void **state)
 	proc_pool_free(pool);
 }
 
+/* Of those in one cgroup the oldest is asked: the others may have ended, as here all have. */
+static void test_cgroup_of_many(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
+	struct rows rows = {f->row, 9};
+	struct snapshot s = {};
+
+	for (int i = 0; i < 9; i++)
+		f->process[i].cgroup_key = 7;
+	for (int i = 0; i < 8; i++)
+		f->process[i].start_ns = (uint64_t)1 << 40;
+	assert_int_equal(enrich_cgroups(pool, &s, &rows), 0);
+	for (int i = 0; i < 9; i++)
+		assert_string_equal(f->process[i].cgroup, "/some/path");
+	proc_pool_free(pool);
+	snapshot_done(&s);
+}
+
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -371,6 +390,7 @@ int main(void)
 		WITH_TREE(test_others),
 		WITH_TREE(test_foreign_proc),
 		WITH_TREE(test_no_files),
+		WITH_TREE(test_cgroup_of_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,15 @@ _zmem_bpf_formats()
 	esac
 }
 
+_zmem_bpf_options_of_command()
+{
+	local list=_zmem_bpf_options
+
+	[[ " ${_zmem_bpf_commands[*]} " != *" $command "* ]] || list+=_$command
+	list+=[@]
+	_zmem_bpf_offer "${!list}"
+}
+
 _zmem_bpf_pids()
 {
 	_zmem_bpf_offer "$(cd /proc && echo [0-9]*)"
@@ -101,7 +110,7 @@ _zmem_bpf()
 	other) ;;
 	*)
 		case $command/$cur in
-		*/-*) _zmem_bpf_offer "${_zmem_bpf_options[@]}" ;;
+		*/-*) _zmem_bpf_options_of_command ;;
 		/*) _zmem_bpf_offer "${_zmem_bpf_commands[@]}" ;;
 		maps/*) _zmem_bpf_pids ;;
 		record/*) _zmem_bpf_files ;;

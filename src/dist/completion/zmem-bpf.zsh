@@ -3,6 +3,7 @@
 # Completion of zmem-bpf for zsh. The lists are made from the program's tables.
 
 typeset -ga _zmem_bpf_commands _zmem_bpf_column_names _zmem_bpf_change_names _zmem_bpf_map_keys _zmem_bpf_options
+typeset -gA _zmem_bpf_taken
 #tables#
 
 # The first word that is a command, in $command.
@@ -85,19 +86,25 @@ _zmem_bpf_rest()
 	esac
 }
 
-# Other commands than snapshot have some of the formats.
-_zmem_bpf_formats()
+# The options that the command takes; other commands than snapshot have some of the formats.
+_zmem_bpf_of_command()
 {
-	local command= formats=
+	local command= formats= spec
+	local -a taken kept
 
 	_zmem_bpf_command
+	[[ -n $command ]] || return
+	taken=(${=_zmem_bpf_taken[$command]})
+	for spec in $_zmem_bpf_options; do
+		(( ! taken[(Ie)${${${spec#\(*\)}#\*}%%[+=[]*}] )) || kept+=("$spec")
+	done
 	case $command in
 	watch) formats='(table ndjson)' ;;
 	compare | maps | record | system) formats='(table json)' ;;
-	*) return ;;
 	esac
-	_zmem_bpf_options=("${(@)_zmem_bpf_options/\(table json *\)/$formats}")
+	[[ -z $formats ]] || kept=("${(@)kept/\(table json *\)/$formats}")
+	_zmem_bpf_options=("${(@)kept}")
 }
 
-_zmem_bpf_formats
+_zmem_bpf_of_command
 _arguments -s $_zmem_bpf_options '1: :_zmem_bpf_first' '*: :_zmem_bpf_rest'
