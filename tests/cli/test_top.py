@@ -218,6 +218,17 @@ def check_ends():
     term.close()
 
 
+def drawn_anew(term, what, gone):
+    """Waits for a whole screen with it and without the other: else only cells that change are written."""
+    end = time.monotonic() + PATIENCE
+    term.data = b""
+    while (what not in term.data or gone in term.data) and time.monotonic() < end:
+        term.data = b""
+        term.type(b"\x0c")
+        term.read(0.3)
+    return what in term.data and gone not in term.data
+
+
 def check_want():
     """Files or memory that are not there: a line where it can be read, or the next tick is whole again."""
     wrong, failed = [], 0
@@ -243,8 +254,7 @@ def check_want():
         term.type(key)
         result(term.read_until(why), "%s: it is told" % why.decode(), term.data[-200:])
         resource.prlimit(term.pid, limit, before)
-        term.data = b""
-        result(term.read_until(b"rows 1"), "%s: and goes on" % why.decode(), term.data[-200:])
+        result(drawn_anew(term, b"total of", why), "%s: and goes on" % why.decode(), term.data[-200:])
         term.type(b"q")
         result(term.wait() == 0, "%s: ends as usual" % why.decode())
         term.close()
