@@ -2,8 +2,8 @@
 /*
  * What rows were before, so that it can be told how they changed. Pure: it is given rows, keeps
  * their figures, and points the next ones to them. A process is the same one with the same pid and
- * start; a group, with the same text. Memory is kept from tick to tick,
- * but not for ever that of many more rows.
+ * start; a group, with the same text. Memory is kept from tick to tick, but not for ever that of
+ * many more rows.
  */
 #ifndef ZMEM_CHANGE_H
 #define ZMEM_CHANGE_H

@@ -233,8 +233,10 @@ struct snapshot {
 
 /* Frees all it owns and leaves it empty, which zeroed memory is, too. */
 void snapshot_done(struct snapshot *s);
-/* Forgets the processes and keeps the memory for the next collection, but not for ever that of many
- * more. */
+/*
+ * Forgets the processes and keeps the memory for the next collection, but not for ever that of many
+ * more.
+ */
 void snapshot_clear(struct snapshot *s);
 
 /*

@@ -17,8 +17,7 @@ enum exit_code {
 
 /* "zmem-bpf: …". Returns EXIT_FAILED. */
 __attribute__((format(printf, 1, 2))) int message_error(const char *fmt, ...);
-/* The same with the text of a negative errno, and what can be done about a want of files or memory.
- */
+/* The same with the text of a negative errno, and what to do about a want of files or memory. */
 __attribute__((format(printf, 2, 3))) int message_errno(int error, const char *fmt, ...);
 /* The same with a hint at --help. Returns EXIT_USAGE. */
 __attribute__((format(printf, 1, 2))) int message_usage(const char *fmt, ...);

@@ -32,6 +32,7 @@ unsigned thread_count(unsigned max)
 
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)
 		count = (unsigned)CPU_COUNT(&set);
+	/* Each may have two files open, and they are not all there is. */
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 8 < count)
 		count = files.rlim_cur / 8 ? (unsigned)(files.rlim_cur / 8) : 1;
 	return count < max ? count : max;

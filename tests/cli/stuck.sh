@@ -133,7 +133,7 @@ if [ -n "$stuck" ]; then
 	}
 	wait_for eval '[ "$(snapshots)" -ge 3 ]' || not_ok 'stuck again and again: ticks go on' "$(snapshots)"
 	setpriv --reuid=65534 --regid=65534 --clear-groups prlimit --pid $job --nproc=1:1
-	equal 'stuck again and again: nobody is missing' "$(cat "$TMP/err")" ''
+	equal 'stuck again and again: there is a thread, and nothing is said' "$(cat "$TMP/err")" ''
 	first=$stuck first_job=$stuck_job
 	exec 9>&8
 	stuck_begin exec
