@@ -24,24 +24,11 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/*
- * From the arguments on, execve() counts the new program's first pages as anonymous memory of the
- * mm it is called in (acct_arg_size(), fs/exec.c), which does not map them: the caller's, and that
- * of the parent that waits in vfork(). Told by the system call that they are in.
- */
-static __always_inline bool is_starting(__u64 regs)
-{
-	__u32 call = user_call(regs);
-
-	return call == CALL_EXECVE || call == CALL_EXECVEAT || call == CALL_VFORK ||
-	       call == CALL_CLONE || call == CALL_CLONE3;
-}
-
 /* What the second part of a record must know of the first. */
 struct visit {
 	__u64 leader;
-	__u64 regs; /* of user space */
-	__u64 mm;
+	__u64 regs; /* of user space, as seen from the task_struct */
+	__u64 mm_id; /* not enciphered */
 	__u64 cursor;
 	__u32 write_protect_seq;
 	__u32 start;  /* of the process, the lower bits of ns */
@@ -70,7 +57,7 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 		bpf_seq_write(seq, &r, ZMEM_RECORD_SHORT);
 		return false;
 	}
-	v->mm = r.mm_id;
+	v->mm_id = r.mm_id;
 	hide_addresses(&r);
 	v->sharing = is_more(r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
 				     (~r.valid & ZMEM_VALID_SHARING),
@@ -79,7 +66,7 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 	v->start = (__u32)r.start_boottime_ns;
 	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES_LEAST - 1);
 	v->has_swap = is_more(r.rss[ZMEM_RSS_SWAP], 0);
-	if (is_starting(v->regs))
+	if (find_thread_in_exec(v->leader, v->leader + v->regs))
 		r.flags |= ZMEM_STARTING;
 	r.size = sizeof(struct zmem_pss_record);
 	r.valid |= ZMEM_VALID_PAGES;
@@ -92,7 +79,7 @@ static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, _
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 
-	return kaddr(task, mm) == mm_addr &&
+	return mm_identity(kaddr(task, mm), kget(task, self_exec_id)) == v->mm_id &&
 	       mm_word(mm_addr, MM_PROTECTED) == v->write_protect_seq &&
 	       (!exclusive || !mm_word(mm_addr, MM_MERGING));
 }
@@ -116,12 +103,13 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	task_addr = v->leader;
 	w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
 	if (!w->mm) {
-		task_addr = find_mm_thread(v->leader);
+		task_addr = find_mm_thread(v->leader, 0);
 		if (task_addr)
 			w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
 	}
 	w->pages.flags = ZMEM_WALK_MOVED;
-	if (!w->mm || w->mm != v->mm)
+	if (!w->mm || mm_identity(w->mm, kget(kcast(struct task_struct, task_addr), self_exec_id)) !=
+			      v->mm_id)
 		return 0;
 	exclusive = !v->sharing;
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
@@ -166,6 +154,8 @@ int task_pss(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
+	/* To the verifier the difference of two pointers is a number. */
+	v.regs = (__u64)bpf_task_pt_regs(task) - (__u64)task;
 	v.leader = kread_raw(__u64, &task->group_leader);
 	if (v.leader != (__u64)task)
 		return 0;
@@ -174,7 +164,6 @@ int task_pss(struct bpf_iter__task *ctx)
 		return 0;
 	v.cursor = question.cursor;
 	v.calibrate = calibration_asked();
-	v.regs = (__u64)bpf_task_pt_regs(task);
 	/* Once: each step from the context on has the verifier search the kernel's types. */
 	seq = ctx->meta->seq;
 	if (v.calibrate || show_counters(seq, &v))

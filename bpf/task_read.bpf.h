@@ -10,6 +10,7 @@
 #define ZMEM_TASK_READ_BPF_H
 
 #include "zmem/record.h"
+#include "user_regs.bpf.h"
 
 /* include/linux/sched.h, include/linux/pid.h: constants that BTF does not carry. */
 #define PF_FORKNOEXEC 0x00000040
@@ -86,6 +87,7 @@ struct thread_walk {
 	__u64 head; /* &signal->thread_head: the end of the ring */
 	__u64 node;
 	__u64 found;		     /* in find_mm_thread */
+	__u64 regs;		     /* of a thread from its stack on; 0: all are looked for */
 	__s64 delta[ZMEM_RSS_COUNT]; /* in thread_deltas */
 };
 
@@ -116,18 +118,29 @@ static long find_mm_step(__u32 index, struct thread_walk *w)
 		return 1;
 	if (!kread64(task + koffset(struct task_struct, mm)))
 		return 0;
+	if (w->regs && !is_in_exec(kread64(task + koffset(struct task_struct, stack)) + w->regs))
+		return 0;
 	w->found = task;
 	return 1;
 }
 
-/* A leader that exited before its threads has no mm, they have: any of them will do. */
-kfunction __u64 find_mm_thread(__u64 leader)
+/*
+ * The first thread that has an mm: a leader that exited before its threads has none, and any of
+ * them will do. With `regs` the first of those that are in execve().
+ */
+kfunction __u64 find_mm_thread(__u64 leader, __u64 regs)
 {
-	struct thread_walk w = {};
+	struct thread_walk w = {.regs = regs};
 
 	thread_walk_start(&w, leader);
 	kloop(FIND_MAX, find_mm_step, &w);
 	return w.found;
+}
+
+/* What user space left in its registers is at the same place of every thread's stack. */
+static __always_inline __u64 find_thread_in_exec(__u64 leader, __u64 regs)
+{
+	return find_mm_thread(leader, regs - kaddr(kcast(struct task_struct, leader), stack));
 }
 
 #ifdef ZMEM_PROBE_READS
@@ -283,8 +296,28 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 			r->ksm_pages = kget(mm, ksm_merging_pages);
 		r->valid |= ZMEM_VALID_SHARING;
 	}
+	/*
+	 * From the arguments on, execve() counts the new program's first pages as anonymous memory
+	 * of the mm it is called in (acct_arg_size(), fs/exec.c), which does not map them. Where
+	 * others than its threads use an mm, such as a child for which one of them waits in
+	 * vfork(), they may be in execve().
+	 */
+	if (kget(mm, mm_users.counter) > (__s32)r->threads - !!(r->flags & ZMEM_LEADER_EXITED))
+		r->flags |= ZMEM_STARTING;
 	r->valid |= read_exe(mm_addr, r);
 	return 0;
+}
+
+/*
+ * What tells the mm of a task from all others, those before and after it included. The place of an
+ * mm_struct is used again at once: the second exec of a process may well have that of the first.
+ * An mm_struct begins at a multiple of 64, and the 7 highest bits of all addresses of the kernel
+ * are 1, so 13 bits of the number of execs fit in between. Tasks that share an mm have one number:
+ * fork copies it, and who execs leaves the mm.
+ */
+static __always_inline __u64 mm_identity(__u64 mm, __u64 execs)
+{
+	return mm ^ (execs & 63) ^ execs >> 6 << 57;
 }
 
 /*
@@ -307,7 +340,7 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	read_barrier(&r->mm_id);
 	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id)
 		return 0;
-	r->mm_id = mm;
+	r->mm_id = mm_identity(mm, exec_id);
 	/* An exited leader is in no cgroup, its threads are. */
 	if (bpf_core_field_exists(struct task_struct, cgroups)) {
 		r->cgroup_key = kaddr(task, cgroups);
@@ -323,7 +356,7 @@ static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 		__u64 task = leader;
 
 		if (!kaddr(kcast(struct task_struct, leader), mm)) {
-			task = find_mm_thread(leader);
+			task = find_mm_thread(leader, 0);
 			if (!task)
 				return false;
 			r->flags |= ZMEM_LEADER_EXITED;
@@ -338,7 +371,7 @@ static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 
 /*
  * Fills r from `leader`, a thread group leader. Returns false where there is nothing to report.
- * mm_id and cgroup_key are bare addresses: hide_addresses() before anybody sees it.
+ * mm_id and cgroup_key tell bare addresses: hide_addresses() before anybody sees it.
  */
 static __always_inline bool read_task(__u64 leader, struct zmem_record *r)
 {

@@ -17,9 +17,6 @@
 /* Numbers of system calls. */
 #define CALL_EXECVE   59
 #define CALL_EXECVEAT 322
-#define CALL_VFORK    58
-#define CALL_CLONE    56
-#define CALL_CLONE3   435
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -30,18 +27,17 @@
 
 #define CALL_EXECVE    221
 #define CALL_EXECVEAT  281
-#define CALL_VFORK     CALL_CLONE /* there is none */
-#define CALL_CLONE     220
-#define CALL_CLONE3    435
 
 #else
 #error "which registers have the arguments of a system call?"
 #endif
 
-/* The number of the system call a task is in. */
-static __always_inline __u32 user_call(__u64 regs)
+/* Whether a task is in execve(). */
+static __always_inline bool is_in_exec(__u64 regs)
 {
-	return kread32(regs + USER_CALL);
+	__u32 call = kread32(regs + USER_CALL);
+
+	return call == CALL_EXECVE || call == CALL_EXECVEAT;
 }
 
 #endif

@@ -126,6 +126,7 @@ struct maple_tree {
 };
 
 struct mm_struct {
+	atomic_t mm_users;
 	struct maple_tree mm_mt;
 	pgd_t *pgd;
 	unsigned long total_vm;
@@ -179,6 +180,7 @@ struct thread_info {
 
 struct task_struct {
 	struct thread_info thread_info;
+	void *stack;
 	unsigned int flags;
 	struct mm_struct *mm;
 	int exit_state;

@@ -42,7 +42,7 @@ enum zmem_flags {
 	ZMEM_LEADER_EXITED = 1 << 1, /* the mm was taken from another thread of the process */
 	ZMEM_FORKED = 1 << 2,	     /* PF_FORKNOEXEC: forked and not exec'ed since */
 	ZMEM_CUT_THREADS = 1 << 3,   /* more threads than are walked: rss_delta is not complete */
-	ZMEM_STARTING = 1 << 4,	     /* in execve() or vfork(): arguments count as its memory */
+	ZMEM_STARTING = 1 << 4,	     /* a program may be started: arguments count as its memory */
 };
 
 /* Indexes of rss[]: the kernel's MM_FILEPAGES … MM_SHMEMPAGES (include/linux/mm_types_task.h). */
@@ -101,7 +101,7 @@ struct zmem_record {
 
 	/* ZMEM_RECORD_SHORT ends here. */
 
-	__u64 mm_id;		   /* same mm, same number; enciphered, not an address */
+	__u64 mm_id; /* same mm, same number; another one after exec; enciphered, not an address */
 	__u64 cgroup_key;	   /* same css_set, same number; enciphered likewise */
 	__s64 rss[ZMEM_RSS_COUNT]; /* pages; exact on kernels that count per CPU (6.2 and later) */
 	__s64 rss_delta[ZMEM_RSS_COUNT]; /* until 6.1: what this process's threads hold back */

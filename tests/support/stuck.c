@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stuck exec|load|mmap DIR: a process that hangs where any user can make it hang: in a FUSE file
+ * stuck exec|load[_WHO]|mmap DIR: a process that hangs where any user can make it hang: in a FUSE file
  * system whose server stopped answering. Mounts one on DIR, prints the pid of the process, and ends
  * all of it with its standard input. To be run in a mount namespace of its own.
  *
  *  exec  within execve(), which closes a file: holds exec_update_lock, so that opening smaps_rollup
  *        and reading stat or exe of it block
  *  load  within execve() of a file that is not read: holds no lock, but the pages of its arguments
- * count as its anonymous memory already (acct_arg_size(), fs/exec.c) and are not mapped mmap within
- * mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and cmdline of it
- * block
+ *        count as its anonymous memory already (acct_arg_size(), fs/exec.c) and are not mapped.
+ *        With WHO another task of its address space is in execve(), and its first thread waits:
+ *        a second thread (thread), the child that such a thread waits for in vfork() (spawn), or
+ *        another process (share)
+ *  mmap  within mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and
+ *        cmdline of it block
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -126,14 +131,46 @@ static void serve(void)
 
 #define ARGUMENT 100000 /* bytes, in one of them */
 
-static void load(const char *path, int said)
-{
-	static char argument[ARGUMENT];
+/* Which task of the process: "", "thread", "spawn" or "share". */
+static const char *who;
 
-	memset(argument, 'x', sizeof(argument) - 1);
-	if (write(said, "", 1) == 1)
-		execl(path, "stuck", argument, NULL);
+static struct load {
+	const char *path;
+	int said;
+	char argument[ARGUMENT];
+} loading;
+
+static int load(void *unused)
+{
+	(void)unused;
+	if (write(loading.said, "", 1) == 1)
+		execl(loading.path, "stuck", loading.argument, NULL);
 	_exit(1);
+}
+
+static int spawn(void *unused)
+{
+	if (vfork() == 0)
+		load(unused);
+	_exit(1);
+}
+
+static void get_stuck_loading(const char *path, int said)
+{
+	static char stack[65536];
+	int thread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+	bool shares = strcmp(who, "share") == 0;
+
+	loading.path = path;
+	loading.said = said;
+	memset(loading.argument, 'x', sizeof(loading.argument) - 1);
+	if (!*who)
+		load(NULL);
+	if (clone(strcmp(who, "spawn") == 0 ? spawn : load, stack + sizeof(stack),
+		  shares ? CLONE_VM | SIGCHLD : thread, NULL) < 0)
+		_exit(1);
+	while (1)
+		pause();
 }
 
 static void get_stuck(const char *path, int said)
@@ -143,7 +180,7 @@ static void get_stuck(const char *path, int said)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (where == IN_LOAD)
-		load(path, said);
+		get_stuck_loading(path, said);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		_exit(1);
@@ -176,6 +213,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	where = strcmp(argv[1], "exec") == 0 ? IN_EXEC : argv[1][0] == 'l' ? IN_LOAD : IN_MMAP;
+	who = strchr(argv[1], '_') ? strchr(argv[1], '_') + 1 : "";
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
 	if (mount("stuck", argv[2], "fuse", 0, options)) {
