@@ -394,13 +394,13 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
-TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask
+TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask $(O)/turns
 BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
-$(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask: $(O)/%: tests/support/%.c
+$(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask $(O)/turns: $(O)/%: tests/support/%.c
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)

@@ -6,7 +6,7 @@
  * One round is a row of readings, in this order: status, BPF, smaps_rollup, BPF, status. So each
  * BPF reading lies between two of status, and smaps_rollup between two of BPF. A cell that does not
  * fit is read again in the next round; only a difference that stays the same while nothing else
- * moves counts.
+ * moves counts, and while the process stays one program: after an exec its figures are another's.
  *
  * /proc/PID/status is exact since Linux 6.16 (82241a83cd15, in stable 6.12 too). Before, from 6.2
  * on, it leaves out what CPUs have counted by themselves: up to batch - 1 pages on each, with a
@@ -55,7 +55,8 @@ struct compare_row {
 	const struct process *process; /* who: pid, name, start time */
 	struct compare_cell *cell;
 	size_t count;
-	bool settled; /* every cell is */
+	bool settled;	 /* every cell is */
+	uint64_t mm_key; /* of the program it was in the last round; 0: there was none */
 };
 
 /* What was seen of a process in one round. NULL: not read, or not there. */

@@ -8,16 +8,10 @@
 #include "app/message.h"
 #include "app/pause.h"
 #include "app/pss.h"
-#include "base/array.h"
+#include "app/pss_judge.h"
 #include "zmem/privilege.h"
 
-/*
- * Where programs are started without end, those that share libc come and go between two equal
- * readings, by chance and by the order in which the scheduler lets us and them run. So a difference
- * counts only if nothing was started meanwhile, and if it is seen several times.
- */
-#define CHECK_ROUNDS	  30
-#define QUIET_DIFFERENCES 6
+#define CHECK_ROUNDS 30
 
 static void take_counters(struct process *p, const struct process *from)
 {
@@ -88,55 +82,6 @@ int pss_confirm(struct session *s)
 	return r;
 }
 
-enum verdict {
-	VERDICT_SAME,
-	VERDICT_MOVED,
-	VERDICT_DIFFERENT,
-	VERDICT_GONE,
-};
-
-/* The figures a check compares, and how far apart they may be: smaps_rollup has whole kB. */
-static const struct {
-	enum counter counter;
-	uint64_t tolerance;
-} compared[] = {{COUNTER_RSS, 0}, {COUNTER_SWAP, 0}, {COUNTER_PSS, 1024}, {COUNTER_USS, 1024}};
-
-static bool near(uint64_t a, uint64_t b, uint64_t tolerance)
-{
-	return a > b ? a - b <= tolerance : b - a <= tolerance;
-}
-
-/* Whether nothing that is compared moved between two readings. */
-static bool stood_still(const struct process *a, const struct process *b)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(compared); i++) {
-		if (a->value[compared[i].counter] != b->value[compared[i].counter])
-			return false;
-	}
-	return true;
-}
-
-/* Whether smaps_rollup says what p says: counters, and PSS where it is the kernel's. */
-static bool agrees(const struct process *p, const struct smaps_rollup *figures)
-{
-	struct process rollup = {};
-	const struct pool_result result = {.status = PSS_OK, .figures = *figures};
-
-	if (!rollup_agrees(p, figures))
-		return false;
-	if (p->pss_source != PSS_FROM_KERNEL)
-		return true;
-	rollup_apply(&rollup, &result);
-	for (size_t i = 0; i < ARRAY_SIZE(compared); i++) {
-		enum counter c = compared[i].counter;
-
-		if (process_has(&rollup, c) && process_has(p, c) &&
-		    !near(rollup.value[c], p->value[c], compared[i].tolerance))
-			return false;
-	}
-	return true;
-}
-
 static const struct process *find_again(const struct snapshot *s, const struct process *p)
 {
 	const struct process *found = snapshot_find_again(s, p);
@@ -144,50 +89,42 @@ static const struct process *find_again(const struct snapshot *s, const struct p
 	return found && process_has(found, COUNTER_RSS) ? found : NULL;
 }
 
-/* What is shown is of one moment. Figures of the kernel's are not replaced. */
-static void take(struct process *p, const struct process *counters,
-		 const struct pool_result *result)
+/*
+ * What is shown is of one moment: of that which fits, or the newest there is. Figures of the
+ * kernel's are not replaced.
+ */
+static void take(const struct pss_seen *seen, struct process *p)
 {
-	if (p->pss_source != PSS_FROM_KERNEL)
-		take_figures(p, counters, result);
+	if (p->pss_source == PSS_FROM_KERNEL)
+		return;
+	take_figures(p,
+		     pss_agrees(seen->before, &seen->rollup->figures) ? seen->before : seen->after,
+		     seen->rollup);
 }
 
-static enum verdict judge(struct process *p, const struct pool_result *result,
-			  const struct snapshot *before, const struct snapshot *after)
+static enum pss_verdict judge_row(struct process *p, const struct pss_seen *seen,
+				  struct pss_doubt *doubt)
 {
-	const struct process *b = find_again(before, p), *a = find_again(after, p);
+	enum pss_verdict verdict = pss_judge(seen, doubt);
 
-	if (!b || !a || result->status != PSS_OK)
-		return VERDICT_GONE;
-	/* The kernel's walk did not add up this time: there is nothing to compare with. */
-	if (p->pss_source == PSS_FROM_KERNEL &&
-	    (b->pss_source != PSS_FROM_KERNEL || a->pss_source != PSS_FROM_KERNEL))
-		return VERDICT_MOVED;
-	if (agrees(b, &result->figures)) {
-		take(p, b, result);
-		return VERDICT_SAME;
-	}
-	/* The newest there is, so that what is shown belongs together as well as it can. */
-	take(p, a, result);
-	if (agrees(a, &result->figures))
-		return VERDICT_SAME;
-	return stood_still(a, b) && !a->starting && !b->starting ? VERDICT_DIFFERENT
-								 : VERDICT_MOVED;
+	if (verdict != PSS_VERDICT_GONE)
+		take(seen, p);
+	return verdict;
 }
 
-static void count_verdict(struct cross_check *check, enum verdict verdict)
+static void count_verdict(struct cross_check *check, enum pss_verdict verdict)
 {
 	switch (verdict) {
-	case VERDICT_SAME:
+	case PSS_VERDICT_SAME:
 		check->same++;
 		break;
-	case VERDICT_MOVED:
+	case PSS_VERDICT_MOVED:
 		check->moved++;
 		break;
-	case VERDICT_DIFFERENT:
+	case PSS_VERDICT_DIFFERENT:
 		check->different++;
 		break;
-	case VERDICT_GONE:
+	case PSS_VERDICT_GONE:
 		check->gone++;
 		break;
 	}
@@ -207,7 +144,10 @@ static size_t drop_self(pid_t self, struct process **rows, size_t count, struct 
 	return left;
 }
 
-/* A difference that stayed, in words: it is ours or the kernel's, and has to be seen. */
+/*
+ * A difference that stayed, in words: it is ours or the kernel's, and has to be seen. Those of a
+ * process that execs never stay.
+ */
 static void tell_difference(struct session *s, const struct process *now,
 			    const struct smaps_rollup *figures)
 {
@@ -215,14 +155,14 @@ static void tell_difference(struct session *s, const struct process *now,
 		return;
 	s->exit_code = EXIT_DIFFERENT;
 	message_error("--verify: PID %d: PSS %" PRIu64 " bytes from the kernel, %" PRIu64
-		      " from smaps_rollup",
+		      " from smaps_rollup (it did not exec meanwhile)",
 		      now->pid, now->value[COUNTER_PSS], figures->value[ROLLUP_PSS]);
 }
 
 /* Rows that are looked at again. */
 struct doubt {
 	struct process **row;
-	unsigned char *quiet; /* how often each differed while nothing was started */
+	struct pss_doubt *doubt; /* of each */
 	struct pool_result *result;
 	size_t count;
 };
@@ -251,22 +191,31 @@ static int check_round(struct session *s, struct doubt *d, int round)
 		return r;
 	quiet = last_pid == procfs_last_pid(&s->proc);
 	for (size_t i = 0; i < d->count; i++) {
-		enum verdict v = judge(d->row[i], &d->result[i], before, after);
+		const struct pss_seen seen = {
+			.row = d->row[i],
+			.before = find_again(before, d->row[i]),
+			.after = find_again(after, d->row[i]),
+			.rollup = &d->result[i],
+			.quiet = quiet,
+		};
+		enum pss_verdict v = judge_row(d->row[i], &seen, &d->doubt[i]);
 
-		d->quiet[i] += quiet && v == VERDICT_DIFFERENT;
-		if (v == VERDICT_DIFFERENT && d->quiet[i] < QUIET_DIFFERENCES)
-			v = VERDICT_MOVED;
 		/* A recording that has no more of it cannot tell. */
-		if (d->result[i].again && v == VERDICT_DIFFERENT)
-			v = VERDICT_MOVED;
-		if (v == VERDICT_MOVED && round < CHECK_ROUNDS && !d->result[i].again) {
-			d->quiet[left] = d->quiet[i];
+		if (d->result[i].again && v == PSS_VERDICT_DIFFERENT)
+			v = PSS_VERDICT_MOVED;
+		if (v == PSS_VERDICT_MOVED && round < CHECK_ROUNDS && !d->result[i].again) {
+			d->doubt[left] = d->doubt[i];
 			d->row[left++] = d->row[i];
 			continue;
 		}
 		count_verdict(&s->snapshot.collection.cross_check, v);
-		if (v == VERDICT_DIFFERENT)
-			tell_difference(s, find_again(after, d->row[i]), &d->result[i].figures);
+		if (v == PSS_VERDICT_DIFFERENT)
+			tell_difference(s, seen.after, &d->result[i].figures);
+		else if (v == PSS_VERDICT_MOVED && d->doubt[i].execed)
+			message_note(s->options->quiet,
+				     "--verify: PID %d: it exec'ed meanwhile and could not be "
+				     "compared",
+				     d->row[i]->pid);
 	}
 	d->count = left;
 	return 0;
@@ -276,11 +225,11 @@ int pss_check_again(struct session *s, struct process **doubtful, size_t count)
 {
 	struct arena *a = &s->snapshot.scratch;
 	struct pool_result *result = arena_zalloc(a, count + 1, sizeof(*result));
-	unsigned char *quiet = arena_zalloc(a, count + 1, 1);
-	struct doubt d = {.row = doubtful, .quiet = quiet, .result = result};
+	struct pss_doubt *doubt = arena_zalloc(a, count + 1, sizeof(*doubt));
+	struct doubt d = {.row = doubtful, .doubt = doubt, .result = result};
 	int r = 0;
 
-	if (!result || !quiet)
+	if (!result || !doubt)
 		return -ENOMEM;
 	d.count = drop_self(s->self, doubtful, count, &s->snapshot.collection.cross_check);
 	for (int round = 1; r == 0 && d.count; round++)
@@ -386,7 +335,7 @@ int pss_verify(struct session *s)
 		if (result[i].status != PSS_OK)
 			continue;
 		check->checked++;
-		if (agrees(row[i], &result[i].figures))
+		if (pss_agrees(row[i], &result[i].figures))
 			check->same++;
 		else
 			row[left++] = row[i];

@@ -57,7 +57,7 @@ int comparison_init(struct comparison *c, struct process *const *process, size_t
 	c->row[0].cell = cell;
 	c->count = count;
 	for (size_t i = 0; i < count; i++) {
-		c->row[i] = (struct compare_row){process[i], cell + i * each, each, false};
+		c->row[i] = (struct compare_row){process[i], cell + i * each, each, false, 0};
 		for (int k = 0, n = 0; k < COUNTER_COUNT; k++) {
 			if ((wanted & COUNTER_BIT(k)) && counter_table[k].policy != POLICY_NONE)
 				c->row[i].cell[n++].counter = (uint8_t)k;
@@ -178,12 +178,15 @@ static void count_alike(struct compare_cell *cell, const struct compare_cell *la
 	cell->alike = same ? last->alike + 1 : 1;
 }
 
-static void judge_cell(struct compare_cell *cell, const struct compare_seen *seen, unsigned round)
+static void judge_cell(struct compare_cell *cell, const struct compare_seen *seen, unsigned round,
+		       bool execed)
 {
 	const struct compare_cell last = *cell;
 	enum outcome outcome =
 		by_rollup(cell) ? judge_rollup(cell, seen) : judge_status(cell, seen);
 
+	if (outcome == DISAGREES && execed)
+		outcome = IN_FLUX;
 	switch (outcome) {
 	case FITS:
 		settle(cell, round == 1 ? COMPARE_SAME : COMPARE_MOVED);
@@ -261,8 +264,21 @@ static bool is_whole(const struct compare_cell *cell, const struct compare_seen 
 
 /* ---- rows and all of them ---- */
 
+/* Whether the process became another program in this round, or since the last one. */
+static bool has_execed(struct compare_row *row, const struct compare_seen *seen)
+{
+	uint64_t last = row->mm_key;
+
+	if (!seen->bpf_before || !seen->bpf_after)
+		return false;
+	row->mm_key = seen->bpf_after->mm_key;
+	return seen->bpf_before->mm_key != row->mm_key || (last && last != row->mm_key);
+}
+
 void compare_judge(struct compare_row *row, const struct compare_seen *seen, unsigned round)
 {
+	bool execed = has_execed(row, seen);
+
 	row->settled = true;
 	for (size_t i = 0; i < row->count; i++) {
 		struct compare_cell *cell = &row->cell[i];
@@ -270,7 +286,7 @@ void compare_judge(struct compare_row *row, const struct compare_seen *seen, uns
 		if (cell->settled)
 			continue;
 		if (is_whole(cell, seen))
-			judge_cell(cell, seen, round);
+			judge_cell(cell, seen, round, execed);
 		else
 			judge_missing(cell, seen, round);
 		row->settled &= cell->settled;

@@ -130,7 +130,7 @@ static int drain(struct reader *r, int fd)
 static int visit(const struct reader_from *from, pid_t pid, uint64_t cursor,
 		 struct zmem_pss_record *ret)
 {
-	const union zmem_question question = {.pid = from->open_one ? 0 : pid};
+	const union zmem_question question = {.pid = pid};
 	cleanup_close int fd =
 		from->open_one ? from->open_one(from->state, pid) : from->open(from->state);
 	struct zmem_pss_record record = {};

@@ -15,9 +15,10 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
+from outcome import MKMEM, O, PRELOAD, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
 
 LIMIT = 60
+TURNS = O + "/turns"
 
 
 def snapshot(*args, env=None):
@@ -162,6 +163,50 @@ def check_exec():
                    name + "no difference is called one", document["collection"])
 
 
+# The other program each time smaps_rollup is opened, and the first one again when the kernel side
+# looks: both readings of it are alike, and what is between them is not.
+
+
+@contextlib.contextmanager
+def turning():
+    """Yields the process and the environment that makes it turn."""
+    with subprocess.Popen((TURNS, "L"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        try:
+            child.stdout.read(1)
+            yield child, {"LD_PRELOAD": PRELOAD, "AT_OPEN": str(child.pid),
+                          "TURNS_TO": str(child.stdin.fileno()),
+                          "TURNS_FROM": str(child.stdout.fileno())}
+        finally:
+            child.kill()
+
+
+def run_turning(*args):
+    with turning() as (child, env):
+        done = subprocess.run((PROGRAM,) + args + ("-p", str(child.pid)), timeout=LIMIT,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              env=dict(os.environ, **env),
+                              pass_fds=(child.stdin.fileno(), child.stdout.fileno()))
+        return done.returncode, json.loads(done.stdout), done.stderr.decode()
+
+
+def check_exec_between():
+    code, document, said = run_turning("--json", "--verify", "all")
+    check = document["collection"]["cross_check"]
+    result(code == 0 and check["checked"] == check["moved"] == 1 and check["different"] == 0,
+           "another program whenever smaps_rollup is read: it moved", (code, check, said))
+    result(len(said.splitlines()) == 1 and "exec" in said and "PID" in said,
+           "another program whenever smaps_rollup is read: it is said", said)
+    result(document["processes"][0]["pss_bytes"] > 2 << 20,
+           "another program whenever smaps_rollup is read: the kernel saw the large one",
+           document["processes"])
+    code, document, said = run_turning("compare", "--json")
+    verdicts = {c["counter"]: c["verdict"] for c in document["cells"]}
+    result(code == 0 and verdicts.get("rss") == verdicts.get("pss") == "moved" and
+           "DIFFERENT" not in verdicts.values(),
+           "another program whenever smaps_rollup is read, compared: it moved",
+           (code, verdicts, said))
+
+
 # ---- without memory of their own ----
 
 
@@ -244,7 +289,7 @@ def main():
         # What makes the races happen is preloaded, and a sanitizer's library has to come first.
         print("# races between reads: without sanitizers alone")
     else:
-        checks += [check_exit, check_reuse, check_exec]
+        checks += [check_exit, check_reuse, check_exec, check_exec_between]
     run_checks(checks)
     return exit_code()
 
