@@ -15,24 +15,47 @@
 #endif
 #include "cipher.bpf.h"
 #include "task_read.bpf.h"
+#ifndef ZMEM_PROBE_READS
+#include "reader.bpf.h"
+#endif
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/*
+ * Flags a process of which a thread is in execve(), if it alone is asked for. `regs`: see struct
+ * visit in task_pss.bpf.c. Kernels without casts may have no bpf_task_pt_regs() (before 5.15).
+ */
+static __noinline int flag_starting(__u64 leader, __u64 regs, struct zmem_record *r)
+{
+#ifndef ZMEM_PROBE_READS
+	if (reader_question().what.pid && find_thread_in_exec(leader, leader + regs))
+		r->flags |= ZMEM_STARTING;
+#endif
+	return 0;
+}
 
 SEC("iter/task")
 int task_counters(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct zmem_record r = {};
-	__u64 leader;
+	__u64 leader, own, regs = 0;
 
 	if (!task)
 		return 0;
+#ifndef ZMEM_PROBE_READS
+	/* To the verifier the difference of two pointers is a number. */
+	regs = (__u64)bpf_task_pt_regs(task) - (__u64)task;
+#endif
 	/* Every thread comes by; a process is reported once, at its leader. */
-	leader = kread_raw(__u64, &task->group_leader);
-	if (leader != (__u64)task)
+	own = leader = kread_raw(__u64, &task->group_leader);
+	/* Or the compiler takes the pointer where the number is meant: they are equal. */
+	barrier_var(own);
+	if (own != (__u64)task)
 		return 0;
 	if (!read_task(leader, &r))
 		return 0;
+	flag_starting(leader, regs, &r);
 	hide_addresses(&r);
 	bpf_seq_write(ctx->meta->seq, &r, r.size == sizeof(r) ? sizeof(r) : ZMEM_RECORD_SHORT);
 	return 0;

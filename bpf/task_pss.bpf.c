@@ -27,7 +27,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* What the second part of a record must know of the first. */
 struct visit {
 	__u64 leader;
-	__u64 regs; /* of user space, from the task_struct on; 0: its threads are not looked at */
+	__u64 regs;  /* of user space, from the task_struct on; 0: its threads are not looked at */
 	__u64 mm_id; /* not enciphered */
 	__u64 cursor;
 	__u32 write_protect_seq;
@@ -108,8 +108,8 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 			w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
 	}
 	w->pages.flags = ZMEM_WALK_MOVED;
-	if (!w->mm || mm_identity(w->mm, kget(kcast(struct task_struct, task_addr), self_exec_id)) !=
-			      v->mm_id)
+	if (!w->mm || mm_identity(w->mm, kget(kcast(struct task_struct, task_addr),
+					      self_exec_id)) != v->mm_id)
 		return 0;
 	exclusive = !v->sharing;
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
@@ -162,7 +162,8 @@ int task_pss(struct bpf_iter__task *ctx)
 	question = reader_question();
 	if (!is_wanted(&question, v.leader))
 		return 0;
-	/* Who compares asks for one process; it would be half a microsecond for each thread of all. */
+	/* Who compares asks for one process; it would be half a microsecond for each thread of all.
+	 */
 	if (!question.what.pid)
 		v.regs = 0;
 	v.cursor = question.cursor;

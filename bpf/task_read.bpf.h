@@ -10,7 +10,7 @@
 #define ZMEM_TASK_READ_BPF_H
 
 #include "zmem/record.h"
-#include "user_regs.bpf.h"
+#include "threads.bpf.h"
 
 /* include/linux/sched.h, include/linux/pid.h: constants that BTF does not carry. */
 #define PF_FORKNOEXEC 0x00000040
@@ -80,107 +80,6 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 	r->oom_score_adj = kget(signal, oom_score_adj);
 	return 1;
 }
-
-/* ---- threads ---- */
-
-struct thread_walk {
-	__u64 head; /* &signal->thread_head: the end of the ring */
-	__u64 node;
-	__u64 found;		     /* in find_mm_thread */
-	__u64 regs;		     /* of a thread from its stack on; 0: all are looked for */
-	__s64 delta[ZMEM_RSS_COUNT]; /* in thread_deltas */
-};
-
-/* The task of the walk's node, 0 at the end; moves on to the next. */
-static __always_inline __u64 thread_next(struct thread_walk *w)
-{
-	__u64 node = w->node;
-
-	if (!node || node == w->head)
-		return 0;
-	w->node = kread64(node);
-	return node - koffset(struct task_struct, thread_node);
-}
-
-static __always_inline void thread_walk_start(struct thread_walk *w, __u64 task)
-{
-	__u64 signal = kaddr(kcast(struct task_struct, task), signal);
-
-	w->head = signal + koffset(struct signal_struct, thread_head);
-	w->node = signal ? kread64(w->head) : 0;
-}
-
-static long find_mm_step(__u32 index, struct thread_walk *w)
-{
-	__u64 task = thread_next(w);
-
-	if (!task)
-		return 1;
-	if (!kread64(task + koffset(struct task_struct, mm)))
-		return 0;
-	if (w->regs && !is_in_exec(kread64(task + koffset(struct task_struct, stack)) + w->regs))
-		return 0;
-	w->found = task;
-	return 1;
-}
-
-/*
- * The first thread that has an mm: a leader that exited before its threads has none, and any of
- * them will do. With `regs` the first of those that are in execve().
- */
-kfunction __u64 find_mm_thread(__u64 leader, __u64 regs)
-{
-	struct thread_walk w = {.regs = regs};
-
-	thread_walk_start(&w, leader);
-	kloop(FIND_MAX, find_mm_step, &w);
-	return w.found;
-}
-
-/* What user space left in its registers is at the same place of every thread's stack. */
-static __always_inline __u64 find_thread_in_exec(__u64 leader, __u64 regs)
-{
-	return find_mm_thread(leader, regs - kaddr(kcast(struct task_struct, leader), stack));
-}
-
-#ifdef ZMEM_PROBE_READS
-
-static long thread_delta_step(__u32 index, struct thread_walk *w)
-{
-	__u64 task = thread_next(w);
-	__u64 counts = task + koffset(struct task_struct___pre62, rss_stat.count);
-
-	if (!task)
-		return 1;
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		w->delta[i] += (__s32)kread32(counts + i * sizeof(__s32));
-	return 0;
-}
-
-/* Until 6.1 each thread keeps up to 64 events to itself (SPLIT_RSS_COUNTING, absent on UP). */
-kfunction int read_thread_deltas(__u64 task, struct zmem_record *r)
-{
-	struct thread_walk w = {};
-
-	if (!r || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
-		return 0;
-	thread_walk_start(&w, task);
-	if (kloop(THREADS_MAX, thread_delta_step, &w) >= THREADS_MAX)
-		r->flags |= ZMEM_CUT_THREADS;
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		r->rss_delta[i] = w.delta[i];
-	return 0;
-}
-
-#else
-
-/* A kernel of that layout has no bpf_rdonly_cast(): it loads the other variant. */
-static __always_inline int read_thread_deltas(__u64 task, struct zmem_record *r)
-{
-	return 0;
-}
-
-#endif
 
 /* ---- memory ---- */
 
@@ -297,10 +196,9 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 		r->valid |= ZMEM_VALID_SHARING;
 	}
 	/*
-	 * From the arguments on, execve() counts the new program's first pages as anonymous memory
-	 * of the mm it is called in (acct_arg_size(), fs/exec.c), which does not map them. Where
-	 * others than its threads use an mm, such as a child for which one of them waits in
-	 * vfork(), they may be in execve().
+	 * execve() counts the new program's arguments as anonymous memory of the caller's mm, which
+	 * does not map them (acct_arg_size(), fs/exec.c). Whoever else uses this mm may be in
+	 * there, such as a child that one of the threads waits for in vfork().
 	 */
 	if (kget(mm, mm_users.counter) > (__s32)r->threads - !!(r->flags & ZMEM_LEADER_EXITED))
 		r->flags |= ZMEM_STARTING;
@@ -309,11 +207,10 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 }
 
 /*
- * What tells the mm of a task from all others, those before and after it included. The place of an
- * mm_struct is used again at once: the second exec of a process may well have that of the first.
- * An mm_struct begins at a multiple of 64, and the 7 highest bits of all addresses of the kernel
- * are 1, so 13 bits of the number of execs fit in between. Tasks that share an mm have one number:
- * fork copies it, and who execs leaves the mm.
+ * Tells an mm from all others, also from those of the process before it: the place of an mm_struct
+ * is used again, and two execs later it may be the same. Its 6 lowest bits are 0 and the 7 highest
+ * of any address of the kernel are 1: 13 bits of the number of execs fit in there. Tasks that share
+ * an mm have one number: fork copies it, and exec leaves the mm.
  */
 static __always_inline __u64 mm_identity(__u64 mm, __u64 execs)
 {

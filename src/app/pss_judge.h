@@ -17,7 +17,7 @@ enum pss_verdict {
 
 /* One process in one round. */
 struct pss_seen {
-	const struct process *row;	     /* as it was when it was first read */
+	const struct process *row;	      /* as it was when it was first read */
 	const struct process *before, *after; /* NULL: it is not there */
 	const struct pool_result *rollup;
 	bool quiet; /* no process was started meanwhile */

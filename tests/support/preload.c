@@ -167,8 +167,8 @@ int openat(int dir, const char *path, int flags, ...)
 	va_end(args);
 	if (which && !strcmp(path, which))
 		turn("S");
-	if (which && getenv("AT_OPEN_RUN") && !strcmp(path, which) && ++opened == (nth ? strtol(nth, NULL, 10) : 1) &&
-	    system(getenv("AT_OPEN_RUN")))
+	if (which && getenv("AT_OPEN_RUN") && !strcmp(path, which) &&
+	    ++opened == (nth ? strtol(nth, NULL, 10) : 1) && system(getenv("AT_OPEN_RUN")))
 		_exit(125);
 	return (int)syscall(SYS_openat, dir, path, flags, mode);
 }

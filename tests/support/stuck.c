@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stuck exec|load[_WHO]|mmap DIR: a process that hangs where any user can make it hang: in a FUSE file
- * system whose server stopped answering. Mounts one on DIR, prints the pid of the process, and ends
- * all of it with its standard input. To be run in a mount namespace of its own.
+ * stuck exec|load[_WHO]|mmap DIR: a process that hangs where any user can make it hang: in a FUSE
+ * file system whose server stopped answering. Mounts one on DIR, prints the pid of the process, and
+ * ends all of it with its standard input. To be run in a mount namespace of its own.
  *
  *  exec  within execve(), which closes a file: holds exec_update_lock, so that opening smaps_rollup
  *        and reading stat or exe of it block
  *  load  within execve() of a file that is not read: holds no lock, but the pages of its arguments
  *        count as its anonymous memory already (acct_arg_size(), fs/exec.c) and are not mapped.
- *        With WHO another task of its address space is in execve(), and its first thread waits:
- *        a second thread (thread), the child that such a thread waits for in vfork() (spawn), or
- *        another process (share)
+ * With WHO another task of its address space is in execve(): a second thread ("thread"), a child
+ *        that a second thread waits for in vfork() ("spawn"), or another process ("share")
  *  mmap  within mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and
  *        cmdline of it block
  */

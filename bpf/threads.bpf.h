@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The threads of a process: one that has its memory, one in execve(), what they hold back. */
+#ifndef ZMEM_THREADS_BPF_H
+#define ZMEM_THREADS_BPF_H
+
+#include "zmem/record.h"
+#include "user_regs.bpf.h"
+
+struct thread_walk {
+	__u64 head; /* &signal->thread_head: the end of the ring */
+	__u64 node;
+	__u64 found;		     /* in find_mm_thread */
+	__u64 regs;		     /* of a thread from its stack on; 0: all are looked for */
+	__s64 delta[ZMEM_RSS_COUNT]; /* in thread_deltas */
+};
+
+/* The task of the walk's node, 0 at the end; moves on to the next. */
+static __always_inline __u64 thread_next(struct thread_walk *w)
+{
+	__u64 node = w->node;
+
+	if (!node || node == w->head)
+		return 0;
+	w->node = kread64(node);
+	return node - koffset(struct task_struct, thread_node);
+}
+
+static __always_inline void thread_walk_start(struct thread_walk *w, __u64 task)
+{
+	__u64 signal = kaddr(kcast(struct task_struct, task), signal);
+
+	w->head = signal + koffset(struct signal_struct, thread_head);
+	w->node = signal ? kread64(w->head) : 0;
+}
+
+static long find_mm_step(__u32 index, struct thread_walk *w)
+{
+	__u64 task = thread_next(w);
+
+	if (!task)
+		return 1;
+	if (!kread64(task + koffset(struct task_struct, mm)))
+		return 0;
+	if (w->regs && !is_in_exec(kread64(task + koffset(struct task_struct, stack)) + w->regs))
+		return 0;
+	w->found = task;
+	return 1;
+}
+
+/*
+ * A leader that exited before its threads has no mm, they have: any of them will do. With `regs`
+ * one that is in execve().
+ */
+kfunction __u64 find_mm_thread(__u64 leader, __u64 regs)
+{
+	struct thread_walk w = {.regs = regs};
+
+	thread_walk_start(&w, leader);
+	kloop(FIND_MAX, find_mm_step, &w);
+	return w.found;
+}
+
+/* What user space left in its registers is at the same place of every thread's stack. */
+static __always_inline __u64 find_thread_in_exec(__u64 leader, __u64 regs)
+{
+	return find_mm_thread(leader, regs - kaddr(kcast(struct task_struct, leader), stack));
+}
+
+#ifdef ZMEM_PROBE_READS
+
+static long thread_delta_step(__u32 index, struct thread_walk *w)
+{
+	__u64 task = thread_next(w);
+	__u64 counts = task + koffset(struct task_struct___pre62, rss_stat.count);
+
+	if (!task)
+		return 1;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		w->delta[i] += (__s32)kread32(counts + i * sizeof(__s32));
+	return 0;
+}
+
+/* Until 6.1 each thread keeps up to 64 events to itself (SPLIT_RSS_COUNTING, absent on UP). */
+kfunction int read_thread_deltas(__u64 task, struct zmem_record *r)
+{
+	struct thread_walk w = {};
+
+	if (!r || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+		return 0;
+	thread_walk_start(&w, task);
+	if (kloop(THREADS_MAX, thread_delta_step, &w) >= THREADS_MAX)
+		r->flags |= ZMEM_CUT_THREADS;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		r->rss_delta[i] = w.delta[i];
+	return 0;
+}
+
+#else
+
+/* A kernel of that layout has no bpf_rdonly_cast(): it loads the other variant. */
+static __always_inline int read_thread_deltas(__u64 task, struct zmem_record *r)
+{
+	return 0;
+}
+
+#endif
+
+#endif
