@@ -103,19 +103,24 @@ if [ -n "$stuck" ]; then
 	stuck_end
 fi
 
-# Arguments of a program that is not there yet count as anonymous memory and are not mapped.
-stuck_begin load
-if [ -n "$stuck" ]; then
-	zmem -J --verify all -p "$stuck"
-	expect_rc "in load: what is read again moves" 0
-	expect_json 'in load: checked, not the same, not different' '.collection.cross_check |
-		.checked == 1 and .moved == 1 and .different == 0'
-	zmem compare -J -p "$stuck"
-	expect_rc 'in load, compared: no difference' 0
-	expect_json 'in load, compared: Rss is what moved, by the arguments' 'any(.cells[]; .counter == "rss" and
-		.verdict == "moved" and .difference_bytes >= 100000)'
-	stuck_end
-fi
+# Arguments of a program that is not there yet count as anonymous memory and are not mapped. Whose
+# they are tells the task that is in execve(), which need not be the first thread of the process.
+for where in load load_thread load_spawn load_share; do
+	for pss in kernel rollup; do
+		stuck_begin $where
+		[ -n "$stuck" ] || continue
+		name="in $where, --pss $pss"
+		zmem -J --pss $pss --verify all -p "$stuck"
+		expect_rc "$name: what is read again moves" 0
+		expect_json "$name: checked, not the same, not different" '.collection.cross_check |
+			.checked == 1 and .moved == 1 and .different == 0'
+		zmem compare -J --pss $pss -p "$stuck"
+		expect_rc "$name, compared: no difference" 0
+		expect_json "$name, compared: Rss is what moved, by the arguments" 'any(.cells[];
+			.counter == "rss" and .verdict == "moved" and .difference_bytes >= 100000)'
+		stuck_end
+	done
+done
 
 # ---- and no thread in the place of the one that waits for it ----
 
