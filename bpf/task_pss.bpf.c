@@ -46,7 +46,7 @@ struct visit {
 	__u32 write_protect_seq;
 	__u32 start;   /* of the process, the lower bits of ns, which are never shown */
 	__u32 exec_id; /* the lower bits, from before the mm was read */
-	__u8 sharing; /* 0: no anonymous page of it can be another's, too */
+	__u8 sharing;  /* 0: no anonymous page of it can be another's, too */
 	__u8 has_swap;
 	__u8 has_huge;
 	__u8 calibrate; /* nothing is shown but the answer to that */

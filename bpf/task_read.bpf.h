@@ -253,7 +253,8 @@ kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 	read_barrier(words);
 	if (kaddr(mm, exe_file) == (__u64)file)
 		return ZMEM_VALID_EXE;
-	/* prctl() replaced the file meanwhile: the name may be that of a file of another process. */
+	/* prctl() replaced the file meanwhile: the name may be that of a file of another process.
+	 */
 	r->exe_len = 0;
 	__builtin_memset(r->exe, 0, sizeof(r->exe));
 	return 0;

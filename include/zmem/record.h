@@ -58,8 +58,8 @@ enum zmem_rss {
 enum zmem_walk {
 	ZMEM_WALK_EXCLUSIVE = 1 << 0, /* no anonymous page of this mm is shared: not looked for */
 	ZMEM_WALK_ODD = 1 << 1,	      /* met what it does not understand, or was torn */
-	ZMEM_WALK_MOVED = 1 << 2,     /* it was overtaken: another mm, shared more, does not add up */
-	ZMEM_WALK_OFF = 1 << 3,	      /* nothing was walked: there is no layout */
+	ZMEM_WALK_MOVED = 1 << 2, /* it was overtaken: another mm, shared more, does not add up */
+	ZMEM_WALK_OFF = 1 << 3,	  /* nothing was walked: there is no layout */
 	/* Set by the reader, not in the kernel: */
 	ZMEM_WALK_DRIFTED = 1 << 4,  /* counters moved a little between two visits */
 	ZMEM_WALK_ACCEPTED = 1 << 5, /* never stood still; what it is off by is known, small */

@@ -96,7 +96,8 @@ void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
 	if (visit->record.mm_id != sum->record.mm_id ||
 	    visit->record.start_boottime_ns != sum->record.start_boottime_ns ||
 	    visit->record.write_protect_seq != sum->record.write_protect_seq ||
-	    ((from->flags ^ to->flags) & ZMEM_WALK_EXCLUSIVE) || moved > resident(sum) / ZMEM_CLOSE_PART)
+	    ((from->flags ^ to->flags) & ZMEM_WALK_EXCLUSIVE) ||
+	    moved > resident(sum) / ZMEM_CLOSE_PART)
 		to->flags |= ZMEM_WALK_MOVED;
 	else if (moved)
 		to->flags |= ZMEM_WALK_DRIFTED;

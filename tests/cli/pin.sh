@@ -133,6 +133,10 @@ dmesg 2>/dev/null | tail -n 1 >"$TMP/dmesg"
 run as_member "$TMP/ask" $place/version/pss 400
 expect_rc 'a hostile member: nothing but reading is allowed' 0
 expect_out 'a hostile member: was answered, and told where to go on' '^[1-9][0-9]+ records, [1-9]'
+expect_out 'a hostile member: walks were overtaken, and no record says too much' ' [1-9][0-9]* overtaken: nothing is told'
+run as_member "$TMP/ask" $place/version/counters 400
+expect_rc 'a hostile member, counters: nothing but reading is allowed' 0
+expect_out 'a hostile member, counters: no record says too much' '^[1-9][0-9]+ records, .*: nothing is told'
 check 'a hostile member: the kernel has nothing to say' diff "$TMP/dmesg" <(dmesg 2>/dev/null | tail -n 1)
 figures run as_member "$ZMEM" --pinned
 same_figures 'after a hostile member: figures are the same'
