@@ -294,6 +294,31 @@ cp /etc/hostname $place/"$version"/pss
 refused 'files that look like a pin' 1 'there is no pin' --pinned
 rm -r $place
 
+# ---- with the capabilities of zmem-bpf-pin.service ----
+
+unit=$SUPPORT/../../src/dist/systemd/zmem-bpf-pin.service
+# By number: the tools of Debian 12 know the newest two by nothing else.
+bounding=-all$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr ' ' '\n' | awk '
+	BEGIN { n["CAP_CHOWN"] = 0; n["CAP_SYS_ADMIN"] = 21; n["CAP_PERFMON"] = 38; n["CAP_BPF"] = 39 }
+	{ printf ",+cap_%s", $1 in n ? n[$1] : $1 }')
+# as_unit COMMAND…
+as_unit() {
+	run setpriv --bounding-set="$bounding" --no-new-privs "$@"
+}
+as_unit grep CapEff /proc/self/status
+expect_out 'as the unit: four capabilities' '^CapEff:.000000c000200001$'
+as_unit "$ZMEM" pin $group
+expect_rc 'as the unit: pin' 0
+mkdir $place/1
+as_unit "$ZMEM" pin $other
+expect_rc 'as the unit: pin over it' 0
+equal 'as the unit: nothing else is left' "$(ls $place | grep -v debug | xargs)" "$version version"
+run as_group $other "$ZMEM" --pinned -q
+expect_rc 'as the unit: a member reads it' 0
+as_unit "$ZMEM" unpin
+expect_rc 'as the unit: unpin' 0
+check 'as the unit: nothing is left' [ ! -e $place ]
+
 # ---- without PSS ----
 
 mount --bind /dev/null /proc/zoneinfo
