@@ -31,7 +31,7 @@ struct visit {
 	__u64 mm_id; /* not enciphered */
 	__u64 cursor;
 	__u32 write_protect_seq;
-	__u32 start;  /* of the process, the lower bits of ns */
+	__u32 start;  /* of the process, the lower bits of ns, which are never shown */
 	__u8 sharing; /* 0: no anonymous page of it can be another's, too */
 	__u8 has_swap;
 	__u8 has_huge;
@@ -49,8 +49,10 @@ static __always_inline __u8 is_more(__s64 count, __s64 limit)
 
 static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 {
+	const struct task_struct *leader = kcast(struct task_struct, v->leader);
 	struct zmem_record r = {};
 
+	v->start = (__u32)kget(leader, start_boottime);
 	if (!read_task(v->leader, &r))
 		return false;
 	if (r.kind != ZMEM_PROCESS) {
@@ -63,7 +65,6 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 				     (~r.valid & ZMEM_VALID_SHARING),
 			     0);
 	v->write_protect_seq = r.write_protect_seq;
-	v->start = (__u32)r.start_boottime_ns;
 	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES_LEAST - 1);
 	v->has_swap = is_more(r.rss[ZMEM_RSS_SWAP], 0);
 	if (v->regs && find_thread_in_exec(v->leader, v->leader + v->regs))
@@ -73,7 +74,10 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 	return bpf_seq_write(seq, &r, sizeof(r)) == 0;
 }
 
-/* The mm is still the process's, and no more shared than it was. */
+/*
+ * The mm is still the process's, and no more shared than it was. All threads have one self_exec_id,
+ * which tells an mm from a later one at the same address.
+ */
 static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, __u64 mm_addr,
 				       bool exclusive)
 {
@@ -84,13 +88,43 @@ static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, _
 	       (!exclusive || !mm_word(mm_addr, MM_MERGING));
 }
 
+/* How far `seen` may be from the counter `rss`; what is not `whole` may well be less. */
+static __always_inline bool adds_up(__u64 seen, __s64 rss, __s64 room, bool whole)
+{
+	__s64 more = (__s64)seen - rss;
+
+	return more <= room && (!whole || -more <= room);
+}
+
+/*
+ * A walk that was overtaken may have counted pages of others, in tables that were freed and used
+ * anew under it. It is known by a mark, or because what it saw is not what the counters say. User
+ * space believes no such walk, and another reader is not to see it: it leaves the kernel empty.
+ */
+static __always_inline void forget_overtaken(struct zmem_pages *p, bool whole)
+{
+	__u64 all = p->rss[ZMEM_RSS_FILE] + p->rss[ZMEM_RSS_ANON] + p->rss[ZMEM_RSS_SHMEM];
+	__s64 room = all < ZMEM_LARGE_PAGES ? 0 : all / ZMEM_CLOSE_PART;
+	__u32 flags = p->flags;
+
+	if (!adds_up(p->seen[ZMEM_RSS_FILE], p->rss[ZMEM_RSS_FILE], room, whole) ||
+	    !adds_up(p->seen[ZMEM_RSS_SHMEM], p->rss[ZMEM_RSS_SHMEM], room, whole) ||
+	    !adds_up(p->seen[ZMEM_RSS_ANON], p->rss[ZMEM_RSS_ANON], room, false))
+		flags |= ZMEM_WALK_MOVED;
+	if (flags & (ZMEM_WALK_ODD | ZMEM_WALK_MOVED)) {
+		__builtin_memset(p, 0, sizeof(*p));
+		p->flags = flags;
+	}
+	p->work = 0;
+}
+
 /* A global function, as walk_pages() is. w is all 0. */
 __noinline int walk_task(struct visit *v, struct page_walk *w)
 {
 	const struct layout *at;
 	__u64 task_addr;
 	__u32 zero = 0, tweak;
-	bool exclusive;
+	bool exclusive, whole;
 
 	if (!v || !w)
 		return 0;
@@ -123,11 +157,13 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
 	walk_pages(w);
+	whole = !w->pages.cursor && !v->cursor;
 	w->pages.cursor = encode(encode(w->pages.cursor, tweak, 1), v->start, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);
 	if (!walk_holds(v, task_addr, w->mm, exclusive))
 		w->pages.flags |= ZMEM_WALK_MOVED;
+	forget_overtaken(&w->pages, whole);
 	return 0;
 }
 

@@ -16,6 +16,8 @@
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD    0x00200000
 #define PIDTYPE_TGID  1
+/* A tick of /proc: USER_HZ is 100 on every architecture that is read here. */
+#define NS_PER_TICK 10000000ULL
 
 /* The struct upid of `pid` at `level`. */
 static __always_inline const struct upid *pid_upid(const struct pid *pid, __u32 level)
@@ -52,6 +54,26 @@ static __always_inline __s32 pid_number(const struct pid *pid, const struct pid_
 }
 
 /*
+ * Clears all behind the first NUL: what lies behind a name in memory is nobody's business. Without
+ * a branch, since each would double what the verifier has to look at.
+ */
+static __always_inline void text_terminate(__u64 *words, int count)
+{
+	const __u64 ones = 0x0101010101010101ULL;
+	__u64 keep = ~0ULL;
+
+	for (int i = 0; i < count; i++) {
+		__u64 w = words[i];
+		__u64 zero =
+			(w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
+
+		barrier(); /* word by word: from clang 19 on all at once, and too much stack */
+		words[i] = w & keep & (((zero & -zero) >> 7) - 1);
+		keep &= ((zero | -zero) >> 63) - 1; /* nothing, once there was one */
+	}
+}
+
+/*
  * Fills the part every kind of record has. Returns 0 for a process that was just reaped. A global
  * function for its own part of the 512 bytes of stack.
  */
@@ -75,8 +97,10 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 	r->ppid = pid_number(kget(parent_signal, pids[PIDTYPE_TGID]), &view);
 	r->uid = kget(cred, euid.val);
 	r->threads = kget(signal, nr_threads);
-	r->start_boottime_ns = kget(task, start_boottime);
+	/* Finer than /proc shows it, a start time tells how long the start of a process took. */
+	r->start_boottime_ns = kget(task, start_boottime) / NS_PER_TICK * NS_PER_TICK;
 	ktext(comm, task->comm, ZMEM_COMM_LEN / 8);
+	text_terminate(comm, ZMEM_COMM_LEN / 8);
 	r->oom_score_adj = kget(signal, oom_score_adj);
 	return 1;
 }
@@ -110,26 +134,6 @@ kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 }
 
 /*
- * Clears all behind the first NUL: what lies behind a name in memory is nobody's business. Without
- * a branch, since each would double what the verifier has to look at.
- */
-static __always_inline void text_terminate(__u64 *words, int count)
-{
-	const __u64 ones = 0x0101010101010101ULL;
-	__u64 keep = ~0ULL;
-
-	for (int i = 0; i < count; i++) {
-		__u64 w = words[i];
-		__u64 zero =
-			(w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
-
-		barrier(); /* word by word: from clang 19 on all at once, and too much stack */
-		words[i] = w & keep & (((zero & -zero) >> 7) - 1);
-		keep &= ((zero | -zero) >> 63) - 1; /* nothing, once there was one */
-	}
-}
-
-/*
  * Returns ZMEM_VALID_EXE or 0. The result has to be wanted: else clang leaves in r0 what was there,
  * and a static function must not return an address of the stack (prepare_func_exit(),
  * kernel/bpf/verifier.c).
@@ -158,7 +162,14 @@ kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 	words = (__u64 *)r->exe;
 	ktext(words, name, ZMEM_EXE_LEN / 8);
 	text_terminate(words, ZMEM_EXE_LEN / 8);
-	return ZMEM_VALID_EXE;
+	read_barrier(words);
+	if (kaddr(mm, exe_file) == (__u64)file)
+		return ZMEM_VALID_EXE;
+	/* prctl() replaced the file meanwhile: the name may be that of a file of another process.
+	 */
+	r->exe_len = 0;
+	__builtin_memset(r->exe, 0, sizeof(r->exe));
+	return 0;
 }
 
 /*
@@ -206,6 +217,13 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 	return 0;
 }
 
+/* What was read of memory may be another process's: none of it leaves the kernel. */
+static __always_inline void forget_memory(struct zmem_record *r)
+{
+	r->valid = 0;
+	__builtin_memset((char *)r + ZMEM_RECORD_SHORT, 0, sizeof(*r) - ZMEM_RECORD_SHORT);
+}
+
 /*
  * Tells an mm from all others, also from those of the process before it: the place of an mm_struct
  * is used again, and two execs later it may be the same. Its 6 lowest bits are 0 and the 7 highest
@@ -235,8 +253,10 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	read_mm(mm, r);
 	read_thread_deltas(task_addr, r);
 	read_barrier(&r->mm_id);
-	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id)
+	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id) {
+		forget_memory(r);
 		return 0;
+	}
 	r->mm_id = mm_identity(mm, exec_id);
 	/* An exited leader is in no cgroup, its threads are. */
 	if (bpf_core_field_exists(struct task_struct, cgroups)) {
@@ -262,7 +282,6 @@ static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 			return true;
 	}
 	r->flags |= ZMEM_RACED;
-	r->valid = 0;
 	return true;
 }
 

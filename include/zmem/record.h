@@ -58,8 +58,8 @@ enum zmem_rss {
 enum zmem_walk {
 	ZMEM_WALK_EXCLUSIVE = 1 << 0, /* no anonymous page of this mm is shared: not looked for */
 	ZMEM_WALK_ODD = 1 << 1,	      /* met what it does not understand, or was torn */
-	ZMEM_WALK_MOVED = 1 << 2,     /* meanwhile the process got another mm, or shared more */
-	ZMEM_WALK_OFF = 1 << 3,	      /* nothing was walked: there is no layout */
+	ZMEM_WALK_MOVED = 1 << 2, /* it was overtaken: another mm, shared more, does not add up */
+	ZMEM_WALK_OFF = 1 << 3,	  /* nothing was walked: there is no layout */
 	/* Set by the reader, not in the kernel: */
 	ZMEM_WALK_DRIFTED = 1 << 4,  /* counters moved a little between two visits */
 	ZMEM_WALK_ACCEPTED = 1 << 5, /* never stood still; what it is off by is known, small */
@@ -80,10 +80,17 @@ struct zmem_pages {
 	__u64 unique; /* pages seen that nobody else maps */
 	__u64 huge;   /* pages mapped as part of a huge page, seen or not */
 	__u32 flags;  /* enum zmem_walk */
-	__u32 work;   /* table entries looked at */
+	__u32 work;   /* always 0: table entries looked at, which stays in the kernel */
 };
 
 #define ZMEM_PSS_SHIFT 12
+
+/*
+ * A process of that many pages (mostly 64 MiB) seldom stands still while it is walked: what was
+ * seen may be off by one part of so many of its resident set.
+ */
+#define ZMEM_LARGE_PAGES 16384
+#define ZMEM_CLOSE_PART	 1024
 
 struct zmem_record {
 	__u16 size;		  /* bytes of this record, its kind decides */
@@ -94,7 +101,7 @@ struct zmem_record {
 	__s32 ppid;		  /* 0 where the parent is outside that namespace */
 	__u32 uid;		  /* effective, as ps shows */
 	__u32 threads;		  /* live and exiting ones */
-	__u64 start_boottime_ns;  /* since boot, suspend included; /proc/PID/stat has it in ticks */
+	__u64 start_boottime_ns;  /* since boot, suspend included; in whole ticks, as in /proc */
 	char comm[ZMEM_COMM_LEN]; /* of the leader; any byte but NUL */
 	__s32 oom_score_adj;
 	__u32 flags; /* enum zmem_flags */

@@ -111,11 +111,14 @@ static int open_entry(int dirfd, const char *name)
 	return openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Who holds a link open could open it anew through /proc/self/fd, for ever. */
+/*
+ * A member that holds a link open could open it anew through /proc/self/fd, for ever. Root may, so
+ * that it can empty a directory without CAP_DAC_OVERRIDE.
+ */
 static void forbid(int fd)
 {
 	if (fd >= 0)
-		fchmod(fd, 0);
+		fchmod(fd, 0700);
 }
 
 /* Removes a directory of links, or whatever else root has put there. */

@@ -4,10 +4,6 @@
 
 #include "source/record_decode.h"
 
-/* From so many pages on (mostly 64 MiB) a smaps_rollup takes long enough to be noticed. */
-#define LARGE_PAGES 16384
-#define CLOSE_PART  1024
-
 /* 1 PiB in pages of 4 kB: no machine has them, and no sum of what is below overflows. */
 #define PAGES_MAX ((__s64)1 << 38)
 
@@ -84,10 +80,10 @@ bool pages_vouched(const struct zmem_pss_record *r)
 
 bool pages_close(const struct zmem_pss_record *r)
 {
-	uint64_t room = resident(r) / CLOSE_PART;
+	uint64_t room = resident(r) / ZMEM_CLOSE_PART;
 
 	return is_whole(r, ZMEM_WALK_EXCLUSIVE | ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED) &&
-	       resident(r) >= LARGE_PAGES && gap(r) <= room &&
+	       resident(r) >= ZMEM_LARGE_PAGES && gap(r) <= room &&
 	       drift(r->record.rss, r->pages.rss, r->pages.flags & ZMEM_WALK_EXCLUSIVE) <= room;
 }
 
@@ -100,7 +96,8 @@ void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
 	if (visit->record.mm_id != sum->record.mm_id ||
 	    visit->record.start_boottime_ns != sum->record.start_boottime_ns ||
 	    visit->record.write_protect_seq != sum->record.write_protect_seq ||
-	    ((from->flags ^ to->flags) & ZMEM_WALK_EXCLUSIVE) || moved > resident(sum) / CLOSE_PART)
+	    ((from->flags ^ to->flags) & ZMEM_WALK_EXCLUSIVE) ||
+	    moved > resident(sum) / ZMEM_CLOSE_PART)
 		to->flags |= ZMEM_WALK_MOVED;
 	else if (moved)
 		to->flags |= ZMEM_WALK_DRIFTED;
@@ -113,5 +110,4 @@ void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
 	}
 	to->unique += from->unique;
 	to->huge += from->huge;
-	to->work += from->work;
 }

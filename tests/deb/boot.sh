@@ -21,6 +21,9 @@ cat >"$ROOT/result/test" <<'END'
 exec 2>/result/errors
 systemctl is-enabled zmem-bpf zmem-bpf-pin >/result/enabled
 systemctl start zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
+systemctl restart zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
+systemctl show zmem-bpf-pin -p Result -p CapabilityBoundingSet >/result/pin
+systemd-analyze security zmem-bpf-pin | tail -n 1 >>/result/pin
 setpriv --reuid=65534 --regid=65534 --groups="$(getent group zmem | cut -d: -f3)" --inh-caps=-all \
 	--bounding-set=-all zmem-bpf --pinned -J >/result/member
 echo 'OPTIONS=--listen 127.0.0.1:19648 -n 3' >/etc/default/zmem-bpf
@@ -82,6 +85,9 @@ was() {
 		not_ok "$1" "no /$3/ in $2: $(cat "$ROOT/result/$2" "$ROOT/result/errors" "$TMP/err")"
 	fi
 }
+was 'pin: started, stopped and started' pin '^Result=success'
+was 'pin: four capabilities can be had' pin '^CapabilityBoundingSet=cap_chown cap_sys_admin cap_perfmon cap_bpf$'
+was 'pin: systemd finds it OK' pin 'zmem-bpf-pin.service: [0-4]\.[0-9] OK'
 equal 'nothing is enabled' "$(tr '\n' ' ' <"$ROOT/result/enabled")" 'disabled disabled '
 check 'pin: a member without capabilities sees all' jq -e '.source.pinned and .collection.complete and
 	any(.processes[]; .pid == 1)' "$ROOT/result/member"

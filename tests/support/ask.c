@@ -1,27 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * ask PATH READS
+ * ask PATH READS [SESSIONS]
  *
  * A hostile reader of a pinned iterator: asks for anything, valid or not, and also for what the
- * walks of other processes left to go on with (their cursors), READS times. Prints how many records
- * came; the exit code is 1 if something other than reading was allowed, or cursors are addresses.
+ * walks of other processes left to go on with (their cursors), READS times. Beside it two children
+ * map, fork and exec without end, so that walks are overtaken; it reads until it has seen that.
+ * Prints how many records came; the exit code is 1 if something other than reading was allowed,
+ * cursors are addresses, or a record says what a member is not to know.
+ * With SESSIONS it then opens so many, reads nothing from each of them, and prints how much memory
+ * the kernel took and what of it was left after they were closed.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../include/zmem/record.h"
 #include "../../include/zmem/setup.h"
 
+#define NS_PER_TICK 10000000ULL
+#define ENOUGH	    200000 /* reads without one walk that was overtaken */
+
 static uint64_t seen[64]; /* cursors */
 static size_t seen_count;
+static size_t overtaken;  /* walks that left nothing */
+static const char *fault; /* what a record said that it should not */
 
 static uint64_t random64(void)
 {
@@ -45,17 +60,117 @@ static uint64_t any_cursor(void)
 	return anything();
 }
 
-static size_t take(const char *buf, size_t len)
+/* ---- what a record may say ---- */
+
+static void expect(int is_so, const char *otherwise)
+{
+	if (!is_so && !fault)
+		fault = otherwise;
+}
+
+static int is_zero(const void *data, size_t size)
+{
+	const char *byte = data;
+
+	for (size_t i = 0; i < size; i++) {
+		if (byte[i])
+			return 0;
+	}
+	return 1;
+}
+
+static int ends_in_zeros(const char *text, size_t size)
+{
+	size_t len = strnlen(text, size);
+
+	return is_zero(text + len, size - len);
+}
+
+/* In ticks since boot, as /proc/self/stat has it: the 20th number behind the name. */
+static uint64_t own_start(void)
+{
+	FILE *file = fopen("/proc/self/stat", "r");
+	char line[1024] = "", *at;
+	uint64_t start = 0;
+
+	if (file && fgets(line, sizeof(line), file) && (at = strrchr(line, ')'))) {
+		for (int field = 2; at && field < 22; field++)
+			at = strchr(at + 1, ' ');
+		start = at ? strtoull(at, NULL, 10) : 0;
+	}
+	if (file)
+		fclose(file);
+	return start;
+}
+
+static void check_identity(const struct zmem_record *r)
+{
+	expect(r->start_boottime_ns % NS_PER_TICK == 0, "a start time is no whole tick");
+	if (r->pid == getpid())
+		expect(r->start_boottime_ns / NS_PER_TICK == own_start(),
+		       "the start time is not that of /proc");
+	expect(ends_in_zeros(r->comm, sizeof(r->comm)), "there is something behind comm");
+	if (r->kind != ZMEM_PROCESS)
+		expect(!r->valid, "values of what has no memory are valid");
+}
+
+static void check_memory(const struct zmem_record *r)
+{
+	expect(ends_in_zeros(r->exe, sizeof(r->exe)), "there is something behind exe");
+	if (!(r->valid & ZMEM_VALID_EXE))
+		expect(is_zero(r->exe, sizeof(r->exe)) && !r->exe_len, "exe is not valid, nor 0");
+	if (!(r->valid & ZMEM_VALID_RSS))
+		expect(is_zero(r->rss, sizeof(r->rss)), "rss is not valid, nor 0");
+	if (r->flags & ZMEM_RACED)
+		expect(is_zero(&r->mm_id, sizeof(*r) - ZMEM_RECORD_SHORT), "RACED, and not 0");
+}
+
+/* Whether what was seen is what the counters say, of a whole walk; of a part: not more. */
+static int adds_up(const struct zmem_pages *p, int whole)
+{
+	static const enum zmem_rss kind[] = {ZMEM_RSS_FILE, ZMEM_RSS_SHMEM, ZMEM_RSS_ANON};
+	int64_t all = p->rss[ZMEM_RSS_FILE] + p->rss[ZMEM_RSS_ANON] + p->rss[ZMEM_RSS_SHMEM];
+	int64_t room = all < ZMEM_LARGE_PAGES ? 0 : all / ZMEM_CLOSE_PART;
+
+	for (int i = 0; i < 3; i++) {
+		int64_t more = (int64_t)p->seen[kind[i]] - p->rss[kind[i]];
+
+		if (more > room || (whole && kind[i] != ZMEM_RSS_ANON && -more > room))
+			return 0;
+	}
+	return 1;
+}
+
+static void check_pages(const struct zmem_pages *p, int from_start)
+{
+	expect(!p->work, "the work of a walk is told");
+	if (p->flags & ZMEM_WALK_OFF)
+		return;
+	if (p->flags & (ZMEM_WALK_ODD | ZMEM_WALK_MOVED)) {
+		overtaken++;
+		expect(is_zero(p, offsetof(struct zmem_pages, flags)), "overtaken, and not 0");
+	} else {
+		expect(adds_up(p, from_start && !p->cursor), "a walk does not add up");
+	}
+}
+
+/* `from_start`: nothing was asked that a walk goes on with. */
+static size_t take(const char *buf, size_t len, int from_start)
 {
 	struct zmem_pss_record r;
 	size_t records = 0;
 
 	for (size_t at = 0; at + ZMEM_RECORD_SHORT <= len; records++) {
 		memcpy(&r, buf + at, ZMEM_RECORD_SHORT);
-		if (r.record.version != ZMEM_RECORD_VERSION || !r.record.size)
+		if (r.record.version != ZMEM_RECORD_VERSION || !r.record.size ||
+		    r.record.size > sizeof(r) || at + r.record.size > len)
 			break;
-		if (r.record.size == sizeof(r) && at + sizeof(r) <= len) {
-			memcpy(&r, buf + at, sizeof(r));
+		memcpy(&r, buf + at, r.record.size);
+		check_identity(&r.record);
+		if (r.record.size >= sizeof(r.record))
+			check_memory(&r.record);
+		if (r.record.size == sizeof(r)) {
+			check_pages(&r.pages, from_start);
 			if (r.pages.cursor && seen_count < 64)
 				seen[seen_count++] = r.pages.cursor;
 		}
@@ -63,6 +178,8 @@ static size_t take(const char *buf, size_t len)
 	}
 	return records;
 }
+
+/* ---- what it asks ---- */
 
 static size_t ask(const char *path, char *buf, size_t size)
 {
@@ -80,7 +197,7 @@ static size_t ask(const char *path, char *buf, size_t size)
 	do {
 		n = syscall(SYS_read, fd, to, len, mark, bits, cursor);
 		if (n > 0 && to == buf)
-			records += take(buf, (size_t)n);
+			records += take(buf, (size_t)n, mark != ZMEM_ASK || !cursor);
 	} while (n > 0 && len == size);
 	close(fd);
 	return records;
@@ -120,14 +237,122 @@ static int are_addresses(void)
 	return seen_count > 1;
 }
 
+/* ---- beside it ---- */
+
+#define AREA (4UL << 20)
+
+/* Shared pages that come and go. */
+static void map_for_ever(void)
+{
+	for (;;) {
+		char *p = mmap(NULL, AREA, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+		if (p != MAP_FAILED)
+			munmap(p, AREA);
+	}
+}
+
+/* Programs that exec themselves, some hundred times each, and exit. */
+static void exec_for_ever(void)
+{
+	for (;;) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			execl("/proc/self/exe", "ask", "exec", "300", NULL);
+			_exit(1);
+		}
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+	}
+}
+
+static int exec_again(int left)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", left - 1);
+	return left > 0 ? execl("/proc/self/exe", "ask", "exec", text, NULL) : 0;
+}
+
+static pid_t begin(void (*what)(void))
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == parent)
+			what();
+		_exit(1);
+	}
+	return pid;
+}
+
+/* ---- what it takes of the kernel ---- */
+
+static long free_kb(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128];
+	long kb = 0;
+
+	while (file && fgets(line, sizeof(line), file) && !sscanf(line, "MemFree: %ld", &kb))
+		;
+	if (file)
+		fclose(file);
+	return kb;
+}
+
+static void hold(const char *path, size_t sessions)
+{
+	struct rlimit limit;
+	long before, held;
+	size_t count = 0;
+	int *fd = calloc(sessions, sizeof(*fd));
+
+	if (!fd || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	before = free_kb();
+	while (count < sessions && (fd[count] = open(path, O_RDONLY)) >= 0) {
+		if (read(fd[count++], NULL, 0) < 0)
+			break;
+	}
+	held = free_kb();
+	for (size_t i = 0; i < count; i++)
+		close(fd[i]);
+	sleep(1); /* the kernel frees files behind our back */
+	printf("%zu sessions took %ld kB, closed %ld kB\n", count, before - held,
+	       before - free_kb());
+	free(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static char buf[64 * 1024];
-	int reads = argc > 2 ? atoi(argv[2]) : 0;
+	int reads = argc > 2 ? atoi(argv[2]) : 0, made = 0;
+	pid_t child[2];
 	size_t records = 0;
 
-	for (int i = 0; i < reads; i++)
+	if (argc < 3)
+		return 1;
+	if (!strcmp(argv[1], "exec"))
+		return exec_again(reads);
+	child[0] = begin(map_for_ever);
+	child[1] = begin(exec_for_ever);
+	for (; made < reads || (seen_count && !overtaken && made < ENOUGH); made++)
 		records += ask(argv[1], buf, sizeof(buf));
-	printf("%zu records, %zu cursors\n", records, seen_count);
-	return argc != 3 || is_open_otherwise(argv[1]) || are_addresses();
+	for (int i = 0; i < 2; i++) {
+		kill(child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+	}
+	expect(!seen_count || overtaken, "no walk was overtaken: this tests nothing");
+	printf("%zu records, %zu cursors, %zu overtaken: %s\n", records, seen_count, overtaken,
+	       fault ? fault : "nothing is told");
+	if (argc > 3)
+		hold(argv[1], strtoul(argv[3], NULL, 10));
+	return fault || is_open_otherwise(argv[1]) || are_addresses();
 }
