@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows what libmicrohttpd, the C library and our own code ask of the kernel once sockets listen:
- * a list of what is allowed. What a newer library asks beyond that fails with EPERM, for which a C
- * library has another way or none; a process that is ended would serve nothing at all.
+ * Knows the system calls that libmicrohttpd, the C library and our own code make once the sockets
+ * listen. All others fail with EPERM: a newer library that tries one more call has another way or
+ * reports an error, while SIGSYS would end the service. Calls of another architecture end it.
  */
 #include "serve/system_calls.h"
 
@@ -95,8 +95,7 @@ static const struct rule {
 	{__NR_epoll_wait},
 	{__NR_time},
 #endif
-	/* What is open: the snapshot's memfd, /proc/self/statm, messages, an eventfd of the
-	   library's. */
+	/* Open files: the snapshot's memfd, /proc/self/statm, stderr. */
 	{__NR_read},
 	{__NR_pread64},
 	{__NR_write},
@@ -109,16 +108,16 @@ static const struct rule {
 	{__NR_munmap},
 	{__NR_mremap},
 	{__NR_brk},
-	/* Time, chance, and to go on after SIGSTOP. */
+	/* Time, random numbers, and poll() that is continued after SIGSTOP. */
 	{__NR_clock_gettime},
 	{__NR_gettimeofday},
 	{__NR_getrandom},
 	{__NR_restart_syscall},
-	/* qsort() asks how much RAM there is, and believes whatever is on its stack if it is
-	   refused. */
+	/* qsort() of glibc 2.36 asks how much RAM there is, and does not look whether it was told.
+	 */
 	{__NR_sysinfo},
 	{__NR_getpid},
-	/* Locks of the library's; of one thread nothing ever waits. */
+	/* Locks of the libraries. */
 	{__NR_futex, {EQUAL(1, FUTEX_WAIT_PRIVATE)}},
 	{__NR_futex, {EQUAL(1, FUTEX_WAKE_PRIVATE)}},
 	{__NR_exit_group},
