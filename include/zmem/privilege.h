@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum privilege {
 	PRIVILEGE_BPF,	   /* CAP_BPF: load programs */
@@ -47,9 +48,9 @@ int privilege_loaded(bool writes, bool locks);
  * for this thread.
  */
 int privilege_writing(bool writing);
-/*
- * For good: gives up all capabilities and, where it may, becomes nobody (65534) without groups.
- */
-int privilege_leave(void);
+/* Whether this process may become another user. */
+bool privilege_can_leave(void);
+/* For good: gives up all capabilities and, where it can, becomes that user without other groups. */
+int privilege_leave(uid_t uid, gid_t gid);
 
 #endif

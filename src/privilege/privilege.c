@@ -29,9 +29,8 @@
 #define WRITING                                                                                    \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_DAC_READ_SEARCH))
 
-/* To become nobody. */
+/* To become another user. */
 #define LEAVING (BIT(CAP_SETUID) | BIT(CAP_SETGID))
-#define NOBODY	65534
 
 /* Memory beyond RLIMIT_MEMLOCK: needed whenever some more is mapped, as long as all is locked. */
 #define LOCKING BIT(CAP_IPC_LOCK)
@@ -173,17 +172,20 @@ int privilege_writing(bool writing)
 	return set(held, writing ? WRITING | LOCKING : ~WRITING);
 }
 
-int privilege_leave(void)
+bool privilege_can_leave(void)
 {
-	uint64_t held = get(CAP_PERMITTED);
+	return (get(CAP_PERMITTED) & LEAVING) == LEAVING;
+}
 
-	if ((held & LEAVING) == LEAVING) {
-		int r = set(held, LEAVING);
+int privilege_leave(uid_t uid, gid_t gid)
+{
+	if (privilege_can_leave()) {
+		int r = set(get(CAP_PERMITTED), LEAVING);
 
 		if (r < 0)
 			return r;
-		if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-		    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+		if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
+		    setresuid(uid, uid, uid) < 0)
 			return -errno;
 	}
 	return set(0, 0);

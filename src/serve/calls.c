@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/parse.h"
 #include "serve/accept.h"
 #include "serve/host.h"
 #include "serve/response.h"
@@ -168,12 +169,48 @@ static enum MHD_Result make(struct calls *c, struct call *call)
 
 /* ---- requests ---- */
 
+static enum MHD_Result count_host(void *cls, enum MHD_ValueKind kind, const char *key,
+				  const char *value)
+{
+	unsigned *hosts = cls;
+
+	(void)kind, (void)value;
+	*hosts += parse_same_word("host", key, strlen(key));
+	return MHD_YES;
+}
+
+/* RFC 9112, 3.2: one, and before HTTP/1.1 one or none. */
+static bool has_one_host(struct calls *c, struct MHD_Connection *connection, const char *version)
+{
+	unsigned hosts = 0;
+
+	c->mhd.get_connection_values(connection, MHD_HEADER_KIND, count_host, &hosts);
+	return hosts == 1 || (hosts == 0 && strcmp(version, "HTTP/1.0") == 0);
+}
+
+/* Only this machine has a loopback address: a page of another site has no business there. */
+static unsigned check_local(struct calls *c, struct MHD_Connection *connection,
+			    const char **ret_why)
+{
+	const char *host = header(c, connection, "Host");
+
+	*ret_why = "this address is not of that host (listening on loopback)";
+	if (!host_is_local(host))
+		return 421;
+	*ret_why = "a page of another site asked (open this address itself)";
+	return host_is_foreign(host, header(c, connection, "Origin"),
+			       header(c, connection, "Sec-Fetch-Site"))
+		       ? 403
+		       : 0;
+}
+
 /* 0, or the code and the reason of a refusal. */
 static unsigned check(struct calls *c, const struct call *call, const char *method,
-		      const char **ret_why)
+		      const char *version, const char **ret_why)
 {
 	const struct slot *slot = slot_of(c, call->connection);
 	const char *length = header(c, call->connection, "Content-Length");
+	unsigned code;
 	bool needs;
 
 	*ret_why = "GET and HEAD only";
@@ -186,9 +223,12 @@ static unsigned check(struct calls *c, const struct call *call, const char *meth
 	*ret_why = "too long";
 	if (call->too_long)
 		return 414;
-	*ret_why = "this address is not of that host (listening on loopback)";
-	if (slot && slot->loopback && !host_is_local(header(c, call->connection, "Host")))
-		return 421;
+	*ret_why = "a request has one Host header";
+	if (!has_one_host(c, call->connection, version))
+		return 400;
+	code = slot && slot->loopback ? check_local(c, call->connection, ret_why) : 0;
+	if (code)
+		return code;
 	*ret_why = "the token is missing or wrong";
 	if (!token_fits(&c->server.config->token, header(c, call->connection, "Authorization")))
 		return 401;
@@ -196,11 +236,11 @@ static unsigned check(struct calls *c, const struct call *call, const char *meth
 	return page_exists(call->path, &needs) ? 0 : 404;
 }
 
-static enum MHD_Result wait_for_snapshot(struct calls *c, struct call *call)
+static enum MHD_Result wait_for_snapshot(struct calls *c, struct call *call, uint64_t now)
 {
 	int r;
 
-	call->since_us = clock_us(CLOCK_MONOTONIC);
+	call->since_us = now;
 	r = feed_ask(&c->server.feed, call->since_us, c->server.config->age_ms);
 	if (r < 0 && r != -EAGAIN)
 		c->error = r;
@@ -218,14 +258,15 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 	struct calls *c = cls;
 	struct call *call = *con_cls;
 	const struct feed *f = &c->server.feed;
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool needs = false;
 
-	(void)url, (void)version, (void)upload;
+	(void)url, (void)upload;
 	if (!call)
 		return MHD_NO;
 	if (!call->begun) {
 		call->begun = true;
-		call->refused = check(c, call, method, &call->why);
+		call->refused = check(c, call, method, version, &call->why);
 		/* An answer before the request has ended ends the connection, too. */
 		return call->refused == 405 || call->refused == 413
 			       ? send_text(c, connection, call->refused, call->why)
@@ -240,14 +281,17 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 	page_exists(call->path, &needs);
 	/* At the start there is nothing to be said of anything. */
 	needs |= !f->number && !f->failing;
-	if (!needs ||
-	    (!call->late && feed_is_fresh(f, clock_us(CLOCK_MONOTONIC), c->server.config->age_ms)))
+	if (!needs || (!call->late && feed_is_fresh(f, now, c->server.config->age_ms)))
 		return make(c, call);
-	if (!call->ready)
-		return wait_for_snapshot(c, call);
+	/* Others have waited for the same answer in vain. */
+	call->late |= feed_is_late(f, now, now);
+	if (!call->ready && !call->late)
+		return wait_for_snapshot(c, call, now);
 	if (call->late || f->failing || !f->number)
 		return send_text(c, connection, 503,
-				 call->late ? "collecting takes too long" : "collecting failed");
+				 call->late ? "no snapshot in time: the process that collects does "
+					      "not answer"
+					    : "collecting failed");
 	return make(c, call);
 }
 
@@ -267,7 +311,7 @@ void calls_resume(struct calls *c)
 	for (struct call **at = &c->waiting; *at;) {
 		struct call *call = *at;
 
-		call->late = now - call->since_us > FEED_PATIENCE_US;
+		call->late = feed_is_late(f, now, call->since_us);
 		call->ready = call->late || (!f->asked && is_good_for(f, call, age_ms));
 		if (!call->ready) {
 			at = &call->next;

@@ -6,11 +6,23 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 
 bool feed_is_fresh(const struct feed *f, uint64_t now_us, uint32_t age_ms)
 {
 	return f->number && now_us - f->taken_us <= (uint64_t)age_ms * 1000;
+}
+
+bool feed_is_late(const struct feed *f, uint64_t now_us, uint64_t since_us)
+{
+	uint64_t patience = FEED_PATIENCE_US + 2 * f->took_us;
+
+	if (patience > FEED_PATIENCE_MAX_US)
+		patience = FEED_PATIENCE_MAX_US;
+	if (f->asked && f->asked_us < since_us)
+		since_us = f->asked_us;
+	return now_us - since_us > patience;
 }
 
 int feed_ask(struct feed *f, uint64_t now_us, uint32_t age_ms)
@@ -70,6 +82,8 @@ int feed_take(struct feed *f)
 		return r;
 	if (answer.kind == ANSWER_END)
 		return -ESHUTDOWN;
+	if (f->asked)
+		f->took_us = clock_us(CLOCK_MONOTONIC) - f->asked_us;
 	f->asked = false;
 	f->last = answer;
 	f->failing = answer.kind == ANSWER_FAILED;

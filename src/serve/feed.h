@@ -6,12 +6,18 @@
 #include "serve/channel.h"
 #include "serve/wire.h"
 
-#define FEED_PATIENCE_US UINT64_C(30000000) /* a snapshot that takes longer is not waited for */
+/*
+ * How long a request waits for a snapshot: less than the 10 s that Prometheus waits for an answer,
+ * and more where the last snapshot took long, too.
+ */
+#define FEED_PATIENCE_US     UINT64_C(8000000)
+#define FEED_PATIENCE_MAX_US UINT64_C(30000000)
 
 struct feed {
 	int channel;
 	bool asked;	    /* and no answer yet */
 	uint64_t asked_us;  /* when */
+	uint64_t took_us;   /* from a question to its answer, the last time */
 	bool failing;	    /* the last answer was none */
 	int error;	    /* or could not be taken: why, a negative errno */
 	uint64_t number;    /* of snapshots so far */
@@ -23,6 +29,8 @@ struct feed {
 };
 
 bool feed_is_fresh(const struct feed *f, uint64_t now_us, uint32_t age_ms);
+/* Whether one that has been waited for since then, or that was asked for, is too late. */
+bool feed_is_late(const struct feed *f, uint64_t now_us, uint64_t since_us);
 /* Asks for one that is no older; nothing if that is on its way. Returns 0 or a negative errno. */
 int feed_ask(struct feed *f, uint64_t now_us, uint32_t age_ms);
 /*

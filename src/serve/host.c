@@ -33,6 +33,33 @@ bool host_is_local(const char *host)
 	       inet_pton(AF_INET6, name, &address) == 1;
 }
 
+bool host_is_foreign(const char *host, const char *origin, const char *site)
+{
+	/* "none": the user has typed the address. */
+	if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
+		return true;
+	if (!origin)
+		return false;
+	/* TLS may be a proxy's. */
+	if (strncmp(origin, "http://", 7) == 0)
+		origin += 7;
+	else if (strncmp(origin, "https://", 8) == 0)
+		origin += 8;
+	return !host || strcmp(origin, host) != 0;
+}
+
+/* A socket of both families has addresses of IPv4 as ::ffff:127.0.0.1. */
+static void unmap(struct sockaddr_storage *a)
+{
+	const struct sockaddr_in6 v6 = *(const struct sockaddr_in6 *)a;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)a;
+
+	if (a->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+		return;
+	v4->sin_family = AF_INET;
+	memcpy(&v4->sin_addr, &v6.sin6_addr.s6_addr[12], sizeof(v4->sin_addr));
+}
+
 static bool is_loopback(const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
@@ -53,6 +80,8 @@ bool host_of_socket(int fd, uint64_t *ret_source)
 	getsockname(fd, (struct sockaddr *)&here, &len);
 	len = sizeof(there);
 	getpeername(fd, (struct sockaddr *)&there, &len);
+	unmap(&here);
+	unmap(&there);
 	if (there.ss_family == AF_INET) {
 		*ret_source = ((struct sockaddr_in *)&there)->sin_addr.s_addr;
 	} else if (there.ss_family == AF_INET6) {

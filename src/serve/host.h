@@ -12,6 +12,11 @@
 /* Whether a Host header names this machine as nobody else can: an address or localhost. Pure. */
 bool host_is_local(const char *host);
 /*
+ * Whether a browser asks for a page that is not of this host, by its Origin or Sec-Fetch-Site
+ * header (NULL without). A page of another port is not, either. Pure.
+ */
+bool host_is_foreign(const char *host, const char *origin, const char *site);
+/*
  * Whether a connection came to a loopback address, and in *ret_source whose it is: an IPv4 address,
  * a network of IPv6, a user of a Unix socket.
  */

@@ -185,8 +185,7 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	c->server.config = config;
 	c->server.feed.channel = channel;
 	own_open(&c->server.own);
-	r = make_room(c);
-	return r < 0 ? r : jail_enter(FDS_MAX, MEMORY_MAX);
+	return make_room(c);
 }
 
 /*
@@ -214,6 +213,9 @@ static int run(struct http *h, const struct serve_config *config, int channel, i
 	r = start(h, config, channel, signals);
 	if (r < 0)
 		return message_errno(r, "serving");
+	r = jail_enter(FDS_MAX, MEMORY_MAX);
+	if (r < 0)
+		return message_errno(r, "serving: entering the sandbox");
 	while (r == 0)
 		r = turn(h);
 	if (r == -ESHUTDOWN || (r == -EPIPE && was_told(&h->calls.server.feed)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From here on the process has what it holds open and nothing else: no capability, no other user's
- * rights, no file, no new socket, no new program. What a kernel cannot do is left out; capabilities
- * and user are not.
+ * From here on the process has what it holds open and nothing else: no capability, a user that no
+ * other process has, no file, no new socket, no new program. Landlock and seccomp are left out
+ * where the kernel has none; capabilities and user are not.
  */
 #ifndef ZMEM_SERVE_JAIL_H
 #define ZMEM_SERVE_JAIL_H

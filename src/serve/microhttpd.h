@@ -16,6 +16,7 @@
 	FUNCTION(create_response_from_buffer_with_free_callback_cls)                               \
 	FUNCTION(destroy_response)                                                                 \
 	FUNCTION(get_connection_info)                                                              \
+	FUNCTION(get_connection_values)                                                            \
 	FUNCTION(get_daemon_info)                                                                  \
 	FUNCTION(get_timeout)                                                                      \
 	FUNCTION(lookup_connection_value)                                                          \

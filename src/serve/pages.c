@@ -173,7 +173,7 @@ static int make_health(struct server *s, const struct request *request, struct p
 {
 	const struct feed *f = &s->feed;
 	uint64_t now = clock_us(CLOCK_MONOTONIC), age = now - f->taken_us;
-	bool stuck = f->asked && now - f->asked_us > FEED_PATIENCE_US;
+	bool stuck = feed_is_late(f, now, now);
 
 	(void)request;
 	p->type = TEXT_PLAIN;

@@ -88,6 +88,7 @@ check_package() {
 	done_inside 'apt update' 'apt-get -q update && apt-get -qy install --no-install-recommends man-db bash-completion zsh'
 	done_inside 'apt install ./zmem-bpf.deb' 'cd /tmp && apt-get -qy install ./zmem-bpf.deb'
 	done_inside 'the group zmem is there' 'getent group zmem'
+	done_inside 'the user zmem-bpf is there, with a group of its own' '[ "$(id -Gn zmem-bpf)" = zmem-bpf ]'
 	done_inside 'no unit is enabled' '! find /etc/systemd -name "zmem*" | grep .'
 	done_inside 'the program runs' 'zmem-bpf -J'
 	check 'with figures of the kernel' jq -e '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and

@@ -74,6 +74,39 @@ static void test_hosts(void **state)
 	}
 }
 
+static void test_foreign(void **state)
+{
+	static const struct {
+		const char *host, *origin, *site;
+		bool foreign;
+	} asks[] = {
+		{"localhost:1", NULL, NULL, false},
+		{"localhost:1", NULL, "none", false},
+		{"localhost:1", NULL, "same-origin", false},
+		{"localhost:1", "http://localhost:1", "same-origin", false},
+		{"localhost:1", "http://localhost:1", NULL, false},
+		{"localhost", "https://localhost", NULL, false},
+		{"localhost:1", NULL, "same-site", true},
+		{"localhost:1", NULL, "cross-site", true},
+		{"localhost:1", NULL, "", true},
+		{"localhost:1", NULL, "of-the-future", true},
+		{"localhost:1", "http://localhost:1", "cross-site", true},
+		{"localhost:1", "http://localhost:2", NULL, true},
+		{"localhost:1", "http://localhost:12", "none", true},
+		{"localhost:1", "http://evil.example", "same-origin", true},
+		{"localhost:1", "null", NULL, true},
+		{"localhost:1", "", NULL, true},
+		{"null", "ftp://null", NULL, true},
+		{NULL, "http://", NULL, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(asks); i++) {
+		if (host_is_foreign(asks[i].host, asks[i].origin, asks[i].site) != asks[i].foreign)
+			fail_msg("%zu: %s", i, asks[i].foreign ? "is ours" : "is foreign");
+	}
+}
+
 static void test_tokens(void **state)
 {
 	const struct token t = {"secret", 6}, none = {};
@@ -301,11 +334,11 @@ static void test_accept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_addresses),   cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_tokens),	    cmocka_unit_test(test_good_queries),
-		cmocka_unit_test(test_bad_queries), cmocka_unit_test(test_resolving),
-		cmocka_unit_test(test_room),	    cmocka_unit_test(test_time),
-		cmocka_unit_test(test_accept),
+		cmocka_unit_test(test_addresses),    cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_foreign),	     cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_good_queries), cmocka_unit_test(test_bad_queries),
+		cmocka_unit_test(test_resolving),    cmocka_unit_test(test_room),
+		cmocka_unit_test(test_time),	     cmocka_unit_test(test_accept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

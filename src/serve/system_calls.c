@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Knows the system calls that libmicrohttpd, the C library and our own code make once the sockets
+ * listen. All others fail with EPERM: a newer library that tries one more call has another way or
+ * reports an error, while SIGSYS would end the service. Calls of another architecture end it.
+ */
+#include "serve/system_calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "base/array.h"
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ARCH AUDIT_ARCH_AARCH64
+#else
+#define ARCH 0 /* no filter */
+#endif
+
+/* x32 has numbers of its own for the same calls. */
+#define FIRST_FOREIGN 0x40000000
+
+#define CHECKS_MAX    2
+
+enum check_kind {
+	CHECK_NONE,
+	CHECK_EQUAL,
+	CHECK_WITHOUT, /* none of these bits */
+};
+
+/* An argument is an int for all that are checked: its lower half is all of it. */
+struct check {
+	enum check_kind kind;
+	unsigned arg;
+	uint32_t value;
+};
+
+#define EQUAL(arg, value)                                                                          \
+	{                                                                                          \
+		CHECK_EQUAL, arg, (uint32_t)(value)                                                \
+	}
+#define WITHOUT(arg, value)                                                                        \
+	{                                                                                          \
+		CHECK_WITHOUT, arg, (uint32_t)(value)                                              \
+	}
+#define ONLY(arg, value) WITHOUT(arg, ~(uint32_t)(value))
+
+/*
+ * Out-of-band data of Unix sockets was a way into the kernel (CVE-2025-38236), and MSG_FASTOPEN
+ * connects a socket that has listened.
+ */
+#define SENDING	  (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)
+#define RECEIVING (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC)
+
+static const struct rule {
+	uint32_t number;
+	struct check check[CHECKS_MAX]; /* all of them hold; else another rule may allow it */
+} rules[] = {
+	/* Connections, and the socket to the process that collects. */
+	{__NR_fcntl, {EQUAL(1, F_GETFD)}},
+	{__NR_fcntl, {EQUAL(1, F_SETFD)}},
+	{__NR_fcntl, {EQUAL(1, F_GETFL)}},
+	{__NR_fcntl, {EQUAL(1, F_SETFL)}},
+	{__NR_fcntl, {EQUAL(1, F_GET_SEALS)}},
+	{__NR_sendto, {ONLY(3, SENDING)}},
+	{__NR_sendmsg, {ONLY(2, SENDING)}},
+	{__NR_recvfrom, {ONLY(3, RECEIVING)}},
+	{__NR_recvmsg, {ONLY(2, RECEIVING)}},
+	{__NR_setsockopt, {EQUAL(1, IPPROTO_TCP), EQUAL(2, TCP_NODELAY)}},
+	{__NR_setsockopt, {EQUAL(1, IPPROTO_TCP), EQUAL(2, TCP_CORK)}},
+	{__NR_getsockopt, {EQUAL(1, SOL_SOCKET), EQUAL(2, SO_PEERCRED)}},
+	{__NR_accept4},
+	{__NR_getsockname},
+	{__NR_getpeername},
+	{__NR_shutdown},
+	{__NR_epoll_ctl},
+	{__NR_epoll_pwait},
+	{__NR_ppoll},
+#ifdef __NR_poll /* older architectures alone */
+	{__NR_poll},
+	{__NR_epoll_wait},
+	{__NR_time},
+#endif
+	/* Open files: the snapshot's memfd, /proc/self/statm, stderr. */
+	{__NR_read},
+	{__NR_pread64},
+	{__NR_write},
+	{__NR_writev},
+	{__NR_lseek},
+	{__NR_close},
+	/* Memory, none of it code. */
+	{__NR_mmap, {WITHOUT(2, PROT_EXEC)}},
+	{__NR_madvise, {EQUAL(2, MADV_DONTNEED)}},
+	{__NR_munmap},
+	{__NR_mremap},
+	{__NR_brk},
+	/* Time, random numbers, and poll() that is continued after SIGSTOP. */
+	{__NR_clock_gettime},
+	{__NR_gettimeofday},
+	{__NR_getrandom},
+	{__NR_restart_syscall},
+	/* qsort() of glibc 2.36 asks how much RAM there is, and does not look whether it was told.
+	 */
+	{__NR_sysinfo},
+	{__NR_getpid},
+	/* Locks of the libraries. */
+	{__NR_futex, {EQUAL(1, FUTEX_WAIT_PRIVATE)}},
+	{__NR_futex, {EQUAL(1, FUTEX_WAKE_PRIVATE)}},
+	{__NR_exit_group},
+};
+
+#define LOAD(at)	     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(at))
+#define LOAD_NUMBER	     LOAD(offsetof(struct seccomp_data, nr))
+#define LOAD_ARG(i)	     LOAD(offsetof(struct seccomp_data, args) + 8 * (i))
+#define RETURN(what)	     BPF_STMT(BPF_RET | BPF_K, what)
+#define JUMP(op, k, yes, no) BPF_JUMP(BPF_JMP | (op) | BPF_K, k, yes, no)
+
+#define RULE_MAX	     (2 + 2 * CHECKS_MAX + 1)
+
+struct code {
+	struct sock_filter at[6 + RULE_MAX * ARRAY_SIZE(rules) + 1];
+	unsigned short len;
+};
+
+static void put(struct code *c, struct sock_filter what)
+{
+	c->at[c->len++] = what;
+}
+
+/* Allowed, or on with what comes behind. */
+static void put_rule(struct code *c, const struct rule *rule)
+{
+	uint8_t left = 1; /* instructions until the end of the rule */
+
+	for (size_t i = 0; i < CHECKS_MAX; i++)
+		left += rule->check[i].kind ? 2 : 0;
+	put(c, (struct sock_filter)LOAD_NUMBER);
+	put(c, (struct sock_filter)JUMP(BPF_JEQ, rule->number, 0, left));
+	for (size_t i = 0; i < CHECKS_MAX && rule->check[i].kind; i++) {
+		const struct check *check = &rule->check[i];
+
+		left -= 2;
+		put(c, (struct sock_filter)LOAD_ARG(check->arg));
+		if (check->kind == CHECK_EQUAL)
+			put(c, (struct sock_filter)JUMP(BPF_JEQ, check->value, 0, left));
+		else
+			put(c, (struct sock_filter)JUMP(BPF_JSET, check->value, left, 0));
+	}
+	put(c, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
+}
+
+int system_calls_limit(void)
+{
+	struct code code = {};
+	struct sock_fprog program = {.filter = code.at};
+
+	/* A kernel without filters is no error; one that has them looks for the program first. */
+	if (!ARCH ||
+	    (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0 && errno != EFAULT))
+		return 0;
+	put(&code, (struct sock_filter)LOAD(offsetof(struct seccomp_data, arch)));
+	put(&code, (struct sock_filter)JUMP(BPF_JEQ, ARCH, 1, 0));
+	put(&code, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
+	put(&code, (struct sock_filter)LOAD_NUMBER);
+	put(&code, (struct sock_filter)JUMP(BPF_JGE, FIRST_FOREIGN, 0, 1));
+	put(&code, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		put_rule(&code, &rules[i]);
+	put(&code, (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM));
+	program.len = code.len;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows where users and groups are written down, and what /proc says of those of a process. */
+#include "serve/user.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/array.h"
+#include "base/ascii.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+
+#define RANGE	 (USER_LAST - USER_FIRST + 1)
+#define FIELDS	 4    /* of a line */
+#define IDS	 4    /* real, effective, saved, of files */
+#define HEAD_MAX 2048 /* of /proc/PID/status, in which the ids are */
+
+struct search {
+	bool taken[RANGE]; /* as a user or as a group */
+	struct user own;   /* of the package; uid 0: there is none */
+};
+
+static void take(struct search *s, uint64_t first, uint64_t count)
+{
+	for (uint64_t i = 0; i < RANGE; i++) {
+		if (USER_FIRST + i >= first && USER_FIRST + i - first < count)
+			s->taken[i] = true;
+	}
+}
+
+/* ---- files of /etc: fields with a colon between ---- */
+
+static bool number(const char *field, uint64_t *ret)
+{
+	return field && parse_u64(field, strcspn(field, "\n"), UINT32_MAX, ret) == 0;
+}
+
+static void take_user(struct search *s, char *const field[FIELDS])
+{
+	uint64_t uid, gid;
+
+	if (!number(field[2], &uid) || !number(field[3], &gid))
+		return;
+	take(s, uid, 1);
+	take(s, gid, 1);
+	/* Anything that is root's would be no user to become. */
+	if (strcmp(field[0], USER_NAME) == 0 && uid && gid)
+		s->own = (struct user){(uid_t)uid, (gid_t)gid};
+}
+
+static void take_group(struct search *s, char *const field[FIELDS])
+{
+	uint64_t gid;
+
+	if (number(field[2], &gid))
+		take(s, gid, 1);
+}
+
+static void take_range(struct search *s, char *const field[FIELDS])
+{
+	uint64_t first, count;
+
+	if (number(field[1], &first) && number(field[2], &count))
+		take(s, first, count);
+}
+
+static const struct {
+	const char *name;
+	void (*take)(struct search *s, char *const field[FIELDS]);
+} files[] = {
+	{"passwd", take_user},
+	{"group", take_group},
+	{"subuid", take_range},
+	{"subgid", take_range},
+};
+
+static int each_line(struct search *s, const char *path,
+		     void (*take)(struct search *s, char *const field[FIELDS]))
+{
+	cleanup_fclose FILE *file = fopen(path, "re");
+	cleanup_free char *line = NULL;
+	size_t cap = 0;
+
+	if (!file)
+		return file_exhausted(-errno) ? -errno : 0;
+	errno = 0;
+	while (getline(&line, &cap, file) >= 0) {
+		char *field[FIELDS] = {}, *rest = line;
+
+		for (size_t i = 0; i < FIELDS && rest; i++)
+			field[i] = strsep(&rest, ":");
+		take(s, field);
+	}
+	return file_exhausted(-errno) ? -errno : 0;
+}
+
+/* ---- processes ---- */
+
+static void take_ids(struct search *s, const char *text, size_t len, const char *key)
+{
+	const char *at = strstr(text, key);
+	uint64_t id;
+
+	if (!at)
+		return;
+	at += strlen(key);
+	for (int i = 0; i < IDS && scan_u64(&at, text + len, &id); i++)
+		take(s, id, 1);
+}
+
+static int take_processes(struct search *s, const char *path)
+{
+	cleanup_closedir DIR *proc = opendir(path);
+	const struct dirent *entry;
+
+	if (!proc)
+		return file_exhausted(-errno) ? -errno : 0;
+	while ((entry = readdir(proc))) {
+		char name[sizeof(entry->d_name) + sizeof("/status")], text[HEAD_MAX];
+		ssize_t len;
+
+		if (!is_digit(*entry->d_name))
+			continue;
+		snprintf(name, sizeof(name), "%s/status", entry->d_name);
+		len = file_read(dirfd(proc), name, text, sizeof(text));
+		if (len < 0 && file_exhausted((int)len))
+			return (int)len;
+		if (len < 0)
+			continue;
+		take_ids(s, text, (size_t)len, "\nUid:");
+		take_ids(s, text, (size_t)len, "\nGid:");
+	}
+	return 0;
+}
+
+/* ---- the choice ---- */
+
+static int pick(const struct search *s, struct user *ret)
+{
+	uint32_t chance;
+
+	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
+		return -errno;
+	for (uint32_t i = 0; i < RANGE; i++) {
+		uint32_t at = (chance % RANGE + i) % RANGE;
+
+		if (s->taken[at])
+			continue;
+		*ret = (struct user){USER_FIRST + at, USER_FIRST + at};
+		return 0;
+	}
+	return -EUSERS;
+}
+
+static int search(struct search *s, const char *root)
+{
+	cleanup_free char *path = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files) && r == 0; i++) {
+		cleanup_free char *file = NULL;
+
+		if (asprintf(&file, "%s/etc/%s", root, files[i].name) < 0)
+			return -ENOMEM;
+		r = each_line(s, file, files[i].take);
+	}
+	if (r < 0 || s->own.uid)
+		return r;
+	if (asprintf(&path, "%s/proc", root) < 0)
+		return -ENOMEM;
+	return take_processes(s, path);
+}
+
+int user_pick(const char *root, struct user *ret)
+{
+	struct search s = {};
+	int r = search(&s, root);
+
+	if (r < 0)
+		return r;
+	if (!s.own.uid)
+		return pick(&s, ret);
+	*ret = s.own;
+	return 0;
+}

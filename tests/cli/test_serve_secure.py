@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""zmem-bpf serve: pages of other sites, requests that two readers take for two hosts, users who would
+end or trace the process that speaks HTTP, and a collector that does not answer."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../support")
+
+from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
+from serving import Answer, Serve  # noqa: E402
+
+PAGES = ("/", "/metrics", "/snapshot.json", "/page.json", "/history.json", "/healthz")
+NOBODY = 65534
+PTRACE_SEIZE = 0x4206
+
+
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
+
+
+def check_other_sites(serve):
+    ours = "http://localhost:%d" % serve.port
+    host = "localhost:%d" % serve.port
+    for page in PAGES:
+        for site in ("cross-site", "same-site"):
+            answer = serve.get(page, host=host, Sec_Fetch_Site=site)
+            same("%s: %s" % (page, site), (answer.code, "another site" in answer.text), (403, True))
+        for origin in ("http://evil.example", "null", "http://localhost:1", "https://localhost.evil.example"):
+            same("%s: for %s" % (page, origin), serve.get(page, host=host, Origin=origin).code, 403)
+        for site in ("none", "same-origin"):
+            same("%s: %s" % (page, site), serve.get(page, host=host, Sec_Fetch_Site=site).code, 200)
+        same("%s: for itself" % page, serve.get(page, host=host, Origin=ours).code, 200)
+    same("by the address of all", serve.get("/", host="0.0.0.0:1", Sec_Fetch_Site="cross-site").code, 403)
+    codes = [line for line in serve.get("/metrics").text.split("\n") if line.startswith('zmem_http_requests_total{code="403"}')]
+    same("they are counted", [line.split()[-1] for line in codes], [str(6 * len(PAGES) + 1)])
+
+
+def check_hosts(serve):
+    """RFC 9112, 3.2."""
+    for head, code in (("HTTP/1.1\r\n", 400), ("HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n", 400),
+                       ("HTTP/1.1\r\nHost: localhost\r\nhOST: evil.example\r\n", 400),
+                       ("HTTP/1.0\r\nHost: localhost\r\nHost: localhost\r\n", 400),
+                       ("HTTP/1.1\r\nHost: localhost\r\n", 200), ("HTTP/1.1\r\nHost:\r\n", 421),
+                       ("HTTP/1.0\r\n", 200), ("HTTP/1.0\r\nHost: localhost\r\n", 200)):
+        for page in ("/healthz", "/metrics"):
+            answer = Answer(serve.send(("GET %s %sConnection: close\r\n\r\n" % (page, head)).encode()))
+            same("%s %r" % (page, head), answer.code, code)
+
+
+def check_both_families(serve):
+    """A socket of IPv6 that takes IPv4, too, handed over: 127.0.0.1 is loopback there as well."""
+    with socket.socket(socket.AF_INET6) as s:
+        s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        s.bind(("::", 0))
+        s.listen()
+        script = 'exec 3<&%d; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve' % s.fileno()
+        process = subprocess.Popen(["sh", "-c", script, PROGRAM], pass_fds=[s.fileno()], stderr=subprocess.DEVNULL)
+        try:
+            for address in ("127.0.0.1", "::1"):
+                with socket.create_connection((address, s.getsockname()[1]), 30) as c:
+                    c.sendall(b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+                    same("both families, %s: another host" % address, Answer(c.recv(1000)).code, 421)
+        finally:
+            process.terminate()
+            same("both families: ends", process.wait(30), 0)
+
+
+def as_user(uid, deed):
+    """What a child of that user gets: errno, or 0."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            os._exit(deed())
+        except OSError as error:
+            os._exit(error.errno)
+        finally:
+            os._exit(255)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def ids_of(pid):
+    with open("/proc/%d/status" % pid) as file:
+        return [set(line.split()[1:]) for line in file if line.startswith(("Uid:", "Gid:"))]
+
+
+def check_user(serve):
+    http, libc = serve.http_pid(), ctypes.CDLL(None, use_errno=True)
+    uids, gids = ids_of(http)
+    with open("/etc/passwd") as file:
+        known = {line.split(":")[0]: line.split(":")[2] for line in file}
+    result(len(uids) == 1 and len(gids) == 1, "one user, one group", (uids, gids))
+    uid = int(uids.pop())
+    if "zmem-bpf" in known:
+        same("the package's user", str(uid), known["zmem-bpf"])
+    else:
+        result(61184 <= uid <= 65519, "a user of its own", uid)
+        result(str(uid) not in known.values(), "who is not in passwd", uid)
+        with Serve() as other:
+            result(ids_of(other.http_pid())[0] != {str(uid)}, "and not that of another one", uid)
+
+    def trace():
+        return ctypes.get_errno() if libc.ptrace(PTRACE_SEIZE, http, 0, 0) < 0 else 0
+
+    for number in (0, signal.SIGSTOP, signal.SIGKILL):
+        same("another service's user: signal %d" % number, as_user(NOBODY, lambda n=number: os.kill(http, n) or 0), 1)
+    same("another service's user: traces it", as_user(NOBODY, trace), 1)
+    result(as_user(NOBODY, lambda: os.open("/proc/%d/mem" % http, os.O_RDONLY) and 0) != 0, "another service's user: reads it")
+    if "-san" not in PROGRAM:  # thread's has one of its own
+        same("one thread, which the filter is for", len(os.listdir("/proc/%d/task" % http)), 1)
+    same("it goes on", serve.get("/healthz").code, 200)
+
+
+def check_goes_on(serve):
+    """Stopped and continued: a call that is begun again has another number."""
+    http = serve.http_pid()
+    for _ in range(3):
+        os.kill(http, signal.SIGSTOP)
+        time.sleep(0.2)
+        os.kill(http, signal.SIGCONT)
+        time.sleep(0.1)
+    same("stopped and continued", (serve.get("/metrics").code, serve.process.poll()), (200, None))
+
+
+def check_no_answer(serve):
+    """Each page has its answer before Prometheus has lost patience (10 s), and 20 s are plenty here."""
+    waiting = ("/metrics", "/", "/snapshot.json", "/page.json")
+    with Serve("-i", "0.1") as stuck:
+        same("it answers", stuck.get("/metrics").code, 200)
+        time.sleep(0.3)
+        os.kill(stuck.process.pid, signal.SIGSTOP)
+        answers = {}
+
+        def ask(page):
+            try:
+                answer = stuck.get(page, timeout=20)
+                answers[page] = (answer.code, answer.text.startswith("no snapshot in time"))
+            except OSError as error:
+                answers[page] = error
+
+        threads = [threading.Thread(target=ask, args=(page,)) for page in waiting]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        same("the collector is stopped", answers, {page: (503, True) for page in waiting})
+        health = stuck.get("/healthz")
+        same("the collector is stopped: healthz", (health.code, health.text), (503, "collecting is stuck\n"))
+        same("the collector is stopped: the last hour is there", stuck.get("/history.json").code, 200)
+        # The others have waited already: a wait for each would take all connections.
+        many = [threading.Thread(target=ask, args=("/metrics?%d" % i,)) for i in range(100)]
+        for thread in many:
+            thread.start()
+        for thread in many:
+            thread.join()
+        same("the collector is stopped: who comes later", {answers["/metrics?%d" % i] for i in range(100)}, {(503, True)})
+        os.kill(stuck.process.pid, signal.SIGCONT)
+        time.sleep(0.5)
+        same("and goes on", [stuck.get(page).code for page in PAGES], [200] * len(PAGES))
+        same("and ends", stuck.stop(), 0)
+
+
+if os.getuid() != 0:
+    print("skip test_serve_secure.py: needs root")
+    sys.exit(0)
+with Serve() as SERVE:
+    run_checks((check_other_sites, check_hosts, check_both_families, check_user, check_goes_on, check_no_answer), SERVE)
+    same("after all that", SERVE.stop(), 0)
+sys.exit(exit_code())

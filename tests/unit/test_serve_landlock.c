@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What Landlock takes: exactly what each ABI has, and this kernel's from a child of the test. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "serve/landlock.h"
+#include "temp_directory.h"
+
+static bool make_ruleset(struct landlock_rights rights)
+{
+	long fd = syscall(__NR_landlock_create_ruleset, &rights, sizeof(rights), 0);
+
+	if (fd >= 0)
+		close((int)fd);
+	return fd >= 0;
+}
+
+static void test_each_abi(void **state)
+{
+	/* Documentation/userspace-api/landlock.rst */
+	static const struct landlock_rights want[] = {
+		{0},	     {0x1fff},	     {0x3fff},	     {0x7fff},	     {0x7fff, 3},
+		{0xffff, 3}, {0xffff, 3, 3}, {0xffff, 3, 3}, {0xffff, 3, 3}, {0x1ffff, 3, 3},
+	};
+
+	(void)state;
+	for (int abi = 0; abi <= 20; abi++) {
+		struct landlock_rights is = landlock_rights(abi);
+		size_t at = (size_t)abi < ARRAY_SIZE(want) ? (size_t)abi : ARRAY_SIZE(want) - 1;
+
+		assert_memory_equal(&is, &want[at], sizeof(is));
+	}
+}
+
+/* The kernel knows what its ABI has, and refuses what a newer one has. */
+static void test_this_kernel(void **state)
+{
+	int abi = landlock_abi();
+	struct landlock_rights all = landlock_rights(abi);
+
+	(void)state;
+	if (!abi)
+		skip();
+	for (int older = 1; older <= abi; older++)
+		assert_true(make_ruleset(landlock_rights(older)));
+	for (int newer = abi + 1; newer <= 9; newer++) {
+		struct landlock_rights more = landlock_rights(newer);
+
+		assert_int_equal(make_ruleset(more), memcmp(&more, &all, sizeof(all)) == 0);
+	}
+}
+
+/* ---- what is taken ---- */
+
+static int fails_with(long r)
+{
+	return r < 0 ? errno : 0;
+}
+
+static int try_read(void)
+{
+	return fails_with(open("/", O_RDONLY | O_DIRECTORY));
+}
+
+static int try_write(void)
+{
+	return fails_with(open("file", O_WRONLY));
+}
+
+static int try_create(void)
+{
+	return fails_with(open("new", O_WRONLY | O_CREAT, 0600));
+}
+
+static int try_truncate(void)
+{
+	return fails_with(truncate("file", 0));
+}
+
+/* To port 0, which takes nothing away from others; to one where nothing listens. */
+static int try_tcp(int (*call)(int fd, const struct sockaddr *to, socklen_t size), int port)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)port),
+				 .sin_addr = {htonl(INADDR_LOOPBACK)}};
+
+	return fails_with(
+		call(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&to, sizeof(to)));
+}
+
+static int try_bind(void)
+{
+	return try_tcp(bind, 0);
+}
+
+static int try_connect(void)
+{
+	return try_tcp(connect, 1);
+}
+
+/* A name of the parent's. */
+static socklen_t abstract(struct sockaddr_un *ret, pid_t parent)
+{
+	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+	snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, "zmem-test-%d", (int)parent);
+	return offsetof(struct sockaddr_un, sun_path) + 1 + (socklen_t)strlen(ret->sun_path + 1);
+}
+
+static int try_abstract(void)
+{
+	struct sockaddr_un to;
+	socklen_t size = abstract(&to, getppid());
+
+	return fails_with(connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&to, size));
+}
+
+static int try_signal(void)
+{
+	return fails_with(kill(getppid(), 0));
+}
+
+static const struct {
+	const char *name;
+	int abi;
+	int (*try)(void);
+	int before, after; /* errors: without Landlock, with that ABI */
+} deeds[] = {
+	{"read", 1, try_read, 0, EACCES},	 {"write", 1, try_write, 0, EACCES},
+	{"create", 1, try_create, 0, EACCES},	 {"truncate", 3, try_truncate, 0, EACCES},
+	{"bind", 4, try_bind, 0, EACCES},	 {"connect", 4, try_connect, ECONNREFUSED, EACCES},
+	{"abstract", 6, try_abstract, 0, EPERM}, {"signal", 6, try_signal, 0, EPERM},
+};
+
+static int in_child(int (*try)(void), bool restricted)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (restricted && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || landlock_enter()))
+			_exit(255);
+		_exit(try());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void test_taken(void **state)
+{
+	cleanup_close int fd = open("file", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	cleanup_close int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un here;
+	socklen_t size = abstract(&here, getpid());
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(bind(listener, (const struct sockaddr *)&here, size), 0);
+	assert_int_equal(listen(listener, (int)ARRAY_SIZE(deeds)), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(deeds); i++) {
+		bool taken = landlock_abi() >= deeds[i].abi;
+		int before = in_child(deeds[i].try, false), after = in_child(deeds[i].try, true);
+
+		if (before != deeds[i].before || after != (taken ? deeds[i].after : before))
+			fail_msg("%s: %s, then %s", deeds[i].name, strerror(before),
+				 strerror(after));
+		unlink("new");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_abi),
+		cmocka_unit_test(test_this_kernel),
+		cmocka_unit_test_setup_teardown(test_taken, enter_directory, leave_directory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

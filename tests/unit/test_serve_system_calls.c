@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a process can still ask of the kernel behind the filter, tried by one: a child of the test.
+ * Each system call is in one of three tables: what it needs, what it needs with other arguments, or
+ * (by its number) all the rest.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/sanitized.h"
+#include "serve/system_calls.h"
+#include "system_calls.h"
+#include "zmem/privilege.h"
+
+#define NUMBER_MAX 1023
+#define FD_LISTENS 40
+#define FD_TARGET  41
+#define GUARD_S	   60 /* for what hangs since it is not refused */
+
+static bool kernel_filters(void)
+{
+	return prctl(PR_GET_SECCOMP) >= 0;
+}
+
+static long make(const struct call *c)
+{
+	const long *a = c->arg;
+
+	errno = 0;
+	return syscall(c->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* If something is not refused, that may take a while, or be the end. */
+static void try_refused(int out)
+{
+	pid_t self = getpid();
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		long r = make(&refused[i]);
+
+		if (getpid() != self)
+			_exit(0);
+		if (r != -1 || errno != EPERM)
+			dprintf(out, "%s (%zu): %ld, %s\n", refused[i].name, i, r, strerror(errno));
+	}
+}
+
+static void try_needed(int out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		if (make(&needed[i]) == -1 && errno == EPERM)
+			dprintf(out, "%s (%zu) is refused\n", needed[i].name, i);
+	}
+}
+
+static bool is_needed(long number)
+{
+	if (number == __NR_exit_group)
+		return true;
+#ifdef __x86_64__
+	/* uretprobe and uprobe pass by each filter, and refuse who is not the kernel's trampoline.
+	 */
+	if (number == 335 || number == 336)
+		return true;
+#endif
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		if (needed[i].number == number)
+			return true;
+	}
+	return false;
+}
+
+/* Those that this kernel has not, too: the next one may. */
+static void try_all_others(int out)
+{
+	pid_t self = getpid();
+
+	for (long number = 0; number <= NUMBER_MAX; number++) {
+		const struct call c = {"", number, {-1, -1, -1, -1, -1, -1}};
+		long r = is_needed(number) ? -1 : make(&c);
+
+		if (getpid() != self)
+			_exit(0);
+		if (!is_needed(number) && (r != -1 || errno != EPERM))
+			dprintf(out, "call %ld: %ld, %s\n", number, r, strerror(errno));
+	}
+	dprintf(out, "all were tried");
+}
+
+/* A socket that has listened could be connected, without socket() and connect(). */
+static void try_fast_open(int out)
+{
+	struct sockaddr_in to = {};
+	socklen_t size = sizeof(to);
+
+	if (getsockname(FD_TARGET, (struct sockaddr *)&to, &size) < 0)
+		dprintf(out, "getsockname: %s\n", strerror(errno));
+	if (shutdown(FD_LISTENS, SHUT_RDWR) < 0)
+		dprintf(out, "shutdown: %s\n", strerror(errno));
+	if (sendto(FD_LISTENS, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL, (const struct sockaddr *)&to,
+		   sizeof(to)) >= 0 ||
+	    errno != EPERM)
+		dprintf(out, "it was connected: %s\n", strerror(errno));
+}
+
+static void foreign_x32(void)
+{
+	syscall(0x40000000 | __NR_getpid);
+}
+
+#ifdef __x86_64__
+/* getpid() of i386, whose number is that of writev() here. */
+static void foreign_i386(void)
+{
+	long number = 20;
+
+	__asm__ volatile("int $0x80" : "+a"(number) : : "memory", "r8", "r9", "r10", "r11");
+}
+#endif
+
+static int enter(void)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : system_calls_limit();
+}
+
+/* What is written by one behind the filter. */
+static void filtered(void (*try)(int out), char *ret, size_t cap)
+{
+	int fds[2], status;
+	size_t len = 0;
+	ssize_t n;
+	pid_t pid;
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		int r;
+
+		alarm(GUARD_S);
+		r = enter();
+		if (r)
+			dprintf(fds[1], "enter: %d\n", r);
+		else
+			try(fds[1]);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	close(fds[1]);
+	while ((n = read(fds[0], ret + len, cap - 1 - len)) > 0)
+		len += (size_t)n;
+	ret[len] = '\0';
+	close(fds[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void assert_nothing_said(void (*try)(int out))
+{
+	char said[8192];
+
+	filtered(try, said, sizeof(said));
+	assert_string_equal(said, "");
+}
+
+/* It makes calls of its own in our place, and cannot live behind the filter. */
+static bool in_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
+static bool no_filter(void)
+{
+	return SANITIZED || in_valgrind() || !kernel_filters();
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	if (no_filter())
+		skip();
+	assert_nothing_said(try_refused);
+}
+
+static void test_needed(void **state)
+{
+	(void)state;
+	if (no_filter())
+		skip();
+	assert_nothing_said(try_needed);
+}
+
+static void test_all_others(void **state)
+{
+	char said[8192];
+
+	(void)state;
+	if (no_filter())
+		skip();
+	filtered(try_all_others, said, sizeof(said));
+	assert_string_equal(said, "all were tried");
+}
+
+static void test_fast_open(void **state)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t size = sizeof(to);
+	cleanup_close int target = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	(void)state;
+	if (no_filter())
+		skip();
+	assert_int_equal(bind(target, (const struct sockaddr *)&to, size) | listen(target, 9), 0);
+	assert_int_equal(bind(fd, (const struct sockaddr *)&to, size) | listen(fd, 9), 0);
+	assert_int_equal(getsockname(target, (struct sockaddr *)&to, &size), 0);
+	assert_int_equal(dup2(fd, FD_LISTENS), FD_LISTENS);
+	close(fd);
+	assert_int_equal(dup2(target, FD_TARGET), FD_TARGET);
+	assert_nothing_said(try_fast_open);
+	close(FD_LISTENS);
+	close(FD_TARGET);
+	fcntl(target, F_SETFL, O_NONBLOCK);
+	assert_int_equal(accept(target, NULL, NULL), -1);
+}
+
+static int ends_how(void (*try)(void), bool filtered)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (filtered && enter())
+			_exit(1);
+		try();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+/* Another architecture has other numbers for the same calls. */
+static void test_foreign(void **state)
+{
+	(void)state;
+	if (no_filter())
+		skip();
+	assert_int_equal(ends_how(foreign_x32, false), 0);
+	assert_int_equal(WTERMSIG(ends_how(foreign_x32, true)), SIGSYS);
+#ifdef __x86_64__
+	/* Where the kernel takes such calls at all. */
+	if (ends_how(foreign_i386, false) == 0)
+		assert_int_equal(WTERMSIG(ends_how(foreign_i386, true)), SIGSYS);
+#endif
+}
+
+/* Else a test of what is refused could not fail. */
+static void test_refused_outside(void **state)
+{
+	(void)state;
+	/* We are behind a filter ourselves. */
+	if (in_valgrind() || prctl(PR_GET_SECCOMP) > 0)
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		int status;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			privilege_leave(65534, 65534);
+			_exit(make(&refused[i]) == -1 && errno == EPERM);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (status)
+			fail_msg("%s (%zu) is refused without the filter, too", refused[i].name, i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_needed),
+		cmocka_unit_test(test_all_others), cmocka_unit_test(test_fast_open),
+		cmocka_unit_test(test_foreign),	   cmocka_unit_test(test_refused_outside),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
