@@ -89,6 +89,9 @@ static int open_command(struct maps_command *c, const struct options *o)
 		r = read_keys(c, o->sort ? o->sort : "pss");
 	if (r == 0)
 		r = session_open(&c->session, &c->asked, NULL);
+	if (r == 0 && session_no_proc(&c->session))
+		r = message_error("maps: no mappings can be read: %s (mount -t proc proc /proc)",
+				  session_no_proc(&c->session));
 	return r ? r : output_open(&c->out, o);
 }
 

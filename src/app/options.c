@@ -7,21 +7,22 @@
 
 #include "app/message.h"
 #include "app/options_table.h"
-#include "base/array.h"
+#include "base/cleanup.h"
 #include "base/parse.h"
+#include "base/strbuf.h"
 
 static int set_choice(const struct option_entry *e, const char *arg, int *ret)
 {
-	char words[96] = "";
+	cleanup(strbuf_done) struct strbuf words = {0};
 
 	for (int i = 0; e->words[i]; i++) {
 		if (strcmp(e->words[i], arg) == 0) {
 			*ret = i;
 			return 0;
 		}
-		strcat(strcat(words, i ? ", " : ""), e->words[i]);
+		strbuf_printf(&words, "%s%s", i ? ", " : "", e->words[i]);
 	}
-	return message_usage("--%s %s: it is one of %s", e->info.name, arg, words);
+	return message_usage("--%s %s: it is one of %s", e->info.name, arg, strbuf_str(&words));
 }
 
 static int set_count(const struct option_entry *e, const char *arg, int *ret)
@@ -89,15 +90,13 @@ static int set_size(const struct option_entry *e, const char *arg, uint64_t *ret
 	return 0;
 }
 
-static int add_list(struct options *o, const char *arg, const char **list)
+static int add_list(const char *arg, char **list)
 {
-	char **owned = &o->owned[list == &o->pids ? 0 : list == &o->users ? 1 : 2];
 	char *joined;
 
 	if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0)
 		return message_error("reading the options: out of memory");
-	free(*owned);
-	*owned = joined;
+	free(*list);
 	*list = joined;
 	return 0;
 }
@@ -114,7 +113,7 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 		*(const char **)member = arg;
 		return 0;
 	case LIST:
-		return add_list(o, arg, (const char **)member);
+		return add_list(arg, (char **)member);
 	case COUNT:
 		return set_count(e, arg, (int *)member);
 	case SECONDS:
@@ -233,7 +232,9 @@ int options_parse(struct options *o, int argc, char **argv)
 
 void options_done(struct options *o)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(o->owned); i++)
-		free(o->owned[i]);
+	for (size_t i = 0; i < option_count; i++) {
+		if (option_table[i].kind == LIST)
+			free(*(char **)((char *)o + option_table[i].offset));
+	}
 	free(o->words);
 }

@@ -50,14 +50,14 @@ struct options {
 	bool named;	     /* whether one was */
 	const char *sort;
 	const char *columns;
-	const char *pids; /* lists; given again, they add up */
-	const char *users;
+	char *pids; /* lists, owned; given again, they add up */
+	char *users;
 	const char *filter;
 	const char *cgroup;
 	const char *output;
 	const char *replay;
-	const char *file;   /* where a recording goes */
-	const char *listen; /* addresses; given again, they add up */
+	const char *file; /* where a recording goes */
+	char *listen;	  /* addresses, owned; given again, they add up */
 	const char *token_file;
 	const char **words; /* behind the command, as many as it takes */
 	size_t word_count;
@@ -78,8 +78,7 @@ struct options {
 	bool changed, grow, no_lock;
 	bool pinned;
 	bool timing, verbose, quiet, help, version;
-	char *owned[3]; /* joined lists */
-	uint64_t held;	/* the capabilities we were started with (privilege_mask) */
+	uint64_t held; /* the capabilities we were started with (privilege_mask) */
 };
 
 /*

@@ -8,7 +8,7 @@
 enum option_kind {
 	FLAG,	       /* bool */
 	STRING,	       /* const char *, the last one counts */
-	LIST,	       /* const char *, added to what was given before */
+	LIST,	       /* char *, owned; added to what was given before */
 	COUNT,	       /* int, 1 and up */
 	SECONDS,       /* int, milliseconds, 0.1 s and up */
 	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */

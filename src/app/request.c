@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows what may be asked for; finds nothing itself but users. */
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,9 +213,13 @@ int request_read(struct session *s)
 /* Whether there is one all the same, and why we do not see it. */
 static const char *why_missing(const struct session *s, pid_t pid)
 {
-	cleanup_close int fd =
-		s->proc.trusted && s->proc.fd >= 0 ? procfs_open_pid(&s->proc, pid) : -1;
+	cleanup_close int fd = -1;
 
+	if (session_no_proc(s) && (kill(pid, 0) == 0 || errno == EPERM))
+		return "the kernel does not show it to BPF, and there is no /proc of this pid "
+		       "namespace (mount -t proc proc /proc)";
+	if (s->proc.trusted && s->proc.fd >= 0)
+		fd = procfs_open_pid(&s->proc, pid);
 	if (fd < 0)
 		return "there is no such process";
 	/* A security module may hide a process from one and not from the other. */

@@ -133,15 +133,21 @@ static int cannot_collect(const struct session *s, int error)
 	return message_errno(error, "collecting from %s", source_name(s->source));
 }
 
+const char *session_no_proc(const struct session *s)
+{
+	if (session_replays(s) || s->proc.trusted)
+		return NULL;
+	return s->proc.fd < 0 ? "there is no /proc" : "this /proc is of another pid namespace";
+}
+
 /* That there is nothing to read PSS from, where the kernel side has none. */
 static void tell_no_proc(const struct session *s)
 {
-	if (session_replays(s) || s->proc.trusted || s->pss == PSS_NONE ||
-	    (s->pss == PSS_AUTO && !source_pss_refusal(s->source)))
-		return;
-	message_note(s->options->quiet, "PSS is not read: %s (mount -t proc proc /proc)",
-		     s->proc.fd < 0 ? "there is no /proc"
-				    : "this /proc is of another pid namespace");
+	const char *why = session_no_proc(s);
+
+	if (why && s->pss != PSS_NONE && (s->pss != PSS_AUTO || source_pss_refusal(s->source)))
+		message_note(s->options->quiet, "PSS is not read: %s (mount -t proc proc /proc)",
+			     why);
 }
 
 static int open_source(struct session *s)

@@ -69,6 +69,8 @@ struct session {
 int session_open(struct session *s, const struct options *o, struct tape *tape);
 /* Whether it reads a recording (--replay). */
 bool session_replays(const struct session *s);
+/* Why /proc says nothing of processes, NULL if it does. */
+const char *session_no_proc(const struct session *s);
 /*
  * Of a recording: what is collected next is that frame, 1 to s->replay.recording.frames. Returns 0,
  * or an exit code after a message.

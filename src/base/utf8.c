@@ -123,6 +123,22 @@ static const struct range double_width[] = {
 	{0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faf6}, {0x20000, 0x3fffd},
 };
 
+/*
+ * Characters that cannot be seen, or only by what they do to others. Unicode 16,
+ * DerivedCoreProperties.txt and UnicodeData.txt: Default_Ignorable_Code_Point (joiners, fillers,
+ * variation selectors, tags), categories Cf (direction, the soft hyphen, interlinear marks), Cs and
+ * Co (private use), and noncharacters but for the last two of each plane.
+ */
+static const struct range invisible[] = {
+	{0xad, 0xad},	    {0x34f, 0x34f},	{0x600, 0x605},	    {0x61c, 0x61c},
+	{0x6dd, 0x6dd},	    {0x70f, 0x70f},	{0x890, 0x891},	    {0x8e2, 0x8e2},
+	{0x115f, 0x1160},   {0x17b4, 0x17b5},	{0x180b, 0x180f},   {0x200b, 0x200f},
+	{0x202a, 0x202e},   {0x2060, 0x206f},	{0x3164, 0x3164},   {0xd800, 0xf8ff},
+	{0xfdd0, 0xfdef},   {0xfe00, 0xfe0f},	{0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+	{0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f},
+	{0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}, {0xf0000, 0x10ffff},
+};
+
 static int compare_range(const void *key, const void *item)
 {
 	uint32_t c = *(const uint32_t *)key;
@@ -186,9 +202,7 @@ unsigned utf8_width(uint32_t c)
 
 bool utf8_printable(uint32_t c)
 {
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-		return false;
-	/* ALM, LRM, RLM, embeddings and overrides, isolates: Bidi_Control of Unicode. */
-	return c != 0x61c && c != 0x200e && c != 0x200f && !(c >= 0x202a && c <= 0x202e) &&
-	       !(c >= 0x2066 && c <= 0x2069);
+	if (c >= 0x20 && c < 0x7f)
+		return true;
+	return c >= 0xa0 && (c & 0xfffe) != 0xfffe && !IN_TABLE(c, invisible);
 }

@@ -14,7 +14,10 @@
 size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char);
 /* Columns a character takes on a terminal: 0, 1 or 2. */
 unsigned utf8_width(uint32_t c);
-/* False for what could steer a terminal or turn the text's direction: C0, DEL, C1, bidi controls.
+/*
+ * False for what could steer a terminal or turn the text's direction (C0, DEL, C1, bidi controls)
+ * and for what cannot be seen, so that two texts that look the same are the same characters, but
+ * for letters of one shape.
  */
 bool utf8_printable(uint32_t c);
 

@@ -4,9 +4,16 @@
  * sort, awk and join would leave a carriage return in the last column. A record is a line, since
  * whatever could break one or steer a terminal becomes U+FFFD, as bytes that are no UTF-8 do.
  * Nothing between two commas is what was not measured, "" a text that is empty.
+ *
+ * A spreadsheet runs a cell that begins with = + - or @, quoted or not, and any user can name a
+ * program so. Such a text gets an apostrophe before it, always: few texts of an honest machine
+ * begin so, and whoever opens the file in a spreadsheet did not choose its options. A text that
+ * begins with an apostrophe gets one more, so that a program has the exact text without the first
+ * one.
  */
 #include "zmem/render.h"
 
+#include "base/array.h"
 #include "render/format.h"
 #include "render/json_writer.h"
 #include "render/text_map.h"
@@ -18,11 +25,28 @@ static const char *map_char(uint32_t c)
 	return text_safe(c) ? NULL : TEXT_REPLACEMENT;
 }
 
+/* A semicolon parts cells where a comma is the decimal point. */
 static bool needs_quotes(const char *s)
 {
 	size_t len = strlen(s);
 
-	return !len || s[0] == ' ' || s[len - 1] == ' ' || strpbrk(s, ",\"");
+	return !len || s[0] == ' ' || s[len - 1] == ' ' || strpbrk(s, ",;\"");
+}
+
+static bool needs_apostrophe(const char *s)
+{
+	/* = + - @ of full width, which are formulas where characters have it. */
+	static const char *const wide[] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+					   "\xef\xbc\xa0"};
+
+	if (*s == '\'')
+		return true;
+	s += strspn(s, " ");
+	for (size_t i = 0; i < ARRAY_SIZE(wide); i++) {
+		if (strncmp(s, wide[i], 3) == 0)
+			return true;
+	}
+	return *s && strchr("=+-@", *s);
 }
 
 static void put_text(struct strbuf *out, const char *s)
@@ -31,6 +55,8 @@ static void put_text(struct strbuf *out, const char *s)
 
 	if (quoted)
 		strbuf_putc(out, '"');
+	if (needs_apostrophe(s))
+		strbuf_putc(out, '\'');
 	text_put_mapped(out, s, map_char);
 	if (quoted)
 		strbuf_putc(out, '"');

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Text of processes made safe for a terminal, and how many columns it takes there. What could steer
- * the terminal, turn the text's direction or is no UTF-8 becomes \xNN for each byte, a backslash
- * becomes two, so that nobody can fake an escape. Knows nothing of lines and columns of a table.
+ * the terminal, turns the text's direction, cannot be seen or is no UTF-8 becomes \xNN for each
+ * byte. A backslash becomes two, so that no name can fake an escape. Knows nothing of lines and
+ * columns of a table.
  */
 #ifndef ZMEM_RENDER_TEXT_H
 #define ZMEM_RENDER_TEXT_H

@@ -257,6 +257,11 @@ int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **r
 
 	if (r < 0)
 		return r;
+	if (source_pss_refusal(loaded.pss)) {
+		*ret_refusal = strdup(source_pss_refusal(loaded.pss));
+		if (!*ret_refusal)
+			return failed(diag, "pinning at " PIN_PLACE, -ENOMEM);
+	}
 	place = place_make(diag);
 	if (place < 0)
 		return place;
@@ -267,11 +272,7 @@ int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **r
 		r = remove_all(place, true);
 	if (r == 0)
 		r = give(place, ".", group, 0710);
-	if (r < 0)
-		return failed(diag, "pinning at " PIN_PLACE, r);
-	if (source_pss_refusal(loaded.pss))
-		*ret_refusal = strdup(source_pss_refusal(loaded.pss));
-	return 0;
+	return r < 0 ? failed(diag, "pinning at " PIN_PLACE, r) : 0;
 }
 
 /* Takes the bpffs away that is there. */

@@ -144,6 +144,7 @@ static int open_recorded(const struct source_request *request, const struct proc
 			 struct diag *diag, struct source **ret_source)
 {
 	cleanup_free struct source *source = calloc(1, sizeof(*source));
+	cleanup_free char *pss_refusal = NULL;
 	struct recorded_facts facts;
 	int r;
 
@@ -152,6 +153,12 @@ static int open_recorded(const struct source_request *request, const struct proc
 	r = recorded_take_facts(proc->tape, &facts, diag);
 	if (r < 0)
 		return r;
+	/* Without its text the source would say that PSS comes from the kernel. */
+	if (facts.pss_refusal || !request->pss) {
+		pss_refusal = strdup(request->pss ? facts.pss_refusal : NOT_ASKED);
+		if (!pss_refusal)
+			return -ENOMEM;
+	}
 	source->ops = facts.origin == FROM_BPF ? &source_recorded : &source_proc;
 	source->proc = proc;
 	source->name = facts.name;
@@ -164,8 +171,7 @@ static int open_recorded(const struct source_request *request, const struct proc
 		return r;
 	if (source->ops == &source_recorded && !request->pss)
 		recorded_leave_pages(source->state);
-	if (facts.pss_refusal || !request->pss)
-		source->pss_refusal = strdup(request->pss ? facts.pss_refusal : NOT_ASKED);
+	source->pss_refusal = TAKE_PTR(pss_refusal);
 	*ret_source = TAKE_PTR(source);
 	return 0;
 }

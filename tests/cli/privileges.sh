@@ -185,6 +185,20 @@ else
 	hidden 'umount -l /proc || exit 99; exec "$ZMEM" --source proc'
 	expect_rc 'no /proc, --source proc: exit code' 1
 	expect_err 'no /proc, --source proc: the reason' '/proc'
+	# Mappings are nowhere else; and that process 1 is there, is sure.
+	for words in 'maps 1' "maps $root_pid" 'maps --by-file'; do
+		hidden "umount -l /proc || exit 99; exec \"\$ZMEM\" $words"
+		expect_rc "no /proc, $words: exit code" 1
+		expect_err "no /proc, $words: told" '^zmem-bpf: maps: .*: there is no /proc .mount -t proc proc /proc.$'
+		expect_stderr_lines "no /proc, $words: one line" 1
+	done
+	# shellcheck disable=SC2016
+	hidden 'umount -l /proc || exit 99; exec "$ZMEM" -p 1'
+	refuse_err 'no /proc, -p 1: it is not said to be gone' 'no such process'
+	# shellcheck disable=SC2016
+	hidden 'umount -l /proc || exit 99; exec "$ZMEM" -p 4194000'
+	expect_rc 'no /proc, a process that is not there: exit code' 3
+	expect_err 'no /proc, a process that is not there: told' 'there is no such process'
 	# shellcheck disable=SC2016
 	hidden 'umount -l /proc || exit 99; exec "$TMP/deny_bpf" EPERM "$ZMEM" -J'
 	expect_rc 'no /proc and no bpf(): exit code' 1

@@ -129,6 +129,12 @@ def wrong_json(text, before):
     return None
 
 
+def wrong_reason(text, before):
+    """A replay says why PSS was not the kernel's, as it did before."""
+    sources = [json.loads(t)["source"] for t in (text, before)]
+    return None if sources[0] == sources[1] else "%s, not %s" % tuple(sources)
+
+
 def wrong_table(text, before):
     rows, old = text.decode().splitlines()[:-1], before.decode().splitlines()[:-1]
     if len(rows) != len(old):
@@ -251,6 +257,10 @@ def main():
         check(machine, "from smaps_rollup", ("--json", "--pss", "rollup") + some, wrong_json)
         check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3") + everybody, None)
         check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
+        for source in ("bpf", "proc"):
+            recording = machine.dir + "/" + source
+            subprocess.run((PROGRAM, "record", recording, "--source", source, *some), check=True)
+            check(machine, "a replay, from " + source, ("--json", "--replay", recording) + some, wrong_reason)
         check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
         for name in ("ndjson", "csv", "folded", "html", "openmetrics"):
             check(machine, name, ("-F", name) + some, None)

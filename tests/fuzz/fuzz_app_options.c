@@ -36,12 +36,14 @@ static void check_options(const struct options *o)
 	FUZZ_CHECK(o->source >= SOURCE_AUTO && o->source <= SOURCE_PROC);
 }
 
-static int check_request(struct options *o)
+static int check_request(const struct options *given)
 {
+	struct options some = *given, *o = &some;
 	struct session s = {.options = o};
 	int r;
 
-	o->users = o->filter = NULL;
+	o->users = NULL;
+	o->filter = NULL;
 	r = request_read(&s);
 	if (r == 0) {
 		FUZZ_CHECK(s.columns.count && s.order.keys.count);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* UTF-8 against its definition: a code point has one encoding, and no other bytes are valid. */
+#include "../support/invisible.h"
 #include "../support/utf8_valid.h"
 #include "fuzz.h"
 
@@ -65,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				   !memcmp(bytes, s + i, n));
 			FUZZ_CHECK(utf8_valid(s + i, n));
 			FUZZ_CHECK(n == 1 || !utf8_valid(s + i, n - 1));
-			FUZZ_CHECK(utf8_width(c) == 0 || utf8_printable(c));
+			FUZZ_CHECK(!utf8_printable(c) || (c >= 0x20 && !invisible_char(c)));
 		}
 		i += n ? n : 1;
 	}

@@ -3,6 +3,7 @@
  * Text of processes where it is shown: as a JSON string, as a cell, as a line of a table. The first
  * two bytes say how much room there is.
  */
+#include "../support/invisible.h"
 #include "../support/utf8_valid.h"
 #include "fuzz_json.h"
 #include "render/json_writer.h"
@@ -44,7 +45,7 @@ static void check_json(const char *s, size_t max)
 	strbuf_done(&out);
 }
 
-/* Columns of what was written; it must be printable. */
+/* Columns of what was written; it must be printable, and to be seen. */
 static size_t columns_of(const char *s, size_t len)
 {
 	size_t width = 0;
@@ -53,7 +54,7 @@ static size_t columns_of(const char *s, size_t len)
 		uint32_t c;
 
 		n = utf8_decode(s + i, len - i, &c);
-		FUZZ_CHECK(n && text_safe(c));
+		FUZZ_CHECK(n && text_safe(c) && !invisible_char(c));
 		width += utf8_width(c);
 	}
 	return width;

@@ -11,7 +11,8 @@ exit code 1 if anything does.
 import csv
 import json
 import sys
-import unicodedata
+
+from printable import is_hidden
 
 KINDS = {"anon": "pss_anon_bytes", "file": "pss_file_bytes", "shmem": "pss_shmem_bytes",
          "swap": "swap_pss_bytes"}
@@ -20,13 +21,11 @@ LINE_KEYS = ("type", "timestamp_ms", "host")
 
 def harmless(text):
     """A text of JSON as csv has it."""
-    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Zl", "Zp") or
-                   c in "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-                   else c for c in text)
+    return "".join("\ufffd" if is_hidden(c) else c for c in text)
 
 
 def cell(value):
-    """A value of JSON as csv has it."""
+    """A value of JSON as csv has it, without the apostrophe."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -56,6 +55,11 @@ def has_key(rows, key):
     return not key.endswith("_hex")
 
 
+def plain(text):
+    """A cell without the apostrophe that keeps spreadsheets from running it."""
+    return text.removeprefix("'") if text else text
+
+
 def check_csv(document, path):
     rows = csv_rows(path)
     found = same("rows", len(rows), len(document["processes"]))
@@ -63,7 +67,7 @@ def check_csv(document, path):
         keys = [key for key in process if has_key(rows, key)]
         found += same("keys", list(row), keys)
         for key in keys:
-            found += same("%s of %s" % (key, process["pid"]), row.get(key), cell(process[key]))
+            found += same("%s of %s" % (key, process["pid"]), plain(row.get(key)), cell(process[key]))
     return found
 
 

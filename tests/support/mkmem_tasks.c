@@ -198,6 +198,9 @@ static const struct hostile_name names[] = {
 	 "it all, not even ninety-nine \xf0\x9f\x98\x80",
 	 NULL},
 	{"bidi", "\xe2\x80\xaegpj.exe", "\xe2\x80\xaemoc"},
+	{"invisible",
+	 "mkmem\xef\xbb\xbf\xe2\x81\xa0\xe2\x80\x8d\xc2\xad\xe3\x85\xa4\xf3\xa0\x81\x81\xee\x80\x80",
+	 "mk\xe2\x80\x8bmem"},
 	{"empty", "e", ""},
 	{"memfd", "in memory", NULL, true},
 };

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "invisible.h"
 #include "utf8_valid.h"
 
 static size_t encode(uint32_t c, char *s)
@@ -130,8 +131,9 @@ static void test_printable(void **state)
 	static const uint32_t bad[] = {0,      0x07,   0x0a,   0x1b,   0x1f,   0x7f,   0x80,
 				       0x9b,   0x9f,   0x61c,  0x200e, 0x200f, 0x202a, 0x202b,
 				       0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069};
-	static const uint32_t good[] = {' ',	'~',	0xa0,	0xe4,	0x5d0,	0x61b,	0x200d,
-					0x2010, 0x2029, 0x202f, 0x2065, 0x206a, 0xfffd, 0x1f600};
+	static const uint32_t good[] = {' ',	'~',	0xa0,	0xe4,	0x301,	 0x5d0,
+					0x61b,	0x1161, 0x2010, 0x2029, 0x202f,	 0x205f,
+					0x3042, 0xac00, 0xfffc, 0xfffd, 0x1f600, 0x3fffd};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -140,12 +142,30 @@ static void test_printable(void **state)
 		assert_true(utf8_printable(good[i]));
 }
 
+/* No class of invisible characters is let through, and no more than they and the Arabic signs. */
+static void test_invisible(void **state)
+{
+	size_t hidden = 0, bad = 0;
+
+	(void)state;
+	for (uint32_t c = 0xa0; c <= 0x10ffff; c++) {
+		bool is_hidden = invisible_char(c) || (c >= 0xd800 && c < 0xe000) ||
+				 (c & 0xfffe) == 0xfffe || (c >= 0xe0000 && c < 0xe1000);
+
+		hidden += is_hidden;
+		bad += !utf8_printable(c);
+		if (is_hidden && utf8_printable(c))
+			fail_msg("U+%04X is let through", c);
+	}
+	assert_int_equal(bad - hidden, 6 + 1 + 1 + 2 + 1 + 1 + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_character), cmocka_unit_test(test_invalid),
 		cmocka_unit_test(test_width),		cmocka_unit_test(test_tables_are_sorted),
-		cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_printable),	cmocka_unit_test(test_invisible),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,11 +147,47 @@ static void test_csv_quotes(void **state)
 	assert_csv("a,b", "\"a,b\"");
 	assert_csv("a\"b", "\"a\"\"b\"");
 	assert_csv("\"", "\"\"\"\"");
-	assert_csv("\\x2d;'", "\\x2d;'");
+	assert_csv("\\x2d'", "\\x2d'");
+	assert_csv("a;b", "\"a;b\"");
 	assert_csv("a\r\nb", "a\xef\xbf\xbd\xef\xbf\xbd"
 			     "b");
 	assert_csv("\xff,\xe2\x80\xae", "\"\xef\xbf\xbd,\xef\xbf\xbd\"");
 	assert_csv("\xe6\xbc\xa2", "\xe6\xbc\xa2");
+}
+
+/* Texts alone: a change of -4096 bytes stays the number it is. */
+static void test_csv_formulas(void **state)
+{
+	(void)state;
+	assert_csv("=1+1", "'=1+1");
+	assert_csv("+1", "'+1");
+	assert_csv("-bash", "'-bash");
+	assert_csv("@SUM(A1)", "'@SUM(A1)");
+	assert_csv("=HYPERLINK(\"a\",\"b\")", "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"");
+	assert_csv("  =1", "\"'  =1\"");
+	assert_csv("'=1", "''=1");
+	assert_csv("'", "''");
+	assert_csv("\xef\xbc\x9d"
+		   "1",
+		   "'\xef\xbc\x9d"
+		   "1");
+	assert_csv("\xef\xbc\x8b"
+		   "1",
+		   "'\xef\xbc\x8b"
+		   "1");
+	assert_csv("\xef\xbc\x8d"
+		   "1",
+		   "'\xef\xbc\x8d"
+		   "1");
+	assert_csv("\xef\xbc\xa0"
+		   "1",
+		   "'\xef\xbc\xa0"
+		   "1");
+	assert_csv("\xef\xbc\x81", "\xef\xbc\x81");
+	assert_csv("\t=1", "\xef\xbf\xbd=1");
+	assert_csv("\r=1", "\xef\xbf\xbd=1");
+	assert_csv("a=1", "a=1");
+	assert_csv("1-2", "1-2");
 }
 
 /* As in JSON: more than 2^53 - 1 is no data. */
@@ -294,13 +330,13 @@ static void test_sink(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),      cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_bare),
-		cmocka_unit_test(test_empty),	      cmocka_unit_test(test_others),
-		cmocka_unit_test(test_total),	      cmocka_unit_test(test_csv_quotes),
-		cmocka_unit_test(test_csv_beyond),    cmocka_unit_test(test_harmless),
-		cmocka_unit_test(test_folded_frames), cmocka_unit_test(test_folded_sums),
-		cmocka_unit_test(test_sink),
+		cmocka_unit_test(test_ordinary),     cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_empty),	     cmocka_unit_test(test_others),
+		cmocka_unit_test(test_total),	     cmocka_unit_test(test_csv_quotes),
+		cmocka_unit_test(test_csv_formulas), cmocka_unit_test(test_csv_beyond),
+		cmocka_unit_test(test_harmless),     cmocka_unit_test(test_folded_frames),
+		cmocka_unit_test(test_folded_sums),  cmocka_unit_test(test_sink),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

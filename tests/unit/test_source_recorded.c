@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -113,6 +114,37 @@ static void test_facts(void **state)
 	assert_null(p.diag.note[0].todo);
 	assert_int_equal(p.diag.note[1].error, -EPERM);
 	assert_string_equal(p.diag.note[1].todo, "be root");
+}
+
+static bool no_memory;
+
+/* In place of the C library's. */
+char *strdup(const char *s)
+{
+	size_t size = strlen(s) + 1;
+	char *copy = no_memory ? NULL : malloc(size);
+
+	return copy ? memcpy(copy, s, size) : NULL;
+}
+
+/* Why there is no PSS must not be lost: it would seem to come from the kernel. */
+static void test_no_memory(void **state)
+{
+	static const struct {
+		const char *refusal;
+		bool pss;
+	} cases[] = {{"of a reason", true}, {NULL, false}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup(played_done) struct played p = {};
+		struct tape *t = session_tape(cases[i].refusal);
+
+		no_memory = true;
+		assert_int_equal(play(&p, t, cases[i].pss), -ENOMEM);
+		no_memory = false;
+		assert_null(p.source);
+	}
 }
 
 static void test_collections(void **state)
@@ -269,7 +301,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_facts),	      cmocka_unit_test(test_collections),
 		cmocka_unit_test(test_without_pages), cmocka_unit_test(test_filled_from_proc),
-		cmocka_unit_test(test_lies),	      cmocka_unit_test(test_lies_of_facts),
+		cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_lies_of_facts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,9 +44,12 @@ function timeText(ms) {
 	return Number.isNaN(d.getTime()) ? ABSENT : d.toISOString().replace('T', ' ').replace(/\.\d+/, '');
 }
 
+/** Those of text_safe(), src/render/text.h. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
+
 /** What cannot be seen, or would turn the direction of what follows, as a character that can. */
 function visible(text) {
-	return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, c => {
+	return text.replace(INVISIBLE, c => {
 		const code = c.charCodeAt(0);
 
 		return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd';

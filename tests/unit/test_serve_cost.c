@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What a process of serve has cost: its descriptors are counted, and that costs little. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve/cost.h"
+
+static unsigned calls;
+
+/* In place of the C library's. */
+int fcntl(int fd, int command, ...)
+{
+	va_list args;
+	long arg;
+
+	va_start(args, command);
+	arg = va_arg(args, long);
+	va_end(args);
+	calls++;
+	return (int)syscall(SYS_fcntl, fd, command, arg);
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	struct timespec t = {timeout / 1000, 0};
+
+	calls++;
+	return (int)syscall(SYS_ppoll, fds, count, timeout < 0 ? NULL : &t, NULL, 0);
+}
+
+/* What /proc says. */
+static unsigned open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	assert_non_null(dir);
+	for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
+		count += d->d_name[0] != '.';
+	closedir(dir);
+	return count - 1;
+}
+
+static unsigned cost_fds(void)
+{
+	struct own own;
+	struct cost cost;
+
+	own_open(&own);
+	cost_read(&own, &cost);
+	own_close(&own);
+	return cost.fds - 1;
+}
+
+static void test_count(void **state)
+{
+	int far = 1999, fd[100];
+
+	(void)state;
+	assert_int_equal(cost_fds(), open_fds());
+	for (int i = 0; i < 100; i++)
+		fd[i] = dup(0);
+	assert_int_equal(dup2(0, far), far);
+	assert_int_equal(cost_fds(), open_fds());
+	close(far);
+	for (int i = 0; i < 100; i++)
+		close(fd[i]);
+	assert_int_equal(cost_fds(), open_fds());
+}
+
+/* poll() refuses more descriptors than may be open. */
+static void test_low_limit(void **state)
+{
+	const struct rlimit low = {40, 40};
+
+	(void)state;
+	assert_int_equal(dup2(0, 1000), 1000);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	assert_int_equal(cost_fds(), open_fds());
+	close(1000);
+}
+
+/* It was a system call for each of 2,048 numbers, at every scrape and reading. */
+static void test_calls(void **state)
+{
+	(void)state;
+	calls = 0;
+	cost_fds();
+	assert_in_range(calls, 1, 16);
+}
+
+int main(void)
+{
+	const struct rlimit many = {2048, 2048};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_low_limit),
+	};
+
+	if (setrlimit(RLIMIT_NOFILE, &many))
+		abort();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
