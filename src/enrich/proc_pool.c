@@ -3,7 +3,8 @@
  * Workers that read files of processes, and the watch over them. open() and read() of many of them
  * can block for as long as the target holds its mmap_lock or hangs in exec, and a thread in there
  * cannot be called back. So a worker writes into its own memory, hands the result over under the
- * lock, and one that overstays is left behind: it finds out when it returns, and ends.
+ * lock, and one that overstays is left behind: it finds out when it returns, and ends. Another
+ * takes its place, until so many are left behind that one more would be too many.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
+#include "enrich/left_behind.h"
 #include "enrich/pool_tape.h"
 #include "enrich/target.h"
 
@@ -29,10 +31,7 @@ struct worker {
 	pthread_t thread;
 	bool busy;
 	bool left_behind;
-	struct worker *next_left; /* left behind before this one, and still away */
-	pid_t pid;		  /* of the job */
-	uint64_t start_ns;
-	enum pool_file file;
+	struct left_job what; /* of the job */
 	size_t job;
 	int64_t deadline_ns; /* of the job, CLOCK_MONOTONIC */
 	int64_t piece_ns;    /* what each piece of it gets */
@@ -51,7 +50,7 @@ struct proc_pool {
 	pthread_cond_t done; /* for the caller: the last job is done */
 	struct worker *worker[WORKERS_MAX];
 	unsigned workers;
-	struct worker *left; /* those that were left behind */
+	struct left_behind left;
 	unsigned users; /* the owner, and the workers that were left behind: the last frees it */
 	bool closing;
 	bool alone; /* there was no thread for a worker */
@@ -99,25 +98,20 @@ static void let_go(struct proc_pool *pool)
 	free(pool);
 }
 
-/* Whether a worker that was left behind still waits for that file of it; `alone`: for any. */
-static bool is_stuck(const struct proc_pool *pool, const struct process *p, bool alone)
+/* Lock held. */
+static void skip_next(struct proc_pool *pool)
 {
-	for (const struct worker *w = pool->left; w; w = w->next_left) {
-		if (w->pid == p->pid &&
-		    (alone || (w->start_ns == p->start_ns && w->file == pool->file)))
-			return true;
-	}
-	return false;
+	pool->results[pool->next++] = (struct pool_result){.status = PSS_TIMEOUT};
+	if (++pool->finished == pool->count)
+		pthread_cond_signal(&pool->done);
 }
 
 /* Or each snapshot would leave one more worker behind, and its two files. Lock held. */
 static void skip_stuck(struct proc_pool *pool, bool alone)
 {
-	while (pool->next < pool->count && is_stuck(pool, pool->rows[pool->next], alone)) {
-		pool->results[pool->next++] = (struct pool_result){.status = PSS_TIMEOUT};
-		if (++pool->finished == pool->count)
-			pthread_cond_signal(&pool->done);
-	}
+	while (pool->next < pool->count &&
+	       left_skips(&pool->left, pool->rows[pool->next], pool->file, alone))
+		skip_next(pool);
 }
 
 /* Takes the next job. Called and returns with the lock held; false: no more work for this one. */
@@ -137,9 +131,8 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	w->job = pool->next++;
 	w->busy = true;
 	p = pool->rows[w->job];
-	w->pid = p->pid;
-	w->start_ns = p->start_ns;
-	w->file = pool->file;
+	w->what = (struct left_job){
+		.pid = p->pid, .start_ns = p->start_ns, .uid = p->uid, .file = pool->file};
 	w->piece_ns = pool->patience_ns;
 	if (process_has(p, COUNTER_RSS))
 		w->piece_ns += (int64_t)(p->value[COUNTER_RSS] / page * NS_PER_PAGE);
@@ -160,16 +153,6 @@ static bool take_job(struct worker *w, struct target *ret_target)
 	return true;
 }
 
-/* One that was left behind is back. Lock held. */
-static void forget_left(struct worker *w)
-{
-	struct worker **at = &w->pool->left;
-
-	while (*at != w)
-		at = &(*at)->next_left;
-	*at = w->next_left;
-}
-
 /* Reads one file. Called and returns with the lock held; false: this was the last for this one. */
 static bool do_job(struct worker *w)
 {
@@ -183,7 +166,7 @@ static bool do_job(struct worker *w)
 	target_read(&target, &result);
 	pthread_mutex_lock(&pool->lock);
 	if (w->left_behind) {
-		forget_left(w);
+		left_remove(&pool->left, &w->what);
 		free(result.text);
 		map_set_free(result.maps);
 		return false;
@@ -228,6 +211,18 @@ static void work_alone(struct proc_pool *pool)
 	}
 }
 
+/* There is no worker, and there will be none for this batch. Lock held. */
+static void work_without(struct proc_pool *pool)
+{
+	if (!left_full(&pool->left)) {
+		work_alone(pool);
+		return;
+	}
+	/* All those that hang may be waiting for the caller as well. */
+	while (pool->next < pool->count)
+		skip_next(pool);
+}
+
 /* Called with the lock held. */
 static int start_worker(struct proc_pool *pool)
 {
@@ -263,14 +258,13 @@ static int64_t check_deadlines(struct proc_pool *pool)
 		w->left_behind = true;
 		pthread_detach(w->thread);
 		pool->users++;
-		w->next_left = pool->left;
-		pool->left = w;
+		left_add(&pool->left, &w->what);
 		pool->results[w->job] = (struct pool_result){.status = PSS_TIMEOUT};
 		pool->finished++;
 		if (pool->patience_ns > PATIENCE_MIN_NS)
 			pool->patience_ns /= 2;
 		pool->worker[i--] = pool->worker[--pool->workers];
-		if (pool->next < pool->count)
+		if (pool->next < pool->count && !left_full(&pool->left))
 			start_worker(pool);
 	}
 	return next;
@@ -308,7 +302,8 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	pool->results = results;
 	pool->count = count;
 	pool->next = pool->finished = 0;
-	while (pool->workers < pool->wanted && pool->workers < count && r == 0)
+	while (pool->workers < pool->wanted && pool->workers < count && r == 0 &&
+	       !left_full(&pool->left))
 		r = start_worker(pool);
 	pthread_cond_broadcast(&pool->work);
 	while (pool->finished < pool->count) {
@@ -316,7 +311,7 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 		struct timespec t = {until / 1000000000, until % 1000000000};
 
 		if (!pool->workers && pool->next < pool->count)
-			work_alone(pool);
+			work_without(pool);
 		if (pool->finished < pool->count)
 			pthread_cond_timedwait(&pool->done, &pool->lock, &t);
 	}
@@ -363,6 +358,7 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
 		return NULL;
 	pool->proc = *proc;
 	pool->users = 1;
+	left_init(&pool->left);
 	pool->wanted = workers && workers < WORKERS_MAX ? workers : thread_count(WORKERS_MAX);
 	pool->deadline_ns = pool->patience_ns = (int64_t)deadline_ms * 1000000;
 	pool->has_rollup = proc->trusted && !tape_playing(proc->tape) &&

@@ -16,17 +16,17 @@
 static unsigned count_fds(void)
 {
 	struct pollfd fds[FDS_AT_ONCE];
-	int many = FDS_AT_ONCE;
+	nfds_t many = FDS_AT_ONCE;
 	unsigned open = 0;
 
-	for (int first = 0; first < FDS_MAX && many;) {
-		for (int i = 0; i < many; i++)
-			fds[i] = (struct pollfd){.fd = first + i};
-		if (poll(fds, (nfds_t)many, 0) < 0) {
+	for (nfds_t first = 0; first < FDS_MAX && many;) {
+		for (nfds_t i = 0; i < many; i++)
+			fds[i] = (struct pollfd){.fd = (int)(first + i)};
+		if (poll(fds, many, 0) < 0) {
 			many /= 2;
 			continue;
 		}
-		for (int i = 0; i < many; i++)
+		for (nfds_t i = 0; i < many; i++)
 			open += !(fds[i].revents & POLLNVAL);
 		first += many;
 	}

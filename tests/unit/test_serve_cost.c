@@ -39,6 +39,12 @@ int poll(struct pollfd *fds, nfds_t count, int timeout)
 	return (int)syscall(SYS_ppoll, fds, count, timeout < 0 ? NULL : &t, NULL, 0);
 }
 
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
+{
+	assert_true(count * sizeof(*fds) <= size);
+	return poll(fds, count, timeout);
+}
+
 /* What /proc says. */
 static unsigned open_fds(void)
 {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Processes that hang, more of them than there may be workers that wait for them. */
+#include "pool_tree.h"
+
+static size_t files(void)
+{
+	cleanup_closedir DIR *dir = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	return count;
+}
+
+#define STUCK_OF_A_UID 30
+
+static void make_crowd(struct fixture *f)
+{
+	for (int i = 0; i < PROCESSES; i++)
+		f->process[i].uid = (uid_t)(i < STUCK_OF_A_UID ? 1000 : 2000);
+	for (int i = 0; i < STUCK_OF_A_UID; i++)
+		make_stuck(f, i);
+}
+
+/* Many of one user hang: they take a bounded number of threads, and the others lose nothing. */
+static void test_stuck_of_one_user(void **state)
+{
+	struct fixture *f = *state;
+	size_t threads_before = threads(), files_before = files();
+	struct proc_pool *pool = proc_pool_new(&f->proc, 4, 20);
+
+	make_crowd(f);
+	for (int round = 0; round < 3; round++) {
+		pool_patient(pool);
+		assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, PROCESSES, f->result),
+				 0);
+		for (int i = 0; i < PROCESSES; i++)
+			assert_int_equal(f->result[i].status,
+					 i < STUCK_OF_A_UID ? PSS_TIMEOUT : PSS_OK);
+	}
+	/* 16 of them, 4 at work, and those that were at work when it was full. */
+	assert_true(threads() <= threads_before + 16 + 4 + 3);
+	assert_true(files() <= files_before + 2 * (16 + 4 + 3));
+	proc_pool_free(pool);
+	for (int i = 0; i < STUCK_OF_A_UID; i++)
+		release(f, i);
+	for (int i = 0; i < 1000 && threads() > threads_before; i++)
+		usleep(10000);
+	assert_int_equal(threads(), threads_before);
+}
+
+/* Of many users: no more than can be, and the reading ends all the same. */
+static void test_stuck_of_all(void **state)
+{
+	const int names[] = {POOL_ROLLUP, POOL_CGROUP, POOL_CMDLINE};
+	struct fixture *f = *state;
+	size_t threads_before = threads();
+	struct proc_pool *pool = proc_pool_new(&f->proc, 4, 20);
+	char path[128];
+
+	for (int i = 0; i < PROCESSES; i++) {
+		f->process[i].uid = (uid_t)(1000 + i);
+		make_stuck(f, i);
+		snprintf(path, sizeof(path), "%s/%d/cgroup", f->dir, 1000 + i);
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(mkfifo(path, 0644), 0);
+		snprintf(path, sizeof(path), "%s/%d/cmdline", f->dir, 1000 + i);
+		assert_int_equal(mkfifo(path, 0644), 0);
+	}
+	for (int round = 0; round < 2; round++) {
+		for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
+			pool_patient(pool);
+			assert_int_equal(pool_read(pool, (enum pool_file)names[n], false, f->row,
+						   PROCESSES, f->result),
+					 0);
+			for (int i = 0; i < PROCESSES; i++)
+				assert_int_equal(f->result[i].status, PSS_TIMEOUT);
+		}
+	}
+	/* 120 hang. 64 of them, and those at work when it was full. */
+	assert_true(threads() <= threads_before + 64 + 4);
+	assert_false(pool_alone(pool));
+	for (int i = 0; i < PROCESSES; i++) {
+		static const char *const file[] = {"smaps_rollup", "cgroup", "cmdline"};
+
+		for (size_t n = 0; n < ARRAY_SIZE(file); n++) {
+			int fd;
+
+			snprintf(path, sizeof(path), "%s/%d/%s", f->dir, 1000 + i, file[n]);
+			fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+			if (fd >= 0)
+				close(fd);
+			unlink(path);
+		}
+		put(f, 1000 + i, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+	}
+	/* Once they answer there are workers again. */
+	for (int i = 0; i < 1000 && read_one(f, pool, POOL_ROLLUP) != PSS_OK; i++)
+		usleep(10000);
+	assert_int_equal(f->result[0].status, PSS_OK);
+	proc_pool_free(pool);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_TREE(test_stuck_of_one_user),
+		WITH_TREE(test_stuck_of_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
