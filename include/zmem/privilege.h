@@ -5,7 +5,8 @@
  *
  *   start     what loading, reading and writing need is kept; in force is what loading needs
  *   loaded    BPF goes: an iterator is read without any capability
- *   writing   in force is what a file of ours needs, and nothing that opens others' memory
+ *   caller    in force is what the caller may do to files without us, and nothing that opens
+ *             the memory, or /proc/PID/cwd, of other users
  *   leave     instead of loaded: nothing is left, and who was root is nobody
  */
 #ifndef ZMEM_PRIVILEGE_H
@@ -44,10 +45,13 @@ int privilege_start(bool trusted);
  */
 int privilege_loaded(bool writes, bool locks);
 /*
- * Between true and false nothing is in force but what writing needs, and what locked memory does;
- * for this thread.
+ * Between true and false this thread has the caller's own rights: every path that a user names is
+ * opened, made, bound and removed in between. In force is what the caller, if trusted, has for
+ * files, and what locked memory needs.
  */
-int privilege_writing(bool writing);
+int privilege_as_caller(bool on);
+/* open(2) with the caller's own rights. Returns a descriptor or a negative errno. */
+int privilege_open(const char *path, int flags);
 /* Whether this process may become another user. */
 bool privilege_can_leave(void);
 /* For good: gives up all capabilities and, where it can, becomes that user without other groups. */

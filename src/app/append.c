@@ -7,7 +7,6 @@
 #include "app/append.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
@@ -18,10 +17,13 @@
 #include "app/message.h"
 #include "app/output.h"
 #include "base/array.h"
+#include "base/file.h"
 #include "zmem/privilege.h"
 
 /* After a signal that ends: how long a reader gets to take the rest. */
 #define LAST_MS 1000
+/* How often it looks for the reader of a FIFO. */
+#define OPEN_MS 20
 
 /* Waits until something can be written. 0, or -EPIPE: nobody takes it. */
 static int wait_for_reader(struct append *a)
@@ -75,9 +77,9 @@ static int write_whole_lines(struct append *a)
 
 	if (!len)
 		return 0;
-	privilege_writing(true);
+	privilege_as_caller(true);
 	r = write_lines(a, a->line.data, len);
-	privilege_writing(false);
+	privilege_as_caller(false);
 	a->line.len -= len;
 	memmove(a->line.data, a->line.data + len, a->line.len);
 	return r;
@@ -91,17 +93,32 @@ static int take(void *arg, const char *data, size_t len)
 	return strbuf_error(&a->line) ? strbuf_error(&a->line) : write_whole_lines(a);
 }
 
+/* A FIFO has no reader yet: waits a while. True if a signal ends us. */
+static bool ends_before_reader(struct append *a)
+{
+	struct pollfd signals = {.fd = a->ticker->signal_fd, .events = POLLIN};
+
+	return poll(&signals, 1, OPEN_MS) > 0 && ticker_ends(a->ticker);
+}
+
 static int open_file(struct append *a)
 {
+	const char *refusal = NULL;
 	struct stat st;
 
 	if (!a->path)
 		return 0;
-	privilege_writing(true);
-	a->fd = open(a->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-	if (a->fd < 0)
-		a->fd = -errno;
-	privilege_writing(false);
+	do {
+		privilege_as_caller(true);
+		a->fd = file_append_open(a->path, &refusal);
+		privilege_as_caller(false);
+	} while (a->fd == -EAGAIN && !ends_before_reader(a));
+	if (a->fd == -EAGAIN) {
+		a->ended = true;
+		return 0;
+	}
+	if (a->fd < 0 && refusal)
+		return message_error("opening %s: %s", a->path, refusal);
 	if (a->fd < 0)
 		return message_errno(a->fd, "opening %s", a->path);
 	a->regular = fstat(a->fd, &st) == 0 && S_ISREG(st.st_mode);

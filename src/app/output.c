@@ -16,9 +16,9 @@ static int write_out(void *arg, const char *data, size_t len)
 	const struct output *out = arg;
 	int r;
 
-	privilege_writing(true);
+	privilege_as_caller(true);
 	r = file_write_fd(out->fd, data, len);
-	privilege_writing(false);
+	privilege_as_caller(false);
 	return r;
 }
 
@@ -47,6 +47,13 @@ struct table_style output_style(const struct options *o, bool color, unsigned wi
 	};
 }
 
+static int cannot_open(const struct output *out, int error)
+{
+	if (out->file.refusal)
+		return message_error("opening %s: %s", out->path, out->file.refusal);
+	return message_errno(error, "opening %s", out->path);
+}
+
 int output_open(struct output *out, const struct options *o)
 {
 	struct winsize size;
@@ -56,11 +63,11 @@ int output_open(struct output *out, const struct options *o)
 	out->buf.sink = write_out;
 	out->buf.sink_arg = out;
 	if (o->output) {
-		privilege_writing(true);
+		privilege_as_caller(true);
 		r = file_atomic_open(&out->file, o->output);
-		privilege_writing(false);
+		privilege_as_caller(false);
 		if (r < 0)
-			return message_errno(r, "opening %s", o->output);
+			return cannot_open(out, r);
 		out->fd = out->file.fd;
 	}
 	out->terminal = isatty(out->fd);
@@ -79,11 +86,11 @@ int output_open_private(struct output *out, const char *path)
 	*out = (struct output){.fd = -1, .path = path, .file.fd = -1};
 	out->buf.sink = write_out;
 	out->buf.sink_arg = out;
-	privilege_writing(true);
+	privilege_as_caller(true);
 	r = file_atomic_open_private(&out->file, path);
-	privilege_writing(false);
+	privilege_as_caller(false);
 	out->fd = out->file.fd;
-	return r < 0 ? message_errno(r, "opening %s", path) : 0;
+	return r < 0 ? cannot_open(out, r) : 0;
 }
 
 int output_flush(struct output *out)
@@ -116,9 +123,9 @@ int output_finish(struct output *out)
 	int r = strbuf_flush(&out->buf);
 
 	if (r == 0 && out->path) {
-		privilege_writing(true);
+		privilege_as_caller(true);
 		r = commit(out);
-		privilege_writing(false);
+		privilege_as_caller(false);
 	}
 	if (r == 0)
 		return EXIT_DONE;
@@ -131,9 +138,9 @@ int output_finish(struct output *out)
 void output_close(struct output *out)
 {
 	if (out->path) {
-		privilege_writing(true);
+		privilege_as_caller(true);
 		file_atomic_close(&out->file);
-		privilege_writing(false);
+		privilege_as_caller(false);
 	}
 	strbuf_done(&out->buf);
 }

@@ -26,7 +26,7 @@ struct table_style output_style(const struct options *o, bool color, unsigned wi
 bool output_color(const struct options *o, bool terminal);
 /* Returns 0 or an exit code after a message. output_close() in either case. */
 int output_open(struct output *out, const struct options *o);
-/* The same for a file that nobody else may read. */
+/* The same for a file that no other user may read. */
 int output_open_private(struct output *out, const char *path);
 /* Writes what there is. Returns 0 or an exit code after a message. */
 int output_flush(struct output *out);

@@ -60,28 +60,15 @@ static int read_whole(int fd, char **data, size_t *ret_len)
 	}
 }
 
-/* With the rights that whoever started us has to files, as they are written, too. */
-static int open_file(const char *path)
-{
-	int fd, error;
-
-	privilege_writing(true);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	error = errno;
-	privilege_writing(false);
-	errno = error;
-	return fd;
-}
-
 int replay_open(struct replay *r, const char *path)
 {
-	cleanup_close int fd = open_file(path);
+	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
 	char why[RECORDING_WHY];
 	size_t len = 0;
 	int err;
 
 	*r = (struct replay){.path = path};
-	err = fd < 0 ? -errno : read_whole(fd, &r->data, &len);
+	err = fd < 0 ? fd : read_whole(fd, &r->data, &len);
 	if (err < 0)
 		return message_errno(err, "reading %s", path);
 	if (recording_parse(r->data, len, &r->recording, why) < 0)

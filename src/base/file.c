@@ -7,22 +7,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-
-/* As many as the kernel follows (MAXSYMLINKS, include/linux/namei.h). */
-#define LINKS_MAX   40
+#include "base/place.h"
 
 #define NAMES_TRIED 100
+/* How often a name may be of another file by the time that it is opened. */
+#define OPENS_TRIED 100
+#define READER_NS   20000000
+#define NEW_FILE    (O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
 
 ssize_t file_read_fd(int fd, char *buf, size_t cap)
 {
@@ -73,67 +74,6 @@ int file_write_fd(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* The length of what precedes the base name, its slash included. */
-static int dir_len(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? (int)(slash - path) + 1 : 0;
-}
-
-/* Links of /proc (what /dev/stdout leads to) open a file that their text need not name. */
-static bool is_magic_link(const char *path)
-{
-	cleanup_close int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct statfs fs;
-
-	return fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
-}
-
-/*
- * The name at the end of a chain of links, which may dangle: that name is the one to replace, or
- * the link would be. Returns 1 and *ret_path, 0 if there is no such name, or a negative errno.
- */
-static int resolve(const char *path, char **ret_path)
-{
-	cleanup_free char *name = strdup(path);
-	char target[PATH_MAX];
-
-	for (int links = 0; name && links <= LINKS_MAX; links++) {
-		cleanup_free char *link = TAKE_PTR(name);
-		ssize_t len = readlink(link, target, sizeof(target));
-
-		if (len < 0 && errno != EINVAL && errno != ENOENT)
-			return -errno;
-		if (len < 0) {
-			*ret_path = TAKE_PTR(link);
-			return 1;
-		}
-		if (len == sizeof(target))
-			return -ENAMETOOLONG;
-		if (is_magic_link(link))
-			return 0;
-		if (asprintf(&name, "%.*s%.*s", target[0] == '/' ? 0 : dir_len(link), link,
-			     (int)len, target) < 0)
-			name = NULL;
-	}
-	return name ? -ELOOP : -ENOMEM;
-}
-
-static int open_direct(struct file_atomic *f, const char *path)
-{
-	cleanup_free char *name = strdup(path);
-	/* Appended: through a link of /proc it may be a regular file that holds something. */
-	cleanup_close int fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (!name)
-		return -ENOMEM;
-	*f = (struct file_atomic){.fd = TAKE_FD(fd), .path = TAKE_PTR(name)};
-	return 0;
-}
-
 /* Can only be asked by setting it: no other thread may create files meanwhile. */
 static mode_t current_umask(void)
 {
@@ -143,81 +83,106 @@ static mode_t current_umask(void)
 	return mask;
 }
 
-/* Who could not read the old file must not be able to read the new one. */
-static int set_access(int fd, bool private, const struct stat *old)
+/* A user that could not read the old file must not be able to read the new one. */
+static int set_access(const struct file_atomic *f, const struct stat *old)
 {
 	mode_t mode = old ? old->st_mode & 0777 : 0666 & ~current_umask();
+	bool withheld = old && f->sticky && old->st_uid != geteuid();
 
-	/* Nor is it given to whoever had the old one. */
-	if (private)
-		return fchmod(fd, 0600) < 0 ? -errno : 0;
+	if (f->private)
+		return fchmod(f->fd, 0600) < 0 ? -errno : 0;
 	/* Another group gets what everybody has. */
-	if (old && fchown(fd, -1, old->st_gid) < 0)
+	if (old && (withheld || fchown(f->fd, -1, old->st_gid) < 0))
 		mode &= ~(mode_t)070 | (mode & 07) << 3;
-	if (fchmod(fd, mode) < 0)
+	if (fchmod(f->fd, mode) < 0)
 		return -errno;
-	/* Whoever may not give files away keeps it. */
-	if (old)
-		(void)!fchown(fd, old->st_uid, -1);
+	/* Without the right to give files away we keep it. */
+	if (old && !withheld)
+		(void)!fchown(f->fd, old->st_uid, -1);
 	return 0;
+}
+
+/* A free name in the directory, not made of the base name, which may be as long as names get. */
+static char *random_name(unsigned number)
+{
+	unsigned random = 0;
+	char *name;
+
+	/* Without randomness we still find a free one. */
+	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	return asprintf(&name, ".zmem-%08x", random + number) < 0 ? NULL : name;
 }
 
 /* With a name, which stays behind if we are killed. */
 static int open_named(struct file_atomic *f, const struct stat *old)
 {
-	int r;
+	for (unsigned i = 0; i < NAMES_TRIED; i++) {
+		cleanup_free char *temp = random_name(i);
 
-	/* Not made of the base name, which may be as long as names get. */
-	if (asprintf(&f->temp, "%.*s.zmem-XXXXXX", dir_len(f->path), f->path) < 0) {
-		f->temp = NULL;
-		return -ENOMEM;
+		if (!temp)
+			return -ENOMEM;
+		f->fd = openat(f->dir, temp, O_RDWR | NEW_FILE, 0600);
+		if (f->fd >= 0) {
+			f->temp = TAKE_PTR(temp);
+			return set_access(f, old);
+		}
+		if (errno != EEXIST)
+			return -errno;
 	}
-	f->fd = mkostemp(f->temp, O_CLOEXEC);
-	if (f->fd < 0) {
-		r = -errno;
-		free(TAKE_PTR(f->temp));
-		return r;
-	}
-	return set_access(f->fd, f->private, old);
+	return -EEXIST;
 }
 
 /* Without a name, where the file system can. If not: what else is wrong, open_named() meets too. */
 static int open_beside(struct file_atomic *f, const struct stat *old)
 {
-	cleanup_free char *dir = NULL;
-
-	if (asprintf(&dir, "%.*s.", dir_len(f->path), f->path) < 0) {
-		dir = NULL;
-		return -ENOMEM;
-	}
 	f->beside = true;
-	f->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return f->fd < 0 ? open_named(f, old) : set_access(f->fd, f->private, old);
+	f->fd = openat(f->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return f->fd < 0 ? open_named(f, old) : set_access(f, old);
+}
+
+static int open_place(struct file_atomic *f, struct place *p)
+{
+	bool exists = p->entry >= 0;
+
+	f->dir = TAKE_FD(p->dir);
+	f->name = TAKE_PTR(p->name);
+	f->sticky = p->dir_st.st_mode & S_ISVTX;
+	return open_beside(f, exists ? &p->st : NULL);
+}
+
+static int try_open(struct file_atomic *f, const char *path)
+{
+	cleanup(place_done) struct place p;
+	int r = place_find(&p, path);
+
+	if (r == 0 && (p.entry < 0 || (S_ISREG(p.st.st_mode) && !p.by_proc)))
+		return open_place(f, &p);
+	/* Appended: through a link of /proc it may be a regular file that holds something. */
+	if (r == 0)
+		r = place_append(&p);
+	f->refusal = p.refusal;
+	if (r < 0)
+		return r;
+	f->fd = r;
+	f->dir = TAKE_FD(p.dir);
+	f->name = TAKE_PTR(p.name);
+	return 0;
 }
 
 static int open_atomic(struct file_atomic *f, const char *path, bool private)
 {
-	bool exists;
-	struct stat st;
-	int r;
+	const struct timespec pause = {.tv_nsec = READER_NS};
+	int r = -ESTALE;
 
-	*f = (struct file_atomic){.fd = -1, .private = private};
-	if (!*path)
-		return -ENOENT;
-	exists = stat(path, &st) == 0;
-	if (!exists && errno != ENOENT)
-		return -errno;
-	if (exists && !S_ISREG(st.st_mode))
-		return open_direct(f, path);
-	r = resolve(path, &f->path);
-	if (r < 0)
-		return r;
-	if (r == 0)
-		return open_direct(f, path);
-	r = open_beside(f, exists ? &st : NULL);
+	*f = (struct file_atomic){.fd = -1, .dir = -1, .private = private};
+	for (int i = 0; (r == -ESTALE && i < OPENS_TRIED) || r == -EAGAIN; i++) {
+		if (r == -EAGAIN)
+			nanosleep(&pause, NULL);
+		r = try_open(f, path);
+	}
 	if (r < 0)
 		file_atomic_close(f);
-	return r;
+	return r == -ESTALE ? -EBUSY : r;
 }
 
 int file_atomic_open(struct file_atomic *f, const char *path)
@@ -230,17 +195,41 @@ int file_atomic_open_private(struct file_atomic *f, const char *path)
 	return open_atomic(f, path, true);
 }
 
-static int link_to(int fd, const char *name)
+static int try_append(const char *path, const char **ret_refusal)
+{
+	cleanup(place_done) struct place p;
+	int r = place_find(&p, path);
+
+	if (r == 0 && p.entry >= 0) {
+		r = place_append(&p);
+	} else if (r == 0) {
+		r = openat(p.dir, p.name, O_WRONLY | O_APPEND | NEW_FILE, 0666);
+		r = r >= 0 ? r : errno == EEXIST ? -ESTALE : -errno;
+	}
+	*ret_refusal = p.refusal;
+	return r;
+}
+
+int file_append_open(const char *path, const char **ret_refusal)
+{
+	int r = -ESTALE;
+
+	for (int i = 0; r == -ESTALE && i < OPENS_TRIED; i++)
+		r = try_append(path, ret_refusal);
+	return r == -ESTALE ? -EBUSY : r;
+}
+
+static int link_to(const struct file_atomic *f, const char *name)
 {
 	char self[32];
 
 	/* Needs CAP_DAC_READ_SEARCH before Linux 6.10; the other way needs /proc. */
-	if (linkat(fd, "", AT_FDCWD, name, AT_EMPTY_PATH) == 0)
+	if (linkat(f->fd, "", f->dir, name, AT_EMPTY_PATH) == 0)
 		return 0;
 	if (errno == EEXIST)
 		return -EEXIST;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", f->fd);
+	return linkat(AT_FDCWD, self, f->dir, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
 static int link_beside(struct file_atomic *f)
@@ -248,16 +237,9 @@ static int link_beside(struct file_atomic *f)
 	int r = -EEXIST;
 
 	for (unsigned i = 0; r == -EEXIST && i < NAMES_TRIED; i++) {
-		cleanup_free char *temp = NULL;
-		unsigned random = 0;
+		cleanup_free char *temp = random_name(i);
 
-		/* Without randomness we still find a free one. */
-		(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
-		if (asprintf(&temp, "%.*s.zmem-%08x", dir_len(f->path), f->path, random + i) < 0) {
-			temp = NULL;
-			return -ENOMEM;
-		}
-		r = link_to(f->fd, temp);
+		r = temp ? link_to(f, temp) : -ENOMEM;
 		if (r == 0)
 			f->temp = TAKE_PTR(temp);
 	}
@@ -304,7 +286,7 @@ static int commit_beside(struct file_atomic *f)
 	if (r < 0)
 		return r;
 	if (!f->temp) {
-		r = link_to(f->fd, f->path);
+		r = link_to(f, f->name);
 		if (r == 0)
 			return 0;
 		if (r == -EEXIST)
@@ -314,7 +296,7 @@ static int commit_beside(struct file_atomic *f)
 	}
 	if (r < 0)
 		return r;
-	if (rename(f->temp, f->path) < 0)
+	if (renameat(f->dir, f->temp, f->dir, f->name) < 0)
 		return -errno;
 	free(TAKE_PTR(f->temp));
 	return 0;
@@ -338,14 +320,17 @@ int file_atomic_commit(struct file_atomic *f)
 
 void file_atomic_close(struct file_atomic *f)
 {
+	const char *refusal = f->refusal;
+
 	/* A zeroed one was never opened: its fd 0 is not ours. */
-	if (!f->path)
-		return;
-	if (f->fd >= 0)
-		close(f->fd);
-	if (f->temp)
-		unlink(f->temp);
-	free(f->temp);
-	free(f->path);
-	*f = (struct file_atomic){.fd = -1};
+	if (f->name) {
+		if (f->fd >= 0)
+			close(f->fd);
+		if (f->temp)
+			unlinkat(f->dir, f->temp, 0);
+		close(f->dir);
+		free(f->temp);
+		free(f->name);
+	}
+	*f = (struct file_atomic){.fd = -1, .dir = -1, .refusal = refusal};
 }

@@ -37,15 +37,19 @@ int file_write_fd(int fd, const void *data, size_t len);
 /*
  * A file that appears whole or not at all: written beside its name, synced, renamed; without a name
  * until then, where the file system can, so that nothing stays behind whatever ends us. The mode of
- * an old file is kept, and its owner if we may. A name that is not a regular file (a pipe, a
- * device) is written to directly.
+ * an old file is kept, and its owner if we may; in a sticky directory no file is given to another
+ * user. What is not a regular file (a pipe, a device) is written to directly; for the reader of a
+ * FIFO it waits. The path is looked up once, by the rules of base/place.h.
  */
 struct file_atomic {
 	int fd;
-	char *path;
-	char *temp;   /* its name meanwhile, NULL: it has none */
-	bool beside;  /* false: written directly */
-	bool private; /* nobody else may read it, whatever was there before */
+	int dir;	     /* O_PATH: the directory */
+	char *name;	     /* in it */
+	char *temp;	     /* its name meanwhile, NULL: it has none */
+	bool beside;	     /* false: written directly */
+	bool private;	     /* no other user may read it, whatever was there before */
+	bool sticky;	     /* the directory is */
+	const char *refusal; /* after -EPERM: why, and what to do; or NULL */
 };
 
 int file_atomic_open(struct file_atomic *f, const char *path);
@@ -57,5 +61,11 @@ int file_atomic_sync(struct file_atomic *f);
 int file_atomic_commit(struct file_atomic *f);
 /* Throws away what was not committed. Harmless after commit. */
 void file_atomic_close(struct file_atomic *f);
+
+/*
+ * Opens a file to append to it, or makes it, by the same rules. Returns a descriptor or a negative
+ * errno: -EAGAIN if it is a FIFO without a reader. *ret_refusal: as above.
+ */
+int file_append_open(const char *path, const char **ret_refusal);
 
 #endif

@@ -4,6 +4,7 @@
  * nothing and keeps nothing: what the next stage may have is what the last one has left.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -165,11 +166,23 @@ int privilege_loaded(bool writes, bool locks)
 	return r < 0 ? r : set(held & (keep | use), use);
 }
 
-int privilege_writing(bool writing)
+int privilege_as_caller(bool on)
 {
 	uint64_t held = get(CAP_PERMITTED);
 
-	return set(held, writing ? WRITING | LOCKING : ~WRITING);
+	return set(held, on ? WRITING | LOCKING : ~(WRITING | LEAVING));
+}
+
+int privilege_open(const char *path, int flags)
+{
+	int fd = privilege_as_caller(true);
+
+	if (fd == 0)
+		fd = open(path, flags | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	privilege_as_caller(false);
+	return fd;
 }
 
 bool privilege_can_leave(void)

@@ -17,25 +17,25 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/place.h"
 #include "serve/address.h"
+#include "zmem/privilege.h"
 
 #define BACKLOG	       256
 #define FDS_OF_SYSTEMD 3
 #define FDS_HANDED_MAX 65536 /* what is no such number is nobody's */
 
-static bool is_socket(const char *path)
+static bool is_socket(const struct place *p)
 {
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+	return p->entry >= 0 && !p->by_proc && S_ISSOCK(p->st.st_mode);
 }
 
 /* What the user can do about it, NULL for what needs no word. */
-static const char *todo_unix(int error, const char *path)
+static const char *todo_unix(int error, const struct place *p)
 {
 	if (error == -EADDRINUSE)
-		return is_socket(path) ? "another program listens there: end it, or choose another"
-				       : "a file is in the way: remove it, or choose another";
+		return is_socket(p) ? "another program listens there: end it, or choose another"
+				    : "a file is in the way: remove it, or choose another";
 	if (error == -EACCES)
 		return "choose a directory that you may write to";
 	return error == -ENOENT ? "make the directory first" : file_exhausted_todo(error);
@@ -64,38 +64,66 @@ static int new_socket(int family)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A socket that nobody listens on any more is in the way of the next. */
-static void remove_stale(const struct sockaddr_un *address)
+/* A socket that no process listens on any more is in the way of the next. */
+static void remove_stale(const struct place *p, const struct sockaddr_un *address)
 {
 	cleanup_close int fd = new_socket(AF_UNIX);
 
-	if (fd < 0 || !is_socket(address->sun_path))
+	if (fd < 0 || !is_socket(p))
 		return;
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
 	    errno == ECONNREFUSED)
-		unlink(address->sun_path);
+		unlinkat(p->dir, p->name, 0);
 }
 
-static int bind_unix(const char *path)
+/* By its name in the working directory. */
+static int bind_here(const struct place *p, int fd)
 {
-	cleanup_close int fd = new_socket(AF_UNIX);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	mode_t before;
 	int r;
 
-	if (fd < 0)
-		return fd;
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	remove_stale(&address);
+	if (strlen(p->name) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(address.sun_path, p->name);
+	remove_stale(p, &address);
 	/* Never open to more than that, not for a moment. */
 	before = umask(0117);
 	r = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	umask(before);
 	if (r == 0 && listen(fd, BACKLOG) < 0) {
 		r = -errno;
-		unlink(path);
+		unlinkat(p->dir, p->name, 0);
 	}
+	return r;
+}
+
+/* bind(2) knows no directory but the working one; there is one thread yet. */
+static int bind_unix(const struct place *p)
+{
+	cleanup_close int fd = new_socket(AF_UNIX);
+	cleanup_close int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	if (before < 0 || fchdir(p->dir) < 0)
+		return -errno;
+	r = bind_here(p, fd);
+	if (fchdir(before) < 0 && r == 0)
+		r = -errno;
 	return r < 0 ? r : TAKE_FD(fd);
+}
+
+/* With the caller's own rights, as it was made. */
+static void remove_socket(const char *path)
+{
+	cleanup(place_done) struct place p = {.dir = -1, .entry = -1};
+
+	privilege_as_caller(true);
+	if (place_find(&p, path) == 0 && is_socket(&p))
+		unlinkat(p.dir, p.name, 0);
+	privilege_as_caller(false);
 }
 
 static int bind_inet(const struct addrinfo *a)
@@ -126,7 +154,7 @@ static int keep(struct listeners *l, int fd, const char *path)
 	}
 	close(fd);
 	if (path)
-		unlink(path);
+		remove_socket(path);
 	return room ? message_error("listening on %s: out of memory", path)
 		    : message_usage("--listen: more than %d addresses", LISTENERS_MAX);
 }
@@ -161,20 +189,33 @@ static int add_inet(struct listeners *l, const struct address *a, const char *te
 	return r;
 }
 
+static int add_unix(struct listeners *l, const char *path, const char *text, int len)
+{
+	cleanup(place_done) struct place p = {.dir = -1, .entry = -1};
+	int fd = privilege_as_caller(true);
+
+	if (fd == 0)
+		fd = place_find(&p, path);
+	if (fd == 0)
+		fd = bind_unix(&p);
+	privilege_as_caller(false);
+	if (p.refusal)
+		return message_error("listening on %.*s: %s", len, text, p.refusal);
+	if (fd < 0)
+		return cannot_listen(text, len, fd, todo_unix(fd, &p));
+	return keep(l, fd, path);
+}
+
 static int add(struct listeners *l, const char *text, size_t len)
 {
 	struct address a;
 	const char *wrong = address_parse(text, len, &a);
-	int fd;
 
 	if (wrong)
 		return message_usage("--listen %.*s: %s", (int)len, text, wrong);
 	if (!*a.path)
 		return add_inet(l, &a, text, (int)len);
-	fd = bind_unix(a.path);
-	if (fd < 0)
-		return cannot_listen(text, (int)len, fd, todo_unix(fd, a.path));
-	return keep(l, fd, a.path);
+	return add_unix(l, a.path, text, (int)len);
 }
 
 /* sd_listen_fds(3): how many, if they are for us. */
@@ -262,7 +303,7 @@ void listeners_close(struct listeners *l, bool remove)
 		if (l->fd[i] >= 0)
 			close(l->fd[i]);
 		if (remove && l->path[i])
-			unlink(l->path[i]);
+			remove_socket(l->path[i]);
 		free(l->path[i]);
 	}
 	*l = (struct listeners){};

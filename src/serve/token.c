@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "zmem/privilege.h"
 
 /* The first line, and what is wrong with it as a message. Returns 0 or an exit code. */
 static int take_line(struct token *t, size_t n, const char *path)
@@ -40,12 +41,14 @@ static int take_line(struct token *t, size_t n, const char *path)
 
 int token_read(struct token *t, const char *path)
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 	ssize_t n;
 
 	*t = (struct token){};
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
+		return message_errno(fd, "--token-file %s", path);
+	if (fstat(fd, &st) < 0)
 		return message_errno(-errno, "--token-file %s", path);
 	if (st.st_mode & (S_IROTH | S_IWOTH))
 		return message_error("--token-file %s: everybody may read or write it (chmod 600)",

@@ -11,7 +11,7 @@ SUPPORT=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=python3
 # Whoever waits for a program that hangs gives up after so many seconds; 124 tells.
-PATIENCE=30
+PATIENCE=${PATIENCE:-30}
 
 if [ "$(id -u)" != 0 ]; then
 	skip "${0##*/}" 'needs root'

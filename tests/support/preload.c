@@ -111,11 +111,11 @@ int posix_memalign(void **ret, size_t align, size_t size)
 	return 0;
 }
 
-int rename(const char *from, const char *to)
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
 	if (getenv("TERM_AT_RENAME"))
 		kill(getpid(), SIGTERM);
-	return (int)syscall(SYS_rename, from, to);
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
 }
 
 /* Without another process: one that is started meanwhile would be seen. */

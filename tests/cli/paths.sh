@@ -1,0 +1,181 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Paths that a user names, in directories that another user can write to, and through what only a
+# capability of ours could reach. ATTACK_SECONDS=20: each attack for so long.
+[ -n "${PATHS_SH:-}" ] || exec env PATHS_SH=1 unshare -m "$0" "$@"
+. "$(dirname "$0")/../support/cli.sh"
+
+dir=$TMP/root
+mkdir "$dir"
+mount -t tmpfs -o mode=755 tmpfs "$dir" || { skip paths 'no tmpfs can be mounted'; exit 0; }
+attacker='' sleeper=''
+end_all() {
+	# shellcheck disable=SC2086
+	[ -z "$attacker$sleeper" ] || { kill -9 $attacker $sleeper; wait; } 2>/dev/null
+	umount -l "$dir"
+	lib_cleanup
+}
+trap end_all EXIT
+
+# other UID COMMAND…: as another user, without any privilege.
+other() {
+	setpriv --reuid="$1" --regid="$1" --clear-groups --inh-caps=-all "${@:2}"
+}
+roots=$dir/roots sticky=$dir/sticky open=$dir/open
+mkdir "$roots" "$sticky" "$open"
+chmod 1777 "$sticky"
+chmod 777 "$open"
+(umask 077; echo secret >"$roots/secret")
+(cd "$roots" && ln -s secret link)
+state() {
+	stat -c '%i %u %g %a %s %Y' "$roots/secret"
+	cat "$roots/secret"
+	ls -A "$roots"
+}
+before=$(state)
+quick=(-q --source proc -p "$$")
+
+# ---- what is in the way ----
+
+# each PATH NAME ERE: every command that makes a file refuses the path at once, with one line.
+each() {
+	refused "snapshot: $2" 1 "opening $1: $3" "${quick[@]}" --output "$1"
+	refused "watch: $2" 1 "opening $1: $3" watch -c 1 "${quick[@]}" --output "$1"
+	refused "record: $2" 1 "opening $1: $3" record "${quick[@]}" "$1"
+}
+foreign='it belongs to another user, in a directory that others can write to \(remove it'
+link='a symbolic link in the path belongs to another user \(give the path without'
+other 65534 sh -c 'echo mine >"$1/file"; mkfifo "$1/fifo"; ln -s "$2" "$1/link"; ln -s "$3" "$1/dir"
+	ln -s "$2" "$4/link"; ln -s "$3" "$4/dir"; mkfifo "$4/fifo"' - "$sticky" "$roots/secret" "$roots" "$open"
+each "$sticky/file" "another user's file in a sticky directory" "$foreign"
+each "$sticky/fifo" "another user's FIFO in a sticky directory" "$foreign"
+each "$open/fifo" "another user's FIFO" 'the FIFO belongs to another user \(choose one'
+for where in "$sticky" "$open"; do
+	each "$where/link" "another user's link in ${where##*/}" "$link"
+	each "$where/dir/new" "another user's link to a directory in ${where##*/}" "$link"
+done
+ln "$roots/secret" "$sticky/hard"
+ln "$roots/secret" "$open/hard"
+each "$sticky/hard" "a hard link to root's file in a sticky directory" 'it has several names \(hard links\)'
+refused "watch: a hard link to root's file" 1 'it has several names \(hard links\)' \
+	watch -c 1 "${quick[@]}" --output "$open/hard"
+zmem "${quick[@]}" --output "$open/hard"
+expect_rc "a hard link to root's file is replaced by a file" 0
+equal 'of which others read no more' "$(stat -c '%u %a %h' "$open/hard")" '0 600 1'
+ln "$roots/link" "$open/hard-link" 2>/dev/null &&
+	each "$open/hard-link" "a hard link to root's link" 'a symbolic link in the path has several names'
+rm -f "$open/hard-link" "$sticky/hard"
+refused 'serve: a link to a directory' 1 "listening on unix:$open/dir/new: $link" serve --listen "unix:$open/dir/new"
+# A socket of a program that has ended.
+left='import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])'
+other 65534 "$PYTHON" -c "$left" "$sticky/socket"
+refused "serve: another user's socket in a sticky directory" 1 "$foreign" serve --listen "unix:$sticky/socket"
+check 'serve: it is still there' test -S "$sticky/socket"
+equal "root's file is as it was" "$(state)" "$before"
+
+# ---- what goes on ----
+
+ln -s "$open/new" "$roots/mine"
+zmem "${quick[@]}" --output "$roots/mine"
+check "root's link is followed" test -f "$open/new" -a -L "$roots/mine"
+rm "$roots/mine"
+for uid in 65534 12345; do
+	other "$uid" sh -c 'umask 077; echo mine >"$1"' - "$open/file-$uid"
+	zmem "${quick[@]}" --output "$open/file-$uid"
+	equal "uid $uid: a file stays his where the directory is not sticky" \
+		"$(stat -c '%u %g %a' "$open/file-$uid")" "$uid $uid 600"
+done
+mkdir "$dir/theirs"
+chown 65534:65534 "$dir/theirs"
+chmod 1777 "$dir/theirs"
+other 65534 sh -c 'echo >"$1"; chmod 660 "$1"' - "$dir/theirs/file"
+zmem "${quick[@]}" --output "$dir/theirs/file"
+equal "the directory owner's file in a sticky directory is given to no other user" \
+	"$(stat -c '%u %g %a' "$dir/theirs/file")" '0 0 600'
+
+# A FIFO of one's own waits for its reader; watch can be ended meanwhile.
+mkfifo "$dir/fifo"
+(sleep 0.3; exec cat "$dir/fifo" >"$TMP/read") &
+zmem "${quick[@]}" -J --output "$dir/fifo"
+wait $!
+cp "$TMP/read" "$TMP/out"
+expect_json 'a FIFO of one'\''s own: it waits for a reader'
+"$PYTHON" - "$ZMEM" "$dir/fifo" >"$TMP/out" 2>&1 <<'END'
+import signal, subprocess, sys, time
+child = subprocess.Popen([sys.argv[1], "watch", "-q", "--source", "proc", "--output", sys.argv[2]])
+time.sleep(0.5)
+child.send_signal(signal.SIGTERM)
+try:
+    print(child.wait(10))
+except subprocess.TimeoutExpired:
+    child.kill()
+    print("hangs")
+END
+equal 'watch: ends while a FIFO has no reader' "$(cat "$TMP/out")" 0
+
+# ---- names that are exchanged ----
+
+# attack SHAPE UID WHERE PATH: each command in turn.
+attack() {
+	local i=0 end=$((SECONDS + ${ATTACK_SECONDS:-0})) blocked=0
+	# Not by other(), whose process would be the shell's.
+	setpriv --reuid="$2" --regid="$2" --clear-groups "$PYTHON" "$SUPPORT/exchange.py" "$3" "$1" "$5" &
+	attacker=$!
+	wait_for test -L "$3/b" -o -L "$3/a" -o -p "$3/a" -o -p "$3/b"
+	while [ "$i" -lt 12 ] || [ "$SECONDS" -lt "$end" ]; do
+		case $((i % 3)) in
+		0) set -- "$1" "$2" "$3" "$4" "$5" --output "$4" ;;
+		1) set -- "$1" "$2" "$3" "$4" "$5" watch -c 1 --output "$4" ;;
+		2) set -- "$1" "$2" "$3" "$4" "$5" record "$4" ;;
+		esac
+		run timeout -s KILL "$PATIENCE" "$ZMEM" "${@:6}" "${quick[@]}"
+		[ "$rc" -le 1 ] || blocked=$((blocked + 1))
+		[ "$1" = dir ] || [ $((i % 4)) != 0 ] || rm -f "$4"
+		i=$((i + 1))
+	done
+	{ kill -9 "$attacker"; wait "$attacker"; } 2>/dev/null
+	attacker=
+	rm -rf "$3/a" "$3/b"
+	equal "exchanged by uid $2 in ${3##*/}: $1: root's file is as it was ($i runs)" "$(state)" "$before"
+	equal "exchanged by uid $2 in ${3##*/}: $1: nothing hung" "$blocked" 0
+}
+for where in "$sticky" "$open"; do
+	attack link 65534 "$where" "$where/a" "$roots/secret"
+	attack fifo 12345 "$where" "$where/a" -
+	attack dir 12345 "$where" "$where/a/secret" "$roots"
+done
+
+# ---- the caller's own rights ----
+
+if ! need_bpf 'file capabilities' || ! cp "$PROGRAM" "$dir/three" ||
+	! setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep "$dir/three"; then
+	exit
+fi
+# Files that nobody could use, behind a directory that he cannot enter: all but for CAP_SYS_PTRACE.
+mkdir -m 700 "$dir/vault"
+mkdir -m 777 "$dir/vault/in" "$open/own"
+chmod 777 "$dir/vault/in" "$open/own"
+(umask 027; echo token >"$dir/vault/in/token"; chgrp 65534 "$dir/vault/in/token")
+"$PYTHON" -c "$left" "$dir/vault/in/stale"
+chmod 777 "$dir/vault/in/stale"
+zmem record "${quick[@]}" "$dir/vault/in/tape"
+chmod 644 "$dir/vault/in/tape"
+(cd "$dir/vault/in" && exec sleep 1000) &
+sleeper=$!
+wait_for test "/proc/$sleeper/cwd" -ef "$dir/vault/in"
+vault=$(ls -Al "$dir/vault/in")
+# reaches NAME ARG…
+reaches() {
+	run other 65534 timeout 5 "$dir/three" "${@:2}"
+	expect_rc "file capabilities: $1: exit code" 1
+	expect_err "file capabilities: $1: refused" '^zmem-bpf: [^:]+.*Permission denied'
+	equal "file capabilities: $1: nothing changed there" "$(ls -Al "$dir/vault/in")" "$vault"
+}
+cwd=/proc/$sleeper/cwd
+reaches "another's --token-file" serve --token-file "$cwd/token" --listen "unix:$open/own/s"
+reaches "another's directory for a socket" serve --listen "unix:$cwd/socket"
+reaches "another's stale socket" serve --listen "unix:$cwd/stale"
+reaches "another's --replay" --replay "$cwd/tape"
+reaches "another's directory for --output" --output "$cwd/new"
+reaches "another's directory for watch" watch -c 1 --output "$cwd/new"
+reaches "another's directory for record" record "$cwd/new"

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Files replaced by root in a directory that others can write to, while another user exchanges the
+ * names in it in a loop. Root's own files must stay as they are, and root must not wait. Needs
+ * root. ATTACK_SECONDS=20: each attack for so long.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "temp_directory.h"
+
+#define ROUNDS	250
+#define SECRET	"root's own\n"
+#define PATIENT 60 /* seconds; then root waits for something */
+
+/* Two names that an attacker makes and then exchanges, and what root writes to meanwhile. */
+struct attack {
+	const char *name;
+	void (*make)(const char *a, const char *b);
+	const char *below; /* root writes to this below the first name; "": to the name itself */
+};
+
+static void make_file(const char *path)
+{
+	close(open(path, O_WRONLY | O_CREAT | O_EXCL, 0666));
+}
+
+static void make_link(const char *a, const char *b)
+{
+	make_file(a);
+	(void)!symlink("../roots/secret", b);
+}
+
+static void make_dangling(const char *a, const char *b)
+{
+	make_file(a);
+	(void)!symlink("../roots/new", b);
+}
+
+static void make_fifo(const char *a, const char *b)
+{
+	make_file(a);
+	(void)!mkfifo(b, 0666);
+}
+
+/* Root has made that link (lay_again()), as a user may where fs.protected_hardlinks is 0. */
+static void make_hard_link(const char *a, const char *b)
+{
+	make_file(a);
+	(void)!rename("hard", b);
+}
+
+static void make_chain(const char *a, const char *b)
+{
+	make_file(a);
+	(void)!symlink("../roots/link", b);
+}
+
+static void make_directory(const char *a, const char *b)
+{
+	(void)!mkdir(a, 0777);
+	(void)!symlink("../roots", b);
+}
+
+static const struct attack attacks[] = {
+	{"a link to root's file", make_link, ""},
+	{"a dangling link", make_dangling, ""},
+	{"a FIFO", make_fifo, ""},
+	{"a hard link to root's file", make_hard_link, ""},
+	{"a link to root's link", make_chain, ""},
+	{"a link instead of a directory", make_directory, "/secret"},
+	{"a link instead of a directory, a new file", make_directory, "/new"},
+};
+
+static void write_file(const char *path, mode_t mode)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	assert_int_equal(file_write_fd(fd, SECRET, strlen(SECRET)), 0);
+}
+
+/* Root's directory, and one that everybody can write to. */
+static void lay_out(mode_t mode)
+{
+	assert_int_equal(chmod(".", 0755), 0);
+	assert_int_equal(mkdir("roots", 0755), 0);
+	write_file("roots/secret", 0600);
+	assert_int_equal(symlink("secret", "roots/link"), 0);
+	assert_int_equal(mkdir("shared", 0755), 0);
+	assert_int_equal(chmod("shared", mode), 0);
+}
+
+/* What the attacker could not, or no longer, do himself. */
+static void lay_again(const struct attack *attack, int round)
+{
+	if (attack->make == make_hard_link)
+		(void)!link("roots/secret", round % 2 ? "shared/hard" : "shared/a");
+	/* In a sticky directory he cannot remove what root has made there. */
+	if (!*attack->below && round % 5 == 0)
+		unlink("shared/a");
+}
+
+/* A process of another user, until it is killed. */
+static void exchange(const struct attack *attack, uid_t uid)
+{
+	/* Becoming another user forgets the signal. */
+	if (chdir("shared") || setgid(uid) || setuid(uid) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+		_exit(1);
+	umask(0);
+	for (;;) {
+		/* What root has put in the place of one. */
+		unlink("a");
+		unlink("b");
+		rmdir("a");
+		rmdir("b");
+		attack->make("a", "b");
+		for (int i = 0; i < 500; i++)
+			renameat2(AT_FDCWD, "a", AT_FDCWD, "b", RENAME_EXCHANGE);
+	}
+}
+
+static int replace(const char *path, bool private, bool sticky)
+{
+	struct file_atomic f;
+	struct stat st;
+	int r = private ? file_atomic_open_private(&f, path) : file_atomic_open(&f, path);
+
+	if (r == 0)
+		r = file_write_fd(f.fd, "x", 1);
+	if (r == 0 && (sticky || private)) {
+		assert_int_equal(fstat(f.fd, &st), 0);
+		assert_int_equal(st.st_uid, 0);
+	}
+	if (r == 0)
+		r = file_atomic_commit(&f);
+	file_atomic_close(&f);
+	return r;
+}
+
+static int append(const char *path)
+{
+	const char *refusal;
+	cleanup_close int fd = file_append_open(path, &refusal);
+
+	return fd < 0 ? fd : file_write_fd(fd, "x", 1);
+}
+
+static void assert_untouched(const struct stat *before)
+{
+	struct stat st;
+	char text[64];
+
+	assert_int_equal(stat("roots/secret", &st), 0);
+	assert_int_equal(st.st_ino, before->st_ino);
+	assert_int_equal(st.st_uid, 0);
+	assert_int_equal(st.st_gid, before->st_gid);
+	assert_int_equal(st.st_mode, before->st_mode);
+	assert_int_equal(file_read(AT_FDCWD, "roots/secret", text, sizeof(text)), strlen(SECRET));
+	assert_string_equal(text, SECRET);
+	assert_int_equal(access("roots/new", F_OK), -1);
+	assert_int_equal(lstat("roots/link", &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+}
+
+static long seconds(void)
+{
+	const char *text = getenv("ATTACK_SECONDS");
+
+	return text ? strtol(text, NULL, 10) : 0;
+}
+
+static void run_attack(const struct attack *attack, mode_t mode, uid_t uid)
+{
+	int done = 0, refused = 0, round = 0;
+	time_t start = time(NULL);
+	struct stat before;
+	char path[32];
+	pid_t pid;
+
+	lay_out(mode);
+	assert_int_equal(stat("roots/secret", &before), 0);
+	snprintf(path, sizeof(path), "shared/a%s", attack->below);
+	pid = fork();
+	if (pid == 0)
+		exchange(attack, uid);
+	alarm(PATIENT + (unsigned)seconds());
+	/* Where nothing has the name, nothing was tried. */
+	for (; seconds() ? time(NULL) - start < seconds() : done + refused < ROUNDS; round++) {
+		int r = round % 3 == 2 ? append(path) : replace(path, round % 3, mode & S_ISVTX);
+
+		done += r == 0;
+		refused += r == -EPERM;
+		assert_untouched(&before);
+		lay_again(attack, round);
+	}
+	alarm(0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	print_message("%s, %o, uid %u: %d rounds, %d written, %d refused\n", attack->name, mode,
+		      uid, round, done, refused);
+	assert_int_equal(system("rm -r roots shared"), 0);
+}
+
+static void test_attacks(mode_t mode)
+{
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++)
+		run_attack(&attacks[i], mode, i % 2 ? 12345 : 65534);
+}
+
+static void test_sticky(void **state)
+{
+	(void)state;
+	test_attacks(01777);
+}
+
+static void test_open_to_all(void **state)
+{
+	(void)state;
+	test_attacks(0777);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_sticky),
+		TEST(test_open_to_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
