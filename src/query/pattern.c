@@ -256,15 +256,17 @@ int pattern_match(struct pattern *p, const char *text)
 	for (now->count = 0;; at++) {
 		const uint8_t *from = at;
 		struct part_list *done = now;
+		bool matches;
 
 		/* Where none can begin, nothing is to be tried. */
 		while (!now->count && !p->empty && *at && !set_has(&p->first, *at))
 			at++;
 		list_add(now, 0);
 		next->count = 0;
-		if (step(p, start, at, now, next))
-			return 1;
+		matches = step(p, start, at, now, next);
 		p->steps += now->count + (uint64_t)(at - from);
+		if (matches)
+			return 1;
 		if (p->steps > PATTERN_STEPS_MAX)
 			return -E2BIG;
 		if (!*at)
