@@ -10,9 +10,9 @@
 
 #include <stdint.h>
 
-#define PATTERN_PARTS_MAX 10000 /* bytes, classes and repeats, each as often as it is repeated */
-#define PATTERN_DEPTH_MAX 250	/* of parentheses */
-#define PATTERN_STEPS_MAX 100000000 /* of all matches since pattern_begin(): parts looked at */
+#define PATTERN_PARTS_MAX 10000	   /* bytes, classes and repeats, each as often as it is repeated */
+#define PATTERN_DEPTH_MAX 250	   /* of parentheses */
+#define PATTERN_STEPS_MAX 50000000 /* of all matches since pattern_begin(): parts looked at */
 
 #define PATTERN_EXPENSIVE "it takes too many steps (shorten it, or repeat less)"
 

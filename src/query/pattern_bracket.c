@@ -64,7 +64,8 @@ static int read_named(struct bracket *b, struct element *ret)
 	b->at = close + 2;
 	*ret = (struct element){.is_set = kind != '.', .byte = (uint8_t)*name};
 	if (kind == ':')
-		return class_add(name, len, &b->set) ? 0 : bad(b, "no such class as in [[:alpha:]]");
+		return class_add(name, len, &b->set) ? 0
+						     : bad(b, "no such class as in [[:alpha:]]");
 	if (len != 1)
 		return bad(b, "[.x.] and [=x=] are about one byte");
 	if (kind == '=')

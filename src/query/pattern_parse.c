@@ -163,7 +163,8 @@ static int parse_repeats(struct parser *s, size_t start)
 	int r = 0;
 
 	for (; r == 0 && is_repeat(s->token); take(s)) {
-		int least = s->token == TOKEN_PLUS, most = s->token == TOKEN_QUESTION ? 1 : NO_LIMIT;
+		int least = s->token == TOKEN_PLUS,
+		    most = s->token == TOKEN_QUESTION ? 1 : NO_LIMIT;
 
 		if (s->token == TOKEN_BRACE)
 			r = take_braces(s, &least, &most);

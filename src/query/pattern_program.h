@@ -34,8 +34,8 @@ enum place {
 
 struct part {
 	uint8_t kind;
-	uint8_t byte;	 /* PART_BYTE: that one; PART_HERE: places */
-	uint16_t set;	 /* PART_CLASS: which one */
+	uint8_t byte;	  /* PART_BYTE: that one; PART_HERE: places */
+	uint16_t set;	  /* PART_CLASS: which one */
 	int32_t distance; /* PART_SPLIT, PART_JUMP */
 };
 

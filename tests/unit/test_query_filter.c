@@ -223,9 +223,9 @@ static void test_select(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_everything), cmocka_unit_test(test_pids),
-		cmocka_unit_test(test_uids),	   cmocka_unit_test(test_pattern),
-		cmocka_unit_test(test_select),	   cmocka_unit_test(test_cgroup),
+		cmocka_unit_test(test_everything),   cmocka_unit_test(test_pids),
+		cmocka_unit_test(test_uids),	     cmocka_unit_test(test_pattern),
+		cmocka_unit_test(test_select),	     cmocka_unit_test(test_cgroup),
 		cmocka_unit_test(test_deep_cgroups),
 	};
 

@@ -15,7 +15,7 @@
 #include "pattern_cases.h"
 #include "zmem/pattern.h"
 
-#define NAMES	60
+#define NAMES	 60
 #define NAME_LEN 254
 
 static bool glibc_matches(const char *pattern, const char *text)
@@ -118,14 +118,21 @@ static unsigned below(unsigned n)
 static void make_pattern(char *ret)
 {
 	static const char *const pieces[] = {
-		"a",  "b",   "c",   "-",     "_",     " ",	".",	    "^",	"$",	   "*",
-		"+",  "?",   "|",   "(",     ")",     "(a",	"b)",	    "(a|b)",	"[ab]",	   "[^a]",
-		"[",  "]",   "{",   "}",     "{2}",   "{,2}",	"{1,2}",    "{0}",	"{0,1}",   "{2,}",
-		"\\", "\\<", "\\>", "\\b",   "\\B",   "\\w",	"\\W",	    "\\s",	"\\S",	   "\\`",
-		"()", "\\.", "\\'", "(|a)",  "a**",   "a+?",	"[a-c]",    "[]a]",	"[a-]",	   "{1",
-		"1",  ",",   "\\n", "[^]]",  "[--a]", "[---]",	"[[.a.]]",  "[[=b=]]",	"[\\]",	   "\n",
-		":",  "=",   "\xe9", "[a-b-c]", "[a---]", "[b-a]", "[[:foo:]]", "[[.-.]-a]",
-		"[[:alpha:]]", "[[:digit:]-]", "[\x80-\xff]",
+		"a",	       "b",	    "c",	 "-",		"_",
+		" ",	       ".",	    "^",	 "$",		"*",
+		"+",	       "?",	    "|",	 "(",		")",
+		"(a",	       "b)",	    "(a|b)",	 "[ab]",	"[^a]",
+		"[",	       "]",	    "{",	 "}",		"{2}",
+		"{,2}",	       "{1,2}",	    "{0}",	 "{0,1}",	"{2,}",
+		"\\",	       "\\<",	    "\\>",	 "\\b",		"\\B",
+		"\\w",	       "\\W",	    "\\s",	 "\\S",		"\\`",
+		"()",	       "\\.",	    "\\'",	 "(|a)",	"a**",
+		"a+?",	       "[a-c]",	    "[]a]",	 "[a-]",	"{1",
+		"1",	       ",",	    "\\n",	 "[^]]",	"[--a]",
+		"[---]",       "[[.a.]]",   "[[=b=]]",	 "[\\]",	"\n",
+		":",	       "=",	    "\xe9",	 "[a-b-c]",	"[a---]",
+		"[b-a]",       "[[:foo:]]", "[[.-.]-a]", "[[:alpha:]]", "[[:digit:]-]",
+		"[\x80-\xff]",
 	};
 
 	*ret = '\0';
@@ -161,7 +168,8 @@ static void check_random(const char *pattern, const regex_t *re, struct pattern 
 		char text[10];
 
 		make_text(text);
-		/* Within a pattern, glibc takes newlines for ends of lines that it was not told of. */
+		/* Within a pattern, glibc takes newlines for ends of lines that it was not told of.
+		 */
 		if (strchr(text, '\n') && strpbrk(pattern, "^$"))
 			continue;
 		if ((regexec(re, text, 0, NULL, 0) == 0) != pattern_match(p, text))
@@ -262,7 +270,7 @@ static void test_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_table),  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_random), cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_budget),
 	};
