@@ -6,13 +6,13 @@
 #ifndef ZMEM_QUERY_H
 #define ZMEM_QUERY_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 #include "zmem/column.h"
 #include "zmem/maps.h"
+#include "zmem/pattern.h"
 #include "zmem/snapshot.h"
 
 struct filter {
@@ -20,9 +20,10 @@ struct filter {
 	size_t pid_count;
 	const uid_t *uids; /* sorted; NULL: any */
 	size_t uid_count;
-	const regex_t *pattern; /* against name, then cmdline; NULL: any */
+	struct pattern *pattern; /* against name, then cmdline; NULL: any */
 	pid_t self;	    /* whose cmdline has the pattern in it and is left alone; 0: nobody's */
 	const char *cgroup; /* NULL: any; see filter_matches_cgroup() */
+	struct cgroups_seen *seen; /* rows_select() sets it */
 };
 
 #define PID_MAX (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
@@ -33,7 +34,7 @@ void filter_sort_uids(uid_t *uids, size_t count);
 
 /*
  * By pid and uid alone: what can be said before names and command lines are read. Both return 1, 0,
- * or -ENOMEM where matching lacks it.
+ * or -E2BIG where the pattern has spent its budget of steps.
  */
 int filter_matches_id(const struct filter *f, const struct process *p);
 /* By everything. Kernel threads and zombies match only if their pid was asked for. */
@@ -55,7 +56,10 @@ struct rows {
 /* Forgets its items and has room for so many. Returns 0 or -ENOMEM. */
 int rows_reserve(struct rows *rows, size_t count);
 void rows_done(struct rows *rows);
-/* The processes that matches() accepts, in place of those it had. Returns 0 or -ENOMEM. */
+/*
+ * The processes that matches() accepts, in place of those it had. Each call gives the pattern its
+ * whole budget, and matches each cgroup once. Returns 0, -ENOMEM, or -E2BIG as above.
+ */
 int rows_select(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *), struct rows *rows);
 

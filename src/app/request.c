@@ -101,23 +101,23 @@ int request_users(struct session *s, const char *list)
 
 int request_pattern(struct session *s, const char *text)
 {
-	char why[128];
-	regex_t pattern;
-	int r = *text ? regcomp(&pattern, text, REG_EXTENDED | REG_NOSUB) : 0;
+	struct pattern *pattern = NULL;
+	const char *why;
+	int r = *text ? pattern_compile(text, &pattern, &why) : 0;
 
-	if (r) {
-		if (r == REG_ESPACE)
-			return message_error("reading --filter: out of memory");
-		regerror(r, &pattern, why, sizeof(why));
+	if (r == -ENOMEM)
+		return message_error("reading --filter: out of memory");
+	if (r < 0)
 		return message_usage("--filter %s: %s", text, why);
-	}
-	if (s->has_pattern)
-		regfree(&s->pattern);
-	s->has_pattern = *text;
-	if (*text)
-		s->pattern = pattern;
-	s->filter.pattern = *text ? &s->pattern : NULL;
+	pattern_free(s->pattern);
+	s->pattern = s->filter.pattern = pattern;
 	return 0;
+}
+
+int request_failed(int error, const char *what)
+{
+	return error == -E2BIG ? message_usage("--filter: " PATTERN_EXPENSIVE)
+			       : message_errno(error, "%s", what);
 }
 
 unsigned request_needs(const struct session *s)
@@ -242,8 +242,7 @@ void request_report_missing(struct session *s)
 
 void request_done(struct session *s)
 {
-	if (s->has_pattern)
-		regfree(&s->pattern);
+	pattern_free(s->pattern);
 	free(s->pids);
 	free(s->uids);
 }

@@ -19,6 +19,8 @@ void request_report_missing(struct session *s);
  */
 int request_users(struct session *s, const char *list);
 int request_pattern(struct session *s, const char *text);
+/* A message about a negative errno of rows_choose(). Returns an exit code. */
+int request_failed(int error, const char *what);
 void request_done(struct session *s);
 
 #endif

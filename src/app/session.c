@@ -338,7 +338,7 @@ int session_begin(struct session *s)
 	if (r == 0)
 		r = rows_choose(s);
 	phase_end(s, PHASE_FILTER, &since);
-	return r < 0 ? message_errno(r, "collecting") : 0;
+	return r < 0 ? request_failed(r, "collecting") : 0;
 }
 
 int session_collect(struct session *s, size_t fit, struct result *ret)

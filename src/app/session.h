@@ -49,8 +49,7 @@ struct session {
 	const struct column *group; /* rows are groups that have it in common; NULL: processes */
 	struct order order;
 	struct filter filter;
-	regex_t pattern;
-	bool has_pattern;
+	struct pattern *pattern;
 	pid_t *pids;
 	uid_t *uids;
 	char *fallback_reason;

@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/cleanup.h"
 
 static int compare_pid(const void *a, const void *b)
 {
@@ -41,49 +44,95 @@ int filter_matches_id(const struct filter *f, const struct process *p)
 	return !f->uids || bsearch(&p->uid, f->uids, f->uid_count, sizeof(*f->uids), compare_uid);
 }
 
-/* Matching takes memory: without, nobody knows, and a row must not be missing for that. */
-static int matches_text(const regex_t *pattern, const char *text)
-{
-	int r = text ? regexec(pattern, text, 0, NULL, 0) : REG_NOMATCH;
-
-	if (r == 0)
-		return 1;
-	return r == REG_NOMATCH ? 0 : -ENOMEM;
-}
-
 bool filter_matches_cgroup(const char *glob, const char *path)
 {
-	char part[4096];
-	bool whole = strchr(glob, '/');
-	size_t len = strlen(path), start = 0;
+	char part[NAME_MAX + 1];
 
-	if (len >= sizeof(part)) /* PATH_MAX: the kernel has none that long */
-		return false;
 	if (strcmp(glob, "/") == 0)
 		return true;
-	/* "/a", "/a/b", …, or "a", "b", … */
-	for (size_t i = 1; i <= len; i++) {
-		if (path[i] && path[i] != '/')
-			continue;
-		memcpy(part, path + start, i - start);
-		part[i - start] = '\0';
-		if (fnmatch(glob, part + !whole, 0) == 0)
+	/* "/a", "/a/b", … in one go */
+	if (strchr(glob, '/'))
+		return strlen(path) < PATH_MAX && fnmatch(glob, path, FNM_LEADING_DIR) == 0;
+	/* "a", "b", … */
+	while (*path) {
+		const char *name = path + (*path == '/');
+		size_t len = strcspn(name, "/");
+
+		path = name + len;
+		if (len >= sizeof(part)) /* the kernel has none that long */
+			return false;
+		memcpy(part, name, len);
+		part[len] = '\0';
+		if (fnmatch(glob, part, 0) == 0)
 			return true;
-		start = whole ? 0 : i;
 	}
 	return false;
 }
 
-int filter_matches(const struct filter *f, const struct process *p)
+/* Whether the glob matches, of each path that was seen: a table hashed by the path. */
+struct cgroups_seen {
+	size_t mask; /* its size less one, at least twice as many as there are processes */
+	struct {
+		const char *path;
+		bool fits;
+	} item[];
+};
+
+static struct cgroups_seen *seen_new(size_t count)
+{
+	struct cgroups_seen *seen;
+	size_t size = 2;
+
+	while (size < count * 2)
+		size *= 2;
+	seen = calloc(1, sizeof(*seen) + size * sizeof(*seen->item));
+	if (seen)
+		seen->mask = size - 1;
+	return seen;
+}
+
+static bool seen_matches(struct cgroups_seen *seen, const char *glob, const char *path)
+{
+	size_t at = 2166136261; /* FNV-1a */
+
+	for (const char *c = path; *c; c++)
+		at = (at ^ (unsigned char)*c) * 16777619;
+	for (at &= seen->mask; seen->item[at].path; at = (at + 1) & seen->mask) {
+		if (seen->item[at].path == path || strcmp(seen->item[at].path, path) == 0)
+			return seen->item[at].fits;
+	}
+	seen->item[at].path = path;
+	seen->item[at].fits = filter_matches_cgroup(glob, path);
+	return seen->item[at].fits;
+}
+
+static bool in_cgroup(const struct filter *f, const char *path)
+{
+	if (!path)
+		return false;
+	return f->seen ? seen_matches(f->seen, f->cgroup, path)
+		       : filter_matches_cgroup(f->cgroup, path);
+}
+
+static int matches_pattern(const struct filter *f, const struct process *p)
 {
 	int r;
 
+	if (!f->pattern)
+		return 1;
+	r = p->name ? pattern_match(f->pattern, p->name) : 0;
+	if (r || p->pid == f->self || !p->cmdline)
+		return r;
+	return pattern_match(f->pattern, p->cmdline);
+}
+
+int filter_matches(const struct filter *f, const struct process *p)
+{
 	if (!filter_matches_id(f, p))
 		return 0;
-	if (f->cgroup && (!p->cgroup || !filter_matches_cgroup(f->cgroup, p->cgroup)))
+	if (f->cgroup && !in_cgroup(f, p->cgroup))
 		return 0;
-	r = f->pattern ? matches_text(f->pattern, p->name) : 1;
-	return r || p->pid == f->self ? r : matches_text(f->pattern, p->cmdline);
+	return matches_pattern(f, p);
 }
 
 void rows_done(struct rows *rows)
@@ -113,10 +162,15 @@ int rows_reserve(struct rows *rows, size_t count)
 int rows_select(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *), struct rows *rows)
 {
-	int r = rows_reserve(rows, s->count);
+	cleanup_free struct cgroups_seen *seen = f->cgroup ? seen_new(s->count) : NULL;
+	struct filter with = *f;
+	int r = f->cgroup && !seen ? -ENOMEM : rows_reserve(rows, s->count);
 
+	with.seen = seen;
+	if (f->pattern)
+		pattern_begin(f->pattern);
 	for (size_t i = 0; r >= 0 && i < s->count; i++) {
-		r = matches(f, &s->process[i]);
+		r = matches(&with, &s->process[i]);
 		if (r > 0)
 			rows->item[rows->count++] = &s->process[i];
 	}

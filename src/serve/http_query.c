@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Knows percent signs, the words and their bounds. An expression whose cost nobody can bound is
- * refused: repetition in braces takes memory beyond measure, and a back-reference time.
- */
+/* Knows percent signs, the words and their bounds. */
 #include "serve/http_query.h"
 
 #include <errno.h>
@@ -148,24 +145,15 @@ static int set_users(struct http_query *q, const char *value)
 
 static int set_pattern(struct http_query *q, const char *value)
 {
+	const char *why;
 	int r;
 
 	if (strlen(value) > PATTERN_MAX)
 		return wrong(q, "filter", "too long");
-	for (const char *c = value; *c; c++) {
-		bool reference = *c == '\\' && c[1] >= '1' && c[1] <= '9';
-
-		if (*c == '{' || reference)
-			return wrong(q, "filter", "neither {} nor back-references");
-		c += *c == '\\' && c[1];
-	}
-	r = regcomp(&q->pattern, value, REG_EXTENDED | REG_NOSUB);
-	if (r == REG_ESPACE)
-		return -ENOMEM;
-	if (r)
-		return wrong(q, "filter", "not a regular expression");
-	q->has_pattern = true;
-	q->filter.pattern = &q->pattern;
+	r = pattern_compile(value, &q->pattern, &why);
+	if (r < 0)
+		return r == -EINVAL ? wrong(q, "filter", why) : r;
+	q->filter.pattern = q->pattern;
 	return 0;
 }
 
@@ -319,8 +307,7 @@ int http_query_resolve(struct http_query *q, const struct snapshot *s)
 
 void http_query_done(struct http_query *q)
 {
-	if (q->has_pattern)
-		regfree(&q->pattern);
+	pattern_free(q->pattern);
 	free(q->pids);
 	free(q->uids);
 	free(q->text);

@@ -22,8 +22,7 @@ struct http_query {
 	pid_t *pids;
 	uid_t *uids;
 	const char *users; /* not yet numbers */
-	regex_t pattern;
-	bool has_pattern;
+	struct pattern *pattern;
 	char error[QUERY_ERROR_MAX];
 };
 

@@ -110,6 +110,10 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 	}
 	if (r == 0)
 		r = choice_query(&v, &s->feed.shot, &q);
+	if (r == -E2BIG) {
+		page_text(p, 400, "filter: " PATTERN_EXPENSIVE);
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	p->type = TEXT_JSON;

@@ -220,6 +220,14 @@ int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	return 0;
 }
 
+/* The message has said that it is too expensive. */
+static int without_pattern(struct collect *c, struct view *v)
+{
+	*v->set.filter = *c->now.filter = '\0';
+	request_pattern(&c->watch.session, "");
+	return collect_reshape(c, true, v);
+}
+
 int collect_reshape(struct collect *c, bool filter, struct view *v)
 {
 	struct session *s = &c->watch.session;
@@ -239,8 +247,10 @@ int collect_reshape(struct collect *c, bool filter, struct view *v)
 		if (r == 0)
 			r = rows_shape(s, 0, &c->result);
 		if (r < 0)
-			r = message_errno(r, "making rows");
+			r = request_failed(r, "making rows");
 	}
+	if (r == EXIT_USAGE && s->pattern)
+		return without_pattern(c, v);
 	c->have = r == 0;
 	/* As a tick that fails: the next one has rows again. */
 	if (r)

@@ -26,7 +26,7 @@ refused 'no column' 2 "--columns: .*$usage" -o ''
 refused 'only commas' 2 "--columns: .*$usage" -o ,,
 refused 'unknown sort key' 2 "--sort: .*'nope'.*$usage" -s pss,nope
 refused 'empty sort key' 2 "--sort: .*$usage" -s ''
-for pattern in '[' '(' 'a{2' '*a\'; do
+for pattern in '[' '(' 'a{2' '*a\' '(.)\1' '((a{255}){255}){255}'; do
 	refused "bad pattern $pattern" 2 "--filter .*$usage" -f "$pattern"
 done
 for number in x 0 -1 1.5 '' ' ' 1x 0x10 99999999999999999999; do

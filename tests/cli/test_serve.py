@@ -111,7 +111,7 @@ def check_queries():
             want = groups(cli("-F", "prometheus", "-g", key, "-n", "3"))
             own = [line for line in got if line.startswith("zmem_groups_")]
             same("metrics by %s as the program prints them" % key, [g for g in got if g not in own], want)
-    for query in ("x=1", "top=0", "top=1&top=1", "filter=(", "filter=a%7B9%7D", "pid=x", "min=y", "sort=z",
+    for query in ("x=1", "top=0", "top=1&top=1", "filter=(", "filter=a%7B9", "pid=x", "min=y", "sort=z",
                   "group_by=q", "filter=%00", "group_by=cmdline", "pss=none"):
         with_ = BAD.get("/snapshot.json?" + query)
         same("?%s: refused in a line" % query, (with_.code, with_.text.count("\n")), (400, 1))

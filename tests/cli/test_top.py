@@ -63,7 +63,7 @@ def check_replay():
              ("sort", ("b", "S", "r"), "by swap reversed"), ("search", ("r", "M", "/", "mk"), "search: mk"),
              ("detail", ("Enter", "Enter"), "a recording holds none"),
              ("filter", ("q", "f", "^(sh|init)$", "Enter"), "filter ^(sh|init)$  every"),
-             ("bad_filter", ("f", "("), "Unmatched"), ("help", ("Escape", "Escape", "?"), "Keys"),
+             ("bad_filter", ("f", "("), "has no )"), ("help", ("Escape", "Escape", "?"), "Keys"),
              ("columns", ("q", "o"), "Columns"), ("paused", ("q", "p"), "paused"))
     try:
         tmux.until(lambda screen: "rows 1" in screen)

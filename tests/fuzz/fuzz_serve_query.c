@@ -2,14 +2,34 @@
 /* What stands behind the '?', addresses and hosts: taken, or one line that says why not. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "fuzz.h"
 #include "serve/address.h"
 #include "serve/host.h"
 #include "serve/http_query.h"
 
+#define CPU_MAX_NS 5000000000 /* with sanitizers, and far less without */
+
+/* A byte of a text costs a step for each part at most, whatever the pattern is. */
+static void check_cost(struct pattern *p)
+{
+	char name[255] = "";
+	uint64_t steps = 0;
+
+	for (unsigned kind = 1; kind <= 3; kind++) {
+		for (size_t i = 0; i < sizeof(name) - 1; i++)
+			name[i] = "ab"[kind == 3 ? i * i / 7 % 2 : kind - 1];
+		pattern_begin(p);
+		FUZZ_CHECK(pattern_match(p, name) >= 0);
+		steps = pattern_steps(p);
+		FUZZ_CHECK(steps && steps <= (uint64_t)sizeof(name) * (PATTERN_PARTS_MAX + 1));
+	}
+}
+
 static void check_query(const char *text, bool cmdlines)
 {
 	struct http_query q;
+	uint64_t start = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	int r = http_query_parse(&q, text, cmdlines);
 
 	FUZZ_CHECK(r == 0 || r == -EINVAL);
@@ -24,11 +44,14 @@ static void check_query(const char *text, bool cmdlines)
 		FUZZ_CHECK(cmdlines || !(column_list_needs(&q.order.keys) & NEEDS_CMDLINE));
 		for (size_t i = 1; i < q.filter.pid_count; i++)
 			FUZZ_CHECK(q.filter.pids[i - 1] <= q.filter.pids[i]);
+		if (q.filter.pattern)
+			check_cost(q.filter.pattern);
 		/* Nobody is there. */
 		r = http_query_resolve(&q, &s);
 		FUZZ_CHECK(r == (q.filter.pids || q.users ? -ENOENT : 0));
 	}
 	http_query_done(&q);
+	FUZZ_CHECK(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start < CPU_MAX_NS);
 }
 
 static void check_address(const char *text, size_t len)

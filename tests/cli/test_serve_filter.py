@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""zmem-bpf serve with hostile filters: each is answered or refused, costs little memory, and other
+requests are answered as before. The same filters on the command line."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../support")
+
+from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
+from serving import Serve  # noqa: E402
+
+SANITIZED = "-san" in PROGRAM
+NAMES = 60
+MEMORY_KB = 96 * 1024
+GUARD = 30  # seconds, against a hang alone
+
+HOSTILE = [
+    "a" + "+" * 24, "a" + "*" * 190, "a" + "?" * 190, "(" * 90 + "a" + ")+" * 45, "(" * 60 + "a*" + ")*" * 60,
+    "(a|b)*a" + "." * 150 + "c", "(a|b)*a.{150}c", "(a|b)*a.{4000}c", "(.*){100}c", "(.?){4000}c", "(.?.?){2000}c",
+    "((a{255}){255}){255}", "a{32767}", "a{99999}", "a{1,32767}b", "(((a{1,9}){1,9}){1,9}){1,9}c", "a{2}" + "{2}" * 40,
+    "(a*)*b", "(a+)+$b", "(a|a)*c", "(a|aa)+$c", "([ab]+)*c", "((a*)*)*" * 20 + "c", "(|a)+" * 38 + "c",
+    "|" * 199, "a|" * 99, "(a|b|ab|ba|aab|bba)*c", "(^|a|b|.){900}c", r"(\<|\>|.)*" * 15 + "c", r"(\ba?\B){999}c",
+    ".*" * 99 + "c", ".+" * 99 + "c", "[ab]*" * 39 + "c", "[^c]*" * 39 + "c", "[[:alpha:]]*" * 16 + "c",
+    r"(.*)\1", r"(a*)(b*)\1\2\1\2c", r"(.)(.)\2\1", "(" * 200, "[" * 200, "{" * 200, "\\", "[[:alpha:", "a{", "a{2,1}",
+]
+
+
+def start_names(directory):
+    """Programs with names of 254 letters a and b."""
+    rng = random.Random(14)
+    for _ in range(NAMES):
+        path = os.path.join(directory, "".join(rng.choice("ab") for _ in range(254)))
+        os.link(os.path.join(directory, "program"), path)
+        yield subprocess.Popen(["sleep", "3600"], executable=path)
+
+
+def memory(pid):
+    with open("/proc/%d/status" % pid) as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return {key: int(fields[key].split()[0]) for key in ("VmHWM", "RssAnon")}
+
+
+def ask(serve, pattern):
+    start = time.monotonic()
+    answer = serve.get("/snapshot.json?filter=" + urllib.parse.quote(pattern, safe=""), timeout=GUARD)
+    return answer, time.monotonic() - start
+
+
+def check_hostile(serve, processes):
+    longest, codes = 0, {}
+    for pattern in HOSTILE:
+        try:
+            answer, took = ask(serve, pattern)
+        except OSError as error:
+            result(False, "answered: %.40s" % pattern, error)
+            return
+        codes[pattern] = answer.code
+        longest = max(longest, took)
+        refused = answer.code == 400 and answer.text.startswith("filter: ") and answer.text.count("\n") == 1
+        result(answer.code == 200 or refused, "answered or refused: %.40s" % pattern, (answer.code, answer.text[:200]))
+        if serve.get("/healthz", timeout=GUARD).code != 200 or serve.get("/metrics", timeout=GUARD).code != 200:
+            result(False, "others are answered after %.40s" % pattern)
+    print("# the longest took %.3f s" % longest)
+    result({200, 400} == set(codes.values()), "some are answered, some refused", codes)
+    result(codes["(a|b)*a" + "." * 150 + "c"] == 200, "what costs little is answered", codes)
+    answer, _ = ask(serve, "(.?){4000}c")
+    result("too many steps" in answer.text, "a filter that spends its budget is told so", answer.text[:200])
+    answer, _ = ask(serve, "((a{255}){255}){255}")
+    result("too large" in answer.text, "a filter that is too large is told so", answer.text[:200])
+    if not SANITIZED:
+        for role, pid in processes.items():
+            result(memory(pid)["VmHWM"] < MEMORY_KB, "%s: memory is bounded" % role, memory(pid))
+
+
+def check_filters():
+    with tempfile.TemporaryDirectory() as directory:
+        shutil.copy("/bin/busybox", os.path.join(directory, "program"))
+        children = []
+        try:
+            children.extend(start_names(directory))
+            with Serve("-i", "1") as serve:
+                processes = {"collector": serve.process.pid, "http": serve.http_pid()}
+                for _ in range(20):
+                    ask(serve, "^[ab]+$")
+                    serve.get("/metrics")
+                before = {role: memory(pid)["RssAnon"] for role, pid in processes.items()}
+                check_hostile(serve, processes)
+                for role, pid in processes.items():
+                    # What an answer needs at the same moment is not there again.
+                    end = time.monotonic() + GUARD
+                    while memory(pid)["RssAnon"] > before[role] + 4096 and time.monotonic() < end:
+                        time.sleep(0.2)
+                    result(SANITIZED or memory(pid)["RssAnon"] <= before[role] + 4096, "%s: memory is back" % role,
+                           (before[role], memory(pid)))
+                answer, _ = ask(serve, "^[ab]+$")
+                result(answer.code == 200 and len(json.loads(answer.text)["processes"]) == NAMES,
+                       "^[ab]+$ finds the programs with long names", answer.text[:200])
+                result(serve.stop() == 0, "it ends")
+            check_options()
+        finally:
+            for child in children:
+                child.kill()
+                child.wait()
+
+
+def check_options():
+    """While the names are there."""
+    for pattern in ("(.?){4000}c", "((a{255}){255}){255}", r"(.)\1"):
+        run = subprocess.run([PROGRAM, "-q", "-f", pattern], capture_output=True, text=True, timeout=GUARD)
+        result(run.returncode == 2 and run.stderr.startswith("zmem-bpf: --filter") and run.stderr.count("\n") == 1,
+               "-f %s: too expensive" % pattern, (run.returncode, run.stderr))
+    run = subprocess.run([PROGRAM, "-q", "-F", "json", "-f", "^[ab]{254}$"], capture_output=True, text=True,
+                         timeout=GUARD)
+    result(run.returncode == 0 and len(json.loads(run.stdout)["processes"]) == NAMES, "-f ^[ab]{254}$",
+           (run.returncode, run.stderr))
+
+
+if os.getuid() != 0:
+    print("skip test_serve_filter.py: needs root")
+    sys.exit(0)
+run_checks((check_filters,))
+sys.exit(exit_code())

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A pattern means what regcomp() and regexec() of glibc make of it, and its cost is bounded. */
+#include <errno.h>
+#include <regex.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "pattern_cases.h"
+#include "zmem/pattern.h"
+
+#define NAMES	 60
+#define NAME_LEN 254
+
+static bool glibc_matches(const char *pattern, const char *text)
+{
+	regex_t re;
+	int r = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
+
+	if (r)
+		fail_msg("glibc refuses '%s'", pattern);
+	r = regexec(&re, text, 0, NULL, 0);
+	regfree(&re);
+	return r == 0;
+}
+
+/* Of texts with commas between them. Returns how many there are. */
+static unsigned check_texts(const char *pattern, struct pattern *p, const char *texts, int want)
+{
+	char copy[256], *rest = copy, *text;
+	unsigned count = 0;
+
+	if (!texts)
+		return 0;
+	assert_true(strlen(texts) < sizeof(copy));
+	strcpy(copy, texts);
+	for (; (text = strsep(&rest, ",")); count++) {
+		if (pattern_match(p, text) != want)
+			fail_msg("'%s' on '%s' is not %d", pattern, text, want);
+		if (glibc_matches(pattern, text) != want)
+			fail_msg("'%s' on '%s' is not %d to glibc", pattern, text, want);
+	}
+	return count;
+}
+
+static void test_table(void **state)
+{
+	unsigned count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(pattern_cases); i++) {
+		const struct pattern_case *c = &pattern_cases[i];
+		struct pattern *p;
+		const char *why;
+
+		if (pattern_compile(c->pattern, &p, &why) < 0)
+			fail_msg("'%s': %s", c->pattern, why);
+		count += check_texts(c->pattern, p, c->yes, 1);
+		count += check_texts(c->pattern, p, c->no, 0);
+		pattern_free(p);
+	}
+	assert_true(count >= 300);
+}
+
+static void refuses(const char *pattern)
+{
+	struct pattern *p;
+	const char *why = NULL;
+
+	if (pattern_compile(pattern, &p, &why) != -EINVAL)
+		fail_msg("taken: '%.60s'", pattern);
+	assert_true(why && *why && !strchr(why, '\n'));
+}
+
+static void test_refused(void **state)
+{
+	static const char *const ours[] = {"(a)\\1", "((a{255}){255}){255}", "a{20000}"};
+	char deep[1000], *wide = malloc(PATTERN_PARTS_MAX + 2);
+	regex_t re;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(pattern_refused); i++) {
+		refuses(pattern_refused[i]);
+		assert_int_not_equal(regcomp(&re, pattern_refused[i], REG_EXTENDED | REG_NOSUB), 0);
+	}
+	/* These are too expensive. */
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		refuses(ours[i]);
+	memset(deep, '(', 500);
+	memset(deep + 500, ')', 500);
+	deep[999] = '\0';
+	refuses(deep);
+	assert_non_null(wide);
+	memset(wide, 'a', PATTERN_PARTS_MAX + 1);
+	wide[PATTERN_PARTS_MAX + 1] = '\0';
+	refuses(wide);
+	free(wide);
+}
+
+/* ---- random ones ---- */
+
+static uint64_t seed = 88172645463325252;
+
+static unsigned below(unsigned n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed >> 20) % n;
+}
+
+static void make_pattern(char *ret)
+{
+	static const char *const pieces[] = {
+		"a",	       "b",	    "c",	 "-",		"_",
+		" ",	       ".",	    "^",	 "$",		"*",
+		"+",	       "?",	    "|",	 "(",		")",
+		"(a",	       "b)",	    "(a|b)",	 "[ab]",	"[^a]",
+		"[",	       "]",	    "{",	 "}",		"{2}",
+		"{,2}",	       "{1,2}",	    "{0}",	 "{0,1}",	"{2,}",
+		"\\",	       "\\<",	    "\\>",	 "\\b",		"\\B",
+		"\\w",	       "\\W",	    "\\s",	 "\\S",		"\\`",
+		"()",	       "\\.",	    "\\'",	 "(|a)",	"a**",
+		"a+?",	       "[a-c]",	    "[]a]",	 "[a-]",	"{1",
+		"1",	       ",",	    "\\n",	 "[^]]",	"[--a]",
+		"[---]",       "[[.a.]]",   "[[=b=]]",	 "[\\]",	"\n",
+		":",	       "=",	    "\xe9",	 "[a-b-c]",	"[a---]",
+		"[b-a]",       "[[:foo:]]", "[[.-.]-a]", "[[:alpha:]]", "[[:digit:]-]",
+		"[\x80-\xff]",
+	};
+
+	*ret = '\0';
+	for (unsigned n = 1 + below(8); n; n--)
+		strcat(ret, pieces[below(ARRAY_SIZE(pieces))]);
+}
+
+static void make_text(char *ret)
+{
+	static const char bytes[] = "aabbc-_ .\n\xe9]1,\\Z";
+	unsigned len = below(9);
+
+	for (unsigned i = 0; i < len; i++)
+		ret[i] = bytes[below(sizeof(bytes) - 1)];
+	ret[len] = '\0';
+}
+
+/* Within {}, glibc forgets places: it matches (a|^b){2} on "ab", and (a|^b)(a|^b) not. */
+static bool glibc_errs(const char *pattern)
+{
+	static const char *const places[] = {"^", "$", "\\<", "\\>", "\\b", "\\B", "\\`", "\\'"};
+
+	for (size_t i = 0; strchr(pattern, '{') && i < ARRAY_SIZE(places); i++) {
+		if (strstr(pattern, places[i]))
+			return true;
+	}
+	return false;
+}
+
+static void check_random(const char *pattern, const regex_t *re, struct pattern *p)
+{
+	for (int i = 0; i < 10 && !glibc_errs(pattern); i++) {
+		char text[10];
+
+		make_text(text);
+		/* Within a pattern, glibc takes newlines for ends of lines that it was not told of.
+		 */
+		if (strchr(text, '\n') && strpbrk(pattern, "^$"))
+			continue;
+		if ((regexec(re, text, 0, NULL, 0) == 0) != pattern_match(p, text))
+			fail_msg("'%s' on '%s': glibc differs", pattern, text);
+	}
+}
+
+static void test_random(void **state)
+{
+	unsigned taken = 0;
+
+	(void)state;
+	for (int i = 0; i < 50000; i++) {
+		char pattern[128];
+		struct pattern *p;
+		const char *why = NULL;
+		regex_t re;
+		bool glibc, ours;
+
+		make_pattern(pattern);
+		ours = pattern_compile(pattern, &p, &why) == 0;
+		if (!ours && strstr(why, "\\1"))
+			continue;
+		glibc = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) == 0;
+		if (glibc != ours)
+			fail_msg("'%s': glibc %s it", pattern, glibc ? "takes" : "refuses");
+		if (!ours)
+			continue;
+		taken++;
+		check_random(pattern, &re, p);
+		regfree(&re);
+		pattern_free(p);
+	}
+	assert_true(taken > 10000);
+}
+
+/* ---- cost ---- */
+
+/* Matches all names by a budget. Returns what the last match did. */
+static int run_over_names(const char *pattern, uint64_t *ret_steps)
+{
+	char name[NAME_LEN + 1];
+	struct pattern *p;
+	const char *why;
+	int r = 0;
+
+	if (pattern_compile(pattern, &p, &why) < 0)
+		return -EINVAL;
+	pattern_begin(p);
+	for (int i = 0; i < NAMES && r >= 0; i++) {
+		for (int k = 0; k < NAME_LEN; k++)
+			name[k] = "ab"[below(2)];
+		name[NAME_LEN] = '\0';
+		r = pattern_match(p, name);
+	}
+	*ret_steps = pattern_steps(p);
+	pattern_free(p);
+	return r;
+}
+
+static void test_cost(void **state)
+{
+	char dots[200] = "(a|b)*a";
+	uint64_t steps;
+
+	(void)state;
+	assert_int_equal(run_over_names("^[ab]+$", &steps), 1);
+	assert_int_equal(run_over_names("a++++++++++++++++++++++++", &steps), 1);
+	assert_int_equal(run_over_names("((((a*)*)+)+)+c", &steps), 0);
+	assert_true(steps < 10 * NAMES * (NAME_LEN + 1) * 2);
+	memset(dots + 7, '.', 150);
+	strcpy(dots + 157, "c");
+	assert_int_equal(run_over_names(dots, &steps), 0);
+	/* A byte costs a step a part at most. */
+	assert_true(steps < 165 * NAMES * (NAME_LEN + 1));
+	assert_int_equal(run_over_names("(.?){4000}c", &steps), -E2BIG);
+	assert_true(steps < PATTERN_STEPS_MAX + PATTERN_PARTS_MAX + NAME_LEN);
+}
+
+static void test_budget(void **state)
+{
+	struct pattern *p;
+	const char *why;
+
+	(void)state;
+	assert_int_equal(pattern_compile("(.?){2000}c", &p, &why), 0);
+	pattern_begin(p);
+	while (pattern_match(p, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa") == 0)
+		;
+	assert_int_equal(pattern_match(p, "aaaaaaaaaaaaaaaaa"), -E2BIG);
+	pattern_begin(p);
+	assert_int_equal(pattern_steps(p), 0);
+	assert_int_equal(pattern_match(p, "aaaaaaaaaaaaaaaac"), 1);
+	pattern_free(p);
+	pattern_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_budget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
