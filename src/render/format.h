@@ -25,7 +25,8 @@ size_t format_size(char *buf, uint64_t bytes);
 size_t format_bytes(char *buf, uint64_t bytes, bool exact);
 /* One digit behind the point. Returns 0 if it is no sensible number. */
 size_t format_percent(char *buf, double percent);
-/* Hundredths, with as many of their two digits as six characters have room for: "3.25", "1234.5". */
+/* Hundredths, with as many of their two digits as six characters have room for: "3.25", "1234.5".
+ */
 size_t format_ratio(char *buf, uint64_t hundredths);
 
 enum time_style {

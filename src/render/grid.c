@@ -19,7 +19,8 @@ static size_t format_signed(char *buf, int64_t bytes, bool plus, bool exact)
 	size_t sign = bytes < 0 || (plus && bytes);
 
 	*buf = bytes < 0 ? '-' : '+';
-	return sign + format_bytes(buf + sign, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, exact);
+	return sign +
+	       format_bytes(buf + sign, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, exact);
 }
 
 /* What is shown as 0.0 has no sign. */

@@ -24,9 +24,9 @@ enum cell_type {
 	CELL_CHANGE,  /* bytes, with '+' or '-' unless 0 */
 	CELL_COUNT,   /* a whole number */
 	CELL_PERCENT,
-	CELL_RATIO,   /* in hundredths: "3.25", "1234.5", "12345" */
-	CELL_TIME,    /* ms since the epoch */
-	CELL_TEXT,    /* any bytes, which are made safe; borrowed until the next row */
+	CELL_RATIO, /* in hundredths: "3.25", "1234.5", "12345" */
+	CELL_TIME,  /* ms since the epoch */
+	CELL_TEXT,  /* any bytes, which are made safe; borrowed until the next row */
 };
 
 /* Two registers: they are made twice for each row and column. */

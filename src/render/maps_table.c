@@ -56,8 +56,7 @@ static struct cell cell_of_size(const struct map_figures *f, size_t column)
 	return cell_bytes(map_has(f, figure), f->value[figure]);
 }
 
-static struct cell cell_of_mapping(struct maps_table *t, const struct mapping *m,
-				   size_t column)
+static struct cell cell_of_mapping(struct maps_table *t, const struct mapping *m, size_t column)
 {
 	struct cell name;
 
@@ -87,10 +86,9 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 	const struct maps_report *r = t->r;
 
 	for (size_t i = first; i < end; i++)
-		*ret++ = row < r->row_count ? cell_of_mapping(t, r->rows[row], i)
-					    : cell_of_size(row == GRID_TOTAL ? &r->total
-									     : &r->others,
-							   i);
+		*ret++ = row < r->row_count
+				 ? cell_of_mapping(t, r->rows[row], i)
+				 : cell_of_size(row == GRID_TOTAL ? &r->total : &r->others, i);
 }
 
 /* What the total is of, and what is missing in it. */
@@ -130,7 +128,9 @@ static void add_column(struct maps_table *t, int column)
 
 	t->grid.column[t->grid.columns++] = (struct grid_column){
 		.heading = map_column_header(column),
-		.type = size ? CELL_BYTES : text ? CELL_TEXT : CELL_COUNT,
+		.type = size   ? CELL_BYTES
+			: text ? CELL_TEXT
+			       : CELL_COUNT,
 		.left = text,
 		.hidden = !has_column(t, column),
 		.summed = size,

@@ -96,9 +96,9 @@ static void put_summary(void *arg, struct line *l)
 static void add_column(struct table *t, const struct column *c)
 {
 	static const enum cell_type type[] = {
-		[COLUMN_COUNTER] = CELL_BYTES,	 [COLUMN_NUMBER] = CELL_COUNT,
-		[COLUMN_TEXT] = CELL_TEXT,	 [COLUMN_PERCENT] = CELL_PERCENT,
-		[COLUMN_TIME] = CELL_TIME,	 [COLUMN_CHANGE] = CELL_CHANGE,
+		[COLUMN_COUNTER] = CELL_BYTES, [COLUMN_NUMBER] = CELL_COUNT,
+		[COLUMN_TEXT] = CELL_TEXT,     [COLUMN_PERCENT] = CELL_PERCENT,
+		[COLUMN_TIME] = CELL_TIME,     [COLUMN_CHANGE] = CELL_CHANGE,
 	};
 	/* Only what is counted in bytes has a sum; and cgroups may lie in one another. */
 	bool summed = (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT ||
@@ -120,13 +120,12 @@ void table_place(struct table *t)
 	const struct column_list *list = t->style->columns;
 
 	t->grid.style = t->style;
-	t->grid.source = (struct grid_source){.fill = fill,
-					      .summary = put_summary,
-					      .arg = t,
-					      .rows = t->row_count,
-					      .others = t->style->only_total
-								? 0
-								: t->r->others_count};
+	t->grid.source =
+		(struct grid_source){.fill = fill,
+				     .summary = put_summary,
+				     .arg = t,
+				     .rows = t->row_count,
+				     .others = t->style->only_total ? 0 : t->r->others_count};
 	t->grid.unknown = ATTR_DIM;
 	t->grid.columns = 0;
 	for (size_t i = 0; i < list->count; i++)
@@ -136,8 +135,7 @@ void table_place(struct table *t)
 
 void render_table(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	struct table t = {
-		.r = r, .style = style, .rows = r->rows, .row_count = r->row_count};
+	struct table t = {.r = r, .style = style, .rows = r->rows, .row_count = r->row_count};
 
 	table_place(&t);
 	grid_print(out, &t.grid);
