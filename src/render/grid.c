@@ -73,11 +73,15 @@ static void widen(struct grid *g, size_t i, size_t width)
 
 void grid_place(struct grid *g)
 {
+	g->first = g->columns;
+	g->last = 0;
+	g->words = false;
 	for (size_t i = 0; i < g->columns; i++) {
 		const struct grid_column *c = &g->column[i];
 
 		if (c->hidden)
 			continue;
+		g->first = i < g->first ? i : g->first;
 		g->last = i;
 		g->words = c->type == CELL_TEXT;
 		widen(g, i, c->min);
@@ -162,6 +166,8 @@ static void put_cell(const struct grid *g, struct line *l, size_t i, const struc
 	unsigned width, pad;
 	size_t len;
 
+	if (g->column[i].hidden)
+		return;
 	if (is_text) {
 		len = fit_text(g, i, cell, &width);
 	} else {
@@ -171,8 +177,7 @@ static void put_cell(const struct grid *g, struct line *l, size_t i, const struc
 		width = (unsigned)len;
 	}
 	pad = g->width[i] > width ? g->width[i] - width : 0;
-	if (!left)
-		line_blanks(l, pad);
+	line_blanks(l, (i > g->first ? GAP : 0) + (left ? 0 : pad));
 	if (attr == ATTR_NORMAL)
 		l->attr = known ? cell->attr : g->unknown;
 	if (is_text)
@@ -180,29 +185,16 @@ static void put_cell(const struct grid *g, struct line *l, size_t i, const struc
 	else
 		line_ascii(l, buf, len);
 	l->attr = attr;
-	if (left)
-		line_blanks(l, pad);
-}
-
-/* Before each column but the first. */
-static void put_gap(struct line *l, bool *first)
-{
-	if (!*first)
-		line_blanks(l, GAP);
-	*first = false;
+	line_blanks(l, left ? pad : 0);
 }
 
 void grid_put_heading(const struct grid *g, struct line *l)
 {
 	enum line_attr attr = l->attr;
-	bool first = true;
 
 	for (size_t i = 0; i < g->columns; i++) {
 		const struct cell cell = cell_text(g->column[i].heading);
 
-		if (g->column[i].hidden)
-			continue;
-		put_gap(l, &first);
 		l->attr = g->column[i].marked ? ATTR_REVERSE : attr;
 		put_cell(g, l, i, &cell);
 	}
@@ -211,14 +203,8 @@ void grid_put_heading(const struct grid *g, struct line *l)
 
 void grid_put_cells(const struct grid *g, struct line *l, const struct cell *cells)
 {
-	bool first = true;
-
-	for (size_t i = 0; i < g->columns; i++) {
-		if (g->column[i].hidden)
-			continue;
-		put_gap(l, &first);
+	for (size_t i = 0; i < g->columns; i++)
 		put_cell(g, l, i, &cells[i]);
-	}
 }
 
 void grid_put_row(const struct grid *g, struct line *l, size_t row)
@@ -231,37 +217,17 @@ void grid_put_row(const struct grid *g, struct line *l, size_t row)
 
 void grid_put_sums(const struct grid *g, struct line *l, size_t row)
 {
-	const struct cell empty = {.type = CELL_EMPTY};
-	bool first = true;
+	size_t end = g->words ? g->last : g->columns;
 
-	for (size_t i = 0; i < g->columns; i++) {
-		struct cell cell = empty;
+	for (size_t i = 0; i < end; i++) {
+		struct cell cell = {.type = CELL_EMPTY};
 
-		if (g->column[i].hidden || (g->words && i == g->last))
-			continue;
-		put_gap(l, &first);
 		if (g->column[i].summed)
 			g->source.fill(g->source.arg, row, i, i + 1, &cell);
 		put_cell(g, l, i, &cell);
 	}
-	put_gap(l, &first);
-}
-
-/* The total without a header is for programs: values and nothing else. */
-static void print_values(const struct grid *g, struct line *l)
-{
-	bool first = true;
-
-	for (size_t i = 0; i < g->columns; i++) {
-		struct cell cell;
-
-		if (g->column[i].hidden || !g->column[i].summed)
-			continue;
-		put_gap(l, &first);
-		g->source.fill(g->source.arg, GRID_TOTAL, i, i + 1, &cell);
-		put_cell(g, l, i, &cell);
-	}
-	line_end(l);
+	if (g->first < end)
+		line_blanks(l, GAP);
 }
 
 void grid_print_heading(const struct grid *g, struct line *l)
@@ -276,6 +242,16 @@ void grid_print_heading(const struct grid *g, struct line *l)
 void grid_print_cells(const struct grid *g, struct line *l, const struct cell *cells)
 {
 	grid_put_cells(g, l, cells);
+	line_end(l);
+}
+
+/* The total for a program: values and nothing else. */
+static void print_values(struct grid *g, struct line *l)
+{
+	for (size_t i = 0; i < g->columns; i++)
+		g->column[i].hidden |= !g->column[i].summed;
+	grid_place(g);
+	grid_put_sums(g, l, GRID_TOTAL);
 	line_end(l);
 }
 

@@ -64,7 +64,7 @@ static inline struct cell cell_text(const char *text)
 	return (struct cell){.type = text ? CELL_TEXT : CELL_UNKNOWN, .text = text};
 }
 
-/* Writes a cell where it stands in a sentence. */
+/* Writes a cell that is no text where it stands in a sentence. */
 void cell_put(struct line *l, struct cell cell, bool exact_bytes);
 
 /* ---- grids ---- */
@@ -77,7 +77,7 @@ struct grid_column {
 	bool marked;	     /* its heading stands out */
 	bool summed;	     /* the total has a value for it */
 	unsigned min;	     /* columns of the terminal that it has at least */
-	unsigned max;	     /* its text is cut to so many, 0: never; the last column's never is */
+	unsigned max; /* text and heading are cut to so many, 0: never; nor in the last column */
 };
 
 /* The rows that are sums, beside those that are numbered from 0. */
@@ -103,8 +103,8 @@ struct grid {
 	enum line_attr unknown; /* of cells that were not measured */
 
 	/* Private. */
-	size_t last; /* the last column that is not hidden */
-	bool words;  /* that one is text: sums have words in its place */
+	size_t first, last; /* of the columns that are not hidden */
+	bool words;	    /* the last one is text: sums have words in its place */
 	unsigned width[COLUMNS_MAX];
 };
 
