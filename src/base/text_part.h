@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A part of somebody else's text: nothing is copied, and nothing is terminated. */
+/* A part of a text that another one owns: it is not copied, and it has no terminator. */
 #ifndef ZMEM_BASE_TEXT_PART_H
 #define ZMEM_BASE_TEXT_PART_H
 
@@ -12,9 +12,43 @@ struct text_part {
 	size_t len;
 };
 
+static inline struct text_part part_of(const char *s)
+{
+	return (struct text_part){s, strlen(s)};
+}
+
+static inline bool part_same(struct text_part a, struct text_part b)
+{
+	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
+}
+
 static inline bool part_is(struct text_part part, const char *s)
 {
-	return part.len == strlen(s) && memcmp(part.s, s, part.len) == 0;
+	return part_same(part, part_of(s));
+}
+
+static inline bool part_begins(struct text_part part, const char *with)
+{
+	size_t len = strlen(with);
+
+	return part.len >= len && memcmp(part.s, with, len) == 0;
+}
+
+/* What is left of it behind `len` bytes. */
+static inline struct text_part part_behind(struct text_part part, size_t len)
+{
+	return (struct text_part){part.s + len, part.len - len};
+}
+
+/* The last component of a path. */
+static inline struct text_part part_base(struct text_part path)
+{
+	const char *slash;
+
+	while (path.len > 1 && path.s[path.len - 1] == '/')
+		path.len--;
+	slash = memrchr(path.s, '/', path.len);
+	return slash ? part_behind(path, (size_t)(slash - path.s) + 1) : path;
 }
 
 /* The part up to the next `separator`, or all; what is behind it stays in *rest. */
@@ -29,11 +63,11 @@ static inline struct text_part part_split(struct text_part *rest, char separator
 	return first;
 }
 
-/* Whether a list, with commas between its items, has that one. */
-static inline bool part_lists(struct text_part list, const char *item)
+/* Whether one of the items of a list is that one. */
+static inline bool part_lists(struct text_part list, char separator, struct text_part item)
 {
 	while (list.len) {
-		if (part_is(part_split(&list, ','), item))
+		if (part_same(part_split(&list, separator), item))
 			return true;
 	}
 	return false;

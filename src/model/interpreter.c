@@ -90,7 +90,7 @@ static const struct interpreter families[] = {
 };
 
 /* What may follow a name: "3.11", "-5.9", "3.13t", "-dbg", ".static", "5.36-x86_64-linux-gnu". */
-static bool is_version(part tail)
+static bool is_version(struct text_part tail)
 {
 	static const char endings[] = "-dbg -static .static -real .real -c";
 	size_t n = tail.len > 1 && tail.s[0] == '-' && is_digit(tail.s[1]);
@@ -101,21 +101,22 @@ static bool is_version(part tail)
 	if (n == tail.len)
 		return digits || !n;
 	if (digits)
-		return tail.s[n] == '-' || is_one_of(behind(tail, n), "t d m td .static .real");
-	return is_one_of(tail, endings);
+		return tail.s[n] == '-' ||
+		       part_lists(part_of("t d m td .static .real"), ' ', part_behind(tail, n));
+	return part_lists(part_of(endings), ' ', tail);
 }
 
-static bool is_stem(part name, const char *const *stem)
+static bool is_stem(struct text_part name, const char *const *stem)
 {
 	for (; *stem; stem++) {
-		if (**stem == *name.s && begins(name, *stem) &&
-		    is_version(behind(name, strlen(*stem))))
+		if (**stem == *name.s && part_begins(name, *stem) &&
+		    is_version(part_behind(name, strlen(*stem))))
 			return true;
 	}
 	return false;
 }
 
-const struct interpreter *interpreter_find(part name)
+const struct interpreter *interpreter_find(struct text_part name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
 		if (name.len && is_stem(name, families[i].stem))
@@ -124,7 +125,7 @@ const struct interpreter *interpreter_find(part name)
 	return NULL;
 }
 
-bool is_multi_call(part name)
+bool is_multi_call(struct text_part name)
 {
 	static const char *const stem[] = {"busybox",	"toybox",    "coreutils", "dropbearmulti",
 					   "sbase-box", "ubase-box", NULL};
@@ -133,9 +134,10 @@ bool is_multi_call(part name)
 }
 
 /* "ld-linux-x86-64.so.2", "ld-musl-x86_64.so.1", "ld-2.31.so", "ld.so" */
-bool is_loader(part name)
+bool is_loader(struct text_part name)
 {
-	return (begins(name, "ld-") || begins(name, "ld.so")) && memmem(name.s, name.len, ".so", 3);
+	return (part_begins(name, "ld-") || part_begins(name, "ld.so")) &&
+	       memmem(name.s, name.len, ".so", 3);
 }
 
 static const struct interpreter loader = {
@@ -157,57 +159,60 @@ bool interpreter_has_titles(const struct interpreter *i)
 
 enum found { GO_ON, SCRIPT, NO_SCRIPT };
 
-static enum found take_letters(const struct interpreter *f, part word, struct words *w, part *ret)
+static enum found take_letters(const struct interpreter *f, struct text_part word, struct words *w,
+			       struct text_part *ret)
 {
-	part skipped;
+	struct text_part skipped;
 
 	for (size_t i = 1; i < word.len; i++) {
-		part rest = behind(word, i + 1);
+		struct text_part rest = part_behind(word, i + 1);
 		char c = word.s[i];
 
-		if (has(f->code, c))
+		if (has_letter(f->code, c))
 			return NO_SCRIPT;
-		if (has(f->file, c)) {
+		if (has_letter(f->file, c)) {
 			*ret = rest;
 			return rest.len || next_word(w, ret) ? SCRIPT : NO_SCRIPT;
 		}
-		if (has(f->next, c))
+		if (has_letter(f->next, c))
 			next_word(w, &skipped);
-		if (has(f->value, c) && !rest.len)
+		if (has_letter(f->value, c) && !rest.len)
 			next_word(w, &skipped);
-		if (has(f->value, c) || has(f->rest, c))
+		if (has_letter(f->value, c) || has_letter(f->rest, c))
 			return GO_ON;
 	}
 	return GO_ON;
 }
 
-static enum found take_option(const struct interpreter *f, part word, struct words *w, part *ret)
+static enum found take_option(const struct interpreter *f, struct text_part word, struct words *w,
+			      struct text_part *ret)
 {
-	part skipped;
+	struct text_part skipped;
 
-	if (f->value_words && is_one_of(word, f->value_words))
+	if (f->value_words && part_lists(part_of(f->value_words), ' ', word))
 		return next_word(w, &skipped) ? GO_ON : NO_SCRIPT;
-	if (f->file_word && begins(word, f->file_word)) {
-		*ret = behind(word, strlen(f->file_word));
+	if (f->file_word && part_begins(word, f->file_word)) {
+		*ret = part_behind(word, strlen(f->file_word));
 		return SCRIPT;
 	}
-	return begins(word, "--") ? GO_ON : take_letters(f, word, w, ret);
+	return part_begins(word, "--") ? GO_ON : take_letters(f, word, w, ret);
 }
 
-static bool is_word(const struct interpreter *f, part word)
+static bool is_word(const struct interpreter *f, struct text_part word)
 {
-	return !begins(word, "-") && !(f->shell && begins(word, "+"));
+	return !part_begins(word, "-") && !(f->shell && part_begins(word, "+"));
 }
 
-bool interpreter_script(const struct interpreter *f, struct words *w, part *ret)
+bool interpreter_script(const struct interpreter *f, struct words *w, struct text_part *ret)
 {
 	enum found found = GO_ON;
-	part word;
+	struct text_part word;
 
 	while (found == GO_ON && next_word(w, &word)) {
-		bool end = same(word, part_of("--")) || (f->shell && same(word, part_of("-")));
+		bool end = part_same(word, part_of("--")) ||
+			   (f->shell && part_same(word, part_of("-")));
 
-		if (f->code_words && is_one_of(word, f->code_words))
+		if (f->code_words && part_lists(part_of(f->code_words), ' ', word))
 			return false;
 		if (end && !next_word(w, &word))
 			return false;

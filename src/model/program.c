@@ -15,12 +15,12 @@
 #define COMM_LEN    15	     /* what the kernel keeps of a name */
 
 /* The base name of a script; false if it has none to speak of. */
-static bool script_name(part path, part *ret)
+static bool script_name(struct text_part path, struct text_part *ret)
 {
-	part name = base_of(path);
+	struct text_part name = part_base(path);
 
-	if (begins(path, "/dev/fd/") || begins(path, "/proc/") || !name.len ||
-	    name.len > PROGRAM_NAME_MAX || is_one_of(name, ". .. / stdin"))
+	if (part_begins(path, "/dev/fd/") || part_begins(path, "/proc/") || !name.len ||
+	    name.len > PROGRAM_NAME_MAX || part_lists(part_of(". .. / stdin"), ' ', name))
 		return false;
 	*ret = name;
 	return true;
@@ -30,36 +30,38 @@ static bool script_name(part path, part *ret)
  * Of a script that was started by its "#!" comm is the name, and it is one of the first arguments,
  * behind no more than an option for each interpreter.
  */
-static bool name_by_comm(struct words w, part exe, part comm, part *ret)
+static bool name_by_comm(struct words w, struct text_part exe, struct text_part comm,
+			 struct text_part *ret)
 {
-	part word;
+	struct text_part word;
 
-	if (!comm.len || begins(exe, comm.s) || interpreter_find(comm) || is_multi_call(comm))
+	if (!comm.len || part_begins(exe, comm.s) || interpreter_find(comm) || is_multi_call(comm))
 		return false;
 	for (int i = 0; i < 6 && next_word(&w, &word); i++) {
-		part name = base_of(word);
+		struct text_part name = part_base(word);
 
-		if (begins(name, comm.s) && (name.len == comm.len || comm.len == COMM_LEN))
+		if (part_begins(name, comm.s) && (name.len == comm.len || comm.len == COMM_LEN))
 			return script_name(word, ret);
 	}
 	return false;
 }
 
 /* The name in a title that a script gave itself: "gunicorn: master [app]", "npm run x". */
-static bool title_name(part title, part *ret)
+static bool title_name(struct text_part title, struct text_part *ret)
 {
-	part name;
+	struct text_part name;
 	size_t n = 0;
 
-	if (begins(title, "["))
-		title = behind(title, 1);
+	if (part_begins(title, "["))
+		title = part_behind(title, 1);
 	while (n < title.len && title.s[n] != ' ' && title.s[n] != ':')
 		n++;
-	name = base_of((part){title.s, n});
+	name = part_base((struct text_part){title.s, n});
 	if (name.len < 2 || name.len > PROGRAM_NAME_MAX || !is_letter(name.s[0]))
 		return false;
 	for (size_t i = 0; i < name.len; i++) {
-		if (!is_letter(name.s[i]) && !is_digit(name.s[i]) && !has("_.+@-", name.s[i]))
+		if (!is_letter(name.s[i]) && !is_digit(name.s[i]) &&
+		    !has_letter("_.+@-", name.s[i]))
 			return false;
 	}
 	*ret = name;
@@ -67,23 +69,23 @@ static bool title_name(part title, part *ret)
 }
 
 /* What argv[0] is called; a '-' before it makes a login shell. */
-static part called(part word)
+static struct text_part called(struct text_part word)
 {
-	part name = base_of(word);
+	struct text_part name = part_base(word);
 
-	return begins(name, "-") ? behind(name, 1) : name;
+	return part_begins(name, "-") ? part_behind(name, 1) : name;
 }
 
 /* `w` is behind argv[0]. */
-static part interpreted(const struct interpreter *f, part exe, part comm, part first,
-			struct words w)
+static struct text_part interpreted(const struct interpreter *f, struct text_part exe,
+				    struct text_part comm, struct text_part first, struct words w)
 {
 	struct words all = w;
-	part script, name = called(first), ret = exe;
+	struct text_part script, name = called(first), ret = exe;
 
 	if (no_more(w)) {
-		if (interpreter_has_titles(f) && !begins(first, "-") && !same(name, exe) &&
-		    !interpreter_find(name) && !is_multi_call(name))
+		if (interpreter_has_titles(f) && !part_begins(first, "-") &&
+		    !part_same(name, exe) && !interpreter_find(name) && !is_multi_call(name))
 			title_name(first, &ret);
 		return ret;
 	}
@@ -96,25 +98,25 @@ static part interpreted(const struct interpreter *f, part exe, part comm, part f
 
 /* ---- the others ---- */
 
-static part applet(part exe, part comm, struct words w)
+static struct text_part applet(struct text_part exe, struct text_part comm, struct words w)
 {
 	const struct interpreter *f;
-	part first, name;
+	struct text_part first, name;
 
 	if (!next_word(&w, &first))
 		return exe;
 	name = called(first);
-	if (is_multi_call(name) || same(name, exe) || !name.len) {
+	if (is_multi_call(name) || part_same(name, exe) || !name.len) {
 		if (!next_word(&w, &first))
 			return exe;
-		name = base_of(first);
-		if (begins(first, "--coreutils-prog") && memchr(first.s, '=', first.len))
-			name = behind(
+		name = part_base(first);
+		if (part_begins(first, "--coreutils-prog") && memchr(first.s, '=', first.len))
+			name = part_behind(
 				first,
 				(size_t)((const char *)memchr(first.s, '=', first.len) - first.s) +
 					1);
 	}
-	if (!name.len || begins(name, "-") || memchr(name.s, '/', name.len) ||
+	if (!name.len || part_begins(name, "-") || memchr(name.s, '/', name.len) ||
 	    name.len > PROGRAM_NAME_MAX)
 		return exe;
 	f = interpreter_find(name);
@@ -122,27 +124,27 @@ static part applet(part exe, part comm, struct words w)
 }
 
 /* What is not known of an executable that only comm tells of, which is cut. */
-static part completed(part comm, struct words w)
+static struct text_part completed(struct text_part comm, struct words w)
 {
-	part word;
+	struct text_part word;
 
 	for (int i = 0; i < 3 && next_word(&w, &word); i++) {
-		part name = base_of(word);
+		struct text_part name = part_base(word);
 
-		if (begins(name, comm.s) && name.len <= PROGRAM_NAME_MAX)
+		if (part_begins(name, comm.s) && name.len <= PROGRAM_NAME_MAX)
 			return name;
 	}
 	return comm;
 }
 
-static part program_of(part exe, part comm, struct words w)
+static struct text_part program_of(struct text_part exe, struct text_part comm, struct words w)
 {
 	const struct interpreter *f = interpreter_find(exe);
-	part first;
+	struct text_part first;
 
 	if (is_multi_call(exe))
 		return applet(exe, comm, w);
-	if (exe.len == COMM_LEN && same(exe, comm))
+	if (exe.len == COMM_LEN && part_same(exe, comm))
 		return completed(comm, w);
 	if (!f || !next_word(&w, &first))
 		return exe;
@@ -150,10 +152,10 @@ static part program_of(part exe, part comm, struct words w)
 }
 
 /* What the loader runs is its argument, as if it had been started itself. */
-static part loaded(part exe, part comm, struct words w)
+static struct text_part loaded(struct text_part exe, struct text_part comm, struct words w)
 {
 	struct words at;
-	part word, name;
+	struct text_part word, name;
 
 	if (!next_word(&w, &word) || !interpreter_script(interpreter_loader, &w, &word) ||
 	    !script_name(word, &name))
@@ -163,15 +165,15 @@ static part loaded(part exe, part comm, struct words w)
 }
 
 /* Without what /proc says behind the name of a file that was removed or replaced. */
-static part whole_exe(const char *exe)
+static struct text_part whole_exe(const char *exe)
 {
 	static const char *const notes[] = {" (deleted)", " (updated)"};
-	part name = part_of(exe);
+	struct text_part name = part_of(exe);
 
 	for (size_t i = 0; i < ARRAY_SIZE(notes); i++) {
-		part note = part_of(notes[i]);
+		struct text_part note = part_of(notes[i]);
 
-		if (name.len > note.len && same(behind(name, name.len - note.len), note))
+		if (name.len > note.len && part_same(part_behind(name, name.len - note.len), note))
 			name.len -= note.len;
 	}
 	return name;
@@ -181,35 +183,35 @@ static part whole_exe(const char *exe)
  * What never had a name among files is called what it calls itself. fexecve() leaves the number of
  * a file descriptor in comm, or since 6.14 the name that the file was given at its making.
  */
-static part memory_file(part exe, part comm)
+static struct text_part memory_file(struct text_part exe, struct text_part comm)
 {
 	size_t digits = 0;
 
 	while (digits < comm.len && is_digit(comm.s[digits]))
 		digits++;
-	return digits == comm.len || begins(comm, MEMORY_FILE) ? exe : comm;
+	return digits == comm.len || part_begins(comm, MEMORY_FILE) ? exe : comm;
 }
 
 bool program_needs_cmdline(const char *exe, const char *comm)
 {
-	part name = whole_exe(exe);
+	struct text_part name = whole_exe(exe);
 	const struct interpreter *f = interpreter_find(name);
 
 	if (f)
-		return interpreter_has_options(f) || !begins(name, comm);
+		return interpreter_has_options(f) || !part_begins(name, comm);
 	return is_multi_call(name) || is_loader(name) ||
-	       (name.len == COMM_LEN && same(name, part_of(comm)));
+	       (name.len == COMM_LEN && part_same(name, part_of(comm)));
 }
 
 struct text_part program_name(const char *exe, const char *comm, const char *cmdline, size_t len)
 {
 	struct words w = {cmdline, cmdline ? cmdline + len : NULL};
-	part name = whole_exe(exe), called_so = part_of(comm);
+	struct text_part name = whole_exe(exe), called_so = part_of(comm);
 
-	if (begins(name, MEMORY_FILE))
+	if (part_begins(name, MEMORY_FILE))
 		return memory_file(name, called_so);
 	if (cmdline && !no_more(w))
 		return is_loader(name) ? loaded(name, called_so, w)
 				       : program_of(name, called_so, w);
-	return is_multi_call(name) && *comm && !begins(name, comm) ? called_so : name;
+	return is_multi_call(name) && *comm && !part_begins(name, comm) ? called_so : name;
 }

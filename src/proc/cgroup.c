@@ -54,9 +54,9 @@ static void take_line(struct text_part line, struct text_part path[HIERARCHIES])
 		return;
 	if (!path[UNIFIED].s && part_is(id, "0") && controllers.len == 0)
 		path[UNIFIED] = line;
-	if (!path[MEMORY_V1].s && part_lists(controllers, "memory"))
+	if (!path[MEMORY_V1].s && part_lists(controllers, ',', part_of("memory")))
 		path[MEMORY_V1] = line;
-	if (!path[SYSTEMD].s && part_lists(controllers, "name=systemd"))
+	if (!path[SYSTEMD].s && part_lists(controllers, ',', part_of("name=systemd")))
 		path[SYSTEMD] = line;
 }
 

@@ -41,7 +41,8 @@ static bool parse_line(struct text_part line, struct cgroup_mount *ret)
 	kind = part_split(&line, ' ');
 	part_split(&line, ' ');
 	ret->v2 = part_is(kind, "cgroup2");
-	if (!ret->v2 && !(part_is(kind, "cgroup") && part_lists(part_split(&line, ' '), "memory")))
+	if (!ret->v2 && !(part_is(kind, "cgroup") &&
+			  part_lists(part_split(&line, ' '), ',', part_of("memory"))))
 		return false;
 	return copy_path(root, ret->root, sizeof(ret->root)) &&
 	       copy_path(point, ret->point, sizeof(ret->point));

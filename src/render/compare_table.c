@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A comparison for people: what does not agree, counter by counter, and what it comes to. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/format.h"
-#include "render/line.h"
-#include "zmem/render.h"
+#include "render/grid.h"
 
-/* Columns that a figure takes: "1023 GiB", exact bytes, a number of cells. */
-#define FIGURE_WIDTH 10
-#define BYTES_WIDTH  15
-#define COUNT_WIDTH  11
+/* Columns that a value takes at least: "1023 GiB", exact bytes, a number of cells. */
+#define SIZE_MIN     10
+#define BYTES_MIN    15
+#define COUNT_MIN    11
 #define COUNT_NARROW 5
 
 /* A narrower terminal has the first reading of /proc only, and room for the name. */
@@ -23,9 +22,9 @@ struct page {
 	const struct table_style *style;
 };
 
-static unsigned width(const struct page *p)
+static unsigned size_width(const struct page *p)
 {
-	return p->style->bytes ? BYTES_WIDTH : FIGURE_WIDTH;
+	return p->style->bytes ? BYTES_MIN : SIZE_MIN;
 }
 
 static bool narrow(const struct page *p)
@@ -33,86 +32,56 @@ static bool narrow(const struct page *p)
 	return p->style->width && p->style->width < WIDE_ENOUGH;
 }
 
-static size_t size_text(const struct page *p, int64_t bytes, char *buf)
-{
-	size_t len = bytes < 0;
-
-	buf[0] = '-';
-	return len + format_bytes(buf + len, (uint64_t)llabs(bytes), p->style->bytes);
-}
-
-/* A figure, aligned to the right and behind a gap; '-' if it is not known. */
-static void put_size(struct page *p, bool known, int64_t bytes)
-{
-	char buf[FORMAT_MAX + 1] = "-";
-	size_t len = known ? size_text(p, bytes, buf) : 1;
-
-	line_blanks(&p->line, 2 + (width(p) > len ? width(p) - (unsigned)len : 0));
-	line_ascii(&p->line, buf, len);
-}
-
-static void put_right(struct page *p, const char *text, unsigned columns)
-{
-	unsigned len = (unsigned)strlen(text);
-
-	line_blanks(&p->line, 2 + (columns > len ? columns - len : 0));
-	line_ascii(&p->line, text, len);
-}
-
-static void put_left(struct page *p, const char *text, unsigned columns)
-{
-	unsigned len = (unsigned)strlen(text);
-
-	line_ascii(&p->line, text, len);
-	line_blanks(&p->line, columns > len ? columns - len : 0);
-}
-
 /* ---- the cells ---- */
 
-static void cell_header(struct page *p)
+static void place_cells(const struct page *p, struct grid *g)
 {
-	p->line.attr = ATTR_BOLD;
-	put_left(p, "    PID  COUNTER  ", 18);
-	put_right(p, "BPF", width(p));
-	put_right(p, "PROC", width(p));
-	if (!narrow(p))
-		put_right(p, "PROC AFTER", width(p));
-	put_right(p, "DIFFERENCE", width(p));
-	line_blanks(&p->line, 2);
-	put_left(p, "VERDICT", 13);
-	line_printf(&p->line, "NAME");
-	line_end(&p->line);
-	p->line.attr = ATTR_NORMAL;
+	unsigned size = size_width(p);
+
+	*g = (struct grid){
+		.style = p->style,
+		.columns = 8,
+		.column = {{"    PID", CELL_TEXT},
+			   {"COUNTER", CELL_TEXT, .left = true, .min = 9},
+			   {"BPF", CELL_BYTES, .min = size},
+			   {"PROC", CELL_BYTES, .min = size},
+			   {"PROC AFTER", CELL_BYTES, .min = size, .hidden = narrow(p)},
+			   {"DIFFERENCE", CELL_SIGNED, .min = size},
+			   {"VERDICT", CELL_TEXT, .left = true, .min = 11},
+			   {"NAME", CELL_TEXT, .left = true}},
+	};
+	grid_place(g);
 }
 
-static void put_cell(struct page *p, const struct process *process, const struct compare_cell *cell)
+static void put_cell(struct page *p, const struct grid *g, const struct process *process,
+		     const char *counter, const struct compare_cell *cell)
 {
 	int64_t difference = 0;
 	bool known = compare_difference(cell, &difference);
+	char pid[16];
+	const struct cell row[] = {
+		cell_text(pid),
+		cell_text(counter),
+		cell_bytes(cell->bpf_known, cell->bpf),
+		cell_bytes(cell->proc_known, cell->proc_before),
+		cell_bytes(cell->proc_known, cell->proc_after),
+		cell_number(CELL_SIGNED, known, difference),
+		cell_text(compare_verdict_name(cell->verdict)),
+		cell_text(process->name),
+	};
 
+	snprintf(pid, sizeof(pid), "%7d", process->pid);
 	if (cell->verdict == COMPARE_DIFFERENT)
 		p->line.attr = ATTR_BOLD;
 	else if (cell->verdict == COMPARE_SAME)
 		p->line.attr = ATTR_DIM;
-	line_printf(&p->line, "%7d", process->pid);
-	line_blanks(&p->line, 2);
-	put_left(p, counter_table[cell->counter].header, 9);
-	put_size(p, cell->bpf_known, (int64_t)cell->bpf);
-	put_size(p, cell->proc_known, (int64_t)cell->proc_before);
-	if (!narrow(p))
-		put_size(p, cell->proc_known, (int64_t)cell->proc_after);
-	put_size(p, known, difference);
-	line_blanks(&p->line, 2);
-	put_left(p, compare_verdict_name(cell->verdict), 13);
-	line_text(&p->line, process->name ? process->name : "-", 0);
-	line_end(&p->line);
-	p->line.attr = ATTR_NORMAL;
+	grid_print_cells(g, &p->line, row);
 }
 
-/* The verdict that all cells of a process have, if there is nothing else to say of it; or -1. */
-static int verdict_of_all(const struct compare_row *row)
+/* Whether all cells of a process have one verdict, and there is nothing else to say of it. */
+static bool is_alike(const struct compare_row *row)
 {
-	int verdict = -1;
+	const struct compare_cell *first = NULL;
 
 	for (size_t k = 0; k < row->count; k++) {
 		const struct compare_cell *cell = &row->cell[k];
@@ -120,29 +89,17 @@ static int verdict_of_all(const struct compare_row *row)
 		if (cell->left_out)
 			continue;
 		if (cell->bpf_known || cell->proc_known ||
-		    (verdict >= 0 && verdict != cell->verdict))
-			return -1;
-		verdict = cell->verdict;
+		    (first && first->verdict != cell->verdict))
+			return false;
+		first = cell;
 	}
-	return verdict;
+	return first;
 }
 
-static void put_whole(struct page *p, const struct process *process, int verdict)
+static void put_row(struct page *p, const struct grid *g, const struct compare_row *row,
+		    bool *header)
 {
-	line_printf(&p->line, "%7d", process->pid);
-	line_blanks(&p->line, 2);
-	put_left(p, "all", 9);
-	for (int i = 0; i < (narrow(p) ? 3 : 4); i++)
-		put_size(p, false, 0);
-	line_blanks(&p->line, 2);
-	put_left(p, compare_verdict_name(verdict), 13);
-	line_text(&p->line, process->name ? process->name : "-", 0);
-	line_end(&p->line);
-}
-
-static void put_row(struct page *p, const struct compare_row *row, bool *header)
-{
-	int whole = verdict_of_all(row);
+	bool alike = is_alike(row);
 
 	for (size_t k = 0; k < row->count; k++) {
 		const struct compare_cell *cell = &row->cell[k];
@@ -150,13 +107,12 @@ static void put_row(struct page *p, const struct compare_row *row, bool *header)
 		if (!compare_shown(cell, p->r->all))
 			continue;
 		if (*header)
-			cell_header(p);
+			grid_print_heading(g, &p->line);
 		*header = false;
-		if (whole >= 0) {
-			put_whole(p, row->process, whole);
+		put_cell(p, g, row->process, alike ? "all" : counter_table[cell->counter].header,
+			 cell);
+		if (alike)
 			return;
-		}
-		put_cell(p, row->process, cell);
 	}
 }
 
@@ -164,9 +120,11 @@ static void put_cells(struct page *p)
 {
 	const struct comparison *c = p->r->comparison;
 	bool header = p->style->header;
+	struct grid grid;
 
+	place_cells(p, &grid);
 	for (size_t i = 0; i < c->count; i++)
-		put_row(p, &c->row[i], &header);
+		put_row(p, &grid, &c->row[i], &header);
 	if (header != p->style->header)
 		line_end(&p->line);
 }
@@ -210,58 +168,50 @@ static bool has_column(const struct compare_sums *all, int verdict)
 	       verdict == COMPARE_DIFFERENT;
 }
 
-static unsigned count_width(const struct page *p, const char *heading)
+static void place_counters(const struct page *p, const struct compare_sums *all,
+			   const struct table_style *style, struct grid *g)
 {
-	unsigned len = (unsigned)strlen(heading);
+	unsigned count = narrow(p) ? COUNT_NARROW : COUNT_MIN;
 
-	if (!narrow(p))
-		return COUNT_WIDTH;
-	return len > COUNT_NARROW ? len : COUNT_NARROW;
-}
-
-static void put_count(struct page *p, size_t count, const char *heading)
-{
-	char buf[FORMAT_MAX + 1];
-
-	buf[format_u64(buf, count)] = '\0';
-	put_right(p, buf, count_width(p, heading));
-}
-
-static void counters_header(struct page *p, const struct compare_sums *all)
-{
-	p->line.attr = ATTR_BOLD;
-	put_left(p, "COUNTER    AGAINST     ", 23);
-	put_right(p, "FIGURES", count_width(p, "FIGURES"));
-	for (int v = 0; v < COMPARE_VERDICTS; v++) {
-		const char *heading = compare_verdict_name(v);
-
-		if (has_column(all, v))
-			put_right(p, heading, count_width(p, heading));
-	}
-	put_right(p, "LARGEST", width(p));
-	line_end(&p->line);
-	p->line.attr = ATTR_NORMAL;
+	*g = (struct grid){
+		.style = style,
+		.columns = 3,
+		.column = {{"COUNTER", CELL_TEXT, .left = true, .min = 9},
+			   {"AGAINST", CELL_TEXT, .left = true, .min = 12},
+			   {"FIGURES", CELL_COUNT, .min = count}},
+	};
+	for (int v = 0; v < COMPARE_VERDICTS; v++)
+		g->column[g->columns++] =
+			(struct grid_column){compare_verdict_name(v), CELL_COUNT, .min = count,
+					     .hidden = !has_column(all, v)};
+	g->column[g->columns++] =
+		(struct grid_column){"LARGEST", CELL_SIGNED, .min = size_width(p)};
+	grid_place(g);
 }
 
 static void put_counters(struct page *p, const struct compare_sums *all)
 {
+	struct table_style style = *p->style;
 	size_t verdict[COMPARE_VERDICTS], cells;
 	int64_t largest;
+	struct grid grid;
 
-	counters_header(p, all);
+	style.header = true;
+	place_counters(p, all, &style, &grid);
+	grid_print_heading(&grid, &p->line);
 	for (int c = 0; c < COUNTER_COUNT; c++) {
+		struct cell row[3 + COMPARE_VERDICTS + 1];
+
 		cells = sum_counter(p->r->comparison, c, verdict, &largest);
 		if (!cells)
 			continue;
-		put_left(p, counter_table[c].header, 11);
-		put_left(p, against(counter_table[c].policy), 12);
-		put_count(p, cells, "FIGURES");
-		for (int v = 0; v < COMPARE_VERDICTS; v++) {
-			if (has_column(all, v))
-				put_count(p, verdict[v], compare_verdict_name(v));
-		}
-		put_size(p, true, largest);
-		line_end(&p->line);
+		row[0] = cell_text(counter_table[c].header);
+		row[1] = cell_text(against(counter_table[c].policy));
+		row[2] = cell_number(CELL_COUNT, true, (int64_t)cells);
+		for (int v = 0; v < COMPARE_VERDICTS; v++)
+			row[3 + v] = cell_number(CELL_COUNT, true, (int64_t)verdict[v]);
+		row[3 + COMPARE_VERDICTS] = cell_number(CELL_SIGNED, true, largest);
+		grid_print_cells(&grid, &p->line, row);
 	}
 	line_end(&p->line);
 }
@@ -270,10 +220,8 @@ static void put_counters(struct page *p, const struct compare_sums *all)
 
 static void put_named_size(struct page *p, const char *name, int64_t bytes)
 {
-	char buf[FORMAT_MAX + 1];
-
-	buf[size_text(p, bytes, buf)] = '\0';
-	line_printf(&p->line, "%s %s", name, buf);
+	line_printf(&p->line, "%s ", name);
+	cell_put(&p->line, cell_number(CELL_SIGNED, true, bytes), p->style->bytes);
 }
 
 static void put_cost(struct page *p)
@@ -290,11 +238,11 @@ static void put_cost(struct page *p)
 	line_end(&p->line);
 }
 
-static void put_books(struct page *p)
+static void put_balance(struct page *p)
 {
 	const struct result *b = p->r->books;
-	const uint64_t *figure = b->snapshot->system.meminfo.value;
-	int64_t anon = (int64_t)figure[MEMINFO_ANON], mapped = (int64_t)figure[MEMINFO_MAPPED];
+	const uint64_t *value = b->snapshot->system.meminfo.value;
+	int64_t anon = (int64_t)value[MEMINFO_ANON], mapped = (int64_t)value[MEMINFO_MAPPED];
 
 	if (!b->residual_known) {
 		line_printf(&p->line, "machine: its totals are not compared, some PSS is missing");
@@ -359,7 +307,7 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 	/* What is a sentence is not cut. */
 	page.line.width = 0;
 	put_cost(&page);
-	put_books(&page);
+	put_balance(&page);
 	put_approximate(&page);
 	put_verdict(&page, &sums);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Single figures as text, in integers throughout and without printf: a table formats every cell
+ * Single values as text, in integers throughout and without printf: a table formats every cell
  * twice. Times are computed here because glibc's gmtime_r() reads the machine's time zone.
  */
 #include "render/format.h"
@@ -101,6 +101,15 @@ size_t format_percent(char *buf, double percent)
 	if (!(percent >= 0 && percent < 1e9))
 		return 0;
 	return format_point(buf, (uint64_t)(percent * 10 + 0.5), 1);
+}
+
+size_t format_ratio(char *buf, uint64_t hundredths)
+{
+	if (hundredths < 1000 * 100)
+		return format_point(buf, hundredths, 2);
+	if (hundredths < 10000 * 100)
+		return format_point(buf, hundredths / 10, 1);
+	return format_u64(buf, hundredths / 100);
 }
 
 static char *put_digits(char *to, unsigned v, unsigned digits)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Single figures as text: numbers, sizes, percentages, times. No allocation, no locale, no time
+ * Single values as text: numbers, sizes, percentages, times. No allocation, no locale, no time
  * zone. All write at most FORMAT_MAX bytes, no terminator, and return how many.
  */
 #ifndef ZMEM_RENDER_FORMAT_H
@@ -25,6 +25,9 @@ size_t format_size(char *buf, uint64_t bytes);
 size_t format_bytes(char *buf, uint64_t bytes, bool exact);
 /* One digit behind the point. Returns 0 if it is no sensible number. */
 size_t format_percent(char *buf, double percent);
+/* Hundredths, with as many of their two digits as six characters have room for: "3.25", "1234.5".
+ */
+size_t format_ratio(char *buf, uint64_t hundredths);
 
 enum time_style {
 	TIME_TABLE, /* 2026-01-31 23:59:59Z */

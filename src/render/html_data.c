@@ -30,10 +30,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "render/json_account.h"
-#include "render/json_head.h"
+#include "render/json_common.h"
 #include "render/json_process.h"
-#include "render/json_snapshot.h"
 #include "render/string_table.h"
 #include "render/summary.h"
 
@@ -121,16 +119,17 @@ static int64_t value_of(struct page *p, const struct column *c, const struct pro
 static void put_value(struct json_writer *w, int64_t v)
 {
 	if (v == UNKNOWN)
-		json_null(w);
+		json_put_null(w);
 	else
-		json_i64(w, v);
+		json_put_i64(w, v);
 }
 
 /* p->value, or the one that all of them are. */
-static void put_values(const struct page *p)
+static void put_values(const struct page *p, const char *key)
 {
 	size_t same = 1;
 
+	json_key_name(p->w, key);
 	while (same < p->rows && p->value[same] == p->value[0])
 		same++;
 	if (same >= p->rows) {
@@ -147,24 +146,17 @@ static void put_column(struct page *p, const struct column *c)
 {
 	struct json_writer *w = p->w;
 
-	json_newline(w);
-	json_begin(w, '{');
-	JSON_KEY(w, "key");
-	json_string(w, c->key);
-	JSON_KEY(w, "header");
-	json_string(w, c->header);
-	JSON_KEY(w, "kind");
-	json_string(w, kind_name(c->kind));
-	JSON_KEY(w, "help");
-	json_string(w, c->help);
+	json_begin_line(w, '{');
+	json_string(w, "key", c->key);
+	json_string(w, "header", c->header);
+	json_string(w, "kind", kind_name(c->kind));
+	json_string(w, "help", c->help);
 	if (c->kind == COLUMN_PERCENT) {
-		JSON_KEY(w, "of");
-		json_string(w, counter_table[c->counter].key);
+		json_string(w, "of", counter_table[c->counter].key);
 	} else {
 		for (size_t i = 0; i < p->rows; i++)
 			p->value[i] = value_of(p, c, p->r->rows[i]);
-		JSON_KEY(w, "values");
-		put_values(p);
+		put_values(p, "values");
 	}
 	json_end(w, '}');
 }
@@ -188,18 +180,16 @@ static void put_columns(struct page *p)
 	struct json_writer *w = p->w;
 
 	json_newline(w);
-	JSON_KEY(w, "columns");
-	json_begin(w, '[');
+	json_array(w, "columns");
 	for (size_t i = 0; i < column_count; i++) {
 		if (wants(p, column_table[i]))
 			put_column(p, column_table[i]);
 	}
 	json_end(w, ']');
 	json_newline(w);
-	JSON_KEY(w, "counted");
 	for (size_t i = 0; i < p->rows; i++)
 		p->value[i] = totals_counts(p->r->rows[i]);
-	put_values(p);
+	put_values(p, "counted");
 }
 
 static void put_strings(struct page *p)
@@ -212,23 +202,20 @@ static void put_strings(struct page *p)
 		return;
 	}
 	json_newline(w);
-	JSON_KEY(w, "strings");
-	json_begin(w, '[');
+	json_array(w, "strings");
 	for (size_t i = 0; i < p->strings.count; i++)
-		odd[i] = json_string_max(w, p->strings.item[i], TEXT_MAX) & JSON_REPAIRED;
+		odd[i] = json_put_string_max(w, p->strings.item[i], TEXT_MAX) & JSON_REPAIRED;
 	json_end(w, ']');
 	json_newline(w);
-	JSON_KEY(w, "raw");
-	json_begin(w, '{');
+	json_object(w, "raw");
 	for (size_t i = 0; i < p->strings.count; i++) {
-		char key[32];
-		int len;
+		char key[24];
 
 		if (!odd[i])
 			continue;
-		len = snprintf(key, sizeof(key), ",\"%zu\":", i);
-		json_key_text(w, key, (size_t)len);
-		json_hex(w, p->strings.item[i], RAW_MAX);
+		snprintf(key, sizeof(key), "%zu", i);
+		json_key_name(w, key);
+		json_put_hex(w, p->strings.item[i], RAW_MAX);
 	}
 	json_end(w, '}');
 }
@@ -242,25 +229,17 @@ static void put_summary(struct page *p)
 	if (strbuf_error(&text))
 		p->error = strbuf_error(&text);
 	json_newline(p->w);
-	JSON_KEY(p->w, "summary");
-	json_string(p->w, strbuf_str(&text));
+	json_string(p->w, "summary", strbuf_str(&text));
 }
 
 static void put_machine(struct page *p)
 {
 	struct json_writer *w = p->w;
-	const struct snapshot *s = p->r->snapshot;
 	struct account account;
 
-	json_head(w, "zmem.page", "1.0", s->time_ms);
-	json_host(w, &s->host);
-	json_newline(w);
-	json_source(w, p->r, SIZE_MAX);
-	json_newline(w);
-	json_collection(w, &s->collection);
-	json_newline(w);
-	json_system(w, p->r, true);
-	account_split(&s->system, &account);
+	json_document_begin(w, "zmem.page", "1.0", p->r->snapshot);
+	json_snapshot(w, p->r);
+	account_split(&p->r->snapshot->system, &account);
 	json_account(w, &account);
 }
 
@@ -270,15 +249,14 @@ static void put_sums(struct page *p)
 	const struct result *r = p->r;
 
 	json_newline(w);
-	json_totals(w, &r->totals);
+	json_sums(w, "totals", &r->totals);
 	json_newline(w);
-	JSON_KEY(w, "others");
 	if (p->style->only_total)
-		json_sums(w, &r->totals);
+		json_sums(w, "others", &r->totals);
 	else if (r->others_count)
-		json_sums(w, &r->others);
+		json_sums(w, "others", &r->others);
 	else
-		json_null(w);
+		json_null(w, "others");
 }
 
 static void put_look(struct page *p)
@@ -287,15 +265,12 @@ static void put_look(struct page *p)
 	const struct column_list *list = p->style->columns;
 
 	json_newline(w);
-	JSON_KEY(w, "group");
-	json_string(w, p->style->group ? p->style->group->key : NULL);
-	JSON_KEY(w, "shown");
-	json_begin(w, '[');
+	json_string(w, "group", p->style->group ? p->style->group->key : NULL);
+	json_array(w, "shown");
 	for (size_t i = 0; list && i < list->count; i++)
-		json_string(w, list->item[i]->key);
+		json_put_string(w, list->item[i]->key);
 	json_end(w, ']');
-	JSON_KEY(w, "rows");
-	json_u64(w, p->rows);
+	json_u64(w, "rows", p->rows);
 }
 
 void html_data(struct strbuf *out, const struct result *r, const struct table_style *style)
@@ -314,16 +289,13 @@ void html_data(struct strbuf *out, const struct result *r, const struct table_st
 		out->error = out->error ? out->error : -ENOMEM;
 		return;
 	}
-	json_begin(&writer, '{');
 	put_machine(&p);
 	put_summary(&p);
 	put_sums(&p);
 	put_look(&p);
 	put_columns(&p);
 	put_strings(&p);
-	strbuf_putc(out, '\n');
-	json_end(&writer, '}');
-	strbuf_putc(out, '\n');
+	json_document_end(&writer);
 	if (p.error && !out->error)
 		out->error = p.error;
 	string_table_done(&p.strings);

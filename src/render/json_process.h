@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The keys of a process and of sums, for every document and line that has them. */
+/* The fields of processes, groups and sums, for every document and line that has them. */
 #ifndef ZMEM_RENDER_JSON_PROCESS_H
 #define ZMEM_RENDER_JSON_PROCESS_H
 
 #include "render/json_writer.h"
-#include "zmem/query.h"
+#include "zmem/result.h"
 
 /* What strings may take between their quotes, encoded; the hex forms: bytes of the text. */
 struct json_limits {
@@ -23,15 +23,10 @@ struct json_limits {
 /* The caps of the contract; what it caps not has no limit. */
 extern const struct json_limits json_limits_usual;
 
-/* The keys of a process, in an object that is open. */
-void json_process_keys(struct json_writer *w, const struct process *p, uint64_t boot_ms,
-		       const struct json_limits *max);
-/* The keys of a group of processes that have this column in common. */
-void json_group_keys(struct json_writer *w, const struct column *key, const struct process *p,
-		     const struct json_limits *max);
+/* The fields of a row, a process or a group, in an object that is open. */
+void json_row(struct json_writer *w, const struct result *r, const struct process *p,
+	      const struct json_limits *max);
 /* Sums, an object. */
-void json_sums(struct json_writer *w, const struct totals *t);
-/* "totals":{…} */
-void json_totals(struct json_writer *w, const struct totals *t);
+void json_sums(struct json_writer *w, const char *key, const struct totals *t);
 
 #endif

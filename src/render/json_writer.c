@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* JSON as it comes; knows nothing of processes. */
+/* JSON as it comes: commas, integers, strings. */
 #include "render/json_writer.h"
 
 #include <string.h>
@@ -43,6 +43,18 @@ void json_newline(struct json_writer *w)
 	w->comma = false;
 }
 
+void json_begin_line(struct json_writer *w, char bracket)
+{
+	json_newline(w);
+	json_begin(w, bracket);
+}
+
+void json_end_lines(struct json_writer *w, char bracket)
+{
+	strbuf_putc(w->out, '\n');
+	json_end(w, bracket);
+}
+
 void json_key_text(struct json_writer *w, const char *text, size_t len)
 {
 	size_t skip = w->comma ? 0 : 1;
@@ -51,50 +63,57 @@ void json_key_text(struct json_writer *w, const char *text, size_t len)
 	w->comma = false;
 }
 
-void json_null(struct json_writer *w)
+void json_key_name(struct json_writer *w, const char *name)
+{
+	json_put_string(w, name);
+	strbuf_putc(w->out, ':');
+	w->comma = false;
+}
+
+void json_put_null(struct json_writer *w)
 {
 	json_raw(w, "null", 4);
 }
 
-void json_bool(struct json_writer *w, bool v)
+void json_put_bool(struct json_writer *w, bool v)
 {
 	json_raw(w, v ? "true" : "false", v ? 4 : 5);
 }
 
-void json_u64(struct json_writer *w, uint64_t v)
+void json_put_u64(struct json_writer *w, uint64_t v)
 {
 	if (v > JSON_INTEGER_MAX) {
-		json_null(w);
+		json_put_null(w);
 		return;
 	}
 	json_separate(w);
 	strbuf_putu(w->out, v);
 }
 
-void json_i64(struct json_writer *w, int64_t v)
+void json_put_i64(struct json_writer *w, int64_t v)
 {
 	if (v > JSON_INTEGER_MAX || v < -JSON_INTEGER_MAX) {
-		json_null(w);
+		json_put_null(w);
 		return;
 	}
 	json_separate(w);
 	strbuf_puti(w->out, v);
 }
 
-void json_known(struct json_writer *w, bool known, uint64_t v)
+void json_put_known(struct json_writer *w, bool known, uint64_t v)
 {
 	if (known)
-		json_u64(w, v);
+		json_put_u64(w, v);
 	else
-		json_null(w);
+		json_put_null(w);
 }
 
-void json_known_i64(struct json_writer *w, bool known, int64_t v)
+void json_put_known_i64(struct json_writer *w, bool known, int64_t v)
 {
 	if (known)
-		json_i64(w, v);
+		json_put_i64(w, v);
 	else
-		json_null(w);
+		json_put_null(w);
 }
 
 /* \uXXXX. Returns its length. */
@@ -167,13 +186,13 @@ static size_t plain_run(const char *s, size_t len, bool html)
 	return i;
 }
 
-unsigned json_string_max(struct json_writer *w, const char *s, size_t max)
+unsigned json_put_string_max(struct json_writer *w, const char *s, size_t max)
 {
 	size_t len, i = 0, room = max;
 	unsigned flags = 0;
 
 	if (!s) {
-		json_null(w);
+		json_put_null(w);
 		return 0;
 	}
 	len = strlen(s);
@@ -198,7 +217,7 @@ unsigned json_string_max(struct json_writer *w, const char *s, size_t max)
 	return flags;
 }
 
-void json_hex(struct json_writer *w, const char *s, size_t max)
+void json_put_hex(struct json_writer *w, const char *s, size_t max)
 {
 	json_separate(w);
 	strbuf_putc(w->out, '"');

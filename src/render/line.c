@@ -27,14 +27,23 @@ static void emit_attr(struct line *l, enum line_attr attr)
 
 static void emit_blanks(struct line *l, unsigned count)
 {
-	strbuf_fill(l->out, ' ', count);
+	static const char few[16] = "                ";
+
+	/* Nearly always few: one store, of which what is too much is written over. */
+	if (count <= sizeof(few) && strbuf_room(l->out, sizeof(few))) {
+		memcpy(l->out->data + l->out->len, few, sizeof(few));
+		l->out->len += count;
+	} else {
+		strbuf_fill(l->out, ' ', count);
+	}
 	l->column += count;
 	l->blanks = 0;
 }
 
 static void emit(struct line *l, const char *s, size_t len, unsigned width, enum line_attr attr)
 {
-	emit_blanks(l, l->blanks);
+	if (l->blanks)
+		emit_blanks(l, l->blanks);
 	emit_attr(l, attr);
 	strbuf_put(l->out, s, len);
 	l->column += width;
@@ -120,7 +129,7 @@ void line_ascii(struct line *l, const char *s, size_t len)
 	}
 }
 
-static void put_text(struct line *l, const char *s, size_t len)
+void line_text_part(struct line *l, const char *s, size_t len, bool cut)
 {
 	for (size_t i = 0; i < len && !l->cut;) {
 		size_t n = text_plain(s + i, len - i);
@@ -133,6 +142,8 @@ static void put_text(struct line *l, const char *s, size_t len)
 			line_glyph(l, &g);
 		}
 	}
+	if (cut)
+		line_glyph(l, &(struct glyph){.bytes = TEXT_ELLIPSIS, .len = 3, .width = 1});
 }
 
 void line_text(struct line *l, const char *s, unsigned limit)
@@ -142,9 +153,7 @@ void line_text(struct line *l, const char *s, unsigned limit)
 
 	if (limit)
 		shown = text_fit(s, len, limit, &width);
-	put_text(l, s, shown);
-	if (shown < len)
-		line_glyph(l, &(struct glyph){.bytes = TEXT_ELLIPSIS, .len = 3, .width = 1});
+	line_text_part(l, s, shown, shown < len);
 }
 
 void line_printf(struct line *l, const char *fmt, ...)

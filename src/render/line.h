@@ -53,6 +53,8 @@ static inline void line_blanks(struct line *l, unsigned count)
 void line_ascii(struct line *l, const char *s, size_t len);
 /* Text of any bytes, made safe; cut to `limit` columns with an ellipsis. 0: no limit. */
 void line_text(struct line *l, const char *s, unsigned limit);
+/* The first `len` bytes of a text, made safe, and an ellipsis if the rest was cut. */
+void line_text_part(struct line *l, const char *s, size_t len, bool cut);
 /* Formatted text of at most 255 bytes, made safe. */
 __attribute__((format(printf, 2, 3))) void line_printf(struct line *l, const char *fmt, ...);
 /* Ends the line and is ready for the next one. */

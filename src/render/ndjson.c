@@ -9,9 +9,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "render/format.h"
+#include "render/json_common.h"
 #include "render/json_process.h"
-#include "render/json_snapshot.h"
 
 #define LINE_MAX_BYTES 4095 /* with its newline */
 #define HOST_MAX       64
@@ -48,12 +47,9 @@ static const struct {
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
 {
 	json_begin(w, '{');
-	JSON_KEY(w, "type");
-	json_string(w, type);
-	JSON_KEY(w, "timestamp_ms");
-	json_i64(w, s->time_ms);
-	JSON_KEY(w, "host");
-	json_string_max(w, s->host.name, HOST_MAX);
+	json_string(w, "type", type);
+	json_i64(w, "timestamp_ms", s->time_ms);
+	json_string_max(w, "host", s->host.name, HOST_MAX);
 }
 
 /* In bytes since what the line of the snapshot says, not per second. */
@@ -64,22 +60,18 @@ static void put_changes(struct json_writer *w, const struct process *p)
 		bool known = change_of_row(p, changes[i].counter, &by);
 
 		json_key(w, changes[i].key);
-		json_known_i64(w, known, by);
+		json_put_known_i64(w, known, by);
 	}
 }
 
 static void make_row(struct strbuf *line, const struct result *r, const struct process *p,
 		     const struct json_limits *max)
 {
-	const struct snapshot *s = r->snapshot;
 	struct json_writer w = {.out = line};
 
 	strbuf_clear(line);
-	begin_line(&w, r->group ? "group" : "process", s);
-	if (r->group)
-		json_group_keys(&w, r->group, p, max);
-	else
-		json_process_keys(&w, p, s->host.boot_ms, max);
+	begin_line(&w, r->group ? "group" : "process", r->snapshot);
+	json_row(&w, r, p, max);
 	if (r->change)
 		put_changes(&w, p);
 	json_end(&w, '}');
@@ -96,7 +88,7 @@ static void put_total_changes(struct json_writer *w, const struct result *r)
 			     change_of_totals(changes[i].counter, &r->totals, &c->before, &by);
 
 		json_key(w, changes[i].key);
-		json_known_i64(w, known, by);
+		json_put_known_i64(w, known, by);
 	}
 }
 
@@ -105,29 +97,18 @@ static void put_watch(struct json_writer *w, const struct result *r)
 {
 	const struct change *c = r->change;
 
-	JSON_KEY(w, "watch");
-	json_begin(w, '{');
-	JSON_KEY(w, "tick");
-	json_u64(w, c->tick);
-	JSON_KEY(w, "ticks_missed");
-	json_u64(w, c->missed);
-	JSON_KEY(w, "delta");
-	json_string(w, c->from_start ? "start" : "last");
-	JSON_KEY(w, "since_ms");
-	json_known_i64(w, c->known, c->since_ms);
-	JSON_KEY(w, "started");
-	json_known(w, c->known, c->counts.started);
-	JSON_KEY(w, "ended");
-	json_known(w, c->known, c->counts.ended);
-	JSON_KEY(w, "changed");
-	json_known(w, c->known, c->counts.changed);
-	JSON_KEY(w, "rows_not_written");
-	json_u64(w, r->others_count);
+	json_object(w, "watch");
+	json_u64(w, "tick", c->tick);
+	json_u64(w, "ticks_missed", c->missed);
+	json_string(w, "delta", c->from_start ? "start" : "last");
+	json_known_i64(w, "since_ms", c->known, c->since_ms);
+	json_known(w, "started", c->known, c->counts.started);
+	json_known(w, "ended", c->known, c->counts.ended);
+	json_known(w, "changed", c->known, c->counts.changed);
+	json_u64(w, "rows_not_written", r->others_count);
 	put_total_changes(w, r);
-	JSON_KEY(w, "own_cpu_us");
-	json_known(w, c->cost.known, c->cost.cpu_us);
-	JSON_KEY(w, "own_resident_bytes");
-	json_known(w, c->cost.known, c->cost.resident_bytes);
+	json_known(w, "own_cpu_us", c->cost.known, c->cost.cpu_us);
+	json_known(w, "own_resident_bytes", c->cost.known, c->cost.resident_bytes);
 	json_end(w, '}');
 }
 
@@ -135,29 +116,20 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 {
 	const struct snapshot *s = r->snapshot;
 	struct json_writer writer = {.out = line}, *w = &writer;
-	char time[FORMAT_MAX + 1];
 
 	strbuf_clear(line);
 	begin_line(w, "snapshot", s);
-	JSON_KEY(w, "schema");
-	json_string(w, "zmem.ndjson");
-	JSON_KEY(w, "schema_version");
-	json_string(w, "1.3");
-	JSON_KEY(w, "timestamp");
-	time[format_time(time, s->time_ms, TIME_JSON)] = '\0';
-	json_string(w, time);
-	JSON_KEY(w, "boot_id");
-	json_string(w, *s->host.boot_id ? s->host.boot_id : NULL);
-	if (r->group) {
-		JSON_KEY(w, "group_by");
-		json_string(w, r->group->key);
-	}
-	JSON_KEY(w, "complete");
-	json_bool(w, s->collection.complete);
+	json_string(w, "schema", "zmem.ndjson");
+	json_string(w, "schema_version", "1.3");
+	json_timestamp(w, s->time_ms);
+	json_boot_id(w, &s->host);
+	if (r->group)
+		json_string(w, "group_by", r->group->key);
+	json_bool(w, "complete", s->collection.complete);
 	json_source(w, r, REASON_MAX);
 	json_collection(w, &s->collection);
 	json_system(w, r, with_zram);
-	json_totals(w, &r->totals);
+	json_sums(w, "totals", &r->totals);
 	if (r->change)
 		put_watch(w, r);
 	json_end(w, '}');

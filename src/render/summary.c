@@ -6,7 +6,7 @@
 #include "render/summary.h"
 
 #include "base/array.h"
-#include "render/format.h"
+#include "render/grid.h"
 
 static void write_source(struct line *l, enum pss_source source)
 {
@@ -75,14 +75,6 @@ static void write_missing(struct line *l, const struct result *r)
 	line_printf(l, ")");
 }
 
-/* A size as figures of the table are. */
-static void write_size(struct line *l, uint64_t bytes)
-{
-	char buf[FORMAT_MAX];
-
-	line_ascii(l, buf, format_size(buf, bytes));
-}
-
 /*
  * Swap is the machine's, so it is told where the rows are all of it. Who looks why it is full must
  * see here that shared memory fills it, which no process's SWAP shows.
@@ -95,13 +87,13 @@ void summary_swap(struct line *l, const struct result *r)
 	    !meminfo_swap_used(&r->snapshot->system.meminfo, &used) || !used)
 		return;
 	line_printf(l, "; swap in use ");
-	write_size(l, used);
+	cell_put(l, cell_bytes(true, used), false);
 	if (!r->swap_unattributed_known || of_none > used)
 		return;
 	line_printf(l, ": ");
-	write_size(l, used - of_none);
+	cell_put(l, cell_bytes(true, used - of_none), false);
 	line_printf(l, " of processes, ");
-	write_size(l, of_none);
+	cell_put(l, cell_bytes(true, of_none), false);
 	line_printf(l, " of %sshared memory, tmpfs and swap cache",
 		    r->snapshot->collection.hidden ? "hidden processes, " : "");
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The machine for people: where its RAM is, its swap, and whether the processes' sums close. Knows
- * words and their order; what may be added to what is known in src/query/account.c.
+ * The machine for people: where its RAM is, its swap, and whether the sums of processes agree with
+ * it. Knows words and their order; src/query/account.c knows what may be added to what.
  */
 #include <string.h>
 
 #include "base/array.h"
-#include "render/format.h"
-#include "render/line.h"
+#include "render/grid.h"
 #include "render/summary.h"
-#include "zmem/render.h"
 
-/* Columns that a name, a figure ("1023 GiB", exact bytes) and a percentage take. */
-#define NAME_WIDTH    26
-#define FIGURE_WIDTH  10
-#define BYTES_WIDTH   16
-#define PERCENT_WIDTH 6
+/* Columns that a name, a value ("1023 GiB", exact bytes) and a percentage take at least. */
+#define NAME_MIN    26
+#define SIZE_MIN    10
+#define BYTES_MIN   16
+#define PERCENT_MIN 6
 
 struct page {
 	struct line line;
+	struct grid grid; /* of the section at hand */
 	const struct system_report *r;
 	const struct table_style *style;
 };
@@ -28,114 +27,69 @@ static const struct system_info *system_of(const struct page *p)
 	return &p->r->books->snapshot->system;
 }
 
-static unsigned width(const struct page *p)
+static unsigned size_width(const struct page *p)
 {
-	return p->style->bytes ? BYTES_WIDTH : FIGURE_WIDTH;
+	return p->style->bytes ? BYTES_MIN : SIZE_MIN;
 }
 
-/* Aligned to the right, behind a gap. */
-static void put_right(struct page *p, const char *text, size_t len, unsigned columns)
+/* Prints the headings. */
+static void begin_section(struct page *p, const struct grid_column *column, size_t count)
 {
-	line_blanks(&p->line, 2 + (columns > len ? columns - (unsigned)len : 0));
-	line_ascii(&p->line, text, len);
+	p->grid = (struct grid){.style = p->style, .columns = count};
+	memcpy(p->grid.column, column, count * sizeof(*column));
+	grid_place(&p->grid);
+	grid_print_heading(&p->grid, &p->line);
 }
 
-/* '-' if it is not known. */
-static void put_size(struct page *p, bool known, int64_t bytes)
+/* A part of a whole. What is not indented stands out. */
+static struct cell cell_name(const char *name)
 {
-	char buf[FORMAT_MAX + 1] = "-";
-	size_t len = bytes < 0;
-	uint64_t size = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
+	struct cell cell = cell_text(name);
 
-	len = known ? len + format_bytes(buf + len, size, p->style->bytes) : 1;
-	put_right(p, buf, len, width(p));
+	cell.attr = *name == ' ' ? ATTR_NORMAL : ATTR_BOLD;
+	return cell;
 }
 
-static void put_percent(struct page *p, bool known, int64_t part, bool whole_known, int64_t whole)
+static struct cell cell_note(const char *note)
 {
-	char buf[FORMAT_MAX + 1] = "-";
-	size_t len = 1;
-
-	known &= whole_known && whole > 0;
-	if (known) {
-		double percent = (double)part * 100 / (double)whole;
-		/* What is shown as 0.0 has no sign. */
-		bool below = percent <= -0.05;
-
-		len = below + format_percent(buf + below, percent < 0 ? -percent : percent);
-	}
-	put_right(p, buf, len ? len : 1, PERCENT_WIDTH);
+	return (struct cell){.type = note ? CELL_TEXT : CELL_EMPTY, .attr = ATTR_DIM, .text = note};
 }
 
-/* For hundredths, of what is large for fewer digits: nobody wants them, and they would not fit. */
-static void put_ratio(struct page *p, bool known, uint64_t larger, uint64_t smaller)
+static struct cell cell_share(bool known, int64_t part, bool whole_known, int64_t whole)
 {
-	char buf[FORMAT_MAX + 1] = "-";
-	size_t len = 1;
-	uint64_t percent;
-
-	if (known && account_ratio(larger, smaller, &percent)) {
-		len = format_u64(buf, percent / 100);
-		if (percent < 10000 * 100) {
-			buf[len++] = '.';
-			buf[len++] = (char)('0' + percent / 10 % 10);
-		}
-		if (percent < 1000 * 100)
-			buf[len++] = (char)('0' + percent % 10);
-	}
-	put_right(p, buf, len, PERCENT_WIDTH);
+	known = known && whole_known && whole > 0;
+	return cell_percent(known, known ? (double)part * 100 / (double)whole : 0);
 }
 
-static void put_name(struct page *p, const char *name, unsigned indent)
+static struct cell cell_ratio(bool known, uint64_t larger, uint64_t smaller)
 {
-	unsigned len = (unsigned)strlen(name) + 2 * indent;
+	uint64_t hundredths = 0;
 
-	line_blanks(&p->line, 2 * indent);
-	line_ascii(&p->line, name, strlen(name));
-	line_blanks(&p->line, NAME_WIDTH > len ? NAME_WIDTH - len : 0);
-}
-
-static void put_note(struct page *p, const char *note)
-{
-	if (note) {
-		p->line.attr = ATTR_DIM;
-		line_blanks(&p->line, 2);
-		line_ascii(&p->line, note, strlen(note));
-	}
-	line_end(&p->line);
-}
-
-/* The names of columns; the first one is left-aligned if `first` says so. NULL ends them. */
-static void put_header(struct page *p, const char *first, const char *const *heading)
-{
-	if (!p->style->header)
-		return;
-	p->line.attr = ATTR_BOLD;
-	if (first)
-		put_name(p, first, 0);
-	for (; *heading; heading++) {
-		bool narrow = **heading == '%' || strcmp(*heading, "RATIO") == 0;
-
-		put_right(p, *heading, strlen(*heading), narrow ? PERCENT_WIDTH : width(p));
-	}
-	p->line.attr = ATTR_NORMAL;
+	known = known && account_ratio(larger, smaller, &hundredths);
+	return (struct cell){.type = known ? CELL_RATIO : CELL_UNKNOWN, .bytes = hundredths};
 }
 
 /* ---- RAM ---- */
 
-static void put_part(struct page *p, enum account_part part, unsigned indent, const char *name,
-		     const char *note)
+static void put_memory_row(struct page *p, const char *name, bool known, int64_t bytes,
+			   const char *note)
 {
 	const struct account *a = &p->r->account;
-	bool known = account_has(a, part);
+	const struct cell row[] = {
+		cell_name(name),
+		cell_number(CELL_SIGNED, known, bytes),
+		cell_share(known, bytes, account_has(a, ACCOUNT_TOTAL), a->value[ACCOUNT_TOTAL]),
+		cell_note(note),
+	};
 
-	p->line.attr = indent ? ATTR_NORMAL : ATTR_BOLD;
-	put_name(p, name, indent);
-	p->line.attr = ATTR_NORMAL;
-	put_size(p, known, a->value[part]);
-	put_percent(p, known, a->value[part], account_has(a, ACCOUNT_TOTAL),
-		    a->value[ACCOUNT_TOTAL]);
-	put_note(p, note);
+	grid_print_cells(&p->grid, &p->line, row);
+}
+
+static void put_part(struct page *p, enum account_part part, const char *name, const char *note)
+{
+	const struct account *a = &p->r->account;
+
+	put_memory_row(p, name, account_has(a, part), a->value[part], note);
 }
 
 static const char *unaccounted_note(const struct page *p)
@@ -149,208 +103,221 @@ static const char *unaccounted_note(const struct page *p)
 
 static void put_memory(struct page *p)
 {
-	static const char *const heading[] = {"SIZE", "%RAM", NULL};
 	static const struct {
 		enum account_part part;
-		unsigned indent;
 		const char *name, *note;
 	} parts[] = {
-		{ACCOUNT_KERNEL, 0, "kernel", NULL},
-		{ACCOUNT_SLAB_RECLAIMABLE, 1, "slab, reclaimable", "SReclaimable"},
-		{ACCOUNT_SLAB_UNRECLAIMABLE, 1, "slab, unreclaimable", "SUnreclaim"},
-		{ACCOUNT_PAGE_TABLES, 1, "page tables", "PageTables"},
-		{ACCOUNT_SEC_PAGE_TABLES, 1, "page tables, secondary", "SecPageTables"},
-		{ACCOUNT_STACKS, 1, "stacks", "KernelStack"},
-		{ACCOUNT_VMALLOC, 1, "vmalloc", "VmallocUsed without stacks"},
-		{ACCOUNT_PERCPU, 1, "per CPU", "Percpu"},
-		{ACCOUNT_COMPRESSED_SWAP, 1, "compressed swap", "zram and zswap"},
-		{ACCOUNT_OTHER, 1, "other", "the rest of KReclaimable, bounce buffers, bad pages"},
-		{ACCOUNT_USER, 0, "user", NULL},
-		{ACCOUNT_ANON, 1, "anonymous", "AnonPages"},
-		{ACCOUNT_MAPPED, 1, "mapped", "Mapped: files and shared memory"},
-		{ACCOUNT_CACHE, 0, "cache", "Cached and Buffers that are not mapped"},
-		{ACCOUNT_HUGETLB, 0, "hugetlb", "Hugetlb"},
-		{ACCOUNT_FREE, 0, "free", "MemFree"},
+		{ACCOUNT_KERNEL, "kernel", NULL},
+		{ACCOUNT_SLAB_RECLAIMABLE, "  slab, reclaimable", "SReclaimable"},
+		{ACCOUNT_SLAB_UNRECLAIMABLE, "  slab, unreclaimable", "SUnreclaim"},
+		{ACCOUNT_PAGE_TABLES, "  page tables", "PageTables"},
+		{ACCOUNT_SEC_PAGE_TABLES, "  page tables, secondary", "SecPageTables"},
+		{ACCOUNT_STACKS, "  stacks", "KernelStack"},
+		{ACCOUNT_VMALLOC, "  vmalloc", "VmallocUsed without stacks"},
+		{ACCOUNT_PERCPU, "  per CPU", "Percpu"},
+		{ACCOUNT_COMPRESSED_SWAP, "  compressed swap", "zram and zswap"},
+		{ACCOUNT_OTHER, "  other", "the rest of KReclaimable, bounce buffers, bad pages"},
+		{ACCOUNT_USER, "user", NULL},
+		{ACCOUNT_ANON, "  anonymous", "AnonPages"},
+		{ACCOUNT_MAPPED, "  mapped", "Mapped: files and shared memory"},
+		{ACCOUNT_CACHE, "cache", "Cached and Buffers that are not mapped"},
+		{ACCOUNT_HUGETLB, "hugetlb", "Hugetlb"},
+		{ACCOUNT_FREE, "free", "MemFree"},
+	};
+	const struct grid_column column[] = {
+		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN},
+		{"SIZE", CELL_SIGNED, .min = size_width(p)},
+		{"%RAM", CELL_PERCENT, .min = PERCENT_MIN},
+		{"", CELL_TEXT, .left = true},
 	};
 
-	put_header(p, "RAM", heading);
-	if (p->style->header)
-		line_end(&p->line);
+	begin_section(p, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		put_part(p, parts[i].part, parts[i].indent, parts[i].name, parts[i].note);
-	put_part(p, ACCOUNT_UNACCOUNTED, 0, "not accounted for", unaccounted_note(p));
-	put_part(p, ACCOUNT_TOTAL, 0, "total", "MemTotal");
-}
-
-static void put_figure(struct page *p, enum meminfo_figure f, const char *name, const char *note)
-{
-	const struct meminfo *m = &system_of(p)->meminfo;
-	const struct account *a = &p->r->account;
-
-	put_name(p, name, 1);
-	put_size(p, meminfo_has(m, f), (int64_t)m->value[f]);
-	put_percent(p, meminfo_has(m, f), (int64_t)m->value[f], account_has(a, ACCOUNT_TOTAL),
-		    a->value[ACCOUNT_TOTAL]);
-	put_note(p, note);
+		put_part(p, parts[i].part, parts[i].name, parts[i].note);
+	put_part(p, ACCOUNT_UNACCOUNTED, "not accounted for", unaccounted_note(p));
+	put_part(p, ACCOUNT_TOTAL, "total", "MemTotal");
 }
 
 /* What lies across the parts. */
 static void put_across(struct page *p)
 {
-	p->line.attr = ATTR_BOLD;
-	put_name(p, "of that", 0);
-	line_end(&p->line);
-	put_figure(p, MEMINFO_AVAILABLE, "available", "MemAvailable: without swapping");
-	put_figure(p, MEMINFO_CACHED, "page cache", "Cached: mapped or not, shared memory too");
-	put_figure(p, MEMINFO_BUFFERS, "buffers", "Buffers: of block devices");
-	put_figure(p, MEMINFO_SHMEM, "shared memory", "Shmem: and tmpfs, mapped or not");
-	put_figure(p, MEMINFO_SWAP_CACHED, "swap cache", "SwapCached: mapped or not");
+	static const struct {
+		enum meminfo_figure field;
+		const char *name, *note;
+	} across[] = {
+		{MEMINFO_AVAILABLE, "  available", "MemAvailable: without swapping"},
+		{MEMINFO_CACHED, "  page cache", "Cached: mapped or not, shared memory too"},
+		{MEMINFO_BUFFERS, "  buffers", "Buffers: of block devices"},
+		{MEMINFO_SHMEM, "  shared memory", "Shmem: and tmpfs, mapped or not"},
+		{MEMINFO_SWAP_CACHED, "  swap cache", "SwapCached: mapped or not"},
+	};
+	const struct meminfo *m = &system_of(p)->meminfo;
+	const struct cell title[4] = {cell_name("of that")};
+
+	grid_print_cells(&p->grid, &p->line, title);
+	for (size_t i = 0; i < ARRAY_SIZE(across); i++)
+		put_memory_row(p, across[i].name, meminfo_has(m, across[i].field),
+			       (int64_t)m->value[across[i].field], across[i].note);
 }
 
 /* ---- swap ---- */
 
-static void put_swap_line(struct page *p, unsigned indent, const char *name, bool known,
-			  uint64_t bytes, const char *note)
+static void put_swap_row(struct page *p, const char *name, bool known, uint64_t bytes,
+			 const char *note)
 {
 	const struct meminfo *m = &system_of(p)->meminfo;
+	const struct cell row[] = {
+		cell_name(name),
+		cell_number(CELL_SIGNED, known, (int64_t)bytes),
+		cell_share(known, (int64_t)bytes, meminfo_has(m, MEMINFO_SWAP_TOTAL),
+			   (int64_t)m->value[MEMINFO_SWAP_TOTAL]),
+		cell_note(note),
+	};
 
-	p->line.attr = indent ? ATTR_NORMAL : ATTR_BOLD;
-	put_name(p, name, indent);
-	p->line.attr = ATTR_NORMAL;
-	put_size(p, known, (int64_t)bytes);
-	put_percent(p, known, (int64_t)bytes, meminfo_has(m, MEMINFO_SWAP_TOTAL),
-		    (int64_t)m->value[MEMINFO_SWAP_TOTAL]);
-	put_note(p, note);
+	grid_print_cells(&p->grid, &p->line, row);
 }
 
 static void put_swap(struct page *p)
 {
-	static const char *const heading[] = {"SIZE", "%SWAP", NULL};
+	const struct grid_column column[] = {
+		{"SWAP", CELL_TEXT, .left = true, .min = NAME_MIN},
+		{"SIZE", CELL_SIGNED, .min = size_width(p)},
+		{"%SWAP", CELL_PERCENT, .min = PERCENT_MIN},
+		{"", CELL_TEXT, .left = true},
+	};
 	const struct system_report *r = p->r;
 	const struct meminfo *m = &system_of(p)->meminfo;
 
 	line_end(&p->line);
-	put_header(p, "SWAP", heading);
-	if (p->style->header)
-		line_end(&p->line);
-	put_swap_line(p, 0, "used", r->swap_used_known, r->swap_used, NULL);
-	put_swap_line(p, 1, "of processes", r->swap_pss_known, r->swap_pss,
-		      "SwapPss: what they share divided by its sharers");
-	put_swap_line(p, 1, "unattributed", r->unattributed_known, r->unattributed,
-		      r->books->snapshot->collection.hidden
-			      ? "of hidden processes, shared memory and tmpfs, swap cache"
-			      : "swapped shared memory and tmpfs, swap cache");
-	put_swap_line(p, 2, "shared memory", r->swap_shmem_known, r->swap_shmem,
-		      "that processes map; what several map counts for each");
-	put_swap_line(p, 0, "free", meminfo_has(m, MEMINFO_SWAP_FREE), m->value[MEMINFO_SWAP_FREE],
-		      NULL);
-	put_swap_line(p, 0, "total", meminfo_has(m, MEMINFO_SWAP_TOTAL),
-		      m->value[MEMINFO_SWAP_TOTAL], NULL);
+	begin_section(p, column, ARRAY_SIZE(column));
+	put_swap_row(p, "used", r->swap_used_known, r->swap_used, NULL);
+	put_swap_row(p, "  of processes", r->swap_pss_known, r->swap_pss,
+		     "SwapPss: what they share divided by its sharers");
+	put_swap_row(p, "  unattributed", r->unattributed_known, r->unattributed,
+		     r->books->snapshot->collection.hidden
+			     ? "of hidden processes, shared memory and tmpfs, swap cache"
+			     : "swapped shared memory and tmpfs, swap cache");
+	put_swap_row(p, "    shared memory", r->swap_shmem_known, r->swap_shmem,
+		     "that processes map; what several map counts for each");
+	put_swap_row(p, "free", meminfo_has(m, MEMINFO_SWAP_FREE), m->value[MEMINFO_SWAP_FREE],
+		     NULL);
+	put_swap_row(p, "total", meminfo_has(m, MEMINFO_SWAP_TOTAL), m->value[MEMINFO_SWAP_TOTAL],
+		     NULL);
 }
 
-static void put_last_heading(struct page *p, const char *text)
+static void put_device(struct page *p, const struct swap_device *d)
 {
-	if (!p->style->header)
-		return;
-	p->line.attr = ATTR_BOLD;
-	line_blanks(&p->line, 2);
-	line_ascii(&p->line, text, strlen(text));
-	line_end(&p->line);
-	p->line.attr = ATTR_NORMAL;
+	static const char *const kind[] = {[SWAP_PARTITION] = "partition", [SWAP_FILE] = "file"};
+	struct cell row[] = {
+		cell_bytes(true, d->size),
+		cell_bytes(true, d->used),
+		cell_number(CELL_COUNT, true, d->priority),
+		cell_text(d->kind == SWAP_OTHER ? NULL : kind[d->kind]),
+		cell_text(d->name),
+	};
+
+	row[4].cut = d->name_cut;
+	grid_print_cells(&p->grid, &p->line, row);
 }
 
 static void put_devices(struct page *p)
 {
-	static const char *const heading[] = {"SIZE", "USED", "PRIORITY", "KIND", NULL};
-	static const char *const kind[] = {
-		[SWAP_OTHER] = "-", [SWAP_PARTITION] = "partition", [SWAP_FILE] = "file"};
+	static const struct cell unknown = {.type = CELL_UNKNOWN};
+	unsigned size = size_width(p);
+	const struct grid_column column[] = {
+		{"SIZE", CELL_BYTES, .min = size + 2},	  {"USED", CELL_BYTES, .min = size},
+		{"PRIORITY", CELL_COUNT, .min = size},	  {"KIND", CELL_TEXT, .min = size},
+		{"SWAP DEVICE", CELL_TEXT, .left = true},
+	};
 	const struct system_info *s = system_of(p);
 
 	if (s->swaps_known && !s->swap_count)
 		return;
 	line_end(&p->line);
-	put_header(p, NULL, heading);
-	put_last_heading(p, "SWAP DEVICE");
-	for (size_t i = 0; i < s->swap_count; i++) {
-		const struct swap_device *d = &s->swap[i];
-		char buf[FORMAT_MAX];
-
-		put_size(p, true, (int64_t)d->size);
-		put_size(p, true, (int64_t)d->used);
-		put_right(p, buf, format_i64(buf, d->priority), width(p));
-		put_right(p, kind[d->kind], strlen(kind[d->kind]), width(p));
-		line_blanks(&p->line, 2);
-		line_text(&p->line, d->name, 0);
-		if (d->name_cut)
-			line_printf(&p->line, TEXT_ELLIPSIS);
-		line_end(&p->line);
-	}
-	if (s->swaps_known)
-		return;
-	for (int i = 0; i < 4; i++)
-		put_right(p, "-", 1, width(p));
-	put_right(p, "-", 1, 1);
-	line_end(&p->line);
+	begin_section(p, column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < s->swap_count; i++)
+		put_device(p, &s->swap[i]);
+	if (!s->swaps_known)
+		grid_print_cells(&p->grid, &p->line,
+				 (struct cell[]){unknown, unknown, unknown, unknown, unknown});
 }
 
 static void put_compressed(struct page *p)
 {
-	static const char *const heading[] = {"STORED", "COMPRESSED", "MEMORY", "RATIO", NULL};
+	unsigned size = size_width(p);
+	const struct grid_column column[] = {
+		{"STORED", CELL_BYTES, .min = size + 2},
+		{"COMPRESSED", CELL_BYTES, .min = size},
+		{"MEMORY", CELL_BYTES, .min = size},
+		{"RATIO", CELL_RATIO, .min = PERCENT_MIN},
+		{"COMPRESSED BY", CELL_TEXT, .left = true},
+	};
 	const struct system_info *s = system_of(p);
-	const uint64_t *figure = s->meminfo.value;
-	bool pool = meminfo_has(&s->meminfo, MEMINFO_ZSWAP_POOL);
-	bool stored = meminfo_has(&s->meminfo, MEMINFO_ZSWAP_STORED);
+	uint64_t stored = s->meminfo.value[MEMINFO_ZSWAP_STORED];
+	uint64_t pool = s->meminfo.value[MEMINFO_ZSWAP_POOL];
+	bool stored_known = meminfo_has(&s->meminfo, MEMINFO_ZSWAP_STORED);
+	bool pool_known = meminfo_has(&s->meminfo, MEMINFO_ZSWAP_POOL);
+	const struct cell zswap[] = {
+		cell_bytes(stored_known, stored),
+		cell_bytes(false, 0),
+		cell_bytes(pool_known, pool),
+		cell_ratio(stored_known && pool_known, stored, pool),
+		cell_text("zswap"),
+	};
 
 	line_end(&p->line);
-	put_header(p, NULL, heading);
-	put_last_heading(p, "COMPRESSED BY");
+	begin_section(p, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < s->zram_count; i++) {
 		const struct zram_stat *z = &s->zram[i].stat;
+		const struct cell row[] = {
+			cell_bytes(z->stored <= INT64_MAX, z->stored),
+			cell_bytes(z->compressed <= INT64_MAX, z->compressed),
+			cell_bytes(z->used <= INT64_MAX, z->used),
+			cell_ratio(true, z->stored, z->compressed),
+			cell_text(s->zram[i].name),
+		};
 
-		put_size(p, z->stored <= INT64_MAX, (int64_t)z->stored);
-		put_size(p, z->compressed <= INT64_MAX, (int64_t)z->compressed);
-		put_size(p, z->used <= INT64_MAX, (int64_t)z->used);
-		put_ratio(p, true, z->stored, z->compressed);
-		line_blanks(&p->line, 2);
-		line_text(&p->line, s->zram[i].name, 0);
-		line_end(&p->line);
+		grid_print_cells(&p->grid, &p->line, row);
 	}
-	put_size(p, stored, (int64_t)figure[MEMINFO_ZSWAP_STORED]);
-	put_size(p, false, 0);
-	put_size(p, pool, (int64_t)figure[MEMINFO_ZSWAP_POOL]);
-	put_ratio(p, pool && stored, figure[MEMINFO_ZSWAP_STORED], figure[MEMINFO_ZSWAP_POOL]);
-	line_printf(&p->line, "  zswap");
-	line_end(&p->line);
+	grid_print_cells(&p->grid, &p->line, zswap);
 }
 
-/* ---- the books ---- */
+/* ---- whether the machine and its processes agree ---- */
 
-static void put_balance(struct page *p, const char *name, enum meminfo_figure f, bool known,
-			uint64_t sum, const char *note)
+static void put_balance_row(struct page *p, const char *name, enum meminfo_figure field, bool known,
+			    uint64_t sum, const char *note)
 {
 	const struct meminfo *m = &system_of(p)->meminfo;
-	bool both = known && meminfo_has(m, f);
+	bool has = meminfo_has(m, field);
+	const struct cell row[] = {
+		cell_text(name),
+		cell_number(CELL_SIGNED, has, (int64_t)m->value[field]),
+		cell_number(CELL_SIGNED, known, (int64_t)sum),
+		cell_number(CELL_SIGNED, known && has, (int64_t)(m->value[field] - sum)),
+		cell_note(note),
+	};
 
-	put_name(p, name, 0);
-	put_size(p, meminfo_has(m, f), (int64_t)m->value[f]);
-	put_size(p, known, (int64_t)sum);
-	put_size(p, both, (int64_t)(m->value[f] - sum));
-	put_note(p, note);
+	grid_print_cells(&p->grid, &p->line, row);
 }
 
-static void put_books(struct page *p)
+static void put_balance(struct page *p)
 {
-	static const char *const heading[] = {"MACHINE", "PROCESSES", "LEFT OVER", NULL};
+	unsigned size = size_width(p);
+	const struct grid_column column[] = {
+		{"BOOKS", CELL_TEXT, .left = true, .min = NAME_MIN},
+		{"MACHINE", CELL_SIGNED, .min = size},
+		{"PROCESSES", CELL_SIGNED, .min = size},
+		{"LEFT OVER", CELL_SIGNED, .min = size},
+		{"", CELL_TEXT, .left = true},
+	};
 	const struct system_report *r = p->r;
 
 	line_end(&p->line);
-	put_header(p, "BOOKS", heading);
-	if (p->style->header)
-		line_end(&p->line);
-	put_balance(p, "anonymous", MEMINFO_ANON, r->pss_anon_known, r->pss_anon,
-		    "AnonPages less all PSS_ANON");
-	put_balance(p, "mapped", MEMINFO_MAPPED, r->pss_mapped_known, r->pss_mapped,
-		    "Mapped less all PSS_FILE and PSS_SHMEM");
+	begin_section(p, column, ARRAY_SIZE(column));
+	put_balance_row(p, "anonymous", MEMINFO_ANON, r->pss_anon_known, r->pss_anon,
+			"AnonPages less all PSS_ANON");
+	put_balance_row(p, "mapped", MEMINFO_MAPPED, r->pss_mapped_known, r->pss_mapped,
+			"Mapped less all PSS_FILE and PSS_SHMEM");
 	/* Never cut: its words say what is missing or wrong. */
 	p->line.width = 0;
 	summary_write(&p->line, r->books);
@@ -371,5 +338,5 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 	put_swap(&page);
 	put_devices(&page);
 	put_compressed(&page);
-	put_books(&page);
+	put_balance(&page);
 }

@@ -68,34 +68,25 @@ void hour_add(struct hour *h, const struct result *r)
 
 /* ---- JSON ---- */
 
-static void put_figure(struct json_writer *w, const struct hour_point *p, enum figure f, uint64_t v)
+static bool has_value(const struct hour_point *p, enum figure f)
 {
-	json_known(w, p->have >> f & 1, v);
+	return p->have >> f & 1;
 }
 
 static void put_point(struct json_writer *w, const struct hour_point *p)
 {
-	json_newline(w);
-	json_begin(w, '{');
-	JSON_KEY(w, "time_ms");
-	json_i64(w, p->time_ms);
-	JSON_KEY(w, "ram_used_bytes");
-	put_figure(w, p, RAM_USED, p->ram_used);
-	JSON_KEY(w, "ram_available_bytes");
-	put_figure(w, p, RAM_AVAILABLE, p->ram_available);
-	JSON_KEY(w, "swap_used_bytes");
-	put_figure(w, p, SWAP_USED, p->swap_used);
-	JSON_KEY(w, "pss_bytes");
-	put_figure(w, p, ALL_PSS, p->pss);
-	JSON_KEY(w, "groups");
-	json_begin(w, '[');
+	json_begin_line(w, '{');
+	json_i64(w, "time_ms", p->time_ms);
+	json_known(w, "ram_used_bytes", has_value(p, RAM_USED), p->ram_used);
+	json_known(w, "ram_available_bytes", has_value(p, RAM_AVAILABLE), p->ram_available);
+	json_known(w, "swap_used_bytes", has_value(p, SWAP_USED), p->swap_used);
+	json_known(w, "pss_bytes", has_value(p, ALL_PSS), p->pss);
+	json_array(w, "groups");
 	for (size_t i = 0; i < HOUR_GROUPS && *p->group[i].name; i++) {
 		json_begin(w, '{');
-		JSON_KEY(w, "name");
 		/* Its end may be half a character. */
-		json_string(w, p->group[i].name);
-		JSON_KEY(w, "bytes");
-		json_u64(w, p->group[i].bytes);
+		json_string(w, "name", p->group[i].name);
+		json_u64(w, "bytes", p->group[i].bytes);
 		json_end(w, '}');
 	}
 	json_end(w, ']');
@@ -107,10 +98,8 @@ void hour_json(const struct hour *h, struct strbuf *out)
 	struct json_writer w = {.out = out, .html = true};
 
 	json_begin(&w, '{');
-	JSON_KEY(&w, "step_s");
-	json_u64(&w, HOUR_STEP_S);
-	JSON_KEY(&w, "points");
-	json_begin(&w, '[');
+	json_u64(&w, "step_s", HOUR_STEP_S);
+	json_array(&w, "points");
 	for (size_t i = 0; i < h->count; i++) {
 		size_t at = (h->next + HOUR_POINTS - h->count + i) % HOUR_POINTS;
 

@@ -101,7 +101,7 @@ void view_columns_changed(struct view *v)
 		v->left = list->count - 1;
 	list->count -= v->left;
 	memmove(list->item, list->item + v->left, list->count * sizeof(list->item[0]));
-	memset(v->table.width, 0, sizeof(v->table.width));
+	memset(&v->table.grid, 0, sizeof(v->table.grid));
 }
 
 void view_resize(struct view *v, unsigned width, unsigned height)

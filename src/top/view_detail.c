@@ -142,12 +142,7 @@ unsigned view_detail_key(struct view *v, int key)
 
 static void put_bytes(const struct view *v, struct line *l, bool known, uint64_t bytes)
 {
-	char buf[FORMAT_MAX];
-
-	if (!known)
-		line_ascii(l, "-", 1);
-	else
-		line_ascii(l, buf, format_bytes(buf, bytes, v->style.bytes));
+	cell_put(l, cell_bytes(known, bytes), v->style.bytes);
 }
 
 static void put_counter(const struct view *v, struct line *l, const struct process *p,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The list of rows, and which part of the screen is whose. */
-#include <string.h>
-
 #include "base/array.h"
 #include "top/view.h"
 
@@ -67,7 +65,7 @@ static void draw_last(const struct view *v, struct screen *s)
 static void draw_sums(struct view *v, struct screen *s, size_t first, size_t shown)
 {
 	s->pen.attr = ATTR_BOLD;
-	table_sums(&v->table, &s->pen, &v->r->totals);
+	grid_put_sums(&v->table.grid, &s->pen, GRID_TOTAL);
 	if (!v->count)
 		line_printf(&s->pen, "no rows");
 	else if (shown < v->count)
@@ -79,25 +77,26 @@ static void draw_sums(struct view *v, struct screen *s, size_t first, size_t sho
 
 static void draw_list(struct view *v, struct screen *s)
 {
-	unsigned width[COLUMNS_MAX];
+	struct table *t = &v->table;
 	size_t first, count;
 
 	view_place(v, &first, &count);
-	/* The widths of before stay: what is next to them does not move. */
-	memcpy(width, v->table.width, sizeof(width));
-	table_start(&v->table, v->r, &v->style);
-	memcpy(v->table.width, width, sizeof(width));
-	v->table.marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
-	table_measure(&v->table, v->rows + first, count);
+	t->r = v->r;
+	t->style = &v->style;
+	t->rows = v->rows + first;
+	t->row_count = count;
+	t->marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
+	table_place(t);
+	grid_measure(&t->grid);
 	view_head_draw(v, s);
 	if (v->height >= 3) {
 		s->pen.attr = ATTR_BOLD;
-		table_header(&v->table, &s->pen);
+		grid_put_heading(&t->grid, &s->pen);
 		screen_line(s, LOOK_HEADER);
 	}
-	for (size_t i = first; i < first + count; i++) {
-		table_row(&v->table, &s->pen, v->rows[i]);
-		screen_line(s, i == v->cursor ? LOOK_SELECTED : LOOK_PLAIN);
+	for (size_t i = 0; i < count; i++) {
+		grid_put_row(&t->grid, &s->pen, i);
+		screen_line(s, first + i == v->cursor ? LOOK_SELECTED : LOOK_PLAIN);
 	}
 	screen_fill(s, view_head_lines(v) + (v->height >= 3) + (unsigned)view_page(v));
 	if (v->height >= 4)

@@ -34,7 +34,7 @@ static void check_json(const char *s, size_t max)
 	struct strbuf out = {};
 	struct json_writer w = {.out = &out};
 	struct wanted wanted = {s, strlen(s)};
-	unsigned flags = json_string_max(&w, s, max);
+	unsigned flags = json_put_string_max(&w, s, max);
 	struct fuzz_json j = {.pos = out.data, .end = out.data + out.len};
 
 	FUZZ_CHECK(!strbuf_error(&out) && out.len >= 2 && out.len - 2 <= max);

@@ -218,17 +218,14 @@ static void test_writer(void **state)
 	json_begin(&w, '[');
 	json_end(&w, ']');
 	json_begin(&w, '{');
-	JSON_KEY(&w, "a");
-	json_i64(&w, -JSON_INTEGER_MAX);
-	JSON_KEY(&w, "b");
-	json_i64(&w, INT64_MIN);
-	JSON_KEY(&w, "c");
-	json_begin(&w, '{');
+	json_i64(&w, "a", -JSON_INTEGER_MAX);
+	json_i64(&w, "b", INT64_MIN);
+	json_object(&w, "c");
 	json_end(&w, '}');
 	json_end(&w, '}');
-	json_bool(&w, true);
-	json_string(&w, NULL);
-	json_string(&w, "\x01\x1f/");
+	json_put_bool(&w, true);
+	json_put_string(&w, NULL);
+	json_put_string(&w, "\x01\x1f/");
 	json_end(&w, ']');
 	assert_string_equal(strbuf_str(&out), "[[],{\"a\":-9007199254740991,\"b\":null,\"c\":{}},"
 					      "true,null,\"\\u0001\\u001f/\"]");

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Tables: a first pass over the rows finds the widths of the columns, a second one writes. Cells
+ * are made anew for each pass, so memory does not grow with the rows.
+ */
+#include "render/grid.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "render/format.h"
+
+#define GAP 2 /* between columns */
+
+/* ---- cells ---- */
+
+static size_t format_signed(char *buf, int64_t bytes, bool plus, bool exact)
+{
+	size_t sign = bytes < 0 || (plus && bytes);
+
+	*buf = bytes < 0 ? '-' : '+';
+	return sign +
+	       format_bytes(buf + sign, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, exact);
+}
+
+/* What is shown as 0.0 has no sign. */
+static size_t format_share(char *buf, double percent)
+{
+	size_t sign = percent <= -0.05;
+	size_t len = format_percent(buf + sign, percent < 0 ? -percent : percent);
+
+	*buf = sign ? '-' : *buf;
+	return len ? sign + len : 0;
+}
+
+/* Of all cells but texts. Returns 0 for one without a value. */
+static size_t format_cell(const struct cell *cell, bool exact, char *buf)
+{
+	switch (cell->type) {
+	case CELL_BYTES:
+		return format_bytes(buf, cell->bytes, exact);
+	case CELL_SIGNED:
+	case CELL_CHANGE:
+		return format_signed(buf, cell->number, cell->type == CELL_CHANGE, exact);
+	case CELL_COUNT:
+		return format_i64(buf, cell->number);
+	case CELL_PERCENT:
+		return format_share(buf, cell->percent);
+	case CELL_RATIO:
+		return format_ratio(buf, cell->bytes);
+	case CELL_TIME:
+		return format_time(buf, cell->number, TIME_TABLE);
+	default:
+		return 0;
+	}
+}
+
+void cell_put(struct line *l, struct cell cell, bool exact_bytes)
+{
+	char buf[FORMAT_MAX];
+	size_t len = format_cell(&cell, exact_bytes, buf);
+
+	line_ascii(l, len ? buf : "-", len ? len : 1);
+}
+
+/* ---- where columns are ---- */
+
+static void widen(struct grid *g, size_t i, size_t width)
+{
+	if (g->width[i] < width)
+		g->width[i] = (unsigned)width;
+}
+
+void grid_place(struct grid *g)
+{
+	g->first = g->columns;
+	g->last = 0;
+	g->words = false;
+	for (size_t i = 0; i < g->columns; i++) {
+		const struct grid_column *c = &g->column[i];
+
+		if (c->hidden)
+			continue;
+		g->first = i < g->first ? i : g->first;
+		g->last = i;
+		g->words = c->type == CELL_TEXT;
+		widen(g, i, c->min);
+		if (g->style->header)
+			widen(g, i, strlen(c->heading));
+	}
+}
+
+/* The widest that a cell can be: once one is, the others need not be measured. */
+static unsigned widest(const struct grid *g, size_t i)
+{
+	const struct grid_column *c = &g->column[i];
+
+	if (c->type == CELL_BYTES && !g->style->bytes)
+		return FORMAT_SIZE_MAX;
+	if (c->type == CELL_CHANGE && !g->style->bytes)
+		return FORMAT_SIZE_MAX + 1;
+	if (c->type == CELL_TIME)
+		return FORMAT_TIME_TABLE_MAX;
+	/* Nothing stands behind the last column; command lines are long. */
+	if (c->type == CELL_TEXT && i == g->last)
+		return 0;
+	if (c->type == CELL_TEXT && c->max)
+		return c->max;
+	return UINT_MAX;
+}
+
+/* How many bytes of a text are shown. Of what is behind all others the width does not matter. */
+static size_t fit_text(const struct grid *g, size_t i, const struct cell *cell, unsigned *ret_width)
+{
+	size_t len = strlen(cell->text);
+	unsigned max = g->column[i].max;
+
+	*ret_width = 0;
+	if (i == g->last && g->words)
+		return len;
+	len = text_fit(cell->text, len, max && i != g->last ? max : UINT_MAX, ret_width);
+	*ret_width += cell->cut;
+	return len;
+}
+
+static void measure(struct grid *g, size_t i, size_t row)
+{
+	char buf[FORMAT_MAX];
+	struct cell cell;
+	unsigned width;
+
+	g->source.fill(g->source.arg, row, i, i + 1, &cell);
+	if (cell.type == CELL_TEXT)
+		fit_text(g, i, &cell, &width);
+	else
+		width = (unsigned)format_cell(&cell, g->style->bytes, buf);
+	widen(g, i, width ? width : 1);
+}
+
+void grid_measure(struct grid *g)
+{
+	size_t rows = g->style->only_total ? 0 : g->source.rows;
+
+	for (size_t i = 0; i < g->columns; i++) {
+		unsigned most = widest(g, i);
+
+		if (g->column[i].hidden)
+			continue;
+		if (g->column[i].summed) {
+			measure(g, i, GRID_TOTAL);
+			if (g->source.others)
+				measure(g, i, GRID_OTHERS);
+		}
+		for (size_t row = 0; row < rows && g->width[i] < most; row++)
+			measure(g, i, row);
+	}
+}
+
+/* ---- what is written ---- */
+
+static void put_cell(const struct grid *g, struct line *l, size_t i, const struct cell *cell)
+{
+	bool is_text = cell->type == CELL_TEXT, left = g->column[i].left, known = true;
+	enum line_attr attr = l->attr;
+	char buf[FORMAT_MAX] = "-";
+	unsigned width, pad;
+	size_t len;
+
+	if (g->column[i].hidden)
+		return;
+	if (is_text) {
+		len = fit_text(g, i, cell, &width);
+	} else {
+		len = format_cell(cell, g->style->bytes, buf);
+		known = len || cell->type == CELL_EMPTY;
+		len += !known;
+		width = (unsigned)len;
+	}
+	pad = g->width[i] > width ? g->width[i] - width : 0;
+	line_blanks(l, (i > g->first ? GAP : 0) + (left ? 0 : pad));
+	if (attr == ATTR_NORMAL)
+		l->attr = known ? cell->attr : g->unknown;
+	if (is_text)
+		line_text_part(l, cell->text, len, cell->cut || cell->text[len]);
+	else
+		line_ascii(l, buf, len);
+	l->attr = attr;
+	line_blanks(l, left ? pad : 0);
+}
+
+void grid_put_heading(const struct grid *g, struct line *l)
+{
+	enum line_attr attr = l->attr;
+
+	for (size_t i = 0; i < g->columns; i++) {
+		const struct cell cell = cell_text(g->column[i].heading);
+
+		l->attr = g->column[i].marked ? ATTR_REVERSE : attr;
+		put_cell(g, l, i, &cell);
+	}
+	l->attr = attr;
+}
+
+void grid_put_cells(const struct grid *g, struct line *l, const struct cell *cells)
+{
+	for (size_t i = 0; i < g->columns; i++)
+		put_cell(g, l, i, &cells[i]);
+}
+
+void grid_put_row(const struct grid *g, struct line *l, size_t row)
+{
+	struct cell cell[COLUMNS_MAX];
+
+	g->source.fill(g->source.arg, row, 0, g->columns, cell);
+	grid_put_cells(g, l, cell);
+}
+
+void grid_put_sums(const struct grid *g, struct line *l, size_t row)
+{
+	size_t end = g->words ? g->last : g->columns;
+
+	for (size_t i = 0; i < end; i++) {
+		struct cell cell = {.type = CELL_EMPTY};
+
+		if (g->column[i].summed)
+			g->source.fill(g->source.arg, row, i, i + 1, &cell);
+		put_cell(g, l, i, &cell);
+	}
+	if (g->first < end)
+		line_blanks(l, GAP);
+}
+
+void grid_print_heading(const struct grid *g, struct line *l)
+{
+	if (!g->style->header)
+		return;
+	l->attr = ATTR_BOLD;
+	grid_put_heading(g, l);
+	line_end(l);
+}
+
+void grid_print_cells(const struct grid *g, struct line *l, const struct cell *cells)
+{
+	grid_put_cells(g, l, cells);
+	line_end(l);
+}
+
+/* The total for a program: values and nothing else. */
+static void print_values(struct grid *g, struct line *l)
+{
+	for (size_t i = 0; i < g->columns; i++)
+		g->column[i].hidden |= !g->column[i].summed;
+	grid_place(g);
+	grid_put_sums(g, l, GRID_TOTAL);
+	line_end(l);
+}
+
+void grid_print(struct strbuf *out, struct grid *g)
+{
+	struct line line = {.out = out, .width = g->style->width, .color = g->style->color};
+
+	if (g->style->only_total && !g->style->header) {
+		print_values(g, &line);
+		return;
+	}
+	grid_measure(g);
+	grid_print_heading(g, &line);
+	for (size_t i = 0; !g->style->only_total && i < g->source.rows; i++) {
+		grid_put_row(g, &line, i);
+		line_end(&line);
+	}
+	if (g->source.others && !g->style->only_total) {
+		grid_put_sums(g, &line, GRID_OTHERS);
+		line_printf(&line, TEXT_ELLIPSIS " %zu more", g->source.others);
+		line_end(&line);
+	}
+	line.attr = ATTR_BOLD;
+	line.width = 0;
+	grid_put_sums(g, &line, GRID_TOTAL);
+	g->source.summary(g->source.arg, &line);
+	line_end(&line);
+}

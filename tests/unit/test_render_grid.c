@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The table printer alone: every type of cell, where columns stand, what is cut, sums and colours.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "render/grid.h"
+
+#define KIB UINT64_C(1024)
+
+static void check_cell(struct cell cell, bool exact, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct line line = {.out = &out};
+
+	cell_put(&line, cell, exact);
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_cells(void **state)
+{
+	(void)state;
+	check_cell(cell_bytes(true, 5632), false, "5.50 KiB");
+	check_cell(cell_bytes(true, 5632), true, "5632");
+	check_cell(cell_bytes(true, 0), false, "0");
+	check_cell(cell_bytes(false, 5632), false, "-");
+	check_cell(cell_number(CELL_SIGNED, true, -4096), false, "-4 KiB");
+	check_cell(cell_number(CELL_SIGNED, true, 4096), false, "4 KiB");
+	check_cell(cell_number(CELL_SIGNED, true, INT64_MIN), true, "-9223372036854775808");
+	check_cell(cell_number(CELL_CHANGE, true, 4096), false, "+4 KiB");
+	check_cell(cell_number(CELL_CHANGE, true, 4096), true, "+4096");
+	check_cell(cell_number(CELL_CHANGE, true, -4096), true, "-4096");
+	check_cell(cell_number(CELL_CHANGE, true, 0), false, "0");
+	check_cell(cell_number(CELL_COUNT, true, -17), false, "-17");
+	check_cell(cell_number(CELL_COUNT, false, -17), false, "-");
+	check_cell(cell_number(CELL_TIME, true, 0), false, "1970-01-01 00:00:00Z");
+	check_cell(cell_number(CELL_TIME, true, INT64_MIN), false, "-");
+	check_cell(cell_percent(true, 12.34), false, "12.3");
+	check_cell(cell_percent(true, -12.34), false, "-12.3");
+	check_cell(cell_percent(true, -0.04), false, "0.0");
+	check_cell(cell_percent(true, 0.0 / 0.0), false, "-");
+	check_cell(cell_percent(true, -1e300), false, "-");
+	check_cell(cell_percent(false, 1), false, "-");
+	check_cell((struct cell){.type = CELL_RATIO, .bytes = 325}, false, "3.25");
+	check_cell((struct cell){.type = CELL_RATIO, .bytes = 99999}, false, "999.99");
+	check_cell((struct cell){.type = CELL_RATIO, .bytes = 100000}, false, "1000.0");
+	check_cell((struct cell){.type = CELL_RATIO, .bytes = 1000000}, false, "10000");
+}
+
+/* ---- a grid of three rows ---- */
+
+enum { NUMBER, NAME, SIZE, SHARE, WORDS, COLUMNS };
+
+struct row {
+	int64_t number;
+	const char *name;
+	uint64_t size;
+	bool known;
+	const char *words;
+};
+
+static const struct row rows[] = {
+	{7, "a", 512, true, "the first one"},
+	{1234, "a name of twenty cols", 9 * KIB, false, "a\nb"},
+	{42, NULL, 1023 * KIB, true, ""},
+};
+
+static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
+{
+	const struct row *r = row < ARRAY_SIZE(rows) ? &rows[row] : NULL;
+	struct cell all[COLUMNS];
+
+	(void)arg;
+	if (r) {
+		all[NUMBER] = cell_number(CELL_COUNT, true, r->number);
+		all[NAME] = cell_text(r->name);
+		all[SIZE] = cell_bytes(true, r->size);
+		all[SHARE] = cell_percent(r->known, (double)r->size / 1024);
+		all[WORDS] = cell_text(r->words);
+	} else {
+		assert_true(row == GRID_TOTAL || row == GRID_OTHERS);
+		/* Only what has a sum is asked for. */
+		assert_true(first == SIZE && end == SIZE + 1);
+		all[SIZE] = cell_bytes(true, row == GRID_TOTAL ? 2048 * KIB : 3 * KIB);
+	}
+	for (size_t i = first; i < end; i++)
+		*ret++ = all[i];
+}
+
+static void put_summary(void *arg, struct line *l)
+{
+	(void)arg;
+	line_printf(l, "total of all");
+}
+
+static struct grid make_grid(const struct table_style *style)
+{
+	return (struct grid){
+		.style = style,
+		.source = {.fill = fill, .summary = put_summary, .rows = ARRAY_SIZE(rows)},
+		.column = {[NUMBER] = {"NO", CELL_COUNT},
+			   [NAME] = {"NAME", CELL_TEXT, .left = true, .max = 8},
+			   [SIZE] = {"SIZE", CELL_BYTES, .summed = true},
+			   [SHARE] = {"%", CELL_PERCENT, .min = 8},
+			   [WORDS] = {"WORDS", CELL_TEXT, .left = true}},
+		.columns = COLUMNS,
+	};
+}
+
+static void check_grid(struct grid grid, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	grid_place(&grid);
+	grid_print(&out, &grid);
+	assert_int_equal(strbuf_error(&out), 0);
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_layout(void **state)
+{
+	struct table_style style = {.header = true};
+	struct grid grid = make_grid(&style);
+
+	(void)state;
+	check_grid(grid, "  NO  NAME          SIZE         %  WORDS\n"
+			 "   7  a            512 B       0.5  the first one\n"
+			 "1234  a name …     9 KiB         -  a\\x0ab\n"
+			 "  42  -         1023 KiB    1023.0\n"
+			 "                2.00 MiB            total of all\n");
+	grid.column[NAME].max = 0;
+	grid.column[SHARE].hidden = true;
+	grid.source.others = 5;
+	check_grid(grid, "  NO  NAME                       SIZE  WORDS\n"
+			 "   7  a                         512 B  the first one\n"
+			 "1234  a name of twenty cols     9 KiB  a\\x0ab\n"
+			 "  42  -                      1023 KiB\n"
+			 "                                3 KiB  … 5 more\n"
+			 "                             2.00 MiB  total of all\n");
+	/* The first one shown has no gap before it, and a number at the end is aligned. */
+	grid.column[NUMBER].hidden = grid.column[WORDS].hidden = true;
+	grid.column[NAME].max = 4;
+	grid.source.others = 0;
+	check_grid(grid, "NAME      SIZE\n"
+			 "a        512 B\n"
+			 "a n…     9 KiB\n"
+			 "-     1023 KiB\n"
+			 "      2.00 MiB  total of all\n");
+}
+
+static void test_style(void **state)
+{
+	struct table_style style = {.header = true};
+
+	(void)state;
+	/* Rows are cut to the width, the words of the total are not. */
+	style.width = 19;
+	check_grid(make_grid(&style), "  NO  NAME        …\n"
+				      "   7  a           …\n"
+				      "1234  a name …    …\n"
+				      "  42  -         10…\n"
+				      "                2.00 MiB            total of all\n");
+	style = (struct table_style){.bytes = true};
+	check_grid(make_grid(&style), "   7  a             512       0.5  the first one\n"
+				      "1234  a name …     9216         -  a\\x0ab\n"
+				      "  42  -         1047552    1023.0\n"
+				      "                2097152            total of all\n");
+	style = (struct table_style){.header = true, .only_total = true};
+	check_grid(make_grid(&style), "NO  NAME      SIZE         %  WORDS\n"
+				      "          2.00 MiB            total of all\n");
+	style.header = false;
+	check_grid(make_grid(&style), "2.00 MiB\n");
+}
+
+static void test_colors(void **state)
+{
+	const struct table_style style = {.header = true, .color = true};
+	struct grid grid = make_grid(&style);
+
+	(void)state;
+	grid.source.rows = 2;
+	grid.unknown = ATTR_DIM;
+	grid.column[NUMBER].hidden = grid.column[WORDS].hidden = true;
+	grid.column[SHARE].marked = true;
+	check_grid(grid, "\033[1mNAME          SIZE         \033[0m\033[7m%\033[0m\n"
+			 "a            512 B       0.5\n"
+			 "a name …     9 KiB         \033[2m-\033[0m\n"
+			 "          \033[1m2.00 MiB            total of all\033[0m\n");
+}
+
+/* Rows that are no numbered ones, with cells that have a colour or go on. */
+static void test_given_cells(void **state)
+{
+	const struct table_style style = {.header = true, .color = true};
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct line line = {.out = &out, .color = true};
+	struct grid grid = {
+		.style = &style,
+		.column = {{"PART", CELL_TEXT, .left = true, .min = 6},
+			   {"KIND", CELL_TEXT},
+			   {"NOTE", CELL_TEXT, .left = true}},
+		.columns = 3,
+	};
+	struct cell cells[] = {cell_text("ram"), cell_text("file"), cell_text("see")};
+
+	(void)state;
+	cells[0].attr = ATTR_BOLD;
+	cells[2].cut = true;
+	grid_place(&grid);
+	grid_print_heading(&grid, &line);
+	grid_print_cells(&grid, &line, cells);
+	/* The line's colour wins. */
+	line.attr = ATTR_DIM;
+	cells[1] = cell_text(NULL);
+	cells[2] = (struct cell){.type = CELL_EMPTY};
+	grid_print_cells(&grid, &line, cells);
+	assert_string_equal(strbuf_str(&out), "\033[1mPART    KIND  NOTE\033[0m\n"
+					      "\033[1mram     \033[0mfile  see…\n"
+					      "\033[2mram        -\033[0m\n");
+}
+
+/* As top draws: again and again, and what stands beside a column does not move. */
+static void test_widths_stay(void **state)
+{
+	const struct table_style style = {.header = true};
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct line line = {.out = &out};
+	struct grid grid = make_grid(&style);
+
+	(void)state;
+	grid_place(&grid);
+	grid_measure(&grid);
+	grid.source.rows = 1;
+	grid_place(&grid);
+	grid_measure(&grid);
+	grid_put_row(&grid, &line, 0);
+	line_end(&line);
+	assert_string_equal(strbuf_str(&out),
+			    "   7  a            512 B       0.5  the first one\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cells),	    cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_style),	    cmocka_unit_test(test_colors),
+		cmocka_unit_test(test_given_cells), cmocka_unit_test(test_widths_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
