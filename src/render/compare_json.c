@@ -66,7 +66,8 @@ static void put_figure(struct json_writer *w, const struct meminfo *m, enum memi
 static void put_system(struct json_writer *w, const struct result *books)
 {
 	const struct meminfo *m = &books->snapshot->system.meminfo;
-	bool known = books->residual_known;
+	const struct machine_balance *balance = &books->snapshot->balance;
+	bool known = balance->residual_known;
 
 	json_newline(w);
 	JSON_KEY(w, "system");
@@ -74,17 +75,17 @@ static void put_system(struct json_writer *w, const struct result *books)
 	JSON_KEY(w, "anon_bytes");
 	put_figure(w, m, MEMINFO_ANON);
 	JSON_KEY(w, "pss_anon_bytes");
-	json_known_i64(w, known, (int64_t)m->value[MEMINFO_ANON] - books->anon_residual);
+	json_known_i64(w, known, (int64_t)m->value[MEMINFO_ANON] - balance->anon_residual);
 	JSON_KEY(w, "anon_residual_bytes");
-	json_known_i64(w, known, books->anon_residual);
+	json_known_i64(w, known, balance->anon_residual);
 	JSON_KEY(w, "mapped_bytes");
 	put_figure(w, m, MEMINFO_MAPPED);
 	JSON_KEY(w, "pss_mapped_bytes");
-	json_known_i64(w, known, (int64_t)m->value[MEMINFO_MAPPED] - books->mapped_residual);
+	json_known_i64(w, known, (int64_t)m->value[MEMINFO_MAPPED] - balance->mapped_residual);
 	JSON_KEY(w, "mapped_residual_bytes");
-	json_known_i64(w, known, books->mapped_residual);
+	json_known_i64(w, known, balance->mapped_residual);
 	JSON_KEY(w, "swap_unattributed_bytes");
-	json_known_i64(w, books->swap_unattributed_known, (int64_t)books->swap_unattributed);
+	json_known_i64(w, balance->swap_unattributed_known, (int64_t)balance->swap_unattributed);
 	json_end(w, '}');
 }
 

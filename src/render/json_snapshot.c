@@ -103,6 +103,7 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 {
 	const struct system_info *s = &r->snapshot->system;
 	const struct meminfo *m = &s->meminfo;
+	const struct machine_balance *balance = &r->snapshot->balance;
 
 	JSON_KEY(w, "system");
 	json_begin(w, '{');
@@ -121,11 +122,11 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 	JSON_KEY(w, "swap_free_bytes");
 	put_meminfo(w, m, MEMINFO_SWAP_FREE);
 	JSON_KEY(w, "swap_unattributed_bytes");
-	json_known(w, r->swap_unattributed_known, r->swap_unattributed);
+	json_known(w, balance->swap_unattributed_known, balance->swap_unattributed);
 	JSON_KEY(w, "anon_residual_bytes");
-	json_known_i64(w, r->residual_known, r->anon_residual);
+	json_known_i64(w, balance->residual_known, balance->anon_residual);
 	JSON_KEY(w, "mapped_residual_bytes");
-	json_known_i64(w, r->residual_known, r->mapped_residual);
+	json_known_i64(w, balance->residual_known, balance->mapped_residual);
 	JSON_KEY(w, "zswap_pool_bytes");
 	put_meminfo(w, m, MEMINFO_ZSWAP_POOL);
 	JSON_KEY(w, "zswap_stored_bytes");

@@ -4,7 +4,7 @@
 #define ZMEM_SERVE_FEED_H
 
 #include "serve/channel.h"
-#include "serve/wire.h"
+#include "zmem/snapshot.h"
 
 #define FEED_PATIENCE_US UINT64_C(30000000) /* a snapshot that takes longer is not waited for */
 
@@ -16,9 +16,7 @@ struct feed {
 	int error;	    /* or could not be taken: why, a negative errno */
 	uint64_t number;    /* of snapshots so far */
 	struct answer last; /* of the last answer */
-	struct shot shot;   /* where there is a number */
-	const char *bytes;  /* that it points into */
-	uint64_t size;
+	struct snapshot snapshot; /* empty while there is no number */
 	uint64_t taken_us;
 };
 
