@@ -213,7 +213,7 @@ static inline void random_memcgs(struct random *r, struct snapshot *s)
 		char path[64];
 
 		/* In order, some of them the cgroups of processes; now and then one is not there. */
-		snprintf(path, sizeof(path), i < 9 ? "/system.slice/%zu.service" : "/user\xff%zu",
+		snprintf(path, sizeof(path), i < 9 ? "/system.slice/%zu.service" : "/user\xff%02zu",
 			 i);
 		if (!random_below(r, 8))
 			continue;
