@@ -152,7 +152,7 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 	for (int f = 0; f < MEMINFO_FIGURES; f++)
 		sys->meminfo.value[f] = meminfo_has(&sys->meminfo, f) ? random_value(r) : 0;
 	sys->swaps_known = random_below(r, 2);
-	sys->swap_count = random_below(r, 4) ? random_below(r, 3) : SWAP_MAX;
+	sys->swap_count = random_below(r, 32) ? random_below(r, 3) : SWAP_MAX;
 	for (size_t i = 0; i < sys->swap_count; i++) {
 		struct swap_device *d = &sys->swap[i];
 
@@ -163,7 +163,7 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 		d->used = random_value(r);
 		d->priority = (int)random_u64(r);
 	}
-	sys->zram_count = random_below(r, 4) ? random_below(r, 3) : ZRAM_MAX;
+	sys->zram_count = random_below(r, 32) ? random_below(r, 3) : ZRAM_MAX;
 	for (size_t i = 0; i < sys->zram_count; i++) {
 		random_chars(r, sys->zram[i].name, sizeof(sys->zram[i].name));
 		sys->zram[i].stat =
