@@ -499,6 +499,11 @@ $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
 		$(LDLIBS_BPF) -lpthread -o $@
 
+$(O)/recording: tests/bench/recording.c $(call LIBOF,$(uses_serve)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_serve)) $(LDLIBS_BPF) \
+		$(LDLIBS_ZIP) -lpthread -o $@
+
 bench: deps
 	@$(MAKE) --no-print-directory bench-build
 	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
