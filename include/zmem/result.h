@@ -17,7 +17,7 @@ struct result {
 	size_t row_count;
 	size_t others_count; /* matched and not shown */
 	struct totals others;
-	struct totals totals; /* shown and others */
+	struct totals totals;	     /* shown and others */
 	const struct change *change; /* since an earlier one; NULL: there is none */
 };
 

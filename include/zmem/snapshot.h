@@ -71,8 +71,8 @@ struct process {
 	uint64_t mm_key;   /* as the source gave it, 0 if it could not tell */
 	/* 1…, by the lowest pid: the same for processes that share an address space; 0 unknown. */
 	uint32_t mm_id;
-	bool mm_owner;	   /* the one of them that carries it in totals */
-	uint32_t procs;	   /* of a sum: how many */
+	bool mm_owner;	      /* the one of them that carries it in totals */
+	uint32_t procs;	      /* of a sum: how many */
 	uint32_t pss_missing; /* and how many of them have memory and no PSS */
 	enum process_kind kind;
 	bool raced;	    /* the kernel side could not read it */

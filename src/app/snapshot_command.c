@@ -123,7 +123,8 @@ static void tell_timing(const struct session *s, const struct result *r)
 	if (balance->residual_known)
 		fprintf(stderr,
 			"books: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",
-			(long long)balance->anon_residual / 1024, (long long)balance->mapped_residual / 1024);
+			(long long)balance->anon_residual / 1024,
+			(long long)balance->mapped_residual / 1024);
 }
 
 static int run(struct session *s, struct output *out)

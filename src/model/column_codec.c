@@ -203,7 +203,8 @@ void column_codec_read(struct column_codec *c, const unsigned char *data, size_t
 	while (!c->error && at < end) {
 		struct codec_block b;
 
-		if (!get_varint(&at, end, &id) || at == end || (id < CODEC_IDS && c->block[id].at)) {
+		if (!get_varint(&at, end, &id) || at == end ||
+		    (id < CODEC_IDS && c->block[id].at)) {
 			codec_bad(c);
 			return;
 		}

@@ -4,8 +4,8 @@
  * both directions, so that a column is described once. Pure.
  *
  * A block is: its id (varint), its type (1 byte), its length (varint), its contents. Blocks come in
- * any order, each at most once; the one with id 0 is the last. A reader skips a block with an id that
- * it does not know. A column in which every value is as predicted has no block.
+ * any order, each at most once; the one with id 0 is the last. A reader skips a block with an id
+ * that it does not know. A column in which every value is as predicted has no block.
  *
  * A varint has 7 bits a byte, the lowest first; the high bit says that more follow.
  *

@@ -72,7 +72,17 @@ static size_t larger(size_t a, size_t b)
 
 /* ---- members of structs ---- */
 
-static uint64_t get_int(const char *at, const struct member *m)
+static void *cell(const struct table *t, size_t i, const struct member *m)
+{
+	return (char *)t->row + i * t->stride + m->offset;
+}
+
+static const void *reference_cell(const struct table *t, size_t i, const struct member *m)
+{
+	return (const char *)t->reference + i * t->stride + m->offset;
+}
+
+static uint64_t get_int(const void *at, const struct member *m)
 {
 	uint64_t v = 0;
 
@@ -93,20 +103,18 @@ static bool fits(uint64_t v, const struct member *m)
 	return v >> (8 * m->size) == 0;
 }
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "members are copied from their lowest byte");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "members are copied from their lowest byte");
 
 static void code_int(struct codec *k, const struct table *t, const struct member *m)
 {
-	char *row = (char *)t->row + m->offset;
-	const char *reference = (const char *)t->reference + m->offset;
-
 	for (size_t i = 0; writing(k) && i < t->rows.count; i++) {
-		k->value[i] = get_int(row + i * t->stride, m);
+		k->value[i] = get_int(cell(t, i, m), m);
 		if (!fits(k->value[i], m))
 			codec_bad(&k->columns);
 	}
 	for (size_t i = 0; i < t->rows.reference_count; i++)
-		k->reference_value[i] = get_int(reference + i * t->stride, m);
+		k->reference_value[i] = get_int(reference_cell(t, i, m), m);
 	codec_ints(&k->columns, m->id, k->value, k->reference_value, &t->rows);
 	if (writing(k) || k->columns.error)
 		return;
@@ -115,18 +123,20 @@ static void code_int(struct codec *k, const struct table *t, const struct member
 			codec_bad(&k->columns);
 			return;
 		}
-		memcpy(row + i * t->stride, &k->value[i], m->size);
+		memcpy(cell(t, i, m), &k->value[i], m->size);
 	}
 }
 
-static const char *get_text(const char *at, const struct member *m)
+static const char *get_text(const void *at, const struct member *m)
 {
+	const char *chars = at;
+
 	if (m->kind == MEMBER_TEXT)
 		return *(const char *const *)at;
-	return *at ? at : NULL;
+	return *chars ? chars : NULL;
 }
 
-static bool set_text(char *at, const struct member *m, const char *text)
+static bool set_text(void *at, const struct member *m, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
 
@@ -144,22 +154,19 @@ static bool set_text(char *at, const struct member *m, const char *text)
 static void code_text(struct codec *k, const struct table *t, const struct member *m,
 		      const char *const *predicted)
 {
-	char *row = (char *)t->row + m->offset;
-	const char *reference = (const char *)t->reference + m->offset;
-
 	for (size_t i = 0; writing(k) && i < t->rows.count; i++) {
-		k->text[i] = get_text(row + i * t->stride, m);
+		k->text[i] = get_text(cell(t, i, m), m);
 		/* A process without a name is called by its comm. */
 		if (predicted && !k->text[i])
 			k->text[i] = predicted[i];
 	}
 	for (size_t i = 0; i < t->rows.reference_count; i++)
-		k->reference_text[i] = get_text(reference + i * t->stride, m);
+		k->reference_text[i] = get_text(reference_cell(t, i, m), m);
 	codec_texts(&k->columns, m->id, k->text, k->reference_text, predicted, &t->rows);
 	if (writing(k) || k->columns.error)
 		return;
 	for (size_t i = 0; i < t->rows.count; i++) {
-		if (!set_text(row + i * t->stride, m, k->text[i])) {
+		if (!set_text(cell(t, i, m), m, k->text[i])) {
 			codec_bad(&k->columns);
 			return;
 		}
@@ -241,8 +248,8 @@ static void merge_rows(struct codec *k, uint64_t *gone, const uint64_t *pid, siz
 		while (at < reference->count && gone[at])
 			at++;
 		match[i] = CODEC_NO_ROW;
-		if (next == begun || (at < reference->count &&
-				      (uint64_t)reference->process[at].pid < pid[next])) {
+		if (next == begun ||
+		    (at < reference->count && (uint64_t)reference->process[at].pid < pid[next])) {
 			p->pid = reference->process[at].pid;
 			match[i] = (uint32_t)at++;
 		} else {
@@ -285,8 +292,7 @@ static uint32_t *read_rows(struct codec *k)
 	rows.count = ARRAY_SIZE(head);
 	codec_ints(&k->columns, ID_ROWS, head, NULL, &rows);
 	/* A pid takes a byte at least, since no difference is 0. */
-	if (k->columns.error || head[1] != before ||
-	    head[2] != (uint64_t)k->reference->time_ms ||
+	if (k->columns.error || head[1] != before || head[2] != (uint64_t)k->reference->time_ms ||
 	    head[0] > codec_block_len(&k->columns, ID_PIDS)) {
 		codec_bad(&k->columns);
 		return NULL;
@@ -393,8 +399,7 @@ static uint64_t stored(const struct process *p)
 /* PSS is nearly what its parts add up to: what is stored is the rest. */
 static uint64_t expected(const struct process *p, enum counter c)
 {
-	if (c != COUNTER_PSS ||
-	    !has_all(p, COUNTER_PSS_ANON, COUNTER_PSS_FILE, COUNTER_PSS_SHMEM))
+	if (c != COUNTER_PSS || !has_all(p, COUNTER_PSS_ANON, COUNTER_PSS_FILE, COUNTER_PSS_SHMEM))
 		return 0;
 	return p->value[COUNTER_PSS_ANON] + p->value[COUNTER_PSS_FILE] +
 	       p->value[COUNTER_PSS_SHMEM];
@@ -482,8 +487,8 @@ static void code_processes(struct codec *k, const uint32_t *match)
 static void code_table(struct codec *k, struct table *t, const struct member *member, size_t count,
 		       uint32_t *match)
 {
-	size_t both = t->rows.count < t->rows.reference_count ? t->rows.count
-							      : t->rows.reference_count;
+	size_t both =
+		t->rows.count < t->rows.reference_count ? t->rows.count : t->rows.reference_count;
 
 	reserve(k, larger(t->rows.count, t->rows.reference_count));
 	if (k->columns.error)
@@ -620,8 +625,8 @@ int snapshot_encode(const struct snapshot *s, const struct snapshot *reference, 
 {
 	/* Writing changes nothing. */
 	struct codec k = {.s = (struct snapshot *)s, .reference = reference ? reference : &nothing};
-	const char head[HEADER_SIZE] = {'Z', 'S', 'N', 'P', SNAPSHOT_CODEC_MAJOR,
-					SNAPSHOT_CODEC_MINOR, reference != NULL};
+	const char head[HEADER_SIZE] = {
+		'Z', 'S', 'N', 'P', SNAPSHOT_CODEC_MAJOR, SNAPSHOT_CODEC_MINOR, reference != NULL};
 	size_t before = out->len, rows = larger(s->count, k.reference->count);
 	uint32_t *match;
 	int r;

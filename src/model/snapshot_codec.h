@@ -33,8 +33,7 @@
  * to be there again for decoding. Returns 0, -ENOMEM, or -EINVAL for a snapshot that cannot be:
  * processes out of order, a value that its column cannot hold. Then `out` is as it was.
  */
-int snapshot_encode(const struct snapshot *s, const struct snapshot *reference,
-		    struct strbuf *out);
+int snapshot_encode(const struct snapshot *s, const struct snapshot *reference, struct strbuf *out);
 /*
  * Replaces the contents of *s, whose memory is used again; zeroed memory is an empty one. The
  * snapshot owns its texts: neither `data` nor the reference has to outlive the call. A frame that

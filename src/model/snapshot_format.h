@@ -38,18 +38,29 @@ enum block_id {
 
 _Static_assert(COUNTER_COUNT == 22, "give the new counter a number");
 static const uint8_t counter_number[COUNTER_COUNT] = {
-	[COUNTER_SWAP] = 0,	  [COUNTER_SWAP_PSS] = 1,
-	[COUNTER_SWAP_SHMEM] = 2, [COUNTER_USS] = 3,
-	[COUNTER_PSS] = 4,	  [COUNTER_PSS_ANON] = 5,
-	[COUNTER_PSS_FILE] = 6,	  [COUNTER_PSS_SHMEM] = 7,
-	[COUNTER_RSS] = 8,	  [COUNTER_RSS_ANON] = 9,
-	[COUNTER_RSS_FILE] = 10,  [COUNTER_RSS_SHMEM] = 11,
-	[COUNTER_VSIZE] = 12,	  [COUNTER_LOCKED] = 13,
-	[COUNTER_PINNED] = 14,	  [COUNTER_PGTABLES] = 15,
-	[COUNTER_HUGETLB] = 16,	  [COUNTER_THP] = 17,
+	[COUNTER_SWAP] = 0,
+	[COUNTER_SWAP_PSS] = 1,
+	[COUNTER_SWAP_SHMEM] = 2,
+	[COUNTER_USS] = 3,
+	[COUNTER_PSS] = 4,
+	[COUNTER_PSS_ANON] = 5,
+	[COUNTER_PSS_FILE] = 6,
+	[COUNTER_PSS_SHMEM] = 7,
+	[COUNTER_RSS] = 8,
+	[COUNTER_RSS_ANON] = 9,
+	[COUNTER_RSS_FILE] = 10,
+	[COUNTER_RSS_SHMEM] = 11,
+	[COUNTER_VSIZE] = 12,
+	[COUNTER_LOCKED] = 13,
+	[COUNTER_PINNED] = 14,
+	[COUNTER_PGTABLES] = 15,
+	[COUNTER_HUGETLB] = 16,
+	[COUNTER_THP] = 17,
 	/* Derived, or of a cgroup. */
-	[COUNTER_PSS_SWAP] = NOT_STORED, [COUNTER_SHARED] = NOT_STORED,
-	[COUNTER_MEM_CURRENT] = NOT_STORED, [COUNTER_MEM_LIMIT] = NOT_STORED,
+	[COUNTER_PSS_SWAP] = NOT_STORED,
+	[COUNTER_SHARED] = NOT_STORED,
+	[COUNTER_MEM_CURRENT] = NOT_STORED,
+	[COUNTER_MEM_LIMIT] = NOT_STORED,
 };
 
 #define MEMINFO_NUMBERS 64
@@ -118,7 +129,10 @@ struct member {
 		.is_signed = ((__typeof__(MEMBER_OF(type, m)))-1) < 1,                             \
 		.offset = offsetof(type, m), .limit = (limit_)                                     \
 	}
-#define TEXT(id_, type, m)  {.id = (id_), .kind = MEMBER_TEXT, .offset = offsetof(type, m)}
+#define TEXT(id_, type, m)                                                                         \
+	{                                                                                          \
+		.id = (id_), .kind = MEMBER_TEXT, .offset = offsetof(type, m)                      \
+	}
 #define CHARS(id_, type, m)                                                                        \
 	{                                                                                          \
 		.id = (id_), .kind = MEMBER_CHARS, .size = sizeof(MEMBER_OF(type, m)) - 1,         \

@@ -42,9 +42,10 @@
 #define RECORDING_HEAD_MAX  4096 /* of a newer minor version */
 #define RECORDING_PART_SIZE 32
 /* A frame after decompression: some 100,000 processes with command lines. */
-#define RECORDING_RAW_MAX   (64u << 20)
-#define RECORDING_KEY_EVERY 30 /* frames: what it costs in bytes and in time is in tests/README.md */
-#define RECORDING_LEVEL	    3  /* of zstd */
+#define RECORDING_RAW_MAX (64u << 20)
+#define RECORDING_KEY_EVERY                                                                        \
+	30		  /* frames: what it costs in bytes and in time is in tests/README.md */
+#define RECORDING_LEVEL 3 /* of zstd */
 
 enum recording_flags {
 	RECORDING_CMDLINES = 1 << 0, /* it may hold command lines */
@@ -68,7 +69,7 @@ struct recording_writer {
 	unsigned key_every;
 	int level;
 	uint32_t frames;
-	unsigned since_key;   /* frames */
+	unsigned since_key; /* frames */
 	bool has_previous;
 	struct snapshot previous, next;
 	struct strbuf raw, packed;

@@ -25,7 +25,7 @@ struct frame {
 	uint64_t at; /* of its part */
 	int64_t time_ms;
 	uint32_t size, raw_size;
-	uint32_t key;	 /* the frame that decoding begins with, NO_FRAME: there is none */
+	uint32_t key; /* the frame that decoding begins with, NO_FRAME: there is none */
 	bool is_delta, is_corrupt;
 };
 
@@ -135,8 +135,7 @@ static int read_header(struct recording_reader *r, char why[RECORDING_WHY])
 
 static bool is_part(const char *head)
 {
-	return memcmp(head, "PART", 4) == 0 &&
-	       wire_get32(head + 28) == wire_crc(head, 28, NULL, 0);
+	return memcmp(head, "PART", 4) == 0 && wire_get32(head + 28) == wire_crc(head, 28, NULL, 0);
 }
 
 /* The next part behind something that is none. Returns 1 and *ret, 0 or a negative errno. */
@@ -344,7 +343,7 @@ static int read_raw(struct recording_reader *r, const struct frame *f)
 	unsigned long long size;
 	int error;
 
-	if (f->is_corrupt || f->raw_size > RECORDING_RAW_MAX ||
+	if (f->is_corrupt || !f->size || f->raw_size > RECORDING_RAW_MAX ||
 	    f->size > ZSTD_compressBound(RECORDING_RAW_MAX))
 		return -EBADMSG;
 	if (!make_room(&r->payload, &r->payload_room, f->size))

@@ -10,12 +10,12 @@
 
 struct feed {
 	int channel;
-	bool asked;	    /* and no answer yet */
-	uint64_t asked_us;  /* when */
-	bool failing;	    /* the last answer was none */
-	int error;	    /* or could not be taken: why, a negative errno */
-	uint64_t number;    /* of snapshots so far */
-	struct answer last; /* of the last answer */
+	bool asked;		  /* and no answer yet */
+	uint64_t asked_us;	  /* when */
+	bool failing;		  /* the last answer was none */
+	int error;		  /* or could not be taken: why, a negative errno */
+	uint64_t number;	  /* of snapshots so far */
+	struct answer last;	  /* of the last answer */
 	struct snapshot snapshot; /* empty while there is no number */
 	uint64_t taken_us;
 };

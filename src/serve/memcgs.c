@@ -30,8 +30,7 @@ static int compare_path(const void *pa, const void *pb)
 /* The paths become the snapshot's. */
 static int add_groups(const struct rows *groups, struct arena *arena, struct memcgs *m)
 {
-	struct memcg *more =
-		reallocarray(m->item, m->count + groups->count + 1, sizeof(*m->item));
+	struct memcg *more = reallocarray(m->item, m->count + groups->count + 1, sizeof(*m->item));
 
 	if (!more)
 		return -ENOMEM;
@@ -96,9 +95,8 @@ void memcgs_apply(const struct snapshot *s, struct rows *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		struct process *g = groups->item[i];
-		const struct memcg *m = g->controlled && g->cgroup
-						? snapshot_find_memcg(s, g->cgroup)
-						: NULL;
+		const struct memcg *m =
+			g->controlled && g->cgroup ? snapshot_find_memcg(s, g->cgroup) : NULL;
 
 		if (m && m->current_known)
 			process_set(g, COUNTER_MEM_CURRENT, m->current);

@@ -40,8 +40,9 @@ static double now_us(void)
 
 static void round_to_pages(struct snapshot *s)
 {
-	static const enum counter moving[] = {COUNTER_USS,	COUNTER_PSS,	   COUNTER_PSS_ANON,
-					      COUNTER_PSS_FILE, COUNTER_PSS_SHMEM, COUNTER_SWAP_PSS};
+	static const enum counter moving[] = {COUNTER_USS,	 COUNTER_PSS,
+					      COUNTER_PSS_ANON,	 COUNTER_PSS_FILE,
+					      COUNTER_PSS_SHMEM, COUNTER_SWAP_PSS};
 
 	for (size_t i = 0; i < s->count; i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(moving); k++)

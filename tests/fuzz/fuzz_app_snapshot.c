@@ -127,7 +127,8 @@ static void check_totals(struct process *const *rows, size_t count, const struct
 static void check_balance(const struct snapshot *s)
 {
 	if (s->balance.swap_unattributed_known)
-		FUZZ_CHECK(s->balance.swap_unattributed <= s->system.meminfo.value[MEMINFO_SWAP_TOTAL]);
+		FUZZ_CHECK(s->balance.swap_unattributed <=
+			   s->system.meminfo.value[MEMINFO_SWAP_TOTAL]);
 }
 
 static void check_json(const struct result *r)

@@ -185,11 +185,21 @@ static inline void random_host(struct random *r, struct snapshot *s)
 static inline void random_collection(struct random *r, struct snapshot *s)
 {
 	struct collection *c = &s->collection;
-	uint32_t *const number[] = {&c->seen,	 &c->reported,	 &c->filtered, &c->kernel_threads,
-				    &c->zombies, &c->gone,	 &c->denied,   &c->timeout,
-				    &c->raced,	 &c->shared_mm,	 &c->cross_check.checked,
-				    &c->cross_check.same,	 &c->cross_check.moved,
-				    &c->cross_check.different,	 &c->cross_check.gone};
+	uint32_t *const number[] = {&c->seen,
+				    &c->reported,
+				    &c->filtered,
+				    &c->kernel_threads,
+				    &c->zombies,
+				    &c->gone,
+				    &c->denied,
+				    &c->timeout,
+				    &c->raced,
+				    &c->shared_mm,
+				    &c->cross_check.checked,
+				    &c->cross_check.same,
+				    &c->cross_check.moved,
+				    &c->cross_check.different,
+				    &c->cross_check.gone};
 
 	c->duration_us = random_value(r);
 	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
@@ -198,9 +208,9 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 	c->hidden = random_below(r, 2);
 	c->complete = random_below(r, 2);
 	c->cross_check.done = random_below(r, 2);
-	s->balance = (struct machine_balance){random_below(r, 2), random_value(r),
-					      random_below(r, 2), (int64_t)random_u64(r),
-					      (int64_t)random_value(r)};
+	s->balance =
+		(struct machine_balance){random_below(r, 2), random_value(r), random_below(r, 2),
+					 (int64_t)random_u64(r), (int64_t)random_value(r)};
 }
 
 static inline void random_memcgs(struct random *r, struct snapshot *s)
@@ -212,7 +222,8 @@ static inline void random_memcgs(struct random *r, struct snapshot *s)
 	for (size_t i = 0; i < count; i++) {
 		char path[64];
 
-		/* In order, some of them the cgroups of processes; now and then one is not there. */
+		/* In order, some of them the cgroups of processes; now and then one is not there.
+		 */
 		snprintf(path, sizeof(path), i < 9 ? "/system.slice/%zu.service" : "/user\xff%02zu",
 			 i);
 		if (!random_below(r, 8))
@@ -341,7 +352,8 @@ static inline bool same_machine(const struct snapshot *a, const struct snapshot 
 	       SAME(host.boot_ms) && SAME(balance.swap_unattributed_known) &&
 	       SAME(balance.swap_unattributed) && SAME(balance.residual_known) &&
 	       SAME(balance.anon_residual) && SAME(balance.mapped_residual) &&
-	       same_system(&a->system, &b->system) && same_collection(&a->collection, &b->collection);
+	       same_system(&a->system, &b->system) &&
+	       same_collection(&a->collection, &b->collection);
 }
 
 static inline bool same_snapshot(const struct snapshot *a, const struct snapshot *b)

@@ -428,11 +428,11 @@ static void test_no_key(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),	   cmocka_unit_test(test_size),
-		cmocka_unit_test(test_file),	   cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_flipped),	   cmocka_unit_test(test_named),
-		cmocka_unit_test(test_bomb),	   cmocka_unit_test(test_newer_minor),
-		cmocka_unit_test(test_formats),	   cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_frames),	cmocka_unit_test(test_size),
+		cmocka_unit_test(test_file),	cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_flipped), cmocka_unit_test(test_named),
+		cmocka_unit_test(test_bomb),	cmocka_unit_test(test_newer_minor),
+		cmocka_unit_test(test_formats), cmocka_unit_test(test_impossible),
 		cmocka_unit_test(test_no_key),
 	};
 

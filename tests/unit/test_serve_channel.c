@@ -42,8 +42,7 @@ static void fill(struct sample *s)
 }
 
 /* All that JSON has to say of it. */
-static void put_json(const struct snapshot *snapshot, const struct result *like,
-		     struct strbuf *out)
+static void put_json(const struct snapshot *snapshot, const struct result *like, struct strbuf *out)
 {
 	struct process *rows[SAMPLE_MAX];
 	struct result r = *like;
