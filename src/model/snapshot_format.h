@@ -2,7 +2,7 @@
 /*
  * What is part of the format of a snapshot: the numbers of blocks, of counters and of enumerators,
  * and which members of which struct are columns. A number is never given to anything else.
- * Included by snapshot_codec.c alone.
+ * Included by the codec alone.
  */
 #ifndef ZMEM_MODEL_SNAPSHOT_FORMAT_H
 #define ZMEM_MODEL_SNAPSHOT_FORMAT_H
