@@ -53,8 +53,8 @@ ifneq ($(SYSROOT),)
 CPPFLAGS_ALL += -isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(TRIPLE)
 LDFLAGS_ALL  += -L$(SYSROOT)/usr/lib/$(TRIPLE)
 endif
-LDLIBS_BPF   := -lbpf -lelf -lz -lcap
 LDLIBS_ZIP   := -lz -lzstd
+LDLIBS_BPF   := -lbpf -lelf $(LDLIBS_ZIP) -lcap
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -O1
@@ -502,7 +502,7 @@ $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render
 $(O)/recording: tests/bench/recording.c $(call LIBOF,$(uses_serve)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_serve)) $(LDLIBS_BPF) \
-		$(LDLIBS_ZIP) -lpthread -o $@
+		-lpthread -o $@
 
 bench: deps
 	@$(MAKE) --no-print-directory bench-build

@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "app/options.h"
 #include "app/session.h"
@@ -108,10 +109,22 @@ static void show_sizes(void)
 
 /* ---- what the codec takes ---- */
 
+/* What zlib makes of it at its usual level. */
+static size_t deflated(const struct strbuf *b)
+{
+	uLongf len = compressBound(b->len);
+	Bytef *to = malloc(len);
+
+	if (!to || compress2(to, &len, (const Bytef *)b->data, b->len, 6) != Z_OK)
+		die("out of memory");
+	free(to);
+	return len;
+}
+
 static void show_codec(bool delta)
 {
 	double encode = 0, decode = 0, count = (double)(frames - delta);
-	size_t bytes = 0;
+	size_t bytes = 0, zlib = 0;
 
 	for (size_t i = delta; i < frames; i++) {
 		const struct snapshot *reference = delta ? &frame[i - 1] : NULL;
@@ -132,12 +145,14 @@ static void show_codec(bool delta)
 			best_encode = b - a < best_encode ? b - a : best_encode;
 			best_decode = c - b < best_decode ? c - b : best_decode;
 			bytes += k ? 0 : out.len;
+			zlib += k ? 0 : deflated(&out);
 		}
 		encode += best_encode;
 		decode += best_decode;
 	}
-	printf("%s: %.0f bytes, encode %.0f us, decode %.0f us\n", delta ? "delta" : "key",
-	       (double)bytes / count, encode / count, decode / count);
+	printf("%s: %.0f bytes (zlib: %.0f), encode %.0f us, decode %.0f us\n",
+	       delta ? "delta" : "key", (double)bytes / count, (double)zlib / count, encode / count,
+	       decode / count);
 }
 
 /* The last before a key frame is the slowest to open. */
