@@ -65,7 +65,8 @@ ifneq ($(SYSROOT),)
 CPPFLAGS_ALL += -isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(TRIPLE)
 LDFLAGS_ALL  += -L$(SYSROOT)/usr/lib/$(TRIPLE)
 endif
-LDLIBS_BPF   := -lbpf -lelf -lz -lcap
+LDLIBS_ZIP   := -lz -lzstd
+LDLIBS_BPF   := -lbpf -lelf $(LDLIBS_ZIP) -lcap
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -O1
@@ -123,7 +124,7 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
+DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
             procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf busybox-static
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -284,7 +285,7 @@ $(B)/flags: FORCE
 $(filter $(COLD),$(OBJ)): SMALL := -Os
 
 # Installs nothing: packages of the suites that this machine is configured for.
-SYSROOT_DEV := libbpf-dev libelf-dev zlib1g-dev libcap-dev libncurses-dev
+SYSROOT_DEV := libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev
 ifneq ($(SYSROOT),)
 $(SYSROOT)/packages: tests/vm/packages.sh tests/vm/sysroot
 	$(SAY) SYSROOT $(SYSROOT)
@@ -305,7 +306,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it; top and serve are commands of app's, and use it.
-LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich source model proc recording \
+LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich source proc recording model \
               privilege base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
@@ -350,7 +351,7 @@ UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT:%=$(B)/tests/%)
 
 uses_base   := base
-uses_recording := recording base
+uses_recording := recording model base
 uses_privilege := privilege
 uses_proc   := proc recording base
 uses_model  := model base
@@ -359,9 +360,9 @@ uses_compare := compare model base
 uses_render := render compare query model base
 # What it shows, without the terminal.
 uses_top    := top render compare query model base
-uses_source := source model proc recording privilege base
-uses_enrich := enrich model proc recording base
-uses_app    := app render compare query enrich source model proc recording privilege base
+uses_source := source proc recording model privilege base
+uses_enrich := enrich proc recording model base
+uses_app    := app render compare query enrich source proc recording model privilege base
 uses_serve  := serve $(uses_app)
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
@@ -375,7 +376,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka -lz -lpthread -o $@
+		$(if $(filter privilege source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -404,7 +405,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lz -lpthread -o $@
+		$(if $(filter privilege source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
@@ -513,6 +514,11 @@ $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
 		$(LDLIBS_BPF) -lpthread -o $@
+
+$(O)/recording: tests/bench/recording.c $(call LIBOF,$(uses_serve)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_serve)) $(LDLIBS_BPF) \
+		-lpthread -o $@
 
 bench: deps
 	@$(MAKE) --no-print-directory bench-build

@@ -17,18 +17,7 @@ struct result {
 	size_t row_count;
 	size_t others_count; /* matched and not shown */
 	struct totals others;
-	struct totals totals; /* shown and others */
-	/* Swap in use that no process's SwapPss accounts for, bytes; may be unknown. */
-	bool swap_unattributed_known;
-	uint64_t swap_unattributed;
-	/*
-	 * Whether the books close, bytes: AnonPages less all Pss_Anon, Mapped less all Pss_File and
-	 * Pss_Shmem. Not 0 where a process is hidden from us, and for what moved meanwhile. Unknown
-	 * unless every process has its PSS.
-	 */
-	bool residual_known;
-	int64_t anon_residual;
-	int64_t mapped_residual;
+	struct totals totals;	     /* shown and others */
 	const struct change *change; /* since an earlier one; NULL: there is none */
 };
 

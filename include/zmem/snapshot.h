@@ -69,9 +69,10 @@ struct process {
 	int32_t oom_score_adj;
 	uint64_t start_ns; /* since boot (CLOCK_BOOTTIME); whole ticks if it comes from /proc */
 	uint64_t mm_key;   /* as the source gave it, 0 if it could not tell */
-	uint32_t mm_id;	   /* 1…: the same for processes that share an address space; 0 unknown */
-	bool mm_owner;	   /* the one of them that carries it in totals */
-	uint32_t procs;	   /* of a sum: how many */
+	/* 1…, by the lowest pid: the same for processes that share an address space; 0 unknown. */
+	uint32_t mm_id;
+	bool mm_owner;	      /* the one of them that carries it in totals */
+	uint32_t procs;	      /* of a sum: how many */
 	uint32_t pss_missing; /* and how many of them have memory and no PSS */
 	enum process_kind kind;
 	bool raced;	    /* the kernel side could not read it */
@@ -213,6 +214,29 @@ struct collection {
 	struct cross_check cross_check;
 };
 
+/* What the kernel accounts to a memory cgroup, bytes. */
+struct memcg {
+	const char *path;
+	bool current_known, limit_known;
+	uint64_t current;
+	uint64_t limit; /* the lowest of its own and its ancestors' */
+};
+
+/* Whether the values of all processes add up to those of the machine, bytes. */
+struct machine_balance {
+	/* Swap in use that no process's SwapPss accounts for. */
+	bool swap_unattributed_known;
+	uint64_t swap_unattributed;
+	/*
+	 * AnonPages less all Pss_Anon, Mapped less all Pss_File and Pss_Shmem. Not 0 where a
+	 * process is hidden from us, and for what moved meanwhile. Unknown unless every process has
+	 * its PSS.
+	 */
+	bool residual_known;
+	int64_t anon_residual;
+	int64_t mapped_residual;
+};
+
 struct snapshot {
 	int64_t time_ms;    /* since the epoch */
 	uint64_t change_us; /* changes are told per second of so many; 0: as they are */
@@ -223,6 +247,9 @@ struct snapshot {
 	const char *fallback_reason;	 /* NULL: the first choice worked */
 	const char *pss_fallback_reason; /* likewise for PSS: from the kernel */
 	struct collection collection;
+	struct machine_balance balance;
+	struct memcg *memcg; /* of its arena, sorted by path; NULL: not read */
+	size_t memcg_count;
 	struct process *process;
 	size_t count;
 	size_t capacity;
@@ -258,6 +285,9 @@ struct process *snapshot_find(const struct snapshot *s, pid_t pid);
 /* The same process, that is with its start time as well. NULL if it is not there any more, or yet.
  */
 struct process *snapshot_find_again(const struct snapshot *s, const struct process *p);
+
+/* The memory cgroup with that path, NULL if it was not read. */
+const struct memcg *snapshot_find_memcg(const struct snapshot *s, const char *path);
 
 /*
  * Among `rows`, names the process that carries each address space (mm_owner): the one that started

@@ -33,11 +33,13 @@ static bool sum_of(const struct snapshot *s, enum counter c, uint64_t *ret)
 	return true;
 }
 
-void books_close(const struct snapshot *s, struct result *ret)
+void books_close(struct snapshot *s)
 {
 	const struct meminfo *m = &s->system.meminfo;
+	struct machine_balance *ret = &s->balance;
 	uint64_t used, sum, anon, file, shmem;
 
+	*ret = (struct machine_balance){};
 	if (meminfo_swap_used(m, &used) && sum_of(s, COUNTER_SWAP_PSS, &sum)) {
 		ret->swap_unattributed = used > sum ? used - sum : 0;
 		ret->swap_unattributed_known = true;
@@ -79,7 +81,7 @@ void books_report(const struct result *result, struct system_report *ret)
 	r.pss_mapped_known =
 		sum_of(s, COUNTER_PSS_FILE, &file) && sum_of(s, COUNTER_PSS_SHMEM, &shmem) &&
 		!__builtin_add_overflow(file, shmem, &r.pss_mapped) && sensible(r.pss_mapped);
-	r.unattributed_known = result->swap_unattributed_known;
-	r.unattributed = result->swap_unattributed;
+	r.unattributed_known = s->balance.swap_unattributed_known;
+	r.unattributed = s->balance.swap_unattributed;
 	*ret = r;
 }

@@ -8,8 +8,8 @@
 
 /* Where no swap is in use, nobody has any: what is not measured of it is 0. */
 void books_no_swap(struct snapshot *s);
-/* Fills in what the processes' sums leave of swap, AnonPages and Mapped. */
-void books_close(const struct snapshot *s, struct result *ret);
+/* Fills in s->balance: what the sums of the processes leave of swap, AnonPages and Mapped. */
+void books_close(struct snapshot *s);
 /* All that books_close() sets against each other, and by how many processes it is too little. */
 void books_report(const struct result *result, struct system_report *ret);
 

@@ -30,7 +30,7 @@ static int compare(struct session *s, struct output *out)
 
 	if (r)
 		return r;
-	books_close(&s->snapshot, &books);
+	books_close(&s->snapshot);
 	report.comparison = &run.comparison;
 	report.cost = run.cost;
 	render(s, &report, out);

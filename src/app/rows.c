@@ -183,7 +183,7 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 			       .pss = rows_pss_source(&s->rows),
 			       .group = s->group,
 			       .change = s->change};
-	books_close(&s->snapshot, ret);
+	books_close(&s->snapshot);
 	r = snapshot_own_mm(&s->snapshot, s->rows.item, s->rows.count);
 	if (r == 0)
 		r = make_rows(s, &rows, &wanted);

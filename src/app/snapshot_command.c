@@ -111,6 +111,7 @@ static void tell_timing(const struct session *s, const struct result *r)
 		[PHASE_LOAD] = "load",	  [PHASE_COLLECT] = "collect", [PHASE_FILTER] = "filter",
 		[PHASE_PSS] = "pss",	  [PHASE_CHECK] = "check",     [PHASE_NAMES] = "names",
 		[PHASE_RENDER] = "render"};
+	const struct machine_balance *balance = &r->snapshot->balance;
 	uint64_t sum = 0;
 
 	for (int i = 0; i < PHASE_COUNT; i++) {
@@ -119,10 +120,11 @@ static void tell_timing(const struct session *s, const struct result *r)
 	}
 	fprintf(stderr, "%-8s %8.3f ms\n", "all", (double)sum / 1000);
 	fprintf(stderr, "smaps_rollup reads: %zu\n", s->pool ? pool_rollups(s->pool) : 0);
-	if (r->residual_known)
+	if (balance->residual_known)
 		fprintf(stderr,
 			"books: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",
-			(long long)r->anon_residual / 1024, (long long)r->mapped_residual / 1024);
+			(long long)balance->anon_residual / 1024,
+			(long long)balance->mapped_residual / 1024);
 }
 
 static int run(struct session *s, struct output *out)

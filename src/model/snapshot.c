@@ -79,8 +79,10 @@ void snapshot_clear(struct snapshot *s)
 		arena_done(&s->arena);
 		arena_done(&s->scratch);
 	}
-	s->count = 0;
+	s->count = s->memcg_count = 0;
+	s->memcg = NULL;
 	s->collection = (struct collection){0};
+	s->balance = (struct machine_balance){0};
 	arena_clear(&s->arena);
 	arena_clear(&s->scratch);
 }
@@ -206,22 +208,33 @@ static void own_group(const struct mm_entry *group, size_t count)
 	owner->mm_owner = true;
 }
 
+/* From the number of the first process that has it to 1, 2, … in the order of these processes. */
+static void renumber_mm(struct snapshot *s)
+{
+	uint32_t id = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = &s->process[i];
+
+		if (p->mm_id)
+			p->mm_id = p->mm_id == i + 1 ? ++id : s->process[p->mm_id - 1].mm_id;
+	}
+}
+
 /* Numbers the address spaces of processes that are sorted by mm_key. */
 static void number_mm(struct snapshot *s, const struct mm_entry *sorted)
 {
-	uint32_t id = 0;
 	size_t end;
 
 	for (size_t i = 0; i < s->count; i = end) {
 		uint64_t key = sorted[i].key;
+		uint32_t first = (uint32_t)(sorted[i].process - s->process) + 1;
 
 		end = i + 1;
 		while (key && end < s->count && sorted[end].key == key)
 			end++;
-		if (key)
-			id++;
 		for (size_t k = i; k < end; k++) {
-			sorted[k].process->mm_id = key ? id : 0;
+			sorted[k].process->mm_id = key ? first : 0;
 			sorted[k].process->mm_owner = sorted[k].process->kind == PROCESS_USER;
 		}
 		add_deltas(sorted + i, end - i, s->host.page_size);
@@ -229,6 +242,7 @@ static void number_mm(struct snapshot *s, const struct mm_entry *sorted)
 			own_group(sorted + i, end - i);
 		s->collection.shared_mm += (uint32_t)(end - i - 1);
 	}
+	renumber_mm(s);
 }
 
 struct pid_entry {
@@ -317,6 +331,22 @@ struct process *snapshot_find_again(const struct snapshot *s, const struct proce
 	struct process *found = snapshot_find(s, p->pid);
 
 	return found && found->start_ns == p->start_ns ? found : NULL;
+}
+
+static int compare_memcg(const void *a, const void *b)
+{
+	const struct memcg *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+const struct memcg *snapshot_find_memcg(const struct snapshot *s, const char *path)
+{
+	const struct memcg key = {.path = path};
+
+	if (!s->memcg_count)
+		return NULL;
+	return bsearch(&key, s->memcg, s->memcg_count, sizeof(key), compare_memcg);
 }
 
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count)

@@ -9,6 +9,14 @@
 #include <string.h>
 #include <zlib.h>
 
+static inline uint64_t wire_get64(const char *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return le64toh(v);
+}
+
 static inline uint32_t wire_get32(const char *at)
 {
 	uint32_t v;
@@ -23,6 +31,12 @@ static inline uint16_t wire_get16(const char *at)
 
 	memcpy(&v, at, sizeof(v));
 	return le16toh(v);
+}
+
+static inline void wire_set64(char *at, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(at, &v, sizeof(v));
 }
 
 static inline void wire_set32(char *at, uint32_t v)

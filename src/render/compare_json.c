@@ -44,20 +44,21 @@ static void put_cost(struct json_writer *w, const struct compare_cost *cost)
 static void put_system(struct json_writer *w, const struct result *books)
 {
 	const struct meminfo *m = &books->snapshot->system.meminfo;
-	bool known = books->residual_known;
+	const struct machine_balance *balance = &books->snapshot->balance;
+	bool known = balance->residual_known;
 
 	json_newline(w);
 	json_object(w, "system");
 	json_meminfo(w, "anon_bytes", m, MEMINFO_ANON);
 	json_known_i64(w, "pss_anon_bytes", known,
-		       (int64_t)m->value[MEMINFO_ANON] - books->anon_residual);
-	json_known_i64(w, "anon_residual_bytes", known, books->anon_residual);
+		       (int64_t)m->value[MEMINFO_ANON] - balance->anon_residual);
+	json_known_i64(w, "anon_residual_bytes", known, balance->anon_residual);
 	json_meminfo(w, "mapped_bytes", m, MEMINFO_MAPPED);
 	json_known_i64(w, "pss_mapped_bytes", known,
-		       (int64_t)m->value[MEMINFO_MAPPED] - books->mapped_residual);
-	json_known_i64(w, "mapped_residual_bytes", known, books->mapped_residual);
-	json_known(w, "swap_unattributed_bytes", books->swap_unattributed_known,
-		   books->swap_unattributed);
+		       (int64_t)m->value[MEMINFO_MAPPED] - balance->mapped_residual);
+	json_known_i64(w, "mapped_residual_bytes", known, balance->mapped_residual);
+	json_known(w, "swap_unattributed_bytes", balance->swap_unattributed_known,
+		   balance->swap_unattributed);
 	json_end(w, '}');
 }
 

@@ -240,21 +240,22 @@ static void put_cost(struct page *p)
 
 static void put_balance(struct page *p)
 {
-	const struct result *b = p->r->books;
-	const uint64_t *value = b->snapshot->system.meminfo.value;
+	const struct snapshot *s = p->r->books->snapshot;
+	const struct machine_balance *balance = &s->balance;
+	const uint64_t *value = s->system.meminfo.value;
 	int64_t anon = (int64_t)value[MEMINFO_ANON], mapped = (int64_t)value[MEMINFO_MAPPED];
 
-	if (!b->residual_known) {
+	if (!balance->residual_known) {
 		line_printf(&p->line, "machine: its totals are not compared, some PSS is missing");
 		line_end(&p->line);
 		return;
 	}
 	put_named_size(p, "machine: AnonPages", anon);
-	put_named_size(p, ", all PSS_ANON", anon - b->anon_residual);
-	put_named_size(p, ", left over", b->anon_residual);
+	put_named_size(p, ", all PSS_ANON", anon - balance->anon_residual);
+	put_named_size(p, ", left over", balance->anon_residual);
 	put_named_size(p, "; Mapped", mapped);
-	put_named_size(p, ", all PSS_FILE and PSS_SHMEM", mapped - b->mapped_residual);
-	put_named_size(p, ", left over", b->mapped_residual);
+	put_named_size(p, ", all PSS_FILE and PSS_SHMEM", mapped - balance->mapped_residual);
+	put_named_size(p, ", left over", balance->mapped_residual);
 	line_end(&p->line);
 }
 

@@ -125,6 +125,7 @@ static void put_zram(struct json_writer *w, const struct system_info *s)
 void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 {
 	const struct meminfo *m = &r->snapshot->system.meminfo;
+	const struct machine_balance *balance = &r->snapshot->balance;
 
 	json_object(w, "system");
 	json_meminfo(w, "memory_total_bytes", m, MEMINFO_TOTAL);
@@ -134,9 +135,11 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 	json_meminfo(w, "shmem_bytes", m, MEMINFO_SHMEM);
 	json_meminfo(w, "swap_total_bytes", m, MEMINFO_SWAP_TOTAL);
 	json_meminfo(w, "swap_free_bytes", m, MEMINFO_SWAP_FREE);
-	json_known(w, "swap_unattributed_bytes", r->swap_unattributed_known, r->swap_unattributed);
-	json_known_i64(w, "anon_residual_bytes", r->residual_known, r->anon_residual);
-	json_known_i64(w, "mapped_residual_bytes", r->residual_known, r->mapped_residual);
+	json_known(w, "swap_unattributed_bytes", balance->swap_unattributed_known,
+		   balance->swap_unattributed);
+	json_known_i64(w, "anon_residual_bytes", balance->residual_known, balance->anon_residual);
+	json_known_i64(w, "mapped_residual_bytes", balance->residual_known,
+		       balance->mapped_residual);
 	json_meminfo(w, "zswap_pool_bytes", m, MEMINFO_ZSWAP_POOL);
 	json_meminfo(w, "zswap_stored_bytes", m, MEMINFO_ZSWAP_STORED);
 	if (with_zram)

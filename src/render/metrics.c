@@ -174,6 +174,7 @@ static void put_zram(struct metrics_writer *w, const struct metric_family *f,
 static void put_machine(struct metrics_writer *w, const struct result *r)
 {
 	const struct system_info *s = &r->snapshot->system;
+	const struct machine_balance *balance = &r->snapshot->balance;
 
 	for (size_t i = 0; i < ARRAY_SIZE(machine_bytes); i++) {
 		struct metric_family family = machine_bytes[i].family;
@@ -186,15 +187,15 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 		  BYTES("zmem_swap_unattributed",
 			"Swap in use that no process accounts for: swapped shared memory, tmpfs, "
 			"swap cache."),
-		  r->swap_unattributed_known, r->swap_unattributed);
+		  balance->swap_unattributed_known, balance->swap_unattributed);
 	put_residual(w,
 		     BYTES("zmem_memory_anon_residual",
 			   "AnonPages less the anonymous PSS of all processes."),
-		     r->residual_known, r->anon_residual);
+		     balance->residual_known, balance->anon_residual);
 	put_residual(w,
 		     BYTES("zmem_memory_mapped_residual",
 			   "Mapped less the PSS of files and shared memory of all processes."),
-		     r->residual_known, r->mapped_residual);
+		     balance->residual_known, balance->mapped_residual);
 	put_zram(w, BYTES("zmem_zram_stored", "What the device holds, uncompressed."), s,
 		 offsetof(struct zram_stat, stored));
 	put_zram(w, BYTES("zmem_zram_compressed", "What the device holds, compressed."), s,

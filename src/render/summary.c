@@ -81,14 +81,15 @@ static void write_missing(struct line *l, const struct result *r)
  */
 void summary_swap(struct line *l, const struct result *r)
 {
-	uint64_t used, of_none = r->swap_unattributed;
+	const struct machine_balance *balance = &r->snapshot->balance;
+	uint64_t used, of_none = balance->swap_unattributed;
 
 	if (r->snapshot->collection.filtered ||
 	    !meminfo_swap_used(&r->snapshot->system.meminfo, &used) || !used)
 		return;
 	line_printf(l, "; swap in use ");
 	cell_put(l, cell_bytes(true, used), false);
-	if (!r->swap_unattributed_known || of_none > used)
+	if (!balance->swap_unattributed_known || of_none > used)
 		return;
 	line_printf(l, ": ");
 	cell_put(l, cell_bytes(true, used - of_none), false);

@@ -2,7 +2,7 @@
 /* Knows the order of the steps; the steps themselves are query's. */
 #include "serve/choice.h"
 
-#include "serve/controllers.h"
+#include "serve/memcgs.h"
 
 static const char *unit_or_name_of(const struct process *p)
 {
@@ -18,11 +18,11 @@ static const struct column unit_or_name = {
 };
 
 /* The processes that the filter lets pass. */
-static int choose(struct choice *v, struct shot *shot, const struct filter *filter)
+static int choose(struct choice *v, struct snapshot *snapshot, const struct filter *filter)
 {
 	int r;
 
-	*v = (struct choice){.snapshot = shot->snapshot, .result = shot->books};
+	*v = (struct choice){.snapshot = *snapshot};
 	/* Memory that it takes is the choice's own. */
 	v->snapshot.arena = v->snapshot.scratch = (struct arena){};
 	v->result.snapshot = &v->snapshot;
@@ -36,13 +36,13 @@ static int choose(struct choice *v, struct shot *shot, const struct filter *filt
 	return 0;
 }
 
-static int group(struct choice *v, const struct shot *shot, const struct column *key)
+static int group(struct choice *v, const struct snapshot *snapshot, const struct column *key)
 {
 	int r = group_rows(key, &v->rows, &v->sums);
 
 	v->result.group = key;
 	if (r == 0)
-		controllers_apply(shot, &v->sums.rows);
+		memcgs_apply(snapshot, &v->sums.rows);
 	return r;
 }
 
@@ -51,13 +51,13 @@ static void cut(struct choice *v, const struct rows *rows, size_t shown)
 	result_cut(&v->result, &v->snapshot.collection, rows, shown, false);
 }
 
-int choice_query(struct choice *v, struct shot *shot, const struct http_query *q)
+int choice_query(struct choice *v, struct snapshot *snapshot, const struct http_query *q)
 {
 	struct rows *rows = &v->rows;
-	int r = choose(v, shot, &q->filter);
+	int r = choose(v, snapshot, &q->filter);
 
 	if (r == 0 && q->group) {
-		r = group(v, shot, q->group);
+		r = group(v, snapshot, q->group);
 		rows = &v->sums.rows;
 	}
 	if (r < 0)
@@ -76,7 +76,7 @@ static void forget_cgroups(struct rows *groups)
 		groups->item[i]->controlled &= groups->item[i]->unit != NULL;
 }
 
-int choice_metrics(struct choice *v, struct shot *shot, const struct column *key,
+int choice_metrics(struct choice *v, struct snapshot *snapshot, const struct column *key,
 		   struct tracked *tracked, uint64_t now_us)
 {
 	static const struct filter all = {};
@@ -84,7 +84,7 @@ int choice_metrics(struct choice *v, struct shot *shot, const struct column *key
 	const struct order order = {.keys = {{pss}, 1}};
 	struct rows *groups = &v->sums.rows;
 	size_t shown = 0;
-	int r = choose(v, shot, &all);
+	int r = choose(v, snapshot, &all);
 
 	if (r == 0)
 		r = group_rows(by, &v->rows, &v->sums);
@@ -93,7 +93,7 @@ int choice_metrics(struct choice *v, struct shot *shot, const struct column *key
 	v->result.group = by;
 	if (!key)
 		forget_cgroups(groups);
-	controllers_apply(shot, groups);
+	memcgs_apply(snapshot, groups);
 	order_rows(&order, &v->snapshot, groups);
 	r = tracked_feed(tracked, now_us, by->text, groups, &shown);
 	if (r == 0)

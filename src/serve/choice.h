@@ -8,7 +8,7 @@
 
 #include "serve/http_query.h"
 #include "serve/tracked.h"
-#include "serve/wire.h"
+#include "zmem/result.h"
 
 struct choice {
 	struct snapshot snapshot; /* borrows all but its arenas */
@@ -18,12 +18,12 @@ struct choice {
 };
 
 /* Rows as the query has them. Returns 0 or -ENOMEM; choice_done() in either case. */
-int choice_query(struct choice *v, struct shot *shot, const struct http_query *q);
+int choice_query(struct choice *v, struct snapshot *snapshot, const struct http_query *q);
 /*
  * Groups for metrics, those of `tracked`, which is fed with them, as rows and all others summed.
  * `group` NULL: by unit, whoever has none by name. Once for a snapshot, taken at `now_us`.
  */
-int choice_metrics(struct choice *v, struct shot *shot, const struct column *group,
+int choice_metrics(struct choice *v, struct snapshot *snapshot, const struct column *group,
 		   struct tracked *tracked, uint64_t now_us);
 void choice_done(struct choice *v);
 

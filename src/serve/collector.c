@@ -16,10 +16,10 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
+#include "model/snapshot_codec.h"
 #include "serve/channel.h"
-#include "serve/controllers.h"
 #include "serve/cost.h"
-#include "serve/wire.h"
+#include "serve/memcgs.h"
 
 struct collector {
 	struct options options;
@@ -47,8 +47,8 @@ static void count(struct collector *c)
 /* Everything that any request may ask for, since none of them comes here. */
 static int take(struct collector *c)
 {
+	struct snapshot *snapshot = &c->session.snapshot;
 	struct result result;
-	struct shot shot;
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
@@ -59,16 +59,12 @@ static int take(struct collector *c)
 		r = session_collect(&c->session, 0, &result);
 	if (r)
 		return -EIO;
-	shot = (struct shot){.snapshot = c->session.snapshot, .books = result};
-	r = controllers_read(&c->session, &shot);
+	r = memcgs_read(&c->session.proc, snapshot, &c->session.rows);
 	if (room_is_idle(c->bytes.cap, c->bytes.len, &c->idle))
 		strbuf_done(&c->bytes);
 	strbuf_clear(&c->bytes);
-	if (r == 0) {
-		wire_encode(&shot, &c->bytes);
-		r = strbuf_error(&c->bytes);
-	}
-	free(shot.controller);
+	if (r == 0)
+		r = snapshot_encode(snapshot, NULL, &c->bytes);
 	if (r == 0)
 		r = channel_seal(&c->bytes);
 	if (r < 0) {

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "model/snapshot_codec.h"
 
 bool feed_is_fresh(const struct feed *f, uint64_t now_us, uint32_t age_ms)
 {
@@ -37,19 +38,10 @@ int feed_ask(struct feed *f, uint64_t now_us, uint32_t age_ms)
 	return r;
 }
 
-static void forget(struct feed *f)
-{
-	if (!f->bytes)
-		return;
-	shot_done(&f->shot);
-	munmap((void *)f->bytes, f->size);
-	f->bytes = NULL;
-}
-
 static int replace(struct feed *f, const struct answer *answer, int memfd)
 {
+	struct snapshot snapshot = {};
 	const char *bytes;
-	struct shot shot;
 	int r;
 
 	/* The same once more. */
@@ -58,15 +50,14 @@ static int replace(struct feed *f, const struct answer *answer, int memfd)
 	r = channel_map(memfd, answer->size, &bytes);
 	if (r < 0)
 		return r;
-	r = wire_decode(bytes, answer->size, &shot);
+	r = snapshot_decode(bytes, answer->size, NULL, &snapshot);
+	munmap((void *)bytes, answer->size);
 	if (r < 0) {
-		munmap((void *)bytes, answer->size);
+		snapshot_done(&snapshot);
 		return r;
 	}
-	forget(f);
-	f->shot = shot;
-	f->bytes = bytes;
-	f->size = answer->size;
+	snapshot_done(&f->snapshot);
+	f->snapshot = snapshot;
 	f->taken_us = answer->taken_us;
 	f->number++;
 	return 1;
@@ -101,5 +92,5 @@ int feed_take(struct feed *f)
 
 void feed_done(struct feed *f)
 {
-	forget(f);
+	snapshot_done(&f->snapshot);
 }

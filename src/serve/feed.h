@@ -4,7 +4,7 @@
 #define ZMEM_SERVE_FEED_H
 
 #include "serve/channel.h"
-#include "serve/wire.h"
+#include "zmem/snapshot.h"
 
 /*
  * How long a request waits for a snapshot: less than the 10 s that Prometheus waits for an answer,
@@ -15,16 +15,14 @@
 
 struct feed {
 	int channel;
-	bool asked;	    /* and no answer yet */
-	uint64_t asked_us;  /* when */
-	uint64_t took_us;   /* from a question to its answer, the last time */
-	bool failing;	    /* the last answer was none */
-	int error;	    /* or could not be taken: why, a negative errno */
-	uint64_t number;    /* of snapshots so far */
-	struct answer last; /* of the last answer */
-	struct shot shot;   /* where there is a number */
-	const char *bytes;  /* that it points into */
-	uint64_t size;
+	bool asked;		  /* and no answer yet */
+	uint64_t asked_us;	  /* when */
+	uint64_t took_us;	  /* from a question to its answer, the last time */
+	bool failing;		  /* the last answer was none */
+	int error;		  /* or could not be taken: why, a negative errno */
+	uint64_t number;	  /* of snapshots so far */
+	struct answer last;	  /* of the last answer */
+	struct snapshot snapshot; /* empty while there is no number */
 	uint64_t taken_us;
 };
 

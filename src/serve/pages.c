@@ -35,7 +35,7 @@ int server_learn(struct server *s, bool history)
 	if (s->grouped != s->feed.number) {
 		choice_done(&s->groups);
 		s->grouped = 0;
-		r = choice_metrics(&s->groups, &s->feed.shot, s->config->group, &s->tracked,
+		r = choice_metrics(&s->groups, &s->feed.snapshot, s->config->group, &s->tracked,
 				   s->feed.taken_us);
 		if (r < 0)
 			return r;
@@ -103,13 +103,13 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 	int r = http_query_parse(&q, request->query, s->config->cmdlines);
 
 	if (r == 0)
-		r = http_query_resolve(&q, &s->feed.shot.snapshot);
+		r = http_query_resolve(&q, &s->feed.snapshot);
 	if (r == -EINVAL || r == -ENOENT) {
 		page_text(p, r == -EINVAL ? 400 : 404, q.error);
 		return 0;
 	}
 	if (r == 0)
-		r = choice_query(&v, &s->feed.shot, &q);
+		r = choice_query(&v, &s->feed.snapshot, &q);
 	if (r == -E2BIG) {
 		page_text(p, 400, "filter: " PATTERN_EXPENSIVE);
 		return 0;
@@ -139,7 +139,7 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 	}
 	style.group = s->config->group;
 	if (r == 0)
-		r = choice_query(&v, &s->feed.shot, &q);
+		r = choice_query(&v, &s->feed.snapshot, &q);
 	if (r < 0)
 		return r;
 	if (data_alone) {

@@ -131,9 +131,11 @@ static void put_swap(const struct view *v, struct screen *s)
 {
 	const struct system_info *system = &v->r->snapshot->system;
 	const struct meminfo *m = &system->meminfo;
-	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], used = 0, of_none = v->r->swap_unattributed;
+	const struct machine_balance *balance = &v->r->snapshot->balance;
+	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], used = 0;
+	uint64_t of_none = balance->swap_unattributed;
 	bool known = meminfo_swap_used(m, &used);
-	bool split = known && v->r->swap_unattributed_known && of_none <= used;
+	bool split = known && balance->swap_unattributed_known && of_none <= used;
 	const struct bar_part part[] = {
 		{"processes", '|', ATTR_YELLOW, split, (int64_t)(used - of_none)},
 		{"shmem, tmpfs", ':', ATTR_CYAN, split, (int64_t)of_none},

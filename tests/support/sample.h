@@ -39,8 +39,8 @@ static inline void sample_init(struct sample *s)
 	s->result.snapshot = snap;
 	s->result.rows = s->row;
 	s->result.pss = PSS_FROM_ROLLUP;
-	s->result.swap_unattributed_known = true;
-	s->result.swap_unattributed = 3 * MIB;
+	s->snapshot.balance.swap_unattributed_known = true;
+	s->snapshot.balance.swap_unattributed = 3 * MIB;
 	snap->process = s->process;
 	snap->time_ms = 1767225599987; /* 2025-12-31T23:59:59.987Z */
 	snap->counters_source = FROM_BPF;
@@ -289,7 +289,7 @@ static inline void sample_bare(struct sample *s)
 	s->snapshot.system = (struct system_info){0};
 	s->snapshot.host.boot_id[0] = '\0';
 	s->result.pss = PSS_FROM_NOTHING;
-	s->result.swap_unattributed_known = false;
+	s->snapshot.balance.swap_unattributed_known = false;
 	p = sample_add(s, 2, 0, NULL, "kthreadd");
 	p->kind = PROCESS_KTHREAD;
 	p->pss_status = PSS_KERNEL_THREAD;

@@ -56,9 +56,9 @@ static void figure_init(struct figure *f)
 	compare_settle(&row[3], COMPARE_DENIED);
 	f->comparison.bound = compare_bound_per_cpu(4, 4096);
 	f->comparison.approximate = true;
-	f->sample.result.residual_known = true;
-	f->sample.result.anon_residual = 10 * MIB;
-	f->sample.result.mapped_residual = -4096;
+	f->sample.snapshot.balance.residual_known = true;
+	f->sample.snapshot.balance.anon_residual = 10 * MIB;
+	f->sample.snapshot.balance.mapped_residual = -4096;
 	f->report = (struct compare_report){
 		.comparison = &f->comparison,
 		.books = &f->sample.result,
@@ -130,8 +130,8 @@ static void test_different(void **state)
 	f.comparison.row[0].cell[1].verdict = COMPARE_DIFFERENT;
 	f.comparison.row[0].cell[1].bpf += 4096;
 	f.report.cost.reads_known = false;
-	f.sample.result.residual_known = false;
-	f.sample.result.swap_unattributed_known = false;
+	f.sample.snapshot.balance.residual_known = false;
+	f.sample.snapshot.balance.swap_unattributed_known = false;
 	check_json("compare_different.json", &f.report);
 	check_table("compare_different.txt", &f.report, &style);
 }

@@ -70,9 +70,9 @@ static void test_empty(void **state)
 	(void)state;
 	sample_init(&s);
 	s.result.pss = PSS_FROM_KERNEL;
-	s.result.residual_known = true;
-	s.result.anon_residual = -4096;
-	s.result.mapped_residual = 12288;
+	s.snapshot.balance.residual_known = true;
+	s.snapshot.balance.anon_residual = -4096;
+	s.snapshot.balance.mapped_residual = 12288;
 	s.snapshot.collection.timeout = 2;
 	s.snapshot.collection.raced = 3;
 	s.snapshot.collection.gone = 4;

@@ -125,9 +125,9 @@ static void test_controller(void **state)
 
 	(void)state;
 	sample_ordinary(&s);
-	s.result.residual_known = true;
-	s.result.anon_residual = 3 * MIB;
-	s.result.mapped_residual = -4096;
+	s.snapshot.balance.residual_known = true;
+	s.snapshot.balance.anon_residual = 3 * MIB;
+	s.snapshot.balance.mapped_residual = -4096;
 	group(&s, "unit", SIZE_MAX, &groups);
 	for (size_t i = 0; i < groups.rows.count; i++) {
 		struct process *p = groups.rows.item[i];
@@ -331,9 +331,9 @@ static void test_beyond(void **state)
 		process_set(p, COUNTER_RSS_ANON, UINT64_MAX);
 	}
 	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_TOTAL, UINT64_MAX);
-	s.result.residual_known = true;
-	s.result.anon_residual = INT64_MIN;
-	s.result.mapped_residual = -4096;
+	s.snapshot.balance.residual_known = true;
+	s.snapshot.balance.anon_residual = INT64_MIN;
+	s.snapshot.balance.mapped_residual = -4096;
 	s.snapshot.system.zram[0].stat.used = UINT64_MAX;
 	s.snapshot.time_ms = -1;
 	sample_finish(&s, 2);

@@ -25,7 +25,7 @@ static void in_use(struct sample *s, uint64_t bytes, uint64_t unattributed)
 {
 	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_TOTAL, 2 * GIB);
 	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_FREE, 2 * GIB - bytes);
-	s->result.swap_unattributed = unattributed;
+	s->snapshot.balance.swap_unattributed = unattributed;
 }
 
 static void test_whose(void **state)
@@ -52,11 +52,11 @@ static void test_unknown(void **state)
 	(void)state;
 	sample_ordinary(&s);
 	in_use(&s, 120 * MIB, 0);
-	s.result.swap_unattributed_known = false;
+	s.snapshot.balance.swap_unattributed_known = false;
 	check_swap(&s, "; swap in use 120 MiB");
 	/* More than there is. */
-	s.result.swap_unattributed_known = true;
-	s.result.swap_unattributed = GIB;
+	s.snapshot.balance.swap_unattributed_known = true;
+	s.snapshot.balance.swap_unattributed = GIB;
 	check_swap(&s, "; swap in use 120 MiB");
 }
 

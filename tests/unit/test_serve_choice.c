@@ -26,11 +26,6 @@ static struct process *add(struct sample *s, pid_t pid, const char *name, const 
 	return p;
 }
 
-static struct shot shot_of(const struct sample *s)
-{
-	return (struct shot){.snapshot = s->snapshot, .books = s->result};
-}
-
 static const char *label(const struct choice *v, size_t i)
 {
 	return v->result.group->text(v->result.rows[i]);
@@ -39,7 +34,6 @@ static const char *label(const struct choice *v, size_t i)
 static void test_query(void **state)
 {
 	struct sample s;
-	struct shot shot;
 	struct http_query q;
 	struct choice v;
 
@@ -48,11 +42,10 @@ static void test_query(void **state)
 	add(&s, 1, "a", "x.service", MIB);
 	add(&s, 2, "b", "x.service", 3 * MIB);
 	add(&s, 3, "c", NULL, 2 * MIB)->uid = 7;
-	shot = shot_of(&s);
-	shot.snapshot.collection.seen = 3;
+	s.snapshot.collection.seen = 3;
 	assert_int_equal(http_query_parse(&q, "top=1&user=0", false), 0);
-	assert_int_equal(http_query_resolve(&q, &shot.snapshot), 0);
-	assert_int_equal(choice_query(&v, &shot, &q), 0);
+	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
+	assert_int_equal(choice_query(&v, &s.snapshot, &q), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_int_equal(v.result.rows[0]->pid, 2);
 	assert_int_equal(v.result.others_count, 1);
@@ -63,7 +56,7 @@ static void test_query(void **state)
 	choice_done(&v);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "group_by=unit&min=3M", false), 0);
-	assert_int_equal(choice_query(&v, &shot, &q), 0);
+	assert_int_equal(choice_query(&v, &s.snapshot, &q), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_string_equal(label(&v, 0), "x.service");
 	choice_done(&v);
@@ -72,11 +65,9 @@ static void test_query(void **state)
 
 static void test_unit_then_name(void **state)
 {
-	struct controller c = {"/system.slice/x.service", COUNTER_BIT(COUNTER_MEM_CURRENT), 5 * MIB,
-			       0};
+	struct memcg c = {"/system.slice/x.service", true, false, 5 * MIB, 0};
 	struct tracked t;
 	struct sample s;
-	struct shot shot;
 	struct process *p;
 	struct choice v;
 
@@ -89,10 +80,9 @@ static void test_unit_then_name(void **state)
 	p = add(&s, 2, "bash", NULL, 3 * MIB);
 	p->cgroup = c.path;
 	p->controlled = true;
-	shot = shot_of(&s);
-	shot.controller = &c;
-	shot.controller_count = 1;
-	assert_int_equal(choice_metrics(&v, &shot, NULL, &t, SECOND), 0);
+	s.snapshot.memcg = &c;
+	s.snapshot.memcg_count = 1;
+	assert_int_equal(choice_metrics(&v, &s.snapshot, NULL, &t, SECOND), 0);
 	assert_int_equal(v.result.row_count, 2);
 	assert_string_equal(label(&v, 0), "bash");
 	assert_string_equal(label(&v, 1), "x.service");
@@ -114,7 +104,6 @@ static void test_stays(void **state)
 	for (int round = 0; round < 3; round++) {
 		uint64_t now = (uint64_t)(1 + round * 15) * SECOND;
 		struct sample s;
-		struct shot shot;
 
 		sample_init(&s);
 		add(&s, 1, "old", NULL, round ? 1 * MIB : 100 * MIB);
@@ -122,8 +111,7 @@ static void test_stays(void **state)
 		add(&s, 3, "third", NULL, 40 * MIB);
 		if (round == 2)
 			add(&s, 4, "new", NULL, 200 * MIB);
-		shot = shot_of(&s);
-		assert_int_equal(choice_metrics(&v, &shot, NULL, &t, now), 0);
+		assert_int_equal(choice_metrics(&v, &s.snapshot, NULL, &t, now), 0);
 		assert_int_equal(v.result.row_count, 2);
 		assert_string_equal(label(&v, 0), round == 2 ? "new" : round ? "second" : "old");
 		assert_string_equal(label(&v, 1), round == 1 ? "old" : round ? "old" : "second");
@@ -159,11 +147,11 @@ static void test_a_million_names(void **state)
 	assert_int_equal(tracked_init(&t, 100, 5), 0);
 	for (int round = 0; round < ROUNDS; round++) {
 		cleanup(strbuf_done) struct strbuf out = {0};
-		struct shot shot = {};
+		struct snapshot snapshot = {};
 		struct choice v;
 
 		for (int i = 0; i < EACH; i++) {
-			struct process *p = snapshot_add(&shot.snapshot);
+			struct process *p = snapshot_add(&snapshot);
 
 			assert_non_null(p);
 			snprintf(names[i], sizeof(names[i]), "job-%d", round * EACH + i);
@@ -173,14 +161,14 @@ static void test_a_million_names(void **state)
 			process_set(p, COUNTER_PSS, i ? MIB : 50 * MIB);
 		}
 		assert_int_equal(
-			choice_metrics(&v, &shot, NULL, &t, (uint64_t)(round + 1) * SECOND), 0);
+			choice_metrics(&v, &snapshot, NULL, &t, (uint64_t)(round + 1) * SECOND), 0);
 		assert_int_equal(v.result.row_count, 100);
 		assert_string_equal(label(&v, 0), "postgres");
 		hour_add(h, &v.result);
 		render_metrics(&out, &v.result, false, true, NULL);
 		assert_int_equal(strbuf_error(&out), 0);
 		choice_done(&v);
-		snapshot_done(&shot.snapshot);
+		snapshot_done(&snapshot);
 		if (round == 10)
 			before = heap();
 	}
@@ -197,7 +185,6 @@ static void test_history(void **state)
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct tracked t;
 	struct sample s;
-	struct shot shot;
 	struct choice v;
 
 	(void)state;
@@ -208,10 +195,9 @@ static void test_history(void **state)
 	for (int i = 0; i < 10; i++)
 		add(&s, 10 + i, i % 2 ? "x" : "y", NULL, KIB);
 	s.snapshot.system.meminfo.have &= ~(1u << MEMINFO_SWAP_FREE);
-	shot = shot_of(&s);
 	for (int i = 0; i < HOUR_POINTS + 5; i++) {
-		shot.snapshot.time_ms = i;
-		assert_int_equal(choice_metrics(&v, &shot, NULL, &t, SECOND), 0);
+		s.snapshot.time_ms = i;
+		assert_int_equal(choice_metrics(&v, &s.snapshot, NULL, &t, SECOND), 0);
 		hour_add(&h, &v.result);
 		choice_done(&v);
 	}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is part of the format of a snapshot: the numbers of blocks, of counters and of enumerators,
+ * and which members of which struct are columns. A number is never given to anything else.
+ * Included by the codec alone.
+ */
+#ifndef ZMEM_MODEL_SNAPSHOT_FORMAT_H
+#define ZMEM_MODEL_SNAPSHOT_FORMAT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zmem/snapshot.h"
+
+/* Ids of blocks. They are part of the format: a new column gets a new number. */
+enum block_id {
+	ID_ROWS = 1, /* how many are new, how many the reference has, its time */
+	ID_GONE = 2, /* rows of the reference that have ended */
+	ID_PIDS = 3, /* of processes that continue none */
+	ID_MACHINE = 0x10,
+	ID_PROCESS = 0x80,
+	ID_MM = ID_PROCESS + 0x20,
+	ID_HAVE = ID_PROCESS + 0x21,
+	ID_COUNTER = 0x100, /* and the counter's number */
+	ID_MEMINFO_HAVE = 0x140,
+	ID_MEMINFO = 0x141,
+	ID_SWAP = 0x150,
+	ID_ZRAM = 0x160,
+	ID_MEMCG = 0x170,
+	ID_STRINGS = 0x200,
+};
+
+/* ---- numbers of counters: part of the format ---- */
+
+#define NOT_STORED 0xff
+
+_Static_assert(COUNTER_COUNT == 22, "give the new counter a number");
+static const uint8_t counter_number[COUNTER_COUNT] = {
+	[COUNTER_SWAP] = 0,
+	[COUNTER_SWAP_PSS] = 1,
+	[COUNTER_SWAP_SHMEM] = 2,
+	[COUNTER_USS] = 3,
+	[COUNTER_PSS] = 4,
+	[COUNTER_PSS_ANON] = 5,
+	[COUNTER_PSS_FILE] = 6,
+	[COUNTER_PSS_SHMEM] = 7,
+	[COUNTER_RSS] = 8,
+	[COUNTER_RSS_ANON] = 9,
+	[COUNTER_RSS_FILE] = 10,
+	[COUNTER_RSS_SHMEM] = 11,
+	[COUNTER_VSIZE] = 12,
+	[COUNTER_LOCKED] = 13,
+	[COUNTER_PINNED] = 14,
+	[COUNTER_PGTABLES] = 15,
+	[COUNTER_HUGETLB] = 16,
+	[COUNTER_THP] = 17,
+	/* Derived, or of a cgroup. */
+	[COUNTER_PSS_SWAP] = NOT_STORED,
+	[COUNTER_SHARED] = NOT_STORED,
+	[COUNTER_MEM_CURRENT] = NOT_STORED,
+	[COUNTER_MEM_LIMIT] = NOT_STORED,
+};
+
+#define MEMINFO_NUMBERS 64
+
+_Static_assert(MEMINFO_FIGURES == 25, "give the new value a number");
+static const uint8_t meminfo_number[MEMINFO_FIGURES] = {
+	[MEMINFO_TOTAL] = 0,
+	[MEMINFO_FREE] = 1,
+	[MEMINFO_AVAILABLE] = 2,
+	[MEMINFO_BUFFERS] = 3,
+	[MEMINFO_CACHED] = 4,
+	[MEMINFO_SWAP_CACHED] = 5,
+	[MEMINFO_SWAP_TOTAL] = 6,
+	[MEMINFO_SWAP_FREE] = 7,
+	[MEMINFO_ZSWAP_POOL] = 8,
+	[MEMINFO_ZSWAP_STORED] = 9,
+	[MEMINFO_ANON] = 10,
+	[MEMINFO_MAPPED] = 11,
+	[MEMINFO_SHMEM] = 12,
+	[MEMINFO_KERNEL_RECLAIMABLE] = 13,
+	[MEMINFO_SLAB_RECLAIMABLE] = 14,
+	[MEMINFO_SLAB_UNRECLAIMABLE] = 15,
+	[MEMINFO_KERNEL_STACK] = 16,
+	[MEMINFO_PAGE_TABLES] = 17,
+	[MEMINFO_SEC_PAGE_TABLES] = 18,
+	[MEMINFO_BOUNCE] = 19,
+	[MEMINFO_WRITEBACK_TMP] = 20,
+	[MEMINFO_VMALLOC_USED] = 21,
+	[MEMINFO_PERCPU] = 22,
+	[MEMINFO_HARDWARE_CORRUPTED] = 23,
+	[MEMINFO_HUGETLB] = 24,
+};
+
+/* The values of these enums are part of the format. */
+_Static_assert(PROCESS_USER == 0 && PROCESS_KTHREAD == 1 && PROCESS_ZOMBIE == 2, "kinds");
+_Static_assert(FROM_NOWHERE == 0 && FROM_BPF == 1 && FROM_PROC == 2, "origins");
+_Static_assert(PSS_FROM_NOTHING == 0 && PSS_FROM_KERNEL == 1 && PSS_FROM_ROLLUP == 2 &&
+		       PSS_FROM_BOTH == 3,
+	       "sources of PSS");
+_Static_assert(PSS_SKIPPED == 0 && PSS_OK == 1 && PSS_GONE == 2 && PSS_DENIED == 3 &&
+		       PSS_TIMEOUT == 4 && PSS_RACED == 5 && PSS_KERNEL_THREAD == 6 &&
+		       PSS_UNSUPPORTED == 7 && PSS_STATUS_COUNT == 8,
+	       "statuses of PSS");
+_Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");
+
+/* ---- members of structs as columns ---- */
+
+enum member_kind {
+	MEMBER_INT,
+	MEMBER_TEXT,  /* const char *, NULL: none */
+	MEMBER_CHARS, /* char[], terminated */
+};
+
+struct member {
+	uint16_t id;
+	uint8_t kind, size;
+	bool is_signed;
+	uint32_t offset;
+	uint64_t limit; /* an integer is below it; 0: as its type */
+};
+
+#define MEMBER_OF(type, m) (((type *)0)->m)
+#define INT(id_, type, m, limit_)                                                                  \
+	{                                                                                          \
+		.id = (id_), .kind = MEMBER_INT, .size = sizeof(MEMBER_OF(type, m)),               \
+		.is_signed = ((__typeof__(MEMBER_OF(type, m)))-1) < 1,                             \
+		.offset = offsetof(type, m), .limit = (limit_)                                     \
+	}
+#define TEXT(id_, type, m)                                                                         \
+	{                                                                                          \
+		.id = (id_), .kind = MEMBER_TEXT, .offset = offsetof(type, m)                      \
+	}
+#define CHARS(id_, type, m)                                                                        \
+	{                                                                                          \
+		.id = (id_), .kind = MEMBER_CHARS, .size = sizeof(MEMBER_OF(type, m)) - 1,         \
+		.offset = offsetof(type, m)                                                        \
+	}
+
+#define MACHINE(n, m, limit) INT(ID_MACHINE + (n), struct snapshot, m, limit)
+static const struct member machine_members[] = {
+	MACHINE(0, time_ms, 0),
+	MACHINE(1, counters_source, FROM_PROC + 1),
+	MACHINE(2, pinned, 2),
+	TEXT(ID_MACHINE + 3, struct snapshot, fallback_reason),
+	TEXT(ID_MACHINE + 4, struct snapshot, pss_fallback_reason),
+	CHARS(ID_MACHINE + 5, struct snapshot, host.name),
+	CHARS(ID_MACHINE + 6, struct snapshot, host.boot_id),
+	CHARS(ID_MACHINE + 7, struct snapshot, host.kernel_release),
+	CHARS(ID_MACHINE + 8, struct snapshot, host.arch),
+	MACHINE(9, host.page_size, 0),
+	MACHINE(10, host.cpus, 0),
+	MACHINE(11, host.boot_ms, 0),
+	MACHINE(12, system.swaps_known, 2),
+	MACHINE(13, system.swap_count, SWAP_MAX + 1),
+	MACHINE(14, system.zram_count, ZRAM_MAX + 1),
+	MACHINE(15, memcg_count, 0),
+	MACHINE(16, collection.duration_us, 0),
+	MACHINE(17, collection.seen, 0),
+	MACHINE(18, collection.reported, 0),
+	MACHINE(19, collection.filtered, 0),
+	MACHINE(20, collection.kernel_threads, 0),
+	MACHINE(21, collection.zombies, 0),
+	MACHINE(22, collection.gone, 0),
+	MACHINE(23, collection.denied, 0),
+	MACHINE(24, collection.timeout, 0),
+	MACHINE(25, collection.raced, 0),
+	MACHINE(26, collection.shared_mm, 0),
+	MACHINE(27, collection.shared_mm_unknown, 2),
+	MACHINE(28, collection.hidden, 2),
+	MACHINE(29, collection.complete, 2),
+	MACHINE(30, collection.cross_check.checked, 0),
+	MACHINE(31, collection.cross_check.same, 0),
+	MACHINE(32, collection.cross_check.moved, 0),
+	MACHINE(33, collection.cross_check.different, 0),
+	MACHINE(34, collection.cross_check.gone, 0),
+	MACHINE(35, collection.cross_check.done, 2),
+	MACHINE(36, balance.swap_unattributed_known, 2),
+	MACHINE(37, balance.swap_unattributed, 0),
+	MACHINE(38, balance.residual_known, 2),
+	MACHINE(39, balance.anon_residual, 0),
+	MACHINE(40, balance.mapped_residual, 0),
+};
+
+#define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)
+static const struct member process_members[] = {
+	PROCESS(0, ppid, INT_MAX),
+	PROCESS(1, uid, 0),
+	PROCESS(2, threads, 0),
+	PROCESS(3, oom_score_adj, 0),
+	PROCESS(4, start_ns, 0),
+	PROCESS(5, kind, PROCESS_SUM), /* a sum is made, not collected */
+	PROCESS(6, raced, 2),
+	PROCESS(7, controlled, 2),
+	PROCESS(8, name_cut, 2),
+	PROCESS(9, cmdline_truncated, 2),
+	PROCESS(10, counters_source, FROM_PROC + 1),
+	PROCESS(11, pss_source, PSS_FROM_BOTH + 1),
+	PROCESS(12, pss_status, PSS_STATUS_COUNT),
+	PROCESS(13, unit_path, 0),
+	PROCESS(14, container_path, 0),
+	CHARS(ID_PROCESS + 15, struct process, comm),
+	TEXT(ID_PROCESS + 16, struct process, name), /* behind comm, which predicts it */
+	TEXT(ID_PROCESS + 17, struct process, user),
+	TEXT(ID_PROCESS + 18, struct process, cgroup),
+	TEXT(ID_PROCESS + 19, struct process, unit),
+	TEXT(ID_PROCESS + 20, struct process, container),
+	TEXT(ID_PROCESS + 21, struct process, cmdline),
+};
+
+static const struct member swap_members[] = {
+	CHARS(ID_SWAP, struct swap_device, name),
+	INT(ID_SWAP + 1, struct swap_device, kind, SWAP_FILE + 1),
+	INT(ID_SWAP + 2, struct swap_device, name_cut, 2),
+	INT(ID_SWAP + 3, struct swap_device, size, 0),
+	INT(ID_SWAP + 4, struct swap_device, used, 0),
+	INT(ID_SWAP + 5, struct swap_device, priority, 0),
+};
+
+static const struct member zram_members[] = {
+	CHARS(ID_ZRAM, struct zram_device, name),
+	INT(ID_ZRAM + 1, struct zram_device, stat.stored, 0),
+	INT(ID_ZRAM + 2, struct zram_device, stat.compressed, 0),
+	INT(ID_ZRAM + 3, struct zram_device, stat.used, 0),
+};
+
+static const struct member memcg_path = TEXT(ID_MEMCG, struct memcg, path);
+static const struct member memcg_members[] = {
+	INT(ID_MEMCG + 1, struct memcg, current_known, 2),
+	INT(ID_MEMCG + 2, struct memcg, limit_known, 2),
+	INT(ID_MEMCG + 3, struct memcg, current, 0),
+	INT(ID_MEMCG + 4, struct memcg, limit, 0),
+};
+
+#endif

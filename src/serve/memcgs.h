@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Memory cgroups of every cgroup, unit and container that a request may name. */
+#ifndef ZMEM_SERVE_MEMCGS_H
+#define ZMEM_SERVE_MEMCGS_H
+
+#include "zmem/procfs.h"
+#include "zmem/query.h"
+
+/*
+ * Fills in s->memcg with the memory cgroups that groups of these rows can be; sorts the rows.
+ * Returns 0 or a negative errno.
+ */
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows);
+/* Gives groups the values of their memory cgroups. Pure. */
+void memcgs_apply(const struct snapshot *s, struct rows *groups);
+
+#endif

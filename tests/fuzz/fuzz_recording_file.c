@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A recording of format 2 of any bytes, as it is, and with its checksums put right: else nothing
+ * behind the first would ever be seen. Frames are the same from the front and from the back.
+ */
+#include <errno.h>
+
+#include "fuzz.h"
+#include "model/snapshot_codec.h"
+#include "recording/recording_file.h"
+#include "recording/wire.h"
+
+#define FRAMES_MAX 64 /* that are looked at */
+
+/* Puts them right, as far as there are parts. */
+static void repair(char *data, size_t len)
+{
+	size_t at = len < RECORDING_HEAD_SIZE ? 0 : wire_get32(data + 12);
+
+	if (at < RECORDING_HEAD_SIZE || at > len)
+		return;
+	wire_set32(data + at - 4, wire_crc(data, at - 4, NULL, 0));
+	while (len - at >= RECORDING_PART_SIZE && memcmp(data + at, "PART", 4) == 0) {
+		char *part = data + at;
+		uint32_t size = wire_get32(part + 8);
+		bool whole = size <= len - at - RECORDING_PART_SIZE;
+
+		if (whole)
+			wire_set32(part + 24, wire_crc(part + RECORDING_PART_SIZE, size, NULL, 0));
+		wire_set32(part + 28, wire_crc(part, 28, NULL, 0));
+		if (!whole)
+			return;
+		at += RECORDING_PART_SIZE + size;
+	}
+}
+
+/* 0 and the frame as bytes, or the error. */
+static int frame_bytes(struct recording_reader *r, size_t i, struct strbuf *out)
+{
+	char why[RECORDING_WHY] = "";
+	const struct snapshot *s;
+	int error = recording_reader_frame(r, i, &s, why);
+
+	if (error < 0) {
+		FUZZ_CHECK(error == -EBADMSG || error == -ENOTSUP);
+		FUZZ_CHECK(*why && strlen(why) < sizeof(why));
+		return error;
+	}
+	FUZZ_CHECK(s->time_ms == recording_reader_time(r, i));
+	FUZZ_CHECK(snapshot_encode(s, NULL, out) == 0);
+	return 0;
+}
+
+static void check(const char *data, size_t len)
+{
+	struct recording_reader *forward, *backward;
+	char why[RECORDING_WHY] = "";
+	const struct recording_info *info;
+	struct strbuf bytes[FRAMES_MAX] = {};
+	int error[FRAMES_MAX];
+	size_t count;
+	int r = recording_reader_open_memory(data, len, &forward, why);
+
+	if (r < 0) {
+		FUZZ_CHECK((r == -EBADMSG || r == -ENOTSUP) && *why);
+		return;
+	}
+	FUZZ_CHECK(recording_reader_open_memory(data, len, &backward, why) == 0);
+	info = recording_reader_info(forward);
+	FUZZ_CHECK(info->end <= len);
+	FUZZ_CHECK(info->torn || info->end == len);
+	count = info->frames < FRAMES_MAX ? info->frames : FRAMES_MAX;
+	for (size_t i = 0; i < count; i++)
+		error[i] = frame_bytes(forward, i, &bytes[i]);
+	for (size_t i = count; i-- > 0;) {
+		struct strbuf again = {};
+
+		FUZZ_CHECK(frame_bytes(backward, i, &again) == error[i]);
+		FUZZ_CHECK(again.len == bytes[i].len);
+		FUZZ_CHECK(!again.len || memcmp(again.data, bytes[i].data, again.len) == 0);
+		strbuf_done(&again);
+		strbuf_done(&bytes[i]);
+	}
+	recording_reader_free(forward);
+	recording_reader_free(backward);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *repaired = malloc(size + 1);
+
+	check((const char *)data, size);
+	FUZZ_CHECK(repaired);
+	if (size)
+		memcpy(repaired, data, size);
+	repair(repaired, size);
+	check(repaired, size);
+	free(repaired);
+	return 0;
+}

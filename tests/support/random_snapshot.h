@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Snapshots of any contents that a snapshot can have, how they go on, and whether two are the same.
+ * Compares member by member, without what the codec knows of them.
+ */
+#ifndef TESTS_RANDOM_SNAPSHOT_H
+#define TESTS_RANDOM_SNAPSHOT_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "zmem/snapshot.h"
+
+struct random {
+	uint64_t state;
+};
+
+/* xorshift64*: the same numbers everywhere. */
+static inline uint64_t random_u64(struct random *r)
+{
+	r->state ^= r->state >> 12;
+	r->state ^= r->state << 25;
+	r->state ^= r->state >> 27;
+	return r->state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static inline uint64_t random_below(struct random *r, uint64_t limit)
+{
+	return (random_u64(r) >> 8) % limit;
+}
+
+/* Of every size, often round. */
+static inline uint64_t random_value(struct random *r)
+{
+	uint64_t v = random_u64(r) >> random_below(r, 64);
+
+	switch (random_below(r, 8)) {
+	case 0:
+		return 0;
+	case 1:
+		return random_u64(r);
+	case 2:
+		return v;
+	default:
+		return (v & 0xffffff) * 4096;
+	}
+}
+
+static inline void *random_checked(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+/* NULL, empty, of few that come again, or any bytes. */
+static inline const char *random_text(struct random *r, struct snapshot *s)
+{
+	char text[64];
+	size_t len = random_below(r, sizeof(text));
+
+	switch (random_below(r, 6)) {
+	case 0:
+		return NULL;
+	case 1:
+		len = 0;
+		break;
+	case 2:
+		for (size_t i = 0; i < len; i++)
+			text[i] = (char)(1 + random_below(r, 255));
+		break;
+	default:
+		len = (size_t)snprintf(text, sizeof(text), "/system.slice/%u.service",
+				       (unsigned)random_below(r, 9));
+	}
+	return random_checked(arena_strndup(&s->arena, text, len));
+}
+
+static inline void random_chars(struct random *r, char *chars, size_t size)
+{
+	size_t len = random_below(r, size);
+
+	memset(chars, 0, size);
+	for (size_t i = 0; i < len; i++)
+		chars[i] = (char)(1 + random_below(r, 255));
+}
+
+static inline void random_values(struct random *r, struct process *p)
+{
+	p->threads = (uint32_t)random_value(r);
+	p->oom_score_adj = (int32_t)random_u64(r);
+	p->pss_status = random_below(r, PSS_STATUS_COUNT);
+	p->pss_source = random_below(r, PSS_FROM_BOTH + 1);
+	p->have = random_below(r, 3) ? 0 : (counter_mask)random_u64(r);
+	if (random_below(r, 2))
+		p->have = (counter_mask)-1;
+	/* Derived, or of cgroups. */
+	p->have &= COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
+	p->have &= ~(COUNTER_BIT(COUNTER_PSS_SWAP) | COUNTER_BIT(COUNTER_SHARED));
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
+		p->value[c] = process_has(p, c) ? random_value(r) : 0;
+}
+
+static inline void random_names(struct random *r, struct snapshot *s, struct process *p)
+{
+	random_chars(r, p->comm, sizeof(p->comm));
+	p->name = random_text(r, s);
+	if (!p->name)
+		p->name = random_checked(arena_strndup(&s->arena, p->comm, strlen(p->comm)));
+	p->user = random_text(r, s);
+	p->cgroup = random_text(r, s);
+	p->unit = random_text(r, s);
+	p->container = random_text(r, s);
+	p->cmdline = random_text(r, s);
+	p->unit_path = (uint16_t)random_u64(r);
+	p->container_path = (uint16_t)random_u64(r);
+	p->cmdline_truncated = random_below(r, 2);
+	p->controlled = random_below(r, 2);
+	p->name_cut = random_below(r, 2);
+	p->raced = !random_below(r, 9);
+}
+
+static inline void random_process(struct random *r, struct snapshot *s, pid_t pid)
+{
+	struct process *p = random_checked(snapshot_add(s));
+
+	p->pid = pid;
+	p->ppid = (pid_t)random_below(r, 4194305);
+	p->uid = (uid_t)random_value(r);
+	p->start_ns = random_value(r);
+	p->kind = random_below(r, 4) ? PROCESS_USER : random_below(r, PROCESS_SUM);
+	p->counters_source = random_below(r, FROM_PROC + 1);
+	/* Few, so that some are shared; 0 is unknown. */
+	p->mm_key = random_below(r, 3) ? random_u64(r) : random_below(r, 5);
+	if (p->kind != PROCESS_USER)
+		p->mm_key = 0;
+	random_values(r, p);
+	random_names(r, s, p);
+}
+
+static inline void random_machine(struct random *r, struct snapshot *s)
+{
+	struct system_info *sys = &s->system;
+
+	s->time_ms = (int64_t)random_u64(r);
+	s->counters_source = random_below(r, FROM_PROC + 1);
+	s->pinned = random_below(r, 2);
+	s->fallback_reason = random_text(r, s);
+	s->pss_fallback_reason = random_text(r, s);
+	sys->meminfo.have = (uint32_t)random_u64(r) & ((UINT32_C(1) << MEMINFO_FIGURES) - 1);
+	for (int f = 0; f < MEMINFO_FIGURES; f++)
+		sys->meminfo.value[f] = meminfo_has(&sys->meminfo, f) ? random_value(r) : 0;
+	sys->swaps_known = random_below(r, 2);
+	sys->swap_count = random_below(r, 32) ? random_below(r, 3) : SWAP_MAX;
+	for (size_t i = 0; i < sys->swap_count; i++) {
+		struct swap_device *d = &sys->swap[i];
+
+		random_chars(r, d->name, sizeof(d->name));
+		d->kind = random_below(r, SWAP_FILE + 1);
+		d->name_cut = random_below(r, 2);
+		d->size = random_value(r);
+		d->used = random_value(r);
+		d->priority = (int)random_u64(r);
+	}
+	sys->zram_count = random_below(r, 32) ? random_below(r, 3) : ZRAM_MAX;
+	for (size_t i = 0; i < sys->zram_count; i++) {
+		random_chars(r, sys->zram[i].name, sizeof(sys->zram[i].name));
+		sys->zram[i].stat =
+			(struct zram_stat){random_value(r), random_value(r), random_value(r)};
+	}
+}
+
+static inline void random_host(struct random *r, struct snapshot *s)
+{
+	random_chars(r, s->host.name, sizeof(s->host.name));
+	random_chars(r, s->host.boot_id, sizeof(s->host.boot_id));
+	random_chars(r, s->host.kernel_release, sizeof(s->host.kernel_release));
+	random_chars(r, s->host.arch, sizeof(s->host.arch));
+	s->host.page_size = (uint32_t)random_u64(r);
+	s->host.cpus = (uint32_t)random_u64(r);
+	s->host.boot_ms = random_u64(r);
+}
+
+static inline void random_collection(struct random *r, struct snapshot *s)
+{
+	struct collection *c = &s->collection;
+	uint32_t *const number[] = {&c->seen,
+				    &c->reported,
+				    &c->filtered,
+				    &c->kernel_threads,
+				    &c->zombies,
+				    &c->gone,
+				    &c->denied,
+				    &c->timeout,
+				    &c->raced,
+				    &c->shared_mm,
+				    &c->cross_check.checked,
+				    &c->cross_check.same,
+				    &c->cross_check.moved,
+				    &c->cross_check.different,
+				    &c->cross_check.gone};
+
+	c->duration_us = random_value(r);
+	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		*number[i] = (uint32_t)random_value(r);
+	c->shared_mm_unknown = random_below(r, 2);
+	c->hidden = random_below(r, 2);
+	c->complete = random_below(r, 2);
+	c->cross_check.done = random_below(r, 2);
+	s->balance =
+		(struct machine_balance){random_below(r, 2), random_value(r), random_below(r, 2),
+					 (int64_t)random_u64(r), (int64_t)random_value(r)};
+}
+
+static inline void random_memcgs(struct random *r, struct snapshot *s)
+{
+	size_t count = random_below(r, 12);
+
+	s->memcg = random_checked(arena_zalloc(&s->arena, count + 1, sizeof(*s->memcg)));
+	s->memcg_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		char path[64];
+
+		/* In order, some of them the cgroups of processes; now and then one is not there.
+		 */
+		snprintf(path, sizeof(path), i < 9 ? "/system.slice/%zu.service" : "/user\xff%02zu",
+			 i);
+		if (!random_below(r, 8))
+			continue;
+		s->memcg[s->memcg_count++] = (struct memcg){
+			random_checked(arena_strndup(&s->arena, path, strlen(path))),
+			random_below(r, 2), random_below(r, 2), random_value(r), random_value(r)};
+	}
+}
+
+/* An empty snapshot becomes one of `count` processes. */
+static inline void random_snapshot(struct random *r, struct snapshot *s, size_t count)
+{
+	pid_t pid = 0;
+
+	for (size_t i = 0; i < count; i++)
+		random_process(r, s, pid += (pid_t)(1 + random_below(r, 3000)));
+	if (snapshot_finish(s) < 0)
+		abort();
+	random_machine(r, s);
+	random_host(r, s);
+	random_collection(r, s);
+	random_memcgs(r, s);
+}
+
+/* `next`, which is empty, becomes what may come after `s`: most of it is as it was. */
+static inline void random_next(struct random *r, const struct snapshot *s, struct snapshot *next)
+{
+	pid_t pid = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+		pid_t last = pid;
+		struct process *copy;
+
+		pid = p->pid;
+		if (!random_below(r, 12) && last + 1 < pid)
+			random_process(r, next, pid - 1);
+		switch (random_below(r, 12)) {
+		case 0: /* it has ended */
+			continue;
+		case 1: /* and another one has its pid */
+			random_process(r, next, pid);
+			continue;
+		}
+		copy = random_checked(snapshot_add(next));
+		*copy = *p;
+		if (!random_below(r, 4))
+			random_values(r, copy);
+		if (!random_below(r, 8))
+			random_names(r, next, copy);
+	}
+	if (snapshot_finish(next) < 0)
+		abort();
+	next->host = s->host;
+	next->system = s->system;
+	random_collection(r, next);
+	random_memcgs(r, next);
+	if (random_below(r, 2))
+		random_machine(r, next);
+	next->time_ms = s->time_ms + 1;
+}
+
+/* ---- whether two are the same ---- */
+
+static inline bool same_text_of(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+#define SAME(m)	     (a->m == b->m)
+#define SAME_TEXT(m) same_text_of(a->m, b->m)
+
+static inline bool same_process(const struct process *a, const struct process *b)
+{
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (process_has(a, c) && !SAME(value[c]))
+			return false;
+	}
+	return SAME(have) && SAME(pid) && SAME(ppid) && SAME(uid) && SAME(threads) &&
+	       SAME(oom_score_adj) && SAME(start_ns) && SAME(mm_id) && SAME(mm_owner) &&
+	       SAME(kind) && SAME(raced) && SAME(counters_source) && SAME(pss_source) &&
+	       SAME(pss_status) && SAME(unit_path) && SAME(container_path) && SAME(controlled) &&
+	       SAME(name_cut) && SAME(cmdline_truncated) && SAME_TEXT(comm) && SAME_TEXT(name) &&
+	       SAME_TEXT(user) && SAME_TEXT(cgroup) && SAME_TEXT(unit) && SAME_TEXT(container) &&
+	       SAME_TEXT(cmdline);
+}
+
+static inline bool same_system(const struct system_info *a, const struct system_info *b)
+{
+	if (!SAME(meminfo.have) || !SAME(swaps_known) || !SAME(swap_count) || !SAME(zram_count))
+		return false;
+	for (int f = 0; f < MEMINFO_FIGURES; f++) {
+		if (meminfo_has(&a->meminfo, f) && !SAME(meminfo.value[f]))
+			return false;
+	}
+	for (size_t i = 0; i < a->swap_count; i++) {
+		if (!SAME_TEXT(swap[i].name) || !SAME(swap[i].kind) || !SAME(swap[i].name_cut) ||
+		    !SAME(swap[i].size) || !SAME(swap[i].used) || !SAME(swap[i].priority))
+			return false;
+	}
+	for (size_t i = 0; i < a->zram_count; i++) {
+		if (!SAME_TEXT(zram[i].name) || !SAME(zram[i].stat.stored) ||
+		    !SAME(zram[i].stat.compressed) || !SAME(zram[i].stat.used))
+			return false;
+	}
+	return true;
+}
+
+static inline bool same_collection(const struct collection *a, const struct collection *b)
+{
+	return SAME(duration_us) && SAME(seen) && SAME(reported) && SAME(filtered) &&
+	       SAME(kernel_threads) && SAME(zombies) && SAME(gone) && SAME(denied) &&
+	       SAME(timeout) && SAME(raced) && SAME(shared_mm) && SAME(shared_mm_unknown) &&
+	       SAME(hidden) && SAME(complete) && SAME(cross_check.checked) &&
+	       SAME(cross_check.same) && SAME(cross_check.moved) && SAME(cross_check.different) &&
+	       SAME(cross_check.gone) && SAME(cross_check.done);
+}
+
+static inline bool same_machine(const struct snapshot *a, const struct snapshot *b)
+{
+	return SAME(time_ms) && SAME(counters_source) && SAME(pinned) &&
+	       SAME_TEXT(fallback_reason) && SAME_TEXT(pss_fallback_reason) &&
+	       SAME_TEXT(host.name) && SAME_TEXT(host.boot_id) && SAME_TEXT(host.kernel_release) &&
+	       SAME_TEXT(host.arch) && SAME(host.page_size) && SAME(host.cpus) &&
+	       SAME(host.boot_ms) && SAME(balance.swap_unattributed_known) &&
+	       SAME(balance.swap_unattributed) && SAME(balance.residual_known) &&
+	       SAME(balance.anon_residual) && SAME(balance.mapped_residual) &&
+	       same_system(&a->system, &b->system) &&
+	       same_collection(&a->collection, &b->collection);
+}
+
+static inline bool same_snapshot(const struct snapshot *a, const struct snapshot *b)
+{
+	if (!same_machine(a, b) || !SAME(count) || !SAME(memcg_count))
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		if (!same_process(&a->process[i], &b->process[i]))
+			return false;
+	}
+	for (size_t i = 0; i < a->memcg_count; i++) {
+		if (!SAME_TEXT(memcg[i].path) || !SAME(memcg[i].current_known) ||
+		    !SAME(memcg[i].limit_known) || !SAME(memcg[i].current) || !SAME(memcg[i].limit))
+			return false;
+	}
+	return true;
+}
+
+#undef SAME
+#undef SAME_TEXT
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A recording of random frames, and these frames. */
+#ifndef TESTS_RECORDED_FRAMES_H
+#define TESTS_RECORDED_FRAMES_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "random_snapshot.h"
+#include "recording/recording_file.h"
+#include "recording/wire.h"
+
+#define FRAMES	  11
+#define KEY_EVERY 4
+
+static const struct recording_options options = {"9.8.7", RECORDING_CMDLINES, KEY_EVERY, 1};
+
+struct recorded_frames {
+	struct snapshot frame[FRAMES]; /* as they were given */
+	struct strbuf bytes;
+	size_t end[FRAMES + 1]; /* of the header and of each frame */
+};
+
+static inline void record(struct recorded_frames *f, size_t count, bool finish)
+{
+	struct random r = {99};
+	struct recording_writer w;
+
+	*f = (struct recorded_frames){};
+	assert_int_equal(recording_writer_init(&w, &options, &f->bytes), 0);
+	f->end[0] = f->bytes.len;
+	for (size_t i = 0; i < FRAMES; i++) {
+		if (i)
+			random_next(&r, &f->frame[i - 1], &f->frame[i]);
+		else
+			random_snapshot(&r, &f->frame[i], count);
+		f->frame[i].time_ms = 1000 * (int64_t)i;
+		assert_int_equal(recording_writer_append(&w, &f->frame[i]), 0);
+		f->end[i + 1] = f->bytes.len;
+	}
+	if (finish)
+		assert_int_equal(recording_writer_finish(&w), 0);
+	recording_writer_done(&w);
+}
+
+/* A frame's texts are those of all before it. */
+static inline void forget(struct recorded_frames *f)
+{
+	for (size_t i = FRAMES; i-- > 0;)
+		snapshot_done(&f->frame[i]);
+	strbuf_done(&f->bytes);
+}
+
+static inline void check_frame(struct recording_reader *r, const struct recorded_frames *f,
+			       size_t i)
+{
+	const struct snapshot *s = NULL;
+	char why[RECORDING_WHY] = "";
+
+	assert_int_equal(recording_reader_frame(r, i, &s, why), 0);
+	assert_true(same_snapshot(s, &f->frame[i]));
+	assert_int_equal(recording_reader_time(r, i), f->frame[i].time_ms);
+}
+
+static inline void set_crcs(char *part)
+{
+	uint32_t size = wire_get32(part + 8);
+
+	wire_set32(part + 24, wire_crc(part + RECORDING_PART_SIZE, size, NULL, 0));
+	wire_set32(part + 28, wire_crc(part, 28, NULL, 0));
+}
+
+static inline int open_with(const struct strbuf *bytes, struct recording_reader **ret, char *why)
+{
+	return recording_reader_open_memory(bytes->data, bytes->len, ret, why);
+}
+
+#endif

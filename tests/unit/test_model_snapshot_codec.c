@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Snapshots as bytes: the same comes back, alone and as differences; what is damaged is refused. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "model/column_codec.h"
+#include "model/snapshot_codec.h"
+#include "random_snapshot.h"
+
+#define MINOR_AT 5
+
+/* From memory of just its size, so that a sanitizer sees what reads behind it. */
+static int decode(const char *data, size_t len, const struct snapshot *reference,
+		  struct snapshot *s)
+{
+	cleanup_free char *copy = malloc(len ? len : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, data, len);
+	return snapshot_decode(copy, len, reference, s);
+}
+
+static void check_round(const struct snapshot *s, const struct snapshot *reference)
+{
+	cleanup(strbuf_done) struct strbuf bytes = {}, again = {};
+	cleanup(snapshot_done) struct snapshot back = {};
+
+	assert_int_equal(snapshot_encode(s, reference, &bytes), 0);
+	assert_int_equal(decode(bytes.data, bytes.len, reference, &back), 0);
+	assert_true(same_snapshot(s, &back));
+	/* The same bytes for the same snapshot. */
+	assert_int_equal(snapshot_encode(&back, reference, &again), 0);
+	assert_int_equal(again.len, bytes.len);
+	assert_memory_equal(again.data, bytes.data, bytes.len);
+}
+
+static void test_round(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		cleanup(snapshot_done) struct snapshot s = {};
+		struct random r = {seed};
+
+		random_snapshot(&r, &s, seed % 3 ? random_below(&r, 60) : seed % 2);
+		check_round(&s, NULL);
+	}
+}
+
+/* Each counter by itself, from its smallest to its largest value. */
+static void test_counters(void **state)
+{
+	static const uint64_t value[] = {0, 1, 4096, INT64_MAX, UINT64_MAX - 4095, UINT64_MAX};
+
+	(void)state;
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
+		cleanup(snapshot_done) struct snapshot s = {}, next = {};
+
+		if (counter_table[c].origin == ORIGIN_DERIVED)
+			continue;
+		for (size_t i = 0; i < 2 * ARRAY_SIZE(value); i++) {
+			struct process *p = snapshot_add(&s), *n = snapshot_add(&next);
+
+			p->pid = n->pid = (pid_t)i + 1;
+			p->name = n->name = "x";
+			if (i % 2)
+				process_set(p, c, value[i / 2]);
+			process_set(n, c, value[ARRAY_SIZE(value) - 1 - i / 2]);
+		}
+		assert_int_equal(snapshot_finish(&s), 0);
+		assert_int_equal(snapshot_finish(&next), 0);
+		check_round(&s, NULL);
+		check_round(&next, &s);
+		check_round(&s, &next);
+	}
+}
+
+/* Makes the snapshot's texts its own. */
+static void own(struct snapshot *s)
+{
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	struct snapshot copy = {};
+
+	assert_int_equal(snapshot_encode(s, NULL, &bytes), 0);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &copy), 0);
+	snapshot_done(s);
+	*s = copy;
+}
+
+/* A chain of frames, each decoded with the one before as it was decoded. */
+static void test_chain(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		cleanup(snapshot_done) struct snapshot s = {}, before = {};
+		struct random r = {seed};
+
+		random_snapshot(&r, &s, 50);
+		own(&s);
+		for (int frame = 0; frame < 20; frame++) {
+			cleanup(strbuf_done) struct strbuf key = {}, delta = {};
+			struct snapshot next = {}, back = {};
+
+			assert_int_equal(snapshot_encode(&s, NULL, &key), 0);
+			assert_int_equal(snapshot_encode(&s, frame ? &before : NULL, &delta), 0);
+			if (frame)
+				assert_true(delta.len < key.len);
+			assert_int_equal(decode(delta.data, delta.len, &before, &back), 0);
+			assert_true(same_snapshot(&s, &back));
+			snapshot_done(&before);
+			before = back;
+			random_next(&r, &s, &next);
+			own(&next);
+			snapshot_done(&s);
+			s = next;
+		}
+	}
+}
+
+/* An unchanged machine takes next to nothing, whatever there is on it. */
+static void test_unchanged(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(strbuf_done) struct strbuf delta = {};
+	struct random r = {7};
+
+	(void)state;
+	random_snapshot(&r, &s, 1000);
+	assert_int_equal(snapshot_encode(&s, &s, &delta), 0);
+	assert_true(delta.len < 64);
+}
+
+/* A process without a name is called by its comm, wherever the table has moved to. */
+static void test_nameless(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		struct process *p = snapshot_add(&s);
+
+		p->pid = i + 1;
+		snprintf(p->comm, sizeof(p->comm), "none%u", (unsigned)i % 1000);
+	}
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	for (int i = 0; i < 1000; i++)
+		assert_string_equal(back.process[i].name, s.process[i].comm);
+}
+
+/* Rows of a recording of some processes alone: their address spaces have any numbers. */
+static void test_some(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	static const uint32_t id[] = {900, 0, 17, 900, 17, 4000};
+	static const uint32_t numbered[] = {1, 0, 2, 1, 2, 3};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(id); i++) {
+		struct process *p = snapshot_add(&s);
+
+		p->pid = (pid_t)i + 1;
+		p->mm_id = id[i];
+	}
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(id); i++) {
+		assert_int_equal(back.process[i].mm_id, numbered[i]);
+		assert_int_equal(back.process[i].mm_owner, i != 3 && i != 4);
+	}
+}
+
+static void put_end(struct strbuf *bytes)
+{
+	static const char end[] = {CODEC_END_ID, CODEC_END, 0};
+
+	strbuf_put(bytes, end, sizeof(end));
+}
+
+/* What a newer minor version adds is skipped; another major version is not read. */
+static void test_versions(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	/* An id that is free, of the range of counters, and one beyond all; of unknown types. */
+	static const char unknown[] = {'\xbf', 2, 77, 3, 'a', 'b', 'c', '\xff', '\x7f', 1, 1, 9};
+	struct random r = {3};
+
+	(void)state;
+	random_snapshot(&r, &s, 20);
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+	bytes.len -= 3;
+	bytes.data[MINOR_AT]++;
+	strbuf_put(&bytes, unknown, sizeof(unknown));
+	put_end(&bytes);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	assert_true(same_snapshot(&s, &back));
+	bytes.data[MINOR_AT - 1]++;
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), -ENOTSUP);
+	assert_int_equal(back.count, 0);
+}
+
+static void test_cut(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	struct random r = {5};
+
+	(void)state;
+	random_snapshot(&r, &s, 12);
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+	for (size_t len = 0; len < bytes.len; len++) {
+		assert_int_equal(decode(bytes.data, len, NULL, &back), -EBADMSG);
+		assert_int_equal(back.count, 0);
+	}
+	strbuf_putc(&bytes, 0);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), -EBADMSG);
+}
+
+/* Whatever a byte becomes: it is refused, or a snapshot that can be written again. */
+static void flip(const struct snapshot *s, const struct snapshot *reference)
+{
+	cleanup(snapshot_done) struct snapshot back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	static const char change[] = {1, '\x80', '\xff'};
+	size_t read = 0, refused = 0;
+
+	assert_int_equal(snapshot_encode(s, reference, &bytes), 0);
+	for (size_t i = 0; i < bytes.len; i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(change); k++) {
+			int error;
+
+			bytes.data[i] ^= change[k];
+			error = decode(bytes.data, bytes.len, reference, &back);
+			bytes.data[i] ^= change[k];
+			if (error == 0) {
+				check_round(&back, reference);
+				check_round(&back, NULL);
+				read++;
+				continue;
+			}
+			assert_true(error == -EBADMSG || (error == -ENOTSUP && i < 8));
+			refused++;
+		}
+	}
+	assert_true(read && refused);
+}
+
+static void test_flipped(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, next = {};
+	struct random r = {11};
+
+	(void)state;
+	random_snapshot(&r, &s, 6);
+	random_next(&r, &s, &next);
+	flip(&s, NULL);
+	flip(&next, &s);
+}
+
+/* Differences are of use with their reference alone. */
+static void test_reference(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, next = {}, other = {}, back = {};
+	cleanup(strbuf_done) struct strbuf delta = {};
+	struct random r = {13};
+
+	(void)state;
+	random_snapshot(&r, &s, 9);
+	random_next(&r, &s, &next);
+	random_snapshot(&r, &other, 9);
+	assert_int_equal(snapshot_encode(&next, &s, &delta), 0);
+	assert_int_equal(decode(delta.data, delta.len, NULL, &back), -EBADMSG);
+	assert_int_equal(decode(delta.data, delta.len, &other, &back), -EBADMSG);
+	assert_int_equal(decode(delta.data, delta.len, &next, &back), -EBADMSG);
+	assert_int_equal(decode(delta.data, delta.len, &s, &back), 0);
+}
+
+enum wrong {
+	WRONG_ORDER,
+	WRONG_TWICE,
+	WRONG_NO_PID,
+	WRONG_KIND,
+	WRONG_STATUS,
+	WRONG_PPID,
+	WRONG_SWAPS,
+	WRONG_MEMCG_ORDER,
+	WRONG_MEMCG_TWICE,
+	WRONG_COUNT,
+};
+
+/* What no collection can be is not written. */
+static void test_impossible(void **state)
+{
+	(void)state;
+	for (int wrong = 0; wrong < WRONG_COUNT; wrong++) {
+		cleanup(snapshot_done) struct snapshot s = {};
+		cleanup(strbuf_done) struct strbuf bytes = {};
+		struct memcg memcg[] = {{"/a"}, {"/b"}};
+
+		for (pid_t pid = 1; pid <= 3; pid++)
+			snapshot_add(&s)->pid = pid;
+		s.memcg = memcg;
+		s.memcg_count = 2;
+		strbuf_puts(&bytes, "before");
+		assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+		bytes.len = 6;
+		s.process[1].pid = wrong == WRONG_ORDER ? 4 : wrong == WRONG_TWICE ? 1 : 2;
+		s.process[0].pid = wrong == WRONG_NO_PID ? 0 : 1;
+		s.process[2].kind = wrong == WRONG_KIND ? PROCESS_SUM : PROCESS_USER;
+		s.process[2].pss_status = wrong == WRONG_STATUS ? PSS_STATUS_COUNT : PSS_OK;
+		s.process[2].ppid = wrong == WRONG_PPID ? -1 : 1;
+		s.system.swap_count = wrong == WRONG_SWAPS ? SWAP_MAX + 1 : 0;
+		if (wrong == WRONG_MEMCG_ORDER)
+			memcg[0].path = "/c";
+		if (wrong == WRONG_MEMCG_TWICE)
+			memcg[0].path = "/b";
+		assert_int_equal(snapshot_encode(&s, NULL, &bytes), -EINVAL);
+		assert_string_equal(strbuf_str(&bytes), "before");
+	}
+}
+
+/* A few bytes that claim many rows: refused before memory is taken for them. */
+static void test_claims(void **state)
+{
+	static const char head[] = {'Z', 'S', 'N', 'P', 1, 0, 0, 0};
+	/* 2^30 new processes, of which the list of pids has one, or zeros alone. */
+	static const char rows[] = {1, 1, 2, 30, 2}, one[] = {3, 1, 2, 0, 2},
+			  zeros[] = {3, 1, 7, 0, 0, '\xff', '\xff', '\xff', '\xff', 3};
+	/* 2^30 memory cgroups without a path. */
+	static const char memcgs[] = {0x10 + 15, 1, 2, 30, 2};
+
+	(void)state;
+	for (int what = 0; what < 3; what++) {
+		cleanup(strbuf_done) struct strbuf bytes = {};
+		cleanup(snapshot_done) struct snapshot back = {};
+
+		strbuf_put(&bytes, head, sizeof(head));
+		if (what < 2)
+			strbuf_put(&bytes, rows, sizeof(rows));
+		if (what == 0)
+			strbuf_put(&bytes, one, sizeof(one));
+		if (what == 1)
+			strbuf_put(&bytes, zeros, sizeof(zeros));
+		if (what == 2)
+			strbuf_put(&bytes, memcgs, sizeof(memcgs));
+		put_end(&bytes);
+		assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), -EBADMSG);
+		assert_true(back.capacity < 1000);
+		assert_null(back.arena.spare);
+	}
+}
+
+/* Decoding again and again takes no more memory than once. */
+static void test_reuse(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	struct random r = {17};
+	struct process *process;
+
+	(void)state;
+	random_snapshot(&r, &s, 100);
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	process = back.process;
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+		assert_ptr_equal(back.process, process);
+		assert_true(same_snapshot(&s, &back));
+		assert_int_equal(decode(bytes.data, bytes.len - 1, NULL, &back), -EBADMSG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round),	   cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_chain),	   cmocka_unit_test(test_unchanged),
+		cmocka_unit_test(test_nameless),   cmocka_unit_test(test_some),
+		cmocka_unit_test(test_versions),   cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_flipped),	   cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_impossible), cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_reuse),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Damaged recordings of format 2: what is damaged is refused and named, the rest is as it was. */
+#include <zstd.h>
+
+#include "recorded_frames.h"
+
+/* Each frame of a damaged recording is refused, or is as it was. */
+static void check_damaged(const char *data, size_t len, const struct recorded_frames *f)
+{
+	struct recording_reader *r = NULL;
+	char why[RECORDING_WHY] = "";
+	int error = recording_reader_open_memory(data, len, &r, why);
+
+	if (error < 0) {
+		assert_true(error == -EBADMSG || error == -ENOTSUP);
+		assert_true(*why);
+		return;
+	}
+	assert_true(recording_reader_info(r)->frames <= FRAMES);
+	assert_true(recording_reader_info(r)->end <= len);
+	for (size_t i = 0; i < recording_reader_info(r)->frames; i++) {
+		const struct snapshot *s = NULL;
+
+		error = recording_reader_frame(r, i, &s, why);
+		if (error < 0) {
+			assert_int_equal(error, -EBADMSG);
+			continue;
+		}
+		/* Frames are counted on behind what is corrupt. */
+		assert_true(same_snapshot(s, &f->frame[s->time_ms / 1000]));
+	}
+	recording_reader_free(r);
+}
+
+static void test_cut(void **state)
+{
+	struct recorded_frames f;
+
+	(void)state;
+	record(&f, 4, true);
+	for (size_t len = 0; len < f.bytes.len; len++) {
+		cleanup_free char *copy = malloc(len + 1);
+		struct recording_reader *r = NULL;
+		char why[RECORDING_WHY] = "";
+		size_t whole = 0;
+
+		memcpy(copy, f.bytes.data, len);
+		check_damaged(copy, len, &f);
+		if (len < f.end[0])
+			continue;
+		/* Every whole frame is there; that something is missing is known. */
+		while (whole < FRAMES && f.end[whole + 1] <= len)
+			whole++;
+		assert_int_equal(recording_reader_open_memory(copy, len, &r, why), 0);
+		assert_int_equal(recording_reader_info(r)->frames, whole);
+		assert_int_equal(recording_reader_info(r)->end, f.end[whole]);
+		assert_int_equal(recording_reader_info(r)->torn, len != f.end[whole]);
+		assert_false(recording_reader_info(r)->ended);
+		recording_reader_free(r);
+	}
+	forget(&f);
+}
+
+static void test_flipped(void **state)
+{
+	struct recorded_frames f;
+
+	(void)state;
+	record(&f, 4, true);
+	for (size_t i = 0; i < f.bytes.len; i++) {
+		f.bytes.data[i] ^= (char)(1 << i % 8);
+		check_damaged(f.bytes.data, f.bytes.len, &f);
+		f.bytes.data[i] ^= (char)(1 << i % 8);
+	}
+	forget(&f);
+}
+
+/* A byte of frame 3 is wrong: those before it and those from the next key frame on are there. */
+static void check_named(size_t at, bool hole)
+{
+	struct recording_reader *r = NULL;
+	char why[RECORDING_WHY] = "", named[64];
+	const struct snapshot *s;
+	struct recorded_frames f;
+
+	record(&f, 10, true);
+	f.bytes.data[f.end[2] + at] ^= 1;
+	snprintf(named, sizeof(named), "frame 3 at byte %zu is corrupt", f.end[2]);
+	assert_int_equal(recording_reader_open_memory(f.bytes.data, f.bytes.len, &r, why), 0);
+	assert_int_equal(recording_reader_info(r)->frames, FRAMES);
+	assert_true(recording_reader_info(r)->ended);
+	for (size_t i = 0; i < FRAMES; i++) {
+		if (i != 2 && i != 3) {
+			check_frame(r, &f, i);
+			continue;
+		}
+		assert_int_equal(recording_reader_frame(r, i, &s, why), -EBADMSG);
+		assert_string_equal(why, named);
+		assert_int_equal(recording_reader_time(r, 2), hole ? 1000 : 2000);
+	}
+	recording_reader_free(r);
+	forget(&f);
+}
+
+static void test_named(void **state)
+{
+	(void)state;
+	check_named(RECORDING_PART_SIZE + 7, false); /* its payload */
+	check_named(9, true);			     /* its length */
+	check_named(0, true);			     /* its mark */
+}
+
+/* A small frame that claims to be large is refused before memory is taken for it. */
+static void test_bomb(void **state)
+{
+	const size_t large = (size_t)RECORDING_RAW_MAX + 1;
+	struct recording_reader *r = NULL;
+	char why[RECORDING_WHY] = "", *zeros = calloc(1, large);
+	char payload[64 * 1024], part[RECORDING_PART_SIZE] = "PART";
+	const struct snapshot *s;
+	struct recorded_frames f;
+
+	(void)state;
+	record(&f, 4, false);
+	/* One size in its part, another in the frame of zstd; then the same that is too large. */
+	for (int what = 0; what < 2; what++) {
+		cleanup(strbuf_done) struct strbuf bytes = {};
+		size_t n = ZSTD_compress(payload, sizeof(payload), zeros, large, 1);
+
+		assert_false(ZSTD_isError(n));
+		part[4] = PART_KEY;
+		wire_set32(part + 8, (uint32_t)n);
+		wire_set32(part + 12, what ? (uint32_t)large : 100);
+		strbuf_put(&bytes, f.bytes.data, f.end[0]);
+		strbuf_put(&bytes, part, sizeof(part));
+		strbuf_put(&bytes, payload, n);
+		set_crcs(bytes.data + f.end[0]);
+		assert_int_equal(open_with(&bytes, &r, why), 0);
+		assert_int_equal(recording_reader_info(r)->frames, 1);
+		assert_int_equal(recording_reader_frame(r, 0, &s, why), -EBADMSG);
+		assert_non_null(strstr(why, "frame 1 at byte 36 is corrupt"));
+		recording_reader_free(r);
+	}
+	free(zeros);
+	forget(&f);
+}
+
+/* A delta frame at the beginning has nothing that it could be a difference to. */
+static void test_no_key(void **state)
+{
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	struct recording_reader *r = NULL;
+	char why[RECORDING_WHY] = "";
+	const struct snapshot *s;
+	struct recorded_frames f;
+
+	(void)state;
+	record(&f, 4, true);
+	strbuf_put(&bytes, f.bytes.data, f.end[0]);
+	strbuf_put(&bytes, f.bytes.data + f.end[1], f.bytes.len - f.end[1]);
+	assert_int_equal(open_with(&bytes, &r, why), 0);
+	assert_int_equal(recording_reader_info(r)->frames, FRAMES - 1);
+	assert_int_equal(recording_reader_frame(r, 0, &s, why), -EBADMSG);
+	assert_string_equal(why, "frame 1 at byte 36 has no key frame");
+	assert_int_equal(recording_reader_frame(r, KEY_EVERY - 1, &s, why), 0);
+	assert_true(same_snapshot(s, &f.frame[KEY_EVERY]));
+	recording_reader_free(r);
+	forget(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut),    cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_named),  cmocka_unit_test(test_bomb),
+		cmocka_unit_test(test_no_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

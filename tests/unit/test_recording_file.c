@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Format 2 of recordings: frames come back in any order; other formats are refused by name. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "recorded_frames.h"
+
+static void test_frames(void **state)
+{
+	static const size_t order[] = {0, 1, 2, 10, 9, 3, 4, 5, 6, 7, 8, 9, 10, 0, 10, 10, 3};
+	struct recording_reader *r = NULL;
+	char why[RECORDING_WHY] = "";
+	struct recorded_frames f;
+
+	(void)state;
+	record(&f, 40, true);
+	assert_int_equal(recording_reader_open_memory(f.bytes.data, f.bytes.len, &r, why), 0);
+	assert_string_equal(recording_reader_info(r)->tool, "9.8.7");
+	assert_int_equal(recording_reader_info(r)->flags, RECORDING_CMDLINES);
+	assert_int_equal(recording_reader_info(r)->frames, FRAMES);
+	assert_true(recording_reader_info(r)->ended);
+	assert_false(recording_reader_info(r)->torn);
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		check_frame(r, &f, order[i]);
+	recording_reader_free(r);
+	forget(&f);
+}
+
+/* Differences are smaller than the frames that stand alone. */
+static void test_size(void **state)
+{
+	struct recorded_frames f;
+
+	(void)state;
+	record(&f, 200, false);
+	for (size_t i = 1; i < FRAMES; i++) {
+		size_t size = f.end[i + 1] - f.end[i], key = f.end[1] - f.end[0];
+
+		if (i % KEY_EVERY)
+			assert_true(size < key);
+	}
+	forget(&f);
+}
+
+static void test_file(void **state)
+{
+	char path[] = "/tmp/zmem-recording-XXXXXX", why[RECORDING_WHY] = "";
+	cleanup_close int fd = mkstemp(path);
+	struct recording_reader *r = NULL;
+	const struct snapshot *s;
+	struct recorded_frames f;
+	int pipes[2];
+
+	(void)state;
+	assert_true(fd >= 0);
+	unlink(path);
+	record(&f, 40, false);
+	assert_int_equal(write(fd, f.bytes.data, f.bytes.len), f.bytes.len);
+	assert_int_equal(recording_reader_open(fd, &r, why), 0);
+	assert_false(recording_reader_info(r)->ended);
+	assert_false(recording_reader_info(r)->torn);
+	assert_int_equal(recording_reader_info(r)->end, f.bytes.len);
+	for (size_t i = FRAMES; i-- > 0;)
+		check_frame(r, &f, i);
+	/* It becomes shorter under our eyes. */
+	assert_int_equal(ftruncate(fd, (off_t)f.end[2]), 0);
+	check_frame(r, &f, 1);
+	assert_int_equal(recording_reader_frame(r, 3, &s, why), -EBADMSG);
+	assert_non_null(strstr(why, "frame 3 at byte"));
+	recording_reader_free(r);
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(recording_reader_open(pipes[0], &r, why), -EINVAL);
+	close(pipes[0]);
+	close(pipes[1]);
+	forget(&f);
+}
+
+static void set_header_crc(struct strbuf *bytes)
+{
+	uint32_t size = wire_get32(bytes->data + 12);
+
+	wire_set32(bytes->data + size - 4, wire_crc(bytes->data, size - 4, NULL, 0));
+}
+
+/* A longer header and parts of another kind are a newer minor version's. */
+static void test_newer_minor(void **state)
+{
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	char part[RECORDING_PART_SIZE + 5] = "PART", why[RECORDING_WHY] = "";
+	struct recording_reader *r = NULL;
+	struct recorded_frames f;
+
+	(void)state;
+	record(&f, 4, true);
+	part[4] = 77;
+	wire_set32(part + 8, 5);
+	memcpy(part + RECORDING_PART_SIZE, "event", 5);
+	set_crcs(part);
+	strbuf_put(&bytes, f.bytes.data, 32);
+	strbuf_puts(&bytes, "new....crc.");
+	bytes.data[10] = 1;
+	wire_set32(bytes.data + 12, (uint32_t)bytes.len);
+	set_header_crc(&bytes);
+	for (size_t i = 0; i < FRAMES; i++) {
+		strbuf_put(&bytes, part, sizeof(part));
+		strbuf_put(&bytes, f.bytes.data + f.end[i], f.end[i + 1] - f.end[i]);
+	}
+	assert_int_equal(open_with(&bytes, &r, why), 0);
+	assert_int_equal(recording_reader_info(r)->minor, 1);
+	assert_int_equal(recording_reader_info(r)->frames, FRAMES);
+	assert_false(recording_reader_info(r)->torn);
+	for (size_t i = 0; i < FRAMES; i++)
+		check_frame(r, &f, i);
+	recording_reader_free(r);
+	forget(&f);
+}
+
+static void check_refused(const struct strbuf *bytes, int error, const char *words)
+{
+	struct recording_reader *r = NULL;
+	char why[RECORDING_WHY] = "";
+
+	assert_int_equal(open_with(bytes, &r, why), error);
+	assert_null(r);
+	if (!strstr(why, words))
+		fail_msg("%s: not in: %s", words, why);
+}
+
+static void test_formats(void **state)
+{
+	cleanup(strbuf_done) struct strbuf old = {}, other = {};
+	struct recorded_frames f;
+	char why[RECORDING_WHY];
+
+	(void)state;
+	record(&f, 4, true);
+	recording_begin(&old, "0.1.0");
+	recording_end(&old, 0);
+	check_refused(&old, -ENOTSUP, "it has format 1, which zmem-bpf 0.1.0 can show");
+	/* And the other way round: what reads format 1 knows that this one is newer. */
+	assert_int_equal(recording_check_header(f.bytes.data, f.bytes.len, why), -ENOTSUP);
+	wire_set16(f.bytes.data + 8, RECORDING_MAJOR + 1);
+	check_refused(&f.bytes, -ENOTSUP, "it has format 3, this zmem-bpf reads format 2");
+	wire_set16(f.bytes.data + 8, RECORDING_MAJOR);
+	f.bytes.data[17] = '\n';
+	check_refused(&f.bytes, -EBADMSG, "its header is corrupt");
+	set_header_crc(&f.bytes);
+	check_refused(&f.bytes, -EBADMSG, "its header is corrupt");
+	check_refused(&other, -EBADMSG, "it is empty");
+	strbuf_puts(&other, "#!/bin/sh\n");
+	check_refused(&other, -EBADMSG, "it is not a recording of zmem-bpf");
+	strbuf_clear(&other);
+	strbuf_put(&other, RECORDING_MAGIC, 5);
+	check_refused(&other, -EBADMSG, "it is cut off after 5 bytes");
+	forget(&f);
+}
+
+/* What cannot be written leaves the recording as it was. */
+static void test_impossible(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	struct recording_reader *r = NULL;
+	struct recording_writer w;
+	char why[RECORDING_WHY] = "";
+	const struct snapshot *got;
+	size_t len;
+
+	(void)state;
+	snapshot_add(&s)->pid = 1;
+	snapshot_add(&s)->pid = 2;
+	assert_int_equal(recording_writer_init(&w, &options, &bytes), 0);
+	assert_int_equal(recording_writer_append(&w, &s), 0);
+	len = bytes.len;
+	s.process[1].pid = 1;
+	assert_int_equal(recording_writer_append(&w, &s), -EINVAL);
+	assert_int_equal(bytes.len, len);
+	s.process[1].pid = 3;
+	assert_int_equal(recording_writer_append(&w, &s), 0);
+	recording_writer_done(&w);
+	assert_int_equal(open_with(&bytes, &r, why), 0);
+	assert_int_equal(recording_reader_info(r)->frames, 2);
+	assert_int_equal(recording_reader_frame(r, 1, &got, why), 0);
+	assert_int_equal(got->process[1].pid, 3);
+	recording_reader_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),	cmocka_unit_test(test_size),
+		cmocka_unit_test(test_file),	cmocka_unit_test(test_newer_minor),
+		cmocka_unit_test(test_formats), cmocka_unit_test(test_impossible),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

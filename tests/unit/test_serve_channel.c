@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the collector passes to the HTTP process: every view of it is the same; the messages. */
+#include "golden.h"
+#include "sample.h"
+
+#include <errno.h>
+
+#include "model/snapshot_codec.h"
+#include "serve/channel.h"
+#include "zmem/render.h"
+
+static void fill(struct sample *s)
+{
+	struct process *p;
+
+	sample_init(s);
+	s->snapshot.fallback_reason = "CAP_BPF is missing";
+	s->snapshot.collection = (struct collection){.duration_us = 1234,
+						     .seen = 4,
+						     .gone = 1,
+						     .complete = true,
+						     .cross_check = {3, 2, 1}};
+	s->snapshot.system.swaps_known = true;
+	s->snapshot.system.swap_count = 1;
+	s->snapshot.system.swap[0] =
+		(struct swap_device){"/dev/zram0", SWAP_PARTITION, false, 9, 8, -2};
+	p = sample_add(s, 1, 0, "root", "systemd");
+	sample_counters(p, 12 * MIB, 0);
+	p->cgroup = "/init.scope";
+	p->unit = "init.scope";
+	p->controlled = true;
+	p = sample_add(s, 20, 1000, NULL, "a\xff\n\"b");
+	sample_counters(p, 7 * MIB, 3 * MIB);
+	p->cmdline = "";
+	p->cmdline_truncated = true;
+	p->pss_status = PSS_DENIED;
+	p = sample_add(s, 21, 33, "www", "x");
+	p->kind = PROCESS_KTHREAD;
+	s->snapshot.process = s->process;
+	for (size_t i = 0; i < s->snapshot.count; i++)
+		process_derive(&s->process[i]);
+}
+
+/* All that JSON has to say of it. */
+static void put_json(const struct snapshot *snapshot, const struct result *like, struct strbuf *out)
+{
+	struct process *rows[SAMPLE_MAX];
+	struct result r = *like;
+
+	r.snapshot = snapshot;
+	r.rows = rows;
+	r.row_count = snapshot->count;
+	for (size_t i = 0; i < snapshot->count; i++)
+		rows[i] = &snapshot->process[i];
+	render_json(out, &r);
+}
+
+static void test_same(void **state)
+{
+	cleanup(strbuf_done) struct strbuf bytes = {0}, before = {0}, after = {0};
+	cleanup(snapshot_done) struct snapshot got = {};
+	struct memcg memcg[] = {{"/a", true, false, 5, 0}, {"/b", true, true, 6, 7}};
+	struct sample s;
+
+	(void)state;
+	fill(&s);
+	s.snapshot.memcg = memcg;
+	s.snapshot.memcg_count = 2;
+	assert_int_equal(snapshot_encode(&s.snapshot, NULL, &bytes), 0);
+	assert_int_equal(snapshot_decode(bytes.data, bytes.len, NULL, &got), 0);
+	put_json(&s.snapshot, &s.result, &before);
+	put_json(&got, &s.result, &after);
+	assert_string_equal(strbuf_str(&before), strbuf_str(&after));
+	assert_int_equal(got.memcg_count, 2);
+	assert_string_equal(got.memcg[1].path, "/b");
+	assert_int_equal(got.memcg[1].limit, 7);
+	assert_string_equal(got.system.swap[0].name, "/dev/zram0");
+	assert_true(got.process[1].cmdline_truncated);
+}
+
+static void test_channel(void **state)
+{
+	cleanup(strbuf_done) struct strbuf bytes = {0};
+	struct answer answer = {.kind = ANSWER_SNAPSHOT, .size = 5, .collections = 7}, got;
+	int pair[2], memfd, arrived;
+	const char *map;
+	uint32_t age;
+
+	(void)state;
+	strbuf_puts(&bytes, "hello");
+	assert_int_equal(channel_pair(pair), 0);
+	assert_int_equal(channel_asked(pair[0], &age), -EAGAIN);
+	assert_int_equal(channel_ask(pair[1], 250), 0);
+	assert_int_equal(channel_asked(pair[0], &age), 0);
+	assert_int_equal(age, 250);
+	assert_int_equal(channel_answered(pair[1], &got, &arrived), -EAGAIN);
+	memfd = channel_seal(&bytes);
+	assert_true(memfd >= 0);
+	/* Nobody can change it any more. */
+	assert_int_equal(write(memfd, "x", 1), -1);
+	assert_int_equal(ftruncate(memfd, 0), -1);
+	assert_int_equal(channel_answer(pair[0], &answer, memfd), 0);
+	assert_int_equal(channel_answered(pair[1], &got, &arrived), 0);
+	assert_int_equal(got.collections, 7);
+	assert_int_equal(channel_map(arrived, 4, &map), -EBADMSG);
+	assert_int_equal(channel_map(arrived, 5, &map), 0);
+	assert_memory_equal(map, "hello", 5);
+	close(arrived);
+	close(memfd);
+	/* A snapshot without one, garbage, and nobody there. */
+	assert_int_equal(channel_answer(pair[0], &answer, -1), 0);
+	assert_int_equal(channel_answered(pair[1], &got, &arrived), -EBADMSG);
+	assert_int_equal(write(pair[1], "garbage!", 8), 8);
+	assert_int_equal(channel_asked(pair[0], &age), -EBADMSG);
+	assert_int_equal(write(pair[1], "short", 5), 5);
+	assert_int_equal(channel_asked(pair[0], &age), -EBADMSG);
+	close(pair[1]);
+	assert_int_equal(channel_asked(pair[0], &age), -EPIPE);
+	assert_int_equal(channel_answer(pair[0], &answer, -1), -EPIPE);
+	close(pair[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_channel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
