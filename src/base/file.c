@@ -145,7 +145,7 @@ static int open_place(struct file_atomic *f, struct place *p)
 	bool exists = p->entry >= 0;
 
 	f->dir = TAKE_FD(p->dir);
-	f->name = TAKE_PTR(p->name);
+	strcpy(f->name, p->name);
 	f->sticky = p->dir_st.st_mode & S_ISVTX;
 	return open_beside(f, exists ? &p->st : NULL);
 }
@@ -165,7 +165,7 @@ static int try_open(struct file_atomic *f, const char *path)
 		return r;
 	f->fd = r;
 	f->dir = TAKE_FD(p.dir);
-	f->name = TAKE_PTR(p.name);
+	strcpy(f->name, p.name);
 	return 0;
 }
 
@@ -323,14 +323,13 @@ void file_atomic_close(struct file_atomic *f)
 	const char *refusal = f->refusal;
 
 	/* A zeroed one was never opened: its fd 0 is not ours. */
-	if (f->name) {
+	if (*f->name) {
 		if (f->fd >= 0)
 			close(f->fd);
 		if (f->temp)
 			unlinkat(f->dir, f->temp, 0);
 		close(f->dir);
 		free(f->temp);
-		free(f->name);
 	}
 	*f = (struct file_atomic){.fd = -1, .dir = -1, .refusal = refusal};
 }

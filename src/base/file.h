@@ -4,6 +4,7 @@
 #define ZMEM_BASE_FILE_H
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -43,13 +44,13 @@ int file_write_fd(int fd, const void *data, size_t len);
  */
 struct file_atomic {
 	int fd;
-	int dir;	     /* O_PATH: the directory */
-	char *name;	     /* in it */
-	char *temp;	     /* its name meanwhile, NULL: it has none */
-	bool beside;	     /* false: written directly */
-	bool private;	     /* no other user may read it, whatever was there before */
-	bool sticky;	     /* the directory is */
-	const char *refusal; /* after -EPERM: why, and what to do; or NULL */
+	int dir;		 /* O_PATH: the directory */
+	char name[NAME_MAX + 1]; /* in it; "": never opened */
+	char *temp;		 /* its name meanwhile, NULL: it has none */
+	bool beside;		 /* false: written directly */
+	bool private;		 /* no other user may read it, whatever was there before */
+	bool sticky;		 /* the directory is */
+	const char *refusal;	 /* after -EPERM: why, and what to do; or NULL */
 };
 
 int file_atomic_open(struct file_atomic *f, const char *path);

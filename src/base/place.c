@@ -8,10 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -71,15 +69,10 @@ static int refuse(struct place *p, const char *refusal)
 
 struct walk {
 	struct place *place;
-	char *text; /* all that is left of the path */
-	char *rest; /* in text: what is not walked yet */
+	char text[2 * PATH_MAX]; /* all that is left of the path */
+	char *rest;		 /* in text: what is not walked yet */
 	unsigned links;
 };
-
-static void walk_done(struct walk *w)
-{
-	free(w->text);
-}
 
 /* The first component of a path, and what follows it. */
 struct component {
@@ -133,14 +126,15 @@ static int follow_proc(struct walk *w, const struct component *c)
 
 static int follow_text(struct walk *w, const struct component *c, int link)
 {
-	char target[PATH_MAX], *text;
-	ssize_t len = readlinkat(link, "", target, sizeof(target));
+	char text[sizeof(w->text)];
+	ssize_t len = readlinkat(link, "", text, PATH_MAX);
+	int more;
 
 	if (len < 0)
 		return -errno;
-	if (len == 0 || len == sizeof(target))
+	if (len == 0 || len == PATH_MAX)
 		return len ? -ENAMETOOLONG : -ENOENT;
-	if (target[0] == '/') {
+	if (text[0] == '/') {
 		int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 		if (root < 0)
@@ -148,10 +142,11 @@ static int follow_text(struct walk *w, const struct component *c, int link)
 		close(w->place->dir);
 		w->place->dir = root;
 	}
-	if (asprintf(&text, "%.*s%s%s", (int)len, target, c->slash ? "/" : "", c->tail) < 0)
-		return -ENOMEM;
-	free(w->text);
-	w->text = w->rest = text;
+	more = snprintf(text + len, sizeof(text) - (size_t)len, "%s%s", c->slash ? "/" : "",
+			c->tail);
+	if ((size_t)(len + more) >= sizeof(text))
+		return -ENAMETOOLONG;
+	w->rest = strcpy(w->text, text);
 	return 0;
 }
 
@@ -213,21 +208,22 @@ static int step(struct walk *w)
 		if (r != 1)
 			return r;
 	}
-	p->name = strdup(c.name);
-	return p->name ? 1 : -ENOMEM;
+	if (strlen(c.name) >= sizeof(p->name))
+		return -ENAMETOOLONG;
+	strcpy(p->name, c.name);
+	return 1;
 }
 
 int place_find(struct place *p, const char *path)
 {
-	cleanup(walk_done) struct walk w = {.place = p, .text = strdup(path)};
+	struct walk w = {.place = p};
+	size_t len = strlen(path);
 	int r = 0;
 
 	*p = (struct place){.dir = -1, .entry = -1};
-	w.rest = w.text;
-	if (!w.text)
-		return -ENOMEM;
-	if (!*path)
-		return -ENOENT;
+	if (!len || len >= PATH_MAX)
+		return len ? -ENAMETOOLONG : -ENOENT;
+	w.rest = strcpy(w.text, path);
 	p->dir = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (p->dir < 0)
 		return -errno;
@@ -270,7 +266,5 @@ void place_done(struct place *p)
 		close(p->dir);
 	if (p->entry >= 0)
 		close(p->entry);
-	free(p->name);
 	p->dir = p->entry = -1;
-	p->name = NULL;
 }

@@ -13,20 +13,24 @@
 #ifndef ZMEM_BASE_PLACE_H
 #define ZMEM_BASE_PLACE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
 struct place {
-	int dir;	     /* O_PATH */
-	char *name;	     /* in dir; no slash in it */
-	int entry;	     /* O_PATH: what has the name, no symbolic link; -1: nothing */
-	bool by_proc;	     /* the name is a link of /proc to a file that a process has open */
-	struct stat st;	     /* of entry */
-	struct stat dir_st;  /* of dir */
-	const char *refusal; /* of a place that was refused, and what to do; else NULL */
+	int dir;		 /* O_PATH */
+	char name[NAME_MAX + 1]; /* in dir; no slash in it */
+	int entry;		 /* O_PATH: what has the name, no symbolic link; -1: nothing */
+	bool by_proc;		 /* the name is a link of /proc to a file that a process has open */
+	struct stat st;		 /* of entry */
+	struct stat dir_st;	 /* of dir */
+	const char *refusal;	 /* of a place that was refused, and what to do; else NULL */
 };
 
-/* Returns 0 or a negative errno (-EPERM and a refusal). place_done() in either case. */
+/*
+ * Returns 0 or a negative errno (-EPERM and a refusal). Takes no memory. place_done() in either
+ * case.
+ */
 int place_find(struct place *p, const char *path);
 /*
  * Opens the entry to append to it, and never waits. Returns a descriptor or a negative errno:
