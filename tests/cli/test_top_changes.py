@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What top says has changed, and since when: forward and back in a recording, and with other filters."""
+"""What top says has changed, and since when: forward and back in a recording, and with other filters.
+A filter that costs too much."""
 
 import os
 import re
@@ -76,9 +77,33 @@ def check_changes():
             tmux.close()
 
 
+def check_expensive():
+    """A filter that costs too much is told, and gone; top goes on."""
+    children = [subprocess.Popen(("sh", "-c", "read x", "x" * 4000), stdin=subprocess.PIPE) for _ in range(10)]
+    pids = ",".join(str(child.pid) for child in children)
+    tmux = Tmux((PROGRAM, "top", "-i", "0.5", "-p", pids), columns=100, rows=30)
+    try:
+        tmux.until(lambda screen: "10 rows" in screen)
+        tmux.keys("f")
+        tmux.keys("(.?){4900}Z")
+        screen = tmux.until(lambda screen: "too many steps" in screen)
+        result("too many steps" in screen, "an expensive filter: it is told", screen)
+        tmux.keys("Enter")
+        screen = tmux.until(lambda screen: "10 rows" in screen and "filter" not in screen.splitlines()[3])
+        result("10 rows" in screen, "an expensive filter: all rows are there", screen)
+        tmux.keys("q")
+        screen = tmux.until(lambda screen: "exit code" in screen)
+        result("exit code 0" in screen, "an expensive filter: exit code 0", screen)
+    finally:
+        tmux.close()
+        for child in children:
+            child.communicate()
+
+
 if __name__ == "__main__":
     if shutil.which("tmux"):
         check_changes()
+        check_expensive()
     else:
         print("skip changes: there is no tmux")
     sys.exit(exit_code())
