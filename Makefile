@@ -81,11 +81,11 @@ LAYOUT       := src/static.ld
 PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,app/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
+COLD         := $(addprefix $(B)/,cli/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
-MODULES := base recording privilege proc model source enrich query compare render app top \
+MODULES := base recording privilege proc model source enrich query compare render cli top \
            $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
@@ -211,8 +211,8 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.light.o
 -include $(BPF_NAMES:%=$(O)/bpf/%.raw.d)
 
 # Who includes which.
-$(B)/source/light.o: $(addprefix $(O)/bpf/,$(addsuffix .lskel.h,task_counters task_counters_probe task_pss))
-$(B)/source/full.o: $(BPF_NAMES:%=$(O)/bpf/%.inc)
+$(B)/source/skel_light.o: $(addprefix $(O)/bpf/,$(addsuffix .lskel.h,task_counters task_counters_probe task_pss))
+$(B)/source/skel_libbpf.o: $(BPF_NAMES:%=$(O)/bpf/%.inc)
 
 # ---- the page of -F html: one file, packed ----
 
@@ -305,8 +305,8 @@ $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
 endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
-# A library uses those behind it; top and serve are commands of app's, and use it.
-LINK_ORDER := app top $(filter serve,$(MODULES)) app render compare query enrich source proc recording model \
+# A library uses those behind it; top and serve are commands of cli, and use it.
+LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render compare query enrich source proc recording model \
               privilege base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
@@ -352,8 +352,8 @@ UNIT_BIN := $(UNIT:%=$(B)/tests/%)
 
 uses_base   := base
 uses_recording := recording model base
-uses_privilege := privilege
-uses_proc   := proc recording base
+uses_privilege := privilege base
+uses_proc   := proc recording model base
 uses_model  := model base
 uses_query  := query model base
 uses_compare := compare model base
@@ -361,9 +361,9 @@ uses_render := render compare query model base
 # What it shows, without the terminal.
 uses_top    := top render compare query model base
 uses_source := source proc recording model privilege base
-uses_enrich := enrich proc recording model base
-uses_app    := app render compare query enrich source proc recording model privilege base
-uses_serve  := serve $(uses_app)
+uses_enrich := enrich query proc recording model base
+uses_cli    := cli render compare query enrich source proc recording model privilege base
+uses_serve  := serve $(uses_cli)
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 
@@ -376,7 +376,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege source cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -405,7 +405,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source app serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege source cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
@@ -495,10 +495,10 @@ $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
 -include $(B)/pages.d
 
 # A command that stays, for hours.
-$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LIBOF,$(uses_app)) $(B)/flags
+$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LIBOF,$(uses_cli)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
-		$(call LIBOF,$(uses_app)) $(LDLIBS_BPF) -lpthread -o $@
+		$(call LIBOF,$(uses_cli)) $(LDLIBS_BPF) -lpthread -o $@
 
 soak: deps
 	@$(MAKE) --no-print-directory soak-build

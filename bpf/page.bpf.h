@@ -24,7 +24,7 @@ __noinline int count_run(struct page_walk *w, __u64 key, __u64 count)
 		return 0;
 	part = 1U << (page_bits(w) + ZMEM_PSS_SHIFT);
 	if (!maps) {
-		w->pages.flags |= ZMEM_WALK_ODD;
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 		return 0;
 	}
 	if (maps > 1)

@@ -28,7 +28,7 @@ __noinline int absent_entry(struct page_walk *w, __u64 entry)
 	if (type < SWAP_TYPE_FILES)
 		w->pages.seen[ZMEM_RSS_SWAP]++;
 	else if (type != SWAP_TYPE_MARKER)
-		w->pages.flags |= ZMEM_WALK_ODD;
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 	return 0;
 }
 
@@ -144,7 +144,7 @@ __noinline int find_region(struct page_walk *w)
 		}
 	}
 	if (entry && (w->may_share || (entry & ENTRY_PRESENT)))
-		w->pages.flags |= ZMEM_WALK_ODD; /* a huge page on its way to somewhere else */
+		w->pages.flags |= ZMEM_WALK_UNKNOWN; /* a huge page on its way to somewhere else */
 	w->addr = ((w->addr >> (shift & 63)) + 1) << (shift & 63);
 	if (w->addr > w->end)
 		w->addr = w->end;
@@ -164,7 +164,7 @@ static __always_inline void walk_entry(struct page_walk *w, __u64 entry)
 		return;
 	pfn = entry_phys(w, entry) >> page_bits(w);
 	if (pfn >= w->at.pfn_end) {
-		w->pages.flags |= ZMEM_WALK_ODD;
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 		return;
 	}
 	key = page_key(w, page_at(w, pfn));
@@ -233,7 +233,7 @@ __noinline int walk_huge_page(struct page_walk *w)
 		return 0;
 	/* Those that are mapped one by one must have been found, all of them. */
 	if (w->huge_maps && bpf_core_field_exists(struct folio, _large_mapcount))
-		w->pages.flags |= ZMEM_WALK_ODD;
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 	w->huge = 0;
 	w->region = ~0ULL;
 	return 0;

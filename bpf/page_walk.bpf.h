@@ -6,7 +6,7 @@
 #include "walk_state.bpf.h"
 #include "page.bpf.h"
 #include "page_table.bpf.h"
-#include "area.bpf.h"
+#include "vma.bpf.h"
 
 /* Table entries a visit may look at: well below a millisecond. */
 #define WALK_BUDGET (32 * 1024)
@@ -39,7 +39,7 @@ static long walk_step(__u32 index, struct page_walk **walk)
 			w->entry = 0;
 	}
 	if (!(w->entry >> 63)) {
-		w->pages.flags |= ZMEM_WALK_ODD;
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 		return 1;
 	}
 	if (MAPLE_TYPE(w->entry) > MAPLE_LEAF_64)

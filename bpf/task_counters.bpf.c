@@ -13,7 +13,7 @@
 #ifndef ZMEM_OLD
 #include "percpu.bpf.h"
 #endif
-#include "cipher.bpf.h"
+#include "scramble.bpf.h"
 #include "task_read.bpf.h"
 #ifndef ZMEM_PROBE_READS
 #include "reader.bpf.h"

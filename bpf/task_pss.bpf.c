@@ -16,7 +16,7 @@
 #include "kread.bpf.h"
 #include "user_regs.bpf.h"
 #include "percpu.bpf.h"
-#include "cipher.bpf.h"
+#include "scramble.bpf.h"
 #include "task_read.bpf.h"
 #include "page_walk.bpf.h"
 #include "reader.bpf.h"
@@ -111,7 +111,7 @@ static __always_inline void forget_overtaken(struct zmem_pages *p, bool whole)
 	    !adds_up(p->seen[ZMEM_RSS_SHMEM], p->rss[ZMEM_RSS_SHMEM], room, whole) ||
 	    !adds_up(p->seen[ZMEM_RSS_ANON], p->rss[ZMEM_RSS_ANON], room, false))
 		flags |= ZMEM_WALK_MOVED;
-	if (flags & (ZMEM_WALK_ODD | ZMEM_WALK_MOVED)) {
+	if (flags & (ZMEM_WALK_UNKNOWN | ZMEM_WALK_MOVED)) {
 		__builtin_memset(p, 0, sizeof(*p));
 		p->flags = flags;
 	}

@@ -4,8 +4,8 @@
  * (area.bpf.h), page tables (page_table.bpf.h), struct page (page.bpf.h).
  *
  * Nothing is held, so anything may be torn or freed under the walk. Loads cannot fault; a physical
- * address is followed only below the end of RAM; what does not fit is marked (ZMEM_WALK_ODD), and
- * what was overtaken does not add up to the counters, which user space checks. All state is in
+ * address is followed only below the end of RAM; what does not fit is marked (ZMEM_WALK_UNKNOWN),
+ * and what was overtaken does not add up to the counters, which user space checks. All state is in
  * struct page_walk on the stack of the visit.
  */
 #ifndef ZMEM_WALK_STATE_BPF_H

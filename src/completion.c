@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/commands.h"
-#include "app/options_table.h"
+#include "cli/commands.h"
+#include "cli/options_table.h"
 #include "base/array.h"
-#include "zmem/column.h"
-#include "zmem/maps.h"
+#include "model/column.h"
+#include "model/maps.h"
 
 /* What an argument is where no list of words says so. */
 static const char *kind_of(const struct option_entry *e)

@@ -2,7 +2,7 @@
 /*
  * One process as the kernel side reports it: the one header that BPF and user space share.
  *
- * Figures are raw kernel units (pages unless the name says bytes). A group of figures counts only
+ * Values are raw kernel units (pages unless the name says bytes). A group of values counts only
  * if its bit is set in `valid`; a member whose bit is clear is zero and means nothing. All members
  * are naturally aligned, so both sides see the same layout.
  */
@@ -24,7 +24,7 @@ enum zmem_kind {
 	ZMEM_ZOMBIE = 3,  /* likewise: exited, not yet waited for, its memory is gone */
 };
 
-/* Groups of figures, in `valid`. */
+/* Groups of values, in `valid`. */
 enum zmem_valid {
 	ZMEM_VALID_RSS = 1 << 0,     /* rss[], rss_delta[] */
 	ZMEM_VALID_VM = 1 << 1,	     /* total_vm, locked_vm */
@@ -57,7 +57,7 @@ enum zmem_rss {
 /* How a walk of the page tables went. */
 enum zmem_walk {
 	ZMEM_WALK_EXCLUSIVE = 1 << 0, /* no anonymous page of this mm is shared: not looked for */
-	ZMEM_WALK_ODD = 1 << 1,	      /* met what it does not understand, or was torn */
+	ZMEM_WALK_UNKNOWN = 1 << 1,   /* met what it does not understand, or was torn */
 	ZMEM_WALK_MOVED = 1 << 2, /* it was overtaken: another mm, shared more, does not add up */
 	ZMEM_WALK_OFF = 1 << 3,	  /* nothing was walked: there is no layout */
 	/* Set by the reader, not in the kernel: */

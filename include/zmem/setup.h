@@ -64,10 +64,10 @@ union zmem_question {
 };
 
 /* Random bits that addresses are made unrecognisable with. */
-#define ZMEM_CIPHER_ROUNDS 27
+#define ZMEM_SCRAMBLE_ROUNDS 27
 
-struct zmem_cipher {
-	__u32 round[ZMEM_CIPHER_ROUNDS];
+struct zmem_scramble {
+	__u32 round[ZMEM_SCRAMBLE_ROUNDS];
 };
 
 #endif

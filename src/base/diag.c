@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Notes on what did not work. Knows how to keep them; refuses to print or to judge them. */
-#include "zmem/diag.h"
+#include "base/diag.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-void diag_add(struct diag *d, const char *what, int error, const char *todo, const char *why, ...)
+void diag_add(struct diag *d, const char *subject, int error, const char *hint, const char *reason,
+	      ...)
 {
 	struct diag_note *note;
 	va_list args;
@@ -14,11 +15,11 @@ void diag_add(struct diag *d, const char *what, int error, const char *todo, con
 	if (d->count >= DIAG_NOTES)
 		return;
 	note = &d->note[d->count++];
-	*note = (struct diag_note){.what = what, .error = error, .todo = todo};
-	va_start(args, why);
+	*note = (struct diag_note){.subject = subject, .error = error, .hint = hint};
+	va_start(args, reason);
 	/* On failure its argument is undefined. */
-	if (vasprintf(&note->why, why, args) < 0)
-		note->why = NULL;
+	if (vasprintf(&note->reason, reason, args) < 0)
+		note->reason = NULL;
 	va_end(args);
 }
 
@@ -37,7 +38,7 @@ void diag_drop(struct diag *d)
 {
 	struct diag_note *newest = &d->note[--d->count];
 
-	free(newest->why);
+	free(newest->reason);
 	free(newest->log);
 	*newest = (struct diag_note){0};
 }

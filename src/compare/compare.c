@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows what fits, what moved and what does not; reads nothing. */
-#include "zmem/compare.h"
+#include "compare/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -214,7 +214,7 @@ static bool has(const struct process *p, enum counter c)
 	return p && process_has(p, c);
 }
 
-/* Whether a side that was read does not have this figure: then it will not have it next time. */
+/* Whether a side that was read does not have this value: then it will not have it next time. */
 static bool never_there(const struct compare_cell *cell, const struct compare_seen *seen,
 			const struct process *proc, enum pss_status result)
 {
@@ -315,7 +315,7 @@ bool compare_difference(const struct compare_cell *cell, int64_t *ret)
 	return true;
 }
 
-/* A difference that a figure of status which lags behind explains. */
+/* A difference that a value of status which lags behind explains. */
 static bool within_bound(const struct comparison *c, const struct compare_row *row,
 			 const struct compare_cell *cell)
 {

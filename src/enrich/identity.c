@@ -10,9 +10,9 @@
 #include "base/cleanup.h"
 #include "base/sort.h"
 #include "enrich/pool_tape.h"
-#include "zmem/cgroup.h"
-#include "zmem/enrich.h"
-#include "zmem/program.h"
+#include "proc/cgroup.h"
+#include "enrich/enrich.h"
+#include "model/program.h"
 
 /* Rows that are read together, and what came of it. Its memory is scratch. */
 struct reading {
@@ -51,7 +51,7 @@ static int reading_run(struct reading *r, struct proc_pool *pool, enum pool_file
 }
 
 /* Keeps a part that may be absent. */
-static int keep(struct snapshot *s, struct text_part part, const char **ret)
+static int store_text(struct snapshot *s, struct text_part part, const char **ret)
 {
 	*ret = part.s ? arena_strndup(&s->arena, part.s, part.len) : NULL;
 	return *ret || !part.s ? 0 : -ENOMEM;
@@ -63,8 +63,9 @@ static int set_cgroup(struct snapshot *s, struct process *p, const struct pool_r
 
 	if (result->status != PSS_OK || proc_cgroup_parse(result->text, result->len, &cgroup) < 0)
 		return 0;
-	if (keep(s, cgroup.path, &p->cgroup) < 0 || keep(s, cgroup.unit, &p->unit) < 0 ||
-	    keep(s, cgroup.container, &p->container) < 0)
+	if (store_text(s, cgroup.path, &p->cgroup) < 0 ||
+	    store_text(s, cgroup.unit, &p->unit) < 0 ||
+	    store_text(s, cgroup.container, &p->container) < 0)
 		return -ENOMEM;
 	p->unit_path = (uint16_t)cgroup.unit_path;
 	p->container_path = (uint16_t)cgroup.container_path;

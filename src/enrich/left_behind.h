@@ -6,7 +6,7 @@
 #ifndef ZMEM_ENRICH_LEFT_BEHIND_H
 #define ZMEM_ENRICH_LEFT_BEHIND_H
 
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 /* What a worker reads. */
 struct left_job {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 #define CLOCK_READINGS 4
 

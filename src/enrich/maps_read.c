@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "zmem/smaps.h"
-#include "zmem/smaps_rollup.h"
+#include "proc/smaps.h"
+#include "proc/smaps_rollup.h"
 
 struct reader {
 	struct map_set *set;
@@ -21,7 +21,7 @@ struct reader {
 	char piece[32768];
 };
 
-static int take(void *arg, const struct mapping *m)
+static int add_mapping(void *arg, const struct mapping *m)
 {
 	struct reader *reader = arg;
 	struct mapping mapping = *m;
@@ -36,7 +36,7 @@ static int read_pieces(struct reader *reader, const struct maps_request *q)
 
 	if (fd < 0)
 		return -errno;
-	smaps_begin(&reader->smaps, take, reader);
+	smaps_begin(&reader->smaps, add_mapping, reader);
 	for (;;) {
 		ssize_t len = read(fd, reader->piece, sizeof(reader->piece));
 		int r;
@@ -56,23 +56,23 @@ static int read_pieces(struct reader *reader, const struct maps_request *q)
 	return smaps_end(&reader->smaps);
 }
 
-static bool is(const struct smaps_rollup *f, enum rollup_figure figure, uint64_t value)
+static bool is(const struct smaps_rollup *f, enum rollup_counter counter, uint64_t value)
 {
-	return rollup_has(f, figure) && f->value[figure] == value;
+	return rollup_has(f, counter) && f->value[counter] == value;
 }
 
-/* A sum of figures that were cut to their kB, and the figure that was cut once. */
-static bool is_near(const struct smaps_rollup *f, enum rollup_figure figure, uint64_t sum,
+/* A sum of values that were cut to their kB, and the value that was cut once. */
+static bool is_near(const struct smaps_rollup *f, enum rollup_counter counter, uint64_t sum,
 		    size_t mappings)
 {
-	return rollup_has(f, figure) && f->value[figure] >= sum &&
-	       f->value[figure] - sum <= mappings * 1024;
+	return rollup_has(f, counter) && f->value[counter] >= sum &&
+	       f->value[counter] - sum <= mappings * 1024;
 }
 
 /* What the process has as a whole, if it is still what was read. */
 static void take_total(struct map_set *set, const struct smaps_rollup *f)
 {
-	struct map_figures *total = &set->total;
+	struct map_counters *total = &set->total;
 	uint64_t private = f->value[ROLLUP_PRIVATE_CLEAN] + f->value[ROLLUP_PRIVATE_DIRTY];
 
 	if (!is(f, ROLLUP_RSS, total->value[MAPS_RSS]) || private != total->value[MAPS_PRIVATE] ||
@@ -88,7 +88,7 @@ static void take_total(struct map_set *set, const struct smaps_rollup *f)
 /* A process that ends while it is read has fewer mappings, and no smaps_rollup afterwards. */
 static int read_rollup(struct reader *reader, const struct maps_request *q)
 {
-	struct smaps_rollup figures;
+	struct smaps_rollup counters;
 	ssize_t len;
 
 	if (!q->has_rollup)
@@ -96,8 +96,8 @@ static int read_rollup(struct reader *reader, const struct maps_request *q)
 	len = file_read(q->dirfd, "smaps_rollup", reader->piece, sizeof(reader->piece));
 	if (len <= 0)
 		return len == 0 || len == -ENOENT ? -ESRCH : (int)len;
-	if (smaps_rollup_parse(reader->piece, (size_t)len, &figures) == 0)
-		take_total(reader->set, &figures);
+	if (smaps_rollup_parse(reader->piece, (size_t)len, &counters) == 0)
+		take_total(reader->set, &counters);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 #ifndef ZMEM_ENRICH_MAPS_READ_H
 #define ZMEM_ENRICH_MAPS_READ_H
 
-#include "zmem/maps.h"
+#include "model/maps.h"
 
 struct maps_request {
 	int dirfd; /* of the process */

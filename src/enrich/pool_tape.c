@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "zmem/program.h"
+#include "model/program.h"
 
 static const struct {
 	enum pss_status status;
@@ -86,7 +86,7 @@ void pool_understand(enum pool_file file, bool keep_text, const char *text, ssiz
 		set_error(ret, (int)len);
 	else if (file == POOL_ROLLUP && len == 0)
 		ret->status = PSS_GONE;
-	else if (file == POOL_ROLLUP && smaps_rollup_parse(text, (size_t)len, &ret->figures) < 0)
+	else if (file == POOL_ROLLUP && smaps_rollup_parse(text, (size_t)len, &ret->counters) < 0)
 		ret->status = PSS_UNSUPPORTED;
 	if (len < 0 || (file == POOL_ROLLUP && !keep_text))
 		return;

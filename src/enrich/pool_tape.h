@@ -4,7 +4,7 @@
 #define ZMEM_ENRICH_POOL_TAPE_H
 
 #include "base/text_part.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 /* The longest text that is read of a process. */
 #define POOL_TEXT_MAX (POOL_CMDLINE_MAX * 2)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a smaps_rollup means for a process. Knows the figures' relation to the kernel's counters;
+ * What a smaps_rollup means for a process. Knows the values' relation to the kernel's counters;
  * reads no file (proc_pool.c does).
  *
  * fs/proc/task_mmu.c: Swap counts private swap entries and swapped shared memory, in full for every
  * mapper; SwapPss leaves shared memory out. The kernel's MM_SWAPENTS is private entries alone.
  */
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 static void copy(struct process *p, enum counter c, const struct smaps_rollup *f,
-		 enum rollup_figure figure)
+		 enum rollup_counter key)
 {
-	if (rollup_has(f, figure))
-		process_set(p, c, f->value[figure]);
+	if (rollup_has(f, key))
+		process_set(p, c, f->value[key]);
 }
 
 void rollup_apply(struct process *p, const struct pool_result *result)
 {
-	const struct smaps_rollup *f = &result->figures;
+	const struct smaps_rollup *f = &result->counters;
 
 	p->pss_status = result->status;
-	/* Cut off before the figure everything is about. */
+	/* Cut off before the value everything is about. */
 	if (result->status == PSS_OK && !rollup_has(f, ROLLUP_PSS))
 		p->pss_status = PSS_UNSUPPORTED;
 	if (p->pss_status != PSS_OK)

@@ -3,7 +3,7 @@
 #ifndef ZMEM_ENRICH_TARGET_H
 #define ZMEM_ENRICH_TARGET_H
 
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 /* Has no pointer into the snapshot: whoever reads it may outlive that. */
 struct target {

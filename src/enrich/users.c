@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/parse.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 #define KEY_PREFIX "user/" /* on a tape, then the uid */
 #define ASKED_MAX  1024	   /* beyond passwd, and beyond what processes need */

@@ -3,7 +3,7 @@
  * What a row can say. Knows how each column is read from a process; refuses to know how it is
  * written and which ones are asked for.
  */
-#include "zmem/column.h"
+#include "model/column.h"
 
 #include <errno.h>
 #include <string.h>
@@ -121,10 +121,10 @@ static const struct column column_limit_percent = {
 	.help = "mem_current as a share of mem_limit, which others may share if it is of a cgroup above",
 	.kind = COLUMN_PERCENT,
 	.counter = COUNTER_MEM_CURRENT,
-	.needs = NEEDS_CONTROLLER,
+	.needs = NEEDS_MEMCG,
 };
 
-#define NEEDS_OF(origin) ((origin) == ORIGIN_CONTROLLER ? NEEDS_CONTROLLER : 0)
+#define NEEDS_OF(origin) ((origin) == ORIGIN_MEMCG ? NEEDS_MEMCG : 0)
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
 	static const struct column column_##key_ = {.key = #key_,                                  \
 						    .json_key = #key_ "_bytes",                    \
@@ -133,7 +133,7 @@ static const struct column column_limit_percent = {
 						    .kind = COLUMN_COUNTER,                        \
 						    .counter = COUNTER_##id_,                      \
 						    .needs = NEEDS_OF(ORIGIN_##origin_)};
-#include "zmem/counters.def"
+#include "model/counters.def"
 #undef ZMEM_COUNTER
 
 const struct column *const column_table[] = {
@@ -152,7 +152,7 @@ const struct column *const column_table[] = {
 	&column_start,
 	&column_oom_score_adj,
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_,
-#include "zmem/counters.def"
+#include "model/counters.def"
 #undef ZMEM_COUNTER
 	&column_pss_percent,
 	&column_swap_percent,
@@ -176,12 +176,12 @@ const size_t column_count = ARRAY_SIZE(column_table);
 							     .kind = COLUMN_CHANGE,                \
 							     .counter = COUNTER_##id_,             \
 							     .needs = NEEDS_OF(ORIGIN_##origin_)};
-#include "zmem/counters.def"
+#include "model/counters.def"
 #undef ZMEM_COUNTER
 
 const struct column *const column_changes[COUNTER_COUNT] = {
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_##_change,
-#include "zmem/counters.def"
+#include "model/counters.def"
 #undef ZMEM_COUNTER
 };
 _Static_assert(ARRAY_SIZE(column_table) + COUNTERS_OF_PROCESS <= COLUMNS_MAX,
@@ -205,7 +205,7 @@ static bool whole_of(const struct snapshot *s, const struct column *c, counter_m
 		     const uint64_t *value, uint64_t *ret)
 {
 	const struct meminfo *m = &s->system.meminfo;
-	enum meminfo_figure whole = c == &column_pss_percent ? MEMINFO_TOTAL : MEMINFO_SWAP_TOTAL;
+	enum meminfo_counter whole = c == &column_pss_percent ? MEMINFO_TOTAL : MEMINFO_SWAP_TOTAL;
 
 	if (c == &column_limit_percent) {
 		*ret = value[COUNTER_MEM_LIMIT];
@@ -280,9 +280,9 @@ static void list_put(struct column_list *list, const struct column *const *colum
 	list->count += count;
 }
 
-/* Who it is, some figures, what the controller says where it says anything, the name. */
+/* Who it is, some values, what the controller says where it says anything, the name. */
 static void list_make(struct column_list *list, const struct column *group,
-		      const struct column *const *figures, size_t count, bool controller)
+		      const struct column *const *counters, size_t count, bool controller)
 {
 	static const struct column *const who[] = {&column_pid, &column_user};
 	static const struct column *const charged[] = {&column_mem_current, &column_mem_limit,
@@ -291,7 +291,7 @@ static void list_make(struct column_list *list, const struct column *group,
 
 	list->count = 0;
 	list_put(list, group ? &procs : who, group ? 1 : ARRAY_SIZE(who));
-	list_put(list, figures, count);
+	list_put(list, counters, count);
 	if (controller && group && is_controlled(group))
 		list_put(list, charged, ARRAY_SIZE(charged));
 	list_put(list, &name, 1);
@@ -299,22 +299,22 @@ static void list_make(struct column_list *list, const struct column *group,
 
 void column_list_default(struct column_list *list, const struct column *group)
 {
-	static const struct column *const figures[] = {
+	static const struct column *const counters[] = {
 		&column_swap,	  &column_uss,	    &column_pss,       &column_rss,
 		&column_rss_anon, &column_rss_file, &column_rss_shmem,
 	};
 
-	list_make(list, group, figures, ARRAY_SIZE(figures), true);
+	list_make(list, group, counters, ARRAY_SIZE(counters), true);
 }
 
 void column_list_watch(struct column_list *list, const struct column *group)
 {
-	static const struct column *const figures[] = {
+	static const struct column *const counters[] = {
 		&column_swap,	    &column_swap_change, &column_pss,
 		&column_pss_change, &column_rss,	 &column_rss_change,
 	};
 
-	list_make(list, group, figures, ARRAY_SIZE(figures), false);
+	list_make(list, group, counters, ARRAY_SIZE(counters), false);
 }
 
 bool column_list_changes(const struct column_list *list)
@@ -358,9 +358,9 @@ void column_list_whole(struct column_list *list, const struct column *group)
 	};
 	static const struct column *const what[] = {&column_procs, &column_threads,
 						    &column_pss_status};
-	static const struct column *const figures[] = {
+	static const struct column *const counters[] = {
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_,
-#include "zmem/counters.def"
+#include "model/counters.def"
 #undef ZMEM_COUNTER
 	};
 	bool controlled = group && is_controlled(group);
@@ -369,7 +369,7 @@ void column_list_whole(struct column_list *list, const struct column *group)
 	if (group)
 		list_put(list, &group, 1);
 	list_put(list, group ? what : who, group ? ARRAY_SIZE(what) : ARRAY_SIZE(who));
-	list_put(list, figures, controlled ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+	list_put(list, counters, controlled ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
 }
 
 const struct column *column_list_misplaced(const struct column_list *list,
@@ -378,7 +378,7 @@ const struct column *column_list_misplaced(const struct column_list *list,
 	if (group && is_controlled(group))
 		return NULL;
 	for (size_t i = 0; i < list->count; i++) {
-		if (list->item[i]->needs & NEEDS_CONTROLLER)
+		if (list->item[i]->needs & NEEDS_MEMCG)
 			return list->item[i];
 	}
 	return NULL;

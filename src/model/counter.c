@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* counters.def as a table. Knows nothing that is not in it. */
-#include "zmem/counter.h"
+#include "model/counter.h"
 
 #define ABOVE(x)   COUNTER_BIT(COUNTER_##x)
 #define ABOVE_NONE 0
@@ -14,6 +14,6 @@ const struct counter_info counter_table[COUNTER_COUNT] = {
 			   .bound = bound_,                                                        \
 			   .policy = POLICY_##policy_,                                             \
 			   .help = help_},
-#include "zmem/counters.def"
+#include "model/counters.def"
 #undef ZMEM_COUNTER
 };

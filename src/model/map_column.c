@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "zmem/maps.h"
+#include "model/maps.h"
 
 /* Their keys are the same in lower case. */
 static const char *const headers[MAP_COLUMNS] = {
@@ -13,16 +13,16 @@ static const char *const headers[MAP_COLUMNS] = {
 	[MAP_COLUMN_PERM] = "PERM",
 	[MAP_COLUMN_PROCS] = "PROCS",
 	[MAP_COLUMN_MAPS] = "MAPS",
-	[MAP_COLUMN_FIGURES + MAPS_SIZE] = "SIZE",
-	[MAP_COLUMN_FIGURES + MAPS_RSS] = "RSS",
-	[MAP_COLUMN_FIGURES + MAPS_PSS] = "PSS",
-	[MAP_COLUMN_FIGURES + MAPS_PRIVATE] = "PRIVATE",
-	[MAP_COLUMN_FIGURES + MAPS_SHARED] = "SHARED",
-	[MAP_COLUMN_FIGURES + MAPS_SWAP] = "SWAP",
-	[MAP_COLUMN_FIGURES + MAPS_SWAP_PSS] = "SWAP_PSS",
-	[MAP_COLUMN_FIGURES + MAPS_LOCKED] = "LOCKED",
-	[MAP_COLUMN_FIGURES + MAPS_THP] = "THP",
-	[MAP_COLUMN_FIGURES + MAPS_HUGETLB] = "HUGETLB",
+	[MAP_COLUMN_COUNTERS + MAPS_SIZE] = "SIZE",
+	[MAP_COLUMN_COUNTERS + MAPS_RSS] = "RSS",
+	[MAP_COLUMN_COUNTERS + MAPS_PSS] = "PSS",
+	[MAP_COLUMN_COUNTERS + MAPS_PRIVATE] = "PRIVATE",
+	[MAP_COLUMN_COUNTERS + MAPS_SHARED] = "SHARED",
+	[MAP_COLUMN_COUNTERS + MAPS_SWAP] = "SWAP",
+	[MAP_COLUMN_COUNTERS + MAPS_SWAP_PSS] = "SWAP_PSS",
+	[MAP_COLUMN_COUNTERS + MAPS_LOCKED] = "LOCKED",
+	[MAP_COLUMN_COUNTERS + MAPS_THP] = "THP",
+	[MAP_COLUMN_COUNTERS + MAPS_HUGETLB] = "HUGETLB",
 	[MAP_COLUMN_NAME] = "NAME",
 };
 
@@ -35,7 +35,7 @@ static bool belongs(int column, bool by_name)
 {
 	if (column == MAP_COLUMN_PROCS || column == MAP_COLUMN_MAPS)
 		return by_name;
-	return column >= MAP_COLUMN_FIGURES || !by_name;
+	return column >= MAP_COLUMN_COUNTERS || !by_name;
 }
 
 static int find_column(const char *key, size_t len, bool by_name)

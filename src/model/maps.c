@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Keeps mappings and sums them by name. Refuses to know what a name means. */
-#include "zmem/maps.h"
+#include "model/maps.h"
 
 #include <errno.h>
 #include <search.h>
@@ -9,10 +9,10 @@
 
 #include "base/grow.h"
 
-void map_figures_add(struct map_figures *sum, const struct map_figures *f)
+void map_counters_add(struct map_counters *sum, const struct map_counters *f)
 {
 	sum->have &= f->have;
-	for (int i = 0; i < MAPS_FIGURES; i++) {
+	for (int i = 0; i < MAPS_COUNTERS; i++) {
 		if (!map_has(sum, i) ||
 		    __builtin_add_overflow(sum->value[i], f->value[i], &sum->value[i])) {
 			sum->have &= ~(1u << i);
@@ -27,7 +27,7 @@ struct map_set *map_set_new(bool by_name)
 
 	if (s) {
 		s->by_name = by_name;
-		s->total = MAPS_FIGURES_ZERO;
+		s->total = MAPS_COUNTERS_ZERO;
 	}
 	return s;
 }
@@ -86,7 +86,7 @@ static struct mapping *find(struct map_set *s, const struct mapping *m)
 {
 	struct mapping *const *found = tfind(m, &s->index, compare_names);
 	const struct mapping none = {
-		.name = m->name, .name_cut = m->name_cut, .figures = MAPS_FIGURES_ZERO};
+		.name = m->name, .name_cut = m->name_cut, .counters = MAPS_COUNTERS_ZERO};
 	struct mapping *item;
 
 	if (found)
@@ -104,10 +104,10 @@ int map_set_add(struct map_set *s, const struct mapping *m)
 	if (s->by_name) {
 		item->mappings++;
 		item->processes = 1;
-		map_figures_add(&item->figures, &m->figures);
+		map_counters_add(&item->counters, &m->counters);
 	}
 	s->mappings++;
-	map_figures_add(&s->total, &m->figures);
+	map_counters_add(&s->total, &m->counters);
 	return 0;
 }
 
@@ -121,10 +121,10 @@ int map_set_merge(struct map_set *s, const struct map_set *process)
 			return -ENOMEM;
 		item->mappings += m->mappings;
 		item->processes += m->processes;
-		map_figures_add(&item->figures, &m->figures);
+		map_counters_add(&item->counters, &m->counters);
 	}
 	s->mappings += process->mappings;
-	map_figures_add(&s->total, &process->total);
+	map_counters_add(&s->total, &process->total);
 	return 0;
 }
 

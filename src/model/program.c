@@ -3,7 +3,7 @@
  * Knows the command lines of interpreters, multi-call binaries and the dynamic loader as far as it
  * takes to find what they run. Refuses to guess: what it does not find stays the executable.
  */
-#include "zmem/program.h"
+#include "model/program.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * The one owner of process records. Knows what follows from all of them together: who shares an
  * address space, what its threads hold back, sums. Refuses to know where they came from.
  */
-#include "zmem/snapshot.h"
+#include "model/snapshot.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -52,7 +52,7 @@ static uint64_t meminfo_values(const struct meminfo *m, uint64_t *value)
 	uint64_t have = 0;
 
 	memset(value, 0, MEMINFO_NUMBERS * sizeof(*value));
-	for (int f = 0; f < MEMINFO_FIGURES; f++) {
+	for (int f = 0; f < MEMINFO_COUNTERS; f++) {
 		if (!meminfo_has(m, f))
 			continue;
 		have |= UINT64_C(1) << meminfo_number[f];
@@ -71,7 +71,7 @@ static void code_meminfo(struct codec *k)
 	codec_ints(&k->columns, ID_MEMINFO, k->value, k->reference_value, &rows);
 	rows.count = rows.reference_count = 1;
 	codec_ints(&k->columns, ID_MEMINFO_HAVE, &have, &before, &rows);
-	for (int f = 0; !codec_writes(k) && f < MEMINFO_FIGURES; f++) {
+	for (int f = 0; !codec_writes(k) && f < MEMINFO_COUNTERS; f++) {
 		if (!(have >> meminfo_number[f] & 1))
 			continue;
 		m->have |= UINT32_C(1) << f;

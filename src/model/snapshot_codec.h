@@ -22,7 +22,7 @@
 #define ZMEM_MODEL_SNAPSHOT_CODEC_H
 
 #include "base/strbuf.h"
-#include "zmem/snapshot.h"
+#include "model/snapshot.h"
 
 #define SNAPSHOT_CODEC_MAGIC "ZSNP"
 #define SNAPSHOT_CODEC_MAJOR 1

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zmem/snapshot.h"
+#include "model/snapshot.h"
 
 /* Ids of blocks. They are part of the format: a new column gets a new number. */
 enum block_id {
@@ -65,8 +65,8 @@ static const uint8_t counter_number[COUNTER_COUNT] = {
 
 #define MEMINFO_NUMBERS 64
 
-_Static_assert(MEMINFO_FIGURES == 25, "give the new value a number");
-static const uint8_t meminfo_number[MEMINFO_FIGURES] = {
+_Static_assert(MEMINFO_COUNTERS == 25, "give the new value a number");
+static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_TOTAL] = 0,
 	[MEMINFO_FREE] = 1,
 	[MEMINFO_AVAILABLE] = 2,

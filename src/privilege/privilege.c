@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/ascii.h"
-#include "zmem/privilege.h"
+#include "privilege/privilege.h"
 
 #define BIT(number) (UINT64_C(1) << (number))
 

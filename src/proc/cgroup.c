@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/ascii.h"
-#include "zmem/cgroup.h"
+#include "proc/cgroup.h"
 
 #define CONTAINER_ID_LEN   64
 #define CONTAINER_ID_SHOWN 12
@@ -39,13 +39,13 @@ static bool take_suffix(struct text_part *part, const char *suffix)
 
 /* ---- which hierarchy ---- */
 
-enum hierarchy { MEMORY_V1, UNIFIED, SYSTEMD, HIERARCHIES };
+enum hierarchy { MEMORY_V1, UNIFIED, SYSTEMD, CGROUP_MOUNTS };
 
 /*
  * "4:memory:/user.slice", or "3:cpu,cpuacct:/" of a co-mounted hierarchy. The path may hold colons,
  * the rest does not.
  */
-static void take_line(struct text_part line, struct text_part path[HIERARCHIES])
+static void take_line(struct text_part line, struct text_part path[CGROUP_MOUNTS])
 {
 	struct text_part id = part_split(&line, ':');
 	struct text_part controllers = part_split(&line, ':');
@@ -60,14 +60,14 @@ static void take_line(struct text_part line, struct text_part path[HIERARCHIES])
 		path[SYSTEMD] = line;
 }
 
-static enum hierarchy choose_path(const struct text_part path[HIERARCHIES])
+static enum hierarchy choose_path(const struct text_part path[CGROUP_MOUNTS])
 {
-	int root = HIERARCHIES;
+	int root = CGROUP_MOUNTS;
 
-	for (int i = 0; i < HIERARCHIES; i++) {
+	for (int i = 0; i < CGROUP_MOUNTS; i++) {
 		if (path[i].len > 1)
 			return (enum hierarchy)i;
-		if (path[i].s && root == HIERARCHIES)
+		if (path[i].s && root == CGROUP_MOUNTS)
 			root = i;
 	}
 	return (enum hierarchy)root;
@@ -205,7 +205,7 @@ static void take_components(struct proc_cgroup *cgroup)
 
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 {
-	struct text_part rest = {text, len}, path[HIERARCHIES] = {0}, whole;
+	struct text_part rest = {text, len}, path[CGROUP_MOUNTS] = {0}, whole;
 	struct proc_cgroup cgroup = {0};
 	enum hierarchy chosen;
 
@@ -213,7 +213,7 @@ int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 	while (rest.len && memchr(rest.s, '\n', rest.len))
 		take_line(part_split(&rest, '\n'), path);
 	chosen = choose_path(path);
-	if (chosen == HIERARCHIES)
+	if (chosen == CGROUP_MOUNTS)
 		return -ENOENT;
 	cgroup.path = whole = path[chosen];
 	cgroup.controlled = chosen == (path[MEMORY_V1].s ? MEMORY_V1 : UNIFIED) &&

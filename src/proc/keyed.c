@@ -41,7 +41,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Of larger figures not even two could be added: they are none. */
+/* Of larger values not even two could be added: they are none. */
 #define BYTES_MAX ((uint64_t)1 << 62)
 
 /* "  1740 kB" in bytes. A '\r' at the end does no harm: captured files have seen many hands. */
@@ -65,19 +65,19 @@ static bool line_bytes(const struct keyed_line *line, uint64_t *ret_bytes)
 	return true;
 }
 
-bool keyed_figure(const struct keyed_line *line, struct keyed_figures *figures)
+bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counters)
 {
-	unsigned i = figures->next;
+	unsigned i = counters->next;
 
 	/* The kernel keeps its order, so a known name is mostly found at the first try. */
-	for (unsigned tries = 0; tries < figures->count; tries++, i++) {
-		if (i >= figures->count)
+	for (unsigned tries = 0; tries < counters->count; tries++, i++) {
+		if (i >= counters->count)
 			i = 0;
-		if (!keyed_is(line, figures->name[i].s, figures->name[i].len))
+		if (!keyed_is(line, counters->name[i].s, counters->name[i].len))
 			continue;
-		if (!(figures->have & (1u << i)) && line_bytes(line, &figures->value[i]))
-			figures->have |= 1u << i;
-		figures->next = i + 1;
+		if (!(counters->have & (1u << i)) && line_bytes(line, &counters->value[i]))
+			counters->have |= 1u << i;
+		counters->next = i + 1;
 		return true;
 	}
 	return false;

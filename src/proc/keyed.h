@@ -26,10 +26,10 @@ struct keyed_name {
 	}
 
 /*
- * The names of a file's figures, in the order in which the kernel writes them. A figure is known by
+ * The names of a file's values, in the order in which the kernel writes them. A value is known by
  * its index, which is its bit in `have`, too.
  */
-struct keyed_figures {
+struct keyed_counters {
 	const struct keyed_name *name;
 	unsigned count; /* at most 32 */
 	unsigned next;	/* where the next line's name is looked for first */
@@ -41,9 +41,9 @@ struct keyed_figures {
 bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line);
 bool keyed_is(const struct keyed_line *line, const char *name, size_t len);
 /*
- * Stores the line's number if it is one of the figures and "number kB" is all there is to it. The
+ * Stores the line's number if it is one of the values and "number kB" is all there is to it. The
  * first line of a name that is understood counts. True if the name is one of them.
  */
-bool keyed_figure(const struct keyed_line *line, struct keyed_figures *figures);
+bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counters);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "proc/octal.h"
-#include "zmem/cgroup.h"
+#include "proc/cgroup.h"
 
 /* False if it has no room, is no path, or has a NUL. */
 static bool copy_path(struct text_part field, char *buf, size_t cap)

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "zmem/procfs.h"
+#include "proc/procfs.h"
 
 static struct tape_key key_of(const struct proc_dir *dir, const char *part, const char *name)
 {
@@ -27,8 +27,8 @@ static ssize_t play(const struct proc_dir *dir, const char *part, const char *na
 }
 
 /* Takes down what was read, if anybody wants it. Returns the length or error. */
-static ssize_t keep(const struct proc_dir *dir, const char *part, const char *name, const char *buf,
-		    ssize_t len)
+static ssize_t record_reading(const struct proc_dir *dir, const char *part, const char *name,
+			      const char *buf, ssize_t len)
 {
 	if (tape_recording(dir->proc->tape))
 		tape_put_text(dir->proc->tape, key_of(dir, part, name).text, buf, len);
@@ -42,7 +42,7 @@ int proc_dir_open(const struct procfs *proc, pid_t pid, const char *name, struct
 	if (!playing(&dir)) {
 		dir.fd = procfs_open_pid(proc, pid);
 		if (dir.fd < 0)
-			return (int)keep(&dir, "", name, NULL, dir.fd);
+			return (int)record_reading(&dir, "", name, NULL, dir.fd);
 	}
 	*ret = dir;
 	return 0;
@@ -59,7 +59,7 @@ ssize_t proc_dir_read(const struct proc_dir *dir, const char *name, char *buf, s
 {
 	if (playing(dir))
 		return play(dir, "", name, buf, cap);
-	return keep(dir, "", name, buf, file_read(dir->fd, name, buf, cap));
+	return record_reading(dir, "", name, buf, file_read(dir->fd, name, buf, cap));
 }
 
 ssize_t proc_dir_read_thread(const struct proc_dir *dir, const char *name, char *buf, size_t cap)
@@ -69,7 +69,7 @@ ssize_t proc_dir_read_thread(const struct proc_dir *dir, const char *name, char 
 	if (playing(dir))
 		return play(dir, "task/", name, buf, cap);
 	fd = procfs_open_thread(dir->fd);
-	return keep(dir, "task/", name, buf, fd < 0 ? fd : file_read(fd, name, buf, cap));
+	return record_reading(dir, "task/", name, buf, fd < 0 ? fd : file_read(fd, name, buf, cap));
 }
 
 ssize_t proc_dir_exe_name(const struct proc_dir *dir, bool leader_exited, char *buf, size_t cap)
@@ -80,13 +80,14 @@ ssize_t proc_dir_exe_name(const struct proc_dir *dir, bool leader_exited, char *
 		return play(dir, "", "exe", buf, cap);
 	if (leader_exited)
 		thread = procfs_open_thread(dir->fd);
-	return keep(dir, "", "exe", buf, procfs_exe_name(thread >= 0 ? thread : dir->fd, buf, cap));
+	return record_reading(dir, "", "exe", buf,
+			      procfs_exe_name(thread >= 0 ? thread : dir->fd, buf, cap));
 }
 
 bool proc_dir_same_start(const struct proc_dir *dir, uint64_t start_ns, const char *name)
 {
 	if (playing(dir) || procfs_same_start(dir->proc, dir->fd, start_ns) > 0)
 		return true;
-	keep(dir, "", name, NULL, -ESRCH);
+	record_reading(dir, "", name, NULL, -ESRCH);
 	return false;
 }

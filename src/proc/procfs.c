@@ -17,9 +17,9 @@
 #include "base/grow.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
-#include "zmem/proc_stat.h"
-#include "zmem/procfs.h"
-#include "zmem/system.h"
+#include "proc/stat.h"
+#include "proc/procfs.h"
+#include "model/system.h"
 
 /*
  * NSpid lists our pid in this /proc's namespace and in every one below, down to our own: more than

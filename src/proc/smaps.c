@@ -7,7 +7,7 @@
  * each key. In the name of a file the kernel writes '\n' as \012 and all else as it is; a file that
  * has these four characters in its name looks the same.
  */
-#include "zmem/smaps.h"
+#include "proc/smaps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,11 +38,11 @@ _Static_assert(ARRAY_SIZE(names) == SMAPS_KEYS, "a key without a name");
 
 #define BIT(key) (1u << (key))
 
-/* What each figure is the sum of: the first key must be there, and all that the first mapping had.
+/* What each value is the sum of: the first key must be there, and all that the first mapping had.
  */
 static const struct {
 	uint32_t must, may;
-} parts[MAPS_FIGURES] = {
+} parts[MAPS_COUNTERS] = {
 	[MAPS_RSS] = {BIT(SMAPS_RSS)},
 	[MAPS_PSS] = {BIT(SMAPS_PSS)},
 	[MAPS_PRIVATE] = {BIT(SMAPS_PRIVATE_CLEAN) | BIT(SMAPS_PRIVATE_DIRTY)},
@@ -55,9 +55,9 @@ static const struct {
 	[MAPS_HUGETLB] = {BIT(SMAPS_SHARED_HUGETLB) | BIT(SMAPS_PRIVATE_HUGETLB)},
 };
 
-static void set_figure(struct smaps *s, int figure)
+static void set_counter(struct smaps *s, int counter)
 {
-	uint32_t keys = parts[figure].must | (parts[figure].may & s->known);
+	uint32_t keys = parts[counter].must | (parts[counter].may & s->known);
 	uint64_t sum = 0;
 
 	if (!keys || (s->have & keys) != keys)
@@ -67,8 +67,8 @@ static void set_figure(struct smaps *s, int figure)
 		if (keys & BIT(key))
 			sum += s->value[key];
 	}
-	s->mapping.figures.value[figure] = sum;
-	s->mapping.figures.have |= BIT(figure);
+	s->mapping.counters.value[counter] = sum;
+	s->mapping.counters.have |= BIT(counter);
 }
 
 /* The mapping is complete: all its keys were there. */
@@ -79,8 +79,8 @@ static void close_mapping(struct smaps *s)
 	s->open = false;
 	if (!s->known)
 		s->known = s->have;
-	for (int i = 0; i < MAPS_FIGURES; i++)
-		set_figure(s, i);
+	for (int i = 0; i < MAPS_COUNTERS; i++)
+		set_counter(s, i);
 	s->error = s->fn(s->arg, &s->mapping);
 }
 
@@ -158,8 +158,8 @@ static bool scan_header(struct smaps *s, const char *p, const char *end)
 	if (p < end && (*p != ' ' || memchr(p, '\0', (size_t)(end - p))))
 		return false;
 	take_name(s, p, end);
-	m.figures.value[MAPS_SIZE] = m.end - m.start;
-	m.figures.have = BIT(MAPS_SIZE);
+	m.counters.value[MAPS_SIZE] = m.end - m.start;
+	m.counters.have = BIT(MAPS_SIZE);
 	s->mapping = m;
 	return true;
 }
@@ -172,7 +172,7 @@ static bool begins_mapping(char c)
 
 static void take_line(struct smaps *s, const char *line, size_t len)
 {
-	struct keyed_figures figures = {names, SMAPS_KEYS, s->next, s->have, s->value};
+	struct keyed_counters counters = {names, SMAPS_KEYS, s->next, s->have, s->value};
 	struct keyed_line keyed;
 
 	if (len && begins_mapping(*line)) {
@@ -185,9 +185,9 @@ static void take_line(struct smaps *s, const char *line, size_t len)
 	/* Before the first mapping, or behind one that was not understood, it is nobody's. */
 	if (!s->open || s->cut || !keyed_next(&line, line + len, &keyed))
 		return;
-	keyed_figure(&keyed, &figures);
-	s->next = figures.next;
-	s->have = figures.have;
+	keyed_counter(&keyed, &counters);
+	s->next = counters.next;
+	s->have = counters.have;
 }
 
 static void keep_part(struct smaps *s, const char *data, size_t len)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Knows /proc/PID/smaps_rollup as text. Refuses to know who may read it, how long that takes and
- * what the figures mean together.
+ * what the values mean together.
  */
 #include <errno.h>
 
 #include "base/array.h"
 #include "proc/keyed.h"
-#include "zmem/smaps_rollup.h"
+#include "proc/smaps_rollup.h"
 
 /* In the order of show_smap() and __show_smap(), fs/proc/task_mmu.c; enum rollup_figure follows it.
  */
@@ -25,21 +25,21 @@ static const struct keyed_name names[] = {
 	[ROLLUP_SWAP] = KEYED_NAME("Swap"),
 	[ROLLUP_SWAP_PSS] = KEYED_NAME("SwapPss"),
 };
-_Static_assert(ARRAY_SIZE(names) == ROLLUP_FIGURES, "a figure without a name");
+_Static_assert(ARRAY_SIZE(names) == ROLLUP_COUNTERS, "a figure without a name");
 
 int smaps_rollup_parse(const char *text, size_t len, struct smaps_rollup *ret)
 {
 	struct smaps_rollup rollup = {0};
-	struct keyed_figures figures = {names, ROLLUP_FIGURES, .value = rollup.value};
+	struct keyed_counters counters = {names, ROLLUP_COUNTERS, .value = rollup.value};
 	struct keyed_line line;
 
 	if (!len)
 		return -EINVAL;
 	for (const char *pos = text, *end = text + len; keyed_next(&pos, end, &line);)
-		keyed_figure(&line, &figures);
-	if (!(figures.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS)))
+		keyed_counter(&line, &counters);
+	if (!(counters.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS)))
 		return -EINVAL;
-	rollup.have = figures.have;
+	rollup.have = counters.have;
 	*ret = rollup;
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "zmem/proc_stat.h"
+#include "proc/stat.h"
 
 enum {
 	FIELD_PPID = 4,

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
-#include "zmem/proc_status.h"
+#include "proc/status.h"
 
 /* In the order of task_mem(), fs/proc/task_mmu.c; enum status_figure follows it. */
 static const struct keyed_name names[] = {
@@ -19,7 +19,7 @@ static const struct keyed_name names[] = {
 	[STATUS_VM_PTE] = KEYED_NAME("VmPTE"),	       [STATUS_VM_SWAP] = KEYED_NAME("VmSwap"),
 	[STATUS_HUGETLB] = KEYED_NAME("HugetlbPages"),
 };
-_Static_assert(ARRAY_SIZE(names) == STATUS_FIGURES, "a figure without a name");
+_Static_assert(ARRAY_SIZE(names) == STATUS_COUNTERS, "a figure without a name");
 
 /* "Uid: real effective saved fs": all four, so that none is cut off. */
 static bool uid_line(const struct keyed_line *line, uid_t *ret_euid)
@@ -48,14 +48,14 @@ static bool threads_line(const struct keyed_line *line, uint32_t *ret_threads)
 int proc_status_parse(const char *text, size_t len, struct proc_status *ret)
 {
 	struct proc_status status = {0};
-	struct keyed_figures figures = {names, STATUS_FIGURES, .value = status.value};
+	struct keyed_counters counters = {names, STATUS_COUNTERS, .value = status.value};
 	struct keyed_line line;
 	bool uid = false, threads = false;
 
 	if (!len)
 		return -EINVAL;
 	for (const char *pos = text, *end = text + len; keyed_next(&pos, end, &line);) {
-		if (keyed_figure(&line, &figures))
+		if (keyed_counter(&line, &counters))
 			continue;
 		if (!uid && keyed_is(&line, "Uid", 3))
 			uid = uid_line(&line, &status.euid);
@@ -64,7 +64,7 @@ int proc_status_parse(const char *text, size_t len, struct proc_status *ret)
 	}
 	if (!uid)
 		return -EINVAL;
-	status.have = figures.have;
+	status.have = counters.have;
 	*ret = status;
 	return 0;
 }

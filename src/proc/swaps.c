@@ -10,11 +10,11 @@
 
 #include "base/parse.h"
 #include "proc/octal.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 #define HEADING "Filename"
 
-/* Of larger figures not even two could be added: they are none. */
+/* Of larger values not even two could be added: they are none. */
 #define KB_MAX ((uint64_t)1 << 52)
 
 static bool is_blank(char c)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows /proc/meminfo and zram's mm_stat. Refuses to add anything up: which figure is part of which
+ * Knows /proc/meminfo and zram's mm_stat. Refuses to add anything up: which value is part of which
  * is for those who show them.
  */
 #include <dirent.h>
@@ -16,26 +16,26 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 static const struct keyed_name names[] = {
 #define ZMEM_MEMINFO(id, name) [MEMINFO_##id] = KEYED_NAME(name),
-#include "zmem/meminfo.def"
+#include "model/meminfo.def"
 #undef ZMEM_MEMINFO
 };
-_Static_assert(ARRAY_SIZE(names) == MEMINFO_FIGURES, "a figure without a name");
-_Static_assert(MEMINFO_FIGURES <= 32, "a figure without a bit");
+_Static_assert(ARRAY_SIZE(names) == MEMINFO_COUNTERS, "a figure without a name");
+_Static_assert(MEMINFO_COUNTERS <= 32, "a figure without a bit");
 
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret)
 {
 	struct meminfo meminfo = {0};
-	struct keyed_figures figures = {names, MEMINFO_FIGURES, .value = meminfo.value};
+	struct keyed_counters counters = {names, MEMINFO_COUNTERS, .value = meminfo.value};
 	struct keyed_line line;
 
 	if (len)
 		for (const char *pos = text, *end = text + len; keyed_next(&pos, end, &line);)
-			keyed_figure(&line, &figures);
-	meminfo.have = figures.have;
+			keyed_counter(&line, &counters);
+	meminfo.have = counters.have;
 	*ret = meminfo;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 #define CHUNK (32 * 1024)
 

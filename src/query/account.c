@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sums of the machine's own figures. Knows which of them overlap; refuses to make up what the
+ * Sums of the machine's own values. Knows which of them overlap; refuses to make up what the
  * kernel does not tell.
  */
-#include "zmem/account.h"
+#include "query/account.h"
 
 #include "base/array.h"
 
 /* No machine has more: so all of them can be added, and are numbers of JSON. */
-#define FIGURE_MAX ((uint64_t)1 << 53)
+#define COUNTER_MAX ((uint64_t)1 << 53)
 
 struct split {
 	const struct meminfo *m;
@@ -21,33 +21,33 @@ static void set(struct account *a, enum account_part part, int64_t value)
 	a->have |= UINT32_C(1) << part;
 }
 
-static bool figure(const struct split *s, enum meminfo_figure f, int64_t *ret)
+static bool counter(const struct split *s, enum meminfo_counter f, int64_t *ret)
 {
-	if (!meminfo_has(s->m, f) || s->m->value[f] >= FIGURE_MAX)
+	if (!meminfo_has(s->m, f) || s->m->value[f] >= COUNTER_MAX)
 		return false;
 	*ret = (int64_t)s->m->value[f];
 	return true;
 }
 
-/* What `less` leaves of a figure, nothing if it is larger. */
-static bool figure_less(const struct split *s, enum meminfo_figure f, enum meminfo_figure less,
-			int64_t *ret)
+/* What `less` leaves of a value, nothing if it is larger. */
+static bool counter_less(const struct split *s, enum meminfo_counter f, enum meminfo_counter less,
+			 int64_t *ret)
 {
 	int64_t v, l;
 
-	if (!figure(s, f, &v))
+	if (!counter(s, f, &v))
 		return false;
-	if (figure(s, less, &l))
+	if (counter(s, less, &l))
 		v = v > l ? v - l : 0;
 	*ret = v;
 	return true;
 }
 
-static void copy(struct split *s, enum account_part part, enum meminfo_figure f)
+static void copy(struct split *s, enum account_part part, enum meminfo_counter f)
 {
 	int64_t v;
 
-	if (figure(s, f, &v))
+	if (counter(s, f, &v))
 		set(s->a, part, v);
 }
 
@@ -68,12 +68,12 @@ static void sum(struct account *a, enum account_part part, int first, int last)
 static void compressed_swap(struct split *s, const struct system_info *system)
 {
 	int64_t v = 0, pool;
-	bool known = figure(s, MEMINFO_ZSWAP_POOL, &pool);
+	bool known = counter(s, MEMINFO_ZSWAP_POOL, &pool);
 
 	if (known)
 		v += pool;
 	for (size_t i = 0; i < system->zram_count; i++) {
-		if (system->zram[i].stat.used >= FIGURE_MAX)
+		if (system->zram[i].stat.used >= COUNTER_MAX)
 			continue;
 		v += (int64_t)system->zram[i].stat.used;
 		known = true;
@@ -84,13 +84,13 @@ static void compressed_swap(struct split *s, const struct system_info *system)
 
 static void other(struct split *s)
 {
-	static const enum meminfo_figure figures[] = {MEMINFO_BOUNCE, MEMINFO_WRITEBACK_TMP,
-						      MEMINFO_HARDWARE_CORRUPTED};
+	static const enum meminfo_counter counters[] = {MEMINFO_BOUNCE, MEMINFO_WRITEBACK_TMP,
+							MEMINFO_HARDWARE_CORRUPTED};
 	int64_t v = 0, more;
-	bool known = figure_less(s, MEMINFO_KERNEL_RECLAIMABLE, MEMINFO_SLAB_RECLAIMABLE, &v);
+	bool known = counter_less(s, MEMINFO_KERNEL_RECLAIMABLE, MEMINFO_SLAB_RECLAIMABLE, &v);
 
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		if (!figure(s, figures[i], &more))
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		if (!counter(s, counters[i], &more))
 			continue;
 		v += more;
 		known = true;
@@ -108,7 +108,7 @@ static void kernel(struct split *s, const struct system_info *system)
 	copy(s, ACCOUNT_PAGE_TABLES, MEMINFO_PAGE_TABLES);
 	copy(s, ACCOUNT_SEC_PAGE_TABLES, MEMINFO_SEC_PAGE_TABLES);
 	copy(s, ACCOUNT_STACKS, MEMINFO_KERNEL_STACK);
-	if (figure_less(s, MEMINFO_VMALLOC_USED, MEMINFO_KERNEL_STACK, &v))
+	if (counter_less(s, MEMINFO_VMALLOC_USED, MEMINFO_KERNEL_STACK, &v))
 		set(s->a, ACCOUNT_VMALLOC, v);
 	copy(s, ACCOUNT_PERCPU, MEMINFO_PERCPU);
 	compressed_swap(s, system);
@@ -120,9 +120,9 @@ static void cache(struct split *s)
 {
 	int64_t cached, buffers = 0, mapped;
 
-	if (!figure(s, MEMINFO_CACHED, &cached) || !figure(s, MEMINFO_MAPPED, &mapped))
+	if (!counter(s, MEMINFO_CACHED, &cached) || !counter(s, MEMINFO_MAPPED, &mapped))
 		return;
-	figure(s, MEMINFO_BUFFERS, &buffers);
+	counter(s, MEMINFO_BUFFERS, &buffers);
 	cached += buffers;
 	set(s->a, ACCOUNT_CACHE, cached > mapped ? cached - mapped : 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which processes are wanted. Knows ids and text; refuses to know how they were asked for. */
-#include "zmem/query.h"
+#include "query/query.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zmem/maps.h"
-#include "zmem/query.h"
+#include "model/maps.h"
+#include "query/query.h"
 
 static int compare_u64(uint64_t a, uint64_t b)
 {
@@ -12,13 +12,13 @@ static int compare_u64(uint64_t a, uint64_t b)
 }
 
 /* What was not measured stands last. */
-static int compare_figure(const struct mapping *a, const struct mapping *b, int figure)
+static int compare_counter(const struct mapping *a, const struct mapping *b, int counter)
 {
-	bool has_a = map_has(&a->figures, figure), has_b = map_has(&b->figures, figure);
+	bool has_a = map_has(&a->counters, counter), has_b = map_has(&b->counters, counter);
 
 	if (!has_a || !has_b)
 		return has_b - has_a;
-	return compare_u64(b->figures.value[figure], a->figures.value[figure]);
+	return compare_u64(b->counters.value[counter], a->counters.value[counter]);
 }
 
 static int compare_column(const struct mapping *a, const struct mapping *b, int column)
@@ -37,7 +37,7 @@ static int compare_column(const struct mapping *a, const struct mapping *b, int 
 	case MAP_COLUMN_NAME:
 		return strcmp(a->name, b->name);
 	default:
-		return compare_figure(a, b, column - MAP_COLUMN_FIGURES);
+		return compare_counter(a, b, column - MAP_COLUMN_COUNTERS);
 	}
 }
 

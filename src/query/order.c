@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The order of rows, and which of them must be read for the first few to be certain. Knows what a
- * figure can be at most; refuses to read anything.
+ * value can be at most; refuses to read anything.
  */
-#include "zmem/query.h"
+#include "query/query.h"
 
 #include <string.h>
 
 #include "base/sort.h"
-#include "zmem/change.h"
+#include "query/delta.h"
 
 #define SIGN_BIT (1ULL << 63)
 
@@ -29,10 +29,10 @@ struct standing {
 struct sorting {
 	const struct order *order;
 	const struct snapshot *snapshot;
-	bool estimate; /* unread figures by what they can be at best */
+	bool estimate; /* unread values by what they can be at best */
 };
 
-/* Its dear figures are absent, and reading it could still supply them. */
+/* Its dear values are absent, and reading it could still supply them. */
 static bool is_unread(const struct process *p)
 {
 	return p->pss_status == PSS_SKIPPED && p->kind == PROCESS_USER;
@@ -55,7 +55,7 @@ static uint64_t most(const struct process *p, enum counter c)
 }
 
 /*
- * A dear figure that is not there stands by the most it can be: nobody hides at the end of the list
+ * A dear value that is not there stands by the most it can be: nobody hides at the end of the list
  * by not letting itself be read. Where nothing bounds it, or the smallest come first, what can
  * still be read stands first, and what cannot stands last.
  */
@@ -103,7 +103,7 @@ static struct standing stand(const struct sorting *cmp, const struct column *c,
 		if (cmp->estimate && is_unread(p) &&
 		    counter_table[c->counter].origin != ORIGIN_KERNEL)
 			st.place = PLACE_FIRST;
-		else if (change_of_row(p, c->counter, &st.number))
+		else if (delta_of_row(p, c->counter, &st.number))
 			st.place = PLACE_VALUE;
 		break;
 	case COLUMN_TEXT:
@@ -225,7 +225,7 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 {
 	const struct column *key = o->keys.count ? o->keys.item[0] : NULL;
-	bool change = key && key->kind == COLUMN_CHANGE;
+	bool delta = key && key->kind == COLUMN_CHANGE;
 	bool size = key && (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT);
 	enum counter c = size ? key->counter : COUNTER_PSS;
 	size_t count = 0;
@@ -234,8 +234,8 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 		struct process *p = rows->item[i];
 		int64_t by;
 
-		if (change ? !change_of_row(p, key->counter, &by) || by >= (int64_t)min
-			   : (process_has(p, c) ? p->value[c] : most(p, c)) >= min) {
+		if (delta ? !delta_of_row(p, key->counter, &by) || by >= (int64_t)min
+			  : (process_has(p, c) ? p->value[c] : most(p, c)) >= min) {
 			rows->item[i] = rows->item[count];
 			rows->item[count++] = p;
 		}
@@ -248,7 +248,7 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
  *
  * Let E(r) be the tuple of a row's keys with the estimates above and its pid, T(r) the tuple after
  * reading it (or failing to). For each key the estimate stands no later than the truth: a dear
- * figure is never above its bound, in reverse never below 0, and a row that cannot be read stands
+ * value is never above its bound, in reverse never below 0, and a row that cannot be read stands
  * by the same bound or last; all other keys are the same in both. So E(r) comes before T(r) or
  * equals it,
  * lexicographically, too: at the first key where they differ, E is the earlier one. For a read row
@@ -258,7 +258,7 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
  * before T(r), of every row r behind it, read or not. No reading can bring any of those forward.
  * The same holds for what order_rows() makes of a row that stays unread: it stands by its bounds.
  *
- * All of it for figures of one moment: a process that outgrows its bound only counts as grown if
+ * All of it for values of one moment: a process that outgrows its bound only counts as grown if
  * the bound alone had it read.
  */
 size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zmem/pattern.h"
+#include "query/pattern.h"
 
 enum part_kind {
 	PART_BYTE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What of the rows is shown, and what the others add up to. */
-#include "zmem/result.h"
+#include "query/result.h"
 
 void result_cut(struct result *r, struct collection *c, const struct rows *rows, size_t shown,
 		bool pruned)

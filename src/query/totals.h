@@ -3,7 +3,7 @@
 #ifndef ZMEM_QUERY_TOTALS_H
 #define ZMEM_QUERY_TOTALS_H
 
-#include "zmem/query.h"
+#include "query/query.h"
 
 struct sum {
 	struct totals totals;	/* so far; `have` only at the end */
@@ -17,7 +17,7 @@ struct sum {
 
 void sum_add(struct sum *sum, const struct process *p);
 void sum_merge(struct sum *sum, const struct sum *more);
-/* A row that stands for what was summed: its figures, how many, and who is without PSS. */
+/* A row that stands for what was summed: its values, how many, and who is without PSS. */
 void sum_row(const struct sum *sum, struct process *p);
 
 #endif

@@ -33,8 +33,8 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
-#include "zmem/recording.h"
-#include "zmem/snapshot.h"
+#include "recording/recording.h"
+#include "model/snapshot.h"
 
 #define RECORDING_MAJOR	    2
 #define RECORDING_MINOR	    0

@@ -12,7 +12,7 @@
 #include "base/grow.h"
 #include "recording/wire.h"
 #include "zmem/record.h"
-#include "zmem/recording.h"
+#include "recording/recording.h"
 
 struct parser {
 	const char *data;

@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "recording/wire.h"
 #include "zmem/record.h"
-#include "zmem/recording.h"
+#include "recording/recording.h"
 
 void recording_begin(struct strbuf *out, const char *tool)
 {

@@ -12,7 +12,7 @@
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "recording/wire.h"
-#include "zmem/recording.h"
+#include "recording/recording.h"
 
 struct tape {
 	const struct recording *recording; /* NULL: it is being recorded */

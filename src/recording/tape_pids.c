@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "recording/wire.h"
-#include "zmem/tape.h"
+#include "recording/tape.h"
 
 static int compare_pids(const void *pa, const void *pb)
 {

@@ -4,7 +4,7 @@
  * machines. One top-level key and one cell a line.
  */
 #include "render/json_common.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 static void put_summary(struct json_writer *w, const struct comparison *c)
 {
@@ -41,10 +41,10 @@ static void put_cost(struct json_writer *w, const struct compare_cost *cost)
 	json_end(w, '}');
 }
 
-static void put_system(struct json_writer *w, const struct result *books)
+static void put_system(struct json_writer *w, const struct result *result)
 {
-	const struct meminfo *m = &books->snapshot->system.meminfo;
-	const struct machine_balance *balance = &books->snapshot->balance;
+	const struct meminfo *m = &result->snapshot->system.meminfo;
+	const struct machine_balance *balance = &result->snapshot->balance;
 	bool known = balance->residual_known;
 
 	json_newline(w);
@@ -85,10 +85,10 @@ void render_compare_json(struct strbuf *out, const struct compare_report *r)
 	struct json_writer writer = {.out = out}, *w = &writer;
 	const struct comparison *c = r->comparison;
 
-	json_document_begin(w, "zmem.compare", "1.0", r->books->snapshot);
+	json_document_begin(w, "zmem.compare", "1.0", r->balance->snapshot);
 	put_summary(w, c);
 	put_cost(w, &r->cost);
-	put_system(w, r->books);
+	put_system(w, r->balance);
 	json_newline(w);
 	json_array(w, "cells");
 	for (size_t i = 0; i < c->count; i++) {

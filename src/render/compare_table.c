@@ -240,7 +240,7 @@ static void put_cost(struct page *p)
 
 static void put_balance(struct page *p)
 {
-	const struct snapshot *s = p->r->books->snapshot;
+	const struct snapshot *s = p->r->balance->snapshot;
 	const struct machine_balance *balance = &s->balance;
 	const uint64_t *value = s->system.meminfo.value;
 	int64_t anon = (int64_t)value[MEMINFO_ANON], mapped = (int64_t)value[MEMINFO_MAPPED];

@@ -11,7 +11,7 @@
  * begins with an apostrophe gets one more, so that a program has the exact text without the first
  * one.
  */
-#include "zmem/render.h"
+#include "render/render.h"
 
 #include "base/array.h"
 #include "render/format.h"
@@ -63,8 +63,8 @@ static void put_text(struct strbuf *out, const char *s)
 }
 
 /* Counters and percentages, of a process or of a sum. */
-static void put_figure(struct strbuf *out, const struct snapshot *s, const struct column *c,
-		       counter_mask have, const uint64_t *value)
+static void put_counter(struct strbuf *out, const struct snapshot *s, const struct column *c,
+			counter_mask have, const uint64_t *value)
 {
 	char buf[FORMAT_MAX];
 	double percent;
@@ -86,7 +86,7 @@ static void put_cell(struct strbuf *out, const struct snapshot *s, const struct 
 	switch (c->kind) {
 	case COLUMN_COUNTER:
 	case COLUMN_PERCENT:
-		put_figure(out, s, c, p->have, p->value);
+		put_counter(out, s, c, p->have, p->value);
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
@@ -94,7 +94,7 @@ static void put_cell(struct strbuf *out, const struct snapshot *s, const struct 
 			strbuf_puti(out, v);
 		break;
 	case COLUMN_CHANGE:
-		if (change_of_row(p, c->counter, &v))
+		if (delta_of_row(p, c->counter, &v))
 			strbuf_puti(out, v);
 		break;
 	case COLUMN_TEXT:
@@ -130,7 +130,7 @@ static void put_totals(struct strbuf *out, const struct result *r, const struct 
 
 		if (!has_sum(c))
 			continue;
-		put_figure(out, r->snapshot, c, t->have, t->value);
+		put_counter(out, r->snapshot, c, t->have, t->value);
 		strbuf_putc(out, ',');
 	}
 	strbuf_printf(out, "%zu,%zu\n", t->processes, t->pss_missing);

@@ -4,7 +4,7 @@
  * kinds are the parts of PSS and swap_pss, which can be added up, so that the lines of a kind have
  * its total as their sum. A part that was not measured has no line: the format has no word for it.
  */
-#include "zmem/render.h"
+#include "render/render.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "render/line.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 /* ---- cells ---- */
 

@@ -4,7 +4,7 @@
  * and which asks for nothing from anywhere, with the data of html_data.c in it. The page is the
  * same for everybody: what is written here are the data, and the total for those without scripts.
  */
-#include "zmem/render.h"
+#include "render/render.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -46,8 +46,8 @@ static void put_text(struct strbuf *out, const char *s)
 
 static void put_total(struct strbuf *out, const struct result *r)
 {
-	static const enum counter figures[] = {COUNTER_PSS, COUNTER_USS, COUNTER_RSS, COUNTER_SWAP,
-					       COUNTER_SWAP_PSS};
+	static const enum counter counters[] = {COUNTER_PSS, COUNTER_USS, COUNTER_RSS, COUNTER_SWAP,
+						COUNTER_SWAP_PSS};
 	cleanup(strbuf_done) struct strbuf text = {0};
 	struct line line = {.out = &text};
 
@@ -59,15 +59,15 @@ static void put_total(struct strbuf *out, const struct result *r)
 	strbuf_puts(out, "<p>");
 	put_text(out, strbuf_str(&text));
 	strbuf_puts(out, "</p>\n<dl>\n");
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
 		const struct totals *t = &r->totals;
 		char size[FORMAT_MAX];
 
 		strbuf_puts(out, "<dt>");
-		strbuf_puts(out, counter_table[figures[i]].header);
+		strbuf_puts(out, counter_table[counters[i]].header);
 		strbuf_puts(out, "</dt><dd>");
-		if (t->have & COUNTER_BIT(figures[i]))
-			strbuf_put(out, size, format_size(size, t->value[figures[i]]));
+		if (t->have & COUNTER_BIT(counters[i]))
+			strbuf_put(out, size, format_size(size, t->value[counters[i]]));
 		else
 			strbuf_puts(out, "not measured");
 		strbuf_puts(out, "</dd>\n");

@@ -4,7 +4,7 @@
 #define ZMEM_RENDER_HTML_H
 
 #include "base/unpack.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 struct html_parts {
 	struct packed head, body, tail;

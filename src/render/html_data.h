@@ -4,7 +4,7 @@
 #define ZMEM_RENDER_HTML_DATA_H
 
 #include "base/strbuf.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 /*
  * One JSON object, a top-level key a line, without '<', '>' and '&'. Of the style columns, group,

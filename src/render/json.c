@@ -5,7 +5,7 @@
  * measured is null. One top-level key a line and one process a line, so that head, grep and diff
  * are of use; no other white space.
  */
-#include "zmem/render.h"
+#include "render/render.h"
 
 #include "render/json_common.h"
 #include "render/json_process.h"

@@ -4,8 +4,8 @@
 #define ZMEM_RENDER_JSON_COMMON_H
 
 #include "render/json_writer.h"
-#include "zmem/account.h"
-#include "zmem/result.h"
+#include "query/account.h"
+#include "query/result.h"
 
 /* The beginning of a document: schema, tool, time and host, a key a line. */
 void json_document_begin(struct json_writer *w, const char *schema, const char *version,

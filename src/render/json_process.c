@@ -18,7 +18,7 @@ const struct json_limits json_limits_usual = {
 static const struct json_key counter_key[COUNTER_COUNT] = {
 #define ZMEM_COUNTER(id, key, header, origin, bound, policy, help)                                 \
 	[COUNTER_##id] = JSON_KEY_OF(#key "_bytes"),
-#include "zmem/counters.def"
+#include "model/counters.def"
 #undef ZMEM_COUNTER
 };
 

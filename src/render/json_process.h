@@ -4,7 +4,7 @@
 #define ZMEM_RENDER_JSON_PROCESS_H
 
 #include "render/json_writer.h"
-#include "zmem/result.h"
+#include "query/result.h"
 
 /* What strings may take between their quotes, encoded; the hex forms: bytes of the text. */
 struct json_limits {

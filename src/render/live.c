@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The page of html.c with what src/serve/page adds to it. Knows its policy as the page has it. */
-#include "zmem/render.h"
+#include "render/render.h"
 
 #include "render/html.h"
 

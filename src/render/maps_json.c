@@ -7,16 +7,16 @@
 #include <stdio.h>
 
 #include "render/json_common.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 /* Of a name, before and in hexadecimal. */
 #define NAME_MAX_BYTES 4096
 /* Of an address and its end. */
 #define ADDRESS_MAX 24
 
-static void put_figures(struct json_writer *w, const struct map_figures *f)
+static void put_counters(struct json_writer *w, const struct map_counters *f)
 {
-	static const struct json_key key[MAPS_FIGURES] = {
+	static const struct json_key key[MAPS_COUNTERS] = {
 		[MAPS_SIZE] = JSON_KEY_OF("size_bytes"),
 		[MAPS_RSS] = JSON_KEY_OF("rss_bytes"),
 		[MAPS_PSS] = JSON_KEY_OF("pss_bytes"),
@@ -29,7 +29,7 @@ static void put_figures(struct json_writer *w, const struct map_figures *f)
 		[MAPS_HUGETLB] = JSON_KEY_OF("hugetlb_bytes"),
 	};
 
-	for (int i = 0; i < MAPS_FIGURES; i++) {
+	for (int i = 0; i < MAPS_COUNTERS; i++) {
 		json_key(w, key[i]);
 		json_put_known(w, map_has(f, i), f->value[i]);
 	}
@@ -69,7 +69,7 @@ static void put_totals(struct json_writer *w, const struct maps_report *r)
 	json_newline(w);
 	json_object(w, "totals");
 	json_u64(w, "mappings", r->mappings);
-	put_figures(w, &r->total);
+	put_counters(w, &r->total);
 	json_end(w, '}');
 }
 
@@ -84,7 +84,7 @@ static void put_process(struct json_writer *w, const struct maps_process *p)
 	json_bool(w, "mm_owner", p->process->mm_owner);
 	json_string(w, "total_source", !read ? NULL : p->total_exact ? "smaps_rollup" : "smaps");
 	json_known(w, "mappings", read, p->mappings);
-	put_figures(w, &p->total);
+	put_counters(w, &p->total);
 	json_end(w, '}');
 }
 
@@ -110,7 +110,7 @@ static void put_row(struct json_writer *w, const struct mapping *m, bool by_file
 		json_string(w, "perm", m->perm);
 	}
 	put_name(w, m->name, m->name_cut);
-	put_figures(w, &m->figures);
+	put_counters(w, &m->counters);
 	json_end(w, '}');
 }
 

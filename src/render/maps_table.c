@@ -25,7 +25,7 @@ static bool narrower(const struct maps_table *t, unsigned width)
 
 static bool has_column(const struct maps_table *t, int column)
 {
-	int figure = column - MAP_COLUMN_FIGURES;
+	int counter = column - MAP_COLUMN_COUNTERS;
 
 	if (column == MAP_COLUMN_PID)
 		return !t->r->by_file && t->r->several;
@@ -35,9 +35,10 @@ static bool has_column(const struct maps_table *t, int column)
 		return t->r->by_file;
 	if (column == MAP_COLUMN_NAME || !narrower(t, WIDE_ENOUGH))
 		return true;
-	if ((figure == MAPS_SHARED || figure == MAPS_SWAP_PSS) && narrower(t, NARROW))
+	if ((counter == MAPS_SHARED || counter == MAPS_SWAP_PSS) && narrower(t, NARROW))
 		return false;
-	return figure <= MAPS_SHARED || !map_has(&t->r->total, figure) || t->r->total.value[figure];
+	return counter <= MAPS_SHARED || !map_has(&t->r->total, counter) ||
+	       t->r->total.value[counter];
 }
 
 static struct cell cell_of_address(struct maps_table *t, const struct mapping *m)
@@ -49,11 +50,11 @@ static struct cell cell_of_address(struct maps_table *t, const struct mapping *m
 	return cell_text(t->address);
 }
 
-static struct cell cell_of_size(const struct map_figures *f, size_t column)
+static struct cell cell_of_size(const struct map_counters *f, size_t column)
 {
-	size_t figure = column - MAP_COLUMN_FIGURES;
+	size_t counter = column - MAP_COLUMN_COUNTERS;
 
-	return cell_bytes(map_has(f, figure), f->value[figure]);
+	return cell_bytes(map_has(f, counter), f->value[counter]);
 }
 
 static struct cell cell_of_mapping(struct maps_table *t, const struct mapping *m, size_t column)
@@ -76,7 +77,7 @@ static struct cell cell_of_mapping(struct maps_table *t, const struct mapping *m
 		name.cut = m->name_cut;
 		return name;
 	default:
-		return cell_of_size(&m->figures, column);
+		return cell_of_size(&m->counters, column);
 	}
 }
 
@@ -122,7 +123,7 @@ static void put_summary(void *arg, struct line *l)
 
 static void add_column(struct maps_table *t, int column)
 {
-	bool size = column >= MAP_COLUMN_FIGURES && column != MAP_COLUMN_NAME;
+	bool size = column >= MAP_COLUMN_COUNTERS && column != MAP_COLUMN_NAME;
 	bool text = column == MAP_COLUMN_ADDRESS || column == MAP_COLUMN_PERM ||
 		    column == MAP_COLUMN_NAME;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which figures are metrics, what they are called and in which order they stand. Knows the names
+ * Which values are metrics, what they are called and in which order they stand. Knows the names
  * that dashboards depend on: adding one is fine, changing one is not. What was not measured has no
  * sample, and its family no HELP.
  */
-#include "zmem/render.h"
+#include "render/render.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -64,7 +64,7 @@ static void put_resident(struct metrics_writer *w, const struct metric_groups *g
 
 #define WITHOUT "Processes whose PSS was not measured are not in it."
 
-/* One figure of every group that has it. */
+/* One value of every group that has it. */
 static const struct {
 	enum counter counter;
 	struct metric_family family;
@@ -123,7 +123,7 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 /* ---- the machine ---- */
 
 static const struct {
-	enum meminfo_figure figure;
+	enum meminfo_counter counter;
 	struct metric_family family;
 } machine_bytes[] = {
 	{MEMINFO_TOTAL, {.name = "zmem_memory_total_bytes", .help = "All RAM."}},
@@ -154,7 +154,7 @@ static void put_residual(struct metrics_writer *w, const struct metric_family *f
 	metrics_i64(w, v);
 }
 
-/* One figure of every device. */
+/* One value of every device. */
 static void put_zram(struct metrics_writer *w, const struct metric_family *f,
 		     const struct system_info *s, size_t offset)
 {
@@ -178,7 +178,7 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 
 	for (size_t i = 0; i < ARRAY_SIZE(machine_bytes); i++) {
 		struct metric_family family = machine_bytes[i].family;
-		enum meminfo_figure f = machine_bytes[i].figure;
+		enum meminfo_counter f = machine_bytes[i].counter;
 
 		family.unit = "bytes";
 		put_known(w, &family, meminfo_has(&s->meminfo, f), s->meminfo.value[f]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Labels. Knows how a group is named in a time series, which names are ours, and that a label is
- * one series however many groups would have it: their figures are added. Refuses to put a pid or a
+ * one series however many groups would have it: their values are added. Refuses to put a pid or a
  * command line into one.
  */
 #include "render/metrics_group.h"
@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "render/metrics_writer.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 #define LABEL_MAX 512 /* bytes, encoded */
 
@@ -83,7 +83,7 @@ static size_t end_of_label(const struct labelled *l, size_t count, size_t i)
 }
 
 /* What the memory controller says of a cgroup is of one alone and has no sum. */
-static void add_controller(const struct process *p, struct totals *t)
+static void add_memcg(const struct process *p, struct totals *t)
 {
 	for (int c = COUNTERS_OF_PROCESS; c < COUNTER_COUNT; c++) {
 		if (!process_has(p, c))
@@ -104,7 +104,7 @@ static void merge(const struct labelled *l, size_t count, struct process **rows,
 	g->label = l[0].label;
 	totals_sum(rows, count, false, &g->sum);
 	if (count == 1)
-		add_controller(rows[0], &g->sum);
+		add_memcg(rows[0], &g->sum);
 }
 
 static int take_rows(const struct result *r, size_t count, bool numeric, struct metric_groups *g)

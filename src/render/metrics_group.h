@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rows of a result as what a time series can be of: a label and its figures. */
+/* The rows of a result as what a time series can be of: a label and its values. */
 #ifndef ZMEM_RENDER_METRICS_GROUP_H
 #define ZMEM_RENDER_METRICS_GROUP_H
 
 #include "base/strbuf.h"
-#include "zmem/result.h"
+#include "query/result.h"
 
 struct metric_group {
 	const char *label; /* escaped; no two have the same */

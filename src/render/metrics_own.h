@@ -4,7 +4,7 @@
 #define ZMEM_RENDER_METRICS_OWN_H
 
 #include "render/metrics_writer.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 void metrics_put_own(struct metrics_writer *w, const struct metrics_own *own);
 

@@ -43,7 +43,7 @@ void metrics_label(struct metrics_writer *w, const char *key, const char *escape
 void metrics_label_text(struct metrics_writer *w, const char *key, const char *text);
 void metrics_u64(struct metrics_writer *w, uint64_t v);
 void metrics_i64(struct metrics_writer *w, int64_t v);
-/* A figure in units of 1/scale, exactly; scale is a power of ten. */
+/* A value in units of 1/scale, exactly; scale is a power of ten. */
 void metrics_fixed(struct metrics_writer *w, uint64_t v, uint64_t scale);
 void metrics_end(struct metrics_writer *w);
 

@@ -5,7 +5,7 @@
  * zmem.snapshot. Each line is shorter than what a pipe takes in one piece (PIPE_BUF), so that
  * writers do not mix: where a line would be longer, its texts are cut shorter than usual.
  */
-#include "zmem/render.h"
+#include "render/render.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -16,7 +16,7 @@
 #define HOST_MAX       64
 #define REASON_MAX     256
 
-/* No line is longer than what a process takes with these and the largest figures. */
+/* No line is longer than what a process takes with these and the largest values. */
 static const struct json_limits limits_short = {
 	.user = 64,
 	.name = 255,
@@ -30,7 +30,7 @@ static const struct json_limits limits_short = {
 	.group_hex = 64,
 };
 
-/* The figures whose changes are told; all of them would not fit a line. */
+/* The values whose changes are told; all of them would not fit a line. */
 static const struct {
 	enum counter counter;
 	struct json_key key;
@@ -57,7 +57,7 @@ static void put_changes(struct json_writer *w, const struct process *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
 		int64_t by = 0;
-		bool known = change_of_row(p, changes[i].counter, &by);
+		bool known = delta_of_row(p, changes[i].counter, &by);
 
 		json_key(w, changes[i].key);
 		json_put_known_i64(w, known, by);
@@ -72,7 +72,7 @@ static void make_row(struct strbuf *line, const struct result *r, const struct p
 	strbuf_clear(line);
 	begin_line(&w, r->group ? "group" : "process", r->snapshot);
 	json_row(&w, r, p, max);
-	if (r->change)
+	if (r->delta)
 		put_changes(&w, p);
 	json_end(&w, '}');
 	strbuf_putc(line, '\n');
@@ -80,12 +80,12 @@ static void make_row(struct strbuf *line, const struct result *r, const struct p
 
 static void put_total_changes(struct json_writer *w, const struct result *r)
 {
-	const struct change *c = r->change;
+	const struct delta *c = r->delta;
 
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
 		int64_t by = 0;
 		bool known = c->known &&
-			     change_of_totals(changes[i].counter, &r->totals, &c->before, &by);
+			     delta_of_totals(changes[i].counter, &r->totals, &c->before, &by);
 
 		json_key(w, changes[i].key);
 		json_put_known_i64(w, known, by);
@@ -95,7 +95,7 @@ static void put_total_changes(struct json_writer *w, const struct result *r)
 /* What only a snapshot that is one of many can say. */
 static void put_watch(struct json_writer *w, const struct result *r)
 {
-	const struct change *c = r->change;
+	const struct delta *c = r->delta;
 
 	json_object(w, "watch");
 	json_u64(w, "tick", c->tick);
@@ -130,7 +130,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 	json_collection(w, &s->collection);
 	json_system(w, r, with_zram);
 	json_sums(w, "totals", &r->totals);
-	if (r->change)
+	if (r->delta)
 		put_watch(w, r);
 	json_end(w, '}');
 	strbuf_putc(line, '\n');

@@ -4,7 +4,7 @@
 #define ZMEM_RENDER_SUMMARY_H
 
 #include "render/line.h"
-#include "zmem/result.h"
+#include "query/result.h"
 
 void summary_write(struct line *l, const struct result *r);
 /* Of swap in use what processes' SWAP_PSS adds up to, and what it does not; nothing without any. */

@@ -4,7 +4,7 @@
  * machines. What was not measured is null. One top-level key and one device a line.
  */
 #include "render/json_common.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 static void put_ratio(struct json_writer *w, bool known, uint64_t larger, uint64_t smaller)
 {
@@ -58,7 +58,7 @@ static void put_device(struct json_writer *w, const struct swap_device *d)
 
 static void put_swap(struct json_writer *w, const struct system_report *r)
 {
-	const struct system_info *s = &r->books->snapshot->system;
+	const struct system_info *s = &r->balance->snapshot->system;
 
 	json_newline(w);
 	json_object(w, "swap");
@@ -106,7 +106,7 @@ static void put_compressed(struct json_writer *w, const struct system_info *s)
 
 static void put_balance(struct json_writer *w, const struct system_report *r)
 {
-	const struct snapshot *s = r->books->snapshot;
+	const struct snapshot *s = r->balance->snapshot;
 	const struct meminfo *m = &s->system.meminfo;
 	bool anon = r->pss_anon_known && meminfo_has(m, MEMINFO_ANON);
 	bool mapped = r->pss_mapped_known && meminfo_has(m, MEMINFO_MAPPED);
@@ -129,7 +129,7 @@ static void put_balance(struct json_writer *w, const struct system_report *r)
 void render_system_json(struct strbuf *out, const struct system_report *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
-	const struct snapshot *s = r->books->snapshot;
+	const struct snapshot *s = r->balance->snapshot;
 
 	json_document_begin(w, "zmem.system", "1.0", s);
 	json_account(w, &r->account);

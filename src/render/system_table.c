@@ -24,7 +24,7 @@ struct page {
 
 static const struct system_info *system_of(const struct page *p)
 {
-	return &p->r->books->snapshot->system;
+	return &p->r->balance->snapshot->system;
 }
 
 static unsigned size_width(const struct page *p)
@@ -142,7 +142,7 @@ static void put_memory(struct page *p)
 static void put_across(struct page *p)
 {
 	static const struct {
-		enum meminfo_figure field;
+		enum meminfo_counter field;
 		const char *name, *note;
 	} across[] = {
 		{MEMINFO_AVAILABLE, "  available", "MemAvailable: without swapping"},
@@ -194,7 +194,7 @@ static void put_swap(struct page *p)
 	put_swap_row(p, "  of processes", r->swap_pss_known, r->swap_pss,
 		     "SwapPss: what they share divided by its sharers");
 	put_swap_row(p, "  unattributed", r->unattributed_known, r->unattributed,
-		     r->books->snapshot->collection.hidden
+		     r->balance->snapshot->collection.hidden
 			     ? "of hidden processes, shared memory and tmpfs, swap cache"
 			     : "swapped shared memory and tmpfs, swap cache");
 	put_swap_row(p, "    shared memory", r->swap_shmem_known, r->swap_shmem,
@@ -284,8 +284,8 @@ static void put_compressed(struct page *p)
 
 /* ---- whether the machine and its processes agree ---- */
 
-static void put_balance_row(struct page *p, const char *name, enum meminfo_figure field, bool known,
-			    uint64_t sum, const char *note)
+static void put_balance_row(struct page *p, const char *name, enum meminfo_counter field,
+			    bool known, uint64_t sum, const char *note)
 {
 	const struct meminfo *m = &system_of(p)->meminfo;
 	bool has = meminfo_has(m, field);
@@ -320,7 +320,7 @@ static void put_balance(struct page *p)
 			"Mapped less all PSS_FILE and PSS_SHMEM");
 	/* Never cut: its words say what is missing or wrong. */
 	p->line.width = 0;
-	summary_write(&p->line, r->books);
+	summary_write(&p->line, r->balance);
 	line_end(&p->line);
 }
 

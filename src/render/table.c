@@ -9,7 +9,7 @@
 static struct cell cell_change(const struct table *t, bool known, int64_t bytes)
 {
 	if (known)
-		bytes = change_rate(bytes, t->r->snapshot->change_us);
+		bytes = delta_rate(bytes, t->r->snapshot->change_us);
 	return cell_number(CELL_CHANGE, known, bytes);
 }
 
@@ -48,7 +48,7 @@ static struct cell cell_of_process(const struct table *t, const struct column *c
 	case COLUMN_PERCENT:
 		return cell_counter(t, c, p->have, p->value);
 	case COLUMN_CHANGE:
-		known = change_of_row(p, c->counter, &number);
+		known = delta_of_row(p, c->counter, &number);
 		return cell_change(t, known, number);
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
@@ -63,15 +63,15 @@ static struct cell cell_of_process(const struct table *t, const struct column *c
 static struct cell cell_of_sum(const struct table *t, const struct column *c, bool total)
 {
 	const struct totals *sum = total ? &t->r->totals : &t->r->others;
-	const struct change *change = t->r->change;
+	const struct delta *delta = t->r->delta;
 	int64_t bytes = 0;
 	bool known;
 
 	if (c->kind != COLUMN_CHANGE)
 		return cell_counter(t, c, sum->have, sum->value);
 	/* Of the total alone: processes that have ended were part of it, and of nothing else. */
-	known = total && change && change->known &&
-		change_of_totals(c->counter, sum, &change->before, &bytes);
+	known = total && delta && delta->known &&
+		delta_of_totals(c->counter, sum, &delta->before, &bytes);
 	return cell_change(t, known, bytes);
 }
 
@@ -103,7 +103,7 @@ static void add_column(struct table *t, const struct column *c)
 	/* Only what is counted in bytes has a sum; and cgroups may lie in one another. */
 	bool summed = (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT ||
 		       c->kind == COLUMN_CHANGE) &&
-		      !(c->needs & NEEDS_CONTROLLER);
+		      !(c->needs & NEEDS_MEMCG);
 
 	t->grid.column[t->grid.columns++] = (struct grid_column){
 		.heading = c->header,

@@ -13,7 +13,7 @@ static void put_cost(struct line *l, const struct own_cost *cost)
 	cell_put(l, cell_bytes(true, cost->resident_bytes), false);
 }
 
-static void put_changes(struct line *l, const struct change *c)
+static void put_changes(struct line *l, const struct delta *c)
 {
 	line_printf(l, c->from_start ? ", changes since " : ", changes per second since ");
 	cell_put(l, cell_number(CELL_TIME, true, c->since_ms), false);
@@ -24,7 +24,7 @@ static void put_changes(struct line *l, const struct change *c)
 void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
 	struct line line = {.out = out, .color = style->color};
-	const struct change *c = r->change;
+	const struct delta *c = r->delta;
 
 	line.attr = ATTR_BOLD;
 	cell_put(&line, cell_number(CELL_TIME, true, r->snapshot->time_ms), false);

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/guest.h"
-#include "app/message.h"
-#include "app/session.h"
+#include "cli/background.h"
+#include "cli/log.h"
+#include "cli/session.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
@@ -24,7 +24,7 @@
 struct collector {
 	struct options options;
 	struct session session;
-	struct own own;
+	struct self_usage own;
 	struct answer last; /* of kind SNAPSHOT once there was one */
 	int memfd;	    /* of it, -1 without */
 	struct strbuf bytes;
@@ -45,7 +45,7 @@ static void count(struct collector *c)
 }
 
 /* Everything that any request may ask for, since none of them comes here. */
-static int take(struct collector *c)
+static int collect_snapshot(struct collector *c)
 {
 	struct snapshot *snapshot = &c->session.snapshot;
 	struct result result;
@@ -68,7 +68,7 @@ static int take(struct collector *c)
 	if (r == 0)
 		r = channel_seal(&c->bytes);
 	if (r < 0) {
-		message_errno(r, "collecting");
+		log_errno(r, "collecting");
 		return r;
 	}
 	if (c->memfd >= 0)
@@ -87,7 +87,7 @@ static int answer(struct collector *c, uint32_t age_ms)
 	bool fresh = c->memfd >= 0 && now - c->last.taken_us <= (uint64_t)age_ms * 1000;
 	struct answer failed;
 
-	if (!fresh && take(c) < 0) {
+	if (!fresh && collect_snapshot(c) < 0) {
 		c->last.failures++;
 		failed = c->last;
 		failed.kind = ANSWER_FAILED;
@@ -125,8 +125,8 @@ static int reap(pid_t http)
 			return EXIT_FAILED;
 	}
 	if (WIFSIGNALED(status))
-		return message_error("serving: the process that speaks HTTP was ended by signal %d",
-				     WTERMSIG(status));
+		return log_error("serving: the process that speaks HTTP was ended by signal %d",
+				 WTERMSIG(status));
 	/* It has said why. */
 	return WEXITSTATUS(status);
 }
@@ -139,23 +139,23 @@ static int loop(struct collector *c, int signals)
 		r = wait_and_answer(c, signals);
 	if (r == -EINTR || r == -EPIPE)
 		return EXIT_DONE;
-	return message_errno(r, "serving");
+	return log_errno(r, "serving");
 }
 
 int collector_run(const struct options *o, int channel, int signals, pid_t http)
 {
 	struct collector c = {.options = *o, .memfd = -1, .channel = channel};
 	const struct answer end = {.kind = ANSWER_END};
-	struct guest guest;
+	struct background background;
 	int r, ended;
 
-	guest_begin(&guest, o);
-	own_open(&c.own);
+	background_begin(&background, o);
+	self_usage_open(&c.own);
 	/* All rows with all that JSON has of them. */
 	c.options.format = FORMAT_JSON;
 	c.options.group = 0;
 	c.options.top = 0;
-	c.options.stays = true;
+	c.options.continuous = true;
 	r = session_open(&c.session, &c.options, NULL);
 	if (r == 0)
 		r = loop(&c, signals);
@@ -164,8 +164,8 @@ int collector_run(const struct options *o, int channel, int signals, pid_t http)
 	ended = reap(http);
 	session_close(&c.session);
 	strbuf_done(&c.bytes);
-	own_close(&c.own);
-	guest_done(&guest);
+	self_usage_close(&c.own);
+	background_done(&background);
 	if (c.memfd >= 0)
 		close(c.memfd);
 	return r ? r : ended;

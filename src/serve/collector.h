@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "app/options.h"
+#include "cli/options.h"
 
 /*
  * Answers on `channel` until a signal of `signals` (a signalfd) or the end of `http`, the process

@@ -33,8 +33,9 @@ static unsigned count_fds(void)
 	return open;
 }
 
-void cost_read(const struct own *own, struct cost *ret)
+void cost_read(const struct self_usage *own, struct cost *ret)
 {
-	*ret = (struct cost){
-		.cpu_us = own_cpu_us(), .resident = own_resident(own), .fds = count_fds()};
+	*ret = (struct cost){.cpu_us = self_usage_cpu_us(),
+			     .resident = self_usage_resident(own),
+			     .fds = count_fds()};
 }

@@ -3,9 +3,9 @@
 #ifndef ZMEM_SERVE_COST_H
 #define ZMEM_SERVE_COST_H
 
-#include "app/own.h"
+#include "cli/self_usage.h"
 #include "serve/channel.h"
 
-void cost_read(const struct own *own, struct cost *ret);
+void cost_read(const struct self_usage *own, struct cost *ret);
 
 #endif

@@ -11,20 +11,20 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "app/message.h"
+#include "cli/log.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "serve/calls.h"
+#include "serve/requests.h"
 #include "serve/cost.h"
-#include "serve/jail.h"
+#include "serve/sandbox.h"
 
 #define WHY_MAX	   512
-#define FDS_MAX	   (SLOTS_MAX + LISTENERS_MAX + 32)
+#define FDS_MAX	   (CONNECTIONS_MAX + LISTENERS_MAX + 32)
 #define FDS_SPARE  2 /* whoever comes while there is no room, and the next snapshot */
 #define MEMORY_MAX (UINT64_C(1) << 30)
 #define SWEEP_MS   1000
-#define STEP_US	   (HOUR_STEP_S * UINT64_C(1000000))
+#define STEP_US	   (HISTORY_STEP_S * UINT64_C(1000000))
 
 enum fixed_fd {
 	FD_CHANNEL,
@@ -34,7 +34,7 @@ enum fixed_fd {
 };
 
 struct http {
-	struct calls calls;
+	struct requests calls;
 	struct pollfd fds[FD_LISTENERS + LISTENERS_MAX];
 	size_t fd_count;
 	uint64_t history_us; /* when the next point is due */
@@ -48,7 +48,7 @@ static int next_timeout(struct http *h, uint64_t now)
 	MHD_UNSIGNED_LONG_LONG wanted;
 
 	left_ms = h->history_us > now ? (h->history_us - now) / 1000 + 1 : 0;
-	if ((slots_used(&h->calls.slots) || now < h->deaf_us) && left_ms > SWEEP_MS)
+	if ((connections_used(&h->calls.slots) || now < h->deaf_us) && left_ms > SWEEP_MS)
 		left_ms = SWEEP_MS;
 	if (h->calls.mhd.get_timeout(h->calls.daemon, &wanted) == MHD_YES && wanted < left_ms)
 		left_ms = wanted;
@@ -68,7 +68,7 @@ static void accept_some(struct http *h, int listener)
 			h->deaf_us = clock_us(CLOCK_MONOTONIC) + SWEEP_MS * 1000;
 		if (fd < 0)
 			return;
-		calls_add(&h->calls, fd);
+		requests_add(&h->calls, fd);
 	}
 }
 
@@ -82,20 +82,20 @@ static int take_snapshot(struct http *h)
 {
 	struct server *s = &h->calls.server;
 	bool history = h->history_due;
-	int r = feed_take(&s->feed);
+	int r = snapshot_client_receive(&s->feed);
 
 	if (r == -EAGAIN || r == -EINTR)
 		return 0;
 	if (r < 0)
 		return r;
 	if (s->feed.error)
-		message_errno(s->feed.error, "serving: taking a snapshot");
+		log_errno(s->feed.error, "serving: taking a snapshot");
 	if (s->feed.number && !s->feed.failing) {
 		h->history_due = false;
 		/* Without memory for it, those who ask are told. */
 		server_learn(s, history);
 	}
-	calls_resume(&h->calls);
+	requests_resume(&h->calls);
 	return 0;
 }
 
@@ -111,13 +111,13 @@ static int keep_history(struct http *h)
 	if (h->history_us <= now)
 		h->history_us = now + STEP_US;
 	h->history_due = true;
-	r = feed_ask(&h->calls.server.feed, now, HOUR_STEP_S * 1000 / 2);
+	r = snapshot_client_ask(&h->calls.server.feed, now, HISTORY_STEP_S * 1000 / 2);
 	return r == -EAGAIN ? 0 : r;
 }
 
 static int turn(struct http *h)
 {
-	struct calls *c = &h->calls;
+	struct requests *c = &h->calls;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	int r;
 
@@ -133,16 +133,16 @@ static int turn(struct http *h)
 		if (h->fds[i].revents)
 			accept_some(h, h->fds[i].fd);
 	}
-	calls_sweep(c);
+	requests_sweep(c);
 	if (c->waiting)
-		calls_resume(c);
+		requests_resume(c);
 	c->mhd.run(c->daemon);
 	r = keep_history(h);
 	return r < 0 ? r : c->error;
 }
 
 /* No more connections than there are descriptors for: one more would be waited for in vain. */
-static int make_room(struct calls *c)
+static int make_room(struct requests *c)
 {
 	struct rlimit limit;
 	struct cost cost;
@@ -155,16 +155,16 @@ static int make_room(struct calls *c)
 	if (room <= cost.fds + FDS_SPARE)
 		return -EMFILE;
 	room -= cost.fds + FDS_SPARE;
-	c->slots.closed = room < SLOTS_MAX ? SLOTS_MAX - room : 0;
+	c->slots.closed = room < CONNECTIONS_MAX ? CONNECTIONS_MAX - room : 0;
 	return 0;
 }
 
 static int start(struct http *h, const struct serve_config *config, int channel, int signals)
 {
-	struct calls *c = &h->calls;
+	struct requests *c = &h->calls;
 	const union MHD_DaemonInfo *info;
 	uint64_t seed;
-	int r = calls_start(c);
+	int r = requests_start(c);
 
 	if (r < 0)
 		return r;
@@ -173,7 +173,7 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	if (!info || !c->server.history || getrandom(&seed, sizeof(seed), 0) < 0)
 		return -ENOMEM;
 	c->server.counts.start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
-	r = tracked_init(&c->server.tracked, config->groups, seed);
+	r = group_tracker_init(&c->server.tracked, config->groups, seed);
 	if (r < 0)
 		return r;
 	h->fds[FD_CHANNEL] = (struct pollfd){channel, POLLIN, 0};
@@ -184,7 +184,7 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 		h->fds[h->fd_count++] = (struct pollfd){config->listeners.fd[i], POLLIN, 0};
 	c->server.config = config;
 	c->server.feed.channel = channel;
-	own_open(&c->server.own);
+	self_usage_open(&c->server.own);
 	return make_room(c);
 }
 
@@ -192,10 +192,10 @@ static int start(struct http *h, const struct serve_config *config, int channel,
  * Whether the other one said so before it went. A question that it never read comes back as an
  * error of its own, before what it said.
  */
-static bool was_told(struct feed *f)
+static bool was_told(struct snapshot_client *f)
 {
 	for (int i = 0; i < 4; i++) {
-		if (feed_take(f) == -ESHUTDOWN)
+		if (snapshot_client_receive(f) == -ESHUTDOWN)
 			return true;
 	}
 	return false;
@@ -207,22 +207,22 @@ static int run(struct http *h, const struct serve_config *config, int channel, i
 	int r = microhttpd_load(&h->calls.mhd, why, sizeof(why));
 
 	if (r < 0)
-		return message_error("serve: %s", why);
+		return log_error("serve: %s", why);
 	listeners_tell(&config->listeners, config->quiet);
 	prctl(PR_SET_NAME, "zmem-bpf-http", 0, 0, 0);
 	r = start(h, config, channel, signals);
 	if (r < 0)
-		return message_errno(r, "serving");
-	r = jail_enter(FDS_MAX, MEMORY_MAX);
+		return log_errno(r, "serving");
+	r = sandbox_enter(FDS_MAX, MEMORY_MAX);
 	if (r < 0)
-		return message_errno(r, "serving: entering the sandbox");
+		return log_errno(r, "serving: entering the sandbox");
 	while (r == 0)
 		r = turn(h);
 	if (r == -ESHUTDOWN || (r == -EPIPE && was_told(&h->calls.server.feed)))
 		return EXIT_DONE;
 	if (r == -EPIPE)
-		return message_error("serving: the process that collects is gone");
-	return message_errno(r, "serving");
+		return log_error("serving: the process that collects is gone");
+	return log_errno(r, "serving");
 }
 
 int http_run(const struct serve_config *config, int channel, int signals)
@@ -231,9 +231,9 @@ int http_run(const struct serve_config *config, int channel, int signals)
 	int r;
 
 	if (!h)
-		return message_error("serving: out of memory");
+		return log_error("serving: out of memory");
 	r = run(h, config, channel, signals);
-	calls_stop(&h->calls);
+	requests_stop(&h->calls);
 	server_done(&h->calls.server);
 	return r;
 }

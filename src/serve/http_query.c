@@ -221,7 +221,7 @@ static int read_pair(struct http_query *q, char *pair, bool cmdlines, unsigned *
 		     "its words are group_by, sort, reverse, top, min, pid, user, filter, cgroup");
 }
 
-static int refuse_controller(struct http_query *q)
+static int refuse_memcg(struct http_query *q)
 {
 	if (column_list_misplaced(&q->order.keys, q->group))
 		return wrong(
@@ -246,7 +246,7 @@ int http_query_parse(struct http_query *q, const char *text, bool cmdlines)
 		r = *pair ? read_pair(q, pair, cmdlines, &given) : 0;
 	if (r == 0 && !q->order.keys.count)
 		r = column_list_parse(&q->order.keys, "pss", &bad, &len);
-	return r ? r : refuse_controller(q);
+	return r ? r : refuse_memcg(q);
 }
 
 /* ---- whom it means ---- */

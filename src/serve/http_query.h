@@ -6,7 +6,7 @@
 #ifndef ZMEM_SERVE_HTTP_QUERY_H
 #define ZMEM_SERVE_HTTP_QUERY_H
 
-#include "zmem/query.h"
+#include "query/query.h"
 
 #define QUERY_ERROR_MAX 160
 #define QUERY_IDS_MAX	256 /* pids, and as many users */

@@ -13,13 +13,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "app/message.h"
+#include "cli/log.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/place.h"
 #include "serve/address.h"
-#include "zmem/privilege.h"
+#include "privilege/privilege.h"
 
 #define BACKLOG	       256
 #define FDS_OF_SYSTEMD 3
@@ -53,8 +53,8 @@ static const char *todo_inet(int error)
 
 static int cannot_listen(const char *text, int len, int error, const char *todo)
 {
-	return message_error("listening on %.*s: %s%s%s%s", len, text, strerror(-error),
-			     todo ? " (" : "", todo ? todo : "", todo ? ")" : "");
+	return log_error("listening on %.*s: %s%s%s%s", len, text, strerror(-error),
+			 todo ? " (" : "", todo ? todo : "", todo ? ")" : "");
 }
 
 static int new_socket(int family)
@@ -142,7 +142,7 @@ static int bind_inet(const struct addrinfo *a)
 }
 
 /* What cannot be kept is closed, and leaves no name behind. */
-static int keep(struct listeners *l, int fd, const char *path)
+static int add_listener(struct listeners *l, int fd, const char *path)
 {
 	bool room = l->count < LISTENERS_MAX;
 	char *copy = room && path ? strdup(path) : NULL;
@@ -155,8 +155,8 @@ static int keep(struct listeners *l, int fd, const char *path)
 	close(fd);
 	if (path)
 		remove_socket(path);
-	return room ? message_error("listening on %s: out of memory", path)
-		    : message_usage("--listen: more than %d addresses", LISTENERS_MAX);
+	return room ? log_error("listening on %s: out of memory", path)
+		    : log_usage("--listen: more than %d addresses", LISTENERS_MAX);
 }
 
 /* All that a name stands for; all of them must be had. */
@@ -170,14 +170,14 @@ static int add_inet(struct listeners *l, const struct address *a, const char *te
 	int error = 0;
 
 	if (r)
-		return message_error("listening on %.*s: %s", len, text,
-				     r == EAI_SYSTEM ? strerror(errno) : gai_strerror(r));
+		return log_error("listening on %.*s: %s", len, text,
+				 r == EAI_SYSTEM ? strerror(errno) : gai_strerror(r));
 	r = 0;
 	for (const struct addrinfo *at = list; at && r == 0; at = at->ai_next) {
 		int fd = bind_inet(at);
 
 		if (fd >= 0)
-			r = keep(l, fd, NULL);
+			r = add_listener(l, fd, NULL);
 		else if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
 			r = cannot_listen(text, len, fd, todo_inet(fd));
 		else
@@ -200,10 +200,10 @@ static int add_unix(struct listeners *l, const char *path, const char *text, int
 		fd = bind_unix(&p);
 	privilege_as_caller(false);
 	if (p.refusal)
-		return message_error("listening on %.*s: %s", len, text, p.refusal);
+		return log_error("listening on %.*s: %s", len, text, p.refusal);
 	if (fd < 0)
 		return cannot_listen(text, len, fd, todo_unix(fd, &p));
-	return keep(l, fd, path);
+	return add_listener(l, fd, path);
 }
 
 static int add(struct listeners *l, const char *text, size_t len)
@@ -212,7 +212,7 @@ static int add(struct listeners *l, const char *text, size_t len)
 	const char *wrong = address_parse(text, len, &a);
 
 	if (wrong)
-		return message_usage("--listen %.*s: %s", (int)len, text, wrong);
+		return log_usage("--listen %.*s: %s", (int)len, text, wrong);
 	if (!*a.path)
 		return add_inet(l, &a, text, (int)len);
 	return add_unix(l, a.path, text, (int)len);
@@ -233,18 +233,18 @@ static int take_over(struct listeners *l, int count)
 {
 	/* Another address in their place is not what was asked for. */
 	if (count > LISTENERS_MAX)
-		return message_error("listening: more than %d sockets (LISTEN_FDS)", LISTENERS_MAX);
+		return log_error("listening: more than %d sockets (LISTEN_FDS)", LISTENERS_MAX);
 	for (int fd = FDS_OF_SYSTEMD; fd < FDS_OF_SYSTEMD + count; fd++) {
 		int on, flags = fcntl(fd, F_GETFL);
 		socklen_t len = sizeof(on);
 
 		if (flags < 0 || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) < 0 || !on)
-			return message_error("listening: file descriptor %d is no socket that "
-					     "listens (LISTEN_FDS)",
-					     fd);
+			return log_error("listening: file descriptor %d is no socket that "
+					 "listens (LISTEN_FDS)",
+					 fd);
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		keep(l, fd, NULL);
+		add_listener(l, fd, NULL);
 	}
 	l->ready = true;
 	return 0;
@@ -263,7 +263,7 @@ int listeners_open(struct listeners *l, const char *list)
 	while (r == 0 && (item = parse_item(&list, &len)))
 		r = add(l, item, len);
 	if (r == 0 && !l->count)
-		r = message_usage("--listen: no address in it");
+		r = log_usage("--listen: no address in it");
 	return r;
 }
 
@@ -275,17 +275,17 @@ void listeners_tell(const struct listeners *l, bool quiet)
 		char host[128], port[16];
 
 		if (l->path[i]) {
-			message_note(quiet, "listening on unix:%s", l->path[i]);
+			log_notice(quiet, "listening on unix:%s", l->path[i]);
 			continue;
 		}
 		if (getsockname(l->fd[i], (struct sockaddr *)&address, &size) < 0 ||
 		    getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port,
 				sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
 			continue;
-		message_note(quiet,
-			     strchr(host, ':') ? "listening on http://[%s]:%s/"
-					       : "listening on http://%s:%s/",
-			     host, port);
+		log_notice(quiet,
+			   strchr(host, ':') ? "listening on http://[%s]:%s/"
+					     : "listening on http://%s:%s/",
+			   host, port);
 	}
 }
 

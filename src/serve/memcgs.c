@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 static const char *const keys[] = {"unit", "container", "cgroup"};
 
@@ -62,7 +62,7 @@ static int read_groups(const struct procfs *proc, struct snapshot *s, const char
 	int r = group_rows(column_find(key, strlen(key)), rows, &groups);
 
 	if (r == 0)
-		r = enrich_controllers(proc, s, &groups.rows);
+		r = enrich_memcgs(proc, s, &groups.rows);
 	return r < 0 ? r : add_groups(&groups.rows, &s->arena, m);
 }
 

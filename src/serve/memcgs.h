@@ -3,8 +3,8 @@
 #ifndef ZMEM_SERVE_MEMCGS_H
 #define ZMEM_SERVE_MEMCGS_H
 
-#include "zmem/procfs.h"
-#include "zmem/query.h"
+#include "proc/procfs.h"
+#include "query/query.h"
 
 /*
  * Fills in s->memcg with the memory cgroups that groups of these rows can be; sorts the rows.

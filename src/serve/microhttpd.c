@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/commands.h"
+#include "cli/commands.h"
 #include "base/array.h"
 
 /* The version of its interface that <microhttpd.h> describes. */

@@ -4,7 +4,7 @@
 #define ZMEM_SERVE_RESPONSE_H
 
 #include "serve/microhttpd.h"
-#include "serve/pages.h"
+#include "serve/endpoints.h"
 
 /*
  * Takes the page's body, and counts its bytes in *unsent, which must last, until they are sent.

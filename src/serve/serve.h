@@ -5,7 +5,7 @@
 
 #include "serve/listen.h"
 #include "serve/token.h"
-#include "zmem/column.h"
+#include "model/column.h"
 
 #define GROUPS_USUAL 100
 

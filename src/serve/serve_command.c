@@ -10,10 +10,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "app/commands.h"
-#include "app/end_signals.h"
-#include "app/guest.h"
-#include "app/message.h"
+#include "cli/commands.h"
+#include "cli/end_signals.h"
+#include "cli/background.h"
+#include "cli/log.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "serve/channel.h"
@@ -58,15 +58,15 @@ static int take_signals(void)
  * Without a capability nothing locks memory beyond a bound: where there is one, what else is mapped
  * would not be had.
  */
-static void begin_as_guest(const struct options *o)
+static void begin_in_background(const struct options *o)
 {
 	struct options own = *o;
 	struct rlimit limit;
-	struct guest guest;
+	struct background background;
 
 	own.no_lock |= getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur != RLIM_INFINITY;
-	guest_begin(&guest, &own);
-	guest_done(&guest);
+	background_begin(&background, &own);
+	background_done(&background);
 }
 
 static int run(const struct options *o, struct serve_config *c)
@@ -77,11 +77,11 @@ static int run(const struct options *o, struct serve_config *c)
 
 	r = signals < 0 ? signals : channel_pair(pair);
 	if (r < 0)
-		return message_errno(r, "starting");
+		return log_errno(r, "starting");
 	http = fork();
 	if (http == 0) {
 		close(pair[0]);
-		begin_as_guest(o);
+		begin_in_background(o);
 		r = http_run(c, pair[1], signals);
 		close(pair[1]);
 		return r;
@@ -91,8 +91,8 @@ static int run(const struct options *o, struct serve_config *c)
 	listeners_leave(&c->listeners);
 	if (http < 0) {
 		close(pair[0]);
-		return message_error("starting the process that answers: %s%s", strerror(-r),
-				     r == -EAGAIN ? " (pids.max, ulimit -u)" : "");
+		return log_error("starting the process that answers: %s%s", strerror(-r),
+				 r == -EAGAIN ? " (pids.max, ulimit -u)" : "");
 	}
 	/* Ends with both closed, and the other one waited for. */
 	return collector_run(o, pair[0], signals, http);

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app/message.h"
+#include "cli/log.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "zmem/privilege.h"
+#include "privilege/privilege.h"
 
 /* The first line, and what is wrong with it as a message. Returns 0 or an exit code. */
 static int take_line(struct token *t, size_t n, const char *path)
@@ -22,18 +22,18 @@ static int take_line(struct token *t, size_t n, const char *path)
 	if (t->len && t->text[t->len - 1] == '\r')
 		t->len--;
 	if (!t->len)
-		return message_error("--token-file %s: its first line is empty (write a token "
-				     "there)",
-				     path);
+		return log_error("--token-file %s: its first line is empty (write a token "
+				 "there)",
+				 path);
 	if (n == TOKEN_MAX)
-		return message_error("--token-file %s: it is longer than %d bytes (write one line "
-				     "there)",
-				     path, TOKEN_MAX - 1);
+		return log_error("--token-file %s: it is longer than %d bytes (write one line "
+				 "there)",
+				 path, TOKEN_MAX - 1);
 	for (size_t i = 0; i < t->len; i++) {
 		if (t->text[i] <= ' ' || t->text[i] > '~')
-			return message_error("--token-file %s: its first line is not one word of "
-					     "ASCII (write one there)",
-					     path);
+			return log_error("--token-file %s: its first line is not one word of "
+					 "ASCII (write one there)",
+					 path);
 	}
 	t->text[t->len] = '\0';
 	return 0;
@@ -47,15 +47,15 @@ int token_read(struct token *t, const char *path)
 
 	*t = (struct token){};
 	if (fd < 0)
-		return message_errno(fd, "--token-file %s", path);
+		return log_errno(fd, "--token-file %s", path);
 	if (fstat(fd, &st) < 0)
-		return message_errno(-errno, "--token-file %s", path);
+		return log_errno(-errno, "--token-file %s", path);
 	if (st.st_mode & (S_IROTH | S_IWOTH))
-		return message_error("--token-file %s: everybody may read or write it (chmod 600)",
-				     path);
+		return log_error("--token-file %s: everybody may read or write it (chmod 600)",
+				 path);
 	n = file_read_fd(fd, t->text, sizeof(t->text));
 	if (n < 0)
-		return message_errno((int)n, "--token-file %s", path);
+		return log_errno((int)n, "--token-file %s", path);
 	return take_line(t, (size_t)n, path);
 }
 

@@ -15,18 +15,18 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "source/calibrate.h"
-#include "source/full.h"
-#include "source/light.h"
+#include "source/skel_libbpf.h"
+#include "source/skel_light.h"
 #include "source/reader.h"
-#include "source/recorded.h"
-#include "source/why.h"
+#include "source/source_replay.h"
+#include "source/bpf_diagnose.h"
 #include "zmem/setup.h"
-#include "zmem/source.h"
+#include "source/source.h"
 
 #define LOAD_TRIES 100
 
 struct bpf_state {
-	struct loaded object;
+	struct bpf_handle object;
 	int link_fd;
 	struct decode_limits limits;
 	struct readers readers;
@@ -62,11 +62,11 @@ static void find_cpus(struct cpu_ids *ids)
 }
 
 /* Has the kernel fill in the per-CPU offset of each CPU (bpf/percpu.bpf.h). */
-static int set_up_cpus(const struct loaded *object, const struct cpu_ids *ids)
+static int set_up_cpus(const struct bpf_handle *object, const struct cpu_ids *ids)
 {
 	for (unsigned i = 0; object->setup_fd && i < ids->count; i++) {
 		struct zmem_cpu_setup args = {.index = i, .cpu = ids->id[i]};
-		int r = loaded_run(object->setup_fd, &args, sizeof(args));
+		int r = bpf_handle_run(object->setup_fd, &args, sizeof(args));
 
 		if (r)
 			return r < 0 ? r : -ENXIO;
@@ -82,7 +82,7 @@ static void bpf_close(void *state)
 		return;
 	if (b->link_fd >= 0)
 		close(b->link_fd);
-	loaded_close(&b->object);
+	bpf_handle_close(&b->object);
 	readers_done(&b->readers);
 	free(b);
 }
@@ -125,7 +125,7 @@ static int bpf_open(load_fn *load, const char *what, const struct procfs *proc, 
 {
 	cleanup(bpf_closep) struct bpf_state *b = calloc(1, sizeof(*b));
 	struct cpu_ids ids;
-	struct zmem_cipher cipher;
+	struct zmem_scramble scramble;
 	struct reader_from from;
 	int r;
 
@@ -135,28 +135,28 @@ static int bpf_open(load_fn *load, const char *what, const struct procfs *proc, 
 	b->tape = proc->tape;
 	b->limits = reader_limits();
 	find_cpus(&ids);
-	if (getrandom(&cipher, sizeof(cipher), GRND_NONBLOCK) != sizeof(cipher))
+	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
 		return -EIO;
 	/* The verifier gives up for a signal, also one that only stops us (kernel/bpf/verifier.c).
 	 */
 	for (int i = 0; i < LOAD_TRIES; i++) {
-		r = load(ids.count, &cipher, &b->object);
+		r = load(ids.count, &scramble, &b->object);
 		if (r != -EAGAIN)
 			break;
 	}
 	if (r < 0) {
-		why_note(diag, what, "loading the program", r);
+		bpf_diagnose_note(diag, what, "loading the program", r);
 		return r;
 	}
 	r = set_up_cpus(&b->object, &ids);
 	if (r < 0) {
-		why_note(diag, what, "finding the per-CPU offsets", r);
+		bpf_diagnose_note(diag, what, "finding the per-CPU offsets", r);
 		return r;
 	}
 	b->link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, NULL);
 	if (b->link_fd < 0) {
 		r = -errno;
-		why_note(diag, what, "attaching the iterator", r);
+		bpf_diagnose_note(diag, what, "attaching the iterator", r);
 		return r;
 	}
 	/* Without a layout it still counts. */
@@ -170,32 +170,33 @@ static int bpf_open(load_fn *load, const char *what, const struct procfs *proc, 
 
 static int pss_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	return bpf_open(light_pss_load, source_pss.name, proc, diag, ret_state);
+	return bpf_open(skel_light_pss_load, source_pss.name, proc, diag, ret_state);
 }
 
 static int pss_full_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	return bpf_open(full_pss_load, source_pss_full.name, proc, diag, ret_state);
+	return bpf_open(skel_libbpf_pss_load, source_pss_full.name, proc, diag, ret_state);
 }
 
 static int counters_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	return bpf_open(light_counters_load, source_bpf.name, proc, diag, ret_state);
+	return bpf_open(skel_light_counters_load, source_bpf.name, proc, diag, ret_state);
 }
 
 static int counters_full_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	return bpf_open(full_counters_load, source_bpf_full.name, proc, diag, ret_state);
+	return bpf_open(skel_libbpf_counters_load, source_bpf_full.name, proc, diag, ret_state);
 }
 
 static int counters_probe_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	return bpf_open(light_counters_probe_load, source_bpf_probe.name, proc, diag, ret_state);
+	return bpf_open(skel_light_counters_probe_load, source_bpf_probe.name, proc, diag,
+			ret_state);
 }
 
 static int counters_old_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	return bpf_open(full_counters_old_load, source_bpf_old.name, proc, diag, ret_state);
+	return bpf_open(skel_libbpf_counters_old_load, source_bpf_old.name, proc, diag, ret_state);
 }
 
 static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)

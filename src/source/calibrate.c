@@ -12,7 +12,7 @@
 #include "source/calibrate.h"
 #include "source/reader.h"
 #include "zmem/setup.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 /* Since Linux 6.3 the kernel grumbles in its log about a memfd that does not say whether it runs.
  */

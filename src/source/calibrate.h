@@ -4,7 +4,7 @@
 #define ZMEM_SOURCE_CALIBRATE_H
 
 #include "source/reader.h"
-#include "zmem/procfs.h"
+#include "proc/procfs.h"
 
 /*
  * Has the kernel side find where the direct map and the array of struct page are; `map_fd` is that

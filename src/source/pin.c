@@ -21,7 +21,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "source/pin_place.h"
-#include "zmem/source.h"
+#include "source/source.h"
 
 #define WHAT	 "pin"
 #define ASK_ROOT "be root: it takes CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
@@ -157,7 +157,7 @@ static int remove_all(int place, bool keep)
 }
 
 /* What may be read by the group, and changed by nobody. */
-static int give(int dirfd, const char *name, gid_t group, mode_t mode)
+static int chown_entry(int dirfd, const char *name, gid_t group, mode_t mode)
 {
 	if (fchownat(dirfd, name, 0, group, 0) < 0 || fchmodat(dirfd, name, mode, 0) < 0)
 		return -errno;
@@ -171,7 +171,7 @@ static int pin_link(int draft, const struct source *source, const char *name, gi
 
 	snprintf(path, sizeof(path), PIN_PLACE "/" DRAFT "/%s", name);
 	r = bpf_obj_pin(source_link(source), path);
-	return r < 0 ? r : give(draft, name, group, 0440);
+	return r < 0 ? r : chown_entry(draft, name, group, 0440);
 }
 
 /* The draft takes the place of what is there. */
@@ -191,7 +191,7 @@ static int publish(int place, int draft, gid_t group)
 		if (r == 0)
 			forbid(old);
 	}
-	return r < 0 ? r : give(place, PIN_VERSION, group, 0750);
+	return r < 0 ? r : chown_entry(place, PIN_VERSION, group, 0750);
 }
 
 static int name_newest(int place)
@@ -206,19 +206,19 @@ static int name_newest(int place)
 	return 0;
 }
 
-struct loaded {
+struct bpf_handle {
 	struct source *counters;
 	struct source *pss; /* counters, too */
 };
 
-static void unload(struct loaded *l)
+static void unload(struct bpf_handle *l)
 {
 	source_close(l->counters);
 	source_close(l->pss);
 }
 
 /* Loads as for reading here. */
-static int load(struct loaded *l, const struct procfs *proc, struct diag *diag)
+static int load(struct bpf_handle *l, const struct procfs *proc, struct diag *diag)
 {
 	struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true};
 	int r = source_open(&request, proc, diag, &l->pss);
@@ -227,7 +227,7 @@ static int load(struct loaded *l, const struct procfs *proc, struct diag *diag)
 	return r < 0 ? r : source_open(&request, proc, diag, &l->counters);
 }
 
-static int fill_draft(int place, const struct loaded *l, gid_t group)
+static int fill_draft(int place, const struct bpf_handle *l, gid_t group)
 {
 	const char *refusal = source_pss_refusal(l->pss);
 	cleanup_close int draft = -1;
@@ -245,13 +245,13 @@ static int fill_draft(int place, const struct loaded *l, gid_t group)
 	else if (r == 0 && symlinkat(refusal, draft, PIN_WHY) < 0)
 		r = -errno;
 	if (r == 0)
-		r = give(place, DRAFT, group, 0750);
+		r = chown_entry(place, DRAFT, group, 0750);
 	return r < 0 ? r : publish(place, draft, group);
 }
 
 int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **ret_refusal)
 {
-	cleanup(unload) struct loaded loaded = {};
+	cleanup(unload) struct bpf_handle loaded = {};
 	cleanup_close int place = -1;
 	int r = load(&loaded, proc, diag);
 
@@ -271,7 +271,7 @@ int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **r
 	if (r == 0)
 		r = remove_all(place, true);
 	if (r == 0)
-		r = give(place, ".", group, 0710);
+		r = chown_entry(place, ".", group, 0710);
 	return r < 0 ? failed(diag, "pinning at " PIN_PLACE, r) : 0;
 }
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "zmem/pin.h"
+#include "source/pin.h"
 #include "zmem/record.h"
 
 #define PIN_TEXT_(n)	#n

@@ -17,8 +17,8 @@
 #include "base/parse.h"
 #include "source/pin_place.h"
 #include "source/reader.h"
-#include "source/recorded.h"
-#include "zmem/source.h"
+#include "source/source_replay.h"
+#include "source/source.h"
 
 #define OPEN_DIRECTORY (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "source/same_mm.h"
+#include "source/mm_sharing.h"
 #include "source/status_fill.h"
-#include "zmem/proc_stat.h"
-#include "zmem/source.h"
+#include "proc/stat.h"
+#include "source/source.h"
 
 struct proc_state {
 	const struct procfs *proc;
@@ -22,7 +22,7 @@ struct proc_state {
 struct collecting {
 	const struct procfs *proc;
 	struct snapshot *snapshot;
-	struct same_mm mm;
+	struct mm_sharing mm;
 };
 
 static int proc_open(const struct procfs *proc, struct diag *diag, void **ret_state)
@@ -122,7 +122,7 @@ static int collect_dir(struct collecting *c, const struct proc_dir *dir)
 		p->pss_status = PSS_GONE;
 		return 0;
 	}
-	return same_mm_add(&c->mm, dir->pid, &stat);
+	return mm_sharing_add(&c->mm, dir->pid, &stat);
 }
 
 static int collect_pid(void *arg, pid_t pid)
@@ -192,10 +192,10 @@ static int proc_collect(void *state, unsigned readers, struct snapshot *snapshot
 	if (r == 0 && tape_playing(s->proc->tape))
 		play_mm(s->proc, snapshot);
 	else if (r == 0)
-		same_mm_resolve(&c.mm, snapshot);
+		mm_sharing_resolve(&c.mm, snapshot);
 	if (r == 0)
 		keep_mm(s->proc, snapshot);
-	same_mm_done(&c.mm);
+	mm_sharing_done(&c.mm);
 	return r;
 }
 

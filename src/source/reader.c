@@ -12,7 +12,7 @@
 #include "base/grow.h"
 #include "base/thread.h"
 #include "source/reader.h"
-#include "source/recorded.h"
+#include "source/source_replay.h"
 #include "zmem/setup.h"
 
 /* At least the 8 pages of the kernel's own buffer, or records are split (kernel/bpf/bpf_iter.c). */
@@ -70,13 +70,13 @@ static int keep_for_later(struct reader *r, const struct zmem_pss_record *record
 }
 
 /* One record of the walk over all processes. */
-static int take(struct reader *r, const void *data, size_t size)
+static int receive_records(struct reader *r, const void *data, size_t size)
 {
 	struct zmem_pss_record record;
 
 	if (size == sizeof(record)) {
 		memcpy(&record, data, size);
-		if (!(record.pages.flags & ZMEM_WALK_OFF) && !pages_vouched(&record))
+		if (!(record.pages.flags & ZMEM_WALK_OFF) && !pages_consistent(&record))
 			return keep_for_later(r, &record);
 	}
 	return deliver(r, data);
@@ -110,7 +110,7 @@ static int drain(struct reader *r, int fd)
 			return len ? -EBADMSG : 0;
 		len += (size_t)n;
 		while ((size = record_size(r->buf + used, len - used)) > 0) {
-			int err = take(r, r->buf + used, (size_t)size);
+			int err = receive_records(r, r->buf + used, (size_t)size);
 
 			if (err < 0)
 				return err;
@@ -171,14 +171,15 @@ static int settle(const struct reader_from *from, struct zmem_pss_record *record
 {
 	int r = go_on(from, record);
 
-	for (int i = 1; r == 0 && i < WALK_TRIES && has_pages(record) && !pages_vouched(record) &&
-			!(record->pages.flags & ZMEM_WALK_OFF);
+	for (int i = 1; r == 0 && i < WALK_TRIES && has_pages(record) &&
+			!pages_consistent(record) && !(record->pages.flags & ZMEM_WALK_OFF);
 	     i++) {
 		r = visit(from, record->record.pid, 0, record);
 		if (r == 0)
 			r = go_on(from, record);
 	}
-	if (r == 0 && has_pages(record) && pages_close(record) && !pages_vouched(record))
+	if (r == 0 && has_pages(record) && pages_within_tolerance(record) &&
+	    !pages_consistent(record))
 		record->pages.flags |= ZMEM_WALK_ACCEPTED;
 	return r;
 }

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "source/record_decode.h"
-#include "zmem/tape.h"
+#include "recording/tape.h"
 
 /* Where records go. */
 struct reader_target {

@@ -38,7 +38,7 @@ static enum process_kind kind_of(const struct zmem_record *r)
 	}
 }
 
-/* Sets a figure of `units` units of `unit` bytes, unless it is absurd. */
+/* Sets a value of `units` units of `unit` bytes, unless it is absurd. */
 static void set_scaled(struct process *p, enum counter c, uint64_t units, uint64_t unit)
 {
 	uint64_t bytes;
@@ -88,7 +88,7 @@ static void decode_rss(const struct zmem_record *r, const struct decode_limits *
 static void decode_counters(const struct zmem_record *r, const struct decode_limits *limits,
 			    struct process *p)
 {
-	/* With threads left out, their deltas are too: better no figure than a wrong one. */
+	/* With threads left out, their deltas are too: better no value than a wrong one. */
 	if ((r->valid & ZMEM_VALID_RSS) && !(r->flags & ZMEM_CUT_THREADS))
 		decode_rss(r, limits, p);
 	if (r->valid & ZMEM_VALID_VM) {
@@ -153,13 +153,13 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 	uint64_t file = w->pss[ZMEM_RSS_FILE], shmem = w->pss[ZMEM_RSS_SHMEM];
 	uint64_t page = limits->page_size, rest, anon;
 
-	p->pages_odd = w->flags & ZMEM_WALK_ODD;
-	if (!pages_vouched(r) && !((w->flags & ZMEM_WALK_ACCEPTED) && pages_close(r)))
+	p->pages_unknown = w->flags & ZMEM_WALK_UNKNOWN;
+	if (!pages_consistent(r) && !((w->flags & ZMEM_WALK_ACCEPTED) && pages_within_tolerance(r)))
 		return;
 	if (!process_has(p, COUNTER_RSS_ANON))
 		return;
 	if (!is_plausible(w, page)) {
-		p->pages_odd = true;
+		p->pages_unknown = true;
 		return;
 	}
 	/* The counter may be just below 0 where it is accepted though it moves. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "zmem/record.h"
-#include "zmem/snapshot.h"
+#include "model/snapshot.h"
 
 struct decode_limits {
 	uint32_t page_size;
@@ -35,13 +35,13 @@ int record_decode_one(const void *data, const struct decode_limits *limits,
  * True if the walk is whole and adds up: the counters are the same before and after it, and what
  * was seen is what they say. Only then PSS is taken from it.
  */
-bool pages_vouched(const struct zmem_pss_record *r);
+bool pages_consistent(const struct zmem_pss_record *r);
 /*
  * True if it does not add up only because a large process never stands still, and is off by no more
  * than a thousandth of its resident set: what a smaps_rollup that takes as long may be off by, too,
  * but nobody has to wait. For small ones smaps_rollup is quick, and false is returned.
  */
-bool pages_close(const struct zmem_pss_record *r);
+bool pages_within_tolerance(const struct zmem_pss_record *r);
 /* Adds a further visit to the sum of those before; marks it as moved if it does not belong. */
 void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit);
 

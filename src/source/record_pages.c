@@ -72,13 +72,13 @@ static bool is_whole(const struct zmem_pss_record *r, uint32_t allowed)
 	       !(r->pages.flags & ~allowed) && !r->pages.cursor && is_sane(r);
 }
 
-bool pages_vouched(const struct zmem_pss_record *r)
+bool pages_consistent(const struct zmem_pss_record *r)
 {
 	return is_whole(r, ZMEM_WALK_EXCLUSIVE) && !gap(r) &&
 	       !drift(r->record.rss, r->pages.rss, r->pages.flags & ZMEM_WALK_EXCLUSIVE);
 }
 
-bool pages_close(const struct zmem_pss_record *r)
+bool pages_within_tolerance(const struct zmem_pss_record *r)
 {
 	uint64_t room = resident(r) / ZMEM_CLOSE_PART;
 

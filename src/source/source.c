@@ -8,12 +8,12 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "source/full.h"
-#include "source/recorded.h"
+#include "source/skel_libbpf.h"
+#include "source/source_replay.h"
 #include "source/status_fill.h"
-#include "source/why.h"
-#include "zmem/privilege.h"
-#include "zmem/source.h"
+#include "source/bpf_diagnose.h"
+#include "privilege/privilege.h"
+#include "source/source.h"
 
 /* From so many tasks on a second reader pays; more than four have not been seen to. */
 #define TASKS_TO_SHARE	400
@@ -52,13 +52,13 @@ static bool wanted(const struct source_request *request, const struct source_ops
 	       (request->choice == SOURCE_PROC && ops->origin == FROM_PROC);
 }
 
-static enum full_object full_object(const struct source_ops *ops)
+static enum skel_libbpf_object skel_libbpf_object(const struct source_ops *ops)
 {
 	if (ops->pss)
-		return FULL_PSS;
+		return SKEL_LIBBPF_PSS;
 	if (ops == &source_bpf_old)
-		return FULL_COUNTERS_OLD;
-	return ops == &source_bpf_probe ? FULL_COUNTERS_PROBE : FULL_COUNTERS;
+		return SKEL_LIBBPF_COUNTERS_OLD;
+	return ops == &source_bpf_probe ? SKEL_LIBBPF_COUNTERS_PROBE : SKEL_LIBBPF_COUNTERS;
 }
 
 void source_explain(const struct source_ops *ops, struct diag *diag)
@@ -66,7 +66,7 @@ void source_explain(const struct source_ops *ops, struct diag *diag)
 	/* Without privileges or BTF the verifier is not even asked. */
 	if (ops != &source_proc && !ops->pinned && diag->count && privilege_held(PRIVILEGE_BPF) &&
 	    privilege_held(PRIVILEGE_PERFMON) && access(BTF_PATH, R_OK) == 0)
-		diag_attach_log(diag, full_explain(full_object(ops)));
+		diag_attach_log(diag, skel_libbpf_explain(skel_libbpf_object(ops)));
 }
 
 const struct diag_note *source_reason(const struct diag *diag)
@@ -85,25 +85,25 @@ const struct diag_note *source_reason(const struct diag *diag)
  * without file descriptors. It is slow, so these are not tried. Nor is what reads in a way that
  * lockdown forbids.
  */
-static bool hopeless(const struct source_ops *ops, int light_error)
+static bool hopeless(const struct source_ops *ops, int skel_light_error)
 {
 	/* The pin is there, and it is not that it has no pages. */
 	if (ops == &source_pinned)
-		return light_error != -ENOENT;
-	if ((ops == &source_bpf_probe || ops == &source_bpf_old) && light_error == -EINVAL &&
-	    !why_probe_reads_allowed())
+		return skel_light_error != -ENOENT;
+	if ((ops == &source_bpf_probe || ops == &source_bpf_old) && skel_light_error == -EINVAL &&
+	    !bpf_diagnose_probe_reads_allowed())
 		return true;
 	if (ops == &source_bpf_old)
-		return light_error == -EPERM || light_error == -EMFILE;
+		return skel_light_error == -EPERM || skel_light_error == -EMFILE;
 	return (ops == &source_pss_full || ops == &source_bpf_full) &&
-	       (light_error == -ENOENT || light_error == -E2BIG || light_error == -EPERM ||
-		light_error == -EMFILE);
+	       (skel_light_error == -ENOENT || skel_light_error == -E2BIG ||
+		skel_light_error == -EPERM || skel_light_error == -EMFILE);
 }
 
 /* What the pin lacks is not what this kernel does. */
 static bool is_of_pin(const struct diag_note *note)
 {
-	return note->what == source_pinned_pss.name || note->what == source_pinned.name;
+	return note->subject == source_pinned_pss.name || note->subject == source_pinned.name;
 }
 
 /* Why the pages are not walked by what was opened in the end. */
@@ -123,7 +123,7 @@ static int refusal(const struct source *source, const struct diag *diag, char **
 	else if (source->ops == &source_proc)
 		why = "the counters come from /proc";
 	else if (!source->ops->pss && note)
-		why = note->why ? note->why : strerror(-note->error);
+		why = note->reason ? note->reason : strerror(-note->error);
 	*ret = why ? strdup(why) : NULL;
 	return *ret || !why ? 0 : -ENOMEM;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows which figure of status is which counter; reads only what it is pointed at. */
+/* Knows which value of status is which counter; reads only what it is pointed at. */
 #include "base/array.h"
 #include "base/file.h"
 #include "source/status_fill.h"
-#include "zmem/proc_status.h"
-#include "zmem/source.h"
+#include "proc/status.h"
+#include "source/source.h"
 
 static const struct {
-	enum status_figure figure;
+	enum status_counter key;
 	enum counter counter;
-} figures[] = {
+} counters[] = {
 	{STATUS_VM_SIZE, COUNTER_VSIZE},     {STATUS_VM_LCK, COUNTER_LOCKED},
 	{STATUS_VM_PIN, COUNTER_PINNED},     {STATUS_RSS_ANON, COUNTER_RSS_ANON},
 	{STATUS_RSS_FILE, COUNTER_RSS_FILE}, {STATUS_RSS_SHMEM, COUNTER_RSS_SHMEM},
@@ -21,16 +21,16 @@ counter_mask status_counters(void)
 {
 	counter_mask mask = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		mask |= COUNTER_BIT(figures[i].counter);
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		mask |= COUNTER_BIT(counters[i].counter);
 	return mask;
 }
 
 void status_apply(struct process *p, const struct proc_status *status)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		if (!process_has(p, figures[i].counter) && status_has(status, figures[i].figure))
-			process_set(p, figures[i].counter, status->value[figures[i].figure]);
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		if (!process_has(p, counters[i].counter) && status_has(status, counters[i].key))
+			process_set(p, counters[i].counter, status->value[counters[i].key]);
 	}
 }
 

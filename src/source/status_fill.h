@@ -3,8 +3,8 @@
 #ifndef ZMEM_SOURCE_STATUS_FILL_H
 #define ZMEM_SOURCE_STATUS_FILL_H
 
-#include "zmem/procfs.h"
-#include "zmem/snapshot.h"
+#include "proc/procfs.h"
+#include "model/snapshot.h"
 
 /*
  * Sets the counters that p does not have, the effective uid, and counters_source if the resident

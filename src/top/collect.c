@@ -7,17 +7,18 @@
 
 #include <string.h>
 
-#include "app/message.h"
-#include "app/request.h"
-#include "app/rows.h"
+#include "cli/log.h"
+#include "cli/query_args.h"
+#include "cli/row_pipeline.h"
 #include "base/cleanup.h"
 
-static void past_renew(struct collect *c, enum past_kind kind)
+static void tracker_renew(struct collect *c, enum tracker_kind kind)
 {
-	uint64_t seed = c->past[kind].seed;
+	uint64_t seed = c->tracker[kind].seed;
 
-	past_done(&c->past[kind]);
-	past_init(&c->past[kind], seed, kind == PAST_FIRST || kind == PAST_GROUPS_FIRST);
+	delta_tracker_done(&c->tracker[kind]);
+	delta_tracker_init(&c->tracker[kind], seed,
+			   kind == TRACKER_FIRST || kind == TRACKER_GROUPS_FIRST);
 }
 
 int collect_open(struct collect *c, const struct options *o)
@@ -25,22 +26,22 @@ int collect_open(struct collect *c, const struct options *o)
 	struct session *s = &c->watch.session;
 	int r = watch_open(&c->watch, o);
 
-	for (int i = 0; i < PAST_KINDS; i++) {
-		c->past[i].seed = c->watch.past.seed;
-		past_renew(c, i);
+	for (int i = 0; i < TRACKER_KINDS; i++) {
+		c->tracker[i].seed = c->watch.tracker.seed;
+		tracker_renew(c, i);
 	}
 	if (r)
 		return r;
 	/* A recording is read as it was recorded: names at once. */
-	s->late_names = !session_replays(s);
+	s->lazy_names = !session_replays(s);
 	return 0;
 }
 
 void collect_close(struct collect *c)
 {
 	watch_close(&c->watch);
-	for (int i = 0; i < PAST_KINDS; i++)
-		past_done(&c->past[i]);
+	for (int i = 0; i < TRACKER_KINDS; i++)
+		delta_tracker_done(&c->tracker[i]);
 }
 
 void collect_settings(struct collect *c, struct view_settings *ret)
@@ -74,13 +75,13 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 }
 
 /* Which past rows are set against. */
-static enum past_kind past_wanted(const struct view *v)
+static enum tracker_kind tracker_wanted(const struct view *v)
 {
 	bool first = v->set.changes == CHANGES_START;
 
 	if (v->set.group)
-		return first ? PAST_GROUPS_FIRST : PAST_GROUPS;
-	return first ? PAST_FIRST : PAST_PROCESSES;
+		return first ? TRACKER_GROUPS_FIRST : TRACKER_GROUPS;
+	return first ? TRACKER_FIRST : TRACKER_PROCESSES;
 }
 
 void collect_apply(struct collect *c, const struct view *v)
@@ -88,13 +89,13 @@ void collect_apply(struct collect *c, const struct view *v)
 	struct session *s = &c->watch.session;
 
 	if (s->group != v->set.group) {
-		past_renew(c, PAST_GROUPS);
-		past_renew(c, PAST_GROUPS_FIRST);
+		tracker_renew(c, TRACKER_GROUPS);
+		tracker_renew(c, TRACKER_GROUPS_FIRST);
 	}
 	s->group = v->set.group;
 	s->columns = v->fitting;
 	s->order = v->set.order;
-	s->past = &c->past[past_wanted(v)];
+	s->tracker = &c->tracker[tracker_wanted(v)];
 	c->watch.options.tree = v->set.tree;
 	c->watch.options.changed = v->set.only_changed;
 }
@@ -115,50 +116,50 @@ void collect_filter(struct collect *c, struct view *v)
 	s->exit_code = code;
 }
 
-static int keep_one(struct collect *c, enum past_kind kind, const struct column *group,
+static int keep_one(struct collect *c, enum tracker_kind kind, const struct column *group,
 		    struct rows *rows)
 {
 	struct session *s = &c->watch.session;
-	struct past *past = &c->past[kind];
-	bool first = past->from_start && past->taken;
-	struct past_counts counts;
+	struct tracker *tracker = &c->tracker[kind];
+	bool first = tracker->from_start && tracker->taken;
+	struct delta_counts counts;
 	int r;
 
-	past_join(past, group, &s->snapshot, rows, &counts);
-	r = past_take(past, group, &s->snapshot, rows, &c->result.totals);
+	delta_tracker_join(tracker, group, &s->snapshot, rows, &counts);
+	r = delta_tracker_update(tracker, group, &s->snapshot, rows, &c->result.totals);
 	if (r == 0 && !first)
 		c->of[kind] = c->now;
 	return r;
 }
 
 /* Before the next snapshot: nobody looks at this one any more. */
-static int keep(struct collect *c)
+static int update_trackers(struct collect *c)
 {
 	struct session *s = &c->watch.session;
 	int r;
 
 	/* Those that came in sight since, too: the next time they are known from the beginning. */
-	if (s->names && s->late_names)
-		names_kept_take(s->names, &s->snapshot);
-	r = keep_one(c, PAST_PROCESSES, NULL, &s->rows);
+	if (s->names && s->lazy_names)
+		name_cache_update(s->names, &s->snapshot);
+	r = keep_one(c, TRACKER_PROCESSES, NULL, &s->rows);
 
 	if (r == 0)
-		r = keep_one(c, PAST_FIRST, NULL, &s->rows);
+		r = keep_one(c, TRACKER_FIRST, NULL, &s->rows);
 	if (r == 0 && s->group)
-		r = keep_one(c, PAST_GROUPS, s->group, &s->all);
+		r = keep_one(c, TRACKER_GROUPS, s->group, &s->all);
 	if (r == 0 && s->group)
-		r = keep_one(c, PAST_GROUPS_FIRST, s->group, &s->all);
-	return r < 0 ? message_errno(r, "keeping what rows are") : 0;
+		r = keep_one(c, TRACKER_GROUPS_FIRST, s->group, &s->all);
+	return r < 0 ? log_errno(r, "keeping what rows are") : 0;
 }
 
-static void begin_change(struct collect *c)
+static void begin_delta(struct collect *c)
 {
-	const struct chosen *of = &c->of[c->watch.session.past - c->past], *now = &c->now;
+	const struct chosen *of = &c->of[c->watch.session.tracker - c->tracker], *now = &c->now;
 
-	watch_begin_change(&c->watch, c->missed);
+	watch_begin_delta(&c->watch, c->missed);
 	/* The sums of then were of other processes. */
 	if (strcmp(of->filter, now->filter) != 0 || strcmp(of->user, now->user) != 0)
-		c->watch.change.before = (struct totals){.processes = 1};
+		c->watch.delta.before = (struct totals){.processes = 1};
 }
 
 static int read_frame(struct collect *c, uint32_t frame)
@@ -175,17 +176,17 @@ static int keep_before(struct collect *c, uint32_t frame)
 {
 	int r = 0;
 
-	past_renew(c, PAST_PROCESSES);
-	past_renew(c, PAST_GROUPS);
+	tracker_renew(c, TRACKER_PROCESSES);
+	tracker_renew(c, TRACKER_GROUPS);
 	if (frame > 1)
 		r = read_frame(c, frame - 1);
-	return r || frame <= 1 ? r : keep(c);
+	return r || frame <= 1 ? r : update_trackers(c);
 }
 
 static void show(struct collect *c, struct view *v, bool tick)
 {
 	const struct result *r = &c->result;
-	const struct own_cost *cost = &c->watch.guest.cost;
+	const struct own_cost *cost = &c->watch.background.cost;
 	const struct session *s = &c->watch.session;
 
 	v->facts.own_rss = cost->resident_bytes;
@@ -200,15 +201,15 @@ int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view
 {
 	struct session *s = &c->watch.session;
 	bool back = session_replays(s) && frame < c->watch.frame;
-	int r = c->have && !back ? keep(c) : 0;
+	int r = c->have && !back ? update_trackers(c) : 0;
 
 	c->missed = missed;
 	c->have = false;
 	view_let_go(v);
 	if (back)
 		r = keep_before(c, frame);
-	begin_change(c);
-	c->watch.change.tick++;
+	begin_delta(c);
+	c->watch.delta.tick++;
 	if (r == 0)
 		r = session_replays(s) ? read_frame(c, frame) : session_collect(s, 0, &c->result);
 	if (r)
@@ -216,7 +217,7 @@ int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	c->have = true;
 	watch_succeeded(&c->watch);
 	show(c, v, true);
-	guest_tick(&c->watch.guest);
+	background_tick(&c->watch.background);
 	return 0;
 }
 
@@ -236,7 +237,7 @@ int collect_reshape(struct collect *c, bool filter, struct view *v)
 	if (!c->have)
 		return 0;
 	view_let_go(v);
-	begin_change(c);
+	begin_delta(c);
 	/* What a recording was asked for in another order it does not answer. */
 	if (session_replays(s)) {
 		r = session_turn_to(s, c->watch.frame);
@@ -266,7 +267,7 @@ void collect_name(struct collect *c, struct view *v)
 	if (!c->have || v->mode != VIEW_LIST)
 		return;
 	view_place(v, &first, &count);
-	if (c->watch.session.late_names)
+	if (c->watch.session.lazy_names)
 		rows_name(&c->watch.session, (struct process **)v->rows + first, count);
 }
 
@@ -294,9 +295,9 @@ void collect_maps(struct collect *c, struct view *v)
 	pool_patient(session_pool(s));
 	r = pool_read(session_pool(s), POOL_NAMES, true, &p, 1, &result);
 	if (r < 0)
-		message_errno(r, "reading mappings");
+		log_errno(r, "reading mappings");
 	if (view_take_maps(v, TAKE_PTR(result.maps), r < 0 ? PSS_UNSUPPORTED : result.status) < 0)
-		message_error("reading mappings: out of memory");
+		log_error("reading mappings: out of memory");
 }
 
 void collect_detail(struct collect *c, struct view *v)
@@ -315,6 +316,6 @@ void collect_detail(struct collect *c, struct view *v)
 	copy = *p;
 	one.item = (struct process *[]){&copy};
 	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
-		enrich_controllers(&s->proc, &s->snapshot, &one);
+		enrich_memcgs(&s->proc, &s->snapshot, &one);
 	view_take_charged(v, &copy);
 }

@@ -6,15 +6,15 @@
 #ifndef ZMEM_TOP_COLLECT_H
 #define ZMEM_TOP_COLLECT_H
 
-#include "app/watch.h"
+#include "cli/watch.h"
 #include "top/view.h"
 
-enum past_kind {
-	PAST_PROCESSES, /* as they were last */
-	PAST_FIRST,	/* and at first */
-	PAST_GROUPS,
-	PAST_GROUPS_FIRST,
-	PAST_KINDS,
+enum tracker_kind {
+	TRACKER_PROCESSES, /* as they were last */
+	TRACKER_FIRST,	   /* and at first */
+	TRACKER_GROUPS,
+	TRACKER_GROUPS_FIRST,
+	TRACKER_KINDS,
 };
 
 /* Whose rows there are, as the view has it. */
@@ -24,11 +24,11 @@ struct chosen {
 
 struct collect {
 	struct watch watch; /* its options and its session; its past is not used */
-	struct past past[PAST_KINDS];
+	struct tracker tracker[TRACKER_KINDS];
 	struct result result;
-	struct chosen now;	      /* the last filters that could be read */
-	struct chosen of[PAST_KINDS]; /* those of the totals that are kept */
-	bool have;		      /* there is one */
+	struct chosen now;		 /* the last filters that could be read */
+	struct chosen of[TRACKER_KINDS]; /* those of the totals that are kept */
+	bool have;			 /* there is one */
 	uint64_t missed;
 };
 
@@ -47,7 +47,7 @@ int collect_take(struct collect *c, uint64_t missed, uint32_t frame, struct view
 int collect_reshape(struct collect *c, bool filter, struct view *v);
 /* Names those that are in sight. */
 void collect_name(struct collect *c, struct view *v);
-/* What the detail of a row shows beyond its figures. */
+/* What the detail of a row shows beyond its values. */
 void collect_detail(struct collect *c, struct view *v);
 /* Whether collect_maps() would read something. */
 bool collect_has_maps(const struct collect *c, const struct view *v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows figures and when they were; refuses to know of what. */
+/* Knows values and when they were; refuses to know of what. */
 #include "top/history.h"
 
 void history_clear(struct history *h)

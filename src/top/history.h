@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A figure over time, as many of the last ones as a line can show. Pure. */
+/* A value over time, as many of the last ones as a line can show. Pure. */
 #ifndef ZMEM_TOP_HISTORY_H
 #define ZMEM_TOP_HISTORY_H
 

@@ -19,7 +19,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "app/message.h"
+#include "cli/log.h"
 #include "base/array.h"
 #include "top/keys.h"
 #include "top/rescue.h"
@@ -103,9 +103,9 @@ static int open_type(struct terminal *t)
 	const char *type = getenv("TERM");
 
 	if (!type || is_nothing(type))
-		return message_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
-				     "such terminal)",
-				     type ? type : "");
+		return log_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
+				 "such terminal)",
+				 type ? type : "");
 	snprintf(t->type, sizeof(t->type), "%s", type);
 	t->known = is_known(type);
 	/* What the terminal says of its size, not LINES and COLUMNS, which may be anything. */
@@ -118,15 +118,14 @@ static int open_type(struct terminal *t)
 		t->handle = newterm(XTERM, stdout, stdin);
 	}
 	if (!t->handle)
-		return message_error(
-			"top: TERM=%s is not known here, and no xterm either (zmem-bpf "
-			"watch needs no terminal)",
-			t->type);
+		return log_error("top: TERM=%s is not known here, and no xterm either (zmem-bpf "
+				 "watch needs no terminal)",
+				 t->type);
 	if (!cursor_address) {
 		endwin();
-		return message_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
-				     "such terminal)",
-				     t->type);
+		return log_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
+				 "such terminal)",
+				 t->type);
 	}
 	return 0;
 }
@@ -170,7 +169,7 @@ int terminal_open(struct terminal *t, bool colors)
 	rescue_prepare();
 	r = divert_errors(t);
 	if (r < 0)
-		return message_errno(r, "starting");
+		return log_errno(r, "starting");
 	r = open_type(t);
 	if (r)
 		return r;

@@ -58,7 +58,7 @@ static size_t take_sgr(const struct terminal *t, struct cells *c, const char *s)
 	return strcspn(s, "m") + 1;
 }
 
-static void put(struct cells *c, wchar_t ch, int width, int limit)
+static void put_character(struct cells *c, wchar_t ch, int width, int limit)
 {
 	const wchar_t text[2] = {ch};
 
@@ -111,18 +111,18 @@ static void put_char(const struct terminal *t, struct cells *c, uint32_t ch, int
 	unsigned width = utf8_width(ch);
 
 	if (ch < 0x80) {
-		put(c, (wchar_t)ch, 1, limit);
+		put_character(c, (wchar_t)ch, 1, limit);
 	} else if (!t->utf8) {
 		for (unsigned i = 0; i < width; i++)
-			put(c, (wchar_t)in_ascii(ch), 1, limit);
+			put_character(c, (wchar_t)in_ascii(ch), 1, limit);
 	} else if (wcwidth((wchar_t)ch) != (int)width) {
 		/* The C library, and with it ncurses, would lose count of columns. */
 		for (unsigned i = 0; i < width; i++)
-			put(c, L'?', 1, limit);
+			put_character(c, L'?', 1, limit);
 	} else if (!width) {
 		attach(c, (wchar_t)ch);
 	} else {
-		put(c, (wchar_t)ch, (int)width, limit);
+		put_character(c, (wchar_t)ch, (int)width, limit);
 	}
 }
 
@@ -153,7 +153,7 @@ static size_t take_line(const struct terminal *t, struct cells *c, const char *s
 	set_attr(t, c, ATTR_NORMAL);
 	c->attr |= line;
 	while (c->column < width && c->used < WIDTH_MAX)
-		put(c, L' ', 1, width);
+		put_character(c, L' ', 1, width);
 	return i + 1;
 }
 

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/commands.h"
-#include "app/message.h"
-#include "app/output.h"
-#include "app/ticker.h"
+#include "cli/commands.h"
+#include "cli/log.h"
+#include "cli/output.h"
+#include "cli/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "top/collect.h"
@@ -39,7 +39,7 @@ static int check_terminal(void)
 						      : NULL;
 
 	if (missing)
-		return message_error("top: %s is no terminal (zmem-bpf watch needs none)", missing);
+		return log_error("top: %s is no terminal (zmem-bpf watch needs none)", missing);
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static void draw(struct top *t)
 static void own_cpu(struct top *t)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC), passed = now - t->spent_us;
-	const struct own_cost *cost = &t->collect.watch.guest.cost;
+	const struct own_cost *cost = &t->collect.watch.background.cost;
 
 	/* The cost of the first one is that of starting; a recording's is nobody's concern. */
 	t->view.facts.own_known = t->ticks > 1 && cost->known && passed && !t->view.facts.frames;
@@ -75,7 +75,7 @@ static void own_cpu(struct top *t)
 	t->spent_us = now;
 }
 
-static int take(struct top *t, uint32_t frame)
+static int take_snapshot(struct top *t, uint32_t frame)
 {
 	int r = collect_take(&t->collect, t->ticker.missed, frame, &t->view);
 
@@ -95,7 +95,7 @@ static int tick(struct top *t)
 
 	/* A recording stays at its last frame. */
 	if (!t->ticks || (!t->view.set.paused && (!frames || frame < frames)))
-		r = take(t, frame + 1);
+		r = take_snapshot(t, frame + 1);
 	if (r)
 		return r;
 	draw(t);
@@ -109,8 +109,8 @@ static int turn(struct top *t, unsigned ask)
 
 	t->view.set.paused = true;
 	if (ask & VIEW_ASK_FORWARD)
-		return frame < frames ? take(t, frame + 1) : 0;
-	return frame > 1 ? take(t, frame - 1) : 0;
+		return frame < frames ? take_snapshot(t, frame + 1) : 0;
+	return frame > 1 ? take_snapshot(t, frame - 1) : 0;
 }
 
 /* Until they are there, all else is shown. */
@@ -192,7 +192,7 @@ static int run(struct top *t)
 	while (r == 0 && !t->quit) {
 		r = ticker_wait(&t->ticker, &event);
 		if (r < 0)
-			return message_errno(r, "waiting");
+			return log_errno(r, "waiting");
 		if (event == TICKER_END)
 			break;
 		if (event == TICKER_RESIZE) {
@@ -232,7 +232,7 @@ int command_top(const struct options *o)
 {
 	cleanup(top_done) struct top t = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.collect.watch = {.session.proc.fd = -1, .guest.own.statm = -1},
+		.collect.watch = {.session.proc.fd = -1, .background.own.statm = -1},
 		.terminal = TERMINAL_CLOSED,
 	};
 	int r = check_terminal();
@@ -244,7 +244,7 @@ int command_top(const struct options *o)
 	if (r == 0)
 		r = ticker_open(&t.ticker, 1000000, t.terminal.wait_fd);
 	if (r < 0)
-		return message_errno(r, "starting");
+		return log_errno(r, "starting");
 	r = collect_open(&t.collect, o);
 	if (r == 0)
 		r = begin(&t, o);

@@ -10,7 +10,7 @@
 #include "top/history.h"
 #include "top/keys.h"
 #include "top/screen.h"
-#include "zmem/maps.h"
+#include "model/maps.h"
 
 /* What the rows are made by. Who takes it over does so when VIEW_ASK_ROWS or _FILTER asks. */
 struct view_settings {

@@ -21,7 +21,7 @@ struct bar_part {
 /* In brackets; what is not known, or below 0, has no room in it. */
 void bar_put(struct line *l, const struct bar_part *part, size_t count, uint64_t total,
 	     unsigned width);
-/* The part's character and name, and a blank: a figure follows. */
+/* The part's character and name, and a blank: a value follows. */
 void bar_put_name(struct line *l, const struct bar_part *part);
 
 #endif

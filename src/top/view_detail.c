@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * One row in full: who it is, all its figures, where its PSS lies, its cgroup and the limit, how it
+ * One row in full: who it is, all its values, where its PSS lies, its cgroup and the limit, how it
  * went, and its mappings by file, which were read when that was asked for. What has ended stays as
  * it was last.
  */
@@ -18,8 +18,8 @@
 static int by_pss(const void *pa, const void *pb)
 {
 	const struct mapping *a = *(struct mapping *const *)pa, *b = *(struct mapping *const *)pb;
-	uint64_t x = a->figures.value[MAPS_PSS] + a->figures.value[MAPS_SWAP_PSS];
-	uint64_t y = b->figures.value[MAPS_PSS] + b->figures.value[MAPS_SWAP_PSS];
+	uint64_t x = a->counters.value[MAPS_PSS] + a->counters.value[MAPS_SWAP_PSS];
+	uint64_t y = b->counters.value[MAPS_PSS] + b->counters.value[MAPS_SWAP_PSS];
 
 	if (x != y)
 		return x < y ? 1 : -1;
@@ -75,8 +75,8 @@ void view_detail_open(struct view *v)
 	view_detail_update(v);
 }
 
-/* What is left of it once it is no row any more: figures, and its name. */
-static void keep(struct detail *d, const char *name, const struct process *p)
+/* What is left of it once it is no row any more: values, and its name. */
+static void remember_process(struct detail *d, const char *name, const struct process *p)
 {
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	d->row = *p;
@@ -91,7 +91,7 @@ void view_detail_update(struct view *v)
 
 	v->detail.ended = !p || !view_same_id(view_id(v, p), v->detail.id);
 	if (!v->detail.ended)
-		keep(&v->detail, name_of(v, p), p);
+		remember_process(&v->detail, name_of(v, p), p);
 }
 
 unsigned view_detail_key(struct view *v, int key)
@@ -237,8 +237,8 @@ static void draw_parts(struct view *v, struct screen *s, const struct process *p
 	screen_line(s, LOOK_PLAIN);
 }
 
-/* All figures, in as many columns as fit. */
-static void draw_figures(struct view *v, struct screen *s, const struct process *p)
+/* All values, in as many columns as fit. */
+static void draw_counters(struct view *v, struct screen *s, const struct process *p)
 {
 	unsigned cell = v->style.bytes ? 36 : 26, columns = s->width / cell, at = 0;
 
@@ -351,7 +351,7 @@ void view_detail_draw(struct view *v, struct screen *s)
 	draw_cgroup(v, s, p);
 	draw_history(v, s);
 	draw_parts(v, s, p);
-	draw_figures(v, s, p);
+	draw_counters(v, s, p);
 	draw_maps(v, s);
 	screen_fill(s, s->height - 1);
 }

@@ -5,7 +5,7 @@
 #include "render/summary.h"
 #include "top/view.h"
 #include "top/view_bar.h"
-#include "zmem/account.h"
+#include "query/account.h"
 
 #define BAR_MOST 60
 #define LEGEND	 80 /* columns, about, of what stands beside a bar */

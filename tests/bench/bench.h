@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "workloads.h"
-#include "zmem/source.h"
+#include "source/source.h"
 
 #define ROUNDS_MAX 99
 
@@ -57,26 +57,26 @@ int workload_start(struct helper *h, const char *const *specs);
 
 /* ---- bench_run.c: one measurement ---- */
 
-struct figure {
+struct counter {
 	double wall_ms, cpu_ms, peak_mib;
 	bool failed;
 };
 
 double now_ms(void);
 /* Of a file of every process. */
-struct figure measure_read_all(const char *file);
-struct figure measure_collect(struct engine *e);
+struct counter measure_read_all(const char *file);
+struct counter measure_collect(struct engine *e);
 /* Opening and closing alone. */
-struct figure measure_open(bool pss, unsigned readers);
+struct counter measure_open(bool pss, unsigned readers);
 
 /*
  * Commands are started by a process of their own, forked off while we are small: a program's peak
  * memory begins with that of the one that started it (exec_mmap(), fs/exec.c).
  */
 void runner_start(void);
-struct figure runner_run(const char *const *argv);
+struct counter runner_run(const char *const *argv);
 
-/* Sorted figures: the least, the quarters, the most. */
+/* Sorted values: the least, the quarters, the most. */
 struct spread {
 	double least, low, median, high, most;
 };

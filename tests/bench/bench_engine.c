@@ -32,7 +32,7 @@ int engine_open(struct engine *e, bool pss, unsigned readers)
 		const struct diag_note *why = source_reason(&diag);
 
 		fprintf(stderr, "bench: BPF (be root): %s\n",
-			why && why->why ? why->why : strerror(-r));
+			why && why->reason ? why->reason : strerror(-r));
 		procfs_close(&e->proc);
 		return r;
 	}

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "bench.h"
 #include "base/cleanup.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 #define PROCESSES 5000
 #define ROUNDS	  99
@@ -40,7 +40,7 @@ static const char *pick(const char *const *list, size_t count)
 }
 
 /* Most are small, a few are large, and all share some files. */
-static void fill_figures(struct process *p)
+static void fill_counters(struct process *p)
 {
 	uint64_t anon = (4 + any(1 << any(20))) * 4 * KIB, file = (200 + any(2000)) * 4 * KIB;
 	uint64_t shmem = any(8) ? 0 : any(5000) * 4 * KIB,
@@ -92,7 +92,7 @@ static void fill_process(struct process *p, pid_t pid)
 	snprintf(p->comm, sizeof(p->comm), "%s", p->name);
 	p->unit = pick(unit, ARRAY_SIZE(unit));
 	p->cgroup = p->unit ? "/system.slice/system-some.slice/nginx.service" : "/";
-	fill_figures(p);
+	fill_counters(p);
 }
 
 static void fill_machine(struct snapshot *s)
@@ -106,9 +106,9 @@ static void fill_machine(struct snapshot *s)
 				     .page_size = 4096,
 				     .cpus = 64,
 				     .boot_ms = 1767139200000};
-	for (int f = 0; f < MEMINFO_FIGURES; f++)
+	for (int f = 0; f < MEMINFO_COUNTERS; f++)
 		s->system.meminfo.value[f] = (uint64_t)(f + 1) << 30;
-	s->system.meminfo.have = (UINT32_C(1) << MEMINFO_FIGURES) - 1;
+	s->system.meminfo.have = (UINT32_C(1) << MEMINFO_COUNTERS) - 1;
 }
 
 static int scene_init(struct scene *c)

@@ -44,10 +44,10 @@ static double own_cpu_ms(void)
 	return cpu_ms(&usage);
 }
 
-struct figure measure_read_all(const char *file)
+struct counter measure_read_all(const char *file)
 {
 	double cpu = own_cpu_ms(), start = now_ms();
-	struct figure f = {};
+	struct counter f = {};
 
 	read_all(file);
 	f.wall_ms = now_ms() - start;
@@ -55,10 +55,10 @@ struct figure measure_read_all(const char *file)
 	return f;
 }
 
-struct figure measure_collect(struct engine *e)
+struct counter measure_collect(struct engine *e)
 {
 	double cpu = own_cpu_ms(), start = now_ms();
-	struct figure f = {};
+	struct counter f = {};
 
 	f.failed = engine_collect(e) < 0;
 	f.wall_ms = now_ms() - start;
@@ -66,10 +66,10 @@ struct figure measure_collect(struct engine *e)
 	return f;
 }
 
-struct figure measure_open(bool pss, unsigned readers)
+struct counter measure_open(bool pss, unsigned readers)
 {
 	double cpu = own_cpu_ms(), start = now_ms();
-	struct figure f = {};
+	struct counter f = {};
 	struct engine e;
 
 	f.failed = engine_open(&e, pss, readers) < 0;
@@ -79,7 +79,7 @@ struct figure measure_open(bool pss, unsigned readers)
 	return f;
 }
 
-static struct figure run_command(const char *const *argv)
+static struct counter run_command(const char *const *argv)
 {
 	posix_spawn_file_actions_t actions;
 	struct rusage usage = {};
@@ -93,12 +93,12 @@ static struct figure run_command(const char *const *argv)
 	if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) == 0)
 		wait4(pid, &status, 0, &usage);
 	posix_spawn_file_actions_destroy(&actions);
-	return (struct figure){now_ms() - start, cpu_ms(&usage), (double)usage.ru_maxrss / 1024,
-			       status != 0};
+	return (struct counter){now_ms() - start, cpu_ms(&usage), (double)usage.ru_maxrss / 1024,
+				status != 0};
 }
 
 /* A command travels as its words, each with its terminator. */
-static struct figure run_message(char *message, size_t size)
+static struct counter run_message(char *message, size_t size)
 {
 	const char *argv[16] = {};
 	size_t words = 0;
@@ -121,7 +121,7 @@ void runner_start(void)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(fds[0]);
 		while ((size = read(fds[1], message, sizeof(message))) > 0) {
-			struct figure f = run_message(message, (size_t)size);
+			struct counter f = run_message(message, (size_t)size);
 
 			if (write(fds[1], &f, sizeof(f)) != sizeof(f))
 				break;
@@ -132,9 +132,9 @@ void runner_start(void)
 	runner = fds[0];
 }
 
-struct figure runner_run(const char *const *argv)
+struct counter runner_run(const char *const *argv)
 {
-	struct figure f = {.failed = true};
+	struct counter f = {.failed = true};
 	char message[4096];
 	size_t size = 0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The table of one workload. Each turn is run three times and the fastest counts: nobody gains or
- * loses by who ran before. Figures are medians of the rounds; ratios are medians of the ratios of
+ * loses by who ran before. Values are medians of the rounds; ratios are medians of the ratios of
  * each round, with the quarters beside them.
  */
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct subject {
 	const char *file;      /* a floor: reads this of every process */
 	const char *argv[8];   /* a command */
 	int rounds;
-	struct figure figure[ROUNDS_MAX];
+	struct counter counter[ROUNDS_MAX];
 };
 
 enum {
@@ -89,7 +89,7 @@ static void choose(const char *program)
 	}
 }
 
-static struct figure measure(const struct subject *s)
+static struct counter measure(const struct subject *s)
 {
 	if (s->engine)
 		return measure_collect(s->engine);
@@ -99,10 +99,10 @@ static struct figure measure(const struct subject *s)
 static void take_turn(struct subject *s, int round)
 {
 	int turns = s == &subjects[SMEM] || s == &subjects[SMEMSTAT] ? 1 : TURNS;
-	struct figure *best = &s->figure[round];
+	struct counter *best = &s->counter[round];
 
 	for (int k = 0; k < turns && s->rounds; k++) {
-		struct figure f = measure(s);
+		struct counter f = measure(s);
 
 		if (f.failed) {
 			fprintf(stderr, "bench: %s: failed, and is left out\n", s->name);
@@ -113,17 +113,17 @@ static void take_turn(struct subject *s, int round)
 	}
 }
 
-static struct figure medians(const struct subject *s)
+static struct counter medians(const struct subject *s)
 {
 	double wall[ROUNDS_MAX], cpu[ROUNDS_MAX], peak[ROUNDS_MAX];
 
 	for (int i = 0; i < s->rounds; i++) {
-		wall[i] = s->figure[i].wall_ms;
-		cpu[i] = s->figure[i].cpu_ms;
-		peak[i] = s->figure[i].peak_mib;
+		wall[i] = s->counter[i].wall_ms;
+		cpu[i] = s->counter[i].cpu_ms;
+		peak[i] = s->counter[i].peak_mib;
 	}
-	return (struct figure){spread_of(wall, s->rounds).median, spread_of(cpu, s->rounds).median,
-			       spread_of(peak, s->rounds).median};
+	return (struct counter){spread_of(wall, s->rounds).median, spread_of(cpu, s->rounds).median,
+				spread_of(peak, s->rounds).median};
 }
 
 static struct spread ratios(const struct subject *slow, const struct subject *fast)
@@ -132,16 +132,16 @@ static struct spread ratios(const struct subject *slow, const struct subject *fa
 	double r[ROUNDS_MAX];
 
 	for (int i = 0; i < n; i++)
-		r[i] = slow->figure[i].wall_ms / fast->figure[i].wall_ms;
+		r[i] = slow->counter[i].wall_ms / fast->counter[i].wall_ms;
 	return spread_of(r, n);
 }
 
-static void report_figures(size_t processes)
+static void report_counters(size_t processes)
 {
 	printf("%-36s %10s %10s %9s\n", "", "wall ms", "CPU ms", "peak MiB");
 	for (int i = 0; i < SUBJECTS; i++) {
 		const struct subject *s = &subjects[i];
-		struct figure f;
+		struct counter f;
 
 		if (!s->rounds)
 			continue;
@@ -175,7 +175,7 @@ static void report_ratios(void)
 	}
 }
 
-/* How much of the work the figures stand for: the library alone asks no smaps_rollup. */
+/* How much of the work the values stand for: the library alone asks no smaps_rollup. */
 static void report_engine(const struct subject *s)
 {
 	size_t processes, n;
@@ -229,7 +229,7 @@ int bench_table(const struct workload *w, const char *program)
 	}
 	if (r == 0) {
 		printf("\n%s (%s): %zu processes\n", w->name, w->text, engine[0].snapshot.count);
-		report_figures(engine[0].snapshot.count);
+		report_counters(engine[0].snapshot.count);
 		report_ratios();
 		report_engine(&subjects[PSS_1]);
 		report_engine(&subjects[PSS_2]);

@@ -36,7 +36,7 @@ static inline void latency_merge(struct latency *to, const struct latency *l)
 		to->bucket[i] += l->bucket[i];
 }
 
-/* The smallest figure that `share` of all do not exceed; 1 is the largest of all. */
+/* The smallest value that `share` of all do not exceed; 1 is the largest of all. */
 static inline uint64_t latency_percentile(const struct latency *l, double share)
 {
 	double left = share * (double)l->count;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "app/options.h"
-#include "app/session.h"
+#include "cli/options.h"
+#include "cli/session.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 	if (options_parse(&options, argc - 2, argv + 2))
 		return 1;
 	options.format = FORMAT_JSON;
-	options.stays = true;
+	options.continuous = true;
 	frame = calloc(frames, sizeof(*frame));
 	if (!frame || session_open(&session, &options, NULL))
 		die("cannot be opened");

@@ -21,7 +21,7 @@
 
 #include "latency.h"
 
-#define AREA	  65536
+#define VMA	  65536
 #define PERIOD_NS 100000
 
 static long page;
@@ -43,14 +43,14 @@ static void sleep_until(uint64_t ns)
 
 static void use_memory(void)
 {
-	volatile char *area =
-		mmap(NULL, AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *vma =
+		mmap(NULL, VMA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (area == MAP_FAILED)
+	if (vma == MAP_FAILED)
 		_exit(1);
-	for (long i = 0; i < AREA; i += page)
-		area[i] = 1;
-	munmap((void *)area, AREA);
+	for (long i = 0; i < VMA; i += page)
+		vma[i] = 1;
+	munmap((void *)vma, VMA);
 }
 
 static void work(uint32_t ms, struct latency *l)

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "sample.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 #define LARGE 5000
 

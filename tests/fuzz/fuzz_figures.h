@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* For the files of lines "Key:   number kB": what a parser understood, written as such a file. */
-#ifndef ZMEM_TESTS_FUZZ_FIGURES_H
-#define ZMEM_TESTS_FUZZ_FIGURES_H
+#ifndef ZMEM_TESTS_FUZZ_COUNTERS_H
+#define ZMEM_TESTS_FUZZ_COUNTERS_H
 
 #include <inttypes.h>
 
 #include "fuzz.h"
 
-/* Appends the figures that `have` names, and checks that they are whole kB. Returns the length. */
-static inline size_t print_figures(char *text, size_t len, size_t cap, const char *const *names,
-				   unsigned count, uint32_t have, const uint64_t *value)
+/* Appends the values that `have` names, and checks that they are whole kB. Returns the length. */
+static inline size_t print_counters(char *text, size_t len, size_t cap, const char *const *names,
+				    unsigned count, uint32_t have, const uint64_t *value)
 {
 	FUZZ_CHECK(count == 32 || !(have >> count));
 	for (unsigned i = 0; i < count; i++) {

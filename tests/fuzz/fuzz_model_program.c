@@ -5,7 +5,7 @@
  * command line, with NUL behind the first two.
  */
 #include "fuzz.h"
-#include "zmem/program.h"
+#include "model/program.h"
 
 static bool is_within(struct text_part n, const char *text, size_t len)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "zmem/cgroup.h"
+#include "proc/cgroup.h"
 
 static bool same(struct text_part a, struct text_part b)
 {

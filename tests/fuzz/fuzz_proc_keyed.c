@@ -9,7 +9,7 @@ static const struct keyed_name names[] = {KEYED_NAME("A"), KEYED_NAME("Swap"),
 static const char *const words[] = {"A", "Swap", "SwapPss"};
 
 struct reading {
-	struct keyed_figures figures;
+	struct keyed_counters counters;
 	uint64_t value[ARRAY_SIZE(names)];
 };
 
@@ -18,10 +18,10 @@ static void read_all(const char *text, size_t size, struct reading *r)
 	const char *pos = text, *end = text + size, *last = text;
 	struct keyed_line line;
 
-	*r = (struct reading){.figures = {names, ARRAY_SIZE(names)}};
-	r->figures.value = r->value;
+	*r = (struct reading){.counters = {names, ARRAY_SIZE(names)}};
+	r->counters.value = r->value;
 	while (pos < end && keyed_next(&pos, end, &line)) {
-		uint32_t had = r->figures.have;
+		uint32_t had = r->counters.have;
 		bool known = false;
 
 		FUZZ_CHECK(line.key >= last && pos > line.key && pos <= end);
@@ -34,8 +34,8 @@ static void read_all(const char *text, size_t size, struct reading *r)
 		last = pos;
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 			known |= keyed_is(&line, words[i], strlen(words[i]));
-		FUZZ_CHECK(keyed_figure(&line, &r->figures) == known);
-		FUZZ_CHECK((r->figures.have & had) == had && (known || r->figures.have == had));
+		FUZZ_CHECK(keyed_counter(&line, &r->counters) == known);
+		FUZZ_CHECK((r->counters.have & had) == had && (known || r->counters.have == had));
 	}
 }
 
@@ -46,10 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len;
 
 	read_all((const char *)data, size, &first);
-	len = print_figures(text, 0, sizeof(text), words, ARRAY_SIZE(words), first.figures.have,
-			    first.value);
+	len = print_counters(text, 0, sizeof(text), words, ARRAY_SIZE(words), first.counters.have,
+			     first.value);
 	read_all(text, len, &again);
-	FUZZ_CHECK(again.figures.have == first.figures.have &&
+	FUZZ_CHECK(again.counters.have == first.counters.have &&
 		   !memcmp(again.value, first.value, sizeof(first.value)));
 	return 0;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* /proc/loadavg: the last figure. */
+/* /proc/loadavg: the last value. */
 #include <inttypes.h>
 
 #include "fuzz.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 /* /proc/meminfo: what was understood, printed again, is understood the same. */
 #include "../support/proc_keys.h"
 #include "fuzz_figures.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len;
 
 	meminfo_parse((const char *)data, size, &m);
-	len = print_figures(text, 0, sizeof(text), meminfo_keys, MEMINFO_FIGURES, m.have, m.value);
+	len = print_counters(text, 0, sizeof(text), meminfo_keys, MEMINFO_COUNTERS, m.have,
+			     m.value);
 	meminfo_parse(text, len, &again);
 	FUZZ_CHECK(again.have == m.have && !memcmp(again.value, m.value, sizeof(m.value)));
 	return 0;

@@ -4,7 +4,7 @@
  * can take step by step, and never back up. The input is a path, a newline, and the file.
  */
 #include "fuzz.h"
-#include "zmem/cgroup.h"
+#include "proc/cgroup.h"
 
 static void check_below(const char *root, const char *path)
 {

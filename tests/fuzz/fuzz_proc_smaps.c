@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "fuzz.h"
-#include "zmem/smaps.h"
+#include "proc/smaps.h"
 
 struct seen {
 	size_t count;
@@ -27,11 +27,11 @@ static void check_mapping(const struct mapping *m)
 {
 	FUZZ_CHECK(m->end > m->start && m->mappings == 1 && m->processes == 1 && *m->name);
 	FUZZ_CHECK(strlen(m->perm) == 4 && strlen(m->name) <= SMAPS_LINE_MAX);
-	FUZZ_CHECK(!(m->figures.have & ~MAPS_FIGURES_ALL));
-	FUZZ_CHECK(map_has(&m->figures, MAPS_SIZE));
-	FUZZ_CHECK(m->figures.value[MAPS_SIZE] == m->end - m->start);
-	for (int i = 0; i < MAPS_FIGURES; i++)
-		FUZZ_CHECK(map_has(&m->figures, i) || !m->figures.value[i]);
+	FUZZ_CHECK(!(m->counters.have & ~MAPS_COUNTERS_ALL));
+	FUZZ_CHECK(map_has(&m->counters, MAPS_SIZE));
+	FUZZ_CHECK(m->counters.value[MAPS_SIZE] == m->end - m->start);
+	for (int i = 0; i < MAPS_COUNTERS; i++)
+		FUZZ_CHECK(map_has(&m->counters, i) || !m->counters.value[i]);
 }
 
 static int take(void *arg, const struct mapping *m)
@@ -44,7 +44,7 @@ static int take(void *arg, const struct mapping *m)
 	mix(s, &m->end, sizeof(m->end));
 	mix(s, m->perm, sizeof(m->perm));
 	mix(s, m->name, strlen(m->name) + 1);
-	mix(s, &m->figures, sizeof(m->figures));
+	mix(s, &m->counters, sizeof(m->counters));
 	if (s->same) {
 		FUZZ_CHECK(m->start == s->same->start && m->end == s->same->end);
 		FUZZ_CHECK(!strcmp(m->perm, s->same->perm) && !strcmp(m->name, s->same->name));

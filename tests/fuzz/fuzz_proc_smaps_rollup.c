@@ -4,7 +4,7 @@
 
 #include "../support/proc_keys.h"
 #include "fuzz_figures.h"
-#include "zmem/smaps_rollup.h"
+#include "proc/smaps_rollup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	FUZZ_CHECK(rollup.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS));
-	len = print_figures(text, 0, sizeof(text), rollup_keys, ROLLUP_FIGURES, rollup.have,
-			    rollup.value);
+	len = print_counters(text, 0, sizeof(text), rollup_keys, ROLLUP_COUNTERS, rollup.have,
+			     rollup.value);
 	FUZZ_CHECK(smaps_rollup_parse(text, len, &again) == 0);
 	FUZZ_CHECK(again.have == rollup.have &&
 		   !memcmp(again.value, rollup.value, sizeof(rollup.value)));

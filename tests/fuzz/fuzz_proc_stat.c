@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "fuzz.h"
-#include "zmem/proc_stat.h"
+#include "proc/stat.h"
 
 static size_t print_stat(const struct proc_stat *s, char *text, size_t cap)
 {

@@ -4,7 +4,7 @@
 
 #include "../support/proc_keys.h"
 #include "fuzz_figures.h"
-#include "zmem/proc_status.h"
+#include "proc/status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	len = (size_t)snprintf(text, sizeof(text), "Uid:\t7\t%u\t7\t7\nThreads:\t%u\n", status.euid,
 			       status.threads);
-	len = print_figures(text, len, sizeof(text), status_keys, STATUS_FIGURES, status.have,
-			    status.value);
+	len = print_counters(text, len, sizeof(text), status_keys, STATUS_COUNTERS, status.have,
+			     status.value);
 	FUZZ_CHECK(proc_status_parse(text, len, &again) == 0);
 	FUZZ_CHECK(again.euid == status.euid && again.threads == status.threads);
 	FUZZ_CHECK(again.have == status.have &&

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "fuzz.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 #define DEVICES 8
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "fuzz_file.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

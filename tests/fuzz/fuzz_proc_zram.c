@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "fuzz.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

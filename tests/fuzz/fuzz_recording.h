@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "recording/wire.h"
-#include "zmem/recording.h"
+#include "recording/recording.h"
 
 /* Puts them right, as far as there are chapters. */
 static inline void repair(char *data, size_t len)

@@ -4,45 +4,45 @@
 
 #include "fuzz.h"
 #include "model/snapshot_codec.h"
-#include "serve/choice.h"
-#include "serve/hour.h"
-#include "zmem/render.h"
+#include "serve/selection.h"
+#include "serve/history_ring.h"
+#include "render/render.h"
 
 static void show(struct snapshot *snapshot, const char *words)
 {
 	struct http_query q;
-	struct choice v = {};
+	struct selection v = {};
 	struct strbuf out = {0};
 
 	FUZZ_CHECK(http_query_parse(&q, words, true) == 0);
-	FUZZ_CHECK(choice_query(&v, snapshot, &q) == 0);
+	FUZZ_CHECK(selection_query(&v, snapshot, &q) == 0);
 	FUZZ_CHECK(v.result.row_count + v.result.others_count <= snapshot->count);
 	render_json(&out, &v.result);
 	FUZZ_CHECK(strbuf_error(&out) == 0);
 	strbuf_done(&out);
-	choice_done(&v);
+	selection_done(&v);
 	http_query_done(&q);
 }
 
 static void show_metrics(struct snapshot *snapshot)
 {
-	struct hour *h = calloc(1, sizeof(*h));
+	struct history_ring *h = calloc(1, sizeof(*h));
 	struct strbuf out = {0};
-	struct tracked t;
-	struct choice v = {};
+	struct group_tracker t;
+	struct selection v = {};
 
-	FUZZ_CHECK(h && tracked_init(&t, 3, 1) == 0);
+	FUZZ_CHECK(h && group_tracker_init(&t, 3, 1) == 0);
 	for (uint64_t now = 1; now < 3; now++) {
-		FUZZ_CHECK(choice_metrics(&v, snapshot, NULL, &t, now) == 0);
-		FUZZ_CHECK(v.result.row_count <= 3 && t.heavy.count <= t.heavy.size);
-		hour_add(h, &v.result);
+		FUZZ_CHECK(selection_metrics(&v, snapshot, NULL, &t, now) == 0);
+		FUZZ_CHECK(v.result.row_count <= 3 && t.groups.count <= t.groups.size);
+		history_ring_add(h, &v.result);
 		render_metrics(&out, &v.result, false, true, NULL);
-		choice_done(&v);
+		selection_done(&v);
 	}
-	hour_json(h, &out);
+	history_ring_json(h, &out);
 	FUZZ_CHECK(strbuf_error(&out) == 0);
 	strbuf_done(&out);
-	tracked_done(&t);
+	group_tracker_done(&t);
 	free(h);
 }
 

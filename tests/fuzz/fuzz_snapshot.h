@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "render/text.h"
 #include "zmem/record.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 enum config_flags {
 	CONFIG_REVERSE = 1 << 0,
@@ -22,12 +22,12 @@ enum config_flags {
 };
 
 /* Of the machine; the others are made of these. */
-static const enum meminfo_figure config_figures[] = {
+static const enum meminfo_counter config_counters[] = {
 	MEMINFO_TOTAL,	   MEMINFO_AVAILABLE,  MEMINFO_ANON,
 	MEMINFO_MAPPED,	   MEMINFO_SHMEM,      MEMINFO_SWAP_TOTAL,
 	MEMINFO_SWAP_FREE, MEMINFO_ZSWAP_POOL, MEMINFO_ZSWAP_STORED,
 };
-#define CONFIG_FIGURES (sizeof(config_figures) / sizeof(config_figures[0]))
+#define CONFIG_COUNTERS (sizeof(config_counters) / sizeof(config_counters[0]))
 
 struct config {
 	uint16_t flags;
@@ -35,7 +35,7 @@ struct config {
 	uint8_t shown;	   /* rows at most */
 	uint8_t width;
 	uint8_t sort[3], column[8]; /* indexes of column_table */
-	uint64_t meminfo[CONFIG_FIGURES];
+	uint64_t meminfo[CONFIG_COUNTERS];
 	uint64_t boot_ms;
 	int64_t time_ms;
 } __attribute__((packed));
@@ -46,7 +46,7 @@ enum how {
 	HOW_PAGES = 1 << 2,
 	HOW_SETTLED = 1 << 3, /* its walk adds up */
 	HOW_SMALL = 1 << 4,   /* with counters that a machine may have */
-	HOW_ROLLUP = 1 << 5,  /* smaps_rollup was read; its figures follow */
+	HOW_ROLLUP = 1 << 5,  /* smaps_rollup was read; its values follow */
 };
 
 static inline void settle(struct zmem_pss_record *r)

@@ -87,8 +87,8 @@ static void check_visits(const uint8_t *data, size_t size)
 		}
 		first = false;
 		/* One that is vouched for is close, unless it is small. */
-		if (pages_vouched(&sum) || pages_close(&sum))
-			FUZZ_CHECK(!sum.pages.cursor && !(sum.pages.flags & ZMEM_WALK_ODD));
+		if (pages_consistent(&sum) || pages_within_tolerance(&sum))
+			FUZZ_CHECK(!sum.pages.cursor && !(sum.pages.flags & ZMEM_WALK_UNKNOWN));
 		FUZZ_CHECK(record_decode_one(&sum, &limits, &s) == 0);
 		check_process(&s.process[0]);
 	}

@@ -16,12 +16,12 @@ enum where {
 };
 
 /* Several keys are joined by '+' on both sides. */
-static const struct figure {
+static const struct counter {
 	const char *json;
 	enum where where;
 	const char *proc;
 	int tolerance; /* kB: /proc rounds down */
-} figures[] = {
+} counters[] = {
 	{"rss_anon_bytes", IN_STATUS, "RssAnon"},
 	{"rss_file_bytes", IN_STATUS, "RssFile"},
 	{"rss_shmem_bytes", IN_STATUS, "RssShmem"},
@@ -46,7 +46,7 @@ static const struct figure {
 	{"thp_bytes", IN_ROLLUP_PSS, "AnonHugePages+ShmemPmdMapped+FilePmdMapped"},
 };
 
-#define FIGURES (sizeof(figures) / sizeof(*figures))
+#define COUNTERS (sizeof(counters) / sizeof(*counters))
 
 /*
  * mkmem's processes of which only smaps_rollup can tell SwapPss: their swap entries lie in areas
@@ -61,7 +61,7 @@ static const char *const shared_swap[] = {
 };
 
 /* What the kernel's page tables do not tell. */
-static bool may_be_null(const struct mode *mode, const char *label, const struct figure *f,
+static bool may_be_null(const struct mode *mode, const char *label, const struct counter *f,
 			const char *line, const struct reading *r)
 {
 	char source[32] = "";
@@ -85,7 +85,7 @@ static bool may_be_null(const struct mode *mode, const char *label, const struct
 }
 
 /* Made of rss_stat, of which status is an approximation on older kernels. */
-static bool is_rss_stat(const struct figure *f)
+static bool is_rss_stat(const struct counter *f)
 {
 	return !strncmp(f->json, "rss", 3) || !strncmp(f->json, "swap_bytes", 10);
 }
@@ -138,8 +138,8 @@ static bool json_sum(const char *line, const char *keys, long long *ret)
 	return true;
 }
 
-static void compare_figure(struct report *r, const struct figure *f, bool nullable,
-			   const char *line, const char *before_text, const char *after_text)
+static void compare_counter(struct report *r, const struct counter *f, bool nullable,
+			    const char *line, const char *before_text, const char *after_text)
 {
 	long long before, after, bytes;
 
@@ -171,12 +171,12 @@ static void expect_no_pss(struct report *r, const char *line, const char *status
 	json_text(line, "pss_status", got, sizeof(got));
 	if (strcmp(got, status))
 		differ(r, "pss_status is %s, not %s", got, status);
-	for (size_t i = 0; i < FIGURES; i++) {
-		if (figures[i].where != IN_ROLLUP_PSS || !json_sum(line, figures[i].json, &n))
+	for (size_t i = 0; i < COUNTERS; i++) {
+		if (counters[i].where != IN_ROLLUP_PSS || !json_sum(line, counters[i].json, &n))
 			continue;
 		/* Without swap entries there is nothing to share. */
-		if (n || strcmp(figures[i].json, "swap_pss_bytes"))
-			differ(r, "%s is %lld, not null", figures[i].json, n);
+		if (n || strcmp(counters[i].json, "swap_pss_bytes"))
+			differ(r, "%s is %lld, not null", counters[i].json, n);
 	}
 }
 
@@ -305,8 +305,8 @@ static void compare_identity(struct report *r, const char *line, const struct re
 		compare_unit(r, line, before->cgroup);
 }
 
-/* Which figures can be compared: `exact` is whether the program's counters are. */
-static bool has_reference(const struct mode *mode, const struct figure *f, bool pss, bool exact,
+/* Which values can be compared: `exact` is whether the program's counters are. */
+static bool has_reference(const struct mode *mode, const struct counter *f, bool pss, bool exact,
 			  bool status_exact)
 {
 	switch (f->where) {
@@ -344,16 +344,16 @@ enum verdict compare_process(const struct mode *mode, const char *label, const c
 		return MOVED;
 	compare_identity(&r, line, before, after);
 	pss = compare_pss_status(&r, mode, label, line, before);
-	for (size_t i = 0; i < FIGURES; i++) {
-		const struct figure *f = &figures[i];
+	for (size_t i = 0; i < COUNTERS; i++) {
+		const struct counter *f = &counters[i];
 		bool nullable = may_be_null(mode, label, f, line, before);
 
 		if (!has_reference(mode, f, pss, exact, status_exact))
 			continue;
 		if (f->where == IN_STATUS)
-			compare_figure(&r, f, nullable, line, before->status, after->status);
+			compare_counter(&r, f, nullable, line, before->status, after->status);
 		else
-			compare_figure(&r, f, nullable, line, before->rollup, after->rollup);
+			compare_counter(&r, f, nullable, line, before->rollup, after->rollup);
 	}
 	return r.verdict;
 }

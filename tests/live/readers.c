@@ -4,7 +4,7 @@
  *
  * Several readers of one loaded program share its maps and its code, and must share nothing that
  * changes: the machine read by 1, 2 and 8 at once has the same processes, each once, with the same
- * figures of those named COMM, which share no file with others. Links the library, since the
+ * values of those named COMM, which share no file with others. Links the library, since the
  * program itself decides how many readers there are.
  */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "zmem/source.h"
+#include "source/source.h"
 
 static bool failed;
 static const char *comm;

@@ -11,14 +11,14 @@
 #include <getopt.h>
 #include <sys/wait.h>
 
-#include "app/options.h"
-#include "app/session.h"
+#include "cli/options.h"
+#include "cli/session.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "fuzz_json.h"
 #include "measure.h"
 #include "noise.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 #define HEAP_SLACK (32 * 1024)	     /* what threads keep for themselves */
 #define RSS_SLACK  (2 * 1024 * 1024) /* and what lies between that is in use */

@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/watch.h"
+#include "cli/watch.h"
 #include "base/array.h"
 #include "measure.h"
 #include "noise.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 /* What malloc and the kernel round. */
 #define HEAP_SLACK (64 * 1024)
@@ -69,7 +69,7 @@ static void open_watch(struct soak *k, size_t i)
 	optind = 0;
 	if (options_parse(&k->options[i], argc, requests[i]))
 		die("an option is not known");
-	k->options[i].stays = true;
+	k->options[i].continuous = true;
 	if (watch_open(&k->watch[i], &k->options[i]))
 		die("it does not open");
 }
@@ -93,7 +93,7 @@ static void take(struct soak *k, struct watch *w)
 		die("a tick is not told");
 	k->ticks++;
 	k->rows += result.row_count;
-	k->changed += w->change.counts.changed;
+	k->changed += w->delta.counts.changed;
 	if (k->most < w->session.snapshot.count)
 		k->most = w->session.snapshot.count;
 }

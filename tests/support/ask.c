@@ -146,7 +146,7 @@ static void check_pages(const struct zmem_pages *p, int from_start)
 	expect(!p->work, "the work of a walk is told");
 	if (p->flags & ZMEM_WALK_OFF)
 		return;
-	if (p->flags & (ZMEM_WALK_ODD | ZMEM_WALK_MOVED)) {
+	if (p->flags & (ZMEM_WALK_UNKNOWN | ZMEM_WALK_MOVED)) {
 		overtaken++;
 		expect(is_zero(p, offsetof(struct zmem_pages, flags)), "overtaken, and not 0");
 	} else {
@@ -239,17 +239,17 @@ static int are_addresses(void)
 
 /* ---- beside it ---- */
 
-#define AREA (4UL << 20)
+#define VMA (4UL << 20)
 
 /* Shared pages that come and go. */
 static void map_for_ever(void)
 {
 	for (;;) {
-		char *p = mmap(NULL, AREA, PROT_READ | PROT_WRITE,
+		char *p = mmap(NULL, VMA, PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 		if (p != MAP_FAILED)
-			munmap(p, AREA);
+			munmap(p, VMA);
 	}
 }
 

@@ -35,8 +35,8 @@
 /* ---- the list ---- */
 
 static const struct shape *const tables[] = {
-	memory_shapes, cow_shapes,   cow_area_shapes, thp_shapes,  folio_shapes,
-	file_shapes,   shmem_shapes, maps_shapes,     swap_shapes, ksm_shapes,
+	memory_shapes, cow_shapes,   cow_vma_shapes, thp_shapes,  folio_shapes,
+	file_shapes,   shmem_shapes, maps_shapes,    swap_shapes, ksm_shapes,
 	device_shapes, task_shapes,  cpus_shapes,
 };
 

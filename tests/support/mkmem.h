@@ -38,7 +38,7 @@ struct shape {
 /* One table a file, mkmem_memory.c and so on; each ends with a NULL name. */
 extern const struct shape memory_shapes[];
 extern const struct shape cow_shapes[];
-extern const struct shape cow_area_shapes[];
+extern const struct shape cow_vma_shapes[];
 extern const struct shape thp_shapes[];
 extern const struct shape folio_shapes[];
 extern const struct shape file_shapes[];
@@ -110,15 +110,15 @@ void fill(char *p, size_t size);
 /* Reads each page. */
 void touch(const volatile char *p, size_t size);
 
-/* What roles are given; fill_area and touch_area are fns. */
-struct area {
+/* What roles are given; fill_vma and touch_vma are fns. */
+struct vma {
 	char *p;
 	size_t size;
 };
 
-struct area area_of(char *p, size_t size);
-void fill_area(void *area);
-void touch_area(void *area);
+struct vma vma_of(char *p, size_t size);
+void fill_vma(void *vma);
+void touch_vma(void *vma);
 
 /* The number behind `key` in a file of "key: number" lines, -1 if it is not there. */
 long file_number(const char *path, const char *key);

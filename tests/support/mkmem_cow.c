@@ -34,13 +34,13 @@ static void shape_cow_parent(void)
 
 static void shape_cow_child(void)
 {
-	struct area first, second;
+	struct vma first, second;
 
 	cow_begin(6 * PART);
-	first = area_of(cow, 3 * PART);
-	second = area_of(cow + 2 * PART, 3 * PART);
-	role_start("first", fill_area, &first);
-	role_start("second", fill_area, &second);
+	first = vma_of(cow, 3 * PART);
+	second = vma_of(cow + 2 * PART, 3 * PART);
+	role_start("first", fill_vma, &first);
+	role_start("second", fill_vma, &second);
 }
 
 static void grandchild(void *unused)
@@ -168,15 +168,15 @@ static void shape_cow_left(void)
 /* Divisors of all kinds: of the pages, some are shared by all, some by fewer and fewer. */
 static void shape_cow_many(void)
 {
-	static struct area part[MANY];
+	static struct vma part[MANY];
 	char role[] = "child00";
 
 	cow_begin(MANY * 12 * PAGE);
 	for (int i = 0; i < MANY; i++) {
-		part[i] = area_of(cow, i * 12 * PAGE);
+		part[i] = vma_of(cow, i * 12 * PAGE);
 		role[5] = '0' + i / 10;
 		role[6] = '0' + i % 10;
-		role_start(role, fill_area, &part[i]);
+		role_start(role, fill_vma, &part[i]);
 	}
 }
 

@@ -9,15 +9,15 @@
 #define PART (MIB / 2)
 
 /* Areas for one thing each, inherited by the roles. */
-#define AREAS 8
+#define VMAS 8
 
-static char *area[AREAS];
+static char *vma[VMAS];
 
-static void areas_begin(int count, size_t size)
+static void vmas_begin(int count, size_t size)
 {
 	for (int i = 0; i < count; i++) {
-		area[i] = map_apart(size);
-		fill(area[i], size);
+		vma[i] = map_apart(size);
+		fill(vma[i], size);
 	}
 }
 
@@ -32,17 +32,17 @@ static void advise(char *p, size_t size, int advice)
 static void write_wiped(void *unused)
 {
 	(void)unused;
-	fill(area[1], PART);
+	fill(vma[1], PART);
 }
 
 static void shape_cow_dontfork(void)
 {
-	areas_begin(3, 2 * PART);
-	advise(area[0], 2 * PART, MADV_DONTFORK);
-	advise(area[1], 2 * PART, MADV_WIPEONFORK);
-	advise(area[2] + PART / 2, PART, MADV_DONTFORK);
+	vmas_begin(3, 2 * PART);
+	advise(vma[0], 2 * PART, MADV_DONTFORK);
+	advise(vma[1], 2 * PART, MADV_WIPEONFORK);
+	advise(vma[2] + PART / 2, PART, MADV_DONTFORK);
 	role_start("child", write_wiped, NULL);
-	advise(area[0], PART, MADV_DOFORK);
+	advise(vma[0], PART, MADV_DOFORK);
 	role_start("child2", NULL, NULL);
 }
 
@@ -55,7 +55,7 @@ static void map_new(void *unused)
 	(void)unused;
 	fill(map_small(PART), PART);
 	/* The new half of an area shared by fork, and the heap beyond what was. */
-	p = mremap(area[0], PART, 2 * PART, MREMAP_MAYMOVE);
+	p = mremap(vma[0], PART, 2 * PART, MREMAP_MAYMOVE);
 	if (p == MAP_FAILED || brk(heap + PART))
 		shape_fail("mremap or brk");
 	fill(p + PART, PART);
@@ -66,7 +66,7 @@ static void shape_cow_after(void)
 {
 	char *heap = sbrk(0);
 
-	areas_begin(1, PART);
+	vmas_begin(1, PART);
 	if (brk(heap + PART))
 		shape_fail("brk");
 	fill((char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1)), PART - PAGE);
@@ -80,13 +80,13 @@ static void shape_cow_after(void)
 /* Mapped before the fork, touched after it: nothing of it is shared. */
 static void shape_cow_lazy(void)
 {
-	static struct area a;
+	static struct vma a;
 
-	a = area_of(map_small(3 * PART), 2 * PART);
+	a = vma_of(map_small(3 * PART), 2 * PART);
 	fill(a.p + 2 * PART, PAGE);
-	role_start("child", fill_area, &a);
+	role_start("child", fill_vma, &a);
 	fill(a.p, PART);
-	role_start("reader", touch_area, &a);
+	role_start("reader", touch_vma, &a);
 }
 
 /* ---- areas that were split ---- */
@@ -94,16 +94,16 @@ static void shape_cow_lazy(void)
 /* Cuts the middle out of the areas in several ways, each process at another place. */
 static void split(size_t shift)
 {
-	protect(area[0] + shift, 64 * PAGE, PROT_READ);
-	protect(area[1] + shift, 64 * PAGE, PROT_NONE);
-	munmap(area[2] + shift, 64 * PAGE);
-	advise(area[3] + shift, 64 * PAGE, MADV_DONTNEED);
+	protect(vma[0] + shift, 64 * PAGE, PROT_READ);
+	protect(vma[1] + shift, 64 * PAGE, PROT_NONE);
+	munmap(vma[2] + shift, 64 * PAGE);
+	advise(vma[3] + shift, 64 * PAGE, MADV_DONTNEED);
 	/* Makes the inherited area several, of which one page of each is written again. */
 	for (size_t i = 0; i < 64; i += 2) {
-		protect(area[4] + shift + i * PAGE, PAGE, PROT_READ);
-		fill(area[4] + shift + (i + 1) * PAGE, PAGE);
+		protect(vma[4] + shift + i * PAGE, PAGE, PROT_READ);
+		fill(vma[4] + shift + (i + 1) * PAGE, PAGE);
 	}
-	advise(area[5] + shift, 64 * PAGE, MADV_FREE);
+	advise(vma[5] + shift, 64 * PAGE, MADV_FREE);
 }
 
 static void split_child(void *unused)
@@ -114,8 +114,8 @@ static void split_child(void *unused)
 
 static void shape_cow_split(void)
 {
-	areas_begin(6, PART);
-	protect(area[0] + 100 * PAGE, 17 * PAGE, PROT_READ);
+	vmas_begin(6, PART);
+	protect(vma[0] + 100 * PAGE, 17 * PAGE, PROT_READ);
 	role_start("child", split_child, NULL);
 	role_start("child2", NULL, NULL);
 	split(60 * PAGE);
@@ -134,26 +134,26 @@ static char *move(char *p, size_t size, size_t new_size, int flags)
 	return p;
 }
 
-static void move_areas(void *unused)
+static void move_vmas(void *unused)
 {
 	(void)unused;
-	fill(move(area[0], PART, PART, 0), PART / 4);
+	fill(move(vma[0], PART, PART, 0), PART / 4);
 	/* The place stays as an empty area, and is used again. */
-	move(area[1], PART, PART, MREMAP_DONTUNMAP);
-	fill(area[1], PART / 8);
-	move(area[2] + PART / 4, PART / 2, PART / 2, 0);
-	move(area[3], PART, PART / 2, 0);
+	move(vma[1], PART, PART, MREMAP_DONTUNMAP);
+	fill(vma[1], PART / 8);
+	move(vma[2] + PART / 4, PART / 2, PART / 2, 0);
+	move(vma[3], PART, PART / 2, 0);
 }
 
 static void shape_cow_mremap(void)
 {
-	areas_begin(5, PART);
-	area[4] = move(area[4], PART, 2 * PART, 0);
-	fill(area[4] + PART, PART / 2);
-	role_start("child", move_areas, NULL);
+	vmas_begin(5, PART);
+	vma[4] = move(vma[4], PART, 2 * PART, 0);
+	fill(vma[4] + PART, PART / 2);
+	role_start("child", move_vmas, NULL);
 	role_start("child2", NULL, NULL);
-	move_areas(NULL);
-	fill(area[4], PART / 4);
+	move_vmas(NULL);
+	fill(vma[4], PART / 4);
 	role_start("late_child", NULL, NULL);
 }
 
@@ -162,21 +162,21 @@ static void shape_cow_mremap(void)
 static void lock_some(void *unused)
 {
 	(void)unused;
-	if (mlock(area[1], PART))
+	if (mlock(vma[1], PART))
 		shape_skip("mlock is not allowed");
 }
 
 static void shape_cow_mlock(void)
 {
-	areas_begin(2, 2 * PART);
-	if (mlock(area[0], PART))
+	vmas_begin(2, 2 * PART);
+	if (mlock(vma[0], PART))
 		shape_skip("mlock is not allowed");
 	role_start("child", NULL, NULL);
 	/* Locking writable memory is as good as writing it. */
 	role_start("locker", lock_some, NULL);
 }
 
-const struct shape cow_area_shapes[] = {
+const struct shape cow_vma_shapes[] = {
 	{"cow_dontfork", "areas that fork leaves out or empties", shape_cow_dontfork},
 	{"cow_after", "areas mapped or grown after the fork", shape_cow_after},
 	{"cow_lazy", "an area first touched after the fork", shape_cow_lazy},

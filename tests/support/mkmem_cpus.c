@@ -163,24 +163,24 @@ static void expect_node(char *p, unsigned node)
 
 static void shape_numa(void)
 {
-	struct area shared;
+	struct vma shared;
 
 	if (!has_node(1))
 		shape_lack("one node only");
 	for (unsigned node = 0; node < 64 && has_node(node); node++) {
 		char *huge = map_aligned(HUGE), *small = map_small(MIB);
 
-		shared = area_of(map_memory(2 * MIB, MAP_SHARED), 2 * MIB);
+		shared = vma_of(map_memory(2 * MIB, MAP_SHARED), 2 * MIB);
 		bind_to(shared.p, shared.size, node);
 		bind_to(huge, HUGE, node);
 		bind_to(small, MIB, node);
-		fill_area(&shared);
+		fill_vma(&shared);
 		fill(huge, HUGE);
 		fill(small, MIB);
 		expect_node(shared.p, node);
 		expect_node(huge, node);
 		expect_node(small, node);
-		role_start(node ? "far" : "near", touch_area, &shared);
+		role_start(node ? "far" : "near", touch_vma, &shared);
 	}
 }
 

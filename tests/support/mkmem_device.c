@@ -60,7 +60,7 @@ static void shape_perf_ring(void)
 /* Receives nothing: it is of no protocol. */
 static void shape_packet_ring(void)
 {
-	static struct area a;
+	static struct vma a;
 	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 	struct tpacket_req ring = {
 		.tp_block_size = 16 * PAGE,
@@ -72,8 +72,8 @@ static void shape_packet_ring(void)
 	need_fd(fd, "a packet socket");
 	if (setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &ring, sizeof(ring)))
 		shape_fail("PACKET_RX_RING");
-	a = area_of(map_ring(fd, 8 * 16 * PAGE, 0), 8 * 16 * PAGE);
-	role_start("sharer", touch_area, &a);
+	a = vma_of(map_ring(fd, 8 * 16 * PAGE, 0), 8 * 16 * PAGE);
+	role_start("sharer", touch_vma, &a);
 }
 
 static void shape_io_uring(void)
@@ -97,13 +97,13 @@ static void shape_bpf_map(void)
 		.max_entries = 64 * PAGE / 8,
 		.map_flags = BPF_F_MMAPABLE,
 	};
-	static struct area a;
+	static struct vma a;
 	int fd = syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
 
 	need_fd(fd, "a BPF map");
-	a = area_of(map_ring(fd, 64 * PAGE, 0), 64 * PAGE);
-	fill_area(&a);
-	role_start("sharer", touch_area, &a);
+	a = vma_of(map_ring(fd, 64 * PAGE, 0), 64 * PAGE);
+	fill_vma(&a);
+	role_start("sharer", touch_vma, &a);
 }
 
 static void shape_aio_ring(void)
@@ -175,34 +175,34 @@ static void shape_uffd_wp(void)
 
 static void shape_guard(void)
 {
-	static struct area a;
+	static struct vma a;
 
-	a = area_of(map_small(2 * MIB), MIB / 2);
+	a = vma_of(map_small(2 * MIB), MIB / 2);
 	fill(a.p, MIB);
 	if (madvise(a.p + MIB / 2, MIB, MADV_GUARD_INSTALL)) {
 		if (errno == EINVAL)
 			shape_before(613, "no guard pages");
 		shape_fail("MADV_GUARD_INSTALL");
 	}
-	role_start("writer", fill_area, &a);
+	role_start("writer", fill_vma, &a);
 }
 
 /* The key is in the entry, above the page's number. */
 static void shape_pkey(void)
 {
-	static struct area a;
+	static struct vma a;
 	int key = pkey_alloc(0, 0);
 
 	if (key < 0 && (errno == ENOSPC || errno == ENOSYS || errno == EINVAL))
 		shape_lack("no protection keys in this processor");
 	if (key < 0)
 		shape_fail("pkey_alloc");
-	a = area_of(map_small(MIB), MIB);
-	fill_area(&a);
+	a = vma_of(map_small(MIB), MIB);
+	fill_vma(&a);
 	if (pkey_mprotect(a.p, MIB / 2, PROT_READ | PROT_WRITE, key))
 		shape_fail("pkey_mprotect");
 	a.size = 3 * MIB / 4;
-	role_start("writer", fill_area, &a);
+	role_start("writer", fill_vma, &a);
 }
 
 const struct shape device_shapes[] = {

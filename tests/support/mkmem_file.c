@@ -13,14 +13,14 @@
 static void shape_file(void)
 {
 	int fd = temp_file(4 * MIB);
-	struct area shared = {map_fd(fd, 4 * MIB, MAP_SHARED), 4 * MIB};
+	struct vma shared = {map_fd(fd, 4 * MIB, MAP_SHARED), 4 * MIB};
 	char *private = map_fd(fd, 4 * MIB, MAP_PRIVATE);
 
-	fill_area(&shared);
+	fill_vma(&shared);
 	touch(private, 4 * MIB);
 	fill(private, MIB);
 	shared.size = 2 * MIB;
-	role_start("sharer", touch_area, &shared);
+	role_start("sharer", touch_vma, &shared);
 }
 
 /* Its pages written, so that they are there whatever the file system makes of holes. */
@@ -38,17 +38,17 @@ static int filled_file(size_t size)
 
 static void shape_file_cow(void)
 {
-	static struct area first, second;
+	static struct vma first, second;
 	char *p = map_fd(filled_file(4 * MIB), 4 * MIB, MAP_PRIVATE);
 
 	touch(p, 3 * MIB);
 	fill(p + MIB, MIB);
 	/* Over pages of the file, over pages shared by fork, over nothing yet. */
-	first = area_of(p, MIB + MIB / 2);
-	second = area_of(p + 2 * MIB + MIB / 2, MIB);
-	role_start("first", fill_area, &first);
-	role_start("second", fill_area, &second);
-	role_start("reader", touch_area, &second);
+	first = vma_of(p, MIB + MIB / 2);
+	second = vma_of(p + 2 * MIB + MIB / 2, MIB);
+	role_start("first", fill_vma, &first);
+	role_start("second", fill_vma, &second);
+	role_start("reader", touch_vma, &second);
 	fill(p + MIB + MIB / 2, MIB);
 }
 
@@ -58,15 +58,15 @@ static void shape_file_cow(void)
 
 static void shape_file_many(void)
 {
-	static struct area part[MANY];
+	static struct vma part[MANY];
 	int fd = filled_file(MANY * 16 * PAGE);
 	char *p = map_fd(fd, MANY * 16 * PAGE, MAP_SHARED), role[] = "sharer00";
 
 	for (int i = 0; i < MANY; i++) {
-		part[i] = area_of(p, (i + 1) * 16 * PAGE);
+		part[i] = vma_of(p, (i + 1) * 16 * PAGE);
 		role[6] = '0' + i / 10;
 		role[7] = '0' + i % 10;
-		role_start(role, touch_area, &part[i]);
+		role_start(role, touch_vma, &part[i]);
 	}
 }
 
@@ -162,9 +162,9 @@ static void write_and_read(int fd, size_t size)
 	munmap(block, part);
 }
 
-static void cut_middle(void *area)
+static void cut_middle(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	/* Within the folios, wherever they begin. */
 	munmap(a->p + MIB + 3 * PAGE, 5 * PAGE);
@@ -175,7 +175,7 @@ static void cut_middle(void *area)
 	protect(a->p + 5 * MIB + 7 * PAGE, 77 * PAGE, PROT_READ);
 }
 
-static void map_odd(void *fd)
+static void map_unknown(void *fd)
 {
 	char *p = mmap(NULL, 3 * MIB, PROT_READ, MAP_SHARED, *(int *)fd, MIB + 5 * PAGE);
 
@@ -186,20 +186,20 @@ static void map_odd(void *fd)
 
 static void shape_file_folio(void)
 {
-	static struct area a;
+	static struct vma a;
 	static int fd;
 	char *private;
 
 	fd = temp_file(0);
 	write_and_read(fd, 8 * MIB);
-	a = area_of(map_fd(fd, 8 * MIB, MAP_SHARED), 8 * MIB);
-	touch_area(&a);
+	a = vma_of(map_fd(fd, 8 * MIB, MAP_SHARED), 8 * MIB);
+	touch_vma(&a);
 	private = map_fd(fd, 8 * MIB, MAP_PRIVATE);
 	touch(private, 8 * MIB);
 	for (size_t i = 0; i < 2 * MIB; i += 7 * PAGE)
 		fill(private + i, PAGE);
 	role_start("child", cut_middle, &a);
-	role_start("odd", map_odd, &fd);
+	role_start("odd", map_unknown, &fd);
 }
 
 const struct shape file_shapes[] = {

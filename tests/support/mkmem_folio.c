@@ -62,9 +62,9 @@ static size_t mthp_size(void)
 }
 
 /* Unaligned pieces of the folios, at both their ends and within. */
-static void cut_folios(void *area)
+static void cut_folios(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	munmap(a->p + 3 * PAGE, 2 * PAGE);
 	munmap(a->p + MIB / 4 + PAGE, MIB / 8);
@@ -75,24 +75,24 @@ static void cut_folios(void *area)
 
 static void shape_mthp(void)
 {
-	static struct area a, some;
+	static struct vma a, some;
 	size_t size = mthp_size();
 	long before = mthp_count(size);
 
 	/* Not the place and size of a huge page. */
-	a = area_of(map_aligned(HUGE) + PAGE, MIB);
+	a = vma_of(map_aligned(HUGE) + PAGE, MIB);
 	munmap(a.p - PAGE, PAGE);
 	munmap(a.p + MIB, HUGE - MIB - PAGE);
 	if (madvise(a.p, a.size, MADV_HUGEPAGE))
 		shape_fail("MADV_HUGEPAGE");
-	fill_area(&a);
+	fill_vma(&a);
 	errno = 0;
 	if (mthp_count(size) <= before)
 		shape_fail("no large folios");
-	some = area_of(a.p + 7 * PAGE, 41 * PAGE);
+	some = vma_of(a.p + 7 * PAGE, 41 * PAGE);
 	role_start("child", NULL, NULL);
 	role_start("cutter", cut_folios, &a);
-	role_start("writer", fill_area, &some);
+	role_start("writer", fill_vma, &some);
 	munmap(a.p + 11 * PAGE, 2 * PAGE);
 	fill(a.p + MIB / 2, 3 * PAGE);
 }
@@ -140,7 +140,7 @@ static void need_huge(const char *key, size_t size)
 static int shmem_fd;
 
 /* Maps it so that no huge page of it is at a multiple of its size. */
-static void map_odd(void *unused)
+static void map_unknown(void *unused)
 {
 	char *p = map_fd_at(shmem_fd, 2 * HUGE, MAP_SHARED, 5 * PAGE);
 
@@ -157,9 +157,9 @@ static void map_private(void *unused)
 	fill(p + HUGE, 100 * PAGE);
 }
 
-static void cut_mapping(void *area)
+static void cut_mapping(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	touch(a->p, a->size);
 	munmap(a->p + 10 * PAGE, 100 * PAGE);
@@ -172,9 +172,9 @@ static void cut_mapping(void *area)
 }
 
 /* By PMD, and PROT_NONE. */
-static void map_none(void *area)
+static void map_none(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 	size_t before;
 
 	touch(a->p, a->size);
@@ -187,18 +187,18 @@ static void map_none(void *area)
 
 static void shape_shmem_thp(void)
 {
-	static struct area a;
+	static struct vma a;
 
 	shmem_fd = huge_memfd(3 * HUGE);
-	a = area_of(map_fd_at(shmem_fd, 3 * HUGE, MAP_SHARED, 0), 3 * HUGE);
+	a = vma_of(map_fd_at(shmem_fd, 3 * HUGE, MAP_SHARED, 0), 3 * HUGE);
 	madvise(a.p, a.size, MADV_HUGEPAGE);
-	fill_area(&a);
+	fill_vma(&a);
 	errno = 0;
 	if (rollup_bytes("ShmemPmdMapped") < a.size)
 		collapse(a.p, a.size);
 	need_huge("ShmemPmdMapped", a.size);
-	role_start("sharer", touch_area, &a);
-	role_start("odd", map_odd, NULL);
+	role_start("sharer", touch_vma, &a);
+	role_start("odd", map_unknown, NULL);
 	role_start("private", map_private, NULL);
 	role_start("cutter", cut_mapping, &a);
 	role_start("none", map_none, &a);
@@ -227,9 +227,9 @@ static int text_file(size_t size)
 	return run;
 }
 
-static void cut_text(void *area)
+static void cut_text(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	touch(a->p, a->size);
 	munmap(a->p + 99 * PAGE, 100 * PAGE);
@@ -238,21 +238,21 @@ static void cut_text(void *area)
 
 static void shape_file_thp(void)
 {
-	static struct area a;
+	static struct vma a;
 	int fd = text_file(2 * HUGE);
 	char *p = map_aligned(2 * HUGE);
 
 	p = mmap(p, 2 * HUGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
 	if (p == MAP_FAILED)
 		shape_fail("mmap");
-	a = area_of(p, 2 * HUGE);
+	a = vma_of(p, 2 * HUGE);
 	madvise(p, a.size, MADV_HUGEPAGE);
-	touch_area(&a);
+	touch_vma(&a);
 	if (rollup_bytes("FilePmdMapped") < a.size)
 		collapse(p, a.size);
 	if (rollup_bytes("FilePmdMapped") < a.size)
 		shape_lack("no huge pages of files in this kernel or file system");
-	role_start("sharer", touch_area, &a);
+	role_start("sharer", touch_vma, &a);
 	role_start("cutter", cut_text, &a);
 }
 

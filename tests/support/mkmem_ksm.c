@@ -75,25 +75,25 @@ static void shape_ksm_pair(void)
 
 static void shape_ksm_fork(void)
 {
-	static struct area a;
+	static struct vma a;
 
 	need_ksm();
-	a = area_of(map_mergeable(0x5c), SIZE / 4);
+	a = vma_of(map_mergeable(0x5c), SIZE / 4);
 	wait_merged();
 	role_start("child", NULL, NULL);
-	role_start("writer", fill_area, &a);
+	role_start("writer", fill_vma, &a);
 	fill(a.p + SIZE / 8, SIZE / 4);
 }
 
 /* The child has merged pages that it never asked for, the parent none any more. */
 static void shape_ksm_left(void)
 {
-	static struct area a;
+	static struct vma a;
 
 	need_ksm();
-	a = area_of(map_mergeable(0x5d), SIZE / 8);
+	a = vma_of(map_mergeable(0x5d), SIZE / 8);
 	wait_merged();
-	role_start("child", fill_area, &a);
+	role_start("child", fill_vma, &a);
 	if (madvise(a.p, SIZE, MADV_UNMERGEABLE))
 		shape_fail("MADV_UNMERGEABLE");
 }

@@ -33,7 +33,7 @@ static void shape_sparse(void)
 
 static void shape_sparse_fork(void)
 {
-	static struct area a;
+	static struct vma a;
 	char *p = map_memory(8 * TIB, MAP_NORESERVE), *shared;
 
 	madvise(p, 8 * TIB, MADV_NOHUGEPAGE);
@@ -42,9 +42,9 @@ static void shape_sparse_fork(void)
 	shared = map_memory(TIB, MAP_SHARED | MAP_NORESERVE);
 	for (size_t i = 0; i < 16; i++)
 		fill(shared + i * (TIB / 16), 2 * PAGE);
-	a = area_of(p + 40 * (8 * TIB / 64), 64 * PAGE);
-	role_start("writer", fill_area, &a);
-	role_start("reader", touch_area, &a);
+	a = vma_of(p + 40 * (8 * TIB / 64), 64 * PAGE);
+	role_start("writer", fill_vma, &a);
+	role_start("reader", touch_vma, &a);
 }
 
 /* Tables whose pages are gone. */
@@ -102,7 +102,7 @@ static void shape_deep_maps(void)
 
 /* ---- borders ---- */
 
-static struct area border[16];
+static struct vma border[16];
 static int borders;
 
 static void place(uintptr_t at, size_t size)
@@ -111,7 +111,7 @@ static void place(uintptr_t at, size_t size)
 
 	if (!p)
 		shape_fail("a mapping at an address");
-	border[borders++] = area_of(p, size);
+	border[borders++] = vma_of(p, size);
 	fill(p, size);
 }
 

@@ -57,18 +57,18 @@ static void shape_madv_free(void)
 /* What watches for writes makes entries read only, and leaves a mark in them. */
 static void shape_clear_refs(void)
 {
-	static struct area a;
+	static struct vma a;
 	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		shape_skip("no clear_refs");
-	a = area_of(map_small(2 * MIB), MIB);
-	fill_area(&a);
+	a = vma_of(map_small(2 * MIB), MIB);
+	fill_vma(&a);
 	touch(map_memory(2 * MIB, MAP_SHARED), MIB);
 	if (write(fd, "4", 1) != 1 && errno != EINVAL)
 		shape_fail("clear_refs");
 	fill(a.p, MIB / 4);
-	role_start("writer", fill_area, &a);
+	role_start("writer", fill_vma, &a);
 }
 
 /* ---- hugetlb ---- */
@@ -102,21 +102,21 @@ static void shape_hugetlb(void)
 
 static void shape_hugetlb_fork(void)
 {
-	static struct area a;
+	static struct vma a;
 	size_t size;
 
-	a = area_of(map_hugetlb(1, MAP_PRIVATE, &size), PAGE);
-	role_start("writer", fill_area, &a);
+	a = vma_of(map_hugetlb(1, MAP_PRIVATE, &size), PAGE);
+	role_start("writer", fill_vma, &a);
 	role_start("child", NULL, NULL);
 }
 
 static void shape_hugetlb_shared(void)
 {
-	static struct area a;
+	static struct vma a;
 	size_t size;
 
-	a = area_of(map_hugetlb(2, MAP_SHARED, &size), PAGE);
-	role_start("sharer", touch_area, &a);
+	a = vma_of(map_hugetlb(2, MAP_SHARED, &size), PAGE);
+	role_start("sharer", touch_vma, &a);
 	protect(a.p, size, PROT_READ);
 }
 

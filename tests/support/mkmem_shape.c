@@ -270,21 +270,21 @@ void touch(const volatile char *p, size_t size)
 		(void)p[i];
 }
 
-struct area area_of(char *p, size_t size)
+struct vma vma_of(char *p, size_t size)
 {
-	return (struct area){p, size};
+	return (struct vma){p, size};
 }
 
-void fill_area(void *area)
+void fill_vma(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	fill(a->p, a->size);
 }
 
-void touch_area(void *area)
+void touch_vma(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	touch(a->p, a->size);
 }

@@ -21,26 +21,26 @@ static int memfd(size_t size)
 
 static void shape_shmem(void)
 {
-	struct area whole = {map_memory(8 * MIB, MAP_SHARED), 8 * MIB};
+	struct vma whole = {map_memory(8 * MIB, MAP_SHARED), 8 * MIB};
 	char *half = map_memory(8 * MIB, MAP_SHARED);
 
-	fill_area(&whole);
+	fill_vma(&whole);
 	fill(half, 4 * MIB);
 	whole.size = 2 * MIB;
-	role_start("sharer", touch_area, &whole);
+	role_start("sharer", touch_vma, &whole);
 }
 
-static void touch_half(void *area)
+static void touch_half(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	munmap(a->p + a->size / 2, a->size / 2);
 	touch(a->p, a->size / 2);
 }
 
-static void leave_half(void *area)
+static void leave_half(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	munmap(a->p, a->size / 2);
 	touch(a->p + a->size / 2, a->size / 2);
@@ -50,9 +50,9 @@ static void leave_half(void *area)
 
 static void shape_shmem_half(void)
 {
-	struct area a = area_of(map_memory(4 * MIB, MAP_SHARED), 4 * MIB);
+	struct vma a = vma_of(map_memory(4 * MIB, MAP_SHARED), 4 * MIB);
 
-	fill_area(&a);
+	fill_vma(&a);
 	role_start("first", touch_half, &a);
 	role_start("second", leave_half, &a);
 	protect(a.p + MIB, MIB, PROT_NONE);
@@ -68,7 +68,7 @@ static void shape_memfd2(void)
 
 static void shape_memfd_private(void)
 {
-	static struct area a;
+	static struct vma a;
 	int fd = memfd(4 * MIB);
 	char *shared = map_fd(fd, 4 * MIB, MAP_SHARED), *p = map_fd(fd, 4 * MIB, MAP_PRIVATE);
 
@@ -76,44 +76,44 @@ static void shape_memfd_private(void)
 	touch(p, 2 * MIB);
 	fill(p + MIB, 2 * MIB);
 	munmap(shared, 2 * MIB);
-	a = area_of(p, MIB + MIB / 2);
-	role_start("writer", fill_area, &a);
-	role_start("reader", touch_area, &a);
+	a = vma_of(p, MIB + MIB / 2);
+	role_start("writer", fill_vma, &a);
+	role_start("reader", touch_vma, &a);
 }
 
 static void shape_sysv(void)
 {
 	int id = shmget(IPC_PRIVATE, 2 * MIB, IPC_CREAT | 0600);
-	static struct area a;
+	static struct vma a;
 
 	if (id < 0)
 		shape_skip("no System V shared memory");
-	a = area_of(shmat(id, NULL, 0), 2 * MIB);
+	a = vma_of(shmat(id, NULL, 0), 2 * MIB);
 	/* It stays for as long as somebody has it attached. */
 	shmctl(id, IPC_RMID, NULL);
 	if (a.p == (char *)-1)
 		shape_fail("shmat");
-	fill_area(&a);
+	fill_vma(&a);
 	a.size = MIB;
-	role_start("sharer", touch_area, &a);
+	role_start("sharer", touch_vma, &a);
 }
 
 /* Private it is anonymous memory although it has a file, shared it is shared memory. */
 static void shape_dev_zero(void)
 {
-	static struct area a;
+	static struct vma a;
 	int fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
 	char *shared;
 
 	if (fd < 0)
 		shape_skip("no /dev/zero");
-	a = area_of(map_fd(fd, 2 * MIB, MAP_PRIVATE), 2 * MIB);
+	a = vma_of(map_fd(fd, 2 * MIB, MAP_PRIVATE), 2 * MIB);
 	madvise(a.p, a.size, MADV_NOHUGEPAGE);
-	fill_area(&a);
+	fill_vma(&a);
 	shared = map_fd(fd, 2 * MIB, MAP_SHARED);
 	fill(shared, MIB);
 	a.size = MIB;
-	role_start("writer", fill_area, &a);
+	role_start("writer", fill_vma, &a);
 }
 
 /* Memory that the kernel itself has no mapping of: nobody can read it but who maps it. */
@@ -121,16 +121,16 @@ static void shape_secret(void)
 {
 #ifdef SYS_memfd_secret
 	int fd = syscall(SYS_memfd_secret, 0);
-	static struct area a;
+	static struct vma a;
 
 	if (fd < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
 		shape_before(514, "no memfd_secret, or not without secretmem.enable=1");
 	if (fd < 0 || ftruncate(fd, MIB))
 		shape_fail("memfd_secret");
-	a = area_of(map_fd(fd, MIB, MAP_SHARED), MIB);
-	fill_area(&a);
+	a = vma_of(map_fd(fd, MIB, MAP_SHARED), MIB);
+	fill_vma(&a);
 	a.size = MIB / 2;
-	role_start("sharer", touch_area, &a);
+	role_start("sharer", touch_vma, &a);
 #else
 	shape_skip("no memfd_secret in this C library");
 #endif
@@ -140,13 +140,13 @@ static void shape_secret(void)
 
 static void shape_shmem_big(void)
 {
-	static struct area a;
+	static struct vma a;
 
-	a = area_of(map_memory(400 * MIB, MAP_SHARED), 400 * MIB);
-	fill_area(&a);
-	role_start("sharer", touch_area, &a);
+	a = vma_of(map_memory(400 * MIB, MAP_SHARED), 400 * MIB);
+	fill_vma(&a);
+	role_start("sharer", touch_vma, &a);
 	a.size /= 2;
-	role_start("half_sharer", touch_area, &a);
+	role_start("half_sharer", touch_vma, &a);
 }
 
 const struct shape shmem_shapes[] = {

@@ -51,14 +51,14 @@ static void shape_swap(void)
 
 static void shape_swap_fork(void)
 {
-	struct area a = {NULL, 8 * MIB};
+	struct vma a = {NULL, 8 * MIB};
 
 	need_swap();
 	a.p = map_swapped(a.size);
 	role_start("child", NULL, NULL);
 	a.size = 2 * MIB;
-	role_start("reader", touch_area, &a);
-	role_start("writer", fill_area, &a);
+	role_start("reader", touch_vma, &a);
+	role_start("writer", fill_vma, &a);
 }
 
 static char *half;
@@ -160,20 +160,20 @@ static void shape_swap_file(void)
 
 static void shape_swap_shmem(void)
 {
-	struct area a = {NULL, 8 * MIB};
+	struct vma a = {NULL, 8 * MIB};
 
 	need_swap();
 	a.p = map_memory(a.size, MAP_SHARED);
-	fill_area(&a);
+	fill_vma(&a);
 	page_out(a.p, a.size);
 	role_start("child", NULL, NULL);
 	a.size = MIB;
-	role_start("reader", touch_area, &a);
+	role_start("reader", touch_vma, &a);
 }
 
-static void keep_quarter(void *area)
+static void keep_quarter(void *vma)
 {
-	const struct area *a = area;
+	const struct vma *a = vma;
 
 	munmap(a->p + a->size / 4, a->size - a->size / 4);
 	touch(a->p, a->size / 8);
@@ -182,7 +182,7 @@ static void keep_quarter(void *area)
 /* The same swapped pages are wholly one's, in part another's, and under private pages. */
 static void shape_swap_memfd(void)
 {
-	struct area a = {NULL, 4 * MIB};
+	struct vma a = {NULL, 4 * MIB};
 	int fd = memfd_create("mkmem", 0);
 	char *private;
 
@@ -190,7 +190,7 @@ static void shape_swap_memfd(void)
 	if (fd < 0 || ftruncate(fd, a.size))
 		shape_fail("memfd");
 	a.p = map_fd(fd, a.size, MAP_SHARED);
-	fill_area(&a);
+	fill_vma(&a);
 	page_out(a.p, a.size);
 	role_start("quarter", keep_quarter, &a);
 	private = map_fd(fd, a.size, MAP_PRIVATE);

@@ -306,16 +306,16 @@ static void shape_fleet(void)
 
 #define WORKERS 200
 
-/* Each did the same after the fork, to pages of its own: no figure tells them apart. */
+/* Each did the same after the fork, to pages of its own: no value tells them apart. */
 static void shape_workers(void)
 {
-	struct area a = {map_small(512 * KIB), 64 * KIB};
+	struct vma a = {map_small(512 * KIB), 64 * KIB};
 	char role[16];
 
 	fill(a.p, 512 * KIB);
 	for (int i = 0; i < WORKERS; i++) {
 		snprintf(role, sizeof(role), "%d", i);
-		role_start(role, fill_area, &a);
+		role_start(role, fill_vma, &a);
 	}
 }
 

@@ -48,12 +48,12 @@ static char *thp;
 
 static void shape_thp(void)
 {
-	static struct area a;
+	static struct vma a;
 
 	/* One in part, one shared and in part written, two shared whole. */
-	a = area_of(map_huge(4), HUGE / 2);
+	a = vma_of(map_huge(4), HUGE / 2);
 	munmap(a.p + 3 * HUGE + HUGE / 4, HUGE / 4);
-	role_start("writer", fill_area, &a);
+	role_start("writer", fill_vma, &a);
 	role_start("sharer", NULL, NULL);
 }
 
@@ -183,7 +183,7 @@ static void shape_thp_collapse(void)
 
 static void shape_thp_zero(void)
 {
-	static struct area a;
+	static struct vma a;
 	char *p = map_aligned(5 * HUGE);
 
 	need_thp();
@@ -194,8 +194,8 @@ static void shape_thp_zero(void)
 	protect(p + HUGE, HUGE / 4, PROT_READ);
 	munmap(p + 2 * HUGE, HUGE / 4);
 	fill(p + 3 * HUGE, PAGE);
-	a = area_of(p, PAGE);
-	role_start("writer", fill_area, &a);
+	a = vma_of(p, PAGE);
+	role_start("writer", fill_vma, &a);
 	protect(p + 4 * HUGE, HUGE, PROT_NONE);
 }
 

@@ -3,11 +3,11 @@
 #ifndef ZMEM_TESTS_PROC_KEYS_H
 #define ZMEM_TESTS_PROC_KEYS_H
 
-#include "zmem/proc_status.h"
-#include "zmem/smaps_rollup.h"
-#include "zmem/system.h"
+#include "proc/status.h"
+#include "proc/smaps_rollup.h"
+#include "model/system.h"
 
-static const char *const meminfo_keys[MEMINFO_FIGURES] = {
+static const char *const meminfo_keys[MEMINFO_COUNTERS] = {
 	[MEMINFO_TOTAL] = "MemTotal",
 	[MEMINFO_FREE] = "MemFree",
 	[MEMINFO_AVAILABLE] = "MemAvailable",
@@ -35,7 +35,7 @@ static const char *const meminfo_keys[MEMINFO_FIGURES] = {
 	[MEMINFO_HUGETLB] = "Hugetlb",
 };
 
-static const char *const rollup_keys[ROLLUP_FIGURES] = {
+static const char *const rollup_keys[ROLLUP_COUNTERS] = {
 	[ROLLUP_RSS] = "Rss",
 	[ROLLUP_PSS] = "Pss",
 	[ROLLUP_PSS_ANON] = "Pss_Anon",
@@ -50,7 +50,7 @@ static const char *const rollup_keys[ROLLUP_FIGURES] = {
 	[ROLLUP_SWAP_PSS] = "SwapPss",
 };
 
-static const char *const status_keys[STATUS_FIGURES] = {
+static const char *const status_keys[STATUS_COUNTERS] = {
 	[STATUS_VM_SIZE] = "VmSize",	   [STATUS_VM_LCK] = "VmLck",
 	[STATUS_VM_PIN] = "VmPin",	   [STATUS_RSS_ANON] = "RssAnon",
 	[STATUS_RSS_FILE] = "RssFile",	   [STATUS_RSS_SHMEM] = "RssShmem",

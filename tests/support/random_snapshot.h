@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zmem/snapshot.h"
+#include "model/snapshot.h"
 
 struct random {
 	uint64_t state;
@@ -148,8 +148,8 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 	s->pinned = random_below(r, 2);
 	s->fallback_reason = random_text(r, s);
 	s->pss_fallback_reason = random_text(r, s);
-	sys->meminfo.have = (uint32_t)random_u64(r) & ((UINT32_C(1) << MEMINFO_FIGURES) - 1);
-	for (int f = 0; f < MEMINFO_FIGURES; f++)
+	sys->meminfo.have = (uint32_t)random_u64(r) & ((UINT32_C(1) << MEMINFO_COUNTERS) - 1);
+	for (int f = 0; f < MEMINFO_COUNTERS; f++)
 		sys->meminfo.value[f] = meminfo_has(&sys->meminfo, f) ? random_value(r) : 0;
 	sys->swaps_known = random_below(r, 2);
 	sys->swap_count = random_below(r, 32) ? random_below(r, 3) : SWAP_MAX;
@@ -316,7 +316,7 @@ static inline bool same_system(const struct system_info *a, const struct system_
 {
 	if (!SAME(meminfo.have) || !SAME(swaps_known) || !SAME(swap_count) || !SAME(zram_count))
 		return false;
-	for (int f = 0; f < MEMINFO_FIGURES; f++) {
+	for (int f = 0; f < MEMINFO_COUNTERS; f++) {
 		if (meminfo_has(&a->meminfo, f) && !SAME(meminfo.value[f]))
 			return false;
 	}

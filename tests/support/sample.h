@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "zmem/column.h"
-#include "zmem/result.h"
+#include "model/column.h"
+#include "query/result.h"
 
 #define SAMPLE_MAX 32
 #define KIB	   UINT64_C(1024)
@@ -23,7 +23,7 @@ struct sample {
 	struct result result;
 };
 
-static inline void sample_meminfo(struct meminfo *m, enum meminfo_figure f, uint64_t bytes)
+static inline void sample_meminfo(struct meminfo *m, enum meminfo_counter f, uint64_t bytes)
 {
 	m->have |= 1U << f;
 	m->value[f] = bytes;
@@ -66,7 +66,7 @@ static inline void sample_init(struct sample *s)
 		(struct zram_device){.name = "zram0", .stat = {300 * MIB, 90 * MIB, 95 * MIB}};
 }
 
-/* A process without any figure. */
+/* A process without any value. */
 static inline struct process *sample_add(struct sample *s, pid_t pid, uid_t uid, const char *user,
 					 const char *name)
 {

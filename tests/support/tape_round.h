@@ -4,7 +4,7 @@
 #define TESTS_TAPE_ROUND_H
 
 #include "base/strbuf.h"
-#include "zmem/recording.h"
+#include "recording/recording.h"
 
 struct round {
 	struct strbuf file;

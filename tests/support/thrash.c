@@ -27,19 +27,19 @@ static void write_page(char *page, uint64_t *seed)
 
 __attribute__((noreturn)) static void touch_for_ever(size_t pages, int ready)
 {
-	char *area = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
+	char *vma = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
 	uint64_t seed = (uint64_t)getpid();
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (area == MAP_FAILED)
+	if (vma == MAP_FAILED)
 		_exit(1);
 	for (size_t i = 0; i < pages; i++)
-		write_page(area + i * PAGE, &seed);
+		write_page(vma + i * PAGE, &seed);
 	if (write(ready, "", 1) != 1)
 		_exit(1);
 	for (;;)
-		write_page(area + (seed >> 20) % pages * PAGE, &seed);
+		write_page(vma + (seed >> 20) % pages * PAGE, &seed);
 }
 
 int main(int argc, char **argv)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "zmem/procfs.h"
+#include "proc/procfs.h"
 
 struct tree {
 	char dir[64];

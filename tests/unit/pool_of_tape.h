@@ -4,7 +4,7 @@
 #define TESTS_POOL_OF_TAPE_H
 
 #include "tape_round.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 static inline void pool_free(struct proc_pool **pool)
 {

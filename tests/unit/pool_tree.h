@@ -25,7 +25,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 #define PROCESSES 40
 
@@ -37,7 +37,7 @@ struct fixture {
 	struct pool_result result[PROCESSES];
 };
 
-static inline void put(const struct fixture *f, int pid, const char *name, const char *text)
+static inline void write_text(const struct fixture *f, int pid, const char *name, const char *text)
 {
 	char path[128];
 	cleanup_close int fd = -1;
@@ -56,12 +56,12 @@ static inline void make_process(struct fixture *f, int i)
 	snprintf(path, sizeof(path), "%s/%d", f->dir, pid);
 	assert_int_equal(mkdir(path, 0755), 0);
 	snprintf(text, sizeof(text), "Rss: 8 kB\nPss: %d kB\nSwap: 0 kB\n", i);
-	put(f, pid, "smaps_rollup", text);
-	put(f, pid, "cgroup", "0::/some/path\n");
+	write_text(f, pid, "smaps_rollup", text);
+	write_text(f, pid, "cgroup", "0::/some/path\n");
 	snprintf(text, sizeof(text),
 		 "%d (x) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 4096 1 2 3 4 5 6 7 8 9\n",
 		 pid, i);
-	put(f, pid, "stat", text);
+	write_text(f, pid, "stat", text);
 	f->process[i] = (struct process){.pid = pid, .start_ns = (uint64_t)i * 10000000};
 	f->row[i] = &f->process[i];
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zmem/query.h"
+#include "query/query.h"
 
 struct machine {
 	struct snapshot snapshot;

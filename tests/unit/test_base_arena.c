@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "zmem/diag.h"
+#include "base/diag.h"
 
 static void test_allocations_do_not_overlap(void **state)
 {
@@ -172,15 +172,15 @@ static void test_diag(void **state)
 	diag_attach_log(&d, log);
 	diag_attach_log(&d, strdup("second"));
 	assert_int_equal(d.count, 1);
-	assert_string_equal(d.note[0].what, "first");
-	assert_string_equal(d.note[0].why, "bpf: 1");
-	assert_string_equal(d.note[0].todo, "be root");
+	assert_string_equal(d.note[0].subject, "first");
+	assert_string_equal(d.note[0].reason, "bpf: 1");
+	assert_string_equal(d.note[0].hint, "be root");
 	assert_int_equal(d.note[0].error, -EPERM);
 	assert_ptr_equal(d.note[0].log, log);
 	for (int i = 0; i < 2 * DIAG_NOTES; i++)
 		diag_add(&d, "more", 0, NULL, "%d", i);
 	assert_int_equal(d.count, DIAG_NOTES);
-	assert_string_equal(d.note[DIAG_NOTES - 1].why, "14");
+	assert_string_equal(d.note[DIAG_NOTES - 1].reason, "14");
 	diag_clear(&d);
 	assert_int_equal(d.count, 0);
 	diag_clear(&d);

@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "temp_directory.h"
 
-static void put(const char *path, const char *text)
+static void write_text(const char *path, const char *text)
 {
 	cleanup_fclose FILE *f = fopen(path, "w");
 
@@ -67,7 +67,7 @@ static void test_read(void **state)
 	char buf[16];
 
 	(void)state;
-	put("f", "0123456789");
+	write_text("f", "0123456789");
 	assert_int_equal(file_read(dirfd, "f", buf, sizeof(buf)), 10);
 	assert_string_equal(buf, "0123456789");
 	assert_int_equal(file_read(dirfd, "f", buf, 5), 4);
@@ -142,7 +142,7 @@ static void test_old_file_stays(void **state)
 	struct file_atomic f;
 
 	(void)state;
-	put("out", "old");
+	write_text("out", "old");
 	assert_int_equal(file_atomic_open(&f, "out"), 0);
 	assert_int_equal(file_write_fd(f.fd, "half", 4), 0);
 	assert_content("out", "old");
@@ -178,7 +178,7 @@ static void test_links(void **state)
 
 	(void)state;
 	assert_int_equal(mkdir("dir", 0700), 0);
-	put("dir/target", "old");
+	write_text("dir/target", "old");
 	assert_int_equal(symlink("target", "dir/inner"), 0);
 	assert_int_equal(symlink("dir/inner", "outer"), 0);
 	assert_int_equal(replace("outer", "new"), 0);
@@ -206,7 +206,7 @@ static void test_cannot_open(void **state)
 	assert_int_equal(replace(".", "x"), -EISDIR);
 	assert_true(replace("/proc/zmem-test", "x") < 0);
 	assert_true(replace("/proc/self/status", "x") < 0);
-	put("file", "");
+	write_text("file", "");
 	assert_int_equal(replace("file/out", "x"), -ENOTDIR);
 	assert_entries(1);
 }

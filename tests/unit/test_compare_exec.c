@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "zmem/compare.h"
+#include "compare/compare.h"
 
 /* One process; both readings of the kernel's have the same PSS, smaps_rollup 2 MiB less. */
 struct scene {

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "zmem/compare.h"
+#include "compare/compare.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -29,20 +29,20 @@ static void set(struct process *p, enum counter c, uint64_t bytes)
 /* Both sides have the same 100 pages, 40 of them anonymous, and 1000.5 bytes less as PSS. */
 static void scene_init(struct scene *s, counter_mask wanted)
 {
-	struct process figures = {
+	struct process counters = {
 		.pid = 42, .threads = 2, .name = "it", .pss_source = PSS_FROM_KERNEL};
 
-	set(&figures, COUNTER_RSS, 100 * PAGE);
-	set(&figures, COUNTER_RSS_ANON, 40 * PAGE);
-	set(&figures, COUNTER_VSIZE, 500 * PAGE);
-	set(&figures, COUNTER_PSS, 100 * PAGE - 1000);
-	set(&figures, COUNTER_SWAP, 0);
-	*s = (struct scene){.who = figures,
-			    .bpf_before = figures,
-			    .bpf_after = figures,
-			    .status_before = figures,
-			    .status_after = figures,
-			    .rollup = figures};
+	set(&counters, COUNTER_RSS, 100 * PAGE);
+	set(&counters, COUNTER_RSS_ANON, 40 * PAGE);
+	set(&counters, COUNTER_VSIZE, 500 * PAGE);
+	set(&counters, COUNTER_PSS, 100 * PAGE - 1000);
+	set(&counters, COUNTER_SWAP, 0);
+	*s = (struct scene){.who = counters,
+			    .bpf_before = counters,
+			    .bpf_after = counters,
+			    .status_before = counters,
+			    .status_after = counters,
+			    .rollup = counters};
 	s->list[0] = &s->who;
 	s->rollup.value[COUNTER_PSS] = 100 * PAGE - 1024; /* whole kB */
 	s->seen = (struct compare_seen){

@@ -93,7 +93,7 @@ static void test_stuck_of_all(void **state)
 				close(fd);
 			unlink(path);
 		}
-		put(f, 1000 + i, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+		write_text(f, 1000 + i, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
 	}
 	/* Once they answer there are workers again. */
 	for (int i = 0; i < 1000 && read_one(f, pool, POOL_ROLLUP) != PSS_OK; i++)

@@ -20,7 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 #define KB	    UINT64_C(1024)
 #define DEADLINE_MS 2000
@@ -46,7 +46,7 @@ struct fixture {
 	struct pool_result result;
 };
 
-static void put(const struct fixture *f, const char *name, const char *text)
+static void write_text(const struct fixture *f, const char *name, const char *text)
 {
 	char path[128];
 	cleanup_close int fd = -1;
@@ -69,7 +69,7 @@ static int setup(void **state)
 	snprintf(path, sizeof(path), "%s/self", f->dir);
 	assert_int_equal(symlink("1000", path), 0);
 	snprintf(f->smaps, sizeof(f->smaps), "%s/1000/smaps", f->dir);
-	put(f, "smaps_rollup", ROLLUP("24", "11"));
+	write_text(f, "smaps_rollup", ROLLUP("24", "11"));
 	f->proc.fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	f->proc.trusted = true;
 	f->process = (struct process){.pid = 1000};
@@ -101,7 +101,7 @@ static void read_it(struct fixture *f, enum pool_file file)
 
 static void check_total(struct fixture *f, const char *rollup, bool exact, uint64_t pss)
 {
-	put(f, "smaps_rollup", rollup);
+	write_text(f, "smaps_rollup", rollup);
 	read_it(f, POOL_MAPS);
 	assert_int_equal(f->result.status, PSS_OK);
 	assert_int_equal(f->result.maps->total_exact, exact);
@@ -115,7 +115,7 @@ static void test_total(void **state)
 {
 	struct fixture *f = *state;
 
-	put(f, "smaps", SMAPS);
+	write_text(f, "smaps", SMAPS);
 	check_total(f, ROLLUP("24", "9"), true, 9);
 	check_total(f, ROLLUP("24", "11"), true, 11);
 	check_total(f, ROLLUP("24", "13"), false, 9);
@@ -130,7 +130,7 @@ static void test_total(void **state)
 
 static void check_status(struct fixture *f, const char *smaps, enum pss_status status)
 {
-	put(f, "smaps", smaps);
+	write_text(f, "smaps", smaps);
 	read_it(f, POOL_MAPS);
 	assert_int_equal(f->result.status, status);
 	assert_null(f->result.maps);
@@ -144,7 +144,7 @@ static void test_not_read(void **state)
 	check_status(f, "garbage\n", PSS_UNSUPPORTED);
 	check_status(f, "00001000-00002000 rw-p 0 0:0 0\nRss: 4", PSS_UNSUPPORTED);
 	/* Whoever ends while smaps is read has no smaps_rollup. */
-	put(f, "smaps_rollup", "");
+	write_text(f, "smaps_rollup", "");
 	check_status(f, SMAPS, PSS_GONE);
 	assert_int_equal(unlink(f->smaps), 0);
 	read_it(f, POOL_MAPS);
@@ -193,7 +193,7 @@ static void test_slow(void **state)
 {
 	struct fixture *f = *state;
 
-	put(f, "smaps_rollup", ROLLUP("40", "15"));
+	write_text(f, "smaps_rollup", ROLLUP("40", "15"));
 	read_slowly(f, PIECES);
 	assert_int_equal(f->result.status, PSS_OK);
 	assert_int_equal(f->result.maps->mappings, PIECES);

@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "pool_of_tape.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 #define ID     "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define ROLLUP "Rss: 8 kB\nPss: 7 kB\nSwap: 0 kB\n"
@@ -58,7 +58,7 @@ static void test_statuses(void **state)
 		assert_int_equal(result[1].status, PSS_UNSUPPORTED);
 		assert_true(result[1].again);
 	}
-	assert_int_equal(result[0].figures.value[ROLLUP_PSS], 7 * 1024);
+	assert_int_equal(result[0].counters.value[ROLLUP_PSS], 7 * 1024);
 	assert_false(pool_has_next(pool, POOL_ROLLUP, &p));
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, row, 2, result), 0);
 	assert_int_equal(result[0].status, PSS_OK);
@@ -162,7 +162,8 @@ static void test_recorded(void **state)
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(played[i].status, live[i].status);
 		assert_null(live[i].text);
-		assert_memory_equal(&played[i].figures, &live[i].figures, sizeof(live[i].figures));
+		assert_memory_equal(&played[i].counters, &live[i].counters,
+				    sizeof(live[i].counters));
 	}
 	assert_int_equal(played[0].status, PSS_OK);
 	usleep(50000);

@@ -13,7 +13,7 @@ static void test_reads_all(void **state)
 			pool_read(pool, POOL_ROLLUP, round % 2, f->row, PROCESSES, f->result), 0);
 		for (int i = 0; i < PROCESSES; i++) {
 			assert_int_equal(f->result[i].status, PSS_OK);
-			assert_int_equal(f->result[i].figures.value[ROLLUP_PSS], i * 1024);
+			assert_int_equal(f->result[i].counters.value[ROLLUP_PSS], i * 1024);
 		}
 	}
 	assert_int_equal(pool_rollups(pool), 20 * PROCESSES);
@@ -77,7 +77,7 @@ static void *write_later(void *arg)
 	const struct fixture *f = arg;
 
 	usleep(300000);
-	put(f, 1004, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+	write_text(f, 1004, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
 	return NULL;
 }
 
@@ -128,7 +128,7 @@ static void test_stuck_keeps_one_worker(void **state)
 	snprintf(path, sizeof(path), "%s/1003/smaps_rollup", f->dir);
 	snprintf(other, sizeof(other), "%s/1005/smaps_rollup", f->dir);
 	assert_int_equal(rename(path, other), 0);
-	put(f, 1003, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+	write_text(f, 1003, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
 	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_TIMEOUT);
 	f->process[3].start_ns++;
 	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_OK);
@@ -178,8 +178,8 @@ static void test_others(void **state)
 
 	f->process[1].pid = 4000000;
 	f->process[2].start_ns += 10000000;
-	put(f, 1003, "smaps_rollup", "");
-	put(f, 1004, "smaps_rollup", "nonsense\n");
+	write_text(f, 1003, "smaps_rollup", "");
+	write_text(f, 1004, "smaps_rollup", "nonsense\n");
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, true, f->row, 5, f->result), 0);
 	assert_int_equal(f->result[0].status, PSS_OK);
 	assert_int_equal(f->result[1].status, PSS_GONE);

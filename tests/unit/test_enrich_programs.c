@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "pool_of_tape.h"
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 #define PUT(tape, key, words) tape_put(tape, key, 0, words, sizeof(words))
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What smaps_rollup says becomes figures of a process, and is held against those it has. */
+/* What smaps_rollup says becomes values of a process, and is held against those it has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 static void test_apply(void **state)
 {
@@ -20,14 +20,14 @@ static void test_apply(void **state)
 	process_set(&p, COUNTER_RSS_SHMEM, 0);
 	process_set(&p, COUNTER_SWAP, 4096);
 	process_derive(&p);
-	r.figures.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PSS | 1u << ROLLUP_PRIVATE_CLEAN |
-			 1u << ROLLUP_PRIVATE_DIRTY | 1u << ROLLUP_SWAP | 1u << ROLLUP_SWAP_PSS;
-	r.figures.value[ROLLUP_RSS] = 12288;
-	r.figures.value[ROLLUP_PSS] = 10000;
-	r.figures.value[ROLLUP_PRIVATE_CLEAN] = 1000;
-	r.figures.value[ROLLUP_PRIVATE_DIRTY] = 8000;
-	r.figures.value[ROLLUP_SWAP] = 12288;
-	r.figures.value[ROLLUP_SWAP_PSS] = 2048;
+	r.counters.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PSS | 1u << ROLLUP_PRIVATE_CLEAN |
+			  1u << ROLLUP_PRIVATE_DIRTY | 1u << ROLLUP_SWAP | 1u << ROLLUP_SWAP_PSS;
+	r.counters.value[ROLLUP_RSS] = 12288;
+	r.counters.value[ROLLUP_PSS] = 10000;
+	r.counters.value[ROLLUP_PRIVATE_CLEAN] = 1000;
+	r.counters.value[ROLLUP_PRIVATE_DIRTY] = 8000;
+	r.counters.value[ROLLUP_SWAP] = 12288;
+	r.counters.value[ROLLUP_SWAP_PSS] = 2048;
 	rollup_apply(&p, &r);
 	assert_int_equal(p.value[COUNTER_USS], 9000);
 	assert_int_equal(p.value[COUNTER_SHARED], 1000);
@@ -36,38 +36,38 @@ static void test_apply(void **state)
 	/* This kernel has no split of PSS: not measured, not 0. */
 	assert_false(process_has(&p, COUNTER_PSS_ANON));
 	assert_false(process_has(&p, COUNTER_THP));
-	assert_true(rollup_agrees(&p, &r.figures));
-	r.figures.value[ROLLUP_RSS] += 4096;
-	assert_false(rollup_agrees(&p, &r.figures));
-	r.figures.value[ROLLUP_RSS] -= 4096;
-	r.figures.value[ROLLUP_SWAP] = 0;
-	assert_false(rollup_agrees(&p, &r.figures));
-	r.figures.value[ROLLUP_SWAP] = 4096;
-	r.figures.value[ROLLUP_SWAP_PSS] = 8192;
-	assert_false(rollup_agrees(&p, &r.figures));
+	assert_true(rollup_agrees(&p, &r.counters));
+	r.counters.value[ROLLUP_RSS] += 4096;
+	assert_false(rollup_agrees(&p, &r.counters));
+	r.counters.value[ROLLUP_RSS] -= 4096;
+	r.counters.value[ROLLUP_SWAP] = 0;
+	assert_false(rollup_agrees(&p, &r.counters));
+	r.counters.value[ROLLUP_SWAP] = 4096;
+	r.counters.value[ROLLUP_SWAP_PSS] = 8192;
+	assert_false(rollup_agrees(&p, &r.counters));
 }
 
-/* Cut off, or of another kind: a figure that is not there is none, and the status says so. */
+/* Cut off, or of another kind: a value that is not there is none, and the status says so. */
 static void test_apply_in_part(void **state)
 {
 	struct process p = {.pid = 1};
 	struct pool_result r = {.status = PSS_OK};
 
 	(void)state;
-	r.figures.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PRIVATE_CLEAN;
+	r.counters.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PRIVATE_CLEAN;
 	rollup_apply(&p, &r);
 	assert_int_equal(p.pss_status, PSS_UNSUPPORTED);
 	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
 	assert_int_equal(p.have, 0);
-	r.figures.have |= 1u << ROLLUP_PSS;
-	r.figures.value[ROLLUP_PSS] = 1ull << 54;
+	r.counters.have |= 1u << ROLLUP_PSS;
+	r.counters.value[ROLLUP_PSS] = 1ull << 54;
 	rollup_apply(&p, &r);
 	assert_int_equal(p.pss_status, PSS_OK);
 	assert_int_equal(p.value[COUNTER_PSS], 1ull << 54);
 	assert_false(process_has(&p, COUNTER_USS));
-	r.figures.have |= 1u << ROLLUP_PRIVATE_DIRTY;
-	r.figures.value[ROLLUP_PRIVATE_CLEAN] = UINT64_MAX;
-	r.figures.value[ROLLUP_PRIVATE_DIRTY] = 1024;
+	r.counters.have |= 1u << ROLLUP_PRIVATE_DIRTY;
+	r.counters.value[ROLLUP_PRIVATE_CLEAN] = UINT64_MAX;
+	r.counters.value[ROLLUP_PRIVATE_DIRTY] = 1024;
 	rollup_apply(&p, &r);
 	assert_false(process_has(&p, COUNTER_USS));
 }

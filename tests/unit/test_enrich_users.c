@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "zmem/enrich.h"
+#include "enrich/enrich.h"
 
 #define PROCESSES 100
 

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "zmem/column.h"
+#include "model/column.h"
 
 static const struct column *find(const char *key)
 {
@@ -42,7 +42,7 @@ static void test_counter_table(void **state)
 		counter_mask bound = counter_table[c].bound;
 
 		assert_non_null(counter_table[c].help);
-		/* What is always known needs no bound, and only such figures may be one. */
+		/* What is always known needs no bound, and only such values may be one. */
 		assert_true(counter_table[c].origin != ORIGIN_KERNEL || !bound);
 		for (int b = 0; b < COUNTER_COUNT; b++)
 			assert_true(!(bound & COUNTER_BIT(b)) ||
@@ -190,7 +190,7 @@ static void test_groups(void **state)
 	column_list_default(&list, find("unit"));
 	assert_list(&list, "procs swap uss pss rss rss_anon rss_file rss_shmem mem_current "
 			   "mem_limit %limit unit");
-	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_CONTROLLER);
+	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG);
 	column_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));

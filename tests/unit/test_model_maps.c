@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "zmem/maps.h"
+#include "model/maps.h"
 
 static struct mapping make(const char *name, uint64_t rss)
 {
@@ -21,9 +21,9 @@ static struct mapping make(const char *name, uint64_t rss)
 			    .processes = 1,
 			    .perm = "rw-p",
 			    .name = name,
-			    .figures = MAPS_FIGURES_ZERO};
+			    .counters = MAPS_COUNTERS_ZERO};
 
-	m.figures.value[MAPS_RSS] = rss;
+	m.counters.value[MAPS_RSS] = rss;
 	return m;
 }
 
@@ -56,7 +56,7 @@ static void test_one_by_one(void **state)
 	for (unsigned i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "/%u", i / 3);
 		assert_string_equal(s->item[i]->name, name);
-		assert_int_equal(s->item[i]->figures.value[MAPS_RSS], i);
+		assert_int_equal(s->item[i]->counters.value[MAPS_RSS], i);
 		assert_int_equal(s->item[i]->pid, 7);
 	}
 	map_set_free(s);
@@ -94,8 +94,8 @@ static void test_by_name(void **state)
 	assert_int_equal(all->total.value[MAPS_RSS], 17);
 	assert_int_equal(item(all, "/lib")->mappings, 3);
 	assert_int_equal(item(all, "/lib")->processes, 2);
-	assert_int_equal(item(all, "/lib")->figures.value[MAPS_RSS], 7);
-	assert_int_equal(item(all, "[heap]")->figures.value[MAPS_RSS], 10);
+	assert_int_equal(item(all, "/lib")->counters.value[MAPS_RSS], 7);
+	assert_int_equal(item(all, "[heap]")->counters.value[MAPS_RSS], 10);
 	map_set_free(all);
 	map_set_free(NULL);
 }
@@ -103,15 +103,15 @@ static void test_by_name(void **state)
 /* What one lacks the sum lacks, and what is too large is none. */
 static void test_missing(void **state)
 {
-	struct map_figures sum = MAPS_FIGURES_ZERO, f = MAPS_FIGURES_ZERO;
+	struct map_counters sum = MAPS_COUNTERS_ZERO, f = MAPS_COUNTERS_ZERO;
 
 	(void)state;
 	f.value[MAPS_PSS] = UINT64_MAX;
 	f.have &= ~(1u << MAPS_HUGETLB);
-	map_figures_add(&sum, &f);
-	assert_int_equal(sum.have, MAPS_FIGURES_ALL & ~(1u << MAPS_HUGETLB));
+	map_counters_add(&sum, &f);
+	assert_int_equal(sum.have, MAPS_COUNTERS_ALL & ~(1u << MAPS_HUGETLB));
 	assert_true(sum.value[MAPS_PSS] == UINT64_MAX);
-	map_figures_add(&sum, &f);
+	map_counters_add(&sum, &f);
 	assert_false(map_has(&sum, MAPS_PSS));
 	assert_int_equal(sum.value[MAPS_PSS], 0);
 	assert_true(map_has(&sum, MAPS_RSS));
@@ -126,7 +126,7 @@ static void test_keys(void **state)
 	(void)state;
 	assert_int_equal(map_keys_parse(&keys, "Swap_Pss,name", false, &bad, &len), 0);
 	assert_int_equal(keys.count, 2);
-	assert_int_equal(keys.column[0], MAP_COLUMN_FIGURES + MAPS_SWAP_PSS);
+	assert_int_equal(keys.column[0], MAP_COLUMN_COUNTERS + MAPS_SWAP_PSS);
 	assert_int_equal(keys.column[1], MAP_COLUMN_NAME);
 	assert_int_equal(map_keys_parse(&keys, "pss,procs", false, &bad, &len), -EINVAL);
 	assert_int_equal(len, 5);

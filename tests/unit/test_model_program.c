@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "zmem/program.h"
+#include "model/program.h"
 
 struct sample {
 	const char *exe, *comm;

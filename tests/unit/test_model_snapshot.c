@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "zmem/record.h"
-#include "zmem/snapshot.h"
+#include "model/snapshot.h"
 
 #define PAGE 4096
 
@@ -128,7 +128,7 @@ static void test_scratch(void **state)
 	snapshot_done(&s);
 }
 
-static void take(struct snapshot *s, pid_t count)
+static void fill_snapshot(struct snapshot *s, pid_t count)
 {
 	snapshot_clear(s);
 	for (pid_t pid = 1; pid <= count; pid++)
@@ -143,16 +143,16 @@ static void test_peak(void **state)
 	size_t before = in_use(), capacity;
 
 	(void)state;
-	take(&s, 50000);
+	fill_snapshot(&s, 50000);
 	capacity = s.capacity;
 	for (int round = 0; round < 5; round++) {
 		for (int i = 0; i < 40; i++)
-			take(&s, 100);
+			fill_snapshot(&s, 100);
 		assert_int_equal(s.capacity, capacity);
-		take(&s, 10000);
+		fill_snapshot(&s, 10000);
 	}
 	for (int i = 0; i < 100; i++)
-		take(&s, 100);
+		fill_snapshot(&s, 100);
 	assert_true(in_use() - before < 1000000);
 	assert_int_equal(s.process[99].pid, 100);
 	snapshot_done(&s);
@@ -291,7 +291,7 @@ static void test_derive(void **state)
 		assert_value(&p, COUNTER_PSS_SWAP, 45);
 		assert_value(&p, COUNTER_SHARED, 15);
 	}
-	/* Rounding must not make an enormous figure of it. */
+	/* Rounding must not make an enormous value of it. */
 	process_set(&p, COUNTER_USS, 41);
 	process_derive(&p);
 	assert_value(&p, COUNTER_SHARED, 0);
@@ -325,7 +325,7 @@ static void test_no_swap_no_share(void **state)
 	process_set(&p, COUNTER_PSS, 40);
 	process_derive(&p);
 	assert_value(&p, COUNTER_PSS_SWAP, 40);
-	/* What was read counts, whatever the other figure says. */
+	/* What was read counts, whatever the other value says. */
 	p = (struct process){0};
 	process_set(&p, COUNTER_SWAP, 0);
 	process_set(&p, COUNTER_SWAP_PSS, 3);

@@ -229,17 +229,17 @@ static void flip(const struct snapshot *s, const struct snapshot *reference)
 {
 	cleanup(snapshot_done) struct snapshot back = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
-	static const char change[] = {1, '\x80', '\xff'};
+	static const char delta[] = {1, '\x80', '\xff'};
 	size_t read = 0, refused = 0;
 
 	assert_int_equal(snapshot_encode(s, reference, &bytes), 0);
 	for (size_t i = 0; i < bytes.len; i++) {
-		for (size_t k = 0; k < ARRAY_SIZE(change); k++) {
+		for (size_t k = 0; k < ARRAY_SIZE(delta); k++) {
 			int error;
 
-			bytes.data[i] ^= change[k];
+			bytes.data[i] ^= delta[k];
 			error = decode(bytes.data, bytes.len, reference, &back);
-			bytes.data[i] ^= change[k];
+			bytes.data[i] ^= delta[k];
 			if (error == 0) {
 				check_round(&back, reference);
 				check_round(&back, NULL);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "zmem/privilege.h"
+#include "privilege/privilege.h"
 
 /* As doctor says them. */
 static void names(void **state)

@@ -112,7 +112,7 @@ static inline void mutate_fixture(const char *name, void (*check)(const char *te
 }
 
 /*
- * What a figure may be: kB of a line "key:" in the text as strtoull() reads it. Written without
+ * What a value may be: kB of a line "key:" in the text as strtoull() reads it. Written without
  * anything of src/proc. Returns how many lines of that key give `bytes`.
  */
 static inline int lines_saying(const char *text, size_t len, const char *key, uint64_t bytes)

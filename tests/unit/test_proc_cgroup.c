@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "zmem/cgroup.h"
+#include "proc/cgroup.h"
 
 #define ID    "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define OTHER "aaaaaaaaaaaa2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"

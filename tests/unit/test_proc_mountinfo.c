@@ -2,7 +2,7 @@
 /* cgroup_mount_next(), cgroup_below(): where the memory controller's hierarchy is mounted. */
 #include "test_proc.h"
 
-#include "zmem/cgroup.h"
+#include "proc/cgroup.h"
 
 static struct cgroup_mount mount;
 

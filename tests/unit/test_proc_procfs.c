@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "zmem/proc_stat.h"
-#include "zmem/procfs.h"
+#include "proc/stat.h"
+#include "proc/procfs.h"
 
 #define TREE	FIXTURES "/proctree"
 #define TICK_NS 10000000u

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "zmem/smaps.h"
+#include "proc/smaps.h"
 
 #define KB(n)  ((uint64_t)(n)*1024)
 #define BIT(i) (1u << (i))
@@ -14,22 +14,22 @@ struct seen {
 	size_t count;
 	struct mapping mapping[32];
 	char name[32][300];
-	uint64_t sum[MAPS_FIGURES];
+	uint64_t sum[MAPS_COUNTERS];
 	int fail; /* what the n-th call returns */
 	size_t fail_at;
 };
 
-static int take(void *arg, const struct mapping *m)
+static int add_mapping(void *arg, const struct mapping *m)
 {
 	struct seen *s = arg;
 
 	assert_in_range(strlen(m->name), 1, SMAPS_LINE_MAX);
 	assert_true(m->end > m->start && m->mappings == 1 && m->processes == 1);
-	for (int i = 0; i < MAPS_FIGURES; i++) {
-		if (map_has(&m->figures, i))
-			s->sum[i] += m->figures.value[i];
+	for (int i = 0; i < MAPS_COUNTERS; i++) {
+		if (map_has(&m->counters, i))
+			s->sum[i] += m->counters.value[i];
 		else
-			assert_int_equal(m->figures.value[i], 0);
+			assert_int_equal(m->counters.value[i], 0);
 	}
 	if (s->count < 32) {
 		s->mapping[s->count] = *m;
@@ -45,7 +45,7 @@ static int feed(struct seen *seen, const char *text, size_t len, size_t piece)
 	static struct smaps s;
 	int r = 0;
 
-	smaps_begin(&s, take, seen);
+	smaps_begin(&s, add_mapping, seen);
 	for (size_t at = 0; r == 0 && at < len; at += piece) {
 		size_t n = len - at < piece ? len - at : piece;
 		cleanup_free char *copy = exact_copy(text + at, n);
@@ -82,13 +82,13 @@ static void test_kernels(void **state)
 	assert_int_equal(s.sum[MAPS_PRIVATE], KB(76));
 	assert_int_equal(s.sum[MAPS_SHARED], KB(4));
 	for (size_t i = 0; i < s.count; i++)
-		assert_int_equal(s.mapping[i].figures.have, MAPS_FIGURES_ALL);
+		assert_int_equal(s.mapping[i].counters.have, MAPS_COUNTERS_ALL);
 	assert_int_equal(feed_fixture(&again, "smaps-unknown-keys", 65536), 0);
 	assert_memory_equal(again.sum, s.sum, sizeof(s.sum));
 	/* An old one: what it has not is not 0, and huge pages were anonymous ones. */
 	assert_int_equal(feed_fixture(&again, "smaps-3.16", 65536), 0);
 	for (size_t i = 0; i < again.count; i++)
-		assert_int_equal(again.mapping[i].figures.have, MAPS_FIGURES_ALL & ~missing);
+		assert_int_equal(again.mapping[i].counters.have, MAPS_COUNTERS_ALL & ~missing);
 	assert_int_equal(again.sum[MAPS_RSS], KB(80));
 }
 
@@ -124,15 +124,15 @@ static void test_names(void **state)
 	assert_int_equal(s.count, 6);
 	for (size_t i = 0; i < s.count; i++)
 		assert_string_equal(s.name[i], names[i]);
-	assert_int_equal(s.mapping[0].figures.value[MAPS_THP], KB(2048));
-	assert_int_equal(s.mapping[0].figures.value[MAPS_LOCKED], KB(8));
-	assert_int_equal(s.mapping[1].figures.value[MAPS_RSS], KB(4));
-	assert_int_equal(s.mapping[2].figures.value[MAPS_THP], KB(2052));
-	assert_int_equal(s.mapping[2].figures.value[MAPS_SWAP], KB(12));
-	assert_int_equal(s.mapping[2].figures.value[MAPS_SWAP_PSS], KB(6));
-	assert_int_equal(s.mapping[2].figures.value[MAPS_SHARED], KB(2048));
-	assert_int_equal(s.mapping[3].figures.value[MAPS_HUGETLB], KB(4096));
-	assert_int_equal(s.mapping[4].figures.value[MAPS_SIZE], 4096);
+	assert_int_equal(s.mapping[0].counters.value[MAPS_THP], KB(2048));
+	assert_int_equal(s.mapping[0].counters.value[MAPS_LOCKED], KB(8));
+	assert_int_equal(s.mapping[1].counters.value[MAPS_RSS], KB(4));
+	assert_int_equal(s.mapping[2].counters.value[MAPS_THP], KB(2052));
+	assert_int_equal(s.mapping[2].counters.value[MAPS_SWAP], KB(12));
+	assert_int_equal(s.mapping[2].counters.value[MAPS_SWAP_PSS], KB(6));
+	assert_int_equal(s.mapping[2].counters.value[MAPS_SHARED], KB(2048));
+	assert_int_equal(s.mapping[3].counters.value[MAPS_HUGETLB], KB(4096));
+	assert_int_equal(s.mapping[4].counters.value[MAPS_SIZE], 4096);
 	assert_string_equal(s.mapping[1].perm, "rw-s");
 }
 
@@ -154,7 +154,7 @@ static void test_long_name(void **state)
 	len = sprintf(text, "1000-2000 r--p 0 0:0 1\nRss: %050000d kB\nPss: 4 kB\n", 7);
 	s = (struct seen){};
 	assert_int_equal(feed(&s, text, (size_t)len, 1000), 0);
-	assert_int_equal(s.mapping[0].figures.have, BIT(MAPS_SIZE) | BIT(MAPS_PSS));
+	assert_int_equal(s.mapping[0].counters.have, BIT(MAPS_SIZE) | BIT(MAPS_PSS));
 }
 
 static int feed_text(struct seen *s, const char *text)
@@ -187,7 +187,7 @@ static void test_refused(void **state)
 		assert_int_equal(feed_text(&s, bad[i]), -EINVAL);
 	assert_int_equal(feed_text(&s, ""), -ENODATA);
 	assert_int_equal(feed(&s, garbage, len, 100), -EINVAL);
-	/* Figures behind a line that is not understood are nobody's. */
+	/* Values behind a line that is not understood are nobody's. */
 	assert_int_equal(feed_text(&s, "1000-2000 r--p 0 0:0 1 /a\nRss: 4 kB\n2000-3 r--p\n"
 				       "Pss: 8 kB\n3000-4000 r--p 0 0:0 1\nRss: 8 kB\n"),
 			 -EINVAL);
@@ -198,8 +198,8 @@ static void test_refused(void **state)
 				       "ShmemPmdMapped: 4 kB\n2000-3000 r--p 0 0:0 1\n"
 				       "AnonHugePages: 4 kB\n"),
 			 0);
-	assert_true(map_has(&s.mapping[0].figures, MAPS_THP));
-	assert_false(map_has(&s.mapping[1].figures, MAPS_THP));
+	assert_true(map_has(&s.mapping[0].counters, MAPS_THP));
+	assert_false(map_has(&s.mapping[1].counters, MAPS_THP));
 }
 
 /* What the caller returns ends it, at once. */

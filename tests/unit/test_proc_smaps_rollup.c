@@ -5,13 +5,13 @@
 #include <errno.h>
 
 #include "proc_keys.h"
-#include "zmem/smaps_rollup.h"
+#include "proc/smaps_rollup.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
-#define ALL   ((1u << ROLLUP_FIGURES) - 1)
+#define ALL   ((1u << ROLLUP_COUNTERS) - 1)
 
 /* Of the captured process, kB. */
-static const uint64_t captured[ROLLUP_FIGURES] = {
+static const uint64_t captured[ROLLUP_COUNTERS] = {
 	58480, 57106, 7764, 5310, 44032, 5056, 51796, 0, 0, 0, 8192, 4099,
 };
 
@@ -28,7 +28,7 @@ static struct smaps_rollup parse(const char *name)
 static void assert_captured(const struct smaps_rollup *r, uint32_t have)
 {
 	assert_int_equal(r->have, have);
-	for (unsigned i = 0; i < ROLLUP_FIGURES; i++)
+	for (unsigned i = 0; i < ROLLUP_COUNTERS; i++)
 		assert_int_equal(r->value[i], have & (1u << i) ? KB(captured[i]) : 0);
 }
 
@@ -51,7 +51,7 @@ static void test_kernels(void **state)
 	assert_captured(&r, ALL);
 }
 
-/* Figures behind the cut are absent, and so is the one that was cut. */
+/* Values behind the cut are absent, and so is the one that was cut. */
 static void test_truncated(void **state)
 {
 	struct smaps_rollup r = parse("smaps_rollup-truncated");
@@ -73,7 +73,7 @@ static void test_truncated(void **state)
 		assert_true(count >= last);
 		last = count;
 	}
-	assert_int_equal(last, ROLLUP_FIGURES);
+	assert_int_equal(last, ROLLUP_COUNTERS);
 }
 
 static void test_damaged(void **state)
@@ -81,7 +81,7 @@ static void test_damaged(void **state)
 	struct smaps_rollup r = parse("smaps_rollup-damaged");
 
 	(void)state;
-	/* The first Rss with a colon; the largest number of kB that is a figure. */
+	/* The first Rss with a colon; the largest number of kB that is a value. */
 	assert_int_equal(r.have, 1u << ROLLUP_RSS | 1u << ROLLUP_PSS_FILE | 1u << ROLLUP_SWAP_PSS);
 	assert_int_equal(r.value[ROLLUP_RSS], KB(4004));
 	assert_true(r.value[ROLLUP_PSS_FILE] == (1ull << 62) - 1024);
@@ -138,7 +138,7 @@ static void check_mutation(const char *text, size_t len)
 		return;
 	assert_int_equal(r.have & ~ALL, 0);
 	assert_true(r.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS));
-	for (unsigned i = 0; i < ROLLUP_FIGURES; i++) {
+	for (unsigned i = 0; i < ROLLUP_COUNTERS; i++) {
 		if (!(r.have & (1u << i)))
 			assert_int_equal(r.value[i], 0);
 		else if (!lines_saying(text, len, rollup_keys[i], r.value[i]))

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
-#include "zmem/proc_stat.h"
+#include "proc/stat.h"
 
 static struct proc_stat parse(const char *name)
 {

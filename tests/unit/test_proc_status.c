@@ -8,13 +8,13 @@
 
 #include "base/array.h"
 #include "proc_keys.h"
-#include "zmem/proc_status.h"
+#include "proc/status.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
-#define ALL   ((1u << STATUS_FIGURES) - 1)
+#define ALL   ((1u << STATUS_COUNTERS) - 1)
 
 /* Of the captured process, kB. */
-static const uint64_t captured[STATUS_FIGURES] = {
+static const uint64_t captured[STATUS_COUNTERS] = {
 	61316, 64, 4, 7764, 6684, 44032, 160, 8200, 2048,
 };
 
@@ -34,7 +34,7 @@ static void assert_captured(const struct proc_status *s, uint32_t have, uid_t eu
 	assert_int_equal(s->have, have);
 	assert_int_equal(s->euid, euid);
 	assert_int_equal(s->threads, threads);
-	for (unsigned i = 0; i < STATUS_FIGURES; i++)
+	for (unsigned i = 0; i < STATUS_COUNTERS; i++)
 		assert_int_equal(s->value[i], have & (1u << i) ? KB(captured[i]) : 0);
 }
 
@@ -145,7 +145,7 @@ static void check_mutation(const char *text, size_t len)
 	if (proc_status_parse(text, len, &s) < 0)
 		return;
 	assert_int_equal(s.have & ~ALL, 0);
-	for (unsigned i = 0; i < STATUS_FIGURES; i++) {
+	for (unsigned i = 0; i < STATUS_COUNTERS; i++) {
 		if (!(s.have & (1u << i)))
 			assert_int_equal(s.value[i], 0);
 		else if (!lines_saying(text, len, status_keys[i], s.value[i]))

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 #define HEADING "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 #define MAX	4

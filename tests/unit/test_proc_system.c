@@ -6,12 +6,12 @@
 
 #include "base/array.h"
 #include "proc_keys.h"
-#include "zmem/system.h"
+#include "model/system.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
-#define ALL   ((1u << MEMINFO_FIGURES) - 1)
+#define ALL   ((1u << MEMINFO_COUNTERS) - 1)
 
-static const uint64_t captured[MEMINFO_FIGURES] = {
+static const uint64_t captured[MEMINFO_COUNTERS] = {
 	[MEMINFO_TOTAL] = 24684084,
 	[MEMINFO_FREE] = 24450344,
 	[MEMINFO_AVAILABLE] = 24376040,
@@ -47,7 +47,7 @@ static void assert_meminfo(const char *name, uint32_t have)
 
 	meminfo_parse(text, len, &m);
 	assert_int_equal(m.have, have);
-	for (unsigned i = 0; i < MEMINFO_FIGURES; i++)
+	for (unsigned i = 0; i < MEMINFO_COUNTERS; i++)
 		assert_int_equal(m.value[i], have & (1u << i) ? KB(captured[i]) : 0);
 }
 
@@ -74,7 +74,7 @@ static void check_meminfo(const char *text, size_t len)
 
 	meminfo_parse(text, len, &m);
 	assert_int_equal(m.have & ~ALL, 0);
-	for (unsigned i = 0; i < MEMINFO_FIGURES; i++) {
+	for (unsigned i = 0; i < MEMINFO_COUNTERS; i++) {
 		if (!(m.have & (1u << i)))
 			assert_int_equal(m.value[i], 0);
 		else

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "zmem/system.h"
+#include "model/system.h"
 
 static uint64_t parse(const char *text)
 {

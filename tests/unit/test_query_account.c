@@ -7,43 +7,43 @@
 
 #include <cmocka.h>
 
-#include "zmem/account.h"
+#include "query/account.h"
 
 #define MIB ((uint64_t)1 << 20)
 
-static void put(struct system_info *s, enum meminfo_figure f, uint64_t bytes)
+static void set_meminfo(struct system_info *s, enum meminfo_counter f, uint64_t bytes)
 {
 	s->meminfo.have |= 1u << f;
 	s->meminfo.value[f] = bytes;
 }
 
-/* Each figure another bit, so that no sum is right by chance. */
+/* Each value another bit, so that no sum is right by chance. */
 static struct system_info machine(void)
 {
 	struct system_info s = {.zram_count = 2};
 
-	put(&s, MEMINFO_TOTAL, 100000 * MIB);
-	put(&s, MEMINFO_FREE, 16384 * MIB);
-	put(&s, MEMINFO_CACHED, 8192 * MIB);
-	put(&s, MEMINFO_BUFFERS, 1 * MIB);
-	put(&s, MEMINFO_MAPPED, 4096 * MIB);
-	put(&s, MEMINFO_ANON, 2048 * MIB);
-	put(&s, MEMINFO_SHMEM, 1000 * MIB);
-	put(&s, MEMINFO_SWAP_CACHED, 300 * MIB);
-	put(&s, MEMINFO_SLAB_RECLAIMABLE, 1024 * MIB);
-	put(&s, MEMINFO_KERNEL_RECLAIMABLE, 1026 * MIB);
-	put(&s, MEMINFO_SLAB_UNRECLAIMABLE, 512 * MIB);
-	put(&s, MEMINFO_PAGE_TABLES, 256 * MIB);
-	put(&s, MEMINFO_SEC_PAGE_TABLES, 128 * MIB);
-	put(&s, MEMINFO_KERNEL_STACK, 64 * MIB);
-	put(&s, MEMINFO_VMALLOC_USED, 96 * MIB);
-	put(&s, MEMINFO_PERCPU, 16 * MIB);
-	put(&s, MEMINFO_BOUNCE, 4 * MIB);
-	put(&s, MEMINFO_WRITEBACK_TMP, 8 * MIB);
-	put(&s, MEMINFO_HARDWARE_CORRUPTED, 32 * MIB);
-	put(&s, MEMINFO_HUGETLB, 32768 * MIB);
-	put(&s, MEMINFO_ZSWAP_POOL, 7 * MIB);
-	put(&s, MEMINFO_ZSWAP_STORED, 70 * MIB);
+	set_meminfo(&s, MEMINFO_TOTAL, 100000 * MIB);
+	set_meminfo(&s, MEMINFO_FREE, 16384 * MIB);
+	set_meminfo(&s, MEMINFO_CACHED, 8192 * MIB);
+	set_meminfo(&s, MEMINFO_BUFFERS, 1 * MIB);
+	set_meminfo(&s, MEMINFO_MAPPED, 4096 * MIB);
+	set_meminfo(&s, MEMINFO_ANON, 2048 * MIB);
+	set_meminfo(&s, MEMINFO_SHMEM, 1000 * MIB);
+	set_meminfo(&s, MEMINFO_SWAP_CACHED, 300 * MIB);
+	set_meminfo(&s, MEMINFO_SLAB_RECLAIMABLE, 1024 * MIB);
+	set_meminfo(&s, MEMINFO_KERNEL_RECLAIMABLE, 1026 * MIB);
+	set_meminfo(&s, MEMINFO_SLAB_UNRECLAIMABLE, 512 * MIB);
+	set_meminfo(&s, MEMINFO_PAGE_TABLES, 256 * MIB);
+	set_meminfo(&s, MEMINFO_SEC_PAGE_TABLES, 128 * MIB);
+	set_meminfo(&s, MEMINFO_KERNEL_STACK, 64 * MIB);
+	set_meminfo(&s, MEMINFO_VMALLOC_USED, 96 * MIB);
+	set_meminfo(&s, MEMINFO_PERCPU, 16 * MIB);
+	set_meminfo(&s, MEMINFO_BOUNCE, 4 * MIB);
+	set_meminfo(&s, MEMINFO_WRITEBACK_TMP, 8 * MIB);
+	set_meminfo(&s, MEMINFO_HARDWARE_CORRUPTED, 32 * MIB);
+	set_meminfo(&s, MEMINFO_HUGETLB, 32768 * MIB);
+	set_meminfo(&s, MEMINFO_ZSWAP_POOL, 7 * MIB);
+	set_meminfo(&s, MEMINFO_ZSWAP_STORED, 70 * MIB);
 	s.zram[0].stat = (struct zram_stat){900 * MIB, 90 * MIB, 91 * MIB};
 	s.zram[1].stat = (struct zram_stat){30 * MIB, 1 * MIB, 2 * MIB};
 	return s;
@@ -93,13 +93,13 @@ static void test_parts(void **state)
 	assert_part(&a, ACCOUNT_UNACCOUNTED, 100000 - 2178 - 6144 - 4097 - 32768 - 16384);
 	assert_adds_up(&a);
 	/* More than there is: what is left over is negative. */
-	put(&s, MEMINFO_TOTAL, 50000 * MIB);
+	set_meminfo(&s, MEMINFO_TOTAL, 50000 * MIB);
 	account_split(&s, &a);
 	assert_part(&a, ACCOUNT_UNACCOUNTED, -11571);
 	assert_adds_up(&a);
 }
 
-/* Without one figure: its part is not known, and what it had is not accounted for. */
+/* Without one value: its part is not known, and what it had is not accounted for. */
 static void test_missing(void **state)
 {
 	static const uint32_t needed = 1u << MEMINFO_TOTAL | 1u << MEMINFO_FREE |
@@ -107,7 +107,7 @@ static void test_missing(void **state)
 				       1u << MEMINFO_MAPPED;
 
 	(void)state;
-	for (unsigned f = 0; f < MEMINFO_FIGURES; f++) {
+	for (unsigned f = 0; f < MEMINFO_COUNTERS; f++) {
 		struct system_info s = machine();
 		struct account a;
 
@@ -130,38 +130,38 @@ static void test_nothing(void **state)
 	(void)state;
 	account_split(&s, &a);
 	assert_int_equal(a.have, 0);
-	put(&s, MEMINFO_TOTAL, 5 * MIB);
+	set_meminfo(&s, MEMINFO_TOTAL, 5 * MIB);
 	account_split(&s, &a);
 	assert_int_equal(a.have, 1u << ACCOUNT_TOTAL);
 	/* zswap is not measured, and no zram: not 0. */
-	put(&s, MEMINFO_HUGETLB, 0);
+	set_meminfo(&s, MEMINFO_HUGETLB, 0);
 	account_split(&s, &a);
 	assert_false(account_has(&a, ACCOUNT_COMPRESSED_SWAP));
 	assert_part(&a, ACCOUNT_HUGETLB, 0);
 }
 
-/* Never below 0 where two figures were not read at one moment, nor beyond what can be added. */
+/* Never below 0 where two values were not read at one moment, nor beyond what can be added. */
 static void test_lies(void **state)
 {
 	struct system_info s = machine();
 	struct account a;
 
 	(void)state;
-	put(&s, MEMINFO_VMALLOC_USED, 0);
-	put(&s, MEMINFO_MAPPED, 9000 * MIB);
-	put(&s, MEMINFO_KERNEL_RECLAIMABLE, 1 * MIB);
+	set_meminfo(&s, MEMINFO_VMALLOC_USED, 0);
+	set_meminfo(&s, MEMINFO_MAPPED, 9000 * MIB);
+	set_meminfo(&s, MEMINFO_KERNEL_RECLAIMABLE, 1 * MIB);
 	account_split(&s, &a);
 	assert_part(&a, ACCOUNT_VMALLOC, 0);
 	assert_part(&a, ACCOUNT_CACHE, 0);
 	assert_part(&a, ACCOUNT_OTHER, 44);
 	assert_adds_up(&a);
-	for (unsigned f = 0; f < MEMINFO_FIGURES; f++)
-		put(&s, (enum meminfo_figure)f, ((uint64_t)1 << 53) - 1024);
+	for (unsigned f = 0; f < MEMINFO_COUNTERS; f++)
+		set_meminfo(&s, (enum meminfo_counter)f, ((uint64_t)1 << 53) - 1024);
 	s.zram[0].stat.used = UINT64_MAX;
 	account_split(&s, &a);
 	assert_adds_up(&a);
-	for (unsigned f = 0; f < MEMINFO_FIGURES; f++)
-		put(&s, (enum meminfo_figure)f, (uint64_t)1 << 61);
+	for (unsigned f = 0; f < MEMINFO_COUNTERS; f++)
+		set_meminfo(&s, (enum meminfo_counter)f, (uint64_t)1 << 61);
 	s.zram[1].stat.used = (uint64_t)1 << 53;
 	account_split(&s, &a);
 	assert_int_equal(a.have, 0);

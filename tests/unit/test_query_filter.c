@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "zmem/query.h"
+#include "query/query.h"
 
 static const struct process user = {.pid = 10, .uid = 1000, .name = "bash", .comm = "other"};
 static const struct process kthread = {.pid = 2, .kind = PROCESS_KTHREAD, .name = "kthreadd"};

@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-#include "zmem/query.h"
+#include "query/query.h"
 
 #define COUNT 4
 
 static struct mapping mapping[COUNT];
 static struct mapping *rows[COUNT];
 
-static void put(int i, pid_t pid, uint64_t start, const char *name, uint64_t rss)
+static void set_mapping(int i, pid_t pid, uint64_t start, const char *name, uint64_t rss)
 {
 	mapping[i] = (struct mapping){.pid = pid,
 				      .start = start,
@@ -23,8 +23,8 @@ static void put(int i, pid_t pid, uint64_t start, const char *name, uint64_t rss
 				      .name = name,
 				      .mappings = (uint32_t)i,
 				      .processes = 1,
-				      .figures = MAPS_FIGURES_ZERO};
-	mapping[i].figures.value[MAPS_RSS] = rss;
+				      .counters = MAPS_COUNTERS_ZERO};
+	mapping[i].counters.value[MAPS_RSS] = rss;
 	memcpy(mapping[i].perm, i % 2 ? "rw-p" : "r--p", 5);
 }
 
@@ -51,10 +51,10 @@ static void check(const char *spec, bool by_name, bool reverse, const char *want
 static void test_order(void **state)
 {
 	(void)state;
-	put(0, 20, 100, "b", 5);
-	put(1, 10, 300, "c", 5);
-	put(2, 20, 50, "a", 9);
-	put(3, 10, 200, "d", 7);
+	set_mapping(0, 20, 100, "b", 5);
+	set_mapping(1, 10, 300, "c", 5);
+	set_mapping(2, 20, 50, "a", 9);
+	set_mapping(3, 10, 200, "d", 7);
 	check("rss", false, false, "2310");
 	check("rss", false, true, "1032");
 	check("address", false, false, "2031");
@@ -66,9 +66,9 @@ static void test_order(void **state)
 	check("maps", true, false, "3210");
 	check("procs,name", true, false, "2013");
 	/* Not measured stands last. */
-	mapping[2].figures.have = 0;
+	mapping[2].counters.have = 0;
 	check("rss", false, false, "3102");
-	mapping[1].figures.have = 0;
+	mapping[1].counters.have = 0;
 	check("rss", false, false, "3012");
 	order_maps(NULL, false, rows, 0);
 }

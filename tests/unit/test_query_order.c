@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "zmem/query.h"
+#include "query/query.h"
 
 /* xorshift64*, so that a failure comes again. */
 static uint64_t seed = 88172645463325252;

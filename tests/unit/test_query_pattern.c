@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "pattern_cases.h"
-#include "zmem/pattern.h"
+#include "query/pattern.h"
 
 #define NAMES	 60
 #define NAME_LEN 254

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "rows_machine.h"
-#include "zmem/result.h"
+#include "query/result.h"
 
 static void test_filtered(void **state)
 {

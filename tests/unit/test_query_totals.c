@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "zmem/query.h"
+#include "query/query.h"
 
 static struct process process(uint64_t rss, uint64_t swap)
 {
@@ -188,7 +188,7 @@ static void test_pruned(void **state)
 	assert_total(&t, COUNTER_SWAP_PSS, 3);
 }
 
-/* A sum of absurd figures would be a small one. */
+/* A sum of absurd values would be a small one. */
 static void test_too_much(void **state)
 {
 	struct process a = process(1ull << 63, 1), b = process(1ull << 63, 2), c = process(5, 3);

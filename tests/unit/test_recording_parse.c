@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "recording/wire.h"
 #include "zmem/record.h"
-#include "zmem/recording.h"
+#include "recording/recording.h"
 
 /* What include/zmem/recording.h says, by hand. */
 static const unsigned char golden[] = {

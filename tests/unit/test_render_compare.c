@@ -3,11 +3,11 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "zmem/render.h"
+#include "render/render.h"
 
 /* Four processes: one like the other, one that moved, one of a hostile name that lags, one hidden.
  */
-struct figure {
+struct fixture {
 	struct sample sample;
 	struct process *list[4];
 	struct comparison comparison;
@@ -18,8 +18,8 @@ struct figure {
 	(COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_RSS))
 
 /* Cells come in the order of counters.def: PSS, RSS, RSS_ANON. */
-static void put(struct compare_cell *cell, uint64_t bpf, uint64_t before, uint64_t after,
-		enum compare_verdict verdict)
+static void set_cell(struct compare_cell *cell, uint64_t bpf, uint64_t before, uint64_t after,
+		     enum compare_verdict verdict)
 {
 	cell->bpf = bpf;
 	cell->proc_before = before;
@@ -29,12 +29,12 @@ static void put(struct compare_cell *cell, uint64_t bpf, uint64_t before, uint64
 	cell->settled = true;
 }
 
-static void figure_init(struct figure *f)
+static void counter_init(struct fixture *f)
 {
 	static const char *const name[4] = {"nginx", "postgres", "\x1b[31m\xff", NULL};
 	struct compare_row *row;
 
-	*f = (struct figure){};
+	*f = (struct fixture){};
 	sample_init(&f->sample);
 	for (int i = 0; i < 4; i++) {
 		f->list[i] = &f->sample.process[i];
@@ -44,15 +44,15 @@ static void figure_init(struct figure *f)
 	}
 	assert_int_equal(comparison_init(&f->comparison, f->list, 4, COUNTERS), 0);
 	row = f->comparison.row;
-	put(&row[0].cell[0], 5 * MIB + 24, 5 * MIB, 5 * MIB, COMPARE_SAME);
-	put(&row[0].cell[1], 8 * MIB, 8 * MIB, 8 * MIB, COMPARE_SAME);
-	put(&row[0].cell[2], 3 * MIB, 3 * MIB, 3 * MIB, COMPARE_SAME);
-	put(&row[1].cell[0], 40 * MIB, 41 * MIB, 41 * MIB, COMPARE_MOVED);
-	put(&row[1].cell[1], GIB, GIB, GIB, COMPARE_SAME);
-	put(&row[1].cell[2], 30 * MIB, 28 * MIB, 31 * MIB, COMPARE_MOVED);
+	set_cell(&row[0].cell[0], 5 * MIB + 24, 5 * MIB, 5 * MIB, COMPARE_SAME);
+	set_cell(&row[0].cell[1], 8 * MIB, 8 * MIB, 8 * MIB, COMPARE_SAME);
+	set_cell(&row[0].cell[2], 3 * MIB, 3 * MIB, 3 * MIB, COMPARE_SAME);
+	set_cell(&row[1].cell[0], 40 * MIB, 41 * MIB, 41 * MIB, COMPARE_MOVED);
+	set_cell(&row[1].cell[1], GIB, GIB, GIB, COMPARE_SAME);
+	set_cell(&row[1].cell[2], 30 * MIB, 28 * MIB, 31 * MIB, COMPARE_MOVED);
 	row[2].cell[0].left_out = true;
-	put(&row[2].cell[1], MIB, MIB, MIB, COMPARE_SAME);
-	put(&row[2].cell[2], 512 * KIB, 496 * KIB, 496 * KIB, COMPARE_APPROXIMATE);
+	set_cell(&row[2].cell[1], MIB, MIB, MIB, COMPARE_SAME);
+	set_cell(&row[2].cell[2], 512 * KIB, 496 * KIB, 496 * KIB, COMPARE_APPROXIMATE);
 	compare_settle(&row[3], COMPARE_DENIED);
 	f->comparison.bound = compare_bound_per_cpu(4, 4096);
 	f->comparison.approximate = true;
@@ -61,7 +61,7 @@ static void figure_init(struct figure *f)
 	f->sample.snapshot.balance.mapped_residual = -4096;
 	f->report = (struct compare_report){
 		.comparison = &f->comparison,
-		.books = &f->sample.result,
+		.balance = &f->sample.result,
 		.cost = {.bpf_us = 1234,
 			 .proc_us = 45678,
 			 .proc_files = 8,
@@ -71,7 +71,7 @@ static void figure_init(struct figure *f)
 	};
 }
 
-static void figure_done(struct figure *f)
+static void counter_done(struct fixture *f)
 {
 	comparison_done(&f->comparison);
 }
@@ -97,10 +97,10 @@ static void check_table(const char *name, const struct compare_report *r,
 static void test_ordinary(void **state)
 {
 	const struct table_style style = {.header = true};
-	cleanup(figure_done) struct figure f;
+	cleanup(counter_done) struct fixture f;
 
 	(void)state;
-	figure_init(&f);
+	counter_init(&f);
 	check_json("compare_ordinary.json", &f.report);
 	check_table("compare_ordinary.txt", &f.report, &style);
 }
@@ -108,10 +108,10 @@ static void test_ordinary(void **state)
 static void test_all(void **state)
 {
 	const struct table_style style = {.header = true, .bytes = true, .color = true};
-	cleanup(figure_done) struct figure f;
+	cleanup(counter_done) struct fixture f;
 
 	(void)state;
-	figure_init(&f);
+	counter_init(&f);
 	f.report.all = true;
 	check_json("compare_all.json", &f.report);
 	check_table("compare_all.txt", &f.report, &style);
@@ -121,10 +121,10 @@ static void test_all(void **state)
 static void test_different(void **state)
 {
 	const struct table_style style = {.header = true, .width = 80};
-	cleanup(figure_done) struct figure f;
+	cleanup(counter_done) struct fixture f;
 
 	(void)state;
-	figure_init(&f);
+	counter_init(&f);
 	f.comparison.per_thread = true;
 	f.comparison.bound = compare_bound_per_thread(4096);
 	f.comparison.row[0].cell[1].verdict = COMPARE_DIFFERENT;
@@ -140,10 +140,10 @@ static void test_nothing(void **state)
 {
 	const struct table_style style = {.header = true};
 	struct comparison none = {};
-	struct figure f;
+	struct fixture f;
 
 	(void)state;
-	figure_init(&f);
+	counter_init(&f);
 	comparison_done(&f.comparison);
 	f.report.comparison = &none;
 	f.report.all = true;

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "render/text.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 static void as_ndjson(struct strbuf *out, const struct result *r, const struct table_style *style)
 {

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "utf8_valid.h"
 #include "render/json_writer.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 static void render_neutral(struct strbuf *out, const struct result *r)
 {

@@ -3,12 +3,12 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "zmem/render.h"
+#include "render/render.h"
 
 #define ROWS	  5
 #define PROCESSES 4
 
-struct figure {
+struct fixture {
 	struct sample sample;
 	struct maps_process process[PROCESSES];
 	struct mapping mapping[ROWS];
@@ -16,9 +16,9 @@ struct figure {
 	struct maps_report report;
 };
 
-static struct map_figures figures(uint64_t size, uint64_t rss, uint64_t pss, uint64_t private)
+static struct map_counters counters(uint64_t size, uint64_t rss, uint64_t pss, uint64_t private)
 {
-	struct map_figures f = MAPS_FIGURES_ZERO;
+	struct map_counters f = MAPS_COUNTERS_ZERO;
 
 	f.value[MAPS_SIZE] = size;
 	f.value[MAPS_RSS] = rss;
@@ -28,21 +28,21 @@ static struct map_figures figures(uint64_t size, uint64_t rss, uint64_t pss, uin
 	return f;
 }
 
-static void put(struct figure *f, int i, uint64_t start, const char *perm, const char *name,
-		struct map_figures figures)
+static void set_mapping(struct fixture *f, int i, uint64_t start, const char *perm,
+			const char *name, struct map_counters counters)
 {
 	f->mapping[i] = (struct mapping){.start = start,
-					 .end = start + figures.value[MAPS_SIZE],
+					 .end = start + counters.value[MAPS_SIZE],
 					 .pid = 100,
 					 .mappings = 1,
 					 .processes = 1,
 					 .name = name,
-					 .figures = figures};
+					 .counters = counters};
 	memcpy(f->mapping[i].perm, perm, 4);
 	f->rows[i] = &f->mapping[i];
 }
 
-static void put_process(struct figure *f, int i, pid_t pid, const char *name,
+static void put_process(struct fixture *f, int i, pid_t pid, const char *name,
 			enum pss_status status)
 {
 	struct process *p = &f->sample.process[i];
@@ -54,29 +54,32 @@ static void put_process(struct figure *f, int i, pid_t pid, const char *name,
 	f->process[i] = (struct maps_process){.process = p, .status = status};
 }
 
-static void figure_init(struct figure *f)
+static void counter_init(struct fixture *f)
 {
-	*f = (struct figure){};
+	*f = (struct fixture){};
 	sample_init(&f->sample);
-	put(f, 0, 0x400000, "r-xp", "/usr/bin/big text", figures(4 * MIB, 4 * MIB, 4 * MIB, 0));
-	f->mapping[0].figures.value[MAPS_THP] = 2 * MIB;
-	f->mapping[0].figures.value[MAPS_LOCKED] = 4 * MIB;
-	put(f, 1, 0x55d0c0000000, "rw-p", "[heap]", figures(MIB, 512 * KIB, 500 * KIB, 256 * KIB));
-	f->mapping[1].figures.value[MAPS_SWAP] = 64 * KIB;
-	f->mapping[1].figures.value[MAPS_SWAP_PSS] = 32 * KIB;
-	put(f, 2, 0x7f0000000000, "rw-s", "/tmp/\x1b[31m\xff\nRss: 9 (deleted)",
-	    figures(8 * KIB, 0, 0, 0));
-	put(f, 3, 0x7f0000200000, "rw-s", "/anon_hugepage (deleted)", figures(2 * MIB, 0, 0, 0));
-	f->mapping[3].figures.value[MAPS_HUGETLB] = 2 * MIB;
-	put(f, 4, 0xffffffffff600000, "--xp", "[vsyscall]", figures(4 * KIB, 0, 0, 0));
+	set_mapping(f, 0, 0x400000, "r-xp", "/usr/bin/big text",
+		    counters(4 * MIB, 4 * MIB, 4 * MIB, 0));
+	f->mapping[0].counters.value[MAPS_THP] = 2 * MIB;
+	f->mapping[0].counters.value[MAPS_LOCKED] = 4 * MIB;
+	set_mapping(f, 1, 0x55d0c0000000, "rw-p", "[heap]",
+		    counters(MIB, 512 * KIB, 500 * KIB, 256 * KIB));
+	f->mapping[1].counters.value[MAPS_SWAP] = 64 * KIB;
+	f->mapping[1].counters.value[MAPS_SWAP_PSS] = 32 * KIB;
+	set_mapping(f, 2, 0x7f0000000000, "rw-s", "/tmp/\x1b[31m\xff\nRss: 9 (deleted)",
+		    counters(8 * KIB, 0, 0, 0));
+	set_mapping(f, 3, 0x7f0000200000, "rw-s", "/anon_hugepage (deleted)",
+		    counters(2 * MIB, 0, 0, 0));
+	f->mapping[3].counters.value[MAPS_HUGETLB] = 2 * MIB;
+	set_mapping(f, 4, 0xffffffffff600000, "--xp", "[vsyscall]", counters(4 * KIB, 0, 0, 0));
 	f->mapping[4].name_cut = true;
-	f->mapping[4].figures.have &= ~(1u << MAPS_SWAP_PSS | 1u << MAPS_HUGETLB);
+	f->mapping[4].counters.have &= ~(1u << MAPS_SWAP_PSS | 1u << MAPS_HUGETLB);
 	put_process(f, 0, 100, "big", PSS_OK);
 	f->process[0].counted = f->process[0].total_exact = true;
 	f->process[0].mappings = ROWS;
-	f->process[0].total = MAPS_FIGURES_ZERO;
+	f->process[0].total = MAPS_COUNTERS_ZERO;
 	for (int i = 0; i < ROWS; i++) {
-		map_figures_add(&f->process[0].total, &f->mapping[i].figures);
+		map_counters_add(&f->process[0].total, &f->mapping[i].counters);
 	}
 	f->report = (struct maps_report){
 		.snapshot = &f->sample.snapshot,
@@ -90,9 +93,9 @@ static void figure_init(struct figure *f)
 }
 
 /* Of several processes some cannot be read, and not all rows are shown. */
-static void figure_several(struct figure *f)
+static void counter_several(struct fixture *f)
 {
-	figure_init(f);
+	counter_init(f);
 	put_process(f, 1, 2, "kthreadd", PSS_KERNEL_THREAD);
 	put_process(f, 2, 300, "\x1b[31m\xff", PSS_DENIED);
 	put_process(f, 3, 400, "big", PSS_SKIPPED);
@@ -102,14 +105,14 @@ static void figure_several(struct figure *f)
 	f->report.several = true;
 	f->report.row_count = 2;
 	f->report.others_count = ROWS - 2;
-	f->report.others = MAPS_FIGURES_ZERO;
+	f->report.others = MAPS_COUNTERS_ZERO;
 	for (int i = 2; i < ROWS - 1; i++)
-		map_figures_add(&f->report.others, &f->mapping[i].figures);
+		map_counters_add(&f->report.others, &f->mapping[i].counters);
 }
 
-static void figure_files(struct figure *f)
+static void counter_files(struct fixture *f)
 {
-	figure_several(f);
+	counter_several(f);
 	f->report.by_file = true;
 	f->mapping[0].processes = 12;
 	f->mapping[0].mappings = 60;
@@ -136,10 +139,10 @@ static void check_table(const char *name, const struct maps_report *r,
 static void test_ordinary(void **state)
 {
 	const struct table_style style = {.header = true};
-	struct figure f;
+	struct fixture f;
 
 	(void)state;
-	figure_init(&f);
+	counter_init(&f);
 	check_json("maps_ordinary.json", &f.report);
 	check_table("maps_ordinary.txt", &f.report, &style);
 }
@@ -147,10 +150,10 @@ static void test_ordinary(void **state)
 static void test_several(void **state)
 {
 	const struct table_style style = {.header = true, .width = 140, .color = true};
-	struct figure f;
+	struct fixture f;
 
 	(void)state;
-	figure_several(&f);
+	counter_several(&f);
 	check_json("maps_several.json", &f.report);
 	check_table("maps_several.txt", &f.report, &style);
 }
@@ -159,11 +162,11 @@ static void test_several(void **state)
 static void test_narrow(void **state)
 {
 	const struct table_style style = {.header = true, .width = 100};
-	struct figure f;
+	struct fixture f;
 
 	(void)state;
-	figure_init(&f);
-	for (int i = 0; i < MAPS_FIGURES; i++) {
+	counter_init(&f);
+	for (int i = 0; i < MAPS_COUNTERS; i++) {
 		f.report.total.have |= 1u << i;
 		f.report.total.value[i] = i == MAPS_SWAP || i == MAPS_HUGETLB ? 0 : MIB;
 	}
@@ -174,10 +177,10 @@ static void test_files(void **state)
 {
 	const struct table_style style = {.bytes = true},
 				 total = {.header = true, .only_total = true};
-	struct figure f;
+	struct fixture f;
 
 	(void)state;
-	figure_files(&f);
+	counter_files(&f);
 	check_json("maps_files.json", &f.report);
 	check_table("maps_files.txt", &f.report, &style);
 	f.report.row_count = 0;
@@ -188,12 +191,12 @@ static void test_files(void **state)
 static void test_nothing(void **state)
 {
 	const struct table_style style = {.header = true};
-	struct figure f;
+	struct fixture f;
 
 	(void)state;
-	figure_init(&f);
+	counter_init(&f);
 	f.report.process_count = f.report.row_count = f.report.mappings = 0;
-	f.report.total = (struct map_figures){};
+	f.report.total = (struct map_counters){};
 	check_json("maps_empty.json", &f.report);
 	check_table("maps_empty.txt", &f.report, &style);
 }

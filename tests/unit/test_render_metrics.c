@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 typedef void renderer(struct strbuf *out, const struct result *r, const struct table_style *style);
 
@@ -118,7 +118,7 @@ static void test_unmeasured(void **state)
  * Units have a memory controller; what is no unit has none, and one has no limit. All else that can
  * be measured is: tests/metrics/test_dashboard.py shows it.
  */
-static void test_controller(void **state)
+static void test_memcg(void **state)
 {
 	cleanup(sums_done) struct sums groups = {};
 	struct sample s;
@@ -371,12 +371,12 @@ static void test_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),   cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_others),	   cmocka_unit_test(test_unmeasured),
-		cmocka_unit_test(test_controller), cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_users),	   cmocka_unit_test(test_cmdlines),
-		cmocka_unit_test(test_merged),	   cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_beyond),	   cmocka_unit_test(test_error),
+		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_others),	 cmocka_unit_test(test_unmeasured),
+		cmocka_unit_test(test_memcg),	 cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_users),	 cmocka_unit_test(test_cmdlines),
+		cmocka_unit_test(test_merged),	 cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_beyond),	 cmocka_unit_test(test_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

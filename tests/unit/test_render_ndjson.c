@@ -8,9 +8,9 @@
 
 #include "base/utf8.h"
 #include "render/text.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
-/* The longest texts that can be, of what takes most room, and the largest figures. */
+/* The longest texts that can be, of what takes most room, and the largest values. */
 static void make_longest(struct sample *s, struct strbuf *text, char c)
 {
 	struct process *p;
@@ -59,23 +59,23 @@ static void assert_short_lines(const char *text)
 /* As one of many: the longest changes there are. */
 static void make_changes(struct sample *s)
 {
-	static struct past_row before;
-	static struct change change;
+	static struct delta_row before;
+	static struct delta delta;
 
-	before = (struct past_row){.have = ~(counter_mask)0};
-	change = (struct change){.known = true,
-				 .from_start = true,
-				 .since_ms = INT64_MAX,
-				 .counts = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
-				 .tick = UINT64_MAX,
-				 .missed = UINT64_MAX,
-				 .cost = {1ull << 53, 1ull << 53, true}};
-	change.before.have = before.have;
+	before = (struct delta_row){.have = ~(counter_mask)0};
+	delta = (struct delta){.known = true,
+			       .from_start = true,
+			       .since_ms = INT64_MAX,
+			       .counts = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
+			       .tick = UINT64_MAX,
+			       .missed = UINT64_MAX,
+			       .cost = {1ull << 53, 1ull << 53, true}};
+	delta.before.have = before.have;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
-		before.value[c] = change.before.value[c] = (1ull << 53) - 1;
+		before.value[c] = delta.before.value[c] = (1ull << 53) - 1;
 	for (size_t i = 0; i < s->snapshot.count; i++)
 		s->snapshot.process[i].before = &before;
-	s->result.change = &change;
+	s->result.delta = &delta;
 }
 
 static void test_ndjson_bound(void **state)

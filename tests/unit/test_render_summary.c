@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "render/summary.h"
 #include "sample.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 static void check_swap(const struct sample *s, const char *want)
 {
@@ -79,7 +79,7 @@ static void test_nothing(void **state)
 	check_swap(&s, "");
 }
 
-static void check_figures(const char *columns, bool bytes, const char *want)
+static void check_counters(const char *columns, bool bytes, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct table_style style = {.only_total = true, .bytes = bytes};
@@ -95,13 +95,13 @@ static void check_figures(const char *columns, bool bytes, const char *want)
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_figures_alone(void **state)
+static void test_counters_alone(void **state)
 {
 	(void)state;
-	check_figures("rss", false, "1.38 GiB\n");
-	check_figures("pid,rss,name,swap,user", false, "1.38 GiB  301 MiB\n");
-	check_figures("pid,rss,name,swap,user", true, "1476399104  315836416\n");
-	check_figures("pid,name", false, "\n");
+	check_counters("rss", false, "1.38 GiB\n");
+	check_counters("pid,rss,name,swap,user", false, "1.38 GiB  301 MiB\n");
+	check_counters("pid,rss,name,swap,user", true, "1476399104  315836416\n");
+	check_counters("pid,name", false, "\n");
 }
 
 int main(void)
@@ -110,7 +110,7 @@ int main(void)
 		cmocka_unit_test(test_whose),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_figures_alone),
+		cmocka_unit_test(test_counters_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

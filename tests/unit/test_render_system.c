@@ -3,7 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "zmem/render.h"
+#include "render/render.h"
 
 static struct swap_device device(const char *name, enum swap_kind kind, uint64_t size,
 				 uint64_t used, int priority)
@@ -40,7 +40,7 @@ static void ordinary(struct sample *s, struct system_report *r)
 	memset(m->swap[m->swap_count].name, 'n', SWAP_NAME_MAX);
 	m->swap[m->swap_count++].name_cut = true;
 	*r = (struct system_report){
-		.books = &s->result,
+		.balance = &s->result,
 		.processes = 3,
 		.pss_missing = 1,
 		.swap_used_known = true,
@@ -117,7 +117,7 @@ static void test_bare(void **state)
 
 	(void)state;
 	sample_bare(&s);
-	r = (struct system_report){.books = &s.result};
+	r = (struct system_report){.balance = &s.result};
 	account_split(&s.snapshot.system, &r.account);
 	check_json("system_bare.json", &r);
 	check_table("system_bare.txt", &r, &style);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table: to the byte, hostile names, cut lines, and single figures. */
+/* The table: to the byte, hostile names, cut lines, and single values. */
 #include "golden.h"
 #include "sample.h"
 
@@ -7,7 +7,7 @@
 #include "utf8_valid.h"
 #include "render/format.h"
 #include "render/text.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 static void columns_of(struct column_list *list, const char *spec)
 {

@@ -3,13 +3,13 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "zmem/change.h"
-#include "zmem/render.h"
+#include "query/delta.h"
+#include "render/render.h"
 
 struct scene {
 	struct sample sample;
-	struct past_row before[3];
-	struct change change;
+	struct delta_row before[3];
+	struct delta delta;
 	struct column_list columns;
 };
 
@@ -30,7 +30,7 @@ static void scene_init(struct scene *s)
 		p->before = &s->before[i];
 	}
 	s->before[1].have &= ~COUNTER_BIT(COUNTER_PSS);
-	s->change = (struct change){
+	s->delta = (struct delta){
 		.known = true,
 		.since_ms = snap->time_ms - 500,
 		.before = s->sample.result.totals,
@@ -39,9 +39,9 @@ static void scene_init(struct scene *s)
 		.missed = 1,
 		.cost = {12345, 3 << 20, true},
 	};
-	s->change.before.value[COUNTER_PSS] += 123456;
+	s->delta.before.value[COUNTER_PSS] += 123456;
 	snap->change_us = 500000;
-	s->sample.result.change = &s->change;
+	s->sample.result.delta = &s->delta;
 	column_list_watch(&s->columns, NULL);
 }
 
@@ -74,8 +74,8 @@ static void test_start(void **state)
 
 	(void)state;
 	scene_init(&s);
-	s.change.from_start = true;
-	s.change.missed = 2;
+	s.delta.from_start = true;
+	s.delta.missed = 2;
 	s.sample.snapshot.change_us = 0;
 	check("start", &s, (struct table_style){.header = true});
 }
@@ -86,7 +86,7 @@ static void test_first(void **state)
 
 	(void)state;
 	scene_init(&s);
-	s.change = (struct change){.tick = 1};
+	s.delta = (struct delta){.tick = 1};
 	for (size_t i = 0; i < s.sample.snapshot.count; i++)
 		s.sample.snapshot.process[i].before = NULL;
 	check("first", &s, (struct table_style){.header = true});

@@ -7,7 +7,7 @@
 
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
-#include "zmem/render.h"
+#include "render/render.h"
 
 static void fill(struct sample *s)
 {

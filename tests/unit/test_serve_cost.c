@@ -60,12 +60,12 @@ static unsigned open_fds(void)
 
 static unsigned cost_fds(void)
 {
-	struct own own;
+	struct self_usage own;
 	struct cost cost;
 
-	own_open(&own);
+	self_usage_open(&own);
 	cost_read(&own, &cost);
-	own_close(&own);
+	self_usage_close(&own);
 	return cost.fds - 1;
 }
 

@@ -10,7 +10,7 @@
 #include "serve/address.h"
 #include "serve/host.h"
 #include "serve/http_query.h"
-#include "serve/slots.h"
+#include "serve/connections.h"
 #include "serve/token.h"
 
 static void test_addresses(void **state)
@@ -251,46 +251,46 @@ static void test_resolving(void **state)
 
 static void test_room(void **state)
 {
-	static struct slots s;
+	static struct connections s;
 
 	(void)state;
 	/* One source has nearly all, another two. */
-	for (int i = 0; i < SLOTS_MAX; i++)
-		assert_non_null(slots_add(&s, i, i < 2 ? 1 : 2, (uint64_t)i + 1));
-	assert_null(slots_add(&s, 999, 3, 1));
-	assert_int_equal(slots_victim(&s)->fd, 2);
+	for (int i = 0; i < CONNECTIONS_MAX; i++)
+		assert_non_null(connections_add(&s, i, i < 2 ? 1 : 2, (uint64_t)i + 1));
+	assert_null(connections_add(&s, 999, 3, 1));
+	assert_int_equal(connections_victim(&s)->fd, 2);
 	/* Who waits for us stays. */
-	slot_set(slots_find(&s, 2), SLOT_WAIT, 1);
-	assert_int_equal(slots_victim(&s)->fd, 3);
-	slot_set(slots_find(&s, 3), SLOT_LEAVING, 1);
-	slot_set(slots_find(&s, 3), SLOT_ANSWER, 1);
-	assert_int_equal(slots_find(&s, 3)->state, SLOT_LEAVING);
-	slot_set(slots_find(&s, 3), SLOT_FREE, 1);
-	assert_int_equal(slots_used(&s), SLOTS_MAX - 1);
-	assert_non_null(slots_add(&s, 999, 3, 500));
-	for (int i = 0; i < SLOTS_MAX; i++)
+	slot_set(connections_find(&s, 2), SLOT_WAIT, 1);
+	assert_int_equal(connections_victim(&s)->fd, 3);
+	slot_set(connections_find(&s, 3), SLOT_LEAVING, 1);
+	slot_set(connections_find(&s, 3), SLOT_ANSWER, 1);
+	assert_int_equal(connections_find(&s, 3)->state, SLOT_LEAVING);
+	slot_set(connections_find(&s, 3), SLOT_FREE, 1);
+	assert_int_equal(connections_used(&s), CONNECTIONS_MAX - 1);
+	assert_non_null(connections_add(&s, 999, 3, 500));
+	for (int i = 0; i < CONNECTIONS_MAX; i++)
 		s.slot[i].state = SLOT_WAIT;
-	assert_null(slots_victim(&s));
+	assert_null(connections_victim(&s));
 	/* There are not descriptors for all. */
-	s = (struct slots){.closed = SLOTS_MAX - 1};
-	assert_non_null(slots_add(&s, 1, 1, 1));
-	assert_null(slots_add(&s, 2, 2, 2));
-	assert_int_equal(slots_victim(&s)->fd, 1);
+	s = (struct connections){.closed = CONNECTIONS_MAX - 1};
+	assert_non_null(connections_add(&s, 1, 1, 1));
+	assert_null(connections_add(&s, 2, 2, 2));
+	assert_int_equal(connections_victim(&s)->fd, 1);
 }
 
 static void test_time(void **state)
 {
-	static struct slots s;
-	struct slot *slot = slots_add(&s, 4, 1, 5 * SECOND);
+	static struct connections s;
+	struct slot *slot = connections_add(&s, 4, 1, 5 * SECOND);
 
 	(void)state;
-	assert_null(slots_overdue(&s, 15 * SECOND));
-	assert_ptr_equal(slots_overdue(&s, 15 * SECOND + 1), slot);
+	assert_null(connections_overdue(&s, 15 * SECOND));
+	assert_ptr_equal(connections_overdue(&s, 15 * SECOND + 1), slot);
 	slot_set(slot, SLOT_IDLE, 16 * SECOND);
-	assert_null(slots_overdue(&s, 76 * SECOND));
-	assert_ptr_equal(slots_overdue(&s, 92 * SECOND), slot);
+	assert_null(connections_overdue(&s, 76 * SECOND));
+	assert_ptr_equal(connections_overdue(&s, 92 * SECOND), slot);
 	slot_set(slot, SLOT_WAIT, 16 * SECOND);
-	assert_null(slots_overdue(&s, 1000 * (uint64_t)SECOND));
+	assert_null(connections_overdue(&s, 1000 * (uint64_t)SECOND));
 }
 
 static void test_accept(void **state)

@@ -28,7 +28,7 @@
 #include "base/sanitized.h"
 #include "serve/system_calls.h"
 #include "system_calls.h"
-#include "zmem/privilege.h"
+#include "privilege/privilege.h"
 
 #define NUMBER_MAX 1023
 #define FD_LISTENS 40

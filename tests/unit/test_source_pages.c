@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a walk of pages is worth: pages_vouched(), pages_add(), and what is decoded from it. */
+/* What a walk of pages is worth: pages_consistent(), pages_add(), and what is decoded from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static struct process decoded(const struct zmem_pss_record *r)
 	return s.process[0];
 }
 
-static void test_figures(void **state)
+static void test_counters(void **state)
 {
 	struct zmem_pss_record r = sample();
 	struct process p = decoded(&r);
@@ -94,11 +94,11 @@ static void test_shared_swap_is_unknown(void **state)
 }
 
 /* One of all that must add up does not: no PSS, and nothing else is lost. */
-static void assert_not_vouched(const struct zmem_pss_record *r)
+static void assert_not_consistent(const struct zmem_pss_record *r)
 {
 	struct process p = decoded(r);
 
-	assert_false(pages_vouched(r));
+	assert_false(pages_consistent(r));
 	assert_int_equal(p.pss_status, PSS_SKIPPED);
 	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
 	assert_false(process_has(&p, COUNTER_PSS));
@@ -119,7 +119,7 @@ static void test_absurd(void **state)
 		r = sample();
 		r.pages.pss[kind[i % ARRAY_SIZE(kind)]] = absurd[i / ARRAY_SIZE(kind)];
 		p = decoded(&r);
-		assert_true(p.pages_odd);
+		assert_true(p.pages_unknown);
 		assert_int_equal(p.pss_status, PSS_SKIPPED);
 		assert_false(process_has(&p, COUNTER_PSS));
 		assert_true(process_has(&p, COUNTER_RSS_ANON));
@@ -135,14 +135,14 @@ static void test_absurd(void **state)
 	assert_false(process_has(&p, COUNTER_THP));
 }
 
-static void test_not_vouched(void **state)
+static void test_not_consistent(void **state)
 {
 	(void)state;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		struct zmem_pss_record r = sample();
 
 		r.pages.rss[i]++; /* moved meanwhile */
-		assert_not_vouched(&r);
+		assert_not_consistent(&r);
 	}
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		struct zmem_pss_record r = sample();
@@ -150,14 +150,14 @@ static void test_not_vouched(void **state)
 		if (i == ZMEM_RSS_SWAP)
 			continue;
 		r.pages.seen[i] += i == ZMEM_RSS_ANON ? 41 : 1; /* more than there are */
-		assert_not_vouched(&r);
+		assert_not_consistent(&r);
 	}
 	for (int bit = 0; bit < 32; bit++) {
 		struct zmem_pss_record r = sample();
 
 		r.pages.flags |= 1u << bit; /* a flag nobody knows is no good sign, either */
 		if (1u << bit != ZMEM_WALK_EXCLUSIVE)
-			assert_not_vouched(&r);
+			assert_not_consistent(&r);
 	}
 }
 
@@ -166,15 +166,15 @@ static void test_not_whole(void **state)
 	struct zmem_pss_record r = sample();
 
 	(void)state;
-	assert_true(pages_vouched(&r));
+	assert_true(pages_consistent(&r));
 	r.pages.cursor = 0x1000;
-	assert_not_vouched(&r);
+	assert_not_consistent(&r);
 	r = sample();
 	r.record.valid &= ~ZMEM_VALID_SHARING;
-	assert_not_vouched(&r);
+	assert_not_consistent(&r);
 	r = sample();
 	r.pages.seen[ZMEM_RSS_FILE]--;
-	assert_not_vouched(&r);
+	assert_not_consistent(&r);
 }
 
 /* Anonymous memory that nobody can share may come and go while the files are looked at. */
@@ -186,10 +186,10 @@ static void test_exclusive_may_move(void **state)
 	r.pages.flags = ZMEM_WALK_EXCLUSIVE;
 	r.pages.rss[ZMEM_RSS_ANON] += 1000;
 	r.pages.rss[ZMEM_RSS_SWAP] -= 5;
-	assert_true(pages_vouched(&r));
+	assert_true(pages_consistent(&r));
 	assert_int_equal(decoded(&r).value[COUNTER_PSS_ANON], 48 * PAGE);
 	r.pages.rss[ZMEM_RSS_FILE]++;
-	assert_false(pages_vouched(&r));
+	assert_false(pages_consistent(&r));
 }
 
 /* A large process that never stands still: only when the reader gave up, and only if close. */
@@ -202,26 +202,26 @@ static void test_close(void **state)
 	r.pages.seen[ZMEM_RSS_ANON] = (1 << 20) + 16;
 	r.pages.pss[ZMEM_RSS_ANON] = WHOLE((1 << 20) + 16);
 	r.pages.rss[ZMEM_RSS_ANON] += 1000;
-	assert_not_vouched(&r);
-	assert_true(pages_close(&r));
+	assert_not_consistent(&r);
+	assert_true(pages_within_tolerance(&r));
 	r.pages.flags |= ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED;
 	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
 	assert_int_equal(decoded(&r).value[COUNTER_PSS_ANON], ((1 << 20) + 16) * PAGE);
 	r.pages.rss[ZMEM_RSS_ANON] += 1000;
-	assert_not_vouched(&r);
+	assert_not_consistent(&r);
 	/* A small one: smaps_rollup is quick. */
 	r = sample();
 	r.pages.rss[ZMEM_RSS_ANON]++;
 	r.pages.flags |= ZMEM_WALK_ACCEPTED;
-	assert_not_vouched(&r);
+	assert_not_consistent(&r);
 	/* What is odd is never close. */
 	r = sample();
 	r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = 1 << 20;
-	r.pages.flags |= ZMEM_WALK_ACCEPTED | ZMEM_WALK_ODD;
-	assert_not_vouched(&r);
+	r.pages.flags |= ZMEM_WALK_ACCEPTED | ZMEM_WALK_UNKNOWN;
+	assert_not_consistent(&r);
 }
 
-/* Figures that cannot be: the walk is worth nothing, though it adds up. */
+/* Values that cannot be: the walk is worth nothing, though it adds up. */
 static void test_just_too_much(void **state)
 {
 	struct zmem_pss_record r = sample();
@@ -237,13 +237,13 @@ static void test_just_too_much(void **state)
 	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
 	r = sample();
 	r.pages.seen[ZMEM_RSS_ANON] = ~0ull; /* as a signed number below the counter */
-	assert_not_vouched(&r);
+	assert_not_consistent(&r);
 	r = sample();
 	r.record.rss[ZMEM_RSS_FILE] = r.pages.rss[ZMEM_RSS_FILE] = 1ll << 62;
 	r.record.rss[ZMEM_RSS_SHMEM] = r.pages.rss[ZMEM_RSS_SHMEM] = 1ll << 62;
 	r.pages.seen[ZMEM_RSS_FILE] = r.pages.seen[ZMEM_RSS_SHMEM] = 1ull << 62;
-	assert_not_vouched(&r);
-	assert_false(pages_close(&r));
+	assert_not_consistent(&r);
+	assert_false(pages_within_tolerance(&r));
 }
 
 /* A counter that moves may be just below 0: then there is nothing that was not looked at. */
@@ -271,9 +271,9 @@ static void test_odd_is_told(void **state)
 	struct zmem_pss_record r = sample();
 
 	(void)state;
-	assert_false(decoded(&r).pages_odd);
-	r.pages.flags = ZMEM_WALK_ODD;
-	assert_true(decoded(&r).pages_odd);
+	assert_false(decoded(&r).pages_unknown);
+	r.pages.flags = ZMEM_WALK_UNKNOWN;
+	assert_true(decoded(&r).pages_unknown);
 }
 
 /* A walk in two visits is the walk in one. */
@@ -293,9 +293,9 @@ static void test_add(void **state)
 	part.pages.unique = 6;
 	part.pages.seen[ZMEM_RSS_ANON] = part.pages.pss[ZMEM_RSS_ANON] = 0;
 	part.pages.seen[ZMEM_RSS_SHMEM] = part.pages.pss[ZMEM_RSS_SHMEM] = 0;
-	assert_false(pages_vouched(&sum));
+	assert_false(pages_consistent(&sum));
 	pages_add(&sum, &part);
-	assert_true(pages_vouched(&sum));
+	assert_true(pages_consistent(&sum));
 	p = decoded(&sum);
 	assert_memory_equal(p.value, want.value, sizeof(p.value));
 }
@@ -314,16 +314,16 @@ static void test_add_of_another(void **state)
 		part.pages.flags ^= i == 3 ? ZMEM_WALK_EXCLUSIVE : 0;
 		part.record.rss[ZMEM_RSS_ANON] += i == 4;
 		pages_add(&sum, &part);
-		assert_false(pages_vouched(&sum));
+		assert_false(pages_consistent(&sum));
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_shared_swap_is_unknown),
-		cmocka_unit_test(test_not_vouched),
+		cmocka_unit_test(test_not_consistent),
 		cmocka_unit_test(test_not_whole),
 		cmocka_unit_test(test_exclusive_may_move),
 		cmocka_unit_test(test_close),

@@ -11,10 +11,10 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "source/recorded.h"
+#include "source/source_replay.h"
 #include "tape_round.h"
 #include "zmem/record.h"
-#include "zmem/source.h"
+#include "source/source.h"
 
 #define PAGE 8192 /* of the machine that was recorded, not of this one */
 
@@ -109,11 +109,11 @@ static void test_facts(void **state)
 	assert_int_equal(source_origin(p.source), FROM_BPF);
 	assert_string_equal(source_pss_refusal(p.source), "of a reason");
 	assert_int_equal(p.diag.count, 2);
-	assert_string_equal(p.diag.note[0].what, "first");
-	assert_string_equal(p.diag.note[0].why, "no kfunc");
-	assert_null(p.diag.note[0].todo);
+	assert_string_equal(p.diag.note[0].subject, "first");
+	assert_string_equal(p.diag.note[0].reason, "no kfunc");
+	assert_null(p.diag.note[0].hint);
 	assert_int_equal(p.diag.note[1].error, -EPERM);
-	assert_string_equal(p.diag.note[1].todo, "be root");
+	assert_string_equal(p.diag.note[1].hint, "be root");
 }
 
 static bool no_memory;

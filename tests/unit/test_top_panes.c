@@ -109,10 +109,10 @@ static struct map_set *make_maps(void)
 		struct mapping m = {.name = name[i],
 				    .mappings = 1,
 				    .processes = 1,
-				    .figures = MAPS_FIGURES_ZERO};
+				    .counters = MAPS_COUNTERS_ZERO};
 
-		m.figures.value[MAPS_SIZE] = m.figures.value[MAPS_RSS] = (i + 1) * MIB;
-		m.figures.value[MAPS_PSS] = m.figures.value[MAPS_PRIVATE] = (i + 1) * MIB;
+		m.counters.value[MAPS_SIZE] = m.counters.value[MAPS_RSS] = (i + 1) * MIB;
+		m.counters.value[MAPS_PSS] = m.counters.value[MAPS_PRIVATE] = (i + 1) * MIB;
 		assert_int_equal(map_set_add(set, &m), 0);
 	}
 	return set;

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The mappings of an mm, out of its maple tree, and which of them have to be walked. The shape of
+ * maple nodes: include/linux/maple_tree.h.
+ */
+#ifndef ZMEM_VMA_BPF_H
+#define ZMEM_VMA_BPF_H
+
+#include "walk_state.bpf.h"
+
+/* include/linux/mm.h */
+#define VM_PFNMAP    0x00000400
+#define VM_HUGETLB   0x00400000
+#define VM_MERGEABLE 0x80000000ULL
+
+/*
+ * True if no anonymous page of the mapping can be mapped elsewhere: its anon_vma is its own, was
+ * not copied by a fork that still lives (mm/rmap.c, anon_vma_fork()), and KSM may not merge in it.
+ */
+static __always_inline bool vma_is_private(__u64 next, __u64 prev, __u64 anon_vma_addr, __u64 flags)
+{
+	const struct anon_vma *anon_vma = kcast(struct anon_vma, anon_vma_addr);
+
+	return next == prev && !(flags & VM_MERGEABLE) &&
+	       (__u64)kget(anon_vma, root) == anon_vma_addr && kget(anon_vma, num_children) == 1;
+}
+
+/* Decides whether the mapping, which the tree says ends before `last` + 1, has to be walked. */
+__noinline int take_vma(struct page_walk *w, __u64 vma, __u64 last)
+{
+	const volatile void *words = kwords(vma);
+	__u64 start = kword(words, koffset(struct vm_area_struct, vm_start));
+	__u64 end = kword(words, koffset(struct vm_area_struct, vm_end));
+	__u64 mm = kword(words, koffset(struct vm_area_struct, vm_mm));
+	__u64 flags = kword(words, koffset(struct vm_area_struct, vm_flags));
+	__u64 ops = kword(words, koffset(struct vm_area_struct, vm_ops));
+	__u64 anon_vma = kword(words, koffset(struct vm_area_struct, anon_vma));
+	__u64 next = kword(words, koffset(struct vm_area_struct, anon_vma_chain.next));
+	__u64 prev = kword(words, koffset(struct vm_area_struct, anon_vma_chain.prev));
+
+	if (!w)
+		return 0;
+	if (mm != w->mm || end != last + 1 || start > last) {
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
+		return 0;
+	}
+	if (w->find) {
+		w->found = vma;
+		w->done = 1;
+		return 0;
+	}
+	/* As smaps does; a device's pages that count (VM_IO: [vvar] of 7.1) are pages like others.
+	 */
+	if (flags & (VM_HUGETLB | VM_PFNMAP))
+		return 0;
+	/*
+	 * A file's mapping is walked anyway; whether its swap entries are others', too, has to be
+	 * known only if there are any.
+	 */
+	w->may_share = anon_vma && !(w->pages.flags & ZMEM_WALK_EXCLUSIVE);
+	if (w->may_share && (!ops || w->has_swap))
+		w->may_share = !vma_is_private(next, prev, anon_vma, flags);
+	/* Without vm_ops it is anonymous. */
+	w->stop = pmd_bits(w);
+	if (!ops && !w->may_share) {
+		if (!anon_vma || !w->has_huge)
+			return 0;
+		w->stop = pud_bits(w);
+	}
+	/* Without an anon_vma it never had an anonymous page. */
+	w->anon_all = !ops;
+	w->anon_mask = anon_vma ? PAGE_MAPPING_ANON : 0;
+	w->addr = w->next > start ? w->next : start;
+	w->end = end;
+	return 0;
+}
+
+/* enum maple_type */
+#define MAPLE_TYPE(entry) ((entry) >> 3 & 15)
+#define MAPLE_NODE(entry) ((entry) & ~0xffULL)
+#define MAPLE_LEAF_64	  1
+#define MAPLE_ARANGE_64	  3
+/* Words of a node: its parent, the pivots, one slot more than pivots. */
+#define MAPLE_ARANGE_PIVOTS 9
+#define MAPLE_RANGE_PIVOTS  15
+
+static __always_inline __u64 maple_word(__u64 entry, __u64 index)
+{
+	return kread64(MAPLE_NODE(entry) + index * sizeof(__u64));
+}
+
+struct descent {
+	__u64 entry, next, pivots;
+	__u64 slot; /* in: 0; out: the first whose pivot is not below `next` */
+};
+
+static long descend_pivot(__u32 index, struct descent *d)
+{
+	__u64 pivot = maple_word(d->entry, 1 + index);
+
+	/* A zero ends what is in use; the last slot goes on to the end of the node. */
+	if ((index && !pivot) || pivot >= d->next)
+		return 1;
+	d->slot = index + 1;
+	return 0;
+}
+
+/* One node down in the maple tree, towards w->next. */
+static __always_inline void descend(struct page_walk *w)
+{
+	struct descent d = {};
+	__u64 pivot;
+
+	d.entry = w->entry;
+	d.next = w->next;
+	d.pivots =
+		MAPLE_TYPE(d.entry) == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_RANGE_PIVOTS;
+	bpf_loop(d.pivots, descend_pivot, &d, 0);
+	pivot = maple_word(d.entry, 1 + d.slot);
+	if (d.slot < d.pivots && pivot && pivot < w->max)
+		w->max = pivot;
+	w->entry = maple_word(d.entry, 1 + d.pivots + d.slot);
+	w->slot = 0;
+}
+
+/* The next slot of the leaf: a mapping or a gap. Behind the last one the descent starts anew. */
+static __always_inline void next_slot(struct page_walk *w)
+{
+	__u64 i, last, vma;
+
+	i = w->slot++;
+	last = i < MAPLE_RANGE_PIVOTS ? maple_word(w->entry, 1 + i) : w->max;
+	if (i >= MAPLE_RANGE_PIVOTS || (i && !last) || last >= w->max) {
+		last = w->max;
+		w->slot = 0;
+	}
+	if (last >= w->next) {
+		vma = maple_word(w->entry, 1 + MAPLE_RANGE_PIVOTS + i);
+		if (vma)
+			take_vma(w, vma, last);
+		w->next = last + 1;
+		if (!w->next)
+			w->done = 1;
+	}
+	if (!w->slot)
+		w->entry = 0;
+}
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows priorities and locked memory; not what takes them. */
+#include "cli/background.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "cli/log.h"
+#include "privilege/privilege.h"
+
+#ifndef MCL_ONFAULT
+#define MCL_ONFAULT 4
+#endif
+
+/* Whoever started us nicer than that meant it. */
+static void give_way(const struct options *o)
+{
+	int wanted = o->nice == NICE_DEFAULT ? NICE_USUAL : o->nice, is;
+
+	errno = 0;
+	is = getpriority(PRIO_PROCESS, 0);
+	if (errno || is < wanted)
+		setpriority(PRIO_PROCESS, 0, wanted);
+}
+
+static void lock_memory(const struct options *o)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur != RLIM_INFINITY && !privilege_held(PRIVILEGE_LOCK))
+		log_notice(!o->verbose,
+			   "memory is not locked: %s is missing (or ulimit -l unlimited)",
+			   privilege_name(PRIVILEGE_LOCK));
+	else if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) < 0)
+		log_notice(!o->verbose, "memory is not locked: %s", strerror(errno));
+	else if (o->verbose)
+		log_notice(false, "memory is locked as it is touched");
+}
+
+void background_begin(struct background *g, const struct options *o)
+{
+	*g = (struct background){};
+	self_usage_open(&g->own);
+	give_way(o);
+	if (!o->no_lock)
+		lock_memory(o);
+	g->cpu_us = self_usage_cpu_us();
+}
+
+void background_tick(struct background *g)
+{
+	uint64_t now = self_usage_cpu_us();
+
+	g->cost = (struct own_cost){
+		.known = true,
+		.cpu_us = now - g->cpu_us,
+		.resident_bytes = self_usage_resident(&g->own),
+	};
+	g->cpu_us = now;
+}
+
+void background_done(struct background *g)
+{
+	self_usage_close(&g->own);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sums over all processes of a snapshot, whatever is shown of them; each address space once. */
+#include "cli/balance.h"
+
+void balance_no_swap(struct snapshot *s)
+{
+	uint64_t used;
+
+	if (!meminfo_swap_used(&s->system.meminfo, &used) || used)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = &s->process[i];
+
+		if (p->pss_source == PSS_FROM_KERNEL)
+			process_set(p, COUNTER_SWAP_SHMEM, 0);
+	}
+}
+
+/* Sum of a counter over all processes. False if one of them does not have it. */
+static bool sum_of(const struct snapshot *s, enum counter c, uint64_t *ret)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind != PROCESS_USER || !p->mm_owner)
+			continue;
+		if (!process_has(p, c) || __builtin_add_overflow(sum, p->value[c], &sum))
+			return false;
+	}
+	*ret = sum;
+	return true;
+}
+
+void balance_reconcile(struct snapshot *s)
+{
+	const struct meminfo *m = &s->system.meminfo;
+	struct machine_balance *ret = &s->balance;
+	uint64_t used, sum, anon, file, shmem;
+
+	*ret = (struct machine_balance){};
+	if (meminfo_swap_used(m, &used) && sum_of(s, COUNTER_SWAP_PSS, &sum)) {
+		ret->swap_unattributed = used > sum ? used - sum : 0;
+		ret->swap_unattributed_known = true;
+	}
+	if (!meminfo_has(m, MEMINFO_ANON) || !meminfo_has(m, MEMINFO_MAPPED) ||
+	    !sum_of(s, COUNTER_PSS_ANON, &anon) || !sum_of(s, COUNTER_PSS_FILE, &file) ||
+	    !sum_of(s, COUNTER_PSS_SHMEM, &shmem))
+		return;
+	ret->anon_residual = (int64_t)(m->value[MEMINFO_ANON] - anon);
+	ret->mapped_residual = (int64_t)(m->value[MEMINFO_MAPPED] - file - shmem);
+	ret->residual_known = true;
+}
+
+/* Of what is larger not even a difference could be told. */
+static bool sensible(uint64_t sum)
+{
+	return sum < (uint64_t)1 << 62;
+}
+
+void balance_report(const struct result *result, struct system_report *ret)
+{
+	const struct snapshot *s = result->snapshot;
+	struct system_report r = {.balance = result};
+	uint64_t file, shmem;
+
+	account_split(&s->system, &r.account);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind != PROCESS_USER || !p->mm_owner)
+			continue;
+		r.processes++;
+		r.pss_missing += !process_has(p, COUNTER_PSS);
+	}
+	r.swap_used_known = meminfo_swap_used(&s->system.meminfo, &r.swap_used);
+	r.swap_pss_known = sum_of(s, COUNTER_SWAP_PSS, &r.swap_pss) && sensible(r.swap_pss);
+	r.swap_shmem_known = sum_of(s, COUNTER_SWAP_SHMEM, &r.swap_shmem) && sensible(r.swap_shmem);
+	r.pss_anon_known = sum_of(s, COUNTER_PSS_ANON, &r.pss_anon) && sensible(r.pss_anon);
+	r.pss_mapped_known =
+		sum_of(s, COUNTER_PSS_FILE, &file) && sum_of(s, COUNTER_PSS_SHMEM, &shmem) &&
+		!__builtin_add_overflow(file, shmem, &r.pss_mapped) && sensible(r.pss_mapped);
+	r.unattributed_known = s->balance.swap_unattributed_known;
+	r.unattributed = s->balance.swap_unattributed;
+	*ret = r;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One line a message, in one write, and nothing in it that could steer a terminal. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/log.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/utf8.h"
+
+/* Of a longer message the beginning and the end, which says why. */
+#define HEAD_MAX 500
+#define TAIL_MAX 400
+#define WHY_MAX	 200
+
+/* Arguments are quoted in messages, and arguments hold anything. Returns the new length. */
+static size_t make_printable(char *text, size_t len)
+{
+	size_t to = 0;
+
+	for (size_t from = 0, n; from < len; from += n) {
+		uint32_t c;
+
+		n = utf8_decode(text + from, len - from, &c);
+		if (n && utf8_printable(c)) {
+			memmove(text + to, text + from, n);
+			to += n;
+		} else {
+			text[to++] = '?';
+			n = n ? n : 1;
+		}
+	}
+	text[to] = '\0';
+	return to;
+}
+
+static bool within_char(const char *at)
+{
+	return (*at & 0xc0) == 0x80;
+}
+
+static void say(const char *fmt, va_list args, const char *hint)
+{
+	cleanup_free char *text = NULL;
+	size_t len, head, tail;
+
+	if (vasprintf(&text, fmt, args) < 0) {
+		text = NULL;
+		fprintf(stderr, "zmem-bpf: out of memory\n");
+		return;
+	}
+	len = make_printable(text, strlen(text));
+	if (len <= HEAD_MAX + TAIL_MAX) {
+		fprintf(stderr, "zmem-bpf: %s%s\n", text, hint);
+		return;
+	}
+	head = HEAD_MAX;
+	while (within_char(text + head))
+		head--;
+	tail = len - TAIL_MAX;
+	while (within_char(text + tail))
+		tail++;
+	fprintf(stderr, "zmem-bpf: %.*s…%s%s\n", (int)head, text, text + tail, hint);
+}
+
+int log_error(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args, "");
+	va_end(args);
+	return EXIT_FAILED;
+}
+
+int log_errno(int error, const char *fmt, ...)
+{
+	const char *todo = file_exhausted_todo(error);
+	char why[WHY_MAX];
+	va_list args;
+
+	snprintf(why, sizeof(why), ": %s%s%s%s", strerror(-error), todo ? " (" : "",
+		 todo ? todo : "", todo ? ")" : "");
+	va_start(args, fmt);
+	say(fmt, args, why);
+	va_end(args);
+	return EXIT_FAILED;
+}
+
+int log_usage(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args, " (zmem-bpf --help)");
+	va_end(args);
+	return EXIT_USAGE;
+}
+
+void log_notice(bool quiet, const char *fmt, ...)
+{
+	va_list args;
+
+	if (quiet)
+		return;
+	va_start(args, fmt);
+	say(fmt, args, "");
+	va_end(args);
+}
+
+int log_stdout_done(void)
+{
+	bool failed = ferror(stdout);
+
+	if (fflush(stdout)) {
+		if (errno == EPIPE || errno == EBADF)
+			return EXIT_DONE;
+		return log_errno(-errno, "writing the output");
+	}
+	return failed ? log_error("writing the output: %s", strerror(EIO)) : EXIT_DONE;
+}
+
+void log_diag(const struct diag *d, bool logs)
+{
+	for (int i = 0; i < d->count; i++) {
+		const struct diag_note *n = &d->note[i];
+
+		log_notice(false, "%s: %s%s%s%s", n->subject, n->reason ? n->reason : "",
+			   n->hint ? " (" : "", n->hint ? n->hint : "", n->hint ? ")" : "");
+		if (logs && n->log)
+			fprintf(stderr, "%s\n", n->log);
+	}
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf maps PID…: one process by mapping; --by-file: who maps which file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/maps_read_all.h"
+#include "cli/log.h"
+#include "cli/output.h"
+#include "base/cleanup.h"
+#include "privilege/privilege.h"
+#include "render/render.h"
+
+/* Lines of a terminal that rows cannot have: header, the others, the total, the next prompt. */
+#define LINES_AROUND  4
+#define TOTAL_COLUMNS 200 /* the total is not cut */
+
+struct maps_command {
+	const struct options *o;
+	struct options asked; /* of the session */
+	char *pids;	      /* those of -p and the words behind the command */
+	struct map_keys keys; /* of --sort */
+	struct session session;
+	struct output out;
+};
+
+static void maps_command_done(struct maps_command *c)
+{
+	session_close(&c->session);
+	output_close(&c->out);
+	free(c->pids);
+}
+
+static int check_request(const struct options *o)
+{
+	if (o->replay)
+		return log_error("maps: %s: a recording holds no mappings", o->replay);
+	if (!o->word_count && !o->pids && !o->users && !o->filter && !o->by_file)
+		return log_usage("maps: it needs a PID, or --by-file");
+	return 0;
+}
+
+static int join_pids(struct maps_command *c)
+{
+	const struct options *o = c->o;
+	size_t len = o->pids ? strlen(o->pids) + 1 : 0;
+
+	for (size_t i = 0; i < o->word_count; i++)
+		len += strlen(o->words[i]) + 1;
+	if (!len)
+		return 0;
+	c->pids = malloc(len + 1);
+	if (!c->pids)
+		return log_error("reading the options: out of memory");
+	strcpy(c->pids, o->pids ? o->pids : "");
+	for (size_t i = 0; i < o->word_count; i++) {
+		if (*c->pids)
+			strcat(c->pids, ",");
+		strcat(c->pids, o->words[i]);
+	}
+	c->asked.pids = c->pids;
+	return 0;
+}
+
+static int read_keys(struct maps_command *c, const char *spec)
+{
+	const char *bad;
+	size_t len;
+
+	if (map_keys_parse(&c->keys, spec, c->o->by_file, &bad, &len) < 0)
+		return log_usage("--sort: maps%s has no column '%.*s'",
+				 c->o->by_file ? " --by-file" : "", (int)len, bad);
+	return 0;
+}
+
+static int open_command(struct maps_command *c, const struct options *o)
+{
+	int r = check_request(o);
+
+	c->o = o;
+	c->asked = *o;
+	/* Counters say who there is; the rest comes from smaps. */
+	c->asked.pss = PSS_NONE;
+	c->asked.format = FORMAT_TABLE;
+	c->asked.sort = NULL;
+	if (r == 0)
+		r = join_pids(c);
+	if (r == 0)
+		r = read_keys(c, o->sort ? o->sort : "pss");
+	if (r == 0)
+		r = session_open(&c->session, &c->asked, NULL);
+	if (r == 0 && session_no_proc(&c->session))
+		r = log_error("maps: no mappings can be read: %s (mount -t proc proc /proc)",
+			      session_no_proc(&c->session));
+	return r ? r : output_open(&c->out, o);
+}
+
+/* Of a process that was asked for by number, why it has no rows; of all others, how many. */
+static void warn_missing(const struct maps_command *c, const struct maps_read *m)
+{
+	static const char *const why[PSS_STATUS_COUNT] = {
+		[PSS_GONE] = "it has ended",
+		[PSS_DENIED] = "it may not be read (run as root, or with CAP_SYS_PTRACE)",
+		[PSS_TIMEOUT] = "it is stuck, and its mappings with it",
+		[PSS_KERNEL_THREAD] = "a kernel thread has no mappings",
+		[PSS_UNSUPPORTED] = "its smaps cannot be read or understood here",
+	};
+	const struct session *s = &c->session;
+	size_t denied = 0;
+
+	for (size_t i = 0; i < s->rows.count; i++) {
+		const struct maps_process *p = &m->process[i];
+
+		denied += p->status == PSS_DENIED;
+		if (s->filter.pids && why[p->status])
+			log_error("%d: %s", p->process->pid, why[p->status]);
+	}
+	if (denied && !s->filter.pids && !privilege_held(PRIVILEGE_PTRACE))
+		log_notice(c->o->quiet, "%zu processes are denied: %s is missing (run as root)",
+			   denied, privilege_name(PRIVILEGE_PTRACE));
+}
+
+static size_t rows_that_fit(const struct maps_command *c)
+{
+	const struct output *out = &c->out;
+	unsigned around = LINES_AROUND;
+
+	if (!out->terminal || !out->height || c->o->format != FORMAT_TABLE || c->o->all)
+		return SIZE_MAX;
+	around += out->width ? TOTAL_COLUMNS / out->width : 0;
+	return out->height > around ? out->height - around : 1;
+}
+
+/*
+ * What does not fit is the smallest, or what --sort puts last. Unless told otherwise mappings that
+ * are shown stand by address, as in pmap.
+ */
+static void choose_rows(const struct maps_command *c, struct maps_read *m, struct maps_report *r)
+{
+	const struct options *o = c->o;
+	const struct map_keys by_address = {{MAP_COLUMN_PID, MAP_COLUMN_ADDRESS}, 2};
+	size_t shown = o->top ? (size_t)o->top : rows_that_fit(c);
+
+	if (o->total)
+		shown = 0;
+	if (shown > m->row_count)
+		shown = m->row_count;
+	order_maps(&c->keys, o->reverse && (o->sort || o->by_file), m->rows, m->row_count);
+	if (!o->sort && !o->by_file)
+		order_maps(&by_address, o->reverse, m->rows, shown);
+	r->rows = m->rows;
+	r->row_count = shown;
+	r->others_count = m->row_count - shown;
+	r->others = MAPS_COUNTERS_ZERO;
+	for (size_t i = shown; i < m->row_count; i++)
+		map_counters_add(&r->others, &m->rows[i]->counters);
+}
+
+static void render(struct maps_command *c, const struct maps_report *report)
+{
+	const struct options *o = c->o;
+	const struct table_style style = output_style(o, c->out.color, c->out.width);
+
+	if (o->format == FORMAT_JSON)
+		render_maps_json(&c->out.buf, report);
+	else
+		render_maps_table(&c->out.buf, report, &style);
+}
+
+static int show(struct maps_command *c, struct maps_read *m)
+{
+	struct session *s = &c->session;
+	struct maps_report report = {.snapshot = &s->snapshot, .by_file = c->o->by_file};
+	int r = maps_read_all(s, c->o->by_file, m);
+
+	if (r == 0 && !c->o->by_file)
+		r = enrich_programs(session_pool(s), &s->snapshot, &s->rows);
+	if (r < 0)
+		return log_errno(r, "reading mappings");
+	warn_missing(c, m);
+	report.process = m->process;
+	report.process_count = s->rows.count;
+	report.several = s->rows.count > 1;
+	report.total = m->total;
+	report.mappings = m->mappings;
+	choose_rows(c, m, &report);
+	render(c, &report);
+	r = output_finish(&c->out);
+	return r ? r : s->exit_code;
+}
+
+int command_maps(const struct options *o)
+{
+	cleanup(maps_command_done) struct maps_command command = {.out.file.fd = -1,
+								  .session.proc.fd = -1};
+	struct maps_read read = {};
+	int r = open_command(&command, o);
+
+	if (r == 0)
+		r = session_begin(&command.session);
+	if (r)
+		return r;
+	r = show(&command, &read);
+	maps_read_done(&read, command.session.rows.count);
+	return r;
+}

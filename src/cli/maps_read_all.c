@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Whose smaps is read, and what the mappings add up to; shows nothing. */
+#include "cli/maps_read_all.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* So many processes are held at once before they are summed. */
+#define BATCH 64
+
+void maps_read_done(struct maps_read *m, size_t processes)
+{
+	for (size_t i = 0; m->set && i < processes; i++)
+		map_set_free(m->set[i]);
+	free(m->set);
+	free(m->process);
+	free(m->rows);
+	map_set_free(m->files);
+}
+
+/* What is known without reading. */
+static enum pss_status status_before(const struct process *p, bool by_file)
+{
+	if (p->kind == PROCESS_KTHREAD)
+		return PSS_KERNEL_THREAD;
+	if (p->kind == PROCESS_ZOMBIE)
+		return PSS_GONE;
+	/* Summed once, with the one that carries it. */
+	return by_file && !p->mm_owner ? PSS_SKIPPED : PSS_OK;
+}
+
+static int receive_maps(struct maps_read *m, size_t i, struct pool_result *result)
+{
+	struct maps_process *p = &m->process[i];
+	struct map_set *set = result->maps;
+	int r = 0;
+
+	p->status = result->status;
+	if (!set)
+		return 0;
+	p->total = set->total;
+	p->total_exact = set->total_exact;
+	p->mappings = set->mappings;
+	p->counted = p->process->mm_owner;
+	if (m->files) {
+		r = map_set_merge(m->files, set);
+		map_set_free(set);
+	} else {
+		m->set[i] = set;
+	}
+	result->maps = NULL;
+	return r;
+}
+
+static int read_batch(struct session *s, struct maps_read *m, const size_t *index, size_t count)
+{
+	struct process *rows[BATCH] = {};
+	struct pool_result results[BATCH] = {};
+	int r;
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = s->rows.item[index[i]];
+	r = pool_read(s->pool, m->files ? POOL_NAMES : POOL_MAPS, true, rows, count, results);
+	for (size_t i = 0; i < count; i++) {
+		if (r == 0)
+			r = receive_maps(m, index[i], &results[i]);
+		map_set_free(results[i].maps);
+	}
+	return r;
+}
+
+static int read_processes(struct session *s, struct maps_read *m)
+{
+	size_t index[BATCH], count = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->rows.count; i++) {
+		struct maps_process *p = &m->process[i];
+
+		p->process = s->rows.item[i];
+		p->status = status_before(p->process, m->files != NULL);
+		if (p->status == PSS_OK)
+			index[count++] = i;
+		if (count < BATCH)
+			continue;
+		r = read_batch(s, m, index, count);
+		count = 0;
+	}
+	return r || !count ? r : read_batch(s, m, index, count);
+}
+
+static int gather_rows(struct maps_read *m, size_t processes)
+{
+	size_t count = m->files ? m->files->count : 0;
+
+	for (size_t i = 0; i < processes; i++)
+		count += m->set[i] ? m->set[i]->count : 0;
+	m->rows = calloc(count + 1, sizeof(*m->rows));
+	if (!m->rows)
+		return -ENOMEM;
+	for (size_t i = 0; m->files && i < m->files->count; i++)
+		m->rows[m->row_count++] = m->files->item[i];
+	for (size_t i = 0; i < processes; i++) {
+		for (size_t k = 0; m->set[i] && k < m->set[i]->count; k++)
+			m->rows[m->row_count++] = m->set[i]->item[k];
+	}
+	return 0;
+}
+
+static void sum(struct maps_read *m, size_t processes)
+{
+	bool any = false;
+
+	m->total = MAPS_COUNTERS_ZERO;
+	for (size_t i = 0; i < processes; i++) {
+		const struct maps_process *p = &m->process[i];
+
+		if (!p->counted)
+			continue;
+		any = true;
+		map_counters_add(&m->total, &p->total);
+		m->mappings += p->mappings;
+	}
+	/* Of nothing that was read there is no sum. */
+	if (!any)
+		m->total.have = 0;
+}
+
+int maps_read_all(struct session *s, bool by_file, struct maps_read *m)
+{
+	size_t processes = s->rows.count;
+	int r;
+
+	*m = (struct maps_read){};
+	m->process = calloc(processes + 1, sizeof(*m->process));
+	m->set = calloc(processes + 1, sizeof(struct map_set *));
+	if (by_file)
+		m->files = map_set_new(true);
+	if (!m->process || !m->set || (by_file && !m->files))
+		return -ENOMEM;
+	r = snapshot_own_mm(&s->snapshot, s->rows.item, processes);
+	pool_patient(s->pool);
+	if (r == 0)
+		r = read_processes(s, m);
+	if (r == 0)
+		r = gather_rows(m, processes);
+	if (r == 0)
+		sum(m, processes);
+	return r;
+}

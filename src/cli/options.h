@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The command line as a struct. What it means is the commands' business. */
+#ifndef ZMEM_CLI_OPTIONS_H
+#define ZMEM_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum format {
+	FORMAT_TABLE,
+	FORMAT_JSON,
+	FORMAT_NDJSON,
+	FORMAT_CSV,
+	FORMAT_FOLDED,
+	FORMAT_OPENMETRICS,
+	FORMAT_PROMETHEUS,
+	FORMAT_HTML,
+};
+
+enum color {
+	COLOR_AUTO,
+	COLOR_ALWAYS,
+	COLOR_NEVER,
+};
+
+enum pss_choice {
+	PSS_AUTO,
+	PSS_KERNEL,
+	PSS_ROLLUP,
+	PSS_NONE,
+};
+
+enum delta_since {
+	DELTA_LAST,
+	DELTA_START,
+};
+
+#define NICE_DEFAULT   (-1)
+#define NICE_USUAL     5 /* of commands that stay */
+
+#define INTERVAL_USUAL 1000 /* ms, from one snapshot to the next */
+
+#define VERIFY_ALL     (-1)
+#define VERIFY_DEFAULT (-2) /* not asked for: each command has its own number */
+#define VERIFY_USUAL   3    /* that of a snapshot */
+
+struct options {
+	const char *command; /* "snapshot" if none was named */
+	bool named;	     /* whether one was */
+	const char *sort;
+	const char *columns;
+	char *pids; /* lists, owned; given again, they add up */
+	char *users;
+	const char *filter;
+	const char *cgroup;
+	const char *output;
+	const char *replay;
+	const char *file; /* where a recording goes */
+	char *listen;	  /* addresses, owned; given again, they add up */
+	const char *token_file;
+	const char **words; /* behind the command, as many as it takes */
+	size_t word_count;
+	int count;	 /* 0: not given */
+	int interval_ms; /* 0: not given */
+	int top;	 /* 0: not given */
+	uint64_t min;	 /* bytes */
+	int group;	 /* 0: none; options_group_key() */
+	int format;
+	int color;
+	int pss;
+	int source; /* enum source_choice */
+	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
+	bool all, reverse, bytes, no_header, wide, numeric, total, by_file, tree;
+	bool continuous; /* a command that has a past: watch, top */
+	int delta;	 /* enum delta */
+	int nice;	 /* NICE_DEFAULT: not given */
+	bool changed, grow, no_lock;
+	bool pinned;
+	bool timing, verbose, quiet, help, version;
+	uint64_t held; /* the capabilities we were started with (privilege_mask) */
+};
+
+/*
+ * Reads argv. Returns 0, or the exit code after it has said on stderr what is wrong.
+ * options_done() in either case.
+ */
+int options_parse(struct options *o, int argc, char **argv);
+void options_done(struct options *o);
+
+/* The column that --group-by names, NULL: none. */
+const char *options_group_key(const struct options *o);
+
+/* Whether the format is one of metrics, whose rows are groups. */
+bool options_metrics(const struct options *o);
+
+/* The words of --format and --pss. */
+const char *options_format_word(int format);
+const char *options_pss_word(int choice);
+/* False if it is none of them. */
+bool options_pss_choice(const char *word, int *ret_choice);
+
+/* One option, as help and completions want it. */
+struct option_info {
+	const char *name;
+	char letter;	      /* 0: none */
+	const char *argument; /* NULL: a flag */
+	const char *help;
+	const char *commands; /* that take it; NULL: all */
+};
+
+/* The i-th option, false past the last. */
+bool options_info(size_t i, struct option_info *ret);
+/* Whether it was given something else than its default. */
+bool options_given(const struct options *o, size_t i);
+/* Whether that command takes it. */
+bool options_taken(const struct option_info *info, const char *command);
+
+#endif

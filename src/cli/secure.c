@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The program may have been started by somebody with fewer rights than it has: file capabilities
+ * let users measure who could not themselves. AT_SECURE tells. Then its environment is not believed
+ * and its files are written with his rights alone. How capabilities are given up is the business of
+ * src/privilege.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "cli/log.h"
+#include "cli/secure.h"
+#include "base/array.h"
+#include "privilege/privilege.h"
+
+/* What only changes how text looks is let through; libraries may read anything else. */
+static int clean_environment(void)
+{
+	static const char *const kept[] = {"NO_COLOR", "TERM", "LANG", "LC_ALL", "LC_CTYPE"};
+	char *value[ARRAY_SIZE(kept)];
+	int r = 0;
+
+	/* Values lie outside of what clearenv() frees. */
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		value[i] = getenv(kept[i]);
+	clearenv();
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		r |= value[i] ? setenv(kept[i], value[i], 1) : 0;
+	return r;
+}
+
+int secure_start(bool administers, uint64_t *ret_held)
+{
+	bool trusted = !getauxval(AT_SECURE);
+	int r;
+
+	/* As another user we could write his files, and there is nothing that we need that for. */
+	if (getuid() != geteuid() || getgid() != getegid())
+		return log_error("starting: it is not meant to be setuid or setgid (give it "
+				 "file capabilities instead: setcap "
+				 "cap_bpf,cap_perfmon,cap_sys_ptrace+ep)");
+	if (!trusted && clean_environment())
+		return log_error("starting: out of memory");
+	*ret_held = privilege_mask();
+	if (administers && trusted)
+		return 0;
+	r = privilege_start(trusted);
+	/* Who trusts us has lost nothing by it. */
+	if (r < 0 && !trusted)
+		return log_errno(r, "giving up capabilities");
+	return 0;
+}
+
+int secure_loaded(const char *output, bool locks)
+{
+	int r = privilege_loaded(output, locks);
+
+	if (r < 0 && getauxval(AT_SECURE))
+		return log_errno(r, "giving up capabilities");
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The counters of counters.def as an enum and a table. */
+#ifndef ZMEM_COUNTER_H
+#define ZMEM_COUNTER_H
+
+#include <stdint.h>
+
+enum counter {
+#define ZMEM_COUNTER(id, key, header, origin, bound, policy, help) COUNTER_##id,
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+	COUNTER_COUNT,
+};
+
+/* How many of them a process has; those behind are of a cgroup. */
+#define COUNTERS_OF_PROCESS ((int)COUNTER_MEM_CURRENT)
+
+/* A set of counters. */
+typedef uint32_t counter_mask;
+#define COUNTER_BIT(c) ((counter_mask)1 << (c))
+
+_Static_assert(COUNTER_COUNT <= 32, "counter_mask is too small");
+
+/* Where they come from, as counters.def has it. */
+enum counter_origin {
+	ORIGIN_KERNEL,
+	ORIGIN_ROLLUP,
+	ORIGIN_DERIVED,
+	ORIGIN_MEMCG,
+};
+
+/* What compare sets a counter against. */
+enum compare_policy {
+	POLICY_NONE,
+	POLICY_STATUS,
+	POLICY_PER_CPU,
+	POLICY_ROLLUP,
+	POLICY_SHARE,
+};
+
+struct counter_info {
+	const char *key;      /* "rss_anon" */
+	const char *json_key; /* "rss_anon_bytes" */
+	const char *header;
+	enum counter_origin origin;
+	counter_mask bound; /* 0: nothing bounds it */
+	enum compare_policy policy;
+	const char *help;
+};
+
+extern const struct counter_info counter_table[COUNTER_COUNT];
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Joins rows with what they were. Knows by what a row is the same one; refuses to know what a
+ * change means. What was is kept in two pieces of memory that take turns: rows point into one while
+ * the next is made of them in the other.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/sort.h"
+#include "query/delta.h"
+
+/* A process that began so shortly before the last reading may be told as older: whole ticks. */
+#define START_SLACK_MS 20
+#define NS_PER_MS      1000000
+
+void delta_tracker_init(struct tracker *tracker, uint64_t seed, bool from_start)
+{
+	*tracker = (struct tracker){.seed = seed, .from_start = from_start};
+	tracker->nothing.have = ~(counter_mask)0;
+}
+
+static void rows_free(struct delta_rows *r)
+{
+	free(r->key);
+	free(r->row);
+	*r = (struct delta_rows){0};
+}
+
+void delta_tracker_done(struct tracker *tracker)
+{
+	rows_free(&tracker->rows);
+	rows_free(&tracker->spare);
+}
+
+/* ---- which row, and what it says ---- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15;
+	return h ^ h >> 32;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+	uint64_t word;
+
+	h = mix(h, text ? len : UINT64_MAX);
+	for (; len >= sizeof(word); len -= sizeof(word), text += sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		h = mix(h, word);
+	}
+	for (; len; len--)
+		h = mix(h, (unsigned char)*text++);
+	return h;
+}
+
+static struct delta_key key_of(const struct tracker *tracker, const struct column *group,
+			       const struct process *p)
+{
+	struct delta_key key = {.pid = p->pid, .key = p->start_ns};
+
+	if (group) {
+		key.pid = 0;
+		/* Users are who they are by number: two may have one name. */
+		key.key = mix(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
+		key.key = mix_text(key.key, group->text(p));
+	}
+	return key;
+}
+
+static uint64_t print_of(const struct tracker *tracker, const struct process *p)
+{
+	uint64_t h = mix(tracker->seed, p->have);
+
+	for (int c = 0; c < COUNTER_COUNT; c++)
+		h = process_has(p, c) ? mix(h, p->value[c]) : h;
+	h = mix(h, (uint64_t)p->uid << 32 | p->threads);
+	h = mix(h, (uint64_t)(uint32_t)p->oom_score_adj << 32 | (uint32_t)p->ppid);
+	h = mix(h, (uint64_t)p->procs << 32 | p->pss_missing);
+	h = mix(h, (uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
+	h = mix(h, p->cgroup_key);
+	/* Not by the name: the same program's may be told better or worse. */
+	return mix_text(h, p->comm);
+}
+
+static int compare_keys(const void *pa, const void *pb, void *arg)
+{
+	const struct delta_key *a = pa, *b = pb;
+
+	(void)arg;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static const struct delta_row *find(const struct delta_rows *r, const struct delta_key *key)
+{
+	size_t low = 0, high = r->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int c = compare_keys(key, &r->key[middle], NULL);
+
+		if (c == 0)
+			return &r->row[r->key[middle].row];
+		if (c < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+/* ---- joining ---- */
+
+static int64_t boot_ms(const struct snapshot *s)
+{
+	return s->host.boot_ms ? s->time_ms - (int64_t)s->host.boot_ms : 0;
+}
+
+/* Not there the last time: did it not exist yet, or was it not among the rows? */
+static bool has_begun_since(const struct tracker *tracker, const struct process *p)
+{
+	return !p->pid ||
+	       (int64_t)(p->start_ns / NS_PER_MS) + START_SLACK_MS >= tracker->last_boot_ms;
+}
+
+static void join_row(const struct tracker *tracker, const struct column *group, struct process *p,
+		     struct delta_counts *counts)
+{
+	struct delta_key key = key_of(tracker, group, p);
+
+	p->before = find(&tracker->rows, &key);
+	if (p->before) {
+		p->changed = p->before->print != p->print;
+		counts->changed += p->changed;
+		/* A recording may have one twice. */
+		counts->ended -= counts->ended > 0;
+		return;
+	}
+	counts->started++;
+	if (has_begun_since(tracker, p))
+		p->before = &tracker->nothing;
+}
+
+void delta_tracker_join(const struct tracker *tracker, const struct column *group,
+			struct snapshot *s, struct rows *rows, struct delta_counts *ret)
+{
+	int64_t ms = s->time_ms - tracker->since_ms;
+
+	/* A clock that was put back tells nothing of how long it was. */
+	s->change_us = tracker->taken && !tracker->from_start && ms > 0 ? (uint64_t)ms * 1000 : 0;
+	*ret = (struct delta_counts){.ended = tracker->rows.count};
+	for (size_t i = 0; i < rows->count; i++) {
+		struct process *p = rows->item[i];
+
+		p->before = NULL;
+		p->changed = true;
+		p->print = print_of(tracker, p);
+		if (tracker->taken)
+			join_row(tracker, group, p, ret);
+	}
+}
+
+/* ---- keeping ---- */
+
+static int make_room(struct delta_rows *r, size_t count)
+{
+	struct delta_key *key;
+	struct delta_row *row;
+	size_t capacity;
+
+	if (room_is_idle(r->capacity, count, &r->idle))
+		rows_free(r);
+	capacity = r->capacity ? r->capacity : 256;
+	if (count <= r->capacity)
+		return 0;
+	while (capacity < count)
+		capacity *= 2;
+	key = reallocarray(r->key, capacity, sizeof(*key));
+	if (!key)
+		return -ENOMEM;
+	r->key = key;
+	row = reallocarray(r->row, capacity, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	r->row = row;
+	r->capacity = capacity;
+	return 0;
+}
+
+/* Of counters that were not measured at first, the first that were. */
+static void keep_row(const struct tracker *tracker, const struct process *p, struct delta_row *ret)
+{
+	const struct delta_row *first = tracker->from_start ? p->before : NULL;
+
+	ret->have = p->have;
+	ret->print = p->print;
+	memcpy(ret->value, p->value, sizeof(ret->value));
+	for (int c = 0; first && c < COUNTERS_OF_PROCESS; c++) {
+		if (first->have & COUNTER_BIT(c)) {
+			ret->have |= COUNTER_BIT(c);
+			ret->value[c] = first->value[c];
+		}
+	}
+}
+
+int delta_tracker_update(struct tracker *tracker, const struct column *group,
+			 const struct snapshot *s, const struct rows *rows,
+			 const struct totals *totals)
+{
+	struct delta_rows *to = &tracker->spare, done;
+	int r = make_room(to, rows->count);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < rows->count; i++) {
+		keep_row(tracker, rows->item[i], &to->row[i]);
+		to->key[i] = key_of(tracker, group, rows->item[i]);
+		to->key[i].row = (uint32_t)i;
+	}
+	to->count = rows->count;
+	sort_items(to->key, to->count, sizeof(*to->key), compare_keys, NULL);
+	if (!tracker->taken || !tracker->from_start) {
+		tracker->totals = *totals;
+		tracker->since_ms = s->time_ms;
+	}
+	tracker->last_boot_ms = boot_ms(s);
+	tracker->taken = true;
+	done = tracker->rows;
+	tracker->rows = *to;
+	tracker->spare = done;
+	return 0;
+}
+
+/* ---- changes ---- */
+
+bool delta_of(enum counter c, counter_mask have, const uint64_t *value, counter_mask have_before,
+	      const uint64_t *before, int64_t *ret_bytes)
+{
+	uint64_t now = value[c], then = before[c];
+	uint64_t amount = now > then ? now - then : then - now;
+
+	if (!(have & have_before & COUNTER_BIT(c)) || amount > INT64_MAX)
+		return false;
+	*ret_bytes = now >= then ? (int64_t)amount : -(int64_t)amount;
+	return true;
+}
+
+bool delta_of_row(const struct process *p, enum counter c, int64_t *ret_bytes)
+{
+	return p->before && c < COUNTERS_OF_PROCESS &&
+	       delta_of(c, p->have, p->value, p->before->have, p->before->value, ret_bytes);
+}
+
+bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,
+		     int64_t *ret_bytes)
+{
+	static const struct totals nothing = {.have = ~(counter_mask)0};
+	const struct totals *a = now->processes ? now : &nothing;
+	const struct totals *b = before->processes ? before : &nothing;
+
+	return delta_of(c, a->have, a->value, b->have, b->value, ret_bytes);
+}
+
+int64_t delta_rate(int64_t bytes, uint64_t us)
+{
+	double rate = us ? (double)bytes * 1e6 / (double)us : 0;
+
+	if (!us)
+		return bytes;
+	if (rate >= 0x1p63 || rate <= -0x1p63)
+		return rate > 0 ? INT64_MAX : INT64_MIN;
+	return (int64_t)(rate < 0 ? rate - 0.5 : rate + 0.5);
+}

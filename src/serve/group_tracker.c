@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows what a group weighs and for how long that counts. */
+#include "serve/group_tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+/* Who is not shown is watched all the same, so that who comes to be is known by its past. */
+#define CONNECTIONS_FOR_ONE 4
+
+/* What was is forgotten by half in about seven minutes. */
+#define MEMORY_US (10 * 60 * UINT64_C(1000000))
+
+int group_tracker_init(struct group_tracker *t, size_t shown, uint64_t seed)
+{
+	*t = (struct group_tracker){.seed = seed, .shown_max = shown};
+	return space_saving_init(&t->groups, shown * CONNECTIONS_FOR_ONE);
+}
+
+void group_tracker_done(struct group_tracker *t)
+{
+	space_saving_done(&t->groups);
+}
+
+/* FNV-1a behind a seed, so that nobody chooses a name to share another one's slot. */
+static uint64_t key_of(const struct group_tracker *t, const char *text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->seed;
+
+	/* Without a name is a name of its own. */
+	for (const char *c = text ? text : "\1"; *c; c++)
+		h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	return h ^ h >> 29;
+}
+
+/* PSS and swap; where PSS is not known, what bounds it. */
+static double weight_of(const struct process *p)
+{
+	uint64_t ram = process_has(p, COUNTER_PSS) ? p->value[COUNTER_PSS] : p->value[COUNTER_RSS];
+	uint64_t swap = process_has(p, COUNTER_SWAP_PSS) ? p->value[COUNTER_SWAP_PSS]
+							 : p->value[COUNTER_SWAP];
+
+	return (double)ram + (double)swap;
+}
+
+struct ranked {
+	struct process *row;
+	double rank, weight;
+	size_t place; /* in the order that it came in */
+};
+
+static int heaviest_first(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? 1 : -1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static struct ranked *rank_all(const struct rows *groups)
+{
+	struct ranked *r = calloc(groups->count + 1, sizeof(*r));
+
+	for (size_t i = 0; r && i < groups->count; i++) {
+		double weight = weight_of(groups->item[i]);
+
+		r[i] = (struct ranked){groups->item[i], weight, weight, i};
+	}
+	return r;
+}
+
+/* Puts those that are to be shown first, in the order that they have. */
+static int choose(const struct group_tracker *t, const char *(*text)(const struct process *),
+		  struct rows *groups, size_t *ret_shown)
+{
+	cleanup_free struct ranked *r = rank_all(groups);
+	size_t shown = groups->count < t->shown_max ? groups->count : t->shown_max;
+
+	if (!r)
+		return -ENOMEM;
+	for (size_t i = 0; i < groups->count && shown < groups->count; i++) {
+		double least = space_saving_least(&t->groups, key_of(t, text(r[i].row)));
+
+		r[i].rank = least > r[i].weight ? least : r[i].weight;
+	}
+	if (shown < groups->count) {
+		qsort(r, groups->count, sizeof(*r), heaviest_first);
+		qsort(r, shown, sizeof(*r), by_place);
+	}
+	for (size_t i = 0; i < groups->count; i++)
+		groups->item[i] = r[i].row;
+	*ret_shown = shown;
+	return 0;
+}
+
+/*
+ * The heaviest come last: they cannot lose their slots to those that come after them. A collection
+ * weighs as much as the time that it stands for.
+ */
+int group_tracker_feed(struct group_tracker *t, uint64_t now_us,
+		       const char *(*text)(const struct process *), struct rows *groups,
+		       size_t *ret_shown)
+{
+	cleanup_free struct ranked *r = rank_all(groups);
+	uint64_t passed = now_us > t->last_us ? now_us - t->last_us : 0;
+	double keep = (double)MEMORY_US / (double)(MEMORY_US + passed);
+
+	if (!r)
+		return -ENOMEM;
+	if (!t->last_us)
+		keep = 0;
+	t->last_us = now_us;
+	space_saving_fade(&t->groups, keep);
+	qsort(r, groups->count, sizeof(*r), heaviest_first);
+	for (size_t i = groups->count; i-- > 0;)
+		space_saving_add(&t->groups, key_of(t, text(r[i].row)), r[i].weight * (1 - keep));
+	return choose(t, text, groups, ret_shown);
+}

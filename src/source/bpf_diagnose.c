@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Knows what the errors of bpf(2) mean to a user. Prints nothing, changes nothing. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "source/bpf_diagnose.h"
+#include "privilege/privilege.h"
+#include "source/source.h"
+
+static const char *missing_privilege(const struct bpf_diagnose_facts *facts)
+{
+	if (facts->bpf && facts->perfmon)
+		return NULL;
+	if (!facts->bpf && !facts->perfmon)
+		return "CAP_BPF and CAP_PERFMON are missing";
+	return facts->bpf ? "CAP_PERFMON is missing" : "CAP_BPF is missing";
+}
+
+/* What is left when the kernel itself is what it cannot be loaded on. */
+static void tell_kernel(struct diag *diag, const char *what, const char *step, int error,
+			const struct bpf_diagnose_facts *facts)
+{
+	if (!facts->iterators)
+		diag_add(diag, what, error, "use Linux 5.8 or later, or --source proc",
+			 "this kernel has no BPF iterators over tasks (Linux 5.8)");
+	else if (!facts->probe_reads)
+		diag_add(diag, what, error, "use Linux 6.2 or later, or --source proc",
+			 "lockdown=confidentiality forbids the probe reads it needs; programs that "
+			 "need none take bpf_rdonly_cast() (Linux 6.2)");
+	else if (error == -E2BIG)
+		diag_add(diag, what, error, "use Linux 5.19 or later, or --source proc",
+			 "this kernel cannot load it without libbpf (Linux 5.19)");
+	else
+		diag_add(diag, what, error, "see zmem-bpf doctor -v, or use --source proc",
+			 "%s failed: %s", step, strerror(-error));
+}
+
+void bpf_diagnose_tell(struct diag *diag, const char *what, const char *step, int error,
+		       const struct bpf_diagnose_facts *facts)
+{
+	const char *missing = missing_privilege(facts);
+
+	if (missing)
+		diag_add(diag, what, error,
+			 "run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE, "
+			 "or use --source proc",
+			 "%s", missing);
+	else if (facts->btf_error)
+		diag_add(diag, what, error,
+			 "use a kernel built with CONFIG_DEBUG_INFO_BTF, or --source proc",
+			 "this kernel has no BTF (%s: %s)", BTF_PATH, strerror(facts->btf_error));
+	else if (error == -EPERM || error == -EACCES)
+		diag_add(diag, what, error,
+			 "allow bpf() (seccomp, LSM, lockdown), or use --source proc",
+			 "%s was refused: %s", step, strerror(-error));
+	else if (file_exhausted(error))
+		diag_add(diag, what, error, file_exhausted_todo(error), "%s failed: %s", step,
+			 strerror(-error));
+	else if (error == -ENOSYS)
+		diag_add(diag, what, error, "use --source proc",
+			 "this kernel has no bpf(), or it is blocked");
+	else if (error == -ENOENT)
+		diag_add(diag, what, error, "use Linux 6.2 or later, or --source proc",
+			 "this kernel has no bpf_rdonly_cast() (Linux 6.2)");
+	else
+		tell_kernel(diag, what, step, error, facts);
+}
+
+/* Whether BTF has the name; what cannot be read is no reason to say that it has not. */
+static bool btf_has(const char *name, size_t size)
+{
+	cleanup_close int fd = open(BTF_PATH, O_RDONLY | O_CLOEXEC);
+	cleanup_free char *text = NULL;
+	struct stat st;
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return true;
+	text = malloc((size_t)st.st_size);
+	if (!text)
+		return true;
+	while (len < (size_t)st.st_size && (n = read(fd, text + len, (size_t)st.st_size - len)) > 0)
+		len += (size_t)n;
+	return len < (size_t)st.st_size || memmem(text, len, name, size);
+}
+
+/* Lockdown shows in what the verifier knows, also where securityfs is not mounted. */
+bool bpf_diagnose_probe_reads_allowed(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_probe_read_kernel, NULL) != 0;
+}
+
+void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, int error)
+{
+	static const char iterator[] = "\0bpf_iter_task"; /* a whole name */
+	struct bpf_diagnose_facts facts = {
+		.bpf = privilege_held(PRIVILEGE_BPF),
+		.perfmon = privilege_held(PRIVILEGE_PERFMON),
+		.iterators = true,
+		.probe_reads = true,
+	};
+
+	if (access(BTF_PATH, R_OK) < 0)
+		facts.btf_error = errno;
+	/* Only where nothing else explains it: asking takes a millisecond or two. */
+	if (error == -EINVAL || error == -E2BIG) {
+		facts.iterators = btf_has(iterator, sizeof(iterator));
+		facts.probe_reads = bpf_diagnose_probe_reads_allowed();
+	}
+	bpf_diagnose_tell(diag, what, step, error, &facts);
+}

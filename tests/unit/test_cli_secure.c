@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is left of an environment, of whoever has fewer rights than we and of whoever has not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include <cmocka.h>
+
+#include "cli/secure.h"
+
+extern char **environ;
+
+static unsigned long secure;
+
+/* In place of the C library's. */
+unsigned long getauxval(unsigned long type)
+{
+	return type == AT_SECURE ? secure : 0;
+}
+
+static void set_environment(void)
+{
+	clearenv();
+	setenv("TERM", "xterm", 1);
+	setenv("NO_COLOR", "1", 1);
+	setenv("TMPDIR", "/tmp/evil", 1);
+	setenv("LIBBPF_LOG_LEVEL", "debug", 1);
+}
+
+static void others_are_believed(void **state)
+{
+	uint64_t held;
+
+	(void)state;
+	secure = 0;
+	set_environment();
+	assert_int_equal(secure_start(false, &held), 0);
+	assert_string_equal(getenv("TMPDIR"), "/tmp/evil");
+	assert_string_equal(getenv("TERM"), "xterm");
+}
+
+static void colours_are_kept(void **state)
+{
+	uint64_t held;
+	size_t count = 0;
+
+	(void)state;
+	secure = 1;
+	set_environment();
+	assert_int_equal(secure_start(false, &held), 0);
+	assert_string_equal(getenv("TERM"), "xterm");
+	assert_string_equal(getenv("NO_COLOR"), "1");
+	while (environ[count])
+		count++;
+	assert_int_equal(count, 2);
+}
+
+static void nothing_is_made_up(void **state)
+{
+	uint64_t held;
+
+	(void)state;
+	secure = 1;
+	clearenv();
+	setenv("PATH", "/evil", 1);
+	assert_int_equal(secure_start(false, &held), 0);
+	assert_null(getenv("PATH"));
+	assert_null(getenv("TERM"));
+	assert_null(getenv("NO_COLOR"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(others_are_believed),
+		cmocka_unit_test(colours_are_kept),
+		cmocka_unit_test(nothing_is_made_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

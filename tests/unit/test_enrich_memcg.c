@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The memory controller's values, out of trees that look like cgroup file systems. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "cgroup_tree.h"
+#include "tape_round.h"
+#include "enrich/enrich.h"
+
+#define ID	  "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
+#define MIB	  ((uint64_t)1 << 20)
+#define NONE	  UINT64_MAX
+#define UNLIMITED "9223372036854771712"
+
+static void assert_counters(const struct process *p, uint64_t current, uint64_t limit)
+{
+	const uint64_t want[] = {current, limit};
+	const enum counter c[] = {COUNTER_MEM_CURRENT, COUNTER_MEM_LIMIT};
+
+	for (int i = 0; i < 2; i++) {
+		if (process_has(p, c[i]) != (want[i] != NONE) ||
+		    (want[i] != NONE && p->value[c[i]] != want[i]))
+			fail_msg("%s: %s is %lld and not %lld", p->cgroup, i ? "limit" : "current",
+				 process_has(p, c[i]) ? (long long)p->value[c[i]] : -1,
+				 (long long)want[i]);
+	}
+}
+
+static struct snapshot memory;
+
+static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
+			uint64_t limit)
+{
+	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
+	struct rows rows = {&row, 1};
+
+	assert_int_equal(enrich_memcgs(proc, &memory, &rows), 0);
+	assert_counters(&p, current, limit);
+}
+
+static void test_v2(void **state)
+{
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / / rw - ext4 /dev/sda1 rw\n41 31 0:38 / @/cg rw - cgroup2 none rw");
+	/* The root of all has neither file. */
+	sh(&t, "mkdir cg");
+	v2(&t, "cg/a.slice", "3000000", "max");
+	v2(&t, "cg/a.slice/b.service", "2000000", "104857600");
+	v2(&t, "cg/a.slice/b.service/x y", "1000000", "max");
+	v2(&t, "cg/a.slice/b.service/tight", "0", "0");
+	assert_read(&t.proc, "/", NONE, NONE);
+	assert_read(&t.proc, "/a.slice", 3000000, NONE);
+	assert_read(&t.proc, "/a.slice/b.service", 2000000, 100 * MIB);
+	assert_read(&t.proc, "/a.slice/b.service/x y", 1000000, 100 * MIB);
+	assert_read(&t.proc, "/a.slice/b.service/tight", 0, 0);
+	/* Removed, outside, or not one at all. */
+	assert_read(&t.proc, "/a.slice/gone.service", NONE, NONE);
+	assert_read(&t.proc, "/a.slice/gone.service/x", NONE, NONE);
+	assert_read(&t.proc, "/../a.slice", NONE, NONE);
+	assert_read(&t.proc, "/a.slice/../a.slice", NONE, NONE);
+	/* Where the controller is not enabled. */
+	sh(&t, "mkdir cg/a.slice/off");
+	assert_read(&t.proc, "/a.slice/off", NONE, NONE);
+}
+
+/* Whatever is in the files: a whole number, or nothing. */
+static void test_garbage(void **state)
+{
+	static const char *const garbage[] = {
+		"''", "max", "-1", "1x", "0x10", "' 1'", "18446744073709551616", UNLIMITED,
+	};
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "41 31 0:38 / @/cg rw - cgroup2 none rw");
+	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
+		v2(&t, "cg/a", garbage[i], "1000");
+		assert_read(&t.proc, "/a", NONE, NONE);
+		v2(&t, "cg/a", "1000", garbage[i]);
+		assert_read(&t.proc, "/a", 1000, NONE);
+	}
+	sh(&t, "printf 12 >cg/a/memory.current");
+	assert_read(&t.proc, "/a", NONE, NONE);
+	/* No way out over a link. */
+	v2(&t, "elsewhere", "1000", "1000");
+	sh(&t, "ln -s ../elsewhere cg/link");
+	assert_read(&t.proc, "/link", NONE, NONE);
+}
+
+static void test_v1(void **state)
+{
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "31 30 0:31 / @/cpu rw - cgroup cgroup rw,cpu\n"
+		      "35 31 0:32 / @/m rw - cgroup cgroup rw,memory");
+	v1(&t, "m", "9999", UNLIMITED, UNLIMITED);
+	sh(&t, "touch m/release_agent");
+	v1(&t, "m/docker", "3000000", "104857600", "104857600");
+	v1(&t, "m/docker/" ID, "2000000", UNLIMITED, "104857600");
+	/* Where each counts for itself alone (use_hierarchy). */
+	v1(&t, "m/docker/alone", "5", "1073741824", "1073741824");
+	assert_read(&t.proc, "/docker/alone", 5, 1024 * MIB);
+	v1(&t, "m/docker/nostat", "6", "1073741824", NULL);
+	assert_read(&t.proc, "/", NONE, NONE);
+	assert_read(&t.proc, "/docker", 3000000, 100 * MIB);
+	assert_read(&t.proc, "/docker/" ID, 2000000, 100 * MIB);
+	assert_read(&t.proc, "/docker/nostat", 6, 100 * MIB);
+}
+
+/* Memory is in v1 if it is mounted at all, whichever comes first. */
+static void test_hybrid(void **state)
+{
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "41 31 0:38 / @/unified rw - cgroup2 none rw\n"
+		      "35 31 0:32 / @/m rw - cgroup cgroup rw,memory\n"
+		      "42 31 0:38 / @/unified rw - cgroup2 none rw");
+	v1(&t, "m/a", "5", "6", NULL);
+	v2(&t, "unified/a", "7", "8");
+	assert_read(&t.proc, "/a", 5, 6);
+}
+
+/* In a container: its own cgroup is the root of what is mounted, or of its namespace. */
+static void test_below(void **state)
+{
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 /docker/other @/other rw - cgroup none rw,memory\n"
+		      "2 2 0:3 /docker/1 @/m rw - cgroup none rw,memory");
+	v1(&t, "m", "5", UNLIMITED, "1000");
+	v1(&t, "m/x", "4", UNLIMITED, "1000");
+	sh(&t, "mkdir other");
+	assert_read(&t.proc, "/docker/1", 5, 1000);
+	assert_read(&t.proc, "/docker/1/x", 4, 1000);
+	assert_read(&t.proc, "/docker/10", NONE, NONE);
+	assert_read(&t.proc, "/docker", NONE, NONE);
+	assert_read(&t.proc, "/", NONE, NONE);
+}
+
+static void test_namespace(void **state)
+{
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t,
+		  "1 2 0:3 / @/cg rw - cgroup2 none rw\n2 2 0:3 /.. @/above rw - cgroup2 none rw");
+	/* The root of the namespace is no root to the kernel. */
+	v2(&t, "cg", "5", "1000");
+	v2(&t, "cg/x", "4", "max");
+	v2(&t, "above/sibling", "3", "2000");
+	assert_read(&t.proc, "/", 5, 1000);
+	assert_read(&t.proc, "/x", 4, 1000);
+	assert_read(&t.proc, "/../sibling", 3, 2000);
+	assert_read(&t.proc, "/../../x", NONE, NONE);
+}
+
+/* Limits on what the runtimes put containers into. */
+static void test_runtimes(void **state)
+{
+	static const char *const path[] = {
+		"/system.slice/docker-" ID ".scope",
+		"/docker/" ID,
+		"/machine.slice/libpod-" ID ".scope",
+		"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice/"
+		"cri-containerd-" ID ".scope",
+		"/kubepods.slice/kubepods-pod1.slice/crio-" ID ".scope",
+		"/kubepods/burstable/pod1/" ID,
+		"/lxc.payload.web",
+	};
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
+		char file[512], parent[512];
+
+		snprintf(file, sizeof(file), "cg%s", path[i]);
+		snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(file, '/') - file), file);
+		v2(&t, file, "3000", "max");
+		assert_read(&t.proc, path[i], 3000, NONE);
+		if (!strcmp(parent, "cg"))
+			continue;
+		v2(&t, parent, "4000", "65536");
+		assert_read(&t.proc, path[i], 3000, 65536);
+		v2(&t, file, "3000", "4096");
+		assert_read(&t.proc, path[i], 3000, 4096);
+	}
+}
+
+static void test_nowhere(void **state)
+{
+	struct procfs none = {.fd = -1};
+	cleanup(tree_done) struct tree t;
+	struct process p[] = {{.cgroup = "/a"}, {.controlled = true}};
+	struct process *row[] = {&p[0], &p[1]};
+	struct rows rows = {row, 2};
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / @/gone rw - cgroup2 none rw");
+	assert_read(&none, "/a", NONE, NONE);
+	assert_read(&t.proc, "/a", NONE, NONE);
+	v2(&t, "gone/a", "1", "2");
+	assert_read(&t.proc, "/a", 1, 2);
+	/* Whose cgroup is another hierarchy's, or not known. */
+	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows), 0);
+	assert_int_equal(p[0].have | p[1].have, 0);
+	sh(&t, "rm self/mountinfo");
+	assert_read(&t.proc, "/a", NONE, NONE);
+}
+
+/* On a host of containers it is behind hundreds of others. */
+static void test_many_mounts(void **state)
+{
+	cleanup(tree_done) struct tree t;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	v2(&t, "cg/a", "1", "2");
+	for (int size = 8; size <= 512; size *= 2) {
+		sh(&t,
+		   "yes '9 2 0:4 / /var/lib/containers/1 rw - overlay none rw' | head -c %dK >many && "
+		   "echo >>many && tail -n1 self/mountinfo >>many && mv many self/mountinfo",
+		   size);
+		assert_read(&t.proc, "/a", 1, 2);
+	}
+}
+
+/* Our own want of files is no answer. */
+static void test_no_files(void **state)
+{
+	struct process p = {.cgroup = "/a", .controlled = true}, *row = &p;
+	struct rows rows = {&row, 1};
+	cleanup(tree_done) struct tree t;
+	struct rlimit before, few;
+	int r;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	v2(&t, "cg/a", "1", "2");
+	getrlimit(RLIMIT_NOFILE, &before);
+	for (int more = 1; more <= 3; more++) {
+		few = (struct rlimit){(rlim_t)(t.proc.fd + more), before.rlim_max};
+		setrlimit(RLIMIT_NOFILE, &few);
+		r = enrich_memcgs(&t.proc, &memory, &rows);
+		setrlimit(RLIMIT_NOFILE, &before);
+		assert_int_equal(r, -EMFILE);
+		assert_int_equal(p.have, 0);
+	}
+	assert_read(&t.proc, "/a", 1, 2);
+}
+
+static void test_recorded(void **state)
+{
+	static const char path[] = "/a.slice/b.service/docker/" ID "/x y";
+	struct process p[] = {
+		{.cgroup = path, .unit_path = 18, .container_path = 26 + 64, .controlled = true},
+		{.cgroup = path, .unit_path = 18, .container_path = 26 + 64, .controlled = true},
+		{.cgroup = "/a.slice", .unit_path = 8, .controlled = true},
+		{.cgroup = "/b", .controlled = false},
+		{.cgroup = "/", .controlled = true},
+		{.controlled = true},
+	};
+	struct process *row[ARRAY_SIZE(p)];
+	struct rows rows = {row, ARRAY_SIZE(p)};
+	cleanup(round_done) struct round r = {};
+	cleanup(tree_done) struct tree t;
+	struct procfs played;
+	struct tape_reading reading;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
+		row[i] = &p[i];
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	v2(&t, "cg/a.slice", "4000", "max");
+	v2(&t, "cg/a.slice/b.service", "3000", "1048576");
+	v2(&t, "cg/a.slice/b.service/docker", "2500", "max");
+	v2(&t, "cg/a.slice/b.service/docker/" ID, "2000", "max");
+	v2(&t, "cg/a.slice/b.service/docker/" ID "/x y", "1000", "4096");
+	/* Nothing is taken down of what is not recorded. */
+	assert_int_equal(enrich_memcgs_keep(&t.proc, &rows), 0);
+	t.proc.tape = tape_blank();
+	assert_int_equal(enrich_memcgs_keep(&t.proc, &rows), 0);
+	round_play(&r, t.proc.tape);
+	assert_int_equal(r.recording.readings, 1);
+	procfs_replay(&played, r.tape);
+	for (int again = 0; again < 2; again++) {
+		assert_read(&played, path, 1000, 4096);
+		assert_read(&played, "/a.slice/b.service/docker/" ID, 2000, 1 * MIB);
+		assert_read(&played, "/a.slice/b.service", 3000, 1 * MIB);
+		assert_read(&played, "/a.slice", 4000, NONE);
+		assert_read(&played, "/a.slice/b.service/docker", NONE, NONE);
+		assert_read(&played, "/b", NONE, NONE);
+		assert_read(&played, "/", NONE, NONE);
+		assert_read(&played, "/a.slice/b.service/", NONE, NONE);
+	}
+	assert_int_equal(tape_next(r.tape, "cgroups/memory", &reading), TAPE_AGAIN);
+}
+
+/* What an older recording does not have was not read; of a damaged one nothing is believed. */
+static void test_lies(void **state)
+{
+	static const char *const text[] = {
+		NULL,
+		"",
+		"\n",
+		"/a\n",
+		"1 /a\n",
+		"1 2 /a",
+		"x 2 /a\n",
+		"1 y /a\n",
+		"-1 2 /a\n",
+		"1 2  /a\n",
+		"99999999999999999999 2 /a\n",
+		"\n\n\n\n",
+		"1 2 /ab\n",
+		"1 2 /\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
+		cleanup(round_done) struct round r = {};
+		struct tape *t = tape_blank();
+		struct procfs played;
+
+		if (text[i])
+			tape_put_string(t, "cgroups/memory", text[i]);
+		round_play(&r, t);
+		procfs_replay(&played, r.tape);
+		assert_read(&played, "/a", NONE, NONE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_v2),	    cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_v1),	    cmocka_unit_test(test_hybrid),
+		cmocka_unit_test(test_below),	    cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_runtimes),    cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_many_mounts), cmocka_unit_test(test_no_files),
+		cmocka_unit_test(test_recorded),    cmocka_unit_test(test_lies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What rows were: who is the same one, who is new, what is not known, and what changes are. */
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "rows_machine.h"
+#include "query/delta.h"
+
+#define BOOT_MS 1000000
+
+/* A machine at so many ms since it booted. */
+static void at_time(struct machine *m, int64_t ms)
+{
+	m->snapshot.host.boot_ms = BOOT_MS;
+	m->snapshot.time_ms = BOOT_MS + ms;
+}
+
+static struct delta_counts join(const struct tracker *tracker, struct machine *m)
+{
+	struct delta_counts counts = {99, 99, 99};
+
+	delta_tracker_join(tracker, NULL, &m->snapshot, &m->rows, &counts);
+	return counts;
+}
+
+static void take_tick(struct tracker *tracker, struct machine *m)
+{
+	struct totals totals;
+
+	totals_sum(m->rows.item, m->rows.count, false, &totals);
+	assert_int_equal(delta_tracker_update(tracker, NULL, &m->snapshot, &m->rows, &totals), 0);
+}
+
+static int64_t delta(const struct process *p, enum counter c)
+{
+	int64_t by = 12345;
+
+	assert_true(delta_of_row(p, c, &by));
+	return by;
+}
+
+static bool known(const struct process *p, enum counter c)
+{
+	int64_t by;
+
+	return delta_of_row(p, c, &by);
+}
+
+static void assert_counts(struct delta_counts is, size_t started, size_t ended, size_t changed)
+{
+	assert_int_equal(is.started, started);
+	assert_int_equal(is.ended, ended);
+	assert_int_equal(is.changed, changed);
+}
+
+static void test_first(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct machine m;
+
+	(void)state;
+	delta_tracker_init(&tracker, 1, false);
+	machine_init(&m, 3);
+	at_time(&m, 5000);
+	assert_counts(join(&tracker, &m), 0, 0, 0);
+	for (pid_t pid = 1; pid <= 3; pid++) {
+		assert_null(at(&m, pid)->before);
+		assert_true(at(&m, pid)->changed);
+		assert_false(known(at(&m, pid), COUNTER_PSS));
+	}
+	assert_int_equal(m.snapshot.change_us, 0);
+	machine_done(&m);
+}
+
+/* Two moments, in any order of rows: one grew, one shrank, one is as it was, one ended, one began.
+ */
+static void test_last(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct machine a, b;
+	struct process *p;
+
+	(void)state;
+	delta_tracker_init(&tracker, 1, false);
+	machine_init(&a, 4);
+	at_time(&a, 5000);
+	p = a.rows.item[0];
+	a.rows.item[0] = a.rows.item[3];
+	a.rows.item[3] = p;
+	join(&tracker, &a);
+	take_tick(&tracker, &a);
+	machine_done(&a);
+
+	machine_init(&b, 5);
+	at_time(&b, 5500);
+	process_set(at(&b, 1), COUNTER_PSS, 25);
+	process_set(at(&b, 2), COUNTER_PSS, 3);
+	at(&b, 4)->start_ns = 5400000000;
+	at(&b, 5)->start_ns = 5300000000;
+	assert_counts(join(&tracker, &b), 2, 1, 2);
+	assert_int_equal(delta(at(&b, 1), COUNTER_PSS), 15);
+	assert_int_equal(delta(at(&b, 2), COUNTER_PSS), -7);
+	assert_int_equal(delta(at(&b, 3), COUNTER_PSS), 0);
+	assert_true(at(&b, 1)->changed && at(&b, 2)->changed && !at(&b, 3)->changed);
+	/* The pid was used again: another process, which has had nothing. */
+	assert_int_equal(delta(at(&b, 4), COUNTER_PSS), 10);
+	assert_true(at(&b, 4)->changed);
+	assert_int_equal(delta(at(&b, 5), COUNTER_RSS), 100);
+	assert_int_equal(b.snapshot.change_us, 500000);
+	assert_int_equal(tracker.totals.value[COUNTER_PSS], 40);
+	machine_done(&b);
+}
+
+/* It was there before, and not among the rows: what it had is not known, and is not nothing. */
+static void test_not_seen_before(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct machine m;
+
+	(void)state;
+	delta_tracker_init(&tracker, 1, false);
+	machine_init(&m, 3);
+	at_time(&m, 5000);
+	m.rows.count = 2;
+	join(&tracker, &m);
+	take_tick(&tracker, &m);
+	m.rows.count = 3;
+	at_time(&m, 6000);
+	assert_counts(join(&tracker, &m), 1, 0, 0);
+	assert_null(at(&m, 3)->before);
+	assert_false(known(at(&m, 3), COUNTER_PSS));
+	/* /proc tells starts in whole ticks, so it may have begun a moment earlier than we looked.
+	 */
+	at(&m, 3)->start_ns = 4990000000;
+	join(&tracker, &m);
+	assert_int_equal(delta(at(&m, 3), COUNTER_PSS), 10);
+	at(&m, 3)->start_ns = 4900000000;
+	join(&tracker, &m);
+	assert_false(known(at(&m, 3), COUNTER_PSS));
+	machine_done(&m);
+}
+
+static void test_from_start(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct machine m;
+
+	(void)state;
+	delta_tracker_init(&tracker, 1, true);
+	machine_init(&m, 3);
+	at_time(&m, 5000);
+	m.rows.count = 2;
+	at(&m, 2)->have &= ~COUNTER_BIT(COUNTER_PSS);
+	join(&tracker, &m);
+	take_tick(&tracker, &m);
+	m.rows.count = 3;
+	at(&m, 3)->start_ns = 5100000000;
+	for (int i = 1; i <= 5; i++) {
+		struct delta_counts counts;
+
+		at_time(&m, 5000 + i * 1000);
+		process_set(at(&m, 1), COUNTER_PSS, 10 + (uint64_t)i);
+		process_set(at(&m, 2), COUNTER_PSS, 20 + (uint64_t)i);
+		process_set(at(&m, 3), COUNTER_PSS, 30);
+		counts = join(&tracker, &m);
+		assert_counts(counts, i == 1, 0, 2);
+		assert_int_equal(delta(at(&m, 1), COUNTER_PSS), i);
+		/* From when it was measured first. */
+		if (i == 1)
+			assert_false(known(at(&m, 2), COUNTER_PSS));
+		else
+			assert_int_equal(delta(at(&m, 2), COUNTER_PSS), i - 1);
+		assert_int_equal(delta(at(&m, 3), COUNTER_PSS), 30);
+		/* Changed is since the last time all the same. */
+		assert_int_equal(at(&m, 3)->changed, i == 1);
+		assert_int_equal(m.snapshot.change_us, 0);
+		take_tick(&tracker, &m);
+		assert_int_equal(tracker.since_ms, BOOT_MS + 5000);
+		assert_int_equal(tracker.totals.value[COUNTER_PSS], 10);
+	}
+	/* Who has ended is forgotten. */
+	m.rows.count = 1;
+	join(&tracker, &m);
+	take_tick(&tracker, &m);
+	assert_int_equal(tracker.rows.count, 1);
+	machine_done(&m);
+}
+
+/* exec keeps pid and start: its memory changed, and so did its name. */
+static void test_exec(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct machine m;
+
+	(void)state;
+	delta_tracker_init(&tracker, 1, false);
+	machine_init(&m, 1);
+	at_time(&m, 5000);
+	join(&tracker, &m);
+	take_tick(&tracker, &m);
+	assert_counts(join(&tracker, &m), 0, 0, 0);
+	/* That may be told better or worse. */
+	at(&m, 1)->name = "b";
+	assert_counts(join(&tracker, &m), 0, 0, 0);
+	strcpy(at(&m, 1)->comm, "b");
+	assert_counts(join(&tracker, &m), 0, 0, 1);
+	assert_true(at(&m, 1)->changed);
+	assert_int_equal(delta(at(&m, 1), COUNTER_PSS), 0);
+	machine_done(&m);
+}
+
+/* By the text that a group has in common; users by their number. */
+static void test_groups(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct process item[3] = {{.name = "x", .uid = 1, .user = "u", .procs = 1},
+				  {.name = "y", .uid = 2, .user = "u", .procs = 2},
+				  {.uid = 3, .procs = 3}};
+	struct process *row[] = {&item[0], &item[1], &item[2]};
+	struct rows rows = {row, 3};
+	struct snapshot s = {.time_ms = 1000};
+	const struct totals none = {0};
+	struct delta_counts counts;
+
+	(void)state;
+	for (int by_user = 0; by_user < 2; by_user++) {
+		const struct column *group = column(by_user ? "user" : "name");
+
+		delta_tracker_init(&tracker, 99, false);
+		for (size_t i = 0; i < 3; i++) {
+			item[i].kind = PROCESS_SUM;
+			process_set(&item[i], COUNTER_PSS, 100 * (i + 1));
+		}
+		delta_tracker_join(&tracker, group, &s, &rows, &counts);
+		assert_int_equal(delta_tracker_update(&tracker, group, &s, &rows, &none), 0);
+		for (size_t i = 0; i < 3; i++)
+			process_set(&item[i], COUNTER_PSS, 100 * (i + 1) + i + 5);
+		s.time_ms += 1000;
+		delta_tracker_join(&tracker, group, &s, &rows, &counts);
+		assert_counts(counts, 0, 0, 3);
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(delta(&item[i], COUNTER_PSS), i + 5);
+		/* One that was not there had nothing. */
+		item[0].name = "z";
+		item[0].uid = 77;
+		delta_tracker_join(&tracker, group, &s, &rows, &counts);
+		assert_counts(counts, 1, 1, 2);
+		assert_int_equal(delta(&item[0], COUNTER_PSS), 105);
+		item[0].name = "x";
+		item[0].uid = 1;
+		delta_tracker_done(&tracker);
+	}
+}
+
+static void test_change(void **state)
+{
+	uint64_t now[COUNTER_COUNT] = {UINT64_MAX, 0, 1ull << 63, INT64_MAX, 7};
+	uint64_t then[COUNTER_COUNT] = {0, UINT64_MAX, 0, 0, 9};
+	counter_mask all = ~(counter_mask)0;
+	int64_t by = 1;
+
+	(void)state;
+	assert_false(delta_of(0, all, now, all, then, &by));
+	assert_false(delta_of(1, all, now, all, then, &by));
+	assert_false(delta_of(2, all, now, all, then, &by));
+	assert_int_equal(by, 1);
+	assert_true(delta_of(3, all, now, all, then, &by));
+	assert_true(by == INT64_MAX);
+	assert_true(delta_of(4, all, now, all, then, &by));
+	assert_int_equal(by, -2);
+	assert_false(delta_of(4, 0, now, all, then, &by));
+	assert_false(delta_of(4, all, now, 0, then, &by));
+	assert_int_equal(delta_rate(10, 0), 10);
+	assert_int_equal(delta_rate(10, 2000000), 5);
+	assert_int_equal(delta_rate(-11, 2000000), -6);
+	assert_int_equal(delta_rate(1, 100000), 10);
+	assert_true(delta_rate(INT64_MAX, 1) == INT64_MAX);
+	assert_true(delta_rate(INT64_MIN, 1) == INT64_MIN);
+}
+
+/* A clock that was put back, and a process that a damaged recording has twice. */
+static void test_odd(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct machine m;
+
+	(void)state;
+	delta_tracker_init(&tracker, 1, false);
+	machine_init(&m, 2);
+	at(&m, 2)->pid = 1;
+	at(&m, 2)->start_ns = at(&m, 1)->start_ns;
+	at_time(&m, 5000);
+	m.rows.count = 1;
+	join(&tracker, &m);
+	take_tick(&tracker, &m);
+	m.rows.count = 2;
+	at_time(&m, 4000);
+	assert_counts(join(&tracker, &m), 0, 0, 0);
+	assert_int_equal(m.snapshot.change_us, 0);
+	machine_done(&m);
+}
+
+/* No more memory than the most processes took. */
+static void test_memory(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct mallinfo2 before = {}, after;
+	struct machine m;
+
+	(void)state;
+	delta_tracker_init(&tracker, 1, false);
+	machine_init(&m, 3000);
+	at_time(&m, 5000);
+	for (int i = 0; i < 100; i++) {
+		m.rows.count = 3000 - (size_t)(i % 7) * 400;
+		join(&tracker, &m);
+		take_tick(&tracker, &m);
+		if (i == 10)
+			before = mallinfo2();
+	}
+	after = mallinfo2();
+	assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
+	machine_done(&m);
+}
+
+/* Nor for ever what very many took. */
+static void test_peak(void **state)
+{
+	cleanup(delta_tracker_done) struct tracker tracker;
+	struct mallinfo2 before, after;
+	struct machine m;
+
+	(void)state;
+	delta_tracker_init(&tracker, 1, false);
+	machine_init(&m, 30000);
+	at_time(&m, 5000);
+	before = mallinfo2();
+	for (int i = 0; i < 200; i++) {
+		m.rows.count = i < 3 ? 30000 : 100;
+		join(&tracker, &m);
+		take_tick(&tracker, &m);
+	}
+	after = mallinfo2();
+	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 1000000);
+	assert_counts(join(&tracker, &m), 0, 0, 0);
+	assert_true(known(at(&m, 100), COUNTER_PSS));
+	machine_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first),
+		cmocka_unit_test(test_last),
+		cmocka_unit_test(test_not_seen_before),
+		cmocka_unit_test(test_from_start),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_peak),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From a snapshot to rows, groups with series, and an hour of history; for ever in the same room.
+ */
+#include "golden.h"
+#include "metrics_text.h"
+#include "sample.h"
+
+#include <malloc.h>
+
+#include "serve/history_ring.h"
+#include "serve/selection.h"
+#include "render/render.h"
+
+#define SECOND UINT64_C(1000000)
+
+static struct process *add(struct sample *s, pid_t pid, const char *name, const char *unit,
+			   uint64_t pss)
+{
+	struct process *p = sample_add(s, pid, 0, "root", name);
+
+	p->unit = unit;
+	p->pss_status = PSS_OK;
+	p->pss_source = PSS_FROM_KERNEL;
+	process_set(p, COUNTER_RSS, pss * 2);
+	process_set(p, COUNTER_PSS, pss);
+	return p;
+}
+
+static const char *label(const struct selection *v, size_t i)
+{
+	return v->result.group->text(v->result.rows[i]);
+}
+
+static void test_query(void **state)
+{
+	struct sample s;
+	struct http_query q;
+	struct selection v;
+
+	(void)state;
+	sample_init(&s);
+	add(&s, 1, "a", "x.service", MIB);
+	add(&s, 2, "b", "x.service", 3 * MIB);
+	add(&s, 3, "c", NULL, 2 * MIB)->uid = 7;
+	s.snapshot.collection.seen = 3;
+	assert_int_equal(http_query_parse(&q, "top=1&user=0", false), 0);
+	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
+	assert_int_equal(selection_query(&v, &s.snapshot, &q), 0);
+	assert_int_equal(v.result.row_count, 1);
+	assert_int_equal(v.result.rows[0]->pid, 2);
+	assert_int_equal(v.result.others_count, 1);
+	assert_int_equal(v.result.totals.value[COUNTER_PSS], 4 * MIB);
+	assert_int_equal(v.snapshot.collection.filtered, 1);
+	assert_int_equal(v.snapshot.collection.reported, 1);
+	assert_int_equal(v.result.pss, PSS_FROM_KERNEL);
+	selection_done(&v);
+	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "group_by=unit&min=3M", false), 0);
+	assert_int_equal(selection_query(&v, &s.snapshot, &q), 0);
+	assert_int_equal(v.result.row_count, 1);
+	assert_string_equal(label(&v, 0), "x.service");
+	selection_done(&v);
+	http_query_done(&q);
+}
+
+static void test_unit_then_name(void **state)
+{
+	struct memcg c = {"/system.slice/x.service", true, false, 5 * MIB, 0};
+	struct group_tracker t;
+	struct sample s;
+	struct process *p;
+	struct selection v;
+
+	(void)state;
+	assert_int_equal(group_tracker_init(&t, 10, 1), 0);
+	sample_init(&s);
+	p = add(&s, 1, "a", "x.service", MIB);
+	p->cgroup = c.path;
+	p->controlled = true;
+	p = add(&s, 2, "bash", NULL, 3 * MIB);
+	p->cgroup = c.path;
+	p->controlled = true;
+	s.snapshot.memcg = &c;
+	s.snapshot.memcg_count = 1;
+	assert_int_equal(selection_metrics(&v, &s.snapshot, NULL, &t, SECOND), 0);
+	assert_int_equal(v.result.row_count, 2);
+	assert_string_equal(label(&v, 0), "bash");
+	assert_string_equal(label(&v, 1), "x.service");
+	/* What is no unit has no cgroup of its own. */
+	assert_false(process_has(v.result.rows[0], COUNTER_MEM_CURRENT));
+	assert_int_equal(v.result.rows[1]->value[COUNTER_MEM_CURRENT], 5 * MIB);
+	selection_done(&v);
+	group_tracker_done(&t);
+}
+
+/* Who has been large keeps the series for a while; who becomes large has it at once. */
+static void test_stays(void **state)
+{
+	struct group_tracker t;
+	struct selection v;
+
+	(void)state;
+	assert_int_equal(group_tracker_init(&t, 2, 1), 0);
+	for (int round = 0; round < 3; round++) {
+		uint64_t now = (uint64_t)(1 + round * 15) * SECOND;
+		struct sample s;
+
+		sample_init(&s);
+		add(&s, 1, "old", NULL, round ? 1 * MIB : 100 * MIB);
+		add(&s, 2, "second", NULL, 50 * MIB);
+		add(&s, 3, "third", NULL, 40 * MIB);
+		if (round == 2)
+			add(&s, 4, "new", NULL, 200 * MIB);
+		assert_int_equal(selection_metrics(&v, &s.snapshot, NULL, &t, now), 0);
+		assert_int_equal(v.result.row_count, 2);
+		assert_string_equal(label(&v, 0), round == 2 ? "new" : round ? "second" : "old");
+		assert_string_equal(label(&v, 1), round == 1 ? "old" : round ? "old" : "second");
+		/* Values are those of now, and nothing is lost. */
+		assert_int_equal(v.result.totals.value[COUNTER_PSS],
+				 (round ? 91 : 190) * MIB + (round == 2 ? 200 * MIB : 0));
+		selection_done(&v);
+	}
+	group_tracker_done(&t);
+}
+
+/* Bytes in use. A sanitizer and valgrind have a heap of their own, which keeps what was freed. */
+static size_t heap(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+#define ROUNDS 1000
+#define EACH   1000
+
+/* A million names that are each there once, through table and text. */
+static void test_a_million_names(void **state)
+{
+	static char names[EACH][24];
+	struct group_tracker t;
+	struct history_ring *h = calloc(1, sizeof(*h));
+	size_t before = 0;
+
+	(void)state;
+	assert_non_null(h);
+	assert_int_equal(group_tracker_init(&t, 100, 5), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		cleanup(strbuf_done) struct strbuf out = {0};
+		struct snapshot snapshot = {};
+		struct selection v;
+
+		for (int i = 0; i < EACH; i++) {
+			struct process *p = snapshot_add(&snapshot);
+
+			assert_non_null(p);
+			snprintf(names[i], sizeof(names[i]), "job-%d", round * EACH + i);
+			p->pid = i + 1;
+			p->name = i ? names[i] : "postgres";
+			process_set(p, COUNTER_RSS, i ? MIB : 50 * MIB);
+			process_set(p, COUNTER_PSS, i ? MIB : 50 * MIB);
+		}
+		assert_int_equal(
+			selection_metrics(&v, &snapshot, NULL, &t, (uint64_t)(round + 1) * SECOND),
+			0);
+		assert_int_equal(v.result.row_count, 100);
+		assert_string_equal(label(&v, 0), "postgres");
+		history_ring_add(h, &v.result);
+		render_metrics(&out, &v.result, false, true, NULL);
+		assert_int_equal(strbuf_error(&out), 0);
+		selection_done(&v);
+		snapshot_done(&snapshot);
+		if (round == 10)
+			before = heap();
+	}
+	assert_true(heap() <= before + 4096);
+	assert_int_equal(t.groups.count, 400);
+	assert_int_equal(h->count, HISTORY_POINTS);
+	group_tracker_done(&t);
+	free(h);
+}
+
+static void test_history(void **state)
+{
+	static struct history_ring h;
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct group_tracker t;
+	struct sample s;
+	struct selection v;
+
+	(void)state;
+	assert_int_equal(group_tracker_init(&t, 100, 5), 0);
+	sample_init(&s);
+	add(&s, 1, "big", NULL, 3 * MIB);
+	add(&s, 2, "a\"\\<\n\xff\xe2\x80\xae", NULL, MIB);
+	for (int i = 0; i < 10; i++)
+		add(&s, 10 + i, i % 2 ? "x" : "y", NULL, KIB);
+	s.snapshot.system.meminfo.have &= ~(1u << MEMINFO_SWAP_FREE);
+	for (int i = 0; i < HISTORY_POINTS + 5; i++) {
+		s.snapshot.time_ms = i;
+		assert_int_equal(selection_metrics(&v, &s.snapshot, NULL, &t, SECOND), 0);
+		history_ring_add(&h, &v.result);
+		selection_done(&v);
+	}
+	assert_int_equal(h.count, HISTORY_POINTS);
+	h.count = 1;
+	history_ring_json(&h, &out);
+	assert_string_equal(
+		strbuf_str(&out),
+		"{\"step_s\":15,\"points\":[\n{\"time_ms\":244,\"ram_used_bytes\":7516192768,"
+		"\"ram_available_bytes\":9663676416,\"swap_used_bytes\":null,\"pss_bytes\":4204544,"
+		"\"groups\":[{\"name\":\"big\",\"bytes\":3145728},"
+		"{\"name\":\"a\\\"\\\\\\u003c\\u000a\xef\xbf\xbd\\u202e\",\"bytes\":1048576},"
+		"{\"name\":\"x\",\"bytes\":5120},{\"name\":\"y\",\"bytes\":5120}]}]}\n");
+	group_tracker_done(&t);
+}
+
+/* What a program that stays adds to the text. */
+static void test_own(void **state)
+{
+	const struct metrics_own own = {
+		.gone = 11,
+		.denied = 12,
+		.timeout = 13,
+		.raced = 14,
+		.collections = 20,
+		.failures = 2,
+		.process = {{"collector", 1500000, 4096, 9}, {"http", 20, 0, 8}},
+		.start_ms = 1767225599987,
+		.answered = {{200, 5}, {404, 1}},
+		.connections = 3,
+		.groups_tracked = 7,
+		.groups_error = 1234.5,
+	};
+	struct sample s;
+
+	(void)state;
+	sample_init(&s);
+	for (int open = 0; open < 2; open++) {
+		cleanup(strbuf_done) struct strbuf out = {0}, end = {0};
+		struct metrics_text t;
+		const char *text;
+
+		render_metrics(&out, &s.result, false, open, &own);
+		text = strbuf_str(&out);
+		t = metrics_read(text, out.len, open);
+		if (t.wrong)
+			fail_msg("%s: %.*s", t.wrong, (int)strcspn(t.at, "\n"), t.at);
+		assert_non_null(strstr(text, "zmem_collect_errors_total{reason=\"raced\"} 14\n"));
+		assert_non_null(strstr(text, "process_cpu_seconds_total{role=\"collector\"} 1.5"));
+		assert_non_null(strstr(text, "zmem_http_requests_total{code=\"404\"} 1\n"));
+		assert_non_null(strstr(text, "zmem_groups_error_bytes 1234\n"));
+		assert_null(strstr(text, "process_resident_memory_bytes{role=\"http\"}"));
+		strbuf_puts(&end, strstr(text, "# HELP zmem_collections"));
+		golden_check(open ? "openmetrics_serve.txt" : "prometheus_serve.txt", &end);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_query),	cmocka_unit_test(test_unit_then_name),
+		cmocka_unit_test(test_stays),	cmocka_unit_test(test_a_million_names),
+		cmocka_unit_test(test_history), cmocka_unit_test(test_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
