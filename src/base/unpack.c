@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Knows what "gzip -n" makes of a stream. That it was not damaged is not checked but by its form
- * and size: it is a part of the program, as the code is.
- */
+/* Unpacks what the build packed into the program with gzip. */
 #include "base/unpack.h"
 
 #include <errno.h>
@@ -10,28 +7,28 @@
 #include <stdint.h>
 #include <zlib.h>
 
-#define HEADER	10
-#define TRAILER 8 /* CRC, and the size of the contents */
+/* The last four bytes of a gzip file are the size of its contents (RFC 1952). */
+#define SIZE_FIELD 4
 
 static uint32_t size_of_contents(struct packed p)
 {
-	const unsigned char *at = p.data + p.size - 4;
+	const unsigned char *at = p.data + p.size - SIZE_FIELD;
 
 	return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
 	       (uint32_t)at[3] << 24;
 }
 
-/* Returns 0 or a negative errno; then what is in `to` is worth nothing. */
+/* Returns 0 or a negative errno; after an error the contents of `to` are undefined. */
 static int inflate_into(unsigned char *to, uint32_t len, struct packed p)
 {
-	z_stream z = {.next_in = (unsigned char *)(uintptr_t)p.data + HEADER,
-		      .avail_in = (uInt)(p.size - HEADER - TRAILER),
+	z_stream z = {.next_in = (unsigned char *)(uintptr_t)p.data,
+		      .avail_in = (uInt)p.size,
 		      .next_out = to,
 		      .avail_out = len};
 	int r;
 
-	/* Negative: without zlib's own header. */
-	if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
+	/* 16: the stream has gzip's header and trailer. */
+	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		return -ENOMEM;
 	r = inflate(&z, Z_FINISH);
 	inflateEnd(&z);
@@ -42,7 +39,7 @@ static int inflate_into(unsigned char *to, uint32_t len, struct packed p)
 
 void unpack(struct strbuf *out, struct packed p)
 {
-	bool whole = p.size >= HEADER + TRAILER && p.size <= UINT32_MAX;
+	bool whole = p.size >= SIZE_FIELD && p.size <= UINT32_MAX;
 	uint32_t len = whole ? size_of_contents(p) : 0;
 	int r = -EINVAL;
 

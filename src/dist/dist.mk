@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What is installed and packaged: completions, manual pages, units, the Debian package.
+
+# ---- completions: the tables, in a shell's words ----
+
+COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
+
+# What prints them runs here.
+ifneq ($(CROSS),)
+COMPLETION := $(O)/here/obj-static/completion
+$(COMPLETION): FORCE
+	$(Q)$(MAKE) --no-print-directory ARCH= STATIC=1 O=$(O)/here $@
+else
+COMPLETION := $(B)/completion
+endif
+
+$(B)/completion: $(B)/completion.o $(LIB) $(LAYOUT)
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
+
+$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COMPLETION)
+	$(SAY) TABLES $@
+	@mkdir -p $(@D)
+	$(Q)$(COMPLETION) $* > $@.tables
+	$(Q)sed -e '/^#tables#$$/ { r $@.tables' -e 'd }' $< > $@.tmp && mv $@.tmp $@
+
+-include $(B)/completion.d
+
+
+# ---- install ----
+
+AT   = $(DESTDIR)$(PREFIX)
+DATA = $(AT)/share/zmem-bpf
+MAN  = $(AT)/share/man/man8/zmem-bpf.8
+BASH = $(AT)/share/bash-completion/completions/zmem-bpf
+ZSH  = $(DESTDIR)$(ZSHDIR)/_zmem-bpf
+
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+# The static program has no serve.
+UNITS   := zmem-bpf-pin.service $(if $(filter 1,$(STATIC)),,zmem-bpf.service)
+
+# $(call install_here,FILE,AS): with the paths that it has here.
+install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' | install -D -m 0644 /dev/stdin '$(2)'
+
+install: all $(COMPLETIONS)
+	install -D -m 0755 '$(PROGRAM)' '$(AT)/sbin/zmem-bpf'
+	$(call install_here,src/dist/zmem-bpf.8,$(MAN))
+	install -D -m 0644 '$(O)/completion/zmem-bpf.bash' '$(BASH)'
+	install -D -m 0644 '$(O)/completion/zmem-bpf.zsh' '$(ZSH)'
+	$(foreach u,$(UNITS),$(call install_here,src/dist/systemd/$(u),$(DESTDIR)$(UNITDIR)/$(u)) &&) :
+	install -D -m 0644 -t '$(DATA)' $(wildcard src/dist/*.schema.json)
+	install -D -m 0644 -t '$(DATA)/grafana' $(wildcard src/dist/grafana/*.json)
+	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq)
+	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
+
+# Capabilities come last: until then whoever runs it has his own rights.
+install-caps: install
+	@getent group zmem >/dev/null || { groupadd --system zmem && echo 'made the group zmem'; }
+	chown root:zmem '$(AT)/sbin/zmem-bpf'
+	chmod 0750 '$(AT)/sbin/zmem-bpf'
+	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/sbin/zmem-bpf'
+	@echo 'for who is to see the memory of all processes: usermod -aG zmem USER'
+
+# Directories that others use as well stay, and the group.
+uninstall:
+	rm -f '$(AT)/sbin/zmem-bpf' '$(MAN)' '$(BASH)' '$(ZSH)' \
+		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service'
+	rm -rf '$(DATA)'
+
+# ---- Debian package ----
+
+DEB     := zmem-bpf_$(VERSION)
+DEB_DIR := $(O)/deb/zmem-bpf-$(VERSION)
+DEB_BY  := the zmem-bpf authors <zmem-bpf@users.noreply.invalid>
+
+# In a copy, since a package's debian/ belongs into the root; unit tests are run only where nobody has
+# built and tested before.
+deb: deps deps-deb
+	$(SAY) DEB '$(O)/$(DEB)_*.deb'
+	$(Q)rm -rf '$(O)/deb' && mkdir -p '$(DEB_DIR)'
+	$(Q)cp -a LICENSE Makefile README.md bpf include src tests vmlinux '$(DEB_DIR)'
+	$(Q)mv '$(DEB_DIR)/src/dist/debian' '$(DEB_DIR)'
+	$(Q)mkdir '$(DEB_DIR)/debian/source' && echo '3.0 (native)' > '$(DEB_DIR)/debian/source/format'
+	$(Q)printf 'zmem-bpf (%s) unstable; urgency=medium\n\n  * See README.md.\n\n -- %s  %s\n' '$(VERSION)' \
+		'$(DEB_BY)' "$$(git log -1 --format=%cD 2>/dev/null || date -R)" > '$(DEB_DIR)/debian/changelog'
+	$(Q)cd '$(DEB_DIR)' && env -i PATH="$$PATH" HOME="$$HOME" DEB_BUILD_OPTIONS="nocheck parallel=$$(nproc)" \
+		dpkg-buildpackage -b -us -uc > ../log 2>&1 || { tail -n 30 ../log >&2; false; }
+	$(Q)lintian --fail-on error,warning '$(O)/deb/$(DEB)'_*.changes
+	$(Q)mv '$(O)/deb/$(DEB)'_*.deb '$(O)'

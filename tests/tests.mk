@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Tests, fuzzing, soak and benchmarks.
+
+# ---- tests ----
+
+# A unit test links only what its module may use: the layer rules as a linker error.
+UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+UNIT_BIN := $(UNIT:%=$(B)/tests/%)
+
+uses_base   := base
+uses_recording := recording model base
+uses_privilege := privilege base
+uses_proc   := proc recording model base
+uses_model  := model base
+uses_query  := query model base
+uses_compare := compare model base
+uses_render := render compare query model base
+# What it shows, without the terminal.
+uses_top    := top render compare query model base
+uses_source := source proc recording model privilege base
+uses_enrich := enrich query proc recording model base
+uses_cli    := cli render compare query enrich source proc recording model privilege base
+uses_serve  := serve $(uses_cli)
+# tests/unit/test_<module>_<what>.c
+module_of    = $(word 2,$(subst _, ,$(1)))
+
+$(B)/tests/%.o: tests/unit/%.c $(B)/flags
+	$(SAY) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Itests/support -DTESTS_DIR='"$(CURDIR)/tests"' -MMD -MP -c $< -o $@
+
+.SECONDEXPANSION:
+$(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
+		$(if $(filter privilege source cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
+
+-include $(UNIT_BIN:=.d)
+.SECONDARY: $(UNIT_BIN:=.o)
+
+# To be preloaded into our own program.
+$(O)/preload.so: tests/support/preload.c
+$(O)/heap.so: tests/soak/heap.c
+$(O)/preload.so $(O)/heap.so:
+	$(SAY) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -static,$(TEST_FLAGS)) -fPIC -shared $< -o $@
+
+# A fuzz target, tests/fuzz/fuzz_<module>_<what>.c, links what its module may use. Without libFuzzer
+# replay.c runs it over the corpus, as a test; with it, its own main (SAN has fuzzer-no-link).
+FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(FUZZ:%=$(B)/fuzz/%)
+FUZZ_SAN := fuzzer-no-link,address,undefined
+FUZZ_MAIN = $(if $(findstring fuzzer,$(SAN)),,$(B)/fuzz/replay.o)
+
+$(B)/fuzz/%.o: tests/fuzz/%.c $(B)/flags
+	$(SAY) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+
+$(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
+		$(call LIBOF,$(uses_$(call module_of,$*))) \
+		$(if $(filter privilege source cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
+
+-include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
+.SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
+
+# Programs that tests run; static, so that they share no libc with anybody and run in guests.
+TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask $(O)/turns
+BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
+TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
+
+$(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
+$(O)/check_counters: $(wildcard tests/live/check*.[ch])
+$(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask $(O)/turns: $(O)/%: tests/support/%.c
+$(O)/guest_exit: tests/vm/guest_exit.c
+$(O)/churn: tests/soak/churn.c
+$(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
+$(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn:
+	$(SAY) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
+
+test: deps
+	@$(MAKE) --no-print-directory test-build
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
+
+.PHONY: test-build
+test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
+
+# What guests run, of another machine as well.
+GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash ask guest_exit)
+.PHONY: guest-build
+guest-build: $(GUEST_BIN)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+ifeq ($(ARCH),)
+	@$(MAKE) --no-print-directory ARCH=arm64 O=$(O)/arm64 SAN= guest-build
+endif
+
+test-all: deps-all
+	@$(MAKE) --no-print-directory test-build guest-build
+	@$(MAKE) --no-print-directory soak-build
+	@$(MAKE) --no-print-directory fuzz-build
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
+		COMPILERS='$(COMPILERS)' tests/run metrics browser deb vm fuzz soak san valgrind compilers
+
+# SECONDS is bash's own word: it goes by another name.
+fuzz: deps deps-fuzz
+	@$(MAKE) --no-print-directory fuzz-build
+	@O='$(O)' FUZZ_SECONDS='$(or $(SECONDS),60)' tests/run fuzz
+
+.PHONY: fuzz-build
+fuzz-build:
+	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=$(FUZZ_SAN) STATIC=0 fuzz-bin
+
+.PHONY: fuzz-bin
+fuzz-bin: $(FUZZ_BIN)
+
+# KERNELS as in tests/README.md; tests/vm/run has the default.
+test-kernels: deps-all
+	@$(MAKE) --no-print-directory guest-build
+	@O='$(O)' KERNELS='$(KERNELS)' tests/run vm
+
+test-compilers: deps deps-compilers
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
+
+.PHONY: compilers-build
+compilers-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
+
+check:
+	@tests/check
+
+# A live test that needs the library, for what the program decides by itself.
+$(B)/readers: tests/live/readers.c $(call LIBOF,$(uses_source))
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
+
+# Pages for the browser.
+$(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support -MMD -MP $< $(call LIBOF,$(uses_render)) \
+		-lz -o $@
+
+-include $(B)/pages.d
+
+# A command that stays, for hours.
+$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LIBOF,$(uses_cli)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
+		$(call LIBOF,$(uses_cli)) $(LDLIBS_BPF) -lpthread -o $@
+
+soak: deps
+	@$(MAKE) --no-print-directory soak-build
+	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
+
+.PHONY: soak-build
+soak-build: $(PROGRAM) $(B)/soak $(B)/soak_watch $(O)/heap.so $(O)/churn $(O)/fleet
+ifneq ($(STATIC),1)
+	@$(MAKE) --no-print-directory STATIC=1 SAN= all
+endif
+
+$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render query $(uses_source))
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
+		$(LDLIBS_BPF) -lpthread -o $@
+
+$(O)/recording: tests/bench/recording.c $(call LIBOF,$(uses_serve)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_serve)) $(LDLIBS_BPF) \
+		-lpthread -o $@
+
+bench: deps
+	@$(MAKE) --no-print-directory bench-build
+	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
+
+# Of the program with shared libraries: of a static one perf knows less.
+flamegraph: deps
+	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
+	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
+
+.PHONY: bench-build
+bench-build: $(O)/bench $(BENCH_BIN)
+	@$(MAKE) --no-print-directory STATIC=1 all
+	@$(MAKE) --no-print-directory STATIC=0 all
