@@ -85,7 +85,7 @@ $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn:
 
 test: deps
 	@$(MAKE) --no-print-directory test-build
-	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
+	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
 test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages
@@ -106,13 +106,13 @@ test-all: deps-all
 	@$(MAKE) --no-print-directory test-build guest-build
 	@$(MAKE) --no-print-directory soak-build
 	@$(MAKE) --no-print-directory fuzz-build
-	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
+	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' FUZZ_SECONDS='$(or $(SECONDS),5)' \
 		COMPILERS='$(COMPILERS)' tests/run metrics browser deb vm fuzz soak san valgrind compilers
 
 # SECONDS is bash's own word: it goes by another name.
 fuzz: deps deps-fuzz
 	@$(MAKE) --no-print-directory fuzz-build
-	@O='$(O)' FUZZ_SECONDS='$(or $(SECONDS),60)' tests/run fuzz
+	@exec env O='$(O)' FUZZ_SECONDS='$(or $(SECONDS),60)' tests/run fuzz
 
 .PHONY: fuzz-build
 fuzz-build:
@@ -124,10 +124,10 @@ fuzz-bin: $(FUZZ_BIN)
 # KERNELS as in tests/README.md; tests/vm/run has the default.
 test-kernels: deps-all
 	@$(MAKE) --no-print-directory guest-build
-	@O='$(O)' KERNELS='$(KERNELS)' tests/run vm
+	@exec env O='$(O)' KERNELS='$(KERNELS)' tests/run vm
 
 test-compilers: deps deps-compilers
-	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
+	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
 
 .PHONY: compilers-build
 compilers-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
@@ -159,7 +159,7 @@ $(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LI
 
 soak: deps
 	@$(MAKE) --no-print-directory soak-build
-	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
+	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
 
 .PHONY: soak-build
 soak-build: $(PROGRAM) $(B)/soak $(B)/soak_watch $(O)/heap.so $(O)/churn $(O)/fleet
@@ -179,12 +179,12 @@ $(O)/recording: tests/bench/recording.c $(call LIBOF,$(uses_serve)) $(B)/flags
 
 bench: deps
 	@$(MAKE) --no-print-directory bench-build
-	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
+	@exec env O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
 
 # Of the program with shared libraries: of a static one perf knows less.
 flamegraph: deps
 	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
-	@O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
+	@exec env O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 
 .PHONY: bench-build
 bench-build: $(O)/bench $(BENCH_BIN)
