@@ -105,7 +105,7 @@ static int load(enum skel_libbpf_object which, const char *iter, uint32_t cpus,
 	if (r == 0)
 		r = bpf_object__load(object);
 	if (r == 0)
-		r = bpf_map_update_elem(map_fd(object, "cipher"), &zero, scramble, 0);
+		r = bpf_map_update_elem(map_fd(object, "scramble"), &zero, scramble, 0);
 	if (r < 0) {
 		destroy_object(object);
 		return r;
