@@ -250,7 +250,7 @@ mkdir $place/maps
 bpftool prog loadall "$O/bpf/task_counters.bpf.o" $place/maps pinmaps $place/maps 2>"$TMP/made" ||
 	not_ok 'maps to pin' "$(cat "$TMP/made")"
 instead 'a map' mv $place/maps/cpu_offset_setup "$link"
-instead 'a map that can be read' mv $place/maps/cipher "$link"
+instead 'a map that can be read' mv $place/maps/scramble "$link"
 instead 'a program' mv $place/maps/task_counters "$link"
 instead 'a directory' mkdir "$link"
 rmdir "$link"
