@@ -210,7 +210,7 @@ static void test_given_cells(void **state)
 
 	(void)state;
 	cells[0].attr = ATTR_BOLD;
-	cells[2].cut = true;
+	cells[0].cut = cells[2].cut = true;
 	grid_place(&grid);
 	grid_print_heading(&grid, &line);
 	grid_print_cells(&grid, &line, cells);
@@ -220,8 +220,8 @@ static void test_given_cells(void **state)
 	cells[2] = (struct cell){.type = CELL_EMPTY};
 	grid_print_cells(&grid, &line, cells);
 	assert_string_equal(strbuf_str(&out), "\033[1mPART    KIND  NOTE\033[0m\n"
-					      "\033[1mram     \033[0mfile  see…\n"
-					      "\033[2mram        -\033[0m\n");
+					      "\033[1mram…    \033[0mfile  see…\n"
+					      "\033[2mram…       -\033[0m\n");
 }
 
 /* As top draws: again and again, and what stands beside a column does not move. */
