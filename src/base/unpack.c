@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows what "gzip -n" makes of a stream. That it was not damaged is not checked but by its form
- * and size: it is a part of the program, as the code is.
+ * Decompresses the output of "gzip -n". It checks format and size but not the checksum: the data is
+ * a part of the program, as its code is.
  */
 #include "base/unpack.h"
 
@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #define HEADER	10
-#define TRAILER 8 /* CRC, and the size of the contents */
+#define TRAILER 8 /* CRC and size of the contents */
 
 static uint32_t size_of_contents(struct packed p)
 {
@@ -21,7 +21,7 @@ static uint32_t size_of_contents(struct packed p)
 	       (uint32_t)at[3] << 24;
 }
 
-/* Returns 0 or a negative errno; then what is in `to` is worth nothing. */
+/* Returns 0 or a negative errno; on failure the contents of `to` are undefined. */
 static int inflate_into(unsigned char *to, uint32_t len, struct packed p)
 {
 	z_stream z = {.next_in = (unsigned char *)(uintptr_t)p.data + HEADER,
@@ -30,7 +30,7 @@ static int inflate_into(unsigned char *to, uint32_t len, struct packed p)
 		      .avail_out = len};
 	int r;
 
-	/* Negative: without zlib's own header. */
+	/* Negative: raw deflate, without a zlib header. */
 	if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
 		return -ENOMEM;
 	r = inflate(&z, Z_FINISH);
