@@ -166,7 +166,7 @@ def check_search(s):
     same("search: sum of rows", s.texts("#table tfoot th"), ["sum of 1"])
     s.picture("search")
     s.browser.write("#query", "no such")
-    same("search: nothing", [s.text("#found"), s.column(1)], ["no frame of that name", []])
+    same("search: nothing", [s.text("#found"), s.column(1)], ["no frame matches", []])
     s.browser.write("#query", "")
     same("search: all again", [s.text("#found"), len(s.column(1))], ["", 4])
     s.browser.write("#query", "419")
