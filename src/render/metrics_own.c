@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows the names that the field has for a process's own cost, and ours. */
+/*
+ * Metrics of the program itself: the conventional process_* names, and our own for collections,
+ * tracked groups and requests.
+ */
 #include "render/metrics_own.h"
 
 #include <stdio.h>
@@ -38,7 +41,7 @@ static void put_processes(struct metrics_writer *w, const struct metrics_own *ow
 		metrics_u64(w, own->process[i].fds);
 	}
 	metrics_family(w, FAMILY("process_start_time_seconds", METRIC_GAUGE, "seconds",
-				 "When this program was started, since the epoch."));
+				 "Start time of this program, since the epoch."));
 	if (own->start_ms < 0)
 		return;
 	metrics_sample(w);
@@ -48,7 +51,7 @@ static void put_processes(struct metrics_writer *w, const struct metrics_own *ow
 static void put_requests(struct metrics_writer *w, const struct metrics_own *own)
 {
 	metrics_family(w, FAMILY("zmem_http_requests", METRIC_COUNTER, NULL,
-				 "Requests that were answered, by code."));
+				 "HTTP requests answered, by status code."));
 	for (size_t i = 0; i < ARRAY_SIZE(own->answered) && own->answered[i].code; i++) {
 		char code[16];
 
@@ -57,8 +60,8 @@ static void put_requests(struct metrics_writer *w, const struct metrics_own *own
 		metrics_label(w, "code", code);
 		metrics_u64(w, own->answered[i].count);
 	}
-	metrics_family(w, FAMILY("zmem_http_connections", METRIC_GAUGE, NULL,
-				 "Connections that are open."));
+	metrics_family(
+		w, FAMILY("zmem_http_connections", METRIC_GAUGE, NULL, "Open HTTP connections."));
 	metrics_known(w, true, own->connections);
 }
 
@@ -71,12 +74,13 @@ void metrics_put_own(struct metrics_writer *w, const struct metrics_own *own)
 				 "Collections that failed since the start."));
 	metrics_known(w, true, own->failures);
 	metrics_family(w, FAMILY("zmem_groups_tracked", METRIC_GAUGE, NULL,
-				 "Groups that are remembered, at most four for each that may have "
+				 "Groups that are tracked, at most four times as many as may have "
 				 "series."));
 	metrics_known(w, true, own->groups_tracked);
-	metrics_family(w, FAMILY("zmem_groups_error_bytes", METRIC_GAUGE, "bytes",
-				 "What a group that is not remembered has had at most, as a mean "
-				 "over the last minutes."));
+	metrics_family(w,
+		       FAMILY("zmem_groups_error_bytes", METRIC_GAUGE, "bytes",
+			      "Upper bound of the size of an untracked group, a mean over the last "
+			      "minutes."));
 	metrics_known(w, own->groups_error >= 0 && own->groups_error < 9e15,
 		      (uint64_t)own->groups_error);
 	put_requests(w, own);
