@@ -114,7 +114,7 @@ def check_history(page):
     same("a line with a gap where nothing was measured", (path.count("M"), path.count("L")), (2, 237))
     result(page.is_("document.querySelectorAll('#history .area').length") == 2, "areas of the groups")
     same("names are text", page.is_("document.querySelectorAll('#history b:not(.gauge-head b)').length"), 0)
-    result("least 1.00 GiB, most 2.00 GiB" in page.is_("byId('history').innerText"), "what a chart says",
+    result("min 1.00 GiB, max 2.00 GiB" in page.is_("byId('history').innerText"), "what a chart says",
            page.is_("byId('history').innerText")[:300])
     bad = page.is_("[...document.querySelectorAll('#history path')].filter(e => /NaN|Infinity|undefined/.test(e.getAttribute('d'))).length")
     same("every value is numeric", bad, 0)

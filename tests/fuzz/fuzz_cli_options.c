@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A command line: the input's words, a NUL behind each, then what the options ask for. Whatever it
- * is, it is accepted, or refused with one printable line that says why. Leaves out names of users
- * and regular expressions, which are glibc's.
+ * Command lines: the input is words, each terminated by NUL. Each command line is accepted, or
+ * refused with one printable line. Names of users and regular expressions are left out: glibc
+ * handles them.
  */
 #include <getopt.h>
 
@@ -55,7 +55,7 @@ static int check_request(const struct options *given)
 	return r;
 }
 
-/* Nothing if all is well, else one line that cannot steer a terminal. */
+/* No output on success, else one line without terminal control characters. */
 static void check_said(const char *text, size_t len, int r)
 {
 	if (r == 0) {
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	stderr = open_memstream(&said, &said_len);
 	FUZZ_CHECK(stderr);
-	optind = 0; /* getopt begins anew */
+	optind = 0; /* reset getopt */
 	r = options_parse(&o, make_argv(text, size, argv), argv);
 	if (r == 0) {
 		check_options(&o);

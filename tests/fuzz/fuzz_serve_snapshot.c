@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the collector passes on: whatever the bytes are, every view of what is read can be shown. */
+/* Random bytes in place of the collector's snapshot: if they decode, every view can be shown. */
 #include <errno.h>
 
 #include "fuzz.h"

@@ -2,11 +2,10 @@
 /*
  * soak SECONDS FLEET CHURN [ARGUMENT…]
  *
- * One process that takes snapshots in a loop, as a command does that stays: sources and workers are
- * opened once and used again and again, another session is opened and closed meanwhile, while CHURN
- * runs. What it holds is measured twice, with the machine as still as it gets: after a fifth of the
- * time, and at the end. There must be no more of it. Before that FLEET has shown more processes
- * than there will be, so that no buffer has a reason to grow.
+ * Takes snapshots in a loop, as a long-running command does, while CHURN runs. Sources and workers
+ * are opened once and reused; other sessions are opened and closed meanwhile. Its resources are
+ * measured twice with CHURN stopped: after a fifth of the time and at the end. They must not grow.
+ * FLEET first starts more processes than later exist, so that no buffer has a reason to grow.
  */
 #include <getopt.h>
 #include <sys/wait.h>
@@ -20,12 +19,12 @@
 #include "noise.h"
 #include "render/render.h"
 
-#define HEAP_SLACK (32 * 1024)	     /* what threads keep for themselves */
+#define HEAP_SLACK (32 * 1024)	     /* per-thread caches of malloc */
 #define RSS_SLACK  (2 * 1024 * 1024) /* and what lies between that is in use */
 #define REOPEN	   20		     /* rounds */
 #define WORDS_MAX  12
 
-/* What is asked for: as a service, as a screen, from smaps_rollup, without BPF. */
+/* Kinds of requests: a service, a screen, smaps_rollup, without BPF. */
 static char *requests[][WORDS_MAX] = {
 	{"zmem-bpf", "-q", "--json", "-o", "+cmdline"},
 	{"zmem-bpf", "-q", "-n", "20", "-s", "swap,pss", "-o", "+cgroup"},
@@ -43,7 +42,7 @@ struct soak {
 	bool failed;
 };
 
-/* In place of the program's: it opens sources again and again, and has to keep what that takes. */
+/* Replaces the program's: the soak opens sources repeatedly and must keep its privileges. */
 int __wrap_secure_loaded(const char *output, bool locks)
 {
 	(void)output;
@@ -106,7 +105,7 @@ static void take_all(struct soak *k)
 		take(k, &k->session[i]);
 }
 
-/* From the opening of a source to its end. */
+/* Opens a source, uses it and closes it. */
 static void once(struct soak *k, size_t i)
 {
 	struct session s = {};
@@ -158,14 +157,14 @@ static struct holdings settled(struct soak *k)
 	return measure(&k->objects);
 }
 
-/* `grown`: there were more processes than before, and buffers for them. */
+/* `grown`: there were more processes than before, so buffers grew. */
 static void compare(struct soak *k, const char *when, bool grown, const struct holdings *a,
 		    const struct holdings *b)
 {
 	char name[96];
 
 	if (grown)
-		printf("skip soak: memory, %s: somebody started more processes than our fleet, %zu\n",
+		printf("skip soak: memory, %s: the machine had more processes than our fleet, %zu\n",
 		       when, k->most);
 	snprintf(name, sizeof(name), "no more memory in use, %s", when);
 	if (!grown)
@@ -214,7 +213,8 @@ int main(int argc, char **argv)
 	compare(&k, "all closed", false, &closed, &again);
 	left = count_left(&k.objects);
 	verdict(&k, !left, "nothing of ours is left in the kernel", k.objects.count, left);
-	/* Some of the churn is back where it was whenever it is counted, and elsewhere between. */
+	/* A process may change between the reads although its counters are equal before and after.
+	 */
 	verdict(&k, k.different * 200 <= k.checked, "PSS agrees with smaps_rollup, but for chance",
 		k.checked, k.different);
 	printf("# soak: %zu snapshots of %zu processes, %zu compared with smaps_rollup (%zu differ), %zu sessions opened, %zu kernel objects\n",

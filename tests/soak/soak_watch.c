@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * soak_watch TICKS FLEET CHURN [ARGUMENT…]: watch as it is, but that the next tick is always due,
- * while CHURN makes and ends processes. After a peak, and from the first tenth to the end, nothing
- * may grow: no memory, no files, no threads.
+ * soak_watch TICKS FLEET CHURN [ARGUMENT…]: runs watch with the next tick always due while CHURN
+ * starts and ends processes. After a peak, from the first tenth to the end, neither memory nor
+ * files nor threads may grow.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@
 
 /* What malloc and the kernel round. */
 #define HEAP_SLACK (64 * 1024)
-/* Kept memory that is touched for the first time late: of four times what 2,000 processes took. */
+/* Reserved memory may be touched late for the first time: four times that of 2,000 processes. */
 #define RSS_SLACK (4 * 1024 * 1024)
 
 #define WORDS_MAX 6
 
-/* One of each kind that keeps something of its own. */
+/* One of each kind of format that has its own state. */
 static char *requests[][WORDS_MAX] = {
 	{"zmem-bpf", "watch", "--no-lock", "-qa"},
 	{"zmem-bpf", "watch", "--no-lock", "--changed", "-Fndjson"},
@@ -115,7 +115,7 @@ static void stop(pid_t pid, int fd)
 static void compare(struct soak *k, bool grown, const struct holdings *a, const struct holdings *b)
 {
 	if (grown) {
-		printf("skip watch: memory: somebody started more processes than our fleet, %zu\n",
+		printf("skip watch: memory: the machine had more processes than our fleet, %zu\n",
 		       k->most);
 	} else {
 		verdict(k, b->heap <= a->heap + HEAP_SLACK, "no more memory in use", a->heap,

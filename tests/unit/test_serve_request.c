@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What comes from outside: addresses, hosts, tokens, queries; and who has to go. */
+/* Untrusted input of serve: addresses, hosts, tokens, queries. And which connection is closed. */
 #include "golden.h"
 #include "sample.h"
 
@@ -254,12 +254,12 @@ static void test_room(void **state)
 	static struct connections s;
 
 	(void)state;
-	/* One source has nearly all, another two. */
+	/* One source has nearly all connections, another two. */
 	for (int i = 0; i < CONNECTIONS_MAX; i++)
 		assert_non_null(connections_add(&s, i, i < 2 ? 1 : 2, (uint64_t)i + 1));
 	assert_null(connections_add(&s, 999, 3, 1));
 	assert_int_equal(connections_victim(&s)->fd, 2);
-	/* Who waits for us stays. */
+	/* A connection that waits for a snapshot stays. */
 	slot_set(connections_find(&s, 2), SLOT_WAIT, 1);
 	assert_int_equal(connections_victim(&s)->fd, 3);
 	slot_set(connections_find(&s, 3), SLOT_LEAVING, 1);
@@ -271,7 +271,7 @@ static void test_room(void **state)
 	for (int i = 0; i < CONNECTIONS_MAX; i++)
 		s.slot[i].state = SLOT_WAIT;
 	assert_null(connections_victim(&s));
-	/* There are not descriptors for all. */
+	/* The descriptors do not suffice for all slots. */
 	s = (struct connections){.closed = CONNECTIONS_MAX - 1};
 	assert_non_null(connections_add(&s, 1, 1, 1));
 	assert_null(connections_add(&s, 2, 2, 2));
