@@ -22,7 +22,7 @@
  *UTF-8
  *
  * Where "values" or "counted" is the same in every row, that value stands in place of the array. A
- * "percent" column has no values: "of" names the column whose share of RAM or swap it is.
+ * "percent" column has no values: "of" names the column, and the page computes its share.
  */
 #include "render/html_data.h"
 

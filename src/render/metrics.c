@@ -64,7 +64,7 @@ static void put_resident(struct metrics_writer *w, const struct metric_groups *g
 	}
 }
 
-#define WITHOUT "Processes whose PSS was not measured are left out."
+#define WITHOUT "Processes without measured PSS are left out."
 
 /* Families with one value for each group. */
 static const struct {
@@ -97,7 +97,7 @@ static void put_counts(struct metrics_writer *w, const struct metric_groups *gro
 	for (size_t i = 0; i < groups->count; i++)
 		put_group(w, &groups->item[i], NULL, groups->item[i].sum.processes);
 	metrics_family(w, GAUGE("zmem_group_proportional_missing_processes", NULL,
-				"Processes with memory whose PSS was not measured."));
+				"Processes with memory and without measured PSS."));
 	for (size_t i = 0; i < groups->count; i++)
 		put_group(w, &groups->item[i], NULL, groups->item[i].sum.pss_missing);
 }
@@ -236,7 +236,7 @@ static void put_verdict(struct metrics_writer *w, const char *verdict, uint64_t 
 static void put_cross_check(struct metrics_writer *w, const struct cross_check *c)
 {
 	metrics_family(w, GAUGE("zmem_cross_check_processes", NULL,
-				"Processes of the last collection whose values were compared with "
+				"Processes of the last collection that were compared with "
 				"smaps_rollup."));
 	if (!c->done)
 		return;

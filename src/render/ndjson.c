@@ -30,7 +30,7 @@ static const struct json_limits limits_short = {
 	.group_hex = 64,
 };
 
-/* The counters whose deltas are written; a line has no room for all. */
+/* The counters that have deltas in the output; a line has no room for all. */
 static const struct {
 	enum counter counter;
 	struct json_key key;

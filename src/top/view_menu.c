@@ -11,7 +11,7 @@ static const char *const help_lines[] = {
 	"Enter                   details: all counters, cgroup, history, mappings by file",
 	"F                       follow: keep the row in sight when it moves",
 	"/ F3                    search names; / Enter: find the next match",
-	"f F4                    show only processes whose name or command line matches",
+	"f F4                    filter by name or command line (regular expression)",
 	"u                       show only processes of these users",
 	"Esc                     stop following; clear filters; go to the first row",
 	"s F6    < >             choose the sort column; sort by the column left, right",

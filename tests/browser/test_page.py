@@ -90,7 +90,7 @@ def check_large(s):
         "Math.max(...[...document.querySelectorAll('#table tbody tr[aria-rowindex]')]"
         ".map(e => Number(e.getAttribute('aria-rowindex'))))"), 5001)
     same("large: what was not measured is last", s.column(6)[-1], "–")
-    result("refuses" in s.browser.evaluate(
+    result("denied" in s.browser.evaluate(
         "[...document.querySelectorAll('#table tbody .absent')].pop().title"),
         "large: and says why", "")
     s.browser.click("#table [data-key=pss]")

@@ -117,7 +117,7 @@ static void test_total(void **state)
 	check_golden("total", &s, (struct table_style){.header = true, .only_total = true});
 }
 
-/* Renders a csv of one process whose command line, the last column, is `text`. */
+/* Renders a csv of one process with the command line `text` in the last column. */
 static void assert_csv(const char *text, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, line = {0};

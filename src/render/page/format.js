@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Formats values and texts as the program's tables do, and makes elements, whose text is never
-// parsed as markup.
+// Formats values and texts as the program's tables do, and makes elements from texts, which are
+// never parsed as markup.
 
 const ABSENT = '–';
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];

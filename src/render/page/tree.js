@@ -127,7 +127,7 @@ function followPath(root, path) {
 }
 
 /**
- * Marks the frames whose name contains the query, and all below them. Returns their bytes and
+ * Marks the frames with a name that contains the query, and all below them. Returns their bytes and
  * count.
  */
 function markMatches(root, query) {
