@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Metrics of the program itself: the conventional process_* names, and our own for collections,
- * tracked groups and requests.
- */
+/* Knows the names that the field has for a process's own cost, and ours. */
 #include "render/metrics_own.h"
 
 #include <stdio.h>
@@ -41,7 +38,7 @@ static void put_processes(struct metrics_writer *w, const struct metrics_own *ow
 		metrics_u64(w, own->process[i].fds);
 	}
 	metrics_family(w, FAMILY("process_start_time_seconds", METRIC_GAUGE, "seconds",
-				 "Start time of this program, since the epoch."));
+				 "Start time of this program since the Unix epoch."));
 	if (own->start_ms < 0)
 		return;
 	metrics_sample(w);
@@ -74,13 +71,12 @@ void metrics_put_own(struct metrics_writer *w, const struct metrics_own *own)
 				 "Collections that failed since the start."));
 	metrics_known(w, true, own->failures);
 	metrics_family(w, FAMILY("zmem_groups_tracked", METRIC_GAUGE, NULL,
-				 "Groups that are tracked, at most four times as many as may have "
-				 "series."));
+				 "Groups tracked to choose those with series, at most four for "
+				 "each of these."));
 	metrics_known(w, true, own->groups_tracked);
-	metrics_family(w,
-		       FAMILY("zmem_groups_error_bytes", METRIC_GAUGE, "bytes",
-			      "Upper bound of the size of an untracked group, a mean over the last "
-			      "minutes."));
+	metrics_family(w, FAMILY("zmem_groups_error_bytes", METRIC_GAUGE, "bytes",
+				 "Upper bound of an untracked group's PSS and swap, as a mean "
+				 "over the last minutes."));
 	metrics_known(w, own->groups_error >= 0 && own->groups_error < 9e15,
 		      (uint64_t)own->groups_error);
 	put_requests(w, own);

@@ -29,7 +29,7 @@ struct history_ring {
 	size_t next, count;
 };
 
-/* Adds a point from a result whose rows are groups. */
+/* Adds a point from a result with groups as rows. */
 void history_ring_add(struct history_ring *h, const struct result *r);
 /* {"step_s":15,"points":[{"time_ms",…,"groups":[{"name","bytes"},…]},…]}, oldest first. */
 void history_ring_json(const struct history_ring *h, struct strbuf *out);

@@ -54,27 +54,27 @@ static void set_state(struct requests *c, struct MHD_Connection *connection, enu
 static void *begin_request(void *cls, const char *uri, struct MHD_Connection *connection)
 {
 	size_t len = strlen(uri);
-	struct pending *pending = malloc(sizeof(*pending) + (len > URI_MAX ? 0 : len) + 1);
+	struct pending *req = malloc(sizeof(*req) + (len > URI_MAX ? 0 : len) + 1);
 
 	(void)cls;
-	if (!pending)
+	if (!req)
 		return NULL;
-	*pending = (struct pending){.connection = connection, .too_long = len > URI_MAX};
-	memcpy(pending->path, uri, pending->too_long ? 0 : len);
-	pending->path[pending->too_long ? 0 : len] = '\0';
-	pending->query = strchr(pending->path, '?');
-	if (pending->query)
-		*pending->query++ = '\0';
+	*req = (struct pending){.connection = connection, .too_long = len > URI_MAX};
+	memcpy(req->path, uri, req->too_long ? 0 : len);
+	req->path[req->too_long ? 0 : len] = '\0';
+	req->query = strchr(req->path, '?');
+	if (req->query)
+		*req->query++ = '\0';
 	else
-		pending->query = pending->path + strlen(pending->path);
-	return pending;
+		req->query = req->path + strlen(req->path);
+	return req;
 }
 
-static void remove_waiting(struct requests *c, const struct pending *pending)
+static void remove_waiting(struct requests *c, const struct pending *req)
 {
 	for (struct pending **at = &c->waiting; *at; at = &(*at)->next) {
-		if (*at == pending) {
-			*at = pending->next;
+		if (*at == req) {
+			*at = req->next;
 			return;
 		}
 	}
@@ -151,22 +151,22 @@ static const char *header(const struct requests *c, struct MHD_Connection *conne
 	return c->mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result answer(struct requests *c, struct pending *pending)
+static enum MHD_Result answer(struct requests *c, struct pending *req)
 {
-	const char *accept = header(c, pending->connection, "Accept");
+	const char *accept = header(c, req->connection, "Accept");
 	struct request request = {
-		.path = pending->path,
-		.query = pending->query,
+		.path = req->path,
+		.query = req->query,
 		.open_metrics = accept_open_metrics(accept),
 	};
 	struct page p = {};
 
 	if (c->unsent > UNSENT_MAX)
-		return send_text(c, pending->connection, 503,
+		return send_text(c, req->connection, 503,
 				 "too many responses are being sent (try again later)");
 	c->server.counts.connections = connections_used(&c->connections);
 	page_make(&c->server, &request, &p);
-	return send_page(c, pending->connection, &p);
+	return send_page(c, req->connection, &p);
 }
 
 /* ---- requests ---- */
@@ -207,11 +207,11 @@ static unsigned check_local(struct requests *c, struct MHD_Connection *connectio
 }
 
 /* Returns 0, or the HTTP status and the reason of a refusal. */
-static unsigned check_request(struct requests *c, const struct pending *pending, const char *method,
+static unsigned check_request(struct requests *c, const struct pending *req, const char *method,
 			      const char *version, const char **ret_why)
 {
-	const struct slot *slot = slot_of(c, pending->connection);
-	const char *length = header(c, pending->connection, "Content-Length");
+	const struct slot *slot = slot_of(c, req->connection);
+	const char *length = header(c, req->connection, "Content-Length");
 	unsigned code;
 	bool needs;
 
@@ -219,37 +219,36 @@ static unsigned check_request(struct requests *c, const struct pending *pending,
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return 405;
 	*ret_why = "a request must not have a body";
-	if ((length && strcmp(length, "0") != 0) ||
-	    header(c, pending->connection, "Transfer-Encoding"))
+	if ((length && strcmp(length, "0") != 0) || header(c, req->connection, "Transfer-Encoding"))
 		return 413;
 	*ret_why = "the URL is too long";
-	if (pending->too_long)
+	if (req->too_long)
 		return 414;
 	*ret_why = "a request must have exactly one Host header";
-	if (!has_one_host(c, pending->connection, version))
+	if (!has_one_host(c, req->connection, version))
 		return 400;
-	code = slot && slot->loopback ? check_local(c, pending->connection, ret_why) : 0;
+	code = slot && slot->loopback ? check_local(c, req->connection, ret_why) : 0;
 	if (code)
 		return code;
 	*ret_why = "the token is missing or wrong";
-	if (!token_fits(&c->server.config->token, header(c, pending->connection, "Authorization")))
+	if (!token_fits(&c->server.config->token, header(c, req->connection, "Authorization")))
 		return 401;
 	*ret_why = "not found";
-	return page_exists(pending->path, &needs) ? 0 : 404;
+	return page_exists(req->path, &needs) ? 0 : 404;
 }
 
-static enum MHD_Result wait_for_snapshot(struct requests *c, struct pending *pending, uint64_t now)
+static enum MHD_Result wait_for_snapshot(struct requests *c, struct pending *req, uint64_t now)
 {
 	int r;
 
-	pending->since_us = now;
-	r = snapshot_client_ask(&c->server.feed, pending->since_us, c->server.config->age_ms);
+	req->since_us = now;
+	r = snapshot_client_ask(&c->server.feed, req->since_us, c->server.config->age_ms);
 	if (r < 0 && r != -EAGAIN)
 		c->error = r;
-	pending->next = c->waiting;
-	c->waiting = pending;
-	set_state(c, pending->connection, SLOT_WAIT);
-	c->mhd.suspend_connection(pending->connection);
+	req->next = c->waiting;
+	c->waiting = req;
+	set_state(c, req->connection, SLOT_WAIT);
+	c->mhd.suspend_connection(req->connection);
 	return MHD_YES;
 }
 
@@ -258,54 +257,52 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 				      size_t *upload_size, void **con_cls)
 {
 	struct requests *c = cls;
-	struct pending *pending = *con_cls;
+	struct pending *req = *con_cls;
 	const struct snapshot_client *f = &c->server.feed;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool needs = false;
 
 	(void)url, (void)upload;
-	if (!pending)
+	if (!req)
 		return MHD_NO;
-	if (!pending->begun) {
-		pending->begun = true;
-		pending->refused = check_request(c, pending, method, version, &pending->why);
+	if (!req->begun) {
+		req->begun = true;
+		req->refused = check_request(c, req, method, version, &req->why);
 		/* libmicrohttpd closes the connection if the response precedes the end of the
 		 * request. */
-		return pending->refused == 405 || pending->refused == 413
-			       ? send_text(c, connection, pending->refused, pending->why)
+		return req->refused == 405 || req->refused == 413
+			       ? send_text(c, connection, req->refused, req->why)
 			       : MHD_YES;
 	}
 	if (*upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	if (pending->refused)
-		return send_text(c, connection, pending->refused, pending->why);
-	page_exists(pending->path, &needs);
+	if (req->refused)
+		return send_text(c, connection, req->refused, req->why);
+	page_exists(req->path, &needs);
 	/* Until the first snapshot, every page waits for it. */
 	needs |= !f->number && !f->failing;
-	if (!needs ||
-	    (!pending->late && snapshot_client_is_fresh(f, now, c->server.config->age_ms)))
-		return answer(c, pending);
+	if (!needs || (!req->late && snapshot_client_is_fresh(f, now, c->server.config->age_ms)))
+		return answer(c, req);
 	/* The snapshot is overdue already: do not wait for it once more. */
-	pending->late |= feed_is_late(f, now, now);
-	if (!pending->ready && !pending->late)
-		return wait_for_snapshot(c, pending, now);
-	if (pending->late || f->failing || !f->number)
+	req->late |= feed_is_late(f, now, now);
+	if (!req->ready && !req->late)
+		return wait_for_snapshot(c, req, now);
+	if (req->late || f->failing || !f->number)
 		return send_text(c, connection, 503,
-				 pending->late ? "no snapshot in time: the collector process does "
-						 "not answer"
-					       : "collecting failed");
-	return answer(c, pending);
+				 req->late ? "no snapshot in time: the collector process does "
+					     "not answer"
+					   : "collecting failed");
+	return answer(c, req);
 }
 
 /* ---- waiting requests and connections ---- */
 
-static bool is_new_enough_for(const struct snapshot_client *f, const struct pending *pending,
+static bool is_new_enough_for(const struct snapshot_client *f, const struct pending *req,
 			      uint32_t age_ms)
 {
-	return f->failing ||
-	       (f->number && f->taken_us + (uint64_t)age_ms * 1000 >= pending->since_us);
+	return f->failing || (f->number && f->taken_us + (uint64_t)age_ms * 1000 >= req->since_us);
 }
 
 void requests_resume(struct requests *c)
@@ -315,18 +312,17 @@ void requests_resume(struct requests *c)
 	uint32_t age_ms = c->server.config->age_ms;
 
 	for (struct pending **at = &c->waiting; *at;) {
-		struct pending *pending = *at;
+		struct pending *req = *at;
 
-		pending->late = feed_is_late(f, now, pending->since_us);
-		pending->ready =
-			pending->late || (!f->asked && is_new_enough_for(f, pending, age_ms));
-		if (!pending->ready) {
-			at = &pending->next;
+		req->late = feed_is_late(f, now, req->since_us);
+		req->ready = req->late || (!f->asked && is_new_enough_for(f, req, age_ms));
+		if (!req->ready) {
+			at = &req->next;
 			continue;
 		}
-		*at = pending->next;
-		set_state(c, pending->connection, SLOT_ANSWER);
-		c->mhd.resume_connection(pending->connection);
+		*at = req->next;
+		set_state(c, req->connection, SLOT_ANSWER);
+		c->mhd.resume_connection(req->connection);
 	}
 	/* The snapshot was too old for these requests: ask for another. */
 	if (c->waiting && !f->asked) {
@@ -394,10 +390,10 @@ int requests_start(struct requests *c)
 void requests_stop(struct requests *c)
 {
 	while (c->waiting) {
-		struct pending *pending = c->waiting;
+		struct pending *req = c->waiting;
 
-		c->waiting = pending->next;
-		c->mhd.resume_connection(pending->connection);
+		c->waiting = req->next;
+		c->mhd.resume_connection(req->connection);
 	}
 	if (c->daemon)
 		c->mhd.stop_daemon(c->daemon);

@@ -26,7 +26,7 @@ struct requests {
 int requests_start(struct requests *c);
 /* Adds a new connection and takes ownership of its socket. */
 void requests_add(struct requests *c, int fd);
-/* Resumes the requests whose snapshot has arrived or whose wait is over. */
+/* Resumes the requests that have their snapshot or have waited too long. */
 void requests_resume(struct requests *c);
 /* Shuts down the connections that have exceeded their time limit. */
 void requests_sweep(struct requests *c);
