@@ -51,24 +51,6 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 /* The document zmem.compare (src/dist/zmem.compare.schema.json), with a final newline. */
 void render_compare_json(struct strbuf *out, const struct compare_report *r);
 
-/* The machine, and what the processes' sums leave of it. */
-struct system_report {
-	const struct result *balance; /* whether they close, and the snapshot */
-	struct account account;
-	size_t processes;     /* with memory of their own; each address space once */
-	size_t pss_missing;   /* of them without PSS */
-	bool swap_used_known; /* bytes, from here on */
-	bool swap_pss_known;
-	bool swap_shmem_known;
-	bool unattributed_known;
-	bool pss_anon_known, pss_mapped_known; /* what AnonPages and Mapped are set against */
-	uint64_t swap_used;
-	uint64_t swap_pss;   /* of all processes */
-	uint64_t swap_shmem; /* likewise; what several map counts for each */
-	uint64_t unattributed;
-	uint64_t pss_anon, pss_mapped;
-};
-
 /* Of the style bytes, header, color and width count. */
 void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The process that collects. It has BPF and what /proc of others takes, no socket to any network,
- * and answers one question on one socket. Nothing of a request comes this far.
+ * The process of serve that collects. It has BPF and reads /proc of other processes, has no socket
+ * to a network, and answers one kind of message on one socket. No part of a request reaches it.
  */
 #ifndef ZMEM_SERVE_COLLECTOR_H
 #define ZMEM_SERVE_COLLECTOR_H
@@ -11,9 +11,9 @@
 #include "cli/options.h"
 
 /*
- * Answers on `channel` until a signal of `signals` (a signalfd) or the end of `http`, the process
- * at its other end. Returns an exit code.
+ * Answers on `channel` until `signals` (a signalfd) has one, or until `http` ends, the process at
+ * the other end. Returns an exit code.
  */
-int collector_run(const struct options *o, int channel, int signals, pid_t http);
+int serve_snapshots(const struct options *o, int channel, int signals, pid_t http);
 
 #endif

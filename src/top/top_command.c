@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf top: ticks, keys and signals, and what of the rest each of them calls for. */
+/* zmem-bpf top: waits for ticks, keys and signals, and does what each of them calls for. */
 #include <string.h>
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ static uint64_t interval_us(const struct top *t)
 	return (uint64_t)t->view.set.interval_ms * 1000;
 }
 
-/* What was said on stderr meanwhile is told in the last line. */
+/* Messages to stderr appear in the last line. */
 static void draw(struct top *t)
 {
 	struct view *v = &t->view;
@@ -68,7 +68,7 @@ static void own_cpu(struct top *t)
 	uint64_t now = clock_us(CLOCK_MONOTONIC), passed = now - t->spent_us;
 	const struct own_cost *cost = &t->collect.watch.background.cost;
 
-	/* The cost of the first one is that of starting; a recording's is nobody's concern. */
+	/* The first tick has the cost of starting; a recording costs the machine nothing. */
 	t->view.facts.own_known = t->ticks > 1 && cost->known && passed && !t->view.facts.frames;
 	if (t->view.facts.own_known)
 		t->view.facts.own_cpu = (unsigned)(cost->cpu_us * 1000 / passed);
@@ -77,7 +77,7 @@ static void own_cpu(struct top *t)
 
 static int take_snapshot(struct top *t, uint32_t frame)
 {
-	int r = collect_take(&t->collect, t->ticker.missed, frame, &t->view);
+	int r = collect_tick(&t->collect, t->ticker.missed, frame, &t->view);
 
 	if (r)
 		return r;
@@ -89,7 +89,7 @@ static int take_snapshot(struct top *t, uint32_t frame)
 
 static int tick(struct top *t)
 {
-	const struct options *o = &t->collect.watch.options;
+	const struct options *o = t->collect.watch.measure.options;
 	uint32_t frame = t->view.facts.frame, frames = t->view.facts.frames;
 	int r = 0;
 
@@ -113,7 +113,7 @@ static int turn(struct top *t, unsigned ask)
 	return frame > 1 ? take_snapshot(t, frame - 1) : 0;
 }
 
-/* Until they are there, all else is shown. */
+/* Everything else is shown until the mappings are read. */
 static void show_maps(struct top *t)
 {
 	collect_detail(&t->collect, &t->view);
@@ -134,7 +134,7 @@ static int answer(struct top *t, unsigned ask)
 		terminal_redraw();
 	if (ask & VIEW_ASK_INTERVAL) {
 		ticker_set_interval(&t->ticker, interval_us(t));
-		/* Whoever lets it run again wants to see it do so. */
+		/* It runs again: the next tick comes at once. */
 		if (!v->set.paused)
 			ticker_now(&t->ticker);
 	}
@@ -174,7 +174,7 @@ static int input(struct top *t)
 		} else if (key == TERMINAL_REDRAW) {
 			resize(t);
 		} else {
-			/* What was said of the keys before is not about this one. */
+			/* Drops the messages about earlier keys. */
 			terminal_message(&t->terminal, text, sizeof(text));
 			r = answer(t, view_key(&t->view, key));
 		}
@@ -204,7 +204,7 @@ static int run(struct top *t)
 			r = input(t);
 		}
 	}
-	return r ? r : t->collect.watch.session.exit_code;
+	return r ? r : t->collect.watch.measure.notices.exit_code;
 }
 
 static int begin(struct top *t, const struct options *o)
@@ -221,7 +221,7 @@ static int begin(struct top *t, const struct options *o)
 	resize(t);
 	ticker_set_interval(&t->ticker, interval_us(t));
 	ticker_now(&t->ticker);
-	/* All that call themselves that are alike enough. */
+	/* All terminals of that name are alike enough. */
 	if (!t->terminal.known && strncmp(t->terminal.type, "xterm", 5) != 0)
 		view_say(&t->view, "TERM=%s is not known here: it is taken for an xterm",
 			 t->terminal.type);
@@ -232,7 +232,7 @@ int command_top(const struct options *o)
 {
 	cleanup(top_done) struct top t = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.collect.watch = {.session.proc.fd = -1, .background.own.statm = -1},
+		.collect.watch = WATCH_CLOSED,
 		.terminal = TERMINAL_CLOSED,
 	};
 	int r = check_terminal();
