@@ -2,6 +2,7 @@
 /* Fills in spec and query from the options, and says what the collector noticed. */
 #include "cli/measure.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "cli/log.h"
@@ -136,7 +137,11 @@ int measure_collect(struct measure *m, struct result *ret)
 
 int measure_requery(struct measure *m, bool filter_changed, struct result *ret)
 {
-	return finish(m, collector_requery(&m->collector, &m->query, filter_changed, ret));
+	int r = collector_requery(&m->collector, &m->query, filter_changed, ret);
+
+	if (r < 0 && r != -E2BIG)
+		return log_errno(r, "making rows");
+	return finish(m, r);
 }
 
 void measure_close(struct measure *m)
