@@ -85,7 +85,8 @@ COLD         := $(addprefix $(B)/,cli/% top/% recording/% compare/% render/compa
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
-MODULES := base recording privilege proc model source enrich query compare render cli top \
+MODULES := base recording privilege proc model source enrich query compare collect render \
+           cli top \
            $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
@@ -236,7 +237,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it; top and serve are commands of cli, and use it.
-LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render compare query enrich source proc recording model \
+LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render collect compare query enrich source proc recording model \
               privilege base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)

@@ -51,24 +51,6 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 /* The document zmem.compare (src/dist/zmem.compare.schema.json), with a final newline. */
 void render_compare_json(struct strbuf *out, const struct compare_report *r);
 
-/* The machine, and what the sums of processes leave of it. */
-struct system_report {
-	const struct result *balance; /* the balance and the snapshot */
-	struct account account;
-	size_t processes;     /* with memory; each address space counts once */
-	size_t pss_missing;   /* those of them without PSS */
-	bool swap_used_known; /* the values below are bytes */
-	bool swap_pss_known;
-	bool swap_shmem_known;
-	bool unattributed_known;
-	bool pss_anon_known, pss_mapped_known; /* compared with AnonPages and Mapped */
-	uint64_t swap_used;
-	uint64_t swap_pss;   /* sum of all processes */
-	uint64_t swap_shmem; /* likewise; shared memory counts once for each process */
-	uint64_t unattributed;
-	uint64_t pss_anon, pss_mapped;
-};
-
 /* Of the style, bytes, header, color and width are used. */
 void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style);

@@ -15,6 +15,6 @@
  * Answers on `channel` until `signals` (a signalfd) has a signal or the HTTP process `http`, at the
  * other end of the channel, ends. Returns an exit code.
  */
-int collector_run(const struct options *o, int channel, int signals, pid_t http);
+int serve_snapshots(const struct options *o, int channel, int signals, pid_t http);
 
 #endif

@@ -95,7 +95,7 @@ static int run(const struct options *o, struct serve_config *c)
 				 r == -EAGAIN ? " (pids.max, ulimit -u)" : "");
 	}
 	/* Closes pair[0] and `signals` and waits for the HTTP process. */
-	return collector_run(o, pair[0], signals, http);
+	return serve_snapshots(o, pair[0], signals, http);
 }
 
 int command_serve(const struct options *o)

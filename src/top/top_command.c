@@ -79,7 +79,7 @@ static void update_own_cpu(struct top *t)
 
 static int take_snapshot(struct top *t, uint32_t frame)
 {
-	int r = collect_take(&t->collect, t->ticker.missed, frame, &t->view);
+	int r = collect_tick(&t->collect, t->ticker.missed, frame, &t->view);
 
 	if (r)
 		return r;
@@ -91,7 +91,7 @@ static int take_snapshot(struct top *t, uint32_t frame)
 
 static int tick(struct top *t)
 {
-	const struct options *o = &t->collect.watch.options;
+	const struct options *o = t->collect.watch.measure.options;
 	uint32_t frame = t->view.facts.frame, frames = t->view.facts.frames;
 	int r = 0;
 
@@ -206,7 +206,7 @@ static int run(struct top *t)
 			r = handle_keys(t);
 		}
 	}
-	return r ? r : t->collect.watch.session.exit_code;
+	return r ? r : t->collect.watch.measure.notices.exit_code;
 }
 
 static int start_view(struct top *t, const struct options *o)
@@ -233,7 +233,7 @@ int command_top(const struct options *o)
 {
 	cleanup(top_done) struct top t = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.collect.watch = {.session.proc.fd = -1, .background.own.statm = -1},
+		.collect.watch = WATCH_CLOSED,
 		.terminal = TERMINAL_CLOSED,
 	};
 	int r = check_terminal();

@@ -9,7 +9,6 @@
 #include "cli/log.h"
 #include "cli/options.h"
 #include "cli/query_args.h"
-#include "cli/session.h"
 #include "base/utf8.h"
 #include "fuzz.h"
 
@@ -39,19 +38,21 @@ static void check_options(const struct options *o)
 static int check_request(const struct options *given)
 {
 	struct options some = *given, *o = &some;
-	struct session s = {.options = o};
+	struct column_list columns = {};
+	struct query q = {};
 	int r;
 
 	o->users = NULL;
 	o->filter = NULL;
-	r = request_read(&s);
+	r = query_args_read(&q, &columns, o, (enum pss_choice)o->pss, NULL, NULL);
 	if (r == 0) {
-		FUZZ_CHECK(s.columns.count && s.order.keys.count);
-		FUZZ_CHECK(!o->pids == !s.filter.pids && !o->pids == !s.filter.pid_count);
-		for (size_t i = 0; i < s.filter.pid_count; i++)
-			FUZZ_CHECK(s.pids[i] > 0 && (!i || s.pids[i - 1] <= s.pids[i]));
+		FUZZ_CHECK(columns.count && q.order.keys.count);
+		FUZZ_CHECK(!o->pids == !q.filter.pids && !o->pids == !q.filter.pid_count);
+		for (size_t i = 0; i < q.filter.pid_count; i++)
+			FUZZ_CHECK(q.filter.pids[i] > 0 &&
+				   (!i || q.filter.pids[i - 1] <= q.filter.pids[i]));
 	}
-	request_done(&s);
+	query_done(&q);
 	return r;
 }
 

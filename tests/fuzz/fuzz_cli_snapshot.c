@@ -6,7 +6,7 @@
  */
 #include "../support/metrics_text.h"
 #include "../support/utf8_valid.h"
-#include "cli/balance.h"
+#include "collect/balance.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "fuzz_json.h"

@@ -39,16 +39,16 @@ static void check_query(const char *text, bool cmdlines)
 	} else {
 		struct snapshot s = {};
 
-		FUZZ_CHECK(q.order.keys.count && q.filter.pid_count <= QUERY_IDS_MAX);
-		FUZZ_CHECK(!q.group || group_possible(q.group));
-		FUZZ_CHECK(cmdlines || !(column_list_needs(&q.order.keys) & NEEDS_CMDLINE));
-		for (size_t i = 1; i < q.filter.pid_count; i++)
-			FUZZ_CHECK(q.filter.pids[i - 1] <= q.filter.pids[i]);
-		if (q.filter.pattern)
-			check_cost(q.filter.pattern);
+		FUZZ_CHECK(q.query.order.keys.count && q.query.filter.pid_count <= QUERY_IDS_MAX);
+		FUZZ_CHECK(!q.query.group || group_possible(q.query.group));
+		FUZZ_CHECK(cmdlines || !(column_list_needs(&q.query.order.keys) & NEEDS_CMDLINE));
+		for (size_t i = 1; i < q.query.filter.pid_count; i++)
+			FUZZ_CHECK(q.query.filter.pids[i - 1] <= q.query.filter.pids[i]);
+		if (q.query.filter.pattern)
+			check_cost(q.query.filter.pattern);
 		/* A snapshot without processes. */
 		r = http_query_resolve(&q, &s);
-		FUZZ_CHECK(r == (q.filter.pids || q.users ? -ENOENT : 0));
+		FUZZ_CHECK(r == (q.query.filter.pids || q.users ? -ENOENT : 0));
 	}
 	http_query_done(&q);
 	FUZZ_CHECK(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start < CPU_MAX_NS);

@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 
 #include "cli/options.h"
-#include "cli/session.h"
+#include "cli/measure.h"
+#include "cli/query_args.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "fuzz_json.h"
@@ -35,7 +36,7 @@ static char *requests[][WORDS_MAX] = {
 
 struct soak {
 	struct options options[SESSIONS];
-	struct session session[SESSIONS];
+	struct measure session[SESSIONS];
 	struct objects objects;
 	size_t snapshots, opened, processes, checked, different;
 	size_t most; /* processes in one of them */
@@ -60,7 +61,16 @@ static void verdict(struct soak *k, bool good, const char *name, size_t before, 
 	k->failed |= !good;
 }
 
-static void open_session(struct soak *k, size_t i, struct session *s)
+static int open_measure(struct measure *m, const struct options *o)
+{
+	const struct collect_spec spec = measure_spec(o);
+	int r = measure_open(m, o, &spec);
+
+	m->query.needs |= query_args_format_needs(o, m->query.group);
+	return r;
+}
+
+static void open_session(struct soak *k, size_t i, struct measure *s)
 {
 	int argc = 0;
 
@@ -68,20 +78,19 @@ static void open_session(struct soak *k, size_t i, struct session *s)
 		argc++;
 	optind = 0;
 	options_done(&k->options[i]);
-	if (options_parse(&k->options[i], argc, requests[i]) ||
-	    session_open(s, &k->options[i], NULL))
+	if (options_parse(&k->options[i], argc, requests[i]) || open_measure(s, &k->options[i]))
 		die("a session does not open");
 	k->opened++;
 }
 
 /* Takes a snapshot and renders it. */
-static void take(struct soak *k, struct session *s)
+static void take(struct soak *k, struct measure *s)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
 	const struct table_style style = {.columns = &s->columns, .header = true, .width = 120};
 	struct result result;
 
-	if (session_collect(s, 0, &result))
+	if (measure_collect(s, &result))
 		die("a snapshot fails");
 	if (s->options->format == FORMAT_JSON) {
 		render_json(&out, &result);
@@ -93,10 +102,10 @@ static void take(struct soak *k, struct session *s)
 	if (strbuf_error(&out))
 		die("a snapshot cannot be rendered");
 	k->snapshots++;
-	k->processes += s->snapshot.count;
-	k->most = k->most > s->snapshot.count ? k->most : s->snapshot.count;
-	k->checked += s->snapshot.collection.cross_check.checked;
-	k->different += s->snapshot.collection.cross_check.different;
+	k->processes += s->collector.snapshot.count;
+	k->most = k->most > s->collector.snapshot.count ? k->most : s->collector.snapshot.count;
+	k->checked += s->collector.snapshot.collection.cross_check.checked;
+	k->different += s->collector.snapshot.collection.cross_check.different;
 }
 
 static void take_all(struct soak *k)
@@ -108,12 +117,12 @@ static void take_all(struct soak *k)
 /* Opens a source, uses it and closes it. */
 static void once(struct soak *k, size_t i)
 {
-	struct session s = {};
+	struct measure s = MEASURE_CLOSED;
 
 	open_session(k, i, &s);
 	take(k, &s);
 	count_objects(&k->objects);
-	session_close(&s);
+	measure_close(&s);
 }
 
 static void stop(struct soak *k, pid_t pid, int fd)
@@ -208,7 +217,7 @@ int main(int argc, char **argv)
 	again = settled(&k);
 	compare(&k, "sessions open", k.most > most, &open, &again);
 	for (size_t i = 0; i < SESSIONS; i++)
-		session_close(&k.session[i]);
+		measure_close(&k.session[i]);
 	again = measure(&k.objects);
 	compare(&k, "all closed", false, &closed, &again);
 	left = count_left(&k.objects);

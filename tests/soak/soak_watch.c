@@ -70,20 +70,20 @@ static void open_watch(struct soak *k, size_t i)
 	if (options_parse(&k->options[i], argc, requests[i]))
 		die("an option is not known");
 	k->options[i].continuous = true;
-	if (watch_open(&k->watch[i], &k->options[i]))
+	if (watch_open(&k->watch[i], &k->options[i], false))
 		die("it does not open");
 }
 
 static void take(struct soak *k, struct watch *w)
 {
 	const struct table_style style = {
-		.columns = &w->session.columns, .header = true, .width = 120};
+		.columns = &w->measure.columns, .header = true, .width = 120};
 	struct result result;
 
-	if (watch_take(w, 0, 0, &result))
+	if (watch_collect(w, 0, 0, &result))
 		die("a tick fails");
 	strbuf_clear(&k->out);
-	if (w->options.format == FORMAT_NDJSON) {
+	if (w->measure.options->format == FORMAT_NDJSON) {
 		render_ndjson_with(&k->out, &k->line, &result);
 	} else {
 		render_tick(&k->out, &result, &style);
@@ -93,9 +93,9 @@ static void take(struct soak *k, struct watch *w)
 		die("a tick is not told");
 	k->ticks++;
 	k->rows += result.row_count;
-	k->changed += w->delta.counts.changed;
-	if (k->most < w->session.snapshot.count)
-		k->most = w->session.snapshot.count;
+	k->changed += w->deltas.delta.counts.changed;
+	if (k->most < w->measure.collector.snapshot.count)
+		k->most = w->measure.collector.snapshot.count;
 }
 
 static void take_all(struct soak *k, size_t rounds)

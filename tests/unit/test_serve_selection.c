@@ -7,6 +7,7 @@
 #include <malloc.h>
 
 #include "serve/history_ring.h"
+#include "serve/http_query.h"
 #include "serve/selection.h"
 #include "render/render.h"
 
@@ -44,7 +45,7 @@ static void test_query(void **state)
 	s.snapshot.collection.seen = 3;
 	assert_int_equal(http_query_parse(&q, "top=1&user=0", false), 0);
 	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
-	assert_int_equal(selection_query(&v, &s.snapshot, &q), 0);
+	assert_int_equal(selection_query(&v, &s.snapshot, &q.query), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_int_equal(v.result.rows[0]->pid, 2);
 	assert_int_equal(v.result.others_count, 1);
@@ -55,7 +56,7 @@ static void test_query(void **state)
 	selection_done(&v);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "group_by=unit&min=3M", false), 0);
-	assert_int_equal(selection_query(&v, &s.snapshot, &q), 0);
+	assert_int_equal(selection_query(&v, &s.snapshot, &q.query), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_string_equal(label(&v, 0), "x.service");
 	selection_done(&v);
