@@ -166,7 +166,7 @@ def check_end(page):
 def check_plain(page):
     page.open(scripts=False)
     text = page.is_("document.body.innerText")
-    result("PSS" in text and "GiB" in text and "sends requests only to this server" in text, "without scripts there is the total")
+    result("PSS" in text and "GiB" in text and "asks this server alone" in text, "without scripts there is the total")
 
 
 if not browser.find_chromium():

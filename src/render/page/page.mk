@@ -16,7 +16,7 @@ LIVE_CSS := $(PAGE_CSS) src/serve/page/live.css
 LIVE_JS  := $(PAGE_JS) $(addprefix src/serve/page/,chart.js live.js)
 LIVE_TOP := src/serve/page/live.html
 LIVE_SED := -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" \
-            -e 's|which fetches nothing|which sends requests only to this server|' \
+            -e 's|which fetches nothing|which asks this server alone|' \
             -e '/^<!--live-->$$/ { r $(PAGE_OUT)/live.top' -e 'd }'
 
 # $(call make_page,STYLES,SCRIPTS,SED): a page of the template to stdout.
