@@ -299,8 +299,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 
 /* ---- waiting requests and connections ---- */
 
-static bool is_new_enough_for(const struct snapshot_client *f, const struct pending *req,
-			      uint32_t age_ms)
+static bool satisfies(const struct snapshot_client *f, const struct pending *req, uint32_t age_ms)
 {
 	return f->failing || (f->number && f->taken_us + (uint64_t)age_ms * 1000 >= req->since_us);
 }
@@ -315,7 +314,7 @@ void requests_resume(struct requests *c)
 		struct pending *req = *at;
 
 		req->late = feed_is_late(f, now, req->since_us);
-		req->ready = req->late || (!f->asked && is_new_enough_for(f, req, age_ms));
+		req->ready = req->late || (!f->asked && satisfies(f, req, age_ms));
 		if (!req->ready) {
 			at = &req->next;
 			continue;

@@ -21,7 +21,7 @@
 #include "serve/http.h"
 #include "serve/listen.h"
 
-#define FIRST_FD 3 /* the first after stdin, stdout and stderr */
+#define FIRST_FD 3 /* the first after the standard streams */
 
 static int read_config(const struct options *o, struct serve_config *c)
 {
