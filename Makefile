@@ -110,7 +110,7 @@ help:
 	@echo '                  some tests of what each of COMPILERS="$(COMPILERS)" makes'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop, watch, serve and top on a busy machine (as root): nothing may grow; MINUTES=10'
-	@echo 'make check        layer rules, format, file and function lengths'
+	@echo 'make check        layers, format, licence lines'
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
