@@ -49,11 +49,9 @@ int command_compare(const struct options *o)
 
 	if (o->source == SOURCE_PROC)
 		return log_usage("compare: --source proc leaves nothing to compare /proc with");
-	r = session_open(&session, o, NULL);
+	r = session_open(&session, o);
 	if (r == 0)
 		r = compare_possible(&session);
-	if (r == 0)
-		r = session_turn_to_last(&session);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)

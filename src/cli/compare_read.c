@@ -46,7 +46,6 @@ int compare_reader_init(struct compare_reader *r, struct session *s, struct comp
 	*r = (struct compare_reader){.session = s, .comparison = c};
 	r->row = calloc(count + 1, sizeof(*r->row));
 	r->chosen = calloc(count + 1, 1);
-	r->stale = calloc(count + 1, sizeof(*r->stale));
 	r->process = calloc(count + 1, sizeof(*r->process));
 	r->status_before = calloc(count + 1, sizeof(*r->status_before));
 	r->status_after = calloc(count + 1, sizeof(*r->status_after));
@@ -54,7 +53,7 @@ int compare_reader_init(struct compare_reader *r, struct session *s, struct comp
 	r->status_result = calloc(count + 1, sizeof(*r->status_result));
 	r->rollup_result = calloc(count + 1, sizeof(*r->rollup_result));
 	r->result = calloc(count + 1, sizeof(*r->result));
-	if (!r->row || !r->chosen || !r->stale || !r->process || !r->status_before ||
+	if (!r->row || !r->chosen || !r->process || !r->status_before ||
 	    !r->status_after || !r->rollup || !r->status_result || !r->rollup_result || !r->result)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
@@ -66,7 +65,6 @@ void compare_reader_done(struct compare_reader *r)
 {
 	free(r->row);
 	free(r->chosen);
-	free(r->stale);
 	free(r->process);
 	free(r->status_before);
 	free(r->status_after);
@@ -101,7 +99,6 @@ static int read_status(struct compare_reader *r, struct process *ret, size_t *fi
 
 	for (size_t i = 0; err == 0 && i < r->left; i++) {
 		*files += r->result[i].status == PSS_OK;
-		r->stale[i] |= r->result[i].again;
 		take_status(&r->result[i], &ret[i], &r->status_result[i]);
 	}
 	return err;
@@ -136,7 +133,6 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 			continue;
 		n++;
 		*files += result->status == PSS_OK;
-		r->stale[i] |= result->again;
 		r->rollup_result[i] = result->status;
 		rollup_apply(p, result);
 		if (result->status == PSS_OK && rollup_has(&result->counters, ROLLUP_RSS))
@@ -152,8 +148,7 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 static bool count_reads(const struct session *s, uint64_t *ret)
 {
 	char text[512];
-	ssize_t len =
-		session_replays(s) ? -1 : file_read(s->proc.fd, "self/io", text, sizeof(text));
+	ssize_t len = file_read(s->proc.fd, "self/io", text, sizeof(text));
 	const char *at = len > 0 ? strstr(text, "syscr: ") : NULL;
 	size_t digits;
 
@@ -191,31 +186,6 @@ static void meter_stop(const struct session *s, const struct meter *start, uint6
 		*reads += total - start->reads - 2;
 }
 
-/* What it cost was measured when it was recorded. */
-static void on_tape(const struct session *s, struct compare_cost *cost)
-{
-	struct {
-		const char *key;
-		uint64_t *counter;
-	} counters[] = {
-		{"cost/bpf_us", &cost->bpf_us},		{"cost/proc_us", &cost->proc_us},
-		{"cost/proc_files", &cost->proc_files}, {"cost/bpf_reads", &cost->bpf_reads},
-		{"cost/proc_reads", &cost->proc_reads},
-	};
-	uint64_t known = cost->reads_known;
-
-	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
-		tape_put_u64(s->proc.tape, counters[i].key, *counters[i].counter);
-		if (session_replays(s) &&
-		    !tape_next_u64(s->proc.tape, counters[i].key, counters[i].counter))
-			*counters[i].counter = 0;
-	}
-	tape_put_u64(s->proc.tape, "cost/reads_known", known);
-	if (session_replays(s))
-		cost->reads_known =
-			tape_next_u64(s->proc.tape, "cost/reads_known", &known) && known;
-}
-
 static const struct process *find_again(const struct snapshot *s, const struct process *p)
 {
 	const struct process *found = snapshot_find_again(s, p);
@@ -240,7 +210,6 @@ static void judge(struct compare_reader *r, const struct snapshot *before,
 			.status_result = r->status_result[i],
 			.rollup_result = r->rollup_result[i],
 			.quiet = quiet,
-			.stale = r->stale[i],
 		};
 
 		if (!seen.bpf_before || !seen.bpf_after)
@@ -262,20 +231,16 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 {
 	cleanup(snapshot_done) struct snapshot before = {}, after = {};
 	struct session *s = r->session;
-	/* What was recorded does not move any more. */
-	unsigned pauses = session_replays(s) ? 0 : round;
 	struct compare_cost now = {};
 	struct meter meter;
 	uint64_t last_pid;
 	size_t files = 0;
 	int err;
 
-	pause_before_round(pauses);
+	pause_before_round(round);
 	last_pid = procfs_last_pid(&s->proc);
-	for (size_t i = 0; i < r->left; i++) {
+	for (size_t i = 0; i < r->left; i++)
 		r->process[i] = (struct process *)r->row[i]->process;
-		r->stale[i] = false;
-	}
 	meter = meter_start(s);
 	err = read_status(r, r->status_before, &files);
 	meter_stop(s, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
@@ -284,23 +249,21 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 		err = round == 1 ? source_collect(s->source, &before)
 				 : source_collect_some(s->source, r->process, r->left, &before);
 	meter_stop(s, &meter, &now.bpf_us, &now.bpf_reads, &now.reads_known);
-	pause_between(pauses);
+	pause_between(round);
 	meter = meter_start(s);
 	if (err == 0)
 		err = read_rollup(r, &files);
 	meter_stop(s, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
 	now.proc_files = files;
-	pause_between(pauses);
+	pause_between(round);
 	if (err == 0)
 		err = source_collect_some(s->source, r->process, r->left, &after);
 	if (err == 0)
 		err = read_status(r, r->status_after, &files);
 	if (err < 0)
 		return err;
-	if (round == 1) {
-		on_tape(s, &now);
+	if (round == 1)
 		*cost = now;
-	}
 	judge(r, &before, &after, last_pid == procfs_last_pid(&s->proc), round);
 	return 0;
 }

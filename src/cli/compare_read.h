@@ -14,7 +14,6 @@ struct compare_reader {
 	unsigned char *chosen; /* by row of the comparison: its smaps_rollup is to be read */
 	struct comparison *comparison;
 	/* By unsettled row: */
-	bool *stale; /* played, and there are no further readings of it */
 	struct process **process;
 	struct process *status_before, *status_after, *rollup;
 	enum pss_status *status_result, *rollup_result;

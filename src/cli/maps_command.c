@@ -33,8 +33,6 @@ static void maps_command_done(struct maps_command *c)
 
 static int check_request(const struct options *o)
 {
-	if (o->replay)
-		return log_error("maps: %s: a recording holds no mappings", o->replay);
 	if (!o->word_count && !o->pids && !o->users && !o->filter && !o->by_file)
 		return log_usage("maps: it needs a PID, or --by-file");
 	return 0;
@@ -88,7 +86,7 @@ static int open_command(struct maps_command *c, const struct options *o)
 	if (r == 0)
 		r = read_keys(c, o->sort ? o->sort : "pss");
 	if (r == 0)
-		r = session_open(&c->session, &c->asked, NULL);
+		r = session_open(&c->session, &c->asked);
 	if (r == 0 && session_no_proc(&c->session))
 		r = log_error("maps: no mappings can be read: %s (mount -t proc proc /proc)",
 			      session_no_proc(&c->session));

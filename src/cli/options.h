@@ -94,11 +94,8 @@ const char *options_group_key(const struct options *o);
 /* Whether the format is one of metrics, whose rows are groups. */
 bool options_metrics(const struct options *o);
 
-/* The words of --format and --pss. */
+/* The word of --format. */
 const char *options_format_word(int format);
-const char *options_pss_word(int choice);
-/* False if it is none of them. */
-bool options_pss_choice(const char *word, int *ret_choice);
 
 /* One option, as help and completions want it. */
 struct option_info {

@@ -161,8 +161,8 @@ const struct option_entry option_table[] = {
 	  "snapshot compare system maps record watch"},
 	 STRING,
 	 AT(output)},
-	{{"replay", 0, "FILE", "read what zmem-bpf record wrote, not this machine",
-	  "snapshot compare system maps watch top serve"},
+	{{"replay", 0, "FILE", "show what zmem-bpf record wrote, not this machine",
+	  "snapshot system watch top serve"},
 	 STRING,
 	 AT(replay)},
 	{{"listen", 0, "LIST",
@@ -233,20 +233,4 @@ const char *options_format_word(int format)
 bool options_metrics(const struct options *o)
 {
 	return o->format == FORMAT_OPENMETRICS || o->format == FORMAT_PROMETHEUS;
-}
-
-const char *options_pss_word(int choice)
-{
-	return pss_words[choice];
-}
-
-bool options_pss_choice(const char *word, int *ret_choice)
-{
-	for (int i = 0; pss_words[i]; i++) {
-		if (strcmp(pss_words[i], word) == 0) {
-			*ret_choice = i;
-			return true;
-		}
-	}
-	return false;
 }

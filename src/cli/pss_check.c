@@ -171,20 +171,18 @@ struct recheck {
 static int check_round(struct session *s, struct recheck *d, int round)
 {
 	struct snapshot *before = &s->again[0], *after = &s->again[1];
-	/* What was recorded does not move any more. */
-	unsigned pauses = session_replays(s) ? 0 : (unsigned)round;
 	uint64_t last_pid;
 	size_t left = 0;
 	bool quiet;
 	int r;
 
-	pause_before_round(pauses);
+	pause_before_round((unsigned)round);
 	last_pid = procfs_last_pid(&s->proc);
 	r = source_collect_some(s->source, d->row, d->count, before);
-	pause_between(pauses);
+	pause_between((unsigned)round);
 	if (r == 0)
 		r = pool_read(s->pool, POOL_ROLLUP, false, d->row, d->count, d->result);
-	pause_between(pauses);
+	pause_between((unsigned)round);
 	if (r == 0)
 		r = source_collect_some(s->source, d->row, d->count, after);
 	if (r < 0)
@@ -200,10 +198,7 @@ static int check_round(struct session *s, struct recheck *d, int round)
 		};
 		enum pss_verdict v = judge_row(d->row[i], &seen, &d->doubt[i]);
 
-		/* A recording that has no more of it cannot tell. */
-		if (d->result[i].again && v == PSS_VERDICT_DIFFERENT)
-			v = PSS_VERDICT_MOVED;
-		if (v == PSS_VERDICT_MOVED && round < CHECK_ROUNDS && !d->result[i].again) {
+		if (v == PSS_VERDICT_MOVED && round < CHECK_ROUNDS) {
 			d->doubt[left] = d->doubt[i];
 			d->row[left++] = d->row[i];
 			continue;
@@ -253,7 +248,6 @@ static bool may_read(const struct session *s, const struct process *p)
 static bool may_verify(const struct session *s, const struct process *p, int how_many)
 {
 	return p->pss_source == PSS_FROM_KERNEL && p->pid != s->self && may_read(s, p) &&
-	       pool_has_next(s->pool, POOL_ROLLUP, p) &&
 	       (how_many == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
 }
 
@@ -268,7 +262,7 @@ size_t pss_choose(const struct session *s, int how_many, struct process **ret)
 	}
 	if (how_many == VERIFY_ALL || count <= want)
 		return count;
-	if (!session_replays(s) && getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
 		start = random % count;
 	for (size_t i = 0; i < want; i++) {
 		struct process *p = ret[i];
@@ -279,12 +273,9 @@ size_t pss_choose(const struct session *s, int how_many, struct process **ret)
 	return want;
 }
 
-/* Of a recording, those that were compared. */
 static int how_many(const struct session *s)
 {
-	if (s->options->verify != VERIFY_DEFAULT)
-		return s->options->verify;
-	return session_replays(s) ? VERIFY_ALL : VERIFY_USUAL;
+	return s->options->verify == VERIFY_DEFAULT ? VERIFY_USUAL : s->options->verify;
 }
 
 /* Who asked for more than may be read is told. */

@@ -52,6 +52,22 @@ static int read_pids(struct session *s, const char *list)
 	return 0;
 }
 
+/* A recording knows the users of its processes. */
+static int find_user(const struct session *s, const char *name, uid_t *ret)
+{
+	if (!session_replays(s))
+		return user_find(s->users, name, ret);
+	for (size_t i = 0; i < s->snapshot.count; i++) {
+		const struct process *p = &s->snapshot.process[i];
+
+		if (p->user && strcmp(p->user, name) == 0) {
+			*ret = p->uid;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
 static int read_users(struct session *s, const char *list, uid_t *uids, size_t *ret_count)
 {
 	const char *item;
@@ -64,7 +80,7 @@ static int read_users(struct session *s, const char *list, uid_t *uids, size_t *
 
 		if (!name)
 			return log_error("reading --user: out of memory");
-		if (user_find(s->users, name, &uid) == 0) {
+		if (find_user(s, name, &uid) == 0) {
 			uids[count++] = uid;
 		} else if (parse_u64(item, len, UINT32_MAX - 1, &number) == 0) {
 			uids[count++] = (uid_t)number;

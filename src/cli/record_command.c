@@ -1,41 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * zmem-bpf record FILE: ordinary snapshots, with everything that was read for them taken down. With
- * --json they are printed as well.
+ * zmem-bpf record FILE: snapshots into a file that --replay shows. With --json they are printed as
+ * well.
  */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
 #include "cli/commands.h"
-#include "cli/compare_run.h"
 #include "cli/end_signals.h"
 #include "cli/log.h"
 #include "cli/output.h"
 #include "cli/session.h"
-#include "cli/session_tape.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "enrich/memcgs.h"
+#include "recording/recording_file.h"
 #include "render/render.h"
 
 struct recorder {
 	struct options options; /* what is asked of the session */
 	struct session session;
-	struct tape *tape;
 	struct output file;
-	uint32_t chapters;
-	int failed; /* why it ends before its time, an exit code */
+	struct recording_writer writer;
+	struct rows all; /* every process of a snapshot */
+	int failed;	 /* why it ends before its time, an exit code */
 };
 
 static void recorder_close(struct recorder *r)
 {
+	recording_writer_done(&r->writer);
+	rows_done(&r->all);
 	session_close(&r->session);
-	tape_free(r->tape);
 	output_close(&r->file);
 }
 
 static int recorder_open(struct recorder *r, const struct options *o)
 {
+	const struct recording_options recording = {
+		.tool = ZMEM_VERSION,
+		.flags = o->columns ? RECORDING_CMDLINES : 0,
+	};
 	int err;
 
 	*r = (struct recorder){.options = *o, .session.proc.fd = -1};
@@ -43,23 +48,84 @@ static int recorder_open(struct recorder *r, const struct options *o)
 	r->options.format = FORMAT_JSON;
 	r->options.file = o->word_count ? o->words[0] : o->output;
 	r->options.output = NULL;
-	/* No more targets are held up than by a snapshot. */
-	if (o->verify == VERIFY_DEFAULT)
-		r->options.verify = VERIFY_USUAL;
 	err = output_open_private(&r->file, r->options.file);
 	if (err)
 		return err;
-	r->tape = tape_blank();
-	if (!r->tape)
-		return log_error("starting: out of memory");
-	recording_begin(&r->file.buf, ZMEM_VERSION);
-	return session_open(&r->session, &r->options, r->tape);
+	err = recording_writer_init(&r->writer, &recording, &r->file.buf);
+	return err < 0 ? log_errno(err, "starting") : session_open(&r->session, &r->options);
 }
 
-static void take_chapter(struct recorder *r, uint32_t frame, const char *name)
+/* ---- a frame ---- */
+
+/* A pattern reads command lines: they are kept only if they were asked for. */
+static void forget_cmdlines(struct recorder *r)
 {
-	tape_take_chapter(r->tape, frame, name, &r->file.buf);
-	r->chapters++;
+	for (size_t i = 0; !r->options.columns && i < r->session.rows.count; i++)
+		r->session.rows.item[i]->cmdline = NULL;
+}
+
+/* Names of the processes that are no rows, which --pid of a replay may show. */
+static int name_all(struct recorder *r)
+{
+	struct session *s = &r->session;
+	int err = rows_reserve(&r->all, s->snapshot.count);
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < s->snapshot.count; i++)
+		r->all.item[r->all.count++] = &s->snapshot.process[i];
+	enrich_users(s->users, &r->all);
+	err = enrich_cgroups(s->pool, &s->snapshot, &r->all);
+	return err < 0 ? err : enrich_programs(s->pool, &s->snapshot, &r->all);
+}
+
+/* Leaves the snapshot with the processes that passed the filters. */
+static void drop_others(struct session *s)
+{
+	struct snapshot *snapshot = &s->snapshot;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		snapshot->process[i].rank = 0;
+	for (size_t i = 0; i < s->rows.count; i++)
+		s->rows.item[i]->rank = 1;
+	for (size_t i = 0; i < snapshot->count; i++) {
+		if (snapshot->process[i].rank)
+			snapshot->process[kept++] = snapshot->process[i];
+	}
+	snapshot->count = kept;
+	s->rows.count = 0;
+}
+
+static int append_frame(struct recorder *r, uint32_t frame)
+{
+	const struct options *o = &r->options;
+	struct session *s = &r->session;
+	int err = memcgs_read(&s->proc, &s->snapshot, &s->rows);
+
+	if (err == 0 && (o->pids || o->users || o->filter || o->cgroup))
+		drop_others(s);
+	else if (err == 0)
+		err = name_all(r);
+	if (err == 0)
+		err = recording_writer_append(&r->writer, &s->snapshot);
+	return err < 0 ? log_errno(err, "recording frame %u", frame) : 0;
+}
+
+static int record_frame(struct recorder *r, uint32_t frame, struct output *out)
+{
+	struct result result;
+	int err = session_collect(&r->session, 0, &result);
+
+	if (err)
+		return err;
+	forget_cmdlines(r);
+	if (out)
+		render_json(&out->buf, &result);
+	err = append_frame(r, frame);
+	if (err)
+		return err;
+	return out ? output_finish(out) : 0;
 }
 
 /* ---- when ---- */
@@ -85,41 +151,7 @@ static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t sta
 	return signal < 0;
 }
 
-/* What compare asks for, where there are two sides. */
-static int take_comparison(struct recorder *r, uint32_t frame)
-{
-	cleanup(compare_run_done) struct compare_run run = {};
-	struct session *s = &r->session;
-	int err;
-
-	if (source_origin(s->source) != FROM_BPF || !s->proc.trusted)
-		return 0;
-	err = session_begin(s);
-	if (err == 0)
-		err = compare_run(s, &run);
-	session_tape_end(s);
-	if (err == 0)
-		take_chapter(r, frame, CHAPTER_COMPARE);
-	return err;
-}
-
-static int take_frame(struct recorder *r, uint32_t frame, struct output *out)
-{
-	struct result result;
-	int err = session_collect(&r->session, 0, &result);
-
-	if (err)
-		return err;
-	take_chapter(r, frame, CHAPTER_SNAPSHOT);
-	if (out)
-		render_json(&out->buf, &result);
-	err = take_comparison(r, frame);
-	if (err)
-		return err;
-	return out ? output_finish(out) : 0;
-}
-
-static int take_frames(struct recorder *r, const struct options *o, struct output *out)
+static int record_frames(struct recorder *r, const struct options *o, struct output *out)
 {
 	uint32_t count = o->count ? (uint32_t)o->count : 1;
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
@@ -129,14 +161,13 @@ static int take_frames(struct recorder *r, const struct options *o, struct outpu
 	end_signals(&set);
 	if (count > 1)
 		sigprocmask(SIG_BLOCK, &set, NULL);
-	take_chapter(r, 0, "session");
 	for (uint32_t frame = 1; err == 0 && frame <= count; frame++) {
 		if (frame > 1 && !wait_for_frame(o, frame, start)) {
 			log_notice(o->quiet, "%s: ends after frame %u of %u", r->options.file,
 				   frame - 1, count);
 			break;
 		}
-		err = take_frame(r, frame, out);
+		err = record_frame(r, frame, out);
 		if (err && frame > 1) {
 			log_notice(o->quiet, "%s: ends after frame %u of %u", r->options.file,
 				   frame - 1, count);
@@ -172,10 +203,11 @@ int command_record(const struct options *o)
 	if (r == 0 && print)
 		r = output_open(&out, &recorder.options);
 	if (r == 0)
-		r = take_frames(&recorder, o, print ? &out : NULL);
+		r = record_frames(&recorder, o, print ? &out : NULL);
 	if (r)
 		return r;
-	recording_end(&recorder.file.buf, recorder.chapters);
+	/* Its error stays in the buffer. */
+	recording_writer_finish(&recorder.writer);
 	r = output_finish(&recorder.file);
 	if (r == 0)
 		r = recorder.failed;

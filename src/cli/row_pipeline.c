@@ -9,6 +9,7 @@
 #include "cli/log.h"
 #include "cli/query_args.h"
 #include "enrich/enrich.h"
+#include "enrich/memcgs.h"
 
 /* Who is stuck goes by the executable's name: a better one is not worth a second. */
 #define NAMES_DEADLINE_MS 100
@@ -18,6 +19,9 @@ static int name_rows(struct session *s, unsigned needs, struct rows *rows)
 {
 	int r = 0;
 
+	/* A recording has all names that it can have. */
+	if (session_replays(s))
+		return 0;
 	if (needs & NEEDS_USER)
 		enrich_users(s->users, rows);
 	if (needs & NEEDS_CGROUP)
@@ -40,19 +44,35 @@ static unsigned needs_of_all(const struct session *s)
 	return needs;
 }
 
-/* A pattern would be about names alone, and nobody would know. */
-static void warn_no_cmdlines(struct session *s, unsigned needs)
+/* Without command lines a pattern matches names alone. */
+static void warn_no_cmdlines(struct session *s)
 {
 	const struct options *o = s->options;
 
-	if (!(needs & NEEDS_CMDLINE) || !session_replays(s) || s->warned_cmdlines || !s->rows.count)
+	if (s->replay.has_cmdlines || s->warned_cmdlines || !s->rows.count)
 		return;
 	s->warned_cmdlines = true;
-	for (size_t i = 0; i < s->rows.count; i++) {
-		if (s->rows.item[i]->cmdline)
-			return;
-	}
 	log_notice(o->quiet, "%s: it holds no command lines (record -o +cmdline)", o->replay);
+}
+
+/* Of a recording: command lines are shown where a snapshot would show them. */
+static void choose_cmdlines(struct session *s, unsigned needs)
+{
+	if (needs & NEEDS_CMDLINE) {
+		warn_no_cmdlines(s);
+		return;
+	}
+	/* Tables show columns, which may change. */
+	for (size_t i = 0; s->options->format != FORMAT_TABLE && i < s->rows.count; i++)
+		s->rows.item[i]->cmdline = NULL;
+}
+
+int rows_charge(struct session *s, struct rows *groups)
+{
+	if (!session_replays(s))
+		return enrich_memcgs(&s->proc, &s->snapshot, groups);
+	memcgs_apply(&s->snapshot, groups);
+	return 0;
 }
 
 int rows_choose(struct session *s)
@@ -68,7 +88,8 @@ int rows_choose(struct session *s)
 	needs |= f->pattern ? NEEDS_CMDLINE | NEEDS_PROGRAM : 0;
 	needs |= f->cgroup ? NEEDS_CGROUP : 0;
 	r = name_rows(s, needs, &s->rows);
-	warn_no_cmdlines(s, needs);
+	if (session_replays(s))
+		choose_cmdlines(s, needs);
 	if (r == 0 && (f->pattern || f->cgroup))
 		r = rows_select(&s->snapshot, f, filter_matches, &s->rows);
 	if (r < 0)
@@ -82,8 +103,8 @@ size_t rows_certain(const struct session *s)
 {
 	const struct options *o = s->options;
 
-	/* How a row changed is known when it is read. */
-	if (o->changed || o->grow || column_list_changes(&s->order.keys))
+	/* A recording has all PSS. How a row changed is known when it is read. */
+	if (session_replays(s) || o->changed || o->grow || column_list_changes(&s->order.keys))
 		return 0;
 	return s->group || o->tree || o->min || o->total ? 0 : (size_t)o->top;
 }
@@ -148,7 +169,7 @@ static int make_rows(struct session *s, struct rows **ret, size_t *ret_wanted)
 		*ret = &s->sums.rows;
 		/* Those that are shown come later. */
 		if (r == 0 && column_list_needs(&s->order.keys) & NEEDS_MEMCG)
-			r = enrich_memcgs(&s->proc, &s->snapshot, *ret);
+			r = rows_charge(s, *ret);
 	}
 	if (r < 0)
 		return r;
@@ -183,20 +204,20 @@ int rows_shape(struct session *s, size_t fit, struct result *ret)
 			       .pss = rows_pss_source(&s->rows),
 			       .group = s->group,
 			       .delta = s->delta};
-	balance_reconcile(&s->snapshot);
+	if (!session_replays(s))
+		balance_reconcile(&s->snapshot);
 	r = snapshot_own_mm(&s->snapshot, s->rows.item, s->rows.count);
 	if (r == 0)
 		r = make_rows(s, &rows, &wanted);
 	if (r < 0)
 		return r;
 	shown = (struct rows){rows->item, how_many(s, wanted, fit)};
-	pool_hurry(s->pool, NAMES_DEADLINE_MS);
+	if (s->pool)
+		pool_hurry(s->pool, NAMES_DEADLINE_MS);
 	if (!s->group && !s->options->tree && !s->lazy_names)
 		r = name_rows(s, request_needs(s), &shown);
 	else if (s->group && request_needs(s) & NEEDS_MEMCG)
-		r = enrich_memcgs(&s->proc, &s->snapshot, &shown);
-	if (r == 0)
-		r = enrich_memcgs_keep(&s->proc, &s->rows);
+		r = rows_charge(s, &shown);
 	if (r < 0)
 		return r;
 	result_cut(ret, &s->snapshot.collection, rows, shown.count, pruned);

@@ -16,6 +16,8 @@ size_t rows_certain(const struct session *s);
  * any number. Returns 0 or a negative errno.
  */
 int rows_shape(struct session *s, size_t fit, struct result *ret);
+/* Sets what the memory controller says of groups. Returns 0 or a negative errno. */
+int rows_charge(struct session *s, struct rows *groups);
 /* Names rows that were shaped without (lazy_names). Returns 0 or a negative errno. */
 int rows_name(struct session *s, struct process **rows, size_t count);
 

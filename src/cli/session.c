@@ -12,7 +12,6 @@
 #include "cli/row_pipeline.h"
 #include "cli/secure.h"
 #include "cli/session.h"
-#include "cli/session_tape.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -24,34 +23,41 @@
 
 bool session_replays(const struct session *s)
 {
-	return tape_playing(s->proc.tape);
+	return s->replay.reader;
 }
 
-/* What the command reads of a frame. */
-static const char *chapter_of(const struct session *s)
+/* Takes back what count_statuses() counted: it counts again, among the rows that are chosen now. */
+static void uncount_statuses(struct snapshot *s)
 {
-	return strcmp(s->options->command, "compare") == 0 ? CHAPTER_COMPARE : CHAPTER_SNAPSHOT;
+	struct collection *c = &s->collection;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind != PROCESS_USER)
+			continue;
+		c->gone -= c->gone && p->pss_status == PSS_GONE;
+		c->denied -= c->denied && p->pss_status == PSS_DENIED;
+		c->timeout -= c->timeout && p->pss_status == PSS_TIMEOUT;
+		c->raced -= c->raced && (p->raced || p->pss_status == PSS_RACED);
+	}
+	c->complete = true;
 }
 
-int session_turn_to(struct session *s, uint32_t frame)
+int session_replay_frame(struct session *s, uint32_t frame)
 {
-	int r = replay_turn_to(&s->replay, frame, chapter_of(s));
+	int r = replay_frame(&s->replay, frame, &s->snapshot);
 
 	if (r == 0)
-		user_table_play(s->users, s->proc.tape);
+		uncount_statuses(&s->snapshot);
 	return r;
 }
 
-int session_turn_to_last(struct session *s)
+void session_note_frame(const struct session *s)
 {
-	uint32_t frames = s->replay.recording.frames;
-
-	if (!session_replays(s))
-		return 0;
-	if (frames > 1)
-		log_notice(s->options->quiet, "%s: frame %u of %u", s->options->replay, frames,
-			   frames);
-	return session_turn_to(s, frames);
+	if (s->replay.frames > 1)
+		log_notice(s->options->quiet, "%s: frame %u of %u", s->options->replay,
+			   s->replay.frames, s->replay.frames);
 }
 
 /* Adds the time since *since to the phase and starts the next. */
@@ -86,8 +92,7 @@ static void warn_denied(struct session *s)
 {
 	const struct collection *c = &s->snapshot.collection;
 
-	if ((!c->denied && !c->hidden) || s->warned_ptrace || session_replays(s) ||
-	    privilege_held(PRIVILEGE_PTRACE) || source_is_pinned(s->source))
+	if ((!c->denied && !c->hidden) || s->warned_ptrace || privilege_held(PRIVILEGE_PTRACE) || source_is_pinned(s->source))
 		return;
 	s->warned_ptrace = true;
 	if (!c->denied) {
@@ -111,17 +116,6 @@ static void warn_alone(struct session *s)
 	log_notice(s->options->quiet,
 		   "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
 		   "read without a deadline, and waits for who is stuck");
-}
-
-/* What a recording lacks, or has in a way that no kernel would, is no error of this machine. */
-static bool is_damaged(const struct session *s, int error)
-{
-	return session_replays(s) && (error == -EBADMSG || error == -ENOENT);
-}
-
-static int damaged(const struct session *s)
-{
-	return log_error("%s: it is damaged (no machine says what is in it)", s->options->replay);
 }
 
 static int cannot_collect(const struct session *s, int error)
@@ -165,8 +159,6 @@ static int open_source(struct session *s)
 	phase_end(s, PHASE_LOAD, &since);
 	if (o->verbose)
 		log_diag(&s->diag, true);
-	if (is_damaged(s, r))
-		return damaged(s);
 	if (r < 0) {
 		const struct diag_note *n = source_reason(&s->diag);
 
@@ -203,30 +195,42 @@ static bool locks_memory(const struct options *o)
 	return o->continuous && !o->no_lock;
 }
 
+/* Whether the recording was made with PSS. */
+static int recorded_pss(const struct snapshot *s)
+{
+	bool skipped = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind == PROCESS_USER && p->pss_status != PSS_SKIPPED)
+			return PSS_AUTO;
+		skipped |= p->kind == PROCESS_USER;
+	}
+	return skipped ? PSS_NONE : PSS_AUTO;
+}
+
 static int open_replay(struct session *s)
 {
-	int r = replay_open(&s->replay, s->options->replay);
+	const struct options *o = s->options;
+	int r = replay_open(&s->replay, o->replay, o->quiet);
 
 	if (r)
 		return r;
-	procfs_replay(&s->proc, s->replay.tape);
-	s->users = user_table_blank();
-	if (!s->users)
-		return log_error("starting: out of memory");
-	/* Who may be asked for by name. */
-	r = session_turn_to(s, s->replay.recording.frames);
-	if (r == 0)
-		r = replay_turn_to(&s->replay, 0, "session");
-	if (r == 0)
-		session_tape_play(s);
-	if (r == 0)
-		r = request_read(s);
-	if (r == 0)
-		r = open_source(s);
-	return r ? r : secure_loaded(s->options->output, locks_memory(s->options));
+	s->self = 0;
+	/* It has the users that can be asked for by name. */
+	r = session_replay_frame(s, s->replay.frames);
+	if (r)
+		return r;
+	if (o->verbose)
+		log_notice(false, "%s: recorded by zmem-bpf %s", o->replay,
+			   recording_reader_info(s->replay.reader)->tool);
+	s->pss = recorded_pss(&s->snapshot);
+	r = request_read(s);
+	return r ? r : secure_loaded(o->output, locks_memory(o));
 }
 
-int session_open(struct session *s, const struct options *o, struct tape *tape)
+int session_open(struct session *s, const struct options *o)
 {
 	int r;
 
@@ -234,9 +238,9 @@ int session_open(struct session *s, const struct options *o, struct tape *tape)
 	if (o->replay)
 		return open_replay(s);
 	s->users = user_table_new();
-	if (o->continuous && !tape)
+	if (o->continuous)
 		s->names = name_cache_new();
-	if (!s->users || (o->continuous && !tape && !s->names))
+	if (!s->users || (o->continuous && !s->names))
 		return log_error("starting: out of memory");
 	r = request_read(s);
 	if (r)
@@ -245,8 +249,6 @@ int session_open(struct session *s, const struct options *o, struct tape *tape)
 	/* No /proc is one thing, no file left to see it with another. */
 	if (file_exhausted(r))
 		return log_errno(r, "opening /proc");
-	s->proc.tape = tape;
-	session_tape_keep(s);
 	r = open_source(s);
 	return r ? r : secure_loaded(o->output ? o->output : o->file, locks_memory(o));
 }
@@ -299,14 +301,12 @@ static const char *pss_fallback_reason(const struct session *s)
 	return s->pss == PSS_AUTO ? source_pss_refusal(s->source) : NULL;
 }
 
-int session_begin(struct session *s)
+/* All processes of this machine, by their counters, and the machine itself. */
+static int read_processes(struct session *s)
 {
-	uint64_t since = clock_us(CLOCK_MONOTONIC);
-	int64_t time_ms = session_tape_time(s);
+	int64_t time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	int r = source_collect(s->source, &s->snapshot);
 
-	if (is_damaged(s, r))
-		return damaged(s);
 	if (r < 0)
 		return cannot_collect(s, r);
 	s->snapshot.time_ms = time_ms;
@@ -316,7 +316,7 @@ int session_begin(struct session *s)
 	s->snapshot.collection.complete = true;
 	machine_read(&s->proc, &s->snapshot.host, &s->snapshot.system);
 	balance_no_swap(&s->snapshot);
-	if (source_origin(s->source) == FROM_BPF && !session_replays(s)) {
+	if (source_origin(s->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(&s->snapshot, s->self);
 
 		if (self)
@@ -328,13 +328,22 @@ int session_begin(struct session *s)
 	if (s->names)
 		name_cache_apply(s->names, &s->snapshot, time_ms);
 	r = enrich_names(s->pool, &s->snapshot);
+	return r < 0 ? log_errno(r, "collecting") : 0;
+}
+
+int session_begin(struct session *s)
+{
+	uint64_t since = clock_us(CLOCK_MONOTONIC);
+	int r = session_replays(s) ? 0 : read_processes(s);
+
+	if (r)
+		return r;
 	phase_end(s, PHASE_COLLECT, &since);
-	/* Once: of a command that stays they may end, and a recording is read twice. */
+	/* Once: processes of a command that stays may end. */
 	if (!s->warned_missing)
 		request_report_missing(s);
 	s->warned_missing = true;
-	if (r == 0)
-		r = rows_choose(s);
+	r = rows_choose(s);
 	phase_end(s, PHASE_FILTER, &since);
 	return r < 0 ? request_failed(r, "collecting") : 0;
 }
@@ -347,21 +356,22 @@ int session_collect(struct session *s, size_t fit, struct result *ret)
 	if (r)
 		return r;
 	since = clock_us(CLOCK_MONOTONIC);
-	r = read_pss(s, &since);
+	r = session_replays(s) ? 0 : read_pss(s, &since);
 	if (r == 0) {
 		count_statuses(s);
-		warn_denied(s);
+		if (!session_replays(s))
+			warn_denied(s);
 		warn_alone(s);
 		r = rows_shape(s, fit, ret);
 	}
 	phase_end(s, PHASE_NAMES, &since);
 	if (r < 0)
-		return is_damaged(s, r) ? damaged(s) : cannot_collect(s, r);
-	s->snapshot.collection.duration_us = since - start;
+		return session_replays(s) ? request_failed(r, "making rows") : cannot_collect(s, r);
+	if (!session_replays(s))
+		s->snapshot.collection.duration_us = since - start;
 	/* What could not be kept is read again. */
 	if (s->names && !s->lazy_names)
 		name_cache_update(s->names, &s->snapshot);
-	session_tape_end(s);
 	return 0;
 }
 

@@ -29,13 +29,13 @@ struct session {
 	const struct options *options;
 	struct replay replay; /* with --replay */
 	struct procfs proc;
-	pid_t self; /* whoever collected: we, or the one who recorded */
+	pid_t self; /* 0 with --replay */
 	int pss;    /* enum pss_choice */
-	struct source *source;
+	struct source *source; /* NULL with --replay */
 	struct diag diag;
 	struct proc_pool *pool; /* NULL until something is read through it */
 	struct user_table *users;
-	struct name_cache *names; /* of a command that stays and is not recorded, else NULL */
+	struct name_cache *names; /* of a command that stays, else NULL */
 	struct snapshot snapshot;
 	struct snapshot again[2]; /* some of it, to compare with */
 	struct rows rows;	  /* processes */
@@ -54,29 +54,27 @@ struct session {
 	uid_t *uids;
 	char *fallback_reason;
 	bool warned_ptrace;   /* that CAP_SYS_PTRACE is missing */
-	bool warned_cmdlines; /* whether a recording has command lines */
+	bool warned_cmdlines; /* that a recording holds no command lines */
 	bool warned_missing;  /* which pids that were asked for are not there */
 	bool warned_alone;    /* that there was no thread to watch from */
 	int exit_code;	      /* EXIT_NOT_FOUND if something asked for was not there */
 	uint64_t phase_us[PHASE_COUNT];
 };
 
-/*
- * What is read is taken down on the tape, unless that is NULL. Returns 0, or an exit code after a
- * message. session_close() in either case.
- */
-int session_open(struct session *s, const struct options *o, struct tape *tape);
+/* Returns 0, or an exit code after a message. session_close() in either case. */
+int session_open(struct session *s, const struct options *o);
 /* Whether it reads a recording (--replay). */
 bool session_replays(const struct session *s);
 /* Why /proc says nothing of processes, NULL if it does. */
 const char *session_no_proc(const struct session *s);
 /*
- * Of a recording: what is collected next is that frame, 1 to s->replay.recording.frames. Returns 0,
- * or an exit code after a message.
+ * With a recording: the next collection has this frame, 1 to s->replay.frames. It has to be called
+ * before each, save that session_open() has called it for the last frame. Returns 0, or an exit
+ * code after a message.
  */
-int session_turn_to(struct session *s, uint32_t frame);
-/* To the newest frame; nothing where a machine is read. */
-int session_turn_to_last(struct session *s);
+int session_replay_frame(struct session *s, uint32_t frame);
+/* Says that it is the last frame of several. */
+void session_note_frame(const struct session *s);
 /* Collects the counters and selects the rows. Returns 0, or an exit code after a message. */
 int session_begin(struct session *s);
 /*

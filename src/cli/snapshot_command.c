@@ -31,7 +31,7 @@ static size_t rows_that_fit(const struct session *s, const struct output *out)
 	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
 		return 0;
 	/* Both say the reason, where there is one. */
-	if (s->fallback_reason)
+	if (s->snapshot.fallback_reason)
 		around += 2;
 	around += out->width ? TOTAL_COLUMNS / out->width : 0;
 	return out->height > around ? out->height - around : 1;
@@ -158,9 +158,9 @@ int command_snapshot(const struct options *o)
 	int r;
 
 	/* First what costs nothing: a bad request or target is told before anything is measured. */
-	r = session_open(&session, o, NULL);
+	r = session_open(&session, o);
 	if (r == 0)
-		r = session_turn_to_last(&session);
+		session_note_frame(&session);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)

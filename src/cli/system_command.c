@@ -38,9 +38,9 @@ int command_system(const struct options *o)
 
 	asked.format = FORMAT_TABLE;
 	asked.total = true;
-	r = session_open(&session, &asked, NULL);
+	r = session_open(&session, &asked);
 	if (r == 0)
-		r = session_turn_to_last(&session);
+		session_note_frame(&session);
 	if (r == 0)
 		r = output_open(&out, o);
 	return r ? r : show(&session, o, &out);

@@ -22,7 +22,7 @@ int watch_open(struct watch *w, const struct options *o)
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed = 0;
 	delta_tracker_init(&w->tracker, seed, o->grow || o->delta == DELTA_START);
-	r = session_open(&w->session, &w->options, NULL);
+	r = session_open(&w->session, &w->options);
 	if (r)
 		return r;
 	w->session.tracker = &w->tracker;
@@ -33,7 +33,7 @@ int watch_open(struct watch *w, const struct options *o)
 
 bool watch_ended(const struct watch *w)
 {
-	return session_replays(&w->session) && w->frame >= w->session.replay.recording.frames;
+	return session_replays(&w->session) && w->frame >= w->session.replay.frames;
 }
 
 void watch_begin_delta(struct watch *w, uint64_t missed)
@@ -62,7 +62,7 @@ int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
 	watch_begin_delta(w, missed);
 	w->delta.tick++;
 	if (session_replays(&w->session))
-		r = session_turn_to(&w->session, ++w->frame);
+		r = session_replay_frame(&w->session, ++w->frame);
 	return r ? r : session_collect(&w->session, fit, ret);
 }
 

@@ -67,7 +67,6 @@ struct compare_seen {
 	/* Why one of the above is NULL; PSS_SKIPPED: it was not to be read. */
 	enum pss_status status_result, rollup_result;
 	bool quiet; /* no process was started meanwhile: nobody came to share pages */
-	bool stale; /* a recording that has no more of it cannot tell */
 };
 
 struct comparison {

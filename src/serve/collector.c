@@ -19,7 +19,7 @@
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
 #include "serve/cost.h"
-#include "serve/memcgs.h"
+#include "enrich/memcgs.h"
 
 struct collector {
 	struct options options;
@@ -52,14 +52,15 @@ static int collect_snapshot(struct collector *c)
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
-	/* Of a recording it is the same one each time. */
+	/* Of a recording it is the last frame each time. */
 	if (session_replays(&c->session))
-		r = session_turn_to(&c->session, c->session.replay.recording.frames);
+		r = session_replay_frame(&c->session, c->session.replay.frames);
 	if (r == 0)
 		r = session_collect(&c->session, 0, &result);
 	if (r)
 		return -EIO;
-	r = memcgs_read(&c->session.proc, snapshot, &c->session.rows);
+	if (!session_replays(&c->session))
+		r = memcgs_read(&c->session.proc, snapshot, &c->session.rows);
 	if (room_is_idle(c->bytes.cap, c->bytes.len, &c->idle))
 		strbuf_done(&c->bytes);
 	strbuf_clear(&c->bytes);
@@ -156,7 +157,7 @@ int collector_run(const struct options *o, int channel, int signals, pid_t http)
 	c.options.group = 0;
 	c.options.top = 0;
 	c.options.continuous = true;
-	r = session_open(&c.session, &c.options, NULL);
+	r = session_open(&c.session, &c.options);
 	if (r == 0)
 		r = loop(&c, signals);
 	channel_answer(channel, &end, -1);

@@ -2,7 +2,7 @@
 /* Knows the order of the steps; the steps themselves are query's. */
 #include "serve/selection.h"
 
-#include "serve/memcgs.h"
+#include "enrich/memcgs.h"
 
 static const char *unit_or_name_of(const struct process *p)
 {

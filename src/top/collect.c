@@ -32,7 +32,7 @@ int collect_open(struct collect *c, const struct options *o)
 	}
 	if (r)
 		return r;
-	/* A recording is read as it was recorded: names at once. */
+	/* A recording has its names. */
 	s->lazy_names = !session_replays(s);
 	return 0;
 }
@@ -165,7 +165,7 @@ static void begin_delta(struct collect *c)
 static int read_frame(struct collect *c, uint32_t frame)
 {
 	struct session *s = &c->watch.session;
-	int r = session_turn_to(s, frame);
+	int r = session_replay_frame(s, frame);
 
 	c->watch.frame = frame;
 	return r ? r : session_collect(s, 0, &c->result);
@@ -193,7 +193,7 @@ static void show(struct collect *c, struct view *v, bool tick)
 	v->facts.missed = c->missed;
 	v->facts.can_map = !session_replays(s);
 	v->facts.frame = c->watch.frame;
-	v->facts.frames = session_replays(s) ? s->replay.recording.frames : 0;
+	v->facts.frames = session_replays(s) ? s->replay.frames : 0;
 	view_take(v, r, r->rows, r->row_count, tick);
 }
 
@@ -238,18 +238,12 @@ int collect_reshape(struct collect *c, bool filter, struct view *v)
 		return 0;
 	view_let_go(v);
 	begin_delta(c);
-	/* What a recording was asked for in another order it does not answer. */
-	if (session_replays(s)) {
-		r = session_turn_to(s, c->watch.frame);
-		r = r ? r : session_collect(s, 0, &c->result);
-	} else {
-		if (filter)
-			r = rows_choose(s);
-		if (r == 0)
-			r = rows_shape(s, 0, &c->result);
-		if (r < 0)
-			r = request_failed(r, "making rows");
-	}
+	if (filter)
+		r = rows_choose(s);
+	if (r == 0)
+		r = rows_shape(s, 0, &c->result);
+	if (r < 0)
+		r = request_failed(r, "making rows");
 	if (r == EXIT_USAGE && s->pattern)
 		return without_pattern(c, v);
 	c->have = r == 0;
@@ -316,6 +310,6 @@ void collect_detail(struct collect *c, struct view *v)
 	copy = *p;
 	one.item = (struct process *[]){&copy};
 	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
-		enrich_memcgs(&s->proc, &s->snapshot, &one);
+		rows_charge(s, &one);
 	view_take_charged(v, &copy);
 }

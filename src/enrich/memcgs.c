@@ -3,7 +3,7 @@
  * The memory cgroups to read are found by grouping the processes, so that src/query/group.c alone
  * knows which cgroup a unit is.
  */
-#include "serve/memcgs.h"
+#include "enrich/memcgs.h"
 
 #include <errno.h>
 #include <stdlib.h>

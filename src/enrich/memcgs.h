@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory cgroups of every cgroup, unit and container that a request may name. */
-#ifndef ZMEM_SERVE_MEMCGS_H
-#define ZMEM_SERVE_MEMCGS_H
+/* The memory cgroups of every cgroup, unit and container of a snapshot. */
+#ifndef ZMEM_ENRICH_MEMCGS_H
+#define ZMEM_ENRICH_MEMCGS_H
 
 #include "proc/procfs.h"
 #include "query/query.h"
