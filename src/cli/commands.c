@@ -86,11 +86,11 @@ static int check_columns(const struct options *o)
 /* A recording holds values: nothing is read anew for it. */
 static int check_replay(const struct options *o)
 {
-	const char *how = o->source != SOURCE_AUTO	  ? "source"
-			  : o->pinned			  ? "pinned"
-			  : o->pss != PSS_AUTO		  ? "pss"
+	const char *how = o->source != SOURCE_AUTO	? "source"
+			  : o->pinned			? "pinned"
+			  : o->pss != PSS_AUTO		? "pss"
 			  : o->verify != VERIFY_DEFAULT ? "verify"
-							  : NULL;
+							: NULL;
 
 	if (!o->replay)
 		return 0;

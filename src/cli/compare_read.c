@@ -53,8 +53,8 @@ int compare_reader_init(struct compare_reader *r, struct session *s, struct comp
 	r->status_result = calloc(count + 1, sizeof(*r->status_result));
 	r->rollup_result = calloc(count + 1, sizeof(*r->rollup_result));
 	r->result = calloc(count + 1, sizeof(*r->result));
-	if (!r->row || !r->chosen || !r->process || !r->status_before ||
-	    !r->status_after || !r->rollup || !r->status_result || !r->rollup_result || !r->result)
+	if (!r->row || !r->chosen || !r->process || !r->status_before || !r->status_after ||
+	    !r->rollup || !r->status_result || !r->rollup_result || !r->result)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		r->row[r->left++] = &c->row[i];

@@ -92,7 +92,8 @@ static void warn_denied(struct session *s)
 {
 	const struct collection *c = &s->snapshot.collection;
 
-	if ((!c->denied && !c->hidden) || s->warned_ptrace || privilege_held(PRIVILEGE_PTRACE) || source_is_pinned(s->source))
+	if ((!c->denied && !c->hidden) || s->warned_ptrace || privilege_held(PRIVILEGE_PTRACE) ||
+	    source_is_pinned(s->source))
 		return;
 	s->warned_ptrace = true;
 	if (!c->denied) {

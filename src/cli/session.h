@@ -29,8 +29,8 @@ struct session {
 	const struct options *options;
 	struct replay replay; /* with --replay */
 	struct procfs proc;
-	pid_t self; /* 0 with --replay */
-	int pss;    /* enum pss_choice */
+	pid_t self;	       /* 0 with --replay */
+	int pss;	       /* enum pss_choice */
 	struct source *source; /* NULL with --replay */
 	struct diag diag;
 	struct proc_pool *pool; /* NULL until something is read through it */

@@ -350,8 +350,7 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
 	left_init(&pool->left);
 	pool->wanted = workers && workers < WORKERS_MAX ? workers : thread_count(WORKERS_MAX);
 	pool->deadline_ns = pool->patience_ns = (int64_t)deadline_ms * 1000000;
-	pool->has_rollup = proc->trusted &&
-			   faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
+	pool->has_rollup = proc->trusted && faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->work, NULL);
 	pthread_condattr_init(&attr);

@@ -60,7 +60,8 @@ static int refuse_format_1(const char *head, char why[RECORDING_WHY])
 
 	if (!is_version(tool, len))
 		len = 0;
-	return refuse(why, -ENOTSUP, "recorded by zmem-bpf %.*s in format 1: zmem-bpf 0.1 can show it",
+	return refuse(why, -ENOTSUP,
+		      "recorded by zmem-bpf %.*s in format 1: zmem-bpf 0.1 can show it",
 		      len ? (int)len : 3, len ? tool : "0.1");
 }
 
@@ -259,8 +260,8 @@ static int cannot_step(const struct recording_reader *r, size_t i, int error,
 		return refuse(why, error, "frame %zu at byte %llu was made by a newer zmem-bpf",
 			      i + 1, at);
 	if (error == -EBADMSG)
-		return refuse(why, error, "the recording is corrupt: frame %zu at byte %llu",
-			      i + 1, at);
+		return refuse(why, error, "the recording is corrupt: frame %zu at byte %llu", i + 1,
+			      at);
 	return refuse(why, error, "frame %zu at byte %llu: %s", i + 1, at, strerror(-error));
 }
 
@@ -296,7 +297,7 @@ int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot 
 	if (error < 0)
 		return error;
 	/* What step() read last is still there, and the frame before it is r->next. */
-	error = snapshot_decode(r->raw, r->frame[i].raw_size, r->frame[i].is_delta ? &r->next : NULL,
-				ret);
+	error = snapshot_decode(r->raw, r->frame[i].raw_size,
+				r->frame[i].is_delta ? &r->next : NULL, ret);
 	return error < 0 ? cannot_step(r, i, error, why) : 0;
 }
