@@ -52,13 +52,10 @@ static int read_pids(struct session *s, const char *list)
 	return 0;
 }
 
-/* A recording knows the users of its processes. */
-static int find_user(const struct session *s, const char *name, uid_t *ret)
+static int find_in_frame(const struct snapshot *s, const char *name, uid_t *ret)
 {
-	if (!session_replays(s))
-		return user_find(s->users, name, ret);
-	for (size_t i = 0; i < s->snapshot.count; i++) {
-		const struct process *p = &s->snapshot.process[i];
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
 
 		if (p->user && strcmp(p->user, name) == 0) {
 			*ret = p->uid;
@@ -66,6 +63,19 @@ static int find_user(const struct session *s, const char *name, uid_t *ret)
 		}
 	}
 	return -ENOENT;
+}
+
+/* A recording knows the users of its processes: those of the frame at hand and of the last one. */
+static int find_user(struct session *s, const char *name, uid_t *ret)
+{
+	cleanup(snapshot_done) struct snapshot last = {};
+
+	if (!session_replays(s))
+		return user_find(s->users, name, ret);
+	if (find_in_frame(&s->snapshot, name, ret) == 0)
+		return 0;
+	return replay_frame(&s->replay, s->replay.frames, &last) ? -ENOENT
+								 : find_in_frame(&last, name, ret);
 }
 
 static int read_users(struct session *s, const char *list, uid_t *uids, size_t *ret_count)

@@ -219,8 +219,8 @@ static int open_replay(struct session *s)
 	if (r)
 		return r;
 	s->self = 0;
-	/* It has the users that can be asked for by name. */
-	r = session_replay_frame(s, s->replay.frames);
+	/* It has the users that can be asked for by name. Of several frames the last is shown. */
+	r = session_replay_frame(s, o->continuous ? 1 : s->replay.frames);
 	if (r)
 		return r;
 	if (o->verbose)

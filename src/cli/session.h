@@ -69,8 +69,8 @@ bool session_replays(const struct session *s);
 const char *session_no_proc(const struct session *s);
 /*
  * With a recording: the next collection has this frame, 1 to s->replay.frames. It has to be called
- * before each, save that session_open() has called it for the last frame. Returns 0, or an exit
- * code after a message.
+ * before each; session_open() has called it for the last frame, or for the first with
+ * o->continuous. Returns 0, or an exit code after a message.
  */
 int session_replay_frame(struct session *s, uint32_t frame);
 /* Says that it is the last frame of several. */

@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 	options.format = FORMAT_JSON;
 	options.continuous = true;
 	frame = calloc(frames, sizeof(*frame));
-	if (!frame || session_open(&session, &options, NULL))
+	if (!frame || session_open(&session, &options))
 		die("cannot be opened");
 	for (size_t i = 0; i < frames; i++) {
 		if (i)

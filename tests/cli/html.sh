@@ -59,8 +59,8 @@ page "$TMP/page" --replay "$guest" --total
 equal '--total: no rows' "$(data .rows)" 0
 check '--total: the sums' test "$(data '.others == .totals')" = true
 
-check 'edited' "$PYTHON" "$SUPPORT/recording.py" edit "$guest" "$edited" \
-	'host/name=</title><script>\xff' 'user/0=</script><img src=x onerror=y>\x1b&\n'
+check 'edited' "$EDIT" edit "$guest" "$edited" \
+	$'host=</title><script>\xff' $'user=</script><img src=x onerror=y>\x1b&\n'
 same_as_json 'hostile words' --replay "$edited"
 equal 'hostile words: the first user' "$(data '.strings[(.columns[] | select(.key == "user").values)]' | head -n 1 |
 	tr -d '\033')" '</script><img src=x onerror=y>&'
