@@ -95,10 +95,11 @@ static int check_replay(const struct options *o)
 	if (!o->replay)
 		return 0;
 	if (strcmp(o->command, "maps") == 0)
-		return log_usage("maps: --replay: a recording holds no mappings");
+		return log_usage("maps: it takes no --replay: a recording holds no mappings");
 	if (strcmp(o->command, "compare") == 0)
-		return log_usage("compare: --replay: a recording holds one side alone (compare "
-				 "--json keeps both)");
+		return log_usage(
+			"compare: it takes no --replay: a recording holds one side alone (compare "
+			"--json keeps both)");
 	return how ? log_usage("--%s cannot be combined with --replay: a recording holds the "
 			       "values that were read",
 			       how)

@@ -37,9 +37,14 @@ same_as_json() {
 }
 
 for options in '-a' '-n 5' '-n 1 -s swap_pss' '-r -s pid' '-f mkmem' '-u 0' '-p 1' '-f no-such-name' \
-	'--pss none' '-n 5 --pss rollup' '--pss rollup' '--verify all'; do
+	'-s user' '--min 1M'; do
 	# shellcheck disable=SC2086
 	same_as_json "a guest $options" --replay "$guest" $options
+done
+for some in none half; do
+	check 'edited' "$EDIT" edit "$guest" "$edited" "pss=$some"
+	same_as_json "a guest, PSS of $some" --replay "$edited"
+	same_as_json "a guest, PSS of $some, -n 5" --replay "$edited" -n 5
 done
 as json "$TMP/json" --replay "$guest"
 check 'a guest: there is something to fold' jq -e '.totals |

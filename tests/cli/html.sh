@@ -33,11 +33,16 @@ data() {
 	sed -n '/id="data">/,/<\/script>/p' "$TMP/page" | sed '1s/.*id="data">//; $s/<\/script>//' | jq -r "$1"
 }
 
-for options in '-a' '-n 5' '-n 1 -s swap_pss' '-r -s pid' '-f mkmem' '-u 0' '-p 1' '-f no-such-name' \
-	'--pss none' '-n 5 --pss rollup' '--verify all' '-o pid,rss,cmdline'; do
+for options in '-a' '-n 5' '-n 1 -s swap_pss' '-r -s pid' '-f mkmem' '-u 0' '-p 1' '-f no-such-name'; do
 	# shellcheck disable=SC2086
 	same_as_json "a guest $options" --replay "$guest" $options
 done
+for some in none half; do
+	check 'edited' "$EDIT" edit "$guest" "$edited" "pss=$some"
+	same_as_json "a guest, PSS of $some" --replay "$edited"
+	same_as_json "a guest, PSS of $some, -n 5" --replay "$edited" -n 5
+done
+same_as_json 'a guest' --replay "$guest" -o pid,rss,cmdline
 equal 'the columns that were asked for' "$(data '.shown | join(",")')" pid,rss,cmdline
 check 'and command lines, since they were' test "$(data '[.columns[].key | select(. == "cmdline")] | length')" = 1
 

@@ -64,7 +64,7 @@ check 'edited' "$EDIT" edit "$guest" "$edited" pss=none
 zmem --replay "$edited" -F prometheus
 refuse_out 'no PSS: none of it' 'zmem_group_memory_(proportional|unique)'
 equal 'no PSS: shares of swap where there is swap' "$(figure 'zmem_group_swap_proportional_bytes{group="mkmem"}')" ''
-json -g name --pss none
+json -g name --replay "$edited"
 equal 'no PSS: how many lack it' "$(figure 'zmem_group_proportional_missing_processes{group="mkmem"}')" \
 	"$(jq '.groups[] | select(.group == "mkmem") | .pss_missing_processes' "$TMP/json")"
 zmem --replay "$guest" -F prometheus

@@ -4,6 +4,7 @@
  *   edit_recording edit FILE OUT CHANGE…   each frame with these changes:
  *       host=TEXT   its name       user=TEXT   of all processes     zram=NAME   of all devices
  *       swap=NAME   one device     pss=none    as with --pss none   process=none
+ *       pss=half    of every second process, as with --top
  *   edit_recording texts FILE              every text of every process, a line each
  */
 #include <fcntl.h>
@@ -60,12 +61,12 @@ static void change_frame(struct snapshot *s, const char *change)
 		for (size_t i = 0; i < s->system.zram_count; i++)
 			snprintf(s->system.zram[i].name, sizeof(s->system.zram[i].name), "%s",
 				 text);
-	else if (strncmp(change, "user", len) != 0 && strcmp(change, "pss=none") != 0)
+	else if (strncmp(change, "user", len) != 0 && strncmp(change, "pss", len) != 0)
 		fail(change);
 	for (size_t i = 0; i < s->count; i++) {
 		if (strncmp(change, "user", len) == 0)
 			s->process[i].user = text;
-		else if (strncmp(change, "pss", len) == 0)
+		else if (strncmp(change, "pss", len) == 0 && (i % 2 || strcmp(text, "half") != 0))
 			drop_pss(&s->process[i]);
 	}
 }
