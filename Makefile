@@ -25,7 +25,7 @@ $(error ARCH=$(CROSS): there is arm64)
 endif
 PREFIX ?= /usr/local
 DESTDIR ?=
-VERSION := 0.1.0
+VERSION := 0.2.0
 
 # What is built differently lives apart, so that switching never mixes objects.
 comma   := ,

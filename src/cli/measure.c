@@ -6,17 +6,10 @@
 #include <string.h>
 
 #include "cli/log.h"
-#include "cli/query_args.h"
 #include "cli/secure.h"
-#include "collect/session_tape.h"
 
 struct collect_spec measure_spec(const struct options *o)
 {
-	int verify = o->verify;
-
-	/* Of a recording, all that were compared. */
-	if (verify == VERIFY_DEFAULT)
-		verify = o->replay ? VERIFY_ALL : VERIFY_USUAL;
 	return (struct collect_spec){
 		.pss = (enum pss_choice)o->pss,
 		.source = (enum source_choice)o->source,
@@ -24,11 +17,11 @@ struct collect_spec measure_spec(const struct options *o)
 		/* A command that stays is in no hurry, and leaves the other CPUs alone. */
 		.readers = o->continuous ? 1 : 0,
 		.continuous = o->continuous,
-		.verify = verify,
+		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
 	};
 }
 
-static int read_query(struct measure *m, struct user_table *users)
+static int read_query(struct measure *m, const struct user_names *users)
 {
 	const struct options *o = m->options;
 	int *code = &m->notices.exit_code;
@@ -43,39 +36,57 @@ static int read_query(struct measure *m, struct user_table *users)
 /* A wrong option is told before anything is opened. */
 static int read_query_first(struct measure *m)
 {
-	struct user_table *users = m->options->users ? user_table_new() : NULL;
+	const struct user_names users = {.table = m->options->users ? user_table_new() : NULL};
 	int r;
 
-	if (m->options->users && !users)
+	if (m->options->users && !users.table)
 		return log_error("starting: out of memory");
-	r = read_query(m, users);
-	user_table_free(users);
+	r = read_query(m, &users);
+	user_table_free(users.table);
 	return r;
 }
 
-static int open_replay(struct measure *m)
+struct user_names measure_users(struct measure *m)
 {
-	int r = replay_open(&m->replay, m->options->replay);
+	return (struct user_names){m->collector.users, &m->replay};
+}
 
-	return r ? r : replay_turn_to(&m->replay, 0, "session");
+/* The query is read when the recording is open: it names the users. */
+static int open_replay(struct measure *m, struct collect_spec *spec)
+{
+	const struct options *o = m->options;
+	struct user_names users;
+	int r = replay_open(&m->replay, o->replay, o->quiet);
+
+	if (r)
+		return r;
+	spec->recording = m->replay.reader;
+	collector_open(&m->collector, spec);
+	/* Of several frames the last is shown, unless all are. */
+	r = measure_turn_to(m, o->continuous ? 1 : m->replay.frames);
+	if (r)
+		return r;
+	if (o->verbose)
+		log_notice(false, "%s: recorded by zmem-bpf %s", o->replay,
+			   recording_reader_info(m->replay.reader)->tool);
+	users = measure_users(m);
+	return read_query(m, &users);
+}
+
+static int open_machine(struct measure *m, const struct collect_spec *spec)
+{
+	int r = read_query_first(m);
+
+	return r ? r
+		 : notices_opened(&m->notices, &m->collector, collector_open(&m->collector, spec));
 }
 
 static int open_collector(struct measure *m, const struct collect_spec *asked)
 {
 	const struct options *o = m->options;
 	struct collect_spec spec = *asked;
-	int r = o->replay ? open_replay(m) : read_query_first(m);
+	int r = o->replay ? open_replay(m, &spec) : open_machine(m, &spec);
 
-	if (r)
-		return r;
-	if (o->replay)
-		spec.tape = m->replay.tape;
-	r = notices_opened(&m->notices, &m->collector, collector_open(&m->collector, &spec));
-	/* Users of a recording are those that it names. */
-	if (r == 0 && o->replay)
-		r = measure_turn_to(m, m->replay.recording.frames);
-	if (r == 0 && o->replay)
-		r = read_query(m, m->collector.users);
 	return r ? r
 		 : secure_loaded(o->output ? o->output : o->file, spec.continuous && !o->no_lock);
 }
@@ -99,30 +110,24 @@ int measure_open_filters(struct measure *m, const struct options *o,
 
 int measure_turn_to(struct measure *m, uint32_t frame)
 {
-	bool compares = strcmp(m->options->command, "compare") == 0;
-	int r = replay_turn_to(&m->replay, frame, compares ? CHAPTER_COMPARE : CHAPTER_SNAPSHOT);
+	char why[RECORDING_WHY];
 
-	if (r == 0)
-		user_table_play(m->collector.users, m->replay.tape);
-	return r;
+	return collector_load_frame(&m->collector, frame - 1, why) < 0
+		       ? log_error("%s: %s", m->options->replay, why)
+		       : 0;
 }
 
-int measure_turn_to_last(struct measure *m)
+void measure_note_frame(const struct measure *m)
 {
-	uint32_t frames = m->replay.recording.frames;
-
-	if (!m->options->replay)
-		return 0;
-	if (frames > 1)
-		log_notice(m->options->quiet, "%s: frame %u of %u", m->options->replay, frames,
-			   frames);
-	return measure_turn_to(m, frames);
+	if (m->replay.frames > 1)
+		log_notice(m->options->quiet, "%s: frame %u of %u", m->options->replay,
+			   m->replay.frames, m->replay.frames);
 }
 
 static int finish(struct measure *m, int r)
 {
 	notices_collected(&m->notices, &m->collector);
-	return r < 0 ? notices_failed(&m->notices, &m->collector, r) : 0;
+	return r < 0 ? notices_failed(&m->collector, r) : 0;
 }
 
 int measure_begin(struct measure *m)

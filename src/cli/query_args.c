@@ -17,9 +17,34 @@ static const char *const option_name[QUERY_WORDS] = {
 };
 
 struct lookup {
-	struct user_table *users;
+	const struct user_names *users;
 	int *exit_code;
 };
+
+static int find_in_frame(struct replay *r, uint32_t frame, const char *name, uid_t *ret_uid)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+
+	if (replay_frame(r, frame, &s))
+		return -ENOENT;
+	for (size_t i = 0; i < s.count; i++) {
+		if (s.process[i].user && strcmp(s.process[i].user, name) == 0) {
+			*ret_uid = s.process[i].uid;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/* A recording knows the users of its processes: those of the last frame, and of the first. */
+static int find_name(const struct user_names *users, const char *name, uid_t *ret_uid)
+{
+	if (users->table)
+		return user_find(users->table, name, ret_uid);
+	if (find_in_frame(users->replay, users->replay->frames, name, ret_uid) == 0)
+		return 0;
+	return find_in_frame(users->replay, 1, name, ret_uid);
+}
 
 static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 {
@@ -29,7 +54,7 @@ static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 
 	if (!text)
 		return -ENOMEM;
-	if (user_find(l->users, text, ret_uid) == 0)
+	if (find_name(l->users, text, ret_uid) == 0)
 		return 0;
 	if (parse_u64(name, len, UINT32_MAX - 1, &number) == 0) {
 		*ret_uid = (uid_t)number;
@@ -47,7 +72,7 @@ static int refuse_column(const char *option, const char *name, size_t len)
 }
 
 int query_args_set(struct query *q, enum query_word word, const char *text,
-		   struct user_table *users, int *exit_code)
+		   const struct user_names *users, int *exit_code)
 {
 	struct lookup lookup = {users, exit_code};
 	const struct query_users find = {find_user, &lookup};
@@ -68,7 +93,7 @@ int query_args_set(struct query *q, enum query_word word, const char *text,
 }
 
 int query_args_filter(struct query *q, const struct options *o, const char *pids,
-		      struct user_table *users, int *exit_code)
+		      const struct user_names *users, int *exit_code)
 {
 	const struct {
 		enum query_word word;
@@ -182,7 +207,7 @@ static int read_order(struct query *q, const struct column_list *columns, const 
 }
 
 int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
-		    enum pss_choice pss, struct user_table *users, int *exit_code)
+		    enum pss_choice pss, const struct user_names *users, int *exit_code)
 {
 	int r;
 

@@ -14,8 +14,8 @@
 #include "base/file.h"
 #include "collect/balance.h"
 #include "collect/pss_read.h"
-#include "collect/session_tape.h"
 #include "collect/verify.h"
+#include "enrich/memcgs.h"
 #include "privilege/privilege.h"
 
 /* What a target gets for its smaps_rollup beyond the time that its size takes. */
@@ -25,7 +25,7 @@
 
 bool collector_replays(const struct collector *c)
 {
-	return tape_playing(c->proc.tape);
+	return c->spec.recording;
 }
 
 /* Adds the time since *since to the current phase and starts the next one. */
@@ -49,7 +49,7 @@ enum collect_no_proc collector_no_proc(const struct collector *c)
 
 const char *collector_pss_refusal(const struct collector *c)
 {
-	return source_pss_refusal(c->source);
+	return c->source ? source_pss_refusal(c->source) : NULL;
 }
 
 /* Why the first choice is not at work, in one line, for every output. */
@@ -92,31 +92,71 @@ static int open_source(struct collector *c)
 	return 0;
 }
 
+/* ---- a recording ---- */
+
+/* Takes back what count_statuses() counted: it counts again among the rows that are chosen now. */
+static void uncount_statuses(struct snapshot *s)
+{
+	struct collection *found = &s->collection;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind != PROCESS_USER)
+			continue;
+		found->gone -= found->gone && p->pss_status == PSS_GONE;
+		found->denied -= found->denied && p->pss_status == PSS_DENIED;
+		found->timeout -= found->timeout && p->pss_status == PSS_TIMEOUT;
+		found->raced -= found->raced && (p->raced || p->pss_status == PSS_RACED);
+	}
+	found->complete = true;
+}
+
+/* Whether the recording was made with PSS. */
+static enum pss_choice recorded_pss(const struct snapshot *s)
+{
+	bool skipped = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind == PROCESS_USER && p->pss_status != PSS_SKIPPED)
+			return PSS_AUTO;
+		skipped |= p->kind == PROCESS_USER;
+	}
+	return skipped ? PSS_NONE : PSS_AUTO;
+}
+
+int collector_load_frame(struct collector *c, size_t frame, char why[RECORDING_WHY])
+{
+	int r = recording_reader_copy(c->spec.recording, frame, &c->snapshot, why);
+
+	if (r < 0)
+		return r;
+	uncount_statuses(&c->snapshot);
+	c->spec.pss = recorded_pss(&c->snapshot);
+	return 0;
+}
+
 int collector_open(struct collector *c, const struct collect_spec *spec)
 {
-	bool replays = tape_playing(spec->tape);
 	int r;
 
 	*c = COLLECTOR_CLOSED;
 	c->spec = *spec;
+	if (spec->recording)
+		return 0;
 	c->self = getpid();
-	c->users = replays ? user_table_blank() : user_table_new();
-	if (spec->continuous && !spec->tape)
+	c->users = user_table_new();
+	if (spec->continuous)
 		c->names = name_cache_new();
-	if (!c->users || (spec->continuous && !spec->tape && !c->names))
+	if (!c->users || (spec->continuous && !c->names))
 		return -ENOMEM;
-	if (replays) {
-		procfs_replay(&c->proc, spec->tape);
-		session_tape_play(c);
-	} else {
-		c->step = COLLECT_OPENING_PROC;
-		r = procfs_open(&c->proc, "/proc");
-		/* A machine may have no /proc, but then there are files left to open it with. */
-		if (file_exhausted(r))
-			return r;
-		c->proc.tape = spec->tape;
-		session_tape_keep(c);
-	}
+	c->step = COLLECT_OPENING_PROC;
+	r = procfs_open(&c->proc, "/proc");
+	/* A machine may have no /proc, but then there are files left to open it with. */
+	if (file_exhausted(r))
+		return r;
 	c->step = COLLECT_OPENING_SOURCE;
 	return open_source(c);
 }
@@ -134,6 +174,9 @@ static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 {
 	int r = 0;
 
+	/* A recording has all names that it can have. */
+	if (collector_replays(c))
+		return 0;
 	if (needs & NEEDS_USER)
 		enrich_users(c->users, rows);
 	if (needs & NEEDS_CGROUP)
@@ -168,18 +211,32 @@ int collector_name_rows(struct collector *c, const struct query *q, struct proce
 
 /* ---- rows ---- */
 
-/* A recording without command lines: a pattern would match names alone. */
-static void note_no_cmdlines(struct collector *c, unsigned needs)
+/*
+ * Command lines of a recording are shown where a snapshot of this machine would show them. Without
+ * any, a pattern matches names alone.
+ */
+static void choose_cmdlines(struct collector *c, unsigned needs)
 {
 	const struct rows *rows = &c->rows.chosen;
 
-	if (!(needs & NEEDS_CMDLINE) || !collector_replays(c) || !rows->count)
+	if (!collector_replays(c) || !rows->count)
 		return;
-	for (size_t i = 0; i < rows->count; i++) {
-		if (rows->item[i]->cmdline)
-			return;
-	}
-	c->notices |= COLLECT_NOTICE_NO_CMDLINES;
+	if (needs & NEEDS_CMDLINE &&
+	    !(recording_reader_info(c->spec.recording)->flags & RECORDING_CMDLINES))
+		c->notices |= COLLECT_NOTICE_NO_CMDLINES;
+	/* Columns of lazily named rows may change. */
+	if (needs & NEEDS_CMDLINE || c->spec.lazy_names)
+		return;
+	for (size_t i = 0; i < rows->count; i++)
+		rows->item[i]->cmdline = NULL;
+}
+
+int collector_charge(struct collector *c, struct rows *groups)
+{
+	if (!collector_replays(c))
+		return enrich_memcgs(&c->proc, &c->snapshot, groups);
+	memcgs_apply(&c->snapshot, groups);
+	return 0;
 }
 
 static int choose_rows(struct collector *c, const struct query *query)
@@ -195,37 +252,40 @@ static int choose_rows(struct collector *c, const struct query *query)
 	r = query_select_ids(&c->snapshot, q, &c->rows);
 	if (r == 0)
 		r = name_rows(c, needs.filter, &c->rows.chosen);
-	note_no_cmdlines(c, needs.filter);
-	if (r == 0)
+	if (r == 0) {
+		choose_cmdlines(c, needs.filter);
 		r = query_select_text(&c->snapshot, q, &c->rows);
+	}
 	/* What rows are sorted and grouped by. */
 	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.chosen);
 }
 
 static int shape_rows(struct collector *c, const struct query *q, struct result *ret)
 {
-	bool pruned = query_certain(q) && c->spec.pss != PSS_NONE;
+	bool pruned = query_certain(q) && c->spec.pss != PSS_NONE && !collector_replays(c);
 	struct query_needs needs;
 	struct rows shown;
 	int r;
 
 	needs_of(c, q, &needs);
-	balance_reconcile(&c->snapshot);
+	if (!collector_replays(c))
+		balance_reconcile(&c->snapshot);
 	r = q->tree ? name_rows(c, needs.group, &c->rows.chosen) : 0;
 	if (r == 0)
 		r = query_group(&c->snapshot, q, &c->rows);
 	if (r == 0 && needs.order)
-		r = enrich_memcgs(&c->proc, &c->snapshot, &c->rows.made);
+		r = collector_charge(c, &c->rows.made);
 	if (r < 0)
 		return r;
 	query_show(&c->snapshot, q, &c->rows, pruned, ret);
 	shown = (struct rows){(struct process **)ret->rows, ret->row_count, 0};
-	pool_hurry(c->pool, NAMES_DEADLINE_MS);
+	if (c->pool)
+		pool_hurry(c->pool, NAMES_DEADLINE_MS);
 	if (q->group)
-		r = needs.shown ? enrich_memcgs(&c->proc, &c->snapshot, &shown) : 0;
+		r = needs.shown ? collector_charge(c, &shown) : 0;
 	else if (!c->spec.lazy_names)
 		r = name_rows(c, needs.shown, &shown);
-	return r < 0 ? r : enrich_memcgs_keep(&c->proc, &c->rows.chosen);
+	return r;
 }
 
 /* ---- notices ---- */
@@ -309,7 +369,7 @@ static int read_pss(struct collector *c, const struct query *q, uint64_t *since)
 	size_t count = 0;
 	int r;
 
-	if (c->spec.pss == PSS_NONE)
+	if (c->spec.pss == PSS_NONE || collector_replays(c))
 		return 0;
 	r = pss_read(c, q, &recheck, &count);
 	phase_end(c, COLLECT_PHASE_VERIFY, since);
@@ -339,7 +399,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->collection.complete = true;
 	machine_read(&c->proc, &s->host, &s->system);
 	balance_no_swap(s);
-	if (source_origin(c->source) == FROM_BPF && !collector_replays(c)) {
+	if (source_origin(c->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(s, c->self);
 
 		if (self)
@@ -353,20 +413,29 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	return enrich_names(c->pool, s);
 }
 
+/* All processes of this machine, by their counters, and the machine itself. */
+static int read_machine(struct collector *c, uint64_t *since)
+{
+	int64_t time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	int r = source_collect(c->source, &c->snapshot);
+
+	if (r < 0)
+		return r;
+	phase_end(c, COLLECT_PHASE_READ, since);
+	return complete_machine(c, time_ms);
+}
+
 int collector_begin(struct collector *c, const struct query *q)
 {
 	uint64_t since = clock_us(CLOCK_MONOTONIC);
-	int64_t time_ms = session_tape_time(c);
 	int r;
 
 	c->difference = NULL;
 	c->difference_count = 0;
 	c->phase = COLLECT_PHASE_READ;
-	r = source_collect(c->source, &c->snapshot);
+	r = collector_replays(c) ? 0 : read_machine(c, &since);
 	if (r < 0)
 		return r;
-	phase_end(c, COLLECT_PHASE_READ, &since);
-	r = complete_machine(c, time_ms);
 	phase_end(c, COLLECT_PHASE_FILTER, &since);
 	if (r == 0)
 		r = look_for_missing(c, &q->filter);
@@ -396,11 +465,11 @@ int collector_collect(struct collector *c, const struct query *q, struct result 
 	if (r < 0)
 		return r;
 	phase_end(c, COLLECT_PHASE_NAMES, &since);
-	c->snapshot.collection.duration_us = since - start;
+	if (!collector_replays(c))
+		c->snapshot.collection.duration_us = since - start;
 	/* Names that could not be kept are read again. */
 	if (c->names && !c->spec.lazy_names)
 		name_cache_update(c->names, &c->snapshot);
-	session_tape_end(c);
 	return 0;
 }
 

@@ -71,8 +71,8 @@ enum collect_step {
 struct collector {
 	struct collect_spec spec;
 	struct procfs proc;
-	pid_t self; /* the process that collects, or that recorded */
-	struct source *source;
+	pid_t self;		/* the process that collects; 0 with a recording */
+	struct source *source;	/* NULL with a recording */
 	struct diag diag;	/* why a source did not open */
 	enum collect_step step; /* of collector_open(): the one that failed */
 	struct proc_pool *pool; /* NULL until something is read through it */
@@ -105,9 +105,14 @@ struct collector {
  */
 int collector_open(struct collector *c, const struct collect_spec *spec);
 /*
+ * With a recording: the next snapshot is this frame, from 0 on. It has to be called before each
+ * snapshot. Returns 0, or a negative errno with the reason in `why`.
+ */
+int collector_load_frame(struct collector *c, size_t frame, char why[RECORDING_WHY]);
+/*
  * Takes a snapshot and answers the query. The result borrows from both until the next call.
  * Returns 0 or a negative errno: -ESTALE if the pin was taken away, -E2BIG if the pattern is too
- * expensive, -EBADMSG if a recording is damaged.
+ * expensive.
  */
 int collector_collect(struct collector *c, const struct query *q, struct result *ret);
 /* The first part of it: reads the counters and filters; PSS is not read. Returns likewise. */
@@ -118,6 +123,8 @@ int collector_requery(struct collector *c, const struct query *q, bool filter_ch
 /* Names rows of a result (lazy_names). Returns 0 or a negative errno. */
 int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
 			size_t count);
+/* Sets what the memory cgroups say of groups. Returns 0 or a negative errno. */
+int collector_charge(struct collector *c, struct rows *groups);
 void collector_close(struct collector *c);
 
 /* The workers that read /proc, started at the first call. NULL without memory. */
@@ -125,7 +132,7 @@ struct proc_pool *collector_pool(struct collector *c);
 enum collect_no_proc collector_no_proc(const struct collector *c);
 /* Why PSS does not come from the kernel; NULL if it does. */
 const char *collector_pss_refusal(const struct collector *c);
-/* Whether it reads a tape. */
+/* Whether snapshots are frames of a recording. */
 bool collector_replays(const struct collector *c);
 /* Updates the notice that no thread could be started. */
 void collector_note_alone(struct collector *c);

@@ -74,16 +74,16 @@ void collect_apply(struct collect *c, const struct view *v)
 void collect_filter(struct collect *c, struct view *v)
 {
 	struct measure *m = &c->watch.measure;
-	struct user_table *users = m->collector.users;
+	const struct user_names users = measure_users(m);
 	/* A wrong text at the prompt is no failure of the command. */
 	int ignored;
 
-	if (query_args_set(&m->query, QUERY_USER, v->set.user, users, &ignored) == 0)
+	if (query_args_set(&m->query, QUERY_USER, v->set.user, &users, &ignored) == 0)
 		memcpy(c->user, v->set.user, sizeof(c->user));
 	else
 		memcpy(v->set.user, c->user, sizeof(c->user));
 	/* A filter that is being typed may be incomplete. */
-	if (query_args_set(&m->query, QUERY_FILTER, v->set.filter, users, &ignored) == 0)
+	if (query_args_set(&m->query, QUERY_FILTER, v->set.filter, &users, &ignored) == 0)
 		memcpy(c->filter, v->set.filter, sizeof(c->filter));
 }
 
@@ -131,7 +131,7 @@ static void show(struct collect *c, struct view *v, bool tick)
 	v->facts.missed = c->missed;
 	v->facts.can_map = !replays(c);
 	v->facts.frame = c->watch.frame;
-	v->facts.frames = replays(c) ? c->watch.measure.replay.recording.frames : 0;
+	v->facts.frames = replays(c) ? c->watch.measure.replay.frames : 0;
 	view_take(v, r, r->rows, r->row_count, tick);
 }
 
@@ -251,6 +251,6 @@ void collect_detail(struct collect *c, struct view *v)
 	copy = *p;
 	one.item = (struct process *[]){&copy};
 	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
-		enrich_memcgs(&s->proc, &s->snapshot, &one);
+		collector_charge(s, &one);
 	view_take_charged(v, &copy);
 }

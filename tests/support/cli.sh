@@ -10,6 +10,8 @@ SUPPORT=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # Debian's own has jsonschema.
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=python3
+# Changes recordings (tests/support/edit_recording.c).
+EDIT=${B:-build/obj}/edit_recording
 # Seconds after which a hanging program is killed; timeout(1) then exits with 124.
 PATIENCE=${PATIENCE:-30}
 
