@@ -184,7 +184,7 @@ void notices_alone(struct notices *n, const struct collector *c)
 	if (say(n, c, COLLECT_NOTICE_ALONE))
 		log_notice(o->quiet,
 			   "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
-			   "read without a deadline, and waits for who is stuck");
+			   "read without a deadline, and waits for processes that are stuck");
 }
 
 int notices_failed(const struct notices *n, const struct collector *c, int error)

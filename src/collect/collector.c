@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "collect/balance.h"
+#include "collect/collect_rows.h"
 #include "collect/pss_read.h"
 #include "collect/session_tape.h"
 #include "collect/verify.h"
@@ -20,8 +21,6 @@
 
 /* What a target gets for its smaps_rollup beyond the time that its size takes. */
 #define DEADLINE_MS 1000
-/* A process that is stuck keeps its executable's name: a better one is not worth a second. */
-#define NAMES_DEADLINE_MS 100
 
 bool collector_replays(const struct collector *c)
 {
@@ -126,106 +125,6 @@ struct proc_pool *collector_pool(struct collector *c)
 	if (!c->pool)
 		c->pool = proc_pool_new(&c->proc, 0, DEADLINE_MS);
 	return c->pool;
-}
-
-/* ---- names ---- */
-
-static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
-{
-	int r = 0;
-
-	if (needs & NEEDS_USER)
-		enrich_users(c->users, rows);
-	if (needs & NEEDS_CGROUP)
-		r = enrich_cgroups(c->pool, &c->snapshot, rows);
-	if (r == 0 && needs & NEEDS_CMDLINE)
-		r = enrich_cmdlines(c->pool, &c->snapshot, rows);
-	if (r == 0 && needs & NEEDS_PROGRAM)
-		r = enrich_programs(c->pool, &c->snapshot, rows);
-	return r;
-}
-
-/* What must be known for the query, and for what the collector's user wants of each process. */
-static void needs_of(const struct collector *c, const struct query *q, struct query_needs *ret)
-{
-	query_needs(q, ret);
-	if (!q->group && !q->tree)
-		ret->shown |= c->spec.names;
-	else if (q->tree)
-		ret->group |= c->spec.names;
-	if (!c->spec.lazy_names)
-		ret->filter |= (q->needs | c->spec.names) & NEEDS_CMDLINE;
-}
-
-int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
-			size_t count)
-{
-	struct rows some = {rows, count, 0};
-
-	/* Groups were named with their processes, and names in a tree follow its branches. */
-	return q->group || q->tree ? 0 : name_rows(c, q->needs | c->spec.names, &some);
-}
-
-/* ---- rows ---- */
-
-/* A recording without command lines: a pattern would match names alone. */
-static void note_no_cmdlines(struct collector *c, unsigned needs)
-{
-	const struct rows *rows = &c->rows.chosen;
-
-	if (!(needs & NEEDS_CMDLINE) || !collector_replays(c) || !rows->count)
-		return;
-	for (size_t i = 0; i < rows->count; i++) {
-		if (rows->item[i]->cmdline)
-			return;
-	}
-	c->notices |= COLLECT_NOTICE_NO_CMDLINES;
-}
-
-static int choose_rows(struct collector *c, const struct query *query)
-{
-	struct query own = *query;
-	const struct query *q = &own;
-	struct query_needs needs;
-	int r;
-
-	/* The pattern is on our own command line. */
-	own.filter.self = c->self;
-	needs_of(c, q, &needs);
-	r = query_select_ids(&c->snapshot, q, &c->rows);
-	if (r == 0)
-		r = name_rows(c, needs.filter, &c->rows.chosen);
-	note_no_cmdlines(c, needs.filter);
-	if (r == 0)
-		r = query_select_text(&c->snapshot, q, &c->rows);
-	/* What rows are sorted and grouped by. */
-	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.chosen);
-}
-
-static int shape_rows(struct collector *c, const struct query *q, struct result *ret)
-{
-	bool pruned = query_certain(q) && c->spec.pss != PSS_NONE;
-	struct query_needs needs;
-	struct rows shown;
-	int r;
-
-	needs_of(c, q, &needs);
-	balance_reconcile(&c->snapshot);
-	r = q->tree ? name_rows(c, needs.group, &c->rows.chosen) : 0;
-	if (r == 0)
-		r = query_group(&c->snapshot, q, &c->rows);
-	if (r == 0 && needs.order)
-		r = enrich_memcgs(&c->proc, &c->snapshot, &c->rows.made);
-	if (r < 0)
-		return r;
-	query_show(&c->snapshot, q, &c->rows, pruned, ret);
-	shown = (struct rows){(struct process **)ret->rows, ret->row_count, 0};
-	pool_hurry(c->pool, NAMES_DEADLINE_MS);
-	if (q->group)
-		r = needs.shown ? enrich_memcgs(&c->proc, &c->snapshot, &shown) : 0;
-	else if (!c->spec.lazy_names)
-		r = name_rows(c, needs.shown, &shown);
-	return r < 0 ? r : enrich_memcgs_keep(&c->proc, &c->rows.chosen);
 }
 
 /* ---- notices ---- */
@@ -371,7 +270,7 @@ int collector_begin(struct collector *c, const struct query *q)
 	if (r == 0)
 		r = look_for_missing(c, &q->filter);
 	if (r == 0)
-		r = choose_rows(c, q);
+		r = collect_choose_rows(c, q);
 	if (r < 0)
 		return r;
 	phase_end(c, COLLECT_PHASE_PSS, &since);
@@ -391,7 +290,7 @@ int collector_collect(struct collector *c, const struct query *q, struct result 
 		count_statuses(c);
 		note_denied(c);
 		collector_note_alone(c);
-		r = shape_rows(c, q, ret);
+		r = collect_shape_rows(c, q, ret);
 	}
 	if (r < 0)
 		return r;
@@ -412,8 +311,8 @@ int collector_requery(struct collector *c, const struct query *q, bool filter_ch
 	c->difference_count = 0;
 	c->phase = COLLECT_PHASE_FILTER;
 	if (filter_changed)
-		r = choose_rows(c, q);
-	return r < 0 ? r : shape_rows(c, q, ret);
+		r = collect_choose_rows(c, q);
+	return r < 0 ? r : collect_shape_rows(c, q, ret);
 }
 
 void collector_close(struct collector *c)
