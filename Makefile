@@ -25,7 +25,7 @@ $(error ARCH=$(CROSS): there is arm64)
 endif
 PREFIX ?= /usr/local
 DESTDIR ?=
-VERSION := 0.1.0
+VERSION := 0.2.0
 
 # What is built differently lives apart, so that switching never mixes objects.
 comma   := ,
@@ -354,15 +354,15 @@ UNIT_BIN := $(UNIT:%=$(B)/tests/%)
 uses_base   := base
 uses_recording := recording model base
 uses_privilege := privilege base
-uses_proc   := proc recording model base
+uses_proc   := proc model base
 uses_model  := model base
 uses_query  := query model base
 uses_compare := compare model base
 uses_render := render compare query model base
 # What it shows, without the terminal.
 uses_top    := top render compare query model base
-uses_source := source proc recording model privilege base
-uses_enrich := enrich query proc recording model base
+uses_source := source proc model privilege base
+uses_enrich := enrich query proc model base
 uses_collect := collect compare query enrich source proc recording model privilege base
 uses_cli    := cli render collect compare query enrich source proc recording model privilege base
 uses_serve  := serve $(uses_cli)
@@ -433,7 +433,7 @@ test: deps
 	@O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages
+test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages $(B)/edit_recording
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
@@ -487,6 +487,13 @@ check:
 $(B)/readers: tests/live/readers.c $(call LIBOF,$(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
+
+# Recordings that no machine made.
+$(B)/edit_recording: tests/support/edit_recording.c $(call LIBOF,$(uses_recording)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -MMD -MP $< $(call LIBOF,$(uses_recording)) $(LDLIBS_ZIP) -o $@
+
+-include $(B)/edit_recording.d
 
 # Pages for the browser.
 $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags

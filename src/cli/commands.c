@@ -83,10 +83,35 @@ static int check_columns(const struct options *o)
 	return 0;
 }
 
+/* A recording holds values: nothing is read anew for it. */
+static int check_replay(const struct options *o)
+{
+	const char *how = o->source != SOURCE_AUTO	? "source"
+			  : o->pinned			? "pinned"
+			  : o->pss != PSS_AUTO		? "pss"
+			  : o->verify != VERIFY_DEFAULT ? "verify"
+							: NULL;
+
+	if (!o->replay)
+		return 0;
+	if (strcmp(o->command, "maps") == 0)
+		return log_usage("maps: it takes no --replay: a recording holds no mappings");
+	if (strcmp(o->command, "compare") == 0)
+		return log_usage(
+			"compare: it takes no --replay: a recording holds one side alone (compare "
+			"--json keeps both)");
+	return how ? log_usage("--%s cannot be combined with --replay: a recording holds the "
+			       "values that were read",
+			       how)
+		   : 0;
+}
+
 static int check_options(const struct options *o)
 {
-	int r = check_heeded(o);
+	int r = check_replay(o);
 
+	if (r == 0)
+		r = check_heeded(o);
 	if (r == 0)
 		r = check_columns(o);
 	if (r)
@@ -97,11 +122,8 @@ static int check_options(const struct options *o)
 	if (!o->continuous && o->format > FORMAT_JSON && strcmp(o->command, "snapshot") != 0)
 		return log_usage("%s: --format %s: it is table or json", o->command,
 				 options_format_word(o->format));
-	if (o->replay && o->source != SOURCE_AUTO)
-		return log_usage("--source: a recording (--replay) has its own");
-	if (o->pinned && (o->replay || o->source == SOURCE_PROC))
-		return log_usage("--pinned: it goes with no %s",
-				 o->replay ? "--replay" : "--source proc");
+	if (o->pinned && o->source == SOURCE_PROC)
+		return log_usage("--pinned: it goes with no --source proc");
 	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
 		return log_usage("--tree: it goes with no --%s", o->group ? "group-by"
 								 : o->top ? "top"

@@ -68,8 +68,6 @@ int command_compare(const struct options *o)
 	if (r == 0)
 		r = check_sides(&measure.collector);
 	if (r == 0)
-		r = measure_turn_to_last(&measure);
-	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)
 		r = measure_begin(&measure);

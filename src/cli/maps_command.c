@@ -33,8 +33,6 @@ static void maps_command_done(struct maps_command *c)
 
 static int check_request(const struct options *o)
 {
-	if (o->replay)
-		return log_error("maps: %s: a recording holds no mappings", o->replay);
 	if (!o->word_count && !o->pids && !o->users && !o->filter && !o->by_file)
 		return log_usage("maps: it needs a PID, or --by-file");
 	return 0;

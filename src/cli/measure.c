@@ -3,20 +3,13 @@
 #include "cli/measure.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "cli/log.h"
 #include "cli/query_args.h"
 #include "cli/secure.h"
-#include "collect/session_tape.h"
 
 struct collect_spec measure_spec(const struct options *o)
 {
-	int verify = o->verify;
-
-	/* Of a recording, all that were compared. */
-	if (verify == VERIFY_DEFAULT)
-		verify = o->replay ? VERIFY_ALL : VERIFY_USUAL;
 	return (struct collect_spec){
 		.pss = (enum pss_choice)o->pss,
 		.source = (enum source_choice)o->source,
@@ -24,58 +17,55 @@ struct collect_spec measure_spec(const struct options *o)
 		/* A command that stays is in no hurry, and leaves the other CPUs alone. */
 		.readers = o->continuous ? 1 : 0,
 		.continuous = o->continuous,
-		.verify = verify,
+		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
 	};
 }
 
-static int read_query(struct measure *m, struct user_table *users)
+static int read_query(struct measure *m)
 {
 	const struct options *o = m->options;
+	struct collector *c = &m->collector;
 	int *code = &m->notices.exit_code;
-	enum pss_choice pss = o->replay ? m->collector.spec.pss : (enum pss_choice)o->pss;
+	enum pss_choice pss = o->replay ? c->spec.pss : (enum pss_choice)o->pss;
 
 	if (!m->filters_only)
-		return query_args_read(&m->query, &m->columns, o, pss, users, code);
-	query_args_set(&m->query, QUERY_SORT, "rss", NULL, code);
-	return query_args_filter(&m->query, o, m->pids, users, code);
+		return query_args_read(&m->query, &m->columns, o, pss, c, code);
+	query_args_set(&m->query, QUERY_SORT, "rss", c, code);
+	return query_args_filter(&m->query, o, m->pids, c, code);
 }
 
-/* A wrong option is told before anything is opened. */
-static int read_query_first(struct measure *m)
+static int open_replay(struct measure *m, struct collect_spec *spec)
 {
-	struct user_table *users = m->options->users ? user_table_new() : NULL;
-	int r;
+	const struct options *o = m->options;
+	int r = replay_open(&m->replay, o->replay, o->quiet);
 
-	if (m->options->users && !users)
-		return log_error("starting: out of memory");
-	r = read_query(m, users);
-	user_table_free(users);
-	return r;
-}
-
-static int open_replay(struct measure *m)
-{
-	int r = replay_open(&m->replay, m->options->replay);
-
-	return r ? r : replay_turn_to(&m->replay, 0, "session");
+	spec->recording = m->replay.reader;
+	if (r == 0)
+		r = notices_opened(&m->notices, &m->collector, collector_open(&m->collector, spec));
+	if (r)
+		return r;
+	if (o->verbose)
+		log_notice(false, "%s: recorded by zmem-bpf %s", o->replay,
+			   recording_reader_info(m->replay.reader)->tool);
+	/* Users are those of the recording. */
+	return read_query(m);
 }
 
 static int open_collector(struct measure *m, const struct collect_spec *asked)
 {
 	const struct options *o = m->options;
 	struct collect_spec spec = *asked;
-	int r = o->replay ? open_replay(m) : read_query_first(m);
+	int r;
 
-	if (r)
-		return r;
-	if (o->replay)
-		spec.tape = m->replay.tape;
-	r = notices_opened(&m->notices, &m->collector, collector_open(&m->collector, &spec));
-	/* Users of a recording are those that it names. */
-	if (r == 0 && o->replay)
-		r = measure_turn_to(m, m->replay.recording.frames);
-	if (r == 0 && o->replay)
-		r = read_query(m, m->collector.users);
+	if (o->replay) {
+		r = open_replay(m, &spec);
+	} else {
+		/* A wrong option is told before anything is opened. */
+		r = read_query(m);
+		if (r == 0)
+			r = notices_opened(&m->notices, &m->collector,
+					   collector_open(&m->collector, &spec));
+	}
 	return r ? r
 		 : secure_loaded(o->output ? o->output : o->file, spec.continuous && !o->no_lock);
 }
@@ -99,30 +89,22 @@ int measure_open_filters(struct measure *m, const struct options *o,
 
 int measure_turn_to(struct measure *m, uint32_t frame)
 {
-	bool compares = strcmp(m->options->command, "compare") == 0;
-	int r = replay_turn_to(&m->replay, frame, compares ? CHAPTER_COMPARE : CHAPTER_SNAPSHOT);
+	struct collector *c = &m->collector;
 
-	if (r == 0)
-		user_table_play(m->collector.users, m->replay.tape);
-	return r;
+	return collector_turn_to(c, frame) < 0 ? log_error("%s: %s", m->replay.path, c->why) : 0;
 }
 
-int measure_turn_to_last(struct measure *m)
+void measure_note_frame(const struct measure *m)
 {
-	uint32_t frames = m->replay.recording.frames;
-
-	if (!m->options->replay)
-		return 0;
-	if (frames > 1)
-		log_notice(m->options->quiet, "%s: frame %u of %u", m->options->replay, frames,
-			   frames);
-	return measure_turn_to(m, frames);
+	if (m->replay.frames > 1)
+		log_notice(m->options->quiet, "%s: frame %u of %u", m->options->replay,
+			   m->replay.frames, m->replay.frames);
 }
 
 static int finish(struct measure *m, int r)
 {
 	notices_collected(&m->notices, &m->collector);
-	return r < 0 ? notices_failed(&m->notices, &m->collector, r) : 0;
+	return r < 0 ? notices_failed(&m->collector, r) : 0;
 }
 
 int measure_begin(struct measure *m)

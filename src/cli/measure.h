@@ -33,12 +33,13 @@ int measure_open(struct measure *m, const struct options *o, const struct collec
 int measure_open_filters(struct measure *m, const struct options *o,
 			 const struct collect_spec *spec, const char *pids);
 /*
- * The next snapshot reads that frame of a recording, 1 to m->replay.recording.frames. Returns 0, or
- * an exit code after a message.
+ * The next snapshot is that frame of a recording, 1 to m->replay.frames. To be called before each
+ * snapshot; measure_open() has turned to the last frame. Returns 0, or an exit code after a
+ * message.
  */
 int measure_turn_to(struct measure *m, uint32_t frame);
-/* The newest frame; nothing where a machine is measured. */
-int measure_turn_to_last(struct measure *m);
+/* Says that it is the last frame of several. */
+void measure_note_frame(const struct measure *m);
 /* collector_begin(), _collect() and _requery(), but return an exit code after a message. */
 int measure_begin(struct measure *m);
 int measure_collect(struct measure *m, struct result *ret);

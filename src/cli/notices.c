@@ -32,17 +32,6 @@ const char *notices_no_proc(const struct collector *c)
 
 /* ---- opening ---- */
 
-/* A recording that lacks something, or has it in a way that no kernel would. */
-static bool is_damaged(const struct collector *c, int error)
-{
-	return collector_replays(c) && (error == -EBADMSG || error == -ENOENT);
-}
-
-static int say_damaged(const struct notices *n)
-{
-	return log_error("%s: it is damaged (no machine says what is in it)", n->options->replay);
-}
-
 static int say_unopened(const struct notices *n, const struct collector *c, int error)
 {
 	const struct diag_note *note = source_reason(&c->diag);
@@ -51,8 +40,6 @@ static int say_unopened(const struct notices *n, const struct collector *c, int 
 		return log_error("starting: out of memory");
 	if (c->step == COLLECT_OPENING_PROC)
 		return log_errno(error, "opening /proc");
-	if (is_damaged(c, error))
-		return say_damaged(n);
 	if (note && note->reason && n->options->pinned)
 		return log_error("%s%s%s%s", note->reason, note->hint ? " (" : "",
 				 note->hint ? note->hint : "", note->hint ? ")" : "");
@@ -79,6 +66,8 @@ int notices_opened(struct notices *n, const struct collector *c, int error)
 {
 	const struct options *o = n->options;
 
+	if (collector_replays(c))
+		return error < 0 ? log_error("%s: %s", o->replay, c->why) : 0;
 	if (o->verbose)
 		log_diag(&c->diag, true);
 	if (error < 0 && !c->source)
@@ -187,15 +176,15 @@ void notices_alone(struct notices *n, const struct collector *c)
 			   "read without a deadline, and waits for processes that are stuck");
 }
 
-int notices_failed(const struct notices *n, const struct collector *c, int error)
+int notices_failed(const struct collector *c, int error)
 {
-	if (is_damaged(c, error))
-		return say_damaged(n);
 	if (error == -E2BIG)
 		return log_usage("--filter: " PATTERN_EXPENSIVE);
 	if (error == -ESTALE && source_is_pinned(c->source))
 		return log_error("the pin at " PIN_PLACE " was taken away (zmem-bpf unpin), "
 				 "or is another version's now");
+	if (collector_replays(c))
+		return log_errno(error, "making rows");
 	if (c->phase == COLLECT_PHASE_FILTER)
 		return log_errno(error, "collecting");
 	return log_errno(error, "collecting from %s", source_name(c->source));

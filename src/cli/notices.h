@@ -23,7 +23,7 @@ void notices_collected(struct notices *n, const struct collector *c);
 /* That no thread could be started: before the collector is closed. */
 void notices_alone(struct notices *n, const struct collector *c);
 /* A message about a negative errno of collector_collect() and the like. Returns an exit code. */
-int notices_failed(const struct notices *n, const struct collector *c, int error);
+int notices_failed(const struct collector *c, int error);
 /* Why /proc says nothing about processes, NULL if it does. */
 const char *notices_no_proc(const struct collector *c);
 

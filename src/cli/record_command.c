@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * zmem-bpf record FILE: snapshots, and everything that was read for them, in a file. With --json
- * they are printed as well.
+ * zmem-bpf record FILE: snapshots into a file that --replay shows. With --json they are printed as
+ * well.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,51 +14,121 @@
 #include "cli/output.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "collect/compare_run.h"
-#include "collect/session_tape.h"
+#include "enrich/memcgs.h"
+#include "recording/recording_file.h"
 #include "render/render.h"
 
 struct recorder {
 	struct options options; /* with the file, and JSON on stdout */
 	struct measure measure;
-	struct tape *tape;
 	struct output file;
-	uint32_t chapters;
-	int failed; /* why it ends before its time, an exit code */
+	struct recording_writer writer;
+	struct rows all; /* every process of a snapshot */
+	int failed;	 /* why it ends before its time, an exit code */
 };
 
 static void recorder_close(struct recorder *r)
 {
+	recording_writer_done(&r->writer);
+	rows_done(&r->all);
 	measure_close(&r->measure);
-	tape_free(r->tape);
 	output_close(&r->file);
 }
 
 static int recorder_open(struct recorder *r, const struct options *o)
 {
+	const struct recording_options recording = {
+		.tool = ZMEM_VERSION,
+		.flags = o->columns ? RECORDING_CMDLINES : 0,
+	};
 	struct collect_spec spec = measure_spec(o);
 	int err;
 
 	*r = (struct recorder){.options = *o, .measure = MEASURE_CLOSED};
-	r->options.file = o->word_count ? o->words[0] : o->output;
-	r->options.output = NULL;
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
+	r->options.file = o->word_count ? o->words[0] : o->output;
+	r->options.output = NULL;
 	err = output_open_private(&r->file, r->options.file);
 	if (err)
 		return err;
-	r->tape = tape_blank();
-	if (!r->tape)
-		return log_error("starting: out of memory");
-	recording_begin(&r->file.buf, ZMEM_VERSION);
-	spec.tape = r->tape;
-	return measure_open(&r->measure, &r->options, &spec);
+	err = recording_writer_init(&r->writer, &recording, &r->file.buf);
+	return err < 0 ? log_errno(err, "starting") : measure_open(&r->measure, &r->options, &spec);
 }
 
-static void write_chapter(struct recorder *r, uint32_t frame, const char *name)
+/* ---- a frame ---- */
+
+/* A pattern reads command lines: they are kept only if they were asked for. */
+static void forget_cmdlines(struct recorder *r)
 {
-	tape_take_chapter(r->tape, frame, name, &r->file.buf);
-	r->chapters++;
+	const struct rows *rows = &r->measure.collector.rows.chosen;
+
+	for (size_t i = 0; !r->options.columns && i < rows->count; i++)
+		rows->item[i]->cmdline = NULL;
+}
+
+/* Names of the processes that are no rows, which --pid of a replay may show. */
+static int name_all(struct recorder *r)
+{
+	struct collector *c = &r->measure.collector;
+	int err = rows_reserve(&r->all, c->snapshot.count);
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < c->snapshot.count; i++)
+		r->all.item[r->all.count++] = &c->snapshot.process[i];
+	enrich_users(c->users, &r->all);
+	err = enrich_cgroups(c->pool, &c->snapshot, &r->all);
+	return err < 0 ? err : enrich_programs(c->pool, &c->snapshot, &r->all);
+}
+
+/* Leaves the snapshot with the processes that passed the filters. */
+static void drop_others(struct collector *c)
+{
+	struct snapshot *snapshot = &c->snapshot;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		snapshot->process[i].rank = 0;
+	for (size_t i = 0; i < c->rows.chosen.count; i++)
+		c->rows.chosen.item[i]->rank = 1;
+	for (size_t i = 0; i < snapshot->count; i++) {
+		if (snapshot->process[i].rank)
+			snapshot->process[kept++] = snapshot->process[i];
+	}
+	snapshot->count = kept;
+	c->rows.chosen.count = 0;
+}
+
+static int append_frame(struct recorder *r, uint32_t frame)
+{
+	const struct options *o = &r->options;
+	struct collector *c = &r->measure.collector;
+	int err = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
+
+	if (err == 0 && (o->pids || o->users || o->filter || o->cgroup))
+		drop_others(c);
+	else if (err == 0)
+		err = name_all(r);
+	if (err == 0)
+		err = recording_writer_append(&r->writer, &c->snapshot);
+	return err < 0 ? log_errno(err, "recording frame %u", frame) : 0;
+}
+
+static int record_frame(struct recorder *r, uint32_t frame, struct output *out)
+{
+	struct result result;
+	int err = measure_collect(&r->measure, &result);
+
+	if (err)
+		return err;
+	forget_cmdlines(r);
+	if (out)
+		render_json(&out->buf, &result);
+	err = append_frame(r, frame);
+	if (err)
+		return err;
+	return out ? output_finish(out) : 0;
 }
 
 /* ---- when ---- */
@@ -84,40 +154,6 @@ static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t sta
 	return signal < 0;
 }
 
-/* The readings of compare, where there are two sides. */
-static int record_comparison(struct recorder *r, uint32_t frame)
-{
-	cleanup(compare_run_done) struct compare_run run = {};
-	struct collector *c = &r->measure.collector;
-	int err;
-
-	if (source_origin(c->source) != FROM_BPF || !c->proc.trusted)
-		return 0;
-	err = measure_begin(&r->measure);
-	if (err == 0 && (err = compare_run(c, &r->measure.query, &run)) < 0)
-		err = log_errno(err, "comparing");
-	session_tape_end(c);
-	if (err == 0)
-		write_chapter(r, frame, CHAPTER_COMPARE);
-	return err;
-}
-
-static int record_frame(struct recorder *r, uint32_t frame, struct output *out)
-{
-	struct result result;
-	int err = measure_collect(&r->measure, &result);
-
-	if (err)
-		return err;
-	write_chapter(r, frame, CHAPTER_SNAPSHOT);
-	if (out)
-		render_json(&out->buf, &result);
-	err = record_comparison(r, frame);
-	if (err)
-		return err;
-	return out ? output_finish(out) : 0;
-}
-
 static int record_frames(struct recorder *r, const struct options *o, struct output *out)
 {
 	uint32_t count = o->count ? (uint32_t)o->count : 1;
@@ -128,7 +164,6 @@ static int record_frames(struct recorder *r, const struct options *o, struct out
 	end_signals(&set);
 	if (count > 1)
 		sigprocmask(SIG_BLOCK, &set, NULL);
-	write_chapter(r, 0, "session");
 	for (uint32_t frame = 1; err == 0 && frame <= count; frame++) {
 		if (frame > 1 && !wait_for_frame(o, frame, start)) {
 			log_notice(o->quiet, "%s: ends after frame %u of %u", r->options.file,
@@ -174,7 +209,8 @@ int command_record(const struct options *o)
 		r = record_frames(&recorder, o, print ? &out : NULL);
 	if (r)
 		return r;
-	recording_end(&recorder.file.buf, recorder.chapters);
+	/* Its error stays in the buffer. */
+	recording_writer_finish(&recorder.writer);
 	r = output_finish(&recorder.file);
 	if (r == 0)
 		r = recorder.failed;

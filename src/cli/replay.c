@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads the whole file first: one that is cut off or damaged is told before anything of it is used.
- */
+/* Opens a recording: a file is read frame by frame, a pipe as a whole. */
 #include "cli/replay.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/log.h"
@@ -14,8 +14,8 @@
 #include "privilege/privilege.h"
 
 #define CHUNK (64 * 1024)
-/* A pipe has no size, and what never ends should not take all memory before it is told. */
-#define SIZE_ENDS ((size_t)4 << 30)
+/* A pipe has no size: one that does not end must not take all memory. */
+#define PIPE_MAX ((size_t)4 << 30)
 
 /* Room for a chunk more. Returns 0 or a negative errno. */
 static int grow(char **data, size_t len, size_t *capacity)
@@ -25,7 +25,7 @@ static int grow(char **data, size_t len, size_t *capacity)
 
 	if (len + CHUNK <= *capacity)
 		return 0;
-	if (more > SIZE_ENDS)
+	if (more > PIPE_MAX)
 		return -EFBIG;
 	grown = realloc(*data, more);
 	if (!grown)
@@ -35,10 +35,9 @@ static int grow(char **data, size_t len, size_t *capacity)
 	return 0;
 }
 
-/* Stops when the beginning is none of a recording's. */
+/* Stops early where the first bytes are not those of a recording. */
 static int read_whole(int fd, char **data, size_t *ret_len)
 {
-	char why[RECORDING_WHY];
 	size_t len = 0, capacity = 0;
 
 	for (;;) {
@@ -54,42 +53,68 @@ static int read_whole(int fd, char **data, size_t *ret_len)
 			return -errno;
 		len += (size_t)n;
 		*ret_len = len;
-		if (n == 0 ||
-		    (len >= RECORDING_HEADER_SIZE && recording_check_header(*data, len, why) < 0))
+		if (n == 0 || (len >= 8 && !recording_is_one(*data)))
 			return 0;
 	}
 }
 
-int replay_open(struct replay *r, const char *path)
+static int open_reader(struct replay *r, int fd, char why[RECORDING_WHY])
 {
-	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
-	char why[RECORDING_WHY];
+	struct stat st;
 	size_t len = 0;
 	int err;
 
-	*r = (struct replay){.path = path};
-	err = fd < 0 ? fd : read_whole(fd, &r->data, &len);
-	if (err < 0)
-		return log_errno(err, "reading %s", path);
-	if (recording_parse(r->data, len, &r->recording, why) < 0)
-		return log_error("%s: %s", path, why);
-	r->tape = tape_of(&r->recording);
-	return r->tape ? 0 : log_error("reading %s: out of memory", path);
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISREG(st.st_mode)) {
+		err = recording_reader_open(fd, &r->reader, why);
+	} else {
+		err = read_whole(fd, &r->data, &len);
+		if (err == 0)
+			err = recording_reader_open_memory(r->data, len, &r->reader, why);
+	}
+	return err;
 }
 
-int replay_turn_to(struct replay *r, uint32_t frame, const char *chapter)
+int replay_open(struct replay *r, const char *path, bool quiet)
 {
-	int err = tape_turn_to(r->tape, frame, chapter);
+	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
+	char why[RECORDING_WHY] = "";
+	const struct recording_info *info;
+	int err;
 
-	if (err == -ENOENT)
-		return log_error("%s: there is nothing for %s in it", r->path, chapter);
-	return err < 0 ? log_errno(err, "%s", r->path) : 0;
+	*r = (struct replay){.path = path, .fd = -1};
+	err = fd < 0 ? fd : open_reader(r, fd, why);
+	if (err < 0)
+		return *why ? log_error("%s: %s", path, why) : log_errno(err, "reading %s", path);
+	r->fd = TAKE_FD(fd);
+	info = recording_reader_info(r->reader);
+	if (!info->frames)
+		return log_error("%s: the recording %s", path,
+				 info->torn ? "is cut off in its first frame" : "has no frames");
+	r->frames = (uint32_t)info->frames;
+	r->has_cmdlines = info->flags & RECORDING_CMDLINES;
+	if (info->torn)
+		log_notice(quiet, "%s: the recording %s after frame %u at byte %llu", path,
+			   info->ended ? "goes on behind its end" : "is cut off", r->frames,
+			   (unsigned long long)info->end);
+	return 0;
+}
+
+int replay_frame(struct replay *r, uint32_t frame, struct snapshot *ret)
+{
+	char why[RECORDING_WHY];
+
+	return recording_reader_copy(r->reader, frame - 1, ret, why) < 0
+		       ? log_error("%s: %s", r->path, why)
+		       : 0;
 }
 
 void replay_close(struct replay *r)
 {
-	tape_free(r->tape);
-	recording_done(&r->recording);
+	recording_reader_free(r->reader);
 	free(r->data);
+	if (r->reader && r->fd >= 0)
+		close(r->fd);
 	*r = (struct replay){};
 }

@@ -32,7 +32,7 @@ static size_t rows_that_fit(const struct measure *m, const struct output *out)
 	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
 		return 0;
 	/* Both lines say the reason. */
-	if (m->collector.fallback_reason)
+	if (m->collector.snapshot.fallback_reason)
 		around += 2;
 	around += out->width ? TOTAL_COLUMNS / out->width : 0;
 	return out->height > around ? out->height - around : 1;
@@ -172,7 +172,7 @@ int command_snapshot(const struct options *o)
 	/* A bad option or target is told before anything is measured. */
 	r = measure_open(&measure, o, &spec);
 	if (r == 0)
-		r = measure_turn_to_last(&measure);
+		measure_note_frame(&measure);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)

@@ -38,7 +38,7 @@ int command_system(const struct options *o)
 	int r = measure_open(&measure, o, &spec);
 
 	if (r == 0)
-		r = measure_turn_to_last(&measure);
+		measure_note_frame(&measure);
 	if (r == 0)
 		r = output_open(&out, o);
 	return r ? r : show(&measure, &out);

@@ -22,8 +22,7 @@ int watch_open(struct watch *w, const struct options *o, bool interactive)
 		seed = 0;
 	delta_set_init(&w->deltas, seed, interactive);
 	w->from_start = o->grow || o->delta == DELTA_START;
-	/* A recording has its names at once. */
-	spec.lazy_names = interactive && !o->replay;
+	spec.lazy_names = interactive;
 	r = measure_open(&w->measure, o, &spec);
 	if (r)
 		return r;
@@ -34,7 +33,7 @@ int watch_open(struct watch *w, const struct options *o, bool interactive)
 
 bool watch_ended(const struct watch *w)
 {
-	return w->measure.options->replay && w->frame >= w->measure.replay.recording.frames;
+	return w->measure.options->replay && w->frame >= w->measure.replay.frames;
 }
 
 void watch_begin_delta(struct watch *w, uint64_t missed)

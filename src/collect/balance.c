@@ -16,11 +16,24 @@ void balance_no_swap(struct snapshot *s)
 	}
 }
 
+/* Processes that there were and that a narrowed recording (record --pid …) does not hold. */
+static size_t not_recorded(const struct snapshot *s)
+{
+	const struct collection *c = &s->collection;
+	size_t there = (size_t)c->kernel_threads + c->zombies;
+
+	for (size_t i = 0; i < s->count; i++)
+		there += s->process[i].kind == PROCESS_USER;
+	return c->seen > there ? c->seen - there : 0;
+}
+
 /* Sum of a counter over all processes. False if one of them does not have it. */
 static bool sum_of(const struct snapshot *s, enum counter c, uint64_t *ret)
 {
 	uint64_t sum = 0;
 
+	if (not_recorded(s))
+		return false;
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = &s->process[i];
 
@@ -66,6 +79,7 @@ void balance_report(const struct result *result, struct system_report *ret)
 	uint64_t file, shmem;
 
 	account_split(&s->system, &r.account);
+	r.processes = r.pss_missing = not_recorded(s);
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = &s->process[i];
 

@@ -3,6 +3,7 @@
 #include "collect/collect_rows.h"
 
 #include "collect/balance.h"
+#include "enrich/memcgs.h"
 
 /* A process that is stuck keeps its executable's name: a better one is not worth a second. */
 #define NAMES_DEADLINE_MS 100
@@ -11,6 +12,9 @@ static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 {
 	int r = 0;
 
+	/* A recording has all names that it can have. */
+	if (collector_replays(c))
+		return 0;
 	if (needs & NEEDS_USER)
 		enrich_users(c->users, rows);
 	if (needs & NEEDS_CGROUP)
@@ -43,18 +47,29 @@ int collector_name_rows(struct collector *c, const struct query *q, struct proce
 	return q->group || q->tree ? 0 : name_rows(c, q->needs | c->spec.names, &some);
 }
 
-/* A recording without command lines: a pattern would match names alone. */
-static void note_no_cmdlines(struct collector *c, unsigned needs)
+/* Of a recording, command lines are shown where a snapshot would show them. */
+static void choose_cmdlines(struct collector *c, unsigned needs)
 {
 	const struct rows *rows = &c->rows.chosen;
 
-	if (!(needs & NEEDS_CMDLINE) || !collector_replays(c) || !rows->count)
+	if (needs & NEEDS_CMDLINE) {
+		/* Without them a pattern matches names alone. */
+		if (rows->count &&
+		    !(recording_reader_info(c->spec.recording)->flags & RECORDING_CMDLINES))
+			c->notices |= COLLECT_NOTICE_NO_CMDLINES;
 		return;
-	for (size_t i = 0; i < rows->count; i++) {
-		if (rows->item[i]->cmdline)
-			return;
 	}
-	c->notices |= COLLECT_NOTICE_NO_CMDLINES;
+	/* The next query of the same frame may ask for them. */
+	for (size_t i = 0; !c->spec.lazy_names && i < rows->count; i++)
+		rows->item[i]->cmdline = NULL;
+}
+
+int collector_charge(struct collector *c, struct rows *rows)
+{
+	if (!collector_replays(c))
+		return enrich_memcgs(&c->proc, &c->snapshot, rows);
+	memcgs_apply(&c->snapshot, rows);
+	return 0;
 }
 
 int collect_choose_rows(struct collector *c, const struct query *query)
@@ -70,7 +85,8 @@ int collect_choose_rows(struct collector *c, const struct query *query)
 	r = query_select_ids(&c->snapshot, q, &c->rows);
 	if (r == 0)
 		r = name_rows(c, needs.filter, &c->rows.chosen);
-	note_no_cmdlines(c, needs.filter);
+	if (collector_replays(c))
+		choose_cmdlines(c, needs.filter | q->needs | c->spec.names);
 	if (r == 0)
 		r = query_select_text(&c->snapshot, q, &c->rows);
 	/* What rows are sorted and grouped by. */
@@ -79,26 +95,30 @@ int collect_choose_rows(struct collector *c, const struct query *query)
 
 int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret)
 {
-	bool pruned = query_certain(q) && c->spec.pss != PSS_NONE;
+	/* A recording has the PSS of all processes. */
+	bool replays = collector_replays(c);
+	bool pruned = !replays && query_certain(q) && c->spec.pss != PSS_NONE;
 	struct query_needs needs;
 	struct rows shown;
 	int r;
 
 	needs_of(c, q, &needs);
-	balance_reconcile(&c->snapshot);
+	if (!replays)
+		balance_reconcile(&c->snapshot);
 	r = q->tree ? name_rows(c, needs.group, &c->rows.chosen) : 0;
 	if (r == 0)
 		r = query_group(&c->snapshot, q, &c->rows);
 	if (r == 0 && needs.order)
-		r = enrich_memcgs(&c->proc, &c->snapshot, &c->rows.made);
+		r = collector_charge(c, &c->rows.made);
 	if (r < 0)
 		return r;
 	query_show(&c->snapshot, q, &c->rows, pruned, ret);
 	shown = (struct rows){(struct process **)ret->rows, ret->row_count, 0};
-	pool_hurry(c->pool, NAMES_DEADLINE_MS);
+	if (c->pool)
+		pool_hurry(c->pool, NAMES_DEADLINE_MS);
 	if (q->group)
-		r = needs.shown ? enrich_memcgs(&c->proc, &c->snapshot, &shown) : 0;
+		r = needs.shown ? collector_charge(c, &shown) : 0;
 	else if (!c->spec.lazy_names)
 		r = name_rows(c, needs.shown, &shown);
-	return r < 0 ? r : enrich_memcgs_keep(&c->proc, &c->rows.chosen);
+	return r;
 }

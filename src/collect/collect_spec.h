@@ -3,6 +3,7 @@
 #ifndef ZMEM_COLLECT_SPEC_H
 #define ZMEM_COLLECT_SPEC_H
 
+#include "recording/recording_file.h"
 #include "source/source.h"
 
 enum pss_choice {
@@ -20,12 +21,14 @@ struct collect_spec {
 	enum pss_choice pss;
 	enum source_choice source;
 	enum pin_choice pin;
-	unsigned readers;  /* threads that read from BPF; 0: as many as pay */
-	bool continuous;   /* snapshot after snapshot: what is read once is kept */
-	int verify;	   /* rows whose PSS is compared with smaps_rollup: N, VERIFY_ALL */
-	unsigned names;	   /* enum column_needs that must be known of every process that is shown */
-	bool lazy_names;   /* rows are named by collector_name_rows() alone */
-	struct tape *tape; /* what is read is recorded on it, or comes from it; NULL: neither */
+	unsigned readers; /* threads that read from BPF; 0: as many as pay */
+	bool continuous;  /* snapshot after snapshot: what is read once is kept */
+	int verify;	  /* rows whose PSS is compared with smaps_rollup: N, VERIFY_ALL */
+	unsigned names;	  /* enum column_needs that must be known of every process that is shown */
+	bool lazy_names;  /* rows are named by collector_name_rows() alone */
+	/* Snapshots come from its frames, as they are, and nothing is read; NULL: of this machine.
+	 */
+	struct recording_reader *recording;
 };
 
 #endif

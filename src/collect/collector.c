@@ -15,7 +15,7 @@
 #include "collect/balance.h"
 #include "collect/collect_rows.h"
 #include "collect/pss_read.h"
-#include "collect/session_tape.h"
+#include "collect/collect_recording.h"
 #include "collect/verify.h"
 #include "privilege/privilege.h"
 
@@ -24,7 +24,7 @@
 
 bool collector_replays(const struct collector *c)
 {
-	return tape_playing(c->proc.tape);
+	return c->spec.recording;
 }
 
 /* Adds the time since *since to the current phase and starts the next one. */
@@ -93,29 +93,23 @@ static int open_source(struct collector *c)
 
 int collector_open(struct collector *c, const struct collect_spec *spec)
 {
-	bool replays = tape_playing(spec->tape);
 	int r;
 
-	*c = COLLECTOR_CLOSED;
 	c->spec = *spec;
+	if (spec->recording)
+		return collect_open_recording(c);
 	c->self = getpid();
-	c->users = replays ? user_table_blank() : user_table_new();
-	if (spec->continuous && !spec->tape)
+	if (!c->users)
+		c->users = user_table_new();
+	if (spec->continuous)
 		c->names = name_cache_new();
-	if (!c->users || (spec->continuous && !spec->tape && !c->names))
+	if (!c->users || (spec->continuous && !c->names))
 		return -ENOMEM;
-	if (replays) {
-		procfs_replay(&c->proc, spec->tape);
-		session_tape_play(c);
-	} else {
-		c->step = COLLECT_OPENING_PROC;
-		r = procfs_open(&c->proc, "/proc");
-		/* A machine may have no /proc, but then there are files left to open it with. */
-		if (file_exhausted(r))
-			return r;
-		c->proc.tape = spec->tape;
-		session_tape_keep(c);
-	}
+	c->step = COLLECT_OPENING_PROC;
+	r = procfs_open(&c->proc, "/proc");
+	/* A machine may have no /proc, but then there are files left to open it with. */
+	if (file_exhausted(r))
+		return r;
 	c->step = COLLECT_OPENING_SOURCE;
 	return open_source(c);
 }
@@ -166,8 +160,8 @@ static void note_denied(struct collector *c)
 {
 	const struct collection *found = &c->snapshot.collection;
 
-	if ((!found->denied && !found->hidden) || collector_replays(c) ||
-	    privilege_held(PRIVILEGE_PTRACE) || source_is_pinned(c->source))
+	if ((!found->denied && !found->hidden) || privilege_held(PRIVILEGE_PTRACE) ||
+	    source_is_pinned(c->source))
 		return;
 	c->notices |= found->denied ? COLLECT_NOTICE_PTRACE_MISSING : COLLECT_NOTICE_HIDDEN;
 }
@@ -238,7 +232,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->collection.complete = true;
 	machine_read(&c->proc, &s->host, &s->system);
 	balance_no_swap(s);
-	if (source_origin(c->source) == FROM_BPF && !collector_replays(c)) {
+	if (source_origin(c->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(s, c->self);
 
 		if (self)
@@ -252,21 +246,30 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	return enrich_names(c->pool, s);
 }
 
+/* All processes of this machine by their counters, and the machine itself. */
+static int read_machine(struct collector *c, uint64_t *since)
+{
+	int64_t time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	int r = source_collect(c->source, &c->snapshot);
+
+	if (r < 0)
+		return r;
+	phase_end(c, COLLECT_PHASE_READ, since);
+	r = complete_machine(c, time_ms);
+	phase_end(c, COLLECT_PHASE_FILTER, since);
+	return r;
+}
+
 int collector_begin(struct collector *c, const struct query *q)
 {
 	uint64_t since = clock_us(CLOCK_MONOTONIC);
-	int64_t time_ms = session_tape_time(c);
-	int r;
+	int r = 0;
 
 	c->difference = NULL;
 	c->difference_count = 0;
-	c->phase = COLLECT_PHASE_READ;
-	r = source_collect(c->source, &c->snapshot);
-	if (r < 0)
-		return r;
-	phase_end(c, COLLECT_PHASE_READ, &since);
-	r = complete_machine(c, time_ms);
-	phase_end(c, COLLECT_PHASE_FILTER, &since);
+	c->phase = collector_replays(c) ? COLLECT_PHASE_FILTER : COLLECT_PHASE_READ;
+	if (!collector_replays(c))
+		r = read_machine(c, &since);
 	if (r == 0)
 		r = look_for_missing(c, &q->filter);
 	if (r == 0)
@@ -280,26 +283,29 @@ int collector_begin(struct collector *c, const struct query *q)
 int collector_collect(struct collector *c, const struct query *q, struct result *ret)
 {
 	uint64_t start = clock_us(CLOCK_MONOTONIC), since;
+	bool replays = collector_replays(c);
 	int r = collector_begin(c, q);
 
 	if (r < 0)
 		return r;
 	since = clock_us(CLOCK_MONOTONIC);
-	r = read_pss(c, q, &since);
+	if (!replays)
+		r = read_pss(c, q, &since);
 	if (r == 0) {
 		count_statuses(c);
-		note_denied(c);
+		if (!replays)
+			note_denied(c);
 		collector_note_alone(c);
 		r = collect_shape_rows(c, q, ret);
 	}
 	if (r < 0)
 		return r;
 	phase_end(c, COLLECT_PHASE_NAMES, &since);
-	c->snapshot.collection.duration_us = since - start;
+	if (!replays)
+		c->snapshot.collection.duration_us = since - start;
 	/* Names that could not be kept are read again. */
 	if (c->names && !c->spec.lazy_names)
 		name_cache_update(c->names, &c->snapshot);
-	session_tape_end(c);
 	return 0;
 }
 

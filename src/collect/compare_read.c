@@ -22,7 +22,6 @@ int compare_reader_init(struct compare_reader *r, struct collector *c,
 	*r = (struct compare_reader){.collector = c, .comparison = comparison};
 	r->row = calloc(count + 1, sizeof(*r->row));
 	r->chosen = calloc(count + 1, 1);
-	r->stale = calloc(count + 1, sizeof(*r->stale));
 	r->process = calloc(count + 1, sizeof(*r->process));
 	r->status_before = calloc(count + 1, sizeof(*r->status_before));
 	r->status_after = calloc(count + 1, sizeof(*r->status_after));
@@ -30,8 +29,8 @@ int compare_reader_init(struct compare_reader *r, struct collector *c,
 	r->status_result = calloc(count + 1, sizeof(*r->status_result));
 	r->rollup_result = calloc(count + 1, sizeof(*r->rollup_result));
 	r->result = calloc(count + 1, sizeof(*r->result));
-	if (!r->row || !r->chosen || !r->stale || !r->process || !r->status_before ||
-	    !r->status_after || !r->rollup || !r->status_result || !r->rollup_result || !r->result)
+	if (!r->row || !r->chosen || !r->process || !r->status_before || !r->status_after ||
+	    !r->rollup || !r->status_result || !r->rollup_result || !r->result)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		r->row[r->left++] = &comparison->row[i];
@@ -42,7 +41,6 @@ void compare_reader_done(struct compare_reader *r)
 {
 	free(r->row);
 	free(r->chosen);
-	free(r->stale);
 	free(r->process);
 	free(r->status_before);
 	free(r->status_after);
@@ -77,7 +75,6 @@ static int read_status(struct compare_reader *r, struct process *ret, size_t *fi
 
 	for (size_t i = 0; err == 0 && i < r->left; i++) {
 		*files += r->result[i].status == PSS_OK;
-		r->stale[i] |= r->result[i].again;
 		apply_status(&r->result[i], &ret[i], &r->status_result[i]);
 	}
 	return err;
@@ -112,7 +109,6 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 			continue;
 		*result = r->result[n++];
 		*files += result->status == PSS_OK;
-		r->stale[i] |= result->again;
 		rollup_apply(p, result);
 		if (result->status == PSS_OK && rollup_has(&result->counters, ROLLUP_RSS))
 			process_set(p, COUNTER_RSS, result->counters.value[ROLLUP_RSS]);
@@ -127,8 +123,7 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 static bool count_reads(const struct collector *c, uint64_t *ret)
 {
 	char text[512];
-	ssize_t len =
-		collector_replays(c) ? -1 : file_read(c->proc.fd, "self/io", text, sizeof(text));
+	ssize_t len = file_read(c->proc.fd, "self/io", text, sizeof(text));
 	const char *at = len > 0 ? strstr(text, "syscr: ") : NULL;
 	size_t digits;
 
@@ -164,31 +159,6 @@ static void meter_stop(const struct collector *c, const struct meter *start, uin
 	/* Two of them are the meter's own: a file is read until there is no more. */
 	if (*known && total >= start->reads + 2)
 		*reads += total - start->reads - 2;
-}
-
-/* The cost was measured when it was recorded. */
-static void on_tape(const struct collector *c, struct compare_cost *cost)
-{
-	struct {
-		const char *key;
-		uint64_t *counter;
-	} counters[] = {
-		{"cost/bpf_us", &cost->bpf_us},		{"cost/proc_us", &cost->proc_us},
-		{"cost/proc_files", &cost->proc_files}, {"cost/bpf_reads", &cost->bpf_reads},
-		{"cost/proc_reads", &cost->proc_reads},
-	};
-	uint64_t known = cost->reads_known;
-
-	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
-		tape_put_u64(c->proc.tape, counters[i].key, *counters[i].counter);
-		if (collector_replays(c) &&
-		    !tape_next_u64(c->proc.tape, counters[i].key, counters[i].counter))
-			*counters[i].counter = 0;
-	}
-	tape_put_u64(c->proc.tape, "cost/reads_known", known);
-	if (collector_replays(c))
-		cost->reads_known =
-			tape_next_u64(c->proc.tape, "cost/reads_known", &known) && known;
 }
 
 static const struct process *find_again(const struct snapshot *s, const struct process *p)
@@ -252,7 +222,6 @@ static void judge(struct compare_reader *r, bool undisturbed, unsigned round)
 			.status_result = r->status_result[i],
 			.rollup_result = r->rollup_result[i].status,
 			.undisturbed = undisturbed,
-			.stale = r->stale[i],
 		};
 		bool done = r->verifies ? verify(r, i, &seen, round) : judge_row(row, &seen, round);
 
@@ -276,20 +245,16 @@ static int read_bpf(struct compare_reader *r, unsigned round)
 int compare_read_round(struct compare_reader *r, unsigned round, struct compare_cost *cost)
 {
 	struct collector *c = r->collector;
-	/* What was recorded does not move any more. */
-	unsigned pauses = collector_replays(c) ? 0 : round;
 	struct compare_cost now = {};
 	struct meter meter;
 	uint64_t last_pid;
 	size_t files = 0;
 	int err;
 
-	pause_before_round(pauses);
+	pause_before_round(round);
 	last_pid = procfs_last_pid(&c->proc);
-	for (size_t i = 0; i < r->left; i++) {
+	for (size_t i = 0; i < r->left; i++)
 		r->process[i] = (struct process *)r->row[i]->process;
-		r->stale[i] = false;
-	}
 	meter = meter_start(c);
 	err = read_status(r, r->status_before, &files);
 	meter_stop(c, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
@@ -297,23 +262,21 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 	if (err == 0)
 		err = read_bpf(r, round);
 	meter_stop(c, &meter, &now.bpf_us, &now.bpf_reads, &now.reads_known);
-	pause_between(pauses);
+	pause_between(round);
 	meter = meter_start(c);
 	if (err == 0)
 		err = read_rollup(r, &files);
 	meter_stop(c, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
 	now.proc_files = files;
-	pause_between(pauses);
+	pause_between(round);
 	if (err == 0)
 		err = source_collect_some(c->source, r->process, r->left, &c->again[1]);
 	if (err == 0)
 		err = read_status(r, r->status_after, &files);
 	if (err < 0)
 		return err;
-	if (round == 1 && cost) {
-		on_tape(c, &now);
+	if (round == 1 && cost)
 		*cost = now;
-	}
 	judge(r, last_pid == procfs_last_pid(&c->proc), round);
 	return 0;
 }

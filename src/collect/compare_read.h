@@ -15,7 +15,6 @@ struct compare_reader {
 	bool verifies;	       /* rows are those of --verify: compare_verify() judges them */
 	struct comparison *comparison;
 	/* By unsettled row: */
-	bool *stale; /* from a tape, and there are no further readings of it */
 	struct process **process;
 	struct process *status_before, *status_after, *rollup;
 	enum pss_status *status_result;

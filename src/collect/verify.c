@@ -143,7 +143,6 @@ static bool may_read(const struct collector *c, const struct process *p)
 static bool may_verify(const struct collector *c, const struct process *p, int how_many)
 {
 	return p->pss_source == PSS_FROM_KERNEL && p->pid != c->self && may_read(c, p) &&
-	       pool_has_next(c->pool, POOL_ROLLUP, p) &&
 	       (how_many == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
 }
 
@@ -159,7 +158,7 @@ size_t verify_choose(const struct collector *c, int how_many, struct process **r
 	}
 	if (how_many == VERIFY_ALL || count <= want)
 		return count;
-	if (!collector_replays(c) && getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
 		start = random % count;
 	for (size_t i = 0; i < want; i++) {
 		struct process *p = ret[i];

@@ -202,8 +202,6 @@ static void judge_cell(struct compare_cell *cell, const struct compare_seen *see
 			settle(cell, COMPARE_DIFFERENT);
 		break;
 	}
-	if (seen->stale && (outcome == DISAGREES || !cell->settled))
-		settle(cell, COMPARE_MOVED);
 	if (!cell->settled && round >= COMPARE_ROUNDS)
 		settle(cell, COMPARE_MOVED);
 }
@@ -246,7 +244,7 @@ static void judge_missing(struct compare_cell *cell, const struct compare_seen *
 		cell->left_out = cell->settled = true;
 	else if (result != PSS_OK)
 		settle(cell, verdict_of(result));
-	else if (round >= COMPARE_ROUNDS || seen->stale)
+	else if (round >= COMPARE_ROUNDS)
 		settle(cell, COMPARE_MOVED);
 }
 

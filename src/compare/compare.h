@@ -71,7 +71,6 @@ struct compare_seen {
 	/* Why one of the above is NULL; PSS_SKIPPED: it was not to be read. */
 	enum pss_status status_result, rollup_result;
 	bool undisturbed; /* no process was started meanwhile that could share pages */
-	bool stale;	  /* a recording that has no more of it cannot tell */
 };
 
 struct comparison {

@@ -79,7 +79,7 @@ bool compare_verify(struct compare_row *row, const struct compare_seen *seen,
 		return true;
 	}
 	compare_judge(row, seen, round);
-	return seen->stale || round >= COMPARE_ROUNDS || compare_verify_cell(row);
+	return round >= COMPARE_ROUNDS || compare_verify_cell(row);
 }
 
 enum compare_verdict compare_verify_verdict(const struct compare_row *row)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which mounts show the memory controller's cgroups. They are this machine's own affair and go on
- * no tape.
+ * Which mounts show the memory controller's cgroups.
  */
 #ifndef ZMEM_ENRICH_CGROUP_MOUNTS_H
 #define ZMEM_ENRICH_CGROUP_MOUNTS_H

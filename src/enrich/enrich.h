@@ -24,8 +24,8 @@ enum pool_file {
 	POOL_CMDLINE, /* text, its first POOL_CMDLINE_MAX bytes */
 	POOL_EXE,     /* text: the executable's base name */
 	POOL_PROGRAM, /* text: the program's name, out of cmdline, and nothing else that is in it */
-	POOL_MAPS,    /* smaps, mapping by mapping; never on a tape */
-	POOL_NAMES,   /* smaps, summed by name; likewise */
+	POOL_MAPS,    /* smaps, mapping by mapping */
+	POOL_NAMES,   /* smaps, summed by name */
 };
 
 #define POOL_CMDLINE_MAX 4096
@@ -37,13 +37,10 @@ struct pool_result {
 	char *text; /* to be freed by whoever asked; terminated; NULL of smaps_rollup */
 	size_t len;
 	struct map_set *maps; /* of POOL_MAPS and POOL_NAMES, likewise to be freed */
-	bool again; /* played: there was no further reading, and this is the last one again */
 };
 
 /*
- * Workers that read /proc. A target that is stuck holds up one of them, not the caller. With a
- * procfs that plays a recording nobody works: what was read is given out, and what was not read is
- * PSS_UNSUPPORTED.
+ * Workers that read /proc. A target that is stuck holds up one of them, not the caller.
  */
 struct proc_pool;
 
@@ -66,8 +63,6 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
 /* For a new snapshot: patience is as it was, whoever was stuck in the last one. */
 void pool_patient(struct proc_pool *pool);
-/* Whether there is a reading that was not given out yet; of a machine that is read, always. */
-bool pool_has_next(const struct proc_pool *pool, enum pool_file file, const struct process *p);
 /* From now on a process gets no more than that, for what is not worth waiting for. */
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
 /* Whether the caller has had to read itself, for want of a thread. */
@@ -86,10 +81,8 @@ void rollup_apply(struct process *p, const struct pool_result *result);
 /* User names, read from passwd once. */
 struct user_table;
 
-/* Both NULL without memory. */
+/* NULL without memory. */
 struct user_table *user_table_new(void);
-/* Without any user but those of the tapes it is given. */
-struct user_table *user_table_blank(void);
 void user_table_free(struct user_table *users);
 /*
  * Forgets those that are not in passwd, whose names are not valid any more, if there are far more
@@ -100,11 +93,6 @@ void user_table_forget(struct user_table *users, size_t processes);
 const char *user_name(struct user_table *users, uid_t uid);
 /* Returns 0, or -ENOENT for a name nobody has. */
 int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
-
-/* Takes down who has these uids. */
-void user_table_keep(struct user_table *users, struct rows *rows, struct tape *tape);
-/* Adds those that were taken down in the chapter that the tape is turned to. */
-void user_table_play(struct user_table *users, struct tape *tape);
 
 /* Sets user; names are valid until they are forgotten. */
 void enrich_users(struct user_table *users, struct rows *rows);
@@ -144,8 +132,6 @@ int name_cache_update(struct name_cache *kept, const struct snapshot *s);
  * limit where there is none. Returns 0 or a negative errno.
  */
 int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups);
-/* Takes that down for all cgroups, units and containers of these processes, if it is recorded. */
-int enrich_memcgs_keep(const struct procfs *proc, const struct rows *rows);
 
 /* ---- the machine ---- */
 

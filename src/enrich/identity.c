@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/sort.h"
-#include "enrich/pool_tape.h"
+#include "enrich/pool_text.h"
 #include "proc/cgroup.h"
 #include "enrich/enrich.h"
 #include "model/program.h"

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the memory controller says of a cgroup: charge and limit. Knows its files in both versions
- * and how they are put on a tape. Refuses to follow a path out of the hierarchy.
+ * What the memory controller says of a cgroup: charge and limit, in both versions. Follows no path
+ * out of the hierarchy.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "base/strbuf.h"
 #include "enrich/cgroup_mounts.h"
 #include "proc/cgroup.h"
 #include "enrich/enrich.h"
@@ -143,76 +141,6 @@ static int read_counters(const struct cgroup_mounts *h, const char *path, struct
 	return 0;
 }
 
-/* ---- on a tape: "current limit path" a line ---- */
-
-#define KEY "cgroups/memory"
-
-static void put_number(struct strbuf *out, uint64_t n)
-{
-	if (n < UNLIMITED)
-		strbuf_putu(out, n);
-	else
-		strbuf_putc(out, '-');
-	strbuf_putc(out, ' ');
-}
-
-static bool take_number(const char **pos, const char *end, uint64_t *ret)
-{
-	const char *blank = memchr(*pos, ' ', (size_t)(end - *pos));
-	size_t len = blank ? (size_t)(blank - *pos) : 0;
-
-	*ret = UNLIMITED;
-	if (!blank || ((len != 1 || **pos != '-') && parse_u64(*pos, len, UNLIMITED - 1, ret) < 0))
-		return false;
-	*pos = blank + 1;
-	return true;
-}
-
-/* A path and the values before it. Returns below, above or 0 as the line's path is; 0 sets *ret.
- */
-static int compare_line(const char *line, const char *end, const char *path, struct counters *ret)
-{
-	struct counters f;
-	size_t len = strlen(path), n;
-	int r;
-
-	if (!take_number(&line, end, &f.current) || !take_number(&line, end, &f.limit))
-		return -1;
-	n = (size_t)(end - line);
-	r = memcmp(line, path, n < len ? n : len);
-	if (!r)
-		r = (n > len) - (n < len);
-	if (!r)
-		*ret = f;
-	return r;
-}
-
-/* The lines are sorted by path. */
-static void play_counters(const struct tape_reading *reading, const char *path,
-			  struct counters *ret)
-{
-	const char *low = reading->data, *high = low + reading->len;
-
-	*ret = no_counters;
-	while (low < high) {
-		const char *line = low + (high - low) / 2, *end;
-		int r;
-
-		while (line > low && line[-1] != '\n')
-			line--;
-		end = memchr(line, '\n', (size_t)(high - line));
-		if (!end)
-			return;
-		r = compare_line(line, end, path, ret);
-		if (r == 0)
-			return;
-		if (r < 0)
-			low = end + 1;
-		else
-			high = line;
-	}
-}
-
 /* ---- rows ---- */
 
 static void set_counters(struct process *p, const struct counters *f)
@@ -227,97 +155,17 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *gr
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
-	struct tape_reading reading = {};
-	bool played = tape_playing(proc->tape);
-	int r = 0;
+	int r = cgroup_mounts_open(proc, mark.arena, &h);
 
-	if (!played)
-		r = cgroup_mounts_open(proc, mark.arena, &h);
-	else if (tape_next(proc->tape, KEY, &reading) == TAPE_NONE || reading.error)
-		return 0;
 	for (size_t i = 0; r == 0 && i < groups->count; i++) {
 		struct process *p = groups->item[i];
 		struct counters f;
 
 		if (!p->controlled || !p->cgroup)
 			continue;
-		if (played)
-			play_counters(&reading, p->cgroup, &f);
-		else
-			r = read_counters(&h, p->cgroup, &f);
+		r = read_counters(&h, p->cgroup, &f);
 		if (r == 0)
 			set_counters(p, &f);
 	}
-	return r;
-}
-
-/* A path that a group may be asked for: the beginning of a process's. */
-struct prefix {
-	const char *s;
-	size_t len;
-};
-
-static int compare_prefix(const void *pa, const void *pb)
-{
-	const struct prefix *a = pa, *b = pb;
-	int r = memcmp(a->s, b->s, a->len < b->len ? a->len : b->len);
-
-	return r ? r : (a->len > b->len) - (a->len < b->len);
-}
-
-/* Those of its cgroup, of its unit and of its container. */
-static size_t add_prefixes(const struct process *p, struct prefix *prefix)
-{
-	size_t len = p->cgroup && p->controlled ? strlen(p->cgroup) : 0, n = 0;
-	const size_t end[] = {len, p->unit_path, p->container_path};
-
-	for (size_t i = 0; i < ARRAY_SIZE(end); i++) {
-		if (end[i] && end[i] <= len)
-			prefix[n++] = (struct prefix){p->cgroup, end[i]};
-	}
-	return n;
-}
-
-static int keep_one(const struct cgroup_mounts *h, const struct prefix *prefix, struct strbuf *out)
-{
-	cleanup_free char *path = strndup(prefix->s, prefix->len);
-	struct counters f;
-	int r = path ? read_counters(h, path, &f) : -ENOMEM;
-
-	if (r < 0)
-		return r;
-	put_number(out, f.current);
-	put_number(out, f.limit);
-	strbuf_put(out, prefix->s, prefix->len);
-	strbuf_putc(out, '\n');
-	return 0;
-}
-
-int enrich_memcgs_keep(const struct procfs *proc, const struct rows *rows)
-{
-	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
-	cleanup(arena_done) struct arena arena = {};
-	cleanup(strbuf_done) struct strbuf out = {};
-	cleanup_free struct prefix *prefix = NULL;
-	size_t count = 0;
-	int r;
-
-	if (!tape_recording(proc->tape))
-		return 0;
-	prefix = calloc(rows->count + 1, 3 * sizeof(*prefix));
-	r = prefix ? cgroup_mounts_open(proc, &arena, &h) : -ENOMEM;
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < rows->count; i++)
-		count += add_prefixes(rows->item[i], prefix + count);
-	qsort(prefix, count, sizeof(*prefix), compare_prefix);
-	for (size_t i = 0; r == 0 && i < count; i++) {
-		if (!i || compare_prefix(&prefix[i - 1], &prefix[i]) != 0)
-			r = keep_one(&h, &prefix[i], &out);
-	}
-	if (r == 0)
-		r = strbuf_error(&out);
-	if (r == 0)
-		tape_put(proc->tape, KEY, 0, out.len ? out.data : "", out.len);
 	return r;
 }

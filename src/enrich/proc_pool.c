@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "enrich/left_behind.h"
-#include "enrich/pool_tape.h"
+#include "enrich/pool_text.h"
 #include "enrich/target.h"
 
 #define WORKERS_MAX 16
@@ -142,7 +142,6 @@ static bool take_job(struct worker *w, struct target *ret_target)
 		.proc = &pool->proc,
 		.has_rollup = pool->has_rollup,
 		.file = pool->file,
-		.keep_text = tape_recording(pool->proc.tape),
 		.pid = p->pid,
 		.start_ns = p->start_ns,
 		.check_start = pool->check_start,
@@ -284,12 +283,6 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 {
 	int r = 0;
 
-	if (tape_playing(pool->proc.tape)) {
-		size_t played = pool_play(pool->proc.tape, file, rows, count, results);
-
-		pool->rollups += file == POOL_ROLLUP ? played : 0;
-		return 0;
-	}
 	if (!pool->proc.trusted || (file == POOL_ROLLUP && !pool->has_rollup)) {
 		for (size_t i = 0; i < count; i++)
 			results[i] = (struct pool_result){.status = PSS_UNSUPPORTED};
@@ -317,18 +310,14 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	}
 	pool->count = pool->next = 0;
 	pthread_mutex_unlock(&pool->lock);
-	pool_keep(pool->proc.tape, file, rows, count, results);
+	if (file == POOL_PROGRAM)
+		pool_make_names(rows, count, results);
 	return first_error(results, count);
 }
 
 void pool_patient(struct proc_pool *pool)
 {
 	pool->patience_ns = pool->deadline_ns;
-}
-
-bool pool_has_next(const struct proc_pool *pool, enum pool_file file, const struct process *p)
-{
-	return !tape_playing(pool->proc.tape) || pool_has_played(pool->proc.tape, file, p);
 }
 
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)
@@ -361,8 +350,7 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
 	left_init(&pool->left);
 	pool->wanted = workers && workers < WORKERS_MAX ? workers : thread_count(WORKERS_MAX);
 	pool->deadline_ns = pool->patience_ns = (int64_t)deadline_ms * 1000000;
-	pool->has_rollup = proc->trusted && !tape_playing(proc->tape) &&
-			   faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
+	pool->has_rollup = proc->trusted && faccessat(proc->fd, "self/smaps_rollup", F_OK, 0) == 0;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->work, NULL);
 	pthread_condattr_init(&attr);

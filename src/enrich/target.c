@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "enrich/maps_read.h"
-#include "enrich/pool_tape.h"
+#include "enrich/pool_text.h"
 
 /*
  * Opens the directory in which the memory of the process is shown: /proc/PID, or that of a live
@@ -62,6 +62,5 @@ void target_read(const struct target *t, struct pool_result *ret)
 	else if (t->file == POOL_MAPS || t->file == POOL_NAMES)
 		read_smaps(t, fd, ret);
 	else
-		pool_understand(t->file, t->keep_text, text, read_text(t, fd, text, sizeof(text)),
-				ret);
+		pool_understand(t->file, text, read_text(t, fd, text, sizeof(text)), ret);
 }

@@ -10,7 +10,6 @@ struct target {
 	const struct procfs *proc;
 	bool has_rollup; /* this /proc has smaps_rollup */
 	enum pool_file file;
-	bool keep_text; /* also of what is parsed */
 	pid_t pid;
 	uint64_t start_ns;
 	bool check_start; /* make sure that it is the process that started then */

@@ -12,12 +12,9 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "base/parse.h"
 #include "enrich/enrich.h"
 
-#define KEY_PREFIX "user/" /* on a tape, then the uid */
-#define ASKED_MAX  1024	   /* beyond passwd, and beyond what processes need */
-#define PLAYED_MAX 16384   /* they are looked for one by one, and a tape is not to be trusted */
+#define ASKED_MAX 1024 /* beyond passwd, and beyond what processes need */
 
 struct user {
 	uid_t uid;
@@ -26,7 +23,6 @@ struct user {
 
 struct user_table {
 	struct arena passwd, asked; /* names out of passwd, and all others */
-	bool played;		    /* there are no others */
 	struct user *user;	    /* first those of passwd */
 	size_t in_passwd, count, capacity;
 };
@@ -99,67 +95,12 @@ static const struct user *find_uid(const struct user_table *t, uid_t uid)
 	return NULL;
 }
 
-struct user_table *user_table_blank(void)
-{
-	struct user_table *t = calloc(1, sizeof(*t));
-
-	if (t)
-		t->played = true;
-	return t;
-}
-
-static void add_played(void *arg, const char *key, const struct tape_reading *reading)
-{
-	const char *number = key + strlen(KEY_PREFIX);
-	struct user_table *t = arg;
-	uint64_t uid;
-
-	if (t->count < PLAYED_MAX && parse_u64(number, strlen(number), UINT32_MAX, &uid) == 0 &&
-	    !find_uid(t, (uid_t)uid))
-		add(t, &t->asked, (uid_t)uid, reading->error ? NULL : reading->data);
-}
-
-void user_table_play(struct user_table *t, struct tape *tape)
-{
-	tape_each(tape, KEY_PREFIX, add_played, t);
-}
-
-static int compare_uids(const void *pa, const void *pb)
-{
-	const uid_t *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
-
-void user_table_keep(struct user_table *t, struct rows *rows, struct tape *tape)
-{
-	cleanup_free uid_t *uid = NULL;
-
-	if (!tape_recording(tape))
-		return;
-	uid = calloc(rows->count + 1, sizeof(*uid));
-	if (!uid)
-		return;
-	for (size_t i = 0; i < rows->count; i++)
-		uid[i] = rows->item[i]->uid;
-	qsort(uid, rows->count, sizeof(*uid), compare_uids);
-	for (size_t i = 0; i < rows->count; i++) {
-		const char *name = user_name(t, uid[i]);
-		char key[32];
-
-		if (i && uid[i] == uid[i - 1])
-			continue;
-		snprintf(key, sizeof(key), KEY_PREFIX "%u", uid[i]);
-		tape_put(tape, key, name ? 0 : -ENOENT, name, name ? strlen(name) : 0);
-	}
-}
-
 const char *user_name(struct user_table *t, uid_t uid)
 {
 	const struct user *user = find_uid(t, uid);
 
-	if (user || t->played)
-		return user ? user->name : NULL;
+	if (user)
+		return user->name;
 #ifndef ZMEM_STATIC
 	const struct passwd *pw = getpwuid(uid);
 
@@ -172,7 +113,7 @@ const char *user_name(struct user_table *t, uid_t uid)
 
 void user_table_forget(struct user_table *t, size_t processes)
 {
-	if (t->played || t->count - t->in_passwd <= ASKED_MAX + 2 * processes)
+	if (t->count - t->in_passwd <= ASKED_MAX + 2 * processes)
 		return;
 	t->count = t->in_passwd;
 	arena_clear(&t->asked);
@@ -187,7 +128,7 @@ int user_find(struct user_table *t, const char *name, uid_t *ret_uid)
 		}
 	}
 #ifndef ZMEM_STATIC
-	const struct passwd *pw = t->played ? NULL : getpwnam(name);
+	const struct passwd *pw = getpwnam(name);
 
 	if (pw) {
 		*ret_uid = pw->pw_uid;

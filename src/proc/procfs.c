@@ -79,20 +79,9 @@ void procfs_close(struct procfs *proc)
 	*proc = (struct procfs){.fd = -1};
 }
 
-void procfs_replay(struct procfs *proc, struct tape *tape)
-{
-	*proc = (struct procfs){.fd = -1, .trusted = true, .tape = tape};
-}
-
 ssize_t procfs_read(const struct procfs *proc, const char *name, char *buf, size_t cap)
 {
-	ssize_t len;
-
-	if (tape_playing(proc->tape))
-		return tape_next_text(proc->tape, name, buf, cap);
-	len = proc->fd < 0 ? -ENOENT : file_read(proc->fd, name, buf, cap);
-	tape_put_text(proc->tape, name, buf, len);
-	return len;
+	return proc->fd < 0 ? -ENOENT : file_read(proc->fd, name, buf, cap);
 }
 
 uint64_t procfs_last_pid(const struct procfs *proc)
@@ -160,45 +149,9 @@ static int each_number(int dirfd, const char *path, int (*fn)(void *arg, pid_t p
 	}
 }
 
-/* What the list of all processes is called on a tape. */
-#define LIST "processes"
-
-struct listing {
-	int (*fn)(void *arg, pid_t pid);
-	void *arg;
-	pid_t *pids;
-	size_t count, capacity;
-};
-
-static int note_pid(void *arg, pid_t pid)
-{
-	struct listing *l = arg;
-	pid_t *pids = grow_items(l->pids, l->count, &l->capacity, 256, sizeof(*pids));
-
-	if (!pids)
-		return -ENOMEM;
-	l->pids = pids;
-	l->pids[l->count++] = pid;
-	return l->fn(l->arg, pid);
-}
-
-static int record_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg)
-{
-	struct listing l = {fn, arg};
-	int r = each_number(proc->fd, ".", note_pid, &l);
-
-	if (r == 0)
-		r = tape_put_pids(proc->tape, LIST, l.pids, l.count);
-	free(l.pids);
-	return r;
-}
-
 int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg)
 {
-	if (tape_playing(proc->tape))
-		return tape_next_pids(proc->tape, LIST, fn, arg);
-	return tape_recording(proc->tape) ? record_each_pid(proc, fn, arg)
-					  : each_number(proc->fd, ".", fn, arg);
+	return each_number(proc->fd, ".", fn, arg);
 }
 
 struct thread_search {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A /proc, rooted at a directory fd, so that a captured tree is a test, or played from a recording.
- * Knows where files are and which processes there are; what is in the files is for the parsers
- * beside it.
+ * A /proc, rooted at a directory fd, so that a captured tree is a test. Knows where files are and
+ * which processes there are; what is in the files is for the parsers beside it.
  */
 #ifndef ZMEM_PROCFS_H
 #define ZMEM_PROCFS_H
@@ -11,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#include "recording/tape.h"
 
 struct procfs {
 	int fd; /* the root, -1 without /proc */
@@ -28,11 +25,6 @@ struct procfs {
 	 * and need 0.
 	 */
 	int64_t start_offset_ticks;
-	/*
-	 * NULL, or what is read here is taken down on it, or comes from it and there is no other
-	 * /proc. What is read by an fd below is for whoever reads it to take down.
-	 */
-	struct tape *tape;
 };
 
 /*
@@ -41,8 +33,6 @@ struct procfs {
  */
 int procfs_open(struct procfs *proc, const char *path);
 void procfs_close(struct procfs *proc);
-/* The /proc that was recorded. */
-void procfs_replay(struct procfs *proc, struct tape *tape);
 
 /* Reads a file of the machine ("meminfo") as file_read() does. */
 ssize_t procfs_read(const struct procfs *proc, const char *name, char *buf, size_t cap);
@@ -52,32 +42,7 @@ ssize_t procfs_read(const struct procfs *proc, const char *name, char *buf, size
  */
 uint64_t procfs_last_pid(const struct procfs *proc);
 
-/* ---- the directory of a process, with its readings on the tape ---- */
-
-struct proc_dir {
-	const struct procfs *proc;
-	pid_t pid;
-	int fd; /* -1: played */
-};
-
-/*
- * Returns 0, -ESRCH if it is gone, or -errno, which is then taken down as what PID/`name` said.
- * proc_dir_close() only after 0.
- */
-int proc_dir_open(const struct procfs *proc, pid_t pid, const char *name, struct proc_dir *ret);
-void proc_dir_close(struct proc_dir *dir);
-/* As file_read(). */
-ssize_t proc_dir_read(const struct proc_dir *dir, const char *name, char *buf, size_t cap);
-/* The same file of a thread that lives, other than the leader; -ESRCH if there is none. */
-ssize_t proc_dir_read_thread(const struct proc_dir *dir, const char *name, char *buf, size_t cap);
-/* procfs_exe_name(), of a thread that lives if the leader has exited. */
-ssize_t proc_dir_exe_name(const struct proc_dir *dir, bool leader_exited, char *buf, size_t cap);
-/*
- * procfs_same_start(). If not, that is taken down as what PID/`name` said, which is then not read.
- */
-bool proc_dir_same_start(const struct proc_dir *dir, uint64_t start_ns, const char *name);
-
-/* ---- by fd ---- */
+/* ---- the directory of a process ---- */
 
 /* Opens PID/ as a directory to read below. Returns an fd, or -ESRCH if it is gone, or -errno. */
 int procfs_open_pid(const struct procfs *proc, pid_t pid);

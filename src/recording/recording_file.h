@@ -5,7 +5,7 @@
  *
  * All integers are little-endian. Every crc is zlib's crc32() of what it is said to cover.
  *
- *   header  char magic[8]   RECORDING_MAGIC, as of format 1 (zmem/recording.h)
+ *   header  char magic[8]   RECORDING_MAGIC, as in format 1
  *           u16  major      RECORDING_MAJOR: what follows may differ in others
  *           u16  minor      a higher one has a longer header or parts that this reader skips
  *           u32  size       of the header
@@ -33,14 +33,16 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
-#include "recording/recording.h"
 #include "model/snapshot.h"
 
+#define RECORDING_MAGIC	    "\x89ZMEM\r\n\x1a" /* what takes a file for text damages this */
 #define RECORDING_MAJOR	    2
 #define RECORDING_MINOR	    0
 #define RECORDING_HEAD_SIZE 36
 #define RECORDING_HEAD_MAX  4096 /* of a newer minor version */
 #define RECORDING_PART_SIZE 32
+#define RECORDING_TOOL_LEN  12
+#define RECORDING_WHY	    128
 /* A frame after decompression: some 100,000 processes with command lines. */
 #define RECORDING_RAW_MAX (64u << 20)
 #define RECORDING_KEY_EVERY                                                                        \
@@ -120,5 +122,10 @@ int64_t recording_reader_time(const struct recording_reader *r, size_t i);
  */
 int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,
 			   char why[RECORDING_WHY]);
+/* Likewise into a snapshot of the caller, which may change it (snapshot_decode()). */
+int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot *ret,
+			  char why[RECORDING_WHY]);
+/* Whether a file that begins with these bytes, 8 at least, can be a recording. */
+bool recording_is_one(const void *data);
 
 #endif

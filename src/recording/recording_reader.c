@@ -37,6 +37,34 @@ int recording_read_at(const struct recording_reader *r, uint64_t at, void *buf, 
 
 /* ---- the header ---- */
 
+bool recording_is_one(const void *data)
+{
+	return memcmp(data, RECORDING_MAGIC, sizeof(RECORDING_MAGIC) - 1) == 0;
+}
+
+/* Whether it can be printed. */
+static bool is_version(const char *tool, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && tool[i] > 0x20 && tool[i] < 0x7f)
+		i++;
+	return i == len;
+}
+
+/* The version stands where format 2 has it. */
+static int refuse_format_1(const char *head, char why[RECORDING_WHY])
+{
+	const char *tool = head + 16;
+	size_t len = strnlen(tool, RECORDING_TOOL_LEN);
+
+	if (!is_version(tool, len))
+		len = 0;
+	return refuse(why, -ENOTSUP,
+		      "recorded by zmem-bpf %.*s in format 1: zmem-bpf 0.1 can show it",
+		      len ? (int)len : 3, len ? tool : "0.1");
+}
+
 static int check_format(const char *head, uint64_t size, char why[RECORDING_WHY])
 {
 	const size_t magic = sizeof(RECORDING_MAGIC) - 1;
@@ -46,8 +74,8 @@ static int check_format(const char *head, uint64_t size, char why[RECORDING_WHY]
 		return refuse(why, -EBADMSG, "it is empty");
 	if (memcmp(head, RECORDING_MAGIC, size < magic ? size : magic) != 0)
 		return refuse(why, -EBADMSG, "it is not a recording of zmem-bpf");
-	if (size >= magic + 4 && major == RECORDING_FORMAT)
-		return refuse(why, -ENOTSUP, "it has format 1, which zmem-bpf 0.1.0 can show");
+	if (size >= magic + 4 && major == 1)
+		return refuse_format_1(head, why);
 	if (size >= magic + 4 && major > RECORDING_MAJOR)
 		return refuse(why, -ENOTSUP, "it has format %u, this zmem-bpf reads format %u",
 			      major, RECORDING_MAJOR);
@@ -76,11 +104,8 @@ static int read_header(struct recording_reader *r, char why[RECORDING_WHY])
 	r->info.flags = wire_get32(head + 28);
 	tool = strnlen(head + 16, RECORDING_TOOL_LEN);
 	memcpy(r->info.tool, head + 16, tool);
-	/* It is shown. */
-	for (size_t i = 0; i < tool; i++) {
-		if (head[16 + i] < 0x21 || head[16 + i] > 0x7e)
-			return refuse(why, -EBADMSG, "its header is corrupt");
-	}
+	if (!is_version(r->info.tool, tool))
+		return refuse(why, -EBADMSG, "its header is corrupt");
 	return 0;
 }
 
@@ -235,7 +260,8 @@ static int cannot_step(const struct recording_reader *r, size_t i, int error,
 		return refuse(why, error, "frame %zu at byte %llu was made by a newer zmem-bpf",
 			      i + 1, at);
 	if (error == -EBADMSG)
-		return refuse(why, error, "frame %zu at byte %llu is corrupt", i + 1, at);
+		return refuse(why, error, "the recording is corrupt: frame %zu at byte %llu", i + 1,
+			      at);
 	return refuse(why, error, "frame %zu at byte %llu: %s", i + 1, at, strerror(-error));
 }
 
@@ -247,8 +273,9 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 	if (r->frame[i].is_corrupt)
 		return cannot_step(r, i, -EBADMSG, why);
 	if (from == NO_FRAME)
-		return refuse(why, -EBADMSG, "frame %zu at byte %llu has no key frame", i + 1,
-			      (unsigned long long)r->frame[i].at);
+		return refuse(why, -EBADMSG,
+			      "the recording is corrupt: frame %zu at byte %llu has no key frame",
+			      i + 1, (unsigned long long)r->frame[i].at);
 	if (current != NO_FRAME && current >= from && current <= i)
 		from = current + 1;
 	for (; from <= i; from++) {
@@ -259,4 +286,18 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 	}
 	*ret = &r->current;
 	return 0;
+}
+
+int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot *ret,
+			  char why[RECORDING_WHY])
+{
+	const struct snapshot *frame;
+	int error = recording_reader_frame(r, i, &frame, why);
+
+	if (error < 0)
+		return error;
+	/* What step() read last is still there, and the frame before it is r->next. */
+	error = snapshot_decode(r->raw, r->frame[i].raw_size,
+				r->frame[i].is_delta ? &r->next : NULL, ret);
+	return error < 0 ? cannot_step(r, i, error, why) : 0;
 }

@@ -19,7 +19,7 @@
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
 #include "serve/cost.h"
-#include "serve/memcgs.h"
+#include "enrich/memcgs.h"
 
 struct snapshot_server {
 	struct measure measure;
@@ -51,14 +51,15 @@ static int collect_snapshot(struct snapshot_server *s)
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
-	/* The newest frame of a recording is collected again and again. */
+	/* Of a recording it is the last frame each time. */
 	if (s->measure.options->replay)
-		r = measure_turn_to(&s->measure, s->measure.replay.recording.frames);
+		r = measure_turn_to(&s->measure, s->measure.replay.frames);
 	if (r == 0)
 		r = measure_collect(&s->measure, &result);
 	if (r)
 		return -EIO;
-	r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
+	if (!collector_replays(c))
+		r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
 	if (room_is_idle(s->bytes.cap, s->bytes.len, &s->idle))
 		strbuf_done(&s->bytes);
 	strbuf_clear(&s->bytes);

@@ -18,7 +18,6 @@
 #include "source/skel_libbpf.h"
 #include "source/skel_light.h"
 #include "source/reader.h"
-#include "source/source_replay.h"
 #include "source/bpf_diagnose.h"
 #include "zmem/setup.h"
 #include "source/source.h"
@@ -30,7 +29,6 @@ struct bpf_state {
 	int link_fd;
 	struct decode_limits limits;
 	struct readers readers;
-	struct tape *tape;
 	const char *pss_refusal; /* NULL: it walks pages */
 };
 
@@ -132,7 +130,6 @@ static int bpf_open(load_fn *load, const char *what, const struct procfs *proc, 
 	if (!b)
 		return -ENOMEM;
 	b->link_fd = -1;
-	b->tape = proc->tape;
 	b->limits = reader_limits();
 	find_cpus(&ids);
 	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
@@ -163,7 +160,6 @@ static int bpf_open(load_fn *load, const char *what, const struct procfs *proc, 
 	from = iterators(b);
 	if (from.asks)
 		calibrate(b->object.calibration_fd, &from, proc, &b->pss_refusal);
-	recorded_keep_ram(b->tape, b->limits.ram_bytes);
 	*ret_state = TAKE_PTR(b);
 	return 0;
 }
@@ -202,7 +198,7 @@ static int counters_old_open(const struct procfs *proc, struct diag *diag, void 
 static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
-	const struct reader_target target = {&b->limits, b->tape, snapshot};
+	const struct reader_target target = {&b->limits, snapshot};
 	const struct reader_from from = iterators(b);
 
 	return reader_collect(&from, readers, &b->readers, &target);
@@ -211,7 +207,7 @@ static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 static int bpf_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
-	const struct reader_target target = {&b->limits, b->tape, snapshot};
+	const struct reader_target target = {&b->limits, snapshot};
 	const struct reader_from from = iterators(b);
 
 	return reader_visit(&from, pid, &target);

@@ -17,7 +17,6 @@
 #include "base/parse.h"
 #include "source/pin_place.h"
 #include "source/reader.h"
-#include "source/source_replay.h"
 #include "source/source.h"
 
 #define OPEN_DIRECTORY (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -26,7 +25,6 @@ struct pinned_state {
 	const char *link;
 	struct decode_limits limits;
 	struct readers readers;
-	struct tape *tape;
 	char refusal[PIN_REFUSAL_MAX]; /* of the counters alone */
 };
 
@@ -155,8 +153,7 @@ static void read_refusal(struct pinned_state *p)
 		strcpy(p->refusal, "the pin has counters alone");
 }
 
-static int open_pinned(const char *link, const char *what, const struct procfs *proc,
-		       struct diag *diag, void **ret_state)
+static int open_pinned(const char *link, const char *what, struct diag *diag, void **ret_state)
 {
 	cleanup_close int fd = open_link(link);
 	cleanup_free struct pinned_state *p = NULL;
@@ -169,21 +166,21 @@ static int open_pinned(const char *link, const char *what, const struct procfs *
 		return -ENOMEM;
 	p->link = link;
 	p->limits = reader_limits();
-	p->tape = proc->tape;
 	read_refusal(p);
-	recorded_keep_ram(p->tape, p->limits.ram_bytes);
 	*ret_state = TAKE_PTR(p);
 	return 0;
 }
 
 static int pinned_pss_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	return open_pinned(PIN_PSS, source_pinned_pss.name, proc, diag, ret_state);
+	(void)proc;
+	return open_pinned(PIN_PSS, source_pinned_pss.name, diag, ret_state);
 }
 
 static int pinned_open(const struct procfs *proc, struct diag *diag, void **ret_state)
 {
-	return open_pinned(PIN_COUNTERS, source_pinned.name, proc, diag, ret_state);
+	(void)proc;
+	return open_pinned(PIN_COUNTERS, source_pinned.name, diag, ret_state);
 }
 
 static int iterate(const void *state)
@@ -206,7 +203,7 @@ static struct reader_from iterators(const struct pinned_state *p)
 static int pinned_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct pinned_state *p = state;
-	const struct reader_target target = {&p->limits, p->tape, snapshot};
+	const struct reader_target target = {&p->limits, snapshot};
 	const struct reader_from from = iterators(p);
 
 	return reader_collect(&from, readers, &p->readers, &target);
@@ -215,7 +212,7 @@ static int pinned_collect(void *state, unsigned readers, struct snapshot *snapsh
 static int pinned_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 {
 	struct pinned_state *p = state;
-	const struct reader_target target = {&p->limits, p->tape, snapshot};
+	const struct reader_target target = {&p->limits, snapshot};
 	const struct reader_from from = iterators(p);
 
 	return reader_visit(&from, pid, &target);

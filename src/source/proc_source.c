@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "source/mm_sharing.h"
 #include "source/status_fill.h"
 #include "proc/stat.h"
@@ -29,7 +31,7 @@ static int proc_open(const struct procfs *proc, struct diag *diag, void **ret_st
 {
 	struct proc_state *state;
 
-	if (proc->fd < 0 && !tape_playing(proc->tape)) {
+	if (proc->fd < 0) {
 		diag_add(diag, source_proc.name, -ENOENT, "mount -t proc proc /proc",
 			 "there is no /proc");
 		return -ENOENT;
@@ -43,21 +45,21 @@ static int proc_open(const struct procfs *proc, struct diag *diag, void **ret_st
 }
 
 /* The executable's base name, else comm. A leader that has exited has left it to its threads. */
-static const char *read_name(const struct proc_dir *dir, struct arena *arena,
-			     const struct proc_stat *stat)
+static const char *read_name(int pid_fd, struct arena *arena, const struct proc_stat *stat)
 {
 	bool exited = stat->state == 'Z' && stat->threads > 1;
+	cleanup_close int thread = exited ? procfs_open_thread(pid_fd) : -1;
 	char name[NAME_MAX + 1];
-	ssize_t len = proc_dir_exe_name(dir, exited, name, sizeof(name));
+	ssize_t len = procfs_exe_name(thread >= 0 ? thread : pid_fd, name, sizeof(name));
 
 	return len > 0 ? arena_strndup(arena, name, (size_t)len)
 		       : arena_strndup(arena, stat->comm, strlen(stat->comm));
 }
 
-static int32_t read_oom_score_adj(const struct proc_dir *dir)
+static int32_t read_oom_score_adj(int pid_fd)
 {
 	char text[16];
-	ssize_t len = proc_dir_read(dir, "oom_score_adj", text, sizeof(text));
+	ssize_t len = file_read(pid_fd, "oom_score_adj", text, sizeof(text));
 
 	return len > 0 ? (int32_t)strtol(text, NULL, 10) : 0;
 }
@@ -87,7 +89,7 @@ static int none_or(struct collecting *c, int error)
 }
 
 /* One process. One that is gone meanwhile is none. */
-static int collect_dir(struct collecting *c, const struct proc_dir *dir)
+static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 {
 	char text[1024];
 	struct proc_stat stat;
@@ -95,7 +97,7 @@ static int collect_dir(struct collecting *c, const struct proc_dir *dir)
 	ssize_t len;
 	int r;
 
-	len = proc_dir_read(dir, "stat", text, sizeof(text));
+	len = file_read(pid_fd, "stat", text, sizeof(text));
 	if (len < 0)
 		return none_or(c, (int)len);
 	if (proc_stat_parse(text, (size_t)len, &stat) < 0)
@@ -104,17 +106,17 @@ static int collect_dir(struct collecting *c, const struct proc_dir *dir)
 	if (!p)
 		return -ENOMEM;
 	fill_identity(p, &stat);
-	p->name = read_name(dir, &c->snapshot->arena, &stat);
+	p->name = read_name(pid_fd, &c->snapshot->arena, &stat);
 	if (!p->name)
 		return -ENOMEM;
-	p->oom_score_adj = read_oom_score_adj(dir);
+	p->oom_score_adj = read_oom_score_adj(pid_fd);
 	if (stat.flags & PROC_PF_KTHREAD) {
 		p->kind = PROCESS_KTHREAD;
 		p->pss_status = PSS_KERNEL_THREAD;
-		status_fill_uid(p, dir);
+		status_fill_uid(p, pid_fd);
 		return 0;
 	}
-	r = status_fill(p, dir);
+	r = status_fill(p, pid_fd);
 	if (r < 0)
 		return r;
 	if (r == 0) {
@@ -122,61 +124,22 @@ static int collect_dir(struct collecting *c, const struct proc_dir *dir)
 		p->pss_status = PSS_GONE;
 		return 0;
 	}
-	return mm_sharing_add(&c->mm, dir->pid, &stat);
+	return mm_sharing_add(&c->mm, pid, &stat);
 }
 
 static int collect_pid(void *arg, pid_t pid)
 {
 	struct collecting *c = arg;
-	struct proc_dir dir;
-	int r = proc_dir_open(c->proc, pid, "stat", &dir);
+	cleanup_close int pid_fd = procfs_open_pid(c->proc, pid);
 
-	if (r < 0)
-		return none_or(c, r);
-	r = collect_dir(c, &dir);
-	proc_dir_close(&dir);
-	return r;
-}
-
-/* Who shares an address space is in no file, so what was found out is taken down as it is. */
-static void keep_mm(const struct procfs *proc, const struct snapshot *snapshot)
-{
-	tape_put_u64(proc->tape, "mm_unknown", snapshot->collection.shared_mm_unknown);
-	for (size_t i = 0; tape_recording(proc->tape) && i < snapshot->count; i++) {
-		const struct process *p = &snapshot->process[i];
-		char key[32];
-
-		snprintf(key, sizeof(key), "%d/mm", p->pid);
-		if (p->mm_key)
-			tape_put_u64(proc->tape, key, p->mm_key);
-	}
-}
-
-static void play_mm(const struct procfs *proc, struct snapshot *snapshot)
-{
-	uint64_t unknown = 0;
-
-	tape_next_u64(proc->tape, "mm_unknown", &unknown);
-	snapshot->collection.shared_mm_unknown = unknown;
-	for (size_t i = 0; i < snapshot->count; i++) {
-		struct process *p = &snapshot->process[i];
-		char key[32];
-
-		snprintf(key, sizeof(key), "%d/mm", p->pid);
-		tape_next_u64(proc->tape, key, &p->mm_key);
-	}
+	return pid_fd < 0 ? none_or(c, pid_fd) : collect_dir(c, pid, pid_fd);
 }
 
 static bool pid_1_is_hidden(const struct procfs *proc)
 {
-	uint64_t hidden = 0;
 	struct stat st;
 
-	if (tape_playing(proc->tape))
-		return tape_next_u64(proc->tape, "1/hidden", &hidden) && hidden;
-	hidden = fstatat(proc->fd, "1", &st, 0) < 0 && errno == ENOENT;
-	tape_put_u64(proc->tape, "1/hidden", hidden);
-	return hidden;
+	return fstatat(proc->fd, "1", &st, 0) < 0 && errno == ENOENT;
 }
 
 static int proc_collect(void *state, unsigned readers, struct snapshot *snapshot)
@@ -189,12 +152,8 @@ static int proc_collect(void *state, unsigned readers, struct snapshot *snapshot
 	/* With hidepid=2 those of others are not even listed; pid 1 is always there. */
 	snapshot->collection.hidden = pid_1_is_hidden(s->proc);
 	r = procfs_each_pid(s->proc, collect_pid, &c);
-	if (r == 0 && tape_playing(s->proc->tape))
-		play_mm(s->proc, snapshot);
-	else if (r == 0)
-		mm_sharing_resolve(&c.mm, snapshot);
 	if (r == 0)
-		keep_mm(s->proc, snapshot);
+		mm_sharing_resolve(&c.mm, snapshot);
 	mm_sharing_done(&c.mm);
 	return r;
 }

@@ -12,7 +12,6 @@
 #include "base/grow.h"
 #include "base/thread.h"
 #include "source/reader.h"
-#include "source/source_replay.h"
 #include "zmem/setup.h"
 
 /* At least the 8 pages of the kernel's own buffer, or records are split (kernel/bpf/bpf_iter.c). */
@@ -40,19 +39,12 @@ struct reader {
 	char buf[READ_SIZE];
 };
 
-/* One record, as it is final. */
-static int hand_over(const struct reader_target *target, const void *record)
-{
-	recorded_keep_record(target->tape, record);
-	return record_decode_one(record, target->limits, target->snapshot);
-}
-
 static int deliver(struct reader *r, const void *record)
 {
 	int err;
 
 	pthread_mutex_lock(&r->c->lock);
-	err = hand_over(r->c->target, record);
+	err = record_decode_one(record, r->c->target->limits, r->c->target->snapshot);
 	pthread_mutex_unlock(&r->c->lock);
 	return err;
 }
@@ -211,9 +203,7 @@ int reader_visit(const struct reader_from *from, pid_t pid, const struct reader_
 
 	if (r == 0)
 		r = settle(from, &record);
-	if (r < 0)
-		recorded_keep_missing(target->tape, pid, r);
-	return r < 0 ? r : hand_over(target, &record);
+	return r < 0 ? r : record_decode_one(&record, target->limits, target->snapshot);
 }
 
 /* ---- all processes ---- */

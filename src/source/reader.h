@@ -10,12 +10,10 @@
 #include <sys/types.h>
 
 #include "source/record_decode.h"
-#include "recording/tape.h"
 
 /* Where records go. */
 struct reader_target {
 	const struct decode_limits *limits;
-	struct tape *tape; /* NULL: they are not recorded */
 	struct snapshot *snapshot;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows the layout and the units of struct zmem_record, and nothing of where records come from:
- * the kernel, a recording, a fuzzer.
+ * Makes processes of kernel records (struct zmem_record), whatever they were read from.
  */
 #include <errno.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "source/skel_libbpf.h"
-#include "source/source_replay.h"
 #include "source/status_fill.h"
 #include "source/bpf_diagnose.h"
 #include "privilege/privilege.h"
@@ -25,11 +24,6 @@
 struct source {
 	const struct source_ops *ops;
 	void *state;
-	/* Of the one at work, or the one that was recorded. */
-	const char *name;
-	enum origin origin;
-	bool pinned;
-	uint32_t page_size;
 	const struct procfs *proc;
 	unsigned readers;
 	char *pss_refusal;
@@ -139,64 +133,12 @@ static unsigned readers_that_pay(const struct source *source)
 	return cpus < READERS_AUTO ? cpus : READERS_AUTO;
 }
 
-/* What is played is not looked for: it is the source that was recorded. */
-static int open_recorded(const struct source_request *request, const struct procfs *proc,
-			 struct diag *diag, struct source **ret_source)
-{
-	cleanup_free struct source *source = calloc(1, sizeof(*source));
-	cleanup_free char *pss_refusal = NULL;
-	struct recorded_facts facts;
-	int r;
-
-	if (!source)
-		return -ENOMEM;
-	r = recorded_take_facts(proc->tape, &facts, diag);
-	if (r < 0)
-		return r;
-	/* Without its text the source would say that PSS comes from the kernel. */
-	if (facts.pss_refusal || !request->pss) {
-		pss_refusal = strdup(request->pss ? facts.pss_refusal : NOT_ASKED);
-		if (!pss_refusal)
-			return -ENOMEM;
-	}
-	source->ops = facts.origin == FROM_BPF ? &source_recorded : &source_proc;
-	source->proc = proc;
-	source->name = facts.name;
-	source->origin = facts.origin;
-	source->pinned = strcmp(facts.name, source_pinned_pss.name) == 0 ||
-			 strcmp(facts.name, source_pinned.name) == 0;
-	source->page_size = facts.page_size;
-	r = source->ops->open(proc, diag, &source->state);
-	if (r < 0)
-		return r;
-	if (source->ops == &source_recorded && !request->pss)
-		recorded_leave_pages(source->state);
-	source->pss_refusal = TAKE_PTR(pss_refusal);
-	*ret_source = TAKE_PTR(source);
-	return 0;
-}
-
-static void keep_facts(const struct source *source, bool pss, const struct diag *diag)
-{
-	const struct recorded_facts facts = {
-		.name = source->name,
-		.origin = source->origin,
-		.page_size = source->page_size,
-		.pss_refusal = pss ? source_pss_refusal(source)
-				   : "the recording was made without it (--pss)",
-	};
-
-	recorded_keep_facts(source->proc->tape, &facts, diag);
-}
-
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source)
 {
 	cleanup_free struct source *source = calloc(1, sizeof(*source));
 	int r = -ENOENT;
 
-	if (tape_playing(proc->tape))
-		return open_recorded(request, proc, diag, ret_source);
 	if (!source)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(chain); i++) {
@@ -206,16 +148,11 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		if (r == 0) {
 			source->ops = chain[i];
 			source->proc = proc;
-			source->name = chain[i]->name;
-			source->origin = chain[i]->origin;
-			source->pinned = chain[i]->pinned;
-			source->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 			source->readers = request->readers;
 			if (request->pss && refusal(source, diag, &source->pss_refusal) < 0) {
 				source_close(TAKE_PTR(source));
 				return -ENOMEM;
 			}
-			keep_facts(source, request->pss, diag);
 			*ret_source = TAKE_PTR(source);
 			return 0;
 		}
@@ -232,12 +169,12 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 
 const char *source_name(const struct source *source)
 {
-	return source->name;
+	return source->ops->name;
 }
 
 enum origin source_origin(const struct source *source)
 {
-	return source->origin;
+	return source->ops->origin;
 }
 
 bool source_is_pinned(const struct source *source)
@@ -259,14 +196,10 @@ const char *source_pss_refusal(const struct source *source)
 
 static bool fill(const struct procfs *proc, struct process *p)
 {
-	struct proc_dir dir;
-	bool filled;
+	cleanup_close int pid_fd = procfs_open_pid(proc, p->pid);
 
-	if (proc_dir_open(proc, p->pid, "status", &dir) < 0)
-		return false;
-	filled = proc_dir_same_start(&dir, p->start_ns, "status") && status_fill(p, &dir) > 0;
-	proc_dir_close(&dir);
-	return filled;
+	return pid_fd >= 0 && procfs_same_start(proc, pid_fd, p->start_ns) > 0 &&
+	       status_fill(p, pid_fd) > 0;
 }
 
 /*
@@ -300,8 +233,8 @@ static void start(const struct source *source, struct snapshot *snapshot)
 {
 	snapshot_clear(snapshot);
 	snapshot->counters_source = source_origin(source);
-	snapshot->pinned = source->pinned;
-	snapshot->host.page_size = source->page_size;
+	snapshot->pinned = source->ops->pinned;
+	snapshot->host.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 }
 
 int source_collect(struct source *source, struct snapshot *snapshot)
@@ -311,8 +244,6 @@ int source_collect(struct source *source, struct snapshot *snapshot)
 
 	start(source, snapshot);
 	r = source->ops->collect(source->state, readers, snapshot);
-	if (r == 0 && source->origin == FROM_BPF)
-		r = recorded_keep_list(source->proc->tape, snapshot);
 	return r < 0 ? r : finish(source, snapshot);
 }
 

@@ -88,7 +88,7 @@ const struct diag_note *source_reason(const struct diag *diag);
 /* The name of the source at work. */
 const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);
-/* That it reads the pin itself, and no recording of it. */
+/* Whether it reads the pin. */
 bool source_is_pinned(const struct source *source);
 /* The link of its iterator (source_ops.link), or a negative errno. */
 int source_link(const struct source *source);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Knows which value of status is which counter; reads only what it is pointed at. */
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "source/status_fill.h"
 #include "proc/status.h"
@@ -42,33 +43,34 @@ static int parse(const char *text, ssize_t len, struct proc_status *ret)
 	return len > 0 && proc_status_parse(text, (size_t)len, ret) == 0;
 }
 
-static int read_status(const struct proc_dir *dir, struct proc_status *ret)
+static int read_status(int pid_fd, struct proc_status *ret)
 {
 	char text[8192];
 
-	return parse(text, proc_dir_read(dir, "status", text, sizeof(text)), ret);
+	return parse(text, file_read(pid_fd, "status", text, sizeof(text)), ret);
 }
 
 /* The memory of a process whose leader has exited: any live thread shows all of it. */
-static int read_thread_status(const struct proc_dir *dir, struct proc_status *ret)
+static int read_thread_status(int pid_fd, struct proc_status *ret)
 {
+	cleanup_close int fd = procfs_open_thread(pid_fd);
 	char text[8192];
-	int r = parse(text, proc_dir_read_thread(dir, "status", text, sizeof(text)), ret);
+	int r = parse(text, fd < 0 ? fd : file_read(fd, "status", text, sizeof(text)), ret);
 
 	return r > 0 ? ret->have != 0 : r;
 }
 
-int status_fill(struct process *p, const struct proc_dir *dir)
+int status_fill(struct process *p, int pid_fd)
 {
 	bool had_rss = process_has(p, COUNTER_RSS_ANON);
 	struct proc_status status;
-	int r = read_status(dir, &status);
+	int r = read_status(pid_fd, &status);
 
 	if (r <= 0)
 		return r;
 	p->uid = status.euid;
 	if (!status.have) {
-		r = read_thread_status(dir, &status);
+		r = read_thread_status(pid_fd, &status);
 		if (r <= 0)
 			return r;
 		p->leader_exited = true;
@@ -79,10 +81,10 @@ int status_fill(struct process *p, const struct proc_dir *dir)
 	return 1;
 }
 
-void status_fill_uid(struct process *p, const struct proc_dir *dir)
+void status_fill_uid(struct process *p, int pid_fd)
 {
 	struct proc_status status;
 
-	if (read_status(dir, &status) > 0)
+	if (read_status(pid_fd, &status) > 0)
 		p->uid = status.euid;
 }

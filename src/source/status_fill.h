@@ -7,16 +7,17 @@
 #include "model/snapshot.h"
 
 /*
- * Sets the counters that p does not have, the effective uid, and counters_source if the resident
- * set is among them. Of a leader that exited, its live threads are asked. Returns 1, 0 if the
- * process has no memory (any more), or a negative errno if we have no files or memory left to tell.
+ * Reads below the directory of the process (procfs_open_pid()). Sets the counters that p does not
+ * have, the effective uid, and counters_source if the resident set is among them. Of a leader that
+ * exited, its live threads are asked. Returns 1, 0 if the process has no memory (any more), or a
+ * negative errno if we have no files or memory left to tell.
  */
-int status_fill(struct process *p, const struct proc_dir *dir);
+int status_fill(struct process *p, int pid_fd);
 
 /* The counters that status can have. */
 counter_mask status_counters(void);
 
 /* Only the uid. */
-void status_fill_uid(struct process *p, const struct proc_dir *dir);
+void status_fill_uid(struct process *p, int pid_fd);
 
 #endif

@@ -75,9 +75,8 @@ for command in compare maps record system watch; do
 	taken=
 	for format in $formats; do
 		# What is refused behind the format runs nothing.
-		[ "$command" = maps ] && other='--replay /' || other=--pinned
-		# shellcheck disable=SC2086
-		zmem "$command" -F "$format" --source proc $other
+		[ "$command" = maps ] && other=0 || other=--pinned
+		zmem "$command" -F "$format" --source proc "$other"
 		equal "$command -F $format: refused" "$rc" 2
 		grep -q -- '--format' "$TMP/err" || taken+=" $format"
 	done

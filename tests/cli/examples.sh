@@ -74,7 +74,9 @@ by_the_rules 'a guest' --replay "$guest"
 equal 'a guest: the biggest swap first' "$(awk 'NR == 2 { print $1 }' "$TMP/made")" \
 	"$(jq '[.processes[].swap_pss_bytes] | max / 1024' "$TMP/document")"
 by_the_rules 'a guest by name' --replay "$guest" -g name
-by_the_rules 'a guest without PSS' --replay "$guest" --pss none
+edited=$TMP/edited
+check 'edited' "$EDIT" edit "$guest" "$edited" pss=none
+by_the_rules 'a guest without PSS' --replay "$edited"
 check 'without PSS: swap_pss is -' grep -q '^ *-  ' "$TMP/made"
 by_the_rules 'this machine'
 cp "$TMP/document" "$TMP/before"
@@ -83,7 +85,5 @@ zmem -q -J
 cp "$TMP/out" "$TMP/after"
 check 'this machine: growth is made' filter growth "$TMP/before" "$TMP/after"
 expect_printable 'this machine: growth is printable' "$TMP/made"
-edited=$TMP/edited
-check 'edited' "$PYTHON" "$SUPPORT/recording.py" edit "$guest" "$edited" 'host/name=a b,c=d\\' \
-	'user/0=a;b,"c" = \x1b]0;t\x07 1 2\n\\'
+check 'edited' "$EDIT" edit "$guest" "$edited" 'host=a b,c=d\' $'user=a;b,"c" = \x1b]0;t\x07 1 2\n\\'
 by_the_rules 'hostile words' --replay "$edited"

@@ -37,9 +37,14 @@ same_as_json() {
 }
 
 for options in '-a' '-n 5' '-n 1 -s swap_pss' '-r -s pid' '-f mkmem' '-u 0' '-p 1' '-f no-such-name' \
-	'--pss none' '-n 5 --pss rollup' '--pss rollup' '--verify all'; do
+	'-s user' '--min 1M'; do
 	# shellcheck disable=SC2086
 	same_as_json "a guest $options" --replay "$guest" $options
+done
+for some in none half; do
+	check 'edited' "$EDIT" edit "$guest" "$edited" "pss=$some"
+	same_as_json "a guest, PSS of $some" --replay "$edited"
+	same_as_json "a guest, PSS of $some, -n 5" --replay "$edited" -n 5
 done
 as json "$TMP/json" --replay "$guest"
 check 'a guest: there is something to fold' jq -e '.totals |
@@ -79,8 +84,8 @@ check 'ndjson has command lines, if asked for' jq -es '.[0].cmdline | strings' "
 
 # ---- lies ----
 
-check 'edited' "$PYTHON" "$SUPPORT/recording.py" edit "$guest" "$edited" 'host/name=\x1b[31m\xff\nx' \
-	'user/0=a;b,"c"\x1b]0;t\x07 1 2\n'
+check 'edited' "$EDIT" edit "$guest" "$edited" $'host=\x1b[31m\xff\nx' \
+	$'user=a;b,"c"\x1b]0;t\x07 1 2\n'
 same_as_json 'hostile words' --replay "$edited"
 check 'hostile words: csv has its user' grep -qF ',"a;b,""c""' "$TMP/csv"
 check 'hostile words: folded has its user' grep -q '^a:b,"c"__*.*_1_2_;' "$TMP/folded"
@@ -91,11 +96,12 @@ equal 'hostile words: csv, users by number' "$(cat "$TMP/csv")" 0
 
 # ---- what folded cannot say ----
 
-zmem --replay "$guest" -F folded --pss none
+check 'edited' "$EDIT" edit "$guest" "$edited" pss=none
+zmem --replay "$edited" -F folded
 expect_rc 'no PSS: exit code' 0
 equal 'no PSS: no line of it' "$(grep -c ';\(anon\|file\|shmem\) ' "$TMP/out")" 0
 expect_err 'no PSS: the reason' 'folded: no anon, file and shmem of [0-9]+ process(es)? in it: skipped'
-zmem --replay "$guest" -F folded --pss none -q
+zmem --replay "$edited" -F folded -q
 equal 'no PSS: quiet' "$err" ''
 zmem --replay "$guest" -F folded
 refuse_err 'with PSS: nothing to say of it' 'no anon'

@@ -33,11 +33,16 @@ data() {
 	sed -n '/id="data">/,/<\/script>/p' "$TMP/page" | sed '1s/.*id="data">//; $s/<\/script>//' | jq -r "$1"
 }
 
-for options in '-a' '-n 5' '-n 1 -s swap_pss' '-r -s pid' '-f mkmem' '-u 0' '-p 1' '-f no-such-name' \
-	'--pss none' '-n 5 --pss rollup' '--verify all' '-o pid,rss,cmdline'; do
+for options in '-a' '-n 5' '-n 1 -s swap_pss' '-r -s pid' '-f mkmem' '-u 0' '-p 1' '-f no-such-name'; do
 	# shellcheck disable=SC2086
 	same_as_json "a guest $options" --replay "$guest" $options
 done
+for some in none half; do
+	check 'edited' "$EDIT" edit "$guest" "$edited" "pss=$some"
+	same_as_json "a guest, PSS of $some" --replay "$edited"
+	same_as_json "a guest, PSS of $some, -n 5" --replay "$edited" -n 5
+done
+same_as_json 'a guest' --replay "$guest" -o pid,rss,cmdline
 equal 'the columns that were asked for' "$(data '.shown | join(",")')" pid,rss,cmdline
 check 'and command lines, since they were' test "$(data '[.columns[].key | select(. == "cmdline")] | length')" = 1
 
@@ -59,8 +64,8 @@ page "$TMP/page" --replay "$guest" --total
 equal '--total: no rows' "$(data .rows)" 0
 check '--total: the sums' test "$(data '.others == .totals')" = true
 
-check 'edited' "$PYTHON" "$SUPPORT/recording.py" edit "$guest" "$edited" \
-	'host/name=</title><script>\xff' 'user/0=</script><img src=x onerror=y>\x1b&\n'
+check 'edited' "$EDIT" edit "$guest" "$edited" \
+	$'host=</title><script>\xff' $'user=</script><img src=x onerror=y>\x1b&\n'
 same_as_json 'hostile words' --replay "$edited"
 equal 'hostile words: the first user' "$(data '.strings[(.columns[] | select(.key == "user").values)]' | head -n 1 |
 	tr -d '\033')" '</script><img src=x onerror=y>&'

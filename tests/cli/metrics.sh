@@ -60,10 +60,11 @@ zmem --replay "$guest" -F prometheus -g container
 equal 'what has no container' "$(labels)" none
 zmem --replay "$guest" -F prometheus -g user --numeric
 equal 'users by number' "$(labels)" 0
-zmem --replay "$guest" -F prometheus --pss none
+check 'edited' "$EDIT" edit "$guest" "$edited" pss=none
+zmem --replay "$edited" -F prometheus
 refuse_out 'no PSS: none of it' 'zmem_group_memory_(proportional|unique)'
 equal 'no PSS: shares of swap where there is swap' "$(figure 'zmem_group_swap_proportional_bytes{group="mkmem"}')" ''
-json -g name --pss none
+json -g name --replay "$edited"
 equal 'no PSS: how many lack it' "$(figure 'zmem_group_proportional_missing_processes{group="mkmem"}')" \
 	"$(jq '.groups[] | select(.group == "mkmem") | .pss_missing_processes' "$TMP/json")"
 zmem --replay "$guest" -F prometheus
@@ -112,7 +113,7 @@ wait "$other" 2>/dev/null
 
 # ---- lies ----
 
-check 'edited' "$PYTHON" "$SUPPORT/recording.py" edit "$guest" "$edited" 'user/0="} 1\nzmem_lie 1\\\x1b[2J\xff'
+check 'edited' "$EDIT" edit "$guest" "$edited" $'user="} 1\nzmem_lie 1\\\x1b[2J\xff'
 zmem --replay "$edited" -F openmetrics -g user
 equal 'hostile words' "$(labels)" '\"} 1\nzmem_lie 1\\'$'\xef\xbf\xbd''[2J'$'\xef\xbf\xbd'
 expect_printable 'hostile words: printable' "$TMP/out"

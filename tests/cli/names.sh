@@ -151,7 +151,7 @@ named maps < <({
 })
 quiet_about 'maps: no arguments'
 zmem record "$TMP/rec" -p "$pids"
-if grep -aq -e "$SECRET" "$TMP/rec"; then not_ok 'a recording: no arguments' "$SECRET"; else
+if "$EDIT" texts "$TMP/rec" | grep -aq -e "$SECRET"; then not_ok 'a recording: no arguments' "$SECRET"; else
 	ok 'a recording: no arguments'
 fi
 zmem -J --replay "$TMP/rec" -p "$pids"

@@ -86,8 +86,17 @@ for format in folded openmetrics prometheus; do
 done
 refused '--verify of what is not read' 2 '--verify: it goes with no --pss none' --pss none --verify all
 refused '--verify N of what is not read' 2 '--verify: it goes with no --pss none' watch --pss none --verify 3
-zmem --replay "$guest" --pss none --verify 0
+zmem --pss none --verify 0
 expect_rc '--verify 0 is no check' 0
+for how in '--pss none' '--source proc' --pinned '--verify 0'; do
+	for command in '' system top watch serve; do
+		# shellcheck disable=SC2086
+		refused "${command:-snapshot} --replay $how" 2 "${how%% *} cannot be combined with --replay" \
+			$command --replay "$guest" $how
+	done
+done
+refused 'maps --replay' 2 'a recording holds no mappings' maps --replay "$guest" 1
+refused 'compare --replay' 2 'a recording holds one side alone' compare --replay "$guest"
 refused 'no cgroup' 2 '--cgroup: no pattern in it' --cgroup ''
 
 zmem --pid $'\033[31m\n\tx'

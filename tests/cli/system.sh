@@ -170,18 +170,18 @@ equal 'replayed: the same machine at the same time' "$(jq -c '[.memory.total_byt
 cp "$TMP/out" "$TMP/first"
 zmem system --replay "$TMP/rec" --json
 check 'replayed: twice the same' cmp "$TMP/first" "$TMP/out"
-check 'edited' "$PYTHON" "$SUPPORT/recording.py" edit "$TMP/rec" "$TMP/edited" 'swaps=Filename\n/x file 4 4 7\n'
+check 'edited' "$EDIT" edit "$TMP/rec" "$TMP/edited" swap=/x
 zmem system --replay "$TMP/edited" --json
-expect_json 'replayed: swap devices are on the tape' '[.swap_devices[].name] == ["/x"]'
-# One that was made before /proc/swaps was read.
+expect_json 'replayed: swap devices are in the recording' '[.swap_devices[].name] == ["/x"]'
+# A guest whose /proc/swaps was not read.
 zmem system --replay "$guest" --json
-expect_json 'an older recording: what it does not have is null' "$adds_up"' and .swap_devices == null and
+expect_json 'a guest: what it does not have is null' "$adds_up"' and .swap_devices == null and
 	(.zram | length) == 2 and .memory.unaccounted_bytes != null and .books.pss_missing_processes == 0'
 zmem system --replay "$guest"
-expect_out 'an older recording: and - in the table' '^ +- +- +- +-  -$'
-expect_out 'an older recording: zram' '^ +8\.00 MiB +62\.1 KiB +116 KiB +[0-9.]+  zram0$'
-expect_out 'an older recording: a ratio too large for hundredths' ' KiB  7208\.1  zram1$'
-expect_out 'an older recording: the books close' '^anonymous +38\.6 MiB +38\.4 MiB +304 KiB  AnonPages'
+expect_out 'a guest: and - in the table' '^ +- +- +- +-  -$'
+expect_out 'a guest: zram' '^ +8\.00 MiB +62\.1 KiB +116 KiB +[0-9.]+  zram0$'
+expect_out 'a guest: a ratio too large for hundredths' ' KiB  7208\.1  zram1$'
+expect_out 'a guest: the books close' '^anonymous +38\.6 MiB +38\.4 MiB +304 KiB  AnonPages'
 
 # ---- refusals ----
 

@@ -248,8 +248,13 @@ equal 'replay: so many frames' "$(grep -ac 'total of' "$TMP/out")" 2
 zmem record -c 1 "$TMP/one" -q
 zmem watch --replay "$TMP/one"
 equal 'replay: one frame' "$rc $(grep -ac 'total of' "$TMP/out")" '0 1'
-head -c 5000 "$TMP/tape" >"$TMP/cut"
-refused 'replay: cut off' 1 'cut' watch --replay "$TMP/cut"
+# Without its END and the last byte of frame 4.
+head -c -33 "$TMP/tape" >"$TMP/cut"
+zmem watch --replay "$TMP/cut"
+equal 'replay: cut off: whole frames' "$rc $(grep -ac 'total of' "$TMP/out")" '0 3'
+expect_err 'replay: cut off: told' 'the recording is cut off after frame 3 at byte [0-9]+$'
+zmem watch --replay "$TMP/tape" -u no-such-user
+expect_rc 'replay: no such user' 3
 
 # ---- what it refuses ----
 for format in json csv folded openmetrics prometheus html; do

@@ -10,6 +10,8 @@ SUPPORT=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # Debian's own has jsonschema.
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=python3
+# Changes recordings (tests/support/edit_recording.c).
+EDIT=${B:-build/obj}/edit_recording
 # Whoever waits for a program that hangs gives up after so many seconds; 124 tells.
 PATIENCE=${PATIENCE:-30}
 

@@ -59,9 +59,15 @@ static inline void forget(struct recorded_frames *f)
 static inline void check_frame(struct recording_reader *r, const struct recorded_frames *f,
 			       size_t i)
 {
+	cleanup(snapshot_done) struct snapshot copy = {};
 	const struct snapshot *s = NULL;
 	char why[RECORDING_WHY] = "";
 
+	assert_int_equal(recording_reader_copy(r, i, &copy, why), 0);
+	assert_true(same_snapshot(&copy, &f->frame[i]));
+	/* What is done to the copy does not reach the frames after it. */
+	for (size_t k = 0; k < copy.count; k++)
+		copy.process[k] = (struct process){.pid = (pid_t)k + 1, .name = "another"};
 	assert_int_equal(recording_reader_frame(r, i, &s, why), 0);
 	assert_true(same_snapshot(s, &f->frame[i]));
 	assert_int_equal(recording_reader_time(r, i), f->frame[i].time_ms);

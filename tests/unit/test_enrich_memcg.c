@@ -14,8 +14,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "cgroup_tree.h"
-#include "tape_round.h"
 #include "enrich/enrich.h"
+#include "enrich/memcgs.h"
 
 #define ID	  "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define MIB	  ((uint64_t)1 << 20)
@@ -264,23 +264,44 @@ static void test_no_files(void **state)
 	assert_read(&t.proc, "/a", 1, 2);
 }
 
-static void test_recorded(void **state)
+static void assert_applied(const struct snapshot *s, const char *path, uint64_t current,
+			   uint64_t limit)
+{
+	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
+	struct rows rows = {&row, 1};
+
+	memcgs_apply(s, &rows);
+	assert_counters(&p, current, limit);
+}
+
+/* For a snapshot that is grouped later: every cgroup, unit and container of its processes. */
+static void test_of_snapshot(void **state)
 {
 	static const char path[] = "/a.slice/b.service/docker/" ID "/x y";
 	struct process p[] = {
-		{.cgroup = path, .unit_path = 18, .container_path = 26 + 64, .controlled = true},
-		{.cgroup = path, .unit_path = 18, .container_path = 26 + 64, .controlled = true},
-		{.cgroup = "/a.slice", .unit_path = 8, .controlled = true},
-		{.cgroup = "/b", .controlled = false},
+		{.cgroup = path,
+		 .unit = "b.service",
+		 .container = "3f9a6b5d1c0e",
+		 .unit_path = 18,
+		 .container_path = 26 + 64,
+		 .controlled = true},
+		{.cgroup = path,
+		 .unit = "b.service",
+		 .container = "3f9a6b5d1c0e",
+		 .unit_path = 18,
+		 .container_path = 26 + 64,
+		 .controlled = true},
+		{.cgroup = "/a.slice", .unit = "a.slice", .unit_path = 8, .controlled = true},
+		{.cgroup = "/b"},
 		{.cgroup = "/", .controlled = true},
 		{.controlled = true},
 	};
 	struct process *row[ARRAY_SIZE(p)];
 	struct rows rows = {row, ARRAY_SIZE(p)};
-	cleanup(round_done) struct round r = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(tree_done) struct tree t;
-	struct procfs played;
-	struct tape_reading reading;
+	struct process uncontrolled = {.cgroup = "/a.slice"}, *one = &uncontrolled;
+	struct rows others = {&one, 1};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
@@ -291,58 +312,21 @@ static void test_recorded(void **state)
 	v2(&t, "cg/a.slice/b.service/docker", "2500", "max");
 	v2(&t, "cg/a.slice/b.service/docker/" ID, "2000", "max");
 	v2(&t, "cg/a.slice/b.service/docker/" ID "/x y", "1000", "4096");
-	/* Nothing is taken down of what is not recorded. */
-	assert_int_equal(enrich_memcgs_keep(&t.proc, &rows), 0);
-	t.proc.tape = tape_blank();
-	assert_int_equal(enrich_memcgs_keep(&t.proc, &rows), 0);
-	round_play(&r, t.proc.tape);
-	assert_int_equal(r.recording.readings, 1);
-	procfs_replay(&played, r.tape);
-	for (int again = 0; again < 2; again++) {
-		assert_read(&played, path, 1000, 4096);
-		assert_read(&played, "/a.slice/b.service/docker/" ID, 2000, 1 * MIB);
-		assert_read(&played, "/a.slice/b.service", 3000, 1 * MIB);
-		assert_read(&played, "/a.slice", 4000, NONE);
-		assert_read(&played, "/a.slice/b.service/docker", NONE, NONE);
-		assert_read(&played, "/b", NONE, NONE);
-		assert_read(&played, "/", NONE, NONE);
-		assert_read(&played, "/a.slice/b.service/", NONE, NONE);
-	}
-	assert_int_equal(tape_next(r.tape, "cgroups/memory", &reading), TAPE_AGAIN);
-}
-
-/* What an older recording does not have was not read; of a damaged one nothing is believed. */
-static void test_lies(void **state)
-{
-	static const char *const text[] = {
-		NULL,
-		"",
-		"\n",
-		"/a\n",
-		"1 /a\n",
-		"1 2 /a",
-		"x 2 /a\n",
-		"1 y /a\n",
-		"-1 2 /a\n",
-		"1 2  /a\n",
-		"99999999999999999999 2 /a\n",
-		"\n\n\n\n",
-		"1 2 /ab\n",
-		"1 2 /\n",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
-		cleanup(round_done) struct round r = {};
-		struct tape *t = tape_blank();
-		struct procfs played;
-
-		if (text[i])
-			tape_put_string(t, "cgroups/memory", text[i]);
-		round_play(&r, t);
-		procfs_replay(&played, r.tape);
-		assert_read(&played, "/a", NONE, NONE);
-	}
+	v2(&t, "cg/b", "5", "6");
+	assert_int_equal(memcgs_read(&t.proc, &s, &rows), 0);
+	for (size_t i = 1; i < s.memcg_count; i++)
+		assert_true(strcmp(s.memcg[i - 1].path, s.memcg[i].path) < 0);
+	assert_applied(&s, path, 1000, 4096);
+	assert_applied(&s, "/a.slice/b.service/docker/" ID, 2000, 1 * MIB);
+	assert_applied(&s, "/a.slice/b.service", 3000, 1 * MIB);
+	assert_applied(&s, "/a.slice", 4000, NONE);
+	/* No group can be one of these. */
+	assert_applied(&s, "/a.slice/b.service/docker", NONE, NONE);
+	assert_applied(&s, "/b", NONE, NONE);
+	assert_applied(&s, "/", NONE, NONE);
+	assert_applied(&s, "/a.slice/b.service/", NONE, NONE);
+	memcgs_apply(&s, &others);
+	assert_int_equal(uncontrolled.have, 0);
 }
 
 int main(void)
@@ -353,7 +337,7 @@ int main(void)
 		cmocka_unit_test(test_below),	    cmocka_unit_test(test_namespace),
 		cmocka_unit_test(test_runtimes),    cmocka_unit_test(test_nowhere),
 		cmocka_unit_test(test_many_mounts), cmocka_unit_test(test_no_files),
-		cmocka_unit_test(test_recorded),    cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_of_snapshot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Recordings that no machine made, and what is in one:
+ *   edit_recording edit FILE OUT CHANGE…   each frame with these changes:
+ *       host=TEXT   its name       user=TEXT   of all processes     zram=NAME   of all devices
+ *       swap=NAME   one device     pss=none    as with --pss none   process=none
+ *       pss=half    of every second process, as with --top
+ *   edit_recording texts FILE              every text of every process, a line each
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "recording/recording_file.h"
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "edit_recording: %s\n", what);
+	exit(1);
+}
+
+/* What --pss none leaves of a process. */
+static void drop_pss(struct process *p)
+{
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (counter_table[c].origin == ORIGIN_ROLLUP)
+			p->have &= ~COUNTER_BIT(c);
+	}
+	p->pss_source = PSS_FROM_NOTHING;
+	if (p->kind == PROCESS_USER)
+		p->pss_status = PSS_SKIPPED;
+}
+
+static void set_swap(struct system_info *system, const char *name)
+{
+	struct swap_device *d = &system->swap[0];
+
+	*d = (struct swap_device){.kind = SWAP_FILE, .size = 4096, .used = 4096, .priority = 7};
+	snprintf(d->name, sizeof(d->name), "%s", name);
+	system->swaps_known = true;
+	system->swap_count = 1;
+}
+
+static void change_frame(struct snapshot *s, const char *change)
+{
+	const char *text = strchr(change, '=');
+	size_t len = text ? (size_t)(text++ - change) : 0;
+
+	if (!text)
+		fail(change);
+	if (strncmp(change, "host", len) == 0)
+		snprintf(s->host.name, sizeof(s->host.name), "%s", text);
+	else if (strncmp(change, "swap", len) == 0)
+		set_swap(&s->system, text);
+	else if (strcmp(change, "process=none") == 0)
+		s->count = s->collection.seen = s->collection.kernel_threads =
+			s->collection.zombies = 0;
+	else if (strncmp(change, "zram", len) == 0)
+		for (size_t i = 0; i < s->system.zram_count; i++)
+			snprintf(s->system.zram[i].name, sizeof(s->system.zram[i].name), "%s",
+				 text);
+	else if (strncmp(change, "user", len) != 0 && strncmp(change, "pss", len) != 0)
+		fail(change);
+	for (size_t i = 0; i < s->count; i++) {
+		if (strncmp(change, "user", len) == 0)
+			s->process[i].user = text;
+		else if (strncmp(change, "pss", len) == 0 && (i % 2 || strcmp(text, "half") != 0))
+			drop_pss(&s->process[i]);
+	}
+}
+
+static void edit(struct recording_reader *reader, const char *path, char **change, int count)
+{
+	const struct recording_info *info = recording_reader_info(reader);
+	const struct recording_options options = {.tool = info->tool, .flags = info->flags};
+	cleanup_fclose FILE *file = fopen(path, "we");
+	char why[RECORDING_WHY] = "cannot write";
+	struct recording_writer writer;
+	struct strbuf out = {};
+
+	recording_writer_init(&writer, &options, &out);
+	for (size_t i = 0; i < info->frames; i++) {
+		cleanup(snapshot_done) struct snapshot s = {};
+
+		if (recording_reader_copy(reader, i, &s, why) < 0)
+			fail(why);
+		for (int k = 0; k < count; k++)
+			change_frame(&s, change[k]);
+		if (recording_writer_append(&writer, &s) < 0)
+			fail("cannot encode");
+	}
+	recording_writer_finish(&writer);
+	recording_writer_done(&writer);
+	if (!file || fwrite(out.data, 1, out.len, file) != out.len)
+		fail(path);
+	strbuf_done(&out);
+}
+
+static void print_texts(struct recording_reader *reader)
+{
+	for (size_t i = 0; i < recording_reader_info(reader)->frames; i++) {
+		const struct snapshot *s;
+		char why[RECORDING_WHY];
+
+		if (recording_reader_frame(reader, i, &s, why) < 0)
+			fail(why);
+		for (size_t k = 0; k < s->count; k++) {
+			const struct process *p = &s->process[k];
+			const char *text[] = {p->comm, p->name,	     p->user,	p->cgroup,
+					      p->unit, p->container, p->cmdline};
+
+			for (size_t n = 0; n < sizeof(text) / sizeof(*text); n++)
+				printf("%s\n", text[n] ? text[n] : "");
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	cleanup_close int fd = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
+	struct recording_reader *reader = NULL;
+	char why[RECORDING_WHY] = "no such file";
+
+	if (fd < 0 || recording_reader_open(fd, &reader, why) < 0)
+		fail(why);
+	if (argc > 3 && strcmp(argv[1], "edit") == 0)
+		edit(reader, argv[3], argv + 4, argc - 4);
+	else if (strcmp(argv[1], "texts") == 0)
+		print_texts(reader);
+	else
+		fail("edit FILE OUT CHANGE…, or texts FILE");
+	recording_reader_free(reader);
+	return 0;
+}

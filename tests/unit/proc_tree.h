@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Processes of a /proc that is made of the files a test names, and workers that read it. All of
+ * them started at 0.
+ */
+#ifndef TESTS_PROC_TREE_H
+#define TESTS_PROC_TREE_H
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "proc/procfs.h"
+
+struct proc_tree {
+	char dir[32];
+	struct procfs proc;
+};
+
+static inline void proc_tree_init(struct proc_tree *t)
+{
+	*t = (struct proc_tree){.dir = "/tmp/zmem-proc-XXXXXX"};
+	assert_non_null(mkdtemp(t->dir));
+	t->proc = (struct procfs){.fd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+				  .trusted = true};
+	assert_true(t->proc.fd >= 0);
+}
+
+static inline void proc_tree_done(struct proc_tree *t)
+{
+	char command[64];
+
+	close(t->proc.fd);
+	snprintf(command, sizeof(command), "rm -rf %s", t->dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* A file as it is read; name: "PID/file" or a file of the machine. */
+static inline void proc_tree_put(const struct proc_tree *t, const char *name, const void *data,
+				 size_t len)
+{
+	cleanup_close int fd = -1;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", t->dir, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(file_write_fd(fd, data, len), 0);
+}
+
+static inline void proc_tree_put_text(const struct proc_tree *t, const char *name, const char *text)
+{
+	proc_tree_put(t, name, text, strlen(text));
+}
+
+static inline void proc_tree_add(const struct proc_tree *t, int pid)
+{
+	char path[64], stat[160];
+
+	snprintf(path, sizeof(path), "%s/%d", t->dir, pid);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%d/stat", pid);
+	snprintf(stat, sizeof(stat),
+		 "%d (x) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 0 4096 1 2 3 4 5 6 7 8 9\n",
+		 pid);
+	proc_tree_put_text(t, path, stat);
+}
+
+#endif

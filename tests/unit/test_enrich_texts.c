@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the texts of /proc mean: results of workers, cgroups, command lines, the machine. */
+#include <errno.h>
+#include <sys/utsname.h>
+
+#include "base/array.h"
+#include "enrich/enrich.h"
+#include "enrich/pool_text.h"
+#include "proc_tree.h"
+
+#define ID     "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
+#define ROLLUP "Rss: 8 kB\nPss: 7 kB\nSwap: 0 kB\n"
+
+static void test_statuses(void **state)
+{
+	static const struct {
+		int error;
+		const char *text;
+		enum pss_status status;
+	} reading[] = {{-ESRCH, NULL, PSS_GONE},
+		       {-ENOENT, NULL, PSS_GONE},
+		       {-EACCES, NULL, PSS_DENIED},
+		       {-EPERM, NULL, PSS_DENIED},
+		       {-ETIMEDOUT, NULL, PSS_TIMEOUT},
+		       {-EIO, NULL, PSS_UNSUPPORTED},
+		       {0, "", PSS_GONE},
+		       {0, "nonsense", PSS_UNSUPPORTED},
+		       {0, ROLLUP, PSS_OK}};
+	struct pool_result result;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(reading); i++) {
+		const char *text = reading[i].text;
+
+		pool_understand(POOL_ROLLUP, text, text ? (ssize_t)strlen(text) : reading[i].error,
+				&result);
+		assert_int_equal(result.status, reading[i].status);
+		assert_int_equal(result.error, 0);
+		assert_null(result.text);
+	}
+	assert_int_equal(result.counters.value[ROLLUP_PSS], 7 * 1024);
+	/* Our own lack of files is an error, not a property of the process. */
+	pool_understand(POOL_ROLLUP, NULL, -EMFILE, &result);
+	assert_int_equal(result.error, -EMFILE);
+}
+
+static struct proc_pool *pool_of(const struct proc_tree *t)
+{
+	struct proc_pool *pool = proc_pool_new(&t->proc, 2, 5000);
+
+	assert_non_null(pool);
+	return pool;
+}
+
+/* One process answers for all with the same key; a key of 0 is like no other. */
+static void test_cgroups(void **state)
+{
+	struct process p[] = {
+		{.pid = 1, .cgroup_key = 77}, {.pid = 2, .cgroup_key = 77}, {.pid = 3},
+		{.pid = 4, .cgroup_key = 78}, {.pid = 5, .cgroup_key = 77}, {.pid = 6}};
+	struct process *row[] = {&p[1], &p[2], &p[3], &p[4], &p[5]};
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct rows rows = {row, ARRAY_SIZE(row)};
+	struct proc_pool *pool;
+
+	(void)state;
+	proc_tree_init(&t);
+	for (int pid = 2; pid <= 5; pid++)
+		proc_tree_add(&t, pid);
+	/* 2 has none to be read: 5 is asked. 4 has none and is alone, 6 is gone. */
+	proc_tree_put_text(&t, "5/cgroup", "0::/a.slice/b.service/" ID "\n");
+	proc_tree_put_text(&t, "3/cgroup", "0::/c\n");
+	pool = pool_of(&t);
+	assert_int_equal(enrich_cgroups(pool, &s, &rows), 0);
+	for (int i = 1; i <= 4; i += 3) {
+		assert_string_equal(p[i].cgroup, "/a.slice/b.service/" ID);
+		assert_string_equal(p[i].unit, "b.service");
+		assert_string_equal(p[i].container, "3f9a6b5d1c0e");
+		assert_int_equal(p[i].unit_path, strlen("/a.slice/b.service"));
+		assert_int_equal(p[i].container_path, strlen(p[i].cgroup));
+		assert_true(p[i].controlled);
+	}
+	assert_string_equal(p[2].cgroup, "/c");
+	assert_false(p[3].controlled);
+	assert_null(p[3].cgroup);
+	assert_null(p[5].cgroup);
+	assert_null(p[0].cgroup);
+	proc_pool_free(pool);
+}
+
+static void test_texts(void **state)
+{
+	char *longer = malloc(100000);
+	struct process p = {.pid = 1, .name = "a"}, *row[] = {&p};
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct rows rows = {row, 1};
+	struct pool_result result;
+	struct proc_pool *pool;
+
+	(void)state;
+	proc_tree_init(&t);
+	proc_tree_add(&t, 1);
+	memset(longer, 'x', 100000);
+	proc_tree_put(&t, "1/cmdline", "a\0b\0", 4);
+	proc_tree_put(&t, "1/status", longer, 100000);
+	pool = pool_of(&t);
+	assert_int_equal(enrich_cmdlines(pool, &s, &rows), 0);
+	assert_string_equal(p.cmdline, "a b");
+	assert_false(p.cmdline_truncated);
+	p.cmdline = NULL;
+	proc_tree_put(&t, "1/cmdline", longer, 100000);
+	assert_int_equal(enrich_cmdlines(pool, &s, &rows), 0);
+	assert_int_equal(strlen(p.cmdline), POOL_CMDLINE_MAX);
+	assert_true(p.cmdline_truncated);
+	assert_int_equal(pool_read(pool, POOL_STATUS, false, row, 1, &result), 0);
+	assert_true(result.len < 10000 && result.len > 1000);
+	assert_int_equal(strlen(result.text), result.len);
+	free(result.text);
+	free(longer);
+	proc_pool_free(pool);
+}
+
+static void test_machine(void **state)
+{
+	cleanup(proc_tree_done) struct proc_tree t;
+	char command[64];
+	struct host_info host;
+	struct system_info info;
+	struct utsname uts;
+
+	(void)state;
+	proc_tree_init(&t);
+	memset(&host, 1, sizeof(host));
+	memset(&info, 1, sizeof(info));
+	machine_read(&t.proc, &host, &info);
+	uname(&uts);
+	assert_string_equal(host.name, uts.nodename);
+	assert_string_equal(host.kernel_release, uts.release);
+	assert_string_equal(host.arch, uts.machine);
+	assert_int_equal(host.page_size, sysconf(_SC_PAGESIZE));
+	assert_int_equal(host.cpus, sysconf(_SC_NPROCESSORS_ONLN));
+	assert_true(host.boot_ms > 0);
+	assert_string_equal(host.boot_id, "");
+	assert_int_equal(info.meminfo.have, 0);
+	snprintf(command, sizeof(command), "mkdir -p %s/sys/kernel/random", t.dir);
+	assert_int_equal(system(command), 0);
+	proc_tree_put_text(&t, "sys/kernel/random/boot_id", "of-this-boot\n");
+	machine_read(&t.proc, &host, &info);
+	assert_string_equal(host.boot_id, "of-this-boot");
+}
+
+/* What is not there was not read; of what is damaged nothing is believed. */
+static void test_swaps(void **state)
+{
+	static const struct {
+		const char *text;
+		bool known;
+		size_t count;
+	} is[] = {
+		{NULL, false, 0},
+		{"", false, 0},
+		{"nonsense\n", false, 0},
+		{"Filename\n", true, 0},
+		{"Filename\n/a\\040b file 8 4 -2\n/c file 1 1\n/d partition 2 1 0\n", true, 2},
+	};
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct host_info host;
+	struct system_info system;
+
+	(void)state;
+	proc_tree_init(&t);
+	proc_tree_put_text(&t, "meminfo", "MemTotal: 8 kB\n");
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		if (is[i].text)
+			proc_tree_put_text(&t, "swaps", is[i].text);
+		memset(&system, 1, sizeof(system));
+		machine_read(&t.proc, &host, &system);
+		assert_int_equal(system.meminfo.value[MEMINFO_TOTAL], 8192);
+		assert_int_equal(system.swaps_known, is[i].known);
+		assert_int_equal(system.swap_count, is[i].count);
+	}
+	assert_string_equal(system.swap[0].name, "/a b");
+	assert_int_equal(system.swap[0].used, 4096);
+	assert_string_equal(system.swap[1].name, "/d");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_statuses), cmocka_unit_test(test_cgroups),
+		cmocka_unit_test(test_texts),	 cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_swaps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Records as kernels wrote them (fixtures/records, made by tests/vm/record): what they decode to is
+ * in golden/records_KERNEL.txt.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "golden.h"
+#include "source/record_decode.h"
+
+/* Of the guests. */
+static const struct decode_limits limits = {.page_size = 4096, .ram_bytes = 1ull << 30};
+
+static size_t read_records(const char *kernel, char *buf, size_t cap)
+{
+	char path[256];
+	FILE *file;
+	size_t len;
+
+	snprintf(path, sizeof(path), TESTS_DIR "/fixtures/records/%s", kernel);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	len = fread(buf, 1, cap, file);
+	fclose(file);
+	return len;
+}
+
+static void put_name(struct strbuf *out, const char *name)
+{
+	for (; *name; name++)
+		strbuf_printf(out, *name > ' ' && *name < 0x7f ? "%c" : "\\%02x",
+			      (unsigned char)*name);
+	strbuf_putc(out, ' ');
+}
+
+static void print_process(struct strbuf *out, const struct process *p)
+{
+	strbuf_printf(out, "%d %d %u ", p->pid, p->ppid, p->threads);
+	put_name(out, p->comm);
+	put_name(out, p->name);
+	strbuf_printf(out, "kind=%d mm=%u/%d flags=%d%d%d%d pss=%s", p->kind, p->mm_id, p->mm_owner,
+		      p->leader_exited, p->forked, p->name_cut, p->pages_unknown,
+		      pss_status_name(p->pss_status));
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (process_has(p, c))
+			strbuf_printf(out, " %s=%" PRIu64, counter_table[c].key, p->value[c]);
+	}
+	strbuf_putc(out, '\n');
+}
+
+static void check_kernel(const char *kernel)
+{
+	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
+	cleanup(strbuf_done) struct strbuf out = {};
+	static char data[1 << 16];
+	size_t len = read_records(kernel, data, sizeof(data));
+	char golden[64];
+
+	assert_true(len > 0 && len < sizeof(data));
+	assert_int_equal(record_decode(data, len, &limits, &s), len);
+	assert_int_equal(snapshot_finish(&s), 0);
+	for (size_t i = 0; i < s.count; i++)
+		print_process(&out, &s.process[i]);
+	snprintf(golden, sizeof(golden), "records_%s.txt", kernel);
+	golden_check(golden, &out);
+}
+
+/* The kernel counts per thread: no page tables are walked. */
+static void test_6_1(void **state)
+{
+	(void)state;
+	check_kernel("6.1");
+}
+
+static void test_6_12(void **state)
+{
+	(void)state;
+	check_kernel("6.12");
+}
+
+static void test_7_3(void **state)
+{
+	(void)state;
+	check_kernel("7.3");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_6_1),
+		cmocka_unit_test(test_6_12),
+		cmocka_unit_test(test_7_3),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
