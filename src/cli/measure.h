@@ -34,8 +34,8 @@ int measure_open_filters(struct measure *m, const struct options *o,
 			 const struct collect_spec *spec, const char *pids);
 /*
  * The next snapshot is that frame of a recording, 1 to m->replay.frames. To be called before each
- * snapshot; measure_open() has turned to the last frame. Returns 0, or an exit code after a
- * message.
+ * snapshot; measure_open() has turned to the last frame, or to the first one if continuous. Returns
+ * 0, or an exit code after a message.
  */
 int measure_turn_to(struct measure *m, uint32_t frame);
 /* Says that it is the last frame of several. */

@@ -86,7 +86,7 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 
 int collect_open_recording(struct collector *c)
 {
-	int r = collector_turn_to(c, last_frame(c));
+	int r = collector_turn_to(c, c->spec.continuous ? 1 : last_frame(c));
 
 	c->self = 0;
 	c->spec.pss = recorded_pss(&c->snapshot);

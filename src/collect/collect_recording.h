@@ -5,7 +5,10 @@
 
 #include "collect/collector.h"
 
-/* Turns to the last frame. Returns 0, or a negative errno and c->why. */
+/*
+ * Turns to the last frame; if continuous, to the first one: later ones may be corrupt. Returns 0,
+ * or a negative errno and c->why.
+ */
 int collect_open_recording(struct collector *c);
 
 #endif

@@ -103,7 +103,7 @@ struct collector {
 /*
  * Returns 0 or a negative errno, with c->step and the reason in c->diag: -ENOTSUP if PSS_KERNEL
  * cannot be had (collector_pss_refusal()). collector_close() in either case. With a recording the
- * snapshot is its last frame.
+ * snapshot is its last frame, or the first one if continuous.
  */
 int collector_open(struct collector *c, const struct collect_spec *spec);
 /*
