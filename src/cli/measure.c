@@ -3,9 +3,9 @@
 #include "cli/measure.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "cli/log.h"
+#include "cli/query_args.h"
 #include "cli/secure.h"
 
 struct collect_spec measure_spec(const struct options *o)
@@ -21,72 +21,51 @@ struct collect_spec measure_spec(const struct options *o)
 	};
 }
 
-static int read_query(struct measure *m, const struct user_names *users)
+static int read_query(struct measure *m)
 {
 	const struct options *o = m->options;
+	struct collector *c = &m->collector;
 	int *code = &m->notices.exit_code;
-	enum pss_choice pss = o->replay ? m->collector.spec.pss : (enum pss_choice)o->pss;
+	enum pss_choice pss = o->replay ? c->spec.pss : (enum pss_choice)o->pss;
 
 	if (!m->filters_only)
-		return query_args_read(&m->query, &m->columns, o, pss, users, code);
-	query_args_set(&m->query, QUERY_SORT, "rss", NULL, code);
-	return query_args_filter(&m->query, o, m->pids, users, code);
+		return query_args_read(&m->query, &m->columns, o, pss, c, code);
+	query_args_set(&m->query, QUERY_SORT, "rss", c, code);
+	return query_args_filter(&m->query, o, m->pids, c, code);
 }
 
-/* A wrong option is told before anything is opened. */
-static int read_query_first(struct measure *m)
-{
-	const struct user_names users = {.table = m->options->users ? user_table_new() : NULL};
-	int r;
-
-	if (m->options->users && !users.table)
-		return log_error("starting: out of memory");
-	r = read_query(m, &users);
-	user_table_free(users.table);
-	return r;
-}
-
-struct user_names measure_users(struct measure *m)
-{
-	return (struct user_names){m->collector.users, &m->replay};
-}
-
-/* The query is read when the recording is open: it names the users. */
 static int open_replay(struct measure *m, struct collect_spec *spec)
 {
 	const struct options *o = m->options;
-	struct user_names users;
 	int r = replay_open(&m->replay, o->replay, o->quiet);
 
-	if (r)
-		return r;
 	spec->recording = m->replay.reader;
-	collector_open(&m->collector, spec);
-	/* Of several frames the last is shown, unless all are. */
-	r = measure_turn_to(m, o->continuous ? 1 : m->replay.frames);
+	if (r == 0)
+		r = notices_opened(&m->notices, &m->collector, collector_open(&m->collector, spec));
 	if (r)
 		return r;
 	if (o->verbose)
 		log_notice(false, "%s: recorded by zmem-bpf %s", o->replay,
 			   recording_reader_info(m->replay.reader)->tool);
-	users = measure_users(m);
-	return read_query(m, &users);
-}
-
-static int open_machine(struct measure *m, const struct collect_spec *spec)
-{
-	int r = read_query_first(m);
-
-	return r ? r
-		 : notices_opened(&m->notices, &m->collector, collector_open(&m->collector, spec));
+	/* Users are those of the recording. */
+	return read_query(m);
 }
 
 static int open_collector(struct measure *m, const struct collect_spec *asked)
 {
 	const struct options *o = m->options;
 	struct collect_spec spec = *asked;
-	int r = o->replay ? open_replay(m, &spec) : open_machine(m, &spec);
+	int r;
 
+	if (o->replay) {
+		r = open_replay(m, &spec);
+	} else {
+		/* A wrong option is told before anything is opened. */
+		r = read_query(m);
+		if (r == 0)
+			r = notices_opened(&m->notices, &m->collector,
+					   collector_open(&m->collector, &spec));
+	}
 	return r ? r
 		 : secure_loaded(o->output ? o->output : o->file, spec.continuous && !o->no_lock);
 }
@@ -110,11 +89,9 @@ int measure_open_filters(struct measure *m, const struct options *o,
 
 int measure_turn_to(struct measure *m, uint32_t frame)
 {
-	char why[RECORDING_WHY];
+	struct collector *c = &m->collector;
 
-	return collector_load_frame(&m->collector, frame - 1, why) < 0
-		       ? log_error("%s: %s", m->options->replay, why)
-		       : 0;
+	return collector_turn_to(c, frame) < 0 ? log_error("%s: %s", m->replay.path, c->why) : 0;
 }
 
 void measure_note_frame(const struct measure *m)

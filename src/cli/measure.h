@@ -5,7 +5,6 @@
 
 #include "cli/notices.h"
 #include "cli/options.h"
-#include "cli/query_args.h"
 #include "cli/replay.h"
 #include "collect/collector.h"
 #include "query/query.h"
@@ -34,14 +33,13 @@ int measure_open(struct measure *m, const struct options *o, const struct collec
 int measure_open_filters(struct measure *m, const struct options *o,
 			 const struct collect_spec *spec, const char *pids);
 /*
- * The next snapshot is that frame of a recording, 1 to m->replay.frames. Returns 0, or
- * an exit code after a message.
+ * The next snapshot is that frame of a recording, 1 to m->replay.frames. To be called before each
+ * snapshot; measure_open() has turned to the last frame, or to the first one if continuous. Returns
+ * 0, or an exit code after a message.
  */
 int measure_turn_to(struct measure *m, uint32_t frame);
-/* Says that the last frame of several is shown. */
+/* Says that it is the last frame of several. */
 void measure_note_frame(const struct measure *m);
-/* Where --user and the prompt of top find names. */
-struct user_names measure_users(struct measure *m);
 /* collector_begin(), _collect() and _requery(), but return an exit code after a message. */
 int measure_begin(struct measure *m);
 int measure_collect(struct measure *m, struct result *ret);

@@ -66,6 +66,8 @@ int notices_opened(struct notices *n, const struct collector *c, int error)
 {
 	const struct options *o = n->options;
 
+	if (collector_replays(c))
+		return error < 0 ? log_error("%s: %s", o->replay, c->why) : 0;
 	if (o->verbose)
 		log_diag(&c->diag, true);
 	if (error < 0 && !c->source)
@@ -171,18 +173,18 @@ void notices_alone(struct notices *n, const struct collector *c)
 	if (say(n, c, COLLECT_NOTICE_ALONE))
 		log_notice(o->quiet,
 			   "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
-			   "read without a deadline, and waits for who is stuck");
+			   "read without a deadline, and waits for processes that are stuck");
 }
 
 int notices_failed(const struct collector *c, int error)
 {
 	if (error == -E2BIG)
 		return log_usage("--filter: " PATTERN_EXPENSIVE);
-	if (collector_replays(c))
-		return log_errno(error, "making rows");
 	if (error == -ESTALE && source_is_pinned(c->source))
 		return log_error("the pin at " PIN_PLACE " was taken away (zmem-bpf unpin), "
 				 "or is another version's now");
+	if (collector_replays(c))
+		return log_errno(error, "making rows");
 	if (c->phase == COLLECT_PHASE_FILTER)
 		return log_errno(error, "collecting");
 	return log_errno(error, "collecting from %s", source_name(c->source));

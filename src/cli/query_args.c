@@ -17,45 +17,20 @@ static const char *const option_name[QUERY_WORDS] = {
 };
 
 struct lookup {
-	const struct user_names *users;
+	struct collector *collector;
 	int *exit_code;
 };
-
-static int find_in_frame(struct replay *r, uint32_t frame, const char *name, uid_t *ret_uid)
-{
-	cleanup(snapshot_done) struct snapshot s = {};
-
-	if (replay_frame(r, frame, &s))
-		return -ENOENT;
-	for (size_t i = 0; i < s.count; i++) {
-		if (s.process[i].user && strcmp(s.process[i].user, name) == 0) {
-			*ret_uid = s.process[i].uid;
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
-/* A recording knows the users of its processes: those of the last frame, and of the first. */
-static int find_name(const struct user_names *users, const char *name, uid_t *ret_uid)
-{
-	if (users->table)
-		return user_find(users->table, name, ret_uid);
-	if (find_in_frame(users->replay, users->replay->frames, name, ret_uid) == 0)
-		return 0;
-	return find_in_frame(users->replay, 1, name, ret_uid);
-}
 
 static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 {
 	struct lookup *l = arg;
 	cleanup_free char *text = strndup(name, len);
 	uint64_t number;
+	int r;
 
-	if (!text)
-		return -ENOMEM;
-	if (find_name(l->users, text, ret_uid) == 0)
-		return 0;
+	r = text ? collector_find_user(l->collector, text, ret_uid) : -ENOMEM;
+	if (r == 0 || r == -ENOMEM)
+		return r;
 	if (parse_u64(name, len, UINT32_MAX - 1, &number) == 0) {
 		*ret_uid = (uid_t)number;
 		return 0;
@@ -71,10 +46,10 @@ static int refuse_column(const char *option, const char *name, size_t len)
 			 name);
 }
 
-int query_args_set(struct query *q, enum query_word word, const char *text,
-		   const struct user_names *users, int *exit_code)
+int query_args_set(struct query *q, enum query_word word, const char *text, struct collector *c,
+		   int *exit_code)
 {
-	struct lookup lookup = {users, exit_code};
+	struct lookup lookup = {c, exit_code};
 	const struct query_users find = {find_user, &lookup};
 	const char *option = option_name[word];
 	struct query_error e;
@@ -93,7 +68,7 @@ int query_args_set(struct query *q, enum query_word word, const char *text,
 }
 
 int query_args_filter(struct query *q, const struct options *o, const char *pids,
-		      const struct user_names *users, int *exit_code)
+		      struct collector *c, int *exit_code)
 {
 	const struct {
 		enum query_word word;
@@ -108,7 +83,7 @@ int query_args_filter(struct query *q, const struct options *o, const char *pids
 		return log_usage("--user: no user in it");
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(words); i++) {
 		if (words[i].text)
-			r = query_args_set(q, words[i].word, words[i].text, users, exit_code);
+			r = query_args_set(q, words[i].word, words[i].text, c, exit_code);
 	}
 	return r;
 }
@@ -207,7 +182,7 @@ static int read_order(struct query *q, const struct column_list *columns, const 
 }
 
 int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
-		    enum pss_choice pss, const struct user_names *users, int *exit_code)
+		    enum pss_choice pss, struct collector *c, int *exit_code)
 {
 	int r;
 
@@ -222,5 +197,5 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 	q->total = o->total;
 	q->only_changed = o->changed;
 	q->only_grown = o->grow;
-	return r ? r : query_args_filter(q, o, o->pids, users, exit_code);
+	return r ? r : query_args_filter(q, o, o->pids, c, exit_code);
 }

@@ -4,28 +4,21 @@
 #define ZMEM_CLI_QUERY_ARGS_H
 
 #include "cli/options.h"
-#include "cli/replay.h"
-#include "enrich/enrich.h"
+#include "collect/collector.h"
 #include "query/query_parse.h"
 
-/* Where --user finds names: on this machine, or in a recording. */
-struct user_names {
-	struct user_table *table; /* NULL with a recording */
-	struct replay *replay;
-};
-
 /*
- * Sets one word of the query. `users` is for QUERY_USER; a user that does not exist is said and
- * sets *exit_code. Returns 0, or an exit code after a message; then the query is as it was.
+ * Sets one word of the query. `c` finds users, for QUERY_USER; a user that does not exist is said
+ * and sets *exit_code. Returns 0, or an exit code after a message; then the query is as it was.
  */
-int query_args_set(struct query *q, enum query_word word, const char *text,
-		   const struct user_names *users, int *exit_code);
+int query_args_set(struct query *q, enum query_word word, const char *text, struct collector *c,
+		   int *exit_code);
 /* The filters; `pids` in place of o->pids. Likewise. */
 int query_args_filter(struct query *q, const struct options *o, const char *pids,
-		      const struct user_names *users, int *exit_code);
+		      struct collector *c, int *exit_code);
 /* All of it, and the columns that are shown. `pss`: what is measured. Likewise. */
 int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
-		    enum pss_choice pss, const struct user_names *users, int *exit_code);
+		    enum pss_choice pss, struct collector *c, int *exit_code);
 /* What rows of the format need beyond their columns: enum column_needs. */
 unsigned query_args_format_needs(const struct options *o, const struct column *group);
 /* What a page (-F html) groups by at first; NULL: nothing, or it is another format. */

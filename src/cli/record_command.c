@@ -177,7 +177,7 @@ static int record_frames(struct recorder *r, const struct options *o, struct out
 			r->failed = err;
 			return 0;
 		}
-		/* A full disk is told now, not when all is done. */
+		/* A full disk is reported now, not at the end. */
 		if (err == 0)
 			err = output_flush(&r->file);
 	}

@@ -26,7 +26,9 @@ struct collect_spec {
 	int verify;	  /* rows whose PSS is compared with smaps_rollup: N, VERIFY_ALL */
 	unsigned names;	  /* enum column_needs that must be known of every process that is shown */
 	bool lazy_names;  /* rows are named by collector_name_rows() alone */
-	struct recording_reader *recording; /* snapshots are its frames; NULL: this machine */
+	/* Snapshots come from its frames, as they are, and nothing is read; NULL: of this machine.
+	 */
+	struct recording_reader *recording;
 };
 
 #endif

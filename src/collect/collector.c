@@ -13,15 +13,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "collect/balance.h"
+#include "collect/collect_rows.h"
 #include "collect/pss_read.h"
+#include "collect/collect_recording.h"
 #include "collect/verify.h"
-#include "enrich/memcgs.h"
 #include "privilege/privilege.h"
 
 /* What a target gets for its smaps_rollup beyond the time that its size takes. */
 #define DEADLINE_MS 1000
-/* A process that is stuck keeps its executable's name: a better one is not worth a second. */
-#define NAMES_DEADLINE_MS 100
 
 bool collector_replays(const struct collector *c)
 {
@@ -49,7 +48,7 @@ enum collect_no_proc collector_no_proc(const struct collector *c)
 
 const char *collector_pss_refusal(const struct collector *c)
 {
-	return c->source ? source_pss_refusal(c->source) : NULL;
+	return source_pss_refusal(c->source);
 }
 
 /* Why the first choice is not at work, in one line, for every output. */
@@ -92,62 +91,16 @@ static int open_source(struct collector *c)
 	return 0;
 }
 
-/* ---- a recording ---- */
-
-/* Takes back what count_statuses() counted: it counts again among the rows that are chosen now. */
-static void uncount_statuses(struct snapshot *s)
-{
-	struct collection *found = &s->collection;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct process *p = &s->process[i];
-
-		if (p->kind != PROCESS_USER)
-			continue;
-		found->gone -= found->gone && p->pss_status == PSS_GONE;
-		found->denied -= found->denied && p->pss_status == PSS_DENIED;
-		found->timeout -= found->timeout && p->pss_status == PSS_TIMEOUT;
-		found->raced -= found->raced && (p->raced || p->pss_status == PSS_RACED);
-	}
-	found->complete = true;
-}
-
-/* Whether the recording was made with PSS. */
-static enum pss_choice recorded_pss(const struct snapshot *s)
-{
-	bool skipped = false;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct process *p = &s->process[i];
-
-		if (p->kind == PROCESS_USER && p->pss_status != PSS_SKIPPED)
-			return PSS_AUTO;
-		skipped |= p->kind == PROCESS_USER;
-	}
-	return skipped ? PSS_NONE : PSS_AUTO;
-}
-
-int collector_load_frame(struct collector *c, size_t frame, char why[RECORDING_WHY])
-{
-	int r = recording_reader_copy(c->spec.recording, frame, &c->snapshot, why);
-
-	if (r < 0)
-		return r;
-	uncount_statuses(&c->snapshot);
-	c->spec.pss = recorded_pss(&c->snapshot);
-	return 0;
-}
-
 int collector_open(struct collector *c, const struct collect_spec *spec)
 {
 	int r;
 
-	*c = COLLECTOR_CLOSED;
 	c->spec = *spec;
 	if (spec->recording)
-		return 0;
+		return collect_open_recording(c);
 	c->self = getpid();
-	c->users = user_table_new();
+	if (!c->users)
+		c->users = user_table_new();
 	if (spec->continuous)
 		c->names = name_cache_new();
 	if (!c->users || (spec->continuous && !c->names))
@@ -166,126 +119,6 @@ struct proc_pool *collector_pool(struct collector *c)
 	if (!c->pool)
 		c->pool = proc_pool_new(&c->proc, 0, DEADLINE_MS);
 	return c->pool;
-}
-
-/* ---- names ---- */
-
-static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
-{
-	int r = 0;
-
-	/* A recording has all names that it can have. */
-	if (collector_replays(c))
-		return 0;
-	if (needs & NEEDS_USER)
-		enrich_users(c->users, rows);
-	if (needs & NEEDS_CGROUP)
-		r = enrich_cgroups(c->pool, &c->snapshot, rows);
-	if (r == 0 && needs & NEEDS_CMDLINE)
-		r = enrich_cmdlines(c->pool, &c->snapshot, rows);
-	if (r == 0 && needs & NEEDS_PROGRAM)
-		r = enrich_programs(c->pool, &c->snapshot, rows);
-	return r;
-}
-
-/* What must be known for the query, and for what the collector's user wants of each process. */
-static void needs_of(const struct collector *c, const struct query *q, struct query_needs *ret)
-{
-	query_needs(q, ret);
-	if (!q->group && !q->tree)
-		ret->shown |= c->spec.names;
-	else if (q->tree)
-		ret->group |= c->spec.names;
-	if (!c->spec.lazy_names)
-		ret->filter |= (q->needs | c->spec.names) & NEEDS_CMDLINE;
-}
-
-int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
-			size_t count)
-{
-	struct rows some = {rows, count, 0};
-
-	/* Groups were named with their processes, and names in a tree follow its branches. */
-	return q->group || q->tree ? 0 : name_rows(c, q->needs | c->spec.names, &some);
-}
-
-/* ---- rows ---- */
-
-/*
- * Command lines of a recording are shown where a snapshot of this machine would show them. Without
- * any, a pattern matches names alone.
- */
-static void choose_cmdlines(struct collector *c, unsigned needs)
-{
-	const struct rows *rows = &c->rows.chosen;
-
-	if (!collector_replays(c) || !rows->count)
-		return;
-	if (needs & NEEDS_CMDLINE &&
-	    !(recording_reader_info(c->spec.recording)->flags & RECORDING_CMDLINES))
-		c->notices |= COLLECT_NOTICE_NO_CMDLINES;
-	/* Columns of lazily named rows may change. */
-	if (needs & NEEDS_CMDLINE || c->spec.lazy_names)
-		return;
-	for (size_t i = 0; i < rows->count; i++)
-		rows->item[i]->cmdline = NULL;
-}
-
-int collector_charge(struct collector *c, struct rows *groups)
-{
-	if (!collector_replays(c))
-		return enrich_memcgs(&c->proc, &c->snapshot, groups);
-	memcgs_apply(&c->snapshot, groups);
-	return 0;
-}
-
-static int choose_rows(struct collector *c, const struct query *query)
-{
-	struct query own = *query;
-	const struct query *q = &own;
-	struct query_needs needs;
-	int r;
-
-	/* The pattern is on our own command line. */
-	own.filter.self = c->self;
-	needs_of(c, q, &needs);
-	r = query_select_ids(&c->snapshot, q, &c->rows);
-	if (r == 0)
-		r = name_rows(c, needs.filter, &c->rows.chosen);
-	if (r == 0) {
-		choose_cmdlines(c, needs.filter);
-		r = query_select_text(&c->snapshot, q, &c->rows);
-	}
-	/* What rows are sorted and grouped by. */
-	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.chosen);
-}
-
-static int shape_rows(struct collector *c, const struct query *q, struct result *ret)
-{
-	bool pruned = query_certain(q) && c->spec.pss != PSS_NONE && !collector_replays(c);
-	struct query_needs needs;
-	struct rows shown;
-	int r;
-
-	needs_of(c, q, &needs);
-	if (!collector_replays(c))
-		balance_reconcile(&c->snapshot);
-	r = q->tree ? name_rows(c, needs.group, &c->rows.chosen) : 0;
-	if (r == 0)
-		r = query_group(&c->snapshot, q, &c->rows);
-	if (r == 0 && needs.order)
-		r = collector_charge(c, &c->rows.made);
-	if (r < 0)
-		return r;
-	query_show(&c->snapshot, q, &c->rows, pruned, ret);
-	shown = (struct rows){(struct process **)ret->rows, ret->row_count, 0};
-	if (c->pool)
-		pool_hurry(c->pool, NAMES_DEADLINE_MS);
-	if (q->group)
-		r = needs.shown ? collector_charge(c, &shown) : 0;
-	else if (!c->spec.lazy_names)
-		r = name_rows(c, needs.shown, &shown);
-	return r;
 }
 
 /* ---- notices ---- */
@@ -327,8 +160,8 @@ static void note_denied(struct collector *c)
 {
 	const struct collection *found = &c->snapshot.collection;
 
-	if ((!found->denied && !found->hidden) || collector_replays(c) ||
-	    privilege_held(PRIVILEGE_PTRACE) || source_is_pinned(c->source))
+	if ((!found->denied && !found->hidden) || privilege_held(PRIVILEGE_PTRACE) ||
+	    source_is_pinned(c->source))
 		return;
 	c->notices |= found->denied ? COLLECT_NOTICE_PTRACE_MISSING : COLLECT_NOTICE_HIDDEN;
 }
@@ -369,7 +202,7 @@ static int read_pss(struct collector *c, const struct query *q, uint64_t *since)
 	size_t count = 0;
 	int r;
 
-	if (c->spec.pss == PSS_NONE || collector_replays(c))
+	if (c->spec.pss == PSS_NONE)
 		return 0;
 	r = pss_read(c, q, &recheck, &count);
 	phase_end(c, COLLECT_PHASE_VERIFY, since);
@@ -413,7 +246,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	return enrich_names(c->pool, s);
 }
 
-/* All processes of this machine, by their counters, and the machine itself. */
+/* All processes of this machine by their counters, and the machine itself. */
 static int read_machine(struct collector *c, uint64_t *since)
 {
 	int64_t time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
@@ -422,25 +255,25 @@ static int read_machine(struct collector *c, uint64_t *since)
 	if (r < 0)
 		return r;
 	phase_end(c, COLLECT_PHASE_READ, since);
-	return complete_machine(c, time_ms);
+	r = complete_machine(c, time_ms);
+	phase_end(c, COLLECT_PHASE_FILTER, since);
+	return r;
 }
 
 int collector_begin(struct collector *c, const struct query *q)
 {
 	uint64_t since = clock_us(CLOCK_MONOTONIC);
-	int r;
+	int r = 0;
 
 	c->difference = NULL;
 	c->difference_count = 0;
-	c->phase = COLLECT_PHASE_READ;
-	r = collector_replays(c) ? 0 : read_machine(c, &since);
-	if (r < 0)
-		return r;
-	phase_end(c, COLLECT_PHASE_FILTER, &since);
+	c->phase = collector_replays(c) ? COLLECT_PHASE_FILTER : COLLECT_PHASE_READ;
+	if (!collector_replays(c))
+		r = read_machine(c, &since);
 	if (r == 0)
 		r = look_for_missing(c, &q->filter);
 	if (r == 0)
-		r = choose_rows(c, q);
+		r = collect_choose_rows(c, q);
 	if (r < 0)
 		return r;
 	phase_end(c, COLLECT_PHASE_PSS, &since);
@@ -450,22 +283,25 @@ int collector_begin(struct collector *c, const struct query *q)
 int collector_collect(struct collector *c, const struct query *q, struct result *ret)
 {
 	uint64_t start = clock_us(CLOCK_MONOTONIC), since;
+	bool replays = collector_replays(c);
 	int r = collector_begin(c, q);
 
 	if (r < 0)
 		return r;
 	since = clock_us(CLOCK_MONOTONIC);
-	r = read_pss(c, q, &since);
+	if (!replays)
+		r = read_pss(c, q, &since);
 	if (r == 0) {
 		count_statuses(c);
-		note_denied(c);
+		if (!replays)
+			note_denied(c);
 		collector_note_alone(c);
-		r = shape_rows(c, q, ret);
+		r = collect_shape_rows(c, q, ret);
 	}
 	if (r < 0)
 		return r;
 	phase_end(c, COLLECT_PHASE_NAMES, &since);
-	if (!collector_replays(c))
+	if (!replays)
 		c->snapshot.collection.duration_us = since - start;
 	/* Names that could not be kept are read again. */
 	if (c->names && !c->spec.lazy_names)
@@ -481,8 +317,8 @@ int collector_requery(struct collector *c, const struct query *q, bool filter_ch
 	c->difference_count = 0;
 	c->phase = COLLECT_PHASE_FILTER;
 	if (filter_changed)
-		r = choose_rows(c, q);
-	return r < 0 ? r : shape_rows(c, q, ret);
+		r = collect_choose_rows(c, q);
+	return r < 0 ? r : collect_shape_rows(c, q, ret);
 }
 
 void collector_close(struct collector *c)

@@ -71,12 +71,13 @@ enum collect_step {
 struct collector {
 	struct collect_spec spec;
 	struct procfs proc;
-	pid_t self;		/* the process that collects; 0 with a recording */
-	struct source *source;	/* NULL with a recording */
-	struct diag diag;	/* why a source did not open */
-	enum collect_step step; /* of collector_open(): the one that failed */
-	struct proc_pool *pool; /* NULL until something is read through it */
-	struct user_table *users;
+	pid_t self;		  /* the process that collects; 0 with a recording */
+	struct source *source;	  /* NULL with a recording */
+	struct diag diag;	  /* why a source did not open */
+	char why[RECORDING_WHY];  /* why a frame cannot be read */
+	enum collect_step step;	  /* of collector_open(): the one that failed */
+	struct proc_pool *pool;	  /* NULL until something is read through it */
+	struct user_table *users; /* collector_find_user() makes it, too */
 	struct name_cache *names; /* NULL unless continuous */
 	struct snapshot snapshot;
 	struct query_rows rows;
@@ -96,19 +97,15 @@ struct collector {
 	bool looked_for_missing;
 };
 
-/* The state before collector_open() and after collector_close(). */
+/* The state before collector_open(), which has to be set, and after collector_close(). */
 #define COLLECTOR_CLOSED ((struct collector){.proc.fd = -1})
 
 /*
  * Returns 0 or a negative errno, with c->step and the reason in c->diag: -ENOTSUP if PSS_KERNEL
- * cannot be had (collector_pss_refusal()). collector_close() in either case.
+ * cannot be had (collector_pss_refusal()). collector_close() in either case. With a recording the
+ * snapshot is its last frame, or the first one if continuous.
  */
 int collector_open(struct collector *c, const struct collect_spec *spec);
-/*
- * With a recording: the next snapshot is this frame, from 0 on. It has to be called before each
- * snapshot. Returns 0, or a negative errno with the reason in `why`.
- */
-int collector_load_frame(struct collector *c, size_t frame, char why[RECORDING_WHY]);
 /*
  * Takes a snapshot and answers the query. The result borrows from both until the next call.
  * Returns 0 or a negative errno: -ESTALE if the pin was taken away, -E2BIG if the pattern is too
@@ -123,8 +120,6 @@ int collector_requery(struct collector *c, const struct query *q, bool filter_ch
 /* Names rows of a result (lazy_names). Returns 0 or a negative errno. */
 int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
 			size_t count);
-/* Sets what the memory cgroups say of groups. Returns 0 or a negative errno. */
-int collector_charge(struct collector *c, struct rows *groups);
 void collector_close(struct collector *c);
 
 /* The workers that read /proc, started at the first call. NULL without memory. */
@@ -132,8 +127,20 @@ struct proc_pool *collector_pool(struct collector *c);
 enum collect_no_proc collector_no_proc(const struct collector *c);
 /* Why PSS does not come from the kernel; NULL if it does. */
 const char *collector_pss_refusal(const struct collector *c);
-/* Whether snapshots are frames of a recording. */
+/* Whether it reads a recording. */
 bool collector_replays(const struct collector *c);
+/*
+ * The next snapshot is this frame of the recording, from 1 on. To be called before each
+ * collector_begin() and collector_collect(). Returns 0, or a negative errno and c->why.
+ */
+int collector_turn_to(struct collector *c, uint32_t frame);
+/*
+ * The number of a user. A recording has the users of its processes: those of the newest snapshot
+ * and of the last frame. Can be called before collector_open(). Returns 0, -ENOENT, or -ENOMEM.
+ */
+int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid);
+/* Gives groups, or processes with their cgroup, the values of their memory cgroups. */
+int collector_charge(struct collector *c, struct rows *rows);
 /* Updates the notice that no thread could be started. */
 void collector_note_alone(struct collector *c);
 

@@ -245,7 +245,6 @@ static int read_bpf(struct compare_reader *r, unsigned round)
 int compare_read_round(struct compare_reader *r, unsigned round, struct compare_cost *cost)
 {
 	struct collector *c = r->collector;
-	/* What was recorded does not move any more. */
 	struct compare_cost now = {};
 	struct meter meter;
 	uint64_t last_pid;
@@ -254,9 +253,8 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 
 	pause_before_round(round);
 	last_pid = procfs_last_pid(&c->proc);
-	for (size_t i = 0; i < r->left; i++) {
+	for (size_t i = 0; i < r->left; i++)
 		r->process[i] = (struct process *)r->row[i]->process;
-	}
 	meter = meter_start(c);
 	err = read_status(r, r->status_before, &files);
 	meter_stop(c, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
@@ -277,9 +275,8 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 		err = read_status(r, r->status_after, &files);
 	if (err < 0)
 		return err;
-	if (round == 1 && cost) {
+	if (round == 1 && cost)
 		*cost = now;
-	}
 	judge(r, last_pid == procfs_last_pid(&c->proc), round);
 	return 0;
 }

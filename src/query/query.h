@@ -21,7 +21,7 @@ struct filter {
 	const uid_t *uids; /* sorted; NULL: any */
 	size_t uid_count;
 	struct pattern *pattern; /* against name, then cmdline; NULL: any */
-	pid_t self;	    /* whose cmdline has the pattern in it and is left alone; 0: nobody's */
+	pid_t self;	    /* its cmdline holds the pattern and is not matched; 0: of no process */
 	const char *cgroup; /* NULL: any; see filter_matches_cgroup() */
 	struct cgroups_seen *seen; /* rows_select() sets it */
 };
@@ -105,9 +105,9 @@ struct order {
 void order_rows(const struct order *o, const struct snapshot *s, struct rows *rows);
 
 /*
- * For the exact first `top` rows with as few dear reads as can be: puts those rows, whose dear
- * values are unread (PSS_SKIPPED), into ret_need that could still be among the first `top`,
- * judging unread values by their bounds. Reads them, calls again; returns 0 when the first `top`
+ * Finds the first `top` rows exactly with as few expensive reads as can be: puts those rows into
+ * ret_need whose expensive values are unread (PSS_SKIPPED) and that, by the bounds of these values,
+ * could still be among the first `top`. Reads them, calls again; returns 0 when the first `top`
  * are certain. ret_need must have room for `top`. Reorders rows.
  */
 size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,
@@ -115,7 +115,7 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
 
 /*
  * Takes out the rows (they lie behind the others then) that are below `min` bytes by the first key,
- * or by PSS if that is no size. Whoever was not measured stays unless it cannot reach it.
+ * or by PSS if that is no size. A row that was not measured stays, unless its bound is below.
  */
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows);
 

@@ -51,14 +51,14 @@ static int collect_snapshot(struct snapshot_server *s)
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
-	/* The newest frame of a recording is collected again and again. */
+	/* Of a recording it is the last frame each time. */
 	if (s->measure.options->replay)
 		r = measure_turn_to(&s->measure, s->measure.replay.frames);
 	if (r == 0)
 		r = measure_collect(&s->measure, &result);
 	if (r)
 		return -EIO;
-	if (!s->measure.options->replay)
+	if (!collector_replays(c))
 		r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
 	if (room_is_idle(s->bytes.cap, s->bytes.len, &s->idle))
 		strbuf_done(&s->bytes);

@@ -74,16 +74,15 @@ void collect_apply(struct collect *c, const struct view *v)
 void collect_filter(struct collect *c, struct view *v)
 {
 	struct measure *m = &c->watch.measure;
-	const struct user_names users = measure_users(m);
 	/* A wrong text at the prompt is no failure of the command. */
 	int ignored;
 
-	if (query_args_set(&m->query, QUERY_USER, v->set.user, &users, &ignored) == 0)
+	if (query_args_set(&m->query, QUERY_USER, v->set.user, &m->collector, &ignored) == 0)
 		memcpy(c->user, v->set.user, sizeof(c->user));
 	else
 		memcpy(v->set.user, c->user, sizeof(c->user));
 	/* A filter that is being typed may be incomplete. */
-	if (query_args_set(&m->query, QUERY_FILTER, v->set.filter, &users, &ignored) == 0)
+	if (query_args_set(&m->query, QUERY_FILTER, v->set.filter, &m->collector, &ignored) == 0)
 		memcpy(c->filter, v->set.filter, sizeof(c->filter));
 }
 
@@ -176,13 +175,7 @@ int collect_reshape(struct collect *c, bool filter, struct view *v)
 		return 0;
 	view_let_go(v);
 	watch_begin_delta(&c->watch, c->missed);
-	/* A recording has no readings in another order: the frame is read again. */
-	if (replays(c)) {
-		r = measure_turn_to(m, c->watch.frame);
-		r = r ? r : measure_collect(m, &c->result);
-	} else {
-		r = measure_requery(m, filter, &c->result);
-	}
+	r = measure_requery(m, filter, &c->result);
 	if (r == EXIT_USAGE && m->query.filter.pattern)
 		return without_pattern(c, v);
 	c->have = r == 0;

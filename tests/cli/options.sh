@@ -62,12 +62,12 @@ refuses compare $shown --numeric --min=1 --count=2
 refuses doctor $shown -J -b -H -w -a --numeric --pid=1 --user=root --filter=x --pss=none \
 	--source=proc --verify=0 --output="$TMP/doctor"
 refuses 'pin no_such_group' -J -n3 --pss=none --source=proc --output="$TMP/pin"
-refuses "record $TMP/tape" -n3 --total --timing -b -H -w --numeric -gname
+refuses "record $TMP/recording" -n3 --total --timing -b -H -w --numeric -gname
 refuses "maps $$" --columns=pid --pss=none --verify=0 --numeric --timing
 refuses watch --timing
 refuses top -J -H -w --total --timing --output="$TMP/top"
 refuses serve -J -Fcsv -srss -r -p1 -uroot -fx -a -b -H -w --total --timing --output="$TMP/serve"
-equal 'and nothing was written' "$(ls "$TMP"/{doctor,pin,tape,top,serve} 2>/dev/null)" ''
+equal 'and nothing was written' "$(ls "$TMP"/{doctor,pin,recording,top,serve} 2>/dev/null)" ''
 only='it has all keys, \+cmdline alone can be added'
 for format in json ndjson; do
 	refused "$format --columns" 2 "$format: --columns pid,rss: $only" -F $format -o pid,rss
@@ -79,7 +79,7 @@ for format in json ndjson; do
 	refused "$format, groups" 2 "$format: --columns: it goes with no --group-by" -F $format -g name -o +cmdline
 done
 refused 'watch, NDJSON' 2 "ndjson: --columns pid: $only" watch -F ndjson -o pid
-refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/tape" -o pid
+refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/recording" -o pid
 refused 'serve --columns' 2 "serve: --columns pid: $only" serve -o pid
 for format in folded openmetrics prometheus; do
 	refused "$format --columns" 2 "--columns: it goes with no --format $format" -F $format -o +cmdline

@@ -29,16 +29,16 @@ def check_changes():
     """Changes are since the frame before, also where one steps back to; those of the total are told only if it was
     of the same processes then."""
     with tempfile.TemporaryDirectory() as directory:
-        tape = directory + "/tape"
+        recording = directory + "/recording"
         with subprocess.Popen((sys.executable, "-Sc", GROWER)) as child:
-            subprocess.run((PROGRAM, "record", tape, "-q", "-c", "3", "-i", "0.4", "-p", str(child.pid)), check=True)
+            subprocess.run((PROGRAM, "record", recording, "-q", "-c", "3", "-i", "0.4", "-p", str(child.pid)), check=True)
             child.kill()
 
         def changed(line):
             return re.search(r" [+-]\d", " ".join(line))
 
         # It stays where it is until it is told to go on.
-        tmux = Tmux((PROGRAM, "top", "--replay", tape, "-i", "1000", "-p", str(child.pid)), columns=120)
+        tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "-p", str(child.pid)), columns=120)
 
         def figures(*signs):
             screen = tmux.until(lambda screen: all(sign in screen for sign in signs + ("? help",)))
@@ -66,7 +66,7 @@ def check_changes():
             tmux.keys("q")
         finally:
             tmux.close()
-        tmux = Tmux((PROGRAM, "top", "--replay", tape, "-i", "1000", "--delta", "start", "--min", "1K", "-p",
+        tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "--delta", "start", "--min", "1K", "-p",
                      str(child.pid)), columns=120)
         try:
             tmux.keys(".")

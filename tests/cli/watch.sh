@@ -233,27 +233,27 @@ check 'SIGWINCH: wide from the next tick' test "$second" -gt 60
 equal 'SIGWINCH: columns come back' "$(grep -ac '+RSS' "$TMP/out")" 2
 
 # ---- recordings ----
-zmem record -c 4 -i 0.2 "$TMP/tape" -q
-zmem watch --replay "$TMP/tape" -F ndjson
+zmem record -c 4 -i 0.2 "$TMP/recording" -q
+zmem watch --replay "$TMP/recording" -F ndjson
 expect_rc 'replay: exit code' 0
 check 'replay: fits the schema' $VALID "$TMP/out"
 equal 'replay: every frame' "$(ticks "$TMP/out")" 4
 check 'replay: its own times' jq -es 'map(select(.watch).timestamp_ms) | .[3] - .[0] | . >= 500 and . < 60000' "$TMP/out"
 cp "$TMP/out" "$TMP/first"
-zmem watch --replay "$TMP/tape" -F ndjson
+zmem watch --replay "$TMP/recording" -F ndjson
 check 'replay: the same again' diff <(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/first") \
 	<(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/out")
-zmem watch --replay "$TMP/tape" -c 2
+zmem watch --replay "$TMP/recording" -c 2
 equal 'replay: so many frames' "$(grep -ac 'total of' "$TMP/out")" 2
 zmem record -c 1 "$TMP/one" -q
 zmem watch --replay "$TMP/one"
 equal 'replay: one frame' "$rc $(grep -ac 'total of' "$TMP/out")" '0 1'
 # Without its END and the last byte of frame 4.
-head -c -33 "$TMP/tape" >"$TMP/cut"
+head -c -33 "$TMP/recording" >"$TMP/cut"
 zmem watch --replay "$TMP/cut"
 equal 'replay: cut off: whole frames' "$rc $(grep -ac 'total of' "$TMP/out")" '0 3'
 expect_err 'replay: cut off: told' 'the recording is cut off after frame 3 at byte [0-9]+$'
-zmem watch --replay "$TMP/tape" -u no-such-user
+zmem watch --replay "$TMP/recording" -u no-such-user
 expect_rc 'replay: no such user' 3
 
 # ---- what it refuses ----

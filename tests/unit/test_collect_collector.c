@@ -29,7 +29,7 @@ static void open_proc(struct scene *s, enum pss_choice pss)
 {
 	const struct collect_spec spec = {.pss = pss, .source = SOURCE_PROC};
 
-	*s = (struct scene){};
+	*s = (struct scene){.collector = COLLECTOR_CLOSED};
 	assert_int_equal(collector_open(&s->collector, &spec), 0);
 	assert_int_equal(source_origin(s->collector.source), FROM_PROC);
 	assert_int_equal(collector_no_proc(&s->collector), COLLECT_PROC_USABLE);
@@ -132,7 +132,7 @@ static void test_lazy_names(void **state)
 {
 	const struct collect_spec spec = {
 		.pss = PSS_NONE, .source = SOURCE_PROC, .lazy_names = true};
-	struct scene s = {};
+	struct scene s = {.collector = COLLECTOR_CLOSED};
 	struct process *row;
 
 	(void)state;
@@ -153,7 +153,7 @@ static void test_names_of_spec(void **state)
 {
 	const struct collect_spec spec = {
 		.pss = PSS_NONE, .source = SOURCE_PROC, .names = NEEDS_CMDLINE};
-	struct scene s = {};
+	struct scene s = {.collector = COLLECTOR_CLOSED};
 
 	(void)state;
 	assert_int_equal(collector_open(&s.collector, &spec), 0);
@@ -167,7 +167,7 @@ static void test_names_of_spec(void **state)
 static void test_pss_of_the_kernel_is_refused(void **state)
 {
 	const struct collect_spec spec = {.pss = PSS_KERNEL, .source = SOURCE_PROC};
-	struct collector c;
+	struct collector c = COLLECTOR_CLOSED;
 
 	(void)state;
 	assert_int_equal(collector_open(&c, &spec), -ENOTSUP);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The steps of a query (query/query_run.h), and the names that are read between them. */
+#include "collect/collect_rows.h"
+
+#include "collect/balance.h"
+#include "enrich/memcgs.h"
+
+/* A process that is stuck keeps its executable's name: a better one is not worth a second. */
+#define NAMES_DEADLINE_MS 100
+
+static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
+{
+	int r = 0;
+
+	/* A recording has all names that it can have. */
+	if (collector_replays(c))
+		return 0;
+	if (needs & NEEDS_USER)
+		enrich_users(c->users, rows);
+	if (needs & NEEDS_CGROUP)
+		r = enrich_cgroups(c->pool, &c->snapshot, rows);
+	if (r == 0 && needs & NEEDS_CMDLINE)
+		r = enrich_cmdlines(c->pool, &c->snapshot, rows);
+	if (r == 0 && needs & NEEDS_PROGRAM)
+		r = enrich_programs(c->pool, &c->snapshot, rows);
+	return r;
+}
+
+/* What must be known for the query, and for what the collector's user wants of each process. */
+static void needs_of(const struct collector *c, const struct query *q, struct query_needs *ret)
+{
+	query_needs(q, ret);
+	if (!q->group && !q->tree)
+		ret->shown |= c->spec.names;
+	else if (q->tree)
+		ret->group |= c->spec.names;
+	if (!c->spec.lazy_names)
+		ret->filter |= (q->needs | c->spec.names) & NEEDS_CMDLINE;
+}
+
+int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
+			size_t count)
+{
+	struct rows some = {rows, count, 0};
+
+	/* Groups were named with their processes, and names in a tree follow its branches. */
+	return q->group || q->tree ? 0 : name_rows(c, q->needs | c->spec.names, &some);
+}
+
+/* Of a recording, command lines are shown where a snapshot would show them. */
+static void choose_cmdlines(struct collector *c, unsigned needs)
+{
+	const struct rows *rows = &c->rows.chosen;
+
+	if (needs & NEEDS_CMDLINE) {
+		/* Without them a pattern matches names alone. */
+		if (rows->count &&
+		    !(recording_reader_info(c->spec.recording)->flags & RECORDING_CMDLINES))
+			c->notices |= COLLECT_NOTICE_NO_CMDLINES;
+		return;
+	}
+	/* The next query of the same frame may ask for them. */
+	for (size_t i = 0; !c->spec.lazy_names && i < rows->count; i++)
+		rows->item[i]->cmdline = NULL;
+}
+
+int collector_charge(struct collector *c, struct rows *rows)
+{
+	if (!collector_replays(c))
+		return enrich_memcgs(&c->proc, &c->snapshot, rows);
+	memcgs_apply(&c->snapshot, rows);
+	return 0;
+}
+
+int collect_choose_rows(struct collector *c, const struct query *query)
+{
+	struct query own = *query;
+	const struct query *q = &own;
+	struct query_needs needs;
+	int r;
+
+	/* The pattern is on our own command line. */
+	own.filter.self = c->self;
+	needs_of(c, q, &needs);
+	r = query_select_ids(&c->snapshot, q, &c->rows);
+	if (r == 0)
+		r = name_rows(c, needs.filter, &c->rows.chosen);
+	if (collector_replays(c))
+		choose_cmdlines(c, needs.filter | q->needs | c->spec.names);
+	if (r == 0)
+		r = query_select_text(&c->snapshot, q, &c->rows);
+	/* What rows are sorted and grouped by. */
+	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.chosen);
+}
+
+int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret)
+{
+	/* A recording has the PSS of all processes. */
+	bool replays = collector_replays(c);
+	bool pruned = !replays && query_certain(q) && c->spec.pss != PSS_NONE;
+	struct query_needs needs;
+	struct rows shown;
+	int r;
+
+	needs_of(c, q, &needs);
+	if (!replays)
+		balance_reconcile(&c->snapshot);
+	r = q->tree ? name_rows(c, needs.group, &c->rows.chosen) : 0;
+	if (r == 0)
+		r = query_group(&c->snapshot, q, &c->rows);
+	if (r == 0 && needs.order)
+		r = collector_charge(c, &c->rows.made);
+	if (r < 0)
+		return r;
+	query_show(&c->snapshot, q, &c->rows, pruned, ret);
+	shown = (struct rows){(struct process **)ret->rows, ret->row_count, 0};
+	if (c->pool)
+		pool_hurry(c->pool, NAMES_DEADLINE_MS);
+	if (q->group)
+		r = needs.shown ? collector_charge(c, &shown) : 0;
+	else if (!c->spec.lazy_names)
+		r = name_rows(c, needs.shown, &shown);
+	return r;
+}
