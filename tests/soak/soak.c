@@ -69,8 +69,7 @@ static void open_session(struct soak *k, size_t i, struct session *s)
 		argc++;
 	optind = 0;
 	options_done(&k->options[i]);
-	if (options_parse(&k->options[i], argc, requests[i]) ||
-	    session_open(s, &k->options[i]))
+	if (options_parse(&k->options[i], argc, requests[i]) || session_open(s, &k->options[i]))
 		die("a session does not open");
 	k->opened++;
 }
