@@ -158,8 +158,8 @@ chmod 777 "$dir/vault/in" "$open/own"
 (umask 027; echo token >"$dir/vault/in/token"; chgrp 65534 "$dir/vault/in/token")
 "$PYTHON" -c "$left" "$dir/vault/in/stale"
 chmod 777 "$dir/vault/in/stale"
-zmem record "${quick[@]}" "$dir/vault/in/tape"
-chmod 644 "$dir/vault/in/tape"
+zmem record "${quick[@]}" "$dir/vault/in/recording"
+chmod 644 "$dir/vault/in/recording"
 (cd "$dir/vault/in" && exec sleep 1000) &
 sleeper=$!
 wait_for test "/proc/$sleeper/cwd" -ef "$dir/vault/in"
@@ -175,7 +175,7 @@ cwd=/proc/$sleeper/cwd
 reaches "another's --token-file" serve --token-file "$cwd/token" --listen "unix:$open/own/s"
 reaches "another's directory for a socket" serve --listen "unix:$cwd/socket"
 reaches "another's stale socket" serve --listen "unix:$cwd/stale"
-reaches "another's --replay" --replay "$cwd/tape"
+reaches "another's --replay" --replay "$cwd/recording"
 reaches "another's directory for --output" --output "$cwd/new"
 reaches "another's directory for watch" watch -c 1 --output "$cwd/new"
 reaches "another's directory for record" record "$cwd/new"
