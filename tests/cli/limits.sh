@@ -15,7 +15,7 @@ for options in '' '-J' '--source proc'; do
 	expect_out "no file may be longer than 1 KiB: all of it: $options" '(total of [0-9]+ processes|^})'
 done
 long() {
-	run timeout -s KILL "$PATIENCE" prlimit --fsize=8192 "$ZMEM" "$@"
+	run timeout -s KILL "$PATIENCE" prlimit --fsize=1024 "$ZMEM" "$@"
 }
 for args in '-F html --output' 'record' 'watch -c 1 -F ndjson --output'; do
 	echo old >"$TMP/dir/file"
