@@ -25,7 +25,7 @@ there() {
 
 # What goes to share/zmem-bpf.
 data() {
-	(cd "$source/src/dist" && find . -type f ! -path './completion/*' ! -path './systemd/*' \
+	(cd "$source/src/dist" && find . -type f ! -name '*.mk' ! -path './completion/*' ! -path './systemd/*' \
 		! -path './debian/*' ! -name '*.8' -printf '%P\n')
 }
 

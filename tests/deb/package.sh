@@ -17,7 +17,7 @@ equal 'one package' "$(wc -l <<<"$package")" 1
 	echo '644 usr/share/doc/zmem-bpf/copyright'
 	echo '644 usr/share/man/man8/zmem-bpf.8.gz'
 	echo '644 usr/share/zsh/vendor-completions/_zmem-bpf'
-	cd "$SOURCE/src/dist" && find . -type f ! -path './completion/*' ! -path './systemd/*' ! -path './debian/*' \
+	cd "$SOURCE/src/dist" && find . -type f ! -name '*.mk' ! -path './completion/*' ! -path './systemd/*' ! -path './debian/*' \
 		! -name '*.8' -printf '644 usr/share/zmem-bpf/%P\n'
 } | sort >"$TMP/wanted"
 mkdir "$TMP/in"
