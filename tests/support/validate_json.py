@@ -118,6 +118,7 @@ def document_problems(path, schema=None):
 
 
 def serve():
+    os.closerange(3, 256)  # a process that waits for the end of a pipe must not wait for us
     for name in sys.stdin:
         try:
             found = document_problems(name[:-1])
