@@ -85,7 +85,8 @@ COLD         := $(addprefix $(B)/,cli/% top/% recording/% compare/% render/compa
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
-MODULES := base recording privilege proc model source enrich query compare render cli top \
+MODULES := base recording privilege proc model source enrich query compare collect render \
+           cli top \
            $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
@@ -111,7 +112,7 @@ help:
 	@echo '                  some tests of what each of COMPILERS="$(COMPILERS)" makes'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop, watch, serve and top on a busy machine (as root): nothing may grow; MINUTES=10'
-	@echo 'make check        layer rules, format, file and function lengths'
+	@echo 'make check        layers, format, licence lines'
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
@@ -238,7 +239,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it; top and serve are commands of cli, and use it.
-LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render compare query enrich source proc recording model \
+LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render collect compare query enrich source proc recording model \
               privilege base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)

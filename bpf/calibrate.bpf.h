@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the direct map and the array of struct page without symbols, by content.
+ * Finds the direct map and the array of struct page by content, without kernel symbols.
  *
- * The caller's top table lies in the direct map, whose base is a multiple of 1 GiB (KASLR moves it
- * by PUDs, arch/x86/mm/kaslr.c, or by ARM64_MEMSTART_ALIGN, arch/arm64/mm/init.c, which is 1 GiB
- * for pages of 4 and 16 KiB): so the base is one of as many as there are GiB below the end of RAM.
- * Under the right one our own page tables lead from a page of the caller to its content. The page
- * is the only one of a file, so the file's page cache holds its struct page, and the address of
- * that less its number is the base of the array. A second page proves the number's size and our
- * reading of it.
+ * The caller's top page table lies in the direct map. The base of the direct map is a multiple of 1
+ * GiB: KASLR moves it by PUDs (arch/x86/mm/kaslr.c) or by ARM64_MEMSTART_ALIGN
+ * (arch/arm64/mm/init.c), which is 1 GiB for pages of 4 and 16 KiB. So there is one candidate base
+ * for each GiB below the end of RAM. With the right base, our own page tables lead from the address
+ * of a page to the content of that page.
+ *
+ * The test page is the only page of a file, so the file's page cache holds its struct page. The
+ * address of that struct page, less the page's frame number times the size of struct page, is the
+ * base of the array. A second page confirms that size and how we read struct page.
  */
 #ifndef ZMEM_CALIBRATE_BPF_H
 #define ZMEM_CALIBRATE_BPF_H
@@ -20,7 +22,9 @@
 #define DIRECT_TRIES (1 << 17) /* 128 TiB; RAM of an arm64's second socket may begin at 64 */
 #define LEVEL_TRIES  (LEVELS_MOST - LEVELS_LEAST + 1)
 
-/* The question; user space writes it once, before anybody else can read, and it is answered once.
+/*
+ * The request. User space writes it once, before any other process can read the iterator. It is
+ * answered once.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -29,7 +33,7 @@ struct {
 	__type(value, struct zmem_calibrate);
 } calibration SEC(".maps");
 
-static __always_inline bool calibration_asked(void)
+static __always_inline bool calibration_requested(void)
 {
 	const struct zmem_calibrate *ask;
 	__u32 zero = 0;
@@ -38,7 +42,7 @@ static __always_inline bool calibration_asked(void)
 	return ask && ask->file_addr;
 }
 
-static __always_inline void calibration_answered(void)
+static __always_inline void calibration_finish(void)
 {
 	struct zmem_calibrate *ask;
 	__u32 zero = 0;
@@ -49,12 +53,12 @@ static __always_inline void calibration_answered(void)
 }
 
 struct trial {
-	struct page_walk *w; /* to look up an address with */
+	struct page_walk *w; /* looks up addresses */
 	const struct zmem_calibrate *ask;
-	__u64 pfn; /* of the file's page */
+	__u64 pfn; /* of the file's page, 0 if the content did not match */
 };
 
-/* The number of the page at `addr` in the tables of w->pgd, 0 if there is none. */
+/* Returns the frame number of the page that w->pgd maps at `addr`, 0 if there is none. */
 static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 {
 	__u64 entry, pfn;
@@ -72,8 +76,9 @@ static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 }
 
 /*
- * From the lowest possible base upwards: a base that is too low only leads below or into the direct
- * map, never into what is mapped behind it (devices). Each is tried with all numbers of levels.
+ * Tries one base with one number of table levels. Bases are tried from the lowest upwards: a base
+ * that is too low leads only below or into the direct map, never to what is mapped above it
+ * (devices).
  */
 static long try_base(__u32 index, struct trial *c)
 {
@@ -91,9 +96,9 @@ static long try_base(__u32 index, struct trial *c)
 }
 
 /*
- * The struct page of the only page of the file that is mapped at `addr`, and the file's mapping.
- * The mapping's descriptor is looked up as in a walk, and not by the file's number: that would take
- * two types more (kread.bpf.h).
+ * Returns the struct page of the only page of the file that is mapped at `addr`, and the file's
+ * mapping. It finds the VMA as a walk does, not by file descriptor, which would need two more
+ * kernel types (kread.bpf.h).
  */
 static __always_inline __u64 file_folio(struct page_walk *w, __u64 addr, __u64 *ret_mapping)
 {
@@ -108,13 +113,13 @@ static __always_inline __u64 file_folio(struct page_walk *w, __u64 addr, __u64 *
 	return kread64(*ret_mapping + koffset(struct address_space, i_pages.xa_head));
 }
 
-/* True if `pfn`'s struct page says that it is of this kind and mapped once. */
+/* True if the struct page of `pfn` says that the page is of this kind and mapped once. */
 static __always_inline bool page_is(struct page_walk *w, __u64 pfn, __u32 kind)
 {
 	return page_key(w, page_at(w, pfn)) == PAGE_KEY(1, kind);
 }
 
-/* Fills w->calibrated, and the layout if all was confirmed. w is all 0. */
+/* Fills w->calibrated, and the layout if every check passed. w must be all 0. */
 __noinline int calibrate(struct page_walk *w)
 {
 	struct trial c = {.w = w};

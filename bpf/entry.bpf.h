@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An entry of a page table: all that the architectures have differently.
+ * Page table entries: everything that differs between architectures.
  *
- *  PAGE_BITS_LEAST, _MOST  sizes of pages; who calls calibrate says which it is
- *  LEVELS_LEAST, _MOST     of tables; calibrate finds out which it is
- *  ENTRY_PRESENT           the processor follows it
- *  ENTRY_PROTNONE          where PRESENT is clear: a page that nobody may touch, yet resident
- *  ENTRY_SPECIAL           a page that is not counted
- *  ENTRY_FOREIGN           in an entry of calibrate's pages: this is not the format
- *  ENTRY_ADDRESS           bits that can be an address
- *  SWAP_TYPE(entry)        where it maps nothing: which swap file; the last numbers mean other
- *                          things
- *  entry_is_huge(entry)    above the last level: a huge page, may be PROT_NONE or just be split
- *  entry_is_table(entry)   above the last level: a table
- *  entry_address(entry)    what of it can be an address is one
+ *   PAGE_BITS_LEAST, _MOST  page sizes; the caller of calibrate() says which one is in use
+ *   LEVELS_LEAST, _MOST     levels of tables; calibrate() finds out which number is in use
+ *   ENTRY_PRESENT           the processor follows the entry
+ *   ENTRY_PROTNONE          if PRESENT is clear: a resident page that cannot be accessed
+ *   ENTRY_SPECIAL           a page that is not counted
+ *   ENTRY_FOREIGN           in an entry of a calibration page: the kernel uses another format
+ *   ENTRY_ADDRESS           the bits that can be an address
+ *   SWAP_TYPE(entry)        of an entry that maps nothing: the number of the swap file; the
+ *                           highest numbers have other meanings
+ *   entry_is_huge(entry)    above the last level: a huge page, which may be PROT_NONE or is
+ *                           being split
+ *   entry_is_table(entry)   above the last level: a table
+ *   entry_address(entry)    the entry with its address bits as the address
  */
 #ifndef ZMEM_ENTRY_BPF_H
 #define ZMEM_ENTRY_BPF_H
@@ -43,7 +44,7 @@ static __always_inline bool entry_is_table(__u64 entry)
 	return (entry & (ENTRY_PRESENT | ENTRY_HUGE)) == ENTRY_PRESENT;
 }
 
-/* Where PRESENT is clear it is inverted (__pte_needs_invert). */
+/* If PRESENT is clear, the kernel inverts the address bits (__pte_needs_invert). */
 static __always_inline __u64 entry_address(__u64 entry)
 {
 	return entry ^ ((entry & ENTRY_PRESENT) - 1);
@@ -52,10 +53,10 @@ static __always_inline __u64 entry_address(__u64 entry)
 #elif defined(__TARGET_ARCH_arm64)
 
 /*
- * arch/arm64/include/asm/pgtable-{hwdef,prot}.h, swap entries: arch/arm64/include/asm/pgtable.h, as
- * they are since 6.10 ("arm64/mm: Move PTE_PRESENT_INVALID to overlay PTE_NG"): before, a swap
- * entry may have the bit that is PROTNONE now. With 52 bits of physical address (LPA2) the two
- * above ENTRY_ADDRESS are bits 8 and 9: where there is so much RAM calibrate refuses.
+ * arch/arm64/include/asm/pgtable-{hwdef,prot}.h, swap entries: arch/arm64/include/asm/pgtable.h.
+ * This is the format since 6.10 ("arm64/mm: Move PTE_PRESENT_INVALID to overlay PTE_NG"); before, a
+ * swap entry may have the bit that is now PROTNONE. With 52 bits of physical address (LPA2), bits 8
+ * and 9 hold the two bits above ENTRY_ADDRESS; calibrate() refuses machines with that much RAM.
  */
 #define PAGE_BITS_LEAST	 12
 #define PAGE_BITS_MOST	 14
@@ -86,7 +87,7 @@ static __always_inline __u64 entry_address(__u64 entry)
 }
 
 #else
-#error "what do entries of page tables look like?"
+#error "the page table format of this architecture is not known"
 #endif
 
 #endif

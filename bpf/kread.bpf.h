@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How kernel memory is read. Two ways with one face:
- *  - loads through bpf_rdonly_cast() (6.2 and later), which cannot fault, need no helper call and
- *    are allowed under lockdown=confidentiality;
- *  - with ZMEM_PROBE_READS bpf_probe_read_kernel(), for older kernels; with ZMEM_OLD also for those
- *    from 5.8 on, which have no bpf_loop() (5.17) and take no pointers in global functions (5.12).
+ * Reads kernel memory. The same macros exist in two variants:
+ *   - loads through bpf_rdonly_cast() (6.2 and later), which cannot fault, need no helper call and
+ *     are allowed under lockdown=confidentiality;
+ *   - with ZMEM_PROBE_READS, bpf_probe_read_kernel() for older kernels. With ZMEM_OLD also for
+ *     kernels from 5.8 on, which lack bpf_loop() (5.17) and pointer arguments of global functions
+ *     (5.12).
  *
- *  kcast(type, addr)  a typed pointer, to be read with
- *  kget(p, member)    one member; pointers that are members are typed in turn
- *  kread64(addr), kread32(addr)  what lies at an address that is a plain number, as needed for
- *                     arithmetic, for global functions and to keep it in memory
- *  kaddr(p, member)   a member that is a pointer, as such a number
- *  kwords(addr)       up to 32 words there, of which kword(words, offset) and kword32() read one;
- *                     only with casts
- *  ktext(words, addr, count)  copies `count` (a constant, up to 8) words
+ *   kcast(type, addr)  a typed pointer, to be read with
+ *   kget(p, member)    one member; a member that is a pointer is typed in turn
+ *   kread64(addr), kread32(addr)  the value at an address that is a plain number, as needed for
+ *                      arithmetic, for global functions and to store it in memory
+ *   kaddr(p, member)   a member that is a pointer, as a plain number
+ *   kwords(addr)       up to 32 words at addr; kword(words, offset) and kword32() read one of
+ *                      them; only with casts
+ *   ktext(words, addr, count)  copies `count` words (a constant, up to 8)
  *
- * Every cast is a kfunc call the loader has to resolve and the verifier to check: cast once, read
- * through it.
+ * Each cast is a kfunc call that the loader resolves and the verifier checks: cast once and read
+ * through the result.
  */
 #ifndef ZMEM_KREAD_BPF_H
 #define ZMEM_KREAD_BPF_H
 
-/* A function with a part of the 512 bytes of stack for itself. */
+/* A function that has its own frame within the 512 bytes of stack. */
 #ifdef ZMEM_OLD
 #define kfunction static __noinline
 /*
- * Each turn is verified on its own, against all those before it. So there is no second try either:
- * who was overtaken, or has more threads, is read from /proc. Of threads that follow an exited
- * leader one of the first has memory.
+ * The verifier checks each iteration separately, against all earlier ones, so limits are low and a
+ * read is tried once: user space reads raced processes and processes with more threads from /proc.
+ * Among the threads behind an exited leader, one of the first has the mm.
  */
 #define THREADS_MAX 256
 #define FIND_MAX    16
@@ -55,7 +56,7 @@
 #define kget(p, member)                                                                            \
 	((__typeof__((p)->member))(sizeof((p)->member) == 8 ? kread64((__u64) & (p)->member)       \
 							    : kread32((__u64) & (p)->member)))
-/* A function of its own: each probe read that is inlined keeps a slot of the 512 bytes of stack. */
+/* Not inlined: each inlined probe read keeps a slot of the 512 bytes of stack. */
 #define kread_function __noinline
 #define kread_raw(type, addr)                                                                      \
 	({                                                                                         \
@@ -73,22 +74,21 @@
 #define kget(p, member) ((p)->member)
 #define kread_function	static __always_inline
 /*
- * What is no member is read as if it were one: the flags at the very beginning of a task_struct
- * (zmem_kread_works() says whether they are). Of all types that one costs the least to load: a
- * kernel keeps 31 names it has looked up, by their hash (kernel/bpf/btf.c,
- * VMLINUX_CAND_CACHE_SIZE); two of ours in one place, such as mm_struct and folio, push each other
- * out, and each search takes 0.3 ms.
+ * Raw memory is read as if it were the member `flags` at the very beginning of a task_struct
+ * (zmem_kread_works() checks that it is there). That type is the cheapest to load: the kernel
+ * caches 31 type names by hash (kernel/bpf/btf.c, VMLINUX_CAND_CACHE_SIZE), two of our types with
+ * the same slot (such as mm_struct and folio) evict each other, and each lookup takes 0.3 ms.
  */
 #define kread_raw(type, addr)                                                                      \
 	(*(const volatile type *)&kcast(struct task_struct, addr)->thread_info.flags)
 /*
- * Several words behind one cast, which is a call to the compiler: it costs the registers. They are
- * read as if they were resource limits: 32 words in a row in every kernel.
+ * Reads several words with one cast. To the compiler a cast is a call, which clobbers registers.
+ * The words are read as if they were resource limits: 32 words in a row in every kernel.
  */
 #define kwords(addr)                                                                               \
 	({                                                                                         \
 		__u64 off_ = koffset(struct signal_struct, rlim);                                  \
-		/* Kept out of the load, which is none of the whole array. */                      \
+		/* Hides the offset from the compiler: no CO-RE load covers the whole array. */    \
 		barrier_var(off_);                                                                 \
 		(const volatile void *)kcast(struct signal_struct, (__u64)(addr)-off_) + off_;     \
 	})
@@ -104,9 +104,9 @@
 #endif
 
 /*
- * What is read behind it is not read before what is read in front of it. x86 keeps reads in order.
- * Elsewhere an exchange is a full barrier, here of a word of our own with itself; a kernel without
- * it (aarch64 before 5.18) refuses the program.
+ * Reads after the barrier do not happen before reads that precede it. x86 keeps reads in order. On
+ * other architectures an atomic exchange of one of our own words with itself is a full barrier; a
+ * kernel without that instruction (aarch64 before 5.18) refuses the program.
  */
 static __always_inline void read_barrier(__u64 *own)
 {
@@ -116,7 +116,7 @@ static __always_inline void read_barrier(__u64 *own)
 	barrier();
 }
 
-/* Whether raw memory can be read here. */
+/* True if raw memory can be read on this kernel. */
 #define zmem_kread_works() (koffset(struct task_struct, thread_info.flags) == 0)
 
 #define kaddr(p, member)   kread64((__u64) & (p)->member)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * struct page: what kind a page is and how often it is mapped. Which pages count, and how:
- * smaps_account() in fs/proc/task_mmu.c.
+ * Reads struct page: the kind of a page and how often it is mapped. Which pages count, and how,
+ * follows smaps_account() in fs/proc/task_mmu.c.
  */
 #ifndef ZMEM_PAGE_BPF_H
 #define ZMEM_PAGE_BPF_H
@@ -10,12 +10,12 @@
 
 #define PAGE_MAPPING_ANON 1
 
-/* What is to know of a page: how often it is mapped, and its kind (enum zmem_rss). */
+/* How often a page is mapped, and its kind (enum zmem_rss), in one number. */
 #define PAGE_KEY(maps, kind) ((__u64)(maps) << 2 | (kind))
 #define KEY_MAPS(key)	     ((__u32)((key) >> 2))
 #define KEY_KIND(key)	     ((__u32)(key)&3)
 
-/* Counts `count` pages with that key. */
+/* Adds `count` pages with that key to the result. */
 __noinline int count_run(struct page_walk *w, __u64 key, __u64 count)
 {
 	__u32 part, maps = KEY_MAPS(key), kind = KEY_KIND(key);
@@ -36,28 +36,28 @@ __noinline int count_run(struct page_walk *w, __u64 key, __u64 count)
 	return 0;
 }
 
-/* The head of the folio of a page whose compound_head has bit 0 set. */
+/* Returns the head page of the folio, for a page with bit 0 of its compound_head set. */
 static __always_inline __u64 tail_head(__u64 page, __u64 info)
 {
 	/*
-	 * Since Linux 7.1 (compound_info) it may be a mask for the page's own address. Nothing in
-	 * the array of struct page is that high up (arm64: VMEMMAP_END).
+	 * Since Linux 7.1 (compound_info) `info` may be a mask for the page's own address. No
+	 * struct page has an address that high (arm64: VMEMMAP_END).
 	 */
 	return info >= 0xffffffffc0000000ULL ? page & info & ~1ULL : info - 1;
 }
 
-/* Words of struct page: how they are declared has changed (memdesc_flags_t in 6.18). */
+/* Offsets in struct page. Its declaration has changed (memdesc_flags_t in 6.18). */
 #define PAGE_FLAGS 0
 #define PAGE_INFO  8 /* compound_head, from 7.1 on compound_info */
 
-/* A folio is laid over its first pages: what it has of each page is that page's. */
+/* A folio overlays its first struct pages: its per-page members are those of each page. */
 #define FOLIO_MAPPING	 koffset(struct folio, mapping)
 #define PAGE_MAPCOUNT	 koffset(struct folio, _mapcount)
 #define PAGE_STRUCT_SIZE koffset(struct folio, _flags_1)
 
 /*
- * A page's kind from its folio, as mm_counter() decides: FILE 0, ANON 1, SHMEM 3. Without a branch:
- * each would double the verifier's work for every page behind it.
+ * Returns the kind of a page from its folio, as mm_counter() does: FILE 0, ANON 1, SHMEM 3. It has
+ * no branch, because a branch would double the verifier's work for all later code.
  */
 static __always_inline __u32 page_kind(const struct page_walk *w, __u64 flags, __u64 mapping)
 {
@@ -68,9 +68,9 @@ static __always_inline __u32 page_kind(const struct page_walk *w, __u64 flags, _
 }
 
 /*
- * How often a page of a large folio is mapped (folio_precise_page_mapcount()): by itself and with
- * the whole. 0 is an impossible answer: kernels with CONFIG_NO_PAGE_MAPCOUNT do not count the
- * former.
+ * Returns how often a page of a large folio is mapped, by itself and as part of the whole
+ * (folio_precise_page_mapcount()). 0 is an impossible answer: kernels with CONFIG_NO_PAGE_MAPCOUNT
+ * do not count mappings of single pages.
  */
 static __always_inline __u64 large_maps(struct page_walk *w, __u64 page, __u64 head)
 {
@@ -98,7 +98,7 @@ static __always_inline __u64 page_head(__u64 page)
 	return info & 1 ? tail_head(page, info) : page;
 }
 
-/* Likewise for a page of a large folio; `info` is its own. */
+/* Returns the key of a page of a large folio; `info` is the PAGE_INFO word of the page. */
 __noinline __u64 large_key(struct page_walk *w, __u64 page, __u64 info)
 {
 	__u64 head = info & 1 ? tail_head(page, info) : page;
@@ -109,7 +109,7 @@ __noinline __u64 large_key(struct page_walk *w, __u64 page, __u64 info)
 			page_kind(w, kread64(head + PAGE_FLAGS), kread64(head + FOLIO_MAPPING)));
 }
 
-/* The key of a page that a present entry maps. */
+/* Returns the key of a page that a present entry maps. */
 static __always_inline __u64 page_key(struct page_walk *w, __u64 page)
 {
 	const volatile void *words = kwords(page);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Page tables: from an address to the pages. */
+/* Walks page tables and counts the pages that they map. */
 #ifndef ZMEM_PAGE_TABLE_BPF_H
 #define ZMEM_PAGE_TABLE_BPF_H
 
 #include "walk_state.bpf.h"
 #include "page.bpf.h"
 
-/* What an entry that maps nothing is. */
-#define SWAP_TYPE_FILES	 16 /* there are never more swap files; above may be migration */
-#define SWAP_TYPE_MARKER 31 /* guard, userfaultfd: nothing is there */
+/* Swap types: the meaning of an entry that maps nothing. */
+#define SWAP_TYPE_FILES	 16 /* never more swap files; higher types may be migration */
+#define SWAP_TYPE_MARKER 31 /* guard, userfaultfd: there is no page */
 
-/* Entries that are looked at in one go, for the sake of speed. */
+/* Entries that are read at once, for speed. */
 #define WALK_GROUP 4
 
 static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
@@ -18,8 +18,8 @@ static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 	return entry_address(entry) & w->at.phys_mask;
 }
 
-/* An entry that maps nothing. It matters where anonymous pages may be shared. */
-__noinline int absent_entry(struct page_walk *w, __u64 entry)
+/* Counts an entry that maps nothing. It matters only if anonymous pages may be shared. */
+__noinline int count_absent_entry(struct page_walk *w, __u64 entry)
 {
 	__u64 type = SWAP_TYPE(entry);
 
@@ -39,7 +39,7 @@ static __always_inline __u64 region_end(const struct page_walk *w)
 	return end < w->end ? end : w->end;
 }
 
-/* A huge page that is mapped as one; `phys` is its address. */
+/* Counts a huge page that is mapped as one; `phys` is its physical address. */
 __noinline int walk_huge(struct page_walk *w, __u64 phys)
 {
 	__s32 entire, all = 0;
@@ -65,14 +65,14 @@ __noinline int walk_huge(struct page_walk *w, __u64 phys)
 		w->addr = region_end(w);
 		return 0;
 	}
-	/* Some of its pages are mapped one by one, too: each is looked at. */
+	/* Some of its pages are also mapped one by one: look at each page. */
 	w->huge = phys;
 	w->huge_maps = all - entire;
 	w->region = w->addr >> pmd_bits(w);
 	return 0;
 }
 
-/* An entry of a table of tables in an area that is not walked, only searched for huge pages. */
+/* An entry of a PMD table, in a VMA that is only searched for huge pages. */
 static long scan_entry(__u32 index, struct page_walk **walk)
 {
 	struct page_walk *w = *walk;
@@ -85,7 +85,7 @@ static long scan_entry(__u32 index, struct page_walk **walk)
 	return 0;
 }
 
-/* Counts the huge pages of the mapping under way that the table at `phys` maps. */
+/* Counts the huge pages that the table at `phys` maps in the current VMA. */
 __noinline int scan_huge(struct page_walk *w, __u64 phys)
 {
 	__u64 count, left, index;
@@ -105,8 +105,8 @@ __noinline int scan_huge(struct page_walk *w, __u64 phys)
 }
 
 /*
- * Finds what maps w->addr: a table of entries (w->table), a huge page that has to be looked at page
- * by page (w->huge), or neither: then w->addr has moved on.
+ * Finds what maps w->addr: a table of entries (w->table) or a huge page that has to be read page by
+ * page (w->huge). If it is neither, w->addr has moved on.
  */
 __noinline int find_region(struct page_walk *w)
 {
@@ -144,20 +144,20 @@ __noinline int find_region(struct page_walk *w)
 		}
 	}
 	if (entry && (w->may_share || (entry & ENTRY_PRESENT)))
-		w->pages.flags |= ZMEM_WALK_UNKNOWN; /* a huge page on its way to somewhere else */
+		w->pages.flags |= ZMEM_WALK_UNKNOWN; /* a huge page under migration */
 	w->addr = ((w->addr >> (shift & 63)) + 1) << (shift & 63);
 	if (w->addr > w->end)
 		w->addr = w->end;
 	return 0;
 }
 
-/* One entry of the mapping under way. */
+/* Counts one entry of the current VMA. */
 static __always_inline void walk_entry(struct page_walk *w, __u64 entry)
 {
 	__u64 pfn, key;
 
 	if (!(entry & (ENTRY_PRESENT | ENTRY_PROTNONE))) {
-		absent_entry(w, entry);
+		count_absent_entry(w, entry);
 		return;
 	}
 	if (entry & ENTRY_SPECIAL)
@@ -168,7 +168,7 @@ static __always_inline void walk_entry(struct page_walk *w, __u64 entry)
 		return;
 	}
 	key = page_key(w, page_at(w, pfn));
-	/* Neighbours are often alike: one division for all of them. */
+	/* Neighbours often have the same key: one division serves all of them. */
 	if (key != w->run) {
 		count_run(w, w->run, w->run_count);
 		w->run = key;
@@ -204,7 +204,7 @@ static long walk_single(__u32 index, struct page_walk **walk)
 	return 0;
 }
 
-/* The entries of the table at hand, as far as the mapping goes. */
+/* Counts the entries of w->table up to the end of the VMA. */
 __noinline int walk_table(struct page_walk *w)
 {
 	__u64 count, table;
@@ -222,7 +222,7 @@ __noinline int walk_table(struct page_walk *w)
 	return 0;
 }
 
-/* One page of a huge page. */
+/* Counts one page of a huge page. */
 __noinline int walk_huge_page(struct page_walk *w)
 {
 	if (!w)
@@ -231,7 +231,7 @@ __noinline int walk_huge_page(struct page_walk *w)
 	w->addr += 1ULL << page_bits(w);
 	if (w->addr < region_end(w))
 		return 0;
-	/* Those that are mapped one by one must have been found, all of them. */
+	/* All single mappings of its pages must have been found. */
 	if (w->huge_maps && bpf_core_field_exists(struct folio, _large_mapcount))
 		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 	w->huge = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* mm → PSS: one visit, from mapping to mapping and table to table, within a budget. */
+/* Measures the PSS of an mm in one visit with a budget: walks its VMAs and their page tables. */
 #ifndef ZMEM_PAGE_WALK_BPF_H
 #define ZMEM_PAGE_WALK_BPF_H
 
@@ -8,9 +8,9 @@
 #include "page_table.bpf.h"
 #include "vma.bpf.h"
 
-/* Table entries a visit may look at: well below a millisecond. */
+/* Table entries that a visit may look at: the time stays well below a millisecond. */
 #define WALK_BUDGET (32 * 1024)
-#define WALK_STEP   2 /* what a step costs beside them */
+#define WALK_STEP   2 /* cost of a step itself, in entries */
 
 static long walk_step(__u32 index, struct page_walk **walk)
 {
@@ -18,7 +18,7 @@ static long walk_step(__u32 index, struct page_walk **walk)
 
 	if (w->done && w->addr >= w->end)
 		return 1;
-	/* A huge page has to add up, so it is done in one visit. */
+	/* A huge page is finished in one visit, because its mapcounts must add up. */
 	if (w->pages.work >= WALK_BUDGET && !w->huge)
 		return 1;
 	w->pages.work += WALK_STEP;
@@ -34,7 +34,7 @@ static long walk_step(__u32 index, struct page_walk **walk)
 	if (!w->entry) {
 		w->entry = mm_word(w->mm, MM_ROOT);
 		w->max = ~0ULL;
-		/* A root that is no node (xa_is_node()): there is at most one mapping. */
+		/* A root that is not a node (xa_is_node()): there is at most one VMA. */
 		if ((w->entry & 3) != 2)
 			w->entry = 0;
 	}
@@ -50,9 +50,9 @@ static long walk_step(__u32 index, struct page_walk **walk)
 }
 
 /*
- * Walks w->mm from w->next on, within the budget. w->at, mm and next are set, all else is 0. A
- * global function: what it finds in *w is anything to the verifier, so it looks at a step once and
- * not once for every state of the walk.
+ * Walks w->mm from w->next on, within the budget. The caller sets w->at, mm and next; all else is
+ * 0. It is a global function: the verifier assumes any content of *w, so it checks a step once and
+ * not once for each state of the walk.
  */
 __noinline int walk_pages(struct page_walk *w)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exact sums of per-CPU counters.
+ * Computes exact sums of per-CPU counters.
  *
- * percpu_counter.count alone misses up to (batch − 1) · CPUs; the rest is in one s32 a CPU at
- * `counters` + that CPU's offset. No symbol is needed for the offsets: a one-slot per-CPU map of
- * our own has its per-CPU base pointer in struct bpf_array and its slot of each CPU from
- * bpf_map_lookup_percpu_elem(); the difference is the offset, the same for every per-CPU object.
+ * percpu_counter.count alone may be off by (batch − 1) · CPUs. The rest is in one s32 per CPU, at
+ * `counters` + the offset of that CPU. The offsets are found without symbols: struct bpf_array
+ * holds the per-CPU base pointer of a one-slot per-CPU map of our own, and
+ * bpf_map_lookup_percpu_elem() returns the address of its slot on each CPU. The difference is the
+ * offset, which is the same for every per-CPU object.
  *
- * User space runs cpu_offset_setup once for every possible CPU before the first read (dead CPUs are
- * folded into count, and impossible ones have no valid offset); from then on the table is only
- * read.
+ * User space runs cpu_offset_setup once for every possible CPU before the first read. (The kernel
+ * folds the counters of dead CPUs into count, and impossible CPUs have no valid offset.) Afterwards
+ * the table is only read.
  */
 #ifndef ZMEM_PERCPU_BPF_H
 #define ZMEM_PERCPU_BPF_H
@@ -24,9 +25,9 @@ struct {
 	__type(value, __u64);
 } cpu_anchor SEC(".maps");
 
-#define CPUS_MAX 8192 /* NR_CPUS is at most that */
+#define CPUS_MAX 8192 /* the largest NR_CPUS */
 
-/* One offset for each possible CPU; user space sets max_entries. */
+/* The offset of each possible CPU; user space sets max_entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -34,8 +35,9 @@ struct {
 	__type(value, __u64);
 } cpu_offset SEC(".maps");
 
-/* Fills one entry of cpu_offset. Returns 0, 1 for a bad index or an unknown layout, 2 where the
- * kernel has no such CPU.
+/*
+ * Fills one entry of cpu_offset. Returns 0; 1 for a bad index or an unknown layout; 2 if the kernel
+ * has no such CPU.
  */
 SEC("syscall")
 int cpu_offset_setup(struct zmem_cpu_setup *args)
@@ -46,7 +48,7 @@ int cpu_offset_setup(struct zmem_cpu_setup *args)
 
 	if (!entry || !zmem_kread_works())
 		return 1;
-	/* Going through memory turns pointers the verifier guards into numbers. */
+	/* Storing and reloading turns the pointers that the verifier tracks into numbers. */
 	*entry = (__u64)bpf_map_lookup_percpu_elem(&cpu_anchor, &zero, args->cpu);
 	slot = *entry;
 	*entry = (__u64)&cpu_anchor;
@@ -58,7 +60,7 @@ int cpu_offset_setup(struct zmem_cpu_setup *args)
 }
 
 struct percpu_sum {
-	__u64 counters[ZMEM_RSS_COUNT]; /* per-CPU pointers, 0 where there are none */
+	__u64 counters[ZMEM_RSS_COUNT]; /* per-CPU pointers, 0 if there are none */
 	__s64 sum[ZMEM_RSS_COUNT];
 };
 
@@ -73,7 +75,7 @@ static long percpu_sum_cpu(__u32 index, struct percpu_sum *s)
 	return 0;
 }
 
-/* The four counters of an array of struct percpu_counter at `addr`; never less than 0. */
+/* Sums each counter of the array of four struct percpu_counter at `addr`; a sum below 0 is 0. */
 static __always_inline void percpu_sum_rss(__u64 addr, __s64 *ret_pages)
 {
 	struct percpu_sum s;
@@ -88,7 +90,7 @@ static __always_inline void percpu_sum_rss(__u64 addr, __s64 *ret_pages)
 		if (bpf_core_field_exists(struct percpu_counter, counters))
 			s.counters[i] = (__u64)kget(counter, counters);
 	}
-	/* The four are allocated as one (percpu_counter_init_many): all have a pointer or none. */
+	/* The kernel allocates the four together (percpu_counter_init_many): all or none exist. */
 	if (s.counters[0])
 		bpf_loop(CPUS_MAX, percpu_sum_cpu, &s, 0); /* until the table ends */
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the thread that reads the iterator asks for (include/zmem/setup.h): a share of all
- * processes, or one of them, or the rest of one. Anybody who can read may ask, so whatever is asked
- * must be harmless.
+ * Reads what the thread that reads the iterator requests (include/zmem/setup.h): a share of all
+ * processes, one process, or the rest of one. Any process that can read the iterator can send a
+ * request, so no request may do harm.
  */
 #ifndef ZMEM_READER_BPF_H
 #define ZMEM_READER_BPF_H
@@ -27,7 +27,7 @@ static __always_inline struct question reader_question(void)
 	return q;
 }
 
-/* Whether the process is among those that are asked for. */
+/* True if the reader requests this process. */
 static __always_inline bool is_wanted(const struct question *q, __u64 leader)
 {
 	const struct task_struct *task = kcast(struct task_struct, leader);

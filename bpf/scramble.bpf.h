@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Addresses of the kernel and of other processes leave enciphered, since readers of a pin have no
- * capability: the same address is the same number, two are never one, and who reads numbers learns
- * no address. Speck64 (Beaulieu and others, 2013), whose round keys are random here.
+ * Scrambles addresses before they leave the kernel, because readers of a pin have no capability.
+ * The same address always becomes the same number, two addresses never become one number, and the
+ * numbers do not reveal the addresses. The cipher is Speck64 (Beaulieu et al., 2013) with random
+ * round keys.
  */
 #ifndef ZMEM_SCRAMBLE_BPF_H
 #define ZMEM_SCRAMBLE_BPF_H
@@ -10,8 +11,9 @@
 #include "zmem/setup.h"
 
 /*
- * User space sets it once, before the first read. A map and not a constant: a light skeleton would
- * copy the constant with bpf_probe_read_kernel(), and lockdown=confidentiality would refuse that.
+ * User space sets the keys once, before the first read. They are in a map, not in a constant: a
+ * light skeleton would copy a constant with bpf_probe_read_kernel(), which lockdown=confidentiality
+ * refuses.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -23,10 +25,10 @@ struct {
 #define ROTATE(word, left) ((word) << (left) | (word) >> (32 - (left)))
 
 /*
- * From address to number (hide), or back; 0 stays 0. Each `tweak` has numbers of its own. A global
- * function: the verifier proves it once.
+ * Scrambles an address (hide 1) or restores it (hide 0); 0 stays 0. The same value has another
+ * number under each `tweak`. A global function: the verifier checks it once.
  */
-kfunction __u64 encode(__u64 value, __u32 tweak, int hide)
+kfunction __u64 scramble_word(__u64 value, __u32 tweak, int hide)
 {
 	__u32 x = value >> 32, y = (__u32)value, zero = 0;
 	const struct zmem_scramble *key;

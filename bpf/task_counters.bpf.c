@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* iter/task: one struct zmem_record for each process, its exact memory counters in it. */
+/* iter/task: writes one struct zmem_record with exact memory counters for each process. */
 #include "vmlinux.h"
 #include "flavors.h"
 #include <bpf/bpf_helpers.h>
@@ -22,8 +22,9 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Flags a process of which a thread is in execve(), if it alone is asked for. `regs`: see struct
- * visit in task_pss.bpf.c. Kernels without casts may have no bpf_task_pt_regs() (before 5.15).
+ * Sets ZMEM_STARTING if a thread of the process is in execve(), and only if the reader requests
+ * that one process. `regs`: see struct visit in task_pss.bpf.c. Kernels without casts may lack
+ * bpf_task_pt_regs() (before 5.15).
  */
 static __noinline int flag_starting(__u64 leader, __u64 regs, struct zmem_record *r)
 {
@@ -47,16 +48,16 @@ int task_counters(struct bpf_iter__task *ctx)
 	/* To the verifier the difference of two pointers is a number. */
 	regs = (__u64)bpf_task_pt_regs(task) - (__u64)task;
 #endif
-	/* Every thread comes by; a process is reported once, at its leader. */
+	/* The iterator visits every thread; a process is reported once, at its leader. */
 	own = leader = kread_raw(__u64, &task->group_leader);
-	/* Or the compiler takes the pointer where the number is meant: they are equal. */
+	/* Prevents the compiler from using the pointer in place of the equal number. */
 	barrier_var(own);
 	if (own != (__u64)task)
 		return 0;
 	if (!read_task(leader, &r))
 		return 0;
 	flag_starting(leader, regs, &r);
-	hide_addresses(&r);
+	scramble_addresses(&r);
 	bpf_seq_write(ctx->meta->seq, &r, r.size == sizeof(r) ? sizeof(r) : ZMEM_RECORD_SHORT);
 	return 0;
 }

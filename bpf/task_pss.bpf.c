@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * iter/task: for each process a struct zmem_pss_record: the counters of task_counters, and the
- * pages that decide its PSS.
+ * iter/task: writes a struct zmem_pss_record for each process: the counters of task_counters, and
+ * the pages that decide its PSS.
  *
- * An object may have 32 functions, callbacks included: libbpf's loader for light skeletons has room
- * for no more (src/gen_loader.c, MAX_USED_PROGS), and the kernel then refuses it with EACCES.
+ * An object may have 32 functions, callbacks included. libbpf's loader for light skeletons has no
+ * room for more (src/gen_loader.c, MAX_USED_PROGS); with more, the kernel refuses it with EACCES.
  */
 #include "vmlinux.h"
 #include "flavors.h"
@@ -24,21 +24,24 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* What the second part of a record must know of the first. */
+/* What the walk of the pages needs from the counters read before it. */
 struct visit {
 	__u64 leader;
-	__u64 regs;  /* of user space, from the task_struct on; 0: its threads are not looked at */
-	__u64 mm_id; /* not enciphered */
+	__u64 regs;  /* offset of user registers from the task_struct; 0: skip threads */
+	__u64 mm_id; /* not scrambled */
 	__u64 cursor;
 	__u32 write_protect_seq;
-	__u32 start;  /* of the process, the lower bits of ns, which are never shown */
-	__u8 sharing; /* 0: no anonymous page of it can be another's, too */
+	__u32 start;  /* low bits of the start time in ns, which are never reported */
+	__u8 sharing; /* 0: no other process can map its anonymous pages */
 	__u8 has_swap;
 	__u8 has_huge;
-	__u8 calibrate; /* nothing is shown but the answer to that */
+	__u8 calibrate; /* only calibrate and write the result */
 };
 
-/* 1 or 0, without a branch: each would double what the verifier has to look at behind it. */
+/*
+ * Returns 1 if count > limit, else 0. It has no branch, which would double the verifier's work for
+ * all later code.
+ */
 static __always_inline __u8 is_more(__s64 count, __s64 limit)
 {
 	__u64 left = limit - count;
@@ -47,7 +50,7 @@ static __always_inline __u8 is_more(__s64 count, __s64 limit)
 	return left >> 63;
 }
 
-static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
+static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
 {
 	const struct task_struct *leader = kcast(struct task_struct, v->leader);
 	struct zmem_record r = {};
@@ -60,7 +63,7 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 		return false;
 	}
 	v->mm_id = r.mm_id;
-	hide_addresses(&r);
+	scramble_addresses(&r);
 	v->sharing = is_more(r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
 				     (~r.valid & ZMEM_VALID_SHARING),
 			     0);
@@ -75,10 +78,10 @@ static __noinline bool show_counters(struct seq_file *seq, struct visit *v)
 }
 
 /*
- * The mm is still the process's, and no more shared than it was. All threads have one self_exec_id,
- * which tells an mm from a later one at the same address.
+ * True if the mm still belongs to the process and is not shared more than before. All threads have
+ * the same self_exec_id, which distinguishes an mm from a later one at the same address.
  */
-static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, __u64 mm_addr,
+static __always_inline bool is_same_mm(const struct visit *v, __u64 task_addr, __u64 mm_addr,
 				       bool exclusive)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
@@ -88,8 +91,11 @@ static __always_inline bool walk_holds(const struct visit *v, __u64 task_addr, _
 	       (!exclusive || !mm_word(mm_addr, MM_MERGING));
 }
 
-/* How far `seen` may be from the counter `rss`; what is not `whole` may well be less. */
-static __always_inline bool adds_up(__u64 seen, __s64 rss, __s64 room, bool whole)
+/*
+ * True if `seen` is close enough to the counter `rss`. If the walk is not `whole`, `seen` may be
+ * less.
+ */
+static __always_inline bool fits_counter(__u64 seen, __s64 rss, __s64 room, bool whole)
 {
 	__s64 more = (__s64)seen - rss;
 
@@ -97,19 +103,19 @@ static __always_inline bool adds_up(__u64 seen, __s64 rss, __s64 room, bool whol
 }
 
 /*
- * A walk that was overtaken may have counted pages of others, in tables that were freed and used
- * anew under it. It is known by a mark, or because what it saw is not what the counters say. User
- * space believes no such walk, and another reader is not to see it: it leaves the kernel empty.
+ * A raced walk may have counted pages of other processes, in tables that were freed and reused
+ * during the walk. A flag marks such a walk, or its sums differ from the counters. User space
+ * rejects it, and other readers must not see it: it leaves the kernel as zeros.
  */
-static __always_inline void forget_overtaken(struct zmem_pages *p, bool whole)
+static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole)
 {
 	__u64 all = p->rss[ZMEM_RSS_FILE] + p->rss[ZMEM_RSS_ANON] + p->rss[ZMEM_RSS_SHMEM];
 	__s64 room = all < ZMEM_LARGE_PAGES ? 0 : all / ZMEM_CLOSE_PART;
 	__u32 flags = p->flags;
 
-	if (!adds_up(p->seen[ZMEM_RSS_FILE], p->rss[ZMEM_RSS_FILE], room, whole) ||
-	    !adds_up(p->seen[ZMEM_RSS_SHMEM], p->rss[ZMEM_RSS_SHMEM], room, whole) ||
-	    !adds_up(p->seen[ZMEM_RSS_ANON], p->rss[ZMEM_RSS_ANON], room, false))
+	if (!fits_counter(p->seen[ZMEM_RSS_FILE], p->rss[ZMEM_RSS_FILE], room, whole) ||
+	    !fits_counter(p->seen[ZMEM_RSS_SHMEM], p->rss[ZMEM_RSS_SHMEM], room, whole) ||
+	    !fits_counter(p->seen[ZMEM_RSS_ANON], p->rss[ZMEM_RSS_ANON], room, false))
 		flags |= ZMEM_WALK_MOVED;
 	if (flags & (ZMEM_WALK_UNKNOWN | ZMEM_WALK_MOVED)) {
 		__builtin_memset(p, 0, sizeof(*p));
@@ -118,7 +124,7 @@ static __always_inline void forget_overtaken(struct zmem_pages *p, bool whole)
 	p->work = 0;
 }
 
-/* A global function, as walk_pages() is. w is all 0. */
+/* Walks the pages of the process. A global function, like walk_pages(). w must be all 0. */
 __noinline int walk_task(struct visit *v, struct page_walk *w)
 {
 	const struct layout *at;
@@ -149,25 +155,27 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
 	w->at = *at;
 	/*
-	 * Cursors of another mm mean nothing, nor do those of a process whose mm was at the same
-	 * place: who could go on there in pages of his own would see where. Ids are no cursors.
+	 * The scrambled cursor is valid only for this mm and this process. A process with an mm at
+	 * the same address that continued there in its own pages would learn the address. Tweaks
+	 * are odd, and ids use tweak 0, so an id is never a valid cursor.
 	 */
 	tweak = (__u32)(w->mm >> 6) | 1;
-	w->next = encode(encode(v->cursor, v->start, 0), tweak, 0) >> page_bits(w) << page_bits(w);
+	w->next = scramble_word(scramble_word(v->cursor, v->start, 0), tweak, 0) >>
+		  page_bits(w) << page_bits(w);
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
 	walk_pages(w);
 	whole = !w->pages.cursor && !v->cursor;
-	w->pages.cursor = encode(encode(w->pages.cursor, tweak, 1), v->start, 1);
+	w->pages.cursor = scramble_word(scramble_word(w->pages.cursor, tweak, 1), v->start, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);
-	if (!walk_holds(v, task_addr, w->mm, exclusive))
+	if (!is_same_mm(v, task_addr, w->mm, exclusive))
 		w->pages.flags |= ZMEM_WALK_MOVED;
-	forget_overtaken(&w->pages, whole);
+	discard_raced_walk(&w->pages, whole);
 	return 0;
 }
 
-static __noinline void show_pages(struct seq_file *seq, struct visit *v)
+static __noinline void write_pages(struct seq_file *seq, struct visit *v)
 {
 	struct page_walk w = {};
 
@@ -198,17 +206,19 @@ int task_pss(struct bpf_iter__task *ctx)
 	question = reader_question();
 	if (!is_wanted(&question, v.leader))
 		return 0;
-	/* Who compares asks for one process; it would be half a microsecond for each thread of all.
+	/*
+	 * Only comparisons need it, and they request one process. For all processes it would cost
+	 * half a microsecond a thread.
 	 */
 	if (!question.what.pid)
 		v.regs = 0;
 	v.cursor = question.cursor;
-	v.calibrate = calibration_asked();
-	/* Once: each step from the context on has the verifier search the kernel's types. */
+	v.calibrate = calibration_requested();
+	/* Loaded once: for each step from the context the verifier searches the kernel types. */
 	seq = ctx->meta->seq;
-	if (v.calibrate || show_counters(seq, &v))
-		show_pages(seq, &v);
+	if (v.calibrate || write_counters(seq, &v))
+		write_pages(seq, &v);
 	if (v.calibrate)
-		calibration_answered();
+		calibration_finish();
 	return 0;
 }

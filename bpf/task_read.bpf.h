@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * task_struct → struct zmem_record: the only place that touches the kernel's members.
+ * Fills struct zmem_record from a task_struct.
  *
  * It takes no lock and no reference beyond the iterator's own on the task. What it reads can change
- * or be freed meanwhile; loads cannot fault, and a read that was overtaken is recognised and
- * repeated (read_memory). It keeps no state, so any number of readers may run at once.
+ * or be freed meanwhile: loads cannot fault, and a raced read is detected and repeated
+ * (read_memory). It has no state, so any number of readers may run at once.
  */
 #ifndef ZMEM_TASK_READ_BPF_H
 #define ZMEM_TASK_READ_BPF_H
@@ -12,11 +12,11 @@
 #include "zmem/record.h"
 #include "threads.bpf.h"
 
-/* include/linux/sched.h, include/linux/pid.h: constants that BTF does not carry. */
+/* include/linux/sched.h, include/linux/pid.h: constants that BTF does not contain. */
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD    0x00200000
 #define PIDTYPE_TGID  1
-/* A tick of /proc: USER_HZ is 100 on every architecture that is read here. */
+/* A tick of /proc: USER_HZ is 100 on every supported architecture. */
 #define NS_PER_TICK 10000000ULL
 
 /* The struct upid of `pid` at `level`. */
@@ -26,7 +26,7 @@ static __always_inline const struct upid *pid_upid(const struct pid *pid, __u32 
 					  (level & 31) * (__u64)bpf_core_type_size(struct upid));
 }
 
-/* The pid namespace of whoever reads. */
+/* The pid namespace of the reader. */
 struct pid_view {
 	__u32 level;
 	__u64 ns;
@@ -42,7 +42,7 @@ static __always_inline struct pid_view reader_view(void)
 	return view;
 }
 
-/* The number of `pid` in that namespace, 0 where it has none. */
+/* Returns the number of `pid` in that namespace, 0 if it has none. */
 static __always_inline __s32 pid_number(const struct pid *pid, const struct pid_view *view)
 {
 	const struct upid *upid;
@@ -54,8 +54,8 @@ static __always_inline __s32 pid_number(const struct pid *pid, const struct pid_
 }
 
 /*
- * Clears all behind the first NUL: what lies behind a name in memory is nobody's business. Without
- * a branch, since each would double what the verifier has to look at.
+ * Clears everything behind the first NUL, because the memory behind a name must not leak. It has no
+ * branch, which would double the verifier's work for all later code.
  */
 static __always_inline void text_terminate(__u64 *words, int count)
 {
@@ -67,15 +67,15 @@ static __always_inline void text_terminate(__u64 *words, int count)
 		__u64 zero =
 			(w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
 
-		barrier(); /* word by word: from clang 19 on all at once, and too much stack */
+		barrier(); /* one word at a time: clang 19 and later else need too much stack */
 		words[i] = w & keep & (((zero & -zero) >> 7) - 1);
-		keep &= ((zero | -zero) >> 63) - 1; /* nothing, once there was one */
+		keep &= ((zero | -zero) >> 63) - 1; /* 0 after the first NUL */
 	}
 }
 
 /*
- * Fills the part every kind of record has. Returns 0 for a process that was just reaped. A global
- * function for its own part of the 512 bytes of stack.
+ * Fills the members that every kind of record has. Returns 0 for a process that was just reaped. A
+ * global function, so it has its own frame within the 512 bytes of stack.
  */
 kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 {
@@ -97,7 +97,10 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 	r->ppid = pid_number(kget(parent_signal, pids[PIDTYPE_TGID]), &view);
 	r->uid = kget(cred, euid.val);
 	r->threads = kget(signal, nr_threads);
-	/* Finer than /proc shows it, a start time tells how long the start of a process took. */
+	/*
+	 * Rounded down to ticks: a finer start time would reveal how long the start of a process
+	 * took.
+	 */
 	r->start_boottime_ns = kget(task, start_boottime) / NS_PER_TICK * NS_PER_TICK;
 	ktext(comm, task->comm, ZMEM_COMM_LEN / 8);
 	text_terminate(comm, ZMEM_COMM_LEN / 8);
@@ -111,7 +114,7 @@ struct rss_pages {
 	__s64 count[ZMEM_RSS_COUNT];
 };
 
-/* Returns ZMEM_VALID_RSS or 0. A global function, as read_exe is, for its own part of the stack. */
+/* Returns ZMEM_VALID_RSS or 0. A global function, for its own stack frame. */
 kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 {
 	if (!ret)
@@ -134,8 +137,8 @@ kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 }
 
 /*
- * Returns ZMEM_VALID_EXE or 0. The result has to be wanted: else clang leaves in r0 what was there,
- * and a static function must not return an address of the stack (prepare_func_exit(),
+ * Returns ZMEM_VALID_EXE or 0. The caller must use the result: else clang leaves an old value in
+ * r0, and a static function must not return a stack address (prepare_func_exit(),
  * kernel/bpf/verifier.c).
  */
 kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
@@ -165,16 +168,13 @@ kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 	read_barrier(words);
 	if (kaddr(mm, exe_file) == (__u64)file)
 		return ZMEM_VALID_EXE;
-	/* prctl() replaced the file meanwhile: the name may be that of a file of another process.
-	 */
+	/* prctl() replaced the file meanwhile: the name may belong to another process. */
 	r->exe_len = 0;
 	__builtin_memset(r->exe, 0, sizeof(r->exe));
 	return 0;
 }
 
-/*
- * Everything that hangs on the mm. A global function for its own part of the stack.
- */
+/* Reads everything of the mm. A global function, for its own stack frame. */
 kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
@@ -208,8 +208,8 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 	}
 	/*
 	 * execve() counts the new program's arguments as anonymous memory of the caller's mm, which
-	 * does not map them (acct_arg_size(), fs/exec.c). Whoever else uses this mm may be in
-	 * there, such as a child that one of the threads waits for in vfork().
+	 * does not map them (acct_arg_size(), fs/exec.c). Another user of this mm may be in
+	 * execve(), such as a child that a thread waits for in vfork().
 	 */
 	if (kget(mm, mm_users.counter) > (__s32)r->threads - !!(r->flags & ZMEM_LEADER_EXITED))
 		r->flags |= ZMEM_STARTING;
@@ -217,18 +217,18 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 	return 0;
 }
 
-/* What was read of memory may be another process's: none of it leaves the kernel. */
-static __always_inline void forget_memory(struct zmem_record *r)
+/* The values may belong to another process: none of them leaves the kernel. */
+static __always_inline void clear_memory(struct zmem_record *r)
 {
 	r->valid = 0;
 	__builtin_memset((char *)r + ZMEM_RECORD_SHORT, 0, sizeof(*r) - ZMEM_RECORD_SHORT);
 }
 
 /*
- * Tells an mm from all others, also from those of the process before it: the place of an mm_struct
- * is used again, and two execs later it may be the same. Its 6 lowest bits are 0 and the 7 highest
- * of any address of the kernel are 1: 13 bits of the number of execs fit in there. Tasks that share
- * an mm have one number: fork copies it, and exec leaves the mm.
+ * Identifies an mm, also against earlier and later ones of the same process: the address of an
+ * mm_struct is reused, possibly two execs later. The 6 lowest bits of the address are 0 and the 7
+ * highest bits of any kernel address are 1, so 13 bits of the exec count fit in. Tasks that share
+ * an mm have the same number: fork copies the count, and exec leaves the mm.
  */
 static __always_inline __u64 mm_identity(__u64 mm, __u64 execs)
 {
@@ -236,10 +236,10 @@ static __always_inline __u64 mm_identity(__u64 mm, __u64 execs)
 }
 
 /*
- * task->mm is not ours to hold: exit_mm() clears it before it drops the reference, and exec
- * replaces it and counts self_exec_id up. The same two before and after mean that what was read
- * between them belonged to this process. Returns 0 if they are not. A global function: the verifier
- * proves it once and not for every try.
+ * Reads the mm of the task. No reference is held: exit_mm() clears task->mm before it drops the
+ * reference, and exec replaces it and increments self_exec_id. If both are the same before and
+ * after, the values belong to this process; if not, returns 0. A global function: the verifier
+ * checks it once and not once for each try.
  */
 kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 {
@@ -254,11 +254,11 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	read_thread_deltas(task_addr, r);
 	read_barrier(&r->mm_id);
 	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id) {
-		forget_memory(r);
+		clear_memory(r);
 		return 0;
 	}
 	r->mm_id = mm_identity(mm, exec_id);
-	/* An exited leader is in no cgroup, its threads are. */
+	/* An exited leader is in no cgroup, but its threads are. */
 	if (bpf_core_field_exists(struct task_struct, cgroups)) {
 		r->cgroup_key = kaddr(task, cgroups);
 		r->valid |= ZMEM_VALID_CGROUP;
@@ -266,7 +266,7 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	return 1;
 }
 
-/* Returns false where the process has no memory any more. */
+/* Returns false if the process has no memory any more. */
 static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 {
 	for (int i = 0; i < READ_TRIES; i++) {
@@ -286,8 +286,8 @@ static __always_inline bool read_memory(__u64 leader, struct zmem_record *r)
 }
 
 /*
- * Fills r from `leader`, a thread group leader. Returns false where there is nothing to report.
- * mm_id and cgroup_key tell bare addresses: hide_addresses() before anybody sees it.
+ * Fills r from `leader`, a thread group leader. Returns false if there is nothing to report. mm_id
+ * and cgroup_key are still addresses: call scramble_addresses() before r leaves the kernel.
  */
 static __always_inline bool read_task(__u64 leader, struct zmem_record *r)
 {
@@ -313,10 +313,10 @@ static __always_inline bool read_task(__u64 leader, struct zmem_record *r)
 	return true;
 }
 
-static __always_inline void hide_addresses(struct zmem_record *r)
+static __always_inline void scramble_addresses(struct zmem_record *r)
 {
-	r->mm_id = encode(r->mm_id, 0, 1);
-	r->cgroup_key = encode(r->cgroup_key, 0, 1);
+	r->mm_id = scramble_word(r->mm_id, 0, 1);
+	r->cgroup_key = scramble_word(r->cgroup_key, 0, 1);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The threads of a process: one that has its memory, one in execve(), what they hold back. */
+/* Walks the threads of a process: finds one with an mm or in execve(), sums their RSS deltas. */
 #ifndef ZMEM_THREADS_BPF_H
 #define ZMEM_THREADS_BPF_H
 
@@ -7,14 +7,14 @@
 #include "user_regs.bpf.h"
 
 struct thread_walk {
-	__u64 head; /* &signal->thread_head: the end of the ring */
+	__u64 head; /* &signal->thread_head: the end of the list */
 	__u64 node;
-	__u64 found;		     /* in find_mm_thread */
-	__u64 regs;		     /* of a thread from its stack on; 0: all are looked for */
-	__s64 delta[ZMEM_RSS_COUNT]; /* in thread_deltas */
+	__u64 found; /* result of find_mm_thread */
+	__u64 regs;  /* offset of user registers in a stack; 0: any thread with an mm */
+	__s64 delta[ZMEM_RSS_COUNT]; /* result of read_thread_deltas */
 };
 
-/* The task of the walk's node, 0 at the end; moves on to the next. */
+/* Returns the task of the current node, 0 at the end, and moves on to the next. */
 static __always_inline __u64 thread_next(struct thread_walk *w)
 {
 	__u64 node = w->node;
@@ -48,8 +48,8 @@ static long find_mm_step(__u32 index, struct thread_walk *w)
 }
 
 /*
- * A leader that exited before its threads has no mm, they have: any of them will do. With `regs`
- * one that is in execve().
+ * Finds a thread with an mm: a leader that exited before its threads has none, but any of the
+ * threads will do. If `regs` is not 0, finds a thread that is in execve().
  */
 kfunction __u64 find_mm_thread(__u64 leader, __u64 regs)
 {
@@ -60,7 +60,7 @@ kfunction __u64 find_mm_thread(__u64 leader, __u64 regs)
 	return w.found;
 }
 
-/* What user space left in its registers is at the same place of every thread's stack. */
+/* Finds a thread in execve(). User registers are at the same offset of every stack. */
 static __always_inline __u64 find_thread_in_exec(__u64 leader, __u64 regs)
 {
 	return find_mm_thread(leader, regs - kaddr(kcast(struct task_struct, leader), stack));
@@ -80,7 +80,7 @@ static long thread_delta_step(__u32 index, struct thread_walk *w)
 	return 0;
 }
 
-/* Until 6.1 each thread keeps up to 64 events to itself (SPLIT_RSS_COUNTING, absent on UP). */
+/* Until 6.1 each thread holds back up to 64 events (SPLIT_RSS_COUNTING, absent on UP). */
 kfunction int read_thread_deltas(__u64 task, struct zmem_record *r)
 {
 	struct thread_walk w = {};
@@ -97,7 +97,7 @@ kfunction int read_thread_deltas(__u64 task, struct zmem_record *r)
 
 #else
 
-/* A kernel of that layout has no bpf_rdonly_cast(): it loads the other variant. */
+/* Kernels with that layout lack bpf_rdonly_cast() and load the other variant. */
 static __always_inline int read_thread_deltas(__u64 task, struct zmem_record *r)
 {
 	return 0;

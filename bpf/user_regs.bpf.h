@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What user space left in its registers when it made its last system call: bpf_task_pt_regs(). The
- * places in struct pt_regs are the same in every kernel; those of x86-64 are an ABI
- * (arch/x86/include/uapi/asm/ptrace.h), those of arm64: arch/arm64/include/asm/ptrace.h.
+ * Offsets in struct pt_regs, which holds the user registers of a thread in a system call
+ * (bpf_task_pt_regs()). They are the same in every kernel: those of x86-64 are an ABI
+ * (arch/x86/include/uapi/asm/ptrace.h); arm64: arch/arm64/include/asm/ptrace.h.
  */
 #ifndef ZMEM_USER_REGS_BPF_H
 #define ZMEM_USER_REGS_BPF_H
@@ -14,7 +14,7 @@
 #define USER_ARGUMENT5 (9 * 8)	/* r8 */
 #define USER_ARGUMENT6 (8 * 8)	/* r9 */
 
-/* Numbers of system calls. */
+/* System call numbers. */
 #define CALL_EXECVE   59
 #define CALL_EXECVEAT 322
 
@@ -29,10 +29,10 @@
 #define CALL_EXECVEAT  281
 
 #else
-#error "which registers have the arguments of a system call?"
+#error "the system call registers of this architecture are not known"
 #endif
 
-/* Whether a task is in execve(). */
+/* True if the thread with these registers is in execve(). */
 static __always_inline bool is_in_exec(__u64 regs)
 {
 	__u32 call = kread32(regs + USER_CALL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The mappings of an mm, out of its maple tree, and which of them have to be walked. The shape of
- * maple nodes: include/linux/maple_tree.h.
+ * Finds the VMAs of an mm in its maple tree and decides which of them to walk. Layout of maple
+ * nodes: include/linux/maple_tree.h.
  */
 #ifndef ZMEM_VMA_BPF_H
 #define ZMEM_VMA_BPF_H
@@ -14,8 +14,8 @@
 #define VM_MERGEABLE 0x80000000ULL
 
 /*
- * True if no anonymous page of the mapping can be mapped elsewhere: its anon_vma is its own, was
- * not copied by a fork that still lives (mm/rmap.c, anon_vma_fork()), and KSM may not merge in it.
+ * True if no other process can map an anonymous page of the VMA: its anon_vma is its own, no living
+ * fork has copied it (mm/rmap.c, anon_vma_fork()), and KSM may not merge its pages.
  */
 static __always_inline bool vma_is_private(__u64 next, __u64 prev, __u64 anon_vma_addr, __u64 flags)
 {
@@ -25,8 +25,11 @@ static __always_inline bool vma_is_private(__u64 next, __u64 prev, __u64 anon_vm
 	       (__u64)kget(anon_vma, root) == anon_vma_addr && kget(anon_vma, num_children) == 1;
 }
 
-/* Decides whether the mapping, which the tree says ends before `last` + 1, has to be walked. */
-__noinline int take_vma(struct page_walk *w, __u64 vma, __u64 last)
+/*
+ * Prepares the walk of the VMA, unless it need not be walked. The maple tree says that the VMA ends
+ * before `last` + 1.
+ */
+__noinline int start_vma(struct page_walk *w, __u64 vma, __u64 last)
 {
 	const volatile void *words = kwords(vma);
 	__u64 start = kword(words, koffset(struct vm_area_struct, vm_start));
@@ -49,25 +52,26 @@ __noinline int take_vma(struct page_walk *w, __u64 vma, __u64 last)
 		w->done = 1;
 		return 0;
 	}
-	/* As smaps does; a device's pages that count (VM_IO: [vvar] of 7.1) are pages like others.
+	/*
+	 * Skips what smaps skips. Device pages that count (VM_IO: [vvar] of 7.1) are normal pages.
 	 */
 	if (flags & (VM_HUGETLB | VM_PFNMAP))
 		return 0;
 	/*
-	 * A file's mapping is walked anyway; whether its swap entries are others', too, has to be
-	 * known only if there are any.
+	 * A file mapping is walked in any case. Whether other processes share its swap entries
+	 * matters only if there are any.
 	 */
 	w->may_share = anon_vma && !(w->pages.flags & ZMEM_WALK_EXCLUSIVE);
 	if (w->may_share && (!ops || w->has_swap))
 		w->may_share = !vma_is_private(next, prev, anon_vma, flags);
-	/* Without vm_ops it is anonymous. */
+	/* Without vm_ops the VMA is anonymous. */
 	w->stop = pmd_bits(w);
 	if (!ops && !w->may_share) {
 		if (!anon_vma || !w->has_huge)
 			return 0;
 		w->stop = pud_bits(w);
 	}
-	/* Without an anon_vma it never had an anonymous page. */
+	/* Without an anon_vma the VMA never had an anonymous page. */
 	w->anon_all = !ops;
 	w->anon_mask = anon_vma ? PAGE_MAPPING_ANON : 0;
 	w->addr = w->next > start ? w->next : start;
@@ -80,7 +84,7 @@ __noinline int take_vma(struct page_walk *w, __u64 vma, __u64 last)
 #define MAPLE_NODE(entry) ((entry) & ~0xffULL)
 #define MAPLE_LEAF_64	  1
 #define MAPLE_ARANGE_64	  3
-/* Words of a node: its parent, the pivots, one slot more than pivots. */
+/* Words of a node: its parent, the pivots, and one slot more than pivots. */
 #define MAPLE_ARANGE_PIVOTS 9
 #define MAPLE_RANGE_PIVOTS  15
 
@@ -91,21 +95,21 @@ static __always_inline __u64 maple_word(__u64 entry, __u64 index)
 
 struct descent {
 	__u64 entry, next, pivots;
-	__u64 slot; /* in: 0; out: the first whose pivot is not below `next` */
+	__u64 slot; /* in: 0; out: the first slot with a pivot of at least `next` */
 };
 
 static long descend_pivot(__u32 index, struct descent *d)
 {
 	__u64 pivot = maple_word(d->entry, 1 + index);
 
-	/* A zero ends what is in use; the last slot goes on to the end of the node. */
+	/* A zero ends the used pivots; the last slot reaches to the end of the node. */
 	if ((index && !pivot) || pivot >= d->next)
 		return 1;
 	d->slot = index + 1;
 	return 0;
 }
 
-/* One node down in the maple tree, towards w->next. */
+/* Goes one node down in the maple tree, towards w->next. */
 static __always_inline void descend(struct page_walk *w)
 {
 	struct descent d = {};
@@ -123,7 +127,7 @@ static __always_inline void descend(struct page_walk *w)
 	w->slot = 0;
 }
 
-/* The next slot of the leaf: a mapping or a gap. Behind the last one the descent starts anew. */
+/* Reads the next slot of the leaf, a VMA or a gap. After the last slot the descent starts anew. */
 static __always_inline void next_slot(struct page_walk *w)
 {
 	__u64 i, last, vma;
@@ -137,7 +141,7 @@ static __always_inline void next_slot(struct page_walk *w)
 	if (last >= w->next) {
 		vma = maple_word(w->entry, 1 + MAPLE_RANGE_PIVOTS + i);
 		if (vma)
-			take_vma(w, vma, last);
+			start_vma(w, vma, last);
 		w->next = last + 1;
 		if (!w->next)
 			w->done = 1;

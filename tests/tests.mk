@@ -19,7 +19,8 @@ uses_render := render compare query model base
 uses_top    := top render compare query model base
 uses_source := source proc recording model privilege base
 uses_enrich := enrich query proc recording model base
-uses_cli    := cli render compare query enrich source proc recording model privilege base
+uses_collect := collect compare query enrich source proc recording model privilege base
+uses_cli    := cli render collect compare query enrich source proc recording model privilege base
 uses_serve  := serve $(uses_cli)
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
@@ -33,7 +34,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege source collect cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -62,7 +63,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege source collect cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o

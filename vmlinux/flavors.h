@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Other shapes of the types in vmlinux.h. The part of a name behind ___ is dropped by CO-RE.
- * Which shape a kernel has is asked of its BTF, never of its version.
+ * Other layouts of the types in vmlinux.h. CO-RE drops the part of a name behind ___. The BTF of a
+ * kernel decides which layout it has, never its version.
  */
 #ifndef ZMEM_FLAVORS_H
 #define ZMEM_FLAVORS_H
@@ -9,8 +9,8 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 /*
- * Until Linux 6.1 the resident set was one atomic per kind plus what each thread had not yet added.
- * f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter", 6.2) replaced both.
+ * Until Linux 6.1 the resident set was one atomic per kind, plus what each thread had not added
+ * yet. f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter", 6.2) replaced both.
  */
 struct mm_rss_stat___pre62 {
 	atomic_long_t count[1];

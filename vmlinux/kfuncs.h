@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Kernel functions our BPF programs call. They are strong on purpose: bpftool 7.1 resolves a weak
- * one in a light skeleton to "absent" without a word. What needs a kfunc that an older kernel lacks
- * is an object of its own.
+ * Kernel functions that our BPF programs call. They are strong symbols on purpose: bpftool 7.1
+ * silently resolves a weak one in a light skeleton to "absent". A program that needs a kfunc which
+ * older kernels lack is an object of its own.
  */
 #ifndef ZMEM_KFUNCS_H
 #define ZMEM_KFUNCS_H

@@ -4,11 +4,11 @@
  * offsets at load time (preserve_access_index), so this file serves every kernel.
  *
  * Rules for adding a member:
- *  1. Add it with the kernel's own name and the kernel's own type width; nothing else is checked.
- *  2. A struct here is truncated: never use sizeof, an index that is not a constant 0, pointer
- *     arithmetic or a copy of it. Use bpf_core_type_size() and bpf_core_field_offset().
- *  3. A member that some kernel lacks is read behind bpf_core_field_exists(), and the record says
- *     so in its valid bits. Another shape of the same type goes into flavors.h.
+ *   1. Add it with the kernel's own name and the kernel's own type width; nothing else is checked.
+ *   2. A struct here is truncated: never use sizeof, an index other than a constant 0, pointer
+ *      arithmetic or a copy of it. Use bpf_core_type_size() and bpf_core_field_offset().
+ *   3. Read a member that some kernel lacks behind bpf_core_field_exists(), and say so in the
+ *      valid bits of the record. Another layout of the same type goes into flavors.h.
  */
 #ifndef ZMEM_VMLINUX_H
 #define ZMEM_VMLINUX_H
@@ -75,7 +75,7 @@ struct rlimit {
 };
 
 struct signal_struct {
-	struct rlimit rlim[16]; /* what kread.bpf.h reads several words through */
+	struct rlimit rlim[16]; /* kread.bpf.h reads several words through it */
 	int nr_threads;
 	struct list_head thread_head;
 	struct pid *pids[4];
@@ -175,7 +175,7 @@ struct folio {
 struct css_set;
 
 struct thread_info {
-	unsigned long flags; /* what kread.bpf.h reads raw memory through */
+	unsigned long flags; /* kread.bpf.h reads raw memory through it */
 };
 
 struct task_struct {

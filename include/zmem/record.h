@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One process as the kernel side reports it: the one header that BPF and user space share.
+ * The record of one process that BPF hands to user space.
  *
- * Values are raw kernel units (pages unless the name says bytes). A group of values counts only
- * if its bit is set in `valid`; a member whose bit is clear is zero and means nothing. All members
- * are naturally aligned, so both sides see the same layout.
+ * Values are raw kernel units: pages unless the name says bytes. A group of values counts only if
+ * its bit is set in `valid`; a member without its bit is 0 and means nothing. All members are
+ * naturally aligned, so both sides see the same layout.
  */
 #ifndef ZMEM_RECORD_H
 #define ZMEM_RECORD_H
@@ -13,15 +13,15 @@
 #include <linux/types.h>
 #endif
 
-/* A change of what is asked (setup.h) counts, too: pins are known by it. */
+/* Increment it for changes of setup.h, too: it decides whether a pin can be used. */
 #define ZMEM_RECORD_VERSION 2
 #define ZMEM_COMM_LEN	    16
-#define ZMEM_EXE_LEN	    64 /* longer names are cut; exe_len has the true length */
+#define ZMEM_EXE_LEN	    64 /* longer names are cut; exe_len is the full length */
 
 enum zmem_kind {
 	ZMEM_PROCESS = 1, /* a whole struct zmem_record or struct zmem_pss_record */
 	ZMEM_KTHREAD = 2, /* only the first ZMEM_RECORD_SHORT bytes: it has no memory */
-	ZMEM_ZOMBIE = 3,  /* likewise: exited, not yet waited for, its memory is gone */
+	ZMEM_ZOMBIE = 3,  /* likewise: exited, not yet reaped, its memory is gone */
 };
 
 /* Groups of values, in `valid`. */
@@ -34,15 +34,15 @@ enum zmem_valid {
 	ZMEM_VALID_EXE = 1 << 5,     /* exe, exe_len */
 	ZMEM_VALID_CGROUP = 1 << 6,  /* cgroup_key */
 	ZMEM_VALID_SHARING = 1 << 7, /* ZMEM_FORKED, write_protect_seq, ksm_pages */
-	ZMEM_VALID_PAGES = 1 << 8,   /* it is a struct zmem_pss_record */
+	ZMEM_VALID_PAGES = 1 << 8,   /* the record is a struct zmem_pss_record */
 };
 
 enum zmem_flags {
 	ZMEM_RACED = 1 << 0,	     /* exec or exit changed the mm three times while it was read */
-	ZMEM_LEADER_EXITED = 1 << 1, /* the mm was taken from another thread of the process */
-	ZMEM_FORKED = 1 << 2,	     /* PF_FORKNOEXEC: forked and not exec'ed since */
-	ZMEM_CUT_THREADS = 1 << 3,   /* more threads than are walked: rss_delta is not complete */
-	ZMEM_STARTING = 1 << 4,	     /* a program may be started: arguments count as its memory */
+	ZMEM_LEADER_EXITED = 1 << 1, /* the mm was read from another thread of the process */
+	ZMEM_FORKED = 1 << 2,	     /* PF_FORKNOEXEC: no exec since fork */
+	ZMEM_CUT_THREADS = 1 << 3,   /* too many threads to walk: rss_delta is not complete */
+	ZMEM_STARTING = 1 << 4,	     /* maybe in exec: arguments may count as its memory */
 };
 
 /* Indexes of rss[]: the kernel's MM_FILEPAGES … MM_SHMEMPAGES (include/linux/mm_types_task.h). */
@@ -54,64 +54,64 @@ enum zmem_rss {
 	ZMEM_RSS_COUNT,
 };
 
-/* How a walk of the page tables went. */
+/* How a walk of the page tables ended. */
 enum zmem_walk {
-	ZMEM_WALK_EXCLUSIVE = 1 << 0, /* no anonymous page of this mm is shared: not looked for */
-	ZMEM_WALK_UNKNOWN = 1 << 1,   /* met what it does not understand, or was torn */
-	ZMEM_WALK_MOVED = 1 << 2, /* it was overtaken: another mm, shared more, does not add up */
-	ZMEM_WALK_OFF = 1 << 3,	  /* nothing was walked: there is no layout */
-	/* Set by the reader, not in the kernel: */
-	ZMEM_WALK_DRIFTED = 1 << 4,  /* counters moved a little between two visits */
-	ZMEM_WALK_ACCEPTED = 1 << 5, /* never stood still; what it is off by is known, small */
+	ZMEM_WALK_EXCLUSIVE = 1 << 0, /* no anonymous page is shared: none was looked for */
+	ZMEM_WALK_UNKNOWN = 1 << 1,   /* met something unknown, or a torn value */
+	ZMEM_WALK_MOVED = 1 << 2,     /* raced: another mm, more sharing, or wrong sums */
+	ZMEM_WALK_OFF = 1 << 3,	      /* not walked: there is no layout */
+	/* Set by user space, not in the kernel: */
+	ZMEM_WALK_DRIFTED = 1 << 4,  /* counters changed a little between two visits */
+	ZMEM_WALK_ACCEPTED = 1 << 5, /* always changing; its error is known and small */
 };
 
 /*
- * The pages of one process, as far as they have to be looked at: those of files and of shared
- * memory, and the anonymous ones where another process may map them, too. An anonymous page that is
- * counted (rss) and was not seen is private.
+ * The pages of one process that had to be looked at: those of files and of shared memory, and the
+ * anonymous ones that other processes may map, too. An anonymous page that is in rss but was not
+ * seen is private.
  */
 struct zmem_pages {
-	__s64 rss[ZMEM_RSS_COUNT]; /* the counters once more, after the walk */
-	__u64 cursor; /* for a further visit to go on with, opaque; 0: all was walked */
-	/* By enum zmem_rss; [ZMEM_RSS_SWAP] is what is not present where pages may be shared. */
+	__s64 rss[ZMEM_RSS_COUNT]; /* the counters, read again after the walk */
+	__u64 cursor; /* where the next visit continues, scrambled; 0: the walk is complete */
+	/* By enum zmem_rss; [ZMEM_RSS_SWAP] counts swap entries where pages may be shared. */
 	__u64 seen[ZMEM_RSS_COUNT];
 	/* Bytes, shifted left by ZMEM_PSS_SHIFT as in fs/proc/task_mmu.c; without SWAP. */
 	__u64 pss[ZMEM_RSS_COUNT];
-	__u64 unique; /* pages seen that nobody else maps */
+	__u64 unique; /* pages seen that no other process maps */
 	__u64 huge;   /* pages mapped as part of a huge page, seen or not */
 	__u32 flags;  /* enum zmem_walk */
-	__u32 work;   /* always 0: table entries looked at, which stays in the kernel */
+	__u32 work;   /* table entries looked at; in the kernel only, reported as 0 */
 };
 
 #define ZMEM_PSS_SHIFT 12
 
 /*
- * A process of that many pages (mostly 64 MiB) seldom stands still while it is walked: what was
- * seen may be off by one part of so many of its resident set.
+ * A process of ZMEM_LARGE_PAGES pages (mostly 64 MiB) or more rarely stands still during a walk:
+ * the pages seen may differ from its resident set by one part in ZMEM_CLOSE_PART.
  */
 #define ZMEM_LARGE_PAGES 16384
 #define ZMEM_CLOSE_PART	 1024
 
 struct zmem_record {
-	__u16 size;		  /* bytes of this record, its kind decides */
+	__u16 size;		  /* bytes of this record, by its kind */
 	__u8 version;		  /* ZMEM_RECORD_VERSION */
 	__u8 kind;		  /* enum zmem_kind */
 	__u32 valid;		  /* enum zmem_valid */
-	__s32 pid;		  /* in the reader's pid namespace, as are all pids */
-	__s32 ppid;		  /* 0 where the parent is outside that namespace */
+	__s32 pid;		  /* in the pid namespace of the reader, like all pids */
+	__s32 ppid;		  /* 0 if the parent is outside that namespace */
 	__u32 uid;		  /* effective, as ps shows */
 	__u32 threads;		  /* live and exiting ones */
-	__u64 start_boottime_ns;  /* since boot, suspend included; in whole ticks, as in /proc */
-	char comm[ZMEM_COMM_LEN]; /* of the leader; any byte but NUL */
+	__u64 start_boottime_ns;  /* since boot, suspend included; whole ticks, as in /proc */
+	char comm[ZMEM_COMM_LEN]; /* of the leader; any bytes but NUL */
 	__s32 oom_score_adj;
 	__u32 flags; /* enum zmem_flags */
 
 	/* ZMEM_RECORD_SHORT ends here. */
 
-	__u64 mm_id; /* same mm, same number; another one after exec; enciphered, not an address */
-	__u64 cgroup_key;	   /* same css_set, same number; enciphered likewise */
+	__u64 mm_id;		   /* scrambled: same mm, same number; changes with exec */
+	__u64 cgroup_key;	   /* scrambled: same css_set, same number */
 	__s64 rss[ZMEM_RSS_COUNT]; /* pages; exact on kernels that count per CPU (6.2 and later) */
-	__s64 rss_delta[ZMEM_RSS_COUNT]; /* until 6.1: what this process's threads hold back */
+	__s64 rss_delta[ZMEM_RSS_COUNT]; /* until 6.1: what the threads of this process hold back */
 	__u64 total_vm;
 	__u64 locked_vm;
 	__u64 pinned_vm;
@@ -125,7 +125,7 @@ struct zmem_record {
 
 #define ZMEM_RECORD_SHORT __builtin_offsetof(struct zmem_record, mm_id)
 
-/* With ZMEM_VALID_PAGES, `size` includes what follows. */
+/* With ZMEM_VALID_PAGES, `size` includes `pages`. */
 struct zmem_pss_record {
 	struct zmem_record record;
 	struct zmem_pages pages;

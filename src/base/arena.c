@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bump allocation out of a list of blocks. Knows nothing about what is kept in them. */
+/* Bump allocation from a list of blocks. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -17,8 +17,8 @@ struct arena_block {
 	_Alignas(ALIGNMENT) char data[];
 };
 
-/* One that is large enough, out of those that were taken back. */
-static struct arena_block *take_spare(struct arena *a, size_t len)
+/* Removes a block that is large enough from the spare blocks. */
+static struct arena_block *find_spare(struct arena *a, size_t len)
 {
 	for (struct arena_block **at = &a->spare; *at; at = &(*at)->next) {
 		struct arena_block *block = *at;
@@ -32,17 +32,17 @@ static struct arena_block *take_spare(struct arena *a, size_t len)
 }
 
 /*
- * Blocks double in size, so a snapshot needs few. What a collection needed is kept for the next
- * one: repeated, it takes no more memory.
+ * Blocks double in size, so a snapshot needs few. Memory of one collection is kept for the next, so
+ * a repeated collection allocates nothing.
  */
 static struct arena_block *add_block(struct arena *a, size_t len)
 {
 	size_t size = a->block ? a->block->size * 2 : BLOCK_MIN;
-	struct arena_block *block = take_spare(a, len);
+	struct arena_block *block = find_spare(a, len);
 
 	if (size > BLOCK_MAX)
 		size = BLOCK_MAX;
-	/* A little more the next time is to fit, or each size would have a block of its own. */
+	/* Leaves room to grow, or each slightly larger request would get a block of its own. */
 	if (size < len)
 		size = len + len / 4;
 	if (block) {
@@ -62,7 +62,7 @@ void *arena_alloc(struct arena *a, size_t len)
 	struct arena_block *block = a->block;
 	void *p;
 
-	/* Half of the address space at most, so that no sum here can overflow. */
+	/* At most half of the address space, so that no sum here can overflow. */
 	if (len > SIZE_MAX / 2)
 		return NULL;
 	len = ((len ? len : 1) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
@@ -125,7 +125,7 @@ static void free_blocks(struct arena_block *block)
 	}
 }
 
-/* The newest first, which is the largest. */
+/* The newest block comes first: it is the largest. */
 void arena_clear(struct arena *a)
 {
 	struct arena_block **end = &a->block;

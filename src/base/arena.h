@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory that is given back all at once: the strings of a snapshot. Not for several threads. */
+/* Memory that is freed all at once, such as the strings of a snapshot. Not thread-safe. */
 #ifndef ZMEM_BASE_ARENA_H
 #define ZMEM_BASE_ARENA_H
 
@@ -9,7 +9,7 @@ struct arena_block;
 
 struct arena {
 	struct arena_block *block; /* the current one; zeroed memory is an empty arena */
-	struct arena_block *spare; /* of before the last clear */
+	struct arena_block *spare; /* blocks from before the last clear or release */
 };
 
 /* `len` bytes aligned to 8, NULL without memory. */
@@ -19,8 +19,8 @@ void *arena_zalloc(struct arena *a, size_t count, size_t size);
 /* A terminated copy of `len` bytes. */
 char *arena_strndup(struct arena *a, const char *s, size_t len);
 /*
- * What is taken from the mark on is given back by its release, which is a cleanup: for memory that
- * is of use for one call, in an arena that lasts. Marks are released in the order of a stack.
+ * arena_release() frees everything allocated since the mark. It is a cleanup function, for memory
+ * that one call needs in an arena that lives longer. Marks are released in reverse order.
  */
 struct arena_mark {
 	struct arena *arena;
@@ -29,9 +29,9 @@ struct arena_mark {
 };
 struct arena_mark arena_mark(struct arena *a);
 void arena_release(struct arena_mark *mark);
-/* Takes everything back and keeps the memory for later. */
+/* Forgets all allocations and keeps the blocks for later. */
 void arena_clear(struct arena *a);
-/* Frees everything. */
+/* Frees all blocks. */
 void arena_done(struct arena *a);
 
 #endif

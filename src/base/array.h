@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How many items an array has. */
+/* The number of items of an array. */
 #ifndef ZMEM_BASE_ARRAY_H
 #define ZMEM_BASE_ARRAY_H
 

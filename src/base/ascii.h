@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a character is, whatever the locale: <ctype.h> asks it. */
+/* Character classes of ASCII, independent of the locale (unlike <ctype.h>). */
 #ifndef ZMEM_BASE_ASCII_H
 #define ZMEM_BASE_ASCII_H
 
@@ -25,7 +25,9 @@ static inline char to_upper(char c)
 	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-/* The value of 0-9 and a-f, as the kernel writes them; -1 for all others. */
+/*
+ * The value of a lower-case hexadecimal digit, as the kernel writes them; -1 for other characters.
+ */
 static inline int hex_value(char c)
 {
 	if (is_digit(c))

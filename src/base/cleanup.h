@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Cleanup attributes: what is declared with one is released when its scope ends. */
+/* Cleanup attributes: a variable declared with one is released at the end of its scope. */
 #ifndef ZMEM_BASE_CLEANUP_H
 #define ZMEM_BASE_CLEANUP_H
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Takes the value out of a variable whose cleanup is then a no-op. */
+/* Returns the value of a variable and resets it, so that its cleanup does nothing. */
 #define TAKE_PTR(p)                                                                                \
 	({                                                                                         \
 		__typeof__(p) taken_ = (p);                                                        \

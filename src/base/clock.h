@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Clocks in whole units. */
+/* Reads a clock in nanoseconds or microseconds. */
 #ifndef ZMEM_BASE_CLOCK_H
 #define ZMEM_BASE_CLOCK_H
 

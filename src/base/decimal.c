@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Two digits at a time: half the divisions, and most of what is shown is values. */
+/* Writes two digits at a time: this halves the divisions, and most output is numbers. */
 #include "base/decimal.h"
 
 #include <string.h>

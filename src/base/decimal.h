@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Numbers to digits, which printf takes ten times as long for. */
+/* Writes numbers as decimal digits, ten times as fast as printf. */
 #ifndef ZMEM_BASE_DECIMAL_H
 #define ZMEM_BASE_DECIMAL_H
 
@@ -8,7 +8,7 @@
 
 #define DECIMAL_MAX 20 /* digits of UINT64_MAX */
 
-/* Writes at most DECIMAL_MAX bytes, no terminator. Returns how many. */
+/* Writes at most DECIMAL_MAX bytes without a terminator. Returns the number of bytes. */
 size_t decimal_put(char *to, uint64_t v);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Notes on what did not work. Knows how to keep them; refuses to print or to judge them. */
+/* Collects notes on steps that failed. It never prints. */
 #include "base/diag.h"
 
 #include <stdarg.h>
@@ -17,7 +17,7 @@ void diag_add(struct diag *d, const char *subject, int error, const char *hint, 
 	note = &d->note[d->count++];
 	*note = (struct diag_note){.subject = subject, .error = error, .hint = hint};
 	va_start(args, reason);
-	/* On failure its argument is undefined. */
+	/* On failure vasprintf() leaves its argument undefined. */
 	if (vasprintf(&note->reason, reason, args) < 0)
 		note->reason = NULL;
 	va_end(args);
@@ -27,7 +27,9 @@ void diag_attach_log(struct diag *d, char *log)
 {
 	struct diag_note *newest = d->count ? &d->note[d->count - 1] : NULL;
 
-	/* The first log stays: where a note was dropped, the second is not about the newest. */
+	/*
+	 * Keeps the first log: if a note was dropped, the log does not belong to the newest note.
+	 */
 	if (!newest || newest->log)
 		free(log);
 	else

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Whole files. Knows how to read one to its end and how to replace one without ever showing half of
- * it; refuses to know what is in them.
- */
+/* Reads whole files, and replaces a file atomically: readers see the old or the new contents. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -20,7 +17,7 @@
 #include "base/place.h"
 
 #define NAMES_TRIED 100
-/* How often a name may be of another file by the time that it is opened. */
+/* Attempts to open a name that other processes keep giving to other files. */
 #define OPENS_TRIED 100
 #define READER_NS   20000000
 #define NEW_FILE    (O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
@@ -74,7 +71,7 @@ int file_write_fd(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* Can only be asked by setting it: no other thread may create files meanwhile. */
+/* The umask can only be read by setting it: no other thread may create files meanwhile. */
 static mode_t current_umask(void)
 {
 	mode_t mask = umask(077);
@@ -83,37 +80,37 @@ static mode_t current_umask(void)
 	return mask;
 }
 
-/* A user that could not read the old file must not be able to read the new one. */
+/* A user without access to the old file must not get access to the new one. */
 static int set_access(const struct file_atomic *f, const struct stat *old)
 {
 	mode_t mode = old ? old->st_mode & 0777 : 0666 & ~current_umask();
-	bool withheld = old && f->sticky && old->st_uid != geteuid();
+	bool stays_ours = old && f->sticky && old->st_uid != geteuid();
 
 	if (f->private)
 		return fchmod(f->fd, 0600) < 0 ? -errno : 0;
-	/* Another group gets what everybody has. */
-	if (old && (withheld || fchown(f->fd, -1, old->st_gid) < 0))
+	/* If the group cannot be kept, the new group gets no more than other users have. */
+	if (old && (stays_ours || fchown(f->fd, -1, old->st_gid) < 0))
 		mode &= ~(mode_t)070 | (mode & 07) << 3;
 	if (fchmod(f->fd, mode) < 0)
 		return -errno;
-	/* Without the right to give files away we keep it. */
-	if (old && !withheld)
+	/* Without the right to change the owner, the file stays ours. */
+	if (old && !stays_ours)
 		(void)!fchown(f->fd, old->st_uid, -1);
 	return 0;
 }
 
-/* A free name in the directory, not made of the base name, which may be as long as names get. */
+/* A random name, independent of the base name, which may already have the maximum length. */
 static char *random_name(unsigned number)
 {
 	unsigned random = 0;
 	char *name;
 
-	/* Without randomness we still find a free one. */
+	/* Without randomness the loop still finds a free name. */
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
 	return asprintf(&name, ".zmem-%08x", random + number) < 0 ? NULL : name;
 }
 
-/* With a name, which stays behind if we are killed. */
+/* Opens a temporary file with a name, which stays behind if the process is killed. */
 static int open_named(struct file_atomic *f, const struct stat *old)
 {
 	for (unsigned i = 0; i < NAMES_TRIED; i++) {
@@ -132,7 +129,10 @@ static int open_named(struct file_atomic *f, const struct stat *old)
 	return -EEXIST;
 }
 
-/* Without a name, where the file system can. If not: what else is wrong, open_named() meets too. */
+/*
+ * Opens a temporary file without a name if the file system supports it. Any other error also occurs
+ * in open_named().
+ */
 static int open_beside(struct file_atomic *f, const struct stat *old)
 {
 	f->beside = true;
@@ -157,7 +157,7 @@ static int try_open(struct file_atomic *f, const char *path)
 
 	if (r == 0 && (p.entry < 0 || (S_ISREG(p.st.st_mode) && !p.by_proc)))
 		return open_place(f, &p);
-	/* Appended: through a link of /proc it may be a regular file that holds something. */
+	/* Appends: behind a link of /proc there may be a regular file that has contents. */
 	if (r == 0)
 		r = place_append(&p);
 	f->refusal = p.refusal;
@@ -223,7 +223,7 @@ static int link_to(const struct file_atomic *f, const char *name)
 {
 	char self[32];
 
-	/* Needs CAP_DAC_READ_SEARCH before Linux 6.10; the other way needs /proc. */
+	/* The first way needs CAP_DAC_READ_SEARCH before Linux 6.10; the second way needs /proc. */
 	if (linkat(f->fd, "", f->dir, name, AT_EMPTY_PATH) == 0)
 		return 0;
 	if (errno == EEXIST)
@@ -246,7 +246,7 @@ static int link_beside(struct file_atomic *f)
 	return r;
 }
 
-/* For want of a way to give what we wrote a name. */
+/* Copies the unnamed file to a named one, if it cannot be linked. */
 static int copy_beside(struct file_atomic *f)
 {
 	cleanup_close int from = TAKE_FD(f->fd);
@@ -277,7 +277,10 @@ int file_atomic_sync(struct file_atomic *f)
 	return f->beside && fsync(f->fd) < 0 ? -errno : 0;
 }
 
-/* A new file gets its name at once. An old one can only be replaced by one that has a name. */
+/*
+ * A new file is linked to its name directly. An old file can only be replaced by a rename, which
+ * needs a temporary name.
+ */
 static int commit_beside(struct file_atomic *f)
 {
 	int r;
@@ -306,7 +309,7 @@ static int commit(struct file_atomic *f)
 {
 	if (f->beside)
 		return commit_beside(f);
-	/* Some file systems report a failed write only here. */
+	/* Some file systems report a failed write only at close. */
 	return close(TAKE_FD(f->fd)) < 0 ? -errno : 0;
 }
 
@@ -322,7 +325,7 @@ void file_atomic_close(struct file_atomic *f)
 {
 	const char *refusal = f->refusal;
 
-	/* A zeroed one was never opened: its fd 0 is not ours. */
+	/* A zeroed struct was never opened: its fd 0 is not ours. */
 	if (*f->name) {
 		if (f->fd >= 0)
 			close(f->fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whole files, read and written. */
+/* Reads and writes whole files. */
 #ifndef ZMEM_BASE_FILE_H
 #define ZMEM_BASE_FILE_H
 
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* True for errors that are our own want of files or memory, and say nothing about a file. */
+/* True for errors that mean a lack of descriptors or memory and say nothing about the file. */
 static inline bool file_exhausted(int error)
 {
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
-/* What the user can do about it, NULL for other errors. */
+/* What the user can do about such an error, NULL for other errors. */
 static inline const char *file_exhausted_todo(int error)
 {
 	if (error == -EMFILE)
@@ -30,42 +30,43 @@ static inline const char *file_exhausted_todo(int error)
  * Returns its length or a negative errno.
  */
 ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap);
-/* Likewise from an open file. */
+/* Likewise for an open file. */
 ssize_t file_read_fd(int fd, char *buf, size_t cap);
-/* Writes everything, whatever interrupts. Returns 0 or a negative errno. */
+/* Writes all bytes and retries after interrupts. Returns 0 or a negative errno. */
 int file_write_fd(int fd, const void *data, size_t len);
 
 /*
- * A file that appears whole or not at all: written beside its name, synced, renamed; without a name
- * until then, where the file system can, so that nothing stays behind whatever ends us. The mode of
- * an old file is kept, and its owner if we may; in a sticky directory no file is given to another
- * user. What is not a regular file (a pipe, a device) is written to directly; for the reader of a
- * FIFO it waits. The path is looked up once, by the rules of base/place.h.
+ * A file that is replaced atomically: the new contents are written to a temporary file beside it,
+ * synced and renamed. Where the file system supports it the temporary file has no name, so nothing
+ * stays behind if the process is killed. The new file keeps the mode of the old file and, if
+ * permitted, its owner; in a sticky directory no file is given to another user. A target that is
+ * not a regular file (a pipe, a device) is written directly; opening a FIFO waits for a reader. The
+ * path is resolved once, by the rules of base/place.h.
  */
 struct file_atomic {
 	int fd;
 	int dir;		 /* O_PATH: the directory */
-	char name[NAME_MAX + 1]; /* in it; "": never opened */
-	char *temp;		 /* its name meanwhile, NULL: it has none */
-	bool beside;		 /* false: written directly */
-	bool private;		 /* no other user may read it, whatever was there before */
-	bool sticky;		 /* the directory is */
-	const char *refusal;	 /* after -EPERM: why, and what to do; or NULL */
+	char name[NAME_MAX + 1]; /* in dir; "": never opened */
+	char *temp;		 /* temporary name, NULL: none */
+	bool beside;		 /* written to a temporary file; false: written directly */
+	bool private;		 /* no other user may read it, whatever mode the old file had */
+	bool sticky;		 /* dir is a sticky directory */
+	const char *refusal;	 /* after -EPERM: the reason and what to do; or NULL */
 };
 
 int file_atomic_open(struct file_atomic *f, const char *path);
-/* It is ours and its mode is 0600, whatever the old file was. */
+/* The new file is ours with mode 0600, whatever the old file had. */
 int file_atomic_open_private(struct file_atomic *f, const char *path);
-/* Does what may take long of a commit: what was written is on the disk, still without its name. */
+/* Does the slow part of a commit: syncs the contents, which have no name yet. */
 int file_atomic_sync(struct file_atomic *f);
-/* Syncs and renames. Returns 0, or a negative errno and the old file is as it was. */
+/* Syncs and renames. Returns 0, or a negative errno, and then the old file is unchanged. */
 int file_atomic_commit(struct file_atomic *f);
-/* Throws away what was not committed. Harmless after commit. */
+/* Discards what was not committed. Does nothing after a commit. */
 void file_atomic_close(struct file_atomic *f);
 
 /*
- * Opens a file to append to it, or makes it, by the same rules. Returns a descriptor or a negative
- * errno: -EAGAIN if it is a FIFO without a reader. *ret_refusal: as above.
+ * Opens or creates a file for appending, by the same rules. Returns a descriptor or a negative
+ * errno: -EAGAIN for a FIFO without a reader. *ret_refusal: as `refusal` above.
  */
 int file_append_open(const char *path, const char **ret_refusal);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Arrays that grow by one item at a time, and that were once much larger than they have to be. */
+/* Arrays that grow item by item, and that release memory which a past peak needed. */
 #ifndef ZMEM_BASE_GROW_H
 #define ZMEM_BASE_GROW_H
 
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /*
- * Room for an item more behind `count`: for `first` of them at first, then for twice as many as
- * before. Returns the items, which may have moved, or NULL without memory: then they are as they
- * were.
+ * Makes room for one item behind `count`: `first` items in the beginning, then twice as many as
+ * before. Returns the items, which may have moved, or NULL without memory; then the old items stay
+ * valid.
  */
 static inline void *grow_items(void *items, size_t count, size_t *capacity, size_t first,
 			       size_t size)
@@ -26,14 +26,15 @@ static inline void *grow_items(void *items, size_t count, size_t *capacity, size
 	return moved;
 }
 
-/* What is kept from one time to the next is not worth giving back below so many items. */
+/* Capacity up to this many items is always kept. */
 #define ROOM_SMALL 4096
-/* Nor if it is wanted again soon. */
+/* So many uses in a row have to be small before memory is released. */
 #define ROOM_PATIENCE 60
 
 /*
- * To be asked each time that `count` of `capacity` items were needed: whether less than an eighth
- * was, so often in a row that it is given back. `idle` counts, from 0.
+ * Call it each time with the number of items that were needed. True if less than an eighth of the
+ * capacity was needed more than ROOM_PATIENCE times in a row, so that the memory should be
+ * released. `idle` is the counter, 0 at first.
  */
 static inline bool room_is_idle(size_t capacity, size_t count, unsigned *idle)
 {

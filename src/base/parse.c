@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Numbers and lists. Knows digits and separators; refuses signs and locales. */
+/* Parses numbers and lists. It accepts no signs and ignores the locale. */
 #include "base/parse.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/ascii.h"
 
-/* Far above any NR_CPUS: a damaged range must not keep us busy. */
+/* Far above any NR_CPUS: a corrupt range must not cost much time. */
 #define CPU_LIMIT 65536
 
 bool parse_same_word(const char *word, const char *s, size_t len)
@@ -55,7 +55,7 @@ int parse_u64(const char *s, size_t len, uint64_t max, uint64_t *ret)
 	return 0;
 }
 
-/* What a unit shifts by, -1 for none that we know. */
+/* The number of bits that a unit shifts by, -1 for an unknown unit. */
 static int unit_shift(const char *unit, size_t len)
 {
 	static const char letters[] = "KMGT";
@@ -63,7 +63,7 @@ static int unit_shift(const char *unit, size_t len)
 
 	if (!len || parse_same_word("B", unit, len))
 		return 0;
-	letter = strchr(letters, *unit & ~0x20); /* the capital of a letter */
+	letter = strchr(letters, *unit & ~0x20); /* upper case */
 	if (!letter || !*letter)
 		return -1;
 	unit++;
@@ -116,7 +116,7 @@ bool parse_has_item(const char *items, const char *item)
 	return false;
 }
 
-/* One "3" or "0-3", and the comma behind it. */
+/* Scans one "3" or "0-3" and the comma behind it. */
 static bool scan_cpu_range(const char **pos, const char *end, uint64_t *ret_first,
 			   uint64_t *ret_last)
 {
@@ -145,7 +145,7 @@ int parse_cpu_list(const char *s, size_t len, void (*fn)(void *arg, unsigned cpu
 
 	if (len && end[-1] == '\n')
 		end--;
-	/* Nothing is called before all of it is known to be good. */
+	/* Checks the whole list before the first call. */
 	for (const char *p = s; p < end;) {
 		if (!scan_cpu_range(&p, end, &first, &last))
 			return -EINVAL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Walks a path one component at a time, so that the link that is read is the link whose owner was
- * looked at. The kernel's own rules (fs.protected_symlinks and its like) can be switched off, and
- * they cover sticky directories alone.
+ * Resolves a path one component at a time, so that the link that is followed is the link that was
+ * checked. The kernel's own checks (fs.protected_symlinks and others) can be switched off and apply
+ * only to sticky directories.
  */
 #include "base/place.h"
 
@@ -69,8 +69,8 @@ static int refuse(struct place *p, const char *refusal)
 
 struct walk {
 	struct place *place;
-	char text[2 * PATH_MAX]; /* all that is left of the path */
-	char *rest;		 /* in text: what is not walked yet */
+	char text[2 * PATH_MAX]; /* the rest of the path */
+	char *rest;		 /* in text: the part not resolved yet */
 	unsigned links;
 };
 
@@ -78,7 +78,7 @@ struct walk {
 struct component {
 	char *name;
 	char *tail;
-	bool slash; /* behind the name: it must be a directory */
+	bool slash; /* a slash follows: the name must be a directory */
 };
 
 static struct component next_component(char *rest)
@@ -92,8 +92,8 @@ static struct component next_component(char *rest)
 	return c;
 }
 
-/* Goes into a directory, or ends at a file. Takes the descriptor. Returns 1 at the end. */
-static int arrive(struct walk *w, const struct component *c, int fd, const struct stat *st)
+/* Enters a directory, or stops at the last component. Owns the descriptor. Returns 1 at the end. */
+static int enter_component(struct walk *w, const struct component *c, int fd, const struct stat *st)
 {
 	struct place *p = w->place;
 
@@ -112,7 +112,7 @@ static int arrive(struct walk *w, const struct component *c, int fd, const struc
 	return 1;
 }
 
-/* A link of /proc need not lead where its text says: the kernel follows it. */
+/* A link of /proc need not lead to its text: the kernel follows it. */
 static int follow_proc(struct walk *w, const struct component *c)
 {
 	cleanup_close int fd = openat(w->place->dir, c->name, O_PATH | O_CLOEXEC);
@@ -121,7 +121,7 @@ static int follow_proc(struct walk *w, const struct component *c)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	w->place->by_proc = !S_ISDIR(st.st_mode);
-	return arrive(w, c, TAKE_FD(fd), &st);
+	return enter_component(w, c, TAKE_FD(fd), &st);
 }
 
 static int follow_text(struct walk *w, const struct component *c, int link)
@@ -159,7 +159,7 @@ static int follow(struct walk *w, const struct component *c, int link, const str
 
 	if (fstatfs(link, &fs) < 0 || fstat(p->dir, &dir) < 0)
 		return -errno;
-	/* What lies in /proc itself (self, mounts) is the kernel's own. */
+	/* Links in /proc itself (self, mounts) belong to the kernel. */
 	r = fs.f_type == PROC_SUPER_MAGIC && dir.st_ino == PROC_ROOT_INO
 		    ? 0
 		    : refuse(p, link_refusal(&dir, st));
@@ -172,7 +172,7 @@ static int follow(struct walk *w, const struct component *c, int link, const str
 
 static int open_component(int dir, const struct component *c)
 {
-	/* A directory that is mounted on demand is mounted for O_DIRECTORY. */
+	/* O_DIRECTORY triggers an automount. */
 	int fd =
 		c->slash ? openat(dir, c->name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -199,11 +199,13 @@ static int step(struct walk *w)
 	if (fd >= 0 && S_ISLNK(st.st_mode)) {
 		int r = follow(w, &c, fd, &st);
 
-		/* The name of a file that is open, too: to open it anew. */
+		/*
+		 * A link of /proc to an open file: the link name is kept, to reopen the file by it.
+		 */
 		if (r != 1)
 			return r;
 	} else if (fd >= 0) {
-		int r = arrive(w, &c, TAKE_FD(fd), &st);
+		int r = enter_component(w, &c, TAKE_FD(fd), &st);
 
 		if (r != 1)
 			return r;
@@ -236,7 +238,7 @@ int place_find(struct place *p, const char *path)
 
 int place_append(struct place *p)
 {
-	/* O_NONBLOCK: neither for a reader, nor for the end of a lease. */
+	/* O_NONBLOCK: waits neither for a reader nor for the end of a lease. */
 	cleanup_close int fd = -1;
 	struct stat st;
 
@@ -254,7 +256,7 @@ int place_append(struct place *p)
 		return errno == EAGAIN ? -EBUSY : -errno;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	/* The entry is held open, so its number is not used again. */
+	/* The entry is held open, so its inode number is not reused. */
 	if (st.st_dev != p->st.st_dev || st.st_ino != p->st.st_ino)
 		return -ESTALE;
 	return fcntl(fd, F_SETFL, O_APPEND) < 0 ? -errno : TAKE_FD(fd);

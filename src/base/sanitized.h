@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whether a sanitizer is built in: it opens files of its own and reserves terabytes. */
+/* SANITIZED is 1 in a build with a sanitizer, which opens files and reserves terabytes. */
 #ifndef ZMEM_BASE_SANITIZED_H
 #define ZMEM_BASE_SANITIZED_H
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Quicksort around the middle of three, insertion for the few, heapsort where quicksort went wrong,
- * so that no order of the input takes long. No memory, no recursion deeper than the logarithm.
+ * Quicksort with the median of three, insertion sort for short ranges, and heapsort where quicksort
+ * degenerates, so that no input takes quadratic time. No allocation; recursion depth is
+ * logarithmic.
  */
 #include "base/sort.h"
 
 #include <string.h>
 
-#define FEW 12
+#define INSERTION_MAX 12
 
 struct sort {
 	char *base;
@@ -35,7 +36,7 @@ static void swap(const struct sort *s, size_t i, size_t k)
 	memcpy(at(s, k), item, s->size);
 }
 
-static void sort_few(const struct sort *s, size_t from, size_t end)
+static void sort_insertion(const struct sort *s, size_t from, size_t end)
 {
 	char item[SORT_SIZE_MAX];
 
@@ -78,8 +79,8 @@ static void sort_heap(const struct sort *s, size_t from, size_t end)
 	}
 }
 
-/* Puts the middle one of three first, parts the rest around it and returns where it stands then. */
-static size_t part(const struct sort *s, size_t from, size_t end)
+/* Partitions the range around the median of three; returns the position of the median. */
+static size_t partition(const struct sort *s, size_t from, size_t end)
 {
 	size_t middle = from + (end - from) / 2, last = end - 1, low = from + 1, high = last;
 
@@ -105,15 +106,15 @@ static size_t part(const struct sort *s, size_t from, size_t end)
 
 static void sort_range(const struct sort *s, size_t from, size_t end, unsigned depth)
 {
-	while (end - from > FEW) {
+	while (end - from > INSERTION_MAX) {
 		size_t middle;
 
 		if (!depth--) {
 			sort_heap(s, from, end);
 			return;
 		}
-		middle = part(s, from, end);
-		/* The shorter side first, so that the stack stays short. */
+		middle = partition(s, from, end);
+		/* Recurses into the shorter side, so that the stack stays short. */
 		if (middle - from < end - middle - 1) {
 			sort_range(s, from, middle, depth);
 			from = middle + 1;
@@ -122,7 +123,7 @@ static void sort_range(const struct sort *s, size_t from, size_t end, unsigned d
 			end = middle;
 		}
 	}
-	sort_few(s, from, end);
+	sort_insertion(s, from, end);
 }
 
 void sort_items(void *base, size_t count, size_t size,

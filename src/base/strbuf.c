@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The buffer every output is built in. Knows bytes and a sink; refuses to know what is written and
- * where it ends up.
- */
+/* The buffer that every output is built in; its contents can be flushed to a sink. */
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -24,7 +21,7 @@ void strbuf_clear(struct strbuf *b)
 	b->error = 0;
 }
 
-static void fail(struct strbuf *b, int error)
+static void set_error(struct strbuf *b, int error)
 {
 	if (!b->error)
 		b->error = error;
@@ -39,7 +36,7 @@ int strbuf_flush(struct strbuf *b)
 	r = b->sink(b->sink_arg, b->data, b->len);
 	b->len = 0;
 	if (r < 0)
-		fail(b, r);
+		set_error(b, r);
 	return b->error;
 }
 
@@ -52,23 +49,23 @@ bool strbuf_reserve(struct strbuf *b, size_t extra)
 		strbuf_flush(b);
 	if (b->error)
 		return false;
-	/* Half of the address space at most, so that doubling cannot overflow. */
+	/* At most half of the address space, so that doubling cannot overflow. */
 	if (extra >= SIZE_MAX / 2 - b->len) {
-		fail(b, -ENOMEM);
+		set_error(b, -ENOMEM);
 		return false;
 	}
 	need = b->len + extra + 1;
 	if (need <= b->cap)
 		return true;
 	cap = b->cap * 2 > 256 ? b->cap * 2 : 256;
-	/* Room beyond a chunk would fill before the sink gets it. */
+	/* The sink receives full chunks, so more room is never filled. */
 	if (b->sink && cap > STRBUF_CHUNK + 1)
 		cap = STRBUF_CHUNK + 1;
 	if (cap < need)
 		cap = need;
 	data = realloc(b->data, cap);
 	if (!data) {
-		fail(b, -ENOMEM);
+		set_error(b, -ENOMEM);
 		return false;
 	}
 	b->data = data;
@@ -112,7 +109,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	len = vsnprintf(NULL, 0, fmt, args);
 	va_end(args);
 	if (len < 0) {
-		fail(b, -EINVAL);
+		set_error(b, -EINVAL);
 		return;
 	}
 	if (!strbuf_room(b, (size_t)len))
@@ -125,7 +122,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 
 const char *strbuf_str(struct strbuf *b)
 {
-	/* Every successful strbuf_reserve() left a byte for it. */
+	/* strbuf_reserve() always leaves a byte for the terminator. */
 	if (!b->cap)
 		return "";
 	b->data[b->len] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A part of a text that another one owns: it is not copied, and it has no terminator. */
+/* Slices of a text that another object owns: not copied and without terminator. */
 #ifndef ZMEM_BASE_TEXT_PART_H
 #define ZMEM_BASE_TEXT_PART_H
 
@@ -34,7 +34,7 @@ static inline bool part_begins(struct text_part part, const char *with)
 	return part.len >= len && memcmp(part.s, with, len) == 0;
 }
 
-/* What is left of it behind `len` bytes. */
+/* The slice without its first `len` bytes. */
 static inline struct text_part part_behind(struct text_part part, size_t len)
 {
 	return (struct text_part){part.s + len, part.len - len};
@@ -51,7 +51,7 @@ static inline struct text_part part_base(struct text_part path)
 	return slash ? part_behind(path, (size_t)(slash - path.s) + 1) : path;
 }
 
-/* The part up to the next `separator`, or all; what is behind it stays in *rest. */
+/* Returns the slice up to the next `separator`, or all; *rest becomes what follows. */
 static inline struct text_part part_split(struct text_part *rest, char separator)
 {
 	const char *at = memchr(rest->s, separator, rest->len);
@@ -63,7 +63,7 @@ static inline struct text_part part_split(struct text_part *rest, char separator
 	return first;
 }
 
-/* Whether one of the items of a list is that one. */
+/* True if the list contains the item. */
 static inline bool part_lists(struct text_part list, char separator, struct text_part item)
 {
 	while (list.len) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what a thread of ours starts with and how many pay, not what they do. */
+/* Starts threads and decides how many are useful. */
 #include "base/thread.h"
 
 #include <sched.h>
@@ -32,7 +32,7 @@ unsigned thread_count(unsigned max)
 
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)
 		count = (unsigned)CPU_COUNT(&set);
-	/* Each may have two files open, and they are not all there is. */
+	/* Each thread may open two files, and the process needs others. */
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 8 < count)
 		count = files.rlim_cur / 8 ? (unsigned)(files.rlim_cur / 8) : 1;
 	return count < max ? count : max;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Threads of our own. */
+/* Worker threads. */
 #ifndef ZMEM_BASE_THREAD_H
 #define ZMEM_BASE_THREAD_H
 
 #include <pthread.h>
 
 /*
- * Starts one that takes no signals: they are for the caller's, which may want to hold them back.
- * Its stack is small whatever RLIMIT_STACK says, which would be room that RLIMIT_AS may not have,
- * or less than is needed. Returns 0 or a negative errno.
+ * Starts a thread that blocks all signals, so that the calling thread decides when to handle them.
+ * The stack is small whatever RLIMIT_STACK says: a large one may not fit into RLIMIT_AS, and a
+ * small limit may be too little. Returns 0 or a negative errno.
  */
 int thread_start(pthread_t *ret, void *(*main)(void *), void *arg);
-/* How many that read files side by side: one a CPU, fewer where few may be open; `max` at most. */
+/*
+ * The number of threads for reading files: one a CPU, fewer if few files may be open, at most
+ * `max`.
+ */
 unsigned thread_count(unsigned max);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the Makefile packed into the program with gzip, because few runs need it. */
+/*
+ * Decompresses data that the Makefile packed into the program with gzip, because few runs need it.
+ */
 #ifndef ZMEM_BASE_UNPACK_H
 #define ZMEM_BASE_UNPACK_H
 
@@ -12,14 +14,14 @@ struct packed {
 	size_t size;
 };
 
-/* Of an array. */
+/* The packed data in an array. */
 #define PACKED(array)                                                                              \
 	(struct packed)                                                                            \
 	{                                                                                          \
 		(array), sizeof(array)                                                             \
 	}
 
-/* Appends the contents of a gzip file without a name. -EINVAL is the error if it is none. */
+/* Appends the contents of a gzip file without a name. The error is -EINVAL for other data. */
 void unpack(struct strbuf *out, struct packed packed);
 
 #endif

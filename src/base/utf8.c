@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * UTF-8, strictly as the Unicode standard's table 3-7 has it, and the width of characters. Does not
- * ask the locale: what a process is called must look the same whoever looks.
+ * Decodes UTF-8 strictly by table 3-7 of the Unicode standard, and gives the width of characters.
+ * It ignores the locale, so that the name of a process looks the same to every user.
  */
 #include "base/utf8.h"
 
@@ -14,8 +14,9 @@ struct range {
 };
 
 /*
- * Unicode 14: categories Mn, Me and Cf (but for the soft hyphen and the Arabic signs that take
- * room), the vowels and finals of conjoining Hangul, tags. Gaps hold only unassigned characters.
+ * Unicode 14: categories Mn, Me and Cf (without the soft hyphen and the Arabic signs that have a
+ * width), vowels and finals of conjoining Hangul, tags. Gaps between ranges hold only unassigned
+ * characters.
  */
 static const struct range zero_width[] = {
 	{0x300, 0x36f},	    {0x483, 0x489},	{0x591, 0x5bd},	    {0x5bf, 0x5bf},
@@ -124,10 +125,10 @@ static const struct range double_width[] = {
 };
 
 /*
- * Characters that cannot be seen, or only by what they do to others. Unicode 16,
- * DerivedCoreProperties.txt and UnicodeData.txt: Default_Ignorable_Code_Point (joiners, fillers,
- * variation selectors, tags), categories Cf (direction, the soft hyphen, interlinear marks), Cs and
- * Co (private use), and noncharacters but for the last two of each plane.
+ * Invisible characters. Unicode 16, DerivedCoreProperties.txt and UnicodeData.txt:
+ * Default_Ignorable_Code_Point (joiners, fillers, variation selectors, tags), categories Cf
+ * (direction, the soft hyphen, interlinear marks), Cs and Co (private use), and noncharacters
+ * except the last two of each plane.
  */
 static const struct range invisible[] = {
 	{0xad, 0xad},	    {0x34f, 0x34f},	{0x600, 0x605},	    {0x61c, 0x61c},
@@ -150,11 +151,12 @@ static int compare_range(const void *key, const void *item)
 #define IN_TABLE(c, table)                                                                         \
 	(bsearch(&(c), table, ARRAY_SIZE(table), sizeof((table)[0]), compare_range) != NULL)
 
-/* The first byte says how many follow and what the second may be; all others are 80…BF. */
+/* Returns the length by the first byte, and the range of the second; other bytes are 80…BF. */
 static size_t sequence_len(uint8_t first, uint8_t *ret_low, uint8_t *ret_high)
 {
-	*ret_low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;	/* overlong */
-	*ret_high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf; /* surrogate, beyond */
+	/* Below it is overlong; above it is a surrogate or beyond U+10FFFF. */
+	*ret_low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+	*ret_high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
 	if (first < 0x80)
 		return 1;
 	if (first < 0xc2 || first > 0xf4)

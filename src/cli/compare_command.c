@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf compare: shows a comparison; what is read for it and when is in compare_run.c. */
-#include "cli/balance.h"
-#include "cli/commands.h"
-#include "cli/compare_run.h"
-#include "cli/log.h"
-#include "cli/output.h"
-#include "cli/session.h"
+/* zmem-bpf compare: what BPF and /proc show of the same processes. */
 #include "base/cleanup.h"
+#include "cli/commands.h"
+#include "cli/log.h"
+#include "cli/measure.h"
+#include "cli/output.h"
+#include "collect/balance.h"
+#include "collect/compare_run.h"
 #include "render/render.h"
 
-static void render(const struct session *s, const struct compare_report *report, struct output *out)
+static void render(const struct options *o, const struct compare_report *report, struct output *out)
 {
-	const struct options *o = s->options;
 	const struct table_style style = output_style(o, out->color, out->width);
 
 	if (o->format == FORMAT_JSON)
@@ -20,43 +19,59 @@ static void render(const struct session *s, const struct compare_report *report,
 		render_compare_table(&out->buf, report, &style);
 }
 
-static int compare(struct session *s, struct output *out)
+static int compare(struct measure *m, struct output *out)
 {
 	cleanup(compare_run_done) struct compare_run run = {};
-	struct result balance = {.snapshot = &s->snapshot};
-	struct compare_report report = {.balance = &balance, .all = s->options->all};
+	struct collector *c = &m->collector;
+	struct result balance = {.snapshot = &c->snapshot};
+	struct compare_report report = {.balance = &balance, .all = m->options->all};
 	struct compare_sums sums;
-	int r = compare_run(s, &run);
+	int r = compare_run(c, &m->query, &run);
 
-	if (r)
-		return r;
-	balance_reconcile(&s->snapshot);
+	if (r < 0)
+		return log_errno(r, "comparing");
+	balance_reconcile(&c->snapshot);
 	report.comparison = &run.comparison;
 	report.cost = run.cost;
-	render(s, &report, out);
+	render(m->options, &report, out);
 	r = output_finish(out);
 	if (r)
 		return r;
 	compare_sum(&run.comparison, &sums);
-	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : s->exit_code;
+	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : m->notices.exit_code;
+}
+
+/* Whether there are two sides. */
+static int check_sides(const struct collector *c)
+{
+	if (source_origin(c->source) != FROM_BPF)
+		return log_error("compare: there is nothing to compare /proc with: %s",
+				 c->fallback_reason);
+	if (!c->proc.trusted)
+		return log_error("compare: there is no /proc of this pid namespace to compare "
+				 "with (mount -t proc proc /proc)");
+	return 0;
 }
 
 int command_compare(const struct options *o)
 {
-	cleanup(session_close) struct session session = {.proc.fd = -1};
+	cleanup(measure_close) struct measure measure = MEASURE_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
+	struct collect_spec spec = measure_spec(o);
 	int r;
 
 	if (o->source == SOURCE_PROC)
 		return log_usage("compare: --source proc leaves nothing to compare /proc with");
-	r = session_open(&session, o, NULL);
+	if (o->verify == VERIFY_DEFAULT)
+		spec.verify = VERIFY_ALL;
+	r = measure_open(&measure, o, &spec);
 	if (r == 0)
-		r = compare_possible(&session);
+		r = check_sides(&measure.collector);
 	if (r == 0)
-		r = session_turn_to_last(&session);
+		r = measure_turn_to_last(&measure);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)
-		r = session_begin(&session);
-	return r ? r : compare(&session, &out);
+		r = measure_begin(&measure);
+	return r ? r : compare(&measure, &out);
 }

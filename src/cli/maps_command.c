@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf maps PID…: one process by mapping; --by-file: who maps which file. */
+/* zmem-bpf maps PID…: the mappings of processes; --by-file: each file with all its mappings. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/maps_read_all.h"
 #include "cli/log.h"
+#include "cli/measure.h"
 #include "cli/output.h"
 #include "base/cleanup.h"
+#include "collect/maps_read_all.h"
 #include "privilege/privilege.h"
 #include "render/render.h"
 
-/* Lines of a terminal that rows cannot have: header, the others, the total, the next prompt. */
+/* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
 #define LINES_AROUND  4
 #define TOTAL_COLUMNS 200 /* the total is not cut */
 
 struct maps_command {
 	const struct options *o;
-	struct options asked; /* of the session */
 	char *pids;	      /* those of -p and the words behind the command */
 	struct map_keys keys; /* of --sort */
-	struct session session;
+	struct measure measure;
 	struct output out;
 };
 
 static void maps_command_done(struct maps_command *c)
 {
-	session_close(&c->session);
+	measure_close(&c->measure);
 	output_close(&c->out);
 	free(c->pids);
 }
@@ -58,7 +58,6 @@ static int join_pids(struct maps_command *c)
 			strcat(c->pids, ",");
 		strcat(c->pids, o->words[i]);
 	}
-	c->asked.pids = c->pids;
 	return 0;
 }
 
@@ -75,27 +74,26 @@ static int read_keys(struct maps_command *c, const char *spec)
 
 static int open_command(struct maps_command *c, const struct options *o)
 {
+	struct collect_spec spec = measure_spec(o);
 	int r = check_request(o);
 
 	c->o = o;
-	c->asked = *o;
-	/* Counters say who there is; the rest comes from smaps. */
-	c->asked.pss = PSS_NONE;
-	c->asked.format = FORMAT_TABLE;
-	c->asked.sort = NULL;
+	/* Counters list the processes; the rest comes from smaps. */
+	spec.pss = PSS_NONE;
 	if (r == 0)
 		r = join_pids(c);
 	if (r == 0)
 		r = read_keys(c, o->sort ? o->sort : "pss");
 	if (r == 0)
-		r = session_open(&c->session, &c->asked, NULL);
-	if (r == 0 && session_no_proc(&c->session))
+		r = measure_open_filters(&c->measure, o, &spec, c->pids);
+	if (r == 0 && notices_no_proc(&c->measure.collector))
 		r = log_error("maps: no mappings can be read: %s (mount -t proc proc /proc)",
-			      session_no_proc(&c->session));
+			      notices_no_proc(&c->measure.collector));
 	return r ? r : output_open(&c->out, o);
 }
 
-/* Of a process that was asked for by number, why it has no rows; of all others, how many. */
+/* Says why a process that was asked for by number has no rows; of all others, how many have none.
+ */
 static void warn_missing(const struct maps_command *c, const struct maps_read *m)
 {
 	static const char *const why[PSS_STATUS_COUNT] = {
@@ -105,17 +103,18 @@ static void warn_missing(const struct maps_command *c, const struct maps_read *m
 		[PSS_KERNEL_THREAD] = "a kernel thread has no mappings",
 		[PSS_UNSUPPORTED] = "its smaps cannot be read or understood here",
 	};
-	const struct session *s = &c->session;
+	const struct rows *rows = &c->measure.collector.rows.chosen;
+	const struct filter *filter = &c->measure.query.filter;
 	size_t denied = 0;
 
-	for (size_t i = 0; i < s->rows.count; i++) {
+	for (size_t i = 0; i < rows->count; i++) {
 		const struct maps_process *p = &m->process[i];
 
 		denied += p->status == PSS_DENIED;
-		if (s->filter.pids && why[p->status])
+		if (filter->pids && why[p->status])
 			log_error("%d: %s", p->process->pid, why[p->status]);
 	}
-	if (denied && !s->filter.pids && !privilege_held(PRIVILEGE_PTRACE))
+	if (denied && !filter->pids && !privilege_held(PRIVILEGE_PTRACE))
 		log_notice(c->o->quiet, "%zu processes are denied: %s is missing (run as root)",
 			   denied, privilege_name(PRIVILEGE_PTRACE));
 }
@@ -132,8 +131,8 @@ static size_t rows_that_fit(const struct maps_command *c)
 }
 
 /*
- * What does not fit is the smallest, or what --sort puts last. Unless told otherwise mappings that
- * are shown stand by address, as in pmap.
+ * The smallest mappings are left out, or those that --sort puts last. Without --sort the mappings
+ * that are shown are in the order of their addresses, as in pmap.
  */
 static void choose_rows(const struct maps_command *c, struct maps_read *m, struct maps_report *r)
 {
@@ -169,38 +168,40 @@ static void render(struct maps_command *c, const struct maps_report *report)
 
 static int show(struct maps_command *c, struct maps_read *m)
 {
-	struct session *s = &c->session;
-	struct maps_report report = {.snapshot = &s->snapshot, .by_file = c->o->by_file};
-	int r = maps_read_all(s, c->o->by_file, m);
+	struct collector *collector = &c->measure.collector;
+	const struct rows *rows = &collector->rows.chosen;
+	struct maps_report report = {.snapshot = &collector->snapshot, .by_file = c->o->by_file};
+	int r = maps_read_all(collector, c->o->by_file, m);
 
 	if (r == 0 && !c->o->by_file)
-		r = enrich_programs(session_pool(s), &s->snapshot, &s->rows);
+		r = enrich_programs(collector_pool(collector), &collector->snapshot,
+				    &collector->rows.chosen);
 	if (r < 0)
 		return log_errno(r, "reading mappings");
 	warn_missing(c, m);
 	report.process = m->process;
-	report.process_count = s->rows.count;
-	report.several = s->rows.count > 1;
+	report.process_count = rows->count;
+	report.several = rows->count > 1;
 	report.total = m->total;
 	report.mappings = m->mappings;
 	choose_rows(c, m, &report);
 	render(c, &report);
 	r = output_finish(&c->out);
-	return r ? r : s->exit_code;
+	return r ? r : c->measure.notices.exit_code;
 }
 
 int command_maps(const struct options *o)
 {
 	cleanup(maps_command_done) struct maps_command command = {.out.file.fd = -1,
-								  .session.proc.fd = -1};
+								  .measure = MEASURE_CLOSED};
 	struct maps_read read = {};
 	int r = open_command(&command, o);
 
 	if (r == 0)
-		r = session_begin(&command.session);
+		r = measure_begin(&command.measure);
 	if (r)
 		return r;
 	r = show(&command, &read);
-	maps_read_done(&read, command.session.rows.count);
+	maps_read_done(&read, command.measure.collector.rows.chosen.count);
 	return r;
 }

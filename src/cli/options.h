@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The command line as a struct. What it means is the commands' business. */
+/* The command line as a struct; the commands decide what it means. */
 #ifndef ZMEM_CLI_OPTIONS_H
 #define ZMEM_CLI_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "collect/collect_spec.h"
 
 enum format {
 	FORMAT_TABLE,
@@ -24,13 +26,6 @@ enum color {
 	COLOR_NEVER,
 };
 
-enum pss_choice {
-	PSS_AUTO,
-	PSS_KERNEL,
-	PSS_ROLLUP,
-	PSS_NONE,
-};
-
 enum delta_since {
 	DELTA_LAST,
 	DELTA_START,
@@ -41,9 +36,7 @@ enum delta_since {
 
 #define INTERVAL_USUAL 1000 /* ms, from one snapshot to the next */
 
-#define VERIFY_ALL     (-1)
-#define VERIFY_DEFAULT (-2) /* not asked for: each command has its own number */
-#define VERIFY_USUAL   3    /* that of a snapshot */
+#define VERIFY_DEFAULT (-2) /* not given: each command has its own number */
 
 struct options {
 	const char *command; /* "snapshot" if none was named */
@@ -94,11 +87,8 @@ const char *options_group_key(const struct options *o);
 /* Whether the format is one of metrics, whose rows are groups. */
 bool options_metrics(const struct options *o);
 
-/* The words of --format and --pss. */
+/* The word of --format. */
 const char *options_format_word(int format);
-const char *options_pss_word(int choice);
-/* False if it is none of them. */
-bool options_pss_choice(const char *word, int *ret_choice);
 
 /* One option, as help and completions want it. */
 struct option_info {

@@ -234,19 +234,3 @@ bool options_metrics(const struct options *o)
 {
 	return o->format == FORMAT_OPENMETRICS || o->format == FORMAT_PROMETHEUS;
 }
-
-const char *options_pss_word(int choice)
-{
-	return pss_words[choice];
-}
-
-bool options_pss_choice(const char *word, int *ret_choice)
-{
-	for (int i = 0; pss_words[i]; i++) {
-		if (strcmp(pss_words[i], word) == 0) {
-			*ret_choice = i;
-			return true;
-		}
-	}
-	return false;
-}

@@ -1,128 +1,103 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what may be asked for; finds nothing itself but users. */
+/* The options that make a query, and what each format needs. */
+#include "cli/query_args.h"
+
 #include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/log.h"
-#include "cli/query_args.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "cli/log.h"
 
-static int read_columns(const char *option, const char *spec, struct column_list *list)
+static const char *const option_name[QUERY_WORDS] = {
+	[QUERY_GROUP_BY] = "--group-by", [QUERY_SORT] = "--sort",     [QUERY_REVERSE] = "--reverse",
+	[QUERY_TOP] = "--top",		 [QUERY_MIN] = "--min",	      [QUERY_PID] = "--pid",
+	[QUERY_USER] = "--user",	 [QUERY_FILTER] = "--filter", [QUERY_CGROUP] = "--cgroup",
+};
+
+struct lookup {
+	struct user_table *users;
+	int *exit_code;
+};
+
+static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 {
-	const char *bad;
-	size_t len;
+	struct lookup *l = arg;
+	cleanup_free char *text = strndup(name, len);
+	uint64_t number;
 
-	if (column_list_parse(list, spec, &bad, &len) < 0)
-		return log_usage("%s: there is no column '%.*s'; -o help lists them", option,
-				 (int)len, bad);
-	return 0;
-}
-
-static size_t count_items(const char *list)
-{
-	size_t len, count = 0;
-
-	while (parse_item(&list, &len))
-		count++;
-	return count;
-}
-
-static int read_pids(struct session *s, const char *list)
-{
-	const char *item;
-	size_t len;
-
-	s->pids = calloc(count_items(list) + 1, sizeof(*s->pids));
-	if (!s->pids)
-		return log_error("reading --pid: out of memory");
-	while ((item = parse_item(&list, &len))) {
-		uint64_t pid;
-
-		if (parse_u64(item, len, PID_MAX, &pid) < 0 || pid == 0)
-			return log_usage("--pid %.*s: not a process number", (int)len, item);
-		s->pids[s->filter.pid_count++] = (pid_t)pid;
+	if (!text)
+		return -ENOMEM;
+	if (user_find(l->users, text, ret_uid) == 0)
+		return 0;
+	if (parse_u64(name, len, UINT32_MAX - 1, &number) == 0) {
+		*ret_uid = (uid_t)number;
+		return 0;
 	}
-	if (!s->filter.pid_count)
-		return log_usage("--pid: no process number in it");
-	filter_sort_pids(s->pids, s->filter.pid_count);
-	s->filter.pids = s->pids;
-	return 0;
+	log_error("--user %s: there is no such user", text);
+	*l->exit_code = EXIT_NOT_FOUND;
+	return -ENOENT;
 }
 
-static int read_users(struct session *s, const char *list, uid_t *uids, size_t *ret_count)
+static int refuse_column(const char *option, const char *name, size_t len)
 {
-	const char *item;
-	size_t len, asked = 0, count = 0;
-
-	for (; (item = parse_item(&list, &len)); asked++) {
-		cleanup_free char *name = strndup(item, len);
-		uint64_t number;
-		uid_t uid;
-
-		if (!name)
-			return log_error("reading --user: out of memory");
-		if (user_find(s->users, name, &uid) == 0) {
-			uids[count++] = uid;
-		} else if (parse_u64(item, len, UINT32_MAX - 1, &number) == 0) {
-			uids[count++] = (uid_t)number;
-		} else {
-			log_error("--user %s: there is no such user", name);
-			s->exit_code = EXIT_NOT_FOUND;
-		}
-	}
-	if (!asked)
-		return log_usage("--user: no user in it");
-	*ret_count = count;
-	return count ? 0 : EXIT_NOT_FOUND;
+	return log_usage("%s: there is no column '%.*s'; -o help lists them", option, (int)len,
+			 name);
 }
 
-int request_users(struct session *s, const char *list)
+int query_args_set(struct query *q, enum query_word word, const char *text,
+		   struct user_table *users, int *exit_code)
 {
-	cleanup_free uid_t *uids = calloc(count_items(list) + 1, sizeof(*uids));
-	size_t count = 0;
+	struct lookup lookup = {users, exit_code};
+	const struct query_users find = {find_user, &lookup};
+	const char *option = option_name[word];
+	struct query_error e;
+	int r = query_set(q, word, text, &find, &e);
+
+	if (r == 0)
+		return 0;
+	if (r == -ENOMEM)
+		return log_error("reading %s: out of memory", option);
+	if (r == -ENOENT)
+		return EXIT_NOT_FOUND;
+	if (word == QUERY_SORT)
+		return refuse_column(option, e.item, e.item_len);
+	return log_usage("%s%s%.*s: %s", option, e.item ? " " : "", (int)e.item_len,
+			 e.item ? e.item : "", e.why);
+}
+
+int query_args_filter(struct query *q, const struct options *o, const char *pids,
+		      struct user_table *users, int *exit_code)
+{
+	const struct {
+		enum query_word word;
+		const char *text;
+	} words[] = {{QUERY_CGROUP, o->cgroup},
+		     {QUERY_PID, pids},
+		     {QUERY_USER, o->users},
+		     {QUERY_FILTER, o->filter}};
 	int r = 0;
 
-	if (!uids)
-		return log_error("reading --user: out of memory");
-	if (*list)
-		r = read_users(s, list, uids, &count);
-	if (r)
-		return r;
-	filter_sort_uids(uids, count);
-	free(s->uids);
-	s->uids = TAKE_PTR(uids);
-	s->filter.uids = *list ? s->uids : NULL;
-	s->filter.uid_count = count;
-	return 0;
+	if (o->users && !*o->users)
+		return log_usage("--user: no user in it");
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(words); i++) {
+		if (words[i].text)
+			r = query_args_set(q, words[i].word, words[i].text, users, exit_code);
+	}
+	return r;
 }
 
-int request_pattern(struct session *s, const char *text)
+const struct column *query_args_page_group(const struct options *o)
 {
-	struct pattern *pattern = NULL;
-	const char *why;
-	int r = *text ? pattern_compile(text, &pattern, &why) : 0;
+	const char *key = o->format == FORMAT_HTML ? options_group_key(o) : NULL;
 
-	if (r == -ENOMEM)
-		return log_error("reading --filter: out of memory");
-	if (r < 0)
-		return log_usage("--filter %s: %s", text, why);
-	pattern_free(s->pattern);
-	s->pattern = s->filter.pattern = pattern;
-	return 0;
+	return key ? column_find(key, strlen(key)) : NULL;
 }
 
-int request_failed(int error, const char *what)
+unsigned query_args_format_needs(const struct options *o, const struct column *group)
 {
-	return error == -E2BIG ? log_usage("--filter: " PATTERN_EXPENSIVE)
-			       : log_errno(error, "%s", what);
-}
-
-unsigned request_needs(const struct session *s)
-{
-	/* What has its own keys, not columns. */
+	/* Formats whose keys are fixed do not have them from columns. */
 	static const unsigned needs[] = {
 		[FORMAT_TABLE] = 0,
 		[FORMAT_JSON] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
@@ -133,116 +108,94 @@ unsigned request_needs(const struct session *s)
 		[FORMAT_PROMETHEUS] = 0,
 		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
 	};
-	enum format format = s->options->format;
-	bool keys = options_metrics(s->options) || format == FORMAT_JSON || format == FORMAT_NDJSON;
-	bool controlled = keys && s->group && s->group->needs & NEEDS_CGROUP;
-	const struct column *page = request_page_group(s->options);
+	bool keys = options_metrics(o) || o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
+	bool controlled = keys && group && group->needs & NEEDS_CGROUP;
+	const struct column *page = query_args_page_group(o);
 
-	/* Of a group nothing is said but what it has in common. */
-	return column_list_needs(&s->columns) | (s->group ? 0 : needs[format]) |
-	       (page ? page->needs : 0) | (controlled ? NEEDS_MEMCG : 0);
+	/* Of a group only what its processes have in common is shown. */
+	return (group ? 0 : needs[o->format]) | (page ? page->needs : 0) |
+	       (controlled ? NEEDS_MEMCG : 0);
 }
 
-const struct column *request_page_group(const struct options *o)
+/* Rows are groups of what --group-by names; metrics have groups in any case. */
+static void read_group(struct query *q, const struct options *o)
 {
-	const char *key = o->format == FORMAT_HTML ? options_group_key(o) : NULL;
-
-	return key ? column_find(key, strlen(key)) : NULL;
-}
-
-static int refuse_memcg(const struct session *s, const char *option, const struct column_list *list)
-{
-	const struct column *c = column_list_misplaced(list, s->group);
-
-	return c ? log_usage("%s: %s is of groups (--group-by cgroup, unit or container)", option,
-			     c->key)
-		 : 0;
-}
-
-/* The rows are groups of what --group-by names, or of what the format has unless it does. */
-static void read_group(struct session *s)
-{
-	const struct options *o = s->options;
 	const char *key = options_group_key(o);
 
 	if (!key && options_metrics(o))
 		key = "name";
 	/* A page has the processes, and groups them itself. */
 	if (key && o->format != FORMAT_HTML)
-		s->group = column_find(key, strlen(key));
+		q->group = column_find(key, strlen(key));
 }
 
-int request_read(struct session *s)
+static int read_columns(struct column_list *list, const struct options *o,
+			const struct column *group)
 {
-	const struct options *o = s->options;
+	const char *bad;
+	size_t len;
+
+	if (o->format == FORMAT_CSV)
+		column_list_whole(list, group);
+	else if (o->continuous)
+		column_list_watch(list, group);
+	else
+		column_list_default(list, group);
+	if (o->columns && column_list_parse(list, o->columns, &bad, &len) < 0)
+		return refuse_column("--columns", bad, len);
+	return 0;
+}
+
+static int refuse_memcg(const char *option, const struct column_list *list,
+			const struct column *group)
+{
+	const struct column *c = column_list_misplaced(list, group);
+
+	return c ? log_usage("%s: %s is of groups (--group-by cgroup, unit or container)", option,
+			     c->key)
+		 : 0;
+}
+
+static const char *default_sort(const struct options *o, enum pss_choice pss)
+{
+	if (o->grow)
+		return "pss_swap_change";
+	/* Without PSS all rows would be equal: the next best order is by what bounds it. */
+	return pss == PSS_NONE ? "rss" : "pss";
+}
+
+static int read_order(struct query *q, const struct column_list *columns, const struct options *o,
+		      enum pss_choice pss)
+{
+	const char *sort = o->sort ? o->sort : default_sort(o, pss);
+	int r = query_args_set(q, QUERY_SORT, sort, NULL, NULL);
+
+	if (r == 0)
+		r = refuse_memcg("--columns", columns, q->group);
+	if (r == 0)
+		r = refuse_memcg("--sort", &q->order.keys, q->group);
+	if (r == 0 && !o->continuous &&
+	    (column_list_changes(columns) || column_list_changes(&q->order.keys)))
+		r = log_usage("%s: it has no changes to show (watch has)", o->command);
+	q->order.reverse = o->reverse;
+	return r;
+}
+
+int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
+		    enum pss_choice pss, struct user_table *users, int *exit_code)
+{
 	int r;
 
-	read_group(s);
-	if (o->format == FORMAT_CSV)
-		column_list_whole(&s->columns, s->group);
-	else if (o->continuous)
-		column_list_watch(&s->columns, s->group);
-	else
-		column_list_default(&s->columns, s->group);
-	if (o->columns && (r = read_columns("--columns", o->columns, &s->columns)))
-		return r;
-	r = read_columns("--sort", o->sort ? o->sort : "pss", &s->order.keys);
+	read_group(q, o);
+	r = read_columns(columns, o, q->group);
 	if (r == 0)
-		r = refuse_memcg(s, "--columns", &s->columns);
-	if (r == 0)
-		r = refuse_memcg(s, "--sort", &s->order.keys);
-	if (r)
-		return r;
-	/* Without PSS everybody would be equal: what bounds it is the next best order. */
-	if (!o->continuous &&
-	    (column_list_changes(&s->columns) || column_list_changes(&s->order.keys)))
-		return log_usage("%s: it has no changes to show (watch has)", o->command);
-	if (!o->sort && s->pss == PSS_NONE)
-		read_columns("--sort", "rss", &s->order.keys);
-	s->order.reverse = o->reverse;
-	s->filter.cgroup = o->cgroup;
-	if (o->pids && (r = read_pids(s, o->pids)))
-		return r;
-	if (o->users && !*o->users)
-		return log_usage("--user: no user in it");
-	if (o->users && (r = request_users(s, o->users)))
-		return r;
-	return o->filter && *o->filter ? request_pattern(s, o->filter) : 0;
-}
-
-/* Whether there is one all the same, and why we do not see it. */
-static const char *why_missing(const struct session *s, pid_t pid)
-{
-	cleanup_close int fd = -1;
-
-	if (session_no_proc(s) && (kill(pid, 0) == 0 || errno == EPERM))
-		return "the kernel does not show it to BPF, and there is no /proc of this pid "
-		       "namespace (mount -t proc proc /proc)";
-	if (s->proc.trusted && s->proc.fd >= 0)
-		fd = procfs_open_pid(&s->proc, pid);
-	if (fd < 0)
-		return "there is no such process";
-	/* A security module may hide a process from one and not from the other. */
-	if (source_origin(s->source) == FROM_BPF)
-		return "the kernel does not show it to BPF (--source proc does)";
-	return "/proc does not let us read it (hidepid; run as root)";
-}
-
-void request_report_missing(struct session *s)
-{
-	for (size_t i = 0; i < s->filter.pid_count; i++) {
-		if (i && s->pids[i] == s->pids[i - 1])
-			continue;
-		if (snapshot_find(&s->snapshot, s->pids[i]))
-			continue;
-		log_error("--pid %d: %s", s->pids[i], why_missing(s, s->pids[i]));
-		s->exit_code = EXIT_NOT_FOUND;
-	}
-}
-
-void request_done(struct session *s)
-{
-	pattern_free(s->pattern);
-	free(s->pids);
-	free(s->uids);
+		r = read_order(q, columns, o, pss);
+	q->needs = column_list_needs(columns);
+	q->top = (size_t)o->top;
+	q->min = o->min;
+	q->tree = o->tree;
+	q->total = o->total;
+	q->only_changed = o->changed;
+	q->only_grown = o->grow;
+	return r ? r : query_args_filter(q, o, o->pids, users, exit_code);
 }

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The words of the options that name columns, users, pids and patterns, made into a query. */
-#ifndef ZMEM_CLI_REQUEST_H
-#define ZMEM_CLI_REQUEST_H
+/* Makes a query of the options, with messages that name the option that is wrong. */
+#ifndef ZMEM_CLI_QUERY_ARGS_H
+#define ZMEM_CLI_QUERY_ARGS_H
 
-#include "cli/session.h"
+#include "cli/options.h"
+#include "enrich/enrich.h"
+#include "query/query_parse.h"
 
-/* Fills columns, order and filter of the session. Returns 0, or an exit code after a message. */
-int request_read(struct session *s);
-/* What is shown beyond the counters: of the columns, or of the format (enum column_needs). */
-unsigned request_needs(const struct session *s);
-/* What a page (-F html) groups by at first; NULL: nothing, or it is another format. */
-const struct column *request_page_group(const struct options *o);
-/* Says which of the pids that were asked for are not there, and sets the exit code. */
-void request_report_missing(struct session *s);
 /*
- * Another filter by users, or by name and command line, "": none. Returns 0, or an exit code after
- * a message: then the one before stays.
+ * Sets one word of the query. `users` is for QUERY_USER; a user that does not exist is said and
+ * sets *exit_code. Returns 0, or an exit code after a message; then the query is as it was.
  */
-int request_users(struct session *s, const char *list);
-int request_pattern(struct session *s, const char *text);
-/* A message about a negative errno of rows_choose(). Returns an exit code. */
-int request_failed(int error, const char *what);
-void request_done(struct session *s);
+int query_args_set(struct query *q, enum query_word word, const char *text,
+		   struct user_table *users, int *exit_code);
+/* The filters; `pids` in place of o->pids. Likewise. */
+int query_args_filter(struct query *q, const struct options *o, const char *pids,
+		      struct user_table *users, int *exit_code);
+/* All of it, and the columns that are shown. `pss`: what is measured. Likewise. */
+int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
+		    enum pss_choice pss, struct user_table *users, int *exit_code);
+/* What rows of the format need beyond their columns: enum column_needs. */
+unsigned query_args_format_needs(const struct options *o, const struct column *group);
+/* What a page (-F html) groups by at first; NULL: nothing, or it is another format. */
+const struct column *query_args_page_group(const struct options *o);
 
 #endif

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * zmem-bpf record FILE: ordinary snapshots, with everything that was read for them taken down. With
- * --json they are printed as well.
+ * zmem-bpf record FILE: snapshots, and everything that was read for them, in a file. With --json
+ * they are printed as well.
  */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
 #include "cli/commands.h"
-#include "cli/compare_run.h"
 #include "cli/end_signals.h"
 #include "cli/log.h"
+#include "cli/measure.h"
 #include "cli/output.h"
-#include "cli/session.h"
-#include "cli/session_tape.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "collect/compare_run.h"
+#include "collect/session_tape.h"
 #include "render/render.h"
 
 struct recorder {
-	struct options options; /* what is asked of the session */
-	struct session session;
+	struct options options; /* with the file, and JSON on stdout */
+	struct measure measure;
 	struct tape *tape;
 	struct output file;
 	uint32_t chapters;
@@ -29,23 +29,21 @@ struct recorder {
 
 static void recorder_close(struct recorder *r)
 {
-	session_close(&r->session);
+	measure_close(&r->measure);
 	tape_free(r->tape);
 	output_close(&r->file);
 }
 
 static int recorder_open(struct recorder *r, const struct options *o)
 {
+	struct collect_spec spec = measure_spec(o);
 	int err;
 
-	*r = (struct recorder){.options = *o, .session.proc.fd = -1};
-	/* All that JSON has. */
-	r->options.format = FORMAT_JSON;
+	*r = (struct recorder){.options = *o, .measure = MEASURE_CLOSED};
 	r->options.file = o->word_count ? o->words[0] : o->output;
 	r->options.output = NULL;
-	/* No more targets are held up than by a snapshot. */
-	if (o->verify == VERIFY_DEFAULT)
-		r->options.verify = VERIFY_USUAL;
+	/* All names that any format shows. */
+	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
 	err = output_open_private(&r->file, r->options.file);
 	if (err)
 		return err;
@@ -53,10 +51,11 @@ static int recorder_open(struct recorder *r, const struct options *o)
 	if (!r->tape)
 		return log_error("starting: out of memory");
 	recording_begin(&r->file.buf, ZMEM_VERSION);
-	return session_open(&r->session, &r->options, r->tape);
+	spec.tape = r->tape;
+	return measure_open(&r->measure, &r->options, &spec);
 }
 
-static void take_chapter(struct recorder *r, uint32_t frame, const char *name)
+static void write_chapter(struct recorder *r, uint32_t frame, const char *name)
 {
 	tape_take_chapter(r->tape, frame, name, &r->file.buf);
 	r->chapters++;
@@ -85,41 +84,41 @@ static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t sta
 	return signal < 0;
 }
 
-/* What compare asks for, where there are two sides. */
-static int take_comparison(struct recorder *r, uint32_t frame)
+/* The readings of compare, where there are two sides. */
+static int record_comparison(struct recorder *r, uint32_t frame)
 {
 	cleanup(compare_run_done) struct compare_run run = {};
-	struct session *s = &r->session;
+	struct collector *c = &r->measure.collector;
 	int err;
 
-	if (source_origin(s->source) != FROM_BPF || !s->proc.trusted)
+	if (source_origin(c->source) != FROM_BPF || !c->proc.trusted)
 		return 0;
-	err = session_begin(s);
+	err = measure_begin(&r->measure);
+	if (err == 0 && (err = compare_run(c, &r->measure.query, &run)) < 0)
+		err = log_errno(err, "comparing");
+	session_tape_end(c);
 	if (err == 0)
-		err = compare_run(s, &run);
-	session_tape_end(s);
-	if (err == 0)
-		take_chapter(r, frame, CHAPTER_COMPARE);
+		write_chapter(r, frame, CHAPTER_COMPARE);
 	return err;
 }
 
-static int take_frame(struct recorder *r, uint32_t frame, struct output *out)
+static int record_frame(struct recorder *r, uint32_t frame, struct output *out)
 {
 	struct result result;
-	int err = session_collect(&r->session, 0, &result);
+	int err = measure_collect(&r->measure, &result);
 
 	if (err)
 		return err;
-	take_chapter(r, frame, CHAPTER_SNAPSHOT);
+	write_chapter(r, frame, CHAPTER_SNAPSHOT);
 	if (out)
 		render_json(&out->buf, &result);
-	err = take_comparison(r, frame);
+	err = record_comparison(r, frame);
 	if (err)
 		return err;
 	return out ? output_finish(out) : 0;
 }
 
-static int take_frames(struct recorder *r, const struct options *o, struct output *out)
+static int record_frames(struct recorder *r, const struct options *o, struct output *out)
 {
 	uint32_t count = o->count ? (uint32_t)o->count : 1;
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
@@ -129,21 +128,21 @@ static int take_frames(struct recorder *r, const struct options *o, struct outpu
 	end_signals(&set);
 	if (count > 1)
 		sigprocmask(SIG_BLOCK, &set, NULL);
-	take_chapter(r, 0, "session");
+	write_chapter(r, 0, "session");
 	for (uint32_t frame = 1; err == 0 && frame <= count; frame++) {
 		if (frame > 1 && !wait_for_frame(o, frame, start)) {
 			log_notice(o->quiet, "%s: ends after frame %u of %u", r->options.file,
 				   frame - 1, count);
 			break;
 		}
-		err = take_frame(r, frame, out);
+		err = record_frame(r, frame, out);
 		if (err && frame > 1) {
 			log_notice(o->quiet, "%s: ends after frame %u of %u", r->options.file,
 				   frame - 1, count);
 			r->failed = err;
 			return 0;
 		}
-		/* A full disk is told now, not when all is done. */
+		/* A full disk is reported now, not at the end. */
 		if (err == 0)
 			err = output_flush(&r->file);
 	}
@@ -162,7 +161,7 @@ static int check_request(const struct options *o)
 int command_record(const struct options *o)
 {
 	cleanup(recorder_close) struct recorder recorder = {.file.file.fd = -1,
-							    .session.proc.fd = -1};
+							    .measure = MEASURE_CLOSED};
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	bool print = o->format == FORMAT_JSON;
 	int r = check_request(o);
@@ -172,12 +171,12 @@ int command_record(const struct options *o)
 	if (r == 0 && print)
 		r = output_open(&out, &recorder.options);
 	if (r == 0)
-		r = take_frames(&recorder, o, print ? &out : NULL);
+		r = record_frames(&recorder, o, print ? &out : NULL);
 	if (r)
 		return r;
 	recording_end(&recorder.file.buf, recorder.chapters);
 	r = output_finish(&recorder.file);
 	if (r == 0)
 		r = recorder.failed;
-	return r ? r : recorder.session.exit_code;
+	return r ? r : recorder.measure.notices.exit_code;
 }

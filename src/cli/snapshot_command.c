@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf [snapshot] */
+/* zmem-bpf [snapshot]: collects once and renders it in the format asked for. */
 #include <stdio.h>
 
 #include "cli/commands.h"
 #include "cli/log.h"
+#include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/query_args.h"
-#include "cli/session.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "render/render.h"
 
-/* Lines of a terminal that rows cannot have: header, the others, a note, the total, the next
- * prompt. */
+/* Lines of a terminal that are not rows: header, the others, a note, the total, the next prompt. */
 #define LINES_AROUND   5
 #define TOTAL_COLUMNS  280 /* the total is not cut, so on a narrow terminal it takes some lines */
 
-#define METRICS_GROUPS 100 /* of which each is some series, in a database that keeps them all */
+#define METRICS_GROUPS 100 /* each is some series in a database that keeps all of them */
 
-/* On a narrower terminal some columns leave their place to the name. */
+/* On a narrower terminal some columns are left out, so that names fit. */
 #define WIDE_ENOUGH 110
 
-static size_t rows_that_fit(const struct session *s, const struct output *out)
+static size_t rows_that_fit(const struct measure *m, const struct output *out)
 {
-	const struct options *o = s->options;
+	const struct options *o = m->options;
 	unsigned around = LINES_AROUND;
 
+	if (o->all)
+		return 0;
 	if (options_metrics(o))
 		return METRICS_GROUPS;
 	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
 		return 0;
-	/* Both say the reason, where there is one. */
-	if (s->fallback_reason)
+	/* Both lines say the reason. */
+	if (m->collector.fallback_reason)
 		around += 2;
 	around += out->width ? TOTAL_COLUMNS / out->width : 0;
 	return out->height > around ? out->height - around : 1;
@@ -58,23 +59,24 @@ static void (*const renderer[])(struct strbuf *out, const struct result *r,
 	[FORMAT_PROMETHEUS] = render_prometheus, [FORMAT_HTML] = render_html,
 };
 
-static void render(const struct session *s, const struct result *result, struct output *out)
+static void render(const struct measure *m, const struct result *result, struct output *out)
 {
-	const struct options *o = s->options;
+	const struct options *o = m->options;
 	struct table_style style = output_style(o, out->color, out->width);
 
-	style.columns = &s->columns;
-	style.group = request_page_group(o);
+	style.columns = &m->columns;
+	style.group = query_args_page_group(o);
 	renderer[o->format](&out->buf, result, &style);
 }
 
-/* What has no line in a flame graph, since the format cannot say it: who lacks PSS or swap_pss. */
-static void warn_unfolded(const struct session *s)
+/* Processes without PSS or swap_pss have no line in a flame graph: the format cannot say it. */
+static void warn_unfolded(const struct measure *m)
 {
+	const struct rows *rows = &m->collector.rows.chosen;
 	size_t count[2][PSS_STATUS_COUNT] = {};
 
-	for (size_t i = 0; i < s->rows.count; i++) {
-		const struct process *p = s->rows.item[i];
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct process *p = rows->item[i];
 
 		if (!totals_counts(p))
 			continue;
@@ -84,7 +86,7 @@ static void warn_unfolded(const struct session *s)
 	for (int what = 0; what < 2; what++) {
 		for (int status = 0; status < PSS_STATUS_COUNT; status++) {
 			if (count[what][status])
-				log_notice(s->options->quiet,
+				log_notice(m->options->quiet,
 					   "folded: no %s of %zu process%s in it: %s",
 					   what ? "swap" : "anon, file and shmem",
 					   count[what][status],
@@ -94,32 +96,38 @@ static void warn_unfolded(const struct session *s)
 	}
 }
 
-/* What the words beside the total say, where there are none: that it is not all. */
-static void warn_partial(const struct session *s, const struct result *r)
+/* Without a header no words beside the total say that it is not all. */
+static void warn_partial(const struct measure *m, const struct result *r)
 {
-	const struct options *o = s->options;
+	const struct options *o = m->options;
 
 	if (o->format == FORMAT_TABLE && o->total && o->no_header && r->totals.pss_missing &&
-	    s->pss != PSS_NONE)
+	    m->collector.spec.pss != PSS_NONE)
 		log_notice(o->quiet, "the total is without PSS of %zu processes",
 			   r->totals.pss_missing);
 }
 
-static void warn_timing(const struct session *s, const struct result *r)
+static void print_phase(const char *name, uint64_t us)
 {
-	static const char *const name[PHASE_COUNT] = {
-		[PHASE_LOAD] = "load",	  [PHASE_COLLECT] = "collect", [PHASE_FILTER] = "filter",
-		[PHASE_PSS] = "pss",	  [PHASE_CHECK] = "check",     [PHASE_NAMES] = "names",
-		[PHASE_RENDER] = "render"};
-	const struct machine_balance *balance = &r->snapshot->balance;
-	uint64_t sum = 0;
+	fprintf(stderr, "%-8s %8.3f ms\n", name, (double)us / 1000);
+}
 
-	for (int i = 0; i < PHASE_COUNT; i++) {
-		fprintf(stderr, "%-8s %8.3f ms\n", name[i], (double)s->phase_us[i] / 1000);
-		sum += s->phase_us[i];
+static void print_timing(const struct collector *c, const struct result *r, uint64_t render_us)
+{
+	static const char *const name[COLLECT_PHASES] = {
+		[COLLECT_PHASE_LOAD] = "load",	   [COLLECT_PHASE_READ] = "collect",
+		[COLLECT_PHASE_FILTER] = "filter", [COLLECT_PHASE_PSS] = "pss",
+		[COLLECT_PHASE_VERIFY] = "check",  [COLLECT_PHASE_NAMES] = "names"};
+	const struct machine_balance *balance = &r->snapshot->balance;
+	uint64_t sum = render_us;
+
+	for (int i = 0; i < COLLECT_PHASES; i++) {
+		print_phase(name[i], c->phase_us[i]);
+		sum += c->phase_us[i];
 	}
-	fprintf(stderr, "%-8s %8.3f ms\n", "all", (double)sum / 1000);
-	fprintf(stderr, "smaps_rollup reads: %zu\n", s->pool ? pool_rollups(s->pool) : 0);
+	print_phase("render", render_us);
+	print_phase("all", sum);
+	fprintf(stderr, "smaps_rollup reads: %zu\n", c->pool ? pool_rollups(c->pool) : 0);
 	if (balance->residual_known)
 		fprintf(stderr,
 			"books: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",
@@ -127,43 +135,47 @@ static void warn_timing(const struct session *s, const struct result *r)
 			(long long)balance->mapped_residual / 1024);
 }
 
-static int run(struct session *s, struct output *out)
+static int run(struct measure *m, struct output *out)
 {
+	const struct options *o = m->options;
 	struct result result;
 	uint64_t start;
 	int r;
 
-	if (s->options->format == FORMAT_TABLE && out->width && out->width < WIDE_ENOUGH &&
-	    !s->options->wide)
-		column_list_narrow(&s->columns, s->options->columns);
-	r = session_collect(s, rows_that_fit(s, out), &result);
+	if (o->format == FORMAT_TABLE && out->width && out->width < WIDE_ENOUGH && !o->wide)
+		column_list_narrow(&m->columns, o->columns);
+	m->query.needs =
+		column_list_needs(&m->columns) | query_args_format_needs(o, m->query.group);
+	m->query.fit = rows_that_fit(m, out);
+	r = measure_collect(m, &result);
 	if (r)
 		return r;
 	start = clock_us(CLOCK_MONOTONIC);
-	render(s, &result, out);
+	render(m, &result, out);
 	r = output_finish(out);
-	s->phase_us[PHASE_RENDER] = clock_us(CLOCK_MONOTONIC) - start;
-	if (s->options->format == FORMAT_FOLDED)
-		warn_unfolded(s);
-	warn_partial(s, &result);
-	if (s->options->timing)
-		warn_timing(s, &result);
-	return r ? r : s->exit_code;
+	start = clock_us(CLOCK_MONOTONIC) - start;
+	if (o->format == FORMAT_FOLDED)
+		warn_unfolded(m);
+	warn_partial(m, &result);
+	if (o->timing)
+		print_timing(&m->collector, &result, start);
+	return r ? r : m->notices.exit_code;
 }
 
 int command_snapshot(const struct options *o)
 {
-	cleanup(session_close) struct session session = {};
+	cleanup(measure_close) struct measure measure = MEASURE_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
+	const struct collect_spec spec = measure_spec(o);
 	int r;
 
-	/* First what costs nothing: a bad request or target is told before anything is measured. */
-	r = session_open(&session, o, NULL);
+	/* A bad option or target is told before anything is measured. */
+	r = measure_open(&measure, o, &spec);
 	if (r == 0)
-		r = session_turn_to_last(&session);
+		r = measure_turn_to_last(&measure);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)
-		r = run(&session, &out);
+		r = run(&measure, &out);
 	return r;
 }

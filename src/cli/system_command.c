@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf system: an ordinary snapshot, of which only what it says of the machine is shown. */
-#include "cli/balance.h"
-#include "cli/commands.h"
-#include "cli/log.h"
-#include "cli/output.h"
-#include "cli/session.h"
-#include "base/array.h"
+/* zmem-bpf system: a snapshot of all processes, of which only the machine's part is shown. */
 #include "base/cleanup.h"
-#include "base/strbuf.h"
+#include "cli/commands.h"
+#include "cli/measure.h"
+#include "cli/output.h"
+#include "collect/balance.h"
 #include "render/render.h"
 
-static int show(struct session *s, const struct options *o, struct output *out)
+static int show(struct measure *m, struct output *out)
 {
+	const struct options *o = m->options;
 	const struct table_style style = output_style(o, out->color, out->width);
 	struct system_report report;
 	struct result result;
-	int r = session_collect(s, 0, &result);
+	int r;
 
+	/* No row is shown, so none is named. */
+	m->query.total = true;
+	m->query.needs = 0;
+	r = measure_collect(m, &result);
 	if (r)
 		return r;
 	balance_report(&result, &report);
@@ -25,23 +27,19 @@ static int show(struct session *s, const struct options *o, struct output *out)
 	else
 		render_system_table(&out->buf, &report, &style);
 	r = output_finish(out);
-	return r ? r : s->exit_code;
+	return r ? r : m->notices.exit_code;
 }
 
 int command_system(const struct options *o)
 {
-	/* No row is shown, so nobody's user or cgroup is looked up. */
-	struct options asked = *o;
-	cleanup(session_close) struct session session = {.proc.fd = -1};
+	cleanup(measure_close) struct measure measure = MEASURE_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
-	int r;
+	const struct collect_spec spec = measure_spec(o);
+	int r = measure_open(&measure, o, &spec);
 
-	asked.format = FORMAT_TABLE;
-	asked.total = true;
-	r = session_open(&session, &asked, NULL);
 	if (r == 0)
-		r = session_turn_to_last(&session);
+		r = measure_turn_to_last(&measure);
 	if (r == 0)
 		r = output_open(&out, o);
-	return r ? r : show(&session, o, &out);
+	return r ? r : show(&measure, &out);
 }

@@ -1,78 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A session that is collected from again and again, and the past of its rows. */
+/* A collector that is read from again and again, and the earlier rows that rows are compared with.
+ */
 #include "cli/watch.h"
 
-#include <string.h>
 #include <sys/random.h>
 
 #include "cli/log.h"
 
-/* So many ticks in a row that fail are not going to succeed. */
+/* After so many failed ticks in a row the next ones fail, too. */
 #define FAILURES_MAX 10
 
-int watch_open(struct watch *w, const struct options *o)
+int watch_open(struct watch *w, const struct options *o, bool interactive)
 {
+	struct collect_spec spec = measure_spec(o);
 	uint64_t seed = 0;
 	int r;
 
-	*w = (struct watch){.options = *o, .session.proc.fd = -1, .background.own.statm = -1};
-	if (o->grow && !o->sort)
-		w->options.sort = "pss_swap_change";
-	/* Of a seed that could not be had groups are told apart all the same. */
+	*w = WATCH_CLOSED;
+	/* Without a seed groups are told apart all the same. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed = 0;
-	delta_tracker_init(&w->tracker, seed, o->grow || o->delta == DELTA_START);
-	r = session_open(&w->session, &w->options, NULL);
+	delta_set_init(&w->deltas, seed, interactive);
+	w->from_start = o->grow || o->delta == DELTA_START;
+	/* A recording has its names at once. */
+	spec.lazy_names = interactive && !o->replay;
+	r = measure_open(&w->measure, o, &spec);
 	if (r)
 		return r;
-	w->session.tracker = &w->tracker;
-	w->session.delta = &w->delta;
+	w->measure.query.deltas = &w->deltas;
 	background_begin(&w->background, o);
 	return 0;
 }
 
 bool watch_ended(const struct watch *w)
 {
-	return session_replays(&w->session) && w->frame >= w->session.replay.recording.frames;
+	return w->measure.options->replay && w->frame >= w->measure.replay.recording.frames;
 }
 
 void watch_begin_delta(struct watch *w, uint64_t missed)
 {
-	const struct tracker *tracker = w->session.tracker;
-
-	w->delta = (struct delta){
-		.known = tracker->taken,
-		.from_start = tracker->from_start,
-		.since_ms = tracker->since_ms,
-		.before = tracker->totals,
-		.only_changed = w->options.changed,
-		.tick = w->delta.tick,
-		.missed = missed,
-		.cost = w->background.cost,
-	};
-	/* Who is above it now and who was before are not the same. */
-	if (w->options.min)
-		w->delta.before = (struct totals){.processes = 1};
+	delta_set_begin(&w->deltas, &w->measure.query, w->from_start);
+	w->deltas.delta.missed = missed;
+	w->deltas.delta.cost = w->background.cost;
 }
 
-int watch_take(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
+int watch_collect(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
 {
 	int r = 0;
 
 	watch_begin_delta(w, missed);
-	w->delta.tick++;
-	if (session_replays(&w->session))
-		r = session_turn_to(&w->session, ++w->frame);
-	return r ? r : session_collect(&w->session, fit, ret);
+	w->deltas.delta.tick++;
+	w->measure.query.fit = fit;
+	if (w->measure.options->replay)
+		r = measure_turn_to(&w->measure, ++w->frame);
+	return r ? r : measure_collect(&w->measure, ret);
 }
 
-int watch_keep(struct watch *w, const struct result *r)
+int watch_keep(struct watch *w, const struct result *result)
 {
-	int err = delta_tracker_update(&w->tracker, w->session.group, r->snapshot, &w->session.all,
-				       &r->totals);
+	struct collector *c = &w->measure.collector;
+	int r = delta_set_update(&w->deltas, &w->measure.query, &c->snapshot, &c->rows, result);
 
 	background_tick(&w->background);
-	return err < 0 ? log_errno(err, "keeping what rows are") : 0;
+	return r < 0 ? log_errno(r, "keeping what rows are") : 0;
 }
 
 void watch_succeeded(struct watch *w)
@@ -84,12 +74,12 @@ void watch_succeeded(struct watch *w)
 int watch_failed(struct watch *w, int r)
 {
 	w->failures++;
-	return w->began && w->failures < FAILURES_MAX && !session_replays(&w->session) ? 0 : r;
+	return w->began && w->failures < FAILURES_MAX && !w->measure.options->replay ? 0 : r;
 }
 
 void watch_close(struct watch *w)
 {
-	session_close(&w->session);
-	delta_tracker_done(&w->tracker);
+	measure_close(&w->measure);
+	delta_set_done(&w->deltas);
 	background_done(&w->background);
 }

@@ -7,16 +7,17 @@
 #include "cli/commands.h"
 #include "cli/log.h"
 #include "cli/output.h"
+#include "cli/query_args.h"
 #include "cli/ticker.h"
 #include "cli/watch.h"
 #include "base/cleanup.h"
 #include "render/render.h"
 
-/* Lines of a terminal that rows cannot have: what changed, header, the others, the next prompt. */
+/* Lines of a terminal that are not rows: what changed, header, the others, the next prompt. */
 #define LINES_AROUND  4
 #define TOTAL_COLUMNS 280 /* the total and the line of the tick are not cut */
 
-/* On a narrower terminal a column leaves its place to the name. */
+/* On a narrower terminal some columns are left out, so that names fit. */
 #define WIDE_ENOUGH 90
 
 struct watching {
@@ -39,29 +40,32 @@ static size_t rows_that_fit(const struct watching *w)
 {
 	unsigned around = LINES_AROUND;
 
-	if (!w->out.terminal || !w->out.height || w->watch.options.format != FORMAT_TABLE)
+	if (!w->out.terminal || !w->out.height || w->watch.measure.options->all ||
+	    w->watch.measure.options->format != FORMAT_TABLE)
 		return 0;
 	around += w->out.width ? 2 * TOTAL_COLUMNS / w->out.width : 0;
 	return w->out.height > around ? w->out.height - around : 1;
 }
 
-/* Anew for each tick, since a terminal may get wider again. */
+/* For each tick, since a terminal may get wider again. */
 static void choose_columns(struct watching *w)
 {
-	struct column_list *list = &w->watch.session.columns;
-	const struct options *o = &w->watch.options;
+	struct column_list *list = &w->watch.measure.columns;
+	const struct options *o = w->watch.measure.options;
 
 	*list = w->columns;
 	if (w->out.width && w->out.width < WIDE_ENOUGH && !o->wide)
 		column_list_narrow(list, o->columns);
+	w->watch.measure.query.needs =
+		column_list_needs(list) | query_args_format_needs(o, w->watch.measure.query.group);
 }
 
 static void render(struct watching *w, const struct result *result)
 {
-	const struct options *o = &w->watch.options;
+	const struct options *o = w->watch.measure.options;
 	struct table_style style = output_style(o, w->out.color, w->out.width);
 
-	style.columns = &w->watch.session.columns;
+	style.columns = &w->watch.measure.columns;
 	if (o->format == FORMAT_NDJSON) {
 		render_ndjson_with(&w->out.buf, &w->line, result);
 		return;
@@ -80,12 +84,12 @@ static int tick(struct watching *w)
 
 	choose_columns(w);
 	append_begin(&w->out);
-	r = watch_take(&w->watch, w->ticker.missed, rows_that_fit(w), &result);
+	r = watch_collect(&w->watch, w->ticker.missed, rows_that_fit(w), &result);
 	if (r)
 		return watch_failed(&w->watch, r);
 	render(w, &result);
 	r = append_flush(&w->out);
-	/* Without memory this tick is told to its end by the next. */
+	/* Without memory, the next tick writes the rest of this one. */
 	if (r && strbuf_error(&w->out.buf) == -ENOMEM)
 		r = watch_failed(&w->watch, r);
 	if (r == 0)
@@ -100,9 +104,9 @@ static int tick(struct watching *w)
 
 static bool is_over(const struct watching *w)
 {
-	const struct options *o = &w->watch.options;
+	const struct options *o = w->watch.measure.options;
 
-	return w->out.ended || (o->count && w->watch.delta.tick >= (uint64_t)o->count) ||
+	return w->out.ended || (o->count && w->watch.deltas.delta.tick >= (uint64_t)o->count) ||
 	       watch_ended(&w->watch);
 }
 
@@ -117,13 +121,13 @@ static int run(struct watching *w)
 			return log_errno(r, "waiting");
 		if (event == TICKER_RESIZE)
 			append_resize(&w->out);
-		/* Whoever ends it at once gets a whole snapshot, too. */
-		if (event == TICKER_TICK || (event == TICKER_END && !w->watch.delta.tick))
+		/* If it is ended at once, it shows one snapshot. */
+		if (event == TICKER_TICK || (event == TICKER_END && !w->watch.deltas.delta.tick))
 			r = tick(w);
 		if (event == TICKER_END)
 			break;
 	}
-	return r ? r : w->watch.session.exit_code;
+	return r ? r : w->watch.measure.notices.exit_code;
 }
 
 static int check_request(const struct options *o)
@@ -135,7 +139,7 @@ static int check_request(const struct options *o)
 	return 0;
 }
 
-/* A recording has its own times: how fast it is shown is nobody's business unless it is said. */
+/* A recording has its own times: without --interval it is shown as fast as it can be read. */
 static uint64_t interval_us(const struct options *o)
 {
 	if (o->interval_ms)
@@ -147,7 +151,7 @@ int command_watch(const struct options *o)
 {
 	cleanup(watching_done) struct watching w = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.watch = {.session.proc.fd = -1, .background.own.statm = -1},
+		.watch = WATCH_CLOSED,
 		.out.fd = -1,
 	};
 	int r = check_request(o);
@@ -158,13 +162,13 @@ int command_watch(const struct options *o)
 	r = ticker_open(&w.ticker, interval_us(o), -1);
 	if (r < 0)
 		return log_errno(r, "starting");
-	r = watch_open(&w.watch, o);
+	r = watch_open(&w.watch, o, false);
 	if (r == 0)
-		r = append_open(&w.out, &w.watch.options, &w.ticker);
+		r = append_open(&w.out, o, &w.ticker);
 	if (r)
 		return r;
-	w.columns = w.watch.session.columns;
-	/* What it took to start is no tick that was missed. */
+	w.columns = w.watch.measure.columns;
+	/* The time to start counts as no missed tick. */
 	ticker_now(&w.ticker);
 	return run(&w);
 }

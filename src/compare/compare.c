@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what fits, what moved and what does not; reads nothing. */
+/* The judge of a comparison: which values agree, which moved, which differ. */
 #include "compare/compare.h"
 
 #include <errno.h>
@@ -7,8 +7,6 @@
 
 /* A difference counts once it was the same so often, with nothing moving meanwhile. */
 #define ROUNDS_ALIKE 6
-/* smaps_rollup has whole kB. */
-#define SHARE_TOLERANCE 1024
 
 static const char *const verdict_name[COMPARE_VERDICTS] = {
 	[COMPARE_SAME] = "same",
@@ -57,7 +55,8 @@ int comparison_init(struct comparison *c, struct process *const *process, size_t
 	c->row[0].cell = cell;
 	c->count = count;
 	for (size_t i = 0; i < count; i++) {
-		c->row[i] = (struct compare_row){process[i], cell + i * each, each, false, 0};
+		c->row[i] = (struct compare_row){
+			.process = process[i], .cell = cell + i * each, .count = each};
 		for (int k = 0, n = 0; k < COUNTER_COUNT; k++) {
 			if ((wanted & COUNTER_BIT(k)) && counter_table[k].policy != POLICY_NONE)
 				c->row[i].cell[n++].counter = (uint8_t)k;
@@ -161,13 +160,13 @@ static enum outcome judge_rollup(struct compare_cell *cell, const struct compare
 				      .bpf_known = true,
 				      .proc_known = true,
 				      .alike = cell->alike};
-	if (distance(nearest, proc) <= (shares ? SHARE_TOLERANCE : 0))
+	if (distance(nearest, proc) <= (shares ? COMPARE_SHARE_TOLERANCE : 0))
 		return FITS;
 	if (between(proc, first, second))
 		return BRACKETED;
 	if (first != second || seen->bpf_before->starting || seen->bpf_after->starting)
 		return IN_FLUX;
-	return seen->quiet || !shares ? DISAGREES : IN_FLUX;
+	return seen->undisturbed || !shares ? DISAGREES : IN_FLUX;
 }
 
 /* How often the same difference was seen in a row. */
@@ -279,6 +278,7 @@ void compare_judge(struct compare_row *row, const struct compare_seen *seen, uns
 {
 	bool execed = has_execed(row, seen);
 
+	row->execed |= execed;
 	row->settled = true;
 	for (size_t i = 0; i < row->count; i++) {
 		struct compare_cell *cell = &row->cell[i];

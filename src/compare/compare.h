@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The same processes as the kernel shows them to BPF and as /proc shows them, counter by counter.
- * Pure: readings go in, verdicts come out; who reads, and when, is the caller's business.
+ * Pure: readings go in, verdicts come out; src/collect reads.
  *
  * One round is a row of readings, in this order: status, BPF, smaps_rollup, BPF, status. So each
  * BPF reading lies between two of status, and smaps_rollup between two of BPF. A cell that does not
@@ -52,11 +52,15 @@ struct compare_cell {
 
 /* One process: its cells, by the counters that can be compared. */
 struct compare_row {
-	const struct process *process; /* who: pid, name, start time */
+	const struct process *process; /* pid, name, start time */
 	struct compare_cell *cell;
 	size_t count;
 	bool settled;	 /* every cell is */
 	uint64_t mm_key; /* of the program it was in the last round; 0: there was none */
+	bool execed;	 /* it became another program in one of the rounds */
+	/* Of --verify (verify.h): */
+	bool agrees; /* all values agreed in one round */
+	bool gone;
 };
 
 /* What was seen of a process in one round. NULL: not read, or not there. */
@@ -66,8 +70,8 @@ struct compare_seen {
 	const struct process *rollup; /* values of smaps_rollup */
 	/* Why one of the above is NULL; PSS_SKIPPED: it was not to be read. */
 	enum pss_status status_result, rollup_result;
-	bool quiet; /* no process was started meanwhile: nobody came to share pages */
-	bool stale; /* a recording that has no more of it cannot tell */
+	bool undisturbed; /* no process was started meanwhile that could share pages */
+	bool stale;	  /* a recording that has no more of it cannot tell */
 };
 
 struct comparison {
@@ -93,7 +97,9 @@ struct compare_cost {
 	uint64_t bpf_reads, proc_reads; /* calls of read() */
 };
 
-/* From so many rounds on, what has not settled never stands still. */
+/* smaps_rollup has whole kB. */
+#define COMPARE_SHARE_TOLERANCE 1024
+/* A cell that has not settled after so many rounds never stands still. */
 #define COMPARE_ROUNDS 30
 
 /*

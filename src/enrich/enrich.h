@@ -81,9 +81,6 @@ void proc_pool_free(struct proc_pool *pool);
 /* Gives the process its PSS, USS and the rest, or the status that says why it has none. */
 void rollup_apply(struct process *p, const struct pool_result *result);
 
-/* True if what smaps_rollup says of Rss and Swap fits the kernel's counters in p. */
-bool rollup_agrees(const struct process *p, const struct smaps_rollup *counters);
-
 /* ---- who they are ---- */
 
 /* User names, read from passwd once. */

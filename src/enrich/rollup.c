@@ -42,15 +42,3 @@ void rollup_apply(struct process *p, const struct pool_result *result)
 		process_set(p, COUNTER_SWAP_SHMEM, f->value[ROLLUP_SWAP] - p->value[COUNTER_SWAP]);
 	process_derive(p);
 }
-
-bool rollup_agrees(const struct process *p, const struct smaps_rollup *f)
-{
-	if (rollup_has(f, ROLLUP_RSS) && process_has(p, COUNTER_RSS) &&
-	    f->value[ROLLUP_RSS] != p->value[COUNTER_RSS])
-		return false;
-	if (!rollup_has(f, ROLLUP_SWAP) || !rollup_has(f, ROLLUP_SWAP_PSS) ||
-	    !process_has(p, COUNTER_SWAP))
-		return true;
-	return f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP] &&
-	       f->value[ROLLUP_SWAP_PSS] <= p->value[COUNTER_SWAP];
-}

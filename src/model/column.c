@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * What a row can say. Knows how each column is read from a process; refuses to know how it is
- * written and which ones are asked for.
- */
+/* Defines the columns: how each is read from a process, and lists of columns. */
 #include "model/column.h"
 
 #include <errno.h>
@@ -40,7 +37,7 @@ TEXT_OF(mm_owner, !p->pid ? NULL : p->mm_owner ? "true" : "false")
 		*ret = (int64_t)(expression);                                                      \
 		return true;                                                                       \
 	}
-/* A group is no process and has no number, parent or start. */
+/* A group is not a process: it has no pid, parent or start time. */
 NUMBER_OF(pid, p->pid, p->pid)
 NUMBER_OF(ppid, p->ppid, p->pid)
 NUMBER_OF(uid, p->uid, p->uid != UID_NONE)
@@ -70,7 +67,7 @@ NUMBER_OF(mm_id, p->mm_id, p->mm_id)
 						    .text = text_##key_}
 
 NUMBER(pid, "PID", "process id, in our pid namespace");
-NUMBER(ppid, "PPID", "the parent's, 0 if it is outside our pid namespace");
+NUMBER(ppid, "PPID", "pid of the parent, 0 if it is outside our pid namespace");
 TEXT(user, "USER", NEEDS_USER, "name of the effective user");
 NUMBER(uid, "UID", "effective user id");
 TEXT(comm, "COMM", 0, "what the kernel calls the process, 15 bytes at most");
@@ -83,15 +80,14 @@ AMOUNT(threads, "THREADS", "threads, exiting ones included");
 AMOUNT(procs, "PROCS", "processes of the group, or of the tree below");
 NUMBER_AS(start, "start_time_ms", "START", COLUMN_TIME, false, "when the process started");
 AMOUNT(oom_score_adj, "OOM_SCORE_ADJ",
-       "how willingly the kernel kills it, from -1000 (never) to 1000");
+       "how readily the kernel kills the process, from -1000 (never) to 1000");
 TEXT(pss_source, "PSS_SOURCE", 0, "where PSS came from: kernel or smaps_rollup");
 TEXT(pss_status, "PSS_STATUS", 0, "ok, or why there is no PSS");
 TEXT(swap_pss_status, "SWAP_PSS_STATUS", 0, "ok, or why there is no swap_pss");
 TEXT(counters_source, "COUNTERS_SOURCE", 0, "where the counters came from: bpf or proc");
 NUMBER(mm_id, "MM_ID", "the same for processes that share an address space");
-TEXT(mm_owner, "MM_OWNER", 0, "true for the one of them that carries it in totals");
+TEXT(mm_owner, "MM_OWNER", 0, "true for the process that represents its address space in totals");
 
-/* A share of all RAM. */
 static const struct column column_pss_percent = {
 	.key = "%pss",
 	.json_key = "%pss",
@@ -102,8 +98,8 @@ static const struct column column_pss_percent = {
 };
 
 /*
- * Of swap and not of swap_pss, since that is known of every process. What processes share by fork
- * counts for each of them, so the column may add up to more than 100.
+ * A share of swap, not of swap_pss, because swap is known for every process. Swap entries shared by
+ * fork count for each process, so the column may add up to more than 100.
  */
 static const struct column column_swap_percent = {
 	.key = "%swap",
@@ -118,7 +114,7 @@ static const struct column column_limit_percent = {
 	.key = "%limit",
 	.json_key = "%limit",
 	.header = "%LIMIT",
-	.help = "mem_current as a share of mem_limit, which others may share if it is of a cgroup above",
+	.help = "mem_current as a share of mem_limit, which is shared if an ancestor cgroup sets it",
 	.kind = COLUMN_PERCENT,
 	.counter = COUNTER_MEM_CURRENT,
 	.needs = NEEDS_MEMCG,
@@ -166,7 +162,7 @@ const struct column *const column_table[] = {
 };
 const size_t column_count = ARRAY_SIZE(column_table);
 
-/* How each counter of a process changed; of a cgroup's nobody keeps what they were. */
+/* How each counter of a process changed. Earlier values of a cgroup's counters are not stored. */
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
 	static const struct column column_##key_##_change = {.key = #key_ "_change",               \
 							     .json_key = #key_ "_change_bytes",    \
@@ -200,7 +196,7 @@ const struct column *column_find(const char *key, size_t len)
 	return NULL;
 }
 
-/* What a column is a share of; false if that is not known. */
+/* Returns the whole that a percentage refers to; false if it is not known. */
 static bool whole_of(const struct snapshot *s, const struct column *c, counter_mask have,
 		     const uint64_t *value, uint64_t *ret)
 {
@@ -220,7 +216,7 @@ bool column_percent(const struct snapshot *s, const struct column *c, counter_ma
 {
 	uint64_t whole;
 
-	/* Without any swap space there is no share of it. */
+	/* Without swap space there is no share of it. */
 	if (!(have & COUNTER_BIT(c->counter)) || !whole_of(s, c, have, value, &whole) || !whole)
 		return false;
 	*ret_percent = 100.0 * (double)value[c->counter] / (double)whole;
@@ -248,7 +244,7 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 		size_t plus = append && *item == '+';
 		const struct column *c = column_find(item + plus, len - plus);
 
-		/* Whoever appends wants to see it, not to see it twice. */
+		/* Appending a column that the list already has does nothing. */
 		if (c && append && column_list_has(&l, c))
 			continue;
 		if (!c || l.count == COLUMNS_MAX) {
@@ -267,34 +263,33 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 	return 0;
 }
 
-/* Groups of a cgroup, unit or container: what the memory controller says of it is worth a column.
- */
-static bool is_controlled(const struct column *group)
+/* True for groups by cgroup, unit or container, which have counters of their memcg. */
+static bool is_memcg_group(const struct column *group)
 {
 	return group->needs & NEEDS_CGROUP;
 }
 
-static void list_put(struct column_list *list, const struct column *const *columns, size_t count)
+static void list_append(struct column_list *list, const struct column *const *columns, size_t count)
 {
 	memcpy(list->item + list->count, columns, count * sizeof(*columns));
 	list->count += count;
 }
 
-/* Who it is, some values, what the controller says where it says anything, the name. */
-static void list_make(struct column_list *list, const struct column *group,
-		      const struct column *const *counters, size_t count, bool controller)
+/* Identity, some counters, memcg counters if there are any, the name. */
+static void list_build(struct column_list *list, const struct column *group,
+		       const struct column *const *counters, size_t count, bool memcg)
 {
-	static const struct column *const who[] = {&column_pid, &column_user};
-	static const struct column *const charged[] = {&column_mem_current, &column_mem_limit,
-						       &column_limit_percent};
+	static const struct column *const identity[] = {&column_pid, &column_user};
+	static const struct column *const memcg_columns[] = {&column_mem_current, &column_mem_limit,
+							     &column_limit_percent};
 	const struct column *procs = &column_procs, *name = group ? group : &column_name;
 
 	list->count = 0;
-	list_put(list, group ? &procs : who, group ? 1 : ARRAY_SIZE(who));
-	list_put(list, counters, count);
-	if (controller && group && is_controlled(group))
-		list_put(list, charged, ARRAY_SIZE(charged));
-	list_put(list, &name, 1);
+	list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
+	list_append(list, counters, count);
+	if (memcg && group && is_memcg_group(group))
+		list_append(list, memcg_columns, ARRAY_SIZE(memcg_columns));
+	list_append(list, &name, 1);
 }
 
 void column_list_default(struct column_list *list, const struct column *group)
@@ -304,7 +299,7 @@ void column_list_default(struct column_list *list, const struct column *group)
 		&column_rss_anon, &column_rss_file, &column_rss_shmem,
 	};
 
-	list_make(list, group, counters, ARRAY_SIZE(counters), true);
+	list_build(list, group, counters, ARRAY_SIZE(counters), true);
 }
 
 void column_list_watch(struct column_list *list, const struct column *group)
@@ -314,7 +309,7 @@ void column_list_watch(struct column_list *list, const struct column *group)
 		&column_pss_change, &column_rss,	 &column_rss_change,
 	};
 
-	list_make(list, group, counters, ARRAY_SIZE(counters), false);
+	list_build(list, group, counters, ARRAY_SIZE(counters), false);
 }
 
 bool column_list_changes(const struct column_list *list)
@@ -328,18 +323,18 @@ bool column_list_changes(const struct column_list *list)
 
 void column_list_narrow(struct column_list *list, const char *asked)
 {
-	static const struct column_list spared = {
+	static const struct column_list optional = {
 		{&column_rss_anon, &column_rss_file, &column_rss_shmem, &column_rss_change}, 4};
 	struct column_list named = {};
 	const char *bad;
 	size_t len, count = 0;
 
-	/* Without the plus they are all that is to be there. */
+	/* Without the plus the user has named all columns. */
 	if (asked && (column_list_parse(&named, asked, &bad, &len) < 0 ||
 		      asked[strspn(asked, " \t")] != '+'))
 		return;
 	for (size_t i = 0; i < list->count; i++) {
-		if (!column_list_has(&spared, list->item[i]) ||
+		if (!column_list_has(&optional, list->item[i]) ||
 		    column_list_has(&named, list->item[i]))
 			list->item[count++] = list->item[i];
 	}
@@ -348,7 +343,7 @@ void column_list_narrow(struct column_list *list, const char *asked)
 
 void column_list_whole(struct column_list *list, const struct column *group)
 {
-	static const struct column *const who[] = {
+	static const struct column *const identity[] = {
 		&column_pid,	    &column_ppid,	&column_uid,
 		&column_user,	    &column_comm,	&column_name,
 		&column_start,	    &column_threads,	&column_oom_score_adj,
@@ -356,26 +351,27 @@ void column_list_whole(struct column_list *list, const struct column *group)
 		&column_mm_id,	    &column_mm_owner,	&column_counters_source,
 		&column_pss_source, &column_pss_status, &column_swap_pss_status,
 	};
-	static const struct column *const what[] = {&column_procs, &column_threads,
-						    &column_pss_status};
+	static const struct column *const group_columns[] = {&column_procs, &column_threads,
+							     &column_pss_status};
 	static const struct column *const counters[] = {
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_,
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 	};
-	bool controlled = group && is_controlled(group);
+	bool memcg_group = group && is_memcg_group(group);
 
 	list->count = 0;
 	if (group)
-		list_put(list, &group, 1);
-	list_put(list, group ? what : who, group ? ARRAY_SIZE(what) : ARRAY_SIZE(who));
-	list_put(list, counters, controlled ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+		list_append(list, &group, 1);
+	list_append(list, group ? group_columns : identity,
+		    group ? ARRAY_SIZE(group_columns) : ARRAY_SIZE(identity));
+	list_append(list, counters, memcg_group ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
 }
 
 const struct column *column_list_misplaced(const struct column_list *list,
 					   const struct column *group)
 {
-	if (group && is_controlled(group))
+	if (group && is_memcg_group(group))
 		return NULL;
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->item[i]->needs & NEEDS_MEMCG)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Columns: what --columns and --sort may name, and how each is read from a process. All counters
- * are columns; the others say who the process is.
+ * Columns: the names that --columns and --sort accept, and how each is read from a process. Every
+ * counter is a column; other columns identify the process.
  */
 #ifndef ZMEM_COLUMN_H
 #define ZMEM_COLUMN_H
@@ -20,40 +20,40 @@ enum column_kind {
 	COLUMN_CHANGE,	/* by how many bytes a counter changed */
 };
 
-/* What a column needs beyond the counters, so that only that is read. */
+/* What a column needs beyond the counters. Only what is needed gets read. */
 enum column_needs {
 	NEEDS_USER = 1 << 0,
 	NEEDS_CGROUP = 1 << 1,
 	NEEDS_CMDLINE = 1 << 2,
-	NEEDS_PROGRAM = 1 << 3, /* names of programs, where the executable's is not enough */
-	NEEDS_MEMCG = 1 << 4,	/* of groups alone */
+	NEEDS_PROGRAM = 1 << 3, /* program names, if the name of the executable is not enough */
+	NEEDS_MEMCG = 1 << 4,	/* only for groups */
 };
 
 struct column {
 	const char *key;
-	const char *json_key; /* the same for machines, with the unit */
+	const char *json_key; /* the key in JSON, with the unit */
 	const char *header;
 	const char *help;
 	enum column_kind kind;
 	enum counter counter; /* of COUNTER, PERCENT and CHANGE */
 	unsigned needs;	      /* enum column_needs */
-	bool most_first;      /* of NUMBER: says how many or how much, not which */
+	bool most_first;      /* of NUMBER: an amount, not an identifier */
 	/* Of NUMBER and TIME: false if not measured. */
 	bool (*number)(const struct snapshot *s, const struct process *p, int64_t *ret);
 	/* Of TEXT: NULL if not measured. */
 	const char *(*text)(const struct process *p);
 };
 
-/* All columns but changes, in the order in which help lists them. */
+/* All columns except changes, in the order of the help. */
 extern const struct column *const column_table[];
 extern const size_t column_count;
-/* "KEY_change" of each counter, for commands that stay; only those of a process can be found. */
+/* "KEY_change" of each counter, for watch and top; column_find() finds only those of processes. */
 extern const struct column *const column_changes[COUNTER_COUNT];
 
-/* The column with that key; upper and lower case are one. NULL if there is none. */
+/* The column with that key, ignoring case. NULL if there is none. */
 const struct column *column_find(const char *key, size_t len);
 
-/* A percentage of a row's or a sum's values; false if it was not measured. */
+/* The percentage for the values of a row or a sum; false if it was not measured. */
 bool column_percent(const struct snapshot *s, const struct column *c, counter_mask have,
 		    const uint64_t *value, double *ret_percent);
 
@@ -65,29 +65,32 @@ struct column_list {
 };
 
 /*
- * Reads "a,b,c" (the list) or "+a,+b" / "+a,b" (appended to what the list holds). On a bad name
- * returns -EINVAL, leaves the list as it was and points *ret_bad and *ret_bad_len at the name.
+ * Parses "a,b,c" (the new list) or "+a,+b" / "+a,b" (appended to the list). On a bad name it
+ * returns -EINVAL, leaves the list unchanged and sets *ret_bad and *ret_bad_len to the name.
  */
 int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
 		      size_t *ret_bad_len);
-/* The columns of a table that nobody asked otherwise; of groups by that column, NULL: processes. */
+/*
+ * The default columns of a table. `group`: the column that rows are grouped by, NULL for processes.
+ */
 void column_list_default(struct column_list *list, const struct column *group);
-/* The same of a command that stays: with changes. */
+/* The default columns of watch and top: with changes. */
 void column_list_watch(struct column_list *list, const struct column *group);
 bool column_list_has(const struct column_list *list, const struct column *c);
-/* Whether one of them is a change. */
+/* True if one of the columns is a change. */
 bool column_list_changes(const struct column_list *list);
-/* Without those that a narrow terminal can do without and that `asked` (--columns, or NULL) does
- * not name: what it only adds to is narrowed, too. */
+/*
+ * Removes columns that a narrow terminal can do without, unless `asked` (--columns, or NULL) names
+ * them. If `asked` begins with "+", the columns it adds to are removed, too.
+ */
 void column_list_narrow(struct column_list *list, const char *asked);
 /*
- * Those that a process or group has in zmem.snapshot, in that order; command lines only if asked
- * for.
+ * The columns of a process or group in zmem.snapshot, in that order; command lines only on request.
  */
 void column_list_whole(struct column_list *list, const struct column *group);
 /*
- * One that is of cgroups where the rows are none: processes (`group` NULL), or groups by another
- * column. It would be a column, or an order, of nothing. NULL: there is none.
+ * Returns a column of memcg counters if the rows are not cgroups: processes (`group` NULL), or
+ * groups by another column. Such a column would be empty. NULL: there is none.
  */
 const struct column *column_list_misplaced(const struct column_list *list,
 					   const struct column *group);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Blocks and columns of integers. The reader checks every length against what is left, every index
- * against what there is, and takes no memory that the input does not pay for with bytes.
+ * Reads and writes blocks and columns of integers. The reader checks every length and every index,
+ * and allocates no more than the size of the input justifies.
  */
 #include "model/column_codec_internal.h"
 
@@ -62,7 +62,7 @@ static bool get_varint(const unsigned char **at, const unsigned char *end, uint6
 	for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
 		unsigned char byte = *(*at)++;
 
-		/* The tenth byte has one bit left. */
+		/* The tenth byte holds one bit. */
 		if (shift == 63 && byte > 1)
 			return false;
 		v |= (uint64_t)(byte & 0x7f) << shift;

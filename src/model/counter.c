@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* counters.def as a table. Knows nothing that is not in it. */
+/* The counters of counters.def as a table. */
 #include "model/counter.h"
 
 #define ABOVE(x)   COUNTER_BIT(COUNTER_##x)

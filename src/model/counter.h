@@ -12,7 +12,7 @@ enum counter {
 	COUNTER_COUNT,
 };
 
-/* How many of them a process has; those behind are of a cgroup. */
+/* The number of counters of a process; those behind belong to a cgroup. */
 #define COUNTERS_OF_PROCESS ((int)COUNTER_MEM_CURRENT)
 
 /* A set of counters. */
@@ -21,7 +21,7 @@ typedef uint32_t counter_mask;
 
 _Static_assert(COUNTER_COUNT <= 32, "counter_mask is too small");
 
-/* Where they come from, as counters.def has it. */
+/* The origin of a counter, as in counters.def. */
 enum counter_origin {
 	ORIGIN_KERNEL,
 	ORIGIN_ROLLUP,
@@ -29,7 +29,7 @@ enum counter_origin {
 	ORIGIN_MEMCG,
 };
 
-/* What compare sets a counter against. */
+/* What compare compares a counter with. */
 enum compare_policy {
 	POLICY_NONE,
 	POLICY_STATUS,
@@ -43,7 +43,7 @@ struct counter_info {
 	const char *json_key; /* "rss_anon_bytes" */
 	const char *header;
 	enum counter_origin origin;
-	counter_mask bound; /* 0: nothing bounds it */
+	counter_mask bound; /* counters that add up to its upper bound; 0: none */
 	enum compare_policy policy;
 	const char *help;
 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Knows the options of interpreters as far as it takes to find the script among them. Refuses to
- * know what else is said there.
- */
+/* Finds the script in the command line of an interpreter, from the options of the interpreter. */
 #include "model/interpreter.h"
 
 #include "base/array.h"
@@ -11,22 +8,22 @@
 #define STEMS_MAX 24 /* NULL at the end */
 
 /*
- * Letters of options, as in getopt. Whatever is in none of the lists has no value; words that begin
- * with "--" have none either, or behind a '='.
+ * Option letters, as in getopt. A letter in none of the lists has no value. Words that begin with
+ * "--" have no separate value, unless listed in value_words.
  */
 struct interpreter {
 	const char *stem[STEMS_MAX];
-	const char *value; /* has one: the rest of the word, or else the next word */
-	const char *next;  /* the next word in any case; more letters may follow */
-	const char *rest;  /* the rest of the word, which may be empty */
-	const char *code;  /* the program itself is an argument, or stdin: there is no script */
-	const char *file;  /* as `value`, and that is the script */
-	const char *value_words; /* whole words whose value is the next word */
+	const char *value;	 /* has a value: the rest of the word, or else the next word */
+	const char *next;	 /* its value is always the next word; more letters may follow */
+	const char *rest;	 /* its value is the rest of the word, which may be empty */
+	const char *code;	 /* an argument or stdin is the program: there is no script */
+	const char *file;	 /* like `value`, and the value is the script */
+	const char *value_words; /* whole words with the next word as their value */
 	const char *code_words;
-	const char *file_word; /* "--file=": the script is behind it */
-	bool shell;	       /* '+' is an option, too, "-" their end, and there are no titles */
-	bool no_words;	       /* what is no option is no script either */
-	bool is_known;	       /* its options are; of others comm tells */
+	const char *file_word; /* "--file=": the script follows in the word */
+	bool shell;	       /* '+' begins options, too; "-" ends them; there are no titles */
+	bool no_words;	       /* a word that is not an option is not a script */
+	bool is_known;	       /* its options are known; else comm names the script */
 };
 
 static const struct interpreter families[] = {
@@ -83,13 +80,13 @@ static const struct interpreter families[] = {
 	 .file = "f",
 	 .file_word = "--file=",
 	 .no_words = true},
-	/* They run scripts by "#!", and what else is in their arguments is not ours to know. */
+	/* They run scripts by "#!"; their other arguments are not parsed. */
 	{{"awk",    "gawk",	  "mawk",    "nawk",  "original-awk", "sed",	"jq",	"make",
 	  "gmake",  "nft",	  "gnuplot", "guile", "racket",	      "ocaml",	"sbcl", "clisp",
 	  "gforth", "octave-cli", "gdb",     "deno",  "bun",	      "escript"}},
 };
 
-/* What may follow a name: "3.11", "-5.9", "3.13t", "-dbg", ".static", "5.36-x86_64-linux-gnu". */
+/* What may follow a stem: "3.11", "-5.9", "3.13t", "-dbg", ".static", "5.36-x86_64-linux-gnu". */
 static bool is_version(struct text_part tail)
 {
 	static const char endings[] = "-dbg -static .static -real .real -c";
@@ -159,8 +156,8 @@ bool interpreter_has_titles(const struct interpreter *i)
 
 enum found { GO_ON, SCRIPT, NO_SCRIPT };
 
-static enum found take_letters(const struct interpreter *f, struct text_part word, struct words *w,
-			       struct text_part *ret)
+static enum found parse_letters(const struct interpreter *f, struct text_part word, struct words *w,
+				struct text_part *ret)
 {
 	struct text_part skipped;
 
@@ -184,8 +181,8 @@ static enum found take_letters(const struct interpreter *f, struct text_part wor
 	return GO_ON;
 }
 
-static enum found take_option(const struct interpreter *f, struct text_part word, struct words *w,
-			      struct text_part *ret)
+static enum found parse_option(const struct interpreter *f, struct text_part word, struct words *w,
+			       struct text_part *ret)
 {
 	struct text_part skipped;
 
@@ -195,7 +192,7 @@ static enum found take_option(const struct interpreter *f, struct text_part word
 		*ret = part_behind(word, strlen(f->file_word));
 		return SCRIPT;
 	}
-	return part_begins(word, "--") ? GO_ON : take_letters(f, word, w, ret);
+	return part_begins(word, "--") ? GO_ON : parse_letters(f, word, w, ret);
 }
 
 static bool is_word(const struct interpreter *f, struct text_part word)
@@ -222,7 +219,7 @@ bool interpreter_script(const struct interpreter *f, struct words *w, struct tex
 		}
 		if (word.len == 1) /* stdin */
 			return false;
-		found = take_option(f, word, w, ret);
+		found = parse_option(f, word, w, ret);
 	}
 	return found == SCRIPT;
 }

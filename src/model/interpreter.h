@@ -27,8 +27,8 @@ static inline bool has_letter(const char *letters, char c)
 	return letters && c && strchr(letters, c);
 }
 
-/* Nothing but the ends of words: what setproctitle() leaves behind a title. */
-static inline bool no_more(struct words w)
+/* True if only NULs are left, as setproctitle() leaves them behind a title. */
+static inline bool no_words_left(struct words w)
 {
 	while (w.pos < w.end && !*w.pos)
 		w.pos++;
@@ -39,19 +39,22 @@ static inline bool no_more(struct words w)
 
 struct interpreter;
 
-/* NULL: it is none. With or without a version: "python3.11", no "node_exporter", no "php-fpm". */
+/*
+ * Finds the interpreter of that name, with or without a version ("python3.11"). NULL: it is not an
+ * interpreter ("node_exporter", "php-fpm").
+ */
 const struct interpreter *interpreter_find(struct text_part name);
-/* Whether its arguments are understood; if not, it is comm that tells a script. */
+/* True if its options are known; if not, comm names the script. */
 bool interpreter_has_options(const struct interpreter *i);
-/* Whether a program that it runs may call itself what it likes (setproctitle). */
+/* True if programs that it runs may set a title (setproctitle). */
 bool interpreter_has_titles(const struct interpreter *i);
-/* BusyBox and the like: a program for each name it has. */
+/* True for BusyBox and similar binaries, which run the program that they are named after. */
 bool is_multi_call(struct text_part name);
-/* The dynamic loader, which runs its argument. */
+/* True for the dynamic loader, which runs its argument. */
 bool is_loader(struct text_part name);
 extern const struct interpreter *const interpreter_loader;
 
-/* Finds what is run; `w` is behind argv[0], and then behind what was found. */
+/* Finds the script. `w` starts behind argv[0] and ends behind the script. */
 bool interpreter_script(const struct interpreter *i, struct words *w, struct text_part *ret);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The columns of mappings: what they are called and where they make sense. */
+/* The columns of mappings: their names, and for which kind of rows each exists. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/parse.h"
 #include "model/maps.h"
 
-/* Their keys are the same in lower case. */
+/* The keys are the same in lower case. */
 static const char *const headers[MAP_COLUMNS] = {
 	[MAP_COLUMN_PID] = "PID",
 	[MAP_COLUMN_ADDRESS] = "ADDRESS",

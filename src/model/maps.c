@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Keeps mappings and sums them by name. Refuses to know what a name means. */
+/* Stores mappings and sums them by name. */
 #include "model/maps.h"
 
 #include <errno.h>
@@ -9,12 +9,12 @@
 
 #include "base/grow.h"
 
-void map_counters_add(struct map_counters *sum, const struct map_counters *f)
+void map_counters_add(struct map_counters *sum, const struct map_counters *c)
 {
-	sum->have &= f->have;
+	sum->have &= c->have;
 	for (int i = 0; i < MAPS_COUNTERS; i++) {
 		if (!map_has(sum, i) ||
-		    __builtin_add_overflow(sum->value[i], f->value[i], &sum->value[i])) {
+		    __builtin_add_overflow(sum->value[i], c->value[i], &sum->value[i])) {
 			sum->have &= ~(1u << i);
 			sum->value[i] = 0;
 		}
@@ -32,16 +32,16 @@ struct map_set *map_set_new(bool by_name)
 	return s;
 }
 
-static void keep_item(void *item)
+static void ignore_item(void *item)
 {
-	(void)item; /* the arena has it */
+	(void)item; /* the arena owns it */
 }
 
 void map_set_free(struct map_set *s)
 {
 	if (!s)
 		return;
-	tdestroy(s->index, keep_item);
+	tdestroy(s->index, ignore_item);
 	arena_done(&s->arena);
 	free(s->item);
 	free(s);
@@ -54,8 +54,8 @@ static int compare_names(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-/* A file is mapped piece by piece: neighbours share its name. */
-static const char *keep_name(struct map_set *s, const char *name)
+/* A file has several mappings in a row: neighbours share the copy of the name. */
+static const char *store_name(struct map_set *s, const char *name)
 {
 	if (s->count && strcmp(s->item[s->count - 1]->name, name) == 0)
 		return s->item[s->count - 1]->name;
@@ -74,14 +74,14 @@ static struct mapping *append(struct map_set *s, const struct mapping *m)
 	if (!copy)
 		return NULL;
 	*copy = *m;
-	copy->name = keep_name(s, m->name);
+	copy->name = store_name(s, m->name);
 	if (!copy->name)
 		return NULL;
 	s->item[s->count++] = copy;
 	return copy;
 }
 
-/* The sum of that name, a new one if there is none. */
+/* Returns the sum of that name, a new one if there is none. */
 static struct mapping *find(struct map_set *s, const struct mapping *m)
 {
 	struct mapping *const *found = tfind(m, &s->index, compare_names);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The mappings of processes, one by one or summed by name. Pure: knows values and names, not where
- * they were read.
- */
+/* The mappings of processes, one by one or summed by name. It does no I/O. */
 #ifndef ZMEM_MAPS_H
 #define ZMEM_MAPS_H
 
@@ -36,39 +33,39 @@ struct map_counters {
 	uint64_t value[MAPS_COUNTERS];
 };
 
-/* Nothing was added yet: all values are 0. */
+/* The sum of nothing: all values are 0. */
 #define MAPS_COUNTERS_ZERO ((struct map_counters){.have = MAPS_COUNTERS_ALL})
 
-static inline bool map_has(const struct map_counters *f, enum map_counter counter)
+static inline bool map_has(const struct map_counters *c, enum map_counter counter)
 {
-	return f->have >> counter & 1;
+	return c->have >> counter & 1;
 }
 
-/* What one of the two lacks, or what is beyond 64 bits, the sum lacks. */
-void map_counters_add(struct map_counters *sum, const struct map_counters *f);
+/* Adds c to the sum. A value that one of them lacks, or that overflows, is missing in the sum. */
+void map_counters_add(struct map_counters *sum, const struct map_counters *c);
 
-/* One mapping, or the sum of all that have one name. */
+/* One mapping, or the sum of all mappings with one name. */
 struct mapping {
-	uint64_t start, end; /* of a sum 0 */
+	uint64_t start, end; /* 0 for a sum */
 	pid_t pid;	     /* likewise */
-	uint32_t mappings;   /* summed: 1, or more */
-	uint32_t processes;  /* that have them */
-	char perm[5];	     /* "r-xp"; of a sum "" */
+	uint32_t mappings;   /* number of mappings; 1 if it is not a sum */
+	uint32_t processes;  /* number of processes that have them */
+	char perm[5];	     /* "r-xp"; "" for a sum */
 	bool name_cut;	     /* name is the beginning of a longer one */
-	const char *name;    /* any bytes; "[anon]" where the kernel has none */
+	const char *name;    /* any bytes; "[anon]" if the kernel has no name */
 	struct map_counters counters;
 };
 
-/* Mappings in the order in which they came, or by name. Owns them and their names. */
+/* Mappings in the order of addition, or summed by name. Owns them and their names. */
 struct map_set {
 	bool by_name;
 	struct mapping **item;
 	size_t count, capacity;
-	size_t mappings; /* all that were added */
+	size_t mappings; /* number of mappings added */
 	struct map_counters total;
 	/*
-	 * The kernel cuts off what is below 1 kB from the PSS of each mapping, and from that of the
-	 * whole process once: whether total has the latter.
+	 * The kernel rounds PSS down to 1 kB for each mapping, but for a whole process only once.
+	 * True if total has the latter.
 	 */
 	bool total_exact;
 	struct arena arena;
@@ -80,7 +77,7 @@ struct map_set *map_set_new(bool by_name);
 void map_set_free(struct map_set *s);
 /* Copies the mapping. Returns 0 or -ENOMEM. */
 int map_set_add(struct map_set *s, const struct mapping *m);
-/* Adds the sums of one process more to a set by name. Returns 0 or -ENOMEM. */
+/* Adds the sums of one process to a set by name. Returns 0 or -ENOMEM. */
 int map_set_merge(struct map_set *s, const struct map_set *process);
 
 /* ---- columns ---- */
@@ -91,7 +88,7 @@ enum map_column {
 	MAP_COLUMN_PERM,
 	MAP_COLUMN_PROCS,
 	MAP_COLUMN_MAPS,
-	MAP_COLUMN_COUNTERS, /* the first of MAPS_FIGURES */
+	MAP_COLUMN_COUNTERS, /* the first of MAPS_COUNTERS */
 	MAP_COLUMN_NAME = MAP_COLUMN_COUNTERS + MAPS_COUNTERS,
 	MAP_COLUMNS,
 };
@@ -105,18 +102,18 @@ struct map_keys {
 };
 
 /*
- * Reads "a,b,c"; upper and lower case are one. A set by name has procs and maps in place of pid,
- * address and perm. On a bad name returns -EINVAL and points *ret_bad and *ret_bad_len at it.
+ * Parses "a,b,c", ignoring case. A set by name has procs and maps in place of pid, address and
+ * perm. On a bad name returns -EINVAL and sets *ret_bad and *ret_bad_len to the name.
  */
 int map_keys_parse(struct map_keys *keys, const char *spec, bool by_name, const char **ret_bad,
 		   size_t *ret_bad_len);
 
-/* ---- what a command found ---- */
+/* ---- the result of a command ---- */
 
 struct maps_process {
 	const struct process *process;
-	enum pss_status status; /* PSS_OK: it was read */
-	bool counted; /* in the totals: it was read, and no other one carries its memory */
+	enum pss_status status; /* PSS_OK: its mappings were read */
+	bool counted;		/* in the totals: it was read, and it is the owner of its mm */
 	bool total_exact;
 	size_t mappings;
 	struct map_counters total;
@@ -125,18 +122,18 @@ struct maps_process {
 struct maps_report {
 	const struct snapshot *snapshot;
 	bool by_file;
-	bool several; /* processes: rows say whose they are */
+	bool several; /* of several processes: rows name their process */
 	const struct maps_process *process;
 	size_t process_count;
-	struct mapping *const *rows; /* shown, in order */
+	struct mapping *const *rows; /* the rows shown, in order */
 	size_t row_count;
 	size_t others_count;
 	struct map_counters others;
-	struct map_counters total; /* shown and others; of those that are counted */
+	struct map_counters total; /* of shown and other rows, for counted processes */
 	size_t mappings;
 };
 
-/* How many of the processes have that status. */
+/* The number of processes with that status. */
 size_t maps_report_count(const struct maps_report *r, enum pss_status status);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Members of structs as columns of integers and texts, by the tables of snapshot_format.h. */
+/* Encodes members of structs as columns, by the tables of snapshot_format.h. */
 #include <string.h>
 
 #include "model/snapshot_codec_internal.h"
@@ -109,7 +109,7 @@ void code_text(struct codec *k, const struct table *t, const struct member *m,
 {
 	for (size_t i = 0; codec_writes(k) && i < t->rows.count; i++) {
 		k->text[i] = get_text(cell(t, i, m), m);
-		/* A process without a name is called by its comm. */
+		/* A process without a name gets its comm as the name. */
 		if (predicted && !k->text[i])
 			k->text[i] = predicted[i];
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The rows of a snapshot: which processes there are, what they share, their counters. */
+/* Encodes the processes of a snapshot: which there are, their address spaces, their counters. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/array.h"
 #include "model/snapshot_codec_internal.h"
 
-/* ---- which processes there are ---- */
+/* ---- the rows ---- */
 
-/* Of the rows of both, which are the same process. */
+/* Finds the row of the reference for each process. */
 static void match_rows(struct codec *k, uint32_t *match)
 {
 	const struct snapshot *s = k->s, *reference = k->reference;
@@ -29,7 +29,7 @@ static void match_rows(struct codec *k, uint32_t *match)
 	}
 }
 
-/* The reference's rows that have ended, then the pids of those that have begun. */
+/* Writes which rows of the reference have ended, then the pids of new processes. */
 void write_rows(struct codec *k, uint32_t *match)
 {
 	struct codec_rows rows = {.match = k->no_match};
@@ -57,7 +57,7 @@ void write_rows(struct codec *k, uint32_t *match)
 	codec_ints(&k->columns, ID_PIDS, k->value, NULL, &rows);
 }
 
-/* Makes the rows: those of the reference that have not ended and the new ones, by pid. */
+/* Makes the rows in the order of pids: rows of the reference that have not ended, and new ones. */
 static void merge_rows(struct codec *k, uint64_t *gone, const uint64_t *pid, size_t begun,
 		       uint32_t *match)
 {
@@ -114,7 +114,7 @@ uint32_t *read_rows(struct codec *k)
 
 	rows.count = ARRAY_SIZE(head);
 	codec_ints(&k->columns, ID_ROWS, head, NULL, &rows);
-	/* A pid takes a byte at least, since no difference is 0. */
+	/* A pid takes at least a byte, since no difference is 0. */
 	if (k->columns.error || head[1] != before || head[2] != (uint64_t)k->reference->time_ms ||
 	    head[0] > codec_block_len(&k->columns, ID_PIDS)) {
 		codec_bad(&k->columns);
@@ -142,14 +142,14 @@ uint32_t *read_rows(struct codec *k)
 
 /* ---- processes ---- */
 
-/* 0: an address space of its own; n: that of the row n before; -1: it is not known. */
+/* 0: first row with its address space; n: the same as n rows before; -1: unknown. */
 static void mm_values(struct codec *k, const struct snapshot *s, uint64_t *value)
 {
 	uint32_t *first, most = 0;
 
 	for (size_t i = 0; i < s->count; i++)
 		most = larger(most, s->process[i].mm_id);
-	/* They are numbers of processes. */
+	/* mm_ids are at most the number of processes. */
 	if (most > INT_MAX / 256) {
 		codec_bad(&k->columns);
 		return;
@@ -194,8 +194,8 @@ static bool has_all(const struct process *p, enum counter a, enum counter b, enu
 	return (p->have & all) == all;
 }
 
-/* Whether process_derive() knows it. */
-static bool rss_follows(const struct process *p)
+/* True if process_derive() computes RSS. */
+static bool rss_is_derived(const struct process *p)
 {
 	const uint64_t *v = p->value;
 	uint64_t sum;
@@ -205,8 +205,8 @@ static bool rss_follows(const struct process *p)
 	       !__builtin_add_overflow(sum, v[COUNTER_RSS_SHMEM], &sum);
 }
 
-/* Which counters have a value of their own, by number. */
-static uint64_t stored(const struct process *p)
+/* The set of counters that are stored, by their number in the format. */
+static uint64_t stored_counters(const struct process *p)
 {
 	uint64_t have = 0;
 
@@ -214,12 +214,12 @@ static uint64_t stored(const struct process *p)
 		if (process_has(p, c) && counter_number[c] != NOT_STORED)
 			have |= UINT64_C(1) << counter_number[c];
 	}
-	if (rss_follows(p))
+	if (rss_is_derived(p))
 		have &= ~(UINT64_C(1) << counter_number[COUNTER_RSS]);
 	return have;
 }
 
-/* PSS is nearly what its parts add up to: what is stored is the rest. */
+/* PSS is nearly the sum of its parts: only the rest is stored. */
 static uint64_t expected(const struct process *p, enum counter c)
 {
 	if (c != COUNTER_PSS || !has_all(p, COUNTER_PSS_ANON, COUNTER_PSS_FILE, COUNTER_PSS_SHMEM))
@@ -240,7 +240,7 @@ static void code_counter(struct codec *k, const struct codec_rows *rows, enum co
 	for (size_t i = 0; i < rows->reference_count; i++)
 		k->reference_value[i] =
 			reference_have[i] & bit ? before[i].value[c] - expected(&before[i], c) : 0;
-	/* What is gone from a row is a difference of its own. */
+	/* A value that a row no longer has is a difference, too. */
 	codec_ints(&k->columns, ID_COUNTER + counter_number[c], k->value, k->reference_value, rows);
 	for (size_t i = 0; !codec_writes(k) && !k->columns.error && i < rows->count; i++) {
 		if (have[i] & bit)
@@ -259,16 +259,16 @@ static void code_counters(struct codec *k, struct codec_rows *rows)
 	if (k->columns.error)
 		return;
 	for (size_t i = 0; codec_writes(k) && i < count; i++)
-		have[i] = stored(&k->s->process[i]);
+		have[i] = stored_counters(&k->s->process[i]);
 	for (size_t i = 0; i < before; i++)
-		reference_have[i] = stored(&k->reference->process[i]);
+		reference_have[i] = stored_counters(&k->reference->process[i]);
 	codec_ints(&k->columns, ID_HAVE, have, reference_have, rows);
 	rows->chained = false;
 	for (int c = 0; c < COUNTER_COUNT; c++) {
 		if (counter_number[c] != NOT_STORED && c != COUNTER_PSS)
 			code_counter(k, rows, c, have, reference_have);
 	}
-	/* Last: its parts are known by then. */
+	/* PSS comes last, because its prediction needs its parts. */
 	code_counter(k, rows, COUNTER_PSS, have, reference_have);
 }
 
@@ -291,7 +291,7 @@ void code_processes(struct codec *k, const uint32_t *match)
 			code_int(k, &t, m);
 			continue;
 		}
-		/* The name is mostly the comm, which is there by then. */
+		/* The name mostly equals the comm, which comes earlier. */
 		for (size_t n = 0; n < t.rows.count; n++)
 			k->predicted[n] = k->s->process[n].comm;
 		code_text(k, &t, m,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows the command lines of interpreters, multi-call binaries and the dynamic loader as far as it
- * takes to find what they run. Refuses to guess: what it does not find stays the executable.
+ * Finds what an interpreter, a multi-call binary or the dynamic loader runs, from its command line.
+ * It does not guess: if nothing is found, the name is that of the executable.
  */
 #include "model/program.h"
 
@@ -12,9 +12,9 @@
 #include "model/interpreter.h"
 
 #define MEMORY_FILE "memfd:" /* memfd_create() */
-#define COMM_LEN    15	     /* what the kernel keeps of a name */
+#define COMM_LEN    15	     /* the kernel cuts longer names */
 
-/* The base name of a script; false if it has none to speak of. */
+/* Returns the base name of a script; false if it has no meaningful one. */
 static bool script_name(struct text_part path, struct text_part *ret)
 {
 	struct text_part name = part_base(path);
@@ -27,8 +27,8 @@ static bool script_name(struct text_part path, struct text_part *ret)
 }
 
 /*
- * Of a script that was started by its "#!" comm is the name, and it is one of the first arguments,
- * behind no more than an option for each interpreter.
+ * Finds the name of a script that was started by its "#!": it is comm, and one of the first
+ * arguments, behind at most one option for each interpreter.
  */
 static bool name_by_comm(struct words w, struct text_part exe, struct text_part comm,
 			 struct text_part *ret)
@@ -46,7 +46,7 @@ static bool name_by_comm(struct words w, struct text_part exe, struct text_part 
 	return false;
 }
 
-/* The name in a title that a script gave itself: "gunicorn: master [app]", "npm run x". */
+/* Finds the name in a title that a script has set: "gunicorn: master [app]", "npm run x". */
 static bool title_name(struct text_part title, struct text_part *ret)
 {
 	struct text_part name;
@@ -68,22 +68,23 @@ static bool title_name(struct text_part title, struct text_part *ret)
 	return true;
 }
 
-/* What argv[0] is called; a '-' before it makes a login shell. */
-static struct text_part called(struct text_part word)
+/* The name in argv[0], without the '-' of a login shell. */
+static struct text_part argv0_name(struct text_part word)
 {
 	struct text_part name = part_base(word);
 
 	return part_begins(name, "-") ? part_behind(name, 1) : name;
 }
 
-/* `w` is behind argv[0]. */
-static struct text_part interpreted(const struct interpreter *f, struct text_part exe,
-				    struct text_part comm, struct text_part first, struct words w)
+/* Finds what an interpreter runs; `w` starts behind argv[0]. */
+static struct text_part interpreted_name(const struct interpreter *f, struct text_part exe,
+					 struct text_part comm, struct text_part first,
+					 struct words w)
 {
 	struct words all = w;
-	struct text_part script, name = called(first), ret = exe;
+	struct text_part script, name = argv0_name(first), ret = exe;
 
-	if (no_more(w)) {
+	if (no_words_left(w)) {
 		if (interpreter_has_titles(f) && !part_begins(first, "-") &&
 		    !part_same(name, exe) && !interpreter_find(name) && !is_multi_call(name))
 			title_name(first, &ret);
@@ -98,14 +99,14 @@ static struct text_part interpreted(const struct interpreter *f, struct text_par
 
 /* ---- the others ---- */
 
-static struct text_part applet(struct text_part exe, struct text_part comm, struct words w)
+static struct text_part applet_name(struct text_part exe, struct text_part comm, struct words w)
 {
 	const struct interpreter *f;
 	struct text_part first, name;
 
 	if (!next_word(&w, &first))
 		return exe;
-	name = called(first);
+	name = argv0_name(first);
 	if (is_multi_call(name) || part_same(name, exe) || !name.len) {
 		if (!next_word(&w, &first))
 			return exe;
@@ -120,11 +121,11 @@ static struct text_part applet(struct text_part exe, struct text_part comm, stru
 	    name.len > PROGRAM_NAME_MAX)
 		return exe;
 	f = interpreter_find(name);
-	return f && !no_more(w) ? interpreted(f, name, comm, first, w) : name;
+	return f && !no_words_left(w) ? interpreted_name(f, name, comm, first, w) : name;
 }
 
-/* What is not known of an executable that only comm tells of, which is cut. */
-static struct text_part completed(struct text_part comm, struct words w)
+/* Completes comm, which is cut, from the arguments if the executable is not known. */
+static struct text_part complete_comm(struct text_part comm, struct words w)
 {
 	struct text_part word;
 
@@ -143,16 +144,16 @@ static struct text_part program_of(struct text_part exe, struct text_part comm, 
 	struct text_part first;
 
 	if (is_multi_call(exe))
-		return applet(exe, comm, w);
+		return applet_name(exe, comm, w);
 	if (exe.len == COMM_LEN && part_same(exe, comm))
-		return completed(comm, w);
+		return complete_comm(comm, w);
 	if (!f || !next_word(&w, &first))
 		return exe;
-	return interpreted(f, exe, comm, first, w);
+	return interpreted_name(f, exe, comm, first, w);
 }
 
-/* What the loader runs is its argument, as if it had been started itself. */
-static struct text_part loaded(struct text_part exe, struct text_part comm, struct words w)
+/* The loader runs its argument as if that had been started directly. */
+static struct text_part loaded_program(struct text_part exe, struct text_part comm, struct words w)
 {
 	struct words at;
 	struct text_part word, name;
@@ -164,14 +165,14 @@ static struct text_part loaded(struct text_part exe, struct text_part comm, stru
 	return program_of(name, comm, at);
 }
 
-/* Without what /proc says behind the name of a file that was removed or replaced. */
-static struct text_part whole_exe(const char *exe)
+/* The name without the note of /proc on a file that was removed or replaced. */
+static struct text_part strip_exe_note(const char *exe)
 {
-	static const char *const notes[] = {" (deleted)", " (updated)"};
+	static const char *const exe_notes[] = {" (deleted)", " (updated)"};
 	struct text_part name = part_of(exe);
 
-	for (size_t i = 0; i < ARRAY_SIZE(notes); i++) {
-		struct text_part note = part_of(notes[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(exe_notes); i++) {
+		struct text_part note = part_of(exe_notes[i]);
 
 		if (name.len > note.len && part_same(part_behind(name, name.len - note.len), note))
 			name.len -= note.len;
@@ -180,8 +181,8 @@ static struct text_part whole_exe(const char *exe)
 }
 
 /*
- * What never had a name among files is called what it calls itself. fexecve() leaves the number of
- * a file descriptor in comm, or since 6.14 the name that the file was given at its making.
+ * Names a program that never was a file. It is comm, unless fexecve() has set comm to the number of
+ * a file descriptor, or since 6.14 to the name of the memfd.
  */
 static struct text_part memory_file(struct text_part exe, struct text_part comm)
 {
@@ -194,7 +195,7 @@ static struct text_part memory_file(struct text_part exe, struct text_part comm)
 
 bool program_needs_cmdline(const char *exe, const char *comm)
 {
-	struct text_part name = whole_exe(exe);
+	struct text_part name = strip_exe_note(exe);
 	const struct interpreter *f = interpreter_find(name);
 
 	if (f)
@@ -206,12 +207,12 @@ bool program_needs_cmdline(const char *exe, const char *comm)
 struct text_part program_name(const char *exe, const char *comm, const char *cmdline, size_t len)
 {
 	struct words w = {cmdline, cmdline ? cmdline + len : NULL};
-	struct text_part name = whole_exe(exe), called_so = part_of(comm);
+	struct text_part name = strip_exe_note(exe), comm_part = part_of(comm);
 
 	if (part_begins(name, MEMORY_FILE))
-		return memory_file(name, called_so);
-	if (cmdline && !no_more(w))
-		return is_loader(name) ? loaded(name, called_so, w)
-				       : program_of(name, called_so, w);
-	return is_multi_call(name) && *comm && !part_begins(name, comm) ? called_so : name;
+		return memory_file(name, comm_part);
+	if (cmdline && !no_words_left(w))
+		return is_loader(name) ? loaded_program(name, comm_part, w)
+				       : program_of(name, comm_part, w);
+	return is_multi_call(name) && *comm && !part_begins(name, comm) ? comm_part : name;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The one owner of process records. Knows what follows from all of them together: who shares an
- * address space, what its threads hold back, sums. Refuses to know where they came from.
+ * Owns the processes of a snapshot and computes what depends on all of them together: shared
+ * address spaces, deltas that threads hold back, sums.
  */
 #include "model/snapshot.h"
 
@@ -115,12 +115,12 @@ void process_derive(struct process *p)
 	    process_has(p, COUNTER_RSS_SHMEM))
 		process_set_sum(p, COUNTER_RSS, v[COUNTER_RSS_ANON], v[COUNTER_RSS_FILE],
 				v[COUNTER_RSS_SHMEM]);
-	/* A share of nothing: known without reading, and so for most processes of most machines. */
+	/* The share of 0 is 0: for most processes of most machines it is known without reading. */
 	if (process_has(p, COUNTER_SWAP) && !v[COUNTER_SWAP] && !process_has(p, COUNTER_SWAP_PSS))
 		process_set(p, COUNTER_SWAP_PSS, 0);
 	if (process_has(p, COUNTER_PSS) && process_has(p, COUNTER_SWAP_PSS))
 		process_set_sum(p, COUNTER_PSS_SWAP, v[COUNTER_PSS], v[COUNTER_SWAP_PSS], 0);
-	/* Both are rounded down by themselves. */
+	/* PSS and USS are rounded down separately. */
 	if (process_has(p, COUNTER_PSS) && process_has(p, COUNTER_USS))
 		process_set(p, COUNTER_SHARED,
 			    v[COUNTER_PSS] > v[COUNTER_USS] ? v[COUNTER_PSS] - v[COUNTER_USS] : 0);
@@ -133,7 +133,7 @@ static int compare_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* A process and the key it is sorted by, side by side: comparing touches nothing else. */
+/* A process beside its sort key, so that comparing reads no other memory. */
 struct mm_entry {
 	uint64_t key;
 	struct process *process;
@@ -146,11 +146,11 @@ static int compare_mm(const void *a, const void *b, void *arg)
 	(void)arg;
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
-	/* Processes lie in the order of their pids. */
+	/* Processes are in the order of their pids. */
 	return (x->process > y->process) - (x->process < y->process);
 }
 
-/* The kernel tells them in order, a /proc mostly: sorting what is sorted would be the dearest. */
+/* The kernel, and mostly /proc, list processes in order. Sorting them again would be expensive. */
 static bool sorted_by_pid(const struct snapshot *s)
 {
 	for (size_t i = 1; i < s->count; i++) {
@@ -160,7 +160,9 @@ static bool sorted_by_pid(const struct snapshot *s)
 	return true;
 }
 
-/* Kernels before 6.2 keep part of a mm's counters in its threads; the sum is the same for all. */
+/*
+ * Before 6.2, threads hold back part of the counters of an mm; the sum is the same for all users.
+ */
 static void add_deltas(const struct mm_entry *group, size_t count, uint32_t page_size)
 {
 	static const enum counter counter_of[ZMEM_RSS_COUNT] = {
@@ -182,7 +184,10 @@ static void add_deltas(const struct mm_entry *group, size_t count, uint32_t page
 		for (size_t k = 0; k < count; k++) {
 			struct process *p = group[k].process;
 
-			/* Counted while it changes: pages may be gone that a thread still owes. */
+			/*
+			 * Values change meanwhile: pages may be gone that a thread has not
+			 * subtracted yet.
+			 */
 			if (process_has(p, c) &&
 			    __builtin_add_overflow(p->value[c], delta, &p->value[c]))
 				p->value[c] = 0;
@@ -190,25 +195,25 @@ static void add_deltas(const struct mm_entry *group, size_t count, uint32_t page
 	}
 }
 
-/* Of two that share a mm, the one that carries it. */
-static bool carries(const struct process *a, const struct process *b)
+/* True if a, not b, is the owner of the mm that they share. */
+static bool owns_before(const struct process *a, const struct process *b)
 {
 	return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->pid < b->pid;
 }
 
-static void own_group(const struct mm_entry *group, size_t count)
+static void set_owner(const struct mm_entry *group, size_t count)
 {
 	struct process *owner = group[0].process;
 
 	for (size_t k = 0; k < count; k++) {
 		group[k].process->mm_owner = false;
-		if (carries(group[k].process, owner))
+		if (owns_before(group[k].process, owner))
 			owner = group[k].process;
 	}
 	owner->mm_owner = true;
 }
 
-/* From the number of the first process that has it to 1, 2, … in the order of these processes. */
+/* Renumbers mm_id from the row of the first process to 1, 2, … in the order of these processes. */
 static void renumber_mm(struct snapshot *s)
 {
 	uint32_t id = 0;
@@ -221,7 +226,7 @@ static void renumber_mm(struct snapshot *s)
 	}
 }
 
-/* Numbers the address spaces of processes that are sorted by mm_key. */
+/* Sets mm_id and the owner for processes that are sorted by mm_key. */
 static void number_mm(struct snapshot *s, const struct mm_entry *sorted)
 {
 	size_t end;
@@ -239,7 +244,7 @@ static void number_mm(struct snapshot *s, const struct mm_entry *sorted)
 		}
 		add_deltas(sorted + i, end - i, s->host.page_size);
 		if (end - i > 1)
-			own_group(sorted + i, end - i);
+			set_owner(sorted + i, end - i);
 		s->collection.shared_mm += (uint32_t)(end - i - 1);
 	}
 	renumber_mm(s);
@@ -247,7 +252,7 @@ static void number_mm(struct snapshot *s, const struct mm_entry *sorted)
 
 struct pid_entry {
 	pid_t pid;
-	uint32_t from; /* index of the process that comes here */
+	uint32_t from; /* index of the process that moves here */
 };
 
 static int compare_entry(const void *a, const void *b, void *arg)
@@ -260,7 +265,7 @@ static int compare_entry(const void *a, const void *b, void *arg)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Finds the order first, then moves each process once, around each cycle: they are large. */
+/* Finds the order first, then moves each process once, along each cycle: processes are large. */
 static int sort_by_pid(struct snapshot *s)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
@@ -351,7 +356,7 @@ const struct memcg *snapshot_find_memcg(const struct snapshot *s, const char *pa
 
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count)
 {
-	/* mm_ids are 1…, and never more than there are processes. */
+	/* mm_ids begin at 1 and never exceed the number of processes. */
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	struct process **owner = arena_zalloc(mark.arena, s->count + 1, sizeof(*owner));
 
@@ -362,9 +367,9 @@ int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t coun
 
 		p->mm_owner = false;
 		if (!p->mm_id)
-			/* Nobody knows of another: it carries its own, if it has one. */
+			/* No sharing is known: the process owns its mm, if it has one. */
 			p->mm_owner = p->kind == PROCESS_USER;
-		else if (!o || carries(p, o))
+		else if (!o || owns_before(p, o))
 			owner[p->mm_id] = p;
 	}
 	for (size_t i = 0; i < count; i++) {

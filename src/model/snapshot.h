@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A snapshot: all processes of one moment. It is the one owner of process records and of every
- * string they point to; whoever fills or reads them borrows.
+ * A snapshot: all processes at one moment. It owns the processes and every string they point to;
+ * other code borrows them.
  *
  * A value that was not measured is absent (process_has() is false), never 0.
  */
@@ -19,9 +19,9 @@
 
 enum process_kind {
 	PROCESS_USER,
-	PROCESS_KTHREAD, /* no memory of its own */
-	PROCESS_ZOMBIE,	 /* its memory is gone */
-	PROCESS_SUM,	 /* a row that stands for several: a group, or a process and all below it */
+	PROCESS_KTHREAD, /* a kernel thread: no memory of its own */
+	PROCESS_ZOMBIE,	 /* exited: its memory is gone */
+	PROCESS_SUM,	 /* a group, or a process with all its descendants */
 };
 
 enum origin {
@@ -34,62 +34,62 @@ enum pss_source {
 	PSS_FROM_NOTHING,
 	PSS_FROM_KERNEL,
 	PSS_FROM_ROLLUP,
-	PSS_FROM_BOTH, /* of a sum */
+	PSS_FROM_BOTH, /* only for a sum */
 };
 
-/* Why a process has PSS or has none. */
+/* The status of the PSS of a process. */
 enum pss_status {
-	PSS_SKIPPED, /* not asked for, or cannot reach the first N rows */
+	PSS_SKIPPED, /* not requested, or it cannot reach the first N rows */
 	PSS_OK,
-	PSS_GONE,    /* ended before it could be read */
-	PSS_DENIED,  /* the kernel refuses to show it to us */
-	PSS_TIMEOUT, /* the target is stuck and did not let itself be read in time */
-	PSS_RACED,   /* exec or exit while it was read, several times */
+	PSS_GONE,    /* the process ended before it was read */
+	PSS_DENIED,  /* the kernel denies access */
+	PSS_TIMEOUT, /* the process is stuck and could not be read in time */
+	PSS_RACED,   /* exec or exit during each of several reads */
 	PSS_KERNEL_THREAD,
-	PSS_UNSUPPORTED, /* this kernel or this /proc cannot tell */
+	PSS_UNSUPPORTED, /* this kernel or this /proc does not provide it */
 	PSS_STATUS_COUNT,
 };
 
 /* "bpf", "proc", NULL. */
 const char *origin_name(enum origin origin);
-/* "ok", "skipped", …: the words of the JSON contract. */
+/* "ok", "skipped", …: the words in JSON. */
 const char *pss_status_name(enum pss_status status);
 /* "kernel", "smaps_rollup", "mixed", NULL. */
 const char *pss_source_name(enum pss_source source);
 
-#define UID_NONE ((uid_t)-1) /* nobody's: the kernel refuses it everywhere */
+#define UID_NONE ((uid_t)-1) /* no user has it: the kernel refuses it everywhere */
 
 struct delta_row;
 
 struct process {
-	pid_t pid;  /* 0: a group, which is none of them */
-	pid_t ppid; /* 0 where the parent is outside our pid namespace */
-	uid_t uid;  /* effective; UID_NONE of a group that has several */
+	pid_t pid;  /* 0: a group */
+	pid_t ppid; /* 0 if the parent is outside our pid namespace */
+	uid_t uid;  /* effective; UID_NONE for a group with several */
 	uint32_t threads;
 	int32_t oom_score_adj;
 	uint64_t start_ns; /* since boot (CLOCK_BOOTTIME); whole ticks if it comes from /proc */
-	uint64_t mm_key;   /* as the source gave it, 0 if it could not tell */
-	/* 1…, by the lowest pid: the same for processes that share an address space; 0 unknown. */
+	uint64_t mm_key;   /* from the source, 0 if unknown */
+	/* 1…, by the lowest pid: processes that share an mm have the same; 0 unknown. */
 	uint32_t mm_id;
-	bool mm_owner;	      /* the one of them that carries it in totals */
-	uint32_t procs;	      /* of a sum: how many */
-	uint32_t pss_missing; /* and how many of them have memory and no PSS */
+	bool mm_owner;	      /* this process counts the mm in totals */
+	uint32_t procs;	      /* of a sum: number of processes */
+	uint32_t pss_missing; /* of a sum: processes that have memory but no PSS */
 	enum process_kind kind;
-	bool raced;	    /* the kernel side could not read it */
-	bool leader_exited; /* its memory is seen through another of its threads */
-	bool starting;	    /* a program: arguments that it does not map count as its memory */
-	bool pages_unknown; /* the kernel side met pages it does not understand */
-	bool forked;	    /* not exec'ed since fork */
-	bool sharing_known; /* forked, write_protect_seq and ksm_pages mean something */
+	bool raced;	    /* BPF could not read it */
+	bool leader_exited; /* its memory was read through another thread */
+	bool starting;	    /* maybe in exec: unmapped arguments may count as its memory */
+	bool pages_unknown; /* BPF found pages that it does not understand */
+	bool forked;	    /* no exec since fork */
+	bool sharing_known; /* forked, write_protect_seq and ksm_pages are valid */
 	uint32_t write_protect_seq;
 	uint64_t ksm_pages;
-	uint64_t cgroup_key; /* the same for processes with the same cgroups; 0 unknown */
+	uint64_t cgroup_key; /* equal for processes with the same cgroups; 0 unknown */
 	int32_t rss_delta[4];
 	enum origin counters_source;
 	enum pss_source pss_source;
 	enum pss_status pss_status;
 	counter_mask have;
-	uint64_t value[COUNTER_COUNT]; /* bytes; only where `have` has the bit */
+	uint64_t value[COUNTER_COUNT]; /* bytes; valid if `have` has the bit */
 
 	char comm[16];	       /* terminated; any bytes */
 	bool name_cut;	       /* name is the beginning of a longer one */
@@ -98,19 +98,19 @@ struct process {
 	const char *cgroup;    /* likewise, NULL if unknown */
 	const char *unit;      /* likewise */
 	const char *container; /* likewise */
-	/* How many bytes of the cgroup's path lead to its unit and to its container; 0: all. */
+	/* The length of the part of the cgroup path that ends at the unit or container; 0: all. */
 	uint16_t unit_path, container_path;
-	bool controlled;     /* the path is one of the memory controller's hierarchy */
-	int64_t names_ms;    /* when names were read that were kept since; 0: now */
-	bool program_known;  /* the name is the program's, not only the executable's */
-	const char *cmdline; /* arguments joined by spaces, NULL if not asked for or not readable */
-	bool cmdline_truncated; /* there was more of it */
+	bool controlled;     /* the path is in the hierarchy of memcgs */
+	int64_t names_ms;    /* when reused names were read; 0: now */
+	bool program_known;  /* the name is the program, not only the executable */
+	const char *cmdline; /* arguments joined by spaces, NULL if not requested or not readable */
+	bool cmdline_truncated; /* there were more arguments */
 
-	const struct delta_row *before; /* what it was (zmem/change.h); NULL: nobody knows */
+	const struct delta_row *before; /* its earlier state (query/delta.h); NULL: unknown */
 	bool changed;			/* since the last tick */
-	uint64_t print;			/* of all that it says, values and names */
+	uint64_t print;			/* hash of all values and names */
 
-	uint64_t rank; /* of who puts rows in order, while he does */
+	uint64_t rank; /* scratch of the sort of rows */
 };
 
 static inline bool process_has(const struct process *p, enum counter c)
@@ -118,7 +118,7 @@ static inline bool process_has(const struct process *p, enum counter c)
 	return p->have & COUNTER_BIT(c);
 }
 
-/* Where the PSS of several comes from. */
+/* The source of PSS of a sum. */
 static inline enum pss_source pss_source_join(enum pss_source a, enum pss_source b)
 {
 	if (a == b || b == PSS_FROM_NOTHING)
@@ -132,13 +132,13 @@ static inline void process_set(struct process *p, enum counter c, uint64_t bytes
 	p->have |= COUNTER_BIT(c);
 }
 
-/* How many processes a row stands for. */
+/* The number of processes in a row. */
 static inline size_t process_count(const struct process *p)
 {
 	return p->kind == PROCESS_SUM ? p->procs : 1;
 }
 
-/* Sets the sum, or nothing if it is larger than can be. */
+/* Sets the sum, or nothing if it overflows. */
 static inline void process_set_sum(struct process *p, enum counter c, uint64_t x, uint64_t y,
 				   uint64_t z)
 {
@@ -149,12 +149,12 @@ static inline void process_set_sum(struct process *p, enum counter c, uint64_t x
 }
 
 /*
- * Why a process has swap_pss or has none: as PSS, but where others may share its swap entries the
- * kernel's page tables do not tell how many (unsupported).
+ * The status of swap_pss. It is that of PSS, but unsupported if other processes may share its swap
+ * entries, because the kernel's page tables do not tell how many.
  */
 enum pss_status process_swap_pss_status(const struct process *p);
 
-/* Recomputes rss, pss_swap and shared from what they are made of. */
+/* Recomputes rss, pss_swap and shared from their parts. */
 void process_derive(struct process *p);
 
 #define ZRAM_MAX 16
@@ -164,9 +164,9 @@ struct zram_device {
 	struct zram_stat stat;
 };
 
-#define SWAP_MAX 32 /* the kernel has fewer (MAX_SWAPFILES) */
+#define SWAP_MAX 32 /* the kernel allows fewer (MAX_SWAPFILES) */
 
-/* Values of the machine. */
+/* Values of the whole machine. */
 struct system_info {
 	struct meminfo meminfo;
 	bool swaps_known; /* false: /proc/swaps was not read */
@@ -186,51 +186,51 @@ struct host_info {
 	uint64_t boot_ms; /* when the machine booted, ms since the epoch */
 };
 
-/* What smaps_rollup says of Rss and Swap against the kernel's counters of the same process. */
+/* Compares Rss and Swap of smaps_rollup with the kernel counters of the same process. */
 struct cross_check {
 	uint32_t checked;
 	uint32_t same;
-	uint32_t moved;	    /* the process changed while it was read */
-	uint32_t different; /* it did not, and they still disagree */
-	uint32_t gone;	    /* ended before they could be compared again */
-	bool done;	    /* false: there was nothing to compare with */
+	uint32_t moved;	    /* the process changed during the comparison */
+	uint32_t different; /* it did not change, but the values differ */
+	uint32_t gone;	    /* ended before the second comparison */
+	bool done;	    /* false: there was nothing to compare */
 };
 
 struct collection {
 	uint64_t duration_us; /* until the rows were complete */
-	uint32_t seen;	      /* all, kernel threads and zombies included */
+	uint32_t seen;	      /* all processes, kernel threads and zombies included */
 	uint32_t reported;
-	uint32_t filtered; /* did not pass the filters */
+	uint32_t filtered; /* excluded by the filters */
 	uint32_t kernel_threads;
 	uint32_t zombies;
 	uint32_t gone;
 	uint32_t denied;
 	uint32_t timeout;
 	uint32_t raced;
-	uint32_t shared_mm;	/* processes whose address space another one carries */
-	bool shared_mm_unknown; /* it is not measured: /proc did not tell of some (ptrace) */
-	bool hidden;		/* there are processes that /proc shows nothing of (hidepid) */
-	bool complete;		/* nothing is missing but kernel threads and the gone */
+	uint32_t shared_mm;	/* processes that share the mm of another one, its owner */
+	bool shared_mm_unknown; /* not known: /proc did not tell for some (ptrace) */
+	bool hidden;		/* /proc hides some processes (hidepid) */
+	bool complete;		/* only kernel threads and ended processes are missing */
 	struct cross_check cross_check;
 };
 
-/* What the kernel accounts to a memory cgroup, bytes. */
+/* What the kernel charges to a memcg, bytes. */
 struct memcg {
 	const char *path;
 	bool current_known, limit_known;
 	uint64_t current;
-	uint64_t limit; /* the lowest of its own and its ancestors' */
+	uint64_t limit; /* the lowest of its limit and those of its ancestors */
 };
 
-/* Whether the values of all processes add up to those of the machine, bytes. */
+/* How the values of all processes reconcile with those of the machine, bytes. */
 struct machine_balance {
-	/* Swap in use that no process's SwapPss accounts for. */
+	/* Swap in use that is in no SwapPss of a process. */
 	bool swap_unattributed_known;
 	uint64_t swap_unattributed;
 	/*
-	 * AnonPages less all Pss_Anon, Mapped less all Pss_File and Pss_Shmem. Not 0 where a
-	 * process is hidden from us, and for what moved meanwhile. Unknown unless every process has
-	 * its PSS.
+	 * AnonPages less all Pss_Anon, Mapped less all Pss_File and Pss_Shmem. Not 0 if a process
+	 * is hidden from us, or if values changed meanwhile. Unknown unless every process has its
+	 * PSS.
 	 */
 	bool residual_known;
 	int64_t anon_residual;
@@ -239,59 +239,58 @@ struct machine_balance {
 
 struct snapshot {
 	int64_t time_ms;    /* since the epoch */
-	uint64_t change_us; /* changes are told per second of so many; 0: as they are */
+	uint64_t change_us; /* changes are per second over this time; 0: absolute */
 	struct host_info host;
 	struct system_info system;
 	enum origin counters_source;
-	bool pinned;			 /* from the pin (zmem/pin.h) */
-	const char *fallback_reason;	 /* NULL: the first choice worked */
-	const char *pss_fallback_reason; /* likewise for PSS: from the kernel */
+	bool pinned;			 /* read from the pin (source/pin.h) */
+	const char *fallback_reason;	 /* NULL: the preferred source worked */
+	const char *pss_fallback_reason; /* likewise for PSS from the kernel */
 	struct collection collection;
 	struct machine_balance balance;
-	struct memcg *memcg; /* of its arena, sorted by path; NULL: not read */
+	struct memcg *memcg; /* in the arena, sorted by path; NULL: not read */
 	size_t memcg_count;
 	struct process *process;
 	size_t count;
 	size_t capacity;
-	unsigned idle;	      /* how often in a row far fewer were needed (base/grow.h) */
+	unsigned idle;	      /* how often in a row it was mostly unused (base/grow.h) */
 	struct arena arena;   /* strings */
-	struct arena scratch; /* what is of use for one call, which marks and releases it */
+	struct arena scratch; /* memory for one call, which marks and releases it */
 };
 
-/* Frees all it owns and leaves it empty, which zeroed memory is, too. */
+/* Frees everything and leaves an empty snapshot, like zeroed memory. */
 void snapshot_done(struct snapshot *s);
 /*
- * Forgets the processes and keeps the memory for the next collection, but not for ever that of many
- * more.
+ * Removes the processes and keeps the memory for the next collection; the memory of a peak is freed
+ * later.
  */
 void snapshot_clear(struct snapshot *s);
 
 /*
  * Appends a zeroed process. Returns NULL without memory. Pointers to processes are valid until the
- * next call: collect all, then point.
+ * next call.
  */
 struct process *snapshot_add(struct snapshot *s);
 
 /*
- * To be called once all processes are there: numbers the address spaces (mm_id), adds the
- * per-thread deltas of all that share one, counts kernel threads and zombies, derives sums. Returns
+ * Call it when all processes are added: sets mm_id and the owners, adds the per-thread deltas of
+ * all processes that share an mm, counts kernel threads and zombies, derives counters. Returns
  * -ENOMEM or 0.
  */
 int snapshot_finish(struct snapshot *s);
 
-/* The process with that pid, NULL if there is none; of processes that are in order of pid. */
+/* Finds the process with that pid, NULL if there is none. Processes must be in order of pid. */
 struct process *snapshot_find(const struct snapshot *s, pid_t pid);
 
-/* The same process, that is with its start time as well. NULL if it is not there any more, or yet.
- */
+/* Finds the same process, by pid and start time. NULL if it is not in the snapshot. */
 struct process *snapshot_find_again(const struct snapshot *s, const struct process *p);
 
-/* The memory cgroup with that path, NULL if it was not read. */
+/* Finds the memcg with that path, NULL if it was not read. */
 const struct memcg *snapshot_find_memcg(const struct snapshot *s, const char *path);
 
 /*
- * Among `rows`, names the process that carries each address space (mm_owner): the one that started
- * first. Returns 0 or -ENOMEM.
+ * Chooses the owner of each mm (mm_owner) among `rows`: the process that started first. Returns 0
+ * or -ENOMEM.
  */
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count);
 

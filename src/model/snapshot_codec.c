@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Walks the columns of a snapshot, to write them or to read them: one function for both directions,
- * so that they cannot differ. What the columns are is in snapshot_format.h.
+ * Encodes and decodes a snapshot column by column. One function serves both directions, so that
+ * they cannot differ. snapshot_format.h lists the columns.
  */
 #include "model/snapshot_codec.h"
 
@@ -15,8 +15,8 @@
 
 #define HEADER_SIZE 8
 
-/* The reference of a frame that stands alone. */
-static const struct snapshot nothing;
+/* The reference of a frame that needs none. */
+static const struct snapshot empty_reference;
 
 /* ---- the machine ---- */
 
@@ -41,7 +41,7 @@ static void code_machine(struct codec *k)
 	struct table t = {
 		.row = k->s,
 		.reference = k->reference,
-		.rows = {.count = 1, .reference_count = k->reference != &nothing},
+		.rows = {.count = 1, .reference_count = k->reference != &empty_reference},
 	};
 
 	code_table(k, &t, machine_members, ARRAY_SIZE(machine_members), match);
@@ -103,7 +103,7 @@ static void code_devices(struct codec *k)
 		code_table(k, &zram, zram_members, ARRAY_SIZE(zram_members), match);
 }
 
-/* Paths first, then the values, which continue those of the same path. */
+/* Codes the paths first, then the values, relative to those of the same path. */
 static void code_memcgs(struct codec *k)
 {
 	struct snapshot *s = k->s;
@@ -116,7 +116,7 @@ static void code_memcgs(struct codec *k)
 		.rows = {.count = s->memcg_count, .reference_count = reference->memcg_count},
 	};
 
-	/* Each has a path of its own. */
+	/* Each memcg has a path of its own. */
 	if (!codec_writes(k) && s->memcg_count > c->string_count + reference->memcg_count)
 		codec_bad(c);
 	if (c->error)
@@ -142,9 +142,9 @@ static void code_memcgs(struct codec *k)
 	code_members(k, &t, memcg_members, ARRAY_SIZE(memcg_members));
 }
 
-/* ---- all of it ---- */
+/* ---- snapshots ---- */
 
-/* Has the rows of the processes and which of the reference they continue. */
+/* Codes everything but the rows. `match`: the row of the reference that each row continues. */
 static void code_snapshot(struct codec *k, const uint32_t *match)
 {
 	if (k->columns.error)
@@ -159,8 +159,9 @@ static void code_snapshot(struct codec *k, const uint32_t *match)
 
 int snapshot_encode(const struct snapshot *s, const struct snapshot *reference, struct strbuf *out)
 {
-	/* Writing changes nothing. */
-	struct codec k = {.s = (struct snapshot *)s, .reference = reference ? reference : &nothing};
+	/* Encoding does not modify the snapshot. */
+	struct codec k = {.s = (struct snapshot *)s,
+			  .reference = reference ? reference : &empty_reference};
 	const char head[HEADER_SIZE] = {
 		'Z', 'S', 'N', 'P', SNAPSHOT_CODEC_MAJOR, SNAPSHOT_CODEC_MINOR, reference != NULL};
 	size_t before = out->len, rows = larger(s->count, k.reference->count);
@@ -192,8 +193,8 @@ static int check_header(const unsigned char *at, size_t len, bool has_reference)
 	return at[6] > has_reference || at[7] ? -EBADMSG : 0;
 }
 
-/* All but the memory. */
-static void empty(struct snapshot *s)
+/* Resets everything but the memory. */
+static void reset_snapshot(struct snapshot *s)
 {
 	snapshot_clear(s);
 	*s = (struct snapshot){.process = s->process,
@@ -206,12 +207,12 @@ static void empty(struct snapshot *s)
 int snapshot_decode(const void *data, size_t len, const struct snapshot *reference,
 		    struct snapshot *s)
 {
-	struct codec k = {.s = s, .reference = &nothing};
+	struct codec k = {.s = s, .reference = &empty_reference};
 	const unsigned char *at = data;
 	int r = check_header(at, len, reference != NULL);
 	uint32_t *match;
 
-	empty(s);
+	reset_snapshot(s);
 	if (r < 0)
 		return r;
 	if (at[6])
@@ -225,6 +226,6 @@ int snapshot_decode(const void *data, size_t len, const struct snapshot *referen
 	r = k.columns.error;
 	column_codec_done(&k.columns);
 	if (r < 0)
-		empty(s);
+		reset_snapshot(s);
 	return r;
 }

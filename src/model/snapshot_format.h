@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is part of the format of a snapshot: the numbers of blocks, of counters and of enumerators,
- * and which members of which struct are columns. A number is never given to anything else.
- * Included by the codec alone.
+ * The format of an encoded snapshot: the numbers of blocks, of counters and of enumerators, and the
+ * members of structs that are columns. A number is never reused. Only the codec includes it.
  */
 #ifndef ZMEM_MODEL_SNAPSHOT_FORMAT_H
 #define ZMEM_MODEL_SNAPSHOT_FORMAT_H
@@ -16,14 +15,14 @@
 
 /* Ids of blocks. They are part of the format: a new column gets a new number. */
 enum block_id {
-	ID_ROWS = 1, /* how many are new, how many the reference has, its time */
+	ID_ROWS = 1, /* number of new rows, rows of the reference, time of the reference */
 	ID_GONE = 2, /* rows of the reference that have ended */
-	ID_PIDS = 3, /* of processes that continue none */
+	ID_PIDS = 3, /* of new processes */
 	ID_MACHINE = 0x10,
 	ID_PROCESS = 0x80,
 	ID_MM = ID_PROCESS + 0x20,
 	ID_HAVE = ID_PROCESS + 0x21,
-	ID_COUNTER = 0x100, /* and the counter's number */
+	ID_COUNTER = 0x100, /* plus the number of the counter */
 	ID_MEMINFO_HAVE = 0x140,
 	ID_MEMINFO = 0x141,
 	ID_SWAP = 0x150,
@@ -56,7 +55,7 @@ static const uint8_t counter_number[COUNTER_COUNT] = {
 	[COUNTER_PGTABLES] = 15,
 	[COUNTER_HUGETLB] = 16,
 	[COUNTER_THP] = 17,
-	/* Derived, or of a cgroup. */
+	/* Derived, or of a memcg. */
 	[COUNTER_PSS_SWAP] = NOT_STORED,
 	[COUNTER_SHARED] = NOT_STORED,
 	[COUNTER_MEM_CURRENT] = NOT_STORED,
@@ -119,7 +118,7 @@ struct member {
 	uint8_t kind, size;
 	bool is_signed;
 	uint32_t offset;
-	uint64_t limit; /* an integer is below it; 0: as its type */
+	uint64_t limit; /* an integer must be less; 0: any value of its type */
 };
 
 #define MEMBER_OF(type, m) (((type *)0)->m)
@@ -191,7 +190,7 @@ static const struct member process_members[] = {
 	PROCESS(2, threads, 0),
 	PROCESS(3, oom_score_adj, 0),
 	PROCESS(4, start_ns, 0),
-	PROCESS(5, kind, PROCESS_SUM), /* a sum is made, not collected */
+	PROCESS(5, kind, PROCESS_SUM), /* a sum is computed, not collected */
 	PROCESS(6, raced, 2),
 	PROCESS(7, controlled, 2),
 	PROCESS(8, name_cut, 2),
@@ -202,7 +201,7 @@ static const struct member process_members[] = {
 	PROCESS(13, unit_path, 0),
 	PROCESS(14, container_path, 0),
 	CHARS(ID_PROCESS + 15, struct process, comm),
-	TEXT(ID_PROCESS + 16, struct process, name), /* behind comm, which predicts it */
+	TEXT(ID_PROCESS + 16, struct process, name), /* after comm, which predicts it */
 	TEXT(ID_PROCESS + 17, struct process, user),
 	TEXT(ID_PROCESS + 18, struct process, cgroup),
 	TEXT(ID_PROCESS + 19, struct process, unit),

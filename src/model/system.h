@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The machine's own values: meminfo, swap devices, zram. */
+/* Values of the whole machine: meminfo, swap devices, zram. */
 #ifndef ZMEM_SYSTEM_H
 #define ZMEM_SYSTEM_H
 
@@ -15,11 +15,11 @@ enum meminfo_counter {
 };
 
 struct meminfo {
-	uint32_t have;			  /* bit per enum meminfo_figure */
+	uint32_t have;			  /* a bit for each enum meminfo_counter */
 	uint64_t value[MEMINFO_COUNTERS]; /* bytes */
 };
 
-/* Exact keys; missing ones have no bit. */
+/* Parses /proc/meminfo by exact keys; missing values have no bit. */
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret);
 
 static inline bool meminfo_has(const struct meminfo *m, enum meminfo_counter f)
@@ -27,12 +27,12 @@ static inline bool meminfo_has(const struct meminfo *m, enum meminfo_counter f)
 	return m->have >> f & 1;
 }
 
-/* Swap in use. False if the machine does not tell, or what it tells cannot be. */
+/* Returns swap in use. False if it is not known, or if the values contradict each other. */
 static inline bool meminfo_swap_used(const struct meminfo *m, uint64_t *ret)
 {
 	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], free = m->value[MEMINFO_SWAP_FREE];
 
-	/* The two are not read at one moment: swapoff comes in between. */
+	/* The kernel does not read both at one moment: swapoff may come in between. */
 	if (!meminfo_has(m, MEMINFO_SWAP_TOTAL) || !meminfo_has(m, MEMINFO_SWAP_FREE) ||
 	    free > total)
 		return false;
@@ -41,7 +41,7 @@ static inline bool meminfo_swap_used(const struct meminfo *m, uint64_t *ret)
 }
 
 enum swap_kind {
-	SWAP_OTHER, /* a word that we do not know */
+	SWAP_OTHER, /* an unknown word */
 	SWAP_PARTITION,
 	SWAP_FILE,
 };
@@ -50,16 +50,16 @@ enum swap_kind {
 
 /* One line of /proc/swaps. */
 struct swap_device {
-	char name[SWAP_NAME_MAX + 1]; /* any bytes, without the kernel's escapes; its beginning */
+	char name[SWAP_NAME_MAX + 1]; /* unescaped, any bytes; may be cut */
 	enum swap_kind kind;
-	bool name_cut;	     /* there was more of it */
+	bool name_cut;	     /* name is the beginning of a longer one */
 	uint64_t size, used; /* bytes */
 	int priority;
 };
 
 /*
- * A /proc/swaps: at most `max` devices, in its order. Lines that are not understood, or that may be
- * cut off, are left out. Returns how many, or -EINVAL without the line that all of them begin with.
+ * Parses /proc/swaps: at most `max` devices, in its order. Skips lines that are not understood or
+ * that may be cut off. Returns the number of devices, or -EINVAL without the header line.
  */
 int swaps_parse(const char *text, size_t len, struct swap_device *ret, size_t max);
 
@@ -67,26 +67,29 @@ struct zram_stat {
 	uint64_t stored, compressed, used; /* bytes: the first three of mm_stat */
 };
 
-/* /sys/block/zramN/mm_stat (Documentation/admin-guide/blockdev/zram.rst). Returns 0 or -EINVAL. */
+/*
+ * Parses /sys/block/zramN/mm_stat (Documentation/admin-guide/blockdev/zram.rst). Returns 0 or
+ * -EINVAL.
+ */
 int zram_stat_parse(const char *text, size_t len, struct zram_stat *ret);
 
 /*
- * Calls fn for every initialised zram device below a /sys/block, in the order of their numbers.
- * Returns 0 or the first negative errno; devices that can be read are told all the same, and a
- * machine without any is no error.
+ * Calls fn for every initialised zram device below sys_block (/sys/block), in the order of their
+ * numbers. Returns 0 or the first negative errno; readable devices are reported in any case. A
+ * machine without devices is not an error.
  */
 int zram_each(const char *sys_block,
 	      void (*fn)(void *arg, const char *name, const struct zram_stat *stat), void *arg);
 
 /*
- * The page frame number behind the highest page of RAM, from the zones of a /proc/zoneinfo (mm/
- * vmstat.c); memory of devices is no RAM. 0 if there is none in it.
+ * Returns one more than the page frame number of the highest page of RAM, from the zones of
+ * /proc/zoneinfo (mm/vmstat.c). Memory of devices is not RAM. 0 if there are no zones.
  */
 uint64_t zoneinfo_parse(const char *text, size_t len);
-/* Likewise of the file below a /proc that is open as proc_fd; 0 if it cannot be read, too. */
+/* Likewise from the file below the open /proc; 0 also if it cannot be read. */
 uint64_t zoneinfo_read(int proc_fd);
 
-/* The number of the newest process or thread: the last value of /proc/loadavg; 0 without one. */
+/* The pid of the newest process or thread: the last value of /proc/loadavg; 0 without one. */
 uint64_t loadavg_parse_last_pid(const char *text, size_t len);
 
 #endif

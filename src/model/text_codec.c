@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Columns of texts: each text once in a frame, and none that the reference has. */
+/* Encodes columns of texts: each text once in a frame, and none that the reference has. */
 #include <errno.h>
 #include <string.h>
 
 #include "model/column_codec_internal.h"
 
-/* ---- texts by their contents ---- */
+/* ---- hash table of texts ---- */
 
 struct text_node {
 	struct text_node *next;
@@ -14,7 +14,7 @@ struct text_node {
 	uint64_t number;
 };
 
-/* With a seed: the texts are chosen by others, who may want all of them in one bucket. */
+/* Seeded, because other users choose the texts and may want all of them in one bucket. */
 static uint64_t hash_text(uint64_t seed, const char *text)
 {
 	uint64_t h = seed;
@@ -58,13 +58,13 @@ static void map_add(struct column_codec *c, struct text_map *map, uint64_t hash,
 
 /* ---- texts ---- */
 
-/* What both directions know of the column they are in. */
+/* The current column, for both directions. */
 struct text_column {
 	const char **text;
 	const char *const *reference, *const *predicted;
 	const struct codec_rows *rows;
-	uint64_t next_row;   /* of the reference: behind the one that was used last */
-	struct text_map map; /* writing: of the reference's texts, once it is asked for */
+	uint64_t next_row;   /* of the reference: behind the last row used */
+	struct text_map map; /* writing: texts of the reference, filled on first use */
 };
 
 static const char *predict_text(struct text_column *t, size_t i)
@@ -146,7 +146,7 @@ static void write_texts(struct column_codec *c, unsigned id, struct text_column 
 		codec_put_ints(c, id, &first, t->rows->count);
 }
 
-/* A copy of a text of the reference. Rows that follow one another often have the same. */
+/* Copies a text of the reference. Adjacent rows often have the same text. */
 static const char *copy_text(struct column_codec *c, const char *text, const char **last,
 			     const char **last_copy)
 {

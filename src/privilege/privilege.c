@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows capabilities, what each stage of a run needs, and how to be without the rest. Judges
- * nothing and keeps nothing: what the next stage may have is what the last one has left.
+ * Drops the capabilities that the next stage of a run does not need. It has no state: the next
+ * stage may have what the last one left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,41 +18,41 @@
 
 #define BIT(number) (UINT64_C(1) << (number))
 
-/* More names than that nobody reads. */
+/* A longer list of names would not be read. */
 #define NAMES_MAX 10
 
-#define LOADING	  (BIT(CAP_BPF) | BIT(CAP_PERFMON))
-#define READING	  BIT(CAP_SYS_PTRACE)
+#define LOAD_CAPS (BIT(CAP_BPF) | BIT(CAP_PERFMON))
+#define READ_CAPS BIT(CAP_SYS_PTRACE)
 /*
- * To replace a file in another user's directory and leave it to its owner: fchown, rename, rename
- * in a sticky directory, linkat of a file without a name (before Linux 6.10).
+ * To replace a file in another user's directory and keep its owner: fchown, rename, rename in a
+ * sticky directory, linkat of a file without a name (before Linux 6.10).
  */
-#define WRITING                                                                                    \
+#define WRITE_CAPS                                                                                 \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_DAC_READ_SEARCH))
 
 /* To become another user. */
-#define LEAVING (BIT(CAP_SETUID) | BIT(CAP_SETGID))
+#define SETUID_CAPS (BIT(CAP_SETUID) | BIT(CAP_SETGID))
 
-/* Memory beyond RLIMIT_MEMLOCK: needed whenever some more is mapped, as long as all is locked. */
-#define LOCKING BIT(CAP_IPC_LOCK)
+/* To lock memory beyond RLIMIT_MEMLOCK: needed for each new mapping while all memory is locked. */
+#define LOCK_CAPS BIT(CAP_IPC_LOCK)
 
 static const struct {
 	const char *name;
-	uint64_t any; /* one of these */
+	uint64_t any; /* any of these is enough */
 } table[PRIVILEGE_COUNT] = {
 	[PRIVILEGE_BPF] = {"CAP_BPF", BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
 	[PRIVILEGE_PERFMON] = {"CAP_PERFMON", BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN)},
 	[PRIVILEGE_PTRACE] = {"CAP_SYS_PTRACE", BIT(CAP_SYS_PTRACE)},
-	[PRIVILEGE_LOCK] = {"CAP_IPC_LOCK", LOCKING},
+	[PRIVILEGE_LOCK] = {"CAP_IPC_LOCK", LOCK_CAPS},
 };
 
 /*
- * Asked of the kernel itself: libcap would take memory for it, and without memory nobody would hold
- * anything, or keep all.
+ * The system calls are used directly: libcap would allocate memory, and without memory the process
+ * would appear to hold nothing, or would keep everything.
  */
 static const struct __user_cap_header_struct this_thread = {.version = _LINUX_CAPABILITY_VERSION_3};
 
-static uint64_t get(cap_flag_t flag)
+static uint64_t get_caps(cap_flag_t flag)
 {
 	struct __user_cap_header_struct head = this_thread;
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
@@ -64,8 +64,8 @@ static uint64_t get(cap_flag_t flag)
 	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
 }
 
-/* Nothing is left to inherit, and so nothing is ambient. */
-static int set(uint64_t permitted, uint64_t effective)
+/* Leaves no inheritable capabilities, and so no ambient ones. */
+static int set_caps(uint64_t permitted, uint64_t effective)
 {
 	struct __user_cap_header_struct head = this_thread;
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
@@ -85,12 +85,12 @@ const char *privilege_name(enum privilege privilege)
 
 bool privilege_held(enum privilege privilege)
 {
-	return get(CAP_EFFECTIVE) & table[privilege].any;
+	return get_caps(CAP_EFFECTIVE) & table[privilege].any;
 }
 
 uint64_t privilege_mask(void)
 {
-	return get(CAP_PERMITTED);
+	return get_caps(CAP_PERMITTED);
 }
 
 void privilege_names(uint64_t mask, char *buf, size_t cap)
@@ -112,27 +112,30 @@ void privilege_names(uint64_t mask, char *buf, size_t cap)
 	}
 }
 
-/* CAP_SYS_ADMIN only where one of the two that are there for it is not. */
+/* CAP_SYS_ADMIN is kept only if CAP_BPF or CAP_PERFMON is missing. */
 static uint64_t needed_to_load(uint64_t held)
 {
-	return (held & LOADING) == LOADING ? LOADING : LOADING | BIT(CAP_SYS_ADMIN);
+	return (held & LOAD_CAPS) == LOAD_CAPS ? LOAD_CAPS : LOAD_CAPS | BIT(CAP_SYS_ADMIN);
 }
 
-/* From Linux 6.14 on CAP_PERFMON opens smaps_rollup of others, too, or what stands for it. */
+/*
+ * Without CAP_SYS_PTRACE, CAP_PERFMON (or CAP_SYS_ADMIN) opens smaps_rollup of other users from
+ * Linux 6.14 on.
+ */
 static uint64_t needed_to_read(uint64_t held)
 {
-	if (held & READING)
-		return READING;
+	if (held & READ_CAPS)
+		return READ_CAPS;
 	return held & BIT(CAP_PERFMON) ? BIT(CAP_PERFMON) : BIT(CAP_SYS_ADMIN);
 }
 
 /*
- * Until Linux 5.18 whoever may not load may not use what is loaded either, not even a bad
- * descriptor (unprivileged_bpf_disabled, kernel/bpf/syscall.c).
+ * Until Linux 5.18 a process that may not load programs may not use loaded ones either, not even
+ * with a bad descriptor (unprivileged_bpf_disabled, kernel/bpf/syscall.c).
  */
 static bool needed_to_iterate(void)
 {
-	/* Of bpf(2)'s union, what it reads for that. */
+	/* The part of bpf(2)'s union that BPF_ITER_CREATE reads. */
 	const struct {
 		__u32 link_fd, flags;
 	} ask = {.link_fd = UINT32_MAX};
@@ -142,35 +145,35 @@ static bool needed_to_iterate(void)
 
 int privilege_start(bool trusted)
 {
-	uint64_t held = get(CAP_PERMITTED);
-	uint64_t use = held & (needed_to_load(held) | READING | LOCKING);
-	uint64_t keep = use | (trusted ? held & (WRITING | LEAVING) : 0);
+	uint64_t held = get_caps(CAP_PERMITTED);
+	uint64_t use = held & (needed_to_load(held) | READ_CAPS | LOCK_CAPS);
+	uint64_t keep = use | (trusted ? held & (WRITE_CAPS | SETUID_CAPS) : 0);
 
-	/* Whatever may become of us: nothing that we execute has more than we have. */
+	/* No program that this process executes can get more capabilities than the process has. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	for (cap_value_t c = 0; held & BIT(CAP_SETPCAP) && c < cap_max_bits(); c++)
 		cap_drop_bound(c);
-	return set(keep, use);
+	return set_caps(keep, use);
 }
 
 int privilege_loaded(bool writes, bool locks)
 {
-	uint64_t held = get(CAP_PERMITTED);
-	uint64_t use = needed_to_read(held) | (locks ? LOCKING : 0);
-	uint64_t keep = use | (writes ? WRITING : 0);
-	int r = set(held, use);
+	uint64_t held = get_caps(CAP_PERMITTED);
+	uint64_t use = needed_to_read(held) | (locks ? LOCK_CAPS : 0);
+	uint64_t keep = use | (writes ? WRITE_CAPS : 0);
+	int r = set_caps(held, use);
 
 	if (r == 0 && needed_to_iterate())
 		use |= needed_to_load(held);
-	return r < 0 ? r : set(held & (keep | use), use);
+	return r < 0 ? r : set_caps(held & (keep | use), use);
 }
 
 int privilege_as_caller(bool on)
 {
-	uint64_t held = get(CAP_PERMITTED);
+	uint64_t held = get_caps(CAP_PERMITTED);
 
-	return set(held, on ? WRITING | LOCKING : ~(WRITING | LEAVING));
+	return set_caps(held, on ? WRITE_CAPS | LOCK_CAPS : ~(WRITE_CAPS | SETUID_CAPS));
 }
 
 int privilege_open(const char *path, int flags)
@@ -187,13 +190,13 @@ int privilege_open(const char *path, int flags)
 
 bool privilege_can_leave(void)
 {
-	return (get(CAP_PERMITTED) & LEAVING) == LEAVING;
+	return (get_caps(CAP_PERMITTED) & SETUID_CAPS) == SETUID_CAPS;
 }
 
 int privilege_leave(uid_t uid, gid_t gid)
 {
 	if (privilege_can_leave()) {
-		int r = set(get(CAP_PERMITTED), LEAVING);
+		int r = set_caps(get_caps(CAP_PERMITTED), SETUID_CAPS);
 
 		if (r < 0)
 			return r;
@@ -201,5 +204,5 @@ int privilege_leave(uid_t uid, gid_t gid)
 		    setresuid(uid, uid, uid) < 0)
 			return -errno;
 	}
-	return set(0, 0);
+	return set_caps(0, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which rows, in which order, how many. Pure: works on a snapshot, reads nothing, allocates only
- * what it returns.
+ * What is asked of a snapshot (struct query), and the steps that answer it: filter, group or tree,
+ * order. Pure: works on a snapshot, reads no file, allocates only what it returns.
  */
 #ifndef ZMEM_QUERY_H
 #define ZMEM_QUERY_H
@@ -146,5 +146,48 @@ void totals_sum(struct process *const *rows, size_t count, bool pruned, struct t
  * address or by name.
  */
 void order_maps(const struct map_keys *keys, bool reverse, struct mapping **rows, size_t count);
+
+/* ---- all of it ---- */
+
+enum query_word {
+	QUERY_GROUP_BY,
+	QUERY_SORT,
+	QUERY_REVERSE,
+	QUERY_TOP,
+	QUERY_MIN,
+	QUERY_PID,
+	QUERY_USER,
+	QUERY_FILTER,
+	QUERY_CGROUP,
+	QUERY_WORDS,
+};
+
+struct delta_set;
+
+/*
+ * Which rows are wanted, and how. Zeroed memory asks for all processes by pid. query_parse.h fills
+ * it from text, query_run.h answers it.
+ */
+struct query {
+	struct filter filter;
+	const struct column *group; /* rows are groups that have it in common; NULL: processes */
+	struct order order;
+	uint64_t min;	   /* bytes; smaller rows are hidden; 0: none */
+	size_t top;	   /* that many rows; 0: all */
+	size_t fit;	   /* that many rows fit on a terminal, unless `top` is set; 0: any */
+	bool tree;	   /* rows are processes with the sums of their descendants */
+	bool total;	   /* no rows, only their sum */
+	bool only_changed; /* rows that did not change are hidden */
+	bool only_grown;   /* rows whose PSS and swap did not grow are hidden */
+	unsigned needs;	   /* enum column_needs of the rows that are shown */
+	struct delta_set *deltas; /* earlier rows, which rows are compared with; NULL: none */
+	/* Private: memory of the filter. */
+	pid_t *pids;
+	uid_t *uids;
+	char *cgroup;
+	uint64_t text_hash[QUERY_WORDS];
+};
+
+void query_done(struct query *q);
 
 #endif

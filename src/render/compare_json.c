@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.compare, version 1.0; src/dist/zmem.compare.schema.json says the same for
- * machines. One top-level key and one cell a line.
+ * The document zmem.compare, version 1.0, as specified in src/dist/zmem.compare.schema.json. Each
+ * top-level key and each cell has its own line.
  */
 #include "render/json_common.h"
 #include "render/render.h"

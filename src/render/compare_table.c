@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A comparison for people: what does not agree, counter by counter, and what it comes to. */
+/* The comparison as a table: the cells that differ, the verdicts of each counter, and a summary. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "render/grid.h"
 
-/* Columns that a value takes at least: "1023 GiB", exact bytes, a number of cells. */
+/* Minimum widths of a size ("1023 GiB"), of exact bytes and of a count. */
 #define SIZE_MIN     10
 #define BYTES_MIN    15
 #define COUNT_MIN    11
 #define COUNT_NARROW 5
 
-/* A narrower terminal has the first reading of /proc only, and room for the name. */
+/* A narrower terminal shows only the first reading of /proc, to leave room for the name. */
 #define WIDE_ENOUGH 100
 
 struct page {
@@ -78,7 +78,7 @@ static void put_cell(struct page *p, const struct grid *g, const struct process 
 	grid_print_cells(g, &p->line, row);
 }
 
-/* Whether all cells of a process have one verdict, and there is nothing else to say of it. */
+/* True if all cells of a process have one verdict and none has a value. */
 static bool is_alike(const struct compare_row *row)
 {
 	const struct compare_cell *first = NULL;
@@ -131,12 +131,12 @@ static void put_cells(struct page *p)
 
 /* ---- the counters ---- */
 
-static const char *against(enum compare_policy policy)
+static const char *proc_file_name(enum compare_policy policy)
 {
 	return policy == POLICY_ROLLUP || policy == POLICY_SHARE ? "smaps_rollup" : "status";
 }
 
-/* The verdicts of one counter. Returns how many cells it has. */
+/* Counts the verdicts of one counter. Returns how many cells it has. */
 static size_t sum_counter(const struct comparison *c, int counter, size_t *ret_verdict,
 			  int64_t *ret_largest)
 {
@@ -161,7 +161,7 @@ static size_t sum_counter(const struct comparison *c, int counter, size_t *ret_v
 	return cells;
 }
 
-/* Verdicts that nothing has stay without a column. */
+/* A verdict that no cell has gets no column, except these three. */
 static bool has_column(const struct compare_sums *all, int verdict)
 {
 	return all->verdict[verdict] || verdict == COMPARE_SAME || verdict == COMPARE_MOVED ||
@@ -206,7 +206,7 @@ static void put_counters(struct page *p, const struct compare_sums *all)
 		if (!cells)
 			continue;
 		row[0] = cell_text(counter_table[c].header);
-		row[1] = cell_text(against(counter_table[c].policy));
+		row[1] = cell_text(proc_file_name(counter_table[c].policy));
 		row[2] = cell_number(CELL_COUNT, true, (int64_t)cells);
 		for (int v = 0; v < COMPARE_VERDICTS; v++)
 			row[3 + v] = cell_number(CELL_COUNT, true, (int64_t)verdict[v]);
@@ -216,7 +216,7 @@ static void put_counters(struct page *p, const struct compare_sums *all)
 	line_end(&p->line);
 }
 
-/* ---- what it comes to ---- */
+/* ---- the summary ---- */
 
 static void put_named_size(struct page *p, const char *name, int64_t bytes)
 {
@@ -228,7 +228,7 @@ static void put_cost(struct page *p)
 {
 	const struct compare_cost *cost = &p->r->cost;
 
-	line_printf(&p->line, "read once: BPF %.1f ms", (double)cost->bpf_us / 1000);
+	line_printf(&p->line, "one reading: BPF %.1f ms", (double)cost->bpf_us / 1000);
 	if (cost->reads_known)
 		line_printf(&p->line, ", %" PRIu64 " reads", cost->bpf_reads);
 	line_printf(&p->line, "; /proc %.1f ms, %" PRIu64 " files", (double)cost->proc_us / 1000,
@@ -246,7 +246,8 @@ static void put_balance(struct page *p)
 	int64_t anon = (int64_t)value[MEMINFO_ANON], mapped = (int64_t)value[MEMINFO_MAPPED];
 
 	if (!balance->residual_known) {
-		line_printf(&p->line, "machine: its totals are not compared, some PSS is missing");
+		line_printf(&p->line,
+			    "machine: totals not compared: the PSS of some processes is missing");
 		line_end(&p->line);
 		return;
 	}
@@ -277,7 +278,7 @@ static void put_verdict(struct page *p, const struct compare_sums *sums)
 	size_t different = sums->verdict[COMPARE_DIFFERENT];
 
 	p->line.attr = ATTR_BOLD;
-	line_printf(&p->line, "%zu process%s, %zu figures: ", sums->processes,
+	line_printf(&p->line, "%zu process%s, %zu values: ", sums->processes,
 		    sums->processes == 1 ? "" : "es", sums->cells);
 	for (int v = 0; v < COMPARE_DIFFERENT; v++) {
 		if (v == COMPARE_SAME || sums->verdict[v])
@@ -287,7 +288,7 @@ static void put_verdict(struct page *p, const struct compare_sums *sums)
 	if (different)
 		line_printf(&p->line, "; %zu DIFFERENT", different);
 	else
-		line_printf(&p->line, "; no difference that is not explained");
+		line_printf(&p->line, "; no unexplained difference");
 	line_end(&p->line);
 	p->line.attr = ATTR_NORMAL;
 }
@@ -305,7 +306,7 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 	compare_sum(r->comparison, &sums);
 	put_cells(&page);
 	put_counters(&page, &sums);
-	/* What is a sentence is not cut. */
+	/* Sentences are not cut. */
 	page.line.width = 0;
 	put_cost(&page);
 	put_balance(&page);

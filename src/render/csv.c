@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * RFC 4180, but for the end of lines, which is a newline alone: all that read CSV take it, and cut,
- * sort, awk and join would leave a carriage return in the last column. A record is a line, since
- * whatever could break one or steer a terminal becomes U+FFFD, as bytes that are no UTF-8 do.
- * Nothing between two commas is what was not measured, "" a text that is empty.
+ * CSV as in RFC 4180, except that a line ends with a newline alone: all CSV readers accept it, and
+ * cut, sort, awk and join would leave a carriage return in the last column. A record is one line: a
+ * character that could break the line or steer a terminal becomes U+FFFD, as do bytes that are not
+ * UTF-8. An empty field was not measured; "" is an empty text.
  *
- * A spreadsheet runs a cell that begins with = + - or @, quoted or not, and any user can name a
- * program so. Such a text gets an apostrophe before it, always: few texts of an honest machine
- * begin so, and whoever opens the file in a spreadsheet did not choose its options. A text that
- * begins with an apostrophe gets one more, so that a program has the exact text without the first
- * one.
+ * A spreadsheet runs a cell that begins with = + - or @, quoted or not, and any user can give a
+ * program such a name. Such a text always gets an apostrophe before it: few real names begin so,
+ * and the person who opens the file did not choose its options. A text that begins with an
+ * apostrophe gets one more, so a program restores the exact text by removing the first one.
  */
 #include "render/render.h"
 
@@ -25,7 +24,7 @@ static const char *map_char(uint32_t c)
 	return text_safe(c) ? NULL : TEXT_REPLACEMENT;
 }
 
-/* A semicolon parts cells where a comma is the decimal point. */
+/* A semicolon separates cells in locales with a decimal comma. */
 static bool needs_quotes(const char *s)
 {
 	size_t len = strlen(s);
@@ -35,7 +34,7 @@ static bool needs_quotes(const char *s)
 
 static bool needs_apostrophe(const char *s)
 {
-	/* = + - @ of full width, which are formulas where characters have it. */
+	/* Full-width = + - @: spreadsheets in East Asian locales run these as formulas, too. */
 	static const char *const wide[] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
 					   "\xef\xbc\xa0"};
 
@@ -113,7 +112,7 @@ static bool has_sum(const struct column *c)
 	return c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT;
 }
 
-/* What JSON has in "totals", of the columns that were asked for. */
+/* The selected columns of the object "totals" of the JSON document. */
 static void put_totals(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
 	const struct column_list *l = style->columns;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * "user;unit;program;pid;kind BYTES", or "group;kind BYTES", what flame-graph programs read. The
- * kinds are the parts of PSS and swap_pss, which can be added up, so that the lines of a kind have
- * its total as their sum. A part that was not measured has no line: the format has no word for it.
+ * Folded stacks for flame-graph programs: "user;unit;program;pid;kind BYTES", or "group;kind
+ * BYTES". The kinds are the parts of PSS and swap_pss. They do not overlap, so the lines of a kind
+ * sum to its total. A part that was not measured has no line, because the format has no null.
  */
 #include "render/render.h"
 
@@ -20,14 +20,14 @@ static const struct {
 	{"swap", COUNTER_SWAP_PSS},
 };
 
-/* Those that some readers part words at (Unicode's White_Space). */
+/* Characters of Unicode's White_Space, at which some readers split words. */
 static bool is_blank(uint32_t c)
 {
 	return c == ' ' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
 	       c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/* A semicolon ends a frame, a blank all of them, a newline the line. */
+/* A semicolon ends a frame, a blank ends the stack, a newline ends the line. */
 static const char *map_char(uint32_t c)
 {
 	if (c == ';')
@@ -35,7 +35,7 @@ static const char *map_char(uint32_t c)
 	return is_blank(c) || !text_safe(c) ? "_" : NULL;
 }
 
-/* A frame without a name would be none. */
+/* An empty name would drop the frame. */
 static void put_frame(struct strbuf *out, const char *s)
 {
 	text_put_mapped(out, s && *s ? s : "-", map_char);
@@ -58,11 +58,11 @@ static void put_frames(struct strbuf *out, const struct column *group, const str
 	strbuf_printf(out, "%d;", p->pid);
 }
 
-/* A line for each kind that is more than nothing. */
+/* Writes a line for each kind above 0. */
 static void put_kinds(struct strbuf *out, struct strbuf *frames, counter_mask have,
 		      const uint64_t *value)
 {
-	/* First, so that no line lacks its frames. */
+	/* Checked first, so that no line is written without its frames. */
 	if (!out->error)
 		out->error = strbuf_error(frames);
 	for (size_t i = 0; i < ARRAY_SIZE(kind); i++) {

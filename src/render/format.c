@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Single values as text, in integers throughout and without printf: a table formats every cell
+ * Formats single values with integer arithmetic and without printf: a table formats every cell
  * twice. Times are computed here because glibc's gmtime_r() reads the machine's time zone.
  */
 #include "render/format.h"
@@ -22,7 +22,7 @@ size_t format_i64(char *buf, int64_t v)
 	return 1 + format_u64(buf + 1, -(uint64_t)v);
 }
 
-/* v with a point before its last digit, or before its last two. */
+/* v with a point before its last digit or its last two digits. */
 static size_t format_point(char *buf, uint64_t v, unsigned decimals)
 {
 	size_t n = format_u64(buf, v / (decimals == 2 ? 100 : 10));
@@ -39,7 +39,7 @@ static uint64_t scaled(uint64_t v, unsigned shift, unsigned factor)
 {
 	uint64_t whole = v >> shift, rest = v & (((uint64_t)1 << shift) - 1);
 
-	/* The lowest bits of exbibytes do not reach three digits, and would overflow. */
+	/* The lowest bits of exbibytes do not affect three digits, and would overflow. */
 	if (shift > 50) {
 		rest >>= 10;
 		shift -= 10;
@@ -48,8 +48,8 @@ static uint64_t scaled(uint64_t v, unsigned shift, unsigned factor)
 }
 
 /*
- * v / 2^shift with as many decimals as make three digits. Returns 0 if that is 1,024 or more:
- * rounding too must carry over into the next unit.
+ * v / 2^shift to three digits. Returns 0 if that rounds to 1,024 or more: it belongs to the next
+ * unit.
  */
 static size_t format_unit(char *buf, uint64_t v, unsigned shift)
 {
@@ -119,7 +119,7 @@ static char *put_digits(char *to, unsigned v, unsigned digits)
 	return to + digits;
 }
 
-/* Days since 1970 as a date of the Gregorian calendar; years begin in March while it computes. */
+/* Writes days since 1970 as a Gregorian date. The computation lets years begin in March. */
 static char *put_date(char *to, int64_t days)
 {
 	int64_t z = days + 719468; /* days since 0000-03-01 */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Tables: a first pass over the rows finds the widths of the columns, a second one writes. Cells
- * are made anew for each pass, so memory does not grow with the rows.
+ * Prints tables in two passes over the rows: the first finds the widths of the columns, the second
+ * writes. Cells are made again for each pass, so memory does not grow with the rows.
  */
 #include "render/grid.h"
 
@@ -23,7 +23,7 @@ static size_t format_signed(char *buf, int64_t bytes, bool plus, bool exact)
 	       format_bytes(buf + sign, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, exact);
 }
 
-/* What is shown as 0.0 has no sign. */
+/* A value that is shown as 0.0 has no sign. */
 static size_t format_share(char *buf, double percent)
 {
 	size_t sign = percent <= -0.05;
@@ -33,7 +33,7 @@ static size_t format_share(char *buf, double percent)
 	return len ? sign + len : 0;
 }
 
-/* Of all cells but texts. Returns 0 for one without a value. */
+/* Formats any cell but a text. Returns 0 for a cell without a value. */
 static size_t format_cell(const struct cell *cell, bool exact, char *buf)
 {
 	switch (cell->type) {
@@ -90,7 +90,7 @@ void grid_place(struct grid *g)
 	}
 }
 
-/* The widest that a cell can be: once one is, the others need not be measured. */
+/* The maximum width of a cell: when one row reaches it, measuring stops. */
 static unsigned widest(const struct grid *g, size_t i)
 {
 	const struct grid_column *c = &g->column[i];
@@ -101,7 +101,7 @@ static unsigned widest(const struct grid *g, size_t i)
 		return FORMAT_SIZE_MAX + 1;
 	if (c->type == CELL_TIME)
 		return FORMAT_TIME_TABLE_MAX;
-	/* Nothing stands behind the last column; command lines are long. */
+	/* No column follows the last one, and command lines are long: do not measure. */
 	if (c->type == CELL_TEXT && i == g->last)
 		return 0;
 	if (c->type == CELL_TEXT && c->max)
@@ -109,7 +109,7 @@ static unsigned widest(const struct grid *g, size_t i)
 	return UINT_MAX;
 }
 
-/* How many bytes of a text are shown. Of what is behind all others the width does not matter. */
+/* How many bytes of a text are shown. The width of the last text column is not needed. */
 static size_t fit_text(const struct grid *g, size_t i, const struct cell *cell, unsigned *ret_width)
 {
 	size_t len = strlen(cell->text);
@@ -156,7 +156,7 @@ void grid_measure(struct grid *g)
 	}
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 static void put_cell(const struct grid *g, struct line *l, size_t i, const struct cell *cell)
 {
@@ -245,7 +245,7 @@ void grid_print_cells(const struct grid *g, struct line *l, const struct cell *c
 	line_end(l);
 }
 
-/* The total for a program: values and nothing else. */
+/* The total without words, for scripts. */
 static void print_values(struct grid *g, struct line *l)
 {
 	for (size_t i = 0; i < g->columns; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * One file to look at with a browser: the page of src/render/page, which the Makefile puts together
- * and which asks for nothing from anywhere, with the data of html_data.c in it. The page is the
- * same for everybody: what is written here are the data, and the total for those without scripts.
+ * Writes one HTML file: the page of src/render/page, which the Makefile assembles and which loads
+ * nothing from elsewhere, with the data of html_data.c in it. Only the data and the total (for
+ * readers without JavaScript) differ from page to page.
  */
 #include "render/render.h"
 
@@ -13,7 +13,7 @@
 #include "render/html_data.h"
 #include "render/summary.h"
 
-/* What comes before the total, between it and the data, and after them. */
+/* The page before the total, between the total and the data, and after the data. */
 static const unsigned char page_head[] = {
 #include "render/head.inc"
 };
@@ -24,7 +24,7 @@ static const unsigned char page_tail[] = {
 #include "render/tail.inc"
 };
 
-/* Text between tags. */
+/* Escapes text between tags. */
 static void put_text(struct strbuf *out, const char *s)
 {
 	for (; *s; s++) {

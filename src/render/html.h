@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A page in three parts, between which its total and its data stand. */
+/* The page in three parts. The total follows the first part, the data the second. */
 #ifndef ZMEM_RENDER_HTML_H
 #define ZMEM_RENDER_HTML_H
 

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the page shows, as JSON that is small and quick to read: columns and not rows, each text
- * once. Knows no HTML but the characters that would end a script element.
+ * The data of the page, as compact JSON: stored by column, each text once. Characters that could
+ * end a script element are escaped.
  *
  *	{"schema":"zmem.page","schema_version":"1.0",
  *	 "tool", "timestamp", "timestamp_ms", "host", "source", "collection", "system", "totals":
  *						as in zmem.snapshot
  *	 "memory", "kernel", "user":		as in zmem.system
  *	 "summary":"total of 12 processes; …",	the last line of the table
- *	 "others":null | {…},			sums, like "totals", of the rows that are not there
- *	 "group":null | "unit",			what the page groups by at first
- *	 "shown":["pid","user",…],		the columns that it shows at first
+ *	 "others":null | {…},			sums, like "totals", of the rows that are left out
+ *	 "group":null | "unit",			the initial grouping
+ *	 "shown":["pid","user",…],		the columns that are shown at first
  *	 "rows":12,
  *	 "columns":[
  *	  {"key":"rss","header":"RSS","kind":"bytes|number|text|time|percent","help":"…",
- *	   "values":[4096,null,…]},		one for each row; null was not measured
+ *	   "values":[4096,null,…]},		one value a row; null: not measured
  *	  …],
- *	 "counted":[1,0,…],			1: it is part of sums (an address space counts once)
- *	 "strings":["root","bash",…],		what the values of "text" are numbers of
- *	 "raw":{"7":"62ff",…}}			hex of those that are no UTF-8
+ *	 "counted":[1,0,…],			1: sums include the row (an address space counts
+ *once) "strings":["root","bash",…],		the values of "text" columns are indices of this
+ *	 "raw":{"7":"62ff",…}}			by index: the bytes in hex of texts that are not
+ *UTF-8
  *
- * "values" and "counted" that are the same in every row are that value in place of an array. A
- * "percent" has no values but "of", the column that it is a share of all RAM or swap of.
+ * Where "values" or "counted" is the same in every row, that value stands in place of the array. A
+ * "percent" column has no values: "of" names the column, and the page computes its share.
  */
 #include "render/html_data.h"
 
@@ -35,11 +36,11 @@
 #include "render/string_table.h"
 #include "render/summary.h"
 
-/* Of a text, encoded, and of its bytes in hex. Whoever wants more takes JSON. */
+/* The limits of an encoded text and of its bytes in hex. JSON has longer texts. */
 #define TEXT_MAX 1024
 #define RAW_MAX	 256
 
-/* A value that was not measured; below all that JSON can say. */
+/* A value that was not measured; JSON integers cannot have this value. */
 #define UNKNOWN INT64_MIN
 
 struct page {
@@ -47,10 +48,10 @@ struct page {
 	const struct result *r;
 	const struct table_style *style;
 	struct string_table strings;
-	/* The one looked up last: what is said of many rows often is the same pointer. */
+	/* The last text that was looked up: consecutive rows often share the pointer. */
 	const char *text;
 	uint32_t number;
-	int64_t *value; /* of the column at hand, for each row */
+	int64_t *value; /* the values of the current column, one a row */
 	size_t rows;
 	int error;
 };
@@ -87,7 +88,7 @@ static int64_t text_number(struct page *p, const char *text)
 	return p->number;
 }
 
-/* The user by number where names are not wanted, in memory that lasts. */
+/* NULL for a user if style->numeric, so that the page shows the uid. */
 static const char *text_of(const struct page *p, const struct column *c, const struct process *row)
 {
 	const char *text = c->text(row);
@@ -124,7 +125,7 @@ static void put_value(struct json_writer *w, int64_t v)
 		json_put_i64(w, v);
 }
 
-/* p->value, or the one that all of them are. */
+/* Writes p->value, or a single value if all are equal. */
 static void put_values(const struct page *p, const char *key)
 {
 	size_t same = 1;
@@ -162,10 +163,11 @@ static void put_column(struct page *p, const struct column *c)
 }
 
 /*
- * Command lines hold secrets: a file that is handed on has them only if asked. What is said of
- * groups is no matter of rows that are processes.
+ * True if the page has the column. Command lines may hold secrets, and the file may be passed on:
+ * it contains them only on request. Columns that exist only for groups are left out, because the
+ * rows are processes.
  */
-static bool wants(const struct page *p, const struct column *c)
+static bool has_column(const struct page *p, const struct column *c)
 {
 	const struct column_list *list = p->style->columns;
 
@@ -182,7 +184,7 @@ static void put_columns(struct page *p)
 	json_newline(w);
 	json_array(w, "columns");
 	for (size_t i = 0; i < column_count; i++) {
-		if (wants(p, column_table[i]))
+		if (has_column(p, column_table[i]))
 			put_column(p, column_table[i]);
 	}
 	json_end(w, ']');
@@ -195,23 +197,23 @@ static void put_columns(struct page *p)
 static void put_strings(struct page *p)
 {
 	struct json_writer *w = p->w;
-	cleanup_free bool *odd = calloc(p->strings.count + 1, sizeof(*odd));
+	cleanup_free bool *repaired = calloc(p->strings.count + 1, sizeof(*repaired));
 
-	if (!odd) {
+	if (!repaired) {
 		p->error = -ENOMEM;
 		return;
 	}
 	json_newline(w);
 	json_array(w, "strings");
 	for (size_t i = 0; i < p->strings.count; i++)
-		odd[i] = json_put_string_max(w, p->strings.item[i], TEXT_MAX) & JSON_REPAIRED;
+		repaired[i] = json_put_string_max(w, p->strings.item[i], TEXT_MAX) & JSON_REPAIRED;
 	json_end(w, ']');
 	json_newline(w);
 	json_object(w, "raw");
 	for (size_t i = 0; i < p->strings.count; i++) {
 		char key[24];
 
-		if (!odd[i])
+		if (!repaired[i])
 			continue;
 		snprintf(key, sizeof(key), "%zu", i);
 		json_key_name(w, key);
@@ -259,7 +261,7 @@ static void put_sums(struct page *p)
 		json_null(w, "others");
 }
 
-static void put_look(struct page *p)
+static void put_presentation(struct page *p)
 {
 	struct json_writer *w = p->w;
 	const struct column_list *list = p->style->columns;
@@ -292,7 +294,7 @@ void html_data(struct strbuf *out, const struct result *r, const struct table_st
 	put_machine(&p);
 	put_summary(&p);
 	put_sums(&p);
-	put_look(&p);
+	put_presentation(&p);
 	put_columns(&p);
 	put_strings(&p);
 	json_document_end(&writer);

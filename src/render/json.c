@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.3; src/dist/zmem.snapshot.schema.json says the same for
- * machines. Adding a key is a minor version, renaming or removing one a major. What was not
- * measured is null. One top-level key a line and one process a line, so that head, grep and diff
- * are of use; no other white space.
+ * The document zmem.snapshot, version 1.3, as specified in src/dist/zmem.snapshot.schema.json. A
+ * new key raises the minor version, a renamed or removed key the major one. Values that were not
+ * measured are null. Each top-level key and each process has its own line, for head, grep and diff;
+ * there is no other white space.
  */
 #include "render/render.h"
 

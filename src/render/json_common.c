@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The parts that JSON documents have in common: what they say of themselves and of the machine. */
+/*
+ * Parts shared by the JSON documents: the header, the host, the source, the collection, the
+ * machine.
+ */
 #include "render/json_common.h"
 
 #include "render/format.h"

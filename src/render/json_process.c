@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The fields of processes, groups and sums. A field that is added here is in all documents. */
+/* Writes the JSON fields of processes, groups and sums, which all documents share. */
 #include "render/json_process.h"
 
 const struct json_limits json_limits_usual = {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fields of processes, groups and sums, for every document and line that has them. */
+/* The JSON fields of processes, groups and sums, which all documents share. */
 #ifndef ZMEM_RENDER_JSON_PROCESS_H
 #define ZMEM_RENDER_JSON_PROCESS_H
 
 #include "render/json_writer.h"
 #include "query/result.h"
 
-/* What strings may take between their quotes, encoded; the hex forms: bytes of the text. */
+/*
+ * Maximum lengths of strings: encoded bytes between the quotes, or for the hex forms bytes of the
+ * text.
+ */
 struct json_limits {
 	size_t user;
 	size_t name;
@@ -20,13 +23,13 @@ struct json_limits {
 	size_t group_hex;
 };
 
-/* The caps of the contract; what it caps not has no limit. */
+/* The limits that the schema states; a string without one is not limited. */
 extern const struct json_limits json_limits_usual;
 
-/* The fields of a row, a process or a group, in an object that is open. */
+/* The fields of a row, a process or a group, for an open object. */
 void json_row(struct json_writer *w, const struct result *r, const struct process *p,
 	      const struct json_limits *max);
-/* Sums, an object. */
+/* An object of sums. */
 void json_sums(struct json_writer *w, const char *key, const struct totals *t);
 
 #endif

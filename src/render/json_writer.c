@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* JSON as it comes: commas, integers, strings. */
+/* The streaming JSON writer: commas, integers, strings. */
 #include "render/json_writer.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static const char hex_digit[] = "0123456789abcdef";
 
-/* Before every value. */
+/* Writes the comma before a value. */
 static void json_separate(struct json_writer *w)
 {
 	if (w->comma)
@@ -116,7 +116,7 @@ void json_put_known_i64(struct json_writer *w, bool known, int64_t v)
 		json_put_null(w);
 }
 
-/* \uXXXX. Returns its length. */
+/* Writes \uXXXX. Returns its length. */
 static size_t escape_unit(char *to, uint32_t unit)
 {
 	to[0] = '\\';
@@ -126,7 +126,7 @@ static size_t escape_unit(char *to, uint32_t unit)
 	return 6;
 }
 
-/* A character as an escape. Returns its length, at most 12. */
+/* Writes a character as an escape. Returns its length, at most 12. */
 static size_t escape_char(char *to, uint32_t c)
 {
 	if (c == '"' || c == '\\') {
@@ -141,15 +141,15 @@ static size_t escape_char(char *to, uint32_t c)
 	return 12;
 }
 
-/* What would end a script element, or begin a comment in one. */
+/* True for characters that could end a script element or begin a comment in it. */
 static bool is_markup(uint32_t c)
 {
 	return c == '<' || c == '>' || c == '&';
 }
 
 /*
- * Encodes the character at s. Returns how many bytes it was, 0 if its encoding has more than `room`
- * bytes, and then nothing is written.
+ * Encodes the character at s. Returns the number of its bytes. If its encoding exceeds `room`
+ * bytes, writes nothing and returns 0.
  */
 static size_t encode_char(struct json_writer *w, const char *s, size_t len, size_t *room,
 			  unsigned *flags)
@@ -175,7 +175,7 @@ static size_t encode_char(struct json_writer *w, const char *s, size_t len, size
 	return used ? used : 1;
 }
 
-/* Length of the run of bytes that stand for themselves. */
+/* The number of leading bytes that need no escape. */
 static size_t plain_run(const char *s, size_t len, bool html)
 {
 	size_t i = 0;

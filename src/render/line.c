@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * One line, written as it comes: only the character that would end in the last column is kept back
+ * Writes one line to a strbuf. Only the character that would fill the last column is held back
  * until it is known whether the line ends with it or is cut there.
  */
 #include "render/line.h"
@@ -29,7 +29,7 @@ static void emit_blanks(struct line *l, unsigned count)
 {
 	static const char few[16] = "                ";
 
-	/* Nearly always few: one store, of which what is too much is written over. */
+	/* Nearly always few: one fixed-size store; the surplus is overwritten later. */
 	if (count <= sizeof(few) && strbuf_room(l->out, sizeof(few))) {
 		memcpy(l->out->data + l->out->len, few, sizeof(few));
 		l->out->len += count;
@@ -49,8 +49,8 @@ static void emit(struct line *l, const char *s, size_t len, unsigned width, enum
 	l->column += width;
 }
 
-/* Something does not fit: the ellipsis stands for it and for all that would follow. */
-static void cut_here(struct line *l)
+/* Replaces the rest of the line, which does not fit, with an ellipsis. */
+static void cut_line(struct line *l)
 {
 	unsigned room = l->width - 1 - l->column;
 
@@ -75,7 +75,7 @@ static void emit_held(struct line *l)
 	l->blanks = blanks;
 }
 
-/* A character without a column of its own belongs to the one before it. */
+/* A character of width 0 joins the character before it. */
 static void line_attached(struct line *l, const struct glyph *g)
 {
 	if (!l->held.len) {
@@ -86,14 +86,14 @@ static void line_attached(struct line *l, const struct glyph *g)
 	}
 }
 
-/* True if the character is beyond the last column, or pushes out the one that is kept back. */
+/* True if the character is beyond the last column, or forces the held one out. */
 static bool too_far(const struct line *l, const struct glyph *g)
 {
 	if (!l->width)
 		return false;
 	if (l->held.len)
 		return g->width || l->blanks;
-	/* One without a column needs a character before it, which is not the last one. */
+	/* A character of width 0 needs one before it that is not in the last column. */
 	return (size_t)l->column + l->blanks + g->width > l->width - !g->width;
 }
 
@@ -102,7 +102,7 @@ static void line_glyph(struct line *l, const struct glyph *g)
 	if (l->cut)
 		return;
 	if (too_far(l, g)) {
-		cut_here(l);
+		cut_line(l);
 	} else if (!g->width) {
 		line_attached(l, g);
 	} else if (l->width && l->column + l->blanks + g->width == l->width) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The page of html.c with what src/serve/page adds to it. Knows its policy as the page has it. */
+/*
+ * The live page of serve: the page of html.c with the additions of src/serve/page, and its content
+ * security policy.
+ */
 #include "render/render.h"
 
 #include "render/html.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.maps, version 1.0; src/dist/zmem.maps.schema.json says the same for machines.
- * One top-level key, one process and one mapping or file a line.
+ * The document zmem.maps, version 1.0, as specified in src/dist/zmem.maps.schema.json. Each
+ * top-level key, process, mapping and file has its own line.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "render/json_common.h"
 #include "render/render.h"
 
-/* Of a name, before and in hexadecimal. */
+/* Bytes of a name: encoded, and as the source of the hex form. */
 #define NAME_MAX_BYTES 4096
-/* Of an address and its end. */
+/* Bytes of an address as text. */
 #define ADDRESS_MAX 24
 
 static void put_counters(struct json_writer *w, const struct map_counters *f)
@@ -88,7 +88,7 @@ static void put_process(struct json_writer *w, const struct maps_process *p)
 	json_end(w, '}');
 }
 
-/* Some are beyond what JSON has numbers for. */
+/* Addresses are strings, because some exceed JSON_INTEGER_MAX. */
 static const char *address_text(char buf[ADDRESS_MAX], uint64_t address)
 {
 	snprintf(buf, ADDRESS_MAX, "%08" PRIx64, address);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table of mappings: which columns there is room for, and which cells they have. */
+/* The table of mappings: which columns fit the terminal, and their cells. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/array.h"
 #include "render/grid.h"
 
-/* On a narrower terminal values that are 0 everywhere leave their place to the name, */
+/* A narrower terminal leaves out counters that are 0 in the total. */
 #define WIDE_ENOUGH 150
-/* and on this one the end of an address and what others tell do, too. */
+/* A terminal narrower than this also leaves out the end of the address, SHARED and SWAP_PSS. */
 #define NARROW 110
 
 struct maps_table {
 	const struct maps_report *r;
 	const struct table_style *style;
 	struct grid grid;
-	char address[40]; /* of the row at hand: "7f0123456000-7f0123457000" */
+	char address[40]; /* of the current row: "7f0123456000-7f0123457000" */
 };
 
 static bool narrower(const struct maps_table *t, unsigned width)
@@ -92,7 +92,7 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 				 : cell_of_size(row == GRID_TOTAL ? &r->total : &r->others, i);
 }
 
-/* What the total is of, and what is missing in it. */
+/* Writes what the total sums, and what is missing in it. */
 static void put_summary(void *arg, struct line *l)
 {
 	const struct maps_report *r = ((struct maps_table *)arg)->r;
@@ -110,7 +110,7 @@ static void put_summary(void *arg, struct line *l)
 	line_printf(l, "total of %zu mapping%s of %zu process%s", r->mappings,
 		    r->mappings == 1 ? "" : "s", counted, counted == 1 ? "" : "es");
 	if (shared)
-		line_printf(l, "; %zu with the memory of another one", shared);
+		line_printf(l, "; %zu sharing the memory of another process", shared);
 	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
 		size_t count = maps_report_count(r, missing[i]);
 
@@ -118,7 +118,7 @@ static void put_summary(void *arg, struct line *l)
 			line_printf(l, "; %zu %s", count, pss_status_name(missing[i]));
 	}
 	if (summed)
-		line_printf(l, "; %zu changed meanwhile, PSS is a sum of whole kB", summed);
+		line_printf(l, "; %zu changed while read: PSS is a sum of whole kB", summed);
 }
 
 static void add_column(struct maps_table *t, int column)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which values are metrics, what they are called and in which order they stand. Knows the names
- * that dashboards depend on: adding one is fine, changing one is not. What was not measured has no
- * sample, and its family no HELP.
+ * The metrics: which values are exported, under which names and in which order. Dashboards depend
+ * on the names: they may be added, never changed. A value that was not measured has no sample, and
+ * a family without samples has no HELP.
  */
 #include "render/render.h"
 
@@ -50,8 +50,10 @@ static void put_resident(struct metrics_writer *w, const struct metric_groups *g
 		    {"file", COUNTER_RSS_FILE},
 		    {"shmem", COUNTER_RSS_SHMEM}};
 
-	metrics_family(w, BYTES("zmem_group_memory_resident",
-				"Resident memory; what several processes map counts for each."));
+	metrics_family(
+		w,
+		BYTES("zmem_group_memory_resident",
+		      "Resident memory. Memory that several processes map counts once for each."));
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct metric_group *g = &groups->item[i];
 
@@ -62,9 +64,9 @@ static void put_resident(struct metrics_writer *w, const struct metric_groups *g
 	}
 }
 
-#define WITHOUT "Processes whose PSS was not measured are not in it."
+#define WITHOUT "Processes without measured PSS are left out."
 
-/* One value of every group that has it. */
+/* Families with one value for each group. */
 static const struct {
 	enum counter counter;
 	struct metric_family family;
@@ -77,17 +79,16 @@ static const struct {
 	  .help = "USS: resident memory that no other process maps. " WITHOUT}},
 	{COUNTER_SWAP,
 	 {.name = "zmem_group_swap_bytes",
-	  .help = "Swap entries of private memory; what is shared by fork counts for each."}},
+	  .help = "Swap entries of private memory. Entries that fork shares count once for each process."}},
 	{COUNTER_SWAP_PSS,
 	 {.name = "zmem_group_swap_proportional_bytes",
 	  .help = "Swap entries, each divided by its sharers. " WITHOUT}},
 	{COUNTER_MEM_CURRENT,
 	 {.name = "zmem_group_memory_current_bytes",
-	  .help = "What the memory controller charges the cgroup, page cache and kernel memory "
-		  "included."}},
+	  .help = "Memory charged to the cgroup, page cache and kernel memory included."}},
 	{COUNTER_MEM_LIMIT,
 	 {.name = "zmem_group_memory_limit_bytes",
-	  .help = "The lowest limit of the cgroup and of those it is in."}},
+	  .help = "The lowest memory limit of the cgroup and its ancestors."}},
 };
 
 static void put_counts(struct metrics_writer *w, const struct metric_groups *groups)
@@ -96,7 +97,7 @@ static void put_counts(struct metrics_writer *w, const struct metric_groups *gro
 	for (size_t i = 0; i < groups->count; i++)
 		put_group(w, &groups->item[i], NULL, groups->item[i].sum.processes);
 	metrics_family(w, GAUGE("zmem_group_proportional_missing_processes", NULL,
-				"Processes with memory whose PSS was not measured."));
+				"Processes with memory and without measured PSS."));
 	for (size_t i = 0; i < groups->count; i++)
 		put_group(w, &groups->item[i], NULL, groups->item[i].sum.pss_missing);
 }
@@ -126,10 +127,10 @@ static const struct {
 	enum meminfo_counter counter;
 	struct metric_family family;
 } machine_bytes[] = {
-	{MEMINFO_TOTAL, {.name = "zmem_memory_total_bytes", .help = "All RAM."}},
+	{MEMINFO_TOTAL, {.name = "zmem_memory_total_bytes", .help = "Total RAM (MemTotal)."}},
 	{MEMINFO_AVAILABLE,
 	 {.name = "zmem_memory_available_bytes",
-	  .help = "RAM that can be had without swapping (MemAvailable)."}},
+	  .help = "RAM available without swapping (MemAvailable)."}},
 	{MEMINFO_ANON,
 	 {.name = "zmem_memory_anon_bytes", .help = "Anonymous memory of processes (AnonPages)."}},
 	{MEMINFO_MAPPED,
@@ -137,11 +138,13 @@ static const struct {
 	  .help = "Page cache that processes map, shared memory included (Mapped)."}},
 	{MEMINFO_SHMEM,
 	 {.name = "zmem_memory_shmem_bytes", .help = "Shared memory and tmpfs (Shmem)."}},
-	{MEMINFO_SWAP_TOTAL, {.name = "zmem_swap_total_bytes", .help = "All swap space."}},
-	{MEMINFO_SWAP_FREE, {.name = "zmem_swap_free_bytes", .help = "Swap space not in use."}},
-	{MEMINFO_ZSWAP_POOL, {.name = "zmem_zswap_pool_bytes", .help = "RAM that zswap takes."}},
+	{MEMINFO_SWAP_TOTAL,
+	 {.name = "zmem_swap_total_bytes", .help = "Total swap space (SwapTotal)."}},
+	{MEMINFO_SWAP_FREE,
+	 {.name = "zmem_swap_free_bytes", .help = "Unused swap space (SwapFree)."}},
+	{MEMINFO_ZSWAP_POOL, {.name = "zmem_zswap_pool_bytes", .help = "RAM that zswap uses."}},
 	{MEMINFO_ZSWAP_STORED,
-	 {.name = "zmem_zswap_stored_bytes", .help = "What zswap holds, uncompressed."}},
+	 {.name = "zmem_zswap_stored_bytes", .help = "Uncompressed size of the data in zswap."}},
 };
 
 static void put_residual(struct metrics_writer *w, const struct metric_family *f, bool known,
@@ -154,7 +157,7 @@ static void put_residual(struct metrics_writer *w, const struct metric_family *f
 	metrics_i64(w, v);
 }
 
-/* One value of every device. */
+/* Writes one value for each device. */
 static void put_zram(struct metrics_writer *w, const struct metric_family *f,
 		     const struct system_info *s, size_t offset)
 {
@@ -190,17 +193,17 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 		  balance->swap_unattributed_known, balance->swap_unattributed);
 	put_residual(w,
 		     BYTES("zmem_memory_anon_residual",
-			   "AnonPages less the anonymous PSS of all processes."),
+			   "AnonPages minus the anonymous PSS of all processes."),
 		     balance->residual_known, balance->anon_residual);
 	put_residual(w,
 		     BYTES("zmem_memory_mapped_residual",
-			   "Mapped less the PSS of files and shared memory of all processes."),
+			   "Mapped minus the PSS of files and shared memory of all processes."),
 		     balance->residual_known, balance->mapped_residual);
-	put_zram(w, BYTES("zmem_zram_stored", "What the device holds, uncompressed."), s,
+	put_zram(w, BYTES("zmem_zram_stored", "Uncompressed size of the data on the device."), s,
 		 offsetof(struct zram_stat, stored));
-	put_zram(w, BYTES("zmem_zram_compressed", "What the device holds, compressed."), s,
+	put_zram(w, BYTES("zmem_zram_compressed", "Compressed size of the data on the device."), s,
 		 offsetof(struct zram_stat, compressed));
-	put_zram(w, BYTES("zmem_zram_used", "RAM that the device takes."), s,
+	put_zram(w, BYTES("zmem_zram_used", "RAM that the device uses."), s,
 		 offsetof(struct zram_stat, used));
 }
 
@@ -233,7 +236,7 @@ static void put_verdict(struct metrics_writer *w, const char *verdict, uint64_t 
 static void put_cross_check(struct metrics_writer *w, const struct cross_check *c)
 {
 	metrics_family(w, GAUGE("zmem_cross_check_processes", NULL,
-				"Processes of the last collection whose figures were compared with "
+				"Processes of the last collection that were compared with "
 				"smaps_rollup."));
 	if (!c->done)
 		return;
@@ -248,11 +251,12 @@ static void put_infos(struct metrics_writer *w, const struct result *r)
 	const char *counters = origin_name(r->snapshot->counters_source);
 	const char *pss = pss_source_name(r->pss);
 
-	metrics_family(w, INFO("zmem_build", "The program."));
+	metrics_family(w, INFO("zmem_build", "The version of zmem-bpf."));
 	metrics_sample(w);
 	metrics_label(w, "version", ZMEM_VERSION);
 	metrics_u64(w, 1);
-	metrics_family(w, INFO("zmem_source", "Where the figures come from, and what groups are."));
+	metrics_family(w, INFO("zmem_source",
+			       "Sources of the values, and the column that makes the groups."));
 	metrics_sample(w);
 	metrics_label(w, "counters", counters ? counters : "none");
 	metrics_label(w, "pss", pss ? pss : "none");
@@ -267,14 +271,14 @@ static void put_times(struct metrics_writer *w, const struct snapshot *s)
 	metrics_sample(w);
 	metrics_fixed(w, s->collection.duration_us, 1000000);
 	metrics_family(w, GAUGE("zmem_last_collect_timestamp_seconds", "seconds",
-				"When it was, since the epoch."));
+				"Time of the last collection, since the epoch."));
 	if (s->time_ms < 0)
 		return;
 	metrics_sample(w);
 	metrics_fixed(w, (uint64_t)s->time_ms, 1000);
 }
 
-/* `own`: what was counted since the start, NULL if the start was this collection. */
+/* `own`: counts since the start; NULL if this collection is the only one. */
 static void put_collection(struct metrics_writer *w, const struct result *r,
 			   const struct metrics_own *own)
 {
@@ -292,23 +296,22 @@ static void put_collection(struct metrics_writer *w, const struct result *r,
 	put_times(w, r->snapshot);
 	put_known(w,
 		  GAUGE("zmem_collect_complete", NULL,
-			"1 if nothing is missing but kernel threads and the gone."),
+			"1 if only kernel threads and ended processes are missing."),
 		  true, c->complete);
 	put_known(w,
 		  GAUGE("zmem_collect_processes", NULL,
-			"Processes that were seen, kernel threads and zombies included."),
+			"Processes seen, kernel threads and zombies included."),
 		  true, c->seen);
 	put_reasons(w,
 		    GAUGE("zmem_collect_missing_processes", NULL,
 			  "Processes that the last collection could not read, by reason."),
 		    c);
-	put_reasons(
-		w,
-		&(const struct metric_family){
-			.name = "zmem_collect_errors",
-			.type = METRIC_COUNTER,
-			.help = "Processes that could not be read since the program was started, by reason."},
-		&since_start);
+	put_reasons(w,
+		    &(const struct metric_family){
+			    .name = "zmem_collect_errors",
+			    .type = METRIC_COUNTER,
+			    .help = "Processes that could not be read since the start, by reason."},
+		    &since_start);
 	put_cross_check(w, &c->cross_check);
 }
 

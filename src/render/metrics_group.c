@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Labels. Knows how a group is named in a time series, which names are ours, and that a label is
- * one series however many groups would have it: their values are added. Refuses to put a pid or a
- * command line into one.
+ * Makes the labels of groups. Groups with the same label become one series, and their values are
+ * added. A label never holds a pid or a command line.
  */
 #include "render/metrics_group.h"
 
@@ -17,11 +16,11 @@
 
 #define LABEL_MAX 512 /* bytes, encoded */
 
-/* Our own words, for what has no name and for all that has no series of its own. */
+/* Reserved labels: for a group without a name, and for all groups without a series of their own. */
 #define NONE  "none"
 #define OTHER "other"
 
-/* One of our words, and maybe underscores behind it. */
+/* True for a reserved label, also with underscores appended. */
 static bool is_reserved(const char *label)
 {
 	static const char *const word[] = {NONE, OTHER};
@@ -35,7 +34,10 @@ static bool is_reserved(const char *label)
 	return false;
 }
 
-/* Whoever is called like one of our words, or like what becomes of it here, has a "_" more. */
+/*
+ * Adds the label of a row. A name that looks like a reserved label, with or without underscores,
+ * gets one more underscore.
+ */
 static void put_label(struct strbuf *text, const struct column *group, const struct process *p,
 		      bool numeric)
 {
@@ -82,7 +84,7 @@ static size_t end_of_label(const struct labelled *l, size_t count, size_t i)
 	return end;
 }
 
-/* What the memory controller says of a cgroup is of one alone and has no sum. */
+/* Copies the counters of a cgroup, which belong to one row and have no sum. */
 static void add_memcg(const struct process *p, struct totals *t)
 {
 	for (int c = COUNTERS_OF_PROCESS; c < COUNTER_COUNT; c++) {
@@ -93,7 +95,7 @@ static void add_memcg(const struct process *p, struct totals *t)
 	}
 }
 
-/* Puts them where the first of them is in the order of rows. */
+/* Sums rows of one label into the item of the first of them. */
 static void merge(const struct labelled *l, size_t count, struct process **rows,
 		  struct metric_group *item)
 {
@@ -107,7 +109,7 @@ static void merge(const struct labelled *l, size_t count, struct process **rows,
 		add_memcg(rows[0], &g->sum);
 }
 
-static int take_rows(const struct result *r, size_t count, bool numeric, struct metric_groups *g)
+static int merge_rows(const struct result *r, size_t count, bool numeric, struct metric_groups *g)
 {
 	cleanup_free struct labelled *l = calloc(count + 1, sizeof(*l));
 	cleanup_free struct process **rows = calloc(count + 1, sizeof(*rows));
@@ -127,7 +129,7 @@ static int take_rows(const struct result *r, size_t count, bool numeric, struct 
 		end = end_of_label(l, count, i);
 		merge(l + i, end - i, rows, g->item);
 	}
-	/* Those that went into another one leave no gap. */
+	/* Closes the gaps that merged rows left. */
 	for (size_t i = 0; i < count; i++) {
 		if (g->item[i].label)
 			g->item[g->count++] = g->item[i];
@@ -180,7 +182,7 @@ int metric_groups_make(const struct result *r, bool numeric, struct metric_group
 
 	if (!g.item)
 		return -ENOMEM;
-	error = take_rows(r, count, numeric, &g);
+	error = merge_rows(r, count, numeric, &g);
 	if (error)
 		return error;
 	add_others(r, count, &g);

@@ -38,7 +38,7 @@ static void put_processes(struct metrics_writer *w, const struct metrics_own *ow
 		metrics_u64(w, own->process[i].fds);
 	}
 	metrics_family(w, FAMILY("process_start_time_seconds", METRIC_GAUGE, "seconds",
-				 "When this program was started, since the epoch."));
+				 "Start time of this program since the Unix epoch."));
 	if (own->start_ms < 0)
 		return;
 	metrics_sample(w);
@@ -48,7 +48,7 @@ static void put_processes(struct metrics_writer *w, const struct metrics_own *ow
 static void put_requests(struct metrics_writer *w, const struct metrics_own *own)
 {
 	metrics_family(w, FAMILY("zmem_http_requests", METRIC_COUNTER, NULL,
-				 "Requests that were answered, by code."));
+				 "HTTP requests answered, by status code."));
 	for (size_t i = 0; i < ARRAY_SIZE(own->answered) && own->answered[i].code; i++) {
 		char code[16];
 
@@ -57,8 +57,8 @@ static void put_requests(struct metrics_writer *w, const struct metrics_own *own
 		metrics_label(w, "code", code);
 		metrics_u64(w, own->answered[i].count);
 	}
-	metrics_family(w, FAMILY("zmem_http_connections", METRIC_GAUGE, NULL,
-				 "Connections that are open."));
+	metrics_family(
+		w, FAMILY("zmem_http_connections", METRIC_GAUGE, NULL, "Open HTTP connections."));
 	metrics_known(w, true, own->connections);
 }
 
@@ -71,11 +71,11 @@ void metrics_put_own(struct metrics_writer *w, const struct metrics_own *own)
 				 "Collections that failed since the start."));
 	metrics_known(w, true, own->failures);
 	metrics_family(w, FAMILY("zmem_groups_tracked", METRIC_GAUGE, NULL,
-				 "Groups that are remembered, at most four for each that may have "
-				 "series."));
+				 "Groups tracked to choose those with series, at most four for "
+				 "each of these."));
 	metrics_known(w, true, own->groups_tracked);
 	metrics_family(w, FAMILY("zmem_groups_error_bytes", METRIC_GAUGE, "bytes",
-				 "What a group that is not remembered has had at most, as a mean "
+				 "Upper bound of an untracked group's PSS and swap, as a mean "
 				 "over the last minutes."));
 	metrics_known(w, own->groups_error >= 0 && own->groups_error < 9e15,
 		      (uint64_t)own->groups_error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a program that stays says of itself, and what it has kept of the groups. */
+/* Metrics of a continuously running program about itself and the groups that it tracks. */
 #ifndef ZMEM_RENDER_METRICS_OWN_H
 #define ZMEM_RENDER_METRICS_OWN_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The two texts differ in the name of a counter's or an info's family, in UNIT and in the end. */
+/*
+ * Writes families of metrics in two formats, which differ in the name of a counter or info family,
+ * in UNIT and in the end marker.
+ */
 #include "render/metrics_writer.h"
 
 #include "render/json_writer.h"
@@ -16,15 +19,15 @@ void metrics_family(struct metrics_writer *w, const struct metric_family *family
 	w->described = false;
 }
 
-static void put_about(struct metrics_writer *w, const char *what, const char *value)
+static void put_metadata(struct metrics_writer *w, const char *keyword, const char *value)
 {
 	const struct metric_family *f = w->family;
 
 	strbuf_puts(w->out, "# ");
-	strbuf_puts(w->out, what);
+	strbuf_puts(w->out, keyword);
 	strbuf_putc(w->out, ' ');
 	strbuf_puts(w->out, f->name);
-	/* OpenMetrics has a name for the family, Prometheus for its samples. */
+	/* OpenMetrics names the family, Prometheus its samples. */
 	if (!w->open_metrics)
 		strbuf_puts(w->out, suffix[f->type]);
 	strbuf_putc(w->out, ' ');
@@ -35,13 +38,13 @@ static void put_about(struct metrics_writer *w, const char *what, const char *va
 static void describe(struct metrics_writer *w)
 {
 	const struct metric_family *f = w->family;
-	/* The older text has no infos. */
+	/* Prometheus text 0.0.4 has no type info. */
 	bool plain = !w->open_metrics && f->type == METRIC_INFO;
 
-	put_about(w, "HELP", f->help);
-	put_about(w, "TYPE", plain ? type_word[METRIC_GAUGE] : type_word[f->type]);
+	put_metadata(w, "HELP", f->help);
+	put_metadata(w, "TYPE", plain ? type_word[METRIC_GAUGE] : type_word[f->type]);
 	if (w->open_metrics && f->unit)
-		put_about(w, "UNIT", f->unit);
+		put_metadata(w, "UNIT", f->unit);
 	w->described = true;
 }
 
@@ -121,7 +124,7 @@ void metrics_known(struct metrics_writer *w, bool known, uint64_t v)
 	metrics_u64(w, v);
 }
 
-/* NULL: the character stands for itself. */
+/* NULL: the character needs no escape. */
 static const char *escape_of(uint32_t c)
 {
 	switch (c) {

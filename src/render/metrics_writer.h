@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Families of metrics as OpenMetrics 1.0 or as Prometheus text 0.0.4. Knows the grammar of both; a
- * family without a sample leaves no trace. Refuses to know what is measured.
+ * Writes families of metrics as OpenMetrics 1.0 or as Prometheus text 0.0.4. A family without a
+ * sample is not written at all.
  */
 #ifndef ZMEM_RENDER_METRICS_WRITER_H
 #define ZMEM_RENDER_METRICS_WRITER_H
@@ -13,15 +13,15 @@
 
 enum metric_type {
 	METRIC_GAUGE,
-	METRIC_COUNTER, /* its samples end in _total */
-	METRIC_INFO,	/* in _info, and are 1 */
+	METRIC_COUNTER, /* samples end in _total */
+	METRIC_INFO,	/* samples end in _info and are 1 */
 };
 
 struct metric_family {
-	const char *name; /* without the end that its type gives it */
+	const char *name; /* without the suffix of its type */
 	enum metric_type type;
-	const char *unit; /* NULL: none; else the name ends in it */
-	const char *help; /* plain words, nothing to escape */
+	const char *unit; /* NULL: none; otherwise the suffix of the name */
+	const char *help; /* needs no escapes */
 };
 
 struct metrics_writer {
@@ -33,13 +33,13 @@ struct metrics_writer {
 	bool labelled;	/* the sample has a label */
 };
 
-/* What comes next is of that family. Each family once. */
+/* Begins a family. Each family once. */
 void metrics_family(struct metrics_writer *w, const struct metric_family *family);
 /* Begins a sample; labels follow, then its value. */
 void metrics_sample(struct metrics_writer *w);
-/* `escaped` as metrics_escape() makes it. */
+/* `escaped` comes from metrics_escape(). */
 void metrics_label(struct metrics_writer *w, const char *key, const char *escaped);
-/* Text of any bytes. */
+/* Escapes `text`, which may hold any bytes. */
 void metrics_label_text(struct metrics_writer *w, const char *key, const char *text);
 void metrics_u64(struct metrics_writer *w, uint64_t v);
 void metrics_i64(struct metrics_writer *w, int64_t v);
@@ -47,12 +47,15 @@ void metrics_i64(struct metrics_writer *w, int64_t v);
 void metrics_fixed(struct metrics_writer *w, uint64_t v, uint64_t scale);
 void metrics_end(struct metrics_writer *w);
 
-/* A sample without labels, nothing if it is not known or beyond what a reader's double holds. */
+/*
+ * A sample without labels; nothing if the value is unknown or above 2^53 - 1, which readers'
+ * doubles cannot hold.
+ */
 void metrics_known(struct metrics_writer *w, bool known, uint64_t v);
 
 /*
- * The value of a label between its quotes: backslash, quote and newline are escaped, what is no
- * UTF-8 or steers a terminal becomes U+FFFD. At most `max` bytes of the result, whole characters.
+ * Escapes the value of a label: backslash, quote and newline. Bytes that are not UTF-8 and
+ * characters that steer a terminal become U+FFFD. Writes at most `max` bytes, whole characters.
  */
 void metrics_escape(struct strbuf *out, const char *s, size_t max);
 

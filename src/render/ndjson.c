@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A line for each process or group and one for the snapshot, which is the last and says whether all
- * were told; src/dist/zmem.ndjson.schema.json says the same for machines. The keys are those of
- * zmem.snapshot. Each line is shorter than what a pipe takes in one piece (PIPE_BUF), so that
- * writers do not mix: where a line would be longer, its texts are cut shorter than usual.
+ * Writes a line for each process or group and a last line for the snapshot, which says whether the
+ * snapshot is complete; src/dist/zmem.ndjson.schema.json specifies them. The keys are those of
+ * zmem.snapshot. Each line fits PIPE_BUF, so that lines of several writers do not mix: where a line
+ * would be longer, its texts are cut shorter.
  */
 #include "render/render.h"
 
@@ -16,7 +16,7 @@
 #define HOST_MAX       64
 #define REASON_MAX     256
 
-/* No line is longer than what a process takes with these and the largest values. */
+/* With these limits and the largest values a line still fits. */
 static const struct json_limits limits_short = {
 	.user = 64,
 	.name = 255,
@@ -30,18 +30,18 @@ static const struct json_limits limits_short = {
 	.group_hex = 64,
 };
 
-/* The values whose changes are told; all of them would not fit a line. */
+/* The counters that have deltas in the output; a line has no room for all. */
 static const struct {
 	enum counter counter;
 	struct json_key key;
-} changes[] = {
-#define CHANGE(id, key)                                                                            \
+} deltas[] = {
+#define DELTA(id, key)                                                                             \
 	{                                                                                          \
 		COUNTER_##id, JSON_KEY_OF(key)                                                     \
 	}
-	CHANGE(SWAP, "swap_change_bytes"), CHANGE(USS, "uss_change_bytes"),
-	CHANGE(PSS, "pss_change_bytes"),   CHANGE(PSS_SWAP, "pss_swap_change_bytes"),
-	CHANGE(RSS, "rss_change_bytes"),
+	DELTA(SWAP, "swap_change_bytes"), DELTA(USS, "uss_change_bytes"),
+	DELTA(PSS, "pss_change_bytes"),	  DELTA(PSS_SWAP, "pss_swap_change_bytes"),
+	DELTA(RSS, "rss_change_bytes"),
 };
 
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
@@ -52,14 +52,14 @@ static void begin_line(struct json_writer *w, const char *type, const struct sna
 	json_string_max(w, "host", s->host.name, HOST_MAX);
 }
 
-/* In bytes since what the line of the snapshot says, not per second. */
-static void put_changes(struct json_writer *w, const struct process *p)
+/* Deltas in bytes since the snapshot that "since_ms" names, not per second. */
+static void put_deltas(struct json_writer *w, const struct process *p)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
 		int64_t by = 0;
-		bool known = delta_of_row(p, changes[i].counter, &by);
+		bool known = delta_of_row(p, deltas[i].counter, &by);
 
-		json_key(w, changes[i].key);
+		json_key(w, deltas[i].key);
 		json_put_known_i64(w, known, by);
 	}
 }
@@ -73,26 +73,26 @@ static void make_row(struct strbuf *line, const struct result *r, const struct p
 	begin_line(&w, r->group ? "group" : "process", r->snapshot);
 	json_row(&w, r, p, max);
 	if (r->delta)
-		put_changes(&w, p);
+		put_deltas(&w, p);
 	json_end(&w, '}');
 	strbuf_putc(line, '\n');
 }
 
-static void put_total_changes(struct json_writer *w, const struct result *r)
+static void put_total_deltas(struct json_writer *w, const struct result *r)
 {
 	const struct delta *c = r->delta;
 
-	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
 		int64_t by = 0;
-		bool known = c->known &&
-			     delta_of_totals(changes[i].counter, &r->totals, &c->before, &by);
+		bool known =
+			c->known && delta_of_totals(deltas[i].counter, &r->totals, &c->before, &by);
 
-		json_key(w, changes[i].key);
+		json_key(w, deltas[i].key);
 		json_put_known_i64(w, known, by);
 	}
 }
 
-/* What only a snapshot that is one of many can say. */
+/* Writes what only a snapshot of a series has. */
 static void put_watch(struct json_writer *w, const struct result *r)
 {
 	const struct delta *c = r->delta;
@@ -106,7 +106,7 @@ static void put_watch(struct json_writer *w, const struct result *r)
 	json_known(w, "ended", c->known, c->counts.ended);
 	json_known(w, "changed", c->known, c->counts.changed);
 	json_u64(w, "rows_not_written", r->others_count);
-	put_total_changes(w, r);
+	put_total_deltas(w, r);
 	json_known(w, "own_cpu_us", c->cost.known, c->cost.cpu_us);
 	json_known(w, "own_resident_bytes", c->cost.known, c->cost.resident_bytes);
 	json_end(w, '}');
@@ -138,7 +138,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 
 static void put_line(struct strbuf *out, const struct strbuf *line)
 {
-	/* First, so that no part of a line is written. */
+	/* Checked first, so that no partial line is written. */
 	if (!out->error)
 		out->error = strbuf_error(line);
 	strbuf_put(out, line->data, line->len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A result as text. Renderers are pure: they write into a strbuf, which its owner may flush in
- * chunks, so that memory does not grow with the rows. Errors stay in the strbuf.
+ * The renderers: a result as text. Renderers are pure: they write into a strbuf, which its owner
+ * may flush in chunks, so that memory does not grow with the rows. The strbuf keeps errors.
  */
 #ifndef ZMEM_RENDER_H
 #define ZMEM_RENDER_H
@@ -21,63 +21,45 @@ struct table_style {
 	bool header;
 	bool only_total;	    /* no rows */
 	bool color;		    /* SGR sequences */
-	unsigned width;		    /* cut lines to so many columns, 0: never */
-	bool wide;		    /* no text is cut to its column, only to the line */
-	bool numeric;		    /* uids in place of user names */
-	const struct column *group; /* of html: what is grouped by at first; NULL: nothing */
+	unsigned width;		    /* maximum width of a line, 0: not limited */
+	bool wide;		    /* texts are cut to the line, not to their column */
+	bool numeric;		    /* uids instead of user names */
+	const struct column *group; /* of html: the initial grouping; NULL: none */
 };
 
 /*
- * Columns, one line a row, a line for the rows that are not shown if there are any, and the total,
- * which also says where PSS came from and how the cross-check went. Text of processes is escaped:
- * no control character, no invalid UTF-8 and no direction override reaches the terminal.
+ * The headings, a line for each row, a line for the rows that are not shown, if any, and the total,
+ * which also names the source of PSS and the outcome of the cross-check. Text of processes is
+ * escaped: no control character, invalid UTF-8 or direction override reaches the terminal.
  */
 void render_table(struct strbuf *out, const struct result *r, const struct table_style *style);
 
-/* What a comparison found, for people and machines. */
+/* The result of a comparison. */
 struct compare_report {
 	const struct comparison *comparison;
-	const struct result *balance; /* whether the machine's totals close, and its snapshot */
+	const struct result *balance; /* the machine's totals and the snapshot */
 	struct compare_cost cost;
-	bool all; /* also the cells that are the same */
+	bool all; /* show cells that are the same, too */
 };
 
 /*
- * The cells that are not the same, or all; a line for each counter; what it cost; whether the
- * books close; the verdict. Of the style bytes, header, color and width count.
+ * The cells that differ (or all), a line for each counter, the cost, whether the machine's totals
+ * reconcile, and the verdict. Of the style, bytes, header, color and width are used.
  */
 void render_compare_table(struct strbuf *out, const struct compare_report *r,
 			  const struct table_style *style);
 /* The document zmem.compare (src/dist/zmem.compare.schema.json), with a final newline. */
 void render_compare_json(struct strbuf *out, const struct compare_report *r);
 
-/* The machine, and what the processes' sums leave of it. */
-struct system_report {
-	const struct result *balance; /* whether they close, and the snapshot */
-	struct account account;
-	size_t processes;     /* with memory of their own; each address space once */
-	size_t pss_missing;   /* of them without PSS */
-	bool swap_used_known; /* bytes, from here on */
-	bool swap_pss_known;
-	bool swap_shmem_known;
-	bool unattributed_known;
-	bool pss_anon_known, pss_mapped_known; /* what AnonPages and Mapped are set against */
-	uint64_t swap_used;
-	uint64_t swap_pss;   /* of all processes */
-	uint64_t swap_shmem; /* likewise; what several map counts for each */
-	uint64_t unattributed;
-	uint64_t pss_anon, pss_mapped;
-};
-
-/* Of the style bytes, header, color and width count. */
+/* Of the style, bytes, header, color and width are used. */
 void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style);
 /* The document zmem.system (src/dist/zmem.system.schema.json), with a final newline. */
 void render_system_json(struct strbuf *out, const struct system_report *r);
 
 /*
- * Mappings, or sums by file: columns, a line each, one for those that are not shown, the total. Of
- * the style bytes, header, only_total, color and width count.
+ * Mappings, or sums by file: the headings, a line each, a line for those that are not shown, the
+ * total. Of the style, bytes, header, only_total, color and width are used.
  */
 void render_maps_table(struct strbuf *out, const struct maps_report *r,
 		       const struct table_style *style);
@@ -85,8 +67,8 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 void render_maps_json(struct strbuf *out, const struct maps_report *r);
 
 /*
- * The line that comes before the table of a tick: when it was, what its changes are counted from,
- * what has happened since, what we cost. Of the style color counts.
+ * The line before the table of a tick: its time, the base of the deltas, started and ended
+ * processes, and our own cost. Of the style, color is used.
  */
 void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style);
 
@@ -94,38 +76,39 @@ void render_tick(struct strbuf *out, const struct result *r, const struct table_
 void render_json(struct strbuf *out, const struct result *r);
 /* A line for each row and one for the snapshot (src/dist/zmem.ndjson.schema.json). */
 void render_ndjson(struct strbuf *out, const struct result *r);
-/* The same with memory for a line that its owner keeps. */
+/* The same; `line` is a buffer that the caller reuses. */
 void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r);
 /*
- * The rows in exact bytes, or the sums alone (only_total). Of the style columns, header, only_total
- * and numeric count.
+ * The rows in exact bytes, or only the sums (only_total). Of the style, columns, header, only_total
+ * and numeric are used.
  */
 void render_csv(struct strbuf *out, const struct result *r, const struct table_style *style);
 /*
- * The parts of PSS and swap of each row as frames of a flame graph, the rows that are not shown as
- * one. Of the style only_total and numeric count.
+ * The parts of PSS and swap of each row as frames of a flame graph; the rows that are not shown are
+ * one frame. Of the style, only_total and numeric are used.
  */
 void render_folded(struct strbuf *out, const struct result *r, const struct table_style *style);
 /*
- * A page for a browser that needs nothing but itself: bars of the machine, a map of memory, a
- * table. Of the style columns (those it shows at first), group, only_total and numeric count.
+ * A self-contained page for a browser: bars of the machine, a map of memory, a table. Of the style,
+ * columns (the initial ones), group, only_total and numeric are used.
  */
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style);
 
-#define METRICS_GROUPS_MAX 1000 /* more rows than that are one */
+#define METRICS_GROUPS_MAX 1000 /* further rows are merged into one */
 
 /*
- * OpenMetrics 1.0, and the Prometheus text 0.0.4: the groups by their names, the machine and the
- * collection; what was not measured has no line. Rows that are not shown are the group "other". Of
- * the style numeric counts.
+ * OpenMetrics 1.0 and Prometheus text 0.0.4: the groups by name, the machine and the collection.
+ * Values that were not measured have no line. Rows that are not shown are the group "other". Of the
+ * style, numeric is used.
  */
 void render_openmetrics(struct strbuf *out, const struct result *r,
 			const struct table_style *style);
 void render_prometheus(struct strbuf *out, const struct result *r, const struct table_style *style);
 
-/* What a program that stays says of itself beside the values of its last collection. */
+/* What a continuously running program reports about itself. */
 struct metrics_own {
-	uint64_t gone, denied, timeout, raced; /* processes that could not be read so far */
+	uint64_t gone, denied, timeout,
+		raced; /* processes that could not be read since the start */
 	uint64_t collections, failures;
 	struct {
 		const char *role;
@@ -136,18 +119,18 @@ struct metrics_own {
 	struct {
 		unsigned code;
 		uint64_t count;
-	} answered[16]; /* code 0: no more */
+	} answered[16]; /* code 0 ends the list */
 	uint64_t connections;
 	uint64_t groups_tracked;
 	double groups_error; /* bytes */
 };
 
-/* Likewise in either text, with that. */
+/* The metrics in either format, with those of `own` unless it is NULL. */
 void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics,
 		    const struct metrics_own *own);
 /*
- * The page again, which keeps asking for page.json and history.json beside it; and what page.json
- * is. What it has on it at first is the result. Its policy is a line for a header.
+ * The live page, which shows the result and then fetches page.json and history.json; the text of
+ * page.json; and the content security policy of the page, one line for a header.
  */
 void render_live_page(struct strbuf *out, const struct result *r, const struct table_style *style);
 void render_page_json(struct strbuf *out, const struct result *r, const struct table_style *style);

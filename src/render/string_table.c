@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A hash table with open addressing; knows nothing of what the texts are. */
+/* A hash table of texts with open addressing. */
 #include "render/string_table.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static uint32_t hash(uint32_t seed, const char *s)
 	return h ^ h >> 15;
 }
 
-/* Where the text is, or the free slot where it belongs. There is always one. */
+/* The slot of the text, or the free slot for it. A free slot always exists. */
 static size_t probe(const struct string_table *t, const char *s)
 {
 	size_t at = hash(t->seed, s) & (t->slots - 1);
@@ -33,7 +33,7 @@ static size_t probe(const struct string_table *t, const char *s)
 	return at;
 }
 
-/* Twice as many slots; at most half of them are taken. */
+/* Doubles the slots; at most half of them are used. */
 static int grow(struct string_table *t)
 {
 	size_t slots = t->slots ? 2 * t->slots : 256;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Texts by number, each once, in the order in which they came. Borrows the texts. */
+/* Numbers texts in the order of their first use, each text once. Borrows the texts. */
 #ifndef ZMEM_RENDER_STRING_TABLE_H
 #define ZMEM_RENDER_STRING_TABLE_H
 
@@ -9,7 +9,7 @@
 struct string_table {
 	const char **item;
 	size_t count;
-	uint32_t seed; /* of the hash: what nobody who chooses names knows beforehand */
+	uint32_t seed; /* of the hash: unpredictable to users who choose names */
 
 	/* Private. */
 	uint32_t *slot; /* number + 1, 0: free */
@@ -17,7 +17,7 @@ struct string_table {
 };
 
 void string_table_done(struct string_table *t);
-/* The number of a text, which is added if it is not there. Returns 0 or -ENOMEM. */
+/* Returns the number of a text and adds the text if it is new. Returns 0 or -ENOMEM. */
 int string_table_find(struct string_table *t, const char *s, uint32_t *ret_number);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The words of the total line. Everything that makes the sums less than they seem is said in it:
- * what is missing and why, what disagreed, what the first choice was. Knows no columns.
+ * The words of the total line. They state everything that makes the sums incomplete: what is
+ * missing and why, what disagreed, and why a fallback was used.
  */
 #include "render/summary.h"
 
@@ -40,9 +40,9 @@ static void write_cross_check(struct line *l, const struct cross_check *c)
 }
 
 /*
- * The collection counts reasons for all that were looked at, the sum counts those that passed the
- * filters: never more reasons than are missing. Whoever is left was not read, because it cannot be
- * among the rows shown, has no memory, or the kernel cannot tell.
+ * The collection counts reasons over all processes, the total only processes that passed the
+ * filters: do not print more reasons than are missing. The rest was not read, because the process
+ * cannot be among the rows shown, has no memory, or the kernel cannot tell.
  */
 static void write_missing(struct line *l, const struct result *r)
 {
@@ -57,7 +57,7 @@ static void write_missing(struct line *l, const struct result *r)
 	size_t left = r->totals.pss_missing;
 	const char *before = " (";
 
-	/* Nobody has it, and it was said already. */
+	/* No process has PSS, and write_source() said so. */
 	if (!left || (r->pss == PSS_FROM_NOTHING && !c->denied && !c->timeout && !c->raced))
 		return;
 	line_printf(l, "; %zu without PSS", left);
@@ -76,25 +76,25 @@ static void write_missing(struct line *l, const struct result *r)
 }
 
 /*
- * Swap is the machine's, so it is told where the rows are all of it. Who looks why it is full must
- * see here that shared memory fills it, which no process's SWAP shows.
+ * Swap in use is a value of the machine, so it is shown only if no row is filtered out. It tells
+ * when shared memory fills swap, which no process's SWAP shows.
  */
 void summary_swap(struct line *l, const struct result *r)
 {
 	const struct machine_balance *balance = &r->snapshot->balance;
-	uint64_t used, of_none = balance->swap_unattributed;
+	uint64_t used, unattributed = balance->swap_unattributed;
 
 	if (r->snapshot->collection.filtered ||
 	    !meminfo_swap_used(&r->snapshot->system.meminfo, &used) || !used)
 		return;
 	line_printf(l, "; swap in use ");
 	cell_put(l, cell_bytes(true, used), false);
-	if (!balance->swap_unattributed_known || of_none > used)
+	if (!balance->swap_unattributed_known || unattributed > used)
 		return;
 	line_printf(l, ": ");
-	cell_put(l, cell_bytes(true, used - of_none), false);
+	cell_put(l, cell_bytes(true, used - unattributed), false);
 	line_printf(l, " of processes, ");
-	cell_put(l, cell_bytes(true, of_none), false);
+	cell_put(l, cell_bytes(true, unattributed), false);
 	line_printf(l, " of %sshared memory, tmpfs and swap cache",
 		    r->snapshot->collection.hidden ? "hidden processes, " : "");
 }
@@ -112,7 +112,7 @@ void summary_write(struct line *l, const struct result *r)
 	write_cross_check(l, &s->collection.cross_check);
 	write_missing(l, r);
 	if (s->collection.hidden)
-		line_printf(l, "; /proc hides others");
+		line_printf(l, "; /proc hides other processes");
 	if (s->counters_source == FROM_BPF)
 		return;
 	line_printf(l, "; counters from /proc");

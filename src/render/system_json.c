@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.system, version 1.0; src/dist/zmem.system.schema.json says the same for
- * machines. What was not measured is null. One top-level key and one device a line.
+ * The document zmem.system, version 1.0, as specified in src/dist/zmem.system.schema.json. Values
+ * that were not measured are null. Each top-level key and each device has its own line.
  */
 #include "render/json_common.h"
 #include "render/render.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The machine for people: where its RAM is, its swap, and whether the sums of processes agree with
- * it. Knows words and their order; src/query/account.c knows what may be added to what.
+ * The table of the machine: the parts of RAM, swap, and whether the sums of processes agree.
+ * src/query/account.c computes the parts.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "render/grid.h"
 #include "render/summary.h"
 
-/* Columns that a name, a value ("1023 GiB", exact bytes) and a percentage take at least. */
+/* Minimum widths of a name, a size ("1023 GiB"), exact bytes and a percentage. */
 #define NAME_MIN    26
 #define SIZE_MIN    10
 #define BYTES_MIN   16
@@ -17,7 +17,7 @@
 
 struct page {
 	struct line line;
-	struct grid grid; /* of the section at hand */
+	struct grid grid; /* of the current section */
 	const struct system_report *r;
 	const struct table_style *style;
 };
@@ -32,7 +32,7 @@ static unsigned size_width(const struct page *p)
 	return p->style->bytes ? BYTES_MIN : SIZE_MIN;
 }
 
-/* Prints the headings. */
+/* Begins a section and prints its headings. */
 static void begin_section(struct page *p, const struct grid_column *column, size_t count)
 {
 	p->grid = (struct grid){.style = p->style, .columns = count};
@@ -41,7 +41,7 @@ static void begin_section(struct page *p, const struct grid_column *column, size
 	grid_print_heading(&p->grid, &p->line);
 }
 
-/* A part of a whole. What is not indented stands out. */
+/* The name of a part. Names that are not indented are bold. */
 static struct cell cell_name(const char *name)
 {
 	struct cell cell = cell_text(name);
@@ -97,8 +97,8 @@ static const char *unaccounted_note(const struct page *p)
 	if (!account_has(&p->r->account, ACCOUNT_UNACCOUNTED))
 		return NULL;
 	return p->r->account.value[ACCOUNT_UNACCOUNTED] < 0
-		       ? "counters lag, or drivers' pages are mapped: counted late or twice"
-		       : "nothing counts it: drivers, network, CPUs' free lists, swap cache";
+		       ? "counters lag, or mapped pages of drivers count twice"
+		       : "no counter: drivers, network, free lists of CPUs, swap cache";
 }
 
 static void put_memory(struct page *p)
@@ -138,7 +138,7 @@ static void put_memory(struct page *p)
 	put_part(p, ACCOUNT_TOTAL, "total", "MemTotal");
 }
 
-/* What lies across the parts. */
+/* Prints values that overlap the parts. */
 static void put_across(struct page *p)
 {
 	static const struct {
@@ -146,13 +146,13 @@ static void put_across(struct page *p)
 		const char *name, *note;
 	} across[] = {
 		{MEMINFO_AVAILABLE, "  available", "MemAvailable: without swapping"},
-		{MEMINFO_CACHED, "  page cache", "Cached: mapped or not, shared memory too"},
-		{MEMINFO_BUFFERS, "  buffers", "Buffers: of block devices"},
-		{MEMINFO_SHMEM, "  shared memory", "Shmem: and tmpfs, mapped or not"},
+		{MEMINFO_CACHED, "  page cache", "Cached: mapped or not, includes shared memory"},
+		{MEMINFO_BUFFERS, "  buffers", "Buffers: block devices"},
+		{MEMINFO_SHMEM, "  shared memory", "Shmem: includes tmpfs, mapped or not"},
 		{MEMINFO_SWAP_CACHED, "  swap cache", "SwapCached: mapped or not"},
 	};
 	const struct meminfo *m = &system_of(p)->meminfo;
-	const struct cell title[4] = {cell_name("of that")};
+	const struct cell title[4] = {cell_name("of which")};
 
 	grid_print_cells(&p->grid, &p->line, title);
 	for (size_t i = 0; i < ARRAY_SIZE(across); i++)
@@ -192,13 +192,13 @@ static void put_swap(struct page *p)
 	begin_section(p, column, ARRAY_SIZE(column));
 	put_swap_row(p, "used", r->swap_used_known, r->swap_used, NULL);
 	put_swap_row(p, "  of processes", r->swap_pss_known, r->swap_pss,
-		     "SwapPss: what they share divided by its sharers");
+		     "SwapPss: shared entries divided by their sharers");
 	put_swap_row(p, "  unattributed", r->unattributed_known, r->unattributed,
 		     r->balance->snapshot->collection.hidden
-			     ? "of hidden processes, shared memory and tmpfs, swap cache"
+			     ? "hidden processes, swapped shared memory and tmpfs, swap cache"
 			     : "swapped shared memory and tmpfs, swap cache");
 	put_swap_row(p, "    shared memory", r->swap_shmem_known, r->swap_shmem,
-		     "that processes map; what several map counts for each");
+		     "mapped by processes; counts once for each process");
 	put_swap_row(p, "free", meminfo_has(m, MEMINFO_SWAP_FREE), m->value[MEMINFO_SWAP_FREE],
 		     NULL);
 	put_swap_row(p, "total", meminfo_has(m, MEMINFO_SWAP_TOTAL), m->value[MEMINFO_SWAP_TOTAL],
@@ -315,10 +315,10 @@ static void put_balance(struct page *p)
 	line_end(&p->line);
 	begin_section(p, column, ARRAY_SIZE(column));
 	put_balance_row(p, "anonymous", MEMINFO_ANON, r->pss_anon_known, r->pss_anon,
-			"AnonPages less all PSS_ANON");
+			"AnonPages minus the sum of PSS_ANON");
 	put_balance_row(p, "mapped", MEMINFO_MAPPED, r->pss_mapped_known, r->pss_mapped,
-			"Mapped less all PSS_FILE and PSS_SHMEM");
-	/* Never cut: its words say what is missing or wrong. */
+			"Mapped minus the sums of PSS_FILE and PSS_SHMEM");
+	/* Not cut, because its words say what is missing or wrong. */
 	p->line.width = 0;
 	summary_write(&p->line, r->balance);
 	line_end(&p->line);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table of processes or groups: which cell a column has for a row and for sums. */
+/* The table of processes or groups: makes the cell of each column for rows and sums. */
 #include "render/table.h"
 
 #include "render/summary.h"
 
-#define TEXT_WIDE 32 /* columns of a text that is not the last one */
+#define TEXT_WIDE 32 /* maximum width of a text that is not in the last column */
 
 static struct cell cell_change(const struct table *t, bool known, int64_t bytes)
 {
@@ -69,7 +69,7 @@ static struct cell cell_of_sum(const struct table *t, const struct column *c, bo
 
 	if (c->kind != COLUMN_CHANGE)
 		return cell_counter(t, c, sum->have, sum->value);
-	/* Of the total alone: processes that have ended were part of it, and of nothing else. */
+	/* Only the total has deltas: it also covers processes that have ended. */
 	known = total && delta && delta->known &&
 		delta_of_totals(c->counter, sum, &delta->before, &bytes);
 	return cell_change(t, known, bytes);
@@ -100,7 +100,7 @@ static void add_column(struct table *t, const struct column *c)
 		[COLUMN_TEXT] = CELL_TEXT,     [COLUMN_PERCENT] = CELL_PERCENT,
 		[COLUMN_TIME] = CELL_TIME,     [COLUMN_CHANGE] = CELL_CHANGE,
 	};
-	/* Only what is counted in bytes has a sum; and cgroups may lie in one another. */
+	/* Only columns in bytes have a sum, except those of cgroups, which may be nested. */
 	bool summed = (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT ||
 		       c->kind == COLUMN_CHANGE) &&
 		      !(c->needs & NEEDS_MEMCG);

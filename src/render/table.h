@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The grid of processes or groups: which cells it has. */
+/* The table of processes or groups as a grid. */
 #ifndef ZMEM_RENDER_TABLE_H
 #define ZMEM_RENDER_TABLE_H
 
 #include "render/grid.h"
 
 struct table {
-	/* Set by the caller; all of it is borrowed. */
+	/* Set by the caller and borrowed. */
 	const struct result *r;
 	const struct table_style *style;
-	struct process *const *rows; /* those in sight; not only r->rows */
+	struct process *const *rows; /* the rows to show, which may differ from r->rows */
 	size_t row_count;
-	const struct column *marked; /* its heading stands out; NULL: none */
+	const struct column *marked; /* its heading is highlighted; NULL: none */
 
 	struct grid grid;
 };
 
-/* Makes the grid; its widths stay as they are where they are wide enough. */
+/* Prepares the grid. Widths from an earlier call only grow. */
 void table_place(struct table *t);
 
 #endif

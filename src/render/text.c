@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Text made safe for a terminal, character by character; refuses to know where it is put. */
+/* Makes text safe for a terminal, character by character. */
 #include "render/text.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ size_t text_plain(const char *s, size_t len)
 	return i;
 }
 
-/* Adds \xNN. */
+/* Adds \xNN to a glyph. */
 static void glyph_hex(struct glyph *g, unsigned char byte)
 {
 	static const char digit[] = "0123456789abcdef";
@@ -62,7 +62,7 @@ size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width)
 		size_t room = limit - width, n = text_plain(s + i, len - i < room ? len - i : room);
 		struct glyph g = {.width = (unsigned)n};
 
-		/* Where the plain run fills the last column, the ellipsis would take that one. */
+		/* If the plain run fills the last column, the ellipsis takes that column. */
 		if (n) {
 			cut = width + n < limit ? i + n : i + n - 1;
 			cut_width = width + n < limit ? width + n : limit - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Text of processes for formats that have no escapes: some characters become other ones. Knows
- * UTF-8; which characters harm is for the format to say.
+ * Writes text of processes in formats without escapes: the format maps harmful characters to
+ * harmless ones.
  */
 #ifndef ZMEM_RENDER_TEXT_MAP_H
 #define ZMEM_RENDER_TEXT_MAP_H
@@ -12,8 +12,8 @@
 #include "render/text.h"
 
 /*
- * `map` has what stands for a character, NULL: itself. A byte that is no UTF-8 becomes U+FFFD.
- * Inline, so that `map` is.
+ * `map` returns the replacement of a character, or NULL for the character itself. A byte that is
+ * not UTF-8 becomes U+FFFD. Inline, so that the compiler inlines `map`.
  */
 static inline void text_put_mapped(struct strbuf *out, const char *s,
 				   const char *(*map)(uint32_t c))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows lists of media types and their weights (RFC 9110, 12.5.1). */
+/* Parses Accept headers: media types and their weights (RFC 9110, 12.5.1). */
 #include "serve/accept.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/ascii.h"
 #include "base/parse.h"
 
-#define WEIGHT_MAX 1000 /* q=1: thousandths are all that a weight can say */
+#define WEIGHT_MAX 1000 /* q=1; a weight has at most three decimals */
 
 static unsigned read_weight(const char *s)
 {
@@ -21,7 +21,7 @@ static unsigned read_weight(const char *s)
 	return weight;
 }
 
-/* Of one item of the list, which ends at `end`. */
+/* The weight of one item of the list; the item ends at `end`. */
 static unsigned weight_of(const char *s, const char *end)
 {
 	while ((s = memchr(s, ';', (size_t)(end - s)))) {
@@ -33,7 +33,7 @@ static unsigned weight_of(const char *s, const char *end)
 	return WEIGHT_MAX;
 }
 
-/* 0: it is not in the list, or not wanted. */
+/* Returns 0 if the list lacks the type or gives it q=0. */
 static unsigned weight(const char *accept, const char *type)
 {
 	size_t len = strlen(type);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows datagrams, descriptors that travel and seals. */
+/*
+ * Sends requests and answers as datagrams, passes snapshots as descriptors (SCM_RIGHTS) and seals
+ * their memory.
+ */
 #include "serve/channel.h"
 
 #include <errno.h>
@@ -99,7 +102,7 @@ int channel_answered(int fd, struct answer *ret, int *ret_memfd)
 	if (n != sizeof(answer) || message.msg_flags & MSG_TRUNC || answer.magic != ANSWER_MAGIC ||
 	    answer.kind >= ANSWER_KINDS)
 		return -EBADMSG;
-	/* The kernel had none left for it (scm_detach_fds(), net/core/scm.c). */
+	/* MSG_CTRUNC: no descriptor was free to receive it (scm_detach_fds(), net/core/scm.c). */
 	lost = answer.kind == ANSWER_SNAPSHOT && message.msg_flags & MSG_CTRUNC;
 	if (!lost && (answer.kind == ANSWER_SNAPSHOT) != (memfd >= 0))
 		return -EBADMSG;
@@ -126,13 +129,13 @@ int channel_seal(const struct strbuf *bytes)
 int channel_map(int memfd, uint64_t size, const char **ret)
 {
 	int seals = fcntl(memfd, F_GET_SEALS);
-	/* Not fstat(): of some C libraries that is a call that takes a path. */
-	off_t is = lseek(memfd, 0, SEEK_END);
+	/* Not fstat(): some C libraries implement it by a system call that takes a path. */
+	off_t real_size = lseek(memfd, 0, SEEK_END);
 	void *at;
 
-	if (seals < 0 || is < 0)
+	if (seals < 0 || real_size < 0)
 		return -errno;
-	if ((seals & SEALS) != SEALS || size == 0 || (uint64_t)is != size)
+	if ((seals & SEALS) != SEALS || size == 0 || (uint64_t)real_size != size)
 		return -EBADMSG;
 	at = mmap(NULL, size, PROT_READ, MAP_PRIVATE, memfd, 0);
 	if (at == MAP_FAILED)

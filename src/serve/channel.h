@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the two processes say to each other over a pair of sockets. From the one that speaks HTTP:
- * "a snapshot, please, not older than so much". From the one that collects: here it is, in a sealed
- * memfd; or it failed; or we end. Knows no other word.
+ * The protocol between the two processes of serve, over a pair of sockets. The HTTP process asks
+ * for a snapshot of at most a given age. The collector process answers with a snapshot in a sealed
+ * memfd, with a failure, or with the notice that it ends.
  */
 #ifndef ZMEM_SERVE_CHANNEL_H
 #define ZMEM_SERVE_CHANNEL_H
@@ -11,7 +11,7 @@
 
 #include "base/strbuf.h"
 
-/* What a process has cost so far. */
+/* Resources that a process has used since its start. */
 struct cost {
 	uint64_t cpu_us;
 	uint64_t resident; /* bytes */
@@ -37,26 +37,28 @@ struct answer {
 	uint32_t magic;
 	uint32_t kind;
 	uint64_t size;	   /* of the snapshot in the memfd */
-	uint64_t taken_us; /* when collecting it began (CLOCK_MONOTONIC) */
+	uint64_t taken_us; /* when its collection began (CLOCK_MONOTONIC) */
 	uint64_t collections, failures;
 	uint64_t errors[ANSWER_ERRORS]; /* processes that could not be read, since the start */
 	struct cost cost;
 };
 
-/* Each returns 0 or a negative errno; the other end is gone: -EPIPE. */
+/* Each returns 0 or a negative errno; -EPIPE if the other end is closed. */
 int channel_pair(int ret_fds[2]);
 int channel_ask(int fd, uint32_t age_ms);
-/* -EAGAIN: nobody asked. */
+/* Reads a request of the HTTP process. -EAGAIN: none is pending. */
 int channel_asked(int fd, uint32_t *ret_age_ms);
-/* `memfd` -1: without one. */
+/* `memfd`: the snapshot, or -1 to send none. */
 int channel_answer(int fd, const struct answer *answer, int memfd);
-/* -EAGAIN: nothing yet. *ret_memfd is the caller's, or -1; for a snapshot, too, if there was no
- * descriptor left to receive it. */
+/*
+ * Reads an answer of the collector process. -EAGAIN: none is pending. The caller closes *ret_memfd.
+ * It is -1 without a snapshot, and also if no descriptor was free to receive one.
+ */
 int channel_answered(int fd, struct answer *ret, int *ret_memfd);
 
-/* The bytes in a memfd that nobody can change any more, or a negative errno. */
+/* Returns a sealed memfd with these bytes, which can no longer change, or a negative errno. */
 int channel_seal(const struct strbuf *bytes);
-/* Maps what is in it to be read; refuses what could still change. */
+/* Maps the memfd for reading; -EBADMSG if it is not sealed or has another size. */
 int channel_map(int memfd, uint64_t size, const char **ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows when a snapshot is still good enough, what goes with it, and how to end. */
+/* Decides when a snapshot is too old, collects one, and passes it on. */
 #include "serve/collector.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "cli/background.h"
 #include "cli/log.h"
-#include "cli/session.h"
+#include "cli/measure.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
@@ -21,9 +21,8 @@
 #include "serve/cost.h"
 #include "serve/memcgs.h"
 
-struct collector {
-	struct options options;
-	struct session session;
+struct snapshot_server {
+	struct measure measure;
 	struct self_usage own;
 	struct answer last; /* of kind SNAPSHOT once there was one */
 	int memfd;	    /* of it, -1 without */
@@ -32,76 +31,76 @@ struct collector {
 	int channel;
 };
 
-static void count(struct collector *c)
+static void count(struct snapshot_server *s)
 {
-	const struct collection *found = &c->session.snapshot.collection;
-	uint64_t *errors = c->last.errors;
+	const struct collection *found = &s->measure.collector.snapshot.collection;
+	uint64_t *errors = s->last.errors;
 
 	errors[ERROR_GONE] += found->gone;
 	errors[ERROR_DENIED] += found->denied;
 	errors[ERROR_TIMEOUT] += found->timeout;
 	errors[ERROR_RACED] += found->raced;
-	c->last.collections++;
+	s->last.collections++;
 }
 
-/* Everything that any request may ask for, since none of them comes here. */
-static int collect_snapshot(struct collector *c)
+/* Everything that any request may ask for, since no request reaches this process. */
+static int collect_snapshot(struct snapshot_server *s)
 {
-	struct snapshot *snapshot = &c->session.snapshot;
+	struct collector *c = &s->measure.collector;
 	struct result result;
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
-	/* Of a recording it is the same one each time. */
-	if (session_replays(&c->session))
-		r = session_turn_to(&c->session, c->session.replay.recording.frames);
+	/* The newest frame of a recording is collected again and again. */
+	if (s->measure.options->replay)
+		r = measure_turn_to(&s->measure, s->measure.replay.recording.frames);
 	if (r == 0)
-		r = session_collect(&c->session, 0, &result);
+		r = measure_collect(&s->measure, &result);
 	if (r)
 		return -EIO;
-	r = memcgs_read(&c->session.proc, snapshot, &c->session.rows);
-	if (room_is_idle(c->bytes.cap, c->bytes.len, &c->idle))
-		strbuf_done(&c->bytes);
-	strbuf_clear(&c->bytes);
+	r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
+	if (room_is_idle(s->bytes.cap, s->bytes.len, &s->idle))
+		strbuf_done(&s->bytes);
+	strbuf_clear(&s->bytes);
 	if (r == 0)
-		r = snapshot_encode(snapshot, NULL, &c->bytes);
+		r = snapshot_encode(&c->snapshot, NULL, &s->bytes);
 	if (r == 0)
-		r = channel_seal(&c->bytes);
+		r = channel_seal(&s->bytes);
 	if (r < 0) {
 		log_errno(r, "collecting");
 		return r;
 	}
-	if (c->memfd >= 0)
-		close(c->memfd);
-	c->memfd = r;
-	count(c);
-	c->last.kind = ANSWER_SNAPSHOT;
-	c->last.size = c->bytes.len;
-	c->last.taken_us = start;
+	if (s->memfd >= 0)
+		close(s->memfd);
+	s->memfd = r;
+	count(s);
+	s->last.kind = ANSWER_SNAPSHOT;
+	s->last.size = s->bytes.len;
+	s->last.taken_us = start;
 	return 0;
 }
 
-static int answer(struct collector *c, uint32_t age_ms)
+static int answer(struct snapshot_server *s, uint32_t age_ms)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
-	bool fresh = c->memfd >= 0 && now - c->last.taken_us <= (uint64_t)age_ms * 1000;
+	bool fresh = s->memfd >= 0 && now - s->last.taken_us <= (uint64_t)age_ms * 1000;
 	struct answer failed;
 
-	if (!fresh && collect_snapshot(c) < 0) {
-		c->last.failures++;
-		failed = c->last;
+	if (!fresh && collect_snapshot(s) < 0) {
+		s->last.failures++;
+		failed = s->last;
 		failed.kind = ANSWER_FAILED;
-		cost_read(&c->own, &failed.cost);
-		return channel_answer(c->channel, &failed, -1);
+		cost_read(&s->own, &failed.cost);
+		return channel_answer(s->channel, &failed, -1);
 	}
-	cost_read(&c->own, &c->last.cost);
-	return channel_answer(c->channel, &c->last, c->memfd);
+	cost_read(&s->own, &s->last.cost);
+	return channel_answer(s->channel, &s->last, s->memfd);
 }
 
 /* -EINTR: a signal says to end. */
-static int wait_and_answer(struct collector *c, int signals)
+static int wait_and_answer(struct snapshot_server *s, int signals)
 {
-	struct pollfd fds[] = {{c->channel, POLLIN, 0}, {signals, POLLIN, 0}};
+	struct pollfd fds[] = {{s->channel, POLLIN, 0}, {signals, POLLIN, 0}};
 	uint32_t age_ms;
 	int r;
 
@@ -109,10 +108,10 @@ static int wait_and_answer(struct collector *c, int signals)
 		return errno == EINTR ? 0 : -errno;
 	if (fds[1].revents)
 		return -EINTR;
-	r = channel_asked(c->channel, &age_ms);
+	r = channel_asked(s->channel, &age_ms);
 	if (r == -EAGAIN || r == -EINTR)
 		return 0;
-	return r < 0 ? r : answer(c, age_ms);
+	return r < 0 ? r : answer(s, age_ms);
 }
 
 /* How the other one ended, as our exit code. */
@@ -131,42 +130,52 @@ static int reap(pid_t http)
 	return WEXITSTATUS(status);
 }
 
-static int loop(struct collector *c, int signals)
+static int loop(struct snapshot_server *s, int signals)
 {
 	int r = 0;
 
 	while (r == 0)
-		r = wait_and_answer(c, signals);
+		r = wait_and_answer(s, signals);
 	if (r == -EINTR || r == -EPIPE)
 		return EXIT_DONE;
 	return log_errno(r, "serving");
 }
 
-int collector_run(const struct options *o, int channel, int signals, pid_t http)
+static int open_measure(struct snapshot_server *s, const struct options *o)
 {
-	struct collector c = {.options = *o, .memfd = -1, .channel = channel};
+	struct collect_spec spec = measure_spec(o);
+	int r;
+
+	/* All rows with all that JSON has of them; groups are made for each request. */
+	spec.continuous = true;
+	spec.readers = 1;
+	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
+	r = measure_open(&s->measure, o, &spec);
+	s->measure.query.group = NULL;
+	s->measure.query.top = 0;
+	return r;
+}
+
+int serve_snapshots(const struct options *o, int channel, int signals, pid_t http)
+{
+	struct snapshot_server s = {.measure = MEASURE_CLOSED, .memfd = -1, .channel = channel};
 	const struct answer end = {.kind = ANSWER_END};
 	struct background background;
 	int r, ended;
 
 	background_begin(&background, o);
-	self_usage_open(&c.own);
-	/* All rows with all that JSON has of them. */
-	c.options.format = FORMAT_JSON;
-	c.options.group = 0;
-	c.options.top = 0;
-	c.options.continuous = true;
-	r = session_open(&c.session, &c.options, NULL);
+	self_usage_open(&s.own);
+	r = open_measure(&s, o);
 	if (r == 0)
-		r = loop(&c, signals);
+		r = loop(&s, signals);
 	channel_answer(channel, &end, -1);
 	close(channel);
 	ended = reap(http);
-	session_close(&c.session);
-	strbuf_done(&c.bytes);
-	self_usage_close(&c.own);
+	measure_close(&s.measure);
+	strbuf_done(&s.bytes);
+	self_usage_close(&s.own);
 	background_done(&background);
-	if (c.memfd >= 0)
-		close(c.memfd);
+	if (s.memfd >= 0)
+		close(s.memfd);
 	return r ? r : ended;
 }

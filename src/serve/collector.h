@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The process that collects. It has BPF and what /proc of others takes, no socket to any network,
- * and answers one question on one socket. Nothing of a request comes this far.
+ * The collector process of serve. It has BPF and the capabilities that reading /proc of other
+ * processes takes. It has no network socket and answers one kind of request on one local socket. No
+ * text of an HTTP request reaches it.
  */
 #ifndef ZMEM_SERVE_COLLECTOR_H
 #define ZMEM_SERVE_COLLECTOR_H
@@ -11,9 +12,9 @@
 #include "cli/options.h"
 
 /*
- * Answers on `channel` until a signal of `signals` (a signalfd) or the end of `http`, the process
- * at its other end. Returns an exit code.
+ * Answers on `channel` until `signals` (a signalfd) has a signal or the HTTP process `http`, at the
+ * other end of the channel, ends. Returns an exit code.
  */
-int collector_run(const struct options *o, int channel, int signals, pid_t http);
+int serve_snapshots(const struct options *o, int channel, int signals, pid_t http);
 
 #endif

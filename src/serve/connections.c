@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows how long each state may last. */
+/* Table of connections with a time limit for each state. */
 #include "serve/connections.h"
 
 #define SECOND UINT64_C(1000000)
@@ -7,7 +7,7 @@
 static const uint64_t limit_us[] = {
 	[SLOT_REQUEST] = 10 * SECOND,
 	[SLOT_ANSWER] = 30 * SECOND,
-	/* Whoever scrapes once a minute keeps the connection. */
+	/* A client that scrapes once a minute keeps its connection. */
 	[SLOT_IDLE] = 75 * SECOND,
 };
 
@@ -39,13 +39,13 @@ void slot_set(struct slot *slot, enum slot_state state, uint64_t now_us)
 	slot->since_us = now_us;
 }
 
-/* Whoever waits for a snapshot has done his part. */
-static bool may_go(const struct slot *s)
+/* A connection that waits for a snapshot is not at fault and stays. */
+static bool is_evictable(const struct slot *s)
 {
 	return s->state == SLOT_REQUEST || s->state == SLOT_ANSWER || s->state == SLOT_IDLE;
 }
 
-static size_t count_of(const struct connections *s, uint64_t source)
+static size_t count_of_source(const struct connections *s, uint64_t source)
 {
 	size_t n = 0;
 
@@ -63,9 +63,9 @@ struct slot *connections_victim(struct connections *s)
 		struct slot *at = &s->slot[i];
 		size_t n;
 
-		if (!may_go(at))
+		if (!is_evictable(at))
 			continue;
-		n = count_of(s, at->source);
+		n = count_of_source(s, at->source);
 		if (!victim || n > most || (n == most && at->since_us < victim->since_us)) {
 			victim = at;
 			most = n;
@@ -79,7 +79,7 @@ struct slot *connections_overdue(struct connections *s, uint64_t now_us)
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		struct slot *at = &s->slot[i];
 
-		if (may_go(at) && now_us - at->since_us > limit_us[at->state])
+		if (is_evictable(at) && now_us - at->since_us > limit_us[at->state])
 			return at;
 	}
 	return NULL;

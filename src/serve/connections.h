@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who is connected, and who has to go when there is no room or his time is up. Pure: ends nothing
- * itself.
+ * Tracks the open connections and chooses which one to close when the table is full or a time limit
+ * has passed. Pure: the caller closes it.
  *
- * Where there is no room, the oldest goes of the source that has the most: one address that holds
- * any number of connections holds up itself alone, and of one address those that are slow make room
- * for those that are quick.
+ * When the table is full, the choice is the oldest connection of the source that has the most. A
+ * source with many connections therefore blocks only itself, and its slow connections make room for
+ * its quick ones.
  */
 #ifndef ZMEM_SERVE_CONNECTIONS_H
 #define ZMEM_SERVE_CONNECTIONS_H
@@ -18,33 +18,34 @@
 
 enum slot_state {
 	SLOT_FREE,
-	SLOT_REQUEST, /* its first request is not here yet */
-	SLOT_WAIT,    /* for a snapshot */
-	SLOT_ANSWER,  /* takes its answer */
-	SLOT_IDLE,    /* may ask again */
-	SLOT_LEAVING, /* was told to go */
+	SLOT_REQUEST, /* the first request has not arrived in full */
+	SLOT_WAIT,    /* waits for a snapshot */
+	SLOT_ANSWER,  /* the answer is being sent */
+	SLOT_IDLE,    /* may send another request */
+	SLOT_LEAVING, /* shut down, not closed yet */
 };
 
 struct slot {
 	enum slot_state state;
 	int fd;
-	uint64_t source;   /* who he is: an address */
-	uint64_t since_us; /* in that state */
-	bool loopback;	   /* he came to a loopback address */
+	uint64_t source;   /* identifies the client's address */
+	uint64_t since_us; /* when this state began */
+	bool loopback;	   /* the client connected to a loopback address */
 };
 
 struct connections {
 	struct slot slot[CONNECTIONS_MAX];
-	size_t closed; /* so many of them are not to be had: there are no descriptors for them */
+	size_t closed; /* slots that stay unused because the descriptor limit is too low */
 };
 
+/* NULL: the table is full. */
 struct slot *connections_add(struct connections *s, int fd, uint64_t source, uint64_t now_us);
-/* NULL: none has it. */
+/* The connection with this descriptor, or NULL. */
 struct slot *connections_find(struct connections *s, int fd);
 void slot_set(struct slot *slot, enum slot_state state, uint64_t now_us);
-/* Who goes for a newcomer; NULL: nobody can. */
+/* The connection to close for a new one, or NULL. */
 struct slot *connections_victim(struct connections *s);
-/* Somebody whose time is up, NULL if there is none. */
+/* A connection that has exceeded its time limit, or NULL. */
 struct slot *connections_overdue(struct connections *s, uint64_t now_us);
 size_t connections_used(const struct connections *s);
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows descriptors, of which there are few. */
+/* Reads CPU time, resident memory and open descriptors of this process. */
 #include "serve/cost.h"
 
 #include <poll.h>
 
-/* More than either process has: the one limits itself, the other needs a few for each worker. */
+/* More than either process opens: the HTTP process limits itself, the collector needs a few a
+ * worker. */
 #define FDS_MAX 2048
-/* poll() takes no more at once than may be open. */
+/* poll() refuses more descriptors at once than RLIMIT_NOFILE. */
 #define FDS_AT_ONCE 256
 
 /*
- * Open descriptors. The process that answers has no /proc any more, so the kernel is asked what
- * poll() says of each: POLLNVAL, where it is not open.
+ * Counts open descriptors. The sandboxed HTTP process cannot read /proc, so poll() is asked about
+ * each number: it reports POLLNVAL for a descriptor that is not open.
  */
 static unsigned count_fds(void)
 {

@@ -109,7 +109,7 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 		return 0;
 	}
 	if (r == 0)
-		r = selection_query(&v, &s->feed.snapshot, &q);
+		r = selection_query(&v, &s->feed.snapshot, &q.query);
 	if (r == -E2BIG) {
 		page_text(p, 400, "filter: " PATTERN_EXPENSIVE);
 		return 0;
@@ -139,7 +139,7 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 	}
 	style.group = s->config->group;
 	if (r == 0)
-		r = selection_query(&v, &s->feed.snapshot, &q);
+		r = selection_query(&v, &s->feed.snapshot, &q.query);
 	if (r < 0)
 		return r;
 	if (data_alone) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a path and a query to an answer. Knows no connection: what a request may want to know is in
- * struct server.
+ * Makes the page for a path and a query. It depends on no connection: struct server has all the
+ * state that a request reads.
  */
 #ifndef ZMEM_SERVE_ENDPOINTS_H
 #define ZMEM_SERVE_ENDPOINTS_H
@@ -18,33 +18,33 @@ struct server {
 	const struct serve_config *config;
 	struct snapshot_client feed;
 	struct group_tracker tracked;
-	struct selection groups; /* of the newest snapshot, as metrics have them */
-	uint64_t grouped;	 /* its number */
+	struct selection groups; /* of the newest snapshot, for the metrics */
+	uint64_t grouped;	 /* number of the snapshot that `groups` is of */
 	struct history_ring *history;
 	struct self_usage own;
-	struct metrics_own counts; /* what is counted here, and what it was told */
+	struct metrics_own counts; /* counters of both processes */
 };
 
 struct request {
 	const char *path;  /* without the query */
 	const char *query; /* "" without one */
-	bool open_metrics; /* the client understands it */
+	bool open_metrics; /* the client accepts OpenMetrics */
 };
 
 struct page {
 	unsigned code;
 	const char *type;
-	bool html; /* with the live page's policy; else it may do nothing at all */
+	bool html; /* has the live page's Content-Security-Policy; others forbid everything */
 	struct strbuf body;
 };
 
-/* Whether there is such a page, and whether it takes a snapshot to make it. */
+/* Whether the page exists; *ret_needs_snapshot: whether making it needs a snapshot. */
 bool page_exists(const char *path, bool *ret_needs_snapshot);
-/* Makes it; with the newest snapshot there is. The body is the caller's in any case. */
+/* Makes the page from the newest snapshot. The caller always frees the body. */
 void page_make(struct server *s, const struct request *request, struct page *ret);
-/* One line. */
+/* Makes a page of one line of text. */
 void page_text(struct page *p, unsigned code, const char *text);
-/* With each new snapshot; `history`: it is to be a point of it. Returns 0 or -ENOMEM. */
+/* Call it for each new snapshot. `history`: also adds a point. Returns 0 or -ENOMEM. */
 int server_learn(struct server *s, bool history);
 void server_done(struct server *s);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what a group weighs and for how long that counts. */
+/* Ranks groups by a mean of PSS and swap that decays over time. */
 #include "serve/group_tracker.h"
 
 #include <errno.h>
@@ -7,16 +7,16 @@
 
 #include "base/cleanup.h"
 
-/* Who is not shown is watched all the same, so that who comes to be is known by its past. */
-#define CONNECTIONS_FOR_ONE 4
+/* Groups tracked for each one shown: a group that comes to be shown then has a history. */
+#define TRACKED_PER_SHOWN 4
 
-/* What was is forgotten by half in about seven minutes. */
+/* The weight of old values halves in about seven minutes. */
 #define MEMORY_US (10 * 60 * UINT64_C(1000000))
 
 int group_tracker_init(struct group_tracker *t, size_t shown, uint64_t seed)
 {
 	*t = (struct group_tracker){.seed = seed, .shown_max = shown};
-	return space_saving_init(&t->groups, shown * CONNECTIONS_FOR_ONE);
+	return space_saving_init(&t->groups, shown * TRACKED_PER_SHOWN);
 }
 
 void group_tracker_done(struct group_tracker *t)
@@ -24,18 +24,18 @@ void group_tracker_done(struct group_tracker *t)
 	space_saving_done(&t->groups);
 }
 
-/* FNV-1a behind a seed, so that nobody chooses a name to share another one's slot. */
+/* FNV-1a with a seed, so that a user cannot choose a name that collides with another group's. */
 static uint64_t key_of(const struct group_tracker *t, const char *text)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->seed;
 
-	/* Without a name is a name of its own. */
+	/* A group without a name has a key of its own. */
 	for (const char *c = text ? text : "\1"; *c; c++)
 		h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
 	return h ^ h >> 29;
 }
 
-/* PSS and swap; where PSS is not known, what bounds it. */
+/* PSS and swap; RSS and swap where PSS is unknown. */
 static double weight_of(const struct process *p)
 {
 	uint64_t ram = process_has(p, COUNTER_PSS) ? p->value[COUNTER_PSS] : p->value[COUNTER_RSS];
@@ -48,7 +48,7 @@ static double weight_of(const struct process *p)
 struct ranked {
 	struct process *row;
 	double rank, weight;
-	size_t place; /* in the order that it came in */
+	size_t place; /* index in the input */
 };
 
 static int heaviest_first(const void *pa, const void *pb)
@@ -79,7 +79,7 @@ static struct ranked *rank_all(const struct rows *groups)
 	return r;
 }
 
-/* Puts those that are to be shown first, in the order that they have. */
+/* Moves the groups to show to the front and keeps their order. */
 static int choose(const struct group_tracker *t, const char *(*text)(const struct process *),
 		  struct rows *groups, size_t *ret_shown)
 {
@@ -104,8 +104,8 @@ static int choose(const struct group_tracker *t, const char *(*text)(const struc
 }
 
 /*
- * The heaviest come last: they cannot lose their slots to those that come after them. A collection
- * weighs as much as the time that it stands for.
+ * Adds the heaviest groups last, so that no later group evicts them. A collection is weighted by
+ * the time since the one before.
  */
 int group_tracker_feed(struct group_tracker *t, uint64_t now_us,
 		       const char *(*text)(const struct process *), struct rows *groups,

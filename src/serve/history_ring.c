@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows which values are kept and what became of them when they were not measured: nothing. */
+/* Stores the values of the last hour and writes them as JSON. A value not measured is null. */
 #include "serve/history_ring.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum history_value {
 	ALL_PSS,
 };
 
-static void set(struct history_point *p, enum history_value f, uint64_t *to, uint64_t v)
+static void set_value(struct history_point *p, enum history_value f, uint64_t *to, uint64_t v)
 {
 	*to = v;
 	p->have |= 1u << f;
@@ -27,7 +27,7 @@ static uint64_t weight(const struct process *p)
 						 : p->value[COUNTER_SWAP]);
 }
 
-/* Keeps the largest sorted, the first HISTORY_GROUPS of them. */
+/* Keeps the HISTORY_GROUPS largest groups, sorted by size. */
 static void add_group(struct history_point *p, const char *name, uint64_t bytes)
 {
 	size_t at = HISTORY_GROUPS;
@@ -49,14 +49,14 @@ void history_ring_add(struct history_ring *h, const struct result *r)
 
 	*p = (struct history_point){.time_ms = r->snapshot->time_ms};
 	if (meminfo_has(m, MEMINFO_AVAILABLE))
-		set(p, RAM_AVAILABLE, &p->ram_available, available);
+		set_value(p, RAM_AVAILABLE, &p->ram_available, available);
 	if (meminfo_has(m, MEMINFO_AVAILABLE) && meminfo_has(m, MEMINFO_TOTAL) &&
 	    available <= total)
-		set(p, RAM_USED, &p->ram_used, total - available);
+		set_value(p, RAM_USED, &p->ram_used, total - available);
 	if (meminfo_swap_used(m, &used))
-		set(p, SWAP_USED, &p->swap_used, used);
+		set_value(p, SWAP_USED, &p->swap_used, used);
 	if (r->totals.have & COUNTER_BIT(COUNTER_PSS))
-		set(p, ALL_PSS, &p->pss, r->totals.value[COUNTER_PSS]);
+		set_value(p, ALL_PSS, &p->pss, r->totals.value[COUNTER_PSS]);
 	for (size_t i = 0; i < r->row_count; i++) {
 		const char *name = r->group->text(r->rows[i]);
 
@@ -73,7 +73,7 @@ static bool has_value(const struct history_point *p, enum history_value f)
 	return p->have >> f & 1;
 }
 
-static void put_point(struct json_writer *w, const struct history_point *p)
+static void write_point(struct json_writer *w, const struct history_point *p)
 {
 	json_begin_line(w, '{');
 	json_i64(w, "time_ms", p->time_ms);
@@ -84,7 +84,7 @@ static void put_point(struct json_writer *w, const struct history_point *p)
 	json_array(w, "groups");
 	for (size_t i = 0; i < HISTORY_GROUPS && *p->group[i].name; i++) {
 		json_begin(w, '{');
-		/* Its end may be half a character. */
+		/* The name may be cut inside a UTF-8 character. */
 		json_string(w, "name", p->group[i].name);
 		json_u64(w, "bytes", p->group[i].bytes);
 		json_end(w, '}');
@@ -103,7 +103,7 @@ void history_ring_json(const struct history_ring *h, struct strbuf *out)
 	for (size_t i = 0; i < h->count; i++) {
 		size_t at = (h->next + HISTORY_POINTS - h->count + i) % HISTORY_POINTS;
 
-		put_point(&w, &h->point[at]);
+		write_point(&w, &h->point[at]);
 	}
 	json_end(&w, ']');
 	json_end(&w, '}');

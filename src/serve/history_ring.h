@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The last hour in memory that never grows: the machine's values and the largest groups, a point
- * every so many seconds. Pure.
+ * Keeps the last hour in memory of a fixed size: values of the machine and the largest groups, one
+ * point every HISTORY_STEP_S seconds. Pure.
  */
 #ifndef ZMEM_SERVE_HISTORY_RING_H
 #define ZMEM_SERVE_HISTORY_RING_H
@@ -10,16 +10,16 @@
 #include "query/result.h"
 
 #define HISTORY_POINTS 240
-#define HISTORY_STEP_S 15 /* which makes an hour */
+#define HISTORY_STEP_S 15 /* 240 points of 15 s are an hour */
 #define HISTORY_GROUPS 8
 #define HISTORY_NAME   64
 
 struct history_point {
 	int64_t time_ms;
-	uint32_t have; /* bit for each value */
+	uint32_t have; /* one bit for each known value */
 	uint64_t ram_used, ram_available, swap_used, pss;
 	struct {
-		char name[HISTORY_NAME]; /* its beginning; empty: none */
+		char name[HISTORY_NAME]; /* cut to fit; empty: unused */
 		uint64_t bytes;		 /* PSS and swap */
 	} group[HISTORY_GROUPS];
 };
@@ -29,7 +29,7 @@ struct history_ring {
 	size_t next, count;
 };
 
-/* Of a result whose rows are groups. */
+/* Adds a point from a result with groups as rows. */
 void history_ring_add(struct history_ring *h, const struct result *r);
 /* {"step_s":15,"points":[{"time_ms",…,"groups":[{"name","bytes"},…]},…]}, oldest first. */
 void history_ring_json(const struct history_ring *h, struct strbuf *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows addresses. */
+/* Checks the Host, Origin and Sec-Fetch-Site headers, and reads the addresses of a socket. */
 #include "serve/host.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@ bool host_is_local(const char *host)
 	struct in6_addr address;
 	size_t len;
 
-	/* HTTP/1.0 has none, and no browser leaves it out. */
+	/* HTTP/1.0 clients may omit it; browsers never do. */
 	if (!host)
 		return true;
 	if (*host == '[') {
@@ -35,12 +35,12 @@ bool host_is_local(const char *host)
 
 bool host_is_foreign(const char *host, const char *origin, const char *site)
 {
-	/* "none": the user has typed the address. */
+	/* "none": the user typed the address. */
 	if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
 		return true;
 	if (!origin)
 		return false;
-	/* TLS may be a proxy's. */
+	/* A proxy may speak https: for us. */
 	if (strncmp(origin, "http://", 7) == 0)
 		origin += 7;
 	else if (strncmp(origin, "https://", 8) == 0)
@@ -48,7 +48,7 @@ bool host_is_foreign(const char *host, const char *origin, const char *site)
 	return !host || strcmp(origin, host) != 0;
 }
 
-/* A socket of both families has addresses of IPv4 as ::ffff:127.0.0.1. */
+/* A dual-stack socket reports IPv4 addresses as ::ffff:127.0.0.1. */
 static void unmap(struct sockaddr_storage *a)
 {
 	const struct sockaddr_in6 v6 = *(const struct sockaddr_in6 *)a;

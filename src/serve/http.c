@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The loop: newcomers, requests, snapshots, history, the end. Knows what comes first. */
+/* The event loop of the HTTP process: new connections, requests, snapshots, history and the end. */
 #include "serve/http.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #define WHY_MAX	   512
 #define FDS_MAX	   (CONNECTIONS_MAX + LISTENERS_MAX + 32)
-#define FDS_SPARE  2 /* whoever comes while there is no room, and the next snapshot */
+#define FDS_SPARE  2 /* a connection that replaces another, and the next snapshot */
 #define MEMORY_MAX (UINT64_C(1) << 30)
 #define SWEEP_MS   1000
 #define STEP_US	   (HISTORY_STEP_S * UINT64_C(1000000))
@@ -34,12 +34,12 @@ enum fixed_fd {
 };
 
 struct http {
-	struct requests calls;
+	struct requests requests;
 	struct pollfd fds[FD_LISTENERS + LISTENERS_MAX];
 	size_t fd_count;
-	uint64_t history_us; /* when the next point is due */
-	bool history_due;    /* the next snapshot is one */
-	uint64_t deaf_us;    /* until then newcomers wait: there is nothing to take them with */
+	uint64_t history_us;	   /* when the next point is due */
+	bool history_due;	   /* the next snapshot becomes a point */
+	uint64_t accept_paused_us; /* no accept() until then: descriptors or memory ran out */
 };
 
 static int next_timeout(struct http *h, uint64_t now)
@@ -48,39 +48,41 @@ static int next_timeout(struct http *h, uint64_t now)
 	MHD_UNSIGNED_LONG_LONG wanted;
 
 	left_ms = h->history_us > now ? (h->history_us - now) / 1000 + 1 : 0;
-	if ((connections_used(&h->calls.slots) || now < h->deaf_us) && left_ms > SWEEP_MS)
+	if ((connections_used(&h->requests.connections) || now < h->accept_paused_us) &&
+	    left_ms > SWEEP_MS)
 		left_ms = SWEEP_MS;
-	if (h->calls.mhd.get_timeout(h->calls.daemon, &wanted) == MHD_YES && wanted < left_ms)
+	if (h->requests.mhd.get_timeout(h->requests.daemon, &wanted) == MHD_YES && wanted < left_ms)
 		left_ms = wanted;
 	return (int)left_ms;
 }
 
 /*
- * As many as are there, but not for ever. A socket that somebody waits at is ready all the time:
- * who cannot be taken in (ENFILE, no memory) is looked for again in a while.
+ * Accepts up to 64 pending connections, so that other work gets its run_once. After a failure for
+ * want of files or memory, accept() pauses for SWEEP_MS: the listener stays readable, and the loop
+ * would spin.
  */
-static void accept_some(struct http *h, int listener)
+static void accept_connections(struct http *h, int listener)
 {
 	for (int i = 0; i < 64; i++) {
 		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0 && (file_exhausted(-errno) || errno == ENOBUFS))
-			h->deaf_us = clock_us(CLOCK_MONOTONIC) + SWEEP_MS * 1000;
+			h->accept_paused_us = clock_us(CLOCK_MONOTONIC) + SWEEP_MS * 1000;
 		if (fd < 0)
 			return;
-		requests_add(&h->calls, fd);
+		requests_add(&h->requests, fd);
 	}
 }
 
-static void listen_or_not(struct http *h, uint64_t now)
+static void update_listener_events(struct http *h, uint64_t now)
 {
 	for (size_t i = FD_LISTENERS; i < h->fd_count; i++)
-		h->fds[i].events = now < h->deaf_us ? 0 : POLLIN;
+		h->fds[i].events = now < h->accept_paused_us ? 0 : POLLIN;
 }
 
-static int take_snapshot(struct http *h)
+static int receive_snapshot(struct http *h)
 {
-	struct server *s = &h->calls.server;
+	struct server *s = &h->requests.server;
 	bool history = h->history_due;
 	int r = snapshot_client_receive(&s->feed);
 
@@ -89,18 +91,18 @@ static int take_snapshot(struct http *h)
 	if (r < 0)
 		return r;
 	if (s->feed.error)
-		log_errno(s->feed.error, "serving: taking a snapshot");
+		log_errno(s->feed.error, "serving: receiving a snapshot");
 	if (s->feed.number && !s->feed.failing) {
 		h->history_due = false;
-		/* Without memory for it, those who ask are told. */
+		/* Without memory for it, requests fail with 503. */
 		server_learn(s, history);
 	}
-	requests_resume(&h->calls);
+	requests_resume(&h->requests);
 	return 0;
 }
 
-/* A point of the history every so often, with whatever snapshot there is anyway. */
-static int keep_history(struct http *h)
+/* Asks for a snapshot when a point of the history is due. One of half a step ago is new enough. */
+static int request_history_point(struct http *h)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	int r;
@@ -111,38 +113,38 @@ static int keep_history(struct http *h)
 	if (h->history_us <= now)
 		h->history_us = now + STEP_US;
 	h->history_due = true;
-	r = snapshot_client_ask(&h->calls.server.feed, now, HISTORY_STEP_S * 1000 / 2);
+	r = snapshot_client_ask(&h->requests.server.feed, now, HISTORY_STEP_S * 1000 / 2);
 	return r == -EAGAIN ? 0 : r;
 }
 
-static int turn(struct http *h)
+static int run_once(struct http *h)
 {
-	struct requests *c = &h->calls;
+	struct requests *c = &h->requests;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	int r;
 
-	listen_or_not(h, now);
+	update_listener_events(h, now);
 	if (poll(h->fds, h->fd_count, next_timeout(h, now)) < 0 && errno != EINTR)
 		return -errno;
 	if (h->fds[FD_SIGNALS].revents)
 		return -ESHUTDOWN;
-	r = h->fds[FD_CHANNEL].revents ? take_snapshot(h) : 0;
+	r = h->fds[FD_CHANNEL].revents ? receive_snapshot(h) : 0;
 	if (r < 0)
 		return r;
 	for (size_t i = FD_LISTENERS; i < h->fd_count; i++) {
 		if (h->fds[i].revents)
-			accept_some(h, h->fds[i].fd);
+			accept_connections(h, h->fds[i].fd);
 	}
 	requests_sweep(c);
 	if (c->waiting)
 		requests_resume(c);
 	c->mhd.run(c->daemon);
-	r = keep_history(h);
+	r = request_history_point(h);
 	return r < 0 ? r : c->error;
 }
 
-/* No more connections than there are descriptors for: one more would be waited for in vain. */
-static int make_room(struct requests *c)
+/* Limits the connections to the descriptors that are left under RLIMIT_NOFILE. */
+static int limit_connections(struct requests *c)
 {
 	struct rlimit limit;
 	struct cost cost;
@@ -155,13 +157,13 @@ static int make_room(struct requests *c)
 	if (room <= cost.fds + FDS_SPARE)
 		return -EMFILE;
 	room -= cost.fds + FDS_SPARE;
-	c->slots.closed = room < CONNECTIONS_MAX ? CONNECTIONS_MAX - room : 0;
+	c->connections.closed = room < CONNECTIONS_MAX ? CONNECTIONS_MAX - room : 0;
 	return 0;
 }
 
 static int start(struct http *h, const struct serve_config *config, int channel, int signals)
 {
-	struct requests *c = &h->calls;
+	struct requests *c = &h->requests;
 	const union MHD_DaemonInfo *info;
 	uint64_t seed;
 	int r = requests_start(c);
@@ -185,14 +187,14 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	c->server.config = config;
 	c->server.feed.channel = channel;
 	self_usage_open(&c->server.own);
-	return make_room(c);
+	return limit_connections(c);
 }
 
 /*
- * Whether the other one said so before it went. A question that it never read comes back as an
- * error of its own, before what it said.
+ * Whether the collector process announced its end before it closed the channel. A request that it
+ * did not read is reported first, as -EPIPE.
  */
-static bool was_told(struct snapshot_client *f)
+static bool received_end(struct snapshot_client *f)
 {
 	for (int i = 0; i < 4; i++) {
 		if (snapshot_client_receive(f) == -ESHUTDOWN)
@@ -204,11 +206,11 @@ static bool was_told(struct snapshot_client *f)
 static int run(struct http *h, const struct serve_config *config, int channel, int signals)
 {
 	char why[WHY_MAX];
-	int r = microhttpd_load(&h->calls.mhd, why, sizeof(why));
+	int r = microhttpd_load(&h->requests.mhd, why, sizeof(why));
 
 	if (r < 0)
 		return log_error("serve: %s", why);
-	listeners_tell(&config->listeners, config->quiet);
+	listeners_log(&config->listeners, config->quiet);
 	prctl(PR_SET_NAME, "zmem-bpf-http", 0, 0, 0);
 	r = start(h, config, channel, signals);
 	if (r < 0)
@@ -217,11 +219,11 @@ static int run(struct http *h, const struct serve_config *config, int channel, i
 	if (r < 0)
 		return log_errno(r, "serving: entering the sandbox");
 	while (r == 0)
-		r = turn(h);
-	if (r == -ESHUTDOWN || (r == -EPIPE && was_told(&h->calls.server.feed)))
+		r = run_once(h);
+	if (r == -ESHUTDOWN || (r == -EPIPE && received_end(&h->requests.server.feed)))
 		return EXIT_DONE;
 	if (r == -EPIPE)
-		return log_error("serving: the process that collects is gone");
+		return log_error("serving: the collector process has ended");
 	return log_errno(r, "serving");
 }
 
@@ -233,7 +235,7 @@ int http_run(const struct serve_config *config, int channel, int signals)
 	if (!h)
 		return log_error("serving: out of memory");
 	r = run(h, config, channel, signals);
-	requests_stop(&h->calls);
-	server_done(&h->calls.server);
+	requests_stop(&h->requests);
+	server_done(&h->requests.server);
 	return r;
 }

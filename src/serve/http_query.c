@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows percent signs, the words and their bounds. */
+/* Decodes the query of a URL and bounds its words before they are parsed. */
 #include "serve/http_query.h"
 
 #include <errno.h>
@@ -9,27 +9,15 @@
 
 #include "base/ascii.h"
 #include "base/parse.h"
+#include "query/query_parse.h"
 
 #define PATTERN_MAX 200
 #define STARS_MAX   4
 
-enum word {
-	WORD_GROUP_BY,
-	WORD_SORT,
-	WORD_REVERSE,
-	WORD_TOP,
-	WORD_MIN,
-	WORD_PID,
-	WORD_USER,
-	WORD_FILTER,
-	WORD_CGROUP,
-	WORDS,
-};
-
-static const char *const word_name[WORDS] = {
-	[WORD_GROUP_BY] = "group_by", [WORD_SORT] = "sort",	[WORD_REVERSE] = "reverse",
-	[WORD_TOP] = "top",	      [WORD_MIN] = "min",	[WORD_PID] = "pid",
-	[WORD_USER] = "user",	      [WORD_FILTER] = "filter", [WORD_CGROUP] = "cgroup",
+static const char *const word_name[QUERY_WORDS] = {
+	[QUERY_GROUP_BY] = "group_by", [QUERY_SORT] = "sort",	  [QUERY_REVERSE] = "reverse",
+	[QUERY_TOP] = "top",	       [QUERY_MIN] = "min",	  [QUERY_PID] = "pid",
+	[QUERY_USER] = "user",	       [QUERY_FILTER] = "filter", [QUERY_CGROUP] = "cgroup",
 };
 
 static int wrong(struct http_query *q, const char *word, const char *why)
@@ -43,7 +31,7 @@ static int hex(char c)
 	return hex_value(to_lower(c));
 }
 
-/* In place. -EINVAL for what is no encoding, and for NUL, which nothing we look for holds. */
+/* Decodes in place. Returns -EINVAL for a bad encoding, and for NUL, which no name holds. */
 static int decode(char *s)
 {
 	char *to = s;
@@ -69,95 +57,21 @@ static int decode(char *s)
 
 /* ---- the words ---- */
 
-static int set_group(struct http_query *q, const char *value, bool cmdlines)
+static size_t count_items(const char *list)
 {
-	const struct column *c = column_find(value, strlen(value));
+	size_t len, count = 0;
 
-	if (strcmp(value, "none") == 0)
-		return 0;
-	if (!c || !group_possible(c) || strcmp(c->key, value) != 0)
-		return wrong(q, "group_by",
-			     "it is one of none, name, cmdline, user, unit, container, cgroup");
-	if (c->needs & NEEDS_CMDLINE && !cmdlines)
-		return wrong(q, "group_by", "there are no command lines (-o +cmdline)");
-	q->group = c;
-	return 0;
+	while (parse_item(&list, &len))
+		count++;
+	return count;
 }
 
-static int set_sort(struct http_query *q, const char *value, bool cmdlines)
+static int check_pattern(struct http_query *q, const char *value)
 {
-	const char *bad;
-	size_t len;
-
-	if (*value == '+' || column_list_parse(&q->order.keys, value, &bad, &len) < 0)
-		return wrong(q, "sort", "there is no such column");
-	if (!q->order.keys.count)
-		return wrong(q, "sort", "no column in it");
-	if (column_list_needs(&q->order.keys) & NEEDS_CMDLINE && !cmdlines)
-		return wrong(q, "sort", "there are no command lines (-o +cmdline)");
-	return 0;
+	return strlen(value) > PATTERN_MAX ? wrong(q, "filter", "too long") : 0;
 }
 
-static int set_top(struct http_query *q, const char *value)
-{
-	uint64_t n;
-
-	if (parse_u64(value, strlen(value), 1000000000, &n) < 0 || !n)
-		return wrong(q, "top", "not a number from 1 to 1000000000");
-	q->top = n;
-	return 0;
-}
-
-static int set_pids(struct http_query *q, const char *value)
-{
-	const char *item;
-	size_t len;
-
-	q->pids = calloc(QUERY_IDS_MAX, sizeof(*q->pids));
-	if (!q->pids)
-		return -ENOMEM;
-	while ((item = parse_item(&value, &len))) {
-		uint64_t pid;
-
-		if (parse_u64(item, len, PID_MAX, &pid) < 0 || !pid)
-			return wrong(q, "pid", "not a process number");
-		if (q->filter.pid_count == QUERY_IDS_MAX)
-			return wrong(q, "pid", "too many");
-		q->pids[q->filter.pid_count++] = (pid_t)pid;
-	}
-	if (!q->filter.pid_count)
-		return wrong(q, "pid", "no process number in it");
-	filter_sort_pids(q->pids, q->filter.pid_count);
-	q->filter.pids = q->pids;
-	return 0;
-}
-
-static int set_users(struct http_query *q, const char *value)
-{
-	const char *at = value;
-	size_t len;
-
-	if (!parse_item(&at, &len))
-		return wrong(q, "user", "no user in it");
-	q->users = value;
-	return 0;
-}
-
-static int set_pattern(struct http_query *q, const char *value)
-{
-	const char *why;
-	int r;
-
-	if (strlen(value) > PATTERN_MAX)
-		return wrong(q, "filter", "too long");
-	r = pattern_compile(value, &q->pattern, &why);
-	if (r < 0)
-		return r == -EINVAL ? wrong(q, "filter", why) : r;
-	q->filter.pattern = q->pattern;
-	return 0;
-}
-
-static int set_cgroup(struct http_query *q, const char *value)
+static int check_cgroup(struct http_query *q, const char *value)
 {
 	size_t stars = 0;
 
@@ -165,40 +79,59 @@ static int set_cgroup(struct http_query *q, const char *value)
 		stars += *c == '*';
 	if (!*value || strlen(value) > PATTERN_MAX || stars > STARS_MAX)
 		return wrong(q, "cgroup", "empty, too long, or more than four '*'");
-	q->filter.cgroup = value;
 	return 0;
 }
 
-static int set_word(struct http_query *q, enum word word, const char *value, bool cmdlines)
+/* What a request may not ask although a query can. */
+static int check_bounds(struct http_query *q, enum query_word word, const char *value)
 {
 	switch (word) {
-	case WORD_GROUP_BY:
-		return set_group(q, value, cmdlines);
-	case WORD_SORT:
-		return set_sort(q, value, cmdlines);
-	case WORD_REVERSE:
-		q->order.reverse = strcmp(value, "0") != 0;
-		return *value && strcmp(value, "0") && strcmp(value, "1")
-			       ? wrong(q, "reverse", "it is 0 or 1")
-			       : 0;
-	case WORD_TOP:
-		return set_top(q, value);
-	case WORD_MIN:
-		return parse_size(value, strlen(value), &q->min) < 0
-			       ? wrong(q, "min", "not a size (100M)")
-			       : 0;
-	case WORD_PID:
-		return set_pids(q, value);
-	case WORD_USER:
-		return set_users(q, value);
-	case WORD_FILTER:
-		return set_pattern(q, value);
-	case WORD_CGROUP:
-		return set_cgroup(q, value);
-	case WORDS:
-		break;
+	case QUERY_SORT:
+		return *value == '+' ? wrong(q, "sort", "there is no such column") : 0;
+	case QUERY_PID:
+		return count_items(value) > QUERY_IDS_MAX ? wrong(q, "pid", "too many") : 0;
+	case QUERY_USER:
+		return count_items(value) ? 0 : wrong(q, "user", "no user in it");
+	case QUERY_FILTER:
+		return check_pattern(q, value);
+	case QUERY_CGROUP:
+		return check_cgroup(q, value);
+	default:
+		return 0;
 	}
-	return -EINVAL;
+}
+
+static int check_cmdlines(struct http_query *q, enum query_word word)
+{
+	unsigned needs = word == QUERY_SORT ? column_list_needs(&q->query.order.keys)
+			 : q->query.group   ? q->query.group->needs
+					    : 0;
+
+	if (needs & NEEDS_CMDLINE)
+		return wrong(q, word_name[word], "there are no command lines (-o +cmdline)");
+	return 0;
+}
+
+static int set_word(struct http_query *q, enum query_word word, const char *value, bool cmdlines)
+{
+	struct query_error error;
+	int r = check_bounds(q, word, value);
+
+	if (r < 0)
+		return r;
+	/* Users are looked up in a snapshot, which may be newer than the request. */
+	if (word == QUERY_USER) {
+		q->users = value;
+		return 0;
+	}
+	r = query_set(&q->query, word, value, NULL, &error);
+	if (r == -EINVAL)
+		return wrong(q, word_name[word], error.why);
+	if (r == 0 && word == QUERY_SORT && !q->query.order.keys.count)
+		return wrong(q, "sort", "no column in it");
+	if (r == 0 && !cmdlines && (word == QUERY_SORT || word == QUERY_GROUP_BY))
+		return check_cmdlines(q, word);
+	return r;
 }
 
 static int read_pair(struct http_query *q, char *pair, bool cmdlines, unsigned *given)
@@ -209,7 +142,7 @@ static int read_pair(struct http_query *q, char *pair, bool cmdlines, unsigned *
 		*value++ = '\0';
 	if (decode(pair) < 0 || (value && decode(value) < 0))
 		return wrong(q, "query", "a bad % or a NUL in it");
-	for (int i = 0; i < WORDS; i++) {
+	for (int i = 0; i < QUERY_WORDS; i++) {
 		if (strcmp(pair, word_name[i]) != 0)
 			continue;
 		if (*given >> i & 1)
@@ -221,21 +154,11 @@ static int read_pair(struct http_query *q, char *pair, bool cmdlines, unsigned *
 		     "its words are group_by, sort, reverse, top, min, pid, user, filter, cgroup");
 }
 
-static int refuse_memcg(struct http_query *q)
-{
-	if (column_list_misplaced(&q->order.keys, q->group))
-		return wrong(
-			q, "sort",
-			"one of its columns is of groups (group_by=cgroup, unit or container)");
-	return 0;
-}
-
 int http_query_parse(struct http_query *q, const char *text, bool cmdlines)
 {
+	struct query_error error;
 	unsigned given = 0;
 	char *pair, *rest;
-	const char *bad;
-	size_t len;
 	int r = 0;
 
 	*q = (struct http_query){.text = strdup(text)};
@@ -244,12 +167,14 @@ int http_query_parse(struct http_query *q, const char *text, bool cmdlines)
 	rest = q->text;
 	while (r == 0 && (pair = strsep(&rest, "&")))
 		r = *pair ? read_pair(q, pair, cmdlines, &given) : 0;
-	if (r == 0 && !q->order.keys.count)
-		r = column_list_parse(&q->order.keys, "pss", &bad, &len);
-	return r ? r : refuse_memcg(q);
+	if (r == 0 && !q->query.order.keys.count)
+		r = query_set(&q->query, QUERY_SORT, "pss", NULL, &error);
+	if (r == 0 && query_check(&q->query, &error) < 0)
+		r = wrong(q, "sort", error.why);
+	return r;
 }
 
-/* ---- whom it means ---- */
+/* ---- users and pids ---- */
 
 static bool is_user(const struct process *p, const char *name, size_t len)
 {
@@ -260,56 +185,49 @@ static bool is_user(const struct process *p, const char *name, size_t len)
 	return parse_u64(name, len, UINT32_MAX - 1, &uid) == 0 && p->uid == uid;
 }
 
-static const struct process *find_user(const struct snapshot *s, const char *name, size_t len)
+struct lookup {
+	const struct snapshot *snapshot;
+	size_t found;
+};
+
+static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		if (is_user(&s->process[i], name, len))
-			return &s->process[i];
-	}
-	return NULL;
-}
+	struct lookup *l = arg;
 
-static int resolve_users(struct http_query *q, const struct snapshot *s)
-{
-	const char *item, *at = q->users;
-	size_t len;
-
-	q->uids = calloc(QUERY_IDS_MAX, sizeof(*q->uids));
-	if (!q->uids)
-		return -ENOMEM;
-	while ((item = parse_item(&at, &len)) && q->filter.uid_count < QUERY_IDS_MAX) {
-		const struct process *p = find_user(s, item, len);
-
-		if (p)
-			q->uids[q->filter.uid_count++] = p->uid;
+	for (size_t i = 0; l->found < QUERY_IDS_MAX && i < l->snapshot->count; i++) {
+		if (!is_user(&l->snapshot->process[i], name, len))
+			continue;
+		*ret_uid = l->snapshot->process[i].uid;
+		l->found++;
+		return 0;
 	}
-	if (!q->filter.uid_count) {
-		wrong(q, "user", "no process is of any of them");
-		return -ENOENT;
-	}
-	filter_sort_uids(q->uids, q->filter.uid_count);
-	q->filter.uids = q->uids;
-	return 0;
+	return -ENOENT;
 }
 
 int http_query_resolve(struct http_query *q, const struct snapshot *s)
 {
-	bool found = !q->filter.pids;
+	struct lookup lookup = {.snapshot = s};
+	const struct query_users users = {find_user, &lookup};
+	const struct filter *f = &q->query.filter;
+	bool found = !f->pids;
+	struct query_error error;
+	int r;
 
-	for (size_t i = 0; i < q->filter.pid_count && !found; i++)
-		found = snapshot_find(s, q->pids[i]);
+	for (size_t i = 0; i < f->pid_count && !found; i++)
+		found = snapshot_find(s, f->pids[i]);
 	if (!found) {
 		wrong(q, "pid", "there is no such process");
 		return -ENOENT;
 	}
-	return q->users ? resolve_users(q, s) : 0;
+	r = q->users ? query_set(&q->query, QUERY_USER, q->users, &users, &error) : 0;
+	if (r == -ENOENT)
+		wrong(q, "user", error.why);
+	return r;
 }
 
 void http_query_done(struct http_query *q)
 {
-	pattern_free(q->pattern);
-	free(q->pids);
-	free(q->uids);
+	query_done(&q->query);
 	free(q->text);
 	*q = (struct http_query){};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands behind the '?' of a request, as what it asks for: the words of the options, with
- * their meaning. Pure: believes nothing and prints nothing; what is wrong with it is one line.
+ * The query of a URL: decodes the text behind the '?', bounds it, and makes a struct query of it
+ * (query/query_parse.h). Pure. What is wrong is one line of text that holds nothing of the request.
  */
 #ifndef ZMEM_SERVE_HTTP_QUERY_H
 #define ZMEM_SERVE_HTTP_QUERY_H
@@ -12,29 +12,21 @@
 #define QUERY_IDS_MAX	256 /* pids, and as many users */
 
 struct http_query {
-	const struct column *group; /* NULL: processes */
-	struct order order;
-	struct filter filter; /* what it points to is the query's own */
-	size_t top;	      /* 0: all */
-	uint64_t min;
-	/* Private. */
-	char *text; /* the words, decoded */
-	pid_t *pids;
-	uid_t *uids;
-	const char *users; /* not yet numbers */
-	struct pattern *pattern;
+	struct query query;
+	const char *users; /* names and numbers, for http_query_resolve(); NULL: any */
 	char error[QUERY_ERROR_MAX];
+	char *text; /* private: the words, decoded */
 };
 
 /*
- * Reads group_by, sort, reverse, top, min, pid, user, filter and cgroup; each at most once.
- * `cmdlines`: whether there are any to be grouped and sorted by. Returns 0, -ENOMEM, or -EINVAL and
- * q->error. http_query_done() in either case.
+ * Reads group_by, sort, reverse, top, min, pid, user, filter and cgroup, each at most once.
+ * `cmdlines`: the snapshot has command lines to group and sort by. Returns 0, -ENOMEM, or -EINVAL
+ * and q->error. http_query_done() in either case.
  */
 int http_query_parse(struct http_query *q, const char *text, bool cmdlines);
 /*
- * Looks up the users among those of the snapshot, and whether whoever was asked for by name or pid
- * is there at all. Returns 0, -ENOMEM, or -ENOENT and q->error.
+ * Looks up the users among those of the snapshot, and checks that a process exists that the pids or
+ * users name. Returns 0, -ENOMEM, or -ENOENT and q->error.
  */
 int http_query_resolve(struct http_query *q, const struct snapshot *s);
 void http_query_done(struct http_query *q);

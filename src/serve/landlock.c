@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows the rights of each ABI. */
+/* The rights of each Landlock ABI, and the system calls that drop them. */
 #include "serve/landlock.h"
 
 #include <errno.h>
@@ -11,18 +11,17 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
-/* The header of the machine that builds may be older: include/uapi/linux/landlock.h of Linux 7.1.
- */
+/* From include/uapi/linux/landlock.h of Linux 7.1; the installed header may be older. */
 #define FS_REFER       (UINT64_C(1) << 13)
 #define FS_TRUNCATE    (UINT64_C(1) << 14)
 #define FS_IOCTL_DEV   (UINT64_C(1) << 15)
-#define FS_UNIX	       (UINT64_C(1) << 16) /* to connect to a socket that has a path */
-#define NET_TCP	       (UINT64_C(3))	   /* to bind, to connect */
+#define FS_UNIX	       (UINT64_C(1) << 16) /* connect to a Unix socket that has a path */
+#define NET_TCP	       (UINT64_C(3))	   /* bind, connect */
 #define SCOPE_ABSTRACT (UINT64_C(1) << 0)  /* Unix sockets that have no path */
 #define SCOPE_SIGNAL   (UINT64_C(1) << 1)
 
 static const struct {
-	int abi; /* from it on */
+	int abi; /* the first that has these rights */
 	struct landlock_rights rights;
 } added[] = {
 	{1, {.fs = 2 * LANDLOCK_ACCESS_FS_MAKE_SYM - 1}},
@@ -62,6 +61,6 @@ int landlock_enter(void)
 	if (!abi)
 		return 0;
 	fd = (int)syscall(__NR_landlock_create_ruleset, &all, sizeof(all), 0);
-	/* A set of rules without a rule: nothing of that is allowed. */
+	/* A ruleset without rules denies every right that it handles. */
 	return fd < 0 || syscall(__NR_landlock_restrict_self, fd, 0) < 0 ? -errno : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows how sockets are bound, and what is left of those that ended badly. */
+/* Binds listening sockets, replaces stale Unix sockets and takes those of systemd. */
 #include "serve/listen.h"
 
 #include <errno.h>
@@ -23,38 +23,40 @@
 
 #define BACKLOG	       256
 #define FDS_OF_SYSTEMD 3
-#define FDS_HANDED_MAX 65536 /* what is no such number is nobody's */
+#define FDS_HANDED_MAX 65536 /* a larger LISTEN_FDS is ignored */
 
 static bool is_socket(const struct place *p)
 {
 	return p->entry >= 0 && !p->by_proc && S_ISSOCK(p->st.st_mode);
 }
 
-/* What the user can do about it, NULL for what needs no word. */
-static const char *todo_unix(int error, const struct place *p)
+/* A hint for the user, or NULL. */
+static const char *hint_unix(int error, const struct place *p)
 {
 	if (error == -EADDRINUSE)
-		return is_socket(p) ? "another program listens there: end it, or choose another"
-				    : "a file is in the way: remove it, or choose another";
+		return is_socket(p)
+			       ? "another program listens there: stop it, or choose another path"
+			       : "this path is a file: remove it, or choose another path";
 	if (error == -EACCES)
-		return "choose a directory that you may write to";
-	return error == -ENOENT ? "make the directory first" : file_exhausted_todo(error);
+		return "choose a directory that you can write to";
+	return error == -ENOENT ? "create the directory first" : file_exhausted_todo(error);
 }
 
-static const char *todo_inet(int error)
+static const char *hint_inet(int error)
 {
 	if (error == -EADDRINUSE)
-		return "another program listens there: end it, or choose another port";
+		return "another program listens there: stop it, or choose another port";
 	if (error == -EACCES)
-		return "choose a port from 1024 on, or be root";
-	return error == -EADDRNOTAVAIL ? "this machine has no such address: see ip address"
-				       : file_exhausted_todo(error);
+		return "choose a port of at least 1024, or run as root";
+	return error == -EADDRNOTAVAIL
+		       ? "this machine has no such address: list them with ip address"
+		       : file_exhausted_todo(error);
 }
 
-static int cannot_listen(const char *text, int len, int error, const char *todo)
+static int report_failure(const char *text, int len, int error, const char *hint)
 {
 	return log_error("listening on %.*s: %s%s%s%s", len, text, strerror(-error),
-			 todo ? " (" : "", todo ? todo : "", todo ? ")" : "");
+			 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
 }
 
 static int new_socket(int family)
@@ -64,7 +66,7 @@ static int new_socket(int family)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A socket that no process listens on any more is in the way of the next. */
+/* Removes a socket that no process listens on: bind() would fail with EADDRINUSE. */
 static void remove_stale(const struct place *p, const struct sockaddr_un *address)
 {
 	cleanup_close int fd = new_socket(AF_UNIX);
@@ -76,21 +78,21 @@ static void remove_stale(const struct place *p, const struct sockaddr_un *addres
 		unlinkat(p->dir, p->name, 0);
 }
 
-/* By its name in the working directory. */
+/* Binds to the name p->name in the working directory. */
 static int bind_here(const struct place *p, int fd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	mode_t before;
+	mode_t old_mode;
 	int r;
 
 	if (strlen(p->name) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, p->name);
 	remove_stale(p, &address);
-	/* Never open to more than that, not for a moment. */
-	before = umask(0117);
+	/* The mode is 0660 from the start: a chmod() afterwards would leave a gap. */
+	old_mode = umask(0117);
 	r = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
-	umask(before);
+	umask(old_mode);
 	if (r == 0 && listen(fd, BACKLOG) < 0) {
 		r = -errno;
 		unlinkat(p->dir, p->name, 0);
@@ -98,24 +100,24 @@ static int bind_here(const struct place *p, int fd)
 	return r;
 }
 
-/* bind(2) knows no directory but the working one; there is one thread yet. */
+/* There is no bindat(2), so the working directory changes; no other thread runs yet. */
 static int bind_unix(const struct place *p)
 {
 	cleanup_close int fd = new_socket(AF_UNIX);
-	cleanup_close int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int old_directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
 	if (fd < 0)
 		return fd;
-	if (before < 0 || fchdir(p->dir) < 0)
+	if (old_directory < 0 || fchdir(p->dir) < 0)
 		return -errno;
 	r = bind_here(p, fd);
-	if (fchdir(before) < 0 && r == 0)
+	if (fchdir(old_directory) < 0 && r == 0)
 		r = -errno;
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-/* With the caller's own rights, as it was made. */
+/* Uses the rights of the caller, as bind() did. */
 static void remove_socket(const char *path)
 {
 	cleanup(place_done) struct place p = {.dir = -1, .entry = -1};
@@ -141,7 +143,7 @@ static int bind_inet(const struct addrinfo *a)
 	return TAKE_FD(fd);
 }
 
-/* What cannot be kept is closed, and leaves no name behind. */
+/* Stores a listener. On failure the socket is closed and its path removed. */
 static int add_listener(struct listeners *l, int fd, const char *path)
 {
 	bool room = l->count < LISTENERS_MAX;
@@ -159,14 +161,14 @@ static int add_listener(struct listeners *l, int fd, const char *path)
 		    : log_usage("--listen: more than %d addresses", LISTENERS_MAX);
 }
 
-/* All that a name stands for; all of them must be had. */
+/* Listens on all addresses that a name resolves to; one failure fails the whole. */
 static int add_inet(struct listeners *l, const struct address *a, const char *text, int len)
 {
 	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
 				       .ai_socktype = SOCK_STREAM};
 	struct addrinfo *list;
 	int r = getaddrinfo(*a->host ? a->host : NULL, a->port, &hints, &list);
-	size_t before = l->count;
+	size_t old_count = l->count;
 	int error = 0;
 
 	if (r)
@@ -179,13 +181,13 @@ static int add_inet(struct listeners *l, const struct address *a, const char *te
 		if (fd >= 0)
 			r = add_listener(l, fd, NULL);
 		else if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
-			r = cannot_listen(text, len, fd, todo_inet(fd));
+			r = report_failure(text, len, fd, hint_inet(fd));
 		else
 			error = fd;
 	}
 	freeaddrinfo(list);
-	if (r == 0 && l->count == before)
-		return cannot_listen(text, len, error, todo_inet(error));
+	if (r == 0 && l->count == old_count)
+		return report_failure(text, len, error, hint_inet(error));
 	return r;
 }
 
@@ -202,11 +204,11 @@ static int add_unix(struct listeners *l, const char *path, const char *text, int
 	if (p.refusal)
 		return log_error("listening on %.*s: %s", len, text, p.refusal);
 	if (fd < 0)
-		return cannot_listen(text, len, fd, todo_unix(fd, &p));
+		return report_failure(text, len, fd, hint_unix(fd, &p));
 	return add_listener(l, fd, path);
 }
 
-static int add(struct listeners *l, const char *text, size_t len)
+static int add_address(struct listeners *l, const char *text, size_t len)
 {
 	struct address a;
 	const char *wrong = address_parse(text, len, &a);
@@ -218,7 +220,7 @@ static int add(struct listeners *l, const char *text, size_t len)
 	return add_unix(l, a.path, text, (int)len);
 }
 
-/* sd_listen_fds(3): how many, if they are for us. */
+/* As sd_listen_fds(3): LISTEN_FDS counts only if LISTEN_PID is this process. */
 int listeners_handed_over(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
@@ -229,9 +231,9 @@ int listeners_handed_over(void)
 	return parse_u64(fds, strlen(fds), FDS_HANDED_MAX, &n) < 0 ? 0 : (int)n;
 }
 
-static int take_over(struct listeners *l, int count)
+static int adopt_systemd_sockets(struct listeners *l, int count)
 {
-	/* Another address in their place is not what was asked for. */
+	/* An error, not the default address: the administrator asked for these sockets. */
 	if (count > LISTENERS_MAX)
 		return log_error("listening: more than %d sockets (LISTEN_FDS)", LISTENERS_MAX);
 	for (int fd = FDS_OF_SYSTEMD; fd < FDS_OF_SYSTEMD + count; fd++) {
@@ -239,8 +241,8 @@ static int take_over(struct listeners *l, int count)
 		socklen_t len = sizeof(on);
 
 		if (flags < 0 || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) < 0 || !on)
-			return log_error("listening: file descriptor %d is no socket that "
-					 "listens (LISTEN_FDS)",
+			return log_error("listening: file descriptor %d is not a listening "
+					 "socket (LISTEN_FDS)",
 					 fd);
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -258,16 +260,16 @@ int listeners_open(struct listeners *l, const char *list)
 
 	*l = (struct listeners){};
 	if (handed > 0)
-		return take_over(l, handed);
+		return adopt_systemd_sockets(l, handed);
 	list = list ? list : ADDRESS_DEFAULT;
 	while (r == 0 && (item = parse_item(&list, &len)))
-		r = add(l, item, len);
+		r = add_address(l, item, len);
 	if (r == 0 && !l->count)
-		r = log_usage("--listen: no address in it");
+		r = log_usage("--listen: the list contains no address");
 	return r;
 }
 
-void listeners_tell(const struct listeners *l, bool quiet)
+void listeners_log(const struct listeners *l, bool quiet)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		struct sockaddr_storage address;
@@ -289,7 +291,7 @@ void listeners_tell(const struct listeners *l, bool quiet)
 	}
 }
 
-void listeners_leave(struct listeners *l)
+void listeners_close_fds(struct listeners *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		close(l->fd[i]);

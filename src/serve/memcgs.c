@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The memory cgroups to read are found by grouping the processes, so that src/query/group.c alone
- * knows which cgroup a unit is.
+ * Reads the memory cgroups of all groups. Grouping the processes finds them, so only
+ * src/query/group.c maps a unit to its cgroup.
  */
 #include "serve/memcgs.h"
 
@@ -27,7 +27,7 @@ static int compare_path(const void *pa, const void *pb)
 	return strcmp(a->path, b->path);
 }
 
-/* The paths become the snapshot's. */
+/* Copies the paths into the arena of the snapshot. */
 static int add_groups(const struct rows *groups, struct arena *arena, struct memcgs *m)
 {
 	struct memcg *more = reallocarray(m->item, m->count + groups->count + 1, sizeof(*m->item));
@@ -82,7 +82,7 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows
 	s->memcg = arena_zalloc(&s->arena, m.count, sizeof(*item));
 	if (!s->memcg)
 		return -ENOMEM;
-	/* A unit may be a cgroup as well. */
+	/* A unit and a cgroup can have the same path. */
 	for (size_t i = 0; i < m.count; i++) {
 		if (!i || strcmp(item[i - 1].path, item[i].path) != 0)
 			s->memcg[count++] = item[i];

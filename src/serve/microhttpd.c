@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows the name of the library, and which package has it. */
+/* Loads libmicrohttpd and looks up the functions that serve calls. */
 #include "serve/microhttpd.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "base/array.h"
 
-/* The version of its interface that <microhttpd.h> describes. */
+/* The ABI version that <microhttpd.h> describes. */
 #define LIBRARY "libmicrohttpd.so.12"
 #define PACKAGE "libmicrohttpd12"
 
@@ -23,7 +23,7 @@ static const struct {
 #undef FUNCTION
 };
 
-static int failed(char *why, size_t cap)
+static int report_load_error(char *why, size_t cap)
 {
 	const char *error = dlerror();
 
@@ -34,17 +34,17 @@ static int failed(char *why, size_t cap)
 
 int microhttpd_load(struct microhttpd *ret, char *why, size_t cap)
 {
-	/* What is not bound now would be bound in the jail. */
+	/* RTLD_NOW: lazy binding would fail in the sandbox. */
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
-		return failed(why, cap);
+		return report_load_error(why, cap);
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		void *function = dlsym(library, functions[i].name);
 
 		if (!function)
-			return failed(why, cap);
-		/* POSIX has a pointer to a function be as large as any other. */
+			return report_load_error(why, cap);
+		/* POSIX: pointers to functions and to data have the same size. */
 		memcpy((char *)ret + functions[i].at, &function, sizeof(function));
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libmicrohttpd, loaded where it is used: it brings GnuTLS and eight more libraries, which would
- * make every command start 2 ms later.
+ * Loads libmicrohttpd at run time. Linking it would load GnuTLS and eight more libraries, and every
+ * command would start 2 ms later.
  */
 #ifndef ZMEM_SERVE_MICROHTTPD_H
 #define ZMEM_SERVE_MICROHTTPD_H
@@ -9,7 +9,7 @@
 #include <microhttpd.h>
 #include <stddef.h>
 
-/* All that is used of it. */
+/* The functions that serve calls. */
 #define MICROHTTPD_FUNCTIONS(FUNCTION)                                                             \
 	FUNCTION(add_connection)                                                                   \
 	FUNCTION(add_response_header)                                                              \
@@ -27,14 +27,14 @@
 	FUNCTION(stop_daemon)                                                                      \
 	FUNCTION(suspend_connection)
 
-/* MHD_run() is run. */
+/* A member for each function: MHD_run() is `run`. */
 struct microhttpd {
 #define FUNCTION(name) __typeof__(&MHD_##name) name;
 	MICROHTTPD_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
 
-/* It stays loaded. Returns 0, or -ELIBACC with the reason in `why`. */
+/* The library stays loaded. Returns 0, or -ELIBACC with the reason in `why`. */
 int microhttpd_load(struct microhttpd *ret, char *why, size_t cap);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows which requests are none of ours, and when one has to wait. What an answer is made of is
- * the business of pages.c.
+ * Refuses bad requests and suspends those that need a newer snapshot. endpoints.c makes the bodies
+ * of the responses.
  */
 #include "serve/requests.h"
 
@@ -20,16 +20,16 @@
 
 #define URI_MAX	   2048
 #define POOL_MAX   (16 * 1024)	      /* of a connection: its request with all headers */
-#define UNSENT_MAX (64 * 1024 * 1024) /* answers that nobody takes */
+#define UNSENT_MAX (64 * 1024 * 1024) /* responses that clients do not read */
 
-struct call {
+struct pending {
 	struct MHD_Connection *connection;
-	struct call *next; /* who waits, too */
+	struct pending *next; /* in the list of waiting requests */
 	uint64_t since_us;
 	bool begun, ready, late;
-	unsigned refused; /* the code, 0: it is not */
+	unsigned refused; /* the HTTP status of the refusal; 0: accepted */
 	const char *why;
-	char *query; /* in `path`, behind its end */
+	char *query; /* points into `path`, past its terminating 0 */
 	bool too_long;
 	char path[];
 };
@@ -39,7 +39,7 @@ static struct slot *slot_of(struct requests *c, struct MHD_Connection *connectio
 	const union MHD_ConnectionInfo *info =
 		c->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-	return info ? connections_find(&c->slots, info->connect_fd) : NULL;
+	return info ? connections_find(&c->connections, info->connect_fd) : NULL;
 }
 
 static void set_state(struct requests *c, struct MHD_Connection *connection, enum slot_state state)
@@ -50,51 +50,51 @@ static void set_state(struct requests *c, struct MHD_Connection *connection, enu
 		slot_set(slot, state, clock_us(CLOCK_MONOTONIC));
 }
 
-/* The first that is known of a request. What is returned comes back as *con_cls. */
-static void *begin(void *cls, const char *uri, struct MHD_Connection *connection)
+/* libmicrohttpd calls it first for each request and passes the result on as *con_cls. */
+static void *begin_request(void *cls, const char *uri, struct MHD_Connection *connection)
 {
 	size_t len = strlen(uri);
-	struct call *call = malloc(sizeof(*call) + (len > URI_MAX ? 0 : len) + 1);
+	struct pending *req = malloc(sizeof(*req) + (len > URI_MAX ? 0 : len) + 1);
 
 	(void)cls;
-	if (!call)
+	if (!req)
 		return NULL;
-	*call = (struct call){.connection = connection, .too_long = len > URI_MAX};
-	memcpy(call->path, uri, call->too_long ? 0 : len);
-	call->path[call->too_long ? 0 : len] = '\0';
-	call->query = strchr(call->path, '?');
-	if (call->query)
-		*call->query++ = '\0';
+	*req = (struct pending){.connection = connection, .too_long = len > URI_MAX};
+	memcpy(req->path, uri, req->too_long ? 0 : len);
+	req->path[req->too_long ? 0 : len] = '\0';
+	req->query = strchr(req->path, '?');
+	if (req->query)
+		*req->query++ = '\0';
 	else
-		call->query = call->path + strlen(call->path);
-	return call;
+		req->query = req->path + strlen(req->path);
+	return req;
 }
 
-static void unlist(struct requests *c, const struct call *call)
+static void remove_waiting(struct requests *c, const struct pending *req)
 {
-	for (struct call **at = &c->waiting; *at; at = &(*at)->next) {
-		if (*at == call) {
-			*at = call->next;
+	for (struct pending **at = &c->waiting; *at; at = &(*at)->next) {
+		if (*at == req) {
+			*at = req->next;
 			return;
 		}
 	}
 }
 
-static void completed(void *cls, struct MHD_Connection *connection, void **con_cls,
-		      enum MHD_RequestTerminationCode code)
+static void request_completed(void *cls, struct MHD_Connection *connection, void **con_cls,
+			      enum MHD_RequestTerminationCode code)
 {
 	struct requests *c = cls;
 
 	(void)code;
 	if (*con_cls)
-		unlist(c, *con_cls);
+		remove_waiting(c, *con_cls);
 	free(*con_cls);
 	*con_cls = NULL;
 	set_state(c, connection, SLOT_IDLE);
 }
 
-static void connected(void *cls, struct MHD_Connection *connection, void **socket_context,
-		      enum MHD_ConnectionNotificationCode code)
+static void connection_changed(void *cls, struct MHD_Connection *connection, void **socket_context,
+			       enum MHD_ConnectionNotificationCode code)
 {
 	struct slot *slot = slot_of(cls, connection);
 
@@ -105,7 +105,7 @@ static void connected(void *cls, struct MHD_Connection *connection, void **socke
 
 /* ---- answers ---- */
 
-static void count(struct requests *c, unsigned code)
+static void count_response(struct requests *c, unsigned code)
 {
 	struct metrics_own *own = &c->server.counts;
 
@@ -131,7 +131,7 @@ static enum MHD_Result send_page(struct requests *c, struct MHD_Connection *conn
 		c->mhd.destroy_response(response);
 	strbuf_done(&p->body);
 	if (r == MHD_YES)
-		count(c, p->code);
+		count_response(c, p->code);
 	set_state(c, connection, SLOT_ANSWER);
 	return r;
 }
@@ -151,21 +151,22 @@ static const char *header(const struct requests *c, struct MHD_Connection *conne
 	return c->mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result make(struct requests *c, struct call *call)
+static enum MHD_Result answer(struct requests *c, struct pending *req)
 {
-	const char *accept = header(c, call->connection, "Accept");
+	const char *accept = header(c, req->connection, "Accept");
 	struct request request = {
-		.path = call->path,
-		.query = call->query,
+		.path = req->path,
+		.query = req->query,
 		.open_metrics = accept_open_metrics(accept),
 	};
 	struct page p = {};
 
 	if (c->unsent > UNSENT_MAX)
-		return send_text(c, call->connection, 503, "too many answers are on their way");
-	c->server.counts.connections = connections_used(&c->slots);
+		return send_text(c, req->connection, 503,
+				 "too many responses are being sent (try again later)");
+	c->server.counts.connections = connections_used(&c->connections);
 	page_make(&c->server, &request, &p);
-	return send_page(c, call->connection, &p);
+	return send_page(c, req->connection, &p);
 }
 
 /* ---- requests ---- */
@@ -180,7 +181,7 @@ static enum MHD_Result count_host(void *cls, enum MHD_ValueKind kind, const char
 	return MHD_YES;
 }
 
-/* RFC 9112, 3.2: one, and before HTTP/1.1 one or none. */
+/* RFC 9112, 3.2: HTTP/1.1 needs one Host header, HTTP/1.0 none or one. */
 static bool has_one_host(struct requests *c, struct MHD_Connection *connection, const char *version)
 {
 	unsigned hosts = 0;
@@ -189,118 +190,118 @@ static bool has_one_host(struct requests *c, struct MHD_Connection *connection, 
 	return hosts == 1 || (hosts == 0 && strcmp(version, "HTTP/1.0") == 0);
 }
 
-/* Only this machine has a loopback address: a page of another site has no business there. */
+/* On loopback, only clients of this machine ask: pages of other sites are refused. */
 static unsigned check_local(struct requests *c, struct MHD_Connection *connection,
 			    const char **ret_why)
 {
 	const char *host = header(c, connection, "Host");
 
-	*ret_why = "this address is not of that host (listening on loopback)";
+	*ret_why = "the Host header names another machine (use localhost or an IP address)";
 	if (!host_is_local(host))
 		return 421;
-	*ret_why = "a page of another site asked (open this address itself)";
+	*ret_why = "a page of another site sent this request (open this address directly)";
 	return host_is_foreign(host, header(c, connection, "Origin"),
 			       header(c, connection, "Sec-Fetch-Site"))
 		       ? 403
 		       : 0;
 }
 
-/* 0, or the code and the reason of a refusal. */
-static unsigned check(struct requests *c, const struct call *call, const char *method,
-		      const char *version, const char **ret_why)
+/* Returns 0, or the HTTP status and the reason of a refusal. */
+static unsigned check_request(struct requests *c, const struct pending *req, const char *method,
+			      const char *version, const char **ret_why)
 {
-	const struct slot *slot = slot_of(c, call->connection);
-	const char *length = header(c, call->connection, "Content-Length");
+	const struct slot *slot = slot_of(c, req->connection);
+	const char *length = header(c, req->connection, "Content-Length");
 	unsigned code;
 	bool needs;
 
-	*ret_why = "GET and HEAD only";
+	*ret_why = "only GET and HEAD are allowed";
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return 405;
-	*ret_why = "a request has no body";
-	if ((length && strcmp(length, "0") != 0) ||
-	    header(c, call->connection, "Transfer-Encoding"))
+	*ret_why = "a request must not have a body";
+	if ((length && strcmp(length, "0") != 0) || header(c, req->connection, "Transfer-Encoding"))
 		return 413;
-	*ret_why = "too long";
-	if (call->too_long)
+	*ret_why = "the URL is too long";
+	if (req->too_long)
 		return 414;
-	*ret_why = "a request has one Host header";
-	if (!has_one_host(c, call->connection, version))
+	*ret_why = "a request must have exactly one Host header";
+	if (!has_one_host(c, req->connection, version))
 		return 400;
-	code = slot && slot->loopback ? check_local(c, call->connection, ret_why) : 0;
+	code = slot && slot->loopback ? check_local(c, req->connection, ret_why) : 0;
 	if (code)
 		return code;
 	*ret_why = "the token is missing or wrong";
-	if (!token_fits(&c->server.config->token, header(c, call->connection, "Authorization")))
+	if (!token_fits(&c->server.config->token, header(c, req->connection, "Authorization")))
 		return 401;
 	*ret_why = "not found";
-	return page_exists(call->path, &needs) ? 0 : 404;
+	return page_exists(req->path, &needs) ? 0 : 404;
 }
 
-static enum MHD_Result wait_for_snapshot(struct requests *c, struct call *call, uint64_t now)
+static enum MHD_Result wait_for_snapshot(struct requests *c, struct pending *req, uint64_t now)
 {
 	int r;
 
-	call->since_us = now;
-	r = snapshot_client_ask(&c->server.feed, call->since_us, c->server.config->age_ms);
+	req->since_us = now;
+	r = snapshot_client_ask(&c->server.feed, req->since_us, c->server.config->age_ms);
 	if (r < 0 && r != -EAGAIN)
 		c->error = r;
-	call->next = c->waiting;
-	c->waiting = call;
-	set_state(c, call->connection, SLOT_WAIT);
-	c->mhd.suspend_connection(call->connection);
+	req->next = c->waiting;
+	c->waiting = req;
+	set_state(c, req->connection, SLOT_WAIT);
+	c->mhd.suspend_connection(req->connection);
 	return MHD_YES;
 }
 
-static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
-			      const char *method, const char *version, const char *upload,
-			      size_t *upload_size, void **con_cls)
+static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connection, const char *url,
+				      const char *method, const char *version, const char *upload,
+				      size_t *upload_size, void **con_cls)
 {
 	struct requests *c = cls;
-	struct call *call = *con_cls;
+	struct pending *req = *con_cls;
 	const struct snapshot_client *f = &c->server.feed;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool needs = false;
 
 	(void)url, (void)upload;
-	if (!call)
+	if (!req)
 		return MHD_NO;
-	if (!call->begun) {
-		call->begun = true;
-		call->refused = check(c, call, method, version, &call->why);
-		/* An answer before the request has ended ends the connection, too. */
-		return call->refused == 405 || call->refused == 413
-			       ? send_text(c, connection, call->refused, call->why)
+	if (!req->begun) {
+		req->begun = true;
+		req->refused = check_request(c, req, method, version, &req->why);
+		/* libmicrohttpd closes the connection if the response precedes the end of the
+		 * request. */
+		return req->refused == 405 || req->refused == 413
+			       ? send_text(c, connection, req->refused, req->why)
 			       : MHD_YES;
 	}
 	if (*upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	if (call->refused)
-		return send_text(c, connection, call->refused, call->why);
-	page_exists(call->path, &needs);
-	/* At the start there is nothing to be said of anything. */
+	if (req->refused)
+		return send_text(c, connection, req->refused, req->why);
+	page_exists(req->path, &needs);
+	/* Until the first snapshot, every page waits for it. */
 	needs |= !f->number && !f->failing;
-	if (!needs || (!call->late && snapshot_client_is_fresh(f, now, c->server.config->age_ms)))
-		return make(c, call);
-	/* Others have waited for the same answer in vain. */
-	call->late |= feed_is_late(f, now, now);
-	if (!call->ready && !call->late)
-		return wait_for_snapshot(c, call, now);
-	if (call->late || f->failing || !f->number)
+	if (!needs || (!req->late && snapshot_client_is_fresh(f, now, c->server.config->age_ms)))
+		return answer(c, req);
+	/* The snapshot is overdue already: do not wait for it once more. */
+	req->late |= feed_is_late(f, now, now);
+	if (!req->ready && !req->late)
+		return wait_for_snapshot(c, req, now);
+	if (req->late || f->failing || !f->number)
 		return send_text(c, connection, 503,
-				 call->late ? "no snapshot in time: the process that collects does "
-					      "not answer"
-					    : "collecting failed");
-	return make(c, call);
+				 req->late ? "no snapshot in time: the collector process does "
+					     "not answer"
+					   : "collecting failed");
+	return answer(c, req);
 }
 
-/* ---- all of them ---- */
+/* ---- waiting requests and connections ---- */
 
-static bool is_good_for(const struct snapshot_client *f, const struct call *call, uint32_t age_ms)
+static bool satisfies(const struct snapshot_client *f, const struct pending *req, uint32_t age_ms)
 {
-	return f->failing || (f->number && f->taken_us + (uint64_t)age_ms * 1000 >= call->since_us);
+	return f->failing || (f->number && f->taken_us + (uint64_t)age_ms * 1000 >= req->since_us);
 }
 
 void requests_resume(struct requests *c)
@@ -309,20 +310,20 @@ void requests_resume(struct requests *c)
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	uint32_t age_ms = c->server.config->age_ms;
 
-	for (struct call **at = &c->waiting; *at;) {
-		struct call *call = *at;
+	for (struct pending **at = &c->waiting; *at;) {
+		struct pending *req = *at;
 
-		call->late = feed_is_late(f, now, call->since_us);
-		call->ready = call->late || (!f->asked && is_good_for(f, call, age_ms));
-		if (!call->ready) {
-			at = &call->next;
+		req->late = feed_is_late(f, now, req->since_us);
+		req->ready = req->late || (!f->asked && satisfies(f, req, age_ms));
+		if (!req->ready) {
+			at = &req->next;
 			continue;
 		}
-		*at = call->next;
-		set_state(c, call->connection, SLOT_ANSWER);
-		c->mhd.resume_connection(call->connection);
+		*at = req->next;
+		set_state(c, req->connection, SLOT_ANSWER);
+		c->mhd.resume_connection(req->connection);
 	}
-	/* One that was older was on its way when they came. */
+	/* The snapshot was too old for these requests: ask for another. */
 	if (c->waiting && !f->asked) {
 		int r = snapshot_client_ask(f, now, age_ms);
 
@@ -331,7 +332,7 @@ void requests_resume(struct requests *c)
 	}
 }
 
-static void send_away(struct slot *slot)
+static void disconnect(struct slot *slot)
 {
 	shutdown(slot->fd, SHUT_RDWR);
 	slot_set(slot, SLOT_LEAVING, 0);
@@ -342,15 +343,15 @@ void requests_add(struct requests *c, int fd)
 	struct sockaddr_storage address = {};
 	uint64_t source, now = clock_us(CLOCK_MONOTONIC);
 	bool loopback = host_of_socket(fd, &source);
-	struct slot *slot = connections_add(&c->slots, fd, source, now);
+	struct slot *slot = connections_add(&c->connections, fd, source, now);
 
 	if (!slot) {
-		struct slot *victim = connections_victim(&c->slots);
+		struct slot *victim = connections_victim(&c->connections);
 
 		if (victim) {
-			send_away(victim);
+			disconnect(victim);
 			c->mhd.run(c->daemon);
-			slot = connections_add(&c->slots, fd, source, now);
+			slot = connections_add(&c->connections, fd, source, now);
 		}
 	}
 	if (!slot) {
@@ -369,17 +370,17 @@ void requests_sweep(struct requests *c)
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	struct slot *slot;
 
-	while ((slot = connections_overdue(&c->slots, now)))
-		send_away(slot);
+	while ((slot = connections_overdue(&c->connections, now)))
+		disconnect(slot);
 }
 
 int requests_start(struct requests *c)
 {
 	c->daemon = c->mhd.start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
-		handle, c, MHD_OPTION_URI_LOG_CALLBACK, begin, c, MHD_OPTION_NOTIFY_COMPLETED,
-		completed, c, MHD_OPTION_NOTIFY_CONNECTION, connected, c,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX + 2,
+		handle_request, c, MHD_OPTION_URI_LOG_CALLBACK, begin_request, c,
+		MHD_OPTION_NOTIFY_COMPLETED, request_completed, c, MHD_OPTION_NOTIFY_CONNECTION,
+		connection_changed, c, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX + 2,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
 		90u, MHD_OPTION_END);
 	return c->daemon ? 0 : -ENOMEM;
@@ -388,10 +389,10 @@ int requests_start(struct requests *c)
 void requests_stop(struct requests *c)
 {
 	while (c->waiting) {
-		struct call *call = c->waiting;
+		struct pending *req = c->waiting;
 
-		c->waiting = call->next;
-		c->mhd.resume_connection(call->connection);
+		c->waiting = req->next;
+		c->mhd.resume_connection(req->connection);
 	}
 	if (c->daemon)
 		c->mhd.stop_daemon(c->daemon);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests as libmicrohttpd hands them over: checked, made to wait for a snapshot, answered. One
- * thread; a request that waits is suspended and holds up nobody.
+ * Handles the requests of libmicrohttpd: checks them, suspends them until a snapshot arrives and
+ * answers them. All run on one thread; a suspended request does not delay others.
  */
 #ifndef ZMEM_SERVE_REQUESTS_H
 #define ZMEM_SERVE_REQUESTS_H
@@ -10,25 +10,25 @@
 #include "serve/endpoints.h"
 #include "serve/connections.h"
 
-struct call;
+struct pending;
 
 struct requests {
 	struct microhttpd mhd;
 	struct server server;
-	struct connections slots;
-	struct call *waiting;
+	struct connections connections;
+	struct pending *waiting;
 	struct MHD_Daemon *daemon;
-	size_t unsent; /* bytes of answers that are on their way */
-	int error;     /* the other process is gone */
+	size_t unsent; /* bytes of responses not sent in full */
+	int error;     /* a negative errno if the collector process cannot be asked */
 };
 
-/* Starts a daemon of `mhd` that has no socket of its own. Returns 0 or -ENOMEM. */
+/* Starts a daemon of libmicrohttpd without a listening socket. Returns 0 or -ENOMEM. */
 int requests_start(struct requests *c);
-/* A newcomer; his socket is no longer the caller's. */
+/* Adds a new connection and takes ownership of its socket. */
 void requests_add(struct requests *c, int fd);
-/* Goes on with those whose snapshot has come, or whose patience has ended. */
+/* Resumes the requests that have their snapshot or have waited too long. */
 void requests_resume(struct requests *c);
-/* Ends connections whose time is up. */
+/* Shuts down the connections that have exceeded their time limit. */
 void requests_sweep(struct requests *c);
 void requests_stop(struct requests *c);
 

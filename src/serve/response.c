@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows which headers an answer has, and when its body is no longer wanted. */
+/* Makes responses of libmicrohttpd: body, headers and the count of unsent bytes. */
 #include "serve/response.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void body_sent(void *cls)
 	free(sent);
 }
 
-/* The body changes hands. */
+/* The response takes over the body of the page. */
 static struct MHD_Response *make(const struct microhttpd *mhd, struct page *p, size_t *unsent)
 {
 	struct sent *sent = malloc(sizeof(*sent));

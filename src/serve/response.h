@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A page as libmicrohttpd sends it. */
+/* Makes the response of libmicrohttpd for a page. */
 #ifndef ZMEM_SERVE_RESPONSE_H
 #define ZMEM_SERVE_RESPONSE_H
 
@@ -7,8 +7,8 @@
 #include "serve/endpoints.h"
 
 /*
- * Takes the page's body, and counts its bytes in *unsent, which must last, until they are sent.
- * NULL without memory.
+ * Takes over the body of the page and adds its size to *unsent until it is sent; `unsent` must
+ * outlive the response. Returns NULL without memory.
  */
 struct MHD_Response *response_make(const struct microhttpd *mhd, struct page *p, size_t *unsent);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows the order of the steps; the steps themselves are query's. */
+/* Runs the query of a request; memory cgroups come with the snapshot. */
 #include "serve/selection.h"
 
 #include "serve/memcgs.h"
@@ -17,55 +17,31 @@ static const struct column unit_or_name = {
 	.text = unit_or_name_of,
 };
 
-/* The processes that the filter lets pass. */
-static int choose(struct selection *v, struct snapshot *snapshot, const struct filter *filter)
+/* The processes that the filter accepts, in groups if the query has them. */
+static int make_rows(struct selection *v, struct snapshot *snapshot, const struct query *q)
 {
 	int r;
 
 	*v = (struct selection){.snapshot = *snapshot};
-	/* Memory that it takes is the choice's own. */
+	/* Memory that it takes is the selection's own. */
 	v->snapshot.arena = v->snapshot.scratch = (struct arena){};
-	v->result.snapshot = &v->snapshot;
-	r = rows_select(&v->snapshot, filter, filter_matches, &v->rows);
+	r = query_select_ids(&v->snapshot, q, &v->rows);
 	if (r == 0)
-		r = snapshot_own_mm(&v->snapshot, v->rows.item, v->rows.count);
-	if (r < 0)
-		return r;
-	v->result.pss = rows_pss_source(&v->rows);
-	rows_count_filtered(&v->rows, &v->snapshot.collection);
-	return 0;
-}
-
-static int group(struct selection *v, const struct snapshot *snapshot, const struct column *key)
-{
-	int r = group_rows(key, &v->rows, &v->sums);
-
-	v->result.group = key;
+		r = query_select_text(&v->snapshot, q, &v->rows);
 	if (r == 0)
-		memcgs_apply(snapshot, &v->sums.rows);
+		r = query_group(&v->snapshot, q, &v->rows);
 	return r;
 }
 
-static void cut(struct selection *v, const struct rows *rows, size_t shown)
+int selection_query(struct selection *v, struct snapshot *snapshot, const struct query *q)
 {
-	result_cut(&v->result, &v->snapshot.collection, rows, shown, false);
-}
+	int r = make_rows(v, snapshot, q);
 
-int selection_query(struct selection *v, struct snapshot *snapshot, const struct http_query *q)
-{
-	struct rows *rows = &v->rows;
-	int r = choose(v, snapshot, &q->filter);
-
-	if (r == 0 && q->group) {
-		r = group(v, snapshot, q->group);
-		rows = &v->sums.rows;
-	}
 	if (r < 0)
 		return r;
-	if (q->min)
-		order_at_least(&q->order, q->min, rows);
-	order_rows(&q->order, &v->snapshot, rows);
-	cut(v, rows, q->top && q->top < rows->count ? q->top : rows->count);
+	if (q->group)
+		memcgs_apply(snapshot, &v->rows.made);
+	query_show(&v->snapshot, q, &v->rows, false, &v->result);
 	return 0;
 }
 
@@ -79,32 +55,28 @@ static void forget_cgroups(struct rows *groups)
 int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *key,
 		      struct group_tracker *tracked, uint64_t now_us)
 {
-	static const struct filter all = {};
-	const struct column *by = key ? key : &unit_or_name, *pss = column_find("pss", 3);
-	const struct order order = {.keys = {{pss}, 1}};
-	struct rows *groups = &v->sums.rows;
+	const struct column *pss = column_find("pss", 3);
+	const struct query query = {.group = key ? key : &unit_or_name,
+				    .order = {.keys = {{pss}, 1}}};
+	struct rows *groups = &v->rows.made;
 	size_t shown = 0;
-	int r = choose(v, snapshot, &all);
+	int r = make_rows(v, snapshot, &query);
 
-	if (r == 0)
-		r = group_rows(by, &v->rows, &v->sums);
 	if (r < 0)
 		return r;
-	v->result.group = by;
 	if (!key)
 		forget_cgroups(groups);
 	memcgs_apply(snapshot, groups);
-	order_rows(&order, &v->snapshot, groups);
-	r = group_tracker_feed(tracked, now_us, by->text, groups, &shown);
+	query_show(&v->snapshot, &query, &v->rows, false, &v->result);
+	r = group_tracker_feed(tracked, now_us, query.group->text, groups, &shown);
 	if (r == 0)
-		cut(v, groups, shown);
+		result_cut(&v->result, &v->snapshot.collection, groups, shown, false);
 	return r;
 }
 
 void selection_done(struct selection *v)
 {
-	rows_done(&v->rows);
-	sums_done(&v->sums);
+	query_rows_done(&v->rows);
 	arena_done(&v->snapshot.arena);
 	arena_done(&v->snapshot.scratch);
 	*v = (struct selection){};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the process that speaks HTTP is told when it starts. */
+/* The configuration of the HTTP process. */
 #ifndef ZMEM_SERVE_SERVE_H
 #define ZMEM_SERVE_SERVE_H
 
@@ -12,9 +12,9 @@
 struct serve_config {
 	struct listeners listeners;
 	struct token token;
-	const struct column *group; /* of metrics and the page; NULL: unit, then name */
-	size_t groups;		    /* that have series of their own */
-	uint32_t age_ms;	    /* how old a snapshot may be */
+	const struct column *group; /* groups of the metrics and the page; NULL: unit, then name */
+	size_t groups;		    /* how many have series of their own */
+	uint32_t age_ms;	    /* the maximum age of a snapshot */
 	bool cmdlines;
 	bool numeric;
 	bool quiet;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * zmem-bpf serve: two processes. The first collects, the second speaks HTTP and is held down
- * before it has read a byte of anybody's. Knows how they start and end.
+ * zmem-bpf serve: starts and ends its two processes. The first collects. The second speaks HTTP and
+ * enters its sandbox before it reads a byte from a client.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 #include "serve/http.h"
 #include "serve/listen.h"
 
-#define FIRST_FD 3 /* behind the standard ones */
+#define FIRST_FD 3 /* the first after the standard streams */
 
 static int read_config(const struct options *o, struct serve_config *c)
 {
@@ -42,8 +42,8 @@ static int read_config(const struct options *o, struct serve_config *c)
 	return r ? r : listeners_open(&c->listeners, o->listen);
 }
 
-/* Who asks us to end is read from a descriptor, by both, before there is a second thread. */
-static int take_signals(void)
+/* Both processes read end signals from this descriptor. Call it before the first thread starts. */
+static int open_signals(void)
 {
 	sigset_t set;
 	int fd;
@@ -55,8 +55,8 @@ static int take_signals(void)
 }
 
 /*
- * Without a capability nothing locks memory beyond a bound: where there is one, what else is mapped
- * would not be had.
+ * RLIMIT_MEMLOCK binds the HTTP process, which has no capability. With a limit, memory is not
+ * locked: later mappings would exceed the limit and fail.
  */
 static void begin_in_background(const struct options *o)
 {
@@ -71,7 +71,7 @@ static void begin_in_background(const struct options *o)
 
 static int run(const struct options *o, struct serve_config *c)
 {
-	cleanup_close int signals = take_signals();
+	cleanup_close int signals = open_signals();
 	int pair[2], r;
 	pid_t http;
 
@@ -88,14 +88,14 @@ static int run(const struct options *o, struct serve_config *c)
 	}
 	r = -errno;
 	close(pair[1]);
-	listeners_leave(&c->listeners);
+	listeners_close_fds(&c->listeners);
 	if (http < 0) {
 		close(pair[0]);
-		return log_error("starting the process that answers: %s%s", strerror(-r),
+		return log_error("starting the HTTP process: %s%s", strerror(-r),
 				 r == -EAGAIN ? " (pids.max, ulimit -u)" : "");
 	}
-	/* Ends with both closed, and the other one waited for. */
-	return collector_run(o, pair[0], signals, http);
+	/* Closes pair[0] and `signals` and waits for the HTTP process. */
+	return serve_snapshots(o, pair[0], signals, http);
 }
 
 int command_serve(const struct options *o)
@@ -104,13 +104,13 @@ int command_serve(const struct options *o)
 	pid_t self = getpid();
 	int r;
 
-	/* What else whoever started us has open is no business of the process that serves. */
+	/* Close other descriptors that the parent process left open. */
 	close_range((unsigned)(FIRST_FD + listeners_handed_over()), ~0U, 0);
 	r = read_config(o, &config);
 
 	if (r == 0)
 		r = run(o, &config);
-	/* The other process has the sockets, this one their names. */
+	/* Only the collector process removes the paths; the HTTP process has the sockets. */
 	listeners_close(&config.listeners, getpid() == self);
 	return r;
 }

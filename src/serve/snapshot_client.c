@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what is kept of an answer, and for how long. */
+/* Asks the collector process for snapshots and keeps the newest. */
 #include "serve/snapshot_client.h"
 
 #include <errno.h>
@@ -38,13 +38,13 @@ int snapshot_client_ask(struct snapshot_client *f, uint64_t now_us, uint32_t age
 	return r;
 }
 
-static int replace(struct snapshot_client *f, const struct answer *answer, int memfd)
+static int replace_snapshot(struct snapshot_client *f, const struct answer *answer, int memfd)
 {
 	struct snapshot snapshot = {};
 	const char *bytes;
 	int r;
 
-	/* The same once more. */
+	/* The collector process sent the same snapshot again. */
 	if (f->number && answer->taken_us == f->taken_us)
 		return 1;
 	r = channel_map(memfd, answer->size, &bytes);
@@ -81,8 +81,8 @@ int snapshot_client_receive(struct snapshot_client *f)
 	f->error = 0;
 	if (f->failing)
 		return 1;
-	r = memfd < 0 ? -EMFILE : replace(f, &answer, memfd);
-	/* Next time there may be. */
+	r = memfd < 0 ? -EMFILE : replace_snapshot(f, &answer, memfd);
+	/* Files or memory may be free again for the next snapshot. */
 	if (!file_exhausted(r))
 		return r;
 	f->failing = true;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows the system calls that libmicrohttpd, the C library and our own code make once the sockets
- * listen. All others fail with EPERM: a newer library that tries one more call has another way or
- * reports an error, while SIGSYS would end the service. Calls of another architecture end it.
+ * A seccomp filter with the system calls that libmicrohttpd, the C library and our own code make
+ * once the sockets listen. All others fail with EPERM: a newer library that tries one more call can
+ * fall back or report an error, while SIGSYS would end the service. A call of another architecture
+ * ends the process.
  */
 #include "serve/system_calls.h"
 
@@ -31,7 +32,7 @@
 #define ARCH 0 /* no filter */
 #endif
 
-/* x32 has numbers of its own for the same calls. */
+/* From here on: x32, which has other numbers for the same calls. */
 #define FIRST_FOREIGN 0x40000000
 
 #define CHECKS_MAX    2
@@ -39,10 +40,10 @@
 enum check_kind {
 	CHECK_NONE,
 	CHECK_EQUAL,
-	CHECK_WITHOUT, /* none of these bits */
+	CHECK_WITHOUT, /* none of these bits is set */
 };
 
-/* An argument is an int for all that are checked: its lower half is all of it. */
+/* Every checked argument is an int, so its lower 32 bits suffice. */
 struct check {
 	enum check_kind kind;
 	unsigned arg;
@@ -60,17 +61,17 @@ struct check {
 #define ONLY(arg, value) WITHOUT(arg, ~(uint32_t)(value))
 
 /*
- * Out-of-band data of Unix sockets was a way into the kernel (CVE-2025-38236), and MSG_FASTOPEN
- * connects a socket that has listened.
+ * No MSG_OOB: out-of-band data of Unix sockets was exploitable (CVE-2025-38236). No MSG_FASTOPEN:
+ * it can connect a listening socket to another machine.
  */
 #define SENDING	  (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)
 #define RECEIVING (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC)
 
 static const struct rule {
 	uint32_t number;
-	struct check check[CHECKS_MAX]; /* all of them hold; else another rule may allow it */
+	struct check check[CHECKS_MAX]; /* all must hold; a later rule may still allow the call */
 } rules[] = {
-	/* Connections, and the socket to the process that collects. */
+	/* Connections, and the socket to the collector process. */
 	{__NR_fcntl, {EQUAL(1, F_GETFD)}},
 	{__NR_fcntl, {EQUAL(1, F_SETFD)}},
 	{__NR_fcntl, {EQUAL(1, F_GETFL)}},
@@ -90,7 +91,7 @@ static const struct rule {
 	{__NR_epoll_ctl},
 	{__NR_epoll_pwait},
 	{__NR_ppoll},
-#ifdef __NR_poll /* older architectures alone */
+#ifdef __NR_poll /* only older architectures have these */
 	{__NR_poll},
 	{__NR_epoll_wait},
 	{__NR_time},
@@ -102,19 +103,18 @@ static const struct rule {
 	{__NR_writev},
 	{__NR_lseek},
 	{__NR_close},
-	/* Memory, none of it code. */
+	/* Memory, never executable. */
 	{__NR_mmap, {WITHOUT(2, PROT_EXEC)}},
 	{__NR_madvise, {EQUAL(2, MADV_DONTNEED)}},
 	{__NR_munmap},
 	{__NR_mremap},
 	{__NR_brk},
-	/* Time, random numbers, and poll() that is continued after SIGSTOP. */
+	/* Time, random numbers, and poll() resumed after SIGSTOP. */
 	{__NR_clock_gettime},
 	{__NR_gettimeofday},
 	{__NR_getrandom},
 	{__NR_restart_syscall},
-	/* qsort() of glibc 2.36 asks how much RAM there is, and does not look whether it was told.
-	 */
+	/* qsort() of glibc 2.36 reads the RAM size and does not check for failure. */
 	{__NR_sysinfo},
 	{__NR_getpid},
 	/* Locks of the libraries. */
@@ -136,31 +136,31 @@ struct code {
 	unsigned short len;
 };
 
-static void put(struct code *c, struct sock_filter what)
+static void emit(struct code *c, struct sock_filter what)
 {
 	c->at[c->len++] = what;
 }
 
-/* Allowed, or on with what comes behind. */
-static void put_rule(struct code *c, const struct rule *rule)
+/* Allows the call if the rule matches; else the filter goes on with the next rule. */
+static void emit_rule(struct code *c, const struct rule *rule)
 {
 	uint8_t left = 1; /* instructions until the end of the rule */
 
 	for (size_t i = 0; i < CHECKS_MAX; i++)
 		left += rule->check[i].kind ? 2 : 0;
-	put(c, (struct sock_filter)LOAD_NUMBER);
-	put(c, (struct sock_filter)JUMP(BPF_JEQ, rule->number, 0, left));
+	emit(c, (struct sock_filter)LOAD_NUMBER);
+	emit(c, (struct sock_filter)JUMP(BPF_JEQ, rule->number, 0, left));
 	for (size_t i = 0; i < CHECKS_MAX && rule->check[i].kind; i++) {
 		const struct check *check = &rule->check[i];
 
 		left -= 2;
-		put(c, (struct sock_filter)LOAD_ARG(check->arg));
+		emit(c, (struct sock_filter)LOAD_ARG(check->arg));
 		if (check->kind == CHECK_EQUAL)
-			put(c, (struct sock_filter)JUMP(BPF_JEQ, check->value, 0, left));
+			emit(c, (struct sock_filter)JUMP(BPF_JEQ, check->value, 0, left));
 		else
-			put(c, (struct sock_filter)JUMP(BPF_JSET, check->value, left, 0));
+			emit(c, (struct sock_filter)JUMP(BPF_JSET, check->value, left, 0));
 	}
-	put(c, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
+	emit(c, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
 }
 
 int system_calls_limit(void)
@@ -168,19 +168,19 @@ int system_calls_limit(void)
 	struct code code = {};
 	struct sock_fprog program = {.filter = code.at};
 
-	/* A kernel without filters is no error; one that has them looks for the program first. */
+	/* With filter support, a NULL program fails with EFAULT. A kernel without is no error. */
 	if (!ARCH ||
 	    (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0 && errno != EFAULT))
 		return 0;
-	put(&code, (struct sock_filter)LOAD(offsetof(struct seccomp_data, arch)));
-	put(&code, (struct sock_filter)JUMP(BPF_JEQ, ARCH, 1, 0));
-	put(&code, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
-	put(&code, (struct sock_filter)LOAD_NUMBER);
-	put(&code, (struct sock_filter)JUMP(BPF_JGE, FIRST_FOREIGN, 0, 1));
-	put(&code, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
+	emit(&code, (struct sock_filter)LOAD(offsetof(struct seccomp_data, arch)));
+	emit(&code, (struct sock_filter)JUMP(BPF_JEQ, ARCH, 1, 0));
+	emit(&code, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
+	emit(&code, (struct sock_filter)LOAD_NUMBER);
+	emit(&code, (struct sock_filter)JUMP(BPF_JGE, FIRST_FOREIGN, 0, 1));
+	emit(&code, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		put_rule(&code, &rules[i]);
-	put(&code, (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM));
+		emit_rule(&code, &rules[i]);
+	emit(&code, (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM));
 	program.len = code.len;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }

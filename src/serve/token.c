@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows RFC 6750's header. */
+/* Reads the token file and checks Authorization headers (RFC 6750). */
 #include "serve/token.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include "base/parse.h"
 #include "privilege/privilege.h"
 
-/* The first line, and what is wrong with it as a message. Returns 0 or an exit code. */
-static int take_line(struct token *t, size_t n, const char *path)
+/* Keeps the first line. Returns 0, or an exit code after a message. */
+static int parse_line(struct token *t, size_t n, const char *path)
 {
 	const char *end = memchr(t->text, '\n', n);
 
@@ -22,17 +22,17 @@ static int take_line(struct token *t, size_t n, const char *path)
 	if (t->len && t->text[t->len - 1] == '\r')
 		t->len--;
 	if (!t->len)
-		return log_error("--token-file %s: its first line is empty (write a token "
+		return log_error("--token-file %s: the first line is empty (write the token "
 				 "there)",
 				 path);
 	if (n == TOKEN_MAX)
-		return log_error("--token-file %s: it is longer than %d bytes (write one line "
-				 "there)",
+		return log_error("--token-file %s: the file is longer than %d bytes (write "
+				 "only the token)",
 				 path, TOKEN_MAX - 1);
 	for (size_t i = 0; i < t->len; i++) {
 		if (t->text[i] <= ' ' || t->text[i] > '~')
-			return log_error("--token-file %s: its first line is not one word of "
-					 "ASCII (write one there)",
+			return log_error("--token-file %s: the first line is not one word of "
+					 "printable ASCII (write the token there)",
 					 path);
 	}
 	t->text[t->len] = '\0';
@@ -51,12 +51,12 @@ int token_read(struct token *t, const char *path)
 	if (fstat(fd, &st) < 0)
 		return log_errno(-errno, "--token-file %s", path);
 	if (st.st_mode & (S_IROTH | S_IWOTH))
-		return log_error("--token-file %s: everybody may read or write it (chmod 600)",
+		return log_error("--token-file %s: every user can read or write it (chmod 600)",
 				 path);
 	n = file_read_fd(fd, t->text, sizeof(t->text));
 	if (n < 0)
 		return log_errno((int)n, "--token-file %s", path);
-	return take_line(t, (size_t)n, path);
+	return parse_line(t, (size_t)n, path);
 }
 
 bool token_fits(const struct token *t, const char *authorization)
@@ -74,7 +74,7 @@ bool token_fits(const struct token *t, const char *authorization)
 	given = authorization + len;
 	given += strspn(given, " ");
 	given_len = strlen(given);
-	/* White space behind a value is none of it (RFC 9110, 5.5). */
+	/* White space after a value is not part of it (RFC 9110, 5.5). */
 	while (given_len && (given[given_len - 1] == ' ' || given[given_len - 1] == '\t'))
 		given_len--;
 	for (size_t i = 0; i < t->len; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows where users and groups are written down, and what /proc says of those of a process. */
+/* Finds a free user: reads the users and groups of /etc and the ids of all processes in /proc. */
 #include "serve/user.h"
 
 #include <dirent.h>
@@ -18,71 +18,71 @@
 #include "base/parse.h"
 
 #define RANGE	 (USER_LAST - USER_FIRST + 1)
-#define FIELDS	 4    /* of a line */
-#define IDS	 4    /* real, effective, saved, of files */
-#define HEAD_MAX 2048 /* of /proc/PID/status, in which the ids are */
+#define FIELDS	 4    /* of a line that are read */
+#define IDS	 4    /* real, effective, saved, file system */
+#define HEAD_MAX 2048 /* bytes of /proc/PID/status that contain the ids */
 
 struct search {
-	bool taken[RANGE]; /* as a user or as a group */
-	struct user own;   /* of the package; uid 0: there is none */
+	bool used[RANGE]; /* as a user or as a group */
+	struct user own;  /* the package's user; uid 0: none */
 };
 
-static void take(struct search *s, uint64_t first, uint64_t count)
+static void mark_used(struct search *s, uint64_t first, uint64_t count)
 {
 	for (uint64_t i = 0; i < RANGE; i++) {
 		if (USER_FIRST + i >= first && USER_FIRST + i - first < count)
-			s->taken[i] = true;
+			s->used[i] = true;
 	}
 }
 
-/* ---- files of /etc: fields with a colon between ---- */
+/* ---- files of /etc: fields separated by colons ---- */
 
-static bool number(const char *field, uint64_t *ret)
+static bool parse_id(const char *field, uint64_t *ret)
 {
 	return field && parse_u64(field, strcspn(field, "\n"), UINT32_MAX, ret) == 0;
 }
 
-static void take_user(struct search *s, char *const field[FIELDS])
+static void mark_user(struct search *s, char *const field[FIELDS])
 {
 	uint64_t uid, gid;
 
-	if (!number(field[2], &uid) || !number(field[3], &gid))
+	if (!parse_id(field[2], &uid) || !parse_id(field[3], &gid))
 		return;
-	take(s, uid, 1);
-	take(s, gid, 1);
-	/* Anything that is root's would be no user to become. */
+	mark_used(s, uid, 1);
+	mark_used(s, gid, 1);
+	/* An entry with uid 0 or gid 0 would keep the rights of root. */
 	if (strcmp(field[0], USER_NAME) == 0 && uid && gid)
 		s->own = (struct user){(uid_t)uid, (gid_t)gid};
 }
 
-static void take_group(struct search *s, char *const field[FIELDS])
+static void mark_group(struct search *s, char *const field[FIELDS])
 {
 	uint64_t gid;
 
-	if (number(field[2], &gid))
-		take(s, gid, 1);
+	if (parse_id(field[2], &gid))
+		mark_used(s, gid, 1);
 }
 
-static void take_range(struct search *s, char *const field[FIELDS])
+static void mark_range(struct search *s, char *const field[FIELDS])
 {
 	uint64_t first, count;
 
-	if (number(field[1], &first) && number(field[2], &count))
-		take(s, first, count);
+	if (parse_id(field[1], &first) && parse_id(field[2], &count))
+		mark_used(s, first, count);
 }
 
 static const struct {
 	const char *name;
-	void (*take)(struct search *s, char *const field[FIELDS]);
+	void (*mark)(struct search *s, char *const field[FIELDS]);
 } files[] = {
-	{"passwd", take_user},
-	{"group", take_group},
-	{"subuid", take_range},
-	{"subgid", take_range},
+	{"passwd", mark_user},
+	{"group", mark_group},
+	{"subuid", mark_range},
+	{"subgid", mark_range},
 };
 
-static int each_line(struct search *s, const char *path,
-		     void (*take)(struct search *s, char *const field[FIELDS]))
+static int read_lines(struct search *s, const char *path,
+		      void (*mark)(struct search *s, char *const field[FIELDS]))
 {
 	cleanup_fclose FILE *file = fopen(path, "re");
 	cleanup_free char *line = NULL;
@@ -96,14 +96,14 @@ static int each_line(struct search *s, const char *path,
 
 		for (size_t i = 0; i < FIELDS && rest; i++)
 			field[i] = strsep(&rest, ":");
-		take(s, field);
+		mark(s, field);
 	}
 	return file_exhausted(-errno) ? -errno : 0;
 }
 
 /* ---- processes ---- */
 
-static void take_ids(struct search *s, const char *text, size_t len, const char *key)
+static void mark_ids(struct search *s, const char *text, size_t len, const char *key)
 {
 	const char *at = strstr(text, key);
 	uint64_t id;
@@ -112,10 +112,10 @@ static void take_ids(struct search *s, const char *text, size_t len, const char 
 		return;
 	at += strlen(key);
 	for (int i = 0; i < IDS && scan_u64(&at, text + len, &id); i++)
-		take(s, id, 1);
+		mark_used(s, id, 1);
 }
 
-static int take_processes(struct search *s, const char *path)
+static int mark_processes(struct search *s, const char *path)
 {
 	cleanup_closedir DIR *proc = opendir(path);
 	const struct dirent *entry;
@@ -134,24 +134,24 @@ static int take_processes(struct search *s, const char *path)
 			return (int)len;
 		if (len < 0)
 			continue;
-		take_ids(s, text, (size_t)len, "\nUid:");
-		take_ids(s, text, (size_t)len, "\nGid:");
+		mark_ids(s, text, (size_t)len, "\nUid:");
+		mark_ids(s, text, (size_t)len, "\nGid:");
 	}
 	return 0;
 }
 
 /* ---- the choice ---- */
 
-static int pick(const struct search *s, struct user *ret)
+static int pick_unused(const struct search *s, struct user *ret)
 {
-	uint32_t chance;
+	uint32_t random;
 
-	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -errno;
 	for (uint32_t i = 0; i < RANGE; i++) {
-		uint32_t at = (chance % RANGE + i) % RANGE;
+		uint32_t at = (random % RANGE + i) % RANGE;
 
-		if (s->taken[at])
+		if (s->used[at])
 			continue;
 		*ret = (struct user){USER_FIRST + at, USER_FIRST + at};
 		return 0;
@@ -169,13 +169,13 @@ static int search(struct search *s, const char *root)
 
 		if (asprintf(&file, "%s/etc/%s", root, files[i].name) < 0)
 			return -ENOMEM;
-		r = each_line(s, file, files[i].take);
+		r = read_lines(s, file, files[i].mark);
 	}
 	if (r < 0 || s->own.uid)
 		return r;
 	if (asprintf(&path, "%s/proc", root) < 0)
 		return -ENOMEM;
-	return take_processes(s, path);
+	return mark_processes(s, path);
 }
 
 int user_pick(const char *root, struct user *ret)
@@ -186,7 +186,7 @@ int user_pick(const char *root, struct user *ret)
 	if (r < 0)
 		return r;
 	if (!s.own.uid)
-		return pick(&s, ret);
+		return pick_unused(&s, ret);
 	*ret = s.own;
 	return 0;
 }

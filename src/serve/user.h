@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The user that the process that speaks HTTP becomes, whose processes could signal and trace it. */
+/*
+ * Chooses the user that the HTTP process becomes. No other process has that user: it could signal
+ * and trace the HTTP process.
+ */
 #ifndef ZMEM_SERVE_USER_H
 #define ZMEM_SERVE_USER_H
 
 #include <sys/types.h>
 
-#define USER_NAME  "zmem-bpf" /* the package's own */
-#define USER_FIRST 61184      /* else one of those that systemd gives to DynamicUser= */
+#define USER_NAME  "zmem-bpf" /* of the package */
+#define USER_FIRST 61184      /* else from the range that systemd uses for DynamicUser= */
 #define USER_LAST  65519
 
 struct user {
@@ -15,9 +18,9 @@ struct user {
 };
 
 /*
- * The package's user, or one that neither a file of /etc nor a process has, picked at random.
- * `root` is in front of /etc and /proc: "". Returns 0, -EUSERS without a free one, or want of files
- * or memory.
+ * Picks the package's user, or a random one that neither a file of /etc nor a process has. `root`
+ * is a prefix of /etc and /proc ("" but in tests). Returns 0, -EUSERS without a free user, or a
+ * negative errno for want of files or memory.
  */
 int user_pick(const char *root, struct user *ret);
 

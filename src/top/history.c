@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows values and when they were; refuses to know of what. */
+/* The history of one value: a ring of points, drawn as bars. */
 #include "top/history.h"
 
 void history_clear(struct history *h)
@@ -7,7 +7,7 @@ void history_clear(struct history *h)
 	h->next = h->count = 0;
 }
 
-/* The i-th of the last `count`. */
+/* The i-th of the last `count` points. */
 static const struct history_point *point(const struct history *h, size_t count, size_t i)
 {
 	return &h->point[(h->next + HISTORY_MAX - count + i) % HISTORY_MAX];
@@ -15,7 +15,7 @@ static const struct history_point *point(const struct history *h, size_t count, 
 
 void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes)
 {
-	/* Back in a recording, or the clock was: what was later is not what was before. */
+	/* Time went back (a frame back, or the clock was set): drop later points. */
 	if (h->count && point(h, 1, 0)->time_ms > time_ms)
 		history_clear(h);
 	h->point[h->next] = (struct history_point){time_ms, known, bytes};

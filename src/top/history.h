@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A value over time, as many of the last ones as a line can show. Pure. */
+/* The history of one value, as many points as a line can show. Pure. */
 #ifndef ZMEM_TOP_HISTORY_H
 #define ZMEM_TOP_HISTORY_H
 
@@ -23,9 +23,9 @@ struct history {
 void history_clear(struct history *h);
 void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes);
 /*
- * The newest ones, at most `width`, one a column, as bars of eighths between the least and the most
- * of them, which are returned, as is when the first of them was. False if none of them is known:
- * nothing is drawn.
+ * Draws the newest points, at most `width`, one a column, as bars in eighths between their minimum
+ * and maximum. Returns both and the time of the first point. Returns false and draws nothing if no
+ * point is known.
  */
 bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,
 		  uint64_t *ret_most, int64_t *ret_since_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Keys: a character is itself, what is none comes behind the last of Unicode. */
+/* Codes of keys: a character is its own code, other keys follow the last code of Unicode. */
 #ifndef ZMEM_TOP_KEYS_H
 #define ZMEM_TOP_KEYS_H
 
@@ -17,9 +17,9 @@ enum top_key {
 	TOP_HOME,
 	TOP_END,
 	TOP_DELETE,
-	TOP_F1, /* and those that follow, up to F12 */
+	TOP_F1, /* F1 to F12 */
 	TOP_F12 = TOP_F1 + 11,
-	TOP_OTHER, /* one that means nothing */
+	TOP_OTHER, /* a key without a meaning here */
 };
 
 #define TOP_F(n)    (TOP_F1 + (n)-1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Writes what ends full-screen mode and dies of what it would have died of. */
+/* Restores the terminal when a signal ends the program, then lets the signal end it. */
 #include "top/rescue.h"
 
 #include <curses.h>
@@ -20,11 +20,11 @@ static struct {
 	int error_fd, message_fd;
 } rescue;
 
-/* Crashes, and what else ends a program that does not care: its time is up (RLIMIT_CPU) … */
+/* Crashes, and signals that end a program by default, like SIGXCPU (RLIMIT_CPU). */
 static const int deadly[] = {SIGSEGV, SIGBUS,  SIGILL,	SIGFPE,	 SIGABRT,   SIGSYS, SIGTRAP,
 			     SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF};
 
-static void leave(int number)
+static void restore_and_raise(int number)
 {
 	char text[1024];
 	ssize_t n;
@@ -38,7 +38,7 @@ static void leave(int number)
 		       (n = read(rescue.message_fd, text, sizeof(text))) > 0)
 			n = write(rescue.error_fd, text, (size_t)n);
 	}
-	/* SA_RESETHAND: it is the usual one again, and this comes when we return. */
+	/* SA_RESETHAND restored the default action, which takes effect when this returns. */
 	raise(number);
 }
 
@@ -47,8 +47,8 @@ void rescue_prepare(void)
 	rescue.modes_known = tcgetattr(STDIN_FILENO, &rescue.modes) == 0;
 }
 
-/* Without the pauses that old terminals needed: "$<5>". */
-static void add(const char *sequence)
+/* Adds a sequence without its padding for old terminals ("$<5>"). */
+static void add_sequence(const char *sequence)
 {
 	while (sequence && *sequence && rescue.len < sizeof(rescue.text)) {
 		const char *end = strncmp(sequence, "$<", 2) == 0 ? strchr(sequence, '>') : NULL;
@@ -62,13 +62,13 @@ static void add(const char *sequence)
 
 void rescue_arm(int error_fd, int message_fd)
 {
-	struct sigaction act = {.sa_handler = leave, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction act = {.sa_handler = restore_and_raise, .sa_flags = (int)SA_RESETHAND};
 
 	rescue.len = 0;
-	add(exit_attribute_mode);
-	add(keypad_local);
-	add(cursor_normal);
-	add(exit_ca_mode);
+	add_sequence(exit_attribute_mode);
+	add_sequence(keypad_local);
+	add_sequence(cursor_normal);
+	add_sequence(exit_ca_mode);
 	rescue.error_fd = error_fd;
 	rescue.message_fd = message_fd;
 	rescue.armed = 1;
@@ -88,7 +88,7 @@ void rescue_disarm(void)
 	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
 		struct sigaction is;
 
-		if (sigaction(deadly[i], NULL, &is) == 0 && is.sa_handler == leave)
+		if (sigaction(deadly[i], NULL, &is) == 0 && is.sa_handler == restore_and_raise)
 			sigaction(deadly[i], &usual, NULL);
 	}
 }

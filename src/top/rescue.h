@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A crash leaves the terminal as it was. Knows what to write, prepared while all is well; the one
- * place with state of its own, since a signal handler is given none.
+ * Restores the terminal after a crash. The sequences are prepared beforehand. The state is global,
+ * because a signal handler gets no argument.
  */
 #ifndef ZMEM_TOP_RESCUE_H
 #define ZMEM_TOP_RESCUE_H
 
-/* Before anything is done to the terminal: keeps its modes. */
+/* Saves the modes of the terminal. Call it before they are changed. */
 void rescue_prepare(void);
-/* The screen is ours. What was said into `message_fd` goes to `error_fd`; -1: nothing does. */
+/*
+ * Call when full-screen mode begins. On a crash, text in `message_fd` is copied to `error_fd`; -1:
+ * none is.
+ */
 void rescue_arm(int error_fd, int message_fd);
-/* It is not any more. */
+/* Call before full-screen mode ends. */
 void rescue_disarm(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Lines that are put one below the other; refuses to know what is in them. */
+/* A screen as a list of lines. */
 #include "top/screen.h"
 
 void screen_begin(struct screen *s, unsigned width, unsigned height)
@@ -14,7 +14,7 @@ void screen_begin(struct screen *s, unsigned width, unsigned height)
 	s->pen = (struct line){.out = &s->text, .width = s->width, .color = true};
 }
 
-/* Everything behind the last newline but `skip`. */
+/* Drops the text after the last newline, skipping `skip` newlines. */
 static void drop(struct screen *s, size_t skip)
 {
 	size_t len = s->text.len;
@@ -33,7 +33,7 @@ void screen_line(struct screen *s, enum screen_look look)
 		s->look[s->count++] = look;
 }
 
-void screen_take_back(struct screen *s)
+void screen_remove_line(struct screen *s)
 {
 	if (!s->count)
 		return;
@@ -41,7 +41,7 @@ void screen_take_back(struct screen *s)
 	s->count--;
 }
 
-void screen_ready(struct screen *s, const char *text, size_t len, enum screen_look look)
+void screen_add_text(struct screen *s, const char *text, size_t len, enum screen_look look)
 {
 	strbuf_put(&s->text, text, len);
 	screen_line(s, look);

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is on the screen, as text: lines of UTF-8 with the attributes of render/line.h in them.
- * Knows no terminal.
+ * The content of the screen as text: lines of UTF-8 with the attributes of render/line.h.
+ * Independent of the terminal.
  */
 #ifndef ZMEM_TOP_SCREEN_H
 #define ZMEM_TOP_SCREEN_H
 
 #include "render/line.h"
 
-/* How a whole line looks, up to the right edge. */
+/* The look of a whole line, up to the right edge. */
 enum screen_look {
 	LOOK_PLAIN,
-	LOOK_HEADER,   /* of a table */
+	LOOK_HEADER,   /* headings of a table */
 	LOOK_SELECTED, /* the row that the cursor is on */
-	LOOK_KEYS,     /* what keys there are, what is being typed */
+	LOOK_KEYS,     /* key hints, and text that is being typed */
 	LOOK_MESSAGE,
 };
 
-#define SCREEN_LINES_MAX 1000 /* beyond, a terminal stays empty */
+#define SCREEN_LINES_MAX 1000 /* further lines of a terminal stay empty */
 
 struct screen {
 	unsigned width, height; /* at least 1 */
 	struct strbuf text;	/* lines that end with a newline */
 	unsigned count;
 	enum screen_look look[SCREEN_LINES_MAX];
-	int cursor; /* the column of the last line where the next character goes; -1: none */
+	int cursor; /* the cursor's column in the last line; -1: no cursor */
 	struct line pen;
 };
 
-/* An empty screen; keeps the memory. */
+/* Empties the screen and keeps its memory. */
 void screen_begin(struct screen *s, unsigned width, unsigned height);
-/* Ends the line that the pen has written. Those that do not fit vanish. */
+/* Ends the line that the pen has written. Lines that do not fit are dropped. */
 void screen_line(struct screen *s, enum screen_look look);
-/* A line that was written elsewhere, of `len` bytes without newline. */
-void screen_ready(struct screen *s, const char *text, size_t len, enum screen_look look);
-/* Empty lines until there are so many. */
+/* Adds a line of `len` bytes, without newline, that was rendered elsewhere. */
+void screen_add_text(struct screen *s, const char *text, size_t len, enum screen_look look);
+/* Adds empty lines up to `lines`. */
 void screen_fill(struct screen *s, unsigned lines);
-/* Takes the last line back. */
-void screen_take_back(struct screen *s);
+/* Removes the last line. */
+void screen_remove_line(struct screen *s);
 void screen_done(struct screen *s);
 
 #endif

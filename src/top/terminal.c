@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The terminal begun and left: its type, modes, signals, and what is said meanwhile. */
+/*
+ * Opens and closes the terminal: its type, modes and signals, and stderr while the screen is in
+ * use.
+ */
 #include "top/terminal.h"
 
 #include <curses.h>
@@ -24,10 +27,12 @@
 #include "top/keys.h"
 #include "top/rescue.h"
 
-/* How long an escape sequence may take before it is the key: lines are slow. */
+/*
+ * How long the rest of an escape sequence may take on a slow line, before Escape counts as a key.
+ */
 #define ESCAPE_MS 50
 
-/* For machines that do not know the terminal, or no terminals at all. */
+/* The built-in description, for machines that lack the terminal's, or all. */
 static const char xterm_description[] =
 #include "top/xterm.inc"
 	;
@@ -43,7 +48,7 @@ int terminal_listen(struct terminal *t)
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		struct sigaction act;
 
-		/* What was ignored when we were started stays so. */
+		/* Signals that were ignored at the start stay ignored. */
 		if (sigaction(wanted[i], NULL, &act) == 0 && act.sa_handler != SIG_IGN)
 			sigaddset(&set, wanted[i]);
 	}
@@ -60,8 +65,8 @@ int terminal_listen(struct terminal *t)
 	return 0;
 }
 
-/* A locale that does not exist here may still say which encoding the terminal has. */
-static bool speaks_utf8(void)
+/* True for a UTF-8 locale. A locale that is not installed may still name the encoding. */
+static bool locale_is_utf8(void)
 {
 	static const char *const variable[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 	const char *value = NULL;
@@ -75,19 +80,19 @@ static bool speaks_utf8(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-/* One that says of itself that it can do nothing is not taken for another. */
-static bool is_nothing(const char *type)
+/* Types that declare that they can do nothing; they are not replaced by another. */
+static bool is_dumb(const char *type)
 {
-	static const char *const nothing[] = {"", "dumb", "unknown", "network", "dialup"};
+	static const char *const dumb[] = {"", "dumb", "unknown", "network", "dialup"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++) {
-		if (strcmp(type, nothing[i]) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(dumb); i++) {
+		if (strcmp(type, dumb[i]) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* Asked for before newterm(), which would leave memory behind if it is not. */
+/* Checked before newterm(), which leaks memory for an unknown type. */
 static bool is_known(const char *type)
 {
 	int error;
@@ -102,37 +107,34 @@ static int open_type(struct terminal *t)
 {
 	const char *type = getenv("TERM");
 
-	if (!type || is_nothing(type))
-		return log_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
-				 "such terminal)",
+	if (!type || is_dumb(type))
+		return log_error("top: TERM=%s cannot position text (use zmem-bpf watch)",
 				 type ? type : "");
 	snprintf(t->type, sizeof(t->type), "%s", type);
 	t->known = is_known(type);
-	/* What the terminal says of its size, not LINES and COLUMNS, which may be anything. */
+	/* Use the terminal's own size, not LINES and COLUMNS, which may be wrong. */
 	use_tioctl(true);
 	if (t->known) {
 		t->handle = newterm(type, stdout, stdin);
 	} else {
-		/* ncurses takes a description for a path or for itself, by its beginning. */
+		/* ncurses accepts a description in place of a path. */
 		setenv("TERMINFO", xterm_description, 1);
 		t->handle = newterm(XTERM, stdout, stdin);
 	}
 	if (!t->handle)
-		return log_error("top: TERM=%s is not known here, and no xterm either (zmem-bpf "
-				 "watch needs no terminal)",
+		return log_error("top: TERM=%s is unknown, and the built-in xterm failed (use "
+				 "zmem-bpf watch)",
 				 t->type);
 	if (!cursor_address) {
 		endwin();
-		return log_error("top: TERM=%s cannot place text (zmem-bpf watch needs no "
-				 "such terminal)",
-				 t->type);
+		return log_error("top: TERM=%s cannot position text (use zmem-bpf watch)", t->type);
 	}
 	return 0;
 }
 
 static void choose_colors(struct terminal *t, bool wanted)
 {
-	/* As enum line_attr from ATTR_RED on. */
+	/* In the order of enum line_attr from ATTR_RED on. */
 	static const short color[] = {COLOR_RED, COLOR_GREEN, COLOR_YELLOW, COLOR_BLUE, COLOR_CYAN};
 
 	t->colors = wanted && has_colors() && start_color() != ERR;
@@ -144,10 +146,10 @@ static void choose_colors(struct terminal *t, bool wanted)
 }
 
 /*
- * Whatever is said while the screen is ours would be written across it, and go with it. Returns 0
+ * Redirects stderr into a pipe: a message would overwrite the screen and vanish with it. Returns 0
  * or a negative errno.
  */
-static int divert_errors(struct terminal *t)
+static int redirect_stderr(struct terminal *t)
 {
 	int fds[2], r;
 
@@ -165,16 +167,16 @@ int terminal_open(struct terminal *t, bool colors)
 	struct sigaction usual = {.sa_handler = SIG_DFL};
 	int r;
 
-	t->utf8 = speaks_utf8();
+	t->utf8 = locale_is_utf8();
 	rescue_prepare();
-	r = divert_errors(t);
+	r = redirect_stderr(t);
 	if (r < 0)
 		return log_errno(r, "starting");
 	r = open_type(t);
 	if (r)
 		return r;
 	t->on = true;
-	/* ncurses' own stops us in the middle of whatever; ours comes in turn. */
+	/* The handler of ncurses stops us at any point; terminal_key() handles SIGTSTP in turn. */
 	sigaction(SIGTSTP, &usual, NULL);
 	choose_colors(t, colors);
 	cbreak();
@@ -202,7 +204,7 @@ void terminal_close(struct terminal *t)
 		char text[4096];
 		ssize_t n;
 
-		/* What nobody saw. */
+		/* Messages that were not shown. */
 		while ((n = read(t->message_fd, text, sizeof(text))) > 0)
 			n = write(t->error_fd, text, (size_t)n);
 		dup2(t->error_fd, STDERR_FILENO);
@@ -239,8 +241,8 @@ void terminal_redraw(void)
 	clearok(curscr, TRUE);
 }
 
-/* In a process group that nobody could continue the kernel does not stop us. */
-static void stop(void)
+/* Stops this process. In an orphaned process group the kernel ignores it. */
+static void stop_self(void)
 {
 	sigset_t set;
 
@@ -252,22 +254,22 @@ static void stop(void)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-static int take_signal(struct terminal *t)
+static int receive_signals(struct terminal *t)
 {
 	struct signalfd_siginfo info;
-	int told = TERMINAL_NONE;
+	int event = TERMINAL_NONE;
 
 	while (read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGQUIT)
 			return TERMINAL_GONE;
 		if (info.ssi_signo == SIGTSTP)
-			stop();
+			stop_self();
 		/* A shell may have changed the modes. */
 		reset_prog_mode();
 		terminal_redraw();
-		told = TERMINAL_REDRAW;
+		event = TERMINAL_REDRAW;
 	}
-	return told;
+	return event;
 }
 
 static int key_of(bool function, wint_t c)
@@ -305,17 +307,17 @@ static int key_of(bool function, wint_t c)
 int terminal_key(struct terminal *t)
 {
 	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-	int told = take_signal(t), r;
+	int event = receive_signals(t), r;
 	wint_t c;
 
-	if (told != TERMINAL_NONE)
-		return told;
-	/* In the background reading would stop us, and there are no keys of ours. */
+	if (event != TERMINAL_NONE)
+		return event;
+	/* The terminal hung up. */
 	if (poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR | POLLNVAL))
 		return TERMINAL_GONE;
 	r = get_wch(&c);
 	if (r == ERR) {
-		/* What can be read and is nothing is the end. */
+		/* Readable without data: end of file. */
 		int waiting = 0;
 
 		if (fd.revents & POLLIN && ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A screen of text as cells of ncurses, which writes those that changed. A terminal without UTF-8
- * gets something like it in ASCII.
+ * Converts a screen to cells of ncurses, which writes the cells that changed. A terminal without
+ * UTF-8 gets similar ASCII characters.
  */
 #include <curses.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "base/utf8.h"
 #include "top/terminal.h"
 
-#define WIDTH_MAX 1000 /* beyond, a terminal stays empty */
+#define WIDTH_MAX 1000 /* further columns of a terminal stay empty */
 
 struct cells {
 	cchar_t cell[WIDTH_MAX];
 	int used;   /* cells */
-	int column; /* columns: a wide one takes two */
+	int column; /* columns; a wide character takes two */
 	attr_t attr;
 	short pair;
 };
@@ -43,8 +43,8 @@ static void set_attr(const struct terminal *t, struct cells *c, enum line_attr a
 	}
 }
 
-/* One of line_sgr, or the one that switches it off. Returns its length. */
-static size_t take_sgr(const struct terminal *t, struct cells *c, const char *s)
+/* Applies a sequence of line_sgr, or a reset. Returns its length. */
+static size_t apply_sgr(const struct terminal *t, struct cells *c, const char *s)
 {
 	for (int a = ATTR_NORMAL + 1; a < ATTR_COUNT; a++) {
 		size_t len = strlen(line_sgr[a]);
@@ -58,7 +58,7 @@ static size_t take_sgr(const struct terminal *t, struct cells *c, const char *s)
 	return strcspn(s, "m") + 1;
 }
 
-static void put_character(struct cells *c, wchar_t ch, int width, int limit)
+static void append_cell(struct cells *c, wchar_t ch, int width, int limit)
 {
 	const wchar_t text[2] = {ch};
 
@@ -68,8 +68,8 @@ static void put_character(struct cells *c, wchar_t ch, int width, int limit)
 	c->column += width;
 }
 
-/* Belongs to the one before it, as far as that has room. */
-static void attach(struct cells *c, wchar_t ch)
+/* Adds a combining character to the cell before it, if there is room. */
+static void append_combining(struct cells *c, wchar_t ch)
 {
 	wchar_t text[CCHARW_MAX + 2];
 	attr_t attr;
@@ -106,28 +106,28 @@ static char in_ascii(uint32_t ch)
 	return '?';
 }
 
-static void put_char(const struct terminal *t, struct cells *c, uint32_t ch, int limit)
+static void append_char(const struct terminal *t, struct cells *c, uint32_t ch, int limit)
 {
 	unsigned width = utf8_width(ch);
 
 	if (ch < 0x80) {
-		put_character(c, (wchar_t)ch, 1, limit);
+		append_cell(c, (wchar_t)ch, 1, limit);
 	} else if (!t->utf8) {
 		for (unsigned i = 0; i < width; i++)
-			put_character(c, (wchar_t)in_ascii(ch), 1, limit);
+			append_cell(c, (wchar_t)in_ascii(ch), 1, limit);
 	} else if (wcwidth((wchar_t)ch) != (int)width) {
-		/* The C library, and with it ncurses, would lose count of columns. */
+		/* ncurses, like the C library, would count other columns. */
 		for (unsigned i = 0; i < width; i++)
-			put_character(c, L'?', 1, limit);
+			append_cell(c, L'?', 1, limit);
 	} else if (!width) {
-		attach(c, (wchar_t)ch);
+		append_combining(c, (wchar_t)ch);
 	} else {
-		put_character(c, (wchar_t)ch, (int)width, limit);
+		append_cell(c, (wchar_t)ch, (int)width, limit);
 	}
 }
 
-/* Fills the cells of a line up to the right edge. Returns its length with the newline. */
-static size_t take_line(const struct terminal *t, struct cells *c, const char *s, size_t len,
+/* Makes the cells of a line up to the right edge. Returns its length with the newline. */
+static size_t fill_line(const struct terminal *t, struct cells *c, const char *s, size_t len,
 			enum screen_look look, int width)
 {
 	attr_t line = look == LOOK_SELECTED || look == LOOK_MESSAGE ? A_REVERSE : A_NORMAL;
@@ -140,28 +140,29 @@ static size_t take_line(const struct terminal *t, struct cells *c, const char *s
 		size_t n;
 
 		if (s[i] == '\033') {
-			i += take_sgr(t, c, s + i);
+			i += apply_sgr(t, c, s + i);
 			continue;
 		}
 		n = utf8_decode(s + i, len - i, &ch);
-		/* On the selected row one look is enough. */
+		/* The selected row has one look throughout. */
 		if (line)
 			set_attr(t, c, ATTR_REVERSE);
-		put_char(t, c, n ? ch : '?', width);
+		append_char(t, c, n ? ch : '?', width);
 		i += n ? n : 1;
 	}
 	set_attr(t, c, ATTR_NORMAL);
 	c->attr |= line;
 	while (c->column < width && c->used < WIDTH_MAX)
-		put_character(c, L' ', 1, width);
+		append_cell(c, L' ', 1, width);
 	return i + 1;
 }
 
 /*
- * Without a mode for it ncurses writes the last cell of all to the one before it, and shifts it
- * (PutCharLR()). In a single column that one lies outside of its lines.
+ * Writing the last cell of the screen would scroll it. Where automatic margins cannot be switched
+ * off, ncurses writes that character one cell to the left and shifts it (PutCharLR()). With a
+ * single column that cell is outside its lines.
  */
-static bool is_out_of_reach(int y, int height, int width)
+static bool is_unwritable(int y, int height, int width)
 {
 	return width == 1 && y == height - 1;
 }
@@ -175,12 +176,12 @@ void terminal_show(struct terminal *t, const struct screen *s)
 	if (width > WIDTH_MAX)
 		width = WIDTH_MAX;
 	for (int y = 0; y < height; y++) {
-		bool there =
-			y < (int)s->count && at < s->text.len && !is_out_of_reach(y, height, width);
-		size_t len = there ? s->text.len - at : 0;
+		bool has_line =
+			y < (int)s->count && at < s->text.len && !is_unwritable(y, height, width);
+		size_t len = has_line ? s->text.len - at : 0;
 
-		at += take_line(t, &c, there ? s->text.data + at : "", len,
-				there ? s->look[y] : LOOK_PLAIN, width);
+		at += fill_line(t, &c, has_line ? s->text.data + at : "", len,
+				has_line ? s->look[y] : LOOK_PLAIN, width);
 		mvadd_wchnstr(y, 0, c.cell, c.used);
 	}
 	if (s->cursor >= 0)

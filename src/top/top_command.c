@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf top: ticks, keys and signals, and what of the rest each of them calls for. */
+/*
+ * The command top: dispatches ticks, keys and signals to the collection, the view and the terminal.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -39,7 +41,7 @@ static int check_terminal(void)
 						      : NULL;
 
 	if (missing)
-		return log_error("top: %s is no terminal (zmem-bpf watch needs none)", missing);
+		return log_error("top: %s is not a terminal (use zmem-bpf watch)", missing);
 	return 0;
 }
 
@@ -48,7 +50,7 @@ static uint64_t interval_us(const struct top *t)
 	return (uint64_t)t->view.set.interval_ms * 1000;
 }
 
-/* What was said on stderr meanwhile is told in the last line. */
+/* Draws the screen. A message on stderr is shown in the last line. */
 static void draw(struct top *t)
 {
 	struct view *v = &t->view;
@@ -58,17 +60,17 @@ static void draw(struct top *t)
 	if (terminal_message(&t->terminal, text, sizeof(text)))
 		view_say(v, "%s", text);
 	view_draw(v, &t->screen);
-	/* Without memory for it the screen stays as it is. */
+	/* Out of memory: keep the old screen. */
 	if (strbuf_error(&t->screen.text) == 0)
 		terminal_show(&t->terminal, &t->screen);
 }
 
-static void own_cpu(struct top *t)
+static void update_own_cpu(struct top *t)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC), passed = now - t->spent_us;
 	const struct own_cost *cost = &t->collect.watch.background.cost;
 
-	/* The cost of the first one is that of starting; a recording's is nobody's concern. */
+	/* Not shown for the first tick, which includes starting, nor for a recording. */
 	t->view.facts.own_known = t->ticks > 1 && cost->known && passed && !t->view.facts.frames;
 	if (t->view.facts.own_known)
 		t->view.facts.own_cpu = (unsigned)(cost->cpu_us * 1000 / passed);
@@ -77,23 +79,23 @@ static void own_cpu(struct top *t)
 
 static int take_snapshot(struct top *t, uint32_t frame)
 {
-	int r = collect_take(&t->collect, t->ticker.missed, frame, &t->view);
+	int r = collect_tick(&t->collect, t->ticker.missed, frame, &t->view);
 
 	if (r)
 		return r;
 	t->ticks++;
-	own_cpu(t);
+	update_own_cpu(t);
 	collect_detail(&t->collect, &t->view);
 	return 0;
 }
 
 static int tick(struct top *t)
 {
-	const struct options *o = &t->collect.watch.options;
+	const struct options *o = t->collect.watch.measure.options;
 	uint32_t frame = t->view.facts.frame, frames = t->view.facts.frames;
 	int r = 0;
 
-	/* A recording stays at its last frame. */
+	/* A recording stops at its last frame. */
 	if (!t->ticks || (!t->view.set.paused && (!frames || frame < frames)))
 		r = take_snapshot(t, frame + 1);
 	if (r)
@@ -103,7 +105,7 @@ static int tick(struct top *t)
 	return 0;
 }
 
-static int turn(struct top *t, unsigned ask)
+static int step_frame(struct top *t, unsigned ask)
 {
 	uint32_t frame = t->view.facts.frame, frames = t->view.facts.frames;
 
@@ -113,7 +115,7 @@ static int turn(struct top *t, unsigned ask)
 	return frame > 1 ? take_snapshot(t, frame - 1) : 0;
 }
 
-/* Until they are there, all else is shown. */
+/* Shows the other details while the mappings are read. */
 static void show_maps(struct top *t)
 {
 	collect_detail(&t->collect, &t->view);
@@ -124,7 +126,7 @@ static void show_maps(struct top *t)
 	collect_maps(&t->collect, &t->view);
 }
 
-static int answer(struct top *t, unsigned ask)
+static int handle_request(struct top *t, unsigned ask)
 {
 	struct view *v = &t->view;
 
@@ -134,7 +136,7 @@ static int answer(struct top *t, unsigned ask)
 		terminal_redraw();
 	if (ask & VIEW_ASK_INTERVAL) {
 		ticker_set_interval(&t->ticker, interval_us(t));
-		/* Whoever lets it run again wants to see it do so. */
+		/* Collect at once when the user ends a pause. */
 		if (!v->set.paused)
 			ticker_now(&t->ticker);
 	}
@@ -149,7 +151,7 @@ static int answer(struct top *t, unsigned ask)
 	}
 	if (ask & VIEW_ASK_DETAIL)
 		show_maps(t);
-	return ask & (VIEW_ASK_FORWARD | VIEW_ASK_BACK) ? turn(t, ask) : 0;
+	return ask & (VIEW_ASK_FORWARD | VIEW_ASK_BACK) ? step_frame(t, ask) : 0;
 }
 
 static void resize(struct top *t)
@@ -162,8 +164,8 @@ static void resize(struct top *t)
 	collect_apply(&t->collect, &t->view);
 }
 
-/* All keys that there are, and one screen for all of them. */
-static int input(struct top *t)
+/* Handles all pending keys and then draws once. */
+static int handle_keys(struct top *t)
 {
 	char text[sizeof(t->view.message)];
 	int key, r = 0;
@@ -174,9 +176,9 @@ static int input(struct top *t)
 		} else if (key == TERMINAL_REDRAW) {
 			resize(t);
 		} else {
-			/* What was said of the keys before is not about this one. */
+			/* Drop messages about earlier keys. */
 			terminal_message(&t->terminal, text, sizeof(text));
-			r = answer(t, view_key(&t->view, key));
+			r = handle_request(t, view_key(&t->view, key));
 		}
 	}
 	if (r == 0 && !t->quit)
@@ -201,13 +203,13 @@ static int run(struct top *t)
 		} else if (event == TICKER_TICK) {
 			r = tick(t);
 		} else {
-			r = input(t);
+			r = handle_keys(t);
 		}
 	}
-	return r ? r : t->collect.watch.session.exit_code;
+	return r ? r : t->collect.watch.measure.notices.exit_code;
 }
 
-static int begin(struct top *t, const struct options *o)
+static int start_view(struct top *t, const struct options *o)
 {
 	struct view_settings settings;
 	int r = terminal_open(&t->terminal, output_color(o, true));
@@ -221,10 +223,9 @@ static int begin(struct top *t, const struct options *o)
 	resize(t);
 	ticker_set_interval(&t->ticker, interval_us(t));
 	ticker_now(&t->ticker);
-	/* All that call themselves that are alike enough. */
+	/* Types named xterm… are similar enough: no message. */
 	if (!t->terminal.known && strncmp(t->terminal.type, "xterm", 5) != 0)
-		view_say(&t->view, "TERM=%s is not known here: it is taken for an xterm",
-			 t->terminal.type);
+		view_say(&t->view, "TERM=%s is unknown: using xterm instead", t->terminal.type);
 	return 0;
 }
 
@@ -232,14 +233,14 @@ int command_top(const struct options *o)
 {
 	cleanup(top_done) struct top t = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.collect.watch = {.session.proc.fd = -1, .background.own.statm = -1},
+		.collect.watch = WATCH_CLOSED,
 		.terminal = TERMINAL_CLOSED,
 	};
 	int r = check_terminal();
 
 	if (r)
 		return r;
-	/* Before there are threads, so that none of them takes the signals. */
+	/* Before threads start, so that no thread receives the signals. */
 	r = terminal_listen(&t.terminal);
 	if (r == 0)
 		r = ticker_open(&t.ticker, 1000000, t.terminal.wait_fd);
@@ -247,6 +248,6 @@ int command_top(const struct options *o)
 		return log_errno(r, "starting");
 	r = collect_open(&t.collect, o);
 	if (r == 0)
-		r = begin(&t, o);
+		r = start_view(&t, o);
 	return r ? r : run(&t);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which rows are in sight, and which one the cursor is on: that is a row, not a line, and stays the
- * same one while others come and go. What keys do is in view_keys.c, how it looks in view_draw.c.
+ * The view of top: which rows are visible and which row the cursor is on. The cursor belongs to a
+ * row, not to a line: it stays on that row while others come and go. view_keys.c handles keys,
+ * view_draw.c draws.
  */
 #include "top/view.h"
 
@@ -11,7 +12,7 @@
 
 #include "base/array.h"
 
-/* On narrower terminals some columns leave their place to the name. */
+/* Narrower terminals show fewer columns, to leave room for the name. */
 #define WIDE_ENOUGH 110
 #define NARROW	    64
 #define TINY	    34
@@ -65,7 +66,7 @@ static void list_remove(struct column_list *list, const char *const *keys, size_
 	list->count = kept;
 }
 
-static void list_swap(struct column_list *list, const char *from, const char *to)
+static void list_replace(struct column_list *list, const char *from, const char *to)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		if (strcmp(list->item[i]->key, from) == 0)
@@ -75,12 +76,12 @@ static void list_swap(struct column_list *list, const char *from, const char *to
 
 void view_columns_changed(struct view *v)
 {
-	static const char *const spared[] = {"user",	    "uss",	   "rss",
-					     "mem_current", "swap_change", "rss_change"};
-	static const char *const tiny[] = {"pid",	"swap",	  "procs",
-					   "mem_limit", "%limit", "pss_change"};
+	static const char *const hide_narrow[] = {"user",	 "uss",		"rss",
+						  "mem_current", "swap_change", "rss_change"};
+	static const char *const hide_tiny[] = {"pid",	     "swap",   "procs",
+						"mem_limit", "%limit", "pss_change"};
 	/* Names of cgroups are long. */
-	static const char *const group_spared[] = {"uss", "rss", "swap_change"};
+	static const char *const hide_narrow_cgroups[] = {"uss", "rss", "swap_change"};
 	struct column_list *list = &v->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
 
@@ -88,15 +89,15 @@ void view_columns_changed(struct view *v)
 	if (!chosen && v->set.changes && !v->set.tree)
 		column_list_watch(list, v->set.group);
 	if (v->set.cmdline)
-		list_swap(list, "name", "cmdline");
+		list_replace(list, "name", "cmdline");
 	if (!chosen && v->width < WIDE_ENOUGH)
 		column_list_narrow(list, NULL);
 	if (!chosen && v->width < WIDE_ENOUGH && v->set.group && v->set.group->needs & NEEDS_CGROUP)
-		list_remove(list, group_spared, ARRAY_SIZE(group_spared));
+		list_remove(list, hide_narrow_cgroups, ARRAY_SIZE(hide_narrow_cgroups));
 	if (!chosen && v->width < NARROW)
-		list_remove(list, spared, ARRAY_SIZE(spared));
+		list_remove(list, hide_narrow, ARRAY_SIZE(hide_narrow));
 	if (!chosen && v->width < TINY)
-		list_remove(list, tiny, ARRAY_SIZE(tiny));
+		list_remove(list, hide_tiny, ARRAY_SIZE(hide_tiny));
 	if (v->left && v->left >= list->count)
 		v->left = list->count - 1;
 	list->count -= v->left;
@@ -124,7 +125,7 @@ void view_move(struct view *v, long by)
 	view_hold(v);
 }
 
-static void find_held(struct view *v)
+static void restore_cursor(struct view *v)
 {
 	for (size_t i = 0; v->held && i < v->count; i++) {
 		if (!view_same_id(view_id(v, v->rows[i]), v->id))
@@ -138,12 +139,12 @@ static void find_held(struct view *v)
 	}
 	if (v->cursor >= v->count)
 		v->cursor = v->count ? v->count - 1 : 0;
-	/* Who has taken its place. */
+	/* Hold the row that took its place. */
 	if (v->held && v->mode != VIEW_DETAIL)
 		view_hold(v);
 }
 
-static void remember(struct view *v)
+static void record_history(struct view *v)
 {
 	const struct process *p = view_row(v);
 
@@ -152,7 +153,7 @@ static void remember(struct view *v)
 	if (!v->held) {
 		struct row_id id = view_id(v, p);
 
-		/* The first row, whoever that is. */
+		/* Not held: the first row, which may be another one than before. */
 		if (!view_same_id(id, v->id))
 			history_clear(&v->history);
 		v->id = id;
@@ -174,13 +175,13 @@ void view_take(struct view *v, const struct result *r, struct process *const *ro
 	v->rows = rows;
 	v->count = count;
 	if (grouped) {
-		/* Rows of another kind. */
+		/* The rows are of another kind. */
 		v->held = v->follow = false;
 		v->cursor = v->scroll = 0;
 	}
-	find_held(v);
+	restore_cursor(v);
 	if (tick)
-		remember(v);
+		record_history(v);
 	if (v->mode == VIEW_DETAIL)
 		view_detail_update(v);
 	view_place(v, &first, &in_sight);
@@ -194,7 +195,8 @@ void view_let_go(struct view *v)
 
 unsigned view_head_lines(const struct view *v)
 {
-	static const unsigned from[] = {8, 10, 12, 14}; /* lines of the terminal */
+	static const unsigned from[] = {8, 10, 12,
+					14}; /* minimum height of the terminal for each line */
 	unsigned lines = 0;
 
 	while (lines < ARRAY_SIZE(from) && v->height >= from[lines])
@@ -204,7 +206,7 @@ unsigned view_head_lines(const struct view *v)
 
 size_t view_page(const struct view *v)
 {
-	/* Header from 3 lines on, total from 4 and keys from 6. */
+	/* Headings from 3 lines on, the total from 4, the keys from 6. */
 	unsigned around = view_head_lines(v) + (v->height >= 3) + (v->height >= 4) +
 			  (v->height >= 6 || v->prompt || *v->message);
 
@@ -222,7 +224,7 @@ void view_place(struct view *v, size_t *ret_first, size_t *ret_count)
 			v->scroll = v->cursor - page + 1;
 	}
 	v->moved = false;
-	/* No empty lines where there could be rows. */
+	/* Leave no empty lines while rows are out of sight. */
 	if (v->scroll + page > v->count)
 		v->scroll = v->count > page ? v->count - page : 0;
 	*ret_first = v->scroll;

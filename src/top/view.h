@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The screen of top without a terminal: what is shown of a result, what keys make of that, and the
- * text of each line. Pure: it asks for what must be read (enum view_ask) and is given it.
+ * The screen of top without a terminal: which part of a result is shown, the effect of keys, and
+ * the text of each line. Pure: it requests data through enum view_ask, and its caller provides
+ * them.
  */
 #ifndef ZMEM_TOP_VIEW_H
 #define ZMEM_TOP_VIEW_H
@@ -12,44 +13,44 @@
 #include "top/screen.h"
 #include "model/maps.h"
 
-/* What the rows are made by. Who takes it over does so when VIEW_ASK_ROWS or _FILTER asks. */
+/* How rows are made. The caller applies changes on VIEW_ASK_ROWS or VIEW_ASK_FILTER. */
 struct view_settings {
-	struct column_list columns[2]; /* of processes, and of groups */
-	bool chosen[2];		       /* by the user: not made narrower */
+	struct column_list columns[2]; /* for processes and for groups */
+	bool chosen[2];		       /* chosen by the user: never made narrower */
 	struct order order;
 	const struct column *group; /* NULL: rows are processes */
 	bool tree;
-	bool cmdline; /* in place of the name */
+	bool cmdline; /* show command lines instead of names */
 	enum view_changes {
 		CHANGES_NONE,
-		CHANGES_LAST, /* changes per second since the last tick */
+		CHANGES_LAST, /* deltas per second since the last tick */
 		CHANGES_START,
 	} changes;
 	bool only_changed;
 	bool paused;
 	unsigned interval_ms;
-	char filter[128]; /* an ERE; "": all */
-	char user[128];	  /* names or numbers; likewise */
+	char filter[128]; /* an ERE; "": no filter */
+	char user[128];	  /* user names or uids; "": all users */
 };
 
 enum view_ask {
 	VIEW_ASK_QUIT = 1 << 0,
-	VIEW_ASK_ROWS = 1 << 1,	  /* other rows of the same processes */
-	VIEW_ASK_FILTER = 1 << 2, /* other processes */
+	VIEW_ASK_ROWS = 1 << 1,	  /* make the rows of the same processes again */
+	VIEW_ASK_FILTER = 1 << 2, /* other processes pass the filters */
 	VIEW_ASK_INTERVAL = 1 << 3,
-	VIEW_ASK_DETAIL = 1 << 4,  /* the mappings of the row at the cursor */
-	VIEW_ASK_FORWARD = 1 << 5, /* the next frame of a recording */
+	VIEW_ASK_DETAIL = 1 << 4,  /* read the mappings of the row at the cursor */
+	VIEW_ASK_FORWARD = 1 << 5, /* show the next frame of a recording */
 	VIEW_ASK_BACK = 1 << 6,
 	VIEW_ASK_CHANGES = 1 << 7,
-	VIEW_ASK_REDRAW = 1 << 8, /* the terminal shows something else */
+	VIEW_ASK_REDRAW = 1 << 8, /* write the whole screen again */
 };
 
 enum view_mode {
 	VIEW_LIST,
 	VIEW_DETAIL,
 	VIEW_HELP,
-	VIEW_COLUMNS, /* which ones */
-	VIEW_SORT,    /* by which */
+	VIEW_COLUMNS, /* choose columns */
+	VIEW_SORT,    /* choose the sort column */
 };
 
 enum view_prompt {
@@ -60,33 +61,33 @@ enum view_prompt {
 	PROMPT_INTERVAL,
 };
 
-/* Which row it is, whatever the order. */
+/* Identifies a row across snapshots. */
 struct row_id {
 	pid_t pid;    /* 0: a group */
-	uint64_t key; /* when it started, or a hash of its text */
+	uint64_t key; /* the start time, or a hash of the group's text */
 };
 
-/* What is beside the rows. */
+/* Facts for the lines above the rows. */
 struct view_facts {
 	bool own_known;
-	unsigned own_cpu;	/* of one CPU, in thousandths */
+	unsigned own_cpu;	/* thousandths of one CPU */
 	uint64_t own_rss;	/* bytes */
-	uint64_t missed;	/* ticks that were left out */
-	uint32_t frame, frames; /* of a recording; 0: a machine is read */
+	uint64_t missed;	/* missed ticks */
+	uint32_t frame, frames; /* of a recording; 0: not a recording */
 	bool can_map;		/* mappings can be read */
 };
 
 struct detail {
 	struct row_id id;
 	bool ended;
-	struct process row;	/* a copy without texts, once it has ended */
-	struct process charged; /* of it only what the memory controller says of its cgroup */
+	struct process row;	/* a copy without texts, shown after the row has ended */
+	struct process charged; /* only its memory-cgroup counters are used */
 	char name[256];
 	struct map_set *maps;	  /* by file; NULL: none were read */
-	struct mapping **mapping; /* of the set, biggest first */
-	bool reading;		  /* nobody has them yet */
+	struct mapping **mapping; /* the items of maps, biggest first */
+	bool reading;		  /* the mappings are being read */
 	enum pss_status maps_status;
-	int64_t maps_ms; /* when, since the epoch; 0: not yet */
+	int64_t maps_ms; /* when maps were read, ms since the epoch; 0: not yet */
 	size_t scroll;
 };
 
@@ -94,67 +95,73 @@ struct view {
 	struct view_settings set;
 	struct view_facts facts;
 	struct table_style style;
-	struct column_list fitting;  /* the columns that this width has room for */
-	struct table table;	     /* its widths last while the columns do */
-	const struct column *kind;   /* what its rows have in common; NULL: they are processes */
-	const struct result *r;	     /* NULL: nothing was taken yet */
-	struct process *const *rows; /* all, in order; not only r->rows */
+	struct column_list fitting;  /* the columns that fit the width */
+	struct table table;	     /* keeps its widths while the columns stay */
+	const struct column *kind;   /* the group column; NULL: rows are processes */
+	const struct result *r;	     /* NULL: no rows yet */
+	struct process *const *rows; /* all rows in order; may differ from r->rows */
 	size_t count;
 
 	enum view_mode mode;
 	unsigned width, height;
-	size_t cursor, scroll, left; /* left: columns that were moved out of sight */
-	bool held;		     /* the cursor is on that row, wherever it stands */
+	size_t cursor, scroll, left; /* left: columns scrolled out to the left */
+	bool held;		     /* the cursor stays on row `id` */
 	struct row_id id;
-	bool follow; /* and in sight */
-	bool moved;  /* by a key since the rows were placed */
+	bool follow; /* keep row `id` in sight */
+	bool moved;  /* a key moved the cursor since the rows were placed */
 
 	enum view_prompt prompt;
-	char typed[128], before[128]; /* what was there, for escape */
-	char search[128];	      /* the last one */
-	char message[256];	      /* until a key; "": none */
-	size_t menu, menu_scroll;     /* the line of a menu, of help */
+	char typed[128], before[128]; /* before: the text that Escape restores */
+	char search[128];	      /* the last search */
+	char message[256];	      /* shown until a key is pressed; "": none */
+	size_t menu, menu_scroll;     /* the cursor and the first line of a menu or help */
 	struct detail detail;
-	struct history history; /* of the row at the cursor */
+	struct history history; /* PSS_SWAP of the row at the cursor */
 };
 
 void view_init(struct view *v, const struct view_settings *set);
 void view_done(struct view *v);
 void view_resize(struct view *v, unsigned width, unsigned height);
-/* A key. Returns what is asked for (enum view_ask). */
+/* Handles a key. Returns requests (enum view_ask). */
 unsigned view_key(struct view *v, int key);
 __attribute__((format(printf, 2, 3))) void view_say(struct view *v, const char *fmt, ...);
 
 /*
- * New rows: all there are, in order; borrowed until the next ones. `tick`: they are of a new
- * moment, not the same ones ordered anew.
+ * Sets new rows: all rows in order, borrowed until the next call. `tick`: the rows are a new
+ * snapshot, not the old one in another order.
  */
 void view_take(struct view *v, const struct result *r, struct process *const *rows, size_t count,
 	       bool tick);
-/* Forgets them: they are about to be freed. */
+/* Forgets the rows, which are about to be freed. */
 void view_let_go(struct view *v);
-/* Puts cursor and window where they belong; tells which rows are in sight, to be named. */
+/*
+ * Places the cursor and the window. Returns which rows are visible, so that the caller looks up
+ * their names.
+ */
 void view_place(struct view *v, size_t *ret_first, size_t *ret_count);
-/* The row that a detail is about, NULL if there is none. */
+/* The row at the cursor, NULL if there is none. */
 struct process *view_row(const struct view *v);
-/* What the memory controller says of the cgroup of the detail's row. */
+/* Sets the memory-cgroup counters of the row of the detail. */
 void view_take_charged(struct view *v, const struct process *p);
-/* What was read for VIEW_ASK_DETAIL; the set is the view's from here on. Returns 0 or -ENOMEM. */
+/*
+ * Sets the mappings that VIEW_ASK_DETAIL requested, and takes ownership of `maps`. Returns 0 or
+ * -ENOMEM.
+ */
 int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status);
 
-/* Everything as it is to be shown. */
+/* Draws everything. */
 void view_draw(struct view *v, struct screen *s);
 
-/* ---- between the files of the view ---- */
+/* ---- internal to the files of the view ---- */
 
 struct row_id view_id(const struct view *v, const struct process *p);
 bool view_same_id(struct row_id a, struct row_id b);
 const struct column_list *view_columns(const struct view *v);
-/* The list as it may be changed. */
+/* The same list, to be changed by the user. */
 struct column_list *view_columns_mutable(struct view *v);
-/* Columns that fit, and their widths anew. */
+/* Chooses the columns that fit and resets their widths. */
 void view_columns_changed(struct view *v);
-/* How many lines the head takes, and how many rows there is room for. */
+/* The number of lines of the head, and of rows that fit. */
 unsigned view_head_lines(const struct view *v);
 size_t view_page(const struct view *v);
 void view_move(struct view *v, long by);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows how long each part is; what parts there are is the business of who draws it. */
+/* Draws a bar. The caller chooses its parts. */
 #include "top/view_bar.h"
 
-/* What comes last ends where the sum does, so that roundings do not add up. */
+/* Each part ends at the rounded sum so far, so that rounding errors do not add up. */
 void bar_put(struct line *l, const struct bar_part *part, size_t count, uint64_t total,
 	     unsigned width)
 {

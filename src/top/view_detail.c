@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * One row in full: who it is, all its values, where its PSS lies, its cgroup and the limit, how it
- * went, and its mappings by file, which were read when that was asked for. What has ended stays as
- * it was last.
+ * The details of one row: identity, all counters, the parts of PSS, the cgroup and its limit,
+ * history, and mappings by file, which are read on request. A process that has ended keeps its last
+ * values.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -75,8 +75,8 @@ void view_detail_open(struct view *v)
 	view_detail_update(v);
 }
 
-/* What is left of it once it is no row any more: values, and its name. */
-static void remember_process(struct detail *d, const char *name, const struct process *p)
+/* Copies what is shown after the row has ended: counters and the name. */
+static void copy_process(struct detail *d, const char *name, const struct process *p)
 {
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	d->row = *p;
@@ -91,7 +91,7 @@ void view_detail_update(struct view *v)
 
 	v->detail.ended = !p || !view_same_id(view_id(v, p), v->detail.id);
 	if (!v->detail.ended)
-		remember_process(&v->detail, name_of(v, p), p);
+		copy_process(&v->detail, name_of(v, p), p);
 }
 
 unsigned view_detail_key(struct view *v, int key)
@@ -164,7 +164,7 @@ static void draw_title(struct view *v, struct screen *s, const struct process *p
 	else if (p->kind == PROCESS_SUM && p->procs > 1)
 		line_printf(l, "  with %u below it", p->procs - 1);
 	if (v->detail.ended)
-		line_printf(l, "  has ended, or is filtered out");
+		line_printf(l, "  has ended or is filtered out");
 	screen_line(s, LOOK_HEADER);
 	if (!p->pid)
 		return;
@@ -212,7 +212,7 @@ static void draw_cgroup(struct view *v, struct screen *s, const struct process *
 	screen_line(s, LOOK_PLAIN);
 }
 
-/* What PSS and swap consist of, a character for each part of the larger width. */
+/* Draws the parts of PSS and swap as a bar. */
 static void draw_parts(struct view *v, struct screen *s, const struct process *p)
 {
 	static const enum counter counter[] = {COUNTER_PSS_ANON, COUNTER_PSS_FILE,
@@ -237,7 +237,7 @@ static void draw_parts(struct view *v, struct screen *s, const struct process *p
 	screen_line(s, LOOK_PLAIN);
 }
 
-/* All values, in as many columns as fit. */
+/* Draws all counters in as many columns as fit. */
 static void draw_counters(struct view *v, struct screen *s, const struct process *p)
 {
 	unsigned cell = v->style.bytes ? 36 : 26, columns = s->width / cell, at = 0;
@@ -285,31 +285,31 @@ static void draw_history(struct view *v, struct screen *s)
 	screen_line(s, LOOK_PLAIN);
 }
 
-static const char *why_no_maps(const struct view *v)
+static const char *missing_maps_text(const struct view *v)
 {
 	if (!v->detail.id.pid)
-		return "mappings: those of a process can be seen, not of a group";
+		return "mappings: shown for processes, not for groups";
 	if (!v->facts.can_map)
-		return "mappings: a recording holds none";
+		return "mappings: recordings do not contain them";
 	if (v->detail.reading)
-		return "mappings: they are being read";
+		return "mappings: reading…";
 	switch (v->detail.maps_status) {
 	case PSS_GONE:
-		return "mappings: it has ended";
+		return "mappings: the process has ended";
 	case PSS_DENIED:
-		return "mappings: they may not be read (run as root, or with CAP_SYS_PTRACE)";
+		return "mappings: permission denied (run as root, or with CAP_SYS_PTRACE)";
 	case PSS_TIMEOUT:
-		return "mappings: it is stuck, and they with it";
+		return "mappings: the process is stuck, they cannot be read";
 	case PSS_KERNEL_THREAD:
 		return "mappings: a kernel thread has none";
 	case PSS_SKIPPED:
-		return "mappings: not read (m reads them)";
+		return "mappings: not read (press m to read them)";
 	default:
-		return "mappings: they cannot be read or understood here";
+		return "mappings: not supported here";
 	}
 }
 
-/* A part of the table of `maps --by-file`, as it is. */
+/* Draws the visible part of the table that maps --by-file prints. */
 static void draw_maps(struct view *v, struct screen *s)
 {
 	cleanup(strbuf_done) struct strbuf text = {};
@@ -323,7 +323,7 @@ static void draw_maps(struct view *v, struct screen *s)
 	size_t rows = room > 2 ? room - 2 : 0;
 
 	if (!d->maps) {
-		line_printf(&s->pen, "%s", why_no_maps(v));
+		line_printf(&s->pen, "%s", missing_maps_text(v));
 		screen_line(s, LOOK_PLAIN);
 		return;
 	}
@@ -337,7 +337,7 @@ static void draw_maps(struct view *v, struct screen *s)
 	for (const char *at = strbuf_str(&text); *at && room; room--) {
 		size_t len = strcspn(at, "\n");
 
-		screen_ready(s, at, len, s->count && at == text.data ? LOOK_HEADER : LOOK_PLAIN);
+		screen_add_text(s, at, len, s->count && at == text.data ? LOOK_HEADER : LOOK_PLAIN);
 		at += len + (at[len] == '\n');
 	}
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The list of rows, and which part of the screen is whose. */
+/* Draws the screen: the list of rows, and the last line. */
 #include "base/array.h"
 #include "top/view.h"
 
 struct key_help {
-	const char *key, *what;
+	const char *key, *text;
 };
 
 static void draw_keys(const struct view *v, struct screen *s)
@@ -15,17 +15,17 @@ static void draw_keys(const struct view *v, struct screen *s)
 		{"x", "changes"}, {"Enter", "details"}, {"F", "follow"}, {"Space", "pause"},
 	};
 	static const struct key_help detail[] = {
-		{"Esc", "back"}, {"up down", "mappings"}, {"m", "reads them again"},
+		{"Esc", "back"}, {"up down", "mappings"}, {"m", "read again"},
 		{"b", "bytes"},	 {"Space", "pause"},
 	};
 	static const struct key_help columns[] = {
 		{"Esc", "back"},
-		{"Enter", "shows or hides"},
+		{"Enter", "show or hide"},
 		{"+ -", "move"},
 	};
 	static const struct key_help sort[] = {
 		{"Esc", "back"},
-		{"Enter", "sorts by it, again: reversed"},
+		{"Enter", "sort, again: reverse"},
 	};
 	static const struct key_help help[] = {{"Esc", "back"}, {"up down", "more"}};
 	static const struct {
@@ -45,7 +45,7 @@ static void draw_keys(const struct view *v, struct screen *s)
 		s->pen.attr = ATTR_BOLD;
 		line_text(&s->pen, keys[i].key, 0);
 		s->pen.attr = ATTR_NORMAL;
-		line_printf(&s->pen, " %s", keys[i].what);
+		line_printf(&s->pen, " %s", keys[i].text);
 	}
 	screen_line(s, LOOK_KEYS);
 }
@@ -124,8 +124,8 @@ void view_draw(struct view *v, struct screen *s)
 		view_menu_draw(v, s);
 		break;
 	}
-	/* The last line is for what keys say, even where it takes another one's place. */
+	/* Messages and prompts replace the last line if no line is free. */
 	if (s->count == s->height && (v->prompt || *v->message))
-		screen_take_back(s);
+		screen_remove_line(s);
 	draw_last(v, s);
 }

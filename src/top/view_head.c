@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The lines above the rows: the machine's RAM and swap, what was read and how, how it is shown. */
+/*
+ * The lines above the rows: the machine's RAM and swap, the collection, and the state of the view.
+ */
 #include "base/array.h"
 #include "render/format.h"
 #include "render/summary.h"
@@ -8,10 +10,10 @@
 #include "query/account.h"
 
 #define BAR_MOST 60
-#define LEGEND	 80 /* columns, about, of what stands beside a bar */
-#define NO_BAR	 76 /* narrower screens have none */
+#define LEGEND	 80 /* approximate width of the text beside a bar */
+#define NO_BAR	 76 /* narrower screens have no bar */
 
-/* "1.20G": there is no room for more. */
+/* Writes a size without blank and "iB" to save room: "1.20G". */
 static void put_short(struct line *l, uint64_t bytes)
 {
 	char buf[FORMAT_MAX];
@@ -63,7 +65,7 @@ static void put_legend(struct line *l, const struct bar_part *part, size_t count
 	}
 }
 
-/* Kernel, user, cache and the rest are all there is (zmem/account.h). */
+/* The parts sum to all RAM (query/account.h). */
 static void put_ram(const struct view *v, struct screen *s)
 {
 	const struct meminfo *m = &v->r->snapshot->system.meminfo;
@@ -88,7 +90,7 @@ static void put_ram(const struct view *v, struct screen *s)
 	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		/* Little that few ask for. */
+		/* Small rare parts are left out. */
 		if (!part[i].rare || part[i].bytes > (int64_t)(total / 100))
 			shown[count++] = part[i];
 	}
@@ -133,12 +135,12 @@ static void put_swap(const struct view *v, struct screen *s)
 	const struct meminfo *m = &system->meminfo;
 	const struct machine_balance *balance = &v->r->snapshot->balance;
 	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], used = 0;
-	uint64_t of_none = balance->swap_unattributed;
+	uint64_t unattributed = balance->swap_unattributed;
 	bool known = meminfo_swap_used(m, &used);
-	bool split = known && balance->swap_unattributed_known && of_none <= used;
+	bool split = known && balance->swap_unattributed_known && unattributed <= used;
 	const struct bar_part part[] = {
-		{"processes", '|', ATTR_YELLOW, split, (int64_t)(used - of_none)},
-		{"shmem, tmpfs", ':', ATTR_CYAN, split, (int64_t)of_none},
+		{"processes", '|', ATTR_YELLOW, split, (int64_t)(used - unattributed)},
+		{"shmem, tmpfs", ':', ATTR_CYAN, split, (int64_t)unattributed},
 		{"used", '|', ATTR_YELLOW, known && !split, (int64_t)used},
 		{"free", '.', ATTR_DIM, known, (int64_t)(total - used)},
 	};
@@ -155,13 +157,13 @@ static void put_swap(const struct view *v, struct screen *s)
 	screen_line(s, LOOK_PLAIN);
 }
 
-/* When, how many, from where, how complete. */
+/* The time, the number of processes, sources, and completeness. */
 static void put_collection(const struct view *v, struct screen *s)
 {
 	char buf[FORMAT_MAX];
 	size_t len = format_time(buf, v->r->snapshot->time_ms, TIME_TABLE);
 
-	/* Who watches knows the day, but not of a recording. */
+	/* The date is shown only for recordings. */
 	if (len > 11 && !v->facts.frames)
 		line_ascii(&s->pen, buf + 11, len - 11);
 	else
@@ -201,7 +203,7 @@ static void put_order(const struct view *v, struct line *l)
 		line_printf(l, "  following %d", v->id.pid);
 }
 
-/* How it is shown, how often it is read, and what that costs. */
+/* The state of the view, the interval, and our own cost. */
 static void put_state(const struct view *v, struct screen *s)
 {
 	const struct view_facts *f = &v->facts;
@@ -219,7 +221,7 @@ static void put_state(const struct view *v, struct screen *s)
 	line_printf(l, "  every %u.%u s", v->set.interval_ms / 1000,
 		    v->set.interval_ms % 1000 / 100);
 	if (f->missed)
-		line_printf(l, ", %llu left out", (unsigned long long)f->missed);
+		line_printf(l, ", %llu missed", (unsigned long long)f->missed);
 	if (f->own_known) {
 		line_printf(l, "; costs %u.%u %% of a CPU, ", f->own_cpu / 10, f->own_cpu % 10);
 		put_short(l, f->own_rss);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What keys do to the list of rows. Those that top and htop have too are theirs. */
+/* Handles keys in the list of rows. Keys that top and htop have do the same here. */
 #include <string.h>
 
 #include "base/array.h"
@@ -17,7 +17,7 @@ static unsigned sort_key(struct view *v, const char *key)
 	return sort_by(v, column_find(key, strlen(key)));
 }
 
-/* The column in sight to the left or right of the one that rows are sorted by. */
+/* Sorts by the visible column to the left or right of the sort column. */
 static unsigned sort_beside(struct view *v, int by)
 {
 	const struct column_list *list = &v->fitting;
@@ -108,7 +108,7 @@ static unsigned sideways(struct view *v, int by)
 	return 0;
 }
 
-/* Escape takes back what is in the way, the nearest first. */
+/* Escape ends following, else clears filters, else returns to the first row. */
 static unsigned escape(struct view *v)
 {
 	if (v->follow) {
@@ -203,7 +203,7 @@ static unsigned key_order(struct view *v, int key, bool *ret_known)
 	return 0;
 }
 
-static unsigned key_look(struct view *v, int key, bool *ret_known)
+static unsigned key_display(struct view *v, int key, bool *ret_known)
 {
 	*ret_known = true;
 	switch (key) {
@@ -286,7 +286,7 @@ static unsigned list_key(struct view *v, int key)
 	if (!known)
 		ask = key_order(v, key, &known);
 	if (!known)
-		ask = key_look(v, key, &known);
+		ask = key_display(v, key, &known);
 	return known ? ask : key_open(v, key);
 }
 
@@ -314,7 +314,7 @@ unsigned view_key(struct view *v, int key)
 
 	*v->message = '\0';
 	ask = mode_key(v, key);
-	/* Many keys at once do what they would do one by one. */
+	/* Place after each key, so that several keys at once act as they would one by one. */
 	view_place(v, &first, &count);
 	return ask;
 }

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Menus: which columns there are, by which one rows are sorted; and help, which only scrolls. */
+/* Menus to choose columns and the sort column, and the help text, which only scrolls. */
 #include <string.h>
 
 #include "base/array.h"
 #include "top/view.h"
 
 static const char *const help_lines[] = {
-	"up down k j             the row above, below; PgUp PgDn, Home End G",
-	"left right              columns that do not fit",
-	"Enter                   details: all figures, cgroup, history, mappings by file",
-	"F                       follow: the row stays in sight wherever it goes",
-	"/ F3                    search names; / Enter: the next one",
-	"f F4                    only processes whose name or command line matches",
-	"u                       only processes of these users",
-	"Esc                     ends following; takes back filters; to the first row",
-	"s F6    < >             sort by a column; by the one to the left, right",
+	"up down k j             move the cursor; also PgUp PgDn Home End G",
+	"left right              scroll to columns that do not fit",
+	"Enter                   details: all counters, cgroup, history, mappings by file",
+	"F                       follow: keep the row in sight when it moves",
+	"/ F3                    search names; / Enter: find the next match",
+	"f F4                    filter by name or command line (regular expression)",
+	"u                       show only processes of these users",
+	"Esc                     stop following; clear filters; go to the first row",
+	"s F6    < >             choose the sort column; sort by the column left, right",
 	"M S N                   sort by PSS, swap, PID",
-	"r I                     reversed",
-	"g                       groups by name, user, unit, container, cgroup, none",
-	"t F5                    tree: each process with the sums of all below it",
-	"x                       changes: per second, since the start, none",
-	"n                       only rows that changed",
-	"c                       command lines in place of names",
+	"r I                     reverse the order",
+	"g                       group by name, user, unit, container, cgroup, or not",
+	"t F5                    tree: sums of each process and its descendants",
+	"x                       show changes: per second, since the start, or none",
+	"n                       show only rows that changed",
+	"c                       show command lines instead of names",
 	"o F2                    columns: Enter shows or hides one, + - move it",
-	"b                       bytes, or KiB MiB GiB",
-	"Space p Z               pause",
-	"d  + -                  how often it is read",
-	", .                     of a recording: the frame before, the next one",
-	"Ctrl-L                  draws everything anew",
-	"? h F1                  this; q F10: back, and quit",
+	"b                       switch between exact bytes and KiB MiB GiB",
+	"Space p Z               pause or continue",
+	"d  + -                  set, lengthen, shorten the interval",
+	", .                     in a recording: previous, next frame",
+	"Ctrl-L                  redraw the screen",
+	"? h F1                  show or leave help; q F10: go back or quit",
 	"",
-	"RAM and swap: each part of a bar has its sign in the legend beside it.",
-	"- is what was not measured; details say why.",
+	"The bars of RAM and swap: the legend shows the character of each part.",
+	"- means not measured; the details say why.",
 };
 
-/* Columns for processes or groups as they are now: all that can be found. */
+/* All columns, for processes and for groups, and all columns of changes. */
 static size_t menu_count(const struct view *v)
 {
 	return v->mode == VIEW_HELP ? ARRAY_SIZE(help_lines) : column_count + COUNTERS_OF_PROCESS;
@@ -75,7 +75,7 @@ static void menu_move(struct view *v, long by)
 	size_t page = menu_page(v), count = menu_count(v), *at = &v->menu;
 	size_t last = count - 1;
 
-	/* Text has no cursor. */
+	/* Help has no cursor: scroll. */
 	if (v->mode == VIEW_HELP) {
 		at = &v->menu_scroll;
 		last = count > page ? count - page : 0;
@@ -86,14 +86,14 @@ static void menu_move(struct view *v, long by)
 		*at = *at + (size_t)by < last ? *at + (size_t)by : last;
 }
 
-static unsigned show_or_hide(struct view *v)
+static unsigned toggle_column(struct view *v)
 {
 	struct column_list *list = view_columns_mutable(v);
 	const struct column *c = menu_column(v->menu);
 	size_t at = list_at(list, c);
 
 	if (at == list->count && list->count < COLUMNS_MAX) {
-		/* Before the name, which has the rest of the line. */
+		/* Insert before the last text column, which has the rest of the line. */
 		size_t to = list->count && list->item[list->count - 1]->kind == COLUMN_TEXT
 				    ? list->count - 1
 				    : list->count;
@@ -126,12 +126,12 @@ static unsigned move_column(struct view *v, int by)
 	return 0;
 }
 
-static unsigned choose(struct view *v)
+static unsigned choose_column(struct view *v)
 {
 	const struct column *c = menu_column(v->menu);
 
 	if (v->mode == VIEW_COLUMNS)
-		return show_or_hide(v);
+		return toggle_column(v);
 	v->mode = VIEW_LIST;
 	if (v->set.order.keys.item[0] == c)
 		v->set.order.reverse = !v->set.order.reverse;
@@ -157,7 +157,7 @@ unsigned view_menu_key(struct view *v, int key)
 	case TOP_PAGE_DOWN:
 	case ' ':
 		if (key == ' ' && v->mode == VIEW_COLUMNS)
-			return show_or_hide(v);
+			return toggle_column(v);
 		menu_move(v, (long)menu_page(v));
 		return 0;
 	case TOP_HOME:
@@ -171,7 +171,7 @@ unsigned view_menu_key(struct view *v, int key)
 		return v->mode == VIEW_COLUMNS ? move_column(v, key == '+' ? 1 : -1) : 0;
 	case TOP_ENTER:
 		if (v->mode != VIEW_HELP)
-			return choose(v);
+			return choose_column(v);
 		/* fall through */
 	case TOP_ESCAPE:
 	case 'q':

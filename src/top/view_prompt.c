@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A line that is typed. What it is for takes effect with every key, and escape takes it back. */
+/*
+ * The prompt: a line that the user types. Filter and search take effect with every key, and Escape
+ * restores the previous filter.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +30,7 @@ static bool text_has(const char *text, const char *part)
 	return text && strcasestr(text, part);
 }
 
-/* The next row from `from` on that says so, all around. */
+/* Moves the cursor to the next matching row from `from` on, wrapping around. */
 static void search(struct view *v, const char *text, size_t from)
 {
 	for (size_t k = 0; *text && k < v->count; k++) {
@@ -47,7 +50,7 @@ static void search(struct view *v, const char *text, size_t from)
 		view_say(v, "%s: not found", text);
 }
 
-/* Of "1", "0.5": false if it is no time that one can wait. */
+/* Parses seconds like "1" or "0.5". False unless from 0.1 to INTERVAL_MOST_S. */
 static bool read_interval(const char *text, unsigned *ret_ms)
 {
 	double seconds;
@@ -61,7 +64,7 @@ static bool read_interval(const char *text, unsigned *ret_ms)
 	return true;
 }
 
-/* What is typed changes what is shown at once, as far as that is cheap. */
+/* Applies what is typed so far, if that is cheap. */
 static unsigned apply(struct view *v, const char *text)
 {
 	if (v->prompt == PROMPT_FILTER) {
@@ -80,7 +83,7 @@ static unsigned finish(struct view *v)
 	v->prompt = PROMPT_NONE;
 	v->moved = true;
 	if (prompt == PROMPT_SEARCH) {
-		/* Nothing typed: once more, from the next row on. */
+		/* Nothing typed: repeat the last search from the next row on. */
 		if (*v->typed)
 			snprintf(v->search, sizeof(v->search), "%s", v->typed);
 		search(v, v->search, *v->typed ? v->cursor : v->cursor + 1);
@@ -131,7 +134,7 @@ static size_t put_utf8(char *to, uint32_t c)
 	return 4;
 }
 
-static void type(struct view *v, uint32_t c)
+static void append_char(struct view *v, uint32_t c)
 {
 	size_t len = strlen(v->typed);
 
@@ -141,7 +144,7 @@ static void type(struct view *v, uint32_t c)
 	v->typed[len] = '\0';
 }
 
-static void erase(struct view *v)
+static void erase_char(struct view *v)
 {
 	size_t len = strlen(v->typed);
 
@@ -168,12 +171,12 @@ unsigned view_prompt_key(struct view *v, int key)
 	case TOP_BACKSPACE:
 	case TOP_CTRL('h'):
 	case TOP_DELETE:
-		erase(v);
+		erase_char(v);
 		return apply(v, v->typed);
 	}
 	if (key < ' ' || key >= TOP_UP || !utf8_printable((uint32_t)key))
 		return 0;
-	type(v, (uint32_t)key);
+	append_char(v, (uint32_t)key);
 	return apply(v, v->typed);
 }
 
@@ -182,14 +185,14 @@ void view_prompt_draw(const struct view *v, struct screen *s)
 	static const char *const ask[] = {
 		[PROMPT_SEARCH] = "search: ",
 		[PROMPT_FILTER] = "filter (regular expression): ",
-		[PROMPT_USER] = "only these users: ",
-		[PROMPT_INTERVAL] = "seconds between readings: ",
+		[PROMPT_USER] = "users (names or uids): ",
+		[PROMPT_INTERVAL] = "interval in seconds: ",
 	};
 	unsigned width = 0;
 
 	line_printf(&s->pen, "%s", ask[v->prompt]);
 	line_text(&s->pen, v->typed, 0);
-	/* A message is about what is typed. */
+	/* A message follows the typed text. */
 	text_fit(v->typed, strlen(v->typed), UINT32_MAX, &width);
 	s->cursor = (int)(strlen(ask[v->prompt]) + width);
 	if (s->cursor >= (int)s->width)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which row is which, from one reading to the next, and which one the cursor holds. */
+/* Identifies rows across snapshots, and holds the row at the cursor. */
 #include "top/view.h"
 
-/* FNV-1a. Two groups that meet are one for the cursor, for a tick. */
+/* FNV-1a. Groups with the same hash are one row for the cursor until the next tick. */
 static uint64_t hash(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325;

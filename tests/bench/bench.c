@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * bench WHAT PROGRAM: measures a zmem-bpf against the floors of any /proc tool and against the
- * tools that are installed, in one run, taking turns, so that a noisy machine is noisy for all.
- * Never an assertion on time.
+ * bench WHAT PROGRAM: compares zmem-bpf with the minimum cost of any /proc tool and with installed
+ * tools. All run interleaved, so that noise of the machine affects all alike. It never asserts
+ * times.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static int usage(void)
 		"  render         showing 5,000 processes, in each format\n"
 		"  stall          what readers do to a process of 2 GiB\n"
 		"  stall-forked   to one that shares its memory with a child\n"
-		"BENCH_ROUNDS=N makes it so many rounds, BENCH_LINES=FILE gets a line a figure.\n");
+		"BENCH_ROUNDS=N makes it so many rounds, BENCH_LINES=FILE gets a line a value.\n");
 	return 2;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the parts of the bench share. */
+/* Interface between the parts of the bench. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -15,11 +15,11 @@
 /* ---- bench.c ---- */
 
 extern const char *bench_workload; /* as it was named */
-extern int bench_rounds;	   /* BENCH_ROUNDS, 0: as many as each thinks right */
+extern int bench_rounds;	   /* BENCH_ROUNDS; 0: the default of each bench */
 
 /* A line of BENCH_LINES: {"workload":…, and what is given, }. */
 __attribute__((format(printf, 1, 2))) void bench_json(const char *format, ...);
-/* Of what stands beside the bench: build/NAME. */
+/* The path of a program beside the bench: build/NAME. */
 void bench_beside(const char *name, char *ret, size_t size);
 
 /* ---- bench_engine.c: the library, in this process ---- */
@@ -31,18 +31,18 @@ struct engine {
 	bool open;
 };
 
-/* pss: with PSS, walked by so many readers. Says why on stderr if it fails. */
+/* `pss`: with PSS, by so many readers. Prints the reason on stderr if it fails. */
 int engine_open(struct engine *e, bool pss, unsigned readers);
-/* Likewise, and it fails where no process's PSS comes of it: nothing else is to be timed as PSS. */
+/* Likewise, but fails if no process has PSS from the kernel: that would not be a PSS time. */
 int engine_open_pss(struct engine *e, unsigned readers);
 int engine_collect(struct engine *e);
-/* Of the last collection: those whose PSS the kernel gave, of so many that have memory. */
+/* The last collection: processes with PSS from the kernel, of those with memory. */
 size_t engine_pss_count(const struct engine *e, size_t *ret_processes);
 void engine_close(struct engine *e);
 
 /* ---- bench_workload.c: the processes to be measured ---- */
 
-/* A program that ends when our end of its standard input does. */
+/* A program that ends when we close its standard input. */
 struct helper {
 	pid_t pid;
 	int in, out;
@@ -63,27 +63,27 @@ struct counter {
 };
 
 double now_ms(void);
-/* Of a file of every process. */
+/* Reads a file of every process. */
 struct counter measure_read_all(const char *file);
 struct counter measure_collect(struct engine *e);
-/* Opening and closing alone. */
+/* Opens and closes only. */
 struct counter measure_open(bool pss, unsigned readers);
 
 /*
- * Commands are started by a process of their own, forked off while we are small: a program's peak
- * memory begins with that of the one that started it (exec_mmap(), fs/exec.c).
+ * A helper process, forked while the bench is small, starts the commands: the peak memory of a
+ * program includes that of the process that started it (exec_mmap(), fs/exec.c).
  */
 void runner_start(void);
 struct counter runner_run(const char *const *argv);
 
-/* Sorted values: the least, the quarters, the most. */
+/* Of sorted values: minimum, quartiles, maximum. */
 struct spread {
 	double least, low, median, high, most;
 };
 
 struct spread spread_of(double *values, int count);
 
-/* ---- what there is to run ---- */
+/* ---- the benches ---- */
 
 int bench_table(const struct workload *w, const char *program);
 int bench_marginal(void);

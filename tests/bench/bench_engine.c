@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The library as a caller would use it; the only file of the bench that opens a source. */
+/* Calls the library as a program would; the only file of the bench that opens a source. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

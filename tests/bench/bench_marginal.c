@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Two prices: that of a further GiB of private anonymous memory in a process that nothing shares
- * with, and that of opening the library.
+ * Measures two costs: that of one more GiB of private, unshared anonymous memory in a process, and
+ * that of opening the library.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "bench.h"
 
 #define ROUNDS	 10
-#define COLLECTS 50 /* the median of so many is one value */
+#define COLLECTS 50 /* a value is the median of so many runs */
 #define LOADS	 99
 
 enum {
@@ -32,7 +32,7 @@ static const struct {
 	const char *spec[2];
 } sizes[2] = {{1, {"exec:1x1048576"}}, {4, {"exec:1x4194304"}}};
 
-/* All subjects take turns, so that what disturbs one disturbs the others. */
+/* Subjects are interleaved, so that noise affects all alike. */
 static int measure_size(int size, struct engine *engine, double ret[SUBJECTS])
 {
 	double wall[SUBJECTS][COLLECTS];
@@ -101,7 +101,7 @@ int bench_marginal(void)
 		for (int size = 0; size < 2 && r == 0; size++) {
 			double one[SUBJECTS];
 
-			/* Which of the two comes first takes turns, too. */
+			/* Alternates which of the two comes first. */
 			r = measure_size(size ^ (k & 1), engine, one);
 			for (int i = 0; i < SUBJECTS; i++)
 				wall[size ^ (k & 1)][i][k] = one[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What showing 5,000 processes costs once they are collected: the renderers alone, over a snapshot
- * made here, the same each time. CPU time of this thread; all take turns.
+ * Measures the renderers alone on a fixed snapshot of 5,000 processes: CPU time of this thread,
+ * with the renderers interleaved.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 struct scene {
 	struct snapshot snapshot;
 	struct process **row;	       /* as they were collected */
-	struct process **ordered;      /* a place to put them in order */
-	struct column_list columns[2]; /* as nobody asked otherwise; all that CSV has */
+	struct process **ordered;      /* scratch space for sorting */
+	struct column_list columns[2]; /* the default columns, and all columns of CSV */
 	struct result result;
 };
 

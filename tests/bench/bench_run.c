@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One measurement of each kind, and what many of them say together. */
+/* Single measurements of each kind, and their statistics. */
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -97,7 +97,7 @@ static struct counter run_command(const char *const *argv)
 				status != 0};
 }
 
-/* A command travels as its words, each with its terminator. */
+/* A command is sent as its words, each terminated by 0. */
 static struct counter run_message(char *message, size_t size)
 {
 	const char *argv[16] = {};

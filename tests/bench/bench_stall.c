@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a reader does to the process it reads: how long the victim's own mmap, touch and munmap of
- * 64 KiB take while one thing after the other goes on beside it, several times over. A busy CPU
- * beside it costs something by itself, so that is one of them; where a program has as many threads
- * as there are CPUs, it also takes the victim's.
+ * Measures how much a reader stalls the process that it reads: the time of the victim's own mmap,
+ * touch and munmap of 64 KiB while each disturbance runs in turn, several times over. A busy CPU
+ * alone slows the victim, so that is one of the disturbances. A program with as many threads as
+ * there are CPUs also uses the victim's CPU.
  */
 #include <poll.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The table of one workload. Each turn is run three times and the fastest counts: nobody gains or
- * loses by who ran before. Values are medians of the rounds; ratios are medians of the ratios of
- * each round, with the quarters beside them.
+ * The table of one workload. Each subject runs three times a round and the fastest counts, so that
+ * the subject before has no influence. Values are medians of the rounds; ratios are medians of the
+ * ratios of each round, with the quartiles.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 
 #define ROUNDS 15
 #define TURNS  3
-#define SLOW   3 /* rounds of what takes longer than all the rest */
+#define SLOW   3 /* rounds of the slowest subjects */
 
 struct subject {
 	const char *name;
 	struct engine *engine; /* our library in this process */
-	const char *file;      /* a floor: reads this of every process */
+	const char *file;      /* a floor: reads this file of every process */
 	const char *argv[8];   /* a command */
 	int rounds;
 	struct counter counter[ROUNDS_MAX];
@@ -175,7 +175,7 @@ static void report_ratios(void)
 	}
 }
 
-/* How much of the work the values stand for: the library alone asks no smaps_rollup. */
+/* The processes that the values cover: the library alone reads no smaps_rollup. */
 static void report_engine(const struct subject *s)
 {
 	size_t processes, n;
@@ -188,7 +188,7 @@ static void report_engine(const struct subject *s)
 		   processes);
 }
 
-/* Where PSS came from, and what --top had to read of all the smaps_rollup there are. */
+/* The sources of PSS, and how many smaps_rollup --top had to read. */
 static void tell_reads(const char *program)
 {
 	char command[8192];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What watch takes of one CPU with 2,000 processes that do nothing, a tick a second: the CPU time
- * of a run of some ticks less that of a run of one, which is what starting costs.
+ * Measures the CPU time of watch with 2,000 idle processes and a tick a second: a run of several
+ * ticks less a run of one tick, which is the cost of starting.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The programs that are the workloads. */
+/* Starts and ends the workload programs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -88,7 +88,7 @@ int workload_start(struct helper *h, const char *const *specs)
 		return r;
 	n = read(h->out, line, sizeof(line) - 1);
 	if (n >= 5 && strncmp(line, "READY", 5) == 0) {
-		/* What exec and fork left to do in the background. */
+		/* Wait for the background work of exec and fork. */
 		usleep(300000);
 		return 0;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * floor [FILE]: reads /proc/PID/FILE of every process and does nothing with it: what any tool that
- * does so cannot be faster than, started and ended as a tool is. Without FILE: that alone.
+ * floor [FILE]: reads /proc/PID/FILE of every process and discards it: the minimum time of any tool
+ * that reads this file. Without FILE: the minimum time of starting and ending a program.
  */
 #include "read_all.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A histogram of latencies: 64 buckets for each power of two, so that a percentile is off by less
- * than 1.6 percent whatever its size. The victim fills it, the bench adds them up.
+ * than 1.6 percent. The victim fills histograms, the bench adds them up.
  */
 #ifndef BENCH_LATENCY_H
 #define BENCH_LATENCY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file of every process, opened, read and closed: no tool that does so can be faster. */
+/* Opens, reads and closes a file of every process: the minimum work of any tool that reads it. */
 #ifndef BENCH_READ_ALL_H
 #define BENCH_READ_ALL_H
 

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "cli/options.h"
-#include "cli/session.h"
+#include "cli/measure.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -51,14 +51,15 @@ static void round_to_pages(struct snapshot *s)
 	}
 }
 
-static void collect(struct session *s, struct snapshot *ret)
+static void collect(struct measure *m, struct snapshot *ret)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
+	struct collector *s = &m->collector;
 	struct result result;
 
-	if (session_collect(s, 0, &result))
+	if (measure_collect(m, &result))
 		die("a snapshot fails");
-	if (memcgs_read(&s->proc, &s->snapshot, &s->rows) < 0)
+	if (memcgs_read(&s->proc, &s->snapshot, &s->rows.chosen) < 0)
 		die("memory cgroups cannot be read");
 	if (getenv("PAGES"))
 		round_to_pages(&s->snapshot);
@@ -183,7 +184,8 @@ static void show_opening(void)
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct session session;
+	struct measure measure;
+	struct collect_spec spec;
 	long interval;
 
 	if (argc < 3)
@@ -193,15 +195,16 @@ int main(int argc, char **argv)
 	argv[2] = argv[0];
 	if (options_parse(&options, argc - 2, argv + 2))
 		return 1;
-	options.format = FORMAT_JSON;
-	options.continuous = true;
+	spec = measure_spec(&options);
+	spec.continuous = true;
+	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
 	frame = calloc(frames, sizeof(*frame));
-	if (!frame || session_open(&session, &options, NULL))
+	if (!frame || measure_open(&measure, &options, &spec))
 		die("cannot be opened");
 	for (size_t i = 0; i < frames; i++) {
 		if (i)
 			usleep((useconds_t)interval * 1000);
-		collect(&session, &frame[i]);
+		collect(&measure, &frame[i]);
 	}
 	printf("%zu processes, %zu with memory, %zu memory cgroups\n", frame[0].count,
 	       frame[0].count - frame[0].collection.kernel_threads, frame[0].memcg_count);
@@ -209,6 +212,6 @@ int main(int argc, char **argv)
 	show_codec(true);
 	show_sizes();
 	show_opening();
-	session_close(&session);
+	measure_close(&measure);
 	return 0;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * victim fresh|forked MIB: a process that notices when somebody holds its mmap_lock. With MIB of
- * resident memory it maps, touches and unmaps 64 KiB every 100 µs and keeps how long each took.
- * "forked" has shared its memory with a child, so that no reader may take its pages for private.
+ * victim fresh|forked MIB: a process that detects when another process holds its mmap_lock. With
+ * MIB MiB of resident memory it maps, touches and unmaps 64 KiB every 100 µs and records each
+ * latency. "forked" has shared its memory with a child, so that readers cannot assume private
+ * pages.
  *
  * Writes an empty histogram once it is ready; then for each number of milliseconds (uint32_t) on
  * its standard input works that long and writes the histogram. Ends with its standard input.
  *
- * A time that passed while it was held up is left out, not made up for: of the many that a real
- * server would have had to do meanwhile, one is counted.
+ * A stall counts once, although a real server would have had many requests in that time.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  *	sizes:COUNTxKIB	   like fork, each a quarter percent larger than the one before
  *	prefork:COUNTxKIB  workers with KIB of private memory of their parent's and KIB of shared
  *			   memory, every page of both mapped in each
- * Prints READY when all do, or FAIL and why; ends with its standard input, and they with it.
+ * Prints READY when all sleep, or FAIL and the reason. All end when standard input ends.
  */
 #include <errno.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ static void read_pages(const char *memory, size_t bytes)
 		(void)*(volatile const char *)&memory[i];
 }
 
-/* Ready, and asleep for good. */
+/* Reports ready and sleeps until killed. */
 static _Noreturn void hold(int fd, bool have)
 {
 	if (!have || write(fd, "", 1) != 1)
@@ -143,7 +143,7 @@ static int start_text(const char *text)
 	return r < 0 ? r : start(&spec);
 }
 
-/* All of a workload, or what is no name of one. */
+/* Expands the name of a workload, or takes a SPEC as it is. */
 static int start_named(const char *name)
 {
 	int r = 0;
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (r == 0 && read(0, &byte, 1) > 0)
 		;
-	/* Whoever waits for us waits for all of them. */
+	/* Wait for all children, so that waiting for this process covers them. */
 	for (size_t i = 0; i < started; i++)
 		kill(pids[i], SIGKILL);
 	while (wait(NULL) >= 0 || errno == EINTR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The workloads by name: what build/workload starts for each, and what the benches call it. */
+/* The workloads: name, what build/workload starts, and the title in the benches. */
 #ifndef BENCH_WORKLOADS_H
 #define BENCH_WORKLOADS_H
 

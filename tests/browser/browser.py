@@ -2,8 +2,8 @@
 """A headless Chromium and one page in it, driven over the DevTools protocol.
 
 The protocol goes through a pipe (--remote-debugging-pipe: file descriptors 3 and 4, each message a
-JSON text and a NUL), so it needs no port and no WebSocket. Keeps what the page says on its console
-and what it asks the network for.
+JSON text and a NUL), so it needs no port and no WebSocket. Records the messages on the console and
+the network requests of the page.
 """
 
 import base64
@@ -36,7 +36,7 @@ class Browser:
         self.profile = tempfile.mkdtemp()
         to_read, self.writer = os.pipe()
         self.reader, to_write = os.pipe()
-        # The ends that it inherits must not be its 3 and 4 before they are put there.
+        # The inherited ends must not be numbered 3 or 4 before sh moves them there.
         ends = [os.dup(fd) if fd < 10 else fd for fd in (to_read, to_write)]
 
         self.process = subprocess.Popen(
@@ -70,7 +70,7 @@ class Browser:
         shutil.rmtree(self.profile, ignore_errors=True)
 
     def forget(self):
-        """What was said and asked for until now."""
+        """Drops the recorded console messages and requests."""
         self.console, self.requests, self.loaded = [], [], False
 
     def receive(self):
@@ -135,7 +135,7 @@ class Browser:
         self.settle()
 
     def settle(self):
-        """Two frames, so that what was asked for is drawn."""
+        """Waits for two frames, so that changes are drawn."""
         if not self.scripts:
             return
         self.call("Runtime.evaluate", awaitPromise=True, expression="new Promise(done => "
@@ -148,7 +148,7 @@ class Browser:
         return answer["result"].get("value")
 
     def wait(self, expression):
-        """What an expression is, once it is something."""
+        """Waits until an expression is true, and returns its value."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             value = self.evaluate(expression)
@@ -158,7 +158,7 @@ class Browser:
         raise EOFError("never: " + expression)
 
     def place(self, selector):
-        """The middle of an element, scrolled into sight."""
+        """Scrolls an element into sight and returns its middle and size."""
         return self.evaluate("""(() => { const e = document.querySelector(%s);
             e.scrollIntoView({block: 'center', inline: 'nearest'});
             const r = e.getBoundingClientRect();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * pages DIRECTORY: writes pages of snapshots made by hand, for tests/browser and for whoever wants
- * to look at them. Says how long the renderer took over the large one, which is 5,000 processes of
- * 12 users in 150 units.
+ * pages DIRECTORY: writes pages of hand-made snapshots, for tests/browser and for manual viewing.
+ * Prints how long the renderer took for the large one: 5,000 processes of 12 users in 150 units.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -38,7 +37,7 @@ static int make(const char *directory, const char *name, const struct result *r,
 	return write_page(directory, name, &page);
 }
 
-/* Of a machine of 16 GiB: what the kernel says of it. */
+/* Sets the values of a machine of 16 GiB. */
 static void make_machine(struct sample *s)
 {
 	struct meminfo *m = &s->snapshot.system.meminfo;
@@ -171,7 +170,7 @@ static int make_large(const char *directory)
 	return write_page(directory, "large", &page);
 }
 
-/* Names as long as can be, and such as would end the element that the data are in. */
+/* The longest names, and names that contain the end of a script element. */
 static void make_hostile(struct sample *s, struct strbuf *longest)
 {
 	static const char *const names[] = {

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The live page of serve in headless Chromium: it keeps up to date, draws the last hour, asks its own
-server alone, and stays whole with hostile names. With SCREENSHOTS=DIRECTORY pictures are left there."""
+"""The live page of serve in headless Chromium: it refreshes, draws the last hour, sends requests only to
+its own server, and is safe with hostile names. With SCREENSHOTS=DIRECTORY it saves pictures there."""
 
 import json
 import os
@@ -48,7 +48,7 @@ class Page:
         return self.browser.wait(expression.replace("byId(", "document.getElementById("))
 
     def refresh(self):
-        """Now, as after a choice of how often."""
+        """Refreshes now, as a new choice of the interval does."""
         self.is_("byId('live-every').dispatchEvent(new Event('change'))")
 
     def refreshes(self):
@@ -74,7 +74,7 @@ def check_refreshing(page):
     b.write("#query", "")
     own = {"http://127.0.0.1:%d/%s" % (page.serve.port, path) for path in ("", "page.json", "history.json")}
     asked = {url for url in b.requests if not url.startswith("data:")}
-    same("it asks its own server alone", asked, own)
+    same("it sends requests only to its own server", asked, own)
     same("the console is empty", b.console, [])
 
 
@@ -86,7 +86,7 @@ def check_pause(page):
     result(page.is_("byId('live-state').textContent").startswith("paused at "), "it says that it is paused")
     same("the button is pressed", page.is_("byId('live-pause').getAttribute('aria-pressed')"), "true")
     time.sleep(3)
-    same("a paused page asks nobody", page.refreshes(), before)
+    same("a paused page sends no requests", page.refreshes(), before)
     b.click("#live-pause")
     page.wait("performance.getEntriesByName('zmem-refreshed').length > %d" % before)
     same("and goes on", page.is_("byId('live-state').textContent"), "live")
@@ -97,7 +97,7 @@ def check_history(page):
     page.wait("document.querySelectorAll('#history .chart').length >= 3")
     titles = page.is_("[...document.querySelectorAll('#history .chart b')].map(e => e.textContent)")
     result({"RAM used", "PSS of all processes", "Largest groups (PSS and swap)"} <= set(titles), "three charts", titles)
-    # An hour of points, which no test waits for: shown as if they had come.
+    # A fetch that returns an hour of points, because no test can wait for them.
     page.is_("""(() => {
         const points = [], GiB = 2 ** 30, end = Date.now(), ask = window.fetch;
         window.realFetch = ask;
@@ -114,16 +114,16 @@ def check_history(page):
     same("a line with a gap where nothing was measured", (path.count("M"), path.count("L")), (2, 237))
     result(page.is_("document.querySelectorAll('#history .area').length") == 2, "areas of the groups")
     same("names are text", page.is_("document.querySelectorAll('#history b:not(.gauge-head b)').length"), 0)
-    result("least 1.00 GiB, most 2.00 GiB" in page.is_("byId('history').innerText"), "what a chart says",
+    result("min 1.00 GiB, max 2.00 GiB" in page.is_("byId('history').innerText"), "what a chart says",
            page.is_("byId('history').innerText")[:300])
     bad = page.is_("[...document.querySelectorAll('#history path')].filter(e => /NaN|Infinity|undefined/.test(e.getAttribute('d'))).length")
-    same("every figure is one", bad, 0)
+    same("every value is numeric", bad, 0)
     page.picture("live")
     for width in (390, 1280):
         b.screen(width, dark=width == 390)
         b.settle()
         wide = page.is_("document.documentElement.scrollWidth > innerWidth")
-        same("nothing sticks out at %d" % width, wide, False)
+        same("nothing overflows at %d" % width, wide, False)
     page.picture("live-dark")
     page.is_("window.fetch = window.realFetch")
     same("the console is empty", b.console, [])
@@ -149,18 +149,18 @@ def check_hostile(page):
 
 
 def check_end(page):
-    """A server that is gone is told, and one that came back is seen."""
+    """The page reports a server that is gone, and notices when it is back."""
     os.kill(page.serve.http_pid(), signal.SIGSTOP)
     page.browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
     os.kill(page.serve.http_pid(), signal.SIGCONT)
     page.refresh()
     text = page.wait("/not up to date/.test(byId('live-state').textContent) && byId('live-state').textContent")
-    result("not up to date since 20" in text, "a server that is gone is told", text)
+    result("not up to date since 20" in text, "a server that is gone is reported", text)
     result(page.is_("byId('page').hidden") is False, "what was known stays")
     page.browser.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
     page.refresh()
     page.wait("byId('live-state').textContent === 'live'")
-    result(True, "and one that came back is seen")
+    result(True, "and its return is noticed")
 
 
 def check_plain(page):

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The page of -F html in headless Chromium: what it shows, does on clicks and keys, and does not do.
+"""The page of -F html in headless Chromium: its content, clicks and keys, and what it must not do.
 
-Pages come from $B/pages. Says how long 5,000 processes take to be seen; nothing is asserted of that.
-With SCREENSHOTS=DIRECTORY pictures are left there.
+Pages come from $B/pages. Prints how long 5,000 processes take to appear, and asserts no time. With
+SCREENSHOTS=DIRECTORY it saves pictures there.
 """
 
 import os
@@ -28,7 +28,7 @@ def same(name, got, want):
 
 
 class Session:
-    """A browser that looks at one page after another."""
+    """A browser that opens one page after another."""
 
     def __init__(self, directory):
         self.directory, self.browser = directory, browser.Browser()
@@ -37,8 +37,8 @@ class Session:
         self.browser.screen(width, dark=dark, scripts=scripts)
         self.browser.open(os.path.join(self.directory, name + ".html"))
 
-    def quiet(self, name):
-        """Nothing on the console, and nothing asked for but the page."""
+    def check_silent(self, name):
+        """Checks that the console is empty and that only the page was requested."""
         same(name + ": the console is empty", self.browser.console, [])
         others = [url for url in self.browser.requests if not url.startswith("file:///")]
         same(name + ": nothing is fetched", others, [])
@@ -56,7 +56,7 @@ class Session:
             self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
 
     def column(self, number):
-        """The cells in sight of a column, from 1."""
+        """The visible cells of a column, counted from 1."""
         return self.texts("#table tbody tr:not(.space) > :nth-child(%d)" % number)
 
     def choose_group(self, key):
@@ -70,7 +70,7 @@ class Session:
         self.browser.settle()
 
     def map_spot(self, across, down):
-        """A place on the map: a share of its width, pixels from its top."""
+        """A position on the map: a share of its width, pixels from its top."""
         x, y, w, h = self.browser.place("#map")
         return x - w / 2 + across * w, y - h / 2 + down
 
@@ -83,14 +83,14 @@ def check_large(s):
     s.picture("large")
     same("large: the sum", s.texts("#table tfoot th")[0], "sum of 5,000")
     rows = s.browser.evaluate("document.querySelectorAll('#table tbody tr').length")
-    result(10 < rows < 120, "large: only the rows in sight are there", rows)
+    result(10 < rows < 120, "large: only visible rows are elements", rows)
     s.browser.evaluate("document.querySelector('#scroller').scrollTop = 1e9")
     s.browser.settle()
-    same("large: the last row can be reached", s.browser.evaluate(
+    same("large: the last row can be scrolled to", s.browser.evaluate(
         "Math.max(...[...document.querySelectorAll('#table tbody tr[aria-rowindex]')]"
         ".map(e => Number(e.getAttribute('aria-rowindex'))))"), 5001)
     same("large: what was not measured is last", s.column(6)[-1], "–")
-    result("refuses" in s.browser.evaluate(
+    result("denied" in s.browser.evaluate(
         "[...document.querySelectorAll('#table tbody .absent')].pop().title"),
         "large: and says why", "")
     s.browser.click("#table [data-key=pss]")
@@ -98,18 +98,18 @@ def check_large(s):
     result("–" not in s.column(6), "large: what was not measured is not first", s.column(6)[:5])
     s.browser.evaluate("document.querySelector('#scroller').scrollTop = 1e9")
     s.browser.settle()
-    same("large: but last again", s.column(6)[-11:].count("–"), 10)
-    s.quiet("large")
+    same("large: what was not measured is at the end", s.column(6)[-11:].count("–"), 10)
+    s.check_silent("large")
 
 
 def check_sorting(s):
     s.open("ordinary")
-    same("sort: as the document", s.texts("[aria-sort=descending]"), [])
+    same("sort: the order of the document", s.texts("[aria-sort=descending]"), [])
     s.browser.click("#table [data-key=rss]")
     same("sort: biggest first", s.texts("[aria-sort=descending]"), ["RSS ↓"])
     same("sort: rows", s.column(1), ["firefox", "vfork-child", "postgres", "systemd"])
     s.browser.click("#table [data-key=rss]")
-    same("sort: once more turns it", s.column(1), ["systemd", "postgres", "firefox", "vfork-child"])
+    same("sort: a second click reverses", s.column(1), ["systemd", "postgres", "firefox", "vfork-child"])
     s.browser.evaluate("document.querySelector('#table [data-key=name]').focus()")
     s.browser.key("Enter")
     same("sort: by keyboard", s.column(1), ["firefox", "postgres", "systemd", "vfork-child"])
@@ -117,7 +117,7 @@ def check_sorting(s):
     s.browser.click("#table [data-key=pss]")
     same("sort: not measured is last", s.column(6)[-1], "–")
     s.browser.click("#table [data-key=pss]")
-    same("sort: either way", s.column(6)[-1], "–")
+    same("sort: in either order", s.column(6)[-1], "–")
     same("a shared address space counts once", s.texts("#table tfoot td")[-4], "1.38 GiB")
     same("what is measured of some only", s.texts("#table tfoot td")[-5], "≥ 1.02 GiB")
 
@@ -132,19 +132,19 @@ def check_groups(s):
     s.browser.click("#table [data-key=procs]")
     same("group: sorted by their number", s.column(2), ["1", "1", "2"])
     s.choose_group("container")
-    same("group: none is a group", s.column(1), ["–", "0123456789ab"])
+    same("group: processes without one form a group", s.column(1), ["–", "0123456789ab"])
     s.choose_group("")
-    same("group: no more", s.column(1)[0], "firefox")
+    same("group: switched off", s.column(1)[0], "firefox")
 
 
 def check_columns(s):
     s.open("ordinary")
     heads = s.texts("#table thead th")
-    same("columns: usual ones", heads, ["NAME", "PID", "USER", "SWAP", "USS", "PSS", "RSS",
+    same("columns: the initial ones", heads, ["NAME", "PID", "USER", "SWAP", "USS", "PSS", "RSS",
                                         "RSS_ANON", "RSS_FILE", "RSS_SHMEM"])
     s.browser.click("#picker summary")
     s.choose_column("CGROUP")
-    same("columns: one more", s.texts("#table thead th")[-1], "CGROUP")
+    same("columns: one added", s.texts("#table thead th")[-1], "CGROUP")
     same("columns: its text", s.column(11)[1], "/system.slice/docker-0123456789ab.scope")
     s.choose_column("CGROUP")
     s.choose_column("CONTAINER")
@@ -153,7 +153,7 @@ def check_columns(s):
     s.browser.click("#table [data-key=container]")
     for arrow in "↑↓":
         same("columns: sorted " + arrow, s.texts("[aria-sort]"), ["CONTAINER " + arrow])
-        same("columns: what is not there is last " + arrow, s.column(11),
+        same("columns: missing values are last " + arrow, s.column(11),
              ["0123456789ab", "–", "–", "–"])
         s.browser.click("#table [data-key=container]")
 
@@ -166,7 +166,7 @@ def check_search(s):
     same("search: sum of rows", s.texts("#table tfoot th"), ["sum of 1"])
     s.picture("search")
     s.browser.write("#query", "no such")
-    same("search: nothing", [s.text("#found"), s.column(1)], ["no frame of that name", []])
+    same("search: nothing", [s.text("#found"), s.column(1)], ["no frame matches", []])
     s.browser.write("#query", "")
     same("search: all again", [s.text("#found"), len(s.column(1))], ["", 4])
     s.browser.write("#query", "419")
@@ -175,12 +175,12 @@ def check_search(s):
 
 def check_zoom(s):
     s.open("ordinary")
-    same("map: what it is", s.text("#detail"),
+    same("map: the description of the top", s.text("#detail"),
          "all: 1.17 GiB, 4 processes (anon 698 MiB, file 175 MiB, shmem 175 MiB, swap 150 MiB)")
     s.browser.move(*s.map_spot(0.3, 40))
     same("map: pointed at", s.text("#detail"), "alice: 1.10 GiB, 94.0 % of all, 2 processes "
          "(anon 650 MiB, file 163 MiB, shmem 163 MiB, swap 150 MiB)")
-    same("map: the tip says it, too", s.text("#tip"), s.text("#detail"))
+    same("map: the tip shows it, too", s.text("#tip"), s.text("#detail"))
     s.browser.click_at(*s.map_spot(0.99, 40))
     same("zoom: crumbs", s.texts("#crumbs li"), ["all", "4294967294"])
     same("zoom: rows", s.column(1), ["postgres"])
@@ -201,7 +201,7 @@ def check_zoom(s):
     same("zoom: by keyboard", s.texts("#crumbs li"), ["all", "alice", "session-3.scope"])
     s.browser.click("#kinds [data-key=swap]")
     same("zoom: stays when a kind goes", s.texts("#crumbs li"), ["all", "alice", "session-3.scope"])
-    s.quiet("zoom")
+    s.check_silent("zoom")
 
 
 def check_choices(s):
@@ -227,7 +227,7 @@ def check_choices(s):
     for key in ("file", "shmem", "swap"):
         s.browser.click("#kinds [data-key=%s]" % key)
     result("Nothing to draw" in s.text("#detail"), "kinds: none", s.text("#detail"))
-    s.quiet("choices")
+    s.check_silent("choices")
 
 
 def check_others(s):
@@ -239,11 +239,11 @@ def check_others(s):
     result("1.17 GiB" in s.text("#detail"), "total: there is something to see", s.text("#detail"))
     s.open("bare")
     same("nothing measured: rows", s.column(6), ["–", "–"])
-    result("Nothing to draw" in s.text("#detail"), "nothing measured: the map says so", "")
-    s.quiet("bare")
+    result("Nothing to draw" in s.text("#detail"), "nothing measured: the map tells", "")
+    s.check_silent("bare")
     s.open("empty")
     same("empty: rows", [s.column(1), s.texts("#table tfoot th")], [[], ["sum of 0"]])
-    s.quiet("empty")
+    s.check_silent("empty")
 
 
 def check_hostile(s):
@@ -264,8 +264,8 @@ def check_hostile(s):
     s.browser.write("#query", "<script>")
     s.browser.click_at(*s.map_spot(0.5, 100))
     s.picture("hostile")
-    # A policy that is not obeyed would be none.
-    s.quiet("hostile")
+    # Check that the policy is enforced.
+    s.check_silent("hostile")
     s.browser.evaluate("document.body.append(Object.assign(document.createElement('script'),"
                        " {textContent: 'document.title = \"broken\"'}))")
     result(s.browser.evaluate("document.title") != "broken", "the policy refuses other scripts",
@@ -284,11 +284,11 @@ def check_widths(s):
                     'h1, h2, p, button, .card, .legend li, canvas, input')].filter(e =>
                     !e.closest('.scroller, .menu') && e.getClientRects().length &&
                     e.getBoundingClientRect().right > innerWidth).length""")
-                same(what + ": nothing sticks out", over, 0)
+                same(what + ": nothing overflows", over, 0)
                 ink, ground = s.browser.evaluate("""['color', 'backgroundColor'].map(key =>
                     Number(getComputedStyle(document.body)[key].match(/\\d+/)[0]))""")
                 result(ink > ground if dark else ink < ground, what + ": colours", (ink, ground))
-                s.quiet(what)
+                s.check_silent(what)
                 s.picture("%s-%d%s" % (name, width, "-dark" if dark else ""))
 
 
@@ -300,7 +300,7 @@ def check_names(s):
                n["role"]["value"] in ("button", "searchbox", "textbox", "combobox", "checkbox",
                                       "application", "table", "img", "region", "navigation") and
                not n.get("name", {}).get("value")]
-    same("everything that can be used has a name", unnamed, [])
+    same("every control has a name", unnamed, [])
 
 
 def check_noscript(s):

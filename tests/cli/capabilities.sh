@@ -157,7 +157,7 @@ for HIDEPID in 1 2; do
 	hidden -all --source proc
 	expect_err "$name, --source proc: what is missing" "$said: CAP_SYS_PTRACE is missing"
 	hidden -all -q -F table
-	expect_out "$name: the total line says so" 'total of 1 process;.* /proc hides others'
+	expect_out "$name: the total line says so" 'total of 1 process;.* /proc hides other processes'
 done
 # Whose memory is whose /proc tells only whom it lets see it.
 run as_nobody "$ZMEM" -qJ

@@ -37,7 +37,7 @@ zmem compare
 expect_rc 'compare: table' 0
 expect_out 'compare: table: a line for each counter' '^RSS_ANON +status +[0-9]+ +[0-9]+'
 expect_out 'compare: table: PSS against smaps_rollup' '^PSS +smaps_rollup +[0-9]+'
-expect_out 'compare: table: the verdict' '^[0-9]+ processes, [0-9]+ figures: [0-9]+ same.*no difference that is'
+expect_out 'compare: table: the verdict' '^[0-9]+ processes, [0-9]+ values: [0-9]+ same.*no unexplained difference'
 expect_printable 'compare: table: printable' "$TMP/out"
 
 # ---- one process in a known state ----

@@ -107,11 +107,15 @@ run env LIBBPF_LOG_LEVEL=debug "$ZMEM" -J -p $$
 expect_stderr_lines 'libbpf asked to talk: silent' 0
 big=$(head -c 100000 /dev/zero | tr '\0' x)
 run "$ZMEM" -f "$big" --pss none
-expect_rc 'a pattern of 100,000 letters' 0
-run "$ZMEM" -f "${big}["
-expect_rc 'a bad pattern of 100,000 letters' 2
-expect_stderr_lines 'a bad pattern of 100,000 letters: one line' 1
-expect_err 'a bad pattern of 100,000 letters: still says why' 'regular expression'
+expect_rc 'a pattern of 100,000 letters' 2
+expect_stderr_lines 'a pattern of 100,000 letters: one line' 1
+expect_err 'a pattern of 100,000 letters: says why' 'it is too large'
+run "$ZMEM" -f "${big:0:9000}" --pss none
+expect_rc 'a pattern of 9,000 letters' 0
+run "$ZMEM" -f "${big:0:9000}["
+expect_rc 'a bad pattern of 9,000 letters' 2
+expect_stderr_lines 'a bad pattern of 9,000 letters: one line' 1
+expect_err 'a bad pattern of 9,000 letters: still says why' 'has no \]'
 run "$ZMEM" --pss none -p "$(seq -s, 1 20000)"
 expect_rc 'a list of 20,000 pids' 3
 # shellcheck disable=SC2046

@@ -71,13 +71,13 @@ for line in 'kernel' '  slab, reclaimable' '  stacks' 'user' '  anonymous' 'cach
 	expect_out "table: $line" "^$line +-?[0-9.]+( [KMGT]iB)? +-?[0-9]+\.[0-9]"
 done
 expect_out 'table: the whole is 100 percent' '^total +[0-9.]+ [MGT]iB +100\.0 +MemTotal$'
-expect_out 'table: the books' '^anonymous +[0-9].* AnonPages less all PSS_ANON$'
+expect_out 'table: the books' '^anonymous +[0-9].* AnonPages minus the sum of PSS_ANON$'
 expect_out 'table: who was summed' '^total of [0-9]+ processes; PSS from '
 expect_printable 'table: printable' "$TMP/out"
 zmem system -b
 equal 'table -b: exact' "$(sed -n 's/^total  *\([0-9]*\)  *100\.0.*/\1/p' "$TMP/out")" \
 	"$(jq .MemTotal "$TMP/before")"
-equal 'table -b: adds up' "$(awk '/^of that/ { exit }
+equal 'table -b: adds up' "$(awk '/^of which/ { exit }
 	/^(kernel|user|cache|hugetlb|free) / { sum += $2 } /^not accounted/ { sum += $4 } /^total / { print $2 - sum }' \
 	"$TMP/out")" 0
 zmem system -H

@@ -61,4 +61,4 @@ expect_rc 'alone, compared: no difference' 0
 alone "$ZMEM" serve --listen 127.0.0.1:0
 expect_rc 'serve needs a second process' 1
 expect_stderr_lines 'serve says so' 1
-expect_err 'serve says why' 'starting the process that answers: Resource temporarily unavailable .pids.max, ulimit -u.$'
+expect_err 'serve says why' 'starting the HTTP process: Resource temporarily unavailable .pids.max, ulimit -u.$'

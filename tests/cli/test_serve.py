@@ -166,7 +166,7 @@ def check_token():
             file.write("s3cret\n")
         os.chmod(path, 0o644)
         run = subprocess.run([PROGRAM, "serve", "--token-file", path], capture_output=True, timeout=30)
-        result(run.returncode == 1 and b"chmod 600" in run.stderr, "a token for all to read", run.stderr)
+        result(run.returncode == 1 and b"chmod 600" in run.stderr, "a token file that every user can read", run.stderr)
         os.chmod(path, 0o600)
         with Serve("--token-file", path) as serve:
             for how, code in ((None, 401), ("Bearer s3cre", 401), ("Bearer s3crett", 401), ("Basic s3cret", 401),
@@ -214,9 +214,9 @@ def check_unix():
         with open(path, "w"):
             pass
         run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + path], capture_output=True, timeout=30)
-        result(run.returncode == 1 and os.path.exists(path) and b"(a file is in the way: remove it" in run.stderr,
+        result(run.returncode == 1 and os.path.exists(path) and b"(this path is a file: remove it" in run.stderr,
                "a file is not", run.stderr)
-        for where, why in ((path + "/s", b"Not a directory"), (directory + "/none/s", b"(make the directory first)"),
+        for where, why in ((path + "/s", b"Not a directory"), (directory + "/none/s", b"(create the directory first)"),
                            (path + "x" * 108, b"at most 107 bytes")):
             run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + where], capture_output=True, timeout=30)
             result(run.returncode in (1, 2) and run.stderr.count(b"\n") == 1 and why in run.stderr,
@@ -357,7 +357,7 @@ def check_ends():
     while time.monotonic() < end and os.path.exists("/proc/%d" % http) and "Z" not in status(http)["State"]:
         time.sleep(0.05)
     result(not os.path.exists("/proc/%d" % http) or "Z" in status(http)["State"], "the one that collects is killed")
-    result("the process that collects is gone" in serve.said(), "and the other says so", serve.said())
+    result("the collector process has ended" in serve.said(), "and the other says so", serve.said())
 
 
 def check_secrets():

@@ -148,7 +148,7 @@ def check_kinds():
         term = Pty((PROGRAM, "top", "--replay", GUEST), TERM=kind)
         result(started(term), "TERM=%s: starts" % kind, term.data[-200:])
         if kind == "no-such-kind":
-            result(b"is taken for an xterm" in term.data, "an unknown one: is told", term.data[:200])
+            result(b"is unknown: using xterm" in term.data, "an unknown one: is told", term.data[:200])
         term.type(b"q")
         status = term.wait()
         result(status == 0, "TERM=%s: exit code 0" % kind, status)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What every fuzz target has: the entry that libFuzzer or replay.c calls, and properties, which end
- * the program where they do not hold. Both hand over each input in memory of just its size, so that
- * a sanitizer or valgrind sees whoever reads behind it.
+ * Shared by all fuzz targets: the entry that libFuzzer or replay.c calls, and FUZZ_CHECK(), which
+ * ends the program if a property does not hold. Each input is in memory of exactly its size, so
+ * that a sanitizer or valgrind detects a read past its end.
  */
 #ifndef ZMEM_TESTS_FUZZ_H
 #define ZMEM_TESTS_FUZZ_H
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_CHECK(holds) ((holds) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #holds))
 
-/* What did not hold, for whoever tells. */
+/* Reports the property that failed. */
 __attribute__((weak)) char fuzz_property[300];
 
 __attribute__((noreturn)) static inline void fuzz_broken(const char *file, int line,
@@ -31,7 +31,7 @@ __attribute__((noreturn)) static inline void fuzz_broken(const char *file, int l
 	abort();
 }
 
-/* A part of the input, or nothing. */
+/* A part of the input, possibly empty. */
 static inline void fuzz_check_part(const char *part, size_t len, const char *text, size_t size)
 {
 	if (!part) {
@@ -53,7 +53,7 @@ static inline char *fuzz_string(const uint8_t *data, size_t size)
 	return s;
 }
 
-/* Takes `len` bytes off the input; what it does not have is 0. */
+/* Consumes `len` bytes of the input; missing bytes are 0. */
 static inline void fuzz_take(const uint8_t **data, size_t *size, void *ret, size_t len)
 {
 	size_t n = *size < len ? *size : len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Numbers, lists of items and lists of CPUs. */
+/* Parsers of numbers, lists of items and lists of CPUs. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -18,7 +18,7 @@ static void check_number(const char *text, size_t size)
 	}
 	for (size_t i = 0; i < size; i++)
 		FUZZ_CHECK(text[i] >= '0' && text[i] <= '9');
-	/* What it is, but for zeros in front. */
+	/* Printed again, the number is the input without leading zeros. */
 	snprintf(printed, sizeof(printed), "%" PRIu64, v);
 	FUZZ_CHECK(strlen(printed) <= size &&
 		   !memcmp(text + size - strlen(printed), printed, strlen(printed)));
@@ -59,7 +59,7 @@ static void check_items(const char *string)
 		FUZZ_CHECK(len && item >= last && pos == item + len);
 		for (size_t i = 0; i < len; i++)
 			FUZZ_CHECK(!strchr(", \t\n", item[i]));
-		/* Nothing but separators was skipped. */
+		/* Only separators were skipped. */
 		FUZZ_CHECK(strspn(last, ", \t\n") >= (size_t)(item - last));
 		last = item + len;
 	}
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_number((const char *)data, size);
 	check_scan((const char *)data, size);
-	/* A list is short in life; 64 Ki CPUs for every four bytes take a fuzzer's time. */
+	/* Real lists are short; 64 Ki CPUs for every four bytes would slow the fuzzer. */
 	if (size <= 64)
 		check_cpus((const char *)data, size);
 	check_items(string);

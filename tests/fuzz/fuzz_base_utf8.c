@@ -33,7 +33,7 @@ static size_t encode(uint32_t c, uint8_t *to)
 	return 4;
 }
 
-/* Every code point, once: what is encoded is decoded. */
+/* Every code point once: decoding reverses encoding. */
 static void check_all(void)
 {
 	for (uint32_t c = 0; c < 0x111000; c++) {

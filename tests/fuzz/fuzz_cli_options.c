@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A command line: the input's words, a NUL behind each, then what the options ask for. Whatever it
- * is, it is accepted, or refused with one printable line that says why. Leaves out names of users
- * and regular expressions, which are glibc's.
+ * Command lines: the input is words, each terminated by NUL. Each command line is accepted, or
+ * refused with one printable line. Names of users and regular expressions are left out: glibc
+ * handles them.
  */
 #include <getopt.h>
 
 #include "cli/log.h"
 #include "cli/options.h"
 #include "cli/query_args.h"
-#include "cli/session.h"
 #include "base/utf8.h"
 #include "fuzz.h"
 
@@ -39,23 +38,25 @@ static void check_options(const struct options *o)
 static int check_request(const struct options *given)
 {
 	struct options some = *given, *o = &some;
-	struct session s = {.options = o};
+	struct column_list columns = {};
+	struct query q = {};
 	int r;
 
 	o->users = NULL;
 	o->filter = NULL;
-	r = request_read(&s);
+	r = query_args_read(&q, &columns, o, (enum pss_choice)o->pss, NULL, NULL);
 	if (r == 0) {
-		FUZZ_CHECK(s.columns.count && s.order.keys.count);
-		FUZZ_CHECK(!o->pids == !s.filter.pids && !o->pids == !s.filter.pid_count);
-		for (size_t i = 0; i < s.filter.pid_count; i++)
-			FUZZ_CHECK(s.pids[i] > 0 && (!i || s.pids[i - 1] <= s.pids[i]));
+		FUZZ_CHECK(columns.count && q.order.keys.count);
+		FUZZ_CHECK(!o->pids == !q.filter.pids && !o->pids == !q.filter.pid_count);
+		for (size_t i = 0; i < q.filter.pid_count; i++)
+			FUZZ_CHECK(q.filter.pids[i] > 0 &&
+				   (!i || q.filter.pids[i - 1] <= q.filter.pids[i]));
 	}
-	request_done(&s);
+	query_done(&q);
 	return r;
 }
 
-/* Nothing if all is well, else one line that cannot steer a terminal. */
+/* No output on success, else one line without terminal control characters. */
 static void check_said(const char *text, size_t len, int r)
 {
 	if (r == 0) {
@@ -82,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	stderr = open_memstream(&said, &said_len);
 	FUZZ_CHECK(stderr);
-	optind = 0; /* getopt begins anew */
+	optind = 0; /* reset getopt */
 	r = options_parse(&o, make_argv(text, size, argv), argv);
 	if (r == 0) {
 		check_options(&o);

@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 #include "../support/utf8_valid.h"
-#include "cli/balance.h"
 #include "cli/log.h"
 #include "cli/options.h"
-#include "cli/session.h"
 #include "cli/watch.h"
+#include "collect/balance.h"
 #include "fuzz_json.h"
 #include "fuzz_recording.h"
 #include "render/render.h"
@@ -22,7 +21,7 @@
 #define FILE_FD	  900
 #define FILE_NAME "/proc/self/fd/900"
 
-static void check_document(const struct session *s, const struct result *result)
+static void check_document(const struct measure *s, const struct result *result)
 {
 	struct strbuf out = {};
 	struct table_style style = {.columns = &s->columns, .header = true, .width = 80};
@@ -31,11 +30,11 @@ static void check_document(const struct session *s, const struct result *result)
 
 	/* A row for each, or each in one row. */
 	FUZZ_CHECK(result->group || s->options->tree || s->options->top ||
-		   result->row_count == s->rows.count);
-	FUZZ_CHECK(result->totals.processes <= s->rows.count);
+		   result->row_count == s->collector.rows.chosen.count);
+	FUZZ_CHECK(result->totals.processes <= s->collector.rows.chosen.count);
 	if (s->options->tree)
-		FUZZ_CHECK(result->row_count == s->rows.count &&
-			   result->totals.processes == s->rows.count);
+		FUZZ_CHECK(result->row_count == s->collector.rows.chosen.count &&
+			   result->totals.processes == s->collector.rows.chosen.count);
 	render_json(&out, result);
 	FUZZ_CHECK(!strbuf_error(&out));
 	FUZZ_CHECK(json_read_document(out.data, out.len) == result->row_count);
@@ -57,12 +56,12 @@ static void check_document(const struct session *s, const struct result *result)
 static void check_tick(struct watch *w, const struct result *result)
 {
 	struct strbuf out = {}, line = {};
-	struct table_style style = {.columns = &w->session.columns, .header = true, .width = 80};
-	const struct delta_counts *n = &w->delta.counts;
+	struct table_style style = {.columns = &w->measure.columns, .header = true, .width = 80};
+	const struct delta_counts *n = &w->deltas.delta.counts;
 	size_t lines = 0;
 
-	FUZZ_CHECK(n->started + n->changed <= w->session.all.count);
-	FUZZ_CHECK(n->ended <= w->tracker.rows.count);
+	FUZZ_CHECK(n->started + n->changed <= w->measure.collector.rows.made.count);
+	FUZZ_CHECK(n->ended <= w->deltas.tracker[w->deltas.now].rows.count);
 	render_ndjson_with(&out, &line, result);
 	FUZZ_CHECK(!strbuf_error(&out));
 	for (size_t at = 0, len; at < out.len; at += len, lines++) {
@@ -84,10 +83,10 @@ static int run_watch(const struct options *o)
 {
 	struct watch w = {};
 	struct result result;
-	int r = watch_open(&w, o);
+	int r = watch_open(&w, o, false);
 
 	while (r == 0 && !watch_ended(&w) && w.frame < 8) {
-		r = watch_take(&w, 0, 0, &result);
+		r = watch_collect(&w, 0, 0, &result);
 		if (r == 0) {
 			check_tick(&w, &result);
 			r = watch_keep(&w, &result);
@@ -100,18 +99,19 @@ static int run_watch(const struct options *o)
 /* Returns an exit code. */
 static int run(const struct options *o)
 {
-	struct session s = {};
+	const struct collect_spec spec = measure_spec(o);
+	struct measure s;
 	struct result result;
-	int r = session_open(&s, o, NULL);
+	int r = measure_open(&s, o, &spec);
 
 	for (uint32_t i = 1; r == 0 && i <= s.replay.recording.frames && i < 8; i++) {
-		r = session_turn_to(&s, i);
+		r = measure_turn_to(&s, i);
 		if (r == 0)
-			r = session_collect(&s, 0, &result);
+			r = measure_collect(&s, &result);
 		if (r == 0)
 			check_document(&s, &result);
 	}
-	session_close(&s);
+	measure_close(&s);
 	return r;
 }
 

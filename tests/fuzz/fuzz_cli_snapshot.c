@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Whole snapshots of any records: decoded, finished, filtered, ordered, summed, as a table and as
- * JSON. The input says how (struct config), then what the records hold; what makes a record one is
- * put right, so that it is not refused for it (fuzz_source_records.c is about that).
+ * Whole snapshots of random records: decoded, finished, filtered, ordered, summed, and shown as a
+ * table and as JSON. The input is a struct config, then the contents of the records. Record headers
+ * are repaired, so that records are not refused; fuzz_source_records.c covers bad headers.
  */
 #include "../support/metrics_text.h"
 #include "../support/utf8_valid.h"
-#include "cli/balance.h"
+#include "collect/balance.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "fuzz_json.h"
@@ -86,7 +86,7 @@ static void check_processes(const struct snapshot *s)
 	}
 }
 
-/* An order is one if it does not matter what it began with. */
+/* The order must not depend on the initial order. */
 static void check_order(const struct order *o, const struct snapshot *s, struct rows *rows)
 {
 	cleanup_free struct process **again = calloc(rows->count + 1, sizeof(*again));
@@ -107,7 +107,7 @@ static bool is_counted(const struct process *p)
 	return p->kind == PROCESS_USER && (p->mm_owner || !p->mm_id);
 }
 
-/* A sum is what it is of, to the byte, or it is not told. */
+/* A sum is exact to the byte, or unknown. */
 static void check_totals(struct process *const *rows, size_t count, const struct totals *t)
 {
 	FUZZ_CHECK(t->processes == count && t->pss_missing <= count);
@@ -161,7 +161,7 @@ static void check_ndjson(const struct result *r)
 	strbuf_done(&out);
 }
 
-/* A record a line, whatever the names are; quotes come in pairs. */
+/* One record a line, whatever the names are; quotes are balanced. */
 static void check_csv(const struct result *r, const struct table_style *style)
 {
 	const struct table_style plain = {.header = style->header};
@@ -198,7 +198,7 @@ static void check_folded(const struct result *r, const struct table_style *style
 	strbuf_done(&out);
 }
 
-/* Text that each of the two readers takes, and every process in one series of those of groups. */
+/* Metrics text that parses in both formats, with every process in one group series. */
 static void check_metrics_text(const struct result *r, const struct table_style *style)
 {
 	struct strbuf out = {};
@@ -218,7 +218,7 @@ static void check_metrics_text(const struct result *r, const struct table_style 
 	strbuf_done(&out);
 }
 
-/* Processes as they are, and as groups of which not all are shown. Sorts the rows. */
+/* Processes, and groups of which not all are shown. Sorts the rows. */
 static void check_metrics(struct rows *rows, const struct result *result,
 			  const struct table_style *style)
 {
@@ -240,7 +240,7 @@ static void check_metrics(struct rows *rows, const struct result *result,
 	}
 }
 
-/* A page whose data are a document, in an element that they cannot end. */
+/* The page holds its data as a JSON document in an element that the data cannot close. */
 static void check_html(const struct result *r, const struct table_style *style)
 {
 	static const char open[] = "id=\"data\">", close[] = "</script>";
@@ -258,7 +258,7 @@ static void check_html(const struct result *r, const struct table_style *style)
 	strbuf_done(&out);
 }
 
-/* The machine: what is told of it adds up. */
+/* The machine's values add up. */
 static void check_system(const struct result *r, const struct table_style *style)
 {
 	static const enum account_part parts[] = {ACCOUNT_KERNEL, ACCOUNT_USER,

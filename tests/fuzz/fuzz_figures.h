@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For the files of lines "Key:   number kB": what a parser understood, written as such a file. */
+/* Writes parsed values back as a file of lines "Key:   number kB". */
 #ifndef ZMEM_TESTS_FUZZ_COUNTERS_H
 #define ZMEM_TESTS_FUZZ_COUNTERS_H
 

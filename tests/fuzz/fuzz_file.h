@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For what reads a file below a directory: the input as that file, in memory. */
+/* Presents the input as a file in a directory in memory, for functions that read files. */
 #ifndef ZMEM_TESTS_FUZZ_FILE_H
 #define ZMEM_TESTS_FUZZ_FILE_H
 
@@ -18,7 +18,7 @@ static void fuzz_remove(void)
 	rmdir(fuzz_path);
 }
 
-/* A directory that goes away with us, with the input as the only file in it. Returns its fd. */
+/* Returns the fd of a temporary directory with the input as its only file. */
 static inline int fuzz_file(const char *name, const uint8_t *data, size_t size)
 {
 	static int fd = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A strict reader of JSON (RFC 8259) for what our writers wrote: nothing but what they may write is
- * accepted. Knows values and nesting; what the document means is for those who call it.
+ * A strict JSON parser (RFC 8259) for tests of our writers: it accepts only what they may write. It
+ * checks values and nesting; callers check the meaning.
  */
 #ifndef ZMEM_TESTS_FUZZ_JSON_H
 #define ZMEM_TESTS_FUZZ_JSON_H
@@ -70,8 +70,8 @@ static inline uint32_t json_read_escape(struct fuzz_json *j)
 }
 
 /*
- * Reads a string, calling fn for each of its characters (NULL: nobody wants them). What could steer
- * a terminal must not stand in it as it is.
+ * Reads a string and calls fn (may be NULL) for each character. Terminal control characters must be
+ * escaped.
  */
 static inline void json_read_string(struct fuzz_json *j, void (*fn)(void *arg, uint32_t c),
 				    void *arg)
@@ -96,7 +96,7 @@ static inline void json_read_string(struct fuzz_json *j, void (*fn)(void *arg, u
 	j->pos++;
 }
 
-/* An integer that a double holds; nothing of ours has a fraction. */
+/* An integer that a double can hold; our writers write no fractions. */
 static inline void json_read_number(struct fuzz_json *j)
 {
 	uint64_t v = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What --columns and --sort may hold: the list's names read as the same list. */
+/* Lists of --columns and --sort: a parsed list, printed and parsed again, is the same. */
 #include <errno.h>
 
 #include "fuzz.h"
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_check_part(bad, len, spec, strlen(spec));
 	} else {
 		check_list(&list);
-		/* What is appended leaves what there was in its place. */
+		/* Appending keeps the existing columns in place. */
 		if (spec[strspn(spec, " \t")] == '+')
 			FUZZ_CHECK(list.count >= before.count &&
 				   !memcmp(list.item, before.item,

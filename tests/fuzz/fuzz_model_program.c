@@ -2,7 +2,7 @@
 /*
  * Names of programs: a part of the executable's name, of comm or of the command line, not empty if
  * there was any, and without a '/' unless the executable's has one. The input is exe, comm and the
- * command line, with NUL behind the first two.
+ * command line; the first two end with NUL.
  */
 #include "fuzz.h"
 #include "model/program.h"
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(!n.len || !memchr(n.s, '\0', n.len));
 	if (is_within(n, comm_end + 1, len) && n.len)
 		FUZZ_CHECK(n.len <= PROGRAM_NAME_MAX && n.s[n.len - 1] != '/');
-	/* Whoever is not asked has no need to be. */
+	/* If program_needs_cmdline() is false, the command line has no influence. */
 	bare = program_name(text, comm, NULL, 0);
 	if (!program_needs_cmdline(text, comm))
 		FUZZ_CHECK(n.s == bare.s && n.len == bare.len);

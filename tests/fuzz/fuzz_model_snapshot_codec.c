@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A snapshot of any bytes, as one that stands alone and as differences to another: what is read can
- * be written, and comes back the same.
+ * The snapshot codec with random bytes, for whole snapshots and for differences to another: a
+ * decoded snapshot, encoded and decoded again, is the same.
  */
 #include <errno.h>
 
@@ -21,7 +21,7 @@ static void check_round(const struct snapshot *s, const struct snapshot *referen
 	strbuf_done(&out);
 }
 
-/* The same in every run: the corpus has differences to it. */
+/* Fixed, because the corpus has differences to it. */
 static const struct snapshot *reference_snapshot(void)
 {
 	static struct snapshot s;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* /proc/PID/cgroup: units and containers are parts of the path, the path one of the text. */
+/* /proc/PID/cgroup: units and containers are parts of the path, and the path is part of the text.
+ */
 #include <errno.h>
 
 #include "fuzz.h"
@@ -16,7 +17,7 @@ static void check_component(struct text_part part, struct text_part path)
 	FUZZ_CHECK(!part.s || (part.len && !memchr(part.s, '/', part.len)));
 }
 
-/* The way to a unit or container ends where its name does, or behind what a runtime adds to it. */
+/* The path of a unit or container ends with its name or with a runtime's suffix. */
 static void check_way(size_t len, struct text_part part, struct text_part path)
 {
 	FUZZ_CHECK(!len == !part.s && len <= path.len);
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_way(cgroup.unit_path, cgroup.unit, cgroup.path);
 	check_way(cgroup.container_path, cgroup.container, cgroup.path);
 
-	/* Alone in a text of its own it says the same. */
+	/* The line alone, as a whole file, gives the same result. */
 	line = malloc(cgroup.path.len + 4);
 	FUZZ_CHECK(line);
 	memcpy(line, "0::", 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Lines "Key:   number kB", with keys of which one begins another. */
+/* Lines "Key:   number kB"; some keys are prefixes of others. */
 #include "base/array.h"
 #include "fuzz_figures.h"
 #include "proc/keyed.h"

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char text[32];
 	int len = sprintf(text, "%" PRIu64, pid);
 
-	/* It stands there, if only with zeros before it. */
+	/* The value is in the text, possibly with leading zeros. */
 	FUZZ_CHECK(!pid || memmem(data, size, text, (size_t)len));
 	if (pid) {
 		len = sprintf(text, "0 0/0 %" PRIu64 "\n", pid);

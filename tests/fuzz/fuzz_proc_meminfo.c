@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* /proc/meminfo: what was understood, printed again, is understood the same. */
+/* /proc/meminfo: parsed values, printed and parsed again, are the same. */
 #include "../support/proc_keys.h"
 #include "fuzz_figures.h"
 #include "model/system.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Mounts of cgroups in mountinfo, and where a path is below them: the way down is one that openat()
- * can take step by step, and never back up. The input is a path, a newline, and the file.
+ * Mounts of cgroups in mountinfo, and the path of a cgroup below a mount: openat() can follow it
+ * step by step, and it never contains "..". The input is a path, a newline, and the file.
  */
 #include "fuzz.h"
 #include "proc/cgroup.h"

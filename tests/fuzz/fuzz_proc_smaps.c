@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * /proc/PID/smaps: the pieces in which it comes make no difference, and a mapping that was
- * understood, printed again, is understood the same.
+ * /proc/PID/smaps: the result does not depend on how the input is cut, and a parsed mapping,
+ * printed and parsed again, is the same.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 struct seen {
 	size_t count;
 	uint64_t hash;
-	const struct mapping *same; /* what the only one must be */
+	const struct mapping *same; /* the expected mapping, if only one */
 };
 
 static void mix(struct seen *s, const void *data, size_t len)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* /proc/PID/stat: what was understood, printed again, is understood the same. */
+/* /proc/PID/stat: parsed values, printed and parsed again, are the same. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* /proc/PID/status: what was understood, printed again, is understood the same. */
+/* /proc/PID/status: parsed values, printed and parsed again, are the same. */
 #include <errno.h>
 
 #include "../support/proc_keys.h"

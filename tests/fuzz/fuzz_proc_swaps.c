@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* /proc/swaps: what was understood, printed again, is understood the same. */
+/* /proc/swaps: parsed values, printed and parsed again, are the same. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   device[i].used == again[i].used &&
 			   device[i].priority == again[i].priority);
 	}
-	/* Without its end the last line may be half of one. */
+	/* In a cut text, the last line may be incomplete. */
 	if (count)
 		FUZZ_CHECK(swaps_parse(text, len - 1, again, DEVICES) == count - 1);
 	return 0;

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char line[128];
 	int len;
 
-	/* A text's beginning never says more than all of it, and only whole lines count. */
+	/* A prefix of a text never yields more than the text, and only whole lines count. */
 	pos = size ? memrchr(text, '\n', size) : NULL;
 	FUZZ_CHECK(zoneinfo_parse(text, pos ? (size_t)(pos - text) + 1 : 0) == pfn_end);
 	FUZZ_CHECK(zoneinfo_parse(text, size / 2) <= pfn_end);

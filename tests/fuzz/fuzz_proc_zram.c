@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zram's mm_stat: what was understood, printed again, is understood the same. */
+/* zram's mm_stat: parsed values, printed and parsed again, are the same. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		      stat.used);
 	FUZZ_CHECK(zram_stat_parse(text, (size_t)len, &again) == 0);
 	FUZZ_CHECK(!memcmp(&stat, &again, sizeof(stat)));
-	/* Without its end the third number may be half of one. */
+	/* In a cut text, the third number may be incomplete. */
 	FUZZ_CHECK(zram_stat_parse(text, (size_t)len - 1, &again) == -EINVAL);
 	return 0;
 }

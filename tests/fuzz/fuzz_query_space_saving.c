@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Space-Saving against exact sums: a byte how many slots, then a key and a weight each. */
+/* Space-Saving against exact sums: the input is a byte for the number of slots, then keys and
+ * weights. */
 #include "fuzz.h"
 #include "../support/space_saving_has.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Text of processes where it is shown: as a JSON string, as a cell, as a line of a table. The first
- * two bytes say how much room there is.
+ * Texts of processes as a JSON string, as a cell and as a line of a table. The first two bytes of
+ * the input are the width.
  */
 #include "../support/invisible.h"
 #include "../support/utf8_valid.h"
@@ -10,7 +10,7 @@
 #include "render/line.h"
 #include "render/text.h"
 
-/* What a JSON string must hold: the text, each byte that is no UTF-8 as U+FFFD. */
+/* The expected JSON string: the text with U+FFFD for each byte that is not UTF-8. */
 struct wanted {
 	const char *s;
 	size_t len;
@@ -45,7 +45,7 @@ static void check_json(const char *s, size_t max)
 	strbuf_done(&out);
 }
 
-/* Columns of what was written; it must be printable, and to be seen. */
+/* The width of the output, which must be printable and visible. */
 static size_t columns_of(const char *s, size_t len)
 {
 	size_t width = 0;

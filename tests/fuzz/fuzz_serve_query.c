@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What stands behind the '?', addresses and hosts: taken, or one line that says why not. */
+/* Query strings, addresses and hosts of serve: accepted, or refused with one line. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 
 #define CPU_MAX_NS 5000000000 /* with sanitizers, and far less without */
 
-/* A byte of a text costs a step for each part at most, whatever the pattern is. */
+/* Matching costs at most one step for each byte of the text and part of the pattern. */
 static void check_cost(struct pattern *p)
 {
 	char name[255] = "";
@@ -39,16 +39,16 @@ static void check_query(const char *text, bool cmdlines)
 	} else {
 		struct snapshot s = {};
 
-		FUZZ_CHECK(q.order.keys.count && q.filter.pid_count <= QUERY_IDS_MAX);
-		FUZZ_CHECK(!q.group || group_possible(q.group));
-		FUZZ_CHECK(cmdlines || !(column_list_needs(&q.order.keys) & NEEDS_CMDLINE));
-		for (size_t i = 1; i < q.filter.pid_count; i++)
-			FUZZ_CHECK(q.filter.pids[i - 1] <= q.filter.pids[i]);
-		if (q.filter.pattern)
-			check_cost(q.filter.pattern);
-		/* Nobody is there. */
+		FUZZ_CHECK(q.query.order.keys.count && q.query.filter.pid_count <= QUERY_IDS_MAX);
+		FUZZ_CHECK(!q.query.group || group_possible(q.query.group));
+		FUZZ_CHECK(cmdlines || !(column_list_needs(&q.query.order.keys) & NEEDS_CMDLINE));
+		for (size_t i = 1; i < q.query.filter.pid_count; i++)
+			FUZZ_CHECK(q.query.filter.pids[i - 1] <= q.query.filter.pids[i]);
+		if (q.query.filter.pattern)
+			check_cost(q.query.filter.pattern);
+		/* A snapshot without processes. */
 		r = http_query_resolve(&q, &s);
-		FUZZ_CHECK(r == (q.filter.pids || q.users ? -ENOENT : 0));
+		FUZZ_CHECK(r == (q.query.filter.pids || q.users ? -ENOENT : 0));
 	}
 	http_query_done(&q);
 	FUZZ_CHECK(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start < CPU_MAX_NS);
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_string(data, size);
 
-	/* As long as a request may be. */
+	/* The maximum length of a request. */
 	if (size <= 2048) {
 		check_query(text, false);
 		check_query(text, true);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the collector passes on: whatever the bytes are, every view of what is read can be shown. */
+/* Random bytes in place of the collector's snapshot: if they decode, every view can be shown. */
 #include <errno.h>
 
 #include "fuzz.h"
 #include "model/snapshot_codec.h"
+#include "serve/http_query.h"
 #include "serve/selection.h"
 #include "serve/history_ring.h"
 #include "render/render.h"
@@ -15,7 +16,7 @@ static void show(struct snapshot *snapshot, const char *words)
 	struct strbuf out = {0};
 
 	FUZZ_CHECK(http_query_parse(&q, words, true) == 0);
-	FUZZ_CHECK(selection_query(&v, snapshot, &q) == 0);
+	FUZZ_CHECK(selection_query(&v, snapshot, &q.query) == 0);
 	FUZZ_CHECK(v.result.row_count + v.result.others_count <= snapshot->count);
 	render_json(&out, &v.result);
 	FUZZ_CHECK(strbuf_error(&out) == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fuzz_app_snapshot.c's input as what it stands for, and the look of a table. */
+/* The input of fuzz_cli_snapshot.c, and checks of the table's layout. */
 #ifndef ZMEM_TESTS_FUZZ_SNAPSHOT_H
 #define ZMEM_TESTS_FUZZ_SNAPSHOT_H
 
@@ -62,7 +62,7 @@ static inline void settle(struct zmem_pss_record *r)
 	}
 }
 
-/* Puts right what a record must have. */
+/* Repairs the header of a record. */
 static inline void make_record(uint8_t how, struct zmem_pss_record *r)
 {
 	struct zmem_record *record = &r->record;
@@ -96,7 +96,7 @@ static inline size_t sgr_length(const char *s, size_t len)
 	return len >= 4 && !memcmp(s, "\033[", 2) && strchr("012", s[2]) && s[3] == 'm' ? 4 : 0;
 }
 
-/* Printable lines, as many as they should be, none but the last wider than it may. */
+/* Checks the number of lines, that they are printable, and the width of all but the last. */
 static inline void check_lines(const struct strbuf *out, const struct table_style *style,
 			       size_t lines)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What comes out of an iterator, byte for byte: the size of a read, then the stream. Read in parts
- * it is what it is at once, what is no record is refused, and visits add up to what they are.
+ * The byte stream of an iterator: the input is the size of a read, then the stream. Reading in
+ * parts gives the same as reading at once, bad records are refused, and visits of one process are
+ * summed.
  */
 #include <errno.h>
 
@@ -49,7 +50,7 @@ static void check_process(const struct process *p)
 	FUZZ_CHECK((p->pss_source == PSS_FROM_KERNEL) == process_has(p, COUNTER_PSS));
 	for (int c = 0; c < COUNTER_COUNT; c++) {
 		FUZZ_CHECK(process_has(p, c) || !p->value[c]);
-		/* Of absurd values none is left, so that what is added up stays sane, too. */
+		/* No absurd value is left, so sums stay sane, too. */
 		FUZZ_CHECK(p->value[c] < 1ull << 62);
 	}
 	if (!process_has(p, COUNTER_RSS_ANON))
@@ -58,7 +59,7 @@ static void check_process(const struct process *p)
 		FUZZ_CHECK(p->value[COUNTER_RSS_ANON + i] <= limits.ram_bytes);
 		rss += p->value[COUNTER_RSS_ANON + i];
 	}
-	/* Beside what a large process may be off by, and a kB for rounding. */
+	/* Besides the tolerance for large processes, and a kB for rounding. */
 	if (process_has(p, COUNTER_PSS))
 		FUZZ_CHECK(p->value[COUNTER_PSS] <= rss + rss / 256 + 1024 &&
 			   p->value[COUNTER_USS] <= rss + rss / 256 &&
@@ -86,7 +87,7 @@ static void check_visits(const uint8_t *data, size_t size)
 			FUZZ_CHECK(sum.pages.cursor == visit.pages.cursor);
 		}
 		first = false;
-		/* One that is vouched for is close, unless it is small. */
+		/* A consistent walk is close, unless the process is small. */
 		if (pages_consistent(&sum) || pages_within_tolerance(&sum))
 			FUZZ_CHECK(!sum.pages.cursor && !(sum.pages.flags & ZMEM_WALK_UNKNOWN));
 		FUZZ_CHECK(record_decode_one(&sum, &limits, &s) == 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * FUZZ_TARGET FILE|DIRECTORY…: a fuzz target without libFuzzer, which runs over inputs that are
- * there: the corpus as an ordinary test, under any compiler, sanitizer or valgrind. Prints one "ok"
- * for all, or "not ok" with the input that broke it.
+ * FUZZ_TARGET FILE|DIRECTORY…: runs a fuzz target without libFuzzer on existing inputs: the corpus
+ * as an ordinary test, with any compiler, sanitizer or valgrind. Prints one "ok" for all, or "not
+ * ok" with the input that failed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "fuzz.h"
 
 static const char *name;
-static char current[PATH_MAX] = "the empty input"; /* the one at work */
+static char current[PATH_MAX] = "the empty input"; /* the current input */
 
 static void tell_input(void)
 {
@@ -26,7 +26,7 @@ static void on_abort(int signal)
 	tell_input();
 }
 
-/* A sanitizer that found something ends the program by itself. */
+/* A sanitizer ends the program by itself. */
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
 
 static bool run_file(const char *path)
@@ -40,7 +40,7 @@ static bool run_file(const char *path)
 		size = ftell(file);
 	if (size < 0 || fseek(file, 0, SEEK_SET) != 0)
 		return false;
-	/* No byte more than there is. */
+	/* A copy of exactly the input's size. */
 	data = malloc((size_t)size);
 	if (size && (!data || fread(data, 1, (size_t)size, file) != (size_t)size))
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * check_counters' parts: the program's snapshot, /proc as the reference, and the programs that run.
- * Nothing here is shared with the program under test.
+ * Interface of check_counters: parses the program's snapshot, reads /proc as the reference and runs
+ * programs. It shares no code with the program under test.
  */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
@@ -44,7 +44,7 @@ bool json_text_is(const char *line, const char *key, const char *bytes, size_t l
 
 struct reading {
 	pid_t pid;
-	bool alive; /* it has memory: no zombie (unless threads of it live), no kernel thread */
+	bool alive; /* has memory: not a kernel thread, and not a zombie without live threads */
 	bool kthread;
 	pid_t ppid;
 	long threads, uid, oom_score_adj;
@@ -63,7 +63,7 @@ struct readings {
 	size_t count;
 };
 
-/* All processes of the machine, or, with `only`, those. */
+/* Reads all processes of the machine, or only those of `only`. */
 void readings_take(struct readings *r, const pid_t *only, size_t only_count);
 void readings_done(struct readings *r);
 const struct reading *readings_find(const struct readings *r, pid_t pid);
@@ -98,11 +98,13 @@ struct mkmem {
 	size_t count;
 };
 
-/* Starts mkmem and waits until it is ready. Prints what it could not do. Returns false if it
- * failed. */
+/*
+ * Starts mkmem and waits until it is ready. Prints the shapes that were skipped. Returns false if
+ * it failed.
+ */
 bool mkmem_start(struct mkmem *m, const char *program, const char *const *shapes, bool want_all);
 void mkmem_stop(struct mkmem *m);
-/* Starts forks and execs without end, of a copy: the PSS of what runs the program itself stays. */
+/* Starts endless forks and execs of a copy of mkmem, so that the PSS of mkmem's text stays. */
 bool churn_start(struct mkmem *m, const char *program);
 
 /* ---- check_compare.c ---- */
@@ -110,21 +112,21 @@ bool churn_start(struct mkmem *m, const char *program);
 struct mode {
 	const char *label;
 	const char *args[5];
-	bool pss;	  /* PSS is asked for */
-	bool by_proc;	  /* the counters come from /proc/PID/status, and are as good as that */
-	const char *from; /* pss_source; NULL: whatever can tell */
-	bool twice;	  /* two of it at once are compared, too */
+	bool pss;	  /* PSS is requested */
+	bool by_proc;	  /* the counters come from /proc/PID/status and are as exact as it is */
+	const char *from; /* expected pss_source; NULL: any */
+	bool twice;	  /* also compare two programs that run at once */
 };
 
 enum verdict {
 	SAME,
-	MOVED, /* /proc itself said two things */
+	MOVED, /* /proc contradicted itself */
 	DIFFERENT,
 };
 
 /*
- * Compares a process of a snapshot with readings from before and after it; `why` says what is not
- * the same. `label` is of mkmem's process, which keeps still, NULL for others. `status_exact`:
+ * Compares a process of a snapshot with readings of /proc before and after it; `why` gets the first
+ * difference. `label` names mkmem's process, which is idle; NULL for others. `status_exact`:
  * /proc/PID/status is exact on this kernel.
  */
 enum verdict compare_process(const struct mode *mode, const char *label, const char *line,
@@ -136,8 +138,8 @@ enum verdict compare_process(const struct mode *mode, const char *label, const c
 struct test {
 	const char *program;
 	bool all_shapes, churn, only_mkmem, some_shapes; /* options */
-	bool status_exact; /* /proc/PID/status is no approximation here */
-	char when[64];	   /* for result() */
+	bool status_exact;				 /* /proc/PID/status is exact here */
+	char when[64];					 /* for result() */
 	struct mkmem mkmem;
 	bool failed;
 };
@@ -146,9 +148,9 @@ extern struct test test;
 
 /* Prints "ok mode what" or "not ok mode what: why". */
 void result(bool good, const char *mode, const char *what, const char *why);
-/* Runs the program with these arguments. Returns false if it failed, and has said why. */
+/* Runs the program with these arguments. Returns false after a message if it failed. */
 bool snapshot(const char *const *args, struct document *ret);
-/* Of shape/role; 0 if there is none. */
+/* The pid of shape/role; 0 if there is none. */
 pid_t target_pid(const char *label);
 
 /* ---- check_whole.c ---- */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 enum where {
-	IN_STATUS, /* where that is exact, or what the program itself reads */
-	IN_ROLLUP, /* what the kernel counts, checked against the page tables */
+	IN_STATUS, /* compared where status is exact or is what the program reads */
+	IN_ROLLUP, /* counters of the kernel, compared with the page tables */
 	IN_ROLLUP_PSS,
 };
 
@@ -49,18 +49,18 @@ static const struct counter {
 #define COUNTERS (sizeof(counters) / sizeof(*counters))
 
 /*
- * mkmem's processes of which only smaps_rollup can tell SwapPss: their swap entries lie in areas
- * that were shared by fork, and an entry does not say how many have it. Nothing else may be
- * missing, and in no other process.
+ * mkmem's processes for which only smaps_rollup has SwapPss: their swap entries lie in VMAs that
+ * were shared by fork, and an entry does not say how many processes share it. No other value and no
+ * other process may lack it.
  */
 static const char *const shared_swap[] = {
 	"swap_fork/",
 	"swap_half/",
-	"swap_exec/main", /* shared no more, but who could know */
+	"swap_exec/main", /* no longer shared, which page tables do not show */
 	"swap_left/child",
 };
 
-/* What the kernel's page tables do not tell. */
+/* Values that page tables do not tell. */
 static bool may_be_null(const struct mode *mode, const char *label, const struct counter *f,
 			const char *line, const struct reading *r)
 {
@@ -71,7 +71,7 @@ static bool may_be_null(const struct mode *mode, const char *label, const struct
 		return false;
 	if (strstr(f->json, "swap_shmem_bytes"))
 		return true;
-	/* With auto smaps_rollup is read for those. */
+	/* With auto, smaps_rollup is read for these. */
 	if (!mode->from || strcmp(mode->from, "kernel"))
 		return false;
 	if (!strstr(f->json, "swap_pss_bytes") && !strstr(f->json, "pss_swap_bytes"))
@@ -80,11 +80,11 @@ static bool may_be_null(const struct mode *mode, const char *label, const struct
 		if (!strncmp(label, shared_swap[i], strlen(shared_swap[i])))
 			return true;
 	}
-	/* Of others, who knows whether they ever forked. */
+	/* Other processes may have forked: unknown. */
 	return !label && r->status && kib_sum(r->status, "VmSwap") > 0;
 }
 
-/* Made of rss_stat, of which status is an approximation on older kernels. */
+/* From rss_stat; on older kernels status is an approximation of it. */
 static bool is_rss_stat(const struct counter *f)
 {
 	return !strncmp(f->json, "rss", 3) || !strncmp(f->json, "swap_bytes", 10);
@@ -162,7 +162,7 @@ static void compare_counter(struct report *r, const struct counter *f, bool null
 	}
 }
 
-/* A process whose smaps_rollup cannot be read, or that was not asked for PSS, has none. */
+/* PSS must be missing if smaps_rollup cannot be read or PSS was not requested. */
 static void expect_no_pss(struct report *r, const char *line, const char *status)
 {
 	char got[32] = "null";
@@ -174,7 +174,7 @@ static void expect_no_pss(struct report *r, const char *line, const char *status
 	for (size_t i = 0; i < COUNTERS; i++) {
 		if (counters[i].where != IN_ROLLUP_PSS || !json_sum(line, counters[i].json, &n))
 			continue;
-		/* Without swap entries there is nothing to share. */
+		/* A process without swap entries shares none. */
 		if (n || strcmp(counters[i].json, "swap_pss_bytes"))
 			differ(r, "%s is %lld, not null", counters[i].json, n);
 	}
@@ -192,7 +192,7 @@ static bool compare_pss_status(struct report *r, const struct mode *mode, const 
 		return false;
 	}
 	if (before->rollup_error == EACCES || before->rollup_error == EPERM) {
-		/* What the kernel itself reads it can tell, but nobody whether that is right. */
+		/* The kernel side may have PSS, but there is no reference to check it. */
 		if (!by_kernel)
 			expect_no_pss(r, line, "denied");
 		return false;
@@ -239,8 +239,8 @@ static void compare_unit(struct report *r, const char *line, const char *cgroup)
 }
 
 /*
- * Of an interpreter or a multi-call binary it is what runs it, one of the arguments (which one, is
- * for the tests of names); of the loader likewise; a memfd is called what it calls itself.
+ * For an interpreter, the loader or a multi-call binary, the name is one of the arguments (tests of
+ * names check which). For a memfd it is the memfd's own name.
  */
 static bool is_program(const char *line, const struct reading *p)
 {
@@ -259,7 +259,7 @@ static bool is_program(const char *line, const struct reading *p)
 	len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)
 		close(fd);
-	/* It has ended since, and what it ran with it. */
+	/* The process has ended since. */
 	if (len <= 0)
 		return may;
 	text[len] = '\0';
@@ -282,7 +282,7 @@ static void compare_identity(struct report *r, const char *line, const struct re
 	compare_number(r, line, "uid", before->uid, after->uid, 0);
 	compare_number(r, line, "threads", before->threads, after->threads, 0);
 	compare_number(r, line, "oom_score_adj", before->oom_score_adj, after->oom_score_adj, 0);
-	/* A tick, and what the clock was set by meanwhile. */
+	/* Tolerance: one tick and the clock's adjustment meanwhile. */
 	compare_number(r, line, "start_time_ms", boot + (long long)before->start_ticks * 10,
 		       boot + (long long)after->start_ticks * 10, 30);
 	if (before->comm_len != after->comm_len ||
@@ -305,7 +305,7 @@ static void compare_identity(struct report *r, const char *line, const struct re
 		compare_unit(r, line, before->cgroup);
 }
 
-/* Which values can be compared: `exact` is whether the program's counters are. */
+/* Selects the values to compare. `exact`: the program's counters are exact. */
 static bool has_reference(const struct mode *mode, const struct counter *f, bool pss, bool exact,
 			  bool status_exact)
 {

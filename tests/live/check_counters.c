@@ -2,15 +2,14 @@
 /*
  * check_counters [-a] [-c] [-m] [-x COMMAND]… PROGRAM MKMEM [SHAPE…]
  *
- * Starts mkmem and compares what the program says of its processes, and of all others of the
- * machine, with /proc, in each way of collecting. Used on the host and in guests; needs nothing but
- * the two programs, which should be static: one that maps libc changes everybody's PSS.
- * With SHAPEs these alone, and less often, for slow machines.
+ * Starts mkmem and compares the program's values of mkmem's processes and of all others with /proc,
+ * in each way of collecting. Runs on the host and in guests and needs only the two programs. They
+ * should be static: a program that maps libc changes the PSS of others.
+ * With SHAPEs it checks only these, and less often, for slow machines.
  *	-a  every shape must be there (a guest has swap, hugetlb pages, KSM)
  *	-c  while other processes are forked and exec'ed
  *	-m  mkmem's processes only
- *	-x  then runs COMMAND, which does something to the machine, and compares the same processes
- *	    of mkmem's once more
+ *	-x  then runs COMMAND, which changes the machine, and compares mkmem's processes again
  */
 #include "check.h"
 
@@ -90,7 +89,7 @@ struct judged {
 	pid_t pid;
 	enum verdict verdict;
 	char why[2048];
-	int repeated; /* how often in a row it differed by the same numbers */
+	int repeated; /* consecutive rounds with the same difference */
 };
 
 static void take_all(struct readings *r)
@@ -103,8 +102,8 @@ static void take_all(struct readings *r)
 }
 
 /*
- * A process that is not listed. Some sandboxes hide a process even from root, and then from BPF's
- * iterators, too.
+ * A process is not listed. Some sandboxes hide a process even from root; BPF iterators then miss
+ * it, too.
  */
 static enum verdict judge_absent(const struct mode *mode, const struct reading *before,
 				 const struct reading *after)
@@ -132,7 +131,7 @@ static void judge(const struct mode *mode, struct judged *j, const struct readin
 	strcpy(j->why, why);
 }
 
-/* Compares again what was not the same yet. Returns how many are not, more than all on failure. */
+/* Compares again the processes that differ. Returns their number, or more than all on failure. */
 static size_t judge_round(const struct mode *mode, struct judged *judged, size_t count)
 {
 	struct readings before, after;
@@ -172,8 +171,8 @@ static size_t list_pids(struct judged **ret)
 }
 
 /*
- * Ours must agree. Others may be at work, or something that maps what they map: there only the same
- * numbers against the same numbers again and again are a difference.
+ * mkmem's processes must agree. Others, or processes that share pages with them, may be busy: for
+ * them only the same difference several times in a row counts.
  */
 static void report(const struct mode *mode, const struct judged *judged, size_t count)
 {
@@ -232,7 +231,7 @@ static long kernel_release(void)
 	return major * 1000000 + minor * 1000 + patch;
 }
 
-/* Where a status that is only an approximation would be news: 6.16 and later, stable 6.12. */
+/* Kernels on which status must be exact: 6.16 and later, stable 6.12. */
 static bool should_be_exact(void)
 {
 	long release = kernel_release();
@@ -253,8 +252,8 @@ static bool command_line_has(const char *word)
 }
 
 /*
- * Before 5.8 there is no BPF that could read the counters, before 6.2 none that could without the
- * probe reads that lockdown forbids: then they come from /proc. Nor is there PSS of the kernel.
+ * Before 5.8 BPF cannot read the counters. Before 6.2 it needs probe reads, which lockdown forbids.
+ * The counters then come from /proc, and there is no PSS from the kernel.
  */
 static bool find_mode(struct mode *mode)
 {
@@ -267,7 +266,7 @@ static bool find_mode(struct mode *mode)
 	return !mode->from || strcmp(mode->from, "kernel");
 }
 
-/* Whether status agrees with the page tables for each of mkmem's processes: by trying. */
+/* Tries whether status agrees with the page tables for each of mkmem's processes. */
 static void find_status_exactness(void)
 {
 	struct readings r;
@@ -311,7 +310,7 @@ static void check_all(void)
 		check_zombie();
 }
 
-/* The counters, and PSS of the kernel's. */
+/* Runs the command, then compares again: the counters, and PSS from the kernel. */
 static void check_after(const char *command)
 {
 	char when[sizeof(test.when)];

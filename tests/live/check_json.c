@@ -63,8 +63,7 @@ const char *document_find(const struct document *d, pid_t pid)
 }
 
 /*
- * What follows "key": in the line. Within a string every quote is escaped, so nothing else looks
- * like that.
+ * The text after "key": in the line. Quotes inside strings are escaped, so no string can match.
  */
 static const char *find_value(const char *line, const char *key)
 {

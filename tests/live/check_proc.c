@@ -100,7 +100,7 @@ static char read_stat(const char *path, struct reading *r)
 	return state;
 }
 
-/* A thread that has the memory: the first, unless it ended before the others. 0: none. */
+/* A thread that has the memory: the first, or another if the first has ended. 0: none. */
 static pid_t memory_thread(pid_t pid, char state)
 {
 	struct reading ignored;
@@ -147,8 +147,8 @@ static void read_name(struct reading *r)
 }
 
 /*
- * The memory cgroup: of the v1 hierarchy if the process is not in its root, else the unified one,
- * else systemd's. Of a thread that lives: for a zombie /proc says "/".
+ * The memory cgroup: in v1 if the process is not in its root, else in v2, else in systemd's
+ * hierarchy. Read from a live thread: for a zombie /proc says "/".
  */
 static void read_cgroup(struct reading *r, pid_t tid)
 {

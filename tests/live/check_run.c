@@ -13,7 +13,7 @@
 
 bool child_start(struct child *c, const char *const *argv)
 {
-	/* A file, not a pipe, so that several can run at once and none waits for us. */
+	/* Output goes to a file, not a pipe: several programs run at once and none blocks. */
 	c->out = memfd_create("output", MFD_CLOEXEC);
 	if (c->out < 0)
 		return false;
@@ -60,7 +60,7 @@ static bool take_line(struct mkmem *m, char *line, bool want_all)
 		printf("# not on this machine: %s\n", line + 5);
 		return true;
 	}
-	/* No set-up can change that. */
+	/* LACK: no set-up can change it. */
 	if (!strncmp(line, "LACK ", 5)) {
 		printf("# this kernel cannot: %s\n", line + 5);
 		return true;
@@ -79,7 +79,7 @@ bool churn_start(struct mkmem *m, const char *program)
 
 	while ((n = read(from, buffer, sizeof(buffer))) > 0 && write(to, buffer, n) == n)
 		;
-	/* What is open for writing cannot be run. */
+	/* A file open for writing cannot be run. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", to);
 	run = open(path, O_RDONLY);
 	close(from);
@@ -126,7 +126,7 @@ bool mkmem_start(struct mkmem *m, const char *program, const char *const *shapes
 			break;
 		ok &= take_line(m, line, want_all);
 	}
-	/* f stays open: mkmem is not to be ended by SIGPIPE. */
+	/* f stays open, so that SIGPIPE does not end mkmem. */
 	return ok;
 }
 

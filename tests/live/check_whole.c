@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What concerns several processes of a snapshot, the absence of one, or several programs. */
+/* Checks of whole snapshots: owners, totals, absent processes, and two programs at once. */
 #include "check.h"
 
 #include <stdio.h>
@@ -96,13 +96,13 @@ void check_snapshot(const struct mode *mode)
 
 /* ---- two programs at once ---- */
 
-/* What rests on how often pages are mapped: every process that comes or goes maps the vdso. */
+/* Values that depend on map counts: every new or ended process maps the vdso. */
 static bool moves_with_others(const char *key)
 {
 	return !strncmp(key, "pss_", 4) || !strncmp(key, "shared_", 7);
 }
 
-/* Whether two rows say the same of a process's memory; the time of start may differ. */
+/* Whether two rows have the same memory values; the start time may differ. */
 static bool same_memory(const char *a, const char *b)
 {
 	static const char *const keys[] = {
@@ -125,7 +125,7 @@ static bool same_memory(const char *a, const char *b)
 	return true;
 }
 
-/* A machine that starves the program for a second costs a row its PSS, as a stuck process does. */
+/* A program without CPU time for a second gives up a PSS, as for a stuck process. */
 static bool timed_out(const char *line)
 {
 	char status[32] = "";
@@ -134,7 +134,7 @@ static bool timed_out(const char *line)
 	       !strcmp(status, "timeout");
 }
 
-/* Idle memory changes, too: the kernel makes huge pages of small ones, and merges equal ones. */
+/* Idle memory changes, too: the kernel collapses huge pages and merges equal pages. */
 static bool stood_still(const struct readings *before, pid_t pid)
 {
 	const struct reading *b = readings_find(before, pid), *a;

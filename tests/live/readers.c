@@ -2,10 +2,10 @@
 /*
  * readers COMM [ROUNDS]
  *
- * Several readers of one loaded program share its maps and its code, and must share nothing that
- * changes: the machine read by 1, 2 and 8 at once has the same processes, each once, with the same
- * values of those named COMM, which share no file with others. Links the library, since the
- * program itself decides how many readers there are.
+ * Checks that several readers of one loaded BPF program do not disturb each other: 1, 2 and 8
+ * readers must see the same processes, each once, with the same values of those named COMM, which
+ * share no file with others. Links the library, because the program itself chooses the number of
+ * readers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +28,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* What moves is compared the next time; the vdso of each new process moves PSS by less than a kB.
- */
+/* A value that changed is compared in the next round. A new process's vdso moves PSS by < 1 kB. */
 static bool same_process(const struct process *a, const struct process *b)
 {
 	if (a->value[COUNTER_RSS] != b->value[COUNTER_RSS] || a->start_ns != b->start_ns)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * churn WORKERS [CGROUP…]: what a busy machine does all the time, without end: processes that fork,
- * exec and exit, map and unmap, start and end threads, share an address space, leave a zombie for a
- * while, change their name and, where directories of cgroups are given, their cgroup; some MiB
- * each, and one target of 256 MiB that never stands still. Ends with its standard input.
+ * churn WORKERS [CGROUP…]: simulates a busy machine: processes of some MiB that fork, exec and
+ * exit, map and unmap, start and end threads, share an address space, leave a zombie for a while,
+ * change their name and, with directories of cgroups, their cgroup. One process of 256 MiB changes
+ * all the time. Ends with its standard input.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +82,7 @@ static void child(void)
 	map_and_unmap();
 	if (rand() % 2)
 		_exit(0);
-	execl("/proc/self/exe", "churn", NULL); /* which says how it is used, to nobody */
+	execl("/proc/self/exe", "churn", NULL); /* which prints its usage to /dev/null */
 	_exit(1);
 }
 
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 	cgroup = argv + 2;
 	cgroup_count = argc - 2;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setpgid(0, 0); /* all that come of us, and nobody else, for the end */
+	setpgid(0, 0); /* this process group: all descendants, to be killed at the end */
 	for (int i = 0; i <= workers; i++) {
 		pid_t pid = fork();
 

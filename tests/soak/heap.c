@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A library to preload into a command that stays: whenever it is about to wait in poll(), the bytes
- * of its heap in use go to the file HEAP_FILE, those of the process that it began as first, those
- * of a child of its behind them. The file is mapped before the program gives anything up.
+ * A library to preload into a long-running command. Before each wait in poll(), it writes the heap
+ * bytes in use to the file HEAP_FILE: first the value of the initial process, then that of its
+ * child. The file is mapped at the start, before the program drops privileges.
  */
 #include <fcntl.h>
 #include <malloc.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a process holds: memory, files, threads, objects in the kernel. */
+/* Measures what a process holds: memory, files, threads and kernel objects. */
 #ifndef ZMEM_TESTS_SOAK_MEASURE_H
 #define ZMEM_TESTS_SOAK_MEASURE_H
 
@@ -21,7 +21,7 @@ struct holdings {
 	int files, threads, objects;
 };
 
-/* Kernel objects that were seen to be ours, by their number, which is not used again. */
+/* Ids of our kernel objects; the kernel does not reuse ids. */
 struct object {
 	enum { OBJECT_PROG, OBJECT_MAP, OBJECT_LINK } kind;
 	unsigned id;
@@ -67,7 +67,7 @@ static inline void remember(struct objects *o, struct object object)
 	o->item[o->count++] = object;
 }
 
-/* The object behind one of our files; false if it is none. */
+/* The BPF object of one of our descriptors; false if it is none. */
 static inline bool object_of(const char *fd, struct object *ret)
 {
 	cleanup_fclose FILE *file = NULL;
@@ -76,7 +76,7 @@ static inline bool object_of(const char *fd, struct object *ret)
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", fd);
 	file = fopen(path, "re");
-	/* A link names its program, too, behind its own number. */
+	/* A link names its program after its own id. */
 	while (file && !found && fgets(line, sizeof(line), file)) {
 		found = true;
 		if (sscanf(line, "link_id: %u", &ret->id) == 1)
@@ -131,7 +131,7 @@ static inline bool is_there(const struct object *o)
 	return fd >= 0;
 }
 
-/* How many of them the kernel still has. It frees them a moment after the last user is gone. */
+/* How many of them still exist. The kernel frees them a moment after the last reference. */
 static inline size_t count_left(const struct objects *o)
 {
 	size_t left = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Programs that are there while a soak measures. */
+/* Starts the background programs of a soak test. */
 #ifndef ZMEM_TESTS_SOAK_NOISE_H
 #define ZMEM_TESTS_SOAK_NOISE_H
 

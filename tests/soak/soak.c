@@ -2,17 +2,17 @@
 /*
  * soak SECONDS FLEET CHURN [ARGUMENT…]
  *
- * One process that takes snapshots in a loop, as a command does that stays: sources and workers are
- * opened once and used again and again, another session is opened and closed meanwhile, while CHURN
- * runs. What it holds is measured twice, with the machine as still as it gets: after a fifth of the
- * time, and at the end. There must be no more of it. Before that FLEET has shown more processes
- * than there will be, so that no buffer has a reason to grow.
+ * Takes snapshots in a loop, as a long-running command does, while CHURN runs. Sources and workers
+ * are opened once and reused; other sessions are opened and closed meanwhile. Its resources are
+ * measured twice with CHURN stopped: after a fifth of the time and at the end. They must not grow.
+ * FLEET first starts more processes than later exist, so that no buffer has a reason to grow.
  */
 #include <getopt.h>
 #include <sys/wait.h>
 
 #include "cli/options.h"
-#include "cli/session.h"
+#include "cli/measure.h"
+#include "cli/query_args.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "fuzz_json.h"
@@ -20,12 +20,12 @@
 #include "noise.h"
 #include "render/render.h"
 
-#define HEAP_SLACK (32 * 1024)	     /* what threads keep for themselves */
+#define HEAP_SLACK (32 * 1024)	     /* per-thread caches of malloc */
 #define RSS_SLACK  (2 * 1024 * 1024) /* and what lies between that is in use */
 #define REOPEN	   20		     /* rounds */
 #define WORDS_MAX  12
 
-/* What is asked for: as a service, as a screen, from smaps_rollup, without BPF. */
+/* Kinds of requests: a service, a screen, smaps_rollup, without BPF. */
 static char *requests[][WORDS_MAX] = {
 	{"zmem-bpf", "-q", "--json", "-o", "+cmdline"},
 	{"zmem-bpf", "-q", "-n", "20", "-s", "swap,pss", "-o", "+cgroup"},
@@ -36,14 +36,14 @@ static char *requests[][WORDS_MAX] = {
 
 struct soak {
 	struct options options[SESSIONS];
-	struct session session[SESSIONS];
+	struct measure session[SESSIONS];
 	struct objects objects;
 	size_t snapshots, opened, processes, checked, different;
 	size_t most; /* processes in one of them */
 	bool failed;
 };
 
-/* In place of the program's: it opens sources again and again, and has to keep what that takes. */
+/* Replaces the program's: the soak opens sources repeatedly and must keep its privileges. */
 int __wrap_secure_loaded(const char *output, bool locks)
 {
 	(void)output;
@@ -61,7 +61,16 @@ static void verdict(struct soak *k, bool good, const char *name, size_t before, 
 	k->failed |= !good;
 }
 
-static void open_session(struct soak *k, size_t i, struct session *s)
+static int open_measure(struct measure *m, const struct options *o)
+{
+	const struct collect_spec spec = measure_spec(o);
+	int r = measure_open(m, o, &spec);
+
+	m->query.needs |= query_args_format_needs(o, m->query.group);
+	return r;
+}
+
+static void open_session(struct soak *k, size_t i, struct measure *s)
 {
 	int argc = 0;
 
@@ -69,20 +78,19 @@ static void open_session(struct soak *k, size_t i, struct session *s)
 		argc++;
 	optind = 0;
 	options_done(&k->options[i]);
-	if (options_parse(&k->options[i], argc, requests[i]) ||
-	    session_open(s, &k->options[i], NULL))
+	if (options_parse(&k->options[i], argc, requests[i]) || open_measure(s, &k->options[i]))
 		die("a session does not open");
 	k->opened++;
 }
 
 /* Takes a snapshot and renders it. */
-static void take(struct soak *k, struct session *s)
+static void take(struct soak *k, struct measure *s)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
 	const struct table_style style = {.columns = &s->columns, .header = true, .width = 120};
 	struct result result;
 
-	if (session_collect(s, 0, &result))
+	if (measure_collect(s, &result))
 		die("a snapshot fails");
 	if (s->options->format == FORMAT_JSON) {
 		render_json(&out, &result);
@@ -94,10 +102,10 @@ static void take(struct soak *k, struct session *s)
 	if (strbuf_error(&out))
 		die("a snapshot cannot be rendered");
 	k->snapshots++;
-	k->processes += s->snapshot.count;
-	k->most = k->most > s->snapshot.count ? k->most : s->snapshot.count;
-	k->checked += s->snapshot.collection.cross_check.checked;
-	k->different += s->snapshot.collection.cross_check.different;
+	k->processes += s->collector.snapshot.count;
+	k->most = k->most > s->collector.snapshot.count ? k->most : s->collector.snapshot.count;
+	k->checked += s->collector.snapshot.collection.cross_check.checked;
+	k->different += s->collector.snapshot.collection.cross_check.different;
 }
 
 static void take_all(struct soak *k)
@@ -106,15 +114,15 @@ static void take_all(struct soak *k)
 		take(k, &k->session[i]);
 }
 
-/* From the opening of a source to its end. */
+/* Opens a source, uses it and closes it. */
 static void once(struct soak *k, size_t i)
 {
-	struct session s = {};
+	struct measure s = MEASURE_CLOSED;
 
 	open_session(k, i, &s);
 	take(k, &s);
 	count_objects(&k->objects);
-	session_close(&s);
+	measure_close(&s);
 }
 
 static void stop(struct soak *k, pid_t pid, int fd)
@@ -158,14 +166,14 @@ static struct holdings settled(struct soak *k)
 	return measure(&k->objects);
 }
 
-/* `grown`: there were more processes than before, and buffers for them. */
+/* `grown`: there were more processes than before, so buffers grew. */
 static void compare(struct soak *k, const char *when, bool grown, const struct holdings *a,
 		    const struct holdings *b)
 {
 	char name[96];
 
 	if (grown)
-		printf("skip soak: memory, %s: somebody started more processes than our fleet, %zu\n",
+		printf("skip soak: memory, %s: the machine had more processes than our fleet, %zu\n",
 		       when, k->most);
 	snprintf(name, sizeof(name), "no more memory in use, %s", when);
 	if (!grown)
@@ -209,12 +217,13 @@ int main(int argc, char **argv)
 	again = settled(&k);
 	compare(&k, "sessions open", k.most > most, &open, &again);
 	for (size_t i = 0; i < SESSIONS; i++)
-		session_close(&k.session[i]);
+		measure_close(&k.session[i]);
 	again = measure(&k.objects);
 	compare(&k, "all closed", false, &closed, &again);
 	left = count_left(&k.objects);
 	verdict(&k, !left, "nothing of ours is left in the kernel", k.objects.count, left);
-	/* Some of the churn is back where it was whenever it is counted, and elsewhere between. */
+	/* A process may change between the reads although its counters are equal before and after.
+	 */
 	verdict(&k, k.different * 200 <= k.checked, "PSS agrees with smaps_rollup, but for chance",
 		k.checked, k.different);
 	printf("# soak: %zu snapshots of %zu processes, %zu compared with smaps_rollup (%zu differ), %zu sessions opened, %zu kernel objects\n",

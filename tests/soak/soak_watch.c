@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * soak_watch TICKS FLEET CHURN [ARGUMENT…]: watch as it is, but that the next tick is always due,
- * while CHURN makes and ends processes. After a peak, and from the first tenth to the end, nothing
- * may grow: no memory, no files, no threads.
+ * soak_watch TICKS FLEET CHURN [ARGUMENT…]: runs watch with the next tick always due while CHURN
+ * starts and ends processes. After a peak, from the first tenth to the end, neither memory nor
+ * files nor threads may grow.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@
 
 /* What malloc and the kernel round. */
 #define HEAP_SLACK (64 * 1024)
-/* Kept memory that is touched for the first time late: of four times what 2,000 processes took. */
+/* Reserved memory may be touched late for the first time: four times that of 2,000 processes. */
 #define RSS_SLACK (4 * 1024 * 1024)
 
 #define WORDS_MAX 6
 
-/* One of each kind that keeps something of its own. */
+/* One of each kind of format that has its own state. */
 static char *requests[][WORDS_MAX] = {
 	{"zmem-bpf", "watch", "--no-lock", "-qa"},
 	{"zmem-bpf", "watch", "--no-lock", "--changed", "-Fndjson"},
@@ -70,20 +70,20 @@ static void open_watch(struct soak *k, size_t i)
 	if (options_parse(&k->options[i], argc, requests[i]))
 		die("an option is not known");
 	k->options[i].continuous = true;
-	if (watch_open(&k->watch[i], &k->options[i]))
+	if (watch_open(&k->watch[i], &k->options[i], false))
 		die("it does not open");
 }
 
 static void take(struct soak *k, struct watch *w)
 {
 	const struct table_style style = {
-		.columns = &w->session.columns, .header = true, .width = 120};
+		.columns = &w->measure.columns, .header = true, .width = 120};
 	struct result result;
 
-	if (watch_take(w, 0, 0, &result))
+	if (watch_collect(w, 0, 0, &result))
 		die("a tick fails");
 	strbuf_clear(&k->out);
-	if (w->options.format == FORMAT_NDJSON) {
+	if (w->measure.options->format == FORMAT_NDJSON) {
 		render_ndjson_with(&k->out, &k->line, &result);
 	} else {
 		render_tick(&k->out, &result, &style);
@@ -93,9 +93,9 @@ static void take(struct soak *k, struct watch *w)
 		die("a tick is not told");
 	k->ticks++;
 	k->rows += result.row_count;
-	k->changed += w->delta.counts.changed;
-	if (k->most < w->session.snapshot.count)
-		k->most = w->session.snapshot.count;
+	k->changed += w->deltas.delta.counts.changed;
+	if (k->most < w->measure.collector.snapshot.count)
+		k->most = w->measure.collector.snapshot.count;
 }
 
 static void take_all(struct soak *k, size_t rounds)
@@ -115,7 +115,7 @@ static void stop(pid_t pid, int fd)
 static void compare(struct soak *k, bool grown, const struct holdings *a, const struct holdings *b)
 {
 	if (grown) {
-		printf("skip watch: memory: somebody started more processes than our fleet, %zu\n",
+		printf("skip watch: memory: the machine had more processes than our fleet, %zu\n",
 		       k->most);
 	} else {
 		verdict(k, b->heap <= a->heap + HEAP_SLACK, "no more memory in use", a->heap,

@@ -2,13 +2,13 @@
 /*
  * ask PATH READS [SESSIONS]
  *
- * A hostile reader of a pinned iterator: asks for anything, valid or not, and also for what the
- * walks of other processes left to go on with (their cursors), READS times. Beside it two children
- * map, fork and exec without end, so that walks are overtaken; it reads until it has seen that.
- * Prints how many records came; the exit code is 1 if something other than reading was allowed,
- * cursors are addresses, or a record says what a member is not to know.
- * With SESSIONS it then opens so many, reads nothing from each of them, and prints how much memory
- * the kernel took and what of it was left after they were closed.
+ * A hostile reader of a pinned iterator. It reads READS times with random requests, valid or not,
+ * and with the cursors of unfinished walks of other processes. Two children map, fork and exec
+ * without end, so that address spaces change during a walk; it reads until it has seen such a walk.
+ * Prints the number of records. The exit code is 1 if an operation other than reading was allowed,
+ * a cursor is an address, or a record has data that a member of the group must not see. With
+ * SESSIONS it then opens that many sessions without reading, and prints how much memory the kernel
+ * allocated and how much it kept after the sessions were closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +31,12 @@
 #include "../../include/zmem/setup.h"
 
 #define NS_PER_TICK 10000000ULL
-#define ENOUGH	    200000 /* reads without one walk that was overtaken */
+#define ENOUGH	    200000 /* reads without an overtaken walk before giving up */
 
 static uint64_t seen[64]; /* cursors */
 static size_t seen_count;
-static size_t overtaken;  /* walks that left nothing */
-static const char *fault; /* what a record said that it should not */
+static size_t overtaken;  /* walks that left no cursor */
+static const char *fault; /* forbidden content of a record */
 
 static uint64_t random64(void)
 {
@@ -45,7 +45,7 @@ static uint64_t random64(void)
 	return getrandom(&n, sizeof(n), 0) > 0 ? n : 0;
 }
 
-/* Often small, so that some of it makes sense. */
+/* Often small, so that some requests are valid. */
 static uint64_t anything(void)
 {
 	uint64_t n = random64();
@@ -60,7 +60,7 @@ static uint64_t any_cursor(void)
 	return anything();
 }
 
-/* ---- what a record may say ---- */
+/* ---- checks of records ---- */
 
 static void expect(int is_so, const char *otherwise)
 {
@@ -125,7 +125,7 @@ static void check_memory(const struct zmem_record *r)
 		expect(is_zero(&r->mm_id, sizeof(*r) - ZMEM_RECORD_SHORT), "RACED, and not 0");
 }
 
-/* Whether what was seen is what the counters say, of a whole walk; of a part: not more. */
+/* A whole walk must see what the counters say; a partial walk must not see more. */
 static int adds_up(const struct zmem_pages *p, int whole)
 {
 	static const enum zmem_rss kind[] = {ZMEM_RSS_FILE, ZMEM_RSS_SHMEM, ZMEM_RSS_ANON};
@@ -154,7 +154,7 @@ static void check_pages(const struct zmem_pages *p, int from_start)
 	}
 }
 
-/* `from_start`: nothing was asked that a walk goes on with. */
+/* `from_start`: the request had no cursor. */
 static size_t take(const char *buf, size_t len, int from_start)
 {
 	struct zmem_pss_record r;
@@ -179,14 +179,14 @@ static size_t take(const char *buf, size_t len, int from_start)
 	return records;
 }
 
-/* ---- what it asks ---- */
+/* ---- requests ---- */
 
 static size_t ask(const char *path, char *buf, size_t size)
 {
 	const size_t sizes[] = {size, size, 1, 300, sizeof(struct zmem_pss_record)};
 	uint64_t mark = random64() % 8 ? ZMEM_ASK : anything();
 	uint64_t bits = anything(), cursor = any_cursor();
-	/* Also into memory that is not there. */
+	/* Also into unmapped memory. */
 	char *to = random64() % 16 ? buf : (char *)(uintptr_t)anything();
 	size_t len = sizes[random64() % 5], records = 0;
 	int fd = open(path, O_RDONLY);
@@ -203,7 +203,7 @@ static size_t ask(const char *path, char *buf, size_t size)
 	return records;
 }
 
-/* What a member has no right to: the link itself, and through it its program and maps. */
+/* A member must not open the link or, through it, the program and its maps. */
 static int is_open_otherwise(const char *path)
 {
 	union bpf_attr attr = {};
@@ -237,7 +237,7 @@ static int are_addresses(void)
 	return seen_count > 1;
 }
 
-/* ---- beside it ---- */
+/* ---- children that disturb the walks ---- */
 
 #define VMA (4UL << 20)
 
@@ -290,7 +290,7 @@ static pid_t begin(void (*what)(void))
 	return pid;
 }
 
-/* ---- what it takes of the kernel ---- */
+/* ---- kernel memory ---- */
 
 static long free_kb(void)
 {
@@ -324,7 +324,7 @@ static void hold(const char *path, size_t sessions)
 	held = free_kb();
 	for (size_t i = 0; i < count; i++)
 		close(fd[i]);
-	sleep(1); /* the kernel frees files behind our back */
+	sleep(1); /* the kernel frees files asynchronously */
 	printf("%zu sessions took %ld kB, closed %ld kB\n", count, before - held,
 	       before - free_kb());
 	free(fd);

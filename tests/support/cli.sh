@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# For tests/cli: what they share beyond lib.sh. . "$(dirname "$0")/../support/cli.sh"
+# Shared functions of tests/cli, on top of lib.sh. . "$(dirname "$0")/../support/cli.sh"
 
 SUPPORT=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/support/lib.sh
@@ -10,7 +10,7 @@ SUPPORT=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # Debian's own has jsonschema.
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=python3
-# Whoever waits for a program that hangs gives up after so many seconds; 124 tells.
+# Seconds after which a hanging program is killed; timeout(1) then exits with 124.
 PATIENCE=${PATIENCE:-30}
 
 if [ "$(id -u)" != 0 ]; then
@@ -18,12 +18,12 @@ if [ "$(id -u)" != 0 ]; then
 	exit 0
 fi
 
-# A user without privileges must be able to run it and to enter here.
+# A user without privileges must be able to enter this directory and run the program.
 chmod 755 "$TMP"
 cp "$PROGRAM" "$TMP/zmem-bpf"
 ZMEM=$TMP/zmem-bpf
 
-# What sanitizers cannot do without.
+# Variables that sanitizers need.
 sanitized() {
 	[ "${PROGRAM%-san-*}" != "$PROGRAM" ]
 }
@@ -42,13 +42,13 @@ zmem() {
 	run timeout -s KILL "$PATIENCE" "$ZMEM" "$@"
 }
 
-# as_nobody COMMAND…: without any privilege.
+# as_nobody COMMAND…: runs it as the user nobody, without privileges.
 as_nobody() {
 	timeout -s KILL "$PATIENCE" setpriv --reuid=65534 --regid=65534 --clear-groups \
 		--inh-caps=-all --bounding-set=-all "$@"
 }
 
-# with_caps LIST COMMAND…: as nobody, with these capabilities ("+bpf,+perfmon") and no others.
+# with_caps LIST COMMAND…: runs it as the user nobody, with these capabilities ("+bpf,+perfmon") and no others.
 with_caps() {
 	local caps=$1
 	shift

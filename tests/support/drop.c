@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * drop UID CAPS COMMAND…: runs the command as this user with exactly these capabilities: numbers by
- * commas, "-" for none. For guests, whose busybox cannot.
+ * drop UID CAPS COMMAND…: runs the command as this user with exactly these capabilities: numbers
+ * separated by commas, "-" for none. For guests; busybox has no such tool.
  */
 #include <grp.h>
 #include <linux/capability.h>

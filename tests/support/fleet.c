@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fleet COUNT KIB [THREADS]: COUNT children that each touch KIB of anonymous memory of their own,
- * start so many threads more, and sleep.
- * Prints READY when all do, or FAIL and why; ends with its standard input, and they with it.
+ * fleet COUNT KIB [THREADS]: starts COUNT children. Each touches KIB KiB of private anonymous
+ * memory, starts THREADS more threads and sleeps. Prints READY when all sleep, or FAIL and the
+ * reason. All end when standard input ends.
  */
 #include <errno.h>
 #include <sched.h>
@@ -23,13 +23,13 @@ __attribute__((noreturn)) static int idle(void *arg)
 		pause();
 }
 
-/* Without libc's, which take a stack of pages each. */
+/* Without libc: its threads have a stack of several pages each. */
 static bool start_threads(long count)
 {
 	static char stack[4096] __attribute__((aligned(16)));
 	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
 
-	/* One stack for all: whoever only sleeps in pause() writes the same to it as the others. */
+	/* All share one stack: threads that only call pause() write the same bytes to it. */
 	for (long i = 0; i < count; i++) {
 		if (clone(idle, stack + sizeof(stack), flags, NULL) < 0)
 			return false;
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (read(0, &byte, 1) > 0)
 		;
-	/* Whoever waits for us waits for all of them. */
+	/* Wait for all children, so that waiting for this process covers them. */
 	for (long i = 0; i < count; i++)
 		kill(pids[i], SIGKILL);
 	while (wait(NULL) >= 0 || errno == EINTR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Comparison with files of tests/golden, to the byte. UPDATE_GOLDEN=1 in the environment rewrites
- * them; look at the difference before committing it.
+ * them; review the difference before a commit.
  */
 #ifndef TESTS_GOLDEN_H
 #define TESTS_GOLDEN_H
@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 
-/* The whole file, terminated; owned. Fails the test if there is none. */
+/* Returns the whole file, terminated; the caller frees it. Fails the test without the file. */
 static inline char *golden_read(const char *path, size_t *ret_len)
 {
 	cleanup_fclose FILE *f = fopen(path, "rb");

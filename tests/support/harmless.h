@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For cmocka tests of what machines read line by line. */
+/* Checks that output for line-based parsers cannot break a terminal. */
 #ifndef TESTS_HARMLESS_H
 #define TESTS_HARMLESS_H
 
@@ -9,7 +9,7 @@
 #include "invisible.h"
 #include "render/text.h"
 
-/* Nothing but printable characters and newlines, each line whole. */
+/* Only printable characters and whole lines. */
 static inline void assert_harmless(struct strbuf *out, size_t lines)
 {
 	const char *text = strbuf_str(out);

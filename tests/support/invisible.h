@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Characters that cannot be seen, one range for each reason, from the names of Unicode's charts:
- * what base/utf8.c, made of its properties, is held against.
+ * Ranges of invisible characters from the names in Unicode's charts, one range for each reason.
+ * Tests compare base/utf8.c, which is made from Unicode's properties, with them.
  */
 #ifndef TESTS_INVISIBLE_H
 #define TESTS_INVISIBLE_H

@@ -3,8 +3,9 @@
 #
 # For shell tests: . "$(dirname "$0")/../support/lib.sh"
 #
-# Gives $PROGRAM, $STATIC (the static one if it is there), $MKMEM, a directory $TMP that goes away,
-# and the words below. A test goes on after a failure; the file ends with the right exit code.
+# Sets $PROGRAM, $STATIC (the static program, if it is built), $MKMEM and $TMP (a directory that is
+# removed at the end), and defines the functions below. A test goes on after a failure; the file
+# exits with 1 if one failed.
 
 set -u
 LC_ALL=C
@@ -31,7 +32,7 @@ lib_cleanup() {
 trap lib_cleanup EXIT
 trap 'exit 130' INT TERM
 
-# One line, printable.
+# Makes a text one printable line.
 lib_line() {
 	printf '%s' "$*" | tr '\n\t' '  ' | tr -cd '[:print:]' | cut -c 1-400
 }
@@ -83,7 +84,7 @@ check() {
 	fi
 }
 
-# expect_out NAME ERE, expect_err, refuse_out, refuse_err: of the last run.
+# expect_out NAME ERE, expect_err, refuse_out, refuse_err: check the output of the last run.
 expect_out() {
 	if grep -qaE -e "$2" "$TMP/out"; then ok "$1"; else not_ok "$1" "no /$2/ in: $out"; fi
 }
@@ -116,7 +117,7 @@ mkmem_begin() {
 	done
 }
 
-# mkmem_end: ends them; also done at the end of the test.
+# mkmem_end: ends mkmem and its processes; also done at the end of the test.
 mkmem_end() {
 	[ -n "$mkmem_pid" ] || return 0
 	exec 9>&-

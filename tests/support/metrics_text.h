@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A reader of metrics texts that takes what our renderers may write and nothing else: each family
- * described once and in one place, no series twice, the end where it belongs.
+ * A strict parser of Prometheus and OpenMetrics text. It accepts only what the renderers may write:
+ * each family is described once and in one place, no series is repeated, and "# EOF" is last.
  */
 #ifndef TESTS_METRICS_TEXT_H
 #define TESTS_METRICS_TEXT_H
@@ -15,7 +15,7 @@
 #include "utf8_valid.h"
 
 struct metrics_text {
-	const char *wrong; /* what rule it breaks, NULL: none */
+	const char *wrong; /* the rule that the text breaks, or NULL */
 	const char *at;	   /* the line */
 	size_t samples;
 	size_t processes; /* sum of zmem_group_processes */
@@ -40,7 +40,7 @@ static inline size_t metrics_name_length(const char *s)
 	return strspn(s, "abcdefghijklmnopqrstuvwxyz_");
 }
 
-/* Length of {a="…",b="…"}, 0 if it is not right. */
+/* Length of {a="…",b="…"}, 0 if it is malformed. */
 static inline size_t metrics_labels_length(const char *s)
 {
 	const char *at = s;
@@ -50,7 +50,7 @@ static inline size_t metrics_labels_length(const char *s)
 
 		if (!key || strncmp(at + key, "=\"", 2) != 0)
 			return 0;
-		/* An empty value would be no label at all. */
+		/* An empty value means that the label is absent. */
 		at += key + 2;
 		if (*at == '"')
 			return 0;
@@ -82,7 +82,7 @@ static inline bool metrics_value_right(const char *s)
 	return digits && *s == '\n';
 }
 
-/* Whether the series is of the family: its name, or with the end of counters and infos. */
+/* Whether the series is of the family: its name, or with the suffix of counters and infos. */
 static inline bool metrics_in_family(const char *s, size_t len, const char *family)
 {
 	size_t name = metrics_name_length(family);
@@ -102,7 +102,7 @@ static inline const char *metrics_duplicate(struct metrics_line *line, size_t co
 	return NULL;
 }
 
-/* One line of what describes a family: its name becomes *family, one that is not to come again. */
+/* A HELP, TYPE or UNIT line. *family becomes its name, which must not have come before. */
 static inline const char *metrics_comment(const char *s, const char **family, bool *described)
 {
 	bool help = strncmp(s, "# HELP ", 7) == 0;

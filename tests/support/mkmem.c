@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * mkmem [SHAPE…]: processes whose memory is in a known state, for the tests.
+ * mkmem [SHAPE…]: starts processes with memory in a known state, for the tests.
  *
  * Starts the processes of each shape, waits until all are ready and idle, prints
  *	READY <shape> <role> <pid>	one line a process
- *	SKIP <shape> <reason>		this machine is not set up for it
- *	LACK <shape> <reason>		this kernel, processor or file system cannot do it
+ *	SKIP <shape> <reason>		this machine is not set up for the shape
+ *	LACK <shape> <reason>		this kernel, processor or file system cannot do the shape
  *	FAIL <shape> <reason>
  *	DONE
- * and keeps them until its standard input ends; they die with it. mkmem list names the shapes.
+ * and keeps the processes until its standard input ends. mkmem list names the shapes.
  *
  * Each shape's main process is a program of its own (exec), so that shapes share no memory by fork.
- * The shapes are in mkmem_*.c by topic, what they use is in mkmem_shape.c.
+ * The shapes are in mkmem_*.c by topic, their common functions in mkmem_shape.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -86,13 +86,13 @@ static int shape_main(const char *name, const char *parent)
 	idle_forever();
 }
 
-/* ---- the program that starts and keeps them ---- */
+/* ---- the program that starts and keeps the shapes ---- */
 
 struct started {
 	const struct shape *shape;
 	pid_t pid;
 	bool done;
-	int ended; /* how often it was seen to have ended before it was done */
+	int ended; /* how often its process was found ended without a result */
 };
 
 struct fleet {
@@ -159,7 +159,7 @@ static void take_line(struct fleet *fleet, const char *line)
 	}
 }
 
-/* A main process that ended without a word. Seen twice, for its last word may be under way. */
+/* A main process ended without a report. Checked twice: the report may still be in the pipe. */
 static void check_alive(struct fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
@@ -194,7 +194,7 @@ static void collect(struct fleet *fleet, int fd)
 		shape_done(fleet, &fleet->shape[i], "was not ready in time");
 }
 
-/* True if no thread of it runs; a zombie does not. */
+/* True if no thread of the process runs; a zombie does not run. */
 static bool is_idle(pid_t pid)
 {
 	char path[300], text[512], *paren;
@@ -261,7 +261,7 @@ static int keep(struct fleet *fleet)
 	char c;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* Whoever loses its parent becomes ours, so that all can be waited for. */
+	/* Orphans become children of this process (subreaper), so that it can wait for all. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (pipe2(fds, O_CLOEXEC)) {
 		perror("mkmem: pipe");
@@ -276,7 +276,8 @@ static int keep(struct fleet *fleet)
 		;
 	for (size_t i = 0; i < fleet->count; i++)
 		kill(fleet->shape[i].pid, SIGKILL);
-	/* Whose parent ended before it: nobody else waits for it, so the pid is still its own. */
+	/* Its parent has ended: only this process waits for it, so its pid is not reused.
+	 */
 	for (size_t i = 0; i < fleet->process_count; i++) {
 		pid_t pid = fleet->process[i].pid;
 

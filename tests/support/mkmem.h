@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* mkmem's inside: shapes and what they need to say that they are ready. */
+/* Interface of mkmem's shapes: their table, their reports and their memory functions. */
 #ifndef MKMEM_H
 #define MKMEM_H
 
@@ -11,14 +11,14 @@
 
 #define KIB  ((size_t)1024)
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
-/* With pages of 4 KiB; all is as much larger as they are, so that a shape has as many of them. */
+/* With pages of 4 KiB. Sizes scale with the page size, so that each shape has as many pages. */
 #define MIB (256 * PAGE)
 #define GIB (1024 * MIB)
-/* What a table of entries maps, and how many it has. */
+/* The bytes that one page table maps, and its number of entries. */
 #define HUGE	(ENTRIES * PAGE)
 #define ENTRIES (PAGE / sizeof(uint64_t))
 
-/* Newer than the C library's headers may be. */
+/* The headers of the C library may lack these. */
 #ifndef MADV_PAGEOUT
 #define MADV_PAGEOUT 21
 #endif
@@ -29,13 +29,13 @@
 struct shape {
 	const char *name;
 	const char *what;
-	/* Runs in the shape's main process, fresh from exec; whoever returns is ready. */
+	/* Runs in the shape's main process right after exec. Its return means ready. */
 	void (*run)(void);
 	bool on_request; /* not among the default shapes */
 	bool busy;	 /* never idle */
 };
 
-/* One table a file, mkmem_memory.c and so on; each ends with a NULL name. */
+/* One table for each mkmem_*.c; each ends with a NULL name. */
 extern const struct shape memory_shapes[];
 extern const struct shape cow_shapes[];
 extern const struct shape cow_vma_shapes[];
@@ -52,34 +52,33 @@ extern const struct shape cpus_shapes[];
 
 /* ---- for shapes, mkmem_shape.c ---- */
 
-/* Where mkmem listens to its shapes. */
+/* The pipe on which shapes report to mkmem. */
 #define REPORT_FD 3
 
 /* Names the shape that this process is. */
 void shape_start(const char *name);
 
 /*
- * Ends this shape: with FAIL (and errno); with SKIP where the machine is not set up for it, which a
- * guest of the tests must be; with LACK where this kernel, processor or file system cannot do it
- * however it is set up. shape_before is a LACK on kernels before `version` (601 for 6.1), and a
- * SKIP from then on.
+ * Ends this shape with FAIL (and errno), SKIP or LACK. SKIP: the machine is not set up for it; a
+ * test guest must be. LACK: this kernel, processor or file system cannot do it. shape_before is a
+ * LACK on kernels before `version` (601 for 6.1), and a SKIP on others.
  */
 void shape_fail(const char *what) __attribute__((noreturn));
 void shape_skip(const char *reason) __attribute__((noreturn));
 void shape_lack(const char *reason) __attribute__((noreturn));
 void shape_before(int version, const char *reason) __attribute__((noreturn));
-/* Says that a process of this shape is ready. */
+/* Reports that a process of this shape is ready. */
 void shape_report(const char *role, pid_t pid);
-/* Says that all of them are, the caller's included. */
+/* Reports that all processes of the shape are ready, the caller included. */
 void shape_ready(void);
 void idle_forever(void) __attribute__((noreturn));
 
 /*
- * Forks a process that runs fn (may be NULL), says it is ready and idles; returns when it is.
- * fn may also exec, and the new program then call role_is_ready().
+ * Forks a process that runs fn (may be NULL), reports ready and idles. Returns when it is ready.
+ * fn may also exec; the new program then calls role_is_ready().
  */
 pid_t role_start(const char *role, void (*fn)(void *arg), void *arg);
-/* A fn: becomes another program, which shares nothing. */
+/* A function for role_start(): execs another program, which shares no memory. */
 void role_exec(void *unused);
 void role_is_ready(int fd);
 /* The fd for role_is_ready(), in fn. */
@@ -89,11 +88,11 @@ void die_with_parent(pid_t parent);
 
 /* Private anonymous memory unless flags (MAP_) say otherwise. */
 char *map_memory(size_t size, int flags);
-/* The same at an address, where nothing may be yet: NULL if it cannot be there. */
+/* The same at a free address; NULL if it cannot be mapped there. */
 char *map_at(uintptr_t at, size_t size);
 /* Private anonymous memory in pages of the base size. */
 char *map_small(size_t size);
-/* The same, with neighbours that it never becomes one mapping with. */
+/* The same, with guards on both sides, so that it never merges with a neighbour. */
 char *map_apart(size_t size);
 /* Begins at a multiple of the size of a huge page; nothing is touched yet. */
 char *map_aligned(size_t size);
@@ -103,14 +102,14 @@ char *map_fd(int fd, size_t size, int flags);
 /* Writes so much, a MIB at once. */
 void write_large(int fd, size_t size);
 void protect(char *p, size_t size, int prot);
-/* Makes huge pages of it, soon. Returns false with errno: EINVAL where nobody can. */
+/* Collapses it into huge pages. Returns false with errno; EINVAL: the kernel cannot. */
 bool collapse(char *p, size_t size);
 /* Writes to each page, each differently. */
 void fill(char *p, size_t size);
 /* Reads each page. */
 void touch(const volatile char *p, size_t size);
 
-/* What roles are given; fill_vma and touch_vma are fns. */
+/* The argument of roles; fill_vma and touch_vma are functions for role_start(). */
 struct vma {
 	char *p;
 	size_t size;
@@ -122,7 +121,7 @@ void touch_vma(void *vma);
 
 /* The number behind `key` in a file of "key: number" lines, -1 if it is not there. */
 long file_number(const char *path, const char *key);
-/* Of this process, in bytes, as smaps_rollup has it. */
+/* Bytes of this process from smaps_rollup. */
 size_t rollup_bytes(const char *key);
 
 #endif

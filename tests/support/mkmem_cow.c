@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of memory shared by fork: who forks, who writes, who ends. */
+/* mkmem's shapes of memory shared by fork: which process forks, writes and ends. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -70,9 +70,9 @@ static void shape_cow_tree(void)
 	role_start("child2", forking_child, names[1]);
 }
 
-/* ---- processes that are gone ---- */
+/* ---- processes that have ended ---- */
 
-/* Its parent has ended; what it inherited through it is still shared with the parent's parent. */
+/* The parent has ended; the memory inherited through it is still shared with the grandparent. */
 static void orphan(pid_t keeper, int ready_fd)
 {
 	for (int i = 0; getppid() != keeper; i++) {
@@ -103,7 +103,7 @@ static void shape_cow_orphan(void)
 	if (!middle) {
 		die_with_parent(self);
 		write_part(3 * PART, 2 * PART);
-		/* Nobody else's from the moment the process in the middle is gone. */
+		/* Private from the moment that the process in the middle ends. */
 		fill(map_small(2 * PART), 2 * PART);
 		if (!fork())
 			orphan(keeper, fds[1]);
@@ -130,12 +130,12 @@ static void fork_and_end(const char *path)
 		shape_fail("fork");
 }
 
-/* Has shared its memory, does not any more. */
+/* Memory that was shared and no longer is. */
 static void shape_cow_ended(void)
 {
 	cow_begin(4 * PART);
 	fork_and_end(NULL);
-	/* What is written now is taken over in place. */
+	/* A write now reuses the page in place. */
 	write_part(0, 2 * PART);
 }
 
@@ -146,14 +146,14 @@ static void shape_cow_exec(void)
 	write_part(0, 2 * PART);
 }
 
-/* Never has: vfork copies nothing. */
+/* Memory that was never shared: vfork copies nothing. */
 static void shape_cow_vfork(void)
 {
 	cow_begin(4 * PART);
 	fork_and_end("/proc/self/exe");
 }
 
-/* The memory is the child's alone, who got it by fork. */
+/* Only the child has the memory, which it inherited by fork. */
 static void shape_cow_left(void)
 {
 	cow_begin(6 * PART);
@@ -165,7 +165,7 @@ static void shape_cow_left(void)
 
 #define MANY 24
 
-/* Divisors of all kinds: of the pages, some are shared by all, some by fewer and fewer. */
+/* Pages with different numbers of sharers: from all processes down to one. */
 static void shape_cow_many(void)
 {
 	static struct vma part[MANY];

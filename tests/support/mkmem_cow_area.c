@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of memory shared by fork: what is done to the areas before and after. */
+/* mkmem's shapes of memory shared by fork: what happens to the VMAs before and after. */
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #define PART (MIB / 2)
 
-/* Areas for one thing each, inherited by the roles. */
+/* One VMA for each operation, inherited by the roles. */
 #define VMAS 8
 
 static char *vma[VMAS];
@@ -46,7 +46,7 @@ static void shape_cow_dontfork(void)
 	role_start("child2", NULL, NULL);
 }
 
-/* ---- areas that came after the fork ---- */
+/* ---- VMAs made after the fork ---- */
 
 static void map_new(void *unused)
 {
@@ -54,7 +54,7 @@ static void map_new(void *unused)
 
 	(void)unused;
 	fill(map_small(PART), PART);
-	/* The new half of an area shared by fork, and the heap beyond what was. */
+	/* The new half of a VMA shared by fork, and the part of the heap that is new. */
 	p = mremap(vma[0], PART, 2 * PART, MREMAP_MAYMOVE);
 	if (p == MAP_FAILED || brk(heap + PART))
 		shape_fail("mremap or brk");
@@ -77,7 +77,7 @@ static void shape_cow_after(void)
 	fill(map_small(PART), PART);
 }
 
-/* Mapped before the fork, touched after it: nothing of it is shared. */
+/* Mapped before the fork, touched after it: not shared. */
 static void shape_cow_lazy(void)
 {
 	static struct vma a;
@@ -89,16 +89,16 @@ static void shape_cow_lazy(void)
 	role_start("reader", touch_vma, &a);
 }
 
-/* ---- areas that were split ---- */
+/* ---- VMAs that were split ---- */
 
-/* Cuts the middle out of the areas in several ways, each process at another place. */
+/* Cuts the middle out of the VMAs in several ways, each process at another place. */
 static void split(size_t shift)
 {
 	protect(vma[0] + shift, 64 * PAGE, PROT_READ);
 	protect(vma[1] + shift, 64 * PAGE, PROT_NONE);
 	munmap(vma[2] + shift, 64 * PAGE);
 	advise(vma[3] + shift, 64 * PAGE, MADV_DONTNEED);
-	/* Makes the inherited area several, of which one page of each is written again. */
+	/* Splits the inherited VMA and writes one page of each part. */
 	for (size_t i = 0; i < 64; i += 2) {
 		protect(vma[4] + shift + i * PAGE, PAGE, PROT_READ);
 		fill(vma[4] + shift + (i + 1) * PAGE, PAGE);
@@ -122,7 +122,7 @@ static void shape_cow_split(void)
 	role_start("late_child", split_child, NULL);
 }
 
-/* ---- areas that were moved ---- */
+/* ---- VMAs that were moved ---- */
 
 static char *move(char *p, size_t size, size_t new_size, int flags)
 {
@@ -138,7 +138,7 @@ static void move_vmas(void *unused)
 {
 	(void)unused;
 	fill(move(vma[0], PART, PART, 0), PART / 4);
-	/* The place stays as an empty area, and is used again. */
+	/* The old place stays as an empty VMA and is reused. */
 	move(vma[1], PART, PART, MREMAP_DONTUNMAP);
 	fill(vma[1], PART / 8);
 	move(vma[2] + PART / 4, PART / 2, PART / 2, 0);
@@ -172,16 +172,16 @@ static void shape_cow_mlock(void)
 	if (mlock(vma[0], PART))
 		shape_skip("mlock is not allowed");
 	role_start("child", NULL, NULL);
-	/* Locking writable memory is as good as writing it. */
+	/* Locking writable memory breaks copy-on-write, as a write does. */
 	role_start("locker", lock_some, NULL);
 }
 
 const struct shape cow_vma_shapes[] = {
-	{"cow_dontfork", "areas that fork leaves out or empties", shape_cow_dontfork},
-	{"cow_after", "areas mapped or grown after the fork", shape_cow_after},
-	{"cow_lazy", "an area first touched after the fork", shape_cow_lazy},
-	{"cow_split", "areas split after the fork by mprotect, munmap, madvise", shape_cow_split},
-	{"cow_mremap", "areas moved before and after the fork", shape_cow_mremap},
-	{"cow_mlock", "areas locked before and after the fork", shape_cow_mlock},
+	{"cow_dontfork", "VMAs that fork leaves out or empties", shape_cow_dontfork},
+	{"cow_after", "VMAs mapped or grown after the fork", shape_cow_after},
+	{"cow_lazy", "a VMA first touched after the fork", shape_cow_lazy},
+	{"cow_split", "VMAs split after the fork by mprotect, munmap, madvise", shape_cow_split},
+	{"cow_mremap", "VMAs moved before and after the fork", shape_cow_mremap},
+	{"cow_mlock", "VMAs locked before and after the fork", shape_cow_mlock},
 	{},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes that are spread over CPUs and over nodes of memory. */
+/* mkmem's shapes that are spread over CPUs and NUMA nodes. */
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <pthread.h>
@@ -14,8 +14,8 @@
 /* ---- each CPU has counted something ---- */
 
 /*
- * Fewer than a CPU keeps to itself (max(32, 2 * CPUs)) where there are 64 of them. Every other CPU
- * gives memory back that its neighbour has taken: its part of the sum is negative.
+ * Fewer pages than a CPU batches in its per-CPU counter (max(32, 2 * CPUs)) with 64 CPUs. Every
+ * other CPU frees memory that its neighbour allocated: its part of the sum is negative.
  */
 #define PART_PAGES 120
 #define PARTS_MAX  CPU_SETSIZE
@@ -118,7 +118,7 @@ static void run_parts(void)
 	pthread_barrier_wait(&barrier);
 }
 
-/* Whose threads have ended since. */
+/* The threads that counted have ended. */
 static void run_and_join(void *unused)
 {
 	(void)unused;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of mappings that a driver or the kernel fills, or watches over. */
+/* mkmem's shapes of mappings that a driver or the kernel fills or monitors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -15,12 +15,12 @@
 
 #include "mkmem.h"
 
-/* Newer than the C library's headers may be. */
+/* The headers of the C library may lack these. */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif
 
-/* No such call, or the likes of us may not: a kernel without it, or a container. */
+/* Skips if the call is missing (older kernel) or denied (container). */
 static void need_fd(int fd, const char *what)
 {
 	if (fd >= 0)
@@ -57,7 +57,7 @@ static void shape_perf_ring(void)
 	map_ring(fd, 9 * PAGE, 0);
 }
 
-/* Receives nothing: it is of no protocol. */
+/* Protocol 0: the socket receives nothing. */
 static void shape_packet_ring(void)
 {
 	static struct vma a;
@@ -112,12 +112,12 @@ static void shape_aio_ring(void)
 	long error = syscall(SYS_io_setup, 2000, &context);
 
 	need_fd(error, "io_setup");
-	/* The context is where it is mapped; an event takes 32 bytes. */
+	/* The context id is the address of the ring; an event takes 32 bytes. */
 	touch((const char *)context, 2000 * 32);
 	role_start("child", NULL, NULL);
 }
 
-/* ---- entries that are neither a page nor swap, and pages with a mark ---- */
+/* ---- page table entries that are neither page nor swap, and marked pages ---- */
 
 static void write_protect(int fd, char *p, size_t size)
 {
@@ -163,7 +163,7 @@ static void shape_uffd_wp(void)
 	if (!(api.features & UFFD_FEATURE_PAGEFAULT_FLAG_WP) || !watch(fd, anon, 4 * MIB) ||
 	    !watch(fd, huge, HUGE))
 		shape_before(UFFD_WP_SINCE, "no write protection by userfaultfd");
-	/* Pages, and, from 5.19, markers where there are none yet. */
+	/* Protects pages and, from 5.19, empty entries by markers. */
 	write_protect(fd, anon, 3 * MIB);
 	write_protect(fd, huge, HUGE);
 	if (watch(fd, shared, 2 * MIB))

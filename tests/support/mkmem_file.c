@@ -23,7 +23,7 @@ static void shape_file(void)
 	role_start("sharer", touch_vma, &shared);
 }
 
-/* Its pages written, so that they are there whatever the file system makes of holes. */
+/* Writes every page, so that the file has no hole. */
 static int filled_file(size_t size)
 {
 	int fd = temp_file(size);
@@ -43,7 +43,7 @@ static void shape_file_cow(void)
 
 	touch(p, 3 * MIB);
 	fill(p + MIB, MIB);
-	/* Over pages of the file, over pages shared by fork, over nothing yet. */
+	/* Writes over pages of the file, over pages shared by fork, and over untouched pages. */
 	first = vma_of(p, MIB + MIB / 2);
 	second = vma_of(p + 2 * MIB + MIB / 2, MIB);
 	role_start("first", fill_vma, &first);
@@ -52,7 +52,7 @@ static void shape_file_cow(void)
 	fill(p + MIB + MIB / 2, MIB);
 }
 
-/* ---- many who map the same ---- */
+/* ---- pages that are mapped many times ---- */
 
 #define MANY 12
 
@@ -70,7 +70,7 @@ static void shape_file_many(void)
 	}
 }
 
-/* A few pages mapped so often that what a part of a page is rounded to counts. */
+/* A few pages mapped so often that the rounding of each share matters. */
 static void shape_file_repeat(void)
 {
 	int fd = filled_file(3 * PAGE);
@@ -117,10 +117,10 @@ static void shape_file_truncated(void)
 	touch(private, 4 * MIB);
 	fill(private + MIB, 3 * MIB);
 	role_start("child", NULL, NULL);
-	/* Takes even the written private pages behind the new end, which is within a page. */
+	/* Also removes the written private pages past the new end, which lies inside a page. */
 	if (ftruncate(fd, 2 * MIB + 100))
 		shape_fail("ftruncate");
-	/* Takes only the file's, where the file system has holes. */
+	/* Removes only pages of the file, if the file system supports holes. */
 	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, MIB / 2, MIB) &&
 	    errno != EOPNOTSUPP)
 		shape_fail("a hole");
@@ -153,7 +153,7 @@ static void write_and_read(int fd, size_t size)
 	write_large(fd, size);
 	if (fsync(fd))
 		shape_fail("fsync");
-	/* Half of it is to be read from the disk again. */
+	/* Drops half of it from the page cache: it is read from the disk again. */
 	posix_fadvise(fd, size / 2, size / 2, POSIX_FADV_DONTNEED);
 	for (size_t i = size / 2; i < size; i += part) {
 		if (pread(fd, block, part, i) != (ssize_t)part)

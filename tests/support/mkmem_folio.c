@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of large folios that are not anonymous huge pages: smaller ones, of files, shmem.
- */
+/* mkmem's shapes of large folios other than anonymous huge pages: mTHP, files, shmem. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 
 /* ---- anonymous memory in pieces of 64 KiB and the like ---- */
 
-/* Of a size, -1 if the kernel knows none of it. */
+/* The setting of one folio size; -1 if the kernel lacks it. */
 static long mthp_count(size_t size)
 {
 	char path[128];
@@ -46,7 +45,7 @@ static bool mthp_is_on(size_t size)
 	return *text && !strstr(text, "[never]");
 }
 
-/* The smallest size that is on. */
+/* The smallest enabled size. */
 static size_t mthp_size(void)
 {
 	bool known = false;
@@ -61,7 +60,7 @@ static size_t mthp_size(void)
 	shape_skip("large folios are off");
 }
 
-/* Unaligned pieces of the folios, at both their ends and within. */
+/* Removes unaligned pieces of the folios, at both ends and inside. */
 static void cut_folios(void *vma)
 {
 	const struct vma *a = vma;
@@ -79,7 +78,7 @@ static void shape_mthp(void)
 	size_t size = mthp_size();
 	long before = mthp_count(size);
 
-	/* Not the place and size of a huge page. */
+	/* Neither aligned nor sized as a huge page. */
 	a = vma_of(map_aligned(HUGE) + PAGE, MIB);
 	munmap(a.p - PAGE, PAGE);
 	munmap(a.p + MIB, HUGE - MIB - PAGE);
@@ -166,7 +165,7 @@ static void cut_mapping(void *vma)
 	protect(a->p + HUGE + 77 * PAGE, 50 * PAGE, PROT_NONE);
 	if (madvise(a->p + 2 * HUGE + PAGE, 5 * PAGE, MADV_DONTNEED))
 		shape_fail("MADV_DONTNEED");
-	/* Splitting has taken away all entries. */
+	/* Splitting removed all page table entries. */
 	touch(a->p + 110 * PAGE, HUGE - 33 * PAGE);
 	touch(a->p + 2 * HUGE + 100 * PAGE, 55 * PAGE);
 }
@@ -180,7 +179,7 @@ static void map_none(void *vma)
 	touch(a->p, a->size);
 	before = rollup_bytes("Rss");
 	protect(a->p, HUGE, PROT_NONE);
-	/* Before 6.6 smaps_rollup leaves such out. */
+	/* Before 6.6 smaps_rollup leaves out PROT_NONE huge pages. */
 	if (rollup_bytes("Rss") < before)
 		protect(a->p, HUGE, PROT_READ);
 }
@@ -207,7 +206,7 @@ static void shape_shmem_thp(void)
 
 /* ---- huge pages of files ---- */
 
-/* As a program's text is: read only, executable, and nobody has it open for writing. */
+/* As a program's text: read only, executable, and not open for writing. */
 static int text_file(size_t size)
 {
 	const char *dir = getenv("TMPDIR");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of pages merged by KSM. Each has its own content: none merges with another. */
+/* mkmem's shapes of pages merged by KSM. Each shape has its own content: shapes do not merge. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,7 +44,7 @@ static char *map_mergeable(int content)
 	return p;
 }
 
-/* Until it stands still for a second. */
+/* Waits until the number of merged pages is stable for a second. */
 static void wait_merged(void)
 {
 	long merged = 0, before = -1;
@@ -65,7 +65,7 @@ static void shape_ksm(void)
 	wait_merged();
 }
 
-/* Two programs that never were one. */
+/* Two programs that are not related by fork. */
 static void shape_ksm_pair(void)
 {
 	need_ksm();
@@ -85,7 +85,7 @@ static void shape_ksm_fork(void)
 	fill(a.p + SIZE / 8, SIZE / 4);
 }
 
-/* The child has merged pages that it never asked for, the parent none any more. */
+/* The child inherits merged pages without madvise(); the parent has none left. */
 static void shape_ksm_left(void)
 {
 	static struct vma a;
@@ -105,7 +105,7 @@ static void merge_own(void *unused)
 	wait_merged();
 }
 
-/* A child that merges of its own; its parent does not. */
+/* Only the child merges pages. */
 static void shape_ksm_child(void)
 {
 	need_ksm();

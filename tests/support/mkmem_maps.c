@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of address spaces: where the mappings are, and how many. */
+/* mkmem's shapes of address spaces: places and numbers of mappings. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -8,11 +8,11 @@
 
 #define TIB ((size_t)1 << 40)
 
-/* Nothing is here by itself; a multiple of what the highest table of 4 levels maps in an entry. */
+/* Unused by default; a multiple of what an entry of the top table of 4 levels maps. */
 #define FREE_SPACE 0x100000000000
-/* Of 3 or 4 levels, as all machines have them. */
+/* The end of user space with 3 or 4 levels of page tables. */
 #define SPACE_END ((size_t)1 << 47)
-/* Of one more. */
+/* The end with one level more. */
 #ifdef __aarch64__
 #define LARGE_SPACE_END ((size_t)1 << 52)
 #else
@@ -47,7 +47,7 @@ static void shape_sparse_fork(void)
 	role_start("reader", touch_vma, &a);
 }
 
-/* Tables whose pages are gone. */
+/* Page tables that remain after their pages were freed. */
 static void shape_emptied(void)
 {
 	char *p = map_memory(512 * HUGE, MAP_NORESERVE);
@@ -69,7 +69,7 @@ static void shape_many_maps(void)
 	char *p = map_memory(pages * PAGE, 0);
 
 	fill(p, pages * PAGE);
-	/* Neighbours differ, so that each page is a mapping. */
+	/* Neighbours have different protections, so that each page is a VMA. */
 	for (size_t i = 0; i < pages; i += 2) {
 		if (mprotect(p + i * PAGE, PAGE, PROT_READ))
 			shape_fail("mprotect");
@@ -89,7 +89,7 @@ static void write_some(void *unused)
 		munmap(deep + i * PAGE, PAGE);
 }
 
-/* So many that what finds them is a tree of several levels; one in six has a page. */
+/* So many VMAs that the maple tree has several levels; one in six has a page. */
 static void shape_deep_maps(void)
 {
 	deep = map_small(DEEP * PAGE);
@@ -122,7 +122,7 @@ static void write_borders(void *unused)
 		fill(border[i].p, border[i].size / 2);
 }
 
-/* Mappings that end, begin and go on where a table of each level does. */
+/* Mappings that end at, begin at and cross the border of a table of each level. */
 static void shape_borders(void)
 {
 	const uintptr_t at = FREE_SPACE;
@@ -164,7 +164,7 @@ static void shape_ends(void)
 	if (!p)
 		shape_fail("nothing is free at the top");
 	fill(p, 4 * PAGE);
-	/* With a level more of tables: the end, and across an entry of the highest. */
+	/* With 5 levels: the end, and across an entry of the top table. */
 	p = map_at(top5 - 4 * PAGE, 4 * PAGE);
 	if (p) {
 		fill(p, 4 * PAGE);

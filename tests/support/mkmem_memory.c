@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes that are a kind of memory. */
+/* mkmem's shapes of basic kinds of memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -54,7 +54,7 @@ static void shape_madv_free(void)
 		shape_fail("MADV_FREE");
 }
 
-/* What watches for writes makes entries read only, and leaves a mark in them. */
+/* Soft-dirty tracking makes entries read only and marks them. */
 static void shape_clear_refs(void)
 {
 	static struct vma a;
@@ -73,7 +73,7 @@ static void shape_clear_refs(void)
 
 /* ---- hugetlb ---- */
 
-/* A mapping of them, and the size of one. */
+/* Maps hugetlb pages and returns the size of one. */
 static char *map_hugetlb(int count, int flags, size_t *ret_size)
 {
 	long kib = file_number("/proc/meminfo", "Hugepagesize");

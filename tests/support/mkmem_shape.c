@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What mkmem's shapes are made with: reports, roles, memory. */
+/* Common functions of mkmem's shapes: reports, roles, memory. */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static void report(const char *format, ...)
 	va_start(args, format);
 	len = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	/* At once, so that lines of several processes never mix. */
+	/* One write(), so that lines of several processes do not mix. */
 	if (write(REPORT_FD, line, len) != len)
 		_exit(1);
 }
@@ -128,7 +128,7 @@ pid_t role_start(const char *role, void (*fn)(void *arg), void *arg)
 	close(fds[1]);
 	errno = 0;
 	if (read(fds[0], &byte, 1) != 1) {
-		/* It may have said why there is no such shape. */
+		/* The process may have reported why it skipped the shape. */
 		if (waitpid(pid, &status, 0) == pid && status == 0)
 			_exit(0);
 		shape_fail(role);
@@ -245,7 +245,7 @@ void protect(char *p, size_t size, int prot)
 
 bool collapse(char *p, size_t size)
 {
-	/* Somebody else may just look at a page. */
+	/* Another process may hold a page for a moment. */
 	for (int try = 0; try < 50; try++) {
 		if (!madvise(p, size, MADV_COLLAPSE))
 			return true;

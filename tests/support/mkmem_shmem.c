@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of shared memory without a file of a disk. */
+/* mkmem's shapes of shared memory without a file on disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ipc.h>
@@ -89,7 +89,7 @@ static void shape_sysv(void)
 	if (id < 0)
 		shape_skip("no System V shared memory");
 	a = vma_of(shmat(id, NULL, 0), 2 * MIB);
-	/* It stays for as long as somebody has it attached. */
+	/* It exists as long as a process has it attached. */
 	shmctl(id, IPC_RMID, NULL);
 	if (a.p == (char *)-1)
 		shape_fail("shmat");
@@ -98,7 +98,7 @@ static void shape_sysv(void)
 	role_start("sharer", touch_vma, &a);
 }
 
-/* Private it is anonymous memory although it has a file, shared it is shared memory. */
+/* Mapped private, it is anonymous memory with a file; mapped shared, it is shared memory. */
 static void shape_dev_zero(void)
 {
 	static struct vma a;
@@ -116,7 +116,7 @@ static void shape_dev_zero(void)
 	role_start("writer", fill_vma, &a);
 }
 
-/* Memory that the kernel itself has no mapping of: nobody can read it but who maps it. */
+/* Memory that the kernel does not map: only processes that map it can read it. */
 static void shape_secret(void)
 {
 #ifdef SYS_memfd_secret

@@ -12,7 +12,7 @@ static void need_swap(void)
 		shape_skip("no swap");
 }
 
-/* Pages that several processes map are not paged out on advice. */
+/* MADV_PAGEOUT skips pages that several processes map. */
 static void page_out(char *p, size_t size)
 {
 	size_t before = rollup_bytes("Swap");
@@ -80,7 +80,7 @@ static void shape_swap_half(void)
 	role_start("late_child", swap_in_half, NULL);
 }
 
-/* The entries were shared, and are one process's again. */
+/* Swap entries that were shared and now belong to one process. */
 static void shape_swap_exec(void)
 {
 	need_swap();
@@ -106,7 +106,7 @@ static void swap_own(void *unused)
 	map_swapped(2 * MIB);
 }
 
-/* Resident memory is shared by fork, what is swapped is each process's own. */
+/* Resident memory is shared by fork; swapped memory is private to each process. */
 static void shape_swap_own(void)
 {
 	char *alone;
@@ -179,7 +179,7 @@ static void keep_quarter(void *vma)
 	touch(a->p, a->size / 8);
 }
 
-/* The same swapped pages are wholly one's, in part another's, and under private pages. */
+/* The same swapped pages are mapped in full, in part, and under private pages. */
 static void shape_swap_memfd(void)
 {
 	struct vma a = {NULL, 4 * MIB};
@@ -198,7 +198,7 @@ static void shape_swap_memfd(void)
 	page_out(private, MIB / 2);
 }
 
-/* ---- 160 MiB in swap: whose are they? ---- */
+/* ---- 160 MiB in swap with different owners ---- */
 
 #define BOOKS_SIZE (40 * MIB)
 
@@ -217,7 +217,7 @@ static void books_shmem(void *unused)
 	page_out(p, BOOKS_SIZE);
 }
 
-/* A file of a tmpfs that nobody maps. */
+/* A file of a tmpfs that no process maps. */
 static void books_tmpfs(void *unused)
 {
 	int fd = memfd_create("mkmem", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes that are a kind of process. */
+/* mkmem's shapes of processes and threads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ struct clone_args_ {
 	int ready_fd;
 };
 
-/* Shares everything with its parent but is a process: no more libc than it must. */
+/* A process that shares all memory with its parent, so it uses as little of libc as possible. */
 static int clone_main(void *arg)
 {
 	const struct clone_args_ *a = arg;
@@ -112,7 +112,7 @@ static void shape_threads(void)
 	start_threads(8, thread_main);
 }
 
-/* More than the program for kernels before 5.19 looks at. */
+/* More threads than the BPF program for kernels before 5.19 reads. */
 static void shape_threads_many(void)
 {
 	start_threads(300, small_thread_main);
@@ -124,7 +124,7 @@ static void *last_thread(void *arg)
 	FILE *f;
 
 	(void)arg;
-	/* The leader is a zombie when it has left its memory. */
+	/* The leader becomes a zombie after it has released its memory. */
 	while (!paren || paren[2] != 'Z') {
 		usleep(1000);
 		f = fopen("/proc/self/stat", "re");
@@ -192,7 +192,7 @@ static const struct hostile_name names[] = {
 	{"not_utf8", "\xff\xfe\xc3(caf\xe9\xed\xa0\x80", "\xf0\x9f\x98 \x80\xc0\xaf"},
 	{"paren", "a) R 1 (b", NULL},
 	{"space", "two words (x) y ", NULL},
-	/* comm ends within a character, exe is longer than most would keep. */
+	/* comm ends inside a UTF-8 character; exe is longer than 64 bytes. */
 	{"long",
 	 "fourteen chars\xc3\xa9 and many more, so that nobody who keeps sixty-four bytes of it has "
 	 "it all, not even ninety-nine \xf0\x9f\x98\x80",
@@ -218,7 +218,7 @@ static void copy_self(int to)
 			shape_fail("copy of the program");
 	}
 	close(from);
-	/* An executable that is open for writing cannot be run: the caller's fd is the last. */
+	/* A file open for writing cannot be run (ETXTBSY): the caller's fd is the last one. */
 	if (fchmod(to, 0755) || close(to))
 		shape_fail("copy of the program");
 }
@@ -291,7 +291,7 @@ static void fill_arg(void *arg)
 	fill(p, *size);
 }
 
-/* No two of the same size, and no order in them. */
+/* All sizes differ and are in no order. */
 static void shape_fleet(void)
 {
 	char role[16];
@@ -306,7 +306,7 @@ static void shape_fleet(void)
 
 #define WORKERS 200
 
-/* Each did the same after the fork, to pages of its own: no value tells them apart. */
+/* Each touched as many pages after the fork, so that all counters are equal. */
 static void shape_workers(void)
 {
 	struct vma a = {map_small(512 * KIB), 64 * KIB};
@@ -344,7 +344,7 @@ const struct shape task_shapes[] = {
 	{"threads", "8 threads that each touched memory", shape_threads},
 	{"threads_many", "300 threads", shape_threads_many},
 	{"leader_exit", "the first thread ended, the others hold memory", shape_leader_exit},
-	{"zombie", "a child nobody waited for", shape_zombie},
+	{"zombie", "a child that was not waited for", shape_zombie},
 	{"pidns", "processes in a pid namespace of their own", shape_pidns},
 	{"names", "hostile names of programs and threads", shape_names},
 	{"fleet", "300 processes of different sizes", shape_fleet, .on_request = true},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of anonymous transparent huge pages: mapped whole, in part, here so, there so. */
+/* mkmem's shapes of anonymous transparent huge pages: mapped whole, in part, by PMD and by PTEs. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void need_thp(void)
 	fclose(f);
 }
 
-/* That many, written, or the shape ends. */
+/* Maps and writes that many huge pages; else ends the shape. */
 static char *map_huge(size_t count)
 {
 	size_t size = count * HUGE, before = rollup_bytes("AnonHugePages");
@@ -34,7 +34,7 @@ static char *map_huge(size_t count)
 		shape_fail("MADV_HUGEPAGE");
 	for (size_t i = 0; i < count; i++) {
 		fill(p + i * HUGE, HUGE);
-		/* Memory may be in pieces: this makes room. */
+		/* Memory may be fragmented: compacts it. */
 		if (rollup_bytes("AnonHugePages") < before + (i + 1) * HUGE)
 			collapse(p + i * HUGE, HUGE);
 	}
@@ -70,7 +70,7 @@ static void shape_thp_private(void)
 
 /* ---- mapped by PMD in one process, by PTEs or less in another ---- */
 
-/* Each in another way; thp has five. `shift` in pages, so that two who do it differ. */
+/* Cuts each of the five pages of thp differently. `shift` (pages) varies it by process. */
 static void cut(size_t shift)
 {
 	shift *= PAGE;
@@ -133,7 +133,7 @@ static void shape_thp_pte(void)
 	/* Only its tail pages, only its head. */
 	munmap(p + HUGE, PAGE);
 	munmap(p + 2 * HUGE + PAGE, HUGE - PAGE);
-	/* A piece elsewhere, at an address no huge page could be. */
+	/* Moves a piece to an address that is unaligned for a huge page. */
 	to += 3 * PAGE;
 	if (mremap(p + 3 * HUGE + part, part, part, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
 		shape_fail("mremap");
@@ -161,7 +161,7 @@ static void shape_thp_free(void)
 	role_start("child", NULL, NULL);
 }
 
-/* Small pages that were made one huge page, which others have as small ones. */
+/* Small pages that this process collapsed into a huge page while others keep small ones. */
 static void shape_thp_collapse(void)
 {
 	char *p = map_aligned(HUGE);

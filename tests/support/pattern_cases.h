@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Extended regular expressions, with texts that they match and texts that they do not. */
+/* Extended regular expressions, with texts that match and texts that do not. */
 #ifndef ZMEM_TESTS_PATTERN_CASES_H
 #define ZMEM_TESTS_PATTERN_CASES_H
 
-/* Commas stand between the texts; NULL: there is none. "" is one text, which is empty. */
+/* Texts are separated by commas. NULL: no text. "": one empty text. */
 static const struct pattern_case {
 	const char *pattern, *yes, *no;
 } pattern_cases[] = {
-	/* bytes, and what takes their meaning */
+	/* literal bytes and escapes */
 	{"a", "a,ba,bab,aa", ",b,A"},
 	{"bash", "bash,/bin/bash -c x,rbash", "bas,Bash,ba sh"},
 	{"", ",a,anything", NULL},
@@ -40,7 +40,7 @@ static const struct pattern_case {
 	{"\xc3\xa9", "caf\xc3\xa9", "cafe,\xc3"},
 	{"\xff", "a\xff", "\xfe"},
 	{"^.$", "a,\xff,\n", ",\xc3\xa9,ab"},
-	/* places */
+	/* anchors */
 	{"^a", "a,ab", "ba,,b\na"},
 	{"a$", "a,ba", "ab,a\n,a\nb"},
 	{"^a$", "a", "aa,ba,a\n"},
@@ -179,7 +179,7 @@ static const struct pattern_case {
 	{"[%--]", "-,&", "a"},
 	{"[\x80-\xff]", "\x80,\xc3\xa9", "a"},
 	{"[A-Za-z0-9_]+=[^ ]*", "A=b,x_1=", "=b"},
-	/* what GNU adds */
+	/* GNU extensions */
 	{"\\w", "a,_,1", "-,\xe9"},
 	{"^\\w+$", "a_1", "a-1"},
 	{"\\W", "-,a b", "ab,_"},
@@ -197,7 +197,7 @@ static const struct pattern_case {
 	{"\\`a", "a,ab", "ba"},
 	{"a\\'", "ba", "ab"},
 	{"\\w+-\\w+", "a-b", "a-,-b"},
-	/* as people ask */
+	/* typical patterns of users */
 	{"^java .*-Xmx[0-9]+[gm]", "java -Xmx4g,java -x -Xmx512m A", "java -Xmx,ajava -Xmx4g"},
 	{"kworker/[0-9]+:[0-9]+", "kworker/0:1", "kworker/u8:0"},
 	{"python[23]?(\\.[0-9]+)?$", "python,python3,python3.11", "pythonw"},
@@ -207,7 +207,7 @@ static const struct pattern_case {
 	{"^\\[.*\\]$", "[kthreadd]", "kthreadd"},
 };
 
-/* What glibc refuses as well. */
+/* Patterns that glibc refuses as well. */
 static const char *const pattern_refused[] = {
 	"(",
 	"(a",

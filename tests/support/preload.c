@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A library to preload: the FAIL_AT-th allocation of the program, whoever in it asks (libc and
- * libbpf too), gets no memory; with FAIL_ALL all that follow neither. 0: none fails. FAIL_COUNT
- * names a file that tells at the end how many there were. With TERM_AT_RENAME a SIGTERM comes just
- * before the program renames a file. Just before it opens the file AT_OPEN (such as a directory of
- * /proc, "1234") for the AT_OPEN_NTH time the shell command AT_OPEN_RUN is run, and waited for.
- * With TURNS_TO and TURNS_FROM, the two ends of turns.c, that process is the large program whenever
- * an iterator is read, and the small one whenever the file AT_OPEN is opened.
- * With FAIL_TICK the allocations of that tick (of a command that sets its timer for each) fail, and
- * FAIL_COUNT gets a line more for each tick: how many allocations there were before it.
+ * A library to preload that injects faults, controlled by the environment:
+ * FAIL_AT=N		the N-th allocation of the program, libc and libbpf included, fails; 0: none
+ * FAIL_ALL		all later allocations fail, too
+ * FAIL_COUNT=FILE	at the end, FILE gets the number of allocations
+ * FAIL_TICK=N		the allocations of tick N fail (of a command that sets its timer for each
+ *			tick); FAIL_COUNT then gets a line for each tick with the allocations before
+ *it TERM_AT_RENAME	SIGTERM arrives just before the program renames a file
+ * AT_OPEN=NAME		just before the program opens NAME (such as "1234" in /proc) for the
+ *			AT_OPEN_NTH time, the shell command AT_OPEN_RUN runs to its end
+ * TURNS_TO, TURNS_FROM	the two ends of turns.c: that process is the large program whenever an
+ *			iterator is read, and the small one whenever the file AT_OPEN is opened
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +26,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* glibc's own, so that nothing has to be looked up, which would allocate. */
+/* glibc's internal names: dlsym() would allocate. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *p, size_t size);
@@ -43,7 +45,7 @@ __attribute__((constructor)) static void start(void)
 	fail_at = at ? strtol(at, NULL, 10) : 0;
 	at = getenv("FAIL_TICK");
 	fail_tick = at ? strtol(at, NULL, 10) : 0;
-	/* What the loader took is not the program's. */
+	/* Do not count the allocations of the loader. */
 	calls = 0;
 }
 
@@ -118,7 +120,7 @@ int renameat(int from_dir, const char *from, int to_dir, const char *to)
 	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
 }
 
-/* Without another process: one that is started meanwhile would be seen. */
+/* Not by system(): a new process would appear in the snapshot. */
 static void turn(const char *mode)
 {
 	static atomic_flag busy = ATOMIC_FLAG_INIT;
@@ -137,7 +139,7 @@ static void turn(const char *mode)
 
 #define ZMEM_ASK 0x7a6d656d2d627066L /* include/zmem/setup.h */
 
-/* glibc's own, or this would call itself. */
+/* glibc's internal name, or this would call itself. */
 long syscall(long number, ...)
 {
 	static long (*next)(long number, ...);

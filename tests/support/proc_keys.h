@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What lines of /proc are called, written without anything of src/proc. */
+/* Keys of lines in /proc files, independent of src/proc. */
 #ifndef ZMEM_TESTS_PROC_KEYS_H
 #define ZMEM_TESTS_PROC_KEYS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Snapshots of any contents that a snapshot can have, how they go on, and whether two are the same.
- * Compares member by member, without what the codec knows of them.
+ * Makes random snapshots and random successors of them, and compares two snapshots member by
+ * member, independent of the codec.
  */
 #ifndef TESTS_RANDOM_SNAPSHOT_H
 #define TESTS_RANDOM_SNAPSHOT_H
@@ -30,7 +30,7 @@ static inline uint64_t random_below(struct random *r, uint64_t limit)
 	return (random_u64(r) >> 8) % limit;
 }
 
-/* Of every size, often round. */
+/* A number of any magnitude, often round. */
 static inline uint64_t random_value(struct random *r)
 {
 	uint64_t v = random_u64(r) >> random_below(r, 64);
@@ -54,7 +54,7 @@ static inline void *random_checked(void *p)
 	return p;
 }
 
-/* NULL, empty, of few that come again, or any bytes. */
+/* NULL, empty, one of a few repeated texts, or random bytes. */
 static inline const char *random_text(struct random *r, struct snapshot *s)
 {
 	char text[64];
@@ -234,7 +234,7 @@ static inline void random_memcgs(struct random *r, struct snapshot *s)
 	}
 }
 
-/* An empty snapshot becomes one of `count` processes. */
+/* Fills an empty snapshot with `count` processes. */
 static inline void random_snapshot(struct random *r, struct snapshot *s, size_t count)
 {
 	pid_t pid = 0;
@@ -249,7 +249,7 @@ static inline void random_snapshot(struct random *r, struct snapshot *s, size_t 
 	random_memcgs(r, s);
 }
 
-/* `next`, which is empty, becomes what may come after `s`: most of it is as it was. */
+/* Fills the empty `next` with a successor of `s`, most of which is unchanged. */
 static inline void random_next(struct random *r, const struct snapshot *s, struct snapshot *next)
 {
 	pid_t pid = 0;
@@ -265,7 +265,7 @@ static inline void random_next(struct random *r, const struct snapshot *s, struc
 		switch (random_below(r, 12)) {
 		case 0: /* it has ended */
 			continue;
-		case 1: /* and another one has its pid */
+		case 1: /* and another process has its pid */
 			random_process(r, next, pid);
 			continue;
 		}
@@ -287,7 +287,7 @@ static inline void random_next(struct random *r, const struct snapshot *s, struc
 	next->time_ms = s->time_ms + 1;
 }
 
-/* ---- whether two are the same ---- */
+/* ---- comparison ---- */
 
 static inline bool same_text_of(const char *a, const char *b)
 {

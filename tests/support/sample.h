@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Snapshots built by hand, for tests of what shows them. Sums are made here and not by src/query,
- * so that a test of a renderer fails for the renderer's faults only.
+ * Snapshots built by hand, for tests of renderers. Sums are made here and not by src/query, so that
+ * a renderer test fails only for faults of the renderer.
  */
 #ifndef TESTS_SAMPLE_H
 #define TESTS_SAMPLE_H
@@ -206,7 +206,7 @@ static inline struct process *sample_group(struct sample *s, const char *name, u
 }
 
 /*
- * Groups by unit: one with a limit, one without PSS of some, one whose name breaks things, none.
+ * Groups by unit: one with a limit, one without PSS of some, one with a hostile name, none.
  */
 static inline void sample_groups(struct sample *s)
 {
@@ -236,8 +236,10 @@ static inline void sample_groups(struct sample *s)
 	sample_finish(s, 4);
 }
 
-/* Names that try to break what shows them. The last one is cut within a character, as by the
- * kernel. */
+/*
+ * Names that try to break a renderer. The last one is cut inside a UTF-8 character, as the kernel
+ * cuts it.
+ */
 static const char *const hostile_names[] = {
 	"two\nlines",
 	"esc\033[31mred\033[0m",
@@ -277,8 +279,9 @@ static inline void sample_hostile(struct sample *s)
 	sample_finish(s, s->snapshot.count);
 }
 
-/* A machine that tells little: /proc only, no swap, a kernel thread and a zombie that were asked
- * for. */
+/*
+ * A machine with few values: /proc only, no swap, a kernel thread and a zombie that were asked for.
+ */
 static inline void sample_bare(struct sample *s)
 {
 	struct process *p;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stuck exec|load[_WHO]|mmap DIR: a process that hangs where any user can make it hang: in a FUSE
- * file system whose server stopped answering. Mounts one on DIR, prints the pid of the process, and
- * ends all of it with its standard input. To be run in a mount namespace of its own.
+ * stuck exec|load[_TASK]|mmap DIR: starts a process that hangs in a FUSE file system with a server
+ * that stopped answering, as any user can do. Mounts the file system on DIR, prints the pid of the
+ * process and ends everything with its standard input. Run it in its own mount namespace.
  *
  *  exec  within execve(), which closes a file: holds exec_update_lock, so that opening smaps_rollup
  *        and reading stat or exe of it block
  *  load  within execve() of a file that is not read: holds no lock, but the pages of its arguments
  *        count as its anonymous memory already (acct_arg_size(), fs/exec.c) and are not mapped.
- * With WHO another task of its address space is in execve(): a second thread ("thread"), a child
+ * With TASK another task of its address space is in execve(): a second thread ("thread"), a child
  *        that a second thread waits for in vfork() ("spawn"), or another process ("share")
  *  mmap  within mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and
  *        cmdline of it block
@@ -58,7 +58,7 @@ static void reply(const struct request *r, int error, const void *data, size_t l
 	memcpy(text, &head, sizeof(head));
 	if (len)
 		memcpy(text + sizeof(head), data, len);
-	/* Whoever asked may have been killed meanwhile. */
+	/* The process that asked may have been killed meanwhile. */
 	if (write(device, text, head.len) < 0 && errno != ENOENT)
 		_exit(1);
 }
@@ -72,7 +72,7 @@ static struct fuse_attr attributes(uint64_t node)
 				  .blksize = 4096};
 }
 
-/* Answers all but flush and write, which it leaves to wait. */
+/* Answers all requests but flush and write, which then hang. */
 static void serve_one(const struct request *r)
 {
 	static const char zeros[FILE_SIZE];
@@ -95,7 +95,7 @@ static void serve_one(const struct request *r)
 		reply(r, 0, &attr, sizeof(attr));
 		break;
 	case FUSE_OPEN:
-		/* The second opener says so by this flag; its mmap() writes back what is dirty. */
+		/* The second opener sets this flag; its mmap() writes dirty pages back. */
 		if (r->open.flags & O_NOATIME)
 			opened.open_flags |= FOPEN_DIRECT_IO;
 		reply(r, 0, &opened, sizeof(opened));
@@ -131,7 +131,7 @@ static void serve(void)
 #define ARGUMENT 100000 /* bytes, in one of them */
 
 /* Which task of the process: "", "thread", "spawn" or "share". */
-static const char *who;
+static const char *task;
 
 static struct load {
 	const char *path;
@@ -158,14 +158,14 @@ static void get_stuck_loading(const char *path, int said)
 {
 	static char stack[65536];
 	int thread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
-	bool shares = strcmp(who, "share") == 0;
+	bool shares = strcmp(task, "share") == 0;
 
 	loading.path = path;
 	loading.said = said;
 	memset(loading.argument, 'x', sizeof(loading.argument) - 1);
-	if (!*who)
+	if (!*task)
 		load(NULL);
-	if (clone(strcmp(who, "spawn") == 0 ? spawn : load, stack + sizeof(stack),
+	if (clone(strcmp(task, "spawn") == 0 ? spawn : load, stack + sizeof(stack),
 		  shares ? CLONE_VM | SIGCHLD : thread, NULL) < 0)
 		_exit(1);
 	while (1)
@@ -205,14 +205,14 @@ int main(int argc, char **argv)
 	int said[2];
 
 	if (argc == 2)
-		return 0; /* what exec would have led to */
+		return 0; /* if exec had succeeded */
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (argc != 3 || device < 0 || pipe2(said, O_CLOEXEC)) {
 		perror("stuck: /dev/fuse");
 		return 1;
 	}
 	where = strcmp(argv[1], "exec") == 0 ? IN_EXEC : argv[1][0] == 'l' ? IN_LOAD : IN_MMAP;
-	who = strchr(argv[1], '_') ? strchr(argv[1], '_') + 1 : "";
+	task = strchr(argv[1], '_') ? strchr(argv[1], '_') + 1 : "";
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
 	if (mount("stuck", argv[2], "fuse", 0, options)) {
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 	}
 	close(said[1]);
 	if (server < 0 || victim < 0 || read(said[0], &byte, 1) != 1) {
-		fprintf(stderr, "stuck: nobody got that far\n");
+		fprintf(stderr, "stuck: the process did not reach the system call\n");
 		return 1;
 	}
 	usleep(200 * 1000);
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 	kill(victim, SIGKILL);
 	kill(server, SIGKILL);
 	umount2(argv[2], MNT_FORCE | MNT_DETACH);
-	close(device); /* the last one: what waits, fails */
+	close(device); /* the last descriptor: waiting requests fail */
 	waitpid(victim, NULL, 0);
 	waitpid(server, NULL, 0);
 	return 0;

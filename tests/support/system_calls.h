@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* System calls for tests of what the process that speaks HTTP has left of them. */
+/* System calls for tests of the seccomp filter of the HTTP process. */
 #ifndef ZMEM_TESTS_SYSTEM_CALLS_H
 #define ZMEM_TESTS_SYSTEM_CALLS_H
 
@@ -75,7 +75,7 @@ static const struct call refused[] = {
 	{CALL(chown), {}},
 	{CALL(lchown), {}},
 #endif
-	/* What is allowed with other arguments. */
+	/* Calls that the filter allows with other arguments. */
 	{CALL(mmap), {0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1}},
 	{CALL(mmap),
 	 {0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1}},
@@ -99,7 +99,7 @@ static const struct call refused[] = {
 	{CALL(futex), {0, FUTEX_REQUEUE}},
 };
 
-/* What it needs. Behind the filter each of them succeeds, or fails in another way than by it. */
+/* Calls that the process needs: with the filter they succeed or fail for another reason. */
 static const struct call needed[] = {
 	{CALL(fcntl), {-1, F_GETFD}},
 	{CALL(fcntl), {-1, F_SETFD}},

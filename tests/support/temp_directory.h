@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* cmocka setup and teardown: each test runs in an empty directory of its own, open to all users. */
+/* cmocka setup and teardown: each test runs in its own empty directory, open to all users. */
 #ifndef ZMEM_TESTS_TEMP_DIRECTORY_H
 #define ZMEM_TESTS_TEMP_DIRECTORY_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * thrash MIB: a working set of so many MiB, touched a page at a time at random by four processes,
- * until standard input ends. More than there is RAM keeps the machine swapping. Prints READY once
- * all was written.
+ * thrash MIB: four processes touch random pages of a working set of MIB MiB until standard input
+ * ends. A working set larger than RAM keeps the machine swapping. Prints READY once all was
+ * written.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #define PROCESSES 4
 #define PAGE	  4096
 
-/* Half of each page is noise: what is swapped out takes half of its size in zram. */
+/* Half of each page is noise: zram compresses it to half its size. */
 static void write_page(char *page, uint64_t *seed)
 {
 	for (size_t i = 0; i < PAGE / 2; i += sizeof(*seed)) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The program with several readers and workers, on processes enough for both; tests/run san starts
-# it, with a program that knows of races.
+# Runs the program with several readers and workers on enough processes for both. tests/run san runs
+# it with a program built with the thread sanitizer.
 . "$(dirname "$0")/lib.sh"
 
 need_bpf threads || exit 0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * turns MODE: a process that becomes the other of two programs when it is told to: large ("L", with
- * 2 MiB of anonymous memory) or small ("S"). It is this one, exec'ed again: no process is started.
- * Each byte of standard input says which it is to be, and is answered by one on standard output as
- * soon as it is. "E" execs as it is. MODE is the first one.
+ * turns MODE: a process that switches between two programs: large ("L", with 2 MiB of anonymous
+ * memory) and small ("S"). It execs itself, so its pid stays. Each byte of standard input names the
+ * next program; a byte on standard output confirms the switch. "E" execs the current one again.
+ * MODE is the first.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	char mode = argc > 1 ? argv[1][0] : 'S', want;
 	char next[2] = "S";
 
-	/* Where addresses are random, so is how many pages a program touches at its start. */
+	/* Address randomization would vary the pages that a program touches at its start. */
 	if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE)) {
 		personality(ADDR_NO_RANDOMIZE);
 		execl("/proc/self/exe", "turns", argv[1], NULL);

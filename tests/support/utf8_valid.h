@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whether a text is UTF-8, which the program promises of all that it prints. */
+/* Whether a text is valid UTF-8, as all output of the program must be. */
 #ifndef TESTS_UTF8_VALID_H
 #define TESTS_UTF8_VALID_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Memory that is given back all at once, and notes that own their text. */
+/* Tests of arenas and of diag notes. */
 #include <errno.h>
 #include <malloc.h>
 #include <setjmp.h>
@@ -74,7 +74,7 @@ static struct mallinfo2 fill(struct arena *a, size_t large)
 	return mallinfo2();
 }
 
-/* A repeated collection of the same size, or a smaller one, takes no more memory. */
+/* A repeated collection of the same size, or a smaller one, allocates no more memory. */
 static void test_clear_keeps_memory(void **state)
 {
 	struct arena a = {0};
@@ -96,7 +96,7 @@ static void test_clear_keeps_memory(void **state)
 	assert_null(a.spare);
 }
 
-/* What takes a little more each time takes few blocks more. */
+/* Slowly growing allocations need few additional blocks. */
 static void test_large_grows(void **state)
 {
 	struct arena a = {0};
@@ -114,7 +114,7 @@ static void test_large_grows(void **state)
 	arena_done(&a);
 }
 
-static void take_and_release(struct arena *a)
+static void alloc_and_release(struct arena *a)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(a);
 
@@ -122,7 +122,7 @@ static void take_and_release(struct arena *a)
 		memset(arena_alloc(mark.arena, 40), i, 40);
 }
 
-/* What was there before stays; what came after takes no memory the second time. */
+/* Earlier allocations stay valid; later ones reuse memory the second time. */
 static void test_mark(void **state)
 {
 	struct arena a = {0};
@@ -130,14 +130,14 @@ static void test_mark(void **state)
 	char *kept;
 
 	(void)state;
-	take_and_release(&a);
+	alloc_and_release(&a);
 	assert_null(a.block);
 	kept = arena_strndup(&a, "kept", 4);
-	take_and_release(&a);
+	alloc_and_release(&a);
 	assert_ptr_equal(arena_strndup(&a, "next", 4), kept + 8);
 	before = mallinfo2();
 	for (int i = 0; i < 50; i++)
-		take_and_release(&a);
+		alloc_and_release(&a);
 	after = mallinfo2();
 	assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
 	assert_string_equal(kept, "kept");
@@ -167,7 +167,7 @@ static void test_diag(void **state)
 
 	(void)state;
 	/* Without a note the log is only freed. */
-	diag_attach_log(&d, strdup("nobody's"));
+	diag_attach_log(&d, strdup("unused"));
 	diag_add(&d, "first", -EPERM, "be root", "%s: %d", "bpf", 1);
 	diag_attach_log(&d, log);
 	diag_attach_log(&d, strdup("second"));

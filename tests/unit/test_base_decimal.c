@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Numbers to digits, against printf. */
+/* Compares decimal_put() with printf. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

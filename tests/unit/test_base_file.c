@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Whole files: read to the end, replaced whole or not at all, nothing left behind. */
+/* Tests of whole files: read to the end, replaced atomically, no temporary file left. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static void assert_entries(size_t want)
 	assert_int_equal(count, want + 2);
 }
 
-/* Writes text to path as a program would. */
+/* Writes text to path as the program does. */
 static int replace(const char *path, const char *text)
 {
 	struct file_atomic f;
@@ -81,7 +81,7 @@ static void test_read(void **state)
 	assert_int_equal(file_read_fd(-1, buf, sizeof(buf)), -EBADF);
 }
 
-/* /proc hands out pieces. */
+/* /proc returns a file in pieces. */
 static void test_read_in_pieces(void **state)
 {
 	cleanup_close int out = -1;
@@ -223,7 +223,7 @@ static void test_cannot_rename(void **state)
 	assert_entries(1);
 }
 
-/* The directory is gone: neither the new name nor the temporary one exists. */
+/* The directory is removed: neither the new name nor the temporary one exists. */
 static void test_directory_vanishes(void **state)
 {
 	struct file_atomic f;
@@ -278,7 +278,7 @@ static void test_pipes_are_written_directly(void **state)
 	assert_entries(1);
 }
 
-/* A file behind a link of /proc is somebody's open file, not a name to replace. */
+/* A file behind a link of /proc is an open file of a process, not a name to replace. */
 static void test_open_files_are_appended_to(void **state)
 {
 	cleanup_close int fd = open("file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -293,7 +293,7 @@ static void test_open_files_are_appended_to(void **state)
 	assert_content("file", "ab");
 	assert_int_equal(stat("file", &after), 0);
 	assert_int_equal(before.st_ino, after.st_ino);
-	/* Even when it has no name any more. */
+	/* Even if the file has no name any more. */
 	assert_int_equal(unlink("file"), 0);
 	assert_int_equal(replace(path, "c"), 0);
 	assert_entries(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Replaced files: whom they belong to, and where the kernel or the file system cannot do it all. */
+/* Tests of replaced files: owner and mode, and kernels or file systems without some features. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static size_t entries(void)
 	return count - 2;
 }
 
-/* Replaces path by len letters as a program would; what is there is neither more nor less. */
+/* Replaces path with exactly len letters, as the program does. */
 static int replace(const char *path, size_t len)
 {
 	cleanup_free char *text = malloc(len + 2);
@@ -54,7 +54,7 @@ static int replace(const char *path, size_t len)
 	return r;
 }
 
-/* Calls nr fail with that error, if `flag` is 0 or all of it is in argument 2. */
+/* Makes system call nr fail with that error, if `flag` is 0 or all of it is in argument 2. */
 static int deny(int nr, uint32_t flag, int error)
 {
 	struct sock_filter code[] = {
@@ -109,7 +109,7 @@ static void test_without_links(void **state)
 	replace_without(SYS_linkat, 0, ENOENT);
 }
 
-/* Whatever kills us meanwhile. */
+/* The process is killed before it commits. */
 static void test_killed(void **state)
 {
 	struct file_atomic f;
@@ -138,7 +138,7 @@ static void test_mode_is_kept(void **state)
 		assert_int_equal(replace("out", 1), 0);
 		assert_int_equal(chmod("out", modes[i]), 0);
 		before = umask(077);
-		/* Not even we can read it if nobody may. */
+		/* Without 0400 replace() may be unable to read the new file back. */
 		assert_true(replace("out", 3) == 0 || !(modes[i] & 0400));
 		umask(before);
 		assert_int_equal(stat("out", &st), 0);
@@ -164,7 +164,7 @@ static void test_owner_is_kept(void **state)
 	assert_int_equal(st.st_uid, 1234);
 	assert_int_equal(st.st_gid, 2345);
 	assert_int_equal(st.st_mode & 07777, 0664);
-	/* Who cannot give it to the group gives his own no more than everybody has. */
+	/* Without the right to keep the group, the new group gets no more than other users have. */
 	pid = fork();
 	if (pid == 0)
 		_exit(setgid(65534) || setuid(65534) || replace("out", 3));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Files replaced by root in a directory that others can write to, while another user exchanges the
- * names in it in a loop. Root's own files must stay as they are, and root must not wait. Needs
- * root. ATTACK_SECONDS=20: each attack for so long.
+ * Root replaces files in a directory that others can write to, while another user exchanges the
+ * names in it in a loop. Root's own files must not change, and root must not wait. Needs root.
+ * ATTACK_SECONDS=20: the duration of each attack.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,13 +29,14 @@
 
 #define ROUNDS	250
 #define SECRET	"root's own\n"
-#define PATIENT 60 /* seconds; then root waits for something */
+#define PATIENT 60 /* seconds; after that, root is waiting for something */
 
-/* Two names that an attacker makes and then exchanges, and what root writes to meanwhile. */
+/* The two names that the attacker makes and exchanges, and the name that root writes to. */
 struct attack {
 	const char *name;
 	void (*make)(const char *a, const char *b);
-	const char *below; /* root writes to this below the first name; "": to the name itself */
+	const char
+		*below; /* root writes to this path below the first name; "": to the name itself */
 };
 
 static void make_file(const char *path)
@@ -61,7 +62,7 @@ static void make_fifo(const char *a, const char *b)
 	(void)!mkfifo(b, 0666);
 }
 
-/* Root has made that link (lay_again()), as a user may where fs.protected_hardlinks is 0. */
+/* Root makes that link (restore_names()), as a user could if fs.protected_hardlinks is 0. */
 static void make_hard_link(const char *a, const char *b)
 {
 	make_file(a);
@@ -97,8 +98,8 @@ static void write_file(const char *path, mode_t mode)
 	assert_int_equal(file_write_fd(fd, SECRET, strlen(SECRET)), 0);
 }
 
-/* Root's directory, and one that everybody can write to. */
-static void lay_out(mode_t mode)
+/* Makes root's directory, and one that all users can write to. */
+static void make_directories(mode_t mode)
 {
 	assert_int_equal(chmod(".", 0755), 0);
 	assert_int_equal(mkdir("roots", 0755), 0);
@@ -108,25 +109,25 @@ static void lay_out(mode_t mode)
 	assert_int_equal(chmod("shared", mode), 0);
 }
 
-/* What the attacker could not, or no longer, do himself. */
-static void lay_again(const struct attack *attack, int round)
+/* Does what the attacker cannot do, or can no longer do. */
+static void restore_names(const struct attack *attack, int round)
 {
 	if (attack->make == make_hard_link)
 		(void)!link("roots/secret", round % 2 ? "shared/hard" : "shared/a");
-	/* In a sticky directory he cannot remove what root has made there. */
+	/* In a sticky directory the attacker cannot remove root's files. */
 	if (!*attack->below && round % 5 == 0)
 		unlink("shared/a");
 }
 
-/* A process of another user, until it is killed. */
+/* The attacking process of another user, which runs until it is killed. */
 static void exchange(const struct attack *attack, uid_t uid)
 {
-	/* Becoming another user forgets the signal. */
+	/* A change of the user resets the death signal. */
 	if (chdir("shared") || setgid(uid) || setuid(uid) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 		_exit(1);
 	umask(0);
 	for (;;) {
-		/* What root has put in the place of one. */
+		/* Removes what root has put in place of a name. */
 		unlink("a");
 		unlink("b");
 		rmdir("a");
@@ -195,21 +196,21 @@ static void run_attack(const struct attack *attack, mode_t mode, uid_t uid)
 	char path[32];
 	pid_t pid;
 
-	lay_out(mode);
+	make_directories(mode);
 	assert_int_equal(stat("roots/secret", &before), 0);
 	snprintf(path, sizeof(path), "shared/a%s", attack->below);
 	pid = fork();
 	if (pid == 0)
 		exchange(attack, uid);
 	alarm(PATIENT + (unsigned)seconds());
-	/* Where nothing has the name, nothing was tried. */
+	/* If no file has the name, the attack did not happen. */
 	for (; seconds() ? time(NULL) - start < seconds() : done + refused < ROUNDS; round++) {
 		int r = round % 3 == 2 ? append(path) : replace(path, round % 3, mode & S_ISVTX);
 
 		done += r == 0;
 		refused += r == -EPERM;
 		assert_untouched(&before);
-		lay_again(attack, round);
+		restore_names(attack, round);
 	}
 	alarm(0);
 	kill(pid, SIGKILL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Numbers and lists: all or nothing. */
+/* Tests of parsing: a value is accepted whole or refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,7 +139,7 @@ static void test_scan(void **state)
 	assert_false(scan_u64(&pos, end, &v));
 	assert_ptr_equal(pos, before);
 	assert_int_equal(v, 345);
-	/* Not beyond the end, nor over a line's. */
+	/* It stops at the end, and at the end of a line. */
 	pos = text;
 	assert_true(scan_u64(&pos, text + 3, &v));
 	assert_int_equal(v, 1);
@@ -210,7 +210,7 @@ static void test_same_word(void **state)
 				     "p\xc4\xb1"
 				     "d",
 				     4));
-	/* Only letters have two cases: '[' is no '{'. */
+	/* Only letters have case: '[' is not '{'. */
 	assert_false(parse_same_word("[", "{", 1));
 	assert_false(parse_same_word("a", "\0", 1));
 }

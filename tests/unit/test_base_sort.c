@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sorting: any order of any number of items comes out as qsort() has it, and not in quadratic time.
- */
+/* Tests of sorting: any input comes out as from qsort(), and never in quadratic time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,7 @@
 
 #include "base/sort.h"
 
-#define MOST 5000
+#define ITEMS_MAX 5000
 
 struct item {
 	uint32_t key;
@@ -50,7 +49,7 @@ static uint32_t key_of(int shape, size_t i, size_t count)
 		return (uint32_t)(i % 3);
 	case 4: /* an organ pipe */
 		return (uint32_t)(i < count / 2 ? i : count - i);
-	case 5: /* sorted but for the last ones */
+	case 5: /* sorted except the last items */
 		return (uint32_t)(i + 4 < count ? i : i % 5);
 	default:
 		return (uint32_t)random();
@@ -59,7 +58,7 @@ static uint32_t key_of(int shape, size_t i, size_t count)
 
 static void check(int shape, size_t count)
 {
-	static struct item is[MOST], want[MOST];
+	static struct item is[ITEMS_MAX], want[ITEMS_MAX];
 	size_t most = 64, bits = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -79,7 +78,7 @@ static void check(int shape, size_t count)
 
 static void test_shapes(void **state)
 {
-	static const size_t counts[] = {0, 1, 2, 3, 11, 12, 13, 14, 50, 100, 255, 1000, MOST};
+	static const size_t counts[] = {0, 1, 2, 3, 11, 12, 13, 14, 50, 100, 255, 1000, ITEMS_MAX};
 
 	(void)state;
 	srandom(1);
@@ -90,14 +89,14 @@ static void test_shapes(void **state)
 }
 
 /*
- * An adversary that decides what items are only when they are compared makes quicksort quadratic
- * (McIlroy, A Killer Adversary for Quicksort, 1999).
+ * An adversary that chooses the items while they are compared makes quicksort quadratic (McIlroy, A
+ * Killer Adversary for Quicksort, 1999).
  */
-static size_t killer_solid, killer_candidate, killer_value[MOST];
+static size_t killer_solid, killer_candidate, killer_value[ITEMS_MAX];
 
 static int compare_killer(const void *pa, const void *pb, void *arg)
 {
-	size_t a = *(const size_t *)pa, b = *(const size_t *)pb, gas = MOST;
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb, gas = ITEMS_MAX;
 
 	(void)arg;
 	compared++;
@@ -112,18 +111,18 @@ static int compare_killer(const void *pa, const void *pb, void *arg)
 
 static void test_adversary(void **state)
 {
-	static size_t item[MOST];
+	static size_t item[ITEMS_MAX];
 
 	(void)state;
-	for (size_t i = 0; i < MOST; i++) {
+	for (size_t i = 0; i < ITEMS_MAX; i++) {
 		item[i] = i;
-		killer_value[i] = MOST;
+		killer_value[i] = ITEMS_MAX;
 	}
 	compared = 0;
-	sort_items(item, MOST, sizeof(*item), compare_killer, NULL);
-	for (size_t i = 1; i < MOST; i++)
+	sort_items(item, ITEMS_MAX, sizeof(*item), compare_killer, NULL);
+	for (size_t i = 1; i < ITEMS_MAX; i++)
 		assert_true(killer_value[item[i - 1]] <= killer_value[item[i]]);
-	assert_true(compared < 100 * MOST);
+	assert_true(compared < 100 * ITEMS_MAX);
 }
 
 int main(void)

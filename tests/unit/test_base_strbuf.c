@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The buffer: what is appended comes out, in whole, and errors stick. */
+/* Tests of strbuf: appended bytes come out complete, and errors stick. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "base/strbuf.h"
 
-/* Asked for more memory than there can be, the sanitizer's malloc too shall say so and go on. */
+/* Makes the sanitizer's malloc return NULL for huge sizes instead of aborting. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -23,7 +23,7 @@ struct collector {
 	size_t len;
 	size_t largest;
 	int calls;
-	int error; /* to return from now on */
+	int error; /* returned by the sink */
 };
 
 static int collect(void *arg, const char *data, size_t len)
@@ -113,7 +113,7 @@ static void test_grows(void **state)
 	strbuf_done(&b);
 }
 
-/* Every length around a power of two: the terminator must always have its byte. */
+/* Every length around a power of two: there must always be a byte for the terminator. */
 static void test_terminator_has_room(void **state)
 {
 	(void)state;
@@ -128,7 +128,7 @@ static void test_terminator_has_room(void **state)
 
 static void test_overflow_sticks(void **state)
 {
-	volatile size_t too_much = SIZE_MAX; /* or the compiler says so first */
+	volatile size_t too_much = SIZE_MAX; /* volatile: else the compiler warns */
 	struct strbuf b = {0};
 
 	(void)state;
@@ -146,7 +146,7 @@ static void test_overflow_sticks(void **state)
 	strbuf_puts(&b, "again");
 	assert_string_equal(strbuf_str(&b), "again");
 	strbuf_clear(&b);
-	/* More than there can be, but no overflow. */
+	/* Too large to allocate, but no overflow. */
 	strbuf_fill(&b, ' ', SIZE_MAX / 2 - 2);
 	assert_int_equal(strbuf_error(&b), -ENOMEM);
 	strbuf_done(&b);
@@ -200,7 +200,7 @@ static void test_sink_error_sticks(void **state)
 		strbuf_puts(&b, "line\n");
 	assert_int_equal(strbuf_error(&b), -EPIPE);
 	assert_int_equal(strbuf_flush(&b), -EPIPE);
-	/* Once is enough to know. */
+	/* The sink is not called again. */
 	assert_int_equal(c.calls, 1);
 	strbuf_done(&b);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What gzip packed comes back; what is no such thing is an error and appends nothing. */
+/* Tests of unpack: output of gzip is restored; other data is an error and appends nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #define ROOM 200000
 
-/* As gzip -9n does it. */
+/* Compresses like gzip -9n. */
 static size_t pack(unsigned char *to, const unsigned char *from, size_t len)
 {
 	z_stream z = {.next_in = (unsigned char *)(uintptr_t)from,
@@ -31,7 +31,7 @@ static size_t pack(unsigned char *to, const unsigned char *from, size_t len)
 	return ROOM - z.avail_out;
 }
 
-/* Text that repeats itself now and then, more than a window of it. */
+/* Text with repetitions, longer than the window of deflate. */
 static unsigned char *contents(size_t len)
 {
 	unsigned char *data = malloc(len + 1);
@@ -105,13 +105,13 @@ static void test_refused(void **state)
 	expect_refused(packed, 0);
 	expect_refused(packed, 17);
 	expect_refused(data, 5000);
-	/* The size at the end is one too many, one too few. */
+	/* The size at the end is one too large, then one too small. */
 	packed[size - 4]++;
 	expect_refused(packed, size);
 	packed[size - 4] -= 2;
 	expect_refused(packed, size);
 	packed[size - 4]++;
-	/* Something is too much before the trailer, or is missing there. */
+	/* A byte before the trailer is superfluous, then missing. */
 	memmove(packed + size - 7, packed + size - 8, 8);
 	expect_refused(packed, size + 1);
 	memmove(packed + size - 9, packed + size - 7, 8);

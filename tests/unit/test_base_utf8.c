@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* UTF-8 out of any bytes. */
+/* Tests of UTF-8 with arbitrary bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static size_t encode(uint32_t c, char *s)
 	return 4;
 }
 
-/* All of 0…U+1FFFFF: what is a character comes back, what is none is refused. */
+/* All of 0…U+1FFFFF: characters are decoded, other numbers are refused. */
 static void test_every_character(void **state)
 {
 	(void)state;
@@ -48,7 +48,7 @@ static void test_every_character(void **state)
 		assert_int_equal(utf8_decode(s, len, &got), good ? len : 0);
 		assert_int_equal(got, good ? c : 0xdead);
 		assert_int_equal(utf8_valid(s, len), good);
-		/* Cut off, it is none either. */
+		/* A cut sequence is refused, too. */
 		if (len > 1)
 			assert_int_equal(utf8_decode(s, len - 1, &got), 0);
 	}
@@ -111,7 +111,7 @@ static void test_width(void **state)
 		assert_int_equal(utf8_width(cases[i].c), cases[i].width);
 }
 
-/* The tables are searched by halves: every character must be found or not, none twice. */
+/* The tables are searched by bisection, so they must be sorted without overlap. */
 static void test_tables_are_sorted(void **state)
 {
 	size_t zero = 0, wide = 0;
@@ -121,7 +121,7 @@ static void test_tables_are_sorted(void **state)
 		zero += utf8_width(c) == 0;
 		wide += utf8_width(c) == 2;
 	}
-	/* Counted once, by the ranges themselves. */
+	/* Counts each character once, by the ranges themselves. */
 	assert_int_equal(zero, 10919);
 	assert_int_equal(wide, 191839);
 }
@@ -142,7 +142,7 @@ static void test_printable(void **state)
 		assert_true(utf8_printable(good[i]));
 }
 
-/* No class of invisible characters is let through, and no more than they and the Arabic signs. */
+/* All classes of invisible characters are refused, and besides them only the Arabic signs. */
 static void test_invisible(void **state)
 {
 	size_t hidden = 0, bad = 0;
@@ -155,7 +155,7 @@ static void test_invisible(void **state)
 		hidden += is_hidden;
 		bad += !utf8_printable(c);
 		if (is_hidden && utf8_printable(c))
-			fail_msg("U+%04X is let through", c);
+			fail_msg("U+%04X is accepted", c);
 	}
 	assert_int_equal(bad - hidden, 6 + 1 + 1 + 2 + 1 + 1 + 1);
 }

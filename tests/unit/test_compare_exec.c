@@ -29,7 +29,7 @@ static void scene_init(struct scene *s)
 					.bpf_after = &s->after,
 					.rollup = &s->rollup,
 					.rollup_result = PSS_OK,
-					.quiet = true};
+					.undisturbed = true};
 	assert_int_equal(comparison_init(&s->comparison, s->list, 1, COUNTER_BIT(COUNTER_PSS)), 0);
 }
 

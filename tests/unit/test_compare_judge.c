@@ -53,7 +53,7 @@ static void scene_init(struct scene *s, counter_mask wanted)
 		.rollup = &s->rollup,
 		.status_result = PSS_OK,
 		.rollup_result = PSS_OK,
-		.quiet = true,
+		.undisturbed = true,
 	};
 	assert_int_equal(comparison_init(&s->comparison, s->list, 1, wanted), 0);
 	s->comparison.bound = compare_bound_per_cpu(4, PAGE);
@@ -205,7 +205,7 @@ static void test_never_still(void **state)
 	}
 	assert_int_equal(verdict(&a, COUNTER_VSIZE), COMPARE_MOVED);
 	scene_init(&b, ALL);
-	b.seen.quiet = false;
+	b.seen.undisturbed = false;
 	set(&b.rollup, COUNTER_PSS, 7 * PAGE);
 	assert_int_equal(rounds(&b), COMPARE_ROUNDS);
 	assert_int_equal(verdict(&b, COUNTER_PSS), COMPARE_MOVED);

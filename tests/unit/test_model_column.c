@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Columns: their names, what they read, lists of them. */
+/* Tests of columns: their names, their values, lists of them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,9 @@ static void test_counter_table(void **state)
 		counter_mask bound = counter_table[c].bound;
 
 		assert_non_null(counter_table[c].help);
-		/* What is always known needs no bound, and only such values may be one. */
+		/*
+		 * A counter that is always known needs no bound, and only such counters are bounds.
+		 */
 		assert_true(counter_table[c].origin != ORIGIN_KERNEL || !bound);
 		for (int b = 0; b < COUNTER_COUNT; b++)
 			assert_true(!(bound & COUNTER_BIT(b)) ||
@@ -65,7 +67,7 @@ static void test_table(void **state)
 		assert_int_equal(c->text != NULL, c->kind == COLUMN_TEXT);
 		assert_int_equal(c->number != NULL,
 				 c->kind == COLUMN_NUMBER || c->kind == COLUMN_TIME);
-		/* Found by its own name and nobody else's, in which no capitals are. */
+		/* Each column is found by its own name only, which has no capitals. */
 		assert_ptr_equal(find(c->key), c);
 		for (const char *k = c->key; *k; k++)
 			assert_false(isupper(*k));
@@ -171,7 +173,7 @@ static void test_default(void **state)
 	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
 	column_list_narrow(&list, NULL);
 	assert_list(&list, "pid user swap uss pss rss name");
-	/* Who adds a column has the others of a narrow terminal, but what he named. */
+	/* A user who adds a column gets the columns of a narrow terminal and the named one. */
 	column_list_default(&list, NULL);
 	column_list_narrow(&list, "+cmdline,rss_file");
 	assert_list(&list, "pid user swap uss pss rss rss_file name");
@@ -201,7 +203,7 @@ static void test_groups(void **state)
 	assert_ptr_equal(list.item[list.count - 1], find("thp"));
 }
 
-/* What only a process has is nothing of a group. */
+/* Columns that only a process has are absent from a group. */
 static void test_group_values(void **state)
 {
 	struct snapshot s = {.host.boot_ms = 1000};

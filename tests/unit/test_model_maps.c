@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Mappings kept and summed by name, and their columns. */
+/* Tests of mappings, one by one and summed by name, and of their columns. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ static void add(struct map_set *s, const char *name, uint64_t rss)
 	char copy[32];
 	struct mapping m;
 
-	/* Who gave it may use the memory again. */
+	/* The caller may reuse the memory of the name. */
 	snprintf(copy, sizeof(copy), "%s", name);
 	m = make(copy, rss);
 	assert_int_equal(map_set_add(s, &m), 0);
@@ -100,7 +100,7 @@ static void test_by_name(void **state)
 	map_set_free(NULL);
 }
 
-/* What one lacks the sum lacks, and what is too large is none. */
+/* A value that one mapping lacks, or that overflows, is missing in the sum. */
 static void test_missing(void **state)
 {
 	struct map_counters sum = MAPS_COUNTERS_ZERO, f = MAPS_COUNTERS_ZERO;

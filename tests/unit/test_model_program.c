@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* program_name(): what is run, out of executable, comm and command line. */
+/* Tests of program_name(): the program that runs, from executable, comm and command line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct sample {
 	const char *name;
 };
 
-/* The words of a command line as /proc has them: each ends with NUL. */
+/* The words of a command line as in /proc: each ends with NUL. */
 #define ARGS(words) words, sizeof(words)
 #define S(exe, comm, words, name)                                                                  \
 	{                                                                                          \
@@ -35,7 +35,7 @@ static void check(const struct sample *s)
 	char *copy = NULL;
 	struct text_part n;
 
-	/* In memory of just its size, so that a sanitizer sees whoever reads behind it. */
+	/* In memory of the exact size, so that a sanitizer detects reads behind it. */
 	if (s->cmdline) {
 		copy = malloc(s->len ? s->len : 1);
 		assert_non_null(copy);
@@ -58,7 +58,10 @@ static void test_executables(void **state)
 {
 	static const struct sample samples[] = {
 		UNREAD("cat", "cat", "cat"),
-		/* What calls itself something is what it is: titles and prctl(). */
+		/*
+		 * Executables that are not interpreters keep their name, despite titles and
+		 * prctl().
+		 */
 		S("postgres", "postgres", "postgres: writer process", "postgres"),
 		S("nginx", "nginx", "nginx: worker process\0\0\0", "nginx"),
 		S("firefox", "Web Content", "/usr/lib/firefox/firefox\0-contentproc", "firefox"),
@@ -74,7 +77,7 @@ static void test_executables(void **state)
 		UNREAD(" (deleted)", "foo", " (deleted)"),
 		UNREAD("(deleted)", "foo", "(deleted)"),
 		S("python3.11 (deleted)", "python3", "python3\0/opt/app/run.py", "run.py"),
-		/* It never had a name among files: comm, or what it was called at its making. */
+		/* Never a file: the name is comm, or the name of the memfd. */
 		UNREAD("memfd:payload", "runc:[2:INIT]", "runc:[2:INIT]"),
 		UNREAD("memfd:payload", "3", "memfd:payload"),
 		UNREAD("memfd:runc_cloned:/proc/self/exe", "6", "memfd:runc_cloned:/proc/self/exe"),
@@ -82,7 +85,7 @@ static void test_executables(void **state)
 		UNREAD("memfd:", "3", "memfd:"),
 		UNREAD("", "", ""),
 		S("", "", "x", ""),
-		/* comm is cut; the executable was not to be seen. */
+		/* comm is cut, and the executable was not visible. */
 		S("a-long-name-of-", "a-long-name-of-", "/opt/a-long-name-of-mine\0-x",
 		  "a-long-name-of-mine"),
 		S("a-long-name-of-", "a-long-name-of-", "/bin/interp\0/opt/a-long-name-of-mine.py",
@@ -132,7 +135,10 @@ static void test_python(void **state)
 		S("python", "x", "python\0x.py", "x.py"),
 		S("pypy3-c", "x", "pypy3\0x.py", "x.py"),
 		S("pypy3.9", "x", "pypy3\0x.py", "x.py"),
-		/* The virtual environment's link, or another name: what is behind it counts. */
+		/*
+		 * argv[0] is a link of a virtual environment, or another name: the next word
+		 * counts.
+		 */
 		S("python3.11", "gunicorn", "/venv/bin/python\0/venv/bin/gunicorn\0app",
 		  "gunicorn"),
 		S("python3.11", "svc", "whatever\0/opt/svc.py", "svc.py"),
@@ -146,7 +152,7 @@ static void test_python(void **state)
 		S("python3.11", "x", "-x", "python3.11"),
 		S("python3.11", "x", " ", "python3.11"),
 		S("python3.11", "x", "[", "python3.11"),
-		/* Any byte may be in a name. */
+		/* A name may contain any byte. */
 		S("python3.11", "x", "python3\0/tmp/a\n\x1b[31m\xff.py", "a\n\x1b[31m\xff.py"),
 	};
 
@@ -225,7 +231,7 @@ static void test_others(void **state)
 		S("R", "R", "R\0--no-echo\0--file=/opt/x.R\0--args\0secret", "x.R"),
 		S("R", "R", "R\0secret", "R"),
 		S("R", "R", "R\0--args\0--file=secret", "R"),
-		/* Those whose options are not known run scripts by "#!". */
+		/* Interpreters with unknown options run scripts by "#!". */
 		S("mawk", "report.awk", "/usr/bin/awk\0-f\0./report.awk\0secret", "report.awk"),
 		S("mawk", "awk", "awk\0{ print secret }", "mawk"),
 		S("make", "rules", "/usr/bin/make\0-f\0debian/rules\0build", "rules"),
@@ -270,7 +276,7 @@ static void test_multi_call(void **state)
 	CHECK_ALL(samples);
 }
 
-static void test_who_is_asked(void **state)
+static void test_needs_cmdline(void **state)
 {
 	(void)state;
 	assert_true(program_needs_cmdline("python3.11", "python3"));
@@ -289,7 +295,7 @@ static void test_who_is_asked(void **state)
 	assert_false(program_needs_cmdline("", ""));
 }
 
-/* What was changed or cut anywhere is still a part of what was given. */
+/* However the command line is changed or cut, the name is a part of the input. */
 static void test_cut(void **state)
 {
 	static const char line[] = "/usr/bin/python3\0-W\0ignore\0-um\0http.server\0008000";
@@ -329,7 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executables), cmocka_unit_test(test_python),
 		cmocka_unit_test(test_shells),	    cmocka_unit_test(test_others),
-		cmocka_unit_test(test_multi_call),  cmocka_unit_test(test_who_is_asked),
+		cmocka_unit_test(test_multi_call),  cmocka_unit_test(test_needs_cmdline),
 		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_too_long),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a snapshot makes of its processes together. */
+/* Tests of what a snapshot computes from all its processes. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void test_clear_keeps_memory(void **state)
 	assert_int_equal(s.capacity, capacity);
 	assert_int_equal(s.collection.seen, 0);
 	assert_int_equal(s.host.page_size, PAGE);
-	/* What is added again holds nothing of what was there. */
+	/* A process added again holds no old values. */
 	assert_null(add(&s, 1, 1, 0)->name);
 	assert_int_equal(snapshot_finish(&s), 0);
 	assert_int_equal(s.collection.seen, 1);
@@ -112,7 +112,7 @@ static void test_clear_keeps_memory(void **state)
 	snapshot_done(&s);
 }
 
-/* Scratch memory is none of the snapshot's, however often it is made of other processes. */
+/* snapshot_finish() sorts in scratch memory, not in the arena of strings. */
 static void test_scratch(void **state)
 {
 	struct snapshot s = {};
@@ -122,7 +122,7 @@ static void test_scratch(void **state)
 		add(&s, pid, 1, (uint64_t)pid % 7 + 1);
 	assert_int_equal(snapshot_finish(&s), 0);
 	assert_int_equal(s.process[8999].pid, 9000);
-	/* Numbered in the order of pids: the first seven have one each. */
+	/* mm_ids follow the order of pids: the first seven processes have different ones. */
 	assert_int_equal(s.process[8999].mm_id, (9000 - 1) % 7 + 1);
 	assert_null(s.arena.block);
 	snapshot_done(&s);
@@ -136,7 +136,7 @@ static void fill_snapshot(struct snapshot *s, pid_t count)
 	assert_int_equal(snapshot_finish(s), 0);
 }
 
-/* What many processes took is given back, but not to be asked for again soon. */
+/* The memory of a peak is freed, but not if it is needed again soon. */
 static void test_peak(void **state)
 {
 	struct snapshot s = {};
@@ -181,7 +181,7 @@ static void test_address_spaces(void **state)
 	for (pid_t pid = 10; pid <= 12; pid++) {
 		p = snapshot_find(&s, pid);
 		assert_int_equal(p->mm_id, 1);
-		/* The first to start, and of two the smaller pid. */
+		/* The first to start, and of two the lower pid. */
 		assert_int_equal(p->mm_owner, pid == 11);
 	}
 	for (pid_t pid = 30; pid <= 31; pid++) {
@@ -198,7 +198,7 @@ static void test_address_spaces(void **state)
 	snapshot_done(&s);
 }
 
-/* Among fewer rows another process carries the address space; who is not there is left alone. */
+/* Among fewer rows another process owns the mm; processes outside the rows do not change. */
 static void test_owner_among_rows(void **state)
 {
 	struct snapshot s = {};
@@ -227,7 +227,7 @@ static void test_deltas(void **state)
 
 	(void)state;
 	s.host.page_size = PAGE;
-	/* Two processes of one mm, whose threads hold back parts of its counters. */
+	/* Two processes with one mm; their threads hold back parts of its counters. */
 	p = add(&s, 10, 1, 9);
 	set_rss(p, 100 * PAGE, 50 * PAGE, 3 * PAGE, 0);
 	p->rss_delta[ZMEM_RSS_ANON] = 20;
@@ -239,7 +239,7 @@ static void test_deltas(void **state)
 	p->rss_delta[ZMEM_RSS_FILE] = 7;
 	p->rss_delta[ZMEM_RSS_SHMEM] = -2;
 	p->rss_delta[ZMEM_RSS_SWAP] = 4;
-	/* One whose address space is not known: its own deltas are. */
+	/* A process with an unknown mm gets its own deltas. */
 	p = add(&s, 12, 3, 0);
 	process_set(p, COUNTER_RSS_ANON, PAGE);
 	p->rss_delta[ZMEM_RSS_ANON] = 1;
@@ -253,7 +253,7 @@ static void test_deltas(void **state)
 		assert_value(p, COUNTER_RSS_SHMEM, 0);
 		assert_value(p, COUNTER_SWAP, 4 * PAGE);
 		assert_value(p, COUNTER_RSS, 165 * PAGE);
-		/* There is swap: its share must be read. */
+		/* The process has swap, so its share must be read. */
 		assert_false(process_has(p, COUNTER_SWAP_PSS));
 	}
 	p = snapshot_find(&s, 12);
@@ -291,13 +291,13 @@ static void test_derive(void **state)
 		assert_value(&p, COUNTER_PSS_SWAP, 45);
 		assert_value(&p, COUNTER_SHARED, 15);
 	}
-	/* Rounding must not make an enormous value of it. */
+	/* Rounding must not underflow to an enormous value. */
 	process_set(&p, COUNTER_USS, 41);
 	process_derive(&p);
 	assert_value(&p, COUNTER_SHARED, 0);
 }
 
-/* Larger than can be is not measured, and not what is left of it in 64 bits. */
+/* A sum that overflows is not measured, rather than truncated to 64 bits. */
 static void test_beyond(void **state)
 {
 	struct process p = {0};
@@ -325,7 +325,7 @@ static void test_no_swap_no_share(void **state)
 	process_set(&p, COUNTER_PSS, 40);
 	process_derive(&p);
 	assert_value(&p, COUNTER_PSS_SWAP, 40);
-	/* What was read counts, whatever the other value says. */
+	/* A value that was read counts, whatever the other value is. */
 	p = (struct process){0};
 	process_set(&p, COUNTER_SWAP, 0);
 	process_set(&p, COUNTER_SWAP_PSS, 3);
@@ -352,7 +352,7 @@ static void test_find_again(void **state)
 	assert_non_null(p);
 	*p = before;
 	assert_ptr_equal(snapshot_find_again(&s, &before), p);
-	/* Its number was given to another one. */
+	/* Its pid was given to another process. */
 	before.start_ns = 4;
 	assert_null(snapshot_find_again(&s, &before));
 	before.pid = 8;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Snapshots as bytes: the same comes back, alone and as differences; what is damaged is refused. */
+/*
+ * Tests of the snapshot codec: snapshots come back, alone and as differences; corrupt data is
+ * refused.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +18,7 @@
 
 #define MINOR_AT 5
 
-/* From memory of just its size, so that a sanitizer sees what reads behind it. */
+/* Decodes from memory of the exact size, so that a sanitizer detects reads behind it. */
 static int decode(const char *data, size_t len, const struct snapshot *reference,
 		  struct snapshot *s)
 {
@@ -34,7 +37,7 @@ static void check_round(const struct snapshot *s, const struct snapshot *referen
 	assert_int_equal(snapshot_encode(s, reference, &bytes), 0);
 	assert_int_equal(decode(bytes.data, bytes.len, reference, &back), 0);
 	assert_true(same_snapshot(s, &back));
-	/* The same bytes for the same snapshot. */
+	/* The same snapshot gives the same bytes. */
 	assert_int_equal(snapshot_encode(&back, reference, &again), 0);
 	assert_int_equal(again.len, bytes.len);
 	assert_memory_equal(again.data, bytes.data, bytes.len);
@@ -52,7 +55,7 @@ static void test_round(void **state)
 	}
 }
 
-/* Each counter by itself, from its smallest to its largest value. */
+/* Each counter alone, from its smallest to its largest value. */
 static void test_counters(void **state)
 {
 	static const uint64_t value[] = {0, 1, 4096, INT64_MAX, UINT64_MAX - 4095, UINT64_MAX};
@@ -80,7 +83,7 @@ static void test_counters(void **state)
 	}
 }
 
-/* Makes the snapshot's texts its own. */
+/* Copies the texts of the snapshot into its arena. */
 static void own(struct snapshot *s)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
@@ -92,7 +95,7 @@ static void own(struct snapshot *s)
 	*s = copy;
 }
 
-/* A chain of frames, each decoded with the one before as it was decoded. */
+/* A chain of frames: the reference of each is the previous frame as it was decoded. */
 static void test_chain(void **state)
 {
 	(void)state;
@@ -122,7 +125,7 @@ static void test_chain(void **state)
 	}
 }
 
-/* An unchanged machine takes next to nothing, whatever there is on it. */
+/* A snapshot without changes takes few bytes, whatever its size. */
 static void test_unchanged(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
@@ -135,7 +138,7 @@ static void test_unchanged(void **state)
 	assert_true(delta.len < 64);
 }
 
-/* A process without a name is called by its comm, wherever the table has moved to. */
+/* A process without a name gets its comm, also after the table has moved. */
 static void test_nameless(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};
@@ -154,7 +157,7 @@ static void test_nameless(void **state)
 		assert_string_equal(back.process[i].name, s.process[i].comm);
 }
 
-/* Rows of a recording of some processes alone: their address spaces have any numbers. */
+/* A recording of some processes only: their mm_ids are any numbers. */
 static void test_some(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};
@@ -184,12 +187,12 @@ static void put_end(struct strbuf *bytes)
 	strbuf_put(bytes, end, sizeof(end));
 }
 
-/* What a newer minor version adds is skipped; another major version is not read. */
+/* Blocks of a newer minor version are skipped; another major version is refused. */
 static void test_versions(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
-	/* An id that is free, of the range of counters, and one beyond all; of unknown types. */
+	/* A free id in the range of counters, and one beyond all, both of unknown types. */
 	static const char unknown[] = {'\xbf', 2, 77, 3, 'a', 'b', 'c', '\xff', '\x7f', 1, 1, 9};
 	struct random r = {3};
 
@@ -224,7 +227,7 @@ static void test_cut(void **state)
 	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), -EBADMSG);
 }
 
-/* Whatever a byte becomes: it is refused, or a snapshot that can be written again. */
+/* For any change of a byte: the frame is refused, or is a snapshot that can be encoded. */
 static void flip(const struct snapshot *s, const struct snapshot *reference)
 {
 	cleanup(snapshot_done) struct snapshot back = {};
@@ -265,7 +268,7 @@ static void test_flipped(void **state)
 	flip(&next, &s);
 }
 
-/* Differences are of use with their reference alone. */
+/* Differences can be decoded only with their reference. */
 static void test_reference(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, next = {}, other = {}, back = {};
@@ -296,7 +299,7 @@ enum wrong {
 	WRONG_COUNT,
 };
 
-/* What no collection can be is not written. */
+/* A snapshot that no collection can produce is refused. */
 static void test_impossible(void **state)
 {
 	(void)state;
@@ -327,11 +330,11 @@ static void test_impossible(void **state)
 	}
 }
 
-/* A few bytes that claim many rows: refused before memory is taken for them. */
+/* A few bytes that claim many rows are refused before memory is allocated. */
 static void test_claims(void **state)
 {
 	static const char head[] = {'Z', 'S', 'N', 'P', 1, 0, 0, 0};
-	/* 2^30 new processes, of which the list of pids has one, or zeros alone. */
+	/* 2^30 new processes, but the list of pids has one, or only zeros. */
 	static const char rows[] = {1, 1, 2, 30, 2}, one[] = {3, 1, 2, 0, 2},
 			  zeros[] = {3, 1, 7, 0, 0, '\xff', '\xff', '\xff', '\xff', 3};
 	/* 2^30 memory cgroups without a path. */
@@ -358,7 +361,7 @@ static void test_claims(void **state)
 	}
 }
 
-/* Decoding again and again takes no more memory than once. */
+/* Repeated decoding takes no more memory than once. */
 static void test_reuse(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Capabilities as they are called. */
+/* Tests of the names of capabilities. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "privilege/privilege.h"
 
-/* As doctor says them. */
+/* The list of names that doctor shows. */
 static void names(void **state)
 {
 	char text[120];

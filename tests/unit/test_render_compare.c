@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Both renderers of a comparison, to the byte. */
+/* Both renderers of a comparison against golden files. */
 #include "golden.h"
 #include "sample.h"
 
 #include "render/render.h"
 
-/* Four processes: one like the other, one that moved, one of a hostile name that lags, one hidden.
+/*
+ * Four processes: one equal, one that moved, one with a hostile name and lagging counters, one
+ * hidden.
  */
 struct fixture {
 	struct sample sample;
@@ -17,7 +19,7 @@ struct fixture {
 #define COUNTERS                                                                                   \
 	(COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_RSS))
 
-/* Cells come in the order of counters.def: PSS, RSS, RSS_ANON. */
+/* Cells are in the order of counters.def: PSS, RSS, RSS_ANON. */
 static void set_cell(struct compare_cell *cell, uint64_t bpf, uint64_t before, uint64_t after,
 		     enum compare_verdict verdict)
 {
@@ -117,7 +119,7 @@ static void test_all(void **state)
 	check_table("compare_all.txt", &f.report, &style);
 }
 
-/* Nothing but what is unknown, on a kernel whose threads hold counts back, and a difference. */
+/* The balance is unknown, counters lag per thread, and one cell differs. */
 static void test_different(void **state)
 {
 	const struct table_style style = {.header = true, .width = 80};

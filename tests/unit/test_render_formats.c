@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* csv, ndjson and folded: to the byte, hostile names, lines that must not grow, sums. */
+/* csv, ndjson and folded: golden files, hostile names, bounded memory, sums. */
 #include "golden.h"
 #include "harmless.h"
 #include "sample.h"
@@ -35,7 +35,7 @@ static void check_golden(const char *name, const struct sample *s, struct table_
 		char path[64];
 
 		format[i].render(&out, &s->result, &style);
-		/* Nothing to draw is no file, and no hole in the tests. */
+		/* A folded output that is empty has no golden file. */
 		if (!out.len) {
 			assert_ptr_equal(format[i].render, render_folded);
 			assert_true(strcmp(name, "bare") == 0 || strcmp(name, "empty") == 0);
@@ -117,7 +117,7 @@ static void test_total(void **state)
 	check_golden("total", &s, (struct table_style){.header = true, .only_total = true});
 }
 
-/* A csv of one process whose command line is `text`: the last column. */
+/* Renders a csv of one process with the command line `text` in the last column. */
 static void assert_csv(const char *text, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, line = {0};
@@ -155,7 +155,7 @@ static void test_csv_quotes(void **state)
 	assert_csv("\xe6\xbc\xa2", "\xe6\xbc\xa2");
 }
 
-/* Texts alone: a change of -4096 bytes stays the number it is. */
+/* Only texts get an apostrophe: a change of -4096 bytes stays a number. */
 static void test_csv_formulas(void **state)
 {
 	(void)state;
@@ -190,7 +190,7 @@ static void test_csv_formulas(void **state)
 	assert_csv("1-2", "1-2");
 }
 
-/* As in JSON: more than 2^53 - 1 is no data. */
+/* As in JSON: values above 2^53 - 1 are left out. */
 static void test_csv_beyond(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -225,14 +225,14 @@ static void test_harmless(void **state)
 		size_t rows = s.result.row_count;
 
 		format[i].render(&out, &s.result, &style);
-		/* anon, file and shmem of each */
+		/* anon, file and shmem of each process */
 		assert_harmless(&out, format[i].render == as_ndjson	  ? rows + 1
 				      : format[i].render == render_folded ? rows * 3
 									  : rows);
 	}
 }
 
-/* Four semicolons and one blank in each line, whatever the names are. */
+/* Each line has four semicolons and one blank, whatever the names are. */
 static void test_folded_frames(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -262,7 +262,7 @@ static void test_folded_frames(void **state)
 	}
 }
 
-/* What folded has of a kind. */
+/* The sum of a kind in the folded output. */
 static uint64_t sum_of(const char *text, const char *kind)
 {
 	uint64_t sum = 0;
@@ -297,13 +297,13 @@ static void test_folded_sums(void **state)
 	}
 }
 
-static int refuse(void *arg, const char *data, size_t len)
+static int fail_write(void *arg, const char *data, size_t len)
 {
 	(void)arg, (void)data, (void)len;
 	return -ENOSPC;
 }
 
-/* Many rows in little memory, and an error that stays. */
+/* Many rows are written with bounded memory, and an error is kept. */
 static void test_sink(void **state)
 {
 	static struct process *rows[20000];
@@ -318,7 +318,7 @@ static void test_sink(void **state)
 	s.result.rows = rows;
 	s.result.row_count = ARRAY_SIZE(rows);
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
-		cleanup(strbuf_done) struct strbuf out = {.sink = refuse};
+		cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
 		const struct table_style style = {.columns = &columns};
 
 		format[i].render(&out, &s.result, &style);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table printer alone: every type of cell, where columns stand, what is cut, sums and colours.
- */
+/* The table printer: every type of cell, column positions, cut texts, sums and colours. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +83,7 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 		all[WORDS] = cell_text(r->words);
 	} else {
 		assert_true(row == GRID_TOTAL || row == GRID_OTHERS);
-		/* Only what has a sum is asked for. */
+		/* Only summed columns are requested. */
 		assert_true(first == SIZE && end == SIZE + 1);
 		all[SIZE] = cell_bytes(true, row == GRID_TOTAL ? 2048 * KIB : 3 * KIB);
 	}
@@ -142,7 +141,10 @@ static void test_layout(void **state)
 			 "  42  -                      1023 KiB\n"
 			 "                                3 KiB  … 5 more\n"
 			 "                             2.00 MiB  total of all\n");
-	/* The first one shown has no gap before it, and a number at the end is aligned. */
+	/*
+	 * The first visible column has no gap before it, and numbers in the last column are
+	 * aligned.
+	 */
 	grid.column[NUMBER].hidden = grid.column[WORDS].hidden = true;
 	grid.column[NAME].max = 4;
 	grid.source.others = 0;
@@ -193,7 +195,7 @@ static void test_colors(void **state)
 			 "          \033[1m2.00 MiB            total of all\033[0m\n");
 }
 
-/* Rows that are no numbered ones, with cells that have a colour or go on. */
+/* Rows without a source; cells with a colour or an ellipsis. */
 static void test_given_cells(void **state)
 {
 	const struct table_style style = {.header = true, .color = true};
@@ -210,21 +212,21 @@ static void test_given_cells(void **state)
 
 	(void)state;
 	cells[0].attr = ATTR_BOLD;
-	cells[2].cut = true;
+	cells[0].cut = cells[2].cut = true;
 	grid_place(&grid);
 	grid_print_heading(&grid, &line);
 	grid_print_cells(&grid, &line, cells);
-	/* The line's colour wins. */
+	/* The colour of the line has priority. */
 	line.attr = ATTR_DIM;
 	cells[1] = cell_text(NULL);
 	cells[2] = (struct cell){.type = CELL_EMPTY};
 	grid_print_cells(&grid, &line, cells);
 	assert_string_equal(strbuf_str(&out), "\033[1mPART    KIND  NOTE\033[0m\n"
-					      "\033[1mram     \033[0mfile  see…\n"
-					      "\033[2mram        -\033[0m\n");
+					      "\033[1mram…    \033[0mfile  see…\n"
+					      "\033[2mram…       -\033[0m\n");
 }
 
-/* As top draws: again and again, and what stands beside a column does not move. */
+/* Widths stay when the grid is drawn again, as in top. */
 static void test_widths_stay(void **state)
 {
 	const struct table_style style = {.header = true};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The page: its data to the byte, nothing of a process as markup, one place for each thing. */
+/* The page: its data against golden files, and names that never become markup. */
 #include "golden.h"
 #include "sample.h"
 
@@ -60,7 +60,7 @@ static void test_empty(void **state)
 	check_data("empty", &s, (struct table_style){0});
 }
 
-/* Two of four rows, users by number. */
+/* Two of four rows, users by uid. */
 static void test_others(void **state)
 {
 	struct sample s;
@@ -80,7 +80,7 @@ static void test_total(void **state)
 	check_data("total", &s, (struct table_style){.only_total = true});
 }
 
-/* The data of a snapshot, with these columns; a string that lives as long as `out`. */
+/* Renders the data of a snapshot with these columns. The string lives as long as `out`. */
 static const char *data_of(struct strbuf *out, struct sample *s, const char *spec,
 			   const struct column *group)
 {
@@ -116,12 +116,12 @@ static void test_numbers(void **state)
 	assert_non_null(strstr(text, "\"values\":[9007199254740991,null]}"));
 	assert_non_null(strstr(strstr(text, "\"key\":\"vsize\""), "\"values\":null}"));
 	assert_non_null(strstr(strstr(text, "\"key\":\"locked\""), "\"values\":null}"));
-	/* What is the same in all rows is said once. */
+	/* Values that are equal in all rows are written once. */
 	assert_non_null(strstr(strstr(text, "\"key\":\"ppid\""), "\"values\":[0,1]}"));
 	assert_non_null(strstr(strstr(text, "\"key\":\"uid\""), "\"values\":0}"));
 }
 
-/* Command lines hold secrets. */
+/* Command lines may hold secrets and are written only on request. */
 static void test_cmdline(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -136,7 +136,7 @@ static void test_cmdline(void **state)
 	assert_non_null(strstr(data_of(&out, &s, NULL, column_find("cmdline", 7)), "hunter2"));
 }
 
-/* How often `what` stands in a text. */
+/* Counts `what` in a text. */
 static size_t count_of(const char *text, const char *what)
 {
 	size_t count = 0;
@@ -155,7 +155,7 @@ static void render_page(struct strbuf *out, const struct sample *s)
 	assert_int_equal(strbuf_error(out), 0);
 }
 
-/* The page around the data is the same whatever the processes are called. */
+/* The page around the data does not depend on the names of processes. */
 static void test_page(void **state)
 {
 	static const char open[] = "<script type=\"application/json\" id=\"data\">";
@@ -177,7 +177,7 @@ static void test_page(void **state)
 	assert_int_equal(count_of(text, "<noscript>"), 1);
 	assert_int_equal(count_of(text, "</noscript>"), 1);
 	assert_int_equal(count_of(text, "_HASH"), 0);
-	assert_int_equal(count_of(text, "<!--"), 1); /* the licence */
+	assert_int_equal(count_of(text, "<!--"), 1); /* the license */
 	assert_non_null(strstr(text, "&lt;/noscript&gt;&lt;script&gt;&amp;"));
 	assert_non_null(strstr(text, "default-src 'none'; style-src 'sha256-"));
 	at = strstr(text, open);
@@ -189,7 +189,7 @@ static void test_page(void **state)
 	assert_null(memchr(data.data, '&', data.len));
 }
 
-/* For those without scripts: the table's last line, and the sums. */
+/* The text for readers without JavaScript: the summary and the sums. */
 static void test_noscript(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -221,21 +221,21 @@ static void test_long_names(void **state)
 	data_of(&out, &s, NULL, NULL);
 	assert_true(out.len < 16 * 1024);
 	assert_null(memchr(out.data, '<', out.len));
-	/* The name as user and program is one text; comm, which is 15 of them, another. */
+	/* The user and the name share one string; comm, its first 15 bytes, is another one. */
 	assert_int_equal(count_of(strbuf_str(&out), "\\u003c"), 1024 / 6 + 15);
 }
 
-static int refuse(void *arg, const char *data, size_t len)
+static int fail_write(void *arg, const char *data, size_t len)
 {
 	(void)arg, (void)data, (void)len;
 	return -ENOSPC;
 }
 
-/* An error stays, and the buffer small. */
+/* An error is kept, and memory is bounded. */
 static void test_sink(void **state)
 {
 	static struct process *rows[20000];
-	cleanup(strbuf_done) struct strbuf out = {.sink = refuse};
+	cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
 	struct column_list columns;
 	struct sample s;
 
@@ -251,7 +251,7 @@ static void test_sink(void **state)
 	assert_true(out.cap <= 2 * STRBUF_CHUNK);
 }
 
-/* Each text once, whatever the hash does. */
+/* Each text is stored once, also after the table grows. */
 static void test_strings(void **state)
 {
 	static char text[3000][16];

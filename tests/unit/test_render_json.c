@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The JSON renderer: documents to the byte, hostile strings, caps, numbers without a reader. */
+/* The JSON renderer: golden files, hostile strings, limits of strings, large numbers. */
 #include "golden.h"
 #include "sample.h"
 
@@ -62,7 +62,7 @@ static void test_bare(void **state)
 	check_document("snapshot_bare.json", &s.result);
 }
 
-/* Nothing passed the filters; PSS from the kernel, everything that can be counted was counted. */
+/* No process passes the filters; all counts of the collection are set. */
 static void test_empty(void **state)
 {
 	struct sample s;
@@ -130,7 +130,7 @@ static void test_beyond_2_53(void **state)
 	assert_non_null(strstr(text, "\"locked_bytes\":null,"));
 }
 
-/* A command line of `plain` bytes and what follows, and what must come of it. */
+/* Renders a command line of `plain` bytes and `tail`, and compares the result. */
 static void check_cmdline(size_t plain, const char *tail, const char *want_tail, bool want_cut)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, line = {0}, want = {0};
@@ -154,14 +154,14 @@ static void test_cmdline_cap(void **state)
 	check_cmdline(1024, "b", "", true);
 	check_cmdline(1023, "b", "b", false);
 	check_cmdline(1023, "bb", "b", true);
-	/* Escapes and characters stay whole. */
+	/* Escapes and characters are never split. */
 	check_cmdline(1022, "\"", "\\\"", false);
 	check_cmdline(1023, "\"", "", true);
 	check_cmdline(1018, "\n", "\\u000a", false);
 	check_cmdline(1019, "\n", "", true);
 	check_cmdline(1021, "\xe6\xbc\xa2", "\xe6\xbc\xa2", false);
 	check_cmdline(1022, "\xe6\xbc\xa2", "", true);
-	/* What would still fit does not jump the queue. */
+	/* Nothing is written after the first character that does not fit. */
 	check_cmdline(1022, "\xe6\xbc\xa2z", "", true);
 	check_cmdline(1023, "\xff", "", true);
 }
@@ -181,7 +181,7 @@ static void test_cmdline_forms(void **state)
 						     "\"start_time_ms\""));
 	p->cmdline_truncated = true;
 	assert_non_null(strstr(render_one(&out, &s), "\"cmdline_truncated\":true,"));
-	/* 300 bad bytes: all of them replaced, 256 of them in hexadecimal. */
+	/* 300 invalid bytes: all are replaced, 256 of them are in the hex form. */
 	strbuf_fill(&bad, '\xfe', 300);
 	p->cmdline = strbuf_str(&bad);
 	p->cmdline_truncated = false;
@@ -207,7 +207,7 @@ static void test_cgroup_cap(void **state)
 	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
 }
 
-/* Escapes of the writer that no process name can reach. */
+/* Escapes that process names cannot contain. */
 static void test_writer(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Both renderers of mappings, to the byte. */
+/* Both renderers of mappings against golden files. */
 #include "golden.h"
 #include "sample.h"
 
@@ -92,7 +92,7 @@ static void counter_init(struct fixture *f)
 	};
 }
 
-/* Of several processes some cannot be read, and not all rows are shown. */
+/* Several processes, some of which cannot be read; not all rows are shown. */
 static void counter_several(struct fixture *f)
 {
 	counter_init(f);
@@ -158,7 +158,7 @@ static void test_several(void **state)
 	check_table("maps_several.txt", &f.report, &style);
 }
 
-/* Where there is no room, what is 0 and the ends of addresses give way to names. */
+/* A narrow terminal leaves out empty columns and the ends of addresses. */
 static void test_narrow(void **state)
 {
 	const struct table_style style = {.header = true, .width = 100};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* openmetrics and prometheus: to the byte, labels that collide, hostile ones, what is missing. */
+/* openmetrics and prometheus: golden files, labels that collide, hostile names, missing values. */
 #include "golden.h"
 #include "metrics_text.h"
 #include "sample.h"
@@ -31,7 +31,7 @@ static const char *text_of(const struct sample *s, struct strbuf *out, size_t i)
 	return strbuf_str(out);
 }
 
-/* Without the version of the program, which golden files outlive. */
+/* Compares without the version of the program, which changes. */
 static void check_golden(const char *name, const struct sample *s)
 {
 	static const char version[] = "version=\"" ZMEM_VERSION "\"";
@@ -50,7 +50,7 @@ static void check_golden(const char *name, const struct sample *s)
 	}
 }
 
-/* Makes groups of the processes, of which the first `shown` are. */
+/* Groups the processes, of which the first `shown` are shown. */
 static void group(struct sample *s, const char *key, size_t shown, struct sums *ret)
 {
 	struct rows rows = {s->row, s->snapshot.count};
@@ -101,7 +101,7 @@ static void test_others(void **state)
 	check_groups("others", &s, "user", 1);
 }
 
-/* Processes there are, and nothing is known of them or of the machine. */
+/* Processes exist, but no value of them or of the machine is known. */
 static void test_unmeasured(void **state)
 {
 	struct sample s;
@@ -115,8 +115,8 @@ static void test_unmeasured(void **state)
 }
 
 /*
- * Units have a memory controller; what is no unit has none, and one has no limit. All else that can
- * be measured is: tests/metrics/test_dashboard.py shows it.
+ * Units have memory-cgroup counters, processes without a unit have none, and one unit has no limit.
+ * All other values are covered by tests/metrics/test_dashboard.py.
  */
 static void test_memcg(void **state)
 {
@@ -178,7 +178,7 @@ static void test_labels(void **state)
 	assert_label("\033[31m\r", "\xef\xbf\xbd[31m\xef\xbf\xbd");
 	assert_label("\xe6\xbc\xa2", "\xe6\xbc\xa2");
 	assert_label("{a=\"b\"} 1", "{a=\\\"b\\\"} 1");
-	/* Our own words are ours. */
+	/* Reserved labels are not given to names. */
 	assert_label(NULL, "none");
 	assert_label("", "none");
 	assert_label("none", "none_");
@@ -219,7 +219,7 @@ static void test_users(void **state)
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"0\"} 1");
 }
 
-/* Whoever asks past the command line gets no secret all the same. */
+/* A command line never becomes a label, even if the command-line check is bypassed. */
 static void test_cmdlines(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -234,7 +234,9 @@ static void test_cmdlines(void **state)
 	assert_null(strstr(strbuf_str(&out), "secret"));
 }
 
-/* Names that are one label are one series: where the first of them stands, with the sum of all. */
+/*
+ * Names with the same label are one series, at the position of the first one, with the sum of all.
+ */
 static void test_merged(void **state)
 {
 	static const char *const name[] = {"a\xff", "b", "a\xfe", "other"};
@@ -256,7 +258,7 @@ static void test_merged(void **state)
 	group(&s, "cgroup", SIZE_MAX, &groups);
 	for (size_t i = 0; i < groups.rows.count; i++)
 		process_set(groups.rows.item[i], COUNTER_MEM_CURRENT, MIB);
-	/* Only "b" and "other" are not one of two. */
+	/* Only "b" and "other" are not merged from two rows. */
 	s.result.row_count = 3;
 	s.result.others_count = 1;
 	totals_sum(s.result.rows + 3, 1, false, &s.result.others);
@@ -269,7 +271,7 @@ static void test_merged(void **state)
 		    "zmem_group_memory_proportional_bytes{group=\"a\xef\xbf\xbd\"} 786432");
 	assert_line(strbuf_str(&out), "zmem_group_memory_current_bytes{group=\"b\"} 1048576");
 	assert_null(strstr(strbuf_str(&out), "current_bytes{group=\"a"));
-	/* The one that is not shown is not the one that is called so. */
+	/* The group of hidden rows is not the process named "other". */
 	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"other\"} 4096");
 	assert_null(strstr(strbuf_str(&out), "current_bytes{group=\"other"));
 	s.result.row_count = 4;
@@ -281,9 +283,9 @@ static void test_merged(void **state)
 	arena_done(&s.snapshot.arena);
 }
 
-/* ---- how many, how much ---- */
+/* ---- limits ---- */
 
-/* More rows than groups may be, and others behind them: each process is in one series. */
+/* More rows than METRICS_GROUPS_MAX, and hidden rows: each process is in exactly one series. */
 static void test_cap(void **state)
 {
 	enum { ROWS = METRICS_GROUPS_MAX + 500 };
@@ -316,7 +318,7 @@ static void test_cap(void **state)
 		    "zmem_group_proportional_missing_processes{group=\"other\"} 500");
 }
 
-/* More than 2^53 - 1 is no data, and a sum beyond all is none. */
+/* Values above 2^53 - 1 are left out, and so are sums that overflow. */
 static void test_beyond(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -348,7 +350,7 @@ static void test_beyond(void **state)
 	assert_null(strstr(strbuf_str(&out), "timestamp"));
 }
 
-static int refuse(void *arg, const char *data, size_t len)
+static int fail_write(void *arg, const char *data, size_t len)
 {
 	(void)arg, (void)data, (void)len;
 	return -ENOSPC;
@@ -361,7 +363,7 @@ static void test_error(void **state)
 	(void)state;
 	sample_ordinary(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
-		cleanup(strbuf_done) struct strbuf out = {.sink = refuse};
+		cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
 
 		format[i].render(&out, &s.result, &plain);
 		assert_int_equal(strbuf_flush(&out), -ENOSPC);

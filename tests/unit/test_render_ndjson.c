@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Lines of JSON: short enough for a pipe, and cut no more than that takes. */
+/* NDJSON lines fit PIPE_BUF, and texts are cut no more than that needs. */
 #include "golden.h"
 #include "harmless.h"
 #include "sample.h"
@@ -10,7 +10,7 @@
 #include "render/text.h"
 #include "render/render.h"
 
-/* The longest texts that can be, of what takes most room, and the largest values. */
+/* The longest texts, of characters with the longest escapes, and the largest values. */
 static void make_longest(struct sample *s, struct strbuf *text, char c)
 {
 	struct process *p;
@@ -56,8 +56,8 @@ static void assert_short_lines(const char *text)
 	}
 }
 
-/* As one of many: the longest changes there are. */
-static void make_changes(struct sample *s)
+/* A tick of watch with the longest deltas. */
+static void make_deltas(struct sample *s)
 {
 	static struct delta_row before;
 	static struct delta delta;
@@ -88,7 +88,7 @@ static void test_ndjson_bound(void **state)
 		struct sample s;
 
 		make_longest(&s, &text, worst[i]);
-		make_changes(&s);
+		make_deltas(&s);
 		render_ndjson(&out, &s.result);
 		assert_harmless(&out, 2);
 		assert_short_lines(strbuf_str(&out));
@@ -97,7 +97,7 @@ static void test_ndjson_bound(void **state)
 	}
 }
 
-/* Where a line has room, texts keep what the document gives them. */
+/* Where a line has room, texts have the same limits as in JSON. */
 static void test_ndjson_usual(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, text = {0};

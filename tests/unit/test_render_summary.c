@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the total line says of swap, and what a total without words is. */
+/* Swap in the total line, and a total without words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void in_use(struct sample *s, uint64_t bytes, uint64_t unattributed)
 	s->snapshot.balance.swap_unattributed = unattributed;
 }
 
-static void test_whose(void **state)
+static void test_swap_split(void **state)
 {
 	struct sample s;
 
@@ -54,7 +54,7 @@ static void test_unknown(void **state)
 	in_use(&s, 120 * MIB, 0);
 	s.snapshot.balance.swap_unattributed_known = false;
 	check_swap(&s, "; swap in use 120 MiB");
-	/* More than there is. */
+	/* Unattributed swap exceeds swap in use. */
 	s.snapshot.balance.swap_unattributed_known = true;
 	s.snapshot.balance.swap_unattributed = GIB;
 	check_swap(&s, "; swap in use 120 MiB");
@@ -69,7 +69,7 @@ static void test_nothing(void **state)
 	in_use(&s, 0, 0);
 	check_swap(&s, "");
 	in_use(&s, 120 * MIB, 0);
-	/* The rows are not the machine. */
+	/* Filtered rows are not the whole machine. */
 	s.snapshot.collection.filtered = 1;
 	check_swap(&s, "");
 	s.snapshot.collection.filtered = 0;
@@ -107,7 +107,7 @@ static void test_counters_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_swap_split),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_counters_alone),

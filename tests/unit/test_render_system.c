@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Both renderers of the machine, to the byte. */
+/* Both renderers of the machine against golden files. */
 #include "golden.h"
 #include "sample.h"
 
@@ -14,7 +14,7 @@ static struct swap_device device(const char *name, enum swap_kind kind, uint64_t
 	return d;
 }
 
-/* The ordinary sample with a whole meminfo, one process denied. */
+/* The ordinary sample with a complete meminfo and one denied process. */
 static void ordinary(struct sample *s, struct system_report *r)
 {
 	struct system_info *m = &s->snapshot.system;
@@ -87,7 +87,7 @@ static void test_ordinary(void **state)
 	check_table("system_ordinary.txt", &r, &style);
 }
 
-/* More in the parts than in the machine; exact, in colors, cut to a terminal. */
+/* The parts exceed the total; exact bytes, colors, narrow. */
 static void test_negative(void **state)
 {
 	const struct table_style exact = {.header = true, .bytes = true, .color = true};
@@ -108,7 +108,7 @@ static void test_negative(void **state)
 	check_table("system_narrow.txt", &r, &narrow);
 }
 
-/* Nothing is known of this machine. */
+/* No value of the machine is known. */
 static void test_bare(void **state)
 {
 	const struct table_style style = {.header = true};

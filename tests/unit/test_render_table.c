@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table: to the byte, hostile names, cut lines, and single values. */
+/* The table: golden files, hostile names, cut lines, and single values. */
 #include "golden.h"
 #include "sample.h"
 
@@ -20,7 +20,7 @@ static void columns_of(struct column_list *list, const char *spec)
 
 #define USUAL "pid,user,swap,uss,pss,rss,%pss,name"
 
-/* A table of those columns against its golden file. `style` without its columns. */
+/* Compares a table of these columns with its golden file. `style` has no columns. */
 static void check_table(const char *golden, const struct sample *s, const char *columns,
 			struct table_style style)
 {
@@ -71,7 +71,7 @@ static void test_columns(void **state)
 
 	(void)state;
 	sample_ordinary(&s);
-	/* Text within, a number at the end: the words follow it. */
+	/* A text that is not last, and a number at the end: the words follow it. */
 	check_table("table_number_last.txt", &s, "name,unit,container,start,oom_score_adj,pss",
 		    (struct table_style){.header = true});
 	check_table("table_one_column.txt", &s, "pss", (struct table_style){.header = true});
@@ -89,7 +89,7 @@ static void test_others(void **state)
 	(void)state;
 	sample_ordinary(&s);
 	sample_finish(&s, 1);
-	/* As pruning leaves it. */
+	/* As after pruning. */
 	s.result.totals.have &= ~(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS));
 	s.result.others.have &= ~(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS));
 	s.result.totals.pss_missing = 3;
@@ -130,7 +130,10 @@ static void test_hostile(void **state)
 		    (struct table_style){.header = true, .width = 44});
 }
 
-/* Columns of a line, after it was seen to hold nothing that steers but SGR where that may be. */
+/*
+ * Returns the columns of a line after checking that it holds no control sequence but SGR, and that
+ * only where allowed.
+ */
 static unsigned line_columns(const char *line, size_t len, bool color)
 {
 	unsigned columns = 0;
@@ -152,7 +155,7 @@ static unsigned line_columns(const char *line, size_t len, bool color)
 	return columns;
 }
 
-/* The lines of a table of any width, down to one column, each of valid text that is not wider. */
+/* At any width, down to one column, each line is valid text and fits. */
 static void test_any_width(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -179,9 +182,9 @@ static void test_any_width(void **state)
 			size_t len = strcspn(text, "\n");
 			unsigned columns = line_columns(text, len, style.color);
 
-			/* All but the total, whose words must not be lost. */
+			/* All lines but the total, which is never cut. */
 			assert_true(!width || columns <= width || !text[len + 1]);
-			/* The name of line 13 is a blank. */
+			/* The name in line 13 is a blank. */
 			assert_true(!len || text[len - 1] != ' ' || lines == 13);
 			text += len + 1;
 		}
@@ -255,7 +258,7 @@ static void test_sizes(void **state)
 	check_size(UINT64_MAX, "16.0 EiB");
 }
 
-/* Integers against the same rule in floating point, around every border. */
+/* Compares with the same rule in floating point, around every boundary. */
 static void test_sizes_sweep(void **state)
 {
 	static const char *const unit[] = {"KiB", "MiB", "GiB", "TiB"};
@@ -266,7 +269,7 @@ static void test_sizes_sweep(void **state)
 		char want[64];
 		int i = 0;
 
-		/* Halves are rounded up, printf would round them to even. */
+		/* Halves round up; printf would round them to even. */
 		x += 1e-14L * x;
 		for (x /= 1024; (x >= 1023.5L && i < 3) || x >= 1024; x /= 1024)
 			i++;
@@ -328,7 +331,7 @@ static void test_percent(void **state)
 	check_percent(1e300, "");
 }
 
-/* Shows `bytes` of the text in `width` columns. */
+/* Expects `bytes` of the text to fit `limit` columns, and to take `width`. */
 static void check_fit(const char *text, unsigned limit, size_t bytes, unsigned width)
 {
 	unsigned got;
@@ -353,14 +356,14 @@ static void test_text_fit(void **state)
 	check_fit("a\nb", 5, 1, 2);
 	check_fit("\n", 4, 1, 4);
 	check_fit("\n", 3, 0, 1);
-	/* Two columns each: one of three is left empty. */
+	/* Two columns each: the third column stays empty. */
 	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 4, 6, 4);
 	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 3, 3, 3);
 	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 2, 0, 1);
 	check_fit("a\xe6\xbc\xa2\xe6\xbc\xa2", 4, 4, 4);
 	check_fit("ab\xe6\xbc\xa2\xe6\xbc\xa2", 5, 5, 5);
 	check_fit("ab\xe6\xbc\xa2\xe6\xbc\xa2", 4, 2, 3);
-	/* An accent belongs to its letter, also in the last column. */
+	/* An accent stays with its letter, also in the last column. */
 	check_fit("abe\xcc\x81", 3, 5, 3);
 	check_fit("abe\xcc\x81z", 3, 2, 3);
 	check_fit("ae\xcc\x81zz", 3, 4, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A snapshot that is one of many: the line of the tick, columns of changes, the keys of NDJSON. */
+/* A snapshot of a series: the line of the tick, columns of changes, the keys of NDJSON. */
 #include "golden.h"
 #include "sample.h"
 
@@ -13,7 +13,9 @@ struct scene {
 	struct column_list columns;
 };
 
-/* The first grew, the second shrank and had no PSS, the third is new; nobody knows of the others.
+/*
+ * The first process grew, the second shrank and had no PSS before, the third is new; the deltas of
+ * the others are unknown.
  */
 static void scene_init(struct scene *s)
 {
@@ -113,7 +115,7 @@ static void test_ndjson(void **state)
 	golden_check("ndjson_watch.txt", &out);
 }
 
-/* Nobody is left: the total shrank by all there was. */
+/* No process is left: the total shrank to 0. */
 static void test_none_left(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};

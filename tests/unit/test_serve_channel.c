@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the collector passes to the HTTP process: every view of it is the same; the messages. */
+/* Messages of the channel; a snapshot that was passed gives the same output in every view. */
 #include "golden.h"
 #include "sample.h"
 
@@ -41,7 +41,7 @@ static void fill(struct sample *s)
 		process_derive(&s->process[i]);
 }
 
-/* All that JSON has to say of it. */
+/* The snapshot as JSON, with all columns. */
 static void put_json(const struct snapshot *snapshot, const struct result *like, struct strbuf *out)
 {
 	struct process *rows[SAMPLE_MAX];
@@ -96,7 +96,7 @@ static void test_channel(void **state)
 	assert_int_equal(channel_answered(pair[1], &got, &arrived), -EAGAIN);
 	memfd = channel_seal(&bytes);
 	assert_true(memfd >= 0);
-	/* Nobody can change it any more. */
+	/* A sealed memfd cannot change. */
 	assert_int_equal(write(memfd, "x", 1), -1);
 	assert_int_equal(ftruncate(memfd, 0), -1);
 	assert_int_equal(channel_answer(pair[0], &answer, memfd), 0);
@@ -107,7 +107,7 @@ static void test_channel(void **state)
 	assert_memory_equal(map, "hello", 5);
 	close(arrived);
 	close(memfd);
-	/* A snapshot without one, garbage, and nobody there. */
+	/* A snapshot without a memfd, garbage, and a closed channel. */
 	assert_int_equal(channel_answer(pair[0], &answer, -1), 0);
 	assert_int_equal(channel_answered(pair[1], &got, &arrived), -EBADMSG);
 	assert_int_equal(write(pair[1], "garbage!", 8), 8);

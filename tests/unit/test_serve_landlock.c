@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What Landlock takes: exactly what each ABI has, and this kernel's from a child of the test. */
+/* The rights of each Landlock ABI, and what a restricted child of the test can no longer do. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static void test_each_abi(void **state)
 	}
 }
 
-/* The kernel knows what its ABI has, and refuses what a newer one has. */
+/* The kernel accepts the rights of its ABI and refuses those of a newer one. */
 static void test_this_kernel(void **state)
 {
 	int abi = landlock_abi();
@@ -71,7 +71,7 @@ static void test_this_kernel(void **state)
 	}
 }
 
-/* ---- what is taken ---- */
+/* ---- a restricted child ---- */
 
 static int fails_with(long r)
 {
@@ -98,7 +98,7 @@ static int try_truncate(void)
 	return fails_with(truncate("file", 0));
 }
 
-/* To port 0, which takes nothing away from others; to one where nothing listens. */
+/* Binds to port 0, which disturbs no other program; connects to a port without a listener. */
 static int try_tcp(int (*call)(int fd, const struct sockaddr *to, socklen_t size), int port)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET,
@@ -119,7 +119,7 @@ static int try_connect(void)
 	return try_tcp(connect, 1);
 }
 
-/* A name of the parent's. */
+/* A name that the parent has bound. */
 static socklen_t abstract(struct sockaddr_un *ret, pid_t parent)
 {
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};

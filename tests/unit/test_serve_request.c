@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What comes from outside: addresses, hosts, tokens, queries; and who has to go. */
+/* Untrusted input of serve: addresses, hosts, tokens, queries. And which connection is closed. */
 #include "golden.h"
 #include "sample.h"
 
@@ -136,9 +136,9 @@ static void test_good_queries(void **state)
 
 	(void)state;
 	assert_int_equal(http_query_parse(&q, "", false), 0);
-	assert_string_equal(q.order.keys.item[0]->key, "pss");
-	assert_null(q.group);
-	assert_true(!q.filter.pids && !q.filter.pattern && !q.filter.cgroup);
+	assert_string_equal(q.query.order.keys.item[0]->key, "pss");
+	assert_null(q.query.group);
+	assert_true(!q.query.filter.pids && !q.query.filter.pattern && !q.query.filter.cgroup);
 	http_query_done(&q);
 	assert_int_equal(
 		http_query_parse(&q,
@@ -154,16 +154,16 @@ static void test_good_queries(void **state)
 				 "&filter=^a%2Bb+c$&cgroup=*.slice&user=root",
 				 false),
 		0);
-	assert_string_equal(q.group->key, "unit");
-	assert_int_equal(q.order.keys.count, 2);
-	assert_true(q.order.reverse);
-	assert_int_equal(q.top, 5);
-	assert_int_equal(q.min, 2 << 20);
-	assert_int_equal(q.filter.pid_count, 2);
-	assert_int_equal(q.filter.pids[0], 3);
-	assert_string_equal(q.filter.cgroup, "*.slice");
-	assert_int_equal(pattern_match(q.filter.pattern, "aab c"), 1);
-	assert_int_equal(pattern_match(q.filter.pattern, "xaab c"), 0);
+	assert_string_equal(q.query.group->key, "unit");
+	assert_int_equal(q.query.order.keys.count, 2);
+	assert_true(q.query.order.reverse);
+	assert_int_equal(q.query.top, 5);
+	assert_int_equal(q.query.min, 2 << 20);
+	assert_int_equal(q.query.filter.pid_count, 2);
+	assert_int_equal(q.query.filter.pids[0], 3);
+	assert_string_equal(q.query.filter.cgroup, "*.slice");
+	assert_int_equal(pattern_match(q.query.filter.pattern, "aab c"), 1);
+	assert_int_equal(pattern_match(q.query.filter.pattern, "xaab c"), 0);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "sort=%25limit&group_by=unit", true), 0);
 	http_query_done(&q);
@@ -232,7 +232,7 @@ static void test_resolving(void **state)
 	sample_add(&s, 6, 1001, NULL, "b");
 	assert_int_equal(http_query_parse(&q, "user=anna,1001,nobody-there", false), 0);
 	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
-	assert_int_equal(q.filter.uid_count, 2);
+	assert_int_equal(q.query.filter.uid_count, 2);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "user=7", false), 0);
 	assert_int_equal(http_query_resolve(&q, &s.snapshot), -ENOENT);
@@ -254,12 +254,12 @@ static void test_room(void **state)
 	static struct connections s;
 
 	(void)state;
-	/* One source has nearly all, another two. */
+	/* One source has nearly all connections, another two. */
 	for (int i = 0; i < CONNECTIONS_MAX; i++)
 		assert_non_null(connections_add(&s, i, i < 2 ? 1 : 2, (uint64_t)i + 1));
 	assert_null(connections_add(&s, 999, 3, 1));
 	assert_int_equal(connections_victim(&s)->fd, 2);
-	/* Who waits for us stays. */
+	/* A connection that waits for a snapshot stays. */
 	slot_set(connections_find(&s, 2), SLOT_WAIT, 1);
 	assert_int_equal(connections_victim(&s)->fd, 3);
 	slot_set(connections_find(&s, 3), SLOT_LEAVING, 1);
@@ -271,7 +271,7 @@ static void test_room(void **state)
 	for (int i = 0; i < CONNECTIONS_MAX; i++)
 		s.slot[i].state = SLOT_WAIT;
 	assert_null(connections_victim(&s));
-	/* There are not descriptors for all. */
+	/* The descriptors do not suffice for all slots. */
 	s = (struct connections){.closed = CONNECTIONS_MAX - 1};
 	assert_non_null(connections_add(&s, 1, 1, 1));
 	assert_null(connections_add(&s, 2, 2, 2));

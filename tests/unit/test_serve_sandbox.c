@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a process in the jail is and may, as others see it and as it finds itself. */
+/* A sandboxed process as /proc shows it, and what the process itself can still do. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static bool kernel_filters(void)
 	return prctl(PR_GET_SECCOMP) >= 0;
 }
 
-/* It makes calls of its own in our place, and cannot live in the jail. */
+/* valgrind makes other system calls for the program and fails in the sandbox. */
 static bool in_valgrind(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -39,7 +39,7 @@ static bool in_valgrind(void)
 	return preload && strstr(preload, "vgpreload");
 }
 
-/* A line of a file of /proc/PID, behind its key and one more character. */
+/* The value of a key in a file of /proc/PID. */
 static void line_of(pid_t pid, const char *name, const char *key, char *ret, size_t cap)
 {
 	char path[64], line[256];
@@ -66,7 +66,7 @@ static void assert_status(pid_t pid, const char *key, const char *want)
 	assert_string_equal(is, want);
 }
 
-/* Four times one that no other process has, or ours where we may be no other. */
+/* The same id four times: a free one, or ours if we cannot change it. */
 static void assert_user(pid_t pid, const char *key, unsigned self)
 {
 	unsigned id[4];
@@ -80,7 +80,7 @@ static void assert_user(pid_t pid, const char *key, unsigned self)
 	}
 }
 
-/* What it is, as others see it. */
+/* The process as /proc shows it. */
 static void test_rights(void **state)
 {
 	static const char *const none[] = {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"};
@@ -114,7 +114,7 @@ static void test_rights(void **state)
 	assert_int_equal(sscanf(files, "%u %u", &soft, &hard), 2);
 	assert_int_equal(soft, FDS);
 	assert_int_equal(hard, FDS);
-	/* As a user whom many services share. */
+	/* Started as a user that many services share. */
 	if (privilege_can_leave()) {
 		pid_t other = fork();
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From a snapshot to rows, groups with series, and an hour of history; for ever in the same room.
- */
+/* Rows, groups and history of snapshots; memory stays bounded however long serve runs. */
 #include "golden.h"
 #include "metrics_text.h"
 #include "sample.h"
@@ -8,6 +7,7 @@
 #include <malloc.h>
 
 #include "serve/history_ring.h"
+#include "serve/http_query.h"
 #include "serve/selection.h"
 #include "render/render.h"
 
@@ -45,7 +45,7 @@ static void test_query(void **state)
 	s.snapshot.collection.seen = 3;
 	assert_int_equal(http_query_parse(&q, "top=1&user=0", false), 0);
 	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
-	assert_int_equal(selection_query(&v, &s.snapshot, &q), 0);
+	assert_int_equal(selection_query(&v, &s.snapshot, &q.query), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_int_equal(v.result.rows[0]->pid, 2);
 	assert_int_equal(v.result.others_count, 1);
@@ -56,7 +56,7 @@ static void test_query(void **state)
 	selection_done(&v);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "group_by=unit&min=3M", false), 0);
-	assert_int_equal(selection_query(&v, &s.snapshot, &q), 0);
+	assert_int_equal(selection_query(&v, &s.snapshot, &q.query), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_string_equal(label(&v, 0), "x.service");
 	selection_done(&v);
@@ -86,14 +86,14 @@ static void test_unit_then_name(void **state)
 	assert_int_equal(v.result.row_count, 2);
 	assert_string_equal(label(&v, 0), "bash");
 	assert_string_equal(label(&v, 1), "x.service");
-	/* What is no unit has no cgroup of its own. */
+	/* A group without a unit has no cgroup. */
 	assert_false(process_has(v.result.rows[0], COUNTER_MEM_CURRENT));
 	assert_int_equal(v.result.rows[1]->value[COUNTER_MEM_CURRENT], 5 * MIB);
 	selection_done(&v);
 	group_tracker_done(&t);
 }
 
-/* Who has been large keeps the series for a while; who becomes large has it at once. */
+/* A group that was large keeps its series for a while; one that becomes large has it at once. */
 static void test_stays(void **state)
 {
 	struct group_tracker t;
@@ -115,7 +115,7 @@ static void test_stays(void **state)
 		assert_int_equal(v.result.row_count, 2);
 		assert_string_equal(label(&v, 0), round == 2 ? "new" : round ? "second" : "old");
 		assert_string_equal(label(&v, 1), round == 1 ? "old" : round ? "old" : "second");
-		/* Values are those of now, and nothing is lost. */
+		/* Values are of the newest snapshot, and the sums are complete. */
 		assert_int_equal(v.result.totals.value[COUNTER_PSS],
 				 (round ? 91 : 190) * MIB + (round == 2 ? 200 * MIB : 0));
 		selection_done(&v);
@@ -123,7 +123,7 @@ static void test_stays(void **state)
 	group_tracker_done(&t);
 }
 
-/* Bytes in use. A sanitizer and valgrind have a heap of their own, which keeps what was freed. */
+/* Heap bytes in use; useless with a sanitizer or valgrind: their heaps keep freed memory. */
 static size_t heap(void)
 {
 	struct mallinfo2 info = mallinfo2();
@@ -134,7 +134,7 @@ static size_t heap(void)
 #define ROUNDS 1000
 #define EACH   1000
 
-/* A million names that are each there once, through table and text. */
+/* A million names, each seen once, through the table and the text. */
 static void test_a_million_names(void **state)
 {
 	static char names[EACH][24];
@@ -215,7 +215,7 @@ static void test_history(void **state)
 	group_tracker_done(&t);
 }
 
-/* What a program that stays adds to the text. */
+/* The part of the text that serve adds about itself. */
 static void test_own(void **state)
 {
 	const struct metrics_own own = {

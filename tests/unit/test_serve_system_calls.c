@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a process can still ask of the kernel behind the filter, tried by one: a child of the test.
- * Each system call is in one of three tables: what it needs, what it needs with other arguments, or
- * (by its number) all the rest.
+ * The seccomp filter: a child of the test tries every system call. Each call is of one of three
+ * classes: needed, allowed only with other arguments, or (by its number) all others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +32,7 @@
 #define NUMBER_MAX 1023
 #define FD_LISTENS 40
 #define FD_TARGET  41
-#define GUARD_S	   60 /* for what hangs since it is not refused */
+#define GUARD_S	   60 /* for a call that hangs because it was not refused */
 
 static bool kernel_filters(void)
 {
@@ -48,7 +47,7 @@ static long make(const struct call *c)
 	return syscall(c->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* If something is not refused, that may take a while, or be the end. */
+/* A call that is not refused may hang or end the child. */
 static void try_refused(int out)
 {
 	pid_t self = getpid();
@@ -76,7 +75,7 @@ static bool is_needed(long number)
 	if (number == __NR_exit_group)
 		return true;
 #ifdef __x86_64__
-	/* uretprobe and uprobe pass by each filter, and refuse who is not the kernel's trampoline.
+	/* uretprobe and uprobe bypass filters; they refuse all callers but the kernel's trampoline.
 	 */
 	if (number == 335 || number == 336)
 		return true;
@@ -88,7 +87,7 @@ static bool is_needed(long number)
 	return false;
 }
 
-/* Those that this kernel has not, too: the next one may. */
+/* Also numbers that this kernel lacks: a newer one may have them. */
 static void try_all_others(int out)
 {
 	pid_t self = getpid();
@@ -105,7 +104,7 @@ static void try_all_others(int out)
 	dprintf(out, "all were tried");
 }
 
-/* A socket that has listened could be connected, without socket() and connect(). */
+/* MSG_FASTOPEN would connect a listening socket without socket() and connect(). */
 static void try_fast_open(int out)
 {
 	struct sockaddr_in to = {};
@@ -127,7 +126,7 @@ static void foreign_x32(void)
 }
 
 #ifdef __x86_64__
-/* getpid() of i386, whose number is that of writev() here. */
+/* getpid() of i386 has the number of writev() of x86_64. */
 static void foreign_i386(void)
 {
 	long number = 20;
@@ -141,7 +140,7 @@ static int enter(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : system_calls_limit();
 }
 
-/* What is written by one behind the filter. */
+/* Returns what a filtered child writes. */
 static void filtered(void (*try)(int out), char *ret, size_t cap)
 {
 	int fds[2], status;
@@ -181,7 +180,7 @@ static void assert_nothing_said(void (*try)(int out))
 	assert_string_equal(said, "");
 }
 
-/* It makes calls of its own in our place, and cannot live behind the filter. */
+/* valgrind makes other system calls for the program and fails with the filter. */
 static bool in_valgrind(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -268,17 +267,17 @@ static void test_foreign(void **state)
 	assert_int_equal(ends_how(foreign_x32, false), 0);
 	assert_int_equal(WTERMSIG(ends_how(foreign_x32, true)), SIGSYS);
 #ifdef __x86_64__
-	/* Where the kernel takes such calls at all. */
+	/* Only if the kernel supports such calls. */
 	if (ends_how(foreign_i386, false) == 0)
 		assert_int_equal(WTERMSIG(ends_how(foreign_i386, true)), SIGSYS);
 #endif
 }
 
-/* Else a test of what is refused could not fail. */
+/* Without the filter no call may be refused, or the test could not fail. */
 static void test_refused_outside(void **state)
 {
 	(void)state;
-	/* We are behind a filter ourselves. */
+	/* The test itself runs with a filter. */
 	if (in_valgrind() || prctl(PR_GET_SECCOMP) > 0)
 		skip();
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {

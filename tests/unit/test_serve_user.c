@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which user is picked, in an /etc and a /proc of our own making. */
+/* user_pick() with an /etc and a /proc that the test makes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static void test_range(void **state)
 	assert_true(other);
 }
 
-/* All are in use but some, each of which is then taken in another way; the last one is left. */
+/* All ids are used but a few; each is then used in another way until one is left. */
 static void test_taken(void **state)
 {
 	const unsigned free = USER_FIRST + 1000;
@@ -86,7 +86,7 @@ static void test_taken(void **state)
 		assert_int_equal(picked(), free + 8);
 	write_file("etc/subuid", "a:%d:%d\n", USER_FIRST, RANGE);
 	assert_int_equal(user_pick(".", &user), -EUSERS);
-	/* To the end of all numbers, and beyond it. */
+	/* Ranges up to the largest number, and past it. */
 	write_file("etc/subuid", "a:1:4294967295\n");
 	assert_int_equal(user_pick(".", &user), -EUSERS);
 	write_file("etc/subuid", "a:4294967295:4294967295\n");
@@ -104,14 +104,14 @@ static void test_own(void **state)
 	assert_int_equal(user_pick(".", &user), 0);
 	assert_int_equal(user.uid, 110);
 	assert_int_equal(user.gid, 112);
-	/* With anything of root's it is none. */
+	/* A user with uid 0 or gid 0 is ignored. */
 	write_file("etc/passwd", "zmem-bpf:x:0:112::/:/x\n");
 	picked();
 	write_file("etc/passwd", "zmem-bpf:x:110:0::/:/x\n");
 	picked();
 }
 
-/* Of a process that runs as one of them: this machine's own /proc. */
+/* An id that a process of this machine uses, from the real /proc. */
 static void test_here(void **state)
 {
 	struct user user = {};

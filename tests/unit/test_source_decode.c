@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* record_decode: what the kernel side says, and what only pretends to be said by it. */
+/* record_decode(): valid records of the kernel side, and forged ones. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static void test_all_groups(void **state)
 	assert_int_equal(p->pss_status, PSS_SKIPPED);
 }
 
-/* A group whose bit is clear is not measured, whatever stands in its members. */
+/* A group with its bit clear is not measured, whatever its members contain. */
 static void test_invalid_groups(void **state)
 {
 	static const struct {
@@ -110,7 +110,7 @@ static void test_invalid_groups(void **state)
 	}
 }
 
-/* More than there is memory is a layout error: none of the four is believed. */
+/* A counter above the machine's memory is a layout error: all four are dropped. */
 static void test_absurd(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
@@ -133,7 +133,7 @@ static void test_absurd(void **state)
 	assert_false(process_has(decode_one(&s, &r), COUNTER_VSIZE));
 }
 
-/* A sum below zero waits for what the threads hold back; what is left of it is 0. */
+/* A negative sum (threads have not flushed their counts) becomes 0. */
 static void test_negative(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
@@ -151,7 +151,7 @@ static void test_negative(void **state)
 	assert_false(process_has(decode_one(&s, &r), COUNTER_RSS_ANON));
 }
 
-/* As on arm64 and ppc64: everything in pages is 16 times as much, and so is what can be at most. */
+/* Pages of 64 KiB (arm64, ppc64): all values and limits are 16 times as large. */
 static void test_large_pages(void **state)
 {
 	static const struct decode_limits large = {.page_size = 65536, .ram_bytes = 1ull << 30};
@@ -181,7 +181,7 @@ static void test_large_pages(void **state)
 	assert_false(process_has(&s.process[0], COUNTER_RSS_ANON));
 }
 
-/* Every member at every power of two and around: nothing in bytes wraps around. */
+/* Every member at and around every power of two: no product in bytes overflows. */
 static void test_powers(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
@@ -248,7 +248,7 @@ static void test_rejected(void **state)
 	struct zmem_record r[2] = {sample(), sample()};
 
 	(void)state;
-	/* What is not whole is left for later. */
+	/* A partial record is kept for the next read. */
 	for (size_t len = 0; len < sizeof(r[0]); len++)
 		assert_int_equal(record_decode(r, len, &limits, &s), 0);
 	assert_int_equal(record_decode(r, sizeof(r) - 1, &limits, &s), sizeof(r[0]));
@@ -265,7 +265,7 @@ static void test_rejected(void **state)
 	assert_int_equal(record_decode(r, sizeof(r), &limits, &s), -EBADMSG);
 }
 
-/* Any bytes behind a good header: nothing is read that is not there, nothing absurd comes out. */
+/* Random bytes after a valid header: no read out of bounds, no absurd value. */
 static void test_random(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};

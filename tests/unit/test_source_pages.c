@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a walk of pages is worth: pages_consistent(), pages_add(), and what is decoded from it. */
+/* Page table walks: pages_consistent(), pages_add(), and the decoded values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void test_counters(void **state)
 	(void)state;
 	assert_int_equal(p.pss_status, PSS_OK);
 	assert_int_equal(p.pss_source, PSS_FROM_KERNEL);
-	/* 40 that were not looked at and 6 that were, 4 halves. */
+	/* 40 pages not inspected, 6 inspected and private, 4 shared by 2. */
 	assert_int_equal(p.value[COUNTER_PSS_ANON], 48 * PAGE);
 	assert_int_equal(p.value[COUNTER_PSS_FILE], (WHOLE(40) + 60 * PART(3)) >> ZMEM_PSS_SHIFT);
 	assert_int_equal(p.value[COUNTER_PSS_SHMEM], 2 * PAGE);
@@ -93,7 +93,7 @@ static void test_shared_swap_is_unknown(void **state)
 	assert_int_equal(process_swap_pss_status(&p), PSS_UNSUPPORTED);
 }
 
-/* One of all that must add up does not: no PSS, and nothing else is lost. */
+/* If one sum does not add up, PSS is unknown and all else stays. */
 static void assert_not_consistent(const struct zmem_pss_record *r)
 {
 	struct process p = decoded(r);
@@ -106,7 +106,7 @@ static void assert_not_consistent(const struct zmem_pss_record *r)
 	assert_false(process_has(&p, COUNTER_SWAP_PSS));
 }
 
-/* A share larger than its pages, and what would not fit into 64 bits. */
+/* A share larger than its pages, and overflow of 64 bits. */
 static void test_absurd(void **state)
 {
 	static const uint64_t absurd[] = {WHOLE(101), 1ull << 53, 1ull << 63, ~0ull};
@@ -149,13 +149,13 @@ static void test_not_consistent(void **state)
 
 		if (i == ZMEM_RSS_SWAP)
 			continue;
-		r.pages.seen[i] += i == ZMEM_RSS_ANON ? 41 : 1; /* more than there are */
+		r.pages.seen[i] += i == ZMEM_RSS_ANON ? 41 : 1; /* more than exist */
 		assert_not_consistent(&r);
 	}
 	for (int bit = 0; bit < 32; bit++) {
 		struct zmem_pss_record r = sample();
 
-		r.pages.flags |= 1u << bit; /* a flag nobody knows is no good sign, either */
+		r.pages.flags |= 1u << bit; /* an unknown flag is refused, too */
 		if (1u << bit != ZMEM_WALK_EXCLUSIVE)
 			assert_not_consistent(&r);
 	}
@@ -177,7 +177,7 @@ static void test_not_whole(void **state)
 	assert_not_consistent(&r);
 }
 
-/* Anonymous memory that nobody can share may come and go while the files are looked at. */
+/* Unshareable anonymous memory may change while pages of files are inspected. */
 static void test_exclusive_may_move(void **state)
 {
 	struct zmem_pss_record r = sample();
@@ -192,7 +192,7 @@ static void test_exclusive_may_move(void **state)
 	assert_false(pages_consistent(&r));
 }
 
-/* A large process that never stands still: only when the reader gave up, and only if close. */
+/* A large busy process: accepted only when the reader gave up, and only if close. */
 static void test_close(void **state)
 {
 	struct zmem_pss_record r = sample();
@@ -214,14 +214,14 @@ static void test_close(void **state)
 	r.pages.rss[ZMEM_RSS_ANON]++;
 	r.pages.flags |= ZMEM_WALK_ACCEPTED;
 	assert_not_consistent(&r);
-	/* What is odd is never close. */
+	/* An inconsistent walk is never close. */
 	r = sample();
 	r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = 1 << 20;
 	r.pages.flags |= ZMEM_WALK_ACCEPTED | ZMEM_WALK_UNKNOWN;
 	assert_not_consistent(&r);
 }
 
-/* Values that cannot be: the walk is worth nothing, though it adds up. */
+/* Impossible values: the walk is refused although it adds up. */
 static void test_just_too_much(void **state)
 {
 	struct zmem_pss_record r = sample();
@@ -246,7 +246,7 @@ static void test_just_too_much(void **state)
 	assert_false(pages_within_tolerance(&r));
 }
 
-/* A counter that moves may be just below 0: then there is nothing that was not looked at. */
+/* A changing counter may be just below 0: then no page was left out. */
 static void test_close_below_zero(void **state)
 {
 	struct zmem_pss_record r = sample();
@@ -276,7 +276,7 @@ static void test_odd_is_told(void **state)
 	assert_true(decoded(&r).pages_unknown);
 }
 
-/* A walk in two visits is the walk in one. */
+/* A walk in two visits equals the walk in one. */
 static void test_add(void **state)
 {
 	struct zmem_pss_record whole = sample(), sum = sample(), part = sample();
@@ -300,7 +300,7 @@ static void test_add(void **state)
 	assert_memory_equal(p.value, want.value, sizeof(p.value));
 }
 
-/* A visit to another process, mm or moment spoils the sum. */
+/* A visit of another process, mm or time invalidates the sum. */
 static void test_add_of_another(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * bpf/percpu.bpf.h on memory of our own, for layouts that no kernel we can boot has: per-CPU parts
- * that are not there (no pointer, no member), CPUs with gaps, sums below 0.
+ * bpf/percpu.bpf.h on memory of the test, for layouts that the kernels under test lack: missing
+ * per-CPU parts (no pointer, no member), gaps in the CPU numbers, negative sums.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 #include "zmem/record.h"
 #include "zmem/setup.h"
 
-/* ---- what the program gets from the kernel and from kread.bpf.h ---- */
+/* ---- replacements for the kernel and kread.bpf.h ---- */
 
-/* Longer than what is read of it, as the kernel's is. */
+/* Longer than the part that is read, as in the kernel. */
 struct percpu_counter {
 	long long pad[2];
 	long long count;
@@ -37,7 +37,7 @@ struct bpf_array {
 static bool has_counters; /* the kernel's struct has the member */
 static uint64_t table[CPUS];
 static unsigned table_size;
-static uint64_t slot[CPUS]; /* the anchor's, of each CPU; 0: the kernel has no such CPU */
+static uint64_t slot[CPUS]; /* the anchor's, of each CPU; 0: no such CPU */
 
 #define SEC(name)
 #define __uint(name, val)	    int(*name)[val]
@@ -93,7 +93,7 @@ static void *lookup_percpu(uint32_t cpu)
 static int part[CPUS][ZMEM_RSS_COUNT];
 static struct percpu_counter counters[ZMEM_RSS_COUNT];
 
-/* So many of these CPUs are possible. */
+/* Makes these CPUs possible. */
 static void machine(const unsigned *cpu, unsigned count)
 {
 	const uint64_t base = BASE;
@@ -131,14 +131,14 @@ static void test_all_parts(void **state)
 		counters[i].count = 1000 * (i + 1);
 		for (int c = 0; c < 4; c++)
 			part[c][i] = c * 10 - 7;
-		part[4][i] = 1 << 20; /* nobody's */
+		part[4][i] = 1 << 20; /* belongs to no CPU */
 	}
 	sum(pages);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		assert_int_equal(pages[i], 1000 * (i + 1) + 60 - 28);
 }
 
-/* Possible CPUs with gaps: theirs are added and no others. */
+/* With gaps in the numbers, only parts of possible CPUs are added. */
 static void test_sparse(void **state)
 {
 	static const unsigned cpu[] = {0, 5, 63};
@@ -151,7 +151,7 @@ static void test_sparse(void **state)
 		part[c][0] = c == 0 || c == 5 || c == 63 ? c + 1 : 1000;
 	sum(pages);
 	assert_int_equal(pages[0], 1 + 6 + 64);
-	/* A CPU that the kernel does not have, and an index that the table does not have. */
+	/* A CPU that the kernel lacks, and an index past the table. */
 	assert_int_equal(cpu_offset_setup(&none), 2);
 	assert_int_equal(cpu_offset_setup(&beyond), 1);
 }
@@ -171,7 +171,7 @@ static void test_no_parts(void **state)
 	sum(pages);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		assert_int_equal(pages[i], 5 + i);
-	/* Without the member what lies in its place is not looked at. */
+	/* Without the member, the bytes in its place are not read. */
 	has_counters = false;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		counters[i].counters = (int *)8;
@@ -180,7 +180,7 @@ static void test_no_parts(void **state)
 		assert_int_equal(pages[i], 5 + i);
 }
 
-/* Read while it moves from one CPU to another, a sum may be below 0: then it is 0 and not 2^64. */
+/* A sum read while counts move between CPUs may be negative: the result is 0, not 2^64. */
 static void test_negative(void **state)
 {
 	static const unsigned cpu[] = {0, 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is typed, the details of a row, menus, help, and the line of history. */
+/* The panes of top: prompts, the details of a row, menus, help, and the line of history. */
 #include "base/array.h"
 #include "top_rows.h"
 
@@ -13,7 +13,7 @@ static void test_search(void **state)
 	assert_int_equal(press(&f, "/POST"), 0);
 	assert_int_equal(pid_at_cursor(&f), 4194304);
 	assert_true(fixture_says(&f, "$search: POST"));
-	/* The next one, and around. */
+	/* The next match, wrapping around. */
 	press(&f, "\n/f\n");
 	assert_int_equal(pid_at_cursor(&f), 813);
 	press(&f, "/\n");
@@ -25,14 +25,14 @@ static void test_search(void **state)
 	assert_int_equal(pid_at_cursor(&f), 813);
 	press(&f, "\033");
 	assert_int_equal(f.view.prompt, PROMPT_NONE);
-	/* Whoever types fast is told, too. */
+	/* A message also appears if several keys arrive at once. */
 	press(&f, "/nobody\n");
 	assert_true(fixture_says(&f, "nobody: not found"));
 	assert_int_equal(pid_at_cursor(&f), 813);
 	fixture_end(&f);
 }
 
-/* Characters of several bytes are typed and erased whole; what is too long is not taken. */
+/* Characters of several bytes are typed and erased whole; text beyond the limit is ignored. */
 static void test_typing(void **state)
 {
 	struct fixture f;
@@ -56,20 +56,20 @@ static void test_typing(void **state)
 	for (int i = 0; i < 1000; i++)
 		view_key(&f.view, i % 2 ? 'x' : 0x1f389);
 	assert_true(strlen(f.view.set.filter) < sizeof(f.view.set.filter) - 1);
-	/* What could steer a terminal is not typed. */
+	/* Characters that could steer a terminal are ignored. */
 	view_key(&f.view, TOP_CTRL('u'));
 	view_key(&f.view, 0x9b);
 	view_key(&f.view, 0x202e);
 	view_key(&f.view, TOP_OTHER);
 	assert_string_equal(f.view.set.filter, "");
-	/* Escape: as it was. */
+	/* Escape restores the text. */
 	press(&f, "abc\n");
 	press(&f, "fdef");
 	assert_string_equal(f.view.set.filter, "abcdef");
 	assert_int_equal(press(&f, "\033"), VIEW_ASK_FILTER);
 	assert_string_equal(f.view.set.filter, "abc");
 	assert_true(fixture_says(&f, "filter abc"));
-	/* In the list it takes filters back. */
+	/* In the list Escape clears filters. */
 	assert_int_equal(press(&f, "\033"), VIEW_ASK_FILTER);
 	assert_string_equal(f.view.set.filter, "");
 	fixture_end(&f);
@@ -137,12 +137,12 @@ static void test_detail(void **state)
 	fixture_take(&f);
 	view_resize(&f.view, 100, 30);
 	fixture_golden(&f, "top_detail.txt");
-	/* Mappings scroll, not beyond the last. */
+	/* Mappings scroll no further than the last one. */
 	view_resize(&f.view, 100, 18);
 	press(&f, "jjjjjjjjjj");
 	assert_false(fixture_says(&f, "[heap]"));
 	assert_true(fixture_says(&f, "[anon]"));
-	/* It ends: what it was stays. */
+	/* After the process ends, its last values stay. */
 	f.sample.result.row_count = 3;
 	f.rows[0] = f.sample.row[3];
 	fixture_take(&f);
@@ -165,7 +165,7 @@ static void test_detail_of_group(void **state)
 	fixture_golden(&f, "top_detail_group.txt");
 	press(&f, "\033jj\n");
 	assert_true(fixture_says(&f, "odd\\xff\"name\\x0a,;\\\\.service"));
-	/* One without a name. */
+	/* A group without a name. */
 	press(&f, "\033j\n");
 	assert_true(fixture_says(&f, "#-  3 processes of one unit"));
 	fixture_end(&f);
@@ -215,7 +215,7 @@ static void test_history(void **state)
 	assert_int_equal(least, 100);
 	assert_int_equal(most, 107);
 	assert_int_equal(since, 1000);
-	/* The newest are shown, and a ring forgets the oldest. */
+	/* The newest points are drawn, and the ring drops the oldest. */
 	for (int i = 0; i < 3 * HISTORY_MAX; i++)
 		history_add(&h, 10000 + i, true, 5);
 	strbuf_clear(&out);
@@ -223,7 +223,7 @@ static void test_history(void **state)
 	line_end(&l);
 	assert_string_equal(strbuf_str(&out), "▁▁▁\n");
 	assert_int_equal(since, 10000 + 3 * HISTORY_MAX - 3);
-	/* Time goes back: what was seen of later is no part of it. */
+	/* Time goes back: later points are dropped. */
 	history_add(&h, 7000, true, 6);
 	strbuf_clear(&out);
 	assert_true(history_draw(&h, &l, 3, &least, &most, &since));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The list of top: what is in sight, where the cursor is, what keys do; sizes from 1×1 on. */
+/* The list of top: visible rows, the cursor, the effect of keys; sizes from 1×1 on. */
 #include "base/array.h"
 #include "top_rows.h"
 
-/* Processes 100, 101, …, each smaller than the one before. */
+/* Processes 100, 101, …, each smaller than the previous one. */
 static void make_many(struct sample *s)
 {
 	static char name[SAMPLE_MAX][16];
@@ -55,7 +55,9 @@ static void test_screens(void **state)
 	fixture_end(&f);
 }
 
-/* Every size, in every mode, with text that is as odd as can be: nothing is too wide or too much.
+/*
+ * Every size in every mode with hostile text: no line is too wide, and there are not too many
+ * lines.
  */
 static void test_sizes(void **state)
 {
@@ -113,13 +115,13 @@ static void test_moving(void **state)
 	assert_int_equal(pid_at_cursor(&f), 100);
 	view_place(&f.view, &first, &count);
 	assert_int_equal(first, 0);
-	/* Smaller: the cursor stays in sight. */
+	/* A smaller screen: the cursor stays in sight. */
 	view_key(&f.view, TOP_END);
 	view_resize(&f.view, 80, 1);
 	view_place(&f.view, &first, &count);
 	assert_int_equal(first, 31);
 	assert_int_equal(count, 1);
-	/* Larger than all rows: no empty lines above what there is. */
+	/* A screen larger than all rows: no empty lines at the top. */
 	view_resize(&f.view, 300, 100);
 	view_place(&f.view, &first, &count);
 	assert_int_equal(first, 0);
@@ -127,7 +129,7 @@ static void test_moving(void **state)
 	fixture_end(&f);
 }
 
-/* The cursor is on a process, whatever its place; unless nobody has moved it. */
+/* The cursor stays on its process when rows move, unless no key has moved it. */
 static void test_selection(void **state)
 {
 	struct fixture f;
@@ -146,20 +148,20 @@ static void test_selection(void **state)
 		f.rows[i] = f.sample.row[i];
 	fixture_take(&f);
 	assert_int_equal(pid_at_cursor(&f), 129);
-	/* It went out of sight, and the window did not go with it, */
+	/* The row went out of sight, and the window stays, */
 	view_place(&f.view, &first, &count);
 	assert_int_equal(first, 0);
-	/* unless it is followed. */
+	/* unless the row is followed. */
 	press(&f, "F");
 	view_place(&f.view, &first, &count);
 	assert_int_equal(first, 13);
 	assert_true(fixture_says(&f, "following 129"));
-	/* Another process with its number is not it. */
+	/* Another process with the same pid is another row. */
 	f.sample.process[29].start_ns++;
 	fixture_take(&f);
 	assert_false(f.view.follow);
 	assert_true(fixture_says(&f, "!129 is gone"));
-	/* Whoever has its place is held now. */
+	/* The row that took its place is held now. */
 	assert_int_equal(pid_at_cursor(&f), 129);
 	f.sample.result.row_count = 3;
 	fixture_take(&f);
@@ -188,7 +190,7 @@ static void test_order_keys(void **state)
 	assert_string_equal(sorted_by(&f), "rss");
 	press(&f, "<<<");
 	assert_string_equal(sorted_by(&f), "swap");
-	/* At the end it begins anew. */
+	/* After the last column the first one follows. */
 	press(&f, "<<<");
 	assert_string_equal(sorted_by(&f), "name");
 	press(&f, ">");
@@ -199,7 +201,7 @@ static void test_order_keys(void **state)
 	assert_true(f.view.set.order.reverse);
 	press(&f, "I");
 	assert_false(f.view.set.order.reverse);
-	/* The menu begins at what it is; choosing that again turns it around. */
+	/* The menu opens at the sort column; choosing it again reverses the order. */
 	press(&f, "s\n");
 	assert_true(f.view.set.order.reverse);
 	assert_int_equal(f.view.mode, VIEW_LIST);
@@ -228,7 +230,7 @@ static void test_group_keys(void **state)
 	assert_true(f.view.set.tree);
 	press(&f, "g");
 	assert_false(f.view.set.tree);
-	/* Rows of another kind: the cursor begins anew. */
+	/* Rows of another kind: the cursor returns to the first row. */
 	press(&f, "ggggg");
 	press(&f, "jjj");
 	f.sample.result.group = column_find("user", 4);
@@ -260,14 +262,14 @@ static void test_columns(void **state)
 	assert_int_equal(press(&f, "c"), VIEW_ASK_ROWS);
 	assert_true(has_column(&f, "cmdline") && !has_column(&f, "name"));
 	press(&f, "c");
-	/* Changes come and go; narrow or chosen, they do so in their way. */
+	/* Columns of changes come and go; a narrow screen omits rss_change. */
 	assert_int_equal(press(&f, "x"), VIEW_ASK_ROWS | VIEW_ASK_CHANGES);
 	assert_true(has_column(&f, "pss_change") && has_column(&f, "rss_change"));
 	view_resize(&f.view, 80, 24);
 	assert_true(has_column(&f, "pss_change") && !has_column(&f, "rss_change"));
 	press(&f, "xx");
 	assert_false(has_column(&f, "pss_change"));
-	/* pid off, ppid on, one to the left; then it stays so, whatever the width. */
+	/* pid hidden, ppid shown and moved left; the choice stays at any width. */
 	press(&f, "o\nj\n-");
 	press(&f, "\033");
 	assert_int_equal(f.view.mode, VIEW_LIST);
@@ -275,7 +277,7 @@ static void test_columns(void **state)
 	assert_true(has_column(&f, "rss_anon"));
 	view_resize(&f.view, 20, 24);
 	assert_true(has_column(&f, "rss_anon"));
-	/* To the right until the last one is alone. */
+	/* Scroll right until only the last column is left. */
 	for (int i = 0; i < 30; i++)
 		view_key(&f.view, TOP_RIGHT);
 	assert_int_equal(f.view.fitting.count, 1);
@@ -286,7 +288,7 @@ static void test_columns(void **state)
 	fixture_end(&f);
 }
 
-/* All columns hidden but one, which cannot be. */
+/* All columns but the last one can be hidden. */
 static void test_last_column(void **state)
 {
 	struct fixture f;
@@ -321,7 +323,7 @@ static void test_look_keys(void **state)
 	assert_int_equal(press(&f, "-"), 0);
 	press(&f, "+++++++++++++++++");
 	assert_int_equal(f.view.set.interval_ms, 300000);
-	/* Frames are of recordings. */
+	/* Only recordings have frames. */
 	assert_int_equal(press(&f, ".,"), 0);
 	f.view.facts.frames = 3;
 	assert_int_equal(press(&f, "."), VIEW_ASK_FORWARD);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# For tests/vm/run: which kernels Debian's archive has, and how they get into the cache.
+# For tests/vm/run: lists the kernels in Debian's archive and fetches them into the cache.
 # The suites the machine is configured for come first. What they lack is looked for in the archive's
 # other suites. Package lists of those, and of other architectures, are our own, in the cache: the
 # machine's apt stays as it is.
@@ -14,7 +14,7 @@ OTHER_SECURITY='bullseye-security bookworm-security trixie-security forky-securi
 MODULES='lzo lzo-rle zram crc32c_generic ext4'
 declare -A ROWS=() REFRESHED=()
 SUITES=configured   # or other
-FLAVOUR=cloud-amd64 # which kernels; its word of an architecture says whose packages
+FLAVOUR=cloud-amd64 # kernel flavour; it names the architecture of the packages
 
 architecture() {
 	case $FLAVOUR in *arm64*) echo arm64 ;; *) echo amd64 ;; esac

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The document of src/render/html_data.c, read. Knows what its figures mean and what may be added;
-// what was not measured is null, here as there.
+// Reads the document of src/render/html_data.c: values, texts, sums, and why a value is missing. A
+// value that was not measured is null.
 
 const REASONS = {
-	skipped: 'not read: not asked for, or too small for the first rows',
-	gone: 'it ended before it could be read',
-	denied: 'the kernel refuses to show it',
-	timeout: 'it is stuck, and was not read in time',
-	raced: 'it changed each time it was read',
+	skipped: 'not read: not requested, or too small for the first rows',
+	gone: 'the process ended before it was read',
+	denied: 'the kernel denied reading it',
+	timeout: 'the process is stuck and was not read in time',
+	raced: 'the process changed during each reading',
 	kernel_thread: 'a kernel thread has no memory of its own',
-	unsupported: 'this kernel or this /proc cannot tell',
+	unsupported: 'this kernel or this /proc does not provide it',
 };
 
-/** A sum: bytes (null: nothing is known of it), and how many of the summed do not have it. */
+/** A sum: bytes (null: no value is known), and how many values are missing. */
 class Sum {
 	constructor() {
 		this.bytes = null;
@@ -37,7 +37,7 @@ class Data {
 		this.ranks = null;
 	}
 
-	/** A row's value: bytes, a number, ms, or the number of a text. */
+	/** The value of a row: bytes, a number, ms, or the index of a text. */
 	value(key, row) {
 		const c = this.columns.get(key);
 
@@ -48,19 +48,19 @@ class Data {
 		return Array.isArray(c.values) ? c.values[row] : c.values;
 	}
 
-	/** The text of a text column, null if there is none. */
+	/** The text in a text column, null if there is none. */
 	text(key, row) {
 		const v = this.value(key, row);
 
 		return v === null ? null : this.strings[v];
 	}
 
-	/** The user by name, else by number. */
+	/** The user name, or the uid without a name. */
 	user(row) {
 		return this.text('user', row) ?? String(this.value('uid', row) ?? ABSENT);
 	}
 
-	/** Whether a row is part of sums: a shared address space counts once. */
+	/** True if sums include the row: a shared address space counts once. */
 	counted(row) {
 		const c = this.doc.counted;
 
@@ -72,7 +72,7 @@ class Data {
 		return bytes === null || !this.wholes[of] ? null : 100 * bytes / this.wholes[of];
 	}
 
-	/** Why a row has no value there. */
+	/** Why the value of a row is missing. */
 	reason(key, row) {
 		const c = this.columns.get(key);
 
@@ -85,14 +85,17 @@ class Data {
 		return REASONS[status] ?? 'not measured';
 	}
 
-	/** The bytes of a text that is no UTF-8, for whoever wants to know. */
+	/** A text, with its bytes if it is not UTF-8. */
 	raw(number) {
 		const hex = this.doc.raw[number];
 
 		return hex ? `${this.strings[number]}\nbytes: ${hex}` : this.strings[number];
 	}
 
-	/** The sum of a column of bytes over rows; with the rows that are not in the document, or not. */
+	/**
+	 * The sum of a column of bytes over rows, and, if withOthers, over the rows that are not in
+	 * the document.
+	 */
 	sum(key, rows, withOthers) {
 		const sum = new Sum();
 		const others = withOthers ? this.doc.others : null;
@@ -106,7 +109,7 @@ class Data {
 		return sum;
 	}
 
-	/** Texts in the order of the alphabet: for each number of a text its place. */
+	/** The rank of a text in alphabetical order. */
 	rank(number) {
 		if (!this.ranks) {
 			const collator = new Intl.Collator('en', {numeric: true});
@@ -121,7 +124,7 @@ class Data {
 		return this.ranks[number];
 	}
 
-	/** Whether a row has the words of a search in one of its texts, or as its pid. */
+	/** Returns a test whether the query is in a text of the row or begins its pid. */
 	matcher(query) {
 		const needle = query.toLowerCase();
 		const keys = ['name', 'comm', 'user', 'unit', 'container', 'cgroup', 'cmdline']

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Figures and texts as they are shown, as in the program's tables; and elements, which get text as
-// text and never as markup.
+// Formats values and texts as the program's tables do, and makes elements from texts, which are
+// never parsed as markup.
 
 const ABSENT = '–';
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
@@ -44,10 +44,10 @@ function timeText(ms) {
 	return Number.isNaN(d.getTime()) ? ABSENT : d.toISOString().replace('T', ' ').replace(/\.\d+/, '');
 }
 
-/** Those of text_safe(), src/render/text.h. */
+/** The characters that text_safe() in src/render/text.h rejects. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
 
-/** What cannot be seen, or would turn the direction of what follows, as a character that can. */
+/** Replaces characters that are invisible or would turn the direction of what follows. */
 function visible(text) {
 	return text.replace(INVISIBLE, c => {
 		const code = c.charCodeAt(0);
@@ -56,7 +56,7 @@ function visible(text) {
 	});
 }
 
-/** An element: its properties, its text or its children. */
+/** Makes an element with properties and with text or children. */
 function element(name, properties = {}, ...children) {
 	const e = document.createElement(name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The map of memory on a canvas: draws the boxes of tree.js, and says which one is pointed at. What
-// a zoom means is for whoever made it.
+// Draws the boxes of tree.js as a map of memory on a canvas, and reports which frame is pointed at.
+// The caller handles zooms.
 
 const TONES = 6;
 const FONT = '12.5px system-ui, sans-serif';
@@ -24,7 +24,10 @@ class Graph {
 		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.restyle());
 	}
 
-	/** What to draw: {root, top, view: 'icicle' or 'treemap', withKinds, searching: mark matches}. */
+	/**
+	 * Sets what is drawn: {root, top, view: 'icicle' or 'treemap', withKinds, searching: mark
+	 * matches}.
+	 */
 	show(what) {
 		Object.assign(this, what, {pointed: null});
 		this.width = 0;
@@ -65,7 +68,7 @@ class Graph {
 		return this.colors.get(name);
 	}
 
-	/** Lines over a colour, so that kinds are told apart without it. */
+	/** A pattern over the colour, so that kinds differ without colours. */
 	pattern(kind) {
 		const key = `${kind}-pattern`;
 
@@ -145,7 +148,7 @@ class Graph {
 		ctx.globalAlpha = 1;
 	}
 
-	/** The name, and the size where there is room: in a line, below it in a high box. */
+	/** Draws the name, and the size if it fits: beside the name, or below it in a high box. */
 	drawLabel(text, size, x, y, w, h, head) {
 		const {ctx} = this, room = w - 10;
 		const middle = head ? y + HEAD / 2 + 1 : this.view === 'treemap' && h > 34 ? y + 12 : y + h / 2;
@@ -174,7 +177,7 @@ class Graph {
 		return width;
 	}
 
-	/** As much of a text as there is room for. */
+	/** The longest prefix of a text that fits. */
 	fit(text, room) {
 		const start = text.length > 300 ? text.slice(0, 300) : text;
 
@@ -211,7 +214,9 @@ class Graph {
 		this.on.point(frame, event);
 	}
 
-	/** Into a frame; on the top itself, out of it. What has nothing below it is seen in its parent. */
+	/**
+	 * Zooms into a frame; from the top frame out to its parent. A kind is shown in its parent.
+	 */
 	click(frame) {
 		if (!frame)
 			return;

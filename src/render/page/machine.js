@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The head of the page: who was measured, how, whether it is whole; and the machine's bars.
+// The head of the page: which machine was measured, how, and whether the data are complete; and the
+// bars of the machine.
 
 function showHead(doc) {
 	const {host, collection: c} = doc;
@@ -11,7 +12,7 @@ function showHead(doc) {
 	byId('host').textContent = visible(host.name);
 	byId('about').textContent = [`Linux ${visible(host.kernel_release)}`, visible(host.arch),
 		countText(host.cpus, 'CPU'), timeText(doc.timestamp_ms)].join(' · ');
-	byId('about').title = `here: ${new Date(doc.timestamp_ms).toLocaleString()}`;
+	byId('about').title = `local time: ${new Date(doc.timestamp_ms).toLocaleString()}`;
 	badge.textContent = different ? `✗ ${different} different` : c.complete ? '✓ complete' :
 		`! incomplete${missing.length ? `: ${missing.join(', ')}` : ''}`;
 	badge.className = c.complete && !different ? 'badge' : 'badge bad';
@@ -55,9 +56,9 @@ function ramGauge(doc) {
 		m.total_bytes, [
 			['anonymous', 'anon', u.anon_bytes, 'private memory of processes (AnonPages)'],
 			['mapped', 'file', u.mapped_bytes, 'files and shared memory that processes map (Mapped)'],
-			['cache', 'cache', m.cache_bytes, 'page cache that nobody maps, buffers'],
+			['cache', 'cache', m.cache_bytes, 'page cache that no process maps, buffers'],
 			['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks and others: see below'],
-			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, used or not'],
+			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, used or unused'],
 			['not accounted for', 'lost', m.unaccounted_bytes, 'drivers, network, free lists of CPUs, swap cache'],
 			['free', 'free', m.free_bytes, 'MemFree'],
 		].filter(([name, , bytes]) => bytes || name === 'free'));
@@ -67,7 +68,7 @@ function swapGauge(doc) {
 	const s = doc.system, total = s.swap_total_bytes;
 	const used = total === null || s.swap_free_bytes === null ? null : total - s.swap_free_bytes;
 	const loose = s.swap_unattributed_bytes;
-	const parts = loose === null ? [['used', 'swap', used, 'not known whose']] : [
+	const parts = loose === null ? [['used', 'swap', used, 'the owners are not known']] : [
 		['processes', 'swap', Math.max(used - loose, 0), 'swap entries, divided by their sharers (SwapPss)'],
 		['unattributed', 'lost', loose, 'swapped shared memory and tmpfs, swap cache'],
 	];
@@ -78,7 +79,7 @@ function swapGauge(doc) {
 		[...parts, ['free', 'free', s.swap_free_bytes, 'SwapFree']]);
 }
 
-/** What zram and zswap keep compressed. */
+/** The sizes of zram and zswap. */
 function compressedText(s) {
 	const ratio = (stored, used) => used > 0 ? `, ${(stored / used).toFixed(1)} : 1` : '';
 	const lines = (s.zram ?? []).map(z => `${visible(z.name)}: ${sizeText(z.stored_bytes)} stored in ` +
@@ -90,19 +91,19 @@ function compressedText(s) {
 	return lines.join(' · ');
 }
 
-/** The parts of the kernel's memory, and what the books leave over. */
+/** The parts of the kernel's memory, and the differences between machine and processes. */
 function kernelDetails(doc) {
 	const total = doc.memory.total_bytes, list = element('ul', {className: 'legend'});
 	const lines = Object.entries(doc.kernel)
 		.map(([key, bytes]) => [key.replace(/_bytes$/, '').replace(/_/g, ' '), bytes]);
 
-	lines.push(['AnonPages less all PSS_ANON', doc.system.anon_residual_bytes],
-		['Mapped less all PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
+	lines.push(['AnonPages minus the sum of PSS_ANON', doc.system.anon_residual_bytes],
+		['Mapped minus the sums of PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
 	for (const [name, bytes] of lines)
 		list.append(element('li', {}, element('span', {}, name), element('span', {}, sizeText(bytes)),
 			element('span', {}, percentText(bytes, total))));
 	return element('details', {className: 'more'},
-		element('summary', {}, 'The kernel’s part, and what the books leave over'), list);
+		element('summary', {}, 'Kernel memory, and what the processes’ sums leave over'), list);
 }
 
 function showMachine(doc) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the reader chose, and the one function that makes a page of a document: show(). It may be
-// called again with a newer document; what was chosen stays.
+// The choices of the reader, and show(), which builds the page from a document. show() may be
+// called again with a newer document; the choices stay.
 
 const chosen = {
 	levels: ['user', 'unit', 'program', 'process', 'kind'],
@@ -29,7 +29,7 @@ function show(doc) {
 	byId('page').hidden = false;
 }
 
-/** The name stands first and stays in sight; on a narrow screen figures follow it. */
+/** The name comes first and stays in sight; on a narrow screen sizes follow it. */
 function firstColumns(doc) {
 	const keys = doc.shown.filter(key => data.columns.has(key));
 	const text = key => data.columns.get(key).kind !== 'bytes';
@@ -40,7 +40,7 @@ function firstColumns(doc) {
 	return ['name', ...rest];
 }
 
-/** A row of buttons that are in or out. */
+/** A row of toggle buttons. */
 function putButtons(id, items, isOn, flip) {
 	const place = byId(id), focused = document.activeElement?.dataset?.key;
 
@@ -119,7 +119,7 @@ function showZoom() {
 	const path = pathOf(top_), lacking = root.missing;
 	const found = markMatches(top_, chosen.query);
 
-	byId('found').textContent = chosen.query === '' ? '' : found.frames === 0 ? 'no frame of that name' :
+	byId('found').textContent = chosen.query === '' ? '' : found.frames === 0 ? 'no frame matches' :
 		`${countText(found.frames, 'frame')}: ${sizeText(found.bytes)}, ${percentText(found.bytes, top_.value)}`;
 	byId('crumbs').replaceChildren(...path.map(frame => {
 		const button = element('button', {type: 'button'}, frame.label);
@@ -131,12 +131,12 @@ function showZoom() {
 	}));
 	graph.show({root, top: top_, view: chosen.view, withKinds: chosen.levels.includes('kind'),
 		searching: chosen.query !== ''});
-	byId('detail').textContent = root.value ? detailOf(top_) : 'Nothing to draw: neither PSS nor swap of anybody was measured.';
+	byId('detail').textContent = root.value ? detailOf(top_) : 'Nothing to draw: no PSS and no swap was measured.';
 	byId('map-note').textContent = lacking ?
-		`Without ${countText(lacking, 'process', 'processes')} whose PSS was not measured.` : '';
+		`${countText(lacking, 'process', 'processes')} without measured PSS left out.` : '';
 }
 
-/** What a frame is: where, how much, of what, of how many. */
+/** Describes a frame: its path, size, shares, processes and kinds. */
 function detailOf(frame) {
 	const parts = KINDS.map((k, i) => [k.label, frame.kinds[i]]).filter(([, bytes]) => bytes)
 		.map(([label, bytes]) => `${label} ${sizeText(bytes)}`);
@@ -165,7 +165,7 @@ function pointAt(frame, event) {
 	tip.style.transform = `translate(${Math.max(x, 4)}px, ${Math.max(y, 4)}px)`;
 }
 
-/** The rows of the frame that the map is zoomed into, that the search finds. */
+/** The rows of the frame that the map is zoomed into, filtered by the search. */
 function chosenRows() {
 	const steps = pathOf(top_).filter(f => f.level in LEVELS).map(f => [f.level, new Set([f.id])]);
 	const matches = chosen.query === '' ? () => true : data.matcher(chosen.query);
@@ -182,7 +182,7 @@ function chosenRows() {
 	return rows;
 }
 
-/** What the table shows of a column: name, kind, width. */
+/** The heading, kind and width of a column. */
 function columnOf(key) {
 	if (key === 'procs')
 		return {key, header: 'PROCS', kind: 'number', help: 'processes'};
@@ -234,7 +234,7 @@ function showTable() {
 	table.show(shown, keys.map(columnOf), chosen.sort ?? usualSort(shown, keys), foot);
 }
 
-/** Processes come sorted; groups begin with the biggest. */
+/** Processes arrive sorted; groups are sorted by size. */
 function usualSort(shown, keys) {
 	if (!chosen.group)
 		return givenSort(shown, data, keys);
@@ -243,7 +243,7 @@ function usualSort(shown, keys) {
 	return {key: key ?? 'procs', down: true};
 }
 
-/** Sizes and numbers biggest first, texts from A; once more turns it round. */
+/** Sorts sizes and numbers descending first, texts ascending; a second call reverses. */
 function sortBy(key) {
 	const at = byId('table').querySelector(`th[aria-sort] [data-key="${CSS.escape(key)}"]`)?.closest('th');
 	const kind = key === 'procs' ? 'number' : data.columns.get(key).kind;

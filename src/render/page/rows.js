@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the table has as rows: processes, or groups of them. Both answer the same questions, so that
-// the table need not know which they are. Sorting.
+// The rows of the table: processes, or groups of them, with the same methods. Sorting.
 
 const GROUPS = {
 	name: 'program', cmdline: 'command line', user: 'user', unit: 'unit', container: 'container', cgroup: 'cgroup',
 };
 
-/** Of a row: {text, title, number (to sort by; null: last), absent}. */
+/** Cells are {text, title, absent}; number() is the value to sort by (null: last). */
 class ProcessRows {
 	constructor(data, rows) {
 		this.data = data;
@@ -27,7 +26,7 @@ class ProcessRows {
 		const {data} = this, row = this.rows[i], v = data.value(key, row), {kind} = data.columns.get(key);
 
 		if (v === null && key === 'user')
-			return {text: data.user(row), title: 'the user’s number'};
+			return {text: data.user(row), title: 'user ID: the name is not known'};
 		if (v === null)
 			return {text: ABSENT, title: data.reason(key, row), absent: true};
 		switch (kind) {
@@ -66,14 +65,14 @@ class GroupRows {
 		return this.groups.length;
 	}
 
-	/** The sum of a column of a group, kept: sorting asks for it again and again. */
+	/** The sum of a column of a group, cached: sorting reads it repeatedly. */
 	sum(key, i) {
 		if (!this.sums.has(key))
 			this.sums.set(key, this.groups.map(rows => this.data.sum(key, rows, false)));
 		return this.sums.get(key)[i];
 	}
 
-	/** What all of a group have in common; undefined if there is no such thing. */
+	/** The value that all rows of a group share; undefined if they differ. */
 	common(key, i) {
 		const first = this.data.value(key, this.groups[i][0]);
 
@@ -109,23 +108,23 @@ class GroupRows {
 			return share === null ? {text: ABSENT, title: 'not measured', absent: true} : {text: share.toFixed(1)};
 		}
 		if (this.common(key, i) === undefined)
-			return {text: '', title: 'not the same in all of them'};
+			return {text: '', title: 'differs within the group'};
 		return new ProcessRows(this.data, [row]).cell(key, 0);
 	}
 }
 
-/** "≥" where some of the summed were not measured. */
+/** Marks a sum with "≥" if some values are missing. */
 function sumCell(sum, reason) {
 	const lack = countText(sum.missing, 'process', 'processes');
 
 	if (sum.bytes === null)
-		return {text: ABSENT, title: reason ?? 'nothing of it was measured', absent: true};
+		return {text: ABSENT, title: reason ?? 'not measured', absent: true};
 	if (sum.missing)
 		return {text: `≥ ${sizeText(sum.bytes)}`, title: `${exactText(sum.bytes)}; ${lack} not measured`};
 	return {text: sizeText(sum.bytes), title: exactText(sum.bytes)};
 }
 
-/** The numbers of the rows in order; what was not measured is last either way. */
+/** The indices of the rows in order; values that were not measured come last. */
 function sortedOrder(rows, sort) {
 	const order = Array.from({length: rows.length}, (_, i) => i);
 
@@ -142,7 +141,7 @@ function sortedOrder(rows, sort) {
 	});
 }
 
-/** The order that rows came in, if it is that of one of these columns. */
+/** The column and direction that the rows arrived sorted by, or null. */
 function givenSort(rows, data, keys) {
 	const sorted = (key, down) => {
 		const values = Array.from({length: rows.length}, (_, i) => rows.number(key, i)).filter(v => v !== null);

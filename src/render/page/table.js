@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The table: head, rows and sums. Only the rows that are in sight are elements, so that thousands
-// cost what some dozens do.
+// The table: head, rows and sums. Only visible rows are elements, so that thousands of rows stay
+// cheap.
 
 const ROW = 28; // pixels, as in page.css
-const SPARE = 12; // rows kept ready above and below those in sight
+const SPARE = 12; // extra rows above and below the visible ones
 const WIDTHS = {bytes: 9.5, number: 6, time: 20, percent: 5}; // characters
 
 class Table {
@@ -19,7 +19,7 @@ class Table {
 	}
 
 	/**
-	 * `columns`: [{key, header, kind, help, chars}], the first of which stays in sight; `foot`:
+	 * `columns`: [{key, header, kind, help, chars}], of which the first stays visible; `foot`:
 	 * [{label, cell: key → cell, className}].
 	 */
 	show(rows, columns, sort, foot) {
@@ -31,7 +31,7 @@ class Table {
 		this.fill(true);
 	}
 
-	/** Fixed widths: columns must not jump while rows come and go. */
+	/** Fixed widths: columns must not move while rows change. */
 	size() {
 		const narrow = innerWidth < 640;
 		let sum = 0;
@@ -97,7 +97,7 @@ class Table {
 		return element('tr', {'aria-rowindex': at + 2}, ...cells);
 	}
 
-	/** The rows in sight, between two that are as high as those that are not. */
+	/** Renders the visible rows, between two spacers as high as the other rows. */
 	fill(anew) {
 		if (!this.rows)
 			return;

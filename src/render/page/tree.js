@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Memory as a tree of frames, those of -F folded: the parts of PSS and SwapPss by user, unit,
-// program, process, each address space once. Knows sizes and places, and draws nothing.
+// Memory as a tree of frames, as -F folded has it: the parts of PSS and SwapPss by user, unit,
+// program and process, each address space once. Computes sizes and positions of boxes; graph.js
+// draws them.
 
 const KINDS = [
 	{key: 'anon', column: 'pss_anon', label: 'anon', help: 'anonymous memory: PSS_ANON'},
@@ -9,7 +10,7 @@ const KINDS = [
 	{key: 'swap', column: 'swap_pss', label: 'swap', help: 'swap: SWAP_PSS'},
 ];
 
-// What a frame of a level is told apart by, and called.
+// The identity and the name of a frame of each level.
 const LEVELS = {
 	user: {label: 'user', id: (d, i) => d.user(i), name: (d, i) => d.user(i)},
 	container: {label: 'container', id: (d, i) => d.value('container', i),
@@ -24,7 +25,10 @@ function newFrame(parent, level, id, label) {
 	return {parent, level, id, label, kind: null, value: 0, rows: 0, kinds: [0, 0, 0, 0], children: []};
 }
 
-/** Adds [anon, file, shmem, swap] to a frame; with kinds as a level, as frames below it. */
+/**
+ * Adds [anon, file, shmem, swap] to a frame and its parents, and, if kinds are a level, to frames
+ * below it.
+ */
 function addLeaf(frame, parts, chosen, withKinds) {
 	parts.forEach((bytes, k) => {
 		if (!bytes || !chosen.has(KINDS[k].key))
@@ -90,7 +94,7 @@ function buildTree(data, levels, kinds, withKinds) {
 	return root;
 }
 
-/** What is nothing is not drawn; the rest by size, kinds in their order. */
+/** Removes empty frames and sorts the others by size, kinds in their own order. */
 function prune(frame) {
 	const place = f => KINDS.findIndex(k => k.key === f.kind);
 
@@ -99,7 +103,7 @@ function prune(frame) {
 	frame.children.forEach(prune);
 }
 
-/** From the root down to a frame. */
+/** The frames from the root down to a frame. */
 function pathOf(frame) {
 	const path = [];
 
@@ -108,7 +112,7 @@ function pathOf(frame) {
 	return path;
 }
 
-/** The frame of another tree that is called the same, or the nearest above it. */
+/** The frame with the same path in another tree, or its nearest ancestor there. */
 function followPath(root, path) {
 	let frame = root;
 
@@ -122,7 +126,10 @@ function followPath(root, path) {
 	return frame;
 }
 
-/** Marks the frames whose name has the words, and those below. Returns the sum and their number. */
+/**
+ * Marks the frames with a name that contains the query, and all below them. Returns their bytes and
+ * count.
+ */
 function markMatches(root, query) {
 	const needle = query.toLowerCase(), found = {bytes: 0, frames: 0};
 	const mark = (frame, inside) => {
@@ -141,7 +148,10 @@ function markMatches(root, query) {
 	return found;
 }
 
-/** The children of a frame from the i-th on as one, for want of room; itself a frame to zoom into. */
+/**
+ * Merges the children of a frame from the i-th on, which have no room, into one frame that can be
+ * zoomed into.
+ */
 function restOf(frame, i) {
 	const some = frame.children.slice(i), rest = newFrame(frame, 'rest', 'rest', `${some.length} smaller`);
 
@@ -157,17 +167,17 @@ function restOf(frame, i) {
 	return rest;
 }
 
-/** A frame's kinds as frames, whatever lies between. */
+/** The kinds of a frame as frames, without the levels between. */
 function kindsOf(frame) {
 	return KINDS.map((kind, k) => Object.assign(newFrame(frame, 'kind', kind.key, kind.label),
 		{kind: kind.key, value: frame.kinds[k], match: frame.match})).filter(f => f.value);
 }
 
-const NARROW = 3; // pixels: what has fewer is drawn with its smaller siblings as one
+const NARROW = 3; // pixels: narrower frames are merged with their smaller siblings
 
 /**
  * Boxes {frame, x, y, w, h} from the top down: the frames above `top` at full width (`above`), then
- * those below it, with the kinds on the last of `depth` levels.
+ * the frames below it, with kinds on the last of `depth` levels.
  */
 function layIcicle(top, width, rowHeight, depth, withKinds) {
 	const path = pathOf(top).slice(0, -1);
@@ -211,7 +221,7 @@ function layIcicle(top, width, rowHeight, depth, withKinds) {
 	return boxes;
 }
 
-/** How many levels there are below a frame. */
+/** The number of levels below a frame. */
 function depthBelow(frame) {
 	return frame.children.reduce((n, c) => Math.max(n, 1 + depthBelow(c)), 0);
 }
@@ -258,7 +268,9 @@ function squarify(children, total, area, place) {
 	}
 }
 
-/** Boxes in boxes, as far as there is room; a frame that is all of its parent shares its box. */
+/**
+ * Nested boxes while they have room; a frame that is the only child shares the box of its parent.
+ */
 function layTreemap(top, width, height) {
 	const boxes = [];
 	const lay = (frame, area, names) => {

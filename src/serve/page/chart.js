@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Lines and stacked areas of the last hour, as SVG. Knows figures over time, where what was not
-// measured is a gap; not whose they are.
+// Draws lines and stacked areas of the last hour as SVG. A value that was not measured is a gap.
 
-const CHART_W = 1000, CHART_H = 200; // units of the drawing, whatever its size on the page
+const CHART_W = 1000, CHART_H = 200; // SVG units, independent of the size on the page
 const HOUR_MS = 3600 * 1000;
 
 function svg(name, attributes, ...children) {
@@ -14,7 +13,7 @@ function svg(name, attributes, ...children) {
 	return e;
 }
 
-/** The time that is drawn: an hour, up to the newest point. */
+/** The time span of a chart: the hour up to the newest point. */
 function chartSpan(points) {
 	const end = points[points.length - 1].time_ms;
 
@@ -29,7 +28,7 @@ function chartY(value, max) {
 	return (CHART_H - value / max * (CHART_H - 4)).toFixed(1);
 }
 
-/** A path through what is known, with gaps where nothing is. */
+/** A path through the known values, with gaps for unknown ones. */
 function linePath(points, span, max, value) {
 	let path = '', pen = 'M';
 
@@ -46,13 +45,13 @@ function linePath(points, span, max, value) {
 	return path;
 }
 
-/** A figure with its title, what it is now, and the line. */
+/** A chart of one line, with a title and the current, least and largest value. */
 function lineChart(title, points, value, total) {
 	const known = points.map(value).filter(v => v !== null);
 	const span = chartSpan(points), max = Math.max(total ?? 0, ...known, 1);
 	const now = value(points[points.length - 1]);
-	const text = known.length === 0 ? 'not measured' : `now ${sizeText(now)}, least ${sizeText(Math.min(...known))}, ` +
-		`most ${sizeText(Math.max(...known))}${total ? `, of ${sizeText(total)}` : ''}`;
+	const text = known.length === 0 ? 'not measured' : `now ${sizeText(now)}, min ${sizeText(Math.min(...known))}, ` +
+		`max ${sizeText(Math.max(...known))}${total ? `, of ${sizeText(total)}` : ''}`;
 
 	return chartBox(title, text, span, max, [svg('path', {class: 'line', d: linePath(points, span, max, value)})]);
 }
@@ -67,7 +66,7 @@ function chartBox(title, text, span, max, paths, legend = []) {
 			element('span', {}, `top: ${sizeText(max)}`), element('span', {}, 'now')), ...legend);
 }
 
-/** The names that weigh most over all points. */
+/** The names of the groups with the largest sums over all points. */
 function heaviestNames(points, count) {
 	const sums = new Map();
 
@@ -78,7 +77,7 @@ function heaviestNames(points, count) {
 	return [...sums].sort((a, b) => b[1] - a[1]).slice(0, count).map(([name]) => name);
 }
 
-/** Areas on one another, the first name at the bottom. A group that was not among the largest is 0. */
+/** Stacked areas, the first name at the bottom. A group is 0 at points where it was not among the largest. */
 function stackChart(title, points, count) {
 	const names = heaviestNames(points, count), span = chartSpan(points);
 	const rows = points.map(p => names.map(name => p.groups.find(g => g.name === name)?.bytes ?? 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Keeps the page up to date: asks for page.json and history.json, and shows them. Asks nobody
-// while nobody looks, while it is paused, or while a menu is open.
+// Keeps the page up to date: fetches page.json and history.json and shows them. Fetches nothing
+// while the page is hidden or paused, or while a menu is open.
 
 const live = {timer: 0, paused: false, asking: false};
 
@@ -8,7 +8,7 @@ function showHistory(doc) {
 	const {points} = doc, place = byId('history');
 
 	if (points.length === 0) {
-		place.replaceChildren(element('p', {className: 'muted'}, 'Nothing yet: the first point comes within seconds.'));
+		place.replaceChildren(element('p', {className: 'muted'}, 'No data yet: the first point arrives within seconds.'));
 		return;
 	}
 	const ram = data.doc.system.memory_total_bytes, swap = data.doc.system.swap_total_bytes;

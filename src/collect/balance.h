@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All processes together against the machine's own totals. */
-#ifndef ZMEM_CLI_BALANCE_H
-#define ZMEM_CLI_BALANCE_H
+/* The sums of all processes compared with the machine's own totals. */
+#ifndef ZMEM_COLLECT_BALANCE_H
+#define ZMEM_COLLECT_BALANCE_H
 
-#include "render/render.h"
+#include "query/account.h"
 #include "query/result.h"
 
-/* Where no swap is in use, nobody has any: what is not measured of it is 0. */
+/* Where no swap is in use, no process has any: counters of swap that were not measured are 0. */
 void balance_no_swap(struct snapshot *s);
 /* Fills in s->balance: what the sums of the processes leave of swap, AnonPages and Mapped. */
 void balance_reconcile(struct snapshot *s);
-/* All that balance_reconcile() sets against each other, and by how many processes it is too little.
- */
+/* The sums behind s->balance, and how many processes are missing in them. */
 void balance_report(const struct result *result, struct system_report *ret);
 
 #endif

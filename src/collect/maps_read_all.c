@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Whose smaps is read, and what the mappings add up to; shows nothing. */
-#include "cli/maps_read_all.h"
+/* Reads smaps of the chosen processes and sums their mappings. */
+#include "collect/maps_read_all.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* So many processes are held at once before they are summed. */
+/* So many processes are read before they are summed. */
 #define BATCH 64
 
 void maps_read_done(struct maps_read *m, size_t processes)
@@ -18,14 +18,14 @@ void maps_read_done(struct maps_read *m, size_t processes)
 	map_set_free(m->files);
 }
 
-/* What is known without reading. */
+/* The status that is known without reading. */
 static enum pss_status status_before(const struct process *p, bool by_file)
 {
 	if (p->kind == PROCESS_KTHREAD)
 		return PSS_KERNEL_THREAD;
 	if (p->kind == PROCESS_ZOMBIE)
 		return PSS_GONE;
-	/* Summed once, with the one that carries it. */
+	/* An address space is summed once, with its owner. */
 	return by_file && !p->mm_owner ? PSS_SKIPPED : PSS_OK;
 }
 
@@ -52,15 +52,15 @@ static int receive_maps(struct maps_read *m, size_t i, struct pool_result *resul
 	return r;
 }
 
-static int read_batch(struct session *s, struct maps_read *m, const size_t *index, size_t count)
+static int read_batch(struct collector *c, struct maps_read *m, const size_t *index, size_t count)
 {
 	struct process *rows[BATCH] = {};
 	struct pool_result results[BATCH] = {};
 	int r;
 
 	for (size_t i = 0; i < count; i++)
-		rows[i] = s->rows.item[index[i]];
-	r = pool_read(s->pool, m->files ? POOL_NAMES : POOL_MAPS, true, rows, count, results);
+		rows[i] = c->rows.chosen.item[index[i]];
+	r = pool_read(c->pool, m->files ? POOL_NAMES : POOL_MAPS, true, rows, count, results);
 	for (size_t i = 0; i < count; i++) {
 		if (r == 0)
 			r = receive_maps(m, index[i], &results[i]);
@@ -69,24 +69,24 @@ static int read_batch(struct session *s, struct maps_read *m, const size_t *inde
 	return r;
 }
 
-static int read_processes(struct session *s, struct maps_read *m)
+static int read_processes(struct collector *c, struct maps_read *m)
 {
 	size_t index[BATCH], count = 0;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < s->rows.count; i++) {
+	for (size_t i = 0; r == 0 && i < c->rows.chosen.count; i++) {
 		struct maps_process *p = &m->process[i];
 
-		p->process = s->rows.item[i];
+		p->process = c->rows.chosen.item[i];
 		p->status = status_before(p->process, m->files != NULL);
 		if (p->status == PSS_OK)
 			index[count++] = i;
 		if (count < BATCH)
 			continue;
-		r = read_batch(s, m, index, count);
+		r = read_batch(c, m, index, count);
 		count = 0;
 	}
-	return r || !count ? r : read_batch(s, m, index, count);
+	return r || !count ? r : read_batch(c, m, index, count);
 }
 
 static int gather_rows(struct maps_read *m, size_t processes)
@@ -121,14 +121,14 @@ static void sum(struct maps_read *m, size_t processes)
 		map_counters_add(&m->total, &p->total);
 		m->mappings += p->mappings;
 	}
-	/* Of nothing that was read there is no sum. */
+	/* Without any process there is no sum. */
 	if (!any)
 		m->total.have = 0;
 }
 
-int maps_read_all(struct session *s, bool by_file, struct maps_read *m)
+int maps_read_all(struct collector *c, bool by_file, struct maps_read *m)
 {
-	size_t processes = s->rows.count;
+	size_t processes = c->rows.chosen.count;
 	int r;
 
 	*m = (struct maps_read){};
@@ -138,13 +138,14 @@ int maps_read_all(struct session *s, bool by_file, struct maps_read *m)
 		m->files = map_set_new(true);
 	if (!m->process || !m->set || (by_file && !m->files))
 		return -ENOMEM;
-	r = snapshot_own_mm(&s->snapshot, s->rows.item, processes);
-	pool_patient(s->pool);
+	r = snapshot_own_mm(&c->snapshot, c->rows.chosen.item, processes);
+	pool_patient(c->pool);
 	if (r == 0)
-		r = read_processes(s, m);
+		r = read_processes(c, m);
 	if (r == 0)
 		r = gather_rows(m, processes);
 	if (r == 0)
 		sum(m, processes);
+	collector_note_alone(c);
 	return r;
 }

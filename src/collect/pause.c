@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows how long, and that it must not be always the same. */
-#include "cli/pause.h"
+/* Sleeps for a random time. */
+#include "collect/pause.h"
 
 #include <stdint.h>
 #include <sys/random.h>

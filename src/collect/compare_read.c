@@ -1,49 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what is read when; what it means is for src/compare. */
-#include "cli/compare_read.h"
+/* Reads both sides of a comparison, round by round; src/compare judges what was read. */
+#include "collect/compare_read.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pause.h"
-#include "cli/pss.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "collect/pause.h"
+#include "collect/verify.h"
 
 /* ---- setting up ---- */
 
-/* --verify N: only of some, and the others have no cells for it. */
-static int choose(struct compare_reader *r, size_t count)
+int compare_reader_init(struct compare_reader *r, struct collector *c,
+			struct comparison *comparison, size_t count)
 {
-	const struct session *s = r->session;
-	cleanup_free struct process **row = calloc(s->rows.count + 1, sizeof(*row));
-	size_t chosen = 0;
-
-	if (!row)
-		return -ENOMEM;
-	if (s->pss == PSS_NONE)
-		return 0;
-	if (s->options->verify == VERIFY_DEFAULT || s->options->verify == VERIFY_ALL) {
-		memset(r->chosen, 1, count);
-		return 0;
-	}
-	if (s->options->verify)
-		chosen = pss_choose(s, s->options->verify, row);
-	for (size_t i = 0; i < count; i++) {
-		for (size_t k = 0; k < chosen && !r->chosen[i]; k++)
-			r->chosen[i] = row[k] == r->comparison->row[i].process;
-	}
-	return 0;
-}
-
-int compare_reader_init(struct compare_reader *r, struct session *s, struct comparison *c,
-			size_t count)
-{
-	*r = (struct compare_reader){.session = s, .comparison = c};
+	*r = (struct compare_reader){.collector = c, .comparison = comparison};
 	r->row = calloc(count + 1, sizeof(*r->row));
 	r->chosen = calloc(count + 1, 1);
 	r->stale = calloc(count + 1, sizeof(*r->stale));
@@ -58,8 +34,8 @@ int compare_reader_init(struct compare_reader *r, struct session *s, struct comp
 	    !r->status_after || !r->rollup || !r->status_result || !r->rollup_result || !r->result)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		r->row[r->left++] = &c->row[i];
-	return choose(r, count);
+		r->row[r->left++] = &comparison->row[i];
+	return 0;
 }
 
 void compare_reader_done(struct compare_reader *r)
@@ -78,8 +54,8 @@ void compare_reader_done(struct compare_reader *r)
 
 /* ---- one round ---- */
 
-static void take_status(struct pool_result *result, struct process *ret,
-			enum pss_status *ret_result)
+static void apply_status(struct pool_result *result, struct process *ret,
+			 enum pss_status *ret_result)
 {
 	struct proc_status status;
 
@@ -97,12 +73,12 @@ static void take_status(struct pool_result *result, struct process *ret,
 
 static int read_status(struct compare_reader *r, struct process *ret, size_t *files)
 {
-	int err = pool_read(r->session->pool, POOL_STATUS, false, r->process, r->left, r->result);
+	int err = pool_read(r->collector->pool, POOL_STATUS, false, r->process, r->left, r->result);
 
 	for (size_t i = 0; err == 0 && i < r->left; i++) {
 		*files += r->result[i].status == PSS_OK;
 		r->stale[i] |= r->result[i].again;
-		take_status(&r->result[i], &ret[i], &r->status_result[i]);
+		apply_status(&r->result[i], &ret[i], &r->status_result[i]);
 	}
 	return err;
 }
@@ -114,7 +90,7 @@ static bool wants_rollup(const struct compare_reader *r, size_t i)
 
 static int read_rollup(struct compare_reader *r, size_t *files)
 {
-	struct session *s = r->session;
+	struct collector *c = r->collector;
 	cleanup_free struct process **process = calloc(r->left + 1, sizeof(*process));
 	size_t count = 0, n = 0;
 	int err;
@@ -125,19 +101,18 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 		if (wants_rollup(r, i))
 			process[count++] = r->process[i];
 	}
-	err = pool_read(s->pool, POOL_ROLLUP, false, process, count, r->result);
+	err = pool_read(c->pool, POOL_ROLLUP, false, process, count, r->result);
 	for (size_t i = 0; err == 0 && i < r->left; i++) {
 		struct process *p = &r->rollup[i];
-		const struct pool_result *result = &r->result[n];
+		struct pool_result *result = &r->rollup_result[i];
 
 		*p = (struct process){};
-		r->rollup_result[i] = PSS_SKIPPED;
+		*result = (struct pool_result){.status = PSS_SKIPPED};
 		if (!wants_rollup(r, i))
 			continue;
-		n++;
+		*result = r->result[n++];
 		*files += result->status == PSS_OK;
 		r->stale[i] |= result->again;
-		r->rollup_result[i] = result->status;
 		rollup_apply(p, result);
 		if (result->status == PSS_OK && rollup_has(&result->counters, ROLLUP_RSS))
 			process_set(p, COUNTER_RSS, result->counters.value[ROLLUP_RSS]);
@@ -149,11 +124,11 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 }
 
 /* Calls of read() by this process so far. False if the kernel does not count them. */
-static bool count_reads(const struct session *s, uint64_t *ret)
+static bool count_reads(const struct collector *c, uint64_t *ret)
 {
 	char text[512];
 	ssize_t len =
-		session_replays(s) ? -1 : file_read(s->proc.fd, "self/io", text, sizeof(text));
+		collector_replays(c) ? -1 : file_read(c->proc.fd, "self/io", text, sizeof(text));
 	const char *at = len > 0 ? strstr(text, "syscr: ") : NULL;
 	size_t digits;
 
@@ -170,29 +145,29 @@ struct meter {
 	bool known;
 };
 
-static struct meter meter_start(const struct session *s)
+static struct meter meter_start(const struct collector *c)
 {
 	struct meter m = {};
 
-	m.known = count_reads(s, &m.reads);
+	m.known = count_reads(c, &m.reads);
 	m.us = clock_us(CLOCK_MONOTONIC);
 	return m;
 }
 
-static void meter_stop(const struct session *s, const struct meter *start, uint64_t *us,
+static void meter_stop(const struct collector *c, const struct meter *start, uint64_t *us,
 		       uint64_t *reads, bool *known)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC), total = 0;
 
 	*us += now - start->us;
-	*known = start->known && count_reads(s, &total);
+	*known = start->known && count_reads(c, &total);
 	/* Two of them are the meter's own: a file is read until there is no more. */
 	if (*known && total >= start->reads + 2)
 		*reads += total - start->reads - 2;
 }
 
-/* What it cost was measured when it was recorded. */
-static void on_tape(const struct session *s, struct compare_cost *cost)
+/* The cost was measured when it was recorded. */
+static void on_tape(const struct collector *c, struct compare_cost *cost)
 {
 	struct {
 		const char *key;
@@ -205,15 +180,15 @@ static void on_tape(const struct session *s, struct compare_cost *cost)
 	uint64_t known = cost->reads_known;
 
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
-		tape_put_u64(s->proc.tape, counters[i].key, *counters[i].counter);
-		if (session_replays(s) &&
-		    !tape_next_u64(s->proc.tape, counters[i].key, counters[i].counter))
+		tape_put_u64(c->proc.tape, counters[i].key, *counters[i].counter);
+		if (collector_replays(c) &&
+		    !tape_next_u64(c->proc.tape, counters[i].key, counters[i].counter))
 			*counters[i].counter = 0;
 	}
-	tape_put_u64(s->proc.tape, "cost/reads_known", known);
-	if (session_replays(s))
+	tape_put_u64(c->proc.tape, "cost/reads_known", known);
+	if (collector_replays(c))
 		cost->reads_known =
-			tape_next_u64(s->proc.tape, "cost/reads_known", &known) && known;
+			tape_next_u64(c->proc.tape, "cost/reads_known", &known) && known;
 }
 
 static const struct process *find_again(const struct snapshot *s, const struct process *p)
@@ -223,9 +198,46 @@ static const struct process *find_again(const struct snapshot *s, const struct p
 	return found && found->kind == PROCESS_USER ? found : NULL;
 }
 
-static void judge(struct compare_reader *r, const struct snapshot *before,
-		  const struct snapshot *after, bool quiet, unsigned round)
+/*
+ * The values of a process whose PSS comes from smaps_rollup become those of one moment: of the
+ * reading that agrees with it, else of the newest one. Values of the kernel are not replaced.
+ */
+static void replace_values(struct process *p, const struct compare_seen *seen,
+			   const struct verify_rollup *rollup, const struct pool_result *result)
 {
+	if (p->pss_source == PSS_FROM_KERNEL || !seen->bpf_before || !seen->bpf_after ||
+	    !seen->rollup)
+		return;
+	verify_copy_counters(p, compare_agrees(seen->bpf_before, rollup) ? seen->bpf_before
+									 : seen->bpf_after);
+	rollup_apply(p, result);
+}
+
+static bool verify(struct compare_reader *r, size_t i, const struct compare_seen *seen,
+		   unsigned round)
+{
+	const struct verify_rollup rollup = verify_rollup_of(&r->rollup[i], &r->rollup_result[i]);
+
+	replace_values(r->process[i], seen, &rollup, &r->rollup_result[i]);
+	return compare_verify(r->row[i], seen, &rollup, round);
+}
+
+static bool judge_row(struct compare_row *row, struct compare_seen *seen, unsigned round)
+{
+	if (!seen->bpf_before || !seen->bpf_after)
+		compare_settle(row, COMPARE_GONE);
+	/* It lives and is not in /proc: hidepid. */
+	if (seen->status_result == PSS_GONE)
+		seen->status_result = PSS_DENIED;
+	if (seen->rollup_result == PSS_GONE)
+		seen->rollup_result = PSS_DENIED;
+	compare_judge(row, seen, round);
+	return row->settled;
+}
+
+static void judge(struct compare_reader *r, bool undisturbed, unsigned round)
+{
+	const struct snapshot *again = r->collector->again;
 	size_t left = 0;
 
 	for (size_t i = 0; i < r->left; i++) {
@@ -234,36 +246,38 @@ static void judge(struct compare_reader *r, const struct snapshot *before,
 		struct compare_seen seen = {
 			.status_before = status ? &r->status_before[i] : NULL,
 			.status_after = status ? &r->status_after[i] : NULL,
-			.bpf_before = find_again(before, row->process),
-			.bpf_after = find_again(after, row->process),
-			.rollup = r->rollup_result[i] == PSS_OK ? &r->rollup[i] : NULL,
+			.bpf_before = find_again(&again[0], row->process),
+			.bpf_after = find_again(&again[1], row->process),
+			.rollup = r->rollup_result[i].status == PSS_OK ? &r->rollup[i] : NULL,
 			.status_result = r->status_result[i],
-			.rollup_result = r->rollup_result[i],
-			.quiet = quiet,
+			.rollup_result = r->rollup_result[i].status,
+			.undisturbed = undisturbed,
 			.stale = r->stale[i],
 		};
+		bool done = r->verifies ? verify(r, i, &seen, round) : judge_row(row, &seen, round);
 
-		if (!seen.bpf_before || !seen.bpf_after)
-			compare_settle(row, COMPARE_GONE);
-		/* It lives and is not in /proc: hidepid. */
-		if (seen.status_result == PSS_GONE)
-			seen.status_result = PSS_DENIED;
-		if (seen.rollup_result == PSS_GONE)
-			seen.rollup_result = PSS_DENIED;
-		compare_judge(row, &seen, round);
 		r->referees += seen.rollup && round == 1;
-		if (!row->settled)
+		if (!done)
 			r->row[left++] = row;
 	}
 	r->left = left;
 }
 
+/* The first BPF reading is measured, so it is made as a snapshot makes it. */
+static int read_bpf(struct compare_reader *r, unsigned round)
+{
+	struct collector *c = r->collector;
+
+	if (round == 1 && !r->verifies)
+		return source_collect(c->source, &c->again[0]);
+	return source_collect_some(c->source, r->process, r->left, &c->again[0]);
+}
+
 int compare_read_round(struct compare_reader *r, unsigned round, struct compare_cost *cost)
 {
-	cleanup(snapshot_done) struct snapshot before = {}, after = {};
-	struct session *s = r->session;
+	struct collector *c = r->collector;
 	/* What was recorded does not move any more. */
-	unsigned pauses = session_replays(s) ? 0 : round;
+	unsigned pauses = collector_replays(c) ? 0 : round;
 	struct compare_cost now = {};
 	struct meter meter;
 	uint64_t last_pid;
@@ -271,41 +285,40 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 	int err;
 
 	pause_before_round(pauses);
-	last_pid = procfs_last_pid(&s->proc);
+	last_pid = procfs_last_pid(&c->proc);
 	for (size_t i = 0; i < r->left; i++) {
 		r->process[i] = (struct process *)r->row[i]->process;
 		r->stale[i] = false;
 	}
-	meter = meter_start(s);
+	meter = meter_start(c);
 	err = read_status(r, r->status_before, &files);
-	meter_stop(s, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
-	meter = meter_start(s);
-	if (err == 0) /* the first time as a snapshot does it, since that is measured */
-		err = round == 1 ? source_collect(s->source, &before)
-				 : source_collect_some(s->source, r->process, r->left, &before);
-	meter_stop(s, &meter, &now.bpf_us, &now.bpf_reads, &now.reads_known);
+	meter_stop(c, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
+	meter = meter_start(c);
+	if (err == 0)
+		err = read_bpf(r, round);
+	meter_stop(c, &meter, &now.bpf_us, &now.bpf_reads, &now.reads_known);
 	pause_between(pauses);
-	meter = meter_start(s);
+	meter = meter_start(c);
 	if (err == 0)
 		err = read_rollup(r, &files);
-	meter_stop(s, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
+	meter_stop(c, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
 	now.proc_files = files;
 	pause_between(pauses);
 	if (err == 0)
-		err = source_collect_some(s->source, r->process, r->left, &after);
+		err = source_collect_some(c->source, r->process, r->left, &c->again[1]);
 	if (err == 0)
 		err = read_status(r, r->status_after, &files);
 	if (err < 0)
 		return err;
-	if (round == 1) {
-		on_tape(s, &now);
+	if (round == 1 && cost) {
+		on_tape(c, &now);
 		*cost = now;
 	}
-	judge(r, &before, &after, last_pid == procfs_last_pid(&s->proc), round);
+	judge(r, last_pid == procfs_last_pid(&c->proc), round);
 	return 0;
 }
 
-/* ---- whom BPF is not shown ---- */
+/* ---- processes that BPF does not see ---- */
 
 struct listing {
 	const struct snapshot *shown;
@@ -327,10 +340,10 @@ static int add_unseen(void *arg, pid_t pid)
 }
 
 /* A name that cannot be read either stays unknown. */
-static int read_names(struct session *s, struct snapshot *hidden, struct process *const *row,
+static int read_names(struct collector *c, struct snapshot *hidden, struct process *const *row,
 		      struct pool_result *result)
 {
-	int r = pool_read(s->pool, POOL_EXE, false, row, hidden->count, result);
+	int r = pool_read(c->pool, POOL_EXE, false, row, hidden->count, result);
 
 	for (size_t i = 0; r == 0 && i < hidden->count; i++) {
 		if (result[i].status == PSS_OK)
@@ -340,16 +353,16 @@ static int read_names(struct session *s, struct snapshot *hidden, struct process
 	return r;
 }
 
-/* Drops those that BPF has by now, that have no memory, or that nobody asked for. */
-static int keep_hidden(struct session *s, struct snapshot *hidden, struct process **row,
-		       struct pool_result *result)
+/* Drops those that BPF sees by now, that have no memory, or that the filter rejects. */
+static int keep_hidden(struct collector *c, const struct filter *f, struct snapshot *hidden,
+		       struct process **row, struct pool_result *result)
 {
 	cleanup(snapshot_done) struct snapshot now = {};
 	size_t kept = 0;
-	int r = source_collect_some(s->source, row, hidden->count, &now);
+	int r = source_collect_some(c->source, row, hidden->count, &now);
 
 	if (r == 0)
-		r = pool_read(s->pool, POOL_STATUS, false, row, hidden->count, result);
+		r = pool_read(c->pool, POOL_STATUS, false, row, hidden->count, result);
 	for (size_t i = 0; r == 0 && i < hidden->count; i++) {
 		struct process *p = &hidden->process[i];
 		struct proc_status status = {};
@@ -358,20 +371,20 @@ static int keep_hidden(struct session *s, struct snapshot *hidden, struct proces
 
 		free(TAKE_PTR(result[i].text));
 		p->uid = status.euid;
-		if (there && status.have && !snapshot_find(&now, p->pid) && !s->filter.pattern &&
-		    filter_matches_id(&s->filter, p))
+		if (there && status.have && !snapshot_find(&now, p->pid) && !f->pattern &&
+		    filter_matches_id(f, p))
 			hidden->process[kept++] = *p;
 	}
 	hidden->count = kept;
 	return r;
 }
 
-int compare_find_hidden(struct session *s, struct snapshot *ret)
+int compare_find_hidden(struct collector *c, const struct filter *f, struct snapshot *ret)
 {
-	struct listing listing = {&s->snapshot, ret};
+	struct listing listing = {&c->snapshot, ret};
 	cleanup_free struct process **row = NULL;
 	cleanup_free struct pool_result *result = NULL;
-	int r = procfs_each_pid(&s->proc, add_unseen, &listing);
+	int r = procfs_each_pid(&c->proc, add_unseen, &listing);
 
 	if (r < 0 || !ret->count)
 		return r;
@@ -381,6 +394,6 @@ int compare_find_hidden(struct session *s, struct snapshot *ret)
 		return -ENOMEM;
 	for (size_t i = 0; i < ret->count; i++)
 		row[i] = &ret->process[i];
-	r = keep_hidden(s, ret, row, result);
-	return r < 0 || !ret->count ? r : read_names(s, ret, row, result);
+	r = keep_hidden(c, f, ret, row, result);
+	return r < 0 || !ret->count ? r : read_names(c, ret, row, result);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sums over all processes of a snapshot, whatever is shown of them; each address space once. */
-#include "cli/balance.h"
+/* Sums over all processes of a snapshot, shown or not; each address space counts once. */
+#include "collect/balance.h"
 
 void balance_no_swap(struct snapshot *s)
 {
@@ -53,7 +53,7 @@ void balance_reconcile(struct snapshot *s)
 	ret->residual_known = true;
 }
 
-/* Of what is larger not even a difference could be told. */
+/* A larger sum cannot be subtracted. */
 static bool sensible(uint64_t sum)
 {
 	return sum < (uint64_t)1 << 62;

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The engine: opens the sources of a collect_spec once and answers queries from them as often as
+ * wanted. It prints nothing and knows no option: what a person should learn is data (notices,
+ * missing pids, differences), which src/cli/notices.c puts into words.
+ */
+#ifndef ZMEM_COLLECT_COLLECTOR_H
+#define ZMEM_COLLECT_COLLECTOR_H
+
+#include "base/diag.h"
+#include "collect/collect_spec.h"
+#include "enrich/enrich.h"
+#include "query/query_run.h"
+
+enum collect_phase {
+	COLLECT_PHASE_LOAD, /* opening the source */
+	COLLECT_PHASE_READ, /* reading all counters */
+	COLLECT_PHASE_FILTER,
+	COLLECT_PHASE_PSS, /* smaps_rollup */
+	COLLECT_PHASE_VERIFY,
+	COLLECT_PHASE_NAMES, /* and order, cut, totals */
+	COLLECT_PHASES,
+};
+
+/* What is worth telling. A notice stays set once it was. */
+enum collect_notice {
+	COLLECT_NOTICE_FALLBACK = 1 << 0,	/* counters come from /proc: fallback_reason */
+	COLLECT_NOTICE_ROLLUP = 1 << 1,		/* PSS comes from smaps_rollup: pss_reason */
+	COLLECT_NOTICE_NO_PROC = 1 << 2,	/* PSS is not read: no_proc */
+	COLLECT_NOTICE_PTRACE_MISSING = 1 << 3, /* PSS is denied: snapshot.collection.denied */
+	COLLECT_NOTICE_HIDDEN = 1 << 4,		/* /proc hides processes of other users */
+	COLLECT_NOTICE_ALONE = 1 << 5,		/* no thread could be started */
+	COLLECT_NOTICE_NO_CMDLINES = 1 << 6,	/* the recording holds no command lines */
+	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: verify_readable of verify_count */
+};
+
+/* Why /proc says nothing about processes. */
+enum collect_no_proc {
+	COLLECT_PROC_USABLE,
+	COLLECT_PROC_ABSENT,
+	COLLECT_PROC_FOREIGN, /* it is of another pid namespace */
+};
+
+/* Why a pid that the filter names has no row. */
+enum collect_absence {
+	COLLECT_NO_PROCESS,
+	COLLECT_NOT_IN_NAMESPACE, /* BPF does not see it, and there is no /proc to ask */
+	COLLECT_NOT_IN_BPF,
+	COLLECT_NOT_IN_PROC,
+};
+
+struct collect_missing {
+	pid_t pid;
+	enum collect_absence why;
+};
+
+/* A process whose PSS of the kernel and smaps_rollup could not be brought together. */
+struct collect_difference {
+	pid_t pid;
+	bool execed; /* it executed another program meanwhile: there are no values */
+	enum counter counter;
+	uint64_t kernel, rollup; /* bytes */
+};
+
+enum collect_step {
+	COLLECT_STARTING,
+	COLLECT_OPENING_PROC,
+	COLLECT_OPENING_SOURCE,
+};
+
+struct collector {
+	struct collect_spec spec;
+	struct procfs proc;
+	pid_t self; /* the process that collects, or that recorded */
+	struct source *source;
+	struct diag diag;	/* why a source did not open */
+	enum collect_step step; /* of collector_open(): the one that failed */
+	struct proc_pool *pool; /* NULL until something is read through it */
+	struct user_table *users;
+	struct name_cache *names; /* NULL unless continuous */
+	struct snapshot snapshot;
+	struct query_rows rows;
+	char *fallback_reason;	  /* NULL: counters come from BPF, or /proc was asked for */
+	unsigned notices;	  /* enum collect_notice */
+	enum collect_phase phase; /* the one that is at work, or that failed */
+	uint64_t phase_us[COLLECT_PHASES];
+	/* Of the first snapshot. */
+	struct collect_missing *missing;
+	size_t missing_count;
+	/* Of the newest snapshot; valid until the next one. */
+	struct collect_difference *difference;
+	size_t difference_count;
+	size_t verify_readable, verify_count; /* processes whose PSS is the kernel's */
+	/* Private. */
+	struct snapshot again[2]; /* of some processes, for comparisons */
+	bool looked_for_missing;
+};
+
+/* The state before collector_open() and after collector_close(). */
+#define COLLECTOR_CLOSED ((struct collector){.proc.fd = -1})
+
+/*
+ * Returns 0 or a negative errno, with c->step and the reason in c->diag: -ENOTSUP if PSS_KERNEL
+ * cannot be had (collector_pss_refusal()). collector_close() in either case.
+ */
+int collector_open(struct collector *c, const struct collect_spec *spec);
+/*
+ * Takes a snapshot and answers the query. The result borrows from both until the next call.
+ * Returns 0 or a negative errno: -ESTALE if the pin was taken away, -E2BIG if the pattern is too
+ * expensive, -EBADMSG if a recording is damaged.
+ */
+int collector_collect(struct collector *c, const struct query *q, struct result *ret);
+/* The first part of it: reads the counters and filters; PSS is not read. Returns likewise. */
+int collector_begin(struct collector *c, const struct query *q);
+/* Answers another query from the same snapshot. Returns likewise. */
+int collector_requery(struct collector *c, const struct query *q, bool filter_changed,
+		      struct result *ret);
+/* Names rows of a result (lazy_names). Returns 0 or a negative errno. */
+int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
+			size_t count);
+void collector_close(struct collector *c);
+
+/* The workers that read /proc, started at the first call. NULL without memory. */
+struct proc_pool *collector_pool(struct collector *c);
+enum collect_no_proc collector_no_proc(const struct collector *c);
+/* Why PSS does not come from the kernel; NULL if it does. */
+const char *collector_pss_refusal(const struct collector *c);
+/* Whether it reads a tape. */
+bool collector_replays(const struct collector *c);
+/* Updates the notice that no thread could be started. */
+void collector_note_alone(struct collector *c);
+
+#endif

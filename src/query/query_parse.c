@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The words of a query: what each may be, and what is wrong with it. */
+#include "query/query_parse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/parse.h"
+
+#define TOP_MAX 1000000000
+
+void query_done(struct query *q)
+{
+	pattern_free(q->filter.pattern);
+	free(q->pids);
+	free(q->uids);
+	free(q->cgroup);
+	*q = (struct query){};
+}
+
+static int refuse(struct query_error *ret, const char *item, size_t len, const char *why)
+{
+	*ret = (struct query_error){item, len, why};
+	return -EINVAL;
+}
+
+static int refuse_text(struct query_error *ret, const char *why)
+{
+	return refuse(ret, NULL, 0, why);
+}
+
+static size_t count_items(const char *list)
+{
+	size_t len, count = 0;
+
+	while (parse_item(&list, &len))
+		count++;
+	return count;
+}
+
+static int set_group(struct query *q, const char *text, struct query_error *ret_error)
+{
+	const struct column *c = column_find(text, strlen(text));
+
+	if (strcmp(text, "none") == 0)
+		c = NULL;
+	else if (!c || !group_possible(c) || strcmp(c->key, text) != 0)
+		return refuse_text(
+			ret_error,
+			"it is one of none, name, cmdline, user, unit, container, cgroup");
+	q->group = c;
+	return 0;
+}
+
+static int set_sort(struct query *q, const char *text, struct query_error *ret_error)
+{
+	struct column_list keys = {};
+	const char *bad;
+	size_t len;
+
+	if (column_list_parse(&keys, text, &bad, &len) < 0)
+		return refuse(ret_error, bad, len, "there is no such column");
+	q->order.keys = keys;
+	return 0;
+}
+
+static int set_reverse(struct query *q, const char *text, struct query_error *ret_error)
+{
+	if (*text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+		return refuse_text(ret_error, "it is 0 or 1");
+	q->order.reverse = strcmp(text, "0") != 0;
+	return 0;
+}
+
+static int set_top(struct query *q, const char *text, struct query_error *ret_error)
+{
+	uint64_t n;
+
+	if (parse_u64(text, strlen(text), TOP_MAX, &n) < 0 || !n)
+		return refuse_text(ret_error, "not a number from 1 to 1000000000");
+	q->top = n;
+	return 0;
+}
+
+static int set_min(struct query *q, const char *text, struct query_error *ret_error)
+{
+	uint64_t bytes;
+
+	if (parse_size(text, strlen(text), &bytes) < 0)
+		return refuse_text(ret_error, "not a size (100M)");
+	q->min = bytes;
+	return 0;
+}
+
+static int set_pids(struct query *q, const char *text, struct query_error *ret_error)
+{
+	cleanup_free pid_t *pids = calloc(count_items(text) + 1, sizeof(*pids));
+	const char *item;
+	size_t len, count = 0;
+
+	if (!pids)
+		return -ENOMEM;
+	while ((item = parse_item(&text, &len))) {
+		uint64_t pid;
+
+		if (parse_u64(item, len, PID_MAX, &pid) < 0 || !pid)
+			return refuse(ret_error, item, len, "not a process number");
+		pids[count++] = (pid_t)pid;
+	}
+	if (!count)
+		return refuse_text(ret_error, "no process number in it");
+	filter_sort_pids(pids, count);
+	free(q->pids);
+	q->filter.pids = q->pids = TAKE_PTR(pids);
+	q->filter.pid_count = count;
+	return 0;
+}
+
+static int set_users(struct query *q, const char *text, const struct query_users *users,
+		     struct query_error *ret_error)
+{
+	cleanup_free uid_t *uids = calloc(count_items(text) + 1, sizeof(*uids));
+	bool any = *text;
+	const char *item;
+	size_t len, asked = 0, count = 0;
+
+	if (!uids)
+		return -ENOMEM;
+	for (; (item = parse_item(&text, &len)); asked++) {
+		int r = users->find(users->arg, item, len, &uids[count]);
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		count += r == 0;
+	}
+	if (any && !asked)
+		return refuse_text(ret_error, "no user in it");
+	if (any && !count) {
+		refuse_text(ret_error, "no process is of any of them");
+		return -ENOENT;
+	}
+	filter_sort_uids(uids, count);
+	free(q->uids);
+	q->uids = TAKE_PTR(uids);
+	q->filter.uids = any ? q->uids : NULL;
+	q->filter.uid_count = count;
+	return 0;
+}
+
+static int set_pattern(struct query *q, const char *text, struct query_error *ret_error)
+{
+	struct pattern *pattern = NULL;
+	const char *why;
+	int r = *text ? pattern_compile(text, &pattern, &why) : 0;
+
+	if (r < 0)
+		return r == -EINVAL ? refuse(ret_error, text, strlen(text), why) : r;
+	pattern_free(q->filter.pattern);
+	q->filter.pattern = pattern;
+	return 0;
+}
+
+static int set_cgroup(struct query *q, const char *text, struct query_error *ret_error)
+{
+	char *copy;
+
+	if (!*text)
+		return refuse_text(ret_error, "no pattern in it");
+	copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	free(q->cgroup);
+	q->filter.cgroup = q->cgroup = copy;
+	return 0;
+}
+
+/* FNV-1a */
+static uint64_t hash(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3;
+	return h;
+}
+
+static int set_word(struct query *q, enum query_word word, const char *text,
+		    const struct query_users *users, struct query_error *ret_error)
+{
+	switch (word) {
+	case QUERY_GROUP_BY:
+		return set_group(q, text, ret_error);
+	case QUERY_SORT:
+		return set_sort(q, text, ret_error);
+	case QUERY_REVERSE:
+		return set_reverse(q, text, ret_error);
+	case QUERY_TOP:
+		return set_top(q, text, ret_error);
+	case QUERY_MIN:
+		return set_min(q, text, ret_error);
+	case QUERY_PID:
+		return set_pids(q, text, ret_error);
+	case QUERY_USER:
+		return set_users(q, text, users, ret_error);
+	case QUERY_FILTER:
+		return set_pattern(q, text, ret_error);
+	case QUERY_CGROUP:
+		return set_cgroup(q, text, ret_error);
+	case QUERY_WORDS:
+		break;
+	}
+	return -EINVAL;
+}
+
+int query_set(struct query *q, enum query_word word, const char *text,
+	      const struct query_users *users, struct query_error *ret_error)
+{
+	int r = set_word(q, word, text, users, ret_error);
+
+	if (r == 0)
+		q->text_hash[word] = *text ? hash(text) : 0;
+	return r;
+}
+
+int query_check(const struct query *q, struct query_error *ret_error)
+{
+	const struct column *c = column_list_misplaced(&q->order.keys, q->group);
+
+	return c ? refuse(ret_error, c->key, strlen(c->key),
+			  "one of its columns is of groups (group_by=cgroup, unit or container)")
+		 : 0;
+}
+
+uint64_t query_filter_key(const struct query *q)
+{
+	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER,
+						  QUERY_CGROUP};
+	uint64_t key = 0;
+
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
+		key = (key ^ q->text_hash[filters[i]]) * 0x9e3779b97f4a7c15;
+	return key;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Makes a query of words: the one parser for the command line, URLs and the prompt of top. It
+ * prints no message; the caller puts the name of its option or parameter before the error's text.
+ */
+#ifndef ZMEM_QUERY_PARSE_H
+#define ZMEM_QUERY_PARSE_H
+
+#include "query/query.h"
+
+/* What is wrong with a word. */
+struct query_error {
+	const char *item; /* the wrong part of the text; NULL: the text as a whole */
+	size_t item_len;
+	const char *why; /* a static text */
+};
+
+/* How the names of users become numbers. */
+struct query_users {
+	/* Finds the user of this name or number. Returns 0, or -ENOENT if there is none. */
+	int (*find)(void *arg, const char *name, size_t len, uid_t *ret_uid);
+	void *arg;
+};
+
+/*
+ * Sets what the word stands for, in place of what it was set to before. An empty text takes a
+ * filter away. `users` is read for QUERY_USER alone. Returns 0, -EINVAL with *ret_error, -ENOENT if
+ * none of the users exists (with *ret_error), or -ENOMEM. On failure the query stays as it was.
+ */
+int query_set(struct query *q, enum query_word word, const char *text,
+	      const struct query_users *users, struct query_error *ret_error);
+/*
+ * Whether the order fits the rows: columns of memory cgroups need groups. Returns 0, or -EINVAL
+ * with *ret_error. Call it when all words are set.
+ */
+int query_check(const struct query *q, struct query_error *ret_error);
+/* The same number for the same filter. */
+uint64_t query_filter_key(const struct query *q);
+
+#endif

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What --verify calls the same, moved or different. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "compare/verify.h"
+
+#define PAGE UINT64_C(4096)
+
+/* Two equal readings of the kernel's, and a smaps_rollup of 512 pages less. */
+struct scene {
+	struct process process, before, after, status, rollup;
+	struct process *subject;
+	struct verify_rollup read;
+	struct compare_seen seen;
+	struct comparison comparison;
+	struct compare_row *row;
+	unsigned round;
+};
+
+static void scene_init(struct scene *s, enum pss_source source)
+{
+	struct process p = {.pid = 42, .pss_source = source, .mm_key = 1};
+
+	process_set(&p, COUNTER_RSS, 600 * PAGE);
+	process_set(&p, COUNTER_SWAP, 0);
+	process_set(&p, COUNTER_PSS, 531 * PAGE + 350);
+	process_set(&p, COUNTER_USS, 520 * PAGE);
+	*s = (struct scene){.process = p, .before = p, .after = p, .status = p};
+	process_set(&s->rollup, COUNTER_RSS, 88 * PAGE);
+	process_set(&s->rollup, COUNTER_PSS, 19 * PAGE);
+	process_set(&s->rollup, COUNTER_USS, 8 * PAGE);
+	s->read = (struct verify_rollup){.values = &s->rollup, .rss = 88 * PAGE, .rss_known = true};
+	s->seen = (struct compare_seen){.status_before = &s->status,
+					.status_after = &s->status,
+					.bpf_before = &s->before,
+					.bpf_after = &s->after,
+					.rollup = &s->rollup,
+					.undisturbed = true};
+	s->subject = &s->process;
+	assert_int_equal(comparison_init(&s->comparison, &s->subject, 1, VERIFY_COUNTERS), 0);
+	s->row = s->comparison.row;
+	compare_verify_begin(s->row);
+}
+
+/* Rounds until the row is done, at most so many. Returns its verdict, _VERDICTS if it is not. */
+static enum compare_verdict rounds(struct scene *s, int count)
+{
+	bool done = false;
+
+	while (!done && count--)
+		done = compare_verify(s->row, &s->seen, &s->read, ++s->round);
+	return done ? compare_verify_verdict(s->row) : COMPARE_VERDICTS;
+}
+
+static void scene_done(struct scene *s)
+{
+	comparison_done(&s->comparison);
+}
+
+static void test_different(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, PSS_FROM_KERNEL);
+	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
+	assert_int_equal(rounds(&s, 1), COMPARE_DIFFERENT);
+	assert_false(s.row->execed);
+	assert_int_equal(compare_verify_cell(s.row)->counter, COUNTER_PSS);
+	assert_int_equal(compare_verify_cell(s.row)->bpf, 531 * PAGE + 350);
+	assert_int_equal(compare_verify_cell(s.row)->proc_before, 19 * PAGE);
+	scene_done(&s);
+}
+
+/* Values of PSS and USS differ only where no process was started that could share pages. */
+static void test_disturbed(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, PSS_FROM_KERNEL);
+	s.seen.undisturbed = false;
+	process_set(&s.rollup, COUNTER_RSS, 600 * PAGE);
+	s.read.rss = 600 * PAGE;
+	assert_int_equal(rounds(&s, 100), COMPARE_MOVED);
+	assert_int_equal(s.round, COMPARE_ROUNDS);
+	scene_done(&s);
+	scene_init(&s, PSS_FROM_KERNEL);
+	s.before.starting = true;
+	assert_int_equal(rounds(&s, 100), COMPARE_MOVED);
+	assert_false(s.row->execed);
+	scene_done(&s);
+}
+
+/* A difference has to stay the same one. */
+static void test_moving(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, PSS_FROM_KERNEL);
+	for (int i = 0; i < COMPARE_ROUNDS; i++) {
+		s.before.value[COUNTER_PSS] += 2 * PAGE;
+		s.after.value[COUNTER_PSS] = s.before.value[COUNTER_PSS];
+		s.before.value[COUNTER_USS]++;
+		s.before.value[COUNTER_RSS] += PAGE;
+		s.after.value[COUNTER_RSS] = s.before.value[COUNTER_RSS];
+		assert_int_equal(rounds(&s, 1),
+				 i + 1 < COMPARE_ROUNDS ? COMPARE_VERDICTS : COMPARE_MOVED);
+	}
+	scene_done(&s);
+}
+
+static void test_same(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, PSS_FROM_KERNEL);
+	assert_int_equal(rounds(&s, 2), COMPARE_VERDICTS);
+	s.before.value[COUNTER_RSS] = s.read.rss;
+	s.before.value[COUNTER_PSS] = s.rollup.value[COUNTER_PSS] + 1024;
+	s.before.value[COUNTER_USS] = 8 * PAGE;
+	/* Also if it is another program by now: one of the two is the one that was read. */
+	s.after.mm_key = 2;
+	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
+	assert_true(s.row->agrees);
+	scene_done(&s);
+	/* A byte more is too much. */
+	scene_init(&s, PSS_FROM_KERNEL);
+	s.before.value[COUNTER_RSS] = s.read.rss;
+	s.before.value[COUNTER_PSS] = s.rollup.value[COUNTER_PSS] + 1025;
+	s.before.value[COUNTER_USS] = 8 * PAGE;
+	s.after = s.before;
+	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
+	/* The kernel's walk did not add up this time: there is nothing to compare with. */
+	s.before.value[COUNTER_PSS]--;
+	s.before.pss_source = s.after.pss_source = PSS_FROM_NOTHING;
+	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
+	s.before.pss_source = PSS_FROM_KERNEL;
+	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
+	scene_done(&s);
+}
+
+static void test_gone(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, PSS_FROM_KERNEL);
+	s.seen.bpf_after = NULL;
+	assert_int_equal(rounds(&s, 1), COMPARE_GONE);
+	scene_done(&s);
+	scene_init(&s, PSS_FROM_KERNEL);
+	s.seen.rollup = NULL;
+	assert_int_equal(rounds(&s, 1), COMPARE_GONE);
+	scene_done(&s);
+}
+
+/* Equal before and after, and it was another program in between. */
+static void test_exec_within(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, PSS_FROM_KERNEL);
+	s.after.mm_key = 2;
+	assert_int_equal(rounds(&s, 100), COMPARE_MOVED);
+	assert_true(s.row->execed);
+	scene_done(&s);
+}
+
+/* Differences of the program before do not count for the next one. */
+static void test_exec_between(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, PSS_FROM_KERNEL);
+	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
+	s.before.mm_key = s.after.mm_key = 2;
+	assert_int_equal(rounds(&s, 6), COMPARE_VERDICTS);
+	assert_true(s.row->execed);
+	assert_int_equal(rounds(&s, 1), COMPARE_DIFFERENT);
+	scene_done(&s);
+}
+
+/* PSS that smaps_rollup gave is no side of its own: RSS and swap tell whether it fits. */
+static void test_rollup_rows(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, PSS_FROM_ROLLUP);
+	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
+	s.after.value[COUNTER_RSS] = s.read.rss;
+	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
+	scene_done(&s);
+	/* Between two readings: it is read again, for values of one moment. */
+	scene_init(&s, PSS_FROM_ROLLUP);
+	s.before.value[COUNTER_RSS] = s.read.rss - PAGE;
+	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
+	s.before.value[COUNTER_RSS] = s.read.rss;
+	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
+	scene_done(&s);
+	scene_init(&s, PSS_FROM_ROLLUP);
+	assert_int_equal(rounds(&s, 100), COMPARE_DIFFERENT);
+	assert_int_equal(compare_verify_cell(s.row)->counter, COUNTER_RSS);
+	scene_done(&s);
+}
+
+/* Swap of smaps_rollup has shared memory in it, SwapPss has none. */
+static void test_swap(void **state)
+{
+	struct process p = {.pss_source = PSS_FROM_ROLLUP}, values = {};
+	struct verify_rollup rollup = {.values = &values, .swap_known = true};
+
+	(void)state;
+	process_set(&p, COUNTER_SWAP, 10 * PAGE);
+	process_set(&values, COUNTER_SWAP_PSS, 10 * PAGE);
+	rollup.swap = 10 * PAGE;
+	assert_true(compare_agrees(&p, &rollup));
+	rollup.swap = 12 * PAGE;
+	assert_true(compare_agrees(&p, &rollup));
+	rollup.swap = 9 * PAGE;
+	assert_false(compare_agrees(&p, &rollup));
+	rollup.swap = 12 * PAGE;
+	values.value[COUNTER_SWAP_PSS] = 11 * PAGE;
+	assert_false(compare_agrees(&p, &rollup));
+	rollup.swap_known = false;
+	assert_true(compare_agrees(&p, &rollup));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_different),    cmocka_unit_test(test_disturbed),
+		cmocka_unit_test(test_moving),	     cmocka_unit_test(test_same),
+		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_exec_within),
+		cmocka_unit_test(test_exec_between), cmocka_unit_test(test_rollup_rows),
+		cmocka_unit_test(test_swap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

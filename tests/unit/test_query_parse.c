@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What each word of a query may be, what is wrong with the others, and what a failure leaves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/parse.h"
+#include "query/query_parse.h"
+
+/* anna is 1000, bert 1001; other users have numbers alone. */
+static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
+{
+	static const char *const names[] = {"anna", "bert"};
+	uint64_t number;
+
+	++*(int *)arg;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0) {
+			*ret_uid = 1000 + (uid_t)i;
+			return 0;
+		}
+	}
+	if (parse_u64(name, len, UINT32_MAX - 1, &number) < 0)
+		return -ENOENT;
+	*ret_uid = (uid_t)number;
+	return 0;
+}
+
+static int asked;
+static const struct query_users users = {find_user, &asked};
+
+static int set(struct query *q, enum query_word word, const char *text)
+{
+	struct query_error error;
+
+	return query_set(q, word, text, &users, &error);
+}
+
+static void test_good(void **state)
+{
+	struct query q = {};
+
+	(void)state;
+	assert_int_equal(set(&q, QUERY_GROUP_BY, "unit"), 0);
+	assert_string_equal(q.group->key, "unit");
+	assert_int_equal(set(&q, QUERY_GROUP_BY, "none"), 0);
+	assert_null(q.group);
+	assert_int_equal(set(&q, QUERY_SORT, "rss,name"), 0);
+	assert_int_equal(q.order.keys.count, 2);
+	assert_int_equal(set(&q, QUERY_SORT, "pss"), 0);
+	assert_int_equal(q.order.keys.count, 1);
+	assert_int_equal(set(&q, QUERY_REVERSE, ""), 0);
+	assert_true(q.order.reverse);
+	assert_int_equal(set(&q, QUERY_REVERSE, "0"), 0);
+	assert_false(q.order.reverse);
+	assert_int_equal(set(&q, QUERY_TOP, "7"), 0);
+	assert_int_equal(q.top, 7);
+	assert_int_equal(set(&q, QUERY_MIN, "2M"), 0);
+	assert_int_equal(q.min, 2 << 20);
+	assert_int_equal(set(&q, QUERY_PID, "7,3 5"), 0);
+	assert_int_equal(q.filter.pid_count, 3);
+	assert_int_equal(q.filter.pids[0], 3);
+	assert_int_equal(q.filter.pids[2], 7);
+	assert_int_equal(set(&q, QUERY_USER, "5,bert,nobody,anna"), 0);
+	assert_int_equal(asked, 4);
+	assert_int_equal(q.filter.uid_count, 3);
+	assert_int_equal(q.filter.uids[0], 5);
+	assert_int_equal(q.filter.uids[2], 1001);
+	assert_int_equal(set(&q, QUERY_FILTER, "^a+$"), 0);
+	assert_int_equal(pattern_match(q.filter.pattern, "aa"), 1);
+	assert_int_equal(set(&q, QUERY_CGROUP, "*.slice"), 0);
+	assert_string_equal(q.filter.cgroup, "*.slice");
+	query_done(&q);
+	assert_null(q.filter.cgroup);
+}
+
+static void test_bad(void **state)
+{
+	static const struct {
+		enum query_word word;
+		const char *text, *item, *why;
+		int error;
+	} bad[] = {
+		{QUERY_GROUP_BY, "pid", NULL,
+		 "it is one of none, name, cmdline, user, unit, container, cgroup", -EINVAL},
+		{QUERY_GROUP_BY, "NAME", NULL,
+		 "it is one of none, name, cmdline, user, unit, container, cgroup", -EINVAL},
+		{QUERY_SORT, "rss,tall,pss", "tall", "there is no such column", -EINVAL},
+		{QUERY_REVERSE, "yes", NULL, "it is 0 or 1", -EINVAL},
+		{QUERY_TOP, "0", NULL, "not a number from 1 to 1000000000", -EINVAL},
+		{QUERY_TOP, "1000000001", NULL, "not a number from 1 to 1000000000", -EINVAL},
+		{QUERY_MIN, "1.5M", NULL, "not a size (100M)", -EINVAL},
+		{QUERY_PID, "1,x,3", "x", "not a process number", -EINVAL},
+		{QUERY_PID, "0", "0", "not a process number", -EINVAL},
+		{QUERY_PID, "4194305", "4194305", "not a process number", -EINVAL},
+		{QUERY_PID, ",", NULL, "no process number in it", -EINVAL},
+		{QUERY_USER, ",", NULL, "no user in it", -EINVAL},
+		{QUERY_USER, "nobody,here", NULL, "no process is of any of them", -ENOENT},
+		{QUERY_FILTER, "(", "(", NULL, -EINVAL},
+		{QUERY_CGROUP, "", NULL, "no pattern in it", -EINVAL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct query q = {}, untouched = {};
+		struct query_error error = {};
+
+		assert_int_equal(query_set(&q, bad[i].word, bad[i].text, &users, &error),
+				 bad[i].error);
+		assert_memory_equal(&q, &untouched, sizeof(q));
+		assert_non_null(error.why);
+		if (bad[i].why)
+			assert_string_equal(error.why, bad[i].why);
+		assert_int_equal(error.item != NULL, bad[i].item != NULL);
+		if (bad[i].item) {
+			assert_int_equal(error.item_len, strlen(bad[i].item));
+			assert_memory_equal(error.item, bad[i].item, error.item_len);
+		}
+	}
+}
+
+/* A prompt sets words again and again. */
+static void test_again(void **state)
+{
+	struct query q = {};
+	const struct pattern *pattern;
+	uint64_t key, empty = query_filter_key(&q);
+
+	(void)state;
+	assert_int_equal(set(&q, QUERY_FILTER, "a"), 0);
+	assert_int_equal(set(&q, QUERY_USER, "anna"), 0);
+	pattern = q.filter.pattern;
+	key = query_filter_key(&q);
+	assert_int_not_equal(key, empty);
+	assert_int_equal(set(&q, QUERY_FILTER, "a("), -EINVAL);
+	assert_int_equal(set(&q, QUERY_USER, "nobody"), -ENOENT);
+	assert_ptr_equal(q.filter.pattern, pattern);
+	assert_int_equal(q.filter.uid_count, 1);
+	assert_int_equal(query_filter_key(&q), key);
+	assert_int_equal(set(&q, QUERY_FILTER, "b"), 0);
+	assert_int_not_equal(query_filter_key(&q), key);
+	assert_int_equal(set(&q, QUERY_FILTER, "a"), 0);
+	assert_int_equal(query_filter_key(&q), key);
+	/* An order is no filter. */
+	assert_int_equal(set(&q, QUERY_SORT, "rss"), 0);
+	assert_int_equal(query_filter_key(&q), key);
+	assert_int_equal(set(&q, QUERY_FILTER, ""), 0);
+	assert_int_equal(set(&q, QUERY_USER, ""), 0);
+	assert_null(q.filter.pattern);
+	assert_null(q.filter.uids);
+	assert_int_equal(query_filter_key(&q), empty);
+	query_done(&q);
+}
+
+static void test_memcg_columns(void **state)
+{
+	struct query_error error;
+	struct query q = {};
+
+	(void)state;
+	assert_int_equal(set(&q, QUERY_SORT, "pss,mem_current"), 0);
+	assert_int_equal(query_check(&q, &error), -EINVAL);
+	assert_string_equal(error.item, "mem_current");
+	assert_int_equal(set(&q, QUERY_GROUP_BY, "name"), 0);
+	assert_int_equal(query_check(&q, &error), -EINVAL);
+	assert_int_equal(set(&q, QUERY_GROUP_BY, "cgroup"), 0);
+	assert_int_equal(query_check(&q, &error), 0);
+	query_done(&q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_memcg_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
