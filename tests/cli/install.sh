@@ -26,7 +26,7 @@ there() {
 # What goes to share/zmem-bpf.
 data() {
 	(cd "$source/src/dist" && find . -type f ! -path './completion/*' ! -path './systemd/*' \
-		! -path './debian/*' ! -name '*.8' -printf '%P\n')
+		! -path './debian/*' ! -name '*.8' ! -name '*.mk' -printf '%P\n')
 }
 
 {
