@@ -93,7 +93,7 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test test-all test-kernels test-compilers fuzz soak check bench flamegraph deb install install-caps \
+.PHONY: all run test unit test-all test-kernels test-compilers fuzz soak check bench flamegraph deb install install-caps \
         uninstall clean help deps deps-all deps-cross deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
@@ -101,7 +101,9 @@ all: $(PROGRAM)
 help:
 	@echo 'make              the program: $(O)/zmem-bpf'
 	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
-	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests'
+	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests, JOBS at once;'
+	@echo '                  T="cli/filters live/races": these alone'
+	@echo 'make unit         the unit tests alone, in seconds'
 	@echo 'make test-all     also Prometheus, Chromium, the package, other kernels in qemu, fuzzing and soak (short), sanitizers,'
 	@echo '                  valgrind, other compilers'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'

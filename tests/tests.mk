@@ -84,9 +84,18 @@ $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn:
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
 
+# T='cli/filters live/races' runs these alone, JOBS=1 one after the other.
+T ?= unit live cli
 test: deps
 	@$(MAKE) --no-print-directory test-build
-	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit live cli
+	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run $(T)
+
+unit: deps
+	@$(MAKE) --no-print-directory unit-build
+	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit
+
+.PHONY: unit-build
+unit-build: $(UNIT_BIN) $(FUZZ_BIN)
 
 .PHONY: test-build
 test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages \

@@ -85,5 +85,14 @@ zmem -q -J
 cp "$TMP/out" "$TMP/after"
 check 'this machine: growth is made' filter growth "$TMP/before" "$TMP/after"
 expect_printable 'this machine: growth is printable' "$TMP/made"
+# A Hangul filler is a letter that cannot be seen.
+jq '(.processes[] | .name, .pss_swap_bytes) |= if type == "string" then "a\u3164b" else 1e15 end' "$TMP/after" >"$TMP/hostile"
+for name in growth top-swap; do
+	case $name in growth) set -- "$TMP/before" ;; *) set -- ;; esac
+	check "characters that cannot be seen: $name is made" filter $name "${1:-$TMP/hostile}" ${1:+"$TMP/hostile"}
+	check "characters that cannot be seen: $name has its row" grep -q 'a.*b' "$TMP/made"
+	expect_printable "characters that cannot be seen: $name is printable" "$TMP/made"
+done
+edited=$TMP/edited
 check 'edited' "$EDIT" edit "$guest" "$edited" 'host=a b,c=d\' $'user=a;b,"c" = \x1b]0;t\x07 1 2\n\\'
 by_the_rules 'hostile words' --replay "$edited"

@@ -6,7 +6,8 @@
 mkmem_begin anon shmem fork clone_vm leader_exit zombie || not_ok 'mkmem' 'did not start'
 # Whose copy it is, nobody else can be meant.
 cp "$(command -v sleep)" "$TMP/zmem_clitest"
-"$TMP/zmem_clitest" 1000.25 &
+# The same test of another tree may run: the number tells them apart.
+"$TMP/zmem_clitest" "1000.25$$" &
 sleeper=$!
 setpriv --reuid=65534 --regid=65534 --clear-groups "$TMP/zmem_clitest" 1000.5 &
 nobody=$!
@@ -44,10 +45,10 @@ zmem -J -f '^zmem_clitest$'
 expect_json '-f, the whole name' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
 zmem -J -f 'mem_clit'
 expect_json '-f, a part of the name' "[.processes[].pid] | contains([$sleeper, $nobody])"
-zmem -J -f '1000[.]25'
+zmem -J -f "1000[.]25$$"
 expect_json '-f, the command line' "[.processes[].pid] == [$sleeper]"
 expect_json '-f: the command line that matched is in the document' \
-	'.processes[0].cmdline | endswith("zmem_clitest 1000.25")'
+	'.processes[0].cmdline | endswith("zmem_clitest 1000.25'$$'")'
 zmem -J -f 'zmem_(x|clitest)' -u nobody
 expect_json '-f and -u: both must hold' "[.processes[].pid] == [$nobody]"
 # Our own arguments have the pattern in them.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Signals at any moment: those that end it leave the old file or the new one and nothing else,
-those that do not (a window that changes, a stop, a profiler) change nothing in what it says."""
+those that do not (a window that changes, a stop, a profiler) change nothing in what it says. More moments
+with LONG=1 (make soak)."""
 
 import json
 import os
@@ -19,7 +20,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, mkmem_pids, result  # noqa: E402
 
-ROUNDS = 24
+LONG = bool(os.environ.get("LONG"))
+ROUNDS = 24 if LONG else 6
+STORMS = 6 if LONG else 3
 LIMIT = 60
 
 
@@ -127,7 +130,7 @@ def check_storm(pids):
         want = None
         for name, numbers in ({"none": ()} | storms).items():
             problems, sent = [], 0
-            for _ in range(6 if numbers else 1):
+            for _ in range(STORMS if numbers else 1):
                 with tempfile.TemporaryFile() as out:
                     child = start("--json", "-o", "+cmdline", "-p", pids, *args, stdout=out)
                     sent += storm(child, numbers)
@@ -143,7 +146,7 @@ def check_storm(pids):
             if numbers:
                 result(not problems, "a storm of %s, %s: the same" % (name, " ".join(args) or "auto"),
                        problems[:2])
-                result(sent > 6, "a storm of %s, %s: there was one" % (name, " ".join(args)), sent)
+                result(sent > STORMS, "a storm of %s, %s: there was one" % (name, " ".join(args)), sent)
 
 
 def main():

@@ -4,6 +4,7 @@
 # A busy machine: compilers run, memory is mapped and unmapped, programs are exec'ed without end,
 # and every process whose PSS the kernel side vouches for is compared with smaps_rollup, between
 # two readings of its own; in turns with compare, which has all counters. BUSY_SECONDS=600 makes it long.
+# alone: its load is all it compares under, and holds up other tests
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf busy || exit 0

@@ -4,7 +4,9 @@
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf readers || exit 0
-coproc FLEET { "$O/fleet" 300 1024; }
+# Other tests start fleets, too: this one has a name and a file of its own.
+cp "$O/fleet" "$TMP/fleet.$$"
+coproc FLEET { "$TMP/fleet.$$" 300 1024; }
 read -r _ <&"${FLEET[0]}"
-"$B/readers" fleet 50
+"$B/readers" "fleet.$$" 50
 kill "$FLEET_PID" 2>/dev/null

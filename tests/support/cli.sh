@@ -91,13 +91,27 @@ refused() {
 	fi
 }
 
+# invalid FILE: sets $said to what is wrong with the JSON document in FILE, '' if nothing is. One process of
+# Python validates all documents of a test: starting it takes longer than validating. It is no job of the
+# test's, so that wait does not wait for it; a subshell has its own.
+invalid() {
+	if [ "${validator:-}" != "$BASHPID" ]; then
+		# A coprocess that a subshell inherits is not its own, which bash remarks.
+		{ coproc VALIDATOR { exec "$PYTHON" -B "$SUPPORT/validate_json.py" --serve 2>&1; }; } 2>/dev/null
+		disown "$VALIDATOR_PID"
+		validator=$BASHPID
+	fi
+	printf '%s\n' "$1" >&"${VALIDATOR[1]}" && read -r said <&"${VALIDATOR[0]}" || said='the validator ended'
+}
+
 # expect_json NAME [JQ [ARG…]]: the last run's output fits the schema, and the expression holds.
 expect_json() {
 	local name=$1 expression=${2:-true} said
 	shift
 	[ $# = 0 ] || shift
-	if ! said=$("$PYTHON" "$SUPPORT/validate_json.py" "$TMP/out" 2>&1); then
-		not_ok "$name" "exit code $rc, no valid document: ${said##*/}; stderr: $err"
+	invalid "$TMP/out"
+	if [ -n "$said" ]; then
+		not_ok "$name" "exit code $rc, no valid document: $said; stderr: $err"
 	elif ! said=$(jq -e "$@" "$expression" "$TMP/out" 2>&1); then
 		not_ok "$name" "not so: $expression ($(jq -c '.source, .collection' "$TMP/out"))"
 	else

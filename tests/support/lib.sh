@@ -15,8 +15,10 @@ PROGRAM=$(realpath "${PROGRAM:-$O/zmem-bpf}")
 STATIC=$PROGRAM
 [ ! -x "$O/zmem-bpf-static" ] || [ "${PROGRAM#"$O/zmem-bpf-san"}" != "$PROGRAM" ] ||
 	STATIC=$O/zmem-bpf-static
-MKMEM=$O/mkmem
 TMP=$(mktemp -d)
+# A copy: a process of another test's would share its pages, and change the PSS of these when it ends.
+MKMEM=$TMP/bin/mkmem
+mkdir "$TMP/bin" && cp "$O/mkmem" "$MKMEM"
 mkmem_pid=
 failed=0
 

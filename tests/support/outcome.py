@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """For tests in Python: the programs they run, and how they tell what came of it."""
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 
 O = os.path.realpath(os.environ.get("O", "build"))
 PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
+# A copy: a process of another test's would share its pages, and change the PSS of these when it ends.
 MKMEM = O + "/mkmem"
+if os.path.exists(MKMEM):
+    _own = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, _own, ignore_errors=True)
+    MKMEM = shutil.copy(MKMEM, _own)
 PRELOAD = O + "/preload.so"
 failures = []
 

@@ -69,9 +69,9 @@ class Pty:
     def type(self, keys):
         os.write(self.master, keys)
 
-    def wait(self, options=0):
+    def wait(self, options=0, patience=PATIENCE):
         """The wait status once it has ended, or with WUNTRACED has stopped; None: it has not."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + patience
         while time.monotonic() < end:
             self.read(0.02)
             pid, status = os.waitpid(self.pid, options | os.WNOHANG)
@@ -79,6 +79,14 @@ class Pty:
                 self.read(0.05)
                 return status
         return None
+
+    def quit(self):
+        """Its wait status. A letter that comes right behind an escape is no key of its own, so there are several."""
+        status, end = None, time.monotonic() + PATIENCE
+        while status is None and time.monotonic() < end:
+            self.type(b"q")
+            status = self.wait(patience=0.5)
+        return status
 
     def restored(self):
         return termios.tcgetattr(self.slave) == self.modes

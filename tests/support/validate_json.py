@@ -4,13 +4,16 @@
 against the one that it names.
 
     validate_json.py [--schema FILE | --lines | --many] [FILE...]
+    validate_json.py --serve
 
 Without a file, or for "-", standard input. With --lines each is what -F ndjson writes of one
-snapshot, with --many of one after the other (watch). Says what is wrong on stderr; exit code 1 if anything is, 2 if it could not do its work. Stricter than
+snapshot, with --many of one after the other (watch). With --serve it reads names of files, one a line, and answers each with a
+line: what is wrong with the document, nothing if it is valid. Says what is wrong on stderr; exit code 1 if anything is, 2 if it could not do its work. Stricter than
 JSON Schema where that is lenient: 1.0 is no integer, a key stands once, NaN is no number, the text is UTF-8 and ends with a newline.
 """
 
 import argparse
+import functools
 import json
 import os
 import sys
@@ -46,6 +49,7 @@ def path_of(name):
     return os.path.join(DIST, name + ".schema.json")
 
 
+@functools.lru_cache(maxsize=None)
 def validator(path):
     """A validator whose integers are integers."""
     with open(path, encoding="utf-8") as file:
@@ -106,13 +110,34 @@ def schema_of(document):
     return path_of(name)
 
 
+def document_problems(path, schema=None):
+    """What is wrong with the document in a file. Raises OSError, ValueError."""
+    with open(path, "rb") as file:
+        document = parse(file.read())
+    return problems(validator(schema or schema_of(document)), document)
+
+
+def serve():
+    os.closerange(3, 256)  # a process that waits for the end of a pipe must not wait for us
+    for name in sys.stdin:
+        try:
+            found = document_problems(name[:-1])
+        except (OSError, ValueError) as error:
+            found = [str(error)]
+        print(ascii("; ".join(found))[1:-1], flush=True)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--schema")
     parser.add_argument("--lines", action="store_true")
     parser.add_argument("--many", action="store_true")
+    parser.add_argument("--serve", action="store_true")
     parser.add_argument("file", nargs="*", default=["-"])
     args = parser.parse_args()
+    if args.serve:
+        return serve()
     failed = False
     for name in args.file:
         try:

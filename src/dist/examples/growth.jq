@@ -9,7 +9,7 @@
 # A process is itself by pid and start time, a group by its text. One that is new grew by all it has;
 # those that ended are not listed. Where either snapshot did not measure it, the process is left out. KiB.
 
-def printable: gsub("[\\p{C}\\p{Zl}\\p{Zp}]"; "\ufffd");
+def printable: gsub("[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]"; "\ufffd");
 def right($width): " " * ([$width - length, 0] | max) + .;
 def line: [(.[:-1][] | right(12)), .[-1]] | join("  ");
 def rows: .groups // .processes;

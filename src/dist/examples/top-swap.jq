@@ -8,7 +8,7 @@
 # Biggest by swap_pss, which adds up; by swap where that was not measured. Figures in KiB, "-" where
 # there is none. Names are shown without what could steer a terminal.
 
-def printable: gsub("[\\p{C}\\p{Zl}\\p{Zp}]"; "\ufffd");
+def printable: gsub("[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]"; "\ufffd");
 def kib: if . == null then "-" else . / 1024 | floor | tostring end;
 def right($width): " " * ([$width - length, 0] | max) + .;
 def line: [(.[:-2][] | right(12)), (.[-2] | right(8)), .[-1]] | join("  ");
