@@ -96,8 +96,8 @@ static void say_missing(struct notices *n, const struct collector *c)
 	static const char *const why[] = {
 		[COLLECT_NO_PROCESS] = "there is no such process",
 		[COLLECT_NOT_IN_NAMESPACE] =
-			"the kernel does not show it to BPF, and there is no /proc of this pid "
-			"namespace (mount -t proc proc /proc)",
+			("the kernel does not show it to BPF, and there is no /proc of this pid "
+			 "namespace (mount -t proc proc /proc)"),
 		[COLLECT_NOT_IN_BPF] = "the kernel does not show it to BPF (--source proc does)",
 		[COLLECT_NOT_IN_PROC] = "/proc does not let us read it (hidepid; run as root)",
 	};
