@@ -16,7 +16,6 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-import recording  # noqa: E402
 from outcome import MKMEM, O, PRELOAD, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
 
 LIMIT = 60
@@ -210,26 +209,6 @@ def check_exec_between():
            "DIFFERENT" not in verdicts.values(),
            "another program whenever smaps_rollup is read, compared: it moved",
            (code, verdicts, said))
-
-
-MM_ID = 56  # where struct zmem_record has it (include/zmem/record.h)
-
-
-def check_exec_told():
-    """Two execs later an mm_struct is mostly where the first one was: the number is another."""
-    with tempfile.TemporaryDirectory() as where:
-        code, _, said = run_turning("record", where + "/file", "--verify", "all")
-        with open(where + "/file", "rb") as f:
-            _, chapters = recording.parse(f.read())
-    ids = {}
-    for key, _, data in (reading for chapter in chapters for reading in chapter[2]):
-        if key.endswith("/record") and len(data) > MM_ID:
-            ids.setdefault(key, []).append(struct.unpack_from("<Q", data, MM_ID)[0])
-    ids = max(ids.values(), key=len)  # of the one that was read again
-    changes = 1 + sum(a != b for a, b in zip(ids, ids[1:]))
-    result(code == 0 and changes > 20 and len(set(ids)) == changes,
-           "after each exec the address space has a number it never had",
-           (code, said, len(ids), changes, len(set(ids))))
 
 
 # ---- without memory of their own ----
