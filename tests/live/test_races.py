@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -293,8 +292,7 @@ def main():
         # What makes the races happen is preloaded, and a sanitizer's library has to come first.
         print("# races between reads: without sanitizers alone")
     else:
-        checks += [check_exit, check_reuse, check_exec, check_exec_between,
-                   check_exec_told]
+        checks += [check_exit, check_reuse, check_exec, check_exec_between]
     run_checks(checks)
     return exit_code()
 
