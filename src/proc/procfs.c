@@ -14,7 +14,6 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/grow.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 #include "proc/stat.h"
