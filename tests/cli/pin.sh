@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# alone: it counts all processes of the machine twice
 # pin, unpin and --pinned: what members of a group get, what they cannot, and how it ends. All of it
 # in a mount namespace with a /run of its own, so nobody else sees the pin.
 if [ -z "${PIN_ALONE:-}" ] && [ "$(id -u)" = 0 ]; then

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# alone: it compares the whole machine
 # Every counter of processes in known states against /proc, on a quiet machine and under churn.
 . "$(dirname "$0")/../support/lib.sh"
 

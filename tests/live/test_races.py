@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# alone: it counts on no other program starting
 """What happens to a process between the moment the kernel side has read it and the one when its
 /proc is opened: it ends, its number is used again, it is another program. A preloaded library makes
 it happen just then. Then the processes that have no memory of their own."""
