@@ -51,7 +51,7 @@ elif need_bpf 'no /proc'; then
 		run timeout -s KILL "$PATIENCE" unshare -m bash -c 'mount -t tmpfs tmpfs /proc && exec "$@"' - \
 			"$ZMEM" $options
 		expect_rc "no /proc: $options" 0
-		expect_out "no /proc: all the same counters: $options" '[0-9] MiB .*total of [0-9]+ processes'
+		expect_out "no /proc: all the same counters: $options" '[0-9] [MG]iB .*total of [0-9]+ processes'
 		expect_err "no /proc: why there is no PSS: $options" 'there is no /proc .mount -t proc proc /proc.$'
 		expect_stderr_lines "no /proc: once: $options" 1
 	done

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: smem ends at a name that is not UTF-8, which other tests have
+# alone: smem reads all processes, and ends at a name that is no UTF-8
 """Our figures are those of ps, smem, smemstat and of ps_mem's method where these are right, to what
 they round. Where they are not: test_peers_differ.py."""
 

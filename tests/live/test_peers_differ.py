@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: smem ends at a name that is not UTF-8, which other tests have
+# alone: smem reads all processes, and ends at a name that is no UTF-8
 """Where ps, smem, smemstat and ps_mem's method say something else than we do, and why. Each case
 asserts both: what is so, and what the other one says. The rest is in test_peers.py; what takes swap
 or hugetlb pages is in tests/vm/swap."""

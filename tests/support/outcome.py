@@ -4,6 +4,7 @@
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -11,6 +12,7 @@ O = os.path.realpath(os.environ.get("O", "build"))
 PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
 # A copy: a process of another test's would share its pages, and change the PSS of these when it ends.
 MKMEM = O + "/mkmem"
+_own = None
 if os.path.exists(MKMEM):
     _own = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
@@ -29,6 +31,18 @@ def result(good, name, why=""):
 
 def exit_code():
     return 1 if failures else 0
+
+
+def see_own_processes_only():
+    """As root: begins the test anew in a pid namespace, where it sees no process of other tests."""
+    if os.environ.get("OWN_PROCESSES"):
+        # The first process of a namespace ignores what it has no handler for.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        return
+    if _own:
+        shutil.rmtree(_own)
+    os.environ["OWN_PROCESSES"] = "1"
+    os.execvp("unshare", ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, *sys.argv))
 
 
 def run_checks(checks, *args):
