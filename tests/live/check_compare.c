@@ -295,7 +295,8 @@ static void compare_identity(struct report *r, const char *line, const struct re
 		moved(r);
 	else if (before->name_len && !json_text_is(line, "name", before->name, before->name_len) &&
 		 !is_program(line, before))
-		differ(r, "name is not '%s' as in /proc: %.99s", before->name, strstr(line, "\"name\""));
+		differ(r, "name is not '%s' as in /proc: %.99s", before->name,
+		       strstr(line, "\"name\""));
 	json_text(line, "cgroup", cgroup, sizeof(cgroup));
 	if (strcmp(before->cgroup, after->cgroup))
 		moved(r);
