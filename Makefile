@@ -94,13 +94,13 @@ LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
 .PHONY: all run test unit test-all test-kernels test-compilers fuzz soak check bench flamegraph deb install install-caps \
-        uninstall clean help deps deps-all deps-cross deps-fuzz deps-deb deps-compilers \
+        uninstall clean help deps deps-test deps-all deps-cross deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
 
 help:
 	@echo 'make              the program: $(O)/zmem-bpf'
-	@echo 'make run          installs what is missing, builds, prints a snapshot (as root: exact, from the kernel)'
+	@echo 'make run          installs what building needs, builds, prints a snapshot (as root: exact, from the kernel)'
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests, JOBS at once;'
 	@echo '                  T="cli/filters live/races": these alone'
 	@echo 'make unit         the unit tests alone, in seconds'
@@ -115,7 +115,7 @@ help:
 	@echo 'make check        layers, format, licence lines'
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
-	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
+	@echo 'make deps         installs the packages that building needs (deps-test: make test, deps-all: make test-all)'
 	@echo 'make install      program, man page, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
 	@echo 'make deb          a package for Debian: $(O)/zmem-bpf_$(VERSION)_ARCH.deb'
@@ -127,15 +127,24 @@ help:
 
 # ---- packages (Debian) ----
 
-DEPS     := gcc clang make libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev libmicrohttpd-dev bpftool libcmocka-dev python3-jsonschema jq \
-            procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf busybox-static
+# What building needs, and what make test needs besides.
+DEPS      := gcc clang make bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev libmicrohttpd-dev
+DEPS_TEST := libcmocka-dev python3-jsonschema jq procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf \
+             busybox-static
+# The packages of DEPS where there is no dpkg.
+DEPS_FEDORA := gcc clang make bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel libcap-devel \
+               ncurses-devel libmicrohttpd-devel
+DEPS_ARCH   := gcc clang make bpf libbpf libelf zlib zstd libcap ncurses libmicrohttpd
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 DEPS_ALL := qemu-system-x86 qemu-system-arm cpio kmod xz-utils zstd valgrind clang-format git \
             python3-prometheus-client chromium
 
 define install_missing
-@missing=; for p in $(1); do \
+@command -v dpkg-query >/dev/null || { \
+	echo 'this system has no dpkg; if the build fails, install these packages:'; \
+	echo '  Fedora: $(DEPS_FEDORA)'; echo '  Arch:   $(DEPS_ARCH)'; exit 0; }; \
+missing=; for p in $(1); do \
 	dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
 if [ -n "$$missing" ]; then \
 	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
@@ -148,6 +157,9 @@ endef
 
 deps:
 	$(call install_missing,$(DEPS))
+
+deps-test: deps
+	$(call install_missing,$(DEPS_TEST))
 
 deps-cross: deps
 	$(call install_missing,$(DEPS_CROSS))
@@ -165,7 +177,7 @@ COMPILERS ?= clang-14 clang-16 clang-19 gcc-11
 deps-compilers:
 	$(call install_missing,$$(for c in $(COMPILERS); do apt-cache show $$c >/dev/null 2>&1 && echo $$c; done))
 
-deps-all: deps deps-cross deps-fuzz deps-compilers deps-deb
+deps-all: deps-test deps-cross deps-fuzz deps-compilers deps-deb
 	$(call install_missing,$(DEPS_ALL))
 
 # What few runs need is in the program packed, as an array of bytes for base/unpack.h.

@@ -86,11 +86,11 @@ $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn:
 
 # T='cli/filters live/races' runs these alone, JOBS=1 one after the other.
 T ?= unit live cli
-test: deps
+test: deps-test
 	@$(MAKE) --no-print-directory test-build
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run $(T)
 
-unit: deps
+unit: deps-test
 	@$(MAKE) --no-print-directory unit-build
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit
 
@@ -137,7 +137,7 @@ test-kernels: deps-all
 	@$(MAKE) --no-print-directory guest-build
 	@exec env O='$(O)' KERNELS='$(KERNELS)' tests/run vm
 
-test-compilers: deps deps-compilers
+test-compilers: deps-test deps-compilers
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
 
 .PHONY: compilers-build
@@ -175,7 +175,7 @@ $(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LI
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
 		$(call LIBOF,$(uses_cli)) $(LDLIBS_BPF) -lpthread -o $@
 
-soak: deps
+soak: deps-test
 	@$(MAKE) --no-print-directory soak-build
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' SOAK_MINUTES='$(or $(MINUTES),10)' tests/run soak
 
@@ -195,12 +195,12 @@ $(O)/recording: tests/bench/recording.c $(call LIBOF,$(uses_serve)) $(B)/flags
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_serve)) $(LDLIBS_BPF) \
 		-lpthread -o $@
 
-bench: deps
+bench: deps-test
 	@$(MAKE) --no-print-directory bench-build
 	@exec env O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
 
 # Of the program with shared libraries: of a static one perf knows less.
-flamegraph: deps
+flamegraph: deps-test
 	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
 	@exec env O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The commands that README.md names for those who come from other tools: each is run, and shows rows.
+# The commands that src/doc/comparison.md names for those who come from other tools: each is run, and shows rows.
 . "$(dirname "$0")/../support/cli.sh"
 
 PATH=$TMP:$PATH
 cd "$TMP" || exit 1
-readme=$SUPPORT/../../README.md
+page=$SUPPORT/../../src/doc/comparison.md
 sleep 300 &
 one=$!
 
 # The right column, a command a line, with somebody's pid and name put in.
-sed -n '/^## Coming from/,/^##* Where/p' "$readme" | awk -F ' [|] ' '{ print $2 }' |
+sed -n '/^## Coming from/,$p' "$page" | awk -F ' [|] ' '{ print $2 }' |
 	grep -o '`zmem-bpf[^`]*`' | tr -d '`' |
 	sed "s/PID/$one/g; s/ERE/sleep/; s/USER/root/" >commands
 equal 'there are many' "$(($(wc -l <commands) > 24))" 1

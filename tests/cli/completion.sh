@@ -123,7 +123,7 @@ offers bash 'a command behind an address' serve
 # ---- zsh ----
 
 if ! command -v zsh >/dev/null; then
-	skip 'completion of zsh' 'no zsh (make deps)'
+	skip 'completion of zsh' 'no zsh (make deps-test)'
 	exit 0
 fi
 mkdir "$TMP/functions"

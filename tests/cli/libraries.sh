@@ -15,7 +15,7 @@ expect_out 'doctor: it is there' '^serve +ok '
 # An empty file in its place.
 there=$(ldconfig -p | sed -n "s/.*$LIBRARY .*=> //p" | head -n 1)
 if [ -z "$there" ]; then
-	not_ok 'the library' 'is not installed (make deps)'
+	not_ok 'the library' 'is not installed (make deps-test)'
 fi
 without() {
 	run timeout -s KILL "$PATIENCE" unshare -m sh -c 'mount --bind /dev/null "$0" && exec "$@"' \

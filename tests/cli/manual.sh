@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/cli.sh"
 
 if ! command -v mandoc >/dev/null; then
-	skip 'man page' 'no mandoc (make deps)'
+	skip 'man page' 'no mandoc (make deps-test)'
 	exit 0
 fi
 page=$SUPPORT/../../src/dist/zmem-bpf.8

@@ -94,7 +94,7 @@ def works():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         return "needs root and a kernel with BTF"
     if not shutil.which("perf"):
-        return "there is no perf (make deps)"
+        return "there is no perf (make deps-test)"
     return None
 
 
