@@ -93,7 +93,7 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test unit test-all test-kernels test-compilers fuzz soak check bench flamegraph deb install install-caps \
+.PHONY: all run test unit test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb install install-caps \
         uninstall clean help deps deps-test deps-all deps-cross deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
@@ -115,6 +115,7 @@ help:
 	@echo 'make check        layers, format, licence lines'
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
+	@echo 'make pictures     the pictures of README.md, from the real program (as root)'
 	@echo 'make deps         installs the packages that building needs (deps-test: make test, deps-all: make test-all)'
 	@echo 'make install      program, man page, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'

@@ -200,6 +200,10 @@ bench: deps-test
 	@exec env O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
 
 # Of the program with shared libraries: of a static one perf knows less.
+pictures: deps-all
+	@$(MAKE) --no-print-directory all
+	@env O='$(O)' PROGRAM='$(PROGRAM)' /usr/bin/python3 tests/support/pictures.py
+
 flamegraph: deps-test
 	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload
 	@exec env O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
