@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -45,17 +44,14 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 	return poll(fds, count, timeout);
 }
 
-/* The count from /proc. */
+/* The count by one question for each number; valgrind has descriptors of its own in /proc/self/fd. */
 static unsigned open_fds(void)
 {
-	DIR *dir = opendir("/proc/self/fd");
 	unsigned count = 0;
 
-	assert_non_null(dir);
-	for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
-		count += d->d_name[0] != '.';
-	closedir(dir);
-	return count - 1;
+	for (int fd = 0; fd < 4096; fd++)
+		count += syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+	return count;
 }
 
 static unsigned cost_fds(void)
