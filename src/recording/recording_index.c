@@ -90,7 +90,7 @@ static int read_part(struct recording_reader *r, const char *head)
 static int skip_damage(struct recording_reader *r)
 {
 	const struct frame hole = {.at = r->info.end, .is_delta = true, .is_corrupt = true};
-	uint64_t next;
+	uint64_t next = 0;
 	int error = find_part(r, r->info.end, &next);
 
 	if (error <= 0) {

@@ -29,7 +29,7 @@ EVERYWHERE = (
     (("g", "g", "g", "g"), ("groups of one cgroup",)), (("g", "t"), ("  tree ", END)),
     (("Down", "Enter"), ("mappings", "Esc back")), (("q", "t"), ("by pss  every", END)),
     (("/", "m", "k"), ("search: mk",)), (("Enter", "/", "Enter"), (END,)),
-    (("f", "("), ("Unmatched",)), (("Escape", "f", "mkmem", "Enter"), ("filter mkmem", END)),
+    (("f", "("), ("a ( has no )",)), (("Escape", "f", "mkmem", "Enter"), ("filter mkmem", END)),
     (("Escape", "f", "no such name", "Enter"), ("no rows", END)), (("Escape",), ("mkmem", END)),
     (("u", "no-such-user", "Enter"), ("there is no such user",)),
     (("o", "Down", "Enter"), ("Columns", "[x] ppid")), (("+", "-", "Enter"), ("[ ] ppid",)), (("q",), (END,)),
@@ -44,7 +44,7 @@ LIVE = (
     (("Enter",), ("[heap]", "total of")), (("m", "Down", "PgDn", "b"), ("Esc back",)),
     (("p", "p", "q"), (END,)),
 )
-RECORDED = ((("Enter",), ("a recording holds none",)), (("q", ",", "."), ("paused", "frame 1 of 1")))
+RECORDED = ((("Enter",), ("recordings do not contain",)), (("q", ",", "."), ("paused", "frame 1 of 1")))
 
 
 class Session:

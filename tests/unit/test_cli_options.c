@@ -19,7 +19,7 @@
 
 #define WORDS 200
 
-static char text[WORDS][32];
+static char text[WORDS][64];
 static const char *words[WORDS + 1];
 
 #define AT(member) offsetof(struct options, member)

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -45,17 +44,14 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 	return poll(fds, count, timeout);
 }
 
-/* The count from /proc. */
+/* The count by one question for each number; valgrind has descriptors of its own in /proc/self/fd. */
 static unsigned open_fds(void)
 {
-	DIR *dir = opendir("/proc/self/fd");
 	unsigned count = 0;
 
-	assert_non_null(dir);
-	for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
-		count += d->d_name[0] != '.';
-	closedir(dir);
-	return count - 1;
+	for (int fd = 0; fd < 4096; fd++)
+		count += syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+	return count;
 }
 
 static unsigned cost_fds(void)
@@ -88,9 +84,11 @@ static void test_count(void **state)
 /* poll() refuses more descriptors than may be open. */
 static void test_low_limit(void **state)
 {
-	const struct rlimit low = {40, 40};
+	struct rlimit low;
 
 	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &low), 0);
+	low.rlim_cur = 40;
 	assert_int_equal(dup2(0, 1000), 1000);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
 	assert_int_equal(cost_fds(), open_fds());
@@ -108,13 +106,17 @@ static void test_calls(void **state)
 
 int main(void)
 {
-	const struct rlimit many = {2048, 2048};
+	struct rlimit many;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_low_limit),
 	};
 
+	/* valgrind does not let the hard limit change. */
+	if (getrlimit(RLIMIT_NOFILE, &many))
+		abort();
+	many.rlim_cur = many.rlim_max < 2048 ? many.rlim_max : 2048;
 	if (setrlimit(RLIMIT_NOFILE, &many))
 		abort();
 	return cmocka_run_group_tests(tests, NULL, NULL);
