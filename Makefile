@@ -116,7 +116,7 @@ help:
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make deps         the packages that building and make test need (deps-all: test-all)'
-	@echo 'make install      program, man page, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install      program, manual pages, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
 	@echo 'make deb          a package for Debian: $(O)/zmem-bpf_$(VERSION)_ARCH.deb'
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
