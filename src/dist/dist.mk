@@ -28,10 +28,10 @@ $(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COM
 
 # ---- manual pages: one is made of the tables that the program prints ----
 
-# What prints them runs here.
+# What prints them runs here. Two makes at once in that directory would disturb each other.
 ifneq ($(CROSS),)
 TABLES := $(O)/here/zmem-bpf-static
-$(TABLES): FORCE
+$(TABLES): FORCE | $(COMPLETION)
 	$(Q)$(MAKE) --no-print-directory ARCH= STATIC=1 O=$(O)/here $@
 else
 TABLES := $(PROGRAM)
