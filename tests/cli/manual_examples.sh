@@ -48,6 +48,16 @@ begin_server() {
 }
 [ -z "$serves" ] || begin_server
 
+# until_it_listens COMMAND…: ends it then, with the exit code that it has.
+until_it_listens() {
+	"$@" 2>"$TMP/listens" &
+	wait_for grep -q 'listening on' "$TMP/listens"
+	kill "$!"
+	wait "$!"
+}
+export -f until_it_listens wait_for
+export TMP
+
 # run_example PAGE LINE
 run_example() {
 	local name="$1: $2" line=$2 limit="timeout -s KILL $PATIENCE"
@@ -61,12 +71,11 @@ run_example() {
 			skip "$name" 'no libmicrohttpd, or no curl'
 			return
 		fi
-		limit='timeout --preserve-status -s TERM 1'
 		line=$(sed "s|:19647|127.0.0.1:0|; s|unix:/run|unix:$here|; s|localhost127.0.0.1:0|$address|; s|localhost:19647|$address|" <<<"$line")
 		case $line in
-		curl*) line=${line/curl -s/curl -sf} limit="timeout -s KILL $PATIENCE" ;;
-		*--listen*) ;;
-		*) line+=' --listen 127.0.0.1:0' ;;
+		curl*) line=${line/curl -s/curl -sf} ;;
+		*--listen*) line="until_it_listens $line" ;;
+		*) line="until_it_listens $line --listen 127.0.0.1:0" ;;
 		esac
 		;;
 	zmem-bpf\ top*) line="TERM=xterm script -qec '$line -c 1' /dev/null" ;;
