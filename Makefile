@@ -117,7 +117,7 @@ help:
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make pictures     the pictures of README.md, from the real program (as root)'
 	@echo 'make deps         installs the packages that building needs (deps-test: make test, deps-all: make test-all)'
-	@echo 'make install      program, man page, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install      program, manual pages, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
 	@echo 'make deb          a package for Debian: $(O)/zmem-bpf_$(VERSION)_ARCH.deb'
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'

@@ -26,12 +26,32 @@ $(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COM
 
 -include $(B)/completion.d
 
+# ---- manual pages: one is made of the tables that the program prints ----
+
+# What prints them runs here. Two makes at once in that directory would disturb each other.
+ifneq ($(CROSS),)
+TABLES := $(O)/here/zmem-bpf-static
+$(TABLES): FORCE | $(COMPLETION)
+	$(Q)$(MAKE) --no-print-directory ARCH= STATIC=1 O=$(O)/here $@
+else
+TABLES := $(PROGRAM)
+endif
+
+MAN_COLUMNS := $(O)/man/zmem-bpf-columns.7
+MAN_PAGES   := $(sort $(wildcard src/man/*.[1-9]) $(MAN_COLUMNS))
+
+$(MAN_COLUMNS): src/man/columns.sh $(TABLES)
+	$(SAY) TABLES $@
+	@mkdir -p $(@D)
+	$(Q)src/man/columns.sh $(abspath $(TABLES)) > $@.tmp && mv $@.tmp $@
+
 
 # ---- install ----
 
 AT   = $(DESTDIR)$(PREFIX)
 DATA = $(AT)/share/zmem-bpf
-MAN  = $(AT)/share/man/man8/zmem-bpf.8
+# $(call man_here,PAGE): where it is installed.
+man_here = $(AT)/share/man/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 BASH = $(AT)/share/bash-completion/completions/zmem-bpf
 ZSH  = $(DESTDIR)$(ZSHDIR)/_zmem-bpf
 
@@ -43,9 +63,9 @@ UNITS   := zmem-bpf-pin.service $(if $(filter 1,$(STATIC)),,zmem-bpf.service)
 # $(call install_here,FILE,AS): with the paths that it has here.
 install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' | install -D -m 0644 /dev/stdin '$(2)'
 
-install: all $(COMPLETIONS)
+install: all $(COMPLETIONS) $(MAN_COLUMNS)
 	install -D -m 0755 '$(PROGRAM)' '$(AT)/sbin/zmem-bpf'
-	$(call install_here,src/dist/zmem-bpf.8,$(MAN))
+	$(foreach p,$(MAN_PAGES),$(call install_here,$(p),$(call man_here,$(p))) &&) :
 	install -D -m 0644 '$(O)/completion/zmem-bpf.bash' '$(BASH)'
 	install -D -m 0644 '$(O)/completion/zmem-bpf.zsh' '$(ZSH)'
 	$(foreach u,$(UNITS),$(call install_here,src/dist/systemd/$(u),$(DESTDIR)$(UNITDIR)/$(u)) &&) :
@@ -64,7 +84,7 @@ install-caps: install
 
 # Directories that others use as well stay, and the group.
 uninstall:
-	rm -f '$(AT)/sbin/zmem-bpf' '$(MAN)' '$(BASH)' '$(ZSH)' \
+	rm -f '$(AT)/sbin/zmem-bpf' $(foreach p,$(MAN_PAGES),'$(call man_here,$(p))') '$(BASH)' '$(ZSH)' \
 		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service'
 	rm -rf '$(DATA)'
 

@@ -26,12 +26,17 @@ there() {
 # What goes to share/zmem-bpf.
 data() {
 	(cd "$source/src/dist" && find . -type f ! -name '*.mk' ! -path './completion/*' ! -path './systemd/*' \
-		! -path './debian/*' ! -name '*.8' -printf '%P\n')
+		! -path './debian/*' -printf '%P\n')
+}
+
+# Below share/man; one page is made by the build.
+manual_pages() {
+	(cd "$source/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7) | sed 's|^\./\(.*\)\.\(.\)$|man\2/\1.\2|'
 }
 
 {
 	echo '755 sbin/zmem-bpf'
-	echo '644 share/man/man8/zmem-bpf.8'
+	manual_pages | sed 's|^|644 share/man/|'
 	echo '644 share/bash-completion/completions/zmem-bpf'
 	echo '644 share/zsh/site-functions/_zmem-bpf'
 	echo '644 lib/systemd/system/zmem-bpf-pin.service'
@@ -60,11 +65,14 @@ equal 'zsh: what it looks for' "$(head -n 1 "$at/share/zsh/site-functions/_zmem-
 check 'zsh: with words' grep -q 'pss_shmem' "$at/share/zsh/site-functions/_zmem-bpf"
 check 'the unit names its program' grep -q '^ExecStart=/opt/zmem/sbin/zmem-bpf serve ' \
 	"$at/lib/systemd/system/zmem-bpf.service"
-check 'the man page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man8/zmem-bpf.8"
+check 'the manual page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man1/zmem-bpf.1"
+check 'the page of columns has columns' grep -q '^\.It Li pss_shmem$' "$at/share/man/man7/zmem-bpf-columns.7"
 if command -v man >/dev/null; then
 	run env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf
 	expect_rc 'man finds it' 0
-	expect_out 'and shows it' 'who holds RAM and swap'
+	expect_out 'and shows it' 'show the memory and swap of every process'
+	run env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf watch
+	expect_out 'man finds the page of a command' 'ZMEM-BPF-WATCH\(1\)'
 fi
 
 made install

@@ -1,71 +1,154 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The man page: mandoc has nothing to say about it, it has the commands, options and exit codes of
-# --help and no others, and its examples run.
+# The manual pages: mandoc has no complaint, they fit into 80 columns, and they describe the commands,
+# options, words, columns, keys and metrics that the program has, and no others.
 . "$(dirname "$0")/../support/cli.sh"
 
 if ! command -v mandoc >/dev/null; then
-	skip 'man page' 'no mandoc (make deps-test)'
+	skip 'manual pages' 'no mandoc (make deps-test)'
 	exit 0
 fi
-page=$SUPPORT/../../src/dist/zmem-bpf.8
+root=$SUPPORT/../..
+man=$TMP/man
+mkdir "$man"
+cp "$root"/src/man/*.[1-9] "$man"
+check 'columns.sh makes a page' sh -c '"$0" "$1" >"$2"' "$root/src/man/columns.sh" "$ZMEM" "$man/zmem-bpf-columns.7"
+check 'there are pages' [ "$(find "$man" -type f | wc -l)" -gt 10 ]
 
-# section NAME: of the page as it is read, its own lines alone.
-section() {
-	awk -v name="$1" '/^[A-Z]/ { inside = $0 == name; next } inside' "$TMP/page"
+# page COMMAND: its file.
+page() {
+	case $1 in
+	snapshot) echo "$man/zmem-bpf.1" ;;
+	unpin) echo "$man/zmem-bpf-pin.8" ;;
+	*) echo "$man/zmem-bpf-$1".[18] ;;
+	esac
 }
 
-equal 'lint' "$(mandoc -T lint -W warning "$page" 2>&1)" ''
-mandoc -T ascii -O width=200 "$page" | sed 's/.\x08//g' >"$TMP/page"
-zmem --help
-cp "$TMP/out" "$TMP/help"
+# section PAGE NAME…: the lines of these .Sh or .Ss, in the source.
+section() {
+	awk -v name="$2" '/^\.S[hs] / { inside = substr($0, 5) == name; next } inside' "$1"
+}
 
-# An option's line: what stands before the text, without spaces before it.
-sed -n 's/^  \( *-[^ ]*.*\)/\1/p' "$TMP/help" | sed 's/^ *//; s/   *.*//' |
-	sed -E 's/^((-., )?--[^ ]+( [A-Z][^ a-z]*)?).*/\1/' >"$TMP/of_help"
-section OPTIONS | grep -E '^ {5}-' | sed -E 's/^ +//; s/  .*//' >"$TMP/of_page"
-check 'options, their letters and arguments' diff "$TMP/of_help" "$TMP/of_page"
-check 'there are options' [ "$(wc -l <"$TMP/of_page")" -gt 30 ]
+# same NAME TEXT TEXT: the same lines, in any order, and there are some.
+same() {
+	sort <<<"$2" >"$TMP/one"
+	sort <<<"$3" >"$TMP/two"
+	check "$1" diff "$TMP/one" "$TMP/two"
+	[ -n "$2" ] || not_ok "$1" 'there are none'
+}
 
-sed -n '/^usage/,/^$/ s/^[ a-z:]*zmem-bpf \[\{0,1\}\([a-z]*\).*/\1/p' "$TMP/help" | sort >"$TMP/of_help"
-sed -n '/^The commands/,/^\.El/ s/^\.It Cm //p' "$page" | sort >"$TMP/of_page"
-check 'commands' diff "$TMP/of_help" "$TMP/of_page"
-check 'there are commands' [ "$(wc -l <"$TMP/of_page")" -gt 8 ]
-grep -A 1 '^Exit codes' "$TMP/help" | grep -oE '\b[0-9] [a-z]' | cut -c 1 >"$TMP/of_help"
-section 'EXIT STATUS' | sed -nE 's/^ {5}([0-9]) .*/\1/p' >"$TMP/of_page"
-check 'exit codes' diff "$TMP/of_help" "$TMP/of_page"
+# ---- form ----
 
-# Words of choices: as those who refuse another one say.
-for option in group-by format color pss source delta; do
-	zmem "--$option" '?'
-	for word in $(sed -n 's/.* it is one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,); do
-		check "--$option $word is there" grep -qE "(Li|[ ,(]) ?$word\\b" \
-			<(sed -n "/^\.It .*Fl -$option/,/^\.It/p" "$page")
+for file in "$man"/*; do
+	name=${file##*/}
+	# Which other pages there are, and in what index, is the machine's.
+	equal "$name: mandoc has no complaint" \
+		"$(mandoc -T lint -W style "$file" 2>&1 | grep -vE 'referenced manual not found|outdated mandoc.db')" ''
+	equal "$name: fits into 80 columns" \
+		"$(mandoc -T ascii -O width=80 "$file" | sed 's/.\x08//g' | awk 'length > 80')" ''
+	equal "$name: no example is cut by the margin" \
+		"$(sed -n 's/^\.Dl //p' "$file" | sed 's/\\(aq/~/g' | awk 'length > 69')" ''
+	equal "$name: its title is its name" "$(sed -n 's/^\.Dt //p' "$file" | tr '[:upper:] ' '[:lower:].')" "$name"
+	for reference in $(sed -nE 's/.*\bXr (zmem-bpf[a-z-]*) ([1-9]).*/\1.\2/p' "$file"); do
+		[ -f "$man/$reference" ] || not_ok "$name: refers to $reference" 'there is no such page'
 	done
 done
 
-# Keys of maps.
-keys=$(sed -n 's/^has its own keys: \(.*\),$/\1/p' "$page" | sed 's/,\| and / /g')
-check 'maps has keys' [ "$(wc -w <<<"$keys")" -gt 10 ]
-for key in $keys; do
-	zmem maps $$ -s "$key"
-	expect_rc "maps -s $key" 0
+# ---- commands ----
+
+zmem --help
+cp "$TMP/out" "$TMP/help"
+commands=$(sed -n '/^usage/,/^$/ s/^[ a-z:]*zmem-bpf \[\{0,1\}\([a-z]*\).*/\1/p' "$TMP/help")
+same 'commands' "$commands" "$(section "$man/zmem-bpf.1" Commands | sed -n 's/^\.It Cm //p')"
+for command in $commands; do
+	check "$command: has a page" [ -f "$(page "$command")" ]
 done
-for key in procs maps; do
-	zmem maps --by-file -p $$ -s "$key"
-	expect_rc "maps --by-file -s $key" 0
+same 'exit codes' "$(grep -A 1 '^Exit codes' "$TMP/help" | grep -oE '\b[0-9] [a-z]' | cut -c 1)" \
+	"$(section "$man/zmem-bpf.1" 'EXIT STATUS' | sed -n 's/^\.It //p')"
+
+# ---- options ----
+
+# Those of a help text, and those that a page describes: "LETTER NAME ARGUMENT".
+of_help() {
+	sed -nE 's/^  (-(.), |    )--([a-z-]+)( ([^ ]+))?  *[^ ].*/\2 \3 \5/p' "$1"
+}
+of_page() {
+	sed -nE 's/^\.It (Fl (.) , )?Fl -([a-z-]+)( Ar (.*))?$/\2 \3 \5/p' "$1"
+}
+# Those that a page leaves to zmem-bpf(1): names.
+common() {
+	awk '/^describes these options:/ { inside = 1; next } !/^\.Fl / { inside = 0 } inside' "$1" |
+		grep -oE -- '-[a-z-]+' | cut -c 2-
+}
+of_page "$man/zmem-bpf.1" >"$TMP/described"
+for command in $commands; do
+	zmem "$command" --help
+	of_help "$TMP/out" >"$TMP/of_help"
+	of_page "$(page "$command")" >"$TMP/of_page"
+	check "$command: there are options" [ "$(wc -l <"$TMP/of_help")" -gt 4 ]
+	equal "$command: describes options as the help has them" \
+		"$(grep -vxFf "$TMP/of_help" "$TMP/of_page")" ''
+	same "$command: all its options are in its page, or left to zmem-bpf(1)" \
+		"$(cut -d ' ' -f 2 "$TMP/of_help")" \
+		"$( (cut -d ' ' -f 2 "$TMP/of_page"; common "$(page "$command")") | sort -u)"
+	equal "$command: what is left to zmem-bpf(1) is there" \
+		"$(common "$(page "$command")" | grep -vxFf <(cut -d ' ' -f 2 "$TMP/described"))" ''
 done
 
-mkdir "$TMP/here"
-section EXAMPLES | sed -n 's/^ *\(zmem-bpf .*\)/\1/p' >"$TMP/examples"
-equal 'examples' "$(wc -l <"$TMP/examples")" "$(grep -c '^\.Dl' "$page")"
-while read -r -u 3 line; do
-	(cd "$TMP/here" && PATH=$TMP:$PATH timeout -s KILL "$PATIENCE" bash -o pipefail -c "$line") \
-		>"$TMP/out" 2>"$TMP/err"
-	rc=$? err=$(cat "$TMP/err")
-	expect_rc "$line" 0
-	case $line in
-	*--output* | *record*) check "$line: the file" [ -s "$TMP/here/${line##* }" ] ;;
-	*) check "$line: says something" [ -s "$TMP/out" ] ;;
+# Words of choices: as those who refuse another one say.
+for option in group-by format color pss source delta; do
+	file=$man/zmem-bpf.1
+	[ $option = delta ] && file=$man/zmem-bpf-watch.1
+	zmem "--$option" '?'
+	words=$(sed -n 's/.* it is one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
+	check "--$option: has words" [ -n "$words" ]
+	for word in $words; do
+		check "--$option $word is there" grep -qE "Li.* $word\\b" <(sed -n "/^\.It .*Fl -$option/,/^\.It Fl/p" "$file" |
+			sed 's/^\.Li/.Li /')
+	done
+done
+
+# ---- columns ----
+
+items() {
+	sed -n 's/^\.It Li //p'
+}
+columns=$man/zmem-bpf-columns.7
+zmem -o help
+same 'columns' "$(cut -d ' ' -f 1 "$TMP/out")" "$(section "$columns" Columns | items)"
+zmem watch -o help
+same 'columns of changes' "$(cut -d ' ' -f 1 "$TMP/out" | grep '_change$')" "$(section "$columns" Changes | items)"
+headers() {
+	zmem maps -w -n 1 "$@"
+	head -n 1 "$TMP/out" | tr '[:upper:]' '[:lower:]' | tr -s ' ' '\n' | sed '/^$/d'
+}
+keys=$(section "$columns" 'Columns of maps' | items)
+# The pid has no header if there is one process.
+same 'columns of maps' "$( (echo pid; headers $$; headers --by-file -p $$) | sort -u)" "$keys"
+for key in $keys; do
+	check "maps(1) has $key" grep -qE "^\.Li.* $key( |\$)|^\.Li $key\$" "$man/zmem-bpf-maps.1"
+	case $key in
+	procs | maps) zmem maps --by-file -p $$ -s "$key" ;;
+	*) zmem maps $$ -s "$key" ;;
 	esac
-done 3<"$TMP/examples"
+	expect_rc "maps -s $key" 0
+done
+
+# ---- keys of top ----
+
+pressed=$(sed -n '/help_lines\[\] = {/,/};/p' "$root"/src/top/*.c | sed -nE 's/^\t"([^ ].{0,22}[^ ]?) {2,}[a-z].*/\1/p' |
+	tr -s ' ' '\n' | sort -u)
+check 'top has keys' [ "$(wc -l <<<"$pressed")" -gt 40 ]
+described=$(sed -nE '/^\.Sh KEYS/,/^\.Sh ENV/ s/^\.It Ic //p' "$man/zmem-bpf-top.1" | sed 's/\\&//g; s/\\-/-/g; s/\\e/\\/g' |
+	tr -s ' ' '\n')
+equal 'keys of top that the page lacks' "$(grep -vxFf <(echo "$described") <<<"$pressed")" ''
+
+# ---- documents ----
+
+for schema in "$root"/src/dist/*.schema.json; do
+	equal "${schema##*/}: keys that zmem-bpf-json(5) lacks" "$(jq -r '[.. | .properties? // empty | keys[]] | unique[]' "$schema" |
+		grep -vxFf <(grep -oE '[a-z_0-9]+' "$man/zmem-bpf-json.5"))" ''
+done
+golden=$root/tests/golden
+same 'metrics' "$(sed -nE 's/^((zmem|process)_[a-z_0-9]+)[{ ].*/\1/p' "$golden"/openmetrics_*.txt "$golden"/prometheus_*.txt | sort -u)" \
+	"$(grep -oE '\b(zmem|process)_[a-z_0-9]+' "$man/zmem-bpf-serve.8" | sort -u)"

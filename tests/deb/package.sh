@@ -15,10 +15,11 @@ equal 'one package' "$(wc -l <<<"$package")" 1
 	echo '644 usr/share/doc/zmem-bpf/README.md.gz'
 	echo '644 usr/share/doc/zmem-bpf/changelog.gz'
 	echo '644 usr/share/doc/zmem-bpf/copyright'
-	echo '644 usr/share/man/man8/zmem-bpf.8.gz'
+	(cd "$SOURCE/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7) |
+		sed 's|^\./\(.*\)\.\(.\)$|644 usr/share/man/man\2/\1.\2.gz|'
 	echo '644 usr/share/zsh/vendor-completions/_zmem-bpf'
 	cd "$SOURCE/src/dist" && find . -type f ! -name '*.mk' ! -path './completion/*' ! -path './systemd/*' ! -path './debian/*' \
-		! -name '*.8' -printf '644 usr/share/zmem-bpf/%P\n'
+		-printf '644 usr/share/zmem-bpf/%P\n'
 } | sort >"$TMP/wanted"
 mkdir "$TMP/in"
 dpkg-deb -x "$package" "$TMP/in"

@@ -95,7 +95,7 @@ check_package() {
 		(.processes | length > 0)' "$TMP/out"
 	done_inside 'serve has its library' 'zmem-bpf doctor | grep -E "^serve +ok "'
 	done_inside 'man finds the page' 'MANPAGER=cat man zmem-bpf'
-	expect_out 'and shows it' 'who holds RAM and swap'
+	expect_out 'and shows it' 'show the memory and swap of every process'
 	done_inside 'bash completes' '. /usr/share/bash-completion/bash_completion; _completion_loader zmem-bpf ||
 		[ $? = 124 ]; set +e; COMP_WORDS=(zmem-bpf sna) COMP_CWORD=1 COMP_LINE="zmem-bpf sna" COMP_POINT=12
 		function=$(complete -p zmem-bpf | sed "s/.*-F \([^ ]*\).*/\1/"); "$function" zmem-bpf sna zmem-bpf

@@ -108,9 +108,9 @@ def check_names(dashboard):
     used = set(re.findall(r"zmem_\w+", " ".join(t["expr"] for _, t in queries_of(dashboard))))
     result(used <= known, "it asks for nothing that we do not have", used - known)
     result(known - used <= UNUSED, "it shows all that we have", known - used)
-    with open(ROOT + "/README.md", encoding="utf-8") as file:
-        documented = set(re.findall(r"`(zmem_\w+)", file.read()))
-    result(known == documented, "README.md has the same metrics", known ^ documented)
+    with open(ROOT + "/src/man/zmem-bpf-serve.8", encoding="utf-8") as file:
+        documented = set(re.findall(r"\bzmem_\w+", file.read()))
+    result(known == documented, "zmem-bpf-serve(8) has the same metrics", known ^ documented)
 
 
 # ---- what Prometheus says ----

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# columns.sh PROGRAM: prints zmem-bpf-columns.7, with the columns that PROGRAM lists.
+set -eu
+program=$1
+
+# Turns lines of `-o help`, "KEY   TEXT", into items of a list.
+items() {
+	sed -E -e 's/\\/\\e/g' -e 's/^([^ ]+) +(.*)$/.It Li \1\n\2/' | fold -s -w 78 | sed 's/ *$//'
+}
+
+columns=$("$program" -o help)
+changes=$("$program" watch -o help | grep -E '^[a-z_]+_change ')
+[ -n "$columns" ] && [ -n "$changes" ]
+
+cat <<'END'
+.\" SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+.\" Made by src/man/columns.sh.
+.Dd November 22, 2026
+.Dt ZMEM-BPF-COLUMNS 7
+.Os
+.Sh NAME
+.Nm zmem-bpf-columns
+.Nd columns of the tables of zmem-bpf
+.Sh DESCRIPTION
+The options
+.Fl o
+and
+.Fl s
+of
+.Xr zmem-bpf 1 ,
+.Xr zmem-bpf-watch 1
+and
+.Xr zmem-bpf-top 1
+take these columns.
+The header of a table has the same name in capital letters.
+In JSON and CSV the keys are the same; sizes end with
+.Li _bytes
+.Pq Xr zmem-bpf-json 5 .
+.Ss Columns
+.Bl -tag -width counters_source
+END
+printf '%s\n' "$columns" | items
+cat <<'END'
+.El
+.Pp
+The columns
+.Li mem_current , mem_limit
+and
+.Li %limit
+exist only with
+.Fl g Li unit , container
+or
+.Li cgroup .
+.Ss Changes
+.Xr zmem-bpf-watch 1
+and
+.Xr zmem-bpf-top 1
+also have these columns.
+A table shows them per second, unless
+.Fl -delta Li start
+is given.
+The header is
+.Ql +
+and the name of the counter.
+.Bl -tag -width counters_source
+END
+printf '%s\n' "$changes" | items
+cat <<'END'
+.El
+.Ss Columns of maps
+.Xr zmem-bpf-maps 1
+has columns of its own.
+Option
+.Fl s
+takes them.
+.Bl -tag -width counters_source
+.It Li pid
+process id
+.It Li address
+first and last address of the mapping
+.It Li perm
+permissions: read, write, execute, shared or private
+.It Li procs
+with
+.Fl -by-file :
+processes that map the file
+.It Li maps
+with
+.Fl -by-file :
+mappings of the file
+.It Li size
+address space, resident or not
+.It Li rss
+resident pages
+.It Li pss
+resident pages, each divided by its mappings
+.It Li private
+resident pages, clean or modified, that only this process maps
+.It Li shared
+resident pages, clean or modified, that other processes map, too
+.It Li swap
+swap entries of private memory
+.It Li swap_pss
+swap entries, each divided by the processes that share it
+.It Li locked
+pages locked by mlock
+.It Li thp
+memory in transparent huge pages: anonymous memory, shared memory and files
+.It Li hugetlb
+hugetlb pages, private and shared
+.It Li name
+path of the file, or the kernel's name:
+.Li [heap] , [stack] , [anon]
+and others
+.El
+.Sh SEE ALSO
+.Xr zmem-bpf 1 ,
+.Xr zmem-bpf-maps 1 ,
+.Xr zmem-bpf-top 1 ,
+.Xr zmem-bpf-watch 1 ,
+.Xr zmem-bpf-json 5
+END

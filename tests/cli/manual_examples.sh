@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The examples of the manual pages run: each line of .Dl, and each command of a display, in a directory
+# that has what they name. What they print of a recording is what the pages show.
+. "$(dirname "$0")/../support/cli.sh"
+need_bpf 'manual examples' || exit 0
+
+root=$(realpath "$SUPPORT/../..")
+here=$TMP/here
+mkdir "$here"
+cd "$here" || exit 1
+cp "$root"/src/dist/examples/*.jq .
+cp "$root/tests/fixtures/recordings/guest-6.12.zmem" guest.zmem
+cp guest.zmem incident.zmem
+echo 'a-token' >token
+chmod 600 token
+# It makes a picture, which is not ours to test.
+printf '#!/bin/sh\nexec cat\n' >"$TMP/flamegraph.pl"
+chmod +x "$TMP/flamegraph.pl"
+PATH=$TMP:$PATH
+sleep 1000 &
+one=$!
+sleep 1000 &
+two=$!
+server=
+end_all() {
+	kill "$one" "$two" $server
+	lib_cleanup
+}
+trap end_all EXIT
+
+# examples PAGE: its commands, one on a line.
+examples() {
+	sed -nE -e 's/^\.Dl //p' -e '/^\.Bd/,/^\.Ed/ { /^[#$] / { :more; /\\e$/ { N; s/ *\\e\n */ /; b more }; s/^..//; p } }' "$1" |
+		sed -e 's/\\(aq/'\''/g' -e 's/\\e/\\/g' -e 's/\\-/-/g'
+}
+
+# serves: whether this program can.
+zmem doctor
+grep -qE '^serve +ok ' "$TMP/out" && serves=1 || serves=
+
+# An address where nothing listens, and the address of one that does.
+begin_server() {
+	zmem-bpf serve --listen 127.0.0.1:0 2>"$TMP/server" &
+	server=$!
+	wait_for grep -q 'listening on' "$TMP/server"
+	address=$(sed -n 's|.*http://\(.*\)/$|\1|p' "$TMP/server")
+}
+[ -z "$serves" ] || begin_server
+
+# until_it_listens COMMAND…: ends it then, with the exit code that it has.
+until_it_listens() {
+	"$@" 2>"$TMP/listens" &
+	wait_for grep -q 'listening on' "$TMP/listens"
+	kill "$!"
+	wait "$!"
+}
+export -f until_it_listens wait_for
+export TMP
+
+# run_example PAGE LINE
+run_example() {
+	local name="$1: $2" line=$2 limit="timeout -s KILL $PATIENCE"
+	line=$(sed -e "s/\\b4711\\b/$one/g; s/\\b1234,1235\\b/$one,$two/; s/\\b3544,3546\\b/$one,$two/" \
+		-e 's|/var/lib/prometheus/node-exporter/||' <<<"$line")
+	case $line in
+	# What they do is tested by deb/boot.sh, cli/install_caps.sh and cli/pin.sh.
+	systemctl\ * | make\ install-caps | zmem-bpf\ pin\ * | zmem-bpf\ unpin | *--pinned*) return ;;
+	zmem-bpf\ serve* | curl\ *)
+		if [ -z "$serves" ] || ! command -v curl >/dev/null; then
+			skip "$name" 'no libmicrohttpd, or no curl'
+			return
+		fi
+		line=$(sed "s|:19647|127.0.0.1:0|; s|unix:/run|unix:$here|; s|localhost127.0.0.1:0|$address|; s|localhost:19647|$address|" <<<"$line")
+		case $line in
+		curl*) line=${line/curl -s/curl -sf} ;;
+		*--listen*) line="until_it_listens $line" ;;
+		*) line="until_it_listens $line --listen 127.0.0.1:0" ;;
+		esac
+		;;
+	zmem-bpf\ top*) line="TERM=xterm script -qec '$line -c 1' /dev/null" ;;
+	zmem-bpf\ watch*--replay*) ;;
+	zmem-bpf\ watch*) [[ $line == *' -c '* ]] || line+=' -c 2' ;;
+	esac
+	# shellcheck disable=SC2086
+	run $limit bash -o pipefail -c "$line"
+	expect_rc "$name" 0
+	case $line in
+	*--output\ *) check "$name: writes its file" [ -s "$(sed 's/.*--output \([^ ]*\).*/\1/' <<<"$line")" ] ;;
+	esac
+}
+
+count=0
+for page in "$root"/src/man/*.[1-9]; do
+	while read -r -u 3 line; do
+		run_example "${page##*/}" "$line"
+		count=$((count + 1))
+	done 3< <(examples "$page")
+done
+check 'there are examples' [ "$count" -gt 60 ]
+
+# ---- what is shown of a recording ----
+
+# Each line that zmem-bpf-system(1) shows is the beginning of a line of the output, in its order.
+zmem system --replay guest.zmem
+awk '/^\.Sh SWAP THAT/ { exit } /^\.Bd/ { inside = 1; next } /^\.Ed/ { inside = 0 } inside && !/^[$]/' \
+	"$root/src/man/zmem-bpf-system.1" >"$TMP/shown"
+check 'system: there is an example' [ "$(wc -l <"$TMP/shown")" -gt 30 ]
+equal 'system: the example is what is printed' "$(awk 'NR == FNR { line[++count] = $0; next }
+	{ while (++at <= count && index(line[at], $0) != 1); if (at > count) { print; exit } }' "$TMP/out" "$TMP/shown")" ''
