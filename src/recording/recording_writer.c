@@ -6,7 +6,7 @@
 
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
-#include "recording/wire.h"
+#include "recording/recording_internal.h"
 
 static void put_header(struct strbuf *out, const struct recording_options *o)
 {
@@ -14,12 +14,12 @@ static void put_header(struct strbuf *out, const struct recording_options *o)
 	size_t len = strlen(o->tool);
 
 	memcpy(head, RECORDING_MAGIC, sizeof(RECORDING_MAGIC) - 1);
-	wire_set16(head + 8, RECORDING_MAJOR);
-	wire_set16(head + 10, RECORDING_MINOR);
-	wire_set32(head + 12, sizeof(head));
+	put_le16(head + 8, RECORDING_MAJOR);
+	put_le16(head + 10, RECORDING_MINOR);
+	put_le32(head + 12, sizeof(head));
 	memcpy(head + 16, o->tool, len < RECORDING_TOOL_LEN ? len : RECORDING_TOOL_LEN);
-	wire_set32(head + 28, o->flags);
-	wire_set32(head + 32, wire_crc(head, 32, NULL, 0));
+	put_le32(head + 28, o->flags);
+	put_le32(head + 32, crc_of(head, 32));
 	strbuf_put(out, head, sizeof(head));
 }
 
@@ -29,11 +29,11 @@ static void put_part(struct strbuf *out, enum recording_part kind, int64_t time_
 	char head[RECORDING_PART_SIZE] = "PART";
 
 	head[4] = (char)kind;
-	wire_set32(head + 8, (uint32_t)size);
-	wire_set32(head + 12, raw_size);
-	wire_set64(head + 16, (uint64_t)time_ms);
-	wire_set32(head + 24, wire_crc(payload, size, NULL, 0));
-	wire_set32(head + 28, wire_crc(head, 28, NULL, 0));
+	put_le32(head + 8, (uint32_t)size);
+	put_le32(head + 12, raw_size);
+	put_le64(head + 16, (uint64_t)time_ms);
+	put_le32(head + 24, crc_of(payload, size));
+	put_le32(head + 28, crc_of(head, 28));
 	strbuf_put(out, head, sizeof(head));
 	strbuf_put(out, payload, size);
 }

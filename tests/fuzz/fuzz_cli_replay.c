@@ -20,7 +20,7 @@
 #include "fuzz_json.h"
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
-#include "recording/wire.h"
+#include "recording/recording_internal.h"
 #include "render/render.h"
 
 #define FILE_FD	  900
@@ -158,11 +158,11 @@ static void pack_frame(const uint8_t *raw, size_t size, const struct snapshot *r
 	packed = ZSTD_compress(payload, bound, raw, size, 1);
 	FUZZ_CHECK(!ZSTD_isError(packed));
 	head[4] = reference ? PART_DELTA : PART_KEY;
-	wire_set32(head + 8, (uint32_t)packed);
-	wire_set32(head + 12, (uint32_t)size);
-	wire_set64(head + 16, (uint64_t)s->time_ms);
-	wire_set32(head + 24, wire_crc(payload, packed, NULL, 0));
-	wire_set32(head + 28, wire_crc(head, 28, NULL, 0));
+	put_le32(head + 8, (uint32_t)packed);
+	put_le32(head + 12, (uint32_t)size);
+	put_le64(head + 16, (uint64_t)s->time_ms);
+	put_le32(head + 24, crc_of(payload, packed));
+	put_le32(head + 28, crc_of(head, 28));
 	strbuf_put(out, head, sizeof(head));
 	strbuf_put(out, payload, packed);
 	free(payload);

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "random_snapshot.h"
 #include "recording/recording_file.h"
-#include "recording/wire.h"
+#include "recording/recording_internal.h"
 
 #define FRAMES	  11
 #define KEY_EVERY 4
@@ -75,10 +75,10 @@ static inline void check_frame(struct recording_reader *r, const struct recorded
 
 static inline void set_crcs(char *part)
 {
-	uint32_t size = wire_get32(part + 8);
+	uint32_t size = get_le32(part + 8);
 
-	wire_set32(part + 24, wire_crc(part + RECORDING_PART_SIZE, size, NULL, 0));
-	wire_set32(part + 28, wire_crc(part, 28, NULL, 0));
+	put_le32(part + 24, crc_of(part + RECORDING_PART_SIZE, size));
+	put_le32(part + 28, crc_of(part, 28));
 }
 
 static inline int open_with(const struct strbuf *bytes, struct recording_reader **ret, char *why)

@@ -129,8 +129,8 @@ static void test_bomb(void **state)
 
 		assert_false(ZSTD_isError(n));
 		part[4] = PART_KEY;
-		wire_set32(part + 8, (uint32_t)n);
-		wire_set32(part + 12, what ? (uint32_t)large : 100);
+		put_le32(part + 8, (uint32_t)n);
+		put_le32(part + 12, what ? (uint32_t)large : 100);
 		strbuf_put(&bytes, f.bytes.data, f.end[0]);
 		strbuf_put(&bytes, part, sizeof(part));
 		strbuf_put(&bytes, payload, n);
