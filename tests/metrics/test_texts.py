@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -118,9 +119,9 @@ def want_of(document):
     return want
 
 
-def check_recording(promtool, key, *options):
-    name = " ".join(("a guest by", key) + options)
-    args = ("--replay", GUEST, "-g", key) + options
+def check_recording(promtool, what, recording, key, *options):
+    name = " ".join((what, "by", key) + options)
+    args = ("--replay", recording, "-g", key) + options
     found = check_texts(promtool, name, run("-F", "prometheus", *args), run("-F", "openmetrics", *args))
     want = want_of(json.loads(run("-F", "json", *args)))
     names = {metric for metric, _ in want}
@@ -140,9 +141,11 @@ def main():
         with open(plain, encoding="utf-8") as a, open(plain.replace("/prometheus_", "/openmetrics_"), encoding="utf-8") as b:
             check_texts(promtool, "golden " + re.findall("_(.*).txt", plain)[0], a.read(), b.read())
     for key in ("name", "user", "unit", "container", "cgroup"):
-        check_recording(promtool, key)
-    check_recording(promtool, "name", "--pss", "none")
-    check_recording(promtool, "name", "-f", "mkmem")
+        check_recording(promtool, "a guest", GUEST, key)
+    check_recording(promtool, "a guest", GUEST, "name", "-f", "mkmem")
+    with tempfile.TemporaryDirectory() as place:
+        run("record", place + "/recording", "--pss", "none")
+        check_recording(promtool, "a recording without PSS", place + "/recording", "name")
     for key in ("name", "user", "unit", "container", "cgroup"):
         text = run("-F", "prometheus", "-g", key)
         if promtool:
