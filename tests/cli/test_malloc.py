@@ -137,10 +137,22 @@ def wrong_json(text, before):
     return None
 
 
-def wrong_reason(text, before):
-    """A replay says why PSS was not the kernel's, as it did before."""
-    sources = [json.loads(t)["source"] for t in (text, before)]
-    return None if sources[0] == sources[1] else "%s, not %s" % tuple(sources)
+def wrong_replay(text, before):
+    """A replay shows every value and every text of the recording, or it fails."""
+    document, was = json.loads(text), json.loads(before)
+    if document["source"] != was["source"]:
+        return "%s, not %s" % (document["source"], was["source"])
+    rows, old = rows_of(text), rows_of(before)
+    if rows.keys() != old.keys():
+        return "other processes: %s" % sorted(rows.keys() ^ old.keys())
+    for pid, row in rows.items():
+        for key in sorted(row.keys() | old[pid].keys()):
+            if row.get(key) != old[pid].get(key):
+                return "%d: %s is %s, not %s" % (pid, key, row.get(key), old[pid].get(key))
+    for key in sorted(was):
+        if document.get(key) != was[key]:
+            return "%s is %s, not %s" % (key, document.get(key), was[key])
+    return None
 
 
 def wrong_table(text, before):
@@ -223,6 +235,23 @@ def check_output(machine, pids):
     result(not problems, "no memory: --output", problems[:3])
 
 
+def check_replay_of_many_texts(machine):
+    """A frame whose texts, most of them those of the frame before, need several blocks of memory."""
+    recording = machine.dir + "/texts"
+    shells = [subprocess.Popen(("sh", "-c", "read x", "%04d" % i + "x" * 2000), stdin=subprocess.PIPE)
+              for i in range(100)]
+    pids = ",".join(str(shell.pid) for shell in shells)
+    try:
+        subprocess.run((PROGRAM, "record", recording, "-c", "2", "-i", "0.1", "-o", "+cmdline", "-p", pids),
+                       check=True)
+    finally:
+        for shell in shells:
+            shell.communicate()
+    for words in (("-o", "+cmdline"), ("-o", "+cmdline", "-u", "0")):
+        check(machine, "a replay of many texts, " + " ".join(words),
+              ("--json", "--replay", recording) + words, wrong_replay, step=1)
+
+
 def check_listen(machine):
     """It has bound the one address when it fails at the other."""
     where = machine.dir + "/sockets"
@@ -270,7 +299,8 @@ def main():
         for source in ("bpf", "proc"):
             recording = machine.dir + "/" + source
             subprocess.run((PROGRAM, "record", recording, "--source", source, *some), check=True)
-            check(machine, "a replay, from " + source, ("--json", "--replay", recording) + some, wrong_reason)
+            check(machine, "a replay, from " + source, ("--json", "--replay", recording) + some, wrong_replay)
+        check_replay_of_many_texts(machine)
         check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
         for name in ("ndjson", "csv", "folded", "html", "openmetrics"):
             check(machine, name, ("-F", name) + some, None)
