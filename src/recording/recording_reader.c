@@ -22,15 +22,15 @@
 #define NO_FRAME     UINT32_MAX
 
 struct frame {
-	uint64_t at; /* of its part */
+	uint64_t at; /* the offset of its part */
 	int64_t time_ms;
 	uint32_t size, raw_size;
-	uint32_t key; /* the frame that decoding begins with, NO_FRAME: there is none */
+	uint32_t key; /* the frame where decoding begins; NO_FRAME: none */
 	bool is_delta, is_corrupt;
 };
 
 struct recording_reader {
-	int fd; /* -1: of memory */
+	int fd; /* -1: the bytes are in memory */
 	const char *data;
 	uint64_t size;
 	struct recording_info info;
@@ -96,7 +96,7 @@ bool recording_is_one(const void *data)
 	return memcmp(data, RECORDING_MAGIC, sizeof(RECORDING_MAGIC) - 1) == 0;
 }
 
-/* Whether it can be printed. */
+/* True if the version can be printed. */
 static bool is_version(const char *tool, size_t len)
 {
 	size_t i = 0;
@@ -106,7 +106,7 @@ static bool is_version(const char *tool, size_t len)
 	return i == len;
 }
 
-/* The version stands where format 2 has it. */
+/* The version is at the same offset as in format 2. */
 static int refuse_format_1(const char *head, char why[RECORDING_WHY])
 {
 	const char *tool = head + 16;
@@ -162,9 +162,9 @@ static int read_header(struct recording_reader *r, char why[RECORDING_WHY])
 	return 0;
 }
 
-/* ---- finding the frames by the heads of their parts, also behind corrupt bytes ---- */
+/* ---- finding frames by the heads of their parts, also behind corrupt bytes ---- */
 
-/* The next part behind something that is none. Returns 1 and *ret, 0 or a negative errno. */
+/* Finds the next part behind corrupt bytes. Returns 1 and *ret, 0 or a negative errno. */
 static int find_part(const struct recording_reader *r, uint64_t at, uint64_t *ret)
 {
 	cleanup_free char *chunk = malloc(SEARCH_CHUNK);
@@ -186,7 +186,7 @@ static int find_part(const struct recording_reader *r, uint64_t at, uint64_t *re
 			}
 			found++;
 		}
-		/* What begins at the end of a chunk is seen whole in the next one. */
+		/* The next chunk contains a part that begins at the end of this one. */
 		at += len - (RECORDING_PART_SIZE - 1);
 	}
 	return 0;
@@ -212,7 +212,7 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 	return 0;
 }
 
-/* A part whose header is whole. Returns 1 if more may follow, 0, or a negative errno. */
+/* Reads a part with a valid head. Returns 1 if more may follow, 0, or a negative errno. */
 static int read_part(struct recording_reader *r, const char *head)
 {
 	struct frame f = {
@@ -240,10 +240,10 @@ static int read_part(struct recording_reader *r, const char *head)
 	return error < 0 ? error : 1;
 }
 
-/* Something that is no part: the rest of one that was not written whole, or damage. */
-static int skip_damage(struct recording_reader *r)
+/* Skips bytes that are not a part: the rest of an incomplete part, or corrupt bytes. */
+static int skip_corrupt(struct recording_reader *r)
 {
-	const struct frame hole = {.at = r->info.end, .is_delta = true, .is_corrupt = true};
+	const struct frame corrupt = {.at = r->info.end, .is_delta = true, .is_corrupt = true};
 	uint64_t next;
 	int error = find_part(r, r->info.end, &next);
 
@@ -252,7 +252,7 @@ static int skip_damage(struct recording_reader *r)
 		return error;
 	}
 	r->info.end = next;
-	error = add_frame(r, &hole);
+	error = add_frame(r, &corrupt);
 	return error < 0 ? error : 1;
 }
 
@@ -268,7 +268,7 @@ static int find_frames(struct recording_reader *r, char why[RECORDING_WHY])
 		error = whole ? read_at(r, r->info.end, head, sizeof(head)) : 0;
 		if (error < 0)
 			break;
-		error = whole && is_part(head) ? read_part(r, head) : skip_damage(r);
+		error = whole && is_part(head) ? read_part(r, head) : skip_corrupt(r);
 	}
 	if (error == -ENOMEM)
 		return no_memory(why);
@@ -363,7 +363,7 @@ static bool make_room(char **buf, size_t *room, size_t len)
 	return true;
 }
 
-/* The frame as the codec wrote it, in r->raw. */
+/* Decompresses the frame into r->raw. */
 static int read_raw(struct recording_reader *r, const struct frame *f)
 {
 	char head[RECORDING_PART_SIZE];
@@ -392,8 +392,8 @@ static int read_raw(struct recording_reader *r, const struct frame *f)
 	return 0;
 }
 
-/* Frame i, which stands alone or whose predecessor is the current one. */
-static int step(struct recording_reader *r, size_t i)
+/* Decodes frame i, which stands alone or follows the current frame. */
+static int decode_frame(struct recording_reader *r, size_t i)
 {
 	const struct frame *f = &r->frame[i];
 	struct snapshot last;
@@ -415,8 +415,8 @@ static int step(struct recording_reader *r, size_t i)
 	return 0;
 }
 
-static int cannot_step(const struct recording_reader *r, size_t i, int error,
-		       char why[RECORDING_WHY])
+static int report_frame(const struct recording_reader *r, size_t i, int error,
+			char why[RECORDING_WHY])
 {
 	unsigned long long at = r->frame[i].at;
 
@@ -437,7 +437,7 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 	size_t from = r->frame[i].key, current = r->current_frame;
 
 	if (r->frame[i].is_corrupt)
-		return cannot_step(r, i, -EBADMSG, why);
+		return report_frame(r, i, -EBADMSG, why);
 	if (from == NO_FRAME)
 		return refuse(why, -EBADMSG,
 			      "the recording is corrupt: frame %zu at byte %llu has no key frame",
@@ -445,10 +445,10 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 	if (current != NO_FRAME && current >= from && current <= i)
 		from = current + 1;
 	for (; from <= i; from++) {
-		int error = step(r, from);
+		int error = decode_frame(r, from);
 
 		if (error < 0)
-			return cannot_step(r, from, error, why);
+			return report_frame(r, from, error, why);
 	}
 	*ret = &r->current;
 	return 0;
@@ -462,8 +462,8 @@ int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot 
 
 	if (error < 0)
 		return error;
-	/* What step() read last is still there, and the frame before it is r->next. */
+	/* r->raw still has this frame, and r->next is the frame before. */
 	error = snapshot_decode(r->raw, r->frame[i].raw_size,
 				r->frame[i].is_delta ? &r->next : NULL, ret);
-	return error < 0 ? cannot_step(r, i, error, why) : 0;
+	return error < 0 ? report_frame(r, i, error, why) : 0;
 }

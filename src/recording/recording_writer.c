@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Snapshots to the bytes of a recording. Keeps the last one, since the next one differs little. */
+/* Writes snapshots as the bytes of a recording. It keeps the last snapshot for the next delta. */
 #include <errno.h>
 #include <string.h>
 #include <zstd.h>
@@ -8,7 +8,7 @@
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"
 
-static void put_header(struct strbuf *out, const struct recording_options *o)
+static void append_header(struct strbuf *out, const struct recording_options *o)
 {
 	char head[RECORDING_HEAD_SIZE] = {};
 	size_t len = strlen(o->tool);
@@ -23,8 +23,8 @@ static void put_header(struct strbuf *out, const struct recording_options *o)
 	strbuf_put(out, head, sizeof(head));
 }
 
-static void put_part(struct strbuf *out, enum recording_part kind, int64_t time_ms,
-		     uint32_t raw_size, const char *payload, size_t size)
+static void append_part(struct strbuf *out, enum recording_part kind, int64_t time_ms,
+			uint32_t raw_size, const char *payload, size_t size)
 {
 	char head[RECORDING_PART_SIZE] = "PART";
 
@@ -49,11 +49,11 @@ int recording_writer_init(struct recording_writer *w, const struct recording_opt
 	};
 	if (!w->zstd)
 		return -ENOMEM;
-	put_header(out, o);
+	append_header(out, o);
 	return strbuf_error(out);
 }
 
-/* Into w->packed. */
+/* Compresses w->raw into w->packed. */
 static int pack(struct recording_writer *w)
 {
 	size_t most = ZSTD_compressBound(w->raw.len), n;
@@ -62,7 +62,7 @@ static int pack(struct recording_writer *w)
 	if (!strbuf_room(&w->packed, most))
 		return strbuf_error(&w->packed);
 	n = ZSTD_compressCCtx(w->zstd, w->packed.data, most, w->raw.data, w->raw.len, w->level);
-	/* There is room for anything it could make, so it lacks memory. */
+	/* `most` bytes are always enough, so zstd lacks memory. */
 	if (ZSTD_isError(n))
 		return -ENOMEM;
 	w->packed.len = n;
@@ -70,10 +70,10 @@ static int pack(struct recording_writer *w)
 }
 
 /*
- * Keeps the snapshot as a reader will have it, by reading what was written: the caller's may
- * change, and what cannot be read is found here.
+ * Decodes what was encoded and keeps it as the previous snapshot: the caller may change its own,
+ * and a frame that cannot be decoded is found here.
  */
-static int keep(struct recording_writer *w, bool delta)
+static int store_previous(struct recording_writer *w, bool delta)
 {
 	struct snapshot last;
 	int r = snapshot_decode(w->raw.data, w->raw.len, delta ? &w->previous : NULL, &w->next);
@@ -98,11 +98,11 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 	if (r == 0)
 		r = pack(w);
 	if (r == 0)
-		r = keep(w, delta);
+		r = store_previous(w, delta);
 	if (r < 0)
 		return r;
-	put_part(w->out, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
-		 w->packed.data, w->packed.len);
+	append_part(w->out, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
+		    w->packed.data, w->packed.len);
 	w->has_previous = true;
 	w->since_key = delta ? w->since_key + 1 : 0;
 	w->frames++;
@@ -111,7 +111,8 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 
 int recording_writer_finish(struct recording_writer *w)
 {
-	put_part(w->out, PART_END, w->has_previous ? w->previous.time_ms : 0, w->frames, NULL, 0);
+	append_part(w->out, PART_END, w->has_previous ? w->previous.time_ms : 0, w->frames, NULL,
+		    0);
 	return strbuf_error(w->out);
 }
 
