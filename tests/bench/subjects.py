@@ -13,7 +13,7 @@ FLOOR = O + "/floor"
 
 
 class Subject:
-    """`kind`: the figure it is there for, "Pss" or "Rss", by which it has its partner of ours. `read`:
+    """`kind`: the value it is there for, "Pss" or "Rss", by which it has its partner of ours. `read`:
     of its output {pid: kB}, or {"": kB} of all processes of the workload's program."""
 
     def __init__(self, kind, name, argv, read=None):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """table.py WORKLOAD… [stall]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
-second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSON: a file for all figures,
+second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSON: a file for all values,
 
 {"schema": "zmem-bpf-bench/1", "version": of zmem-bpf, "machine": {"kernel", "cpus", "memory_kb"},
  "workloads": [{"name", "text", "processes", "rounds", "load": LOAD, "subjects": [
@@ -58,8 +58,8 @@ class Pair:
             return
         turns = [(self.ours.argv, self.own), (self.subject.argv, self.theirs)]
         try:
-            for argv, figures in turns if round_number % 2 == 0 else reversed(turns):
-                figures.append(run(argv))
+            for argv, values in turns if round_number % 2 == 0 else reversed(turns):
+                values.append(run(argv))
         except Failed as error:
             self.failed = str(error)
 
@@ -80,8 +80,8 @@ class Pair:
         if len(self.off) < len(true):
             self.off_failed = "leaves out %d of %d" % (len(true) - len(self.off), len(true))
 
-    def ratios(self, figure):
-        return spread([a[figure] / b[figure] if b[figure] else 0 for a, b in zip(self.theirs, self.own)])
+    def ratios(self, value):
+        return spread([a[value] / b[value] if b[value] else 0 for a, b in zip(self.theirs, self.own)])
 
     def result(self):
         done = {"name": self.subject.name, "command": self.subject.argv, "kind": self.subject.kind,
@@ -94,7 +94,7 @@ class Pair:
         return done
 
 
-def true_figures(pids, kind):
+def true_values(pids, kind):
     """What the kernel says of each, which nobody can better: {pid: kB}."""
     found = {}
     for pid in pids:
@@ -122,7 +122,7 @@ def measure_workload(name, text, rounds):
         load = load.done()
         pids = workload_pids(child.pid)
         for pair in pairs:
-            pair.compare(true_figures(pids, pair.subject.kind))
+            pair.compare(true_values(pids, pair.subject.kind))
         processes = sum(entry.isdigit() for entry in os.listdir("/proc"))
     return {"name": name, "text": text, "processes": processes, "rounds": rounds, "load": load,
             "subjects": [pair.result() for pair in pairs]}

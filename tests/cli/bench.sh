@@ -25,7 +25,7 @@ expect_out 'a tool that fails is named, with its last words' '^procrank +failed:
 expect_out 'a tool that is not understood has its times and says so' '^psm +[0-9.]+ .* not understood: '
 expect_out 'a table of what the victim noticed' '^beside it, over and over +p50 +p99 '
 
-# json NAME JQ: true of the figures.
+# json NAME JQ: true of the values.
 json() {
 	check "$1" jq -e "$2" "$TMP/json"
 }

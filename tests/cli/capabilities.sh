@@ -12,9 +12,9 @@ all=bpf,perfmon,sys_ptrace
 
 # ---- the three are enough ----
 
-# figures: what the last run says of them, and where it has it from. Who shares an mm is numbered anew
+# values: what the last run says of them, and where it has it from. Who shares an mm is numbered anew
 # each time, and the clock moves against the boot time.
-figures() {
+values() {
 	jq -S --argjson pids "[$targets]" '.source, .collection.complete,
 		[.processes[] | select(.pid as $p | $pids | index($p)) | del(.mm_id, .start_time_ms)]' "$TMP/out"
 }
@@ -41,15 +41,15 @@ like_root() {
 	done
 	shift
 	run "$ZMEM" -J "${args[@]}" -p "$targets"
-	figures >"$TMP/want"
+	values >"$TMP/want"
 	run "$@" "$ZMEM" -J "${args[@]}" -p "$targets"
 	expect_rc "$name: exit code" 0
 	expect_stderr_lines "$name: nothing to note" 0
 	expect_json "$name: all of them are there" \
 		'(.processes | length) == $n and all(.processes[]; .pss_bytes > 0 and .user == "root")' \
 		--argjson n "$(tr ',' '\n' <<<"$targets" | wc -l)"
-	figures >"$TMP/got"
-	equal "$name: all figures, users, cgroups" "$(differences)" '[]'
+	values >"$TMP/got"
+	equal "$name: all values, users, cgroups" "$(differences)" '[]'
 }
 
 three() {

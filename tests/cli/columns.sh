@@ -34,7 +34,7 @@ done <"$TMP/keys"
 zmem -o "$(paste -sd, "$TMP/keys")" -w -p "$one" -g cgroup
 expect_rc 'all columns at once' 0
 equal 'all columns at once: their heads' "$(head -n 1 "$TMP/out" | wc -w)" "$(wc -l <"$TMP/keys")"
-# Every byte figure of JSON is a column, and the other way round.
+# Every byte value of JSON is a column, and the other way round.
 zmem -J -p "$one"
 equal 'counters of JSON are columns' "$(jq -r '.processes[0] | keys[] | select(endswith("_bytes")) |
 	rtrimstr("_bytes")' "$TMP/out" | grep -vxf "$TMP/keys")" ''
@@ -70,9 +70,9 @@ expect_out '--total: the total' 'total of [0-9]+ processes'
 zmem --total -H
 equal '--total -H: the total alone' "$(wc -l <"$TMP/out")" 1
 zmem --total -H -o pss
-expect_out '--total -H -o pss: one figure' '^[0-9.]+ [KMG]iB$'
+expect_out '--total -H -o pss: one value' '^[0-9.]+ [KMG]iB$'
 zmem --total -H -b -o user,pss,rss,name
-expect_out '--total -H: figures without words' '^[0-9]+ +[0-9]+$'
+expect_out '--total -H: values without words' '^[0-9]+ +[0-9]+$'
 zmem --total -H -o pss --pss rollup -n 1
 expect_out '--total: nothing is left out for the sake of -n' '^[0-9.]+ [KMG]iB$'
 zmem --total -p "$one"
@@ -112,7 +112,7 @@ zmem -H -b -p "$pids" -n 2 -o swap,rss,rss_anon,vsize,name
 equal 'rows and others add up to the total line' "$(grep -v 'total of' "$TMP/out" |
 	awk '{for (i = 1; i <= 4; i++) s[i] += $i} END {for (i = 1; i <= 4; i++) printf "%d ", s[i]}')" \
 	"$(sed -n 's/ *total of.*//p' "$TMP/out" | awk '{$1 = $1; print $0 " "}')"
-# Idle processes: both formats show the same figures. A static program shares no page
+# Idle processes: both formats show the same values. A static program shares no page
 # with them but the vdso, which moves PSS below the kB that smaps_rollup has.
 fields='pid ppid uid threads oom_score_adj swap swap_pss uss pss pss_anon pss_file pss_shmem rss rss_anon
 	rss_file rss_shmem pss_swap shared vsize locked pinned pgtables hugetlb thp'
@@ -128,7 +128,7 @@ done
 	awk '{$1 = $1; print}' >"$TMP/table"
 "$STATIC" --pss rollup -J -p "$pids" -s pid >"$TMP/out"
 jq -r ".processes[] | [$keys | . // \"-\" | tostring] | join(\" \")" "$TMP/out" >"$TMP/json"
-check 'table and JSON show the same figures' diff "$TMP/table" "$TMP/json"
+check 'table and JSON show the same values' diff "$TMP/table" "$TMP/json"
 equal 'and they are all there' "$(wc -l <"$TMP/table")" "$(echo "$pids" | tr , '\n' | wc -l)"
 "$STATIC" --pss rollup -H -b -p "$pids" --total -o swap,uss,name,pss,rss,vsize | tr -s ' ' >"$TMP/table"
 jq -r '.totals | [.swap_bytes, .uss_bytes, .pss_bytes, .rss_bytes, .vsize_bytes | tostring] | join(" ")' \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Hostile surroundings: whatever the environment holds, whatever clock and whatever part of /sys and
-# /proc there is, figures are the same, or missing for a reason that is told.
+# /proc there is, values are the same, or missing for a reason that is told.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf environment || exit 0
 cp "$STATIC" "$ZMEM"
@@ -10,21 +10,21 @@ mkmem_begin anon shmem fork threads || not_ok 'mkmem' 'did not start'
 pids=$(sed -n 's/^READY [a-z_]* [a-z0-9_]* //p' "$TMP/mkmem" | paste -sd,)
 
 # What is known of idle processes, whoever looks. Their PSS may move with the pages of their program.
-figures='[.processes[] | {pid, ppid, uid, user, comm, name, threads, cgroup, pss_status, rss_bytes,
+values='[.processes[] | {pid, ppid, uid, user, comm, name, threads, cgroup, pss_status, rss_bytes,
 	rss_anon_bytes, rss_file_bytes, rss_shmem_bytes, swap_bytes, vsize_bytes}] | sort_by(.pid)'
 table='-b -s pid -o pid,user,swap,rss,rss_anon,rss_file,rss_shmem,vsize,name'
 whole() { # NAME ARG…: as before
 	local name=$1
 	if [ "$rc" != 0 ]; then
 		not_ok "$name" "exit code $rc: $err"
-	elif ! jq -c "$figures" "$TMP/out" | cmp -s - "$TMP/whole"; then
-		not_ok "$name" "$(jq -c "$figures" "$TMP/out" | diff - "$TMP/whole")"
+	elif ! jq -c "$values" "$TMP/out" | cmp -s - "$TMP/whole"; then
+		not_ok "$name" "$(jq -c "$values" "$TMP/out" | diff - "$TMP/whole")"
 	else
 		ok "$name"
 	fi
 }
 zmem -J -p "$pids"
-jq -c "$figures" "$TMP/out" >"$TMP/whole"
+jq -c "$values" "$TMP/out" >"$TMP/whole"
 # shellcheck disable=SC2086
 "$ZMEM" $table -p "$pids" >"$TMP/table"
 
@@ -99,7 +99,7 @@ for file in meminfo zoneinfo loadavg stat; do
 		# shellcheck disable=SC2016
 		hidden "mount --bind \"\$TMP/fake\" /proc/$file || exit 99; exec \"\$ZMEM\" -J -p \"\$pids\""
 		expect_json "/proc/$file says '$(lib_line "$content")': counters and PSS all the same" \
-			"$figures == \$was[0]" --slurpfile was "$TMP/whole"
+			"$values == \$was[0]" --slurpfile was "$TMP/whole"
 		[ $file != meminfo ] || expect_json "/proc/$file says '$(lib_line "$content")': not measured is null" \
 			'.system.memory_total_bytes == null and .system.swap_unattributed_bytes == null'
 	done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Few file descriptors: whatever the limit, there is a whole answer or a message, and no figure is
+# Few file descriptors: whatever the limit, there is a whole answer or a message, and no value is
 # wrong. What a process has is never less for our want of files. Each limit from 3 to 32 with LONG=1 (make soak).
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf 'few files' || exit 0
@@ -26,7 +26,7 @@ with_files() {
 }
 
 # Counters and what of PSS is known are those of the run that has all it wants.
-figures='[.processes[] | {pid, name, cmdline, cgroup, uid, rss_bytes, rss_anon_bytes, rss_file_bytes,
+values='[.processes[] | {pid, name, cmdline, cgroup, uid, rss_bytes, rss_anon_bytes, rss_file_bytes,
 	rss_shmem_bytes, swap_bytes}] | sort_by(.pid)'
 
 # sweep NAME ARG…
@@ -35,9 +35,9 @@ sweep() {
 	shift
 	zmem -J "$@" -p "$pids"
 	expect_rc "$name, all the files it wants: exit code" 0
-	jq -c "$figures" "$TMP/out" >"$TMP/whole"
+	jq -c "$values" "$TMP/out" >"$TMP/whole"
 	equal "$name, all the files it wants: every process" "$(jq length "$TMP/whole")" "$count"
-	[ "$*" != '--source proc' ] || check "$name: figures and names are those of the kernel side" cmp "$TMP/whole" "$TMP/bpf"
+	[ "$*" != '--source proc' ] || check "$name: values and names are those of the kernel side" cmp "$TMP/whole" "$TMP/bpf"
 	[ "$name" != default ] || cp "$TMP/whole" "$TMP/bpf"
 	for files in $limits; do
 		with_files "$files" -Jq "$@" -p "$pids"
@@ -47,9 +47,9 @@ sweep() {
 				first=$files
 				expect_json "$name, $files files: valid"
 			fi
-			if ! jq -c "$figures" "$TMP/out" | cmp -s - "$TMP/whole"; then
-				not_ok "$name, $files files: the same figures" \
-					"$(jq -c "$figures" "$TMP/out" | diff - "$TMP/whole")"
+			if ! jq -c "$values" "$TMP/out" | cmp -s - "$TMP/whole"; then
+				not_ok "$name, $files files: the same values" \
+					"$(jq -c "$values" "$TMP/out" | diff - "$TMP/whole")"
 			elif ! jq -e 'all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok"))
 				and (.source.counters == "bpf" or $asked or (.source.fallback_reason | length > 10))
 				and ([.processes[] | select(.pss_status == "gone" or .pss_status == "denied")] == [])' \

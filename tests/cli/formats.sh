@@ -21,7 +21,7 @@ says() {
 	check "$1" "$PYTHON" -B "$SUPPORT/check_formats.py" "$2" "$3" "$4"
 }
 
-# ---- the same figures as JSON, of one recording ----
+# ---- the same values as JSON, of one recording ----
 
 # same_as_json NAME ARG…
 same_as_json() {

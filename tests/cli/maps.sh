@@ -86,7 +86,7 @@ cp "$TMP/out" "$TMP/each"
 zmem maps --by-file -J -p "$some"
 expect_json 'by file: the same total' '.totals == $each[0].totals and .processes == $each[0].processes' \
 	--slurpfile each "$TMP/each"
-expect_json 'by file: every figure is the sum of its mappings' '
+expect_json 'by file: every value is the sum of its mappings' '
 	($each[0].mappings | group_by(.name) | map({key: .[0].name, value: {
 		m: length, p: ([.[].pid] | unique | length), s: ([.[].size_bytes] | add),
 		r: ([.[].rss_bytes] | add), q: ([.[].pss_bytes] | add), v: ([.[].private_bytes] | add)}}) |
@@ -118,9 +118,9 @@ equal '-H: no header' "$(wc -l <"$TMP/out")" 5
 zmem maps --total "$pid"
 equal '--total' "$(wc -l <"$TMP/out")" 2
 zmem maps --total -b "$pid"
-figures=$(tail -n 1 "$TMP/out" | sed 's/ *total of.*//; s/^ *//; s/   */  /g')
+values=$(tail -n 1 "$TMP/out" | sed 's/ *total of.*//; s/^ *//; s/   */  /g')
 zmem maps --total -H -b "$pid"
-equal '--total -H: its figures and not a word' "$out" "$figures"
+equal '--total -H: its values and not a word' "$out" "$values"
 zmem maps -J -s size "$pid"
 expect_json '-s size' '[.mappings[].size_bytes] | . == (sort | reverse)'
 zmem maps -J -s name,start -r "$pid"
@@ -163,7 +163,7 @@ zmem maps -J "$hostile"
 expect_json 'hostile names: each is its own' '([.mappings[].name] | contains([$dir + "/two\nlines\nRss: 9 kB\n",
 	$dir + "/  blanks ", $dir + "/[heap]"])) and
 	any(.mappings[]; .name_hex // "" | endswith("1b5b33316d726564ff"))' --arg dir "$TMP"
-expect_json 'hostile names: nobody adds to the figures' '.totals.rss_bytes == ([.mappings[].rss_bytes] | add) and
+expect_json 'hostile names: nobody adds to the values' '.totals.rss_bytes == ([.mappings[].rss_bytes] | add) and
 	.totals.mappings == $lines' --argjson lines "$(wc -l <"/proc/$hostile/maps")"
 zmem maps "$hostile"
 expect_printable 'hostile names: printable' "$TMP/out"
@@ -189,7 +189,7 @@ expect_out 'one of two is not there: the other is shown' 'total of 2[0-9]+ mappi
 zmem maps -J 2
 expect_rc 'a kernel thread' 0
 expect_err 'a kernel thread: why nothing is shown' '2: a kernel thread has no mappings'
-expect_json 'a kernel thread: no figure is 0' '.processes[0].status == "kernel_thread" and .mappings == [] and
+expect_json 'a kernel thread: no value is 0' '.processes[0].status == "kernel_thread" and .mappings == [] and
 	.totals.rss_bytes == null and .processes[0].rss_bytes == null'
 zombie=$(awk '/^READY zombie/ { print $4 }' "$TMP/mkmem" | while read -r p; do
 	grep -q '^State:.Z' "/proc/$p/status" && echo "$p"; done | head -n 1)

@@ -26,7 +26,7 @@ whole() {
 		[ "$(cat "$file")" = old ] || not_ok "$1: the old file" "$(head -c 200 "$file")"
 	elif ! jq -c '[.processes[] | {pid, rss_bytes, swap_bytes, uss_bytes}] | sort_by(.pid)' "$file" |
 		cmp -s - "$TMP/whole"; then
-		not_ok "$1: the figures" "$(jq -c '.source, .processes' "$file")"
+		not_ok "$1: the values" "$(jq -c '.source, .processes' "$file")"
 	fi
 }
 

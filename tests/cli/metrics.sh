@@ -12,8 +12,8 @@ labels() {
 	sed -n "s/^${1:-zmem_group_processes}{group=\"\(.*\)\"} .*/\1/p" "$TMP/out"
 }
 
-# figure SERIES: of the last run.
-figure() {
+# value SERIES: of the last run.
+value() {
 	awk -v series="$1" 'index($0, series " ") == 1 { print $NF }' "$TMP/out"
 }
 
@@ -38,7 +38,7 @@ zmem --replay "$guest" -F openmetrics -g name
 check 'groups are of one name' cmp "$TMP/default" "$TMP/out"
 json -g name
 equal 'all groups of few' "$(labels | wc -l)" "$(jq '.groups | length' "$TMP/json")"
-equal 'PSS as in JSON' "$(figure 'zmem_group_memory_proportional_bytes{group="mkmem"}')" \
+equal 'PSS as in JSON' "$(value 'zmem_group_memory_proportional_bytes{group="mkmem"}')" \
 	"$(jq '.groups[] | select(.group == "mkmem") | .pss_bytes' "$TMP/json")"
 zmem --replay "$guest" -F prometheus
 refuse_out 'prometheus: no end' EOF
@@ -63,9 +63,9 @@ equal 'users by number' "$(labels)" 0
 check 'edited' "$EDIT" edit "$guest" "$edited" pss=none
 zmem --replay "$edited" -F prometheus
 refuse_out 'no PSS: none of it' 'zmem_group_memory_(proportional|unique)'
-equal 'no PSS: shares of swap where there is swap' "$(figure 'zmem_group_swap_proportional_bytes{group="mkmem"}')" ''
+equal 'no PSS: shares of swap where there is swap' "$(value 'zmem_group_swap_proportional_bytes{group="mkmem"}')" ''
 json -g name --replay "$edited"
-equal 'no PSS: how many lack it' "$(figure 'zmem_group_proportional_missing_processes{group="mkmem"}')" \
+equal 'no PSS: how many lack it' "$(value 'zmem_group_proportional_missing_processes{group="mkmem"}')" \
 	"$(jq '.groups[] | select(.group == "mkmem") | .pss_missing_processes' "$TMP/json")"
 zmem --replay "$guest" -F prometheus
 refuse_out 'no command line, no pid' 'cmdline|pid'

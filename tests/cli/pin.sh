@@ -50,13 +50,13 @@ check 'nothing is mounted' [ ! -e $place ]
 
 mkmem_begin anon shmem memfd2 file cow_many fork shmem_big clone_vm || not_ok 'shapes' "$(cat "$TMP/mkmem")"
 pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
-# figures COMMAND…: of the shapes' processes, to the byte.
-figures() {
+# values COMMAND…: of the shapes' processes, to the byte.
+values() {
 	"$@" -q -b -H --verify 0 -p "$pids" -s pid \
 		-o pid,user,pss_source,pss_status,swap,uss,pss,pss_file,pss_shmem,rss,rss_anon,rss_shmem,name
 }
-# same_figures NAME: as root's, but for the vdso, which each new process shares.
-same_figures() {
+# same_values NAME: as root's, but for the vdso, which each new process shares.
+same_values() {
 	check "$1" awk '
 		NR == FNR { row[FNR] = $0; rows = FNR; next }
 		{ n = split(row[FNR], was)
@@ -65,7 +65,7 @@ same_figures() {
 				print "not " row[FNR] " but " $0; bad = 1 } }
 		END { exit bad || rows != FNR }' "$TMP/of_root" "$TMP/out"
 }
-figures zmem
+values zmem
 cp "$TMP/out" "$TMP/of_root"
 
 zmem pin $group
@@ -76,9 +76,9 @@ equal 'pin: whose it is' "$(stat -c '%F %U %g %a' $place $place/"$version" $plac
 check 'pin: no rights with it' grep -q "$place bpf rw,nosuid,nodev,noexec" /proc/mounts
 run as_member grep CapEff /proc/self/status
 expect_out 'a member has no capability' '^CapEff:.0000000000000000$'
-figures run as_member "$ZMEM" --pinned
+values run as_member "$ZMEM" --pinned
 expect_rc 'a member: exit code' 0
-same_figures "a member: figures are root's own, the large ones too"
+same_values "a member: values are root's own, the large ones too"
 check 'a member: and there are many' [ "$(wc -l <"$TMP/out")" -gt 30 ]
 
 run as_member "$ZMEM" --pinned -J
@@ -139,8 +139,8 @@ run as_member "$TMP/ask" $place/version/counters 400
 expect_rc 'a hostile member, counters: nothing but reading is allowed' 0
 expect_out 'a hostile member, counters: no record says too much' '^[1-9][0-9]+ records, .*: nothing is told'
 check 'a hostile member: the kernel has nothing to say' diff "$TMP/dmesg" <(dmesg 2>/dev/null | tail -n 1)
-figures run as_member "$ZMEM" --pinned
-same_figures 'after a hostile member: figures are the same'
+values run as_member "$ZMEM" --pinned
+same_values 'after a hostile member: values are the same'
 for deed in "rm $place/$version/pss" "mv $place/$version $place/1" "ln -s x $place/$version/why" \
 	"chmod 777 $place/$version" "mkdir $place/9" "umount $place" "flock $place true"; do
 	# shellcheck disable=SC2086

@@ -68,7 +68,7 @@ for bad in x -1 1.5 '' 99999999999; do
 	expect_rc "--verify '$bad': usage" 2
 	expect_stderr_lines "--verify '$bad': one line" 1
 done
-# Figures of all are needed for it, here those of the invisible are missing, and little else.
+# Values of all are needed for it, here those of the invisible are missing, and little else.
 zmem -J
 expect_json 'the books close but for what is hidden' '.system |
 	(.anon_residual_bytes | fabs) < 256e6 and (.mapped_residual_bytes | fabs) < 256e6'

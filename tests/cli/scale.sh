@@ -148,7 +148,7 @@ check 'under churn: nothing is 0 that was not measured, no pid twice' jq -es 'al
 	all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok") and
 		(.pss_status != "ok" or .pss_bytes > 0)) and
 	([.processes[].pid] | length == (unique | length)))' "$TMP"/churn.[0-9]*
-check 'under churn: no figure is called wrong' jq -es \
+check 'under churn: no value is called wrong' jq -es \
 	'all(.[]; .collection.cross_check == null or .collection.cross_check.different == 0)' "$TMP"/churn.[0-9]*
 
 # ---- at once ----

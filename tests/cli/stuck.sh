@@ -95,7 +95,7 @@ if [ -n "$stuck" ]; then
 	exec 9>"$TMP/keys"
 	wait_for grep -qs quit "$TMP/screen"
 	printf '\r' >&9
-	check 'top: its figures do not wait for its mappings' wait_for grep -qs 'mappings: reading' "$TMP/screen"
+	check 'top: its values do not wait for its mappings' wait_for grep -qs 'mappings: reading' "$TMP/screen"
 	check 'top: and then says why there are none' wait_for grep -qs 'the process is stuck, they cannot be read' "$TMP/screen"
 	printf qq >&9
 	wait $job

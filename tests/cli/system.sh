@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# zmem-bpf system: the machine's figures against /proc/meminfo and /proc/swaps, its sums, recordings.
+# zmem-bpf system: the machine's values against /proc/meminfo and /proc/swaps, its sums, recordings.
 . "$(dirname "$0")/../support/cli.sh"
 
 guest=$(realpath "$(dirname "$0")/..")/fixtures/recordings/guest-6.12.zmem
@@ -28,7 +28,7 @@ meminfo "$TMP/meminfo.after" >"$TMP/after"
 expect_json 'it adds up' "$adds_up"
 expect_json 'MemTotal' '.memory.total_bytes == $m[0].MemTotal' --slurpfile m "$TMP/before"
 # Between the two readings, or as far from them as a machine that others use moves meanwhile.
-expect_json 'the figures of /proc/meminfo' '$a[0] as $a | $b[0] as $b | 268435456 as $slack |
+expect_json 'the values of /proc/meminfo' '$a[0] as $a | $b[0] as $b | 268435456 as $slack |
 	def near($key): $a[$key] == null and . == null or
 		. >= ([$a[$key], $b[$key]] | min) - $slack and . <= ([$a[$key], $b[$key]] | max) + $slack;
 	(.memory.free_bytes | near("MemFree")) and (.user.anon_bytes | near("AnonPages")) and
@@ -119,15 +119,15 @@ for text in '' 'nonsense\n' '\0\n'; do
 	faked swaps "$text" -J
 	expect_json "/proc/swaps says '$(lib_line "$text")': not known" '.swap_devices == null'
 done
-figures='MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 10 kB\nCached: 300 kB\nAnonPages: 400 kB\nMapped: 50 kB\n'
-figures+='Slab: 90 kB\nSReclaimable: 60 kB\nSUnreclaim: 30 kB\nKernelStack: 5 kB\nVmallocUsed: 12 kB\n'
-faked meminfo "$figures" -J --pss none
+values='MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 10 kB\nCached: 300 kB\nAnonPages: 400 kB\nMapped: 50 kB\n'
+values+='Slab: 90 kB\nSReclaimable: 60 kB\nSUnreclaim: 30 kB\nKernelStack: 5 kB\nVmallocUsed: 12 kB\n'
+faked meminfo "$values" -J --pss none
 expect_json 'a small machine' "$adds_up"' and .memory == {"total_bytes": 1024000,
 	"kernel_bytes": (.kernel.compressed_swap_bytes // 0 | . + 104448), "user_bytes": 460800,
 	"cache_bytes": 266240, "hugetlb_bytes": null, "free_bytes": 102400,
 	"unaccounted_bytes": (90112 - (.kernel.compressed_swap_bytes // 0))} and .kernel.vmalloc_bytes == 7168 and
 	.kernel.percpu_bytes == null and .swap.used_bytes == null'
-faked meminfo "${figures/MemFree: 100/MemFree: 500}" -b --pss none
+faked meminfo "${values/MemFree: 100/MemFree: 500}" -b --pss none
 expect_out 'more than there is: negative, and why' '^not accounted for +-[0-9]+ +-[0-9.]+  counters lag'
 for text in '' 'nonsense\n' 'MemTotal: 99999999999999999999 kB\n'; do
 	faked meminfo "$text" -J

@@ -14,7 +14,7 @@ alone() {
 }
 
 # What is said with threads and without; what others share with them moves with the others.
-figures() {
+values() {
 	jq -cS '.source, .collection.complete, .collection.cross_check, .collection.processes_seen > 3,
 		([.processes[] | del(.mm_id, .start_time_ms, .pss_bytes, .pss_anon_bytes, .pss_file_bytes,
 			.pss_swap_bytes, .uss_bytes, .shared_bytes)] | sort_by(.pid))' "$TMP/out"
@@ -27,13 +27,13 @@ expect_err 'there is no task to be had' 'Cannot fork'
 for options in '' '--verify all' '--pss rollup' '--source proc' '--pss none -o +cmdline'; do
 	# shellcheck disable=SC2086
 	zmem -J $options -p "$targets"
-	figures >"$TMP/want"
+	values >"$TMP/want"
 	expect_stderr_lines "with threads: $options: nothing is told" 0
 	# shellcheck disable=SC2086
 	alone "$ZMEM" -J $options -p "$targets"
 	expect_rc "alone: $options" 0
-	figures >"$TMP/got"
-	equal "alone: $options: the same figures" "$(cat "$TMP/got")" "$(cat "$TMP/want")"
+	values >"$TMP/got"
+	equal "alone: $options: the same values" "$(cat "$TMP/got")" "$(cat "$TMP/want")"
 	expect_err "alone: $options: it is told" '^zmem-bpf: no thread could be started'
 	expect_stderr_lines "alone: $options: and no more" 1
 done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """No memory: every allocation of the program fails once, alone and with all that follow. Whatever
 it is, the run ends: with a message and exit code 1, or with what it would have said otherwise, a
-figure that is missing being '-' or null. Nothing is 0, wrong or half written. What commands have in
+value that is missing being '-' or null. Nothing is 0, wrong or half written. What commands have in
 common is looked at in each of them with LONG=1 (make soak), else in turns."""
 
 import json
@@ -28,7 +28,7 @@ SOME = 1 if os.environ.get("LONG") else 8
 
 
 class Machine:
-    """Idle processes whose figures are known, and a directory."""
+    """Idle processes whose values are known, and a directory."""
 
     def __init__(self):
         self.dir = tempfile.mkdtemp()
@@ -90,7 +90,7 @@ def has_status(key):
     return key.endswith("_bytes")
 
 
-# What depends on where figures come from, and not on the process.
+# What depends on where values come from, and not on the process.
 WHENCE = ("counters_source", "pss_source", "cgroup_key", "mm_id")
 
 

@@ -53,11 +53,11 @@ def check_waiting():
         time.sleep(0.3)
         same("and works again: metrics", serve.get("/metrics").code, 200)
         same("and works again: healthz", serve.get("/healthz").code, 200)
-        result(serve.figure("zmem_collect_failures_total") >= 1, "failures are counted")
+        result(serve.value("zmem_collect_failures_total") >= 1, "failures are counted")
     with Serve("-i", "600") as serve:
         for _ in range(10):
             serve.get("/metrics")
-        result(serve.figure("zmem_collections_total") <= 2, "ten scrapers cost one collection")
+        result(serve.value("zmem_collections_total") <= 2, "ten scrapers cost one collection")
 
 
 def wait_until_accepted(port):
@@ -102,7 +102,7 @@ def check_slow():
         stop.set()
         thread.join()
         same("a thousand slow clients: scrapes", codes, [200] * 20)
-        result(serve.figure("zmem_http_connections") <= 128, "a thousand slow clients: connections")
+        result(serve.value("zmem_http_connections") <= 128, "a thousand slow clients: connections")
         for s in slow:
             s.close()
         # Those who ask and do not take what they get.
@@ -198,15 +198,15 @@ def check_no_files():
 
 def check_constant():
     with Serve("-i", "0.1") as serve:
-        def figures():
-            return [serve.figure('process_%s{role="%s"}' % (name, role)) for role in ("collector", "http")
+        def values():
+            return [serve.value('process_%s{role="%s"}' % (name, role)) for role in ("collector", "http")
                     for name in ("resident_memory_bytes", "open_fds")]
         for _ in range(100):
             serve.get("/page.json")
-        before = figures()
+        before = values()
         for i in range(600):
             serve.get("/page.json" if i % 2 else "/snapshot.json?group_by=unit")
-        after = figures()
+        after = values()
         same("file descriptors stay", after[1::2], before[1::2])
         if not SANITIZED:
             result(all(b - a < 2 << 20 for a, b in zip(before[::2], after[::2])), "memory stays", (before, after))

@@ -104,7 +104,7 @@ def no_core():
         signal.signal(number, signal.SIG_DFL)
 
 
-def figures(text):
+def values(text):
     return [{k: v for k, v in p.items() if k in (
         "pid", "name", "rss_bytes", "rss_anon_bytes", "swap_bytes", "uss_bytes", "cmdline",
         "cgroup", "pss_status")} for p in json.loads(text)["processes"]]
@@ -140,9 +140,9 @@ def check_storm(pids):
                 if child.returncode or said:
                     problems.append("exit code %d: %s" % (child.returncode, said))
                     continue
-                want = want or figures(text)
-                if figures(text) != want:
-                    problems.append([(a, b) for a, b in zip(figures(text), want) if a != b][:1])
+                want = want or values(text)
+                if values(text) != want:
+                    problems.append([(a, b) for a, b in zip(values(text), want) if a != b][:1])
             if numbers:
                 result(not problems, "a storm of %s, %s: the same" % (name, " ".join(args) or "auto"),
                        problems[:2])

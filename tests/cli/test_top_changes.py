@@ -40,28 +40,28 @@ def check_changes():
         # It stays where it is until it is told to go on.
         tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "-p", str(child.pid)), columns=120)
 
-        def figures(*signs):
+        def values(*signs):
             screen = tmux.until(lambda screen: all(sign in screen for sign in signs + ("? help",)))
             return [line.split() for line in screen.splitlines()
                     if re.search(r" (1 row|no rows)$|^ *%d " % child.pid, line)]
 
         try:
-            figures("frame 1 of 3")
+            values("frame 1 of 3")
             tmux.keys("x", ".")
-            there = figures("frame 2 of 3", "changes per second")
+            there = values("frame 2 of 3", "changes per second")
             result(len(there) == 2 and all(map(changed, there)), "changes: of a row, of the total",
                    there)
             tmux.keys(".")
-            figures("frame 3 of 3")
+            values("frame 3 of 3")
             tmux.keys(",")
-            back = figures("frame 2 of 3")
+            back = values("frame 2 of 3")
             result(back == there, "a step back: the changes of that frame", (there, back))
             tmux.keys("f", "python", "Enter")
-            found = figures("filter python", "1 row")
+            found = values("filter python", "1 row")
             result(len(found) == 2 and found[0] == there[0] and not changed(found[1]),
                    "another filter: the total has no changes", found)
             tmux.keys("Escape", ",")
-            first = figures("frame 1 of 3", "1 row")
+            first = values("frame 1 of 3", "1 row")
             result(len(first) == 2 and not any(map(changed, first)), "the first frame: no changes", first)
             tmux.keys("q")
         finally:
@@ -70,7 +70,7 @@ def check_changes():
                      str(child.pid)), columns=120)
         try:
             tmux.keys(".")
-            found = figures("frame 2 of 3")
+            found = values("frame 2 of 3")
             result(len(found) == 2 and changed(found[0]) and not changed(found[1]),
                    "--min: the total has no changes", found)
         finally:

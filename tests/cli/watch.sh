@@ -144,7 +144,7 @@ zmem watch -c 3 -i 0.1 -g user -F ndjson -p "$still,$grower"
 check 'groups: fit the schema' $VALID "$TMP/out"
 check 'groups: have changes' jq -es 'map(select(.type == "group"))[1:] | all(.rss_change_bytes == 0)' "$TMP/out"
 zmem watch -c 2 -i 0.1 -p "$still" -b -H -o pid,rss,rss_change,pss_change
-equal '-b -H: figures alone' "$(grep -acE '^ *[0-9]+ +[0-9]+ +[0-9-]+ +[0-9+-]+$' "$TMP/out")" 40
+equal '-b -H: values alone' "$(grep -acE '^ *[0-9]+ +[0-9]+ +[0-9-]+ +[0-9+-]+$' "$TMP/out")" 40
 zmem watch -c 2 -i 0.1 -s rss_change -p "$still" -n 3 --min 0
 expect_rc 'sorted by a change' 0
 zmem watch -c 2 -i 0.1 -p "$still,4194303"

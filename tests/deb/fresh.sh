@@ -25,7 +25,7 @@ if [ "${FRESH_TEST:-0}" = 1 ]; then
 fi
 done_inside 'make STATIC=1' 'cd /clone && make STATIC=1'
 done_inside 'the static file, stripped' 'cd /clone/build && strip -R .eh_frame zmem-bpf-static && ./zmem-bpf-static -J'
-check 'figures of the kernel' jq -e '.source.counters == "bpf"' "$TMP/out"
+check 'values of the kernel' jq -e '.source.counters == "bpf"' "$TMP/out"
 done_inside 'make install' 'cd /clone && make install && zmem-bpf --version'
 done_inside 'make uninstall' 'cd /clone && make uninstall && ! find /usr/local -name "*zmem*" | grep .'
 done_inside 'make install-caps' 'cd /clone && make install-caps && getcap /usr/local/sbin/zmem-bpf | grep cap_bpf'

@@ -91,7 +91,7 @@ check_package() {
 	done_inside 'the user zmem-bpf is there, with a group of its own' '[ "$(id -Gn zmem-bpf)" = zmem-bpf ]'
 	done_inside 'no unit is enabled' '! find /etc/systemd -name "zmem*" | grep .'
 	done_inside 'the program runs' 'zmem-bpf -J'
-	check 'with figures of the kernel' jq -e '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and
+	check 'with values of the kernel' jq -e '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and
 		(.processes | length > 0)' "$TMP/out"
 	done_inside 'serve has its library' 'zmem-bpf doctor | grep -E "^serve +ok "'
 	done_inside 'man finds the page' 'MANPAGER=cat man zmem-bpf'

@@ -69,7 +69,7 @@ check 'under load the kernel side vouches for nearly all' test "$kernel" -gt $((
 sums=$(jq -s '[length, (map(.cells) | add), (map(.same) | add), (map(.moved) | add), (map(.gone) | add)] | @tsv' \
 	-r "$TMP/compare.json")
 read -r compares cells same moved gone <<<"$sums"
-echo "# busy: $compares compares, $cells figures: $same the same, $moved moved, $gone gone"
+echo "# busy: $compares compares, $cells values: $same the same, $moved moved, $gone gone"
 equal 'under load no compare finds what it cannot explain' "$unexplained: $(head -c 500 "$TMP/busy.err")" '0: '
 check 'under load compare finds most the same' test "$same" -gt $((cells / 2))
 equal 'nothing in the kernel log' "$(kernel_log)" "$log_before"

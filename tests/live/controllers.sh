@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The memory controller's figures against its files, in cgroups of our own: below ours in v1, at the top
+# The memory controller's values against its files, in cgroups of our own: below ours in v1, at the top
 # in v2, whichever this machine has the controller in. Guests have the other kind (vm/controllers).
 . "$(dirname "$0")/../support/lib.sh"
 

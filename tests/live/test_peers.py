@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # alone: smem reads all processes, and ends at a name that is no UTF-8
-"""Our figures are those of ps, smem, smemstat and of ps_mem's method where these are right, to what
+"""Our values are those of ps, smem, smemstat and of ps_mem's method where these are right, to what
 they round. Where they are not: test_peers_differ.py."""
 
 import os
@@ -23,7 +23,7 @@ SHAPES = ("anon", "fork", "cow_tree", "cow_many", "thp", "file", "file_many", "s
 
 
 def differences(mine, theirs, tolerance):
-    """tolerance(figure, their row): by how many kB less they may say; they never say more."""
+    """tolerance(value, their row): by how many kB less they may say; they never say more."""
     for key, row in theirs.items():
         for name, kb in row.items():
             if name not in mine.get(key, {}):
@@ -95,7 +95,7 @@ def check_smemstat(pids):
 
 def rows_of(key, name, *args):
     found = peers.document("-g", key, "-u", str(UID), *args)["groups"]
-    return {row[name]: dict(peers.figures(row), count=row["procs"]) for row in found}
+    return {row[name]: dict(peers.values(row), count=row["procs"]) for row in found}
 
 
 def check_users():
@@ -110,7 +110,7 @@ def check_users():
 def check_maps():
     def ours_by_file():
         found = peers.document_of("maps", "--by-file", "-u", str(UID))["files"]
-        return {row["name"]: dict(peers.figures(row), pids=row["processes"], count=row["mappings"])
+        return {row["name"]: dict(peers.values(row), pids=row["processes"], count=row["mappings"])
                 for row in found}
 
     def theirs_by_file():

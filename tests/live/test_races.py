@@ -159,7 +159,7 @@ def check_exec():
             p = row_of(document, child.pid)
             name = "another program before its /proc is opened, %s: " % (" ".join(args) or "auto")
             result(p.get("pss_status") == "ok" and 0 < p["uss_bytes"] <= p["pss_bytes"] <=
-                   p["rss_bytes"], name + "its figures are of one moment", p)
+                   p["rss_bytes"], name + "its values are of one moment", p)
             result(document["collection"]["cross_check"]["different"] == 0,
                    name + "no difference is called one", document["collection"])
 
@@ -229,7 +229,7 @@ def check_kthreads():
         rows = document["processes"]
         bad = [p for p in rows if p["pss_status"] != "kernel_thread" or
                any(v is not None for k, v in p.items() if k.endswith("_bytes"))]
-        result(rows and not bad, "kernel threads, %s: no figure, for that reason" % source, bad[:1])
+        result(rows and not bad, "kernel threads, %s: no value, for that reason" % source, bad[:1])
         document = snapshot("--source", source)
         result(document["collection"]["kernel_threads"] >= len(rows) and
                not {p["pid"] for p in document["processes"]} & {int(n) for n in pids},

@@ -81,7 +81,7 @@ def holdings(pid, heap):
 
 
 def least(samples):
-    """Of each figure, so that what is there for a moment does not count."""
+    """Of each value, so that what is there for a moment does not count."""
     return {key: min(sample[key] for sample in samples) for key in samples[0]}
 
 

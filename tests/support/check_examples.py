@@ -70,7 +70,7 @@ def tag_of(text):
     return text[:-1] + "\ufffd" if text.endswith("\\") else text
 
 
-def figures(o):
+def values(o):
     return {k: v for k, v in o.items() if v is not None and
             (k.endswith("_bytes") or k.endswith("processes") or k in ("procs", "threads", "pss_status"))}
 
@@ -82,15 +82,15 @@ def tags(document, o):
 
 def influx_points(document):
     for g in document.get("groups", []):
-        yield "zmem_group", tags(document, {"group": g["group"] or "none"}), figures(g)
+        yield "zmem_group", tags(document, {"group": g["group"] or "none"}), values(g)
     for p in document.get("processes", []):
-        yield "zmem_process", tags(document, {k: p[k] for k in ("pid", "name", "user", "unit", "container")}), figures(p)
+        yield "zmem_process", tags(document, {k: p[k] for k in ("pid", "name", "user", "unit", "container")}), values(p)
     totals = document["totals"]
     yield "zmem_system", tags(document, {}), {
-        **figures(document["system"]), "processes": totals["processes"],
+        **values(document["system"]), "processes": totals["processes"],
         "pss_missing_processes": totals["pss_missing_processes"], "complete": document["collection"]["complete"]}
     for z in document["system"]["zram"] or []:
-        yield "zmem_zram", tags(document, {"device": z["name"]}), figures(z)
+        yield "zmem_zram", tags(document, {"device": z["name"]}), values(z)
 
 
 def check_influx(document, lines):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What other tools say of processes, and what we say: each as {key: {figure: kB}}."""
+"""What other tools say of processes, and what we say: each as {key: {value: kB}}."""
 
 import contextlib
 import json
@@ -62,14 +62,14 @@ def document(*args):
     return document_of("--verify", "0", *args)
 
 
-def figures(row):
+def values(row):
     """In kB, not rounded; what was not measured is left out."""
     return {key[:-len("_bytes")]: value / 1024 for key, value in row.items()
             if key.endswith("_bytes") and value is not None}
 
 
 def ours(pids):
-    return {p["pid"]: figures(p) for p in document("-p", listed(pids))["processes"]}
+    return {p["pid"]: values(p) for p in document("-p", listed(pids))["processes"]}
 
 
 # ---- theirs ----
@@ -116,14 +116,14 @@ def by_program(pids):
     say the same to the byte they are taken for one address space (CLONE_VM), and count once."""
     groups = {}
     for pid in pids:
-        figure, text = rollup(pid)
+        value, text = rollup(pid)
         name = os.path.basename(os.readlink("/proc/%d/exe" % pid)).removesuffix(" (deleted)")
-        huge = figure.get("Private_Hugetlb", 0)
-        private = sum(kb for key, kb in figure.items() if key.startswith("Private_")) - huge
+        huge = value.get("Private_Hugetlb", 0)
+        private = sum(kb for key, kb in value.items() if key.startswith("Private_")) - huge
         group = groups.setdefault(name, {"procs": 0, "private": 0, "shared": 0, "texts": set()})
         group["procs"] += 1
         group["private"] += private + huge
-        group["shared"] += figure["Pss"] - private
+        group["shared"] += value["Pss"] - private
         group["texts"].add(text)
     for group in groups.values():
         if group["procs"] > 1 and len(group["texts"]) == 1:
