@@ -23,7 +23,7 @@ from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, mkmem_pids, result  # no
 SHAPES = ("anon", "fork", "clone_vm", "shmem", "names", "threads", "zombie")
 LIMIT = 30
 LINKER_ABORT = b"cannot allocate memory for thread-local data: ABORT\n"
-# Of the allocations of a command, every so many-th; which of them depends on its name.
+# One in this many allocations of a command fails; the first one depends on its name.
 SOME = 1 if os.environ.get("LONG") else 8
 
 
@@ -59,15 +59,15 @@ class Machine:
         return self.allocations(), done
 
     def allocations(self):
-        """Of the last run."""
+        """The number of allocations of the last run."""
         with open(self.dir + "/count", encoding="ascii") as f:
             return int(f.readline())
 
 
 def ended(done):
-    """What is wrong with the way it ended, None if nothing is."""
+    """The reason why the run ended wrongly, or None."""
     lines = done.stderr.decode("utf-8", "replace").splitlines()
-    # doctor tries to load libmicrohttpd, whose GnuTLS has words of its own.
+    # doctor tries to load libmicrohttpd, whose GnuTLS prints a message.
     foreign = [line for line in lines if not line.startswith(("zmem-bpf: ", "Error in GnuTLS initialization: "))]
     # The dynamic linker ends the program when libmicrohttpd's thread-local data finds no memory.
     if done.args[1:] == ("doctor",) and done.returncode == 127 and done.stderr == LINKER_ABORT:
@@ -83,15 +83,15 @@ def ended(done):
     return None
 
 
-# ---- what it said ----
+# ---- outputs ----
 
 def has_status(key):
-    """What may be missing, since the row says why."""
+    """True for a value that may be missing, since the row has the reason."""
     return key.endswith("_bytes")
 
 
-# What depends on where values come from, and not on the process.
-WHENCE = ("counters_source", "pss_source", "cgroup_key", "mm_id")
+# Keys that depend on the source of the values, not on the process.
+SOURCE_KEYS = ("counters_source", "pss_source", "cgroup_key", "mm_id")
 
 
 def rows_of(text):
@@ -99,25 +99,25 @@ def rows_of(text):
 
 
 def near(a, b, most=64):
-    """Somebody may map or unmap a page of mkmem's program: a divisor more or less."""
+    """Another process may map or unmap a page of mkmem's program, which changes PSS."""
     return str(a).isdigit() and str(b).isdigit() and abs(int(a) - int(b)) <= most
 
 
 def same(key, a, b, most=64):
-    """The clocks of wall and boot cannot be read at once, either."""
+    """Start times may differ, because the two clocks cannot be read at once."""
     return a == b or (key == "start_time_ms" and abs(a - b) <= 2) or \
         (("pss" in key or key == "shared_bytes") and near(a, b, most))
 
 
 def wrong_json(text, before):
-    """The first thing in a document that is neither as before nor missing for a reason."""
+    """The first value in a document that is neither as before nor missing with a reason."""
     document, was = json.loads(text), json.loads(before)
     rows, old = rows_of(text), rows_of(before)
     if rows.keys() != old.keys():
         return "other processes: %s" % sorted(rows.keys() ^ old.keys())
     for pid, row in rows.items():
         for key, value in old[pid].items():
-            if key in WHENCE or same(key, row.get(key), value):
+            if key in SOURCE_KEYS or same(key, row.get(key), value):
                 continue
             if key in ("pss_status", "swap_pss_status"):
                 if row[key] == "ok":
@@ -170,7 +170,7 @@ def wrong_table(text, before):
 
 
 def named_users():
-    """Who runs anything and has a name: without one glibc loads modules to ask, and dies of it itself."""
+    """Users with processes and a name: for a uid without a name glibc loads modules, which abort without memory."""
     names = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -189,7 +189,7 @@ def check(machine, name, args, wrong, step=None):
     allocations, before = machine.count(args)
     problems, failures, runs = [], 0, 0
     for every in (False, True):
-        # With nothing from then on most ends in the same way: every other one will do.
+        # If all later allocations fail, most runs end alike: every second one suffices.
         for at in range(begin, allocations + 3, step * (1 + every)):
             done = machine.run(args, at, every)
             why = ended(done)
@@ -203,7 +203,7 @@ def check(machine, name, args, wrong, step=None):
             failures += done.returncode == 1
             runs += 1
     result(not problems, "no memory: " + name, problems[:3])
-    result(failures, "no memory: %s: some of it cannot be done without" % name)
+    result(failures, "no memory: %s: some allocations are required" % name)
     print("# %s: %d allocations, %d runs, %d with exit code 1" % (name, allocations, runs, failures))
 
 
@@ -253,7 +253,7 @@ def check_replay_of_many_texts(machine):
 
 
 def check_listen(machine):
-    """It has bound the one address when it fails at the other."""
+    """The first address is bound when the second one fails."""
     where = machine.dir + "/sockets"
     os.mkdir(where)
     args = ("serve", "--listen", "unix:%s/a,unix:/dev/null/b" % where)
@@ -268,7 +268,7 @@ def check_listen(machine):
             why = "left behind: %s" % os.listdir(where)
         if why:
             problems.append("allocation %d: %s" % (at, why))
-    result(not problems, "no memory: a socket's name does not stay", problems[:3])
+    result(not problems, "no memory: no socket is left behind", problems[:3])
 
 
 def main():
@@ -284,8 +284,8 @@ def main():
         some = ("-p", pids)
         table = some + ("-b", "-H", "-s", "pid")
         check(machine, "table", table, wrong_table, step=1)
-        everybody = ("-u", named_users())
-        check(machine, "all processes", everybody, None)
+        all_users = ("-u", named_users())
+        check(machine, "all processes", all_users, None)
         check(machine, "command lines", table + ("-o", "pid,pss,rss,swap,cmdline", "-w"),
               wrong_table)
         check(machine, "a pattern", table + ("-o", "pid,pss,rss", "-f", "mkmem|a.b|x"),
@@ -294,7 +294,7 @@ def main():
         check(machine, "json, command lines", ("--json", "-o", "+cmdline") + some, wrong_json)
         check(machine, "from /proc", ("--json", "--source", "proc") + some, wrong_json)
         check(machine, "from smaps_rollup", ("--json", "--pss", "rollup") + some, wrong_json)
-        check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3") + everybody, None)
+        check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3") + all_users, None)
         check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
         for source in ("bpf", "proc"):
             recording = machine.dir + "/" + source

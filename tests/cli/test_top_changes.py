@@ -37,7 +37,7 @@ def check_changes():
         def changed(line):
             return re.search(r" [+-]\d", " ".join(line))
 
-        # It stays where it is until it is told to go on.
+        # Replay is paused.
         tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "-p", str(child.pid)), columns=120)
 
         def values(*signs):
@@ -49,20 +49,20 @@ def check_changes():
             values("frame 1 of 3")
             tmux.keys("x", ".")
             there = values("frame 2 of 3", "changes per second")
-            result(len(there) == 2 and all(map(changed, there)), "changes: of a row, of the total",
+            result(len(there) == 2 and all(map(changed, there)), "deltas: of a row, of the total",
                    there)
             tmux.keys(".")
             values("frame 3 of 3")
             tmux.keys(",")
             back = values("frame 2 of 3")
-            result(back == there, "a step back: the changes of that frame", (there, back))
+            result(back == there, "a step back: the deltas of that frame", (there, back))
             tmux.keys("f", "python", "Enter")
             found = values("filter python", "1 row")
             result(len(found) == 2 and found[0] == there[0] and not changed(found[1]),
                    "another filter: the total has no changes", found)
             tmux.keys("Escape", ",")
             first = values("frame 1 of 3", "1 row")
-            result(len(first) == 2 and not any(map(changed, first)), "the first frame: no changes", first)
+            result(len(first) == 2 and not any(map(changed, first)), "the first frame: no deltas", first)
             tmux.keys("q")
         finally:
             tmux.close()
@@ -78,7 +78,7 @@ def check_changes():
 
 
 def check_expensive():
-    """A filter that costs too much is told, and gone; top goes on."""
+    """A filter that is too expensive is removed with a message; top continues."""
     children = [subprocess.Popen(("sh", "-c", "read x", "x" * 4000), stdin=subprocess.PIPE) for _ in range(10)]
     pids = ",".join(str(child.pid) for child in children)
     tmux = Tmux((PROGRAM, "top", "-i", "0.5", "-p", pids), columns=100, rows=30)
@@ -87,10 +87,10 @@ def check_expensive():
         tmux.keys("f")
         tmux.keys("(.?){4900}Z")
         screen = tmux.until(lambda screen: "too many steps" in screen)
-        result("too many steps" in screen, "an expensive filter: it is told", screen)
+        result("too many steps" in screen, "an expensive filter: a message", screen)
         tmux.keys("Enter")
         screen = tmux.until(lambda screen: "10 rows" in screen and "filter" not in screen.splitlines()[3])
-        result("10 rows" in screen, "an expensive filter: all rows are there", screen)
+        result("10 rows" in screen, "an expensive filter: all rows are shown", screen)
         tmux.keys("q")
         screen = tmux.until(lambda screen: "exit code" in screen)
         result("exit code 0" in screen, "an expensive filter: exit code 0", screen)
