@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # alone: a process with a long name elsewhere has its name read at each tick
-"""A command that stays is a good guest: no memory taken per tick, as many files open as at the
-start, its memory locked, others first; and a tick without memory does not end it."""
+"""A continuous command uses few resources: it allocates no memory per tick, opens no more files, locks
+its memory and has a low priority; a tick without memory does not end it."""
 
 import json
 import os

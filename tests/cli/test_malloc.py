@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""No memory: every allocation of the program fails once, alone and with all that follow. Whatever
-it is, the run ends: with a message and exit code 1, or with what it would have said otherwise, a
-value that is missing being '-' or null. Nothing is 0, wrong or half written. What commands have in
-common is looked at in each of them with LONG=1 (make soak), else in turns."""
+"""No memory: every allocation of the program fails once, alone and with all that follow. The run ends
+with a message and exit code 1, or with its usual output, where a missing value is '-' or null. No
+value is 0 or wrong, no output is partly written. LONG=1 (make soak) fails each allocation of every
+command, otherwise every eighth one."""
 
 import json
 import os

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""top on terminals: what keys make of the screen, sizes, kinds of terminals, and that it leaves
-each of them as it was, however it ends."""
+"""top on terminals: keys, sizes and kinds of terminals; top restores the terminal however it ends."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What top says has changed, and since when: forward and back in a recording, and with other filters.
-A filter that costs too much."""
+"""Deltas in top: forward and back in a recording, and with other filters. A filter that is too
+expensive."""
 
 import os
 import re
@@ -26,8 +26,8 @@ while True:
 
 
 def check_changes():
-    """Changes are since the frame before, also where one steps back to; those of the total are told only if it was
-    of the same processes then."""
+    """Deltas are relative to the frame before, also after a step back. The total has a delta only if it had the
+    same processes then."""
     with tempfile.TemporaryDirectory() as directory:
         recording = directory + "/recording"
         with subprocess.Popen((sys.executable, "-Sc", GROWER)) as child:
