@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A recording of format 2 of any bytes, as it is, and with its checksums put right: else nothing
- * behind the first would ever be seen. Frames are the same from the front and from the back.
+ * A recording of format 2 from any bytes, first as it is, then with repaired checksums: otherwise
+ * nothing behind the first checksum would be reached. Frames are equal whether read forward or
+ * backward.
  */
 #include <errno.h>
 
@@ -10,9 +11,9 @@
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"
 
-#define FRAMES_MAX 64 /* that are looked at */
+#define FRAMES_MAX 64 /* the number of frames that are checked */
 
-/* Puts them right, as far as there are parts. */
+/* Repairs the checksums of all parts. */
 static void repair(char *data, size_t len)
 {
 	size_t at = len < RECORDING_HEAD_SIZE ? 0 : get_le32(data + 12);
@@ -34,7 +35,7 @@ static void repair(char *data, size_t len)
 	}
 }
 
-/* 0 and the frame as bytes, or the error. */
+/* Appends the frame as bytes and returns 0, or returns the error. */
 static int frame_bytes(struct recording_reader *r, size_t i, struct strbuf *out)
 {
 	char why[RECORDING_WHY] = "";

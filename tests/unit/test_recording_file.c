@@ -27,7 +27,7 @@ static void test_frames(void **state)
 	forget(&f);
 }
 
-/* Differences are smaller than the frames that stand alone. */
+/* Delta frames are smaller than key frames. */
 static void test_size(void **state)
 {
 	struct recorded_frames f;
@@ -63,7 +63,7 @@ static void test_file(void **state)
 	assert_int_equal(recording_reader_info(r)->end, f.bytes.len);
 	for (size_t i = FRAMES; i-- > 0;)
 		check_frame(r, &f, i);
-	/* It becomes shorter under our eyes. */
+	/* The file becomes shorter while it is read. */
 	assert_int_equal(ftruncate(fd, (off_t)f.end[2]), 0);
 	check_frame(r, &f, 1);
 	assert_int_equal(recording_reader_frame(r, 3, &s, why), -EBADMSG);
@@ -83,7 +83,7 @@ static void set_header_crc(struct strbuf *bytes)
 	put_le32(bytes->data + size - 4, crc_of(bytes->data, size - 4));
 }
 
-/* A longer header and parts of another kind are a newer minor version's. */
+/* A newer minor version has a longer header and parts of other kinds. */
 static void test_newer_minor(void **state)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
@@ -134,7 +134,10 @@ static void test_formats(void **state)
 
 	(void)state;
 	record(&f, 4, true);
-	/* Format 1: its number in 32 bits, the version of records, that of the program, a crc. */
+	/*
+	 * Format 1: its number in 32 bits, the version of records, the version of the program, a
+	 * crc.
+	 */
 	strbuf_put(&old,
 		   RECORDING_MAGIC "\1\0\0\0\6\0\0\0"
 				   "0.1.9\0\0\0\0\0\0\0"
@@ -164,7 +167,7 @@ static void test_formats(void **state)
 	forget(&f);
 }
 
-/* What cannot be written leaves the recording as it was. */
+/* A snapshot that cannot be written leaves the recording unchanged. */
 static void test_impossible(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
