@@ -75,7 +75,7 @@ for format in json ndjson; do
 	refused "$format, one column of tables" 2 "$format: --columns \+cgroup,%pss: $only" -F $format -o +cgroup,%pss
 	refused "$format, no column" 2 "there is no column '\+nosuch'" -F $format -o +nosuch
 	zmem --replay "$guest" -F $format -o +cmdline,cgroup
-	expect_out "$format: cmdline is allowed" '"cmdline":'
+	expect_out "$format: and cmdline can" '"cmdline":'
 	refused "$format, groups" 2 "$format: --columns: it goes with no --group-by" -F $format -g name -o +cmdline
 done
 refused 'watch, NDJSON' 2 "ndjson: --columns pid: $only" watch -F ndjson -o pid
@@ -84,8 +84,8 @@ refused 'serve --columns' 2 "serve: --columns pid: $only" serve -o pid
 for format in folded openmetrics prometheus; do
 	refused "$format --columns" 2 "--columns: it goes with no --format $format" -F $format -o +cmdline
 done
-refused '--verify without PSS' 2 '--verify: it goes with no --pss none' --pss none --verify all
-refused '--verify N without PSS' 2 '--verify: it goes with no --pss none' watch --pss none --verify 3
+refused '--verify of what is not read' 2 '--verify: it goes with no --pss none' --pss none --verify all
+refused '--verify N of what is not read' 2 '--verify: it goes with no --pss none' watch --pss none --verify 3
 zmem --pss none --verify 0
 expect_rc '--verify 0 is no check' 0
 for how in '--pss none' '--source proc' --pinned '--verify 0'; do

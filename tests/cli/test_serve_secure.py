@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""zmem-bpf serve: pages of other sites, requests with ambiguous hosts, users who try to kill or trace
-the HTTP process, and a collector that does not answer."""
+"""zmem-bpf serve: pages of other sites, requests that two readers take for two hosts, users who would
+end or trace the process that speaks HTTP, and a collector that does not answer."""
 
 import ctypes
 import os
@@ -40,9 +40,9 @@ def check_other_sites(serve):
         for site in ("none", "same-origin"):
             same("%s: %s" % (page, site), serve.get(page, host=host, Sec_Fetch_Site=site).code, 200)
         same("%s: for itself" % page, serve.get(page, host=host, Origin=ours).code, 200)
-    same("by the address 0.0.0.0", serve.get("/", host="0.0.0.0:1", Sec_Fetch_Site="cross-site").code, 403)
+    same("by the address of all", serve.get("/", host="0.0.0.0:1", Sec_Fetch_Site="cross-site").code, 403)
     codes = [line for line in serve.get("/metrics").text.split("\n") if line.startswith('zmem_http_requests_total{code="403"}')]
-    same("requests of other sites are counted", [line.split()[-1] for line in codes], [str(6 * len(PAGES) + 1)])
+    same("they are counted", [line.split()[-1] for line in codes], [str(6 * len(PAGES) + 1)])
 
 
 def check_hosts(serve):
@@ -58,7 +58,7 @@ def check_hosts(serve):
 
 
 def check_both_families(serve):
-    """A passed IPv6 socket that also accepts IPv4: 127.0.0.1 is loopback there, too."""
+    """A socket of IPv6 that takes IPv4, too, handed over: 127.0.0.1 is loopback there as well."""
     with socket.socket(socket.AF_INET6) as s:
         s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         s.bind(("::", 0))
@@ -76,7 +76,7 @@ def check_both_families(serve):
 
 
 def as_user(uid, deed):
-    """Runs the call in a child with that user: errno, or 0."""
+    """What a child of that user gets: errno, or 0."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -107,24 +107,24 @@ def check_user(serve):
         same("the package's user", str(uid), known["zmem-bpf"])
     else:
         result(61184 <= uid <= 65519, "a user of its own", uid)
-        result(str(uid) not in known.values(), "a user without a name in passwd", uid)
+        result(str(uid) not in known.values(), "who is not in passwd", uid)
         with Serve() as other:
-            result(ids_of(other.http_pid())[0] != {str(uid)}, "another server has another user", uid)
+            result(ids_of(other.http_pid())[0] != {str(uid)}, "and not that of another one", uid)
 
     def trace():
         return ctypes.get_errno() if libc.ptrace(PTRACE_SEIZE, http, 0, 0) < 0 else 0
 
     for number in (0, signal.SIGSTOP, signal.SIGKILL):
         same("another service's user: signal %d" % number, as_user(NOBODY, lambda n=number: os.kill(http, n) or 0), 1)
-    same("another service's user: cannot trace it", as_user(NOBODY, trace), 1)
-    result(as_user(NOBODY, lambda: os.open("/proc/%d/mem" % http, os.O_RDONLY) and 0) != 0, "another service's user: cannot read it")
+    same("another service's user: traces it", as_user(NOBODY, trace), 1)
+    result(as_user(NOBODY, lambda: os.open("/proc/%d/mem" % http, os.O_RDONLY) and 0) != 0, "another service's user: reads it")
     if "-san" not in PROGRAM:  # thread's has one of its own
-        same("one thread, the one with the filter", len(os.listdir("/proc/%d/task" % http)), 1)
-    same("serve continues", serve.get("/healthz").code, 200)
+        same("one thread, which the filter is for", len(os.listdir("/proc/%d/task" % http)), 1)
+    same("it goes on", serve.get("/healthz").code, 200)
 
 
 def check_goes_on(serve):
-    """Stopped and continued: a restarted system call has another number."""
+    """Stopped and continued: a call that is begun again has another number."""
     http = serve.http_pid()
     for _ in range(3):
         os.kill(http, signal.SIGSTOP)
@@ -135,10 +135,10 @@ def check_goes_on(serve):
 
 
 def check_no_answer(serve):
-    """Each page is answered before the timeout of Prometheus (10 s); 20 s are enough here."""
+    """Each page has its answer before Prometheus has lost patience (10 s), and 20 s are plenty here."""
     waiting = ("/metrics", "/", "/snapshot.json", "/page.json")
     with Serve("-i", "0.1") as stuck:
-        same("serve answers", stuck.get("/metrics").code, 200)
+        same("it answers", stuck.get("/metrics").code, 200)
         time.sleep(0.3)
         os.kill(stuck.process.pid, signal.SIGSTOP)
         answers = {}
@@ -158,18 +158,18 @@ def check_no_answer(serve):
         same("the collector is stopped", answers, {page: (503, True) for page in waiting})
         health = stuck.get("/healthz")
         same("the collector is stopped: healthz", (health.code, health.text), (503, "collecting is stuck\n"))
-        same("the collector is stopped: the history is available", stuck.get("/history.json").code, 200)
-        # Requests do not wait again: with a wait for each, all connections would be in use.
+        same("the collector is stopped: the last hour is there", stuck.get("/history.json").code, 200)
+        # The others have waited already: a wait for each would take all connections.
         many = [threading.Thread(target=ask, args=("/metrics?%d" % i,)) for i in range(100)]
         for thread in many:
             thread.start()
         for thread in many:
             thread.join()
-        same("the collector is stopped: later requests", {answers["/metrics?%d" % i] for i in range(100)}, {(503, True)})
+        same("the collector is stopped: who comes later", {answers["/metrics?%d" % i] for i in range(100)}, {(503, True)})
         os.kill(stuck.process.pid, signal.SIGCONT)
         time.sleep(0.5)
-        same("the collector continues: all pages", [stuck.get(page).code for page in PAGES], [200] * len(PAGES))
-        same("the collector continues: ends", stuck.stop(), 0)
+        same("and goes on", [stuck.get(page).code for page in PAGES], [200] * len(PAGES))
+        same("and ends", stuck.stop(), 0)
 
 
 if os.getuid() != 0:
@@ -177,5 +177,5 @@ if os.getuid() != 0:
     sys.exit(0)
 with Serve() as SERVE:
     run_checks((check_other_sites, check_hosts, check_both_families, check_user, check_goes_on, check_no_answer), SERVE)
-    same("at the end: ends", SERVE.stop(), 0)
+    same("after all that", SERVE.stop(), 0)
 sys.exit(exit_code())

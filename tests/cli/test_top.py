@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""top on terminals: keys, sizes and kinds of terminals; top restores the terminal however it ends."""
+"""top on terminals: what keys make of the screen, sizes, kinds of terminals, and that it leaves
+each of them as it was, however it ends."""
 
 import os
 import re
@@ -25,7 +26,7 @@ ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
 def check_request():
-    """An impossible request gives one line."""
+    """What it cannot do it says in a line."""
     for why, args, code in (("no terminal", (), 1), ("json", ("-J",), 2), ("--total", ("--total",), 2),
                             ("--format csv", ("-F", "csv"), 2), ("a word", ("x",), 2),
                             ("--tree --group-by", ("--tree", "-g", "name"), 2)):
@@ -40,7 +41,7 @@ def trimmed(screen):
 
 
 def check_golden(tmux, name, good):
-    """Waits for the golden screen: a part of it may be drawn before the rest."""
+    """Waits until the screen is as it was kept: a part of it may be drawn before the rest."""
     path = "%s/golden/top_replay_%s.txt" % (HERE, name)
     if os.environ.get("UPDATE_GOLDEN") == "1":
         tmux.until(good)
@@ -51,11 +52,11 @@ def check_golden(tmux, name, good):
         want = file.read()
     screen = trimmed(tmux.until(lambda screen: trimmed(screen) == want))
     differ = [(a, b) for a, b in zip(want.splitlines(), screen.splitlines()) if a != b]
-    result(want == screen, "a recording, %s: the golden screen" % name, differ[:2])
+    result(want == screen, "a recording, %s: to the byte" % name, differ[:2])
 
 
 def check_replay():
-    """The screens of a recording are always the same."""
+    """A recording is always the same."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     steps = (("list", (), "rows 1"), ("groups", ("g",), "groups of one name"),
              ("tree", ("g", "g", "g", "g", "g", "t"), "  tree "), ("bytes", ("t", "b"), "29360128"),
@@ -69,7 +70,7 @@ def check_replay():
         for name, keys, sign in steps:
             for key in keys:
                 tmux.keys(key)
-            # Wait for the text in the last line before the next key.
+            # What is typed is taken before its end is: the last line tells.
             end = "" if name in ("search", "bad_filter", "columns", "help", "detail") else "? help"
             check_golden(tmux, name, lambda screen, sign=sign, end=end: sign in screen and end in screen)
         tmux.resize(1, 1)
@@ -81,13 +82,13 @@ def check_replay():
         tmux.keys("q")
         screen = tmux.until(lambda screen: "exit code" in screen)
         result("exit code 0" in screen, "q: exit code 0", screen)
-        result("PSS" not in screen, "q: the earlier screen is back", screen)
+        result("PSS" not in screen, "q: the screen of before is back", screen)
     finally:
         tmux.close()
 
 
 def check_live():
-    """The cursor stays on its process when rows move; hostile names are escaped."""
+    """Rows move, the cursor stays on its process; hostile names stay text."""
     with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as child:
         pids = [str(pid) for pid in mkmem_pids(child).values()]
@@ -95,7 +96,7 @@ def check_live():
                     columns=100, rows=40)
         try:
             screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
-            result("%d rows" % len(pids) in screen, "hostile names: every row", screen)
+            result("%d rows" % len(pids) in screen, "hostile names: all are there", screen)
             result(all(ord(c) >= 32 and not 0x7f <= ord(c) < 0xa0 and not 0x202a <= ord(c) <= 0x202e
                        for c in screen.replace("\n", "")), "hostile names: no control characters",
                    screen)
@@ -106,7 +107,7 @@ def check_live():
             tmux.keys("Escape")
             tmux.keys("u", "no-such-user", "Enter")
             screen = tmux.until(lambda screen: "there is no such user" in screen)
-            result("there is no such user" in screen, "an unknown user: a message", screen)
+            result("there is no such user" in screen, "a user that is not there: is told", screen)
             screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
             result("%d rows" % len(pids) in screen, "escape: all rows again", screen)
             check_maps(tmux)
@@ -125,14 +126,14 @@ def check_maps(tmux):
 
 
 def check_gone(tmux, child, pids):
-    """The followed process ends, and then all others."""
+    """The row that is followed ends, and all others with it."""
     tmux.keys("j", "j", "F")
     screen = tmux.until(lambda screen: "following" in screen)
     found = re.search(r"following (\d+)", screen)
-    result(found and found.group(1) in pids, "F: follows a process", screen)
+    result(found and found.group(1) in pids, "F: follows one of them", screen)
     child.stdin.close()
     screen = tmux.until(lambda screen: "is gone" in screen)
-    result("is gone" in screen, "the followed process ends: a message", screen)
+    result("is gone" in screen, "who is followed ends: it is told", screen)
     screen = tmux.until(lambda screen: "no rows" in screen)
     result("no rows" in screen, "all end: no rows", screen)
 
@@ -142,16 +143,16 @@ def started(term):
 
 
 def check_kinds():
-    """top enters and leaves each kind of terminal; it refuses one without cursor addressing."""
+    """Each kind of terminal is begun and left; one that cannot place text is refused."""
     for kind in ("xterm-256color", "xterm", "vt100", "linux", "screen", "tmux-256color", "no-such-kind"):
         term = Pty((PROGRAM, "top", "--replay", GUEST), TERM=kind)
         result(started(term), "TERM=%s: starts" % kind, term.data[-200:])
         if kind == "no-such-kind":
-            result(b"is unknown: using xterm" in term.data, "an unknown terminal: a message", term.data[:200])
+            result(b"is unknown: using xterm" in term.data, "an unknown one: is told", term.data[:200])
         term.type(b"q")
         status = term.wait()
         result(status == 0, "TERM=%s: exit code 0" % kind, status)
-        result(term.restored(), "TERM=%s: modes restored" % kind)
+        result(term.restored(), "TERM=%s: modes as before" % kind)
         result((ENTER_SCREEN in term.data) == (LEAVE_SCREEN in term.data),
                "TERM=%s: the screen is left" % kind)
         term.close()
@@ -166,7 +167,7 @@ def check_kinds():
 
 
 def check_colors():
-    """Colors on request, the same text without them; ASCII in a locale without UTF-8."""
+    """Colours where they are wanted, and the same text without; ASCII where there is no UTF-8."""
     color = re.compile(rb"\x1b\[[0-9;]*3[0-9]")
     for why, args, environment, wanted in (
             ("usual", (), {}, True), ("never", ("--color", "never"), {}, False),
@@ -189,7 +190,7 @@ def check_colors():
 
 
 def check_ends():
-    """The terminal is restored whatever ends top."""
+    """Whatever ends it, the terminal is as it was."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV,
                    signal.SIGABRT, signal.SIGXCPU, signal.SIGUSR1):
         term = Pty((PROGRAM, "top", "-i", "0.1"))
@@ -199,7 +200,7 @@ def check_ends():
         want = 0 if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT) else -number
         result(status is not None and os.waitstatus_to_exitcode(status) == want,
                "%s: how it ends" % number.name, status)
-        result(term.restored(), "%s: modes restored" % number.name)
+        result(term.restored(), "%s: modes as before" % number.name)
         result(LEAVE_SCREEN in term.data, "%s: the screen is left" % number.name)
         result(term.data.rstrip().endswith((b"\x1b[?1049l", b"\x1b[?1l\x1b>", b"\x1b[23;0;0t",
                                             b"\x1b[?12l\x1b[?25h")),
@@ -218,7 +219,7 @@ def check_ends():
 
 
 def drawn_anew(term, what, gone):
-    """Waits for a complete screen with one text and without the other: otherwise only changed cells are written."""
+    """Waits for a whole screen with it and without the other: else only cells that change are written."""
     end = time.monotonic() + PATIENCE
     term.data = b""
     while (what not in term.data or gone in term.data) and time.monotonic() < end:
@@ -229,7 +230,7 @@ def drawn_anew(term, what, gone):
 
 
 def check_want():
-    """Without descriptors or memory: a line on the terminal, or the next tick is complete again."""
+    """Files or memory that are not there: a line where it can be read, or the next tick is whole again."""
     wrong, failed = [], 0
     for files in range(6, 17):
         term = Pty((PRLIMIT, "--nofile=%d:%d" % (files, files), PROGRAM, "top", "-c", "1"))
@@ -240,7 +241,7 @@ def check_want():
                 (status == 1 and b"Too many open files (ulimit -n 256)" not in said):
             wrong.append((files, status, said[-200:]))
         term.close()
-    result(not wrong and failed, "few files: the remedy stays on the terminal", wrong or failed)
+    result(not wrong and failed, "few files: what to do is left on the terminal", wrong or failed)
     limits = [(resource.RLIMIT_NOFILE, 3, b"", b"Too many open files (ulimit -n 256)")]
     if "-san" not in PROGRAM:
         limits.append((resource.RLIMIT_DATA, 4096, b"t", b"Cannot allocate memory (memory.max"))
@@ -251,16 +252,16 @@ def check_want():
         resource.prlimit(term.pid, limit, (low, before[1]))
         term.data = b""
         term.type(key)
-        result(term.read_until(why), "%s: a message" % why.decode(), term.data[-200:])
+        result(term.read_until(why), "%s: it is told" % why.decode(), term.data[-200:])
         resource.prlimit(term.pid, limit, before)
-        result(drawn_anew(term, b"total of", why), "%s: top continues" % why.decode(), term.data[-200:])
+        result(drawn_anew(term, b"total of", why), "%s: and goes on" % why.decode(), term.data[-200:])
         term.type(b"q")
         result(term.wait() == 0, "%s: ends as usual" % why.decode())
         term.close()
 
 
 def check_hangup():
-    """After a hangup it ends without a message."""
+    """Nobody is there any more: it ends, and says nothing."""
     term = Pty((PROGRAM, "top", "-i", "0.1"))
     started(term)
     os.close(term.slave)
@@ -274,29 +275,29 @@ def check_hangup():
 
 
 def check_stop():
-    """Ctrl-Z leaves the terminal, fg enters it again."""
+    """Ctrl-Z leaves the terminal, fg takes it again."""
     term = Pty((PROGRAM, "top", "--replay", GUEST))
     started(term)
-    # Its group must not be orphaned, or the kernel does not stop it. We are its parent in
+    # Its group must not be orphaned, or the kernel does not stop it: we are its parent in
     # another session, so a stop of the whole is what SIGSTOP does.
     os.kill(term.pid, signal.SIGTSTP)
     term.read(0.3)
     pid, status = os.waitpid(term.pid, os.WUNTRACED | os.WNOHANG)
     if pid and os.WIFSTOPPED(status):
-        result(term.restored(), "stopped: modes restored")
+        result(term.restored(), "stopped: modes as before")
         os.kill(term.pid, signal.SIGCONT)
     result(term.data.count(LEAVE_SCREEN) >= 1, "SIGTSTP: the screen is left", term.data[-100:])
     term.data = b""
     os.kill(term.pid, signal.SIGCONT)
     result(term.read_until(b"quit"), "SIGCONT: drawn anew", term.data[-100:])
-    result(not term.restored(), "SIGCONT: modes set again")
+    result(not term.restored(), "SIGCONT: its modes again")
     term.type(b"q")
     result(term.wait() == 0 and term.restored(), "continued: ends as usual")
     term.close()
 
 
 def check_shell():
-    """Ctrl-Z returns the terminal to the shell, and fg gives it back to top."""
+    """Ctrl-Z in a shell, which gets its terminal, and fg, which gives it back."""
     tmux = Tmux(("bash", "--norc", "--noprofile", "-i"), PS1="prompt:")
     try:
         tmux.until(lambda screen: "prompt:" in screen)
@@ -304,22 +305,22 @@ def check_shell():
         tmux.until(lambda screen: "rows 1 to" in screen)
         tmux.keys("C-z")
         screen = tmux.until(lambda screen: "Stopped" in screen)
-        result("Stopped" in screen, "Ctrl-Z: the shell is back", screen)
+        result("Stopped" in screen, "Ctrl-Z: the shell again", screen)
         tmux.keys("stty -a", "Enter")
         screen = tmux.until(lambda screen: "icanon" in screen)
-        result(" icanon" in screen and " echo " in screen, "Ctrl-Z: modes of the shell", screen)
+        result(" icanon" in screen and " echo " in screen, "Ctrl-Z: its modes", screen)
         tmux.keys("fg", "Enter")
         screen = tmux.until(lambda screen: "rows 1 to" in screen)
         result("rows 1 to" in screen, "fg: drawn anew", screen)
         tmux.keys("q")
         screen = tmux.until(lambda screen: "icanon" in screen)
-        result("rows 1 to" not in screen, "fg, q: the shell is back", screen)
+        result("rows 1 to" not in screen, "fg, q: the shell again", screen)
     finally:
         tmux.close()
 
 
 def check_sizes():
-    """All sizes from 1×1, on every screen."""
+    """From 1×1 on, whatever is on the screen."""
     for keys in (b"", b"\n", b"?", b"o", b"g", b"t", b"/a", b"x"):
         term = Pty((PROGRAM, "top", "-i", "0.1"))
         started(term)
@@ -330,34 +331,34 @@ def check_sizes():
             term.read(0.05)
         term.type(b"\x1b")
         term.read(0.1)
-        result(term.quit() == 0 and term.restored(), "resized in %s: top continues" % ascii(keys))
+        result(term.quit() == 0 and term.restored(), "resized in %s: it goes on" % ascii(keys))
         term.close()
 
     for name in ("COLUMNS", "LINES"):
         for value in ("99999", "0", "-1"):
             term = Pty((PROGRAM, "top", "--replay", GUEST), **{name: value})
-            result(started(term), "%s=%s: the size of the terminal is used" % (name, value), term.data[-200:])
+            result(started(term), "%s=%s: the terminal's own size counts" % (name, value), term.data[-200:])
             term.type(b"q")
-            result(term.wait() == 0 and term.restored(), "%s=%s: top continues" % (name, value))
+            result(term.wait() == 0 and term.restored(), "%s=%s: it goes on" % (name, value))
             term.close()
 
 
 def check_last_cell():
-    """In one column ncurses writes the last cell by inserting from outside its line: top does not write it."""
+    """In one column ncurses reaches the last cell by one outside of its lines, and inserts: it is left alone."""
     term = Pty((PROGRAM, "top", "-i", "0.1", "-c", "2"), rows=5, columns=1, TERM="screen")
     result(term.wait() == 0 and term.restored(), "one column: ends as usual")
     result("…".encode() in term.data, "one column: is drawn", term.data)
-    result(not re.search(rb"\x1b\[(4h|1?@)", term.data), "one column: the last cell is not written", term.data)
+    result(not re.search(rb"\x1b\[(4h|1?@)", term.data), "one column: the last cell is left alone", term.data)
     term.close()
 
 
 def check_idle():
-    """An unchanged screen is not written again."""
+    """A screen on which nothing changes is not written again."""
     term = Pty((PROGRAM, "top", "-i", "0.1", "--replay", GUEST))
     started(term)
     term.read(0.5)
     data = term.read(1)
-    result(not data, "no change: no output", data[:200])
+    result(not data, "nothing new: nothing is written", data[:200])
     term.close()
 
 

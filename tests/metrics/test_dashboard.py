@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The dashboard of src/dist/grafana: every query of it asked of a real Prometheus on loopback, which
 scrapes a machine that has everything (a golden text), one of which nothing is known, this one, and one
-that loses its values meanwhile. What was not measured has no sample, which is a gap; never 0."""
+that loses its figures meanwhile. What was not measured has no sample, which is a gap; never 0."""
 
 import glob
 import json
@@ -157,7 +157,7 @@ def check_queries(server, dashboard, host, text):
     return answered
 
 
-def values(text, metric):
+def figures(text, metric):
     """{group: value}, from the text by our own hands."""
     found = {}
     for labels, value in re.findall(r"^%s\{(.*)\} (\S+)$" % metric, text, re.M):
@@ -180,7 +180,7 @@ def check_values(server, dashboard, host, text):
                           ("memory.current and the limit", "zmem_group_memory_current_bytes"),
                           ("Processes without PSS by group", "zmem_group_proportional_missing_processes")):
         got = {labels["group"]: v for labels, v in server.now(fill(target_of(dashboard, title), host))}
-        want = values(text, metric)
+        want = figures(text, metric)
         result(want and got == want, "%s: %s is what the program said" % (host, title), (got, want))
     # One group, with characters that a regular expression has a use for.
     group = "docker-0123456789ab.scope"
@@ -195,16 +195,16 @@ def check_variables(server, dashboard, text):
     result(set(got) >= {"everything", "nothing", "here"}, "variable host", got)
     selector, label = re.match(r"label_values\((\w+\{.*\}), (\w+)\)", lists["group"]["definition"]).groups()
     got = server.get("label/%s/values" % label, **{"match[]": fill(selector, "everything")})
-    result(set(got) == set(values(text, "zmem_group_processes")), "variable group", got)
+    result(set(got) == set(figures(text, "zmem_group_processes")), "variable group", got)
 
 
 def check_gap(server, dashboard, switch):
-    """Values that are no longer measured end; the line does not fall to 0."""
+    """Figures that are no longer measured end; the line does not fall to 0."""
     expression = fill(target_of(dashboard, "PSS by group"), "changing")
     before = server.wait_for(expression, bool)
     switch()
     after = server.wait_for(expression, lambda a: a == [])
-    result(before and after == [], "values that are lost are lost at once", (before, after))
+    result(before and after == [], "figures that are lost are lost at once", (before, after))
     lines = server.series(expression, 60)
     result(lines and all(v > 0 for _, line in lines for _, v in line), "and their line ends, above 0", lines)
     alive = server.now('up{instance="changing"}')

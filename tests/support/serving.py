@@ -88,7 +88,7 @@ class Serve:
         head += "".join("%s: %s\r\n" % (k.replace("_", "-"), v) for k, v in headers.items())
         return Answer(self.send((head + "\r\n").encode(), timeout))
 
-    def value(self, series):
+    def figure(self, series):
         """One of /metrics."""
         for line in self.get("/metrics").text.split("\n"):
             if line.startswith(series + " "):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Parses words by a table of options with more words, longer words and more lists than the
- * program's.
+ * Reading words by a table of options that is not the program's: with more and longer words to
+ * choose from, and more lists, than the program has so far.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void test_many_words(void **state)
 	fclose(stderr);
 	stderr = err;
 	assert_int_equal(r, EXIT_USAGE);
-	/* The beginning and the end of a long message. */
+	/* Of a long message the beginning and the end. */
 	assert_non_null(strstr(said, words[WORDS - 1]));
 	assert_non_null(strstr(said, "--choice none: it is one of word-0-"));
 	free(said);

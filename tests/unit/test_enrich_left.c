@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* More processes hang than workers may wait for. */
+/* Processes that hang, more of them than there may be workers that wait for them. */
 #include "pool_tree.h"
 
 static size_t files(void)
@@ -23,7 +23,7 @@ static void make_crowd(struct fixture *f)
 		make_stuck(f, i);
 }
 
-/* Many processes of one user hang: they block a bounded number of threads, and others are read. */
+/* Many of one user hang: they take a bounded number of threads, and the others lose nothing. */
 static void test_stuck_of_one_user(void **state)
 {
 	struct fixture *f = *state;
@@ -39,7 +39,7 @@ static void test_stuck_of_one_user(void **state)
 			assert_int_equal(f->result[i].status,
 					 i < STUCK_OF_A_UID ? PSS_TIMEOUT : PSS_OK);
 	}
-	/* 16 processes, 4 workers, and the workers that were busy when the limit was reached. */
+	/* 16 of them, 4 at work, and those that were at work when it was full. */
 	assert_true(threads() <= threads_before + 16 + 4 + 3);
 	assert_true(files() <= files_before + 2 * (16 + 4 + 3));
 	proc_pool_free(pool);
@@ -50,7 +50,7 @@ static void test_stuck_of_one_user(void **state)
 	assert_int_equal(threads(), threads_before);
 }
 
-/* Processes of many users: the number of threads is bounded, and the reading ends. */
+/* Of many users: no more than can be, and the reading ends all the same. */
 static void test_stuck_of_all(void **state)
 {
 	const int names[] = {POOL_ROLLUP, POOL_CGROUP, POOL_CMDLINE};
@@ -78,7 +78,7 @@ static void test_stuck_of_all(void **state)
 				assert_int_equal(f->result[i].status, PSS_TIMEOUT);
 		}
 	}
-	/* 120 hang. 64 of them, and the workers that were busy when the limit was reached. */
+	/* 120 hang. 64 of them, and those at work when it was full. */
 	assert_true(threads() <= threads_before + 64 + 4);
 	assert_false(pool_alone(pool));
 	for (int i = 0; i < PROCESSES; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Mappings through the workers, on a /proc made by the test: which total is used, and a FIFO as a
- * process that answers slowly or not to the end.
+ * Mappings through the workers, on a /proc of our own making: what a total is believed to be, and a
+ * FIFO as a process that lets itself be read slowly, or not to the end.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@
 #define KB	    UINT64_C(1024)
 #define DEADLINE_MS 2000
 #define PIECES	    5
-#define PAUSE_US    600000 /* five of these pauses exceed the deadline */
+#define PAUSE_US    600000 /* five of them are longer than the deadline */
 
 #define MAPPING(start, name)                                                                       \
 	"0000" start "000-0000" start "fff rw-p 00000000 00:00 0 " name "\n"                       \
@@ -110,7 +110,7 @@ static void check_total(struct fixture *f, const char *rollup, bool exact, uint6
 	assert_int_equal(f->result.maps->mappings, 3);
 }
 
-/* The total of smaps_rollup, if it can describe the same memory. */
+/* That of smaps_rollup, as long as it can be of the same memory. */
 static void test_total(void **state)
 {
 	struct fixture *f = *state;
@@ -143,7 +143,7 @@ static void test_not_read(void **state)
 	check_status(f, "", PSS_GONE);
 	check_status(f, "garbage\n", PSS_UNSUPPORTED);
 	check_status(f, "00001000-00002000 rw-p 0 0:0 0\nRss: 4", PSS_UNSUPPORTED);
-	/* A process that ends while smaps is read has no smaps_rollup. */
+	/* Whoever ends while smaps is read has no smaps_rollup. */
 	write_text(f, "smaps_rollup", "");
 	check_status(f, SMAPS, PSS_GONE);
 	assert_int_equal(unlink(f->smaps), 0);
@@ -153,7 +153,7 @@ static void test_not_read(void **state)
 
 struct writer {
 	const char *path;
-	int pieces; /* the bytes that it writes before it hangs; or all */
+	int pieces; /* that it writes before it hangs, or all */
 	int release[2];
 };
 
@@ -188,7 +188,7 @@ static void read_slowly(struct fixture *f, int pieces)
 	close(w.release[0]);
 }
 
-/* The reader waits as long as more data arrives. */
+/* As long as more of it comes, it is waited for. */
 static void test_slow(void **state)
 {
 	struct fixture *f = *state;
@@ -207,7 +207,7 @@ static void test_stuck(void **state)
 	read_slowly(f, 1);
 	assert_int_equal(f->result.status, PSS_TIMEOUT);
 	assert_null(f->result.maps);
-	/* The worker that was left behind ends, so that no memory leaks. */
+	/* The worker that was left behind ends, so that nothing leaks. */
 	usleep(200000);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Names of programs: which command lines are read, and which parts are kept. */
+/* Names of programs: which command lines are read, and what of them is kept. */
 #include <sys/inotify.h>
 
 #include "base/array.h"
@@ -64,7 +64,7 @@ static void test_programs(void **state)
 		proc_tree_add(&t, pid);
 	PUT(&t, "1/cmdline", "bash\0-e\0/opt/a.sh\0secret");
 	PUT(&t, "2/cmdline", "python3\0b.py");
-	/* 3 and 5 have no readable command line, the others are not read. */
+	/* 3 and 5 have none that can be read, the others are not asked. */
 	PUT(&t, "4/cmdline", "python3\0c.py");
 	PUT(&t, "6/cmdline", "python3\0c.py");
 	PUT(&t, "7/cmdline", "python3\0c.py");
@@ -86,14 +86,14 @@ static void test_programs(void **state)
 	}
 	assert_int_equal(opened(watched[0]), 1);
 	assert_int_equal(opened(watched[1]), 0);
-	/* Reading once is enough. */
+	/* Once is enough. */
 	p[0].name = "bash";
 	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
 	assert_string_equal(p[0].name, "bash");
 	proc_pool_free(pool);
 }
 
-/* If command lines are requested as well, one read is enough for both. */
+/* Where command lines are wanted as well, one reading is enough for both. */
 static void test_with_cmdlines(void **state)
 {
 	struct process p = {.pid = 1, .name = "bash", .comm = "bash"}, *row[] = {&p};
@@ -117,7 +117,7 @@ static void test_with_cmdlines(void **state)
 	proc_pool_free(pool);
 }
 
-/* A word that was cut is not a name. */
+/* A word that was cut off is nobody's name. */
 static void test_cut(void **state)
 {
 	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},
@@ -149,7 +149,7 @@ static void test_cut(void **state)
 	proc_pool_free(pool);
 }
 
-/* A command line may contain secrets: only the name is returned. */
+/* A command line may hold secrets: what is handed over is the name alone. */
 static void test_no_arguments(void **state)
 {
 	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},

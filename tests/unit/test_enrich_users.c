@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* An endless number of users: each name is found, and users without processes take no memory. */
+/* Users that come for ever: each is told, and who has gone takes no memory. */
 #include <malloc.h>
 #include <pwd.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #define PROCESSES 100
 
-/* Processes of users that are new in each snapshot, and of root. */
+/* Processes of users nobody has seen before, and root's. */
 static void snapshot(struct user_table *users, uid_t first)
 {
 	struct process p[PROCESSES] = {};

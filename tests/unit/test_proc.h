@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared by the tests of src/proc: fixtures, and reproducible corruptions of them. */
+/* What the tests of src/proc share: fixtures, and damage done to them that is the same every run.
+ */
 #ifndef TEST_PROC_H
 #define TEST_PROC_H
 
@@ -114,8 +115,8 @@ static inline void mutate_fixture(const char *name, void (*check)(const char *te
 }
 
 /*
- * The expected value: kB of a line "key:" in the text as strtoull() reads it, without code of
- * src/proc. Returns the number of lines of that key with the value `bytes`.
+ * What a value may be: kB of a line "key:" in the text as strtoull() reads it. Written without
+ * anything of src/proc. Returns how many lines of that key give `bytes`.
  */
 static inline int lines_saying(const char *text, size_t len, const char *key, uint64_t bytes)
 {

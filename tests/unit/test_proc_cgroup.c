@@ -67,20 +67,20 @@ static void test_hierarchies(void **state)
 		       "session-3.scope", NULL);
 	assert_fixture("cgroup-hybrid-docker", "/docker/" ID, NULL, SHORT);
 
-	/* The memory controller alone or mounted with others, by its complete name. */
+	/* The memory controller's own, alone or mounted with others, and by its whole name. */
 	assert_parsed("0::/u\n1:name=systemd:/s\n4:memory:/m\n", "/m", NULL, NULL);
 	assert_parsed("0::/u\n4:cpu,memory:/m\n", "/m", NULL, NULL);
 	assert_parsed("0::/u\n4:memory,cpu:/m\n", "/m", NULL, NULL);
 	assert_parsed("0::/u\n4:memoryx:/m\n5:xmemory:/m\n6:cpu,memor:/m\n", "/u", NULL, NULL);
 	assert_parsed("0::/u\n4:name=memory:/m\n", "/u", NULL, NULL);
-	/* The path is a root: the next line. */
+	/* In a root: the next one. */
 	assert_parsed("4:memory:/\n1:name=systemd:/s\n0::/u\n", "/u", NULL, NULL);
 	assert_parsed("4:memory:/\n1:name=systemd:/s\n0::/\n", "/s", NULL, NULL);
 	assert_parsed("4:memory:/\n1:name=systemd:/\n0::/\n", "/", NULL, NULL);
 	assert_parsed("1:name=systemd:/s\n", "/s", NULL, NULL);
-	/* "0" is the unified hierarchy only without controllers, and no other number is. */
+	/* "0" is the unified hierarchy only without controllers, and nothing else is. */
 	assert_parsed("1::/x\n0:cpu:/y\n0::/u\n", "/u", NULL, NULL);
-	/* The first line is not overridden. */
+	/* A line that came first is not overridden. */
 	assert_parsed("0::/a\n0::/b\n", "/a", NULL, NULL);
 	assert_parsed("4:memory:/a\n5:memory:/b\n", "/a", NULL, NULL);
 	assert_parsed("1:name=systemd:/a\n2:name=systemd:/b\n", "/a", NULL, NULL);
@@ -103,7 +103,7 @@ static void test_units(void **state)
 	assert_path("/system.slice/dbus.socket", "dbus.socket", NULL);
 	assert_path("/system.slice/home.mount", "home.mount", NULL);
 	assert_path("/system.slice/dev-sda2.swap", "dev-sda2.swap", NULL);
-	/* A slice is the unit only without another unit; the root slice never is. */
+	/* Slices only where there is nothing else, never the root's. */
 	assert_path("/user.slice/user-1000.slice", "user-1000.slice", NULL);
 	assert_path("/user.slice/user-1000.slice/tmux", "user-1000.slice", NULL);
 	assert_path("/-.slice/x", NULL, NULL);
@@ -274,7 +274,7 @@ static void test_mutations(void **state)
 	mutate_fixture("cgroup-hybrid-docker", check_mutation);
 }
 
-/* The length of the path to the unit and to the container, and its hierarchy. */
+/* How far the path leads to the unit and to the container, and whose hierarchy it is. */
 static void assert_led(const char *text, const char *unit, const char *container, bool controlled)
 {
 	size_t len = strlen(text);
@@ -301,7 +301,7 @@ static void test_paths(void **state)
 	assert_led("0::/a\n", "", "", true);
 	assert_led("0::/system.slice/a.service/worker/1\n", "/system.slice/a.service", "", true);
 	assert_led("0::/system.slice/a.service\n", "/system.slice/a.service", "", true);
-	/* The innermost unit counts, and a slice only without another unit. */
+	/* The innermost one counts, and a slice where there is nothing else. */
 	assert_led("0::/user.slice/user-1.slice/user@1.service/app.slice/x.scope/y\n",
 		   "/user.slice/user-1.slice/user@1.service/app.slice/x.scope", "", true);
 	assert_led("0::/a.slice/b.slice/c\n", "/a.slice/b.slice", "", true);
@@ -323,10 +323,10 @@ static void test_paths(void **state)
 	assert_led("0::/lxc.payload.web/system.slice/x.service\n",
 		   "/lxc.payload.web/system.slice/x.service", "/lxc.payload.web", true);
 	assert_led("5:memory:/lxc/web/x\n", "", "/lxc/web", true);
-	/* A removed cgroup is not read. */
+	/* What was removed is asked nothing. */
 	assert_led("0::/system.slice/a.service/x (deleted)\n", "/system.slice/a.service", "",
 		   false);
-	/* Memory is in v1: paths of other hierarchies do not count. */
+	/* Memory is in v1: nobody else's paths are its. */
 	assert_led("4:memory:/a\n0::/system.slice/a.service\n", "", "", true);
 	assert_led("4:memory:/\n0::/system.slice/a.service\n", "/system.slice/a.service", "",
 		   false);

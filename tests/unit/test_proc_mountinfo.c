@@ -6,7 +6,7 @@
 
 static struct cgroup_mount mount;
 
-/* The first mount in a text that ends at the end of its memory; its kind: 1, 2, or 0 for none. */
+/* The first of a text that ends where its memory ends; its kind: 1, 2, or 0 for none. */
 static int first(const char *text)
 {
 	size_t len = strlen(text);
@@ -42,7 +42,7 @@ static void test_lines(void **state)
 			 2);
 	assert_string_equal(mount.root, "/a b\\c");
 	assert_string_equal(mount.point, "/x\t\ny\\9");
-	/* Mounts from above our cgroup namespace. */
+	/* What is mounted from above our cgroup namespace. */
 	assert_int_equal(first("1 2 0:3 /../.. /x rw - cgroup2 none rw\n"), 2);
 	assert_string_equal(mount.root, "/../..");
 }

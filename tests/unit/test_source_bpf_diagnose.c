@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* bpf_diagnose: each failure names what is missing and a remedy. */
+/* bpf_diagnose_tell: each failure names what is missing and what to do about it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void test_privileges(void **state)
 	f.bpf = false;
 	expect(-EPERM, &f, "CAP_BPF and CAP_PERFMON are missing", "root");
 	f.perfmon = true;
-	/* With any error: this check comes first. */
+	/* Whatever the error is: nothing else can be judged before. */
 	f.iterators = f.probe_reads = false;
 	expect(-EINVAL, &f, "CAP_BPF is missing", "root");
 }
