@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The commands that README.md names for users of other tools: each runs and shows rows.
+# The commands that README.md names for those who come from other tools: each is run, and shows rows.
 . "$(dirname "$0")/../support/cli.sh"
 
 PATH=$TMP:$PATH
@@ -9,7 +9,7 @@ readme=$SUPPORT/../../README.md
 sleep 300 &
 one=$!
 
-# The right column, one command a line, with the pid and name of a process.
+# The right column, a command a line, with somebody's pid and name put in.
 sed -n '/^## Coming from/,/^##* Where/p' "$readme" | awk -F ' [|] ' '{ print $2 }' |
 	grep -o '`zmem-bpf[^`]*`' | tr -d '`' |
 	sed "s/PID/$one/g; s/ERE/sleep/; s/USER/root/" >commands

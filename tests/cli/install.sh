@@ -64,8 +64,8 @@ check 'the unit names its program' grep -q '^ExecStart=/opt/zmem/sbin/zmem-bpf s
 check 'the man page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man8/zmem-bpf.8"
 if command -v man >/dev/null; then
 	run env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf
-	expect_rc 'man finds the page' 0
-	expect_out 'man shows the page' 'who holds RAM and swap'
+	expect_rc 'man finds it' 0
+	expect_out 'and shows it' 'who holds RAM and swap'
 fi
 
 made install
