@@ -41,7 +41,7 @@ ROUNDS = 21
 
 
 class Pair:
-    """A subject and its partner of ours, in all rounds."""
+    """A subject and our partner, in all rounds."""
 
     def __init__(self, subject):
         self.subject = subject
@@ -64,7 +64,7 @@ class Pair:
             self.failed = str(error)
 
     def compare(self, true):
-        """What it says less what is true, {pid: kB}."""
+        """Its values less the true values, {pid: kB}."""
         if self.failed or not self.subject.read or not true:
             return
         try:
@@ -95,7 +95,7 @@ class Pair:
 
 
 def true_values(pids, kind):
-    """What the kernel says of each, which nobody can better: {pid: kB}."""
+    """The kernel's value of each process, as the reference: {pid: kB}."""
     found = {}
     for pid in pids:
         with open("/proc/%d/smaps_rollup" % pid, encoding="ascii", errors="replace") as file:
@@ -166,11 +166,11 @@ def show_workload(workload):
                 show_row(row)
 
 
-# ---- all of it ----
+# ---- main ----
 
 
 def known_workloads():
-    """{its name in small letters: (name, text)}"""
+    """{lower-case name: (name, text)}"""
     lines = subprocess.run([O + "/workload", "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
     rows = [line.split("\t") for line in lines.splitlines()]
     return {name.lower(): (name, text) for name, text in rows}

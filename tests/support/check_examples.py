@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that what the filters of src/dist/examples made of a document is what the document says.
+"""Proves that the output of the filters of src/dist/examples has the values of the document.
 
     check_examples.py influx|ecs DOCUMENT FILE
 
@@ -13,7 +13,7 @@ import unicodedata
 
 
 def split(text, separator):
-    """At each separator that no backslash stands before and that is not in a quoted field."""
+    """Splits at each separator that is neither behind a backslash nor in a quoted field."""
     parts, at, quoted, i = [], 0, False, 0
     while i < len(text):
         if text[i] == "\\":
@@ -28,7 +28,7 @@ def split(text, separator):
 
 
 def split_tags(text, separator):
-    """The same where quotes mean nothing, and a backslash only before what it escapes."""
+    """Likewise, but quotes have no meaning, and a backslash only before a special character."""
     parts, at = [], 0
     for i, c in enumerate(text):
         if c == separator and (i == 0 or text[i - 1] != "\\"):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A view of a sample, and its screen as text: a sign before each line shows its style. */
+/* A view of a sample, and its screen as text: a sign before each line says how it looks. */
 #ifndef TESTS_TOP_ROWS_H
 #define TESTS_TOP_ROWS_H
 
@@ -43,7 +43,7 @@ static inline void fixture_end(struct fixture *f)
 	screen_done(&f->screen);
 }
 
-/* Draws, checks the properties of every screen, and leaves the text in `out`. */
+/* Draws, checks what must hold of every screen, and leaves the text in `out`. */
 static inline void fixture_text(struct fixture *f, struct strbuf *out)
 {
 	static const char sign[] = {[LOOK_PLAIN] = ' ',
@@ -86,7 +86,7 @@ static inline void fixture_golden(struct fixture *f, const char *name)
 	strbuf_done(&out);
 }
 
-/* True if the screen contains the text. */
+/* Whether the screen says that. */
 static inline bool fixture_says(struct fixture *f, const char *text)
 {
 	struct strbuf out = {};
@@ -98,7 +98,7 @@ static inline bool fixture_says(struct fixture *f, const char *text)
 	return says;
 }
 
-/* Presses these keys in order. Returns all requested actions. */
+/* Presses them one after the other. Returns all that was asked for. */
 static inline unsigned press(struct fixture *f, const char *keys)
 {
 	unsigned ask = 0;
