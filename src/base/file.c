@@ -297,7 +297,12 @@ int place_find(struct place *p, const char *path)
 	return fstat(p->dir, &p->dir_st) < 0 ? -errno : refuse(p, entry_refusal(p));
 }
 
-int place_append(struct place *p)
+/*
+ * Opens the entry for appending, without waiting. Returns a descriptor or a negative errno: -EAGAIN
+ * for a FIFO without a reader, -ESTALE if another file has the name meanwhile, -EPERM and a refusal
+ * if it has several names and others can write to the directory.
+ */
+static int place_append(struct place *p)
 {
 	/* O_NONBLOCK: waits neither for a reader nor for the end of a lease. */
 	cleanup_close int fd = -1;

@@ -67,12 +67,6 @@ struct place {
  * either case.
  */
 int place_find(struct place *p, const char *path);
-/*
- * Opens the entry for appending, without waiting. Returns a descriptor or a negative errno: -EAGAIN
- * for a FIFO without a reader, -ESTALE if another file has the name meanwhile, -EPERM and a refusal
- * if it has several names and others can write to the directory.
- */
-int place_append(struct place *p);
 void place_done(struct place *p);
 
 /* ---- replacing and appending ---- */
