@@ -168,7 +168,7 @@ deps-compilers:
 deps-all: deps deps-cross deps-fuzz deps-compilers deps-deb
 	$(call install_missing,$(DEPS_ALL))
 
-# What few runs need is in the program packed, as an array of bytes for base/unpack.h.
+# Data that few runs need is packed into the program, as an array of bytes for base/unpack.h.
 pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
 
 # ---- BPF: a program as an object for libbpf, packed, and as a light skeleton ----

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/sort.h"
+#include "base/array.h"
 #include "enrich/pool_text.h"
 #include "proc/cgroup.h"
 #include "enrich/enrich.h"

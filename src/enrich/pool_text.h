@@ -3,7 +3,7 @@
 #ifndef ZMEM_ENRICH_POOL_TEXT_H
 #define ZMEM_ENRICH_POOL_TEXT_H
 
-#include "base/text_part.h"
+#include "base/parse.h"
 #include "enrich/enrich.h"
 
 /* The longest text that is read of a process. */

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "enrich/enrich.h"
 
 #define ASKED_MAX 1024 /* beyond passwd, and beyond what processes need */

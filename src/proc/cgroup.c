@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/ascii.h"
+#include "base/parse.h"
 #include "proc/cgroup.h"
 
 #define CONTAINER_ID_LEN   64

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/ascii.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/sort.h"
+#include "base/array.h"
 #include "query/delta.h"
 
 /* A process that began so shortly before the last reading may be told as older: whole ticks. */

@@ -33,7 +33,7 @@ struct delta_rows {
 	struct delta_key *key; /* sorted */
 	struct delta_row *row;
 	size_t count, capacity;
-	unsigned idle; /* how often in a row far fewer were needed (base/grow.h) */
+	unsigned idle; /* how often in a row far fewer were needed (base/array.h) */
 };
 
 struct tracker {

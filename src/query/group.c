@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/sort.h"
 #include "query/totals.h"
 
 /* What a process is called, and what a group is called if all of it are called so. */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/sort.h"
+#include "base/array.h"
 #include "query/delta.h"
 
 #define SIGN_BIT (1ULL << 63)

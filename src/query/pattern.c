@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "base/grow.h"
+#include "base/parse.h"
+#include "base/array.h"
 #include "query/pattern_program.h"
 
 /* ---- to make one ---- */

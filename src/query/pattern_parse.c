@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/ascii.h"
+#include "base/parse.h"
 #include "query/pattern_program.h"
 
 #define REPEAT_MAX 32767 /* RE_DUP_MAX of glibc */
@@ -226,7 +226,7 @@ static int parse_group(struct parser *s)
 }
 
 /* What can be repeated; no token of what follows is taken. */
-static int parse_item(struct parser *s)
+static int parse_atom(struct parser *s)
 {
 	switch (s->token) {
 	case TOKEN_DOT:
@@ -264,7 +264,7 @@ static int parse_expression(struct parser *s)
 		r = add_either(s, PLACE_AFTER_WORD | PLACE_BEFORE_WORD,
 			       PLACE_AFTER_OTHER | PLACE_BEFORE_OTHER);
 	else {
-		r = parse_item(s);
+		r = parse_atom(s);
 		if (r == 0)
 			take(s);
 		return r < 0 ? r : parse_repeats(s, start);

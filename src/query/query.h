@@ -73,7 +73,7 @@ struct sums {
 	struct process *item;
 	struct rows rows; /* those that are shown, in order */
 	size_t capacity;
-	unsigned idle;		/* how often in a row far fewer were needed (base/grow.h) */
+	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
 	struct tree_node *node; /* of a tree: what it was made with */
 	struct rows sorted;
 	struct arena text; /* what the rows are called beyond what their processes are */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "query/tree.h"
 
 /* All that a tree takes comes and goes together. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
+#include "base/array.h"
 #include "query/tree.h"
 
 #define NONE SIZE_MAX

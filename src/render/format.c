@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/strbuf.h"
 
 size_t format_u64(char *buf, uint64_t v)
 {

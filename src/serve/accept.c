@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/ascii.h"
 #include "base/parse.h"
 
 #define WEIGHT_MAX 1000 /* q=1; a weight has at most three decimals */

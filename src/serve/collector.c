@@ -15,7 +15,6 @@
 #include "cli/measure.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/grow.h"
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
 #include "serve/cost.h"

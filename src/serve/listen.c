@@ -17,7 +17,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "base/place.h"
 #include "serve/address.h"
 #include "privilege/privilege.h"
 

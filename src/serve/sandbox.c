@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "base/sanitized.h"
 #include "serve/landlock.h"
 #include "serve/system_calls.h"
 #include "serve/user.h"

@@ -9,6 +9,18 @@
 
 #include <stddef.h>
 
+/* 1 in a build with a sanitizer, which opens files and reserves terabytes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 /*
  * Allows at most `fds` descriptors and `memory` bytes of address space. Returns 0 or a negative
  * errno.

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "source/mm_sharing.h"
 
 int mm_sharing_add(struct mm_sharing *s, pid_t pid, const struct proc_stat *stat)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/thread.h"
 #include "source/reader.h"
 #include "zmem/setup.h"

@@ -89,7 +89,7 @@ static void test_one_process(void **state)
 	assert_int_equal(s.collector.missing_count, 1);
 	assert_int_equal(s.collector.missing[0].pid, gone);
 	assert_int_equal(s.collector.missing[0].why, COLLECT_NO_PROCESS);
-	/* It is missing once. */
+	/* The missing pid is reported once. */
 	assert_int_equal(collector_collect(&s.collector, &s.query, &s.result), 0);
 	assert_int_equal(s.collector.missing_count, 1);
 	scene_done(&s);

@@ -38,7 +38,10 @@ static void scene_done(struct scene *s)
 	comparison_done(&s->comparison);
 }
 
-/* Judges one more round, in which it is program `before` and then `after`. True once settled. */
+/*
+ * Judges one more round, in which the process is program `before` and then `after`. True once
+ * settled.
+ */
 static bool judge(struct scene *s, unsigned round, uint64_t before, uint64_t after)
 {
 	s->before.mm_key = before;

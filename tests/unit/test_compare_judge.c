@@ -211,7 +211,7 @@ static void test_never_still(void **state)
 	assert_int_equal(verdict(&b, COUNTER_PSS), COMPARE_MOVED);
 }
 
-/* Arguments of a program that is being started count as memory and are not mapped. */
+/* The arguments of a program in execve() count as memory and are not mapped. */
 static void test_starting(void **state)
 {
 	cleanup(scene_done) struct scene s;

@@ -201,7 +201,7 @@ static void test_rollup_rows(void **state)
 	s.after.value[COUNTER_RSS] = s.read.rss;
 	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
 	scene_done(&s);
-	/* Between two readings: it is read again, for values of one moment. */
+	/* Read again between two walks, for values of one moment. */
 	scene_init(&s, PSS_FROM_ROLLUP);
 	s.before.value[COUNTER_RSS] = s.read.rss - PAGE;
 	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);

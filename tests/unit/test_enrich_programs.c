@@ -33,7 +33,7 @@ static size_t opened(int fd)
 	ssize_t n = read(fd, events, sizeof(events));
 
 	close(fd);
-	/* Two events each, since the kernel merges equal ones that follow one another. */
+	/* Two events each, because the kernel merges equal consecutive ones. */
 	return n > 0 ? (size_t)n / sizeof(*events) / 2 : 0;
 }
 

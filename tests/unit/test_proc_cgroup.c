@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* proc_cgroup_parse(): which path, and which unit and container its components name. */
+/* proc_cgroup_parse(): the path, and the unit and container in its components. */
 #include "test_proc.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ static void test_units(void **state)
 	assert_path("/user.slice/user-1000.slice/tmux", "user-1000.slice", NULL);
 	assert_path("/-.slice/x", NULL, NULL);
 	assert_path("/a/.service/.slice/b.services/service", NULL, NULL);
-	/* systemd's '_' before a name that could be a file of the kernel. */
+	/* systemd puts '_' before a name that could be a file of the kernel. */
 	assert_path("/system.slice/_memory.service", "memory.service", NULL);
 	assert_path("/system.slice/foo@a\\x2db.service", "foo@a\\x2db.service", NULL);
 	/* Colons and blanks belong to the path. */
@@ -147,7 +147,7 @@ static void test_containers(void **state)
 	assert_path("/kubepods.slice/" POD "/crio-" ID ".scope", "crio-" ID ".scope", SHORT);
 	assert_path("/kubepods.slice/" POD "/crio-conmon-" ID ".scope", "crio-conmon-" ID ".scope",
 		    NULL);
-	/* A container in a container: the inner one. */
+	/* A container in a container: the inner container. */
 	assert_path("/docker/" OTHER "/docker/" ID, NULL, SHORT);
 	assert_path("/lxc.payload.web/system.slice/docker-" ID ".scope", "docker-" ID ".scope",
 		    SHORT);
@@ -233,7 +233,7 @@ static void test_refused(void **state)
 	assert_int_equal(proc_cgroup_parse(line, 65536, &c), 0);
 	assert_int_equal(c.path.len, 65532);
 	assert_null(c.unit.s);
-	/* A cut line does not count, those before it do. */
+	/* A cut line does not count, earlier lines do. */
 	assert_parsed("0::/u\n1:name=systemd:/s\n4:memory:/m", "/u", NULL, NULL);
 }
 

@@ -142,7 +142,7 @@ static int see(void *arg, pid_t pid)
 static const uint64_t tree_product =
 	SQUARE(1) + SQUARE(2) + SQUARE(17) + SQUARE(812) + SQUARE(813) + SQUARE(4194305);
 
-/* Neither files ("99") nor "0812", "12a" and numbers that are no pid. */
+/* Neither files ("99") nor "0812", "12a" and numbers that are not pids. */
 static void test_each_pid(void **state)
 {
 	struct procfs proc;
@@ -234,10 +234,10 @@ static void test_same_start(void **state)
 	assert_false(same_start(812, 3456, start));
 	assert_false(same_start(812, INT64_MAX, UINT64_MAX));
 	assert_false(same_start(812, INT64_MIN, 0));
-	/* As measured: at tick 25, seen from a time namespace 100 s back. */
+	/* Measured: at tick 25, in a time namespace 100 s back. */
 	assert_true(same_start(813, -10000, 25ull * TICK_NS));
 	assert_false(same_start(813, -10000, 28ull * TICK_NS));
-	/* No process there at all. */
+	/* No such process. */
 	assert_false(same_start(4194305, 0, 0));
 }
 
@@ -289,7 +289,7 @@ static void test_learn_start_offset(void **state)
 	close(fd);
 	procfs_close(&proc);
 
-	/* The self of a foreign /proc is not us. */
+	/* The self of a foreign /proc is another process. */
 	assert_int_equal(procfs_open(&proc, TREE), 0);
 	procfs_learn_start_offset(&proc, start);
 	assert_int_equal(proc.start_offset_ticks, 0);

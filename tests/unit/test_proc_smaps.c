@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* smaps, fed in pieces of any size: files of several kernels, hostile names, damage. */
+/* smaps in pieces of any size: files of several kernels, hostile names, corrupt files. */
 #include "test_proc.h"
 
 #include <errno.h>

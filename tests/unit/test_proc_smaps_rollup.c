@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* smaps_rollup_parse() against files of several kernels and against damaged ones. */
+/* smaps_rollup_parse() with files of several kernels and with corrupt files. */
 #include "test_proc.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ static void test_damaged(void **state)
 	assert_int_equal(r.value[ROLLUP_PSS], KB(11));
 	assert_int_equal(r.value[ROLLUP_RSS], KB(22));
 
-	/* One of the two is enough. */
+	/* One of the two suffices. */
 	assert_int_equal(smaps_rollup_parse("Pss: 3 kB", 9, &r), 0);
 	assert_int_equal(r.have, 1u << ROLLUP_PSS);
 	assert_int_equal(smaps_rollup_parse("Rss: 4 kB\n", 10, &r), 0);
@@ -119,7 +119,7 @@ static void test_refused(void **state)
 	status = fixture("status-6.18", &len);
 	assert_int_equal(smaps_rollup_parse(status, len, &r), -EINVAL);
 
-	/* 64 KiB of one line: without a colon, as a key, as a number. */
+	/* 64 KiB in one line: without a colon, as a key, as a number. */
 	assert_non_null(line);
 	memset(line, '7', 65536);
 	assert_int_equal(smaps_rollup_parse(line, 65536, &r), -EINVAL);

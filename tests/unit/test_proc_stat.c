@@ -150,7 +150,7 @@ static void test_refused(void **state)
 	}
 }
 
-/* This kernel writes the name as it is, newlines and brackets included. */
+/* This kernel writes the name unescaped, including newlines and parentheses. */
 static void test_live(void **state)
 {
 	static const char name[] = "a) S 1\n(b) R";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* proc_status_parse(), and that a process's name cannot forge lines, on paper and on this kernel.
+/*
+ * proc_status_parse(): the name of a process cannot forge lines, in prepared texts and on this
+ * kernel.
  */
 #include "test_proc.h"
 

@@ -10,7 +10,7 @@
 #define HEADING "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 #define MAX	4
 
-/* Reads a text that ends where its memory ends. */
+/* Parses a text that ends at the end of its memory. */
 static int parse(const char *text, struct swap_device *ret)
 {
 	size_t len = strlen(text);

@@ -55,7 +55,7 @@ static void test_hostile(void **state)
 			 0);
 }
 
-/* Longer than one read: a machine with many CPUs has a line for each in every zone. */
+/* Longer than one read: with many CPUs every zone has a line for each. */
 static void test_long_file(void **state)
 {
 	char dir[] = "/tmp/zoneinfo.XXXXXX", path[64];

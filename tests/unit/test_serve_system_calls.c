@@ -24,7 +24,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/sanitized.h"
+#include "serve/sandbox.h"
 #include "serve/system_calls.h"
 #include "system_calls.h"
 #include "privilege/privilege.h"

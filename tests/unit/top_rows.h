@@ -12,7 +12,7 @@ struct fixture {
 	struct sample sample;
 	struct view view;
 	struct screen screen;
-	struct process *rows[SAMPLE_MAX]; /* in the order that the test wants */
+	struct process *rows[SAMPLE_MAX]; /* in the order of the test */
 };
 
 static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *s))

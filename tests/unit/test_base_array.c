@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "base/sort.h"
+#include "base/array.h"
 
 #define ITEMS_MAX 5000
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Writes parsed values back as a file of lines "Key:   number kB". */
-#ifndef ZMEM_TESTS_FUZZ_COUNTERS_H
-#define ZMEM_TESTS_FUZZ_COUNTERS_H
+#ifndef ZMEM_TESTS_PRINT_COUNTERS_H
+#define ZMEM_TESTS_PRINT_COUNTERS_H
 
 #include <inttypes.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Quicksort with the median of three, insertion sort for short ranges, and heapsort where quicksort
- * degenerates, so that no input takes quadratic time. No allocation; recursion depth is
+ * Sorts by quicksort with the median of three, insertion sort for short ranges, and heapsort where
+ * quicksort degenerates, so that no input takes quadratic time. No allocation; recursion depth is
  * logarithmic.
  */
-#include "base/sort.h"
+#include "base/array.h"
 
 #include <string.h>
 
