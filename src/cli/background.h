@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a command that stays owes to the machine: to give way, not to be swapped out, to say what it
- * costs. */
+/*
+ * For a command that runs on and on: it gives way to others, it is not swapped out, and it says
+ * what it costs.
+ */
 #ifndef ZMEM_CLI_BACKGROUND_H
 #define ZMEM_CLI_BACKGROUND_H
 
 #include "cli/options.h"
-#include "cli/self_usage.h"
 #include "query/delta.h"
+
+/* What this process takes. It can be asked when no file can be opened any more. */
+struct self_usage {
+	int statm; /* -1: it could not be opened */
+};
+
+void self_usage_open(struct self_usage *own);
+/* RSS in bytes, 0: not known. */
+uint64_t self_usage_resident(const struct self_usage *own);
+/* CPU time of all threads since the start. */
+uint64_t self_usage_cpu_us(void);
+void self_usage_close(struct self_usage *own);
 
 struct background {
 	struct self_usage own;

@@ -1,22 +1,159 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* argv → command → exit code. */
+/*
+ * From argv to an exit code: the table of commands, --help, which options cannot be combined, and
+ * what is set up before any command.
+ */
+#include "cli/commands.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/commands_table.h"
-#include "cli/help.h"
 #include "cli/log.h"
 #include "cli/secure.h"
-#include "cli/stack.h"
 #include "base/array.h"
 #include "base/parse.h"
 #include "model/column.h"
 #include "render/render.h"
 #include "source/source.h"
+
+/* ---- the table ---- */
+
+#ifdef ZMEM_STATIC
+int serve_check(char *why, size_t cap)
+{
+	snprintf(why, cap,
+		 "the static program has none (libmicrohttpd cannot be linked statically: use the "
+		 "shared one)");
+	return -ENOTSUP;
+}
+
+int command_serve(const struct options *o)
+{
+	char why[160];
+
+	(void)o;
+	serve_check(why, sizeof(why));
+	return log_error("serve: %s", why);
+}
+#endif
+
+const struct command_entry command_table[] = {
+	{{"snapshot", "[snapshot] [OPTION]...", "who holds RAM and swap, process by process"},
+	 command_snapshot},
+	{{"compare", "compare [OPTION]...", "the same processes by BPF and by /proc"},
+	 command_compare},
+	{{"system", "system [OPTION]...", "the machine: RAM, swap, do the books close?"},
+	 command_system},
+	{{"maps", "maps PID... [OPTION]...", "one process by mapping, or files by who maps them"},
+	 command_maps},
+	{{"watch", "watch [OPTION]...", "a snapshot every second, with what has changed"},
+	 command_watch},
+	{{"record", "record FILE [OPTION]...", "snapshots for --replay FILE"}, command_record},
+	{{"top", "top [OPTION]...", "live, with keys (? shows them)"}, command_top},
+	{{"serve", "serve [OPTION]...", "HTTP: metrics for Prometheus, JSON, a live page"},
+	 command_serve},
+	{{"pin", "pin GROUP", "leaves loaded programs for the members of a group (root)"},
+	 command_pin},
+	{{"unpin", "unpin", "takes them away (root)"}, command_unpin},
+	{{"doctor", "doctor [-v]", "what works on this machine, and why not"}, command_doctor},
+};
+const size_t command_count = ARRAY_SIZE(command_table);
+
+/* ---- --help, -o help ---- */
+
+#define WIDTH		80
+#define COMMANDS_INDENT 41
+#define OPTIONS_INDENT	29
+
+/* Prints words from column `indent` on, folded at WIDTH. */
+static void print_words(const char *text, unsigned indent)
+{
+	unsigned at = indent;
+
+	while (*text) {
+		unsigned len = (unsigned)strcspn(text, " ");
+
+		if (at > indent && at + 1 + len > WIDTH) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)len, text);
+		at += len;
+		text += len + (text[len] == ' ');
+	}
+	putchar('\n');
+}
+
+/* The usage of that command, of all if NULL. False: there is no such command. */
+static bool print_usage(const char *name)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < command_count; i++) {
+		const struct command_info *command = &command_table[i].info;
+
+		if (name && strcmp(name, command->name) != 0)
+			continue;
+		printf("%s zmem-bpf %-24s ", begun ? "      " : "usage:", command->usage);
+		print_words(command->help, COMMANDS_INDENT);
+		begun = true;
+	}
+	return begun;
+}
+
+static void print_option(const struct option_info *info)
+{
+	char text[48], letter[8] = "    ";
+
+	if (info->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", info->letter);
+	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name, info->argument ? " " : "",
+		 info->argument ? info->argument : "");
+	printf("  %-26s ", text);
+	print_words(info->help, OPTIONS_INDENT);
+}
+
+/* --help: of that command alone, if there is one of that name. */
+static int print_help(const char *command)
+{
+	if (!print_usage(command)) {
+		command = NULL;
+		print_usage(NULL);
+	}
+	printf("\n");
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_info *info = &option_table[i].info;
+
+		if (!command || options_taken(info, command))
+			print_option(info);
+	}
+	printf("\n%s --help shows %s.\n", command ? "zmem-bpf" : "zmem-bpf COMMAND",
+	       command ? "all commands" : "what that one takes");
+	printf("Not measured is '-' in tables, null in JSON and empty in CSV, never 0:\n"
+	       "pss_status says why.\n"
+	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user is not there,\n"
+	       "4 compare or --verify found a difference it cannot explain.\n");
+	return log_stdout_done();
+}
+
+/* -o help. `changes`: also the columns that only watch and top have. */
+static int print_columns(bool changes)
+{
+	for (size_t i = 0; i < column_count; i++)
+		printf("%-16s %s\n", column_table[i]->key, column_table[i]->help);
+	for (size_t i = 0; changes && i < COUNTERS_OF_PROCESS; i++)
+		printf("%-16s %s\n", column_changes[i]->key, column_changes[i]->help);
+	return log_stdout_done();
+}
+
+/* ---- options that cannot be combined ---- */
 
 /* A series is not to be had for each command line, nor for each of any number of groups. */
 int commands_check_metrics(const struct options *o)
@@ -36,11 +173,11 @@ int commands_check_metrics(const struct options *o)
 /* An option of which nothing would come is refused: whoever gave it would miss it. */
 static int check_heeded(const struct options *o)
 {
-	struct option_info info;
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_entry *e = &option_table[i];
 
-	for (size_t i = 0; options_info(i, &info); i++) {
-		if (options_given(o, i) && !options_taken(&info, o->command))
-			return log_usage("%s: it takes no --%s", o->command, info.name);
+		if (options_given(o, e) && !options_taken(&e->info, o->command))
+			return log_usage("%s: it takes no --%s", o->command, e->info.name);
 	}
 	return 0;
 }
@@ -136,26 +273,39 @@ static int check_options(const struct options *o)
 	return options_metrics(o) ? commands_check_metrics(o) : 0;
 }
 
+/* ---- from the start ---- */
+
+static const struct command_entry *find_command(const char *name)
+{
+	/* The build runs it: help and completions do not list it. */
+	static const struct command_entry completion = {{"completion"}, command_completion};
+
+	for (size_t i = 0; i < command_count; i++) {
+		if (strcmp(command_table[i].info.name, name) == 0)
+			return &command_table[i];
+	}
+	return strcmp(name, completion.info.name) == 0 ? &completion : NULL;
+}
+
 static int run_command(struct options *o)
 {
+	const struct command_entry *command = find_command(o->command);
+	bool help = o->columns && strcmp(o->columns, "help") == 0;
+	int r;
+
 	o->continuous = parse_has_item("watch top", o->command);
 	if (o->help)
-		return help_text(o->named ? o->command : NULL);
+		return print_help(o->named ? o->command : NULL);
 	if (o->version) {
 		printf("zmem-bpf %s\n", ZMEM_VERSION);
 		return log_stdout_done();
 	}
-	for (size_t i = 0; i < command_count; i++) {
-		if (strcmp(command_table[i].info.name, o->command) == 0) {
-			bool help = o->columns && strcmp(o->columns, "help") == 0;
-			int r = help ? check_heeded(o) : check_options(o);
-
-			if (r == 0 && help)
-				return help_columns(o->continuous);
-			return r ? r : command_table[i].run(o);
-		}
-	}
-	return log_usage("%s: there is no such command", o->command);
+	if (!command)
+		return log_usage("%s: there is no such command", o->command);
+	r = help ? check_heeded(o) : check_options(o);
+	if (r)
+		return r;
+	return help ? print_columns(o->continuous) : command->run(o);
 }
 
 /*
@@ -184,7 +334,7 @@ int commands_run(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* Nor is a file that may not be as long (RLIMIT_FSIZE): what is half written goes again. */
 	signal(SIGXFSZ, SIG_IGN);
-	r = stack_suffices();
+	r = secure_stack();
 	if (r)
 		return r;
 	r = options_parse(&o, argc, argv);

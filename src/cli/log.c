@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/utf8.h"
 
-/* Of a longer message the beginning and the end, which says why. */
-#define HEAD_MAX 500
-#define TAIL_MAX 400
+/* Of a longer message the beginning and the end are printed: the end says why. */
+#define HEAD_MAX 200
+#define TAIL_MAX 300
 #define WHY_MAX	 200
 
 /* Arguments are quoted in messages, and arguments hold anything. Returns the new length. */

@@ -84,9 +84,9 @@ static int open_command(struct maps_command *c, const struct options *o)
 		r = read_keys(c, o->sort ? o->sort : "pss");
 	if (r == 0)
 		r = measure_open_filters(&c->measure, o, &spec, c->pids);
-	if (r == 0 && notices_no_proc(&c->measure.collector))
+	if (r == 0 && measure_no_proc(&c->measure))
 		r = log_error("maps: no mappings can be read: %s (mount -t proc proc /proc)",
-			      notices_no_proc(&c->measure.collector));
+			      measure_no_proc(&c->measure));
 	return r ? r : output_open(&c->out, o);
 }
 

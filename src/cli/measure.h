@@ -3,11 +3,27 @@
 #ifndef ZMEM_CLI_MEASURE_H
 #define ZMEM_CLI_MEASURE_H
 
-#include "cli/notices.h"
 #include "cli/options.h"
-#include "cli/replay.h"
 #include "collect/collector.h"
 #include "query/query.h"
+#include "recording/recording_file.h"
+
+/* The recording of --replay. */
+struct replay {
+	const char *path;
+	struct recording_reader *reader; /* NULL: there is none */
+	uint32_t frames;
+	int fd;	    /* of a file, -1 of a pipe, which is read into memory */
+	char *data; /* of a pipe */
+};
+
+/* What was said of what the collector noticed; each is said once. */
+struct notices {
+	const struct options *options;
+	unsigned said; /* enum collect_notice */
+	bool said_missing;
+	int exit_code; /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
+};
 
 struct measure {
 	const struct options *options;
@@ -45,5 +61,8 @@ int measure_begin(struct measure *m);
 int measure_collect(struct measure *m, struct result *ret);
 int measure_requery(struct measure *m, bool filter_changed, struct result *ret);
 void measure_close(struct measure *m);
+
+/* Why /proc says nothing about processes, NULL if it does. */
+const char *measure_no_proc(const struct measure *m);
 
 #endif

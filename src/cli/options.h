@@ -90,7 +90,7 @@ bool options_metrics(const struct options *o);
 /* The word of --format. */
 const char *options_format_word(int format);
 
-/* One option, as help and completions want it. */
+/* What help and completions show of an option. */
 struct option_info {
 	const char *name;
 	char letter;	      /* 0: none */
@@ -99,11 +99,35 @@ struct option_info {
 	const char *commands; /* that take it; NULL: all */
 };
 
-/* The i-th option, false past the last. */
-bool options_info(size_t i, struct option_info *ret);
-/* Whether it was given something else than its default. */
-bool options_given(const struct options *o, size_t i);
-/* Whether that command takes it. */
+enum option_kind {
+	FLAG,	       /* bool */
+	STRING,	       /* const char *, the last one counts */
+	LIST,	       /* char *, owned; added to what was given before */
+	COUNT,	       /* int, 1 and up */
+	SECONDS,       /* int, milliseconds, 0.1 s and up */
+	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
+	CHOICE,	       /* int, the index of a word */
+	NICE,	       /* int, 0 to 19 */
+	SIZE,	       /* uint64_t, bytes */
+	SET,	       /* int, `value`: a flag that stands for a choice */
+};
+
+struct option_entry {
+	struct option_info info;
+	enum option_kind kind;
+	size_t offset;
+	const char *const *words; /* of a CHOICE */
+	int value;		  /* of a SET */
+};
+
+#define OPTIONS_MAX 64
+
+extern const struct option_entry option_table[];
+extern const size_t option_count;
+
+/* Whether the option has another value than its default. */
+bool options_given(const struct options *o, const struct option_entry *e);
+/* Whether the command takes the option. */
 bool options_taken(const struct option_info *info, const char *command);
 
 #endif

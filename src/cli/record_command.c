@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "cli/commands.h"
-#include "cli/end_signals.h"
 #include "cli/log.h"
 #include "cli/measure.h"
 #include "cli/output.h"
+#include "cli/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "enrich/memcgs.h"

@@ -8,12 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/log.h"
 #include "cli/secure.h"
 #include "base/array.h"
 #include "privilege/privilege.h"
+
+#define STACK_NEEDED (256 * 1024) /* files of /proc are read into it */
+
+int secure_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= STACK_NEEDED)
+		return 0;
+	if (limit.rlim_max >= STACK_NEEDED) {
+		limit.rlim_cur = STACK_NEEDED;
+		if (setrlimit(RLIMIT_STACK, &limit) == 0)
+			return 0;
+	}
+	return log_error("starting: a stack of %u KiB is too small (ulimit -s %u)",
+			 (unsigned)(limit.rlim_cur / 1024), STACK_NEEDED / 1024);
+}
 
 /* What only changes how text looks is let through; libraries may read anything else. */
 static int clean_environment(void)

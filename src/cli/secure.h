@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who started us, and what we may do for him. Each returns 0 or an exit code after a message. */
+/*
+ * The stack that we need, and the user that started us. Each function returns 0, or an exit code
+ * after a message.
+ */
 #ifndef ZMEM_CLI_SECURE_H
 #define ZMEM_CLI_SECURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Raises the limit of the stack if it is too low. */
+int secure_stack(void);
 /*
  * First of all: gives up the capabilities that no command needs but those that administer, and the
  * environment of somebody who has fewer than we. `ret_held`: what we were started with

@@ -8,9 +8,20 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "cli/end_signals.h"
 #include "base/array.h"
 #include "base/clock.h"
+
+void end_signals(sigset_t *ret)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction act;
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		if (sigaction(signals[i], NULL, &act) < 0 || act.sa_handler != SIG_IGN)
+			sigaddset(ret, signals[i]);
+	}
+}
 
 /* A tick that is late by no more than this part of the interval is taken, not left out. */
 #define LATE_PART 4

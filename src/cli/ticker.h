@@ -58,4 +58,10 @@ void ticker_close(struct ticker *t);
  */
 uint64_t ticker_due(uint64_t start_us, uint64_t interval_us, uint64_t next, uint64_t now_us);
 
+/*
+ * SIGINT, SIGTERM and SIGHUP, less those that were ignored when the program started (nohup, `&` in
+ * a script).
+ */
+void end_signals(sigset_t *ret);
+
 #endif

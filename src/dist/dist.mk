@@ -1,31 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What is installed and packaged: completions, manual pages, units, the Debian package.
 
-# ---- completions: the tables, in a shell's words ----
+# ---- completions: the tables that the program prints, in a script for the shell ----
 
 COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
 
-# What prints them runs here.
+# A program for another machine has the same tables as one for this machine, which can run.
 ifneq ($(CROSS),)
-COMPLETION := $(O)/here/obj-static/completion
-$(COMPLETION): FORCE
+COMPLETER := $(O)/here/zmem-bpf-static
+$(COMPLETER): FORCE
 	$(Q)$(MAKE) --no-print-directory ARCH= STATIC=1 O=$(O)/here $@
 else
-COMPLETION := $(B)/completion
+COMPLETER := $(PROGRAM)
 endif
 
-$(B)/completion: $(B)/completion.o $(LIB) $(LAYOUT)
-	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
-
-$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COMPLETION)
+$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COMPLETER)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
-	$(Q)$(COMPLETION) $* > $@.tables
+	$(Q)$(COMPLETER) completion $* > $@.tables
 	$(Q)sed -e '/^#tables#$$/ { r $@.tables' -e 'd }' $< > $@.tmp && mv $@.tmp $@
-
--include $(B)/completion.d
-
 
 # ---- install ----
 
