@@ -5,7 +5,7 @@
 
 #include "cli/background.h"
 #include "cli/measure.h"
-#include "query/delta_set.h"
+#include "query/delta.h"
 
 struct watch {
 	struct measure measure;

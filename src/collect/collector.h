@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "collect/collect_spec.h"
 #include "enrich/enrich.h"
-#include "query/query_run.h"
+#include "query/result.h"
 
 enum collect_phase {
 	COLLECT_PHASE_LOAD, /* opening the source */

@@ -166,7 +166,7 @@ struct delta_set;
 
 /*
  * Which rows are wanted, and how. Zeroed memory asks for all processes by pid. query_parse.h fills
- * it from text, query_run.h answers it.
+ * it from text, result.h answers it.
  */
 struct query {
 	struct filter filter;
