@@ -18,7 +18,7 @@
 #define MCL_ONFAULT 4
 #endif
 
-/* ---- what it costs ---- */
+/* ---- what the process costs ---- */
 
 void self_usage_open(struct self_usage *own)
 {
@@ -51,16 +51,16 @@ void self_usage_close(struct self_usage *own)
 	own->statm = -1;
 }
 
-/* ---- what it takes from others ---- */
+/* ---- priority and locked memory ---- */
 
-/* Whoever started us nicer than that meant it. */
-static void give_way(const struct options *o)
+/* A nice value that is higher already stays. */
+static void set_priority(const struct options *o)
 {
-	int wanted = o->nice == NICE_DEFAULT ? NICE_USUAL : o->nice, is;
+	int wanted = o->nice == NICE_DEFAULT ? NICE_USUAL : o->nice, current;
 
 	errno = 0;
-	is = getpriority(PRIO_PROCESS, 0);
-	if (errno || is < wanted)
+	current = getpriority(PRIO_PROCESS, 0);
+	if (errno || current < wanted)
 		setpriority(PRIO_PROCESS, 0, wanted);
 }
 
@@ -83,7 +83,7 @@ void background_begin(struct background *g, const struct options *o)
 {
 	*g = (struct background){};
 	self_usage_open(&g->own);
-	give_way(o);
+	set_priority(o);
 	if (!o->no_lock)
 		lock_memory(o);
 	g->cpu_us = self_usage_cpu_us();

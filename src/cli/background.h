@@ -23,17 +23,17 @@ void self_usage_close(struct self_usage *own);
 
 struct background {
 	struct self_usage own;
-	uint64_t cpu_us;      /* when the last tick ended */
+	uint64_t cpu_us;      /* CPU time when the last tick ended */
 	struct own_cost cost; /* of the last tick */
 };
 
 /*
- * To be called before there is a second thread. Gives way (--nice), and locks its memory as it is
- * touched (--no-lock) where that is allowed without a bound, since what goes beyond a bound would
- * get no memory at all. Neither is an error. background_done() after it.
+ * To be called before there is a second thread; background_done() after it. Lowers the priority
+ * (--nice). Locks memory as it is touched (--no-lock) if that is allowed without a limit: beyond a
+ * limit, allocations would fail. Failure of either is no error.
  */
 void background_begin(struct background *g, const struct options *o);
-/* A tick is done: measures what it took since the last one. */
+/* A tick is done: sets `cost` to what was used since the last tick. */
 void background_tick(struct background *g);
 void background_done(struct background *g);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The commands: each takes the options and returns an exit code. */
+/* The commands. Each reads the options and returns an exit code. */
 #ifndef ZMEM_CLI_COMMANDS_H
 #define ZMEM_CLI_COMMANDS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf maps PID…: the mappings of processes; --by-file: each file with all its mappings. */
+/* zmem-bpf maps PID…: the mappings of processes. --by-file: each file, over all its mappings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +14,11 @@
 
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
 #define LINES_AROUND  4
-#define TOTAL_COLUMNS 200 /* the total is not cut */
+#define TOTAL_COLUMNS 200 /* columns of the total, which is not cut */
 
 struct maps_command {
 	const struct options *o;
-	char *pids;	      /* those of -p and the words behind the command */
+	char *pids;	      /* of -p and of the words after the command */
 	struct map_keys keys; /* of --sort */
 	struct measure measure;
 	struct output out;
@@ -90,14 +90,16 @@ static int open_command(struct maps_command *c, const struct options *o)
 	return r ? r : output_open(&c->out, o);
 }
 
-/* Says why a process that was asked for by number has no rows; of all others, how many have none.
+/*
+ * Says why a process that was named by number has no rows. If none was named: how many processes
+ * have none.
  */
 static void warn_missing(const struct maps_command *c, const struct maps_read *m)
 {
 	static const char *const why[PSS_STATUS_COUNT] = {
 		[PSS_GONE] = "it has ended",
 		[PSS_DENIED] = "it may not be read (run as root, or with CAP_SYS_PTRACE)",
-		[PSS_TIMEOUT] = "it is stuck, and its mappings with it",
+		[PSS_TIMEOUT] = "it is stuck, so its mappings cannot be read",
 		[PSS_KERNEL_THREAD] = "a kernel thread has no mappings",
 		[PSS_UNSUPPORTED] = "its smaps cannot be read or understood here",
 	};
@@ -129,7 +131,7 @@ static size_t rows_that_fit(const struct maps_command *c)
 }
 
 /*
- * The smallest mappings are left out, or those that --sort puts last. Without --sort the mappings
+ * Leaves out the smallest mappings, or those that --sort puts last. Without --sort the mappings
  * that are shown are in the order of their addresses, as in pmap.
  */
 static void choose_rows(const struct maps_command *c, struct maps_read *m, struct maps_report *r)

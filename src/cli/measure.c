@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Makes a collector and a query of the options. Opens the recording of --replay. Says what the
- * collector noticed, each once.
+ * Makes a collector and a query of the options, opens the recording of --replay, and prints each
+ * notice of the collector once.
  */
 #include "cli/measure.h"
 
@@ -23,10 +23,10 @@
 /* ---- a recording: a file is read frame by frame, a pipe as a whole ---- */
 
 #define CHUNK (64 * 1024)
-/* A pipe has no size: one that does not end must not take all memory. */
+/* A pipe has no size: a pipe without an end must not use all memory. */
 #define PIPE_MAX ((size_t)4 << 30)
 
-/* Room for a chunk more. Returns 0 or a negative errno. */
+/* Makes room for one more chunk. Returns 0 or a negative errno. */
 static int grow(char **data, size_t len, size_t *capacity)
 {
 	size_t more = *capacity ? *capacity * 2 : CHUNK;
@@ -44,7 +44,7 @@ static int grow(char **data, size_t len, size_t *capacity)
 	return 0;
 }
 
-/* Stops early where the first bytes are not those of a recording. */
+/* Reads to the end, or only the first bytes if they are not those of a recording. */
 static int read_whole(int fd, char **data, size_t *ret_len)
 {
 	size_t len = 0, capacity = 0;
@@ -120,12 +120,12 @@ static void replay_close(struct replay *r)
 
 /* ---- notices of opening ---- */
 
-/* Whether it is to be said now. */
-static bool say(struct notices *n, const struct collector *c, enum collect_notice notice)
+/* Whether the notice is to be printed now: it is there, and was not printed before. */
+static bool is_new(struct notices *n, const struct collector *c, enum collect_notice notice)
 {
-	bool now = c->notices & ~n->said & notice;
+	bool now = c->notices & ~n->printed & notice;
 
-	n->said |= c->notices & notice;
+	n->printed |= c->notices & notice;
 	return now;
 }
 
@@ -140,7 +140,7 @@ static const char *no_proc(const struct collector *c)
 	return text[collector_no_proc(c)];
 }
 
-static int say_unopened(const struct notices *n, const struct collector *c, int error)
+static int report_unopened(const struct notices *n, const struct collector *c, int error)
 {
 	const struct diag_note *note = source_reason(&c->diag);
 
@@ -156,16 +156,16 @@ static int say_unopened(const struct notices *n, const struct collector *c, int 
 			 note && note->hint ? note->hint : "zmem-bpf doctor");
 }
 
-static void say_fallback(struct notices *n, const struct collector *c)
+static void warn_fallback(struct notices *n, const struct collector *c)
 {
 	const struct options *o = n->options;
 	const struct diag_note *note = source_reason(&c->diag);
 
-	if (!say(n, c, COLLECT_NOTICE_FALLBACK))
+	if (!is_new(n, c, COLLECT_NOTICE_FALLBACK))
 		return;
-	/* The message names all capabilities that are missing. */
+	/* The message names every missing capability. */
 	if (!privilege_held(PRIVILEGE_BPF) || !privilege_held(PRIVILEGE_PERFMON))
-		n->said |= COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
+		n->printed |= COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
 	log_notice(o->quiet || o->verbose, "counters come from /proc: %s (%s)", c->fallback_reason,
 		   note && note->hint ? note->hint : "zmem-bpf doctor");
 }
@@ -179,26 +179,26 @@ static int notices_opened(struct notices *n, const struct collector *c, int erro
 	if (o->verbose)
 		log_diag(&c->diag, true);
 	if (error < 0 && !c->source)
-		return say_unopened(n, c, error);
+		return report_unopened(n, c, error);
 	if (o->verbose)
 		log_notice(false, "counters come from %s", source_name(c->source));
-	if (say(n, c, COLLECT_NOTICE_ROLLUP))
+	if (is_new(n, c, COLLECT_NOTICE_ROLLUP))
 		log_notice(!o->verbose, "PSS comes from smaps_rollup: %s",
 			   collector_pss_refusal(c));
 	if (error == -ENOMEM)
 		return log_error("opening the source of counters: out of memory");
-	say_fallback(n, c);
+	warn_fallback(n, c);
 	if (error < 0)
 		return log_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
 				 collector_pss_refusal(c));
-	if (say(n, c, COLLECT_NOTICE_NO_PROC))
+	if (is_new(n, c, COLLECT_NOTICE_NO_PROC))
 		log_notice(o->quiet, "PSS is not read: %s (mount -t proc proc /proc)", no_proc(c));
 	return 0;
 }
 
 /* ---- notices of a snapshot ---- */
 
-static void say_missing(struct notices *n, const struct collector *c)
+static void report_missing(struct notices *n, const struct collector *c)
 {
 	static const char *const why[] = {
 		[COLLECT_NO_PROCESS] = "there is no such process",
@@ -209,14 +209,14 @@ static void say_missing(struct notices *n, const struct collector *c)
 		[COLLECT_NOT_IN_PROC] = "/proc does not let us read it (hidepid; run as root)",
 	};
 
-	for (size_t i = 0; i < c->missing_count && !n->said_missing; i++) {
+	for (size_t i = 0; i < c->missing_count && !n->printed_missing; i++) {
 		log_error("--pid %d: %s", c->missing[i].pid, why[c->missing[i].why]);
 		n->exit_code = EXIT_NOT_FOUND;
 	}
-	n->said_missing |= c->missing_count > 0;
+	n->printed_missing |= c->missing_count > 0;
 }
 
-static void say_differences(struct notices *n, const struct collector *c)
+static void report_differences(struct notices *n, const struct collector *c)
 {
 	for (size_t i = 0; i < c->difference_count; i++) {
 		const struct collect_difference *d = &c->difference[i];
@@ -235,15 +235,15 @@ static void say_differences(struct notices *n, const struct collector *c)
 	}
 }
 
-static void say_denied(struct notices *n, const struct collector *c)
+static void warn_denied(struct notices *n, const struct collector *c)
 {
 	const unsigned both = COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
 	const char *ptrace = privilege_name(PRIVILEGE_PTRACE);
 
-	/* Both name the same capability: one of them is enough. */
-	if (!(c->notices & both) || n->said & both)
+	/* Both messages name the same capability: one is enough. */
+	if (!(c->notices & both) || n->printed & both)
 		return;
-	n->said |= both;
+	n->printed |= both;
 	if (c->notices & COLLECT_NOTICE_PTRACE_MISSING)
 		log_notice(n->options->quiet,
 			   "PSS of %u processes is denied: %s is missing (run as root, or with it)",
@@ -259,7 +259,7 @@ static void notices_alone(struct notices *n, const struct collector *c)
 {
 	const struct options *o = n->options;
 
-	if (say(n, c, COLLECT_NOTICE_ALONE))
+	if (is_new(n, c, COLLECT_NOTICE_ALONE))
 		log_notice(o->quiet,
 			   "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
 			   "read without a deadline, and waits for processes that are stuck");
@@ -269,17 +269,17 @@ static void notices_collected(struct notices *n, const struct collector *c)
 {
 	const struct options *o = n->options;
 
-	say_missing(n, c);
-	if (say(n, c, COLLECT_NOTICE_NO_CMDLINES))
+	report_missing(n, c);
+	if (is_new(n, c, COLLECT_NOTICE_NO_CMDLINES))
 		log_notice(o->quiet, "%s: it holds no command lines (record -o +cmdline)",
 			   o->replay);
-	if (say(n, c, COLLECT_NOTICE_UNREADABLE))
+	if (is_new(n, c, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,
 			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "
 			   "others are other users'",
 			   c->verify_readable, c->verify_count);
-	say_differences(n, c);
-	say_denied(n, c);
+	report_differences(n, c);
+	warn_denied(n, c);
 	notices_alone(n, c);
 }
 
@@ -305,7 +305,7 @@ struct collect_spec measure_spec(const struct options *o)
 		.pss = (enum pss_choice)o->pss,
 		.source = (enum source_choice)o->source,
 		.pin = o->pinned ? PIN_MUST : PIN_MAY,
-		/* A command that stays is in no hurry, and leaves the other CPUs alone. */
+		/* watch, top and serve have time, and leave the other CPUs to others. */
 		.readers = o->continuous ? 1 : 0,
 		.continuous = o->continuous,
 		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
@@ -338,7 +338,7 @@ static int open_replay(struct measure *m, struct collect_spec *spec)
 	if (o->verbose)
 		log_notice(false, "%s: recorded by zmem-bpf %s", o->replay,
 			   recording_reader_info(m->replay.reader)->tool);
-	/* Users are those of the recording. */
+	/* The recording has the names of users. */
 	return read_query(m);
 }
 
@@ -351,7 +351,7 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 	if (o->replay) {
 		r = open_replay(m, &spec);
 	} else {
-		/* A wrong option is told before anything is opened. */
+		/* A wrong option is reported before anything is opened. */
 		r = read_query(m);
 		if (r == 0)
 			r = notices_opened(&m->notices, &m->collector,
@@ -392,7 +392,7 @@ void measure_note_frame(const struct measure *m)
 			   m->replay.frames, m->replay.frames);
 }
 
-static int finish(struct measure *m, int r)
+static int report_collected(struct measure *m, int r)
 {
 	notices_collected(&m->notices, &m->collector);
 	return r < 0 ? notices_failed(&m->collector, r) : 0;
@@ -400,12 +400,12 @@ static int finish(struct measure *m, int r)
 
 int measure_begin(struct measure *m)
 {
-	return finish(m, collector_begin(&m->collector, &m->query));
+	return report_collected(m, collector_begin(&m->collector, &m->query));
 }
 
 int measure_collect(struct measure *m, struct result *ret)
 {
-	return finish(m, collector_collect(&m->collector, &m->query, ret));
+	return report_collected(m, collector_collect(&m->collector, &m->query, ret));
 }
 
 int measure_requery(struct measure *m, bool filter_changed, struct result *ret)
@@ -414,7 +414,7 @@ int measure_requery(struct measure *m, bool filter_changed, struct result *ret)
 
 	if (r < 0 && r != -E2BIG)
 		return log_errno(r, "making rows");
-	return finish(m, r);
+	return report_collected(m, r);
 }
 
 void measure_close(struct measure *m)

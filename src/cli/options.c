@@ -44,7 +44,7 @@ static const char *const delta_words[] = {[DELTA_LAST] = "last", [DELTA_START] =
 
 #define AT(member) offsetof(struct options, member)
 
-/* Commands that take it: those that choose processes, that collect, that stay. */
+/* Commands that choose processes, that collect, that run on and on. */
 #define CHOOSE	"snapshot compare maps record watch top"
 #define COLLECT "snapshot compare system record watch top serve"
 #define STAY	"watch top serve"
@@ -67,12 +67,13 @@ const struct option_entry option_table[] = {
 	 COUNT,
 	 AT(top)},
 	{{"all", 'a', NULL, "every row, also on a terminal", CHOOSE}, FLAG, AT(all)},
-	{{"group-by", 'g', "KEY", "a row for each name, cmdline, user, unit, container or cgroup",
+	{{"group-by", 'g', "KEY", "one row per name, cmdline, user, unit, container or cgroup",
 	  "snapshot watch top serve"},
 	 CHOICE,
 	 AT(group),
 	 group_words},
-	{{"tree", 0, NULL, "processes under their parents, each with all below it", "snapshot top"},
+	{{"tree", 0, NULL, "each process below its parent, with the sums of all below it",
+	  "snapshot top"},
 	 FLAG,
 	 AT(tree)},
 	{{"pid", 'p', "LIST", "only these processes", CHOOSE}, LIST, AT(pids)},
@@ -85,7 +86,7 @@ const struct option_entry option_table[] = {
 	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it", CHOOSE},
 	 STRING,
 	 AT(cgroup)},
-	{{"min", 0, "SIZE", "only rows with so much of what they are sorted by (K, M, G)",
+	{{"min", 0, "SIZE", "hide rows whose sort column is below SIZE (K, M, G)",
 	  "snapshot watch top"},
 	 SIZE,
 	 AT(min)},
@@ -125,47 +126,44 @@ const struct option_entry option_table[] = {
 	 CHOICE,
 	 AT(source),
 	 source_words},
-	{{"pinned", 0, NULL, "only from the pin (zmem-bpf pin), which takes no capability",
+	{{"pinned", 0, NULL, "read only from the pin (zmem-bpf pin), which needs no capability",
 	  COLLECT},
 	 FLAG,
 	 AT(pinned)},
 	{{"verify", 0, "N",
-	  "check PSS of N processes against smaps_rollup (default: 3), of all, or of 0", COLLECT},
+	  "check PSS of N processes (default: 3), or of all, against smaps_rollup", COLLECT},
 	 NUMBER_OR_ALL,
 	 AT(verify)},
-	{{"count", 'c', "N", "so many snapshots (record: 1; watch, top: without end)",
+	{{"count", 'c', "N", "end after N snapshots (default: record 1; watch, top never)",
 	  "record watch top"},
 	 COUNT,
 	 AT(count)},
 	{{"interval", 'i', "SEC",
-	  "one every SEC seconds, serve: at most one; 0.1 and up (default: 1)",
+	  "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1)",
 	  "record watch top serve"},
 	 SECONDS,
 	 AT(interval_ms)},
-	{{"delta", 0, "SINCE", "changes since the last one, per second, or since the start",
+	{{"delta", 0, "SINCE", "changes since the last snapshot, per second, or since the start",
 	  "watch top"},
 	 CHOICE,
 	 AT(delta),
 	 delta_words},
-	{{"changed", 0, NULL, "watch, top: only rows that changed since the last one", "watch top"},
+	{{"changed", 0, NULL, "only rows that changed since the last snapshot", "watch top"},
 	 FLAG,
 	 AT(changed)},
 	{{"grow", 0, NULL, "watch: only rows whose PSS and swap grew since the start, most first",
 	  "watch"},
 	 FLAG,
 	 AT(grow)},
-	{{"no-lock", 0, NULL, "a command that stays does not lock its memory", STAY},
-	 FLAG,
-	 AT(no_lock)},
-	{{"nice", 0, "N", "a command that stays gives way to others, from 0 to 19 (default: 5)",
-	  STAY},
+	{{"no-lock", 0, NULL, "watch, top, serve: do not lock memory", STAY}, FLAG, AT(no_lock)},
+	{{"nice", 0, "N", "watch, top, serve: the nice value, from 0 to 19 (default: 5)", STAY},
 	 NICE,
 	 AT(nice)},
-	{{"by-file", 0, NULL, "maps: summed by file, of all processes unless some are named",
+	{{"by-file", 0, NULL, "maps: one row per file, of all processes unless some are named",
 	  "maps"},
 	 FLAG,
 	 AT(by_file)},
-	{{"total", 0, NULL, "only the total; with -H its figures alone", "snapshot maps watch"},
+	{{"total", 0, NULL, "only the total; with -H its values alone", "snapshot maps watch"},
 	 FLAG,
 	 AT(total)},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all (watch appends)",
@@ -181,18 +179,20 @@ const struct option_entry option_table[] = {
 	  "serve"},
 	 LIST,
 	 AT(listen)},
-	{{"token-file", 0, "FILE", "serve: who asks must know the token in it (Bearer)", "serve"},
+	{{"token-file", 0, "FILE", "serve: clients must send the token in FILE (Bearer)", "serve"},
 	 STRING,
 	 AT(token_file)},
-	{{"timing", 0, NULL, "say on stderr where the time went", "snapshot"}, FLAG, AT(timing)},
-	{{"verbose", 'v', NULL, "say on stderr what was used and why", NULL}, FLAG, AT(verbose)},
-	{{"quiet", 'q', NULL, "no notes on stderr, only errors", NULL}, FLAG, AT(quiet)},
+	{{"timing", 0, NULL, "print on stderr how long each phase took", "snapshot"},
+	 FLAG,
+	 AT(timing)},
+	{{"verbose", 'v', NULL, "print on stderr what was used and why", NULL}, FLAG, AT(verbose)},
+	{{"quiet", 'q', NULL, "print no notes on stderr, only errors", NULL}, FLAG, AT(quiet)},
 	{{"help", 'h', NULL, "this text", NULL}, FLAG, AT(help)},
 	{{"version", 'V', NULL, "the version", NULL}, FLAG, AT(version)},
 };
 const size_t option_count = ARRAY_SIZE(option_table);
 
-_Static_assert(ARRAY_SIZE(option_table) <= OPTIONS_MAX, "getopt has room for so many");
+_Static_assert(ARRAY_SIZE(option_table) <= OPTIONS_MAX, "getopt has room for all options");
 
 bool options_given(const struct options *o, const struct option_entry *e)
 {
@@ -263,7 +263,7 @@ static int set_count(const struct option_entry *e, const char *arg, int *ret)
 	return 0;
 }
 
-/* "1", "0.25": digits behind the third are of no use here. */
+/* "1", "0.25": digits after the third are ignored. */
 static int set_seconds(const struct option_entry *e, const char *arg, int *ret)
 {
 	size_t whole = strspn(arg, "0123456789"), rest = arg[whole] == '.' ? whole + 1 : whole;
@@ -362,12 +362,13 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 
 /* ---- the command line ---- */
 
-#define WORD	  1   /* getopt's value of what is no option */
-#define LONG_ONLY 256 /* and of an option without a letter */
+#define WORD	  1   /* getopt's value of a word that is no option */
+#define LONG_ONLY 256 /* the first value of long options */
 
 static void make_getopt(char *letters, struct option *longs)
 {
-	/* Words in their place whatever POSIXLY_CORRECT says; missing arguments told apart. */
+	/* '-': words in their order, whatever POSIXLY_CORRECT is. ':': a missing argument is told.
+	 */
 	*letters++ = '-';
 	*letters++ = ':';
 	for (size_t i = 0; i < option_count; i++) {
@@ -410,8 +411,8 @@ static int bad_option(int c, char **argv)
 	return log_usage("unknown option -\\x%02x", (unsigned char)optopt);
 }
 
-/* How many words a command takes. */
-static size_t words_of(const char *command)
+/* How many words the command takes. */
+static size_t words_max(const char *command)
 {
 	if (strcmp(command, "maps") == 0)
 		return SIZE_MAX;
@@ -425,7 +426,7 @@ static int add_word(struct options *o, const char *word)
 		o->named = true;
 		return 0;
 	}
-	if (o->word_count >= words_of(o->command))
+	if (o->word_count >= words_max(o->command))
 		return log_usage("%s: unexpected argument", word);
 	o->words[o->word_count++] = word;
 	return 0;
@@ -452,7 +453,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		else
 			r = set_option(o, find_entry(c), optarg);
 	}
-	/* Behind "--". */
+	/* The words after "--". */
 	while (!r && optind < argc)
 		r = add_word(o, argv[optind++]);
 	return r;

@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "privilege/privilege.h"
 
-/* --color wins over NO_COLOR, that over TERM=dumb, that over what the output is. */
+/* --color wins over NO_COLOR, NO_COLOR over TERM=dumb, TERM=dumb over isatty(). */
 bool output_color(const struct options *o, bool terminal)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -63,7 +63,7 @@ static int report_write(const char *path, int error)
 	return log_errno(error, "writing %s", path ? path : "the output");
 }
 
-/* Nothing reads stdout any more, or there never was a stdout: that is no error. */
+/* Stdout is closed, or its reader is gone: that is no error. */
 static bool is_unread(const char *path, int error)
 {
 	return !path && (error == -EPIPE || error == -EBADF);
@@ -126,7 +126,7 @@ int output_flush(struct output *out)
 }
 
 /*
- * An old file is replaced in two steps. Who interrupts us in between waits for the second, or the
+ * An old file is replaced in two steps. Signals wait for the second step, or else the result of the
  * first would be left in the directory. No other thread takes signals (proc_pool.c).
  */
 static int commit(struct output *out)
@@ -172,12 +172,12 @@ void output_close(struct output *out)
  * write waits for the reader and for signals together.
  */
 
-/* After a signal that ends: how long a reader gets to take the rest. */
+/* How long a reader gets to read the rest after a signal that ends the program. */
 #define LAST_MS 1000
-/* How often it looks for the reader of a FIFO. */
+/* Time between two attempts to open a FIFO that has no reader. */
 #define OPEN_MS 20
 
-/* Waits until something can be written. 0, or -EPIPE: nobody takes it. */
+/* Waits until bytes can be written. Returns 0, -EPIPE if there is no reader, or another errno. */
 static int wait_for_reader(struct append *a)
 {
 	for (;;) {
@@ -198,7 +198,7 @@ static int wait_for_reader(struct append *a)
 	}
 }
 
-/* A pipe that can be written to takes PIPE_BUF bytes at once. */
+/* A pipe that is ready accepts PIPE_BUF bytes without blocking. */
 static int write_lines(struct append *a, const char *data, size_t len)
 {
 	while (len) {
@@ -245,7 +245,7 @@ static int write_tick(void *arg, const char *data, size_t len)
 	return strbuf_error(&a->line) ? strbuf_error(&a->line) : write_whole_lines(a);
 }
 
-/* A FIFO has no reader yet: waits a while. True if a signal ends us. */
+/* A FIFO has no reader yet: waits OPEN_MS. True: a signal ends the program. */
 static bool ends_before_reader(struct append *a)
 {
 	struct pollfd signals = {.fd = a->ticker->signal_fd, .events = POLLIN};
@@ -301,7 +301,7 @@ void append_begin(struct append *a)
 {
 	struct stat st;
 
-	/* What lacked memory the last time may have it now. */
+	/* A buffer that lacked memory last time may have it now. */
 	strbuf_clear(&a->buf);
 	strbuf_clear(&a->line);
 	a->written = 0;
@@ -309,8 +309,8 @@ void append_begin(struct append *a)
 		a->begin = fstat(a->fd, &st) == 0 ? st.st_size : -1;
 }
 
-/* Unless somebody else has written to it meanwhile. */
-static void take_back(const struct append *a)
+/* Removes this tick from the file, unless another process has written to the file meanwhile. */
+static void remove_tick(const struct append *a)
 {
 	struct stat st;
 
@@ -318,7 +318,7 @@ static void take_back(const struct append *a)
 	    st.st_size != a->begin + a->written)
 		return;
 	if (ftruncate(a->fd, a->begin) < 0)
-		return; /* half of a tick stays, and the message that follows says why */
+		return; /* half of a tick stays; the message that follows says why */
 }
 
 int append_flush(struct append *a)
@@ -331,7 +331,7 @@ int append_flush(struct append *a)
 		a->ended = true;
 		return EXIT_DONE;
 	}
-	take_back(a);
+	remove_tick(a);
 	return report_write(a->path, r);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows clocks and signals as files that can be waited for together. */
+/* A timer and signals, as files for one poll(). */
 #include "cli/ticker.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ void end_signals(sigset_t *ret)
 	}
 }
 
-/* A tick that is late by no more than this part of the interval is taken, not left out. */
+/* A tick that is late by at most 1/LATE_PART of the interval is taken, not skipped. */
 #define LATE_PART 4
 
 uint64_t ticker_due(uint64_t start_us, uint64_t interval_us, uint64_t next, uint64_t now)
@@ -38,7 +38,7 @@ uint64_t ticker_due(uint64_t start_us, uint64_t interval_us, uint64_t next, uint
 	return passed % interval_us <= interval_us / LATE_PART ? newest : newest + 1;
 }
 
-/* One shot, at the tick that comes next: one that is past fires at once. */
+/* One shot at the next tick. If that time is past, the timer fires at once. */
 static int arm(const struct ticker *t)
 {
 	uint64_t at = t->start_us + t->next * t->interval_us;
@@ -82,8 +82,8 @@ bool ticker_ends(struct ticker *t)
 	return t->end;
 }
 
-/* Ticks that fell due while nobody waited, but for one that is hardly late, are left out. */
-static int skip(struct ticker *t)
+/* Skips the ticks that came due meanwhile, but takes one that is hardly late. */
+static int skip_missed(struct ticker *t)
 {
 	uint64_t due = ticker_due(t->start_us, t->interval_us, t->next, clock_us(CLOCK_MONOTONIC));
 
@@ -99,7 +99,7 @@ static void tick(struct ticker *t, enum ticker_event *ret)
 	*ret = TICKER_TICK;
 }
 
-/* What can be told without waiting. */
+/* The event that needs no waiting. */
 static bool next_event(struct ticker *t, const struct pollfd *fds, enum ticker_event *ret)
 {
 	if (ticker_ends(t)) {
@@ -126,7 +126,7 @@ int ticker_wait(struct ticker *t, enum ticker_event *ret)
 		{.fd = t->signal_fd, .events = POLLIN},
 		{.fd = t->input_fd, .events = POLLIN},
 	};
-	int r = t->interval_us ? skip(t) : 0;
+	int r = t->interval_us ? skip_missed(t) : 0;
 
 	if (r < 0)
 		return r;
@@ -152,7 +152,7 @@ void ticker_set_interval(struct ticker *t, uint64_t interval_us)
 
 void ticker_close(struct ticker *t)
 {
-	/* One that came a second time must not end what is done. */
+	/* A signal that came twice must not end the program after this. */
 	if (t->signal_fd >= 0)
 		ticker_ends(t);
 	if (t->timer_fd >= 0)

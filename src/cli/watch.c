@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "render/render.h"
 
-/* After so many failed ticks in a row the next ones fail, too. */
+/* After this many failed ticks in a row, watch and top end. */
 #define FAILURES_MAX 10
 
 int watch_open(struct watch *w, const struct options *o, bool interactive)
@@ -26,7 +26,7 @@ int watch_open(struct watch *w, const struct options *o, bool interactive)
 	int r;
 
 	*w = WATCH_CLOSED;
-	/* Without a seed groups are told apart all the same. */
+	/* Groups are told apart without a seed, too. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed = 0;
 	delta_set_init(&w->deltas, seed, interactive);
@@ -70,7 +70,7 @@ int watch_keep(struct watch *w, const struct result *result)
 	int r = delta_set_update(&w->deltas, &w->measure.query, &c->snapshot, &c->rows, result);
 
 	background_tick(&w->background);
-	return r < 0 ? log_errno(r, "keeping what rows are") : 0;
+	return r < 0 ? log_errno(r, "keeping rows for the next snapshot") : 0;
 }
 
 void watch_succeeded(struct watch *w)
@@ -94,18 +94,18 @@ void watch_close(struct watch *w)
 
 /* ---- zmem-bpf watch ---- */
 
-/* Lines of a terminal that are not rows: what changed, header, the others, the next prompt. */
+/* Lines of a terminal that are not rows: the tick, header, the others, the next prompt. */
 #define LINES_AROUND  4
-#define TOTAL_COLUMNS 280 /* the total and the line of the tick are not cut */
+#define TOTAL_COLUMNS 280 /* columns of the total, and of the tick: they are not cut */
 
-/* On a narrower terminal some columns are left out, so that names fit. */
+/* A narrower terminal shows fewer columns, so that names fit. */
 #define WIDE_ENOUGH 90
 
 struct watching {
 	struct watch watch;
 	struct ticker ticker;
 	struct append out;
-	struct column_list columns; /* as they were asked for, whatever the width */
+	struct column_list columns; /* before the terminal's width leaves some out */
 	struct strbuf line;	    /* of NDJSON */
 };
 
@@ -128,7 +128,7 @@ static size_t rows_that_fit(const struct watching *w)
 	return w->out.height > around ? w->out.height - around : 1;
 }
 
-/* For each tick, since a terminal may get wider again. */
+/* To be called in each tick, since a terminal may become wider. */
 static void choose_columns(struct watching *w)
 {
 	struct column_list *list = &w->watch.measure.columns;
@@ -202,7 +202,7 @@ static int run(struct watching *w)
 			return log_errno(r, "waiting");
 		if (event == TICKER_RESIZE)
 			append_resize(&w->out);
-		/* If it is ended at once, it shows one snapshot. */
+		/* A signal before the first tick: one snapshot is shown. */
 		if (event == TICKER_TICK || (event == TICKER_END && !w->watch.deltas.delta.tick))
 			r = tick(w);
 		if (event == TICKER_END)
@@ -214,13 +214,14 @@ static int run(struct watching *w)
 static int check_request(const struct options *o)
 {
 	if (o->grow && o->pss == PSS_NONE)
-		return log_usage("--grow: it goes with no --pss none");
+		return log_usage("--grow cannot be combined with --pss none");
 	if (o->total && (o->changed || o->grow))
-		return log_usage("--total: it goes with no --%s", o->changed ? "changed" : "grow");
+		return log_usage("--total cannot be combined with --%s",
+				 o->changed ? "changed" : "grow");
 	return 0;
 }
 
-/* A recording has its own times: without --interval it is shown as fast as it can be read. */
+/* A recording has its own times: without --interval it is shown as fast as possible. */
 static uint64_t interval_us(const struct options *o)
 {
 	if (o->interval_ms)
@@ -239,7 +240,7 @@ int command_watch(const struct options *o)
 
 	if (r)
 		return r;
-	/* Before there are threads, so that none of them takes the signals. */
+	/* Before any thread is started, so that no thread takes the signals. */
 	r = ticker_open(&w.ticker, interval_us(o), -1);
 	if (r < 0)
 		return log_errno(r, "starting");
@@ -249,7 +250,7 @@ int command_watch(const struct options *o)
 	if (r)
 		return r;
 	w.columns = w.watch.measure.columns;
-	/* The time to start counts as no missed tick. */
+	/* Ticks that came due while all was opened do not count as missed. */
 	ticker_now(&w.ticker);
 	return run(&w);
 }

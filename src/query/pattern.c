@@ -4,9 +4,8 @@
  * parts, each of which goes on with the next one unless it says otherwise. Distances are relative,
  * so that a piece of a program can be moved and copied.
  *
- * A program runs over a text: all parts that can be reached are tried together, byte by byte, and
- * each at most once at a byte. A byte costs no more steps than the program has parts, whatever the
- * program is; nothing is tried again.
+ * A program runs over a text byte by byte. At each byte all parts that can be reached are tried,
+ * each at most once. So a byte costs at most as many steps as the program has parts.
  */
 #include "query/pattern.h"
 
@@ -35,20 +34,20 @@ enum part_kind {
 enum place {
 	PLACE_BEGIN = 1 << 0,	    /* of the text */
 	PLACE_END = 1 << 1,	    /* of the text */
-	PLACE_AFTER_WORD = 1 << 2,  /* the byte before belongs to a word */
-	PLACE_AFTER_OTHER = 1 << 3, /* it does not, or there is none */
+	PLACE_AFTER_WORD = 1 << 2,  /* the byte before is part of a word */
+	PLACE_AFTER_OTHER = 1 << 3, /* it is not, or there is none */
 	PLACE_BEFORE_WORD = 1 << 4,
 	PLACE_BEFORE_OTHER = 1 << 5,
 };
 
 struct part {
 	uint8_t kind;
-	uint8_t byte;	  /* PART_BYTE: that one; PART_HERE: places */
-	uint16_t set;	  /* PART_CLASS: which one */
+	uint8_t byte;	  /* PART_BYTE: the byte; PART_HERE: enum place */
+	uint16_t set;	  /* PART_CLASS: the index of the set */
 	int32_t distance; /* PART_SPLIT, PART_JUMP */
 };
 
-/* NUL, which ends a text, is in none. */
+/* No set has NUL, which ends a text. */
 struct byte_set {
 	uint64_t bits[4];
 };
@@ -70,9 +69,9 @@ static void set_negate(struct byte_set *s)
 	s->bits[0] &= ~UINT64_C(1);
 }
 
-/* Parts that are to be tried at one place of the text: each once, in the order of arrival. */
+/* Parts to try at one place of the text, each once, in the order of arrival. */
 struct part_list {
-	uint32_t *item, *where; /* where: the index of each part in item, if it is there */
+	uint32_t *item, *where; /* where[part]: the index of the part in item, if it is there */
 	uint32_t count;
 };
 
@@ -85,7 +84,7 @@ struct pattern {
 	bool empty;	       /* a match may have no bytes */
 	struct part_list list[2];
 	uint64_t steps;
-	const char *why; /* what is wrong with it */
+	const char *why; /* what is wrong with the expression */
 };
 
 /* ---- the program ---- */
@@ -152,8 +151,8 @@ static int add_copy(struct pattern *p, size_t from, size_t len)
 	return r;
 }
 
-/* The parts, and those behind them as often as `more` says; each may be the last, or there is none.
- */
+/* From `least` to `most` copies of the `len` parts from `start` on; the program may leave after
+ * each. */
 static int add_optional(struct pattern *p, size_t start, size_t len, int least, int most)
 {
 	size_t from = least ? start : start + 1, split = least ? p->count : start;
@@ -202,7 +201,7 @@ struct bracket {
 	const char *why;
 };
 
-/* A byte, or a set of them that was added already. */
+/* A byte, or a set of bytes that was added already. */
 struct element {
 	bool is_set;
 	uint8_t byte;
@@ -223,7 +222,7 @@ static bool class_add(const char *name, size_t len, struct byte_set *ret)
 	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
 		if (strlen(classes[i].name) != len || memcmp(classes[i].name, name, len) != 0)
 			continue;
-		/* Of ASCII, about which all locales agree. */
+		/* ASCII alone: the same in all locales. */
 		for (int c = 1; c < 128; c++) {
 			if (classes[i].has(c))
 				set_add(ret, (uint8_t)c);
@@ -346,9 +345,9 @@ enum token {
 
 struct parser {
 	struct pattern *p;
-	const char *at; /* behind the token */
+	const char *at; /* after the token */
 	enum token token;
-	uint8_t byte;	/* of the token; behind a backslash, the one that follows it */
+	uint8_t byte;	/* of the token; of an escape, the byte after the backslash */
 	uint8_t places; /* TOKEN_HERE */
 	unsigned depth;
 };
@@ -419,7 +418,7 @@ static void next_token(struct parser *s)
 	}
 }
 
-/* Of {2,3}, up to ',' or '}'. */
+/* A number of {2,3}, up to ',' or '}'. */
 static int read_number(struct parser *s)
 {
 	int n = NO_LIMIT;
@@ -483,7 +482,7 @@ static int parse_repeats(struct parser *s, size_t start)
 	return r;
 }
 
-/* Here, or there. */
+/* A place that is one of two. */
 static int add_either(struct parser *s, uint8_t places, uint8_t others)
 {
 	int r = program_add(s->p, PART_SPLIT, 0, 3);
@@ -534,7 +533,7 @@ static int parse_group(struct parser *s)
 	return r == 0 && s->token != TOKEN_CLOSE ? parse_error(s, "a ( has no )") : r;
 }
 
-/* What can be repeated; the token behind it is not read. */
+/* Reads what can be repeated, up to its last token. */
 static int parse_item(struct parser *s)
 {
 	switch (s->token) {
@@ -554,7 +553,7 @@ static int parse_item(struct parser *s)
 	default:
 		if (is_repeat(s->token))
 			return parse_error(s, "*, +, ? or { has nothing before it to repeat");
-		/* '}', and a ')' that closes nothing. */
+		/* Also '}', and a ')' without a '('. */
 		return program_add(s->p, PART_BYTE, s->byte, 0);
 	}
 }
@@ -564,7 +563,7 @@ static int parse_expression(struct parser *s)
 	size_t start = s->p->count;
 	int r;
 
-	/* What is a place cannot be repeated. */
+	/* A place cannot be repeated. */
 	if (s->token == TOKEN_HERE)
 		r = program_add(s->p, PART_HERE, s->places, 0);
 	else if (s->token == TOKEN_BOUND)
@@ -583,11 +582,11 @@ static int parse_expression(struct parser *s)
 	return r;
 }
 
-/* Branches between '|', any of which may be empty: each is tried, and goes on behind the last. */
+/* Branches between '|'. A branch may be empty. Each is tried, and goes on after the last one. */
 static int parse_choice(struct parser *s)
 {
 	struct pattern *p = s->p;
-	size_t last = 0; /* the jumps at the ends of branches, by the distance to the one before */
+	size_t last = 0; /* the last jump; its distance leads to the jump of the branch before */
 	int r = 0;
 
 	for (;;) {
@@ -636,7 +635,7 @@ static void list_add(struct part_list *l, size_t part)
 	l->item[l->count++] = (uint32_t)part;
 }
 
-/* With which bytes a match can begin: as if it began at every place. */
+/* Finds the bytes that a match can begin with, whatever the place. */
 static void find_first(struct pattern *p)
 {
 	struct part_list *l = &p->list[0];
@@ -712,7 +711,7 @@ static bool in_word(uint8_t c)
 	return is_letter((char)c) || is_digit((char)c) || c == '_';
 }
 
-static bool holds(uint8_t places, const uint8_t *text, const uint8_t *at)
+static bool places_hold(uint8_t places, const uint8_t *text, const uint8_t *at)
 {
 	bool after = at > text && in_word(at[-1]), before = in_word(*at);
 	uint8_t here = (at == text ? PLACE_BEGIN : 0) | (*at ? 0 : PLACE_END) |
@@ -722,7 +721,7 @@ static bool holds(uint8_t places, const uint8_t *text, const uint8_t *at)
 	return !(places & ~here);
 }
 
-/* Tries the parts at one byte; those for the next one go into `next`. True: it matches. */
+/* Tries the parts at one byte. The parts for the next byte go into `next`. True: it matches. */
 static bool step(const struct pattern *p, const uint8_t *text, const uint8_t *at,
 		 struct part_list *now, struct part_list *next)
 {
@@ -744,7 +743,7 @@ static bool step(const struct pattern *p, const uint8_t *text, const uint8_t *at
 				list_add(next, index + 1);
 			break;
 		case PART_HERE:
-			if (holds(part->byte, text, at))
+			if (places_hold(part->byte, text, at))
 				list_add(now, index + 1);
 			break;
 		case PART_SPLIT:
@@ -771,13 +770,13 @@ int pattern_match(struct pattern *p, const char *text)
 		struct part_list *done = now;
 		bool matches;
 
-		/* Where none can begin, nothing is to be tried. */
+		/* Skips bytes that no match can begin with. */
 		while (!now->count && !p->empty && *at && !set_has(&p->first, *at))
 			at++;
 		list_add(now, 0);
 		next->count = 0;
 		matches = step(p, start, at, now, next);
-		/* Bytes are passed over faster than a part is looked at. */
+		/* Skipping a byte is faster than trying a part. */
 		p->steps += now->count + (uint64_t)(at - from) / 8;
 		if (matches)
 			return 1;

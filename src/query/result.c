@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The steps from a snapshot to the result of a query, and what each needs to know. */
+/* The steps from a snapshot to the result of a query, and the names that each step needs. */
 #include "query/result.h"
 
 void query_rows_done(struct query_rows *rows)
@@ -75,8 +75,8 @@ static bool grew(const struct process *p)
 	return delta_of_row(p, COUNTER_PSS_SWAP, &by) && by > 0;
 }
 
-/* Puts the rows first that only_changed and only_grown show. Returns how many. */
-static size_t wanted_first(const struct query *q, struct rows *rows)
+/* Puts the rows first that only_changed and only_grown show. Returns their number. */
+static size_t changed_first(const struct query *q, struct rows *rows)
 {
 	size_t count = 0;
 
@@ -93,7 +93,7 @@ static size_t wanted_first(const struct query *q, struct rows *rows)
 	return count;
 }
 
-static size_t how_many(const struct query *q, size_t count)
+static size_t shown_rows(const struct query *q, size_t count)
 {
 	if (q->total)
 		return 0;
@@ -118,7 +118,7 @@ void result_cut(struct result *r, struct collection *c, const struct rows *rows,
 void query_show(struct snapshot *s, const struct query *q, struct query_rows *rows, bool pruned,
 		struct result *ret)
 {
-	struct rows left = rows->made; /* less what --min hides */
+	struct rows left = rows->made; /* without the rows that --min hides */
 	size_t wanted = left.count;
 
 	*ret = (struct result){.snapshot = s,
@@ -132,11 +132,11 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 			delta_set_join(q->deltas, q->group, s, &rows->made);
 		if (q->min)
 			order_at_least(&q->order, q->min, &left);
-		wanted = wanted_first(q, &left);
+		wanted = changed_first(q, &left);
 		shown = (struct rows){left.item, wanted, 0};
 		order_rows(&q->order, s, &shown);
 	}
-	result_cut(ret, &s->collection, &left, how_many(q, wanted), pruned);
+	result_cut(ret, &s->collection, &left, shown_rows(q, wanted), pruned);
 	/* A row of the tree includes the rows below it. */
 	if (q->tree)
 		totals_sum(rows->chosen.item, rows->chosen.count, pruned, &ret->totals);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Answers a query from a snapshot: filter, group or tree, delta, minimum, order, cut, totals. Pure.
- * Names must be known before some of the steps: query_needs() says which, and the caller reads them
- * between the steps.
+ * Some steps need names. query_needs() says which, and the caller reads them before the step.
  *
  *   query_select_ids     by pid and user
  *   query_select_text    by name, command line and cgroup: needs.filter
@@ -23,7 +22,7 @@
 struct result {
 	const struct snapshot *snapshot;
 	enum pss_source pss; /* of all that were chosen, shown or not */
-	/* Rows are groups that have this column in common; NULL: they are processes. */
+	/* Rows are groups that have this column in common; NULL: rows are processes. */
 	const struct column *group;
 	struct process *const *rows; /* shown, in order */
 	size_t row_count;
@@ -40,12 +39,12 @@ struct result {
 void result_cut(struct result *r, struct collection *c, const struct rows *rows, size_t shown,
 		bool pruned);
 
-/* The machine, and what the sums of the processes leave of it. */
+/* The machine, and the rest of its memory beyond the sums of the processes. */
 struct system_report {
 	const struct result *balance; /* the residuals, and the snapshot */
 	struct account account;
 	size_t processes;     /* with memory of their own; each address space once */
-	size_t pss_missing;   /* of them without PSS */
+	size_t pss_missing;   /* those without PSS */
 	bool swap_used_known; /* bytes, from here on */
 	bool swap_pss_known;
 	bool swap_shmem_known;
@@ -58,7 +57,7 @@ struct system_report {
 	uint64_t pss_anon, pss_mapped;
 };
 
-/* Rows in memory that is used again for the next snapshot. Zeroed memory holds none. */
+/* Rows; their memory is used again for the next snapshot. Zeroed memory holds no rows. */
 struct query_rows {
 	struct rows chosen; /* processes that the filter accepts */
 	struct sums sums;   /* groups or the tree that is made of them */
@@ -76,11 +75,11 @@ struct query_needs {
 void query_rows_done(struct query_rows *rows);
 void query_needs(const struct query *q, struct query_needs *ret);
 /*
- * Only so many first rows need their expensive counters; 0: every row does. The order is
- * order_unread()'s.
+ * How many of the first rows, in the order of order_unread(), need their expensive counters; 0:
+ * every row does.
  */
 size_t query_certain(const struct query *q);
-/* Each returns 0, -ENOMEM, or -E2BIG where the pattern has spent its budget. */
+/* Each returns 0, -ENOMEM, or -E2BIG if the pattern has spent its budget. */
 int query_select_ids(struct snapshot *s, const struct query *q, struct query_rows *rows);
 int query_select_text(struct snapshot *s, const struct query *q, struct query_rows *rows);
 int query_group(struct snapshot *s, const struct query *q, struct query_rows *rows);

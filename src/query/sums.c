@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rows that stand for several processes: totals, groups that have something in common, and the
- * tree, in which each process has the sums of all below it. What was not measured is not guessed.
+ * Rows that stand for several processes: totals, groups of processes that have something in common,
+ * and the tree, in which each process has the sums of all below it. What was not measured is not
+ * guessed.
  */
 #include "query/query.h"
 
@@ -16,19 +17,21 @@
 
 /* ---- totals ---- */
 
-/* A sum that is still being added to: of a list, or of a tree from its leaves. */
+/* A sum of rows, or of other sums (in a tree, from the leaves up). */
 struct sum {
-	struct totals totals;	/* so far; `have` only at the end */
-	counter_mask some, all; /* counters that some, and that all of the counted rows have */
-	counter_mask with_pss;	/* that all have that have PSS: page tables tell less than
+	struct totals totals;	/* so far; sum_end() sets `have` */
+	counter_mask some, all; /* counters that some rows have, that all rows have */
+	counter_mask with_pss;	/* that all rows with PSS have: page tables tell less than
 				   smaps_rollup */
-	counter_mask beyond;	/* sums that are larger than can be */
+	counter_mask beyond;	/* sums that overflowed */
 };
 
 #define SUM_EMPTY ((struct sum){.all = ~(counter_mask)0, .with_pss = ~(counter_mask)0})
 
-/* Groups and processes of their own: of those who share an address space one carries it; what has
- * no memory adds none. */
+/*
+ * Sums count, and processes: one for each address space (mm_owner). A process without memory does
+ * not.
+ */
 bool totals_counts(const struct process *p)
 {
 	return p->kind == PROCESS_SUM || (p->kind == PROCESS_USER && (p->mm_owner || !p->mm_id));
@@ -42,7 +45,7 @@ static void add_value(struct sum *sum, int c, uint64_t value)
 		sum->beyond |= COUNTER_BIT(c);
 }
 
-/* Cgroups may lie in one another: what is of them has no sum. */
+/* Only counters of processes: cgroups may lie in one another, so their values have no sum. */
 static void sum_add(struct sum *sum, const struct process *p)
 {
 	struct totals *t = &sum->totals;
@@ -84,7 +87,7 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		bool read = counter_table[c].origin != ORIGIN_KERNEL;
-		/* What was skipped may be known all the same: no swap, no share of it. */
+		/* A skipped counter may be known: without swap, SWAP_PSS is 0. */
 		counter_mask known = read ? sum->some & whole : sum->some;
 
 		if (known & ~sum->beyond & COUNTER_BIT(c))
@@ -120,14 +123,14 @@ void totals_sum(struct process *const *rows, size_t count, bool pruned, struct t
 /* ---- memory for such rows, used again and again ---- */
 
 struct tree_node {
-	size_t parent, child, next; /* indexes; child and next in the order shown */
+	size_t parent, child, next; /* indexes; child and next are in the order shown */
 	struct sum sum;
 	bool shown;
 	unsigned depth;
-	const char *lead; /* what stands before the names of its children */
+	const char *lead; /* the text before the names of its children */
 };
 
-/* All that a tree takes comes and goes together. */
+/* Items and nodes have the same capacity. */
 static int make_larger(struct sums *sums, size_t count)
 {
 	struct process *item = reallocarray(NULL, count, sizeof(*item));
@@ -142,7 +145,8 @@ static int make_larger(struct sums *sums, size_t count)
 	return 0;
 }
 
-int sums_reserve(struct sums *sums, size_t count, bool tree)
+/* Forgets what it has and makes room for `count` rows. Returns 0 or -ENOMEM. */
+static int sums_reserve(struct sums *sums, size_t count, bool tree)
 {
 	int r;
 
@@ -171,7 +175,7 @@ void sums_done(struct sums *sums)
 
 /* ---- groups ---- */
 
-/* What a process is called, and what a group is called if all of it are called so. */
+/* The names of a process. A group has the names that all its processes have. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -196,7 +200,7 @@ static int compare_text(const char *a, const char *b)
 	return a == b ? 0 : strcmp(a, b);
 }
 
-/* Users are who they are by number: two may have no name. */
+/* The number identifies a user: two users may have no name. */
 static int compare_key(const struct column *key, const struct process *a, const struct process *b)
 {
 	if (key->needs & NEEDS_USER)
@@ -212,7 +216,7 @@ static int compare_grouped(const void *pa, const void *pb, void *arg)
 	return r ? r : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* How much of a process's cgroup is that of the group; 0: none, or it is not the controller's. */
+/* The length of the group's path in the process's cgroup. 0: none, or no path of the memcg. */
 static size_t path_of(const struct column *key, const struct process *p)
 {
 	size_t len;
@@ -228,8 +232,8 @@ static size_t path_of(const struct column *key, const struct process *p)
 }
 
 /*
- * The cgroup that a group of a unit or container is, so that its memory controller can be asked.
- * Units of several users may have one name: then there is none.
+ * Sets the cgroup of a group that is a unit or a container, so that its memcg can be read. Units of
+ * several users may have the same name: then the group has no cgroup.
  */
 static int set_path(const struct column *key, struct arena *text, struct process *const *rows,
 		    size_t count, struct process *sum)
@@ -258,7 +262,7 @@ static void keep_common(struct process *sum, struct process *p)
 		sum->counters_source = FROM_NOWHERE;
 }
 
-/* Why there is no PSS of it is what the first says that has none. */
+/* A group has the status of the first process without PSS. */
 static void set_status(struct process *sum, const struct process *p)
 {
 	if (!totals_counts(p))
@@ -268,7 +272,7 @@ static void set_status(struct process *sum, const struct process *p)
 	sum->pss_source = pss_source_join(sum->pss_source, p->pss_source);
 }
 
-/* Who has no name is called by the number, as ps does. */
+/* A user without a name is shown by number, as ps does. */
 static const char *uid_text(struct arena *text, uid_t uid)
 {
 	char buf[16];
@@ -336,10 +340,10 @@ int group_rows(const struct column *key, struct rows *rows, struct sums *g)
 	return 0;
 }
 
-/* ---- the tree: no recursion, since a tree may be as deep as there are processes ---- */
+/* ---- the tree, without recursion: it may be as deep as there are processes ---- */
 
 #define NONE SIZE_MAX
-/* Beyond, nothing is indented further: no terminal is that wide, and a chain of forks is long. */
+/* Deeper rows are not indented further: no terminal is that wide. */
 #define DEPTH_MAX 64
 
 struct tree {
@@ -378,8 +382,8 @@ static size_t find_row(const struct tree *t, const struct process *p)
 }
 
 /*
- * The next one above that is a row. Nobody is younger than its parent, and a recording that says so
- * must not lead us in a circle.
+ * The nearest ancestor that is a row. A recording may hold a parent that is younger than its child:
+ * the search ends there, so that it cannot run in a circle.
  */
 static size_t parent_of(const struct tree *t, const struct snapshot *s, const struct process *p)
 {
@@ -399,7 +403,7 @@ static size_t parent_of(const struct tree *t, const struct snapshot *s, const st
 	return NONE;
 }
 
-static int tree_start(struct tree *t, const struct rows *rows, struct sums *sums)
+static int tree_begin(struct tree *t, const struct rows *rows, struct sums *sums)
 {
 	int r = sums_reserve(sums, rows->count, true);
 
@@ -418,7 +422,7 @@ static int tree_start(struct tree *t, const struct rows *rows, struct sums *sums
 	return 0;
 }
 
-/* From the youngest: when a node is added to its parent, all below it are in it. */
+/* Begins with the youngest: a node is complete when it is added to its parent. */
 static void sum_up(struct tree *t, const struct snapshot *s)
 {
 	for (size_t i = 0; i < t->count; i++)
@@ -431,7 +435,7 @@ static void sum_up(struct tree *t, const struct snapshot *s)
 		if (n->parent != NONE)
 			sum_merge(&t->node[n->parent].sum, &n->sum);
 		t->item[i] = *t->row[i];
-		/* What it was alone says nothing of all below it. */
+		/* The earlier values are of the process alone, not of all below it. */
 		t->item[i].before = NULL;
 		sum_row(&n->sum, &t->item[i]);
 		t->shown->item[i] = &t->item[i];
@@ -439,8 +443,8 @@ static void sum_up(struct tree *t, const struct snapshot *s)
 	t->shown->count = t->count;
 }
 
-/* Hangs those that are to be shown below their parents: the last one first, each to the front. */
-static void hang(struct tree *t)
+/* Links the shown rows to their parents: the last row first, each to the front of the list. */
+static void link_shown(struct tree *t)
 {
 	t->root = NONE;
 	for (size_t k = 0; k < t->shown->count; k++)
@@ -469,7 +473,7 @@ static const char *join(struct arena *arena, const char *a, const char *b)
 	return s;
 }
 
-/* Draws its branch before its name, and keeps what its children's begin with. */
+/* Draws the branch before the name, and sets the lead of the children. */
 static int draw(struct tree *t, struct arena *arena, size_t i)
 {
 	struct tree_node *n = &t->node[i];
@@ -515,7 +519,7 @@ int tree_rows(const struct order *o, uint64_t min, const struct snapshot *s,
 	      const struct rows *rows, struct sums *tree)
 {
 	struct tree t;
-	int r = tree_start(&t, rows, tree);
+	int r = tree_begin(&t, rows, tree);
 
 	if (r < 0)
 		return r;
@@ -523,6 +527,6 @@ int tree_rows(const struct order *o, uint64_t min, const struct snapshot *s,
 	if (min)
 		order_at_least(o, min, t.shown);
 	order_rows(o, s, t.shown);
-	hang(&t);
+	link_shown(&t);
 	return walk(&t, &tree->text);
 }
