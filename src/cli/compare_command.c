@@ -38,7 +38,7 @@ static int compare(struct measure *m, struct output *out)
 	if (r)
 		return r;
 	compare_sum(&run.comparison, &sums);
-	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : m->notices.exit_code;
+	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : m->exit_code;
 }
 
 /* Whether both BPF and /proc can be read. */

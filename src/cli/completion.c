@@ -31,8 +31,7 @@ static const char *kind_of(const struct option_entry *e)
 	return strcmp(e->info.argument, "FILE") == 0 ? "files" : "other";
 }
 
-/* Prints text for single quotes. `marks`: bytes to escape, special to zsh's _arguments, _describe.
- */
+/* Prints text for single quotes. `marks`: bytes to escape for _arguments and _describe of zsh. */
 static void print_quoted(const char *text, const char *marks)
 {
 	for (; *text; text++) {
@@ -199,7 +198,7 @@ static void print_zsh(void)
 
 int command_completion(const struct options *o)
 {
-	const char *shell = o->word_count ? o->words[0] : "";
+	const char *shell = o->word ? o->word : "";
 
 	if (strcmp(shell, "bash") == 0)
 		print_bash();

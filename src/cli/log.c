@@ -123,6 +123,14 @@ int log_stdout_done(void)
 	return failed ? log_error("writing the output: %s", strerror(EIO)) : EXIT_DONE;
 }
 
+int log_refusal(const struct diag_note *n, int error)
+{
+	const char *hint = n ? n->hint : NULL;
+
+	return log_error("%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
+			 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+}
+
 void log_diag(const struct diag *d, bool logs)
 {
 	for (int i = 0; i < d->count; i++) {

@@ -28,6 +28,9 @@ __attribute__((format(printf, 2, 3))) void log_notice(bool quiet, const char *fm
  * stdout is no error.
  */
 int log_stdout_done(void);
+/* "zmem-bpf: reason (hint)" of a note that may be NULL, or the text of the errno. Returns
+ * EXIT_FAILED. */
+int log_refusal(const struct diag_note *n, int error);
 /* Prints the notes of diag, one per line, with their logs if `logs`. */
 void log_diag(const struct diag *d, bool logs);
 

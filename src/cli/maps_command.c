@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf maps PID…: the mappings of processes. --by-file: each file, over all its mappings. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/commands.h"
 #include "cli/log.h"
 #include "cli/measure.h"
@@ -18,7 +15,6 @@
 
 struct maps_command {
 	const struct options *o;
-	char *pids;	      /* of -p and of the words after the command */
 	struct map_keys keys; /* of --sort */
 	struct measure measure;
 	struct output out;
@@ -28,34 +24,12 @@ static void maps_command_done(struct maps_command *c)
 {
 	measure_close(&c->measure);
 	output_close(&c->out);
-	free(c->pids);
 }
 
 static int check_request(const struct options *o)
 {
-	if (!o->word_count && !o->pids && !o->users && !o->filter && !o->by_file)
+	if (!o->pids && !o->users && !o->filter && !o->by_file)
 		return log_usage("maps: it needs a PID, or --by-file");
-	return 0;
-}
-
-static int join_pids(struct maps_command *c)
-{
-	const struct options *o = c->o;
-	size_t len = o->pids ? strlen(o->pids) + 1 : 0;
-
-	for (size_t i = 0; i < o->word_count; i++)
-		len += strlen(o->words[i]) + 1;
-	if (!len)
-		return 0;
-	c->pids = malloc(len + 1);
-	if (!c->pids)
-		return log_error("reading the options: out of memory");
-	strcpy(c->pids, o->pids ? o->pids : "");
-	for (size_t i = 0; i < o->word_count; i++) {
-		if (*c->pids)
-			strcat(c->pids, ",");
-		strcat(c->pids, o->words[i]);
-	}
 	return 0;
 }
 
@@ -79,11 +53,9 @@ static int open_command(struct maps_command *c, const struct options *o)
 	/* Counters list the processes; the rest comes from smaps. */
 	spec.pss = PSS_NONE;
 	if (r == 0)
-		r = join_pids(c);
-	if (r == 0)
 		r = read_keys(c, o->sort ? o->sort : "pss");
 	if (r == 0)
-		r = measure_open_filters(&c->measure, o, &spec, c->pids);
+		r = measure_open_filters(&c->measure, o, &spec);
 	if (r == 0 && measure_no_proc(&c->measure))
 		r = log_error("maps: no mappings can be read: %s (mount -t proc proc /proc)",
 			      measure_no_proc(&c->measure));
@@ -122,12 +94,9 @@ static void warn_missing(const struct maps_command *c, const struct maps_read *m
 static size_t rows_that_fit(const struct maps_command *c)
 {
 	const struct output *out = &c->out;
-	unsigned around = LINES_AROUND;
+	size_t fit = output_rows(out->width, out->height, LINES_AROUND, TOTAL_COLUMNS);
 
-	if (!out->terminal || !out->height || c->o->format != FORMAT_TABLE || c->o->all)
-		return SIZE_MAX;
-	around += out->width ? TOTAL_COLUMNS / out->width : 0;
-	return out->height > around ? out->height - around : 1;
+	return fit && c->o->format == FORMAT_TABLE && !c->o->all ? fit : SIZE_MAX;
 }
 
 /*
@@ -187,7 +156,7 @@ static int show(struct maps_command *c, struct maps_read *m)
 	choose_rows(c, m, &report);
 	render(c, &report);
 	r = output_finish(&c->out);
-	return r ? r : c->measure.notices.exit_code;
+	return r ? r : c->measure.exit_code;
 }
 
 int command_maps(const struct options *o)

@@ -118,18 +118,18 @@ static void replay_close(struct replay *r)
 	*r = (struct replay){};
 }
 
-/* ---- notices of opening ---- */
+/* ---- notices of the collector ---- */
 
 /* Whether the notice is to be printed now: it is there, and was not printed before. */
-static bool is_new(struct notices *n, const struct collector *c, enum collect_notice notice)
+static bool is_new(struct measure *m, enum collect_notice notice)
 {
-	bool now = c->notices & ~n->printed & notice;
+	bool now = m->collector.notices & ~m->printed & notice;
 
-	n->printed |= c->notices & notice;
+	m->printed |= m->collector.notices & notice;
 	return now;
 }
 
-static const char *no_proc(const struct collector *c)
+const char *measure_no_proc(const struct measure *m)
 {
 	static const char *const text[] = {
 		[COLLECT_PROC_USABLE] = NULL,
@@ -137,68 +137,69 @@ static const char *no_proc(const struct collector *c)
 		[COLLECT_PROC_FOREIGN] = "this /proc is of another pid namespace",
 	};
 
-	return text[collector_no_proc(c)];
+	return text[collector_no_proc(&m->collector)];
 }
 
-static int report_unopened(const struct notices *n, const struct collector *c, int error)
+static int report_unopened(const struct measure *m, int error)
 {
+	const struct collector *c = &m->collector;
 	const struct diag_note *note = source_reason(&c->diag);
 
 	if (c->step == COLLECT_STARTING)
 		return log_error("starting: out of memory");
 	if (c->step == COLLECT_OPENING_PROC)
 		return log_errno(error, "opening /proc");
-	if (note && note->reason && n->options->pinned)
-		return log_error("%s%s%s%s", note->reason, note->hint ? " (" : "",
-				 note->hint ? note->hint : "", note->hint ? ")" : "");
+	if (note && note->reason && m->options->pinned)
+		return log_refusal(note, error);
 	return log_error("opening the source of counters: %s (%s)",
 			 note && note->reason ? note->reason : strerror(-error),
 			 note && note->hint ? note->hint : "zmem-bpf doctor");
 }
 
-static void warn_fallback(struct notices *n, const struct collector *c)
+static void warn_fallback(struct measure *m)
 {
-	const struct options *o = n->options;
+	const struct collector *c = &m->collector;
+	const struct options *o = m->options;
 	const struct diag_note *note = source_reason(&c->diag);
 
-	if (!is_new(n, c, COLLECT_NOTICE_FALLBACK))
+	if (!is_new(m, COLLECT_NOTICE_FALLBACK))
 		return;
 	/* The message names every missing capability. */
 	if (!privilege_held(PRIVILEGE_BPF) || !privilege_held(PRIVILEGE_PERFMON))
-		n->printed |= COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
+		m->printed |= COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
 	log_notice(o->quiet || o->verbose, "counters come from /proc: %s (%s)", c->fallback_reason,
 		   note && note->hint ? note->hint : "zmem-bpf doctor");
 }
 
-static int notices_opened(struct notices *n, const struct collector *c, int error)
+static int notices_opened(struct measure *m, int error)
 {
-	const struct options *o = n->options;
+	const struct collector *c = &m->collector;
+	const struct options *o = m->options;
 
 	if (collector_replays(c))
 		return error < 0 ? log_error("%s: %s", o->replay, c->why) : 0;
 	if (o->verbose)
 		log_diag(&c->diag, true);
 	if (error < 0 && !c->source)
-		return report_unopened(n, c, error);
+		return report_unopened(m, error);
 	if (o->verbose)
 		log_notice(false, "counters come from %s", source_name(c->source));
-	if (is_new(n, c, COLLECT_NOTICE_ROLLUP))
+	if (is_new(m, COLLECT_NOTICE_ROLLUP))
 		log_notice(!o->verbose, "PSS comes from smaps_rollup: %s",
 			   collector_pss_refusal(c));
 	if (error == -ENOMEM)
 		return log_error("opening the source of counters: out of memory");
-	warn_fallback(n, c);
+	warn_fallback(m);
 	if (error < 0)
 		return log_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
 				 collector_pss_refusal(c));
-	if (is_new(n, c, COLLECT_NOTICE_NO_PROC))
-		log_notice(o->quiet, "PSS is not read: %s (mount -t proc proc /proc)", no_proc(c));
+	if (is_new(m, COLLECT_NOTICE_NO_PROC))
+		log_notice(o->quiet, "PSS is not read: %s (mount -t proc proc /proc)",
+			   measure_no_proc(m));
 	return 0;
 }
 
-/* ---- notices of a snapshot ---- */
-
-static void report_missing(struct notices *n, const struct collector *c)
+static void report_missing(struct measure *m)
 {
 	static const char *const why[] = {
 		[COLLECT_NO_PROCESS] = "there is no such process",
@@ -208,79 +209,82 @@ static void report_missing(struct notices *n, const struct collector *c)
 		[COLLECT_NOT_IN_BPF] = "the kernel does not show it to BPF (--source proc does)",
 		[COLLECT_NOT_IN_PROC] = "/proc does not let us read it (hidepid; run as root)",
 	};
+	const struct collector *c = &m->collector;
 
-	for (size_t i = 0; i < c->missing_count && !n->printed_missing; i++) {
+	for (size_t i = 0; i < c->missing_count && !m->missing_printed; i++) {
 		log_error("--pid %d: %s", c->missing[i].pid, why[c->missing[i].why]);
-		n->exit_code = EXIT_NOT_FOUND;
+		m->exit_code = EXIT_NOT_FOUND;
 	}
-	n->printed_missing |= c->missing_count > 0;
+	m->missing_printed |= c->missing_count > 0;
 }
 
-static void report_differences(struct notices *n, const struct collector *c)
+static void report_differences(struct measure *m)
 {
+	const struct collector *c = &m->collector;
+
 	for (size_t i = 0; i < c->difference_count; i++) {
 		const struct collect_difference *d = &c->difference[i];
 
 		if (d->execed) {
-			log_notice(n->options->quiet,
+			log_notice(m->options->quiet,
 				   "--verify: PID %d: it exec'ed meanwhile and could not be "
 				   "compared",
 				   d->pid);
 			continue;
 		}
-		n->exit_code = EXIT_DIFFERENT;
+		m->exit_code = EXIT_DIFFERENT;
 		log_error("--verify: PID %d: %s %" PRIu64 " bytes from the kernel, %" PRIu64
 			  " from smaps_rollup (it did not exec meanwhile)",
 			  d->pid, counter_table[d->counter].header, d->kernel, d->rollup);
 	}
 }
 
-static void warn_denied(struct notices *n, const struct collector *c)
+static void warn_denied(struct measure *m)
 {
+	const struct collector *c = &m->collector;
 	const unsigned both = COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
 	const char *ptrace = privilege_name(PRIVILEGE_PTRACE);
 
 	/* Both messages name the same capability: one is enough. */
-	if (!(c->notices & both) || n->printed & both)
+	if (!(c->notices & both) || m->printed & both)
 		return;
-	n->printed |= both;
+	m->printed |= both;
 	if (c->notices & COLLECT_NOTICE_PTRACE_MISSING)
-		log_notice(n->options->quiet,
+		log_notice(m->options->quiet,
 			   "PSS of %u processes is denied: %s is missing (run as root, or with it)",
 			   c->snapshot.collection.denied, ptrace);
 	else
 		log_notice(
-			n->options->quiet,
+			m->options->quiet,
 			"/proc hides processes of others: %s is missing (run as root, or with it)",
 			ptrace);
 }
 
-static void notices_alone(struct notices *n, const struct collector *c)
+static void notices_alone(struct measure *m)
 {
-	const struct options *o = n->options;
-
-	if (is_new(n, c, COLLECT_NOTICE_ALONE))
-		log_notice(o->quiet,
+	if (is_new(m, COLLECT_NOTICE_ALONE))
+		log_notice(m->options->quiet,
 			   "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
 			   "read without a deadline, and waits for processes that are stuck");
 }
 
-static void notices_collected(struct notices *n, const struct collector *c)
+static void notices_collected(struct measure *m)
 {
-	const struct options *o = n->options;
+	const struct collector *c = &m->collector;
+	const struct options *o = m->options;
 
-	report_missing(n, c);
-	if (is_new(n, c, COLLECT_NOTICE_NO_CMDLINES))
+	report_missing(m);
+	if (is_new(m, COLLECT_NOTICE_NO_CMDLINES))
 		log_notice(o->quiet, "%s: it holds no command lines (record -o +cmdline)",
 			   o->replay);
-	if (is_new(n, c, COLLECT_NOTICE_UNREADABLE))
+	if (is_new(m, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,
 			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "
 			   "others are other users'",
 			   c->verify_readable, c->verify_count);
-	report_differences(n, c);
-	warn_denied(n, c);
-	notices_alone(n, c);
+	report_differences(m);
+	warn_denied(m);
+	notices_alone(m);
 }
 
 static int notices_failed(const struct collector *c, int error)
@@ -316,13 +320,13 @@ static int read_query(struct measure *m)
 {
 	const struct options *o = m->options;
 	struct collector *c = &m->collector;
-	int *code = &m->notices.exit_code;
+	int *code = &m->exit_code;
 	enum pss_choice pss = o->replay ? c->spec.pss : (enum pss_choice)o->pss;
 
 	if (!m->filters_only)
 		return query_args_read(&m->query, &m->columns, o, pss, c, code);
 	query_args_set(&m->query, QUERY_SORT, "rss", c, code);
-	return query_args_filter(&m->query, o, m->pids, c, code);
+	return query_args_filter(&m->query, o, c, code);
 }
 
 static int open_replay(struct measure *m, struct collect_spec *spec)
@@ -332,7 +336,7 @@ static int open_replay(struct measure *m, struct collect_spec *spec)
 
 	spec->recording = m->replay.reader;
 	if (r == 0)
-		r = notices_opened(&m->notices, &m->collector, collector_open(&m->collector, spec));
+		r = notices_opened(m, collector_open(&m->collector, spec));
 	if (r)
 		return r;
 	if (o->verbose)
@@ -354,8 +358,7 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 		/* A wrong option is reported before anything is opened. */
 		r = read_query(m);
 		if (r == 0)
-			r = notices_opened(&m->notices, &m->collector,
-					   collector_open(&m->collector, &spec));
+			r = notices_opened(m, collector_open(&m->collector, &spec));
 	}
 	return r ? r
 		 : secure_loaded(o->output ? o->output : o->file, spec.continuous && !o->no_lock);
@@ -364,17 +367,16 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 int measure_open(struct measure *m, const struct options *o, const struct collect_spec *spec)
 {
 	*m = MEASURE_CLOSED;
-	m->options = m->notices.options = o;
+	m->options = o;
 	return open_collector(m, spec);
 }
 
 int measure_open_filters(struct measure *m, const struct options *o,
-			 const struct collect_spec *spec, const char *pids)
+			 const struct collect_spec *spec)
 {
 	*m = MEASURE_CLOSED;
-	m->options = m->notices.options = o;
+	m->options = o;
 	m->filters_only = true;
-	m->pids = pids;
 	return open_collector(m, spec);
 }
 
@@ -394,7 +396,7 @@ void measure_note_frame(const struct measure *m)
 
 static int report_collected(struct measure *m, int r)
 {
-	notices_collected(&m->notices, &m->collector);
+	notices_collected(m);
 	return r < 0 ? notices_failed(&m->collector, r) : 0;
 }
 
@@ -421,14 +423,9 @@ void measure_close(struct measure *m)
 {
 	if (m->collector.pool) {
 		collector_note_alone(&m->collector);
-		notices_alone(&m->notices, &m->collector);
+		notices_alone(m);
 	}
 	collector_close(&m->collector);
 	query_done(&m->query);
 	replay_close(&m->replay);
-}
-
-const char *measure_no_proc(const struct measure *m)
-{
-	return no_proc(&m->collector);
 }

@@ -17,23 +17,16 @@ struct replay {
 	char *data; /* of a pipe */
 };
 
-/* The notices of the collector that were printed: each is printed once. */
-struct notices {
-	const struct options *options;
-	unsigned printed; /* enum collect_notice */
-	bool printed_missing;
-	int exit_code; /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
-};
-
 struct measure {
 	const struct options *options;
 	struct query query;
 	struct column_list columns;
 	struct replay replay; /* with --replay */
 	struct collector collector;
-	struct notices notices;
+	unsigned printed; /* enum collect_notice: each is printed once */
+	bool missing_printed;
+	int exit_code;	   /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
 	bool filters_only; /* the command has its own order and columns (maps) */
-	const char *pids;  /* of --pid */
 };
 
 #define MEASURE_CLOSED ((struct measure){.collector = COLLECTOR_CLOSED})
@@ -45,9 +38,9 @@ struct collect_spec measure_spec(const struct options *o);
  * an exit code after a message; measure_close() in either case.
  */
 int measure_open(struct measure *m, const struct options *o, const struct collect_spec *spec);
-/* The same, but only with the filters, and `pids` in place of --pid. The order is by RSS. */
+/* The same, but only with the filters. The order is by RSS. */
 int measure_open_filters(struct measure *m, const struct options *o,
-			 const struct collect_spec *spec, const char *pids);
+			 const struct collect_spec *spec);
 /*
  * Chooses the frame of a recording that the next snapshot is, 1 to m->replay.frames. measure_open()
  * has chosen the last frame, or the first one if continuous. Returns 0, or an exit code after a

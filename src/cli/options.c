@@ -253,12 +253,14 @@ static int set_choice(const struct option_entry *e, const char *arg, int *ret)
 	return log_usage("--%s %s: it is one of %s", e->info.name, arg, strbuf_str(&words));
 }
 
-static int set_count(const struct option_entry *e, const char *arg, int *ret)
+static int set_number(const struct option_entry *e, const char *arg, unsigned least, unsigned most,
+		      int *ret)
 {
 	uint64_t n;
 
-	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0 || n == 0)
-		return log_usage("--%s %s: not a number from 1 to 1000000000", e->info.name, arg);
+	if (parse_u64(arg, strlen(arg), most, &n) < 0 || n < least)
+		return log_usage("--%s %s: not a number from %u to %u", e->info.name, arg, least,
+				 most);
 	*ret = (int)n;
 	return 0;
 }
@@ -293,16 +295,6 @@ static int set_number_or_all(const struct option_entry *e, const char *arg, int 
 	}
 	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0)
 		return log_usage("--%s %s: neither a number nor 'all'", e->info.name, arg);
-	*ret = (int)n;
-	return 0;
-}
-
-static int set_nice(const struct option_entry *e, const char *arg, int *ret)
-{
-	uint64_t n;
-
-	if (parse_u64(arg, strlen(arg), 19, &n) < 0)
-		return log_usage("--%s %s: not a number from 0 to 19", e->info.name, arg);
 	*ret = (int)n;
 	return 0;
 }
@@ -342,7 +334,7 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 	case LIST:
 		return add_list(arg, (char **)member);
 	case COUNT:
-		return set_count(e, arg, (int *)member);
+		return set_number(e, arg, 1, 1000000000, (int *)member);
 	case SECONDS:
 		return set_seconds(e, arg, (int *)member);
 	case NUMBER_OR_ALL:
@@ -350,7 +342,7 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 	case CHOICE:
 		return set_choice(e, arg, (int *)member);
 	case NICE:
-		return set_nice(e, arg, (int *)member);
+		return set_number(e, arg, 0, 19, (int *)member);
 	case SIZE:
 		return set_size(e, arg, (uint64_t *)member);
 	case SET:
@@ -411,14 +403,6 @@ static int bad_option(int c, char **argv)
 	return log_usage("unknown option -\\x%02x", (unsigned char)optopt);
 }
 
-/* How many words the command takes. */
-static size_t words_max(const char *command)
-{
-	if (strcmp(command, "maps") == 0)
-		return SIZE_MAX;
-	return parse_has_item("record pin completion", command);
-}
-
 static int add_word(struct options *o, const char *word)
 {
 	if (!o->named) {
@@ -426,9 +410,11 @@ static int add_word(struct options *o, const char *word)
 		o->named = true;
 		return 0;
 	}
-	if (o->word_count >= words_max(o->command))
+	if (strcmp(o->command, "maps") == 0)
+		return add_list(word, &o->pids);
+	if (o->word || !parse_has_item("record pin completion", o->command))
 		return log_usage("%s: unexpected argument", word);
-	o->words[o->word_count++] = word;
+	o->word = word;
 	return 0;
 }
 
@@ -440,9 +426,6 @@ int options_parse(struct options *o, int argc, char **argv)
 
 	*o = (struct options){
 		.command = "snapshot", .verify = VERIFY_DEFAULT, .nice = NICE_DEFAULT};
-	o->words = calloc((size_t)argc + 1, sizeof(*o->words));
-	if (!o->words)
-		return log_error("reading the options: out of memory");
 	make_getopt(letters, longs);
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
@@ -465,5 +448,4 @@ void options_done(struct options *o)
 		if (option_table[i].kind == LIST)
 			free(*(char **)((char *)o + option_table[i].offset));
 	}
-	free(o->words);
 }

@@ -52,13 +52,12 @@ struct options {
 	const char *file; /* the file that record writes */
 	char *listen;	  /* owned; joined likewise */
 	const char *token_file;
-	const char **words; /* after the command, at most as many as it takes */
-	size_t word_count;
-	int count;	 /* 0: not given */
-	int interval_ms; /* 0: not given */
-	int top;	 /* 0: not given */
-	uint64_t min;	 /* bytes */
-	int group;	 /* 0: none; options_group_key() */
+	const char *word; /* after the command: FILE of record, GROUP of pin; NULL: none */
+	int count;	  /* 0: not given */
+	int interval_ms;  /* 0: not given */
+	int top;	  /* 0: not given */
+	uint64_t min;	  /* bytes */
+	int group;	  /* 0: none; options_group_key() */
 	int format;
 	int color;
 	int pss;

@@ -41,6 +41,14 @@ struct table_style output_style(const struct options *o, bool color, unsigned wi
 	};
 }
 
+size_t output_rows(unsigned width, unsigned height, unsigned lines, unsigned columns)
+{
+	lines += width ? columns / width : 0;
+	if (!height)
+		return 0;
+	return height > lines ? height - lines : 1;
+}
+
 static void read_size(int fd, unsigned *width, unsigned *height)
 {
 	struct winsize size;

@@ -24,6 +24,11 @@ struct output {
 	unsigned width, height; /* of the terminal, 0: none */
 };
 
+/*
+ * How many rows fit on a terminal of that size beside `lines` other lines and `columns` columns of
+ * text that is not cut; 0: it is no terminal.
+ */
+size_t output_rows(unsigned width, unsigned height, unsigned lines, unsigned columns);
 /* The style of a table, without columns. `width`: of the terminal, 0: none. */
 struct table_style output_style(const struct options *o, bool color, unsigned width);
 /* Whether output has colours. */

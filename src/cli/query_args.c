@@ -67,14 +67,13 @@ int query_args_set(struct query *q, enum query_word word, const char *text, stru
 			 e.item ? e.item : "", e.why);
 }
 
-int query_args_filter(struct query *q, const struct options *o, const char *pids,
-		      struct collector *c, int *exit_code)
+int query_args_filter(struct query *q, const struct options *o, struct collector *c, int *exit_code)
 {
 	const struct {
 		enum query_word word;
 		const char *text;
 	} words[] = {{QUERY_CGROUP, o->cgroup},
-		     {QUERY_PID, pids},
+		     {QUERY_PID, o->pids},
 		     {QUERY_USER, o->users},
 		     {QUERY_FILTER, o->filter}};
 	int r = 0;
@@ -197,5 +196,5 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 	q->total = o->total;
 	q->only_changed = o->changed;
 	q->only_grown = o->grow;
-	return r ? r : query_args_filter(q, o, o->pids, c, exit_code);
+	return r ? r : query_args_filter(q, o, c, exit_code);
 }

@@ -14,9 +14,9 @@
  */
 int query_args_set(struct query *q, enum query_word word, const char *text, struct collector *c,
 		   int *exit_code);
-/* Sets the filters, with `pids` in place of o->pids. Returns likewise. */
-int query_args_filter(struct query *q, const struct options *o, const char *pids,
-		      struct collector *c, int *exit_code);
+/* Sets the filters. Returns likewise. */
+int query_args_filter(struct query *q, const struct options *o, struct collector *c,
+		      int *exit_code);
 /* Sets all words and the columns. `pss`: how PSS is measured. Returns likewise. */
 int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
 		    enum pss_choice pss, struct collector *c, int *exit_code);

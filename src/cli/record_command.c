@@ -44,7 +44,7 @@ static int recorder_open(struct recorder *r, const struct options *o)
 	*r = (struct recorder){.options = *o, .measure = MEASURE_CLOSED};
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
-	r->options.file = o->word_count ? o->words[0] : o->output;
+	r->options.file = o->word ? o->word : o->output;
 	r->options.output = NULL;
 	err = output_open_private(&r->file, r->options.file);
 	if (err)
@@ -183,9 +183,9 @@ static int record_frames(struct recorder *r, const struct options *o, struct out
 
 static int check_request(const struct options *o)
 {
-	if (o->word_count && o->output)
+	if (o->word && o->output)
 		return log_usage("record: FILE and --output cannot be combined");
-	if (!o->word_count && !o->output)
+	if (!o->word && !o->output)
 		return log_usage("record: it needs a FILE");
 	return 0;
 }
@@ -211,5 +211,5 @@ int command_record(const struct options *o)
 	r = output_finish(&recorder.file);
 	if (r == 0)
 		r = recorder.failed;
-	return r ? r : recorder.measure.notices.exit_code;
+	return r ? r : recorder.measure.exit_code;
 }

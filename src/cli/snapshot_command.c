@@ -23,19 +23,16 @@
 static size_t rows_that_fit(const struct measure *m, const struct output *out)
 {
 	const struct options *o = m->options;
-	unsigned around = LINES_AROUND;
+	/* Two lines state the reason of a fallback. */
+	unsigned lines = LINES_AROUND + (m->collector.snapshot.fallback_reason ? 2 : 0);
 
 	if (o->all)
 		return 0;
 	if (options_metrics(o))
 		return METRICS_GROUPS;
-	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
+	if (o->format != FORMAT_TABLE)
 		return 0;
-	/* Two lines state the reason. */
-	if (m->collector.snapshot.fallback_reason)
-		around += 2;
-	around += out->width ? TOTAL_COLUMNS / out->width : 0;
-	return out->height > around ? out->height - around : 1;
+	return output_rows(out->width, out->height, lines, TOTAL_COLUMNS);
 }
 
 static void whole_json(struct strbuf *out, const struct result *r, const struct table_style *style)
@@ -159,7 +156,7 @@ static int run(struct measure *m, struct output *out)
 	warn_partial(m, &result);
 	if (o->timing)
 		print_timing(&m->collector, &result, start);
-	return r ? r : m->notices.exit_code;
+	return r ? r : m->exit_code;
 }
 
 int command_snapshot(const struct options *o)

@@ -27,7 +27,7 @@ static int show(struct measure *m, struct output *out)
 	else
 		render_system_table(&out->buf, &report, &style);
 	r = output_finish(out);
-	return r ? r : m->notices.exit_code;
+	return r ? r : m->exit_code;
 }
 
 int command_system(const struct options *o)

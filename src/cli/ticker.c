@@ -92,13 +92,6 @@ static int skip_missed(struct ticker *t)
 	return arm(t);
 }
 
-static void tick(struct ticker *t, enum ticker_event *ret)
-{
-	t->next++;
-	t->ticks++;
-	*ret = TICKER_TICK;
-}
-
 /* The event that needs no waiting. */
 static bool next_event(struct ticker *t, const struct pollfd *fds, enum ticker_event *ret)
 {
@@ -112,7 +105,8 @@ static bool next_event(struct ticker *t, const struct pollfd *fds, enum ticker_e
 		return true;
 	}
 	if (!t->interval_us || fds[0].revents) {
-		tick(t, ret);
+		t->next++;
+		*ret = TICKER_TICK;
 		return true;
 	}
 	*ret = TICKER_INPUT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What watch, top and serve wait for: ticks on a fixed schedule, signals, and one more file. If a
+ * What watch and top wait for: ticks on a fixed schedule, signals, and one more file. If a
  * snapshot overruns, the ticks that it covers are skipped and counted.
  */
 #ifndef ZMEM_CLI_TICKER_H
@@ -22,7 +22,6 @@ struct ticker {
 	uint64_t interval_us; /* 0: always due */
 	uint64_t start_us;    /* CLOCK_MONOTONIC: when tick 0 was due */
 	uint64_t next;	      /* the tick that comes next */
-	uint64_t ticks;	      /* how many were taken */
 	uint64_t missed;      /* how many were skipped */
 	bool end, resize;     /* signals that came and were not returned yet */
 	bool blocked;

@@ -119,13 +119,11 @@ static void watching_done(struct watching *w)
 
 static size_t rows_that_fit(const struct watching *w)
 {
-	unsigned around = LINES_AROUND;
+	const struct options *o = w->watch.measure.options;
 
-	if (!w->out.terminal || !w->out.height || w->watch.measure.options->all ||
-	    w->watch.measure.options->format != FORMAT_TABLE)
+	if (o->all || o->format != FORMAT_TABLE)
 		return 0;
-	around += w->out.width ? 2 * TOTAL_COLUMNS / w->out.width : 0;
-	return w->out.height > around ? w->out.height - around : 1;
+	return output_rows(w->out.width, w->out.height, LINES_AROUND, 2 * TOTAL_COLUMNS);
 }
 
 /* To be called in each tick, since a terminal may become wider. */
@@ -208,7 +206,7 @@ static int run(struct watching *w)
 		if (event == TICKER_END)
 			break;
 	}
-	return r ? r : w->watch.measure.notices.exit_code;
+	return r ? r : w->watch.measure.exit_code;
 }
 
 static int check_request(const struct options *o)

@@ -47,13 +47,13 @@ install: all $(COMPLETIONS)
 	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq)
 	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
 
-# Capabilities come last: until then whoever runs it has his own rights.
+# Capabilities come last: until then a user who runs the program has no more rights.
 install-caps: install
 	@getent group zmem >/dev/null || { groupadd --system zmem && echo 'made the group zmem'; }
 	chown root:zmem '$(AT)/sbin/zmem-bpf'
 	chmod 0750 '$(AT)/sbin/zmem-bpf'
 	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/sbin/zmem-bpf'
-	@echo 'for who is to see the memory of all processes: usermod -aG zmem USER'
+	@echo 'to let a user see the memory of all processes: usermod -aG zmem USER'
 
 # Directories that others use as well stay, and the group.
 uninstall:
