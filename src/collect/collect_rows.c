@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The steps of a query (query/query_run.h), and the names that are read between them. */
+/* The steps of a query (query/result.h), and the names that are read between them. */
 #include "collect/collect_rows.h"
 
 #include "collect/balance.h"

@@ -2,7 +2,7 @@
 /*
  * The engine: opens the sources of a collect_spec once and answers queries from them as often as
  * wanted. It prints nothing and knows no option: what a person should learn is data (notices,
- * missing pids, differences), which src/cli/notices.c puts into words.
+ * missing pids, differences), which src/cli/measure.c puts into words.
  */
 #ifndef ZMEM_COLLECT_COLLECTOR_H
 #define ZMEM_COLLECT_COLLECTOR_H
@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "collect/collect_spec.h"
 #include "enrich/enrich.h"
-#include "query/query_run.h"
+#include "query/result.h"
 
 enum collect_phase {
 	COLLECT_PHASE_LOAD, /* opening the source */

@@ -1,31 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What is installed and packaged: completions, manual pages, units, the Debian package.
 
-# ---- completions: the tables, in a shell's words ----
+# ---- completions: the tables that the program prints, in a script for the shell ----
 
 COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
 
-# What prints them runs here.
+# A program for another machine has the same tables as one for this machine, which can run.
 ifneq ($(CROSS),)
-COMPLETION := $(O)/here/obj-static/completion
-$(COMPLETION): FORCE
+COMPLETER := $(O)/here/zmem-bpf-static
+$(COMPLETER): FORCE
 	$(Q)$(MAKE) --no-print-directory ARCH= STATIC=1 O=$(O)/here $@
 else
-COMPLETION := $(B)/completion
+COMPLETER := $(PROGRAM)
 endif
 
-$(B)/completion: $(B)/completion.o $(LIB) $(LAYOUT)
-	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
-
-$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COMPLETION)
+$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COMPLETER)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
-	$(Q)$(COMPLETION) $* > $@.tables
+	$(Q)$(COMPLETER) completion $* > $@.tables
 	$(Q)sed -e '/^#tables#$$/ { r $@.tables' -e 'd }' $< > $@.tmp && mv $@.tmp $@
-
--include $(B)/completion.d
-
 
 # ---- install ----
 
@@ -54,13 +47,13 @@ install: all $(COMPLETIONS)
 	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq)
 	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
 
-# Capabilities come last: until then whoever runs it has his own rights.
+# Capabilities come last: until then a user who runs the program has no more rights.
 install-caps: install
 	@getent group zmem >/dev/null || { groupadd --system zmem && echo 'made the group zmem'; }
 	chown root:zmem '$(AT)/sbin/zmem-bpf'
 	chmod 0750 '$(AT)/sbin/zmem-bpf'
 	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/sbin/zmem-bpf'
-	@echo 'for who is to see the memory of all processes: usermod -aG zmem USER'
+	@echo 'to let a user see the memory of all processes: usermod -aG zmem USER'
 
 # Directories that others use as well stay, and the group.
 uninstall:

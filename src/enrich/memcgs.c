@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Reads the memory cgroups of all groups. Grouping the processes finds them, so only
- * src/query/group.c maps a unit to its cgroup.
+ * src/query/sums.c maps a unit to its cgroup.
  */
 #include "enrich/memcgs.h"
 

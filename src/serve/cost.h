@@ -3,7 +3,7 @@
 #ifndef ZMEM_SERVE_COST_H
 #define ZMEM_SERVE_COST_H
 
-#include "cli/self_usage.h"
+#include "cli/background.h"
 #include "serve/channel.h"
 
 void cost_read(const struct self_usage *own, struct cost *ret);

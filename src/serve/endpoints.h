@@ -6,7 +6,7 @@
 #ifndef ZMEM_SERVE_ENDPOINTS_H
 #define ZMEM_SERVE_ENDPOINTS_H
 
-#include "cli/self_usage.h"
+#include "cli/background.h"
 #include "serve/selection.h"
 #include "serve/snapshot_client.h"
 #include "serve/history_ring.h"

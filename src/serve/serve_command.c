@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/end_signals.h"
 #include "cli/background.h"
 #include "cli/log.h"
+#include "cli/ticker.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "serve/channel.h"

@@ -206,7 +206,7 @@ static int run(struct top *t)
 			r = handle_keys(t);
 		}
 	}
-	return r ? r : t->collect.watch.measure.notices.exit_code;
+	return r ? r : t->collect.watch.measure.exit_code;
 }
 
 static int start_view(struct top *t, const struct options *o)

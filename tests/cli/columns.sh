@@ -17,7 +17,7 @@ for key in pid ppid user uid comm name cmdline unit container cgroup threads sta
 	check "-o help lists $key" grep -qx -e "$key" "$TMP/keys"
 done
 for command in maps system compare doctor; do
-	refused "$command -o help: it has no such columns" 2 'takes no --columns' "$command" -o help
+	refused "$command -o help: it has no such columns" 2 'does not take --columns' "$command" -o help
 done
 refused 'nobody -o help' 2 'there is no such command' nobody -o help
 equal '-o help lists each column once' "$(sort "$TMP/keys" | uniq -d)" ''

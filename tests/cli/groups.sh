@@ -160,12 +160,12 @@ for key in '' '-g user' '-g name --tree'; do
 		refused "$option with '$key'" 2 '(of groups|--tree)' $key $option
 	done
 done
-refused '--tree of groups' 2 '--tree: it goes with no --group-by' --tree -g name
-refused '--tree and -n' 2 '--tree: it goes with no --top' --tree -n 3
-refused '--tree as JSON' 2 '--tree: it goes with no --format' --tree -J
+refused '--tree of groups' 2 '--tree cannot be combined with --group-by' --tree -g name
+refused '--tree and -n' 2 '--tree cannot be combined with --top' --tree -n 3
+refused '--tree as JSON' 2 '--tree cannot be combined with --format' --tree -J
 for command in compare system 'maps 1' doctor 'record x'; do
 	for option in '-g name' '--tree' '--min 1'; do
 		# shellcheck disable=SC2086
-		refused "$command $option" 2 "${command%% *}: it takes no --" $command $option
+		refused "$command $option" 2 "${command%% *} does not take --" $command $option
 	done
 done

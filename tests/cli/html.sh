@@ -78,7 +78,7 @@ expect_rc '--output: exit code' 0
 check '--output: the same bytes' cmp "$TMP/first" "$TMP/file"
 for command in compare system doctor "maps 1"; do
 	# shellcheck disable=SC2086
-	refused "$command has no html" 2 "${command%% *}: .*--format" $command -F html
+	refused "$command has no html" 2 "${command%% *}.*--format" $command -F html
 done
 refused '--tree has no html' 2 '--tree' --tree -F html
 

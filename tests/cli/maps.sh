@@ -242,8 +242,8 @@ refused 'a word that is not a pid' 2 'foo: not a process number' maps foo
 refused 'a bad pid among good ones' 2 '0: not a process number' maps $$ 0
 refused 'a column of processes' 2 "--sort: maps has no column 'uss'" maps -s uss $$
 refused 'a column of mappings by file' 2 "maps --by-file has no column 'perm'" maps --by-file -s perm
-refused '--columns' 2 'maps: it takes no --columns' maps -o pid $$
-refused '--by-file elsewhere' 2 'snapshot: it takes no --by-file' --by-file
+refused '--columns' 2 'maps does not take --columns' maps -o pid $$
+refused '--by-file elsewhere' 2 'snapshot does not take --by-file' --by-file
 refused '--replay: one line' 2 'a recording holds no mappings' maps --replay "$TMP/recording" $$
 zmem maps -u root -f '^bash$' --total
 expect_rc 'filters without a PID' 0

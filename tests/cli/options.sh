@@ -52,7 +52,7 @@ refuses() { # COMMAND OPTION...
 	shift
 	for option; do
 		# shellcheck disable=SC2086
-		refused "$command $option" 2 "${command%% *}: it takes no --.*$usage" $command $option
+		refused "$command $option" 2 "${command%% *} does not take --.*$usage" $command $option
 	done
 }
 shown='--sort=rss --reverse --columns=pid --top=3 --total --timing --tree --group-by=name'
@@ -76,16 +76,16 @@ for format in json ndjson; do
 	refused "$format, no column" 2 "there is no column '\+nosuch'" -F $format -o +nosuch
 	zmem --replay "$guest" -F $format -o +cmdline,cgroup
 	expect_out "$format: and cmdline can" '"cmdline":'
-	refused "$format, groups" 2 "$format: --columns: it goes with no --group-by" -F $format -g name -o +cmdline
+	refused "$format, groups" 2 "$format: --columns cannot be combined with --group-by" -F $format -g name -o +cmdline
 done
 refused 'watch, NDJSON' 2 "ndjson: --columns pid: $only" watch -F ndjson -o pid
 refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/recording" -o pid
 refused 'serve --columns' 2 "serve: --columns pid: $only" serve -o pid
 for format in folded openmetrics prometheus; do
-	refused "$format --columns" 2 "--columns: it goes with no --format $format" -F $format -o +cmdline
+	refused "$format --columns" 2 "--columns cannot be combined with --format $format" -F $format -o +cmdline
 done
-refused '--verify of what is not read' 2 '--verify: it goes with no --pss none' --pss none --verify all
-refused '--verify N of what is not read' 2 '--verify: it goes with no --pss none' watch --pss none --verify 3
+refused '--verify of what is not read' 2 '--verify cannot be combined with --pss none' --pss none --verify all
+refused '--verify N of what is not read' 2 '--verify cannot be combined with --pss none' watch --pss none --verify 3
 zmem --pss none --verify 0
 expect_rc '--verify 0 is no check' 0
 for how in '--pss none' '--source proc' --pinned '--verify 0'; do
@@ -167,7 +167,7 @@ for command in $(sed -n 's/^.* zmem-bpf \[*\([a-z]*\)\]* .*/\1/p' "$TMP/help"); 
 		esac
 		# shellcheck disable=SC2086
 		zmem "$command" $option $argument
-		[ "$rc" = 2 ] && grep -q "^zmem-bpf: $command: it takes no --" "$TMP/err" || wrong="$wrong $option"
+		[ "$rc" = 2 ] && grep -q "^zmem-bpf: $command does not take --" "$TMP/err" || wrong="$wrong $option"
 	done < <(comm -23 "$TMP/options" "$TMP/taken")
 	equal "$command: refuses options that its --help lacks" "$wrong" ''
 done

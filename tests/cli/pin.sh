@@ -32,7 +32,7 @@ refused 'pin of no group' 2 'there is no such group' pin no_such_group
 refused 'pin of two' 2 'unexpected argument' pin 1 2
 refused '--pinned --source proc' 2 '--source proc' --pinned --source proc
 refused '--pinned --replay' 2 '--replay' --pinned --replay x
-refused 'doctor --pinned' 2 'it takes no --pinned' doctor --pinned
+refused 'doctor --pinned' 2 'does not take --pinned' doctor --pinned
 run as_nobody "$ZMEM" pin $group
 expect_rc 'nobody pins: exit code' 1
 expect_err 'nobody pins: the missing capabilities' 'CAP_BPF and CAP_PERFMON are missing'

@@ -61,7 +61,7 @@ expect_json '--verify 0: no PSS of the kernel is checked' '.collection.cross_che
 mkmem_begin anon
 zmem --timing --verify 0 -p "$(mkmem_pid_of anon main)"
 expect_err '--verify 0: reads no smaps_rollup' 'smaps_rollup reads: 0'
-expect_err '--timing: whether the books close' '^books: AnonPages - PSS_ANON -?[0-9]+ kB, Mapped'
+expect_err '--timing: whether the books close' '^balance: AnonPages - PSS_ANON -?[0-9]+ kB, Mapped'
 mkmem_end
 for bad in x -1 1.5 '' 99999999999; do
 	zmem --verify "$bad"

@@ -299,13 +299,13 @@ expect_stderr_lines 'record, no such pid: told once' 1
 rm "$dir/missing"
 refused 'record without FILE' 2 'needs a FILE' record
 refused 'two FILEs' 2 'unexpected argument' record a b
-refused 'FILE and --output' 2 'one too many' record a --output b
-refused 'record --top' 2 'takes no --top' record a --top 3
-refused 'record --total' 2 'takes no --total' record a --total
+refused 'FILE and --output' 2 'cannot be combined' record a --output b
+refused 'record --top' 2 'does not take --top' record a --top 3
+refused 'record --total' 2 'does not take --total' record a --total
 refused 'record --replay' 2 'replay' record a --replay "$rec"
 refused 'doctor --replay' 2 'replay' doctor --replay "$rec"
-refused 'a snapshot has no --count' 2 'takes no --count' -c 3
-refused 'a snapshot has no --interval' 2 'takes no --interval' -i 3
+refused 'a snapshot has no --count' 2 'does not take --count' -c 3
+refused 'a snapshot has no --interval' 2 'does not take --interval' -i 3
 for bad in 0 0.09 '' . x 1x 1. -1 1e3 99999999; do
 	refused "-i '$bad'" 2 'number of seconds' record "$dir/no" -i "$bad"
 done

@@ -187,7 +187,7 @@ expect_out 'a guest: the totals reconcile' '^anonymous +38\.6 MiB +38\.4 MiB +30
 
 for option in '-p 1' '-u root' '-f x' '-s pss' '-r' '-o pid' '-n 3' '-a' '--total' '--numeric' '--timing' '-c 2' '-i 1'; do
 	# shellcheck disable=SC2086
-	refused "system $option" 2 'system: it takes no --' system $option
+	refused "system $option" 2 'system does not take --' system $option
 done
 refused 'system: two commands' 2 'unexpected argument' system snapshot
 refused 'system: not a recording' 1 'not a recording' system --replay "$0"

@@ -260,14 +260,14 @@ expect_rc 'replay: no such user' 3
 for format in json csv folded openmetrics prometheus html; do
 	refused "--format $format" 2 'it is table or ndjson' watch -F "$format"
 done
-refused '--tree' 2 'takes no --tree' watch --tree
-refused '--grow without PSS' 2 '--grow: it goes with no --pss none' watch --grow --pss none
-refused '--total --changed' 2 '--total: it goes with no --changed' watch --total --changed
+refused '--tree' 2 'does not take --tree' watch --tree
+refused '--grow without PSS' 2 '--grow cannot be combined with --pss none' watch --grow --pss none
+refused '--total --changed' 2 '--total cannot be combined with --changed' watch --total --changed
 refused '-i 0.01' 2 'not a number of seconds from 0.1' watch -i 0.01
 refused '--nice 20' 2 'not a number from 0 to 19' watch --nice 20
 for option in --changed --grow --no-lock '--nice 3' '--delta start'; do
 	# shellcheck disable=SC2086
-	refused "snapshot $option" 2 "takes no ${option%% *}" $option
+	refused "snapshot $option" 2 "does not take ${option%% *}" $option
 done
 refused 'snapshot: no columns of deltas' 2 'it has no changes to show' -o +pss_change
 refused 'snapshot: no sorting by deltas' 2 'it has no changes to show' -s pss_change

@@ -63,7 +63,7 @@ static void test_order(void **state)
 	assert_true(ticker_ends(&t));
 	assert_int_equal(next(&t), TICKER_END);
 	assert_int_equal(next(&t), TICKER_END);
-	assert_int_equal(t.ticks, 1);
+	assert_int_equal(t.next, 1);
 	assert_int_equal(t.missed, 0);
 	/* A second signal after the end must not kill the program. */
 	raise(SIGINT);
@@ -82,8 +82,7 @@ static void test_interval(void **state)
 	usleep(55000);
 	assert_int_equal(next(&t), TICKER_TICK);
 	assert_true(t.missed >= 4);
-	assert_int_equal(t.ticks, 2);
-	assert_int_equal(t.next, t.ticks + t.missed);
+	assert_int_equal(t.next, 2 + t.missed);
 	ticker_set_interval(&t, 3600000000);
 	assert_int_equal(t.next, 1);
 	ticker_now(&t);

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "query/delta_set.h"
+#include "query/delta.h"
 #include "query/query_parse.h"
-#include "query/query_run.h"
+#include "query/result.h"
 
 #define MIB UINT64_C(1048576)
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * For the build: prints the part of a shell's completions that comes from the tables of commands,
- * options and columns. What a shell makes of it is in src/dist/completion. Not part of the program.
+ * zmem-bpf completion bash|zsh, which the build runs: prints the tables of commands, options and
+ * columns for a shell. The functions that read these tables are in src/dist/completion.
  */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/options_table.h"
+#include "cli/log.h"
+#include "cli/options.h"
 #include "base/array.h"
 #include "model/column.h"
 #include "model/maps.h"
 
-/* What an argument is where no list of words says so. */
+/* The kind of an argument that is no word of a list. */
 static const char *kind_of(const struct option_entry *e)
 {
 	static const struct {
@@ -30,7 +31,7 @@ static const char *kind_of(const struct option_entry *e)
 	return strcmp(e->info.argument, "FILE") == 0 ? "files" : "other";
 }
 
-/* Inside single quotes; what zsh's _arguments and _describe would take for a mark is escaped. */
+/* Prints text for single quotes. `marks`: bytes to escape for _arguments and _describe of zsh. */
 static void print_quoted(const char *text, const char *marks)
 {
 	for (; *text; text++) {
@@ -90,8 +91,8 @@ static void bash_arguments(void)
 	printf("\t*) kind= ;;\n\tesac\n}\n");
 }
 
-/* Those that the command takes; NULL: all. */
-static void put_options(const char *command)
+/* The options that the command takes; NULL: all options. */
+static void print_options(const char *command)
 {
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_info *info = &option_table[i].info;
@@ -107,21 +108,19 @@ static void put_options(const char *command)
 static void bash_options(const char *command)
 {
 	printf("_zmem_bpf_options%s%s=(", command ? "_" : "", command ? command : "");
-	put_options(command);
+	print_options(command);
 	printf(")\n");
 }
 
-static void bash(void)
+static void print_bash(void)
 {
-	struct command_info command;
-
 	printf("_zmem_bpf_commands=(");
-	for (size_t i = 0; commands_info(i, &command); i++)
-		printf("%s%s", i ? " " : "", command.name);
+	for (size_t i = 0; i < command_count; i++)
+		printf("%s%s", i ? " " : "", command_table[i].info.name);
 	printf(")\n");
 	bash_options(NULL);
-	for (size_t i = 0; commands_info(i, &command); i++)
-		bash_options(command.name);
+	for (size_t i = 0; i < command_count; i++)
+		bash_options(command_table[i].info.name);
 	bash_columns();
 	print_map_keys();
 	bash_arguments();
@@ -134,7 +133,7 @@ static void zsh_column(const struct column *c)
 	printf("'\n");
 }
 
-/* '(-s --sort)'{-s+,--sort=}'[help]:argument:action', as _arguments has it. */
+/* '(-s --sort)'{-s+,--sort=}'[help]:argument:action': the syntax of zsh's _arguments. */
 static void zsh_option(const struct option_entry *e)
 {
 	const struct option_info *info = &e->info;
@@ -169,14 +168,12 @@ static void zsh_option(const struct option_entry *e)
 	printf("'\n");
 }
 
-static void zsh(void)
+static void print_zsh(void)
 {
-	struct command_info command;
-
 	printf("_zmem_bpf_commands=(\n");
-	for (size_t i = 0; commands_info(i, &command); i++) {
-		printf("\t'%s:", command.name);
-		print_quoted(command.help, ":\\");
+	for (size_t i = 0; i < command_count; i++) {
+		printf("\t'%s:", command_table[i].info.name);
+		print_quoted(command_table[i].info.help, ":\\");
 		printf("'\n");
 	}
 	printf(")\n_zmem_bpf_column_names=(\n");
@@ -191,23 +188,23 @@ static void zsh(void)
 	for (size_t i = 0; i < option_count; i++)
 		zsh_option(&option_table[i]);
 	printf(")\n_zmem_bpf_taken=(\n");
-	for (size_t i = 0; commands_info(i, &command); i++) {
-		printf("\t%s '", command.name);
-		put_options(command.name);
+	for (size_t i = 0; i < command_count; i++) {
+		printf("\t%s '", command_table[i].info.name);
+		print_options(command_table[i].info.name);
 		printf("'\n");
 	}
 	printf(")\n");
 }
 
-int main(int argc, char **argv)
+int command_completion(const struct options *o)
 {
-	if (argc == 2 && strcmp(argv[1], "bash") == 0) {
-		bash();
-	} else if (argc == 2 && strcmp(argv[1], "zsh") == 0) {
-		zsh();
-	} else {
-		fprintf(stderr, "usage: completion bash|zsh\n");
-		return 2;
-	}
-	return fflush(stdout) ? 1 : 0;
+	const char *shell = o->word ? o->word : "";
+
+	if (strcmp(shell, "bash") == 0)
+		print_bash();
+	else if (strcmp(shell, "zsh") == 0)
+		print_zsh();
+	else
+		return log_usage("completion: it needs bash or zsh");
+	return log_stdout_done();
 }
