@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/strbuf.h"
 #include "base/utf8.h"
 
 #define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD: in place of a byte that is not UTF-8 */
@@ -43,5 +45,34 @@ size_t text_glyph(const char *s, size_t len, struct glyph *ret);
  * ellipsis. *ret_width: the columns of these bytes, ellipsis included.
  */
 size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width);
+
+/*
+ * Writes text in a format without \xNN: `map` returns the replacement of a character, or NULL for
+ * the character itself. A byte that is not UTF-8 becomes U+FFFD. Writes at most `max` bytes, whole
+ * characters. Inline, so that the compiler inlines `map`.
+ */
+static inline void text_put_mapped(struct strbuf *out, const char *s, size_t max,
+				   const char *(*map)(uint32_t c))
+{
+	size_t len = strlen(s), from = 0, i = 0;
+
+	while (i < len) {
+		uint32_t c = (unsigned char)s[i];
+		size_t used = c < 0x80 ? 1 : utf8_decode(s + i, len - i, &c);
+		const char *instead = used ? map(c) : TEXT_REPLACEMENT;
+		size_t n = instead ? strlen(instead) : used;
+
+		if (n > max)
+			break;
+		max -= n;
+		if (instead) {
+			strbuf_put(out, s + from, i - from);
+			strbuf_put(out, instead, n);
+			from = i + (used ? used : 1);
+		}
+		i += used ? used : 1;
+	}
+	strbuf_put(out, s + from, i - from);
+}
 
 #endif

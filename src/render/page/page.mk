@@ -50,8 +50,7 @@ $(LIVE_INC): $(PAGE_OUT)/live.html
 $(PAGE_INC) $(LIVE_INC):
 	$(Q)sed -z '$(PART)' $< | $(pack) > $@.tmp && mv $@.tmp $@
 
-$(B)/render/html.o: $(PAGE_INC)
-$(B)/render/live.o: $(LIVE_INC)
+$(B)/render/html.o: $(PAGE_INC) $(LIVE_INC)
 
 # ---- the terminal that top takes one for that it does not know ----
 
