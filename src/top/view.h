@@ -8,8 +8,6 @@
 #define ZMEM_TOP_VIEW_H
 
 #include "render/table.h"
-#include "top/history.h"
-#include "top/keys.h"
 #include "top/screen.h"
 #include "model/maps.h"
 
@@ -75,6 +73,18 @@ struct view_facts {
 	uint64_t missed;	/* missed ticks */
 	uint32_t frame, frames; /* of a recording; 0: not a recording */
 	bool can_map;		/* mappings can be read */
+};
+
+/* The history of one value, as many points as a line can show. */
+#define HISTORY_MAX 512
+
+struct history {
+	struct history_point {
+		int64_t time_ms; /* since the epoch */
+		bool known;
+		uint64_t bytes;
+	} point[HISTORY_MAX]; /* a ring */
+	size_t next, count;
 };
 
 struct detail {
@@ -177,6 +187,31 @@ void view_detail_open(struct view *v);
 void view_detail_update(struct view *v);
 unsigned view_detail_key(struct view *v, int key);
 void view_detail_draw(struct view *v, struct screen *s);
-void view_head_draw(const struct view *v, struct screen *s);
+
+void history_clear(struct history *h);
+void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes);
+/*
+ * Draws the newest points, at most `width`, one a column, as bars in eighths between their minimum
+ * and maximum. Returns both and the time of the first point. Returns false and draws nothing if no
+ * point is known.
+ */
+bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,
+		  uint64_t *ret_most, int64_t *ret_since_ms);
+
+/* A part of a bar. Its character tells it apart without colours. */
+struct bar_part {
+	const char *name;
+	char sign;
+	enum line_attr attr;
+	bool known;
+	int64_t bytes;
+	bool rare; /* shown last in the legend */
+};
+
+/* Draws the bar in brackets. Parts that are unknown or not above 0 take no room. */
+void bar_put(struct line *l, const struct bar_part *part, size_t count, uint64_t total,
+	     unsigned width);
+/* Writes the part's character, its name and a blank; a value follows. */
+void bar_put_name(struct line *l, const struct bar_part *part);
 
 #endif
