@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "cli/self_usage.h"
 
 /* Resources that a process has used since its start. */
 struct cost {
@@ -60,5 +61,8 @@ int channel_answered(int fd, struct answer *ret, int *ret_memfd);
 int channel_seal(const struct strbuf *bytes);
 /* Maps the memfd for reading; -EBADMSG if it is not sealed or has another size. */
 int channel_map(int memfd, uint64_t size, const char **ret);
+
+/* Reads what this process has used since its start. */
+void cost_read(const struct self_usage *own, struct cost *ret);
 
 #endif

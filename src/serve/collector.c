@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Decides when a snapshot is too old, collects one, and passes it on. */
-#include "serve/collector.h"
+#include "serve/serve.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,6 @@
 #include "base/grow.h"
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
-#include "serve/cost.h"
 #include "enrich/memcgs.h"
 
 struct snapshot_server {

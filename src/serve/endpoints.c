@@ -9,9 +9,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "serve/selection.h"
-#include "serve/cost.h"
-#include "serve/http_query.h"
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 #define TEXT_JSON  "application/json"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The event loop of the HTTP process: new connections, requests, snapshots, history and the end. */
-#include "serve/http.h"
+#include "serve/serve.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "serve/requests.h"
-#include "serve/cost.h"
 #include "serve/sandbox.h"
 
 #define WHY_MAX	   512
@@ -227,7 +226,7 @@ static int run(struct http *h, const struct serve_config *config, int channel, i
 	return log_errno(r, "serving");
 }
 
-int http_run(const struct serve_config *config, int channel, int signals)
+int serve_http(const struct serve_config *config, int channel, int signals)
 {
 	cleanup_free struct http *h = calloc(1, sizeof(*h));
 	int r;

@@ -6,21 +6,22 @@
 #include "serve/requests.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
-#include "serve/accept.h"
-#include "serve/host.h"
-#include "serve/response.h"
+#include "serve/request_headers.h"
 
-#define URI_MAX	   2048
-#define POOL_MAX   (16 * 1024)	      /* of a connection: its request with all headers */
-#define UNSENT_MAX (64 * 1024 * 1024) /* responses that clients do not read */
+#define URI_MAX	    2048
+#define POOL_MAX    (16 * 1024)	       /* of a connection: its request with all headers */
+#define UNSENT_MAX  (64 * 1024 * 1024) /* responses that clients do not read */
+#define SOURCE_UNIX UINT64_C(0xffff000000000000)
 
 struct pending {
 	struct MHD_Connection *connection;
@@ -103,7 +104,75 @@ static void connection_changed(void *cls, struct MHD_Connection *connection, voi
 		slot_set(slot, SLOT_FREE, 0);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
+
+struct sent {
+	size_t *unsent;
+	size_t size;
+	char *data;
+};
+
+static void body_sent(void *cls)
+{
+	struct sent *sent = cls;
+
+	*sent->unsent -= sent->size;
+	free(sent->data);
+	free(sent);
+}
+
+/* The response takes over the body of the page. */
+static struct MHD_Response *make(const struct microhttpd *mhd, struct page *p, size_t *unsent)
+{
+	struct sent *sent = malloc(sizeof(*sent));
+	struct MHD_Response *r;
+
+	if (!sent)
+		return NULL;
+	*sent = (struct sent){unsent, p->body.len, p->body.data};
+	r = mhd->create_response_from_buffer_with_free_callback_cls(p->body.len, p->body.data,
+								    body_sent, sent);
+	if (!r) {
+		free(sent);
+		return NULL;
+	}
+	*unsent += p->body.len;
+	p->body = (struct strbuf){0};
+	return r;
+}
+
+static bool add_headers(const struct microhttpd *mhd, struct MHD_Response *r, const struct page *p)
+{
+	cleanup(strbuf_done) struct strbuf policy = {0};
+	bool ok = mhd->add_response_header(r, "Content-Type", p->type) == MHD_YES;
+
+	if (p->html)
+		render_live_policy(&policy);
+	else
+		strbuf_puts(&policy, "default-src 'none'");
+	strbuf_puts(&policy, "; frame-ancestors 'none'");
+	ok &= !strbuf_error(&policy) && mhd->add_response_header(r, "Content-Security-Policy",
+								 strbuf_str(&policy)) == MHD_YES;
+	ok &= mhd->add_response_header(r, "Cache-Control", "no-store") == MHD_YES;
+	ok &= mhd->add_response_header(r, "X-Content-Type-Options", "nosniff") == MHD_YES;
+	ok &= mhd->add_response_header(r, "Referrer-Policy", "no-referrer") == MHD_YES;
+	if (p->code == 405)
+		ok &= mhd->add_response_header(r, "Allow", "GET, HEAD") == MHD_YES;
+	if (p->code == 401)
+		ok &= mhd->add_response_header(r, "WWW-Authenticate", "Bearer") == MHD_YES;
+	return ok;
+}
+
+struct MHD_Response *response_make(const struct microhttpd *mhd, struct page *p, size_t *unsent)
+{
+	struct MHD_Response *r = make(mhd, p, unsent);
+
+	if (r && !add_headers(mhd, r, p)) {
+		mhd->destroy_response(r);
+		return NULL;
+	}
+	return r;
+}
 
 static void count_response(struct requests *c, unsigned code)
 {
@@ -297,7 +366,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 	return answer(c, req);
 }
 
-/* ---- waiting requests and connections ---- */
+/* ---- waiting requests ---- */
 
 static bool satisfies(const struct snapshot_client *f, const struct pending *req, uint32_t age_ms)
 {
@@ -332,6 +401,59 @@ void requests_resume(struct requests *c)
 	}
 }
 
+/* ---- connections ---- */
+
+/* A dual-stack socket reports IPv4 addresses as ::ffff:127.0.0.1. */
+static void unmap(struct sockaddr_storage *a)
+{
+	const struct sockaddr_in6 v6 = *(const struct sockaddr_in6 *)a;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)a;
+
+	if (a->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+		return;
+	v4->sin_family = AF_INET;
+	memcpy(&v4->sin_addr, &v6.sin6_addr.s6_addr[12], sizeof(v4->sin_addr));
+}
+
+static bool is_loopback(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
+
+	if (a->ss_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+	return a->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+/*
+ * Whether a connection came to a loopback address. *ret_source identifies the client: an IPv4
+ * address, the /64 network of an IPv6 address, or the user of a Unix socket.
+ */
+static bool read_source(int fd, uint64_t *ret_source)
+{
+	struct sockaddr_storage here = {}, there = {};
+	socklen_t len = sizeof(here);
+	struct ucred peer = {};
+
+	*ret_source = 0;
+	getsockname(fd, (struct sockaddr *)&here, &len);
+	len = sizeof(there);
+	getpeername(fd, (struct sockaddr *)&there, &len);
+	unmap(&here);
+	unmap(&there);
+	if (there.ss_family == AF_INET) {
+		*ret_source = ((struct sockaddr_in *)&there)->sin_addr.s_addr;
+	} else if (there.ss_family == AF_INET6) {
+		memcpy(ret_source, &((struct sockaddr_in6 *)&there)->sin6_addr,
+		       sizeof(*ret_source));
+	} else {
+		len = sizeof(peer);
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+		*ret_source = SOURCE_UNIX | peer.uid;
+	}
+	return is_loopback(&here);
+}
+
 static void disconnect(struct slot *slot)
 {
 	shutdown(slot->fd, SHUT_RDWR);
@@ -342,7 +464,7 @@ void requests_add(struct requests *c, int fd)
 {
 	struct sockaddr_storage address = {};
 	uint64_t source, now = clock_us(CLOCK_MONOTONIC);
-	bool loopback = host_of_socket(fd, &source);
+	bool loopback = read_source(fd, &source);
 	struct slot *slot = connections_add(&c->connections, fd, source, now);
 
 	if (!slot) {

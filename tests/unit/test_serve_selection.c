@@ -7,7 +7,6 @@
 #include <malloc.h>
 
 #include "serve/history_ring.h"
-#include "serve/http_query.h"
 #include "serve/selection.h"
 #include "render/render.h"
 
