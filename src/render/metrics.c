@@ -271,18 +271,18 @@ static void put_times(struct metrics_writer *w, const struct snapshot *s)
 	metrics_fixed(w, (uint64_t)s->time_ms, 1000);
 }
 
-/* `own`: counts since the start; NULL if this collection is the only one. */
+/* `self`: counts since the start; NULL if this collection is the only one. */
 static void put_collection(struct metrics_writer *w, const struct result *r,
-			   const struct metrics_own *own)
+			   const struct metrics_self *self)
 {
 	const struct collection *c = &r->snapshot->collection;
 	struct collection since_start = *c;
 
-	if (own) {
-		since_start.gone = own->gone;
-		since_start.denied = own->denied;
-		since_start.timeout = own->timeout;
-		since_start.raced = own->raced;
+	if (self) {
+		since_start.gone = self->gone;
+		since_start.denied = self->denied;
+		since_start.timeout = self->timeout;
+		since_start.raced = self->raced;
 	}
 
 	put_infos(w, r);
@@ -309,73 +309,74 @@ static void put_collection(struct metrics_writer *w, const struct result *r,
 /* ---- the program itself ---- */
 
 /* The names that Prometheus' client libraries use for a process. */
-static void put_processes(struct metrics_writer *w, const struct metrics_own *own)
+static void put_processes(struct metrics_writer *w, const struct metrics_self *self)
 {
-	size_t n = ARRAY_SIZE(own->process);
+	size_t n = ARRAY_SIZE(self->process);
 
 	metrics_family(w, COUNTER("process_cpu_seconds", "seconds",
 				  "CPU time of this program's processes."));
 	for (size_t i = 0; i < n; i++) {
 		metrics_sample(w);
-		metrics_label(w, "role", own->process[i].role);
-		metrics_fixed(w, own->process[i].cpu_us, 1000000);
+		metrics_label(w, "role", self->process[i].role);
+		metrics_fixed(w, self->process[i].cpu_us, 1000000);
 	}
 	metrics_family(w, BYTES("process_resident_memory",
 				"Resident memory of this program's processes."));
 	for (size_t i = 0; i < n; i++) {
-		if (own->process[i].resident)
-			put_labelled(w, "role", own->process[i].role, own->process[i].resident);
+		if (self->process[i].resident)
+			put_labelled(w, "role", self->process[i].role, self->process[i].resident);
 	}
 	metrics_family(w, GAUGE("process_open_fds", NULL,
 				"Open file descriptors of this program's processes."));
 	for (size_t i = 0; i < n; i++)
-		put_labelled(w, "role", own->process[i].role, own->process[i].fds);
+		put_labelled(w, "role", self->process[i].role, self->process[i].fds);
 	metrics_family(w, GAUGE("process_start_time_seconds", "seconds",
 				"Start time of this program since the Unix epoch."));
-	if (own->start_ms < 0)
+	if (self->start_ms < 0)
 		return;
 	metrics_sample(w);
-	metrics_fixed(w, (uint64_t)own->start_ms, 1000);
+	metrics_fixed(w, (uint64_t)self->start_ms, 1000);
 }
 
-static void put_requests(struct metrics_writer *w, const struct metrics_own *own)
+static void put_requests(struct metrics_writer *w, const struct metrics_self *self)
 {
 	metrics_family(
 		w, COUNTER("zmem_http_requests", NULL, "HTTP requests answered, by status code."));
-	for (size_t i = 0; i < ARRAY_SIZE(own->answered) && own->answered[i].code; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(self->responses) && self->responses[i].code; i++) {
 		char code[16];
 
-		snprintf(code, sizeof(code), "%u", own->answered[i].code);
-		put_labelled(w, "code", code, own->answered[i].count);
+		snprintf(code, sizeof(code), "%u", self->responses[i].code);
+		put_labelled(w, "code", code, self->responses[i].count);
 	}
 	put_known(w, GAUGE("zmem_http_connections", NULL, "Open HTTP connections."), true,
-		  own->connections);
+		  self->connections);
 }
 
-static void put_own(struct metrics_writer *w, const struct metrics_own *own)
+static void put_self(struct metrics_writer *w, const struct metrics_self *self)
 {
 	put_known(w, COUNTER("zmem_collections", NULL, "Collections since the start."), true,
-		  own->collections);
+		  self->collections);
 	put_known(
 		w,
 		COUNTER("zmem_collect_failures", NULL, "Collections that failed since the start."),
-		true, own->failures);
+		true, self->failures);
 	put_known(w,
 		  GAUGE("zmem_groups_tracked", NULL,
 			"Groups tracked to choose those with series, at most four for each of "
 			"these."),
-		  true, own->groups_tracked);
+		  true, self->groups_tracked);
 	put_known(w,
 		  BYTES("zmem_groups_error",
 			"Upper bound of an untracked group's PSS and swap, as a mean over the "
 			"last minutes."),
-		  own->groups_error >= 0 && own->groups_error < 9e15, (uint64_t)own->groups_error);
-	put_requests(w, own);
-	put_processes(w, own);
+		  self->groups_error >= 0 && self->groups_error < 9e15,
+		  (uint64_t)self->groups_error);
+	put_requests(w, self);
+	put_processes(w, self);
 }
 
 void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics,
-		    const struct metrics_own *own)
+		    const struct metrics_self *self)
 {
 	cleanup(metric_groups_done) struct metric_groups groups = {};
 	struct metrics_writer w = {.out = out, .open_metrics = open_metrics};
@@ -388,9 +389,9 @@ void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bo
 	}
 	put_groups(&w, &groups);
 	put_machine(&w, r);
-	put_collection(&w, r, own);
-	if (own)
-		put_own(&w, own);
+	put_collection(&w, r, self);
+	if (self)
+		put_self(&w, self);
 	metrics_end(&w);
 }
 

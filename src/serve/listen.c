@@ -296,7 +296,6 @@ static int adopt_systemd_sockets(struct listeners *l, int count)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 		add_listener(l, fd, NULL);
 	}
-	l->ready = true;
 	return 0;
 }
 

@@ -24,7 +24,6 @@ struct listeners {
 	int fd[LISTENERS_MAX];
 	char *path[LISTENERS_MAX]; /* of a Unix socket that serve removes at its end, else NULL */
 	size_t count;
-	bool ready; /* passed by systemd */
 };
 
 /* Number of sockets that systemd has passed; the first is file descriptor 3. */

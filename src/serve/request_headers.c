@@ -59,7 +59,7 @@ bool host_is_foreign(const char *host, const char *origin, const char *site)
 
 /* ---- the token ---- */
 
-/* Keeps the first line. Returns 0, or an exit code after a message. */
+/* Cuts the text to its first line. Returns 0, or an exit code after a message. */
 static int parse_line(struct token *t, size_t n, const char *path)
 {
 	const char *end = memchr(t->text, '\n', n);

@@ -16,8 +16,8 @@
  */
 bool host_is_local(const char *host);
 /*
- * Whether a page of another origin makes the browser ask, by the Origin or Sec-Fetch-Site header
- * (NULL without one). Another port of this host is another origin, too. Pure.
+ * Whether the Origin or Sec-Fetch-Site header (NULL without one) says that a page of another origin
+ * made the browser send the request. Another port of this host is another origin, too. Pure.
  */
 bool host_is_foreign(const char *host, const char *origin, const char *site);
 

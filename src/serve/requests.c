@@ -176,14 +176,14 @@ struct MHD_Response *response_make(const struct microhttpd *mhd, struct page *p,
 
 static void count_response(struct requests *c, unsigned code)
 {
-	struct metrics_own *own = &c->server.counts;
+	struct metrics_self *self = &c->server.counts;
 
-	for (size_t i = 0; i < ARRAY_SIZE(own->answered); i++) {
-		if (own->answered[i].code == 0)
-			own->answered[i].code = code;
-		if (own->answered[i].code != code)
+	for (size_t i = 0; i < ARRAY_SIZE(self->responses); i++) {
+		if (self->responses[i].code == 0)
+			self->responses[i].code = code;
+		if (self->responses[i].code != code)
 			continue;
-		own->answered[i].count++;
+		self->responses[i].count++;
 		return;
 	}
 }
@@ -311,7 +311,7 @@ static enum MHD_Result wait_for_snapshot(struct requests *c, struct pending *req
 	int r;
 
 	req->since_us = now;
-	r = snapshot_client_ask(&c->server.feed, req->since_us, c->server.config->age_ms);
+	r = snapshot_client_ask(&c->server.client, req->since_us, c->server.config->age_ms);
 	if (r < 0 && r != -EAGAIN)
 		c->error = r;
 	req->next = c->waiting;
@@ -327,7 +327,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 {
 	struct requests *c = cls;
 	struct pending *req = *con_cls;
-	const struct snapshot_client *f = &c->server.feed;
+	const struct snapshot_client *client = &c->server.client;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool needs = false;
 
@@ -351,14 +351,15 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 		return send_text(c, connection, req->refused, req->why);
 	page_exists(req->path, &needs);
 	/* Until the first snapshot, every page waits for it. */
-	needs |= !f->number && !f->failing;
-	if (!needs || (!req->late && snapshot_client_is_fresh(f, now, c->server.config->age_ms)))
+	needs |= !client->number && !client->failing;
+	if (!needs ||
+	    (!req->late && snapshot_client_is_fresh(client, now, c->server.config->age_ms)))
 		return answer(c, req);
 	/* The snapshot is overdue already: do not wait for it once more. */
-	req->late |= feed_is_late(f, now, now);
+	req->late |= snapshot_client_is_late(client, now, now);
 	if (!req->ready && !req->late)
 		return wait_for_snapshot(c, req, now);
-	if (req->late || f->failing || !f->number)
+	if (req->late || client->failing || !client->number)
 		return send_text(c, connection, 503,
 				 req->late ? "no snapshot in time: the collector process does "
 					     "not answer"
@@ -368,22 +369,24 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 
 /* ---- waiting requests ---- */
 
-static bool satisfies(const struct snapshot_client *f, const struct pending *req, uint32_t age_ms)
+static bool satisfies(const struct snapshot_client *client, const struct pending *req,
+		      uint32_t age_ms)
 {
-	return f->failing || (f->number && f->taken_us + (uint64_t)age_ms * 1000 >= req->since_us);
+	return client->failing ||
+	       (client->number && client->taken_us + (uint64_t)age_ms * 1000 >= req->since_us);
 }
 
 void requests_resume(struct requests *c)
 {
-	struct snapshot_client *f = &c->server.feed;
+	struct snapshot_client *client = &c->server.client;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	uint32_t age_ms = c->server.config->age_ms;
 
 	for (struct pending **at = &c->waiting; *at;) {
 		struct pending *req = *at;
 
-		req->late = feed_is_late(f, now, req->since_us);
-		req->ready = req->late || (!f->asked && satisfies(f, req, age_ms));
+		req->late = snapshot_client_is_late(client, now, req->since_us);
+		req->ready = req->late || (!client->pending && satisfies(client, req, age_ms));
 		if (!req->ready) {
 			at = &req->next;
 			continue;
@@ -393,8 +396,8 @@ void requests_resume(struct requests *c)
 		c->mhd.resume_connection(req->connection);
 	}
 	/* The snapshot was too old for these requests: ask for another. */
-	if (c->waiting && !f->asked) {
-		int r = snapshot_client_ask(f, now, age_ms);
+	if (c->waiting && !client->pending) {
+		int r = snapshot_client_ask(client, now, age_ms);
 
 		if (r < 0 && r != -EAGAIN)
 			c->error = r;

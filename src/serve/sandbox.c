@@ -100,7 +100,7 @@ int landlock_enter(void)
 #define ARCH 0 /* no filter */
 #endif
 
-/* From here on: x32, which has other numbers for the same calls. */
+/* x32 has other numbers for the same calls; they begin here. */
 #define FIRST_FOREIGN 0x40000000
 
 #define CHECKS_MAX    2

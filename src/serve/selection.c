@@ -86,7 +86,7 @@ static int check_cgroup(struct http_query *q, const char *value)
 	return 0;
 }
 
-/* What a request may not ask although a query can. */
+/* Refuses what a query may contain and a request may not. */
 static int check_bounds(struct http_query *q, enum query_word word, const char *value)
 {
 	switch (word) {
@@ -243,7 +243,7 @@ static const char *unit_or_name_of(const struct process *p)
 	return p->unit ? p->unit : p->name;
 }
 
-/* What a group is called where it is by unit, then name. */
+/* The group column "unit, then name". */
 static const struct column unit_or_name = {
 	.key = "unit",
 	.kind = COLUMN_TEXT,
@@ -257,7 +257,7 @@ static int make_rows(struct selection *v, struct snapshot *snapshot, const struc
 	int r;
 
 	*v = (struct selection){.snapshot = *snapshot};
-	/* Memory that it takes is the selection's own. */
+	/* What the selection allocates is in its own arenas. */
 	v->snapshot.arena = v->snapshot.scratch = (struct arena){};
 	r = query_select_ids(&v->snapshot, q, &v->rows);
 	if (r == 0)
@@ -279,7 +279,7 @@ int selection_query(struct selection *v, struct snapshot *snapshot, const struct
 	return 0;
 }
 
-/* A group of processes without a unit is no cgroup, though all of them may be in one. */
+/* A group without a unit is not a cgroup, even if all its processes are in one. */
 static void forget_cgroups(struct rows *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
@@ -287,7 +287,7 @@ static void forget_cgroups(struct rows *groups)
 }
 
 int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *key,
-		      struct group_tracker *tracked, uint64_t now_us)
+		      struct group_tracker *tracker, uint64_t now_us)
 {
 	const struct column *pss = column_find("pss", 3);
 	const struct query query = {.group = key ? key : &unit_or_name,
@@ -302,7 +302,7 @@ int selection_metrics(struct selection *v, struct snapshot *snapshot, const stru
 		forget_cgroups(groups);
 	memcgs_apply(snapshot, groups);
 	query_show(&v->snapshot, &query, &v->rows, false, &v->result);
-	r = group_tracker_feed(tracked, now_us, query.group->text, groups, &shown);
+	r = group_tracker_update(tracker, now_us, query.group->text, groups, &shown);
 	if (r == 0)
 		result_cut(&v->result, &v->snapshot.collection, groups, shown, false);
 	return r;

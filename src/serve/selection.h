@@ -46,12 +46,12 @@ struct selection {
  */
 int selection_query(struct selection *v, struct snapshot *snapshot, const struct query *q);
 /*
- * Groups for metrics: those of `tracked`, which is fed with them, are rows, all others are summed.
+ * Groups for metrics: those of `tracker`, which gets them, are rows, all others are summed.
  * `group` NULL: by unit, and processes without a unit by name. To be called once for a snapshot,
  * which was taken at `now_us`.
  */
 int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *group,
-		      struct group_tracker *tracked, uint64_t now_us);
+		      struct group_tracker *tracker, uint64_t now_us);
 void selection_done(struct selection *v);
 
 #endif

@@ -8,14 +8,16 @@
 #ifndef ZMEM_SERVE_SERVE_H
 #define ZMEM_SERVE_SERVE_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
-#include "cli/options.h"
 #include "serve/listen.h"
 #include "serve/request_headers.h"
 #include "model/column.h"
 
 #define GROUPS_USUAL 100
+
+struct options;
 
 /* The configuration of the HTTP process. */
 struct serve_config {

@@ -217,7 +217,7 @@ static void test_history(void **state)
 /* The part of the text that serve adds about itself. */
 static void test_own(void **state)
 {
-	const struct metrics_own own = {
+	const struct metrics_self self = {
 		.gone = 11,
 		.denied = 12,
 		.timeout = 13,
@@ -226,7 +226,7 @@ static void test_own(void **state)
 		.failures = 2,
 		.process = {{"collector", 1500000, 4096, 9}, {"http", 20, 0, 8}},
 		.start_ms = 1767225599987,
-		.answered = {{200, 5}, {404, 1}},
+		.responses = {{200, 5}, {404, 1}},
 		.connections = 3,
 		.groups_tracked = 7,
 		.groups_error = 1234.5,
@@ -240,7 +240,7 @@ static void test_own(void **state)
 		struct metrics_text t;
 		const char *text;
 
-		render_metrics(&out, &s.result, false, open, &own);
+		render_metrics(&out, &s.result, false, open, &self);
 		text = strbuf_str(&out);
 		t = metrics_read(text, out.len, open);
 		if (t.wrong)
