@@ -106,6 +106,7 @@ static void connection_changed(void *cls, struct MHD_Connection *connection, voi
 
 /* ---- responses ---- */
 
+/* The body of a response. Its size is part of *unsent until the body is sent. */
 struct sent {
 	size_t *unsent;
 	size_t size;
@@ -122,21 +123,21 @@ static void body_sent(void *cls)
 }
 
 /* The response takes over the body of the page. */
-static struct MHD_Response *make(const struct microhttpd *mhd, struct page *p, size_t *unsent)
+static struct MHD_Response *make_response(struct requests *c, struct page *p)
 {
 	struct sent *sent = malloc(sizeof(*sent));
 	struct MHD_Response *r;
 
 	if (!sent)
 		return NULL;
-	*sent = (struct sent){unsent, p->body.len, p->body.data};
-	r = mhd->create_response_from_buffer_with_free_callback_cls(p->body.len, p->body.data,
-								    body_sent, sent);
+	*sent = (struct sent){&c->unsent, p->body.len, p->body.data};
+	r = c->mhd.create_response_from_buffer_with_free_callback_cls(p->body.len, p->body.data,
+								      body_sent, sent);
 	if (!r) {
 		free(sent);
 		return NULL;
 	}
-	*unsent += p->body.len;
+	c->unsent += p->body.len;
 	p->body = (struct strbuf){0};
 	return r;
 }
@@ -163,17 +164,6 @@ static bool add_headers(const struct microhttpd *mhd, struct MHD_Response *r, co
 	return ok;
 }
 
-struct MHD_Response *response_make(const struct microhttpd *mhd, struct page *p, size_t *unsent)
-{
-	struct MHD_Response *r = make(mhd, p, unsent);
-
-	if (r && !add_headers(mhd, r, p)) {
-		mhd->destroy_response(r);
-		return NULL;
-	}
-	return r;
-}
-
 static void count_response(struct requests *c, unsigned code)
 {
 	struct metrics_self *self = &c->server.counts;
@@ -191,10 +181,10 @@ static void count_response(struct requests *c, unsigned code)
 static enum MHD_Result send_page(struct requests *c, struct MHD_Connection *connection,
 				 struct page *p)
 {
-	struct MHD_Response *response = response_make(&c->mhd, p, &c->unsent);
+	struct MHD_Response *response = make_response(c, p);
 	enum MHD_Result r = MHD_NO;
 
-	if (response)
+	if (response && add_headers(&c->mhd, response, p))
 		r = c->mhd.queue_response(connection, p->code, response);
 	if (response)
 		c->mhd.destroy_response(response);
@@ -259,7 +249,7 @@ static bool has_one_host(struct requests *c, struct MHD_Connection *connection, 
 	return hosts == 1 || (hosts == 0 && strcmp(version, "HTTP/1.0") == 0);
 }
 
-/* On loopback, only clients of this machine ask: pages of other sites are refused. */
+/* On loopback, only clients of this machine may ask. Pages of other sites are refused. */
 static unsigned check_local(struct requests *c, struct MHD_Connection *connection,
 			    const char **ret_why)
 {
@@ -355,7 +345,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 	if (!needs ||
 	    (!req->late && snapshot_client_is_fresh(client, now, c->server.config->age_ms)))
 		return answer(c, req);
-	/* The snapshot is overdue already: do not wait for it once more. */
+	/* The snapshot is overdue: do not wait for it again. */
 	req->late |= snapshot_client_is_late(client, now, now);
 	if (!req->ready && !req->late)
 		return wait_for_snapshot(c, req, now);
