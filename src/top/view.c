@@ -28,10 +28,10 @@ void view_init(struct view *v, const struct view_settings *set)
 
 void view_done(struct view *v)
 {
-	view_take_maps(v, NULL, PSS_SKIPPED);
+	view_set_maps(v, NULL, PSS_SKIPPED);
 }
 
-void view_say(struct view *v, const char *fmt, ...)
+void view_set_message(struct view *v, const char *fmt, ...)
 {
 	va_list args;
 
@@ -69,7 +69,7 @@ struct process *view_row(const struct view *v)
 	return v->cursor < v->count ? v->rows[v->cursor] : NULL;
 }
 
-void view_hold(struct view *v)
+void view_hold_row(struct view *v)
 {
 	struct process *p = view_row(v);
 	struct row_id id;
@@ -169,7 +169,7 @@ void view_move(struct view *v, long by)
 	else
 		v->cursor = last - v->cursor > (size_t)by ? v->cursor + (size_t)by : last;
 	v->moved = true;
-	view_hold(v);
+	view_hold_row(v);
 }
 
 static void restore_cursor(struct view *v)
@@ -181,14 +181,14 @@ static void restore_cursor(struct view *v)
 		return;
 	}
 	if (v->held && v->follow) {
-		view_say(v, "%d is gone", v->id.pid);
+		view_set_message(v, "%d is gone", v->id.pid);
 		v->follow = false;
 	}
 	if (v->cursor >= v->count)
 		v->cursor = v->count ? v->count - 1 : 0;
 	/* Hold the row that took its place. */
 	if (v->held && v->mode != VIEW_DETAIL)
-		view_hold(v);
+		view_hold_row(v);
 }
 
 static void record_history(struct view *v)
@@ -211,8 +211,8 @@ static void record_history(struct view *v)
 		    p->value[COUNTER_PSS_SWAP]);
 }
 
-void view_take(struct view *v, const struct result *r, struct process *const *rows, size_t count,
-	       bool tick)
+void view_set_rows(struct view *v, const struct result *r, struct process *const *rows,
+		   size_t count, bool tick)
 {
 	bool grouped = v->r && v->kind != r->group;
 	size_t first, in_sight;
@@ -234,7 +234,7 @@ void view_take(struct view *v, const struct result *r, struct process *const *ro
 	view_place(v, &first, &in_sight);
 }
 
-void view_let_go(struct view *v)
+void view_clear_rows(struct view *v)
 {
 	v->rows = NULL;
 	v->count = 0;

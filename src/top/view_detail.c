@@ -25,7 +25,7 @@ static int by_pss(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
+int view_set_maps(struct view *v, struct map_set *maps, enum pss_status status)
 {
 	struct detail *d = &v->detail;
 
@@ -35,7 +35,6 @@ int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	d->mapping = NULL;
 	d->reading = false;
 	d->maps_status = status;
-	d->maps_ms = v->r ? v->r->snapshot->time_ms : 0;
 	if (!maps)
 		return 0;
 	d->mapping = calloc(maps->count + 1, sizeof(*d->mapping));
@@ -49,7 +48,7 @@ int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	return 0;
 }
 
-void view_take_charged(struct view *v, const struct process *p)
+void view_set_charged(struct view *v, const struct process *p)
 {
 	v->detail.charged = *p;
 }
@@ -63,13 +62,12 @@ static const char *name_of(const struct view *v, const struct process *p)
 
 void view_detail_open(struct view *v)
 {
-	view_hold(v);
-	view_take_maps(v, NULL, PSS_SKIPPED);
+	view_hold_row(v);
+	view_set_maps(v, NULL, PSS_SKIPPED);
 	v->mode = VIEW_DETAIL;
 	v->detail.id = v->id;
 	v->detail.ended = false;
 	v->detail.scroll = 0;
-	v->detail.maps_ms = 0;
 	v->detail.charged.have = 0;
 	view_detail_update(v);
 }

@@ -34,7 +34,7 @@ static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *
 
 static inline void fixture_take(struct fixture *f)
 {
-	view_take(&f->view, &f->sample.result, f->rows, f->sample.result.row_count, true);
+	view_set_rows(&f->view, &f->sample.result, f->rows, f->sample.result.row_count, true);
 }
 
 static inline void fixture_end(struct fixture *f)
