@@ -16,10 +16,9 @@
  *	  {"key":"rss","header":"RSS","kind":"bytes|number|text|time|percent","help":"…",
  *	   "values":[4096,null,…]},		one value a row; null: not measured
  *	  …],
- *	 "counted":[1,0,…],			1: sums include the row (an address space counts
- *once) "strings":["root","bash",…],		the values of "text" columns are indices of this
- *	 "raw":{"7":"62ff",…}}			by index: the bytes in hex of texts that are not
- *UTF-8
+ *	 "counted":[1,0,…],			1: sums include the row (each mm counts once)
+ *	 "strings":["root","bash",…],		the values of "text" columns are indices of this
+ *	 "raw":{"7":"62ff",…}}			by index: texts that are not UTF-8, in hex
  *
  * Where "values" or "counted" is the same in every row, that value stands in place of the array. A
  * "percent" column has no values: "of" names the column, and the page computes its share.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Makes text of processes safe for a terminal and measures its width. Characters that steer the
+ * Makes text of processes safe and measures its width. On a terminal, characters that steer the
  * terminal, turn the text's direction or are invisible, and bytes that are not UTF-8, become \xNN
- * for each byte. A backslash becomes two, so that no name can imitate an escape.
+ * for each byte. A backslash becomes two, so that no name can imitate an escape. Other formats have
+ * replacements of their own.
  */
 #ifndef ZMEM_RENDER_TEXT_H
 #define ZMEM_RENDER_TEXT_H

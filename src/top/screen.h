@@ -42,7 +42,6 @@ void screen_done(struct screen *s);
 
 /* Codes of keys: a character is its own code, other keys follow the last code of Unicode. */
 enum top_key {
-	TOP_TAB = '\t',
 	TOP_ENTER = '\n',
 	TOP_ESCAPE = 27,
 	TOP_BACKSPACE = 127,

@@ -242,8 +242,8 @@ void view_clear_rows(struct view *v)
 
 unsigned view_head_lines(const struct view *v)
 {
-	static const unsigned from[] = {8, 10, 12,
-					14}; /* minimum height of the terminal for each line */
+	/* The minimum height of the terminal for each line. */
+	static const unsigned from[] = {8, 10, 12, 14};
 	unsigned lines = 0;
 
 	while (lines < ARRAY_SIZE(from) && v->height >= from[lines])
