@@ -55,7 +55,6 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	if (o->users)
 		snprintf(ret->user, sizeof(ret->user), "%s", o->users);
 	memcpy(c->user, ret->user, sizeof(c->user));
-	memcpy(c->filter, ret->filter, sizeof(c->filter));
 }
 
 void collect_apply_settings(struct collect *c, const struct view *v)
@@ -82,8 +81,7 @@ void collect_filter(struct collect *c, struct view *v)
 	else
 		memcpy(v->set.user, c->user, sizeof(c->user));
 	/* A filter that is being typed may be incomplete. */
-	if (query_args_set(&m->query, QUERY_FILTER, v->set.filter, &m->collector, &ignored) == 0)
-		memcpy(c->filter, v->set.filter, sizeof(c->filter));
+	query_args_set(&m->query, QUERY_FILTER, v->set.filter, &m->collector, &ignored);
 }
 
 /* Call before the next snapshot, when nothing points to this one any more. */
@@ -161,7 +159,7 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 /* Called after the message that the pattern is too expensive. */
 static int drop_pattern(struct collect *c, struct view *v)
 {
-	*v->set.filter = *c->filter = '\0';
+	*v->set.filter = '\0';
 	query_args_set(&c->watch.measure.query, QUERY_FILTER, "", NULL, NULL);
 	return collect_requery(c, true, v);
 }

@@ -12,7 +12,7 @@
 struct collect {
 	struct watch watch;
 	struct result result;
-	char filter[128], user[128]; /* the last filters that were valid */
+	char user[128]; /* the last valid list of users */
 	bool have_result;
 	uint64_t missed;
 };
