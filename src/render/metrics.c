@@ -11,8 +11,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "render/json_writer.h"
-#include "render/metrics_group.h"
-#include "render/metrics_writer.h"
+#include "render/metrics_internal.h"
 
 #define FAMILY(type_, name_, unit_, help_)                                                         \
 	(&(const struct metric_family){                                                            \

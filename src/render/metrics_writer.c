@@ -3,7 +3,7 @@
  * Writes families of metrics in two formats, which differ in the name of a counter or info family,
  * in UNIT and in the end marker.
  */
-#include "render/metrics_writer.h"
+#include "render/metrics_internal.h"
 
 #include "render/json_writer.h"
 #include "render/text.h"
