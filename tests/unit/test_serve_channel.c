@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Messages of the channel; a snapshot that was passed gives the same output in every view. */
+/* Messages of the channel; a passed snapshot gives the same output in every view. */
 #include "golden.h"
 #include "sample.h"
 

@@ -92,7 +92,7 @@ static void test_unit_then_name(void **state)
 	group_tracker_done(&t);
 }
 
-/* A group that was large keeps its series for a while; one that becomes large has it at once. */
+/* A group that was large keeps its series for minutes; a new large group gets one at once. */
 static void test_stays(void **state)
 {
 	struct group_tracker t;
@@ -214,8 +214,8 @@ static void test_history(void **state)
 	group_tracker_done(&t);
 }
 
-/* The part of the text that serve adds about itself. */
-static void test_own(void **state)
+/* The metrics of serve itself. */
+static void test_self(void **state)
 {
 	const struct metrics_self self = {
 		.gone = 11,
@@ -260,7 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_query),	cmocka_unit_test(test_unit_then_name),
 		cmocka_unit_test(test_stays),	cmocka_unit_test(test_a_million_names),
-		cmocka_unit_test(test_history), cmocka_unit_test(test_own),
+		cmocka_unit_test(test_history), cmocka_unit_test(test_self),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
