@@ -81,7 +81,7 @@ equal 'table -b: adds up' "$(awk '/^of which/ { exit }
 	/^(kernel|user|cache|hugetlb|free) / { sum += $2 } /^not accounted/ { sum += $4 } /^total / { print $2 - sum }' \
 	"$TMP/out")" 0
 zmem system -H
-refuse_out 'table -H: no headings' '^(RAM|SWAP|BOOKS) '
+refuse_out 'table -H: no headings' '^(RAM|SWAP|BALANCE) '
 zmem system --color always
 expect_out 'table --color always' "$(printf '\033')\\[1mkernel"
 expect_printable 'table --color always: no other escape' "$TMP/out" --color

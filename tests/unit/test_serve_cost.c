@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "serve/cost.h"
+#include "serve/channel.h"
 
 static unsigned calls;
 

@@ -25,7 +25,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "serve/sandbox.h"
-#include "serve/system_calls.h"
 #include "system_calls.h"
 #include "privilege/privilege.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Writes families of metrics as OpenMetrics 1.0 or as Prometheus text 0.0.4. A family without a
- * sample is not written at all.
- */
-#ifndef ZMEM_RENDER_METRICS_WRITER_H
-#define ZMEM_RENDER_METRICS_WRITER_H
+/* The parts of the metrics: metrics_writer.c writes families, metrics_group.c makes groups. */
+#ifndef ZMEM_RENDER_METRICS_INTERNAL_H
+#define ZMEM_RENDER_METRICS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "query/result.h"
+
+/* ---- the writer of OpenMetrics 1.0 and Prometheus text 0.0.4 ---- */
 
 enum metric_type {
 	METRIC_GAUGE,
@@ -33,7 +33,7 @@ struct metrics_writer {
 	bool labelled;	/* the sample has a label */
 };
 
-/* Begins a family. Each family once. */
+/* Begins a family, each once. A family without a sample is not written. */
 void metrics_family(struct metrics_writer *w, const struct metric_family *family);
 /* Begins a sample; labels follow, then its value. */
 void metrics_sample(struct metrics_writer *w);
@@ -58,5 +58,25 @@ void metrics_known(struct metrics_writer *w, bool known, uint64_t v);
  * characters that steer a terminal become U+FFFD. Writes at most `max` bytes, whole characters.
  */
 void metrics_escape(struct strbuf *out, const char *s, size_t max);
+
+/* ---- the rows of a result as time series: a label and its values each ---- */
+
+struct metric_group {
+	const char *label; /* escaped; unique */
+	struct totals sum;
+};
+
+struct metric_groups {
+	struct metric_group *item;
+	size_t count;
+	struct strbuf text; /* holds the labels */
+};
+
+/*
+ * The first METRICS_GROUPS_MAX rows in their order, rows of one label merged, and one group for all
+ * other rows. `numeric`: users by uid. Returns 0 or a negative errno.
+ */
+int metric_groups_make(const struct result *r, bool numeric, struct metric_groups *ret);
+void metric_groups_done(struct metric_groups *g);
 
 #endif
