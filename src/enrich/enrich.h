@@ -12,7 +12,7 @@
 #include "model/maps.h"
 #include "proc/procfs.h"
 #include "query/query.h"
-#include "proc/smaps_rollup.h"
+#include "proc/smaps.h"
 #include "model/snapshot.h"
 
 /* ---- files that may block ---- */

@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "proc/smaps.h"
-#include "proc/smaps_rollup.h"
 
 struct reader {
 	struct map_set *set;

@@ -16,7 +16,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/grow.h"
-#include "proc/stat.h"
 #include "proc/status.h"
 #include "source/source_internal.h"
 

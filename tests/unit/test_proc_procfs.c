@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "proc/stat.h"
+#include "proc/status.h"
 #include "proc/procfs.h"
 
 #define TREE	FIXTURES "/proctree"

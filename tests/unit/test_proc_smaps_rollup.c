@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "proc_keys.h"
-#include "proc/smaps_rollup.h"
+#include "proc/smaps.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
 #define ALL   ((1u << ROLLUP_COUNTERS) - 1)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
-#include "proc/stat.h"
+#include "proc/status.h"
 
 static struct proc_stat parse(const char *name)
 {
