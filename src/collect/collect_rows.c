@@ -3,7 +3,7 @@
 #include "collect/collect_rows.h"
 
 #include "collect/balance.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 
 /* A process that is stuck keeps its executable's name: a better one is not worth a second. */
 #define NAMES_DEADLINE_MS 100

@@ -19,7 +19,7 @@
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
 #include "serve/cost.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 
 struct snapshot_server {
 	struct measure measure;

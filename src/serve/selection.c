@@ -2,7 +2,7 @@
 /* Runs the query of a request; memory cgroups come with the snapshot. */
 #include "serve/selection.h"
 
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 
 static const char *unit_or_name_of(const struct process *p)
 {

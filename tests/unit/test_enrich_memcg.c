@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "cgroup_tree.h"
 #include "enrich/enrich.h"
-#include "enrich/memcgs.h"
 
 #define ID	  "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define MIB	  ((uint64_t)1 << 20)

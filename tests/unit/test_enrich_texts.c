@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "enrich/enrich.h"
-#include "enrich/pool_text.h"
+#include "enrich/pool_file.h"
 #include "proc_tree.h"
 
 #define ID     "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
