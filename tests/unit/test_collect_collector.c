@@ -16,7 +16,7 @@
 
 #include "collect/collector.h"
 #include "collect/maps_read_all.h"
-#include "collect/verify.h"
+#include "collect/collector_internal.h"
 #include "query/query_parse.h"
 
 struct scene {

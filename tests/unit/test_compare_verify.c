@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "compare/verify.h"
+#include "compare/compare.h"
 
 #define PAGE UINT64_C(4096)
 
