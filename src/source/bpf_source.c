@@ -172,15 +172,15 @@ static const char *result_text(uint32_t result)
 	case ZMEM_NOT_CALIBRATED:
 		break;
 	case ZMEM_UNKNOWN_SIZE:
-		return "calibration: pages are of a size, or RAM ends at an address, that is not known here";
+		return "calibration: the page size, or the end of RAM, is not supported";
 	case ZMEM_NO_DIRECT_MAP:
-		return "calibration: no base of the direct map leads to a page of our own";
+		return "calibration: no base of the direct map leads to our own page";
 	case ZMEM_NO_FOLIO:
-		return "calibration: the page cache of our own file holds no page";
+		return "calibration: the page cache of our own file has no page";
 	case ZMEM_BAD_MEMMAP:
-		return "calibration: the struct page of our own file's page says something else";
+		return "calibration: the struct page of our own file's page does not match";
 	case ZMEM_BAD_ANON:
-		return "calibration: the struct page of our own anonymous page says something else";
+		return "calibration: the struct page of our own anonymous page does not match";
 	}
 	return "calibration: no result";
 }
@@ -211,10 +211,10 @@ static int calibrate(int map_fd, const struct readers *readers, const struct pro
 
 	pages.size = (size_t)sysconf(_SC_PAGESIZE);
 	ask.pfn_end = zoneinfo_read(proc->fd);
-	*ret_why = "calibration: /proc/zoneinfo does not tell where RAM ends";
+	*ret_why = "calibration: /proc/zoneinfo does not show the end of RAM";
 	if (!ask.pfn_end)
 		return -ENODATA;
-	*ret_why = "calibration: no pages to calibrate with";
+	*ret_why = "calibration: the pages for it could not be made";
 	r = own_pages_make(&pages);
 	if (r < 0)
 		return r;
@@ -223,7 +223,7 @@ static int calibrate(int map_fd, const struct readers *readers, const struct pro
 	ask.file_addr = (uintptr_t)pages.file;
 	ask.anon_addr = (uintptr_t)pages.anon;
 	memcpy(&ask.content, pages.file, sizeof(ask.content));
-	*ret_why = "calibration: the kernel refuses to run it";
+	*ret_why = "calibration: the kernel refused to run it";
 	r = bpf_map_update_elem(map_fd, &zero, &ask, 0);
 	if (r == 0)
 		r = readers_read_answer(readers, &answer, sizeof(answer));

@@ -143,7 +143,7 @@ static int make_place(struct diag *diag)
 			return TAKE_FD(fd);
 		if (is_foreign_mount(fd)) {
 			diag_add(diag, SUBJECT, -EBUSY, "unmount it",
-				 "something else is mounted at " PIN_PLACE);
+				 "another file system is mounted at " PIN_PLACE);
 			return -EBUSY;
 		}
 		if (mount("zmem-bpf", PIN_PLACE, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC,
@@ -354,8 +354,8 @@ int pin_remove(struct diag *diag)
 		if (place < 0)
 			return add_failure(diag, "opening " PIN_PLACE, place);
 		if (is_foreign_mount(place)) {
-			diag_add(diag, SUBJECT, -EBUSY, "umount it: it is somebody else's",
-				 "what is mounted at " PIN_PLACE " is no pin");
+			diag_add(diag, SUBJECT, -EBUSY, "unmount it: another program mounted it",
+				 "the mount at " PIN_PLACE " is not a pin");
 			return -EBUSY;
 		}
 		if (mounted)

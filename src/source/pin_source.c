@@ -130,10 +130,11 @@ static int add_note(struct diag *diag, const char *subject, int error)
 		add_denied(diag, subject);
 	} else if (error == -EPERM) {
 		diag_add(diag, subject, error, "as root: zmem-bpf unpin",
-			 "what is at " PIN_PLACE " is not root's alone: it is not believed");
+			 "the pin at " PIN_PLACE
+			 " is not used: other users than root can change it");
 	} else if (error == -EBADMSG) {
 		diag_add(diag, subject, error, "as root: zmem-bpf unpin, then pin GROUP",
-			 "what is pinned at " PIN_PLACE " is not zmem-bpf's: it shows no records");
+			 "the object pinned at " PIN_PLACE " is not zmem-bpf's: it has no records");
 	} else {
 		diag_add(diag, subject, error, file_exhausted_todo(error),
 			 "opening the pin at " PIN_PLACE ": %s", strerror(-error));
@@ -150,7 +151,7 @@ static void read_refusal(char *buf)
 	ssize_t len = version < 0 ? -1 : readlinkat(version, PIN_WHY, buf, PIN_REFUSAL_MAX - 1);
 
 	if (len <= 0)
-		strcpy(buf, "the pin has counters alone");
+		strcpy(buf, "the pin has only counters");
 }
 
 static int open_iterator(const void *state)

@@ -249,7 +249,7 @@ int source_link(const struct source *source)
 const char *source_pss_refusal(const struct source *source)
 {
 	if (!source->variant->pages && !source->pss_refusal)
-		return "it was not asked for";
+		return "it was not requested";
 	return source->pss_refusal;
 }
 

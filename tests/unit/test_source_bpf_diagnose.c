@@ -38,7 +38,7 @@ static void test_privileges(void **state)
 	f.bpf = false;
 	expect(-EPERM, &f, "CAP_BPF and CAP_PERFMON are missing", "root");
 	f.perfmon = true;
-	/* Whatever the error is: nothing else can be judged before. */
+	/* For any error: a missing privilege comes before other reasons. */
 	f.iterators = f.probe_reads = false;
 	expect(-EINVAL, &f, "CAP_BPF is missing", "root");
 }
