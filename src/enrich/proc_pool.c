@@ -31,7 +31,7 @@
  * Their number is bounded, because any user can make processes that hang. All with the lock held.
  */
 
-/* What a worker reads. */
+/* The job of a worker. */
 struct left_job {
 	pid_t pid;
 	uint64_t start_ns;

@@ -22,7 +22,7 @@ enum source_choice {
 	SOURCE_PROC,
 };
 
-/* Whether the pin (zmem/pin.h) may be used, where BPF may. */
+/* Whether BPF counters may come from the pin (source/pin.h). */
 enum pin_choice {
 	PIN_MAY,
 	PIN_MUST,
@@ -66,7 +66,7 @@ const struct diag_note *source_reason(const struct diag *diag);
 /* The name of the variant in use. */
 const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);
-/* Whether it reads the pin. */
+/* True if the source reads the pin. */
 bool source_is_pinned(const struct source *source);
 /* The link of the iterator, which the source owns; or a negative errno. */
 int source_link(const struct source *source);
