@@ -100,6 +100,7 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 {
 	cleanup(snapshot_done) struct snapshot last = {};
 	char why[RECORDING_WHY];
+	int r;
 
 	if (!collector_replays(c)) {
 		if (!c->users)
@@ -108,8 +109,9 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 	}
 	if (find_in_frame(&c->snapshot, name, ret_uid) == 0)
 		return 0;
-	if (recording_reader_copy(c->spec.recording, last_frame(c) - 1, &last, why) < 0)
-		return -ENOENT;
+	r = recording_reader_copy(c->spec.recording, last_frame(c) - 1, &last, why);
+	if (r < 0)
+		return r == -ENOMEM ? r : -ENOENT;
 	return find_in_frame(&last, name, ret_uid);
 }
 
