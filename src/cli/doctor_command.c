@@ -85,17 +85,18 @@ static void give_up_privileges(uint64_t held)
 		    "at the start %s; once loaded %s; kept to read %s", first, then, left);
 }
 
-static bool check_source(const struct source_ops *ops, const struct procfs *proc, bool verbose)
+static bool check_source(const struct source_variant *variant, const struct procfs *proc,
+			 bool verbose)
 {
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot snapshot = {};
 	uint64_t start = clock_us(CLOCK_MONOTONIC), loaded;
 	char what[40];
-	void *state;
+	struct source *source;
 	int r;
 
-	snprintf(what, sizeof(what), "counters: %s", ops->name);
-	r = ops->open(proc, &diag, &state);
+	snprintf(what, sizeof(what), "counters: %s", source_variant_name(variant));
+	r = source_open_variant(variant, proc, &diag, &source);
 	if (r < 0) {
 		const struct diag_note *n = diag.count ? &diag.note[0] : NULL;
 
@@ -103,14 +104,14 @@ static bool check_source(const struct source_ops *ops, const struct procfs *proc
 			    n && n->hint ? " (" : "", n && n->hint ? n->hint : "",
 			    n && n->hint ? ")" : "");
 		if (verbose) {
-			source_explain(ops, &diag);
+			source_explain(variant, &diag);
 			log_diag(&diag, true);
 		}
 		return false;
 	}
 	loaded = clock_us(CLOCK_MONOTONIC);
-	r = ops->collect(state, 1, &snapshot);
-	ops->close(state);
+	r = source_collect(source, &snapshot);
+	source_close(source);
 	if (r < 0) {
 		print_check(what, false, "collecting: %s", strerror(-r));
 		return false;
@@ -172,21 +173,14 @@ static void check_serve(void)
 int command_doctor(const struct options *o)
 {
 	struct procfs proc = {.fd = -1};
-	bool bpf, works;
+	bool works = false;
 	int r;
 
 	procfs_open(&proc, "/proc");
 	check_kernel(&proc);
 	check_privileges();
-	works = check_source(&source_pinned_pss, &proc, o->verbose);
-	works |= check_source(&source_pinned, &proc, o->verbose);
-	bpf = check_source(&source_pss, &proc, o->verbose);
-	bpf |= check_source(&source_pss_full, &proc, o->verbose);
-	bpf |= check_source(&source_bpf, &proc, o->verbose);
-	bpf |= check_source(&source_bpf_full, &proc, o->verbose);
-	bpf |= check_source(&source_bpf_probe, &proc, o->verbose);
-	bpf |= check_source(&source_bpf_old, &proc, o->verbose);
-	works |= check_source(&source_proc, &proc, o->verbose) || bpf;
+	for (size_t i = 0; source_variant(i); i++)
+		works |= check_source(source_variant(i), &proc, o->verbose);
 	check_pss(&proc, o->held);
 	check_proc(&proc);
 	check_serve();

@@ -11,7 +11,7 @@
 #include "cli/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 #include "recording/recording_file.h"
 #include "render/render.h"
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 
 struct snapshot_server {
 	struct measure measure;

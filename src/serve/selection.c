@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 #include "query/query_parse.h"
 
 #define PATTERN_MAX 200

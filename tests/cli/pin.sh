@@ -41,8 +41,8 @@ zmem unpin
 expect_rc 'unpin without a pin' 0
 expect_stderr_lines 'unpin without a pin: silent' 0
 mkdir $place && mount -t tmpfs tmpfs $place
-refused 'pin where something else is mounted' 1 'something else is mounted' pin $group
-refused 'unpin where something else is mounted' 1 'is no pin' unpin
+refused 'pin where something else is mounted' 1 'another file system is mounted' pin $group
+refused 'unpin where something else is mounted' 1 'is not a pin' unpin
 umount $place && rmdir $place
 check 'neither pin mounts anything' [ ! -e $place ]
 
@@ -220,10 +220,10 @@ zmem pin $group
 equal 'pinned over another version: no other file is left' "$(ls $place | grep -v debug | xargs)" "$version version"
 
 chown 65534 $place/"$version"
-refused "a pin that is not root's alone" 1 "is not root's alone: it is not believed" --pinned
+refused "a pin that other users than root can change" 1 "is not used: other users than root can change it" --pinned
 chown 0 $place/"$version"
 chmod 666 $place/"$version"/pss
-refused 'a pin that others may change' 1 "is not root's alone" --pinned
+refused 'a pin that a group can change' 1 'other users than root can change it' --pinned
 chmod 440 $place/"$version"/pss
 
 # ---- other objects in place of the pin ----
@@ -241,7 +241,7 @@ instead() {
 	expect_err "instead of a pin, $name: refused" "pinned at $place is not zmem-bpf's: .*as root: zmem-bpf unpin"
 	run as_group $other "$ZMEM" -J
 	expect_rc "instead of a pin, $name: a member goes on without" 0
-	expect_err "instead of a pin, $name: a member is told" "counters come from /proc: what is pinned at $place"
+	expect_err "instead of a pin, $name: a member is told" "counters come from /proc: the object pinned at $place"
 	zmem -J -q
 	expect_json "instead of a pin, $name: root loads its own" '.source.counters == "bpf" and (.source.pinned | not)'
 }

@@ -4,7 +4,7 @@
 
 #include "../support/proc_keys.h"
 #include "print_counters.h"
-#include "proc/smaps_rollup.h"
+#include "proc/smaps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tests of src/proc share: fixtures, and damage done to them that is the same every run.
- */
+/* Shared by the tests of src/proc: fixtures, and damage to them that is the same every run. */
 #ifndef TEST_PROC_H
 #define TEST_PROC_H
 
@@ -115,8 +114,7 @@ static inline void mutate_fixture(const char *name, void (*check)(const char *te
 }
 
 /*
- * What a value may be: kB of a line "key:" in the text as strtoull() reads it. Written without
- * anything of src/proc. Returns how many lines of that key give `bytes`.
+ * Counts the lines "key:" whose kB are `bytes`, with strtoull() and without code of src/proc.
  */
 static inline int lines_saying(const char *text, size_t len, const char *key, uint64_t bytes)
 {

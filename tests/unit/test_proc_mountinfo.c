@@ -6,7 +6,7 @@
 
 static struct cgroup_mount mount;
 
-/* The first of a text that ends where its memory ends; its kind: 1, 2, or 0 for none. */
+/* The kind of the first mount: 1, 2, or 0 for none. The text ends where its memory ends. */
 static int first(const char *text)
 {
 	size_t len = strlen(text);
@@ -42,7 +42,7 @@ static void test_lines(void **state)
 			 2);
 	assert_string_equal(mount.root, "/a b\\c");
 	assert_string_equal(mount.point, "/x\t\ny\\9");
-	/* What is mounted from above our cgroup namespace. */
+	/* A mount from above our cgroup namespace. */
 	assert_int_equal(first("1 2 0:3 /../.. /x rw - cgroup2 none rw\n"), 2);
 	assert_string_equal(mount.root, "/../..");
 }

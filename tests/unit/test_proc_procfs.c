@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A /proc that is ours, one that is a captured tree, and one of another pid namespace. */
+/* Our own /proc, a captured tree, and a /proc of another pid namespace. */
 #include "test_proc.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "proc/stat.h"
+#include "proc/status.h"
 #include "proc/procfs.h"
 
 #define TREE	FIXTURES "/proctree"
@@ -32,7 +32,7 @@ static void test_open(void **state)
 	assert_int_equal(procfs_open(&proc, TREE), 0);
 	assert_false(proc.trusted);
 	procfs_close(&proc);
-	/* Where no proc is mounted: a directory without "self". */
+	/* No proc is mounted: a directory without "self". */
 	assert_int_equal(procfs_open(&proc, FIXTURES "/proc"), -ENOENT);
 	assert_int_equal(proc.fd, -1);
 
@@ -54,7 +54,7 @@ static void write_file(const char *dir, const char *name, const char *text)
 	assert_int_equal(file_write_fd(fd, text, strlen(text)), 0);
 }
 
-/* A /proc of an outer namespace in which we happen to have the same number is not ours. */
+/* A /proc of an outer namespace is not ours, even if our pid is the same there. */
 static void test_same_number_elsewhere(void **state)
 {
 	char dir[] = "/tmp/zmem-proc-XXXXXX", path[64], status[128], self[16];
@@ -114,7 +114,7 @@ static void test_open_pid(void **state)
 	fd = procfs_open_pid(&proc, child);
 	assert_true(fd >= 0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	/* A directory once opened never becomes somebody else's. */
+	/* An open directory never becomes that of another process. */
 	assert_false(procfs_same_start(&proc, fd, 0));
 	assert_true(file_read(fd, "stat", text, sizeof(text)) < 0);
 	close(fd);
@@ -131,7 +131,7 @@ static int see(void *arg, pid_t pid)
 {
 	struct pids *pids = arg;
 
-	errno = EIO; /* is not to be taken for readdir's */
+	errno = EIO; /* must not be mistaken for an error of readdir */
 	pids->count++;
 	pids->product += (uint64_t)pid * (uint64_t)pid;
 	return pid == pids->stop_at ? 42 : 0;
@@ -226,7 +226,7 @@ static void test_same_start(void **state)
 	assert_true(same_start(812, 0, start + TICK_NS - 1));
 	assert_false(same_start(812, 0, start + TICK_NS));
 	assert_false(same_start(812, 0, start - 1));
-	/* In a time namespace: what the kernel tells is not what this /proc says. */
+	/* In a time namespace: the kernel's start time differs from that of this /proc. */
 	assert_true(same_start(812, 3456, start - 3456ull * TICK_NS));
 	assert_true(same_start(812, -1000, start + 1000ull * TICK_NS));
 	assert_true(same_start(812, 3456, start - 3455ull * TICK_NS));
@@ -263,7 +263,7 @@ static void test_same_start_live(void **state)
 	procfs_close(&proc);
 }
 
-/* As if the kernel told that we started 500 ticks after what this /proc says. */
+/* The kernel's start time is 500 ticks after that in this /proc. */
 static void test_learn_start_offset(void **state)
 {
 	char text[2048];

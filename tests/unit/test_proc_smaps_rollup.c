@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "proc_keys.h"
-#include "proc/smaps_rollup.h"
+#include "proc/smaps.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
 #define ALL   ((1u << ROLLUP_COUNTERS) - 1)
@@ -51,7 +51,7 @@ static void test_kernels(void **state)
 	assert_captured(&r, ALL);
 }
 
-/* Values behind the cut are absent, and so is the one that was cut. */
+/* Values after the cut are absent, and so is the cut one. */
 static void test_truncated(void **state)
 {
 	struct smaps_rollup r = parse("smaps_rollup-truncated");
@@ -61,7 +61,7 @@ static void test_truncated(void **state)
 
 	(void)state;
 	assert_captured(&r, (1u << ROLLUP_PRIVATE_DIRTY) - 1);
-	/* Cut anywhere: what is told is right, and never becomes less as more is there. */
+	/* Cut anywhere: values are right, and a longer text never has fewer. */
 	for (size_t n = 0; n <= len; n++) {
 		cleanup_free char *part = exact_copy(text, n);
 		int count;
