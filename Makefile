@@ -181,12 +181,14 @@ deps-compilers:
 deps-all: deps-test deps-cross deps-fuzz deps-compilers deps-deb
 	$(call install_missing,$(DEPS_ALL))
 
-# What few runs need is in the program packed, as an array of bytes for base/unpack.h.
+# Data that few runs need is packed into the program, as an array of bytes for base/unpack.h.
 pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
 
 # ---- BPF: a program as an object for libbpf, packed, and as a light skeleton ----
 
-BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
+# NAME_probe reads by probe reads, for kernels without bpf_rdonly_cast() (before 6.2); NAME_old uses only
+# what kernels from 5.8 on have.
+BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)) task_counters_probe task_counters_old
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
 # As <bpf/bpf_tracing.h> calls them.
 BPF_ARCH  := $(patsubst x86_64,x86,$(or $(CROSS),$(MACHINE)))
@@ -194,10 +196,18 @@ BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -D__TARGET_ARCH_$(BPF_ARCH) -
              -Wall -Wextra -Werror -Wno-unused-parameter
 SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
 
-$(O)/bpf/%.raw.o: bpf/%.bpf.c
-	$(SAY) BPF $<
+define compile_bpf
+	$(SAY) BPF $@
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_FLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@
+	$(Q)$(CLANG) $(BPF_FLAGS) $(1) -MMD -MP -MT $@ -MF $(@:.raw.o=.d) -c $< -o $@
+endef
+
+$(O)/bpf/%.raw.o: bpf/%.bpf.c
+	$(call compile_bpf)
+$(O)/bpf/%_probe.raw.o: bpf/%.bpf.c
+	$(call compile_bpf,-DZMEM_PROBE_READS)
+$(O)/bpf/%_old.raw.o: bpf/%.bpf.c
+	$(call compile_bpf,-DZMEM_PROBE_READS -DZMEM_OLD)
 
 $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
 	$(Q)$(BPFTOOL) gen object $@ $<
@@ -212,11 +222,10 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 
 .SECONDARY: $(BPF_OBJ) $(BPF_OBJ:.bpf.o=.raw.o) \
 	$(BPF_OBJ:.bpf.o=.inc) $(SKELETONS)
--include $(BPF_NAMES:%=$(O)/bpf/%.raw.d)
+-include $(BPF_NAMES:%=$(O)/bpf/%.d)
 
-# Who includes which.
-$(B)/source/skel_light.o: $(addprefix $(O)/bpf/,$(addsuffix .lskel.h,task_counters task_counters_probe task_pss))
-$(B)/source/skel_libbpf.o: $(BPF_NAMES:%=$(O)/bpf/%.inc)
+# libbpf alone loads the old ones.
+$(B)/source/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.inc) $(patsubst %,$(O)/bpf/%.lskel.h,$(filter-out %_old,$(BPF_NAMES)))
 
 include src/render/page/page.mk
 

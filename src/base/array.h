@@ -1,8 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The number of items of an array. */
+/* Arrays: their number of items, growth item by item, release of unused memory, sorting. */
 #ifndef ZMEM_BASE_ARRAY_H
 #define ZMEM_BASE_ARRAY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/*
+ * Makes room for one item behind `count`: `first` items in the beginning, then twice as many as
+ * before. Returns the items, which may have moved, or NULL without memory; then the old items stay
+ * valid.
+ */
+static inline void *grow_items(void *items, size_t count, size_t *capacity, size_t first,
+			       size_t size)
+{
+	size_t larger = *capacity ? *capacity * 2 : first;
+	void *moved;
+
+	if (count < *capacity)
+		return items;
+	moved = reallocarray(items, larger, size);
+	if (moved)
+		*capacity = larger;
+	return moved;
+}
+
+/* Capacity up to this many items is always kept. */
+#define ROOM_SMALL 4096
+/* So many uses in a row have to be small before memory is released. */
+#define ROOM_PATIENCE 60
+
+/*
+ * Call it each time with the number of items that were needed. True if less than an eighth of the
+ * capacity was needed more than ROOM_PATIENCE times in a row, so that the memory should be
+ * released. `idle` is the counter, 0 at first.
+ */
+static inline bool room_is_idle(size_t capacity, size_t count, unsigned *idle)
+{
+	*idle = capacity > ROOM_SMALL && count < capacity / 8 ? *idle + 1 : 0;
+	return *idle > ROOM_PATIENCE;
+}
+
+/* ---- sorting ---- */
+
+#define SORT_SIZE_MAX 64 /* bytes of an item */
+
+/* Like qsort_r(), for small items. Equal items end in any order. */
+void sort_items(void *base, size_t count, size_t size,
+		int (*compare)(const void *a, const void *b, void *arg), void *arg);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads and writes whole files. */
+/*
+ * Reads and writes whole files, appends to files and replaces them atomically. Paths that users
+ * give are resolved such that no other user can redirect them.
+ */
 #ifndef ZMEM_BASE_FILE_H
 #define ZMEM_BASE_FILE_H
 
@@ -7,6 +10,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* True for errors that mean a lack of descriptors or memory and say nothing about the file. */
@@ -35,13 +39,45 @@ ssize_t file_read_fd(int fd, char *buf, size_t cap);
 /* Writes all bytes and retries after interrupts. Returns 0 or a negative errno. */
 int file_write_fd(int fd, const void *data, size_t len);
 
+/* ---- paths ---- */
+
+/*
+ * A path, resolved once to a directory that is held open and a name in it. Operations relative to
+ * that directory cannot be redirected by a process that exchanges names.
+ *
+ * Refused with a reason:
+ *   - a symbolic link, anywhere in the path, that belongs neither to us nor to root;
+ *   - a link with several names (hard links) in a directory that others can write to;
+ *   - in a sticky directory, a file that belongs neither to us nor to the owner of the directory,
+ *     or that has several names;
+ *   - a FIFO that belongs neither to us nor to root.
+ */
+struct place {
+	int dir;		 /* O_PATH */
+	char name[NAME_MAX + 1]; /* in dir; without a slash */
+	int entry;		 /* O_PATH: the file, not a symbolic link; -1: it does not exist */
+	bool by_proc;		 /* the name is a link of /proc to an open file of a process */
+	struct stat st;		 /* of entry */
+	struct stat dir_st;	 /* of dir */
+	const char *refusal;	 /* the reason of a refusal and what to do; else NULL */
+};
+
+/*
+ * Returns 0 or a negative errno (-EPERM and a refusal). Allocates no memory. Call place_done() in
+ * either case.
+ */
+int place_find(struct place *p, const char *path);
+void place_done(struct place *p);
+
+/* ---- replacing and appending ---- */
+
 /*
  * A file that is replaced atomically: the new contents are written to a temporary file beside it,
  * synced and renamed. Where the file system supports it the temporary file has no name, so nothing
  * stays behind if the process is killed. The new file keeps the mode of the old file and, if
  * permitted, its owner; in a sticky directory no file is given to another user. A target that is
  * not a regular file (a pipe, a device) is written directly; opening a FIFO waits for a reader. The
- * path is resolved once, by the rules of base/place.h.
+ * path is resolved once, by the rules of struct place.
  */
 struct file_atomic {
 	int fd;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Parses numbers and lists. It accepts no signs and ignores the locale. */
+/* Parses numbers and lists. It accepts no signs. */
 #include "base/parse.h"
 
 #include <errno.h>
 #include <string.h>
-
-#include "base/ascii.h"
 
 /* Far above any NR_CPUS: a corrupt range must not cost much time. */
 #define CPU_LIMIT 65536

@@ -1,53 +1,190 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* argv → command → exit code. */
+/*
+ * From argv to an exit code: the table of commands, --help, which options cannot be combined, and
+ * what is set up before any command.
+ */
+#include "cli/commands.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/commands_table.h"
-#include "cli/help.h"
 #include "cli/log.h"
 #include "cli/secure.h"
-#include "cli/stack.h"
 #include "base/array.h"
 #include "base/parse.h"
 #include "model/column.h"
 #include "render/render.h"
 #include "source/source.h"
 
-/* A series is not to be had for each command line, nor for each of any number of groups. */
+/* ---- the table ---- */
+
+#ifdef ZMEM_STATIC
+int serve_check(char *why, size_t cap)
+{
+	snprintf(why, cap,
+		 "the static program has none (libmicrohttpd cannot be linked statically: use the "
+		 "shared one)");
+	return -ENOTSUP;
+}
+
+int command_serve(const struct options *o)
+{
+	char why[160];
+
+	(void)o;
+	serve_check(why, sizeof(why));
+	return log_error("serve: %s", why);
+}
+#endif
+
+const struct command_entry command_table[] = {
+	{{"snapshot", "[snapshot] [OPTION]...", "RAM and swap of every process"}, command_snapshot},
+	{{"compare", "compare [OPTION]...", "the same processes by BPF and by /proc"},
+	 command_compare},
+	{{"system", "system [OPTION]...",
+	  "the machine: RAM, swap, and whether the totals reconcile"},
+	 command_system},
+	{{"maps", "maps PID... [OPTION]...", "processes by mapping, or all files that are mapped"},
+	 command_maps},
+	{{"watch", "watch [OPTION]...", "a snapshot every second, with what has changed"},
+	 command_watch},
+	{{"record", "record FILE [OPTION]...", "snapshots for --replay FILE"}, command_record},
+	{{"top", "top [OPTION]...", "live, with keys (? shows them)"}, command_top},
+	{{"serve", "serve [OPTION]...", "HTTP: metrics for Prometheus, JSON, a live page"},
+	 command_serve},
+	{{"pin", "pin GROUP", "load the programs once, for the members of a group (root)"},
+	 command_pin},
+	{{"unpin", "unpin", "remove them (root)"}, command_unpin},
+	{{"doctor", "doctor [-v]", "what works on this machine, what does not, and why"},
+	 command_doctor},
+};
+const size_t command_count = ARRAY_SIZE(command_table);
+
+/* ---- --help, -o help ---- */
+
+#define WIDTH		80
+#define COMMANDS_INDENT 41
+#define OPTIONS_INDENT	29
+
+/* Prints words from column `indent` on, folded at WIDTH. */
+static void print_words(const char *text, unsigned indent)
+{
+	unsigned at = indent;
+
+	while (*text) {
+		unsigned len = (unsigned)strcspn(text, " ");
+
+		if (at > indent && at + 1 + len > WIDTH) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)len, text);
+		at += len;
+		text += len + (text[len] == ' ');
+	}
+	putchar('\n');
+}
+
+/* The usage of that command, of all if NULL. False: there is no such command. */
+static bool print_usage(const char *name)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < command_count; i++) {
+		const struct command_info *command = &command_table[i].info;
+
+		if (name && strcmp(name, command->name) != 0)
+			continue;
+		printf("%s zmem-bpf %-24s ", begun ? "      " : "usage:", command->usage);
+		print_words(command->help, COMMANDS_INDENT);
+		begun = true;
+	}
+	return begun;
+}
+
+static void print_option(const struct option_info *info)
+{
+	char text[48], letter[8] = "    ";
+
+	if (info->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", info->letter);
+	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name, info->argument ? " " : "",
+		 info->argument ? info->argument : "");
+	printf("  %-26s ", text);
+	print_words(info->help, OPTIONS_INDENT);
+}
+
+/* --help: of that command alone, if there is one of that name. */
+static int print_help(const char *command)
+{
+	if (!print_usage(command)) {
+		command = NULL;
+		print_usage(NULL);
+	}
+	printf("\n");
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_info *info = &option_table[i].info;
+
+		if (!command || options_taken(info, command))
+			print_option(info);
+	}
+	printf("\n%s --help shows %s.\n", command ? "zmem-bpf" : "zmem-bpf COMMAND",
+	       command ? "all commands" : "its own options");
+	printf("A value that was not measured is '-' in tables, null in JSON and empty in CSV,\n"
+	       "never 0: pss_status says why.\n"
+	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user was not found,\n"
+	       "4 compare or --verify found a difference it cannot explain.\n");
+	return log_stdout_done();
+}
+
+/* -o help. `changes`: also the columns that only watch and top have. */
+static int print_columns(bool changes)
+{
+	for (size_t i = 0; i < column_count; i++)
+		printf("%-16s %s\n", column_table[i]->key, column_table[i]->help);
+	for (size_t i = 0; changes && i < COUNTERS_OF_PROCESS; i++)
+		printf("%-16s %s\n", column_changes[i]->key, column_changes[i]->help);
+	return log_stdout_done();
+}
+
+/* ---- options that cannot be combined ---- */
+
+/* Each group is some series in a database that keeps all of them: their number is bounded. */
 int commands_check_metrics(const struct options *o)
 {
 	const char *key = options_group_key(o);
 
 	if (key && strcmp(key, "cmdline") == 0)
-		return log_usage("--group-by cmdline: metrics have no command lines in them");
+		return log_usage("--group-by cmdline: metrics hold no command lines");
 	if (o->total)
-		return log_usage("--total: it goes with no --format of metrics");
+		return log_usage("--total cannot be combined with metrics");
 	if (o->top > METRICS_GROUPS_MAX)
 		return log_usage("--top %d: metrics have at most %d groups", o->top,
 				 METRICS_GROUPS_MAX);
 	return 0;
 }
 
-/* An option of which nothing would come is refused: whoever gave it would miss it. */
-static int check_heeded(const struct options *o)
+/* An option that the command does not take is refused, not ignored. */
+static int check_taken(const struct options *o)
 {
-	struct option_info info;
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_entry *e = &option_table[i];
 
-	for (size_t i = 0; options_info(i, &info); i++) {
-		if (options_given(o, i) && !options_taken(&info, o->command))
-			return log_usage("%s: it takes no --%s", o->command, info.name);
+		if (options_given(o, e) && !options_taken(&e->info, o->command))
+			return log_usage("%s does not take --%s", o->command, e->info.name);
 	}
 	return 0;
 }
 
-/* What JSON has as it is, and command lines: nothing else can be added to it, and nothing left out.
- */
-static bool are_keys(const char *columns)
+/* Whether the columns only append to what JSON has: no key of JSON can be left out. */
+static bool are_json_keys(const char *columns)
 {
 	struct column_list list = {};
 	const char *bad;
@@ -56,7 +193,7 @@ static bool are_keys(const char *columns)
 	if (*columns != '+')
 		return false;
 	if (column_list_parse(&list, columns, &bad, &len) < 0)
-		return true; /* whoever reads them says so */
+		return true; /* query_args_read() prints the message */
 	for (size_t i = 0; i < list.count; i++) {
 		if (list.item[i]->kind == COLUMN_PERCENT || list.item[i]->kind == COLUMN_CHANGE)
 			return false;
@@ -64,7 +201,7 @@ static bool are_keys(const char *columns)
 	return true;
 }
 
-/* What formats have of their own, and so do not take from --columns. */
+/* JSON, recordings, metrics and folded have columns of their own. */
 static int check_columns(const struct options *o)
 {
 	bool keys = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
@@ -73,17 +210,17 @@ static int check_columns(const struct options *o)
 
 	if (!o->columns)
 		return 0;
-	if (kept ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_keys(o->columns))
+	if (kept ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_json_keys(o->columns))
 		return log_usage("%s: --columns %s: it has all keys, +cmdline alone can be added",
 				 what, o->columns);
 	if (keys && o->group)
-		return log_usage("%s: --columns: it goes with no --group-by", what);
+		return log_usage("%s: --columns cannot be combined with --group-by", what);
 	if (o->format == FORMAT_FOLDED || options_metrics(o))
-		return log_usage("--columns: it goes with no --format %s", what);
+		return log_usage("--columns cannot be combined with --format %s", what);
 	return 0;
 }
 
-/* A recording holds values: nothing is read anew for it. */
+/* A recording holds values: nothing is measured for it. */
 static int check_replay(const struct options *o)
 {
 	const char *how = o->source != SOURCE_AUTO	? "source"
@@ -95,11 +232,10 @@ static int check_replay(const struct options *o)
 	if (!o->replay)
 		return 0;
 	if (strcmp(o->command, "maps") == 0)
-		return log_usage("maps: it takes no --replay: a recording holds no mappings");
+		return log_usage("maps does not take --replay: a recording holds no mappings");
 	if (strcmp(o->command, "compare") == 0)
-		return log_usage(
-			"compare: it takes no --replay: a recording holds one side alone (compare "
-			"--json keeps both)");
+		return log_usage("compare does not take --replay: a recording holds one side alone "
+				 "(compare --json keeps both)");
 	return how ? log_usage("--%s cannot be combined with --replay: a recording holds the "
 			       "values that were read",
 			       how)
@@ -111,7 +247,7 @@ static int check_options(const struct options *o)
 	int r = check_replay(o);
 
 	if (r == 0)
-		r = check_heeded(o);
+		r = check_taken(o);
 	if (r == 0)
 		r = check_columns(o);
 	if (r)
@@ -123,44 +259,58 @@ static int check_options(const struct options *o)
 		return log_usage("%s: --format %s: it is table or json", o->command,
 				 options_format_word(o->format));
 	if (o->pinned && o->source == SOURCE_PROC)
-		return log_usage("--pinned: it goes with no --source proc");
+		return log_usage("--pinned cannot be combined with --source proc");
 	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
-		return log_usage("--tree: it goes with no --%s", o->group ? "group-by"
-								 : o->top ? "top"
-									  : "format but table");
+		return log_usage("--tree cannot be combined with --%s",
+				 o->group ? "group-by"
+				 : o->top ? "top"
+					  : "format but table");
 	if (o->pss == PSS_NONE && o->verify != VERIFY_DEFAULT && o->verify &&
 	    strcmp(o->command, "compare") != 0)
-		return log_usage("--verify: it goes with no --pss none");
+		return log_usage("--verify cannot be combined with --pss none");
 	if (o->cgroup && !*o->cgroup)
 		return log_usage("--cgroup: no pattern in it");
 	return options_metrics(o) ? commands_check_metrics(o) : 0;
 }
 
+/* ---- the start of the program ---- */
+
+static const struct command_entry *find_command(const char *name)
+{
+	/* The build runs it: help and completions do not list it. */
+	static const struct command_entry completion = {{"completion"}, command_completion};
+
+	for (size_t i = 0; i < command_count; i++) {
+		if (strcmp(command_table[i].info.name, name) == 0)
+			return &command_table[i];
+	}
+	return strcmp(name, completion.info.name) == 0 ? &completion : NULL;
+}
+
 static int run_command(struct options *o)
 {
+	const struct command_entry *command = find_command(o->command);
+	bool help = o->columns && strcmp(o->columns, "help") == 0;
+	int r;
+
 	o->continuous = parse_has_item("watch top", o->command);
 	if (o->help)
-		return help_text(o->named ? o->command : NULL);
+		return print_help(o->named ? o->command : NULL);
 	if (o->version) {
 		printf("zmem-bpf %s\n", ZMEM_VERSION);
 		return log_stdout_done();
 	}
-	for (size_t i = 0; i < command_count; i++) {
-		if (strcmp(command_table[i].info.name, o->command) == 0) {
-			bool help = o->columns && strcmp(o->columns, "help") == 0;
-			int r = help ? check_heeded(o) : check_options(o);
-
-			if (r == 0 && help)
-				return help_columns(o->continuous);
-			return r ? r : command_table[i].run(o);
-		}
-	}
-	return log_usage("%s: there is no such command", o->command);
+	if (!command)
+		return log_usage("%s: there is no such command", o->command);
+	r = help ? check_taken(o) : check_options(o);
+	if (r)
+		return r;
+	return help ? print_columns(o->continuous) : command->run(o);
 }
 
 /*
- * A closed stdin, stdout or stderr would be the number of the next file we open, and output would
- * go there. What is closed is opened so that using it fails as if it were closed.
+ * The next file that is opened would get the number of a closed stdin, stdout or stderr, and output
+ * would go to that file. Each closed one is opened so that using it fails, as if it were closed.
  */
 static void occupy_standard_fds(void)
 {
@@ -172,7 +322,7 @@ static void occupy_standard_fds(void)
 
 int commands_run(int argc, char **argv)
 {
-	/* More than is ever printed: stdio forgets why it failed to write in between. */
+	/* Larger than any output: if a write before the end fails, stdio forgets why. */
 	static char buf[65536];
 	struct options o;
 	int r;
@@ -180,11 +330,11 @@ int commands_run(int argc, char **argv)
 	occupy_standard_fds();
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buf, _IOFBF, sizeof(buf));
-	/* A reader that went away is told by write(), not by a signal in the middle of a file. */
+	/* write() reports a closed pipe; a signal would end the program in the middle of a file. */
 	signal(SIGPIPE, SIG_IGN);
-	/* Nor is a file that may not be as long (RLIMIT_FSIZE): what is half written goes again. */
+	/* Likewise a file beyond RLIMIT_FSIZE: its first half is removed again. */
 	signal(SIGXFSZ, SIG_IGN);
-	r = stack_suffices();
+	r = secure_stack();
 	if (r)
 		return r;
 	r = options_parse(&o, argc, argv);

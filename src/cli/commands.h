@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The commands: each takes the options and returns an exit code. */
+/* The commands. Each reads the options and returns an exit code. */
 #ifndef ZMEM_CLI_COMMANDS_H
 #define ZMEM_CLI_COMMANDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/options.h"
@@ -19,22 +18,28 @@ int command_doctor(const struct options *o);
 int command_serve(const struct options *o);
 int command_pin(const struct options *o);
 int command_unpin(const struct options *o);
+int command_completion(const struct options *o);
 
-/* What metrics cannot be of is said. Returns 0 or an exit code. */
+/* Whether metrics can show what the options ask for. Returns 0, or an exit code after a message. */
 int commands_check_metrics(const struct options *o);
 
-/* Whether serve has what it takes: 0, or a negative errno and what is missing. */
+/* Whether serve can run. Returns 0, or a negative errno and what is missing. */
 int serve_check(char *why, size_t cap);
 
-/* One command, as help and completions want it. */
+/* What help and completions show of a command. */
 struct command_info {
 	const char *name;
 	const char *usage;
 	const char *help;
 };
 
-/* The i-th command, false past the last. */
-bool commands_info(size_t i, struct command_info *ret);
+struct command_entry {
+	struct command_info info;
+	int (*run)(const struct options *o);
+};
+
+extern const struct command_entry command_table[];
+extern const size_t command_count;
 
 /* Runs what argv asks for. Returns the exit code of the program. */
 int commands_run(int argc, char **argv);

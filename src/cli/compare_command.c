@@ -38,10 +38,10 @@ static int compare(struct measure *m, struct output *out)
 	if (r)
 		return r;
 	compare_sum(&run.comparison, &sums);
-	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : m->notices.exit_code;
+	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : m->exit_code;
 }
 
-/* Whether there are two sides. */
+/* Whether both BPF and /proc can be read. */
 static int check_sides(const struct collector *c)
 {
 	if (source_origin(c->source) != FROM_BPF)

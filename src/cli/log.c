@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One line a message, in one write, and nothing in it that could steer a terminal. */
+/* One line and one write per message, with nothing that a terminal would interpret. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "base/file.h"
 #include "base/utf8.h"
 
-/* Of a longer message the beginning and the end, which says why. */
-#define HEAD_MAX 500
-#define TAIL_MAX 400
+/* Of a longer message the beginning and the end are printed: the end says why. */
+#define HEAD_MAX 200
+#define TAIL_MAX 300
 #define WHY_MAX	 200
 
-/* Arguments are quoted in messages, and arguments hold anything. Returns the new length. */
+/* Messages quote arguments, which hold any bytes. Returns the new length. */
 static size_t make_printable(char *text, size_t len)
 {
 	size_t to = 0;
@@ -36,12 +36,13 @@ static size_t make_printable(char *text, size_t len)
 	return to;
 }
 
+/* Whether a character of UTF-8 began before `at`. */
 static bool within_char(const char *at)
 {
 	return (*at & 0xc0) == 0x80;
 }
 
-static void say(const char *fmt, va_list args, const char *hint)
+static void print_message(const char *fmt, va_list args, const char *suffix)
 {
 	cleanup_free char *text = NULL;
 	size_t len, head, tail;
@@ -53,7 +54,7 @@ static void say(const char *fmt, va_list args, const char *hint)
 	}
 	len = make_printable(text, strlen(text));
 	if (len <= HEAD_MAX + TAIL_MAX) {
-		fprintf(stderr, "zmem-bpf: %s%s\n", text, hint);
+		fprintf(stderr, "zmem-bpf: %s%s\n", text, suffix);
 		return;
 	}
 	head = HEAD_MAX;
@@ -62,7 +63,7 @@ static void say(const char *fmt, va_list args, const char *hint)
 	tail = len - TAIL_MAX;
 	while (within_char(text + tail))
 		tail++;
-	fprintf(stderr, "zmem-bpf: %.*s…%s%s\n", (int)head, text, text + tail, hint);
+	fprintf(stderr, "zmem-bpf: %.*s…%s%s\n", (int)head, text, text + tail, suffix);
 }
 
 int log_error(const char *fmt, ...)
@@ -70,21 +71,21 @@ int log_error(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(fmt, args, "");
+	print_message(fmt, args, "");
 	va_end(args);
 	return EXIT_FAILED;
 }
 
 int log_errno(int error, const char *fmt, ...)
 {
-	const char *todo = file_exhausted_todo(error);
+	const char *hint = file_exhausted_todo(error);
 	char why[WHY_MAX];
 	va_list args;
 
-	snprintf(why, sizeof(why), ": %s%s%s%s", strerror(-error), todo ? " (" : "",
-		 todo ? todo : "", todo ? ")" : "");
+	snprintf(why, sizeof(why), ": %s%s%s%s", strerror(-error), hint ? " (" : "",
+		 hint ? hint : "", hint ? ")" : "");
 	va_start(args, fmt);
-	say(fmt, args, why);
+	print_message(fmt, args, why);
 	va_end(args);
 	return EXIT_FAILED;
 }
@@ -94,7 +95,7 @@ int log_usage(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(fmt, args, " (zmem-bpf --help)");
+	print_message(fmt, args, " (zmem-bpf --help)");
 	va_end(args);
 	return EXIT_USAGE;
 }
@@ -106,7 +107,7 @@ void log_notice(bool quiet, const char *fmt, ...)
 	if (quiet)
 		return;
 	va_start(args, fmt);
-	say(fmt, args, "");
+	print_message(fmt, args, "");
 	va_end(args);
 }
 
@@ -120,6 +121,14 @@ int log_stdout_done(void)
 		return log_errno(-errno, "writing the output");
 	}
 	return failed ? log_error("writing the output: %s", strerror(EIO)) : EXIT_DONE;
+}
+
+int log_refusal(const struct diag_note *n, int error)
+{
+	const char *hint = n ? n->hint : NULL;
+
+	return log_error("%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
+			 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
 }
 
 void log_diag(const struct diag *d, bool logs)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Everything that goes to stderr, and the exit codes (the contract has their meaning). */
+/* Messages on stderr, and the exit codes. */
 #ifndef ZMEM_CLI_LOG_H
 #define ZMEM_CLI_LOG_H
 
@@ -17,18 +17,21 @@ enum exit_code {
 
 /* "zmem-bpf: …". Returns EXIT_FAILED. */
 __attribute__((format(printf, 1, 2))) int log_error(const char *fmt, ...);
-/* The same with the text of a negative errno, and what to do about a want of files or memory. */
+/* The same with the text of a negative errno, and a hint if files or memory are exhausted. */
 __attribute__((format(printf, 2, 3))) int log_errno(int error, const char *fmt, ...);
-/* The same with a hint at --help. Returns EXIT_USAGE. */
+/* The same with a hint to --help. Returns EXIT_USAGE. */
 __attribute__((format(printf, 1, 2))) int log_usage(const char *fmt, ...);
 /* A note; not shown with --quiet. */
 __attribute__((format(printf, 2, 3))) void log_notice(bool quiet, const char *fmt, ...);
 /*
- * Writes what was printed to stdout. Returns an exit code after a message; a reader that went away
- * or a stdout that never was is no error.
+ * Flushes stdout. Returns an exit code, after a message if that failed. A closed pipe or a closed
+ * stdout is no error.
  */
 int log_stdout_done(void);
-/* The notes of diag, one a line, with logs if `logs`. */
+/* "zmem-bpf: reason (hint)" of a note that may be NULL, or the text of the errno. Returns
+ * EXIT_FAILED. */
+int log_refusal(const struct diag_note *n, int error);
+/* Prints the notes of diag, one per line, with their logs if `logs`. */
 void log_diag(const struct diag *d, bool logs);
 
 #endif

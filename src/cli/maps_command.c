@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf maps PID…: the mappings of processes; --by-file: each file with all its mappings. */
-#include <stdlib.h>
-#include <string.h>
-
+/* zmem-bpf maps PID…: the mappings of processes. --by-file: each file, over all its mappings. */
 #include "cli/commands.h"
 #include "cli/log.h"
 #include "cli/measure.h"
@@ -14,11 +11,10 @@
 
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
 #define LINES_AROUND  4
-#define TOTAL_COLUMNS 200 /* the total is not cut */
+#define TOTAL_COLUMNS 200 /* columns of the total, which is not cut */
 
 struct maps_command {
 	const struct options *o;
-	char *pids;	      /* those of -p and the words behind the command */
 	struct map_keys keys; /* of --sort */
 	struct measure measure;
 	struct output out;
@@ -28,34 +24,12 @@ static void maps_command_done(struct maps_command *c)
 {
 	measure_close(&c->measure);
 	output_close(&c->out);
-	free(c->pids);
 }
 
 static int check_request(const struct options *o)
 {
-	if (!o->word_count && !o->pids && !o->users && !o->filter && !o->by_file)
+	if (!o->pids && !o->users && !o->filter && !o->by_file)
 		return log_usage("maps: it needs a PID, or --by-file");
-	return 0;
-}
-
-static int join_pids(struct maps_command *c)
-{
-	const struct options *o = c->o;
-	size_t len = o->pids ? strlen(o->pids) + 1 : 0;
-
-	for (size_t i = 0; i < o->word_count; i++)
-		len += strlen(o->words[i]) + 1;
-	if (!len)
-		return 0;
-	c->pids = malloc(len + 1);
-	if (!c->pids)
-		return log_error("reading the options: out of memory");
-	strcpy(c->pids, o->pids ? o->pids : "");
-	for (size_t i = 0; i < o->word_count; i++) {
-		if (*c->pids)
-			strcat(c->pids, ",");
-		strcat(c->pids, o->words[i]);
-	}
 	return 0;
 }
 
@@ -79,25 +53,25 @@ static int open_command(struct maps_command *c, const struct options *o)
 	/* Counters list the processes; the rest comes from smaps. */
 	spec.pss = PSS_NONE;
 	if (r == 0)
-		r = join_pids(c);
-	if (r == 0)
 		r = read_keys(c, o->sort ? o->sort : "pss");
 	if (r == 0)
-		r = measure_open_filters(&c->measure, o, &spec, c->pids);
-	if (r == 0 && notices_no_proc(&c->measure.collector))
+		r = measure_open_filters(&c->measure, o, &spec);
+	if (r == 0 && measure_no_proc(&c->measure))
 		r = log_error("maps: no mappings can be read: %s (mount -t proc proc /proc)",
-			      notices_no_proc(&c->measure.collector));
+			      measure_no_proc(&c->measure));
 	return r ? r : output_open(&c->out, o);
 }
 
-/* Says why a process that was asked for by number has no rows; of all others, how many have none.
+/*
+ * Says why a process that was named by number has no rows. If none was named: how many processes
+ * have none.
  */
 static void warn_missing(const struct maps_command *c, const struct maps_read *m)
 {
 	static const char *const why[PSS_STATUS_COUNT] = {
 		[PSS_GONE] = "it has ended",
 		[PSS_DENIED] = "it may not be read (run as root, or with CAP_SYS_PTRACE)",
-		[PSS_TIMEOUT] = "it is stuck, and its mappings with it",
+		[PSS_TIMEOUT] = "it is stuck, so its mappings cannot be read",
 		[PSS_KERNEL_THREAD] = "a kernel thread has no mappings",
 		[PSS_UNSUPPORTED] = "its smaps cannot be read or understood here",
 	};
@@ -120,16 +94,13 @@ static void warn_missing(const struct maps_command *c, const struct maps_read *m
 static size_t rows_that_fit(const struct maps_command *c)
 {
 	const struct output *out = &c->out;
-	unsigned around = LINES_AROUND;
+	size_t fit = output_rows(out->width, out->height, LINES_AROUND, TOTAL_COLUMNS);
 
-	if (!out->terminal || !out->height || c->o->format != FORMAT_TABLE || c->o->all)
-		return SIZE_MAX;
-	around += out->width ? TOTAL_COLUMNS / out->width : 0;
-	return out->height > around ? out->height - around : 1;
+	return fit && c->o->format == FORMAT_TABLE && !c->o->all ? fit : SIZE_MAX;
 }
 
 /*
- * The smallest mappings are left out, or those that --sort puts last. Without --sort the mappings
+ * Leaves out the smallest mappings, or those that --sort puts last. Without --sort the mappings
  * that are shown are in the order of their addresses, as in pmap.
  */
 static void choose_rows(const struct maps_command *c, struct maps_read *m, struct maps_report *r)
@@ -185,7 +156,7 @@ static int show(struct maps_command *c, struct maps_read *m)
 	choose_rows(c, m, &report);
 	render(c, &report);
 	r = output_finish(&c->out);
-	return r ? r : c->measure.notices.exit_code;
+	return r ? r : c->measure.exit_code;
 }
 
 int command_maps(const struct options *o)

@@ -1,12 +1,307 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Fills in spec and query from the options, and says what the collector noticed. */
+/*
+ * Makes a collector and a query of the options, opens the recording of --replay, and prints each
+ * notice of the collector once.
+ */
 #include "cli/measure.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/log.h"
 #include "cli/query_args.h"
 #include "cli/secure.h"
+#include "base/cleanup.h"
+#include "privilege/privilege.h"
+#include "source/pin.h"
+
+/* ---- a recording: a file is read frame by frame, a pipe as a whole ---- */
+
+#define CHUNK (64 * 1024)
+/* A pipe has no size: a pipe without an end must not use all memory. */
+#define PIPE_MAX ((size_t)4 << 30)
+
+/* Makes room for one more chunk. Returns 0 or a negative errno. */
+static int grow(char **data, size_t len, size_t *capacity)
+{
+	size_t more = *capacity ? *capacity * 2 : CHUNK;
+	char *grown;
+
+	if (len + CHUNK <= *capacity)
+		return 0;
+	if (more > PIPE_MAX)
+		return -EFBIG;
+	grown = realloc(*data, more);
+	if (!grown)
+		return -ENOMEM;
+	*data = grown;
+	*capacity = more;
+	return 0;
+}
+
+/* Reads to the end, or only the first bytes if they are not those of a recording. */
+static int read_whole(int fd, char **data, size_t *ret_len)
+{
+	size_t len = 0, capacity = 0;
+
+	for (;;) {
+		int r = grow(data, len, &capacity);
+		ssize_t n;
+
+		if (r < 0)
+			return r;
+		n = read(fd, *data + len, capacity - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		len += (size_t)n;
+		*ret_len = len;
+		if (n == 0 || (len >= 8 && !recording_is_one(*data)))
+			return 0;
+	}
+}
+
+static int open_reader(struct replay *r, int fd, char why[RECORDING_WHY])
+{
+	struct stat st;
+	size_t len = 0;
+	int err;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISREG(st.st_mode)) {
+		err = recording_reader_open(fd, &r->reader, why);
+	} else {
+		err = read_whole(fd, &r->data, &len);
+		if (err == 0)
+			err = recording_reader_open_memory(r->data, len, &r->reader, why);
+	}
+	return err;
+}
+
+static int replay_open(struct replay *r, const char *path, bool quiet)
+{
+	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
+	char why[RECORDING_WHY] = "";
+	const struct recording_info *info;
+	int err;
+
+	*r = (struct replay){.path = path, .fd = -1};
+	err = fd < 0 ? fd : open_reader(r, fd, why);
+	if (err < 0)
+		return *why ? log_error("%s: %s", path, why) : log_errno(err, "reading %s", path);
+	r->fd = TAKE_FD(fd);
+	info = recording_reader_info(r->reader);
+	if (!info->frames)
+		return log_error("%s: the recording %s", path,
+				 info->torn ? "is cut off in its first frame" : "has no frames");
+	r->frames = (uint32_t)info->frames;
+	if (info->torn)
+		log_notice(quiet, "%s: the recording %s after frame %u at byte %llu", path,
+			   info->ended ? "goes on behind its end" : "is cut off", r->frames,
+			   (unsigned long long)info->end);
+	return 0;
+}
+
+static void replay_close(struct replay *r)
+{
+	recording_reader_free(r->reader);
+	free(r->data);
+	if (r->reader && r->fd >= 0)
+		close(r->fd);
+	*r = (struct replay){};
+}
+
+/* ---- notices of the collector ---- */
+
+/* Whether the notice is to be printed now: it is there, and was not printed before. */
+static bool is_new(struct measure *m, enum collect_notice notice)
+{
+	bool now = m->collector.notices & ~m->printed & notice;
+
+	m->printed |= m->collector.notices & notice;
+	return now;
+}
+
+const char *measure_no_proc(const struct measure *m)
+{
+	static const char *const text[] = {
+		[COLLECT_PROC_USABLE] = NULL,
+		[COLLECT_PROC_ABSENT] = "there is no /proc",
+		[COLLECT_PROC_FOREIGN] = "this /proc is of another pid namespace",
+	};
+
+	return text[collector_no_proc(&m->collector)];
+}
+
+static int report_unopened(const struct measure *m, int error)
+{
+	const struct collector *c = &m->collector;
+	const struct diag_note *note = source_reason(&c->diag);
+
+	if (c->step == COLLECT_STARTING)
+		return log_error("starting: out of memory");
+	if (c->step == COLLECT_OPENING_PROC)
+		return log_errno(error, "opening /proc");
+	if (note && note->reason && m->options->pinned)
+		return log_refusal(note, error);
+	return log_error("opening the source of counters: %s (%s)",
+			 note && note->reason ? note->reason : strerror(-error),
+			 note && note->hint ? note->hint : "zmem-bpf doctor");
+}
+
+static void warn_fallback(struct measure *m)
+{
+	const struct collector *c = &m->collector;
+	const struct options *o = m->options;
+	const struct diag_note *note = source_reason(&c->diag);
+
+	if (!is_new(m, COLLECT_NOTICE_FALLBACK))
+		return;
+	/* The message names every missing capability. */
+	if (!privilege_held(PRIVILEGE_BPF) || !privilege_held(PRIVILEGE_PERFMON))
+		m->printed |= COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
+	log_notice(o->quiet || o->verbose, "counters come from /proc: %s (%s)", c->fallback_reason,
+		   note && note->hint ? note->hint : "zmem-bpf doctor");
+}
+
+static int notices_opened(struct measure *m, int error)
+{
+	const struct collector *c = &m->collector;
+	const struct options *o = m->options;
+
+	if (collector_replays(c))
+		return error < 0 ? log_error("%s: %s", o->replay, c->why) : 0;
+	if (o->verbose)
+		log_diag(&c->diag, true);
+	if (error < 0 && !c->source)
+		return report_unopened(m, error);
+	if (o->verbose)
+		log_notice(false, "counters come from %s", source_name(c->source));
+	if (is_new(m, COLLECT_NOTICE_ROLLUP))
+		log_notice(!o->verbose, "PSS comes from smaps_rollup: %s",
+			   collector_pss_refusal(c));
+	if (error == -ENOMEM)
+		return log_error("opening the source of counters: out of memory");
+	warn_fallback(m);
+	if (error < 0)
+		return log_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
+				 collector_pss_refusal(c));
+	if (is_new(m, COLLECT_NOTICE_NO_PROC))
+		log_notice(o->quiet, "PSS is not read: %s (mount -t proc proc /proc)",
+			   measure_no_proc(m));
+	return 0;
+}
+
+static void report_missing(struct measure *m)
+{
+	static const char *const why[] = {
+		[COLLECT_NO_PROCESS] = "there is no such process",
+		[COLLECT_NOT_IN_NAMESPACE] =
+			("the kernel does not show it to BPF, and there is no /proc of this pid "
+			 "namespace (mount -t proc proc /proc)"),
+		[COLLECT_NOT_IN_BPF] = "the kernel does not show it to BPF (--source proc does)",
+		[COLLECT_NOT_IN_PROC] = "/proc does not let us read it (hidepid; run as root)",
+	};
+	const struct collector *c = &m->collector;
+
+	for (size_t i = 0; i < c->missing_count && !m->missing_printed; i++) {
+		log_error("--pid %d: %s", c->missing[i].pid, why[c->missing[i].why]);
+		m->exit_code = EXIT_NOT_FOUND;
+	}
+	m->missing_printed |= c->missing_count > 0;
+}
+
+static void report_differences(struct measure *m)
+{
+	const struct collector *c = &m->collector;
+
+	for (size_t i = 0; i < c->difference_count; i++) {
+		const struct collect_difference *d = &c->difference[i];
+
+		if (d->execed) {
+			log_notice(m->options->quiet,
+				   "--verify: PID %d: it exec'ed meanwhile and could not be "
+				   "compared",
+				   d->pid);
+			continue;
+		}
+		m->exit_code = EXIT_DIFFERENT;
+		log_error("--verify: PID %d: %s %" PRIu64 " bytes from the kernel, %" PRIu64
+			  " from smaps_rollup (it did not exec meanwhile)",
+			  d->pid, counter_table[d->counter].header, d->kernel, d->rollup);
+	}
+}
+
+static void warn_denied(struct measure *m)
+{
+	const struct collector *c = &m->collector;
+	const unsigned both = COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
+	const char *ptrace = privilege_name(PRIVILEGE_PTRACE);
+
+	/* Both messages name the same capability: one is enough. */
+	if (!(c->notices & both) || m->printed & both)
+		return;
+	m->printed |= both;
+	if (c->notices & COLLECT_NOTICE_PTRACE_MISSING)
+		log_notice(m->options->quiet,
+			   "PSS of %u processes is denied: %s is missing (run as root, or with it)",
+			   c->snapshot.collection.denied, ptrace);
+	else
+		log_notice(
+			m->options->quiet,
+			"/proc hides processes of others: %s is missing (run as root, or with it)",
+			ptrace);
+}
+
+static void notices_alone(struct measure *m)
+{
+	if (is_new(m, COLLECT_NOTICE_ALONE))
+		log_notice(m->options->quiet,
+			   "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
+			   "read without a deadline, and waits for processes that are stuck");
+}
+
+static void notices_collected(struct measure *m)
+{
+	const struct collector *c = &m->collector;
+	const struct options *o = m->options;
+
+	report_missing(m);
+	if (is_new(m, COLLECT_NOTICE_NO_CMDLINES))
+		log_notice(o->quiet, "%s: it holds no command lines (record -o +cmdline)",
+			   o->replay);
+	if (is_new(m, COLLECT_NOTICE_UNREADABLE))
+		log_notice(o->quiet,
+			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "
+			   "others are other users'",
+			   c->verify_readable, c->verify_count);
+	report_differences(m);
+	warn_denied(m);
+	notices_alone(m);
+}
+
+static int notices_failed(const struct collector *c, int error)
+{
+	if (error == -E2BIG)
+		return log_usage("--filter: " PATTERN_EXPENSIVE);
+	if (error == -ESTALE && source_is_pinned(c->source))
+		return log_error("the pin at " PIN_PLACE " was taken away (zmem-bpf unpin), "
+				 "or is another version's now");
+	if (collector_replays(c))
+		return log_errno(error, "making rows");
+	if (c->phase == COLLECT_PHASE_FILTER)
+		return log_errno(error, "collecting");
+	return log_errno(error, "collecting from %s", source_name(c->source));
+}
+
+/* ---- measuring ---- */
 
 struct collect_spec measure_spec(const struct options *o)
 {
@@ -14,7 +309,7 @@ struct collect_spec measure_spec(const struct options *o)
 		.pss = (enum pss_choice)o->pss,
 		.source = (enum source_choice)o->source,
 		.pin = o->pinned ? PIN_MUST : PIN_MAY,
-		/* A command that stays is in no hurry, and leaves the other CPUs alone. */
+		/* watch, top and serve have time, and leave the other CPUs to others. */
 		.readers = o->continuous ? 1 : 0,
 		.continuous = o->continuous,
 		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
@@ -25,13 +320,13 @@ static int read_query(struct measure *m)
 {
 	const struct options *o = m->options;
 	struct collector *c = &m->collector;
-	int *code = &m->notices.exit_code;
+	int *code = &m->exit_code;
 	enum pss_choice pss = o->replay ? c->spec.pss : (enum pss_choice)o->pss;
 
 	if (!m->filters_only)
 		return query_args_read(&m->query, &m->columns, o, pss, c, code);
 	query_args_set(&m->query, QUERY_SORT, "rss", c, code);
-	return query_args_filter(&m->query, o, m->pids, c, code);
+	return query_args_filter(&m->query, o, c, code);
 }
 
 static int open_replay(struct measure *m, struct collect_spec *spec)
@@ -41,13 +336,13 @@ static int open_replay(struct measure *m, struct collect_spec *spec)
 
 	spec->recording = m->replay.reader;
 	if (r == 0)
-		r = notices_opened(&m->notices, &m->collector, collector_open(&m->collector, spec));
+		r = notices_opened(m, collector_open(&m->collector, spec));
 	if (r)
 		return r;
 	if (o->verbose)
 		log_notice(false, "%s: recorded by zmem-bpf %s", o->replay,
 			   recording_reader_info(m->replay.reader)->tool);
-	/* Users are those of the recording. */
+	/* The recording has the names of users. */
 	return read_query(m);
 }
 
@@ -60,11 +355,10 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 	if (o->replay) {
 		r = open_replay(m, &spec);
 	} else {
-		/* A wrong option is told before anything is opened. */
+		/* A wrong option is reported before anything is opened. */
 		r = read_query(m);
 		if (r == 0)
-			r = notices_opened(&m->notices, &m->collector,
-					   collector_open(&m->collector, &spec));
+			r = notices_opened(m, collector_open(&m->collector, &spec));
 	}
 	return r ? r
 		 : secure_loaded(o->output ? o->output : o->file, spec.continuous && !o->no_lock);
@@ -73,17 +367,16 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 int measure_open(struct measure *m, const struct options *o, const struct collect_spec *spec)
 {
 	*m = MEASURE_CLOSED;
-	m->options = m->notices.options = o;
+	m->options = o;
 	return open_collector(m, spec);
 }
 
 int measure_open_filters(struct measure *m, const struct options *o,
-			 const struct collect_spec *spec, const char *pids)
+			 const struct collect_spec *spec)
 {
 	*m = MEASURE_CLOSED;
-	m->options = m->notices.options = o;
+	m->options = o;
 	m->filters_only = true;
-	m->pids = pids;
 	return open_collector(m, spec);
 }
 
@@ -101,20 +394,20 @@ void measure_note_frame(const struct measure *m)
 			   m->replay.frames, m->replay.frames);
 }
 
-static int finish(struct measure *m, int r)
+static int report_collected(struct measure *m, int r)
 {
-	notices_collected(&m->notices, &m->collector);
+	notices_collected(m);
 	return r < 0 ? notices_failed(&m->collector, r) : 0;
 }
 
 int measure_begin(struct measure *m)
 {
-	return finish(m, collector_begin(&m->collector, &m->query));
+	return report_collected(m, collector_begin(&m->collector, &m->query));
 }
 
 int measure_collect(struct measure *m, struct result *ret)
 {
-	return finish(m, collector_collect(&m->collector, &m->query, ret));
+	return report_collected(m, collector_collect(&m->collector, &m->query, ret));
 }
 
 int measure_requery(struct measure *m, bool filter_changed, struct result *ret)
@@ -123,14 +416,14 @@ int measure_requery(struct measure *m, bool filter_changed, struct result *ret)
 
 	if (r < 0 && r != -E2BIG)
 		return log_errno(r, "making rows");
-	return finish(m, r);
+	return report_collected(m, r);
 }
 
 void measure_close(struct measure *m)
 {
 	if (m->collector.pool) {
 		collector_note_alone(&m->collector);
-		notices_alone(&m->notices, &m->collector);
+		notices_alone(m);
 	}
 	collector_close(&m->collector);
 	query_done(&m->query);

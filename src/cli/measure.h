@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the commands that measure have in common: a collector and a query, made of the options. */
+/* A collector and a query, made of the options: for all commands that measure. */
 #ifndef ZMEM_CLI_MEASURE_H
 #define ZMEM_CLI_MEASURE_H
 
-#include "cli/notices.h"
 #include "cli/options.h"
-#include "cli/replay.h"
 #include "collect/collector.h"
 #include "query/query.h"
+#include "recording/recording_file.h"
+
+/* The recording of --replay. */
+struct replay {
+	const char *path;
+	struct recording_reader *reader; /* NULL: there is none */
+	uint32_t frames;
+	int fd;	    /* the file, -1: a pipe, which is read into memory */
+	char *data; /* of a pipe */
+};
 
 struct measure {
 	const struct options *options;
@@ -15,35 +23,39 @@ struct measure {
 	struct column_list columns;
 	struct replay replay; /* with --replay */
 	struct collector collector;
-	struct notices notices;
-	bool filters_only; /* order and columns are the command's own (maps) */
-	const char *pids;  /* of --pid */
+	unsigned printed; /* enum collect_notice: each is printed once */
+	bool missing_printed;
+	int exit_code;	   /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
+	bool filters_only; /* the command has its own order and columns (maps) */
 };
 
 #define MEASURE_CLOSED ((struct measure){.collector = COLLECTOR_CLOSED})
 
-/* What the options ask to be measured. */
+/* What the options ask to measure. */
 struct collect_spec measure_spec(const struct options *o);
 /*
  * Reads the query of the options and opens the collector. Capabilities are given up. Returns 0, or
  * an exit code after a message; measure_close() in either case.
  */
 int measure_open(struct measure *m, const struct options *o, const struct collect_spec *spec);
-/* The same with the filters of the options alone, `pids` for --pid. The order is by RSS. */
+/* The same, but only with the filters. The order is by RSS. */
 int measure_open_filters(struct measure *m, const struct options *o,
-			 const struct collect_spec *spec, const char *pids);
+			 const struct collect_spec *spec);
 /*
- * The next snapshot is that frame of a recording, 1 to m->replay.frames. To be called before each
- * snapshot; measure_open() has turned to the last frame, or to the first one if continuous. Returns
- * 0, or an exit code after a message.
+ * Chooses the frame of a recording that the next snapshot is, 1 to m->replay.frames. measure_open()
+ * has chosen the last frame, or the first one if continuous. Returns 0, or an exit code after a
+ * message.
  */
 int measure_turn_to(struct measure *m, uint32_t frame);
-/* Says that it is the last frame of several. */
+/* Prints which of several frames is shown. */
 void measure_note_frame(const struct measure *m);
 /* collector_begin(), _collect() and _requery(), but return an exit code after a message. */
 int measure_begin(struct measure *m);
 int measure_collect(struct measure *m, struct result *ret);
 int measure_requery(struct measure *m, bool filter_changed, struct result *ret);
 void measure_close(struct measure *m);
+
+/* Why /proc is not usable, NULL if it is. */
+const char *measure_no_proc(const struct measure *m);
 
 #endif

@@ -1,15 +1,243 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The one loop that reads the words of a command line into struct options. */
+/*
+ * The table of options and of the words that options take, which parsing, help and completions
+ * read; and the loop that reads a command line into struct options.
+ */
+#include "cli/options.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/log.h"
-#include "cli/options_table.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
+#include "source/source.h"
+
+/* ---- the table ---- */
+
+static const char *const format_words[] = {[FORMAT_TABLE] = "table",
+					   [FORMAT_JSON] = "json",
+					   [FORMAT_NDJSON] = "ndjson",
+					   [FORMAT_CSV] = "csv",
+					   [FORMAT_FOLDED] = "folded",
+					   [FORMAT_OPENMETRICS] = "openmetrics",
+					   [FORMAT_PROMETHEUS] = "prometheus",
+					   [FORMAT_HTML] = "html",
+					   NULL};
+static const char *const group_words[] = {"none", "name",      "cmdline", "user",
+					  "unit", "container", "cgroup",  NULL};
+static const char *const color_words[] = {
+	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
+static const char *const pss_words[] = {[PSS_AUTO] = "auto",
+					[PSS_KERNEL] = "kernel",
+					[PSS_ROLLUP] = "rollup",
+					[PSS_NONE] = "none",
+					NULL};
+static const char *const source_words[] = {
+	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
+
+static const char *const delta_words[] = {[DELTA_LAST] = "last", [DELTA_START] = "start", NULL};
+
+#define AT(member) offsetof(struct options, member)
+
+/* Commands that choose processes, that collect, that run on and on. */
+#define CHOOSE	"snapshot compare maps record watch top"
+#define COLLECT "snapshot compare system record watch top serve"
+#define STAY	"watch top serve"
+
+const struct option_entry option_table[] = {
+	{{"sort", 's', "COL[,COL...]",
+	  "sort by these columns: sizes and counts biggest first, all else ascending (default: pss)",
+	  "snapshot maps record watch top"},
+	 STRING,
+	 AT(sort)},
+	{{"reverse", 'r', NULL, "smallest first", "snapshot maps record watch top"},
+	 FLAG,
+	 AT(reverse)},
+	{{"columns", 'o', "LIST", "show these columns; +COL appends; help lists them all",
+	  "snapshot record watch top serve"},
+	 STRING,
+	 AT(columns)},
+	{{"top", 'n', "N", "only the first N rows, and read only what they need",
+	  "snapshot maps watch top serve"},
+	 COUNT,
+	 AT(top)},
+	{{"all", 'a', NULL, "every row, also on a terminal", CHOOSE}, FLAG, AT(all)},
+	{{"group-by", 'g', "KEY", "one row per name, cmdline, user, unit, container or cgroup",
+	  "snapshot watch top serve"},
+	 CHOICE,
+	 AT(group),
+	 group_words},
+	{{"tree", 0, NULL, "each process below its parent, with the sums of all below it",
+	  "snapshot top"},
+	 FLAG,
+	 AT(tree)},
+	{{"pid", 'p', "LIST", "only these processes", CHOOSE}, LIST, AT(pids)},
+	{{"user", 'u', "LIST", "only processes of these users (names or numbers)", CHOOSE},
+	 LIST,
+	 AT(users)},
+	{{"filter", 'f', "ERE", "only processes whose name or command line matches", CHOOSE},
+	 STRING,
+	 AT(filter)},
+	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it", CHOOSE},
+	 STRING,
+	 AT(cgroup)},
+	{{"min", 0, "SIZE", "hide rows whose sort column is below SIZE (K, M, G)",
+	  "snapshot watch top"},
+	 SIZE,
+	 AT(min)},
+	{{"format", 'F', "F",
+	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus, "
+	  "html (a page)",
+	  "snapshot compare system maps record watch"},
+	 CHOICE,
+	 AT(format),
+	 format_words},
+	{{"json", 'J', NULL, "the same as -F json", "snapshot compare system maps record watch"},
+	 SET,
+	 AT(format),
+	 NULL,
+	 FORMAT_JSON},
+	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB",
+	  "snapshot compare system maps watch top"},
+	 FLAG,
+	 AT(bytes)},
+	{{"no-header", 'H', NULL, "no header line", "snapshot compare system maps watch"},
+	 FLAG,
+	 AT(no_header)},
+	{{"wide", 'w', NULL, "do not cut lines to the terminal's width",
+	  "snapshot compare system maps watch"},
+	 FLAG,
+	 AT(wide)},
+	{{"numeric", 0, NULL, "user numbers in place of names", "snapshot watch top serve"},
+	 FLAG,
+	 AT(numeric)},
+	{{"color", 0, "WHEN", "auto, always or never", NULL}, CHOICE, AT(color), color_words},
+	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none", COLLECT},
+	 CHOICE,
+	 AT(pss),
+	 pss_words},
+	{{"source", 0, "FROM", "counters from auto, bpf or proc",
+	  "snapshot compare system maps record watch top serve"},
+	 CHOICE,
+	 AT(source),
+	 source_words},
+	{{"pinned", 0, NULL, "read only from the pin (zmem-bpf pin), which needs no capability",
+	  COLLECT},
+	 FLAG,
+	 AT(pinned)},
+	{{"verify", 0, "N",
+	  "check PSS of N processes (default: 3), or of all, against smaps_rollup", COLLECT},
+	 NUMBER_OR_ALL,
+	 AT(verify)},
+	{{"count", 'c', "N", "end after N snapshots (default: record 1; watch, top never)",
+	  "record watch top"},
+	 COUNT,
+	 AT(count)},
+	{{"interval", 'i', "SEC",
+	  "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1)",
+	  "record watch top serve"},
+	 SECONDS,
+	 AT(interval_ms)},
+	{{"delta", 0, "SINCE", "changes since the last snapshot, per second, or since the start",
+	  "watch top"},
+	 CHOICE,
+	 AT(delta),
+	 delta_words},
+	{{"changed", 0, NULL, "only rows that changed since the last snapshot", "watch top"},
+	 FLAG,
+	 AT(changed)},
+	{{"grow", 0, NULL, "watch: only rows whose PSS and swap grew since the start, most first",
+	  "watch"},
+	 FLAG,
+	 AT(grow)},
+	{{"no-lock", 0, NULL, "watch, top, serve: do not lock memory", STAY}, FLAG, AT(no_lock)},
+	{{"nice", 0, "N", "watch, top, serve: the nice value, from 0 to 19 (default: 5)", STAY},
+	 NICE,
+	 AT(nice)},
+	{{"by-file", 0, NULL, "maps: one row per file, of all processes unless some are named",
+	  "maps"},
+	 FLAG,
+	 AT(by_file)},
+	{{"total", 0, NULL, "only the total; with -H its values alone", "snapshot maps watch"},
+	 FLAG,
+	 AT(total)},
+	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all (watch appends)",
+	  "snapshot compare system maps record watch"},
+	 STRING,
+	 AT(output)},
+	{{"replay", 0, "FILE", "show what zmem-bpf record wrote, not this machine",
+	  "snapshot system watch top serve"},
+	 STRING,
+	 AT(replay)},
+	{{"listen", 0, "LIST",
+	  "serve: HOST:PORT, [IPV6]:PORT, :PORT (all), unix:/PATH (default: 127.0.0.1:19647)",
+	  "serve"},
+	 LIST,
+	 AT(listen)},
+	{{"token-file", 0, "FILE", "serve: clients must send the token in FILE (Bearer)", "serve"},
+	 STRING,
+	 AT(token_file)},
+	{{"timing", 0, NULL, "print on stderr how long each phase took", "snapshot"},
+	 FLAG,
+	 AT(timing)},
+	{{"verbose", 'v', NULL, "print on stderr what was used and why", NULL}, FLAG, AT(verbose)},
+	{{"quiet", 'q', NULL, "print no notes on stderr, only errors", NULL}, FLAG, AT(quiet)},
+	{{"help", 'h', NULL, "this text", NULL}, FLAG, AT(help)},
+	{{"version", 'V', NULL, "the version", NULL}, FLAG, AT(version)},
+};
+const size_t option_count = ARRAY_SIZE(option_table);
+
+_Static_assert(ARRAY_SIZE(option_table) <= OPTIONS_MAX, "getopt has room for all options");
+
+bool options_given(const struct options *o, const struct option_entry *e)
+{
+	const void *at = (const char *)o + e->offset;
+
+	switch (e->kind) {
+	case FLAG:
+		return *(const bool *)at;
+	case STRING:
+	case LIST:
+		return *(const char *const *)at;
+	case SIZE:
+		return *(const uint64_t *)at;
+	case SET:
+		return *(const int *)at == e->value;
+	case NICE:
+		return *(const int *)at != NICE_DEFAULT;
+	case NUMBER_OR_ALL:
+		return *(const int *)at != VERIFY_DEFAULT;
+	default:
+		return *(const int *)at;
+	}
+}
+
+bool options_taken(const struct option_info *info, const char *command)
+{
+	return !info->commands || parse_has_item(info->commands, command);
+}
+
+const char *options_group_key(const struct options *o)
+{
+	return o->group ? group_words[o->group] : NULL;
+}
+
+const char *options_format_word(int format)
+{
+	return format_words[format];
+}
+
+bool options_metrics(const struct options *o)
+{
+	return o->format == FORMAT_OPENMETRICS || o->format == FORMAT_PROMETHEUS;
+}
+
+/* ---- one option ---- */
 
 static int set_choice(const struct option_entry *e, const char *arg, int *ret)
 {
@@ -25,17 +253,19 @@ static int set_choice(const struct option_entry *e, const char *arg, int *ret)
 	return log_usage("--%s %s: it is one of %s", e->info.name, arg, strbuf_str(&words));
 }
 
-static int set_count(const struct option_entry *e, const char *arg, int *ret)
+static int set_number(const struct option_entry *e, const char *arg, unsigned least, unsigned most,
+		      int *ret)
 {
 	uint64_t n;
 
-	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0 || n == 0)
-		return log_usage("--%s %s: not a number from 1 to 1000000000", e->info.name, arg);
+	if (parse_u64(arg, strlen(arg), most, &n) < 0 || n < least)
+		return log_usage("--%s %s: not a number from %u to %u", e->info.name, arg, least,
+				 most);
 	*ret = (int)n;
 	return 0;
 }
 
-/* "1", "0.25": digits behind the third are of no use here. */
+/* "1", "0.25": digits after the third are ignored. */
 static int set_seconds(const struct option_entry *e, const char *arg, int *ret)
 {
 	size_t whole = strspn(arg, "0123456789"), rest = arg[whole] == '.' ? whole + 1 : whole;
@@ -65,16 +295,6 @@ static int set_number_or_all(const struct option_entry *e, const char *arg, int 
 	}
 	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0)
 		return log_usage("--%s %s: neither a number nor 'all'", e->info.name, arg);
-	*ret = (int)n;
-	return 0;
-}
-
-static int set_nice(const struct option_entry *e, const char *arg, int *ret)
-{
-	uint64_t n;
-
-	if (parse_u64(arg, strlen(arg), 19, &n) < 0)
-		return log_usage("--%s %s: not a number from 0 to 19", e->info.name, arg);
 	*ret = (int)n;
 	return 0;
 }
@@ -114,7 +334,7 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 	case LIST:
 		return add_list(arg, (char **)member);
 	case COUNT:
-		return set_count(e, arg, (int *)member);
+		return set_number(e, arg, 1, 1000000000, (int *)member);
 	case SECONDS:
 		return set_seconds(e, arg, (int *)member);
 	case NUMBER_OR_ALL:
@@ -122,7 +342,7 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 	case CHOICE:
 		return set_choice(e, arg, (int *)member);
 	case NICE:
-		return set_nice(e, arg, (int *)member);
+		return set_number(e, arg, 0, 19, (int *)member);
 	case SIZE:
 		return set_size(e, arg, (uint64_t *)member);
 	case SET:
@@ -132,12 +352,15 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 	return 0;
 }
 
-#define WORD	  1   /* getopt's value of what is no option */
-#define LONG_ONLY 256 /* and of an option without a letter */
+/* ---- the command line ---- */
+
+#define WORD	  1   /* getopt's value of a word that is no option */
+#define LONG_ONLY 256 /* the first value of long options */
 
 static void make_getopt(char *letters, struct option *longs)
 {
-	/* Words in their place whatever POSIXLY_CORRECT says; missing arguments told apart. */
+	/* '-': words in their order, whatever POSIXLY_CORRECT is. ':': a missing argument is told.
+	 */
 	*letters++ = '-';
 	*letters++ = ':';
 	for (size_t i = 0; i < option_count; i++) {
@@ -180,14 +403,6 @@ static int bad_option(int c, char **argv)
 	return log_usage("unknown option -\\x%02x", (unsigned char)optopt);
 }
 
-/* How many words a command takes. */
-static size_t words_of(const char *command)
-{
-	if (strcmp(command, "record") == 0 || strcmp(command, "pin") == 0)
-		return 1;
-	return strcmp(command, "maps") == 0 ? SIZE_MAX : 0;
-}
-
 static int add_word(struct options *o, const char *word)
 {
 	if (!o->named) {
@@ -195,9 +410,11 @@ static int add_word(struct options *o, const char *word)
 		o->named = true;
 		return 0;
 	}
-	if (o->word_count >= words_of(o->command))
+	if (strcmp(o->command, "maps") == 0)
+		return add_list(word, &o->pids);
+	if (o->word || !parse_has_item("record pin completion", o->command))
 		return log_usage("%s: unexpected argument", word);
-	o->words[o->word_count++] = word;
+	o->word = word;
 	return 0;
 }
 
@@ -209,9 +426,6 @@ int options_parse(struct options *o, int argc, char **argv)
 
 	*o = (struct options){
 		.command = "snapshot", .verify = VERIFY_DEFAULT, .nice = NICE_DEFAULT};
-	o->words = calloc((size_t)argc + 1, sizeof(*o->words));
-	if (!o->words)
-		return log_error("reading the options: out of memory");
 	make_getopt(letters, longs);
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
@@ -222,7 +436,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		else
 			r = set_option(o, find_entry(c), optarg);
 	}
-	/* Behind "--". */
+	/* The words after "--". */
 	while (!r && optind < argc)
 		r = add_word(o, argv[optind++]);
 	return r;
@@ -234,5 +448,4 @@ void options_done(struct options *o)
 		if (option_table[i].kind == LIST)
 			free(*(char **)((char *)o + option_table[i].offset));
 	}
-	free(o->words);
 }

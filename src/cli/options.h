@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The command line as a struct; the commands decide what it means. */
+/* The command line as a struct, and the table of options. Commands decide what options mean. */
 #ifndef ZMEM_CLI_OPTIONS_H
 #define ZMEM_CLI_OPTIONS_H
 
@@ -32,41 +32,40 @@ enum delta_since {
 };
 
 #define NICE_DEFAULT   (-1)
-#define NICE_USUAL     5 /* of commands that stay */
+#define NICE_USUAL     5 /* of watch, top and serve */
 
 #define INTERVAL_USUAL 1000 /* ms, from one snapshot to the next */
 
-#define VERIFY_DEFAULT (-2) /* not given: each command has its own number */
+#define VERIFY_DEFAULT (-2) /* not given: each command has its own default */
 
 struct options {
 	const char *command; /* "snapshot" if none was named */
-	bool named;	     /* whether one was */
+	bool named;	     /* a command was named */
 	const char *sort;
 	const char *columns;
-	char *pids; /* lists, owned; given again, they add up */
+	char *pids; /* owned; lists that are given again are joined */
 	char *users;
 	const char *filter;
 	const char *cgroup;
 	const char *output;
 	const char *replay;
-	const char *file; /* where a recording goes */
-	char *listen;	  /* addresses, owned; given again, they add up */
+	const char *file; /* the file that record writes */
+	char *listen;	  /* owned; joined likewise */
 	const char *token_file;
-	const char **words; /* behind the command, as many as it takes */
-	size_t word_count;
-	int count;	 /* 0: not given */
-	int interval_ms; /* 0: not given */
-	int top;	 /* 0: not given */
-	uint64_t min;	 /* bytes */
-	int group;	 /* 0: none; options_group_key() */
+	const char *word; /* after the command: FILE of record, GROUP of pin; NULL: none */
+	int count;	  /* 0: not given */
+	int interval_ms;  /* 0: not given */
+	int top;	  /* 0: not given */
+	uint64_t min;	  /* bytes */
+	int group;	  /* 0: none; options_group_key() */
 	int format;
 	int color;
 	int pss;
 	int source; /* enum source_choice */
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
 	bool all, reverse, bytes, no_header, wide, numeric, total, by_file, tree;
-	bool continuous; /* a command that has a past: watch, top */
-	int delta;	 /* enum delta */
+	bool continuous; /* watch and top: rows have changes */
+	int delta;	 /* enum delta_since */
 	int nice;	 /* NICE_DEFAULT: not given */
 	bool changed, grow, no_lock;
 	bool pinned;
@@ -74,36 +73,57 @@ struct options {
 	uint64_t held; /* the capabilities we were started with (privilege_mask) */
 };
 
-/*
- * Reads argv. Returns 0, or the exit code after it has said on stderr what is wrong.
- * options_done() in either case.
- */
+/* Reads argv. Returns 0, or an exit code after a message. options_done() in either case. */
 int options_parse(struct options *o, int argc, char **argv);
 void options_done(struct options *o);
 
 /* The column that --group-by names, NULL: none. */
 const char *options_group_key(const struct options *o);
 
-/* Whether the format is one of metrics, whose rows are groups. */
+/* Whether the format is one of metrics. */
 bool options_metrics(const struct options *o);
 
 /* The word of --format. */
 const char *options_format_word(int format);
 
-/* One option, as help and completions want it. */
+/* What help and completions show of an option. */
 struct option_info {
 	const char *name;
 	char letter;	      /* 0: none */
 	const char *argument; /* NULL: a flag */
 	const char *help;
-	const char *commands; /* that take it; NULL: all */
+	const char *commands; /* the commands that take it; NULL: all */
 };
 
-/* The i-th option, false past the last. */
-bool options_info(size_t i, struct option_info *ret);
-/* Whether it was given something else than its default. */
-bool options_given(const struct options *o, size_t i);
-/* Whether that command takes it. */
+enum option_kind {
+	FLAG,	       /* bool */
+	STRING,	       /* const char *; the last one given wins */
+	LIST,	       /* char *, owned; joined to what was given before */
+	COUNT,	       /* int, 1 and up */
+	SECONDS,       /* int, milliseconds, 0.1 s and up */
+	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
+	CHOICE,	       /* int, the index of a word */
+	NICE,	       /* int, 0 to 19 */
+	SIZE,	       /* uint64_t, bytes */
+	SET,	       /* int, `value`: a flag that stands for a choice */
+};
+
+struct option_entry {
+	struct option_info info;
+	enum option_kind kind;
+	size_t offset;
+	const char *const *words; /* of a CHOICE */
+	int value;		  /* of a SET */
+};
+
+#define OPTIONS_MAX 64
+
+extern const struct option_entry option_table[];
+extern const size_t option_count;
+
+/* Whether the option has another value than its default. */
+bool options_given(const struct options *o, const struct option_entry *e);
+/* Whether the command takes the option. */
 bool options_taken(const struct option_info *info, const char *command);
 
 #endif

@@ -2,22 +2,12 @@
 /* zmem-bpf pin GROUP, zmem-bpf unpin. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/log.h"
 #include "base/cleanup.h"
 #include "source/pin.h"
 #include "source/source.h"
-
-static int report_failure(const struct diag *diag, int error)
-{
-	const struct diag_note *n = source_reason(diag);
-
-	return log_error("%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
-			 n && n->hint ? " (" : "", n && n->hint ? n->hint : "",
-			 n && n->hint ? ")" : "");
-}
 
 int command_pin(const struct options *o)
 {
@@ -27,10 +17,10 @@ int command_pin(const struct options *o)
 	gid_t group;
 	int r;
 
-	if (!o->word_count)
+	if (!o->word)
 		return log_usage("pin: it needs a GROUP");
-	if (pin_group(o->words[0], &group) < 0)
-		return log_usage("pin %s: there is no such group", o->words[0]);
+	if (pin_group(o->word, &group) < 0)
+		return log_usage("pin %s: there is no such group", o->word);
 	procfs_open(&proc, "/proc");
 	r = pin_make(group, &proc, &diag, &refusal);
 	if (proc.fd >= 0)
@@ -38,7 +28,7 @@ int command_pin(const struct options *o)
 	if (o->verbose)
 		log_diag(&diag, true);
 	if (r < 0)
-		return report_failure(&diag, r);
+		return log_refusal(source_reason(&diag), r);
 	if (refusal)
 		log_notice(o->quiet, "pinned without PSS: %s", refusal);
 	return EXIT_DONE;
@@ -51,5 +41,5 @@ int command_unpin(const struct options *o)
 
 	if (r == -ENOENT && o->verbose)
 		log_notice(o->quiet, "there is no pin at " PIN_PLACE);
-	return r < 0 && r != -ENOENT ? report_failure(&diag, r) : EXIT_DONE;
+	return r < 0 && r != -ENOENT ? log_refusal(source_reason(&diag), r) : EXIT_DONE;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The options that make a query, and what each format needs. */
+/* The options that make a query, and the names that each format needs. */
 #include "cli/query_args.h"
 
 #include <errno.h>
@@ -67,14 +67,13 @@ int query_args_set(struct query *q, enum query_word word, const char *text, stru
 			 e.item ? e.item : "", e.why);
 }
 
-int query_args_filter(struct query *q, const struct options *o, const char *pids,
-		      struct collector *c, int *exit_code)
+int query_args_filter(struct query *q, const struct options *o, struct collector *c, int *exit_code)
 {
 	const struct {
 		enum query_word word;
 		const char *text;
 	} words[] = {{QUERY_CGROUP, o->cgroup},
-		     {QUERY_PID, pids},
+		     {QUERY_PID, o->pids},
 		     {QUERY_USER, o->users},
 		     {QUERY_FILTER, o->filter}};
 	int r = 0;
@@ -97,7 +96,7 @@ const struct column *query_args_page_group(const struct options *o)
 
 unsigned query_args_format_needs(const struct options *o, const struct column *group)
 {
-	/* Formats whose keys are fixed do not have them from columns. */
+	/* Formats with fixed keys show more than their columns. */
 	static const unsigned needs[] = {
 		[FORMAT_TABLE] = 0,
 		[FORMAT_JSON] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
@@ -109,22 +108,22 @@ unsigned query_args_format_needs(const struct options *o, const struct column *g
 		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
 	};
 	bool keys = options_metrics(o) || o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
-	bool controlled = keys && group && group->needs & NEEDS_CGROUP;
+	bool shows_memcg = keys && group && group->needs & NEEDS_CGROUP;
 	const struct column *page = query_args_page_group(o);
 
-	/* Of a group only what its processes have in common is shown. */
+	/* A group shows only what its processes have in common. */
 	return (group ? 0 : needs[o->format]) | (page ? page->needs : 0) |
-	       (controlled ? NEEDS_MEMCG : 0);
+	       (shows_memcg ? NEEDS_MEMCG : 0);
 }
 
-/* Rows are groups of what --group-by names; metrics have groups in any case. */
+/* Rows are groups by --group-by. Rows of metrics are groups in any case. */
 static void read_group(struct query *q, const struct options *o)
 {
 	const char *key = options_group_key(o);
 
 	if (!key && options_metrics(o))
 		key = "name";
-	/* A page has the processes, and groups them itself. */
+	/* The page of -F html has all processes, and groups them itself. */
 	if (key && o->format != FORMAT_HTML)
 		q->group = column_find(key, strlen(key));
 }
@@ -160,7 +159,7 @@ static const char *default_sort(const struct options *o, enum pss_choice pss)
 {
 	if (o->grow)
 		return "pss_swap_change";
-	/* Without PSS all rows would be equal: the next best order is by what bounds it. */
+	/* Without PSS all rows would be equal: RSS bounds PSS. */
 	return pss == PSS_NONE ? "rss" : "pss";
 }
 
@@ -197,5 +196,5 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 	q->total = o->total;
 	q->only_changed = o->changed;
 	q->only_grown = o->grow;
-	return r ? r : query_args_filter(q, o, o->pids, c, exit_code);
+	return r ? r : query_args_filter(q, o, c, exit_code);
 }

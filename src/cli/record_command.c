@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * zmem-bpf record FILE: snapshots into a file that --replay shows. With --json they are printed as
- * well.
- */
+/* zmem-bpf record FILE: writes snapshots to a file, for --replay. --json prints them as well. */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
 #include "cli/commands.h"
-#include "cli/end_signals.h"
 #include "cli/log.h"
 #include "cli/measure.h"
 #include "cli/output.h"
+#include "cli/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 #include "recording/recording_file.h"
 #include "render/render.h"
 
 struct recorder {
-	struct options options; /* with the file, and JSON on stdout */
+	struct options options; /* changed: the file is not the output of JSON */
 	struct measure measure;
 	struct output file;
 	struct recording_writer writer;
 	struct rows all; /* every process of a snapshot */
-	int failed;	 /* why it ends before its time, an exit code */
+	int failed;	 /* the exit code, if a frame failed after the first */
 };
 
 static void recorder_close(struct recorder *r)
@@ -47,7 +44,7 @@ static int recorder_open(struct recorder *r, const struct options *o)
 	*r = (struct recorder){.options = *o, .measure = MEASURE_CLOSED};
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
-	r->options.file = o->word_count ? o->words[0] : o->output;
+	r->options.file = o->word ? o->word : o->output;
 	r->options.output = NULL;
 	err = output_open_private(&r->file, r->options.file);
 	if (err)
@@ -58,7 +55,7 @@ static int recorder_open(struct recorder *r, const struct options *o)
 
 /* ---- a frame ---- */
 
-/* A pattern reads command lines: they are kept only if they were asked for. */
+/* A filter reads command lines: they are recorded only with -o +cmdline. */
 static void forget_cmdlines(struct recorder *r)
 {
 	const struct rows *rows = &r->measure.collector.rows.chosen;
@@ -67,7 +64,7 @@ static void forget_cmdlines(struct recorder *r)
 		rows->item[i]->cmdline = NULL;
 }
 
-/* Names of the processes that are no rows, which --pid of a replay may show. */
+/* Reads the names of processes that are no rows: --pid of a replay may show them. */
 static int name_all(struct recorder *r)
 {
 	struct collector *c = &r->measure.collector;
@@ -82,7 +79,7 @@ static int name_all(struct recorder *r)
 	return err < 0 ? err : enrich_programs(c->pool, &c->snapshot, &r->all);
 }
 
-/* Leaves the snapshot with the processes that passed the filters. */
+/* Removes the processes that the filters refused from the snapshot. */
 static void drop_others(struct collector *c)
 {
 	struct snapshot *snapshot = &c->snapshot;
@@ -134,8 +131,8 @@ static int record_frame(struct recorder *r, uint32_t frame, struct output *out)
 /* ---- when ---- */
 
 /*
- * Waits until a frame is due, counted from the first. False: a signal ends the recording, and what
- * there is by then is kept.
+ * Waits until a frame is due, counted from the first. False: a signal ends the recording, which
+ * keeps its frames.
  */
 static bool wait_for_frame(const struct options *o, uint32_t frame, uint64_t start_us)
 {
@@ -186,9 +183,9 @@ static int record_frames(struct recorder *r, const struct options *o, struct out
 
 static int check_request(const struct options *o)
 {
-	if (o->word_count && o->output)
-		return log_usage("record: a FILE and --output are one too many");
-	if (!o->word_count && !o->output)
+	if (o->word && o->output)
+		return log_usage("record: FILE and --output cannot be combined");
+	if (!o->word && !o->output)
 		return log_usage("record: it needs a FILE");
 	return 0;
 }
@@ -209,10 +206,10 @@ int command_record(const struct options *o)
 		r = record_frames(&recorder, o, print ? &out : NULL);
 	if (r)
 		return r;
-	/* Its error stays in the buffer. */
+	/* The buffer keeps an error until output_finish(). */
 	recording_writer_finish(&recorder.writer);
 	r = output_finish(&recorder.file);
 	if (r == 0)
 		r = recorder.failed;
-	return r ? r : recorder.measure.notices.exit_code;
+	return r ? r : recorder.measure.exit_code;
 }

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who started us, and what we may do for him. Each returns 0 or an exit code after a message. */
+/*
+ * The stack that we need, and the user that started us. Each function returns 0, or an exit code
+ * after a message.
+ */
 #ifndef ZMEM_CLI_SECURE_H
 #define ZMEM_CLI_SECURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Raises the limit of the stack if it is too low. */
+int secure_stack(void);
 /*
- * First of all: gives up the capabilities that no command needs but those that administer, and the
- * environment of somebody who has fewer than we. `ret_held`: what we were started with
+ * To be called first. Gives up the capabilities that only pin and unpin (`administers`) need, and
+ * the environment if the user has fewer rights. `ret_held`: the capabilities at the start
  * (privilege_mask).
  */
 int secure_start(bool administers, uint64_t *ret_held);
 /*
- * Once the source is open: gives up what only loading needed. `output`: NULL, or a file's name;
- * `locks`: memory will be locked.
+ * To be called when the source is open. Gives up the capabilities that only loading needed.
+ * `output`: the file that will be written, or NULL. `locks`: memory will be locked.
  */
 int secure_loaded(const char *output, bool locks);
 

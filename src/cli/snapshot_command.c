@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf [snapshot]: collects once and renders it in the format asked for. */
+/* zmem-bpf [snapshot]: one snapshot, in any format. */
 #include <stdio.h>
 
 #include "cli/commands.h"
@@ -13,29 +13,26 @@
 
 /* Lines of a terminal that are not rows: header, the others, a note, the total, the next prompt. */
 #define LINES_AROUND   5
-#define TOTAL_COLUMNS  280 /* the total is not cut, so on a narrow terminal it takes some lines */
+#define TOTAL_COLUMNS  280 /* columns of the total, which is not cut */
 
 #define METRICS_GROUPS 100 /* each is some series in a database that keeps all of them */
 
-/* On a narrower terminal some columns are left out, so that names fit. */
+/* A narrower terminal shows fewer columns, so that names fit. */
 #define WIDE_ENOUGH 110
 
 static size_t rows_that_fit(const struct measure *m, const struct output *out)
 {
 	const struct options *o = m->options;
-	unsigned around = LINES_AROUND;
+	/* Two lines state the reason of a fallback. */
+	unsigned lines = LINES_AROUND + (m->collector.snapshot.fallback_reason ? 2 : 0);
 
 	if (o->all)
 		return 0;
 	if (options_metrics(o))
 		return METRICS_GROUPS;
-	if (!out->terminal || !out->height || o->format != FORMAT_TABLE)
+	if (o->format != FORMAT_TABLE)
 		return 0;
-	/* Both lines say the reason. */
-	if (m->collector.snapshot.fallback_reason)
-		around += 2;
-	around += out->width ? TOTAL_COLUMNS / out->width : 0;
-	return out->height > around ? out->height - around : 1;
+	return output_rows(out->width, out->height, lines, TOTAL_COLUMNS);
 }
 
 static void whole_json(struct strbuf *out, const struct result *r, const struct table_style *style)
@@ -69,7 +66,7 @@ static void render(const struct measure *m, const struct result *result, struct 
 	renderer[o->format](&out->buf, result, &style);
 }
 
-/* Processes without PSS or swap_pss have no line in a flame graph: the format cannot say it. */
+/* The folded format cannot show that a process has no PSS or SWAP_PSS: it has no line. */
 static void warn_unfolded(const struct measure *m)
 {
 	const struct rows *rows = &m->collector.rows.chosen;
@@ -96,14 +93,14 @@ static void warn_unfolded(const struct measure *m)
 	}
 }
 
-/* Without a header no words beside the total say that it is not all. */
+/* Without a header the total has no words that say which processes it lacks. */
 static void warn_partial(const struct measure *m, const struct result *r)
 {
 	const struct options *o = m->options;
 
 	if (o->format == FORMAT_TABLE && o->total && o->no_header && r->totals.pss_missing &&
 	    m->collector.spec.pss != PSS_NONE)
-		log_notice(o->quiet, "the total is without PSS of %zu processes",
+		log_notice(o->quiet, "the total lacks the PSS of %zu processes",
 			   r->totals.pss_missing);
 }
 
@@ -130,7 +127,7 @@ static void print_timing(const struct collector *c, const struct result *r, uint
 	fprintf(stderr, "smaps_rollup reads: %zu\n", c->pool ? pool_rollups(c->pool) : 0);
 	if (balance->residual_known)
 		fprintf(stderr,
-			"books: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",
+			"balance: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",
 			(long long)balance->anon_residual / 1024,
 			(long long)balance->mapped_residual / 1024);
 }
@@ -159,7 +156,7 @@ static int run(struct measure *m, struct output *out)
 	warn_partial(m, &result);
 	if (o->timing)
 		print_timing(&m->collector, &result, start);
-	return r ? r : m->notices.exit_code;
+	return r ? r : m->exit_code;
 }
 
 int command_snapshot(const struct options *o)
@@ -169,7 +166,7 @@ int command_snapshot(const struct options *o)
 	const struct collect_spec spec = measure_spec(o);
 	int r;
 
-	/* A bad option or target is told before anything is measured. */
+	/* A bad option or file is reported before anything is measured. */
 	r = measure_open(&measure, o, &spec);
 	if (r == 0)
 		measure_note_frame(&measure);

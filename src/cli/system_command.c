@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf system: a snapshot of all processes, of which only the machine's part is shown. */
+/* zmem-bpf system: the machine's part of a snapshot of all processes. */
 #include "base/cleanup.h"
 #include "cli/commands.h"
 #include "cli/measure.h"
@@ -15,7 +15,7 @@ static int show(struct measure *m, struct output *out)
 	struct result result;
 	int r;
 
-	/* No row is shown, so none is named. */
+	/* No row is shown, so no name is read. */
 	m->query.total = true;
 	m->query.needs = 0;
 	r = measure_collect(m, &result);
@@ -27,7 +27,7 @@ static int show(struct measure *m, struct output *out)
 	else
 		render_system_table(&out->buf, &report, &style);
 	r = output_finish(out);
-	return r ? r : m->notices.exit_code;
+	return r ? r : m->exit_code;
 }
 
 int command_system(const struct options *o)

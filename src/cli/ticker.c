@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows clocks and signals as files that can be waited for together. */
+/* A timer and signals, as files for one poll(). */
 #include "cli/ticker.h"
 
 #include <errno.h>
@@ -8,11 +8,22 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "cli/end_signals.h"
 #include "base/array.h"
 #include "base/clock.h"
 
-/* A tick that is late by no more than this part of the interval is taken, not left out. */
+void end_signals(sigset_t *ret)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction act;
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		if (sigaction(signals[i], NULL, &act) < 0 || act.sa_handler != SIG_IGN)
+			sigaddset(ret, signals[i]);
+	}
+}
+
+/* A tick that is late by at most 1/LATE_PART of the interval is taken, not skipped. */
 #define LATE_PART 4
 
 uint64_t ticker_due(uint64_t start_us, uint64_t interval_us, uint64_t next, uint64_t now)
@@ -27,7 +38,7 @@ uint64_t ticker_due(uint64_t start_us, uint64_t interval_us, uint64_t next, uint
 	return passed % interval_us <= interval_us / LATE_PART ? newest : newest + 1;
 }
 
-/* One shot, at the tick that comes next: one that is past fires at once. */
+/* One shot at the next tick. If that time is past, the timer fires at once. */
 static int arm(const struct ticker *t)
 {
 	uint64_t at = t->start_us + t->next * t->interval_us;
@@ -71,8 +82,8 @@ bool ticker_ends(struct ticker *t)
 	return t->end;
 }
 
-/* Ticks that fell due while nobody waited, but for one that is hardly late, are left out. */
-static int skip(struct ticker *t)
+/* Skips the ticks that came due meanwhile, but takes one that is hardly late. */
+static int skip_missed(struct ticker *t)
 {
 	uint64_t due = ticker_due(t->start_us, t->interval_us, t->next, clock_us(CLOCK_MONOTONIC));
 
@@ -81,14 +92,7 @@ static int skip(struct ticker *t)
 	return arm(t);
 }
 
-static void tick(struct ticker *t, enum ticker_event *ret)
-{
-	t->next++;
-	t->ticks++;
-	*ret = TICKER_TICK;
-}
-
-/* What can be told without waiting. */
+/* The event that needs no waiting. */
 static bool next_event(struct ticker *t, const struct pollfd *fds, enum ticker_event *ret)
 {
 	if (ticker_ends(t)) {
@@ -101,7 +105,8 @@ static bool next_event(struct ticker *t, const struct pollfd *fds, enum ticker_e
 		return true;
 	}
 	if (!t->interval_us || fds[0].revents) {
-		tick(t, ret);
+		t->next++;
+		*ret = TICKER_TICK;
 		return true;
 	}
 	*ret = TICKER_INPUT;
@@ -115,7 +120,7 @@ int ticker_wait(struct ticker *t, enum ticker_event *ret)
 		{.fd = t->signal_fd, .events = POLLIN},
 		{.fd = t->input_fd, .events = POLLIN},
 	};
-	int r = t->interval_us ? skip(t) : 0;
+	int r = t->interval_us ? skip_missed(t) : 0;
 
 	if (r < 0)
 		return r;
@@ -141,7 +146,7 @@ void ticker_set_interval(struct ticker *t, uint64_t interval_us)
 
 void ticker_close(struct ticker *t)
 {
-	/* One that came a second time must not end what is done. */
+	/* A signal that came twice must not end the program after this. */
 	if (t->signal_fd >= 0)
 		ticker_ends(t);
 	if (t->timer_fd >= 0)

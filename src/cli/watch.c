@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A collector that is read from again and again, and the earlier rows that rows are compared with.
+/*
+ * Snapshot after snapshot, each compared with an earlier one; and zmem-bpf watch, which renders
+ * each of them.
  */
 #include "cli/watch.h"
 
+#include <errno.h>
 #include <sys/random.h>
 
+#include "cli/commands.h"
 #include "cli/log.h"
+#include "cli/output.h"
+#include "cli/query_args.h"
+#include "cli/ticker.h"
+#include "base/cleanup.h"
+#include "render/render.h"
 
-/* After so many failed ticks in a row the next ones fail, too. */
+/* After this many failed ticks in a row, watch and top end. */
 #define FAILURES_MAX 10
 
 int watch_open(struct watch *w, const struct options *o, bool interactive)
@@ -17,7 +26,7 @@ int watch_open(struct watch *w, const struct options *o, bool interactive)
 	int r;
 
 	*w = WATCH_CLOSED;
-	/* Without a seed groups are told apart all the same. */
+	/* Groups are told apart without a seed, too. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed = 0;
 	delta_set_init(&w->deltas, seed, interactive);
@@ -61,7 +70,7 @@ int watch_keep(struct watch *w, const struct result *result)
 	int r = delta_set_update(&w->deltas, &w->measure.query, &c->snapshot, &c->rows, result);
 
 	background_tick(&w->background);
-	return r < 0 ? log_errno(r, "keeping what rows are") : 0;
+	return r < 0 ? log_errno(r, "keeping rows for the next snapshot") : 0;
 }
 
 void watch_succeeded(struct watch *w)
@@ -81,4 +90,165 @@ void watch_close(struct watch *w)
 	measure_close(&w->measure);
 	delta_set_done(&w->deltas);
 	background_done(&w->background);
+}
+
+/* ---- zmem-bpf watch ---- */
+
+/* Lines of a terminal that are not rows: the tick, header, the others, the next prompt. */
+#define LINES_AROUND  4
+#define TOTAL_COLUMNS 280 /* columns of the total, and of the tick: they are not cut */
+
+/* A narrower terminal shows fewer columns, so that names fit. */
+#define WIDE_ENOUGH 90
+
+struct watching {
+	struct watch watch;
+	struct ticker ticker;
+	struct append out;
+	struct column_list columns; /* before the terminal's width leaves some out */
+	struct strbuf line;	    /* of NDJSON */
+};
+
+static void watching_done(struct watching *w)
+{
+	append_close(&w->out);
+	strbuf_done(&w->line);
+	watch_close(&w->watch);
+	ticker_close(&w->ticker);
+}
+
+static size_t rows_that_fit(const struct watching *w)
+{
+	const struct options *o = w->watch.measure.options;
+
+	if (o->all || o->format != FORMAT_TABLE)
+		return 0;
+	return output_rows(w->out.width, w->out.height, LINES_AROUND, 2 * TOTAL_COLUMNS);
+}
+
+/* To be called in each tick, since a terminal may become wider. */
+static void choose_columns(struct watching *w)
+{
+	struct column_list *list = &w->watch.measure.columns;
+	const struct options *o = w->watch.measure.options;
+
+	*list = w->columns;
+	if (w->out.width && w->out.width < WIDE_ENOUGH && !o->wide)
+		column_list_narrow(list, o->columns);
+	w->watch.measure.query.needs =
+		column_list_needs(list) | query_args_format_needs(o, w->watch.measure.query.group);
+}
+
+static void render(struct watching *w, const struct result *result)
+{
+	const struct options *o = w->watch.measure.options;
+	struct table_style style = output_style(o, w->out.color, w->out.width);
+
+	style.columns = &w->watch.measure.columns;
+	if (o->format == FORMAT_NDJSON) {
+		render_ndjson_with(&w->out.buf, &w->line, result);
+		return;
+	}
+	if (!o->no_header)
+		render_tick(&w->out.buf, result, &style);
+	render_table(&w->out.buf, result, &style);
+	if (!o->no_header)
+		strbuf_putc(&w->out.buf, '\n');
+}
+
+static int tick(struct watching *w)
+{
+	struct result result;
+	int r;
+
+	choose_columns(w);
+	append_begin(&w->out);
+	r = watch_collect(&w->watch, w->ticker.missed, rows_that_fit(w), &result);
+	if (r)
+		return watch_failed(&w->watch, r);
+	render(w, &result);
+	r = append_flush(&w->out);
+	/* Without memory, the next tick writes the rest of this one. */
+	if (r && strbuf_error(&w->out.buf) == -ENOMEM)
+		r = watch_failed(&w->watch, r);
+	if (r == 0)
+		r = watch_keep(&w->watch, &result);
+	else
+		return r;
+	if (r)
+		return watch_failed(&w->watch, r);
+	watch_succeeded(&w->watch);
+	return 0;
+}
+
+static bool is_over(const struct watching *w)
+{
+	const struct options *o = w->watch.measure.options;
+
+	return w->out.ended || (o->count && w->watch.deltas.delta.tick >= (uint64_t)o->count) ||
+	       watch_ended(&w->watch);
+}
+
+static int run(struct watching *w)
+{
+	enum ticker_event event = TICKER_TICK;
+	int r = 0;
+
+	while (r == 0 && !is_over(w)) {
+		r = ticker_wait(&w->ticker, &event);
+		if (r < 0)
+			return log_errno(r, "waiting");
+		if (event == TICKER_RESIZE)
+			append_resize(&w->out);
+		/* A signal before the first tick: one snapshot is shown. */
+		if (event == TICKER_TICK || (event == TICKER_END && !w->watch.deltas.delta.tick))
+			r = tick(w);
+		if (event == TICKER_END)
+			break;
+	}
+	return r ? r : w->watch.measure.exit_code;
+}
+
+static int check_request(const struct options *o)
+{
+	if (o->grow && o->pss == PSS_NONE)
+		return log_usage("--grow cannot be combined with --pss none");
+	if (o->total && (o->changed || o->grow))
+		return log_usage("--total cannot be combined with --%s",
+				 o->changed ? "changed" : "grow");
+	return 0;
+}
+
+/* A recording has its own times: without --interval it is shown as fast as possible. */
+static uint64_t interval_us(const struct options *o)
+{
+	if (o->interval_ms)
+		return (uint64_t)o->interval_ms * 1000;
+	return o->replay ? 0 : INTERVAL_USUAL * 1000;
+}
+
+int command_watch(const struct options *o)
+{
+	cleanup(watching_done) struct watching w = {
+		.ticker = {.timer_fd = -1, .signal_fd = -1},
+		.watch = WATCH_CLOSED,
+		.out.fd = -1,
+	};
+	int r = check_request(o);
+
+	if (r)
+		return r;
+	/* Before any thread is started, so that no thread takes the signals. */
+	r = ticker_open(&w.ticker, interval_us(o), -1);
+	if (r < 0)
+		return log_errno(r, "starting");
+	r = watch_open(&w.watch, o, false);
+	if (r == 0)
+		r = append_open(&w.out, o, &w.ticker);
+	if (r)
+		return r;
+	w.columns = w.watch.measure.columns;
+	/* Ticks that came due while all was opened do not count as missed. */
+	ticker_now(&w.ticker);
+	return run(&w);
 }

@@ -16,7 +16,7 @@ void balance_no_swap(struct snapshot *s)
 	}
 }
 
-/* Processes that there were and that a narrowed recording (record --pid …) does not hold. */
+/* The number of processes that a narrowed recording (record --pid …) lacks. */
 static size_t not_recorded(const struct snapshot *s)
 {
 	const struct collection *c = &s->collection;

@@ -6,11 +6,11 @@
 #include "query/account.h"
 #include "query/result.h"
 
-/* Where no swap is in use, no process has any: counters of swap that were not measured are 0. */
+/* If no swap is in use, sets the swap counters that were not measured to 0. */
 void balance_no_swap(struct snapshot *s);
-/* Fills in s->balance: what the sums of the processes leave of swap, AnonPages and Mapped. */
+/* Fills in s->balance: swap, AnonPages and Mapped less the sums of the processes. */
 void balance_reconcile(struct snapshot *s);
-/* The sums behind s->balance, and how many processes are missing in them. */
+/* The sums in s->balance, and the number of processes that they lack. */
 void balance_report(const struct result *result, struct system_report *ret);
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The steps of a query (query/query_run.h), and the names that are read between them. */
-#include "collect/collect_rows.h"
+/* The steps of a query (query/result.h), and reading names between them. */
+#include "collect/collector_internal.h"
 
 #include "collect/balance.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 
-/* A process that is stuck keeps its executable's name: a better one is not worth a second. */
+/* A stuck process keeps its executable's name: a better one is not worth a second. */
 #define NAMES_DEADLINE_MS 100
 
 static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 {
 	int r = 0;
 
-	/* A recording has all names that it can have. */
+	/* A recording already has its names. */
 	if (collector_replays(c))
 		return 0;
 	if (needs & NEEDS_USER)
@@ -26,7 +26,7 @@ static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 	return r;
 }
 
-/* What must be known for the query, and for what the collector's user wants of each process. */
+/* The names that the query needs, and those that the spec asks for. */
 static void needs_of(const struct collector *c, const struct query *q, struct query_needs *ret)
 {
 	query_needs(q, ret);
@@ -43,11 +43,11 @@ int collector_name_rows(struct collector *c, const struct query *q, struct proce
 {
 	struct rows some = {rows, count, 0};
 
-	/* Groups were named with their processes, and names in a tree follow its branches. */
+	/* Groups get names with their processes, and names in a tree follow its branches. */
 	return q->group || q->tree ? 0 : name_rows(c, q->needs | c->spec.names, &some);
 }
 
-/* Of a recording, command lines are shown where a snapshot would show them. */
+/* Shows the command lines of a recording only if a snapshot would show them. */
 static void choose_cmdlines(struct collector *c, unsigned needs)
 {
 	const struct rows *rows = &c->rows.chosen;
@@ -89,7 +89,7 @@ int collect_choose_rows(struct collector *c, const struct query *query)
 		choose_cmdlines(c, needs.filter | q->needs | c->spec.names);
 	if (r == 0)
 		r = query_select_text(&c->snapshot, q, &c->rows);
-	/* What rows are sorted and grouped by. */
+	/* Names that rows are sorted and grouped by. */
 	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.chosen);
 }
 

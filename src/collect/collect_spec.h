@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is measured, and from where; which rows are made of it is the query's business. */
+/* What is measured, and from which source. struct query says which rows are made of it. */
 #ifndef ZMEM_COLLECT_SPEC_H
 #define ZMEM_COLLECT_SPEC_H
 
@@ -14,20 +14,19 @@ enum pss_choice {
 };
 
 #define VERIFY_ALL   (-1)
-#define VERIFY_USUAL 3 /* processes, for one snapshot */
+#define VERIFY_USUAL 3 /* processes in one snapshot */
 
 /* Zeroed memory asks for one snapshot with PSS from any source, without names. */
 struct collect_spec {
 	enum pss_choice pss;
 	enum source_choice source;
 	enum pin_choice pin;
-	unsigned readers; /* threads that read from BPF; 0: as many as pay */
-	bool continuous;  /* snapshot after snapshot: what is read once is kept */
-	int verify;	  /* rows whose PSS is compared with smaps_rollup: N, VERIFY_ALL */
-	unsigned names;	  /* enum column_needs that must be known of every process that is shown */
-	bool lazy_names;  /* rows are named by collector_name_rows() alone */
-	/* Snapshots come from its frames, as they are, and nothing is read; NULL: of this machine.
-	 */
+	unsigned readers; /* threads that read from BPF; 0: chosen by the number of tasks */
+	bool continuous;  /* several snapshots: names are kept between them */
+	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
+	unsigned names;	  /* enum column_needs of every process shown */
+	bool lazy_names;  /* only collector_name_rows() names rows */
+	/* NULL: this machine; else snapshots are the frames of this recording. */
 	struct recording_reader *recording;
 };
 

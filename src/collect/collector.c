@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The order in which a snapshot is read, filtered, completed and shaped into rows. */
+/* Opens what a spec needs; reads, filters, completes and checks a snapshot. */
 #include "collect/collector.h"
 
 #include <errno.h>
@@ -13,13 +13,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "collect/balance.h"
-#include "collect/collect_rows.h"
-#include "collect/pss_read.h"
-#include "collect/collect_recording.h"
-#include "collect/verify.h"
+#include "collect/collector_internal.h"
 #include "privilege/privilege.h"
 
-/* What a target gets for its smaps_rollup beyond the time that its size takes. */
+/* The deadline of a smaps_rollup, beyond the time for its size. */
 #define DEADLINE_MS 1000
 
 bool collector_replays(const struct collector *c)
@@ -37,6 +34,100 @@ static void phase_end(struct collector *c, enum collect_phase next, uint64_t *si
 	*since = now;
 }
 
+/* ---- recordings ---- */
+
+/* Reverts count_statuses(), which counts again among the rows of the query. */
+static void uncount_statuses(struct snapshot *s)
+{
+	struct collection *found = &s->collection;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind != PROCESS_USER)
+			continue;
+		found->gone -= found->gone && p->pss_status == PSS_GONE;
+		found->denied -= found->denied && p->pss_status == PSS_DENIED;
+		found->timeout -= found->timeout && p->pss_status == PSS_TIMEOUT;
+		found->raced -= found->raced && (p->raced || p->pss_status == PSS_RACED);
+	}
+	found->complete = true;
+}
+
+int collector_turn_to(struct collector *c, uint32_t frame)
+{
+	int r = recording_reader_copy(c->spec.recording, frame - 1, &c->snapshot, c->why);
+
+	if (r == 0)
+		uncount_statuses(&c->snapshot);
+	return r;
+}
+
+/* PSS_NONE if the recording was made without PSS. */
+static enum pss_choice recorded_pss(const struct snapshot *s)
+{
+	bool skipped = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind == PROCESS_USER && p->pss_status != PSS_SKIPPED)
+			return PSS_AUTO;
+		skipped |= p->kind == PROCESS_USER;
+	}
+	return skipped ? PSS_NONE : PSS_AUTO;
+}
+
+static uint32_t last_frame(const struct collector *c)
+{
+	return (uint32_t)recording_reader_info(c->spec.recording)->frames;
+}
+
+static int find_in_frame(const struct snapshot *s, const char *name, uid_t *ret_uid)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->user && strcmp(p->user, name) == 0) {
+			*ret_uid = p->uid;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
+{
+	cleanup(snapshot_done) struct snapshot last = {};
+	char why[RECORDING_WHY];
+	int r;
+
+	if (!collector_replays(c)) {
+		if (!c->users)
+			c->users = user_table_new();
+		return c->users ? user_find(c->users, name, ret_uid) : -ENOMEM;
+	}
+	if (find_in_frame(&c->snapshot, name, ret_uid) == 0)
+		return 0;
+	r = recording_reader_copy(c->spec.recording, last_frame(c) - 1, &last, why);
+	if (r < 0)
+		return r == -ENOMEM ? r : -ENOENT;
+	return find_in_frame(&last, name, ret_uid);
+}
+
+/*
+ * Turns to the last frame; if continuous, to the first one, because later ones may be corrupt.
+ * Returns 0, or a negative errno and c->why.
+ */
+static int open_recording(struct collector *c)
+{
+	int r = collector_turn_to(c, c->spec.continuous ? 1 : last_frame(c));
+
+	c->self = 0;
+	c->spec.pss = recorded_pss(&c->snapshot);
+	return r;
+}
+
 /* ---- opening ---- */
 
 enum collect_no_proc collector_no_proc(const struct collector *c)
@@ -51,7 +142,7 @@ const char *collector_pss_refusal(const struct collector *c)
 	return source_pss_refusal(c->source);
 }
 
-/* Why the first choice is not at work, in one line, for every output. */
+/* Stores the reason why the first choice is not used, for every output. */
 static int note_fallback(struct collector *c)
 {
 	const struct diag_note *n = source_reason(&c->diag);
@@ -97,7 +188,7 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 
 	c->spec = *spec;
 	if (spec->recording)
-		return collect_open_recording(c);
+		return open_recording(c);
 	c->self = getpid();
 	if (!c->users)
 		c->users = user_table_new();
@@ -107,7 +198,7 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 		return -ENOMEM;
 	c->step = COLLECT_OPENING_PROC;
 	r = procfs_open(&c->proc, "/proc");
-	/* A machine may have no /proc, but then there are files left to open it with. */
+	/* Without /proc the machine still has counters, but running out of files is an error. */
 	if (file_exhausted(r))
 		return r;
 	c->step = COLLECT_OPENING_SOURCE;
@@ -133,11 +224,11 @@ static enum collect_absence why_missing(const struct collector *c, pid_t pid)
 		fd = procfs_open_pid(&c->proc, pid);
 	if (fd < 0)
 		return COLLECT_NO_PROCESS;
-	/* A security module may hide a process from BPF and not from /proc. */
+	/* A security module may hide a process from BPF but not from /proc. */
 	return source_origin(c->source) == FROM_BPF ? COLLECT_NOT_IN_BPF : COLLECT_NOT_IN_PROC;
 }
 
-/* In the first snapshot: later, processes may have ended. */
+/* Only in the first snapshot: later, processes may have ended. */
 static int look_for_missing(struct collector *c, const struct filter *f)
 {
 	if (c->looked_for_missing || !f->pid_count)
@@ -155,7 +246,7 @@ static int look_for_missing(struct collector *c, const struct filter *f)
 	return 0;
 }
 
-/* Only a capability is missing to read PSS, or to see the processes of other users. */
+/* Sets a notice if a capability would give PSS, or show processes of other users. */
 static void note_denied(struct collector *c)
 {
 	const struct collection *found = &c->snapshot.collection;
@@ -196,7 +287,7 @@ static void count_statuses(struct collector *c)
 
 static int read_pss(struct collector *c, const struct query *q, uint64_t *since)
 {
-	/* What is read of each process is of use until all of them are read. */
+	/* Scratch memory is needed until all processes are read. */
 	struct arena_mark mark = arena_mark(&c->snapshot.scratch);
 	struct process **recheck = NULL;
 	size_t count = 0;
@@ -303,7 +394,7 @@ int collector_collect(struct collector *c, const struct query *q, struct result 
 	phase_end(c, COLLECT_PHASE_NAMES, &since);
 	if (!replays)
 		c->snapshot.collection.duration_us = since - start;
-	/* Names that could not be kept are read again. */
+	/* After an error the names are read again. */
 	if (c->names && !c->spec.lazy_names)
 		name_cache_update(c->names, &c->snapshot);
 	return 0;

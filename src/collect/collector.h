@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The engine: opens the sources of a collect_spec once and answers queries from them as often as
- * wanted. It prints nothing and knows no option: what a person should learn is data (notices,
- * missing pids, differences), which src/cli/notices.c puts into words.
+ * The engine: opens the sources of a collect_spec once and answers many queries from them. It
+ * prints nothing and knows no option. Notices, missing pids and differences are data, which
+ * src/cli/measure.c puts into words.
  */
 #ifndef ZMEM_COLLECT_COLLECTOR_H
 #define ZMEM_COLLECT_COLLECTOR_H
@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "collect/collect_spec.h"
 #include "enrich/enrich.h"
-#include "query/query_run.h"
+#include "query/result.h"
 
 enum collect_phase {
 	COLLECT_PHASE_LOAD, /* opening the source */
@@ -22,7 +22,7 @@ enum collect_phase {
 	COLLECT_PHASES,
 };
 
-/* What is worth telling. A notice stays set once it was. */
+/* Facts for the user. A notice stays set. */
 enum collect_notice {
 	COLLECT_NOTICE_FALLBACK = 1 << 0,	/* counters come from /proc: fallback_reason */
 	COLLECT_NOTICE_ROLLUP = 1 << 1,		/* PSS comes from smaps_rollup: pss_reason */
@@ -34,17 +34,17 @@ enum collect_notice {
 	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: verify_readable of verify_count */
 };
 
-/* Why /proc says nothing about processes. */
+/* Why /proc cannot be used for processes. */
 enum collect_no_proc {
 	COLLECT_PROC_USABLE,
 	COLLECT_PROC_ABSENT,
-	COLLECT_PROC_FOREIGN, /* it is of another pid namespace */
+	COLLECT_PROC_FOREIGN, /* of another pid namespace */
 };
 
-/* Why a pid that the filter names has no row. */
+/* Why a pid in the filter has no row. */
 enum collect_absence {
 	COLLECT_NO_PROCESS,
-	COLLECT_NOT_IN_NAMESPACE, /* BPF does not see it, and there is no /proc to ask */
+	COLLECT_NOT_IN_NAMESPACE, /* BPF does not see it, and there is no /proc */
 	COLLECT_NOT_IN_BPF,
 	COLLECT_NOT_IN_PROC,
 };
@@ -54,10 +54,10 @@ struct collect_missing {
 	enum collect_absence why;
 };
 
-/* A process whose PSS of the kernel and smaps_rollup could not be brought together. */
+/* A process whose PSS from the kernel differs from smaps_rollup. */
 struct collect_difference {
 	pid_t pid;
-	bool execed; /* it executed another program meanwhile: there are no values */
+	bool execed; /* it executed another program meanwhile; there are no values */
 	enum counter counter;
 	uint64_t kernel, rollup; /* bytes */
 };
@@ -75,15 +75,15 @@ struct collector {
 	struct source *source;	  /* NULL with a recording */
 	struct diag diag;	  /* why a source did not open */
 	char why[RECORDING_WHY];  /* why a frame cannot be read */
-	enum collect_step step;	  /* of collector_open(): the one that failed */
-	struct proc_pool *pool;	  /* NULL until something is read through it */
-	struct user_table *users; /* collector_find_user() makes it, too */
+	enum collect_step step;	  /* the step of collector_open() that failed */
+	struct proc_pool *pool;	  /* NULL before the first use */
+	struct user_table *users; /* also made by collector_find_user() */
 	struct name_cache *names; /* NULL unless continuous */
 	struct snapshot snapshot;
 	struct query_rows rows;
-	char *fallback_reason;	  /* NULL: counters come from BPF, or /proc was asked for */
+	char *fallback_reason;	  /* NULL: counters come from BPF, or /proc was requested */
 	unsigned notices;	  /* enum collect_notice */
-	enum collect_phase phase; /* the one that is at work, or that failed */
+	enum collect_phase phase; /* the current one, or the one that failed */
 	uint64_t phase_us[COLLECT_PHASES];
 	/* Of the first snapshot. */
 	struct collect_missing *missing;
@@ -91,30 +91,30 @@ struct collector {
 	/* Of the newest snapshot; valid until the next one. */
 	struct collect_difference *difference;
 	size_t difference_count;
-	size_t verify_readable, verify_count; /* processes whose PSS is the kernel's */
+	size_t verify_readable, verify_count; /* processes with PSS from the kernel */
 	/* Private. */
 	struct snapshot again[2]; /* of some processes, for comparisons */
 	bool looked_for_missing;
 };
 
-/* The state before collector_open(), which has to be set, and after collector_close(). */
+/* The state that must be set before collector_open(), and the state after collector_close(). */
 #define COLLECTOR_CLOSED ((struct collector){.proc.fd = -1})
 
 /*
  * Returns 0 or a negative errno, with c->step and the reason in c->diag: -ENOTSUP if PSS_KERNEL
- * cannot be had (collector_pss_refusal()). collector_close() in either case. With a recording the
+ * is not possible (collector_pss_refusal()). collector_close() in either case. With a recording the
  * snapshot is its last frame, or the first one if continuous.
  */
 int collector_open(struct collector *c, const struct collect_spec *spec);
 /*
  * Takes a snapshot and answers the query. The result borrows from both until the next call.
- * Returns 0 or a negative errno: -ESTALE if the pin was taken away, -E2BIG if the pattern is too
+ * Returns 0 or a negative errno: -ESTALE if the pin was removed, -E2BIG if the pattern is too
  * expensive.
  */
 int collector_collect(struct collector *c, const struct query *q, struct result *ret);
-/* The first part of it: reads the counters and filters; PSS is not read. Returns likewise. */
+/* The first part: reads the counters and filters; does not read PSS. Returns the same. */
 int collector_begin(struct collector *c, const struct query *q);
-/* Answers another query from the same snapshot. Returns likewise. */
+/* Answers another query from the same snapshot. Returns the same. */
 int collector_requery(struct collector *c, const struct query *q, bool filter_changed,
 		      struct result *ret);
 /* Names rows of a result (lazy_names). Returns 0 or a negative errno. */
@@ -127,10 +127,10 @@ struct proc_pool *collector_pool(struct collector *c);
 enum collect_no_proc collector_no_proc(const struct collector *c);
 /* Why PSS does not come from the kernel; NULL if it does. */
 const char *collector_pss_refusal(const struct collector *c);
-/* Whether it reads a recording. */
+/* True if the collector reads a recording. */
 bool collector_replays(const struct collector *c);
 /*
- * The next snapshot is this frame of the recording, from 1 on. To be called before each
+ * Selects the frame of the recording, from 1 on, for the next snapshot. Call it before each
  * collector_begin() and collector_collect(). Returns 0, or a negative errno and c->why.
  */
 int collector_turn_to(struct collector *c, uint32_t frame);

@@ -1,18 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads both sides of a comparison, round by round; src/compare judges what was read. */
+/* Reads both sides of a comparison, round by round; src/compare judges the readings. */
 #include "collect/compare_read.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "collect/pause.h"
-#include "collect/verify.h"
+#include "collect/collector_internal.h"
+
+/* ---- smaps_rollup and the values made of it ---- */
+
+void verify_copy_counters(struct process *p, const struct process *from)
+{
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (process_has(from, c) && counter_table[c].origin == ORIGIN_KERNEL)
+			process_set(p, c, from->value[c]);
+	}
+}
+
+struct verify_rollup verify_rollup_of(const struct process *values,
+				      const struct pool_result *result)
+{
+	const struct smaps_rollup *f = &result->counters;
+
+	return (struct verify_rollup){
+		.values = values,
+		.rss_known = rollup_has(f, ROLLUP_RSS),
+		.swap_known = rollup_has(f, ROLLUP_SWAP) && rollup_has(f, ROLLUP_SWAP_PSS),
+		.rss = f->value[ROLLUP_RSS],
+		.swap = f->value[ROLLUP_SWAP],
+	};
+}
+
+bool verify_agrees(const struct process *p, const struct pool_result *result)
+{
+	const struct verify_rollup rollup = verify_rollup_of(p, result);
+
+	return compare_agrees(p, &rollup);
+}
+
+/*
+ * ---- pauses between readings that did not agree ----
+ *
+ * On a busy machine the scheduler may run the target just when a reading waits, so each reading
+ * meets the target at the same point of its work. With random pauses readings meet it at any point,
+ * and in the end they agree.
+ */
+
+#define MS_NS	     1000000
+#define PAUSE_ROUNDS 5 /* later rounds have the same pause */
+
+static void sleep_up_to(long ns)
+{
+	struct timespec t = {.tv_nsec = ns / 2};
+	uint16_t random = 0;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
+		t.tv_nsec = ns / UINT16_MAX * random;
+	nanosleep(&t, NULL);
+}
+
+static void pause_before_round(unsigned round)
+{
+	if (round > 1)
+		sleep_up_to((long)(round < PAUSE_ROUNDS ? round : PAUSE_ROUNDS) * 4 * MS_NS);
+}
+
+static void pause_between(unsigned round)
+{
+	if (round > 1)
+		sleep_up_to(2 * MS_NS);
+}
 
 /* ---- setting up ---- */
 
@@ -61,7 +126,7 @@ static void apply_status(struct pool_result *result, struct process *ret,
 	*ret_result = result->status;
 	if (result->status != PSS_OK)
 		return;
-	/* One that is exiting has no values any more. */
+	/* A process that is exiting has no values. */
 	if (proc_status_parse(result->text, result->len, &status) < 0 || !status.have)
 		*ret_result = PSS_GONE;
 	else
@@ -112,7 +177,7 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 		rollup_apply(p, result);
 		if (result->status == PSS_OK && rollup_has(&result->counters, ROLLUP_RSS))
 			process_set(p, COUNTER_RSS, result->counters.value[ROLLUP_RSS]);
-		/* For the machine's totals, as a snapshot does it. */
+		/* For the machine's totals, as in a snapshot. */
 		if (r->process[i]->pss_status == PSS_SKIPPED)
 			rollup_apply(r->process[i], result);
 	}
@@ -134,7 +199,7 @@ static bool count_reads(const struct collector *c, uint64_t *ret)
 	return parse_u64(at, digits, UINT64_MAX, ret) == 0;
 }
 
-/* A meter for one side: time and reads since it was started. */
+/* Measures one side: time and reads since meter_start(). */
 struct meter {
 	uint64_t us, reads;
 	bool known;
@@ -156,7 +221,7 @@ static void meter_stop(const struct collector *c, const struct meter *start, uin
 
 	*us += now - start->us;
 	*known = start->known && count_reads(c, &total);
-	/* Two of them are the meter's own: a file is read until there is no more. */
+	/* Two reads are those of the meter, which reads its file up to the end. */
 	if (*known && total >= start->reads + 2)
 		*reads += total - start->reads - 2;
 }
@@ -169,8 +234,8 @@ static const struct process *find_again(const struct snapshot *s, const struct p
 }
 
 /*
- * The values of a process whose PSS comes from smaps_rollup become those of one moment: of the
- * reading that agrees with it, else of the newest one. Values of the kernel are not replaced.
+ * Replaces the values of a process with PSS from smaps_rollup by those of one moment: of the
+ * reading that agrees with it, else of the newest one. Values of the kernel stay.
  */
 static void replace_values(struct process *p, const struct compare_seen *seen,
 			   const struct verify_rollup *rollup, const struct pool_result *result)
@@ -196,7 +261,7 @@ static bool judge_row(struct compare_row *row, struct compare_seen *seen, unsign
 {
 	if (!seen->bpf_before || !seen->bpf_after)
 		compare_settle(row, COMPARE_GONE);
-	/* It lives and is not in /proc: hidepid. */
+	/* The process lives and is not in /proc: hidepid. */
 	if (seen->status_result == PSS_GONE)
 		seen->status_result = PSS_DENIED;
 	if (seen->rollup_result == PSS_GONE)
@@ -232,7 +297,7 @@ static void judge(struct compare_reader *r, bool undisturbed, unsigned round)
 	r->left = left;
 }
 
-/* The first BPF reading is measured, so it is made as a snapshot makes it. */
+/* The first BPF reading is measured, so it reads all processes as a snapshot does. */
 static int read_bpf(struct compare_reader *r, unsigned round)
 {
 	struct collector *c = r->collector;
@@ -302,7 +367,7 @@ static int add_unseen(void *arg, pid_t pid)
 	return 0;
 }
 
-/* A name that cannot be read either stays unknown. */
+/* A name that cannot be read stays unknown. */
 static int read_names(struct collector *c, struct snapshot *hidden, struct process *const *row,
 		      struct pool_result *result)
 {
@@ -316,9 +381,9 @@ static int read_names(struct collector *c, struct snapshot *hidden, struct proce
 	return r;
 }
 
-/* Drops those that BPF sees by now, that have no memory, or that the filter rejects. */
-static int keep_hidden(struct collector *c, const struct filter *f, struct snapshot *hidden,
-		       struct process **row, struct pool_result *result)
+/* Drops processes that BPF sees by now, that have no memory, or that the filter rejects. */
+static int filter_hidden(struct collector *c, const struct filter *f, struct snapshot *hidden,
+			 struct process **row, struct pool_result *result)
 {
 	cleanup(snapshot_done) struct snapshot now = {};
 	size_t kept = 0;
@@ -357,6 +422,6 @@ int compare_find_hidden(struct collector *c, const struct filter *f, struct snap
 		return -ENOMEM;
 	for (size_t i = 0; i < ret->count; i++)
 		row[i] = &ret->process[i];
-	r = keep_hidden(c, f, ret, row, result);
+	r = filter_hidden(c, f, ret, row, result);
 	return r < 0 || !ret->count ? r : read_names(c, ret, row, result);
 }

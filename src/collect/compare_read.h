@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The readings of one round of a comparison, in the order that compare/compare.h describes. */
+/* The readings of one round of a comparison, in the order of compare/compare.h. */
 #ifndef ZMEM_COLLECT_COMPARE_READ_H
 #define ZMEM_COLLECT_COMPARE_READ_H
 
 #include "collect/collector.h"
-#include "compare/verify.h"
+#include "compare/compare.h"
 
 struct compare_reader {
 	struct collector *collector;
-	struct compare_row **row; /* not settled */
+	struct compare_row **row; /* unsettled rows */
 	size_t left;
-	size_t referees;       /* processes whose smaps_rollup was read */
-	unsigned char *chosen; /* by row of the comparison: its smaps_rollup is to be read */
-	bool verifies;	       /* rows are those of --verify: compare_verify() judges them */
+	size_t referees;       /* the number of processes with a smaps_rollup */
+	unsigned char *chosen; /* by row of the comparison: read its smaps_rollup */
+	bool verifies;	       /* of --verify: compare_verify() judges the rows */
 	struct comparison *comparison;
 	/* By unsettled row: */
 	struct process **process;
@@ -25,16 +25,16 @@ struct compare_reader {
 int compare_reader_init(struct compare_reader *r, struct collector *c,
 			struct comparison *comparison, size_t count);
 void compare_reader_done(struct compare_reader *r);
-/* One round. `cost`: what the first one took; NULL: not wanted. Returns 0 or a negative errno. */
+/* Reads one round. `cost`: the cost of the first round, or NULL. Returns 0 or a negative errno. */
 int compare_read_round(struct compare_reader *r, unsigned round, struct compare_cost *cost);
 
 /*
- * Processes with memory that are in /proc and that the kernel does not show to BPF, as far as the
- * filter accepts them. Returns 0 or a negative errno.
+ * Finds processes with memory that are in /proc, that BPF does not see and that the filter accepts.
+ * Returns 0 or a negative errno.
  */
 int compare_find_hidden(struct collector *c, const struct filter *f, struct snapshot *ret);
 
-/* Between smaps_rollup and the values that were made of it. */
+/* Joins smaps_rollup and the values that were made of it. */
 struct verify_rollup verify_rollup_of(const struct process *values,
 				      const struct pool_result *result);
 

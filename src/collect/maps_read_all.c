@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* So many processes are read before they are summed. */
+/* The number of processes that are read before they are summed. */
 #define BATCH 64
 
 void maps_read_done(struct maps_read *m, size_t processes)
@@ -18,7 +18,7 @@ void maps_read_done(struct maps_read *m, size_t processes)
 	map_set_free(m->files);
 }
 
-/* The status that is known without reading. */
+/* The status before reading; PSS_OK: to be read. */
 static enum pss_status status_before(const struct process *p, bool by_file)
 {
 	if (p->kind == PROCESS_KTHREAD)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Decides which processes' smaps_rollup is read; src/enrich reads it. */
+/* Chooses the processes whose smaps_rollup is read; src/enrich reads it. */
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "collect/pss_read.h"
-#include "collect/verify.h"
+#include "collect/collector_internal.h"
 
 #define EXACT_ROUNDS 6
 
@@ -54,8 +53,8 @@ static int read_all(struct collector *c, struct batch *b)
 }
 
 /*
- * The first rounds read no more than they must. If they do not suffice, many rows are alike. Then
- * each round reads twice as many rows as the one before, so that there are few rounds.
+ * The first rounds read only the rows that must be read. If they do not suffice, many rows are
+ * alike; then each round reads twice as many rows as the one before, so that there are few rounds.
  */
 static int read_top(struct collector *c, const struct order *order, struct batch *b, size_t top)
 {
@@ -78,8 +77,8 @@ static int read_top(struct collector *c, const struct order *order, struct batch
 }
 
 /*
- * The kernel side cannot tell how many processes share a swap slot; smaps_rollup can. A process
- * whose smaps_rollup cannot be read keeps the values that it has.
+ * BPF cannot count the processes that share a swap slot; smaps_rollup can. A process
+ * whose smaps_rollup cannot be read keeps its values.
  */
 static int read_shared_swap(struct collector *c, struct batch *b)
 {
@@ -105,8 +104,8 @@ static int read_shared_swap(struct collector *c, struct batch *b)
 	return r;
 }
 
-/* Without smaps_rollup, a process whose page tables did not add up has no PSS. */
-static void give_up(struct collector *c)
+/* Without smaps_rollup, a process with an inconsistent walk has no PSS. */
+static void set_unread_status(struct collector *c)
 {
 	for (size_t i = 0; i < c->rows.chosen.count; i++) {
 		struct process *p = c->rows.chosen.item[i];
@@ -130,7 +129,7 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
 		return -ENOMEM;
 	c->snapshot.collection.cross_check.done = c->snapshot.counters_source == FROM_BPF;
 	if (c->spec.pss == PSS_KERNEL) {
-		give_up(c);
+		set_unread_status(c);
 		return 0;
 	}
 	r = read_shared_swap(c, &b);
@@ -143,8 +142,8 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
 	return 0;
 }
 
-/* Forgets what was read of a pid that may have been another process. */
-static void forget_values(struct process *p, enum pss_status status)
+/* Drops the values that may be those of another process with the same pid. */
+static void drop_values(struct process *p, enum pss_status status)
 {
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		if (counter_table[i].origin != ORIGIN_KERNEL)
@@ -155,7 +154,7 @@ static void forget_values(struct process *p, enum pss_status status)
 	process_derive(p);
 }
 
-/* Whether its smaps_rollup was read, or could not be read. */
+/* True if smaps_rollup of the process was tried. */
 static bool was_read(const struct process *p)
 {
 	return p->kind == PROCESS_USER && p->pss_source != PSS_FROM_KERNEL &&
@@ -190,7 +189,7 @@ int pss_confirm(struct collector *c)
 			process_derive(p);
 		}
 		if (p->pss_status == PSS_OK && !there)
-			forget_values(p, PSS_GONE);
+			drop_values(p, PSS_GONE);
 		else if (p->pss_status == PSS_GONE && there && p->kind == PROCESS_USER)
 			p->pss_status = PSS_DENIED;
 	}

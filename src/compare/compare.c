@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The judge of a comparison: which values agree, which moved, which differ. */
+/* Judges a comparison: which values agree, which moved, which differ. */
 #include "compare/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* A difference counts once it was the same so often, with nothing moving meanwhile. */
+/* A difference counts after so many rounds in which it was the same and nothing else moved. */
 #define ROUNDS_ALIKE 6
 
 static const char *const verdict_name[COMPARE_VERDICTS] = {
@@ -28,7 +28,7 @@ static enum compare_policy policy_of(const struct compare_cell *cell)
 	return counter_table[cell->counter].policy;
 }
 
-/* Against smaps_rollup, else against status. */
+/* True if the cell is compared with smaps_rollup, false if with status. */
 static bool by_rollup(const struct compare_cell *cell)
 {
 	return policy_of(cell) == POLICY_ROLLUP || policy_of(cell) == POLICY_SHARE;
@@ -46,7 +46,7 @@ int comparison_init(struct comparison *c, struct process *const *process, size_t
 	for (int i = 0; i < COUNTER_COUNT; i++)
 		each += (wanted & COUNTER_BIT(i)) && counter_table[i].policy != POLICY_NONE;
 	c->row = calloc(count + 1, sizeof(*c->row));
-	/* All cells in one piece, that of the first row. */
+	/* One allocation for all cells, which the first row has. */
 	cell = calloc(count * each + 1, sizeof(*cell));
 	if (!c->row || !cell) {
 		free(cell);
@@ -115,7 +115,7 @@ static bool between(uint64_t v, uint64_t a, uint64_t b)
 	return a < b ? a <= v && v <= b : b <= v && v <= a;
 }
 
-/* What came of one cell in one round. */
+/* The result of one cell in one round. */
 enum outcome {
 	FITS,
 	BRACKETED,
@@ -169,7 +169,7 @@ static enum outcome judge_rollup(struct compare_cell *cell, const struct compare
 	return seen->undisturbed || !shares ? DISAGREES : IN_FLUX;
 }
 
-/* How often the same difference was seen in a row. */
+/* Counts how often in a row the difference was the same. */
 static void count_alike(struct compare_cell *cell, const struct compare_cell *last)
 {
 	bool same = last->alike && cell->bpf == last->bpf && cell->proc_before == last->proc_before;
@@ -211,7 +211,7 @@ static bool has(const struct process *p, enum counter c)
 	return p && process_has(p, c);
 }
 
-/* Whether a side that was read does not have this value: then it will not have it next time. */
+/* True if a side that was read lacks this value, and so will lack it next time. */
 static bool never_there(const struct compare_cell *cell, const struct compare_seen *seen,
 			const struct process *proc, enum pss_status result)
 {
@@ -224,7 +224,7 @@ static bool never_there(const struct compare_cell *cell, const struct compare_se
 	       (!by_rollup(cell) || seen->bpf_after->pss_source == PSS_FROM_KERNEL);
 }
 
-/* A cell with a side that has nothing to say of it in this round. */
+/* For a cell with a side that lacks it in this round. */
 static void judge_missing(struct compare_cell *cell, const struct compare_seen *seen,
 			  unsigned round)
 {
@@ -259,9 +259,9 @@ static bool is_whole(const struct compare_cell *cell, const struct compare_seen 
 	return has(seen->status_before, c) && has(seen->status_after, c);
 }
 
-/* ---- rows and all of them ---- */
+/* ---- rounds ---- */
 
-/* Whether the process became another program in this round, or since the last one. */
+/* True if the process became another program in this round, or since the last one. */
 static bool has_execed(struct compare_row *row, const struct compare_seen *seen)
 {
 	uint64_t last = row->mm_key;
@@ -313,7 +313,7 @@ bool compare_difference(const struct compare_cell *cell, int64_t *ret)
 	return true;
 }
 
-/* A difference that a value of status which lags behind explains. */
+/* True if a value of status that lags behind explains the difference. */
 static bool within_bound(const struct comparison *c, const struct compare_row *row,
 			 const struct compare_cell *cell)
 {
@@ -326,7 +326,7 @@ static bool within_bound(const struct comparison *c, const struct compare_row *r
 	return (uint64_t)llabs(difference) <= bound;
 }
 
-/* smaps_rollup has the very resident set that BPF has. */
+/* True if smaps_rollup has the same resident set as BPF. */
 static bool referee_agrees(const struct compare_row *row)
 {
 	for (size_t i = 0; i < row->count; i++) {
@@ -371,4 +371,95 @@ void compare_sum(const struct comparison *c, struct compare_sums *ret)
 			ret->verdict[cell->verdict]++;
 		}
 	}
+}
+
+/* ---- --verify ---- */
+
+static bool near(const struct process *p, const struct process *rollup, enum counter c)
+{
+	uint64_t a = p->value[c], b = rollup->value[c];
+
+	if (!process_has(p, c) || !process_has(rollup, c))
+		return true;
+	return (a > b ? a - b : b - a) <= COMPARE_SHARE_TOLERANCE;
+}
+
+bool compare_agrees(const struct process *p, const struct verify_rollup *rollup)
+{
+	const struct process *values = rollup->values;
+
+	if (rollup->rss_known && process_has(p, COUNTER_RSS) &&
+	    rollup->rss != p->value[COUNTER_RSS])
+		return false;
+	if (rollup->swap_known && process_has(values, COUNTER_SWAP_PSS) &&
+	    process_has(p, COUNTER_SWAP) &&
+	    (rollup->swap < p->value[COUNTER_SWAP] ||
+	     values->value[COUNTER_SWAP_PSS] > p->value[COUNTER_SWAP]))
+		return false;
+	return p->pss_source != PSS_FROM_KERNEL ||
+	       (near(p, values, COUNTER_PSS) && near(p, values, COUNTER_USS));
+}
+
+static bool is_share(const struct compare_cell *cell)
+{
+	return counter_table[cell->counter].policy == POLICY_SHARE;
+}
+
+void compare_verify_begin(struct compare_row *row)
+{
+	for (size_t i = 0; i < row->count; i++) {
+		if (is_share(&row->cell[i]) && row->process->pss_source != PSS_FROM_KERNEL)
+			row->cell[i].left_out = row->cell[i].settled = true;
+	}
+}
+
+/* A reading with an inconsistent walk of pages has no PSS to compare. */
+static bool reading_agrees(const struct compare_row *row, const struct process *reading,
+			   const struct verify_rollup *rollup)
+{
+	return (row->process->pss_source != PSS_FROM_KERNEL ||
+		reading->pss_source == PSS_FROM_KERNEL) &&
+	       compare_agrees(reading, rollup);
+}
+
+const struct compare_cell *compare_verify_cell(const struct compare_row *row)
+{
+	const struct compare_cell *found = NULL;
+
+	for (size_t i = 0; i < row->count; i++) {
+		const struct compare_cell *cell = &row->cell[i];
+
+		if (cell->left_out || !cell->settled || cell->verdict != COMPARE_DIFFERENT)
+			continue;
+		if (!found || cell->counter == COUNTER_PSS)
+			found = cell;
+	}
+	return found;
+}
+
+bool compare_verify(struct compare_row *row, const struct compare_seen *seen,
+		    const struct verify_rollup *rollup, unsigned round)
+{
+	if (!seen->bpf_before || !seen->bpf_after || !seen->rollup) {
+		row->gone = true;
+		compare_settle(row, COMPARE_GONE);
+		return true;
+	}
+	if (reading_agrees(row, seen->bpf_before, rollup) ||
+	    reading_agrees(row, seen->bpf_after, rollup)) {
+		row->agrees = true;
+		compare_settle(row, COMPARE_SAME);
+		return true;
+	}
+	compare_judge(row, seen, round);
+	return round >= COMPARE_ROUNDS || compare_verify_cell(row);
+}
+
+enum compare_verdict compare_verify_verdict(const struct compare_row *row)
+{
+	if (row->gone)
+		return COMPARE_GONE;
+	if (row->agrees)
+		return COMPARE_SAME;
+	return compare_verify_cell(row) ? COMPARE_DIFFERENT : COMPARE_MOVED;
 }

@@ -1,50 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What is installed and packaged: completions, manual pages, units, the Debian package.
 
-# ---- completions: the tables, in a shell's words ----
+# ---- completions: the tables that the program prints, in a script for the shell ----
 
 COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
 
-# What prints them runs here.
+# Prints the tables of completions and of the manual. Of another machine's program, one for this machine does.
 ifneq ($(CROSS),)
-COMPLETION := $(O)/here/obj-static/completion
-$(COMPLETION): FORCE
+HERE_PROGRAM := $(O)/here/zmem-bpf-static
+$(HERE_PROGRAM): FORCE
 	$(Q)$(MAKE) --no-print-directory ARCH= STATIC=1 O=$(O)/here $@
 else
-COMPLETION := $(B)/completion
+HERE_PROGRAM := $(PROGRAM)
 endif
 
-$(B)/completion: $(B)/completion.o $(LIB) $(LAYOUT)
-	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
-
-$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(COMPLETION)
+$(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(HERE_PROGRAM)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
-	$(Q)$(COMPLETION) $* > $@.tables
+	$(Q)$(HERE_PROGRAM) completion $* > $@.tables
 	$(Q)sed -e '/^#tables#$$/ { r $@.tables' -e 'd }' $< > $@.tmp && mv $@.tmp $@
 
--include $(B)/completion.d
-
 # ---- manual pages: one is made of the tables that the program prints ----
-
-# What prints them runs here. Two makes at once in that directory would disturb each other.
-ifneq ($(CROSS),)
-TABLES := $(O)/here/zmem-bpf-static
-$(TABLES): FORCE | $(COMPLETION)
-	$(Q)$(MAKE) --no-print-directory ARCH= STATIC=1 O=$(O)/here $@
-else
-TABLES := $(PROGRAM)
-endif
 
 MAN_COLUMNS := $(O)/man/zmem-bpf-columns.7
 MAN_PAGES   := $(sort $(wildcard src/man/*.[1-9]) $(MAN_COLUMNS))
 
-$(MAN_COLUMNS): src/man/columns.sh $(TABLES)
+$(MAN_COLUMNS): src/man/columns.sh $(HERE_PROGRAM)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
-	$(Q)src/man/columns.sh $(abspath $(TABLES)) > $@.tmp && mv $@.tmp $@
-
+	$(Q)src/man/columns.sh $(abspath $(HERE_PROGRAM)) > $@.tmp && mv $@.tmp $@
 
 # ---- install ----
 
@@ -74,13 +58,13 @@ install: all $(COMPLETIONS) $(MAN_COLUMNS)
 	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq)
 	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
 
-# Capabilities come last: until then whoever runs it has his own rights.
+# Capabilities come last: until then a user who runs the program has no more rights.
 install-caps: install
 	@getent group zmem >/dev/null || { groupadd --system zmem && echo 'made the group zmem'; }
 	chown root:zmem '$(AT)/sbin/zmem-bpf'
 	chmod 0750 '$(AT)/sbin/zmem-bpf'
 	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/sbin/zmem-bpf'
-	@echo 'for who is to see the memory of all processes: usermod -aG zmem USER'
+	@echo 'to let a user see the memory of all processes: usermod -aG zmem USER'
 
 # Directories that others use as well stay, and the group.
 uninstall:

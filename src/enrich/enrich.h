@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What /proc adds to the rows that will be shown: PSS and USS from smaps_rollup, names of users and
- * cgroups, command lines, the machine itself. Every process is recognised by its start time before
- * anything is believed of it, and every file of another process is read by a worker with a
- * deadline: whoever hangs in exec or on its mmap_lock hangs its readers, too. Strings go into the
- * snapshot's arena.
+ * Adds what only /proc has to rows that will be shown: PSS and USS from smaps_rollup, names of
+ * users and cgroups, command lines; and reads values of the machine. Every process is identified by
+ * its start time. A worker with a deadline reads each file of another process, because a process
+ * that hangs in exec or on its mmap_lock blocks its readers. Strings go into the snapshot's arena.
  */
 #ifndef ZMEM_ENRICH_H
 #define ZMEM_ENRICH_H
@@ -12,7 +11,7 @@
 #include "model/maps.h"
 #include "proc/procfs.h"
 #include "query/query.h"
-#include "proc/smaps_rollup.h"
+#include "proc/smaps.h"
 #include "model/snapshot.h"
 
 /* ---- files that may block ---- */
@@ -23,7 +22,7 @@ enum pool_file {
 	POOL_CGROUP,  /* text */
 	POOL_CMDLINE, /* text, its first POOL_CMDLINE_MAX bytes */
 	POOL_EXE,     /* text: the executable's base name */
-	POOL_PROGRAM, /* text: the program's name, out of cmdline, and nothing else that is in it */
+	POOL_PROGRAM, /* text: the program's name from cmdline, and nothing else of it */
 	POOL_MAPS,    /* smaps, mapping by mapping */
 	POOL_NAMES,   /* smaps, summed by name */
 };
@@ -31,52 +30,49 @@ enum pool_file {
 #define POOL_CMDLINE_MAX 4096
 
 struct pool_result {
-	enum pss_status status; /* PSS_OK: it was read */
-	int error;		/* we had no file or memory left to read it with, else 0 */
+	enum pss_status status; /* PSS_OK: the file was read */
+	int error;		/* a negative errno without free files or memory, else 0 */
 	struct smaps_rollup counters;
-	char *text; /* to be freed by whoever asked; terminated; NULL of smaps_rollup */
+	char *text; /* terminated, to be freed by the caller; NULL of smaps_rollup */
 	size_t len;
-	struct map_set *maps; /* of POOL_MAPS and POOL_NAMES, likewise to be freed */
+	struct map_set *maps; /* of POOL_MAPS and POOL_NAMES, to be freed by the caller */
 };
 
-/*
- * Workers that read /proc. A target that is stuck holds up one of them, not the caller.
- */
+/* Workers that read /proc. A stuck process blocks one worker, not the caller. */
 struct proc_pool;
 
 /* `workers` 0: one a CPU. Returns NULL without memory. The procfs is copied and must stay open. */
 struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, unsigned deadline_ms);
 /*
- * Reads that file of all of them, results[i] of rows[i]. A process gets `deadline_ms` and what its
- * size takes; then it is PSS_TIMEOUT and its worker is left behind; each time that happens, those
- * after it get half as long, so that many that are stuck do not add up. As long as its worker waits
- * for that file of it, it is not read again, and is PSS_TIMEOUT at once.
- * smaps, which is read in pieces, gets that for each piece, and a minute in all.
- * With check_start the process is recognised by its start time, which takes a file more. Without,
- * the caller makes sure afterwards that it was still the same.
- * Where no thread is to be had (pids.max, RLIMIT_NPROC) the caller reads, and waits for who is
- * stuck, save those that an earlier thread waits for already: these time out. Returns 0, or a
- * negative errno when there were no files or memory to read with: then the results are for the
- * waste, save their texts and maps, which are still to be freed.
+ * Reads a file of each process: results[i] of rows[i]. The deadline of a process is `deadline_ms`
+ * plus a time for its size. After it the process is PSS_TIMEOUT and its worker is left behind. Each
+ * timeout halves the deadline of later processes, so that many stuck processes do not add up. While
+ * the worker waits, this file of the process is not read again and is PSS_TIMEOUT at once.
+ * smaps is read in pieces: the deadline is for each piece, and the whole file gets a minute.
+ * With check_start the process is identified by its start time, which takes another file. Without
+ * it the caller checks afterwards that the process is the same. If no thread can be started
+ * (pids.max, RLIMIT_NPROC), the caller reads without a deadline; the processes that a thread
+ * already waits for time out. Returns 0, or a negative errno without free files or memory: then the
+ * results are not valid, but their texts and maps must be freed.
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
-/* For a new snapshot: patience is as it was, whoever was stuck in the last one. */
+/* Resets the deadline, for a new snapshot. */
 void pool_patient(struct proc_pool *pool);
-/* From now on a process gets no more than that, for what is not worth waiting for. */
+/* Shortens the deadline from now on, for less important files. */
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
-/* Whether the caller has had to read itself, for want of a thread. */
+/* True if the caller had to read because no thread could be started. */
 bool pool_alone(const struct proc_pool *pool);
-/* How many smaps_rollup were read so far. */
+/* The number of smaps_rollup files read so far. */
 size_t pool_rollups(const struct proc_pool *pool);
 void proc_pool_free(struct proc_pool *pool);
 
 /* ---- smaps_rollup ---- */
 
-/* Gives the process its PSS, USS and the rest, or the status that says why it has none. */
+/* Sets PSS, USS and the other values, or the status that says why there are none. */
 void rollup_apply(struct process *p, const struct pool_result *result);
 
-/* ---- who they are ---- */
+/* ---- names ---- */
 
 /* User names, read from passwd once. */
 struct user_table;
@@ -85,59 +81,65 @@ struct user_table;
 struct user_table *user_table_new(void);
 void user_table_free(struct user_table *users);
 /*
- * Forgets those that are not in passwd, whose names are not valid any more, if there are far more
- * than so many processes can have: containers, and units with DynamicUser, bring new ones for ever.
+ * Forgets users that are not in passwd if there are far more of them than `processes`; their names
+ * are then invalid. Containers and units with DynamicUser bring new users without end.
  */
 void user_table_forget(struct user_table *users, size_t processes);
-/* NULL if it has no name. Valid until it is forgotten. */
+/* NULL for a uid without a name. Valid until it is forgotten. */
 const char *user_name(struct user_table *users, uid_t uid);
-/* Returns 0, or -ENOENT for a name nobody has. */
+/* Returns 0, or -ENOENT if no user has the name. */
 int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
 
 /* Sets user; names are valid until they are forgotten. */
 void enrich_users(struct user_table *users, struct rows *rows);
 /*
- * Sets cgroup, unit and container, with one file read for all that have the same cgroups.
- * Returns 0 or a negative errno, as do the next three; what could not be read stays NULL.
+ * Sets cgroup, unit and container; reads one file for all processes in the same cgroups. Returns 0
+ * or a negative errno, as do the next three; a name that could not be read stays NULL.
  */
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
 /*
- * Makes the program's name of the executable's, reading the command lines of interpreters and
- * multi-call binaries, and of nobody else. They are not kept.
+ * Sets the program's name from the executable's. Reads and drops the command lines of interpreters
+ * and multi-call binaries, and of no other process.
  */
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
-/* Sets cmdline, and the program's name where it takes that. */
+/* Sets cmdline, and the program's name if it depends on cmdline. */
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
 /* Completes the names that were too long for a record. */
 int enrich_names(struct proc_pool *pool, struct snapshot *s);
 
 /*
- * What was read of processes, for the next snapshot of them, so that it is not read again: of a
- * bounded number, for a minute at most. What has exec'ed or moved is told by its record.
+ * Names of processes, kept for the next snapshot: of a bounded number of processes, for a minute at
+ * most. The record of a process shows whether it called exec or moved to another cgroup.
  */
 struct name_cache;
 
 /* NULL without memory. */
 struct name_cache *name_cache_new(void);
-void name_cache_free(struct name_cache *kept);
-/* Names the processes that are the same; strings are valid until the next but one call of take. */
-void name_cache_apply(const struct name_cache *kept, struct snapshot *s, int64_t now_ms);
-/* In place of what was kept. Returns 0 or -ENOMEM: then less is kept. */
-int name_cache_update(struct name_cache *kept, const struct snapshot *s);
+void name_cache_free(struct name_cache *cache);
+/* Names the same processes; strings are valid until the next but one name_cache_update(). */
+void name_cache_apply(const struct name_cache *cache, struct snapshot *s, int64_t now_ms);
+/* Replaces the kept names. Returns 0, or -ENOMEM: then fewer are kept. */
+int name_cache_update(struct name_cache *cache, const struct snapshot *s);
 
 /*
- * Of groups whose cgroup is known (`controlled`): what the memory controller charges it, and the
- * lowest limit of it and of those it is in, as far as they are to be seen. Both are absent of the
- * root, of a cgroup that is gone or outside our namespace, and without a mounted hierarchy; the
- * limit where there is none. Returns 0 or a negative errno.
+ * Sets the charge and the limit of groups with a known memory cgroup (`controlled`). The limit is
+ * the lowest of the cgroup and its visible ancestors, absent if there is none. Both are absent for
+ * the root, for a cgroup that is gone or outside our namespace, and without a mounted hierarchy.
+ * Returns 0 or a negative errno.
  */
 int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups);
+/*
+ * Fills in s->memcg with the memory cgroups of all groups that these rows can form. Reorders the
+ * rows. Returns 0 or a negative errno.
+ */
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows);
+/* Copies the values of s->memcg into their groups. Pure. */
+void memcgs_apply(const struct snapshot *s, struct rows *groups);
 
 /* ---- the machine ---- */
 
 /*
- * Reads who the machine is, and its own values. What cannot be read stays empty, 0 or without its
- * bit: no machine is refused.
+ * Reads names and values of the machine. What cannot be read stays empty, 0 or without its bit.
  */
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Names that only /proc has: cgroups, command lines, programs, executables with long names. Reads
- * what it is asked for and nothing twice: identity is dearer than the counters.
+ * Names that only /proc has: cgroups, command lines, programs, executables with long names. Reading
+ * names is more expensive than reading counters, so nothing is read twice.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/sort.h"
-#include "enrich/pool_text.h"
+#include "base/array.h"
+#include "enrich/pool_file.h"
 #include "proc/cgroup.h"
 #include "enrich/enrich.h"
 #include "model/program.h"
 
-/* Rows that are read together, and what came of it. Its memory is scratch. */
+/* Rows that are read together, and their results. The memory is scratch. */
 struct reading {
 	struct arena *scratch;
 	struct process **row;
@@ -23,7 +23,7 @@ struct reading {
 	size_t results;
 };
 
-static void drop_texts(struct reading *r)
+static void free_texts(struct reading *r)
 {
 	for (size_t i = 0; i < r->results; i++)
 		free(r->result[i].text);
@@ -37,10 +37,10 @@ static int reading_start(struct reading *r, struct arena *scratch, size_t room)
 	return r->row ? 0 : -ENOMEM;
 }
 
-/* Few and not much: each process is recognised on the spot. */
+/* Each process is identified at once by its start time: rows and texts are few. */
 static int reading_run(struct reading *r, struct proc_pool *pool, enum pool_file file)
 {
-	drop_texts(r);
+	free_texts(r);
 	if (!r->count)
 		return 0;
 	r->result = arena_zalloc(r->scratch, r->count, sizeof(*r->result));
@@ -50,7 +50,7 @@ static int reading_run(struct reading *r, struct proc_pool *pool, enum pool_file
 	return pool_read(pool, file, true, r->row, r->count, r->result);
 }
 
-/* Keeps a part that may be absent. */
+/* Copies a part, which may be absent. */
 static int store_text(struct snapshot *s, struct text_part part, const char **ret)
 {
 	*ret = part.s ? arena_strndup(&s->arena, part.s, part.len) : NULL;
@@ -80,13 +80,13 @@ static int compare_key(const void *pa, const void *pb, void *arg)
 	(void)arg;
 	if (a->cgroup_key != b->cgroup_key)
 		return a->cgroup_key < b->cgroup_key ? -1 : 1;
-	/* Who has been there for long will be there when it is asked. */
+	/* The oldest process is the least likely to end before it is read. */
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
 	return (a > b) - (a < b);
 }
 
-/* The end of the run of rows that begins at i and has one set of cgroups; 0 is like no other. */
+/* The end of the run of rows from i with the same cgroups. Key 0 is equal to no other. */
 static size_t run_end(struct process *const *sorted, size_t count, size_t i)
 {
 	size_t end = i + 1;
@@ -97,7 +97,7 @@ static size_t run_end(struct process *const *sorted, size_t count, size_t i)
 	return end;
 }
 
-static void same_cgroup(struct process *p, const struct process *known)
+static void copy_cgroup(struct process *p, const struct process *known)
 {
 	p->cgroup = known->cgroup;
 	p->unit = known->unit;
@@ -107,8 +107,8 @@ static void same_cgroup(struct process *p, const struct process *known)
 	p->controlled = known->controlled;
 }
 
-/* Who was in it all the time answers for those who came. */
-static void spread_known(struct process *const *sorted, size_t count)
+/* Copies known cgroups to the other rows of their run. */
+static void copy_known(struct process *const *sorted, size_t count)
 {
 	for (size_t i = 0, end; i < count; i = end) {
 		const struct process *known = NULL;
@@ -117,12 +117,13 @@ static void spread_known(struct process *const *sorted, size_t count)
 		for (size_t k = i; k < end && !known; k++)
 			known = sorted[k]->cgroup ? sorted[k] : NULL;
 		for (size_t k = i; known && k < end; k++)
-			same_cgroup(sorted[k], known);
+			copy_cgroup(sorted[k], known);
 	}
 }
 
-/* Of each run whose cgroups are not known yet, the tries-th row. */
-static void pick(struct process *const *sorted, size_t count, size_t tries, struct reading *r)
+/* Chooses row `tries` of each run with unknown cgroups. */
+static void choose_rows(struct process *const *sorted, size_t count, size_t tries,
+			struct reading *r)
 {
 	r->count = 0;
 	for (size_t i = 0, end; i < count; i = end) {
@@ -132,9 +133,9 @@ static void pick(struct process *const *sorted, size_t count, size_t tries, stru
 	}
 }
 
-/* Gives what was read to all of each run: the same walk, so the results come in its order. */
-static int spread(struct snapshot *s, struct process *const *sorted, size_t count, size_t tries,
-		  struct reading *r)
+/* Copies each result to its run. The results are in the order of choose_rows(). */
+static int copy_results(struct snapshot *s, struct process *const *sorted, size_t count,
+			size_t tries, struct reading *r)
 {
 	size_t k = 0;
 
@@ -150,7 +151,7 @@ static int spread(struct snapshot *s, struct process *const *sorted, size_t coun
 			return -ENOMEM;
 		free(TAKE_PTR(result->text));
 		for (size_t m = i + 1; m < end; m++)
-			same_cgroup(sorted[m], p);
+			copy_cgroup(sorted[m], p);
 	}
 	return 0;
 }
@@ -164,14 +165,13 @@ static bool all_known(const struct rows *rows)
 	return i == rows->count;
 }
 
-/* A process that ended or is stuck cannot tell for the others: the next one is asked, some times.
- */
+/* How many rows of a run are tried, since a process may end or be stuck. */
 #define CGROUP_TRIES 3
 
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	cleanup(drop_texts) struct reading r = {};
+	cleanup(free_texts) struct reading r = {};
 	struct process **sorted;
 	int err;
 
@@ -183,12 +183,12 @@ int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows
 		return -ENOMEM;
 	memcpy(sorted, rows->item, rows->count * sizeof(*sorted));
 	sort_items(sorted, rows->count, sizeof(*sorted), compare_key, NULL);
-	spread_known(sorted, rows->count);
+	copy_known(sorted, rows->count);
 	for (size_t tries = 0; tries < CGROUP_TRIES && err == 0; tries++) {
-		pick(sorted, rows->count, tries, &r);
+		choose_rows(sorted, rows->count, tries, &r);
 		err = reading_run(&r, pool, POOL_CGROUP);
 		if (err == 0)
-			err = spread(s, sorted, rows->count, tries, &r);
+			err = copy_results(s, sorted, rows->count, tries, &r);
 	}
 	return err;
 }
@@ -213,7 +213,7 @@ static int set_program(struct snapshot *s, struct process *p, struct text_part n
 	return 0;
 }
 
-/* Without the command line, which is the best there is where it cannot be read. */
+/* For a process without a readable command line. */
 static int set_program_bare(struct snapshot *s, struct process *p)
 {
 	return set_program(s, p, program_name(p->name, p->comm, NULL, 0));
@@ -222,7 +222,7 @@ static int set_program_bare(struct snapshot *s, struct process *p)
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	cleanup(drop_texts) struct reading r = {};
+	cleanup(free_texts) struct reading r = {};
 	int err = reading_start(&r, mark.arena, rows->count);
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
@@ -270,7 +270,7 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	cleanup(drop_texts) struct reading r = {};
+	cleanup(free_texts) struct reading r = {};
 	int err = reading_start(&r, mark.arena, rows->count);
 
 	for (size_t i = 0; err == 0 && i < rows->count; i++) {
@@ -289,7 +289,7 @@ int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *row
 int enrich_names(struct proc_pool *pool, struct snapshot *s)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	cleanup(drop_texts) struct reading r = {};
+	cleanup(free_texts) struct reading r = {};
 	int err = reading_start(&r, mark.arena, s->count);
 
 	for (size_t i = 0; err == 0 && i < s->count; i++) {

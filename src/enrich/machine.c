@@ -11,9 +11,9 @@
 #define CLOCK_READINGS 4
 
 /*
- * The same at every reading as long as nobody sets the clock, since processes are told apart by
- * when they started: whole milliseconds of the difference, not of its parts, and of the pair of
- * clocks that was read with the least time in between. 0 before the epoch.
+ * The time of boot. Start times identify processes, so it must be the same at each call until the
+ * clock is set: it is the difference of two clocks, read with the least time in between, and then
+ * cut to milliseconds. 0 before the epoch.
  */
 static uint64_t read_boot_ms(void)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Names that were read of processes which are still there. A process is the same by pid and start,
- * has not exec'ed if its address space is the one it was (a new one is made before the old one is
- * given up), and is in the same cgroups if their number is. What none of that tells is found out
- * when names are read again, in time. Strings move from one arena to the other with each turn, so
- * that what has ended takes no memory.
+ * Names of processes that still exist. A process is the same if its pid and start time are; it did
+ * not call exec if its mm is the same (exec makes the new mm before it frees the old one); it is in
+ * the same cgroups if their key is the same. Other changes show when names expire. Each update
+ * copies the strings to the other arena, so ended processes take no memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,25 +12,25 @@
 #include "base/arena.h"
 #include "enrich/enrich.h"
 
-#define NAME_CACHE_MAX 32768 /* beyond, names are read as if nothing had been kept */
-#define AGE_MS	       60000 /* whoever writes its own arguments, or renames a cgroup of v1 */
+#define NAME_CACHE_MAX 32768 /* names of further processes are read each time */
+#define AGE_MS	       60000 /* a process may change its arguments; cgroups of v1 can be renamed */
 
-struct kept {
+struct name_entry {
 	pid_t pid;
 	uint64_t start_ns, mm_key, cgroup_key;
 	char comm[16];
 	int64_t read_ms;
-	const char *name; /* NULL: the record's */
+	const char *name; /* NULL: the name in the record */
 	bool program_known, controlled;
 	uint16_t unit_path, container_path;
 	const char *cgroup, *unit, *container;
 };
 
 struct name_cache {
-	struct kept *item; /* by pid */
+	struct name_entry *item; /* by pid */
 	size_t count, capacity;
-	struct arena text[2]; /* [0]: of the items */
-	/* Neighbours have much in common: the last string that was copied, and its copy. */
+	struct arena text[2]; /* [0]: the strings of the items */
+	/* The last string copied, and its copy: neighbours often share strings. */
 	const char *last[4], *copy[4];
 };
 
@@ -50,30 +49,30 @@ void name_cache_free(struct name_cache *k)
 	free(k);
 }
 
-static bool may_keep(const struct process *p)
+static bool is_cacheable(const struct process *p)
 {
 	return p->kind == PROCESS_USER && p->counters_source == FROM_BPF && p->mm_key;
 }
 
-static void apply_entry(const struct kept *k, int64_t now_ms, struct process *p)
+static void apply_entry(const struct name_entry *e, int64_t now_ms, struct process *p)
 {
-	if (!may_keep(p) || k->start_ns != p->start_ns || k->mm_key != p->mm_key ||
-	    now_ms - k->read_ms > AGE_MS || now_ms < k->read_ms)
+	if (!is_cacheable(p) || e->start_ns != p->start_ns || e->mm_key != p->mm_key ||
+	    now_ms - e->read_ms > AGE_MS || now_ms < e->read_ms)
 		return;
-	p->names_ms = k->read_ms;
-	if (strcmp(k->comm, p->comm) == 0 && k->name) {
-		p->name = k->name;
+	p->names_ms = e->read_ms;
+	if (strcmp(e->comm, p->comm) == 0 && e->name) {
+		p->name = e->name;
 		p->name_cut = false;
-		p->program_known = k->program_known;
+		p->program_known = e->program_known;
 	}
-	if (!k->cgroup || !p->cgroup_key || k->cgroup_key != p->cgroup_key)
+	if (!e->cgroup || !p->cgroup_key || e->cgroup_key != p->cgroup_key)
 		return;
-	p->cgroup = k->cgroup;
-	p->unit = k->unit;
-	p->container = k->container;
-	p->unit_path = k->unit_path;
-	p->container_path = k->container_path;
-	p->controlled = k->controlled;
+	p->cgroup = e->cgroup;
+	p->unit = e->unit;
+	p->container = e->container;
+	p->unit_path = e->unit_path;
+	p->container_path = e->container_path;
+	p->controlled = e->controlled;
 }
 
 void name_cache_apply(const struct name_cache *k, struct snapshot *s, int64_t now_ms)
@@ -101,11 +100,11 @@ static const char *copy_text(struct name_cache *k, int what, const char *text)
 	return k->copy[what];
 }
 
-/* False without memory for it. */
-static bool keep_entry(struct name_cache *k, const struct snapshot *s, const struct process *p,
-		       struct kept *ret)
+/* False without memory. */
+static bool make_entry(struct name_cache *k, const struct snapshot *s, const struct process *p,
+		       struct name_entry *ret)
 {
-	*ret = (struct kept){
+	*ret = (struct name_entry){
 		.pid = p->pid,
 		.start_ns = p->start_ns,
 		.mm_key = p->mm_key,
@@ -128,7 +127,7 @@ static bool keep_entry(struct name_cache *k, const struct snapshot *s, const str
 static int make_room(struct name_cache *k, size_t count)
 {
 	size_t capacity = count + count / 4 + 1;
-	struct kept *item;
+	struct name_entry *item;
 
 	if (count <= k->capacity)
 		return 0;
@@ -148,14 +147,14 @@ int name_cache_update(struct name_cache *k, const struct snapshot *s)
 
 	k->count = 0;
 	memset(k->last, 0, sizeof(k->last));
-	/* Processes may point to what was kept before, so it stays until the next turn. */
+	/* Processes may point to the previous strings, which stay until the next update. */
 	arena_clear(&k->text[1]);
 	for (size_t n = 0; r == 0 && n < s->count && k->count < count; n++) {
 		const struct process *p = &s->process[n];
 
-		if (!may_keep(p) || p->name_cut || (!p->program_known && !p->cgroup))
+		if (!is_cacheable(p) || p->name_cut || (!p->program_known && !p->cgroup))
 			continue;
-		if (!keep_entry(k, s, p, &k->item[k->count]))
+		if (!make_entry(k, s, p, &k->item[k->count]))
 			r = -ENOMEM;
 		else
 			k->count++;

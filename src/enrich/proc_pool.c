@@ -1,30 +1,107 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Workers that read files of processes, and the watch over them. open() and read() of many of them
- * can block for as long as the target holds its mmap_lock or hangs in exec, and a thread in there
- * cannot be called back. So a worker writes into its own memory, hands the result over under the
- * lock, and one that overstays is left behind: it finds out when it returns, and ends. Another
- * takes its place, until so many are left behind that one more would be too many.
+ * Workers that read files of processes with a deadline. open() and read() of these files can block
+ * as long as the target holds its mmap_lock or hangs in exec, and nothing can wake a thread there.
+ * So a worker writes into its own memory and stores its result under the lock. A worker past its
+ * deadline is left behind, and another one replaces it; it ends when its read returns. The number
+ * of workers left behind is bounded.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
-#include "enrich/left_behind.h"
-#include "enrich/pool_text.h"
-#include "enrich/target.h"
+#include "enrich/pool_file.h"
 
 #define WORKERS_MAX 16
-/* smaps_rollup takes 40 ns for a resident page; ten times that is stuck. */
+/* smaps_rollup takes 40 ns a resident page; a process that takes ten times as long is stuck. */
 #define NS_PER_PAGE	400
 #define PATIENCE_MIN_NS 20000000
-/* A process that changes while it is read in pieces must not keep us for ever. */
+/* The bound for reading all pieces of a process that changes meanwhile. */
 #define PIECES_NS 60000000000
+
+/*
+ * ---- workers left behind ----
+ *
+ * Their number is bounded, because any user can make processes that hang. All with the lock held.
+ */
+
+/* The job of a worker. */
+struct left_job {
+	pid_t pid;
+	uint64_t start_ns;
+	uid_t uid;
+	enum pool_file file;
+	struct left_job *next; /* left behind earlier, still blocked */
+};
+
+struct left_behind {
+	struct left_job *first;
+	size_t count;
+	size_t max;
+};
+
+/* Each is a thread with two files. */
+#define LEFT_MAX	64
+#define LEFT_OF_ONE_UID 16
+
+static void left_init(struct left_behind *l)
+{
+	struct rlimit files;
+
+	*l = (struct left_behind){.max = LEFT_MAX};
+	/* Together they use at most half of the files. */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 4 < LEFT_MAX)
+		l->max = files.rlim_cur / 4;
+}
+
+static void left_add(struct left_behind *l, struct left_job *job)
+{
+	job->next = l->first;
+	l->first = job;
+	l->count++;
+}
+
+static void left_remove(struct left_behind *l, const struct left_job *job)
+{
+	struct left_job **at = &l->first;
+
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
+	l->count--;
+}
+
+/* True if no more workers may be left behind. */
+static bool left_full(const struct left_behind *l)
+{
+	return l->count >= l->max;
+}
+
+/*
+ * True if this file of the process must not be read now, because a worker waits for it (`alone`:
+ * for any file of the process), or because workers wait for too many processes of the same user. So
+ * a user with stuck processes does not delay those of other users.
+ */
+static bool left_skips(const struct left_behind *l, const struct process *p, enum pool_file file,
+		       bool alone)
+{
+	size_t of_uid = 0;
+
+	for (const struct left_job *j = l->first; j; j = j->next) {
+		if (j->pid == p->pid && (alone || (j->start_ns == p->start_ns && j->file == file)))
+			return true;
+		of_uid += j->uid == p->uid;
+	}
+	return of_uid >= LEFT_OF_ONE_UID;
+}
+
+/* ---- the pool ---- */
 
 struct worker {
 	struct proc_pool *pool;
@@ -34,15 +111,15 @@ struct worker {
 	struct left_job what; /* of the job */
 	size_t job;
 	int64_t deadline_ns; /* of the job, CLOCK_MONOTONIC */
-	int64_t piece_ns;    /* what each piece of it gets */
-	int64_t last_ns;     /* no piece gets more than what is left until then */
+	int64_t piece_ns;    /* the time for each piece */
+	int64_t last_ns;     /* the end of the time for all pieces */
 };
 
 struct proc_pool {
 	struct procfs proc;
 	unsigned wanted; /* workers */
 	int64_t deadline_ns;
-	int64_t patience_ns; /* the deadline as it is now, shorter with every timeout */
+	int64_t patience_ns; /* the current deadline, shorter after every timeout */
 	bool has_rollup;     /* this /proc has smaps_rollup */
 
 	pthread_mutex_t lock;
@@ -51,9 +128,9 @@ struct proc_pool {
 	struct worker *worker[WORKERS_MAX];
 	unsigned workers;
 	struct left_behind left;
-	unsigned users; /* the owner, and the workers that were left behind: the last frees it */
+	unsigned users; /* the owner and the workers left behind; the last one frees the pool */
 	bool closing;
-	bool alone; /* there was no thread for a worker */
+	bool alone; /* no thread could be started */
 	enum pool_file file;
 	bool check_start;
 	struct process *const *rows;
@@ -67,8 +144,9 @@ static int64_t now_ns(void)
 	return (int64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
-/* A piece was read: the next one has its own time. False: nobody waits for it any more. */
-static bool next_piece(void *arg)
+/* Called after each piece: sets the deadline of the next one. False if the worker was left behind.
+ */
+static bool start_piece(void *arg)
 {
 	struct worker *w = arg;
 	bool wanted;
@@ -82,8 +160,8 @@ static bool next_piece(void *arg)
 	return wanted;
 }
 
-/* Its workers that are not left behind are no users: the owner joins them before it lets go. */
-static void let_go(struct proc_pool *pool)
+/* The owner joins the other workers before, so they are no users. */
+static void release_pool(struct proc_pool *pool)
 {
 	bool last;
 
@@ -106,7 +184,7 @@ static void skip_next(struct proc_pool *pool)
 		pthread_cond_signal(&pool->done);
 }
 
-/* Or each snapshot would leave one more worker behind, and its two files. Lock held. */
+/* Prevents each snapshot from leaving one more worker and its two files behind. Lock held. */
 static void skip_stuck(struct proc_pool *pool, bool alone)
 {
 	while (pool->next < pool->count &&
@@ -114,8 +192,8 @@ static void skip_stuck(struct proc_pool *pool, bool alone)
 		skip_next(pool);
 }
 
-/* Takes the next job. Called and returns with the lock held; false: no more work for this one. */
-static bool take_job(struct worker *w, struct target *ret_target)
+/* Waits for the next job. Called and returns with the lock held; false if the pool closes. */
+static bool next_job(struct worker *w, struct target *ret_target)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct proc_pool *pool = w->pool;
@@ -146,20 +224,20 @@ static bool take_job(struct worker *w, struct target *ret_target)
 		.start_ns = p->start_ns,
 		.check_start = pool->check_start,
 		.leader_exited = p->leader_exited,
-		.go_on = next_piece,
+		.go_on = start_piece,
 		.arg = w,
 	};
 	return true;
 }
 
-/* Reads one file. Called and returns with the lock held; false: this was the last for this one. */
+/* Reads one file. Called and returns with the lock held; false if the worker must end. */
 static bool do_job(struct worker *w)
 {
 	struct proc_pool *pool = w->pool;
 	struct pool_result result;
 	struct target target;
 
-	if (!take_job(w, &target))
+	if (!next_job(w, &target))
 		return false;
 	pthread_mutex_unlock(&pool->lock);
 	target_read(&target, &result);
@@ -188,14 +266,14 @@ static void *worker_main(void *arg)
 		;
 	pthread_mutex_unlock(&pool->lock);
 	if (w->left_behind)
-		let_go(pool);
+		release_pool(pool);
 	free(w);
 	return NULL;
 }
 
 /*
- * The caller is the worker, and nobody waits for it with a deadline: who is known to be stuck would
- * hold it up. Lock held.
+ * The caller reads, without a deadline, so it skips processes that are known to be stuck. Lock
+ * held.
  */
 static void work_alone(struct proc_pool *pool)
 {
@@ -210,14 +288,14 @@ static void work_alone(struct proc_pool *pool)
 	}
 }
 
-/* There is no worker, and there will be none for this batch. Lock held. */
-static void work_without(struct proc_pool *pool)
+/* For a batch without any worker. Lock held. */
+static void work_without_threads(struct proc_pool *pool)
 {
 	if (!left_full(&pool->left)) {
 		work_alone(pool);
 		return;
 	}
-	/* All those that hang may be waiting for the caller as well. */
+	/* The processes that hang may be waiting for the caller. */
 	while (pool->next < pool->count)
 		skip_next(pool);
 }
@@ -238,12 +316,12 @@ static int start_worker(struct proc_pool *pool)
 }
 
 /*
- * Gives up on workers past their deadline. Returns when to look again: no job that is taken from
- * now on is due before the patience is over. Lock held.
+ * Leaves workers past their deadline behind. Returns the time of the next check. Lock held.
  */
 static int64_t check_deadlines(struct proc_pool *pool)
 {
-	int64_t now = now_ns(), next = now + pool->patience_ns; /* of jobs taken from now on */
+	int64_t now = now_ns(),
+		next = now + pool->patience_ns; /* the first deadline of a new job */
 
 	for (unsigned i = 0; i < pool->workers; i++) {
 		struct worker *w = pool->worker[i];
@@ -304,7 +382,7 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 		struct timespec t = {until / 1000000000, until % 1000000000};
 
 		if (!pool->workers && pool->next < pool->count)
-			work_without(pool);
+			work_without_threads(pool);
 		if (pool->finished < pool->count)
 			pthread_cond_timedwait(&pool->done, &pool->lock, &t);
 	}
@@ -376,5 +454,5 @@ void proc_pool_free(struct proc_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 	for (unsigned i = 0; i < workers; i++)
 		pthread_join(thread[i], NULL);
-	let_go(pool);
+	release_pool(pool);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * User names. passwd is read once; who is not in it is asked of the name service, once, except in a
- * static program, whose C library would load another system's NSS modules for it.
+ * User names. passwd is read once. The name service is asked once for a uid that is not in passwd,
+ * except by a static program, whose C library would load NSS modules of another system.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -10,19 +10,19 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "enrich/enrich.h"
 
-#define ASKED_MAX 1024 /* beyond passwd, and beyond what processes need */
+#define ASKED_MAX 1024 /* further users that are kept */
 
 struct user {
 	uid_t uid;
-	const char *name; /* NULL: it has none */
+	const char *name; /* NULL: the uid has no name */
 };
 
 struct user_table {
-	struct arena passwd, asked; /* names out of passwd, and all others */
-	struct user *user;	    /* first those of passwd */
+	struct arena passwd, asked; /* names from passwd, and all others */
+	struct user *user;	    /* those of passwd first */
 	size_t in_passwd, count, capacity;
 };
 
@@ -54,7 +54,7 @@ void user_table_free(struct user_table *t)
 	free(t);
 }
 
-/* A user who is left out for want of memory would be one that is not there. */
+/* Fails without memory: a missing user would seem to have no name. */
 static int read_passwd(struct user_table *t)
 {
 	cleanup_fclose FILE *file = fopen("/etc/passwd", "re");

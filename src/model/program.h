@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/text_part.h"
+#include "base/parse.h"
 
 #define PROGRAM_NAME_MAX 255
 

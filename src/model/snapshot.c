@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Owns the processes of a snapshot and computes what depends on all of them together: shared
- * address spaces, deltas that threads hold back, sums.
+ * address spaces, deltas that threads hold back, sums. Holds the table of counters.
  */
 #include "model/snapshot.h"
 
@@ -11,14 +11,28 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/grow.h"
-#include "base/sort.h"
 #include "zmem/record.h"
 
 #define CAPACITY_MIN 256
 
 _Static_assert(ARRAY_SIZE(((struct process *)0)->rss_delta) == ZMEM_RSS_COUNT,
 	       "one delta for each counter of the kernel");
+
+#define ABOVE(x)   COUNTER_BIT(COUNTER_##x)
+#define ABOVE_NONE 0
+
+const struct counter_info counter_table[COUNTER_COUNT] = {
+#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
+	[COUNTER_##id_] = {.key = #key_,                                                           \
+			   .json_key = #key_ "_bytes",                                             \
+			   .header = header_,                                                      \
+			   .origin = ORIGIN_##origin_,                                             \
+			   .bound = bound_,                                                        \
+			   .policy = POLICY_##policy_,                                             \
+			   .help = help_},
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+};
 
 const char *pss_status_name(enum pss_status status)
 {

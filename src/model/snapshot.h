@@ -14,8 +14,56 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
-#include "model/counter.h"
 #include "model/system.h"
+
+/* ---- counters: counters.def as an enum and a table ---- */
+
+enum counter {
+#define ZMEM_COUNTER(id, key, header, origin, bound, policy, help) COUNTER_##id,
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+	COUNTER_COUNT,
+};
+
+/* The number of counters of a process; those behind belong to a cgroup. */
+#define COUNTERS_OF_PROCESS ((int)COUNTER_MEM_CURRENT)
+
+/* A set of counters. */
+typedef uint32_t counter_mask;
+#define COUNTER_BIT(c) ((counter_mask)1 << (c))
+
+_Static_assert(COUNTER_COUNT <= 32, "counter_mask is too small");
+
+/* The origin of a counter, as in counters.def. */
+enum counter_origin {
+	ORIGIN_KERNEL,
+	ORIGIN_ROLLUP,
+	ORIGIN_DERIVED,
+	ORIGIN_MEMCG,
+};
+
+/* What compare compares a counter with. */
+enum compare_policy {
+	POLICY_NONE,
+	POLICY_STATUS,
+	POLICY_PER_CPU,
+	POLICY_ROLLUP,
+	POLICY_SHARE,
+};
+
+struct counter_info {
+	const char *key;      /* "rss_anon" */
+	const char *json_key; /* "rss_anon_bytes" */
+	const char *header;
+	enum counter_origin origin;
+	counter_mask bound; /* counters that add up to its upper bound; 0: none */
+	enum compare_policy policy;
+	const char *help;
+};
+
+extern const struct counter_info counter_table[COUNTER_COUNT];
+
+/* ---- processes ---- */
 
 enum process_kind {
 	PROCESS_USER,
@@ -157,6 +205,8 @@ enum pss_status process_swap_pss_status(const struct process *p);
 /* Recomputes rss, pss_swap and shared from their parts. */
 void process_derive(struct process *p);
 
+/* ---- the machine ---- */
+
 #define ZRAM_MAX 16
 
 struct zram_device {
@@ -237,6 +287,8 @@ struct machine_balance {
 	int64_t mapped_residual;
 };
 
+/* ---- snapshots ---- */
+
 struct snapshot {
 	int64_t time_ms;    /* since the epoch */
 	uint64_t change_us; /* changes are per second over this time; 0: absolute */
@@ -253,7 +305,7 @@ struct snapshot {
 	struct process *process;
 	size_t count;
 	size_t capacity;
-	unsigned idle;	      /* how often in a row it was mostly unused (base/grow.h) */
+	unsigned idle;	      /* how often in a row it was mostly unused (base/array.h) */
 	struct arena arena;   /* strings */
 	struct arena scratch; /* memory for one call, which marks and releases it */
 };

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/ascii.h"
+#include "base/parse.h"
 #include "privilege/privilege.h"
 
 #define BIT(number) (UINT64_C(1) << (number))

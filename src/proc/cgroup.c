@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows /proc/PID/cgroup (proc_cgroup_show(), kernel/cgroup/cgroup.c) and how systemd and container
- * runtimes name their cgroups. Refuses to ask any of them: a name is all it goes by.
+ * Parses /proc/PID/cgroup (proc_cgroup_show(), kernel/cgroup/cgroup.c), the names that systemd and
+ * container runtimes give to cgroups, and the cgroup file systems in /proc/PID/mountinfo
+ * (show_mountinfo(), fs/proc_namespace.c).
  */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/ascii.h"
+#include "base/parse.h"
 #include "proc/cgroup.h"
+#include "proc/keyed.h"
 
 #define CONTAINER_ID_LEN   64
 #define CONTAINER_ID_SHOWN 12
 
-/* Takes `prefix` off the front; false if there is none or nothing behind it. */
-static bool take_prefix(struct text_part *part, const char *prefix)
+/* Cuts `prefix` off; false if the part does not begin with it or is nothing else. */
+static bool cut_prefix(struct text_part *part, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
@@ -26,8 +28,8 @@ static bool take_prefix(struct text_part *part, const char *prefix)
 	return true;
 }
 
-/* Likewise off the end. */
-static bool take_suffix(struct text_part *part, const char *suffix)
+/* Cuts `suffix` off; false if the part does not end with it or is nothing else. */
+static bool cut_suffix(struct text_part *part, const char *suffix)
 {
 	size_t len = strlen(suffix);
 
@@ -37,15 +39,16 @@ static bool take_suffix(struct text_part *part, const char *suffix)
 	return true;
 }
 
-/* ---- which hierarchy ---- */
+/* ---- the path that is shown ---- */
 
-enum hierarchy { MEMORY_V1, UNIFIED, SYSTEMD, CGROUP_MOUNTS };
+/* In the order of preference. */
+enum path_kind { MEMORY_V1, UNIFIED, SYSTEMD, PATH_KINDS };
 
 /*
- * "4:memory:/user.slice", or "3:cpu,cpuacct:/" of a co-mounted hierarchy. The path may hold colons,
- * the rest does not.
+ * "4:memory:/user.slice", or "3:cpu,cpuacct:/" of a co-mounted hierarchy. Only the path may have
+ * colons.
  */
-static void take_line(struct text_part line, struct text_part path[CGROUP_MOUNTS])
+static void parse_line(struct text_part line, struct text_part path[PATH_KINDS])
 {
 	struct text_part id = part_split(&line, ':');
 	struct text_part controllers = part_split(&line, ':');
@@ -60,23 +63,24 @@ static void take_line(struct text_part line, struct text_part path[CGROUP_MOUNTS
 		path[SYSTEMD] = line;
 }
 
-static enum hierarchy choose_path(const struct text_part path[CGROUP_MOUNTS])
+static enum path_kind choose_path(const struct text_part path[PATH_KINDS])
 {
-	int root = CGROUP_MOUNTS;
+	int root = PATH_KINDS;
 
-	for (int i = 0; i < CGROUP_MOUNTS; i++) {
+	for (int i = 0; i < PATH_KINDS; i++) {
 		if (path[i].len > 1)
-			return (enum hierarchy)i;
-		if (path[i].s && root == CGROUP_MOUNTS)
+			return (enum path_kind)i;
+		if (path[i].s && root == PATH_KINDS)
 			root = i;
 	}
-	return (enum hierarchy)root;
+	return (enum path_kind)root;
 }
 
-/* ---- what a component of the path says ---- */
+/* ---- units and containers in a component of the path ---- */
 
 /*
- * The unit of that name. systemd puts '_' before names that the kernel might want for its own files
+ * The unit with the name of the component. systemd puts '_' before names that the kernel might want
+ * for its own files
  * ("_memory.service"; cg_needs_escape(), src/basic/cgroup-util.c).
  */
 static bool unit_name(struct text_part component, struct text_part *ret_unit, bool *ret_slice)
@@ -84,15 +88,15 @@ static bool unit_name(struct text_part component, struct text_part *ret_unit, bo
 	static const char *const suffix[] = {".service", ".scope", ".socket", ".mount", ".swap"};
 	struct text_part stem;
 
-	take_prefix(&component, "_");
+	cut_prefix(&component, "_");
 	stem = component;
 	for (size_t i = 0; i < ARRAY_SIZE(suffix); i++)
-		if (take_suffix(&stem, suffix[i])) {
+		if (cut_suffix(&stem, suffix[i])) {
 			*ret_unit = component;
 			*ret_slice = false;
 			return true;
 		}
-	if (!take_suffix(&stem, ".slice") || part_is(stem, "-"))
+	if (!cut_suffix(&stem, ".slice") || part_is(stem, "-"))
 		return false;
 	*ret_unit = component;
 	*ret_slice = true;
@@ -122,7 +126,7 @@ static bool runtime_id(struct text_part component, struct text_part *ret_id)
 	struct text_part before = component, id;
 	char separator;
 
-	take_suffix(&before, ".scope");
+	cut_suffix(&before, ".scope");
 	if (before.len < CONTAINER_ID_LEN)
 		return false;
 	before.len -= CONTAINER_ID_LEN;
@@ -160,38 +164,38 @@ static bool container_name(struct text_part parent, struct text_part component,
 
 	if (runtime_id(component, &name)) {
 		name.len = CONTAINER_ID_SHOWN;
-	} else if (take_prefix(&name, "lxc.monitor.")) {
+	} else if (cut_prefix(&name, "lxc.monitor.")) {
 		return false; /* LXC's own process, outside */
-	} else if (take_prefix(&name, "lxc.payload.")) {
+	} else if (cut_prefix(&name, "lxc.payload.")) {
 		/* LXC 4 */
 	} else if (part_is(parent, "lxc") || part_is(parent, "lxc.payload")) {
 		/* LXC until 2 and 3. */
-	} else if (!part_is(parent, "machine.slice") || !take_prefix(&name, "machine-") ||
-		   !take_suffix(&name, ".scope")) {
+	} else if (!part_is(parent, "machine.slice") || !cut_prefix(&name, "machine-") ||
+		   !cut_suffix(&name, ".scope")) {
 		return false;
 	}
 	*ret_container = name;
 	return true;
 }
 
-/* ---- all of it ---- */
+/* ---- /proc/PID/cgroup ---- */
 
-/* A removed cgroup was what its name says (cgroup_is_dead() in proc_cgroup_show()). */
+/* The end of the path of a removed cgroup (cgroup_is_dead() in proc_cgroup_show()). */
 static const char removed[] = " (deleted)";
 
-static void take_components(struct proc_cgroup *cgroup)
+static void find_unit_and_container(struct proc_cgroup *cgroup)
 {
 	struct text_part rest = cgroup->path, parent = {"", 0};
 	bool unit_is_slice = true;
 
-	take_suffix(&rest, removed);
+	cut_suffix(&rest, removed);
 	while (rest.len) {
 		struct text_part component = part_split(&rest, '/');
 		size_t path = (size_t)(component.s + component.len - cgroup->path.s);
 		struct text_part unit;
 		bool slice;
 
-		/* What comes later is further in. A slice only counts where nothing else does. */
+		/* The innermost unit counts; a slice counts only without another unit. */
 		if (unit_name(component, &unit, &slice) && (!slice || unit_is_slice)) {
 			cgroup->unit = unit;
 			cgroup->unit_path = path;
@@ -205,20 +209,99 @@ static void take_components(struct proc_cgroup *cgroup)
 
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 {
-	struct text_part rest = {text, len}, path[CGROUP_MOUNTS] = {0}, whole;
+	struct text_part rest = {text, len}, path[PATH_KINDS] = {0}, whole;
 	struct proc_cgroup cgroup = {0};
-	enum hierarchy chosen;
+	enum path_kind chosen;
 
-	/* A line without its end is cut off, and its path would be another one. */
+	/* A line without its end is cut off, and its path would be wrong. */
 	while (rest.len && memchr(rest.s, '\n', rest.len))
-		take_line(part_split(&rest, '\n'), path);
+		parse_line(part_split(&rest, '\n'), path);
 	chosen = choose_path(path);
-	if (chosen == CGROUP_MOUNTS)
+	if (chosen == PATH_KINDS)
 		return -ENOENT;
 	cgroup.path = whole = path[chosen];
-	cgroup.controlled = chosen == (path[MEMORY_V1].s ? MEMORY_V1 : UNIFIED) &&
-			    !take_suffix(&whole, removed);
-	take_components(&cgroup);
+	cgroup.controlled =
+		chosen == (path[MEMORY_V1].s ? MEMORY_V1 : UNIFIED) && !cut_suffix(&whole, removed);
+	find_unit_and_container(&cgroup);
 	*ret = cgroup;
 	return 0;
+}
+
+/* ---- /proc/PID/mountinfo ---- */
+
+/* False if the field is too long, is no path, or has a NUL. */
+static bool copy_path(struct text_part field, char *buf, size_t cap)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < field.len; n++) {
+		char c;
+
+		i += octal_byte(field.s + i, field.len - i, &c);
+		if (c == '\0' || n + 1 >= cap)
+			return false;
+		buf[n] = c;
+	}
+	buf[n] = '\0';
+	return *buf == '/';
+}
+
+/* "32 31 0:29 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory" */
+static bool parse_mount(struct text_part line, struct cgroup_mount *ret)
+{
+	struct text_part root, point, kind, field;
+
+	for (int i = 0; i < 3; i++)
+		part_split(&line, ' ');
+	root = part_split(&line, ' ');
+	point = part_split(&line, ' ');
+	do {
+		field = part_split(&line, ' ');
+	} while (line.len && !part_is(field, "-"));
+	kind = part_split(&line, ' ');
+	part_split(&line, ' ');
+	ret->v2 = part_is(kind, "cgroup2");
+	if (!ret->v2 && !(part_is(kind, "cgroup") &&
+			  part_lists(part_split(&line, ' '), ',', part_of("memory"))))
+		return false;
+	return copy_path(root, ret->root, sizeof(ret->root)) &&
+	       copy_path(point, ret->point, sizeof(ret->point));
+}
+
+bool cgroup_mount_next(const char **pos, const char *end, struct cgroup_mount *ret)
+{
+	const char *newline;
+
+	while (*pos < end && (newline = memchr(*pos, '\n', (size_t)(end - *pos)))) {
+		struct text_part line = {*pos, (size_t)(newline - *pos)};
+
+		*pos = newline + 1;
+		if (parse_mount(line, ret))
+			return true;
+	}
+	return false;
+}
+
+const char *cgroup_below(const char *root, const char *path)
+{
+	size_t len = strlen(root);
+
+	if (*path != '/')
+		return NULL;
+	/* Every path is below "/"; "/a" and "/a/b" are below "/a", "/ab" is not. */
+	while (len && root[len - 1] == '/')
+		len--;
+	if (strncmp(path, root, len) != 0 || (path[len] && path[len] != '/'))
+		return NULL;
+	path += len;
+	while (*path == '/')
+		path++;
+	for (const char *part = path; *part; part += strspn(part, "/")) {
+		size_t n = strcspn(part, "/");
+
+		if (n == 2 && memcmp(part, "..", 2) == 0)
+			return NULL;
+		part += n;
+	}
+	return path;
 }

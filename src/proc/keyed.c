@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Knows lines "Key:   number kB". Refuses to know which keys there are, and to guess: a number
- * without its unit may have been cut off, so it is none.
+/* Parses lines "Key:   number kB". A number without its unit may have been cut off and is ignored.
  */
 #include <string.h>
 
@@ -41,10 +39,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Of larger values not even two could be added: they are none. */
+/* Larger values are ignored: the sum of two of them would overflow. */
 #define BYTES_MAX ((uint64_t)1 << 62)
 
-/* "  1740 kB" in bytes. A '\r' at the end does no harm: captured files have seen many hands. */
+/* "  1740 kB" in bytes. Captured files may have a '\r' at the end. */
 static bool line_bytes(const struct keyed_line *line, uint64_t *ret_bytes)
 {
 	const char *p = line->value;
@@ -69,7 +67,7 @@ bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counter
 {
 	unsigned i = counters->next;
 
-	/* The kernel keeps its order, so a known name is mostly found at the first try. */
+	/* The kernel keeps its order, so the first try usually finds the name. */
 	for (unsigned tries = 0; tries < counters->count; tries++, i++) {
 		if (i >= counters->count)
 			i = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files of lines "Key:   number kB": status, smaps_rollup, meminfo. Private to src/proc. */
+/*
+ * Text formats of several files of /proc: lines "Key:   number kB" (status, smaps, meminfo), and
+ * escaped names. Private to src/proc.
+ */
 #ifndef ZMEM_PROC_KEYED_H
 #define ZMEM_PROC_KEYED_H
 
@@ -10,9 +13,9 @@
 struct keyed_line {
 	const char *key;
 	size_t key_len;
-	const char *value; /* behind the colon */
-	const char *end;   /* of the line: its '\n', or the end of the text if it has none */
-	bool whole;	   /* it ends with '\n': nothing of it is missing */
+	const char *value; /* after the colon */
+	const char *end;   /* the line's '\n', or the end of the text without one */
+	bool whole;	   /* the line ends with '\n', so it is complete */
 };
 
 struct keyed_name {
@@ -26,24 +29,45 @@ struct keyed_name {
 	}
 
 /*
- * The names of a file's values, in the order in which the kernel writes them. A value is known by
- * its index, which is its bit in `have`, too.
+ * The names of a file's values in the kernel's order. The index of a value is its bit in `have`.
  */
 struct keyed_counters {
 	const struct keyed_name *name;
 	unsigned count; /* at most 32 */
-	unsigned next;	/* where the next line's name is looked for first */
+	unsigned next;	/* the name that the next line is compared with first */
 	uint32_t have;
 	uint64_t *value; /* bytes */
 };
 
-/* Finds the next line that has a colon and moves *pos behind it. False at the end. */
+/* Finds the next line with a colon and moves *pos to the line after it. False at the end. */
 bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line);
 bool keyed_is(const struct keyed_line *line, const char *name, size_t len);
 /*
- * Stores the line's number if it is one of the values and "number kB" is all there is to it. The
- * first line of a name that is understood counts. True if the name is one of them.
+ * Stores the number of a line with one of the names if its text is exactly "number kB". The first
+ * such line of a name counts. True if the line has one of the names.
  */
 bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counters);
+
+/*
+ * ---- escaped names ----
+ *
+ * The kernel writes blanks, newlines and backslashes as \ooo (mangle_path(), fs/seq_file.c).
+ */
+
+static inline bool is_octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+/* Decodes the byte at s. Returns the number of characters it takes; len must not be 0. */
+static inline size_t octal_byte(const char *s, size_t len, char *ret)
+{
+	*ret = s[0];
+	if (len < 4 || s[0] != '\\' || s[1] > '3' || !is_octal(s[1]) || !is_octal(s[2]) ||
+	    !is_octal(s[3]))
+		return 1;
+	*ret = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
+	return 4;
+}
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows where a /proc is, whose it is and which processes it lists. Refuses to know what its files
- * say, save what proves that a number there is the process that is meant.
+ * Opens a /proc, finds out which pid namespace it shows, and lists its processes. Parses only the
+ * files that identify a process.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
-#include "proc/stat.h"
 #include "proc/procfs.h"
+#include "proc/status.h"
 #include "model/system.h"
 
 /*
@@ -103,7 +103,7 @@ int procfs_open_pid(const struct procfs *proc, pid_t pid)
 	return fd;
 }
 
-/* The pid a directory entry stands for, 0 if it is something else. */
+/* The pid of a directory entry, 0 if it is no process. */
 static pid_t entry_pid(const struct dirent *entry)
 {
 	uint64_t pid;
@@ -117,10 +117,10 @@ static pid_t entry_pid(const struct dirent *entry)
 	return (pid_t)pid;
 }
 
-/* Calls fn for the numbers among the names of a directory below dirfd. */
+/* Calls fn for each number among the names of a directory below dirfd. */
 static int each_number(int dirfd, const char *path, int (*fn)(void *arg, pid_t pid), void *arg)
 {
-	/* Opened anew and not dup'ed: a dup would share its position with all other readers. */
+	/* Not a dup, which would share its position with all other readers. */
 	cleanup_close int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_closedir DIR *dir = NULL;
 
@@ -192,7 +192,7 @@ int procfs_open_thread(int pid_fd)
 
 ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap)
 {
-	/* d_path() appends it to what is unlinked, and to every memfd (fs/d_path.c). */
+	/* d_path() appends it to unlinked files and to every memfd (fs/d_path.c). */
 	static const char deleted[] = " (deleted)";
 	const size_t tail = sizeof(deleted) - 1;
 	char path[PATH_MAX];
@@ -203,7 +203,7 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap)
 	if (len < 0)
 		return -errno;
 	slash = memrchr(path, '/', (size_t)len);
-	/* What a memfd was called at its making, which may be a path, is all one name. */
+	/* The name of a memfd may contain slashes. */
 	if (len > 7 && memcmp(path, "/memfd:", 7) == 0)
 		slash = path;
 	n = slash ? (size_t)(path + len - slash - 1) : (size_t)len;
@@ -217,9 +217,9 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap)
 }
 
 /*
- * What field 22 must be. The kernel adds the reader's time namespace in nanoseconds and divides
- * then (do_task_stat(), fs/proc/array.c; nsec_to_clock_t(), kernel/time/time.c), all in 64 bits
- * without sign: a process that is older than the zero of our clock has a number near 2^64 / 10^7.
+ * The expected field 22. The kernel adds the offset of the reader's time namespace in nanoseconds
+ * and then divides (do_task_stat(), fs/proc/array.c; nsec_to_clock_t(), kernel/time/time.c), in
+ * unsigned 64 bits: a process older than the zero of our clock has a number near 2^64 / 10^7.
  */
 static uint64_t expected_ticks(const struct procfs *proc, uint64_t start_ns)
 {
@@ -244,7 +244,7 @@ int procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns)
 	expected = expected_ticks(proc, start_ns);
 	diff = stat.start_ticks > expected ? stat.start_ticks - expected
 					   : expected - stat.start_ticks;
-	/* A time namespace may be off by a part of a tick, which the offset cannot tell. */
+	/* The offset of a time namespace may be off by a part of a tick. */
 	return diff <= (proc->start_offset_ticks ? 1 : 0);
 }
 

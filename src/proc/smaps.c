@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows /proc/PID/smaps as text that comes in pieces. Refuses to know who may read it, how long
- * that takes, and to keep what it has read.
+ * Parses /proc/PID/smaps piece by piece, and /proc/PID/smaps_rollup.
  *
- * show_map_vma(), fs/proc/task_mmu.c: a line "start-end perm offset dev inode   name", then one for
- * each key. In the name of a file the kernel writes '\n' as \012 and all else as it is; a file that
- * has these four characters in its name looks the same.
+ * smaps has for each mapping (show_map_vma(), fs/proc/task_mmu.c) a line "start-end perm offset dev
+ * inode   name", then one for each key. In the name of a file the kernel writes '\n' as \012 and
+ * all other characters unchanged; a file with these four characters in its name looks the same.
  */
 #include "proc/smaps.h"
 
@@ -13,7 +12,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/ascii.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 
@@ -38,8 +36,8 @@ _Static_assert(ARRAY_SIZE(names) == SMAPS_KEYS, "a key without a name");
 
 #define BIT(key) (1u << (key))
 
-/* What each value is the sum of: the first key must be there, and all that the first mapping had.
- */
+/* The keys that each counter is the sum of: all of `must`, and those of `may` that the first
+ * mapping has. */
 static const struct {
 	uint32_t must, may;
 } parts[MAPS_COUNTERS] = {
@@ -50,7 +48,7 @@ static const struct {
 	[MAPS_SWAP] = {BIT(SMAPS_SWAP)},
 	[MAPS_SWAP_PSS] = {BIT(SMAPS_SWAP_PSS)},
 	[MAPS_LOCKED] = {BIT(SMAPS_LOCKED)},
-	/* The other two came with the kernels that can have them (4.8, 5.4). */
+	/* Older kernels lack the other two keys and such pages (4.8, 5.4). */
 	[MAPS_THP] = {BIT(SMAPS_ANON_HUGE), BIT(SMAPS_SHMEM_PMD) | BIT(SMAPS_FILE_PMD)},
 	[MAPS_HUGETLB] = {BIT(SMAPS_SHARED_HUGETLB) | BIT(SMAPS_PRIVATE_HUGETLB)},
 };
@@ -63,7 +61,7 @@ static void set_counter(struct smaps *s, int counter)
 	if (!keys || (s->have & keys) != keys)
 		return;
 	for (int key = 0; key < SMAPS_KEYS; key++) {
-		/* No sum of three overflows: keyed.c takes none above 2^62. */
+		/* A sum of three does not overflow: keyed.c ignores values above 2^62. */
 		if (keys & BIT(key))
 			sum += s->value[key];
 	}
@@ -71,8 +69,8 @@ static void set_counter(struct smaps *s, int counter)
 	s->mapping.counters.have |= BIT(counter);
 }
 
-/* The mapping is complete: all its keys were there. */
-static void close_mapping(struct smaps *s)
+/* Reports the mapping, which is complete. */
+static void end_mapping(struct smaps *s)
 {
 	if (!s->open)
 		return;
@@ -126,7 +124,7 @@ static bool scan_perm(const char **pos, const char *end, char *perm)
 	return true;
 }
 
-static void take_name(struct smaps *s, const char *p, const char *end)
+static void copy_name(struct smaps *s, const char *p, const char *end)
 {
 	size_t len = 0;
 
@@ -157,7 +155,7 @@ static bool scan_header(struct smaps *s, const char *p, const char *end)
 		return false;
 	if (p < end && (*p != ' ' || memchr(p, '\0', (size_t)(end - p))))
 		return false;
-	take_name(s, p, end);
+	copy_name(s, p, end);
 	m.counters.value[MAPS_SIZE] = m.end - m.start;
 	m.counters.have = BIT(MAPS_SIZE);
 	s->mapping = m;
@@ -170,19 +168,19 @@ static bool begins_mapping(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'z');
 }
 
-static void take_line(struct smaps *s, const char *line, size_t len)
+static void parse_line(struct smaps *s, const char *line, size_t len)
 {
 	struct keyed_counters counters = {names, SMAPS_KEYS, s->next, s->have, s->value};
 	struct keyed_line keyed;
 
 	if (len && begins_mapping(*line)) {
-		close_mapping(s);
+		end_mapping(s);
 		s->open = scan_header(s, line, line + len);
 		s->damaged |= !s->open;
 		s->have = s->next = 0;
 		return;
 	}
-	/* Before the first mapping, or behind one that was not understood, it is nobody's. */
+	/* Without an open mapping the key belongs to none. */
 	if (!s->open || s->cut || !keyed_next(&line, line + len, &keyed))
 		return;
 	keyed_counter(&keyed, &counters);
@@ -190,7 +188,7 @@ static void take_line(struct smaps *s, const char *line, size_t len)
 	s->have = counters.have;
 }
 
-static void keep_part(struct smaps *s, const char *data, size_t len)
+static void append_part(struct smaps *s, const char *data, size_t len)
 {
 	size_t room = SMAPS_LINE_MAX - s->len;
 
@@ -221,10 +219,10 @@ int smaps_feed(struct smaps *s, const char *data, size_t len)
 	while (data < end && !s->error) {
 		const char *newline = memchr(data, '\n', (size_t)(end - data));
 
-		keep_part(s, data, (size_t)((newline ? newline : end) - data));
+		append_part(s, data, (size_t)((newline ? newline : end) - data));
 		if (!newline)
 			break;
-		take_line(s, s->line, s->len);
+		parse_line(s, s->line, s->len);
 		s->len = 0;
 		s->cut = false;
 		data = newline + 1;
@@ -235,11 +233,47 @@ int smaps_feed(struct smaps *s, const char *data, size_t len)
 int smaps_end(struct smaps *s)
 {
 	if (!s->error)
-		close_mapping(s);
+		end_mapping(s);
 	if (s->error)
 		return s->error;
 	if (!s->any)
 		return -ENODATA;
-	/* The kernel ends every line. Text without a mapping is none of its. */
+	/* The kernel ends every line, and its text has a mapping. */
 	return s->damaged || s->len || !s->known ? -EINVAL : 0;
+}
+
+/* ---- smaps_rollup ---- */
+
+/* In the order of show_smap() and __show_smap(), fs/proc/task_mmu.c. */
+static const struct keyed_name rollup_names[] = {
+	[ROLLUP_RSS] = KEYED_NAME("Rss"),
+	[ROLLUP_PSS] = KEYED_NAME("Pss"),
+	[ROLLUP_PSS_ANON] = KEYED_NAME("Pss_Anon"),
+	[ROLLUP_PSS_FILE] = KEYED_NAME("Pss_File"),
+	[ROLLUP_PSS_SHMEM] = KEYED_NAME("Pss_Shmem"),
+	[ROLLUP_PRIVATE_CLEAN] = KEYED_NAME("Private_Clean"),
+	[ROLLUP_PRIVATE_DIRTY] = KEYED_NAME("Private_Dirty"),
+	[ROLLUP_ANON_HUGE] = KEYED_NAME("AnonHugePages"),
+	[ROLLUP_SHMEM_PMD] = KEYED_NAME("ShmemPmdMapped"),
+	[ROLLUP_FILE_PMD] = KEYED_NAME("FilePmdMapped"),
+	[ROLLUP_SWAP] = KEYED_NAME("Swap"),
+	[ROLLUP_SWAP_PSS] = KEYED_NAME("SwapPss"),
+};
+_Static_assert(ARRAY_SIZE(rollup_names) == ROLLUP_COUNTERS, "a counter without a name");
+
+int smaps_rollup_parse(const char *text, size_t len, struct smaps_rollup *ret)
+{
+	struct smaps_rollup rollup = {0};
+	struct keyed_counters counters = {rollup_names, ROLLUP_COUNTERS, .value = rollup.value};
+	struct keyed_line line;
+
+	if (!len)
+		return -EINVAL;
+	for (const char *pos = text, *end = text + len; keyed_next(&pos, end, &line);)
+		keyed_counter(&line, &counters);
+	if (!(counters.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS)))
+		return -EINVAL;
+	rollup.have = counters.have;
+	*ret = rollup;
+	return 0;
 }

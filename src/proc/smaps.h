@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * /proc/PID/smaps (Documentation/filesystems/proc.rst), as it is read: a process with many mappings
- * has hundreds of megabytes of it, of which no more than a line is kept.
+ * /proc/PID/smaps (Documentation/filesystems/proc.rst), parsed while it is read: a process with
+ * many mappings has hundreds of megabytes of it, and only a line is kept. /proc/PID/smaps_rollup
+ * (Documentation/ABI/testing/procfs-smaps_rollup) has the sums.
  */
 #ifndef ZMEM_SMAPS_H
 #define ZMEM_SMAPS_H
@@ -12,8 +13,7 @@
 
 #include "model/maps.h"
 
-/* A path of PATH_MAX in which each byte is escaped, and what stands before it. A longer one is cut.
- */
+/* A path of PATH_MAX with each byte escaped, and the fields before it. Longer lines are cut. */
 #define SMAPS_LINE_MAX (4 * 4096 + 128)
 
 enum smaps_key {
@@ -40,9 +40,9 @@ struct smaps {
 	void *arg;
 	int error;
 	bool any;     /* there was text */
-	bool damaged; /* a line that should have begun a mapping did not */
+	bool damaged; /* a line that should begin a mapping was invalid */
 	bool open;    /* `mapping` has begun */
-	bool cut;     /* the line is longer than there is room for */
+	bool cut;     /* the line is longer than `line` */
 	size_t len;   /* of the line so far */
 	unsigned next;
 	uint32_t have, known; /* keys of this mapping, of the first one */
@@ -53,16 +53,51 @@ struct smaps {
 };
 
 /*
- * Calls fn for each mapping, whose name is valid that long. fn returns 0, or a negative errno that
- * ends it all.
+ * Calls fn for each mapping, whose name is valid during the call. fn returns 0, or a negative errno
+ * that ends the parsing.
  */
 void smaps_begin(struct smaps *s, int (*fn)(void *arg, const struct mapping *m), void *arg);
 /* The next bytes of the file. Returns 0 or what fn returned. */
 int smaps_feed(struct smaps *s, const char *data, size_t len);
 /*
- * That was all: the last mapping. Returns 0, what fn returned, -ENODATA if the file was empty (a
- * process without memory), or -EINVAL if it is not all understood or cut off.
+ * Ends the text and reports the last mapping. Returns 0, what fn returned, -ENODATA if the file was
+ * empty (a process without memory), or -EINVAL if a part was invalid or cut off.
  */
 int smaps_end(struct smaps *s);
+
+/* ---- smaps_rollup ---- */
+
+enum rollup_counter {
+	ROLLUP_RSS,
+	ROLLUP_PSS,
+	ROLLUP_PSS_ANON, /* the split exists since 5.9 */
+	ROLLUP_PSS_FILE,
+	ROLLUP_PSS_SHMEM,
+	ROLLUP_PRIVATE_CLEAN,
+	ROLLUP_PRIVATE_DIRTY,
+	ROLLUP_ANON_HUGE,
+	ROLLUP_SHMEM_PMD,
+	ROLLUP_FILE_PMD,
+	ROLLUP_SWAP,
+	ROLLUP_SWAP_PSS,
+	ROLLUP_COUNTERS,
+};
+
+struct smaps_rollup {
+	uint32_t have;			 /* bit per enum rollup_counter */
+	uint64_t value[ROLLUP_COUNTERS]; /* bytes */
+};
+
+static inline bool rollup_has(const struct smaps_rollup *r, enum rollup_counter counter)
+{
+	return r->have >> counter & 1;
+}
+
+/*
+ * Compares whole keys ("Swap:" is not "SwapPss:") and ignores unknown ones. A key that is missing
+ * or has no valid number has no bit. Returns 0, or -EINVAL without Rss and Pss (garbage, or cut
+ * off); then *ret is untouched.
+ */
+int smaps_rollup_parse(const char *text, size_t len, struct smaps_rollup *ret);
 
 #endif

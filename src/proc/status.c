@@ -1,17 +1,118 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows /proc/PID/status as text. Refuses to know the name in it: the kernel escapes it there, and
- * it is the one line whose text a process chooses. As its newlines come as "\n" (proc_task_name(),
- * fs/proc/array.c), it cannot pretend to be another line.
+ * Parses /proc/PID/stat and /proc/PID/status.
+ *
+ * stat is read up to field 28 (do_task_stat(), fs/proc/array.c). A text that ends in that field is
+ * refused, because its last number may be incomplete.
+ *
+ * In status the name is the only line that a process chooses. It is ignored. Its newlines are
+ * escaped (proc_task_name(), fs/proc/array.c), so it cannot imitate another line.
  */
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 #include "proc/status.h"
 
-/* In the order of task_mem(), fs/proc/task_mmu.c; enum status_figure follows it. */
+/* ---- stat ---- */
+
+enum {
+	FIELD_PPID = 4,
+	FIELD_FLAGS = 9,
+	FIELD_THREADS = 20,
+	FIELD_START = 22,
+	FIELD_VSIZE = 23,
+	FIELD_STACK = 28,
+};
+
+/* The field at *pos, which must end with a blank or the line's end. */
+static const char *next_field(const char **pos, const char *end, size_t *ret_len)
+{
+	const char *start = *pos;
+	const char *p = start;
+
+	while (p < end && *p != ' ' && *p != '\n')
+		p++;
+	if (p == end || p == start)
+		return NULL;
+	*pos = p + 1;
+	*ret_len = p - start;
+	return start;
+}
+
+/* Parses a field that proc_stat has; the others may be negative. */
+static int parse_field(int field, const char *s, size_t len, struct proc_stat *stat)
+{
+	uint64_t v;
+
+	switch (field) {
+	case FIELD_PPID:
+		if (parse_u64(s, len, INT_MAX, &v) < 0)
+			return -EINVAL;
+		stat->ppid = (pid_t)v;
+		return 0;
+	case FIELD_FLAGS:
+	case FIELD_THREADS:
+		if (parse_u64(s, len, UINT32_MAX, &v) < 0)
+			return -EINVAL;
+		*(field == FIELD_FLAGS ? &stat->flags : &stat->threads) = (uint32_t)v;
+		return 0;
+	case FIELD_START:
+		return parse_u64(s, len, UINT64_MAX, &stat->start_ticks) < 0 ? -EINVAL : 0;
+	case FIELD_VSIZE:
+		return parse_u64(s, len, UINT64_MAX, &stat->vsize) < 0 ? -EINVAL : 0;
+	case FIELD_STACK:
+		return parse_u64(s, len, UINT64_MAX, &stat->start_stack) < 0 ? -EINVAL : 0;
+	default:
+		return 0;
+	}
+}
+
+int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
+{
+	struct proc_stat stat = {0};
+	const char *end, *open, *close, *pos, *s;
+	size_t n;
+	uint64_t pid;
+
+	if (!len)
+		return -EINVAL;
+	end = text + len;
+	/* The name may have ')' and blanks; the fields after it have none. */
+	open = memchr(text, '(', len);
+	close = memrchr(text, ')', len);
+	if (!open || !close || close < open || end - close < 2 || close[1] != ' ')
+		return -EINVAL;
+	if (open - text < 2 || open[-1] != ' ' ||
+	    parse_u64(text, open - 1 - text, INT_MAX, &pid) < 0)
+		return -EINVAL;
+	stat.pid = (pid_t)pid;
+	/* Only names of kernel threads are longer (wq_worker_comm(), get_kthread_comm()); they are
+	 * cut. */
+	n = close - open - 1;
+	memcpy(stat.comm, open + 1, n < sizeof(stat.comm) ? n : sizeof(stat.comm) - 1);
+
+	pos = close + 2;
+	s = next_field(&pos, end, &n);
+	if (!s || n != 1 || !isalpha((unsigned char)*s))
+		return -EINVAL;
+	stat.state = *s;
+	for (int field = FIELD_PPID; field <= FIELD_STACK; field++) {
+		s = next_field(&pos, end, &n);
+		if (!s || parse_field(field, s, n, &stat) < 0)
+			return -EINVAL;
+	}
+	*ret = stat;
+	return 0;
+}
+
+/* ---- status ---- */
+
+/* In the order of task_mem(), fs/proc/task_mmu.c. */
 static const struct keyed_name names[] = {
 	[STATUS_VM_SIZE] = KEYED_NAME("VmSize"),       [STATUS_VM_LCK] = KEYED_NAME("VmLck"),
 	[STATUS_VM_PIN] = KEYED_NAME("VmPin"),	       [STATUS_RSS_ANON] = KEYED_NAME("RssAnon"),
@@ -19,9 +120,9 @@ static const struct keyed_name names[] = {
 	[STATUS_VM_PTE] = KEYED_NAME("VmPTE"),	       [STATUS_VM_SWAP] = KEYED_NAME("VmSwap"),
 	[STATUS_HUGETLB] = KEYED_NAME("HugetlbPages"),
 };
-_Static_assert(ARRAY_SIZE(names) == STATUS_COUNTERS, "a figure without a name");
+_Static_assert(ARRAY_SIZE(names) == STATUS_COUNTERS, "a counter without a name");
 
-/* "Uid: real effective saved fs": all four, so that none is cut off. */
+/* "Uid: real effective saved fs". All four must be there, so none is cut off. */
 static bool uid_line(const struct keyed_line *line, uid_t *ret_euid)
 {
 	const char *p = line->value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Knows /proc/meminfo and zram's mm_stat. Refuses to add anything up: which value is part of which
- * is for those who show them.
+ * Parses files about the machine: /proc/meminfo, zram's mm_stat, /proc/loadavg, /proc/swaps and
+ * /proc/zoneinfo.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -18,13 +19,15 @@
 #include "proc/keyed.h"
 #include "model/system.h"
 
+/* ---- meminfo ---- */
+
 static const struct keyed_name names[] = {
 #define ZMEM_MEMINFO(id, name) [MEMINFO_##id] = KEYED_NAME(name),
 #include "model/meminfo.def"
 #undef ZMEM_MEMINFO
 };
-_Static_assert(ARRAY_SIZE(names) == MEMINFO_COUNTERS, "a figure without a name");
-_Static_assert(MEMINFO_COUNTERS <= 32, "a figure without a bit");
+_Static_assert(ARRAY_SIZE(names) == MEMINFO_COUNTERS, "a counter without a name");
+_Static_assert(MEMINFO_COUNTERS <= 32, "a counter without a bit");
 
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret)
 {
@@ -39,6 +42,8 @@ void meminfo_parse(const char *text, size_t len, struct meminfo *ret)
 	*ret = meminfo;
 }
 
+/* ---- zram ---- */
+
 int zram_stat_parse(const char *text, size_t len, struct zram_stat *ret)
 {
 	uint64_t v[3];
@@ -48,14 +53,14 @@ int zram_stat_parse(const char *text, size_t len, struct zram_stat *ret)
 		return -EINVAL;
 	end = text + len;
 	for (unsigned i = 0; i < ARRAY_SIZE(v); i++)
-		/* A number at the very end may be half of one. */
+		/* A number at the end of the text may be incomplete. */
 		if (!scan_u64(&pos, end, &v[i]) || pos == end || (*pos != ' ' && *pos != '\n'))
 			return -EINVAL;
 	*ret = (struct zram_stat){.stored = v[0], .compressed = v[1], .used = v[2]};
 	return 0;
 }
 
-/* zram0 … zram999…, not its partitions. False if it is something else. */
+/* zram0 … zram999…; false for partitions and other names. */
 static bool zram_number(const char *name, uint64_t *ret)
 {
 	return strncmp(name, "zram", 4) == 0 &&
@@ -84,8 +89,8 @@ static int zram_read(int dirfd, const char *name, struct zram_stat *ret_stat)
 }
 
 /*
- * The next device after number `after`, by number. A machine has few disks and fewer of these: to
- * look again for each takes no memory, which is what a list of the directory would do.
+ * The next device after number `after`. The directory is read again for each of the few devices,
+ * which takes no memory.
  */
 static int zram_next(int dirfd, int64_t after, uint64_t *ret)
 {
@@ -136,10 +141,223 @@ int zram_each(const char *sys_block,
 	return r < 0 ? r : result;
 }
 
+/* ---- loadavg ---- */
+
 uint64_t loadavg_parse_last_pid(const char *text, size_t len)
 {
 	const char *pos = len ? memrchr(text, ' ', len) : NULL;
 	uint64_t pid;
 
 	return pos && scan_u64(&pos, text + len, &pid) ? pid : 0;
+}
+
+/*
+ * ---- swaps ----
+ *
+ * A line of headings, then "name kind size used priority", sizes in kB, names escaped (swap_show(),
+ * mm/swapfile.c).
+ */
+
+#define SWAPS_HEADING "Filename"
+
+/* Lines with larger sizes are ignored: their sums would overflow. */
+#define KB_MAX ((uint64_t)1 << 52)
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The next word of the line, NULL if there is none. */
+static const char *next_word(const char **pos, const char *end, size_t *ret_len)
+{
+	const char *word;
+
+	while (*pos < end && is_blank(**pos))
+		++*pos;
+	word = *pos;
+	while (*pos < end && !is_blank(**pos))
+		++*pos;
+	*ret_len = (size_t)(*pos - word);
+	return *ret_len ? word : NULL;
+}
+
+/* False for a name with a NUL, which the kernel never writes. */
+static bool copy_name(const char *s, size_t len, struct swap_device *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; n++) {
+		char c;
+
+		i += octal_byte(s + i, len - i, &c);
+		if (c == '\0')
+			return false;
+		if (n < SWAP_NAME_MAX)
+			d->name[n] = c;
+	}
+	d->name_cut = n > SWAP_NAME_MAX;
+	d->name[d->name_cut ? SWAP_NAME_MAX : n] = '\0';
+	return true;
+}
+
+static enum swap_kind swap_kind(const char *s, size_t len)
+{
+	if (len == 9 && memcmp(s, "partition", 9) == 0)
+		return SWAP_PARTITION;
+	return len == 4 && memcmp(s, "file", 4) == 0 ? SWAP_FILE : SWAP_OTHER;
+}
+
+static bool next_number(const char **pos, const char *end, uint64_t max, uint64_t *ret)
+{
+	size_t len;
+	const char *word = next_word(pos, end, &len);
+
+	return word && parse_u64(word, len, max, ret) == 0;
+}
+
+static bool next_priority(const char **pos, const char *end, int *ret)
+{
+	size_t len;
+	const char *word = next_word(pos, end, &len);
+	bool below = word && *word == '-';
+	uint64_t value;
+
+	if (!word || parse_u64(word + below, len - below, INT_MAX, &value) < 0)
+		return false;
+	*ret = below ? -(int)value : (int)value;
+	return true;
+}
+
+static bool parse_swap(const char *pos, const char *end, struct swap_device *d)
+{
+	size_t name_len, kind_len, len;
+	const char *name = next_word(&pos, end, &name_len);
+	const char *kind = next_word(&pos, end, &kind_len);
+	uint64_t size, used;
+
+	if (!name || !kind || !next_number(&pos, end, KB_MAX, &size) ||
+	    !next_number(&pos, end, KB_MAX, &used) || !next_priority(&pos, end, &d->priority) ||
+	    next_word(&pos, end, &len))
+		return false;
+	d->kind = swap_kind(kind, kind_len);
+	d->size = size * 1024;
+	d->used = used * 1024;
+	return copy_name(name, name_len, d);
+}
+
+int swaps_parse(const char *text, size_t len, struct swap_device *ret, size_t max)
+{
+	const char *pos = text, *end, *newline;
+	size_t count = 0;
+
+	if (len < sizeof(SWAPS_HEADING) - 1 ||
+	    memcmp(text, SWAPS_HEADING, sizeof(SWAPS_HEADING) - 1) != 0)
+		return -EINVAL;
+	end = text + len;
+	for (bool heading = true; (newline = memchr(pos, '\n', (size_t)(end - pos)));
+	     pos = newline + 1, heading = false) {
+		struct swap_device d = {};
+
+		if (heading || count == max || !parse_swap(pos, newline, &d))
+			continue;
+		ret[count++] = d;
+	}
+	return (int)count;
+}
+
+/* ---- zoneinfo: where RAM ends ---- */
+
+#define ZONEINFO_CHUNK (32 * 1024)
+
+/* The zone that the current lines describe. */
+struct zone {
+	bool device;
+	uint64_t spanned;
+};
+
+static bool starts_with(const char *s, const char *end, const char *word)
+{
+	size_t len = strlen(word);
+
+	return (size_t)(end - s) >= len && !memcmp(s, word, len);
+}
+
+static const char *skip_blanks(const char *s, const char *end)
+{
+	while (s < end && *s == ' ')
+		s++;
+	return s;
+}
+
+/* The number after a word, 0 without one. */
+static uint64_t number_after(const char *s, const char *end, const char *word)
+{
+	uint64_t v;
+
+	s = skip_blanks(s + strlen(word), end);
+	return scan_u64(&s, end, &v) ? v : 0;
+}
+
+static void parse_zone_line(struct zone *zone, const char *s, const char *end, uint64_t *max)
+{
+	uint64_t pfn_end;
+
+	if (starts_with(s, end, "Node ")) {
+		*zone = (struct zone){.device = memmem(s, (size_t)(end - s), "Device", 6)};
+		return;
+	}
+	s = skip_blanks(s, end);
+	if (starts_with(s, end, "spanned"))
+		zone->spanned = number_after(s, end, "spanned");
+	if (!starts_with(s, end, "start_pfn:") || zone->device || !zone->spanned)
+		return;
+	if (!__builtin_add_overflow(number_after(s, end, "start_pfn:"), zone->spanned, &pfn_end) &&
+	    pfn_end > *max)
+		*max = pfn_end;
+}
+
+/* Parses the complete lines. Returns their length. */
+static size_t parse_zone_lines(struct zone *zone, const char *text, size_t len, uint64_t *max)
+{
+	const char *pos = text, *end = text + len, *newline;
+
+	while (pos < end && (newline = memchr(pos, '\n', (size_t)(end - pos)))) {
+		parse_zone_line(zone, pos, newline, max);
+		pos = newline + 1;
+	}
+	return (size_t)(pos - text);
+}
+
+uint64_t zoneinfo_parse(const char *text, size_t len)
+{
+	struct zone zone = {};
+	uint64_t max = 0;
+
+	if (len)
+		parse_zone_lines(&zone, text, len, &max);
+	return max;
+}
+
+/* Reads in parts, because the file has lines for each CPU of each zone. */
+uint64_t zoneinfo_read(int proc_fd)
+{
+	cleanup_close int fd = openat(proc_fd, "zoneinfo", O_RDONLY | O_CLOEXEC);
+	struct zone zone = {};
+	uint64_t max = 0;
+	char buf[ZONEINFO_CHUNK];
+	size_t len = 0;
+
+	while (fd >= 0) {
+		ssize_t n = read(fd, buf + len, sizeof(buf) - len);
+		size_t used;
+
+		if (n <= 0)
+			return n < 0 ? 0 : max;
+		len += (size_t)n;
+		used = parse_zone_lines(&zone, buf, len, &max);
+		len -= used;
+		memmove(buf, buf + used, len);
+	}
+	return 0;
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Sums of the machine's own values. Knows which of them overlap; refuses to make up what the
- * kernel does not tell.
- */
+/* Splits MemTotal into parts. The values of the kernel overlap; a part that it does not tell is
+ * absent. */
 #include "query/account.h"
 
 #include "base/array.h"
 
-/* No machine has more: so all of them can be added, and are numbers of JSON. */
+/* More than any machine has: sums of counters fit into an int64_t, and into numbers of JSON. */
 #define COUNTER_MAX ((uint64_t)1 << 53)
 
 struct split {
@@ -29,7 +27,7 @@ static bool counter(const struct split *s, enum meminfo_counter f, int64_t *ret)
 	return true;
 }
 
-/* What `less` leaves of a value, nothing if it is larger. */
+/* A value minus `less`, 0 if `less` is larger. */
 static bool counter_less(const struct split *s, enum meminfo_counter f, enum meminfo_counter less,
 			 int64_t *ret)
 {
@@ -51,7 +49,7 @@ static void copy(struct split *s, enum account_part part, enum meminfo_counter f
 		set(s->a, part, v);
 }
 
-/* The sum of the parts from `first` to `last` that are known; none if none is. */
+/* Sets a part to the sum of the known parts from `first` to `last`, if any is known. */
 static void sum(struct account *a, enum account_part part, int first, int last)
 {
 	int64_t v = 0;
@@ -127,7 +125,7 @@ static void cache(struct split *s)
 	set(s->a, ACCOUNT_CACHE, cached > mapped ? cached - mapped : 0);
 }
 
-/* Only where all that is ever large is known: else it would be taken for lost. */
+/* Set only if every part that can be large is known: an unknown part would seem unaccounted. */
 static void unaccounted(struct account *a)
 {
 	static const enum account_part parts[] = {ACCOUNT_KERNEL, ACCOUNT_USER, ACCOUNT_CACHE,

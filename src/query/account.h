@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the machine's RAM is: MemTotal split into parts of which no two hold the same page. Pure.
+ * Where the machine's RAM is: MemTotal split into parts. No two parts hold the same page. Pure.
  *
- * What /proc/meminfo says overlaps, so a part is a value or what is left of one:
- * - Cached and Buffers are the page cache, with shared memory and tmpfs (Shmem) and what of it is
- *   mapped (Mapped) in it: "mapped" and "cache" are those two parts of it. Shmem lies in both.
- * - With CONFIG_VMAP_STACK (x86-64 since 4.9) stacks are in VmallocUsed, too: "vmalloc" is without.
- * - KReclaimable is SReclaimable and what else the kernel could give back: that is "other", with
- *   Bounce, WritebackTmp and HardwareCorrupted.
- * - What zswap and zram hold is in no value of the kernel's own: it is "compressed swap".
- * - A page of the swap cache is in AnonPages while it is mapped, which nothing tells: it is no
- * part.
+ * The values of /proc/meminfo overlap, so a part is a value or the rest of a value:
+ * - Cached and Buffers are the page cache. They include shared memory and tmpfs (Shmem), and all
+ *   mapped pages (Mapped). "mapped" and "cache" are the two parts of them; Shmem lies in both.
+ * - With CONFIG_VMAP_STACK (x86-64 since 4.9) VmallocUsed includes stacks: "vmalloc" does not.
+ * - KReclaimable is SReclaimable and other memory that the kernel could free: the rest is "other",
+ *   with Bounce, WritebackTmp and HardwareCorrupted.
+ * - No value of meminfo includes zswap and zram: they are "compressed swap".
+ * - A page of the swap cache is in AnonPages while it is mapped, and no value tells how many are:
+ *   the swap cache is no part.
  *
- * What is left of MemTotal is "not accounted for": pages that the kernel, drivers, network buffers
- * and file systems took without a counter, pages on CPUs' free lists, swap cache that is not
- * mapped. Negative where counters lag (they are kept per CPU) or drivers' pages are mapped, which
- * Mapped counts and Cached does not.
+ * The rest of MemTotal is "not accounted for": pages that the kernel, drivers, network buffers and
+ * file systems allocated without a counter, pages on CPUs' free lists, swap cache that is not
+ * mapped. It is negative if counters lag (they are kept per CPU), or if drivers' pages are mapped,
+ * which Mapped counts and Cached does not.
  */
 #ifndef ZMEM_ACCOUNT_H
 #define ZMEM_ACCOUNT_H
@@ -57,10 +57,10 @@ static inline bool account_has(const struct account *a, enum account_part part)
 	return a->have >> part & 1;
 }
 
-/* A part that the kernel does not tell has no bit, and is in "not accounted for". */
+/* A part that the kernel does not tell has no bit: its memory is in "not accounted for". */
 void account_split(const struct system_info *system, struct account *ret);
 
-/* So many hundredths of `smaller` is `larger`. False if there is no such number. */
+/* `larger` in percent of `smaller`. False if `smaller` is 0 or the number is too large. */
 bool account_ratio(uint64_t larger, uint64_t smaller, uint64_t *ret_percent);
 
 #endif

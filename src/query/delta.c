@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Joins rows with what they were. Knows by what a row is the same one; refuses to know what a
- * change means. What was is kept in two pieces of memory that take turns: rows point into one while
- * the next is made of them in the other.
+ * Joins rows with their earlier values. A tracker has two pieces of memory that take turns: rows
+ * point into one, while their values are copied to the other.
  */
+#include "query/delta.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/sort.h"
-#include "query/delta.h"
+#include "base/array.h"
+#include "query/query_parse.h"
+#include "query/result.h"
 
-/* A process that began so shortly before the last reading may be told as older: whole ticks. */
+/* The kernel tells the start in whole clock ticks: a new process may seem this much older. */
 #define START_SLACK_MS 20
 #define NS_PER_MS      1000000
 
@@ -35,7 +36,7 @@ void delta_tracker_done(struct tracker *tracker)
 	rows_free(&tracker->spare);
 }
 
-/* ---- which row, and what it says ---- */
+/* ---- the identity and the hash of a row ---- */
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -65,14 +66,14 @@ static struct delta_key key_of(const struct tracker *tracker, const struct colum
 
 	if (group) {
 		key.pid = 0;
-		/* Users are who they are by number: two may have one name. */
+		/* The number identifies a user: two users may have one name. */
 		key.key = mix(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
 		key.key = mix_text(key.key, group->text(p));
 	}
 	return key;
 }
 
-static uint64_t print_of(const struct tracker *tracker, const struct process *p)
+static uint64_t hash_of(const struct tracker *tracker, const struct process *p)
 {
 	uint64_t h = mix(tracker->seed, p->have);
 
@@ -83,7 +84,7 @@ static uint64_t print_of(const struct tracker *tracker, const struct process *p)
 	h = mix(h, (uint64_t)p->procs << 32 | p->pss_missing);
 	h = mix(h, (uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
 	h = mix(h, p->cgroup_key);
-	/* Not by the name: the same program's may be told better or worse. */
+	/* The name is left out: it may be cut in one tick and whole in the next. */
 	return mix_text(h, p->comm);
 }
 
@@ -122,7 +123,7 @@ static int64_t boot_ms(const struct snapshot *s)
 	return s->host.boot_ms ? s->time_ms - (int64_t)s->host.boot_ms : 0;
 }
 
-/* Not there the last time: did it not exist yet, or was it not among the rows? */
+/* The row was not there last time. True: it did not exist. False: it was not among the rows. */
 static bool has_begun_since(const struct tracker *tracker, const struct process *p)
 {
 	return !p->pid ||
@@ -136,9 +137,9 @@ static void join_row(const struct tracker *tracker, const struct column *group, 
 
 	p->before = find(&tracker->rows, &key);
 	if (p->before) {
-		p->changed = p->before->print != p->print;
+		p->changed = p->before->hash != p->print;
 		counts->changed += p->changed;
-		/* A recording may have one twice. */
+		/* A recording may have a row twice. */
 		counts->ended -= counts->ended > 0;
 		return;
 	}
@@ -152,7 +153,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 {
 	int64_t ms = s->time_ms - tracker->since_ms;
 
-	/* A clock that was put back tells nothing of how long it was. */
+	/* If the clock was set back, the time between is not known. */
 	s->change_us = tracker->taken && !tracker->from_start && ms > 0 ? (uint64_t)ms * 1000 : 0;
 	*ret = (struct delta_counts){.ended = tracker->rows.count};
 	for (size_t i = 0; i < rows->count; i++) {
@@ -160,7 +161,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 
 		p->before = NULL;
 		p->changed = true;
-		p->print = print_of(tracker, p);
+		p->print = hash_of(tracker, p);
 		if (tracker->taken)
 			join_row(tracker, group, p, ret);
 	}
@@ -193,13 +194,13 @@ static int make_room(struct delta_rows *r, size_t count)
 	return 0;
 }
 
-/* Of counters that were not measured at first, the first that were. */
+/* from_start: keeps the first value that was measured of each counter. */
 static void keep_row(const struct tracker *tracker, const struct process *p, struct delta_row *ret)
 {
 	const struct delta_row *first = tracker->from_start ? p->before : NULL;
 
 	ret->have = p->have;
-	ret->print = p->print;
+	ret->hash = p->print;
 	memcpy(ret->value, p->value, sizeof(ret->value));
 	for (int c = 0; first && c < COUNTERS_OF_PROCESS; c++) {
 		if (first->have & COUNTER_BIT(c)) {
@@ -276,4 +277,106 @@ int64_t delta_rate(int64_t bytes, uint64_t us)
 	if (rate >= 0x1p63 || rate <= -0x1p63)
 		return rate > 0 ? INT64_MAX : INT64_MIN;
 	return (int64_t)(rate < 0 ? rate - 0.5 : rate + 0.5);
+}
+
+/* ---- the set of trackers of a command ---- */
+
+static bool is_first(enum delta_kind kind)
+{
+	return kind == DELTA_PROCESSES_FIRST || kind == DELTA_GROUPS_FIRST;
+}
+
+static void forget(struct delta_set *set, enum delta_kind kind)
+{
+	uint64_t seed = set->tracker[kind].seed;
+
+	delta_tracker_done(&set->tracker[kind]);
+	delta_tracker_init(&set->tracker[kind], seed, is_first(kind));
+}
+
+void delta_set_init(struct delta_set *set, uint64_t seed, bool all)
+{
+	*set = (struct delta_set){.all = all};
+	for (int i = 0; i < DELTA_KINDS; i++)
+		delta_tracker_init(&set->tracker[i], seed, is_first(i));
+}
+
+void delta_set_done(struct delta_set *set)
+{
+	for (int i = 0; i < DELTA_KINDS; i++)
+		delta_tracker_done(&set->tracker[i]);
+}
+
+void delta_set_forget_last(struct delta_set *set)
+{
+	forget(set, DELTA_PROCESSES);
+	forget(set, DELTA_GROUPS);
+}
+
+void delta_set_begin(struct delta_set *set, const struct query *q, bool from_start)
+{
+	const struct tracker *tracker;
+	uint64_t tick = set->delta.tick;
+
+	if (set->group != q->group) {
+		forget(set, DELTA_GROUPS);
+		forget(set, DELTA_GROUPS_FIRST);
+		set->group = q->group;
+	}
+	set->now = q->group ? DELTA_GROUPS : DELTA_PROCESSES;
+	set->now += from_start;
+	set->joined = false;
+	tracker = &set->tracker[set->now];
+	set->delta = (struct delta){
+		.known = tracker->taken,
+		.from_start = tracker->from_start,
+		.since_ms = tracker->since_ms,
+		.before = tracker->totals,
+		.only_changed = q->only_changed,
+		.tick = tick,
+	};
+	/* Totals of other processes are not compared: another filter, or rows above --min. */
+	if (q->min || (tracker->taken && set->filter[set->now] != query_filter_key(q)))
+		set->delta.before = (struct totals){.processes = 1};
+}
+
+void delta_set_join(struct delta_set *set, const struct column *group, struct snapshot *s,
+		    struct rows *rows)
+{
+	delta_tracker_join(&set->tracker[set->now], group, s, rows, &set->delta.counts);
+	set->joined = true;
+}
+
+static int update(struct delta_set *set, enum delta_kind kind, const struct query *q,
+		  struct snapshot *s, struct rows *rows, const struct totals *totals)
+{
+	struct tracker *tracker = &set->tracker[kind];
+	const struct column *group = kind >= DELTA_GROUPS ? q->group : NULL;
+	bool keeps_filter = tracker->from_start && tracker->taken;
+	struct delta_counts counts;
+	int r;
+
+	if (kind != set->now || !set->joined)
+		delta_tracker_join(tracker, group, s, rows, &counts);
+	r = delta_tracker_update(tracker, group, s, rows, totals);
+	if (r == 0 && !keeps_filter)
+		set->filter[kind] = query_filter_key(q);
+	return r;
+}
+
+int delta_set_update(struct delta_set *set, const struct query *q, struct snapshot *s,
+		     struct query_rows *rows, const struct result *result)
+{
+	/* The kind that is joined already comes first: joining another kind overwrites that. */
+	struct rows *now = set->now >= DELTA_GROUPS ? &rows->made : &rows->chosen;
+	int r = update(set, set->now, q, s, now, &result->totals);
+
+	for (int kind = 0; r == 0 && set->all && kind < DELTA_KINDS; kind++) {
+		if (kind == (int)set->now || (kind >= DELTA_GROUPS && !q->group))
+			continue;
+		r = update(set, kind, q, s, kind >= DELTA_GROUPS ? &rows->made : &rows->chosen,
+			   &result->totals);
+	}
+	set->joined = false;
+	return r;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which processes are wanted. Knows ids and text; refuses to know how they were asked for. */
+/* Chooses processes by pid, user, cgroup, name and command line. */
 #include "query/query.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ void filter_sort_uids(uid_t *uids, size_t count)
 
 int filter_matches_id(const struct filter *f, const struct process *p)
 {
-	/* Without memory of its own, a row of it only answers a question about that very pid. */
+	/* A process without memory of its own is a row only if its pid was asked for. */
 	if (!f->pids && p->kind != PROCESS_USER)
 		return false;
 	if (f->pids && !bsearch(&p->pid, f->pids, f->pid_count, sizeof(*f->pids), compare_pid))
@@ -69,9 +69,9 @@ bool filter_matches_cgroup(const char *glob, const char *path)
 	return false;
 }
 
-/* Whether the glob matches, of each path that was seen: a table hashed by the path. */
+/* A hash table: for each path that was seen, whether the glob matches. */
 struct cgroups_seen {
-	size_t mask; /* its size less one, at least twice as many as there are processes */
+	size_t mask; /* the size minus 1; the size is at least twice the number of processes */
 	struct {
 		const char *path;
 		bool fits;
@@ -143,7 +143,7 @@ void rows_done(struct rows *rows)
 
 int rows_reserve(struct rows *rows, size_t count)
 {
-	/* Room for one at least: malloc(0) may return NULL. */
+	/* Room for at least one: malloc(0) may return NULL. */
 	size_t capacity = count + count / 4 + 1;
 	struct process **item;
 

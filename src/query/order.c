@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The order of rows, and which of them must be read for the first few to be certain. Knows what a
- * value can be at most; refuses to read anything.
+ * The order of rows, and which rows must be read until the first few are certain: values that were
+ * not read have an upper bound. And the order of mappings.
  */
 #include "query/query.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
+#include "base/array.h"
 #include "query/delta.h"
 
 #define SIGN_BIT (1ULL << 63)
 
-/* Where a row stands by one key, before its value is looked at. */
+/* Where a row stands by one key, before its value is compared. */
 enum place {
-	PLACE_FIRST, /* unread, and nothing is known that would keep it from being the first */
+	PLACE_FIRST, /* unread, and without a bound: it may be the first */
 	PLACE_VALUE,
 	PLACE_LAST, /* not measured */
 };
@@ -29,22 +30,22 @@ struct standing {
 struct sorting {
 	const struct order *order;
 	const struct snapshot *snapshot;
-	bool estimate; /* unread values by what they can be at best */
+	bool estimate; /* an unread value stands by the best that it can be */
 };
 
-/* Its dear values are absent, and reading it could still supply them. */
+/* Its expensive values are absent, and can still be read. */
 static bool is_unread(const struct process *p)
 {
 	return p->pss_status == PSS_SKIPPED && p->kind == PROCESS_USER;
 }
 
-/* The most a dear counter can be, UINT64_MAX if nothing bounds it. */
-static uint64_t most(const struct process *p, enum counter c)
+/* The most that an expensive counter can be, UINT64_MAX if it has no bound. */
+static uint64_t upper_bound(const struct process *p, enum counter c)
 {
 	counter_mask bound = counter_table[c].bound;
 	uint64_t sum = 0;
 
-	/* One that was not measured itself bounds nothing. */
+	/* A counter that was not measured is no bound. */
 	if (!bound || (p->have & bound) != bound)
 		return UINT64_MAX;
 	for (; bound; bound &= bound - 1) {
@@ -55,26 +56,26 @@ static uint64_t most(const struct process *p, enum counter c)
 }
 
 /*
- * A dear value that is not there stands by the most it can be: nobody hides at the end of the list
- * by not letting itself be read. Where nothing bounds it, or the smallest come first, what can
- * still be read stands first, and what cannot stands last.
+ * An expensive value that is absent stands by the most that it can be, so that a process that
+ * cannot be read is not hidden at the end. If it has no bound, or if the smallest come first, a row
+ * that can still be read stands first, and a row that cannot stands last.
  */
 static void stand_by_counter(const struct sorting *cmp, enum counter c, const struct process *p,
 			     struct standing *st)
 {
-	bool dear, may_come;
+	bool expensive, readable;
 
 	st->place = PLACE_VALUE;
 	if (process_has(p, c)) {
 		st->amount = p->value[c];
 		return;
 	}
-	dear = counter_table[c].origin != ORIGIN_KERNEL &&
-	       (p->kind == PROCESS_USER || p->kind == PROCESS_SUM);
-	may_come = cmp->estimate && is_unread(p);
-	if (dear && !cmp->order->reverse && most(p, c) != UINT64_MAX)
-		st->amount = most(p, c);
-	else if (dear && may_come)
+	expensive = counter_table[c].origin != ORIGIN_KERNEL &&
+		    (p->kind == PROCESS_USER || p->kind == PROCESS_SUM);
+	readable = cmp->estimate && is_unread(p);
+	if (expensive && !cmp->order->reverse && upper_bound(p, c) != UINT64_MAX)
+		st->amount = upper_bound(p, c);
+	else if (expensive && readable)
 		st->amount = cmp->order->reverse ? 0 : UINT64_MAX;
 	else
 		st->place = PLACE_LAST;
@@ -87,19 +88,19 @@ static struct standing stand(const struct sorting *cmp, const struct column *c,
 
 	switch (c->kind) {
 	case COLUMN_COUNTER:
-	case COLUMN_PERCENT: /* of one whole: in the order of its counter */
+	case COLUMN_PERCENT: /* in the order of its counter: all are of the same whole */
 		stand_by_counter(cmp, c->counter, p, &st);
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
 		if (!c->number(cmp->snapshot, p, &st.number))
 			break;
-		/* The other way round, without an overflow. */
+		/* Reverses the order, without an overflow. */
 		st.number = c->most_first ? ~st.number : st.number;
 		st.place = PLACE_VALUE;
 		break;
 	case COLUMN_CHANGE:
-		/* Nobody knows from where to where. */
+		/* Nothing bounds a change. */
 		if (cmp->estimate && is_unread(p) &&
 		    counter_table[c->counter].origin != ORIGIN_KERNEL)
 			st.place = PLACE_FIRST;
@@ -107,7 +108,7 @@ static struct standing stand(const struct sorting *cmp, const struct column *c,
 			st.place = PLACE_VALUE;
 		break;
 	case COLUMN_TEXT:
-		/* pss_status and pss_source change by reading, to what nobody can tell. */
+		/* Reading sets pss_status and pss_source, to values that are not known before. */
 		if (cmp->estimate && is_unread(p) && strncmp(c->key, "pss_", 4) == 0) {
 			st.place = PLACE_FIRST;
 			break;
@@ -146,8 +147,9 @@ static uint64_t beginning_of(const char *text)
 }
 
 /*
- * A row's first key in one word: of two ranks that differ the lower one comes first, of equal ones
- * nothing is known. It is found once for each row, and most comparisons end with it.
+ * A row's first key in one word. Of two rows with different ranks the lower one comes first; rows
+ * with equal ranks are compared by their keys. The rank is computed once per row, and decides most
+ * comparisons.
  */
 static uint64_t rank_of(const struct sorting *cmp, const struct process *p)
 {
@@ -203,7 +205,7 @@ static int compare_rows(const void *a, const void *b, void *arg)
 		return r;
 	if (p->pid != q->pid)
 		return p->pid < q->pid ? -1 : 1;
-	/* Groups lie in the order of what they have in common. */
+	/* Groups are stored in the order of the column that they have in common. */
 	return (p > q) - (p < q);
 }
 
@@ -235,7 +237,7 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 		int64_t by;
 
 		if (delta ? !delta_of_row(p, key->counter, &by) || by >= (int64_t)min
-			  : (process_has(p, c) ? p->value[c] : most(p, c)) >= min) {
+			  : (process_has(p, c) ? p->value[c] : upper_bound(p, c)) >= min) {
 			rows->item[i] = rows->item[count];
 			rows->item[count++] = p;
 		}
@@ -247,18 +249,17 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
  * Why the first `top` are exact once all of them are read:
  *
  * Let E(r) be the tuple of a row's keys with the estimates above and its pid, T(r) the tuple after
- * reading it (or failing to). For each key the estimate stands no later than the truth: a dear
- * value is never above its bound, in reverse never below 0, and a row that cannot be read stands
- * by the same bound or last; all other keys are the same in both. So E(r) comes before T(r) or
- * equals it,
- * lexicographically, too: at the first key where they differ, E is the earlier one. For a read row
- * E(r) = T(r).
+ * reading it (or failing to). For each key the estimate stands no later than the truth: an
+ * expensive value is never above its bound, in reverse never below 0, and a row that cannot be read
+ * stands by the same bound or last; all other keys are the same in both. So E(r) comes before T(r)
+ * or equals it, lexicographically, too: at the first key where they differ, E is the earlier one.
+ * For a read row E(r) = T(r).
  *
  * When the first `top` by E are all read, each of them, f, stands by T(f) = E(f) before E(r), hence
  * before T(r), of every row r behind it, read or not. No reading can bring any of those forward.
  * The same holds for what order_rows() makes of a row that stays unread: it stands by its bounds.
  *
- * All of it for values of one moment: a process that outgrows its bound only counts as grown if
+ * This holds for values of one moment: that a process has outgrown its bound since is seen only if
  * the bound alone had it read.
  */
 size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,
@@ -274,4 +275,72 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
 			ret_need[need++] = rows->item[i];
 	}
 	return need;
+}
+
+/* ---- mappings ---- */
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* A counter that was not measured stands last. */
+static int compare_map_counter(const struct mapping *a, const struct mapping *b, int counter)
+{
+	bool has_a = map_has(&a->counters, counter), has_b = map_has(&b->counters, counter);
+
+	if (!has_a || !has_b)
+		return has_b - has_a;
+	return compare_u64(b->counters.value[counter], a->counters.value[counter]);
+}
+
+static int compare_map_column(const struct mapping *a, const struct mapping *b, int column)
+{
+	switch (column) {
+	case MAP_COLUMN_PID:
+		return compare_u64((uint64_t)a->pid, (uint64_t)b->pid);
+	case MAP_COLUMN_ADDRESS:
+		return compare_u64(a->start, b->start);
+	case MAP_COLUMN_PERM:
+		return strcmp(a->perm, b->perm);
+	case MAP_COLUMN_PROCS:
+		return compare_u64(b->processes, a->processes);
+	case MAP_COLUMN_MAPS:
+		return compare_u64(b->mappings, a->mappings);
+	case MAP_COLUMN_NAME:
+		return strcmp(a->name, b->name);
+	default:
+		return compare_map_counter(a, b, column - MAP_COLUMN_COUNTERS);
+	}
+}
+
+struct maps_sort {
+	const struct map_keys *keys;
+	bool reverse;
+};
+
+static int compare_maps(const void *pa, const void *pb, void *arg)
+{
+	const struct mapping *a = *(struct mapping *const *)pa, *b = *(struct mapping *const *)pb;
+	const struct maps_sort *sort = arg;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sort->keys->count; i++)
+		r = compare_map_column(a, b, sort->keys->column[i]);
+	if (sort->reverse)
+		r = -r;
+	/* Never 0 for two rows. */
+	if (r == 0)
+		r = compare_map_column(a, b, MAP_COLUMN_PID);
+	if (r == 0)
+		r = compare_map_column(a, b, MAP_COLUMN_ADDRESS);
+	return r ? r : strcmp(a->name, b->name);
+}
+
+void order_maps(const struct map_keys *keys, bool reverse, struct mapping **rows, size_t count)
+{
+	struct maps_sort sort = {keys, reverse};
+
+	if (count)
+		qsort_r(rows, count, sizeof(*rows), compare_maps, &sort);
 }

@@ -1,20 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs a program over a text: all parts that can be reached are tried together, byte by byte, and
- * each at most once at a byte. A byte costs no more steps than the program has parts, whatever the
- * program is; nothing is tried again.
+ * Extended regular expressions. An expression is read in one pass and becomes a program: a list of
+ * parts, each of which goes on with the next one unless it says otherwise. Distances are relative,
+ * so that a piece of a program can be moved and copied.
+ *
+ * A program runs over a text byte by byte. At each byte all parts that can be reached are tried,
+ * each at most once. So a byte costs at most as many steps as the program has parts.
  */
+#include "query/pattern.h"
+
+#include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "base/grow.h"
-#include "query/pattern_program.h"
+#include "base/array.h"
+#include "base/parse.h"
 
-/* ---- to make one ---- */
+enum part_kind {
+	PART_BYTE,
+	PART_ANY,   /* any byte */
+	PART_CLASS, /* a byte of a set */
+	PART_HERE,  /* no byte, but a place in the text */
+	PART_SPLIT, /* goes on with the next part, and with the one at the distance */
+	PART_JUMP,  /* goes on with the one at the distance */
+	PART_MATCH,
+};
 
-int program_add(struct pattern *p, enum part_kind kind, uint8_t byte, ptrdiff_t distance)
+/* Places, as bits: those of a part must all hold. */
+enum place {
+	PLACE_BEGIN = 1 << 0,	    /* of the text */
+	PLACE_END = 1 << 1,	    /* of the text */
+	PLACE_AFTER_WORD = 1 << 2,  /* the byte before is part of a word */
+	PLACE_AFTER_OTHER = 1 << 3, /* it is not, or there is none */
+	PLACE_BEFORE_WORD = 1 << 4,
+	PLACE_BEFORE_OTHER = 1 << 5,
+};
+
+struct part {
+	uint8_t kind;
+	uint8_t byte;	  /* PART_BYTE: the byte; PART_HERE: enum place */
+	uint16_t set;	  /* PART_CLASS: the index of the set */
+	int32_t distance; /* PART_SPLIT, PART_JUMP */
+};
+
+/* No set has NUL, which ends a text. */
+struct byte_set {
+	uint64_t bits[4];
+};
+
+static bool set_has(const struct byte_set *s, uint8_t byte)
+{
+	return s->bits[byte / 64] >> (byte % 64) & 1;
+}
+
+static void set_add(struct byte_set *s, uint8_t byte)
+{
+	s->bits[byte / 64] |= UINT64_C(1) << (byte % 64);
+}
+
+static void set_negate(struct byte_set *s)
+{
+	for (int i = 0; i < 4; i++)
+		s->bits[i] = ~s->bits[i];
+	s->bits[0] &= ~UINT64_C(1);
+}
+
+/* Parts to try at one place of the text, each once, in the order of arrival. */
+struct part_list {
+	uint32_t *item, *where; /* where[part]: the index of the part in item, if it is there */
+	uint32_t count;
+};
+
+struct pattern {
+	struct part *part;
+	size_t count, capacity;
+	struct byte_set *set;
+	size_t set_count, set_capacity;
+	struct byte_set first; /* bytes that a match can begin with */
+	bool empty;	       /* a match may have no bytes */
+	struct part_list list[2];
+	uint64_t steps;
+	const char *why; /* what is wrong with the expression */
+};
+
+/* ---- the program ---- */
+
+/* Each function returns 0, -ENOMEM, or -EINVAL and p->why. */
+static int program_add(struct pattern *p, enum part_kind kind, uint8_t byte, ptrdiff_t distance)
 {
 	struct part *part;
 
@@ -31,7 +106,7 @@ int program_add(struct pattern *p, enum part_kind kind, uint8_t byte, ptrdiff_t 
 	return 0;
 }
 
-int program_add_class(struct pattern *p, const struct byte_set *set)
+static int program_add_class(struct pattern *p, const struct byte_set *set)
 {
 	struct byte_set *sets;
 	int r = program_add(p, PART_CLASS, 0, 0);
@@ -47,7 +122,8 @@ int program_add_class(struct pattern *p, const struct byte_set *set)
 	return 0;
 }
 
-int program_insert(struct pattern *p, size_t at, enum part_kind kind, ptrdiff_t distance)
+/* Adds a part before the part at `at`. */
+static int program_insert(struct pattern *p, size_t at, enum part_kind kind, ptrdiff_t distance)
 {
 	int r = program_add(p, kind, 0, distance);
 	struct part part;
@@ -74,8 +150,8 @@ static int add_copy(struct pattern *p, size_t from, size_t len)
 	return r;
 }
 
-/* The parts, and those behind them as often as `more` says; each may be the last, or there is none.
- */
+/* From `least` to `most` copies of the `len` parts from `start` on; the program may leave after
+ * each. */
 static int add_optional(struct pattern *p, size_t start, size_t len, int least, int most)
 {
 	size_t from = least ? start : start + 1, split = least ? p->count : start;
@@ -91,7 +167,8 @@ static int add_optional(struct pattern *p, size_t start, size_t len, int least, 
 	return r;
 }
 
-int program_repeat(struct pattern *p, size_t start, int least, int most)
+/* Repeats the parts from `start` on; `most` < 0: without end. */
+static int program_repeat(struct pattern *p, size_t start, int least, int most)
 {
 	size_t len = p->count - start;
 	int r = 0;
@@ -112,9 +189,442 @@ int program_repeat(struct pattern *p, size_t start, int least, int most)
 	return r < 0 ? r : program_add(p, PART_JUMP, 0, -(ptrdiff_t)len - 1);
 }
 
-/* ---- to run it ---- */
+/* ---- brackets: which bytes are in [a-z[:digit:]]; a backslash is a byte as any other ---- */
 
-static inline void list_add(struct part_list *l, size_t part)
+#define NO_END	  "a [ has no ]"
+#define BAD_RANGE "a range in [] ends before it begins, or is none"
+
+struct bracket {
+	const char *at;
+	struct byte_set set;
+	const char *why;
+};
+
+/* A byte, or a set of bytes that was added already. */
+struct element {
+	bool is_set;
+	uint8_t byte;
+};
+
+/* Adds the bytes of a class ("alpha"). False: there is no such class. */
+static bool class_add(const char *name, size_t len, struct byte_set *ret)
+{
+	static const struct {
+		const char *name;
+		int (*has)(int);
+	} classes[] = {
+		{"alnum", isalnum}, {"alpha", isalpha}, {"blank", isblank}, {"cntrl", iscntrl},
+		{"digit", isdigit}, {"graph", isgraph}, {"lower", islower}, {"print", isprint},
+		{"punct", ispunct}, {"space", isspace}, {"upper", isupper}, {"xdigit", isxdigit},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		if (strlen(classes[i].name) != len || memcmp(classes[i].name, name, len) != 0)
+			continue;
+		/* ASCII alone: the same in all locales. */
+		for (int c = 1; c < 128; c++) {
+			if (classes[i].has(c))
+				set_add(ret, (uint8_t)c);
+		}
+		return true;
+	}
+	return false;
+}
+
+static int bracket_error(struct bracket *b, const char *why)
+{
+	b->why = why;
+	return -EINVAL;
+}
+
+/* [:class:], [=x=] or [.x.] of a bracket. */
+static int read_named(struct bracket *b, struct element *ret)
+{
+	char kind = b->at[1], end[] = {kind, ']', '\0'};
+	const char *name = b->at + 2, *close = strstr(name, end);
+	size_t len = close ? (size_t)(close - name) : 0;
+
+	if (!close)
+		return bracket_error(b, NO_END);
+	b->at = close + 2;
+	*ret = (struct element){.is_set = kind != '.', .byte = (uint8_t)*name};
+	if (kind == ':')
+		return class_add(name, len, &b->set)
+			       ? 0
+			       : bracket_error(b, "no such class as in [[:alpha:]]");
+	if (len != 1)
+		return bracket_error(b, "[.x.] and [=x=] are about one byte");
+	if (kind == '=')
+		set_add(&b->set, (uint8_t)*name);
+	return 0;
+}
+
+static int read_element(struct bracket *b, bool hyphen, struct element *ret)
+{
+	if (!*b->at)
+		return bracket_error(b, NO_END);
+	if (*b->at == '[' && b->at[1] && strchr(".=:", b->at[1]))
+		return read_named(b, ret);
+	if (*b->at == '-' && !hyphen && b->at[1] != ']')
+		return bracket_error(b, BAD_RANGE);
+	*ret = (struct element){.byte = (uint8_t)*b->at++};
+	return 0;
+}
+
+/* One byte or class, or a range of bytes. */
+static int read_item(struct bracket *b, bool first)
+{
+	struct element from, to;
+	int r = read_element(b, first, &from);
+
+	if (r < 0 || from.is_set)
+		return r;
+	to = from;
+	if (*b->at == '-' && b->at[1] != ']') {
+		b->at++;
+		r = read_element(b, true, &to);
+		if (r < 0)
+			return r;
+		if (to.is_set || from.byte > to.byte)
+			return bracket_error(b, BAD_RANGE);
+	}
+	for (unsigned c = from.byte; c <= to.byte; c++)
+		set_add(&b->set, (uint8_t)c);
+	return 0;
+}
+
+/* Reads what follows '[', and moves behind its ']'. Returns 0, or -EINVAL and *ret_why. */
+static int bracket_read(const char **at, struct byte_set *ret, const char **ret_why)
+{
+	struct bracket b = {.at = *at};
+	bool negated = *b.at == '^', first = true;
+	int r = 0;
+
+	b.at += negated;
+	/* The first ']' is a byte. */
+	for (; r == 0 && (first || *b.at != ']'); first = false)
+		r = read_item(&b, first);
+	if (r < 0) {
+		*ret_why = b.why;
+		return r;
+	}
+	if (negated)
+		set_negate(&b.set);
+	*at = b.at + 1;
+	*ret = b.set;
+	return 0;
+}
+
+/* ---- the expression; what is no expression is refused, as glibc does ---- */
+
+#define REPEAT_MAX 32767 /* RE_DUP_MAX of glibc */
+#define NO_LIMIT   (-1)
+#define NO_NUMBER  (-2)
+
+enum token {
+	TOKEN_END,
+	TOKEN_BYTE,
+	TOKEN_DOT,
+	TOKEN_HERE,    /* ^ $ \< \> \` \' \B */
+	TOKEN_BOUND,   /* \b */
+	TOKEN_INSIDE,  /* \B */
+	TOKEN_CLASS,   /* \w \W \s \S */
+	TOKEN_BRACKET, /* [ */
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_OR,
+	TOKEN_STAR,
+	TOKEN_PLUS,
+	TOKEN_QUESTION,
+	TOKEN_BRACE,
+	TOKEN_BRACE_END,
+	TOKEN_REFERENCE, /* \1 */
+	TOKEN_BACKSLASH, /* the last byte */
+};
+
+struct parser {
+	struct pattern *p;
+	const char *at; /* after the token */
+	enum token token;
+	uint8_t byte;	/* of the token; of an escape, the byte after the backslash */
+	uint8_t places; /* TOKEN_HERE */
+	unsigned depth;
+};
+
+static int parse_error(struct parser *s, const char *why)
+{
+	s->p->why = why;
+	return -EINVAL;
+}
+
+static void read_escaped(struct parser *s)
+{
+	static const struct {
+		char byte;
+		uint8_t token, places;
+	} known[] = {
+		{'<', TOKEN_HERE, PLACE_AFTER_OTHER | PLACE_BEFORE_WORD},
+		{'>', TOKEN_HERE, PLACE_AFTER_WORD | PLACE_BEFORE_OTHER},
+		{'`', TOKEN_HERE, PLACE_BEGIN},
+		{'\'', TOKEN_HERE, PLACE_END},
+		{'b', TOKEN_BOUND, 0},
+		{'B', TOKEN_INSIDE, 0},
+		{'w', TOKEN_CLASS, 0},
+		{'W', TOKEN_CLASS, 0},
+		{'s', TOKEN_CLASS, 0},
+		{'S', TOKEN_CLASS, 0},
+	};
+	char c = *s->at;
+
+	if (!c) {
+		s->token = TOKEN_BACKSLASH;
+		return;
+	}
+	s->at++;
+	s->byte = (uint8_t)c;
+	s->token = c >= '1' && c <= '9' ? TOKEN_REFERENCE : TOKEN_BYTE;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (known[i].byte == c) {
+			s->token = known[i].token;
+			s->places = known[i].places;
+		}
+	}
+}
+
+static void next_token(struct parser *s)
+{
+	static const char special[] = ".[()|*+?{}";
+	static const uint8_t tokens[] = {
+		TOKEN_DOT,  TOKEN_BRACKET, TOKEN_OPEN,	   TOKEN_CLOSE, TOKEN_OR,
+		TOKEN_STAR, TOKEN_PLUS,	   TOKEN_QUESTION, TOKEN_BRACE, TOKEN_BRACE_END,
+	};
+	const char *found;
+	char c = *s->at;
+
+	s->byte = (uint8_t)c;
+	s->token = TOKEN_END;
+	if (!c)
+		return;
+	s->at++;
+	s->token = TOKEN_BYTE;
+	if (c == '\\') {
+		read_escaped(s);
+	} else if (c == '^' || c == '$') {
+		s->token = TOKEN_HERE;
+		s->places = c == '^' ? PLACE_BEGIN : PLACE_END;
+	} else if ((found = strchr(special, c))) {
+		s->token = tokens[found - special];
+	}
+}
+
+/* A number of {2,3}, up to ',' or '}'. */
+static int read_number(struct parser *s)
+{
+	int n = NO_LIMIT;
+
+	for (;;) {
+		next_token(s);
+		if (s->token == TOKEN_END)
+			return NO_NUMBER;
+		if (s->token == TOKEN_BRACE_END || s->byte == ',')
+			return n;
+		if (s->token != TOKEN_BYTE || !is_digit((char)s->byte) || n == NO_NUMBER)
+			n = NO_NUMBER;
+		else if (n <= REPEAT_MAX)
+			n = (n < 0 ? 0 : n * 10) + s->byte - '0';
+	}
+}
+
+static int read_braces(struct parser *s, int *ret_least, int *ret_most)
+{
+	bool comma;
+	int least = read_number(s), most = least;
+
+	comma = s->token == TOKEN_BYTE && s->byte == ',';
+	if (least == NO_LIMIT && !comma)
+		return parse_error(s, "{} without a number");
+	if (least == NO_LIMIT)
+		least = 0; /* {,3} */
+	if (least != NO_NUMBER && comma)
+		most = read_number(s);
+	if (s->token == TOKEN_END)
+		return parse_error(s, "a { has no }");
+	if (least == NO_NUMBER || most == NO_NUMBER || s->token != TOKEN_BRACE_END ||
+	    (most != NO_LIMIT && least > most))
+		return parse_error(s, "{} holds a number, or two in order: {2}, {2,}, {,3}, {2,3}");
+	if (least > REPEAT_MAX || most > REPEAT_MAX)
+		return parse_error(s, "{} repeats too often");
+	*ret_least = least;
+	*ret_most = most;
+	return 0;
+}
+
+static bool is_repeat(enum token token)
+{
+	return token == TOKEN_STAR || token == TOKEN_PLUS || token == TOKEN_QUESTION ||
+	       token == TOKEN_BRACE;
+}
+
+static int parse_repeats(struct parser *s, size_t start)
+{
+	int r = 0;
+
+	for (; r == 0 && is_repeat(s->token); next_token(s)) {
+		int least = s->token == TOKEN_PLUS,
+		    most = s->token == TOKEN_QUESTION ? 1 : NO_LIMIT;
+
+		if (s->token == TOKEN_BRACE)
+			r = read_braces(s, &least, &most);
+		if (r == 0)
+			r = program_repeat(s->p, start, least, most);
+	}
+	return r;
+}
+
+/* A place that is one of two. */
+static int add_either(struct parser *s, uint8_t places, uint8_t others)
+{
+	int r = program_add(s->p, PART_SPLIT, 0, 3);
+
+	if (r == 0)
+		r = program_add(s->p, PART_HERE, places, 0);
+	if (r == 0)
+		r = program_add(s->p, PART_JUMP, 0, 2);
+	return r < 0 ? r : program_add(s->p, PART_HERE, others, 0);
+}
+
+static int add_class(struct parser *s)
+{
+	struct byte_set set = {};
+	char c = (char)s->byte;
+
+	if (to_lower(c) == 'w') {
+		class_add("alnum", 5, &set);
+		set_add(&set, '_');
+	} else {
+		class_add("space", 5, &set);
+	}
+	if (c == 'W' || c == 'S')
+		set_negate(&set);
+	return program_add_class(s->p, &set);
+}
+
+static int add_bracket(struct parser *s)
+{
+	struct byte_set set;
+	int r = bracket_read(&s->at, &set, &s->p->why);
+
+	return r < 0 ? r : program_add_class(s->p, &set);
+}
+
+static int parse_choice(struct parser *s);
+
+static int parse_group(struct parser *s)
+{
+	int r;
+
+	if (s->depth == PATTERN_DEPTH_MAX)
+		return parse_error(s, "too many ( within one another");
+	s->depth++;
+	next_token(s);
+	r = parse_choice(s);
+	s->depth--;
+	return r == 0 && s->token != TOKEN_CLOSE ? parse_error(s, "a ( has no )") : r;
+}
+
+/* Reads what can be repeated, up to its last token. */
+static int parse_atom(struct parser *s)
+{
+	switch (s->token) {
+	case TOKEN_DOT:
+		return program_add(s->p, PART_ANY, 0, 0);
+	case TOKEN_CLASS:
+		return add_class(s);
+	case TOKEN_BRACKET:
+		return add_bracket(s);
+	case TOKEN_OPEN:
+		return parse_group(s);
+	case TOKEN_REFERENCE:
+		return parse_error(
+			s, "\\1 to \\9 are not supported (nothing bounds the time they take)");
+	case TOKEN_BACKSLASH:
+		return parse_error(s, "it ends in a backslash");
+	default:
+		if (is_repeat(s->token))
+			return parse_error(s, "*, +, ? or { has nothing before it to repeat");
+		/* Also '}', and a ')' without a '('. */
+		return program_add(s->p, PART_BYTE, s->byte, 0);
+	}
+}
+
+static int parse_expression(struct parser *s)
+{
+	size_t start = s->p->count;
+	int r;
+
+	/* A place cannot be repeated. */
+	if (s->token == TOKEN_HERE)
+		r = program_add(s->p, PART_HERE, s->places, 0);
+	else if (s->token == TOKEN_BOUND)
+		r = add_either(s, PLACE_AFTER_OTHER | PLACE_BEFORE_WORD,
+			       PLACE_AFTER_WORD | PLACE_BEFORE_OTHER);
+	else if (s->token == TOKEN_INSIDE)
+		r = add_either(s, PLACE_AFTER_WORD | PLACE_BEFORE_WORD,
+			       PLACE_AFTER_OTHER | PLACE_BEFORE_OTHER);
+	else {
+		r = parse_atom(s);
+		if (r == 0)
+			next_token(s);
+		return r < 0 ? r : parse_repeats(s, start);
+	}
+	next_token(s);
+	return r;
+}
+
+/* Branches between '|'. A branch may be empty. Each is tried, and goes on after the last one. */
+static int parse_choice(struct parser *s)
+{
+	struct pattern *p = s->p;
+	size_t last = 0; /* the last jump; its distance leads to the jump of the branch before */
+	int r = 0;
+
+	for (;;) {
+		size_t start = p->count;
+
+		while (r == 0 && s->token != TOKEN_END && s->token != TOKEN_OR &&
+		       !(s->depth && s->token == TOKEN_CLOSE))
+			r = parse_expression(s);
+		if (r < 0 || s->token != TOKEN_OR)
+			break;
+		next_token(s);
+		r = program_insert(p, start, PART_SPLIT, (ptrdiff_t)(p->count - start + 2));
+		if (r == 0)
+			r = program_add(p, PART_JUMP, 0, last ? (ptrdiff_t)(p->count - last) : 0);
+		last = p->count - 1;
+	}
+	while (r == 0 && last) {
+		size_t before = p->part[last].distance ? last - (size_t)p->part[last].distance : 0;
+
+		p->part[last].distance = (int32_t)(p->count - last);
+		last = before;
+	}
+	return r;
+}
+
+/* Compiles the text into parts. */
+static int pattern_parse(struct pattern *p, const char *text)
+{
+	struct parser s = {.p = p, .at = text};
+	int r;
+
+	next_token(&s);
+	r = parse_choice(&s);
+	return r < 0 ? r : program_add(p, PART_MATCH, 0, 0);
+}
+
+/* ---- a match ---- */
+
+static void list_add(struct part_list *l, size_t part)
 {
 	uint32_t at = l->where[part];
 
@@ -124,7 +634,7 @@ static inline void list_add(struct part_list *l, size_t part)
 	l->item[l->count++] = (uint32_t)part;
 }
 
-/* With which bytes a match can begin: as if it began at every place. */
+/* Finds the bytes that a match can begin with, whatever the place. */
 static void find_first(struct pattern *p)
 {
 	struct part_list *l = &p->list[0];
@@ -200,7 +710,7 @@ static bool in_word(uint8_t c)
 	return is_letter((char)c) || is_digit((char)c) || c == '_';
 }
 
-static bool holds(uint8_t places, const uint8_t *text, const uint8_t *at)
+static bool places_hold(uint8_t places, const uint8_t *text, const uint8_t *at)
 {
 	bool after = at > text && in_word(at[-1]), before = in_word(*at);
 	uint8_t here = (at == text ? PLACE_BEGIN : 0) | (*at ? 0 : PLACE_END) |
@@ -210,7 +720,7 @@ static bool holds(uint8_t places, const uint8_t *text, const uint8_t *at)
 	return !(places & ~here);
 }
 
-/* Tries the parts at one byte; those for the next one go into `next`. True: it matches. */
+/* Tries the parts at one byte. The parts for the next byte go into `next`. True: it matches. */
 static bool step(const struct pattern *p, const uint8_t *text, const uint8_t *at,
 		 struct part_list *now, struct part_list *next)
 {
@@ -232,7 +742,7 @@ static bool step(const struct pattern *p, const uint8_t *text, const uint8_t *at
 				list_add(next, index + 1);
 			break;
 		case PART_HERE:
-			if (holds(part->byte, text, at))
+			if (places_hold(part->byte, text, at))
 				list_add(now, index + 1);
 			break;
 		case PART_SPLIT:
@@ -259,13 +769,13 @@ int pattern_match(struct pattern *p, const char *text)
 		struct part_list *done = now;
 		bool matches;
 
-		/* Where none can begin, nothing is to be tried. */
+		/* Skips bytes that no match can begin with. */
 		while (!now->count && !p->empty && *at && !set_has(&p->first, *at))
 			at++;
 		list_add(now, 0);
 		next->count = 0;
 		matches = step(p, start, at, now, next);
-		/* Bytes are passed over faster than a part is looked at. */
+		/* Skipping a byte is faster than trying a part. */
 		p->steps += now->count + (uint64_t)(at - from) / 8;
 		if (matches)
 			return 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * POSIX extended regular expressions, as regcomp() of glibc takes them in the C locale: a character
- * is a byte, newlines are ordinary, and \w \W \s \S \b \B \< \> \` \' are known. A match is a yes
- * or no. Its cost is bounded: memory by the parts of an expression, time by a budget of steps.
+ * is a byte, newlines are ordinary, and \w \W \s \S \b \B \< \> \` \' are known. A match is yes or
+ * no. The cost is bounded: memory by the parts of an expression, time by a budget of steps.
  * Back-references are refused, since nothing bounds the time that they take.
  */
 #ifndef ZMEM_QUERY_PATTERN_H
@@ -19,15 +19,15 @@
 struct pattern;
 
 /*
- * Returns 0, -ENOMEM, or -EINVAL for what is wrong or too large: *ret_why says why, in words that
- * last. pattern_free() takes NULL.
+ * Returns 0, -ENOMEM, or -EINVAL for an expression that is wrong or too large: *ret_why is a static
+ * text that says why. pattern_free() accepts NULL.
  */
 int pattern_compile(const char *text, struct pattern **ret, const char **ret_why);
 void pattern_free(struct pattern *p);
 
-/* The budget is whole again: to be called for each run over the processes. */
+/* Restores the budget: to be called for each run over the processes. */
 void pattern_begin(struct pattern *p);
-/* Whether it matches anywhere in the text: 1, 0, or -E2BIG when the budget is spent. */
+/* Returns 1 if it matches anywhere in the text, 0 if not, -E2BIG when the budget is spent. */
 int pattern_match(struct pattern *p, const char *text);
 /* Steps since pattern_begin(). */
 uint64_t pattern_steps(const struct pattern *p);

@@ -20,29 +20,29 @@ struct filter {
 	size_t pid_count;
 	const uid_t *uids; /* sorted; NULL: any */
 	size_t uid_count;
-	struct pattern *pattern; /* against name, then cmdline; NULL: any */
-	pid_t self;	    /* its cmdline holds the pattern and is not matched; 0: of no process */
-	const char *cgroup; /* NULL: any; see filter_matches_cgroup() */
+	struct pattern *pattern; /* matched with name, then with cmdline; NULL: any */
+	pid_t self; /* the process with the pattern in its cmdline, which is not matched; 0: none */
+	const char *cgroup;	   /* NULL: any; see filter_matches_cgroup() */
 	struct cgroups_seen *seen; /* rows_select() sets it */
 };
 
 #define PID_MAX (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
 
-/* As a filter wants them. */
+/* Sorts in the order that a filter needs. */
 void filter_sort_pids(pid_t *pids, size_t count);
 void filter_sort_uids(uid_t *uids, size_t count);
 
 /*
- * By pid and uid alone: what can be said before names and command lines are read. Both return 1, 0,
- * or -E2BIG where the pattern has spent its budget of steps.
+ * By pid and uid alone: for rows whose names and command lines were not read yet. Both return 1, 0,
+ * or -E2BIG if the pattern has spent its budget of steps.
  */
 int filter_matches_id(const struct filter *f, const struct process *p);
-/* By everything. Kernel threads and zombies match only if their pid was asked for. */
+/* By all filters. Kernel threads and zombies match only if their pid was asked for. */
 int filter_matches(const struct filter *f, const struct process *p);
 
 /*
- * Whether a process is in a cgroup that the glob describes, or further in. With a '/' in it, it is
- * about the whole path, where '*' takes in slashes; without, about any one name in the path.
+ * Whether the path is a cgroup that the glob matches, or lies in one. A glob with a '/' matches
+ * whole paths, and its '*' matches slashes; a glob without matches any one name of the path.
  */
 bool filter_matches_cgroup(const char *glob, const char *path);
 
@@ -50,22 +50,22 @@ bool filter_matches_cgroup(const char *glob, const char *path);
 struct rows {
 	struct process **item;
 	size_t count;
-	size_t capacity; /* of items that are its own: used again the next time */
+	size_t capacity; /* of its own items, which are used again; 0: items are borrowed */
 };
 
-/* Forgets its items and has room for so many. Returns 0 or -ENOMEM. */
+/* Forgets the items and makes room for `count`. Returns 0 or -ENOMEM. */
 int rows_reserve(struct rows *rows, size_t count);
 void rows_done(struct rows *rows);
 /*
- * The processes that matches() accepts, in place of those it had. Each call gives the pattern its
- * whole budget, and matches each cgroup once. Returns 0, -ENOMEM, or -E2BIG as above.
+ * Sets the rows to the processes that matches() accepts. Each call restores the budget of the
+ * pattern, and matches each cgroup once. Returns 0, -ENOMEM, or -E2BIG as above.
  */
 int rows_select(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *), struct rows *rows);
 
-/* Counts those that are not among the rows, which were chosen of all. */
+/* Sets c->filtered: the processes that are not among the rows. */
 void rows_count_filtered(const struct rows *rows, struct collection *c);
-/* Where their PSS comes from. */
+/* The source of the rows' PSS. */
 enum pss_source rows_pss_source(const struct rows *rows);
 
 /* Rows that stand for several processes each. */
@@ -73,22 +73,20 @@ struct sums {
 	struct process *item;
 	struct rows rows; /* those that are shown, in order */
 	size_t capacity;
-	unsigned idle;		/* how often in a row far fewer were needed (base/grow.h) */
-	struct tree_node *node; /* of a tree: what it was made with */
+	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
+	struct tree_node *node; /* of a tree */
 	struct rows sorted;
-	struct arena text; /* what the rows are called beyond what their processes are */
+	struct arena text; /* names that no process has */
 };
 
-/* Forgets what it has and has room for so many. Returns 0 or -ENOMEM. */
-int sums_reserve(struct sums *sums, size_t count, bool tree);
 void sums_done(struct sums *sums);
 /* Whether processes can be grouped by that column. */
 bool group_possible(const struct column *key);
 /*
- * A row for each value of the column, NULL being one; sorts the rows by it. An address space counts
- * once (mm_owner), for the group of the process that carries it. What all of a group are called is
- * what it is called; of a unit, a container or a cgroup it is the path of that one cgroup, if it
- * has one. Strings are those of the processes and of the sums. Returns 0 or -ENOMEM.
+ * Makes a row for each value of the column, NULL being a value; sorts the rows by it. An address
+ * space counts once, in the group of the process that carries it (mm_owner). A group has the names
+ * that all its processes have; a unit, a container or a cgroup has the path of its cgroup, if it is
+ * one cgroup. Strings belong to the processes and to the sums. Returns 0 or -ENOMEM.
  */
 int group_rows(const struct column *key, struct rows *rows, struct sums *groups);
 
@@ -98,32 +96,33 @@ struct order {
 };
 
 /*
- * Compares by the keys, counters, percentages and what counts (threads, procs, oom_score_adj)
- * biggest first, all else ascending, then by pid: never 0 for two processes. What was not measured
- * stands by the most it can be (PSS by RSS), and last where nothing bounds it.
+ * Sorts by the keys, then by pid: no two processes are equal. Counters, percentages and counts
+ * (threads, procs, oom_score_adj) are biggest first, all else ascending. A value that was not
+ * measured stands by the most that it can be (PSS by RSS), and last if it has no bound.
  */
 void order_rows(const struct order *o, const struct snapshot *s, struct rows *rows);
 
 /*
- * Finds the first `top` rows exactly with as few expensive reads as can be: puts those rows into
+ * Finds the first `top` rows exactly, with as few expensive reads as possible. Puts the rows into
  * ret_need whose expensive values are unread (PSS_SKIPPED) and that, by the bounds of these values,
- * could still be among the first `top`. Reads them, calls again; returns 0 when the first `top`
- * are certain. ret_need must have room for `top`. Reorders rows.
+ * can still be among the first `top`. The caller reads them and calls again, until it returns 0:
+ * the first `top` are certain. ret_need must have room for `top`. Reorders rows.
  */
 size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,
 		    struct process **ret_need);
 
 /*
- * Takes out the rows (they lie behind the others then) that are below `min` bytes by the first key,
- * or by PSS if that is no size. A row that was not measured stays, unless its bound is below.
+ * Removes the rows that are below `min` bytes by the first key, or by PSS if that is no size. The
+ * others come first; removed rows stay after them. A row that was not measured stays, unless its
+ * bound is below.
  */
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows);
 
 /*
- * Every row with the sums of its process and all below it among the rows, parents before their
- * children and those in the order asked for; names are led by the branches of the tree. What stands
- * between two rows and is none itself is skipped. Subtrees below `min` bytes, as above, are left
- * out. Returns 0 or -ENOMEM.
+ * Makes a row of each process, with the sums of it and of all rows below it. Parents stand before
+ * their children, and children in the order asked for; names begin with the branches of the tree.
+ * A process between two rows that is no row is skipped. Subtrees below `min` bytes, as above, are
+ * left out. Returns 0 or -ENOMEM.
  */
 int tree_rows(const struct order *o, uint64_t min, const struct snapshot *s,
 	      const struct rows *rows, struct sums *tree);
@@ -136,7 +135,7 @@ struct totals {
 	uint64_t value[COUNTER_COUNT];
 };
 
-/* Whether a process is part of a sum, or another one carries its address space, or it has none. */
+/* False: another process carries the address space, or the process has no memory. */
 bool totals_counts(const struct process *p);
 /* A value that no row has, or that pruning left unread (`pruned`), is absent. */
 void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals);
@@ -147,7 +146,7 @@ void totals_sum(struct process *const *rows, size_t count, bool pruned, struct t
  */
 void order_maps(const struct map_keys *keys, bool reverse, struct mapping **rows, size_t count);
 
-/* ---- all of it ---- */
+/* ---- the query ---- */
 
 enum query_word {
 	QUERY_GROUP_BY,
@@ -166,7 +165,7 @@ struct delta_set;
 
 /*
  * Which rows are wanted, and how. Zeroed memory asks for all processes by pid. query_parse.h fills
- * it from text, query_run.h answers it.
+ * it from text, result.h answers it.
  */
 struct query {
 	struct filter filter;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The words of a query: what each may be, and what is wrong with it. */
+/* Reads each word of a query, or says what is wrong with it. */
 #include "query/query_parse.h"
 
 #include <errno.h>

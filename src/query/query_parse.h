@@ -23,9 +23,9 @@ struct query_users {
 };
 
 /*
- * Sets what the word stands for, in place of what it was set to before. An empty text takes a
- * filter away. `users` is read for QUERY_USER alone. Returns 0, -EINVAL with *ret_error, -ENOENT if
- * none of the users exists (with *ret_error), or -ENOMEM. On failure the query stays as it was.
+ * Sets the word of the query to the text; an empty text removes a filter. `users` is needed for
+ * QUERY_USER alone. Returns 0, -EINVAL with *ret_error, -ENOENT with *ret_error if none of the
+ * users exists, or -ENOMEM. On failure the query is unchanged.
  */
 int query_set(struct query *q, enum query_word word, const char *text,
 	      const struct query_users *users, struct query_error *ret_error);

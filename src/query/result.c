@@ -1,6 +1,106 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What of the rows is shown, and what the others add up to. */
+/* The steps from a snapshot to the result of a query, and the names that each step needs. */
 #include "query/result.h"
+
+void query_rows_done(struct query_rows *rows)
+{
+	sums_done(&rows->sums);
+	rows_done(&rows->chosen);
+	rows->made = (struct rows){};
+}
+
+void query_needs(const struct query *q, struct query_needs *ret)
+{
+	unsigned keys = column_list_needs(&q->order.keys);
+
+	*ret = (struct query_needs){.group = keys};
+	if (q->filter.pattern)
+		ret->filter |= NEEDS_CMDLINE | NEEDS_PROGRAM;
+	if (q->filter.cgroup)
+		ret->filter |= NEEDS_CGROUP;
+	if (q->group) {
+		/* The processes of a group name it. */
+		ret->group |= q->group->needs | q->needs;
+		ret->order = keys & NEEDS_MEMCG;
+		ret->shown = q->needs & NEEDS_MEMCG;
+	} else if (q->tree) {
+		/* The tree writes its branches before the names. */
+		ret->group |= q->needs;
+	} else {
+		ret->shown = q->needs;
+	}
+}
+
+size_t query_certain(const struct query *q)
+{
+	/* How a row changed is known only once its counters are read. */
+	if (q->only_changed || q->only_grown || column_list_changes(&q->order.keys))
+		return 0;
+	return q->group || q->tree || q->min || q->total ? 0 : q->top;
+}
+
+int query_select_ids(struct snapshot *s, const struct query *q, struct query_rows *rows)
+{
+	return rows_select(s, &q->filter, filter_matches_id, &rows->chosen);
+}
+
+int query_select_text(struct snapshot *s, const struct query *q, struct query_rows *rows)
+{
+	int r = 0;
+
+	if (q->filter.pattern || q->filter.cgroup)
+		r = rows_select(s, &q->filter, filter_matches, &rows->chosen);
+	if (r == 0)
+		rows_count_filtered(&rows->chosen, &s->collection);
+	return r;
+}
+
+int query_group(struct snapshot *s, const struct query *q, struct query_rows *rows)
+{
+	int r = snapshot_own_mm(s, rows->chosen.item, rows->chosen.count);
+
+	rows->made = rows->chosen;
+	if (r < 0 || !(q->tree || q->group))
+		return r;
+	r = q->tree ? tree_rows(&q->order, q->min, s, &rows->chosen, &rows->sums)
+		    : group_rows(q->group, &rows->chosen, &rows->sums);
+	rows->made = rows->sums.rows;
+	return r;
+}
+
+static bool grew(const struct process *p)
+{
+	int64_t by;
+
+	return delta_of_row(p, COUNTER_PSS_SWAP, &by) && by > 0;
+}
+
+/* Puts the rows first that only_changed and only_grown show. Returns their number. */
+static size_t changed_first(const struct query *q, struct rows *rows)
+{
+	size_t count = 0;
+
+	if (!q->only_changed && !q->only_grown)
+		return rows->count;
+	for (size_t i = 0; i < rows->count; i++) {
+		struct process *p = rows->item[i];
+
+		if ((q->only_changed && !p->changed) || (q->only_grown && !grew(p)))
+			continue;
+		rows->item[i] = rows->item[count];
+		rows->item[count++] = p;
+	}
+	return count;
+}
+
+static size_t shown_rows(const struct query *q, size_t count)
+{
+	if (q->total)
+		return 0;
+	if (q->top)
+		return q->top < count ? q->top : count;
+	return q->fit && count > q->fit && !q->tree ? q->fit : count;
+}
 
 void result_cut(struct result *r, struct collection *c, const struct rows *rows, size_t shown,
 		bool pruned)
@@ -13,4 +113,41 @@ void result_cut(struct result *r, struct collection *c, const struct rows *rows,
 	c->reported = 0;
 	for (size_t i = 0; i < shown; i++)
 		c->reported += (uint32_t)process_count(rows->item[i]);
+}
+
+void query_show(struct snapshot *s, const struct query *q, struct query_rows *rows, bool pruned,
+		struct result *ret)
+{
+	struct rows left = rows->made; /* without the rows that --min hides */
+	size_t wanted = left.count;
+
+	*ret = (struct result){.snapshot = s,
+			       .pss = rows_pss_source(&rows->chosen),
+			       .group = q->tree ? NULL : q->group,
+			       .delta = q->deltas ? &q->deltas->delta : NULL};
+	if (!q->tree) {
+		struct rows shown;
+
+		if (q->deltas)
+			delta_set_join(q->deltas, q->group, s, &rows->made);
+		if (q->min)
+			order_at_least(&q->order, q->min, &left);
+		wanted = changed_first(q, &left);
+		shown = (struct rows){left.item, wanted, 0};
+		order_rows(&q->order, s, &shown);
+	}
+	result_cut(ret, &s->collection, &left, shown_rows(q, wanted), pruned);
+	/* A row of the tree includes the rows below it. */
+	if (q->tree)
+		totals_sum(rows->chosen.item, rows->chosen.count, pruned, &ret->totals);
+}
+
+int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q,
+	      struct result *ret)
+{
+	int r = query_group(s, q, rows);
+
+	if (r == 0)
+		query_show(s, q, rows, false, ret);
+	return r;
 }

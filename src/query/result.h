@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a command found and a renderer shows. It borrows everything it points to. */
-#ifndef ZMEM_RESULT_H
-#define ZMEM_RESULT_H
+/*
+ * Answers a query from a snapshot: filter, group or tree, delta, minimum, order, cut, totals. Pure.
+ * Some steps need names. query_needs() says which, and the caller reads them before the step.
+ *
+ *   query_select_ids     by pid and user
+ *   query_select_text    by name, command line and cgroup: needs.filter
+ *   query_group          groups or the tree: needs.group
+ *   query_show           the rest; memory cgroups of the groups: needs.order
+ *
+ * query_run() is the last two.
+ */
+#ifndef ZMEM_QUERY_RESULT_H
+#define ZMEM_QUERY_RESULT_H
 
 #include "query/account.h"
 #include "query/delta.h"
 #include "query/query.h"
 #include "model/snapshot.h"
 
+/* What a command found and a renderer shows. It borrows everything it points to. */
 struct result {
 	const struct snapshot *snapshot;
 	enum pss_source pss; /* of all that were chosen, shown or not */
-	/* Rows are groups that have this column in common; NULL: they are processes. */
+	/* Rows are groups that have this column in common; NULL: rows are processes. */
 	const struct column *group;
 	struct process *const *rows; /* shown, in order */
 	size_t row_count;
@@ -22,18 +33,18 @@ struct result {
 };
 
 /*
- * The first `shown` rows are shown, the others and all summed, and it is counted how many processes
- * that shows. `pruned`: as of totals_sum().
+ * Shows the first `shown` rows, sums the others and all rows, and counts the processes that are
+ * shown in c->reported. `pruned`: as of totals_sum().
  */
 void result_cut(struct result *r, struct collection *c, const struct rows *rows, size_t shown,
 		bool pruned);
 
-/* The machine, and what the sums of the processes leave of it. */
+/* The machine, and the rest of its memory beyond the sums of the processes. */
 struct system_report {
 	const struct result *balance; /* the residuals, and the snapshot */
 	struct account account;
 	size_t processes;     /* with memory of their own; each address space once */
-	size_t pss_missing;   /* of them without PSS */
+	size_t pss_missing;   /* those without PSS */
 	bool swap_used_known; /* bytes, from here on */
 	bool swap_pss_known;
 	bool swap_shmem_known;
@@ -45,5 +56,40 @@ struct system_report {
 	uint64_t unattributed;
 	uint64_t pss_anon, pss_mapped;
 };
+
+/* Rows; their memory is used again for the next snapshot. Zeroed memory holds no rows. */
+struct query_rows {
+	struct rows chosen; /* processes that the filter accepts */
+	struct sums sums;   /* groups or the tree that is made of them */
+	struct rows made;   /* borrowed: the rows before any was hidden */
+};
+
+/* Names that must be known, enum column_needs. */
+struct query_needs {
+	unsigned filter; /* of all processes, before query_select_text() */
+	unsigned group;	 /* of all chosen processes, before query_group() */
+	unsigned order;	 /* of all groups, before query_show(): NEEDS_MEMCG or 0 */
+	unsigned shown;	 /* of the rows that are shown */
+};
+
+void query_rows_done(struct query_rows *rows);
+void query_needs(const struct query *q, struct query_needs *ret);
+/*
+ * How many of the first rows, in the order of order_unread(), need their expensive counters; 0:
+ * every row does.
+ */
+size_t query_certain(const struct query *q);
+/* Each returns 0, -ENOMEM, or -E2BIG if the pattern has spent its budget. */
+int query_select_ids(struct snapshot *s, const struct query *q, struct query_rows *rows);
+int query_select_text(struct snapshot *s, const struct query *q, struct query_rows *rows);
+int query_group(struct snapshot *s, const struct query *q, struct query_rows *rows);
+/*
+ * `pruned`: expensive counters were read for the first rows alone (query_certain()). The result
+ * borrows from the snapshot, the query and the rows.
+ */
+void query_show(struct snapshot *s, const struct query *q, struct query_rows *rows, bool pruned,
+		struct result *ret);
+int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q,
+	      struct result *ret);
 
 #endif

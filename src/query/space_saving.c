@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * A list that is walked: some hundred slots are a few cache lines, and there is nothing to get
- * wrong. Knows keys as numbers alone.
- */
+/* A list that is searched from its start: some hundred slots are a few cache lines. */
 #include "query/space_saving.h"
 
 #include <errno.h>

@@ -1,19 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The bytes of a recording to snapshots. Believes nothing: lengths are checked against the file,
- * checksums before contents, the size after decompression before memory is taken for it.
+ * Reads snapshots from the bytes of a recording, which may be corrupt: lengths are checked against
+ * the file, checksums before contents, and the size after decompression before memory is allocated.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/array.h"
+#include "base/cleanup.h"
 #include "model/snapshot_codec.h"
-#include "recording/recording_reader_internal.h"
+#include "recording/recording_file.h"
+#include "recording/recording_internal.h"
 
-int recording_read_at(const struct recording_reader *r, uint64_t at, void *buf, size_t len)
+#define SEARCH_CHUNK (64 * 1024)
+#define NO_FRAME     UINT32_MAX
+
+struct frame {
+	uint64_t at; /* the offset of its part */
+	int64_t time_ms;
+	uint32_t size, raw_size;
+	uint32_t key; /* the frame where decoding begins; NO_FRAME: none */
+	bool is_delta, is_corrupt;
+};
+
+struct recording_reader {
+	int fd; /* -1: the bytes are in memory */
+	const char *data;
+	uint64_t size;
+	struct recording_info info;
+	struct frame *frame;
+	size_t capacity;
+	struct ZSTD_DCtx_s *zstd;
+	char *payload, *raw;
+	size_t payload_room, raw_room;
+	struct snapshot current, next;
+	uint32_t current_frame; /* NO_FRAME: none */
+};
+
+__attribute__((format(printf, 3, 4))) static int refuse(char why[RECORDING_WHY], int error,
+							const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, RECORDING_WHY, fmt, args);
+	va_end(args);
+	return error;
+}
+
+static int no_memory(char why[RECORDING_WHY])
+{
+	return refuse(why, -ENOMEM, "out of memory");
+}
+
+/* True if these bytes are the head of a part. */
+static bool is_part(const char *head)
+{
+	return memcmp(head, "PART", 4) == 0 && get_le32(head + 28) == crc_of(head, 28);
+}
+
+/* Reads all bytes. -EBADMSG: the file has become shorter. */
+static int read_at(const struct recording_reader *r, uint64_t at, void *buf, size_t len)
 {
 	char *to = buf;
 
@@ -43,7 +96,7 @@ bool recording_is_one(const void *data)
 	return memcmp(data, RECORDING_MAGIC, sizeof(RECORDING_MAGIC) - 1) == 0;
 }
 
-/* Whether it can be printed. */
+/* True if the version can be printed. */
 static bool is_version(const char *tool, size_t len)
 {
 	size_t i = 0;
@@ -53,7 +106,7 @@ static bool is_version(const char *tool, size_t len)
 	return i == len;
 }
 
-/* The version stands where format 2 has it. */
+/* The version is at the same offset as in format 2. */
 static int refuse_format_1(const char *head, char why[RECORDING_WHY])
 {
 	const char *tool = head + 16;
@@ -69,7 +122,7 @@ static int refuse_format_1(const char *head, char why[RECORDING_WHY])
 static int check_format(const char *head, uint64_t size, char why[RECORDING_WHY])
 {
 	const size_t magic = sizeof(RECORDING_MAGIC) - 1;
-	unsigned major = wire_get16(head + 8);
+	unsigned major = get_le16(head + 8);
 
 	if (!size)
 		return refuse(why, -EBADMSG, "it is empty");
@@ -89,25 +142,137 @@ static int read_header(struct recording_reader *r, char why[RECORDING_WHY])
 {
 	char head[RECORDING_HEAD_MAX] = {};
 	size_t len = r->size < sizeof(head) ? r->size : sizeof(head), tool;
-	int error = recording_read_at(r, 0, head, len);
+	int error = read_at(r, 0, head, len);
 
 	if (error < 0)
 		return refuse(why, error, "%s", strerror(-error));
 	error = check_format(head, r->size, why);
 	if (error < 0)
 		return error;
-	r->info.end = wire_get32(head + 12);
-	if (wire_get16(head + 8) != RECORDING_MAJOR || r->info.end < RECORDING_HEAD_SIZE ||
-	    r->info.end > len ||
-	    wire_get32(head + r->info.end - 4) != wire_crc(head, r->info.end - 4, NULL, 0))
+	r->info.end = get_le32(head + 12);
+	if (get_le16(head + 8) != RECORDING_MAJOR || r->info.end < RECORDING_HEAD_SIZE ||
+	    r->info.end > len || get_le32(head + r->info.end - 4) != crc_of(head, r->info.end - 4))
 		return refuse(why, -EBADMSG, "its header is corrupt");
-	r->info.minor = wire_get16(head + 10);
-	r->info.flags = wire_get32(head + 28);
+	r->info.minor = get_le16(head + 10);
+	r->info.flags = get_le32(head + 28);
 	tool = strnlen(head + 16, RECORDING_TOOL_LEN);
 	memcpy(r->info.tool, head + 16, tool);
 	if (!is_version(r->info.tool, tool))
 		return refuse(why, -EBADMSG, "its header is corrupt");
 	return 0;
+}
+
+/* ---- finding frames by the heads of their parts, also behind corrupt bytes ---- */
+
+/* Finds the next part behind corrupt bytes. Returns 1 and *ret, 0 or a negative errno. */
+static int find_part(const struct recording_reader *r, uint64_t at, uint64_t *ret)
+{
+	cleanup_free char *chunk = malloc(SEARCH_CHUNK);
+
+	if (!chunk)
+		return -ENOMEM;
+	while (r->size - at >= RECORDING_PART_SIZE) {
+		size_t len = r->size - at < SEARCH_CHUNK ? r->size - at : SEARCH_CHUNK;
+		const char *end = chunk + len, *found = chunk;
+		int error = read_at(r, at, chunk, len);
+
+		if (error < 0)
+			return error;
+		while ((found = memmem(found, (size_t)(end - found), "PART", 4)) &&
+		       end - found >= RECORDING_PART_SIZE) {
+			if (is_part(found)) {
+				*ret = at + (uint64_t)(found - chunk);
+				return 1;
+			}
+			found++;
+		}
+		/* The next chunk contains a part that begins at the end of this one. */
+		at += len - (RECORDING_PART_SIZE - 1);
+	}
+	return 0;
+}
+
+static int add_frame(struct recording_reader *r, const struct frame *f)
+{
+	struct frame *frame, *last;
+
+	if (r->info.frames >= NO_FRAME)
+		return -EFBIG;
+	frame = grow_items(r->frame, r->info.frames, &r->capacity, 64, sizeof(*frame));
+	if (!frame)
+		return -ENOMEM;
+	r->frame = frame;
+	frame = &r->frame[r->info.frames];
+	last = r->info.frames ? frame - 1 : NULL;
+	*frame = *f;
+	if (f->is_corrupt)
+		frame->time_ms = last ? last->time_ms : 0;
+	frame->key = f->is_delta ? (last ? last->key : NO_FRAME) : (uint32_t)r->info.frames;
+	r->info.frames++;
+	return 0;
+}
+
+/* Reads a part with a valid head. Returns 1 if more may follow, 0, or a negative errno. */
+static int read_part(struct recording_reader *r, const char *head)
+{
+	struct frame f = {
+		.at = r->info.end,
+		.time_ms = (int64_t)get_le64(head + 16),
+		.size = get_le32(head + 8),
+		.raw_size = get_le32(head + 12),
+		.is_delta = head[4] == PART_DELTA,
+	};
+	uint64_t end = f.at + RECORDING_PART_SIZE + f.size;
+	int error = 0;
+
+	if (end > r->size) {
+		r->info.torn = true;
+		return 0;
+	}
+	r->info.end = end;
+	if (head[4] == PART_END) {
+		r->info.ended = true;
+		r->info.torn = end != r->size;
+		return 0;
+	}
+	if (head[4] == PART_KEY || head[4] == PART_DELTA)
+		error = add_frame(r, &f);
+	return error < 0 ? error : 1;
+}
+
+/* Skips bytes that are not a part: the rest of an incomplete part, or corrupt bytes. */
+static int skip_corrupt(struct recording_reader *r)
+{
+	const struct frame corrupt = {.at = r->info.end, .is_delta = true, .is_corrupt = true};
+	uint64_t next = 0;
+	int error = find_part(r, r->info.end, &next);
+
+	if (error <= 0) {
+		r->info.torn = error == 0;
+		return error;
+	}
+	r->info.end = next;
+	error = add_frame(r, &corrupt);
+	return error < 0 ? error : 1;
+}
+
+/* Finds the frames behind the header. Returns 0, or a negative errno and why. */
+static int find_frames(struct recording_reader *r, char why[RECORDING_WHY])
+{
+	char head[RECORDING_PART_SIZE];
+	int error = 1;
+
+	while (error > 0 && r->info.end < r->size) {
+		bool whole = r->size - r->info.end >= sizeof(head);
+
+		error = whole ? read_at(r, r->info.end, head, sizeof(head)) : 0;
+		if (error < 0)
+			break;
+		error = whole && is_part(head) ? read_part(r, head) : skip_corrupt(r);
+	}
+	if (error == -ENOMEM)
+		return no_memory(why);
+	return error < 0 ? refuse(why, error, "%s", strerror(-error)) : 0;
 }
 
 /* ---- opening ---- */
@@ -121,7 +286,7 @@ static int open_reader(struct recording_reader *r, struct recording_reader **ret
 	r->zstd = ZSTD_createDCtx();
 	error = r->zstd ? read_header(r, why) : no_memory(why);
 	if (error == 0)
-		error = recording_find_frames(r, why);
+		error = find_frames(r, why);
 	if (error < 0)
 		recording_reader_free(r);
 	else
@@ -182,7 +347,7 @@ int64_t recording_reader_time(const struct recording_reader *r, size_t i)
 	return r->frame[i].time_ms;
 }
 
-/* ---- frames ---- */
+/* ---- decoding ---- */
 
 static bool make_room(char **buf, size_t *room, size_t len)
 {
@@ -198,7 +363,7 @@ static bool make_room(char **buf, size_t *room, size_t len)
 	return true;
 }
 
-/* The frame as the codec wrote it, in r->raw. */
+/* Decompresses the frame into r->raw. */
 static int read_raw(struct recording_reader *r, const struct frame *f)
 {
 	char head[RECORDING_PART_SIZE];
@@ -210,12 +375,12 @@ static int read_raw(struct recording_reader *r, const struct frame *f)
 		return -EBADMSG;
 	if (!make_room(&r->payload, &r->payload_room, f->size))
 		return -ENOMEM;
-	error = recording_read_at(r, f->at, head, sizeof(head));
+	error = read_at(r, f->at, head, sizeof(head));
 	if (error == 0)
-		error = recording_read_at(r, f->at + sizeof(head), r->payload, f->size);
+		error = read_at(r, f->at + sizeof(head), r->payload, f->size);
 	if (error < 0)
 		return error;
-	if (!is_part(head) || wire_get32(head + 24) != wire_crc(r->payload, f->size, NULL, 0))
+	if (!is_part(head) || get_le32(head + 24) != crc_of(r->payload, f->size))
 		return -EBADMSG;
 	size = ZSTD_getFrameContentSize(r->payload, f->size);
 	if (size != f->raw_size)
@@ -227,8 +392,8 @@ static int read_raw(struct recording_reader *r, const struct frame *f)
 	return 0;
 }
 
-/* Frame i, which stands alone or whose predecessor is the current one. */
-static int step(struct recording_reader *r, size_t i)
+/* Decodes frame i, which stands alone or follows the current frame. */
+static int decode_frame(struct recording_reader *r, size_t i)
 {
 	const struct frame *f = &r->frame[i];
 	struct snapshot last;
@@ -250,8 +415,8 @@ static int step(struct recording_reader *r, size_t i)
 	return 0;
 }
 
-static int cannot_step(const struct recording_reader *r, size_t i, int error,
-		       char why[RECORDING_WHY])
+static int report_frame(const struct recording_reader *r, size_t i, int error,
+			char why[RECORDING_WHY])
 {
 	unsigned long long at = r->frame[i].at;
 
@@ -272,7 +437,7 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 	size_t from = r->frame[i].key, current = r->current_frame;
 
 	if (r->frame[i].is_corrupt)
-		return cannot_step(r, i, -EBADMSG, why);
+		return report_frame(r, i, -EBADMSG, why);
 	if (from == NO_FRAME)
 		return refuse(why, -EBADMSG,
 			      "the recording is corrupt: frame %zu at byte %llu has no key frame",
@@ -280,10 +445,10 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 	if (current != NO_FRAME && current >= from && current <= i)
 		from = current + 1;
 	for (; from <= i; from++) {
-		int error = step(r, from);
+		int error = decode_frame(r, from);
 
 		if (error < 0)
-			return cannot_step(r, from, error, why);
+			return report_frame(r, from, error, why);
 	}
 	*ret = &r->current;
 	return 0;
@@ -297,8 +462,8 @@ int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot 
 
 	if (error < 0)
 		return error;
-	/* What step() read last is still there, and the frame before it is r->next. */
+	/* r->raw still has this frame, and r->next is the frame before. */
 	error = snapshot_decode(r->raw, r->frame[i].raw_size,
 				r->frame[i].is_delta ? &r->next : NULL, ret);
-	return error < 0 ? cannot_step(r, i, error, why) : 0;
+	return error < 0 ? report_frame(r, i, error, why) : 0;
 }

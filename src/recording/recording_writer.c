@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Snapshots to the bytes of a recording. Keeps the last one, since the next one differs little. */
+/* Writes snapshots as the bytes of a recording. It keeps the last snapshot for the next delta. */
 #include <errno.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
-#include "recording/wire.h"
+#include "recording/recording_internal.h"
 
-static void put_header(struct strbuf *out, const struct recording_options *o)
+static void append_header(struct strbuf *out, const struct recording_options *o)
 {
 	char head[RECORDING_HEAD_SIZE] = {};
 	size_t len = strlen(o->tool);
 
 	memcpy(head, RECORDING_MAGIC, sizeof(RECORDING_MAGIC) - 1);
-	wire_set16(head + 8, RECORDING_MAJOR);
-	wire_set16(head + 10, RECORDING_MINOR);
-	wire_set32(head + 12, sizeof(head));
+	put_le16(head + 8, RECORDING_MAJOR);
+	put_le16(head + 10, RECORDING_MINOR);
+	put_le32(head + 12, sizeof(head));
 	memcpy(head + 16, o->tool, len < RECORDING_TOOL_LEN ? len : RECORDING_TOOL_LEN);
-	wire_set32(head + 28, o->flags);
-	wire_set32(head + 32, wire_crc(head, 32, NULL, 0));
+	put_le32(head + 28, o->flags);
+	put_le32(head + 32, crc_of(head, 32));
 	strbuf_put(out, head, sizeof(head));
 }
 
-static void put_part(struct strbuf *out, enum recording_part kind, int64_t time_ms,
-		     uint32_t raw_size, const char *payload, size_t size)
+static void append_part(struct strbuf *out, enum recording_part kind, int64_t time_ms,
+			uint32_t raw_size, const char *payload, size_t size)
 {
 	char head[RECORDING_PART_SIZE] = "PART";
 
 	head[4] = (char)kind;
-	wire_set32(head + 8, (uint32_t)size);
-	wire_set32(head + 12, raw_size);
-	wire_set64(head + 16, (uint64_t)time_ms);
-	wire_set32(head + 24, wire_crc(payload, size, NULL, 0));
-	wire_set32(head + 28, wire_crc(head, 28, NULL, 0));
+	put_le32(head + 8, (uint32_t)size);
+	put_le32(head + 12, raw_size);
+	put_le64(head + 16, (uint64_t)time_ms);
+	put_le32(head + 24, crc_of(payload, size));
+	put_le32(head + 28, crc_of(head, 28));
 	strbuf_put(out, head, sizeof(head));
 	strbuf_put(out, payload, size);
 }
@@ -49,11 +49,11 @@ int recording_writer_init(struct recording_writer *w, const struct recording_opt
 	};
 	if (!w->zstd)
 		return -ENOMEM;
-	put_header(out, o);
+	append_header(out, o);
 	return strbuf_error(out);
 }
 
-/* Into w->packed. */
+/* Compresses w->raw into w->packed. */
 static int pack(struct recording_writer *w)
 {
 	size_t most = ZSTD_compressBound(w->raw.len), n;
@@ -62,7 +62,7 @@ static int pack(struct recording_writer *w)
 	if (!strbuf_room(&w->packed, most))
 		return strbuf_error(&w->packed);
 	n = ZSTD_compressCCtx(w->zstd, w->packed.data, most, w->raw.data, w->raw.len, w->level);
-	/* There is room for anything it could make, so it lacks memory. */
+	/* `most` bytes are always enough, so zstd lacks memory. */
 	if (ZSTD_isError(n))
 		return -ENOMEM;
 	w->packed.len = n;
@@ -70,10 +70,10 @@ static int pack(struct recording_writer *w)
 }
 
 /*
- * Keeps the snapshot as a reader will have it, by reading what was written: the caller's may
- * change, and what cannot be read is found here.
+ * Decodes what was encoded and keeps it as the previous snapshot: the caller may change its own,
+ * and a frame that cannot be decoded is found here.
  */
-static int keep(struct recording_writer *w, bool delta)
+static int store_previous(struct recording_writer *w, bool delta)
 {
 	struct snapshot last;
 	int r = snapshot_decode(w->raw.data, w->raw.len, delta ? &w->previous : NULL, &w->next);
@@ -98,11 +98,11 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 	if (r == 0)
 		r = pack(w);
 	if (r == 0)
-		r = keep(w, delta);
+		r = store_previous(w, delta);
 	if (r < 0)
 		return r;
-	put_part(w->out, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
-		 w->packed.data, w->packed.len);
+	append_part(w->out, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
+		    w->packed.data, w->packed.len);
 	w->has_previous = true;
 	w->since_key = delta ? w->since_key + 1 : 0;
 	w->frames++;
@@ -111,7 +111,8 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 
 int recording_writer_finish(struct recording_writer *w)
 {
-	put_part(w->out, PART_END, w->has_previous ? w->previous.time_ms : 0, w->frames, NULL, 0);
+	append_part(w->out, PART_END, w->has_previous ? w->previous.time_ms : 0, w->frames, NULL,
+		    0);
 	return strbuf_error(w->out);
 }
 

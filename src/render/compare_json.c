@@ -3,7 +3,7 @@
  * The document zmem.compare, version 1.0, as specified in src/dist/zmem.compare.schema.json. Each
  * top-level key and each cell has its own line.
  */
-#include "render/json_common.h"
+#include "render/json.h"
 #include "render/render.h"
 
 static void put_summary(struct json_writer *w, const struct comparison *c)

@@ -178,7 +178,7 @@ static void place_counters(const struct page *p, const struct compare_sums *all,
 		.columns = 3,
 		.column = {{"COUNTER", CELL_TEXT, .left = true, .min = 9},
 			   {"AGAINST", CELL_TEXT, .left = true, .min = 12},
-			   {"FIGURES", CELL_COUNT, .min = count}},
+			   {"VALUES", CELL_COUNT, .min = count}},
 	};
 	for (int v = 0; v < COMPARE_VERDICTS; v++)
 		g->column[g->columns++] =

@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "render/format.h"
 #include "render/json_writer.h"
-#include "render/text_map.h"
+#include "render/text.h"
 
 static const char *map_char(uint32_t c)
 {
@@ -56,7 +56,7 @@ static void put_text(struct strbuf *out, const char *s)
 		strbuf_putc(out, '"');
 	if (needs_apostrophe(s))
 		strbuf_putc(out, '\'');
-	text_put_mapped(out, s, map_char);
+	text_put_mapped(out, s, SIZE_MAX, map_char);
 	if (quoted)
 		strbuf_putc(out, '"');
 }

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "render/text_map.h"
+#include "render/text.h"
 
 static const struct {
 	const char *name;
@@ -38,7 +38,7 @@ static const char *map_char(uint32_t c)
 /* An empty name would drop the frame. */
 static void put_frame(struct strbuf *out, const char *s)
 {
-	text_put_mapped(out, s && *s ? s : "-", map_char);
+	text_put_mapped(out, s && *s ? s : "-", SIZE_MAX, map_char);
 	strbuf_putc(out, ';');
 }
 

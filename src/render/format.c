@@ -7,25 +7,20 @@
 
 #include <string.h>
 
-#include "base/decimal.h"
-
-size_t format_u64(char *buf, uint64_t v)
-{
-	return decimal_put(buf, v);
-}
+#include "base/strbuf.h"
 
 size_t format_i64(char *buf, int64_t v)
 {
 	if (v >= 0)
-		return format_u64(buf, (uint64_t)v);
+		return decimal_put(buf, (uint64_t)v);
 	*buf = '-';
-	return 1 + format_u64(buf + 1, -(uint64_t)v);
+	return 1 + decimal_put(buf + 1, -(uint64_t)v);
 }
 
 /* v with a point before its last digit or its last two digits. */
 static size_t format_point(char *buf, uint64_t v, unsigned decimals)
 {
-	size_t n = format_u64(buf, v / (decimals == 2 ? 100 : 10));
+	size_t n = decimal_put(buf, v / (decimals == 2 ? 100 : 10));
 
 	buf[n++] = '.';
 	if (decimals == 2)
@@ -56,14 +51,14 @@ static size_t format_unit(char *buf, uint64_t v, unsigned shift)
 	uint64_t whole = scaled(v, shift, 1), parts;
 
 	if (shift == 10 && !(v & 1023))
-		return whole < 1024 ? format_u64(buf, whole) : 0;
+		return whole < 1024 ? decimal_put(buf, whole) : 0;
 	parts = scaled(v, shift, 100);
 	if (parts < 1000)
 		return format_point(buf, parts, 2);
 	parts = scaled(v, shift, 10);
 	if (parts < 1000)
 		return format_point(buf, parts, 1);
-	return whole < 1024 ? format_u64(buf, whole) : 0;
+	return whole < 1024 ? decimal_put(buf, whole) : 0;
 }
 
 size_t format_size(char *buf, uint64_t bytes)
@@ -72,7 +67,7 @@ size_t format_size(char *buf, uint64_t bytes)
 	size_t n = 0, i = 0;
 
 	if (bytes < 1024) {
-		n = format_u64(buf, bytes);
+		n = decimal_put(buf, bytes);
 		if (bytes) {
 			memcpy(buf + n, " B", 2);
 			n += 2;
@@ -93,7 +88,7 @@ size_t format_size(char *buf, uint64_t bytes)
 
 size_t format_bytes(char *buf, uint64_t bytes, bool exact)
 {
-	return exact ? format_u64(buf, bytes) : format_size(buf, bytes);
+	return exact ? decimal_put(buf, bytes) : format_size(buf, bytes);
 }
 
 size_t format_percent(char *buf, double percent)
@@ -109,7 +104,7 @@ size_t format_ratio(char *buf, uint64_t hundredths)
 		return format_point(buf, hundredths, 2);
 	if (hundredths < 10000 * 100)
 		return format_point(buf, hundredths / 10, 1);
-	return format_u64(buf, hundredths / 100);
+	return decimal_put(buf, hundredths / 100);
 }
 
 static char *put_digits(char *to, unsigned v, unsigned digits)

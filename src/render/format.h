@@ -12,7 +12,6 @@
 
 #define FORMAT_MAX 32
 
-size_t format_u64(char *buf, uint64_t v);
 size_t format_i64(char *buf, int64_t v);
 /*
  * Bytes in the largest unit of 1,024 with a whole part, to three digits, or to four where the whole

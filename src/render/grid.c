@@ -201,7 +201,7 @@ void grid_put_heading(const struct grid *g, struct line *l)
 	l->attr = attr;
 }
 
-void grid_put_cells(const struct grid *g, struct line *l, const struct cell *cells)
+static void put_cells(const struct grid *g, struct line *l, const struct cell *cells)
 {
 	for (size_t i = 0; i < g->columns; i++)
 		put_cell(g, l, i, &cells[i]);
@@ -212,7 +212,7 @@ void grid_put_row(const struct grid *g, struct line *l, size_t row)
 	struct cell cell[COLUMNS_MAX];
 
 	g->source.fill(g->source.arg, row, 0, g->columns, cell);
-	grid_put_cells(g, l, cell);
+	put_cells(g, l, cell);
 }
 
 void grid_put_sums(const struct grid *g, struct line *l, size_t row)
@@ -241,7 +241,7 @@ void grid_print_heading(const struct grid *g, struct line *l)
 
 void grid_print_cells(const struct grid *g, struct line *l, const struct cell *cells)
 {
-	grid_put_cells(g, l, cells);
+	put_cells(g, l, cells);
 	line_end(l);
 }
 

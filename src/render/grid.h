@@ -117,7 +117,6 @@ void grid_measure(struct grid *g);
 
 /* These functions do not end the line, and keep its attribute. */
 void grid_put_heading(const struct grid *g, struct line *l);
-void grid_put_cells(const struct grid *g, struct line *l, const struct cell *cells);
 void grid_put_row(const struct grid *g, struct line *l, size_t row);
 /* A row of sums, up to the column where words may follow. */
 void grid_put_sums(const struct grid *g, struct line *l, size_t row);

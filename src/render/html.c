@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Writes one HTML file: the page of src/render/page, which the Makefile assembles and which loads
- * nothing from elsewhere, with the data of html_data.c in it. Only the data and the total (for
- * readers without JavaScript) differ from page to page.
+ * Writes one HTML file: the page of src/render/page, which the Makefile assembles, with the data of
+ * html_data.c in it. Only the data and the total (for readers without JavaScript) differ from page
+ * to page. The live page of serve also has the additions of src/serve/page.
  */
 #include "render/render.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/unpack.h"
 #include "render/format.h"
-#include "render/html.h"
-#include "render/html_data.h"
 #include "render/summary.h"
 
 /* The page before the total, between the total and the data, and after the data. */
@@ -23,25 +22,28 @@ static const unsigned char page_body[] = {
 static const unsigned char page_tail[] = {
 #include "render/tail.inc"
 };
+/* The same of the live page, and its content security policy. */
+static const unsigned char live_head[] = {
+#include "render/live_head.inc"
+};
+static const unsigned char live_body[] = {
+#include "render/live_body.inc"
+};
+static const unsigned char live_tail[] = {
+#include "render/live_tail.inc"
+};
+static const unsigned char live_policy[] = {
+#include "render/live_policy.inc"
+};
+
+struct html_parts {
+	struct packed head, body, tail;
+};
 
 /* Escapes text between tags. */
-static void put_text(struct strbuf *out, const char *s)
+static const char *escape_markup(uint32_t c)
 {
-	for (; *s; s++) {
-		switch (*s) {
-		case '<':
-			strbuf_puts(out, "&lt;");
-			break;
-		case '>':
-			strbuf_puts(out, "&gt;");
-			break;
-		case '&':
-			strbuf_puts(out, "&amp;");
-			break;
-		default:
-			strbuf_putc(out, *s);
-		}
-	}
+	return c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : NULL;
 }
 
 static void put_total(struct strbuf *out, const struct result *r)
@@ -57,7 +59,7 @@ static void put_total(struct strbuf *out, const struct result *r)
 	if (!out->error)
 		out->error = strbuf_error(&text);
 	strbuf_puts(out, "<p>");
-	put_text(out, strbuf_str(&text));
+	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
 	strbuf_puts(out, "</p>\n<dl>\n");
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
 		const struct totals *t = &r->totals;
@@ -75,13 +77,13 @@ static void put_total(struct strbuf *out, const struct result *r)
 	strbuf_puts(out, "</dl>");
 }
 
-void html_page(struct strbuf *out, const struct html_parts *parts, const struct result *r,
-	       const struct table_style *style)
+static void put_page(struct strbuf *out, const struct html_parts *parts, const struct result *r,
+		     const struct table_style *style)
 {
 	unpack(out, parts->head);
 	put_total(out, r);
 	unpack(out, parts->body);
-	html_data(out, r, style);
+	render_page_json(out, r, style);
 	unpack(out, parts->tail);
 }
 
@@ -89,10 +91,17 @@ void render_html(struct strbuf *out, const struct result *r, const struct table_
 {
 	const struct html_parts parts = {PACKED(page_head), PACKED(page_body), PACKED(page_tail)};
 
-	html_page(out, &parts, r, style);
+	put_page(out, &parts, r, style);
 }
 
-void render_page_json(struct strbuf *out, const struct result *r, const struct table_style *style)
+void render_live_page(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	html_data(out, r, style);
+	const struct html_parts parts = {PACKED(live_head), PACKED(live_body), PACKED(live_tail)};
+
+	put_page(out, &parts, r, style);
+}
+
+void render_live_policy(struct strbuf *out)
+{
+	unpack(out, PACKED(live_policy));
 }

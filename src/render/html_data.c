@@ -16,23 +16,20 @@
  *	  {"key":"rss","header":"RSS","kind":"bytes|number|text|time|percent","help":"…",
  *	   "values":[4096,null,…]},		one value a row; null: not measured
  *	  …],
- *	 "counted":[1,0,…],			1: sums include the row (an address space counts
- *once) "strings":["root","bash",…],		the values of "text" columns are indices of this
- *	 "raw":{"7":"62ff",…}}			by index: the bytes in hex of texts that are not
- *UTF-8
+ *	 "counted":[1,0,…],			1: sums include the row (each mm counts once)
+ *	 "strings":["root","bash",…],		the values of "text" columns are indices of this
+ *	 "raw":{"7":"62ff",…}}			by index: texts that are not UTF-8, in hex
  *
  * Where "values" or "counted" is the same in every row, that value stands in place of the array. A
  * "percent" column has no values: "of" names the column, and the page computes its share.
  */
-#include "render/html_data.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "render/json_common.h"
-#include "render/json_process.h"
+#include "render/json.h"
+#include "render/render.h"
 #include "render/string_table.h"
 #include "render/summary.h"
 
@@ -275,7 +272,7 @@ static void put_presentation(struct page *p)
 	json_u64(w, "rows", p->rows);
 }
 
-void html_data(struct strbuf *out, const struct result *r, const struct table_style *style)
+void render_page_json(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
 	struct json_writer writer = {.out = out, .html = true};
 	struct page p = {

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "render/json_common.h"
+#include "render/json.h"
 #include "render/render.h"
 
 /* Bytes of a name: encoded, and as the source of the hex form. */

@@ -6,25 +6,33 @@
  */
 #include "render/render.h"
 
+#include <stdio.h>
+
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "render/json_writer.h"
-#include "render/metrics_group.h"
-#include "render/metrics_own.h"
-#include "render/metrics_writer.h"
+#include "render/metrics_internal.h"
 
-#define GAUGE(name_, unit_, help_)                                                                 \
+#define FAMILY(type_, name_, unit_, help_)                                                         \
 	(&(const struct metric_family){                                                            \
-		.name = (name_), .type = METRIC_GAUGE, .unit = (unit_), .help = (help_)})
-#define BYTES(name_, help_) GAUGE(name_ "_bytes", "bytes", help_)
-#define INFO(name_, help_)                                                                         \
-	(&(const struct metric_family){.name = (name_), .type = METRIC_INFO, .help = (help_)})
+		.name = (name_), .type = (type_), .unit = (unit_), .help = (help_)})
+#define GAUGE(name, unit, help)	  FAMILY(METRIC_GAUGE, name, unit, help)
+#define BYTES(name, help)	  GAUGE(name "_bytes", "bytes", help)
+#define COUNTER(name, unit, help) FAMILY(METRIC_COUNTER, name, unit, help)
+#define INFO(name, help)	  FAMILY(METRIC_INFO, name, NULL, help)
 
 static void put_known(struct metrics_writer *w, const struct metric_family *f, bool known,
 		      uint64_t v)
 {
 	metrics_family(w, f);
 	metrics_known(w, known, v);
+}
+
+static void put_labelled(struct metrics_writer *w, const char *key, const char *label, uint64_t v)
+{
+	metrics_sample(w);
+	metrics_label(w, key, label);
+	metrics_u64(w, v);
 }
 
 /* ---- groups ---- */
@@ -209,28 +217,14 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 
 /* ---- the collection ---- */
 
-static void put_reason(struct metrics_writer *w, const char *reason, uint64_t v)
-{
-	metrics_sample(w);
-	metrics_label(w, "reason", reason);
-	metrics_u64(w, v);
-}
-
 static void put_reasons(struct metrics_writer *w, const struct metric_family *f,
 			const struct collection *c)
 {
 	metrics_family(w, f);
-	put_reason(w, "gone", c->gone);
-	put_reason(w, "denied", c->denied);
-	put_reason(w, "timeout", c->timeout);
-	put_reason(w, "raced", c->raced);
-}
-
-static void put_verdict(struct metrics_writer *w, const char *verdict, uint64_t v)
-{
-	metrics_sample(w);
-	metrics_label(w, "verdict", verdict);
-	metrics_u64(w, v);
+	put_labelled(w, "reason", "gone", c->gone);
+	put_labelled(w, "reason", "denied", c->denied);
+	put_labelled(w, "reason", "timeout", c->timeout);
+	put_labelled(w, "reason", "raced", c->raced);
 }
 
 static void put_cross_check(struct metrics_writer *w, const struct cross_check *c)
@@ -240,10 +234,10 @@ static void put_cross_check(struct metrics_writer *w, const struct cross_check *
 				"smaps_rollup."));
 	if (!c->done)
 		return;
-	put_verdict(w, "same", c->same);
-	put_verdict(w, "moved", c->moved);
-	put_verdict(w, "different", c->different);
-	put_verdict(w, "gone", c->gone);
+	put_labelled(w, "verdict", "same", c->same);
+	put_labelled(w, "verdict", "moved", c->moved);
+	put_labelled(w, "verdict", "different", c->different);
+	put_labelled(w, "verdict", "gone", c->gone);
 }
 
 static void put_infos(struct metrics_writer *w, const struct result *r)
@@ -252,9 +246,7 @@ static void put_infos(struct metrics_writer *w, const struct result *r)
 	const char *pss = pss_source_name(r->pss);
 
 	metrics_family(w, INFO("zmem_build", "The version of zmem-bpf."));
-	metrics_sample(w);
-	metrics_label(w, "version", ZMEM_VERSION);
-	metrics_u64(w, 1);
+	put_labelled(w, "version", ZMEM_VERSION, 1);
 	metrics_family(w, INFO("zmem_source",
 			       "Sources of the values, and the column that makes the groups."));
 	metrics_sample(w);
@@ -278,18 +270,18 @@ static void put_times(struct metrics_writer *w, const struct snapshot *s)
 	metrics_fixed(w, (uint64_t)s->time_ms, 1000);
 }
 
-/* `own`: counts since the start; NULL if this collection is the only one. */
+/* `self`: counts since the start; NULL if this collection is the only one. */
 static void put_collection(struct metrics_writer *w, const struct result *r,
-			   const struct metrics_own *own)
+			   const struct metrics_self *self)
 {
 	const struct collection *c = &r->snapshot->collection;
 	struct collection since_start = *c;
 
-	if (own) {
-		since_start.gone = own->gone;
-		since_start.denied = own->denied;
-		since_start.timeout = own->timeout;
-		since_start.raced = own->raced;
+	if (self) {
+		since_start.gone = self->gone;
+		since_start.denied = self->denied;
+		since_start.timeout = self->timeout;
+		since_start.raced = self->raced;
 	}
 
 	put_infos(w, r);
@@ -307,16 +299,83 @@ static void put_collection(struct metrics_writer *w, const struct result *r,
 			  "Processes that the last collection could not read, by reason."),
 		    c);
 	put_reasons(w,
-		    &(const struct metric_family){
-			    .name = "zmem_collect_errors",
-			    .type = METRIC_COUNTER,
-			    .help = "Processes that could not be read since the start, by reason."},
+		    COUNTER("zmem_collect_errors", NULL,
+			    "Processes that could not be read since the start, by reason."),
 		    &since_start);
 	put_cross_check(w, &c->cross_check);
 }
 
+/* ---- the program itself ---- */
+
+/* The names that Prometheus' client libraries use for a process. */
+static void put_processes(struct metrics_writer *w, const struct metrics_self *self)
+{
+	size_t n = ARRAY_SIZE(self->process);
+
+	metrics_family(w, COUNTER("process_cpu_seconds", "seconds",
+				  "CPU time of this program's processes."));
+	for (size_t i = 0; i < n; i++) {
+		metrics_sample(w);
+		metrics_label(w, "role", self->process[i].role);
+		metrics_fixed(w, self->process[i].cpu_us, 1000000);
+	}
+	metrics_family(w, BYTES("process_resident_memory",
+				"Resident memory of this program's processes."));
+	for (size_t i = 0; i < n; i++) {
+		if (self->process[i].resident)
+			put_labelled(w, "role", self->process[i].role, self->process[i].resident);
+	}
+	metrics_family(w, GAUGE("process_open_fds", NULL,
+				"Open file descriptors of this program's processes."));
+	for (size_t i = 0; i < n; i++)
+		put_labelled(w, "role", self->process[i].role, self->process[i].fds);
+	metrics_family(w, GAUGE("process_start_time_seconds", "seconds",
+				"Start time of this program since the Unix epoch."));
+	if (self->start_ms < 0)
+		return;
+	metrics_sample(w);
+	metrics_fixed(w, (uint64_t)self->start_ms, 1000);
+}
+
+static void put_requests(struct metrics_writer *w, const struct metrics_self *self)
+{
+	metrics_family(
+		w, COUNTER("zmem_http_requests", NULL, "HTTP requests answered, by status code."));
+	for (size_t i = 0; i < ARRAY_SIZE(self->responses) && self->responses[i].code; i++) {
+		char code[16];
+
+		snprintf(code, sizeof(code), "%u", self->responses[i].code);
+		put_labelled(w, "code", code, self->responses[i].count);
+	}
+	put_known(w, GAUGE("zmem_http_connections", NULL, "Open HTTP connections."), true,
+		  self->connections);
+}
+
+static void put_self(struct metrics_writer *w, const struct metrics_self *self)
+{
+	put_known(w, COUNTER("zmem_collections", NULL, "Collections since the start."), true,
+		  self->collections);
+	put_known(
+		w,
+		COUNTER("zmem_collect_failures", NULL, "Collections that failed since the start."),
+		true, self->failures);
+	put_known(w,
+		  GAUGE("zmem_groups_tracked", NULL,
+			"Groups tracked to choose those with series, at most four for each of "
+			"these."),
+		  true, self->groups_tracked);
+	put_known(w,
+		  BYTES("zmem_groups_error",
+			"Upper bound of an untracked group's PSS and swap, as a mean over the "
+			"last minutes."),
+		  self->groups_error >= 0 && self->groups_error < 9e15,
+		  (uint64_t)self->groups_error);
+	put_requests(w, self);
+	put_processes(w, self);
+}
+
 void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics,
-		    const struct metrics_own *own)
+		    const struct metrics_self *self)
 {
 	cleanup(metric_groups_done) struct metric_groups groups = {};
 	struct metrics_writer w = {.out = out, .open_metrics = open_metrics};
@@ -329,9 +388,9 @@ void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bo
 	}
 	put_groups(&w, &groups);
 	put_machine(&w, r);
-	put_collection(&w, r, own);
-	if (own)
-		metrics_put_own(&w, own);
+	put_collection(&w, r, self);
+	if (self)
+		put_self(&w, self);
 	metrics_end(&w);
 }
 

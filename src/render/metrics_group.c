@@ -3,7 +3,7 @@
  * Makes the labels of groups. Groups with the same label become one series, and their values are
  * added. A label never holds a pid or a command line.
  */
-#include "render/metrics_group.h"
+#include "render/metrics_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "render/metrics_writer.h"
 #include "render/render.h"
 
 #define LABEL_MAX 512 /* bytes, encoded */

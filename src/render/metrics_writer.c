@@ -3,10 +3,10 @@
  * Writes families of metrics in two formats, which differ in the name of a counter or info family,
  * in UNIT and in the end marker.
  */
-#include "render/metrics_writer.h"
+#include "render/metrics_internal.h"
 
 #include "render/json_writer.h"
-#include "render/text_map.h"
+#include "render/text.h"
 
 static const char *const type_word[] = {
 	[METRIC_GAUGE] = "gauge", [METRIC_COUNTER] = "counter", [METRIC_INFO] = "info"};
@@ -141,22 +141,5 @@ static const char *escape_of(uint32_t c)
 
 void metrics_escape(struct strbuf *out, const char *s, size_t max)
 {
-	size_t len = strlen(s);
-
-	for (size_t i = 0, used; i < len; i += used) {
-		uint32_t c;
-		const char *instead = TEXT_REPLACEMENT;
-		size_t n;
-
-		used = utf8_decode(s + i, len - i, &c);
-		if (used)
-			instead = escape_of(c);
-		else
-			used = 1;
-		n = instead ? strlen(instead) : used;
-		if (n > max)
-			return;
-		strbuf_put(out, instead ? instead : s + i, n);
-		max -= n;
-	}
+	text_put_mapped(out, s, max, escape_of);
 }

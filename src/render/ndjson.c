@@ -9,8 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "render/json_common.h"
-#include "render/json_process.h"
+#include "render/json.h"
 
 #define LINE_MAX_BYTES 4095 /* with its newline */
 #define HOST_MAX       64

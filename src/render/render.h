@@ -106,7 +106,7 @@ void render_openmetrics(struct strbuf *out, const struct result *r,
 void render_prometheus(struct strbuf *out, const struct result *r, const struct table_style *style);
 
 /* What a continuously running program reports about itself. */
-struct metrics_own {
+struct metrics_self {
 	uint64_t gone, denied, timeout,
 		raced; /* processes that could not be read since the start */
 	uint64_t collections, failures;
@@ -119,15 +119,15 @@ struct metrics_own {
 	struct {
 		unsigned code;
 		uint64_t count;
-	} answered[16]; /* code 0 ends the list */
+	} responses[16]; /* code 0 ends the list */
 	uint64_t connections;
 	uint64_t groups_tracked;
 	double groups_error; /* bytes */
 };
 
-/* The metrics in either format, with those of `own` unless it is NULL. */
+/* The metrics in either format, with those of `self` unless it is NULL. */
 void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics,
-		    const struct metrics_own *own);
+		    const struct metrics_self *self);
 /*
  * The live page, which shows the result and then fetches page.json and history.json; the text of
  * page.json; and the content security policy of the page, one line for a header.

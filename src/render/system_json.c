@@ -3,7 +3,7 @@
  * The document zmem.system, version 1.0, as specified in src/dist/zmem.system.schema.json. Values
  * that were not measured are null. Each top-level key and each device has its own line.
  */
-#include "render/json_common.h"
+#include "render/json.h"
 #include "render/render.h"
 
 static void put_ratio(struct json_writer *w, bool known, uint64_t larger, uint64_t smaller)

@@ -304,7 +304,7 @@ static void put_balance(struct page *p)
 {
 	unsigned size = size_width(p);
 	const struct grid_column column[] = {
-		{"BOOKS", CELL_TEXT, .left = true, .min = NAME_MIN},
+		{"BALANCE", CELL_TEXT, .left = true, .min = NAME_MIN},
 		{"MACHINE", CELL_SIGNED, .min = size},
 		{"PROCESSES", CELL_SIGNED, .min = size},
 		{"LEFT OVER", CELL_SIGNED, .min = size},

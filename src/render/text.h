@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Makes text of processes safe for a terminal and measures its width. Characters that steer the
+ * Makes text of processes safe and measures its width. On a terminal, characters that steer the
  * terminal, turn the text's direction or are invisible, and bytes that are not UTF-8, become \xNN
- * for each byte. A backslash becomes two, so that no name can imitate an escape.
+ * for each byte. A backslash becomes two, so that no name can imitate an escape. Other formats have
+ * replacements of their own.
  */
 #ifndef ZMEM_RENDER_TEXT_H
 #define ZMEM_RENDER_TEXT_H
@@ -10,7 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/strbuf.h"
 #include "base/utf8.h"
 
 #define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD: in place of a byte that is not UTF-8 */
@@ -43,5 +46,34 @@ size_t text_glyph(const char *s, size_t len, struct glyph *ret);
  * ellipsis. *ret_width: the columns of these bytes, ellipsis included.
  */
 size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width);
+
+/*
+ * Writes text in a format without \xNN: `map` returns the replacement of a character, or NULL for
+ * the character itself. A byte that is not UTF-8 becomes U+FFFD. Writes at most `max` bytes, whole
+ * characters. Inline, so that the compiler inlines `map`.
+ */
+static inline void text_put_mapped(struct strbuf *out, const char *s, size_t max,
+				   const char *(*map)(uint32_t c))
+{
+	size_t len = strlen(s), from = 0, i = 0;
+
+	while (i < len) {
+		uint32_t c = (unsigned char)s[i];
+		size_t used = c < 0x80 ? 1 : utf8_decode(s + i, len - i, &c);
+		const char *instead = used ? map(c) : TEXT_REPLACEMENT;
+		size_t n = instead ? strlen(instead) : used;
+
+		if (n > max)
+			break;
+		max -= n;
+		if (instead) {
+			strbuf_put(out, s + from, i - from);
+			strbuf_put(out, instead, n);
+			from = i + (used ? used : 1);
+		}
+		i += used ? used : 1;
+	}
+	strbuf_put(out, s + from, i - from);
+}
 
 #endif

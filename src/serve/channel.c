@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -15,11 +16,11 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-#define ASK_MAGIC    0x6b61737au
-#define ANSWER_MAGIC 0x736e617au
-#define SEALS	     (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+#define REQUEST_MAGIC 0x6b61737au
+#define ANSWER_MAGIC  0x736e617au
+#define SEALS	      (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
-struct ask {
+struct request_message {
 	uint32_t magic;
 	uint32_t age_ms;
 };
@@ -29,30 +30,30 @@ int channel_pair(int ret_fds[2])
 	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds) < 0 ? -errno : 0;
 }
 
-int channel_ask(int fd, uint32_t age_ms)
+int channel_send_request(int fd, uint32_t age_ms)
 {
-	struct ask ask = {ASK_MAGIC, age_ms};
-	ssize_t n = send(fd, &ask, sizeof(ask), MSG_NOSIGNAL | MSG_DONTWAIT);
+	struct request_message request = {REQUEST_MAGIC, age_ms};
+	ssize_t n = send(fd, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	return n < 0 ? -errno : 0;
 }
 
-int channel_asked(int fd, uint32_t *ret_age_ms)
+int channel_receive_request(int fd, uint32_t *ret_age_ms)
 {
-	struct ask ask;
-	ssize_t n = recv(fd, &ask, sizeof(ask), MSG_DONTWAIT | MSG_TRUNC);
+	struct request_message request;
+	ssize_t n = recv(fd, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (n < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
 	if (n == 0)
 		return -EPIPE;
-	if (n != sizeof(ask) || ask.magic != ASK_MAGIC)
+	if (n != sizeof(request) || request.magic != REQUEST_MAGIC)
 		return -EBADMSG;
-	*ret_age_ms = ask.age_ms;
+	*ret_age_ms = request.age_ms;
 	return 0;
 }
 
-int channel_answer(int fd, const struct answer *answer, int memfd)
+int channel_send_answer(int fd, const struct answer *answer, int memfd)
 {
 	struct answer copy = *answer;
 	struct iovec part = {&copy, sizeof(copy)};
@@ -74,7 +75,7 @@ int channel_answer(int fd, const struct answer *answer, int memfd)
 	return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int channel_answered(int fd, struct answer *ret, int *ret_memfd)
+int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd)
 {
 	struct answer answer;
 	struct iovec part = {&answer, sizeof(answer)};
@@ -142,4 +143,43 @@ int channel_map(int memfd, uint64_t size, const char **ret)
 		return -errno;
 	*ret = at;
 	return 0;
+}
+
+/* ---- the cost of a process ---- */
+
+/* More than either process opens: the HTTP process limits itself, the collector needs a few a
+ * worker. */
+#define FDS_MAX 2048
+/* poll() refuses more descriptors at once than RLIMIT_NOFILE. */
+#define FDS_AT_ONCE 256
+
+/*
+ * Counts open descriptors. The sandboxed HTTP process cannot read /proc, so poll() is asked about
+ * each number: it reports POLLNVAL for a descriptor that is not open.
+ */
+static unsigned count_fds(void)
+{
+	struct pollfd fds[FDS_AT_ONCE];
+	nfds_t many = FDS_AT_ONCE;
+	unsigned open = 0;
+
+	for (nfds_t first = 0; first < FDS_MAX && many;) {
+		for (nfds_t i = 0; i < many; i++)
+			fds[i] = (struct pollfd){.fd = (int)(first + i)};
+		if (poll(fds, many, 0) < 0) {
+			many /= 2;
+			continue;
+		}
+		for (nfds_t i = 0; i < many; i++)
+			open += !(fds[i].revents & POLLNVAL);
+		first += many;
+	}
+	return open;
+}
+
+void cost_read(const struct self_usage *usage, struct cost *ret)
+{
+	*ret = (struct cost){.cpu_us = self_usage_cpu_us(),
+			     .resident = self_usage_resident(usage),
+			     .fds = count_fds()};
 }

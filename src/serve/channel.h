@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "cli/background.h"
 
 /* Resources that a process has used since its start. */
 struct cost {
@@ -45,20 +46,23 @@ struct answer {
 
 /* Each returns 0 or a negative errno; -EPIPE if the other end is closed. */
 int channel_pair(int ret_fds[2]);
-int channel_ask(int fd, uint32_t age_ms);
+int channel_send_request(int fd, uint32_t age_ms);
 /* Reads a request of the HTTP process. -EAGAIN: none is pending. */
-int channel_asked(int fd, uint32_t *ret_age_ms);
+int channel_receive_request(int fd, uint32_t *ret_age_ms);
 /* `memfd`: the snapshot, or -1 to send none. */
-int channel_answer(int fd, const struct answer *answer, int memfd);
+int channel_send_answer(int fd, const struct answer *answer, int memfd);
 /*
  * Reads an answer of the collector process. -EAGAIN: none is pending. The caller closes *ret_memfd.
  * It is -1 without a snapshot, and also if no descriptor was free to receive one.
  */
-int channel_answered(int fd, struct answer *ret, int *ret_memfd);
+int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd);
 
 /* Returns a sealed memfd with these bytes, which can no longer change, or a negative errno. */
 int channel_seal(const struct strbuf *bytes);
 /* Maps the memfd for reading; -EBADMSG if it is not sealed or has another size. */
 int channel_map(int memfd, uint64_t size, const char **ret);
+
+/* Reads what this process has used since its start. */
+void cost_read(const struct self_usage *usage, struct cost *ret);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Decides when a snapshot is too old, collects one, and passes it on. */
-#include "serve/collector.h"
+#include "serve/serve.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,23 +15,21 @@
 #include "cli/measure.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/grow.h"
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
-#include "serve/cost.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 
 struct snapshot_server {
 	struct measure measure;
-	struct self_usage own;
-	struct answer last; /* of kind SNAPSHOT once there was one */
-	int memfd;	    /* of it, -1 without */
+	struct self_usage usage;
+	struct answer last; /* its kind is ANSWER_SNAPSHOT after the first snapshot */
+	int memfd;	    /* the last snapshot; -1: none yet */
 	struct strbuf bytes;
-	unsigned idle; /* how often in a row they were far fewer */
+	unsigned idle; /* snapshots in a row that needed far less than bytes.cap */
 	int channel;
 };
 
-static void count(struct snapshot_server *s)
+static void add_errors(struct snapshot_server *s)
 {
 	const struct collection *found = &s->measure.collector.snapshot.collection;
 	uint64_t *errors = s->last.errors;
@@ -43,7 +41,7 @@ static void count(struct snapshot_server *s)
 	s->last.collections++;
 }
 
-/* Everything that any request may ask for, since no request reaches this process. */
+/* Collects all that any request may need: requests do not reach this process. */
 static int collect_snapshot(struct snapshot_server *s)
 {
 	struct collector *c = &s->measure.collector;
@@ -51,7 +49,7 @@ static int collect_snapshot(struct snapshot_server *s)
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
-	/* Of a recording it is the last frame each time. */
+	/* A recording always gives its last frame. */
 	if (s->measure.options->replay)
 		r = measure_turn_to(&s->measure, s->measure.replay.frames);
 	if (r == 0)
@@ -74,14 +72,14 @@ static int collect_snapshot(struct snapshot_server *s)
 	if (s->memfd >= 0)
 		close(s->memfd);
 	s->memfd = r;
-	count(s);
+	add_errors(s);
 	s->last.kind = ANSWER_SNAPSHOT;
 	s->last.size = s->bytes.len;
 	s->last.taken_us = start;
 	return 0;
 }
 
-static int answer(struct snapshot_server *s, uint32_t age_ms)
+static int answer_request(struct snapshot_server *s, uint32_t age_ms)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool fresh = s->memfd >= 0 && now - s->last.taken_us <= (uint64_t)age_ms * 1000;
@@ -91,14 +89,14 @@ static int answer(struct snapshot_server *s, uint32_t age_ms)
 		s->last.failures++;
 		failed = s->last;
 		failed.kind = ANSWER_FAILED;
-		cost_read(&s->own, &failed.cost);
-		return channel_answer(s->channel, &failed, -1);
+		cost_read(&s->usage, &failed.cost);
+		return channel_send_answer(s->channel, &failed, -1);
 	}
-	cost_read(&s->own, &s->last.cost);
-	return channel_answer(s->channel, &s->last, s->memfd);
+	cost_read(&s->usage, &s->last.cost);
+	return channel_send_answer(s->channel, &s->last, s->memfd);
 }
 
-/* -EINTR: a signal says to end. */
+/* Returns -EINTR if a signal ends the process. */
 static int wait_and_answer(struct snapshot_server *s, int signals)
 {
 	struct pollfd fds[] = {{s->channel, POLLIN, 0}, {signals, POLLIN, 0}};
@@ -109,14 +107,14 @@ static int wait_and_answer(struct snapshot_server *s, int signals)
 		return errno == EINTR ? 0 : -errno;
 	if (fds[1].revents)
 		return -EINTR;
-	r = channel_asked(s->channel, &age_ms);
+	r = channel_receive_request(s->channel, &age_ms);
 	if (r == -EAGAIN || r == -EINTR)
 		return 0;
-	return r < 0 ? r : answer(s, age_ms);
+	return r < 0 ? r : answer_request(s, age_ms);
 }
 
-/* How the other one ended, as our exit code. */
-static int reap(pid_t http)
+/* Waits for the HTTP process. Returns its exit code. */
+static int wait_for_http(pid_t http)
 {
 	int status;
 
@@ -127,7 +125,7 @@ static int reap(pid_t http)
 	if (WIFSIGNALED(status))
 		return log_error("serving: the process that speaks HTTP was ended by signal %d",
 				 WTERMSIG(status));
-	/* It has said why. */
+	/* The HTTP process has logged the reason. */
 	return WEXITSTATUS(status);
 }
 
@@ -147,7 +145,7 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 	struct collect_spec spec = measure_spec(o);
 	int r;
 
-	/* All rows with all that JSON has of them; groups are made for each request. */
+	/* All rows, with all names that JSON has. Each request makes its own groups. */
 	spec.continuous = true;
 	spec.readers = 1;
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
@@ -165,16 +163,16 @@ int serve_snapshots(const struct options *o, int channel, int signals, pid_t htt
 	int r, ended;
 
 	background_begin(&background, o);
-	self_usage_open(&s.own);
+	self_usage_open(&s.usage);
 	r = open_measure(&s, o);
 	if (r == 0)
 		r = loop(&s, signals);
-	channel_answer(channel, &end, -1);
+	channel_send_answer(channel, &end, -1);
 	close(channel);
-	ended = reap(http);
+	ended = wait_for_http(http);
 	measure_close(&s.measure);
 	strbuf_done(&s.bytes);
-	self_usage_close(&s.own);
+	self_usage_close(&s.usage);
 	background_done(&background);
 	if (s.memfd >= 0)
 		close(s.memfd);

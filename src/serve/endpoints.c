@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what each page is made of; the making is choice's and render's. */
+/* Makes the body of each page from a selection and a renderer. */
 #include "serve/endpoints.h"
 
 #include <errno.h>
@@ -9,9 +9,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "serve/selection.h"
-#include "serve/cost.h"
-#include "serve/http_query.h"
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 #define TEXT_JSON  "application/json"
@@ -28,18 +25,18 @@ void page_text(struct page *p, unsigned code, const char *text)
 	strbuf_putc(&p->body, '\n');
 }
 
-int server_learn(struct server *s, bool history)
+int server_update(struct server *s, bool history)
 {
 	int r = 0;
 
-	if (s->grouped != s->feed.number) {
+	if (s->groups_number != s->client.number) {
 		selection_done(&s->groups);
-		s->grouped = 0;
-		r = selection_metrics(&s->groups, &s->feed.snapshot, s->config->group, &s->tracked,
-				      s->feed.taken_us);
+		s->groups_number = 0;
+		r = selection_metrics(&s->groups, &s->client.snapshot, s->config->group,
+				      &s->tracker, s->client.taken_us);
 		if (r < 0)
 			return r;
-		s->grouped = s->feed.number;
+		s->groups_number = s->client.number;
 	}
 	if (history)
 		history_ring_add(s->history, &s->groups.result);
@@ -49,50 +46,50 @@ int server_learn(struct server *s, bool history)
 void server_done(struct server *s)
 {
 	selection_done(&s->groups);
-	group_tracker_done(&s->tracked);
-	self_usage_close(&s->own);
-	snapshot_client_done(&s->feed);
+	group_tracker_done(&s->tracker);
+	self_usage_close(&s->usage);
+	snapshot_client_done(&s->client);
 	free(s->history);
 }
 
 /* ---- the pages ---- */
 
-static void fill_own(struct server *s, struct metrics_own *own)
+static void fill_metrics_self(struct server *s, struct metrics_self *self)
 {
-	const struct answer *last = &s->feed.last;
+	const struct answer *last = &s->client.last;
 	struct cost cost;
 
-	cost_read(&s->own, &cost);
-	*own = s->counts;
-	own->gone = last->errors[ERROR_GONE];
-	own->denied = last->errors[ERROR_DENIED];
-	own->timeout = last->errors[ERROR_TIMEOUT];
-	own->raced = last->errors[ERROR_RACED];
-	own->collections = last->collections;
-	own->failures = last->failures;
-	own->process[0].role = "collector";
-	own->process[0].cpu_us = last->cost.cpu_us;
-	own->process[0].resident = last->cost.resident;
-	own->process[0].fds = last->cost.fds;
-	own->process[1].role = "http";
-	own->process[1].cpu_us = cost.cpu_us;
-	own->process[1].resident = cost.resident;
-	own->process[1].fds = cost.fds;
-	own->groups_tracked = s->tracked.groups.count;
-	own->groups_error = space_saving_error(&s->tracked.groups);
+	cost_read(&s->usage, &cost);
+	*self = s->counts;
+	self->gone = last->errors[ERROR_GONE];
+	self->denied = last->errors[ERROR_DENIED];
+	self->timeout = last->errors[ERROR_TIMEOUT];
+	self->raced = last->errors[ERROR_RACED];
+	self->collections = last->collections;
+	self->failures = last->failures;
+	self->process[0].role = "collector";
+	self->process[0].cpu_us = last->cost.cpu_us;
+	self->process[0].resident = last->cost.resident;
+	self->process[0].fds = last->cost.fds;
+	self->process[1].role = "http";
+	self->process[1].cpu_us = cost.cpu_us;
+	self->process[1].resident = cost.resident;
+	self->process[1].fds = cost.fds;
+	self->groups_tracked = s->tracker.groups.count;
+	self->groups_error = space_saving_error(&s->tracker.groups);
 }
 
 static int make_metrics(struct server *s, const struct request *request, struct page *p)
 {
-	struct metrics_own own;
+	struct metrics_self self;
 
-	/* There was no memory for it when it came. */
-	if (s->grouped != s->feed.number)
+	/* There was no memory for the groups of this snapshot. */
+	if (s->groups_number != s->client.number)
 		return -ENOMEM;
-	fill_own(s, &own);
+	fill_metrics_self(s, &self);
 	p->type = request->open_metrics ? TEXT_OPEN : TEXT_PROM;
 	render_metrics(&p->body, &s->groups.result, s->config->numeric, request->open_metrics,
-		       &own);
+		       &self);
 	return 0;
 }
 
@@ -103,13 +100,13 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 	int r = http_query_parse(&q, request->query, s->config->cmdlines);
 
 	if (r == 0)
-		r = http_query_resolve(&q, &s->feed.snapshot);
+		r = http_query_resolve(&q, &s->client.snapshot);
 	if (r == -EINVAL || r == -ENOENT) {
 		page_text(p, r == -EINVAL ? 400 : 404, q.error);
 		return 0;
 	}
 	if (r == 0)
-		r = selection_query(&v, &s->feed.snapshot, &q.query);
+		r = selection_query(&v, &s->client.snapshot, &q.query);
 	if (r == -E2BIG) {
 		page_text(p, 400, "filter: " PATTERN_EXPENSIVE);
 		return 0;
@@ -121,7 +118,7 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 	return 0;
 }
 
-/* The page's own groups: what metrics have is no column of it. */
+/* Rows are processes. The page makes groups of them, by a column; "unit, then name" is not one. */
 static int make_html(struct server *s, bool data_alone, struct page *p)
 {
 	cleanup(http_query_done) struct http_query q = {};
@@ -139,7 +136,7 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 	}
 	style.group = s->config->group;
 	if (r == 0)
-		r = selection_query(&v, &s->feed.snapshot, &q.query);
+		r = selection_query(&v, &s->client.snapshot, &q.query);
 	if (r < 0)
 		return r;
 	if (data_alone) {
@@ -175,17 +172,17 @@ static int make_history(struct server *s, const struct request *request, struct 
 
 static int make_health(struct server *s, const struct request *request, struct page *p)
 {
-	const struct snapshot_client *f = &s->feed;
-	uint64_t now = clock_us(CLOCK_MONOTONIC), age = now - f->taken_us;
-	bool stuck = feed_is_late(f, now, now);
+	const struct snapshot_client *client = &s->client;
+	uint64_t now = clock_us(CLOCK_MONOTONIC), age = now - client->taken_us;
+	bool stuck = snapshot_client_is_late(client, now, now);
 
 	(void)request;
 	p->type = TEXT_PLAIN;
-	if (f->failing || stuck || !f->number) {
+	if (client->failing || stuck || !client->number) {
 		page_text(p, 503,
-			  f->failing ? "collecting fails"
-			  : stuck    ? "collecting is stuck"
-				     : "no snapshot yet");
+			  client->failing ? "collecting fails"
+			  : stuck	  ? "collecting is stuck"
+					  : "no snapshot yet");
 		return 0;
 	}
 	strbuf_printf(&p->body, "ok, last snapshot %" PRIu64 ".%03u s ago\n", age / 1000000,
@@ -193,11 +190,11 @@ static int make_health(struct server *s, const struct request *request, struct p
 	return 0;
 }
 
-static const struct {
+static const struct endpoint {
 	const char *path;
 	int (*make)(struct server *s, const struct request *request, struct page *p);
 	bool needs_snapshot;
-} pages[] = {
+} endpoints[] = {
 	{"/", make_live, true},
 	{"/metrics", make_metrics, true},
 	{"/snapshot.json", make_snapshot, true},
@@ -206,26 +203,31 @@ static const struct {
 	{"/healthz", make_health, false},
 };
 
+static const struct endpoint *find_endpoint(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(endpoints); i++) {
+		if (strcmp(endpoints[i].path, path) == 0)
+			return &endpoints[i];
+	}
+	return NULL;
+}
+
 bool page_exists(const char *path, bool *ret_needs_snapshot)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
-		if (strcmp(pages[i].path, path) == 0) {
-			*ret_needs_snapshot = pages[i].needs_snapshot;
-			return true;
-		}
-	}
-	return false;
+	const struct endpoint *e = find_endpoint(path);
+
+	if (e)
+		*ret_needs_snapshot = e->needs_snapshot;
+	return e;
 }
 
 void page_make(struct server *s, const struct request *request, struct page *ret)
 {
-	int r = -ENOENT;
+	const struct endpoint *e = find_endpoint(request->path);
+	int r;
 
 	ret->code = 200;
-	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
-		if (strcmp(pages[i].path, request->path) == 0)
-			r = pages[i].make(s, request, ret);
-	}
+	r = e ? e->make(s, request, ret) : -ENOENT;
 	if (r == 0)
 		r = strbuf_error(&ret->body);
 	if (r == -ENOENT)

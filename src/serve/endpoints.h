@@ -6,7 +6,7 @@
 #ifndef ZMEM_SERVE_ENDPOINTS_H
 #define ZMEM_SERVE_ENDPOINTS_H
 
-#include "cli/self_usage.h"
+#include "cli/background.h"
 #include "serve/selection.h"
 #include "serve/snapshot_client.h"
 #include "serve/history_ring.h"
@@ -16,13 +16,13 @@
 
 struct server {
 	const struct serve_config *config;
-	struct snapshot_client feed;
-	struct group_tracker tracked;
+	struct snapshot_client client;
+	struct group_tracker tracker;
 	struct selection groups; /* of the newest snapshot, for the metrics */
-	uint64_t grouped;	 /* number of the snapshot that `groups` is of */
+	uint64_t groups_number;	 /* number of the snapshot that `groups` is of */
 	struct history_ring *history;
-	struct self_usage own;
-	struct metrics_own counts; /* counters of both processes */
+	struct self_usage usage;
+	struct metrics_self counts; /* counters of both processes */
 };
 
 struct request {
@@ -45,7 +45,7 @@ void page_make(struct server *s, const struct request *request, struct page *ret
 /* Makes a page of one line of text. */
 void page_text(struct page *p, unsigned code, const char *text);
 /* Call it for each new snapshot. `history`: also adds a point. Returns 0 or -ENOMEM. */
-int server_learn(struct server *s, bool history);
+int server_update(struct server *s, bool history);
 void server_done(struct server *s);
 
 #endif

@@ -35,14 +35,13 @@ static uint64_t key_of(const struct group_tracker *t, const char *text)
 	return h ^ h >> 29;
 }
 
-/* PSS and swap; RSS and swap where PSS is unknown. */
-static double weight_of(const struct process *p)
+uint64_t group_weight(const struct process *p)
 {
 	uint64_t ram = process_has(p, COUNTER_PSS) ? p->value[COUNTER_PSS] : p->value[COUNTER_RSS];
 	uint64_t swap = process_has(p, COUNTER_SWAP_PSS) ? p->value[COUNTER_SWAP_PSS]
 							 : p->value[COUNTER_SWAP];
 
-	return (double)ram + (double)swap;
+	return ram + swap;
 }
 
 struct ranked {
@@ -72,7 +71,7 @@ static struct ranked *rank_all(const struct rows *groups)
 	struct ranked *r = calloc(groups->count + 1, sizeof(*r));
 
 	for (size_t i = 0; r && i < groups->count; i++) {
-		double weight = weight_of(groups->item[i]);
+		double weight = (double)group_weight(groups->item[i]);
 
 		r[i] = (struct ranked){groups->item[i], weight, weight, i};
 	}
@@ -104,25 +103,25 @@ static int choose(const struct group_tracker *t, const char *(*text)(const struc
 }
 
 /*
- * Adds the heaviest groups last, so that no later group evicts them. A collection is weighted by
- * the time since the one before.
+ * Adds the heaviest groups last, so that no later group evicts them. The weight of a
+ * collection is the time since the previous one.
  */
-int group_tracker_feed(struct group_tracker *t, uint64_t now_us,
-		       const char *(*text)(const struct process *), struct rows *groups,
-		       size_t *ret_shown)
+int group_tracker_update(struct group_tracker *t, uint64_t now_us,
+			 const char *(*text)(const struct process *), struct rows *groups,
+			 size_t *ret_shown)
 {
 	cleanup_free struct ranked *r = rank_all(groups);
 	uint64_t passed = now_us > t->last_us ? now_us - t->last_us : 0;
-	double keep = (double)MEMORY_US / (double)(MEMORY_US + passed);
+	double decay = (double)MEMORY_US / (double)(MEMORY_US + passed);
 
 	if (!r)
 		return -ENOMEM;
 	if (!t->last_us)
-		keep = 0;
+		decay = 0;
 	t->last_us = now_us;
-	space_saving_fade(&t->groups, keep);
+	space_saving_fade(&t->groups, decay);
 	qsort(r, groups->count, sizeof(*r), heaviest_first);
 	for (size_t i = groups->count; i-- > 0;)
-		space_saving_add(&t->groups, key_of(t, text(r[i].row)), r[i].weight * (1 - keep));
+		space_saving_add(&t->groups, key_of(t, text(r[i].row)), r[i].weight * (1 - decay));
 	return choose(t, text, groups, ret_shown);
 }

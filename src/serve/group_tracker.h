@@ -13,9 +13,12 @@
 struct group_tracker {
 	struct space_saving groups; /* bytes, as a mean over the last minutes */
 	uint64_t seed;
-	uint64_t last_us; /* time of the last feed; 0: never */
+	uint64_t last_us; /* time of the last update; 0: never */
 	size_t shown_max;
 };
+
+/* PSS and swap of a group in bytes; RSS and swap where PSS is unknown. */
+uint64_t group_weight(const struct process *p);
 
 /* At most `shown` groups are shown. Returns 0 or -ENOMEM. */
 int group_tracker_init(struct group_tracker *t, size_t shown, uint64_t seed);
@@ -25,7 +28,7 @@ void group_tracker_done(struct group_tracker *t);
  * the front of `groups`, in their order, and stores their number in *ret_shown. Returns 0 or
  * -ENOMEM.
  */
-int group_tracker_feed(struct group_tracker *t, uint64_t now_us,
-		       const char *(*text)(const struct process *), struct rows *groups,
-		       size_t *ret_shown);
+int group_tracker_update(struct group_tracker *t, uint64_t now_us,
+			 const char *(*text)(const struct process *), struct rows *groups,
+			 size_t *ret_shown);
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "render/json_writer.h"
+#include "serve/group_tracker.h"
 
 enum history_value {
 	RAM_USED,
@@ -18,13 +19,6 @@ static void set_value(struct history_point *p, enum history_value f, uint64_t *t
 {
 	*to = v;
 	p->have |= 1u << f;
-}
-
-static uint64_t weight(const struct process *p)
-{
-	return (process_has(p, COUNTER_PSS) ? p->value[COUNTER_PSS] : p->value[COUNTER_RSS]) +
-	       (process_has(p, COUNTER_SWAP_PSS) ? p->value[COUNTER_SWAP_PSS]
-						 : p->value[COUNTER_SWAP]);
 }
 
 /* Keeps the HISTORY_GROUPS largest groups, sorted by size. */
@@ -60,7 +54,7 @@ void history_ring_add(struct history_ring *h, const struct result *r)
 	for (size_t i = 0; i < r->row_count; i++) {
 		const char *name = r->group->text(r->rows[i]);
 
-		add_group(p, name ? name : "none", weight(r->rows[i]));
+		add_group(p, name ? name : "none", group_weight(r->rows[i]));
 	}
 	h->next = (h->next + 1) % HISTORY_POINTS;
 	h->count += h->count < HISTORY_POINTS;

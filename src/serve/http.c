@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The event loop of the HTTP process: new connections, requests, snapshots, history and the end. */
-#include "serve/http.h"
+#include "serve/serve.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "serve/requests.h"
-#include "serve/cost.h"
 #include "serve/sandbox.h"
 
 #define WHY_MAX	   512
@@ -57,8 +56,8 @@ static int next_timeout(struct http *h, uint64_t now)
 }
 
 /*
- * Accepts up to 64 pending connections, so that other work gets its run_once. After a failure for
- * want of files or memory, accept() pauses for SWEEP_MS: the listener stays readable, and the loop
+ * Accepts up to 64 pending connections, so that other work gets its turn. After a failure for want
+ * of files or memory, accept() pauses for SWEEP_MS: the listener stays readable, and the loop
  * would spin.
  */
 static void accept_connections(struct http *h, int listener)
@@ -84,24 +83,25 @@ static int receive_snapshot(struct http *h)
 {
 	struct server *s = &h->requests.server;
 	bool history = h->history_due;
-	int r = snapshot_client_receive(&s->feed);
+	int r = snapshot_client_receive(&s->client);
 
 	if (r == -EAGAIN || r == -EINTR)
 		return 0;
 	if (r < 0)
 		return r;
-	if (s->feed.error)
-		log_errno(s->feed.error, "serving: receiving a snapshot");
-	if (s->feed.number && !s->feed.failing) {
+	if (s->client.error)
+		log_errno(s->client.error, "serving: receiving a snapshot");
+	if (s->client.number && !s->client.failing) {
 		h->history_due = false;
 		/* Without memory for it, requests fail with 503. */
-		server_learn(s, history);
+		server_update(s, history);
 	}
 	requests_resume(&h->requests);
 	return 0;
 }
 
-/* Asks for a snapshot when a point of the history is due. One of half a step ago is new enough. */
+/* Asks for a snapshot when a point of the history is due. A snapshot of half a step ago is new
+ * enough. */
 static int request_history_point(struct http *h)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
@@ -113,7 +113,7 @@ static int request_history_point(struct http *h)
 	if (h->history_us <= now)
 		h->history_us = now + STEP_US;
 	h->history_due = true;
-	r = snapshot_client_ask(&h->requests.server.feed, now, HISTORY_STEP_S * 1000 / 2);
+	r = snapshot_client_ask(&h->requests.server.client, now, HISTORY_STEP_S * 1000 / 2);
 	return r == -EAGAIN ? 0 : r;
 }
 
@@ -152,7 +152,7 @@ static int limit_connections(struct requests *c)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return -errno;
-	cost_read(&c->server.own, &cost);
+	cost_read(&c->server.usage, &cost);
 	room = limit.rlim_max < FDS_MAX ? (size_t)limit.rlim_max : FDS_MAX;
 	if (room <= cost.fds + FDS_SPARE)
 		return -EMFILE;
@@ -175,7 +175,7 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	if (!info || !c->server.history || getrandom(&seed, sizeof(seed), 0) < 0)
 		return -ENOMEM;
 	c->server.counts.start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
-	r = group_tracker_init(&c->server.tracked, config->groups, seed);
+	r = group_tracker_init(&c->server.tracker, config->groups, seed);
 	if (r < 0)
 		return r;
 	h->fds[FD_CHANNEL] = (struct pollfd){channel, POLLIN, 0};
@@ -185,8 +185,8 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	for (size_t i = 0; i < config->listeners.count; i++)
 		h->fds[h->fd_count++] = (struct pollfd){config->listeners.fd[i], POLLIN, 0};
 	c->server.config = config;
-	c->server.feed.channel = channel;
-	self_usage_open(&c->server.own);
+	c->server.client.channel = channel;
+	self_usage_open(&c->server.usage);
 	return limit_connections(c);
 }
 
@@ -194,10 +194,10 @@ static int start(struct http *h, const struct serve_config *config, int channel,
  * Whether the collector process announced its end before it closed the channel. A request that it
  * did not read is reported first, as -EPIPE.
  */
-static bool received_end(struct snapshot_client *f)
+static bool received_end(struct snapshot_client *client)
 {
 	for (int i = 0; i < 4; i++) {
-		if (snapshot_client_receive(f) == -ESHUTDOWN)
+		if (snapshot_client_receive(client) == -ESHUTDOWN)
 			return true;
 	}
 	return false;
@@ -220,14 +220,14 @@ static int run(struct http *h, const struct serve_config *config, int channel, i
 		return log_errno(r, "serving: entering the sandbox");
 	while (r == 0)
 		r = run_once(h);
-	if (r == -ESHUTDOWN || (r == -EPIPE && received_end(&h->requests.server.feed)))
+	if (r == -ESHUTDOWN || (r == -EPIPE && received_end(&h->requests.server.client)))
 		return EXIT_DONE;
 	if (r == -EPIPE)
 		return log_error("serving: the collector process has ended");
 	return log_errno(r, "serving");
 }
 
-int http_run(const struct serve_config *config, int channel, int signals)
+int serve_http(const struct serve_config *config, int channel, int signals)
 {
 	cleanup_free struct http *h = calloc(1, sizeof(*h));
 	int r;

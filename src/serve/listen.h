@@ -8,11 +8,22 @@
 
 #define LISTENERS_MAX 8
 
+/* HOST:PORT, [IPV6]:PORT, :PORT or unix:/PATH. */
+#define ADDRESS_DEFAULT "127.0.0.1:19647"
+
+struct address {
+	char host[256]; /* empty: all addresses of the machine */
+	char port[6];	/* a number from 0 to 65535; 0: the kernel chooses */
+	char path[108]; /* of a Unix socket; empty: not a Unix socket */
+};
+
+/* Returns NULL, or a text that says what is wrong. Pure. */
+const char *address_parse(const char *text, size_t len, struct address *ret);
+
 struct listeners {
 	int fd[LISTENERS_MAX];
 	char *path[LISTENERS_MAX]; /* of a Unix socket that serve removes at its end, else NULL */
 	size_t count;
-	bool ready; /* passed by systemd */
 };
 
 /* Number of sockets that systemd has passed; the first is file descriptor 3. */

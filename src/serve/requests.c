@@ -6,21 +6,22 @@
 #include "serve/requests.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
-#include "serve/accept.h"
-#include "serve/host.h"
-#include "serve/response.h"
+#include "serve/request_headers.h"
 
-#define URI_MAX	   2048
-#define POOL_MAX   (16 * 1024)	      /* of a connection: its request with all headers */
-#define UNSENT_MAX (64 * 1024 * 1024) /* responses that clients do not read */
+#define URI_MAX	    2048
+#define POOL_MAX    (16 * 1024)	       /* of a connection: its request with all headers */
+#define UNSENT_MAX  (64 * 1024 * 1024) /* responses that clients do not read */
+#define SOURCE_UNIX UINT64_C(0xffff000000000000)
 
 struct pending {
 	struct MHD_Connection *connection;
@@ -103,18 +104,76 @@ static void connection_changed(void *cls, struct MHD_Connection *connection, voi
 		slot_set(slot, SLOT_FREE, 0);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
+
+/* The body of a response. Its size is part of *unsent until the body is sent. */
+struct sent {
+	size_t *unsent;
+	size_t size;
+	char *data;
+};
+
+static void body_sent(void *cls)
+{
+	struct sent *sent = cls;
+
+	*sent->unsent -= sent->size;
+	free(sent->data);
+	free(sent);
+}
+
+/* The response takes over the body of the page. */
+static struct MHD_Response *make_response(struct requests *c, struct page *p)
+{
+	struct sent *sent = malloc(sizeof(*sent));
+	struct MHD_Response *r;
+
+	if (!sent)
+		return NULL;
+	*sent = (struct sent){&c->unsent, p->body.len, p->body.data};
+	r = c->mhd.create_response_from_buffer_with_free_callback_cls(p->body.len, p->body.data,
+								      body_sent, sent);
+	if (!r) {
+		free(sent);
+		return NULL;
+	}
+	c->unsent += p->body.len;
+	p->body = (struct strbuf){0};
+	return r;
+}
+
+static bool add_headers(const struct microhttpd *mhd, struct MHD_Response *r, const struct page *p)
+{
+	cleanup(strbuf_done) struct strbuf policy = {0};
+	bool ok = mhd->add_response_header(r, "Content-Type", p->type) == MHD_YES;
+
+	if (p->html)
+		render_live_policy(&policy);
+	else
+		strbuf_puts(&policy, "default-src 'none'");
+	strbuf_puts(&policy, "; frame-ancestors 'none'");
+	ok &= !strbuf_error(&policy) && mhd->add_response_header(r, "Content-Security-Policy",
+								 strbuf_str(&policy)) == MHD_YES;
+	ok &= mhd->add_response_header(r, "Cache-Control", "no-store") == MHD_YES;
+	ok &= mhd->add_response_header(r, "X-Content-Type-Options", "nosniff") == MHD_YES;
+	ok &= mhd->add_response_header(r, "Referrer-Policy", "no-referrer") == MHD_YES;
+	if (p->code == 405)
+		ok &= mhd->add_response_header(r, "Allow", "GET, HEAD") == MHD_YES;
+	if (p->code == 401)
+		ok &= mhd->add_response_header(r, "WWW-Authenticate", "Bearer") == MHD_YES;
+	return ok;
+}
 
 static void count_response(struct requests *c, unsigned code)
 {
-	struct metrics_own *own = &c->server.counts;
+	struct metrics_self *self = &c->server.counts;
 
-	for (size_t i = 0; i < ARRAY_SIZE(own->answered); i++) {
-		if (own->answered[i].code == 0)
-			own->answered[i].code = code;
-		if (own->answered[i].code != code)
+	for (size_t i = 0; i < ARRAY_SIZE(self->responses); i++) {
+		if (self->responses[i].code == 0)
+			self->responses[i].code = code;
+		if (self->responses[i].code != code)
 			continue;
-		own->answered[i].count++;
+		self->responses[i].count++;
 		return;
 	}
 }
@@ -122,10 +181,10 @@ static void count_response(struct requests *c, unsigned code)
 static enum MHD_Result send_page(struct requests *c, struct MHD_Connection *connection,
 				 struct page *p)
 {
-	struct MHD_Response *response = response_make(&c->mhd, p, &c->unsent);
+	struct MHD_Response *response = make_response(c, p);
 	enum MHD_Result r = MHD_NO;
 
-	if (response)
+	if (response && add_headers(&c->mhd, response, p))
 		r = c->mhd.queue_response(connection, p->code, response);
 	if (response)
 		c->mhd.destroy_response(response);
@@ -190,7 +249,7 @@ static bool has_one_host(struct requests *c, struct MHD_Connection *connection, 
 	return hosts == 1 || (hosts == 0 && strcmp(version, "HTTP/1.0") == 0);
 }
 
-/* On loopback, only clients of this machine ask: pages of other sites are refused. */
+/* On loopback, only clients of this machine may ask. Pages of other sites are refused. */
 static unsigned check_local(struct requests *c, struct MHD_Connection *connection,
 			    const char **ret_why)
 {
@@ -242,7 +301,7 @@ static enum MHD_Result wait_for_snapshot(struct requests *c, struct pending *req
 	int r;
 
 	req->since_us = now;
-	r = snapshot_client_ask(&c->server.feed, req->since_us, c->server.config->age_ms);
+	r = snapshot_client_ask(&c->server.client, req->since_us, c->server.config->age_ms);
 	if (r < 0 && r != -EAGAIN)
 		c->error = r;
 	req->next = c->waiting;
@@ -258,7 +317,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 {
 	struct requests *c = cls;
 	struct pending *req = *con_cls;
-	const struct snapshot_client *f = &c->server.feed;
+	const struct snapshot_client *client = &c->server.client;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool needs = false;
 
@@ -282,14 +341,15 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 		return send_text(c, connection, req->refused, req->why);
 	page_exists(req->path, &needs);
 	/* Until the first snapshot, every page waits for it. */
-	needs |= !f->number && !f->failing;
-	if (!needs || (!req->late && snapshot_client_is_fresh(f, now, c->server.config->age_ms)))
+	needs |= !client->number && !client->failing;
+	if (!needs ||
+	    (!req->late && snapshot_client_is_fresh(client, now, c->server.config->age_ms)))
 		return answer(c, req);
-	/* The snapshot is overdue already: do not wait for it once more. */
-	req->late |= feed_is_late(f, now, now);
+	/* The snapshot is overdue: do not wait for it again. */
+	req->late |= snapshot_client_is_late(client, now, now);
 	if (!req->ready && !req->late)
 		return wait_for_snapshot(c, req, now);
-	if (req->late || f->failing || !f->number)
+	if (req->late || client->failing || !client->number)
 		return send_text(c, connection, 503,
 				 req->late ? "no snapshot in time: the collector process does "
 					     "not answer"
@@ -297,24 +357,26 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 	return answer(c, req);
 }
 
-/* ---- waiting requests and connections ---- */
+/* ---- waiting requests ---- */
 
-static bool satisfies(const struct snapshot_client *f, const struct pending *req, uint32_t age_ms)
+static bool satisfies(const struct snapshot_client *client, const struct pending *req,
+		      uint32_t age_ms)
 {
-	return f->failing || (f->number && f->taken_us + (uint64_t)age_ms * 1000 >= req->since_us);
+	return client->failing ||
+	       (client->number && client->taken_us + (uint64_t)age_ms * 1000 >= req->since_us);
 }
 
 void requests_resume(struct requests *c)
 {
-	struct snapshot_client *f = &c->server.feed;
+	struct snapshot_client *client = &c->server.client;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	uint32_t age_ms = c->server.config->age_ms;
 
 	for (struct pending **at = &c->waiting; *at;) {
 		struct pending *req = *at;
 
-		req->late = feed_is_late(f, now, req->since_us);
-		req->ready = req->late || (!f->asked && satisfies(f, req, age_ms));
+		req->late = snapshot_client_is_late(client, now, req->since_us);
+		req->ready = req->late || (!client->pending && satisfies(client, req, age_ms));
 		if (!req->ready) {
 			at = &req->next;
 			continue;
@@ -324,12 +386,65 @@ void requests_resume(struct requests *c)
 		c->mhd.resume_connection(req->connection);
 	}
 	/* The snapshot was too old for these requests: ask for another. */
-	if (c->waiting && !f->asked) {
-		int r = snapshot_client_ask(f, now, age_ms);
+	if (c->waiting && !client->pending) {
+		int r = snapshot_client_ask(client, now, age_ms);
 
 		if (r < 0 && r != -EAGAIN)
 			c->error = r;
 	}
+}
+
+/* ---- connections ---- */
+
+/* A dual-stack socket reports IPv4 addresses as ::ffff:127.0.0.1. */
+static void unmap(struct sockaddr_storage *a)
+{
+	const struct sockaddr_in6 v6 = *(const struct sockaddr_in6 *)a;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)a;
+
+	if (a->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+		return;
+	v4->sin_family = AF_INET;
+	memcpy(&v4->sin_addr, &v6.sin6_addr.s6_addr[12], sizeof(v4->sin_addr));
+}
+
+static bool is_loopback(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
+
+	if (a->ss_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+	return a->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+/*
+ * Whether a connection came to a loopback address. *ret_source identifies the client: an IPv4
+ * address, the /64 network of an IPv6 address, or the user of a Unix socket.
+ */
+static bool read_source(int fd, uint64_t *ret_source)
+{
+	struct sockaddr_storage here = {}, there = {};
+	socklen_t len = sizeof(here);
+	struct ucred peer = {};
+
+	*ret_source = 0;
+	getsockname(fd, (struct sockaddr *)&here, &len);
+	len = sizeof(there);
+	getpeername(fd, (struct sockaddr *)&there, &len);
+	unmap(&here);
+	unmap(&there);
+	if (there.ss_family == AF_INET) {
+		*ret_source = ((struct sockaddr_in *)&there)->sin_addr.s_addr;
+	} else if (there.ss_family == AF_INET6) {
+		memcpy(ret_source, &((struct sockaddr_in6 *)&there)->sin6_addr,
+		       sizeof(*ret_source));
+	} else {
+		len = sizeof(peer);
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+		*ret_source = SOURCE_UNIX | peer.uid;
+	}
+	return is_loopback(&here);
 }
 
 static void disconnect(struct slot *slot)
@@ -342,7 +457,7 @@ void requests_add(struct requests *c, int fd)
 {
 	struct sockaddr_storage address = {};
 	uint64_t source, now = clock_us(CLOCK_MONOTONIC);
-	bool loopback = host_of_socket(fd, &source);
+	bool loopback = read_source(fd, &source);
 	struct slot *slot = connections_add(&c->connections, fd, source, now);
 
 	if (!slot) {

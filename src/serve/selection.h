@@ -1,14 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Answers one request from the snapshot that the collector sent. Pure. A snapshot serves any number
- * of selections, one after the other.
+ * What a request selects: decodes the text behind the '?' of its URL, bounds it, makes a struct
+ * query of it (query/query_parse.h), and runs it on the snapshot that the collector sent. Pure. An
+ * error is one line of text that holds nothing of the request.
  */
 #ifndef ZMEM_SERVE_SELECTION_H
 #define ZMEM_SERVE_SELECTION_H
 
-#include "query/query_run.h"
+#include "query/result.h"
 #include "serve/group_tracker.h"
 
+#define QUERY_ERROR_MAX 160
+#define QUERY_IDS_MAX	256 /* pids, and as many users */
+
+struct http_query {
+	struct query query;
+	const char *users; /* names and numbers, for http_query_resolve(); NULL: any */
+	char error[QUERY_ERROR_MAX];
+	char *text; /* private: the words, decoded */
+};
+
+/*
+ * Reads group_by, sort, reverse, top, min, pid, user, filter and cgroup, each at most once.
+ * `cmdlines`: the snapshot has command lines to group and sort by. Returns 0, -ENOMEM, or -EINVAL
+ * and q->error. http_query_done() in either case.
+ */
+int http_query_parse(struct http_query *q, const char *text, bool cmdlines);
+/*
+ * Looks up the users among those of the snapshot, and checks that a process exists that the pids or
+ * users name. Returns 0, -ENOMEM, or -ENOENT and q->error.
+ */
+int http_query_resolve(struct http_query *q, const struct snapshot *s);
+void http_query_done(struct http_query *q);
+
+/* A snapshot serves any number of selections, one after the other. */
 struct selection {
 	struct snapshot snapshot; /* borrows all but its arenas */
 	struct query_rows rows;
@@ -21,12 +46,12 @@ struct selection {
  */
 int selection_query(struct selection *v, struct snapshot *snapshot, const struct query *q);
 /*
- * Groups for metrics: those of `tracked`, which is fed with them, are rows, all others are summed.
+ * Groups for metrics: those of `tracker`, which gets them, are rows, all others are summed.
  * `group` NULL: by unit, and processes without a unit by name. To be called once for a snapshot,
  * which was taken at `now_us`.
  */
 int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *group,
-		      struct group_tracker *tracked, uint64_t now_us);
+		      struct group_tracker *tracker, uint64_t now_us);
 void selection_done(struct selection *v);
 
 #endif

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The configuration of the HTTP process. */
+/*
+ * The two processes of serve. The collector process has BPF and the capabilities that reading /proc
+ * of other processes takes. It has no network socket and answers one kind of request on one local
+ * socket. No text of an HTTP request reaches it. The HTTP process holds the listening sockets and
+ * one socket to the collector process, and nothing else: see sandbox.h.
+ */
 #ifndef ZMEM_SERVE_SERVE_H
 #define ZMEM_SERVE_SERVE_H
 
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "serve/listen.h"
-#include "serve/token.h"
+#include "serve/request_headers.h"
 #include "model/column.h"
 
 #define GROUPS_USUAL 100
 
+struct options;
+
+/* The configuration of the HTTP process. */
 struct serve_config {
 	struct listeners listeners;
 	struct token token;
@@ -19,5 +30,16 @@ struct serve_config {
 	bool numeric;
 	bool quiet;
 };
+
+/*
+ * The collector process: answers on `channel` until `signals` (a signalfd) has a signal or the HTTP
+ * process `http`, at the other end of the channel, ends. Returns an exit code.
+ */
+int serve_snapshots(const struct options *o, int channel, int signals, pid_t http);
+/*
+ * The HTTP process: serves until `signals` has a signal or the collector process ends. Returns an
+ * exit code.
+ */
+int serve_http(const struct serve_config *config, int channel, int signals);
 
 #endif

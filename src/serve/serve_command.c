@@ -11,15 +11,13 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/end_signals.h"
 #include "cli/background.h"
 #include "cli/log.h"
+#include "cli/ticker.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "serve/channel.h"
-#include "serve/collector.h"
-#include "serve/http.h"
-#include "serve/listen.h"
+#include "serve/serve.h"
 
 #define FIRST_FD 3 /* the first after the standard streams */
 
@@ -82,7 +80,7 @@ static int run(const struct options *o, struct serve_config *c)
 	if (http == 0) {
 		close(pair[0]);
 		begin_in_background(o);
-		r = http_run(c, pair[1], signals);
+		r = serve_http(c, pair[1], signals);
 		close(pair[1]);
 		return r;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows what the errors of bpf(2) mean to a user. Prints nothing, changes nothing. */
+/* Explains errors of bpf(2) to a user. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@ static const char *missing_privilege(const struct bpf_diagnose_facts *facts)
 	return facts->bpf ? "CAP_PERFMON is missing" : "CAP_BPF is missing";
 }
 
-/* What is left when the kernel itself is what it cannot be loaded on. */
-static void tell_kernel(struct diag *diag, const char *what, const char *step, int error,
+/* For errors that come from the kernel's age or configuration. */
+static void note_kernel(struct diag *diag, const char *what, const char *step, int error,
 			const struct bpf_diagnose_facts *facts)
 {
 	if (!facts->iterators)
@@ -42,8 +42,8 @@ static void tell_kernel(struct diag *diag, const char *what, const char *step, i
 			 "%s failed: %s", step, strerror(-error));
 }
 
-void bpf_diagnose_tell(struct diag *diag, const char *what, const char *step, int error,
-		       const struct bpf_diagnose_facts *facts)
+void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *step, int error,
+			     const struct bpf_diagnose_facts *facts)
 {
 	const char *missing = missing_privilege(facts);
 
@@ -70,10 +70,10 @@ void bpf_diagnose_tell(struct diag *diag, const char *what, const char *step, in
 		diag_add(diag, what, error, "use Linux 6.2 or later, or --source proc",
 			 "this kernel has no bpf_rdonly_cast() (Linux 6.2)");
 	else
-		tell_kernel(diag, what, step, error, facts);
+		note_kernel(diag, what, step, error, facts);
 }
 
-/* Whether BTF has the name; what cannot be read is no reason to say that it has not. */
+/* False if BTF has no such name; true if BTF cannot be read. */
 static bool btf_has(const char *name, size_t size)
 {
 	cleanup_close int fd = open(BTF_PATH, O_RDONLY | O_CLOEXEC);
@@ -92,7 +92,7 @@ static bool btf_has(const char *name, size_t size)
 	return len < (size_t)st.st_size || memmem(text, len, name, size);
 }
 
-/* Lockdown shows in what the verifier knows, also where securityfs is not mounted. */
+/* Asks the verifier, which works without securityfs. */
 bool bpf_diagnose_probe_reads_allowed(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_probe_read_kernel, NULL) != 0;
@@ -110,10 +110,10 @@ void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, in
 
 	if (access(BTF_PATH, R_OK) < 0)
 		facts.btf_error = errno;
-	/* Only where nothing else explains it: asking takes a millisecond or two. */
+	/* Checked only for these errors, because the checks take one or two milliseconds. */
 	if (error == -EINVAL || error == -E2BIG) {
 		facts.iterators = btf_has(iterator, sizeof(iterator));
 		facts.probe_reads = bpf_diagnose_probe_reads_allowed();
 	}
-	bpf_diagnose_tell(diag, what, step, error, &facts);
+	bpf_diagnose_facts_note(diag, what, step, error, &facts);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why BPF does not work here, in words for the person who can change it. */
+/* Explains to the user why BPF does not work on this machine. */
 #ifndef ZMEM_SOURCE_BPF_DIAGNOSE_H
 #define ZMEM_SOURCE_BPF_DIAGNOSE_H
 
@@ -7,20 +7,21 @@
 
 #include "base/diag.h"
 
-/* What is looked at beside the error. */
+/* Facts that explain an error. */
 struct bpf_diagnose_facts {
 	bool bpf, perfmon; /* privileges held */
 	int btf_error;	   /* errno, 0 if there is BTF */
-	bool iterators;	   /* over tasks */
-	bool probe_reads;  /* bpf_probe_read_kernel(): lockdown=confidentiality takes it away */
+	bool iterators;	   /* there are iterators over tasks */
+	bool probe_reads; /* bpf_probe_read_kernel() is allowed: lockdown=confidentiality forbids it
+			   */
 };
 
-/* Adds a note on the failure `error` (negative errno) of `step` of source `what`. */
+/* Adds a note that `step` of the source `what` failed with `error` (a negative errno). */
 void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, int error);
-/* The same from known facts. */
-void bpf_diagnose_tell(struct diag *diag, const char *what, const char *step, int error,
-		       const struct bpf_diagnose_facts *facts);
-/* Whether a program may call bpf_probe_read_kernel(); true if that cannot be found out. */
+/* The same with the given facts. */
+void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *step, int error,
+			     const struct bpf_diagnose_facts *facts);
+/* False if programs may not call bpf_probe_read_kernel(); true if that is unknown. */
 bool bpf_diagnose_probe_reads_allowed(void);
 
 #endif

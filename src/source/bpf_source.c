@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The BPF sources: loads a program, prepares it and keeps it. How its iterator is read is
- * reader.c's business, what is in a record that of record_decode.c.
+ * Sources of kind bpf: loads an object, sets up its per-CPU offsets and calibrates its walk of page
+ * tables. reader.c reads the iterator, record_decode.c decodes the records.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -14,22 +16,24 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "source/calibrate.h"
-#include "source/skel_libbpf.h"
-#include "source/skel_light.h"
-#include "source/reader.h"
+#include "model/system.h"
 #include "source/bpf_diagnose.h"
+#include "source/reader.h"
+#include "source/source_internal.h"
 #include "zmem/setup.h"
-#include "source/source.h"
 
 #define LOAD_TRIES 100
+
+/* Since Linux 6.3 the kernel logs a warning for a memfd without this flag or MFD_EXEC. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
 
 struct bpf_state {
 	struct bpf_handle object;
 	int link_fd;
-	struct decode_limits limits;
 	struct readers readers;
-	const char *pss_refusal; /* NULL: it walks pages */
+	const char *pss_refusal; /* NULL: PSS comes from the kernel */
 };
 
 struct cpu_ids {
@@ -45,7 +49,7 @@ static void add_cpu(void *arg, unsigned cpu)
 		ids->id[ids->count++] = cpu;
 }
 
-/* Possible CPUs, whose numbers may have gaps; all configured ones where /sys does not tell. */
+/* The possible CPUs; their numbers may have gaps. Without /sys all configured CPUs. */
 static void find_cpus(struct cpu_ids *ids)
 {
 	char text[4096];
@@ -90,7 +94,7 @@ static void bpf_closep(struct bpf_state **b)
 	bpf_close(*b);
 }
 
-static int iterate(const void *state)
+static int open_iterator(const void *state)
 {
 	const struct bpf_state *b = state;
 
@@ -98,7 +102,7 @@ static int iterate(const void *state)
 }
 
 /* An iterator over `pid` (in our namespace) alone. */
-static int iterate_one(const void *state, pid_t pid)
+static int open_iterator_one(const void *state, pid_t pid)
 {
 	const struct bpf_state *b = state;
 	union bpf_iter_link_info info = {.task.tid = (__u32)pid};
@@ -108,109 +112,195 @@ static int iterate_one(const void *state, pid_t pid)
 	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
 }
 
-static struct reader_from iterators(const struct bpf_state *b)
+/* ---- calibration ---- */
+
+struct own_pages {
+	size_t size;
+	int fd;
+	char *file;
+	char *anon;
+};
+
+static void own_pages_done(struct own_pages *p)
 {
-	return (struct reader_from){
-		.open = iterate,
-		.open_one = iterate_one,
-		.state = b,
-		.asks = b->object.calibration_fd != 0,
-	};
+	if (p->file)
+		munmap(p->file, p->size);
+	if (p->anon)
+		munmap(p->anon, p->size);
+	if (p->fd >= 0)
+		close(p->fd);
 }
 
-static int bpf_open(load_fn *load, const char *what, const struct procfs *proc, struct diag *diag,
-		    void **ret_state)
+/*
+ * Makes a page of a file and an anonymous page, both locked so that neither is swapped out. The
+ * memfd is filled through its mapping, where huge pages can be refused; a write could get one.
+ */
+static int own_pages_make(struct own_pages *p)
+{
+	p->fd = memfd_create("zmem-bpf", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	if (p->fd < 0 && errno == EINVAL)
+		p->fd = memfd_create("zmem-bpf", MFD_CLOEXEC);
+	if (p->fd < 0 || ftruncate(p->fd, (off_t)p->size) < 0)
+		return -errno;
+	p->file = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+	if (p->file == MAP_FAILED) {
+		p->file = NULL;
+		return -errno;
+	}
+	p->anon = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p->anon == MAP_FAILED) {
+		p->anon = NULL;
+		return -errno;
+	}
+	/* These fail on a kernel without huge pages, which is fine. */
+	madvise(p->file, p->size, MADV_NOHUGEPAGE);
+	madvise(p->anon, p->size, MADV_NOHUGEPAGE);
+	/* RLIMIT_MEMLOCK may forbid it; calibration fails only if a page is swapped out. */
+	mlock(p->file, p->size);
+	mlock(p->anon, p->size);
+	if (getrandom(p->file, sizeof(uint64_t), GRND_NONBLOCK) != sizeof(uint64_t))
+		return -EIO;
+	*p->anon = 1;
+	return mprotect(p->anon, p->size, PROT_NONE) < 0 ? -errno : 0;
+}
+
+static const char *result_text(uint32_t result)
+{
+	switch (result) {
+	case ZMEM_CALIBRATED:
+		return NULL;
+	case ZMEM_NOT_CALIBRATED:
+		break;
+	case ZMEM_UNKNOWN_SIZE:
+		return "calibration: the page size, or the end of RAM, is not supported";
+	case ZMEM_NO_DIRECT_MAP:
+		return "calibration: no base of the direct map leads to our own page";
+	case ZMEM_NO_FOLIO:
+		return "calibration: the page cache of our own file has no page";
+	case ZMEM_BAD_MEMMAP:
+		return "calibration: the struct page of our own file's page does not match";
+	case ZMEM_BAD_ANON:
+		return "calibration: the struct page of our own anonymous page does not match";
+	}
+	return "calibration: no result";
+}
+
+/* The bits of a page table entry that can be an address of RAM. */
+static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
+{
+	uint64_t mask = page_size;
+
+	while (mask < pfn_end * page_size)
+		mask <<= 1;
+	return (mask - 1) & ~(uint64_t)(page_size - 1);
+}
+
+/*
+ * Has the kernel side (bpf/calibrate.bpf.h) find the direct map and the array of struct page, by
+ * two pages of this process with known content. No reader may run yet. Returns 0, or a negative
+ * errno and in *ret_why the check that failed: a constant text.
+ */
+static int calibrate(int map_fd, const struct readers *readers, const struct procfs *proc,
+		     const char **ret_why)
+{
+	cleanup(own_pages_done) struct own_pages pages = {.fd = -1};
+	struct zmem_calibrate ask = {};
+	struct zmem_calibrated answer = {};
+	const uint32_t zero = 0;
+	int r;
+
+	pages.size = (size_t)sysconf(_SC_PAGESIZE);
+	ask.pfn_end = zoneinfo_read(proc->fd);
+	*ret_why = "calibration: /proc/zoneinfo does not show the end of RAM";
+	if (!ask.pfn_end)
+		return -ENODATA;
+	*ret_why = "calibration: the pages for it could not be made";
+	r = own_pages_make(&pages);
+	if (r < 0)
+		return r;
+	ask.phys_mask = phys_mask(ask.pfn_end, pages.size);
+	ask.page_bits = (unsigned)__builtin_ctzl(pages.size);
+	ask.file_addr = (uintptr_t)pages.file;
+	ask.anon_addr = (uintptr_t)pages.anon;
+	memcpy(&ask.content, pages.file, sizeof(ask.content));
+	*ret_why = "calibration: the kernel refused to run it";
+	r = bpf_map_update_elem(map_fd, &zero, &ask, 0);
+	if (r == 0)
+		r = readers_read_answer(readers, &answer, sizeof(answer));
+	if (r < 0)
+		return r;
+	*ret_why = result_text(answer.result);
+	return *ret_why ? -ENXIO : 0;
+}
+
+/* ---- the source ---- */
+
+static int load(const struct source_variant *variant, uint32_t cpus, struct bpf_handle *ret)
+{
+	struct zmem_scramble scramble;
+	int r = -EAGAIN;
+
+	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
+		return -EIO;
+	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
+	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++)
+		r = bpf_load(variant->object, variant->loader, cpus, &scramble, ret);
+	return r;
+}
+
+static int bpf_open(const struct source_variant *variant, const struct procfs *proc,
+		    struct diag *diag, void **ret_state)
 {
 	cleanup(bpf_closep) struct bpf_state *b = calloc(1, sizeof(*b));
 	struct cpu_ids ids;
-	struct zmem_scramble scramble;
-	struct reader_from from;
 	int r;
 
 	if (!b)
 		return -ENOMEM;
 	b->link_fd = -1;
-	b->limits = reader_limits();
 	find_cpus(&ids);
-	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
-		return -EIO;
-	/* The verifier gives up for a signal, also one that only stops us (kernel/bpf/verifier.c).
-	 */
-	for (int i = 0; i < LOAD_TRIES; i++) {
-		r = load(ids.count, &scramble, &b->object);
-		if (r != -EAGAIN)
-			break;
-	}
+	r = load(variant, ids.count, &b->object);
 	if (r < 0) {
-		bpf_diagnose_note(diag, what, "loading the program", r);
+		bpf_diagnose_note(diag, variant->name, "loading the program", r);
 		return r;
 	}
 	r = set_up_cpus(&b->object, &ids);
 	if (r < 0) {
-		bpf_diagnose_note(diag, what, "finding the per-CPU offsets", r);
+		bpf_diagnose_note(diag, variant->name, "finding the per-CPU offsets", r);
 		return r;
 	}
 	b->link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, NULL);
 	if (b->link_fd < 0) {
 		r = -errno;
-		bpf_diagnose_note(diag, what, "attaching the iterator", r);
+		bpf_diagnose_note(diag, variant->name, "attaching the iterator", r);
 		return r;
 	}
-	/* Without a layout it still counts. */
-	from = iterators(b);
-	if (from.asks)
-		calibrate(b->object.calibration_fd, &from, proc, &b->pss_refusal);
+	b->readers = (struct readers){
+		.open = open_iterator,
+		.open_one = open_iterator_one,
+		.state = b,
+		.asks = b->object.calibration_fd != 0,
+		.limits = reader_limits(),
+	};
+	/* Without calibration the source still has counters. */
+	if (b->readers.asks)
+		calibrate(b->object.calibration_fd, &b->readers, proc, &b->pss_refusal);
 	*ret_state = TAKE_PTR(b);
 	return 0;
-}
-
-static int pss_open(const struct procfs *proc, struct diag *diag, void **ret_state)
-{
-	return bpf_open(skel_light_pss_load, source_pss.name, proc, diag, ret_state);
-}
-
-static int pss_full_open(const struct procfs *proc, struct diag *diag, void **ret_state)
-{
-	return bpf_open(skel_libbpf_pss_load, source_pss_full.name, proc, diag, ret_state);
-}
-
-static int counters_open(const struct procfs *proc, struct diag *diag, void **ret_state)
-{
-	return bpf_open(skel_light_counters_load, source_bpf.name, proc, diag, ret_state);
-}
-
-static int counters_full_open(const struct procfs *proc, struct diag *diag, void **ret_state)
-{
-	return bpf_open(skel_libbpf_counters_load, source_bpf_full.name, proc, diag, ret_state);
-}
-
-static int counters_probe_open(const struct procfs *proc, struct diag *diag, void **ret_state)
-{
-	return bpf_open(skel_light_counters_probe_load, source_bpf_probe.name, proc, diag,
-			ret_state);
-}
-
-static int counters_old_open(const struct procfs *proc, struct diag *diag, void **ret_state)
-{
-	return bpf_open(skel_libbpf_counters_old_load, source_bpf_old.name, proc, diag, ret_state);
 }
 
 static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
-	const struct reader_target target = {&b->limits, snapshot};
-	const struct reader_from from = iterators(b);
 
-	return reader_collect(&from, readers, &b->readers, &target);
+	return readers_collect(&b->readers, readers, snapshot);
 }
 
 static int bpf_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 {
-	struct bpf_state *b = state;
-	const struct reader_target target = {&b->limits, snapshot};
-	const struct reader_from from = iterators(b);
+	const struct bpf_state *b = state;
 
-	return reader_visit(&from, pid, &target);
+	return readers_visit(&b->readers, pid, snapshot);
 }
 
 static const char *bpf_pss_refusal(const void *state)
@@ -227,50 +317,12 @@ static int bpf_link(const void *state)
 	return b->link_fd;
 }
 
-#define BPF_OPS                                                                                    \
-	.origin = FROM_BPF, .collect = bpf_collect, .revisit = bpf_revisit, .link = bpf_link,      \
-	.close = bpf_close
-
-const struct source_ops source_pss = {
-	.name = "bpf with pages",
-	.pss = true,
-	.open = pss_open,
-	.pss_refusal = bpf_pss_refusal,
-	BPF_OPS,
-};
-
-const struct source_ops source_pss_full = {
-	.name = "bpf with pages (libbpf)",
-	.pss = true,
-	.open = pss_full_open,
-	.pss_refusal = bpf_pss_refusal,
-	BPF_OPS,
-};
-
-const struct source_ops source_bpf = {
-	.name = "bpf",
-	.open = counters_open,
-	BPF_OPS,
-};
-
-const struct source_ops source_bpf_full = {
-	.name = "bpf (libbpf)",
-	.open = counters_full_open,
-	BPF_OPS,
-};
-
-const struct source_ops source_bpf_probe = {
-	.name = "bpf (probe reads)",
-	.open = counters_probe_open,
-	BPF_OPS,
-};
-
-/* Without iterators over one task (6.1): always all. */
-const struct source_ops source_bpf_old = {
-	.name = "bpf (probe reads, libbpf)",
+const struct source_kind source_kind_bpf = {
 	.origin = FROM_BPF,
-	.open = counters_old_open,
+	.open = bpf_open,
 	.collect = bpf_collect,
+	.revisit = bpf_revisit,
+	.pss_refusal = bpf_pss_refusal,
 	.link = bpf_link,
 	.close = bpf_close,
 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Makes and removes the pin; root's side of it. All is made in a directory that only root can enter
- * and then renamed, so that readers see what is whole, and a new pin takes the place of an old one
- * without a moment without.
+ * Makes and removes the pin, as root. The pin is made in a directory that only root can enter and
+ * then renamed: readers see complete pins only, and a new pin replaces an old one without a gap.
  */
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,21 +21,72 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "source/pin_place.h"
+#include "base/parse.h"
+#include "source/pin.h"
 #include "source/source.h"
 
-#define WHAT	 "pin"
+#define SUBJECT	 "pin"
 #define ASK_ROOT "be root: it takes CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
 #define DRAFT	 "new"
 
 static const char *const names[] = {PIN_PSS, PIN_COUNTERS, PIN_WHY};
 
-static int failed(struct diag *diag, const char *step, int error)
+/* ---- groups ---- */
+
+/*
+ * Finds the first group with the name or, without a name, with the number: in /etc/group, then in
+ * the name service. A static program asks no name service, because its C library would load NSS
+ * modules of another system.
+ */
+static int find_group(const char *name, gid_t number, gid_t *ret, char *buf, size_t cap)
 {
-	const char *todo =
+	cleanup_fclose FILE *file = fopen("/etc/group", "re");
+	const struct group *g = NULL;
+
+	while (file && (g = fgetgrent(file))) {
+		if (name ? strcmp(g->gr_name, name) == 0 : g->gr_gid == number)
+			break;
+	}
+#ifndef ZMEM_STATIC
+	if (!g)
+		g = name ? getgrnam(name) : getgrgid(number);
+#endif
+	if (!g)
+		return -ENOENT;
+	if (ret)
+		*ret = g->gr_gid;
+	if (buf)
+		snprintf(buf, cap, "%s", g->gr_name);
+	return 0;
+}
+
+int pin_group(const char *text, gid_t *ret)
+{
+	uint64_t number;
+
+	if (find_group(text, 0, ret, NULL, 0) == 0)
+		return 0;
+	/* The last one means "none" to chown(2). */
+	if (parse_u64(text, strlen(text), UINT32_MAX - 1, &number) < 0)
+		return -ENOENT;
+	*ret = (gid_t)number;
+	return 0;
+}
+
+void pin_group_name(gid_t group, char *buf, size_t cap)
+{
+	if (find_group(NULL, group, NULL, buf, cap) < 0)
+		snprintf(buf, cap, "%u", group);
+}
+
+/* ---- the place ---- */
+
+static int add_failure(struct diag *diag, const char *step, int error)
+{
+	const char *hint =
 		error == -EPERM || error == -EACCES ? ASK_ROOT : file_exhausted_todo(error);
 
-	diag_add(diag, WHAT, error, todo, "%s: %s", step, strerror(-error));
+	diag_add(diag, SUBJECT, error, hint, "%s: %s", step, strerror(-error));
 	return error;
 }
 
@@ -46,10 +98,10 @@ static bool is_bpffs(int fd)
 }
 
 /*
- * Opens the place and locks it, for one at a time. Who waited finds another place there if it was
- * mounted or removed meanwhile: then once more. Returns a descriptor or a negative errno.
+ * Opens the place and locks it. Tries again if the place was mounted or removed while this waited
+ * for the lock. Returns a descriptor or a negative errno.
  */
-static int place_lock(bool make)
+static int lock_place(bool make)
 {
 	for (;;) {
 		struct stat locked, now;
@@ -70,8 +122,8 @@ static int place_lock(bool make)
 	}
 }
 
-/* Whether a file system of another kind is mounted there. */
-static bool is_taken(int fd)
+/* True if a file system of another kind is mounted there. */
+static bool is_foreign_mount(int fd)
 {
 	struct stat here, parent;
 
@@ -80,27 +132,27 @@ static bool is_taken(int fd)
 }
 
 /* The place, locked, with a bpffs on it. Returns a descriptor or a negative errno. */
-static int place_make(struct diag *diag)
+static int make_place(struct diag *diag)
 {
 	for (;;) {
-		cleanup_close int fd = place_lock(true);
+		cleanup_close int fd = lock_place(true);
 
 		if (fd < 0)
-			return failed(diag, "making " PIN_PLACE, fd);
+			return add_failure(diag, "making " PIN_PLACE, fd);
 		if (is_bpffs(fd))
 			return TAKE_FD(fd);
-		if (is_taken(fd)) {
-			diag_add(diag, WHAT, -EBUSY, "unmount it",
-				 "something else is mounted at " PIN_PLACE);
+		if (is_foreign_mount(fd)) {
+			diag_add(diag, SUBJECT, -EBUSY, "unmount it",
+				 "another file system is mounted at " PIN_PLACE);
 			return -EBUSY;
 		}
 		if (mount("zmem-bpf", PIN_PLACE, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 			  "mode=0700") < 0)
-			return failed(diag, "mounting a bpffs at " PIN_PLACE, -errno);
+			return add_failure(diag, "mounting a bpffs at " PIN_PLACE, -errno);
 	}
 }
 
-/* Names with dots are the kernel's, such as maps.debug (kernel/bpf/inode.c, bpf_lookup()). */
+/* Names with dots belong to the kernel, such as maps.debug (kernel/bpf/inode.c, bpf_lookup()). */
 static bool is_ours(const char *name)
 {
 	return !strchr(name, '.');
@@ -112,16 +164,17 @@ static int open_entry(int dirfd, const char *name)
 }
 
 /*
- * A member that holds a link open could open it anew through /proc/self/fd, for ever. Root may, so
- * that it can empty a directory without CAP_DAC_OVERRIDE.
+ * Removes the access of members: a member that has a link open could reopen it through
+ * /proc/self/fd after its removal. Root keeps access, to empty a directory without
+ * CAP_DAC_OVERRIDE.
  */
-static void forbid(int fd)
+static void revoke_access(int fd)
 {
 	if (fd >= 0)
 		fchmod(fd, 0700);
 }
 
-/* Removes a directory of links, or whatever else root has put there. */
+/* Removes a directory of links, or any other entry. */
 static int remove_entry(int dirfd, const char *name)
 {
 	cleanup_closedir DIR *dir = NULL;
@@ -129,7 +182,7 @@ static int remove_entry(int dirfd, const char *name)
 	cleanup_close int entry = open_entry(dirfd, name);
 	int fd;
 
-	forbid(entry);
+	revoke_access(entry);
 	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	fd = entry < 0 ? -1 : openat(entry, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -141,23 +194,23 @@ static int remove_entry(int dirfd, const char *name)
 	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-/* All, or all but what is pinned. */
-static int remove_all(int place, bool keep)
+/* Removes all entries; with keep_pin all except the pin. */
+static int remove_all(int place, bool keep_pin)
 {
 	int fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 
 	while (r == 0 && dir && (e = readdir(dir))) {
-		if (is_ours(e->d_name) && !(keep && (strcmp(e->d_name, PIN_VERSION) == 0 ||
-						     strcmp(e->d_name, PIN_NEWEST) == 0)))
+		if (is_ours(e->d_name) && !(keep_pin && (strcmp(e->d_name, PIN_VERSION) == 0 ||
+							 strcmp(e->d_name, PIN_NEWEST) == 0)))
 			r = remove_entry(place, e->d_name);
 	}
 	return dir ? r : -errno;
 }
 
-/* What may be read by the group, and changed by nobody. */
-static int chown_entry(int dirfd, const char *name, gid_t group, mode_t mode)
+/* Lets the group read an entry that only root can change. */
+static int set_group(int dirfd, const char *name, gid_t group, mode_t mode)
 {
 	if (fchownat(dirfd, name, 0, group, 0) < 0 || fchmodat(dirfd, name, mode, 0) < 0)
 		return -errno;
@@ -171,11 +224,11 @@ static int pin_link(int draft, const struct source *source, const char *name, gi
 
 	snprintf(path, sizeof(path), PIN_PLACE "/" DRAFT "/%s", name);
 	r = bpf_obj_pin(source_link(source), path);
-	return r < 0 ? r : chown_entry(draft, name, group, 0440);
+	return r < 0 ? r : set_group(draft, name, group, 0440);
 }
 
-/* The draft takes the place of what is there. */
-static int publish(int place, int draft, gid_t group)
+/* Replaces the current pin with the draft. */
+static int replace_pin(int place, int draft, gid_t group)
 {
 	cleanup_close int there =
 		openat(place, PIN_VERSION, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -189,12 +242,12 @@ static int publish(int place, int draft, gid_t group)
 		if (renameat(draft, names[i], there, names[i]) < 0)
 			r = errno == ENOENT ? remove_entry(there, names[i]) : -errno;
 		if (r == 0)
-			forbid(old);
+			revoke_access(old);
 	}
-	return r < 0 ? r : chown_entry(place, PIN_VERSION, group, 0750);
+	return r < 0 ? r : set_group(place, PIN_VERSION, group, 0750);
 }
 
-static int name_newest(int place)
+static int link_newest(int place)
 {
 	int r = remove_entry(place, DRAFT);
 
@@ -206,19 +259,18 @@ static int name_newest(int place)
 	return 0;
 }
 
-struct bpf_handle {
+struct pin_sources {
 	struct source *counters;
-	struct source *pss; /* counters, too */
+	struct source *pss; /* has counters, too */
 };
 
-static void unload(struct bpf_handle *l)
+static void close_sources(struct pin_sources *l)
 {
 	source_close(l->counters);
 	source_close(l->pss);
 }
 
-/* Loads as for reading here. */
-static int load(struct bpf_handle *l, const struct procfs *proc, struct diag *diag)
+static int open_sources(struct pin_sources *l, const struct procfs *proc, struct diag *diag)
 {
 	struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true};
 	int r = source_open(&request, proc, diag, &l->pss);
@@ -227,7 +279,7 @@ static int load(struct bpf_handle *l, const struct procfs *proc, struct diag *di
 	return r < 0 ? r : source_open(&request, proc, diag, &l->counters);
 }
 
-static int fill_draft(int place, const struct bpf_handle *l, gid_t group)
+static int fill_draft(int place, const struct pin_sources *l, gid_t group)
 {
 	const char *refusal = source_pss_refusal(l->pss);
 	cleanup_close int draft = -1;
@@ -245,73 +297,73 @@ static int fill_draft(int place, const struct bpf_handle *l, gid_t group)
 	else if (r == 0 && symlinkat(refusal, draft, PIN_WHY) < 0)
 		r = -errno;
 	if (r == 0)
-		r = chown_entry(place, DRAFT, group, 0750);
-	return r < 0 ? r : publish(place, draft, group);
+		r = set_group(place, DRAFT, group, 0750);
+	return r < 0 ? r : replace_pin(place, draft, group);
 }
 
 int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **ret_refusal)
 {
-	cleanup(unload) struct bpf_handle loaded = {};
+	cleanup(close_sources) struct pin_sources loaded = {};
 	cleanup_close int place = -1;
-	int r = load(&loaded, proc, diag);
+	int r = open_sources(&loaded, proc, diag);
 
 	if (r < 0)
 		return r;
 	if (source_pss_refusal(loaded.pss)) {
 		*ret_refusal = strdup(source_pss_refusal(loaded.pss));
 		if (!*ret_refusal)
-			return failed(diag, "pinning at " PIN_PLACE, -ENOMEM);
+			return add_failure(diag, "pinning at " PIN_PLACE, -ENOMEM);
 	}
-	place = place_make(diag);
+	place = make_place(diag);
 	if (place < 0)
 		return place;
 	r = fill_draft(place, &loaded, group);
 	if (r == 0)
-		r = name_newest(place);
+		r = link_newest(place);
 	if (r == 0)
 		r = remove_all(place, true);
 	if (r == 0)
-		r = chown_entry(place, ".", group, 0710);
-	return r < 0 ? failed(diag, "pinning at " PIN_PLACE, r) : 0;
+		r = set_group(place, ".", group, 0710);
+	return r < 0 ? add_failure(diag, "pinning at " PIN_PLACE, r) : 0;
 }
 
-/* Takes the bpffs away that is there. */
-static int unmount(int place)
+/* Empties and unmounts the bpffs. */
+static int unmount_place(int place)
 {
 	int r = fchmod(place, 0700) < 0 ? -errno : remove_all(place, false);
 
-	/* Whoever looks at it just now has it open. */
+	/* A reader may have it open. */
 	if (r == 0 && umount2(PIN_PLACE, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
 		r = -errno;
 	return r;
 }
 
 /*
- * What is mounted, and then the directory under it, each of them locked, so that nobody mounts
- * meanwhile. Whoever mounted twice gets rid of both.
+ * Removes each bpffs that is mounted there, and then the directory. Each is locked, so that no pin
+ * is made meanwhile.
  */
 int pin_remove(struct diag *diag)
 {
 	for (;;) {
-		cleanup_close int place = place_lock(false);
+		cleanup_close int place = lock_place(false);
 		bool mounted = place >= 0 && is_bpffs(place);
 		int r;
 
 		if (place == -ENOENT)
 			return -ENOENT;
 		if (place < 0)
-			return failed(diag, "opening " PIN_PLACE, place);
-		if (is_taken(place)) {
-			diag_add(diag, WHAT, -EBUSY, "umount it: it is somebody else's",
-				 "what is mounted at " PIN_PLACE " is no pin");
+			return add_failure(diag, "opening " PIN_PLACE, place);
+		if (is_foreign_mount(place)) {
+			diag_add(diag, SUBJECT, -EBUSY, "unmount it: another program mounted it",
+				 "the mount at " PIN_PLACE " is not a pin");
 			return -EBUSY;
 		}
 		if (mounted)
-			r = unmount(place);
+			r = unmount_place(place);
 		else
 			r = rmdir(PIN_PLACE) < 0 ? -errno : 0;
 		if (r < 0)
-			return failed(diag, "removing the pin", r);
+			return add_failure(diag, "removing the pin", r);
 		if (!mounted)
 			return 0;
 	}

@@ -1,24 +1,219 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The source of last resort: /proc/PID/stat and status, one process after the other. As exact as
- * /proc is on this kernel. Knows which file has what; the texts are parsed elsewhere.
+ * The source of kind proc: /proc/PID/stat and status, one process after the other. It is as exact
+ * as /proc is on this kernel. Other sources read what they lack from status (status_fill()).
  */
 #include <errno.h>
 #include <limits.h>
+#include <linux/kcmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "source/mm_sharing.h"
-#include "source/status_fill.h"
-#include "proc/stat.h"
-#include "source/source.h"
+#include "proc/status.h"
+#include "source/source_internal.h"
 
-struct proc_state {
-	const struct procfs *proc;
+/* ---- counters from status ---- */
+
+static const struct {
+	enum status_counter key;
+	enum counter counter;
+} status_map[] = {
+	{STATUS_VM_SIZE, COUNTER_VSIZE},     {STATUS_VM_LCK, COUNTER_LOCKED},
+	{STATUS_VM_PIN, COUNTER_PINNED},     {STATUS_RSS_ANON, COUNTER_RSS_ANON},
+	{STATUS_RSS_FILE, COUNTER_RSS_FILE}, {STATUS_RSS_SHMEM, COUNTER_RSS_SHMEM},
+	{STATUS_VM_PTE, COUNTER_PGTABLES},   {STATUS_VM_SWAP, COUNTER_SWAP},
+	{STATUS_HUGETLB, COUNTER_HUGETLB},
 };
+
+counter_mask status_counters(void)
+{
+	counter_mask mask = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(status_map); i++)
+		mask |= COUNTER_BIT(status_map[i].counter);
+	return mask;
+}
+
+void status_apply(struct process *p, const struct proc_status *status)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(status_map); i++) {
+		if (!process_has(p, status_map[i].counter) && status_has(status, status_map[i].key))
+			process_set(p, status_map[i].counter, status->value[status_map[i].key]);
+	}
+}
+
+/* Returns 1, 0 without a status, or a negative errno if that is not known. */
+static int parse_status(const char *text, ssize_t len, struct proc_status *ret)
+{
+	if (file_exhausted((int)len))
+		return (int)len;
+	return len > 0 && proc_status_parse(text, (size_t)len, ret) == 0;
+}
+
+static int read_status(int pid_fd, struct proc_status *ret)
+{
+	char text[8192];
+
+	return parse_status(text, file_read(pid_fd, "status", text, sizeof(text)), ret);
+}
+
+/* For a process without its leader: any live thread shows all its memory. */
+static int read_thread_status(int pid_fd, struct proc_status *ret)
+{
+	cleanup_close int fd = procfs_open_thread(pid_fd);
+	char text[8192];
+	int r = parse_status(text, fd < 0 ? fd : file_read(fd, "status", text, sizeof(text)), ret);
+
+	return r > 0 ? ret->have != 0 : r;
+}
+
+int status_fill(struct process *p, int pid_fd)
+{
+	bool had_rss = process_has(p, COUNTER_RSS_ANON);
+	struct proc_status status;
+	int r = read_status(pid_fd, &status);
+
+	if (r <= 0)
+		return r;
+	p->uid = status.euid;
+	if (!status.have) {
+		r = read_thread_status(pid_fd, &status);
+		if (r <= 0)
+			return r;
+		p->leader_exited = true;
+	}
+	status_apply(p, &status);
+	if (!had_rss && process_has(p, COUNTER_RSS_ANON))
+		p->counters_source = FROM_PROC;
+	return 1;
+}
+
+static void fill_uid(struct process *p, int pid_fd)
+{
+	struct proc_status status;
+
+	if (read_status(pid_fd, &status) > 0)
+		p->uid = status.euid;
+}
+
+/*
+ * ---- processes that share an mm (vfork, CLONE_VM) ----
+ *
+ * No file shows it; kcmp(2) does for a pair. Only processes with the same stack address and size
+ * can share an mm. Sorting them by kcmp's order takes n log n calls.
+ */
+
+struct mm_sharing_entry {
+	pid_t pid;
+	uint64_t start_stack;
+	uint64_t vsize;
+};
+
+struct mm_sharing {
+	struct mm_sharing_entry *entry;
+	size_t count, capacity;
+};
+
+/* Returns 0 or -ENOMEM. */
+static int mm_sharing_add(struct mm_sharing *s, pid_t pid, const struct proc_stat *stat)
+{
+	struct mm_sharing_entry *entry =
+		grow_items(s->entry, s->count, &s->capacity, 256, sizeof(*entry));
+
+	if (!entry)
+		return -ENOMEM;
+	s->entry = entry;
+	s->entry[s->count++] = (struct mm_sharing_entry){pid, stat->start_stack, stat->vsize};
+	return 0;
+}
+
+static int compare_layout(const void *pa, const void *pb)
+{
+	const struct mm_sharing_entry *a = pa, *b = pb;
+
+	if (a->start_stack != b->start_stack)
+		return a->start_stack < b->start_stack ? -1 : 1;
+	if (a->vsize != b->vsize)
+		return a->vsize < b->vsize ? -1 : 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* 0 for the same mm, else an order that is stable while both live; by pid where kcmp fails. */
+static int compare_mm(const void *pa, const void *pb)
+{
+	const struct mm_sharing_entry *a = pa, *b = pb;
+	long r = syscall(SYS_kcmp, a->pid, b->pid, KCMP_VM, 0, 0);
+
+	if (r == 0)
+		return 0;
+	if (r == 1)
+		return -1;
+	if (r == 2)
+		return 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int compare_pids(const void *pa, const void *pb)
+{
+	const struct process *a = pa, *b = pb;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static void set_key(struct snapshot *snapshot, pid_t pid, pid_t key)
+{
+	struct process *p = snapshot_find(snapshot, pid);
+
+	if (p)
+		p->mm_key = (uint64_t)key;
+}
+
+/*
+ * Sets mm_key of the processes added: the pid of the first one with that mm. Where the kernel does
+ * not tell (no kcmp, no permission), each process counts as having its own.
+ */
+static void mm_sharing_resolve(struct mm_sharing *s, struct snapshot *snapshot)
+{
+	struct mm_sharing_entry *e = s->entry;
+	size_t end;
+
+	if (!s->count)
+		return;
+	qsort(snapshot->process, snapshot->count, sizeof(*snapshot->process), compare_pids);
+	qsort(e, s->count, sizeof(*e), compare_layout);
+	for (size_t i = 0; i < s->count; i = end) {
+		pid_t key = 0;
+
+		end = i + 1;
+		while (end < s->count && e[end].start_stack == e[i].start_stack &&
+		       e[end].vsize == e[i].vsize)
+			end++;
+		/* A layout of 0 is hidden from us; kcmp would be refused as well. */
+		if (end - i > 1 && e[i].start_stack)
+			qsort(e + i, end - i, sizeof(*e), compare_mm);
+		for (size_t k = i; k < end; k++) {
+			/* A process with a hidden layout may share its mm with any other. */
+			snapshot->collection.shared_mm_unknown |= !e[k].start_stack;
+			if (k == i || !e[k].start_stack || compare_mm(&e[k - 1], &e[k]) != 0)
+				key = e[k].pid;
+			set_key(snapshot, e[k].pid, key);
+		}
+	}
+}
+
+static void mm_sharing_done(struct mm_sharing *s)
+{
+	free(s->entry);
+	*s = (struct mm_sharing){};
+}
+
+/* ---- the source ---- */
 
 struct collecting {
 	const struct procfs *proc;
@@ -26,24 +221,19 @@ struct collecting {
 	struct mm_sharing mm;
 };
 
-static int proc_open(const struct procfs *proc, struct diag *diag, void **ret_state)
+static int proc_open(const struct source_variant *variant, const struct procfs *proc,
+		     struct diag *diag, void **ret_state)
 {
-	struct proc_state *state;
-
 	if (proc->fd < 0) {
-		diag_add(diag, source_proc.name, -ENOENT, "mount -t proc proc /proc",
+		diag_add(diag, variant->name, -ENOENT, "mount -t proc proc /proc",
 			 "there is no /proc");
 		return -ENOENT;
 	}
-	state = malloc(sizeof(*state));
-	if (!state)
-		return -ENOMEM;
-	state->proc = proc;
-	*ret_state = state;
+	*ret_state = (void *)proc;
 	return 0;
 }
 
-/* The executable's base name, else comm. A leader that has exited has left it to its threads. */
+/* The executable's base name, else comm. If the leader has exited, its threads have the name. */
 static const char *read_name(int pid_fd, struct arena *arena, const struct proc_stat *stat)
 {
 	bool exited = stat->state == 'Z' && stat->threads > 1;
@@ -75,10 +265,10 @@ static void fill_identity(struct process *p, const struct proc_stat *stat)
 }
 
 /*
- * A process that is gone is none, and one that is hidden is counted (hidepid=1: its directory is
- * seen and nothing in it). That we have no more files or memory is an error.
+ * A process that is gone is no error. A hidden one is counted (hidepid=1: its directory is seen,
+ * and nothing in it). Running out of files or memory is an error.
  */
-static int none_or(struct collecting *c, int error)
+static int count_unreadable(struct collecting *c, int error)
 {
 	bool denied = error == -EACCES || error == -EPERM;
 
@@ -87,7 +277,7 @@ static int none_or(struct collecting *c, int error)
 	return denied || error == -ENOENT || error == -ESRCH ? 0 : error;
 }
 
-/* One process. One that is gone meanwhile is none. */
+/* One process. Returns 0 if it is gone. */
 static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 {
 	char text[1024];
@@ -98,7 +288,7 @@ static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 
 	len = file_read(pid_fd, "stat", text, sizeof(text));
 	if (len < 0)
-		return none_or(c, (int)len);
+		return count_unreadable(c, (int)len);
 	if (proc_stat_parse(text, (size_t)len, &stat) < 0)
 		return 0;
 	p = snapshot_add(c->snapshot);
@@ -112,7 +302,7 @@ static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 	if (stat.flags & PROC_PF_KTHREAD) {
 		p->kind = PROCESS_KTHREAD;
 		p->pss_status = PSS_KERNEL_THREAD;
-		status_fill_uid(p, pid_fd);
+		fill_uid(p, pid_fd);
 		return 0;
 	}
 	r = status_fill(p, pid_fd);
@@ -131,7 +321,7 @@ static int collect_pid(void *arg, pid_t pid)
 	struct collecting *c = arg;
 	cleanup_close int pid_fd = procfs_open_pid(c->proc, pid);
 
-	return pid_fd < 0 ? none_or(c, pid_fd) : collect_dir(c, pid, pid_fd);
+	return pid_fd < 0 ? count_unreadable(c, pid_fd) : collect_dir(c, pid, pid_fd);
 }
 
 static bool pid_1_is_hidden(const struct procfs *proc)
@@ -143,24 +333,27 @@ static bool pid_1_is_hidden(const struct procfs *proc)
 
 static int proc_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
-	struct proc_state *s = state;
-	struct collecting c = {.proc = s->proc, .snapshot = snapshot};
+	struct collecting c = {.proc = state, .snapshot = snapshot};
 	int r;
 
-	(void)readers; /* files are read by one */
-	/* With hidepid=2 those of others are not even listed; pid 1 is always there. */
-	snapshot->collection.hidden = pid_1_is_hidden(s->proc);
-	r = procfs_each_pid(s->proc, collect_pid, &c);
+	(void)readers; /* one thread reads the files */
+	/* With hidepid=2 other users' processes are not listed; pid 1 always exists. */
+	snapshot->collection.hidden = pid_1_is_hidden(c.proc);
+	r = procfs_each_pid(c.proc, collect_pid, &c);
 	if (r == 0)
 		mm_sharing_resolve(&c.mm, snapshot);
 	mm_sharing_done(&c.mm);
 	return r;
 }
 
-const struct source_ops source_proc = {
-	.name = "proc",
+static void proc_close(void *state)
+{
+	(void)state; /* the caller's procfs */
+}
+
+const struct source_kind source_kind_proc = {
 	.origin = FROM_PROC,
 	.open = proc_open,
 	.collect = proc_collect,
-	.close = free,
+	.close = proc_close,
 };

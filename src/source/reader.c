@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Knows iterators and whole records; what a record says is record_decode's business. */
+/* Splits what iterators write into records; record_decode.c decodes them. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/thread.h"
 #include "source/reader.h"
 #include "zmem/setup.h"
@@ -17,39 +17,39 @@
 /* At least the 8 pages of the kernel's own buffer, or records are split (kernel/bpf/bpf_iter.c). */
 #define READ_SIZE (128 * 1024)
 
-/* How often a process is read anew before its walk is given up. */
+/* How often a process is read before its walk is given up. */
 #define WALK_TRIES 3
-/* Further visits to one process; at 32 Ki pages each that is 16 TiB. */
+/* The most further visits to one process; at 32 Ki pages each that is 16 TiB. */
 #define VISITS_MAX (128 * 1024)
 
-/* What is shared by the readers of one collection. */
+/* Shared by the readers of one collection. */
 struct collection_state {
-	const struct reader_from *from;
-	const struct reader_target *target;
-	pthread_mutex_t lock; /* for the target */
+	const struct readers *from;
+	struct snapshot *snapshot;
+	pthread_mutex_t lock; /* for the snapshot */
 };
 
 struct reader {
 	struct collection_state *c;
 	union zmem_question share;
-	/* Whose walk is not done, or has to be done again. */
+	/* Processes with an unfinished or inconsistent walk. */
 	struct zmem_pss_record *later;
 	size_t later_count, later_capacity;
 	int error;
 	char buf[READ_SIZE];
 };
 
-static int deliver(struct reader *r, const void *record)
+static int add_record(struct reader *r, const void *record)
 {
 	int err;
 
 	pthread_mutex_lock(&r->c->lock);
-	err = record_decode_one(record, r->c->target->limits, r->c->target->snapshot);
+	err = record_decode_one(record, &r->c->from->limits, r->c->snapshot);
 	pthread_mutex_unlock(&r->c->lock);
 	return err;
 }
 
-static int keep_for_later(struct reader *r, const struct zmem_pss_record *record)
+static int queue_visit(struct reader *r, const struct zmem_pss_record *record)
 {
 	struct zmem_pss_record *later =
 		grow_items(r->later, r->later_count, &r->later_capacity, 16, sizeof(*later));
@@ -62,19 +62,19 @@ static int keep_for_later(struct reader *r, const struct zmem_pss_record *record
 }
 
 /* One record of the walk over all processes. */
-static int receive_records(struct reader *r, const void *data, size_t size)
+static int receive_record(struct reader *r, const void *data, size_t size)
 {
 	struct zmem_pss_record record;
 
 	if (size == sizeof(record)) {
 		memcpy(&record, data, size);
 		if (!(record.pages.flags & ZMEM_WALK_OFF) && !pages_consistent(&record))
-			return keep_for_later(r, &record);
+			return queue_visit(r, &record);
 	}
-	return deliver(r, data);
+	return add_record(r, data);
 }
 
-/* read(2) with a question; the kernel says EAGAIN where it passed very many tasks by. */
+/* read(2) with a question. The kernel returns EAGAIN after it skipped very many tasks. */
 static ssize_t read_asking(int fd, void *buf, size_t len, union zmem_question question,
 			   uint64_t cursor)
 {
@@ -86,7 +86,7 @@ static ssize_t read_asking(int fd, void *buf, size_t len, union zmem_question qu
 	return n < 0 ? -errno : n;
 }
 
-/* Takes each record that comes out of the iterator. */
+/* Receives all records of the iterator. */
 static int drain(struct reader *r, int fd)
 {
 	size_t len = 0;
@@ -102,7 +102,7 @@ static int drain(struct reader *r, int fd)
 			return len ? -EBADMSG : 0;
 		len += (size_t)n;
 		while ((size = record_size(r->buf + used, len - used)) > 0) {
-			int err = receive_records(r, r->buf + used, (size_t)size);
+			int err = receive_record(r, r->buf + used, (size_t)size);
 
 			if (err < 0)
 				return err;
@@ -117,9 +117,11 @@ static int drain(struct reader *r, int fd)
 
 /* ---- one process ---- */
 
-/* Reads `pid`; its walk goes on at the cursor. No room for two: the kernel need not look further.
+/*
+ * Reads `pid`; its walk continues at the cursor. The buffer has no room for two records, so the
+ * kernel stops at the first.
  */
-static int visit(const struct reader_from *from, pid_t pid, uint64_t cursor,
+static int visit(const struct readers *from, pid_t pid, uint64_t cursor,
 		 struct zmem_pss_record *ret)
 {
 	const union zmem_question question = {.pid = pid};
@@ -141,8 +143,8 @@ static bool has_pages(const struct zmem_pss_record *r)
 	return r->record.valid & ZMEM_VALID_PAGES;
 }
 
-/* Brings the walk of `sum`, which has begun, to its end. */
-static int go_on(const struct reader_from *from, struct zmem_pss_record *sum)
+/* Finishes a walk that has begun. */
+static int finish_walk(const struct readers *from, struct zmem_pss_record *sum)
 {
 	struct zmem_pss_record part;
 
@@ -158,17 +160,17 @@ static int go_on(const struct reader_from *from, struct zmem_pss_record *sum)
 	return 0;
 }
 
-/* Reads the process until its walk adds up, a few times at most; the newest reading counts. */
-static int settle(const struct reader_from *from, struct zmem_pss_record *record)
+/* Reads the process until its walk adds up, at most WALK_TRIES times; the newest reading counts. */
+static int repeat_walk(const struct readers *from, struct zmem_pss_record *record)
 {
-	int r = go_on(from, record);
+	int r = finish_walk(from, record);
 
 	for (int i = 1; r == 0 && i < WALK_TRIES && has_pages(record) &&
 			!pages_consistent(record) && !(record->pages.flags & ZMEM_WALK_OFF);
 	     i++) {
 		r = visit(from, record->record.pid, 0, record);
 		if (r == 0)
-			r = go_on(from, record);
+			r = finish_walk(from, record);
 	}
 	if (r == 0 && has_pages(record) && pages_within_tolerance(record) &&
 	    !pages_consistent(record))
@@ -176,9 +178,9 @@ static int settle(const struct reader_from *from, struct zmem_pss_record *record
 	return r;
 }
 
-int reader_take(const struct reader_from *from, void *ret, size_t size)
+int readers_read_answer(const struct readers *readers, void *ret, size_t size)
 {
-	cleanup_close int fd = from->open_one(from->state, getpid());
+	cleanup_close int fd = readers->open_one(readers->state, getpid());
 	ssize_t n = fd < 0 ? fd : read_asking(fd, ret, size, (union zmem_question){}, 0);
 
 	if (n < 0)
@@ -196,30 +198,30 @@ int reader_try(int fd)
 	return record_size(&record, (size_t)n) > 0 ? 0 : -EBADMSG;
 }
 
-int reader_visit(const struct reader_from *from, pid_t pid, const struct reader_target *target)
+int readers_visit(const struct readers *readers, pid_t pid, struct snapshot *snapshot)
 {
 	struct zmem_pss_record record;
-	int r = visit(from, pid, 0, &record);
+	int r = visit(readers, pid, 0, &record);
 
 	if (r == 0)
-		r = settle(from, &record);
-	return r < 0 ? r : record_decode_one(&record, target->limits, target->snapshot);
+		r = repeat_walk(readers, &record);
+	return r < 0 ? r : record_decode_one(&record, &readers->limits, snapshot);
 }
 
 /* ---- all processes ---- */
 
 static int read_share(struct reader *r)
 {
-	const struct reader_from *from = r->c->from;
+	const struct readers *from = r->c->from;
 	cleanup_close int fd = from->open(from->state);
 	int err = fd < 0 ? fd : drain(r, fd);
 
 	for (size_t i = 0; err == 0 && i < r->later_count; i++) {
-		err = settle(from, &r->later[i]);
-		if (err == -ESRCH) /* it has ended since, as it could have before */
+		err = repeat_walk(from, &r->later[i]);
+		if (err == -ESRCH) /* the process has ended meanwhile */
 			err = 0;
 		else if (err == 0)
-			err = deliver(r, &r->later[i]);
+			err = add_record(r, &r->later[i]);
 	}
 	return err;
 }
@@ -232,9 +234,9 @@ static void *reader_main(void *arg)
 	return NULL;
 }
 
-/* What is kept of one from collection to collection: its memory. */
-static struct reader *reader_ready(struct readers *kept, unsigned i, struct collection_state *c,
-				   unsigned shares)
+/* A reader keeps its memory from collection to collection. */
+static struct reader *reader_prepare(struct readers *kept, unsigned i, struct collection_state *c,
+				     unsigned shares)
 {
 	struct reader *r = kept->reader[i];
 
@@ -253,19 +255,19 @@ static struct reader *reader_ready(struct readers *kept, unsigned i, struct coll
 	return r;
 }
 
-void readers_done(struct readers *kept)
+void readers_done(struct readers *readers)
 {
 	for (unsigned i = 0; i < READERS_MAX; i++) {
-		if (kept->reader[i])
-			free(kept->reader[i]->later);
-		free(kept->reader[i]);
-		kept->reader[i] = NULL;
+		if (readers->reader[i])
+			free(readers->reader[i]->later);
+		free(readers->reader[i]);
+		readers->reader[i] = NULL;
 	}
 }
 
 /*
- * Reads as share 0 of `shares`, the others in threads of their own; what there are no threads for
- * (pids.max, RLIMIT_NPROC) is read here, too.
+ * Reads share 0 in this thread and each other share in a thread of its own. Shares without a thread
+ * (pids.max, RLIMIT_NPROC) are read here as well.
  */
 static int collect_shares(struct collection_state *c, struct readers *kept, unsigned shares)
 {
@@ -274,7 +276,7 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 	int r = 0;
 
 	for (unsigned i = 0; i < shares; i++) {
-		if (!reader_ready(kept, i, c, shares))
+		if (!reader_prepare(kept, i, c, shares))
 			r = -ENOMEM;
 	}
 	for (unsigned i = 1; r == 0 && i < shares; i++)
@@ -292,18 +294,17 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 	return r;
 }
 
-int reader_collect(const struct reader_from *from, unsigned readers, struct readers *kept,
-		   const struct reader_target *target)
+int readers_collect(struct readers *readers, unsigned count, struct snapshot *snapshot)
 {
 	struct collection_state c = {
-		.from = from,
-		.target = target,
+		.from = readers,
+		.snapshot = snapshot,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 
-	if (readers < 1 || !from->asks)
-		readers = 1;
-	return collect_shares(&c, kept, readers < READERS_MAX ? readers : READERS_MAX);
+	if (count < 1 || !readers->asks)
+		count = 1;
+	return collect_shares(&c, readers, count < READERS_MAX ? count : READERS_MAX);
 }
 
 struct decode_limits reader_limits(void)

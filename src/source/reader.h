@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads task iterators: in whole records, by several threads where that pays, and with further
- * visits to processes whose pages were too many for one, or moved while they were looked at.
+ * Reads task iterators in whole records, with several threads where that pays. Visits a process
+ * again if its pages were too many for one visit, or if they changed during the walk.
  */
 #ifndef ZMEM_SOURCE_READER_H
 #define ZMEM_SOURCE_READER_H
@@ -11,52 +11,42 @@
 
 #include "source/record_decode.h"
 
-/* Where records go. */
-struct reader_target {
-	const struct decode_limits *limits;
-	struct snapshot *snapshot;
-};
-
-/* More threads than that share nothing any more. */
+/* More threads do not make a collection faster. */
 #define READERS_MAX 8
 
-/* What they keep from one collection to the next; zeroed memory is none yet. */
+/* The readers of one source: where iterators come from, and the memory kept between collections. */
 struct readers {
+	/* Opens an iterator over all tasks. Returns a descriptor or a negative errno. */
+	int (*open)(const void *state);
+	/* The same over one process; NULL: the question selects the process. */
+	int (*open_one)(const void *state, pid_t pid);
+	const void *state;
+	bool asks; /* the program takes questions (include/zmem/setup.h) */
+	struct decode_limits limits;
 	struct reader *reader[READERS_MAX];
 };
 
-void readers_done(struct readers *kept);
-
-/* Where iterators come from. */
-struct reader_from {
-	/* Opens one over all tasks. Returns a descriptor or a negative errno. */
-	int (*open)(const void *state);
-	/* The same over one process alone; NULL: there is none, and the question does it. */
-	int (*open_one)(const void *state, pid_t pid);
-	const void *state;
-	bool asks; /* its program takes questions (include/zmem/setup.h) */
-};
+void readers_done(struct readers *readers);
 
 /*
- * Reads all processes, shared by `readers` threads as far as the program takes questions. Returns 0
- * or a negative errno.
+ * Adds all processes to the snapshot, read by `count` threads if the program takes questions.
+ * Returns 0 or a negative errno.
  */
-int reader_collect(const struct reader_from *from, unsigned readers, struct readers *kept,
-		   const struct reader_target *target);
+int readers_collect(struct readers *readers, unsigned count, struct snapshot *snapshot);
 
-/* Reads one process. Returns 0, -ESRCH if it is not there, or another negative errno. */
-int reader_visit(const struct reader_from *from, pid_t pid, const struct reader_target *target);
+/* Adds one process. Returns 0, -ESRCH if it does not exist, or another negative errno. */
+int readers_visit(const struct readers *readers, pid_t pid, struct snapshot *snapshot);
 
-/* Whether what is opened is an iterator that shows records. Returns 0 or a negative errno. */
+/* Checks that the descriptor is an iterator over records. Returns 0 or a negative errno. */
 int reader_try(int fd);
 
 /*
- * Takes what an iterator over ourselves shows that is no record: `size` bytes. Returns 0 or a
- * negative errno.
+ * Reads the `size` bytes that an iterator over this process writes in place of a record. Returns 0
+ * or a negative errno.
  */
-int reader_take(const struct reader_from *from, void *ret, size_t size);
+int readers_read_answer(const struct readers *readers, void *ret, size_t size);
 
-/* What bounds the records of this machine. */
+/* The limits of the records of this machine. */
 struct decode_limits reader_limits(void);
 
 #endif

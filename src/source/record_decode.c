@@ -1,13 +1,123 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Makes processes of kernel records (struct zmem_record), whatever they were read from.
- */
+/* Checks kernel records (struct zmem_record) and their walks, and makes processes of them. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "source/record_decode.h"
 #include "zmem/record.h"
+
+/* ---- the walk of pages ---- */
+
+/* 1 PiB in pages of 4 kB: more than any machine has, and sums of smaller values do not overflow. */
+#define PAGES_MAX ((__s64)1 << 38)
+
+static uint64_t distance(__s64 a, __s64 b)
+{
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/*
+ * The largest change of a counter that should not change. In an exclusive walk anonymous memory may
+ * change, because the walk does not look at it. In another walk its unseen part is the difference
+ * to the counter, so the counter must not change.
+ */
+static uint64_t drift(const __s64 *before, const __s64 *after, bool exclusive)
+{
+	uint64_t max = 0;
+
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		uint64_t d = distance(before[i], after[i]);
+
+		if (exclusive && (i == ZMEM_RSS_ANON || i == ZMEM_RSS_SWAP))
+			continue;
+		max = d > max ? d : max;
+	}
+	return max;
+}
+
+/* The largest difference between pages seen and counters. */
+static uint64_t gap(const struct zmem_pss_record *r)
+{
+	const __s64 *rss = r->record.rss;
+	uint64_t file = distance(rss[ZMEM_RSS_FILE], (__s64)r->pages.seen[ZMEM_RSS_FILE]);
+	uint64_t shmem = distance(rss[ZMEM_RSS_SHMEM], (__s64)r->pages.seen[ZMEM_RSS_SHMEM]);
+	uint64_t anon = distance(rss[ZMEM_RSS_ANON], (__s64)r->pages.seen[ZMEM_RSS_ANON]);
+
+	/* The walk looks only at anonymous memory that may be shared. */
+	if ((__s64)r->pages.seen[ZMEM_RSS_ANON] <= rss[ZMEM_RSS_ANON])
+		anon = 0;
+	return file > shmem ? (file > anon ? file : anon) : shmem > anon ? shmem : anon;
+}
+
+static uint64_t resident(const struct zmem_pss_record *r)
+{
+	const __s64 *rss = r->record.rss;
+	/* Unsigned, because the sum of absurd counters may overflow. */
+	__s64 sum = (__s64)((__u64)rss[ZMEM_RSS_FILE] + (__u64)rss[ZMEM_RSS_SHMEM] +
+			    (__u64)rss[ZMEM_RSS_ANON]);
+
+	return sum > 0 ? (uint64_t)sum : 0;
+}
+
+static bool is_sane(const struct zmem_pss_record *r)
+{
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		if (distance(r->record.rss[i], 0) > PAGES_MAX ||
+		    distance(r->pages.rss[i], 0) > PAGES_MAX || r->pages.seen[i] > PAGES_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* True if the walk is complete and plausible, with no other flags than `allowed`. */
+static bool is_whole(const struct zmem_pss_record *r, uint32_t allowed)
+{
+	return (r->record.valid & ZMEM_VALID_RSS) && (r->record.valid & ZMEM_VALID_SHARING) &&
+	       !(r->pages.flags & ~allowed) && !r->pages.cursor && is_sane(r);
+}
+
+bool pages_consistent(const struct zmem_pss_record *r)
+{
+	return is_whole(r, ZMEM_WALK_EXCLUSIVE) && !gap(r) &&
+	       !drift(r->record.rss, r->pages.rss, r->pages.flags & ZMEM_WALK_EXCLUSIVE);
+}
+
+bool pages_within_tolerance(const struct zmem_pss_record *r)
+{
+	uint64_t room = resident(r) / ZMEM_CLOSE_PART;
+
+	return is_whole(r, ZMEM_WALK_EXCLUSIVE | ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED) &&
+	       resident(r) >= ZMEM_LARGE_PAGES && gap(r) <= room &&
+	       drift(r->record.rss, r->pages.rss, r->pages.flags & ZMEM_WALK_EXCLUSIVE) <= room;
+}
+
+void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
+{
+	const struct zmem_pages *from = &visit->pages;
+	struct zmem_pages *to = &sum->pages;
+	uint64_t moved = drift(sum->record.rss, visit->record.rss, to->flags & ZMEM_WALK_EXCLUSIVE);
+
+	if (visit->record.mm_id != sum->record.mm_id ||
+	    visit->record.start_boottime_ns != sum->record.start_boottime_ns ||
+	    visit->record.write_protect_seq != sum->record.write_protect_seq ||
+	    ((from->flags ^ to->flags) & ZMEM_WALK_EXCLUSIVE) ||
+	    moved > resident(sum) / ZMEM_CLOSE_PART)
+		to->flags |= ZMEM_WALK_MOVED;
+	else if (moved)
+		to->flags |= ZMEM_WALK_DRIFTED;
+	to->flags |= from->flags;
+	to->cursor = from->cursor;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		to->rss[i] = from->rss[i];
+		to->seen[i] += from->seen[i];
+		to->pss[i] += from->pss[i];
+	}
+	to->unique += from->unique;
+	to->huge += from->huge;
+}
+
+/* ---- records ---- */
 
 static bool header_ok(const struct zmem_record *r)
 {
@@ -37,7 +147,7 @@ static enum process_kind kind_of(const struct zmem_record *r)
 	}
 }
 
-/* Sets a value of `units` units of `unit` bytes, unless it is absurd. */
+/* Sets `units` times `unit` bytes, unless the product is absurd. */
 static void set_scaled(struct process *p, enum counter c, uint64_t units, uint64_t unit)
 {
 	uint64_t bytes;
@@ -46,7 +156,7 @@ static void set_scaled(struct process *p, enum counter c, uint64_t units, uint64
 		process_set(p, c, bytes);
 }
 
-/* In pages, 4 TiB: threads hold back, and a sum is below 0, by far less. */
+/* In pages, 4 TiB: the deltas of threads and negative sums are far smaller. */
 #define DELTA_MAX ((int64_t)1 << 30)
 
 static void decode_rss(const struct zmem_record *r, const struct decode_limits *limits,
@@ -64,7 +174,7 @@ static void decode_rss(const struct zmem_record *r, const struct decode_limits *
 	uint64_t limit = limits->ram_bytes / limits->page_size;
 
 	for (size_t i = 0; i < ZMEM_RSS_COUNT; i++) {
-		/* Swap has no such bound; its entries name no more than 2 EiB. */
+		/* Swap is not bounded by RAM; its entries can address 2 EiB. */
 		uint64_t max = i == ZMEM_RSS_SWAP || !limit ? (uint64_t)1 << 49 : limit;
 
 		if (r->rss[i] > (int64_t)max || r->rss[i] < -DELTA_MAX ||
@@ -87,7 +197,7 @@ static void decode_rss(const struct zmem_record *r, const struct decode_limits *
 static void decode_counters(const struct zmem_record *r, const struct decode_limits *limits,
 			    struct process *p)
 {
-	/* With threads left out, their deltas are too: better no value than a wrong one. */
+	/* If threads were left out, their deltas are missing and the value would be wrong. */
 	if ((r->valid & ZMEM_VALID_RSS) && !(r->flags & ZMEM_CUT_THREADS))
 		decode_rss(r, limits, p);
 	if (r->valid & ZMEM_VALID_VM) {
@@ -128,7 +238,7 @@ static int decode_name(const struct zmem_record *r, struct snapshot *s, struct p
 	return p->name ? 0 : -ENOMEM;
 }
 
-/* No share is larger than the pages it is a share of, whoever wrote the record. */
+/* A share is never larger than its pages. */
 static bool is_plausible(const struct zmem_pages *w, uint64_t page)
 {
 	static const enum zmem_rss kind[] = {ZMEM_RSS_FILE, ZMEM_RSS_ANON, ZMEM_RSS_SHMEM};
@@ -143,7 +253,7 @@ static bool is_plausible(const struct zmem_pages *w, uint64_t page)
 	return w->unique <= pages;
 }
 
-/* PSS, USS and swap from a walk that adds up. An anonymous page it did not see is private. */
+/* PSS, USS and swap from a consistent walk. An anonymous page that it did not see is private. */
 static void decode_pages(const struct zmem_pss_record *r, const struct decode_limits *limits,
 			 struct process *p)
 {
@@ -161,7 +271,7 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 		p->pages_unknown = true;
 		return;
 	}
-	/* The counter may be just below 0 where it is accepted though it moves. */
+	/* The counter may be just below `seen` in a walk within tolerance. */
 	rest = counted > seen ? (uint64_t)(counted - seen) : 0;
 	anon = w->pss[ZMEM_RSS_ANON] + (rest * page << ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS, (anon + file + shmem) >> ZMEM_PSS_SHIFT);
@@ -170,7 +280,7 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 	process_set(p, COUNTER_PSS_SHMEM, shmem >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_USS, (w->unique + rest) * page);
 	set_scaled(p, COUNTER_THP, w->huge, page);
-	/* A swap entry that may be shared: how many share it only smaps_rollup tells. */
+	/* Only smaps_rollup shows how many processes share a swap entry. */
 	if (!w->seen[ZMEM_RSS_SWAP] && process_has(p, COUNTER_SWAP))
 		process_set(p, COUNTER_SWAP_PSS, p->value[COUNTER_SWAP]);
 	p->pss_source = PSS_FROM_KERNEL;

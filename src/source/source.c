@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The chain of sources: tries, never asks for versions. */
+/* The table of sources. The opener tries them in order and never checks kernel versions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,64 +8,109 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "source/skel_libbpf.h"
-#include "source/status_fill.h"
 #include "source/bpf_diagnose.h"
+#include "source/pin.h"
 #include "privilege/privilege.h"
-#include "source/source.h"
+#include "source/source_internal.h"
 
-/* From so many tasks on a second reader pays; more than four have not been seen to. */
-#define TASKS_TO_SHARE	400
-#define READERS_AUTO	4
-#define VISITS_THAT_PAY 64
-
-#define NOT_ASKED	"it was not asked for"
+/* With this many tasks a second reader pays; more than four never paid. */
+#define TASKS_TO_SHARE 400
+#define READERS_AUTO   4
+#define VISITS_MAX     64
 
 struct source {
-	const struct source_ops *ops;
+	const struct source_variant *variant;
 	void *state;
 	const struct procfs *proc;
 	unsigned readers;
 	char *pss_refusal;
 };
 
-/* In the order they are tried. */
-static const struct source_ops *const chain[] = {
-	&source_pinned_pss, &source_pinned,    &source_pss,	&source_pss_full, &source_bpf,
-	&source_bpf_full,   &source_bpf_probe, &source_bpf_old, &source_proc,
+#define PIN(link_name)	    &source_kind_pin, .pinned = link_name
+#define BPF(id, by, access) &source_kind_bpf, .object = id, .loader = by, .reads = access
+#define PROC		    &source_kind_proc
+
+/* Every source, in the order they are tried. */
+static const struct source_variant variants[] = {
+	{"bpf with pages, pinned", PIN(PIN_PSS), .pages = true},
+	{"bpf, pinned", PIN(PIN_COUNTERS), .all_only = true},
+	{"bpf with pages", BPF(OBJECT_PSS, LOADER_LIGHT, READS_BY_CAST), .pages = true},
+	{"bpf with pages (libbpf)", BPF(OBJECT_PSS, LOADER_LIBBPF, READS_BY_CAST), .pages = true},
+	{"bpf", BPF(OBJECT_COUNTERS, LOADER_LIGHT, READS_BY_CAST)},
+	{"bpf (libbpf)", BPF(OBJECT_COUNTERS, LOADER_LIBBPF, READS_BY_CAST)},
+	{"bpf (probe reads)", BPF(OBJECT_COUNTERS_PROBE, LOADER_LIGHT, READS_BY_PROBE)},
+	/* Iterators over one task came with 6.1. */
+	{"bpf (probe reads, libbpf)", BPF(OBJECT_COUNTERS_OLD, LOADER_LIBBPF, READS_BY_PROBE),
+	 .all_only = true},
+	{"proc", PROC, .all_only = true},
 };
 
-static bool wanted(const struct source_request *request, const struct source_ops *ops)
+const struct source_variant *source_variant(size_t i)
 {
-	if (ops->pss && !request->pss)
+	return i < ARRAY_SIZE(variants) ? &variants[i] : NULL;
+}
+
+const char *source_variant_name(const struct source_variant *variant)
+{
+	return variant->name;
+}
+
+static bool is_wanted(const struct source_request *request, const struct source_variant *v)
+{
+	if (v->pages && !request->pss)
 		return false;
-	if (request->pin == (ops->pinned ? PIN_NOT : PIN_MUST))
+	if (request->pin == (v->pinned ? PIN_NOT : PIN_MUST))
 		return false;
 	return request->choice == SOURCE_AUTO ||
-	       (request->choice == SOURCE_BPF && ops->origin == FROM_BPF) ||
-	       (request->choice == SOURCE_PROC && ops->origin == FROM_PROC);
+	       (request->choice == SOURCE_BPF && v->kind->origin == FROM_BPF) ||
+	       (request->choice == SOURCE_PROC && v->kind->origin == FROM_PROC);
 }
 
-static enum skel_libbpf_object skel_libbpf_object(const struct source_ops *ops)
+/* True if the error of the variant tried before shows that this one cannot work. */
+static bool is_hopeless(const struct source_variant *v, int error)
 {
-	if (ops->pss)
-		return SKEL_LIBBPF_PSS;
-	if (ops == &source_bpf_old)
-		return SKEL_LIBBPF_COUNTERS_OLD;
-	return ops == &source_bpf_probe ? SKEL_LIBBPF_COUNTERS_PROBE : SKEL_LIBBPF_COUNTERS;
+	/* The counters of a pin are tried only if the pin lacks pages. */
+	if (v->kind == &source_kind_pin)
+		return error != -ENOENT;
+	if (v->kind != &source_kind_bpf)
+		return false;
+	if (v->reads == READS_BY_PROBE && error == -EINVAL && !bpf_diagnose_probe_reads_allowed())
+		return true;
+	if (v->loader != LOADER_LIBBPF)
+		return false;
+	/*
+	 * libbpf, which is slow, helps neither without privileges or file descriptors, nor on a
+	 * kernel without the cast (ENOENT), nor on one older than light skeletons (E2BIG), which
+	 * are older than the cast.
+	 */
+	return error == -EPERM || error == -EMFILE ||
+	       (v->reads == READS_BY_CAST && (error == -ENOENT || error == -E2BIG));
 }
 
-void source_explain(const struct source_ops *ops, struct diag *diag)
+/* True if no other BPF variant is tried after this one failed with `error`. */
+static bool is_last_bpf(const struct source_request *request, const struct source_variant *v,
+			int error)
 {
-	/* Without privileges or BTF the verifier is not even asked. */
-	if (ops != &source_proc && !ops->pinned && diag->count && privilege_held(PRIVILEGE_BPF) &&
+	if (v->kind != &source_kind_bpf || v->reads != READS_BY_PROBE)
+		return false;
+	while (++v < variants + ARRAY_SIZE(variants)) {
+		if (v->kind == &source_kind_bpf && is_wanted(request, v) && !is_hopeless(v, error))
+			return false;
+	}
+	return true;
+}
+
+void source_explain(const struct source_variant *variant, struct diag *diag)
+{
+	/* Without privileges or BTF the verifier does not run. */
+	if (variant->kind == &source_kind_bpf && diag->count && privilege_held(PRIVILEGE_BPF) &&
 	    privilege_held(PRIVILEGE_PERFMON) && access(BTF_PATH, R_OK) == 0)
-		diag_attach_log(diag, skel_libbpf_explain(skel_libbpf_object(ops)));
+		diag_attach_log(diag, bpf_load_explain(variant->object));
 }
 
 const struct diag_note *source_reason(const struct diag *diag)
 {
-	/* The first one is the best this kernel can, unless it only lacks the newest kfunc. */
+	/* The first variant is the best, unless the kernel lacks only its newest kfunc. */
 	for (int i = 0; i < diag->count; i++) {
 		if (diag->note[i].error != -ENOENT)
 			return &diag->note[i];
@@ -73,128 +118,142 @@ const struct diag_note *source_reason(const struct diag *diag)
 	return diag->count ? &diag->note[0] : NULL;
 }
 
-/*
- * What libbpf cannot do better than the light skeleton: a kernel without the kfunc (ENOENT) or that
- * is older than light skeletons, and so than kfuncs (E2BIG), a process without the privilege, or
- * without file descriptors. It is slow, so these are not tried. Nor is what reads in a way that
- * lockdown forbids.
- */
-static bool hopeless(const struct source_ops *ops, int skel_light_error)
+static bool is_about_pin(const struct diag_note *note)
 {
-	/* The pin is there, and it is not that it has no pages. */
-	if (ops == &source_pinned)
-		return skel_light_error != -ENOENT;
-	if ((ops == &source_bpf_probe || ops == &source_bpf_old) && skel_light_error == -EINVAL &&
-	    !bpf_diagnose_probe_reads_allowed())
-		return true;
-	if (ops == &source_bpf_old)
-		return skel_light_error == -EPERM || skel_light_error == -EMFILE;
-	return (ops == &source_pss_full || ops == &source_bpf_full) &&
-	       (skel_light_error == -ENOENT || skel_light_error == -E2BIG ||
-		skel_light_error == -EPERM || skel_light_error == -EMFILE);
-}
-
-/* What the pin lacks is not what this kernel does. */
-static bool is_of_pin(const struct diag_note *note)
-{
-	return note->subject == source_pinned_pss.name || note->subject == source_pinned.name;
-}
-
-/* Why the pages are not walked by what was opened in the end. */
-static int refusal(const struct source *source, const struct diag *diag, char **ret)
-{
-	const struct diag_note *note = NULL;
-	const char *why = NULL;
-
-	for (int i = diag->count - 1; i >= 0; i--) {
-		if (!is_of_pin(&diag->note[i]))
-			note = &diag->note[i];
+	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
+		if (variants[i].pinned && note->subject == variants[i].name)
+			return true;
 	}
-	if (source->ops->pss_refusal)
-		why = source->ops->pss_refusal(source->state);
-	else if (source->ops == &source_bpf_probe || source->ops == &source_bpf_old)
-		why = "this kernel has no bpf_rdonly_cast() (Linux 6.2)";
-	else if (source->ops == &source_proc)
-		why = "the counters come from /proc";
-	else if (!source->ops->pss && note)
-		why = note->reason ? note->reason : strerror(-note->error);
-	*ret = why ? strdup(why) : NULL;
-	return *ret || !why ? 0 : -ENOMEM;
+	return false;
 }
 
-static unsigned readers_that_pay(const struct source *source)
+/* The reason of the first BPF variant that did not open. */
+static const char *first_reason(const struct diag *diag)
+{
+	for (int i = 0; i < diag->count; i++) {
+		const struct diag_note *note = &diag->note[i];
+
+		if (!is_about_pin(note))
+			return note->reason ? note->reason : strerror(-note->error);
+	}
+	return NULL;
+}
+
+/* Why the opened variant does not walk pages, NULL if it does. */
+static const char *refusal(const struct source *source, const struct diag *diag)
+{
+	const struct source_variant *v = source->variant;
+
+	if (v->kind == &source_kind_proc)
+		return "the counters come from /proc";
+	if (v->pages || v->pinned)
+		return v->kind->pss_refusal(source->state);
+	if (v->reads == READS_BY_PROBE)
+		return "this kernel has no bpf_rdonly_cast() (Linux 6.2)";
+	return first_reason(diag);
+}
+
+static unsigned choose_readers(const struct source *source)
 {
 	unsigned cpus = (unsigned)get_nprocs();
 	struct sysinfo info;
 
-	/* A thread and its iterator cost about as much as 20 processes' pages. */
-	if (!source->ops->pss || sysinfo(&info) < 0 || info.procs < TASKS_TO_SHARE)
+	/* A thread and its iterator cost as much as the pages of about 20 processes. */
+	if (!source->variant->pages || sysinfo(&info) < 0 || info.procs < TASKS_TO_SHARE)
 		return 1;
 	return cpus < READERS_AUTO ? cpus : READERS_AUTO;
+}
+
+int source_open_variant(const struct source_variant *variant, const struct procfs *proc,
+			struct diag *diag, struct source **ret_source)
+{
+	cleanup_free struct source *source = calloc(1, sizeof(*source));
+	int r;
+
+	if (!source)
+		return -ENOMEM;
+	r = variant->kind->open(variant, proc, diag, &source->state);
+	if (r < 0)
+		return r;
+	source->variant = variant;
+	source->proc = proc;
+	source->readers = 1;
+	*ret_source = TAKE_PTR(source);
+	return 0;
+}
+
+/* Sets what depends on the request. Returns 0 or -ENOMEM. */
+static int set_request(struct source *source, const struct source_request *request,
+		       const struct diag *diag)
+{
+	const char *reason = request->pss ? refusal(source, diag) : NULL;
+
+	source->readers = request->readers;
+	if (reason)
+		source->pss_refusal = strdup(reason);
+	return reason && !source->pss_refusal ? -ENOMEM : 0;
 }
 
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source)
 {
-	cleanup_free struct source *source = calloc(1, sizeof(*source));
+	struct source *source;
 	int r = -ENOENT;
 
-	if (!source)
-		return -ENOMEM;
-	for (size_t i = 0; i < ARRAY_SIZE(chain); i++) {
-		if (!wanted(request, chain[i]) || hopeless(chain[i], r))
+	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
+		const struct source_variant *v = &variants[i];
+
+		if (!is_wanted(request, v) || is_hopeless(v, r))
 			continue;
-		r = chain[i]->open(proc, diag, &source->state);
+		r = source_open_variant(v, proc, diag, &source);
 		if (r == 0) {
-			source->ops = chain[i];
-			source->proc = proc;
-			source->readers = request->readers;
-			if (request->pss && refusal(source, diag, &source->pss_refusal) < 0) {
-				source_close(TAKE_PTR(source));
-				return -ENOMEM;
-			}
-			*ret_source = TAKE_PTR(source);
-			return 0;
+			r = set_request(source, request, diag);
+			if (r < 0)
+				source_close(source);
+			else
+				*ret_source = source;
+			return r;
 		}
-		/* Who does not insist need not be told that there is no pin. */
-		if (chain[i]->pinned && r == -ENOENT && request->pin == PIN_MAY)
+		/* A missing pin is worth a note only if the user asked for the pin. */
+		if (v->pinned && r == -ENOENT && request->pin == PIN_MAY)
 			diag_drop(diag);
-		/* Once is enough, for the last hope; doctor -v explains each on its own. */
-		if (chain[i] == &source_bpf_old ||
-		    (chain[i] == &source_bpf_probe && hopeless(&source_bpf_old, r)))
-			source_explain(chain[i], diag);
+		/* Explaining is slow; doctor -v explains each variant. */
+		if (is_last_bpf(request, v, r))
+			source_explain(v, diag);
 	}
 	return r;
 }
 
 const char *source_name(const struct source *source)
 {
-	return source->ops->name;
+	return source->variant->name;
 }
 
 enum origin source_origin(const struct source *source)
 {
-	return source->ops->origin;
+	return source->variant->kind->origin;
 }
 
 bool source_is_pinned(const struct source *source)
 {
-	return source->ops->pinned;
+	return source->variant->pinned;
 }
 
 int source_link(const struct source *source)
 {
-	return source->ops->link ? source->ops->link(source->state) : -EOPNOTSUPP;
+	const struct source_kind *kind = source->variant->kind;
+
+	return kind->link ? kind->link(source->state) : -EOPNOTSUPP;
 }
 
 const char *source_pss_refusal(const struct source *source)
 {
-	if (!source->ops->pss && !source->pss_refusal)
-		return NOT_ASKED;
+	if (!source->variant->pages && !source->pss_refusal)
+		return "it was not requested";
 	return source->pss_refusal;
 }
 
-static bool fill(const struct procfs *proc, struct process *p)
+static bool fill_process(const struct procfs *proc, struct process *p)
 {
 	cleanup_close int pid_fd = procfs_open_pid(proc, p->pid);
 
@@ -203,9 +262,9 @@ static bool fill(const struct procfs *proc, struct process *p)
 }
 
 /*
- * What the kernel side could not read comes from /proc: a group of counters this kernel keeps
- * elsewhere, or a process that exec'ed under its hands. What /proc does not have either for one
- * process is not looked for in the next.
+ * Fills in from /proc what BPF could not read: counters that this kernel keeps elsewhere, or a
+ * process that called exec meanwhile. A counter that /proc lacks for one process is not looked for
+ * in the next.
  */
 static void fill_missing(const struct procfs *proc, struct snapshot *snapshot)
 {
@@ -215,7 +274,7 @@ static void fill_missing(const struct procfs *proc, struct snapshot *snapshot)
 		struct process *p = &snapshot->process[i];
 		counter_mask missing = wanted & ~p->have;
 
-		if (p->kind != PROCESS_USER || !missing || !fill(proc, p))
+		if (p->kind != PROCESS_USER || !missing || !fill_process(proc, p))
 			continue;
 		p->raced = false;
 		wanted &= ~(missing & ~p->have);
@@ -233,29 +292,29 @@ static void start(const struct source *source, struct snapshot *snapshot)
 {
 	snapshot_clear(snapshot);
 	snapshot->counters_source = source_origin(source);
-	snapshot->pinned = source->ops->pinned;
+	snapshot->pinned = source->variant->pinned;
 	snapshot->host.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 }
 
 int source_collect(struct source *source, struct snapshot *snapshot)
 {
-	unsigned readers = source->readers ? source->readers : readers_that_pay(source);
+	unsigned readers = source->readers ? source->readers : choose_readers(source);
 	int r;
 
 	start(source, snapshot);
-	r = source->ops->collect(source->state, readers, snapshot);
+	r = source->variant->kind->collect(source->state, readers, snapshot);
 	return r < 0 ? r : finish(source, snapshot);
 }
 
 int source_collect_some(struct source *source, struct process *const *rows, size_t count,
 			struct snapshot *snapshot)
 {
-	/* All counters cost less than so many visits; pages would not. */
-	if (!source->ops->revisit || (count > VISITS_THAT_PAY && source_pss_refusal(source)))
+	/* Reading the counters of all processes is cheaper than more visits; pages are not. */
+	if (source->variant->all_only || (count > VISITS_MAX && source_pss_refusal(source)))
 		return source_collect(source, snapshot);
 	start(source, snapshot);
 	for (size_t i = 0; i < count; i++) {
-		int r = source->ops->revisit(source->state, rows[i]->pid, snapshot);
+		int r = source->variant->kind->revisit(source->state, rows[i]->pid, snapshot);
 
 		if (r < 0 && r != -ESRCH)
 			return r;
@@ -267,7 +326,7 @@ void source_close(struct source *source)
 {
 	if (!source)
 		return;
-	source->ops->close(source->state);
+	source->variant->kind->close(source->state);
 	free(source->pss_refusal);
 	free(source);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where processes and their counters come from. A source is opened once and collected from as often
- * as one likes; the first of the chain that opens does the work, and `diag` keeps why those before
- * it did not.
+ * Where processes and their counters come from. A source is opened once and read many times. The
+ * first variant that opens is used; `diag` has the reasons why the variants before it did not open.
  */
 #ifndef ZMEM_SOURCE_H
 #define ZMEM_SOURCE_H
@@ -14,7 +13,7 @@
 #include "proc/procfs.h"
 #include "model/snapshot.h"
 
-/* The types of the kernel that runs; without it there is no BPF source. */
+/* The types of the running kernel; without it no BPF object can be loaded. */
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
 enum source_choice {
@@ -23,91 +22,70 @@ enum source_choice {
 	SOURCE_PROC,
 };
 
-/* Whether the pin (zmem/pin.h) may be used, where BPF may. */
+/* Whether BPF counters may come from the pin (source/pin.h). */
 enum pin_choice {
 	PIN_MAY,
 	PIN_MUST,
 	PIN_NOT,
 };
 
-/* What a source is wanted for. */
+/* What the caller needs of a source. */
 struct source_request {
 	enum source_choice choice;
 	enum pin_choice pin;
-	bool pss; /* PSS from the kernel where it can be had; the source opens without, too */
-	unsigned readers; /* threads that read at once; 0: as many as pay */
+	bool pss;	  /* PSS from the kernel if possible; the source also opens without it */
+	unsigned readers; /* threads that read at once; 0: chosen by the number of tasks */
 };
 
 struct source;
 
-struct source_ops {
-	const char *name; /* for doctor and messages */
-	enum origin origin;
-	bool pss; /* it walks pages, too, or has a note in diag that says why not */
-	bool pinned;
-	/* Returns 0 and *ret_state, or a negative errno and a note in diag. */
-	int (*open)(const struct procfs *proc, struct diag *diag, void **ret_state);
-	/*
-	 * Appends all processes to the snapshot, whose arena it uses for strings. Does not finish
-	 * it. Returns 0 or a negative errno.
-	 */
-	int (*collect)(void *state, unsigned readers, struct snapshot *snapshot);
-	/* The same for one process; -ESRCH if it is not there. NULL: only all at once. */
-	int (*revisit)(void *state, pid_t pid, struct snapshot *snapshot);
-	/* NULL, or why PSS does not come from the kernel although `pss`. */
-	const char *(*pss_refusal)(const void *state);
-	/* NULL, or the link of its iterator, to be pinned: a descriptor that it owns. */
-	int (*link)(const void *state);
-	void (*close)(void *state);
-};
+/* One way to read counters: a BPF object with its loader, a pin, or /proc. */
+struct source_variant;
 
-extern const struct source_ops source_pinned_pss; /* what others loaded; it walks pages */
-extern const struct source_ops source_pinned;	  /* counters alone */
-extern const struct source_ops source_pss;	  /* walks pages: 6.2 and later; aarch64: 6.10 */
-extern const struct source_ops source_pss_full; /* the same, where lockdown forbids the light one */
-extern const struct source_ops source_bpf;	/* counters alone: bpf_rdonly_cast, 6.2 and later */
-extern const struct source_ops source_bpf_full; /* the same, where lockdown forbids the light one */
-extern const struct source_ops source_bpf_probe; /* probe reads: 5.19 and later */
-extern const struct source_ops source_bpf_old;	 /* probe reads, loaded by libbpf: 5.8 and later */
-extern const struct source_ops source_proc;
+/* The variants in the order they are tried; NULL after the last. */
+const struct source_variant *source_variant(size_t i);
+const char *source_variant_name(const struct source_variant *variant);
+/* Opens this variant alone, with one reader. */
+int source_open_variant(const struct source_variant *variant, const struct procfs *proc,
+			struct diag *diag, struct source **ret_source);
 
 /*
- * Opens the first source that works. Where no BPF source does, the reason is looked for with libbpf
- * and the verifier's log, which goes into diag. The procfs must outlive the source.
+ * Opens the first variant that works. If no BPF variant works, the last one is loaded once more by
+ * libbpf, and the verifier's log goes into diag. The procfs must outlive the source.
  * Returns 0 and *ret_source, or the negative errno of the last attempt.
  */
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source);
 /*
- * For a source that did not open: loads its program once more by libbpf, with the verifier's log
- * on, and adds the log to the newest note.
+ * For a variant that did not open: loads its object once more by libbpf with the verifier's log on,
+ * and adds the log to the newest note.
  */
-void source_explain(const struct source_ops *ops, struct diag *diag);
-/* The note that says why BPF is not at work, NULL if there is none. */
+void source_explain(const struct source_variant *variant, struct diag *diag);
+/* The note that says why BPF is not used, NULL if there is none. */
 const struct diag_note *source_reason(const struct diag *diag);
-/* The name of the source at work. */
+/* The name of the variant in use. */
 const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);
-/* Whether it reads the pin. */
+/* True if the source reads the pin. */
 bool source_is_pinned(const struct source *source);
-/* The link of its iterator (source_ops.link), or a negative errno. */
+/* The link of the iterator, which the source owns; or a negative errno. */
 int source_link(const struct source *source);
 /*
- * NULL if PSS comes from the kernel; else why it does not, valid as long as the source. Single
- * processes may be without all the same (process.pss_source).
+ * NULL if PSS comes from the kernel; else why it does not, valid as long as the source. A process
+ * may still lack it (process.pss_source).
  */
 const char *source_pss_refusal(const struct source *source);
-/* Clears the snapshot and fills it, finished (snapshot_finish). */
+/* Clears the snapshot, fills it and finishes it (snapshot_finish). */
 int source_collect(struct source *source, struct snapshot *snapshot);
 /*
- * Likewise with those processes alone, as far as they are there; with all where that is cheaper, or
- * the source cannot do otherwise.
+ * The same for the processes in `rows` that still exist. Reads all processes if that is cheaper or
+ * if the source cannot read one alone.
  */
 int source_collect_some(struct source *source, struct process *const *rows, size_t count,
 			struct snapshot *snapshot);
 void source_close(struct source *source);
 
-/* Sets the counters that /proc/PID/status has and p has not. Pure. */
+/* Sets the counters that status has and p does not have. Pure. */
 void status_apply(struct process *p, const struct proc_status *status);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collects for a view whose settings change. Between two snapshots rows are made anew of the same
- * one. Rows are kept for comparison only when the next snapshot comes, since they point to earlier
- * ones until then.
+ * Collects for a view whose settings change. Between two snapshots, rows are made again from the
+ * last one. Rows are stored as the base of the deltas only before the next snapshot, since they
+ * point to the previous rows until then.
  */
 #include "top/collect.h"
 
@@ -55,10 +55,9 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	if (o->users)
 		snprintf(ret->user, sizeof(ret->user), "%s", o->users);
 	memcpy(c->user, ret->user, sizeof(c->user));
-	memcpy(c->filter, ret->filter, sizeof(c->filter));
 }
 
-void collect_apply(struct collect *c, const struct view *v)
+void collect_apply_settings(struct collect *c, const struct view *v)
 {
 	struct measure *m = &c->watch.measure;
 	struct query *q = &m->query;
@@ -74,7 +73,7 @@ void collect_apply(struct collect *c, const struct view *v)
 void collect_filter(struct collect *c, struct view *v)
 {
 	struct measure *m = &c->watch.measure;
-	/* A wrong text at the prompt is no failure of the command. */
+	/* An invalid text at the prompt does not fail the command. */
 	int ignored;
 
 	if (query_args_set(&m->query, QUERY_USER, v->set.user, &m->collector, &ignored) == 0)
@@ -82,23 +81,22 @@ void collect_filter(struct collect *c, struct view *v)
 	else
 		memcpy(v->set.user, c->user, sizeof(c->user));
 	/* A filter that is being typed may be incomplete. */
-	if (query_args_set(&m->query, QUERY_FILTER, v->set.filter, &m->collector, &ignored) == 0)
-		memcpy(c->filter, v->set.filter, sizeof(c->filter));
+	query_args_set(&m->query, QUERY_FILTER, v->set.filter, &m->collector, &ignored);
 }
 
-/* Before the next snapshot: nothing points to this one any more. */
-static int keep_rows(struct collect *c)
+/* Call before the next snapshot, when nothing points to this one any more. */
+static int store_rows(struct collect *c)
 {
 	struct measure *m = &c->watch.measure;
 	struct collector *collector = &m->collector;
 	int r;
 
-	/* Names that came in sight, too: the next time they are known from the beginning. */
+	/* Also the names of rows that became visible: the next snapshot has them at once. */
 	if (collector->names && collector->spec.lazy_names)
 		name_cache_update(collector->names, &collector->snapshot);
 	r = delta_set_update(&c->watch.deltas, &m->query, &collector->snapshot, &collector->rows,
 			     &c->result);
-	return r < 0 ? log_errno(r, "keeping what rows are") : 0;
+	return r < 0 ? log_errno(r, "storing rows") : 0;
 }
 
 static int read_frame(struct collect *c, uint32_t frame)
@@ -109,8 +107,8 @@ static int read_frame(struct collect *c, uint32_t frame)
 	return r ? r : measure_collect(&c->watch.measure, &c->result);
 }
 
-/* Back in a recording: rows are compared with those of the frame before. */
-static int keep_before(struct collect *c, uint32_t frame)
+/* After a step back in a recording, deltas are relative to the frame before. */
+static int store_frame_before(struct collect *c, uint32_t frame)
 {
 	int r = 0;
 
@@ -118,10 +116,10 @@ static int keep_before(struct collect *c, uint32_t frame)
 	watch_begin_delta(&c->watch, c->missed);
 	if (frame > 1)
 		r = read_frame(c, frame - 1);
-	return r || frame <= 1 ? r : keep_rows(c);
+	return r || frame <= 1 ? r : store_rows(c);
 }
 
-static void show(struct collect *c, struct view *v, bool tick)
+static void show_rows(struct collect *c, struct view *v, bool tick)
 {
 	const struct result *r = &c->result;
 	const struct own_cost *cost = &c->watch.background.cost;
@@ -131,67 +129,67 @@ static void show(struct collect *c, struct view *v, bool tick)
 	v->facts.can_map = !replays(c);
 	v->facts.frame = c->watch.frame;
 	v->facts.frames = replays(c) ? c->watch.measure.replay.frames : 0;
-	view_take(v, r, r->rows, r->row_count, tick);
+	view_set_rows(v, r, r->rows, r->row_count, tick);
 }
 
 int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view *v)
 {
 	struct measure *m = &c->watch.measure;
 	bool back = replays(c) && frame < c->watch.frame;
-	int r = c->have && !back ? keep_rows(c) : 0;
+	int r = c->have_result && !back ? store_rows(c) : 0;
 
 	c->missed = missed;
-	c->have = false;
-	view_let_go(v);
+	c->have_result = false;
+	view_clear_rows(v);
 	if (back)
-		r = keep_before(c, frame);
+		r = store_frame_before(c, frame);
 	watch_begin_delta(&c->watch, missed);
 	c->watch.deltas.delta.tick++;
 	if (r == 0)
 		r = replays(c) ? read_frame(c, frame) : measure_collect(m, &c->result);
 	if (r)
 		return watch_failed(&c->watch, r);
-	c->have = true;
+	c->have_result = true;
 	watch_succeeded(&c->watch);
-	show(c, v, true);
+	show_rows(c, v, true);
 	background_tick(&c->watch.background);
 	return 0;
 }
 
-/* The message has said that the pattern is too expensive. */
-static int without_pattern(struct collect *c, struct view *v)
+/* Called after the message that the pattern is too expensive. */
+static int drop_pattern(struct collect *c, struct view *v)
 {
-	*v->set.filter = *c->filter = '\0';
+	*v->set.filter = '\0';
 	query_args_set(&c->watch.measure.query, QUERY_FILTER, "", NULL, NULL);
-	return collect_reshape(c, true, v);
+	return collect_requery(c, true, v);
 }
 
-int collect_reshape(struct collect *c, bool filter, struct view *v)
+int collect_requery(struct collect *c, bool filter, struct view *v)
 {
 	struct measure *m = &c->watch.measure;
 	int r = 0;
 
-	if (!c->have)
+	if (!c->have_result)
 		return 0;
-	view_let_go(v);
+	view_clear_rows(v);
 	watch_begin_delta(&c->watch, c->missed);
 	r = measure_requery(m, filter, &c->result);
 	if (r == EXIT_USAGE && m->query.filter.pattern)
-		return without_pattern(c, v);
-	c->have = r == 0;
-	/* As a tick that fails: the next one has rows again. */
+		return drop_pattern(c, v);
+	c->have_result = r == 0;
+	/* The next tick collects again. */
 	if (r)
 		return watch_failed(&c->watch, r);
-	show(c, v, false);
+	show_rows(c, v, false);
 	return 0;
 }
 
-void collect_name(struct collect *c, struct view *v)
+void collect_name_rows(struct collect *c, struct view *v)
 {
 	struct measure *m = &c->watch.measure;
 	size_t first, count;
 
-	if (!c->have || v->mode != VIEW_LIST)
+	if (!c->have_result || v->mode != VIEW_LIST)
 		return;
 	view_place(v, &first, &count);
 	if (m->collector.spec.lazy_names)
@@ -201,7 +199,7 @@ void collect_name(struct collect *c, struct view *v)
 
 static struct process *row_of_detail(const struct collect *c, const struct view *v)
 {
-	return c->have && v->mode == VIEW_DETAIL && !v->detail.ended ? view_row(v) : NULL;
+	return c->have_result && v->mode == VIEW_DETAIL && !v->detail.ended ? view_row(v) : NULL;
 }
 
 bool collect_has_maps(const struct collect *c, const struct view *v)
@@ -224,7 +222,7 @@ void collect_maps(struct collect *c, struct view *v)
 	r = pool_read(collector_pool(s), POOL_NAMES, true, &p, 1, &result);
 	if (r < 0)
 		log_errno(r, "reading mappings");
-	if (view_take_maps(v, TAKE_PTR(result.maps), r < 0 ? PSS_UNSUPPORTED : result.status) < 0)
+	if (view_set_maps(v, TAKE_PTR(result.maps), r < 0 ? PSS_UNSUPPORTED : result.status) < 0)
 		log_error("reading mappings: out of memory");
 }
 
@@ -236,7 +234,7 @@ void collect_detail(struct collect *c, struct view *v)
 
 	if (!p)
 		return;
-	/* Groups were named with their processes. */
+	/* Groups got their names with their processes. */
 	if (p->pid && !replays(c)) {
 		enrich_users(s->users, &one);
 		enrich_cgroups(collector_pool(s), &s->snapshot, &one);
@@ -245,5 +243,5 @@ void collect_detail(struct collect *c, struct view *v)
 	one.item = (struct process *[]){&copy};
 	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
 		collector_charge(s, &one);
-	view_take_charged(v, &copy);
+	view_set_charged(v, &copy);
 }

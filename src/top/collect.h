@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What top reads: snapshots, the rows that the view asks for, and the mappings of one process.
- * Does not know how anything is shown.
+ * Reads what top shows: snapshots, the rows that the view requests, and the mappings of one
+ * process.
  */
 #ifndef ZMEM_TOP_COLLECT_H
 #define ZMEM_TOP_COLLECT_H
@@ -12,33 +12,37 @@
 struct collect {
 	struct watch watch;
 	struct result result;
-	char filter[128], user[128]; /* the last filters that could be read */
-	bool have;		     /* there is a result */
+	char user[128]; /* the last valid list of users */
+	bool have_result;
 	uint64_t missed;
 };
 
-/* As watch_open(). */
+/* Returns what watch_open() returns. */
 int collect_open(struct collect *c, const struct options *o);
 void collect_close(struct collect *c);
-/* What the options want to see at first. */
+/* Makes the first settings of the view from the options. */
 void collect_settings(struct collect *c, struct view_settings *ret);
-/* Makes the view's settings the query. */
-void collect_apply(struct collect *c, const struct view *v);
-/* The filters. If the text of one is wrong, a message says so and the filter stays as it was. */
+/* Makes the query from the settings of the view. */
+void collect_apply_settings(struct collect *c, const struct view *v);
+/* Applies the filters of the view. An invalid filter causes a message and changes nothing. */
 void collect_filter(struct collect *c, struct view *v);
 /*
- * The next snapshot, or frame `frame` of a recording. Returns 0, or an exit code after a message.
+ * Collects the next snapshot, or reads frame `frame` of a recording. Returns 0, or an exit code
+ * after a message.
  */
 int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view *v);
-/* Other rows of the same snapshot; `filter`: of other processes. Returns likewise. */
-int collect_reshape(struct collect *c, bool filter, struct view *v);
-/* Names the rows that are in sight. */
-void collect_name(struct collect *c, struct view *v);
-/* What the detail of a row shows beyond its values. */
+/*
+ * Makes the rows of the same snapshot again; `filter`: other processes pass the filters. Returns 0,
+ * or an exit code after a message.
+ */
+int collect_requery(struct collect *c, bool filter, struct view *v);
+/* Looks up the names of the visible rows. */
+void collect_name_rows(struct collect *c, struct view *v);
+/* Reads what the detail of a row shows beyond its counters: user, cgroup, memory cgroup. */
 void collect_detail(struct collect *c, struct view *v);
 /* Whether collect_maps() would read something. */
 bool collect_has_maps(const struct collect *c, const struct view *v);
-/* The mappings of that row, which may take seconds. */
+/* Reads the mappings of the row of the detail, which may take seconds. */
 void collect_maps(struct collect *c, struct view *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The content of the screen as text: lines of UTF-8 with the attributes of render/line.h.
- * Independent of the terminal.
+ * What the view and the terminal exchange. The screen's content is text: lines of UTF-8 with the
+ * attributes of render/line.h. Keys are numbers. Independent of the terminal.
  */
 #ifndef ZMEM_TOP_SCREEN_H
 #define ZMEM_TOP_SCREEN_H
@@ -39,5 +39,27 @@ void screen_fill(struct screen *s, unsigned lines);
 /* Removes the last line. */
 void screen_remove_line(struct screen *s);
 void screen_done(struct screen *s);
+
+/* Codes of keys: a character is its own code, other keys follow the last code of Unicode. */
+enum top_key {
+	TOP_ENTER = '\n',
+	TOP_ESCAPE = 27,
+	TOP_BACKSPACE = 127,
+	TOP_UP = 0x110000,
+	TOP_DOWN,
+	TOP_LEFT,
+	TOP_RIGHT,
+	TOP_PAGE_UP,
+	TOP_PAGE_DOWN,
+	TOP_HOME,
+	TOP_END,
+	TOP_DELETE,
+	TOP_F1, /* F1 to F12 */
+	TOP_F12 = TOP_F1 + 11,
+	TOP_OTHER, /* a key without a meaning here */
+};
+
+#define TOP_F(n)    (TOP_F1 + (n)-1)
+#define TOP_CTRL(c) ((c)&0x1f)
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Opens and closes the terminal: its type, modes and signals, and stderr while the screen is in
- * use.
+ * use. Restores it after a crash.
  */
 #include "top/terminal.h"
 
@@ -24,8 +24,6 @@
 
 #include "cli/log.h"
 #include "base/array.h"
-#include "top/keys.h"
-#include "top/rescue.h"
 
 /*
  * How long the rest of an escape sequence may take on a slow line, before Escape counts as a key.
@@ -37,6 +35,93 @@ static const char xterm_description[] =
 #include "top/xterm.inc"
 	;
 #define XTERM "xterm-256color"
+
+/* ---- after a crash ---- */
+
+/* Restores the terminal after a signal. It is global, because a handler gets no argument. */
+static struct {
+	volatile sig_atomic_t armed;
+	struct termios modes;
+	bool modes_known;
+	char text[256];
+	size_t len;
+	int error_fd, message_fd;
+} rescue;
+
+/* Crashes, and signals that end a program by default, like SIGXCPU (RLIMIT_CPU). */
+static const int deadly[] = {SIGSEGV, SIGBUS,  SIGILL,	SIGFPE,	 SIGABRT,   SIGSYS, SIGTRAP,
+			     SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF};
+
+static void restore_and_raise(int number)
+{
+	char text[1024];
+	ssize_t n;
+
+	if (rescue.armed) {
+		rescue.armed = 0;
+		n = write(STDOUT_FILENO, rescue.text, rescue.len);
+		if (rescue.modes_known)
+			tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
+		while (rescue.message_fd >= 0 &&
+		       (n = read(rescue.message_fd, text, sizeof(text))) > 0)
+			n = write(rescue.error_fd, text, (size_t)n);
+	}
+	/* SA_RESETHAND restored the default action, which takes effect when this returns. */
+	raise(number);
+}
+
+/* Adds a sequence without its padding for old terminals ("$<5>"). */
+static void add_sequence(const char *sequence)
+{
+	while (sequence && *sequence && rescue.len < sizeof(rescue.text)) {
+		const char *end = strncmp(sequence, "$<", 2) == 0 ? strchr(sequence, '>') : NULL;
+
+		if (end)
+			sequence = end + 1;
+		else
+			rescue.text[rescue.len++] = *sequence++;
+	}
+}
+
+/*
+ * Call when full-screen mode begins. On a crash, text in `message_fd` is copied to `error_fd`; -1:
+ * none is.
+ */
+static void rescue_arm(int error_fd, int message_fd)
+{
+	struct sigaction act = {.sa_handler = restore_and_raise, .sa_flags = (int)SA_RESETHAND};
+
+	rescue.len = 0;
+	add_sequence(exit_attribute_mode);
+	add_sequence(keypad_local);
+	add_sequence(cursor_normal);
+	add_sequence(exit_ca_mode);
+	rescue.error_fd = error_fd;
+	rescue.message_fd = message_fd;
+	rescue.armed = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
+		struct sigaction was;
+
+		if (sigaction(deadly[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaction(deadly[i], &act, NULL);
+	}
+}
+
+/* Call before full-screen mode ends. */
+static void rescue_disarm(void)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+
+	rescue.armed = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
+		struct sigaction is;
+
+		if (sigaction(deadly[i], NULL, &is) == 0 && is.sa_handler == restore_and_raise)
+			sigaction(deadly[i], &usual, NULL);
+	}
+}
+
+/* ---- opening and closing ---- */
 
 int terminal_listen(struct terminal *t)
 {
@@ -168,7 +253,7 @@ int terminal_open(struct terminal *t, bool colors)
 	int r;
 
 	t->utf8 = locale_is_utf8();
-	rescue_prepare();
+	rescue.modes_known = tcgetattr(STDIN_FILENO, &rescue.modes) == 0;
 	r = redirect_stderr(t);
 	if (r < 0)
 		return log_errno(r, "starting");
@@ -240,6 +325,8 @@ void terminal_redraw(void)
 {
 	clearok(curscr, TRUE);
 }
+
+/* ---- keys and messages ---- */
 
 /* Stops this process. In an orphaned process group the kernel ignores it. */
 static void stop_self(void)

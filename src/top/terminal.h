@@ -44,7 +44,7 @@ void terminal_close(struct terminal *t);
 void terminal_size(unsigned *ret_width, unsigned *ret_height);
 /* Call after a SIGWINCH. */
 void terminal_resize(unsigned width, unsigned height);
-/* The next key (top/keys.h) or an enum terminal_input. Does not wait. */
+/* The next key (top/screen.h) or an enum terminal_input. Does not wait. */
 int terminal_key(struct terminal *t);
 void terminal_show(struct terminal *t, const struct screen *s);
 /* The next terminal_show() writes the whole screen. */

@@ -56,9 +56,9 @@ static void draw(struct top *t)
 	struct view *v = &t->view;
 	char text[sizeof(v->message)];
 
-	collect_name(&t->collect, v);
+	collect_name_rows(&t->collect, v);
 	if (terminal_message(&t->terminal, text, sizeof(text)))
-		view_say(v, "%s", text);
+		view_set_message(v, "%s", text);
 	view_draw(v, &t->screen);
 	/* Out of memory: keep the old screen. */
 	if (strbuf_error(&t->screen.text) == 0)
@@ -142,9 +142,9 @@ static int handle_request(struct top *t, unsigned ask)
 	}
 	if (ask & VIEW_ASK_FILTER)
 		collect_filter(&t->collect, v);
-	collect_apply(&t->collect, v);
+	collect_apply_settings(&t->collect, v);
 	if (ask & (VIEW_ASK_ROWS | VIEW_ASK_FILTER | VIEW_ASK_CHANGES)) {
-		int r = collect_reshape(&t->collect, ask & VIEW_ASK_FILTER, v);
+		int r = collect_requery(&t->collect, ask & VIEW_ASK_FILTER, v);
 
 		if (r)
 			return r;
@@ -161,7 +161,7 @@ static void resize(struct top *t)
 	terminal_size(&width, &height);
 	terminal_resize(width, height);
 	view_resize(&t->view, width, height);
-	collect_apply(&t->collect, &t->view);
+	collect_apply_settings(&t->collect, &t->view);
 }
 
 /* Handles all pending keys and then draws once. */
@@ -206,7 +206,7 @@ static int run(struct top *t)
 			r = handle_keys(t);
 		}
 	}
-	return r ? r : t->collect.watch.measure.notices.exit_code;
+	return r ? r : t->collect.watch.measure.exit_code;
 }
 
 static int start_view(struct top *t, const struct options *o)
@@ -225,7 +225,8 @@ static int start_view(struct top *t, const struct options *o)
 	ticker_now(&t->ticker);
 	/* Types named xterm… are similar enough: no message. */
 	if (!t->terminal.known && strncmp(t->terminal.type, "xterm", 5) != 0)
-		view_say(&t->view, "TERM=%s is unknown: using xterm instead", t->terminal.type);
+		view_set_message(&t->view, "TERM=%s is unknown: using xterm instead",
+				 t->terminal.type);
 	return 0;
 }
 

@@ -28,10 +28,10 @@ void view_init(struct view *v, const struct view_settings *set)
 
 void view_done(struct view *v)
 {
-	view_take_maps(v, NULL, PSS_SKIPPED);
+	view_set_maps(v, NULL, PSS_SKIPPED);
 }
 
-void view_say(struct view *v, const char *fmt, ...)
+void view_set_message(struct view *v, const char *fmt, ...)
 {
 	va_list args;
 
@@ -39,6 +39,51 @@ void view_say(struct view *v, const char *fmt, ...)
 	vsnprintf(v->message, sizeof(v->message), fmt, args);
 	va_end(args);
 }
+
+/* ---- rows across snapshots ---- */
+
+/* FNV-1a. Groups with the same hash are one row for the cursor until the next tick. */
+static uint64_t hash(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	while (s && *s)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3;
+	return h;
+}
+
+struct row_id view_id(const struct view *v, const struct process *p)
+{
+	if (p->pid)
+		return (struct row_id){p->pid, p->start_ns};
+	return (struct row_id){0, v->r->group ? hash(v->r->group->text(p)) : 0};
+}
+
+bool view_same_id(struct row_id a, struct row_id b)
+{
+	return a.pid == b.pid && a.key == b.key;
+}
+
+struct process *view_row(const struct view *v)
+{
+	return v->cursor < v->count ? v->rows[v->cursor] : NULL;
+}
+
+void view_hold_row(struct view *v)
+{
+	struct process *p = view_row(v);
+	struct row_id id;
+
+	if (!p)
+		return;
+	id = view_id(v, p);
+	if (!view_same_id(id, v->id))
+		history_clear(&v->history);
+	v->id = id;
+	v->held = true;
+}
+
+/* ---- columns ---- */
 
 const struct column_list *view_columns(const struct view *v)
 {
@@ -113,6 +158,8 @@ void view_resize(struct view *v, unsigned width, unsigned height)
 	view_columns_changed(v);
 }
 
+/* ---- the cursor and the window ---- */
+
 void view_move(struct view *v, long by)
 {
 	size_t last = v->count ? v->count - 1 : 0;
@@ -122,7 +169,7 @@ void view_move(struct view *v, long by)
 	else
 		v->cursor = last - v->cursor > (size_t)by ? v->cursor + (size_t)by : last;
 	v->moved = true;
-	view_hold(v);
+	view_hold_row(v);
 }
 
 static void restore_cursor(struct view *v)
@@ -134,14 +181,14 @@ static void restore_cursor(struct view *v)
 		return;
 	}
 	if (v->held && v->follow) {
-		view_say(v, "%d is gone", v->id.pid);
+		view_set_message(v, "%d is gone", v->id.pid);
 		v->follow = false;
 	}
 	if (v->cursor >= v->count)
 		v->cursor = v->count ? v->count - 1 : 0;
 	/* Hold the row that took its place. */
 	if (v->held && v->mode != VIEW_DETAIL)
-		view_hold(v);
+		view_hold_row(v);
 }
 
 static void record_history(struct view *v)
@@ -164,8 +211,8 @@ static void record_history(struct view *v)
 		    p->value[COUNTER_PSS_SWAP]);
 }
 
-void view_take(struct view *v, const struct result *r, struct process *const *rows, size_t count,
-	       bool tick)
+void view_set_rows(struct view *v, const struct result *r, struct process *const *rows,
+		   size_t count, bool tick)
 {
 	bool grouped = v->r && v->kind != r->group;
 	size_t first, in_sight;
@@ -187,7 +234,7 @@ void view_take(struct view *v, const struct result *r, struct process *const *ro
 	view_place(v, &first, &in_sight);
 }
 
-void view_let_go(struct view *v)
+void view_clear_rows(struct view *v)
 {
 	v->rows = NULL;
 	v->count = 0;
@@ -195,8 +242,8 @@ void view_let_go(struct view *v)
 
 unsigned view_head_lines(const struct view *v)
 {
-	static const unsigned from[] = {8, 10, 12,
-					14}; /* minimum height of the terminal for each line */
+	/* The minimum height of the terminal for each line. */
+	static const unsigned from[] = {8, 10, 12, 14};
 	unsigned lines = 0;
 
 	while (lines < ARRAY_SIZE(from) && v->height >= from[lines])

@@ -8,8 +8,6 @@
 #define ZMEM_TOP_VIEW_H
 
 #include "render/table.h"
-#include "top/history.h"
-#include "top/keys.h"
 #include "top/screen.h"
 #include "model/maps.h"
 
@@ -77,6 +75,18 @@ struct view_facts {
 	bool can_map;		/* mappings can be read */
 };
 
+/* The history of one value, as many points as a line can show. */
+#define HISTORY_MAX 512
+
+struct history {
+	struct history_point {
+		int64_t time_ms; /* since the epoch */
+		bool known;
+		uint64_t bytes;
+	} point[HISTORY_MAX]; /* a ring */
+	size_t next, count;
+};
+
 struct detail {
 	struct row_id id;
 	bool ended;
@@ -87,7 +97,6 @@ struct detail {
 	struct mapping **mapping; /* the items of maps, biggest first */
 	bool reading;		  /* the mappings are being read */
 	enum pss_status maps_status;
-	int64_t maps_ms; /* when maps were read, ms since the epoch; 0: not yet */
 	size_t scroll;
 };
 
@@ -105,7 +114,7 @@ struct view {
 	enum view_mode mode;
 	unsigned width, height;
 	size_t cursor, scroll, left; /* left: columns scrolled out to the left */
-	bool held;		     /* the cursor stays on row `id` */
+	bool held;		     /* the cursor stays on row `id` while others come and go */
 	struct row_id id;
 	bool follow; /* keep row `id` in sight */
 	bool moved;  /* a key moved the cursor since the rows were placed */
@@ -124,16 +133,16 @@ void view_done(struct view *v);
 void view_resize(struct view *v, unsigned width, unsigned height);
 /* Handles a key. Returns requests (enum view_ask). */
 unsigned view_key(struct view *v, int key);
-__attribute__((format(printf, 2, 3))) void view_say(struct view *v, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) void view_set_message(struct view *v, const char *fmt, ...);
 
 /*
  * Sets new rows: all rows in order, borrowed until the next call. `tick`: the rows are a new
  * snapshot, not the old one in another order.
  */
-void view_take(struct view *v, const struct result *r, struct process *const *rows, size_t count,
-	       bool tick);
+void view_set_rows(struct view *v, const struct result *r, struct process *const *rows,
+		   size_t count, bool tick);
 /* Forgets the rows, which are about to be freed. */
-void view_let_go(struct view *v);
+void view_clear_rows(struct view *v);
 /*
  * Places the cursor and the window. Returns which rows are visible, so that the caller looks up
  * their names.
@@ -142,12 +151,12 @@ void view_place(struct view *v, size_t *ret_first, size_t *ret_count);
 /* The row at the cursor, NULL if there is none. */
 struct process *view_row(const struct view *v);
 /* Sets the memory-cgroup counters of the row of the detail. */
-void view_take_charged(struct view *v, const struct process *p);
+void view_set_charged(struct view *v, const struct process *p);
 /*
  * Sets the mappings that VIEW_ASK_DETAIL requested, and takes ownership of `maps`. Returns 0 or
  * -ENOMEM.
  */
-int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status);
+int view_set_maps(struct view *v, struct map_set *maps, enum pss_status status);
 
 /* Draws everything. */
 void view_draw(struct view *v, struct screen *s);
@@ -165,7 +174,7 @@ void view_columns_changed(struct view *v);
 unsigned view_head_lines(const struct view *v);
 size_t view_page(const struct view *v);
 void view_move(struct view *v, long by);
-void view_hold(struct view *v);
+void view_hold_row(struct view *v);
 
 void view_prompt_open(struct view *v, enum view_prompt prompt);
 unsigned view_prompt_key(struct view *v, int key);
@@ -177,6 +186,31 @@ void view_detail_open(struct view *v);
 void view_detail_update(struct view *v);
 unsigned view_detail_key(struct view *v, int key);
 void view_detail_draw(struct view *v, struct screen *s);
-void view_head_draw(const struct view *v, struct screen *s);
+
+void history_clear(struct history *h);
+void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes);
+/*
+ * Draws the newest points, at most `width`, one a column, as bars in eighths between their minimum
+ * and maximum. Returns both and the time of the first point. Returns false and draws nothing if no
+ * point is known.
+ */
+bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,
+		  uint64_t *ret_most, int64_t *ret_since_ms);
+
+/* A part of a bar. Its character tells it apart without colours. */
+struct bar_part {
+	const char *name;
+	char sign;
+	enum line_attr attr;
+	bool known;
+	int64_t bytes;
+	bool rare; /* shown last in the legend */
+};
+
+/* Draws the bar in brackets. Parts that are unknown or not above 0 take no room. */
+void bar_put(struct line *l, const struct bar_part *part, size_t count, uint64_t total,
+	     unsigned width);
+/* Writes the part's character, its name and a blank; a value follows. */
+void bar_put_name(struct line *l, const struct bar_part *part);
 
 #endif

@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "render/format.h"
 #include "top/view.h"
-#include "top/view_bar.h"
 
 static int by_pss(const void *pa, const void *pb)
 {
@@ -26,7 +25,7 @@ static int by_pss(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
+int view_set_maps(struct view *v, struct map_set *maps, enum pss_status status)
 {
 	struct detail *d = &v->detail;
 
@@ -36,7 +35,6 @@ int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	d->mapping = NULL;
 	d->reading = false;
 	d->maps_status = status;
-	d->maps_ms = v->r ? v->r->snapshot->time_ms : 0;
 	if (!maps)
 		return 0;
 	d->mapping = calloc(maps->count + 1, sizeof(*d->mapping));
@@ -50,7 +48,7 @@ int view_take_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	return 0;
 }
 
-void view_take_charged(struct view *v, const struct process *p)
+void view_set_charged(struct view *v, const struct process *p)
 {
 	v->detail.charged = *p;
 }
@@ -64,13 +62,12 @@ static const char *name_of(const struct view *v, const struct process *p)
 
 void view_detail_open(struct view *v)
 {
-	view_hold(v);
-	view_take_maps(v, NULL, PSS_SKIPPED);
+	view_hold_row(v);
+	view_set_maps(v, NULL, PSS_SKIPPED);
 	v->mode = VIEW_DETAIL;
 	v->detail.id = v->id;
 	v->detail.ended = false;
 	v->detail.scroll = 0;
-	v->detail.maps_ms = 0;
 	v->detail.charged.have = 0;
 	view_detail_update(v);
 }
@@ -139,6 +136,63 @@ unsigned view_detail_key(struct view *v, int key)
 	}
 	return 0;
 }
+
+/* ---- history ---- */
+
+void history_clear(struct history *h)
+{
+	h->next = h->count = 0;
+}
+
+/* The i-th of the last `count` points. */
+static const struct history_point *history_at(const struct history *h, size_t count, size_t i)
+{
+	return &h->point[(h->next + HISTORY_MAX - count + i) % HISTORY_MAX];
+}
+
+void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes)
+{
+	/* Time went back (a frame back, or the clock was set): drop later points. */
+	if (h->count && history_at(h, 1, 0)->time_ms > time_ms)
+		history_clear(h);
+	h->point[h->next] = (struct history_point){time_ms, known, bytes};
+	h->next = (h->next + 1) % HISTORY_MAX;
+	h->count += h->count < HISTORY_MAX;
+}
+
+bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,
+		  uint64_t *ret_most, int64_t *ret_since_ms)
+{
+	static const char bar[8][4] = {"\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83",
+				       "\xe2\x96\x84", "\xe2\x96\x85", "\xe2\x96\x86",
+				       "\xe2\x96\x87", "\xe2\x96\x88"};
+	size_t count = h->count < width ? h->count : width;
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct history_point *p = history_at(h, count, i);
+
+		if (!p->known)
+			continue;
+		least = p->bytes < least ? p->bytes : least;
+		most = p->bytes > most ? p->bytes : most;
+	}
+	if (!count || least > most)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct history_point *p = history_at(h, count, i);
+		double part =
+			most > least ? (double)(p->bytes - least) / (double)(most - least) : 0;
+
+		line_text(l, p->known ? bar[(size_t)(part * 7 + 0.5)] : "?", 0);
+	}
+	*ret_least = least;
+	*ret_most = most;
+	*ret_since_ms = history_at(h, count, 0)->time_ms;
+	return true;
+}
+
+/* ---- drawing ---- */
 
 static void put_bytes(const struct view *v, struct line *l, bool known, uint64_t bytes)
 {

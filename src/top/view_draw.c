@@ -1,7 +1,283 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Draws the screen: the list of rows, and the last line. */
+/*
+ * Draws the screen: the lines above the rows (the machine's RAM and swap, the collection, the state
+ * of the view), the list of rows, and the last line.
+ */
 #include "base/array.h"
+#include "query/account.h"
+#include "render/format.h"
+#include "render/summary.h"
 #include "top/view.h"
+
+#define BAR_MOST 60
+#define LEGEND	 80 /* approximate width of the text beside a bar */
+#define NO_BAR	 76 /* narrower screens have no bar */
+
+/* ---- bars ---- */
+
+/* Each part ends at the rounded sum so far, so that rounding errors do not add up. */
+void bar_put(struct line *l, const struct bar_part *part, size_t count, uint64_t total,
+	     unsigned width)
+{
+	uint64_t sum = 0;
+	unsigned at = 0;
+
+	line_ascii(l, "[", 1);
+	for (size_t i = 0; i < count; i++) {
+		unsigned end;
+
+		if (!part[i].known || part[i].bytes <= 0)
+			continue;
+		sum += (uint64_t)part[i].bytes;
+		end = sum < total ? (unsigned)((double)sum / (double)total * width + 0.5) : width;
+		l->attr = part[i].attr;
+		for (; at < end && at < width; at++)
+			line_ascii(l, &part[i].sign, 1);
+	}
+	l->attr = ATTR_NORMAL;
+	line_blanks(l, width - at);
+	line_ascii(l, "]", 1);
+}
+
+void bar_put_name(struct line *l, const struct bar_part *part)
+{
+	line_blanks(l, 1);
+	l->attr = part->attr;
+	line_ascii(l, &part->sign, 1);
+	line_text(l, part->name, 0);
+	l->attr = ATTR_NORMAL;
+	line_blanks(l, 1);
+}
+
+/* ---- the lines above the rows ---- */
+
+/* Writes a size without blank and "iB" to save room: "1.20G". */
+static void put_short(struct line *l, uint64_t bytes)
+{
+	char buf[FORMAT_MAX];
+	size_t len = format_size(buf, bytes), number = 0;
+
+	while (number < len && buf[number] != ' ')
+		number++;
+	line_ascii(l, buf, number);
+	if (number < len)
+		line_ascii(l, buf + number + 1, 1);
+}
+
+static void put_signed(struct line *l, int64_t bytes)
+{
+	if (bytes < 0)
+		line_ascii(l, "-", 1);
+	put_short(l, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
+}
+
+static unsigned bar_width(const struct screen *s)
+{
+	unsigned width;
+
+	if (s->width < NO_BAR)
+		return 0;
+	width = s->width - LEGEND;
+	if (width < 10)
+		width = 10;
+	return width < BAR_MOST ? width : BAR_MOST;
+}
+
+static void put_bar(struct screen *s, const struct bar_part *part, size_t count, uint64_t total)
+{
+	unsigned width = bar_width(s);
+
+	if (!width || !total)
+		return;
+	line_blanks(&s->pen, 1);
+	bar_put(&s->pen, part, count, total, width);
+}
+
+static void put_legend(struct line *l, const struct bar_part *part, size_t count, bool rare)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!part[i].known || part[i].rare != rare)
+			continue;
+		bar_put_name(l, &part[i]);
+		put_signed(l, part[i].bytes);
+	}
+}
+
+/* The parts sum to all RAM (query/account.h). */
+static void put_ram(const struct view *v, struct screen *s)
+{
+	const struct meminfo *m = &v->r->snapshot->system.meminfo;
+	bool known = meminfo_has(m, MEMINFO_TOTAL);
+	uint64_t total = m->value[MEMINFO_TOTAL];
+	struct account a;
+
+	account_split(&v->r->snapshot->system, &a);
+#define PART(name, sign, attr, part, rare)                                                         \
+	{                                                                                          \
+		name, sign, attr, account_has(&a, part), a.value[part], rare                       \
+	}
+	const struct bar_part part[] = {
+		PART("kernel", '#', ATTR_RED, ACCOUNT_KERNEL, false),
+		PART("user", '|', ATTR_GREEN, ACCOUNT_USER, false),
+		PART("huge", '=', ATTR_CYAN, ACCOUNT_HUGETLB, true),
+		PART("other", '?', ATTR_YELLOW, ACCOUNT_UNACCOUNTED, true),
+		PART("cache", ':', ATTR_BLUE, ACCOUNT_CACHE, false),
+		PART("free", '.', ATTR_DIM, ACCOUNT_FREE, false),
+	};
+	struct bar_part shown[ARRAY_SIZE(part)];
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		/* Small rare parts are left out. */
+		if (!part[i].rare || part[i].bytes > (int64_t)(total / 100))
+			shown[count++] = part[i];
+	}
+	line_printf(&s->pen, "RAM  ");
+	if (known)
+		put_short(&s->pen, total);
+	else
+		line_printf(&s->pen, "-");
+	put_bar(s, shown, count, total);
+	put_legend(&s->pen, shown, count, false);
+	put_legend(&s->pen, shown, count, true);
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void put_compressed(const struct system_info *system, struct line *l)
+{
+	const struct meminfo *m = &system->meminfo;
+	uint64_t stored = 0, used = 0;
+
+	for (size_t i = 0; i < system->zram_count; i++) {
+		stored += system->zram[i].stat.stored;
+		used += system->zram[i].stat.used;
+	}
+	if (system->zram_count) {
+		line_printf(l, " zram ");
+		put_short(l, stored);
+		line_printf(l, " in ");
+		put_short(l, used);
+	}
+	if (meminfo_has(m, MEMINFO_ZSWAP_STORED) && m->value[MEMINFO_ZSWAP_STORED] &&
+	    meminfo_has(m, MEMINFO_ZSWAP_POOL)) {
+		line_printf(l, " zswap ");
+		put_short(l, m->value[MEMINFO_ZSWAP_STORED]);
+		line_printf(l, " in ");
+		put_short(l, m->value[MEMINFO_ZSWAP_POOL]);
+	}
+}
+
+static void put_swap(const struct view *v, struct screen *s)
+{
+	const struct system_info *system = &v->r->snapshot->system;
+	const struct meminfo *m = &system->meminfo;
+	const struct machine_balance *balance = &v->r->snapshot->balance;
+	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], used = 0;
+	uint64_t unattributed = balance->swap_unattributed;
+	bool known = meminfo_swap_used(m, &used);
+	bool split = known && balance->swap_unattributed_known && unattributed <= used;
+	const struct bar_part part[] = {
+		{"processes", '|', ATTR_YELLOW, split, (int64_t)(used - unattributed)},
+		{"shmem, tmpfs", ':', ATTR_CYAN, split, (int64_t)unattributed},
+		{"used", '|', ATTR_YELLOW, known && !split, (int64_t)used},
+		{"free", '.', ATTR_DIM, known, (int64_t)(total - used)},
+	};
+
+	line_printf(&s->pen, "Swap ");
+	if (known && total) {
+		put_short(&s->pen, total);
+		put_bar(s, part, ARRAY_SIZE(part), total);
+		put_legend(&s->pen, part, ARRAY_SIZE(part), false);
+		put_compressed(system, &s->pen);
+	} else {
+		line_printf(&s->pen, known ? "none" : "-");
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+/* The time, the number of processes, sources, and completeness. */
+static void put_collection(const struct view *v, struct screen *s)
+{
+	char buf[FORMAT_MAX];
+	size_t len = format_time(buf, v->r->snapshot->time_ms, TIME_TABLE);
+
+	/* The date is shown only for recordings. */
+	if (len > 11 && !v->facts.frames)
+		line_ascii(&s->pen, buf + 11, len - 11);
+	else
+		line_ascii(&s->pen, buf, len);
+	line_blanks(&s->pen, 2);
+	summary_write(&s->pen, v->r);
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void put_order(const struct view *v, struct line *l)
+{
+	const struct order *o = &v->set.order;
+
+	line_printf(l, "by ");
+	for (size_t i = 0; i < o->keys.count; i++)
+		line_printf(l, "%s%s", i ? "," : "", o->keys.item[i]->key);
+	if (o->reverse)
+		line_printf(l, " reversed");
+	if (v->set.group)
+		line_printf(l, "  groups of one %s", v->set.group->key);
+	if (v->set.tree)
+		line_printf(l, "  tree");
+	if (*v->set.filter) {
+		line_printf(l, "  filter ");
+		line_text(l, v->set.filter, 30);
+	}
+	if (*v->set.user) {
+		line_printf(l, "  user ");
+		line_text(l, v->set.user, 20);
+	}
+	if (v->set.changes)
+		line_printf(l, v->set.changes == CHANGES_LAST ? "  changes per second"
+							      : "  changes since start");
+	if (v->set.only_changed)
+		line_printf(l, "  only changed");
+	if (v->follow)
+		line_printf(l, "  following %d", v->id.pid);
+}
+
+/* The state of the view, the interval, and our own cost. */
+static void put_state(const struct view *v, struct screen *s)
+{
+	const struct view_facts *f = &v->facts;
+	struct line *l = &s->pen;
+
+	if (v->set.paused) {
+		l->attr = ATTR_REVERSE;
+		line_printf(l, "paused");
+		l->attr = ATTR_NORMAL;
+		line_blanks(l, 2);
+	}
+	if (f->frames)
+		line_printf(l, "frame %u of %u  ", f->frame, f->frames);
+	put_order(v, l);
+	line_printf(l, "  every %u.%u s", v->set.interval_ms / 1000,
+		    v->set.interval_ms % 1000 / 100);
+	if (f->missed)
+		line_printf(l, ", %llu missed", (unsigned long long)f->missed);
+	if (f->own_known) {
+		line_printf(l, "; costs %u.%u %% of a CPU, ", f->own_cpu / 10, f->own_cpu % 10);
+		put_short(l, f->own_rss);
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void draw_head(const struct view *v, struct screen *s)
+{
+	static void (*const put[])(const struct view *v, struct screen *s) = {
+		put_ram, put_swap, put_collection, put_state};
+	unsigned lines = view_head_lines(v);
+
+	for (unsigned i = 0; i < lines; i++)
+		put[i](v, s);
+}
+
+/* ---- the list and the last line ---- */
 
 struct key_help {
 	const char *key, *text;
@@ -88,7 +364,7 @@ static void draw_list(struct view *v, struct screen *s)
 	t->marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
 	table_place(t);
 	grid_measure(&t->grid);
-	view_head_draw(v, s);
+	draw_head(v, s);
 	if (v->height >= 3) {
 		s->pen.attr = ATTR_BOLD;
 		grid_put_heading(&t->grid, &s->pen);

@@ -96,11 +96,11 @@ static unsigned follow_switch(struct view *v)
 		return 0;
 	v->follow = !v->follow;
 	v->moved = true;
-	view_hold(v);
+	view_hold_row(v);
 	return 0;
 }
 
-static unsigned sideways(struct view *v, int by)
+static unsigned scroll_columns(struct view *v, int by)
 {
 	if (by < 0 ? v->left : v->fitting.count > 1)
 		v->left += (size_t)by;
@@ -153,9 +153,9 @@ static unsigned key_move(struct view *v, int key, bool *ret_known)
 		view_move(v, (long)v->count);
 		return 0;
 	case TOP_LEFT:
-		return sideways(v, -1);
+		return scroll_columns(v, -1);
 	case TOP_RIGHT:
-		return sideways(v, 1);
+		return scroll_columns(v, 1);
 	case TOP_ESCAPE:
 		return escape(v);
 	}

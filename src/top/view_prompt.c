@@ -43,11 +43,11 @@ static void search(struct view *v, const char *text, size_t from)
 			continue;
 		v->cursor = i;
 		v->moved = true;
-		view_hold(v);
+		view_hold_row(v);
 		return;
 	}
 	if (*text)
-		view_say(v, "%s: not found", text);
+		view_set_message(v, "%s: not found", text);
 }
 
 /* Parses seconds like "1" or "0.5". False unless from 0.1 to INTERVAL_MOST_S. */
@@ -93,8 +93,8 @@ static unsigned finish(struct view *v)
 	} else if (prompt == PROMPT_INTERVAL && *v->typed) {
 		if (read_interval(v->typed, &v->set.interval_ms))
 			return VIEW_ASK_INTERVAL;
-		view_say(v, "%s: not a number of seconds from 0.1 to %d", v->typed,
-			 INTERVAL_MOST_S);
+		view_set_message(v, "%s: not a number of seconds from 0.1 to %d", v->typed,
+				 INTERVAL_MOST_S);
 	}
 	return 0;
 }

@@ -57,24 +57,24 @@ int workload_start(struct helper *h, const char *const *specs);
 
 /* ---- bench_run.c: one measurement ---- */
 
-struct counter {
+struct reading {
 	double wall_ms, cpu_ms, peak_mib;
 	bool failed;
 };
 
 double now_ms(void);
 /* Reads a file of every process. */
-struct counter measure_read_all(const char *file);
-struct counter measure_collect(struct engine *e);
+struct reading measure_read_all(const char *file);
+struct reading measure_collect(struct engine *e);
 /* Opens and closes only. */
-struct counter measure_open(bool pss, unsigned readers);
+struct reading measure_open(bool pss, unsigned readers);
 
 /*
  * A helper process, forked while the bench is small, starts the commands: the peak memory of a
  * program includes that of the process that started it (exec_mmap(), fs/exec.c).
  */
 void runner_start(void);
-struct counter runner_run(const char *const *argv);
+struct reading runner_run(const char *const *argv);
 
 /* Of sorted values: minimum, quartiles, maximum. */
 struct spread {

@@ -44,7 +44,7 @@ static int measure_size(int size, struct engine *engine, double ret[SUBJECTS])
 		return r;
 	for (int k = 0; k < COLLECTS && r == 0; k++) {
 		for (int i = 0; i < SUBJECTS; i++) {
-			struct counter f = {};
+			struct reading f = {};
 
 			if (i == ROLLUP)
 				f = measure_read_all("smaps_rollup");
@@ -114,7 +114,7 @@ int bench_marginal(void)
 	return r < 0;
 }
 
-static void report_load(const char *name, struct counter *f, int rounds)
+static void report_load(const char *name, struct reading *f, int rounds)
 {
 	double wall[ROUNDS_MAX], cpu[ROUNDS_MAX];
 	struct spread s;
@@ -133,7 +133,7 @@ static void report_load(const char *name, struct counter *f, int rounds)
 
 int bench_load(void)
 {
-	static struct counter counters[ROUNDS_MAX], pss[ROUNDS_MAX];
+	static struct reading counters[ROUNDS_MAX], pss[ROUNDS_MAX];
 	int rounds = bench_rounds ? bench_rounds : LOADS;
 	struct engine e;
 	bool have_pss = engine_open_pss(&e, 1) == 0;

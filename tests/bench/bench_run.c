@@ -44,10 +44,10 @@ static double own_cpu_ms(void)
 	return cpu_ms(&usage);
 }
 
-struct counter measure_read_all(const char *file)
+struct reading measure_read_all(const char *file)
 {
 	double cpu = own_cpu_ms(), start = now_ms();
-	struct counter f = {};
+	struct reading f = {};
 
 	read_all(file);
 	f.wall_ms = now_ms() - start;
@@ -55,10 +55,10 @@ struct counter measure_read_all(const char *file)
 	return f;
 }
 
-struct counter measure_collect(struct engine *e)
+struct reading measure_collect(struct engine *e)
 {
 	double cpu = own_cpu_ms(), start = now_ms();
-	struct counter f = {};
+	struct reading f = {};
 
 	f.failed = engine_collect(e) < 0;
 	f.wall_ms = now_ms() - start;
@@ -66,10 +66,10 @@ struct counter measure_collect(struct engine *e)
 	return f;
 }
 
-struct counter measure_open(bool pss, unsigned readers)
+struct reading measure_open(bool pss, unsigned readers)
 {
 	double cpu = own_cpu_ms(), start = now_ms();
-	struct counter f = {};
+	struct reading f = {};
 	struct engine e;
 
 	f.failed = engine_open(&e, pss, readers) < 0;
@@ -79,7 +79,7 @@ struct counter measure_open(bool pss, unsigned readers)
 	return f;
 }
 
-static struct counter run_command(const char *const *argv)
+static struct reading run_command(const char *const *argv)
 {
 	posix_spawn_file_actions_t actions;
 	struct rusage usage = {};
@@ -93,12 +93,12 @@ static struct counter run_command(const char *const *argv)
 	if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) == 0)
 		wait4(pid, &status, 0, &usage);
 	posix_spawn_file_actions_destroy(&actions);
-	return (struct counter){now_ms() - start, cpu_ms(&usage), (double)usage.ru_maxrss / 1024,
+	return (struct reading){now_ms() - start, cpu_ms(&usage), (double)usage.ru_maxrss / 1024,
 				status != 0};
 }
 
 /* A command is sent as its words, each terminated by 0. */
-static struct counter run_message(char *message, size_t size)
+static struct reading run_message(char *message, size_t size)
 {
 	const char *argv[16] = {};
 	size_t words = 0;
@@ -121,7 +121,7 @@ void runner_start(void)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(fds[0]);
 		while ((size = read(fds[1], message, sizeof(message))) > 0) {
-			struct counter f = run_message(message, (size_t)size);
+			struct reading f = run_message(message, (size_t)size);
 
 			if (write(fds[1], &f, sizeof(f)) != sizeof(f))
 				break;
@@ -132,9 +132,9 @@ void runner_start(void)
 	runner = fds[0];
 }
 
-struct counter runner_run(const char *const *argv)
+struct reading runner_run(const char *const *argv)
 {
-	struct counter f = {.failed = true};
+	struct reading f = {.failed = true};
 	char message[4096];
 	size_t size = 0;
 

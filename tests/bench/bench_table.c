@@ -20,7 +20,7 @@ struct subject {
 	const char *file;      /* a floor: reads this file of every process */
 	const char *argv[8];   /* a command */
 	int rounds;
-	struct counter counter[ROUNDS_MAX];
+	struct reading counter[ROUNDS_MAX];
 };
 
 enum {
@@ -89,7 +89,7 @@ static void choose(const char *program)
 	}
 }
 
-static struct counter measure(const struct subject *s)
+static struct reading measure(const struct subject *s)
 {
 	if (s->engine)
 		return measure_collect(s->engine);
@@ -99,10 +99,10 @@ static struct counter measure(const struct subject *s)
 static void take_turn(struct subject *s, int round)
 {
 	int turns = s == &subjects[SMEM] || s == &subjects[SMEMSTAT] ? 1 : TURNS;
-	struct counter *best = &s->counter[round];
+	struct reading *best = &s->counter[round];
 
 	for (int k = 0; k < turns && s->rounds; k++) {
-		struct counter f = measure(s);
+		struct reading f = measure(s);
 
 		if (f.failed) {
 			fprintf(stderr, "bench: %s: failed, and is left out\n", s->name);
@@ -113,7 +113,7 @@ static void take_turn(struct subject *s, int round)
 	}
 }
 
-static struct counter medians(const struct subject *s)
+static struct reading medians(const struct subject *s)
 {
 	double wall[ROUNDS_MAX], cpu[ROUNDS_MAX], peak[ROUNDS_MAX];
 
@@ -122,7 +122,7 @@ static struct counter medians(const struct subject *s)
 		cpu[i] = s->counter[i].cpu_ms;
 		peak[i] = s->counter[i].peak_mib;
 	}
-	return (struct counter){spread_of(wall, s->rounds).median, spread_of(cpu, s->rounds).median,
+	return (struct reading){spread_of(wall, s->rounds).median, spread_of(cpu, s->rounds).median,
 				spread_of(peak, s->rounds).median};
 }
 
@@ -141,7 +141,7 @@ static void report_counters(size_t processes)
 	printf("%-36s %10s %10s %9s\n", "", "wall ms", "CPU ms", "peak MiB");
 	for (int i = 0; i < SUBJECTS; i++) {
 		const struct subject *s = &subjects[i];
-		struct counter f;
+		struct reading f;
 
 		if (!s->rounds)
 			continue;

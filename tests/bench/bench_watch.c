@@ -23,7 +23,7 @@ static const struct {
 	{"watch -F ndjson --changed --pss none", {"-F", "ndjson", "--changed", "--pss", "none"}},
 };
 
-static struct counter run(const char *program, size_t subject, const char *ticks)
+static struct reading run(const char *program, size_t subject, const char *ticks)
 {
 	const char *argv[16] = {program, "watch", "-i", "1", "-c", ticks};
 	size_t count = 6;
@@ -49,7 +49,7 @@ int bench_watch(const char *program)
 		struct spread s;
 
 		for (int k = 0; k < rounds && !failed; k++) {
-			struct counter one = run(program, i, "1"), all = run(program, i, TICKS);
+			struct reading one = run(program, i, "1"), all = run(program, i, TICKS);
 
 			failed = one.failed || all.failed;
 			ms[k] = (all.cpu_ms - one.cpu_ms) / MORE_TICKS;

@@ -26,22 +26,22 @@ def frame_of(line):
         return "bpf:" + clean(program[1])
     if name == "[unknown]" and where.startswith("/"):
         name = "[%s]" % where.rpartition("/")[2]
-    # The upper half of all addresses is the kernel's, also where it is a program that perf did not see loaded.
+    # The upper half of the address space is the kernel's, also for a BPF program that perf did not see loaded.
     return clean(name) + ("_[k]" if len(address) == 16 and address[0] in "89abcdef" else "")
 
 
 def clean(name):
-    """What separates frames and lines is in none."""
+    """Replaces the separators of frames and lines."""
     return re.sub(r"[;\s]", "_", name)
 
 
 def known(frames):
-    """Where a library keeps no frame pointers there may be a hundred of nothing."""
+    """Removes unknown frames: a library without frame pointers may give a hundred."""
     return [f for i, f in enumerate(frames) if i == 0 or f != frames[i - 1] or not f.startswith("[")]
 
 
 def fold(lines, comm):
-    """Blocks of a line with the name and one for each frame, the leaf first; an empty line ends one."""
+    """Blocks: a line with the name, then one for each frame, the leaf first; an empty line ends a block."""
     stacks, name, frames = Counter(), None, []
     for line in lines:
         if not line.strip():
@@ -91,7 +91,7 @@ def tree_of(folded):
 
 
 def lay(frame, x, depth, scale):
-    """(frame, x, depth, width) of those wide enough to see, the biggest children first."""
+    """(frame, x, depth, width) of the visible frames, the largest children first."""
     width = frame.count * scale
     if width < LEAST:
         return
@@ -102,7 +102,7 @@ def lay(frame, x, depth, scale):
 
 
 def printable(text):
-    """XML has no way to write the rest."""
+    """Removes characters that XML cannot represent."""
     return re.sub(r"[^\t -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f]", "\ufffd", text)
 
 
@@ -126,7 +126,7 @@ def box(frame, x, depth, width, whole):
 
 
 def shares(boxes, whole):
-    """Of each kind, what it does itself, not what it calls: the legend."""
+    """The self time of each kind, for the legend."""
     own = Counter()
     for frame, _, _, _ in boxes:
         own[frame.kind()] += frame.count - sum(child.count for child in frame.children.values())
@@ -163,7 +163,7 @@ def svg(root, title):
 def main():
     sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")
-    # Stacks of the verifier are deep, and lay() is so for each of their frames.
+    # Stacks of the verifier are deep, and lay() recurses for each frame.
     sys.setrecursionlimit(10000)
     if len(sys.argv) == 3 and sys.argv[1] == "fold":
         for stack, count in sorted(fold([*sys.stdin, "\n"], sys.argv[2]).items()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""One run of a command and what it took, what many runs say together, and what else ran meanwhile."""
+"""The cost of one run of a command, statistics of many runs, and the load of other programs."""
 
 import contextlib
 import os
@@ -14,11 +14,11 @@ DEVNULL = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
 
 class Failed(Exception):
-    """A command that failed, and how."""
+    """A command that failed, with the reason."""
 
 
 def why_failed(status, errors):
-    """In a line: the exit code or the signal, and the last that it said."""
+    """One line: the exit code or the signal, and the last message."""
     said = errors.decode(errors="replace").strip().splitlines() or [""]
     code = os.waitstatus_to_exitcode(status)
     how = "exit code %d" % code if code >= 0 else signal.Signals(-code).name
@@ -26,7 +26,7 @@ def why_failed(status, errors):
 
 
 def spawn(argv, out, err):
-    """Starts it and waits: its status and usage."""
+    """Runs the command; returns its status and usage."""
     pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=[
         (os.POSIX_SPAWN_DUP2, DEVNULL, 0), (os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, err, 2)])
 
@@ -41,7 +41,7 @@ def spawn(argv, out, err):
 
 
 def run(argv, out=DEVNULL):
-    """Wall time from before it is started to after it has ended, and CPU time of it and what it waited for."""
+    """Wall time from before the start to after the end, and CPU time of the command and its children."""
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         try:
@@ -63,7 +63,7 @@ def output_of(argv):
 
 
 def quantile(values, share):
-    """Of sorted values."""
+    """The quantile of sorted values."""
     at = share * (len(values) - 1)
     low = int(at)
     high = min(low + 1, len(values) - 1)
@@ -78,7 +78,7 @@ def spread(values):
 
 @contextlib.contextmanager
 def helper(*argv):
-    """A program that ends when its standard input does."""
+    """A program that ends with its standard input."""
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as child:
         try:
             yield child
@@ -86,11 +86,11 @@ def helper(*argv):
             child.stdin.close()
 
 
-# ---- what else runs ----
+# ---- other programs ----
 
 
 def busy_and_all():
-    """Seconds of all CPUs together."""
+    """The sum over all CPUs in seconds."""
     with open("/proc/stat", encoding="ascii") as file:
         ticks = [int(word) for word in file.readline().split()[1:9]]
     return (sum(ticks) - ticks[3] - ticks[4]) / TICK, sum(ticks) / TICK
@@ -105,7 +105,7 @@ def seconds_of(pid):
 
 
 class Load:
-    """How busy the machine was with what is none of ours; pid: a child that is still there."""
+    """The load by programs that are not ours; pid: a child that still runs."""
 
     def __init__(self, pid=None):
         self.pid = pid

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
-#include "enrich/memcgs.h"
+#include "enrich/enrich.h"
 
 #define REPEAT 5
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""serve.py: what zmem-bpf serve costs on W1 (2,000 processes): how long /metrics takes beyond collecting,
-and which part of a CPU a scrape every 15 s is. Prints figures, a line of BENCH_LINES each; asserts nothing."""
+"""serve.py: the cost of zmem-bpf serve on W1 (2,000 processes): the time of /metrics without collecting,
+and the CPU share of a scrape every 15 s. Prints values and adds them to BENCH_LINES; asserts nothing."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def tell(name, value, unit):
 
 
 def answer(connection, path):
-    """The body, and how long it took in ms."""
+    """The body, and its time in ms."""
     start = time.perf_counter()
     connection.sendall(ASK % path)
     data = b""

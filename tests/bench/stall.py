@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What each tool, run over and over, does to a process of 2 GiB that maps, touches and unmaps 64 KiB all the
-time (victim.c): its own times, which it keeps as the histogram of latency.h."""
+"""How each tool, run repeatedly, stalls a process of 2 GiB that continuously maps, touches and unmaps 64 KiB
+(victim.c): the process measures its own times in the histogram of latency.h."""
 
 import os
 import select
@@ -87,7 +87,7 @@ class Phase:
 
 
 def measure(rounds):
-    """What there is to say, as in the table's JSON."""
+    """The result in the form of the table's JSON."""
     phases = [Phase(None)] + [Phase(subject) for subject in STALLING if subject.there()]
     with helper(O + "/victim", "fresh", VICTIM_MIB) as victim:
         read_histogram(victim.stdout)

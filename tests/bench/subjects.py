@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the table compares: our program, the floors of any tool that reads /proc, and the tools that are
-installed. Each with how to read out of what it prints what a process has."""
+"""The subjects of the table: our program, the minimal cost of any tool that reads /proc, and the installed
+tools, each with a parser of its output."""
 
 import json
 import re
@@ -13,8 +13,8 @@ FLOOR = O + "/floor"
 
 
 class Subject:
-    """`kind`: the figure it is there for, "Pss" or "Rss", by which it has its partner of ours. `read`:
-    of its output {pid: kB}, or {"": kB} of all processes of the workload's program."""
+    """`kind`: the value it measures, "Pss" or "Rss", which selects our partner. `read`: parses its output
+    to {pid: kB}, or {"": kB} for all processes of the workload's program."""
 
     def __init__(self, kind, name, argv, read=None):
         self.kind = kind
@@ -36,14 +36,14 @@ SUFFIX = {"m": 2 ** 10, "g": 2 ** 20, "t": 2 ** 30}
 
 
 def kilobytes(word):
-    """As top and smemstat write it."""
+    """A number in the form of top and smemstat."""
     if word[-1].isdigit():
         return float(word)
     return float(word[:-1]) * SUFFIX.get(word[-1].lower(), 1)
 
 
 def of_column(pid, column, title="PID"):
-    """Of the lines after the one of titles."""
+    """The lines behind the header."""
     def read(text):
         rows = [line.split() for line in text.splitlines()]
         titles = [i for i, row in enumerate(rows) if title in row]
@@ -56,7 +56,7 @@ UNITS = {"B": 1 / 1024, "KiB": 1, "MiB": 2 ** 10, "GiB": 2 ** 20}
 
 
 def of_program(pattern, unit=None):
-    """Of a line about the workload's program: a number, and its unit unless that is given."""
+    """A number in a line of the workload's program, and its unit if it has one."""
     def read(text):
         found = re.search(pattern, text, re.MULTILINE)
         if not found:
@@ -99,6 +99,6 @@ OTHERS = [
     Subject("Rss", "top -b -n 1", ["top", "-b", "-n", "1"], of_column(0, 5)),
 ]
 
-# Beside the victim, over and over.
+# Beside the victim, in a loop.
 STALLING = [OURS["Pss"], OURS["Rss"]] + [
     s for s in OTHERS if s.argv[0] != PROGRAM and s.argv not in ([STATIC], [FLOOR, "statm"])]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """table.py WORKLOAD… [stall]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
-second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSON: a file for all figures,
+second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSON: a file for all values,
 
 {"schema": "zmem-bpf-bench/1", "version": of zmem-bpf, "machine": {"kernel", "cpus", "memory_kb"},
  "workloads": [{"name", "text", "processes", "rounds", "load": LOAD, "subjects": [
@@ -41,7 +41,7 @@ ROUNDS = 21
 
 
 class Pair:
-    """A subject and its partner of ours, in all rounds."""
+    """A subject and our partner, in all rounds."""
 
     def __init__(self, subject):
         self.subject = subject
@@ -58,13 +58,13 @@ class Pair:
             return
         turns = [(self.ours.argv, self.own), (self.subject.argv, self.theirs)]
         try:
-            for argv, figures in turns if round_number % 2 == 0 else reversed(turns):
-                figures.append(run(argv))
+            for argv, values in turns if round_number % 2 == 0 else reversed(turns):
+                values.append(run(argv))
         except Failed as error:
             self.failed = str(error)
 
     def compare(self, true):
-        """What it says less what is true, {pid: kB}."""
+        """Its values less the true values, {pid: kB}."""
         if self.failed or not self.subject.read or not true:
             return
         try:
@@ -80,8 +80,8 @@ class Pair:
         if len(self.off) < len(true):
             self.off_failed = "leaves out %d of %d" % (len(true) - len(self.off), len(true))
 
-    def ratios(self, figure):
-        return spread([a[figure] / b[figure] if b[figure] else 0 for a, b in zip(self.theirs, self.own)])
+    def ratios(self, value):
+        return spread([a[value] / b[value] if b[value] else 0 for a, b in zip(self.theirs, self.own)])
 
     def result(self):
         done = {"name": self.subject.name, "command": self.subject.argv, "kind": self.subject.kind,
@@ -94,8 +94,8 @@ class Pair:
         return done
 
 
-def true_figures(pids, kind):
-    """What the kernel says of each, which nobody can better: {pid: kB}."""
+def true_values(pids, kind):
+    """The kernel's value of each process, as the reference: {pid: kB}."""
     found = {}
     for pid in pids:
         with open("/proc/%d/smaps_rollup" % pid, encoding="ascii", errors="replace") as file:
@@ -122,7 +122,7 @@ def measure_workload(name, text, rounds):
         load = load.done()
         pids = workload_pids(child.pid)
         for pair in pairs:
-            pair.compare(true_figures(pids, pair.subject.kind))
+            pair.compare(true_values(pids, pair.subject.kind))
         processes = sum(entry.isdigit() for entry in os.listdir("/proc"))
     return {"name": name, "text": text, "processes": processes, "rounds": rounds, "load": load,
             "subjects": [pair.result() for pair in pairs]}
@@ -166,11 +166,11 @@ def show_workload(workload):
                 show_row(row)
 
 
-# ---- all of it ----
+# ---- main ----
 
 
 def known_workloads():
-    """{its name in small letters: (name, text)}"""
+    """{lower-case name: (name, text)}"""
     lines = subprocess.run([O + "/workload", "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
     rows = [line.split("\t") for line in lines.splitlines()]
     return {name.lower(): (name, text) for name, text in rows}

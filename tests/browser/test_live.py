@@ -64,17 +64,17 @@ def check_refreshing(page):
     page.open()
     page.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
     about = page.is_("byId('about').textContent")
-    result(page.is_("byId('host').textContent") == os.uname().nodename, "it is of this host", about)
-    same("it says that it is live", page.is_("byId('live-state').textContent"), "live")
+    result(page.is_("byId('host').textContent") == os.uname().nodename, "the page shows this host", about)
+    same("the page shows that it is live", page.is_("byId('live-state').textContent"), "live")
     page.is_("(() => { const e = byId('live-every'); e.value = '2'; e.dispatchEvent(new Event('change')); })()")
     b.write("#query", "zmem")
     page.wait("performance.getEntriesByName('zmem-refreshed').length > 2")
-    result(page.is_("byId('about').textContent") != about, "the time goes on", about)
-    same("what was typed stays", page.is_("byId('query').value"), "zmem")
+    result(page.is_("byId('about').textContent") != about, "the time advances", about)
+    same("typed text stays", page.is_("byId('query').value"), "zmem")
     b.write("#query", "")
     own = {"http://127.0.0.1:%d/%s" % (page.serve.port, path) for path in ("", "page.json", "history.json")}
     asked = {url for url in b.requests if not url.startswith("data:")}
-    same("it sends requests only to its own server", asked, own)
+    same("requests only to its own server", asked, own)
     same("the console is empty", b.console, [])
 
 
@@ -83,13 +83,13 @@ def check_pause(page):
     b.click("#live-pause")
     time.sleep(0.5)
     before = page.refreshes()
-    result(page.is_("byId('live-state').textContent").startswith("paused at "), "it says that it is paused")
+    result(page.is_("byId('live-state').textContent").startswith("paused at "), "the page shows that it is paused")
     same("the button is pressed", page.is_("byId('live-pause').getAttribute('aria-pressed')"), "true")
     time.sleep(3)
     same("a paused page sends no requests", page.refreshes(), before)
     b.click("#live-pause")
     page.wait("performance.getEntriesByName('zmem-refreshed').length > %d" % before)
-    same("and goes on", page.is_("byId('live-state').textContent"), "live")
+    same("the page is live again", page.is_("byId('live-state').textContent"), "live")
 
 
 def check_history(page):
@@ -111,10 +111,10 @@ def check_history(page):
     page.wait("document.querySelectorAll('#history .area').length === 2")
     b.settle()
     path = page.is_("document.querySelector('#history .line').getAttribute('d')")
-    same("a line with a gap where nothing was measured", (path.count("M"), path.count("L")), (2, 237))
+    same("a line with a gap for missing values", (path.count("M"), path.count("L")), (2, 237))
     result(page.is_("document.querySelectorAll('#history .area').length") == 2, "areas of the groups")
     same("names are text", page.is_("document.querySelectorAll('#history b:not(.gauge-head b)').length"), 0)
-    result("min 1.00 GiB, max 2.00 GiB" in page.is_("byId('history').innerText"), "what a chart says",
+    result("min 1.00 GiB, max 2.00 GiB" in page.is_("byId('history').innerText"), "the text of a chart",
            page.is_("byId('history').innerText")[:300])
     bad = page.is_("[...document.querySelectorAll('#history path')].filter(e => /NaN|Infinity|undefined/.test(e.getAttribute('d'))).length")
     same("every value is numeric", bad, 0)
@@ -139,7 +139,7 @@ def check_hostile(page):
         page.browser.write("#query", "onerror")
         page.wait("byId('table').textContent.includes('onerror')")
         page.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
-        same("no markup is made of names", page.is_("document.querySelectorAll('img').length"), 0)
+        same("names do not become markup", page.is_("document.querySelectorAll('img').length"), 0)
         same("a hostile name: the console is empty", page.browser.console, [])
         json.loads(page.serve.get("/history.json").text)
     finally:
@@ -156,17 +156,17 @@ def check_end(page):
     page.refresh()
     text = page.wait("/not up to date/.test(byId('live-state').textContent) && byId('live-state').textContent")
     result("not up to date since 20" in text, "a server that is gone is reported", text)
-    result(page.is_("byId('page').hidden") is False, "what was known stays")
+    result(page.is_("byId('page').hidden") is False, "the last values stay")
     page.browser.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
     page.refresh()
     page.wait("byId('live-state').textContent === 'live'")
-    result(True, "and its return is noticed")
+    result(True, "the return of the server is noticed")
 
 
 def check_plain(page):
     page.open(scripts=False)
     text = page.is_("document.body.innerText")
-    result("PSS" in text and "GiB" in text and "asks this server alone" in text, "without scripts there is the total")
+    result("PSS" in text and "GiB" in text and "asks this server alone" in text, "without scripts the page shows the total")
 
 
 if not browser.find_chromium():

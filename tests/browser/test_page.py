@@ -42,7 +42,7 @@ class Session:
         same(name + ": the console is empty", self.browser.console, [])
         others = [url for url in self.browser.requests if not url.startswith("file:///")]
         same(name + ": nothing is fetched", others, [])
-        same(name + ": but itself", len(self.browser.requests), 1)
+        same(name + ": except the page", len(self.browser.requests), 1)
 
     def text(self, selector):
         return self.browser.evaluate("document.querySelector(%r)?.innerText" % selector)
@@ -89,16 +89,16 @@ def check_large(s):
     same("large: the last row can be scrolled to", s.browser.evaluate(
         "Math.max(...[...document.querySelectorAll('#table tbody tr[aria-rowindex]')]"
         ".map(e => Number(e.getAttribute('aria-rowindex'))))"), 5001)
-    same("large: what was not measured is last", s.column(6)[-1], "–")
+    same("large: missing values are last", s.column(6)[-1], "–")
     result("denied" in s.browser.evaluate(
         "[...document.querySelectorAll('#table tbody .absent')].pop().title"),
         "large: and says why", "")
     s.browser.click("#table [data-key=pss]")
     same("large: smallest first", s.texts("[aria-sort=ascending]"), ["PSS ↑"])
-    result("–" not in s.column(6), "large: what was not measured is not first", s.column(6)[:5])
+    result("–" not in s.column(6), "large: missing values are not first", s.column(6)[:5])
     s.browser.evaluate("document.querySelector('#scroller').scrollTop = 1e9")
     s.browser.settle()
-    same("large: what was not measured is at the end", s.column(6)[-11:].count("–"), 10)
+    same("large: missing values are at the end", s.column(6)[-11:].count("–"), 10)
     s.check_silent("large")
 
 
@@ -106,7 +106,7 @@ def check_sorting(s):
     s.open("ordinary")
     same("sort: the order of the document", s.texts("[aria-sort=descending]"), [])
     s.browser.click("#table [data-key=rss]")
-    same("sort: biggest first", s.texts("[aria-sort=descending]"), ["RSS ↓"])
+    same("sort: largest first", s.texts("[aria-sort=descending]"), ["RSS ↓"])
     same("sort: rows", s.column(1), ["firefox", "vfork-child", "postgres", "systemd"])
     s.browser.click("#table [data-key=rss]")
     same("sort: a second click reverses", s.column(1), ["systemd", "postgres", "firefox", "vfork-child"])
@@ -115,11 +115,11 @@ def check_sorting(s):
     same("sort: by keyboard", s.column(1), ["firefox", "postgres", "systemd", "vfork-child"])
     same("sort: focus stays", s.browser.evaluate("document.activeElement.dataset.key"), "name")
     s.browser.click("#table [data-key=pss]")
-    same("sort: not measured is last", s.column(6)[-1], "–")
+    same("sort: missing values are last", s.column(6)[-1], "–")
     s.browser.click("#table [data-key=pss]")
-    same("sort: in either order", s.column(6)[-1], "–")
+    same("sort: missing values are last in both orders", s.column(6)[-1], "–")
     same("a shared address space counts once", s.texts("#table tfoot td")[-4], "1.38 GiB")
-    same("what is measured of some only", s.texts("#table tfoot td")[-5], "≥ 1.02 GiB")
+    same("a value that only some processes have", s.texts("#table tfoot td")[-5], "≥ 1.02 GiB")
 
 
 def check_groups(s):
@@ -232,14 +232,14 @@ def check_choices(s):
 
 def check_others(s):
     s.open("others")
-    same("others: a line", s.texts("#table tfoot th"), ["2 more", "sum of 4"])
+    same("others: one line", s.texts("#table tfoot th"), ["2 more", "sum of 4"])
     s.browser.click_at(*s.map_spot(0.1, 40))
     s.open("total")
     same("total: only the sum", [s.column(1), s.texts("#table tfoot th")], [[], ["4 more", "sum of 4"]])
-    result("1.17 GiB" in s.text("#detail"), "total: there is something to see", s.text("#detail"))
+    result("1.17 GiB" in s.text("#detail"), "total: the map is not empty", s.text("#detail"))
     s.open("bare")
     same("nothing measured: rows", s.column(6), ["–", "–"])
-    result("Nothing to draw" in s.text("#detail"), "nothing measured: the map tells", "")
+    result("Nothing to draw" in s.text("#detail"), "nothing measured: the map has a message", "")
     s.check_silent("bare")
     s.open("empty")
     same("empty: rows", [s.column(1), s.texts("#table tfoot th")], [[], ["sum of 0"]])
@@ -307,7 +307,7 @@ def check_noscript(s):
     s.open("hostile", scripts=False)
     shown = s.browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])["strings"]
     text = " ".join(shown)
-    result("need JavaScript" in text, "without scripts: it says what is missing", text)
+    result("need JavaScript" in text, "without scripts: a message", text)
     result("total of 23 processes" in text and "1.28 MiB" in text, "without scripts: the total", text)
     s.picture("noscript")
 
@@ -319,10 +319,10 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         said = subprocess.run([PROGRAMS + "/pages", directory], stdout=subprocess.PIPE, text=True)
         print(said.stdout.strip())
-        same("pages are written", said.returncode, 0)
+        same("the pages are written", said.returncode, 0)
         for name in PAGES:
             with open(os.path.join(directory, name + ".html"), encoding="utf-8", newline="") as file:
-                same(name + ": a page that can do nothing", check_html.wrong_with(file.read()), [])
+                same(name + ": a page without active content", check_html.wrong_with(file.read()), [])
         s = Session(directory)
         try:
             run_checks((check_large, check_sorting, check_groups, check_columns, check_search,

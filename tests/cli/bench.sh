@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The bench in one tiny round: that it runs, names what failed, and that its JSON is what table.py
-# says. No time is asserted.
+# One tiny round of the bench: it runs, names a tool that fails, and its JSON has the schema of
+# table.py. No time is asserted.
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf bench || exit 0
 
-# Tools that are found on PATH: one that fails, one that knows nothing of the workload, one that does.
+# Tools on PATH: one fails, one does not know the workload, one works.
 mkdir "$TMP/bin"
 fake() {
 	printf '#!/bin/sh\n%s\n' "$2" >"$TMP/bin/$1"
@@ -19,13 +19,13 @@ fake ps_mem 'printf "  1.0 MiB +   0.5 MiB =   1.5 GiB\tworkload (21)\n"'
 export BENCH_ROUNDS=1 BENCH_STALL_MS=200 BENCH_STALL_MIB=8 O
 run_expect 0 'one tiny round' env PATH="$TMP/bin:$PATH" "$(dirname "$0")/../bench/run" \
 	--json "$TMP/json" tiny stall
-expect_out 'a table for what measures PSS' '^PSS of every process +wall ms'
-expect_out 'a table for what does not' '^RSS, without PSS +wall ms'
-expect_out 'a tool that fails is named, with its last words' '^procrank +failed: exit code 3: no libpagemap here$'
-expect_out 'a tool that is not understood has its times and says so' '^psm +[0-9.]+ .* not understood: '
-expect_out 'a table of what the victim noticed' '^beside it, over and over +p50 +p99 '
+expect_out 'a table of the tools that measure PSS' '^PSS of every process +wall ms'
+expect_out 'a table of the tools that measure RSS' '^RSS, without PSS +wall ms'
+expect_out 'a tool that fails is named with its last message' '^procrank +failed: exit code 3: no libpagemap here$'
+expect_out 'a tool with unknown output has times and a note' '^psm +[0-9.]+ .* not understood: '
+expect_out 'a table of the stalls of the victim' '^beside it, over and over +p50 +p99 '
 
-# json NAME JQ: true of the figures.
+# json NAME JQ: JQ is true for the JSON document.
 json() {
 	check "$1" jq -e "$2" "$TMP/json"
 }
@@ -54,5 +54,5 @@ json 'JSON: the stall, alone first' '.stall | .victim_mib == 8 and .subjects[0].
 json 'JSON: beside the victim it ran' \
 	'.stall.subjects[] | select(.name == "zmem-bpf --json") | .failed == null and .rounds[0].reads > 0'
 
-run_expect 1 'no such workload' "$(dirname "$0")/../bench/run" --json "$TMP/no" w9
-expect_err 'it is named' 'w9'
+run_expect 1 'an unknown workload' "$(dirname "$0")/../bench/run" --json "$TMP/no" w9
+expect_err 'an unknown workload is named' 'w9'

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Three capabilities do what root does; each that is missing is named; those not needed are given up.
+# Three capabilities suffice for what root sees; a missing one is named; unused ones are dropped.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf capabilities || exit 0
 
-# Idle processes of root's, which share no page with anybody but themselves.
+# Idle processes of root that share pages only with each other.
 mkmem_begin anon cow_many file shmem memfd2 || { not_ok mkmem 'not ready'; exit 1; }
 targets=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 root_pid=${targets%%,*}
@@ -12,15 +12,14 @@ all=bpf,perfmon,sys_ptrace
 
 # ---- the three are enough ----
 
-# figures: what the last run says of them, and where it has it from. Who shares an mm is numbered anew
-# each time, and the clock moves against the boot time.
-figures() {
+# values: the values and sources of the last run. Each run numbers mms anew, and the clock drifts
+# against the boot time.
+values() {
 	jq -S --argjson pids "[$targets]" '.source, .collection.complete,
 		[.processes[] | select(.pid as $p | $pids | index($p)) | del(.mm_id, .start_time_ms)]' "$TMP/out"
 }
 
-# The vdso's page is one of a file that everybody maps who looks at the clock: PSS moves with the number
-# of all processes.
+# Every process that reads the clock maps the vdso page: PSS changes with the number of processes.
 # shellcheck disable=SC2016
 differences() {
 	jq -c -n --slurpfile want "$TMP/want" --slurpfile got "$TMP/got" '
@@ -31,7 +30,7 @@ differences() {
 		 select(near($a; $b; $p[-1]) | not) | [$p[-1], $a, $b]] end'
 }
 
-# like_root NAME ARG… -- COMMAND…: with the command in front, the program says what it says to root.
+# like_root NAME ARG… -- COMMAND…: run by the command, the program shows what it shows to root.
 like_root() {
 	local name=$1 args=()
 	shift
@@ -41,15 +40,15 @@ like_root() {
 	done
 	shift
 	run "$ZMEM" -J "${args[@]}" -p "$targets"
-	figures >"$TMP/want"
+	values >"$TMP/want"
 	run "$@" "$ZMEM" -J "${args[@]}" -p "$targets"
 	expect_rc "$name: exit code" 0
-	expect_stderr_lines "$name: nothing to note" 0
-	expect_json "$name: all of them are there" \
+	expect_stderr_lines "$name: no note" 0
+	expect_json "$name: all processes are shown" \
 		'(.processes | length) == $n and all(.processes[]; .pss_bytes > 0 and .user == "root")' \
 		--argjson n "$(tr ',' '\n' <<<"$targets" | wc -l)"
-	figures >"$TMP/got"
-	equal "$name: all figures, users, cgroups" "$(differences)" '[]'
+	values >"$TMP/got"
+	equal "$name: all values, users, cgroups" "$(differences)" '[]'
 }
 
 three() {
@@ -61,7 +60,7 @@ like_root 'the three, --pss rollup' --pss rollup -- three
 like_root 'the three, --source proc' --source proc -- three
 like_root 'root with nothing else' -- setpriv --inh-caps="-all" --bounding-set=-all,+bpf,+perfmon,+sys_ptrace
 run three "$ZMEM" -J --verify all -p "$targets"
-expect_json 'the three: PSS is the kernel'\''s and all of it is checked' '.source.counters == "bpf" and
+expect_json 'the three: PSS comes from the kernel and all of it is checked' '.source.counters == "bpf" and
 	(.source.pss | IN("kernel", "mixed")) and .collection.cross_check.same == (.processes | length)'
 run three "$ZMEM" compare -p "$targets"
 expect_rc 'the three, compare: nothing differs' 0
@@ -71,10 +70,10 @@ for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf with pages' \
 	'counters: bpf \(probe reads\)' 'counters: proc' 'PSS: kernel'; do
 	expect_out "the three, doctor: $what" "^$what +ok "
 done
-expect_out 'the three, doctor: what is given up' \
+expect_out 'the three, doctor: dropped capabilities' \
 	'^capabilities given up +ok +at the start none; once loaded CAP_PERFMON, CAP_BPF; kept to read CAP_SYS_PTRACE$'
 run "$ZMEM" doctor
-expect_out 'root, doctor: what is given up' \
+expect_out 'root, doctor: dropped capabilities' \
 	'given up +ok +at the start [0-9]+ capabilities; once loaded CAP_CHOWN.*CAP_BPF; kept to read CAP_SYS_PTRACE$'
 
 # ---- all subsets ----
@@ -91,7 +90,7 @@ subset() {
 		'.source.counters == $c and .source.fallback_reason == (if $m == "" then null else $m end)' \
 		--arg c "$counters" --arg m "$missing"
 	expect_json "$name: counters of all" 'all(.processes[]; .rss_bytes > 0 and .swap_bytes != null)'
-	expect_json "$name: PSS is $pss, and nothing that is denied is a number" \
+	expect_json "$name: PSS is $pss, and no denied value is a number" \
 		'([.processes[].pss_status] | unique) as $s |
 		 ($s == [$pss] or ($pss == "either" and ($s == ["ok"] or $s == ["denied"]))) and
 		 .collection.complete == ($s == ["ok"]) and
@@ -100,10 +99,10 @@ subset() {
 			  .pss_swap_bytes, .shared_bytes, .pss_source] | all(. == null)) end)' --arg pss "$pss"
 	if [ -n "$missing" ]; then
 		expect_stderr_lines "$name: one note" 1
-		expect_err "$name: it names what is missing and what to do" \
+		expect_err "$name: the note names the missing capability and a remedy" \
 			"counters come from /proc: $missing \(run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE"
 	else
-		expect_stderr_lines "$name: nothing to note" 0
+		expect_stderr_lines "$name: no note" 0
 	fi
 	[ -n "$missing" ] || return
 	run with_caps "${caps:--all}" "$ZMEM" -J --source bpf
@@ -120,11 +119,11 @@ subset bpf,sys_ptrace proc ok 'CAP_PERFMON is missing'
 subset perfmon,sys_ptrace proc ok 'CAP_BPF is missing'
 subset bpf,perfmon bpf ok ''
 subset "$all" bpf ok ''
-# bpf() works, so no other note has named it.
+# bpf() works, so no other note names it.
 run as_nobody "$ZMEM" --source proc -p "$root_pid"
 expect_err 'without CAP_SYS_PTRACE: it is named' 'PSS of 1 processes is denied: CAP_SYS_PTRACE is missing'
 
-# A /proc that hides what is not one's own.
+# A /proc that hides the processes of other users.
 # hidden CAPS ARG…: in a pid namespace with hidepid=$HIDEPID, with a process of root's.
 HIDEPID=2
 export HIDEPID
@@ -141,36 +140,36 @@ hidden() {
 for args in '' '--source proc' '--pss rollup'; do
 	# shellcheck disable=SC2086
 	hidden +bpf,+perfmon,+sys_ptrace $args
-	expect_json "hidepid=2, the three${args:+, $args}: all is seen" '.collection.complete and
+	expect_json "hidepid=2, the three${args:+, $args}: all processes are seen" '.collection.complete and
 		([.processes[].name] | sort == ["bash", "sleep", "zmem-bpf"]) and
 		all(.processes[]; .pss_bytes > 0)'
 done
 
 for HIDEPID in 1 2; do
-	# Whoever is listed (hidepid=1) is counted as denied.
+	# A listed process (hidepid=1) is counted as denied.
 	said='PSS of 2 processes is denied'
 	[ "$HIDEPID" = 1 ] || said='/proc hides processes of others'
 	name="hidepid=$HIDEPID, nothing"
 	hidden -all
-	expect_json "$name: itself, and that there are others" \
+	expect_json "$name: shows itself, and that others are hidden" \
 		'[.processes[].name] == ["zmem-bpf"] and .collection.complete == false'
 	hidden -all --source proc
-	expect_err "$name, --source proc: what is missing" "$said: CAP_SYS_PTRACE is missing"
+	expect_err "$name, --source proc: the missing capability" "$said: CAP_SYS_PTRACE is missing"
 	hidden -all -q -F table
 	expect_out "$name: the total line says so" 'total of 1 process;.* /proc hides other processes'
 done
-# Whose memory is whose /proc tells only whom it lets see it.
+# /proc shows which processes share memory only to a reader with access to them.
 run as_nobody "$ZMEM" -qJ
-expect_json 'without CAP_SYS_PTRACE: who shares an address space is not measured' \
+expect_json 'without CAP_SYS_PTRACE: shared address spaces are not measured' \
 	'.collection.shared_mm == null'
 hidden +sys_ptrace -q
-expect_json 'only CAP_SYS_PTRACE: it is' '.collection.shared_mm == 0'
+expect_json 'only CAP_SYS_PTRACE: shared address spaces are measured' '.collection.shared_mm == 0'
 
-# ---- what is given up ----
+# ---- dropped capabilities ----
 
 # held NAME WANT COMMAND…: WANT is "PERMITTED EFFECTIVE BOUNDING" in hex of the thread that writes,
-# while it writes to somebody who does not read; the others may have no more. None has anything to
-# inherit, and none can gain any.
+# while no reader takes its output. Other threads may have no more. No thread has inheritable
+# capabilities, and none can gain any.
 held() {
 	local name=$1 want=$2
 	shift 2
@@ -202,8 +201,8 @@ held 'without CAP_SYS_PTRACE: CAP_PERFMON opens smaps_rollup, too' \
 # shellcheck disable=SC2086
 held 'nothing: nothing' "$none $none $none" $in_front --inh-caps=-all --bounding-set=-all "$ZMEM" -J
 mkfifo "$TMP/fifo"
-held 'root, --output: what a file needs, and only that in force' \
+held 'root, --output: only the capabilities for files, and only those effective' \
 	"$(bits "1 << 19 | $writing") $(bits "$writing") $none" "$ZMEM" -J --output "$TMP/fifo"
 helper deny_bpf
-held 'a kernel that lets nobody use bpf() without CAP_BPF' "$(bits '1 << 19 | 1 << 38 | 1 << 39') $none $none" \
+held 'a kernel that requires CAP_BPF for bpf()' "$(bits '1 << 19 | 1 << 38 | 1 << 39') $none $none" \
 	"$TMP/deny_bpf" EPERM "$ZMEM" -J

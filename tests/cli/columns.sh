@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What tables show: columns, units, header, sums; and that they say what JSON says.
+# Tables: columns, units, header, sums; and the same values as JSON.
 . "$(dirname "$0")/../support/cli.sh"
 
 mkmem_begin anon shmem fork prot_none || not_ok 'mkmem' 'did not start'
@@ -9,7 +9,7 @@ one=${pids%%,*}
 
 zmem -o help
 expect_rc '-o help: exit code' 0
-expect_stderr_lines '-o help: silent on stderr' 0
+expect_stderr_lines '-o help: nothing on stderr' 0
 cut -d' ' -f1 "$TMP/out" >"$TMP/keys"
 for key in pid ppid user uid comm name cmdline unit container cgroup threads start oom_score_adj swap \
 	swap_pss uss pss pss_anon pss_file pss_shmem rss rss_anon rss_file rss_shmem pss_swap shared \
@@ -17,12 +17,12 @@ for key in pid ppid user uid comm name cmdline unit container cgroup threads sta
 	check "-o help lists $key" grep -qx -e "$key" "$TMP/keys"
 done
 for command in maps system compare doctor; do
-	refused "$command -o help: it has no such columns" 2 'takes no --columns' "$command" -o help
+	refused "$command -o help: it has no such columns" 2 'does not take --columns' "$command" -o help
 done
 refused 'nobody -o help' 2 'there is no such command' nobody -o help
-equal '-o help lists none twice' "$(sort "$TMP/keys" | uniq -d)" ''
+equal '-o help lists each column once' "$(sort "$TMP/keys" | uniq -d)" ''
 while read -r key; do
-	# Those of the memory controller are of cgroups alone.
+	# Columns of the memory controller exist only for cgroups.
 	case $key in
 	mem_* | %limit) zmem -o "$key" -s "$key" -p "$one" -g cgroup ;;
 	*) zmem -o "$key" -s "$key" -p "$one" ;;
@@ -33,25 +33,25 @@ while read -r key; do
 done <"$TMP/keys"
 zmem -o "$(paste -sd, "$TMP/keys")" -w -p "$one" -g cgroup
 expect_rc 'all columns at once' 0
-equal 'all columns at once: their heads' "$(head -n 1 "$TMP/out" | wc -w)" "$(wc -l <"$TMP/keys")"
-# Every byte figure of JSON is a column, and the other way round.
+equal 'all columns at once: a header for each' "$(head -n 1 "$TMP/out" | wc -w)" "$(wc -l <"$TMP/keys")"
+# Every byte value of JSON is a column, and every counter column is in JSON.
 zmem -J -p "$one"
 equal 'counters of JSON are columns' "$(jq -r '.processes[0] | keys[] | select(endswith("_bytes")) |
 	rtrimstr("_bytes")' "$TMP/out" | grep -vxf "$TMP/keys")" ''
 
 zmem -o pid,rss,name -p "$one"
-expect_out '-o: these and in this order' '^ *PID +RSS +NAME$'
+expect_out '-o: the named columns in their order' '^ *PID +RSS +NAME$'
 zmem -o NAME,Pid -p "$one"
-expect_out '-o: letters of any size' '^NAME +PID *$'
+expect_out '-o: letters of any case' '^NAME +PID *$'
 zmem -o pid,pid -p "$one"
-expect_out '-o: one twice' '^ *PID +PID *$'
+expect_out '-o: a column twice' '^ *PID +PID *$'
 zmem -o +vsize -p "$one"
-expect_out '-o +COL: behind the default ones' '^ *PID +USER .* NAME +VSIZE$'
+expect_out '-o +COL: behind the default columns' '^ *PID +USER .* NAME +VSIZE$'
 zmem -o +vsize,cmdline -p "$one"
 expect_out '-o +COL,COL' ' NAME +VSIZE +CMDLINE$'
 expect_out '-o +cmdline: the command line' 'mkmem --shape'
 zmem -o +pid -p "$one"
-expect_out '-o +COL that is there: not twice' '^ *PID +USER .* NAME$'
+expect_out '-o +COL of a default column: only once' '^ *PID +USER .* NAME$'
 zmem -p "$one"
 expect_out 'default columns' '^ *PID +USER +SWAP +USS +PSS +RSS +RSS_ANON +RSS_FILE +RSS_SHMEM +NAME$'
 cp "$TMP/out" "$TMP/with"
@@ -70,11 +70,11 @@ expect_out '--total: the total' 'total of [0-9]+ processes'
 zmem --total -H
 equal '--total -H: the total alone' "$(wc -l <"$TMP/out")" 1
 zmem --total -H -o pss
-expect_out '--total -H -o pss: one figure' '^[0-9.]+ [KMG]iB$'
+expect_out '--total -H -o pss: one value' '^[0-9.]+ [KMG]iB$'
 zmem --total -H -b -o user,pss,rss,name
-expect_out '--total -H: figures without words' '^[0-9]+ +[0-9]+$'
+expect_out '--total -H: values without words' '^[0-9]+ +[0-9]+$'
 zmem --total -H -o pss --pss rollup -n 1
-expect_out '--total: nothing is left out for the sake of -n' '^[0-9.]+ [KMG]iB$'
+expect_out '--total: -n leaves nothing out' '^[0-9.]+ [KMG]iB$'
 zmem --total -p "$one"
 expect_out '--total of one' 'total of 1 process(;|$)'
 
@@ -100,20 +100,20 @@ refuse_out '-b: no units' '[KMG]iB'
 
 # ---- sums ----
 
-# Rows that carry their address space add up to the total line.
+# Rows that own their address space add up to the total line.
 zmem -H -b -p "$pids" -o swap,uss,pss,rss,rss_anon,rss_file,rss_shmem,vsize,pgtables,name
 sums=$(grep -v 'total of' "$TMP/out" | awk '{for (i = 1; i <= 9; i++) s[i] += $i}
 	END {for (i = 1; i <= 9; i++) printf "%d ", s[i]}')
 total=$(sed -n 's/ *total of.*//p' "$TMP/out" | awk '{$1 = $1; print $0 " "}')
 equal 'the rows add up to the total line' "$sums" "$total"
 equal 'the total line is the last' "$(tail -n 1 "$TMP/out" | grep -c 'total of')" 1
-# With --top the shown and the others do.
+# With --top, the rows and the line of others add up.
 zmem -H -b -p "$pids" -n 2 -o swap,rss,rss_anon,vsize,name
 equal 'rows and others add up to the total line' "$(grep -v 'total of' "$TMP/out" |
 	awk '{for (i = 1; i <= 4; i++) s[i] += $i} END {for (i = 1; i <= 4; i++) printf "%d ", s[i]}')" \
 	"$(sed -n 's/ *total of.*//p' "$TMP/out" | awk '{$1 = $1; print $0 " "}')"
-# Idle processes: both formats show the same figures. A static program shares no page
-# with them but the vdso, which moves PSS below the kB that smaps_rollup has.
+# Idle processes: both formats show the same values. A static program shares only the vdso page with
+# them, which changes PSS by less than the 1 kB resolution of smaps_rollup.
 fields='pid ppid uid threads oom_score_adj swap swap_pss uss pss pss_anon pss_file pss_shmem rss rss_anon
 	rss_file rss_shmem pss_swap shared vsize locked pinned pgtables hugetlb thp'
 keys='.pid, .ppid, .uid, .threads, .oom_score_adj'
@@ -128,8 +128,8 @@ done
 	awk '{$1 = $1; print}' >"$TMP/table"
 "$STATIC" --pss rollup -J -p "$pids" -s pid >"$TMP/out"
 jq -r ".processes[] | [$keys | . // \"-\" | tostring] | join(\" \")" "$TMP/out" >"$TMP/json"
-check 'table and JSON show the same figures' diff "$TMP/table" "$TMP/json"
-equal 'and they are all there' "$(wc -l <"$TMP/table")" "$(echo "$pids" | tr , '\n' | wc -l)"
+check 'table and JSON show the same values' diff "$TMP/table" "$TMP/json"
+equal 'table and JSON show all processes' "$(wc -l <"$TMP/table")" "$(echo "$pids" | tr , '\n' | wc -l)"
 "$STATIC" --pss rollup -H -b -p "$pids" --total -o swap,uss,name,pss,rss,vsize | tr -s ' ' >"$TMP/table"
 jq -r '.totals | [.swap_bytes, .uss_bytes, .pss_bytes, .rss_bytes, .vsize_bytes | tostring] | join(" ")' \
 	"$TMP/out" >"$TMP/json"
@@ -137,9 +137,9 @@ check 'table and JSON show the same totals' diff "$TMP/table" "$TMP/json"
 zmem -H -o pid,pss,pss_swap,thp,pss_status --pss none -p "$one"
 expect_out 'not measured is a dash' "^ *$one +- +- +- +skipped"
 zmem --total -o pss,rss,name --pss none -p "$one"
-expect_out 'nor is its sum a number' '^ *- +[0-9.]+ MiB +total of'
+expect_out 'a sum without values is a dash' '^ *- +[0-9.]+ MiB +total of'
 
-# ---- what is said on stderr ----
+# ---- stderr ----
 
 zmem --timing --pss rollup -p "$one"
 expect_rc '--timing: exit code' 0
@@ -150,9 +150,9 @@ expect_err '--timing: reads' '^smaps_rollup reads: 1$'
 zmem --timing --pss none
 expect_err '--timing --pss none: no read' '^smaps_rollup reads: 0$'
 zmem --timing -J -p "$pids"
-expect_json '--timing: the document is as ever'
+expect_json '--timing: the document is unchanged'
 zmem -v -p "$one"
 expect_err '-v: the source' '^zmem-bpf: counters come from (bpf|proc)'
-expect_out '-v: the table is as ever' '^ *PID'
+expect_out '-v: the table is unchanged' '^ *PID'
 zmem -q -p "$one"
 expect_stderr_lines '-q: nothing' 0

@@ -13,22 +13,22 @@ one=$!
 sed -n '/^## Coming from/,$p' "$page" | awk -F ' [|] ' '{ print $2 }' |
 	grep -o '`zmem-bpf[^`]*`' | tr -d '`' |
 	sed "s/PID/$one/g; s/ERE/sleep/; s/USER/root/" >commands
-equal 'there are many' "$(($(wc -l <commands) > 24))" 1
+equal 'README.md names more than 24 commands' "$(($(wc -l <commands) > 24))" 1
 while read -r command; do
 	name=${command//$one/PID}
 	run timeout -s KILL "$PATIENCE" sh -c "$command"
 	expect_rc "$name" 0
 	case $command in
-	*' record '* | *--output*) check "$name: writes it" test -s "$TMP/FILE" ;;
+	*' record '* | *--output*) check "$name: writes the file" test -s "$TMP/FILE" ;;
 	*--min*) ;; # there may be no swap
 	*--total*) expect_out "$name: bytes alone, as ps_mem -t" '^[0-9]+$' ;;
 	*) equal "$name: rows and a total" "$(($(wc -l <"$TMP/out") > 2))" 1 ;;
 	esac
-	# What is replayed was recorded before; the document is no recording.
+	# --replay reads the recording made before; the document is not a recording.
 	case $command in *--replay*) rm FILE ;; esac
 done <commands
 
-# The columns are those of the other tool, in its order.
+# The columns are those of the other tool, in the same order.
 header() { # NAME COMMAND WORDS
 	run sh -c "$2"
 	equal "$1" "$(head -n 1 "$TMP/out" | awk '{ $1 = $1; print }')" "$3"
@@ -38,17 +38,17 @@ header 'as smem' "$(grep -m 1 -- '-r -o pid,user,cmdline' commands)" 'PID USER C
 header 'as smem -u' "$(grep -m 1 -- '-g user' commands)" 'USER PROCS SWAP USS PSS RSS'
 header 'as procrank' "$(grep -m 1 -- 'vsize' commands)" 'PID VSIZE RSS PSS USS CMDLINE'
 
-# Smallest first, as ps_mem and smem have it.
+# Smallest first, like ps_mem and smem.
 rising() {
 	head -n -1 "$TMP/out" | awk '$1 != "-" { print $1 }' | sort -nc
 }
 run zmem-bpf -b -H -o pss,pid -r
-check 'the biggest are the last' rising
+check 'the largest rows are last' rising
 
 # Private + shared = RAM used, to the byte.
 adds_up() {
 	head -n -1 "$TMP/out" | awk '$3 != "-" && $1 + $2 != $3 { bad = 1 } END { exit bad || !NR }'
 }
 run zmem-bpf -b -H -g name -o uss,shared,pss,name
-check 'private and shared are what is used' adds_up
+check 'private and shared add up to RAM used' adds_up
 kill "$one"

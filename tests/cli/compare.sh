@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# zmem-bpf compare: what it says, that it sees a difference, and what it refuses.
+# zmem-bpf compare: its output, differences that it finds, and refused options.
 . "$(dirname "$0")/../support/cli.sh"
 
 words='["same", "moved", "approximate", "gone", "denied", "timeout", "DIFFERENT"]'
@@ -17,21 +17,21 @@ expect_json 'compare: most are the same' '.summary.different == 0 and .summary.s
 	.summary.same > .summary.cells / 2'
 expect_json 'compare: PSS and counters of every kind' '[.cells[] | select(.verdict == "same").counter] |
 	contains(["pss", "uss", "rss", "rss_anon", "rss_file", "vsize", "pgtables", "swap", "thp"])'
-expect_json 'compare: what is the same is the same' 'all(.cells[] | select(.verdict == "same");
+expect_json 'compare: cells with the verdict same have equal values' 'all(.cells[] | select(.verdict == "same");
 	if (.counter | test("pss|uss")) then (.difference_bytes | fabs) <= 1024
 	else .bpf_bytes == .proc_before_bytes and .difference_bytes == 0 end)'
-expect_json 'compare: a difference is the distance from what /proc said' 'all(.cells[];
+expect_json 'compare: a difference is the distance from the values of /proc' 'all(.cells[];
 	if .bpf_bytes == null or .proc_before_bytes == null then .difference_bytes == null
 	else ([.proc_before_bytes, .proc_after_bytes] | min) as $low |
 	([.proc_before_bytes, .proc_after_bytes] | max) as $high |
 	.difference_bytes == (if .bpf_bytes < $low then .bpf_bytes - $low
 	elif .bpf_bytes > $high then .bpf_bytes - $high else 0 end) end)'
-expect_json 'compare: both sides cost something' '.cost.bpf_us > 0 and .cost.proc_us > 0 and
+expect_json 'compare: both sides have a cost' '.cost.bpf_us > 0 and .cost.proc_us > 0 and
 	.cost.proc_files > .summary.processes and .cost.bpf_reads < .cost.proc_reads'
-expect_json 'compare: the books' '.system | .anon_bytes == null or .pss_anon_bytes == null or
+expect_json 'compare: the totals reconcile' '.system | .anon_bytes == null or .pss_anon_bytes == null or
 	.anon_bytes - .pss_anon_bytes == .anon_residual_bytes'
 zmem compare -J
-expect_json 'compare: without -a only what is not the same' 'all(.cells[]; .verdict != "same") and
+expect_json 'compare: without -a only cells that differ' 'all(.cells[]; .verdict != "same") and
 	.summary.same > (.cells | length)'
 zmem compare
 expect_rc 'compare: table' 0
@@ -46,10 +46,10 @@ mkmem_begin anon
 pid=$(sed -n 's/^READY anon [^ ]* //p' "$TMP/mkmem" | head -n 1)
 zmem compare -J -a -p "$pid"
 expect_rc 'compare -p' 0
-expect_json 'compare -p: that one, idle: all the same' '.summary.processes == 1 and
+expect_json 'compare -p: an idle process: all values are the same' '.summary.processes == 1 and
 	(.summary.same == .summary.cells) and all(.cells[]; .pid == $p)' --argjson p "$pid"
 rss=$(awk '/^RssAnon/ { print $2 * 1024 }' "/proc/$pid/status")
-expect_json 'compare -p: what /proc says' 'all(.cells[] | select(.counter == "rss_anon");
+expect_json 'compare -p: the value of /proc' 'all(.cells[] | select(.counter == "rss_anon");
 	.bpf_bytes == $r and .proc_before_bytes == $r and .proc_after_bytes == $r)' --argjson r "$rss"
 zmem compare -J -a -p "$pid" --pss none
 expect_json 'compare --pss none: only counters of status' '[.cells[].counter] | unique |
@@ -57,25 +57,25 @@ expect_json 'compare --pss none: only counters of status' '[.cells[].counter] | 
 zmem compare -J -a -p "$pid" --verify 0
 expect_json 'compare --verify 0: no smaps_rollup' 'all(.cells[]; .counter | test("pss|uss") | not)'
 zmem compare -J -a --verify 2
-expect_json 'compare --verify 2: smaps_rollup of two at most' \
+expect_json 'compare --verify 2: smaps_rollup of at most two processes' \
 	'[.cells[] | select(.counter == "pss" and
 		(.verdict == "same" or .verdict == "moved")).pid] | unique | length <= 2'
 zmem compare -J -a -u nobody
-expect_rc 'compare -u: nobody has none' 0
+expect_rc 'compare -u: a user without processes' 0
 zmem compare -J -p "$pid,4194304"
-expect_rc 'compare: one of two is not there' 3
-expect_json 'compare: the other is compared' '.summary.processes == 1'
+expect_rc 'compare: one of two processes does not exist' 3
+expect_json 'compare: the other process is compared' '.summary.processes == 1'
 
-# A stuck target and a hidden one are told, not called different.
+# A stuck or hidden target is reported as such, not as different.
 zmem compare -Ja -p 1
 if ! "$ZMEM" -J -p 1 >/dev/null 2>&1; then
-	expect_json 'compare: a process that BPF is not shown is denied' '.summary.processes == 1 and
+	expect_json 'compare: a process that is hidden from BPF is denied' '.summary.processes == 1 and
 		.summary.denied == .summary.cells and .summary.cells > 0 and all(.cells[]; .bpf_bytes == null)'
 fi
 
-# ---- a /proc that says something else ----
+# ---- a /proc with other values ----
 
-# lie EXPRESSION ARG…: compares with a /proc/PID/status of mkmem's that sed changed.
+# lie EXPRESSION ARG…: compares with a /proc/PID/status of mkmem that sed changed.
 lie() {
 	local expression=$1
 	shift
@@ -87,20 +87,20 @@ lie() {
 size=$(awk '/^VmSize/ { print $2 }' "/proc/$pid/status")
 lie "s/^VmSize:.*/VmSize: $((size + 4)) kB/" -J
 expect_rc 'compare: a wrong status is a difference' 4
-expect_json 'compare: it is that one' '.summary.different == 1 and ([.cells[] | select(
+expect_json 'compare: only the changed value differs' '.summary.different == 1 and ([.cells[] | select(
 	.counter == "vsize" and .verdict == "DIFFERENT" and .difference_bytes == -4096)] | length) == 1'
 lie "s/^VmSize:.*/VmSize: $((size - 4)) kB/"
 expect_rc 'compare: table of a difference' 4
-expect_out 'compare: table names it' "^ *$pid  VSIZE .* 4 KiB  DIFFERENT +mkmem"
-expect_out 'compare: table says so in the end' '; 1 DIFFERENT$'
-# Where smaps_rollup sides with BPF, status is off; by more than CPUs can hold back is another matter.
+expect_out 'compare: table names the cell' "^ *$pid  VSIZE .* 4 KiB  DIFFERENT +mkmem"
+expect_out 'compare: table counts it in the last line' '; 1 DIFFERENT$'
+# If smaps_rollup agrees with BPF, status lags. A lag beyond what CPUs can hold back is a difference.
 lie "s/^RssAnon:.*/RssAnon: $((rss / 1024 - 4)) kB/" -J
 expect_rc 'compare: a status that lags behind' 0
-expect_json 'compare: it is called approximate, with the bound' '.summary.approximate == 1 and
+expect_json 'compare: the verdict is approximate, with the bound' '.summary.approximate == 1 and
 	.summary.different == 0 and .bound_per == "process" and
 	.bound_bytes == ([32, 2 * .host.cpus] | max - 1) * .host.cpus * 4096'
 lie "s/^RssAnon:.*/RssAnon: $((rss / 1024 + 100000)) kB/" -J
-expect_rc 'compare: beyond the bound it is a difference' 4
+expect_rc 'compare: beyond the bound the verdict is different' 4
 mkmem_end
 
 # ---- refusals ----
@@ -108,18 +108,18 @@ mkmem_end
 refused 'compare --source proc' 2 'compare: --source proc leaves nothing' compare --source proc
 run as_nobody "$ZMEM" compare
 expect_rc 'compare, nobody: refused' 1
-expect_err 'compare, nobody: says what is missing' 'nothing to compare.*CAP_BPF'
+expect_err 'compare, nobody: names the missing capability' 'nothing to compare.*CAP_BPF'
 equal 'compare, nobody: nothing on stdout' "$out" ''
 run unshare -m bash -c 'mount -t tmpfs none /proc && exec "$0" compare' "$ZMEM"
 expect_rc 'compare without /proc: refused' 1
-expect_err 'compare without /proc: why' 'no /proc of this pid namespace'
+expect_err 'compare without /proc: the reason' 'no /proc of this pid namespace'
 refused 'compare: two commands' 2 'unexpected argument' compare snapshot
 run with_caps +bpf,+perfmon "$ZMEM" compare -J -a
 expect_rc 'compare without CAP_SYS_PTRACE' 0
-expect_json 'compare without CAP_SYS_PTRACE: what it cannot read is denied or compared' \
+expect_json 'compare without CAP_SYS_PTRACE: every cell has a verdict' \
 	".summary.different == 0 and all(.cells[]; .verdict as \$v | $words | index(\$v))"
 zmem compare --output "$TMP/compare.json" -J
 expect_rc 'compare --output' 0
-check 'compare --output: the file is whole' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/compare.json"
+check 'compare --output: the file is complete' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/compare.json"
 run bash -c '"$0" compare -a | head -n 1' "$ZMEM"
 expect_stderr_lines 'compare | head: quietly' 0

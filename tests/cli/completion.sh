@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Completions of bash and zsh: the tables' words where they belong, in these shells themselves.
+# Completions in bash and zsh: these shells offer the right words at each position.
 . "$(dirname "$0")/../support/cli.sh"
 
 made=$O/completion
@@ -15,14 +15,14 @@ zmem watch -o help
 cut -d' ' -f1 "$TMP/out" | sort >"$TMP/changes"
 check 'there are words' [ "$(cat "$TMP/options" "$TMP/commands" "$TMP/columns" | wc -l)" -gt 80 ]
 
-# offers SHELL NAME WORDS: what the last one offered, sorted.
+# offers SHELL NAME WORDS: the words that the last completion offered, sorted.
 offers() {
 	equal "$1: $2" "$(sort -u "$TMP/offered" | tr '\n' ' ')" "$(tr -s ' ' '\n' <<<"$3" | grep . | sort -u | tr '\n' ' ')"
 }
 
 # ---- bash ----
 
-# bash_words WORD…: as bash has split the line; the last one is completed.
+# bash_words WORD…: the words of the line as split by bash; the last one is completed.
 bash_words() {
 	(cd "$TMP/here" && bash --norc -c '
 		. "$0" || exit
@@ -40,12 +40,12 @@ offers bash 'commands' "$(cat "$TMP/commands")"
 bash_words -b s
 offers bash 'commands behind an option' 'snapshot system serve'
 bash_words -F json s
-offers bash 'and behind its argument' 'snapshot system serve'
+offers bash 'commands behind an option and its argument' 'snapshot system serve'
 bash_words -
 offers bash 'options' "$(cat "$TMP/options")"
 bash_words watch --n
 offers bash 'long options' '--no-header --numeric --no-lock --nice'
-# taken COMMAND: what its --help has.
+# taken COMMAND: the options that its --help lists.
 taken() {
 	zmem "$1" --help
 	sed -nE 's/^ +((-.), )?(--[a-z-]+).*/\2 \3/p' "$TMP/out"
@@ -55,9 +55,9 @@ while read -r command; do
 	offers bash "options of $command" "$(taken "$command")"
 done <"$TMP/commands"
 bash_words nonsense -
-offers bash 'options of no command' "$(cat "$TMP/options")"
+offers bash 'options of an unknown command' "$(cat "$TMP/options")"
 bash_words watch ''
-offers bash 'no second command' ''
+offers bash 'nothing behind a command' ''
 for option in group-by format color pss source delta; do
 	zmem "--$option" '?'
 	words=$(sed -n 's/.* it is one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
@@ -74,7 +74,7 @@ formats=$(cat "$TMP/offered")
 for command in compare maps record system watch; do
 	taken=
 	for format in $formats; do
-		# What is refused behind the format runs nothing.
+		# The option behind the format is refused, so nothing runs.
 		[ "$command" = maps ] && other=0 || other=--pinned
 		zmem "$command" -F "$format" --source proc "$other"
 		equal "$command -F $format: refused" "$rc" 2
@@ -116,7 +116,7 @@ done
 bash_words --output = rec
 offers bash '--output=' records
 bash_words serve --listen 127.0.0.1 : 80 --listen ''
-offers bash 'nothing for an address' ''
+offers bash 'nothing behind --listen' ''
 bash_words --listen 127.0.0.1 : 80 se
 offers bash 'a command behind an address' serve
 

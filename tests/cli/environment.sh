@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Hostile surroundings: whatever the environment holds, whatever clock and whatever part of /sys and
-# /proc there is, figures are the same, or missing for a reason that is told.
+# Hostile environments: with any variables, any clock and any part of /sys and /proc, values are the
+# same, or missing with a reason.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf environment || exit 0
 cp "$STATIC" "$ZMEM"
@@ -9,22 +9,22 @@ cp "$STATIC" "$ZMEM"
 mkmem_begin anon shmem fork threads || not_ok 'mkmem' 'did not start'
 pids=$(sed -n 's/^READY [a-z_]* [a-z0-9_]* //p' "$TMP/mkmem" | paste -sd,)
 
-# What is known of idle processes, whoever looks. Their PSS may move with the pages of their program.
-figures='[.processes[] | {pid, ppid, uid, user, comm, name, threads, cgroup, pss_status, rss_bytes,
+# The values of idle processes, the same for every reader. PSS may change with the pages of their program.
+values='[.processes[] | {pid, ppid, uid, user, comm, name, threads, cgroup, pss_status, rss_bytes,
 	rss_anon_bytes, rss_file_bytes, rss_shmem_bytes, swap_bytes, vsize_bytes}] | sort_by(.pid)'
 table='-b -s pid -o pid,user,swap,rss,rss_anon,rss_file,rss_shmem,vsize,name'
 whole() { # NAME ARG…: as before
 	local name=$1
 	if [ "$rc" != 0 ]; then
 		not_ok "$name" "exit code $rc: $err"
-	elif ! jq -c "$figures" "$TMP/out" | cmp -s - "$TMP/whole"; then
-		not_ok "$name" "$(jq -c "$figures" "$TMP/out" | diff - "$TMP/whole")"
+	elif ! jq -c "$values" "$TMP/out" | cmp -s - "$TMP/whole"; then
+		not_ok "$name" "$(jq -c "$values" "$TMP/out" | diff - "$TMP/whole")"
 	else
 		ok "$name"
 	fi
 }
 zmem -J -p "$pids"
-jq -c "$figures" "$TMP/out" >"$TMP/whole"
+jq -c "$values" "$TMP/out" >"$TMP/whole"
 # shellcheck disable=SC2086
 "$ZMEM" $table -p "$pids" >"$TMP/table"
 
@@ -39,7 +39,7 @@ for set in LANG=de_DE.UTF-8 LC_ALL=tr_TR.UTF-8 LC_NUMERIC=de_DE.UTF-8 LANGUAGE=x
 	LIBBPF_LOG_LEVEL=debug LIBBPF_STRICT_MODE=all HOME=/no/such PATH=/no/such PAGER=/no/such \
 	SHELL=/no/such IFS=, BASH_ENV=/no/such GCONV_PATH=/no/such LOCPATH=/no/such NLSPATH=/no/such \
 	RES_OPTIONS=debug HOSTALIASES=/no/such getopt=x "HOSTILE=$long"; do
-	# A program that is not static has a loader that speaks of it, and libraries that keep a path.
+	# A dynamic program has a loader that prints messages, and libraries that keep a path.
 	case $set in LD_PRELOAD=* | LOCPATH=*) ! sanitized || continue ;; esac
 	run env "$set" "$ZMEM" -J -p "$pids"
 	whole "$(printf %.30s "$set")"
@@ -52,7 +52,7 @@ for program in "$PROGRAM" "$STATIC"; do
 	run env -i A= =x 'B C=d' "$program" -J -p "$pids"
 	expect_rc "strange variables, ${program##*/}" 0
 done
-# Not even a name of its own.
+# Not even argv[0].
 run bash -c 'exec -a "" "$0" -J -p "$1"' "$ZMEM" "$pids"
 whole 'argv[0] is empty'
 run "$PYTHON" -c 'import ctypes, sys
@@ -63,7 +63,7 @@ expect_out 'no argv[0] at all: a table' 'total of [0-9]+ processes'
 
 # ---- clocks ----
 
-# elsewhere NAME ARG… : in a time namespace whose clocks began otherwise
+# elsewhere NAME ARG… : in a time namespace with other clock offsets
 for offset in 100000 31536000 "-$(($(cut -d. -f1 /proc/uptime) - 1))"; do
 	for args in '' '--pss rollup' '--source proc'; do
 		# shellcheck disable=SC2086
@@ -73,7 +73,7 @@ for offset in 100000 31536000 "-$(($(cut -d. -f1 /proc/uptime) - 1))"; do
 			skip "clocks off by $offset s" "$err"
 			continue
 		fi
-		expect_json "clocks off by $offset s, $args: PSS of all, and nobody is gone" \
+		expect_json "clocks off by $offset s, $args: all processes have PSS, and none is gone" \
 			'all(.processes[]; .pss_status == "ok" and .pss_bytes > 0) and .collection.gone == 0'
 		whole "clocks off by $offset s, $args: the same"
 	done
@@ -98,8 +98,8 @@ for file in meminfo zoneinfo loadavg stat; do
 		printf '%s\n' "$content" >"$TMP/fake"
 		# shellcheck disable=SC2016
 		hidden "mount --bind \"\$TMP/fake\" /proc/$file || exit 99; exec \"\$ZMEM\" -J -p \"\$pids\""
-		expect_json "/proc/$file says '$(lib_line "$content")': counters and PSS all the same" \
-			"$figures == \$was[0]" --slurpfile was "$TMP/whole"
+		expect_json "/proc/$file says '$(lib_line "$content")': counters and PSS are measured" \
+			"$values == \$was[0]" --slurpfile was "$TMP/whole"
 		[ $file != meminfo ] || expect_json "/proc/$file says '$(lib_line "$content")': not measured is null" \
 			'.system.memory_total_bytes == null and .system.swap_unattributed_bytes == null'
 	done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The filters of src/dist/examples: to the byte on golden documents (UPDATE_GOLDEN=1 writes what they
-# make), and by the rules of their formats on a recording and on this machine.
+# The filters of src/dist/examples: their exact output on golden documents (UPDATE_GOLDEN=1 rewrites
+# it), and the rules of their formats on a recording and on this machine.
 . "$(dirname "$0")/../support/cli.sh"
 
 tests=$(realpath "$(dirname "$0")/..")
@@ -9,7 +9,7 @@ examples=$tests/../src/dist/examples
 golden=$tests/golden
 guest=$tests/fixtures/recordings/guest-6.12.zmem
 
-# filter NAME FILE ARG…: what it makes of the document, in $TMP/made.
+# filter NAME FILE ARG…: writes its output for the document to $TMP/made.
 filter() {
 	local name=$1 file=$2 flags=-rf
 	shift 2
@@ -28,7 +28,7 @@ as_golden() {
 	elif [ -n "${UPDATE_GOLDEN:-}" ]; then
 		cp "$TMP/made" "$golden/example_${name}_$label.txt"
 	else
-		check "$name, $label: as it was" cmp "$TMP/made" "$golden/example_${name}_$label.txt"
+		check "$name, $label: the golden output" cmp "$TMP/made" "$golden/example_${name}_$label.txt"
 	fi
 }
 
@@ -39,7 +39,7 @@ for label in ordinary hostile bare groups; do
 		as_golden "$name" "$label" "$golden/snapshot_$label.json"
 		case $name in
 		top-swap) expect_printable "$name, $label: printable" "$TMP/made" ;;
-		*) check "$name, $label: what the document says" "$PYTHON" -B "$SUPPORT/check_examples.py" \
+		*) check "$name, $label: the values of the document" "$PYTHON" -B "$SUPPORT/check_examples.py" \
 			"$name" "$golden/snapshot_$label.json" "$TMP/made" ;;
 		esac
 	done
@@ -62,16 +62,16 @@ by_the_rules() {
 	expect_rc "$label: exit code" 0
 	cp "$TMP/out" "$TMP/document"
 	for name in influx ecs; do
-		check "$label: $name is made" filter "$name" "$TMP/document"
-		check "$label: $name says what the document says" "$PYTHON" -B "$SUPPORT/check_examples.py" \
+		check "$label: $name runs" filter "$name" "$TMP/document"
+		check "$label: $name has the values of the document" "$PYTHON" -B "$SUPPORT/check_examples.py" \
 			"$name" "$TMP/document" "$TMP/made"
 	done
-	check "$label: top-swap is made" filter top-swap "$TMP/document" --argjson n 3
+	check "$label: top-swap runs" filter top-swap "$TMP/document" --argjson n 3
 	expect_printable "$label: top-swap is printable" "$TMP/made"
-	[ "$(wc -l <"$TMP/made")" -le 6 ] || not_ok "$label: top-swap" 'more lines than asked for'
+	[ "$(wc -l <"$TMP/made")" -le 6 ] || not_ok "$label: top-swap" 'more lines than requested'
 }
 by_the_rules 'a guest' --replay "$guest"
-equal 'a guest: the biggest swap first' "$(awk 'NR == 2 { print $1 }' "$TMP/made")" \
+equal 'a guest: the largest swap first' "$(awk 'NR == 2 { print $1 }' "$TMP/made")" \
 	"$(jq '[.processes[].swap_pss_bytes] | max / 1024' "$TMP/document")"
 by_the_rules 'a guest by name' --replay "$guest" -g name
 edited=$TMP/edited
@@ -83,15 +83,15 @@ cp "$TMP/document" "$TMP/before"
 by_the_rules 'this machine by cgroup' -g cgroup
 zmem -q -J
 cp "$TMP/out" "$TMP/after"
-check 'this machine: growth is made' filter growth "$TMP/before" "$TMP/after"
+check 'this machine: growth runs' filter growth "$TMP/before" "$TMP/after"
 expect_printable 'this machine: growth is printable' "$TMP/made"
-# A Hangul filler is a letter that cannot be seen.
+# A Hangul filler is an invisible letter.
 jq '(.processes[] | .name, .pss_swap_bytes) |= if type == "string" then "a\u3164b" else 1e15 end' "$TMP/after" >"$TMP/hostile"
 for name in growth top-swap; do
 	case $name in growth) set -- "$TMP/before" ;; *) set -- ;; esac
-	check "characters that cannot be seen: $name is made" filter $name "${1:-$TMP/hostile}" ${1:+"$TMP/hostile"}
-	check "characters that cannot be seen: $name has its row" grep -q 'a.*b' "$TMP/made"
-	expect_printable "characters that cannot be seen: $name is printable" "$TMP/made"
+	check "invisible characters: $name runs" filter $name "${1:-$TMP/hostile}" ${1:+"$TMP/hostile"}
+	check "invisible characters: $name has its row" grep -q 'a.*b' "$TMP/made"
+	expect_printable "invisible characters: $name is printable" "$TMP/made"
 done
 edited=$TMP/edited
 check 'edited' "$EDIT" edit "$guest" "$edited" 'host=a b,c=d\' $'user=a;b,"c" = \x1b]0;t\x07 1 2\n\\'

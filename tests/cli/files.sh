@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Few file descriptors: whatever the limit, there is a whole answer or a message, and no figure is
-# wrong. What a process has is never less for our want of files. Each limit from 3 to 32 with LONG=1 (make soak).
+# Few file descriptors: with every limit there is a complete answer or a message, and no value is
+# wrong. A lack of descriptors never lowers a value. LONG=1 (make soak) tries each limit from 3 to 32.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf 'few files' || exit 0
 
-# Processes that take more files than others to be read: names that are cut, leaders that exited.
+# Processes that take more descriptors to read: names that are cut, leaders that exited.
 mkmem_begin anon leader_exit threads names || not_ok 'mkmem' 'did not start'
 pids=$(sed -n 's/^READY [a-z_]* [a-z0-9_]* //p' "$TMP/mkmem" | paste -sd,)
 count=$(echo "$pids" | tr , '\n' | wc -l)
 
-# A dynamic one would not even find its libraries.
+# A dynamic program would not find its libraries.
 cp "$STATIC" "$ZMEM"
 fewest=3
 ! sanitized || fewest=4
-# Where it begins to be enough every limit counts, and beyond that one in so many.
+# Every limit near the smallest sufficient one, and some of the larger ones.
 limits="$(seq -s ' ' $fewest 16) 20 24 32"
 [ -z "${LONG:-}" ] || limits=$(seq $fewest 32)
 
@@ -25,8 +25,8 @@ with_files() {
 	run timeout -s KILL "$PATIENCE" bash -c "ulimit -n $files; exec \"\$@\"" - "$ZMEM" "$@"
 }
 
-# Counters and what of PSS is known are those of the run that has all it wants.
-figures='[.processes[] | {pid, name, cmdline, cgroup, uid, rss_bytes, rss_anon_bytes, rss_file_bytes,
+# Counters and known PSS are those of the run with enough descriptors.
+values='[.processes[] | {pid, name, cmdline, cgroup, uid, rss_bytes, rss_anon_bytes, rss_file_bytes,
 	rss_shmem_bytes, swap_bytes}] | sort_by(.pid)'
 
 # sweep NAME ARG…
@@ -34,10 +34,10 @@ sweep() {
 	local name=$1 files first=
 	shift
 	zmem -J "$@" -p "$pids"
-	expect_rc "$name, all the files it wants: exit code" 0
-	jq -c "$figures" "$TMP/out" >"$TMP/whole"
-	equal "$name, all the files it wants: every process" "$(jq length "$TMP/whole")" "$count"
-	[ "$*" != '--source proc' ] || check "$name: figures and names are those of the kernel side" cmp "$TMP/whole" "$TMP/bpf"
+	expect_rc "$name, enough files: exit code" 0
+	jq -c "$values" "$TMP/out" >"$TMP/whole"
+	equal "$name, enough files: every process" "$(jq length "$TMP/whole")" "$count"
+	[ "$*" != '--source proc' ] || check "$name: values and names are those of BPF" cmp "$TMP/whole" "$TMP/bpf"
 	[ "$name" != default ] || cp "$TMP/whole" "$TMP/bpf"
 	for files in $limits; do
 		with_files "$files" -Jq "$@" -p "$pids"
@@ -47,15 +47,15 @@ sweep() {
 				first=$files
 				expect_json "$name, $files files: valid"
 			fi
-			if ! jq -c "$figures" "$TMP/out" | cmp -s - "$TMP/whole"; then
-				not_ok "$name, $files files: the same figures" \
-					"$(jq -c "$figures" "$TMP/out" | diff - "$TMP/whole")"
+			if ! jq -c "$values" "$TMP/out" | cmp -s - "$TMP/whole"; then
+				not_ok "$name, $files files: the same values" \
+					"$(jq -c "$values" "$TMP/out" | diff - "$TMP/whole")"
 			elif ! jq -e 'all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok"))
 				and (.source.counters == "bpf" or $asked or (.source.fallback_reason | length > 10))
 				and ([.processes[] | select(.pss_status == "gone" or .pss_status == "denied")] == [])' \
 				--argjson asked "$(case $* in *'--source proc'*) echo true ;; *) echo false ;; esac)" \
 				"$TMP/out" >/dev/null; then
-				not_ok "$name, $files files: says what is missing" \
+				not_ok "$name, $files files: names the missing resource" \
 					"$(jq -c '.source, (.processes[] | [.pid, .pss_status])' "$TMP/out")"
 			fi
 			;;
@@ -78,7 +78,7 @@ sweep 'verified' --verify all
 sweep 'from /proc' --source proc
 sweep 'a pattern' -f .
 
-# The table of everybody, which nothing is known of beforehand: an answer or a message, too.
+# The table of all processes: an answer or a message, too.
 for files in $limits; do
 	with_files "$files"
 	if [ "$rc" = 0 ]; then
@@ -94,7 +94,7 @@ for files in $limits; do
 done
 ok 'table and doctor, 3 to 32 files: an answer or a message'
 
-# The others: an answer, or why not and what to do. A tick that fails at first ends watch.
+# Other commands: an answer, or a reason and a remedy. watch ends if its first tick fails.
 for args in "watch -c 1 -p $pids" "record $TMP/recording -p $pids" "compare -p $pids" "maps --by-file -p $pids" system; do
 	short=0 enough=0 wrong=
 	for files in $(seq $fewest 20); do
@@ -110,7 +110,7 @@ for args in "watch -c 1 -p $pids" "record $TMP/recording -p $pids" "compare -p $
 		esac
 		[ "$(grep -cv '^zmem-bpf: ' "$TMP/err")" = 0 ] || wrong="$files files: not ours: $err"
 	done
-	equal "few files: ${args%% *}: says what to do" "$wrong" ''
+	equal "few files: ${args%% *}: names a remedy" "$wrong" ''
 	check "few files: ${args%% *}: some are not enough ($short), some are ($enough)" test $short -gt 0 -a $enough -gt 0
 done
 pin_with_files() { # FILES COMMAND…
@@ -122,5 +122,5 @@ if need_bpf 'pin with few files'; then
 	pin_with_files 8 pin root
 	expect_rc 'few files: pin' 1
 	expect_stderr_lines 'few files: pin: a line' 1
-	expect_err 'few files: pin: what to do' 'Too many open files .ulimit -n 256.$'
+	expect_err 'few files: pin: the remedy' 'Too many open files .ulimit -n 256.$'
 fi

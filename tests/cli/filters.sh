@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Which processes are shown, in which order, how many; and that JSON is valid in every mode.
+# The processes shown, their order and number; JSON is valid in every mode.
 . "$(dirname "$0")/../support/cli.sh"
 
 mkmem_begin anon shmem fork clone_vm leader_exit zombie || not_ok 'mkmem' 'did not start'
-# Whose copy it is, nobody else can be meant.
+# The name of this copy matches no other process.
 cp "$(command -v sleep)" "$TMP/zmem_clitest"
-# The same test of another tree may run: the number tells them apart.
+# The same test may run from another tree: the number distinguishes them.
 "$TMP/zmem_clitest" "1000.25$$" &
 sleeper=$!
 setpriv --reuid=65534 --regid=65534 --clear-groups "$TMP/zmem_clitest" 1000.5 &
@@ -21,7 +21,7 @@ wait_for grep -aq 1000.5 "/proc/$nobody/cmdline"
 pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 zombie=$(mkmem_pid_of zombie zombie)
 
-# ---- who ----
+# ---- filters ----
 
 zmem -J -u root
 expect_json '-u root' '.processes | length > 0 and all(.uid == 0 and .user == "root")'
@@ -40,38 +40,38 @@ zmem -J -p "$sleeper,$nobody"
 expect_json '-p of two' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
 zmem -J -p "$sleeper" -p "$nobody" -u nobody
 expect_json '-p and -u: both must hold' "[.processes[].pid] == [$nobody]"
-expect_rc '-p and -u: who is there but not wanted is not missing' 0
+expect_rc '-p and -u: a process that is filtered out is not missing' 0
 zmem -J -f '^zmem_clitest$'
 expect_json '-f, the whole name' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
 zmem -J -f 'mem_clit'
 expect_json '-f, a part of the name' "[.processes[].pid] | contains([$sleeper, $nobody])"
 zmem -J -f "1000[.]25$$"
 expect_json '-f, the command line' "[.processes[].pid] == [$sleeper]"
-expect_json '-f: the command line that matched is in the document' \
+expect_json '-f: the matching command line is in the document' \
 	'.processes[0].cmdline | endswith("zmem_clitest 1000.25'$$'")'
 zmem -J -f 'zmem_(x|clitest)' -u nobody
 expect_json '-f and -u: both must hold' "[.processes[].pid] == [$nobody]"
-# Our own arguments have the pattern in them.
+# Our own arguments contain the pattern.
 zmem -J -o +cmdline -f 'mem_clit'
-expect_json '-f: not we ourselves, for our arguments' '.processes | all(.name != "zmem-bpf")'
+expect_json '-f: zmem-bpf does not match by its own arguments' '.processes | all(.name != "zmem-bpf")'
 zmem -J -f '^zmem-bpf$'
-expect_json '-f: we ourselves, by name' '[.processes[] | select(.name == "zmem-bpf")] | length >= 1'
+expect_json '-f: zmem-bpf matches by its name' '[.processes[] | select(.name == "zmem-bpf")] | length >= 1'
 zmem -J -f '^no such name or command line$'
 expect_rc '-f that matches nothing: exit code' 0
-expect_json '-f that matches nothing: none' '.processes == [] and .totals.processes == 0 and
+expect_json '-f that matches nothing: no rows' '.processes == [] and .totals.processes == 0 and
 	.collection.filtered > 0'
 zmem -f '^no such name or command line$'
 expect_out '-f that matches nothing: a total of 0' 'total of 0 processes'
 zmem -J --pss none
 expect_json 'no kernel threads and no zombies unless asked for' \
 	'all(.processes[]; .pss_status != "kernel_thread" and .rss_bytes != null)'
-expect_json 'who was seen is shown, filtered, a kernel thread or a zombie' '.collection |
+expect_json 'every process is shown, filtered, a kernel thread or a zombie' '.collection |
 	.processes_seen == .reported + .filtered + .kernel_threads + .zombies'
-expect_json 'command lines are only read where asked for' 'all(.processes[]; has("cmdline") | not)'
+expect_json 'command lines are read only on request' 'all(.processes[]; has("cmdline") | not)'
 
-# ---- who, in all modes a valid document ----
+# ---- a valid document in all modes ----
 
-# In every mode: ids are unique, what is not measured is null and has a reason, totals add up.
+# In every mode: ids are unique, a value that was not measured is null with a reason, totals add up.
 # shellcheck disable=SC2016
 sound='([.processes[].pid] | length == (unique | length)) and
 	all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok")) and
@@ -96,11 +96,11 @@ for mode in '--top 5' '-n 1' '-n 3 -s swap' '-n 5 --pss none' '-n 5 -s name' '-n
 	zmem -J $mode
 	expect_json "valid, sound: $mode" "$sound"
 	want=${mode#*-n } want=${want#*--top } want=${want%% *}
-	expect_json "so many rows: $mode" \
+	expect_json "the number of rows: $mode" \
 		'(.processes | length) == ([$n, .totals.processes] | min)' --argjson n "$want"
 done
 zmem -J --total
-expect_json '--total: valid, no rows, all summed' '.processes == [] and .totals.processes > 5 and
+expect_json '--total: valid, no rows, all processes summed' '.processes == [] and .totals.processes > 5 and
 	.totals.rss_bytes > 0 and .totals.pss_bytes > 0'
 zmem -J -p 2
 expect_json 'a kernel thread by pid' '.processes | length == 1 and .[0].name == "kthreadd" and
@@ -114,13 +114,13 @@ expect_json 'a zombie by pid' '.processes | length == 1 and .[0].pss_status == "
 zmem -J -p "$zombie" --source proc
 expect_json 'a zombie by pid, from /proc' '.processes | length == 1 and .[0].rss_bytes == null'
 (exec "$ZMEM" -J -p "$BASHPID") >"$TMP/out" 2>"$TMP/err"
-expect_json 'itself' '.processes | length == 1 and .[0].name == "zmem-bpf" and
+expect_json 'zmem-bpf itself' '.processes | length == 1 and .[0].name == "zmem-bpf" and
 	.[0].pss_status == "ok"'
 
-# ---- in which order ----
+# ---- order ----
 
-# ordered NAME KEYS ARG…: KEYS make an array of each row that must be ascending.
-# Who is found to have ended after rows were put in order keeps its place.
+# ordered NAME KEYS ARG…: KEYS makes an array of each row; the arrays must ascend.
+# A process that ends after the rows were sorted keeps its position.
 ordered() {
 	local name=$1 keys=$2
 	shift 2
@@ -136,7 +136,7 @@ ordered '-s name' '[.name, .pid]' -s name
 ordered '-s name,rss' '[.name, -.rss_bytes, .pid]' -s name,rss
 ordered '-s swap,name,pid' '[-.swap_bytes, .name, .pid]' -s swap,name,pid
 ordered '-s user,rss_anon' '[.user, -.rss_anon_bytes, .pid]' -s user,rss_anon
-# Counters and counts are biggest first, all else is ascending.
+# Counters and numbers of processes descend, all other keys ascend.
 ordered '-s threads,pid' '[-.threads, .pid]' -s threads,pid
 ordered '-r -s threads,rss' '[.threads, .rss_bytes, .pid]' -r -s threads,rss
 ordered '-s oom_score_adj' '[-.oom_score_adj, .pid]' -s oom_score_adj
@@ -150,10 +150,10 @@ zmem -H -o name,rss -s name -r --pss none -p "$pids"
 equal 'order: text in reverse' "$(grep -v 'total of' "$TMP/out" | cut -d' ' -f1)" \
 	"$(grep -v 'total of' "$TMP/out" | cut -d' ' -f1 | sort -r)"
 
-# ---- how many ----
+# ---- the first N ----
 
-# Of idle processes nothing moves between two runs but the vdso's part of PSS, which everybody maps: that
-# turns the order of two that are nearly alike, and neither row is wrong then.
+# Between two runs only the share of the vdso page in PSS changes, because all processes map it. That
+# may swap two rows that are nearly equal; then neither row is wrong.
 for keys in pss uss,rss name shared pss_swap; do
 	case $keys in
 	pss | shared | pss_swap) row="[.${keys}_bytes]" ;;
@@ -179,14 +179,14 @@ for keys in pss uss,rss name shared pss_swap; do
 done
 zmem -H -n 4 -p "$pids"
 equal '-n 4: four rows, the others and the total' "$(wc -l <"$TMP/out")" 6
-expect_out '-n 4: how many more' '… [0-9]+ more$'
+expect_out '-n 4: the number of others' '… [0-9]+ more$'
 zmem -H -n 4 -p "$pids" --total
 equal '-n 4 --total: the total' "$(wc -l <"$TMP/out")" 1
-# Whose first thread is gone holds its memory all the same, and must not hide behind that.
+# A process without its first thread still has its memory and must be ranked by it.
 hog=$(mkmem_pid_of leader_exit main)
 zmem -J -p "$hog,$sleeper"
-expect_json 'the first thread ended: PSS is read of another' \
+expect_json 'the first thread ended: PSS is read from another thread' \
 	".processes[] | select(.pid == $hog) | .pss_bytes > 0"
-expect_json 'the first thread ended: stands where its PSS belongs' ".processes[0].pid == $hog"
+expect_json 'the first thread ended: ranked by its PSS' ".processes[0].pid == $hog"
 zmem -J -p "$hog,$sleeper" -n 1
-expect_json 'the first thread ended: is among the first' ".processes[0].pid == $hog"
+expect_json 'the first thread ended: among the first N' ".processes[0].pid == $hog"

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# -F csv, ndjson and folded: what JSON says, for those who read these.
+# -F csv, ndjson and folded have the values of JSON.
 . "$(dirname "$0")/../support/cli.sh"
 
 guest=$(realpath "$(dirname "$0")/..")/fixtures/recordings/guest-6.12.zmem
 edited=$TMP/edited
 
-# as FORMAT FILE ARG…: what the program writes, silently.
+# as FORMAT FILE ARG…: writes the output to FILE; nothing may be on stderr.
 as() {
 	local format=$1 file=$2
 	shift 2
@@ -21,7 +21,7 @@ says() {
 	check "$1" "$PYTHON" -B "$SUPPORT/check_formats.py" "$2" "$3" "$4"
 }
 
-# ---- the same figures as JSON, of one recording ----
+# ---- the same values as JSON, of one recording ----
 
 # same_as_json NAME ARG…
 same_as_json() {
@@ -47,9 +47,9 @@ for some in none half; do
 	same_as_json "a guest, PSS of $some, -n 5" --replay "$edited" -n 5
 done
 as json "$TMP/json" --replay "$guest"
-check 'a guest: there is something to fold' jq -e '.totals |
+check 'a guest: every kind of memory is present' jq -e '.totals |
 	[.pss_anon_bytes, .pss_file_bytes, .pss_shmem_bytes, .swap_pss_bytes] | all(. > 0)' "$TMP/json"
-check 'a guest: and more than one owner of an address space' jq -e \
+check 'a guest: some processes share an address space' jq -e \
 	'any(.processes[]; .mm_owner | not)' "$TMP/json"
 
 # ---- only the total ----
@@ -58,7 +58,7 @@ as json "$TMP/json" --replay "$guest" --total
 as csv "$TMP/csv" --replay "$guest" --total
 says '--total: csv has the sums' csv-total "$TMP/json" "$TMP/csv"
 as csv "$TMP/csv" --replay "$guest" --total -o pid,pss,name,swap -H
-equal '--total: csv has those that were asked for' "$(cat "$TMP/csv")" \
+equal '--total: csv has the requested columns' "$(cat "$TMP/csv")" \
 	"$(jq -r '.totals | "\(.pss_bytes),\(.swap_bytes),\(.processes),\(.pss_missing_processes)"' "$TMP/json")"
 as ndjson "$TMP/ndjson" --replay "$guest" --total
 says '--total: ndjson has the snapshot' ndjson "$TMP/json" "$TMP/ndjson"
@@ -70,43 +70,43 @@ equal '--total: folded has a line a kind' "$(wc -l <"$TMP/folded")" 4
 # ---- columns ----
 
 as csv "$TMP/csv" --replay "$guest" -o PID,name,Start,rss,%pss -p 1
-equal '-o: these, in this order, with units' "$(head -n 1 "$TMP/csv")" pid,name,start_time_ms,rss_bytes,%pss
+equal '-o: the named columns, in order, with units' "$(head -n 1 "$TMP/csv")" pid,name,start_time_ms,rss_bytes,%pss
 as csv "$TMP/more" --replay "$guest" -o +cmdline -p 1
 as csv "$TMP/csv" --replay "$guest" -p 1
-equal '-o +COL: behind all others' "$(head -n 1 "$TMP/more")" "$(head -n 1 "$TMP/csv"),cmdline"
+equal '-o +COL: behind all other columns' "$(head -n 1 "$TMP/more")" "$(head -n 1 "$TMP/csv"),cmdline"
 refuse_out 'command lines are only there if asked for' cmdline
 as csv "$TMP/more" --replay "$guest" -p 1 -H
 equal '-H: no header' "$(cat "$TMP/more")" "$(tail -n +2 "$TMP/csv")"
 as csv "$TMP/more" --replay "$guest" -p 1 -w --color always -b
-check 'the look of tables is not that of csv' cmp "$TMP/csv" "$TMP/more"
+check 'options for tables do not change csv' cmp "$TMP/csv" "$TMP/more"
 as ndjson "$TMP/ndjson" --replay "$guest" -o +cmdline -p 1
-check 'ndjson has command lines, if asked for' jq -es '.[0].cmdline | strings' "$TMP/ndjson"
+check 'ndjson has command lines on request' jq -es '.[0].cmdline | strings' "$TMP/ndjson"
 
-# ---- lies ----
+# ---- hostile texts ----
 
 check 'edited' "$EDIT" edit "$guest" "$edited" $'host=\x1b[31m\xff\nx' \
 	$'user=a;b,"c"\x1b]0;t\x07 1 2\n'
 same_as_json 'hostile words' --replay "$edited"
-check 'hostile words: csv has its user' grep -qF ',"a;b,""c""' "$TMP/csv"
-check 'hostile words: folded has its user' grep -q '^a:b,"c"__*.*_1_2_;' "$TMP/folded"
+check 'hostile texts: csv has its user' grep -qF ',"a;b,""c""' "$TMP/csv"
+check 'hostile texts: folded has its user' grep -q '^a:b,"c"__*.*_1_2_;' "$TMP/folded"
 as folded "$TMP/folded" --replay "$edited" --numeric
-check 'hostile words: users by number' grep -q '^0;' "$TMP/folded"
+check 'hostile texts: users by number' grep -q '^0;' "$TMP/folded"
 as csv "$TMP/csv" --replay "$edited" --numeric -o user -H -p 1
-equal 'hostile words: csv, users by number' "$(cat "$TMP/csv")" 0
+equal 'hostile texts: csv, users by number' "$(cat "$TMP/csv")" 0
 
-# ---- what folded cannot say ----
+# ---- values missing in folded ----
 
 check 'edited' "$EDIT" edit "$guest" "$edited" pss=none
 zmem --replay "$edited" -F folded
 expect_rc 'no PSS: exit code' 0
-equal 'no PSS: no line of it' "$(grep -c ';\(anon\|file\|shmem\) ' "$TMP/out")" 0
+equal 'no PSS: no line' "$(grep -c ';\(anon\|file\|shmem\) ' "$TMP/out")" 0
 expect_err 'no PSS: the reason' 'folded: no anon, file and shmem of [0-9]+ process(es)? in it: skipped'
 zmem --replay "$edited" -F folded -q
 equal 'no PSS: quiet' "$err" ''
 zmem --replay "$guest" -F folded
 refuse_err 'with PSS: nothing to say of it' 'no anon'
 
-# ---- where it goes ----
+# ---- the destination ----
 
 as csv "$TMP/csv" --replay "$guest"
 zmem --replay "$guest" -F csv --output "$TMP/file"
@@ -116,8 +116,8 @@ run env TERM=xterm "$PYTHON" -B "$SUPPORT/pty_run.py" 10 40 "$TMP/terminal" \
 	timeout -s KILL "$PATIENCE" "$ZMEM" --replay "$guest" -F csv
 check 'a small terminal: all rows and columns' cmp "$TMP/csv" "$TMP/terminal"
 for format in csv ndjson folded; do
-	refused "compare has no $format" 2 "compare: --format .*$format" compare -F "$format"
-	refused "record has no $format" 2 "record: --format .*$format" record "$TMP/none" -F "$format"
+	refused "compare refuses $format" 2 "compare: --format .*$format" compare -F "$format"
+	refused "record refuses $format" 2 "record: --format .*$format" record "$TMP/none" -F "$format"
 done
 check 'record: nothing was written' test ! -e "$TMP/none"
 
@@ -128,7 +128,7 @@ if mkmem_begin anon shmem fork; then
 	as json "$TMP/json" -p "$pids"
 	as folded "$TMP/folded" -p "$pids"
 	as csv "$TMP/csv" -p "$pids" -o pid,user,unit,rss -s pid -H
-	equal 'idle processes: csv is what JSON is' "$(cat "$TMP/csv")" "$(jq -r '.processes |
+	equal 'idle processes: csv has the values of JSON' "$(cat "$TMP/csv")" "$(jq -r '.processes |
 		sort_by(.pid)[] | "\(.pid),\(.user),\(.unit // ""),\(.rss_bytes)"' "$TMP/json")"
 	run_expect 0 'recorded' "$ZMEM" -q record "$TMP/recording"
 	same_as_json 'this machine' --replay "$TMP/recording"

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Rows for what processes have in common, for who stands below whom, and for those that are large
-# enough. What other tests say of processes holds for the sums here.
+# Groups, trees and --min. Properties that other tests check for processes hold for sums, too.
 . "$(dirname "$0")/../support/cli.sh"
 
 mkmem_begin anon shmem fork clone_vm || not_ok 'mkmem' 'did not start'
 mkmem_pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 
-# 40 workers of one program, forked and never exec'ed, as daemons do.
+# 40 workers of one program that fork and never exec, like daemons.
 cat >"$TMP/zmem_workers" <<'END'
 import os, sys, time
 keep = bytearray(os.urandom(1 << 20))
@@ -42,13 +41,13 @@ pids=$workers,$(pgrep -P "$workers" | paste -sd,)
 
 zmem -J -p "$pids,$mkmem_pids,$nobody,$nameless"
 cp "$TMP/out" "$TMP/processes"
-# sums EXPRESSION: of the processes that carry their address spaces, by KEY.
+# sums EXPRESSION: sums by KEY over the processes that own their address space.
 for key in name user unit container cgroup; do
 	zmem -J -g "$key" -p "$pids,$mkmem_pids,$nobody,$nameless"
-	expect_json "-g $key: a row for each" \
+	expect_json "-g $key: a row for each group" \
 		'[.groups[].group] | sort == ($p[0].processes | map(.[$key] // (if $key == "user" then "54321" else null end)) | unique | sort)' \
 		--slurpfile p "$TMP/processes" --arg key "$key"
-	expect_json "-g $key: says what by" '.group_by == $key and (has("processes") | not)' --arg key "$key"
+	expect_json "-g $key: the document names the key" '.group_by == $key and (has("processes") | not)' --arg key "$key"
 	expect_json "-g $key: no process is lost" \
 		'([.groups[].procs] | add) == ($p[0].processes | length) and .totals.processes == ($p[0].processes | length) and
 		.collection.reported == .totals.processes' --slurpfile p "$TMP/processes"
@@ -63,15 +62,15 @@ done
 
 zmem -J -g name -p "$pids"
 expect_json '40 forked workers and their parent are 41 processes' '[.groups[].procs] == [41]'
-expect_json 'and what they share is counted as one has it' \
+expect_json 'shared memory of forked workers is counted once' \
 	'.groups[0] | .pss_bytes < .rss_bytes / 3 and .uss_bytes <= .pss_bytes and .pss_missing_processes == 0'
 shared=$(sed -n 's/^READY clone_vm [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 zmem -J -g name -p "$shared"
-expect_json 'one address space of several counts once' \
+expect_json 'a shared address space counts once' \
 	'.groups[0].procs > 1 and .groups[0].rss_bytes == $p[0].totals.rss_bytes' \
 	--slurpfile p <("$ZMEM" -J -p "$shared")
 zmem -J -g user -p "$nobody,$nameless"
-expect_json 'a user without a name is called by the number' '[.groups[].group] | sort == ["54321", "nobody"]'
+expect_json 'a user without a name is shown by number' '[.groups[].group] | sort == ["54321", "nobody"]'
 zmem -J -g cmdline -p "$nobody,$nameless"
 expect_json '-g cmdline' \
 	"[.groups[].group] | sort == [\"$TMP/zmem_grp 1000.25\", \"$TMP/zmem_grp 1000.5\"]"
@@ -81,7 +80,7 @@ expect_json '-g cmdline' \
 zmem -F ndjson -g user -p "$nobody,$nameless"
 check 'ndjson of groups fits the schema' "$PYTHON" "$SUPPORT/validate_json.py" --lines "$TMP/out"
 expect_out 'ndjson: a group a line' '"type":"group".*"group":"nobody"'
-expect_out 'ndjson: the snapshot says what by' '"type":"snapshot".*"group_by":"user"'
+expect_out 'ndjson: the snapshot names the key' '"type":"snapshot".*"group_by":"user"'
 zmem -F csv -g user -p "$nobody,$nameless"
 expect_out 'csv of groups' '^nobody,1,1,ok,'
 zmem -F folded -g user -p "$nobody,$nameless"
@@ -89,11 +88,11 @@ expect_out 'folded of groups' '^nobody;anon [0-9]+$'
 zmem -g user -p "$nobody,$nameless" --numeric
 expect_out '--numeric' ' 65534$'
 zmem -g unit -p "$nobody"
-expect_out 'by unit, with what the controller says' 'MEM_CURRENT +MEM_LIMIT +%LIMIT +UNIT$'
+expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +MEM_LIMIT +%LIMIT +UNIT$'
 zmem -g user -o procs,user,name,uid -p "$nobody,$nameless,$workers"
-expect_out 'what all of a group are called, it is called' '^ +1 +nobody +zmem_grp +65534$'
+expect_out 'a name that all processes of a group share is shown' '^ +1 +nobody +zmem_grp +65534$'
 zmem -g user -o procs,user,pid,comm -p "$nobody"
-expect_out 'what only a process has is not measured' '^ +1 +nobody +- +-$'
+expect_out 'a column of single processes is a dash' '^ +1 +nobody +- +-$'
 zmem -g name -n 1 -p "$pids,$nobody"
 expect_out '-n: the largest group, the others in one line' '… 1 more'
 expect_out '-n: total of groups' 'total of 42 processes in 2 groups'
@@ -103,15 +102,15 @@ check '--total of groups: one line' [ "$(wc -l <"$TMP/out")" = 1 ]
 # ---- size ----
 
 zmem -J -g name --min 1K -s rss -p "$pids,$nobody"
-expect_json '--min: what is larger stays' '.groups | length == 2'
+expect_json '--min: larger groups stay' '.groups | length == 2'
 zmem -J -g name --min 100G -s rss -p "$pids,$nobody"
-expect_json '--min: what is smaller goes' '.groups == [] and .totals.processes == 0'
+expect_json '--min: smaller groups are hidden' '.groups == [] and .totals.processes == 0'
 rss=$(jq '[.processes[] | select(.pid == '"$nobody"')][0].rss_bytes' "$TMP/processes")
 zmem -J --min "$rss" -s rss -p "$pids,$nobody"
-expect_json '--min: what is as large stays' "[.processes[].pid] | contains([$nobody])"
+expect_json '--min: a process of exactly that size stays' "[.processes[].pid] | contains([$nobody])"
 expect_json '--min: by the first key' "all(.processes[]; .rss_bytes >= $rss)"
 zmem -J --min 512K -p "$pids,$nobody"
-expect_json '--min: by PSS otherwise' 'all(.processes[]; .pss_bytes >= 524288)'
+expect_json '--min: by PSS without --sort' 'all(.processes[]; .pss_bytes >= 524288)'
 zmem -J --min 512K -n 1 --pss rollup -p "$pids,$nobody"
 expect_json '--min with -n: the largest of them' \
 	"(.processes | length) == 1 and .totals.pss_missing_processes == 0"
@@ -121,8 +120,8 @@ expect_json '--min with -n: the largest of them' \
 path=$(jq -r '[.processes[] | select(.pid == '"$nobody"')][0].cgroup // empty' "$TMP/processes")
 if [ -n "$path" ]; then
 	zmem -J --cgroup "$path"
-	expect_json '--cgroup PATH: those in it' "[.processes[].pid] | contains([$nobody])"
-	expect_json '--cgroup PATH: none but those' '[.processes[].cgroup | startswith($path)] | all' --arg path "$path"
+	expect_json '--cgroup PATH: the processes in it' "[.processes[].pid] | contains([$nobody])"
+	expect_json '--cgroup PATH: no other process' '[.processes[].cgroup | startswith($path)] | all' --arg path "$path"
 	zmem -J --cgroup '/*' -u nobody -f zmem_grp
 	expect_json '--cgroup, -u and -f: all must hold' \
 		"[.processes[].pid] | . == [$nobody] or . == []"
@@ -130,43 +129,43 @@ else
 	not_ok '--cgroup' 'a process without a cgroup'
 fi
 zmem -J --cgroup /no/such/cgroup
-expect_json '--cgroup that nobody is in' '.processes == [] and .collection.filtered > 0'
-expect_rc '--cgroup that nobody is in: exit code' 0
+expect_json '--cgroup without processes' '.processes == [] and .collection.filtered > 0'
+expect_rc '--cgroup without processes: exit code' 0
 
 # ---- trees ----
 
 zmem --tree -o pid,procs,name -p "$pids,$nobody"
-expect_out 'a tree: the parent has all' "^ *$workers +41 +[^ ]"
+expect_out 'a tree: the parent has the sum of all' "^ *$workers +41 +[^ ]"
 check 'a tree: all children hang below it' \
 	[ "$(grep -cE '^ *[0-9]+ +1  (├|└)─ ' "$TMP/out")" = 40 ]
-check 'a tree: one of them is the last' [ "$(grep -c '└─' "$TMP/out")" = 1 ]
+check 'a tree: one child is the last' [ "$(grep -c '└─' "$TMP/out")" = 1 ]
 expect_out 'a tree: the total counts each once' 'total of 42 processes'
 zmem --tree -o pid,rss,name -b -p "$pids"
 check 'a tree: the parent has the sum' sh -c \
 	"awk '\$1 == $workers {sum = \$2} /[├└]─/ {rest += \$2} /total/ {exit !(\$1 == sum && rest > 0 && rest < sum)}' '$TMP/out'"
 zmem --tree --min 100G -p "$pids"
-check 'a tree of nothing: the total' [ "$(wc -l <"$TMP/out")" = 2 ]
+check 'a tree without processes: only the total' [ "$(wc -l <"$TMP/out")" = 2 ]
 zmem --tree
 expect_rc 'a tree of all' 0
-expect_printable 'a tree can be printed' "$TMP/out"
+expect_printable 'a tree is printable' "$TMP/out"
 
 # ---- refusals ----
 
-refused '-g something' 2 '--group-by pid: it is one of none, name' -g pid
-refused '--min of nothing' 2 '--min x: not a size' --min x
-refused '--min above all' 2 '--min .*: not a size' --min 99999999999999999999
+refused '-g by an unknown key' 2 '--group-by pid: it is one of none, name' -g pid
+refused '--min without a number' 2 '--min x: not a size' --min x
+refused '--min above 2^64' 2 '--min .*: not a size' --min 99999999999999999999
 for key in '' '-g user' '-g name --tree'; do
 	for option in '-o mem_current' '-s mem_limit' '-o +%limit'; do
 		# shellcheck disable=SC2086
 		refused "$option with '$key'" 2 '(of groups|--tree)' $key $option
 	done
 done
-refused '--tree of groups' 2 '--tree: it goes with no --group-by' --tree -g name
-refused '--tree and -n' 2 '--tree: it goes with no --top' --tree -n 3
-refused '--tree as JSON' 2 '--tree: it goes with no --format' --tree -J
+refused '--tree of groups' 2 '--tree cannot be combined with --group-by' --tree -g name
+refused '--tree and -n' 2 '--tree cannot be combined with --top' --tree -n 3
+refused '--tree as JSON' 2 '--tree cannot be combined with --format' --tree -J
 for command in compare system 'maps 1' doctor 'record x'; do
 	for option in '-g name' '--tree' '--min 1'; do
 		# shellcheck disable=SC2086
-		refused "$command $option" 2 "${command%% *}: it takes no --" $command $option
+		refused "$command $option" 2 "${command%% *} does not take --" $command $option
 	done
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# No guest stays when the tests of other kernels are ended, in whatever way; with a qemu that only waits.
+# No guest stays when a signal ends the tests of other kernels. The qemu here only waits.
 . "$(dirname "$0")/../support/cli.sh"
 
 tree=$TMP/tree
@@ -40,7 +40,7 @@ none_runs() {
 	done <"$TMP/guests"
 }
 
-# ended NAME SIGNAL TO COMMAND…: guests run, then the signal comes to the command (or all of its group).
+# ended NAME SIGNAL TO COMMAND…: sends the signal to the command or its group while guests run.
 ended() {
 	local name=$1 signal=$2 to=$3 job pid
 	shift 3
@@ -57,7 +57,7 @@ ended() {
 		! grep -qs sleep "/proc/$pid/comm" || kill -KILL "$pid"
 	done <"$TMP/guests"
 	wait "$job"
-	return 0 # how it ended is no failure of ours
+	return 0 # its exit code does not matter
 } 2>/dev/null
 
 ended 'SIGTERM' TERM PID tests/vm/run

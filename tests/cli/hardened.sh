@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What the compiler and the linker did against overflows, read from the programs' headers: position
-# independent, nothing writable that is code or a table of functions, canaries, checked calls of libc.
+# Protection against overflows, read from the headers of the programs: position independent code, no
+# writable code or function tables, canaries, checked calls of libc.
 . "$(dirname "$0")/../support/cli.sh"
 
 if sanitized; then
@@ -9,16 +9,16 @@ if sanitized; then
 	exit 0
 fi
 
-# hardened NAME PROGRAM OBJECTS: of one program and the archives it was made of.
+# hardened NAME PROGRAM OBJECTS: checks one program and the archives it was linked from.
 hardened() {
 	local name=$1 program=$2 objects=$3 module
 	readelf -lWd "$program" >"$TMP/elf" || not_ok "$name: readelf" 'failed'
 	check "$name: position independent" grep -q '^Elf file type is DYN (Position-Independent' "$TMP/elf"
-	check "$name: it says so" grep -q 'FLAGS_1.*PIE' "$TMP/elf"
+	check "$name: flagged as PIE" grep -q 'FLAGS_1.*PIE' "$TMP/elf"
 	check "$name: bound before main" grep -qE '\((FLAGS|FLAGS_1)\).*NOW' "$TMP/elf"
-	check "$name: then not writable" grep -q '^ *GNU_RELRO ' "$TMP/elf"
-	equal "$name: the stack is no code" "$(awk '$1 == "GNU_STACK" { print $(NF - 1) }' "$TMP/elf")" RW
-	equal "$name: no segment is code and writable" "$(grep -cE '^ *LOAD .* [R ]WE ' "$TMP/elf")" 0
+	check "$name: function tables are read-only" grep -q '^ *GNU_RELRO ' "$TMP/elf"
+	equal "$name: the stack is not executable" "$(awk '$1 == "GNU_STACK" { print $(NF - 1) }' "$TMP/elf")" RW
+	equal "$name: no segment is writable and executable" "$(grep -cE '^ *LOAD .* [R ]WE ' "$TMP/elf")" 0
 	equal "$name: no code is relocated" "$(grep -c TEXTREL "$TMP/elf")" 0
 	for module in cli proc recording render source; do
 		check "$name: $module has canaries" grep -q ' U __stack_chk_fail$' <(nm "$objects/lib$module.a")
@@ -27,10 +27,10 @@ hardened() {
 }
 
 hardened 'the program' "$PROGRAM" "${B:-$O/obj}"
-check 'the program: what it is linked with checks' \
+check 'the program: linked with checked calls' \
 	grep -q ' __stack_chk_fail@' <(readelf -W --dyn-syms "$PROGRAM")
 if [ -x "$O/zmem-bpf-static" ]; then
 	hardened 'the static program' "$O/zmem-bpf-static" "$O/obj-static"
 else
-	not_ok 'the static program' 'it is not built (make test-build)'
+	not_ok 'the static program' 'not built (make test-build)'
 fi

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# make install and make uninstall: what is there, how, that it works, and that nothing of it stays.
+# make install and make uninstall: the installed files, their modes, that they work, and that
+# uninstall removes all of them.
 . "$(dirname "$0")/../support/cli.sh"
 
 if sanitized; then
@@ -10,7 +11,7 @@ fi
 source=$(realpath "$SUPPORT/../..")
 root="$TMP/some root"
 at=$root/opt/zmem
-# As it was given: another word for the same directory is another build.
+# As it was given: another spelling of the same directory is another build.
 build=${O#"$source"/}
 
 made() {
@@ -23,7 +24,7 @@ there() {
 	(cd "$root" && find . ! -type d -printf '%m %P\n' | sed 's| opt/zmem/| |' | sort -k 2)
 }
 
-# What goes to share/zmem-bpf.
+# The files for share/zmem-bpf.
 data() {
 	(cd "$source/src/dist" && find . -type f ! -name '*.mk' ! -path './completion/*' ! -path './systemd/*' \
 		! -path './debian/*' -printf '%P\n')
@@ -41,28 +42,28 @@ manual_pages() {
 	echo '644 share/zsh/site-functions/_zmem-bpf'
 	echo '644 lib/systemd/system/zmem-bpf-pin.service'
 	echo '644 lib/systemd/system/zmem-bpf.service'
-	# All there is to hand out but what those are made of.
+	# All files for users, without their sources.
 	data | sed 's|^|644 share/zmem-bpf/|'
 } | sort -k 2 >"$TMP/wanted"
-check 'there is something to install' [ "$(wc -l <"$TMP/wanted")" -gt 12 ]
+check 'more than 12 files are installed' [ "$(wc -l <"$TMP/wanted")" -gt 12 ]
 
 made all
 umask 077
 made install
 umask 022
 there >"$TMP/there"
-check 'what is installed, with its modes' diff "$TMP/wanted" "$TMP/there"
-equal 'directories are open to all' "$(find "$at" -type d ! -perm 755)" ''
+check 'the installed files and their modes' diff "$TMP/wanted" "$TMP/there"
+equal 'directories have mode 755' "$(find "$at" -type d ! -perm 755)" ''
 check 'the program is the one that was built' cmp "$O/zmem-bpf" "$at/sbin/zmem-bpf"
 run "$at/sbin/zmem-bpf" --version
 expect_rc 'the program runs' 0
 for file in $(data); do
-	cmp -s "$source/src/dist/$file" "$at/share/zmem-bpf/$file" || not_ok "$file" 'is not what it was'
+	cmp -s "$source/src/dist/$file" "$at/share/zmem-bpf/$file" || not_ok "$file" 'differs from its source'
 done
-check 'bash: its completions are made' bash -n "$at/share/bash-completion/completions/zmem-bpf"
-check 'bash: with words' grep -q 'pss_shmem' "$at/share/bash-completion/completions/zmem-bpf"
-equal 'zsh: what it looks for' "$(head -n 1 "$at/share/zsh/site-functions/_zmem-bpf")" '#compdef zmem-bpf'
-check 'zsh: with words' grep -q 'pss_shmem' "$at/share/zsh/site-functions/_zmem-bpf"
+check 'bash: its completions are valid' bash -n "$at/share/bash-completion/completions/zmem-bpf"
+check 'bash: completions have the columns' grep -q 'pss_shmem' "$at/share/bash-completion/completions/zmem-bpf"
+equal 'zsh: the first line of its completions' "$(head -n 1 "$at/share/zsh/site-functions/_zmem-bpf")" '#compdef zmem-bpf'
+check 'zsh: completions have the columns' grep -q 'pss_shmem' "$at/share/zsh/site-functions/_zmem-bpf"
 check 'the unit names its program' grep -q '^ExecStart=/opt/zmem/sbin/zmem-bpf serve ' \
 	"$at/lib/systemd/system/zmem-bpf.service"
 check 'the manual page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man1/zmem-bpf.1"
@@ -81,10 +82,10 @@ check 'installed over itself: the same' diff "$TMP/wanted" "$TMP/there"
 
 touch "$at/share/man/man8/other.8" "$at/sbin/other"
 made uninstall
-equal 'uninstalled: only what is not ours is left' "$(there | cut -d' ' -f2 | tr '\n' ' ')" \
+equal 'uninstalled: only the files of others are left' "$(there | cut -d' ' -f2 | tr '\n' ' ')" \
 	'sbin/other share/man/man8/other.8 '
-equal 'nor a directory of ours' "$(find "$root" -name 'zmem-bpf*')" ''
+equal 'uninstalled: no directory of ours is left' "$(find "$root" -name 'zmem-bpf*')" ''
 made uninstall
 made install STATIC=1
-equal 'the static program: no unit of serve, which it has not' "$(ls "$at/lib/systemd/system")" zmem-bpf-pin.service
+equal 'the static program: no unit of serve, which it lacks' "$(ls "$at/lib/systemd/system")" zmem-bpf-pin.service
 made uninstall

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# make install-caps: who is in the group zmem sees the whole machine, who is not cannot run it. With
-# an /etc of its own, where the group is made.
+# make install-caps: members of the group zmem see the whole machine, other users cannot run the
+# program. The test makes the group in an /etc of its own.
 [ -n "${CAPS_SH:-}" ] || exec env CAPS_SH=1 unshare -m "$0" "$@"
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf 'install-caps' || exit 0
@@ -29,17 +29,17 @@ make_caps() {
 		not_ok 'make install-caps' "$(tail -n 5 "$TMP/made")"
 }
 make_caps
-check 'it says that it made the group' grep -q '^made the group zmem$' "$TMP/made"
+check 'the message says that the group was made' grep -q '^made the group zmem$' "$TMP/made"
 gid=$(getent group zmem | cut -d: -f3)
-check 'a group of the system' test "$gid" -lt 1000
+check 'the group is a system group' test "$gid" -lt 1000
 equal 'its owner, group and mode' "$(stat -c '%U:%G %a' "$program")" 'root:zmem 750'
 equal 'its capabilities' "$(getcap "$program")" "$program cap_sys_ptrace,cap_perfmon,cap_bpf=ep"
 make_caps
-check 'once more: there is nothing to make' test "$(grep -c 'made the group' "$TMP/made")" = 0
-equal 'and all is as before' "$(stat -c '%U:%G %a' "$program") $(getcap "$program")" \
+check 'installed again: the group is not made again' test "$(grep -c 'made the group' "$TMP/made")" = 0
+equal 'installed again: nothing changes' "$(stat -c '%U:%G %a' "$program") $(getcap "$program")" \
 	"root:zmem 750 $program cap_sys_ptrace,cap_perfmon,cap_bpf=ep"
 
-# user GROUPS COMMAND…: nobody, in these groups. setpriv itself still has capabilities when it executes.
+# user GROUPS COMMAND…: the user nobody in these groups. setpriv itself still has capabilities at exec.
 user() {
 	local groups=$1
 	shift
@@ -53,5 +53,5 @@ expect_json 'a member: all processes, PSS from the kernel' '.source.counters == 
 	(.source.pss | IN("kernel", "mixed")) and .collection.complete and
 	any(.processes[]; .pid == $pid and .user == "root" and .pss_status == "ok")' --argjson pid "$root_pid"
 run user --clear-groups "$program" -J
-expect_rc 'anybody else: may not run it' 126
-equal 'and sees nothing' "$out" ''
+expect_rc 'another user: cannot run the program' 126
+equal 'another user: no output' "$out" ''

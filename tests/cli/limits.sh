@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Limits of the process, and no /proc: what can be known is shown, one line says what is missing, and
-# nothing is left.
+# Limits of the process, and no /proc: known values are shown, one line names what is missing, and no
+# file is left behind.
 . "$(dirname "$0")/../support/cli.sh"
 
 # ---- RLIMIT_FSIZE ----
 
 mkdir "$TMP/dir"
-# Nothing that it writes to a pipe is a file.
+# RLIMIT_FSIZE does not limit pipes.
 for options in '' '-J' '--source proc'; do
 	# shellcheck disable=SC2086
 	run timeout -s KILL "$PATIENCE" bash -c 'set -o pipefail; prlimit --fsize=1024 "$@" | cat' - "$ZMEM" $options
-	expect_rc "no file may be longer than 1 KiB: to a pipe: $options" 0
-	expect_out "no file may be longer than 1 KiB: all of it: $options" '(total of [0-9]+ processes|^})'
+	expect_rc "RLIMIT_FSIZE 1 KiB: to a pipe: $options" 0
+	expect_out "RLIMIT_FSIZE 1 KiB: the complete output: $options" '(total of [0-9]+ processes|^})'
 done
 long() {
 	run timeout -s KILL "$PATIENCE" prlimit --fsize=1024 "$ZMEM" "$@"
@@ -21,24 +21,24 @@ for args in '-F html --output' 'record' 'watch -c 1 -F ndjson --output'; do
 	echo old >"$TMP/dir/file"
 	# shellcheck disable=SC2086
 	long $args "$TMP/dir/file"
-	expect_rc "a file that may not be as long: $args" 1
-	expect_stderr_lines "a file that may not be as long: $args: one line" 1
-	expect_err "a file that may not be as long: $args: why" 'File too large'
-	equal "a file that may not be as long: $args: the old one" "$(cat "$TMP/dir/file")" old
-	equal "a file that may not be as long: $args: nothing else" "$(ls -A "$TMP/dir")" file
+	expect_rc "RLIMIT_FSIZE: $args" 1
+	expect_stderr_lines "RLIMIT_FSIZE: $args: one line" 1
+	expect_err "RLIMIT_FSIZE: $args: the reason" 'File too large'
+	equal "RLIMIT_FSIZE: $args: the old file stays" "$(cat "$TMP/dir/file")" old
+	equal "RLIMIT_FSIZE: $args: no other file" "$(ls -A "$TMP/dir")" file
 done
 
 # ---- RLIMIT_STACK ----
 
 run timeout -s KILL "$PATIENCE" bash -c 'ulimit -S -s 64; exec "$@"' - "$ZMEM" -J
-expect_rc '64 KiB of stack that may be more: done' 0
+expect_rc 'a soft limit of 64 KiB of stack: raised' 0
 if sanitized; then
-	skip '64 KiB of stack' 'sanitizers take much'
+	skip '64 KiB of stack' 'sanitizers need more memory'
 else
 	run timeout -s KILL "$PATIENCE" bash -c 'ulimit -s 64; exec "$@"' - "$ZMEM" -J
-	expect_rc '64 KiB of stack: is too small' 1
+	expect_rc '64 KiB of stack: too small' 1
 	expect_stderr_lines '64 KiB of stack: one line' 1
-	expect_err '64 KiB of stack: what to do' 'ulimit -s 256'
+	expect_err '64 KiB of stack: the remedy' 'ulimit -s 256'
 fi
 
 # ---- no /proc ----
@@ -51,13 +51,13 @@ elif need_bpf 'no /proc'; then
 		run timeout -s KILL "$PATIENCE" unshare -m bash -c 'mount -t tmpfs tmpfs /proc && exec "$@"' - \
 			"$ZMEM" $options
 		expect_rc "no /proc: $options" 0
-		expect_out "no /proc: all the same counters: $options" '[0-9] [MG]iB .*total of [0-9]+ processes'
-		expect_err "no /proc: why there is no PSS: $options" 'there is no /proc .mount -t proc proc /proc.$'
+		expect_out "no /proc: counters are shown: $options" '[0-9] [MG]iB .*total of [0-9]+ processes'
+		expect_err "no /proc: the reason for missing PSS: $options" 'there is no /proc .mount -t proc proc /proc.$'
 		expect_stderr_lines "no /proc: once: $options" 1
 	done
 	run timeout -s KILL "$PATIENCE" unshare -p -f "$ZMEM"
 	expect_stderr_lines 'of another pid namespace: PSS is from page tables, nothing is missing' 0
 	run timeout -s KILL "$PATIENCE" unshare -p -f "$ZMEM" --pss rollup
-	expect_err 'of another pid namespace, --pss rollup: why there is no PSS' 'PSS is not read: this /proc is of another pid namespace'
+	expect_err '/proc of another pid namespace, --pss rollup: the reason for missing PSS' 'PSS is not read: this /proc is of another pid namespace'
 	expect_stderr_lines 'of another pid namespace, --pss rollup: once' 1
 fi

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# zmem-bpf maps: mapping by mapping and by file, against smaps_rollup and maps of the same processes.
+# zmem-bpf maps: each mapping and sums by file, compared with smaps_rollup and maps of the same processes.
 . "$(dirname "$0")/../support/cli.sh"
 
 free_pid=4194303
@@ -22,12 +22,12 @@ compared=0
 while read -r _ shape role pid; do
 	name="$shape $role"
 	case $shape$role in file_manysharer0[1-9] | file_manysharer1*) continue ;; esac
-	# A zombie has none, and a leader that has exited.
+	# A zombie and an exited leader have no smaps_rollup.
 	[ -n "$(cat "/proc/$pid/smaps_rollup" 2>/dev/null)" ] || continue
 	compared=$((compared + 1))
 	zmem maps -J "$pid"
 	expect_rc "$name: exit code" 0
-	expect_json "$name: the total is smaps_rollup's" '.totals | .rss_bytes == $rss and .pss_bytes == $pss and
+	expect_json "$name: the total is that of smaps_rollup" '.totals | .rss_bytes == $rss and .pss_bytes == $pss and
 		.private_bytes == $private and .shared_bytes == $shared and .swap_bytes == $swap and
 		.swap_pss_bytes == $swap_pss and .locked_bytes == $locked and .thp_bytes == $thp and
 		.hugetlb_bytes == $hugetlb' \
@@ -38,7 +38,7 @@ while read -r _ shape role pid; do
 		--argjson locked "$(rollup "$pid" Locked)" \
 		--argjson thp "$(rollup "$pid" AnonHugePages ShmemPmdMapped FilePmdMapped)" \
 		--argjson hugetlb "$(rollup "$pid" Shared_Hugetlb Private_Hugetlb)"
-	expect_json "$name: and the sum of the rows" "$sum_of_rows"' .totals as $t | (.mappings | length) as $n |
+	expect_json "$name: the total is the sum of the rows" "$sum_of_rows"' .totals as $t | (.mappings | length) as $n |
 		$n == $t.mappings and $n == $lines and .processes[0].total_source == "smaps_rollup" and
 		(.mappings | sum("size_bytes") == $t.size_bytes and sum("rss_bytes") == $t.rss_bytes and
 		 sum("private_bytes") == $t.private_bytes and sum("shared_bytes") == $t.shared_bytes and
@@ -47,26 +47,26 @@ while read -r _ shape role pid; do
 		 sum("pss_bytes") <= $t.pss_bytes and sum("pss_bytes") + 1024 * $n > $t.pss_bytes)' \
 		--argjson lines "$(wc -l <"/proc/$pid/maps")"
 done < <(grep '^READY' "$TMP/mkmem")
-check 'many processes were compared' test "$compared" -gt 14
+check 'more than 14 processes were compared' test "$compared" -gt 14
 
 pid_of() { sed -n "s/^READY $1 [^ ]* //p" "$TMP/mkmem" | head -n 1; }
 
 zmem maps -b -H "$(pid_of anon)"
-equal 'addresses and protections are those of maps' "$(sed 's/ .*//; $d' "$TMP/out" | paste -sd' ')" \
+equal 'addresses are those of /proc/PID/maps' "$(sed 's/ .*//; $d' "$TMP/out" | paste -sd' ')" \
 	"$(sed 's/ .*//' "/proc/$(pid_of anon)/maps" | paste -sd' ')"
 equal 'protections' "$(awk '$1 ~ /-/ { print $2 }' "$TMP/out" | paste -sd' ')" \
 	"$(awk '{ print $2 }' "/proc/$(pid_of anon)/maps" | paste -sd' ')"
 zmem maps -J "$(pid_of file_mlock)"
 expect_json 'a locked file is visible' 'any(.mappings[]; .locked_bytes > 0 and (.name | startswith("/")))'
 zmem maps -J "$(pid_of file_deleted)"
-expect_json 'a file without a name is there' 'any(.mappings[]; .name | test("^/.* \\(deleted\\)$"))'
-expect_json 'what the kernel names' '[.mappings[].name] | contains(["[anon]", "[stack]", "[vdso]"])'
+expect_json 'a deleted file has its old name' 'any(.mappings[]; .name | test("^/.* \\(deleted\\)$"))'
+expect_json 'names from the kernel' '[.mappings[].name] | contains(["[anon]", "[stack]", "[vdso]"])'
 
 zmem maps -J "$(pid_of leader_exit)"
 expect_json 'a leader that has exited: the memory of its threads' '.processes[0].status == "ok" and
 	.totals.rss_bytes > 1000000'
 
-# Two processes of one address space: both are shown, one is counted.
+# Two processes with one address space: both are shown, one is counted.
 both=$(sed -n 's/^READY clone_vm [^ ]* //p' "$TMP/mkmem" | paste -sd' ')
 # shellcheck disable=SC2086
 zmem maps -J $both
@@ -86,20 +86,20 @@ cp "$TMP/out" "$TMP/each"
 zmem maps --by-file -J -p "$some"
 expect_json 'by file: the same total' '.totals == $each[0].totals and .processes == $each[0].processes' \
 	--slurpfile each "$TMP/each"
-expect_json 'by file: every figure is the sum of its mappings' '
+expect_json 'by file: every value is the sum of its mappings' '
 	($each[0].mappings | group_by(.name) | map({key: .[0].name, value: {
 		m: length, p: ([.[].pid] | unique | length), s: ([.[].size_bytes] | add),
 		r: ([.[].rss_bytes] | add), q: ([.[].pss_bytes] | add), v: ([.[].private_bytes] | add)}}) |
 		from_entries) as $want |
 	(.files | map({key: .name, value: {m: .mappings, p: .processes, s: .size_bytes, r: .rss_bytes,
 		q: .pss_bytes, v: .private_bytes}}) | from_entries) == $want' --slurpfile each "$TMP/each"
-expect_json 'by file: biggest PSS first' '[.files[].pss_bytes] | . == (sort | reverse)'
-expect_json 'by file: 13 map that file' 'any(.files[]; .processes >= 13)'
+expect_json 'by file: largest PSS first' '[.files[].pss_bytes] | . == (sort | reverse)'
+expect_json 'by file: at least 13 processes map one file' 'any(.files[]; .processes >= 13)'
 zmem maps --by-file -J
 expect_rc 'by file, all processes' 0
-expect_json 'by file, all processes: all of them' '.collection.processes >= 30 and
+expect_json 'by file, all processes: every process' '.collection.processes >= 30 and
 	(.collection | .read + .gone + .shared_mm == .processes)'
-expect_json 'by file, all processes: the sum of them' '.totals.rss_bytes ==
+expect_json 'by file, all processes: the sum' '.totals.rss_bytes ==
 	([.processes[] | select(.mm_owner) | .rss_bytes] | add)'
 
 # ---- rows ----
@@ -108,32 +108,32 @@ pid=$(pid_of many_maps)
 zmem maps -J -n 3 "$pid"
 cp "$TMP/out" "$TMP/three"
 zmem maps -J -s pss -n 3 "$pid"
-expect_json '-n: the biggest, by address' '(.mappings | sort_by(.start)) == $three[0].mappings and
+expect_json '-n: the largest, by address' '(.mappings | sort_by(.start)) == $three[0].mappings and
 	.totals.mappings > 2000' --slurpfile three "$TMP/three"
 zmem maps -n 3 "$pid"
 equal '-n: header, three, the others, the total' "$(wc -l <"$TMP/out")" 6
-expect_out '-n: how many more' '… [0-9]+ more$'
+expect_out '-n: the number of others' '… [0-9]+ more$'
 zmem maps -H -n 3 "$pid"
 equal '-H: no header' "$(wc -l <"$TMP/out")" 5
 zmem maps --total "$pid"
 equal '--total' "$(wc -l <"$TMP/out")" 2
 zmem maps --total -b "$pid"
-figures=$(tail -n 1 "$TMP/out" | sed 's/ *total of.*//; s/^ *//; s/   */  /g')
+values=$(tail -n 1 "$TMP/out" | sed 's/ *total of.*//; s/^ *//; s/   */  /g')
 zmem maps --total -H -b "$pid"
-equal '--total -H: its figures and not a word' "$out" "$figures"
+equal '--total -H: only the values' "$out" "$values"
 zmem maps -J -s size "$pid"
 expect_json '-s size' '[.mappings[].size_bytes] | . == (sort | reverse)'
 zmem maps -J -s name,start -r "$pid"
-expect_rc '-s: a column that is none' 2
+expect_rc '-s: an unknown column' 2
 zmem maps -J -s Name -r "$pid"
 expect_json '-s Name -r' '[.mappings[].name] | . == (sort | reverse)'
 zmem maps -J -r "$pid"
-expect_json '-r: by address, downwards' '[.mappings[].start | ("0" * (16 - length)) + . ] |
+expect_json '-r: by descending address' '[.mappings[].start | ("0" * (16 - length)) + . ] |
 	. == (sort | reverse)'
 timeout -s KILL "$PATIENCE" env TERM=xterm "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/out" "$ZMEM" maps "$pid" \
 	>"$TMP/lines" </dev/null
 read -r screen _ <"$TMP/lines"
-if [ "$screen" -lt 24 ] && [ "$screen" -gt 10 ]; then ok 'terminal: what fits'; else not_ok 'terminal: what fits' "$screen lines"; fi
+if [ "$screen" -lt 24 ] && [ "$screen" -gt 10 ]; then ok 'terminal: as many rows as fit'; else not_ok 'terminal: as many rows as fit' "$screen lines"; fi
 expect_out 'terminal: the others in one line' '[0-9]+ more'
 expect_printable 'terminal: printable' "$TMP/out" --color
 
@@ -160,36 +160,36 @@ exec 7>"$TMP/hold"
 wait_for test -s "$TMP/hostile" || not_ok 'hostile names' "$(cat "$TMP/hostile.err")"
 read -r hostile named <"$TMP/hostile"
 zmem maps -J "$hostile"
-expect_json 'hostile names: each is its own' '([.mappings[].name] | contains([$dir + "/two\nlines\nRss: 9 kB\n",
+expect_json 'hostile names: each mapping has its own name' '([.mappings[].name] | contains([$dir + "/two\nlines\nRss: 9 kB\n",
 	$dir + "/  blanks ", $dir + "/[heap]"])) and
 	any(.mappings[]; .name_hex // "" | endswith("1b5b33316d726564ff"))' --arg dir "$TMP"
-expect_json 'hostile names: nobody adds to the figures' '.totals.rss_bytes == ([.mappings[].rss_bytes] | add) and
+expect_json 'hostile names: names do not change the values' '.totals.rss_bytes == ([.mappings[].rss_bytes] | add) and
 	.totals.mappings == $lines' --argjson lines "$(wc -l <"/proc/$hostile/maps")"
 zmem maps "$hostile"
 expect_printable 'hostile names: printable' "$TMP/out"
 expect_out 'hostile names: a newline is shown escaped' '/two\\x0alines\\x0aRss: 9 kB\\x0a$'
-equal 'hostile names: a line each' "$(wc -l <"$TMP/out")" $(($(wc -l <"/proc/$hostile/maps") + 2))
+equal 'hostile names: one line each' "$(wc -l <"$TMP/out")" $(($(wc -l <"/proc/$hostile/maps") + 2))
 zmem maps --by-file "$hostile"
 expect_printable 'hostile names: printable by file' "$TMP/out"
 zmem maps -J "$hostile"
 if grep -q 'anon:my pool' "/proc/$hostile/maps"; then
 	expect_json 'anonymous memory with a name' 'any(.mappings[]; .name | test("^\\[anon(_shmem)?:my pool\\]$"))'
 else
-	skip 'anonymous memory with a name' "this kernel has none (prctl: $named)"
+	skip 'anonymous memory with a name' "not supported by this kernel (prctl: $named)"
 fi
 exec 7>&-
 wait "$hostile_job"
 
-# ---- who cannot be read ----
+# ---- unreadable processes ----
 
 zmem maps "$free_pid" "$pid"
-expect_rc 'one of two is not there' 3
-expect_err 'one of two is not there: which' "$free_pid: there is no such process"
-expect_out 'one of two is not there: the other is shown' 'total of 2[0-9]+ mappings of 1 process'
+expect_rc 'one of two does not exist' 3
+expect_err 'one of two does not exist: it is named' "$free_pid: there is no such process"
+expect_out 'one of two does not exist: the other is shown' 'total of 2[0-9]+ mappings of 1 process'
 zmem maps -J 2
 expect_rc 'a kernel thread' 0
-expect_err 'a kernel thread: why nothing is shown' '2: a kernel thread has no mappings'
-expect_json 'a kernel thread: no figure is 0' '.processes[0].status == "kernel_thread" and .mappings == [] and
+expect_err 'a kernel thread: the reason' '2: a kernel thread has no mappings'
+expect_json 'a kernel thread: no value is 0' '.processes[0].status == "kernel_thread" and .mappings == [] and
 	.totals.rss_bytes == null and .processes[0].rss_bytes == null'
 zombie=$(awk '/^READY zombie/ { print $4 }' "$TMP/mkmem" | while read -r p; do
 	grep -q '^State:.Z' "/proc/$p/status" && echo "$p"; done | head -n 1)
@@ -199,7 +199,7 @@ zombie=$(awk '/^READY zombie/ { print $4 }' "$TMP/mkmem" | while read -r p; do
 }
 run as_nobody "$ZMEM" maps -J "$pid"
 expect_rc 'nobody' 0
-expect_err 'nobody: what is missing' "$pid: it may not be read \\(run as root"
+expect_err 'nobody: the missing privilege' "$pid: it may not be read \\(run as root"
 expect_json 'nobody: denied, and incomplete' '.processes[0].status == "denied" and
 	.collection.complete == false and .totals.rss_bytes == null'
 mkmem_end
@@ -218,7 +218,7 @@ if [ -c /dev/fuse ]; then
 		if [ -n "$stuck" ]; then
 			zmem maps -J "$stuck" $$
 			expect_rc "stuck in $where: ends" 0
-			expect_err "stuck in $where: told" "$stuck: it is stuck"
+			expect_err "stuck in $where: reported" "$stuck: it is stuck"
 			expect_json "stuck in $where: the other is shown" '.collection.complete == false and
 				([.processes[] | .status] | sort) == ["ok", "timeout"] and .totals.rss_bytes > 0'
 			zmem maps --by-file -J
@@ -238,17 +238,17 @@ fi
 # ---- refusals ----
 
 refused 'no process' 2 'maps: it needs a PID' maps
-refused 'a word that is no pid' 2 'foo: not a process number' maps foo
+refused 'a word that is not a pid' 2 'foo: not a process number' maps foo
 refused 'a bad pid among good ones' 2 '0: not a process number' maps $$ 0
 refused 'a column of processes' 2 "--sort: maps has no column 'uss'" maps -s uss $$
 refused 'a column of mappings by file' 2 "maps --by-file has no column 'perm'" maps --by-file -s perm
-refused '--columns' 2 'maps: it takes no --columns' maps -o pid $$
-refused '--by-file elsewhere' 2 'snapshot: it takes no --by-file' --by-file
+refused '--columns' 2 'maps does not take --columns' maps -o pid $$
+refused '--by-file elsewhere' 2 'snapshot does not take --by-file' --by-file
 refused '--replay: one line' 2 'a recording holds no mappings' maps --replay "$TMP/recording" $$
 zmem maps -u root -f '^bash$' --total
 expect_rc 'filters without a PID' 0
 zmem maps -p $$ --output "$TMP/file" -J
 expect_rc '--output' 0
-check '--output: the file is whole' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/file"
+check '--output: the file is complete' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/file"
 run with_caps +bpf,+perfmon,+sys_ptrace "$ZMEM" maps -J 2 $$
 expect_json 'with three capabilities' '.collection.denied == 0 and .totals.rss_bytes > 0'

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Little memory: a limit of the address space, which makes allocations fail, and one of the cgroup,
-# which ends the program at any moment. The old file is whole, or the new one is.
+# Little memory: a limit of the address space makes allocations fail, a limit of the cgroup kills the
+# program at any moment. Afterwards the file is the complete old or the complete new one.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf 'little memory' || exit 0
 if sanitized; then
-	skip 'little memory' 'sanitizers take much'
+	skip 'little memory' 'sanitizers need more memory'
 	exit 0
 fi
 cp "$STATIC" "$ZMEM"
@@ -14,19 +14,19 @@ file=$TMP/dir/file
 mkmem_begin anon fork || not_ok 'mkmem' 'did not start'
 pids=$(sed -n 's/^READY [a-z_]* [a-z0-9_]* //p' "$TMP/mkmem" | paste -sd,)
 
-# Idle processes, in bytes: what is known of them is this.
+# Idle processes, in bytes: the expected values.
 zmem -J --output "$file" -p "$pids"
 jq -c '[.processes[] | {pid, rss_bytes, swap_bytes, uss_bytes}] | sort_by(.pid)' "$file" >"$TMP/whole"
 
-# whole NAME: the file is the old one if it failed, and a right one if not.
+# whole NAME: after a failure the file is the old one, else a correct new one.
 whole() {
 	if [ "$(ls -A "$TMP/dir")" != file ]; then
-		not_ok "$1: nothing else is left" "$(ls -A "$TMP/dir")"
+		not_ok "$1: no other file is left" "$(ls -A "$TMP/dir")"
 	elif [ "$rc" != 0 ]; then
 		[ "$(cat "$file")" = old ] || not_ok "$1: the old file" "$(head -c 200 "$file")"
 	elif ! jq -c '[.processes[] | {pid, rss_bytes, swap_bytes, uss_bytes}] | sort_by(.pid)' "$file" |
 		cmp -s - "$TMP/whole"; then
-		not_ok "$1: the figures" "$(jq -c '.source, .processes' "$file")"
+		not_ok "$1: the values" "$(jq -c '.source, .processes' "$file")"
 	fi
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Names of programs: processes of every kind there is, by what users call them, in every output.
+# Names of programs as users know them: processes of every kind, in every output.
 . "$(dirname "$0")/../support/cli.sh"
 
 SECRET=hunter2-of-the-tests
@@ -16,13 +16,13 @@ end_jobs() {
 }
 trap end_jobs EXIT
 
-# expect_name NAME: of the job that was just started.
+# expect_name NAME: the expected name of the last started job.
 expect_name() {
 	jobs_started+=("$!")
 	want+=("$!	$1")
 }
 
-# script NAME FIRST-LINE: one that does nothing, for ever, whatever runs it.
+# script NAME FIRST-LINE: makes a script that waits forever in any interpreter.
 script() {
 	case $2 in
 	*python*) printf '%s\nimport time\ntime.sleep(1000)\n' "$2" ;;
@@ -85,13 +85,13 @@ if command -v busybox >/dev/null; then
 	busybox sh "$here/zmem-names.sh" "$SECRET" &
 	expect_name zmem-names.sh
 else
-	skip 'applets of busybox' 'there is no busybox'
+	skip 'applets of busybox' 'no busybox'
 fi
 mkmem_begin anon || not_ok 'mkmem' 'did not start'
 anon=$(mkmem_pid_of anon main)
 want+=("$anon	mkmem" "2	kthreadd")
 
-# All have exec'ed and got as far as they will.
+# Wait until all have called exec and reached their final state.
 for line in "${want[@]}"; do
 	pid=${line%%	*}
 	[ "$pid" = 2 ] || wait_for test "$(readlink "/proc/$pid/exe")" != "$(readlink /proc/$$/exe)" \
@@ -124,7 +124,7 @@ for mode in '' '--pss none' '--source proc' '--pss rollup' '-n 1000' '-s name' '
 	named "json $mode" < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
 	quiet_about "json $mode: no arguments"
 done
-expect_json 'command lines are not kept' 'all(.processes[]; has("cmdline") | not)'
+expect_json 'command lines are not in the document' 'all(.processes[]; has("cmdline") | not)'
 zmem -J -p "$pids" -o +cmdline
 named 'json, with command lines' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
 zmem -F csv -p "$pids" -o pid,name
@@ -157,14 +157,14 @@ fi
 zmem -J --replay "$TMP/rec" -p "$pids"
 named 'a recording' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
 
-# ---- asked for by name ----
+# ---- filters by name ----
 
 zmem -J -f '^zmem-names-of-a-long-script.py$'
 expect_json '-f: by the name of the script' "[.processes[].pid] == [$long]"
 zmem -J -f '^zmem_names_(gone|new)$'
-expect_json '-f: whose executable is gone' "[.processes[].pid] | sort == ([$gone, $new] | sort)"
+expect_json '-f: executables that were deleted or replaced' "[.processes[].pid] | sort == ([$gone, $new] | sort)"
 zmem -J -p "$pids" --group-by name
-expect_json 'by name: one group for all of a name' \
+expect_json 'by name: one group for each name' \
 	'[.groups[].group] as $g | ($g | length) == ($g | unique | length) and
 	any(.groups[]; .group == "zmem-names.sh" and .procs >= 2) and
 	any(.groups[]; .group == "zmem_names_exe" and .procs >= 1)'
@@ -173,5 +173,5 @@ quiet_about 'by name: no arguments'
 # ---- without the right to see executables ----
 
 as_nobody "$ZMEM" -J --source proc >"$TMP/out" 2>"$TMP/err"
-expect_json 'nobody: the whole name of a long script' \
+expect_json 'nobody: the full name of a long script' \
 	"any(.processes[]; .pid == $long and .name == \"zmem-names-of-a-long-script.py\")"

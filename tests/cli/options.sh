@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What is asked for badly, and how it is told: one line on stderr, nothing on stdout, the right code.
+# Invalid options: one line on stderr, nothing on stdout, the right exit code.
 . "$(dirname "$0")/../support/cli.sh"
 
-# Numbers that no process has: pid_max is far below or, at most, the next power.
+# Pids that no process has: pid_max is at most the next power of two.
 free_pid=4194303
 usage='\(zmem-bpf --help\)$'
 
@@ -45,14 +45,14 @@ refused 'bad source' 2 "--source .*$usage" --source=ebpf
 refused 'unknown user' 3 'no such user' -u no_such_user_here
 refused 'user number out of range' 3 '4294967296' -u 4294967296
 
-# What would come to nothing is refused by each command, and not ignored.
+# Each command refuses options without an effect, rather than ignoring them.
 guest=$SUPPORT/../fixtures/recordings/guest-6.12.zmem
 refuses() { # COMMAND OPTION...
 	local command=$1 option
 	shift
 	for option; do
 		# shellcheck disable=SC2086
-		refused "$command $option" 2 "${command%% *}: it takes no --.*$usage" $command $option
+		refused "$command $option" 2 "${command%% *} does not take --.*$usage" $command $option
 	done
 }
 shown='--sort=rss --reverse --columns=pid --top=3 --total --timing --tree --group-by=name'
@@ -67,25 +67,25 @@ refuses "maps $$" --columns=pid --pss=none --verify=0 --numeric --timing
 refuses watch --timing
 refuses top -J -H -w --total --timing --output="$TMP/top"
 refuses serve -J -Fcsv -srss -r -p1 -uroot -fx -a -b -H -w --total --timing --output="$TMP/serve"
-equal 'and nothing was written' "$(ls "$TMP"/{doctor,pin,recording,top,serve} 2>/dev/null)" ''
+equal 'refused commands write nothing' "$(ls "$TMP"/{doctor,pin,recording,top,serve} 2>/dev/null)" ''
 only='it has all keys, \+cmdline alone can be added'
 for format in json ndjson; do
 	refused "$format --columns" 2 "$format: --columns pid,rss: $only" -F $format -o pid,rss
 	refused "$format, columns of tables" 2 "$format: --columns \+%pss: $only" -F $format -o +%pss
-	refused "$format, one of them" 2 "$format: --columns \+cgroup,%pss: $only" -F $format -o +cgroup,%pss
+	refused "$format, one column of tables" 2 "$format: --columns \+cgroup,%pss: $only" -F $format -o +cgroup,%pss
 	refused "$format, no column" 2 "there is no column '\+nosuch'" -F $format -o +nosuch
 	zmem --replay "$guest" -F $format -o +cmdline,cgroup
 	expect_out "$format: and cmdline can" '"cmdline":'
-	refused "$format, groups" 2 "$format: --columns: it goes with no --group-by" -F $format -g name -o +cmdline
+	refused "$format, groups" 2 "$format: --columns cannot be combined with --group-by" -F $format -g name -o +cmdline
 done
 refused 'watch, NDJSON' 2 "ndjson: --columns pid: $only" watch -F ndjson -o pid
 refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/recording" -o pid
 refused 'serve --columns' 2 "serve: --columns pid: $only" serve -o pid
 for format in folded openmetrics prometheus; do
-	refused "$format --columns" 2 "--columns: it goes with no --format $format" -F $format -o +cmdline
+	refused "$format --columns" 2 "--columns cannot be combined with --format $format" -F $format -o +cmdline
 done
-refused '--verify of what is not read' 2 '--verify: it goes with no --pss none' --pss none --verify all
-refused '--verify N of what is not read' 2 '--verify: it goes with no --pss none' watch --pss none --verify 3
+refused '--verify of what is not read' 2 '--verify cannot be combined with --pss none' --pss none --verify all
+refused '--verify N of what is not read' 2 '--verify cannot be combined with --pss none' watch --pss none --verify 3
 zmem --pss none --verify 0
 expect_rc '--verify 0 is no check' 0
 for how in '--pss none' '--source proc' --pinned '--verify 0'; do
@@ -103,12 +103,12 @@ zmem --pid $'\033[31m\n\tx'
 expect_stderr_lines 'an escape in an argument: one line' 1
 expect_printable 'an escape in an argument is not repeated' "$TMP/err"
 zmem $'\302\233x'
-expect_printable 'nor is a control character of Unicode' "$TMP/err"
+expect_printable 'a control character of Unicode is not repeated' "$TMP/err"
 
 zmem -p "$free_pid"
 expect_rc 'no such pid: exit code' 3
 expect_stderr_lines 'no such pid: one line' 1
-expect_err 'no such pid: told' "^zmem-bpf: --pid $free_pid: "
+expect_err 'no such pid: the message' "^zmem-bpf: --pid $free_pid: "
 zmem -H -o pid,name -p "$free_pid,$$,4194302"
 expect_rc 'some pids missing: exit code' 3
 expect_stderr_lines 'some pids missing: a line each' 2
@@ -125,10 +125,10 @@ expect_stderr_lines 'some users unknown: one line' 1
 expect_json 'some users unknown: the other is shown' \
 	'.processes | length > 0 and all(.uid == 0)'
 zmem -p 2
-expect_rc 'a kernel thread by pid is there' 0
+expect_rc 'a kernel thread by pid is found' 0
 zmem -J -u 4294967294
-expect_rc 'a user number without processes is no error' 0
-expect_json 'and shows none' '.processes == [] and .totals.processes == 0'
+expect_rc 'a user number without processes is not an error' 0
+expect_json 'a user number without processes: no rows' '.processes == [] and .totals.processes == 0'
 
 zmem --help
 expect_rc '--help: exit code' 0
@@ -145,7 +145,7 @@ for way in '-h' 'frobnicate --help' '-o nope -h'; do
 	zmem $way
 	check "$way: the same" cmp "$TMP/help" "$TMP/out"
 done
-# That of a command has those options that it takes, and it refuses all others.
+# The help of a command lists the options that it takes; the command refuses all others.
 options_in() {
 	grep -oE -e '^  (-., |    )--[a-z-]+( [A-Z][^ ]*)?' "$1" | sed 's/.*--/--/' | sort
 }
@@ -154,7 +154,7 @@ for command in $(sed -n 's/^.* zmem-bpf \[*\([a-z]*\)\]* .*/\1/p' "$TMP/help"); 
 	zmem "$command" --help
 	options_in "$TMP/out" >"$TMP/taken"
 	equal "$command --help: its own line" "$(grep -c '^.\{6\} zmem-bpf ' "$TMP/out") $(grep -c "^usage: zmem-bpf \[*$command" "$TMP/out")" '1 1'
-	equal "$command --help: options that there are" "$(comm -13 "$TMP/options" "$TMP/taken")" ''
+	equal "$command --help: only existing options" "$(comm -13 "$TMP/options" "$TMP/taken")" ''
 	wrong=
 	while read -r option argument; do
 		case $argument in
@@ -167,16 +167,16 @@ for command in $(sed -n 's/^.* zmem-bpf \[*\([a-z]*\)\]* .*/\1/p' "$TMP/help"); 
 		esac
 		# shellcheck disable=SC2086
 		zmem "$command" $option $argument
-		[ "$rc" = 2 ] && grep -q "^zmem-bpf: $command: it takes no --" "$TMP/err" || wrong="$wrong $option"
+		[ "$rc" = 2 ] && grep -q "^zmem-bpf: $command does not take --" "$TMP/err" || wrong="$wrong $option"
 	done < <(comm -23 "$TMP/options" "$TMP/taken")
-	equal "$command: refuses what its --help has not" "$wrong" ''
+	equal "$command: refuses options that its --help lacks" "$wrong" ''
 done
 zmem -V
 equal '-V' "$rc $out" "0 zmem-bpf $(sed -n 's/^VERSION := //p' "$SUPPORT/../../Makefile")"
 zmem --version
 expect_out '--version' '^zmem-bpf [0-9]+\.[0-9]+\.[0-9]+$'
 
-# The order of words does not matter, also where the environment wants it to.
+# The order of options and commands does not matter, even with POSIXLY_CORRECT.
 zmem snapshot -J --pss none -p $$
 expect_json 'options behind the command' '.processes | length == 1'
 run env POSIXLY_CORRECT=1 "$ZMEM" snapshot -J --pss none -p $$
@@ -189,7 +189,7 @@ expect_out 'the last format counts' '^ *PID +USER'
 zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
-equal 'doctor: all answers in one column' "$(awk '{ print match($0, / (ok|no ) /) }' "$TMP/out" | sort -u | wc -l)" 1
+equal 'doctor: the answers are aligned' "$(awk '{ print match($0, / (ok|no ) /) }' "$TMP/out" | sort -u | wc -l)" 1
 for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf' 'counters: proc' /proc \
 	'PSS: smaps_rollup' serve; do
 	expect_out "doctor: $what" "^$what +(ok|no) "

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# --output: the file appears whole or not at all.
+# --output: the file appears complete or not at all.
 . "$(dirname "$0")/../support/cli.sh"
 
 dir=$TMP/dir
 mkdir "$dir"
 
-# nothing_left NAME DIR FILE…: DIR holds these files and no others.
+# nothing_left NAME DIR FILE…: DIR contains exactly these files.
 nothing_left() {
 	local name=$1 where=$2
 	shift 2
@@ -15,18 +15,18 @@ nothing_left() {
 
 zmem -J --output "$dir/new"
 expect_rc 'a new file: exit code' 0
-equal 'a new file: silent' "$out$err" ''
+equal 'a new file: no message' "$out$err" ''
 cp "$dir/new" "$TMP/out"
-expect_json 'a new file: whole'
+expect_json 'a new file: complete'
 nothing_left 'a new file: nothing beside it' "$dir" new
 (umask 027 && "$ZMEM" -J --output "$dir/masked")
-equal 'a new file: umask counts' "$(stat -c %a "$dir/masked")" 640
+equal 'a new file: mode by the umask' "$(stat -c %a "$dir/masked")" 640
 rm "$dir/masked"
 
 echo old >"$dir/old"
 zmem --output "$dir/old"
 check 'an old file is replaced' grep -q '^ *PID' "$dir/old"
-# Command lines hold secrets: who could not read the file must not be able to afterwards.
+# Command lines contain secrets: a user who could not read the file must not be able to afterwards.
 chmod 600 "$dir/old"
 zmem -J -o +cmdline --output "$dir/old"
 equal 'a private file stays private' "$(stat -c %a "$dir/old")" 600
@@ -37,7 +37,7 @@ cp "$dir/old" "$TMP/out"
 expect_json 'a link: its target is written'
 ln -s missing "$dir/dangling"
 zmem --output "$dir/dangling"
-check 'a dangling link: its target is made' test -s "$dir/missing"
+check 'a dangling link: its target is created' test -s "$dir/missing"
 ln -s loop "$dir/loop"
 refused 'a link to itself' 1 'Too many levels' --output "$dir/loop"
 rm "$dir"/*
@@ -46,24 +46,24 @@ refused 'no name' 1 'No such file' --output ''
 refused 'a missing directory' 1 'No such file' --output "$TMP/missing/file"
 refused 'a directory' 1 'Is a directory' --output "$dir"
 refused 'below a file' 1 'Not a directory' --output "$TMP/out/file"
-refused 'too long a name' 1 'too long' --output "$dir/$(printf 'a%.0s' $(seq 300))"
+refused 'a name that is too long' 1 'too long' --output "$dir/$(printf 'a%.0s' $(seq 300))"
 zmem --output "$dir/$(printf 'a%.0s' $(seq 255))"
-expect_rc 'as long a name as there can be' 0
+expect_rc 'a name of the maximum length' 0
 rm "$dir"/*
 refused 'a full device' 1 'No space left' --output /dev/full
 zmem --output /dev/null
 expect_rc 'a device' 0
-check 'a device stays one' test -c /dev/null
+check 'a device stays a device' test -c /dev/null
 zmem -J --output /dev/stdout
 expect_json 'stdout by its name'
 refused 'a bad option leaves no file' 2 'nope' --output "$dir/file" -o nope
 zmem --output "$dir/file" -p 4194303
 expect_rc 'a missing pid: exit code, with a file' 3
-check 'a missing pid: the file is there' test -s "$dir/file"
+check 'a missing pid: the file is written' test -s "$dir/file"
 echo old >"$dir/file"
 nothing_left 'nothing is left of all that' "$dir" file
 
-# An unprivileged user in a directory that is not his.
+# An unprivileged user in a directory of another user.
 chmod 755 "$dir"
 run as_nobody "$ZMEM" -q --output "$dir/mine"
 expect_rc "others' directory: exit code" 1
@@ -71,7 +71,7 @@ expect_stderr_lines "others' directory: one line" 1
 expect_err "others' directory: the reason" 'Permission denied'
 run as_nobody "$ZMEM" -q --output "$dir/file"
 expect_rc "others' file: exit code" 1
-equal "others' file: as it was" "$(cat "$dir/file")" old
+equal "others' file: unchanged" "$(cat "$dir/file")" old
 nothing_left "others' directory: nothing new" "$dir" file
 
 # mounted OPTIONS COMMAND: bash code in a mount namespace with a tmpfs at $m.
@@ -85,29 +85,29 @@ if mounted size=64k :; then
 	# shellcheck disable=SC2016
 	mounted size=64k 'echo old >"$m/file"; mount -o remount,ro "$m"
 		"$ZMEM" --output "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
-	equal 'read-only file system: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file'
+	equal 'read-only file system: exit code, the old file, no other file' "$(paste -sd' ' "$TMP/out")" '1 old file'
 	expect_stderr_lines 'read-only file system: one line' 1
 	expect_err 'read-only file system: the reason' 'Read-only file system'
 	# shellcheck disable=SC2016
 	mounted size=64k 'echo old >"$m/file"; head -c 56k /dev/zero >"$m/filler"
 		"$ZMEM" -J --output "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
-	equal 'disk full: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
+	equal 'disk full: exit code, the old file, no other file' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
 	expect_stderr_lines 'disk full: one line' 1
 	expect_err 'disk full: the reason' 'No space left'
 	# shellcheck disable=SC2016
 	mounted size=64k,nr_inodes=3 'echo old >"$m/file"; echo >"$m/filler"
 		"$ZMEM" --output "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
-	equal 'no inode left: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
+	equal 'no inode left: exit code, the old file, no other file' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
 else
 	skip 'read-only and full file systems' 'no tmpfs in a mount namespace'
 fi
 
-# Renaming fails: what is mounted there cannot be replaced, nor what is not ours in a sticky directory.
+# Renaming fails: over a mount point, and over a file of another user in a sticky directory.
 echo old >"$dir/file"
 # shellcheck disable=SC2016
 run env dir="$dir" ZMEM="$ZMEM" unshare -m bash -c 'mount --bind "$dir/file" "$dir/file" || exit 99
 	"$ZMEM" --output "$dir/file"; echo "$?"; cat "$dir/file"; ls -A "$dir"'
-equal 'rename fails: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file'
+equal 'rename fails: exit code, the old file, no other file' "$(paste -sd' ' "$TMP/out")" '1 old file'
 expect_stderr_lines 'rename fails: one line' 1
 expect_err 'rename fails: the reason' 'resource busy'
 mkdir -m 1777 "$TMP/sticky"
@@ -116,19 +116,19 @@ chmod 666 "$TMP/sticky/file"
 run as_nobody "$ZMEM" -q --output "$TMP/sticky/file"
 expect_rc 'rename is refused: exit code' 1
 expect_err 'rename is refused: the reason' 'not permitted'
-equal 'rename is refused: as it was' "$(cat "$TMP/sticky/file")" old
-nothing_left 'rename is refused: nothing new' "$TMP/sticky" file
+equal 'rename is refused: unchanged' "$(cat "$TMP/sticky/file")" old
+nothing_left 'rename is refused: no other file' "$TMP/sticky" file
 
 # A file size limit: a signal by default.
 run bash -c 'ulimit -f 1; trap "" XFSZ; exec "$0" -J --output "$1"' "$ZMEM" "$dir/file"
 expect_rc 'over the limit of file sizes: exit code' 1
-equal 'over the limit of file sizes: as it was' "$(cat "$dir/file")" old
+equal 'over the limit of file sizes: unchanged' "$(cat "$dir/file")" old
 nothing_left 'over the limit of file sizes: nothing new' "$dir" file
 
-# Whoever interrupts it, at whatever moment, finds the old or the new file and nothing else.
+# After a signal at any moment there is the old or the new file, and no other file.
 for signal in INT TERM HUP; do
 	for wait in 0 0.001 0.002 0.003 0.004 0.005 0.006 0.008; do
-		# A background job of a shell ignores SIGINT: python does not.
+		# A background job of a shell ignores SIGINT; started by Python it does not.
 		"$PYTHON" - "$signal" "$wait" "$ZMEM" "$dir/file" <<-'END'
 			import signal, subprocess, sys, time
 			number = getattr(signal, "SIG" + sys.argv[1])
@@ -143,13 +143,13 @@ for signal in INT TERM HUP; do
 	rm -f "$dir"/.zmem-*
 done
 
-# Two at once write one file: one of them wins, whole.
+# Two programs write one file at once: the file is the complete one of either.
 for _ in 1 2 3 4 5; do
 	"$ZMEM" -J --output "$dir/file" &
 	"$ZMEM" -J --output "$dir/file" &
 	wait
 	cp "$dir/file" "$TMP/out"
 	rc=0 err=
-	expect_json 'two writers: one document'
+	expect_json 'two writers: one complete document'
 done
 nothing_left 'two writers: nothing else' "$dir" file

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Paths that a user names, in directories that another user can write to, and through what only a
-# capability of ours could reach. ATTACK_SECONDS=20: each attack for so long.
+# Paths in directories that another user can write to, and paths that only a capability of the program
+# could reach. ATTACK_SECONDS=20: the duration of each attack.
 [ -n "${PATHS_SH:-}" ] || exec env PATHS_SH=1 unshare -m "$0" "$@"
 . "$(dirname "$0")/../support/cli.sh"
 
@@ -17,7 +17,7 @@ end_all() {
 }
 trap end_all EXIT
 
-# other UID COMMAND…: as another user, without any privilege.
+# other UID COMMAND…: runs it as another user without any privilege.
 other() {
 	setpriv --reuid="$1" --regid="$1" --clear-groups --inh-caps=-all "${@:2}"
 }
@@ -35,9 +35,9 @@ state() {
 before=$(state)
 quick=(-q --source proc -p "$$")
 
-# ---- what is in the way ----
+# ---- refused paths ----
 
-# each PATH NAME ERE: every command that makes a file refuses the path at once, with one line.
+# each PATH NAME ERE: every command that creates a file refuses the path at once, with one line.
 each() {
 	refused "snapshot: $2" 1 "opening $1: $3" "${quick[@]}" --output "$1"
 	refused "watch: $2" 1 "opening $1: $3" watch -c 1 "${quick[@]}" --output "$1"
@@ -61,19 +61,19 @@ refused "watch: a hard link to root's file" 1 'it has several names \(hard links
 	watch -c 1 "${quick[@]}" --output "$open/hard"
 zmem "${quick[@]}" --output "$open/hard"
 expect_rc "a hard link to root's file is replaced by a file" 0
-equal 'of which others read no more' "$(stat -c '%u %a %h' "$open/hard")" '0 600 1'
+equal 'the new file is not readable for others' "$(stat -c '%u %a %h' "$open/hard")" '0 600 1'
 ln "$roots/link" "$open/hard-link" 2>/dev/null &&
 	each "$open/hard-link" "a hard link to root's link" 'a symbolic link in the path has several names'
 rm -f "$open/hard-link" "$sticky/hard"
 refused 'serve: a link to a directory' 1 "listening on unix:$open/dir/new: $link" serve --listen "unix:$open/dir/new"
-# A socket of a program that has ended.
+# The socket of a program that ended.
 left='import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])'
 other 65534 "$PYTHON" -c "$left" "$sticky/socket"
 refused "serve: another user's socket in a sticky directory" 1 "$foreign" serve --listen "unix:$sticky/socket"
-check 'serve: it is still there' test -S "$sticky/socket"
-equal "root's file is as it was" "$(state)" "$before"
+check 'serve: the socket stays' test -S "$sticky/socket"
+equal "root's file is unchanged" "$(state)" "$before"
 
-# ---- what goes on ----
+# ---- allowed paths ----
 
 ln -s "$open/new" "$roots/mine"
 zmem "${quick[@]}" --output "$roots/mine"
@@ -82,7 +82,7 @@ rm "$roots/mine"
 for uid in 65534 12345; do
 	other "$uid" sh -c 'umask 077; echo mine >"$1"' - "$open/file-$uid"
 	zmem "${quick[@]}" --output "$open/file-$uid"
-	equal "uid $uid: a file stays his where the directory is not sticky" \
+	equal "uid $uid: keeps the file in a directory that is not sticky" \
 		"$(stat -c '%u %g %a' "$open/file-$uid")" "$uid $uid 600"
 done
 mkdir "$dir/theirs"
@@ -90,16 +90,16 @@ chown 65534:65534 "$dir/theirs"
 chmod 1777 "$dir/theirs"
 other 65534 sh -c 'echo >"$1"; chmod 660 "$1"' - "$dir/theirs/file"
 zmem "${quick[@]}" --output "$dir/theirs/file"
-equal "the directory owner's file in a sticky directory is given to no other user" \
+equal "in a sticky directory, the file of the directory's owner is given to no other user" \
 	"$(stat -c '%u %g %a' "$dir/theirs/file")" '0 0 600'
 
-# A FIFO of one's own waits for its reader; watch can be ended meanwhile.
+# Opening one's own FIFO waits for a reader; a signal ends watch meanwhile.
 mkfifo "$dir/fifo"
 (sleep 0.3; exec cat "$dir/fifo" >"$TMP/read") &
 zmem "${quick[@]}" -J --output "$dir/fifo"
 wait $!
 cp "$TMP/read" "$TMP/out"
-expect_json 'a FIFO of one'\''s own: it waits for a reader'
+expect_json 'one'\''s own FIFO: waits for a reader'
 "$PYTHON" - "$ZMEM" "$dir/fifo" >"$TMP/out" 2>&1 <<'END'
 import signal, subprocess, sys, time
 child = subprocess.Popen([sys.argv[1], "watch", "-q", "--source", "proc", "--output", sys.argv[2]])
@@ -113,12 +113,12 @@ except subprocess.TimeoutExpired:
 END
 equal 'watch: ends while a FIFO has no reader' "$(cat "$TMP/out")" 0
 
-# ---- names that are exchanged ----
+# ---- names exchanged meanwhile ----
 
-# attack SHAPE UID WHERE PATH: each command in turn.
+# attack SHAPE UID WHERE PATH: runs each command in turn.
 attack() {
 	local i=0 end=$((SECONDS + ${ATTACK_SECONDS:-0})) blocked=0
-	# Not by other(), whose process would be the shell's.
+	# Not by other(), which would give the pid of the shell.
 	setpriv --reuid="$2" --regid="$2" --clear-groups "$PYTHON" "$SUPPORT/exchange.py" "$3" "$1" "$5" &
 	attacker=$!
 	wait_for test -L "$3/b" -o -L "$3/a" -o -p "$3/a" -o -p "$3/b"
@@ -136,7 +136,7 @@ attack() {
 	{ kill -9 "$attacker"; wait "$attacker"; } 2>/dev/null
 	attacker=
 	rm -rf "$3/a" "$3/b"
-	equal "exchanged by uid $2 in ${3##*/}: $1: root's file is as it was ($i runs)" "$(state)" "$before"
+	equal "exchanged by uid $2 in ${3##*/}: $1: root's file is unchanged ($i runs)" "$(state)" "$before"
 	equal "exchanged by uid $2 in ${3##*/}: $1: nothing hung" "$blocked" 0
 }
 for where in "$sticky" "$open"; do
@@ -151,7 +151,7 @@ if ! need_bpf 'file capabilities' || ! cp "$PROGRAM" "$dir/three" ||
 	! setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep "$dir/three"; then
 	exit
 fi
-# Files that nobody could use, behind a directory that he cannot enter: all but for CAP_SYS_PTRACE.
+# Files below a directory that the user cannot enter; CAP_SYS_PTRACE alone gives no access.
 mkdir -m 700 "$dir/vault"
 mkdir -m 777 "$dir/vault/in" "$open/own"
 chmod 777 "$dir/vault/in" "$open/own"
@@ -169,7 +169,7 @@ reaches() {
 	run other 65534 timeout 5 "$dir/three" "${@:2}"
 	expect_rc "file capabilities: $1: exit code" 1
 	expect_err "file capabilities: $1: refused" '^zmem-bpf: [^:]+.*Permission denied'
-	equal "file capabilities: $1: nothing changed there" "$(ls -Al "$dir/vault/in")" "$vault"
+	equal "file capabilities: $1: unchanged" "$(ls -Al "$dir/vault/in")" "$vault"
 }
 cwd=/proc/$sleeper/cwd
 reaches "another's --token-file" serve --token-file "$cwd/token" --listen "unix:$open/own/s"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What is missing is named, what is left is shown: capabilities, bpf(), BTF, /proc.
+# Missing capabilities, bpf(), BTF or /proc: each is named, and the values that remain are shown.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf privileges || exit 0
 
-# A process of somebody else and one of nobody's, both idle.
+# A process of root and one of the user nobody, both idle.
 sleep 1000 &
 root_pid=$!
 setpriv --reuid=65534 --regid=65534 --clear-groups sleep 1000 &
@@ -16,7 +16,7 @@ end_sleepers() {
 trap end_sleepers EXIT
 wait_for grep -q '^Uid:.65534' "/proc/$nobody_pid/status"
 
-# Nothing that is not measured is a number, and nothing else is missing.
+# A value that was not measured is null; no other value is.
 # shellcheck disable=SC2016
 honest='.processes | all((.pss_status == "ok") == (.pss_bytes != null)
 	and (.pss_bytes == null or .pss_source != null))'
@@ -29,32 +29,32 @@ run as_nobody "$ZMEM" -J
 expect_rc 'nobody: exit code' 0
 expect_stderr_lines 'nobody: one note' 1
 expect_err 'nobody: the note names capabilities' 'CAP_BPF.*CAP_PERFMON'
-expect_err 'nobody: the note says what to do' '--source proc'
+expect_err 'nobody: the note names a remedy' '--source proc'
 expect_json 'nobody: counters from /proc' '.source.counters == "proc" and
 	(.source.fallback_reason | test("CAP_BPF.*CAP_PERFMON"))'
-expect_json 'nobody: what is denied is counted' '.collection.complete == false and
+expect_json 'nobody: denied processes are counted' '.collection.complete == false and
 	.collection.denied == ([.processes[] | select(.pss_status == "denied")] | length)'
 expect_json 'nobody: every row is honest' "$honest"
 expect_json "nobody: root's process has counters and no PSS" \
 	"$row | .rss_bytes > 0 and .pss_bytes == null and .pss_status == \"denied\"" \
 	--argjson pid "$root_pid"
-expect_json 'nobody: what is missing is counted in the totals' \
+expect_json 'nobody: processes without PSS are counted in the totals' \
 	'.totals.pss_missing_processes == ([.processes[] | select(.mm_owner and .pss_bytes == null)] | length)'
 run as_nobody "$ZMEM"
-expect_out 'nobody: the total line says so' 'total of .*denied.*counters from /proc.*CAP_BPF'
+expect_out 'nobody: the total line names them' 'total of .*denied.*counters from /proc.*CAP_BPF'
 run as_nobody "$ZMEM" -p "$root_pid" -H -o pid,pss,uss,rss,pss_status
-expect_out 'nobody: not measured is a dash' "^ *$root_pid +- +- +[0-9.]+ [KM]iB +denied"
+expect_out 'nobody: a missing value is a dash' "^ *$root_pid +- +- +[0-9.]+ [KM]iB +denied"
 run as_nobody "$ZMEM" -q
 expect_stderr_lines 'nobody, -q: no note' 0
 expect_rc 'nobody, -q: exit code' 0
 run as_nobody "$ZMEM" --source proc -J
 expect_stderr_lines 'nobody, --source proc: one note' 1
-expect_err 'nobody, --source proc: on what is denied, not on what was asked for' \
+expect_err 'nobody, --source proc: a note on denied processes only' \
 	'PSS of [0-9]+ processes is denied: CAP_SYS_PTRACE is missing'
 run as_nobody "$ZMEM" --source proc --pss none
 expect_stderr_lines 'nobody, --source proc --pss none: nothing to note' 0
 run as_nobody "$ZMEM" --source proc -J
-expect_json 'nobody, --source proc: no fallback either' \
+expect_json 'nobody, --source proc: no fallback' \
 	'.source.counters == "proc" and .source.fallback_reason == null'
 run as_nobody "$ZMEM" --source bpf
 expect_rc 'nobody, --source bpf: exit code' 1
@@ -64,7 +64,7 @@ equal 'nobody, --source bpf: nothing on stdout' "$out" ''
 run as_nobody "$ZMEM" -q --source bpf
 expect_stderr_lines 'nobody, --source bpf -q: an error is still told' 1
 run as_nobody "$ZMEM" -v -q -p $$
-expect_err 'nobody, -v: says which source' 'counters come from proc$'
+expect_err 'nobody, -v: names the source' 'counters come from proc$'
 for mode in '--pss none' '--pss rollup' '--top 5' '--total' '-p 2' '-o +cmdline' '-f sleep' '-r'; do
 	# shellcheck disable=SC2086
 	run as_nobody "$ZMEM" -J -q $mode
@@ -84,7 +84,7 @@ expect_out 'nobody, doctor: /proc' '^counters: proc +ok '
 one_of_two() {
 	run with_caps "$2" "$ZMEM" -J
 	expect_rc "$1: exit code" 0
-	expect_json "$1: falls back and says why" \
+	expect_json "$1: falls back with a reason" \
 		'.source.counters == "proc" and (.source.fallback_reason | contains($missing) and
 		 (contains($present) | not))' --arg missing "$3" --arg present "$4"
 	expect_stderr_lines "$1: one note" 1
@@ -95,7 +95,7 @@ one_of_two() {
 one_of_two 'only CAP_BPF' +bpf CAP_PERFMON CAP_BPF
 one_of_two 'only CAP_PERFMON' +perfmon CAP_BPF CAP_PERFMON
 run with_caps +sys_ptrace "$ZMEM" -J
-expect_json 'only CAP_SYS_PTRACE: PSS of all, counters from /proc' \
+expect_json 'only CAP_SYS_PTRACE: PSS of all processes, counters from /proc' \
 	".source.counters == \"proc\" and ($row | .pss_status == \"ok\")" --argjson pid "$root_pid"
 
 run with_caps +bpf,+perfmon "$ZMEM" -J
@@ -105,15 +105,15 @@ expect_json 'CAP_BPF and CAP_PERFMON: counters by BPF' '.source.counters == "bpf
 	.source.fallback_reason == null and all(.processes[]; .rss_bytes != null)'
 expect_json 'CAP_BPF and CAP_PERFMON: every row is honest' "$honest"
 # From 6.14 on CAP_PERFMON alone opens smaps_rollup of others.
-expect_json "CAP_BPF and CAP_PERFMON: PSS of others is there, or denied and incomplete" \
+expect_json "CAP_BPF and CAP_PERFMON: PSS of others is measured, or denied and incomplete" \
 	"($row | .pss_status) as \$s | \$s == \"ok\" or (\$s == \"denied\" and (.collection.complete | not))" \
 	--argjson pid "$root_pid"
 expect_json 'CAP_BPF and CAP_PERFMON: its own PSS' \
 	"$row | .pss_status == \"ok\"" --argjson pid "$nobody_pid"
 run with_caps +sys_admin "$ZMEM" -J
-expect_json 'only CAP_SYS_ADMIN: stands for both' '.source.counters == "bpf"'
+expect_json 'only CAP_SYS_ADMIN: replaces both' '.source.counters == "bpf"'
 run with_caps +bpf,+perfmon,+sys_ptrace "$ZMEM" -J
-expect_json 'all three: PSS of all' "$row | .pss_status == \"ok\"" --argjson pid "$root_pid"
+expect_json 'all three: PSS of all processes' "$row | .pss_status == \"ok\"" --argjson pid "$root_pid"
 # Root in name only.
 run setpriv --inh-caps=-all --bounding-set=-all "$ZMEM" -J
 expect_json 'root without capabilities: falls back' \
@@ -126,24 +126,24 @@ for error in EPERM ENOSYS; do
 	run "$TMP/deny_bpf" "$error" "$ZMEM" -J
 	expect_rc "bpf() gives $error: exit code" 0
 	expect_stderr_lines "bpf() gives $error: one note" 1
-	expect_json "bpf() gives $error: falls back and says why" \
+	expect_json "bpf() gives $error: falls back with a reason" \
 		'.source.counters == "proc" and (.source.fallback_reason | length > 10 and
 		 (contains("CAP_") | not))'
-	expect_json "bpf() gives $error: PSS is there all the same" \
+	expect_json "bpf() gives $error: PSS is measured" \
 		"$row | .pss_status == \"ok\"" --argjson pid "$root_pid"
 	run "$TMP/deny_bpf" "$error" "$ZMEM" --source bpf
 	expect_rc "bpf() gives $error, --source bpf: exit code" 1
 	expect_stderr_lines "bpf() gives $error, --source bpf: one line" 1
 	run "$TMP/deny_bpf" "$error" "$ZMEM" doctor
 	expect_rc "bpf() gives $error, doctor: exit code" 0
-	expect_out "bpf() gives $error, doctor: told" '^counters: bpf +no '
+	expect_out "bpf() gives $error, doctor: reported" '^counters: bpf +no '
 	run "$TMP/deny_bpf" "$error" "$ZMEM" -v -p $$
 	expect_rc "bpf() gives $error, -v: exit code" 0
 done
 run "$TMP/deny_bpf" EPERM "$ZMEM" -p $$
 expect_err 'bpf() gives EPERM: seccomp is named' 'seccomp'
 
-# ---- BTF out of sight ----
+# ---- BTF hidden ----
 
 # hidden COMMAND: bash code in a mount namespace of its own, with $ZMEM.
 hidden() {
@@ -155,12 +155,12 @@ if [ "$rc" = 99 ]; then
 	skip 'BTF hidden' 'no bind mount there'
 else
 	expect_rc 'BTF hidden: exit code' 0
-	expect_json 'BTF hidden: the kernel still has it, or the reason is told' \
+	expect_json 'BTF hidden: the kernel still has it, or a reason is given' \
 		'.source.counters == "bpf" or (.source.fallback_reason | contains("BTF"))'
 	# shellcheck disable=SC2016
 	hidden 'mount -t tmpfs tmpfs /sys/kernel/btf || exit 99; exec "$ZMEM" doctor'
 	expect_rc 'BTF hidden, doctor: exit code' 0
-	expect_out 'BTF hidden, doctor: told' '^BTF +no '
+	expect_out 'BTF hidden, doctor: reported' '^BTF +no '
 	# shellcheck disable=SC2016
 	hidden 'mount -t tmpfs tmpfs /sys/kernel/btf || exit 99
 		exec "$TMP/deny_bpf" EPERM "$ZMEM" --source bpf'
@@ -176,36 +176,36 @@ else
 	# shellcheck disable=SC2016
 	hidden 'umount -l /proc || exit 99; exec "$ZMEM" -J'
 	expect_rc 'no /proc: exit code' 0
-	expect_json 'no /proc: counters all the same' \
+	expect_json 'no /proc: counters are measured' \
 		".source.counters == \"bpf\" and ($row | .rss_bytes > 0)" --argjson pid "$root_pid"
-	expect_json 'no /proc: no PSS, and it says why' '.source.pss == "none" and
+	expect_json 'no /proc: no PSS, with a reason' '.source.pss == "none" and
 		.collection.complete == false and
 		all(.processes[]; .pss_bytes == null and .pss_status == "unsupported")'
 	# shellcheck disable=SC2016
 	hidden 'umount -l /proc || exit 99; exec "$ZMEM" --source proc'
 	expect_rc 'no /proc, --source proc: exit code' 1
 	expect_err 'no /proc, --source proc: the reason' '/proc'
-	# Mappings are nowhere else; and that process 1 is there, is sure.
+	# Only /proc has mappings, and process 1 certainly exists.
 	for words in 'maps 1' "maps $root_pid" 'maps --by-file'; do
 		hidden "umount -l /proc || exit 99; exec \"\$ZMEM\" $words"
 		expect_rc "no /proc, $words: exit code" 1
-		expect_err "no /proc, $words: told" '^zmem-bpf: maps: .*: there is no /proc .mount -t proc proc /proc.$'
+		expect_err "no /proc, $words: the reason" '^zmem-bpf: maps: .*: there is no /proc .mount -t proc proc /proc.$'
 		expect_stderr_lines "no /proc, $words: one line" 1
 	done
 	# shellcheck disable=SC2016
 	hidden 'umount -l /proc || exit 99; exec "$ZMEM" -p 1'
-	refuse_err 'no /proc, -p 1: it is not said to be gone' 'no such process'
+	refuse_err 'no /proc, -p 1: not reported as gone' 'no such process'
 	# shellcheck disable=SC2016
 	hidden 'umount -l /proc || exit 99; exec "$ZMEM" -p 4194000'
-	expect_rc 'no /proc, a process that is not there: exit code' 3
-	expect_err 'no /proc, a process that is not there: told' 'there is no such process'
+	expect_rc 'no /proc, an unknown pid: exit code' 3
+	expect_err 'no /proc, an unknown pid: the message' 'there is no such process'
 	# shellcheck disable=SC2016
 	hidden 'umount -l /proc || exit 99; exec "$TMP/deny_bpf" EPERM "$ZMEM" -J'
 	expect_rc 'no /proc and no bpf(): exit code' 1
 	# shellcheck disable=SC2016
 	hidden 'umount -l /proc || exit 99; exec "$ZMEM" doctor'
-	expect_out 'no /proc, doctor: told' '^/proc +no .*not mounted'
-	expect_out 'no /proc, doctor: it is no source' '^counters: proc +no '
+	expect_out 'no /proc, doctor: reported' '^/proc +no .*not mounted'
+	expect_out 'no /proc, doctor: not a source' '^counters: proc +no '
 	for mode in --total '--pss none' '-n 3' '-o +cmdline,unit' '-f sleep'; do
 		hidden "umount -l /proc || exit 99; exec \"\$ZMEM\" -J $mode"
 		expect_json "no /proc, $mode: valid" "$honest"
@@ -218,16 +218,16 @@ in_pidns() {
 }
 # shellcheck disable=SC2016
 in_pidns 'mount -t proc proc /proc || exit 99; sleep 1000 & "$ZMEM" -J; kill $!'
-expect_json 'a pid namespace: its processes by its numbers' '.source.counters == "bpf" and
+expect_json 'a pid namespace: its processes with its pids' '.source.counters == "bpf" and
 	([.processes[].pid] | sort | .[0] == 1 and length == 3) and all(.processes[]; .pss_bytes > 0)'
 # shellcheck disable=SC2016
 in_pidns 'sleep 1000 & "$ZMEM" -J --pss rollup; kill $!'
-expect_json "a pid namespace with another's /proc: no stranger's PSS" \
+expect_json "a pid namespace with another /proc: no PSS of other processes" \
 	'.collection.complete == false and ([.processes[].pid] | max < 100) and
 	 all(.processes[]; .pss_bytes == null and .pss_status == "unsupported" and .cgroup == null)'
 # shellcheck disable=SC2016
 in_pidns 'sleep 1000 & "$ZMEM" -J; kill $!'
-expect_json "a pid namespace with another's /proc: PSS from the kernel needs none" \
+expect_json "a pid namespace with another /proc: PSS from the kernel" \
 	'([.processes[].pid] | max < 100) and
 	 all(.processes[]; .pss_bytes > 0 and .pss_source == "kernel" and .cgroup == null)'
 user='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -241,11 +241,11 @@ else
 		 .collection.denied == 2 and .collection.complete == false'
 	in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
 		$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -q -p 1; kill \$!"
-	expect_err 'hidepid=1, nobody, -p 1: it is there' '--pid 1: .*does not let us'
+	expect_err 'hidepid=1, nobody, -p 1: exists but is not shown' '--pid 1: .*does not let us'
 	in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
 		$user --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon \
 			\"\$ZMEM\" -J --pss rollup; kill \$!"
-	expect_json 'hidepid=1, CAP_BPF and CAP_PERFMON: counters of all, PSS or denied' \
+	expect_json 'hidepid=1, CAP_BPF and CAP_PERFMON: counters of all processes, PSS or denied' \
 		'any(.processes[]; .name == "sleep" and .rss_bytes > 0) and
 		 all(.processes[]; .pss_status == "ok" or .pss_status == "denied") and
 		 (.collection.complete == all(.processes[]; .pss_bytes != null))'
@@ -260,9 +260,9 @@ else
 	in_pidns "mount -t proc -o hidepid=2 proc /proc || exit 99; sleep 1000 &
 		$user --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon \
 			\"\$ZMEM\" -J; kill \$!"
-	expect_json 'hidepid=2, CAP_BPF and CAP_PERFMON: counters of all' \
+	expect_json 'hidepid=2, CAP_BPF and CAP_PERFMON: counters of all processes' \
 		'.source.counters == "bpf" and any(.processes[]; .name == "sleep" and .rss_bytes > 0)'
-	expect_json 'hidepid=2, CAP_BPF and CAP_PERFMON: what is hidden is denied and not gone' \
+	expect_json 'hidepid=2, CAP_BPF and CAP_PERFMON: hidden processes are denied, not gone' \
 		'all(.processes[]; .pss_status == "ok" or .pss_status == "denied") and
 		 (.collection.complete == all(.processes[]; .pss_bytes != null))'
 fi

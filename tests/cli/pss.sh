@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Where PSS comes from (--pss), what is checked of it (--verify) and how it is told.
+# The source of PSS (--pss), its checks (--verify) and the messages about both.
 . "$(dirname "$0")/../support/cli.sh"
 
-# ---- the kernel's ----
+# ---- PSS from the kernel ----
 
 zmem -J --pss kernel
 expect_rc '--pss kernel' 0
-expect_json '--pss kernel: all from the kernel' '.source.pss == "kernel" and
+expect_json '--pss kernel: all PSS from the kernel' '.source.pss == "kernel" and
 	.source.pss_fallback_reason == null and
 	all(.processes[]; .pss_source == "kernel" or .pss_status == "raced") and
 	([.processes[] | select(.pss_source == "kernel")] | length) > 3'
@@ -15,33 +15,33 @@ expect_json '--pss kernel: parts add up' 'all(.processes[] | select(.pss_status 
 	(.pss_bytes - .pss_anon_bytes - .pss_file_bytes - .pss_shmem_bytes | fabs) <= 3 and
 	.uss_bytes <= .pss_bytes and .pss_bytes <= .rss_bytes)'
 zmem -J
-expect_json 'auto: is the kernel here' '.source.pss == "kernel" or .source.pss == "mixed"'
+expect_json 'auto: from the kernel on this machine' '.source.pss == "kernel" or .source.pss == "mixed"'
 zmem -J --pss rollup
-expect_json '--pss rollup: none from the kernel' '.source.pss == "smaps_rollup" and
+expect_json '--pss rollup: no PSS from the kernel' '.source.pss == "smaps_rollup" and
 	.source.pss_fallback_reason == null and all(.processes[]; .pss_source != "kernel")'
 zmem -J --pss none
-expect_json '--pss none: none at all' '.source.pss == "none" and .totals.pss_bytes == null and
+expect_json '--pss none: no PSS' '.source.pss == "none" and .totals.pss_bytes == null and
 	all(.processes[]; .pss_source == null and .pss_status == "skipped" and
 	.swap_pss_status == "skipped")'
 
-# ---- insisting where it cannot be ----
+# ---- --pss kernel where it is impossible ----
 
 zmem --pss kernel --source proc
 expect_rc '--pss kernel --source proc: refused' 1
 expect_stderr_lines '--pss kernel --source proc: one line' 1
 run as_nobody "$ZMEM" --pss kernel
 expect_rc '--pss kernel, nobody: refused' 1
-expect_err '--pss kernel, nobody: says what is missing' 'CAP_BPF'
+expect_err '--pss kernel, nobody: names the missing capability' 'CAP_BPF'
 run with_caps +bpf,+perfmon "$ZMEM" -J --pss kernel
 expect_rc '--pss kernel, two capabilities' 0
-expect_json '--pss kernel, two capabilities: PSS of all' '.source.pss == "kernel" and
+expect_json '--pss kernel, two capabilities: PSS of all processes' '.source.pss == "kernel" and
 	([.processes[] | select(.uid == 0 and .pss_source == "kernel")] | length) > 0'
 run unshare -m bash -c 'mount --bind /dev/null /proc/zoneinfo && exec "$0" -J -q' "$ZMEM"
-expect_json 'no zoneinfo: calibration says what it lacks' \
+expect_json 'no zoneinfo: calibration gives a reason' \
 	'.source.pss_fallback_reason | test("calibration.*zoneinfo")'
 run unshare -m bash -c 'mount --bind /dev/null /proc/zoneinfo && exec "$0" --pss kernel' "$ZMEM"
 expect_rc 'no zoneinfo, --pss kernel: refused' 1
-expect_err 'no zoneinfo, --pss kernel: says which check failed' 'calibration.*zoneinfo'
+expect_err 'no zoneinfo, --pss kernel: names the failed check' 'calibration.*zoneinfo'
 
 # ---- --verify ----
 
@@ -50,41 +50,41 @@ expect_rc '--verify all' 0
 expect_json '--verify all: checked, none different' '.collection.cross_check |
 	.checked > 3 and .different == 0 and .checked == .same + .moved + .gone'
 zmem -J --pss kernel --verify all
-expect_json '--pss kernel --verify all: checked, and said so' '.collection.cross_check |
+expect_json '--pss kernel --verify all: checked, with a result' '.collection.cross_check |
 	.checked > 3 and .different == 0'
 zmem -J
-expect_json 'three are checked' '.collection.cross_check | .checked <= 3 and .different == 0'
+expect_json 'at most three are checked' '.collection.cross_check | .checked <= 3 and .different == 0'
 zmem -J --verify 0
-# Whoever the walk did not vouch for is read from there, and then compared, too.
-expect_json '--verify 0: none of the kernel is' '.collection.cross_check.checked <= ([.processes[] |
+# smaps_rollup is read for a process with an uncertain walk, and then compared, too.
+expect_json '--verify 0: no PSS of the kernel is checked' '.collection.cross_check.checked <= ([.processes[] |
 	select(.pss_source == "smaps_rollup" or .pss_status == "gone")] | length)'
 mkmem_begin anon
 zmem --timing --verify 0 -p "$(mkmem_pid_of anon main)"
 expect_err '--verify 0: reads no smaps_rollup' 'smaps_rollup reads: 0'
-expect_err '--timing: whether the books close' '^books: AnonPages - PSS_ANON -?[0-9]+ kB, Mapped'
+expect_err '--timing: whether the books close' '^balance: AnonPages - PSS_ANON -?[0-9]+ kB, Mapped'
 mkmem_end
 for bad in x -1 1.5 '' 99999999999; do
 	zmem --verify "$bad"
 	expect_rc "--verify '$bad': usage" 2
 	expect_stderr_lines "--verify '$bad': one line" 1
 done
-# Figures of all are needed for it, here those of the invisible are missing, and little else.
+# The totals need all processes. Here only the values of invisible processes are missing.
 zmem -J
-expect_json 'the books close but for what is hidden' '.system |
+expect_json 'the totals reconcile except for hidden processes' '.system |
 	(.anon_residual_bytes | fabs) < 256e6 and (.mapped_residual_bytes | fabs) < 256e6'
 
-# ---- a walk of many visits ----
+# ---- a walk in many steps ----
 
 if mkmem_begin shmem_big; then
 	big=$(sed -n 's/^READY shmem_big [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 	run "$STATIC" -J --pss kernel -p "$big"
-	expect_json 'larger than a visit: from the kernel all the same' '(.processes | length) > 2 and
+	expect_json 'larger than a step: from the kernel' '(.processes | length) > 2 and
 		all(.processes[]; .pss_source == "kernel") and any(.processes[]; .rss_shmem_bytes > 300e6)'
 	run "$STATIC" -J --verify all -p "$big"
-	expect_rc 'larger than a visit: exact' 0
-	expect_json 'larger than a visit: agrees with smaps_rollup' '.collection.cross_check |
+	expect_rc 'larger than a step: exact' 0
+	expect_json 'larger than a step: agrees with smaps_rollup' '.collection.cross_check |
 		.checked > 2 and .same == .checked'
 	mkmem_end
 else
-	not_ok 'larger than a visit' "$(cat "$TMP/mkmem")"
+	not_ok 'larger than a step' "$(cat "$TMP/mkmem")"
 fi

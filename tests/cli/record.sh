@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# record and --replay on this machine: what was printed is printed again, and the file is safe.
+# record and --replay on this machine: a replay prints what the recording printed; the file is protected.
 . "$(dirname "$0")/../support/cli.sh"
 
 dir=$TMP/dir
@@ -13,8 +13,8 @@ nothing_left() { # NAME DIRECTORY NAME…: the directory has these and nothing e
 	equal "$name" "$(ls -A "$in" | paste -sd' ')" "$*"
 }
 
-# same_again NAME RECORD-OPTIONS REPLAY-OPTIONS: both as words. A part of the processes has numbers of
-# its own for address spaces.
+# same_again NAME RECORD-OPTIONS REPLAY-OPTIONS: both as words. A selection of processes numbers
+# address spaces anew.
 same_again() {
 	local name=$1
 	# shellcheck disable=SC2086
@@ -33,7 +33,7 @@ same_again() {
 
 # ---- the same again ----
 
-# Idle ones: what else there is may move, or differ.
+# Idle processes: the values of others may change.
 for _ in 1 2 3 4; do
 	sleep 1000 &
 	sleeper=$!
@@ -42,11 +42,11 @@ done
 same_again 'all' '' ''
 expect_json 'all: a document'
 # shellcheck disable=SC2016
-expect_json 'all: with what is expected of one' '(.processes | length) > 3 and
+expect_json 'all: the usual contents' '(.processes | length) > 3 and
 	.source.counters == "bpf" and .collection.cross_check.checked > 0 and
 	any(.processes[]; .pid == $pid and .name == "sleep" and .user == "root")' --argjson pid "$sleeper"
 same_again '--verify all' "--verify all -p $idle" "-p $idle"
-expect_json '--verify all: compared as then' '.collection.cross_check |
+expect_json '--verify all: the recorded comparison' '.collection.cross_check |
 	.checked == 4 and .different == 0'
 same_again '--pss rollup' '--pss rollup' ''
 expect_json '--pss rollup: as it was recorded' '.source.pss == "smaps_rollup"'
@@ -58,15 +58,15 @@ same_again '-p' "-p $sleeper,$$" "-p $sleeper,$$"
 expect_json '-p: the two' '.processes | length == 2'
 same_again '-u' '-u root' '-u root'
 same_again '-f, with command lines' "-f sleep.1000 -o +cmdline" '-f sleep.1000'
-expect_json '-f: it was found by its command line' 'any(.processes[]; .cmdline == "sleep 1000")'
-# Denied and from /proc: what was not read is not there.
+expect_json '-f: found by its command line' 'any(.processes[]; .cmdline == "sleep 1000")'
+# Denied and from /proc: values that were not read are missing.
 chmod 777 "$dir"
 run as_nobody "$ZMEM" -q record "$dir/nobody2" --json --source proc
 expect_rc 'nobody: recorded' 0
 cp "$TMP/out" "$TMP/then"
 zmem -q --replay "$dir/nobody2" --json
 check 'nobody: the same to the byte' cmp "$TMP/then" "$TMP/out"
-expect_json 'nobody: others are denied, and stay so' '.collection.denied > 0 and
+expect_json 'nobody: others are denied, also in the replay' '.collection.denied > 0 and
 	any(.processes[]; .pss_status == "denied" and .pss_bytes == null)'
 run as_nobody "$ZMEM" -q record "$dir/nobody3"
 zmem --replay "$dir/nobody3"
@@ -74,15 +74,15 @@ expect_out 'a fallback to /proc has its reason' 'counters from /proc: CAP_BPF'
 chmod 755 "$dir"
 rm -f "$dir"/nobody*
 
-# ---- every option that shows ----
+# ---- options that select and show ----
 
 zmem record "$rec"
 expect_rc 'record: exit code' 0
-check 'record: says nothing' test ! -s "$TMP/out" -a ! -s "$TMP/err"
+check 'record: no message' test ! -s "$TMP/out" -a ! -s "$TMP/err"
 zmem record "$rec" --verify all
 zmem --replay "$rec" --json
 cp "$TMP/out" "$TMP/all"
-# from_all JQ: of the whole document.
+# from_all JQ: applied to the complete document.
 from_all() {
 	jq -c "$1" "$TMP/all"
 }
@@ -101,17 +101,17 @@ equal '--top, --sort: the first' "$(jq -c '.processes' "$TMP/out")" \
 zmem --replay "$rec" -b -H -r -s pid -o pid,rss,cgroup,cmdline
 equal 'a table: pids' "$(sed '$d' "$TMP/out" | awk '{ print $1 }' | paste -sd' ')" \
 	"$(from_all '[.processes[].pid] | sort | reverse | map(tostring) | join(" ")' | tr -d '"')"
-equal 'a table: no command line, since none was asked for' \
+equal 'a table: no command line without a request' \
 	"$(sed '$d' "$TMP/out" | awk '$NF != "-"' | wc -l)" 0
 zmem --replay "$rec" --total
 expect_out '--total' '^.*total of [0-9]+ process'
 zmem --replay "$rec" -p 4194303
-expect_rc 'a pid that was not there' 3
+expect_rc 'a pid that was not recorded' 3
 zmem --replay "$rec" -u nobody-has-this-name
-expect_rc 'a user who was not there' 3
+expect_rc 'a user who was not recorded' 3
 zmem --replay "$rec" -u daemon
-expect_rc "a user of this machine's, who was not there" 3
-# A recording holds processes without memory as well.
+expect_rc "a user of this machine who was not recorded" 3
+# A recording contains processes without memory, too.
 zmem --replay "$rec" -b -H -p 2 -o user,cgroup,name
 expect_out 'a kernel thread: its user, its name' '^ *root +/.* kthreadd$'
 zmem --replay "$rec" --json -g unit
@@ -122,33 +122,33 @@ zmem --replay "$rec" --timing
 expect_err '--timing: nothing was read' '^smaps_rollup reads: 0$'
 zmem record "$rec" --pss none
 zmem --replay "$rec" --json
-expect_json 'what was not read is not there' '.source.pss == "none" and
+expect_json 'values that were not read are null' '.source.pss == "none" and
 	all(.processes[]; .pss_status == "skipped" and .pss_bytes == null)'
-equal 'without PSS the first is the largest resident set' "$(jq '.processes[0].rss_bytes' "$TMP/out")" \
+equal 'without PSS the first row has the largest RSS' "$(jq '.processes[0].rss_bytes' "$TMP/out")" \
 	"$(jq '[.processes[].rss_bytes] | max' "$TMP/out")"
 
-# ---- a part ----
+# ---- selected processes ----
 
 zmem record "$rec" -p "$idle"
 zmem --replay "$rec" --json
-expect_json '-p: these alone' '([.processes[].pid] | sort) == $pids and .collection.filtered > 0' \
+expect_json '-p: only these processes' '([.processes[].pid] | sort) == $pids and .collection.filtered > 0' \
 	--argjson pids "[$(tr ',' '\n' <<<"$idle" | sort -n | paste -sd,)]"
 zmem --replay "$rec" -u root -p "$sleeper" --json
-expect_json '-p: narrowed further' '[.processes[].pid] == [$pid]' --argjson pid "$sleeper"
+expect_json '-p: a selection of the selection' '[.processes[].pid] == [$pid]' --argjson pid "$sleeper"
 zmem --replay "$rec" -p 1
-expect_rc '-p: another is not in it' 3
+expect_rc '-p: another process is not in it' 3
 zmem system --replay "$rec" --json
 expect_json 'system: sums of a part are not those of the machine' '.books.pss_missing_processes > 0 and
 	.books.pss_missing_processes < .books.processes and .user.pss_anon_bytes == null and
 	.books.anon_residual_bytes == null'
 
-# ---- anywhere ----
+# ---- on another machine ----
 
 zmem record "$rec" --json
 cp "$TMP/out" "$TMP/then"
 chmod 644 "$rec"
 run as_nobody "$ZMEM" --replay "$rec" --json
-expect_rc 'nobody reads it' 0
+expect_rc 'the user nobody replays it' 0
 check 'nobody: the same' cmp "$TMP/then" "$TMP/out"
 if ! sanitized; then # which needs a /proc itself
 	run unshare -m bash -c 'mount -t tmpfs none /proc && exec setpriv --bounding-set=-all \
@@ -175,33 +175,33 @@ refused_secret() {
 }
 check 'no command line in it' refused_secret
 zmem record "$rec" -f pass-word-of-this-test
-check 'no command line in it, though a pattern read it' refused_secret
+check 'no command line in it, although a pattern read it' refused_secret
 check 'the process that the pattern found is in it' grep -qx sleep <<<"$("$EDIT" texts "$rec")"
 zmem record "$rec"
 zmem --replay "$rec" -f pass-word-of-this-test
-expect_stderr_lines 'and who looks for one there is told: a line' 1
-expect_err 'and who looks for one there is told' 'it holds no command lines \(record -o \+cmdline\)$'
+expect_stderr_lines 'a filter by command line there: a note: a line' 1
+expect_err 'a filter by command line there: a note' 'it holds no command lines \(record -o \+cmdline\)$'
 zmem record "$rec" -o +cmdline
 zmem --replay "$rec" -f pass-word-of-this-test -o pid
 expect_stderr_lines 'not where there are some' 0
-expect_out 'where it is found' "^ *$secret$"
+expect_out '-o cmdline shows it' "^ *$secret$"
 zmem record "$rec" -o +cmdline
-check 'a command line in it, if asked for' holds_secret
+check 'a command line in it, on request' holds_secret
 zmem --replay "$rec" --json -p "$secret"
-expect_json 'JSON shows command lines only if asked for' '.processes[0] | has("cmdline") | not'
+expect_json 'JSON shows command lines only on request' '.processes[0] | has("cmdline") | not'
 zmem --replay "$rec" --json -p "$secret" -o +cmdline
-expect_json 'and then it does' '.processes[0].cmdline | startswith("pass-word-of-this-test")'
+expect_json 'JSON shows command lines on request' '.processes[0].cmdline | startswith("pass-word-of-this-test")'
 kill "$secret"
 echo old >"$dir/open"
 chmod 666 "$dir/open"
 chown 65534:65534 "$dir/open"
 zmem record --output "$dir/open"
-equal "over an old file: mode and owner are not the old one's" "$(stat -c '%a %u %g' "$dir/open")" '600 0 0'
+equal "over an old file: not the old mode and owner" "$(stat -c '%a %u %g' "$dir/open")" '600 0 0'
 zmem --replay "$dir/open"
 expect_rc '--output: the same as FILE' 0
 rm "$dir/open"
 
-# ---- whole or not at all ----
+# ---- complete or not at all ----
 
 echo old >"$rec"
 mounted() {
@@ -213,22 +213,22 @@ if mounted size=64k :; then
 	# shellcheck disable=SC2016
 	mounted size=64k 'echo old >"$m/file"; head -c 1M /dev/zero >"$m/filler" 2>/dev/null
 		"$ZMEM" record "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
-	equal 'disk full: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
+	equal 'disk full: exit code, the old file, no other file' "$(paste -sd' ' "$TMP/out")" '1 old file filler'
 	expect_stderr_lines 'disk full: one line' 1
 	expect_err 'disk full: the reason' 'writing .*No space left'
 	# shellcheck disable=SC2016
 	mounted size=64k 'echo old >"$m/file"; mount -o remount,ro "$m"
 		"$ZMEM" record "$m/file"; echo "$?"; cat "$m/file"; ls -A "$m"'
-	equal 'read-only: code, old file, nothing else' "$(paste -sd' ' "$TMP/out")" '1 old file'
+	equal 'read-only: exit code, the old file, no other file' "$(paste -sd' ' "$TMP/out")" '1 old file'
 	expect_err 'read-only: the reason' 'Read-only file system'
 else
 	skip 'read-only and full file systems' 'no tmpfs in a mount namespace'
 fi
 zmem record "$rec" -p 4194303
-expect_rc 'a pid that is not there' 3
-refuse_out 'a pid that is not there: recorded all the same' old
+expect_rc 'a pid that does not exist' 3
+refuse_out 'a pid that does not exist: recorded without it' old
 zmem --replay "$rec"
-expect_rc 'a pid that is not there: the rest is' 0
+expect_rc 'a pid that does not exist: replayed without it' 0
 echo old >"$rec"
 frames() { # COUNT: so many were taken
 	[ "$(grep -ac '"schema":' "$TMP/frames")" -ge "$1" ]
@@ -248,10 +248,10 @@ wait_for frames 2
 kill -TERM "$victim"
 wait "$victim"
 equal 'interrupted: exit code' "$?" 0
-expect_err 'interrupted: says how much it is' 'ends after frame [0-9]+ of 1000000$'
+expect_err 'interrupted: names the last frame' 'ends after frame [0-9]+ of 1000000$'
 zmem --replay "$rec" -J
-expect_json 'interrupted: what there was is there'
-expect_err 'interrupted: more than a frame' 'frame [0-9]+ of [0-9]+$'
+expect_json 'interrupted: the frames so far are in it'
+expect_err 'interrupted: several frames' 'frame [0-9]+ of [0-9]+$'
 record_until() { # COMMAND…: once there are two frames; its exit code
 	: >"$TMP/frames"
 	"$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>"$TMP/err" &
@@ -265,29 +265,29 @@ hang_up() { kill -HUP "$victim"; }
 record_until hang_up
 expect_rc 'the terminal is gone: exit code' 0
 zmem --replay "$rec" -J
-expect_json 'the terminal is gone: what there was is there'
+expect_json 'the terminal is gone: the frames so far are in it'
 take_files() { prlimit --pid "$victim" --nofile=3:; }
 echo old >"$rec"
-# The leak sanitizer wants files at the end, and waits for ever without.
+# The leak sanitizer needs files at the end, and waits forever without them.
 ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" record_until take_files
-expect_rc 'no files any more: exit code' 1
-expect_err 'no files any more: why' 'Too many open files .ulimit -n 256.$'
-expect_err 'no files any more: how much it is' 'ends after frame [0-9]+ of 1000000$'
-expect_stderr_lines 'no files any more: and no more' 2
+expect_rc 'no files left: exit code' 1
+expect_err 'no files left: the reason' 'Too many open files .ulimit -n 256.$'
+expect_err 'no files left: names the last frame' 'ends after frame [0-9]+ of 1000000$'
+expect_stderr_lines 'no files left: and no more' 2
 zmem --replay "$rec" -J
-expect_json 'no files any more: what there was is there'
+expect_json 'no files left: the frames so far are in it'
 
 # ---- frames ----
 
 zmem record "$rec" -c 3 -i 0.1 --json
 expect_rc '-c 3: exit code' 0
 jq -s -c '.[2]' "$TMP/out" >"$TMP/third"
-equal '-c 3: three were printed' "$(jq -s length "$TMP/out")" 3
-equal '-c 3: at three times' "$(jq -s 'map(.timestamp_ms) | . == (unique)' "$TMP/out")" true
+equal '-c 3: three frames' "$(jq -s length "$TMP/out")" 3
+equal '-c 3: three different times' "$(jq -s 'map(.timestamp_ms) | . == (unique)' "$TMP/out")" true
 zmem --replay "$rec" --json
 equal '-c 3: the last one is shown' "$(jq -c . "$TMP/out")" "$(cat "$TMP/third")"
 expect_stderr_lines '-c 3: one line' 1
-expect_err '-c 3: which one it is' 'frame 3 of 3$'
+expect_err '-c 3: the frame is named' 'frame 3 of 3$'
 zmem --replay "$rec" -q
 expect_stderr_lines '-q: none' 0
 
@@ -299,13 +299,13 @@ expect_stderr_lines 'record, no such pid: told once' 1
 rm "$dir/missing"
 refused 'record without FILE' 2 'needs a FILE' record
 refused 'two FILEs' 2 'unexpected argument' record a b
-refused 'FILE and --output' 2 'one too many' record a --output b
-refused 'record --top' 2 'takes no --top' record a --top 3
-refused 'record --total' 2 'takes no --total' record a --total
+refused 'FILE and --output' 2 'cannot be combined' record a --output b
+refused 'record --top' 2 'does not take --top' record a --top 3
+refused 'record --total' 2 'does not take --total' record a --total
 refused 'record --replay' 2 'replay' record a --replay "$rec"
 refused 'doctor --replay' 2 'replay' doctor --replay "$rec"
-refused 'a snapshot has no --count' 2 'takes no --count' -c 3
-refused 'a snapshot has no --interval' 2 'takes no --interval' -i 3
+refused 'a snapshot has no --count' 2 'does not take --count' -c 3
+refused 'a snapshot has no --interval' 2 'does not take --interval' -i 3
 for bad in 0 0.09 '' . x 1x 1. -1 1e3 99999999; do
 	refused "-i '$bad'" 2 'number of seconds' record "$dir/no" -i "$bad"
 done
@@ -317,7 +317,7 @@ for good in 0.1 .25 1 1.5 0.1234; do
 	expect_rc "-i $good" 0
 done
 refused 'record into a directory' 1 'Is a directory' record "$dir"
-refused 'record to nowhere' 1 'No such file' record "$dir/none/file"
+refused 'record into a missing directory' 1 'No such file' record "$dir/none/file"
 nothing_left 'nothing is left of all that' "$dir" rec yes
 # shellcheck disable=SC2086
 kill ${idle//,/ }

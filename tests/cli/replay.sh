@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# --replay of recordings that are not of this machine: one of a guest, changed ones, damaged ones.
+# --replay of recordings from other machines: of a guest, edited ones, corrupt ones.
 . "$(dirname "$0")/../support/cli.sh"
 
 here=$(realpath "$(dirname "$0")/..")
@@ -8,25 +8,25 @@ guest=$here/fixtures/recordings/guest-6.12.zmem
 golden=$here/golden/replay_guest-6.12.json
 edited=$TMP/edited
 
-# edit CHANGE…: of the guest's recording makes $edited.
+# edit CHANGE…: makes $edited from the recording of the guest.
 edit() {
 	check 'edited' "$EDIT" edit "$guest" "$edited" "$@"
 }
 
-# ---- the guest's ----
+# ---- a guest ----
 
 zmem --replay "$guest" --json -o +cmdline
 expect_rc 'a guest' 0
 expect_json 'a guest: a document' '.host.kernel_release[:5] == "6.12." and .host.cpus == 4'
 sed 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out" >"$TMP/mine"
 [ "${UPDATE_GOLDEN:-}" != 1 ] || cp "$TMP/mine" "$golden"
-check 'a guest: to the byte' diff "$golden" "$TMP/mine"
+check 'a guest: the golden document' diff "$golden" "$TMP/mine"
 zmem --replay "$guest" --json -o +cmdline
 sed 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out" >"$TMP/again"
-check 'a guest: twice the same' cmp "$TMP/mine" "$TMP/again"
+check 'a guest: the same twice' cmp "$TMP/mine" "$TMP/again"
 zmem --replay "$guest" -a -w -o pid,user,swap_shmem,pss,rss,cgroup,unit,pss_source,name,cmdline
 expect_rc 'a guest: a table' 0
-expect_printable 'a guest: hostile names reach no terminal' "$TMP/out"
+expect_printable 'a guest: hostile names are printable' "$TMP/out"
 expect_out 'a guest: its unit' 'test\.service'
 for options in '-s swap_pss -r' '-s cgroup,pid' '-n 1' '-n 7 -s pss_swap' '-f mkmem' '-f .' '-u 0' '-p 1' '--total' \
 	'-s user' '-g unit' '-g cmdline' '--cgroup test.service' '--min 1M'; do
@@ -42,21 +42,21 @@ zmem --replay "$guest" -n 5 --json
 equal 'a guest: --top is exact' "$(jq -c '[.processes[].pid]' "$TMP/out")" \
 	"$(jq -c '[.processes[:5][].pid]' "$golden")"
 zmem --replay "$guest" -v
-expect_err 'a guest: made by' 'recorded by zmem-bpf 0\.[0-9.]+$'
+expect_err 'a guest: the recording version' 'recorded by zmem-bpf 0\.[0-9.]+$'
 
-# ---- lies ----
+# ---- hostile texts ----
 
 edit $'host=\x1b[31m\xff\nx' $'user=\x1b]0;title\x07' $'zram=\x1b[0m'
 zmem --replay "$edited" --json
-expect_json 'hostile words: a document' '.processes | length > 3'
+expect_json 'hostile texts: a document' '.processes | length > 3'
 for view in '' system '-g user' --tree; do
 	# shellcheck disable=SC2086
 	zmem $view --replay "$edited" -v
-	expect_printable "hostile words, ${view:-snapshot}: on stdout" "$TMP/out"
-	expect_printable "hostile words, ${view:-snapshot}: on stderr" "$TMP/err"
+	expect_printable "hostile texts, ${view:-snapshot}: on stdout" "$TMP/out"
+	expect_printable "hostile texts, ${view:-snapshot}: on stderr" "$TMP/err"
 done
 zmem --replay "$edited" -u $'\x1b]0;title\x07'
-expect_rc 'hostile words: a user is found by such a name' 0
+expect_rc 'hostile texts: a user is found by such a name' 0
 edit process=none
 zmem --replay "$edited" --json
 expect_json 'no process' '.processes == []'
@@ -64,10 +64,10 @@ zmem system --replay "$edited"
 expect_rc 'no process: the machine' 0
 edit pss=none
 zmem --replay "$edited" --json
-expect_json 'no PSS: sorted by resident set' '.source.pss == "none" and
+expect_json 'no PSS: sorted by RSS' '.source.pss == "none" and
 	([.processes[].rss_bytes] | . == (sort | reverse))'
 
-# ---- damage ----
+# ---- corrupt recordings ----
 
 damaged() { # NAME ERE: $edited
 	refused "$1" 1 "edited: $2" --replay "$edited"
@@ -83,15 +83,15 @@ for cut in 36 37 60 67 68 69 1000 $((size - 33)); do
 	head -c "$cut" "$guest" >"$edited"
 	damaged "the first $cut bytes" 'the recording (is cut off in its first frame|has no frames)$'
 done
-# The END alone is missing, or a part of it.
+# The end is missing, or a part of it.
 for cut in $((size - 32)) $((size - 31)) $((size - 1)); do
 	head -c "$cut" "$guest" >"$edited"
 	zmem --replay "$edited" --json -o +cmdline
 	expect_rc "the first $cut bytes: the frame is shown" 0
 	sed -i 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out"
-	check "the first $cut bytes: all of it" diff "$golden" "$TMP/out"
+	check "the first $cut bytes: the complete frame" diff "$golden" "$TMP/out"
 done
-expect_err 'the first bytes: told' "edited: the recording is cut off after frame 1 at byte $((size - 32))$"
+expect_err 'the first bytes: a note' "edited: the recording is cut off after frame 1 at byte $((size - 32))$"
 for at in $(seq 0 7 99) $(seq 100 61 "$((size - 33))"); do
 	cp "$guest" "$edited"
 	byte=$(od -An -tu1 -j "$at" -N 1 "$guest")
@@ -106,8 +106,8 @@ damaged 'an older one' 'recorded by zmem-bpf 0\.1\.0 in format 1: zmem-bpf 0\.1 
 cp "$guest" "$edited"
 echo more >>"$edited"
 zmem --replay "$edited"
-expect_rc 'more behind it' 0
-expect_err 'more behind it: told' "the recording goes on behind its end after frame 1 at byte $size$"
+expect_rc 'bytes behind the end' 0
+expect_err 'bytes behind the end: a note' "the recording goes on behind its end after frame 1 at byte $size$"
 
 # The second of three frames.
 zmem record "$TMP/three" -q -c 3 -i 0.1 -p $$
@@ -127,7 +127,7 @@ expect_err 'watch: the second frame is named' "edited: the recording is corrupt:
 head -c "$((second + 40))" "$TMP/three" >"$edited"
 zmem --replay "$edited"
 expect_rc 'cut off in the second frame: the first is shown' 0
-expect_err 'cut off in the second frame: told' "is cut off after frame 1 at byte $second$"
+expect_err 'cut off in the second frame: a note' "is cut off after frame 1 at byte $second$"
 expect_stderr_lines 'cut off in the second frame: a line' 1
 
 refused 'a text' 1 'not a recording' --replay "$0"
@@ -138,5 +138,5 @@ refused 'no file' 1 'No such file' --replay "$TMP/none"
 refused 'no name' 1 'No such file' --replay ''
 chmod 600 "$edited"
 run as_nobody "$ZMEM" --replay "$edited"
-expect_rc "another one's file" 1
-expect_err "another one's file: the reason" 'Permission denied'
+expect_rc "a file of another user" 1
+expect_err "a file of another user: the reason" 'Permission denied'

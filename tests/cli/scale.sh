@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Many processes, processes that come and go, several readers at once. LONG=1 (make soak): as many as there
-# may be.
+# Many processes, processes that start and end, several readers at once. LONG=1 (make soak): as many as
+# the machine allows.
 # alone: thousands of processes make every other test's snapshots slow
 . "$(dirname "$0")/../support/cli.sh"
 
@@ -23,7 +23,7 @@ fleet_end() {
 	wait "$fleet"
 }
 
-# room COUNT: so many more may be started.
+# room COUNT: true if COUNT more processes can be started.
 room() {
 	local running limit
 	running=$(sed -E 's,.*/([0-9]+) .*,\1,' /proc/loadavg)
@@ -33,8 +33,8 @@ room() {
 		[ "$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -gt $(($1 * 250)) ]
 }
 
-# peak ARG…: runs the program; leaves $rc, $TMP/out, and the most memory it had in $kib, or some 10
-# MiB where that was less: what Python had when it started it.
+# peak ARG…: runs the program; sets $rc, $TMP/out, and its peak memory in $kib, at least some 10 MiB:
+# the memory of Python when it started the program.
 peak() {
 	"$PYTHON" - "$ZMEM" "$@" >"$TMP/peak" 2>"$TMP/err" <<-END
 		import resource, subprocess, sys
@@ -45,12 +45,12 @@ peak() {
 	err=$(cat "$TMP/err")
 }
 
-# bounded NAME KIB: so much at most, of the last run; sanitizers take their own.
+# bounded NAME KIB: the last run had at most this peak; not checked with sanitizers.
 bounded() {
-	sanitized || check "$1: no more than $2 KiB of memory ($kib)" test "$kib" -le "$2"
+	sanitized || check "$1: at most $2 KiB of memory ($kib)" test "$kib" -le "$2"
 }
 
-# Every child of the fleet is there once, with at least what it touched, all else alike.
+# Every child of the fleet is there once, with at least the memory it touched and equal other values.
 # shellcheck disable=SC2016
 whole='[.processes[] | select(.name == "fleet" and .ppid == $fleet)] | length == $count and
 	([.[].pid] | unique | length == $count) and all(.rss_anon_bytes >= $kib * 1024)'
@@ -69,11 +69,11 @@ for count in $counts; do
 	fi
 	peak -J
 	expect_rc "$count processes: exit code" 0
-	# Five eighths of a KiB a process is what it takes to know it; the document goes out in parts.
-	# Others run here, too.
+	# A process takes five eighths of a KiB; the document is written in parts.
+	# Other programs run here, too.
 	bounded "$count processes" $((16384 + count * 5 / 8))
 	expect_stderr_lines "$count processes: silent" 0
-	check "$count processes: all are there" jq -e "$whole and all(.pss_status == \"ok\")" \
+	check "$count processes: every process" jq -e "$whole and all(.pss_status == \"ok\")" \
 		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
 	# shellcheck disable=SC2016
 	check "$count processes: totals add up" jq -e '.totals.rss_anon_bytes ==
@@ -81,15 +81,15 @@ for count in $counts; do
 	run timeout 300 "$ZMEM" -n 500 -J
 	expect_json "$count processes, -n 500: valid" '.processes | length == 500'
 	run timeout 300 "$ZMEM" --source proc --pss none -J
-	check "$count processes, from /proc: all are there" jq -e "$whole" \
+	check "$count processes, from /proc: every process" jq -e "$whole" \
 		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
 	run timeout 300 "$ZMEM" -f '^fleet$' -J --pss none
-	check "$count processes, a pattern: all are there" jq -e "$whole" \
+	check "$count processes, a pattern: every process" jq -e "$whole" \
 		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
 	fleet_end
 done
 
-# Threads are seen and add nothing: so many of them, or as many as there may be.
+# Threads are counted and add no memory: this many, or as many as the machine allows.
 threads=$((most_threads / 100))
 while [ $threads -gt 50 ] && ! room $((threads * 100)); do
 	threads=$((threads - 50))
@@ -102,7 +102,7 @@ else
 	expect_rc "$many: exit code" 0
 	expect_stderr_lines "$many: silent" 0
 	bounded "$many" 12288
-	check "$many: each process is there once" jq -e "([.processes[] |
+	check "$many: each process once" jq -e "([.processes[] |
 		select(.name == \"fleet\" and .ppid == \$fleet)] |
 		all(.threads == $threads + 1 and .pss_status == \"ok\")) and ($whole)" \
 		--argjson fleet "$fleet" --argjson count 100 --argjson kib 32 "$TMP/out"
@@ -111,7 +111,7 @@ else
 	fleet_end
 fi
 
-# ---- coming and going ----
+# ---- churn ----
 
 # Several hundred forks and execs each second, until fd 7 is closed.
 mkfifo "$TMP/churn.in"
@@ -144,11 +144,11 @@ exec 7>&-
 wait
 check 'under churn: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/churn.[0-9]*
 # shellcheck disable=SC2016
-check 'under churn: nothing is 0 that was not measured, no pid twice' jq -es 'all(.[];
+check 'under churn: missing values are not 0, no pid twice' jq -es 'all(.[];
 	all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok") and
 		(.pss_status != "ok" or .pss_bytes > 0)) and
 	([.processes[].pid] | length == (unique | length)))' "$TMP"/churn.[0-9]*
-check 'under churn: no figure is called wrong' jq -es \
+check 'under churn: no value is different' jq -es \
 	'all(.[]; .collection.cross_check == null or .collection.cross_check.different == 0)' "$TMP"/churn.[0-9]*
 
 # ---- at once ----
@@ -162,9 +162,9 @@ done
 wait
 equal 'twenty at once: exit codes' "$(cat "$TMP"/rc.* | sort -u | paste -sd' ')" 0
 check 'twenty at once: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/once.[0-9]*
-equal 'twenty at once: none says anything' "$(cat "$TMP"/once.err.*)" ''
+equal 'twenty at once: no message' "$(cat "$TMP"/once.err.*)" ''
 check 'twenty at once: all by BPF' jq -es '[.[].source.counters] | unique == ["bpf"]' \
 	"$TMP"/once.[0-9]*
-check 'twenty at once: all see the same idle ones' jq -es --argjson self $$ \
+check 'twenty at once: all see the same idle processes' jq -es --argjson self $$ \
 	'[.[] | [.processes[] | select(.pid == $self) | .start_time_ms / 10 | floor]] | unique | length <= 2' \
 	"$TMP"/once.[0-9]*

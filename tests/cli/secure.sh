@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Started by somebody with fewer rights than the program has: file capabilities, setuid. What it
-# writes, whom it believes, who may look into it; and that root still may write everywhere.
+# A user with fewer rights than the program starts it: file capabilities, setuid. The test checks its
+# files, the environment that it uses, access to its memory, and that root can still write everywhere.
 [ -n "${SECURE_SH:-}" ] || exec env SECURE_SH=1 unshare -m "$0" "$@"
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf secure || exit 0
@@ -23,12 +23,12 @@ chown 65534:65534 "$user_dir"
 chmod 700 "$user_dir"
 echo old >"$root_dir/file"
 
-# user COMMAND…: nobody, who has nothing but may be given what a file has.
+# user COMMAND…: the user nobody without capabilities, except those of the executed file.
 user() {
 	timeout -s KILL "$PATIENCE" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"
 }
 
-# copy NAME CAPS|MODE: the program with these file capabilities, or this mode.
+# copy NAME CAPS|MODE: copies the program and sets these file capabilities, or this mode.
 copy() {
 	cp "$PROGRAM" "$root_dir/$1"
 	case $2 in
@@ -39,8 +39,8 @@ copy() {
 three=cap_bpf,cap_perfmon,cap_sys_ptrace
 check 'file capabilities: a copy' copy plain 755
 check 'file capabilities: the three' copy three $three+ep
-check 'file capabilities: permitted alone' copy permitted $three+p
-check 'file capabilities: what writing needs, too' \
+check 'file capabilities: only permitted' copy permitted $three+p
+check 'file capabilities: also those for writing files' \
 	copy fat $three,cap_chown,cap_dac_override,cap_dac_read_search,cap_fowner+ep
 check 'setuid: a copy' copy setuid 4755
 check 'setgid: a copy' copy setgid 2755
@@ -57,12 +57,12 @@ for which in three permitted fat; do
 		any(.processes[]; .pid == $pid and .user == "root" and .pss_status == "ok")' \
 		--argjson pid "$root_pid"
 done
-# It is not dumpable, so its own /proc/self is root's.
+# The program is not dumpable, so root owns its /proc/self.
 for args in '--pss rollup' '--source proc' '--verify all'; do
 	# shellcheck disable=SC2086
 	run user "$root_dir/three" -J $args
 	# shellcheck disable=SC2016
-	expect_json "three, $args: root's and its own" \
+	expect_json "three, $args: processes of root and its own" \
 		'[.processes[] | select(.pid == $pid or .name == "three")] |
 		 length == 2 and all(.pss_bytes > 0 and .cgroup != null)' --argjson pid "$root_pid"
 done
@@ -71,23 +71,23 @@ expect_out 'three, doctor: CAP_BPF' '^CAP_BPF +ok '
 expect_out 'three, doctor: calibrated' '^PSS: kernel +ok '
 expect_out 'three, doctor: /proc' '^/proc +ok '
 run user "$root_dir/plain" -J
-expect_json 'a plain copy has none of it' '.source.counters == "proc"'
+expect_json 'a plain copy uses /proc' '.source.counters == "proc"'
 
 # ---- file capabilities: the environment ----
 
-# What is kept of it (tests/unit/test_app_secure.c: nothing else is).
+# The variables that are kept (tests/unit/test_cli_secure.c: no others are).
 for which in plain three; do
 	rm -f "$TMP/screen"
 	run "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/screen" setpriv --reuid=65534 --regid=65534 \
 		--clear-groups --inh-caps=-all env TERM=xterm "$root_dir/$which"
-	check "$which: TERM says colour" grep -q "$(printf '\033')" "$TMP/screen"
+	check "$which: TERM enables colors" grep -q "$(printf '\033')" "$TMP/screen"
 	run "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/screen" setpriv --reuid=65534 --regid=65534 \
 		--clear-groups --inh-caps=-all env TERM=xterm NO_COLOR=1 "$root_dir/$which"
-	equal "$which: NO_COLOR says none" "$(grep -c "$(printf '\033')" "$TMP/screen")" 0
-	check "$which: NO_COLOR: it is the table" grep -q '^ *PID' "$TMP/screen"
+	equal "$which: NO_COLOR disables colors" "$(grep -c "$(printf '\033')" "$TMP/screen")" 0
+	check "$which: NO_COLOR: the table" grep -q '^ *PID' "$TMP/screen"
 done
 
-# ---- file capabilities: what is written ----
+# ---- file capabilities: files ----
 
 for which in three fat; do
 	for name in file new user; do
@@ -95,26 +95,26 @@ for which in three fat; do
 		expect_rc "$which, --output root's $name: exit code" 1
 		expect_stderr_lines "$which, --output root's $name: one line" 1
 	done
-	equal "$which: root's file is as it was" "$(cat "$root_dir/file")" old
+	equal "$which: root's file is unchanged" "$(cat "$root_dir/file")" old
 	run user "$root_dir/$which" -J --output "$user_dir/new"
 	expect_rc "$which, --output in one's own directory" 0
 	run user "$root_dir/$which" -J --output "$user_dir/new"
 	expect_rc "$which, --output of one's own file" 0
-	equal "$which: it is one's own" "$(stat -c %u:%g "$user_dir/new")" 65534:65534
+	equal "$which: owned by the user" "$(stat -c %u:%g "$user_dir/new")" 65534:65534
 	rm -f "$user_dir/new"
 done
-equal 'nothing new is root'\''s' "$(find "$root_dir" -newer "$root_dir/setgid" -type f)" ''
+equal 'root owns no new file' "$(find "$root_dir" -newer "$root_dir/setgid" -type f)" ''
 
-# ---- file capabilities: who may look into it ----
+# ---- file capabilities: access to its memory ----
 
 mkfifo -m 666 "$user_dir/fifo"
 chown 65534 "$user_dir/fifo"
-# It waits for somebody to read, and its user tries.
+# The program waits for a reader; meanwhile its user tries to open its memory.
 for which in plain three; do
 	run user "$PYTHON" "$SUPPORT/peek.py" "$user_dir/fifo" "$root_dir/$which" -J --output "$user_dir/fifo"
 	case $which in
-	plain) expect_out 'a plain copy: its user may' '^mem opened, environ opened, attached$' ;;
-	*) expect_out 'file capabilities: not even its user may' '^mem EACCES, environ EACCES, EPERM$' ;;
+	plain) expect_out 'a plain copy: its user has access' '^mem opened, environ opened, attached$' ;;
+	*) expect_out 'file capabilities: its user has no access' '^mem EACCES, environ EACCES, EPERM$' ;;
 	esac
 done
 
@@ -125,16 +125,16 @@ for which in setuid setgid; do
 		# shellcheck disable=SC2086
 		run user "$root_dir/$which" $args
 		expect_rc "$which $args: exit code" 1
-		expect_err "$which $args: what to do instead" 'not meant to be setuid.*file capabilities.*setcap'
+		expect_err "$which $args: a remedy" 'not meant to be setuid.*file capabilities.*setcap'
 		equal "$which $args: nothing on stdout" "$out" ''
 	done
-	equal "$which: root's file is as it was" "$(cat "$root_dir/file")" old
+	equal "$which: root's file is unchanged" "$(cat "$root_dir/file")" old
 	run "$root_dir/$which" -J -p "$root_pid"
 	expect_rc "$which, for root: nothing changes" 0
 done
-equal 'setuid: nothing is written' "$(ls -A "$user_dir")" fifo
+equal 'setuid: no file is written' "$(ls -A "$user_dir")" fifo
 
-# ---- root writes where it could ----
+# ---- root writes everywhere ----
 
 setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo mine >"$1"; chmod 600 "$1"' - "$user_dir/mine"
 mkdir -m 1777 "$root_dir/sticky"
@@ -142,14 +142,14 @@ setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo mine >"$1"' - "$r
 run "$ZMEM" -J --output "$user_dir/mine"
 expect_rc "root, another's file: exit code" 0
 cp "$user_dir/mine" "$TMP/out"
-expect_json "root, another's file: whole"
-equal "root, another's file: stays his" "$(stat -c %u:%g:%a "$user_dir/mine")" 65534:65534:600
+expect_json "root, another's file: complete"
+equal "root, another's file: owner and mode stay" "$(stat -c %u:%g:%a "$user_dir/mine")" 65534:65534:600
 run "$ZMEM" -J --output "$root_dir/sticky/mine"
 expect_rc "root, another's file in a sticky directory: exit code" 1
-expect_err "root, another's file in a sticky directory: why" 'it belongs to another user, in a directory'
-equal "root, another's file in a sticky directory: as it was" "$(cat "$root_dir/sticky/mine")" mine
+expect_err "root, another's file in a sticky directory: the reason" 'it belongs to another user, in a directory'
+equal "root, another's file in a sticky directory: unchanged" "$(cat "$root_dir/sticky/mine")" mine
 run "$ZMEM" -J --output "$user_dir/roots"
 expect_rc "root, a new file in another's directory" 0
-equal "root, a new file in another's directory: root's" "$(stat -c %u "$user_dir/roots")" 0
-equal 'root: nothing is left beside them' "$(cd "$root_dir" && ls -A user sticky | paste -sd' ')" \
+equal "root, a new file in another's directory: owned by root" "$(stat -c %u "$user_dir/roots")" 0
+equal 'root: no other file is left' "$(cd "$root_dir" && ls -A user sticky | paste -sd' ')" \
 	'sticky: mine  user: fifo mine roots'

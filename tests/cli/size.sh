@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The one file that is copied to servers: small once it is stripped, and then as good.
+# The static program, which is copied to servers: small when stripped, with the same functions.
 . "$(dirname "$0")/../support/cli.sh"
 
-# A quarter of it is libzstd.
+# libzstd is a quarter of it.
 LIMIT=$((11 << 18))
 static=$O/zmem-bpf-static
 if [ ! -x "$static" ]; then
-	skip 'the static program' 'it is not built'
+	skip 'the static program' 'not built'
 	exit 0
 fi
 
-# functions FILE: how many of them have unwind tables.
+# functions FILE: the number of functions with unwind tables.
 functions() {
 	readelf -wf "$1" 2>/dev/null | grep -c ' FDE '
 }
@@ -20,19 +20,19 @@ strip -R .eh_frame -o "$TMP/stripped" "$static"
 size=$(stat -c %s "$TMP/stripped")
 check "stripped, it has less than 2.75 MiB ($size bytes)" [ "$size" -lt "$LIMIT" ]
 equal 'it needs no shared library' "$(readelf -d "$static" | grep -c NEEDED)" 0
-# What a debugger has: lines, and the way out of each function, of libraries as well.
+# For a debugger: lines and unwind tables, also of libraries.
 check 'unstripped, it has debug information' grep -q '\.debug_line' <(readelf -SW "$static")
 check 'unstripped, it has unwind tables' [ "$(functions "$static")" -gt 2000 ]
-equal 'stripped, it has none' "$(functions "$TMP/stripped")" 0
+equal 'stripped, it has no unwind tables' "$(functions "$TMP/stripped")" 0
 
 ZMEM=$TMP/stripped
 zmem --version
 expect_rc 'stripped: --version' 0
 zmem -J -p $$
 expect_rc 'stripped: a snapshot' 0
-equal 'stripped: of the process' "$(jq '.processes[].pid' "$TMP/out")" $$
+equal 'stripped: the snapshot has the process' "$(jq '.processes[].pid' "$TMP/out")" $$
 zmem doctor -v
 expect_rc 'stripped: doctor' 0
 zmem -F html -p $$
 expect_rc 'stripped: a page' 0
-equal 'stripped: the page ends' "$(tail -n 1 "$TMP/out")" '</html>'
+equal 'stripped: the page is complete' "$(tail -n 1 "$TMP/out")" '</html>'

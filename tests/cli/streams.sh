@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Readers that go away, streams that are closed or full, strange environments.
+# Readers that end, streams that are closed or full, unusual environments.
 . "$(dirname "$0")/../support/cli.sh"
 
 zmem -J
-expect_rc 'all is well: exit code' 0
+expect_rc 'ordinary streams: exit code' 0
 expect_stderr_lines 'all is well: silent on stderr' 0
 
-# to WHERE ARG…: runs the program with stdout elsewhere.
+# to WHERE ARG…: runs the program with stdout closed, full or without a reader.
 to() {
 	local where=$1
 	shift
@@ -15,7 +15,7 @@ to() {
 	closed) timeout -s KILL "$PATIENCE" "$ZMEM" "$@" >&- 2>"$TMP/err" ;;
 	full) timeout -s KILL "$PATIENCE" "$ZMEM" "$@" >/dev/full 2>"$TMP/err" ;;
 	gone)
-		# The reader is gone before the first byte.
+		# The reader ends before the first byte.
 		{
 			read -r -t 10 _ <>"$TMP/gone"
 			timeout -s KILL "$PATIENCE" "$ZMEM" "$@" 2>"$TMP/err"
@@ -55,27 +55,27 @@ equal 'many processes, more output than a pipe holds' "$(cat "$TMP/fleet.out")" 
 for args in '' -J '--color=always -o +cmdline'; do
 	# shellcheck disable=SC2086
 	"$ZMEM" --pss none $args 2>"$TMP/err" | head -n 1 >"$TMP/out"
-	equal "head -n 1 of much, '$args': exit code" "${PIPESTATUS[0]}" 0
-	expect_stderr_lines "head -n 1 of much, '$args': quiet" 0
-	equal "head -n 1 of much, '$args': a line" "$(wc -l <"$TMP/out")" 1
+	equal "head -n 1 of a large output, '$args': exit code" "${PIPESTATUS[0]}" 0
+	expect_stderr_lines "head -n 1 of a large output, '$args': quiet" 0
+	equal "head -n 1 of a large output, '$args': a line" "$(wc -l <"$TMP/out")" 1
 done
-# Whoever restores the default of SIGPIPE in front of us must not matter either.
+# With the default action of SIGPIPE the result is the same.
 (trap - PIPE && exec "$ZMEM" --pss none 2>"$TMP/err") | head -c 100 >/dev/null
 equal 'SIGPIPE at its default: exit code' "${PIPESTATUS[0]}" 0
-# A slow reader gets all of it.
+# A slow reader gets the complete output.
 "$ZMEM" -J --pss none | {
 	sleep 0.3
 	cat
 } >"$TMP/out"
-expect_json 'a slow reader: whole' '.processes | length > 1500'
+expect_json 'a slow reader: complete' '.processes | length > 1500'
 exec 8>&-
 wait
 
 timeout "$PATIENCE" "$ZMEM" -p $$ 2>&- >"$TMP/out"
 equal 'stderr closed' "$?" 0
-expect_out 'stderr closed: nothing of it in the output' '^ *PID'
+expect_out 'stderr closed: no message in the output' '^ *PID'
 timeout "$PATIENCE" "$ZMEM" -p 4194303 2>&- >"$TMP/out"
-equal 'stderr closed and something to say' "$?" 3
+equal 'stderr closed and a message' "$?" 3
 refuse_out 'stderr closed: the message is not in the output' 'zmem-bpf: '
 timeout "$PATIENCE" "$ZMEM" -p 4194303 2>/dev/full >"$TMP/out"
 equal 'stderr full' "$?" 3
@@ -100,22 +100,22 @@ expect_json 'LC_ALL=C'
 run env -u HOME -u PATH "$ZMEM" -p $$
 expect_rc 'without HOME and PATH' 0
 run env LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 "$ZMEM" -H -o PID,name -p $$
-expect_rc 'a locale that is not there' 0
+expect_rc 'an unknown locale' 0
 run env TZ=:/no/such "$ZMEM" -J -p $$
-expect_json 'a time zone that is not there'
+expect_json 'an unknown time zone'
 run env LIBBPF_LOG_LEVEL=debug "$ZMEM" -J -p $$
 expect_stderr_lines 'libbpf asked to talk: silent' 0
 big=$(head -c 100000 /dev/zero | tr '\0' x)
 run "$ZMEM" -f "$big" --pss none
 expect_rc 'a pattern of 100,000 letters' 2
 expect_stderr_lines 'a pattern of 100,000 letters: one line' 1
-expect_err 'a pattern of 100,000 letters: says why' 'it is too large'
+expect_err 'a pattern of 100,000 letters: the reason' 'it is too large'
 run "$ZMEM" -f "${big:0:9000}" --pss none
 expect_rc 'a pattern of 9,000 letters' 0
 run "$ZMEM" -f "${big:0:9000}["
 expect_rc 'a bad pattern of 9,000 letters' 2
 expect_stderr_lines 'a bad pattern of 9,000 letters: one line' 1
-expect_err 'a bad pattern of 9,000 letters: still says why' 'has no \]'
+expect_err 'a bad pattern of 9,000 letters: the reason' 'has no \]'
 run "$ZMEM" --pss none -p "$(seq -s, 1 20000)"
 expect_rc 'a list of 20,000 pids' 3
 # shellcheck disable=SC2046
@@ -125,7 +125,7 @@ run bash -c 'ulimit -n 16; exec "$0" -J' "$ZMEM"
 expect_json '16 file descriptors' '.source.counters == "bpf" and
 	([.processes[] | select(.pss_status == "unsupported")] == [])'
 expect_stderr_lines '16 file descriptors: nothing to tell' 0
-# What cannot be looked at is an error or is told, it is never a machine without processes.
+# A failure to read is an error or a note, never a machine without processes.
 for files in 4 5 6 7 8 10 12; do
 	run bash -c "ulimit -n $files; exec \"\$0\" -Jq" "$ZMEM"
 	if [ "$rc" = 0 ]; then
@@ -135,7 +135,7 @@ for files in 4 5 6 7 8 10 12; do
 	fi
 done
 if sanitized; then
-	skip 'little memory' 'sanitizers reserve much'
+	skip 'little memory' 'sanitizers reserve more memory'
 else
 	run bash -c 'ulimit -v 200000; exec "$0" -J' "$ZMEM"
 	expect_json '200 MB of address space'

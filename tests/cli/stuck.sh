@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Processes that hang where reading their /proc hangs with them: any user can make one, with FUSE.
-# Whoever looks at them, or at all processes, is done in the end and shows what is known.
+# Stuck processes: reading their /proc hangs, too. Any user can make one with FUSE. Every command on
+# them, or on all processes, ends and shows the values that could be read.
 . "$(dirname "$0")/../support/cli.sh"
 
 if [ ! -c /dev/fuse ]; then
@@ -9,7 +9,7 @@ if [ ! -c /dev/fuse ]; then
 	exit 0
 fi
 helper stuck
-# The leak sanitizer stops all threads when the program ends, and one that hangs does not stop.
+# The leak sanitizer stops all threads when the program ends; a stuck thread does not stop.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 mkdir "$TMP/mount"
 PATIENCE=15
@@ -46,14 +46,14 @@ for where in exec mmap; do
 	stuck_begin $where
 	[ -n "$stuck" ] || continue
 	if ends "in $where, page tables" -J --verify all -p "$stuck"; then
-		expect_json "in $where: its page tables hang nobody" '.processes[0] |
+		expect_json "in $where: its page tables can be read" '.processes[0] |
 			.pss_source == "kernel" and .pss_bytes > 0 and .pss_bytes <= .rss_bytes'
-		expect_json "in $where: then nothing is missing" '.collection.complete == true'
+		expect_json "in $where: nothing is missing then" '.collection.complete == true'
 	fi
 	if ends "in $where, alone" -J --pss rollup -p "$stuck"; then
-		expect_json "in $where: counters are there, PSS is not, for a reason" \
+		expect_json "in $where: counters are measured, PSS is null with a reason" \
 			'.processes[0] | .rss_bytes > 0 and .pss_bytes == null and .pss_status == "timeout"'
-		expect_json "in $where: that is incomplete" '.collection.complete == false and
+		expect_json "in $where: the snapshot is incomplete" '.collection.complete == false and
 			.collection.timeout == 1'
 	fi
 	if ends "in $where, among all" -J --pss rollup; then
@@ -69,10 +69,10 @@ for where in exec mmap; do
 	ends "in $where, its cgroup" --pss none -o +unit,cgroup -p "$stuck"
 	ends "in $where, a pattern" --pss none -f '^zmem-bpf$'
 	ends "in $where, table" --pss rollup -p "$stuck"
-	expect_out "in $where, table: the total line says so" 'timeout'
+	expect_out "in $where, table: the total line names it" 'timeout'
 	if [ $where = exec ]; then
-		# With --source proc it would not end: stat itself blocks, for ps, too (README.md, limits).
-		# Waiting for it, it can still be interrupted, and leaves nothing.
+		# With --source proc it would not end: stat itself blocks, as for ps (README.md, limits).
+		# A signal still ends it while it waits, and no file is left.
 		mkdir "$TMP/dir"
 		"$ZMEM" --pss rollup --output "$TMP/dir/file" -p "$stuck" 2>/dev/null &
 		waiting=$!
@@ -95,37 +95,37 @@ if [ -n "$stuck" ]; then
 	exec 9>"$TMP/keys"
 	wait_for grep -qs quit "$TMP/screen"
 	printf '\r' >&9
-	check 'top: its figures do not wait for its mappings' wait_for grep -qs 'mappings: reading' "$TMP/screen"
-	check 'top: and then says why there are none' wait_for grep -qs 'the process is stuck, they cannot be read' "$TMP/screen"
+	check 'top: shows values without waiting for mappings' wait_for grep -qs 'mappings: reading' "$TMP/screen"
+	check 'top: gives the reason for missing mappings' wait_for grep -qs 'the process is stuck, they cannot be read' "$TMP/screen"
 	printf qq >&9
 	wait $job
 	exec 9>&-
 	stuck_end
 fi
 
-# Arguments of a program that is not there yet count as anonymous memory and are not mapped. Whose
-# they are tells the task that is in execve(), which need not be the first thread of the process.
+# The arguments of a program in execve() count as anonymous memory and are not mapped. They belong to
+# the task that is in execve(), which need not be the first thread of the process.
 for where in load load_thread load_spawn load_share; do
 	for pss in kernel rollup; do
 		stuck_begin $where
 		[ -n "$stuck" ] || continue
 		name="in $where, --pss $pss"
 		zmem -J --pss $pss --verify all -p "$stuck"
-		expect_rc "$name: what is read again moves" 0
+		expect_rc "$name: a value that is read again may move" 0
 		expect_json "$name: checked, not the same, not different" '.collection.cross_check |
 			.checked == 1 and .moved == 1 and .different == 0'
 		zmem compare -J --pss $pss -p "$stuck"
 		expect_rc "$name, compared: no difference" 0
-		expect_json "$name, compared: Rss is what moved, by the arguments" 'any(.cells[];
+		expect_json "$name, compared: Rss moved by the size of the arguments" 'any(.cells[];
 			.counter == "rss" and .verdict == "moved" and .difference_bytes >= 100000)'
 		stuck_end
 	done
 done
 
-# ---- and no thread in the place of the one that waits for it ----
+# ---- no thread to replace a stuck one ----
 
-# On one CPU, where there is one reader. The one before it waits for the first of them, and what that
-# is asked for again is known; who waits for the second has nobody to take its place.
+# One CPU has one reader. It hangs on the first stuck process, which is then known as stuck and not
+# read again. The reader that hangs on the second process cannot be replaced.
 caps=-all,+bpf,+perfmon,+sys_ptrace
 stuck_begin exec
 if [ -n "$stuck" ]; then
@@ -138,7 +138,7 @@ if [ -n "$stuck" ]; then
 	}
 	wait_for eval '[ "$(snapshots)" -ge 3 ]' || not_ok 'stuck again and again: ticks go on' "$(snapshots)"
 	setpriv --reuid=65534 --regid=65534 --clear-groups prlimit --pid $job --nproc=1:1
-	equal 'stuck again and again: there is a thread, and nothing is said' "$(cat "$TMP/err")" ''
+	equal 'stuck again and again: a thread replaces the stuck one, no message' "$(cat "$TMP/err")" ''
 	first=$stuck first_job=$stuck_job
 	exec 9>&8
 	stuck_begin exec
@@ -148,11 +148,11 @@ if [ -n "$stuck" ]; then
 	kill -KILL $job 2>/dev/null && wait $job 2>/dev/null
 	sed -i '$d' "$TMP/out" # it may be half a line
 	err=$(cat "$TMP/err")
-	expect_err 'no thread in its place: it is told' '^zmem-bpf: no thread could be started'
+	expect_err 'no thread in its place: a message' '^zmem-bpf: no thread could be started'
 	expect_stderr_lines 'no thread in its place: once' 1
 	equal 'no thread in its place: PSS of the others in each tick' \
 		"$(jq -c "select(.pid == $$) | .pss_status" "$TMP/out" | sort -u)" '"ok"'
-	equal 'no thread in its place: theirs is not there' \
+	equal 'no thread in its place: no PSS of the stuck ones' \
 		"$(jq -c "select(.pid == $first or .pid == $stuck) | .pss_status, .pss_bytes" "$TMP/out" |
 			sort -u | paste -sd' ')" '"timeout" null'
 	stuck_end

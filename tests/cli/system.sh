@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# zmem-bpf system: the machine's figures against /proc/meminfo and /proc/swaps, its sums, recordings.
+# zmem-bpf system: the machine's values against /proc/meminfo and /proc/swaps, its sums, recordings.
 . "$(dirname "$0")/../support/cli.sh"
 
 guest=$(realpath "$(dirname "$0")/..")/fixtures/recordings/guest-6.12.zmem
 
-# What the parts are made of adds up, to the byte, whatever is missing.
+# The parts add up, to the byte, whichever values are missing.
 adds_up='def n: . // 0;
 	(.kernel | [.[] | n] | add) == (.memory.kernel_bytes | n) and
 	(.user | [.[] | n] | add) == (.memory.user_bytes | n) and
@@ -25,10 +25,10 @@ cat /proc/meminfo >"$TMP/meminfo.after"
 expect_rc 'json' 0
 meminfo "$TMP/meminfo.before" >"$TMP/before"
 meminfo "$TMP/meminfo.after" >"$TMP/after"
-expect_json 'it adds up' "$adds_up"
+expect_json 'the parts add up' "$adds_up"
 expect_json 'MemTotal' '.memory.total_bytes == $m[0].MemTotal' --slurpfile m "$TMP/before"
-# Between the two readings, or as far from them as a machine that others use moves meanwhile.
-expect_json 'the figures of /proc/meminfo' '$a[0] as $a | $b[0] as $b | 268435456 as $slack |
+# Between the two readings, within the change of a machine that others use.
+expect_json 'the values of /proc/meminfo' '$a[0] as $a | $b[0] as $b | 268435456 as $slack |
 	def near($key): $a[$key] == null and . == null or
 		. >= ([$a[$key], $b[$key]] | min) - $slack and . <= ([$a[$key], $b[$key]] | max) + $slack;
 	(.memory.free_bytes | near("MemFree")) and (.user.anon_bytes | near("AnonPages")) and
@@ -41,12 +41,12 @@ expect_json 'the figures of /proc/meminfo' '$a[0] as $a | $b[0] as $b | 26843545
 	(.across.swap_cached_bytes | near("SwapCached")) and (.memory.hugetlb_bytes | near("Hugetlb")) and
 	(.swap.total_bytes | near("SwapTotal")) and (.swap.free_bytes | near("SwapFree"))' \
 	--slurpfile a "$TMP/before" --slurpfile b "$TMP/after"
-expect_json 'most of it is accounted for' '.memory | .unaccounted_bytes < .total_bytes / 2 and
+expect_json 'most memory is accounted for' '.memory | .unaccounted_bytes < .total_bytes / 2 and
 	.unaccounted_bytes > -(.total_bytes / 2)'
-expect_json 'swap devices: all of them' '(.swap_devices | length) == $n' \
+expect_json 'swap devices: every device' '(.swap_devices | length) == $n' \
 	--argjson n "$(($(wc -l </proc/swaps) - 1))"
 if need_bpf 'the books'; then
-	expect_json 'the books: what the processes have, and what is left' '. as $d | .books |
+	expect_json 'the totals: sums over processes and residuals' '. as $d | .books |
 		.processes > 1 and if .pss_missing_processes == 0 then
 			.pss_anon_bytes > 0 and .pss_mapped_bytes > 0 and
 			.anon_residual_bytes == $d.user.anon_bytes - .pss_anon_bytes and
@@ -58,10 +58,10 @@ expect_json 'without PSS: unknown, not 0' "$adds_up"' and (.books | .pss_anon_by
 	.anon_residual_bytes == null and .mapped_residual_bytes == null and
 	.pss_missing_processes == .processes and .processes > 0)'
 run as_nobody "$ZMEM" -q system --json
-expect_json 'nobody: the machine all the same, the books not' "$adds_up"' and .memory.unaccounted_bytes != null and
+expect_json 'nobody: values of the machine, no totals' "$adds_up"' and .memory.unaccounted_bytes != null and
 	.books.pss_missing_processes > 0 and .books.anon_residual_bytes == null'
 run as_nobody "$ZMEM" -q system
-expect_out 'nobody: why' 'total of [0-9]+ processes.* without PSS .*denied'
+expect_out 'nobody: the reason' 'total of [0-9]+ processes.* without PSS .*denied'
 
 # ---- the table ----
 
@@ -71,8 +71,8 @@ for line in 'kernel' '  slab, reclaimable' '  stacks' 'user' '  anonymous' 'cach
 	expect_out "table: $line" "^$line +-?[0-9.]+( [KMGT]iB)? +-?[0-9]+\.[0-9]"
 done
 expect_out 'table: the whole is 100 percent' '^total +[0-9.]+ [MGT]iB +100\.0 +MemTotal$'
-expect_out 'table: the books' '^anonymous +[0-9].* AnonPages minus the sum of PSS_ANON$'
-expect_out 'table: who was summed' '^total of [0-9]+ processes; PSS from '
+expect_out 'table: the totals' '^anonymous +[0-9].* AnonPages minus the sum of PSS_ANON$'
+expect_out 'table: the processes in the sums' '^total of [0-9]+ processes; PSS from '
 expect_printable 'table: printable' "$TMP/out"
 zmem system -b
 equal 'table -b: exact' "$(sed -n 's/^total  *\([0-9]*\)  *100\.0.*/\1/p' "$TMP/out")" \
@@ -81,18 +81,18 @@ equal 'table -b: adds up' "$(awk '/^of which/ { exit }
 	/^(kernel|user|cache|hugetlb|free) / { sum += $2 } /^not accounted/ { sum += $4 } /^total / { print $2 - sum }' \
 	"$TMP/out")" 0
 zmem system -H
-refuse_out 'table -H: no headings' '^(RAM|SWAP|BOOKS) '
+refuse_out 'table -H: no headings' '^(RAM|SWAP|BALANCE) '
 zmem system --color always
 expect_out 'table --color always' "$(printf '\033')\\[1mkernel"
-expect_printable 'table --color always: nothing else' "$TMP/out" --color
+expect_printable 'table --color always: no other escape' "$TMP/out" --color
 zmem system --output "$TMP/system.json" -J
 expect_rc '--output' 0
-check '--output: the file is whole' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/system.json"
+check '--output: the file is complete' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/system.json"
 equal '--output: nothing on stdout' "$out" ''
 
-# ---- a /proc that says something else ----
+# ---- a /proc with other values ----
 
-# faked FILE TEXT ARG…: with another text in that file of /proc.
+# faked FILE TEXT ARG…: runs it with this text in that file of /proc.
 faked() {
 	printf '%b' "$2" >"$TMP/fake"
 	# shellcheck disable=SC2016
@@ -119,16 +119,16 @@ for text in '' 'nonsense\n' '\0\n'; do
 	faked swaps "$text" -J
 	expect_json "/proc/swaps says '$(lib_line "$text")': not known" '.swap_devices == null'
 done
-figures='MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 10 kB\nCached: 300 kB\nAnonPages: 400 kB\nMapped: 50 kB\n'
-figures+='Slab: 90 kB\nSReclaimable: 60 kB\nSUnreclaim: 30 kB\nKernelStack: 5 kB\nVmallocUsed: 12 kB\n'
-faked meminfo "$figures" -J --pss none
+values='MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 10 kB\nCached: 300 kB\nAnonPages: 400 kB\nMapped: 50 kB\n'
+values+='Slab: 90 kB\nSReclaimable: 60 kB\nSUnreclaim: 30 kB\nKernelStack: 5 kB\nVmallocUsed: 12 kB\n'
+faked meminfo "$values" -J --pss none
 expect_json 'a small machine' "$adds_up"' and .memory == {"total_bytes": 1024000,
 	"kernel_bytes": (.kernel.compressed_swap_bytes // 0 | . + 104448), "user_bytes": 460800,
 	"cache_bytes": 266240, "hugetlb_bytes": null, "free_bytes": 102400,
 	"unaccounted_bytes": (90112 - (.kernel.compressed_swap_bytes // 0))} and .kernel.vmalloc_bytes == 7168 and
 	.kernel.percpu_bytes == null and .swap.used_bytes == null'
-faked meminfo "${figures/MemFree: 100/MemFree: 500}" -b --pss none
-expect_out 'more than there is: negative, and why' '^not accounted for +-[0-9]+ +-[0-9.]+  counters lag'
+faked meminfo "${values/MemFree: 100/MemFree: 500}" -b --pss none
+expect_out 'more than MemTotal: negative, with a reason' '^not accounted for +-[0-9]+ +-[0-9.]+  counters lag'
 for text in '' 'nonsense\n' 'MemTotal: 99999999999999999999 kB\n'; do
 	faked meminfo "$text" -J
 	expect_json "/proc/meminfo says '$(lib_line "$text")': not measured is null" "$adds_up"' and
@@ -149,7 +149,7 @@ for hidepid in 1 2; do
 	if [ "$rc" = 99 ]; then
 		skip "hidepid=$hidepid" 'cannot be mounted'
 	else
-		expect_json "hidepid=$hidepid, nobody: there are others" "$adds_up"' and .books.hidden_processes and
+		expect_json "hidepid=$hidepid, nobody: other processes are hidden" "$adds_up"' and .books.hidden_processes and
 			.books.processes == 1'
 	fi
 done
@@ -169,26 +169,26 @@ equal 'replayed: the same machine at the same time' "$(jq -c '[.memory.total_byt
 	.swap_unattributed_bytes]' "$TMP/snapshot")"
 cp "$TMP/out" "$TMP/first"
 zmem system --replay "$TMP/rec" --json
-check 'replayed: twice the same' cmp "$TMP/first" "$TMP/out"
+check 'replayed: the same twice' cmp "$TMP/first" "$TMP/out"
 check 'edited' "$EDIT" edit "$TMP/rec" "$TMP/edited" swap=/x
 zmem system --replay "$TMP/edited" --json
 expect_json 'replayed: swap devices are in the recording' '[.swap_devices[].name] == ["/x"]'
 # A guest whose /proc/swaps was not read.
 zmem system --replay "$guest" --json
-expect_json 'a guest: what it does not have is null' "$adds_up"' and .swap_devices == null and
+expect_json 'a guest: missing values are null' "$adds_up"' and .swap_devices == null and
 	(.zram | length) == 2 and .memory.unaccounted_bytes != null and .books.pss_missing_processes == 0'
 zmem system --replay "$guest"
-expect_out 'a guest: and - in the table' '^ +- +- +- +-  -$'
+expect_out 'a guest: missing values are - in the table' '^ +- +- +- +-  -$'
 expect_out 'a guest: zram' '^ +8\.00 MiB +62\.1 KiB +116 KiB +[0-9.]+  zram0$'
 expect_out 'a guest: a ratio too large for hundredths' ' KiB  7208\.1  zram1$'
-expect_out 'a guest: the books close' '^anonymous +38\.6 MiB +38\.4 MiB +304 KiB  AnonPages'
+expect_out 'a guest: the totals reconcile' '^anonymous +38\.6 MiB +38\.4 MiB +304 KiB  AnonPages'
 
 # ---- refusals ----
 
 for option in '-p 1' '-u root' '-f x' '-s pss' '-r' '-o pid' '-n 3' '-a' '--total' '--numeric' '--timing' '-c 2' '-i 1'; do
 	# shellcheck disable=SC2086
-	refused "system $option" 2 'system: it takes no --' system $option
+	refused "system $option" 2 'system does not take --' system $option
 done
 refused 'system: two commands' 2 'unexpected argument' system snapshot
-refused 'system: a recording that is none' 1 'not a recording' system --replay "$0"
+refused 'system: not a recording' 1 'not a recording' system --replay "$0"
 refused 'system: no such directory' 1 'opening /no/such/file' system --output /no/such/file

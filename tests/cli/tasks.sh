@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# No thread and no process more can be started (a fork bomb, pids.max): all is still read, by one.
+# No thread or process can be started (a fork bomb, pids.max): one thread reads everything.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf tasks || exit 0
 # The leak sanitizer needs a thread of its own.
@@ -13,8 +13,8 @@ alone() {
 	run with_caps +bpf,+perfmon,+sys_ptrace prlimit --nproc=1:1 "$@"
 }
 
-# What is said with threads and without; what others share with them moves with the others.
-figures() {
+# The values with and without threads. Values shared with other processes change with them.
+values() {
 	jq -cS '.source, .collection.complete, .collection.cross_check, .collection.processes_seen > 3,
 		([.processes[] | del(.mm_id, .start_time_ms, .pss_bytes, .pss_anon_bytes, .pss_file_bytes,
 			.pss_swap_bytes, .uss_bytes, .shared_bytes)] | sort_by(.pid))' "$TMP/out"
@@ -23,29 +23,29 @@ figures() {
 zmem
 expect_stderr_lines 'with threads: nothing is told' 0
 alone dash -c ': & wait'
-expect_err 'there is no task to be had' 'Cannot fork'
+expect_err 'no task can be started' 'Cannot fork'
 for options in '' '--verify all' '--pss rollup' '--source proc' '--pss none -o +cmdline'; do
 	# shellcheck disable=SC2086
 	zmem -J $options -p "$targets"
-	figures >"$TMP/want"
+	values >"$TMP/want"
 	expect_stderr_lines "with threads: $options: nothing is told" 0
 	# shellcheck disable=SC2086
 	alone "$ZMEM" -J $options -p "$targets"
 	expect_rc "alone: $options" 0
-	figures >"$TMP/got"
-	equal "alone: $options: the same figures" "$(cat "$TMP/got")" "$(cat "$TMP/want")"
-	expect_err "alone: $options: it is told" '^zmem-bpf: no thread could be started'
+	values >"$TMP/got"
+	equal "alone: $options: the same values" "$(cat "$TMP/got")" "$(cat "$TMP/want")"
+	expect_err "alone: $options: a message" '^zmem-bpf: no thread could be started'
 	expect_stderr_lines "alone: $options: and no more" 1
 done
 
-# So many that several threads would share them.
+# Enough processes for several threads.
 coproc FLEET { "$O/fleet" 500 64; }
 read -r _ <&"${FLEET[0]}"
 for options in '' '--source proc'; do
 	# shellcheck disable=SC2086
 	alone "$ZMEM" -J $options -f '^fleet$'
 	expect_rc "alone, 500: $options" 0
-	expect_json "alone, 500: $options: they are all there, once" '[.processes[] | select(.pss_bytes > 0)] |
+	expect_json "alone, 500: $options: each process once" '[.processes[] | select(.pss_bytes > 0)] |
 		(map(.pid) | unique | length) >= 500 and length == (map(.pid) | unique | length)'
 done
 kill "$FLEET_PID"
@@ -55,10 +55,10 @@ expect_rc 'alone, watched' 0
 expect_stderr_lines 'alone, watched: told once' 1
 alone "$ZMEM" maps "${targets%%,*}"
 expect_rc 'alone, mappings' 0
-expect_out 'alone, mappings: they are there' 'stack'
+expect_out 'alone, mappings: shown' 'stack'
 alone "$ZMEM" compare -p "$targets"
 expect_rc 'alone, compared: no difference' 0
 alone "$ZMEM" serve --listen 127.0.0.1:0
 expect_rc 'serve needs a second process' 1
 expect_stderr_lines 'serve says so' 1
-expect_err 'serve says why' 'starting the HTTP process: Resource temporarily unavailable .pids.max, ulimit -u.$'
+expect_err 'serve: the reason' 'starting the HTTP process: Resource temporarily unavailable .pids.max, ulimit -u.$'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Tables on terminals of any size, and what hostile names could do to them.
+# Tables on terminals of any size, with hostile names.
 . "$(dirname "$0")/../support/cli.sh"
 
 mkmem_begin names anon shmem many_maps threads || not_ok 'mkmem' 'did not start'
@@ -12,8 +12,8 @@ mkfifo "$TMP/fleet.in"
 exec 8>"$TMP/fleet.in"
 wait_for grep -q READY "$TMP/fleet.out" || not_ok fleet 'did not start'
 
-# term ROWS COLUMNS COMMAND…: on such a terminal; leaves $rc, $out, $err, $screen
-# (lines it took) and $wide (lines but the last that were too wide).
+# term ROWS COLUMNS COMMAND…: runs it on a terminal of this size; sets $rc, $out, $err, $screen (the
+# number of lines) and $wide (the number of too wide lines, except the last).
 term() {
 	local rows=$1 columns=$2
 	shift 2
@@ -25,23 +25,23 @@ term() {
 	err=$(cat "$TMP/err")
 }
 
-# plain: the last run's output without colors.
+# plain: the output of the last run without colors.
 plain() {
 	sed 's/\x1b\[[0-9;]*m//g' "$TMP/out"
 }
 
-# fits NAME ROWS: with the prompt that follows, nothing scrolls away; the total is the last line.
+# fits NAME ROWS: output and prompt fit without scrolling; the total is the last line.
 fits() {
 	expect_rc "$1: exit code" 0
 	if [ "$screen" -lt "$2" ]; then
-		ok "$1: header to total are in sight"
+		ok "$1: header to total are visible"
 	else
-		not_ok "$1: header to total are in sight" "$screen lines and a prompt, of $2"
+		not_ok "$1: header to total are visible" "$screen lines and a prompt, of $2"
 	fi
 	equal "$1: the total line is the last" "$(plain | tail -n 1 | grep -c 'total of')" 1
 	equal "$1: header first" "$(plain | grep -cE '^ *PID ')" 1
-	# A narrow one may cut it: "… 105 m…".
-	equal "$1: the others are told" "$(plain | grep -c '… [0-9]')" 1
+	# A narrow terminal may cut it: "… 105 m…".
+	equal "$1: the others are counted" "$(plain | grep -c '… [0-9]')" 1
 }
 for size in '24 80' '50 200' '24 132' '10 100' '40 60'; do
 	# shellcheck disable=SC2086
@@ -70,19 +70,19 @@ expect_rc '-a: exit code' 0
 check '-a: every row on a terminal' test "$(plain | wc -l)" -gt 60
 equal '-a: no others' "$(plain | grep -c ' more$')" 0
 term 10 80 "$ZMEM" -n 20
-equal '-n 20: as many as asked for' "$(plain | grep -cE '^ *[0-9]+ +[a-z]')" 20
+equal '-n 20: 20 rows' "$(plain | grep -cE '^ *[0-9]+ +[a-z]')" 20
 term 10 80 "$ZMEM" -J
-expect_json 'JSON on a terminal: whole' '.processes | length > 60'
+expect_json 'JSON on a terminal: complete' '.processes | length > 60'
 expect_printable 'JSON on a terminal: printable' "$TMP/out"
 term 24 40 "$ZMEM" -w -o pid,user,swap,uss,pss,rss,vsize,name -p "$names"
 check '-w: lines are not cut' grep -q 'mkmem' "$TMP/out"
 "$ZMEM" >"$TMP/out"
 check 'a pipe gets every row' test "$(wc -l <"$TMP/out")" -gt 60
-equal 'a pipe gets no others' "$(grep -c ' more$' "$TMP/out")" 0
+equal 'a pipe gets no line of others' "$(grep -c ' more$' "$TMP/out")" 0
 
 # ---- color ----
 
-# colored NAME yes|no COMMAND…: on a terminal.
+# colored NAME yes|no COMMAND…: runs it on a terminal; yes: the output has colors.
 colored() {
 	local name=$1 want=$2 got=no
 	shift 2
@@ -120,7 +120,7 @@ for args in '' '-w' '-o pid,comm,name,cmdline' '-o cmdline,pid' '-o +cmdline,uni
 		zmem -p "$names" --color=$color $args
 		cat "$TMP/err" >>"$TMP/out"
 		expect_printable "hostile names, color $color: $args" "$TMP/out" --color
-		[ $color = always ] || expect_printable "hostile names, no escape at all: $args" "$TMP/out"
+		[ $color = always ] || expect_printable "hostile names, no escape: $args" "$TMP/out"
 	done
 	# shellcheck disable=SC2086
 	term 24 80 "$ZMEM" -p "$names" $args
@@ -129,9 +129,9 @@ done
 run as_nobody "$ZMEM" -p "$names" -o +cmdline
 cat "$TMP/err" >>"$TMP/out"
 expect_printable 'hostile names, nobody' "$TMP/out"
-# A row is a line, whatever the name.
+# Each row is one line with any name.
 zmem -H -p "$names" -o pid,comm,name,cmdline
-equal 'hostile names: a line each' "$(wc -l <"$TMP/out")" \
+equal 'hostile names: one line each' "$(wc -l <"$TMP/out")" \
 	"$(($(echo "$names" | tr , '\n' | wc -l) + 1))"
 newline=$(mkmem_pid_of names newline)
 expect_out 'a newline and an escape are shown as such' "^ *$newline .*a\\\\x0ab\\\\x1b\[31m"
@@ -141,15 +141,15 @@ expect_out 'a backslash is doubled' "^ *$newline .*\"'\\\\\\\\"
 zmem -J -p "$names" -o +cmdline
 expect_json 'hostile names: JSON'
 expect_printable 'hostile names: JSON is printable' "$TMP/out"
-# name_hex, and the bytes it holds, against what the kernel says of the executable.
+# name_hex and its bytes against the kernel's name of the executable.
 hex_of() {
 	"$PYTHON" -c 'import os, sys
 print(os.path.basename(os.readlink(b"/proc/%d/exe" % int(sys.argv[1]))).removesuffix(b" (deleted)").hex())' "$1"
 }
 bad=$(mkmem_pid_of names not_utf8)
-expect_json 'name_hex is there where the name is no UTF-8' \
+expect_json 'name_hex exists if the name is not UTF-8' \
 	".processes[] | select(.pid == $bad) | .name_hex == \"$(hex_of "$bad")\" and (.name | contains(\"\ufffd\"))"
-expect_json 'name_hex is not there where it is' \
+expect_json 'name_hex is missing if the name is UTF-8' \
 	".processes[] | select(.pid == $newline) | (has(\"name_hex\") | not) and (.name | contains(\"\n\"))"
 expect_json 'comm_hex, cmdline_hex likewise' \
 	".processes[] | select(.pid == $bad) | has(\"comm_hex\") and has(\"cmdline_hex\")"
@@ -170,7 +170,7 @@ zmem -J -p "$names" --source proc
 expect_json 'hostile names from /proc: JSON' \
 	".processes[] | select(.pid == $bad) | .name_hex | startswith(\"$(hex_of "$bad")\")"
 
-# A cgroup's name may hold escapes, too.
+# The name of a cgroup may contain escapes, too.
 cgroup=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ || $3 == "cgroup2" {print $2; exit}' /proc/mounts)
 hostile=$cgroup/$(printf 'zmem-test-%s\033[31m\302\233\342\200\256\377.service' $$)
 if [ -n "$cgroup" ] && mkdir "$hostile" 2>/dev/null; then

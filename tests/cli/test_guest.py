@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # alone: a process with a long name elsewhere has its name read at each tick
-"""A command that stays is a good guest: no memory taken per tick, as many files open as at the
-start, its memory locked, others first; and a tick without memory does not end it."""
+"""A continuous command uses few resources: it allocates no memory per tick, opens no more files, locks
+its memory and has a low priority; a tick without memory does not end it."""
 
 import json
 import os
@@ -24,7 +24,7 @@ SANITIZED = "zmem-bpf-san" in os.path.basename(PROGRAM)
 
 
 class Fleet:
-    """200 processes that do nothing."""
+    """200 idle processes."""
 
     def __enter__(self):
         self.child = subprocess.Popen((O + "/fleet", "200", "64"), stdin=subprocess.PIPE,
@@ -42,7 +42,7 @@ class Fleet:
 
 
 def allocations(args):
-    """How often memory was asked for between the two ticks."""
+    """The number of allocations between the two ticks."""
     with tempfile.NamedTemporaryFile() as counts:
         env = dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_COUNT=counts.name)
         done = subprocess.run((PROGRAM, "watch", "-i", "0.1", "-c", str(LAST + 2)) + args, env=env,
@@ -60,7 +60,7 @@ def check_allocations(pids):
         seen = []
         while len(seen) < TRIES and 0 not in seen:
             seen.append(allocations(("-p", pids) + tuple(words.split())))
-        result(0 in seen, "watch %s: memory taken between tick %d and %d: none" %
+        result(0 in seen, "watch %s: allocations between tick %d and %d: none" %
                (words, FIRST, LAST), seen)
 
 
@@ -72,7 +72,7 @@ class Watch:
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
     def ticks(self, count):
-        """Waits for so many."""
+        """Waits for this number of ticks."""
         while count:
             line = self.child.stdout.readline()
             if not line:
@@ -80,21 +80,21 @@ class Watch:
             count -= b'{"type":"snapshot"' in line
 
     def proc(self, name):
-        """A file of its /proc."""
+        """A file in its /proc directory."""
         with open("/proc/%d/%s" % (self.child.pid, name), encoding="ascii") as f:
             return f.read()
 
     def status(self, key):
-        """A number of its status."""
+        """A number in its status."""
         return next(int(line.split()[1]) for line in self.proc("status").splitlines()
                     if line.startswith(key + ":"))
 
     def files(self):
-        """What it has open."""
+        """The number of its open files."""
         return len(os.listdir("/proc/%d/fd" % self.child.pid))
 
     def end(self):
-        """Ends it; returns what it said."""
+        """Ends it and returns its stderr."""
         self.child.send_signal(signal.SIGTERM)
         self.child.stdout.read()
         said = self.child.stderr.read()
@@ -116,7 +116,7 @@ def check_holdings(pids):
         watch.ticks(3)
         time.sleep(0.05)
         seen.add(watch.files())
-    result(min(seen) <= first and max(seen) <= first + 3, "watch: as many files as before",
+    result(min(seen) <= first and max(seen) <= first + 3, "watch: no more files than before",
            (first, seen))
     locked = watch.status("VmLck")
     nice = int(watch.proc("stat").rsplit(")", 1)[1].split()[16])
@@ -124,8 +124,8 @@ def check_holdings(pids):
     if can_lock():
         result(locked > 0, "watch: its memory is locked", locked)
     else:
-        result(locked == 0, "watch: its memory is not locked where it must not be", locked)
-    result(nice == 5, "watch: others come first", nice)
+        result(locked == 0, "watch: its memory is not locked without the right to", locked)
+    result(nice == 5, "watch: a low priority", nice)
     watch = Watch("-p", pids, "--no-lock", "--nice", "0")
     watch.ticks(1)
     result(watch.status("VmLck") == 0 and watch.proc("stat").rsplit(")", 1)[1].split()[16] == "0",
@@ -133,12 +133,12 @@ def check_holdings(pids):
     watch.end()
     watch = Watch("-p", pids, preexec_fn=lambda: os.nice(10))
     watch.ticks(1)
-    result(watch.proc("stat").rsplit(")", 1)[1].split()[16] == "10", "watch: nicer than that it stays")
+    result(watch.proc("stat").rsplit(")", 1)[1].split()[16] == "10", "watch: a lower priority is kept")
     watch.end()
 
 
 def can_lock():
-    """Whether CAP_IPC_LOCK is ours to give; sanitizers make mlockall() do nothing."""
+    """True if we have CAP_IPC_LOCK; sanitizers disable mlockall()."""
     if SANITIZED:
         return False
     with open("/proc/self/status", encoding="ascii") as f:
@@ -147,7 +147,7 @@ def can_lock():
 
 
 def check_without_lock(pids):
-    """A bound on locked memory is none on memory."""
+    """A limit of locked memory does not limit memory."""
     run = subprocess.run(("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit",
                           "--memlock=65536:65536", PROGRAM, "watch", "-v", "-c", "3", "-i", "0.1",
                           "-p", pids), capture_output=True, timeout=LIMIT, check=False)
@@ -156,7 +156,7 @@ def check_without_lock(pids):
 
 
 def check_failures(pids):
-    """A tick that fails says so and the next one is whole; the first one is enough."""
+    """A tick that fails gives a message and the next one is complete. A failed first tick ends watch."""
     for words in ((), ("-F", "ndjson")):
         env = dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_TICK="1")
         first = subprocess.run((PROGRAM, "watch", "-c", "5", "-i", "0.1", "-p", pids) + words,
@@ -166,7 +166,7 @@ def check_failures(pids):
 
 
 def check_one_failure(pids):
-    """The second takes memory for what has been; what it says about it is one line."""
+    """The second tick allocates memory for deltas; a failure gives one line."""
     env = dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_TICK="2")
     run = subprocess.run((PROGRAM, "watch", "-c", "5", "-i", "0.1", "-F", "ndjson", "-p", pids),
                          env=env, capture_output=True, timeout=LIMIT, check=False)
@@ -177,7 +177,7 @@ def check_one_failure(pids):
 
 
 def check_identity():
-    """Who execs is called by its new name from the next tick on, also between scripts."""
+    """After exec a process has its new name from the next tick on, also from script to script."""
     with tempfile.TemporaryDirectory() as where:
         paths = [where + "/first_script.py", where + "/second_script.py"]
         with open(paths[0], "w", encoding="ascii") as f:
@@ -209,7 +209,7 @@ def main():
     if os.geteuid() != 0:
         print("skip guest: needs root")
         return 0
-    # Names that are too long to be kept are read in each tick, whoever has them.
+    # Names that are too long for the cache are read in each tick.
     see_own_processes_only()
     with Fleet() as fleet:
         if not SANITIZED:

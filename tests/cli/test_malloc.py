@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""No memory: every allocation of the program fails once, alone and with all that follow. Whatever
-it is, the run ends: with a message and exit code 1, or with what it would have said otherwise, a
-figure that is missing being '-' or null. Nothing is 0, wrong or half written. What commands have in
-common is looked at in each of them with LONG=1 (make soak), else in turns."""
+"""No memory: every allocation of the program fails once, alone and with all that follow. The run ends
+with a message and exit code 1, or with its usual output, where a missing value is '-' or null. No
+value is 0 or wrong, no output is partly written. LONG=1 (make soak) fails each allocation of every
+command, otherwise every eighth one."""
 
 import json
 import os
@@ -23,12 +23,12 @@ from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, mkmem_pids, result  # no
 SHAPES = ("anon", "fork", "clone_vm", "shmem", "names", "threads", "zombie")
 LIMIT = 30
 LINKER_ABORT = b"cannot allocate memory for thread-local data: ABORT\n"
-# Of the allocations of a command, every so many-th; which of them depends on its name.
+# One in this many allocations of a command fails; the first one depends on its name.
 SOME = 1 if os.environ.get("LONG") else 8
 
 
 class Machine:
-    """Idle processes whose figures are known, and a directory."""
+    """Idle processes whose values are known, and a directory."""
 
     def __init__(self):
         self.dir = tempfile.mkdtemp()
@@ -59,15 +59,15 @@ class Machine:
         return self.allocations(), done
 
     def allocations(self):
-        """Of the last run."""
+        """The number of allocations of the last run."""
         with open(self.dir + "/count", encoding="ascii") as f:
             return int(f.readline())
 
 
 def ended(done):
-    """What is wrong with the way it ended, None if nothing is."""
+    """The reason why the run ended wrongly, or None."""
     lines = done.stderr.decode("utf-8", "replace").splitlines()
-    # doctor tries to load libmicrohttpd, whose GnuTLS has words of its own.
+    # doctor tries to load libmicrohttpd, whose GnuTLS prints a message.
     foreign = [line for line in lines if not line.startswith(("zmem-bpf: ", "Error in GnuTLS initialization: "))]
     # The dynamic linker ends the program when libmicrohttpd's thread-local data finds no memory.
     if done.args[1:] == ("doctor",) and done.returncode == 127 and done.stderr == LINKER_ABORT:
@@ -83,15 +83,15 @@ def ended(done):
     return None
 
 
-# ---- what it said ----
+# ---- outputs ----
 
 def has_status(key):
-    """What may be missing, since the row says why."""
+    """True for a value that may be missing, since the row has the reason."""
     return key.endswith("_bytes")
 
 
-# What depends on where figures come from, and not on the process.
-WHENCE = ("counters_source", "pss_source", "cgroup_key", "mm_id")
+# Keys that depend on the source of the values, not on the process.
+SOURCE_KEYS = ("counters_source", "pss_source", "cgroup_key", "mm_id")
 
 
 def rows_of(text):
@@ -99,25 +99,25 @@ def rows_of(text):
 
 
 def near(a, b, most=64):
-    """Somebody may map or unmap a page of mkmem's program: a divisor more or less."""
+    """Another process may map or unmap a page of mkmem's program, which changes PSS."""
     return str(a).isdigit() and str(b).isdigit() and abs(int(a) - int(b)) <= most
 
 
 def same(key, a, b, most=64):
-    """The clocks of wall and boot cannot be read at once, either."""
+    """Start times may differ, because the two clocks cannot be read at once."""
     return a == b or (key == "start_time_ms" and abs(a - b) <= 2) or \
         (("pss" in key or key == "shared_bytes") and near(a, b, most))
 
 
 def wrong_json(text, before):
-    """The first thing in a document that is neither as before nor missing for a reason."""
+    """The first value in a document that is neither as before nor missing with a reason."""
     document, was = json.loads(text), json.loads(before)
     rows, old = rows_of(text), rows_of(before)
     if rows.keys() != old.keys():
         return "other processes: %s" % sorted(rows.keys() ^ old.keys())
     for pid, row in rows.items():
         for key, value in old[pid].items():
-            if key in WHENCE or same(key, row.get(key), value):
+            if key in SOURCE_KEYS or same(key, row.get(key), value):
                 continue
             if key in ("pss_status", "swap_pss_status"):
                 if row[key] == "ok":
@@ -137,10 +137,22 @@ def wrong_json(text, before):
     return None
 
 
-def wrong_reason(text, before):
-    """A replay says why PSS was not the kernel's, as it did before."""
-    sources = [json.loads(t)["source"] for t in (text, before)]
-    return None if sources[0] == sources[1] else "%s, not %s" % tuple(sources)
+def wrong_replay(text, before):
+    """A replay shows every value and every text of the recording, or it fails."""
+    document, was = json.loads(text), json.loads(before)
+    if document["source"] != was["source"]:
+        return "%s, not %s" % (document["source"], was["source"])
+    rows, old = rows_of(text), rows_of(before)
+    if rows.keys() != old.keys():
+        return "other processes: %s" % sorted(rows.keys() ^ old.keys())
+    for pid, row in rows.items():
+        for key in sorted(row.keys() | old[pid].keys()):
+            if row.get(key) != old[pid].get(key):
+                return "%d: %s is %s, not %s" % (pid, key, row.get(key), old[pid].get(key))
+    for key in sorted(was):
+        if document.get(key) != was[key]:
+            return "%s is %s, not %s" % (key, document.get(key), was[key])
+    return None
 
 
 def wrong_table(text, before):
@@ -158,7 +170,7 @@ def wrong_table(text, before):
 
 
 def named_users():
-    """Who runs anything and has a name: without one glibc loads modules to ask, and dies of it itself."""
+    """Users with processes and a name: for a uid without a name glibc loads modules, which abort without memory."""
     names = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -177,7 +189,7 @@ def check(machine, name, args, wrong, step=None):
     allocations, before = machine.count(args)
     problems, failures, runs = [], 0, 0
     for every in (False, True):
-        # With nothing from then on most ends in the same way: every other one will do.
+        # If all later allocations fail, most runs end alike: every second one suffices.
         for at in range(begin, allocations + 3, step * (1 + every)):
             done = machine.run(args, at, every)
             why = ended(done)
@@ -191,7 +203,7 @@ def check(machine, name, args, wrong, step=None):
             failures += done.returncode == 1
             runs += 1
     result(not problems, "no memory: " + name, problems[:3])
-    result(failures, "no memory: %s: some of it cannot be done without" % name)
+    result(failures, "no memory: %s: some allocations are required" % name)
     print("# %s: %d allocations, %d runs, %d with exit code 1" % (name, allocations, runs, failures))
 
 
@@ -223,8 +235,25 @@ def check_output(machine, pids):
     result(not problems, "no memory: --output", problems[:3])
 
 
+def check_replay_of_many_texts(machine):
+    """A frame whose texts, most of them those of the frame before, need several blocks of memory."""
+    recording = machine.dir + "/texts"
+    shells = [subprocess.Popen(("sh", "-c", "read x", "%04d" % i + "x" * 2000), stdin=subprocess.PIPE)
+              for i in range(100)]
+    pids = ",".join(str(shell.pid) for shell in shells)
+    try:
+        subprocess.run((PROGRAM, "record", recording, "-c", "2", "-i", "0.1", "-o", "+cmdline", "-p", pids),
+                       check=True)
+    finally:
+        for shell in shells:
+            shell.communicate()
+    for words in (("-o", "+cmdline"), ("-o", "+cmdline", "-u", "0")):
+        check(machine, "a replay of many texts, " + " ".join(words),
+              ("--json", "--replay", recording) + words, wrong_replay, step=1)
+
+
 def check_listen(machine):
-    """It has bound the one address when it fails at the other."""
+    """The first address is bound when the second one fails."""
     where = machine.dir + "/sockets"
     os.mkdir(where)
     args = ("serve", "--listen", "unix:%s/a,unix:/dev/null/b" % where)
@@ -239,7 +268,7 @@ def check_listen(machine):
             why = "left behind: %s" % os.listdir(where)
         if why:
             problems.append("allocation %d: %s" % (at, why))
-    result(not problems, "no memory: a socket's name does not stay", problems[:3])
+    result(not problems, "no memory: no socket is left behind", problems[:3])
 
 
 def main():
@@ -255,8 +284,8 @@ def main():
         some = ("-p", pids)
         table = some + ("-b", "-H", "-s", "pid")
         check(machine, "table", table, wrong_table, step=1)
-        everybody = ("-u", named_users())
-        check(machine, "all processes", everybody, None)
+        all_users = ("-u", named_users())
+        check(machine, "all processes", all_users, None)
         check(machine, "command lines", table + ("-o", "pid,pss,rss,swap,cmdline", "-w"),
               wrong_table)
         check(machine, "a pattern", table + ("-o", "pid,pss,rss", "-f", "mkmem|a.b|x"),
@@ -265,12 +294,13 @@ def main():
         check(machine, "json, command lines", ("--json", "-o", "+cmdline") + some, wrong_json)
         check(machine, "from /proc", ("--json", "--source", "proc") + some, wrong_json)
         check(machine, "from smaps_rollup", ("--json", "--pss", "rollup") + some, wrong_json)
-        check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3") + everybody, None)
+        check(machine, "the first", ("--json", "--pss", "rollup", "-n", "3") + all_users, None)
         check(machine, "everything verified", ("--json", "--verify", "all") + some, wrong_json)
         for source in ("bpf", "proc"):
             recording = machine.dir + "/" + source
             subprocess.run((PROGRAM, "record", recording, "--source", source, *some), check=True)
-            check(machine, "a replay, from " + source, ("--json", "--replay", recording) + some, wrong_reason)
+            check(machine, "a replay, from " + source, ("--json", "--replay", recording) + some, wrong_replay)
+        check_replay_of_many_texts(machine)
         check(machine, "a user", ("--json", "-u", "root,nobody") + some, wrong_json)
         for name in ("ndjson", "csv", "folded", "html", "openmetrics"):
             check(machine, name, ("-F", name) + some, None)

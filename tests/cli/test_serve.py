@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""zmem-bpf serve: every page and code, what it takes and refuses, who it is while it runs, how it
-ends. What Prometheus and a browser make of it is for tests/metrics and tests/browser."""
+"""zmem-bpf serve: pages, status codes, queries, refusals, addresses, privileges, signals. Prometheus and
+a browser read it in tests/metrics and tests/browser."""
 
 import json
 import os
@@ -40,31 +40,31 @@ def check_pages():
             same(path + ": length", int(answer.headers["content-length"]), len(answer.body))
             policy = answer.headers["content-security-policy"]
             result("default-src 'none'" in policy and "frame-ancestors 'none'" in policy, path + ": policy", policy)
-            same(path + ": not kept", answer.headers["cache-control"], "no-store")
+            same(path + ": no-store", answer.headers["cache-control"], "no-store")
             head = serve.get(path, "HEAD")
             same(path + ": HEAD", (head.code, head.body), (200, b""))
             result(int(head.headers["content-length"]) > 0, path + ": HEAD has a length", head.headers)
         policy = serve.get("/").headers["content-security-policy"]
-        result("script-src 'sha256-" in policy and "connect-src 'self'" in policy, "/: what it may", policy)
+        result("script-src 'sha256-" in policy and "connect-src 'self'" in policy, "/: its policy allows its script and its server", policy)
         opened = serve.get("/metrics", Accept="application/openmetrics-text; version=1.0.0,text/plain;q=0.5")
         result(opened.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0"),
-               "OpenMetrics for who asks", opened.headers)
-        result(opened.text.endswith("\n# EOF\n"), "OpenMetrics has its end")
+               "Accept: OpenMetrics: its type", opened.headers)
+        result(opened.text.endswith("\n# EOF\n"), "OpenMetrics ends with # EOF")
         refused = serve.get("/metrics", Accept="application/openmetrics-text;q=0, text/plain")
-        result(refused.headers["content-type"].startswith("text/plain; version=0.0.4"), "but not for who refuses it",
+        result(refused.headers["content-type"].startswith("text/plain; version=0.0.4"), "Accept: OpenMetrics with q=0: Prometheus text",
                refused.headers)
-        result(serve.get("/healthz").text.startswith("ok, last snapshot "), "healthz says how old")
+        result(serve.get("/healthz").text.startswith("ok, last snapshot "), "healthz: the age of the snapshot")
         document = json.loads(serve.get("/snapshot.json").text)
         with tempfile.NamedTemporaryFile() as file:
             file.write(serve.get("/snapshot.json").body)
             file.flush()
             run = subprocess.run(["/usr/bin/python3", HERE + "/../support/validate_json.py", file.name],
                                  capture_output=True)
-            same("the snapshot fits its schema", (run.returncode, run.stderr), (0, b""))
-        result(any(p["pid"] == os.getpid() for p in document["processes"]), "and has us in it")
-        same("the history begins", json.loads(serve.get("/history.json").text)["step_s"], 15)
-        same("ends", serve.stop(), 0)
-        same("and said nothing but where it is", serve.said().count("\n"), 1)
+            same("snapshot.json fits its schema", (run.returncode, run.stderr), (0, b""))
+        result(any(p["pid"] == os.getpid() for p in document["processes"]), "snapshot.json has this process")
+        same("history.json: its step", json.loads(serve.get("/history.json").text)["step_s"], 15)
+        same("SIGTERM: exit code", serve.stop(), 0)
+        same("stderr has one line, the address", serve.said().count("\n"), 1)
 
 
 def cli(*args):
@@ -72,7 +72,7 @@ def cli(*args):
 
 
 def check_queries():
-    """The words mean what the options mean: the same rows of the same recording."""
+    """The words of a query select the rows that the options select from the same recording."""
     queries = {
         "": [], "top=3": ["-n", "3"], "sort=rss&top=4": ["-s", "rss", "-n", "4"],
         "sort=name,pid&reverse=1": ["-s", "name,pid", "-r"], "group_by=name": ["-g", "name"],
@@ -82,25 +82,25 @@ def check_queries():
         "user=0&group_by=name&min=1M": ["-u", "0", "-g", "name", "--min", "1M"], "pid=1": ["-p", "1"],
         "cgroup=/": ["--cgroup", "/"], "filter=no-such-name": ["-f", "no-such-name"],
     }
-    # What pruning leaves unread, and who was checked, is of a collection and not of the rows.
+    # "collection" differs: what is not read and which processes are checked depends on the options.
     with Serve("--replay", GUEST, "--numeric") as serve:
         for query, options in queries.items():
             answer = serve.get("/snapshot.json?" + query)
             want = json.loads(cli("-J", *options))
-            # What the option has read for it.
+            # Options of the command line make it read command lines.
             for row in want.get("processes", []):
                 for key in [key for key in row if key.startswith("cmdline")]:
                     del row[key]
             got = json.loads(answer.text) if answer.code == 200 else {}
             rows = "groups" if "groups" in want else "processes"
             pruned = "-n" in options and "-g" not in options
-            # Of all processes PSS is known here, and of those asked for there.
+            # serve knows PSS of all processes, the command line that of the selected ones.
             some = not {"-f", "-p"}.isdisjoint(options)
             for key in (rows,) if pruned else (rows, "totals", "source", "host") + (() if some else ("system",)):
-                result(got.get(key) == want[key], "?%s: %s as the options have it" % (query, key),
+                result(got.get(key) == want[key], "?%s: %s equals that of the options" % (query, key),
                        "%s, not %s" % (got.get(key), want[key]))
             same("?%s: filtered" % query, got.get("collection", {}).get("filtered"), want["collection"]["filtered"])
-        same("the page has the rows", json.loads(serve.get("/page.json").text)["rows"],
+        same("page.json has all rows", json.loads(serve.get("/page.json").text)["rows"],
              len(json.loads(cli("-J"))["processes"]))
     for key in ("name", "user", "unit", "cgroup"):
         with Serve("--replay", GUEST, "-g", key, "-n", "3") as serve:
@@ -110,28 +110,28 @@ def check_queries():
             got = groups(serve.get("/metrics").text)
             want = groups(cli("-F", "prometheus", "-g", key, "-n", "3"))
             own = [line for line in got if line.startswith("zmem_groups_")]
-            same("metrics by %s as the program prints them" % key, [g for g in got if g not in own], want)
+            same("metrics by %s equal those of the command line" % key, [g for g in got if g not in own], want)
     for query in ("x=1", "top=0", "top=1&top=1", "filter=(", "filter=a%7B9", "pid=x", "min=y", "sort=z",
                   "group_by=q", "filter=%00", "group_by=cmdline", "pss=none"):
         with_ = BAD.get("/snapshot.json?" + query)
-        same("?%s: refused in a line" % query, (with_.code, with_.text.count("\n")), (400, 1))
-    same("a pid that is not there", BAD.get("/snapshot.json?pid=4194304").code, 404)
-    same("a user that is not there", BAD.get("/snapshot.json?user=nobody-of-that-name").code, 404)
+        same("?%s: refused with one line" % query, (with_.code, with_.text.count("\n")), (400, 1))
+    same("?pid: no such process", BAD.get("/snapshot.json?pid=4194304").code, 404)
+    same("?user: no such user", BAD.get("/snapshot.json?user=nobody-of-that-name").code, 404)
 
 
 def check_refusals():
-    same("another path", BAD.get("/nope").code, 404)
-    same("a path below", BAD.get("/metrics/").code, 404)
-    same("out of the root", BAD.get("/../etc/passwd").code, 404)
+    same("an unknown path", BAD.get("/nope").code, 404)
+    same("a path below a page", BAD.get("/metrics/").code, 404)
+    same("a path above the root", BAD.get("/../etc/passwd").code, 404)
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"):
         answer = BAD.get("/metrics", method)
         same(method, (answer.code, answer.headers.get("allow")), (405, "GET, HEAD"))
     same("a body", BAD.get("/metrics", Content_Length="5").code, 413)
     same("a body without an end", BAD.get("/metrics", Transfer_Encoding="chunked").code, 413)
     same("a long URL", BAD.get("/metrics?" + "x" * 3000).code, 414)
-    same("a path that long", BAD.get("/" + "x" * 3000).code, 414)
-    result(BAD.get("/metrics?" + "x" * 100000).code in (0, 414, 431), "a URL of any length")
-    result(BAD.get("/metrics", X="y" * 100000).code in (0, 413, 431), "headers of any length")
+    same("a long path", BAD.get("/" + "x" * 3000).code, 414)
+    result(BAD.get("/metrics?" + "x" * 100000).code in (0, 414, 431), "a URL of 100,000 bytes")
+    result(BAD.get("/metrics", X="y" * 100000).code in (0, 413, 431), "a header of 100,000 bytes")
     for host in ("evil.example", "evil.example:80", "localhost.evil.example"):
         same("the host " + host, BAD.get("/snapshot.json", host=host).code, 421)
     for host in ("localhost", "127.0.0.1:1", "[::1]:1"):
@@ -147,16 +147,16 @@ def check_refusals():
                     pass
             except OSError:
                 pass
-    same("garbage does not end it", BAD.get("/healthz").code, 200)
+    same("after garbage: serve answers", BAD.get("/healthz").code, 200)
     ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
     many = BAD.send(ask + b"\r\n" + ask + b"\r\n" + b"GET /nope HTTP/1.1\r\nHost: localhost\r\n\r\n" + ask +
                     b"Connection: close\r\n\r\n")
-    same("several in one go", (many.count(b"HTTP/1.1 200"), many.count(b"HTTP/1.1 404")), (3, 1))
+    same("pipelined requests", (many.count(b"HTTP/1.1 200"), many.count(b"HTTP/1.1 404")), (3, 1))
     codes = {line.split('"')[1]: float(line.split()[-1]) for line in BAD.get("/metrics").text.split("\n")
              if line.startswith("zmem_http_requests_total{")}
-    result(codes["405"] >= 6 and codes["421"] == 3 and codes["400"] >= 12, "they are counted by code", codes)
-    same("headers that are too long", BAD.get("/metrics", X="y" * 20000).code, 431)
-    result('code="431"' not in BAD.get("/metrics").text, "which the library refuses, and nobody counts")
+    result(codes["405"] >= 6 and codes["421"] == 3 and codes["400"] >= 12, "responses are counted by code", codes)
+    same("a header of 20,000 bytes", BAD.get("/metrics", X="y" * 20000).code, 431)
+    result('code="431"' not in BAD.get("/metrics").text, "a refusal of libmicrohttpd is not counted")
 
 
 def check_token():
@@ -174,7 +174,7 @@ def check_token():
                 headers = {"Authorization": how} if how else {}
                 for page in ("/healthz", "/metrics", "/"):
                     same("%s with %s" % (page, how), serve.get(page, **headers).code, code)
-            same("who is asked for one is told", serve.get("/").headers.get("www-authenticate"), "Bearer")
+            same("401: WWW-Authenticate", serve.get("/").headers.get("www-authenticate"), "Bearer")
             for how, code in (("Bearer s3cret \t", 200), ("Bearer", 401), ("Bearer " + "s3cret" * 1000, 401),
                               ("Bearer x\r\nAuthorization: Bearer s3cret", 401)):
                 same("with %.50r" % how, serve.get("/healthz", Authorization=how).code, code)
@@ -185,11 +185,11 @@ def check_token():
                 file.write(text)
             run = subprocess.run([PROGRAM, "serve", "--token-file", path], capture_output=True, timeout=30)
             result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and why in run.stderr,
-                   "no token: %.20r" % text, run.stderr)
+                   "a bad token file: %.20r" % text, run.stderr)
         with open(path, "w") as file:
             file.write("s3cret\r\n")
         with Serve("--token-file", path) as serve:
-            same("a line that ends as in DOS", serve.get("/healthz", Authorization="Bearer s3cret").code, 200)
+            same("a token line that ends with CR LF", serve.get("/healthz", Authorization="Bearer s3cret").code, 200)
 
 
 def check_unix():
@@ -197,10 +197,10 @@ def check_unix():
         path = directory + "/z.sock"
         with Serve(listen="unix:" + path) as serve:
             same("unix socket: mode", stat.S_IMODE(os.stat(path).st_mode), 0o660)
-            same("unix socket: answers, whatever the host", serve.get("/healthz", host="any.example").code, 200)
+            same("unix socket: any Host is answered", serve.get("/healthz", host="any.example").code, 200)
             other = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + path], capture_output=True, timeout=30)
-            result(other.returncode == 1 and b"in use" in other.stderr, "a unix socket that is in use", other.stderr)
-            same("which goes on", serve.get("/healthz").code, 200)
+            result(other.returncode == 1 and b"in use" in other.stderr, "a unix socket in use: the second serve", other.stderr)
+            same("a unix socket in use: the first serve goes on", serve.get("/healthz").code, 200)
             same("unix socket: ends", serve.stop(), 0)
         result(not os.path.exists(path), "unix socket: removed")
         serve = Serve(listen="unix:" + path)
@@ -210,22 +210,22 @@ def check_unix():
             time.sleep(0.05)
         time.sleep(0.3)
         with Serve(listen="unix:" + path) as again:
-            same("one that a killed one left is replaced", again.get("/healthz").code, 200)
+            same("a stale unix socket is replaced", again.get("/healthz").code, 200)
         with open(path, "w"):
             pass
         run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + path], capture_output=True, timeout=30)
         result(run.returncode == 1 and os.path.exists(path) and b"(this path is a file: remove it" in run.stderr,
-               "a file is not", run.stderr)
+               "a file is not replaced", run.stderr)
         for where, why in ((path + "/s", b"Not a directory"), (directory + "/none/s", b"(create the directory first)"),
                            (path + "x" * 108, b"at most 107 bytes")):
             run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + where], capture_output=True, timeout=30)
             result(run.returncode in (1, 2) and run.stderr.count(b"\n") == 1 and why in run.stderr,
-                   "a unix socket that cannot be: %s" % why.decode(), run.stderr)
+                   "a unix socket that cannot be bound: %s" % why.decode(), run.stderr)
     with tempfile.TemporaryDirectory() as directory:
         many = ",".join("unix:%s/%d" % (directory, i) for i in range(9))
         run = subprocess.run([PROGRAM, "serve", "--listen", many], capture_output=True, timeout=30)
-        result(run.returncode == 2 and b"more than 8" in run.stderr, "more addresses than it takes", run.stderr)
-        same("more addresses than it takes: none is left behind", os.listdir(directory), [])
+        result(run.returncode == 2 and b"more than 8" in run.stderr, "more than 8 addresses", run.stderr)
+        same("more than 8 addresses: no socket is left", os.listdir(directory), [])
 
 
 def check_start():
@@ -235,7 +235,7 @@ def check_start():
                "a busy port", run.stderr)
     run = subprocess.run([PROGRAM, "serve", "--listen", "192.0.2.1:0"], capture_output=True, timeout=30)
     result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and b"(this machine has no such address" in run.stderr,
-           "an address of others", run.stderr)
+           "an address of another machine", run.stderr)
     for args in (["--listen", "nonsense"], ["--listen", ":99999"], ["--listen", ","], ["-g", "cmdline"], ["-n", "1001"],
                  ["-o", "pid"], ["-s", "rss"], ["-p", "1"], ["-F", "json"], ["--output", "x"], ["--tree"], ["-i", "0"]):
         run = subprocess.run([PROGRAM, "serve", *args], capture_output=True, timeout=30)
@@ -245,7 +245,7 @@ def check_start():
         result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and b"static" in run.stderr, "the static program", run)
     with Serve(listen="127.0.0.1:0,[::1]:0") as serve:
         same("two addresses", serve.said().count("listening on http://"), 2)
-    # As systemd hands them over.
+    # Sockets as systemd passes them.
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         s.listen()
@@ -253,18 +253,18 @@ def check_start():
         process = subprocess.Popen(["sh", "-c", script, PROGRAM], pass_fds=[s.fileno()], stderr=subprocess.PIPE)
         with socket.create_connection(s.getsockname(), 30) as c:
             c.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
-            result(c.recv(100).startswith(b"HTTP/1."), "a socket that is handed over")
+            result(c.recv(100).startswith(b"HTTP/1."), "a passed socket")
         process.terminate()
         process.communicate(timeout=30)
-        same("a socket that is handed over: ends", process.returncode, 0)
+        same("a passed socket: exit code", process.returncode, 0)
         many = subprocess.run(["timeout", "10", "sh", "-c", script.replace("FDS=1", "FDS=9"), PROGRAM],
                               pass_fds=[s.fileno()], capture_output=True)
-        result(many.returncode == 1 and b"more than 8" in many.stderr, "more sockets than it takes", many.stderr)
-        # Who names an address has that one.
+        result(many.returncode == 1 and b"more than 8" in many.stderr, "more than 8 passed sockets", many.stderr)
+        # --listen wins.
         named = script.replace("serve", "serve --listen 127.0.0.1:0")
         process = subprocess.Popen(["sh", "-c", named, PROGRAM], pass_fds=[s.fileno()], stderr=subprocess.PIPE)
         said = process.stderr.readline()
-        result(b"listening on" in said and b":%d/" % s.getsockname()[1] not in said, "--listen beside them", said)
+        result(b"listening on" in said and b":%d/" % s.getsockname()[1] not in said, "--listen beside a passed socket", said)
         process.terminate()
         process.communicate(timeout=30)
 
@@ -275,7 +275,7 @@ def status(pid):
 
 
 def sockets(pid):
-    """Inodes."""
+    """The inodes of the sockets of a process."""
     found = set()
     for fd in os.listdir("/proc/%d/fd" % pid):
         try:
@@ -295,26 +295,26 @@ def check_privileges():
         serve.get("/metrics")
         http, collector = status(serve.http_pid()), status(serve.process.pid)
         for key in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
-            same("the one that speaks HTTP: " + key, int(http[key], 16), 0)
-        same("gains nothing", http["NoNewPrivs"], "1")
+            same("the HTTP process: " + key, int(http[key], 16), 0)
+        same("the HTTP process: NoNewPrivs", http["NoNewPrivs"], "1")
         if not SANITIZED:
-            same("has a filter", http["Seccomp"], "2")
-        for who, pid, has in (("speaks HTTP", serve.http_pid(), True), ("collects", serve.process.pid, False)):
+            same("the HTTP process: Seccomp", http["Seccomp"], "2")
+        for role, pid, has in (("HTTP", serve.http_pid(), True), ("collector", serve.process.pid, False)):
             with open("/proc/%d/maps" % pid) as file:
-                same("the one that %s: libmicrohttpd in it" % who, "libmicrohttpd" in file.read(), has)
+                same("the %s process: libmicrohttpd is mapped" % role, "libmicrohttpd" in file.read(), has)
         # CAP_SYS_PTRACE and CAP_IPC_LOCK at most: BPF is loaded once.
-        result(int(collector["CapPrm"], 16) & ~(1 << 14 | 1 << 19 | 1 << 38 | 1 << 21) == 0, "the one that collects", collector["CapPrm"])
+        result(int(collector["CapPrm"], 16) & ~(1 << 14 | 1 << 19 | 1 << 38 | 1 << 21) == 0, "the collector process: capabilities", collector["CapPrm"])
         listening = set()
         for name in ("tcp", "tcp6"):
             with open("/proc/net/" + name) as file:
                 listening |= {line.split()[9] for line in file.readlines()[1:]}
         with open("/proc/net/unix") as file:
             listening |= {line.split()[6] for line in file.readlines()[1:] if line.split()[3] == "00010000"}
-        result(len(sockets(serve.http_pid()) & listening) == 2, "the one that speaks HTTP has what listens")
-        same("the one that collects has not", sockets(serve.process.pid) & listening, set())
-        for who, pid in (("collects", serve.process.pid), ("speaks HTTP", serve.http_pid())):
+        result(len(sockets(serve.http_pid()) & listening) == 2, "the HTTP process has the listening sockets")
+        same("the collector process has no listening socket", sockets(serve.process.pid) & listening, set())
+        for role, pid in (("collector", serve.process.pid), ("HTTP", serve.http_pid())):
             names = [os.readlink("/proc/%d/fd/%s" % (pid, fd)) for fd in os.listdir("/proc/%d/fd" % pid)]
-            result(secret.name not in names, "the one that %s has not what others had open" % who, names)
+            result(secret.name not in names, "the %s process has no inherited file" % role, names)
     os.close(inherited)
     secret.close()
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
@@ -323,9 +323,9 @@ def check_privileges():
         program = directory + "/zmem-bpf"
         subprocess.run(["cp", PROGRAM, program], check=True)
         with Serve(prefix=[*nobody, "sh", "-c", 'shift; exec "$0" "$@"', program]) as serve:
-            same("as nobody", serve.get("/metrics").code, 200)
-            same("as nobody: from /proc", json.loads(serve.get("/snapshot.json").text)["source"]["counters"], "proc")
-            same("as nobody: ends", serve.stop(), 0)
+            same("as user nobody", serve.get("/metrics").code, 200)
+            same("as user nobody: counters from /proc", json.loads(serve.get("/snapshot.json").text)["source"]["counters"], "proc")
+            same("as user nobody: exit code", serve.stop(), 0)
 
 
 def check_ends():
@@ -333,22 +333,22 @@ def check_ends():
         serve = Serve()
         serve.get("/metrics")
         same("%s: exit code" % number.name, serve.stop(number), 0)
-        same("%s at once: exit code" % number.name, {Serve().stop(number) for _ in range(10)}, {0})
+        same("%s right after the start: exit code" % number.name, {Serve().stop(number) for _ in range(10)}, {0})
         serve = Serve()
         serve.get("/metrics")
         os.kill(serve.http_pid(), number)
-        same("%s to the one that speaks HTTP" % number.name, serve.wait(), 0)
+        same("%s to the HTTP process: exit code" % number.name, serve.wait(), 0)
     with Serve(prefix=["sh", "-c", 'trap "" INT HUP; exec "$@"', "sh"]) as serve:
         for number in (signal.SIGINT, signal.SIGHUP):
             os.kill(serve.process.pid, number)
             os.kill(serve.http_pid(), number)
-        same("signals that were ignored at the start stay so", serve.get("/metrics").code, 200)
-        same("signals that were ignored: SIGTERM ends it", serve.stop(), 0)
+        same("signals ignored at the start stay ignored", serve.get("/metrics").code, 200)
+        same("signals ignored at the start: SIGTERM ends serve", serve.stop(), 0)
     serve = Serve()
     serve.get("/metrics")
     os.kill(serve.http_pid(), signal.SIGKILL)
-    same("the one that speaks HTTP is killed", serve.wait(), 1)
-    result("was ended by signal 9" in serve.said(), "and the other says so", serve.said())
+    same("the HTTP process is killed: exit code", serve.wait(), 1)
+    result("was ended by signal 9" in serve.said(), "the HTTP process is killed: message", serve.said())
     serve = Serve()
     serve.get("/metrics")
     http = serve.http_pid()
@@ -356,8 +356,8 @@ def check_ends():
     end = time.monotonic() + 20
     while time.monotonic() < end and os.path.exists("/proc/%d" % http) and "Z" not in status(http)["State"]:
         time.sleep(0.05)
-    result(not os.path.exists("/proc/%d" % http) or "Z" in status(http)["State"], "the one that collects is killed")
-    result("the collector process has ended" in serve.said(), "and the other says so", serve.said())
+    result(not os.path.exists("/proc/%d" % http) or "Z" in status(http)["State"], "the collector process is killed: the HTTP process ends")
+    result("the collector process has ended" in serve.said(), "the collector process is killed: message", serve.said())
 
 
 def check_secrets():
@@ -367,7 +367,7 @@ def check_secrets():
             for page in ("/", "/metrics", "/snapshot.json", "/snapshot.json?group_by=name", "/page.json", "/history.json"):
                 result(SECRET not in serve.get(page).text, page + " has no command lines")
         with Serve("-o", "+cmdline") as serve:
-            same("unless asked for", [SECRET in serve.get(page).text for page in
+            same("-o +cmdline: pages with command lines", [SECRET in serve.get(page).text for page in
                  ("/", "/snapshot.json", "/page.json", "/metrics")], [True, True, True, False])
     finally:
         sleeper.stdin.close()
@@ -380,5 +380,5 @@ if os.getuid() != 0:
 BAD = Serve()
 run_checks((check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
             check_privileges, check_ends, check_secrets))
-same("all that was refused did not end it", BAD.stop(), 0)
+same("after all refusals: exit code", BAD.stop(), 0)
 sys.exit(exit_code())

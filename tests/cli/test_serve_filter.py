@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""zmem-bpf serve with hostile filters: each is answered or refused, costs little memory, and other
-requests are answered as before. The same filters on the command line."""
+"""zmem-bpf serve with hostile filters: each is answered or refused and costs little memory; other
+requests are answered. Some of the filters on the command line."""
 
 import json
 import os
@@ -37,7 +37,7 @@ HOSTILE = [
 
 
 def start_names(directory):
-    """Programs with names of 254 letters a and b."""
+    """Starts programs whose names are 254 letters a and b."""
     rng = random.Random(14)
     for _ in range(NAMES):
         path = os.path.join(directory, "".join(rng.choice("ab") for _ in range(254)))
@@ -70,14 +70,14 @@ def check_hostile(serve, processes):
         refused = answer.code == 400 and answer.text.startswith("filter: ") and answer.text.count("\n") == 1
         result(answer.code == 200 or refused, "answered or refused: %.40s" % pattern, (answer.code, answer.text[:200]))
         if serve.get("/healthz", timeout=GUARD).code != 200 or serve.get("/metrics", timeout=GUARD).code != 200:
-            result(False, "others are answered after %.40s" % pattern)
+            result(False, "other requests are answered after %.40s" % pattern)
     print("# the longest took %.3f s" % longest)
-    result({200, 400} == set(codes.values()), "some are answered, some refused", codes)
-    result(codes["(a|b)*a" + "." * 150 + "c"] == 200, "what costs little is answered", codes)
+    result({200, 400} == set(codes.values()), "some filters are answered, some refused", codes)
+    result(codes["(a|b)*a" + "." * 150 + "c"] == 200, "a cheap filter is answered", codes)
     answer, _ = ask(serve, "(.?){4000}c")
-    result("too many steps" in answer.text, "a filter that spends its budget is told so", answer.text[:200])
+    result("too many steps" in answer.text, "an expensive filter: message", answer.text[:200])
     answer, _ = ask(serve, "((a{255}){255}){255}")
-    result("too large" in answer.text, "a filter that is too large is told so", answer.text[:200])
+    result("too large" in answer.text, "a large filter: message", answer.text[:200])
     if not SANITIZED:
         for role, pid in processes.items():
             result(memory(pid)["VmHWM"] < MEMORY_KB, "%s: memory is bounded" % role, memory(pid))
@@ -97,16 +97,16 @@ def check_filters():
                 before = {role: memory(pid)["RssAnon"] for role, pid in processes.items()}
                 check_hostile(serve, processes)
                 for role, pid in processes.items():
-                    # What an answer needs at the same moment is not there again.
+                    # A response in progress needs memory.
                     end = time.monotonic() + GUARD
                     while memory(pid)["RssAnon"] > before[role] + 4096 and time.monotonic() < end:
                         time.sleep(0.2)
-                    result(SANITIZED or memory(pid)["RssAnon"] <= before[role] + 4096, "%s: memory is back" % role,
+                    result(SANITIZED or memory(pid)["RssAnon"] <= before[role] + 4096, "%s: memory is freed" % role,
                            (before[role], memory(pid)))
                 answer, _ = ask(serve, "^[ab]+$")
                 result(answer.code == 200 and len(json.loads(answer.text)["processes"]) == NAMES,
                        "^[ab]+$ finds the programs with long names", answer.text[:200])
-                result(serve.stop() == 0, "it ends")
+                result(serve.stop() == 0, "exit code")
             check_options()
         finally:
             for child in children:
@@ -115,7 +115,7 @@ def check_filters():
 
 
 def check_options():
-    """While the names are there."""
+    """The programs with long names still run."""
     for pattern in ("(.?){4000}c", "((a{255}){255}){255}", r"(.)\1"):
         run = subprocess.run([PROGRAM, "-q", "-f", pattern], capture_output=True, text=True, timeout=GUARD)
         result(run.returncode == 2 and run.stderr.startswith("zmem-bpf: --filter") and run.stderr.count("\n") == 1,

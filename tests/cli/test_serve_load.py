@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""zmem-bpf serve with many clients, slow ones, a collector that hangs or fails; for a while."""
+"""zmem-bpf serve with many clients, slow clients, few descriptors, and a collector process that hangs or
+fails."""
 
 import os
 import resource
@@ -28,7 +29,7 @@ def same(name, got, want):
 
 
 def check_waiting():
-    """What cannot be had now holds up only who asked for it."""
+    """A late snapshot delays only the requests that need it."""
     with Serve("-i", "0.1") as serve:
         serve.get("/metrics")
         time.sleep(0.3)
@@ -38,30 +39,30 @@ def check_waiting():
         for thread in threads:
             thread.start()
         time.sleep(0.5)
-        same("collecting takes long: nobody has his answer", answers, [])
-        same("collecting takes long: others have", serve.get("/history.json").code, 200)
+        same("collecting takes long: no answer yet", answers, [])
+        same("collecting takes long: history.json", serve.get("/history.json").code, 200)
         same("collecting takes long: healthz", serve.get("/healthz").code, 200)
         os.kill(serve.process.pid, signal.SIGCONT)
         for thread in threads:
             thread.join(30)
-        same("all of them then", answers, [200] * 5)
+        same("collecting continues: all are answered", answers, [200] * 5)
         subprocess.run(["prlimit", "--pid", str(serve.process.pid), "--nofile=3:"], check=True)
         time.sleep(0.3)
         same("collecting fails: metrics", serve.get("/metrics").code, 503)
         same("collecting fails: healthz", serve.get("/healthz").code, 503)
         subprocess.run(["prlimit", "--pid", str(serve.process.pid), "--nofile=1024:"], check=True)
         time.sleep(0.3)
-        same("and works again: metrics", serve.get("/metrics").code, 200)
-        same("and works again: healthz", serve.get("/healthz").code, 200)
-        result(serve.figure("zmem_collect_failures_total") >= 1, "failures are counted")
+        same("collecting works again: metrics", serve.get("/metrics").code, 200)
+        same("collecting works again: healthz", serve.get("/healthz").code, 200)
+        result(serve.metric("zmem_collect_failures_total") >= 1, "failures are counted")
     with Serve("-i", "600") as serve:
         for _ in range(10):
             serve.get("/metrics")
-        result(serve.figure("zmem_collections_total") <= 2, "ten scrapers cost one collection")
+        result(serve.metric("zmem_collections_total") <= 2, "ten scrapers cost one collection")
 
 
 def wait_until_accepted(port):
-    """No connection waits to be accepted; one that comes later may take the place of one that is there."""
+    """Waits until no connection is pending: a later connection may replace an accepted one."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         with open("/proc/net/tcp", encoding="ascii") as file:
@@ -72,7 +73,7 @@ def wait_until_accepted(port):
 
 
 def check_slow():
-    """A thousand that are slow, and one that is not."""
+    """A thousand slow clients do not block a quick one."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
     with Serve() as serve:
         slow, codes = [], []
@@ -102,10 +103,10 @@ def check_slow():
         stop.set()
         thread.join()
         same("a thousand slow clients: scrapes", codes, [200] * 20)
-        result(serve.figure("zmem_http_connections") <= 128, "a thousand slow clients: connections")
+        result(serve.metric("zmem_http_connections") <= 128, "a thousand slow clients: connections")
         for s in slow:
             s.close()
-        # Those who ask and do not take what they get.
+        # Clients that send requests and do not read the responses.
         lazy = []
         for _ in range(300):
             s = socket.socket()
@@ -114,10 +115,10 @@ def check_slow():
             s.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3)
             lazy.append(s)
         wait_until_accepted(serve.port)
-        same("those who take nothing: a scrape", serve.get("/metrics").code, 200)
+        same("clients that do not read: a scrape", serve.get("/metrics").code, 200)
         for s in lazy:
             s.close()
-        same("after all that", serve.stop(), 0)
+        same("after slow clients: exit code", serve.stop(), 0)
 
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
@@ -125,8 +126,7 @@ GUEST = os.path.realpath(HERE + "/../fixtures/recordings/guest-6.12.zmem")
 
 
 def sleeps(pid):
-    """It waits for something, and does not ask again and again: that never sleeps. Beside other programs it may
-    have to wait for a processor first."""
+    """True if the process sleeps, instead of polling in a loop. On a busy machine it may first wait for a CPU."""
     asleep, end = 0, time.monotonic() + 10
     while asleep <= 10 and time.monotonic() < end:
         with open("/proc/%d/stat" % pid) as file:
@@ -136,7 +136,7 @@ def sleeps(pid):
 
 
 def check_few_files():
-    """So many connections as there are descriptors for, or a line that says what to do."""
+    """With few descriptors serve accepts fewer connections, or prints a line with a hint."""
     refused, served, wrong = 0, 0, []
     for files in range(5 if SANITIZED else 4, 20):
         with Serve("--replay", GUEST, prefix=["prlimit", "--nofile=%d:%d" % (files, files)]) as serve:
@@ -151,23 +151,23 @@ def check_few_files():
                 if serve.wait() != 1 or not lines or \
                         not all(line.endswith("Too many open files (ulimit -n 256)") for line in lines):
                     wrong.append((files, serve.wait(), lines))
-    same("few files: an answer, or what to do", wrong, [])
-    result(refused and served, "few files: some are not enough, some are", (refused, served))
+    same("few files: an answer, or a hint", wrong, [])
+    result(refused and served, "few files: some limits are enough, some are not", (refused, served))
     with Serve("-i", "0.1", prefix=["prlimit", "--nofile=24:24"]) as serve:
         idle = [serve.connect() for _ in range(40)]
-        result(sleeps(serve.http_pid()), "more connections than files: nobody is busy")
+        result(sleeps(serve.http_pid()), "more connections than files: the HTTP process sleeps")
         used = len(os.listdir("/proc/%d/fd" % serve.http_pid()))
-        same("more connections than files: for who comes next and for a snapshot there are some left", used, 22)
+        same("more connections than files: two descriptors are free", used, 22)
         same("more connections than files: a scrape", serve.get("/metrics").code, 200)
         time.sleep(0.2)
         same("more connections than files: the next snapshot", serve.get("/metrics").code, 200)
         for s in idle:
             s.close()
-        same("more connections than files: ends", serve.stop(), 0)
+        same("more connections than files: exit code", serve.stop(), 0)
 
 
 def check_no_files():
-    """None left for a while: who is there has a 503, who comes waits; and then all is well."""
+    """While no descriptor is free, an open connection gets 503 and a new one waits."""
     with tempfile.TemporaryDirectory() as directory:
         program, guest = directory + "/zmem-bpf", directory + "/guest"
         os.chmod(directory, 0o755)
@@ -184,32 +184,32 @@ def check_no_files():
                 subprocess.run([*NOBODY, "prlimit", "--pid", str(http), "--nofile=%d:" % used], check=True)
                 with serve.connect() as late:
                     late.sendall(ask)
-                    result(sleeps(http), "no file left: nobody is busy")
+                    result(sleeps(http), "no file left: the HTTP process sleeps")
                     there.recv(1 << 20)
                     there.sendall(ask)
-                    result(b" 503 " in there.recv(1000).split(b"\r\n")[0], "no file left: a snapshot cannot be had")
-                    result("receiving a snapshot: Too many open files (ulimit -n 256)" in serve.said(), "no file left: it is told",
+                    result(b" 503 " in there.recv(1000).split(b"\r\n")[0], "no file left: 503")
+                    result("receiving a snapshot: Too many open files (ulimit -n 256)" in serve.said(), "no file left: message",
                            serve.said())
                     subprocess.run([*NOBODY, "prlimit", "--pid", str(http), "--nofile=100:"], check=True)
-                    result(b" 200 " in late.recv(1000).split(b"\r\n")[0], "files again: who waited is answered")
+                    result(b" 200 " in late.recv(1000).split(b"\r\n")[0], "files again: the new connection is answered")
             same("files again: a scrape", serve.get("/metrics").code, 200)
-            same("files again: ends", serve.stop(), 0)
+            same("files again: exit code", serve.stop(), 0)
 
 
 def check_constant():
     with Serve("-i", "0.1") as serve:
-        def figures():
-            return [serve.figure('process_%s{role="%s"}' % (name, role)) for role in ("collector", "http")
+        def usage():
+            return [serve.metric('process_%s{role="%s"}' % (name, role)) for role in ("collector", "http")
                     for name in ("resident_memory_bytes", "open_fds")]
         for _ in range(100):
             serve.get("/page.json")
-        before = figures()
+        before = usage()
         for i in range(600):
             serve.get("/page.json" if i % 2 else "/snapshot.json?group_by=unit")
-        after = figures()
-        same("file descriptors stay", after[1::2], before[1::2])
+        after = usage()
+        same("file descriptors do not grow", after[1::2], before[1::2])
         if not SANITIZED:
-            result(all(b - a < 2 << 20 for a, b in zip(before[::2], after[::2])), "memory stays", (before, after))
+            result(all(b - a < 2 << 20 for a, b in zip(before[::2], after[::2])), "memory does not grow", (before, after))
 
 
 if os.getuid() != 0:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""zmem-bpf serve: pages of other sites, requests that two readers take for two hosts, users who would
-end or trace the process that speaks HTTP, and a collector that does not answer."""
+"""zmem-bpf serve: pages of other sites, requests with ambiguous hosts, users that try to signal or trace
+the HTTP process, and a collector process that does not answer."""
 
 import ctypes
 import os
@@ -36,13 +36,13 @@ def check_other_sites(serve):
             answer = serve.get(page, host=host, Sec_Fetch_Site=site)
             same("%s: %s" % (page, site), (answer.code, "another site" in answer.text), (403, True))
         for origin in ("http://evil.example", "null", "http://localhost:1", "https://localhost.evil.example"):
-            same("%s: for %s" % (page, origin), serve.get(page, host=host, Origin=origin).code, 403)
+            same("%s: Origin %s" % (page, origin), serve.get(page, host=host, Origin=origin).code, 403)
         for site in ("none", "same-origin"):
             same("%s: %s" % (page, site), serve.get(page, host=host, Sec_Fetch_Site=site).code, 200)
-        same("%s: for itself" % page, serve.get(page, host=host, Origin=ours).code, 200)
-    same("by the address of all", serve.get("/", host="0.0.0.0:1", Sec_Fetch_Site="cross-site").code, 403)
+        same("%s: its own Origin" % page, serve.get(page, host=host, Origin=ours).code, 200)
+    same("Host 0.0.0.0: cross-site", serve.get("/", host="0.0.0.0:1", Sec_Fetch_Site="cross-site").code, 403)
     codes = [line for line in serve.get("/metrics").text.split("\n") if line.startswith('zmem_http_requests_total{code="403"}')]
-    same("they are counted", [line.split()[-1] for line in codes], [str(6 * len(PAGES) + 1)])
+    same("refusals are counted", [line.split()[-1] for line in codes], [str(6 * len(PAGES) + 1)])
 
 
 def check_hosts(serve):
@@ -58,7 +58,7 @@ def check_hosts(serve):
 
 
 def check_both_families(serve):
-    """A socket of IPv6 that takes IPv4, too, handed over: 127.0.0.1 is loopback there as well."""
+    """A passed IPv6 socket that also accepts IPv4: 127.0.0.1 is loopback there, too."""
     with socket.socket(socket.AF_INET6) as s:
         s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         s.bind(("::", 0))
@@ -72,11 +72,11 @@ def check_both_families(serve):
                     same("both families, %s: another host" % address, Answer(c.recv(1000)).code, 421)
         finally:
             process.terminate()
-            same("both families: ends", process.wait(30), 0)
+            same("both families: exit code", process.wait(30), 0)
 
 
 def as_user(uid, deed):
-    """What a child of that user gets: errno, or 0."""
+    """Runs deed() in a child as that user. Returns 0 or its errno."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -101,30 +101,30 @@ def check_user(serve):
     uids, gids = ids_of(http)
     with open("/etc/passwd") as file:
         known = {line.split(":")[0]: line.split(":")[2] for line in file}
-    result(len(uids) == 1 and len(gids) == 1, "one user, one group", (uids, gids))
+    result(len(uids) == 1 and len(gids) == 1, "the HTTP process has one user and one group", (uids, gids))
     uid = int(uids.pop())
     if "zmem-bpf" in known:
         same("the package's user", str(uid), known["zmem-bpf"])
     else:
-        result(61184 <= uid <= 65519, "a user of its own", uid)
-        result(str(uid) not in known.values(), "who is not in passwd", uid)
+        result(61184 <= uid <= 65519, "the user is in the range", uid)
+        result(str(uid) not in known.values(), "the user is not in passwd", uid)
         with Serve() as other:
-            result(ids_of(other.http_pid())[0] != {str(uid)}, "and not that of another one", uid)
+            result(ids_of(other.http_pid())[0] != {str(uid)}, "another serve has another user", uid)
 
     def trace():
         return ctypes.get_errno() if libc.ptrace(PTRACE_SEIZE, http, 0, 0) < 0 else 0
 
     for number in (0, signal.SIGSTOP, signal.SIGKILL):
         same("another service's user: signal %d" % number, as_user(NOBODY, lambda n=number: os.kill(http, n) or 0), 1)
-    same("another service's user: traces it", as_user(NOBODY, trace), 1)
-    result(as_user(NOBODY, lambda: os.open("/proc/%d/mem" % http, os.O_RDONLY) and 0) != 0, "another service's user: reads it")
-    if "-san" not in PROGRAM:  # thread's has one of its own
-        same("one thread, which the filter is for", len(os.listdir("/proc/%d/task" % http)), 1)
-    same("it goes on", serve.get("/healthz").code, 200)
+    same("another service's user: ptrace", as_user(NOBODY, trace), 1)
+    result(as_user(NOBODY, lambda: os.open("/proc/%d/mem" % http, os.O_RDONLY) and 0) != 0, "another service's user: reads memory")
+    if "-san" not in PROGRAM:  # the thread sanitizer adds one
+        same("one thread: Landlock and seccomp bind a thread", len(os.listdir("/proc/%d/task" % http)), 1)
+    same("after signals: serve answers", serve.get("/healthz").code, 200)
 
 
 def check_goes_on(serve):
-    """Stopped and continued: a call that is begun again has another number."""
+    """After SIGSTOP the kernel restarts poll() as restart_syscall()."""
     http = serve.http_pid()
     for _ in range(3):
         os.kill(http, signal.SIGSTOP)
@@ -135,10 +135,10 @@ def check_goes_on(serve):
 
 
 def check_no_answer(serve):
-    """Each page has its answer before Prometheus has lost patience (10 s), and 20 s are plenty here."""
+    """Each page is answered before the timeout of Prometheus (10 s); the test allows 20 s."""
     waiting = ("/metrics", "/", "/snapshot.json", "/page.json")
     with Serve("-i", "0.1") as stuck:
-        same("it answers", stuck.get("/metrics").code, 200)
+        same("before: metrics", stuck.get("/metrics").code, 200)
         time.sleep(0.3)
         os.kill(stuck.process.pid, signal.SIGSTOP)
         answers = {}
@@ -158,18 +158,18 @@ def check_no_answer(serve):
         same("the collector is stopped", answers, {page: (503, True) for page in waiting})
         health = stuck.get("/healthz")
         same("the collector is stopped: healthz", (health.code, health.text), (503, "collecting is stuck\n"))
-        same("the collector is stopped: the last hour is there", stuck.get("/history.json").code, 200)
-        # The others have waited already: a wait for each would take all connections.
+        same("the collector is stopped: history.json", stuck.get("/history.json").code, 200)
+        # The snapshot is overdue: if each of these waited, they would fill all connections.
         many = [threading.Thread(target=ask, args=("/metrics?%d" % i,)) for i in range(100)]
         for thread in many:
             thread.start()
         for thread in many:
             thread.join()
-        same("the collector is stopped: who comes later", {answers["/metrics?%d" % i] for i in range(100)}, {(503, True)})
+        same("the collector is stopped: later requests", {answers["/metrics?%d" % i] for i in range(100)}, {(503, True)})
         os.kill(stuck.process.pid, signal.SIGCONT)
         time.sleep(0.5)
-        same("and goes on", [stuck.get(page).code for page in PAGES], [200] * len(PAGES))
-        same("and ends", stuck.stop(), 0)
+        same("the collector continues: all pages", [stuck.get(page).code for page in PAGES], [200] * len(PAGES))
+        same("the collector continues: exit code", stuck.stop(), 0)
 
 
 if os.getuid() != 0:
@@ -177,5 +177,5 @@ if os.getuid() != 0:
     sys.exit(0)
 with Serve() as SERVE:
     run_checks((check_other_sites, check_hosts, check_both_families, check_user, check_goes_on, check_no_answer), SERVE)
-    same("after all that", SERVE.stop(), 0)
+    same("after all checks: exit code", SERVE.stop(), 0)
 sys.exit(exit_code())

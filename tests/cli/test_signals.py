@@ -27,7 +27,7 @@ LIMIT = 60
 
 
 def start(*args, **more):
-    """Python ignores SIGPIPE, and a shell that started us in the background SIGINT."""
+    """Python ignores SIGPIPE; a shell that started us in the background ignores SIGINT."""
     return subprocess.Popen((PROGRAM,) + args, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                             restore_signals=True, **more)
 
@@ -39,14 +39,14 @@ def duration(*args):
 
 
 def pause(seconds):
-    """Sleeping is too coarse for so short a life."""
+    """Sleeping is too coarse for a program that runs this briefly."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         pass
 
 
 def check_ended(pids):
-    """Whoever ends it finds the old file or the new one."""
+    """After any end there is the old file or the new one."""
     where = tempfile.mkdtemp()
     path = where + "/file"
     args = ("--json", "--output", path, "-p", pids)
@@ -59,7 +59,7 @@ def check_ended(pids):
             with open(path, "w", encoding="ascii") as f:
                 f.write("old")
             child = start(*args, preexec_fn=no_core)
-            # Half of them near the end, where the file gets its name.
+            # Half of the signals near the end, where the file is renamed.
             pause(life * (random.random() if i % 2 else 0.7 + 0.4 * random.random()))
             child.send_signal(number)
             said = child.communicate(timeout=LIMIT)[1]
@@ -72,7 +72,7 @@ def check_ended(pids):
                 problems.append(text[:200])
             if child.returncode == 0 and text == "old":
                 problems.append("says it is done, and the file is the old one")
-            # Between its two names the new file has another: only what cannot be caught is that bad.
+            # Before the rename the new file has a temporary name, which only SIGKILL leaves behind.
             if os.listdir(where) != ["file"] and number != signal.SIGKILL:
                 problems.append(os.listdir(where))
             for name in os.listdir(where):
@@ -86,7 +86,7 @@ def check_ended(pids):
 
 
 def check_between(where, path, args):
-    """At the worst moment: the new file has a name, and it is not yet the right one."""
+    """At the worst moment: the new file has its temporary name."""
     with open(path, "w", encoding="ascii") as f:
         f.write("old")
     child = start(*args, env=dict(os.environ, LD_PRELOAD=PRELOAD, TERM_AT_RENAME="1"))
@@ -104,14 +104,14 @@ def no_core():
         signal.signal(number, signal.SIG_DFL)
 
 
-def figures(text):
+def values(text):
     return [{k: v for k, v in p.items() if k in (
         "pid", "name", "rss_bytes", "rss_anon_bytes", "swap_bytes", "uss_bytes", "cmdline",
         "cgroup", "pss_status")} for p in json.loads(text)["processes"]]
 
 
 def storm(child, numbers):
-    """Sends these in turn until it has ended. One that is stopped all the time gets nothing done."""
+    """Sends these signals in turn until it has ended. A program that is always stopped makes no progress."""
     longest = 0.05 if signal.SIGSTOP in numbers else 0.0005
     sent = 0
     while child.poll() is None:
@@ -123,7 +123,7 @@ def storm(child, numbers):
 
 
 def check_storm(pids):
-    """Signals without a handler that do not end it: a system call may return early all the same."""
+    """Signals without a handler that do not end it may still interrupt a system call."""
     storms = {"SIGWINCH": (signal.SIGWINCH,), "SIGCHLD, SIGURG": (signal.SIGCHLD, signal.SIGURG),
               "SIGSTOP, SIGCONT": (signal.SIGSTOP, signal.SIGCONT)}
     for args in ((), ("--pss", "rollup"), ("--source", "proc"), ("--verify", "all")):
@@ -140,13 +140,13 @@ def check_storm(pids):
                 if child.returncode or said:
                     problems.append("exit code %d: %s" % (child.returncode, said))
                     continue
-                want = want or figures(text)
-                if figures(text) != want:
-                    problems.append([(a, b) for a, b in zip(figures(text), want) if a != b][:1])
+                want = want or values(text)
+                if values(text) != want:
+                    problems.append([(a, b) for a, b in zip(values(text), want) if a != b][:1])
             if numbers:
                 result(not problems, "a storm of %s, %s: the same" % (name, " ".join(args) or "auto"),
                        problems[:2])
-                result(sent > STORMS, "a storm of %s, %s: there was one" % (name, " ".join(args)), sent)
+                result(sent > STORMS, "a storm of %s, %s: enough signals" % (name, " ".join(args)), sent)
 
 
 def main():

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""top on terminals: what keys make of the screen, sizes, kinds of terminals, and that it leaves
-each of them as it was, however it ends."""
+"""top on terminals: keys, sizes, types of terminals. However top ends, it restores the terminal."""
 
 import os
 import re
@@ -25,15 +24,15 @@ GUEST = HERE + "/fixtures/recordings/guest-6.12.zmem"
 ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
-def check_request():
-    """What it cannot do it says in a line."""
+def check_refusals():
+    """A wrong request is refused with one line."""
     for why, args, code in (("no terminal", (), 1), ("json", ("-J",), 2), ("--total", ("--total",), 2),
                             ("--format csv", ("-F", "csv"), 2), ("a word", ("x",), 2),
                             ("--tree --group-by", ("--tree", "-g", "name"), 2)):
         run = subprocess.run((PROGRAM, "top") + args, stdin=subprocess.DEVNULL, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
         result(run.returncode == code, "%s: exit code" % why, run.returncode)
-        result(not run.stdout and run.stderr.count(b"\n") == 1, "%s: a line" % why, run)
+        result(not run.stdout and run.stderr.count(b"\n") == 1, "%s: one line" % why, run)
 
 
 def trimmed(screen):
@@ -41,7 +40,7 @@ def trimmed(screen):
 
 
 def check_golden(tmux, name, good):
-    """Waits until the screen is as it was kept: a part of it may be drawn before the rest."""
+    """Waits until the screen equals the golden file. A screen may be drawn in parts."""
     path = "%s/golden/top_replay_%s.txt" % (HERE, name)
     if os.environ.get("UPDATE_GOLDEN") == "1":
         tmux.until(good)
@@ -56,12 +55,12 @@ def check_golden(tmux, name, good):
 
 
 def check_replay():
-    """A recording is always the same."""
+    """The screens of a recording are always the same."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     steps = (("list", (), "rows 1"), ("groups", ("g",), "groups of one name"),
              ("tree", ("g", "g", "g", "g", "g", "t"), "  tree "), ("bytes", ("t", "b"), "29360128"),
              ("sort", ("b", "S", "r"), "by swap reversed"), ("search", ("r", "M", "/", "mk"), "search: mk"),
-             ("detail", ("Enter", "Enter"), "a recording holds none"),
+             ("detail", ("Enter", "Enter"), "recordings do not contain them"),
              ("filter", ("q", "f", "^(sh|init)$", "Enter"), "filter ^(sh|init)$  every"),
              ("bad_filter", ("f", "("), "has no )"), ("help", ("Escape", "Escape", "?"), "Keys"),
              ("columns", ("q", "o"), "Columns"), ("paused", ("q", "p"), "paused"))
@@ -70,7 +69,7 @@ def check_replay():
         for name, keys, sign in steps:
             for key in keys:
                 tmux.keys(key)
-            # What is typed is taken before its end is: the last line tells.
+            # The last line says that all keys have taken effect.
             end = "" if name in ("search", "bad_filter", "columns", "help", "detail") else "? help"
             check_golden(tmux, name, lambda screen, sign=sign, end=end: sign in screen and end in screen)
         tmux.resize(1, 1)
@@ -82,13 +81,13 @@ def check_replay():
         tmux.keys("q")
         screen = tmux.until(lambda screen: "exit code" in screen)
         result("exit code 0" in screen, "q: exit code 0", screen)
-        result("PSS" not in screen, "q: the screen of before is back", screen)
+        result("PSS" not in screen, "q: the former screen is back", screen)
     finally:
         tmux.close()
 
 
 def check_live():
-    """Rows move, the cursor stays on its process; hostile names stay text."""
+    """Hostile names, filters, mappings, and a followed process that ends."""
     with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as child:
         pids = [str(pid) for pid in mkmem_pids(child).values()]
@@ -96,18 +95,18 @@ def check_live():
                     columns=100, rows=40)
         try:
             screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
-            result("%d rows" % len(pids) in screen, "hostile names: all are there", screen)
+            result("%d rows" % len(pids) in screen, "hostile names: all rows", screen)
             result(all(ord(c) >= 32 and not 0x7f <= ord(c) < 0xa0 and not 0x202a <= ord(c) <= 0x202e
                        for c in screen.replace("\n", "")), "hostile names: no control characters",
                    screen)
             result("\\x1b" in screen, "hostile names: escaped", screen)
-            tmux.keys("f", "nobody has that name", "Enter")
+            tmux.keys("f", "no process has that name", "Enter")
             screen = tmux.until(lambda screen: "no rows" in screen)
             result("no rows" in screen, "a filter: no rows", screen)
             tmux.keys("Escape")
             tmux.keys("u", "no-such-user", "Enter")
             screen = tmux.until(lambda screen: "there is no such user" in screen)
-            result("there is no such user" in screen, "a user that is not there: is told", screen)
+            result("there is no such user" in screen, "an unknown user: message", screen)
             screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
             result("%d rows" % len(pids) in screen, "escape: all rows again", screen)
             check_maps(tmux)
@@ -120,20 +119,20 @@ def check_live():
 def check_maps(tmux):
     tmux.keys("Enter")
     screen = tmux.until(lambda screen: "total of" in screen and "[heap]" in screen or
-                        "may not be read" in screen)
+                        "permission denied" in screen)
     result("[heap]" in screen and "total of" in screen, "details: mappings", screen)
     tmux.keys("q")
 
 
 def check_gone(tmux, child, pids):
-    """The row that is followed ends, and all others with it."""
+    """The followed process ends, then all others."""
     tmux.keys("j", "j", "F")
     screen = tmux.until(lambda screen: "following" in screen)
     found = re.search(r"following (\d+)", screen)
-    result(found and found.group(1) in pids, "F: follows one of them", screen)
+    result(found and found.group(1) in pids, "F: follows a process", screen)
     child.stdin.close()
     screen = tmux.until(lambda screen: "is gone" in screen)
-    result("is gone" in screen, "who is followed ends: it is told", screen)
+    result("is gone" in screen, "the followed process ends: message", screen)
     screen = tmux.until(lambda screen: "no rows" in screen)
     result("no rows" in screen, "all end: no rows", screen)
 
@@ -143,16 +142,16 @@ def started(term):
 
 
 def check_kinds():
-    """Each kind of terminal is begun and left; one that cannot place text is refused."""
+    """top opens and restores each type of terminal, and refuses those that cannot position text."""
     for kind in ("xterm-256color", "xterm", "vt100", "linux", "screen", "tmux-256color", "no-such-kind"):
         term = Pty((PROGRAM, "top", "--replay", GUEST), TERM=kind)
         result(started(term), "TERM=%s: starts" % kind, term.data[-200:])
         if kind == "no-such-kind":
-            result(b"is unknown: using xterm" in term.data, "an unknown one: is told", term.data[:200])
+            result(b"is unknown: using xterm" in term.data, "an unknown type: message", term.data[:200])
         term.type(b"q")
         status = term.wait()
         result(status == 0, "TERM=%s: exit code 0" % kind, status)
-        result(term.restored(), "TERM=%s: modes as before" % kind)
+        result(term.restored(), "TERM=%s: modes are restored" % kind)
         result((ENTER_SCREEN in term.data) == (LEAVE_SCREEN in term.data),
                "TERM=%s: the screen is left" % kind)
         term.close()
@@ -162,12 +161,12 @@ def check_kinds():
         result(status is not None and os.waitstatus_to_exitcode(status) == 1,
                "TERM=%s: exit code 1" % kind, status)
         result(term.data.count(b"\n") == 1 and b"watch" in term.data and b"\x1b" not in term.data,
-               "TERM=%s: a line" % kind, term.data)
+               "TERM=%s: one line" % kind, term.data)
         term.close()
 
 
 def check_colors():
-    """Colours where they are wanted, and the same text without; ASCII where there is no UTF-8."""
+    """Colours by option and environment; ASCII without a UTF-8 locale."""
     color = re.compile(rb"\x1b\[[0-9;]*3[0-9]")
     for why, args, environment, wanted in (
             ("usual", (), {}, True), ("never", ("--color", "never"), {}, False),
@@ -183,14 +182,14 @@ def check_colors():
     for locale, ascii_only in (("C", True), ("C.UTF-8", False), ("xx_XX.UTF-8", False)):
         term = Pty((PROGRAM, "top", "--tree", "--replay", GUEST), LC_ALL=locale)
         result(started(term), "locale %s: starts" % locale)
-        result(term.data.isascii() == ascii_only, "locale %s: its characters" % locale, term.data[-300:])
+        result(term.data.isascii() == ascii_only, "locale %s: characters" % locale, term.data[-300:])
         term.type(b"q")
         term.wait()
         term.close()
 
 
 def check_ends():
-    """Whatever ends it, the terminal is as it was."""
+    """Signals and keys end top and restore the terminal."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV,
                    signal.SIGABRT, signal.SIGXCPU, signal.SIGUSR1):
         term = Pty((PROGRAM, "top", "-i", "0.1"))
@@ -199,27 +198,27 @@ def check_ends():
         status = term.wait()
         want = 0 if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT) else -number
         result(status is not None and os.waitstatus_to_exitcode(status) == want,
-               "%s: how it ends" % number.name, status)
-        result(term.restored(), "%s: modes as before" % number.name)
+               "%s: status" % number.name, status)
+        result(term.restored(), "%s: modes are restored" % number.name)
         result(LEAVE_SCREEN in term.data, "%s: the screen is left" % number.name)
         result(term.data.rstrip().endswith((b"\x1b[?1049l", b"\x1b[?1l\x1b>", b"\x1b[23;0;0t",
                                             b"\x1b[?12l\x1b[?25h")),
-               "%s: nothing behind it" % number.name, term.data[-80:])
+               "%s: nothing is written after that" % number.name, term.data[-80:])
         term.close()
     for key in (b"\x03", b"q", b"\x1b[21~"):
         term = Pty((PROGRAM, "top"))
         started(term)
         term.type(key)
         status = term.wait()
-        result(status == 0 and term.restored(), "key %s: ends it" % ascii(key), status)
+        result(status == 0 and term.restored(), "key %s: exit code 0" % ascii(key), status)
         term.close()
     term = Pty((PROGRAM, "top", "-c", "2", "-i", "0.1"))
-    result(term.wait() == 0 and term.restored(), "--count 2: ends by itself")
+    result(term.wait() == 0 and term.restored(), "--count 2: exit code 0")
     term.close()
 
 
-def drawn_anew(term, what, gone):
-    """Waits for a whole screen with it and without the other: else only cells that change are written."""
+def redrawn(term, what, gone):
+    """Redraws whole screens, not only changed cells, until one has `what` and lacks `gone`."""
     end = time.monotonic() + PATIENCE
     term.data = b""
     while (what not in term.data or gone in term.data) and time.monotonic() < end:
@@ -229,8 +228,8 @@ def drawn_anew(term, what, gone):
     return what in term.data and gone not in term.data
 
 
-def check_want():
-    """Files or memory that are not there: a line where it can be read, or the next tick is whole again."""
+def check_shortage():
+    """Without files or memory, a message is left on the terminal, or a later tick works again."""
     wrong, failed = [], 0
     for files in range(6, 17):
         term = Pty((PRLIMIT, "--nofile=%d:%d" % (files, files), PROGRAM, "top", "-c", "1"))
@@ -241,7 +240,7 @@ def check_want():
                 (status == 1 and b"Too many open files (ulimit -n 256)" not in said):
             wrong.append((files, status, said[-200:]))
         term.close()
-    result(not wrong and failed, "few files: what to do is left on the terminal", wrong or failed)
+    result(not wrong and failed, "few files: the terminal has a hint", wrong or failed)
     limits = [(resource.RLIMIT_NOFILE, 3, b"", b"Too many open files (ulimit -n 256)")]
     if "-san" not in PROGRAM:
         limits.append((resource.RLIMIT_DATA, 4096, b"t", b"Cannot allocate memory (memory.max"))
@@ -252,16 +251,16 @@ def check_want():
         resource.prlimit(term.pid, limit, (low, before[1]))
         term.data = b""
         term.type(key)
-        result(term.read_until(why), "%s: it is told" % why.decode(), term.data[-200:])
+        result(term.read_until(why), "%s: message" % why.decode(), term.data[-200:])
         resource.prlimit(term.pid, limit, before)
-        result(drawn_anew(term, b"total of", why), "%s: and goes on" % why.decode(), term.data[-200:])
+        result(redrawn(term, b"total of", why), "%s: a later tick works" % why.decode(), term.data[-200:])
         term.type(b"q")
-        result(term.wait() == 0, "%s: ends as usual" % why.decode())
+        result(term.wait() == 0, "%s: exit code 0" % why.decode())
         term.close()
 
 
 def check_hangup():
-    """Nobody is there any more: it ends, and says nothing."""
+    """The terminal hangs up: top ends."""
     term = Pty((PROGRAM, "top", "-i", "0.1"))
     started(term)
     os.close(term.slave)
@@ -275,29 +274,29 @@ def check_hangup():
 
 
 def check_stop():
-    """Ctrl-Z leaves the terminal, fg takes it again."""
+    """SIGTSTP restores the terminal, SIGCONT opens it again."""
     term = Pty((PROGRAM, "top", "--replay", GUEST))
     started(term)
-    # Its group must not be orphaned, or the kernel does not stop it: we are its parent in
-    # another session, so a stop of the whole is what SIGSTOP does.
+    # The kernel ignores SIGTSTP in an orphaned process group, and this one is orphaned: its parent is
+    # in another session.
     os.kill(term.pid, signal.SIGTSTP)
     term.read(0.3)
     pid, status = os.waitpid(term.pid, os.WUNTRACED | os.WNOHANG)
     if pid and os.WIFSTOPPED(status):
-        result(term.restored(), "stopped: modes as before")
+        result(term.restored(), "stopped: modes are restored")
         os.kill(term.pid, signal.SIGCONT)
     result(term.data.count(LEAVE_SCREEN) >= 1, "SIGTSTP: the screen is left", term.data[-100:])
     term.data = b""
     os.kill(term.pid, signal.SIGCONT)
-    result(term.read_until(b"quit"), "SIGCONT: drawn anew", term.data[-100:])
-    result(not term.restored(), "SIGCONT: its modes again")
+    result(term.read_until(b"quit"), "SIGCONT: redrawn", term.data[-100:])
+    result(not term.restored(), "SIGCONT: modes of top")
     term.type(b"q")
-    result(term.wait() == 0 and term.restored(), "continued: ends as usual")
+    result(term.wait() == 0 and term.restored(), "continued: exit code 0")
     term.close()
 
 
 def check_shell():
-    """Ctrl-Z in a shell, which gets its terminal, and fg, which gives it back."""
+    """Ctrl-Z in a shell restores its terminal; fg continues top."""
     tmux = Tmux(("bash", "--norc", "--noprofile", "-i"), PS1="prompt:")
     try:
         tmux.until(lambda screen: "prompt:" in screen)
@@ -305,22 +304,22 @@ def check_shell():
         tmux.until(lambda screen: "rows 1 to" in screen)
         tmux.keys("C-z")
         screen = tmux.until(lambda screen: "Stopped" in screen)
-        result("Stopped" in screen, "Ctrl-Z: the shell again", screen)
+        result("Stopped" in screen, "Ctrl-Z: the shell is back", screen)
         tmux.keys("stty -a", "Enter")
         screen = tmux.until(lambda screen: "icanon" in screen)
-        result(" icanon" in screen and " echo " in screen, "Ctrl-Z: its modes", screen)
+        result(" icanon" in screen and " echo " in screen, "Ctrl-Z: modes of the shell", screen)
         tmux.keys("fg", "Enter")
         screen = tmux.until(lambda screen: "rows 1 to" in screen)
-        result("rows 1 to" in screen, "fg: drawn anew", screen)
+        result("rows 1 to" in screen, "fg: redrawn", screen)
         tmux.keys("q")
         screen = tmux.until(lambda screen: "icanon" in screen)
-        result("rows 1 to" not in screen, "fg, q: the shell again", screen)
+        result("rows 1 to" not in screen, "fg, q: the shell is back", screen)
     finally:
         tmux.close()
 
 
 def check_sizes():
-    """From 1×1 on, whatever is on the screen."""
+    """All screens in sizes from 1×1 on."""
     for keys in (b"", b"\n", b"?", b"o", b"g", b"t", b"/a", b"x"):
         term = Pty((PROGRAM, "top", "-i", "0.1"))
         started(term)
@@ -331,43 +330,43 @@ def check_sizes():
             term.read(0.05)
         term.type(b"\x1b")
         term.read(0.1)
-        result(term.quit() == 0 and term.restored(), "resized in %s: it goes on" % ascii(keys))
+        result(term.quit() == 0 and term.restored(), "resized in %s: exit code 0" % ascii(keys))
         term.close()
 
     for name in ("COLUMNS", "LINES"):
         for value in ("99999", "0", "-1"):
             term = Pty((PROGRAM, "top", "--replay", GUEST), **{name: value})
-            result(started(term), "%s=%s: the terminal's own size counts" % (name, value), term.data[-200:])
+            result(started(term), "%s=%s: ignored" % (name, value), term.data[-200:])
             term.type(b"q")
-            result(term.wait() == 0 and term.restored(), "%s=%s: it goes on" % (name, value))
+            result(term.wait() == 0 and term.restored(), "%s=%s: exit code 0" % (name, value))
             term.close()
 
 
 def check_last_cell():
-    """In one column ncurses reaches the last cell by one outside of its lines, and inserts: it is left alone."""
+    """With one column, ncurses would write the last cell through a cell outside its lines: top does not write it."""
     term = Pty((PROGRAM, "top", "-i", "0.1", "-c", "2"), rows=5, columns=1, TERM="screen")
-    result(term.wait() == 0 and term.restored(), "one column: ends as usual")
-    result("…".encode() in term.data, "one column: is drawn", term.data)
-    result(not re.search(rb"\x1b\[(4h|1?@)", term.data), "one column: the last cell is left alone", term.data)
+    result(term.wait() == 0 and term.restored(), "one column: exit code 0")
+    result("…".encode() in term.data, "one column: drawn", term.data)
+    result(not re.search(rb"\x1b\[(4h|1?@)", term.data), "one column: the last cell is not written", term.data)
     term.close()
 
 
 def check_idle():
-    """A screen on which nothing changes is not written again."""
+    """An unchanged screen is not written again."""
     term = Pty((PROGRAM, "top", "-i", "0.1", "--replay", GUEST))
     started(term)
     term.read(0.5)
     data = term.read(1)
-    result(not data, "nothing new: nothing is written", data[:200])
+    result(not data, "an unchanged screen: nothing is written", data[:200])
     term.close()
 
 
 def main():
-    check_request()
+    check_refusals()
     check_kinds()
     check_colors()
     check_ends()
-    check_want()
+    check_shortage()
     check_hangup()
     check_stop()
     check_sizes()

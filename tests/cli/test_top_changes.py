@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What top says has changed, and since when: forward and back in a recording, and with other filters.
-A filter that costs too much."""
+"""Changes in top: forward and back in a recording, and with other filters. An expensive filter."""
 
 import os
 import re
@@ -26,8 +25,8 @@ while True:
 
 
 def check_changes():
-    """Changes are since the frame before, also where one steps back to; those of the total are told only if it was
-    of the same processes then."""
+    """Changes are relative to the frame before, also after a step back. The total has changes only if it covered
+    the same processes then."""
     with tempfile.TemporaryDirectory() as directory:
         recording = directory + "/recording"
         with subprocess.Popen((sys.executable, "-Sc", GROWER)) as child:
@@ -37,31 +36,31 @@ def check_changes():
         def changed(line):
             return re.search(r" [+-]\d", " ".join(line))
 
-        # It stays where it is until it is told to go on.
+        # With this interval, frames change only by keys.
         tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "-p", str(child.pid)), columns=120)
 
-        def figures(*signs):
+        def find_rows(*signs):
             screen = tmux.until(lambda screen: all(sign in screen for sign in signs + ("? help",)))
             return [line.split() for line in screen.splitlines()
                     if re.search(r" (1 row|no rows)$|^ *%d " % child.pid, line)]
 
         try:
-            figures("frame 1 of 3")
+            find_rows("frame 1 of 3")
             tmux.keys("x", ".")
-            there = figures("frame 2 of 3", "changes per second")
-            result(len(there) == 2 and all(map(changed, there)), "changes: of a row, of the total",
+            there = find_rows("frame 2 of 3", "changes per second")
+            result(len(there) == 2 and all(map(changed, there)), "changes of a row and of the total",
                    there)
             tmux.keys(".")
-            figures("frame 3 of 3")
+            find_rows("frame 3 of 3")
             tmux.keys(",")
-            back = figures("frame 2 of 3")
+            back = find_rows("frame 2 of 3")
             result(back == there, "a step back: the changes of that frame", (there, back))
             tmux.keys("f", "python", "Enter")
-            found = figures("filter python", "1 row")
+            found = find_rows("filter python", "1 row")
             result(len(found) == 2 and found[0] == there[0] and not changed(found[1]),
                    "another filter: the total has no changes", found)
             tmux.keys("Escape", ",")
-            first = figures("frame 1 of 3", "1 row")
+            first = find_rows("frame 1 of 3", "1 row")
             result(len(first) == 2 and not any(map(changed, first)), "the first frame: no changes", first)
             tmux.keys("q")
         finally:
@@ -70,7 +69,7 @@ def check_changes():
                      str(child.pid)), columns=120)
         try:
             tmux.keys(".")
-            found = figures("frame 2 of 3")
+            found = find_rows("frame 2 of 3")
             result(len(found) == 2 and changed(found[0]) and not changed(found[1]),
                    "--min: the total has no changes", found)
         finally:
@@ -78,7 +77,7 @@ def check_changes():
 
 
 def check_expensive():
-    """A filter that costs too much is told, and gone; top goes on."""
+    """An expensive filter causes a message and is dropped; top goes on."""
     children = [subprocess.Popen(("sh", "-c", "read x", "x" * 4000), stdin=subprocess.PIPE) for _ in range(10)]
     pids = ",".join(str(child.pid) for child in children)
     tmux = Tmux((PROGRAM, "top", "-i", "0.5", "-p", pids), columns=100, rows=30)
@@ -87,10 +86,10 @@ def check_expensive():
         tmux.keys("f")
         tmux.keys("(.?){4900}Z")
         screen = tmux.until(lambda screen: "too many steps" in screen)
-        result("too many steps" in screen, "an expensive filter: it is told", screen)
+        result("too many steps" in screen, "an expensive filter: message", screen)
         tmux.keys("Enter")
         screen = tmux.until(lambda screen: "10 rows" in screen and "filter" not in screen.splitlines()[3])
-        result("10 rows" in screen, "an expensive filter: all rows are there", screen)
+        result("10 rows" in screen, "an expensive filter: all rows", screen)
         tmux.keys("q")
         screen = tmux.until(lambda screen: "exit code" in screen)
         result("exit code 0" in screen, "an expensive filter: exit code 0", screen)

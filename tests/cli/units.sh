@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The units: what systemd says of them, and that serve works with no more than its unit gives it.
-# Without systemd itself: the user, the capabilities, the mounts and the limit. With it: tests/deb/boot.sh.
+# The units: systemd accepts them, and serve works with the rights of its unit: user, capabilities,
+# mounts and limit. This test sets them without systemd; tests/deb/boot.sh has systemd.
 . "$(dirname "$0")/../support/cli.sh"
 need_bpf units || exit 0
 if sanitized; then
@@ -16,19 +16,19 @@ chmod -R go+rX "$TMP"
 units=$at/lib/systemd/system
 
 run systemd-analyze verify --man=no "$units/zmem-bpf.service" "$units/zmem-bpf-pin.service"
-equal 'systemd has nothing to say of them' "$rc $out $err" '0  '
+equal 'systemd finds no error in the units' "$rc $out $err" '0  '
 run systemd-analyze security --no-pager --offline=true --threshold=19 "$units/zmem-bpf.service"
 expect_rc 'serve: exposed by less than 2.0 of 10' 0
 refused=$(grep -E '^(Protect|Private|ReadOnly|ReadWrite|Inaccessible|Exec|Bind|Mount|Root|Temporary|Dynamic|.*Directory|NoExec)' \
 	"$units/zmem-bpf-pin.service" | grep -vE '^Exec(Start|Stop)=')
-equal 'pin: shares the mounts of all' "$refused" ''
+equal 'pin: no mount namespace' "$refused" ''
 
-# setting NAME: of the unit of serve.
+# setting NAME: its value in the unit of serve.
 setting() {
 	sed -n "s/^$1=//p" "$units/zmem-bpf.service"
 }
 equal 'capabilities: exactly the three' "$(setting AmbientCapabilities)" 'CAP_BPF CAP_PERFMON CAP_SYS_PTRACE'
-equal 'capabilities: no other can be had' "$(setting CapabilityBoundingSet)" "$(setting AmbientCapabilities)"
+equal 'capabilities: no other can be gained' "$(setting CapabilityBoundingSet)" "$(setting AmbientCapabilities)"
 command=$(setting ExecStart)
 caps=-all,$(setting AmbientCapabilities | tr '[:upper:] ' '[:lower:],' | sed 's/cap_/+/g')
 
@@ -37,7 +37,7 @@ LIMIT=unlimited
 (ulimit -l unlimited) 2>/dev/null || LIMIT=$(ulimit -l)
 export LIMIT
 
-# Of DynamicUser's range.
+# From the range of DynamicUser.
 USER_ID=61184
 start() {
 	unshare -m sh -e -c '
@@ -76,7 +76,7 @@ timeout "$PATIENCE" cat <&7 >"$TMP/out"
 out=$(cat "$TMP/out")
 exec 7>&-
 expect_out '/metrics: PSS from the kernel' '^zmem_source_info\{counters="bpf",pss="(kernel|mixed)"'
-expect_out '/metrics: of all processes' '^zmem_collect_complete 1'
+expect_out '/metrics: complete' '^zmem_collect_complete 1'
 expect_out '/metrics: checked' '^zmem_cross_check_processes\{verdict="same"\} [1-9]'
 expect_out '/metrics: limits and charges' '^zmem_memory_total_bytes '
 
@@ -86,18 +86,18 @@ status() {
 }
 http=$(cat "/proc/$pid/task/$pid/children")
 http=${http% }
-equal 'who collects: CAP_SYS_PTRACE alone is left' "$(status "$pid" CapPrm)" 0000000000080000
-equal 'who speaks HTTP: nothing is' "$(status "$http" CapPrm)" 0000000000000000
+equal 'collector: CAP_SYS_PTRACE alone is left' "$(status "$pid" CapPrm)" 0000000000080000
+equal 'HTTP process: no capability' "$(status "$http" CapPrm)" 0000000000000000
 for who in "$pid" "$http"; do
 	equal "$(cat "/proc/$who/comm"): its user" "$(status "$who" Uid | cut -f1)" "$USER_ID"
 done
 if [ "$LIMIT" = unlimited ]; then
-	check 'who collects: its memory is locked' test "$(status "$pid" VmLck | tr -dc 0-9)" -gt 0
+	check 'collector: its memory is locked' test "$(status "$pid" VmLck | tr -dc 0-9)" -gt 0
 else
-	skip 'who collects: its memory is locked' 'root itself may not raise the limit here (CAP_SYS_RESOURCE)'
+	skip 'collector: its memory is locked' 'root itself may not raise the limit here (CAP_SYS_RESOURCE)'
 fi
 trap lib_cleanup EXIT
 kill "$pid"
 wait "$pid"
-equal 'ends when it is told' $? 0
-equal 'and said nothing but where it is' "$(grep -vc "listening on" "$TMP/said")" 0
+equal 'SIGTERM ends it' $? 0
+equal 'no message except the address' "$(grep -vc "listening on" "$TMP/said")" 0

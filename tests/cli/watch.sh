@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# watch: ticks, changes, signals, files that fill, recordings.
+# watch: ticks, deltas, signals, full disks, recordings.
 . "$(dirname "$0")/../support/cli.sh"
 
 VALID="$PYTHON -B $SUPPORT/validate_json.py --many"
@@ -15,7 +15,7 @@ exec 8>"$TMP/fleet.in"
 wait_for grep -q READY "$TMP/fleet.out" || not_ok fleet 'did not start'
 still=$(pgrep -P "$fleet" | paste -sd,)
 
-# Somebody who has more memory each time it is told so.
+# A process that allocates more memory at each line of input.
 cat >"$TMP/grower.py" <<'EOF'
 import sys
 kept = []
@@ -36,42 +36,42 @@ grow() { # BYTES
 	wait_for test "$(wc -l <"$TMP/grow.out")" -gt "$before"
 }
 
-# ---- how many, how often ----
+# ---- number and interval of ticks ----
 zmem watch -c 3 -i 0.1 -p "$still"
 expect_rc 'three ticks: exit code' 0
 expect_stderr_lines 'three ticks: silent on stderr' 0
 equal 'three ticks: three tables' "$(grep -ac '^ *PID ' "$TMP/out")" 3
 equal 'three ticks: three totals' "$(grep -ac 'total of 20 processes' "$TMP/out")" 3
-equal 'three ticks: two have a past' "$(grep -ac 'changes per second since' "$TMP/out")" 2
-equal 'three ticks: two say what they cost' "$(grep -acE 'ms of CPU a tick and [0-9.]+ MiB' "$TMP/out")" 2
+equal 'three ticks: two have deltas' "$(grep -ac 'changes per second since' "$TMP/out")" 2
+equal 'three ticks: two show their cost' "$(grep -acE 'ms of CPU a tick and [0-9.]+ MiB' "$TMP/out")" 2
 expect_printable 'three ticks: printable' "$TMP/out"
 zmem watch -c 3 -i 0.1 -F ndjson -p "$still"
 check 'ndjson: fits the schema' $VALID "$TMP/out"
-equal 'ndjson: a row for each in each' "$(jq -s 'map(select(.type == "process")) | length' "$TMP/out")" 60
+equal 'ndjson: a row for each process in each tick' "$(jq -s 'map(select(.type == "process")) | length' "$TMP/out")" 60
 equal 'ndjson: ticks are numbered' "$(jq -cs 'map(.watch.tick | numbers)' "$TMP/out")" '[1,2,3]'
-check 'ndjson: the first has no past' jq -es 'map(select(.watch))[0].watch |
+check 'ndjson: the first has no deltas' jq -es 'map(select(.watch))[0].watch |
 	.since_ms == null and .started == null and .pss_change_bytes == null and .own_cpu_us == null' "$TMP/out"
 check 'ndjson: the second counts from the first' jq -es 'map(select(.watch)) |
 	.[1].watch.since_ms == .[0].timestamp_ms and .[1].watch.own_cpu_us > 0 and
 	.[1].watch.own_resident_bytes > 0' "$TMP/out"
-check 'ndjson: who does nothing does not change' jq -es 'map(select(.type == "process"))[20:] |
+check 'ndjson: an idle process does not change' jq -es 'map(select(.type == "process"))[20:] |
 	all(.rss_change_bytes == 0 and .swap_change_bytes == 0 and .uss_change_bytes == 0)' "$TMP/out"
-check 'ndjson: nobody started or ended' jq -es 'map(select(.watch))[1:] |
+check 'ndjson: no process started or ended' jq -es 'map(select(.watch))[1:] |
 	all(.watch.started == 0 and .watch.ended == 0)' "$TMP/out"
-# Over more than a second: whoever joins ticks by pid and start finds nobody twice.
+# Over more than a second: pid and start time identify a process in all ticks.
 zmem watch -c 12 -i 0.1 -F ndjson -p "$still" --pss none
-equal 'ndjson: a process started when it started, in each' \
+equal 'ndjson: a process has the same start time in all ticks' \
 	"$(jq -cs 'map(select(.pid) | [.pid, .start_time_ms]) | unique | length' "$TMP/out")" 20
 zmem watch -c 3 -i 0.1 -F ndjson -p "$still" --changed --source proc --pss none
 check '--changed: fits the schema' $VALID "$TMP/out"
-equal '--changed: all in the first, none later' \
+equal '--changed: all rows in the first tick, none later' \
 	"$(jq -s 'map(select(.type == "process")) | length' "$TMP/out")" 20
-equal '--changed: says how many are as they were' \
+equal '--changed: counts the unchanged rows' \
 	"$(jq -cs 'map(.watch.rows_not_written | numbers)' "$TMP/out")" '[0,20,20]'
 zmem watch -c 2 -i 0.1 -p "$still" --changed --source proc --pss none
 equal '--changed: the table has a line for the others' "$(grep -ac ' 20 more$' "$TMP/out")" 1
 
-# ---- what changes ----
+# ---- deltas ----
 start_watch() { # ARG…: in the background, to $TMP/watch
 	: >"$TMP/watch"
 	"$PYTHON" -c 'import os, signal, sys
@@ -101,9 +101,9 @@ grow 20000000
 more_ticks
 ended 'growth' TERM
 check 'growth: fits the schema' $VALID "$TMP/watch"
-check 'growth: told, all of it' jq -es --argjson pid "$grower" \
+check 'growth: the complete delta' jq -es --argjson pid "$grower" \
 	'map(select(.pid == $pid) | .rss_change_bytes | numbers) | add >= 20000000 and add < 21000000' "$TMP/watch"
-check 'growth: of the total, too' jq -es \
+check 'growth: the delta of the total' jq -es \
 	'map(select(.watch) | .watch.rss_change_bytes | numbers) | add >= 20000000' "$TMP/watch"
 start_watch -i 0.1 -F ndjson -p "$grower" --delta start
 more_ticks
@@ -112,20 +112,20 @@ more_ticks
 grow 10000000
 more_ticks
 ended '--delta start' INT
-check '--delta start: since the first one' jq -es '(map(select(.watch)) | .[0].timestamp_ms as $first |
+check '--delta start: relative to the first snapshot' jq -es '(map(select(.watch)) | .[0].timestamp_ms as $first |
 	.[1:] | all(.watch.since_ms == $first and .watch.delta == "start"))' "$TMP/watch"
-check '--delta start: growth adds up' jq -es 'map(select(.pid) | .rss_change_bytes)[-1] >= 30000000' "$TMP/watch"
+check '--delta start: deltas add up' jq -es 'map(select(.pid) | .rss_change_bytes)[-1] >= 30000000' "$TMP/watch"
 start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow
 more_ticks
 grow 30000000
 more_ticks
 ended '--grow' TERM
-check '--grow: nobody at first' jq -es '.[0].type == "snapshot"' "$TMP/watch"
-check '--grow: in the end the one that grew, first' jq -es --argjson pid "$grower" \
+check '--grow: no rows at first' jq -es '.[0].type == "snapshot"' "$TMP/watch"
+check '--grow: at the end the process that grew, first' jq -es --argjson pid "$grower" \
 	'(map(select(.watch))[-1].timestamp_ms) as $t | map(select(.timestamp_ms == $t))[0] |
 	.pid == $pid and .pss_swap_change_bytes >= 29000000' "$TMP/watch"
-check '--grow: nobody who did not' jq -es 'map(select(.pid)) | all(.pss_swap_change_bytes > 0)' "$TMP/watch"
-# A process that comes and one that goes.
+check '--grow: only processes that grew' jq -es 'map(select(.pid)) | all(.pss_swap_change_bytes > 0)' "$TMP/watch"
+# A process that starts and one that ends.
 start_watch -i 0.1 -F ndjson -u 4242 --pss none
 more_ticks
 setpriv --reuid=4242 --regid=4242 --clear-groups sleep 100 &
@@ -134,57 +134,57 @@ more_ticks
 kill "$sleeper"
 wait "$sleeper" 2>/dev/null
 more_ticks
-ended 'coming and going' TERM
-check 'coming: it had nothing before' jq -es 'map(select(.pid))[0] | .rss_change_bytes == .rss_bytes' "$TMP/watch"
-equal 'coming and going: once each' "$(jq -cs 'map(select(.watch).watch) |
+ended 'start and end' TERM
+check 'start: the delta is the value' jq -es 'map(select(.pid))[0] | .rss_change_bytes == .rss_bytes' "$TMP/watch"
+equal 'start and end: each counted once' "$(jq -cs 'map(select(.watch).watch) |
 	[(map(.started | numbers) | add), (map(.ended | numbers) | add)]' "$TMP/watch")" '[1,1]'
-check 'going: the total shrinks by all of it' jq -es '(map(select(.pid))[-1].rss_bytes) as $had |
+check 'end: the total shrinks by its value' jq -es '(map(select(.pid))[-1].rss_bytes) as $had |
 	map(select(.watch) | .watch.rss_change_bytes | numbers) | min == -$had' "$TMP/watch"
 zmem watch -c 3 -i 0.1 -g user -F ndjson -p "$still,$grower"
 check 'groups: fit the schema' $VALID "$TMP/out"
-check 'groups: have changes' jq -es 'map(select(.type == "group"))[1:] | all(.rss_change_bytes == 0)' "$TMP/out"
+check 'groups: have deltas' jq -es 'map(select(.type == "group"))[1:] | all(.rss_change_bytes == 0)' "$TMP/out"
 zmem watch -c 2 -i 0.1 -p "$still" -b -H -o pid,rss,rss_change,pss_change
-equal '-b -H: figures alone' "$(grep -acE '^ *[0-9]+ +[0-9]+ +[0-9-]+ +[0-9+-]+$' "$TMP/out")" 40
+equal '-b -H: only values' "$(grep -acE '^ *[0-9]+ +[0-9]+ +[0-9-]+ +[0-9+-]+$' "$TMP/out")" 40
 zmem watch -c 2 -i 0.1 -s rss_change -p "$still" -n 3 --min 0
 expect_rc 'sorted by a change' 0
 zmem watch -c 2 -i 0.1 -p "$still,4194303"
-expect_rc 'a pid that is not there' 3
-expect_stderr_lines 'a pid that is not there: told once' 1
+expect_rc 'a pid that does not exist' 3
+expect_stderr_lines 'a pid that does not exist: told once' 1
 
 # ---- signals ----
 for signal in INT TERM HUP; do
 	start_watch -F ndjson -i 1000 -p "$still"
 	wait_for grep -q '"type":"snapshot"' "$TMP/watch"
 	ended "SIG$signal while it waits" "$signal"
-	check "SIG$signal: whole" $VALID "$TMP/watch"
+	check "SIG$signal: complete" $VALID "$TMP/watch"
 done
 for delay in 0 0.005 0.01 0.02 0.05 0.1; do
 	start_watch -F ndjson -i 0.1
 	wait_for grep -q SigBlk:.*4 "/proc/$watch/status"
 	wait_for eval '[ "$(readlink /proc/'$watch'/exe)" = "$ZMEM" ]'
-	# Before its signals are held back it is no watch yet, and ends as anybody.
+	# Before watch blocks its signals, a signal ends it like any program.
 	wait_for grep -qE '^SigBlk:.*[4567cdef]...$' "/proc/$watch/status"
 	sleep "$delay"
 	ended "SIGTERM after $delay s" TERM
-	check "SIGTERM after $delay s: whole, and not nothing" $VALID "$TMP/watch"
+	check "SIGTERM after $delay s: complete and not empty" $VALID "$TMP/watch"
 done
-# A reader that does not read (a pager) does not keep a signal from ending it.
+# A signal ends watch even if its reader does not read (a pager).
 mkfifo "$TMP/pager"
 exec 6<>"$TMP/pager"
 "$ZMEM" watch -F ndjson -i 0.1 >"$TMP/pager" 2>"$TMP/watch.err" 6>&- 7>&- 8>&- 9>&- &
 watch=$!
 wait_for eval 'grep -q pipe_write\\\|poll /proc/'$watch'/wchan || sleep 0.5'
 sleep 1
-ended 'SIGTERM, and nobody reads' TERM
+ended 'SIGTERM without a reading reader' TERM
 exec 6>&-
 rm "$TMP/pager"
 
 # ---- output ----
 rc=$(timeout -s KILL "$PATIENCE" bash -c '"$0" watch -i 0.1 2>"$1" | head -n 1 >/dev/null; echo "${PIPESTATUS[0]}"' \
 	"$ZMEM" "$TMP/err")
-equal 'a reader that goes away: quietly, 0' "$rc $(cat "$TMP/err")" '0 '
+equal 'the reader ends: no message, exit code 0' "$rc $(cat "$TMP/err")" '0 '
 rc=$(timeout -s KILL "$PATIENCE" bash -c '"$0" watch -i 0.1 >&- 2>"$1"; echo "$?"' "$ZMEM" "$TMP/err")
-equal 'no stdout: quietly, 0' "$rc $(cat "$TMP/err")" '0 '
+equal 'no stdout: no message, exit code 0' "$rc $(cat "$TMP/err")" '0 '
 run timeout -s KILL "$PATIENCE" bash -c 'exec "$0" watch -c 3 -i 0.1 -p "$1" >/dev/full' "$ZMEM" "$still"
 expect_rc 'a full device: exit code' 1
 expect_stderr_lines 'a full device: one message' 1
@@ -192,7 +192,7 @@ echo '{"before":1}' >"$TMP/log"
 zmem watch -c 2 -i 0.1 -F ndjson -p "$still" --output "$TMP/log"
 expect_rc '--output: exit code' 0
 equal '--output: appends' "$(head -n 1 "$TMP/log") $(wc -l <"$TMP/log")" '{"before":1} 43'
-# Opened by a reader that comes late: starting takes as long as five ticks.
+# The reader opens the FIFO late: starting takes as long as five ticks.
 mkfifo "$TMP/late"
 (sleep 0.5; exec cat "$TMP/late") >"$TMP/log" 7>&- 8>&- 9>&- &
 late=$!
@@ -203,8 +203,8 @@ refused '--output: no such directory' 1 'opening .*No such file' watch -c 1 --ou
 if mkdir "$TMP/disk" && mount -t tmpfs -o size=64k tmpfs "$TMP/disk" 2>/dev/null; then
 	zmem watch -i 0.1 -F ndjson -p "$still" --output "$TMP/disk/log"
 	expect_rc 'a disk that fills: exit code' 1
-	expect_err 'a disk that fills: said' 'writing .*/disk/log: No space left'
-	check 'a disk that fills: whole ticks alone' $VALID "$TMP/disk/log"
+	expect_err 'a disk that fills: the message' 'writing .*/disk/log: No space left'
+	check 'a disk that fills: only complete ticks' $VALID "$TMP/disk/log"
 	umount "$TMP/disk"
 else
 	skip 'a disk that fills' 'needs a file system of its own'
@@ -223,9 +223,9 @@ lengths() { # the widest line between the first and the second header, behind th
 term 24 80 "$ZMEM" watch -c 2 -i 0.1
 expect_rc 'terminal: exit code' 0
 rows=$(grep -acE '^ *[0-9]+ ' "$TMP/out")
-check 'terminal: rows that fit, in each' test "$rows" -gt 2 -a "$rows" -lt 44
-check 'terminal: what does not fit is told' test "$(grep -ac ' more' "$TMP/out")" = 2
-equal 'terminal: a column less when it is narrow' "$(grep -ac '+RSS' "$TMP/out")" 0
+check 'terminal: rows that fit, in each tick' test "$rows" -gt 2 -a "$rows" -lt 44
+check 'terminal: the other rows are counted' test "$(grep -ac ' more' "$TMP/out")" = 2
+equal 'terminal: a column less when narrow' "$(grep -ac '+RSS' "$TMP/out")" 0
 PTY_RESIZE='50 160' term 24 40 "$ZMEM" watch -c 3 -i 0.5
 read -r first second < <(lengths)
 check 'SIGWINCH: narrow at first' test "$first" -le 40
@@ -238,38 +238,38 @@ zmem watch --replay "$TMP/recording" -F ndjson
 expect_rc 'replay: exit code' 0
 check 'replay: fits the schema' $VALID "$TMP/out"
 equal 'replay: every frame' "$(ticks "$TMP/out")" 4
-check 'replay: its own times' jq -es 'map(select(.watch).timestamp_ms) | .[3] - .[0] | . >= 500 and . < 60000' "$TMP/out"
+check 'replay: the recorded times' jq -es 'map(select(.watch).timestamp_ms) | .[3] - .[0] | . >= 500 and . < 60000' "$TMP/out"
 cp "$TMP/out" "$TMP/first"
 zmem watch --replay "$TMP/recording" -F ndjson
-check 'replay: the same again' diff <(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/first") \
+check 'replay: the same twice' diff <(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/first") \
 	<(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/out")
 zmem watch --replay "$TMP/recording" -c 2
-equal 'replay: so many frames' "$(grep -ac 'total of' "$TMP/out")" 2
+equal 'replay: the number of frames' "$(grep -ac 'total of' "$TMP/out")" 2
 zmem record -c 1 "$TMP/one" -q
 zmem watch --replay "$TMP/one"
 equal 'replay: one frame' "$rc $(grep -ac 'total of' "$TMP/out")" '0 1'
-# Without its END and the last byte of frame 4.
+# Without the end and the last byte of frame 4.
 head -c -33 "$TMP/recording" >"$TMP/cut"
 zmem watch --replay "$TMP/cut"
-equal 'replay: cut off: whole frames' "$rc $(grep -ac 'total of' "$TMP/out")" '0 3'
-expect_err 'replay: cut off: told' 'the recording is cut off after frame 3 at byte [0-9]+$'
+equal 'replay: cut off: complete frames' "$rc $(grep -ac 'total of' "$TMP/out")" '0 3'
+expect_err 'replay: cut off: a note' 'the recording is cut off after frame 3 at byte [0-9]+$'
 zmem watch --replay "$TMP/recording" -u no-such-user
 expect_rc 'replay: no such user' 3
 
-# ---- what it refuses ----
+# ---- refusals ----
 for format in json csv folded openmetrics prometheus html; do
 	refused "--format $format" 2 'it is table or ndjson' watch -F "$format"
 done
-refused '--tree' 2 'takes no --tree' watch --tree
-refused '--grow without PSS' 2 '--grow: it goes with no --pss none' watch --grow --pss none
-refused '--total --changed' 2 '--total: it goes with no --changed' watch --total --changed
+refused '--tree' 2 'does not take --tree' watch --tree
+refused '--grow without PSS' 2 '--grow cannot be combined with --pss none' watch --grow --pss none
+refused '--total --changed' 2 '--total cannot be combined with --changed' watch --total --changed
 refused '-i 0.01' 2 'not a number of seconds from 0.1' watch -i 0.01
 refused '--nice 20' 2 'not a number from 0 to 19' watch --nice 20
 for option in --changed --grow --no-lock '--nice 3' '--delta start'; do
 	# shellcheck disable=SC2086
-	refused "snapshot $option" 2 "takes no ${option%% *}" $option
+	refused "snapshot $option" 2 "does not take ${option%% *}" $option
 done
-refused 'snapshot: no changes' 2 'it has no changes to show' -o +pss_change
-refused 'snapshot: no sorting by them' 2 'it has no changes to show' -s pss_change
+refused 'snapshot: no columns of deltas' 2 'it has no changes to show' -o +pss_change
+refused 'snapshot: no sorting by deltas' 2 'it has no changes to show' -s pss_change
 exec 7>&- 8>&-
 wait "$grower" "$fleet"

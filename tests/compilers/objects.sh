@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Of each BPF object: that this kernel takes it, as libbpf loads it and as a light skeleton, and how
-# many instructions the verifier looked at in how long, by which compilers are compared.
+# Loads each BPF object by libbpf and as a light skeleton, and prints the number of instructions that the
+# verifier checked and the time, to compare compilers.
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf objects || exit 0
 
-# load OBJECT: what libbpf and the verifier say, on a bpffs of its own.
+# load OBJECT: prints the messages of libbpf and the verifier; uses its own bpffs.
 load() {
 	unshare --mount bash -c 'mount -t bpf bpf "$1" && bpftool --debug prog loadall "$2" "$1/all"' - "$TMP" "$1" 2>&1
 }
@@ -22,9 +22,9 @@ for object in task_counters task_counters_probe task_pss; do
 		not_ok "$object: loads" "$(grep -aE 'stack size|^libbpf: prog .*failed|Error' "$TMP/log" | tail -n 3)"
 	fi
 done
-check 'the verifier looked at instructions' [ "$looked" -gt 1000 ]
+check 'the verifier checked instructions' [ "$looked" -gt 1000 ]
 
-# Each way to load it, the light skeletons first.
+# Each way to load an object, light skeletons first.
 run "$PROGRAM" doctor -v
 for way in 'bpf with pages' 'bpf with pages (libbpf)' 'bpf' 'bpf (libbpf)' 'bpf (probe reads)' 'bpf (probe reads, libbpf)'; do
 	line=$(grep -F "counters: $way  " "$TMP/out" || grep -F "counters: $way ok" "$TMP/out")

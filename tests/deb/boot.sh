@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The package where systemd is process 1: serve as its unit has it, with all that it forbids, until
-# the package is purged. In namespaces of their own: processes, mounts, network, cgroups.
+# The package with systemd as process 1: serve in its unit with all restrictions, until the package is
+# purged. In separate namespaces: processes, mounts, network, cgroups.
 . "$(dirname "$0")/root.sh" boot
 
 hierarchy=$(findmnt -rno TARGET -t cgroup2 | head -n 1)
@@ -14,7 +14,7 @@ cp "$(find "$O" -maxdepth 1 -name 'zmem-bpf_*.deb')" "$ROOT/tmp/zmem-bpf.deb"
 done_inside 'apt install' 'apt-get -q update && apt-get -qy install --no-install-recommends systemd libmicrohttpd12 &&
 	apt-get -qy install --no-install-recommends /tmp/zmem-bpf.deb' || exit
 
-# What it shows goes to a file each, in /result.
+# Each command writes its output to a file in /result.
 mkdir "$ROOT/result"
 cat >"$ROOT/result/test" <<'END'
 #!/bin/bash
@@ -87,22 +87,22 @@ was() {
 	fi
 }
 was 'pin: started, stopped and started' pin '^Result=success'
-was 'pin: four capabilities can be had' pin '^CapabilityBoundingSet=cap_chown cap_sys_admin cap_perfmon cap_bpf$'
+was 'pin: bounded to four capabilities' pin '^CapabilityBoundingSet=cap_chown cap_sys_admin cap_perfmon cap_bpf$'
 was 'pin: systemd finds it OK' pin 'zmem-bpf-pin.service: [0-4]\.[0-9] OK'
 equal 'nothing is enabled' "$(tr '\n' ' ' <"$ROOT/result/enabled")" 'disabled disabled '
-check 'pin: a member without capabilities sees all' jq -e '.source.pinned and .collection.complete and
+check 'pin: a member without capabilities sees all processes' jq -e '.source.pinned and .collection.complete and
 	any(.processes[]; .pid == 1)' "$ROOT/result/member"
 was 'PSS from the kernel' metrics '^zmem_source_info\{counters="bpf",pss="(kernel|mixed)"'
-was 'of all processes' metrics '^zmem_collect_complete 1'
-was 'some of them checked' metrics '^zmem_cross_check_processes\{verdict="same"\} [1-9]'
+was 'the collection is complete' metrics '^zmem_collect_complete 1'
+was 'some processes are checked' metrics '^zmem_cross_check_processes\{verdict="same"\} [1-9]'
 equal 'options are those of /etc/default/zmem-bpf' "$(grep -c '^zmem_group_processes{' "$ROOT/result/metrics")" 4
 for who in collector http; do
 	was "$who: the package's user" $who "^Uid:(	$(cat "$ROOT/result/user")){4}\$"
 	was "$who: system calls are filtered" $who '^Seccomp:	2'
-	was "$who: no other capabilities can be had" $who '^CapBnd:	000000c000080000'
+	was "$who: bounded to two capabilities" $who '^CapBnd:	000000c000080000'
 done
-was 'collector: CAP_SYS_PTRACE is left' collector '^CapPrm:	0000000000080000'
-was 'http: none is' http '^CapPrm:	0000000000000000'
+was 'collector: only CAP_SYS_PTRACE' collector '^CapPrm:	0000000000080000'
+was 'http: no capability' http '^CapPrm:	0000000000000000'
 was 'purged: it has ended' end '^ActiveState=inactive'
-was 'purged: as it should' end '^Result=success'
+was 'purged: the result is success' end '^Result=success'
 was 'purged: the pin is gone' mounts '^0$'

@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What README.md says of the first run, word for word, in a Debian that has nothing but make. With
-# FRESH_TEST=1 also make test, which takes some minutes more.
+# The commands of README.md for the first run, in a Debian with only make. With FRESH_TEST=1 also make
+# test, which takes some more minutes.
 . "$(dirname "$0")/root.sh" fresh
 
 git clone -q --depth 1 "file://$SOURCE" "$ROOT/clone" || not_ok 'clone' 'failed'
-# Others' clones have no place of ours in them.
+# A clone by a user has no path of this machine.
 rm -rf "$ROOT/clone/.git"
 if ! done_inside 'apt install make' 'apt-get -q update && apt-get -qy install --no-install-recommends make'; then
 	exit
 fi
 done_inside 'make run: installs, builds, runs' 'cd /clone && make run'
 expect_out 'make run: a snapshot, from the kernel' 'total of [0-9]+ processes; PSS from the kernel'
-done_inside 'once more: nothing is missing' 'cd /clone && make run'
-refuse_out 'once more: nothing is installed' '^installing:'
+done_inside 'again: no package is missing' 'cd /clone && make run'
+refuse_out 'again: no package is installed' '^installing:'
 if [ "${FRESH_TEST:-0}" = 1 ]; then
 	run inside 'cd /clone && make test'
 	cp "$TMP/out" "$O/debian/fresh.test"
@@ -25,7 +25,7 @@ if [ "${FRESH_TEST:-0}" = 1 ]; then
 fi
 done_inside 'make STATIC=1' 'cd /clone && make STATIC=1'
 done_inside 'the static file, stripped' 'cd /clone/build && strip -R .eh_frame zmem-bpf-static && ./zmem-bpf-static -J'
-check 'figures of the kernel' jq -e '.source.counters == "bpf"' "$TMP/out"
+check 'values of the kernel' jq -e '.source.counters == "bpf"' "$TMP/out"
 done_inside 'make install' 'cd /clone && make install && zmem-bpf --version'
 done_inside 'make uninstall' 'cd /clone && make uninstall && ! find /usr/local -name "*zmem*" | grep .'
 done_inside 'make install-caps' 'cd /clone && make install-caps && getcap /usr/local/sbin/zmem-bpf | grep cap_bpf'

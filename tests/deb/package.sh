@@ -24,9 +24,9 @@ equal 'one package' "$(wc -l <<<"$package")" 1
 mkdir "$TMP/in"
 dpkg-deb -x "$package" "$TMP/in"
 (cd "$TMP/in" && find . ! -type d -printf '%m %P\n' | sort) >"$TMP/there"
-check 'what is in it, with its modes' diff "$TMP/wanted" "$TMP/there"
+check 'the contents and their modes' diff "$TMP/wanted" "$TMP/there"
 equal 'the unit names its program' "$(sed -n 's/^ExecStart=//p' "$TMP/in/lib/systemd/system/zmem-bpf.service")" \
 	'/usr/sbin/zmem-bpf serve $OPTIONS'
-check 'it does without libmicrohttpd' sh -c 'dpkg-deb -f "$0" Depends | grep -v microhttpd' "$package"
-equal 'but recommends it' "$(dpkg-deb -f "$package" Recommends)" 'libmicrohttpd12 | libmicrohttpd12t64'
+check 'it does not depend on libmicrohttpd' sh -c 'dpkg-deb -f "$0" Depends | grep -v microhttpd' "$package"
+equal 'it recommends libmicrohttpd' "$(dpkg-deb -f "$package" Recommends)" 'libmicrohttpd12 | libmicrohttpd12t64'
 check_package "$package"

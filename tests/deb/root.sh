@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# For tests/deb: a Debian of its own, thrown away at the end. It begins as debootstrap leaves one (in
-# $O/debian, made once), and gets its packages from where this machine has its own.
+# For tests/deb: a Debian for one test, removed at the end. It is a copy of what debootstrap makes (in
+# $O/debian, made once) and uses the package sources of this machine.
 # . "$(dirname "$0")/root.sh" NAME
 
 [ -n "${ROOT_SH:-}" ] || exec env ROOT_SH=1 unshare -m "$0"
@@ -34,14 +34,14 @@ make_base() {
 	touch "$BASE.made"
 }
 
-# inside COMMANDS: there, as root, with nothing of our environment but where the network is.
+# inside COMMANDS: runs them there as root, with no variables of our environment but those of the proxy.
 inside() {
 	chroot "$ROOT" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=linux \
 		DEBIAN_FRONTEND=noninteractive ${http_proxy:+"http_proxy=$http_proxy"} \
 		${https_proxy:+"https_proxy=$https_proxy"} bash -e -c "$1"
 }
 
-# done_inside NAME COMMANDS: passes if they succeed; what they said is in $TMP/out and $TMP/err.
+# done_inside NAME COMMANDS: passes if they succeed; their output is in $TMP/out and $TMP/err.
 done_inside() {
 	local name=$1
 	run inside "$2"
@@ -53,7 +53,7 @@ done_inside() {
 	fi
 }
 
-# Nothing is removed through a mount.
+# No file is removed through a mount.
 root_end() {
 	umount -R "$ROOT" || exit 1
 	rm -rf --one-file-system "$LAYER"
@@ -75,23 +75,23 @@ for directory in /sys /dev; do
 done
 cp -L /etc/resolv.conf /etc/hosts "$ROOT/etc/"
 
-# All files but what apt, dpkg and passwd keep for themselves.
+# All files except the private files of apt, dpkg and passwd.
 files() {
 	inside 'find / -xdev ! -path "/tmp/*" ! -path "/root/*" ! -path "/clone*" ! -path "/var/cache/*" \
 		! -path "/var/log/*" ! -path "/var/lib/apt/*" ! -path "/var/lib/dpkg/*" ! -path "/etc/*-" \
 		! -path "/etc/ld.so.cache" ! -type d -printf "%p %m %u:%g\n" | sort'
 }
 
-# check_package FILE: its way into the root that has what it needs, what it does there, its way out.
+# check_package FILE: installs, uses and purges it in the root that has its dependencies.
 check_package() {
 	cp "$1" "$ROOT/tmp/zmem-bpf.deb"
 	done_inside 'apt update' 'apt-get -q update && apt-get -qy install --no-install-recommends man-db bash-completion zsh'
 	done_inside 'apt install ./zmem-bpf.deb' 'cd /tmp && apt-get -qy install ./zmem-bpf.deb'
-	done_inside 'the group zmem is there' 'getent group zmem'
-	done_inside 'the user zmem-bpf is there, with a group of its own' '[ "$(id -Gn zmem-bpf)" = zmem-bpf ]'
+	done_inside 'the group zmem exists' 'getent group zmem'
+	done_inside 'the user zmem-bpf exists, with its own group' '[ "$(id -Gn zmem-bpf)" = zmem-bpf ]'
 	done_inside 'no unit is enabled' '! find /etc/systemd -name "zmem*" | grep .'
 	done_inside 'the program runs' 'zmem-bpf -J'
-	check 'with figures of the kernel' jq -e '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and
+	check 'with values of the kernel' jq -e '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and
 		(.processes | length > 0)' "$TMP/out"
 	done_inside 'serve has its library' 'zmem-bpf doctor | grep -E "^serve +ok "'
 	done_inside 'man finds the page' 'MANPAGER=cat man zmem-bpf'
@@ -106,11 +106,11 @@ check_package() {
 	expect_out 'zsh: a command' '^line zmem-bpf snapshot'
 	done_inside 'pinned by hand' 'zmem-bpf pin zmem && zmem-bpf --pinned -q'
 	done_inside 'apt purge' 'apt-get -qy purge zmem-bpf'
-	done_inside 'the pin is gone with it' '[ ! -e /run/zmem-bpf ] && ! grep zmem-bpf /proc/mounts'
+	done_inside 'the pin is removed with it' '[ ! -e /run/zmem-bpf ] && ! grep zmem-bpf /proc/mounts'
 	files >"$TMP/purged"
-	check 'nothing of it is left' sh -c '! grep zmem "$0"' "$TMP/purged"
-	done_inside 'nor is its name in /etc' '! grep -rl zmem /etc --exclude="*-"'
+	check 'no file of it is left' sh -c '! grep zmem "$0"' "$TMP/purged"
+	done_inside 'its name is not in /etc' '! grep -rl zmem /etc --exclude="*-"'
 	done_inside 'installed and purged again' 'cd /tmp && apt-get -qy install ./zmem-bpf.deb && apt-get -qy purge zmem-bpf'
 	files >"$TMP/again"
-	check 'leaves what was there before' diff "$TMP/purged" "$TMP/again"
+	check 'installed and purged again: the same files' diff "$TMP/purged" "$TMP/again"
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A whole session on a recording whose checksums are right and whose frames are anything: every
- * frame becomes a document, or there is a line that says what is wrong. The input: the length of
- * the key frame (u16), that frame, and the rest is a delta frame.
+ * A complete session on a recording with valid checksums and arbitrary frames: every frame becomes
+ * a document, or a line names the error. The input: the length of the key frame (u16), that frame,
+ * and the rest is a delta frame.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "fuzz_json.h"
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
-#include "recording/wire.h"
+#include "recording/recording_internal.h"
 #include "render/render.h"
 
 #define FILE_FD	  900
@@ -33,7 +33,7 @@ static void check_document(const struct measure *s, const struct result *result)
 	const struct system_info *devices = &result->snapshot->system;
 	struct system_report report;
 
-	/* A row for each, or each in one row. */
+	/* Each process in its own row, or all in one row. */
 	FUZZ_CHECK(result->group || s->options->tree || s->options->top ||
 		   result->row_count == s->collector.rows.chosen.count);
 	FUZZ_CHECK(result->totals.processes <= s->collector.rows.chosen.count);
@@ -57,7 +57,7 @@ static void check_document(const struct measure *s, const struct result *result)
 	strbuf_done(&out);
 }
 
-/* As watch has it: every row of the one before is known, or it was not there. */
+/* As in watch: every row that the previous frame had is matched. */
 static void check_tick(struct watch *w, const struct result *result)
 {
 	struct strbuf out = {}, line = {};
@@ -120,7 +120,7 @@ static int run(const struct options *o)
 	return r;
 }
 
-/* What it says is a reason, and no reason is nothing. */
+/* An error has a reason, and without an error there is none. */
 static void replay(char **words)
 {
 	char *said = NULL;
@@ -146,7 +146,7 @@ static void replay(char **words)
 	free(said);
 }
 
-/* A part as the writer makes it. Leaves in *s what the frame is, if it is one. */
+/* A part as the writer makes it. Sets *s to the decoded frame, if it is one. */
 static void pack_frame(const uint8_t *raw, size_t size, const struct snapshot *reference,
 		       struct snapshot *s, struct strbuf *out)
 {
@@ -158,11 +158,11 @@ static void pack_frame(const uint8_t *raw, size_t size, const struct snapshot *r
 	packed = ZSTD_compress(payload, bound, raw, size, 1);
 	FUZZ_CHECK(!ZSTD_isError(packed));
 	head[4] = reference ? PART_DELTA : PART_KEY;
-	wire_set32(head + 8, (uint32_t)packed);
-	wire_set32(head + 12, (uint32_t)size);
-	wire_set64(head + 16, (uint64_t)s->time_ms);
-	wire_set32(head + 24, wire_crc(payload, packed, NULL, 0));
-	wire_set32(head + 28, wire_crc(head, 28, NULL, 0));
+	put_le32(head + 8, (uint32_t)packed);
+	put_le32(head + 12, (uint32_t)size);
+	put_le64(head + 16, (uint64_t)s->time_ms);
+	put_le32(head + 24, crc_of(payload, packed));
+	put_le32(head + 28, crc_of(head, 28));
 	strbuf_put(out, head, sizeof(head));
 	strbuf_put(out, payload, packed);
 	free(payload);

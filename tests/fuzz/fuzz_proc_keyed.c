@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Lines "Key:   number kB"; some keys are prefixes of others. */
 #include "base/array.h"
-#include "fuzz_figures.h"
+#include "print_counters.h"
 #include "proc/keyed.h"
 
 static const struct keyed_name names[] = {KEYED_NAME("A"), KEYED_NAME("Swap"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* /proc/meminfo: parsed values, printed and parsed again, are the same. */
 #include "../support/proc_keys.h"
-#include "fuzz_figures.h"
+#include "print_counters.h"
 #include "model/system.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "../support/proc_keys.h"
-#include "fuzz_figures.h"
-#include "proc/smaps_rollup.h"
+#include "print_counters.h"
+#include "proc/smaps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "fuzz.h"
-#include "proc/stat.h"
+#include "proc/status.h"
 
 static size_t print_stat(const struct proc_stat *s, char *text, size_t cap)
 {

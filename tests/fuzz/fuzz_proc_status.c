@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "../support/proc_keys.h"
-#include "fuzz_figures.h"
+#include "print_counters.h"
 #include "proc/status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

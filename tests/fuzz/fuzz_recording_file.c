@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A recording of format 2 of any bytes, as it is, and with its checksums put right: else nothing
- * behind the first would ever be seen. Frames are the same from the front and from the back.
+ * A recording of format 2 from any bytes, first as it is, then with repaired checksums: otherwise
+ * nothing behind the first checksum would be reached. Frames are equal whether read forward or
+ * backward.
  */
 #include <errno.h>
 
 #include "fuzz.h"
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
-#include "recording/wire.h"
+#include "recording/recording_internal.h"
 
-#define FRAMES_MAX 64 /* that are looked at */
+#define FRAMES_MAX 64 /* the number of frames that are checked */
 
-/* Puts them right, as far as there are parts. */
+/* Repairs the checksums of all parts. */
 static void repair(char *data, size_t len)
 {
-	size_t at = len < RECORDING_HEAD_SIZE ? 0 : wire_get32(data + 12);
+	size_t at = len < RECORDING_HEAD_SIZE ? 0 : get_le32(data + 12);
 
 	if (at < RECORDING_HEAD_SIZE || at > len)
 		return;
-	wire_set32(data + at - 4, wire_crc(data, at - 4, NULL, 0));
+	put_le32(data + at - 4, crc_of(data, at - 4));
 	while (len - at >= RECORDING_PART_SIZE && memcmp(data + at, "PART", 4) == 0) {
 		char *part = data + at;
-		uint32_t size = wire_get32(part + 8);
+		uint32_t size = get_le32(part + 8);
 		bool whole = size <= len - at - RECORDING_PART_SIZE;
 
 		if (whole)
-			wire_set32(part + 24, wire_crc(part + RECORDING_PART_SIZE, size, NULL, 0));
-		wire_set32(part + 28, wire_crc(part, 28, NULL, 0));
+			put_le32(part + 24, crc_of(part + RECORDING_PART_SIZE, size));
+		put_le32(part + 28, crc_of(part, 28));
 		if (!whole)
 			return;
 		at += RECORDING_PART_SIZE + size;
 	}
 }
 
-/* 0 and the frame as bytes, or the error. */
+/* Appends the frame as bytes and returns 0, or returns the error. */
 static int frame_bytes(struct recording_reader *r, size_t i, struct strbuf *out)
 {
 	char why[RECORDING_WHY] = "";

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "fuzz.h"
-#include "serve/address.h"
-#include "serve/host.h"
-#include "serve/http_query.h"
+#include "serve/listen.h"
+#include "serve/request_headers.h"
+#include "serve/selection.h"
 
 #define CPU_MAX_NS 5000000000 /* with sanitizers, and far less without */
 

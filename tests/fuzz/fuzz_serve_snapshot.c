@@ -4,7 +4,6 @@
 
 #include "fuzz.h"
 #include "model/snapshot_codec.h"
-#include "serve/http_query.h"
 #include "serve/selection.h"
 #include "serve/history_ring.h"
 #include "render/render.h"

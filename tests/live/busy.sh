@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# A busy machine: compilers run, memory is mapped and unmapped, programs are exec'ed without end,
-# and every process whose PSS the kernel side vouches for is compared with smaps_rollup, between
-# two readings of its own; in turns with compare, which has all counters. BUSY_SECONDS=600 makes it long.
-# alone: its load is all it compares under, and holds up other tests
+# A busy machine: compilers run, memory is mapped and unmapped, programs are exec'ed continuously.
+# Each process with a consistent PSS walk is compared with smaps_rollup, which is read between two
+# walks. compare, with all counters, runs in turns. BUSY_SECONDS=600 makes it long.
+# alone: it needs a known load, and its load delays other tests
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf busy || exit 0
@@ -64,12 +64,12 @@ read -r snapshots checked same moved gone different kernel rollup <<<"$sums"
 echo "# busy: $snapshots snapshots, $checked checked: $same the same, $moved moved, $gone gone; PSS of" \
 	"$kernel from the kernel, $rollup from smaps_rollup"
 equal 'under load no difference to smaps_rollup' "$different" 0
-check "under load many can be compared" test "$same" -gt $((checked / 4))
-check 'under load the kernel side vouches for nearly all' test "$kernel" -gt $((20 * rollup))
+check "under load many processes are compared" test "$same" -gt $((checked / 4))
+check 'under load nearly all walks are consistent' test "$kernel" -gt $((20 * rollup))
 sums=$(jq -s '[length, (map(.cells) | add), (map(.same) | add), (map(.moved) | add), (map(.gone) | add)] | @tsv' \
 	-r "$TMP/compare.json")
 read -r compares cells same moved gone <<<"$sums"
-echo "# busy: $compares compares, $cells figures: $same the same, $moved moved, $gone gone"
-equal 'under load no compare finds what it cannot explain' "$unexplained: $(head -c 500 "$TMP/busy.err")" '0: '
-check 'under load compare finds most the same' test "$same" -gt $((cells / 2))
+echo "# busy: $compares compares, $cells values: $same the same, $moved moved, $gone gone"
+equal 'under load compare finds no unexplained difference' "$unexplained: $(head -c 500 "$TMP/busy.err")" '0: '
+check 'under load most values of compare are the same' test "$same" -gt $((cells / 2))
 equal 'nothing in the kernel log' "$(kernel_log)" "$log_before"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The memory controller's figures against its files, in cgroups of our own: below ours in v1, at the top
-# in v2, whichever this machine has the controller in. Guests have the other kind (vm/controllers).
+# The values of the memory controller against its files, in cgroups of the test: below our cgroup in v1,
+# at the top in v2, as this machine has the controller. Guests have the other version (vm/controllers).
 . "$(dirname "$0")/../support/lib.sh"
 
 if [ "$(id -u)" != 0 ]; then
@@ -39,7 +39,7 @@ trap clean EXIT
 MIB=$((1024 * 1024))
 id=3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c
 mount_v2() { [ "$current" = memory.current ]; }
-# group PATH LIMIT [KIB]: with three processes of so much each.
+# group PATH LIMIT [KIB]: makes a cgroup with three processes of KIB each.
 group() {
 	mkdir -p "$dir/$1"
 	[ -z "$2" ] || echo "$2" >"$dir/$1/$limit"
@@ -50,7 +50,7 @@ group() {
 		exec "$O/fleet" 3 "$3" <"$TMP/in.$3" >"$TMP/out.$3" 2>&1 9>&-
 	) &
 	started+=("$!")
-	# Held open, for the fleet ends with it.
+	# Held open: the fleet ends when it is closed.
 	eval "exec $((10 + ${#started[@]}))>$TMP/in.$3"
 	for _ in $(seq 200); do
 		grep -q READY "$TMP/out.$3" && return
@@ -65,13 +65,13 @@ group tight.service $((64 * MIB)) 6144
 group "docker-$id.scope" '' 2048
 
 ask() { run "$STATIC" -J --cgroup "$slice" "$@"; }
-# holds NAME FILTER: of the last document
+# holds NAME FILTER: FILTER is true for the last document
 holds() {
 	if jq -e "$2" "$TMP/out" >/dev/null; then ok "$1"; else
 		not_ok "$1" "$(jq -c '[.groups[] | {group, procs, mem_current_bytes, mem_limit_bytes, rss_anon_bytes}]' "$TMP/out") $err"
 	fi
 }
-# bytes PATH: what the file says.
+# bytes PATH: the value in the file.
 bytes() { cat "$dir/$1/$current"; }
 
 for key in unit cgroup; do
@@ -81,7 +81,7 @@ for key in unit cgroup; do
 	case $key in unit) of='endswith("wide.service")' ;; *) of='endswith("/inner")' ;; esac
 	holds "$key: the tightest limit is above it" "any(.groups[]; (.group | $of) and
 		.procs == 4 and .mem_limit_bytes == $((256 * MIB)))"
-	# Counters of a cgroup are brought together now and then, and pages are charged ahead.
+	# The kernel sums the counters of a cgroup now and then, and charges pages in advance.
 	holds "$key: charged is what the file says" "any(.groups[]; (.group | $of) and
 		.mem_current_bytes >= ([$before, $after] | min) - 2 * $MIB and
 		.mem_current_bytes <= ([$before, $after] | max) + 2 * $MIB)"
@@ -96,7 +96,7 @@ holds 'container' "any(.groups[]; .group == \"${id:0:12}\" and .mem_limit_bytes 
 ask --group-by user
 holds 'of a user no controller knows' 'all(.groups[]; has("mem_limit_bytes") | not)'
 run "$STATIC" -H --group-by unit --cgroup "$slice" -o +%limit -s %limit
-equal 'by %limit: the fullest first' "$(grep -aoE '(wide|tight)\.service' "$TMP/out" | paste -sd' ')" \
+equal 'by %limit: the highest share first' "$(grep -aoE '(wide|tight)\.service' "$TMP/out" | paste -sd' ')" \
 	'tight.service wide.service'
 
 run_expect 0 'recorded' "$STATIC" record -q "$TMP/rec" --cgroup "$slice"

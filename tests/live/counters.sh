@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf counters || exit 0
-# A program that maps libc changes the PSS of whoever else does; mkmem does not.
+# A program that maps libc changes the PSS of all others that do; mkmem does not map it.
 only=
 [ "$STATIC" != "$PROGRAM" ] || only=-m
 "$O/check_counters" $only "$STATIC" "$MKMEM"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Several readers of one program, on processes enough that their work overlaps.
+# Several readers in one program, with enough processes that their work overlaps.
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf readers || exit 0
-# Other tests start fleets, too: this one has a name and a file of its own.
+# Other tests start fleets, too: this one has its own name and file.
 cp "$O/fleet" "$TMP/fleet.$$"
 coproc FLEET { "$TMP/fleet.$$" 300 1024; }
 read -r _ <&"${FLEET[0]}"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: smem reads all processes, and ends at a name that is no UTF-8
-"""Our figures are those of ps, smem, smemstat and of ps_mem's method where these are right, to what
-they round. Where they are not: test_peers_differ.py."""
+# alone: smem reads all processes, and fails on a name that is not UTF-8
+"""Our values equal those of ps, smem, smemstat and the method of ps_mem, within their rounding, where
+these tools are right. For the other cases see test_peers_differ.py."""
 
 import os
 import shutil
@@ -23,13 +23,13 @@ SHAPES = ("anon", "fork", "cow_tree", "cow_many", "thp", "file", "file_many", "s
 
 
 def differences(mine, theirs, tolerance):
-    """tolerance(figure, their row): by how many kB less they may say; they never say more."""
+    """tolerance(value, their row): the number of kB that their value may be lower; it is never higher."""
     for key, row in theirs.items():
         for name, kb in row.items():
             if name not in mine.get(key, {}):
                 continue
             less = mine[key][name] - kb
-            # Page tables add fractions of pages exactly, smaps in 2^-12 bytes each.
+            # Page table walks add fractions of pages exactly, smaps in units of 2^-12 bytes.
             if not -0.1 <= less <= tolerance(name, row):
                 yield key, name, mine[key][name], kb
 
@@ -52,7 +52,7 @@ def whole_kb(name, row):
 
 
 def per_mapping(name, row):
-    """They add up what smaps cuts to a kB, mapping by mapping."""
+    """These tools add values that smaps rounds down to 1 kB for each mapping."""
     return row["maps"] if name == "pss" else 0
 
 
@@ -65,7 +65,7 @@ def check_ps(pids):
         return
     mine, theirs = between(lambda: ours(pids), lambda: peers.ps(pids))
     if not all(exact_status(pid, mine[pid]) for pid in mine):
-        # Its RSS is that of /proc/PID/status.
+        # The RSS of ps is that of /proc/PID/status.
         for row in theirs.values():
             del row["rss"]
     compare("ps -o pss,uss,rss: the same to the kB", mine, theirs, whole_kb)
@@ -90,12 +90,12 @@ def check_smemstat(pids):
     compare("smemstat: USS, PSS, RSS and swap of each process", mine, theirs, per_mapping)
 
 
-# ---- summed ----
+# ---- sums ----
 
 
 def rows_of(key, name, *args):
     found = peers.document("-g", key, "-u", str(UID), *args)["groups"]
-    return {row[name]: dict(peers.figures(row), count=row["procs"]) for row in found}
+    return {row[name]: dict(peers.values(row), count=row["procs"]) for row in found}
 
 
 def check_users():
@@ -110,7 +110,7 @@ def check_users():
 def check_maps():
     def ours_by_file():
         found = peers.document_of("maps", "--by-file", "-u", str(UID))["files"]
-        return {row["name"]: dict(peers.figures(row), pids=row["processes"], count=row["mappings"])
+        return {row["name"]: dict(peers.values(row), pids=row["processes"], count=row["mappings"])
                 for row in found}
 
     def theirs_by_file():
@@ -133,7 +133,7 @@ def check_by_program(pids):
         row.update(procs=row["count"], private=row["uss"], total=row["pss"])
     for row in theirs.values():
         del row["texts"]
-    # The parent of all is one more process of that program, and the user's.
+    # The parent of all processes runs that program as that user, too.
     compare("ps_mem's method: by program, private and with the shares of what is shared", mine,
             theirs, lambda name, row: row["procs"] if name in ("total", "shared") else 0)
 
@@ -142,7 +142,7 @@ def check_by_program(pids):
 
 
 def check_system():
-    """Of one meminfo, that of the recorded guest, so that nothing moves."""
+    """With the meminfo of the recorded guest, so that no value changes."""
     with tempfile.TemporaryDirectory() as directory:
         os.mkdir(directory + "/proc")
         shutil.copy(MEMINFO, directory + "/proc/meminfo")
@@ -154,7 +154,7 @@ def check_system():
         "its cache: mapped": (theirs["userspace memory"]["cache"], user["mapped_bytes"]),
         "the rest: anonymous": (theirs["userspace memory"]["noncache"], user["anon_bytes"]),
         "free memory": (theirs["free memory"]["used"], memory["free_bytes"]),
-        # What is neither free nor of processes: only a third of it, here, is the kernel's.
+        # Memory that is neither free nor in processes: only a third of it is kernel memory here.
         "kernel dynamic memory": (theirs["kernel dynamic memory"]["used"],
                                   sum(memory[part + "_bytes"] for part in (
                                       "kernel", "cache", "hugetlb", "unaccounted"))),
@@ -173,7 +173,7 @@ def main():
         return 0
     with peers.mkmem(*SHAPES) as (roles, program):
         pids = list(roles.values())
-        # The one that started them all.
+        # The parent of all.
         pids.append(int(open("/proc/%d/status" % roles["anon", "main"]).read()
                         .split("PPid:")[1].split()[0]))
         check_ps(pids)

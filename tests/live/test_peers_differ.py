@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: smem reads all processes, and ends at a name that is no UTF-8
+# alone: smem reads all processes, and fails on a name that is not UTF-8
 """Where ps, smem, smemstat and ps_mem's method say something else than we do, and why. Each case
 asserts both: what is so, and what the other one says. The rest is in test_peers.py; what takes swap
 or hugetlb pages is in tests/vm/swap."""
@@ -26,7 +26,7 @@ def smem_pids(*args):
 
 
 def check_workers():
-    """200 forks that did the same have the same smaps_rollup, to the byte."""
+    """200 forks with the same actions have byte-identical smaps_rollup files."""
     with peers.mkmem("workers") as (roles, _):
         workers = [pid for (_, role), pid in roles.items() if role != "main"]
         ps_mem, = peers.by_program(workers).values()
@@ -62,7 +62,7 @@ def check_clone_vm():
            "clone_vm: one of them carries it", document["processes"])
     result(abs(sum(row["uss"] for row in by_ps.values()) - 2 * one["uss"]) < 2,
            "clone_vm: ps has it twice", by_ps)
-    result(abs(ps_mem["private"] - one["uss"]) < 2, "clone_vm: ps_mem's method has it once", ps_mem)
+    result(abs(ps_mem["private"] - one["uss"]) < 2, "clone_vm: ps_mem's method counts it once", ps_mem)
     result(abs(more["private"] - group["uss_bytes"] / 1024 - one["uss"]) < 3,
            "clone_vm: but twice where the program has another process", (more["private"], group))
     if by_smem:
@@ -71,7 +71,7 @@ def check_clone_vm():
 
 
 def check_leader():
-    """The first thread has ended, others go on: /proc/PID/smaps is empty, the memory is there."""
+    """The first thread ended, others run: /proc/PID/smaps is empty, but the memory exists."""
     with peers.mkmem("leader_exit") as (roles, _):
         pid = next(pid for (_, role), pid in roles.items() if role != "main" or len(roles) == 1)
         one = peers.document("-p", str(pid))["processes"][0]
@@ -79,7 +79,7 @@ def check_leader():
         seen = smem_pids() if installed("smem") else set()
     result(one["pss_status"] == "ok" and one["uss_bytes"] > 2 ** 20,
            "leader exited: its memory and PSS are there", one)
-    result(not by_ps["pss"], "leader exited: ps has none", by_ps)
+    result(not by_ps["pss"], "leader exited: ps shows no memory", by_ps)
     if installed("smem"):
         result(pid not in seen, "leader exited: smem leaves it out", seen)
 
@@ -104,7 +104,7 @@ def check_names():
 def check_names_smem(role):
     seen = smem_pids("-P", "")
     result(role["not_utf8"] not in seen and role["paren"] in seen,
-           "names: smem leaves out whoever maps a file whose name is no UTF-8", seen)
+           "names: smem leaves out a process that maps a file with a name that is not UTF-8", seen)
     for option in ("-m", "-u"):
         done = run("smem", option)
         result(done.returncode and b"UnicodeDecodeError" in done.stderr,
@@ -129,7 +129,7 @@ def check_names_smemstat(role):
 
 
 def check_blank():
-    """A process that has blanked its command line."""
+    """A process that cleared its command line."""
     with subprocess.Popen([""], executable="/bin/cat", stdin=subprocess.PIPE, user=UID) as child:
         peers.wait_for_exec(child.pid, "cat")
         rows = ours([child.pid])

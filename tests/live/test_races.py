@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: it counts on no other program starting
+# alone: it needs that no other program starts
 """What happens to a process between the moment the kernel side has read it and the one when its
 /proc is opened: it ends, its number is used again, it is another program. A preloaded library makes
 it happen just then. Then the processes that have no memory of their own."""
@@ -32,8 +32,8 @@ def snapshot(*args, env=None):
 
 @contextlib.contextmanager
 def when_opened(pid, command, nth=1):
-    """Yields the environment for it. Somebody else runs the command: the program has given up what
-    it takes to end others or to choose their pids, and so have its children."""
+    """Yields the environment for it. Another process runs the command: the program and its children no longer have
+    the capabilities to kill others or to choose pids."""
     with tempfile.TemporaryDirectory() as where:
         go, done = where + "/go", where + "/done"
         os.mkfifo(go)
@@ -67,9 +67,9 @@ def row_of(document, pid):
     return rows[0] if rows else {}
 
 
-# ---- it ends ----
+# ---- the process ends ----
 
-# Ended is who is a zombie: we do not wait for it.
+# An ended process is a zombie, because we do not wait for it.
 KILL = "kill -KILL %d; while ! grep -q State:.Z /proc/%d/status; do :; done"
 
 
@@ -101,7 +101,7 @@ def check_exit():
                row_of(document, child.pid))
 
 
-# ---- its number is used again ----
+# ---- its pid is reused ----
 
 REUSE = """
 sleep 1000 & victim=$!
@@ -124,7 +124,7 @@ rm -rf "$PWD"
 
 
 def reuse(nth, args):
-    """In a pid namespace of its own, whose first process reaps."""
+    """In its own pid namespace; the first process reaps the others."""
     done = subprocess.run(("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c",
                            "trap : CHLD; " + REUSE % (nth, args)),
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False,
@@ -147,7 +147,7 @@ def check_reuse():
            "a pid used again: no command line of the next", p)
 
 
-# ---- it becomes another program ----
+# ---- exec of another program ----
 
 
 def check_exec():
@@ -159,18 +159,18 @@ def check_exec():
             p = row_of(document, child.pid)
             name = "another program before its /proc is opened, %s: " % (" ".join(args) or "auto")
             result(p.get("pss_status") == "ok" and 0 < p["uss_bytes"] <= p["pss_bytes"] <=
-                   p["rss_bytes"], name + "its figures are of one moment", p)
+                   p["rss_bytes"], name + "its values are of one moment", p)
             result(document["collection"]["cross_check"]["different"] == 0,
                    name + "no difference is called one", document["collection"])
 
 
-# The other program each time smaps_rollup is opened, and the first one again when the kernel side
-# looks: both readings of it are alike, and what is between them is not.
+# Each open of smaps_rollup sees the other program, each BPF walk sees the first one: both walks are
+# alike, and the reading between them is not.
 
 
 @contextlib.contextmanager
 def turning():
-    """Yields the process and the environment that makes it turn."""
+    """Yields the process and the environment that switches its program."""
     with subprocess.Popen((TURNS, "L"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         try:
             child.stdout.read(1)
@@ -211,7 +211,7 @@ def check_exec_between():
            (code, verdicts, said))
 
 
-# ---- without memory of their own ----
+# ---- processes without memory of their own ----
 
 
 def is_kthread(pid):
@@ -229,7 +229,7 @@ def check_kthreads():
         rows = document["processes"]
         bad = [p for p in rows if p["pss_status"] != "kernel_thread" or
                any(v is not None for k, v in p.items() if k.endswith("_bytes"))]
-        result(rows and not bad, "kernel threads, %s: no figure, for that reason" % source, bad[:1])
+        result(rows and not bad, "kernel threads, %s: no value, for that reason" % source, bad[:1])
         document = snapshot("--source", source)
         result(document["collection"]["kernel_threads"] >= len(rows) and
                not {p["pid"] for p in document["processes"]} & {int(n) for n in pids},
@@ -260,7 +260,7 @@ def check_mkmem():
 
 
 def check_vfork():
-    """While its child runs, the parent waits in vfork() and both have one address space."""
+    """While its child runs, the parent waits in vfork() and both share one address space."""
     code = "import os, time; os.posix_spawn is None\nimport ctypes\n" \
            "libc = ctypes.CDLL(None)\nprint(os.getpid(), flush=True)\n" \
            "if libc.vfork() == 0:\n    time.sleep(1000)\n"
@@ -290,7 +290,7 @@ def main():
         return 0
     checks = [check_kthreads, check_mkmem, check_vfork]
     if "zmem-bpf-san" in os.path.basename(PROGRAM):
-        # What makes the races happen is preloaded, and a sanitizer's library has to come first.
+        # A preloaded library causes the races, and a sanitizer requires its own library first.
         print("# races between reads: without sanitizers alone")
     else:
         checks += [check_exit, check_reuse, check_exec, check_exec_between]

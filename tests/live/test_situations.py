@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a whole snapshot is worth in awkward situations: pid namespaces, churn, hostile names,
-a fleet of processes of which only the first few are asked for."""
+"""Complete snapshots in difficult situations: pid namespaces, churn, hostile names, and the first few
+of a fleet of processes."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ def run(*command, **more):
 
 
 def snapshot(*args, before=()):
-    """The document, or raises with what the program said."""
+    """Returns the document, or raises with the stderr of the program."""
     done = run(*before, STATIC, "--json", *args)
     if done.returncode:
         raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr.decode()[:300]))
@@ -67,7 +67,7 @@ def check_namespace():
 
 
 def check_foreign_proc():
-    """A new pid namespace that still sees the old one's /proc: nothing in it may be believed."""
+    """A new pid namespace with the /proc of the old one: no value in it may be used."""
     document, _ = snapshot(before=("unshare", "--pid", "--fork", "--kill-child"))
     result([(p["pid"], p["pss_source"]) for p in document["processes"]] == [(1, "kernel")],
            "foreign /proc: page tables need none", document["processes"])
@@ -82,7 +82,7 @@ def check_foreign_proc():
     result(document["totals"]["pss_bytes"] is None and
            document["totals"]["pss_missing_processes"] == 1,
            "foreign /proc: no total of PSS", document["totals"])
-    # Asked for it, its processes are shown by its own numbers, and nothing is looked up by them.
+    # With --source proc, processes have the pids of that /proc, which are not used for look-ups.
     document, _ = snapshot("--source", "proc", before=("unshare", "--pid", "--fork",
                                                        "--kill-child"))
     result(all(p["pss_bytes"] is None and p["cgroup"] is None and p["pss_status"] != "ok"
@@ -94,7 +94,7 @@ def check_foreign_proc():
 
 
 def absurd(document):
-    """What cannot be, whatever the machine does meanwhile."""
+    """Contradictions in a document, which no activity of the machine explains."""
     most = document["system"]["memory_total_bytes"] + document["system"]["swap_total_bytes"]
     now = time.time() * 1000  # its own time is that of its beginning, and a busy machine may make it last
     pids = [p["pid"] for p in document["processes"]]
@@ -137,7 +137,7 @@ def check_churn():
             if document["source"]["counters"] != source[1]:
                 problems.append(document["source"])
     result(not problems, "churn: 100 snapshots, all sound", problems[:2])
-    result(len(seen) > 50, "churn: there was some", seen)
+    result(len(seen) > 50, "churn: processes started", seen)
     print("# churn: %d pids seen, %d gone while they were read, %.1f s" %
           (len(seen), gone, time.monotonic() - start))
 
@@ -149,12 +149,12 @@ def check_names():
     with mkmem("names") as pids:
         document, _ = snapshot("-o", "+cmdline")
         mine = [p for p in document["processes"] if p["pid"] in pids.values()]
-        result(len(mine) == len(pids), "names: all are listed", mine)
+        result(len(mine) == len(pids), "names: every process is listed", mine)
         done = run(STATIC, "-a", "-w", "-o", "pid,comm,name,cmdline,cgroup", "--source", "bpf")
         text = done.stdout.decode("utf-8", "strict")
         bad = [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160
                                                  or c in "\u202e\u2028\u2029")]
-        result(done.returncode == 0 and not bad, "names: the table shows nothing raw", bad)
+        result(done.returncode == 0 and not bad, "names: the table has no raw bytes", bad)
         rows = [line for line in text.splitlines() if re.match(r" *\d+ ", line)]
         result(all(any(re.match(r" *%d " % pid, row) for row in rows) for pid in pids.values()),
                "names: one line a process", text)
@@ -211,7 +211,7 @@ def check_top():
             result(n is not None and 20 <= n < 100,
                    "top: fewer than 100 reads for 20 of %d by %s" % (len(order), key), n)
         _, done = snapshot("-p", pids, "-n", "20", "--timing", "--verify", "0")
-        result(reads(done) == 0, "top: no reads where the kernel tells", done.stderr)
+        result(reads(done) == 0, "top: no reads if PSS comes from the kernel", done.stderr)
         _, done = snapshot("-p", pids, "--pss", "none", "-n", "20", "--timing", "-s", "rss")
         result(reads(done) in (0, None), "top: no reads without PSS", done.stderr)
 

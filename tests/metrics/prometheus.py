@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A Prometheus for tests. Debian's package starts a service when it is installed, which is not for
-a test to do: where there is none, the package is unpacked in the build directory and stays uninstalled."""
+"""A Prometheus for tests. Installing Debian's package would start a service. If Prometheus is missing, the
+package is only unpacked in the build directory."""
 
 import glob
 import json
@@ -22,7 +22,7 @@ sys.path.insert(0, HERE + "/../support")
 from outcome import O  # noqa: E402
 
 UNPACKED = O + "/prometheus"
-# Nothing here leaves the machine, whatever proxy the environment names.
+# Ignores proxies of the environment: all requests stay on this machine.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -46,7 +46,7 @@ def unpack():
 
 
 def find(program):
-    """Where it is, None if it is not to be had."""
+    """The path of the program, None without one."""
     unpacked = UNPACKED + "/usr/bin/" + program
     if not shutil.which(program) and not os.path.exists(unpacked):
         unpack()
@@ -60,7 +60,7 @@ def free_port():
 
 
 class Exporter:
-    """Serves what `pages` has, by name: a function that returns a content type and a text."""
+    """Serves pages. `pages` has a function for each name, which returns a content type and a text."""
 
     def __init__(self, pages):
         self.pages = pages
@@ -87,7 +87,7 @@ class Exporter:
 
 
 class Prometheus:
-    """One that scrapes an exporter's pages every second, each as an instance of that name."""
+    """A Prometheus that scrapes the pages of an exporter every second, each as an instance of that name."""
 
     def __init__(self, program, exporter):
         self.directory = tempfile.mkdtemp(prefix="zmem-prometheus.")
@@ -125,7 +125,7 @@ class Prometheus:
         return [(r["metric"], [(float(t), float(v)) for t, v in r["values"]]) for r in data["result"]]
 
     def wait_for(self, expression, holds, seconds=30):
-        """Until the answer is as it should be. Returns the last one."""
+        """Queries until holds(answer). Returns the last answer."""
         end, answer = time.monotonic() + seconds, None
         while time.monotonic() < end and self.process.poll() is None:
             try:
@@ -138,7 +138,7 @@ class Prometheus:
         return answer
 
     def stop(self):
-        """Ends it; its log."""
+        """Stops Prometheus. Returns its log."""
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(20)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The dashboard of src/dist/grafana: every query of it asked of a real Prometheus on loopback, which
-scrapes a machine that has everything (a golden text), one of which nothing is known, this one, and one
-that loses its figures meanwhile. What was not measured has no sample, which is a gap; never 0."""
+"""The dashboard of src/dist/grafana. A real Prometheus on loopback answers each of its queries. It scrapes a
+machine with all values (a golden text), one without values, this one, and one whose values end meanwhile.
+A value that was not measured has no sample: a gap, never 0."""
 
 import glob
 import json
@@ -21,9 +21,9 @@ ROOT = HERE + "/../.."
 DASHBOARD = ROOT + "/src/dist/grafana/zmem-bpf.json"
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-# Of a program that stays: a snapshot has the same as zmem_collect_missing_processes.
+# Counts since the start; the dashboard shows zmem_collect_missing_processes.
 UNUSED = {"zmem_collect_errors_total",
-          # What serve says of itself, for the rules of src/dist/prometheus.
+          # Values of serve itself, for the rules of src/dist/prometheus.
           "zmem_collections_total", "zmem_collect_failures_total", "zmem_groups_tracked", "zmem_groups_error_bytes",
           "zmem_http_requests_total", "zmem_http_connections"}
 NEGATIVE = ("residual",)
@@ -59,11 +59,11 @@ def fill(expression, host=".+", group=".+"):
 
 
 def chosen(group):
-    """A value that was chosen, as Grafana puts it into a regular expression within quotes."""
+    """A chosen value as Grafana writes it into a quoted regular expression."""
     return "(%s)" % re.sub(r"[$^*{}\[\]'+?.()|]", r"\\\\\g<0>", group.replace("\\", "\\" * 4))
 
 
-# ---- what can be said without a Prometheus ----
+# ---- without Prometheus ----
 
 def overlaps(a, b):
     a, b = a["gridPos"], b["gridPos"]
@@ -74,31 +74,31 @@ def overlaps(a, b):
 def check_form(dashboard):
     panels, queries = list(panels_of(dashboard)), queries_of(dashboard)
     ids = [p["id"] for p in panels]
-    result(len(set(ids)) == len(ids), "panels have ids of their own")
+    result(len(set(ids)) == len(ids), "ids of panels are unique")
     wrong = [p["title"] for i, p in enumerate(panels) for q in panels[:i] if overlaps(p, q)]
-    result(not wrong, "no panel lies on another", wrong)
+    result(not wrong, "panels do not overlap", wrong)
     wrong = [p["title"] for p in panels if p["gridPos"]["x"] + p["gridPos"]["w"] > 24]
     result(not wrong, "no panel is wider than the page", wrong)
     wrong = [t["expr"] for p, t in queries if t["datasource"]["uid"] != "${datasource}"]
     result(not wrong, "the data source is a variable", wrong)
     wrong = [t["expr"] for p, t in queries if len(re.findall("zmem_", t["expr"])) != len(re.findall(r'instance=~"\$host"', t["expr"]))]
-    result(not wrong, "each metric is of the hosts that were chosen", wrong)
+    result(not wrong, "each metric is limited to the chosen hosts", wrong)
     names = [v["name"] for v in dashboard["templating"]["list"]]
     used = set(re.findall(r"\$\{?(\w+)", json.dumps(dashboard))) - {"__all"}
-    result(used <= set(names), "variables that are used are there", used - set(names))
+    result(used <= set(names), "all used variables are defined", used - set(names))
 
 
 def check_gaps(dashboard):
-    """No query makes a number of nothing, and no panel draws one."""
+    """No query and no panel turns a missing value into a number."""
     text = json.dumps(dashboard)
     wrong = re.findall(r"vector\(|\bor\b on|\) or |absent|scalar\(|\"connected\"|\"null as zero\"|\"spanNulls\": true", text)
-    result(not wrong, "nothing becomes 0", wrong)
+    result(not wrong, "no missing value becomes 0", wrong)
     series = [p for p in panels_of(dashboard) if p["type"] == "timeseries"]
     result(len(series) > 10 and all(p["fieldConfig"]["defaults"]["custom"]["spanNulls"] is False for p in series),
            "series are not drawn over gaps")
     shown = [p for p in panels_of(dashboard) if p["type"] != "row"]
     wrong = [p["title"] for p in shown if p["fieldConfig"]["defaults"].get("noValue") not in ("not measured", "-")]
-    result(not wrong, "what has no value says so", wrong)
+    result(not wrong, "panels without a value say so", wrong)
 
 
 def check_names(dashboard):
@@ -106,14 +106,14 @@ def check_names(dashboard):
     for path in glob.glob(ROOT + "/tests/golden/prometheus_*.txt"):
         known |= metrics_of(golden(os.path.basename(path)[:-4]))
     used = set(re.findall(r"zmem_\w+", " ".join(t["expr"] for _, t in queries_of(dashboard))))
-    result(used <= known, "it asks for nothing that we do not have", used - known)
-    result(known - used <= UNUSED, "it shows all that we have", known - used)
+    result(used <= known, "all metrics of the dashboard exist", used - known)
+    result(known - used <= UNUSED, "the dashboard shows all metrics", known - used)
     with open(ROOT + "/src/man/zmem-bpf-serve.8", encoding="utf-8") as file:
         documented = set(re.findall(r"\bzmem_\w+", file.read()))
     result(known == documented, "zmem-bpf-serve(8) has the same metrics", known ^ documented)
 
 
-# ---- what Prometheus says ----
+# ---- with Prometheus ----
 
 def bad_value(panel, target, value):
     unit = panel["fieldConfig"]["defaults"]["unit"]
@@ -124,10 +124,10 @@ def bad_value(panel, target, value):
 
 
 def ask(server, panel, target, expression):
-    """Both as a point and, if the panel draws lines, as a line. What they have, and what is wrong."""
+    """Queries a point and, if the panel draws lines, a line. Returns the points and what is wrong."""
     points = server.now(expression)
     wrong = [v for _, v in points if bad_value(panel, target, v)]
-    # What a line is called by, it has.
+    # Each line has the labels of its legend.
     called = re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])
     wrong += [word for word in called for labels, _ in points if word not in labels]
     if not target["instant"]:
@@ -139,7 +139,7 @@ def ask(server, panel, target, expression):
 
 
 def check_queries(server, dashboard, host, text):
-    """A query answers if all it asks for is in the text, and says nothing otherwise."""
+    """A query has points if the text has all its metrics, and none otherwise."""
     there, answered = metrics_of(text), 0
     for panel, target in queries_of(dashboard):
         name = "%s: %s, %s" % (host, panel["title"], target["refId"])
@@ -150,15 +150,15 @@ def check_queries(server, dashboard, host, text):
             continue
         missing = set(re.findall(r"zmem_\w+", target["expr"])) - there
         answered += bool(points)
-        # A ratio to 0 is nothing; only of this machine it is not known whether that is so.
+        # A ratio to 0 has no point; this machine may have one.
         ratio = host == "here" and "> 0" in target["expr"]
         result((bool(points) == (not missing) or ratio) and not wrong, name,
                "%d points, wrong %s, not measured %s: %s" % (len(points), wrong[:3], missing, target["expr"]))
     return answered
 
 
-def figures(text, metric):
-    """{group: value}, from the text by our own hands."""
+def values_of(text, metric):
+    """{group: value}, parsed from the text."""
     found = {}
     for labels, value in re.findall(r"^%s\{(.*)\} (\S+)$" % metric, text, re.M):
         group = re.search(r'group="((?:[^"\\]|\\.)*)"', labels).group(1)
@@ -172,7 +172,7 @@ def target_of(dashboard, title):
 
 
 def check_values(server, dashboard, host, text):
-    """Lines that are what the text has."""
+    """The lines of panels equal the values of the text."""
     for title, metric in (("PSS by group", "zmem_group_memory_proportional_bytes"),
                           ("USS by group", "zmem_group_memory_unique_bytes"),
                           ("Swap by group", "zmem_group_swap_proportional_bytes"),
@@ -180,9 +180,9 @@ def check_values(server, dashboard, host, text):
                           ("memory.current and the limit", "zmem_group_memory_current_bytes"),
                           ("Processes without PSS by group", "zmem_group_proportional_missing_processes")):
         got = {labels["group"]: v for labels, v in server.now(fill(target_of(dashboard, title), host))}
-        want = figures(text, metric)
-        result(want and got == want, "%s: %s is what the program said" % (host, title), (got, want))
-    # One group, with characters that a regular expression has a use for.
+        want = values_of(text, metric)
+        result(want and got == want, "%s: %s equals the text" % (host, title), (got, want))
+    # One group with special characters of regular expressions.
     group = "docker-0123456789ab.scope"
     got = server.now(fill(target_of(dashboard, "PSS by group"), host, chosen(group)))
     result([labels["group"] for labels, _ in got] == [group], host + ": one group", got)
@@ -195,23 +195,23 @@ def check_variables(server, dashboard, text):
     result(set(got) >= {"everything", "nothing", "here"}, "variable host", got)
     selector, label = re.match(r"label_values\((\w+\{.*\}), (\w+)\)", lists["group"]["definition"]).groups()
     got = server.get("label/%s/values" % label, **{"match[]": fill(selector, "everything")})
-    result(set(got) == set(figures(text, "zmem_group_processes")), "variable group", got)
+    result(set(got) == set(values_of(text, "zmem_group_processes")), "variable group", got)
 
 
 def check_gap(server, dashboard, switch):
-    """Figures that are no longer measured end; the line does not fall to 0."""
+    """Lines of values that are no longer measured end; they do not fall to 0."""
     expression = fill(target_of(dashboard, "PSS by group"), "changing")
     before = server.wait_for(expression, bool)
     switch()
     after = server.wait_for(expression, lambda a: a == [])
-    result(before and after == [], "figures that are lost are lost at once", (before, after))
+    result(before and after == [], "lost values: no points at once", (before, after))
     lines = server.series(expression, 60)
-    result(lines and all(v > 0 for _, line in lines for _, v in line), "and their line ends, above 0", lines)
+    result(lines and all(v > 0 for _, line in lines for _, v in line), "lost values: their line ends above 0", lines)
     alive = server.now('up{instance="changing"}')
-    result(len(alive) == 1 and alive[0][1] == 1, "while the machine is there", alive)
+    result(len(alive) == 1 and alive[0][1] == 1, "lost values: the machine is still up", alive)
 
 
-def check_asked(program, dashboard):
+def check_server(program, dashboard):
     everything, nothing = golden("openmetrics_controller"), golden("prometheus_unmeasured")
     changing = [everything]
     here = live()
@@ -220,19 +220,19 @@ def check_asked(program, dashboard):
     server = prometheus.Prometheus(program, exporter)
     try:
         up = server.wait_for("count_over_time(up[1m]) >= 3 and up == 1", lambda a: len(a) == 4)
-        result(up and len(up) == 4, "Prometheus takes both texts", up)
+        result(up and len(up) == 4, "Prometheus scrapes both texts", up)
         check_variables(server, dashboard, everything)
         for host, text in (("everything", everything), ("nothing", nothing), ("here", here[1])):
             answered = check_queries(server, dashboard, host, text)
             if host == "everything":
-                result(answered == len(queries_of(dashboard)), "a machine that has everything: all of it is shown", answered)
+                result(answered == len(queries_of(dashboard)), "a machine with all values: all queries answer", answered)
         check_values(server, dashboard, "everything", everything)
         check_gap(server, dashboard, lambda: changing.__setitem__(0, golden("openmetrics_unmeasured")))
     finally:
         log = server.stop()
         exporter.stop()
     wrong = [line for line in log.splitlines() if "Error on ingesting" in line or "append failed" in line]
-    result(not wrong, "Prometheus has nothing to complain of", wrong)
+    result(not wrong, "Prometheus ingests without errors", wrong)
 
 
 def main():
@@ -243,7 +243,7 @@ def main():
     check_names(dashboard)
     program = prometheus.find("prometheus")
     if program:
-        check_asked(program, dashboard)
+        check_server(program, dashboard)
     else:
         print("skip queries: cannot download Debian's package prometheus")
     return exit_code()

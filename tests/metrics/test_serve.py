@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""zmem-bpf serve and the rules beside it: promtool tests the rules, a real Prometheus with our own
-configuration scrapes it on loopback and is asked what it knows. Prints what a host costs one."""
+"""zmem-bpf serve and its rules: promtool tests the rules, and a real Prometheus with the shipped
+configuration scrapes serve on loopback. Prints how many series and bytes a host has."""
 
 import os
 import re
@@ -44,24 +44,24 @@ def check_texts(promtool, serve):
     plain = serve.get("/metrics").text
     opened = serve.get("/metrics", Accept="application/openmetrics-text; version=1.0.0").text
     run = subprocess.run([promtool, "check", "metrics"], input=plain.encode(), capture_output=True)
-    result(run.returncode == 0 and not run.stderr, "promtool has nothing to say", run.stderr)
+    result(run.returncode == 0 and not run.stderr, "promtool accepts the text", run.stderr)
     for text, read in ((plain, plain_parser), (opened, open_parser)):
         if not read:
             continue
         names = {s.name for f in read.text_string_to_metric_families(text) for s in f.samples}
         result({"zmem_group_processes", "zmem_http_requests_total", "process_cpu_seconds_total",
-                "zmem_groups_error_bytes", "zmem_collect_errors_total"} <= names, "the client reads it", names)
-    # The rules name only what is there, or may be.
+                "zmem_groups_error_bytes", "zmem_collect_errors_total"} <= names, "the Prometheus client reads the text", names)
+    # Metrics of the rules exist; some depend on the machine.
     optional = {"up", "zmem_group_memory_limit_bytes", "zmem_group_memory_current_bytes",
                 "zmem_group_swap_proportional_bytes", "zmem_swap_unattributed_bytes"}
     with open(DIST + "/zmem-bpf.rules.yml") as file:
         used = set(re.findall(r"(?<![:\w])(?:zmem|process)_[a-z_]+(?![:\w])", re.sub(r"(?m)(summary|record|name):.*", "", file.read())))
     there = {line.split("{")[0].split(" ")[0] for line in plain.split("\n") if line and line[0] != "#"}
-    result(used - optional <= there, "the rules ask for what there is", used - optional - there)
+    result(used - optional <= there, "the rules use existing metrics", used - optional - there)
 
 
 class Configured(prometheus.Prometheus):
-    """One with our own configuration, but for the target, the time between and what is evaluated when."""
+    """A Prometheus with the shipped configuration, but for the target and the intervals."""
 
     def __init__(self, program, port):
         self.directory = tempfile.mkdtemp(prefix="zmem-prometheus.")
@@ -82,7 +82,7 @@ def check_scrape(program, serve):
     server = Configured(program, serve.port)
     try:
         up = server.wait_for('up{job="zmem-bpf"}', lambda a: a and a[0][1] == 1)
-        result(up and up[0][1] == 1, "Prometheus scrapes it", up)
+        result(up and up[0][1] == 1, "Prometheus scrapes serve", up)
         named = server.wait_for("instance_group:zmem_pss_swap:bytes", lambda a: len(a) > 2)
         result(named and len(named) > 2, "the rules record groups", named)
         total = server.now("sum(zmem_group_processes)")
@@ -95,7 +95,7 @@ def check_scrape(program, serve):
         rules = server.get("rules")["groups"]
         bad = [(r["name"], r.get("lastError")) for g in rules for r in g["rules"] if r["health"] != "ok"]
         result(len(rules) == 1 and not bad, "every rule is evaluated", bad)
-        # A program that ends has no series any more.
+        # The series of a program end with the program.
         path = tempfile.mkdtemp() + "/zmem-short-lived"
         shutil.copy("/bin/sleep", path)
         victim = subprocess.Popen([path, "1000"])
@@ -105,15 +105,15 @@ def check_scrape(program, serve):
         victim.wait()
         shutil.rmtree(os.path.dirname(path))
         gone = server.wait_for(expression, lambda a: not a)
-        result(came and gone == [], "a series comes and goes with its program", (came, gone))
+        result(came and gone == [], "a series begins and ends with its program", (came, gone))
     finally:
         log = server.stop()
     bad = [line for line in log.split("\n") if ("level=error" in line or "level=warn" in line) and "SIGTERM" not in line]
-    result(not bad, "and Prometheus complains of nothing", bad)
+    result(not bad, "Prometheus logs no error or warning", bad)
 
 
-def tell_cost():
-    """50 groups of one host, from a fleet of programs of as many names."""
+def print_cost():
+    """Prints the series and bytes of 50 groups of a host, which runs 60 programs of different names."""
     directory = tempfile.mkdtemp()
     programs = []
     for i in range(60):
@@ -126,7 +126,7 @@ def tell_cost():
             text = serve.get("/metrics", Accept="application/openmetrics-text").text
             groups = sum(line.startswith("zmem_group_processes{") for line in text.split("\n"))
             series = sum(1 for line in text.split("\n") if line and line[0] != "#")
-            result(groups == 51, "fifty groups and the others", groups)
+            result(groups == 51, "fifty groups and \"other\"", groups)
             print("# %d groups: %d series, %d bytes a scrape" % (groups, series, len(text)))
             print("# 10,000 hosts every 15 s: %.1f million series, %.0f thousand samples and %.1f MB a second" %
                   (series / 100, series * 10000 / 15 / 1000, len(text) * 10000 / 15 / 1e6))
@@ -140,14 +140,14 @@ def tell_cost():
 def main():
     promtool, program = prometheus.find("promtool"), prometheus.find("prometheus")
     if not promtool or not program:
-        print("skip serve: there is no Prometheus to be had")
+        print("skip serve: Prometheus is not available")
         return 0
     check_rules(promtool)
     with Serve("-i", "0.1") as serve:
         check_texts(promtool, serve)
         check_scrape(program, serve)
-        result(serve.stop(signal.SIGTERM) == 0, "it ends well")
-    tell_cost()
+        result(serve.stop(signal.SIGTERM) == 0, "SIGTERM: exit code 0")
+    print_cost()
     return exit_code()
 
 

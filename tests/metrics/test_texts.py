@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""-F openmetrics and prometheus, read by those who know them: promtool (which also has an opinion on
-names), and the Prometheus client's two parsers. What they read is what JSON says."""
+"""promtool and both parsers of the Prometheus client read -F openmetrics and prometheus. The values equal
+those of JSON."""
 
 import glob
 import json
@@ -15,7 +15,7 @@ import unicodedata
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import prometheus  # noqa: E402
-from outcome import PROGRAM, exit_code, result  # noqa: E402
+from outcome import O, PROGRAM, exit_code, result  # noqa: E402
 
 try:
     from prometheus_client import openmetrics, parser as plain_parser
@@ -24,6 +24,7 @@ except ImportError:
     openmetrics = None
 
 TESTS = HERE + "/.."
+EDIT = os.path.realpath(os.environ.get("B", O + "/obj")) + "/edit_recording"
 GUEST = TESTS + "/fixtures/recordings/guest-6.12.zmem"
 COUNTERS = {"zmem_group_memory_proportional_bytes": "pss_bytes",
             "zmem_group_memory_unique_bytes": "uss_bytes",
@@ -43,7 +44,7 @@ def run(*args):
 
 
 def samples(text, is_open):
-    """{(name, labels): value} as the client reads it."""
+    """The samples that the client reads, as {(name, labels): value}."""
     read = open_parser if is_open else plain_parser
     series = [line.rsplit(" ", 1)[0] for line in text.split("\n") if line and line[0] != "#"]
     if len(series) != len(set(series)):
@@ -76,14 +77,14 @@ def lint(promtool, name, text):
 
 
 def check_texts(promtool, name, plain, open_text):
-    """Both have the same, but for the time it took."""
+    """Both texts have the same samples, except the duration of the collection."""
     if promtool:
-        lint(promtool, name + ": promtool finds nothing wrong", plain)
+        lint(promtool, name + ": promtool accepts the text", plain)
     a = read(name + ": the client reads Prometheus text", plain, False)
     b = read(name + ": the client reads OpenMetrics", open_text, True)
     a.pop(("zmem_collect_duration_seconds", ()), None)
     b.pop(("zmem_collect_duration_seconds", ()), None)
-    result(a == b, name + ": they are the same", sorted(set(a.items()) ^ set(b.items()))[:4])
+    result(a == b, name + ": both texts have the same samples", sorted(set(a.items()) ^ set(b.items()))[:4])
     wrong = {f: u for f, u in units(open_text).items()
              if u != next((w for w in ("bytes", "seconds") if f.endswith("_" + w)), "")}
     result(not wrong, name + ": units", wrong)
@@ -91,7 +92,7 @@ def check_texts(promtool, name, plain, open_text):
 
 
 def label_of(group):
-    """A name of JSON as a label has it."""
+    """The label of a name in JSON."""
     if not group:
         return "none"
     group = "".join("\ufffd" if c != "\n" and (unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in BIDI) else c
@@ -100,7 +101,7 @@ def label_of(group):
 
 
 def want_of(document):
-    """The samples of groups and of the machine that JSON makes one expect."""
+    """The samples of groups and of the machine that follow from JSON."""
     want = {}
     for group in document["groups"]:
         label = ("group", label_of(group["group"]))
@@ -119,15 +120,15 @@ def want_of(document):
     return want
 
 
-def check_recording(promtool, what, recording, key, *options):
-    name = " ".join((what, "by", key) + options)
+def check_recording(promtool, key, *options, recording=GUEST):
+    name = " ".join((os.path.basename(recording), "by", key) + options)
     args = ("--replay", recording, "-g", key) + options
     found = check_texts(promtool, name, run("-F", "prometheus", *args), run("-F", "openmetrics", *args))
     want = want_of(json.loads(run("-F", "json", *args)))
     names = {metric for metric, _ in want}
     got = {k: v for k, v in found.items()
            if k[0].startswith("zmem_group_") or k[0] in names or "zram" in k[0]}
-    result(want and got == want, name + ": as in JSON", sorted(set(got.items()) ^ set(want.items()))[:4])
+    result(want and got == want, name + ": equals JSON", sorted(set(got.items()) ^ set(want.items()))[:4])
 
 
 def main():
@@ -141,24 +142,25 @@ def main():
         with open(plain, encoding="utf-8") as a, open(plain.replace("/prometheus_", "/openmetrics_"), encoding="utf-8") as b:
             check_texts(promtool, "golden " + re.findall("_(.*).txt", plain)[0], a.read(), b.read())
     for key in ("name", "user", "unit", "container", "cgroup"):
-        check_recording(promtool, "a guest", GUEST, key)
-    check_recording(promtool, "a guest", GUEST, "name", "-f", "mkmem")
-    with tempfile.TemporaryDirectory() as place:
-        run("record", place + "/recording", "--pss", "none")
-        check_recording(promtool, "a recording without PSS", place + "/recording", "name")
+        check_recording(promtool, key)
+    with tempfile.TemporaryDirectory() as directory:
+        no_pss = directory + "/no-pss.zmem"
+        subprocess.run([EDIT, "edit", GUEST, no_pss, "pss=none"], check=True)
+        check_recording(promtool, "name", recording=no_pss)
+    check_recording(promtool, "name", "-f", "mkmem")
     for key in ("name", "user", "unit", "container", "cgroup"):
         text = run("-F", "prometheus", "-g", key)
         if promtool:
-            lint(promtool, "this machine by %s: promtool finds nothing wrong" % key, text)
+            lint(promtool, "this machine by %s: promtool accepts the text" % key, text)
         read("this machine by %s: the client reads OpenMetrics" % key, run("-F", "openmetrics", "-g", key), True)
-    # The checks see what is wrong.
+    # The checks find errors.
     for name, text in (("twice", "# TYPE a gauge\na 1\na 1\n# EOF\n"), ("no end", "# TYPE a gauge\na 1\n"),
                        ("unit", "# TYPE a gauge\n# UNIT a bytes\na 1\n# EOF\n")):
         try:
             samples(text, True)
-            result(False, "a wrong text is seen: " + name)
+            result(False, "an error is found: " + name)
         except ValueError:
-            result(True, "a wrong text is seen: " + name)
+            result(True, "an error is found: " + name)
     return exit_code()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a process that stays holds, seen from outside; the noise around it; when it holds more."""
+"""Resources of a continuous process, measured from outside; background load; limits of growth."""
 
 import os
 import struct
@@ -10,25 +10,25 @@ import time
 from outcome import O, PROGRAM, result
 
 PATIENCE = 30
-# What malloc rounds.
+# Rounding of malloc.
 HEAP_SLACK = 64 << 10
-# What each process of the machine takes in the snapshot that is kept, and in what is made of it: 1.3 KiB.
+# The memory for one process in the kept snapshot and its derived data: 1.3 KiB.
 ROW = 2 << 10
-# What lies between that is in use, and memory that is kept and touched for the first time late.
+# Fragmentation, and reserved memory that is touched late for the first time.
 RSS_SLACK = 2 << 20
 MACHINE = "processes of the machine"
 SANITIZED = "-san" in PROGRAM
 
 
 class Heap:
-    """Where heap.so tells the heap in use of a program and of its child."""
+    """The file where heap.so writes the heap in use of a program and of its child."""
 
     def __init__(self):
         self.file = tempfile.NamedTemporaryFile()
         self.file.truncate(4096)
 
     def environ(self):
-        # What malloc keeps for each thread counts as in use: it is to keep nothing.
+        # Disables the per-thread caches of malloc, which count as in use.
         mine = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1"}
         if not SANITIZED:
             mine.update(LD_PRELOAD=O + "/heap.so", HEAP_FILE=self.file.name)
@@ -40,7 +40,7 @@ class Heap:
 
 
 class Noise:
-    """A program that ends with its standard input, and that says so if it `speaks` once it is ready."""
+    """A program that ends with its standard input; with `speaks` it prints a line when it is ready."""
 
     def __init__(self, argv, speaks=False):
         self.child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE if speaks else None)
@@ -58,17 +58,17 @@ class Noise:
 
 
 def fleet(program):
-    """More processes than come later, so that no buffer has a reason to grow."""
+    """Starts more processes than exist later, so that no buffer has a reason to grow."""
     return Noise((program, "1000", "4"), True)
 
 
 def processes():
-    """How many there are now."""
+    """The current number of processes."""
     return sum(name.isdigit() for name in os.listdir("/proc"))
 
 
 def holdings(pid, heap):
-    """{what: how much} of a process; ProcessLookupError or FileNotFoundError if it is gone."""
+    """{resource: amount} of a process; ProcessLookupError or FileNotFoundError if it ended."""
     base = "/proc/%d" % pid
     with open(base + "/status", encoding="ascii", errors="replace") as file:
         status = dict(line.split(":\t", 1) for line in file if ":\t" in line)
@@ -81,19 +81,19 @@ def holdings(pid, heap):
 
 
 def least(samples):
-    """Of each figure, so that what is there for a moment does not count."""
+    """Of each value, so that what is there for a moment does not count."""
     return {key: min(sample[key] for sample in samples) for key in samples[0]}
 
 
 def has_more(before, after):
-    """{what: (before, after)} of which there is more than there may be."""
+    """{resource: (before, after)} for resources that grew beyond their limit."""
     rows = max(0, after[MACHINE] - before[MACHINE]) * ROW
     slack = {"heap": HEAP_SLACK + rows, "RSS": RSS_SLACK + rows, MACHINE: after[MACHINE]}
     return {key: (before[key], after[key]) for key in before if after[key] > before[key] + slack.get(key, 0)}
 
 
 def compare(who, before, after, grown):
-    """`grown`: there were more processes than the fleet has, and buffers for them."""
+    """`grown`: more processes than the fleet existed, so buffers grew."""
     more = has_more(before, after)
     for what in (what for what in before if what != MACHINE):
         memory = what in ("heap", "RSS")

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Snapshots in a loop while the machine churns: in one process (soak.c) and, at the same time, of
-# the program itself, for SOAK_MINUTES (by default 20 seconds); then watch, serve for as long, and
-# top. Nothing may grow, be left behind in the kernel or be said in its log.
+# Snapshots in a loop under churn: in one process (soak.c) and, at the same time, by the program
+# itself, for SOAK_MINUTES (default: 20 seconds); then watch, serve for as long, and top. No resource
+# may grow, no object may stay in the kernel, and the kernel log must have no new line.
 here=$(dirname "$0")
 . "$here/../support/lib.sh"
 
@@ -11,12 +11,12 @@ need_bpf soak || exit 0
 seconds=20
 [ -z "${SOAK_MINUTES:-}" ] || seconds=$((SOAK_MINUTES * 60))
 
-# What it says since we began; its beginning goes away meanwhile.
+# The new lines of the kernel log; old lines may be dropped meanwhile.
 kernel_log() {
 	dmesg 2>/dev/null | awk -v begin="$begin" -F '[][]' '$2 + 0 > begin' |
 		grep -E 'WARNING: |BUG: |Oops|general protection|rcu:.*stall|lockup'
 }
-# Programs of our names that are there, before and after, and that nobody had open between.
+# BPF programs with our names that no process has open.
 our_programs() {
 	bpftool -j prog show 2>/dev/null | jq -r '.[] | select((.name // "") |
 		test("^(task_counters|task_pss|cpu_offset_set)")) | .id' | sort
@@ -30,7 +30,7 @@ pins() {
 	find /sys/fs/bpf -mindepth 1 2>/dev/null | wc -l
 }
 
-# Cgroups for the churn, of the first hierarchy that lets us make some below our own.
+# Cgroups for the churn, in the first hierarchy where we can create some below our own.
 cgroups=()
 make_cgroups() {
 	local base
@@ -55,8 +55,8 @@ drop_cgroups() {
 program_loop=
 trap '[ -z "$program_loop" ] || kill "$program_loop" 2>/dev/null; wait; drop_cgroups; lib_cleanup' EXIT
 
-# The program, over and over; its last line is how often, how often it failed, and how often a
-# process that is back where it was at each count passed for different (exit code 4).
+# Runs the program repeatedly. The last line has the number of runs, of failures, and of runs in which a
+# process with equal counters before and after looked different (exit code 4).
 run_program() {
 	local count=0 bad=0 different=0 rc
 	trap 'echo "$count $bad $different" >"$TMP/program"; exit' TERM
@@ -73,7 +73,7 @@ run_program() {
 }
 
 make_cgroups
-# What malloc keeps for each thread counts as in use: it is to keep nothing.
+# Disables the per-thread caches of malloc, which count as in use.
 export GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1
 
 begin=$(cut -d' ' -f1 /proc/uptime) pins_before=$(pins) strays_before=$(strays)
@@ -81,10 +81,10 @@ echo '0 0 0' >"$TMP/program"
 run_program &
 program_loop=$!
 "$B/soak" "$seconds" "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
-# Ten thousand ticks of watch take a minute or two; when there is less time, fewer.
+# Ten thousand ticks of watch take a minute or two; fewer ticks if there is less time.
 "$B/soak_watch" $((seconds < 300 ? seconds * 30 : 10000)) "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
 "$here/soak_serve.py" "$seconds" "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
-# Five minutes of ticks, or as many as there is time for.
+# Five minutes of ticks, or fewer if there is less time.
 "$here/soak_top.py" $((seconds < 200 ? seconds * 15 : 3000)) "$O/fleet" "$O/churn" 3 "${cgroups[@]}" || failed=1
 kill "$program_loop"
 wait "$program_loop"
@@ -93,12 +93,12 @@ read -r count bad different <"$TMP/program"
 echo "# soak: the program itself $count times beside it, $different with a difference"
 equal 'the program succeeds every time' "$bad: $(head -c 400 "$TMP/program.err")" '0: '
 check 'the program ran' test "$count" -gt 0
-check 'its PSS agrees with smaps_rollup, but for chance' test $((different * 20)) -le $((count + 20))
+check 'its PSS agrees with smaps_rollup, with rare exceptions' test $((different * 20)) -le $((count + 20))
 for _ in {1..100}; do
 	[ "$(strays)" -gt "$strays_before" ] || break
 	sleep 0.1
 done
-check 'no program is left in the kernel without a user' test "$(strays)" -le "$strays_before"
+check 'no BPF program stays in the kernel' test "$(strays)" -le "$strays_before"
 equal 'nothing is pinned' "$(pins)" "$pins_before"
 equal 'nothing in the kernel log' "$(kernel_log)" ''
 check 'the cgroups can be removed' drop_cgroups

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""soak_serve.py SECONDS FLEET CHURN [ARGUMENT...]: zmem-bpf serve, both its processes, while CHURN
-makes and ends others. Three clients ask without a pause for every page, a fresh snapshot whenever
-the last one is a tenth of a second old, for what is refused, and break off anywhere. Every answer
-must be right; after FLEET and a fifth of the time neither process may hold more of anything."""
+"""soak_serve.py SECONDS FLEET CHURN [ARGUMENT...]: zmem-bpf serve, while CHURN starts and ends other
+processes. Three clients send requests without a pause: for every page, with refused queries, and with
+aborts at any point. Every response must be valid and fresh. After FLEET and a fifth of the time, neither
+process of serve may hold more of anything."""
 
 import http.client
 import json
@@ -77,7 +77,7 @@ PAGES = (
 )
 GET = b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALF = b"GET /metr"
-# What is sent, how much of the answer is read, and whether its end is abrupt.
+# The bytes to send, how many bytes of the answer are read, and whether a reset ends the connection.
 BROKEN_OFF = (
     (b"", 0, False), (HALF, 0, True), (GET[:-2] % b"/metrics", 0, True), (GET % b"/metrics", 0, False),
     (GET % b"/snapshot.json", 0, True), (GET % b"/", 100, True), (GET % b"/page.json", 100, False),
@@ -98,7 +98,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Scrapers:
-    """Three, until they are told to stop; what is wrong is in `wrong`."""
+    """Three clients. Errors are in `wrong`."""
 
     def __init__(self, serve, path):
         self.serve, self.path = serve, path
@@ -122,20 +122,20 @@ class Scrapers:
                 self.most = max(self.most, found)
 
     def count(self, start, collections):
-        """One who asks when the last answer is older than the interval has a snapshot made since."""
+        """If the last answer is older than the interval, the snapshot must be a newer one."""
         least_one = start - self.answered > INTERVAL_S
         assert collections >= self.collections + least_one, "collection %s is not fresh, after %s" % (
             collections, self.collections)
         self.answered, self.collections = time.monotonic(), collections
 
     def keep_asking(self, stop):
-        """On one connection, as long as it may be kept."""
+        """Sends requests on one persistent connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.serve.port, timeout=30)
         self.turn(stop, PAGES, lambda asked: self.ask(connection, asked))
         connection.close()
 
     def ask_anew(self, stop):
-        """A connection for each, on the other socket."""
+        """Sends each request on a new connection to the Unix socket."""
         def once(asked):
             connection = UnixConnection(self.path)
             try:
@@ -154,23 +154,23 @@ class Scrapers:
                 if abrupt:
                     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.broken += 1
-            time.sleep(0.005)  # or the others have little of it
+            time.sleep(0.005)  # leaves time for the other clients
         self.turn(stop, BROKEN_OFF, once)
 
     def leave_halves(self):
-        """Who ends quietly after half a request is forgotten when his ten seconds are over."""
+        """Ends connections after half a request: serve closes them after ten seconds."""
         for _ in range(20):
             with socket.create_connection(("127.0.0.1", self.serve.port), 30) as s:
                 s.sendall(HALF)
             self.broken += 1
 
     def turn(self, stop, things, do):
-        """All of them at least once."""
+        """Does all things at least once."""
         while True:
             for thing in things:
                 try:
                     do(thing)
-                except Exception as error:  # whatever it is, it is wrong
+                except Exception as error:  # any error is a failure
                     self.wrong.append("%r: %r" % (thing[:2], error))
                     if len(self.wrong) > 100:
                         return
@@ -194,9 +194,9 @@ def files(pid):
 
 
 def settled(serve, heap, pids, idle):
-    """What both hold when nobody but us asks."""
+    """What both processes hold without other clients."""
     samples = []
-    result(wait_until(lambda: files(pids[1]) <= idle), "serve: whoever broke off is forgotten", files(pids[1]))
+    result(wait_until(lambda: files(pids[1]) <= idle), "serve: aborted connections are closed", files(pids[1]))
     for _ in range(8):
         time.sleep(1.5 * INTERVAL_S)
         serve.get("/page.json")
@@ -207,11 +207,11 @@ def settled(serve, heap, pids, idle):
 def end(serve, directory, pids):
     result(serve.stop() == 0, "serve: exit code 0 after SIGTERM", serve.process.returncode)
     said = [line for line in serve.said().splitlines() if "listening on" not in line]
-    result(not said, "serve: it had nothing to say", said)
+    result(not said, "serve: no message", said)
     result(not any(os.path.exists("/proc/%d" % pid) for pid in pids), "serve: no process is left")
     result(not os.listdir(directory), "serve: no socket is left", os.listdir(directory))
     with socket.socket() as s:
-        result(s.connect_ex(("127.0.0.1", serve.port)) != 0, "serve: nobody listens")
+        result(s.connect_ex(("127.0.0.1", serve.port)) != 0, "serve: the port is closed")
 
 
 def main():
@@ -237,11 +237,11 @@ def main():
             scrapers.leave_halves()
             scrapers.go(seconds * 4 / 5)
             after = settled(serve, heap, pids, idle)
-        result(not scrapers.wrong, "serve: every answer is right", scrapers.wrong[:3])
-        result(scrapers.collections > 1, "serve: it collects", scrapers.collections)
+        result(not scrapers.wrong, "serve: every response is valid", scrapers.wrong[:3])
+        result(scrapers.collections > 1, "serve: collections", scrapers.collections)
         for who, a, b in zip(("serve, collecting", "serve, HTTP"), before, after):
             compare(who, a, b, scrapers.most > most)
-        print("# serve: %d answers, %d broken off, %d collections" % (
+        print("# serve: %d answers, %d aborted, %d collections" % (
             scrapers.answers, scrapers.broken, scrapers.collections))
         end(serve, directory, pids)
     return exit_code()

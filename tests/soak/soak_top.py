@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""soak_top.py TICKS FLEET CHURN [ARGUMENT...]: zmem-bpf top on a terminal, ten times a second, while
-CHURN makes and ends processes and somebody presses keys: every screen, again and again. After FLEET
-and a fifth of the time it may hold no more of anything; it ends by itself when it has had its ticks."""
+"""soak_top.py TICKS FLEET CHURN [ARGUMENT...]: zmem-bpf top on a terminal with ten ticks a second, while
+CHURN starts and ends processes and keys open every screen again and again. After FLEET and a fifth of
+the ticks, top may hold no more of anything. It must end after its ticks."""
 
 import os
 import re
@@ -20,19 +20,19 @@ from terminal import PATIENCE, Pty  # noqa: E402
 INTERVAL_S = 0.1
 ESCAPE = b"\x1b"
 
-DRAW = b"\x0c"  # anew: else only cells that change are written, and words are not whole
+DRAW = b"\x0c"  # redraws: otherwise only changed cells are written, not whole words
 
-# What is pressed, and what then comes on the screen; at the end all is as it was before.
+# Keys, and what then appears on the screen. After the last keys, all settings are the first ones again.
 KEYS = (
     (b"S" + DRAW, b"by swap"), (b"rMr" + DRAW, b"by pss"), (b"s", b"Sort"), (ESCAPE, b""),
     (b"g" + DRAW, b"groups of one name"), (b"ggg", b""), (b"ggt" + DRAW, b"tree"), (b"t", b""), (b"jjj", b""), (ESCAPE, b""),
-    (b"\r" + DRAW, b"oom_score_adj"), (b"m" + DRAW, b"total of|it has ended"), (b"q", b""),
+    (b"\r" + DRAW, b"oom_score_adj"), (b"m" + DRAW, b"total of|the process has ended"), (b"q", b""),
     (b"fchurn\r" + DRAW, b"filter churn"), (ESCAPE, b""), (b"uroot\r" + DRAW, b"user root"), (ESCAPE, b""),
     (b"/bash", b"search:"), (b"\rcb", b""), (b"cb", b""), (b"o", b"Columns"), (b"jj\rk\r", b""), (b"\rj\rq", b""),
     (b"?", b"Keys"), (b"q", b""), (b"x" + DRAW, b"changes per second"), (b"n", b""), (b"nx" + DRAW, b"changes since"),
     (b"x", b""), (b"jF" + DRAW, b"following"), (ESCAPE, b""), (b"p" + DRAW, b"paused"), (b"GkG", b""), (b"p", b""), (ESCAPE, b""),
 )
-# Each makes other rows of one snapshot.
+# Keys that make the rows of a snapshot again.
 SHAPES = (b"gggg", b"tt", b"S", b"M", b"fa", ESCAPE)
 SIZES = ((1, 1), (5, 200), (60, 20), (40, 120))
 
@@ -47,7 +47,7 @@ class Session:
         self.most = 0  # processes
 
     def look(self, seconds):
-        """What comes in that time; False if it has ended."""
+        """Reads the output of that time. False if top has ended."""
         part = self.term.read(seconds)
         self.size += len(part)
         if self.ended is None:
@@ -56,7 +56,7 @@ class Session:
         return self.ended is None
 
     def press(self, keys, sign):
-        """A tick for it, or as many as its sign takes. False if it has ended."""
+        """Types keys and waits for a tick, or until the sign appears. False if top has ended."""
         self.term.data = b""
         self.term.type(keys)
         end = time.monotonic() + PATIENCE
@@ -68,7 +68,7 @@ class Session:
         return alive
 
     def round(self):
-        """All keys and sizes once. False if it has ended meanwhile."""
+        """All keys and sizes once. False if top has ended."""
         for keys, sign in KEYS:
             if not self.press(keys, sign):
                 return False
@@ -79,7 +79,7 @@ class Session:
         return self.look(2 * INTERVAL_S)
 
     def shape(self):
-        """The heap after all shapes once, and after many times, of a snapshot that stays."""
+        """The heap of a paused top after all shapes once, and after nine more times."""
         self.press(b"p" + DRAW, b"paused")
         heap = []
         for times in (1, 9):
@@ -90,7 +90,7 @@ class Session:
         return heap
 
     def measure(self):
-        """Between two ticks, as one of several moments will be."""
+        """Takes the least of four samples: one of them is between two ticks."""
         samples, self.most = [], max(self.most, processes())
         try:
             for _ in range(4):
@@ -98,11 +98,11 @@ class Session:
                 samples.append(holdings(self.term.pid, self.heap.read(0)))
             self.samples.append(least(samples))
         except (ProcessLookupError, FileNotFoundError, KeyError):
-            pass  # it has just ended
+            pass  # top has just ended
 
 
 def fifths(samples):
-    """The least in the second and in the last fifth."""
+    """The least values in the second and in the last fifth."""
     part = max(1, len(samples) // 5)
     return least(samples[part:2 * part]), least(samples[-part:])
 
@@ -116,21 +116,21 @@ def main():
         return 0
     session = Session(int(sys.argv[1]))
     try:
-        result(session.press(b"", b"quit"), "top: it starts")
+        result(session.press(b"", b"quit"), "top: starts")
         with fleet(sys.argv[2]):
-            result(session.round(), "top: it lives with many processes")
+            result(session.round(), "top: many processes")
             few, many = session.shape()
-            result(few or SANITIZED, "top: its heap is known while it is paused")
+            result(few or SANITIZED, "top: the heap of a paused top is known")
             result(many <= few + HEAP_SLACK, "top: other rows of one snapshot take no more heap", (few, many))
             most = processes()
         with Noise(sys.argv[3:]):
             while session.round():
                 session.measure()
-        result(not session.missing, "top: each key does what it should", session.missing)
+        result(not session.missing, "top: each key has its effect", session.missing)
         result(session.ended == 0, "top: exit code 0 after its ticks", session.ended)
-        result(session.term.restored(), "top: the terminal is as it was")
+        result(session.term.restored(), "top: the terminal is restored")
         rounds = len(session.samples)
-        result(rounds >= 3, "top: there is enough to compare", rounds)
+        result(rounds >= 3, "top: at least three rounds", rounds)
         if rounds >= 3:
             compare("top", *fifths(session.samples), session.most > most)
         print("# top: %s ticks, %d rounds of keys, %d bytes written" % (sys.argv[1], rounds, session.size))
@@ -140,7 +140,7 @@ def main():
 
 
 def close_files(term):
-    """Of one that was waited for: its number may be somebody else's."""
+    """Closes the files of a process that was reaped: its pid may belong to another process."""
     os.close(term.master)
     os.close(term.slave)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that what the filters of src/dist/examples made of a document is what the document says.
+"""Proves that the output of the filters of src/dist/examples has the values of the document.
 
     check_examples.py influx|ecs DOCUMENT FILE
 
@@ -13,7 +13,7 @@ import unicodedata
 
 
 def split(text, separator):
-    """At each separator that no backslash stands before and that is not in a quoted field."""
+    """Splits at each separator that is neither behind a backslash nor in a quoted field."""
     parts, at, quoted, i = [], 0, False, 0
     while i < len(text):
         if text[i] == "\\":
@@ -28,7 +28,7 @@ def split(text, separator):
 
 
 def split_tags(text, separator):
-    """The same where quotes mean nothing, and a backslash only before what it escapes."""
+    """Likewise, but quotes have no meaning, and a backslash only before a special character."""
     parts, at = [], 0
     for i, c in enumerate(text):
         if c == separator and (i == 0 or text[i - 1] != "\\"):
@@ -70,7 +70,7 @@ def tag_of(text):
     return text[:-1] + "\ufffd" if text.endswith("\\") else text
 
 
-def figures(o):
+def values(o):
     return {k: v for k, v in o.items() if v is not None and
             (k.endswith("_bytes") or k.endswith("processes") or k in ("procs", "threads", "pss_status"))}
 
@@ -82,15 +82,15 @@ def tags(document, o):
 
 def influx_points(document):
     for g in document.get("groups", []):
-        yield "zmem_group", tags(document, {"group": g["group"] or "none"}), figures(g)
+        yield "zmem_group", tags(document, {"group": g["group"] or "none"}), values(g)
     for p in document.get("processes", []):
-        yield "zmem_process", tags(document, {k: p[k] for k in ("pid", "name", "user", "unit", "container")}), figures(p)
+        yield "zmem_process", tags(document, {k: p[k] for k in ("pid", "name", "user", "unit", "container")}), values(p)
     totals = document["totals"]
     yield "zmem_system", tags(document, {}), {
-        **figures(document["system"]), "processes": totals["processes"],
+        **values(document["system"]), "processes": totals["processes"],
         "pss_missing_processes": totals["pss_missing_processes"], "complete": document["collection"]["complete"]}
     for z in document["system"]["zram"] or []:
-        yield "zmem_zram", tags(document, {"device": z["name"]}), figures(z)
+        yield "zmem_zram", tags(document, {"device": z["name"]}), values(z)
 
 
 def check_influx(document, lines):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that csv, ndjson and folded say what JSON says of the same snapshot.
+"""Proves that csv, ndjson and folded have the values of JSON for the same snapshot.
 
     check_formats.py csv|csv-total|ndjson|folded JSON FILE
 
@@ -20,12 +20,12 @@ LINE_KEYS = ("type", "timestamp_ms", "host")
 
 
 def harmless(text):
-    """A text of JSON as csv has it."""
+    """A text of JSON in the form of csv."""
     return "".join("\ufffd" if is_hidden(c) else c for c in text)
 
 
 def cell(value):
-    """A value of JSON as csv has it, without the apostrophe."""
+    """A value of JSON in the form of csv, without the apostrophe."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -49,7 +49,7 @@ def csv_rows(path):
 
 
 def has_key(rows, key):
-    """What csv has no column for: bytes, and command lines that were read to filter by them."""
+    """Keys without a csv column: bytes, and command lines that were read only for a filter."""
     if key.startswith("cmdline"):
         return key in rows[0]
     return not key.endswith("_hex")
@@ -110,7 +110,7 @@ def check_folded(document, path):
             elif len(frames) == 5:
                 found += same(stack, int(size), process[frames[3]][KINDS[kind]])
     for kind, key in KINDS.items():
-        # Where pruning left some unread nobody knows the sum.
+        # The sum is unknown if pruning left some rows unread.
         if document["totals"][key] is not None:
             found += same("sum of " + kind, sums[kind], document["totals"][key])
     return found

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that a page of -F html says what JSON says of the same snapshot, and runs nothing but its own.
+"""Proves that a page of -F html has the values of JSON for the same snapshot, and runs only its own scripts.
 
     check_html.py PAGE [JSON]
 
@@ -19,7 +19,7 @@ RUNS = ("on", "src", "href", "action", "style", "srcdoc")
 
 
 class Page(html.parser.HTMLParser):
-    """What a page is made of: texts of elements by name or id, and attributes that could do something."""
+    """The parts of a page: texts of elements by name or id, and active attributes."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -51,7 +51,7 @@ def same(what, got, want):
 
 
 def check_page(text):
-    """Returns what is wrong, and the document."""
+    """Returns the errors, and the document."""
     page = Page(text)
     found = ["it could do something: " + what for what in page.active]
     for name in ("script", "style", "noscript", "title", "data"):
@@ -71,7 +71,7 @@ def check_page(text):
 
 
 def column(document, entry):
-    """The values of a column, as JSON has them."""
+    """The values of a column in the form of JSON."""
     values = entry["values"]
     values = values if isinstance(values, list) else [values] * document["rows"]
     if entry["kind"] == "text":
@@ -92,7 +92,7 @@ def check_rows(document, want):
         for key, value in process.items():
             if key == "mm_owner":
                 value = "true" if value else "false"
-            # Command lines only if asked for; the rest of them and hex is for JSON.
+            # Command lines only on request; their rest and hex only in JSON.
             if not key.endswith("_hex") and not key.startswith("cmdline"):
                 found += same("%s of row %d" % (key, i), keys.get(key, ["not there"])[i], value)
     return found

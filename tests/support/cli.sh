@@ -7,10 +7,10 @@ SUPPORT=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/support/lib.sh
 . "$SUPPORT/lib.sh"
 
-# Debian's own has jsonschema.
+# The Python of Debian has jsonschema.
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=python3
-# Changes recordings (tests/support/edit_recording.c).
+# Edits recordings (tests/support/edit_recording.c).
 EDIT=${B:-build/obj}/edit_recording
 # Seconds after which a hanging program is killed; timeout(1) then exits with 124.
 PATIENCE=${PATIENCE:-30}
@@ -58,12 +58,12 @@ with_caps() {
 		--inh-caps="-all,$caps" --ambient-caps="-all,$caps" --bounding-set="-all,$caps" "$@"
 }
 
-# expect_rc NAME RC: of the last run; on failure its stderr.
+# expect_rc NAME RC: the exit code of the last run; a failure shows its stderr.
 expect_rc() {
 	if [ "$rc" = "$2" ]; then ok "$1"; else not_ok "$1" "exit code $rc, not $2; stderr: $err"; fi
 }
 
-# expect_stderr_lines NAME COUNT: so many lines, each a message of ours; 0 lines are none at all.
+# expect_stderr_lines NAME COUNT: COUNT lines on stderr, each a message of the program.
 expect_stderr_lines() {
 	local lines foreign
 	lines=$(wc -l <"$TMP/err")
@@ -91,12 +91,12 @@ refused() {
 	fi
 }
 
-# invalid FILE: sets $said to what is wrong with the JSON document in FILE, '' if nothing is. One process of
-# Python validates all documents of a test: starting it takes longer than validating. It is no job of the
-# test's, so that wait does not wait for it; a subshell has its own.
+# invalid FILE: sets $said to the error in the JSON document in FILE, '' without one. One Python process
+# validates all documents of a test, because starting it takes longer than validating. It is not a job of
+# the test, so that wait does not wait for it; a subshell has its own.
 invalid() {
 	if [ "${validator:-}" != "$BASHPID" ]; then
-		# A coprocess that a subshell inherits is not its own, which bash remarks.
+		# bash warns about a coprocess that a subshell inherits.
 		{ coproc VALIDATOR { exec "$PYTHON" -B "$SUPPORT/validate_json.py" --serve 2>&1; }; } 2>/dev/null
 		disown "$VALIDATOR_PID"
 		validator=$BASHPID
@@ -104,7 +104,7 @@ invalid() {
 	printf '%s\n' "$1" >&"${VALIDATOR[1]}" && read -r said <&"${VALIDATOR[0]}" || said='the validator ended'
 }
 
-# expect_json NAME [JQ [ARG…]]: the last run's output fits the schema, and the expression holds.
+# expect_json NAME [JQ [ARG…]]: the output of the last run fits the schema, and the expression is true.
 expect_json() {
 	local name=$1 expression=${2:-true} said
 	shift
@@ -129,7 +129,7 @@ expect_printable() {
 	fi
 }
 
-# wait_for COMMAND…: until it succeeds, 10 s at most.
+# wait_for COMMAND…: repeats it until it succeeds, for at most 10 s.
 wait_for() {
 	for _ in $(seq 200); do
 		"$@" && return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""held.py COMMAND...: runs it until it waits for somebody to read what it writes to stdout, or to
+"""held.py COMMAND...: runs it until it waits for a reader of its stdout, or to
 the pipe behind --output, and prints the writing thread's "CapPrm CapEff CapBnd"; then "fine", or
 what a thread has that it must not."""
 import fcntl

@@ -16,7 +16,7 @@ STATIC=$PROGRAM
 [ ! -x "$O/zmem-bpf-static" ] || [ "${PROGRAM#"$O/zmem-bpf-san"}" != "$PROGRAM" ] ||
 	STATIC=$O/zmem-bpf-static
 TMP=$(mktemp -d)
-# A copy: a process of another test's would share its pages, and change the PSS of these when it ends.
+# A copy: a process of another test would share its pages, and change their PSS when it ends.
 MKMEM=$TMP/bin/mkmem
 mkdir "$TMP/bin" && cp "$O/mkmem" "$MKMEM"
 mkmem_pid=
@@ -131,7 +131,7 @@ mkmem_pid_of() {
 	sed -n "s/^READY $1 $2 //p" "$TMP/mkmem"
 }
 
-# need_bpf NAME: false, with a skip, where BPF cannot work.
+# need_bpf NAME: false, with a skip, if BPF cannot work.
 need_bpf() {
 	if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
 		return 0

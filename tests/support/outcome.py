@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""For tests in Python: the programs they run, and how they tell what came of it."""
+"""For tests in Python: the programs that they run, and their results."""
 
 import atexit
 import os
@@ -10,7 +10,7 @@ import tempfile
 
 O = os.path.realpath(os.environ.get("O", "build"))
 PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
-# A copy: a process of another test's would share its pages, and change the PSS of these when it ends.
+# A copy: a process of another test would share its pages, and change their PSS when it ends.
 MKMEM = O + "/mkmem"
 _own = None
 if os.path.exists(MKMEM):
@@ -34,9 +34,9 @@ def exit_code():
 
 
 def see_own_processes_only():
-    """As root: begins the test anew in a pid namespace, where it sees no process of other tests."""
+    """As root: restarts the test in a pid namespace, where it sees no process of other tests."""
     if os.environ.get("OWN_PROCESSES"):
-        # The first process of a namespace ignores what it has no handler for.
+        # The first process of a namespace ignores signals without a handler.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         return
     if _own:
@@ -46,17 +46,17 @@ def see_own_processes_only():
 
 
 def run_checks(checks, *args):
-    """Each of them; one that fails whole leaves the others."""
+    """Runs each check; an exception in one does not stop the others."""
     for check in checks:
         try:
             check(*args)
-        except Exception as error:  # whatever it is, it is a failure of this one
+        except Exception as error:  # any exception is a failure of this check
             result(False, check.__name__, repr(error))
         sys.stdout.flush()
 
 
 def mkmem_pids(child):
-    """{(shape, role): pid} of a mkmem that was just started, once all stand still."""
+    """{(shape, role): pid} of a mkmem that was just started, when all processes are idle."""
     pids = {}
     for line in child.stdout:
         words = line.split()

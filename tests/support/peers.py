@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What other tools say of processes, and what we say: each as {key: {figure: kB}}."""
+"""Values of processes from other tools and from zmem-bpf: each as {key: {value: kB}}."""
 
 import contextlib
 import json
@@ -28,8 +28,8 @@ def installed(program):
 
 @contextlib.contextmanager
 def mkmem(*shapes, uid=UID):
-    """Runs a copy of mkmem, whose text nobody else maps, as a user of its own; yields
-    {(shape, role): pid} and the copy's name."""
+    """Runs a copy of mkmem, which no other process maps, as a separate user; yields
+    {(shape, role): pid} and the name of the copy."""
     with tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o777)
         program = directory + "/peer-program-mkmem"
@@ -48,7 +48,7 @@ def listed(pids):
     return ",".join(str(pid) for pid in pids)
 
 
-# ---- ours ----
+# ---- values of zmem-bpf ----
 
 
 def document_of(*args):
@@ -62,17 +62,17 @@ def document(*args):
     return document_of("--verify", "0", *args)
 
 
-def figures(row):
-    """In kB, not rounded; what was not measured is left out."""
+def values(row):
+    """In kB, not rounded, without values that were not measured."""
     return {key[:-len("_bytes")]: value / 1024 for key, value in row.items()
             if key.endswith("_bytes") and value is not None}
 
 
 def ours(pids):
-    return {p["pid"]: figures(p) for p in document("-p", listed(pids))["processes"]}
+    return {p["pid"]: values(p) for p in document("-p", listed(pids))["processes"]}
 
 
-# ---- theirs ----
+# ---- values of other tools ----
 
 
 def ps(pids):
@@ -82,7 +82,7 @@ def ps(pids):
 
 
 def smem(*args, columns="pid maps uss pss rss swap"):
-    """Rows by their first column. What it prints is whole kB."""
+    """Rows by their first column, in whole kB."""
     done = run("smem", "-H", "-c", columns, *args)
     if done.returncode:
         raise RuntimeError(done.stderr.decode(errors="replace").strip().splitlines()[-1])
@@ -103,7 +103,7 @@ def smemstat(pids):
 
 
 def rollup(pid):
-    """Also the text, by which ps_mem tells processes apart."""
+    """Also returns the text, by which ps_mem distinguishes processes."""
     with open("/proc/%d/smaps_rollup" % pid, encoding="utf-8") as file:
         text = file.read()
     lines = [line.split() for line in text.splitlines()[1:]]
@@ -116,14 +116,14 @@ def by_program(pids):
     say the same to the byte they are taken for one address space (CLONE_VM), and count once."""
     groups = {}
     for pid in pids:
-        figure, text = rollup(pid)
+        value, text = rollup(pid)
         name = os.path.basename(os.readlink("/proc/%d/exe" % pid)).removesuffix(" (deleted)")
-        huge = figure.get("Private_Hugetlb", 0)
-        private = sum(kb for key, kb in figure.items() if key.startswith("Private_")) - huge
+        huge = value.get("Private_Hugetlb", 0)
+        private = sum(kb for key, kb in value.items() if key.startswith("Private_")) - huge
         group = groups.setdefault(name, {"procs": 0, "private": 0, "shared": 0, "texts": set()})
         group["procs"] += 1
         group["private"] += private + huge
-        group["shared"] += figure["Pss"] - private
+        group["shared"] += value["Pss"] - private
         group["texts"].add(text)
     for group in groups.values():
         if group["procs"] > 1 and len(group["texts"]) == 1:
@@ -134,7 +134,7 @@ def by_program(pids):
 
 
 def between(read_ours, read_theirs):
-    """Theirs, and ours of a moment when nothing changed before and after."""
+    """Values of the tool, and ours, which were equal before and after it."""
     for _ in range(10):
         before, theirs, after = read_ours(), read_theirs(), read_ours()
         if before == after:
@@ -143,7 +143,7 @@ def between(read_ours, read_theirs):
 
 
 def wait_for_exec(pid, name):
-    """Until a process that was started is that program."""
+    """Waits until a started process runs that program."""
     for _ in range(500):
         with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
             if file.read() == name + "\n":

@@ -4,7 +4,7 @@
 #define ZMEM_TESTS_PROC_KEYS_H
 
 #include "proc/status.h"
-#include "proc/smaps_rollup.h"
+#include "proc/smaps.h"
 #include "model/system.h"
 
 static const char *const meminfo_keys[MEMINFO_COUNTERS] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""zmem-bpf serve for tests: started on a port of the kernel's choice, asked over plain sockets."""
+"""zmem-bpf serve for tests: starts it on a port that the kernel chooses, and sends requests over plain sockets."""
 
 import os
 import re
@@ -27,7 +27,7 @@ class Answer:
 
 
 class Serve:
-    """One that runs; as a context manager it ends with it."""
+    """A running serve. The end of its context stops it."""
 
     def __init__(self, *args, listen="127.0.0.1:0", prefix=(), environ=None):
         self.log = tempfile.TemporaryFile("w+")
@@ -66,7 +66,7 @@ class Serve:
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def send(self, data, timeout=PATIENCE):
-        """All that comes back until the other end closes."""
+        """Sends bytes. Returns all that is received until the other end closes."""
         with self.connect(timeout) as s:
             try:
                 s.sendall(data)
@@ -88,8 +88,8 @@ class Serve:
         head += "".join("%s: %s\r\n" % (k.replace("_", "-"), v) for k, v in headers.items())
         return Answer(self.send((head + "\r\n").encode(), timeout))
 
-    def figure(self, series):
-        """One of /metrics."""
+    def metric(self, series):
+        """The value of a series of /metrics."""
         for line in self.get("/metrics").text.split("\n"):
             if line.startswith(series + " "):
                 return float(line.rsplit(" ", 1)[1])
@@ -103,7 +103,7 @@ class Serve:
             return "never ended"
 
     def stop(self, number=signal.SIGTERM):
-        """Its exit code."""
+        """Sends a signal. Returns the exit code."""
         if self.process.poll() is None:
             os.kill(self.process.pid, number)
         return self.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Programs on a terminal: Pty has the bytes that they write, Tmux the screen that becomes of them."""
+"""Programs on a terminal: Pty has the bytes that they write, Tmux the screen that these make."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ PATIENCE = 60  # seconds after which something is stuck
 
 
 class Pty:
-    """A program on a pseudo-terminal of its own. `modes`: those of the terminal before it began."""
+    """A program on its own pseudo-terminal. `modes`: the modes of the terminal before the start."""
 
     def __init__(self, argv, rows=24, columns=80, **environment):
         self.master, self.slave = pty.openpty()
@@ -47,20 +47,20 @@ class Pty:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def read(self, seconds):
-        """What it writes in that time."""
+        """The bytes that the program writes in that time."""
         end, chunk = time.monotonic() + seconds, b""
         while time.monotonic() < end:
             ready, _, _ = select.select([self.master], [], [], max(0, end - time.monotonic()))
             if ready:
                 try:
                     chunk += os.read(self.master, 65536)
-                except OSError:  # EIO: nobody has it open any more
+                except OSError:  # EIO: no process has it open
                     break
         self.data += chunk
         return chunk
 
     def read_until(self, what):
-        """False if that does not come."""
+        """Reads until `what` appears. False if it does not."""
         end = time.monotonic() + PATIENCE
         while what not in self.data and time.monotonic() < end:
             self.read(0.05)
@@ -70,7 +70,7 @@ class Pty:
         os.write(self.master, keys)
 
     def wait(self, options=0, patience=PATIENCE):
-        """The wait status once it has ended, or with WUNTRACED has stopped; None: it has not."""
+        """Waits until the program ends, with WUNTRACED also until it stops. Returns the wait status or None."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
             self.read(0.02)
@@ -81,7 +81,7 @@ class Pty:
         return None
 
     def quit(self):
-        """Its wait status. A letter that comes right behind an escape is no key of its own, so there are several."""
+        """Types q until the program ends: a q right after an escape is part of a sequence. Returns the wait status."""
         status, end = None, time.monotonic() + PATIENCE
         while status is None and time.monotonic() < end:
             self.type(b"q")
@@ -103,7 +103,7 @@ class Pty:
 
 
 class Tmux:
-    """A program in a tmux of its own, which understands what it writes."""
+    """A program in its own tmux, which emulates the terminal."""
 
     def __init__(self, argv, columns=80, rows=24, **environment):
         self.directory = tempfile.mkdtemp()
@@ -129,7 +129,7 @@ class Tmux:
         self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
 
     def until(self, good):
-        """The first screen that is good, or the last one that was not."""
+        """The first screen for which good(screen) holds, or the last screen."""
         end = time.monotonic() + PATIENCE
         while True:
             screen = self.screen()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""top under valgrind, of a recording and live: keys go through every screen that there is, each of
-which must come; no invalid access, nothing lost. tests/run valgrind starts it. What ncurses keeps
-until the end (still reachable) is its own."""
+"""top under valgrind, with a recording and live: keys open every screen, and each must appear. There is no
+invalid access and no lost memory. Memory that ncurses keeps until the end (still reachable) is allowed.
+tests/run valgrind starts it."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ GUEST = HERE + "/../fixtures/recordings/guest-6.12.zmem"
 ERROR = 99
 END = "? help"
 
-# What is typed, and what is on the screen then. The last line of a list has END.
+# Keys, and what then appears on the screen. The last line of a list has END.
 EVERYWHERE = (
     (("S",), ("by swap", END)), (("r",), ("by swap reversed",)), (("r", "N"), ("by pid",)),
     (("s", "Down", "Down"), ("Sort",)), (("Escape", "M"), ("by pss", END)), ((">", "<"), ("by pss",)),
@@ -29,7 +29,7 @@ EVERYWHERE = (
     (("g", "g", "g", "g"), ("groups of one cgroup",)), (("g", "t"), ("  tree ", END)),
     (("Down", "Enter"), ("mappings", "Esc back")), (("q", "t"), ("by pss  every", END)),
     (("/", "m", "k"), ("search: mk",)), (("Enter", "/", "Enter"), (END,)),
-    (("f", "("), ("a ( has no )",)), (("Escape", "f", "mkmem", "Enter"), ("filter mkmem", END)),
+    (("f", "("), ("has no )",)), (("Escape", "f", "mkmem", "Enter"), ("filter mkmem", END)),
     (("Escape", "f", "no such name", "Enter"), ("no rows", END)), (("Escape",), ("mkmem", END)),
     (("u", "no-such-user", "Enter"), ("there is no such user",)),
     (("o", "Down", "Enter"), ("Columns", "[x] ppid")), (("+", "-", "Enter"), ("[ ] ppid",)), (("q",), (END,)),
@@ -44,7 +44,7 @@ LIVE = (
     (("Enter",), ("[heap]", "total of")), (("m", "Down", "PgDn", "b"), ("Esc back",)),
     (("p", "p", "q"), (END,)),
 )
-RECORDED = ((("Enter",), ("recordings do not contain",)), (("q", ",", "."), ("paused", "frame 1 of 1")))
+RECORDED = ((("Enter",), ("recordings do not contain them",)), (("q", ",", "."), ("paused", "frame 1 of 1")))
 
 
 class Session:
@@ -66,7 +66,7 @@ class Session:
             self.see("keys " + " ".join(keys), *signs)
 
     def resize(self):
-        """Smaller than anything that is on it, in every screen."""
+        """Resizes every screen, also to sizes in which nothing fits."""
         for key, back in (("Enter", "q"), ("?", "q"), ("o", "q"), ("s", "q"), ("/", "Escape"), ("g", "g"), ("t", "t")):
             self.tmux.keys(key)
             for size in ((1, 1), (3, 2), (200, 1), (1, 50), (250, 60), (130, 30)):
@@ -77,10 +77,10 @@ class Session:
     def end(self):
         self.tmux.keys("q")
         screen = self.tmux.until(lambda screen: "exit code" in screen)
-        # It does not know the newest bpf() commands and passes them on.
+        # valgrind passes on the bpf() commands that it does not know.
         said = [line for line in self.log.read().splitlines() if "unhandled eBPF command" not in line]
-        result("exit code 0" in screen, self.name + ": ends as it should", screen)
-        result(not said, self.name + ": no error, nothing lost", said)
+        result("exit code 0" in screen, self.name + ": exit code 0", screen)
+        result(not said, self.name + ": no error, no lost memory", said)
 
     def close(self):
         self.tmux.close()

@@ -51,7 +51,7 @@ def path_of(name):
 
 @functools.lru_cache(maxsize=None)
 def validator(path):
-    """A validator whose integers are integers."""
+    """A validator that accepts only integers as integers."""
     with open(path, encoding="utf-8") as file:
         schema = json.load(file)
     base = jsonschema.Draft7Validator
@@ -62,7 +62,7 @@ def validator(path):
 
 
 def problems(check, document):
-    """What is wrong with the document, one line each."""
+    """The errors of the document, one a line."""
     errors = sorted(check.iter_errors(document), key=lambda error: list(map(str, error.path)))
     return ["%s: %s" % ("/".join(map(str, error.path)) or "document", error.message[:300])
             for error in errors]
@@ -111,7 +111,7 @@ def schema_of(document):
 
 
 def document_problems(path, schema=None):
-    """What is wrong with the document in a file. Raises OSError, ValueError."""
+    """The errors of the document in a file. Raises OSError, ValueError."""
     with open(path, "rb") as file:
         document = parse(file.read())
     return problems(validator(schema or schema_of(document)), document)

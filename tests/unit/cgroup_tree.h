@@ -60,7 +60,7 @@ static inline void v2(const struct tree *t, const char *path, const char *curren
 	   path, current, path, max, path);
 }
 
-/* A limit of its own and one that the kernel has reckoned. */
+/* Its own limit, and the one that the kernel computed. */
 static inline void v1(const struct tree *t, const char *path, const char *usage, const char *limit,
 		      const char *whole)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A /proc of our own making: a FIFO that is not written to is a process that is stuck, since
- * opening it blocks for ever.
+ * A /proc made of files. A FIFO without a writer is a stuck process, because opening it blocks.
  */
 #ifndef TESTS_POOL_TREE_H
 #define TESTS_POOL_TREE_H
@@ -103,7 +102,7 @@ static inline void make_stuck(const struct fixture *f, int i)
 	assert_int_equal(mkfifo(path, 0644), 0);
 }
 
-/* Lets those that were left behind go, so that nothing leaks. */
+/* Releases the workers left behind, so that nothing leaks. */
 static inline void release(const struct fixture *f, int i)
 {
 	char path[128];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Processes of a /proc that is made of the files a test names, and workers that read it. All of
- * them started at 0.
+ * A /proc made of the files that a test names, and workers that read it. All processes started at
+ * 0.
  */
 #ifndef TESTS_PROC_TREE_H
 #define TESTS_PROC_TREE_H
@@ -45,7 +45,7 @@ static inline void proc_tree_done(struct proc_tree *t)
 	assert_int_equal(system(command), 0);
 }
 
-/* A file as it is read; name: "PID/file" or a file of the machine. */
+/* A file; name: "PID/file" or a file of the machine. */
 static inline void proc_tree_put(const struct proc_tree *t, const char *name, const void *data,
 				 size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording of random frames, and these frames. */
+/* A recording of random frames, and the frames themselves. */
 #ifndef TESTS_RECORDED_FRAMES_H
 #define TESTS_RECORDED_FRAMES_H
 
@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "random_snapshot.h"
 #include "recording/recording_file.h"
-#include "recording/wire.h"
+#include "recording/recording_internal.h"
 
 #define FRAMES	  11
 #define KEY_EVERY 4
@@ -21,7 +21,7 @@
 static const struct recording_options options = {"9.8.7", RECORDING_CMDLINES, KEY_EVERY, 1};
 
 struct recorded_frames {
-	struct snapshot frame[FRAMES]; /* as they were given */
+	struct snapshot frame[FRAMES]; /* before encoding */
 	struct strbuf bytes;
 	size_t end[FRAMES + 1]; /* of the header and of each frame */
 };
@@ -48,7 +48,7 @@ static inline void record(struct recorded_frames *f, size_t count, bool finish)
 	recording_writer_done(&w);
 }
 
-/* A frame's texts are those of all before it. */
+/* Texts of a frame belong to it or to an earlier frame. */
 static inline void forget(struct recorded_frames *f)
 {
 	for (size_t i = FRAMES; i-- > 0;)
@@ -65,7 +65,7 @@ static inline void check_frame(struct recording_reader *r, const struct recorded
 
 	assert_int_equal(recording_reader_copy(r, i, &copy, why), 0);
 	assert_true(same_snapshot(&copy, &f->frame[i]));
-	/* What is done to the copy does not reach the frames after it. */
+	/* A change of the copy does not reach later frames. */
 	for (size_t k = 0; k < copy.count; k++)
 		copy.process[k] = (struct process){.pid = (pid_t)k + 1, .name = "another"};
 	assert_int_equal(recording_reader_frame(r, i, &s, why), 0);
@@ -75,10 +75,10 @@ static inline void check_frame(struct recording_reader *r, const struct recorded
 
 static inline void set_crcs(char *part)
 {
-	uint32_t size = wire_get32(part + 8);
+	uint32_t size = get_le32(part + 8);
 
-	wire_set32(part + 24, wire_crc(part + RECORDING_PART_SIZE, size, NULL, 0));
-	wire_set32(part + 28, wire_crc(part, 28, NULL, 0));
+	put_le32(part + 24, crc_of(part + RECORDING_PART_SIZE, size));
+	put_le32(part + 28, crc_of(part, 28));
 }
 
 static inline int open_with(const struct strbuf *bytes, struct recording_reader **ret, char *why)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A machine of any number of like processes, for tests of what is made of rows. */
+/* A machine with any number of equal processes, for tests of rows. */
 #ifndef TESTS_ROWS_MACHINE_H
 #define TESTS_ROWS_MACHINE_H
 

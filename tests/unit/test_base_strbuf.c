@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of strbuf: appended bytes come out complete, and errors stick. */
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -205,6 +207,43 @@ static void test_sink_error_sticks(void **state)
 	strbuf_done(&b);
 }
 
+/* decimal_put() writes what printf writes. */
+static void check_decimal(uint64_t v)
+{
+	char got[DECIMAL_MAX + 2], want[DECIMAL_MAX + 2];
+	size_t len;
+
+	memset(got, '#', sizeof(got));
+	len = decimal_put(got, v);
+	snprintf(want, sizeof(want), "%" PRIu64, v);
+	assert_true(len <= DECIMAL_MAX);
+	assert_int_equal(got[len], '#');
+	got[len] = '\0';
+	assert_string_equal(got, want);
+}
+
+static void test_decimal_small(void **state)
+{
+	(void)state;
+	for (uint64_t v = 0; v < 100000; v++)
+		check_decimal(v);
+}
+
+static void test_decimal_every_length(void **state)
+{
+	uint64_t power = 1;
+
+	(void)state;
+	for (int digits = 1; digits <= DECIMAL_MAX; digits++, power *= 10) {
+		check_decimal(power - 1);
+		check_decimal(power);
+		check_decimal(power + power / 7 + 1);
+		check_decimal(power * 9 / 10 * 9);
+	}
+	check_decimal(UINT64_MAX);
+	check_decimal(UINT64_MAX - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +256,8 @@ int main(void)
 		cmocka_unit_test(test_sink),
 		cmocka_unit_test(test_sink_takes_more_than_a_chunk),
 		cmocka_unit_test(test_sink_error_sticks),
+		cmocka_unit_test(test_decimal_small),
+		cmocka_unit_test(test_decimal_every_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

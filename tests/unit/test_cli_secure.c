@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is left of an environment, of whoever has fewer rights than we and of whoever has not. */
+/* The environment that is kept, for a user with fewer rights than the program and for others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ extern char **environ;
 
 static unsigned long secure;
 
-/* In place of the C library's. */
+/* Replaces the function of the C library. */
 unsigned long getauxval(unsigned long type)
 {
 	return type == AT_SECURE ? secure : 0;

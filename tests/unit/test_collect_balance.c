@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the sums of the processes leave of the machine's own totals. */
+/* The machine's totals less the sums of the processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void test_reconcile(void **state)
 	assert_int_equal(s.balance.mapped_residual, -(int64_t)MIB);
 	assert_true(s.balance.swap_unattributed_known);
 	assert_int_equal(s.balance.swap_unattributed, MIB);
-	/* One process without PSS: no sum is whole. */
+	/* One process without PSS: no sum is complete. */
 	s.process[1].have &= ~COUNTER_BIT(COUNTER_PSS_FILE);
 	s.process[1].have &= ~COUNTER_BIT(COUNTER_SWAP_PSS);
 	balance_reconcile(&s);

@@ -16,7 +16,7 @@
 
 #include "collect/collector.h"
 #include "collect/maps_read_all.h"
-#include "collect/verify.h"
+#include "collect/collector_internal.h"
 #include "query/query_parse.h"
 
 struct scene {
@@ -33,7 +33,7 @@ static void open_proc(struct scene *s, enum pss_choice pss)
 	assert_int_equal(collector_open(&s->collector, &spec), 0);
 	assert_int_equal(source_origin(s->collector.source), FROM_PROC);
 	assert_int_equal(collector_no_proc(&s->collector), COLLECT_PROC_USABLE);
-	/* It was asked for: nothing is to be told. */
+	/* /proc was requested: there is no notice. */
 	assert_int_equal(s->collector.notices & COLLECT_NOTICE_FALLBACK, 0);
 }
 
@@ -58,7 +58,7 @@ static void set_pids(struct scene *s, pid_t a, pid_t b)
 	set(s, QUERY_PID, text);
 }
 
-/* A process that ended and was waited for: its pid is not used again soon. */
+/* A process that ended and was waited for; its pid is not reused soon. */
 static pid_t ended_process(void)
 {
 	pid_t pid = fork();
@@ -84,12 +84,12 @@ static void test_one_process(void **state)
 	assert_int_equal(s.result.rows[0]->pid, getpid());
 	assert_true(process_has(s.result.rows[0], COUNTER_PSS));
 	assert_int_equal(s.result.rows[0]->pss_source, PSS_FROM_ROLLUP);
-	/* No name was asked for. */
+	/* No names were requested. */
 	assert_null(s.result.rows[0]->cmdline);
 	assert_int_equal(s.collector.missing_count, 1);
 	assert_int_equal(s.collector.missing[0].pid, gone);
 	assert_int_equal(s.collector.missing[0].why, COLLECT_NO_PROCESS);
-	/* It is missing once. */
+	/* The missing pid is reported once. */
 	assert_int_equal(collector_collect(&s.collector, &s.query, &s.result), 0);
 	assert_int_equal(s.collector.missing_count, 1);
 	scene_done(&s);
@@ -148,7 +148,7 @@ static void test_lazy_names(void **state)
 	scene_done(&s);
 }
 
-/* Names that the collector's user wants, whatever the query shows. */
+/* Names that the spec asks for, whatever the query shows. */
 static void test_names_of_spec(void **state)
 {
 	const struct collect_spec spec = {
@@ -211,7 +211,7 @@ static void test_maps(void **state)
 	scene_done(&s);
 }
 
-/* Without PSS of the kernel's there is nothing to verify. */
+/* Without PSS from the kernel there is nothing to verify. */
 static void test_nothing_to_verify(void **state)
 {
 	struct process *chosen[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A difference in compare is one of one program: what exec leaves of it. */
+/* A difference counts only within one program: exec during a comparison. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "compare/compare.h"
 
-/* One process; both readings of the kernel's have the same PSS, smaps_rollup 2 MiB less. */
+/* One process; both kernel readings have the same PSS, smaps_rollup 2 MiB less. */
 struct scene {
 	struct process process, before, after, rollup;
 	struct process *list[1];
@@ -38,7 +38,10 @@ static void scene_done(struct scene *s)
 	comparison_done(&s->comparison);
 }
 
-/* Judges one more round, in which it is program `before` and then `after`. True once settled. */
+/*
+ * Judges one more round, in which the process is program `before` and then `after`. True once
+ * settled.
+ */
 static bool judge(struct scene *s, unsigned round, uint64_t before, uint64_t after)
 {
 	s->before.mm_key = before;
@@ -64,7 +67,7 @@ static void test_no_exec(void **state)
 	assert_int_equal(verdict(&s), COMPARE_DIFFERENT);
 }
 
-/* Alike before and after, and it was another program in between. */
+/* Equal before and after, with another program in between. */
 static void test_exec_within(void **state)
 {
 	cleanup(scene_done) struct scene s;
@@ -77,7 +80,7 @@ static void test_exec_within(void **state)
 	assert_int_equal(verdict(&s), COMPARE_MOVED);
 }
 
-/* Each program differs five times: none does so often enough. */
+/* Each program differs five times, which is not enough. */
 static void test_exec_between(void **state)
 {
 	cleanup(scene_done) struct scene s;
@@ -90,7 +93,7 @@ static void test_exec_between(void **state)
 	assert_int_equal(verdict(&s), COMPARE_MOVED);
 }
 
-/* It execs once, and then it differs six times, beside the first, in which it had just exec'ed. */
+/* After one exec it differs six times; the round of the exec does not count. */
 static void test_exec_once(void **state)
 {
 	cleanup(scene_done) struct scene s;

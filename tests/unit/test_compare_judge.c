@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Verdicts of src/compare: what fits, what moved, what /proc lags behind by, and what counts. */
+/* Verdicts of src/compare: same, moved, approximate, different. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define PAGE UINT64_C(4096)
 
-/* One process and what both sides say of it. */
+/* One process and the readings of both sides. */
 struct scene {
 	struct process who, bpf_before, bpf_after, status_before, status_after, rollup;
 	struct process *list[1];
@@ -76,7 +76,7 @@ static struct compare_cell *cell_of(struct scene *s, enum counter c)
 	return NULL;
 }
 
-/* Rounds with the same readings, until it is settled. Returns how many. */
+/* Runs rounds with the same readings until the row is settled. Returns their number. */
 static unsigned rounds(struct scene *s)
 {
 	struct compare_row *row = &s->comparison.row[0];
@@ -113,7 +113,7 @@ static void test_same(void **state)
 	compare_finish(&s.comparison, 1);
 	compare_sum(&s.comparison, &sums);
 	assert_int_equal(sums.processes, 1);
-	assert_int_equal(sums.cells, 5); /* what is made of others is not compared */
+	assert_int_equal(sums.cells, 5); /* derived counters are not compared */
 	assert_int_equal(sums.verdict[COMPARE_SAME], 5);
 	assert_false(s.comparison.approximate);
 	assert_true(compare_difference(cell_of(&s, COUNTER_RSS), &difference));
@@ -130,7 +130,7 @@ static void test_bracketed(void **state)
 	scene_init(&s, ALL);
 	set(&s.status_before, COUNTER_RSS_ANON, 38 * PAGE);
 	set(&s.status_after, COUNTER_RSS_ANON, 41 * PAGE);
-	set(&s.status_before, COUNTER_VSIZE, 502 * PAGE); /* it may fall, too */
+	set(&s.status_before, COUNTER_VSIZE, 502 * PAGE); /* it may also fall */
 	set(&s.bpf_after, COUNTER_PSS, 110 * PAGE);
 	set(&s.rollup, COUNTER_PSS, 105 * PAGE);
 	assert_int_equal(rounds(&s), 1);
@@ -188,7 +188,7 @@ static void test_different(void **state)
 	}
 }
 
-/* A difference that changes from round to round is movement, and so is one while others start. */
+/* A difference that changes, or that appears while processes start, counts as moved. */
 static void test_never_still(void **state)
 {
 	cleanup(scene_done) struct scene a, b;
@@ -211,7 +211,7 @@ static void test_never_still(void **state)
 	assert_int_equal(verdict(&b, COUNTER_PSS), COMPARE_MOVED);
 }
 
-/* Arguments of a program that is being started count as memory and are not mapped. */
+/* The arguments of a program in execve() count as memory and are not mapped. */
 static void test_starting(void **state)
 {
 	cleanup(scene_done) struct scene s;
@@ -248,12 +248,12 @@ static void test_approximate(void **state)
 	lagging(&far, 125);
 	compare_finish(&far.comparison, 1);
 	assert_int_equal(verdict(&far, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
-	/* Nobody's smaps_rollup can be read: the bound has to do. */
+	/* No smaps_rollup can be read: only the bound decides. */
 	lagging(&alone, 3);
 	cell_of(&alone, COUNTER_RSS)->left_out = true;
 	compare_finish(&alone.comparison, 0);
 	assert_int_equal(verdict(&alone, COUNTER_RSS_ANON), COMPARE_APPROXIMATE);
-	/* smaps_rollup sides with status: nothing is explained. */
+	/* smaps_rollup agrees with status: the difference counts. */
 	scene_init(&contradicted, ALL);
 	set(&contradicted.status_before, COUNTER_RSS_ANON, 41 * PAGE);
 	set(&contradicted.status_after, COUNTER_RSS_ANON, 41 * PAGE);
@@ -276,7 +276,7 @@ static void test_bounds(void **state)
 	assert_int_equal(compare_bound_per_thread(4096), 64 * 16 * 4096);
 }
 
-/* Each thread may hold something back; this process has two. */
+/* Each thread may have pending counts; this process has two threads. */
 static void test_per_thread(void **state)
 {
 	cleanup(scene_done) struct scene s, far;
@@ -318,7 +318,7 @@ static void test_not_read(void **state)
 	}
 }
 
-/* What one side never has of this process is no cell at all. */
+/* A value that one side never has is left out. */
 static void test_left_out(void **state)
 {
 	cleanup(scene_done) struct scene skipped, lacking, unwalked;
@@ -336,7 +336,7 @@ static void test_left_out(void **state)
 	assert_int_equal(rounds(&lacking), 1);
 	compare_sum(&lacking.comparison, &sums);
 	assert_int_equal(sums.cells, 4);
-	/* A walk that did not add up may do so the next time: it is asked to the end. */
+	/* An inconsistent walk may be consistent next time: all rounds are run. */
 	scene_init(&unwalked, ALL);
 	unwalked.bpf_before.have = unwalked.bpf_after.have &= ~COUNTER_BIT(COUNTER_PSS);
 	unwalked.bpf_before.pss_source = unwalked.bpf_after.pss_source = PSS_FROM_NOTHING;

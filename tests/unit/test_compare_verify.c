@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What --verify calls the same, moved or different. */
+/* Verdicts of --verify: same, moved, different. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "compare/verify.h"
+#include "compare/compare.h"
 
 #define PAGE UINT64_C(4096)
 
-/* Two equal readings of the kernel's, and a smaps_rollup of 512 pages less. */
+/* Two equal kernel readings, and a smaps_rollup of 512 pages less. */
 struct scene {
 	struct process process, before, after, status, rollup;
 	struct process *subject;
@@ -47,7 +47,7 @@ static void scene_init(struct scene *s, enum pss_source source)
 	compare_verify_begin(s->row);
 }
 
-/* Rounds until the row is done, at most so many. Returns its verdict, _VERDICTS if it is not. */
+/* Runs at most `count` rounds. Returns the verdict, _VERDICTS if the row is not done. */
 static enum compare_verdict rounds(struct scene *s, int count)
 {
 	bool done = false;
@@ -77,7 +77,7 @@ static void test_different(void **state)
 	scene_done(&s);
 }
 
-/* Values of PSS and USS differ only where no process was started that could share pages. */
+/* PSS and USS differ only if no process was started that could share pages. */
 static void test_disturbed(void **state)
 {
 	struct scene s;
@@ -97,7 +97,7 @@ static void test_disturbed(void **state)
 	scene_done(&s);
 }
 
-/* A difference has to stay the same one. */
+/* A difference must stay the same. */
 static void test_moving(void **state)
 {
 	struct scene s;
@@ -126,19 +126,19 @@ static void test_same(void **state)
 	s.before.value[COUNTER_RSS] = s.read.rss;
 	s.before.value[COUNTER_PSS] = s.rollup.value[COUNTER_PSS] + 1024;
 	s.before.value[COUNTER_USS] = 8 * PAGE;
-	/* Also if it is another program by now: one of the two is the one that was read. */
+	/* Also after an exec: one of the two readings is of the program in smaps_rollup. */
 	s.after.mm_key = 2;
 	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
 	assert_true(s.row->agrees);
 	scene_done(&s);
-	/* A byte more is too much. */
+	/* One byte more is too much. */
 	scene_init(&s, PSS_FROM_KERNEL);
 	s.before.value[COUNTER_RSS] = s.read.rss;
 	s.before.value[COUNTER_PSS] = s.rollup.value[COUNTER_PSS] + 1025;
 	s.before.value[COUNTER_USS] = 8 * PAGE;
 	s.after = s.before;
 	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
-	/* The kernel's walk did not add up this time: there is nothing to compare with. */
+	/* The walk is inconsistent this time: there is nothing to compare. */
 	s.before.value[COUNTER_PSS]--;
 	s.before.pss_source = s.after.pss_source = PSS_FROM_NOTHING;
 	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
@@ -162,7 +162,7 @@ static void test_gone(void **state)
 	scene_done(&s);
 }
 
-/* Equal before and after, and it was another program in between. */
+/* Equal before and after, with another program in between. */
 static void test_exec_within(void **state)
 {
 	struct scene s;
@@ -175,7 +175,7 @@ static void test_exec_within(void **state)
 	scene_done(&s);
 }
 
-/* Differences of the program before do not count for the next one. */
+/* Differences of a program do not count for the next one. */
 static void test_exec_between(void **state)
 {
 	struct scene s;
@@ -190,7 +190,7 @@ static void test_exec_between(void **state)
 	scene_done(&s);
 }
 
-/* PSS that smaps_rollup gave is no side of its own: RSS and swap tell whether it fits. */
+/* PSS from smaps_rollup is not compared with itself: RSS and swap decide. */
 static void test_rollup_rows(void **state)
 {
 	struct scene s;
@@ -201,7 +201,7 @@ static void test_rollup_rows(void **state)
 	s.after.value[COUNTER_RSS] = s.read.rss;
 	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
 	scene_done(&s);
-	/* Between two readings: it is read again, for values of one moment. */
+	/* Read again between two walks, for values of one moment. */
 	scene_init(&s, PSS_FROM_ROLLUP);
 	s.before.value[COUNTER_RSS] = s.read.rss - PAGE;
 	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
@@ -214,7 +214,7 @@ static void test_rollup_rows(void **state)
 	scene_done(&s);
 }
 
-/* Swap of smaps_rollup has shared memory in it, SwapPss has none. */
+/* Swap of smaps_rollup includes shared memory, SwapPss does not. */
 static void test_swap(void **state)
 {
 	struct process p = {.pss_source = PSS_FROM_ROLLUP}, values = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Processes that hang, more of them than there may be workers that wait for them. */
+/* More processes hang than workers may be left behind. */
 #include "pool_tree.h"
 
 static size_t files(void)
@@ -23,7 +23,7 @@ static void make_crowd(struct fixture *f)
 		make_stuck(f, i);
 }
 
-/* Many of one user hang: they take a bounded number of threads, and the others lose nothing. */
+/* Many processes of one user hang: they block a bounded number of threads and no other user. */
 static void test_stuck_of_one_user(void **state)
 {
 	struct fixture *f = *state;
@@ -39,7 +39,7 @@ static void test_stuck_of_one_user(void **state)
 			assert_int_equal(f->result[i].status,
 					 i < STUCK_OF_A_UID ? PSS_TIMEOUT : PSS_OK);
 	}
-	/* 16 of them, 4 at work, and those that were at work when it was full. */
+	/* 16 of them, 4 running, and those that ran when the bound was reached. */
 	assert_true(threads() <= threads_before + 16 + 4 + 3);
 	assert_true(files() <= files_before + 2 * (16 + 4 + 3));
 	proc_pool_free(pool);
@@ -50,7 +50,7 @@ static void test_stuck_of_one_user(void **state)
 	assert_int_equal(threads(), threads_before);
 }
 
-/* Of many users: no more than can be, and the reading ends all the same. */
+/* Processes of many users hang: the bound holds, and the read ends. */
 static void test_stuck_of_all(void **state)
 {
 	const int names[] = {POOL_ROLLUP, POOL_CGROUP, POOL_CMDLINE};
@@ -78,7 +78,7 @@ static void test_stuck_of_all(void **state)
 				assert_int_equal(f->result[i].status, PSS_TIMEOUT);
 		}
 	}
-	/* 120 hang. 64 of them, and those at work when it was full. */
+	/* 64 of 120, and those that ran when the bound was reached. */
 	assert_true(threads() <= threads_before + 64 + 4);
 	assert_false(pool_alone(pool));
 	for (int i = 0; i < PROCESSES; i++) {
@@ -95,7 +95,7 @@ static void test_stuck_of_all(void **state)
 		}
 		write_text(f, 1000 + i, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
 	}
-	/* Once they answer there are workers again. */
+	/* After the processes answer there are workers again. */
 	for (int i = 0; i < 1000 && read_one(f, pool, POOL_ROLLUP) != PSS_OK; i++)
 		usleep(10000);
 	assert_int_equal(f->result[0].status, PSS_OK);

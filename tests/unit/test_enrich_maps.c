@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Mappings through the workers, on a /proc of our own making: what a total is believed to be, and a
- * FIFO as a process that lets itself be read slowly, or not to the end.
+ * Workers read mappings from a /proc made of files: exact totals, and a FIFO as a process that is
+ * read slowly, or not to the end.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@
 #define KB	    UINT64_C(1024)
 #define DEADLINE_MS 2000
 #define PIECES	    5
-#define PAUSE_US    600000 /* five of them are longer than the deadline */
+#define PAUSE_US    600000 /* five pauses are longer than the deadline */
 
 #define MAPPING(start, name)                                                                       \
 	"0000" start "000-0000" start "fff rw-p 00000000 00:00 0 " name "\n"                       \
@@ -110,7 +110,7 @@ static void check_total(struct fixture *f, const char *rollup, bool exact, uint6
 	assert_int_equal(f->result.maps->mappings, 3);
 }
 
-/* That of smaps_rollup, as long as it can be of the same memory. */
+/* The total is that of smaps_rollup if both can be of the same memory. */
 static void test_total(void **state)
 {
 	struct fixture *f = *state;
@@ -143,7 +143,7 @@ static void test_not_read(void **state)
 	check_status(f, "", PSS_GONE);
 	check_status(f, "garbage\n", PSS_UNSUPPORTED);
 	check_status(f, "00001000-00002000 rw-p 0 0:0 0\nRss: 4", PSS_UNSUPPORTED);
-	/* Whoever ends while smaps is read has no smaps_rollup. */
+	/* A process that ends during the read of smaps has no smaps_rollup. */
 	write_text(f, "smaps_rollup", "");
 	check_status(f, SMAPS, PSS_GONE);
 	assert_int_equal(unlink(f->smaps), 0);
@@ -153,7 +153,7 @@ static void test_not_read(void **state)
 
 struct writer {
 	const char *path;
-	int pieces; /* that it writes before it hangs, or all */
+	int pieces; /* the number written before it hangs, or all */
 	int release[2];
 };
 
@@ -188,7 +188,7 @@ static void read_slowly(struct fixture *f, int pieces)
 	close(w.release[0]);
 }
 
-/* As long as more of it comes, it is waited for. */
+/* The worker waits as long as more pieces come. */
 static void test_slow(void **state)
 {
 	struct fixture *f = *state;
@@ -207,7 +207,7 @@ static void test_stuck(void **state)
 	read_slowly(f, 1);
 	assert_int_equal(f->result.status, PSS_TIMEOUT);
 	assert_null(f->result.maps);
-	/* The worker that was left behind ends, so that nothing leaks. */
+	/* The worker left behind ends, so that nothing leaks. */
 	usleep(200000);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The memory controller's values, out of trees that look like cgroup file systems. */
+/* Charges and limits of memory cgroups, from trees that look like cgroup file systems. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "cgroup_tree.h"
 #include "enrich/enrich.h"
-#include "enrich/memcgs.h"
 
 #define ID	  "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define MIB	  ((uint64_t)1 << 20)
@@ -54,7 +53,7 @@ static void test_v2(void **state)
 
 	(void)state;
 	tree_make(&t, "1 2 0:3 / / rw - ext4 /dev/sda1 rw\n41 31 0:38 / @/cg rw - cgroup2 none rw");
-	/* The root of all has neither file. */
+	/* The root has neither file. */
 	sh(&t, "mkdir cg");
 	v2(&t, "cg/a.slice", "3000000", "max");
 	v2(&t, "cg/a.slice/b.service", "2000000", "104857600");
@@ -65,17 +64,17 @@ static void test_v2(void **state)
 	assert_read(&t.proc, "/a.slice/b.service", 2000000, 100 * MIB);
 	assert_read(&t.proc, "/a.slice/b.service/x y", 1000000, 100 * MIB);
 	assert_read(&t.proc, "/a.slice/b.service/tight", 0, 0);
-	/* Removed, outside, or not one at all. */
+	/* A cgroup that is removed, outside, or not a cgroup. */
 	assert_read(&t.proc, "/a.slice/gone.service", NONE, NONE);
 	assert_read(&t.proc, "/a.slice/gone.service/x", NONE, NONE);
 	assert_read(&t.proc, "/../a.slice", NONE, NONE);
 	assert_read(&t.proc, "/a.slice/../a.slice", NONE, NONE);
-	/* Where the controller is not enabled. */
+	/* A cgroup without the memory controller. */
 	sh(&t, "mkdir cg/a.slice/off");
 	assert_read(&t.proc, "/a.slice/off", NONE, NONE);
 }
 
-/* Whatever is in the files: a whole number, or nothing. */
+/* Any text in the files gives a whole number or no value. */
 static void test_garbage(void **state)
 {
 	static const char *const garbage[] = {
@@ -93,7 +92,7 @@ static void test_garbage(void **state)
 	}
 	sh(&t, "printf 12 >cg/a/memory.current");
 	assert_read(&t.proc, "/a", NONE, NONE);
-	/* No way out over a link. */
+	/* A link does not lead out. */
 	v2(&t, "elsewhere", "1000", "1000");
 	sh(&t, "ln -s ../elsewhere cg/link");
 	assert_read(&t.proc, "/link", NONE, NONE);
@@ -110,7 +109,7 @@ static void test_v1(void **state)
 	sh(&t, "touch m/release_agent");
 	v1(&t, "m/docker", "3000000", "104857600", "104857600");
 	v1(&t, "m/docker/" ID, "2000000", UNLIMITED, "104857600");
-	/* Where each counts for itself alone (use_hierarchy). */
+	/* Without use_hierarchy each cgroup counts alone. */
 	v1(&t, "m/docker/alone", "5", "1073741824", "1073741824");
 	assert_read(&t.proc, "/docker/alone", 5, 1024 * MIB);
 	v1(&t, "m/docker/nostat", "6", "1073741824", NULL);
@@ -120,7 +119,7 @@ static void test_v1(void **state)
 	assert_read(&t.proc, "/docker/nostat", 6, 100 * MIB);
 }
 
-/* Memory is in v1 if it is mounted at all, whichever comes first. */
+/* Memory is in v1 if v1 is mounted, in any order of mounts. */
 static void test_hybrid(void **state)
 {
 	cleanup(tree_done) struct tree t;
@@ -134,7 +133,7 @@ static void test_hybrid(void **state)
 	assert_read(&t.proc, "/a", 5, 6);
 }
 
-/* In a container: its own cgroup is the root of what is mounted, or of its namespace. */
+/* In a container: its own cgroup is the root of the mount, or of its namespace. */
 static void test_below(void **state)
 {
 	cleanup(tree_done) struct tree t;
@@ -159,7 +158,7 @@ static void test_namespace(void **state)
 	(void)state;
 	tree_make(&t,
 		  "1 2 0:3 / @/cg rw - cgroup2 none rw\n2 2 0:3 /.. @/above rw - cgroup2 none rw");
-	/* The root of the namespace is no root to the kernel. */
+	/* The root of the namespace is not the kernel's root. */
 	v2(&t, "cg", "5", "1000");
 	v2(&t, "cg/x", "4", "max");
 	v2(&t, "above/sibling", "3", "2000");
@@ -169,7 +168,7 @@ static void test_namespace(void **state)
 	assert_read(&t.proc, "/../../x", NONE, NONE);
 }
 
-/* Limits on what the runtimes put containers into. */
+/* Limits on the cgroups that contain the containers. */
 static void test_runtimes(void **state)
 {
 	static const char *const path[] = {
@@ -216,14 +215,14 @@ static void test_nowhere(void **state)
 	assert_read(&t.proc, "/a", NONE, NONE);
 	v2(&t, "gone/a", "1", "2");
 	assert_read(&t.proc, "/a", 1, 2);
-	/* Whose cgroup is another hierarchy's, or not known. */
+	/* The cgroup is of another hierarchy, or not known. */
 	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows), 0);
 	assert_int_equal(p[0].have | p[1].have, 0);
 	sh(&t, "rm self/mountinfo");
 	assert_read(&t.proc, "/a", NONE, NONE);
 }
 
-/* On a host of containers it is behind hundreds of others. */
+/* On a host of containers the mount comes after hundreds of others. */
 static void test_many_mounts(void **state)
 {
 	cleanup(tree_done) struct tree t;
@@ -240,7 +239,7 @@ static void test_many_mounts(void **state)
 	}
 }
 
-/* Our own want of files is no answer. */
+/* Without free files the read fails. */
 static void test_no_files(void **state)
 {
 	struct process p = {.cgroup = "/a", .controlled = true}, *row = &p;
@@ -274,7 +273,7 @@ static void assert_applied(const struct snapshot *s, const char *path, uint64_t 
 	assert_counters(&p, current, limit);
 }
 
-/* For a snapshot that is grouped later: every cgroup, unit and container of its processes. */
+/* For a snapshot that is grouped later: all cgroups, units and containers of its processes. */
 static void test_of_snapshot(void **state)
 {
 	static const char path[] = "/a.slice/b.service/docker/" ID "/x y";
@@ -320,7 +319,7 @@ static void test_of_snapshot(void **state)
 	assert_applied(&s, "/a.slice/b.service/docker/" ID, 2000, 1 * MIB);
 	assert_applied(&s, "/a.slice/b.service", 3000, 1 * MIB);
 	assert_applied(&s, "/a.slice", 4000, NONE);
-	/* No group can be one of these. */
+	/* No group has these cgroups. */
 	assert_applied(&s, "/a.slice/b.service/docker", NONE, NONE);
 	assert_applied(&s, "/b", NONE, NONE);
 	assert_applied(&s, "/", NONE, NONE);

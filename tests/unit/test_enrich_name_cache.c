@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Names that are kept: given to the same process that has not exec'ed or moved, and to no other. */
+/* Cached names belong to the same process without exec or move, and to no other. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void read_names(struct process *p)
 	p->controlled = true;
 }
 
-/* The next snapshot of the process that was read at NOW, after something has happened to it. */
+/* The next snapshot of the process that was read at NOW, after a change. */
 static struct process next(void (*happen)(struct process *p), int64_t now)
 {
 	struct name_cache *k = name_cache_new();
@@ -148,12 +148,12 @@ static void test_age(void **state)
 	assert_true(p.program_known);
 	p = next(NULL, NOW + 60001);
 	assert_false(p.program_known);
-	/* The clock was put back: how old it is nobody knows. */
+	/* The clock was set back: the age is unknown. */
 	p = next(NULL, NOW - 1);
 	assert_false(p.program_known);
 }
 
-/* Handed on from snapshot to snapshot it does not get younger, and takes no more memory. */
+/* An entry keeps its age over snapshots, and the memory does not grow. */
 static void test_handed_on(void **state)
 {
 	struct name_cache *k = name_cache_new();
@@ -180,7 +180,7 @@ static void test_handed_on(void **state)
 	}
 	after = mallinfo2();
 	assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
-	/* Who has ended is forgotten. */
+	/* Entries of ended processes are dropped. */
 	snapshot_clear(&s);
 	assert_int_equal(name_cache_update(k, &s), 0);
 	add(&s, 3);

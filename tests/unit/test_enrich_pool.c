@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The workers, on a /proc of our own making. */
+/* Workers on a /proc made of files. */
 #include "pool_tree.h"
 
 static void test_reads_all(void **state)
@@ -20,7 +20,7 @@ static void test_reads_all(void **state)
 	proc_pool_free(pool);
 }
 
-/* Nothing to read needs no thread: that there was none is not said. */
+/* An empty batch needs no thread, so no missing thread is noted. */
 static void test_reads_none(void **state)
 {
 	struct fixture *f = *state;
@@ -62,7 +62,8 @@ static void test_stuck_costs_its_row(void **state)
 			is_stuck |= stuck[k] == i;
 		assert_int_equal(f->result[i].status, is_stuck ? PSS_TIMEOUT : PSS_OK);
 	}
-	/* The next batch has workers again; those left behind do no harm when they come back. */
+	/* The next batch has workers again; those left behind do no harm when their reads return.
+	 */
 	for (size_t i = 0; i < ARRAY_SIZE(stuck); i++)
 		release(f, stuck[i]);
 	assert_int_equal(pool_read(pool, POOL_CGROUP, false, f->row, 2, f->result), 0);
@@ -81,7 +82,7 @@ static void *write_later(void *arg)
 	return NULL;
 }
 
-/* One snapshot has no patience left; the next has all of it. */
+/* Deadlines get shorter within a snapshot; the next snapshot resets them. */
 static void test_patience_comes_back(void **state)
 {
 	struct fixture *f = *state;
@@ -102,7 +103,7 @@ static void test_patience_comes_back(void **state)
 	proc_pool_free(pool);
 }
 
-/* However often one is asked for that is stuck, one worker waits for it, and only for that file. */
+/* One worker waits for a stuck process and file, however often the file is requested. */
 static void test_stuck_keeps_one_worker(void **state)
 {
 	struct fixture *f = *state;
@@ -119,12 +120,12 @@ static void test_stuck_keeps_one_worker(void **state)
 		assert_int_equal(read_one(f, pool, POOL_CGROUP), PSS_OK);
 	}
 	assert_true(threads() <= once + 1);
-	/* Among others, too. */
+	/* Also among other processes. */
 	pool_patient(pool);
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, PROCESSES, f->result), 0);
 	assert_int_equal(f->result[3].status, PSS_TIMEOUT);
 	assert_int_equal(f->result[4].status, PSS_OK);
-	/* Another one with this number is not stuck; nor is this one, once it answers. */
+	/* Another process with this pid is not stuck; nor is this one after it answers. */
 	snprintf(path, sizeof(path), "%s/1003/smaps_rollup", f->dir);
 	snprintf(other, sizeof(other), "%s/1005/smaps_rollup", f->dir);
 	assert_int_equal(rename(path, other), 0);
@@ -149,12 +150,12 @@ static void test_freed_while_stuck(void **state)
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row + 3, 1, f->result), 0);
 	assert_int_equal(f->result[0].status, PSS_TIMEOUT);
 	proc_pool_free(pool);
-	/* The stray worker wakes up now, is the last one, and takes the pool with it. */
+	/* The read of the last worker returns, and the worker frees the pool. */
 	release(f, 3);
 	usleep(100000);
 }
 
-/* One that was left behind comes back just when the pool and its other workers end. */
+/* The read of a worker left behind returns just when the pool and its other workers end. */
 static void test_freed_as_one_comes_back(void **state)
 {
 	struct fixture *f = *state;
@@ -183,7 +184,7 @@ static void test_others(void **state)
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, true, f->row, 5, f->result), 0);
 	assert_int_equal(f->result[0].status, PSS_OK);
 	assert_int_equal(f->result[1].status, PSS_GONE);
-	assert_int_equal(f->result[2].status, PSS_GONE); /* a pid that is used again */
+	assert_int_equal(f->result[2].status, PSS_GONE); /* a reused pid */
 	assert_int_equal(f->result[3].status, PSS_GONE);
 	assert_int_equal(f->result[4].status, PSS_UNSUPPORTED);
 	proc_pool_free(pool);
@@ -201,7 +202,7 @@ static void test_foreign_proc(void **state)
 	proc_pool_free(pool);
 }
 
-/* Without a file to read with nothing is known of anybody. */
+/* Without free files no process can be read. */
 static void test_no_files(void **state)
 {
 	struct fixture *f = *state;
@@ -226,7 +227,7 @@ static void test_no_files(void **state)
 	proc_pool_free(pool);
 }
 
-/* Of those in one cgroup the oldest is asked: the others may have ended, as here all have. */
+/* The oldest process of a cgroup is read: the others may have ended, as here all have. */
 static void test_cgroup_of_many(void **state)
 {
 	struct fixture *f = *state;

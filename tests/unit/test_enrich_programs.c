@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Names of programs: which command lines are read, and what of them is kept. */
+/* Program names: which command lines are read, and which part is kept. */
 #include <sys/inotify.h>
 
 #include "base/array.h"
@@ -16,7 +16,7 @@ static struct proc_pool *pool_of(const struct proc_tree *t)
 	return pool;
 }
 
-/* A descriptor that counts how often the file is opened from now on. */
+/* A descriptor that counts opens of the file from now on. */
 static int watch_file(const struct proc_tree *t, const char *name)
 {
 	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -33,7 +33,7 @@ static size_t opened(int fd)
 	ssize_t n = read(fd, events, sizeof(events));
 
 	close(fd);
-	/* Two events each, since the kernel merges equal ones that follow one another. */
+	/* Two events each, because the kernel merges equal consecutive ones. */
 	return n > 0 ? (size_t)n / sizeof(*events) / 2 : 0;
 }
 
@@ -64,7 +64,7 @@ static void test_programs(void **state)
 		proc_tree_add(&t, pid);
 	PUT(&t, "1/cmdline", "bash\0-e\0/opt/a.sh\0secret");
 	PUT(&t, "2/cmdline", "python3\0b.py");
-	/* 3 and 5 have none that can be read, the others are not asked. */
+	/* Those of 3 and 5 cannot be read, those of the others are not read. */
 	PUT(&t, "4/cmdline", "python3\0c.py");
 	PUT(&t, "6/cmdline", "python3\0c.py");
 	PUT(&t, "7/cmdline", "python3\0c.py");
@@ -86,14 +86,14 @@ static void test_programs(void **state)
 	}
 	assert_int_equal(opened(watched[0]), 1);
 	assert_int_equal(opened(watched[1]), 0);
-	/* Once is enough. */
+	/* A file is read only once. */
 	p[0].name = "bash";
 	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
 	assert_string_equal(p[0].name, "bash");
 	proc_pool_free(pool);
 }
 
-/* Where command lines are wanted as well, one reading is enough for both. */
+/* Command lines and names need only one read. */
 static void test_with_cmdlines(void **state)
 {
 	struct process p = {.pid = 1, .name = "bash", .comm = "bash"}, *row[] = {&p};
@@ -117,7 +117,7 @@ static void test_with_cmdlines(void **state)
 	proc_pool_free(pool);
 }
 
-/* A word that was cut off is nobody's name. */
+/* A word that was cut off is no name. */
 static void test_cut(void **state)
 {
 	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},
@@ -149,7 +149,7 @@ static void test_cut(void **state)
 	proc_pool_free(pool);
 }
 
-/* A command line may hold secrets: what is handed over is the name alone. */
+/* A command line may have secrets: the result has only the name. */
 static void test_no_arguments(void **state)
 {
 	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What smaps_rollup says becomes values of a process. */
+/* rollup_apply(): from smaps_rollup to the values of a process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void test_apply(void **state)
 	assert_false(process_has(&p, COUNTER_THP));
 }
 
-/* Cut off, or of another kind: a value that is not there is none, and the status says so. */
+/* A missing value is absent and not 0, and the status says so. */
 static void test_apply_in_part(void **state)
 {
 	struct process p = {.pid = 1};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the texts of /proc mean: results of workers, cgroups, command lines, the machine. */
+/* Texts of /proc: results of workers, cgroups, command lines, the machine. */
 #include <errno.h>
 #include <sys/utsname.h>
 
 #include "base/array.h"
 #include "enrich/enrich.h"
-#include "enrich/pool_text.h"
+#include "enrich/pool_file.h"
 #include "proc_tree.h"
 
 #define ID     "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
@@ -52,7 +52,7 @@ static struct proc_pool *pool_of(const struct proc_tree *t)
 	return pool;
 }
 
-/* One process answers for all with the same key; a key of 0 is like no other. */
+/* One process is read for all with the same key; key 0 is equal to no other. */
 static void test_cgroups(void **state)
 {
 	struct process p[] = {
@@ -68,7 +68,7 @@ static void test_cgroups(void **state)
 	proc_tree_init(&t);
 	for (int pid = 2; pid <= 5; pid++)
 		proc_tree_add(&t, pid);
-	/* 2 has none to be read: 5 is asked. 4 has none and is alone, 6 is gone. */
+	/* 2 cannot be read, so 5 is. 4 cannot be read and is alone, 6 is gone. */
 	proc_tree_put_text(&t, "5/cgroup", "0::/a.slice/b.service/" ID "\n");
 	proc_tree_put_text(&t, "3/cgroup", "0::/c\n");
 	pool = pool_of(&t);
@@ -151,7 +151,7 @@ static void test_machine(void **state)
 	assert_string_equal(host.boot_id, "of-this-boot");
 }
 
-/* What is not there was not read; of what is damaged nothing is believed. */
+/* Missing and damaged files give no values. */
 static void test_swaps(void **state)
 {
 	static const struct {

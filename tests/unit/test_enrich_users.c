@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Users that come for ever: each is told, and who has gone takes no memory. */
+/* New users without end: each is found, and old ones take no memory. */
 #include <malloc.h>
 #include <pwd.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #define PROCESSES 100
 
-/* Processes of users nobody has seen before, and root's. */
+/* Processes of new users, and one of root. */
 static void snapshot(struct user_table *users, uid_t first)
 {
 	struct process p[PROCESSES] = {};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tests of src/proc share: fixtures, and damage done to them that is the same every run.
- */
+/* Shared by the tests of src/proc: fixtures, and damage to them that is the same every run. */
 #ifndef TEST_PROC_H
 #define TEST_PROC_H
 
@@ -22,7 +21,7 @@
 #define MUTATIONS     20000
 #define MUTATION_SEED 0x9e3779b97f4a7c15u
 
-/* A copy that ends where its memory ends, so that a sanitizer sees every byte read too far. */
+/* A copy that ends at the end of its memory, so that a sanitizer detects every read behind it. */
 static inline char *exact_copy(const char *text, size_t len)
 {
 	char *copy = malloc(len ? len : 1);
@@ -54,7 +53,10 @@ static inline uint64_t random_next(uint64_t *state)
 	return *state;
 }
 
-/* One change at a random place; returns the new length. `text` has room for twice `len` and 64. */
+/*
+ * Makes one change at a random place; returns the new length. `text` has room for twice `len` and
+ * 64.
+ */
 static inline size_t mutate_once(char *text, size_t len, uint64_t *seed)
 {
 	static const char odd[] = "\n:0915 \t()\\k/B.-,+\r_\0\xff";
@@ -75,10 +77,10 @@ static inline size_t mutate_once(char *text, size_t len, uint64_t *seed)
 	case 2:
 		memmove(text + at, text + at + span, len - at - span);
 		return len - span;
-	case 3: /* doubled */
+	case 3: /* duplicated */
 		memmove(text + at + span, text + at, len - at);
 		return len + span;
-	case 4: /* digits put in */
+	case 4: /* digits inserted */
 		memmove(text + at + span, text + at, len - at);
 		for (size_t i = 0; i < span; i++)
 			text[at + i] = (char)('0' + random_next(seed) % 10);
@@ -88,7 +90,7 @@ static inline size_t mutate_once(char *text, size_t len, uint64_t *seed)
 	}
 }
 
-/* Calls check with MUTATIONS damaged versions of the fixture. */
+/* Calls check with MUTATIONS corrupted versions of the fixture. */
 static inline void mutate_fixture(const char *name, void (*check)(const char *text, size_t len))
 {
 	size_t len, n;
@@ -112,8 +114,7 @@ static inline void mutate_fixture(const char *name, void (*check)(const char *te
 }
 
 /*
- * What a value may be: kB of a line "key:" in the text as strtoull() reads it. Written without
- * anything of src/proc. Returns how many lines of that key give `bytes`.
+ * Counts the lines "key:" whose kB are `bytes`, with strtoull() and without code of src/proc.
  */
 static inline int lines_saying(const char *text, size_t len, const char *key, uint64_t bytes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* proc_cgroup_parse(): which path, and which unit and container its components name. */
+/* proc_cgroup_parse(): the path, and the unit and container in its components. */
 #include "test_proc.h"
 
 #include <errno.h>
@@ -67,20 +67,21 @@ static void test_hierarchies(void **state)
 		       "session-3.scope", NULL);
 	assert_fixture("cgroup-hybrid-docker", "/docker/" ID, NULL, SHORT);
 
-	/* The memory controller's own, alone or mounted with others, and by its whole name. */
+	/* The memory controller's hierarchy, alone or mounted with others, and by its whole name.
+	 */
 	assert_parsed("0::/u\n1:name=systemd:/s\n4:memory:/m\n", "/m", NULL, NULL);
 	assert_parsed("0::/u\n4:cpu,memory:/m\n", "/m", NULL, NULL);
 	assert_parsed("0::/u\n4:memory,cpu:/m\n", "/m", NULL, NULL);
 	assert_parsed("0::/u\n4:memoryx:/m\n5:xmemory:/m\n6:cpu,memor:/m\n", "/u", NULL, NULL);
 	assert_parsed("0::/u\n4:name=memory:/m\n", "/u", NULL, NULL);
-	/* In a root: the next one. */
+	/* The process is in the root: the next path counts. */
 	assert_parsed("4:memory:/\n1:name=systemd:/s\n0::/u\n", "/u", NULL, NULL);
 	assert_parsed("4:memory:/\n1:name=systemd:/s\n0::/\n", "/s", NULL, NULL);
 	assert_parsed("4:memory:/\n1:name=systemd:/\n0::/\n", "/", NULL, NULL);
 	assert_parsed("1:name=systemd:/s\n", "/s", NULL, NULL);
-	/* "0" is the unified hierarchy only without controllers, and nothing else is. */
+	/* Only "0" without controllers is the unified hierarchy. */
 	assert_parsed("1::/x\n0:cpu:/y\n0::/u\n", "/u", NULL, NULL);
-	/* A line that came first is not overridden. */
+	/* The first line counts. */
 	assert_parsed("0::/a\n0::/b\n", "/a", NULL, NULL);
 	assert_parsed("4:memory:/a\n5:memory:/b\n", "/a", NULL, NULL);
 	assert_parsed("1:name=systemd:/a\n2:name=systemd:/b\n", "/a", NULL, NULL);
@@ -103,12 +104,12 @@ static void test_units(void **state)
 	assert_path("/system.slice/dbus.socket", "dbus.socket", NULL);
 	assert_path("/system.slice/home.mount", "home.mount", NULL);
 	assert_path("/system.slice/dev-sda2.swap", "dev-sda2.swap", NULL);
-	/* Slices only where there is nothing else, never the root's. */
+	/* A slice counts only without another unit; the root slice never. */
 	assert_path("/user.slice/user-1000.slice", "user-1000.slice", NULL);
 	assert_path("/user.slice/user-1000.slice/tmux", "user-1000.slice", NULL);
 	assert_path("/-.slice/x", NULL, NULL);
 	assert_path("/a/.service/.slice/b.services/service", NULL, NULL);
-	/* systemd's '_' before a name that could be a file of the kernel. */
+	/* systemd puts '_' before a name that could be a file of the kernel. */
 	assert_path("/system.slice/_memory.service", "memory.service", NULL);
 	assert_path("/system.slice/foo@a\\x2db.service", "foo@a\\x2db.service", NULL);
 	/* Colons and blanks belong to the path. */
@@ -147,7 +148,7 @@ static void test_containers(void **state)
 	assert_path("/kubepods.slice/" POD "/crio-" ID ".scope", "crio-" ID ".scope", SHORT);
 	assert_path("/kubepods.slice/" POD "/crio-conmon-" ID ".scope", "crio-conmon-" ID ".scope",
 		    NULL);
-	/* A container in a container: the inner one. */
+	/* A container in a container: the inner container. */
 	assert_path("/docker/" OTHER "/docker/" ID, NULL, SHORT);
 	assert_path("/lxc.payload.web/system.slice/docker-" ID ".scope", "docker-" ID ".scope",
 		    SHORT);
@@ -233,7 +234,7 @@ static void test_refused(void **state)
 	assert_int_equal(proc_cgroup_parse(line, 65536, &c), 0);
 	assert_int_equal(c.path.len, 65532);
 	assert_null(c.unit.s);
-	/* A cut line does not count, those before it do. */
+	/* A cut line does not count, earlier lines do. */
 	assert_parsed("0::/u\n1:name=systemd:/s\n4:memory:/m", "/u", NULL, NULL);
 }
 
@@ -274,7 +275,7 @@ static void test_mutations(void **state)
 	mutate_fixture("cgroup-hybrid-docker", check_mutation);
 }
 
-/* How far the path leads to the unit and to the container, and whose hierarchy it is. */
+/* The length of the path to the unit and to the container, and the hierarchy of the path. */
 static void assert_led(const char *text, const char *unit, const char *container, bool controlled)
 {
 	size_t len = strlen(text);
@@ -301,7 +302,7 @@ static void test_paths(void **state)
 	assert_led("0::/a\n", "", "", true);
 	assert_led("0::/system.slice/a.service/worker/1\n", "/system.slice/a.service", "", true);
 	assert_led("0::/system.slice/a.service\n", "/system.slice/a.service", "", true);
-	/* The innermost one counts, and a slice where there is nothing else. */
+	/* The innermost unit counts, and a slice without another unit. */
 	assert_led("0::/user.slice/user-1.slice/user@1.service/app.slice/x.scope/y\n",
 		   "/user.slice/user-1.slice/user@1.service/app.slice/x.scope", "", true);
 	assert_led("0::/a.slice/b.slice/c\n", "/a.slice/b.slice", "", true);
@@ -323,10 +324,10 @@ static void test_paths(void **state)
 	assert_led("0::/lxc.payload.web/system.slice/x.service\n",
 		   "/lxc.payload.web/system.slice/x.service", "/lxc.payload.web", true);
 	assert_led("5:memory:/lxc/web/x\n", "", "/lxc/web", true);
-	/* What was removed is asked nothing. */
+	/* A removed cgroup has no values. */
 	assert_led("0::/system.slice/a.service/x (deleted)\n", "/system.slice/a.service", "",
 		   false);
-	/* Memory is in v1: nobody else's paths are its. */
+	/* Memory is in v1: paths of other hierarchies are not those of memory. */
 	assert_led("4:memory:/a\n0::/system.slice/a.service\n", "", "", true);
 	assert_led("4:memory:/\n0::/system.slice/a.service\n", "/system.slice/a.service", "",
 		   false);

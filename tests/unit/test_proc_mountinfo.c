@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* cgroup_mount_next(), cgroup_below(): where the memory controller's hierarchy is mounted. */
+/* cgroup_mount_next(), cgroup_below(): mounts of the hierarchy with the memory controller. */
 #include "test_proc.h"
 
 #include "proc/cgroup.h"
 
 static struct cgroup_mount mount;
 
-/* The first of a text that ends where its memory ends; its kind: 1, 2, or 0 for none. */
+/* The kind of the first mount: 1, 2, or 0 for none. The text ends where its memory ends. */
 static int first(const char *text)
 {
 	size_t len = strlen(text);
@@ -37,12 +37,12 @@ static void test_lines(void **state)
 			       "35 31 0:32 / /m rw - cgroup none rw,cpu,memory,pids\n"),
 			 1);
 	assert_string_equal(mount.point, "/m");
-	/* Blanks, tabs, newlines and backslashes; a '\' that is none of them stays. */
+	/* Blanks, tabs, newlines and backslashes; a '\' before other characters stays. */
 	assert_int_equal(first("1 2 0:3 /a\\040b\\134c /x\\011\\012y\\9 rw - cgroup2 none rw\n"),
 			 2);
 	assert_string_equal(mount.root, "/a b\\c");
 	assert_string_equal(mount.point, "/x\t\ny\\9");
-	/* What is mounted from above our cgroup namespace. */
+	/* A mount from above our cgroup namespace. */
 	assert_int_equal(first("1 2 0:3 /../.. /x rw - cgroup2 none rw\n"), 2);
 	assert_string_equal(mount.root, "/../..");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A /proc that is ours, one that is a captured tree, and one of another pid namespace. */
+/* Our own /proc, a captured tree, and a /proc of another pid namespace. */
 #include "test_proc.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "proc/stat.h"
+#include "proc/status.h"
 #include "proc/procfs.h"
 
 #define TREE	FIXTURES "/proctree"
@@ -32,7 +32,7 @@ static void test_open(void **state)
 	assert_int_equal(procfs_open(&proc, TREE), 0);
 	assert_false(proc.trusted);
 	procfs_close(&proc);
-	/* Where no proc is mounted: a directory without "self". */
+	/* No proc is mounted: a directory without "self". */
 	assert_int_equal(procfs_open(&proc, FIXTURES "/proc"), -ENOENT);
 	assert_int_equal(proc.fd, -1);
 
@@ -54,7 +54,7 @@ static void write_file(const char *dir, const char *name, const char *text)
 	assert_int_equal(file_write_fd(fd, text, strlen(text)), 0);
 }
 
-/* A /proc of an outer namespace in which we happen to have the same number is not ours. */
+/* A /proc of an outer namespace is not ours, even if our pid is the same there. */
 static void test_same_number_elsewhere(void **state)
 {
 	char dir[] = "/tmp/zmem-proc-XXXXXX", path[64], status[128], self[16];
@@ -114,7 +114,7 @@ static void test_open_pid(void **state)
 	fd = procfs_open_pid(&proc, child);
 	assert_true(fd >= 0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	/* A directory once opened never becomes somebody else's. */
+	/* An open directory never becomes that of another process. */
 	assert_false(procfs_same_start(&proc, fd, 0));
 	assert_true(file_read(fd, "stat", text, sizeof(text)) < 0);
 	close(fd);
@@ -131,7 +131,7 @@ static int see(void *arg, pid_t pid)
 {
 	struct pids *pids = arg;
 
-	errno = EIO; /* is not to be taken for readdir's */
+	errno = EIO; /* must not be mistaken for an error of readdir */
 	pids->count++;
 	pids->product += (uint64_t)pid * (uint64_t)pid;
 	return pid == pids->stop_at ? 42 : 0;
@@ -142,7 +142,7 @@ static int see(void *arg, pid_t pid)
 static const uint64_t tree_product =
 	SQUARE(1) + SQUARE(2) + SQUARE(17) + SQUARE(812) + SQUARE(813) + SQUARE(4194305);
 
-/* Neither files ("99") nor "0812", "12a" and numbers that are no pid. */
+/* Neither files ("99") nor "0812", "12a" and numbers that are not pids. */
 static void test_each_pid(void **state)
 {
 	struct procfs proc;
@@ -226,7 +226,7 @@ static void test_same_start(void **state)
 	assert_true(same_start(812, 0, start + TICK_NS - 1));
 	assert_false(same_start(812, 0, start + TICK_NS));
 	assert_false(same_start(812, 0, start - 1));
-	/* In a time namespace: what the kernel tells is not what this /proc says. */
+	/* In a time namespace: the kernel's start time differs from that of this /proc. */
 	assert_true(same_start(812, 3456, start - 3456ull * TICK_NS));
 	assert_true(same_start(812, -1000, start + 1000ull * TICK_NS));
 	assert_true(same_start(812, 3456, start - 3455ull * TICK_NS));
@@ -234,10 +234,10 @@ static void test_same_start(void **state)
 	assert_false(same_start(812, 3456, start));
 	assert_false(same_start(812, INT64_MAX, UINT64_MAX));
 	assert_false(same_start(812, INT64_MIN, 0));
-	/* As measured: at tick 25, seen from a time namespace 100 s back. */
+	/* Measured: at tick 25, in a time namespace 100 s back. */
 	assert_true(same_start(813, -10000, 25ull * TICK_NS));
 	assert_false(same_start(813, -10000, 28ull * TICK_NS));
-	/* No process there at all. */
+	/* No such process. */
 	assert_false(same_start(4194305, 0, 0));
 }
 
@@ -263,7 +263,7 @@ static void test_same_start_live(void **state)
 	procfs_close(&proc);
 }
 
-/* As if the kernel told that we started 500 ticks after what this /proc says. */
+/* The kernel's start time is 500 ticks after that in this /proc. */
 static void test_learn_start_offset(void **state)
 {
 	char text[2048];
@@ -289,7 +289,7 @@ static void test_learn_start_offset(void **state)
 	close(fd);
 	procfs_close(&proc);
 
-	/* The self of a foreign /proc is not us. */
+	/* The self of a foreign /proc is another process. */
 	assert_int_equal(procfs_open(&proc, TREE), 0);
 	procfs_learn_start_offset(&proc, start);
 	assert_int_equal(proc.start_offset_ticks, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* smaps, fed in pieces of any size: files of several kernels, hostile names, damage. */
+/* smaps in pieces of any size: files of several kernels, hostile names, corrupt files. */
 #include "test_proc.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct seen {
 	struct mapping mapping[32];
 	char name[32][300];
 	uint64_t sum[MAPS_COUNTERS];
-	int fail; /* what the n-th call returns */
+	int fail; /* the result of call fail_at */
 	size_t fail_at;
 };
 
@@ -39,7 +39,7 @@ static int add_mapping(void *arg, const struct mapping *m)
 	return ++s->count == s->fail_at ? s->fail : 0;
 }
 
-/* In pieces of that size, each in memory of its own. */
+/* Feeds pieces of this size, each in its own memory. */
 static int feed(struct seen *seen, const char *text, size_t len, size_t piece)
 {
 	static struct smaps s;
@@ -85,7 +85,7 @@ static void test_kernels(void **state)
 		assert_int_equal(s.mapping[i].counters.have, MAPS_COUNTERS_ALL);
 	assert_int_equal(feed_fixture(&again, "smaps-unknown-keys", 65536), 0);
 	assert_memory_equal(again.sum, s.sum, sizeof(s.sum));
-	/* An old one: what it has not is not 0, and huge pages were anonymous ones. */
+	/* An old kernel: missing values are not 0, and huge pages are anonymous. */
 	assert_int_equal(feed_fixture(&again, "smaps-3.16", 65536), 0);
 	for (size_t i = 0; i < again.count; i++)
 		assert_int_equal(again.mapping[i].counters.have, MAPS_COUNTERS_ALL & ~missing);
@@ -136,7 +136,7 @@ static void test_names(void **state)
 	assert_string_equal(s.mapping[1].perm, "rw-s");
 }
 
-/* A path longer than any: its beginning, and the keys behind it are still its. */
+/* A path that is too long: its beginning is kept, and the keys after it count. */
 static void test_long_name(void **state)
 {
 	cleanup_free char *text = malloc(100000);
@@ -150,7 +150,7 @@ static void test_long_name(void **state)
 	assert_int_equal(s.count, 1);
 	assert_true(s.mapping[0].name_cut);
 	assert_int_equal(s.sum[MAPS_RSS], KB(4));
-	/* A key of that length is none. */
+	/* A key of this length is ignored. */
 	len = sprintf(text, "1000-2000 r--p 0 0:0 1\nRss: %050000d kB\nPss: 4 kB\n", 7);
 	s = (struct seen){};
 	assert_int_equal(feed(&s, text, (size_t)len, 1000), 0);
@@ -187,13 +187,13 @@ static void test_refused(void **state)
 		assert_int_equal(feed_text(&s, bad[i]), -EINVAL);
 	assert_int_equal(feed_text(&s, ""), -ENODATA);
 	assert_int_equal(feed(&s, garbage, len, 100), -EINVAL);
-	/* Values behind a line that is not understood are nobody's. */
+	/* Values after an invalid line belong to no mapping. */
 	assert_int_equal(feed_text(&s, "1000-2000 r--p 0 0:0 1 /a\nRss: 4 kB\n2000-3 r--p\n"
 				       "Pss: 8 kB\n3000-4000 r--p 0 0:0 1\nRss: 8 kB\n"),
 			 -EINVAL);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.sum[MAPS_PSS], 0);
-	/* Cut off among the keys of huge pages: what was not read is not left out of a sum. */
+	/* Cut off among the keys of huge pages: an incomplete sum is absent. */
 	assert_int_equal(feed_text(&s, "1000-2000 r--p 0 0:0 1\nAnonHugePages: 4 kB\n"
 				       "ShmemPmdMapped: 4 kB\n2000-3000 r--p 0 0:0 1\n"
 				       "AnonHugePages: 4 kB\n"),
@@ -202,7 +202,7 @@ static void test_refused(void **state)
 	assert_false(map_has(&s.mapping[1].counters, MAPS_THP));
 }
 
-/* What the caller returns ends it, at once. */
+/* An error of the callback ends the parsing at once. */
 static void test_stopped(void **state)
 {
 	size_t len;

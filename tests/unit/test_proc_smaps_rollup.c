@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* smaps_rollup_parse() against files of several kernels and against damaged ones. */
+/* smaps_rollup_parse() with files of several kernels and with corrupt files. */
 #include "test_proc.h"
 
 #include <errno.h>
 
 #include "proc_keys.h"
-#include "proc/smaps_rollup.h"
+#include "proc/smaps.h"
 
 #define KB(n) ((uint64_t)(n)*1024)
 #define ALL   ((1u << ROLLUP_COUNTERS) - 1)
@@ -51,7 +51,7 @@ static void test_kernels(void **state)
 	assert_captured(&r, ALL);
 }
 
-/* Values behind the cut are absent, and so is the one that was cut. */
+/* Values after the cut are absent, and so is the cut one. */
 static void test_truncated(void **state)
 {
 	struct smaps_rollup r = parse("smaps_rollup-truncated");
@@ -61,7 +61,7 @@ static void test_truncated(void **state)
 
 	(void)state;
 	assert_captured(&r, (1u << ROLLUP_PRIVATE_DIRTY) - 1);
-	/* Cut anywhere: what is told is right, and never becomes less as more is there. */
+	/* Cut anywhere: values are right, and a longer text never has fewer. */
 	for (size_t n = 0; n <= len; n++) {
 		cleanup_free char *part = exact_copy(text, n);
 		int count;
@@ -96,7 +96,7 @@ static void test_damaged(void **state)
 	assert_int_equal(r.value[ROLLUP_PSS], KB(11));
 	assert_int_equal(r.value[ROLLUP_RSS], KB(22));
 
-	/* One of the two is enough. */
+	/* One of the two suffices. */
 	assert_int_equal(smaps_rollup_parse("Pss: 3 kB", 9, &r), 0);
 	assert_int_equal(r.have, 1u << ROLLUP_PSS);
 	assert_int_equal(smaps_rollup_parse("Rss: 4 kB\n", 10, &r), 0);
@@ -119,7 +119,7 @@ static void test_refused(void **state)
 	status = fixture("status-6.18", &len);
 	assert_int_equal(smaps_rollup_parse(status, len, &r), -EINVAL);
 
-	/* 64 KiB of one line: without a colon, as a key, as a number. */
+	/* 64 KiB in one line: without a colon, as a key, as a number. */
 	assert_non_null(line);
 	memset(line, '7', 65536);
 	assert_int_equal(smaps_rollup_parse(line, 65536, &r), -EINVAL);

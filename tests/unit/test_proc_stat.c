@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
-#include "proc/stat.h"
+#include "proc/status.h"
 
 static struct proc_stat parse(const char *name)
 {
@@ -62,7 +62,7 @@ static void test_kinds(void **state)
 	assert_int_equal(s.start_stack, 0);
 }
 
-/* Cut anywhere before the blank behind field 28 it is refused, after it all is known. */
+/* A text cut before the blank after field 28 is refused; a longer one is complete. */
 static void test_truncated(void **state)
 {
 	size_t len, whole;
@@ -134,7 +134,7 @@ static void test_refused(void **state)
 	assert_int_equal(parse_line("1 (x) 5" NUMBERS), -EINVAL);
 	assert_int_equal(parse_line("1 (x)-S" NUMBERS), -EINVAL);
 	assert_int_equal(parse_line("1(x) S" NUMBERS), -EINVAL);
-	/* An empty field would move all behind it. */
+	/* An empty field would shift all later ones. */
 	assert_int_equal(
 		parse_line("1 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 -19 3 0 4 9 0  0 0 8 9\n"),
 		-EINVAL);
@@ -150,7 +150,7 @@ static void test_refused(void **state)
 	}
 }
 
-/* This kernel writes the name as it is, newlines and brackets included. */
+/* This kernel writes the name unescaped, including newlines and parentheses. */
 static void test_live(void **state)
 {
 	static const char name[] = "a) S 1\n(b) R";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* proc_status_parse(), and that a process's name cannot forge lines, on paper and on this kernel.
+/*
+ * proc_status_parse(): the name of a process cannot forge lines, in prepared texts and on this
+ * kernel.
  */
 #include "test_proc.h"
 
@@ -84,7 +86,7 @@ static void test_forged_name_live(void **state)
 		assert_int_equal(proc_status_parse(text, (size_t)n, &s), 0);
 		assert_int_equal(s.euid, geteuid());
 		assert_int_equal(s.threads, 1);
-		/* However it is named, the name is one line: the second is always the same. */
+		/* Any name is one line, so the second line is always the same. */
 		line = strchr(text, '\n');
 		assert_non_null(line);
 		assert_memory_equal(line + 1, "Umask:", 6);

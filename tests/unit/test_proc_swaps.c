@@ -10,7 +10,7 @@
 #define HEADING "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 #define MAX	4
 
-/* Reads a text that ends where its memory ends. */
+/* Parses a text that ends at the end of its memory. */
 static int parse(const char *text, struct swap_device *ret)
 {
 	size_t len = strlen(text);
@@ -42,7 +42,7 @@ static void test_captured(void **state)
 	assert_device(&d[1], "/var/swap/a b\t\\c\nd", SWAP_FILE, 1048572, 0, 10);
 	assert_device(&d[2], "/dev/zram0", SWAP_PARTITION, 4194300, 1234, 32767);
 	assert_device(&d[3], "/swapfile (deleted)", SWAP_FILE, 12345678, 104, -3);
-	/* No more than there is room for. */
+	/* At most as many as fit. */
 	memset(d, 0xa5, sizeof(d));
 	assert_int_equal(swaps_parse(text, len, d, 2), 2);
 	assert_device(&d[1], "/var/swap/a b\t\\c\nd", SWAP_FILE, 1048572, 0, 10);
@@ -63,7 +63,7 @@ static void test_nothing(void **state)
 	assert_int_equal(parse(HEADING "\n\n", d), 0);
 }
 
-/* Whatever is not a whole line of the five is left out, and what follows it is not. */
+/* A line without its five fields is skipped; the next line counts. */
 static void test_refused(void **state)
 {
 	static const char *const line[] = {
@@ -92,7 +92,7 @@ static void test_refused(void **state)
 		assert_int_equal(parse(text, d), 1);
 		assert_device(&d[0], "/b", SWAP_FILE, 8, 4, -1);
 	}
-	/* The last number may be half of one. */
+	/* The last number may be incomplete. */
 	assert_int_equal(parse(HEADING "/b file 8 4 1", d), 0);
 }
 
@@ -103,12 +103,12 @@ static void test_names(void **state)
 	size_t at = strlen(text);
 
 	(void)state;
-	/* What is no escape of the kernel's stays as it is. */
+	/* Other escapes than the kernel's stay unchanged. */
 	assert_int_equal(parse(HEADING "\\8\\0400\\04\\ network 4503599627370496 0 0\n", d), 1);
 	assert_device(&d[0], "\\8 0\\04\\", SWAP_OTHER, (uint64_t)1 << 52, 0, 0);
 	assert_int_equal(parse(HEADING "\\377\\401 files 1 0 0\n", d), 1);
 	assert_device(&d[0], "\xff\\401", SWAP_OTHER, 1, 0, 0);
-	/* As long as fits, and longer. */
+	/* The longest name that fits, and a longer one. */
 	memset(text + at, 'n', 255);
 	strcpy(text + at + 255, " file 1 0 0\n");
 	assert_int_equal(parse(text, d), 1);

@@ -106,7 +106,7 @@ static void test_zram_stat(void **state)
 	}
 	assert_int_equal(zram_stat_parse(NULL, 0, &z), -EINVAL);
 	assert_int_equal(z.stored + z.compressed + z.used, 21);
-	/* All that follows the first three came over the years. */
+	/* Later kernels added the fields after the first three. */
 	assert_int_equal(zram_stat_parse("  1  2  18446744073709551615\n", 29, &z), 0);
 	assert_int_equal(z.stored, 1);
 	assert_int_equal(z.compressed, 2);
@@ -151,7 +151,7 @@ static void see(void *arg, const char *name, const struct zram_stat *stat)
 	strcat(seen->names, " ");
 }
 
-/* zram1 is not initialised, zram7 lost its mm_stat, zram0p1 and sda are none. */
+/* zram1 is not initialised, zram7 has no mm_stat, zram0p1 and sda are no zram devices. */
 static void test_zram_each(void **state)
 {
 	struct seen seen = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zoneinfo_parse(): where RAM ends. */
+/* zoneinfo_parse(): the end of RAM. */
 #include "test_proc.h"
 
 #include <fcntl.h>
@@ -31,9 +31,9 @@ static void test_zones(void **state)
 	assert_int_equal(parse("Node 1, zone Normal\n        spanned  100\n  start_pfn:  900\n"
 			       "Node 0, zone Normal\n        spanned  900\n  start_pfn:  0\n"),
 			 1000);
-	/* An empty zone has no place. */
+	/* An empty zone does not count. */
 	assert_int_equal(parse("Node 0, zone Movable\n spanned 0\n start_pfn: 99\n"), 0);
-	/* Memory of devices is no RAM. */
+	/* Memory of devices is not RAM. */
 	assert_int_equal(parse("Node 0, zone Normal\n spanned 10\n start_pfn: 5\n"
 			       "Node 0, zone   Device\n spanned 10\n start_pfn: 500\n"),
 			 15);
@@ -42,20 +42,20 @@ static void test_zones(void **state)
 static void test_hostile(void **state)
 {
 	(void)state;
-	/* A line that is not whole says nothing. */
+	/* An incomplete line is ignored. */
 	assert_int_equal(parse("Node 0, zone Normal\n spanned 10\n start_pfn: 5"), 0);
 	assert_int_equal(parse("Node 0, zone Normal\n spanned x\n start_pfn: 5\n"), 0);
 	assert_int_equal(parse("spanned\nstart_pfn:\n"), 0);
 	assert_int_equal(parse("Node 0, zone Normal\n spanned 18446744073709551615\n"
 			       " start_pfn: 5\n"),
 			 0);
-	/* What belongs to one zone is not taken for the next. */
+	/* Values of a zone do not leak into the next. */
 	assert_int_equal(parse("Node 0, zone DMA\n spanned 10\n"
 			       "Node 0, zone Normal\n start_pfn: 5\n"),
 			 0);
 }
 
-/* Longer than one read: a machine with many CPUs has a line for each in every zone. */
+/* Longer than one read: with many CPUs every zone has a line for each. */
 static void test_long_file(void **state)
 {
 	char dir[] = "/tmp/zoneinfo.XXXXXX", path[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* account_split(): parts that overlap nowhere and add up, whatever the machine tells. */
+/* account_split(): parts do not overlap and add up, for any values of the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static void set_meminfo(struct system_info *s, enum meminfo_counter f, uint64_t 
 	s->meminfo.value[f] = bytes;
 }
 
-/* Each value another bit, so that no sum is right by chance. */
+/* Each value has another bit, so that no sum is right by chance. */
 static struct system_info machine(void)
 {
 	struct system_info s = {.zram_count = 2};
@@ -92,14 +92,14 @@ static void test_parts(void **state)
 	assert_part(&a, ACCOUNT_CACHE, 4097);
 	assert_part(&a, ACCOUNT_UNACCOUNTED, 100000 - 2178 - 6144 - 4097 - 32768 - 16384);
 	assert_adds_up(&a);
-	/* More than there is: what is left over is negative. */
+	/* More than the total: the rest is negative. */
 	set_meminfo(&s, MEMINFO_TOTAL, 50000 * MIB);
 	account_split(&s, &a);
 	assert_part(&a, ACCOUNT_UNACCOUNTED, -11571);
 	assert_adds_up(&a);
 }
 
-/* Without one value: its part is not known, and what it had is not accounted for. */
+/* Without one value: its part is unknown, and its memory is not accounted for. */
 static void test_missing(void **state)
 {
 	static const uint32_t needed = 1u << MEMINFO_TOTAL | 1u << MEMINFO_FREE |
@@ -140,7 +140,7 @@ static void test_nothing(void **state)
 	assert_part(&a, ACCOUNT_HUGETLB, 0);
 }
 
-/* Never below 0 where two values were not read at one moment, nor beyond what can be added. */
+/* Never below 0 if two values were not read at one moment, nor above the maximum. */
 static void test_lies(void **state)
 {
 	struct system_info s = machine();

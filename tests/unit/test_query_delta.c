@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What rows were: who is the same one, who is new, what is not known, and what changes are. */
+/* Earlier states of rows: the same row, new rows, unknown values, deltas. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define BOOT_MS 1000000
 
-/* A machine at so many ms since it booted. */
+/* A machine this many ms after boot. */
 static void at_time(struct machine *m, int64_t ms)
 {
 	m->snapshot.host.boot_ms = BOOT_MS;
@@ -78,7 +78,9 @@ static void test_first(void **state)
 	machine_done(&m);
 }
 
-/* Two moments, in any order of rows: one grew, one shrank, one is as it was, one ended, one began.
+/*
+ * Two snapshots, in any order of rows: one row grew, one shrank, one is unchanged, one ended, one
+ * started.
  */
 static void test_last(void **state)
 {
@@ -108,7 +110,7 @@ static void test_last(void **state)
 	assert_int_equal(delta(at(&b, 2), COUNTER_PSS), -7);
 	assert_int_equal(delta(at(&b, 3), COUNTER_PSS), 0);
 	assert_true(at(&b, 1)->changed && at(&b, 2)->changed && !at(&b, 3)->changed);
-	/* The pid was used again: another process, which has had nothing. */
+	/* The pid was reused: another process, which had nothing before. */
 	assert_int_equal(delta(at(&b, 4), COUNTER_PSS), 10);
 	assert_true(at(&b, 4)->changed);
 	assert_int_equal(delta(at(&b, 5), COUNTER_RSS), 100);
@@ -117,7 +119,7 @@ static void test_last(void **state)
 	machine_done(&b);
 }
 
-/* It was there before, and not among the rows: what it had is not known, and is not nothing. */
+/* The process existed but was not among the rows: its earlier value is unknown, not 0. */
 static void test_not_seen_before(void **state)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
@@ -135,7 +137,9 @@ static void test_not_seen_before(void **state)
 	assert_counts(join(&tracker, &m), 1, 0, 0);
 	assert_null(at(&m, 3)->before);
 	assert_false(known(at(&m, 3), COUNTER_PSS));
-	/* /proc tells starts in whole ticks, so it may have begun a moment earlier than we looked.
+	/*
+	 * /proc has start times in whole ticks, so a process may seem to start before the last
+	 * snapshot.
 	 */
 	at(&m, 3)->start_ns = 4990000000;
 	join(&tracker, &m);
@@ -171,20 +175,20 @@ static void test_from_start(void **state)
 		counts = join(&tracker, &m);
 		assert_counts(counts, i == 1, 0, 2);
 		assert_int_equal(delta(at(&m, 1), COUNTER_PSS), i);
-		/* From when it was measured first. */
+		/* Relative to the first measurement. */
 		if (i == 1)
 			assert_false(known(at(&m, 2), COUNTER_PSS));
 		else
 			assert_int_equal(delta(at(&m, 2), COUNTER_PSS), i - 1);
 		assert_int_equal(delta(at(&m, 3), COUNTER_PSS), 30);
-		/* Changed is since the last time all the same. */
+		/* `changed` is still relative to the last snapshot. */
 		assert_int_equal(at(&m, 3)->changed, i == 1);
 		assert_int_equal(m.snapshot.change_us, 0);
 		take_tick(&tracker, &m);
 		assert_int_equal(tracker.since_ms, BOOT_MS + 5000);
 		assert_int_equal(tracker.totals.value[COUNTER_PSS], 10);
 	}
-	/* Who has ended is forgotten. */
+	/* Ended rows are removed. */
 	m.rows.count = 1;
 	join(&tracker, &m);
 	take_tick(&tracker, &m);
@@ -192,7 +196,7 @@ static void test_from_start(void **state)
 	machine_done(&m);
 }
 
-/* exec keeps pid and start: its memory changed, and so did its name. */
+/* exec keeps pid and start time: memory and name change. */
 static void test_exec(void **state)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
@@ -205,7 +209,7 @@ static void test_exec(void **state)
 	join(&tracker, &m);
 	take_tick(&tracker, &m);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
-	/* That may be told better or worse. */
+	/* The start time may be more or less exact. */
 	at(&m, 1)->name = "b";
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	strcpy(at(&m, 1)->comm, "b");
@@ -215,7 +219,7 @@ static void test_exec(void **state)
 	machine_done(&m);
 }
 
-/* By the text that a group has in common; users by their number. */
+/* Groups are matched by their common text, users by their number. */
 static void test_groups(void **state)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
@@ -246,7 +250,7 @@ static void test_groups(void **state)
 		assert_counts(counts, 0, 0, 3);
 		for (int i = 0; i < 3; i++)
 			assert_int_equal(delta(&item[i], COUNTER_PSS), i + 5);
-		/* One that was not there had nothing. */
+		/* A new group had nothing before. */
 		item[0].name = "z";
 		item[0].uid = 77;
 		delta_tracker_join(&tracker, group, &s, &rows, &counts);
@@ -284,7 +288,7 @@ static void test_change(void **state)
 	assert_true(delta_rate(INT64_MIN, 1) == INT64_MIN);
 }
 
-/* A clock that was put back, and a process that a damaged recording has twice. */
+/* A clock that was set back, and a process that a corrupt recording has twice. */
 static void test_odd(void **state)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
@@ -306,7 +310,7 @@ static void test_odd(void **state)
 	machine_done(&m);
 }
 
-/* No more memory than the most processes took. */
+/* No more memory than for the largest number of processes. */
 static void test_memory(void **state)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
@@ -329,7 +333,7 @@ static void test_memory(void **state)
 	machine_done(&m);
 }
 
-/* Nor for ever what very many took. */
+/* Memory of a peak is released later. */
 static void test_peak(void **state)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which processes a filter lets through. */
+/* Which processes pass a filter. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void test_pids(void **state)
 	assert_true(filter_matches(&f, &zombie));
 	p.pid = 11;
 	assert_false(filter_matches(&f, &p));
-	/* An empty list is not no list. */
+	/* An empty list is not a missing list. */
 	f.pid_count = 0;
 	assert_false(filter_matches(&f, &user));
 }
@@ -58,7 +58,7 @@ static void test_uids(void **state)
 	assert_false(filter_matches(&f, &p));
 	p.uid = UINT32_MAX;
 	assert_true(filter_matches(&f, &p));
-	/* Both must hold. */
+	/* Both conditions must hold. */
 	f.pids = pids;
 	f.pid_count = 1;
 	assert_false(filter_matches(&f, &user));
@@ -83,10 +83,10 @@ static void test_pattern(void **state)
 	p.cmdline = NULL;
 	p.name = NULL;
 	assert_false(filter_matches(&f, &p));
-	/* Any byte may be in a name. */
+	/* A name may contain any byte. */
 	p.name = "\xff\xfe bash";
 	assert_false(filter_matches(&f, &p));
-	/* Who is asked for by pid must pass the pattern all the same. */
+	/* A process selected by pid must pass the pattern, too. */
 	f.pids = pids;
 	f.pid_count = ARRAY_SIZE(pids);
 	assert_true(filter_matches(&f, &user));
@@ -151,7 +151,7 @@ static void test_cgroup(void **state)
 
 static unsigned matched;
 
-/* In place of the one of glibc, which it asks. */
+/* Replaces fnmatch() of glibc and counts its calls. */
 int fnmatch(const char *pattern, const char *text, int flags)
 {
 	int (*real)(const char *, const char *, int) = NULL;
@@ -161,7 +161,7 @@ int fnmatch(const char *pattern, const char *text, int flags)
 	return real(pattern, text, flags);
 }
 
-/* A path of 2,000 levels costs one match, however many processes are there. */
+/* A path of 2,000 levels costs one match for any number of processes. */
 static void test_deep_cgroups(void **state)
 {
 	static char paths[4][4001];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Groups: each process once, an address space once, nothing that was not measured. */
+/* Groups: each process once, each address space once, missing values stay missing. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void test_nothing(void **state)
 	machine_done(&m);
 }
 
-/* 200 workers are 200 workers; three threads of one address space are three processes, once. */
+/* 200 workers are 200 processes; three processes with one address space count it once. */
 static void test_workers(void **state)
 {
 	struct machine m;
@@ -103,7 +103,10 @@ static void test_totals(void **state)
 	machine_done(&m);
 }
 
-/* What only some have is told, with how many lack it and why; what nobody has is not. */
+/*
+ * A value that some processes lack is shown with their number and a reason; one that all lack is
+ * not.
+ */
 static void test_missing(void **state)
 {
 	struct machine m;
@@ -120,7 +123,7 @@ static void test_missing(void **state)
 	at(&m, 3)->name = at(&m, 4)->name = "gone";
 	group(&m, "name", &g);
 	assert_int_equal(g.rows.count, 2);
-	assert_string_equal(g.rows.item[0]->name, "gone"); /* by what it can be at most */
+	assert_string_equal(g.rows.item[0]->name, "gone"); /* by its upper bound */
 	assert_false(process_has(g.rows.item[0], COUNTER_PSS));
 	assert_int_equal(g.rows.item[0]->pss_missing, 2);
 	assert_int_equal(g.rows.item[0]->pss_status, PSS_GONE);
@@ -148,7 +151,7 @@ static void test_mixed(void **state)
 	machine_done(&m);
 }
 
-/* A user is a number: two without a name are two. */
+/* A user is a number: two users without a name are two groups. */
 static void test_users(void **state)
 {
 	struct machine m;
@@ -188,7 +191,7 @@ static void set_cgroup(struct process *p, const char *path, const char *unit, co
 		container ? (uint16_t)(strstr(path, container) + strlen(container) - path) : 0;
 }
 
-/* The cgroup that can be asked what a group is charged, or none. */
+/* The cgroup that a group is charged to, or none. */
 static void test_paths(void **state)
 {
 	struct machine m;
@@ -228,7 +231,7 @@ static void test_paths(void **state)
 	machine_done(&m);
 }
 
-/* What groups of very many took is not kept for ever. */
+/* Memory for many groups is released later. */
 static void test_peak(void **state)
 {
 	cleanup(sums_done) struct sums g = {};
@@ -255,7 +258,7 @@ static void test_at_least(void **state)
 	(void)state;
 	machine_init(&m, 4);
 	process_set(at(&m, 2), COUNTER_PSS, 20);
-	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS); /* RSS 100: it may be */
+	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS); /* RSS 100: PSS may reach the limit */
 	at(&m, 4)->have &= ~COUNTER_BIT(COUNTER_PSS);
 	process_set(at(&m, 4), COUNTER_RSS, 19);
 	order_at_least(&m.order, 20, &m.rows);
@@ -263,7 +266,7 @@ static void test_at_least(void **state)
 	assert_ptr_equal(m.rows.item[0], at(&m, 2));
 	assert_ptr_equal(m.rows.item[1], at(&m, 3));
 	machine_done(&m);
-	/* By the first key if that is a size, else by PSS. */
+	/* By the first key if it is a size, else by PSS. */
 	machine_init(&m, 2);
 	process_set(at(&m, 1), COUNTER_RSS, 7);
 	m.order.keys = (struct column_list){{column("rss")}, 1};

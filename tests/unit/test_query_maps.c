@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The order of mappings: every column, both ways, total. */
+/* The order of mappings: every column, both directions, total order. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static void check(const char *spec, bool by_name, bool reverse, const char *want
 
 	assert_int_equal(map_keys_parse(&keys, spec, by_name, &bad, &len), 0);
 	for (int turn = 0; turn < COUNT; turn++) {
-		/* However they stood before. */
+		/* In any initial order. */
 		for (int i = 0; i < COUNT; i++)
 			rows[i] = &mapping[(i * 3 + turn) % COUNT];
 		order_maps(&keys, reverse, rows, COUNT);
@@ -65,7 +65,7 @@ static void test_order(void **state)
 	check("pss", false, false, "3120");
 	check("maps", true, false, "3210");
 	check("procs,name", true, false, "2013");
-	/* Not measured stands last. */
+	/* Missing values are last. */
 	mapping[2].counters.have = 0;
 	check("rss", false, false, "3102");
 	mapping[1].counters.have = 0;

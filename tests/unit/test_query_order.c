@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The order of rows, and that pruning the reads never changes the first of them. */
+/* The order of rows, and that pruned reads never change the first rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "query/query.h"
 
-/* xorshift64*, so that a failure comes again. */
+/* xorshift64*, so that failures are reproducible. */
 static uint64_t seed = 88172645463325252;
 
 static uint64_t draw(uint64_t below)
@@ -22,13 +22,13 @@ static uint64_t draw(uint64_t below)
 	return (seed * UINT64_C(2685821657736338717) >> 11) % below;
 }
 
-/* Sizes as machines have them: many small, few large. */
+/* A distribution like on real machines: many small, few large. */
 static uint64_t draw_size(void)
 {
 	return (1 + draw(1000)) << draw(20);
 }
 
-/* What reading a process would find. */
+/* The result of reading a process. */
 struct truth {
 	enum pss_status status;
 	uint64_t pss, uss, swap_pss, swap_shmem;
@@ -99,7 +99,7 @@ static void test_order(void **state)
 	add(&s, 3, "a", -1);
 	add(&s, 2, NULL, 100);
 	add(&s, 1, "c", UINT32_MAX);
-	/* Counters from the biggest, all else ascending, what is missing last both ways. */
+	/* Counters descend, other keys ascend, missing values are last in both directions. */
 	assert_order(&s, "rss", false, (const pid_t[]){1, 4, 2, 5, 3});
 	assert_order(&s, "rss", true, (const pid_t[]){2, 5, 4, 1, 3});
 	assert_order(&s, "name", false, (const pid_t[]){3, 4, 5, 1, 2});
@@ -108,13 +108,13 @@ static void test_order(void **state)
 	assert_order(&s, "rss,name", false, (const pid_t[]){1, 4, 5, 2, 3});
 	assert_order(&s, "pid", false, (const pid_t[]){1, 2, 3, 4, 5});
 	assert_order(&s, "pid", true, (const pid_t[]){5, 4, 3, 2, 1});
-	/* Unread, they stand by what PSS can be at most. */
+	/* Unread rows are ordered by the upper bound of PSS. */
 	assert_order(&s, "pss", false, (const pid_t[]){1, 4, 2, 5, 3});
 	assert_order(&s, "%pss,start", true, (const pid_t[]){1, 2, 3, 4, 5});
 	snapshot_done(&s);
 }
 
-/* The smallest and the largest, what differs late, and what is not there at all. */
+/* The smallest and the largest value, a late difference, and a missing value. */
 static void test_order_of_extremes(void **state)
 {
 	static const char *const names[] = {"abcdefgh\xff", "abcdefgh",	 "a\xff",
@@ -151,7 +151,7 @@ static void test_no_keys_and_no_rows(void **state)
 	assert_int_equal(order_unread(&o, &s, &rows, 10, NULL), 0);
 }
 
-/* Reads what order_unread() asks for until it is content. Returns how many that were. */
+/* Reads what order_unread() requests until it requests no more. Returns the number of reads. */
 static size_t read_needed(const struct order *o, struct snapshot *s, struct rows *rows, size_t top,
 			  const struct truth *truth)
 {
@@ -192,7 +192,7 @@ static void test_reads_only_what_can_be_first(void **state)
 	add(&s, 6, "", 500)->kind = PROCESS_KTHREAD;
 	parse_order(&o, "pss", false);
 	select_all(&s, &rows);
-	/* 200 comes to nothing, 150 stays there unread, and 90 is more than 65 can be. */
+	/* 200 turns out small, 150 stays unread in its place, and 90 exceeds the bound of 65. */
 	assert_int_equal(read_needed(&o, &s, &rows, 2, truth), 3);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
 		assert_int_equal(rows.item[i]->pid, want[i]);
@@ -201,7 +201,7 @@ static void test_reads_only_what_can_be_first(void **state)
 	snapshot_done(&s);
 }
 
-/* A bound that was not measured bounds nothing. */
+/* A missing bound is no bound. */
 static void test_unknown_bound(void **state)
 {
 	struct process *need[1];
@@ -216,7 +216,7 @@ static void test_unknown_bound(void **state)
 	select_all(&s, &rows);
 	assert_int_equal(order_unread(&o, &s, &rows, 1, need), 1);
 	assert_int_equal(need[0]->pid, 2);
-	/* Nor does a sum that does not fit. */
+	/* Nor is a bound that overflows. */
 	process_set(&s.process[1], COUNTER_RSS, UINT64_MAX);
 	process_set(&s.process[1], COUNTER_SWAP, 10);
 	process_set(&s.process[0], COUNTER_SWAP, 0);
@@ -227,7 +227,7 @@ static void test_unknown_bound(void **state)
 	snapshot_done(&s);
 }
 
-/* Without a dear key just the shown rows are read. */
+/* Without an expensive key only the shown rows are read. */
 static void test_cheap_keys(void **state)
 {
 	enum { COUNT = 100, TOP = 7 };
@@ -260,7 +260,7 @@ static void fill(struct snapshot *s, struct truth *truth, pid_t count)
 		uint64_t rss = draw_size();
 
 		*t = (struct truth){.status = draw(10) ? PSS_OK : PSS_GONE + draw(5)};
-		/* The kernel side could not read some. */
+		/* BPF could not read some of the processes. */
 		if (!draw(50))
 			continue;
 		process_set(p, COUNTER_RSS, rss);
@@ -271,7 +271,7 @@ static void fill(struct snapshot *s, struct truth *truth, pid_t count)
 		t->swap_shmem = draw(3) ? 0 : draw_size();
 		if (!draw(40))
 			p->kind = PROCESS_ZOMBIE;
-		/* Some were read before. */
+		/* Some processes were read before. */
 		if (!draw(20))
 			read_process(p, t);
 		process_derive(p);
@@ -284,7 +284,7 @@ static void copy(struct snapshot *to, const struct snapshot *from)
 		*snapshot_add(to) = from->process[i];
 }
 
-/* One machine: the first rows after pruned reading are those after reading everything. */
+/* One machine: the first rows after pruned reading equal those after reading everything. */
 static void check_pruning(const char *keys, bool reverse, pid_t count, size_t top)
 {
 	cleanup_free struct truth *truth = calloc((size_t)count + 1, sizeof(*truth));
@@ -312,7 +312,7 @@ static void check_pruning(const char *keys, bool reverse, pid_t count, size_t to
 		assert_int_equal(some.item[i]->pid, all.item[i]->pid);
 		assert_int_equal(some.item[i]->have, all.item[i]->have);
 		assert_int_equal(some.item[i]->pss_status, all.item[i]->pss_status);
-		/* What stays unread does not get in between. */
+		/* Rows that stay unread are behind the first rows. */
 		assert_int_equal(sorted.item[i]->pid, all.item[i]->pid);
 	}
 	rows_done(&sorted);
@@ -337,7 +337,7 @@ static void test_pruning_is_exact(void **state)
 	}
 }
 
-/* That it is worth it: few of many are read where sizes differ. */
+/* Pruning pays: few of many are read if sizes differ. */
 static void test_pruning_saves(void **state)
 {
 	enum { COUNT = 5000, TOP = 20 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What each word of a query may be, what is wrong with the others, and what a failure leaves. */
+/* The values that each word of a query accepts, errors for others, and the state after an error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "base/parse.h"
 #include "query/query_parse.h"
 
-/* anna is 1000, bert 1001; other users have numbers alone. */
+/* anna is 1000, bert 1001; other users have only numbers. */
 static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 {
 	static const char *const names[] = {"anna", "bert"};
@@ -126,7 +126,7 @@ static void test_bad(void **state)
 	}
 }
 
-/* A prompt sets words again and again. */
+/* A prompt sets words repeatedly. */
 static void test_again(void **state)
 {
 	struct query q = {};
@@ -148,7 +148,7 @@ static void test_again(void **state)
 	assert_int_not_equal(query_filter_key(&q), key);
 	assert_int_equal(set(&q, QUERY_FILTER, "a"), 0);
 	assert_int_equal(query_filter_key(&q), key);
-	/* An order is no filter. */
+	/* An order is not a filter. */
 	assert_int_equal(set(&q, QUERY_SORT, "rss"), 0);
 	assert_int_equal(query_filter_key(&q), key);
 	assert_int_equal(set(&q, QUERY_FILTER, ""), 0);

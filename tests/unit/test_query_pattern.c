@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A pattern means what regcomp() and regexec() of glibc make of it, and its cost is bounded. */
+/* Patterns match like regcomp() and regexec() of glibc, with bounded cost. */
 #include <errno.h>
 #include <regex.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static bool glibc_matches(const char *pattern, const char *text)
 	return r == 0;
 }
 
-/* Of texts with commas between them. Returns how many there are. */
+/* For texts separated by commas. Returns their number. */
 static unsigned check_texts(const char *pattern, struct pattern *p, const char *texts, int want)
 {
 	char copy[256], *rest = copy, *text;
@@ -103,7 +103,7 @@ static void test_refused(void **state)
 	free(wide);
 }
 
-/* ---- random ones ---- */
+/* ---- random patterns ---- */
 
 static uint64_t seed = 88172645463325252;
 
@@ -150,7 +150,7 @@ static void make_text(char *ret)
 	ret[len] = '\0';
 }
 
-/* Within {}, glibc forgets places: it matches (a|^b){2} on "ab", and (a|^b)(a|^b) not. */
+/* Within {}, glibc loses anchors: it matches (a|^b){2} on "ab", but not (a|^b)(a|^b). */
 static bool glibc_errs(const char *pattern)
 {
 	static const char *const places[] = {"^", "$", "\\<", "\\>", "\\b", "\\B", "\\`", "\\'"};
@@ -168,8 +168,7 @@ static void check_random(const char *pattern, const regex_t *re, struct pattern 
 		char text[10];
 
 		make_text(text);
-		/* Within a pattern, glibc takes newlines for ends of lines that it was not told of.
-		 */
+		/* Within a pattern, glibc treats newlines as ends of lines without REG_NEWLINE. */
 		if (strchr(text, '\n') && strpbrk(pattern, "^$"))
 			continue;
 		if ((regexec(re, text, 0, NULL, 0) == 0) != pattern_match(p, text))
@@ -208,7 +207,7 @@ static void test_random(void **state)
 
 /* ---- cost ---- */
 
-/* Matches all names by a budget. Returns what the last match did. */
+/* Matches all names within a budget. Returns the result of the last match. */
 static int run_over_names(const char *pattern, uint64_t *ret_steps)
 {
 	char name[NAME_LEN + 1];
@@ -243,7 +242,7 @@ static void test_cost(void **state)
 	memset(dots + 7, '.', 150);
 	strcpy(dots + 157, "c");
 	assert_int_equal(run_over_names(dots, &steps), 0);
-	/* A byte costs a step a part at most. */
+	/* A byte costs at most one step for each part. */
 	assert_true(steps < 165 * NAMES * (NAME_LEN + 1));
 	assert_int_equal(run_over_names("(.?){4000}c", &steps), -E2BIG);
 	assert_true(steps < PATTERN_STEPS_MAX + PATTERN_PARTS_MAX + NAME_LEN);

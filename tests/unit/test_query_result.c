@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From chosen rows to a result: how many were left out, what is shown, what the others add up to.
+/*
+ * From chosen rows to a result: the number of hidden rows, the shown rows, the sum of the others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static void test_filtered(void **state)
 	machine_init(&m, 4);
 	rows_count_filtered(&m.rows, &c);
 	assert_int_equal(c.filtered, 2);
-	/* A kernel thread that was asked for is no process that passed. */
+	/* A requested kernel thread is not a process that passed. */
 	at(&m, 1)->kind = PROCESS_KTHREAD;
 	rows_count_filtered(&m.rows, &c);
 	assert_int_equal(c.filtered, 3);
@@ -54,7 +55,7 @@ static void test_cut(void **state)
 
 	(void)state;
 	machine_init(&m, 5);
-	/* A row that stands for three. */
+	/* A row that stands for three processes. */
 	at(&m, 1)->kind = PROCESS_SUM;
 	at(&m, 1)->procs = 3;
 	result_cut(&r, &c, &m.rows, 2, false);
@@ -65,7 +66,7 @@ static void test_cut(void **state)
 	assert_int_equal(r.others.value[COUNTER_PSS], 30);
 	assert_int_equal(r.totals.value[COUNTER_PSS], 50);
 	assert_int_equal(r.totals.processes, 7);
-	/* What was read of some alone has no sum. */
+	/* A value that only some processes have has no sum. */
 	at(&m, 5)->have &= ~COUNTER_BIT(COUNTER_PSS);
 	result_cut(&r, &c, &m.rows, 5, true);
 	assert_int_equal(c.reported, 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From a snapshot to rows: the steps of a query together, and what must be known before each. */
+/* From a snapshot to rows: all steps of a query, and the values that each step needs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "query/delta_set.h"
+#include "query/delta.h"
 #include "query/query_parse.h"
-#include "query/query_run.h"
+#include "query/result.h"
 
 #define MIB UINT64_C(1048576)
 
@@ -99,7 +99,7 @@ static void test_processes(void **state)
 	assert_int_equal(s->result.totals.value[COUNTER_PSS], 10 * MIB);
 	assert_int_equal(s->snapshot.collection.filtered, 1);
 	assert_int_equal(s->snapshot.collection.reported, 2);
-	/* --top says more than what fits. */
+	/* --top is used even if more rows fit. */
 	s->query.top = 3;
 	run(s);
 	assert_int_equal(s->result.row_count, 3);
@@ -120,7 +120,7 @@ static void test_groups(void **state)
 	assert_int_equal(s->result.row_count, 2);
 	assert_string_equal(s->result.rows[0]->name, "cat");
 	assert_int_equal(s->result.rows[0]->value[COUNTER_PSS], 6 * MIB);
-	/* Rows that --min hides are in no total. */
+	/* Rows that --min hides are not in the totals. */
 	assert_int_equal(s->result.totals.value[COUNTER_PSS], 10 * MIB);
 }
 
@@ -202,7 +202,7 @@ static void test_changed(void **state)
 	assert_int_equal(s->result.delta->counts.changed, 1);
 	assert_int_equal(s->result.delta->before.value[COUNTER_PSS], 12 * MIB);
 	keep(s, &deltas);
-	/* It shrinks: --grow hides it. */
+	/* The row shrinks: --grow hides it. */
 	s->query.only_changed = false;
 	s->query.only_grown = true;
 	tick(s, &deltas, 0, false);
@@ -226,7 +226,7 @@ static void check_pss_delta(const struct scene *s, int64_t expected)
 	fail_msg("no row of eel");
 }
 
-/* top switches between the last and the first ones, processes and groups, in one snapshot. */
+/* top switches between the last and the first snapshot, processes and groups, in one snapshot. */
 static void test_switching(void **state)
 {
 	struct scene *s = *state;
@@ -244,7 +244,7 @@ static void test_switching(void **state)
 	run(s);
 	check_pss_delta(s, 3 * 4096);
 	assert_true(s->result.delta->from_start);
-	/* Groups are known from the first snapshot on in which they are shown. */
+	/* Groups have deltas from the first snapshot in which they are shown. */
 	set(s, QUERY_GROUP_BY, "name");
 	delta_set_begin(&deltas, &s->query, false);
 	run(s);
@@ -253,12 +253,12 @@ static void test_switching(void **state)
 	tick(s, &deltas, 5 * 4096, true);
 	check_pss_delta(s, 2 * 4096);
 	keep(s, &deltas);
-	/* Other groups are others. */
+	/* Groups by another key are different rows. */
 	set(s, QUERY_GROUP_BY, "user");
 	tick(s, &deltas, 5 * 4096, false);
 	assert_false(s->result.delta->known);
 	keep(s, &deltas);
-	/* Meanwhile processes are kept, too. */
+	/* Processes are kept meanwhile. */
 	set(s, QUERY_GROUP_BY, "none");
 	tick(s, &deltas, 7 * 4096, false);
 	check_pss_delta(s, 2 * 4096);
@@ -272,7 +272,7 @@ static void test_switching(void **state)
 	delta_set_done(&deltas);
 }
 
-/* The totals of one filter say nothing of those of another. */
+/* The totals of one filter are no baseline for another. */
 static void test_totals_of_another_filter(void **state)
 {
 	struct scene *s = *state;

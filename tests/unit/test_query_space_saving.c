@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Space-Saving: its bounds hold against exact sums, whatever comes in whatever order. */
+/* Space-Saving: its bounds hold against exact sums for any items in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void fade(struct space_saving *h, struct exact *e, double keep)
 		e->weight[i] *= keep;
 }
 
-/* What the head of heavy.h promises; `slack`: what faded away below 1. */
+/* The promises of space_saving.h; `slack`: weight that decayed below 1. */
 static void check_bounds(const struct space_saving *h, const struct exact *e, double slack)
 {
 	double tiny = e->sum * 1e-9 + slack;
@@ -79,7 +79,7 @@ static void test_takes_the_lightest(void **state)
 	space_saving_add(&h, 2, 10);
 	space_saving_add(&h, 3, 1);
 	assert_true(space_saving_has(&h, 1) && space_saving_has(&h, 3) && !space_saving_has(&h, 2));
-	/* At most 11, at least its own. */
+	/* At most 11, at least its own weight. */
 	assert_true(space_saving_least(&h, 3) == 1);
 	assert_true(space_saving_error(&h) == 11);
 	space_saving_done(&h);
@@ -153,7 +153,7 @@ static void test_a_million(void **state)
 		space_saving_add(&h, 1000 + i, 1);
 	assert_true(resident() - before < 256);
 	assert_int_equal(h.count, 400);
-	/* Those that weigh something are all there but for the ones that a newcomer had to take. */
+	/* All items with weight are present, except those that a new item replaced. */
 	for (uint64_t i = 0; i < 10; i++)
 		space_saving_add(&h, i, 1e9);
 	for (uint64_t i = 0; i < 10; i++)

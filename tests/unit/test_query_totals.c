@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sums: an address space once, nothing that was not measured. */
+/* Sums: each address space once, missing values stay missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void test_nothing(void **state)
 	assert_int_equal(t.have, 0);
 }
 
-/* A sum of 64 bits that is not: no total rather than a small one. The others stay. */
+/* A sum beyond 64 bits: no total rather than a small one. Other totals stay. */
 static void test_beyond(void **state)
 {
 	struct process a = process(UINT64_MAX, 1), b = process(2, 2), c = process(1ull << 53, 3);
@@ -88,7 +88,9 @@ static void test_sums(void **state)
 	assert_int_equal(t.value[COUNTER_HUGETLB], 0);
 }
 
-/* Where nobody has PSS, who has no swap still has no share of it; that is no sum for the others. */
+/*
+ * Without any PSS, a process without swap still has a share of 0, which is no sum for the others.
+ */
 static void test_no_pss(void **state)
 {
 	struct process a = process(100, 0), b = process(50, 8);
@@ -120,7 +122,9 @@ static void test_address_space_once(void **state)
 	read_pss(&b, 60, 0);
 	totals_sum(rows, ARRAY_SIZE(rows), false, &t);
 	assert_int_equal(t.processes, 4);
-	/* Whose address space is unknown counts for itself; a is carried by b. */
+	/*
+	 * A process with an unknown address space counts for itself; b has the address space of a.
+	 */
 	assert_int_equal(t.pss_missing, 2);
 	assert_total(&t, COUNTER_RSS, 114);
 	assert_total(&t, COUNTER_PSS, 60);
@@ -144,7 +148,10 @@ static void test_without_memory(void **state)
 	assert_total(&t, COUNTER_SWAP_PSS, 2);
 }
 
-/* Shared swap that page tables do not tell of one is not told of all; what only lacks PSS is. */
+/*
+ * If the shared swap of one process is unknown, the total is unknown; a process that only lacks PSS
+ * does not matter.
+ */
 static void test_known_of_some(void **state)
 {
 	struct process a = process(100, 8), b = process(50, 8), c = process(7, 0);
@@ -179,7 +186,7 @@ static void test_pruned(void **state)
 	assert_false(has(&t, COUNTER_PSS));
 	assert_int_equal(t.value[COUNTER_PSS], 0);
 	assert_false(has(&t, COUNTER_PSS_SWAP));
-	/* The others have no swap: its shares are all known. */
+	/* The others have no swap: all their shares are known. */
 	assert_total(&t, COUNTER_SWAP_PSS, 3);
 	c = process(7, 1);
 	totals_sum(rows, ARRAY_SIZE(rows), true, &t);
@@ -188,7 +195,7 @@ static void test_pruned(void **state)
 	assert_total(&t, COUNTER_SWAP_PSS, 3);
 }
 
-/* A sum of absurd values would be a small one. */
+/* A sum of absurd values could be small. */
 static void test_too_much(void **state)
 {
 	struct process a = process(1ull << 63, 1), b = process(1ull << 63, 2), c = process(5, 3);

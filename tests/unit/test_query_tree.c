@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Trees: each process once, below the one that it comes from. */
+/* Trees: each process once, below its parent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,18 +47,18 @@ static void test_tree(void **state)
 		    "4:1:15 ├─ a\n"
 		    "2:1:10 └─ a\n"
 		    "7:1:10 a\n");
-	/* Small subtrees are left out and stay in the sums above. */
+	/* Small subtrees are hidden and stay in the sums above. */
 	assert_tree(&m, 15,
 		    "1:6:65 a\n"
 		    "3:3:30 ├─ a\n"
 		    "4:1:15 └─ a\n");
-	/* The rows themselves are as they were. */
+	/* The rows themselves are unchanged. */
 	assert_string_equal(at(&m, 3)->name, "a");
 	assert_int_equal(at(&m, 3)->value[COUNTER_PSS], 10);
 	machine_done(&m);
 }
 
-/* Whoever is filtered out leaves its children to the next one above. */
+/* The children of a filtered process are shown below its parent. */
 static void test_tree_gaps(void **state)
 {
 	struct machine m;
@@ -72,7 +72,7 @@ static void test_tree_gaps(void **state)
 	m.rows.count = 2;
 	assert_tree(&m, 0, "1:2:20 a\n4:1:10 └─ a\n");
 	machine_done(&m);
-	/* One that may be large hangs below one that is known to be small. */
+	/* A process that may be large is below one that is known to be small. */
 	machine_init(&m, 3);
 	at(&m, 2)->ppid = 1;
 	at(&m, 3)->ppid = 2;
@@ -81,7 +81,7 @@ static void test_tree_gaps(void **state)
 	machine_done(&m);
 }
 
-/* No machine says so, a recording may: everybody is shown once. */
+/* No machine has a cycle of parents, but a recording may: each process is shown once. */
 static void test_tree_circle(void **state)
 {
 	struct machine m;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Damaged recordings of format 2: what is damaged is refused and named, the rest is as it was. */
+/*
+ * Corrupt recordings of format 2: corrupt frames are refused and named, the others are unchanged.
+ */
 #include <zstd.h>
 
 #include "recorded_frames.h"
 
-/* Each frame of a damaged recording is refused, or is as it was. */
+/* Each frame of a corrupt recording is refused or unchanged. */
 static void check_damaged(const char *data, size_t len, const struct recorded_frames *f)
 {
 	struct recording_reader *r = NULL;
@@ -26,7 +28,7 @@ static void check_damaged(const char *data, size_t len, const struct recorded_fr
 			assert_int_equal(error, -EBADMSG);
 			continue;
 		}
-		/* Frames are counted on behind what is corrupt. */
+		/* Frames behind corrupt bytes are still numbered. */
 		assert_true(same_snapshot(s, &f->frame[s->time_ms / 1000]));
 	}
 	recording_reader_free(r);
@@ -48,7 +50,7 @@ static void test_cut(void **state)
 		check_damaged(copy, len, &f);
 		if (len < f.end[0])
 			continue;
-		/* Every whole frame is there; that something is missing is known. */
+		/* Every complete frame is readable, and the missing rest is reported. */
 		while (whole < FRAMES && f.end[whole + 1] <= len)
 			whole++;
 		assert_int_equal(recording_reader_open_memory(copy, len, &r, why), 0);
@@ -75,7 +77,10 @@ static void test_flipped(void **state)
 	forget(&f);
 }
 
-/* A byte of frame 3 is wrong: those before it and those from the next key frame on are there. */
+/*
+ * A byte of frame 3 is wrong: the frames before it and those from the next key frame on are
+ * readable.
+ */
 static void check_named(size_t at, bool hole)
 {
 	struct recording_reader *r = NULL;
@@ -110,7 +115,7 @@ static void test_named(void **state)
 	check_named(0, true);			     /* its mark */
 }
 
-/* A small frame that claims to be large is refused before memory is taken for it. */
+/* A small frame that claims to be large is refused before memory is allocated. */
 static void test_bomb(void **state)
 {
 	const size_t large = (size_t)RECORDING_RAW_MAX + 1;
@@ -122,15 +127,17 @@ static void test_bomb(void **state)
 
 	(void)state;
 	record(&f, 4, false);
-	/* One size in its part, another in the frame of zstd; then the same that is too large. */
+	/*
+	 * One size in the part, another in the zstd frame; then the same size, which is too large.
+	 */
 	for (int what = 0; what < 2; what++) {
 		cleanup(strbuf_done) struct strbuf bytes = {};
 		size_t n = ZSTD_compress(payload, sizeof(payload), zeros, large, 1);
 
 		assert_false(ZSTD_isError(n));
 		part[4] = PART_KEY;
-		wire_set32(part + 8, (uint32_t)n);
-		wire_set32(part + 12, what ? (uint32_t)large : 100);
+		put_le32(part + 8, (uint32_t)n);
+		put_le32(part + 12, what ? (uint32_t)large : 100);
 		strbuf_put(&bytes, f.bytes.data, f.end[0]);
 		strbuf_put(&bytes, part, sizeof(part));
 		strbuf_put(&bytes, payload, n);
@@ -145,7 +152,7 @@ static void test_bomb(void **state)
 	forget(&f);
 }
 
-/* A delta frame at the beginning has nothing that it could be a difference to. */
+/* A delta frame at the beginning has no reference. */
 static void test_no_key(void **state)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};

@@ -27,7 +27,7 @@ static void test_frames(void **state)
 	forget(&f);
 }
 
-/* Differences are smaller than the frames that stand alone. */
+/* Delta frames are smaller than key frames. */
 static void test_size(void **state)
 {
 	struct recorded_frames f;
@@ -63,7 +63,7 @@ static void test_file(void **state)
 	assert_int_equal(recording_reader_info(r)->end, f.bytes.len);
 	for (size_t i = FRAMES; i-- > 0;)
 		check_frame(r, &f, i);
-	/* It becomes shorter under our eyes. */
+	/* The file becomes shorter while it is read. */
 	assert_int_equal(ftruncate(fd, (off_t)f.end[2]), 0);
 	check_frame(r, &f, 1);
 	assert_int_equal(recording_reader_frame(r, 3, &s, why), -EBADMSG);
@@ -78,12 +78,12 @@ static void test_file(void **state)
 
 static void set_header_crc(struct strbuf *bytes)
 {
-	uint32_t size = wire_get32(bytes->data + 12);
+	uint32_t size = get_le32(bytes->data + 12);
 
-	wire_set32(bytes->data + size - 4, wire_crc(bytes->data, size - 4, NULL, 0));
+	put_le32(bytes->data + size - 4, crc_of(bytes->data, size - 4));
 }
 
-/* A longer header and parts of another kind are a newer minor version's. */
+/* A newer minor version has a longer header and parts of other kinds. */
 static void test_newer_minor(void **state)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
@@ -94,13 +94,13 @@ static void test_newer_minor(void **state)
 	(void)state;
 	record(&f, 4, true);
 	part[4] = 77;
-	wire_set32(part + 8, 5);
+	put_le32(part + 8, 5);
 	memcpy(part + RECORDING_PART_SIZE, "event", 5);
 	set_crcs(part);
 	strbuf_put(&bytes, f.bytes.data, 32);
 	strbuf_puts(&bytes, "new....crc.");
 	bytes.data[10] = 1;
-	wire_set32(bytes.data + 12, (uint32_t)bytes.len);
+	put_le32(bytes.data + 12, (uint32_t)bytes.len);
 	set_header_crc(&bytes);
 	for (size_t i = 0; i < FRAMES; i++) {
 		strbuf_put(&bytes, part, sizeof(part));
@@ -134,7 +134,10 @@ static void test_formats(void **state)
 
 	(void)state;
 	record(&f, 4, true);
-	/* Format 1: its number in 32 bits, the version of records, that of the program, a crc. */
+	/*
+	 * Format 1: its number in 32 bits, the version of records, the version of the program, a
+	 * crc.
+	 */
 	strbuf_put(&old,
 		   RECORDING_MAGIC "\1\0\0\0\6\0\0\0"
 				   "0.1.9\0\0\0\0\0\0\0"
@@ -148,9 +151,9 @@ static void test_formats(void **state)
 	old.len = 12;
 	check_refused(&old, -ENOTSUP,
 		      "recorded by zmem-bpf 0.1 in format 1: zmem-bpf 0.1 can show it");
-	wire_set16(f.bytes.data + 8, RECORDING_MAJOR + 1);
+	put_le16(f.bytes.data + 8, RECORDING_MAJOR + 1);
 	check_refused(&f.bytes, -ENOTSUP, "it has format 3, this zmem-bpf reads format 2");
-	wire_set16(f.bytes.data + 8, RECORDING_MAJOR);
+	put_le16(f.bytes.data + 8, RECORDING_MAJOR);
 	f.bytes.data[17] = '\n';
 	check_refused(&f.bytes, -EBADMSG, "its header is corrupt");
 	set_header_crc(&f.bytes);
@@ -164,7 +167,7 @@ static void test_formats(void **state)
 	forget(&f);
 }
 
-/* What cannot be written leaves the recording as it was. */
+/* A snapshot that cannot be written leaves the recording unchanged. */
 static void test_impossible(void **state)
 {
 	cleanup(snapshot_done) struct snapshot s = {};

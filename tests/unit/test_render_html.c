@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "render/html_data.h"
+#include "render/render.h"
 #include "render/string_table.h"
 
 static void check_data(const char *name, const struct sample *s, struct table_style style)
@@ -17,7 +17,7 @@ static void check_data(const char *name, const struct sample *s, struct table_st
 
 	column_list_default(&columns, NULL);
 	style.columns = style.columns ? style.columns : &columns;
-	html_data(&raw, &s->result, &style);
+	render_page_json(&raw, &s->result, &style);
 	golden_neutral(&raw, &out);
 	snprintf(path, sizeof(path), "page_%s.json", name);
 	golden_check(path, &out);
@@ -93,7 +93,8 @@ static const char *data_of(struct strbuf *out, struct sample *s, const char *spe
 		assert_int_equal(column_list_parse(&columns, spec, &bad, &len), 0);
 	sample_finish(s, s->snapshot.count);
 	strbuf_clear(out);
-	html_data(out, &s->result, &(struct table_style){.columns = &columns, .group = group});
+	render_page_json(out, &s->result,
+			 &(struct table_style){.columns = &columns, .group = group});
 	assert_int_equal(strbuf_error(out), 0);
 	return strbuf_str(out);
 }
@@ -169,7 +170,7 @@ static void test_page(void **state)
 	s.snapshot.fallback_reason = "</noscript><script>&";
 	s.snapshot.counters_source = FROM_PROC;
 	column_list_default(&columns, NULL);
-	html_data(&data, &s.result, &(struct table_style){.columns = &columns});
+	render_page_json(&data, &s.result, &(struct table_style){.columns = &columns});
 	render_page(&out, &s);
 	text = strbuf_str(&out);
 	assert_int_equal(count_of(text, "<script"), 2);

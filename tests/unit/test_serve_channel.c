@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Messages of the channel; a snapshot that was passed gives the same output in every view. */
+/* Messages of the channel; a passed snapshot gives the same output in every view. */
 #include "golden.h"
 #include "sample.h"
 
@@ -89,18 +89,18 @@ static void test_channel(void **state)
 	(void)state;
 	strbuf_puts(&bytes, "hello");
 	assert_int_equal(channel_pair(pair), 0);
-	assert_int_equal(channel_asked(pair[0], &age), -EAGAIN);
-	assert_int_equal(channel_ask(pair[1], 250), 0);
-	assert_int_equal(channel_asked(pair[0], &age), 0);
+	assert_int_equal(channel_receive_request(pair[0], &age), -EAGAIN);
+	assert_int_equal(channel_send_request(pair[1], 250), 0);
+	assert_int_equal(channel_receive_request(pair[0], &age), 0);
 	assert_int_equal(age, 250);
-	assert_int_equal(channel_answered(pair[1], &got, &arrived), -EAGAIN);
+	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived), -EAGAIN);
 	memfd = channel_seal(&bytes);
 	assert_true(memfd >= 0);
 	/* A sealed memfd cannot change. */
 	assert_int_equal(write(memfd, "x", 1), -1);
 	assert_int_equal(ftruncate(memfd, 0), -1);
-	assert_int_equal(channel_answer(pair[0], &answer, memfd), 0);
-	assert_int_equal(channel_answered(pair[1], &got, &arrived), 0);
+	assert_int_equal(channel_send_answer(pair[0], &answer, memfd), 0);
+	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived), 0);
 	assert_int_equal(got.collections, 7);
 	assert_int_equal(channel_map(arrived, 4, &map), -EBADMSG);
 	assert_int_equal(channel_map(arrived, 5, &map), 0);
@@ -108,15 +108,15 @@ static void test_channel(void **state)
 	close(arrived);
 	close(memfd);
 	/* A snapshot without a memfd, garbage, and a closed channel. */
-	assert_int_equal(channel_answer(pair[0], &answer, -1), 0);
-	assert_int_equal(channel_answered(pair[1], &got, &arrived), -EBADMSG);
+	assert_int_equal(channel_send_answer(pair[0], &answer, -1), 0);
+	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived), -EBADMSG);
 	assert_int_equal(write(pair[1], "garbage!", 8), 8);
-	assert_int_equal(channel_asked(pair[0], &age), -EBADMSG);
+	assert_int_equal(channel_receive_request(pair[0], &age), -EBADMSG);
 	assert_int_equal(write(pair[1], "short", 5), 5);
-	assert_int_equal(channel_asked(pair[0], &age), -EBADMSG);
+	assert_int_equal(channel_receive_request(pair[0], &age), -EBADMSG);
 	close(pair[1]);
-	assert_int_equal(channel_asked(pair[0], &age), -EPIPE);
-	assert_int_equal(channel_answer(pair[0], &answer, -1), -EPIPE);
+	assert_int_equal(channel_receive_request(pair[0], &age), -EPIPE);
+	assert_int_equal(channel_send_answer(pair[0], &answer, -1), -EPIPE);
 	close(pair[0]);
 }
 

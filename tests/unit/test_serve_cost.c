@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "serve/cost.h"
+#include "serve/channel.h"
 
 static unsigned calls;
 
@@ -44,7 +44,8 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 	return poll(fds, count, timeout);
 }
 
-/* The count by one question for each number; valgrind has descriptors of its own in /proc/self/fd. */
+/* The count by one question for each number; valgrind has descriptors of its own in /proc/self/fd.
+ */
 static unsigned open_fds(void)
 {
 	unsigned count = 0;

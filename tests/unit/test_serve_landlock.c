@@ -24,7 +24,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "serve/landlock.h"
+#include "serve/sandbox.h"
 #include "temp_directory.h"
 
 static bool make_ruleset(struct landlock_rights rights)

@@ -6,12 +6,10 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "serve/accept.h"
-#include "serve/address.h"
-#include "serve/host.h"
-#include "serve/http_query.h"
+#include "serve/listen.h"
+#include "serve/request_headers.h"
+#include "serve/selection.h"
 #include "serve/connections.h"
-#include "serve/token.h"
 
 static void test_addresses(void **state)
 {

@@ -19,7 +19,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/sanitized.h"
 #include "serve/sandbox.h"
 #include "privilege/privilege.h"
 

@@ -7,7 +7,6 @@
 #include <malloc.h>
 
 #include "serve/history_ring.h"
-#include "serve/http_query.h"
 #include "serve/selection.h"
 #include "render/render.h"
 
@@ -93,7 +92,7 @@ static void test_unit_then_name(void **state)
 	group_tracker_done(&t);
 }
 
-/* A group that was large keeps its series for a while; one that becomes large has it at once. */
+/* A group that was large keeps its series for minutes; a new large group gets one at once. */
 static void test_stays(void **state)
 {
 	struct group_tracker t;
@@ -215,10 +214,10 @@ static void test_history(void **state)
 	group_tracker_done(&t);
 }
 
-/* The part of the text that serve adds about itself. */
-static void test_own(void **state)
+/* The metrics of serve itself. */
+static void test_self(void **state)
 {
-	const struct metrics_own own = {
+	const struct metrics_self self = {
 		.gone = 11,
 		.denied = 12,
 		.timeout = 13,
@@ -227,7 +226,7 @@ static void test_own(void **state)
 		.failures = 2,
 		.process = {{"collector", 1500000, 4096, 9}, {"http", 20, 0, 8}},
 		.start_ms = 1767225599987,
-		.answered = {{200, 5}, {404, 1}},
+		.responses = {{200, 5}, {404, 1}},
 		.connections = 3,
 		.groups_tracked = 7,
 		.groups_error = 1234.5,
@@ -241,7 +240,7 @@ static void test_own(void **state)
 		struct metrics_text t;
 		const char *text;
 
-		render_metrics(&out, &s.result, false, open, &own);
+		render_metrics(&out, &s.result, false, open, &self);
 		text = strbuf_str(&out);
 		t = metrics_read(text, out.len, open);
 		if (t.wrong)
@@ -261,7 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_query),	cmocka_unit_test(test_unit_then_name),
 		cmocka_unit_test(test_stays),	cmocka_unit_test(test_a_million_names),
-		cmocka_unit_test(test_history), cmocka_unit_test(test_own),
+		cmocka_unit_test(test_history), cmocka_unit_test(test_self),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/sanitized.h"
-#include "serve/system_calls.h"
+#include "serve/sandbox.h"
 #include "system_calls.h"
 #include "privilege/privilege.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* bpf_diagnose_tell: each failure names what is missing and what to do about it. */
+/* bpf_diagnose_facts_note: each failure names what is missing and what to do about it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static void expect(int error, const struct bpf_diagnose_facts *facts, const char
 {
 	cleanup(diag_clear) struct diag diag = {};
 
-	bpf_diagnose_tell(&diag, "bpf", "loading the program", error, facts);
+	bpf_diagnose_facts_note(&diag, "bpf", "loading the program", error, facts);
 	assert_int_equal(diag.count, 1);
 	assert_int_equal(diag.note[0].error, error);
 	assert_string_equal(diag.note[0].subject, "bpf");
@@ -38,7 +38,7 @@ static void test_privileges(void **state)
 	f.bpf = false;
 	expect(-EPERM, &f, "CAP_BPF and CAP_PERFMON are missing", "root");
 	f.perfmon = true;
-	/* Whatever the error is: nothing else can be judged before. */
+	/* For any error: a missing privilege comes before other reasons. */
 	f.iterators = f.probe_reads = false;
 	expect(-EINVAL, &f, "CAP_BPF is missing", "root");
 }

@@ -93,7 +93,7 @@ static void test_shared_swap_is_unknown(void **state)
 	assert_int_equal(process_swap_pss_status(&p), PSS_UNSUPPORTED);
 }
 
-/* If one sum does not add up, PSS is unknown and all else stays. */
+/* If one sum does not equal its counter, PSS is unknown and all other values stay. */
 static void assert_not_consistent(const struct zmem_pss_record *r)
 {
 	struct process p = decoded(r);
@@ -209,7 +209,7 @@ static void test_close(void **state)
 	assert_int_equal(decoded(&r).value[COUNTER_PSS_ANON], ((1 << 20) + 16) * PAGE);
 	r.pages.rss[ZMEM_RSS_ANON] += 1000;
 	assert_not_consistent(&r);
-	/* A small one: smaps_rollup is quick. */
+	/* For a small process smaps_rollup is fast. */
 	r = sample();
 	r.pages.rss[ZMEM_RSS_ANON]++;
 	r.pages.flags |= ZMEM_WALK_ACCEPTED;

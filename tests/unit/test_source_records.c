@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Records as kernels wrote them (fixtures/records, made by tests/vm/record): what they decode to is
- * in golden/records_KERNEL.txt.
+ * Records that kernels wrote (fixtures/records, made by tests/vm/record), and the decoded values in
+ * golden/records_KERNEL.txt.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include "golden.h"
 #include "source/record_decode.h"
 
-/* Of the guests. */
+/* The guests' page size and memory. */
 static const struct decode_limits limits = {.page_size = 4096, .ram_bytes = 1ull << 30};
 
 static size_t read_records(const char *kernel, char *buf, size_t cap)

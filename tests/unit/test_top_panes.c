@@ -127,10 +127,10 @@ static void test_detail(void **state)
 	fixture_take(&f);
 	assert_int_equal(press(&f, "\n"), VIEW_ASK_DETAIL);
 	fixture_golden(&f, "top_detail_unread.txt");
-	assert_int_equal(view_take_maps(&f.view, make_maps(), PSS_OK), 0);
+	assert_int_equal(view_set_maps(&f.view, make_maps(), PSS_OK), 0);
 	process_set(f.rows[0], COUNTER_MEM_CURRENT, 2 * GIB);
 	process_set(f.rows[0], COUNTER_MEM_LIMIT, 4 * GIB);
-	view_take_charged(&f.view, f.rows[0]);
+	view_set_charged(&f.view, f.rows[0]);
 	f.sample.snapshot.time_ms += 2000;
 	sample_pss(f.rows[0], PSS_FROM_KERNEL);
 	f.rows[0]->value[COUNTER_PSS_SWAP] += 500 * MIB;
@@ -159,9 +159,9 @@ static void test_detail_of_group(void **state)
 	(void)state;
 	fixture_begin(&f, sample_groups);
 	fixture_take(&f);
-	view_take_charged(&f.view, f.rows[0]);
+	view_set_charged(&f.view, f.rows[0]);
 	press(&f, "\n");
-	view_take_charged(&f.view, f.rows[0]);
+	view_set_charged(&f.view, f.rows[0]);
 	fixture_golden(&f, "top_detail_group.txt");
 	press(&f, "\033jj\n");
 	assert_true(fixture_says(&f, "odd\\xff\"name\\x0a,;\\\\.service"));

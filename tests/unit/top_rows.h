@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A view of a sample, and its screen as text: a sign before each line says how it looks. */
+/* A view of a sample, and its screen as text: the first character of a line is its look. */
 #ifndef TESTS_TOP_ROWS_H
 #define TESTS_TOP_ROWS_H
 
@@ -12,7 +12,7 @@ struct fixture {
 	struct sample sample;
 	struct view view;
 	struct screen screen;
-	struct process *rows[SAMPLE_MAX]; /* in the order that the test wants */
+	struct process *rows[SAMPLE_MAX]; /* in the order of the test */
 };
 
 static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *s))
@@ -34,7 +34,7 @@ static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *
 
 static inline void fixture_take(struct fixture *f)
 {
-	view_take(&f->view, &f->sample.result, f->rows, f->sample.result.row_count, true);
+	view_set_rows(&f->view, &f->sample.result, f->rows, f->sample.result.row_count, true);
 }
 
 static inline void fixture_end(struct fixture *f)
@@ -43,7 +43,7 @@ static inline void fixture_end(struct fixture *f)
 	screen_done(&f->screen);
 }
 
-/* Draws, checks what must hold of every screen, and leaves the text in `out`. */
+/* Draws a screen, checks what holds for every screen, and stores the text in `out`. */
 static inline void fixture_text(struct fixture *f, struct strbuf *out)
 {
 	static const char sign[] = {[LOOK_PLAIN] = ' ',
@@ -86,7 +86,7 @@ static inline void fixture_golden(struct fixture *f, const char *name)
 	strbuf_done(&out);
 }
 
-/* Whether the screen says that. */
+/* Whether the screen has that text. */
 static inline bool fixture_says(struct fixture *f, const char *text)
 {
 	struct strbuf out = {};
@@ -98,7 +98,7 @@ static inline bool fixture_says(struct fixture *f, const char *text)
 	return says;
 }
 
-/* Presses them one after the other. Returns all that was asked for. */
+/* Presses keys one after the other. Returns all requests. */
 static inline unsigned press(struct fixture *f, const char *keys)
 {
 	unsigned ask = 0;

@@ -2,12 +2,11 @@
 # shellcheck shell=bash
 #
 # For tests/vm/run: lists the kernels in Debian's archive and fetches them into the cache.
-# The suites the machine is configured for come first. What they lack is looked for in the archive's
-# other suites. Package lists of those, and of other architectures, are our own, in the cache: the
-# machine's apt stays as it is.
+# The configured suites of the machine come first, then the other suites of the archive. Package lists of
+# those, and of other architectures, are in our cache: the apt of the machine is not changed.
 CACHE=$(realpath -m "${ZMEM_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/zmem-bpf-vm}")
-# By their code names: caches of the archive were weeks behind for stable-backports, while they were not
-# for the name it stands for. A suite that is not there (yet) costs the others nothing; sid goes on.
+# By code names: mirrors were weeks behind for stable-backports, but not for the code name of that suite.
+# A missing suite does not disturb the others.
 OTHER_SUITES='bullseye bookworm bookworm-backports trixie trixie-backports forky forky-backports sid
 experimental'
 OTHER_SECURITY='bullseye-security bookworm-security trixie-security forky-security'
@@ -29,8 +28,8 @@ own_lists() {
 	echo "$CACHE/apt/$(architecture)-$SUITES"
 }
 
-# of_suites TOOL ARG…: an apt tool, of the suites that SUITES says. An image of a container may have
-# turned apt's cache off, without which each call takes seconds.
+# of_suites TOOL ARG…: runs an apt tool for the suites in SUITES. A container image may have disabled the
+# cache of apt, without which each call takes seconds.
 of_suites() {
 	local tool=$1 dir
 	shift
@@ -82,7 +81,7 @@ refresh_machines() {
 	$sudo apt-get update -qq >/dev/null 2>&1
 }
 
-# The archives are those the machine has its packages from, and the keyrings, too.
+# Archives and keyrings are those of the machine.
 write_sources() {
 	local label url entry suites suite keyring
 	while IFS='|' read -r label url entry; do
@@ -109,7 +108,7 @@ refresh_own() {
 	touch "$dir/updated"
 }
 
-# Once a run. Fails if that was done.
+# Once a run. Fails if it was done before.
 refresh() {
 	[ -z "${REFRESHED[$FLAVOUR-$SUITES]:-}" ] || return
 	REFRESHED[$FLAVOUR-$SUITES]=1
@@ -121,7 +120,7 @@ refresh() {
 	read_rows
 }
 
-# Lists of our own are good for a day.
+# Our own lists are valid for a day.
 need_rows() {
 	[ -z "${ROWS[$FLAVOUR-$SUITES]:-}" ] || return 0
 	if is_machines || [ -n "$(find "$(own_lists)/updated" -mmin -1440 2>/dev/null)" ]; then
@@ -140,7 +139,7 @@ newest() {
 	esac | tail -n 1
 }
 
-# Sets ROW, and SUITES to where it is.
+# Sets ROW, and SUITES to its suite.
 find_kernel() {
 	local row found=other
 	ROW=
@@ -217,7 +216,7 @@ download_row() {
 	done
 }
 
-# Downloads and unpacks what ROW says into the cache, whole or not at all. Sets DIR.
+# Downloads and unpacks the package of ROW into the cache, completely or not at all. Sets DIR.
 fetch_row() {
 	local version package parts tmp
 	read -r version package parts <<<"$ROW"
@@ -256,9 +255,8 @@ why_not_found() {
 	fi
 }
 
-# prepare_kernel KERNEL LABEL: finds and fetches it. Sets DIR, or prints why not. What has been replaced
-# by something newer since the lists were read gets a second try. Only the configured suites are promised
-# to be there.
+# prepare_kernel KERNEL LABEL: finds and fetches it. Sets DIR, or prints the reason. If a newer package
+# replaced it since the lists were read, it tries again. Only the configured suites are certain to exist.
 prepare_kernel() {
 	if ! find_kernel "$1" && ! { refresh && find_kernel "$1"; }; then
 		echo "skip $2: $(why_not_found)"

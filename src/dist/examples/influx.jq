@@ -15,17 +15,17 @@ def field:
   elif type == "boolean" then tostring
   else "\"" + gsub("(?<c>[\"\\\\])"; "\\\(.c)") + "\"" end;
 def fields: to_entries | map(select(.value != null) | "\(.key)=\(.value | field)") | join(",");
-def figures: with_entries(select(.key | test("_bytes$|^procs$|^threads$|processes$|^pss_status$")));
+def counters: with_entries(select(.key | test("_bytes$|^procs$|^threads$|processes$|^pss_status$")));
 
 # Nanoseconds as text: the number is larger than a double holds exactly.
 "\(.timestamp_ms)000000" as $time | .host.name as $host
 | def point($name; $where; $what):
     ($what | fields) as $f | select($f != "") | "\($name)\({host: $host} + $where | tags) \($f) \($time)";
 
-((.groups // [])[] | point("zmem_group"; {group: (.group // "none")}; figures)),
+((.groups // [])[] | point("zmem_group"; {group: (.group // "none")}; counters)),
 ((.processes // [])[]
- | point("zmem_process"; {pid, name, user, unit, container}; figures)),
+ | point("zmem_process"; {pid, name, user, unit, container}; counters)),
 point("zmem_system"; {};
-  (.system | figures) + {processes: .totals.processes, pss_missing_processes: .totals.pss_missing_processes,
+  (.system | counters) + {processes: .totals.processes, pss_missing_processes: .totals.pss_missing_processes,
                          complete: .collection.complete}),
-((.system.zram // [])[] | point("zmem_zram"; {device: .name}; figures))
+((.system.zram // [])[] | point("zmem_zram"; {device: .name}; counters))

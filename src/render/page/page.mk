@@ -7,11 +7,11 @@ PAGE     := src/render/page
 PAGE_CSS := $(addprefix $(PAGE)/,page.css parts.css)
 PAGE_JS  := $(addprefix $(PAGE)/,format.js data.js machine.js tree.js graph.js rows.js table.js page.js)
 PAGE_OUT := $(O)/page/render
-# What its policy allows is this style and this script: the hash of what stands between the tags, which
-# begins with a newline. One licence line is enough for a file.
+# The policy of the page allows this style and this script by their hashes. A hash covers the text between
+# the tags, which begins with a newline. One licence line is enough for a file.
 hash_of   = $$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)
 
-# What serve shows is the same with more in it, and may ask whom it came from.
+# The live page of serve has more in it and may fetch from its own server.
 LIVE_CSS := $(PAGE_CSS) src/serve/page/live.css
 LIVE_JS  := $(PAGE_JS) $(addprefix src/serve/page/,chart.js live.js)
 LIVE_TOP := src/serve/page/live.html
@@ -37,7 +37,7 @@ $(PAGE_OUT)/live.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_JS) $(PAGE_OUT)/live
 	$(SAY) PAGE $@
 	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_JS),$(LIVE_SED)) > $@.tmp && mv $@.tmp $@
 
-# What stands before, between and after the marks.
+# The parts before, between and after the marks.
 PAGE_PARTS := head body tail
 $(PAGE_OUT)/head.inc $(PAGE_OUT)/live_head.inc: PART := s/<!--total-->.*//
 $(PAGE_OUT)/body.inc $(PAGE_OUT)/live_body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
@@ -50,10 +50,9 @@ $(LIVE_INC): $(PAGE_OUT)/live.html
 $(PAGE_INC) $(LIVE_INC):
 	$(Q)sed -z '$(PART)' $< | $(pack) > $@.tmp && mv $@.tmp $@
 
-$(B)/render/html.o: $(PAGE_INC)
-$(B)/render/live.o: $(LIVE_INC)
+$(B)/render/html.o: $(PAGE_INC) $(LIVE_INC)
 
-# ---- the terminal that top takes one for that it does not know ----
+# ---- the description that top uses for a terminal of an unknown type ----
 
 $(O)/page/top/xterm.inc: $(PAGE)/page.mk
 	@mkdir -p $(@D)

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Reads one file of one process, and makes a result of it.
+ *
+ * smaps is read piece by piece. The PSS of each mapping is cut to kB, so the sum may be off by 1 kB
+ * a mapping; smaps_rollup has the exact sum.
+ *
+ * In smaps_rollup (fs/proc/task_mmu.c) Swap counts private swap entries and swapped shared memory,
+ * in full for every mapper; SwapPss leaves shared memory out. The kernel's MM_SWAPENTS counts
+ * private entries alone.
+ */
+#include "enrich/pool_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "model/program.h"
+#include "proc/smaps.h"
+
+/* The longest text of a process that is read. */
+#define TEXT_MAX (POOL_CMDLINE_MAX * 2)
+
+/* ---- results ---- */
+
+static enum pss_status status_of(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ESRCH:
+		return PSS_GONE;
+	case -EACCES:
+	case -EPERM:
+		return PSS_DENIED;
+	case -ETIMEDOUT:
+		return PSS_TIMEOUT;
+	default:
+		return PSS_UNSUPPORTED;
+	}
+}
+
+static void set_error(struct pool_result *ret, int error)
+{
+	ret->status = status_of(error);
+	ret->error = file_exhausted(error) ? error : 0;
+}
+
+static void fail(struct pool_result *ret, int error)
+{
+	*ret = (struct pool_result){};
+	set_error(ret, error);
+}
+
+void pool_understand(enum pool_file file, const char *text, ssize_t len, struct pool_result *ret)
+{
+	*ret = (struct pool_result){.status = PSS_OK};
+	if (len < 0)
+		set_error(ret, (int)len);
+	else if (file == POOL_ROLLUP && len == 0)
+		ret->status = PSS_GONE;
+	else if (file == POOL_ROLLUP && smaps_rollup_parse(text, (size_t)len, &ret->counters) < 0)
+		ret->status = PSS_UNSUPPORTED;
+	if (len < 0 || file == POOL_ROLLUP)
+		return;
+	ret->text = malloc((size_t)len + 1);
+	if (!ret->text) {
+		set_error(ret, -ENOMEM);
+		return;
+	}
+	memcpy(ret->text, text, (size_t)len);
+	ret->text[len] = '\0';
+	ret->len = (size_t)len;
+}
+
+/* ---- program names ---- */
+
+struct text_part pool_program_name(const struct process *p, const char *cmdline, size_t len)
+{
+	/* The last word may be cut off. */
+	while (len >= POOL_CMDLINE_MAX && cmdline[len - 1] != '\0') {
+		const char *end = memrchr(cmdline, '\0', len);
+
+		len = end ? (size_t)(end - cmdline) + 1 : 0;
+	}
+	return program_name(p->name, p->comm, len ? cmdline : NULL, len);
+}
+
+static void make_name(const struct process *p, struct pool_result *result)
+{
+	struct text_part name;
+	char *text;
+
+	if (!result->text)
+		return;
+	name = pool_program_name(p, result->text, result->len);
+	text = strndup(name.s, name.len);
+	free(result->text);
+	result->text = text;
+	result->len = name.len;
+	if (!text)
+		set_error(result, -ENOMEM);
+}
+
+void pool_make_names(struct process *const *rows, size_t count, struct pool_result *results)
+{
+	for (size_t i = 0; i < count; i++)
+		make_name(rows[i], &results[i]);
+}
+
+/* ---- smaps ---- */
+
+struct smaps_reader {
+	struct map_set *set;
+	pid_t pid;
+	struct smaps smaps;
+	char piece[32768];
+};
+
+static int add_mapping(void *arg, const struct mapping *m)
+{
+	struct smaps_reader *reader = arg;
+	struct mapping mapping = *m;
+
+	mapping.pid = reader->pid;
+	return map_set_add(reader->set, &mapping);
+}
+
+static int read_pieces(struct smaps_reader *reader, const struct target *t, int dirfd)
+{
+	cleanup_close int fd = openat(dirfd, "smaps", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	smaps_begin(&reader->smaps, add_mapping, reader);
+	for (;;) {
+		ssize_t len = read(fd, reader->piece, sizeof(reader->piece));
+		int r;
+
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0)
+			return -errno;
+		if (!t->go_on(t->arg))
+			return -ETIMEDOUT;
+		if (len == 0)
+			break;
+		r = smaps_feed(&reader->smaps, reader->piece, (size_t)len);
+		if (r < 0)
+			return r;
+	}
+	return smaps_end(&reader->smaps);
+}
+
+static bool is_equal(const struct smaps_rollup *f, enum rollup_counter counter, uint64_t value)
+{
+	return rollup_has(f, counter) && f->value[counter] == value;
+}
+
+/* The sum of values that were each cut to kB differs by at most 1 kB a mapping. */
+static bool is_near(const struct smaps_rollup *f, enum rollup_counter counter, uint64_t sum,
+		    size_t mappings)
+{
+	return rollup_has(f, counter) && f->value[counter] >= sum &&
+	       f->value[counter] - sum <= mappings * 1024;
+}
+
+/* Uses the exact PSS of the process if its other values are unchanged. */
+static void set_exact_total(struct map_set *set, const struct smaps_rollup *f)
+{
+	struct map_counters *total = &set->total;
+	uint64_t private = f->value[ROLLUP_PRIVATE_CLEAN] + f->value[ROLLUP_PRIVATE_DIRTY];
+
+	if (!is_equal(f, ROLLUP_RSS, total->value[MAPS_RSS]) ||
+	    private != total->value[MAPS_PRIVATE] ||
+	    !is_equal(f, ROLLUP_SWAP, total->value[MAPS_SWAP]) ||
+	    !is_near(f, ROLLUP_PSS, total->value[MAPS_PSS], set->mappings) ||
+	    !is_near(f, ROLLUP_SWAP_PSS, total->value[MAPS_SWAP_PSS], set->mappings))
+		return;
+	total->value[MAPS_PSS] = f->value[ROLLUP_PSS];
+	total->value[MAPS_SWAP_PSS] = f->value[ROLLUP_SWAP_PSS];
+	set->total_exact = true;
+}
+
+/* A process that ends during the read has fewer mappings, and no smaps_rollup afterwards. */
+static int read_rollup(struct smaps_reader *reader, const struct target *t, int dirfd)
+{
+	struct smaps_rollup counters;
+	ssize_t len;
+
+	if (!t->has_rollup)
+		return 0;
+	len = file_read(dirfd, "smaps_rollup", reader->piece, sizeof(reader->piece));
+	if (len <= 0)
+		return len == 0 || len == -ENOENT ? -ESRCH : (int)len;
+	if (smaps_rollup_parse(reader->piece, (size_t)len, &counters) == 0)
+		set_exact_total(reader->set, &counters);
+	return 0;
+}
+
+/*
+ * Returns 0 and what is to be freed with map_set_free(), or a negative errno: -ESRCH if the process
+ * ended meanwhile, -EINVAL if the file is invalid, -ETIMEDOUT if go_on() ended it.
+ */
+static int read_mappings(const struct target *t, int dirfd, struct map_set **ret)
+{
+	cleanup_free struct smaps_reader *reader = malloc(sizeof(*reader));
+	int r;
+
+	if (!reader)
+		return -ENOMEM;
+	reader->pid = t->pid;
+	reader->set = map_set_new(t->file == POOL_NAMES);
+	if (!reader->set)
+		return -ENOMEM;
+	r = read_pieces(reader, t, dirfd);
+	if (r == -ENODATA)
+		r = -ESRCH;
+	if (r == 0)
+		r = read_rollup(reader, t, dirfd);
+	if (r < 0) {
+		map_set_free(reader->set);
+		return r;
+	}
+	*ret = reader->set;
+	return 0;
+}
+
+/* ---- files ---- */
+
+static const char *file_name(enum pool_file file)
+{
+	static const char *const names[] = {
+		[POOL_ROLLUP] = "smaps_rollup",
+		[POOL_STATUS] = "status",
+		[POOL_CGROUP] = "cgroup",
+		[POOL_CMDLINE] = "cmdline",
+		[POOL_EXE] = "exe",
+		[POOL_MAPS] = "smaps",
+		[POOL_NAMES] = "smaps",
+		[POOL_PROGRAM] = "cmdline",
+	};
+
+	return names[file];
+}
+
+/*
+ * Opens the directory with the memory of the process: /proc/PID, or that of a live thread if the
+ * leader has exited. The files below the fd belong to this process even if its pid is reused.
+ * Returns the fd, -ESRCH if the process is gone or another one, -EXDEV if this /proc is of another
+ * pid namespace, or -errno.
+ */
+static int open_dir(const struct target *t)
+{
+	cleanup_close int fd = -1;
+	int same;
+
+	if (t->proc->fd < 0 || !t->proc->trusted)
+		return -EXDEV;
+	fd = procfs_open_pid(t->proc, t->pid);
+	if (fd < 0)
+		return fd;
+	same = t->check_start ? procfs_same_start(t->proc, fd, t->start_ns) : 1;
+	if (same <= 0)
+		return same < 0 ? same : -ESRCH;
+	return t->leader_exited ? procfs_open_thread(fd) : TAKE_FD(fd);
+}
+
+static void read_smaps(const struct target *t, int fd, struct pool_result *ret)
+{
+	struct map_set *maps = NULL;
+	int r = read_mappings(t, fd, &maps);
+
+	fail(ret, r);
+	if (r == 0)
+		*ret = (struct pool_result){.status = PSS_OK, .maps = maps};
+}
+
+static ssize_t read_text(const struct target *t, int fd, char *text, size_t cap)
+{
+	if (t->file == POOL_EXE)
+		return procfs_exe_name(fd, text, cap);
+	if (t->file == POOL_CMDLINE || t->file == POOL_PROGRAM)
+		cap = POOL_CMDLINE_MAX + 1;
+	return file_read(fd, file_name(t->file), text, cap);
+}
+
+void target_read(const struct target *t, struct pool_result *ret)
+{
+	cleanup_close int fd = open_dir(t);
+	char text[TEXT_MAX];
+
+	if (fd < 0)
+		fail(ret, fd);
+	else if (t->file == POOL_MAPS || t->file == POOL_NAMES)
+		read_smaps(t, fd, ret);
+	else
+		pool_understand(t->file, text, read_text(t, fd, text, sizeof(text)), ret);
+}
+
+/* ---- smaps_rollup ---- */
+
+static void copy_counter(struct process *p, enum counter c, const struct smaps_rollup *f,
+			 enum rollup_counter key)
+{
+	if (rollup_has(f, key))
+		process_set(p, c, f->value[key]);
+}
+
+void rollup_apply(struct process *p, const struct pool_result *result)
+{
+	const struct smaps_rollup *f = &result->counters;
+
+	p->pss_status = result->status;
+	/* The text was cut off before Pss. */
+	if (result->status == PSS_OK && !rollup_has(f, ROLLUP_PSS))
+		p->pss_status = PSS_UNSUPPORTED;
+	if (p->pss_status != PSS_OK)
+		return;
+	p->pss_source = PSS_FROM_ROLLUP;
+	copy_counter(p, COUNTER_PSS, f, ROLLUP_PSS);
+	copy_counter(p, COUNTER_PSS_ANON, f, ROLLUP_PSS_ANON);
+	copy_counter(p, COUNTER_PSS_FILE, f, ROLLUP_PSS_FILE);
+	copy_counter(p, COUNTER_PSS_SHMEM, f, ROLLUP_PSS_SHMEM);
+	copy_counter(p, COUNTER_SWAP_PSS, f, ROLLUP_SWAP_PSS);
+	if (rollup_has(f, ROLLUP_PRIVATE_CLEAN) && rollup_has(f, ROLLUP_PRIVATE_DIRTY))
+		process_set_sum(p, COUNTER_USS, f->value[ROLLUP_PRIVATE_CLEAN],
+				f->value[ROLLUP_PRIVATE_DIRTY], 0);
+	if (rollup_has(f, ROLLUP_ANON_HUGE))
+		process_set_sum(p, COUNTER_THP, f->value[ROLLUP_ANON_HUGE],
+				f->value[ROLLUP_SHMEM_PMD], f->value[ROLLUP_FILE_PMD]);
+	if (rollup_has(f, ROLLUP_SWAP) && process_has(p, COUNTER_SWAP) &&
+	    f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP])
+		process_set(p, COUNTER_SWAP_SHMEM, f->value[ROLLUP_SWAP] - p->value[COUNTER_SWAP]);
+	process_derive(p);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sources of kind pin. Each reading opens the path anew, so it uses a new pin at once and a removed
+ * pin no more. A pin is trusted only if root alone could have made it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "source/pin.h"
+#include "source/reader.h"
+#include "source/source_internal.h"
+
+#define OPEN_DIRECTORY (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+struct pin_state {
+	const char *link;
+	struct readers readers;
+	char refusal[PIN_REFUSAL_MAX]; /* without pages: why */
+};
+
+/* True if root owns it and no other user can write it. */
+static bool is_owned_by_root(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Returns a descriptor of the place if it is a bpffs, or a negative errno. */
+static int open_place(void)
+{
+	cleanup_close int fd = open(PIN_PLACE, OPEN_DIRECTORY);
+	struct statfs fs;
+
+	if (fd < 0 || fstatfs(fd, &fs) < 0)
+		return -errno;
+	if ((unsigned long)fs.f_type != BPF_FS_MAGIC)
+		return -ENOENT;
+	return is_owned_by_root(fd) ? TAKE_FD(fd) : -EPERM;
+}
+
+/* Returns a descriptor of the directory of our version, or a negative errno. */
+static int open_version(void)
+{
+	cleanup_close int place = open_place(), fd = -1;
+
+	if (place < 0)
+		return place;
+	fd = openat(place, PIN_VERSION, OPEN_DIRECTORY);
+	if (fd < 0)
+		return -errno;
+	return is_owned_by_root(fd) ? TAKE_FD(fd) : -EPERM;
+}
+
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Returns an iterator; -EBADMSG if another kind of object is pinned. */
+static int open_link(const char *name)
+{
+	cleanup_close int version = open_version(), fd = -1;
+
+	if (version < 0)
+		return version;
+	/* Twice, because a link that is being replaced is inaccessible (pin.c). */
+	for (int i = 0; i < 2 && fd < 0; i++)
+		fd = openat(version, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* EIO: a program, a map, or another link (kernel/bpf/inode.c, bpffs_obj_open()). */
+	if (fd < 0)
+		return errno == EIO || errno == ELOOP ? -EBADMSG : -errno;
+	if (!is_owned_by_root(fd))
+		return -EPERM;
+	return is_file(fd) ? TAKE_FD(fd) : -EBADMSG;
+}
+
+/* ---- why the pin is not used ---- */
+
+/* The version of the newest pin, 0 if there is none. */
+static unsigned newest_version(void)
+{
+	cleanup_close int place = open_place();
+	uint64_t version = 0;
+	char text[8];
+	ssize_t len = place < 0 ? -1 : readlinkat(place, PIN_NEWEST, text, sizeof(text));
+
+	if (len > 0)
+		parse_u64(text, (size_t)len, UINT8_MAX, &version);
+	return (unsigned)version;
+}
+
+static void add_denied(struct diag *diag, const char *subject)
+{
+	char group[64] = "?";
+	struct stat st;
+
+	if (stat(PIN_PLACE, &st) == 0)
+		pin_group_name(st.st_gid, group, sizeof(group));
+	diag_add(diag, subject, -EACCES, "join it, be root, or use --source proc",
+		 "the pin at " PIN_PLACE " is for members of group %s: Permission denied", group);
+}
+
+static int add_note(struct diag *diag, const char *subject, int error)
+{
+	unsigned version = error == -ENOENT ? newest_version() : 0;
+
+	/* With our version another link is missing, not the pin. */
+	if (version && version != ZMEM_RECORD_VERSION) {
+		error = -ESTALE;
+		diag_add(diag, subject, error, "pin it again: zmem-bpf pin GROUP",
+			 "the pin at " PIN_PLACE
+			 " is of record version %u, this program reads " PIN_VERSION,
+			 version);
+	} else if (error == -ENOENT) {
+		diag_add(diag, subject, error, "as root: zmem-bpf pin GROUP",
+			 "there is no pin at " PIN_PLACE);
+	} else if (error == -EACCES) {
+		add_denied(diag, subject);
+	} else if (error == -EPERM) {
+		diag_add(diag, subject, error, "as root: zmem-bpf unpin",
+			 "the pin at " PIN_PLACE
+			 " is not used: other users than root can change it");
+	} else if (error == -EBADMSG) {
+		diag_add(diag, subject, error, "as root: zmem-bpf unpin, then pin GROUP",
+			 "the object pinned at " PIN_PLACE " is not zmem-bpf's: it has no records");
+	} else {
+		diag_add(diag, subject, error, file_exhausted_todo(error),
+			 "opening the pin at " PIN_PLACE ": %s", strerror(-error));
+	}
+	return error;
+}
+
+/* ---- the source ---- */
+
+/* `buf` has PIN_REFUSAL_MAX zero bytes. */
+static void read_refusal(char *buf)
+{
+	cleanup_close int version = open_version();
+	ssize_t len = version < 0 ? -1 : readlinkat(version, PIN_WHY, buf, PIN_REFUSAL_MAX - 1);
+
+	if (len <= 0)
+		strcpy(buf, "the pin has only counters");
+}
+
+static int open_iterator(const void *state)
+{
+	const struct pin_state *p = state;
+	int fd = open_link(p->link);
+
+	return fd == -ENOENT || fd == -EACCES ? -ESTALE : fd;
+}
+
+static int pin_open(const struct source_variant *variant, const struct procfs *proc,
+		    struct diag *diag, void **ret_state)
+{
+	cleanup_close int fd = open_link(variant->pinned);
+	cleanup_free struct pin_state *p = NULL;
+	int r = fd < 0 ? fd : reader_try(fd);
+
+	(void)proc;
+	if (r < 0)
+		return add_note(diag, variant->name, r);
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->link = variant->pinned;
+	p->readers = (struct readers){
+		.open = open_iterator,
+		.state = p,
+		.asks = variant->pages,
+		.limits = reader_limits(),
+	};
+	if (!variant->pages)
+		read_refusal(p->refusal);
+	*ret_state = TAKE_PTR(p);
+	return 0;
+}
+
+static int pin_collect(void *state, unsigned readers, struct snapshot *snapshot)
+{
+	struct pin_state *p = state;
+
+	return readers_collect(&p->readers, readers, snapshot);
+}
+
+static int pin_revisit(void *state, pid_t pid, struct snapshot *snapshot)
+{
+	const struct pin_state *p = state;
+
+	return readers_visit(&p->readers, pid, snapshot);
+}
+
+static const char *pin_refusal(const void *state)
+{
+	const struct pin_state *p = state;
+
+	return p->refusal[0] ? p->refusal : NULL;
+}
+
+static void pin_close(void *state)
+{
+	struct pin_state *p = state;
+
+	readers_done(&p->readers);
+	free(p);
+}
+
+const struct source_kind source_kind_pin = {
+	.origin = FROM_BPF,
+	.open = pin_open,
+	.collect = pin_collect,
+	.revisit = pin_revisit,
+	.pss_refusal = pin_refusal,
+	.close = pin_close,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the files of src/source share: kinds of sources, and the variants of each kind. */
+#ifndef ZMEM_SOURCE_INTERNAL_H
+#define ZMEM_SOURCE_INTERNAL_H
+
+#include "source/bpf_load.h"
+#include "source/source.h"
+
+struct source_variant;
+
+/* How the sources of one kind work. `state` is what open() returned. */
+struct source_kind {
+	enum origin origin;
+	/* Returns 0 and *ret_state, or a negative errno and a note in diag. */
+	int (*open)(const struct source_variant *variant, const struct procfs *proc,
+		    struct diag *diag, void **ret_state);
+	/*
+	 * Appends all processes to the snapshot and their strings to its arena. Does not finish the
+	 * snapshot. Returns 0 or a negative errno.
+	 */
+	int (*collect)(void *state, unsigned readers, struct snapshot *snapshot);
+	/* The same for one process; -ESRCH if it does not exist. NULL if every variant is all_only.
+	 */
+	int (*revisit)(void *state, pid_t pid, struct snapshot *snapshot);
+	/* Why PSS does not come from the kernel, NULL if it does. */
+	const char *(*pss_refusal)(const void *state);
+	/* The link of the iterator, which the source owns. NULL: it has none to be pinned. */
+	int (*link)(const void *state);
+	void (*close)(void *state);
+};
+
+extern const struct source_kind source_kind_pin; /* iterators that root pinned */
+extern const struct source_kind source_kind_bpf; /* objects that this process loads */
+extern const struct source_kind source_kind_proc;
+
+/* What a program reads kernel memory with. */
+enum kernel_reads {
+	READS_BY_CAST,	/* bpf_rdonly_cast(): Linux 6.2 and later */
+	READS_BY_PROBE, /* bpf_probe_read_kernel(): forbidden by lockdown=confidentiality */
+};
+
+/* A row of the table of sources (source.c). */
+struct source_variant {
+	const char *name; /* for doctor and messages */
+	const struct source_kind *kind;
+	bool pages;	    /* walks pages, or has a note in diag that says why not */
+	bool all_only;	    /* cannot read one process alone */
+	const char *pinned; /* kind pin: the name of the link */
+	/* Kind bpf: what is loaded. */
+	enum bpf_object_id object;
+	enum bpf_loader loader;
+	enum kernel_reads reads;
+};
+
+/* ---- counters of one process from /proc/PID/status (proc_source.c) ---- */
+
+/*
+ * Reads below the directory of the process (procfs_open_pid()). Sets the counters that p does not
+ * have, the effective uid, and counters_source if the resident set is among them. If the leader has
+ * exited, reads a live thread. Returns 1, 0 if the process has no memory (any more), or a negative
+ * errno without free files or memory.
+ */
+int status_fill(struct process *p, int pid_fd);
+
+/* The counters that status can have. */
+counter_mask status_counters(void);
+
+#endif
