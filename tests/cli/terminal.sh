@@ -69,7 +69,7 @@ term 10 80 "$ZMEM" -a
 expect_rc '-a: exit code' 0
 check '-a: every row on a terminal' test "$(plain | wc -l)" -gt 60
 equal '-a: no others' "$(plain | grep -c ' more$')" 0
-term 10 80 "$ZMEM" -n 20
+term 10 80 "$ZMEM" -n 20 -u root
 equal '-n 20: 20 rows' "$(plain | grep -cE '^ *[0-9]+ +[a-z]')" 20
 term 10 80 "$ZMEM" -J
 expect_json 'JSON on a terminal: complete' '.processes | length > 60'
