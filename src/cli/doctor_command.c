@@ -62,7 +62,7 @@ static void check_privileges(void)
 		bool held = privilege_held(i);
 
 		print_check(privilege_name(i), held, "%s%s", use[i],
-			    held ? "" : " (run as root, or give it: README, Without root)");
+			    held ? "" : " (run as root, or see zmem-bpf-pin(8))");
 	}
 }
 

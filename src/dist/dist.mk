@@ -48,7 +48,7 @@ UNITS   := zmem-bpf-pin.service $(if $(filter 1,$(STATIC)),,zmem-bpf.service)
 install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' | install -D -m 0644 /dev/stdin '$(2)'
 
 install: all $(COMPLETIONS) $(MAN_COLUMNS)
-	install -D -m 0755 '$(PROGRAM)' '$(AT)/sbin/zmem-bpf'
+	install -D -m 0755 '$(PROGRAM)' '$(AT)/bin/zmem-bpf'
 	$(foreach p,$(MAN_PAGES),$(call install_here,$(p),$(call man_here,$(p))) &&) :
 	install -D -m 0644 '$(O)/completion/zmem-bpf.bash' '$(BASH)'
 	install -D -m 0644 '$(O)/completion/zmem-bpf.zsh' '$(ZSH)'
@@ -61,14 +61,14 @@ install: all $(COMPLETIONS) $(MAN_COLUMNS)
 # Capabilities come last: until then a user who runs the program has no more rights.
 install-caps: install
 	@getent group zmem >/dev/null || { groupadd --system zmem && echo 'made the group zmem'; }
-	chown root:zmem '$(AT)/sbin/zmem-bpf'
-	chmod 0750 '$(AT)/sbin/zmem-bpf'
-	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/sbin/zmem-bpf'
+	chown root:zmem '$(AT)/bin/zmem-bpf'
+	chmod 0750 '$(AT)/bin/zmem-bpf'
+	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/bin/zmem-bpf'
 	@echo 'to let a user see the memory of all processes: usermod -aG zmem USER'
 
 # Directories that others use as well stay, and the group.
 uninstall:
-	rm -f '$(AT)/sbin/zmem-bpf' $(foreach p,$(MAN_PAGES),'$(call man_here,$(p))') '$(BASH)' '$(ZSH)' \
+	rm -f '$(AT)/bin/zmem-bpf' $(foreach p,$(MAN_PAGES),'$(call man_here,$(p))') '$(BASH)' '$(ZSH)' \
 		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service'
 	rm -rf '$(DATA)'
 

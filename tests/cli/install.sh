@@ -36,7 +36,7 @@ manual_pages() {
 }
 
 {
-	echo '755 sbin/zmem-bpf'
+	echo '755 bin/zmem-bpf'
 	manual_pages | sed 's|^|644 share/man/|'
 	echo '644 share/bash-completion/completions/zmem-bpf'
 	echo '644 share/zsh/site-functions/_zmem-bpf'
@@ -54,8 +54,8 @@ umask 022
 there >"$TMP/there"
 check 'the installed files and their modes' diff "$TMP/wanted" "$TMP/there"
 equal 'directories have mode 755' "$(find "$at" -type d ! -perm 755)" ''
-check 'the program is the one that was built' cmp "$O/zmem-bpf" "$at/sbin/zmem-bpf"
-run "$at/sbin/zmem-bpf" --version
+check 'the program is the one that was built' cmp "$O/zmem-bpf" "$at/bin/zmem-bpf"
+run "$at/bin/zmem-bpf" --version
 expect_rc 'the program runs' 0
 for file in $(data); do
 	cmp -s "$source/src/dist/$file" "$at/share/zmem-bpf/$file" || not_ok "$file" 'differs from its source'
@@ -64,7 +64,7 @@ check 'bash: its completions are valid' bash -n "$at/share/bash-completion/compl
 check 'bash: completions have the columns' grep -q 'pss_shmem' "$at/share/bash-completion/completions/zmem-bpf"
 equal 'zsh: the first line of its completions' "$(head -n 1 "$at/share/zsh/site-functions/_zmem-bpf")" '#compdef zmem-bpf'
 check 'zsh: completions have the columns' grep -q 'pss_shmem' "$at/share/zsh/site-functions/_zmem-bpf"
-check 'the unit names its program' grep -q '^ExecStart=/opt/zmem/sbin/zmem-bpf serve ' \
+check 'the unit names its program' grep -q '^ExecStart=/opt/zmem/bin/zmem-bpf serve ' \
 	"$at/lib/systemd/system/zmem-bpf.service"
 check 'the manual page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man1/zmem-bpf.1"
 check 'the page of columns has columns' grep -q '^\.It Li pss_shmem$' "$at/share/man/man7/zmem-bpf-columns.7"
@@ -80,10 +80,10 @@ made install
 there >"$TMP/there"
 check 'installed over itself: the same' diff "$TMP/wanted" "$TMP/there"
 
-touch "$at/share/man/man8/other.8" "$at/sbin/other"
+touch "$at/share/man/man8/other.8" "$at/bin/other"
 made uninstall
 equal 'uninstalled: only the files of others are left' "$(there | cut -d' ' -f2 | tr '\n' ' ')" \
-	'sbin/other share/man/man8/other.8 '
+	'bin/other share/man/man8/other.8 '
 equal 'uninstalled: no directory of ours is left' "$(find "$root" -name 'zmem-bpf*')" ''
 made uninstall
 made install STATIC=1

@@ -10,7 +10,7 @@ if sanitized; then
 	exit 0
 fi
 source=$(realpath "$SUPPORT/../..")
-program=$TMP/root/usr/local/sbin/zmem-bpf
+program=$TMP/root/usr/local/bin/zmem-bpf
 mkdir "$TMP/etc" "$TMP/upper" "$TMP/work"
 mount -t tmpfs -o mode=755 tmpfs "$TMP/etc" || { skip 'install-caps' 'no tmpfs can be mounted'; exit 0; }
 cp -a /etc/passwd /etc/group /etc/shadow /etc/gshadow /etc/login.defs /etc/nsswitch.conf "$TMP/etc"

@@ -28,7 +28,7 @@ done_inside 'the static file, stripped' 'cd /clone/build && strip -R .eh_frame z
 check 'values of the kernel' jq -e '.source.counters == "bpf"' "$TMP/out"
 done_inside 'make install' 'cd /clone && make install && zmem-bpf --version'
 done_inside 'make uninstall' 'cd /clone && make uninstall && ! find /usr/local -name "*zmem*" | grep .'
-done_inside 'make install-caps' 'cd /clone && make install-caps && getcap /usr/local/sbin/zmem-bpf | grep cap_bpf'
+done_inside 'make install-caps' 'cd /clone && make install-caps && getcap /usr/local/bin/zmem-bpf | grep cap_bpf'
 done_inside 'make uninstall, and the group' 'cd /clone && make uninstall && groupdel zmem'
 if done_inside 'make deb' 'cd /clone && make deb'; then
 	check_package "$(find "$ROOT/clone/build" -maxdepth 1 -name 'zmem-bpf_*.deb')"

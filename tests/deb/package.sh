@@ -8,7 +8,7 @@ package=$(find "$O" -maxdepth 1 -name 'zmem-bpf_*.deb')
 equal 'one package' "$(wc -l <<<"$package")" 1
 
 {
-	echo '755 usr/sbin/zmem-bpf'
+	echo '755 usr/bin/zmem-bpf'
 	echo '644 lib/systemd/system/zmem-bpf-pin.service'
 	echo '644 lib/systemd/system/zmem-bpf.service'
 	echo '644 usr/share/bash-completion/completions/zmem-bpf'
@@ -26,7 +26,7 @@ dpkg-deb -x "$package" "$TMP/in"
 (cd "$TMP/in" && find . ! -type d -printf '%m %P\n' | sort) >"$TMP/there"
 check 'the contents and their modes' diff "$TMP/wanted" "$TMP/there"
 equal 'the unit names its program' "$(sed -n 's/^ExecStart=//p' "$TMP/in/lib/systemd/system/zmem-bpf.service")" \
-	'/usr/sbin/zmem-bpf serve $OPTIONS'
+	'/usr/bin/zmem-bpf serve $OPTIONS'
 check 'it does not depend on libmicrohttpd' sh -c 'dpkg-deb -f "$0" Depends | grep -v microhttpd' "$package"
 equal 'it recommends libmicrohttpd' "$(dpkg-deb -f "$package" Recommends)" 'libmicrohttpd12 | libmicrohttpd12t64'
 check_package "$package"
