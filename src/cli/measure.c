@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/log.h"
+#include "cli/output.h"
 #include "cli/query_args.h"
 #include "cli/secure.h"
 #include "base/cleanup.h"
@@ -323,10 +324,21 @@ static int read_query(struct measure *m)
 	int *code = &m->exit_code;
 	enum pss_choice pss = o->replay ? c->spec.pss : (enum pss_choice)o->pss;
 
+	query_args_nothing(o, m->nothing, sizeof(m->nothing));
 	if (!m->filters_only)
 		return query_args_read(&m->query, &m->columns, o, pss, c, code);
 	query_args_set(&m->query, QUERY_SORT, "rss", c, code);
 	return query_args_filter(&m->query, o, c, code);
+}
+
+struct table_style measure_style(const struct measure *m, bool color, unsigned width)
+{
+	struct table_style style = output_style(m->options, color, width);
+
+	style.columns = &m->columns;
+	style.sorted = m->query.order.keys.count ? m->query.order.keys.item[0] : NULL;
+	style.nothing = m->nothing;
+	return style;
 }
 
 static int open_replay(struct measure *m, struct collect_spec *spec)

@@ -7,6 +7,7 @@
 #include "collect/collector.h"
 #include "query/query.h"
 #include "recording/recording_file.h"
+#include "render/render.h"
 
 /* The recording of --replay. */
 struct replay {
@@ -26,6 +27,7 @@ struct measure {
 	unsigned printed; /* enum collect_notice: each is printed once */
 	bool missing_printed;
 	int exit_code;	   /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
+	char nothing[256]; /* what to say if no process matches */
 	bool filters_only; /* the command has its own order and columns (maps) */
 };
 
@@ -55,6 +57,8 @@ int measure_collect(struct measure *m, struct result *ret);
 int measure_requery(struct measure *m, bool filter_changed, struct result *ret);
 void measure_close(struct measure *m);
 
+/* The style of a table of its rows. */
+struct table_style measure_style(const struct measure *m, bool color, unsigned width);
 /* Why /proc is not usable, NULL if it is. */
 const char *measure_no_proc(const struct measure *m);
 

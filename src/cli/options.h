@@ -63,7 +63,7 @@ struct options {
 	int pss;
 	int source; /* enum source_choice */
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
-	bool all, reverse, bytes, no_header, wide, numeric, total, by_file, tree;
+	bool all, reverse, bytes, long_table, no_header, wide, numeric, total, by_file, tree;
 	bool continuous; /* watch and top: rows have changes */
 	int delta;	 /* enum delta_since */
 	int nice;	 /* NICE_DEFAULT: not given */

@@ -3,6 +3,7 @@
 #include "cli/query_args.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -136,8 +137,10 @@ static int read_columns(struct column_list *list, const struct options *o,
 
 	if (o->format == FORMAT_CSV)
 		column_list_whole(list, group);
-	else if (o->continuous)
+	else if (o->continuous && !o->long_table)
 		column_list_watch(list, group);
+	else if (o->long_table)
+		column_list_long(list, group);
 	else
 		column_list_default(list, group);
 	if (o->columns && column_list_parse(list, o->columns, &bad, &len) < 0)
@@ -197,4 +200,21 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 	q->only_changed = o->changed;
 	q->only_grown = o->grow;
 	return r ? r : query_args_filter(q, o, c, exit_code);
+}
+
+static void append_filter(char *ret, size_t size, enum query_word word, const char *value)
+{
+	size_t len = strlen(ret);
+
+	if (value)
+		snprintf(ret + len, size - len, " %s %s", option_name[word], value);
+}
+
+void query_args_nothing(const struct options *o, char *ret, size_t size)
+{
+	snprintf(ret, size, "no process matches");
+	append_filter(ret, size, QUERY_PID, o->pids);
+	append_filter(ret, size, QUERY_USER, o->users);
+	append_filter(ret, size, QUERY_FILTER, o->filter);
+	append_filter(ret, size, QUERY_CGROUP, o->cgroup);
 }

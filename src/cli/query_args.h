@@ -22,6 +22,8 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 		    enum pss_choice pss, struct collector *c, int *exit_code);
 /* The names that the format needs beyond its columns: enum column_needs. */
 unsigned query_args_format_needs(const struct options *o, const struct column *group);
+/* Writes "no process matches", with the filters, as text of `size` bytes at most. */
+void query_args_nothing(const struct options *o, char *ret, size_t size);
 /* The column that the page of -F html groups by at first; NULL: none, or another format. */
 const struct column *query_args_page_group(const struct options *o);
 

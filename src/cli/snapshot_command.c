@@ -11,14 +11,12 @@
 #include "base/clock.h"
 #include "render/render.h"
 
-/* Lines of a terminal that are not rows: header, the others, a note, the total, the next prompt. */
-#define LINES_AROUND   5
-#define TOTAL_COLUMNS  280 /* columns of the total, which is not cut */
+/* Lines of a terminal that are not rows: header, others, total, summary, a note, the next prompt.
+ */
+#define LINES_AROUND   8
+#define FOLDED_COLUMNS 120 /* columns of the summary that may need a line more */
 
 #define METRICS_GROUPS 100 /* each is some series in a database that keeps all of them */
-
-/* A narrower terminal shows fewer columns, so that names fit. */
-#define WIDE_ENOUGH 110
 
 static size_t rows_that_fit(const struct measure *m, const struct output *out)
 {
@@ -32,7 +30,7 @@ static size_t rows_that_fit(const struct measure *m, const struct output *out)
 		return METRICS_GROUPS;
 	if (o->format != FORMAT_TABLE)
 		return 0;
-	return output_rows(out->width, out->height, lines, TOTAL_COLUMNS);
+	return output_rows(out->width, out->height, lines, FOLDED_COLUMNS);
 }
 
 static void whole_json(struct strbuf *out, const struct result *r, const struct table_style *style)
@@ -59,9 +57,8 @@ static void (*const renderer[])(struct strbuf *out, const struct result *r,
 static void render(const struct measure *m, const struct result *result, struct output *out)
 {
 	const struct options *o = m->options;
-	struct table_style style = output_style(o, out->color, out->width);
+	struct table_style style = measure_style(m, out->color, out->width);
 
-	style.columns = &m->columns;
 	style.group = query_args_page_group(o);
 	renderer[o->format](&out->buf, result, &style);
 }
@@ -139,8 +136,6 @@ static int run(struct measure *m, struct output *out)
 	uint64_t start;
 	int r;
 
-	if (o->format == FORMAT_TABLE && out->width && out->width < WIDE_ENOUGH && !o->wide)
-		column_list_narrow(&m->columns, o->columns);
 	m->query.needs =
 		column_list_needs(&m->columns) | query_args_format_needs(o, m->query.group);
 	m->query.fit = rows_that_fit(m, out);

@@ -94,19 +94,16 @@ void watch_close(struct watch *w)
 
 /* ---- zmem-bpf watch ---- */
 
-/* Lines of a terminal that are not rows: the tick, header, the others, the next prompt. */
-#define LINES_AROUND  4
-#define TOTAL_COLUMNS 280 /* columns of the total, and of the tick: they are not cut */
-
-/* A narrower terminal shows fewer columns, so that names fit. */
-#define WIDE_ENOUGH 90
+/* Lines of a terminal that are not rows: header, others, total, summary, a note, the next prompt.
+ */
+#define LINES_AROUND   8
+#define FOLDED_COLUMNS 280 /* columns of the tick, which is not cut, and of the folded summary */
 
 struct watching {
 	struct watch watch;
 	struct ticker ticker;
 	struct append out;
-	struct column_list columns; /* before the terminal's width leaves some out */
-	struct strbuf line;	    /* of NDJSON */
+	struct strbuf line; /* of NDJSON */
 };
 
 static void watching_done(struct watching *w)
@@ -123,28 +120,14 @@ static size_t rows_that_fit(const struct watching *w)
 
 	if (o->all || o->format != FORMAT_TABLE)
 		return 0;
-	return output_rows(w->out.width, w->out.height, LINES_AROUND, 2 * TOTAL_COLUMNS);
-}
-
-/* To be called in each tick, since a terminal may become wider. */
-static void choose_columns(struct watching *w)
-{
-	struct column_list *list = &w->watch.measure.columns;
-	const struct options *o = w->watch.measure.options;
-
-	*list = w->columns;
-	if (w->out.width && w->out.width < WIDE_ENOUGH && !o->wide)
-		column_list_narrow(list, o->columns);
-	w->watch.measure.query.needs =
-		column_list_needs(list) | query_args_format_needs(o, w->watch.measure.query.group);
+	return output_rows(w->out.width, w->out.height, LINES_AROUND, FOLDED_COLUMNS);
 }
 
 static void render(struct watching *w, const struct result *result)
 {
 	const struct options *o = w->watch.measure.options;
-	struct table_style style = output_style(o, w->out.color, w->out.width);
+	struct table_style style = measure_style(&w->watch.measure, w->out.color, w->out.width);
 
-	style.columns = &w->watch.measure.columns;
 	if (o->format == FORMAT_NDJSON) {
 		render_ndjson_with(&w->out.buf, &w->line, result);
 		return;
@@ -161,7 +144,6 @@ static int tick(struct watching *w)
 	struct result result;
 	int r;
 
-	choose_columns(w);
 	append_begin(&w->out);
 	r = watch_collect(&w->watch, w->ticker.missed, rows_that_fit(w), &result);
 	if (r)
@@ -247,7 +229,7 @@ int command_watch(const struct options *o)
 		r = append_open(&w.out, o, &w.ticker);
 	if (r)
 		return r;
-	w.columns = w.watch.measure.columns;
+	w.watch.measure.query.needs |= query_args_format_needs(o, w.watch.measure.query.group);
 	/* Ticks that came due while all was opened do not count as missed. */
 	ticker_now(&w.ticker);
 	return run(&w);

@@ -91,7 +91,7 @@ TEXT(mm_owner, "MM_OWNER", 0, "true for the process that represents its address 
 static const struct column column_pss_percent = {
 	.key = "%pss",
 	.json_key = "%pss",
-	.header = "%PSS",
+	.header = "%RAM",
 	.help = "pss as a share of all RAM",
 	.kind = COLUMN_PERCENT,
 	.counter = COUNTER_PSS,
@@ -232,6 +232,24 @@ bool column_list_has(const struct column_list *list, const struct column *c)
 	return false;
 }
 
+/* A position before the last column if that is a text, which has no maximum width. */
+static size_t insert_position(const struct column_list *list)
+{
+	size_t last = list->count - 1;
+
+	return list->count && list->item[last]->kind == COLUMN_TEXT ? last : list->count;
+}
+
+/* Command lines are too long to stand before other columns. */
+static void list_add(struct column_list *list, const struct column *c)
+{
+	size_t at = c->needs & NEEDS_CMDLINE ? list->count : insert_position(list);
+
+	memmove(list->item + at + 1, list->item + at, (list->count - at) * sizeof(*list->item));
+	list->item[at] = c;
+	list->count++;
+}
+
 int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
 		      size_t *ret_bad_len)
 {
@@ -252,7 +270,10 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 			*ret_bad_len = len;
 			return -EINVAL;
 		}
-		l.item[l.count++] = c;
+		if (append)
+			list_add(&l, c);
+		else
+			l.item[l.count++] = c;
 	}
 	if (!l.count) {
 		*ret_bad = spec;
@@ -295,8 +316,17 @@ static void list_build(struct column_list *list, const struct column *group,
 void column_list_default(struct column_list *list, const struct column *group)
 {
 	static const struct column *const counters[] = {
-		&column_swap,	  &column_uss,	    &column_pss,       &column_rss,
-		&column_rss_anon, &column_rss_file, &column_rss_shmem,
+		&column_pss, &column_pss_percent, &column_uss, &column_swap_pss, &column_rss,
+	};
+
+	list_build(list, group, counters, ARRAY_SIZE(counters), true);
+}
+
+void column_list_long(struct column_list *list, const struct column *group)
+{
+	static const struct column *const counters[] = {
+		&column_pss, &column_pss_percent, &column_uss,	    &column_swap_pss,  &column_swap,
+		&column_rss, &column_rss_anon,	  &column_rss_file, &column_rss_shmem,
 	};
 
 	list_build(list, group, counters, ARRAY_SIZE(counters), true);
@@ -305,8 +335,8 @@ void column_list_default(struct column_list *list, const struct column *group)
 void column_list_watch(struct column_list *list, const struct column *group)
 {
 	static const struct column *const counters[] = {
-		&column_swap,	    &column_swap_change, &column_pss,
-		&column_pss_change, &column_rss,	 &column_rss_change,
+		&column_pss, &column_pss_change, &column_swap_pss, &column_swap_pss_change,
+		&column_rss, &column_rss_change,
 	};
 
 	list_build(list, group, counters, ARRAY_SIZE(counters), false);
@@ -319,26 +349,6 @@ bool column_list_changes(const struct column_list *list)
 			return true;
 	}
 	return false;
-}
-
-void column_list_narrow(struct column_list *list, const char *asked)
-{
-	static const struct column_list optional = {
-		{&column_rss_anon, &column_rss_file, &column_rss_shmem, &column_rss_change}, 4};
-	struct column_list named = {};
-	const char *bad;
-	size_t len, count = 0;
-
-	/* Without the plus the user has named all columns. */
-	if (asked && (column_list_parse(&named, asked, &bad, &len) < 0 ||
-		      asked[strspn(asked, " \t")] != '+'))
-		return;
-	for (size_t i = 0; i < list->count; i++) {
-		if (!column_list_has(&optional, list->item[i]) ||
-		    column_list_has(&named, list->item[i]))
-			list->item[count++] = list->item[i];
-	}
-	list->count = count;
 }
 
 void column_list_whole(struct column_list *list, const struct column *group)

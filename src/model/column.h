@@ -65,8 +65,9 @@ struct column_list {
 };
 
 /*
- * Parses "a,b,c" (the new list) or "+a,+b" / "+a,b" (appended to the list). On a bad name it
- * returns -EINVAL, leaves the list unchanged and sets *ret_bad and *ret_bad_len to the name.
+ * Parses "a,b,c" (the new list) or "+a,+b" / "+a,b" (added to the list, before a text in the last
+ * column; command lines come last). On a bad name it returns -EINVAL, leaves the list unchanged and
+ * sets *ret_bad and *ret_bad_len to the name.
  */
 int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
 		      size_t *ret_bad_len);
@@ -74,16 +75,13 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
  * The default columns of a table. `group`: the column that rows are grouped by, NULL for processes.
  */
 void column_list_default(struct column_list *list, const struct column *group);
+/* The same with swap and the parts of RSS (--long). */
+void column_list_long(struct column_list *list, const struct column *group);
 /* The default columns of watch and top: with changes. */
 void column_list_watch(struct column_list *list, const struct column *group);
 bool column_list_has(const struct column_list *list, const struct column *c);
 /* True if one of the columns is a change. */
 bool column_list_changes(const struct column_list *list);
-/*
- * Removes columns that a narrow terminal can do without, unless `asked` (--columns, or NULL) names
- * them. If `asked` begins with "+", the columns it adds to are removed, too.
- */
-void column_list_narrow(struct column_list *list, const char *asked);
 /*
  * The columns of a process or group in zmem.snapshot, in that order; command lines only on request.
  */

@@ -88,7 +88,8 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 		/* A skipped counter may be known: without swap, SWAP_PSS is 0. */
 		counter_mask known = read ? sum->some & whole : sum->some;
 
-		if (known & ~sum->beyond & COUNTER_BIT(c))
+		/* The sum of nothing is 0. */
+		if (known & ~sum->beyond & COUNTER_BIT(c) || !t.processes)
 			t.have |= COUNTER_BIT(c);
 		else
 			t.value[c] = 0;

@@ -10,7 +10,8 @@
 
 #include "render/format.h"
 
-#define GAP 2 /* between columns */
+#define GAP	  2  /* between columns */
+#define TEXT_ROOM 12 /* for a text in the last column, where there are more columns */
 
 /* ---- cells ---- */
 
@@ -156,7 +157,47 @@ void grid_measure(struct grid *g)
 	}
 }
 
+static unsigned total_width(const struct grid *g)
+{
+	unsigned width = 0;
+
+	for (size_t i = g->first; i <= g->last && i < g->columns; i++) {
+		if (!g->column[i].hidden)
+			width += g->width[i] + (i > g->first ? GAP : 0);
+	}
+	/* A text in the last column is not measured. */
+	if (g->words && g->width[g->last] < TEXT_ROOM)
+		width += TEXT_ROOM - g->width[g->last];
+	return width;
+}
+
+void grid_fit(struct grid *g, unsigned width)
+{
+	for (size_t i = g->last; i-- > g->first && total_width(g) > width;) {
+		if (g->column[i].hidden)
+			continue;
+		g->column[i].hidden = g->column[i].crowded = true;
+		grid_place(g);
+	}
+}
+
 /* ---- output ---- */
+
+/* The columns that a text may take: those of its column, or the rest of the line. */
+static unsigned text_limit(const struct grid *g, const struct line *l, size_t i)
+{
+	size_t used = (size_t)l->column + l->blanks;
+
+	if (i != g->last)
+		return g->column[i].max;
+	return l->width > used ? l->width - (unsigned)used : 0;
+}
+
+static bool is_cut_in_middle(const struct grid *g, const struct line *l, size_t i,
+			     const struct cell *cell)
+{
+	return g->column[i].middle && !cell->cut && !l->cut && text_limit(g, l, i);
+}
 
 static void put_cell(const struct grid *g, struct line *l, size_t i, const struct cell *cell)
 {
@@ -180,7 +221,9 @@ static void put_cell(const struct grid *g, struct line *l, size_t i, const struc
 	line_blanks(l, (i > g->first ? GAP : 0) + (left ? 0 : pad));
 	if (attr == ATTR_NORMAL)
 		l->attr = known ? cell->attr : g->unknown;
-	if (is_text)
+	if (is_text && is_cut_in_middle(g, l, i, cell))
+		line_text_middle(l, cell->text, text_limit(g, l, i));
+	else if (is_text)
 		line_text_part(l, cell->text, len, cell->cut || cell->text[len]);
 	else
 		line_ascii(l, buf, len);
@@ -255,6 +298,24 @@ static void print_values(struct grid *g, struct line *l)
 	line_end(l);
 }
 
+/* Names the columns that grid_fit() hid. */
+static void print_crowded(const struct grid *g, struct line *l)
+{
+	const char *before = "no room for ";
+
+	l->width = g->style->width;
+	for (size_t i = 0; i < g->columns; i++) {
+		if (!g->column[i].crowded)
+			continue;
+		line_printf(l, "%s%s", before, g->column[i].heading);
+		before = ", ";
+	}
+	if (*before != ',')
+		return;
+	line_printf(l, " (-w shows all columns)");
+	line_end(l);
+}
+
 void grid_print(struct strbuf *out, struct grid *g)
 {
 	struct line line = {.out = out, .width = g->style->width, .color = g->style->color};
@@ -264,6 +325,8 @@ void grid_print(struct strbuf *out, struct grid *g)
 		return;
 	}
 	grid_measure(g);
+	if (g->style->width)
+		grid_fit(g, g->style->width);
 	grid_print_heading(g, &line);
 	for (size_t i = 0; !g->style->only_total && i < g->source.rows; i++) {
 		grid_put_row(g, &line, i);
@@ -275,8 +338,12 @@ void grid_print(struct strbuf *out, struct grid *g)
 		line_end(&line);
 	}
 	line.attr = ATTR_BOLD;
-	line.width = 0;
+	/* Words that say what is missing are not cut; with notes there are none. */
+	line.width = g->source.notes ? g->style->width : 0;
 	grid_put_sums(g, &line, GRID_TOTAL);
 	g->source.summary(g->source.arg, &line);
 	line_end(&line);
+	if (g->source.notes)
+		g->source.notes(g->source.arg, out);
+	print_crowded(g, &line);
 }

@@ -74,9 +74,11 @@ struct grid_column {
 	bool left;	     /* aligned to the left */
 	bool hidden;	     /* not shown; its cells are skipped */
 	bool marked;	     /* its heading is highlighted */
+	bool middle;	     /* a text that is too wide is cut in the middle, not at its end */
 	bool summed;	     /* the total has a value for it */
 	unsigned min;	     /* minimum width */
 	unsigned max;	     /* maximum width, 0: none; the last column has none */
+	bool crowded;	     /* set by grid_fit(): hidden for want of room */
 };
 
 /* Row numbers of the sums; other rows are numbered from 0. */
@@ -89,6 +91,8 @@ struct grid_source {
 	void (*fill)(void *arg, size_t row, size_t first, size_t end, struct cell *ret);
 	/* Writes the words after the total. */
 	void (*summary)(void *arg, struct line *l);
+	/* Writes lines after the table; NULL: none. */
+	void (*notes)(void *arg, struct strbuf *out);
 	void *arg;
 	size_t rows;
 	size_t others; /* rows that are not shown */
@@ -114,6 +118,11 @@ struct grid {
 void grid_place(struct grid *g);
 /* Widens the columns to fit the cells of the source. */
 void grid_measure(struct grid *g);
+/*
+ * Hides columns from the right, but not the last one, until a row fits `width` and leaves some room
+ * for a text in the last column.
+ */
+void grid_fit(struct grid *g, unsigned width);
 
 /* These functions do not end the line, and keep its attribute. */
 void grid_put_heading(const struct grid *g, struct line *l);
@@ -122,9 +131,10 @@ void grid_put_row(const struct grid *g, struct line *l, size_t row);
 void grid_put_sums(const struct grid *g, struct line *l, size_t row);
 
 /*
- * Prints headings, rows, the sums of the rows that are not shown, and the total. Of the style,
- * bytes, header, only_total, color and width are used. The total is never cut to the width, because
- * its words say what is missing. Without header and rows only the values are printed.
+ * Prints headings, rows, the sums of the rows that are not shown, the total, the notes, and a line
+ * that names the columns for which the width had no room. Of the style, bytes, header, only_total,
+ * color and width are used. Words after the total are never cut, because they say what is missing.
+ * Without header and rows only the values are printed.
  */
 void grid_print(struct strbuf *out, struct grid *g);
 /* Prints the headings and ends their line, if the style has a header. */

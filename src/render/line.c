@@ -5,6 +5,7 @@
  */
 #include "render/line.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,6 +145,41 @@ void line_text_part(struct line *l, const char *s, size_t len, bool cut)
 	}
 	if (cut)
 		line_glyph(l, &(struct glyph){.bytes = TEXT_ELLIPSIS, .len = 3, .width = 1});
+}
+
+/* The number of leading bytes of the text without which the rest fits `room` columns. */
+static size_t skip_head(const char *s, size_t len, unsigned width, unsigned room)
+{
+	size_t i = 0;
+
+	while (i < len && width > room) {
+		struct glyph g;
+
+		i += text_glyph(s + i, len - i, &g);
+		width -= g.width;
+	}
+	return i;
+}
+
+unsigned line_text_middle(struct line *l, const char *s, unsigned limit)
+{
+	size_t len = strlen(s), head, tail;
+	unsigned width, head_width;
+
+	text_fit(s, len, UINT_MAX, &width);
+	if (width <= limit) {
+		line_text_part(l, s, len, false);
+		return width;
+	}
+	/* text_fit() keeps a column for the ellipsis. */
+	head = text_fit(s, len, limit / 2 + 1, &head_width);
+	line_text_part(l, s, head, true);
+	if (head_width >= limit)
+		return head_width;
+	tail = skip_head(s, len, width, limit - head_width);
+	text_fit(s + tail, len - tail, UINT_MAX, &width);
+	line_text_part(l, s + tail, len - tail, false);
+	return head_width + width;
 }
 
 void line_text(struct line *l, const char *s, unsigned limit)

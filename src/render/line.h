@@ -53,6 +53,11 @@ static inline void line_blanks(struct line *l, unsigned count)
 void line_ascii(struct line *l, const char *s, size_t len);
 /* Adds text of any bytes, made safe, cut to `limit` columns with an ellipsis. 0: no limit. */
 void line_text(struct line *l, const char *s, unsigned limit);
+/*
+ * Adds text of any bytes, made safe. What does not fit `limit` columns (1 or more) is cut out of
+ * the middle: both ends of a path tell more than its beginning. Returns the columns that it takes.
+ */
+unsigned line_text_middle(struct line *l, const char *s, unsigned limit);
 /* Adds the first `len` bytes of a text, made safe, and an ellipsis if `cut`. */
 void line_text_part(struct line *l, const char *s, size_t len, bool cut);
 /* Adds formatted text of at most 255 bytes, made safe. */

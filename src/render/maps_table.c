@@ -133,6 +133,7 @@ static void add_column(struct maps_table *t, int column)
 			: text ? CELL_TEXT
 			       : CELL_COUNT,
 		.left = text,
+		.middle = column == MAP_COLUMN_NAME,
 		.hidden = !has_column(t, column),
 		.summed = size,
 	};

@@ -19,18 +19,21 @@ struct table_style {
 	const struct column_list *columns;
 	bool bytes; /* exact bytes, not KiB MiB GiB */
 	bool header;
-	bool only_total;	    /* no rows */
-	bool color;		    /* SGR sequences */
-	unsigned width;		    /* maximum width of a line, 0: not limited */
-	bool wide;		    /* texts are cut to the line, not to their column */
-	bool numeric;		    /* uids instead of user names */
-	const struct column *group; /* of html: the initial grouping; NULL: none */
+	bool only_total;	     /* no rows */
+	bool color;		     /* SGR sequences */
+	unsigned width;		     /* maximum width of a line, 0: not limited */
+	bool wide;		     /* texts are cut to the line, not to their column */
+	bool numeric;		     /* uids instead of user names */
+	const struct column *group;  /* of html: the initial grouping; NULL: none */
+	const struct column *sorted; /* its heading is highlighted; NULL: none */
+	const char *nothing;	     /* what to say if no process is left; NULL: nothing special */
 };
 
 /*
- * The headings, a line for each row, a line for the rows that are not shown, if any, and the total,
- * which also names the source of PSS and the outcome of the cross-check. Text of processes is
- * escaped: no control character, invalid UTF-8 or direction override reaches the terminal.
+ * The headings, a line for each row, a line for the rows that are not shown, if any, the total, and
+ * the summary: the source of PSS, the outcome of the cross-check, what is missing, swap in use.
+ * Text of processes is escaped: no control character, invalid UTF-8 or direction override reaches
+ * the terminal.
  */
 void render_table(struct strbuf *out, const struct result *r, const struct table_style *style);
 

@@ -1,36 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The words of the total line. They state everything that makes the sums incomplete: what is
- * missing and why, what disagreed, and why a fallback was used.
+ * The summary in words. It states everything that makes the sums incomplete: what is missing and
+ * why, what disagreed, and why a fallback was used.
  */
 #include "render/summary.h"
 
+#include <string.h>
+
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "render/grid.h"
+
+static const char *plural(size_t count, const char *ending)
+{
+	return count == 1 ? "" : ending;
+}
+
+static void write_bytes(struct line *l, uint64_t bytes)
+{
+	cell_put(l, cell_bytes(true, bytes), false);
+}
 
 static void write_source(struct line *l, enum pss_source source)
 {
-	switch (source) {
-	case PSS_FROM_ROLLUP:
-		line_printf(l, "; PSS from smaps_rollup");
-		break;
-	case PSS_FROM_KERNEL:
-		line_printf(l, "; PSS from the kernel");
-		break;
-	case PSS_FROM_BOTH:
-		line_printf(l, "; PSS from the kernel and smaps_rollup");
-		break;
-	case PSS_FROM_NOTHING:
-		line_printf(l, "; PSS not read");
-		break;
-	}
+	static const char *const words[] = {
+		[PSS_FROM_ROLLUP] = "PSS from smaps_rollup",
+		[PSS_FROM_KERNEL] = "PSS from page tables",
+		[PSS_FROM_BOTH] = "PSS from page tables and smaps_rollup",
+		[PSS_FROM_NOTHING] = "PSS not read",
+	};
+
+	line_printf(l, "%s", words[source]);
 }
 
 static void write_cross_check(struct line *l, const struct cross_check *c)
 {
 	if (!c->done || !c->checked)
 		return;
-	line_printf(l, ", %u of %u checked agree with the kernel", c->same, c->checked);
+	line_printf(l, ", %u of %u spot check%s agree%s", c->same, c->checked,
+		    plural(c->checked, "s"), c->checked == 1 ? "s" : "");
 	if (c->moved)
 		line_printf(l, ", %u moved", c->moved);
 	if (c->different)
@@ -60,7 +68,7 @@ static void write_missing(struct line *l, const struct result *r)
 	/* No process has PSS, and write_source() said so. */
 	if (!left || (r->pss == PSS_FROM_NOTHING && !c->denied && !c->timeout && !c->raced))
 		return;
-	line_printf(l, "; %zu without PSS", left);
+	line_printf(l, ", %zu without PSS", left);
 	for (size_t i = 0; i < ARRAY_SIZE(reason); i++) {
 		size_t n = reason[i].count < left ? reason[i].count : left;
 
@@ -75,42 +83,33 @@ static void write_missing(struct line *l, const struct result *r)
 	line_printf(l, ")");
 }
 
-/*
- * Swap in use is a value of the machine, so it is shown only if no row is filtered out. It tells
- * when shared memory fills swap, which no process's SWAP shows.
- */
-void summary_swap(struct line *l, const struct result *r)
+static void write_count(struct line *l, const struct result *r)
 {
-	const struct machine_balance *balance = &r->snapshot->balance;
-	uint64_t used, unattributed = balance->swap_unattributed;
+	const struct totals *t = &r->totals;
+	const struct meminfo *m = &r->snapshot->system.meminfo;
+	size_t groups = r->row_count + r->others_count;
 
-	if (r->snapshot->collection.filtered ||
-	    !meminfo_swap_used(&r->snapshot->system.meminfo, &used) || !used)
-		return;
-	line_printf(l, "; swap in use ");
-	cell_put(l, cell_bytes(true, used), false);
-	if (!balance->swap_unattributed_known || unattributed > used)
-		return;
-	line_printf(l, ": ");
-	cell_put(l, cell_bytes(true, used - unattributed), false);
-	line_printf(l, " of processes, ");
-	cell_put(l, cell_bytes(true, unattributed), false);
-	line_printf(l, " of %sshared memory, tmpfs and swap cache",
-		    r->snapshot->collection.hidden ? "hidden processes, " : "");
+	line_printf(l, "%zu process%s", t->processes, plural(t->processes, "es"));
+	if (r->group)
+		line_printf(l, " in %zu group%s", groups, plural(groups, "s"));
+	if (t->have & COUNTER_BIT(COUNTER_PSS)) {
+		line_printf(l, t->processes == 1 ? " holds " : " hold ");
+		write_bytes(l, t->value[COUNTER_PSS]);
+		if (meminfo_has(m, MEMINFO_TOTAL)) {
+			line_printf(l, " of ");
+			write_bytes(l, m->value[MEMINFO_TOTAL]);
+			line_printf(l, " RAM");
+		}
+	}
+	write_missing(l, r);
 }
 
-void summary_write(struct line *l, const struct result *r)
+static void write_sources(struct line *l, const struct result *r)
 {
 	const struct snapshot *s = r->snapshot;
 
-	line_printf(l, "total of %zu process%s", r->totals.processes,
-		    r->totals.processes == 1 ? "" : "es");
-	if (r->group)
-		line_printf(l, " in %zu group%s", r->row_count + r->others_count,
-			    r->row_count + r->others_count == 1 ? "" : "s");
 	write_source(l, r->pss);
 	write_cross_check(l, &s->collection.cross_check);
-	write_missing(l, r);
 	if (s->collection.hidden)
 		line_printf(l, "; /proc hides other processes");
 	if (s->counters_source == FROM_BPF)
@@ -119,5 +118,82 @@ void summary_write(struct line *l, const struct result *r)
 	if (s->fallback_reason) {
 		line_ascii(l, ": ", 2);
 		line_text(l, s->fallback_reason, 0);
+	}
+}
+
+/*
+ * Swap in use is a value of the machine, so it is shown only if no row is filtered out. It tells
+ * when shared memory fills swap, which no process's SWAP shows.
+ */
+static void write_swap(struct line *l, const struct result *r)
+{
+	const struct machine_balance *balance = &r->snapshot->balance;
+	uint64_t used, unattributed = balance->swap_unattributed;
+
+	if (r->snapshot->collection.filtered ||
+	    !meminfo_swap_used(&r->snapshot->system.meminfo, &used) || !used)
+		return;
+	line_printf(l, "swap in use ");
+	write_bytes(l, used);
+	if (!balance->swap_unattributed_known || unattributed > used)
+		return;
+	line_printf(l, ": ");
+	write_bytes(l, used - unattributed);
+	line_printf(l, " of processes, ");
+	write_bytes(l, unattributed);
+	line_printf(l, " of %sshared memory, tmpfs and swap cache",
+		    r->snapshot->collection.hidden ? "hidden processes, " : "");
+}
+
+void summary_write(struct line *l, const struct result *r)
+{
+	write_count(l, r);
+	line_printf(l, "; ");
+	write_sources(l, r);
+}
+
+/* Ends the line before the word that would not fit. A word that is too long has its own line. */
+static void put_folded(struct strbuf *out, const char *text, unsigned width)
+{
+	while (*text) {
+		size_t len = strlen(text), cut = len;
+		unsigned used;
+
+		if (width && text_fit(text, len, width, &used) < len) {
+			cut = 0;
+			for (size_t i = 1; i < len; i++) {
+				if (text[i] != ' ')
+					continue;
+				if (cut && text_fit(text, i, width, &used) < i)
+					break;
+				cut = i;
+			}
+			cut = cut ? cut : len;
+		}
+		strbuf_put(out, text, cut);
+		strbuf_putc(out, '\n');
+		text += cut;
+		text += *text == ' ';
+	}
+}
+
+void summary_print(struct strbuf *out, const struct result *r, unsigned width, const char *nothing)
+{
+	void (*const write[])(struct line * l,
+			      const struct result *r) = {write_count, write_sources, write_swap};
+
+	bool is_empty = nothing && !r->totals.processes;
+
+	for (size_t i = 0; i < (is_empty ? 1 : ARRAY_SIZE(write)); i++) {
+		cleanup(strbuf_done) struct strbuf text = {0};
+		struct line line = {.out = &text};
+
+		if (is_empty)
+			line_text(&line, nothing, 0);
+		else
+			write[i](&line, r);
+		if (!out->error)
+			out->error = text.error;
+		put_folded(out, strbuf_str(&text), width);
 	}
 }

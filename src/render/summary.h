@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The words of a table's last line: how much was summed, from which sources, and what is missing.
+ * The summary of a result in words: how many processes hold how much, where PSS comes from, how the
+ * spot checks ended, what is missing, and what the swap in use belongs to.
  */
 #ifndef ZMEM_RENDER_SUMMARY_H
 #define ZMEM_RENDER_SUMMARY_H
@@ -8,11 +9,12 @@
 #include "render/line.h"
 #include "query/result.h"
 
+/* All of it in one line, but the swap. */
 void summary_write(struct line *l, const struct result *r);
 /*
- * Splits swap in use into what SWAP_PSS of processes explains and the rest. Writes nothing without
- * swap in use.
+ * A line for each subject, folded at blanks to `width` columns; 0: not folded. `nothing`: what to
+ * say if there is no process, NULL: nothing special.
  */
-void summary_swap(struct line *l, const struct result *r);
+void summary_print(struct strbuf *out, const struct result *r, unsigned width, const char *nothing);
 
 #endif

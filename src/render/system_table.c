@@ -318,10 +318,7 @@ static void put_balance(struct page *p)
 			"AnonPages minus the sum of PSS_ANON");
 	put_balance_row(p, "mapped", MEMINFO_MAPPED, r->pss_mapped_known, r->pss_mapped,
 			"Mapped minus the sums of PSS_FILE and PSS_SHMEM");
-	/* Not cut, because its words say what is missing or wrong. */
-	p->line.width = 0;
-	summary_write(&p->line, r->balance);
-	line_end(&p->line);
+	summary_print(p->line.out, r->balance, p->style->width, NULL);
 }
 
 void render_system_table(struct strbuf *out, const struct system_report *r,

@@ -92,10 +92,15 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 
 static void put_summary(void *arg, struct line *l)
 {
+	(void)arg;
+	line_printf(l, "total");
+}
+
+static void put_notes(void *arg, struct strbuf *out)
+{
 	const struct table *t = arg;
 
-	summary_write(l, t->r);
-	summary_swap(l, t->r);
+	summary_print(out, t->r, t->style->width, t->style->nothing);
 }
 
 static void add_column(struct table *t, const struct column *c)
@@ -114,6 +119,7 @@ static void add_column(struct table *t, const struct column *c)
 		.heading = c->header,
 		.type = type[c->kind],
 		.left = c->kind == COLUMN_TEXT,
+		.middle = !(c->needs & NEEDS_CMDLINE),
 		.marked = c == t->marked,
 		.summed = summed,
 		.max = t->style->wide ? 0 : TEXT_WIDE,
@@ -128,6 +134,7 @@ void table_place(struct table *t)
 	t->grid.source =
 		(struct grid_source){.fill = fill,
 				     .summary = put_summary,
+				     .notes = put_notes,
 				     .arg = t,
 				     .rows = t->row_count,
 				     .others = t->style->only_total ? 0 : t->r->others_count};
@@ -140,7 +147,11 @@ void table_place(struct table *t)
 
 void render_table(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	struct table t = {.r = r, .style = style, .rows = r->rows, .row_count = r->row_count};
+	struct table t = {.r = r,
+			  .style = style,
+			  .rows = r->rows,
+			  .row_count = r->row_count,
+			  .marked = style->sorted};
 
 	table_place(&t);
 	grid_print(out, &t.grid);

@@ -121,12 +121,15 @@ static void list_replace(struct column_list *list, const char *from, const char 
 
 void view_columns_changed(struct view *v)
 {
-	static const char *const hide_narrow[] = {"user",	 "uss",		"rss",
-						  "mem_current", "swap_change", "rss_change"};
-	static const char *const hide_tiny[] = {"pid",	     "swap",   "procs",
-						"mem_limit", "%limit", "pss_change"};
+	static const char *const hide_narrow[] = {"user",      "uss",	      "rss",
+						  "swap",      "rss_anon",    "rss_file",
+						  "rss_shmem", "mem_current", "swap_pss_change",
+						  "rss_change"};
+	static const char *const hide_tiny[] = {"pid",	     "swap_pss", "procs",     "%pss",
+						"mem_limit", "%limit",	 "pss_change"};
 	/* Names of cgroups are long. */
-	static const char *const hide_narrow_cgroups[] = {"uss", "rss", "swap_change"};
+	static const char *const hide_narrow_cgroups[] = {"uss", "rss", "%pss", "swap_pss_change"};
+	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
 	struct column_list *list = &v->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
 
@@ -136,7 +139,7 @@ void view_columns_changed(struct view *v)
 	if (v->set.cmdline)
 		list_replace(list, "name", "cmdline");
 	if (!chosen && v->width < WIDE_ENOUGH)
-		column_list_narrow(list, NULL);
+		list_remove(list, hide_parts, ARRAY_SIZE(hide_parts));
 	if (!chosen && v->width < WIDE_ENOUGH && v->set.group && v->set.group->needs & NEEDS_CGROUP)
 		list_remove(list, hide_narrow_cgroups, ARRAY_SIZE(hide_narrow_cgroups));
 	if (!chosen && v->width < NARROW)

@@ -308,7 +308,7 @@ def check_noscript(s):
     shown = s.browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])["strings"]
     text = " ".join(shown)
     result("need JavaScript" in text, "without scripts: a message", text)
-    result("total of 23 processes" in text and "1.28 MiB" in text, "without scripts: the total", text)
+    result("23 processes hold" in text and "1.28 MiB" in text, "without scripts: the total", text)
     s.picture("noscript")
 
 

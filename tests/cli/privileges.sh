@@ -41,7 +41,8 @@ expect_json "nobody: root's process has counters and no PSS" \
 expect_json 'nobody: processes without PSS are counted in the totals' \
 	'.totals.pss_missing_processes == ([.processes[] | select(.mm_owner and .pss_bytes == null)] | length)'
 run as_nobody "$ZMEM"
-expect_out 'nobody: the total line names them' 'total of .*denied.*counters from /proc.*CAP_BPF'
+expect_out 'nobody: the total line names them' ' processes.*denied'
+expect_out 'nobody: the summary names the source and why' '; counters from /proc.*CAP_BPF'
 run as_nobody "$ZMEM" -p "$root_pid" -H -o pid,pss,uss,rss,pss_status
 expect_out 'nobody: a missing value is a dash' "^ *$root_pid +- +- +[0-9.]+ [KM]iB +denied"
 run as_nobody "$ZMEM" -q

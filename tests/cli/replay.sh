@@ -122,7 +122,7 @@ printf '\377\377\377' | dd of="$edited" bs=1 seek="$((second + 40))" conv=notrun
 damaged 'the last frame needs the second' "the recording is corrupt: frame 2 at byte $second$"
 zmem watch --replay "$edited" -H
 expect_rc 'watch: the second frame is corrupt' 1
-equal 'watch: the first frame is shown' "$(grep -c 'total of' "$TMP/out")" 1
+equal 'watch: the first frame is shown' "$(grep -c ' total$' "$TMP/out")" 1
 expect_err 'watch: the second frame is named' "edited: the recording is corrupt: frame 2 at byte $second$"
 head -c "$((second + 40))" "$TMP/three" >"$edited"
 zmem --replay "$edited"

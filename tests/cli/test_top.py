@@ -253,7 +253,7 @@ def check_shortage():
         term.type(key)
         result(term.read_until(why), "%s: message" % why.decode(), term.data[-200:])
         resource.prlimit(term.pid, limit, before)
-        result(redrawn(term, b"total of", why), "%s: a later tick works" % why.decode(), term.data[-200:])
+        result(redrawn(term, b"processes hold", why), "%s: a later tick works" % why.decode(), term.data[-200:])
         term.type(b"q")
         result(term.wait() == 0, "%s: exit code 0" % why.decode())
         term.close()

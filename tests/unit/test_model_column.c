@@ -169,17 +169,13 @@ static void test_default(void **state)
 
 	(void)state;
 	column_list_default(&list, NULL);
-	assert_list(&list, "pid user swap uss pss rss rss_anon rss_file rss_shmem name");
+	assert_list(&list, "pid user pss %pss uss swap_pss rss name");
 	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
-	column_list_narrow(&list, NULL);
-	assert_list(&list, "pid user swap uss pss rss name");
-	/* A user who adds a column gets the columns of a narrow terminal and the named one. */
-	column_list_default(&list, NULL);
-	column_list_narrow(&list, "+cmdline,rss_file");
-	assert_list(&list, "pid user swap uss pss rss rss_file name");
-	column_list_default(&list, NULL);
-	column_list_narrow(&list, "rss_anon,pid");
-	assert_list(&list, "pid user swap uss pss rss rss_anon rss_file rss_shmem name");
+	column_list_long(&list, NULL);
+	assert_list(&list,
+		    "pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem name");
+	column_list_watch(&list, NULL);
+	assert_list(&list, "pid user pss pss_change swap_pss swap_pss_change rss rss_change name");
 }
 
 static void test_groups(void **state)
@@ -188,10 +184,9 @@ static void test_groups(void **state)
 
 	(void)state;
 	column_list_default(&list, find("user"));
-	assert_list(&list, "procs swap uss pss rss rss_anon rss_file rss_shmem user");
+	assert_list(&list, "procs pss %pss uss swap_pss rss user");
 	column_list_default(&list, find("unit"));
-	assert_list(&list, "procs swap uss pss rss rss_anon rss_file rss_shmem mem_current "
-			   "mem_limit %limit unit");
+	assert_list(&list, "procs pss %pss uss swap_pss rss mem_current mem_limit %limit unit");
 	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG);
 	column_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
@@ -237,10 +232,11 @@ static void test_parse(void **state)
 		{"PID, Rss", "pid rss"},
 		{"rss,rss", "rss rss"},
 		{"+cmdline", "pid name cmdline"},
-		{"+rss,+pss", "pid name rss pss"},
-		{"+rss,pss", "pid name rss pss"},
-		{"+rss,+name,+rss", "pid name rss"},
+		{"+rss,+pss", "pid rss pss name"},
+		{"+rss,pss", "pid rss pss name"},
+		{"+rss,+name,+rss", "pid rss name"},
 		{"+name", "pid name"},
+		{"+cmdline,+rss", "pid name rss cmdline"},
 	};
 	const char *bad = NULL;
 	size_t bad_len = 0;

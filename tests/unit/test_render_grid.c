@@ -161,12 +161,20 @@ static void test_style(void **state)
 
 	(void)state;
 	/* Rows are cut to the width, the words of the total are not. */
-	style.width = 19;
-	check_grid(make_grid(&style), "  NO  NAME        …\n"
-				      "   7  a           …\n"
-				      "1234  a name …    …\n"
-				      "  42  -         10…\n"
+	style.width = 48;
+	check_grid(make_grid(&style), "  NO  NAME          SIZE         %  WORDS\n"
+				      "   7  a            512 B       0.5  the first o…\n"
+				      "1234  a name …     9 KiB         -  a\\x0ab\n"
+				      "  42  -         1023 KiB    1023.0\n"
 				      "                2.00 MiB            total of all\n");
+	/* Columns without room are left out from the right; the last one stays. */
+	style.width = 40;
+	check_grid(make_grid(&style), "  NO  NAME          SIZE  WORDS\n"
+				      "   7  a            512 B  the first one\n"
+				      "1234  a name …     9 KiB  a\\x0ab\n"
+				      "  42  -         1023 KiB\n"
+				      "                2.00 MiB  total of all\n"
+				      "no room for % (-w shows all columns)\n");
 	style = (struct table_style){.bytes = true};
 	check_grid(make_grid(&style), "   7  a             512       0.5  the first one\n"
 				      "1234  a name …     9216         -  a\\x0ab\n"

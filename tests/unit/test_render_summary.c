@@ -15,10 +15,11 @@
 static void check_swap(const struct sample *s, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct line line = {.out = &out};
+	const char *swap;
 
-	summary_swap(&line, &s->result);
-	assert_string_equal(strbuf_str(&out), want);
+	summary_print(&out, &s->result, 0, NULL);
+	swap = strstr(strbuf_str(&out), "swap in use");
+	assert_string_equal(swap ? swap : "", want);
 }
 
 static void in_use(struct sample *s, uint64_t bytes, uint64_t unattributed)
@@ -35,14 +36,14 @@ static void test_swap_split(void **state)
 	(void)state;
 	sample_ordinary(&s);
 	in_use(&s, 120 * MIB, 40 * MIB);
-	check_swap(&s, "; swap in use 120 MiB: 80.0 MiB of processes, 40.0 MiB of shared memory, "
-		       "tmpfs and swap cache");
+	check_swap(&s, "swap in use 120 MiB: 80.0 MiB of processes, 40.0 MiB of shared memory, "
+		       "tmpfs and swap cache\n");
 	in_use(&s, 120 * MIB, 120 * MIB);
-	check_swap(&s, "; swap in use 120 MiB: 0 of processes, 120 MiB of shared memory, "
-		       "tmpfs and swap cache");
+	check_swap(&s, "swap in use 120 MiB: 0 of processes, 120 MiB of shared memory, "
+		       "tmpfs and swap cache\n");
 	s.snapshot.collection.hidden = true;
-	check_swap(&s, "; swap in use 120 MiB: 0 of processes, 120 MiB of hidden processes, "
-		       "shared memory, tmpfs and swap cache");
+	check_swap(&s, "swap in use 120 MiB: 0 of processes, 120 MiB of hidden processes, "
+		       "shared memory, tmpfs and swap cache\n");
 }
 
 static void test_unknown(void **state)
@@ -53,11 +54,11 @@ static void test_unknown(void **state)
 	sample_ordinary(&s);
 	in_use(&s, 120 * MIB, 0);
 	s.snapshot.balance.swap_unattributed_known = false;
-	check_swap(&s, "; swap in use 120 MiB");
+	check_swap(&s, "swap in use 120 MiB\n");
 	/* Unattributed swap exceeds swap in use. */
 	s.snapshot.balance.swap_unattributed_known = true;
 	s.snapshot.balance.swap_unattributed = GIB;
-	check_swap(&s, "; swap in use 120 MiB");
+	check_swap(&s, "swap in use 120 MiB\n");
 }
 
 static void test_nothing(void **state)
@@ -104,13 +105,39 @@ static void test_counters_alone(void **state)
 	check_counters("pid,name", false, "\n");
 }
 
+/* Folded at blanks, never in a word. */
+static void test_folded(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	in_use(&s, 120 * MIB, 40 * MIB);
+	summary_print(&out, &s.result, 30, NULL);
+	assert_non_null(strstr(strbuf_str(&out), "\nswap in use 120 MiB: 80.0 MiB\nof processes, "
+						 "40.0 MiB of\nshared memory, tmpfs and swap\n"
+						 "cache\n"));
+}
+
+static void test_no_process(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	s.result.totals.processes = 0;
+	summary_print(&out, &s.result, 30, "no process matches --user a\033b");
+	assert_string_equal(strbuf_str(&out), "no process matches --user\na\\x1bb\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_swap_split),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_counters_alone),
+		cmocka_unit_test(test_swap_split), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_no_process), cmocka_unit_test(test_counters_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
