@@ -41,28 +41,83 @@ int command_serve(const struct options *o)
 }
 #endif
 
+static int command_help(const struct options *o);
+
+#define TABLE_JSON "table json"
+
 const struct command_entry command_table[] = {
-	{{"snapshot", "[snapshot] [OPTION]...", "RAM and swap of every process"}, command_snapshot},
-	{{"compare", "compare [OPTION]...", "the same processes by BPF and by /proc"},
+	{{"snapshot",
+	  "[snapshot] [OPTION]...",
+	  "RAM and swap of every process",
+	  "table json ndjson csv folded openmetrics prometheus html",
+	  {"zmem-bpf -s swap -n 10", "zmem-bpf -g container",
+	   "zmem-bpf -f 'postgres|mysqld' --json"}},
+	 command_snapshot},
+	{{"compare",
+	  "compare [OPTION]...",
+	  "the same processes by BPF and by /proc",
+	  TABLE_JSON,
+	  {"zmem-bpf compare", "zmem-bpf compare -p 1234 -a",
+	   "zmem-bpf compare --json --output compare.json"}},
 	 command_compare},
-	{{"system", "system [OPTION]...",
-	  "the machine: RAM, swap, and whether the totals reconcile"},
+	{{"system",
+	  "system [OPTION]...",
+	  "the machine: RAM, swap, and whether the totals reconcile",
+	  TABLE_JSON,
+	  {"zmem-bpf system", "zmem-bpf system --pss none", "zmem-bpf system --json"}},
 	 command_system},
-	{{"maps", "maps PID... [OPTION]...", "processes by mapping, or all files that are mapped"},
+	{{"maps",
+	  "maps PID... [OPTION]...",
+	  "processes by mapping, or all files that are mapped",
+	  TABLE_JSON,
+	  {"zmem-bpf maps 1234", "zmem-bpf maps --by-file -n 10",
+	   "zmem-bpf maps --by-file -f python"}},
 	 command_maps},
-	{{"watch", "watch [OPTION]...", "a snapshot every second, with what has changed"},
+	{{"watch",
+	  "watch [OPTION]...",
+	  "a snapshot every second, with what has changed",
+	  "table ndjson",
+	  {"zmem-bpf watch -n 10", "zmem-bpf watch --grow -i 10 -c 7",
+	   "zmem-bpf watch -F ndjson --changed --output memory.log"}},
 	 command_watch},
-	{{"record", "record FILE [OPTION]...", "snapshots for --replay FILE"}, command_record},
-	{{"top", "top [OPTION]...", "live, with keys (? shows them)"}, command_top},
-	{{"serve", "serve [OPTION]...", "HTTP: metrics for Prometheus, JSON, a live page"},
+	{{"record",
+	  "record FILE [OPTION]...",
+	  "snapshots for --replay FILE",
+	  TABLE_JSON,
+	  {"zmem-bpf record now.zmem", "zmem-bpf record hour.zmem -i 60 -c 60",
+	   "zmem-bpf --replay now.zmem -g user"}},
+	 command_record},
+	{{"top",
+	  "top [OPTION]...",
+	  "live, with keys (? shows them)",
+	  NULL,
+	  {"zmem-bpf top", "zmem-bpf top -g name -s swap_pss", "zmem-bpf top --replay hour.zmem"}},
+	 command_top},
+	{{"serve",
+	  "serve [OPTION]...",
+	  "HTTP: metrics for Prometheus, JSON, a live page",
+	  NULL,
+	  {"zmem-bpf serve", "zmem-bpf serve --listen unix:/run/zmem-bpf.sock",
+	   "zmem-bpf serve --listen :19647 --token-file FILE"}},
 	 command_serve},
-	{{"pin", "pin GROUP", "load the programs once, for the members of a group (root)"},
+	{{"pin",
+	  "pin GROUP",
+	  "load the programs once, for the members of a group (root)",
+	  NULL,
+	  {"zmem-bpf pin zmem"}},
 	 command_pin},
 	{{"unpin", "unpin", "remove them (root)"}, command_unpin},
-	{{"doctor", "doctor [-v]", "what works on this machine, what does not, and why"},
+	{{"doctor",
+	  "doctor [-v]",
+	  "what works on this machine, what does not, and why",
+	  NULL,
+	  {"zmem-bpf doctor", "zmem-bpf doctor -v"}},
 	 command_doctor},
+	{{"help", "help [COMMAND]", "this text, or the options of a command"}, command_help},
 };
 const size_t command_count = ARRAY_SIZE(command_table);
+
+static const struct command_entry *find_command(const char *name);
 
 /* ---- --help, -o help ---- */
 
@@ -109,39 +164,88 @@ static bool print_usage(const char *name)
 	return begun;
 }
 
-static void print_option(const struct option_info *info)
+static void print_option(const struct option_info *info, const struct command_info *command)
 {
 	char text[48], letter[8] = "    ";
+	bool formats = strcmp(info->name, "format") == 0 && command && command->formats;
 
 	if (info->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", info->letter);
 	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name, info->argument ? " " : "",
 		 info->argument ? info->argument : "");
 	printf("  %-26s ", text);
-	print_words(info->help, OPTIONS_INDENT);
+	print_words(formats ? command->formats : info->help, OPTIONS_INDENT);
 }
 
-/* --help: of that command alone, if there is one of that name. */
-static int print_help(const char *command)
+static void print_options(const struct command_info *command)
 {
-	if (!print_usage(command)) {
-		command = NULL;
-		print_usage(NULL);
-	}
-	printf("\n");
+	static const char *const heading[OPTION_SECTIONS] = {
+		[OPTIONS_CHOOSE_ROWS] = "Choose rows",
+		[OPTIONS_SHOW] = "Show",
+		[OPTIONS_SORT] = "Sort",
+		[OPTIONS_OUTPUT] = "Output",
+		[OPTIONS_MEASURE] = "How it is measured",
+		[OPTIONS_ADVANCED] = "Advanced",
+	};
+	int section = -1;
+
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_info *info = &option_table[i].info;
 
-		if (!command || options_taken(info, command))
-			print_option(info);
+		if (command && !options_taken(info, command->name))
+			continue;
+		if ((int)info->section != section)
+			printf("\n%s:\n", heading[info->section]);
+		section = (int)info->section;
+		print_option(info, command);
 	}
-	printf("\n%s --help shows %s.\n", command ? "zmem-bpf" : "zmem-bpf COMMAND",
-	       command ? "all commands" : "its own options");
-	printf("A value that was not measured is '-' in tables, null in JSON and empty in CSV,\n"
-	       "never 0: pss_status says why.\n"
-	       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user was not found,\n"
-	       "4 compare or --verify found a difference it cannot explain.\n");
+}
+
+static void print_examples(const struct command_info *command)
+{
+	printf("\nExamples:\n");
+	for (int i = 0; i < COMMAND_EXAMPLES && command->example[i]; i++)
+		printf("  %s\n", command->example[i]);
+}
+
+static void print_keys(void)
+{
+	printf("\nKeys:\n"
+	       "  arrows, PgUp, PgDn, Home, End  move       Enter  details of a process\n"
+	       "  s < > r  sort                             g  groups    t  tree\n"
+	       "  / search   f filter   u user              x  changes   n  changed rows only\n"
+	       "  o columns  c command lines  b bytes       d + -  interval   Space  pause\n"
+	       "  ? help                                    q  quit\n");
+}
+
+/* The help of a command; of all commands if there is none of that name. */
+static int print_help(const char *name)
+{
+	const struct command_entry *entry = name ? find_command(name) : NULL;
+	const struct command_info *command = entry ? &entry->info : NULL;
+
+	print_usage(command ? command->name : NULL);
+	print_options(command);
+	if (command && strcmp(command->name, "top") == 0)
+		print_keys();
+	print_examples(command && command->example[0] ? command : &command_table[0].info);
+	printf("\n%s shows %s; the manual page is zmem-bpf%s%s.\n",
+	       command ? "zmem-bpf help" : "zmem-bpf COMMAND --help",
+	       command ? "all commands" : "the options of a command", command ? "-" : "(1)",
+	       command ? command->name : "");
+	if (!command)
+		printf("A value that was not measured is '-' in tables, null in JSON and empty in "
+		       "CSV,\nnever 0: pss_status says why.\n"
+		       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user was not found,\n"
+		       "4 compare or --verify found a difference it cannot explain.\n");
 	return log_stdout_done();
+}
+
+static int command_help(const struct options *o)
+{
+	if (o->word && !find_command(o->word))
+		return log_usage("help: there is no command %s", o->word);
+	return print_help(o->word);
 }
 
 /* -o help. `changes`: also the columns that only watch and top have. */
@@ -242,7 +346,7 @@ static int check_replay(const struct options *o)
 		   : 0;
 }
 
-static int check_options(const struct options *o)
+static int check_options(const struct options *o, const struct command_info *command)
 {
 	int r = check_replay(o);
 
@@ -252,12 +356,10 @@ static int check_options(const struct options *o)
 		r = check_columns(o);
 	if (r)
 		return r;
-	if (o->continuous && o->format != FORMAT_TABLE && o->format != FORMAT_NDJSON)
-		return log_usage("%s: --format %s: it is table or ndjson", o->command,
-				 options_format_word(o->format));
-	if (!o->continuous && o->format > FORMAT_JSON && strcmp(o->command, "snapshot") != 0)
-		return log_usage("%s: --format %s: it is table or json", o->command,
-				 options_format_word(o->format));
+	if (!parse_has_item(command->formats ? command->formats : "table",
+			    options_format_word(o->format)))
+		return log_usage("%s: --format %s: it is one of %s", o->command,
+				 options_format_word(o->format), command->formats);
 	if (o->pinned && o->source == SOURCE_PROC)
 		return log_usage("--pinned cannot be combined with --source proc");
 	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
@@ -302,7 +404,7 @@ static int run_command(struct options *o)
 	}
 	if (!command)
 		return log_usage("%s: there is no such command", o->command);
-	r = help ? check_taken(o) : check_options(o);
+	r = help ? check_taken(o) : check_options(o, &command->info);
 	if (r)
 		return r;
 	return help ? print_columns(o->continuous) : command->run(o);

@@ -26,11 +26,15 @@ int commands_check_metrics(const struct options *o);
 /* Whether serve can run. Returns 0, or a negative errno and what is missing. */
 int serve_check(char *why, size_t cap);
 
+#define COMMAND_EXAMPLES 3
+
 /* What help and completions show of a command. */
 struct command_info {
 	const char *name;
 	const char *usage;
 	const char *help;
+	const char *formats; /* the words of --format that it takes; NULL: it has no --format */
+	const char *example[COMMAND_EXAMPLES];
 };
 
 struct command_entry {

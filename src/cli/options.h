@@ -86,6 +86,17 @@ bool options_metrics(const struct options *o);
 /* The word of --format. */
 const char *options_format_word(int format);
 
+/* The sections of the help. */
+enum option_section {
+	OPTIONS_CHOOSE_ROWS,
+	OPTIONS_SHOW,
+	OPTIONS_SORT,
+	OPTIONS_OUTPUT,
+	OPTIONS_MEASURE,
+	OPTIONS_ADVANCED,
+	OPTION_SECTIONS,
+};
+
 /* What help and completions show of an option. */
 struct option_info {
 	const char *name;
@@ -93,6 +104,7 @@ struct option_info {
 	const char *argument; /* NULL: a flag */
 	const char *help;
 	const char *commands; /* the commands that take it; NULL: all */
+	enum option_section section;
 };
 
 enum option_kind {
