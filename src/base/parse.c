@@ -3,6 +3,7 @@
 #include "base/parse.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 /* Far above any NR_CPUS: a corrupt range must not cost much time. */
@@ -71,22 +72,70 @@ static int unit_shift(const char *unit, size_t len)
 	return 10 * (int)(letter - letters + 1);
 }
 
+int parse_thousandths(const char *s, size_t len, uint64_t *ret_number, unsigned *ret_thousandths)
+{
+	size_t whole = 0, end;
+	unsigned part = 0, scale = 1000;
+
+	while (whole < len && is_digit(s[whole]))
+		whole++;
+	end = whole;
+	if (end < len && s[end] == '.') {
+		for (end++; end < len && is_digit(s[end]); end++) {
+			scale /= 10;
+			part += scale * (unsigned)(s[end] - '0');
+		}
+		if (end == whole + 1)
+			return -EINVAL;
+	}
+	if (!end)
+		return -EINVAL;
+	*ret_number = 0;
+	if (whole && parse_u64(s, whole, UINT64_MAX, ret_number) < 0)
+		return -ERANGE;
+	*ret_thousandths = part;
+	return (int)end;
+}
+
 int parse_size(const char *s, size_t len, uint64_t *ret)
 {
-	size_t digits = 0;
-	uint64_t number;
-	int shift, r;
+	unsigned thousandths;
+	uint64_t number, part;
+	int end = parse_thousandths(s, len, &number, &thousandths), shift;
 
-	while (digits < len && is_digit(s[digits]))
-		digits++;
-	shift = unit_shift(s + digits, len - digits);
+	if (end < 0)
+		return end;
+	shift = unit_shift(s + end, len - (size_t)end);
 	if (shift < 0)
 		return -EINVAL;
-	r = parse_u64(s, digits, UINT64_MAX >> shift, &number);
-	if (r < 0)
-		return r;
-	*ret = number << shift;
+	part = ((uint64_t)thousandths << shift) / 1000;
+	if (number > UINT64_MAX >> shift || __builtin_add_overflow(number << shift, part, ret))
+		return -ERANGE;
 	return 0;
+}
+
+unsigned parse_distance(const char *word, const char *text, size_t len)
+{
+	unsigned row[PARSE_NEAR_MAX + 1];
+
+	if (len > PARSE_NEAR_MAX)
+		return UINT_MAX;
+	for (unsigned i = 0; i <= len; i++)
+		row[i] = i;
+	for (unsigned w = 0; word[w]; w++) {
+		unsigned diagonal = row[0];
+
+		row[0] = w + 1;
+		for (size_t i = 0; i < len; i++) {
+			unsigned above = row[i + 1];
+			unsigned change = diagonal + (to_lower(word[w]) != to_lower(text[i]));
+			unsigned least = above < row[i] ? above + 1 : row[i] + 1;
+
+			row[i + 1] = change < least ? change : least;
+			diagonal = above;
+		}
+	}
+	return row[len];
 }
 
 const char *parse_item(const char **pos, size_t *ret_len)

@@ -120,10 +120,21 @@ static inline bool part_lists(struct text_part list, char separator, struct text
 int parse_u64(const char *s, size_t len, uint64_t max, uint64_t *ret);
 
 /*
- * Parses a size that fills the text: a whole number with an optional unit (K M G T, powers of 1024;
- * "KiB", "KB" and "k" are the same). Returns 0, -EINVAL, or -ERANGE above UINT64_MAX.
+ * Parses a size that fills the text: a number with an optional unit (K M G T, powers of 1024;
+ * "KiB", "KB" and "k" are the same), such as 100M and 1.5G. Returns 0, -EINVAL, or -ERANGE above
+ * UINT64_MAX.
  */
 int parse_size(const char *s, size_t len, uint64_t *ret);
+/*
+ * Parses "1", "1.5" or ".25" at the beginning of the text; digits after the third are ignored.
+ * Returns the length, -EINVAL or -ERANGE.
+ */
+int parse_thousandths(const char *s, size_t len, uint64_t *ret_number, unsigned *ret_thousandths);
+
+#define PARSE_NEAR     2  /* words at this distance or less are near */
+#define PARSE_NEAR_MAX 24 /* bytes of the longest text that is compared */
+/* How many letters to insert, delete or replace to make the word of the text, ignoring case. */
+unsigned parse_distance(const char *word, const char *text, size_t len);
 
 /*
  * Walks a list of items separated by commas or blanks: returns the next item and its length, NULL

@@ -241,10 +241,29 @@ static int print_help(const char *name)
 	return log_stdout_done();
 }
 
+static int refuse_command(const char *name)
+{
+	const char *near = NULL;
+	unsigned least = PARSE_NEAR + 1;
+
+	for (size_t i = 0; i < command_count; i++) {
+		const char *word = command_table[i].info.name;
+		unsigned distance = parse_distance(word, name, strlen(name));
+
+		if (distance < least) {
+			least = distance;
+			near = word;
+		}
+	}
+	return log_usage("%s: there is no such command%s%s%s", name,
+			 near ? "; did you mean " : "",
+			 near ? near : "", near ? "?" : "");
+}
+
 static int command_help(const struct options *o)
 {
 	if (o->word && !find_command(o->word))
-		return log_usage("help: there is no command %s", o->word);
+		return refuse_command(o->word);
 	return print_help(o->word);
 }
 
@@ -398,12 +417,12 @@ static int run_command(struct options *o)
 	o->continuous = parse_has_item("watch top", o->command);
 	if (o->help)
 		return print_help(o->named ? o->command : NULL);
-	if (o->version) {
+	if (o->version || strcmp(o->command, "version") == 0) {
 		printf("zmem-bpf %s\n", ZMEM_VERSION);
 		return log_stdout_done();
 	}
 	if (!command)
-		return log_usage("%s: there is no such command", o->command);
+		return refuse_command(o->command);
 	r = help ? check_taken(o) : check_options(o, &command->info);
 	if (r)
 		return r;

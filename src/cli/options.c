@@ -272,6 +272,8 @@ bool options_metrics(const struct options *o)
 
 /* ---- one option ---- */
 
+#define DAY_SECONDS (24 * 60 * 60u)
+
 static int set_choice(const struct option_entry *e, const char *arg, int *ret)
 {
 	cleanup(strbuf_done) struct strbuf words = {0};
@@ -298,22 +300,35 @@ static int set_number(const struct option_entry *e, const char *arg, unsigned le
 	return 0;
 }
 
-/* "1", "0.25": digits after the third are ignored. */
+/* Seconds of a unit of time; 0: there is no such unit. */
+static unsigned unit_seconds(const char *unit)
+{
+	static const struct {
+		const char *word;
+		unsigned seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 60 * 60}, {"d", DAY_SECONDS}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(units[i].word, unit) == 0)
+			return units[i].seconds;
+	}
+	return 0;
+}
+
+/* "1", "0.25", "1s", "10m". */
 static int set_seconds(const struct option_entry *e, const char *arg, int *ret)
 {
-	size_t whole = strspn(arg, "0123456789"), rest = arg[whole] == '.' ? whole + 1 : whole;
-	size_t digits = strspn(arg + rest, "0123456789");
-	uint64_t seconds = 0, ms = 0;
-	bool ok = !arg[rest + digits] && whole + digits && (rest == whole || digits);
+	unsigned thousandths = 0, unit = 0;
+	uint64_t number = 0, ms = 0;
+	int end = parse_thousandths(arg, strlen(arg), &number, &thousandths);
 
-	if (whole)
-		ok &= parse_u64(arg, whole, 1000000, &seconds) == 0;
-	for (size_t i = 0; i < 3; i++)
-		ms = ms * 10 + (rest > whole && i < digits ? (uint64_t)(arg[rest + i] - '0') : 0);
-	ms += seconds * 1000;
-	if (!ok || ms < 100 || ms > 1000000000)
-		return log_usage("--%s %s: not a number of seconds from 0.1 to 1000000",
-				 e->info.name, arg);
+	if (end > 0)
+		unit = unit_seconds(arg + end);
+	if (unit && number <= DAY_SECONDS)
+		ms = (number * 1000 + thousandths) * unit;
+	if (ms < 100 || ms > DAY_SECONDS * UINT64_C(1000))
+		return log_usage("--%s %s: not a time from 0.1 to %u seconds", e->info.name, arg,
+				 DAY_SECONDS);
 	*ret = (int)ms;
 	return 0;
 }
@@ -388,6 +403,7 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 /* ---- the command line ---- */
 
 #define WORD	  1   /* getopt's value of a word that is no option */
+#define NO_COLOR  2   /* getopt's value of --no-color */
 #define LONG_ONLY 256 /* the first value of long options */
 
 static void make_getopt(char *letters, struct option *longs)
@@ -407,6 +423,8 @@ static void make_getopt(char *letters, struct option *longs)
 		if (info->argument)
 			*letters++ = ':';
 	}
+	/* The words of many tools for --color never. */
+	longs[option_count] = (struct option){"no-color", 0, NULL, NO_COLOR};
 	*letters = '\0';
 }
 
@@ -436,14 +454,17 @@ static int bad_option(int c, char **argv)
 	return log_usage("unknown option -\\x%02x", (unsigned char)optopt);
 }
 
+/* A process number is meant as --pid, where the command takes it. */
 static int add_word(struct options *o, const char *word)
 {
-	if (!o->named) {
+	bool is_pid = *word && word[strspn(word, "0123456789,")] == '\0';
+
+	if (!o->named && !is_pid) {
 		o->command = word;
 		o->named = true;
 		return 0;
 	}
-	if (strcmp(o->command, "maps") == 0)
+	if (strcmp(o->command, "maps") == 0 || (is_pid && parse_has_item(CHOOSE, o->command)))
 		return add_list(word, &o->pids);
 	if (o->word || !parse_has_item("record pin help completion", o->command))
 		return log_usage("%s: unexpected argument", word);
@@ -454,7 +475,7 @@ static int add_word(struct options *o, const char *word)
 int options_parse(struct options *o, int argc, char **argv)
 {
 	char letters[2 * OPTIONS_MAX + 3];
-	struct option longs[OPTIONS_MAX + 1] = {};
+	struct option longs[OPTIONS_MAX + 2] = {};
 	int c, r = 0;
 
 	*o = (struct options){
@@ -466,6 +487,8 @@ int options_parse(struct options *o, int argc, char **argv)
 			r = bad_option(c, argv);
 		else if (c == WORD)
 			r = add_word(o, optarg);
+		else if (c == NO_COLOR)
+			o->color = COLOR_NEVER;
 		else
 			r = set_option(o, find_entry(c), optarg);
 	}

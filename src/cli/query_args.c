@@ -43,8 +43,10 @@ static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 
 static int refuse_column(const char *option, const char *name, size_t len)
 {
-	return log_usage("%s: there is no column '%.*s'; -o help lists them", option, (int)len,
-			 name);
+	const struct column *near = column_nearest(name, len);
+
+	return log_usage("%s: there is no column '%.*s'%s%s; -o help lists them", option, (int)len,
+			 name, near ? "; the nearest is " : "", near ? near->key : "");
 }
 
 int query_args_set(struct query *q, enum query_word word, const char *text, struct collector *c,

@@ -183,6 +183,21 @@ const struct column *const column_changes[COUNTER_COUNT] = {
 _Static_assert(ARRAY_SIZE(column_table) + COUNTERS_OF_PROCESS <= COLUMNS_MAX,
 	       "a list must be able to hold all");
 
+/* What other tools call a column. */
+static const struct column *find_alias(const char *key, size_t len)
+{
+	static const struct {
+		const char *key;
+		const struct column *column;
+	} alias[] = {{"res", &column_rss}, {"args", &column_cmdline}, {"command", &column_cmdline}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(alias); i++) {
+		if (parse_same_word(alias[i].key, key, len))
+			return alias[i].column;
+	}
+	return NULL;
+}
+
 const struct column *column_find(const char *key, size_t len)
 {
 	for (size_t i = 0; i < column_count; i++) {
@@ -193,7 +208,23 @@ const struct column *column_find(const char *key, size_t len)
 		if (parse_same_word(column_changes[i]->key, key, len))
 			return column_changes[i];
 	}
-	return NULL;
+	return find_alias(key, len);
+}
+
+const struct column *column_nearest(const char *key, size_t len)
+{
+	const struct column *nearest = NULL;
+	unsigned least = PARSE_NEAR + 1;
+
+	for (size_t i = 0; i < column_count; i++) {
+		unsigned distance = parse_distance(column_table[i]->key, key, len);
+
+		if (distance < least) {
+			least = distance;
+			nearest = column_table[i];
+		}
+	}
+	return nearest;
 }
 
 /* Returns the whole that a percentage refers to; false if it is not known. */
@@ -250,7 +281,14 @@ static void list_add(struct column_list *list, const struct column *c)
 	list->count++;
 }
 
-int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
+/* Whether rows that are sorted by the column begin with the largest value. */
+static bool is_amount(const struct column *c)
+{
+	return c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT || c->kind == COLUMN_CHANGE ||
+	       c->most_first;
+}
+
+static int parse_list(struct column_list *list, const char *spec, bool keys, const char **ret_bad,
 		      size_t *ret_bad_len)
 {
 	const char *pos = spec, *item = spec + strspn(spec, " \t");
@@ -260,8 +298,11 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 
 	while ((item = parse_item(&pos, &len))) {
 		size_t plus = append && *item == '+';
-		const struct column *c = column_find(item + plus, len - plus);
+		size_t sign = keys && *item == '-' ? 1 : plus;
+		const struct column *c = column_find(item + sign, len - sign);
 
+		if (c && sign > plus && !is_amount(c))
+			c = NULL;
 		/* Appending a column that the list already has does nothing. */
 		if (c && append && column_list_has(&l, c))
 			continue;
@@ -282,6 +323,18 @@ int column_list_parse(struct column_list *list, const char *spec, const char **r
 	}
 	*list = l;
 	return 0;
+}
+
+int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
+		      size_t *ret_bad_len)
+{
+	return parse_list(list, spec, false, ret_bad, ret_bad_len);
+}
+
+int column_list_parse_keys(struct column_list *list, const char *spec, const char **ret_bad,
+			   size_t *ret_bad_len)
+{
+	return parse_list(list, spec, true, ret_bad, ret_bad_len);
 }
 
 /* True for groups by cgroup, unit or container, which have counters of their memcg. */

@@ -50,8 +50,13 @@ extern const size_t column_count;
 /* "KEY_change" of each counter, for watch and top; column_find() finds only those of processes. */
 extern const struct column *const column_changes[COUNTER_COUNT];
 
-/* The column with that key, ignoring case. NULL if there is none. */
+/*
+ * The column with that key, ignoring case, or with the name that other tools use (res, args,
+ * command). NULL if there is none.
+ */
 const struct column *column_find(const char *key, size_t len);
+/* The column that a mistyped key may mean. NULL: none is near. */
+const struct column *column_nearest(const char *key, size_t len);
 
 /* The percentage for the values of a row or a sum; false if it was not measured. */
 bool column_percent(const struct snapshot *s, const struct column *c, counter_mask have,
@@ -71,6 +76,9 @@ struct column_list {
  */
 int column_list_parse(struct column_list *list, const char *spec, const char **ret_bad,
 		      size_t *ret_bad_len);
+/* Parses sort keys likewise. "-KEY" is an amount, largest first, as it is without the sign. */
+int column_list_parse_keys(struct column_list *list, const char *spec, const char **ret_bad,
+			   size_t *ret_bad_len);
 /*
  * The default columns of a table. `group`: the column that rows are grouped by, NULL for processes.
  */

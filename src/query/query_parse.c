@@ -60,7 +60,7 @@ static int set_sort(struct query *q, const char *text, struct query_error *ret_e
 	const char *bad;
 	size_t len;
 
-	if (column_list_parse(&keys, text, &bad, &len) < 0)
+	if (column_list_parse_keys(&keys, text, &bad, &len) < 0)
 		return refuse(ret_error, bad, len, "there is no such column");
 	q->order.keys = keys;
 	return 0;
@@ -105,7 +105,7 @@ static int set_pids(struct query *q, const char *text, struct query_error *ret_e
 	while ((item = parse_item(&text, &len))) {
 		uint64_t pid;
 
-		if (parse_u64(item, len, PID_MAX, &pid) < 0 || !pid)
+		if (parse_u64(item, len, INT32_MAX, &pid) < 0 || !pid)
 			return refuse(ret_error, item, len, "not a process number");
 		pids[count++] = (pid_t)pid;
 	}
