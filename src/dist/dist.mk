@@ -80,7 +80,7 @@ DEB_BY  := the zmem-bpf authors <zmem-bpf@users.noreply.invalid>
 
 # In a copy, since a package's debian/ belongs into the root; unit tests are run only where nobody has
 # built and tested before.
-deb: deps deps-deb
+deb: deps-test deps-deb
 	$(SAY) DEB '$(O)/$(DEB)_*.deb'
 	$(Q)rm -rf '$(O)/deb' && mkdir -p '$(DEB_DIR)'
 	$(Q)cp -a LICENSE Makefile README.md bpf include src tests vmlinux '$(DEB_DIR)'
