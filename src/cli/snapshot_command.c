@@ -11,11 +11,12 @@
 #include "base/clock.h"
 #include "render/render.h"
 
-/* Lines of a terminal that are not rows: header, the others, a note, the total, the next prompt. */
-#define LINES_AROUND   5
-#define TOTAL_COLUMNS  280 /* columns of the total, which is not cut */
+/* Lines of a terminal that are not rows: header, "… N more", a note, the total, the next prompt. */
+#define LINES_AROUND  5
+#define TOTAL_COLUMNS 280 /* columns of the total, which is not cut */
 
-#define METRICS_GROUPS 100 /* each is some series in a database that keeps all of them */
+/* Default of --top for metrics: a database keeps every series of every group that it has seen. */
+#define METRICS_GROUPS 100
 
 /* A narrower terminal shows fewer columns, so that names fit. */
 #define WIDE_ENOUGH 110
@@ -66,7 +67,7 @@ static void render(const struct measure *m, const struct result *result, struct 
 	renderer[o->format](&out->buf, result, &style);
 }
 
-/* The folded format cannot show that a process has no PSS or SWAP_PSS: it has no line. */
+/* The folded format cannot show that a value is missing: says what has no line, and why. */
 static void warn_unfolded(const struct measure *m)
 {
 	const struct rows *rows = &m->collector.rows.chosen;

@@ -26,7 +26,7 @@ int watch_open(struct watch *w, const struct options *o, bool interactive)
 	int r;
 
 	*w = WATCH_CLOSED;
-	/* Groups are told apart without a seed, too. */
+	/* A seed makes hashes hard to predict; without one, hashing still works. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed = 0;
 	delta_set_init(&w->deltas, seed, interactive);
@@ -94,7 +94,7 @@ void watch_close(struct watch *w)
 
 /* ---- zmem-bpf watch ---- */
 
-/* Lines of a terminal that are not rows: the tick, header, the others, the next prompt. */
+/* Lines of a terminal that are not rows: the tick, header, "… N more", the next prompt. */
 #define LINES_AROUND  4
 #define TOTAL_COLUMNS 280 /* columns of the total, and of the tick: they are not cut */
 
