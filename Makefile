@@ -129,8 +129,9 @@ help:
 # ---- packages (Debian) ----
 
 # What building needs, and what make test needs besides.
-DEPS      := gcc clang make bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev libmicrohttpd-dev
-DEPS_TEST := libcmocka-dev python3-jsonschema jq procps smem smemstat tmux mandoc zsh systemd libcap2-bin linux-perf \
+DEPS      := gcc clang make bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev libmicrohttpd-dev \
+             libcap2-bin
+DEPS_TEST := libcmocka-dev python3-jsonschema jq procps smem smemstat tmux mandoc zsh systemd linux-perf \
              busybox-static
 # The packages of DEPS where there is no dpkg.
 DEPS_FEDORA := gcc clang make bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel libcap-devel \

@@ -88,7 +88,7 @@ deb: deps deps-deb
 	$(Q)mkdir '$(DEB_DIR)/debian/source' && echo '3.0 (native)' > '$(DEB_DIR)/debian/source/format'
 	$(Q)printf 'zmem-bpf (%s) unstable; urgency=medium\n\n  * See README.md.\n\n -- %s  %s\n' '$(VERSION)' \
 		'$(DEB_BY)' "$$(git log -1 --format=%cD 2>/dev/null || date -R)" > '$(DEB_DIR)/debian/changelog'
-	$(Q)cd '$(DEB_DIR)' && env -i PATH="$$PATH" HOME="$$HOME" DEB_BUILD_OPTIONS="nocheck parallel=$$(nproc)" \
+	$(Q)cd '$(DEB_DIR)' && env -i PATH="$$PATH" HOME="$$HOME" DEB_BUILD_PROFILES=nocheck DEB_BUILD_OPTIONS="nocheck parallel=$$(nproc)" \
 		dpkg-buildpackage -b -us -uc > ../log 2>&1 || { tail -n 30 ../log >&2; false; }
 	$(Q)lintian --fail-on error,warning '$(O)/deb/$(DEB)'_*.changes
 	$(Q)mv '$(O)/deb/$(DEB)'_*.deb '$(O)'
