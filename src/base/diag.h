@@ -25,7 +25,7 @@ struct diag {
 __attribute__((format(printf, 5, 6))) void diag_add(struct diag *d, const char *subject, int error,
 						    const char *hint, const char *reason, ...);
 
-/* Attaches the log to the newest note, which then owns it. */
+/* Attaches a log to the newest note; diag_clear() frees it. */
 void diag_attach_log(struct diag *d, char *log);
 
 /* Removes the newest note. */

@@ -279,7 +279,7 @@ static int print_columns(bool changes)
 
 /* ---- options that cannot be combined ---- */
 
-/* Each group is some series in a database that keeps all of them: their number is bounded. */
+/* A database keeps every series of every group, so metrics limit the number of groups. */
 int commands_check_metrics(const struct options *o)
 {
 	const char *key = options_group_key(o);
@@ -324,16 +324,16 @@ static bool are_json_keys(const char *columns)
 	return true;
 }
 
-/* JSON, recordings, metrics and folded have columns of their own. */
+/* JSON, recordings, serve, metrics and folded have fixed columns; some of them take +cmdline. */
 static int check_columns(const struct options *o)
 {
 	bool keys = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
-	bool kept = parse_has_item("record serve", o->command);
-	const char *what = kept ? o->command : options_format_word(o->format);
+	bool collects_all = parse_has_item("record serve", o->command);
+	const char *what = collects_all ? o->command : options_format_word(o->format);
 
 	if (!o->columns)
 		return 0;
-	if (kept ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_json_keys(o->columns))
+	if (collects_all ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_json_keys(o->columns))
 		return log_usage("%s: --columns %s: it has all keys, +cmdline alone can be added",
 				 what, o->columns);
 	if (keys && o->group)

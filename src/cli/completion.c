@@ -14,7 +14,7 @@
 #include "model/column.h"
 #include "model/maps.h"
 
-/* The kind of an argument that is no word of a list. */
+/* How a shell completes the argument of an option that has no list of words. */
 static const char *kind_of(const struct option_entry *e)
 {
 	static const struct {

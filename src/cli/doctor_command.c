@@ -66,7 +66,7 @@ static void check_privileges(void)
 	}
 }
 
-/* Which capabilities are left when a source is open. */
+/* Drops capabilities as every run does once a source is open, and prints which are left. */
 static void give_up_privileges(uint64_t held)
 {
 	uint64_t start = privilege_mask(), now;

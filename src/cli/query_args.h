@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes a query of the options. Messages name the option that is wrong. */
+/* Translates options to a query (which rows to show, and how). Messages name the wrong option. */
 #ifndef ZMEM_CLI_QUERY_ARGS_H
 #define ZMEM_CLI_QUERY_ARGS_H
 
@@ -14,10 +14,10 @@
  */
 int query_args_set(struct query *q, enum query_word word, const char *text, struct collector *c,
 		   int *exit_code);
-/* Sets the filters. Returns likewise. */
+/* Sets only the filters of the query. Parameters and return value as above. */
 int query_args_filter(struct query *q, const struct options *o, struct collector *c,
 		      int *exit_code);
-/* Sets all words and the columns. `pss`: how PSS is measured. Returns likewise. */
+/* Sets all words and the columns. `pss`: how PSS is measured. Returns as above. */
 int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
 		    enum pss_choice pss, struct collector *c, int *exit_code);
 /* The names that the format needs beyond its columns: enum column_needs. */

@@ -16,7 +16,8 @@
 #define LINES_AROUND   8
 #define FOLDED_COLUMNS 120 /* columns of the summary that may need a line more */
 
-#define METRICS_GROUPS 100 /* each is some series in a database that keeps all of them */
+/* Default of --top for metrics: a database keeps every series of every group that it has seen. */
+#define METRICS_GROUPS 100
 
 static size_t rows_that_fit(const struct measure *m, const struct output *out)
 {
@@ -63,7 +64,7 @@ static void render(const struct measure *m, const struct result *result, struct 
 	renderer[o->format](&out->buf, result, &style);
 }
 
-/* The folded format cannot show that a process has no PSS or SWAP_PSS: it has no line. */
+/* The folded format cannot show that a value is missing: says what has no line, and why. */
 static void warn_unfolded(const struct measure *m)
 {
 	const struct rows *rows = &m->collector.rows.chosen;

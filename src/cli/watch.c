@@ -26,7 +26,7 @@ int watch_open(struct watch *w, const struct options *o, bool interactive)
 	int r;
 
 	*w = WATCH_CLOSED;
-	/* Groups are told apart without a seed, too. */
+	/* A seed makes hashes hard to predict; without one, hashing still works. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed = 0;
 	delta_set_init(&w->deltas, seed, interactive);

@@ -8,9 +8,9 @@
 
 /* If no swap is in use, sets the swap counters that were not measured to 0. */
 void balance_no_swap(struct snapshot *s);
-/* Fills in s->balance: swap, AnonPages and Mapped less the sums of the processes. */
+/* Fills in s->balance: swap in use, AnonPages and Mapped, each minus the sum of all processes. */
 void balance_reconcile(struct snapshot *s);
-/* The sums in s->balance, and the number of processes that they lack. */
+/* What `zmem-bpf system` shows: the parts of RAM, the sums, and how many processes lack PSS. */
 void balance_report(const struct result *result, struct system_report *ret);
 
 #endif

@@ -9,10 +9,10 @@
 struct compare_reader {
 	struct collector *collector;
 	struct compare_row **row; /* unsettled rows */
-	size_t left;
-	size_t referees;       /* the number of processes with a smaps_rollup */
-	unsigned char *chosen; /* by row of the comparison: read its smaps_rollup */
-	bool verifies;	       /* of --verify: compare_verify() judges the rows */
+	size_t left;		  /* the number of unsettled rows */
+	size_t referees;	  /* processes whose smaps_rollup was read in the first round */
+	unsigned char *chosen;	  /* by row of the comparison: read its smaps_rollup */
+	bool verifies;		  /* of --verify: compare_verify() judges the rows */
 	struct comparison *comparison;
 	/* By unsettled row: */
 	struct process **process;
@@ -21,7 +21,10 @@ struct compare_reader {
 	struct pool_result *result, *rollup_result;
 };
 
-/* For the first `count` rows. Returns 0 or -ENOMEM; compare_reader_done() in either case. */
+/*
+ * Prepares to read the first `count` rows. Returns 0 or -ENOMEM; compare_reader_done() in either
+ * case.
+ */
 int compare_reader_init(struct compare_reader *r, struct collector *c,
 			struct comparison *comparison, size_t count);
 void compare_reader_done(struct compare_reader *r);

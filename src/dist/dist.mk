@@ -5,7 +5,7 @@
 
 COMPLETIONS := $(O)/completion/zmem-bpf.bash $(O)/completion/zmem-bpf.zsh
 
-# Prints the tables of completions and of the manual. Of another machine's program, one for this machine does.
+# Prints the tables of completions and of the manual. A cross build makes one for this machine first.
 ifneq ($(CROSS),)
 HERE_PROGRAM := $(O)/here/zmem-bpf-static
 $(HERE_PROGRAM): FORCE

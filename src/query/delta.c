@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "query/query_parse.h"
 #include "query/result.h"
 
 /* The kernel tells the start in whole clock ticks: a new process may seem this much older. */

@@ -192,3 +192,14 @@ enum pss_source rows_pss_source(const struct rows *rows)
 		source = pss_source_join(source, rows->item[i]->pss_source);
 	return source;
 }
+
+uint64_t query_filter_key(const struct query *q)
+{
+	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER,
+						  QUERY_CGROUP};
+	uint64_t key = 0;
+
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
+		key = (key ^ q->text_hash[filters[i]]) * 0x9e3779b97f4a7c15;
+	return key;
+}

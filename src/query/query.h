@@ -189,4 +189,7 @@ struct query {
 
 void query_done(struct query *q);
 
+/* The same number for the same filter. */
+uint64_t query_filter_key(const struct query *q);
+
 #endif

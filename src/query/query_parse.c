@@ -232,14 +232,3 @@ int query_check(const struct query *q, struct query_error *ret_error)
 			  "one of its columns is of groups (group_by=cgroup, unit or container)")
 		 : 0;
 }
-
-uint64_t query_filter_key(const struct query *q)
-{
-	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER,
-						  QUERY_CGROUP};
-	uint64_t key = 0;
-
-	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
-		key = (key ^ q->text_hash[filters[i]]) * 0x9e3779b97f4a7c15;
-	return key;
-}

@@ -34,7 +34,5 @@ int query_set(struct query *q, enum query_word word, const char *text,
  * with *ret_error. Call it when all words are set.
  */
 int query_check(const struct query *q, struct query_error *ret_error);
-/* The same number for the same filter. */
-uint64_t query_filter_key(const struct query *q);
 
 #endif

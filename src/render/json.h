@@ -16,16 +16,16 @@ void json_document_end(struct json_writer *w);
 void json_timestamp(struct json_writer *w, int64_t time_ms);
 void json_boot_id(struct json_writer *w, const struct host_info *h);
 
-/* Reasons are cut to `max` encoded bytes. */
+/* "source": where values came from. The reasons in it are cut to `max` encoded bytes. */
 void json_source(struct json_writer *w, const struct result *r, size_t max);
 void json_collection(struct json_writer *w, const struct collection *c);
 /* "zram" is null unless with_zram: the number of devices is not bounded. */
 void json_system(struct json_writer *w, const struct result *r, bool with_zram);
 /* The fields of a zram device, for an open object. */
 void json_zram(struct json_writer *w, const struct zram_device *z);
-/* "source", "collection" and "system", a line each. */
+/* "source", "collection" and "system", one key a line. */
 void json_snapshot(struct json_writer *w, const struct result *r);
-/* "memory", "kernel" and "user", a line each: the parts of RAM. */
+/* The parts of RAM: "memory", "kernel" and "user", one key a line. */
 void json_account(struct json_writer *w, const struct account *a);
 
 /*
@@ -54,7 +54,7 @@ void json_row(struct json_writer *w, const struct result *r, const struct proces
 /* An object of sums. */
 void json_sums(struct json_writer *w, const char *key, const struct totals *t);
 
-/* A value of /proc/meminfo. */
+/* The value of one field of /proc/meminfo; null if the file does not have it. */
 #define json_meminfo(w, key, m, field) json_known(w, key, meminfo_has(m, field), (m)->value[field])
 
 #endif

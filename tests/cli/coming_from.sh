@@ -13,7 +13,7 @@ one=$!
 sed -n '/^## Coming from/,$p' "$page" | awk -F ' [|] ' '{ print $2 }' |
 	grep -o '`zmem-bpf[^`]*`' | tr -d '`' |
 	sed "s/PID/$one/g; s/ERE/sleep/; s/USER/root/" >commands
-equal 'README.md names more than 24 commands' "$(($(wc -l <commands) > 24))" 1
+equal 'comparison.md names more than 24 commands' "$(($(wc -l <commands) > 24))" 1
 while read -r command; do
 	name=${command//$one/PID}
 	run timeout -s KILL "$PATIENCE" sh -c "$command"

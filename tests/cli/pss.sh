@@ -75,7 +75,7 @@ expect_json 'the totals reconcile except for hidden processes' '.system |
 
 # ---- a walk in many steps ----
 
-if mkmem_begin shmem_big; then
+if mkmem_begin shmem_big && grep -q '^READY' "$TMP/mkmem"; then
 	big=$(sed -n 's/^READY shmem_big [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 	run "$STATIC" -J --pss kernel -p "$big"
 	expect_json 'larger than a step: from the kernel' '(.processes | length) > 2 and

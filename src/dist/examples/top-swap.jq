@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Who holds the most swap, as a table; processes, or groups (--group-by).
+# The processes or groups (--group-by) with the most swap, as a table.
 #
 #   zmem-bpf -J | jq -rf top-swap.jq              the 20 biggest
 #   zmem-bpf -J -g unit | jq -rf top-swap.jq --argjson n 5
