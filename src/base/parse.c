@@ -116,26 +116,45 @@ int parse_size(const char *s, size_t len, uint64_t *ret)
 
 unsigned parse_distance(const char *word, const char *text, size_t len)
 {
-	unsigned row[PARSE_NEAR_MAX + 1];
+	/* The rows of the table of distances for the last three letters of the word. */
+	unsigned rows[3][PARSE_NEAR_MAX + 1];
+	size_t word_len = strlen(word);
 
 	if (len > PARSE_NEAR_MAX)
 		return UINT_MAX;
 	for (unsigned i = 0; i <= len; i++)
-		row[i] = i;
-	for (unsigned w = 0; word[w]; w++) {
-		unsigned diagonal = row[0];
+		rows[0][i] = i;
+	for (size_t w = 1; w <= word_len; w++) {
+		unsigned *row = rows[w % 3];
+		const unsigned *last = rows[(w - 1) % 3], *before = rows[(w + 1) % 3];
 
-		row[0] = w + 1;
-		for (size_t i = 0; i < len; i++) {
-			unsigned above = row[i + 1];
-			unsigned change = diagonal + (to_lower(word[w]) != to_lower(text[i]));
-			unsigned least = above < row[i] ? above + 1 : row[i] + 1;
+		row[0] = (unsigned)w;
+		for (size_t i = 1; i <= len; i++) {
+			bool same = to_lower(word[w - 1]) == to_lower(text[i - 1]);
+			unsigned least = last[i - 1] + !same;
 
-			row[i + 1] = change < least ? change : least;
-			diagonal = above;
+			if (last[i] + 1 < least)
+				least = last[i] + 1;
+			if (row[i - 1] + 1 < least)
+				least = row[i - 1] + 1;
+			if (w > 1 && i > 1 && to_lower(word[w - 1]) == to_lower(text[i - 2]) &&
+			    to_lower(word[w - 2]) == to_lower(text[i - 1]) &&
+			    before[i - 2] + 1 < least)
+				least = before[i - 2] + 1;
+			row[i] = least;
 		}
 	}
-	return row[len];
+	return rows[word_len % 3][len];
+}
+
+bool parse_is_nearer(const char *word, const char *text, size_t len, unsigned *least)
+{
+	unsigned distance = parse_distance(word, text, len);
+
+	if (distance > (len < 5 ? 1 : 2) || (*least && distance >= *least))
+		return false;
+	*least = distance;
+	return true;
 }
 
 const char *parse_item(const char **pos, size_t *ret_len)

@@ -131,10 +131,15 @@ int parse_size(const char *s, size_t len, uint64_t *ret);
  */
 int parse_thousandths(const char *s, size_t len, uint64_t *ret_number, unsigned *ret_thousandths);
 
-#define PARSE_NEAR     2  /* words at this distance or less are near */
 #define PARSE_NEAR_MAX 24 /* bytes of the longest text that is compared */
-/* How many letters to insert, delete or replace to make the word of the text, ignoring case. */
+/* How many letters to insert, delete, replace or exchange with the next one to make the word of the
+ * text, ignoring case. */
 unsigned parse_distance(const char *word, const char *text, size_t len);
+/*
+ * Whether a mistyped text may mean the word, and the word is nearer than *least, which it then
+ * sets; 0 before the first word. Two letters may be wrong, one in a text of up to four.
+ */
+bool parse_is_nearer(const char *word, const char *text, size_t len, unsigned *least);
 
 /*
  * Walks a list of items separated by commas or blanks: returns the next item and its length, NULL

@@ -43,17 +43,19 @@ int command_serve(const struct options *o)
 
 static int command_help(const struct options *o);
 
-#define TABLE_JSON "table json"
+#define TABLE_JSON "table, json"
 
 const struct command_entry command_table[] = {
 	{{"snapshot",
+	  "zmem-bpf",
 	  "[snapshot] [OPTION]...",
 	  "RAM and swap of every process",
-	  "table json ndjson csv folded openmetrics prometheus html",
+	  "table, json, ndjson, csv, folded, openmetrics, prometheus, html",
 	  {"zmem-bpf -s swap -n 10", "zmem-bpf -g container",
 	   "zmem-bpf -f 'postgres|mysqld' --json"}},
 	 command_snapshot},
 	{{"compare",
+	  "zmem-bpf-compare",
 	  "compare [OPTION]...",
 	  "the same processes by BPF and by /proc",
 	  TABLE_JSON,
@@ -61,12 +63,14 @@ const struct command_entry command_table[] = {
 	   "zmem-bpf compare --json --output compare.json"}},
 	 command_compare},
 	{{"system",
+	  "zmem-bpf-system",
 	  "system [OPTION]...",
 	  "the machine: RAM, swap, and whether the totals reconcile",
 	  TABLE_JSON,
 	  {"zmem-bpf system", "zmem-bpf system --pss none", "zmem-bpf system --json"}},
 	 command_system},
 	{{"maps",
+	  "zmem-bpf-maps",
 	  "maps PID... [OPTION]...",
 	  "processes by mapping, or all files that are mapped",
 	  TABLE_JSON,
@@ -74,13 +78,15 @@ const struct command_entry command_table[] = {
 	   "zmem-bpf maps --by-file -f python"}},
 	 command_maps},
 	{{"watch",
+	  "zmem-bpf-watch",
 	  "watch [OPTION]...",
 	  "a snapshot every second, with what has changed",
-	  "table ndjson",
+	  "table, ndjson",
 	  {"zmem-bpf watch -n 10", "zmem-bpf watch --grow -i 10 -c 7",
 	   "zmem-bpf watch -F ndjson --changed --output memory.log"}},
 	 command_watch},
 	{{"record",
+	  "zmem-bpf-record",
 	  "record FILE [OPTION]...",
 	  "snapshots for --replay FILE",
 	  TABLE_JSON,
@@ -88,12 +94,14 @@ const struct command_entry command_table[] = {
 	   "zmem-bpf --replay now.zmem -g user"}},
 	 command_record},
 	{{"top",
+	  "zmem-bpf-top",
 	  "top [OPTION]...",
 	  "live, with keys (? shows them)",
 	  NULL,
 	  {"zmem-bpf top", "zmem-bpf top -g name -s swap_pss", "zmem-bpf top --replay hour.zmem"}},
 	 command_top},
 	{{"serve",
+	  "zmem-bpf-serve",
 	  "serve [OPTION]...",
 	  "HTTP: metrics for Prometheus, JSON, a live page",
 	  NULL,
@@ -101,19 +109,22 @@ const struct command_entry command_table[] = {
 	   "zmem-bpf serve --listen :19647 --token-file FILE"}},
 	 command_serve},
 	{{"pin",
+	  "zmem-bpf-pin",
 	  "pin GROUP",
 	  "load the programs once, for the members of a group (root)",
 	  NULL,
 	  {"zmem-bpf pin zmem"}},
 	 command_pin},
-	{{"unpin", "unpin", "remove them (root)"}, command_unpin},
+	{{"unpin", "zmem-bpf-pin", "unpin", "remove them (root)"}, command_unpin},
 	{{"doctor",
+	  "zmem-bpf-doctor",
 	  "doctor [-v]",
 	  "what works on this machine, what does not, and why",
 	  NULL,
 	  {"zmem-bpf doctor", "zmem-bpf doctor -v"}},
 	 command_doctor},
-	{{"help", "help [COMMAND]", "this text, or the options of a command"}, command_help},
+	{{"help", "zmem-bpf", "help [COMMAND]", "this text, or the options of a command"},
+	 command_help},
 };
 const size_t command_count = ARRAY_SIZE(command_table);
 
@@ -167,7 +178,7 @@ static bool print_usage(const char *name)
 static void print_option(const struct option_info *info, const struct command_info *command)
 {
 	char text[48], letter[8] = "    ";
-	bool formats = strcmp(info->name, "format") == 0 && command && command->formats;
+	bool formats = strcmp(info->name, "format") == 0 && command->formats;
 
 	if (info->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", info->letter);
@@ -192,7 +203,7 @@ static void print_options(const struct command_info *command)
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_info *info = &option_table[i].info;
 
-		if (command && !options_taken(info, command->name))
+		if (!options_taken(info, command->name))
 			continue;
 		if ((int)info->section != section)
 			printf("\n%s:\n", heading[info->section]);
@@ -218,23 +229,24 @@ static void print_keys(void)
 	       "  ? help                                    q  quit\n");
 }
 
-/* The help of a command; of all commands if there is none of that name. */
+/* The help of a command, or that of the program: all commands and the options of snapshot. */
 static int print_help(const char *name)
 {
-	const struct command_entry *entry = name ? find_command(name) : NULL;
-	const struct command_info *command = entry ? &entry->info : NULL;
+	const struct command_entry *named = name ? find_command(name) : NULL;
+	const struct command_info *command = named ? &named->info : &command_table[0].info;
 
-	print_usage(command ? command->name : NULL);
+	print_usage(named ? command->name : NULL);
 	print_options(command);
-	if (command && strcmp(command->name, "top") == 0)
+	if (strcmp(command->name, "top") == 0)
 		print_keys();
-	print_examples(command && command->example[0] ? command : &command_table[0].info);
-	printf("\n%s shows %s; the manual page is zmem-bpf%s%s.\n",
-	       command ? "zmem-bpf help" : "zmem-bpf COMMAND --help",
-	       command ? "all commands" : "the options of a command", command ? "-" : "(1)",
-	       command ? command->name : "");
-	if (!command)
-		printf("A value that was not measured is '-' in tables, null in JSON and empty in "
+	if (command->example[0])
+		print_examples(command);
+	if (named)
+		printf("\nzmem-bpf help shows all commands; man %s says more.\n", command->page);
+	else
+		printf("\nzmem-bpf COMMAND --help shows the options of a command; man zmem-bpf says "
+		       "more.\n"
+		       "A value that was not measured is '-' in tables, null in JSON and empty in "
 		       "CSV,\nnever 0: pss_status says why.\n"
 		       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user was not found,\n"
 		       "4 compare or --verify found a difference it cannot explain.\n");
@@ -243,21 +255,18 @@ static int print_help(const char *name)
 
 static int refuse_command(const char *name)
 {
+	const struct options none = {.named = false};
 	const char *near = NULL;
-	unsigned least = PARSE_NEAR + 1;
+	unsigned least = 0;
 
 	for (size_t i = 0; i < command_count; i++) {
 		const char *word = command_table[i].info.name;
-		unsigned distance = parse_distance(word, name, strlen(name));
 
-		if (distance < least) {
-			least = distance;
+		if (parse_is_nearer(word, name, strlen(name), &least))
 			near = word;
-		}
 	}
-	return log_usage("%s: there is no such command%s%s%s", name,
-			 near ? "; did you mean " : "",
-			 near ? near : "", near ? "?" : "");
+	return log_usage(&none, "%s: there is no such command%s%s%s", name,
+			 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static int command_help(const struct options *o)
@@ -285,11 +294,11 @@ int commands_check_metrics(const struct options *o)
 	const char *key = options_group_key(o);
 
 	if (key && strcmp(key, "cmdline") == 0)
-		return log_usage("--group-by cmdline: metrics hold no command lines");
+		return log_usage(o, "--group-by cmdline: metrics hold no command lines");
 	if (o->total)
-		return log_usage("--total cannot be combined with metrics");
+		return log_usage(o, "--total cannot be combined with metrics");
 	if (o->top > METRICS_GROUPS_MAX)
-		return log_usage("--top %d: metrics have at most %d groups", o->top,
+		return log_usage(o, "--top %d: metrics have at most %d groups", o->top,
 				 METRICS_GROUPS_MAX);
 	return 0;
 }
@@ -301,7 +310,7 @@ static int check_taken(const struct options *o)
 		const struct option_entry *e = &option_table[i];
 
 		if (options_given(o, e) && !options_taken(&e->info, o->command))
-			return log_usage("%s does not take --%s", o->command, e->info.name);
+			return log_usage(o, "%s does not take --%s", o->command, e->info.name);
 	}
 	return 0;
 }
@@ -334,12 +343,13 @@ static int check_columns(const struct options *o)
 	if (!o->columns)
 		return 0;
 	if (collects_all ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_json_keys(o->columns))
-		return log_usage("%s: --columns %s: it has all keys, +cmdline alone can be added",
+		return log_usage(o,
+				 "%s: --columns %s: it has all keys, +cmdline alone can be added",
 				 what, o->columns);
 	if (keys && o->group)
-		return log_usage("%s: --columns cannot be combined with --group-by", what);
+		return log_usage(o, "%s: --columns cannot be combined with --group-by", what);
 	if (o->format == FORMAT_FOLDED || options_metrics(o))
-		return log_usage("--columns cannot be combined with --format %s", what);
+		return log_usage(o, "--columns cannot be combined with --format %s", what);
 	return 0;
 }
 
@@ -355,11 +365,13 @@ static int check_replay(const struct options *o)
 	if (!o->replay)
 		return 0;
 	if (strcmp(o->command, "maps") == 0)
-		return log_usage("maps does not take --replay: a recording holds no mappings");
+		return log_usage(o, "maps does not take --replay: a recording holds no mappings");
 	if (strcmp(o->command, "compare") == 0)
-		return log_usage("compare does not take --replay: a recording holds one side alone "
+		return log_usage(o,
+				 "compare does not take --replay: a recording holds one side alone "
 				 "(compare --json keeps both)");
-	return how ? log_usage("--%s cannot be combined with --replay: a recording holds the "
+	return how ? log_usage(o,
+			       "--%s cannot be combined with --replay: a recording holds the "
 			       "values that were read",
 			       how)
 		   : 0;
@@ -377,20 +389,20 @@ static int check_options(const struct options *o, const struct command_info *com
 		return r;
 	if (!parse_has_item(command->formats ? command->formats : "table",
 			    options_format_word(o->format)))
-		return log_usage("%s: --format %s: it is one of %s", o->command,
+		return log_usage(o, "%s: --format %s: it is one of %s", o->command,
 				 options_format_word(o->format), command->formats);
 	if (o->pinned && o->source == SOURCE_PROC)
-		return log_usage("--pinned cannot be combined with --source proc");
+		return log_usage(o, "--pinned cannot be combined with --source proc");
 	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
-		return log_usage("--tree cannot be combined with --%s",
+		return log_usage(o, "--tree cannot be combined with --%s",
 				 o->group ? "group-by"
 				 : o->top ? "top"
 					  : "format but table");
 	if (o->pss == PSS_NONE && o->verify != VERIFY_DEFAULT && o->verify &&
 	    strcmp(o->command, "compare") != 0)
-		return log_usage("--verify cannot be combined with --pss none");
+		return log_usage(o, "--verify cannot be combined with --pss none");
 	if (o->cgroup && !*o->cgroup)
-		return log_usage("--cgroup: no pattern in it");
+		return log_usage(o, "--cgroup: no pattern in it");
 	return options_metrics(o) ? commands_check_metrics(o) : 0;
 }
 

@@ -31,6 +31,7 @@ int serve_check(char *why, size_t cap);
 /* What help and completions show of a command. */
 struct command_info {
 	const char *name;
+	const char *page; /* the manual page */
 	const char *usage;
 	const char *help;
 	const char *formats; /* the words of --format that it takes; NULL: it has no --format */

@@ -61,7 +61,7 @@ int command_compare(const struct options *o)
 	int r;
 
 	if (o->source == SOURCE_PROC)
-		return log_usage("compare: --source proc leaves nothing to compare /proc with");
+		return log_usage(o, "compare: --source proc leaves nothing to compare /proc with");
 	if (o->verify == VERIFY_DEFAULT)
 		spec.verify = VERIFY_ALL;
 	r = measure_open(&measure, o, &spec);

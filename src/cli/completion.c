@@ -11,6 +11,7 @@
 #include "cli/log.h"
 #include "cli/options.h"
 #include "base/array.h"
+#include "base/parse.h"
 #include "model/column.h"
 #include "model/maps.h"
 
@@ -112,6 +113,26 @@ static void bash_options(const char *command)
 	printf(")\n");
 }
 
+/* The formats of each command, as an associative array. */
+static void print_formats(void)
+{
+	printf("_zmem_bpf_formats_of=(\n");
+	for (size_t i = 0; i < command_count; i++) {
+		const struct command_info *command = &command_table[i].info;
+
+		const char *at = command->formats, *word;
+		size_t len;
+
+		if (!at)
+			continue;
+		printf("\t[%s]='", command->name);
+		while ((word = parse_item(&at, &len)))
+			printf("%.*s ", (int)len, word);
+		printf("'\n");
+	}
+	printf(")\n");
+}
+
 static void print_bash(void)
 {
 	printf("_zmem_bpf_commands=(");
@@ -123,6 +144,8 @@ static void print_bash(void)
 		bash_options(command_table[i].info.name);
 	bash_columns();
 	print_map_keys();
+	printf("declare -gA ");
+	print_formats();
 	bash_arguments();
 }
 
@@ -194,6 +217,7 @@ static void print_zsh(void)
 		printf("'\n");
 	}
 	printf(")\n");
+	print_formats();
 }
 
 int command_completion(const struct options *o)
@@ -205,6 +229,6 @@ int command_completion(const struct options *o)
 	else if (strcmp(shell, "zsh") == 0)
 		print_zsh();
 	else
-		return log_usage("completion: it needs bash or zsh");
+		return log_usage(o, "completion: it needs bash or zsh");
 	return log_stdout_done();
 }

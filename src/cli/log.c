@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/log.h"
+#include "cli/options.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/utf8.h"
@@ -90,12 +91,15 @@ int log_errno(int error, const char *fmt, ...)
 	return EXIT_FAILED;
 }
 
-int log_usage(const char *fmt, ...)
+int log_usage(const struct options *o, const char *fmt, ...)
 {
+	char hint[48];
 	va_list args;
 
+	snprintf(hint, sizeof(hint), " (zmem-bpf %s%s--help)", o->named ? o->command : "",
+		 o->named ? " " : "");
 	va_start(args, fmt);
-	print_message(fmt, args, " (zmem-bpf --help)");
+	print_message(fmt, args, hint);
 	va_end(args);
 	return EXIT_USAGE;
 }

@@ -7,6 +7,8 @@
 
 #include "base/diag.h"
 
+struct options;
+
 enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
@@ -19,8 +21,9 @@ enum exit_code {
 __attribute__((format(printf, 1, 2))) int log_error(const char *fmt, ...);
 /* The same with the text of a negative errno, and a hint if files or memory are exhausted. */
 __attribute__((format(printf, 2, 3))) int log_errno(int error, const char *fmt, ...);
-/* The same with a hint to --help. Returns EXIT_USAGE. */
-__attribute__((format(printf, 1, 2))) int log_usage(const char *fmt, ...);
+/* The same with a hint to the --help of the command, or of the program if none is named. Returns
+ * EXIT_USAGE. */
+__attribute__((format(printf, 2, 3))) int log_usage(const struct options *o, const char *fmt, ...);
 /* A note; not shown with --quiet. */
 __attribute__((format(printf, 2, 3))) void log_notice(bool quiet, const char *fmt, ...);
 /*

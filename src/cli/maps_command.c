@@ -29,7 +29,7 @@ static void maps_command_done(struct maps_command *c)
 static int check_request(const struct options *o)
 {
 	if (!o->pids && !o->users && !o->filter && !o->by_file)
-		return log_usage("maps: it needs a PID, or --by-file");
+		return log_usage(o, "maps: it needs a PID, or --by-file");
 	return 0;
 }
 
@@ -39,7 +39,7 @@ static int read_keys(struct maps_command *c, const char *spec)
 	size_t len;
 
 	if (map_keys_parse(&c->keys, spec, c->o->by_file, &bad, &len) < 0)
-		return log_usage("--sort: maps%s has no column '%.*s'",
+		return log_usage(c->o, "--sort: maps%s has no column '%.*s'",
 				 c->o->by_file ? " --by-file" : "", (int)len, bad);
 	return 0;
 }

@@ -288,10 +288,12 @@ static void notices_collected(struct measure *m)
 	notices_alone(m);
 }
 
-static int notices_failed(const struct collector *c, int error)
+static int notices_failed(const struct measure *m, int error)
 {
+	const struct collector *c = &m->collector;
+
 	if (error == -E2BIG)
-		return log_usage("--filter: " PATTERN_EXPENSIVE);
+		return log_usage(m->options, "--filter: " PATTERN_EXPENSIVE);
 	if (error == -ESTALE && source_is_pinned(c->source))
 		return log_error("the pin at " PIN_PLACE " was taken away (zmem-bpf unpin), "
 				 "or is another version's now");
@@ -327,7 +329,7 @@ static int read_query(struct measure *m)
 	query_args_nothing(o, m->nothing, sizeof(m->nothing));
 	if (!m->filters_only)
 		return query_args_read(&m->query, &m->columns, o, pss, c, code);
-	query_args_set(&m->query, QUERY_SORT, "rss", c, code);
+	query_args_set(&m->query, m->options, QUERY_SORT, "rss", c, code);
 	return query_args_filter(&m->query, o, c, code);
 }
 
@@ -409,7 +411,7 @@ void measure_note_frame(const struct measure *m)
 static int report_collected(struct measure *m, int r)
 {
 	notices_collected(m);
-	return r < 0 ? notices_failed(&m->collector, r) : 0;
+	return r < 0 ? notices_failed(m, r) : 0;
 }
 
 int measure_begin(struct measure *m)

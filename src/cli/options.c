@@ -274,7 +274,8 @@ bool options_metrics(const struct options *o)
 
 #define DAY_SECONDS (24 * 60 * 60u)
 
-static int set_choice(const struct option_entry *e, const char *arg, int *ret)
+static int set_choice(const struct options *o, const struct option_entry *e, const char *arg,
+		      int *ret)
 {
 	cleanup(strbuf_done) struct strbuf words = {0};
 
@@ -285,16 +286,16 @@ static int set_choice(const struct option_entry *e, const char *arg, int *ret)
 		}
 		strbuf_printf(&words, "%s%s", i ? ", " : "", e->words[i]);
 	}
-	return log_usage("--%s %s: it is one of %s", e->info.name, arg, strbuf_str(&words));
+	return log_usage(o, "--%s %s: it is one of %s", e->info.name, arg, strbuf_str(&words));
 }
 
-static int set_number(const struct option_entry *e, const char *arg, unsigned least, unsigned most,
-		      int *ret)
+static int set_number(const struct options *o, const struct option_entry *e, const char *arg,
+		      unsigned least, unsigned most, int *ret)
 {
 	uint64_t n;
 
 	if (parse_u64(arg, strlen(arg), most, &n) < 0 || n < least)
-		return log_usage("--%s %s: not a number from %u to %u", e->info.name, arg, least,
+		return log_usage(o, "--%s %s: not a number from %u to %u", e->info.name, arg, least,
 				 most);
 	*ret = (int)n;
 	return 0;
@@ -316,7 +317,8 @@ static unsigned unit_seconds(const char *unit)
 }
 
 /* "1", "0.25", "1s", "10m". */
-static int set_seconds(const struct option_entry *e, const char *arg, int *ret)
+static int set_seconds(const struct options *o, const struct option_entry *e, const char *arg,
+		       int *ret)
 {
 	unsigned thousandths = 0, unit = 0;
 	uint64_t number = 0, ms = 0;
@@ -327,13 +329,14 @@ static int set_seconds(const struct option_entry *e, const char *arg, int *ret)
 	if (unit && number <= DAY_SECONDS)
 		ms = (number * 1000 + thousandths) * unit;
 	if (ms < 100 || ms > DAY_SECONDS * UINT64_C(1000))
-		return log_usage("--%s %s: not a time from 0.1 to %u seconds", e->info.name, arg,
+		return log_usage(o, "--%s %s: not a time from 0.1 to %u seconds", e->info.name, arg,
 				 DAY_SECONDS);
 	*ret = (int)ms;
 	return 0;
 }
 
-static int set_number_or_all(const struct option_entry *e, const char *arg, int *ret)
+static int set_number_or_all(const struct options *o, const struct option_entry *e, const char *arg,
+			     int *ret)
 {
 	uint64_t n;
 
@@ -342,17 +345,18 @@ static int set_number_or_all(const struct option_entry *e, const char *arg, int 
 		return 0;
 	}
 	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0)
-		return log_usage("--%s %s: neither a number nor 'all'", e->info.name, arg);
+		return log_usage(o, "--%s %s: neither a number nor 'all'", e->info.name, arg);
 	*ret = (int)n;
 	return 0;
 }
 
-static int set_size(const struct option_entry *e, const char *arg, uint64_t *ret)
+static int set_size(const struct options *o, const struct option_entry *e, const char *arg,
+		    uint64_t *ret)
 {
 	uint64_t bytes;
 
 	if (parse_size(arg, strlen(arg), &bytes) < 0)
-		return log_usage("--%s %s: not a size (100M)", e->info.name, arg);
+		return log_usage(o, "--%s %s: not a size (100M)", e->info.name, arg);
 	*ret = bytes;
 	return 0;
 }
@@ -382,17 +386,17 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 	case LIST:
 		return add_list(arg, (char **)member);
 	case COUNT:
-		return set_number(e, arg, 1, 1000000000, (int *)member);
+		return set_number(o, e, arg, 1, 1000000000, (int *)member);
 	case SECONDS:
-		return set_seconds(e, arg, (int *)member);
+		return set_seconds(o, e, arg, (int *)member);
 	case NUMBER_OR_ALL:
-		return set_number_or_all(e, arg, (int *)member);
+		return set_number_or_all(o, e, arg, (int *)member);
 	case CHOICE:
-		return set_choice(e, arg, (int *)member);
+		return set_choice(o, e, arg, (int *)member);
 	case NICE:
-		return set_number(e, arg, 0, 19, (int *)member);
+		return set_number(o, e, arg, 0, 19, (int *)member);
 	case SIZE:
-		return set_size(e, arg, (uint64_t *)member);
+		return set_size(o, e, arg, (uint64_t *)member);
 	case SET:
 		*(int *)member = e->value;
 		return 0;
@@ -439,19 +443,33 @@ static const struct option_entry *find_entry(int c)
 	return NULL;
 }
 
-static int bad_option(int c, char **argv)
+static int refuse_option(const struct options *o, const char *word)
+{
+	const char *near = NULL, *name = word + strspn(word, "-");
+	unsigned least = 0;
+
+	for (size_t i = 0; i < option_count; i++) {
+		if (parse_is_nearer(option_table[i].info.name, name, strcspn(name, "="), &least))
+			near = option_table[i].info.name;
+	}
+	return log_usage(o, "unknown option %s%s%s%s", word, near ? "; did you mean --" : "",
+			 near ? near : "", near ? "?" : "");
+}
+
+static int bad_option(const struct options *o, int c, char **argv)
 {
 	const struct option_entry *e = optopt ? find_entry(optopt) : NULL;
 
 	if (c == ':' && e)
-		return log_usage("--%s: it needs an argument, %s", e->info.name, e->info.argument);
+		return log_usage(o, "--%s: it needs an argument, %s", e->info.name,
+				 e->info.argument);
 	if (e && optopt >= LONG_ONLY)
-		return log_usage("--%s takes no argument", e->info.name);
+		return log_usage(o, "--%s takes no argument", e->info.name);
 	if (!optopt)
-		return log_usage("unknown option %s", argv[optind - 1]);
+		return refuse_option(o, argv[optind - 1]);
 	if (optopt > ' ' && optopt < 127)
-		return log_usage("unknown option -%c", optopt);
-	return log_usage("unknown option -\\x%02x", (unsigned char)optopt);
+		return log_usage(o, "unknown option -%c", optopt);
+	return log_usage(o, "unknown option -\\x%02x", (unsigned char)optopt);
 }
 
 /* A process number is meant as --pid, where the command takes it. */
@@ -467,7 +485,7 @@ static int add_word(struct options *o, const char *word)
 	if (strcmp(o->command, "maps") == 0 || (is_pid && parse_has_item(CHOOSE, o->command)))
 		return add_list(word, &o->pids);
 	if (o->word || !parse_has_item("record pin help completion", o->command))
-		return log_usage("%s: unexpected argument", word);
+		return log_usage(o, "%s: unexpected argument", word);
 	o->word = word;
 	return 0;
 }
@@ -484,7 +502,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
-			r = bad_option(c, argv);
+			r = bad_option(o, c, argv);
 		else if (c == WORD)
 			r = add_word(o, optarg);
 		else if (c == NO_COLOR)

@@ -18,9 +18,9 @@ int command_pin(const struct options *o)
 	int r;
 
 	if (!o->word)
-		return log_usage("pin: it needs a GROUP");
+		return log_usage(o, "pin: it needs a GROUP");
 	if (pin_group(o->word, &group) < 0)
-		return log_usage("pin %s: there is no such group", o->word);
+		return log_usage(o, "pin %s: there is no such group", o->word);
 	procfs_open(&proc, "/proc");
 	r = pin_make(group, &proc, &diag, &refusal);
 	if (proc.fd >= 0)

@@ -41,16 +41,16 @@ static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 	return -ENOENT;
 }
 
-static int refuse_column(const char *option, const char *name, size_t len)
+static int refuse_column(const struct options *o, const char *option, const char *name, size_t len)
 {
 	const struct column *near = column_nearest(name, len);
 
-	return log_usage("%s: there is no column '%.*s'%s%s; -o help lists them", option, (int)len,
-			 name, near ? "; the nearest is " : "", near ? near->key : "");
+	return log_usage(o, "%s: there is no column '%.*s'%s%s; -o help lists them", option,
+			 (int)len, name, near ? "; the nearest is " : "", near ? near->key : "");
 }
 
-int query_args_set(struct query *q, enum query_word word, const char *text, struct collector *c,
-		   int *exit_code)
+int query_args_set(struct query *q, const struct options *o, enum query_word word, const char *text,
+		   struct collector *c, int *exit_code)
 {
 	struct lookup lookup = {c, exit_code};
 	const struct query_users find = {find_user, &lookup};
@@ -65,8 +65,8 @@ int query_args_set(struct query *q, enum query_word word, const char *text, stru
 	if (r == -ENOENT)
 		return EXIT_NOT_FOUND;
 	if (word == QUERY_SORT)
-		return refuse_column(option, e.item, e.item_len);
-	return log_usage("%s%s%.*s: %s", option, e.item ? " " : "", (int)e.item_len,
+		return refuse_column(o, option, e.item, e.item_len);
+	return log_usage(o, "%s%s%.*s: %s", option, e.item ? " " : "", (int)e.item_len,
 			 e.item ? e.item : "", e.why);
 }
 
@@ -82,10 +82,10 @@ int query_args_filter(struct query *q, const struct options *o, struct collector
 	int r = 0;
 
 	if (o->users && !*o->users)
-		return log_usage("--user: no user in it");
+		return log_usage(o, "--user: no user in it");
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(words); i++) {
 		if (words[i].text)
-			r = query_args_set(q, words[i].word, words[i].text, c, exit_code);
+			r = query_args_set(q, o, words[i].word, words[i].text, c, exit_code);
 	}
 	return r;
 }
@@ -146,17 +146,17 @@ static int read_columns(struct column_list *list, const struct options *o,
 	else
 		column_list_default(list, group);
 	if (o->columns && column_list_parse(list, o->columns, &bad, &len) < 0)
-		return refuse_column("--columns", bad, len);
+		return refuse_column(o, "--columns", bad, len);
 	return 0;
 }
 
-static int refuse_memcg(const char *option, const struct column_list *list,
+static int refuse_memcg(const struct options *o, const char *option, const struct column_list *list,
 			const struct column *group)
 {
 	const struct column *c = column_list_misplaced(list, group);
 
-	return c ? log_usage("%s: %s is of groups (--group-by cgroup, unit or container)", option,
-			     c->key)
+	return c ? log_usage(o, "%s: %s is of groups (--group-by cgroup, unit or container)",
+			     option, c->key)
 		 : 0;
 }
 
@@ -172,15 +172,15 @@ static int read_order(struct query *q, const struct column_list *columns, const 
 		      enum pss_choice pss)
 {
 	const char *sort = o->sort ? o->sort : default_sort(o, pss);
-	int r = query_args_set(q, QUERY_SORT, sort, NULL, NULL);
+	int r = query_args_set(q, o, QUERY_SORT, sort, NULL, NULL);
 
 	if (r == 0)
-		r = refuse_memcg("--columns", columns, q->group);
+		r = refuse_memcg(o, "--columns", columns, q->group);
 	if (r == 0)
-		r = refuse_memcg("--sort", &q->order.keys, q->group);
+		r = refuse_memcg(o, "--sort", &q->order.keys, q->group);
 	if (r == 0 && !o->continuous &&
 	    (column_list_changes(columns) || column_list_changes(&q->order.keys)))
-		r = log_usage("%s: it has no changes to show (watch has)", o->command);
+		r = log_usage(o, "%s: it has no changes to show (watch has)", o->command);
 	q->order.reverse = o->reverse;
 	return r;
 }

@@ -12,8 +12,8 @@
  * reported and sets *exit_code. Returns 0, or an exit code after a message, with the query
  * unchanged.
  */
-int query_args_set(struct query *q, enum query_word word, const char *text, struct collector *c,
-		   int *exit_code);
+int query_args_set(struct query *q, const struct options *o, enum query_word word, const char *text,
+		   struct collector *c, int *exit_code);
 /* Sets only the filters of the query. Parameters and return value as above. */
 int query_args_filter(struct query *q, const struct options *o, struct collector *c,
 		      int *exit_code);

@@ -184,9 +184,9 @@ static int record_frames(struct recorder *r, const struct options *o, struct out
 static int check_request(const struct options *o)
 {
 	if (o->word && o->output)
-		return log_usage("record: FILE and --output cannot be combined");
+		return log_usage(o, "record: FILE and --output cannot be combined");
 	if (!o->word && !o->output)
-		return log_usage("record: it needs a FILE");
+		return log_usage(o, "record: it needs a FILE");
 	return 0;
 }
 

@@ -194,9 +194,9 @@ static int run(struct watching *w)
 static int check_request(const struct options *o)
 {
 	if (o->grow && o->pss == PSS_NONE)
-		return log_usage("--grow cannot be combined with --pss none");
+		return log_usage(o, "--grow cannot be combined with --pss none");
 	if (o->total && (o->changed || o->grow))
-		return log_usage("--total cannot be combined with --%s",
+		return log_usage(o, "--total cannot be combined with --%s",
 				 o->changed ? "changed" : "grow");
 	return 0;
 }

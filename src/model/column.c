@@ -214,15 +214,11 @@ const struct column *column_find(const char *key, size_t len)
 const struct column *column_nearest(const char *key, size_t len)
 {
 	const struct column *nearest = NULL;
-	unsigned least = PARSE_NEAR + 1;
+	unsigned least = 0;
 
 	for (size_t i = 0; i < column_count; i++) {
-		unsigned distance = parse_distance(column_table[i]->key, key, len);
-
-		if (distance < least) {
-			least = distance;
+		if (parse_is_nearer(column_table[i]->key, key, len, &least))
 			nearest = column_table[i];
-		}
 	}
 	return nearest;
 }

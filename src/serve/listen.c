@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/log.h"
+#include "cli/options.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
@@ -191,7 +192,7 @@ static int bind_inet(const struct addrinfo *a)
 }
 
 /* Stores a listener. On failure the socket is closed and its path removed. */
-static int add_listener(struct listeners *l, int fd, const char *path)
+static int add_listener(const struct options *o, struct listeners *l, int fd, const char *path)
 {
 	bool room = l->count < LISTENERS_MAX;
 	char *copy = room && path ? strdup(path) : NULL;
@@ -205,11 +206,12 @@ static int add_listener(struct listeners *l, int fd, const char *path)
 	if (path)
 		remove_socket(path);
 	return room ? log_error("listening on %s: out of memory", path)
-		    : log_usage("--listen: more than %d addresses", LISTENERS_MAX);
+		    : log_usage(o, "--listen: more than %d addresses", LISTENERS_MAX);
 }
 
 /* Listens on all addresses that a name resolves to; one failure fails the whole. */
-static int add_inet(struct listeners *l, const struct address *a, const char *text, int len)
+static int add_inet(const struct options *o, struct listeners *l, const struct address *a,
+		    const char *text, int len)
 {
 	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
 				       .ai_socktype = SOCK_STREAM};
@@ -226,7 +228,7 @@ static int add_inet(struct listeners *l, const struct address *a, const char *te
 		int fd = bind_inet(at);
 
 		if (fd >= 0)
-			r = add_listener(l, fd, NULL);
+			r = add_listener(o, l, fd, NULL);
 		else if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
 			r = report_failure(text, len, fd, hint_inet(fd));
 		else
@@ -238,7 +240,8 @@ static int add_inet(struct listeners *l, const struct address *a, const char *te
 	return r;
 }
 
-static int add_unix(struct listeners *l, const char *path, const char *text, int len)
+static int add_unix(const struct options *o, struct listeners *l, const char *path,
+		    const char *text, int len)
 {
 	cleanup(place_done) struct place p = {.dir = -1, .entry = -1};
 	int fd = privilege_as_caller(true);
@@ -252,19 +255,19 @@ static int add_unix(struct listeners *l, const char *path, const char *text, int
 		return log_error("listening on %.*s: %s", len, text, p.refusal);
 	if (fd < 0)
 		return report_failure(text, len, fd, hint_unix(fd, &p));
-	return add_listener(l, fd, path);
+	return add_listener(o, l, fd, path);
 }
 
-static int add_address(struct listeners *l, const char *text, size_t len)
+static int add_address(const struct options *o, struct listeners *l, const char *text, size_t len)
 {
 	struct address a;
 	const char *wrong = address_parse(text, len, &a);
 
 	if (wrong)
-		return log_usage("--listen %.*s: %s", (int)len, text, wrong);
+		return log_usage(o, "--listen %.*s: %s", (int)len, text, wrong);
 	if (!*a.path)
-		return add_inet(l, &a, text, (int)len);
-	return add_unix(l, a.path, text, (int)len);
+		return add_inet(o, l, &a, text, (int)len);
+	return add_unix(o, l, a.path, text, (int)len);
 }
 
 /* As sd_listen_fds(3): LISTEN_FDS counts only if LISTEN_PID is this process. */
@@ -278,7 +281,7 @@ int listeners_handed_over(void)
 	return parse_u64(fds, strlen(fds), FDS_HANDED_MAX, &n) < 0 ? 0 : (int)n;
 }
 
-static int adopt_systemd_sockets(struct listeners *l, int count)
+static int adopt_systemd_sockets(const struct options *o, struct listeners *l, int count)
 {
 	/* An error, not the default address: the administrator asked for these sockets. */
 	if (count > LISTENERS_MAX)
@@ -293,25 +296,26 @@ static int adopt_systemd_sockets(struct listeners *l, int count)
 					 fd);
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		add_listener(l, fd, NULL);
+		add_listener(o, l, fd, NULL);
 	}
 	return 0;
 }
 
-int listeners_open(struct listeners *l, const char *list)
+int listeners_open(struct listeners *l, const struct options *o)
 {
+	const char *list = o->listen;
 	int r = 0, handed = list ? 0 : listeners_handed_over();
 	const char *item;
 	size_t len;
 
 	*l = (struct listeners){};
 	if (handed > 0)
-		return adopt_systemd_sockets(l, handed);
+		return adopt_systemd_sockets(o, l, handed);
 	list = list ? list : ADDRESS_DEFAULT;
 	while (r == 0 && (item = parse_item(&list, &len)))
-		r = add_address(l, item, len);
+		r = add_address(o, l, item, len);
 	if (r == 0 && !l->count)
-		r = log_usage("--listen: the list contains no address");
+		r = log_usage(o, "--listen: the list contains no address");
 	return r;
 }
 

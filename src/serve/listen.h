@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct options;
+
 #define LISTENERS_MAX 8
 
 /* HOST:PORT, [IPV6]:PORT, :PORT or unix:/PATH. */
@@ -29,10 +31,10 @@ struct listeners {
 /* Number of sockets that systemd has passed; the first is file descriptor 3. */
 int listeners_handed_over(void);
 /*
- * `list`: addresses, or NULL for the sockets of systemd or the default address. Returns 0, or an
- * exit code after a message.
+ * Listens on the addresses of --listen; without it on the sockets of systemd, or on the default
+ * address. Returns 0, or an exit code after a message.
  */
-int listeners_open(struct listeners *l, const char *list);
+int listeners_open(struct listeners *l, const struct options *o);
 /* Logs each address on stderr. */
 void listeners_log(const struct listeners *l, bool quiet);
 /* Closes the sockets in this process but keeps their paths; the HTTP process goes on. */

@@ -37,7 +37,7 @@ static int read_config(const struct options *o, struct serve_config *c)
 	r = commands_check_metrics(o);
 	if (r == 0 && o->token_file)
 		r = token_read(&c->token, o->token_file);
-	return r ? r : listeners_open(&c->listeners, o->listen);
+	return r ? r : listeners_open(&c->listeners, o);
 }
 
 /* Both processes read end signals from this descriptor. Call it before the first thread starts. */

@@ -76,12 +76,13 @@ void collect_filter(struct collect *c, struct view *v)
 	/* An invalid text at the prompt does not fail the command. */
 	int ignored;
 
-	if (query_args_set(&m->query, QUERY_USER, v->set.user, &m->collector, &ignored) == 0)
+	if (query_args_set(&m->query, m->options, QUERY_USER, v->set.user, &m->collector,
+			   &ignored) == 0)
 		memcpy(c->user, v->set.user, sizeof(c->user));
 	else
 		memcpy(v->set.user, c->user, sizeof(c->user));
 	/* A filter that is being typed may be incomplete. */
-	query_args_set(&m->query, QUERY_FILTER, v->set.filter, &m->collector, &ignored);
+	query_args_set(&m->query, m->options, QUERY_FILTER, v->set.filter, &m->collector, &ignored);
 }
 
 /* Call before the next snapshot, when nothing points to this one any more. */
@@ -160,7 +161,8 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 static int drop_pattern(struct collect *c, struct view *v)
 {
 	*v->set.filter = '\0';
-	query_args_set(&c->watch.measure.query, QUERY_FILTER, "", NULL, NULL);
+	query_args_set(&c->watch.measure.query, c->watch.measure.options, QUERY_FILTER, "", NULL,
+		       NULL);
 	return collect_requery(c, true, v);
 }
 

@@ -40,14 +40,14 @@ header 'as procrank' "$(grep -m 1 -- 'vsize' commands)" 'PID VSIZE RSS PSS USS C
 
 # Smallest first, like ps_mem and smem.
 rising() {
-	head -n -1 "$TMP/out" | awk '$1 != "-" { print $1 }' | sort -nc
+	sed '/ total$/,$d' "$TMP/out" | awk '$1 != "-" { print $1 }' | sort -nc
 }
 run zmem-bpf -b -H -o pss,pid -r
 check 'the largest rows are last' rising
 
 # Private + shared = RAM used, to the byte.
 adds_up() {
-	head -n -1 "$TMP/out" | awk '$3 != "-" && $1 + $2 != $3 { bad = 1 } END { exit bad || !NR }'
+	sed '/ total$/,$d' "$TMP/out" | awk '$3 != "-" && $1 + $2 != $3 { bad = 1 } END { exit bad || !NR }'
 }
 run zmem-bpf -b -H -g name -o uss,shared,pss,name
 check 'private and shared add up to RAM used' adds_up

@@ -7,8 +7,15 @@ made=$O/completion
 mkdir "$TMP/here" "$TMP/here/some_dir"
 touch "$TMP/here/some file" "$TMP/here/records"
 zmem --help
-sed -nE 's/^ +((-.), )?(--[a-z-]+).*/\2 \3/p' "$TMP/out" | tr -s ' ' '\n' | grep . | sort >"$TMP/options"
 sed -n '/^usage/,/^$/ s/^[ a-z:]*zmem-bpf \[\{0,1\}\([a-z]*\).*/\1/p' "$TMP/out" | sort >"$TMP/commands"
+# taken COMMAND: the options that its --help lists.
+taken() {
+	zmem "$1" --help
+	sed -nE 's/^ +((-.), )?(--[a-z-]+).*/\2 \3/p' "$TMP/out"
+}
+while read -r command; do
+	taken "$command"
+done <"$TMP/commands" | tr -s ' ' '\n' | grep . | sort -u >"$TMP/options"
 zmem -o help
 cut -d' ' -f1 "$TMP/out" | sort >"$TMP/columns"
 zmem watch -o help
@@ -45,11 +52,6 @@ bash_words -
 offers bash 'options' "$(cat "$TMP/options")"
 bash_words watch --n
 offers bash 'long options' '--no-header --numeric --no-lock --nice'
-# taken COMMAND: the options that its --help lists.
-taken() {
-	zmem "$1" --help
-	sed -nE 's/^ +((-.), )?(--[a-z-]+).*/\2 \3/p' "$TMP/out"
-}
 while read -r command; do
 	bash_words "$command" -
 	offers bash "options of $command" "$(taken "$command")"

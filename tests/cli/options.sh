@@ -5,7 +5,8 @@
 
 # Pids that no process has: pid_max is at most the next power of two.
 free_pid=4194303
-usage='\(zmem-bpf --help\)$'
+# The message names the help of the command, if one was named.
+usage='\(zmem-bpf ([a-z]+ )?--help\)$'
 
 refused 'unknown letter' 2 "option -Z $usage" -Z
 refused 'unknown letter among known ones' 2 "option -Z $usage" -JZ
@@ -15,7 +16,17 @@ refused 'a letter that cannot be shown' 2 "option -.*$usage" -J $'-\001J'
 refused 'option without its argument' 2 "--top: .*$usage" --top
 refused 'letter without its argument' 2 "--pid: .*$usage" -p
 refused 'argument for a flag' 2 "--help .*$usage" --help=yes
-refused 'unknown command' 2 "frobnicate: .*$usage" frobnicate
+refused 'unknown command' 2 "frobnicate: there is no such command \(zmem-bpf --help\)$" frobnicate
+refused 'help of an unknown command' 2 'frobnicate: there is no such command' help frobnicate
+for typed in wacth:watch pni:pin snapshto:snapshot sytem:system; do
+	refused "mistyped ${typed#*:}" 2 "${typed%:*}: .*; did you mean ${typed#*:}\? $usage" "${typed%:*}"
+done
+refused 'a short word is not near to every other' 2 'nope: there is no such command \(' nope
+refused 'mistyped option' 2 '--sotr=pss; did you mean --sort\? ' --sotr=pss
+refused 'mistyped column' 2 "'pssanon'; the nearest is pss_anon; " -o pid,pssanon
+refused 'mistyped sort key' 2 "'sawp'; the nearest is swap; " -s sawp
+refused 'no column is near' 2 "'frobnicate'; -o help " -o frobnicate
+refused 'the help of the command is named' 2 '--top: .*\(zmem-bpf watch --help\)$' watch --top
 refused 'empty command' 2 "$usage" ''
 refused 'argument behind a command' 2 "extra: .*$usage" snapshot extra
 refused 'argument behind doctor' 2 "extra: .*$usage" doctor extra
@@ -32,7 +43,7 @@ done
 for number in x 0 -1 1.5 '' ' ' 1x 0x10 99999999999999999999; do
 	refused "bad number '$number'" 2 "--top .*$usage" -n "$number"
 done
-for pid in 0 -1 x 1x 1099511627776 99999999999999999999 1,0 1,x; do
+for pid in 0 -1 x 1x 1099511627776 2147483648 99999999999999999999 1,0 1,x; do
 	refused "bad pid '$pid'" 2 "--pid .*$usage" -p "$pid"
 done
 refused 'no pid' 2 "--pid: .*$usage" -p ''
@@ -130,6 +141,38 @@ zmem -J -u 4294967294
 expect_rc 'a user number without processes is not an error' 0
 expect_json 'a user number without processes: no rows' '.processes == [] and .totals.processes == 0'
 
+# What other tools say.
+zmem -q -H -o pid,name $$
+equal 'a pid without an option is --pid' "$(awk 'NR == 1 { print $1 }' "$TMP/out")" $$
+zmem -q -H -o pid $$,$$ -p $$
+equal 'pids and --pid are joined' "$(grep -c "^ *$$\$" "$TMP/out")" 1
+zmem -q -p 2147483647
+expect_rc 'a pid above the largest of the kernel: not found' 3
+expect_err 'a pid above the largest of the kernel: the message' '^zmem-bpf: --pid 2147483647: there is no such process$'
+zmem -q -b -H -o rss --sort=-rss
+check '--sort=-rss: the largest first' sh -c 'sed "\$d" "$1" | sed "/processes hold/,\$d" | sort -rnc' sh "$TMP/out"
+zmem -q -o res,command -n 1
+expect_out 'res and command are columns' '^ *RSS +CMDLINE'
+zmem -q -o args -n 1
+expect_out 'args is a column' '^CMDLINE'
+zmem -q -J --min 1.5M --pss none -s rss
+expect_json '--min 1.5M' '.processes | length > 0 and all(.rss_bytes >= 1572864)'
+for time in 0.2 .2s 0.2s; do
+	zmem watch -q -n 1 -c 2 --pss none -i "$time"
+	expect_rc "-i $time" 0
+done
+for time in 0 0.09s 1x 1441m 25h 2d '' s; do
+	refused "bad time '$time'" 2 "--interval .*: not a time from 0\.1 to 86400 seconds .*watch --help" watch -i "$time"
+done
+zmem --no-color --color always -n 1
+expect_out 'the last word on colour counts' $'\033'
+zmem --color always --no-color -n 1
+check '--no-color' sh -c '! grep -q "$(printf "\\033")" "$1"' sh "$TMP/out"
+zmem version
+equal 'version' "$out" "$(zmem -V; echo "$out")"
+
+# ---- help ----
+
 zmem --help
 expect_rc '--help: exit code' 0
 expect_stderr_lines '--help: silent on stderr' 0
@@ -139,7 +182,8 @@ for word in --sort --reverse --columns --top --all --pid --user --filter --forma
 	grep -q -e "$word" "$TMP/out" || not_ok '--help has all options' "no $word"
 done
 cp "$TMP/out" "$TMP/help"
-equal '--help fits a terminal of 80 columns' "$(awk 'length > 80' "$TMP/out")" ''
+zmem help
+check 'help: the same' cmp "$TMP/help" "$TMP/out"
 for way in '-h' 'frobnicate --help' '-o nope -h'; do
 	# shellcheck disable=SC2086
 	zmem $way
@@ -149,11 +193,35 @@ done
 options_in() {
 	grep -oE -e '^  (-., |    )--[a-z-]+( [A-Z][^ ]*)?' "$1" | sed 's/.*--/--/' | sort
 }
-options_in "$TMP/help" >"$TMP/options"
-for command in $(sed -n 's/^.* zmem-bpf \[*\([a-z]*\)\]* .*/\1/p' "$TMP/help"); do
+commands=$(sed -n '/^usage/,/^$/ s/^[ a-z:]*zmem-bpf \[\{0,1\}\([a-z]*\).*/\1/p' "$TMP/help")
+equal 'there are commands' "$(($(wc -w <<<"$commands") > 10))" 1
+for command in $commands; do
 	zmem "$command" --help
-	options_in "$TMP/out" >"$TMP/taken"
-	equal "$command --help: its own line" "$(grep -c '^.\{6\} zmem-bpf ' "$TMP/out") $(grep -c "^usage: zmem-bpf \[*$command" "$TMP/out")" '1 1'
+	options_in "$TMP/out"
+done | sort -u >"$TMP/options"
+for command in $commands; do
+	zmem help "$command"
+	cp "$TMP/out" "$TMP/help"
+	zmem "$command" --help
+	check "help $command: as --help" cmp "$TMP/help" "$TMP/out"
+	equal "$command --help fits a terminal of 80 columns" "$(awk 'length > 80' "$TMP/out")" ''
+	case $command in
+	help | doctor | pin | unpin) ;;
+	*) equal "$command --help: three examples" "$(sed -n '/^Examples/,/^$/p' "$TMP/out" | grep -c '^  zmem-bpf')" 3 ;;
+	esac
+	formats=$(awk '/-F, --format/ { print; getline; while ($0 !~ /--/) { print; getline } }' "$TMP/out" | sed 's/.*--format F//')
+	taken=
+	for format in table json ndjson csv folded openmetrics prometheus html; do
+		case " $(echo $formats | tr -d ,) " in *" $format "*) taken+=" $format" ;; esac
+		[ -z "$formats" ] || case " $(echo $formats | tr -d ,) " in
+		*" $format "*) ;;
+		*) refused "$command: refuses --format $format, which its help lacks" 2 \
+			"$command: --format $format: it is one of $(echo $formats) \\(" "$command" -F $format ;;
+		esac
+	done
+	[ -z "$formats" ] || equal "$command --help: formats" "$(echo $taken)" "$(echo $formats | tr -d ,)"
+	options_in "$TMP/help" >"$TMP/taken"
+	equal "$command --help: its own line" "$(grep -c '^.\{6\} zmem-bpf ' "$TMP/help") $(grep -c "^usage: zmem-bpf \[*$command" "$TMP/help")" '1 1'
 	equal "$command --help: only existing options" "$(comm -13 "$TMP/options" "$TMP/taken")" ''
 	wrong=
 	while read -r option argument; do
@@ -166,7 +234,7 @@ for command in $(sed -n 's/^.* zmem-bpf \[*\([a-z]*\)\]* .*/\1/p' "$TMP/help"); 
 		SINCE) argument=start ;;
 		esac
 		# shellcheck disable=SC2086
-		zmem "$command" $option $argument
+		PATIENCE=3 zmem "$command" $option $argument
 		[ "$rc" = 2 ] && grep -q "^zmem-bpf: $command does not take --" "$TMP/err" || wrong="$wrong $option"
 	done < <(comm -23 "$TMP/options" "$TMP/taken")
 	equal "$command: refuses options that its --help lacks" "$wrong" ''

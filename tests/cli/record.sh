@@ -307,7 +307,7 @@ refused 'doctor --replay' 2 'replay' doctor --replay "$rec"
 refused 'a snapshot has no --count' 2 'does not take --count' -c 3
 refused 'a snapshot has no --interval' 2 'does not take --interval' -i 3
 for bad in 0 0.09 '' . x 1x 1. -1 1e3 99999999; do
-	refused "-i '$bad'" 2 'number of seconds' record "$dir/no" -i "$bad"
+	refused "-i '$bad'" 2 'a time from' record "$dir/no" -i "$bad"
 done
 for bad in 0 x '' -1 0.5; do
 	refused "-c '$bad'" 2 'not a number' record "$dir/no" -c "$bad"

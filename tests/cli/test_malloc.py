@@ -155,8 +155,14 @@ def wrong_replay(text, before):
     return None
 
 
+def table_rows(text):
+    """The rows of a table, without the total and the summary below it."""
+    rows = text.decode().splitlines()
+    return rows[:next(i for i, row in enumerate(rows) if row.endswith("  total"))]
+
+
 def wrong_table(text, before):
-    rows, old = text.decode().splitlines()[:-1], before.decode().splitlines()[:-1]
+    rows, old = table_rows(text), table_rows(before)
     if len(rows) != len(old):
         return "%d rows, not %d" % (len(rows), len(old))
     for row, was in zip(rows, old):
@@ -196,7 +202,7 @@ def check(machine, name, args, wrong, step=None):
             if not why and done.returncode == 0 and wrong:
                 try:
                     why = wrong(done.stdout, before.stdout)
-                except (ValueError, KeyError, TypeError, IndexError) as error:
+                except (ValueError, KeyError, TypeError, IndexError, StopIteration) as error:
                     why = "no document: %r" % error
             if why:
                 problems.append("allocation %d%s: %s" % (at, " and on" if every else "", why))

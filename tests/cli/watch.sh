@@ -259,12 +259,12 @@ expect_rc 'replay: no such user' 3
 
 # ---- refusals ----
 for format in json csv folded openmetrics prometheus html; do
-	refused "--format $format" 2 'it is table or ndjson' watch -F "$format"
+	refused "--format $format" 2 'it is one of table ndjson' watch -F "$format"
 done
 refused '--tree' 2 'does not take --tree' watch --tree
 refused '--grow without PSS' 2 '--grow cannot be combined with --pss none' watch --grow --pss none
 refused '--total --changed' 2 '--total cannot be combined with --changed' watch --total --changed
-refused '-i 0.01' 2 'not a number of seconds from 0.1' watch -i 0.01
+refused '-i 0.01' 2 'not a time from 0.1' watch -i 0.01
 refused '--nice 20' 2 'not a number from 0 to 19' watch --nice 20
 for option in --changed --grow --no-lock '--nice 3' '--delta start'; do
 	# shellcheck disable=SC2086

@@ -27,6 +27,31 @@ static void check_number(const char *text, size_t size)
 	FUZZ_CHECK(!v || parse_u64(text, size, limit, &again) == -ERANGE);
 }
 
+/* A size with a unit is at least its number; the distance of a text to itself is 0. */
+static void check_size(const char *text, size_t size)
+{
+	uint64_t bytes = 42, number = 42;
+	unsigned thousandths = 42;
+	int end = parse_thousandths(text, size, &number, &thousandths);
+	int r = parse_size(text, size, &bytes);
+
+	FUZZ_CHECK(end == -EINVAL || end == -ERANGE || (end > 0 && (size_t)end <= size));
+	FUZZ_CHECK(end < 0 ? r == end : r == 0 || r == -EINVAL || r == -ERANGE);
+	FUZZ_CHECK(r == 0 ? bytes >= number : bytes == 42);
+	FUZZ_CHECK(end < 0 || thousandths < 1000);
+}
+
+static void check_distance(const char *string)
+{
+	size_t len = strlen(string);
+	unsigned distance = parse_distance("swap_pss", string, len);
+
+	if (len > PARSE_NEAR_MAX)
+		return;
+	FUZZ_CHECK(parse_distance(string, string, len) == 0);
+	FUZZ_CHECK(distance <= (len > 8 ? len : 8) && distance >= (len > 8 ? len - 8 : 8 - len));
+}
+
 static void check_scan(const char *text, size_t size)
 {
 	const char *pos = text, *end = text + size;
@@ -109,6 +134,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Real lists are short; 64 Ki CPUs for every four bytes would slow the fuzzer. */
 	if (size <= 64)
 		check_cpus((const char *)data, size);
+	check_size((const char *)data, size);
+	check_distance(string);
 	check_items(string);
 	free(string);
 	return 0;

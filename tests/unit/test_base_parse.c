@@ -2,6 +2,7 @@
 /* Tests of parsing: a value is accepted whole or refused. */
 #include <errno.h>
 #include <setjmp.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -84,7 +85,17 @@ static void test_size(void **state)
 		{"5KiBs", -EINVAL, 0},
 		{"5Ki", -EINVAL, 0},
 		{"5 K", -EINVAL, 0},
-		{"1.5G", -EINVAL, 0},
+		{"1.5G", 0, 1536ull << 20},
+		{"1.5M", 0, 1536 << 10},
+		{".25K", 0, 256},
+		{"0.1k", 0, 102},
+		{"1.0009K", 0, 1024},
+		{"16777215.999T", 0, (16777215ull << 40) + (999ull << 40) / 1000},
+		{"1.G", -EINVAL, 0},
+		{".", -EINVAL, 0},
+		{".G", -EINVAL, 0},
+		{"1.5.5G", -EINVAL, 0},
+		{"1,5G", -EINVAL, 0},
 		{"-1", -EINVAL, 0},
 		{"5\v", -EINVAL, 0},
 		{"5+", -EINVAL, 0},
@@ -97,6 +108,74 @@ static void test_size(void **state)
 		assert_int_equal(parse_size(cases[i].s, strlen(cases[i].s), &v), cases[i].want);
 		assert_int_equal(v, cases[i].want ? 77 : cases[i].bytes);
 	}
+}
+
+static void test_thousandths(void **state)
+{
+	static const struct {
+		const char *s;
+		int want;
+		uint64_t number;
+		unsigned thousandths;
+	} cases[] = {
+		{"1", 1, 1, 0},	       {"1s", 1, 1, 0},
+		{"0.25", 4, 0, 250},   {".5h", 2, 0, 500},
+		{"1.2345", 6, 1, 234}, {"18446744073709551616", -ERANGE, 0, 0},
+		{"", -EINVAL, 0, 0},   {".", -EINVAL, 0, 0},
+		{"1.", -EINVAL, 0, 0}, {"-1", -EINVAL, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t number = 0;
+		unsigned thousandths = 0;
+
+		assert_int_equal(
+			parse_thousandths(cases[i].s, strlen(cases[i].s), &number, &thousandths),
+			cases[i].want);
+		assert_int_equal(number, cases[i].number);
+		assert_int_equal(thousandths, cases[i].thousandths);
+	}
+}
+
+static void test_distance(void **state)
+{
+	static const struct {
+		const char *word, *text;
+		unsigned want;
+	} cases[] = {
+		{"pss", "pss", 0},	  {"pss", "PSS", 0},   {"pss", "ps", 1},
+		{"pss", "psss", 1},	  {"pss", "pass", 1},  {"pss", "rss", 1},
+		{"watch", "wahtc", 2},	  {"sort", "sotr", 1}, {"top", "pot", 2},
+		{"", "abc", 3},		  {"abc", "", 3},      {"snapshot", "snaphot", 1},
+		{"kitten", "sitting", 3},
+	};
+	char longer[PARSE_NEAR_MAX + 1];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(
+			parse_distance(cases[i].word, cases[i].text, strlen(cases[i].text)),
+			cases[i].want);
+	memset(longer, 'a', sizeof(longer));
+	assert_int_equal(parse_distance("a", longer, sizeof(longer)), UINT_MAX);
+	assert_int_equal(parse_distance("", longer, PARSE_NEAR_MAX), PARSE_NEAR_MAX);
+}
+
+static void test_nearer(void **state)
+{
+	unsigned least = 0;
+
+	(void)state;
+	assert_false(parse_is_nearer("top", "nope", 4, &least));
+	assert_false(parse_is_nearer("snapshot", "shot", 4, &least));
+	assert_false(parse_is_nearer("help", "", 0, &least));
+	assert_int_equal(least, 0);
+	assert_true(parse_is_nearer("pss_shmem", "pss_shm", 7, &least));
+	assert_int_equal(least, 2);
+	assert_false(parse_is_nearer("pss_anon", "pss_shm", 7, &least));
+	assert_true(parse_is_nearer("pss_shme", "pss_shm", 7, &least));
+	assert_int_equal(least, 1);
 }
 
 static void test_item(void **state)
@@ -218,10 +297,11 @@ static void test_same_word(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),	  cmocka_unit_test(test_u64_ends_at_its_length),
-		cmocka_unit_test(test_size),	  cmocka_unit_test(test_item),
-		cmocka_unit_test(test_scan),	  cmocka_unit_test(test_cpu_list),
-		cmocka_unit_test(test_same_word),
+		cmocka_unit_test(test_u64),	    cmocka_unit_test(test_u64_ends_at_its_length),
+		cmocka_unit_test(test_size),	    cmocka_unit_test(test_item),
+		cmocka_unit_test(test_thousandths), cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_nearer),	    cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_cpu_list),    cmocka_unit_test(test_same_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,7 @@ static void test_good_queries(void **state)
 	http_query_done(&q);
 	assert_int_equal(
 		http_query_parse(&q,
-				 "group_by=unit&sort=rss%2Cname&reverse&top=5&min=1.5M&&pid=7,3"
+				 "group_by=unit&sort=rss%2Cname&reverse&top=5&min=1.5X&&pid=7,3"
 				 "&filter=^a%2Bb+c$&cgroup=*.slice",
 				 false),
 		-EINVAL);
@@ -148,7 +148,7 @@ static void test_good_queries(void **state)
 	http_query_done(&q);
 	assert_int_equal(
 		http_query_parse(&q,
-				 "group_by=unit&sort=rss%2Cname&reverse&top=5&min=2M&&pid=7,3"
+				 "group_by=unit&sort=rss%2Cname&reverse&top=5&min=1.5M&&pid=7,3"
 				 "&filter=^a%2Bb+c$&cgroup=*.slice&user=root",
 				 false),
 		0);
@@ -156,7 +156,7 @@ static void test_good_queries(void **state)
 	assert_int_equal(q.query.order.keys.count, 2);
 	assert_true(q.query.order.reverse);
 	assert_int_equal(q.query.top, 5);
-	assert_int_equal(q.query.min, 2 << 20);
+	assert_int_equal(q.query.min, 3 << 19);
 	assert_int_equal(q.query.filter.pid_count, 2);
 	assert_int_equal(q.query.filter.pids[0], 3);
 	assert_string_equal(q.query.filter.cgroup, "*.slice");
@@ -182,7 +182,7 @@ static void test_bad_queries(void **state)
 		"pid=0",
 		"pid=1,x",
 		"pid=,",
-		"pid=4194305",
+		"pid=2147483648",
 		"sort=nothing",
 		"sort=",
 		"sort=%2Bpss",

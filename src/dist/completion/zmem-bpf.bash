@@ -33,16 +33,6 @@ _zmem_bpf_columns()
 	_zmem_bpf_offer "${names[@]}"
 }
 
-# Other commands than snapshot have some of the formats.
-_zmem_bpf_formats()
-{
-	case $command in
-	'' | snapshot) _zmem_bpf_offer "$@" ;;
-	watch) _zmem_bpf_offer table ndjson ;;
-	compare | maps | record | system) _zmem_bpf_offer table json ;;
-	esac
-}
-
 _zmem_bpf_options_of_command()
 {
 	local list=_zmem_bpf_options
@@ -95,7 +85,7 @@ _zmem_bpf()
 		[ -z "$kind" ] || prefix=${cur:0:2} cur=${cur:2}
 	fi
 	case $kind in
-	'words table '*) _zmem_bpf_formats ${kind#words } ;;
+	'words table '*) _zmem_bpf_offer "${_zmem_bpf_formats_of[${command:-snapshot}]}" ;;
 	'words '*) _zmem_bpf_offer "${kind#words }" ;;
 	columns | keys) _zmem_bpf_columns ;;
 	pids)

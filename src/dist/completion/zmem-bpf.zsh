@@ -3,7 +3,7 @@
 # Completion of zmem-bpf for zsh. The lists are made from the program's tables.
 
 typeset -ga _zmem_bpf_commands _zmem_bpf_column_names _zmem_bpf_change_names _zmem_bpf_map_keys _zmem_bpf_options
-typeset -gA _zmem_bpf_taken
+typeset -gA _zmem_bpf_taken _zmem_bpf_formats_of
 #tables#
 
 # The first word that is a command, in $command.
@@ -86,10 +86,10 @@ _zmem_bpf_rest()
 	esac
 }
 
-# The options that the command takes; other commands than snapshot have some of the formats.
+# The options and the formats that the command takes.
 _zmem_bpf_of_command()
 {
-	local command= formats= spec
+	local command= spec
 	local -a taken kept
 
 	_zmem_bpf_command
@@ -98,11 +98,7 @@ _zmem_bpf_of_command()
 	for spec in $_zmem_bpf_options; do
 		(( ! taken[(Ie)${${${spec#\(*\)}#\*}%%[+=[]*}] )) || kept+=("$spec")
 	done
-	case $command in
-	watch) formats='(table ndjson)' ;;
-	compare | maps | record | system) formats='(table json)' ;;
-	esac
-	[[ -z $formats ]] || kept=("${(@)kept/\(table json *\)/$formats}")
+	kept=("${(@)kept/\(table json *\)/(${_zmem_bpf_formats_of[$command]})}")
 	_zmem_bpf_options=("${(@)kept}")
 }
 
