@@ -137,12 +137,11 @@ static void write_swap(struct line *l, const struct result *r)
 	write_bytes(l, used);
 	if (!balance->swap_unattributed_known || unattributed > used)
 		return;
-	line_printf(l, ": ");
+	line_printf(l, ": processes ");
 	write_bytes(l, used - unattributed);
-	line_printf(l, " of processes, ");
-	write_bytes(l, unattributed);
-	line_printf(l, " of %sshared memory, tmpfs and swap cache",
+	line_printf(l, ", %sshmem, tmpfs and swap cache ",
 		    r->snapshot->collection.hidden ? "hidden processes, " : "");
+	write_bytes(l, unattributed);
 }
 
 void summary_write(struct line *l, const struct result *r)
@@ -152,48 +151,57 @@ void summary_write(struct line *l, const struct result *r)
 	write_sources(l, r);
 }
 
-/* Ends the line before the word that would not fit. A word that is too long has its own line. */
-static void put_folded(struct strbuf *out, const char *text, unsigned width)
+/*
+ * Folds the text from `begin` on in place: the last space that fits becomes the end of the line. A
+ * word that is too long has its own line.
+ */
+static void fold(struct strbuf *out, size_t begin, unsigned width)
 {
-	while (*text) {
-		size_t len = strlen(text), cut = len;
-		unsigned used;
+	char *text = out->data + begin;
+	size_t len = out->len - begin;
+	unsigned used;
 
-		if (width && text_fit(text, len, width, &used) < len) {
-			cut = 0;
-			for (size_t i = 1; i < len; i++) {
-				if (text[i] != ' ')
-					continue;
-				if (cut && text_fit(text, i, width, &used) < i)
-					break;
-				cut = i;
-			}
-			cut = cut ? cut : len;
+	while (width && text_fit(text, len, width, &used) < len) {
+		size_t cut = 0;
+
+		for (size_t i = 1; i < len; i++) {
+			if (text[i] != ' ')
+				continue;
+			if (cut && text_fit(text, i, width, &used) < i)
+				break;
+			cut = i;
 		}
-		strbuf_put(out, text, cut);
-		strbuf_putc(out, '\n');
-		text += cut;
-		text += *text == ' ';
+		if (!cut)
+			return;
+		text[cut] = '\n';
+		text += cut + 1;
+		len -= cut + 1;
 	}
 }
+
+/* A chunk of the output is not passed on within a line of this length. */
+#define LINE_MAX_BYTES 4096
 
 void summary_print(struct strbuf *out, const struct result *r, unsigned width, const char *nothing)
 {
 	void (*const write[])(struct line * l,
 			      const struct result *r) = {write_count, write_sources, write_swap};
-
 	bool is_empty = nothing && !r->totals.processes;
 
 	for (size_t i = 0; i < (is_empty ? 1 : ARRAY_SIZE(write)); i++) {
-		cleanup(strbuf_done) struct strbuf text = {0};
-		struct line line = {.out = &text};
+		struct line line = {.out = out};
+		size_t begin;
 
+		if (!strbuf_reserve(out, LINE_MAX_BYTES))
+			return;
+		begin = out->len;
 		if (is_empty)
 			line_text(&line, nothing, 0);
 		else
 			write[i](&line, r);
-		if (!out->error)
-			out->error = text.error;
-		put_folded(out, strbuf_str(&text), width);
+		if (out->error || out->len == begin)
+			continue;
+		fold(out, begin, width);
+		strbuf_putc(out, '\n');
 	}
 }

@@ -15,13 +15,10 @@ cp "$root"/src/man/*.[1-9] "$man"
 check 'columns.sh makes a page' sh -c '"$0" "$1" >"$2"' "$root/src/man/columns.sh" "$ZMEM" "$man/zmem-bpf-columns.7"
 check 'there are pages' [ "$(find "$man" -type f | wc -l)" -gt 10 ]
 
-# page COMMAND: its file.
+# page COMMAND: the file of the page that its help names.
 page() {
-	case $1 in
-	snapshot) echo "$man/zmem-bpf.1" ;;
-	unpin) echo "$man/zmem-bpf-pin.8" ;;
-	*) echo "$man/zmem-bpf-$1".[18] ;;
-	esac
+	zmem "$1" --help
+	echo "$man/$(sed -n 's/.*; man \(zmem-bpf[a-z-]*\) says more\.$/\1/p' "$TMP/out")".[18]
 }
 
 # section PAGE NAME…: the lines of these .Sh or .Ss, in the source.
@@ -81,7 +78,7 @@ common() {
 		grep -oE -- '-[a-z-]+' | cut -c 2-
 }
 of_page "$man/zmem-bpf.1" >"$TMP/described"
-for command in $commands; do
+for command in $(grep -vx help <<<"$commands"); do
 	zmem "$command" --help
 	of_help "$TMP/out" >"$TMP/of_help"
 	of_page "$(page "$command")" >"$TMP/of_page"

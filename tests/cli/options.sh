@@ -150,7 +150,7 @@ zmem -q -p 2147483647
 expect_rc 'a pid above the largest of the kernel: not found' 3
 expect_err 'a pid above the largest of the kernel: the message' '^zmem-bpf: --pid 2147483647: there is no such process$'
 zmem -q -b -H -o rss --sort=-rss
-check '--sort=-rss: the largest first' sh -c 'sed "\$d" "$1" | sed "/processes hold/,\$d" | sort -rnc' sh "$TMP/out"
+check '--sort=-rss: the largest first' sh -c 'sed "/ total\$/,\$d" "$1" | sort -rnc' sh "$TMP/out"
 zmem -q -o res,command -n 1
 expect_out 'res and command are columns' '^ *RSS +CMDLINE'
 zmem -q -o args -n 1

@@ -36,14 +36,14 @@ static void test_swap_split(void **state)
 	(void)state;
 	sample_ordinary(&s);
 	in_use(&s, 120 * MIB, 40 * MIB);
-	check_swap(&s, "swap in use 120 MiB: 80.0 MiB of processes, 40.0 MiB of shared memory, "
-		       "tmpfs and swap cache\n");
+	check_swap(
+		&s,
+		"swap in use 120 MiB: processes 80.0 MiB, shmem, tmpfs and swap cache 40.0 MiB\n");
 	in_use(&s, 120 * MIB, 120 * MIB);
-	check_swap(&s, "swap in use 120 MiB: 0 of processes, 120 MiB of shared memory, "
-		       "tmpfs and swap cache\n");
+	check_swap(&s, "swap in use 120 MiB: processes 0, shmem, tmpfs and swap cache 120 MiB\n");
 	s.snapshot.collection.hidden = true;
-	check_swap(&s, "swap in use 120 MiB: 0 of processes, 120 MiB of hidden processes, "
-		       "shared memory, tmpfs and swap cache\n");
+	check_swap(&s, "swap in use 120 MiB: processes 0, hidden processes, shmem, tmpfs and swap "
+		       "cache 120 MiB\n");
 }
 
 static void test_unknown(void **state)
@@ -115,9 +115,9 @@ static void test_folded(void **state)
 	sample_ordinary(&s);
 	in_use(&s, 120 * MIB, 40 * MIB);
 	summary_print(&out, &s.result, 30, NULL);
-	assert_non_null(strstr(strbuf_str(&out), "\nswap in use 120 MiB: 80.0 MiB\nof processes, "
-						 "40.0 MiB of\nshared memory, tmpfs and swap\n"
-						 "cache\n"));
+	assert_non_null(strstr(
+		strbuf_str(&out),
+		"\nswap in use 120 MiB: processes\n80.0 MiB, shmem, tmpfs and\nswap cache 40.0 MiB\n"));
 }
 
 static void test_no_process(void **state)
