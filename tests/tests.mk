@@ -136,6 +136,9 @@ fuzz-bin: $(FUZZ_BIN)
 test-kernels: deps-all
 	@$(MAKE) --no-print-directory guest-build
 	@exec env O='$(O)' KERNELS='$(KERNELS)' tests/run vm
+ifeq ($(KERNELS),all)
+	@O='$(O)' tests/vm/table | tests/support/insert.py src/doc/kernels.md 'make test-kernels'
+endif
 
 test-compilers: deps-test deps-compilers
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers

@@ -25,6 +25,21 @@ expect_out 'a tool that fails is named with its last message' '^procrank +failed
 expect_out 'a tool with unknown output has times and a note' '^psm +[0-9.]+ .* not understood: '
 expect_out 'a table of the stalls of the victim' '^beside it, over and over +p50 +p99 '
 
+# The page of src/doc has the same values, in the place that is marked.
+markdown=$TMP/json.md
+check 'page: a table of PSS' grep -q '^| PSS of every process | tiny |$' "$markdown"
+check 'page: a tool that fails' grep -q '^| `procrank` | failed |$' "$markdown"
+check 'page: times, ratios and their spread' grep -qE '^\| `ps_mem` \| [0-9.,]+: ×[0-9.]+ \([0-9.]+ to [0-9.]+\) \|$' "$markdown"
+check 'page: stalls' grep -qE '^\| alone \| [0-9.,]+ \| ' "$markdown"
+check 'page: when, what and where' grep -qE '^Measured on 20[0-9-]+ with version [0-9.]+: [0-9]+ CPUs of ' "$markdown"
+printf 'before\n<!-- make bench -->\nold\n<!-- end make bench -->\nafter\n' >"$TMP/page.md"
+check 'page: inserted' "$(dirname "$0")/../support/insert.py" "$TMP/page.md" 'make bench' <<<'new'
+equal 'page: only the marked place changes' "$(tr '\n' ' ' <"$TMP/page.md")" 'before <!-- make bench --> new <!-- end make bench --> after '
+run_expect 1 'page: no such place' "$(dirname "$0")/../support/insert.py" "$TMP/page.md" 'make nothing' </dev/null
+for page in benchmarks:'make bench' kernels:'make test-kernels'; do
+	check "src/doc/${page%%:*}.md has the place" grep -qx "<!-- ${page#*:} -->" "$(dirname "$0")/../../src/doc/${page%%:*}.md"
+done
+
 # json NAME JQ: JQ is true for the JSON document.
 json() {
 	check "$1" jq -e "$2" "$TMP/json"
