@@ -109,7 +109,7 @@ const struct command_entry command_table[] = {
 	{{"unpin", "unpin", "remove them (root)"}, command_unpin},
 	{{"doctor",
 	  "doctor [-v]",
-	  "what works on this machine, what does not, and why",
+	  "what works on this machine, and what to do about the rest",
 	  NULL,
 	  {"zmem-bpf doctor", "zmem-bpf doctor -v"}},
 	 command_doctor},
