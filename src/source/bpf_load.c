@@ -242,8 +242,9 @@ void bpf_handle_close(struct bpf_handle *handle)
 
 #ifdef ZMEM_STATIC
 /*
- * elfutils 0.192 moved the tree of raw chunks of an ELF file from libelf.a to a library that Debian 13
- * does not ship. These do what libelf expects: an empty tree at first, and freed nodes at the end.
+ * elfutils 0.192 moved the tree of raw chunks of an ELF file from libelf.a to a library that Debian
+ * 13 does not ship. These do what libelf expects: an empty tree at first, and freed nodes at the
+ * end.
  */
 struct search_tree {
 	void *root;
