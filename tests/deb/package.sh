@@ -40,7 +40,7 @@ rights() {
 # newer VERSION: a package of that version, with another program, as /tmp/VERSION.deb of the root
 newer() {
 	rm -rf "$TMP/new" && dpkg-deb -R "$package" "$TMP/new" && sed -i "s/^Version: .*/Version: $1/" "$TMP/new/DEBIAN/control" &&
-		echo "$1" >>"$TMP/new/usr/bin/zmem-bpf" && dpkg-deb --root-owner-group -Znone -b "$TMP/new" "$ROOT/tmp/$1.deb" >/dev/null
+		printf '\n%s\n' "$1" >>"$TMP/new/usr/bin/zmem-bpf" && dpkg-deb --root-owner-group -Znone -b "$TMP/new" "$ROOT/tmp/$1.deb" >/dev/null
 }
 # is_new VERSION: that program is installed
 is_new() {
@@ -79,4 +79,5 @@ done_inside 'the override and the package are removed' 'dpkg-statoverride --remo
 	apt-get -qy purge zmem-bpf && delgroup --quiet memory'
 done_inside 'installed again' 'dpkg -i /tmp/first.deb'
 equal 'installed again: no right is left' "$(rights)" 'root root 755 '
+done_inside 'purged again' 'apt-get -qy purge zmem-bpf'
 check_package "$package"
