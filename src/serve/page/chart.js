@@ -27,13 +27,13 @@ function chartPoints(points) {
 	return points.length === 1 ? [{...points[0], time_ms: points[0].time_ms - 1}, ...points] : points;
 }
 
-/** "5 minutes ago" */
+/** "5 minutes ago", or nothing for no time. */
 function agoText(ms) {
 	if (ms >= HOUR_MS - MINUTE_MS / 2)
 		return 'an hour ago';
 	if (ms >= MINUTE_MS)
 		return `${countText(Math.round(ms / MINUTE_MS), 'minute')} ago`;
-	return ms >= SECOND_MS ? `${countText(Math.round(ms / SECOND_MS), 'second')} ago` : 'now';
+	return ms >= SECOND_MS ? `${countText(Math.round(ms / SECOND_MS), 'second')} ago` : '';
 }
 
 function chartX(span, ms) {
