@@ -96,8 +96,8 @@ static void add_kernel(struct doctor *d)
 	ssize_t len;
 
 	machine_read(&d->proc, &s.host, &s.system);
-	add_row(&d->rows, NAME_WIDTH, "kernel", WORKS, "%s %s, %u CPUs online, pages of %u bytes",
-		s.host.kernel_release, s.host.arch, s.host.cpus, s.host.page_size);
+	add_row(&d->rows, NAME_WIDTH, "kernel", WORKS, "%s %s, %u CPUs, pages of %u KiB",
+		s.host.kernel_release, s.host.arch, s.host.cpus, s.host.page_size / 1024);
 	if (stat(BTF_PATH, &st) == 0)
 		add_row(&d->rows, NAME_WIDTH, "BTF", WORKS, "%s, %lld kB", BTF_PATH,
 			(long long)st.st_size / 1000);
@@ -214,12 +214,21 @@ __attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, 
 	d->todo = todo;
 }
 
+/* What makes PSS come from page tables, NULL if nothing does. */
+static const char *pss_hint(const struct diag *diag, const char *refusal)
+{
+	const struct diag_note *note = find_note(diag, refusal);
+
+	if (note)
+		return note->hint;
+	return strstr(refusal, "(Linux 6.2)") ? "use Linux 6.2 or later" : NULL;
+}
+
 /* What a snapshot uses here, and what would make it better. */
 static void judge(struct doctor *d, const struct source *source)
 {
 	const struct diag_note *reason = source_reason(&d->diag);
 	const char *refusal = source_pss_refusal(source), *problem = proc_problem(&d->proc);
-	const struct diag_note *note = refusal ? find_note(&d->diag, refusal) : NULL;
 
 	if (source_origin(source) == FROM_PROC)
 		set_verdict(d, reason ? reason->hint : NULL, "zmem-bpf reads /proc here: %s.",
@@ -228,7 +237,7 @@ static void judge(struct doctor *d, const struct source *source)
 		set_verdict(d, "mount -t proc proc /proc", "PSS is not measured here: %s.",
 			    problem);
 	else if (refusal)
-		set_verdict(d, note ? note->hint : NULL, "PSS comes from smaps_rollup here: %s.",
+		set_verdict(d, pss_hint(&d->diag, refusal), "PSS comes from smaps_rollup: %s.",
 			    refusal);
 	else
 		set_verdict(d, NULL, "PSS comes from page tables%s; nothing needs to be done.",
@@ -265,7 +274,7 @@ static void add_source(struct doctor *d, struct source *source)
 		consistent += snapshot.process[i].pss_source == PSS_FROM_KERNEL;
 	}
 	if (refusal)
-		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "not from page tables: %s", refusal);
+		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);
 	else
 		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS,
 			"from page tables: adds up for %zu of %zu processes", consistent, users);
