@@ -119,7 +119,7 @@ const struct command_entry command_table[] = {
 	{{"doctor",
 	  "zmem-bpf-doctor",
 	  "doctor [-v]",
-	  "what works on this machine, what does not, and why",
+	  "what works on this machine, and what to do about the rest",
 	  NULL,
 	  {"zmem-bpf doctor", "zmem-bpf doctor -v"}},
 	 command_doctor},

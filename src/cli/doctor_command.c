@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf doctor: tries each source by itself, and says what works, what does not, and why. */
+/*
+ * zmem-bpf doctor: first a verdict in one sentence and the one thing to do, then a row for each
+ * part that a snapshot uses. With -v, every way to read counters is tried by itself.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,181 +16,410 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/strbuf.h"
 #include "enrich/enrich.h"
 #include "privilege/privilege.h"
 #include "source/source.h"
 
-__attribute__((format(printf, 3, 4))) static void print_check(const char *what, bool ok,
-							      const char *fmt, ...)
-{
-	va_list args;
+#define WIDTH	      80
+#define NAME_WIDTH    16 /* of a part: CAP_SYS_PTRACE */
+#define VARIANT_WIDTH 28 /* of a way to read counters: bpf (probe reads, libbpf) */
 
-	printf("%-35s %-4s ", what, ok ? "ok" : "no");
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
-	putchar('\n');
+/* How a row's part is. */
+enum state {
+	WORKS,
+	FAILS,
+	UNUSED, /* it is not there, and nothing needs it */
+};
+
+struct doctor {
+	struct procfs proc;
+	bool verbose, works;
+	bool held[PRIVILEGE_COUNT]; /* at the start */
+	struct diag diag;	    /* why the sources before the used one did not open */
+	struct strbuf rows, variants, dropped;
+	char verdict[512];
+	const char *todo; /* NULL: nothing */
+};
+
+/* Appends text that starts at column `at`; lines are folded at words and begin at `indent`. */
+static void add_folded(struct strbuf *out, size_t at, size_t indent, const char *text)
+{
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (at > indent && at + 1 + word > WIDTH) {
+			strbuf_putc(out, '\n');
+			strbuf_fill(out, ' ', indent);
+			at = indent;
+		} else if (at > indent) {
+			strbuf_putc(out, ' ');
+			at++;
+		}
+		strbuf_put(out, text, word);
+		at += word;
+		text += word;
+		text += strspn(text, " ");
+	}
+	strbuf_putc(out, '\n');
 }
 
-static void check_kernel(const struct procfs *proc)
+__attribute__((format(printf, 5, 6))) static void
+add_row(struct strbuf *out, int width, const char *name, enum state state, const char *fmt, ...)
+{
+	static const char *const word[] = {[WORKS] = "ok", [FAILS] = "no", [UNUSED] = "-"};
+	size_t indent = (size_t)width + 4;
+	char text[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	strbuf_printf(out, "%-*s%-2s  ", width, name, word[state]);
+	add_folded(out, indent, indent, text);
+}
+
+/* "reason (hint)" of a note that may be NULL. */
+static void note_text(const struct diag_note *n, int error, char *buf, size_t cap)
+{
+	const char *hint = n ? n->hint : NULL;
+
+	snprintf(buf, cap, "%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
+		 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+}
+
+static void add_kernel(struct doctor *d)
 {
 	struct snapshot s = {};
 	struct stat st;
 	char text[256];
 	ssize_t len;
 
-	machine_read(proc, &s.host, &s.system);
-	print_check("kernel", true, "%s %s, %u CPUs online, pages of %u bytes",
-		    s.host.kernel_release, s.host.arch, s.host.cpus, s.host.page_size);
+	machine_read(&d->proc, &s.host, &s.system);
+	add_row(&d->rows, NAME_WIDTH, "kernel", WORKS, "%s %s, %u CPUs, pages of %u KiB",
+		s.host.kernel_release, s.host.arch, s.host.cpus, s.host.page_size / 1024);
 	if (stat(BTF_PATH, &st) == 0)
-		print_check("BTF", true, "%s, %lld kB", BTF_PATH, (long long)st.st_size / 1000);
+		add_row(&d->rows, NAME_WIDTH, "BTF", WORKS, "%s, %lld kB", BTF_PATH,
+			(long long)st.st_size / 1000);
 	else
-		print_check("BTF", false, "%s: %s (a kernel with CONFIG_DEBUG_INFO_BTF has it)",
-			    BTF_PATH, strerror(errno));
+		add_row(&d->rows, NAME_WIDTH, "BTF", FAILS,
+			"%s: %s (a kernel with CONFIG_DEBUG_INFO_BTF has it)", BTF_PATH,
+			strerror(errno));
 	len = file_read(-1, "/sys/kernel/security/lockdown", text, sizeof(text));
 	if (len > 0)
-		print_check("lockdown", true, "%.*s", (int)strcspn(text, "\n"), text);
+		add_row(&d->rows, NAME_WIDTH, "lockdown", WORKS, "%.*s", (int)strcspn(text, "\n"),
+			text);
 }
 
-static void check_privileges(void)
+/* `pinned`: the pin is used, which needs no capability to load BPF programs. */
+static void add_privileges(struct doctor *d, bool pinned)
 {
 	static const char *const use[PRIVILEGE_COUNT] = {
 		[PRIVILEGE_BPF] = "to load BPF programs",
 		[PRIVILEGE_PERFMON] = "to let them read kernel memory",
-		[PRIVILEGE_PTRACE] = "to read smaps_rollup of other users' processes",
+		[PRIVILEGE_PTRACE] = "to read smaps_rollup of other users",
 		[PRIVILEGE_LOCK] = "to lock the memory of watch",
 	};
 
 	for (int i = 0; i < PRIVILEGE_COUNT; i++) {
-		bool held = privilege_held(i);
+		const char *name = privilege_name(i);
 
-		print_check(privilege_name(i), held, "%s%s", use[i],
-			    held ? "" : " (run as root, or see zmem-bpf-pin(8))");
+		if (d->held[i])
+			add_row(&d->rows, NAME_WIDTH, name, WORKS, "%s", use[i]);
+		else if (pinned && i != PRIVILEGE_PTRACE)
+			add_row(&d->rows, NAME_WIDTH, name, UNUSED, "%s; the pin does not need it",
+				use[i]);
+		else
+			add_row(&d->rows, NAME_WIDTH, name, FAILS, "%s (run as root)", use[i]);
 	}
 }
 
-/* Drops capabilities as every run does once a source is open, and prints which are left. */
-static void give_up_privileges(uint64_t held)
+/* Drops capabilities as every run does once a source is open, and notes which are left. */
+static void drop_privileges(struct doctor *d, uint64_t held)
 {
+	static const char name[] = "capabilities given up";
 	uint64_t start = privilege_mask(), now;
 	char first[200], then[200], left[200];
 	int r = privilege_loaded(false, false);
 
 	if (r < 0) {
-		print_check("capabilities given up", false, "%s", strerror(-r));
+		add_row(&d->dropped, VARIANT_WIDTH, name, FAILS, "%s", strerror(-r));
 		return;
 	}
 	now = privilege_mask();
 	privilege_names(held & ~start, first, sizeof(first));
 	privilege_names(start & ~now, then, sizeof(then));
 	privilege_names(now, left, sizeof(left));
-	print_check("capabilities given up", true,
-		    "at the start %s; once loaded %s; kept to read %s", first, then, left);
+	add_row(&d->dropped, VARIANT_WIDTH, name, WORKS,
+		"at the start %s; once loaded %s; kept to read %s", first, then, left);
 }
 
-static bool check_source(const struct source_variant *variant, const struct procfs *proc,
-			 bool verbose)
+static void try_variant(struct doctor *d, const struct source_variant *variant)
 {
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot snapshot = {};
+	const char *name = source_variant_name(variant);
 	uint64_t start = clock_us(CLOCK_MONOTONIC), loaded;
-	char what[40];
 	struct source *source;
+	char text[512];
 	int r;
 
-	snprintf(what, sizeof(what), "counters: %s", source_variant_name(variant));
-	r = source_open_variant(variant, proc, &diag, &source);
+	r = source_open_variant(variant, &d->proc, &diag, &source);
 	if (r < 0) {
-		const struct diag_note *n = diag.count ? &diag.note[0] : NULL;
-
-		print_check(what, false, "%s%s%s%s", n && n->reason ? n->reason : strerror(-r),
-			    n && n->hint ? " (" : "", n && n->hint ? n->hint : "",
-			    n && n->hint ? ")" : "");
-		if (verbose) {
-			source_explain(variant, &diag);
+		note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
+		add_row(&d->variants, VARIANT_WIDTH, name, FAILS, "%s", text);
+		source_explain(variant, &diag);
+		/* The row has the text of the first note. */
+		if (diag.count && (diag.count > 1 || diag.note[0].log))
 			log_diag(&diag, true);
-		}
-		return false;
+		return;
 	}
 	loaded = clock_us(CLOCK_MONOTONIC);
 	r = source_collect(source, &snapshot);
 	source_close(source);
-	if (r < 0) {
-		print_check(what, false, "collecting: %s", strerror(-r));
-		return false;
-	}
-	print_check(what, true, "opened in %.1f ms, %zu processes in %.2f ms",
-		    (double)(loaded - start) / 1000, snapshot.count,
-		    (double)(clock_us(CLOCK_MONOTONIC) - loaded) / 1000);
-	return true;
+	if (r < 0)
+		add_row(&d->variants, VARIANT_WIDTH, name, FAILS, "collecting: %s", strerror(-r));
+	else
+		add_row(&d->variants, VARIANT_WIDTH, name, WORKS,
+			"opened in %.1f ms, %zu processes in %.2f ms",
+			(double)(loaded - start) / 1000, snapshot.count,
+			(double)(clock_us(CLOCK_MONOTONIC) - loaded) / 1000);
 }
 
-/* Whether PSS comes from the kernel, and for how many processes it is consistent. */
-static void check_pss(const struct procfs *proc, uint64_t held)
+/* The note that has this reason, NULL if none has. */
+static const struct diag_note *find_note(const struct diag *diag, const char *reason)
+{
+	for (int i = 0; i < diag->count; i++) {
+		if (diag->note[i].reason && strcmp(diag->note[i].reason, reason) == 0)
+			return &diag->note[i];
+	}
+	return NULL;
+}
+
+static const char *proc_problem(const struct procfs *proc)
+{
+	if (proc->fd < 0)
+		return "/proc is not mounted";
+	return proc->trusted ? NULL : "/proc is of another pid namespace";
+}
+
+__attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, const char *todo,
+							      const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(d->verdict, sizeof(d->verdict), fmt, args);
+	va_end(args);
+	d->todo = todo;
+}
+
+/* What makes PSS come from page tables, NULL if nothing does. */
+static const char *pss_hint(const struct diag *diag, const char *refusal)
+{
+	const struct diag_note *note = find_note(diag, refusal);
+
+	if (note)
+		return note->hint;
+	return strstr(refusal, "(Linux 6.2)") ? "use Linux 6.2 or later" : NULL;
+}
+
+/* What a snapshot uses here, and what would make it better. */
+static void judge(struct doctor *d, const struct source *source)
+{
+	const struct diag_note *reason = source_reason(&d->diag);
+	const char *refusal = source_pss_refusal(source), *problem = proc_problem(&d->proc);
+
+	if (source_origin(source) == FROM_PROC)
+		set_verdict(d, reason ? reason->hint : NULL, "zmem-bpf reads /proc here: %s.",
+			    reason && reason->reason ? reason->reason : "BPF does not work");
+	else if (problem)
+		set_verdict(d, "mount -t proc proc /proc", "PSS is not measured here: %s.",
+			    problem);
+	else if (refusal)
+		set_verdict(d, pss_hint(&d->diag, refusal), "PSS comes from smaps_rollup: %s.",
+			    refusal);
+	else
+		set_verdict(d, NULL, "PSS comes from page tables%s; nothing needs to be done.",
+			    source_is_pinned(source) ? ", through the pin" : "");
+}
+
+/* The rows of a source that is open. */
+static void add_source(struct doctor *d, struct source *source)
+{
+	cleanup(snapshot_done) struct snapshot snapshot = {};
+	const char *refusal = source_pss_refusal(source);
+	const struct diag_note *reason = source_reason(&d->diag);
+	bool bpf = source_origin(source) == FROM_BPF;
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
+	size_t consistent = 0, users = 0;
+	int r = source_collect(source, &snapshot);
+
+	if (r < 0) {
+		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "collecting: %s", strerror(-r));
+		set_verdict(d, NULL, "Counters cannot be collected here: %s.", strerror(-r));
+		return;
+	}
+	d->works = true;
+	if (bpf)
+		add_row(&d->rows, NAME_WIDTH, "counters", WORKS,
+			"by BPF%s, %zu processes in %.1f ms",
+			source_is_pinned(source) ? ", through the pin" : "", snapshot.count,
+			(double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
+	else
+		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "from /proc and not by BPF: %s",
+			reason && reason->reason ? reason->reason : "BPF does not work");
+	for (size_t i = 0; i < snapshot.count; i++) {
+		users += snapshot.process[i].kind == PROCESS_USER;
+		consistent += snapshot.process[i].pss_source == PSS_FROM_KERNEL;
+	}
+	if (refusal)
+		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);
+	else
+		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS,
+			"from page tables: adds up for %zu of %zu processes", consistent, users);
+}
+
+/* Opens the source that a snapshot would open here. */
+static void check_source(struct doctor *d, uint64_t held)
 {
 	const struct source_request request = {.choice = SOURCE_AUTO, .pss = true};
-	cleanup(diag_clear) struct diag diag = {};
-	cleanup(snapshot_done) struct snapshot snapshot = {};
-	size_t consistent = 0, users = 0;
 	struct source *source;
+	int r = source_open(&request, &d->proc, &d->diag, &source);
+	char text[512];
 
-	if (source_open(&request, proc, &diag, &source) < 0)
+	add_privileges(d, r == 0 && source_is_pinned(source));
+	drop_privileges(d, held);
+	if (r < 0) {
+		const struct diag_note *reason = source_reason(&d->diag);
+
+		note_text(reason, r, text, sizeof(text));
+		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "%s", text);
+		set_verdict(d, reason ? reason->hint : NULL,
+			    "No source of counters works here: %s.",
+			    reason && reason->reason ? reason->reason : strerror(-r));
 		return;
-	give_up_privileges(held);
-	if (source_pss_refusal(source)) {
-		print_check("PSS: kernel", false, "%s", source_pss_refusal(source));
-	} else if (source_collect(source, &snapshot) == 0) {
-		for (size_t i = 0; i < snapshot.count; i++) {
-			users += snapshot.process[i].kind == PROCESS_USER;
-			consistent += snapshot.process[i].pss_source == PSS_FROM_KERNEL;
-		}
-		print_check("PSS: kernel", true, "calibrated; adds up for %zu of %zu processes",
-			    consistent, users);
 	}
+	judge(d, source);
+	add_source(d, source);
 	source_close(source);
 }
 
-static void check_proc(const struct procfs *proc)
+static void add_proc(struct doctor *d)
 {
-	print_check("/proc", proc->fd >= 0 && proc->trusted, "%s",
-		    proc->fd < 0 ? "not mounted: no PSS, no names of cgroups"
-		    : !proc->trusted
-			    ? "of another pid namespace: no smaps_rollup, no names of cgroups"
-			    : "shows the processes of our pid namespace");
-	if (proc->fd >= 0 && proc->trusted) {
-		bool there = faccessat(proc->fd, "self/smaps_rollup", R_OK, 0) == 0;
+	const char *problem = proc_problem(&d->proc);
+	bool there;
 
-		print_check("PSS: smaps_rollup", there, "%s",
-			    there ? "is read for the rows that need it" : "needs Linux 4.14");
+	if (problem) {
+		add_row(&d->rows, NAME_WIDTH, "/proc", FAILS,
+			"%s: no smaps_rollup, no names of cgroups", problem);
+		return;
+	}
+	add_row(&d->rows, NAME_WIDTH, "/proc", WORKS, "shows the processes of our pid namespace");
+	there = faccessat(d->proc.fd, "self/smaps_rollup", R_OK, 0) == 0;
+	add_row(&d->rows, NAME_WIDTH, "smaps_rollup", there ? WORKS : FAILS, "%s",
+		there ? "is read for the rows that need it" : "needs Linux 4.14");
+}
+
+static void add_pin(struct doctor *d)
+{
+	const struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_MUST};
+	cleanup(diag_clear) struct diag diag = {};
+	struct source *source;
+	int r = source_open(&request, &d->proc, &diag, &source);
+	char text[512];
+
+	if (r == 0) {
+		source_close(source);
+		add_row(&d->rows, NAME_WIDTH, "pin", WORKS,
+			"its group measures all processes without root");
+	} else if (r == -ENOENT) {
+		add_row(&d->rows, NAME_WIDTH, "pin", UNUSED,
+			"none (as root, for a group: zmem-bpf pin GROUP)");
+	} else {
+		note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
+		add_row(&d->rows, NAME_WIDTH, "pin", FAILS, "%s", text);
 	}
 }
 
-static void check_serve(void)
+static void add_serve(struct doctor *d)
 {
 	char why[512];
 	bool loads = serve_check(why, sizeof(why)) == 0;
 
-	print_check("serve", loads, "%s", loads ? "libmicrohttpd is there" : why);
+	add_row(&d->rows, NAME_WIDTH, "serve", loads ? WORKS : FAILS, "%s",
+		loads ? "libmicrohttpd is there" : why);
+}
+
+/*
+ * What to do: a hint. It comes from messages that also name --source proc, which
+ * is what happens here anyway.
+ */
+static void add_todo(struct strbuf *out, const char *hint)
+{
+	const char *option = strstr(hint, "--source proc");
+	size_t len = strlen(hint);
+	char text[256];
+
+	if (option) {
+		for (len = (size_t)(option - hint); len && hint[len] != ','; len--)
+			;
+	}
+	if (!len)
+		return;
+	snprintf(text, sizeof(text), "To do: %.*s", (int)len, hint);
+	add_folded(out, 0, 0, text);
+}
+
+static int print_all(struct doctor *d)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+
+	add_folded(&out, 0, 0, d->verdict);
+	if (d->todo)
+		add_todo(&out, d->todo);
+	strbuf_putc(&out, '\n');
+	strbuf_puts(&out, strbuf_str(&d->rows));
+	if (d->verbose) {
+		strbuf_puts(&out, "\nevery way to read counters, the best one first:\n");
+		strbuf_puts(&out, strbuf_str(&d->variants));
+		strbuf_puts(&out, strbuf_str(&d->dropped));
+	}
+	if (strbuf_error(&d->rows) || strbuf_error(&d->variants) || strbuf_error(&d->dropped) ||
+	    strbuf_error(&out))
+		return log_error("doctor: out of memory");
+	fwrite(out.data, 1, out.len, stdout);
+	return log_stdout_done();
+}
+
+static void doctor_done(struct doctor *d)
+{
+	diag_clear(&d->diag);
+	strbuf_done(&d->rows);
+	strbuf_done(&d->variants);
+	strbuf_done(&d->dropped);
+	if (d->proc.fd >= 0)
+		procfs_close(&d->proc);
 }
 
 int command_doctor(const struct options *o)
 {
-	struct procfs proc = {.fd = -1};
-	bool works = false;
+	cleanup(doctor_done) struct doctor d = {.proc.fd = -1, .verbose = o->verbose};
 	int r;
 
-	procfs_open(&proc, "/proc");
-	check_kernel(&proc);
-	check_privileges();
-	for (size_t i = 0; source_variant(i); i++)
-		works |= check_source(source_variant(i), &proc, o->verbose);
-	check_pss(&proc, o->held);
-	check_proc(&proc);
-	check_serve();
-	if (proc.fd >= 0)
-		procfs_close(&proc);
-	r = log_stdout_done();
-	if (!works)
+	procfs_open(&d.proc, "/proc");
+	for (int i = 0; i < PRIVILEGE_COUNT; i++)
+		d.held[i] = privilege_held(i);
+	add_kernel(&d);
+	/* Before capabilities are dropped. */
+	for (size_t i = 0; d.verbose && source_variant(i); i++)
+		try_variant(&d, source_variant(i));
+	check_source(&d, o->held);
+	add_proc(&d);
+	add_pin(&d);
+	add_serve(&d);
+	r = print_all(&d);
+	if (r == EXIT_DONE && !d.works)
 		return log_error("no source of counters works here");
 	return r;
 }

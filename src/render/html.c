@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Writes one HTML file: the page of src/render/page, which the Makefile assembles, with the data of
- * html_data.c in it. Only the data and the total (for readers without JavaScript) differ from page
- * to page. The live page of serve also has the additions of src/serve/page.
+ * html_data.c in it. Only the data, the title and the total (for readers without JavaScript) differ
+ * from page to page. The live page of serve also has the additions of src/serve/page.
  */
 #include "render/render.h"
 
@@ -12,9 +12,13 @@
 #include "render/format.h"
 #include "render/summary.h"
 
-/* The page before the total, between the total and the data, and after the data. */
+/* The page before the host's name, up to the total, between the total and the data, and after the
+ * data. */
 static const unsigned char page_head[] = {
 #include "render/head.inc"
+};
+static const unsigned char page_title[] = {
+#include "render/title.inc"
 };
 static const unsigned char page_body[] = {
 #include "render/body.inc"
@@ -25,6 +29,9 @@ static const unsigned char page_tail[] = {
 /* The same of the live page, and its content security policy. */
 static const unsigned char live_head[] = {
 #include "render/live_head.inc"
+};
+static const unsigned char live_title[] = {
+#include "render/live_title.inc"
 };
 static const unsigned char live_body[] = {
 #include "render/live_body.inc"
@@ -37,13 +44,24 @@ static const unsigned char live_policy[] = {
 };
 
 struct html_parts {
-	struct packed head, body, tail;
+	struct packed head, title, body, tail;
 };
 
 /* Escapes text between tags. */
 static const char *escape_markup(uint32_t c)
 {
 	return c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : NULL;
+}
+
+static void put_host(struct strbuf *out, const struct result *r)
+{
+	cleanup(strbuf_done) struct strbuf text = {0};
+	struct line line = {.out = &text};
+
+	line_text(&line, r->snapshot->host.name, 0);
+	if (!out->error)
+		out->error = strbuf_error(&text);
+	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
 }
 
 static void put_total(struct strbuf *out, const struct result *r)
@@ -81,6 +99,8 @@ static void put_page(struct strbuf *out, const struct html_parts *parts, const s
 		     const struct table_style *style)
 {
 	unpack(out, parts->head);
+	put_host(out, r);
+	unpack(out, parts->title);
 	put_total(out, r);
 	unpack(out, parts->body);
 	render_page_json(out, r, style);
@@ -89,14 +109,16 @@ static void put_page(struct strbuf *out, const struct html_parts *parts, const s
 
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const struct html_parts parts = {PACKED(page_head), PACKED(page_body), PACKED(page_tail)};
+	const struct html_parts parts = {PACKED(page_head), PACKED(page_title), PACKED(page_body),
+					 PACKED(page_tail)};
 
 	put_page(out, &parts, r, style);
 }
 
 void render_live_page(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const struct html_parts parts = {PACKED(live_head), PACKED(live_body), PACKED(live_tail)};
+	const struct html_parts parts = {PACKED(live_head), PACKED(live_title), PACKED(live_body),
+					 PACKED(live_tail)};
 
 	put_page(out, &parts, r, style);
 }

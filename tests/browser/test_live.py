@@ -5,6 +5,7 @@ its own server, and is safe with hostile names. With SCREENSHOTS=DIRECTORY it sa
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -65,6 +66,12 @@ def check_refreshing(page):
     page.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
     about = page.is_("byId('about').textContent")
     result(page.is_("byId('host').textContent") == os.uname().nodename, "the page shows this host", about)
+    same("the title has this host", page.is_("document.title"), os.uname().nodename + " · zmem-bpf")
+    if os.path.exists("/proc/pressure/memory"):
+        result(re.fullmatch(r"Memory pressure: some \d+\.\d\d %, full \d+\.\d\d %", page.is_("byId('pressure').textContent")),
+               "the page shows memory pressure", page.is_("byId('pressure').textContent"))
+    tops = page.is_("['table', 'history', 'map', 'machine'].map(id => byId(id).getBoundingClientRect().top)")
+    same("the table comes first, the history, the map and the machine below", tops, sorted(tops))
     same("the page shows that it is live", page.is_("byId('live-state').textContent"), "live")
     page.is_("(() => { const e = byId('live-every'); e.value = '2'; e.dispatchEvent(new Event('change')); })()")
     b.write("#query", "zmem")
@@ -118,6 +125,7 @@ def check_history(page):
            page.is_("byId('history').innerText")[:300])
     bad = page.is_("[...document.querySelectorAll('#history path')].filter(e => /NaN|Infinity|undefined/.test(e.getAttribute('d'))).length")
     same("every value is numeric", bad, 0)
+    same("a chart begins an hour ago", page.is_("document.querySelector('#history .span').innerText").split("\n")[0], "an hour ago")
     page.picture("live")
     for width in (390, 1280):
         b.screen(width, dark=width == 390)
@@ -127,6 +135,31 @@ def check_history(page):
     page.picture("live-dark")
     page.is_("window.fetch = window.realFetch")
     same("the console is empty", b.console, [])
+
+
+def check_short_history(page):
+    """The axis begins at the first point, also if there is only one."""
+    page.is_("""(() => {
+        window.realFetch = window.fetch;
+        window.count = 1;
+        window.fetch = (path, how) => path === 'history.json' ? Promise.resolve(new Response(JSON.stringify({step_s: 15,
+            points: [...Array(window.count)].map((_, i) => ({time_ms: Date.now() - (window.count - 1 - i) * 15000,
+                ram_used_bytes: 2 ** 30, ram_available_bytes: 2 ** 30, swap_used_bytes: null, pss_bytes: 2 ** 29,
+                groups: [{name: 'a', bytes: 2 ** 28}]}))}))) : window.realFetch(path, how); })()""")
+    for count, text in ((1, ""), (3, "30 seconds ago"), (21, "5 minutes ago")):
+        page.is_("window.count = %d" % count)
+        before = page.refreshes()
+        page.refresh()
+        page.wait("performance.getEntriesByName('zmem-refreshed').length > %d" % before)
+        page.browser.settle()
+        same("%d points: the axis" % count, page.is_("document.querySelector('#history .span span').textContent"), text)
+        for what in ("line", "area"):
+            path = page.is_("document.querySelector('#history .%s').getAttribute('d')" % what)
+            xs = [float(x) for x in re.findall(r"[ML](\S+) ", path)]
+            same("%d points: the %s spans the chart" % (count, what), (min(xs), max(xs)), (0, 1000))
+        top = page.is_("document.querySelector('#history .span span:nth-child(2)').textContent")
+        same("%d points: the top is near the largest value" % count, top, "top: 1.10 GiB")
+    page.is_("window.fetch = window.realFetch")
 
 
 def check_hostile(page):
@@ -175,7 +208,7 @@ if not browser.find_chromium():
 with Serve("-i", "0.1") as serving:
     shown = Page(serving)
     try:
-        run_checks((check_refreshing, check_pause, check_history, check_hostile, check_end,
+        run_checks((check_refreshing, check_pause, check_history, check_short_history, check_hostile, check_end,
                     check_plain), shown)
     finally:
         shown.browser.close()

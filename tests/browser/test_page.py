@@ -59,6 +59,11 @@ class Session:
         """The visible cells of a column, counted from 1."""
         return self.texts("#table tbody tr:not(.space) > :nth-child(%d)" % number)
 
+    def under(self, head, foot=False):
+        """The visible cells below a heading; `foot`: the last of the sums below it."""
+        at = [text.split()[0] for text in self.texts("#table thead th")].index(head)
+        return self.texts("#table tfoot tr:last-child > *")[at] if foot else self.column(at + 1)
+
     def choose_group(self, key):
         self.browser.evaluate("(() => { const e = document.querySelector('#group'); e.value = %r;"
                               " e.dispatchEvent(new Event('change')); })()" % key)
@@ -89,17 +94,38 @@ def check_large(s):
     same("large: the last row can be scrolled to", s.browser.evaluate(
         "Math.max(...[...document.querySelectorAll('#table tbody tr[aria-rowindex]')]"
         ".map(e => Number(e.getAttribute('aria-rowindex'))))"), 5001)
-    same("large: missing values are last", s.column(6)[-1], "–")
+    same("large: missing values are last", s.under("PSS")[-1], "–")
     result("denied" in s.browser.evaluate(
         "[...document.querySelectorAll('#table tbody .absent')].pop().title"),
         "large: and says why", "")
     s.browser.click("#table [data-key=pss]")
     same("large: smallest first", s.texts("[aria-sort=ascending]"), ["PSS ↑"])
-    result("–" not in s.column(6), "large: missing values are not first", s.column(6)[:5])
+    result("–" not in s.under("PSS"), "large: missing values are not first", s.under("PSS")[:5])
     s.browser.evaluate("document.querySelector('#scroller').scrollTop = 1e9")
     s.browser.settle()
-    same("large: missing values are at the end", s.column(6)[-11:].count("–"), 10)
+    same("large: missing values are at the end", s.under("PSS")[-11:].count("–"), 10)
     s.check_silent("large")
+
+
+def check_head(s):
+    s.open("ordinary")
+    same("head: the title", s.browser.evaluate("document.title"), "box · zmem-bpf")
+    with open(os.path.join(s.directory, "ordinary.html"), encoding="utf-8") as file:
+        result("<title>box · zmem-bpf</title>" in file.read(), "head: the title without scripts")
+    same("head: pressure", s.text("#pressure"), "Memory pressure: some 1.23 %, full 0.45 %")
+    s.open("bare")
+    same("head: no pressure where it is not known", s.text("#pressure"), "")
+    s.open("large")
+    seen = s.browser.evaluate("""[...document.querySelectorAll('#table tbody tr:not(.space)')]
+        .filter(e => e.getBoundingClientRect().bottom <= innerHeight).length""")
+    result(seen >= 12, "head: processes are seen without scrolling", seen)
+    tops = s.browser.evaluate("['page', 'table', 'map', 'machine'].map(id =>"
+                              " document.getElementById(id).getBoundingClientRect().top)")
+    same("head: the table comes first, the map and the machine below", tops, sorted(tops))
+    bottom = s.browser.evaluate("document.querySelector('#map').getBoundingClientRect().top")
+    s.browser.click_at(*s.map_spot(0.02, 40))
+    y = s.browser.evaluate("document.querySelector('#map').getBoundingClientRect().top + scrollY")
+    same("head: the map stays in its place when the table has fewer rows", y, bottom)
 
 
 def check_sorting(s):
@@ -115,11 +141,11 @@ def check_sorting(s):
     same("sort: by keyboard", s.column(1), ["firefox", "postgres", "systemd", "vfork-child"])
     same("sort: focus stays", s.browser.evaluate("document.activeElement.dataset.key"), "name")
     s.browser.click("#table [data-key=pss]")
-    same("sort: missing values are last", s.column(6)[-1], "–")
+    same("sort: missing values are last", s.under("PSS")[-1], "–")
     s.browser.click("#table [data-key=pss]")
-    same("sort: missing values are last in both orders", s.column(6)[-1], "–")
-    same("a shared address space counts once", s.texts("#table tfoot td")[-4], "1.38 GiB")
-    same("a value that only some processes have", s.texts("#table tfoot td")[-5], "≥ 1.02 GiB")
+    same("sort: missing values are last in both orders", s.under("PSS")[-1], "–")
+    same("a shared address space counts once", s.under("RSS", foot=True), "1.38 GiB")
+    same("a value that only some processes have", s.under("PSS", foot=True), "≥ 1.02 GiB")
 
 
 def check_groups(s):
@@ -127,7 +153,7 @@ def check_groups(s):
     s.choose_group("user")
     same("group: users", s.column(1), ["alice", "4294967294", "root"])
     same("group: processes", s.column(2), ["2", "1", "1"])
-    same("group: counted once", s.column(5), ["975 MiB", "72.0 MiB", "–"])
+    same("group: counted once", s.under("PSS"), ["975 MiB", "72.0 MiB", "–"])
     s.browser.click("#table [data-key=procs]")
     s.browser.click("#table [data-key=procs]")
     same("group: sorted by their number", s.column(2), ["1", "1", "2"])
@@ -140,12 +166,11 @@ def check_groups(s):
 def check_columns(s):
     s.open("ordinary")
     heads = s.texts("#table thead th")
-    same("columns: the initial ones", heads, ["NAME", "PID", "USER", "SWAP", "USS", "PSS", "RSS",
-                                        "RSS_ANON", "RSS_FILE", "RSS_SHMEM"])
+    same("columns: the initial ones", heads, ["NAME", "PID", "USER", "PSS", "%RAM", "USS", "SWAP_PSS", "RSS"])
     s.browser.click("#picker summary")
     s.choose_column("CGROUP")
     same("columns: one added", s.texts("#table thead th")[-1], "CGROUP")
-    same("columns: its text", s.column(11)[1], "/system.slice/docker-0123456789ab.scope")
+    same("columns: its text", s.under("CGROUP")[1], "/system.slice/docker-0123456789ab.scope")
     s.choose_column("CGROUP")
     s.choose_column("CONTAINER")
     s.browser.key("Escape")
@@ -153,7 +178,7 @@ def check_columns(s):
     s.browser.click("#table [data-key=container]")
     for arrow in "↑↓":
         same("columns: sorted " + arrow, s.texts("[aria-sort]"), ["CONTAINER " + arrow])
-        same("columns: missing values are last " + arrow, s.column(11),
+        same("columns: missing values are last " + arrow, s.under("CONTAINER"),
              ["0123456789ab", "–", "–", "–"])
         s.browser.click("#table [data-key=container]")
 
@@ -161,7 +186,7 @@ def check_columns(s):
 def check_search(s):
     s.open("ordinary")
     s.browser.write("#query", "FIRE")
-    same("search: sum", s.text("#found"), "2 frames: 1.10 GiB, 94.0 %")
+    same("search: sum", s.text("#found"), "1 frame: 1.10 GiB, 94.0 %")
     same("search: rows", s.column(1), ["firefox"])
     same("search: sum of rows", s.texts("#table tfoot th"), ["sum of 1"])
     s.picture("search")
@@ -182,25 +207,37 @@ def check_zoom(s):
          "(anon 650 MiB, file 163 MiB, shmem 163 MiB, swap 150 MiB)")
     same("map: the tip shows it, too", s.text("#tip"), s.text("#detail"))
     s.browser.click_at(*s.map_spot(0.99, 40))
-    same("zoom: crumbs", s.texts("#crumbs li"), ["all", "4294967294"])
+    same("zoom: a frame and its only child are one step", s.texts("#crumbs li"),
+         ["all", "4294967294 › docker-0123456789ab.scope › 4194304 postgres"])
     same("zoom: rows", s.column(1), ["postgres"])
-    s.browser.click_at(*s.map_spot(0.5, 70))
-    same("zoom: deeper", s.texts("#crumbs li")[-1], "docker-0123456789ab.scope")
     s.browser.evaluate("document.activeElement.blur()")
     s.browser.key("Escape")
-    same("zoom: Escape", s.texts("#crumbs li"), ["all", "4294967294"])
+    same("zoom: Escape", s.texts("#crumbs li"), ["all"])
+    s.browser.click_at(*s.map_spot(0.3, 40))
+    same("zoom: a frame with two processes", [s.texts("#crumbs li"), s.column(1)],
+         [["all", "alice"], ["firefox", "vfork-child"]])
+    s.browser.click_at(*s.map_spot(0.5, 70))
+    same("zoom: deeper", s.texts("#crumbs li"), ["all", "alice", "session-3.scope › 812 firefox"])
+    same("zoom: deeper: rows", s.column(1), ["firefox"])
+    for level in ("user", "program"):
+        s.browser.click("#levels [data-key=%s]" % level)
+    same("zoom: another level goes", s.texts("#crumbs li"), ["all"])
+    for level in ("user", "program"):
+        s.browser.click("#levels [data-key=%s]" % level)
+    same("zoom: and comes back with the level", s.texts("#crumbs li"), ["all", "alice", "session-3.scope › 812 firefox"])
     s.browser.click("#crumbs li:first-child button")
     same("zoom: crumb", [s.texts("#crumbs li"), len(s.column(1))], [["all"], 4])
-    s.browser.click_at(*s.map_spot(0.1, 148))
-    same("zoom: a kind is seen in its process", s.texts("#crumbs li")[-1], "812 firefox")
+    s.browser.click_at(*s.map_spot(0.1, 94))
+    same("zoom: a kind is seen in its process", s.texts("#crumbs li")[-1], "session-3.scope › 812 firefox")
     s.browser.click_at(*s.map_spot(0.5, 13))
     same("zoom: a frame above", s.texts("#crumbs li"), ["all"])
     s.browser.evaluate("document.querySelector('#map').focus()")
     for key in ("ArrowDown", "ArrowDown", "Enter"):
         s.browser.key(key)
-    same("zoom: by keyboard", s.texts("#crumbs li"), ["all", "alice", "session-3.scope"])
+    same("zoom: by keyboard", s.texts("#crumbs li"), ["all", "alice", "session-3.scope › 812 firefox"])
     s.browser.click("#kinds [data-key=swap]")
-    same("zoom: stays when a kind goes", s.texts("#crumbs li"), ["all", "alice", "session-3.scope"])
+    same("zoom: stays when a kind goes", s.texts("#crumbs li"), ["all", "alice", "session-3.scope › 812 firefox"])
+    s.browser.click("#crumbs li:first-child button")
     s.check_silent("zoom")
 
 
@@ -238,7 +275,7 @@ def check_others(s):
     same("total: only the sum", [s.column(1), s.texts("#table tfoot th")], [[], ["4 more", "sum of 4"]])
     result("1.17 GiB" in s.text("#detail"), "total: the map is not empty", s.text("#detail"))
     s.open("bare")
-    same("nothing measured: rows", s.column(6), ["–", "–"])
+    same("nothing measured: rows", s.under("PSS"), ["–", "–"])
     result("Nothing to draw" in s.text("#detail"), "nothing measured: the map has a message", "")
     s.check_silent("bare")
     s.open("empty")
@@ -325,7 +362,7 @@ def main():
                 same(name + ": a page without active content", check_html.wrong_with(file.read()), [])
         s = Session(directory)
         try:
-            run_checks((check_large, check_sorting, check_groups, check_columns, check_search,
+            run_checks((check_large, check_head, check_sorting, check_groups, check_columns, check_search,
                         check_zoom, check_choices, check_others, check_hostile, check_widths,
                         check_names, check_noscript), s)
         finally:

@@ -64,15 +64,16 @@ expect_json 'the three: PSS comes from the kernel and all of it is checked' '.so
 	(.source.pss | IN("kernel", "mixed")) and .collection.cross_check.same == (.processes | length)'
 run three "$ZMEM" compare -p "$targets"
 expect_rc 'the three, compare: nothing differs' 0
-run three "$ZMEM" doctor
-for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf with pages' \
-	'counters: bpf with pages \(libbpf\)' 'counters: bpf' 'counters: bpf \(libbpf\)' \
-	'counters: bpf \(probe reads\)' 'counters: proc' 'PSS: kernel'; do
+run three "$ZMEM" doctor -v
+for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'bpf with pages' 'bpf with pages \(libbpf\)' bpf \
+	'bpf \(libbpf\)' 'bpf \(probe reads\)' proc counters PSS; do
 	expect_out "the three, doctor: $what" "^$what +ok "
 done
+unfolded
 expect_out 'the three, doctor: dropped capabilities' \
 	'^capabilities given up +ok +at the start none; once loaded CAP_PERFMON, CAP_BPF; kept to read CAP_SYS_PTRACE$'
-run "$ZMEM" doctor
+run "$ZMEM" doctor -v
+unfolded
 expect_out 'root, doctor: dropped capabilities' \
 	'given up +ok +at the start [0-9]+ capabilities; once loaded CAP_CHOWN.*CAP_BPF; kept to read CAP_SYS_PTRACE$'
 

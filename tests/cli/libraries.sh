@@ -29,6 +29,7 @@ expect_err 'serve without it: names the package' \
 	"^zmem-bpf: serve: $LIBRARY cannot be loaded: .* \(install libmicrohttpd12\)$"
 without "$ZMEM" doctor
 expect_rc 'doctor without it: exit code' 0
+unfolded
 expect_out 'doctor without it: names the package' "^serve +no +$LIBRARY cannot .*libmicrohttpd12"
 without "$ZMEM" -J --pss none -p $$
 expect_json 'a snapshot does not need it' '.processes | length == 1'
@@ -44,5 +45,6 @@ expect_err 'a library that lacks a function: it is named' 'cannot be loaded: .*M
 
 if [ "$STATIC" != "$PROGRAM" ]; then
 	run "$STATIC" doctor
+	unfolded
 	expect_out 'the static program: doctor reports no serve' '^serve +no +the static program has none'
 fi

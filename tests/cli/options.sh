@@ -257,10 +257,18 @@ expect_out 'the last format counts' '^ *PID +USER'
 zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
-equal 'doctor: the answers are aligned' "$(awk '{ print match($0, / (ok|no ) /) }' "$TMP/out" | sort -u | wc -l)" 1
-for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'counters: bpf' 'counters: proc' /proc \
-	'PSS: smaps_rollup' serve; do
-	expect_out "doctor: $what" "^$what +(ok|no) "
+equal 'doctor: the answers are aligned' "$(sed '1,/^$/d' "$TMP/out" | grep -vE '^.{15} (ok|no|- )  [^ ]|^ {20}[^ ]')" ''
+for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE counters PSS /proc smaps_rollup pin serve; do
+	expect_out "doctor: $what" "^$what +(ok|no|-) "
 done
+expect_out 'doctor: a verdict' '^(PSS comes from .*|zmem-bpf reads /proc here: .*)\.$'
+equal 'doctor: the verdict comes first, then a sentence or nothing, then rows' \
+	"$(sed -n '1s/.*\.$/verdict/p; 2s/^To do: .*//p; 2s/^$/rows/p' "$TMP/out" | head -n 1)" verdict
+refuse_out 'doctor: no ways to read counters' '^bpf|^proc '
+equal 'doctor: at most 80 columns' "$(awk 'length > 80' "$TMP/out")" ''
 zmem doctor -v
 expect_rc 'doctor -v' 0
+for what in 'bpf with pages' 'bpf \(libbpf\)' bpf proc; do
+	expect_out "doctor -v: $what" "^$what +(ok|no) "
+done
+equal 'doctor -v: at most 80 columns' "$(awk 'length > 80' "$TMP/out")" ''

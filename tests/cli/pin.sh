@@ -107,8 +107,11 @@ run as_member "$ZMEM" --replay "$TMP/x/recording" -J
 expect_json "a replay of a member's recording" '.source.pinned and (.source.pss == "kernel" or .source.pss == "mixed")'
 run as_member "$ZMEM" -v -n 1
 expect_err 'a member: uses the pin without --pinned' 'counters come from bpf with pages, pinned'
-run as_member "$ZMEM" doctor
-expect_out 'a member, doctor' '^counters: bpf with pages, pinned +ok '
+run as_member "$ZMEM" doctor -v
+expect_out 'a member, doctor' '^bpf with pages, pinned +ok '
+equal 'a member, doctor: the verdict' "$(head -n 1 "$TMP/out")" \
+	'PSS comes from page tables, through the pin; nothing needs to be done.'
+expect_out 'a member, doctor: the pin' '^pin +ok '
 zmem -v -n 1
 expect_err 'root uses the pin, too' 'counters come from bpf with pages, pinned'
 run as_member "$ZMEM" --pinned -J &

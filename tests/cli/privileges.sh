@@ -72,12 +72,16 @@ for mode in '--pss none' '--pss rollup' '--top 5' '--total' '-p 2' '-o +cmdline'
 	expect_rc "nobody, $mode: exit code" 0
 	expect_json "nobody, $mode: valid and honest" "$honest"
 done
-run as_nobody "$ZMEM" doctor
+run as_nobody "$ZMEM" doctor -v
 expect_rc 'nobody, doctor: exit code' 0
+equal 'nobody, doctor: the verdict' "$(head -n 1 "$TMP/out")" \
+	'zmem-bpf reads /proc here: CAP_BPF and CAP_PERFMON are missing.'
+equal 'nobody, doctor: what to do' "$(sed -n 2p "$TMP/out")" \
+	'To do: run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE'
 expect_out 'nobody, doctor: CAP_BPF' '^CAP_BPF +no .*root'
 expect_out 'nobody, doctor: CAP_PERFMON' '^CAP_PERFMON +no '
-expect_out 'nobody, doctor: BPF' '^counters: bpf +no .*CAP_BPF'
-expect_out 'nobody, doctor: /proc' '^counters: proc +ok '
+expect_out 'nobody, doctor: BPF' '^bpf +no .*CAP_BPF'
+expect_out 'nobody, doctor: /proc' '^proc +ok '
 
 # ---- one capability and not the other ----
 
@@ -135,9 +139,10 @@ for error in EPERM ENOSYS; do
 	run "$TMP/deny_bpf" "$error" "$ZMEM" --source bpf
 	expect_rc "bpf() gives $error, --source bpf: exit code" 1
 	expect_stderr_lines "bpf() gives $error, --source bpf: one line" 1
-	run "$TMP/deny_bpf" "$error" "$ZMEM" doctor
+	run "$TMP/deny_bpf" "$error" "$ZMEM" doctor -v
 	expect_rc "bpf() gives $error, doctor: exit code" 0
-	expect_out "bpf() gives $error, doctor: reported" '^counters: bpf +no '
+	expect_out "bpf() gives $error, doctor: reported" '^bpf +no '
+	expect_out "bpf() gives $error, doctor: the verdict" '^zmem-bpf reads /proc here: '
 	run "$TMP/deny_bpf" "$error" "$ZMEM" -v -p $$
 	expect_rc "bpf() gives $error, -v: exit code" 0
 done
@@ -204,9 +209,11 @@ else
 	hidden 'umount -l /proc || exit 99; exec "$TMP/deny_bpf" EPERM "$ZMEM" -J'
 	expect_rc 'no /proc and no bpf(): exit code' 1
 	# shellcheck disable=SC2016
-	hidden 'umount -l /proc || exit 99; exec "$ZMEM" doctor'
+	hidden 'umount -l /proc || exit 99; exec "$ZMEM" doctor -v'
+	equal 'no /proc, doctor: the verdict' "$(head -n 1 "$TMP/out")" 'PSS is not measured here: /proc is not mounted.'
+	equal 'no /proc, doctor: what to do' "$(sed -n 2p "$TMP/out")" 'To do: mount -t proc proc /proc'
 	expect_out 'no /proc, doctor: reported' '^/proc +no .*not mounted'
-	expect_out 'no /proc, doctor: not a source' '^counters: proc +no '
+	expect_out 'no /proc, doctor: not a source' '^proc +no '
 	for mode in --total '--pss none' '-n 3' '-o +cmdline,unit' '-f sleep'; do
 		hidden "umount -l /proc || exit 99; exec \"\$ZMEM\" -J $mode"
 		expect_json "no /proc, $mode: valid" "$honest"

@@ -68,7 +68,7 @@ for args in '--pss rollup' '--source proc' '--verify all'; do
 done
 run user "$root_dir/three" doctor
 expect_out 'three, doctor: CAP_BPF' '^CAP_BPF +ok '
-expect_out 'three, doctor: calibrated' '^PSS: kernel +ok '
+expect_out 'three, doctor: calibrated' '^PSS +ok +from page tables'
 expect_out 'three, doctor: /proc' '^/proc +ok '
 run user "$root_dir/plain" -J
 expect_json 'a plain copy uses /proc' '.source.counters == "proc"'

@@ -3,23 +3,29 @@
 #
 # For tests/deb: a Debian for one test, removed at the end. It is a copy of what debootstrap makes (in
 # $O/debian, made once) and uses the package sources of this machine.
-# . "$(dirname "$0")/root.sh" NAME
+# [SUITE=trixie] . "$(dirname "$0")/root.sh" NAME
 
 [ -n "${ROOT_SH:-}" ] || exec env ROOT_SH=1 unshare -m "$0"
 # shellcheck source=tests/support/lib.sh
 . "$(dirname "$0")/../support/lib.sh"
 need_bpf "$1" || exit 0
-SUITE=bookworm
+export SUITE=${SUITE:-bookworm}
 SOURCE=$(realpath "$(dirname "$0")/../..")
 BASE=$O/debian/$SUITE
 LAYER=$O/debian/$1
 ROOT=$LAYER/root
 
-# Lines of sources.list.
+# Lines of sources.list. A suite that this machine does not use comes from the archives of the suite that it uses.
 sources() {
 	# shellcheck disable=SC2016
 	apt-get indextargets --format 'deb $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
-		awk -v suite="$SUITE" '$3 == suite || index($3, suite "-") == 1' | sort -u
+		awk -v suite="$SUITE" -v own="$(. /etc/os-release && echo "$VERSION_CODENAME")" '
+			$3 == suite || index($3, suite "-") == 1 { there[$0] }
+			$3 == own || index($3, own "-") == 1 { sub(own, suite, $3); other[$0] }
+			END {
+				if (length(there)) { for (line in there) print line }
+				else for (line in other) print line
+			}' | sort -u
 }
 
 make_base() {

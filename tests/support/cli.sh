@@ -119,6 +119,11 @@ expect_json() {
 	fi
 }
 
+# unfolded: puts the folded rows of doctor in $TMP/out into one line each.
+unfolded() {
+	sed -e ':a' -e 'N' -e '$!ba' -e 's/\n  \+/ /g' "$TMP/out" >"$TMP/one" && mv "$TMP/one" "$TMP/out"
+}
+
 # expect_printable NAME FILE [--color]
 expect_printable() {
 	local said

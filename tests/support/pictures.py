@@ -142,7 +142,7 @@ def record(path):
     """Two snapshots of the servers and a browser, on a host by the name of server."""
     browser, servers = Browser(), Servers()
     try:
-        browser.screen(900, 620)
+        browser.screen(900, 850)
         browser.open(os.path.join(DOC, "..", "..", "README.md"))
         subprocess.run(("unshare", "--uts", "sh", "-c", 'hostname server; exec "$@"', "sh", PROGRAM, "record", path,
                         "-c", "2", "-i", "1", "-f", r"^(chromium|api|worker|cache|mailer)"), check=True)
@@ -166,10 +166,10 @@ def picture_of_top(recording):
 
 def picture_of_page(recording, directory):
     page = os.path.join(directory, "memory.html")
-    subprocess.run((PROGRAM, "-F", "html", "--replay", recording, "--output", page), check=True)
+    subprocess.run((PROGRAM, "-F", "html", "-n", "9", "--replay", recording, "--output", page), check=True)
     browser = Browser()
     try:
-        browser.screen(900, 620)
+        browser.screen(900, 850)
         browser.open(page)
         browser.settle()
         browser.screenshot(os.path.join(DOC, "page.png"), whole=False)

@@ -124,13 +124,13 @@ class Graph {
 		}
 	}
 
-	drawBox({frame, x, y, w, h, above, head, label}) {
+	drawBox({frame, x, y, w, h, above, head, nested}) {
 		const {ctx} = this, gap = w > 4 && h > 4 ? 1 : w > 1.5 && h > 1.5 ? 0.4 : 0;
 		const away = above || (this.searching && !frame.match && frame.parent);
 
 		ctx.fillStyle = away ? this.color('dim') : this.fillOf(frame);
 		ctx.fillRect(x, y, w - gap, h - gap);
-		if (label !== undefined && w > 8) {
+		if (nested && w > 8) {
 			ctx.strokeStyle = this.color('card');
 			ctx.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
 		}
@@ -144,14 +144,18 @@ class Graph {
 		}
 		ctx.globalAlpha = away ? 0.65 : 1;
 		if (w > 26 && h > 13)
-			this.drawLabel(label ?? frame.label, sizeText(frame.value), x, y, w, h, head);
+			this.drawLabel(frame, sizeText(frame.value), x, y, w, h, head);
 		ctx.globalAlpha = 1;
 	}
 
-	/** Draws the name, and the size if it fits: beside the name, or below it in a high box. */
-	drawLabel(text, size, x, y, w, h, head) {
+	/**
+	 * Draws the names, or the last one if they do not fit, and the size if it fits: beside the
+	 * name, or below it in a high box.
+	 */
+	drawLabel(frame, size, x, y, w, h, head) {
 		const {ctx} = this, room = w - 10;
 		const middle = head ? y + HEAD / 2 + 1 : this.view === 'treemap' && h > 34 ? y + 12 : y + h / 2;
+		const text = this.fit(frame.label, room) === frame.label ? frame.label : frame.last;
 		const name = this.fit(text, room);
 
 		ctx.fillStyle = this.color('ink');
@@ -241,12 +245,8 @@ class Graph {
 		if (event.key === 'Enter' || event.key === ' ') {
 			this.click(at);
 		} else if (next) {
-			const on = event.key === 'ArrowDown' ? f => f.children[0] : f => f.parent;
-			let frame = next();
+			const frame = next();
 
-			// In a treemap a frame may share the box of the one below it.
-			while (frame && !drawn(frame) && event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')
-				frame = on(frame);
 			if (frame && drawn(frame))
 				this.point(frame, null);
 		} else {

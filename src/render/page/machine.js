@@ -13,6 +13,7 @@ function showHead(doc) {
 	byId('about').textContent = [`Linux ${visible(host.kernel_release)}`, visible(host.arch),
 		countText(host.cpus, 'CPU'), timeText(doc.timestamp_ms)].join(' · ');
 	byId('about').title = `local time: ${new Date(doc.timestamp_ms).toLocaleString()}`;
+	showPressure(doc.system);
 	badge.textContent = different ? `✗ ${different} different` : c.complete ? '✓ complete' :
 		`! incomplete${missing.length ? `: ${missing.join(', ')}` : ''}`;
 	badge.className = c.complete && !different ? 'badge' : 'badge bad';
@@ -21,6 +22,16 @@ function showHead(doc) {
 		`${(c.duration_us / 1000).toFixed(1)} ms · ${countText(c.processes_seen, 'process', 'processes')} ` +
 		`seen, ${c.kernel_threads} of them kernel threads`;
 	document.title = `${visible(host.name)} · zmem-bpf`;
+}
+
+/** PSI of memory: how long tasks waited for memory in the last 10 seconds. */
+function showPressure(s) {
+	const place = byId('pressure'), some = s.psi_some_avg10_hundredths, full = s.psi_full_avg10_hundredths;
+	const percent = hundredths => `${(hundredths / 100).toFixed(2)} %`;
+
+	place.hidden = some === null;
+	place.textContent = some === null ? '' : `Memory pressure: some ${percent(some)}, full ${percent(full)}`;
+	place.title = 'The share of the last 10 seconds in which some tasks, or all tasks, waited for memory (PSI avg10).';
 }
 
 /** A bar of parts [name, class, bytes, help], with a legend in the same order. */

@@ -107,11 +107,15 @@ function showMap() {
 }
 
 function zoomTo(frame) {
+	const scroller = byId('scroller');
+
+	// A table of fewer rows is as high, so that the map below it stays under the pointer.
+	scroller.style.minHeight = frame === root ? '' : `${scroller.offsetHeight}px`;
 	top_ = frame;
 	chosen.path = pathOf(frame);
 	showZoom();
 	showTable();
-	byId('scroller').scrollTop = 0;
+	scroller.scrollTop = 0;
 	byId('tip').hidden = true;
 }
 
@@ -140,7 +144,7 @@ function showZoom() {
 function detailOf(frame) {
 	const parts = KINDS.map((k, i) => [k.label, frame.kinds[i]]).filter(([, bytes]) => bytes)
 		.map(([label, bytes]) => `${label} ${sizeText(bytes)}`);
-	const where = pathOf(frame).slice(1).map(f => f.label).join(' › ') || 'all';
+	const where = pathOf(frame).slice(1).map(f => f.label).join(' › ') || frame.label;
 	const share = frame.parent ? `, ${percentText(frame.value, frame.parent.value)} of ${frame.parent.label}` +
 		(frame.parent.parent ? `, ${percentText(frame.value, root.value)} of all` : '') : '';
 	const what = frame.kind ? '' : ` (${parts.join(', ')})`;

@@ -19,8 +19,11 @@ LIVE_SED := -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" 
             -e 's|which fetches nothing|which asks this server alone|' \
             -e '/^<!--live-->$$/ { r $(PAGE_OUT)/live.top' -e 'd }'
 
+# Comments are left out: lines of //, and lines from /* to */.
+no_comments = sed -e '/^[[:space:]]*\/\//d' -e '/^[[:space:]]*\/\*.*\*\/$$/d' -e '/^[[:space:]]*\/\*/,/\*\//d'
+
 # $(call make_page,STYLES,SCRIPTS,SED): a page of the template to stdout.
-make_page = mkdir -p $(@D) && sed '/ SPDX-/d' $(1) > $@.style && sed '/ SPDX-/d' $(2) > $@.script && \
+make_page = mkdir -p $(@D) && $(no_comments) $(1) > $@.style && $(no_comments) $(2) > $@.script && \
 	sed -e "s|STYLE_HASH|$(call hash_of,$@.style)|; s|SCRIPT_HASH|$(call hash_of,$@.script)|" $(3) \
 		-e '/^<!--style-->$$/ { r $@.style' -e 'd }' \
 		-e '/^<!--script-->$$/ { r $@.script' -e 'd }' $(PAGE)/page.html
@@ -38,8 +41,9 @@ $(PAGE_OUT)/live.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_JS) $(PAGE_OUT)/live
 	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_JS),$(LIVE_SED)) > $@.tmp && mv $@.tmp $@
 
 # The parts before, between and after the marks.
-PAGE_PARTS := head body tail
-$(PAGE_OUT)/head.inc $(PAGE_OUT)/live_head.inc: PART := s/<!--total-->.*//
+PAGE_PARTS := head title body tail
+$(PAGE_OUT)/head.inc $(PAGE_OUT)/live_head.inc: PART := s/<!--host-->.*//
+$(PAGE_OUT)/title.inc $(PAGE_OUT)/live_title.inc: PART := s/.*<!--host-->//; s/<!--total-->.*//
 $(PAGE_OUT)/body.inc $(PAGE_OUT)/live_body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
 $(PAGE_OUT)/tail.inc $(PAGE_OUT)/live_tail.inc: PART := s/.*<!--data-->//
 $(PAGE_OUT)/live_policy.inc: PART := s/.*Content-Security-Policy" content="\([^"]*\)".*/\1/

@@ -22,7 +22,7 @@ const LEVELS = {
 };
 
 function newFrame(parent, level, id, label) {
-	return {parent, level, id, label, kind: null, value: 0, rows: 0, kinds: [0, 0, 0, 0], children: []};
+	return {parent, level, id, label, last: label, steps: [[level, label]], kind: null, value: 0, rows: 0, kinds: [0, 0, 0, 0], children: []};
 }
 
 /**
@@ -91,7 +91,31 @@ function buildTree(data, levels, kinds, withKinds) {
 		addLeaf(more, KINDS.map(k => others[`${k.column}_bytes`]), kinds, withKinds);
 	}
 	prune(root);
+	joinSingles(root);
 	return root;
+}
+
+/**
+ * Joins each frame with its only child, which has the same rows and bytes: a level without a choice
+ * is no step of a zoom. `label` has all names, `last` the last one, `steps` the level and name of each.
+ */
+function joinSingles(frame) {
+	for (;;) {
+		const [child] = frame.children;
+
+		if (frame.children.length !== 1 || !(child.level in LEVELS) || child.rows !== frame.rows)
+			break;
+		// A process has the name of its program, and its pid.
+		frame.label = child.label === `${child.id} ${frame.last}` && frame.parent ?
+			frame.label.slice(0, frame.label.length - frame.last.length) + child.label :
+			`${frame.label} › ${child.label}`;
+		frame.last = child.label;
+		frame.steps.push(...child.steps);
+		frame.children = child.children;
+		for (const grandchild of frame.children)
+			grandchild.parent = frame;
+	}
+	frame.children.forEach(joinSingles);
 }
 
 /** Removes empty frames and sorts the others by size, kinds in their own order. */
@@ -112,15 +136,24 @@ function pathOf(frame) {
 	return path;
 }
 
-/** The frame with the same path in another tree, or its nearest ancestor there. */
+/**
+ * The frame with the same path in another tree, or its nearest ancestor there. Frames that are
+ * joined in one tree may be apart in the other.
+ */
 function followPath(root, path) {
-	let frame = root;
+	const wanted = path.flatMap(f => f.steps).slice(1);
+	let frame = root, done = root.steps.length - 1;
+	const fits = (steps, from) => steps.slice(0, wanted.length - from).every(([level, label], i) =>
+		wanted[from + i][0] === level && wanted[from + i][1] === label);
 
-	for (const step of path.slice(1)) {
-		const next = frame.children.find(c => c.level === step.level && c.label === step.label);
+	if (!fits(root.steps.slice(1), 0))
+		return root;
+	while (done < wanted.length) {
+		const next = frame.children.find(c => fits(c.steps, done));
 
 		if (!next)
 			break;
+		done += next.steps.length;
 		frame = next;
 	}
 	return frame;
@@ -177,7 +210,8 @@ const NARROW = 3; // pixels: narrower frames are merged with their smaller sibli
 
 /**
  * Boxes {frame, x, y, w, h} from the top down: the frames above `top` at full width (`above`), then
- * the frames below it, with kinds on the last of `depth` levels.
+ * the frames below it, with kinds on the last of `depth` levels. The last frame above them fills the
+ * levels between.
  */
 function layIcicle(top, width, rowHeight, depth, withKinds) {
 	const path = pathOf(top).slice(0, -1);
@@ -195,8 +229,9 @@ function layIcicle(top, width, rowHeight, depth, withKinds) {
 	};
 	const lay = (frame, x, w, level) => {
 		const short = frame !== top && (frame.level === 'rest' || frame.level === 'others');
+		const last = short || frame.children.length === 0 || frame.children[0].kind;
 
-		put(frame, x, w, level, short ? Math.max(level + 1, depth + !withKinds) : level + 1);
+		put(frame, x, w, level, last ? Math.max(level + 1, depth + !withKinds) : level + 1);
 		if (withKinds && (short || frame.children[0]?.kind)) {
 			putKinds(frame, x, w);
 			return;
@@ -268,29 +303,23 @@ function squarify(children, total, area, place) {
 	}
 }
 
-/**
- * Nested boxes while they have room; a frame that is the only child shares the box of its parent.
- */
+/** Nested boxes while they have room. */
 function layTreemap(top, width, height) {
 	const boxes = [];
-	const lay = (frame, area, names) => {
+	const lay = (frame, area) => {
 		const room = area.w > 40 && area.h > HEAD + 16, edge = 2;
 
-		if (frame.children.length === 1 && frame.children[0].level !== 'kind') {
-			lay(frame.children[0], area, [...names, frame.children[0].label]);
-			return;
-		}
 		const head = room && frame.children.length > 0;
 
-		boxes.push({frame, ...area, label: names.join(' › '), head});
+		boxes.push({frame, ...area, nested: true, head});
 		if (!head)
 			return;
 		squarify([...frame.children].sort((a, b) => b.value - a.value), frame.value, {
 			x: area.x + edge, y: area.y + HEAD, w: area.w - 2 * edge, h: area.h - edge - HEAD,
-		}, (child, inner) => lay(child, inner, [child.label]));
+		}, lay);
 	};
 
 	if (top.value > 0)
-		lay(top, {x: 0, y: 0, w: width, h: height}, [top.label]);
+		lay(top, {x: 0, y: 0, w: width, h: height});
 	return boxes;
 }

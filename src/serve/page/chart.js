@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Draws lines and stacked areas of the last hour as SVG. A value that was not measured is a gap.
+// Draws lines and stacked areas of the history, at most an hour, as SVG. A value that was not measured
+// is a gap.
 
 const CHART_W = 1000, CHART_H = 200; // SVG units, independent of the size on the page
-const HOUR_MS = 3600 * 1000;
+const HEADROOM = 1.1; // the top of a chart: this much of its largest value
+const SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, HOUR_MS = 60 * MINUTE_MS;
 
 function svg(name, attributes, ...children) {
 	const e = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -13,11 +15,25 @@ function svg(name, attributes, ...children) {
 	return e;
 }
 
-/** The time span of a chart: the hour up to the newest point. */
+/** The time span of a chart: from the first point, at most an hour ago, to the newest. */
 function chartSpan(points) {
 	const end = points[points.length - 1].time_ms;
 
-	return {start: end - HOUR_MS, end};
+	return {start: Math.max(points[0].time_ms, end - HOUR_MS), end};
+}
+
+/** A single point as two, so that a chart shows its value as a level line. */
+function chartPoints(points) {
+	return points.length === 1 ? [{...points[0], time_ms: points[0].time_ms - 1}, ...points] : points;
+}
+
+/** "5 minutes ago", or nothing for no time. */
+function agoText(ms) {
+	if (ms >= HOUR_MS - MINUTE_MS / 2)
+		return 'an hour ago';
+	if (ms >= MINUTE_MS)
+		return `${countText(Math.round(ms / MINUTE_MS), 'minute')} ago`;
+	return ms >= SECOND_MS ? `${countText(Math.round(ms / SECOND_MS), 'second')} ago` : '';
 }
 
 function chartX(span, ms) {
@@ -28,7 +44,7 @@ function chartY(value, max) {
 	return (CHART_H - value / max * (CHART_H - 4)).toFixed(1);
 }
 
-/** A path through the known values, with gaps for unknown ones. */
+/** A path through the known values, with gaps for unknown ones. A value between gaps is a dot. */
 function linePath(points, span, max, value) {
 	let path = '', pen = 'M';
 
@@ -39,7 +55,7 @@ function linePath(points, span, max, value) {
 			pen = 'M';
 			continue;
 		}
-		path += `${pen}${chartX(span, p.time_ms)} ${chartY(v, max)}`;
+		path += `${pen}${chartX(span, p.time_ms)} ${chartY(v, max)}${pen === 'M' ? 'h0' : ''}`;
 		pen = 'L';
 	}
 	return path;
@@ -48,7 +64,7 @@ function linePath(points, span, max, value) {
 /** A chart of one line, with a title and the current, least and largest value. */
 function lineChart(title, points, value, total) {
 	const known = points.map(value).filter(v => v !== null);
-	const span = chartSpan(points), max = Math.max(total ?? 0, ...known, 1);
+	const span = chartSpan(points), max = Math.max(...known.map(v => v * HEADROOM), 1);
 	const now = value(points[points.length - 1]);
 	const text = known.length === 0 ? 'not measured' : `now ${sizeText(now)}, min ${sizeText(Math.min(...known))}, ` +
 		`max ${sizeText(Math.max(...known))}${total ? `, of ${sizeText(total)}` : ''}`;
@@ -62,7 +78,7 @@ function chartBox(title, text, span, max, paths, legend = []) {
 
 	return element('div', {className: 'chart'},
 		element('div', {className: 'gauge-head'}, element('b', {}, title), element('span', {className: 'muted small'}, text)),
-		drawing, element('div', {className: 'span muted small'}, element('span', {}, 'an hour ago'),
+		drawing, element('div', {className: 'span muted small'}, element('span', {}, agoText(span.end - span.start)),
 			element('span', {}, `top: ${sizeText(max)}`), element('span', {}, 'now')), ...legend);
 }
 
@@ -81,7 +97,7 @@ function heaviestNames(points, count) {
 function stackChart(title, points, count) {
 	const names = heaviestNames(points, count), span = chartSpan(points);
 	const rows = points.map(p => names.map(name => p.groups.find(g => g.name === name)?.bytes ?? 0));
-	const max = Math.max(...rows.map(row => row.reduce((a, b) => a + b, 0)), 1);
+	const max = Math.max(...rows.map(row => HEADROOM * row.reduce((a, b) => a + b, 0)), 1);
 	const upTo = (row, n) => row.slice(0, n).reduce((a, b) => a + b, 0);
 	const last = rows[rows.length - 1];
 	const legend = element('ul', {className: 'legend'});

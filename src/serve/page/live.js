@@ -5,7 +5,7 @@
 const live = {timer: 0, paused: false, asking: false};
 
 function showHistory(doc) {
-	const {points} = doc, place = byId('history');
+	const points = chartPoints(doc.points), place = byId('history');
 
 	if (points.length === 0) {
 		place.replaceChildren(element('p', {className: 'muted'}, 'No data yet: the first point arrives within seconds.'));
