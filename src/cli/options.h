@@ -47,6 +47,7 @@ struct options {
 	char *users;
 	const char *filter;
 	const char *cgroup;
+	char *units;
 	const char *output;
 	const char *replay;
 	const char *file; /* the file that record writes */
