@@ -227,8 +227,9 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 {
 	const struct column *key = o->keys.count ? o->keys.item[0] : NULL;
-	bool delta = key && key->kind == COLUMN_CHANGE;
-	bool size = key && (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT);
+	bool delta = key && key->kind == COLUMN_CHANGE && !key->is_count;
+	bool size = key && !key->is_count &&
+		    (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT);
 	enum counter c = size ? key->counter : COUNTER_PSS;
 	size_t count = 0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.3, as specified in src/dist/zmem.snapshot.schema.json, and
+ * The document zmem.snapshot, version 1.4, as specified in src/dist/zmem.snapshot.schema.json, and
  * its parts that other documents share. A new key raises the minor version, a renamed or removed
  * key the major one. Values that were not measured are null. Each top-level key and each process
  * has its own line, for head, grep and diff; there is no other white space.
@@ -148,6 +148,8 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 		       balance->mapped_residual);
 	json_meminfo(w, "zswap_pool_bytes", m, MEMINFO_ZSWAP_POOL);
 	json_meminfo(w, "zswap_stored_bytes", m, MEMINFO_ZSWAP_STORED);
+	json_known(w, "max_map_count", r->snapshot->system.max_map_count,
+		   r->snapshot->system.max_map_count);
 	if (with_zram)
 		put_zram(w, &r->snapshot->system);
 	else
@@ -216,6 +218,7 @@ const struct json_limits json_limits_usual = {
 static const struct json_key counter_key[COUNTER_COUNT] = {
 #define ZMEM_COUNTER(id, key, header, origin, bound, policy, help)                                 \
 	[COUNTER_##id] = JSON_KEY_OF(#key "_bytes"),
+#define ZMEM_COUNT(id, key, header, origin, bound, policy, help) [COUNTER_##id] = JSON_KEY_OF(#key),
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };
@@ -292,6 +295,11 @@ static void put_process(struct json_writer *w, const struct process *p, uint64_t
 	json_known(w, "mm_id", p->mm_id, p->mm_id);
 	json_bool(w, "mm_owner", p->mm_owner);
 	put_sources(w, p);
+	json_key_name(w, "exe_deleted");
+	if (p->exe == EXE_UNKNOWN)
+		json_put_null(w);
+	else
+		json_put_bool(w, p->exe == EXE_DELETED);
 	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
 }
 
@@ -327,7 +335,7 @@ void render_json(struct strbuf *out, const struct result *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.snapshot", "1.3", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "1.4", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);

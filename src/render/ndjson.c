@@ -40,7 +40,7 @@ static const struct {
 	}
 	DELTA(SWAP, "swap_change_bytes"), DELTA(USS, "uss_change_bytes"),
 	DELTA(PSS, "pss_change_bytes"),	  DELTA(PSS_SWAP, "pss_swap_change_bytes"),
-	DELTA(RSS, "rss_change_bytes"),
+	DELTA(RSS, "rss_change_bytes"),	  DELTA(MAJFLT, "majflt_change"),
 };
 
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
@@ -119,7 +119,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 	strbuf_clear(line);
 	begin_line(w, "snapshot", s);
 	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "1.3");
+	json_string(w, "schema_version", "1.4");
 	json_timestamp(w, s->time_ms);
 	json_boot_id(w, &s->host);
 	if (r->group)

@@ -303,7 +303,8 @@ static void draw_counters(struct view *v, struct screen *s, const struct process
 
 		buf[0] = '-';
 		if (process_has(p, c))
-			len = format_bytes(buf, p->value[c], v->style.bytes);
+			len = format_bytes(buf, p->value[c],
+					   v->style.bytes || counter_table[c].is_count);
 		line_printf(&s->pen, "%-11s", counter_table[c].key);
 		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
 		line_ascii(&s->pen, buf, len);
