@@ -47,6 +47,7 @@ struct options {
 	char *users;
 	const char *filter;
 	const char *cgroup;
+	const char *mapping;
 	char *units;
 	const char *output;
 	const char *replay;

@@ -308,8 +308,14 @@ static int compare_map_column(const struct mapping *a, const struct mapping *b, 
 		return compare_u64(b->processes, a->processes);
 	case MAP_COLUMN_MAPS:
 		return compare_u64(b->mappings, a->mappings);
-	case MAP_COLUMN_NAME:
+	case MAP_COLUMN_KIND:
 		return strcmp(a->name, b->name);
+	case MAP_COLUMN_NAME:
+		/* The name of a group; groups without one stand last. */
+		if (!a->group || !b->group)
+			return a->group || b->group ? (b->group != NULL) - (a->group != NULL)
+						    : strcmp(a->name, b->name);
+		return strcmp(a->group, b->group);
 	default:
 		return compare_map_counter(a, b, column - MAP_COLUMN_COUNTERS);
 	}
@@ -335,6 +341,8 @@ static int compare_maps(const void *pa, const void *pb, void *arg)
 		r = compare_map_column(a, b, MAP_COLUMN_PID);
 	if (r == 0)
 		r = compare_map_column(a, b, MAP_COLUMN_ADDRESS);
+	if (r == 0)
+		r = compare_map_column(a, b, MAP_COLUMN_NAME);
 	return r ? r : strcmp(a->name, b->name);
 }
 

@@ -372,8 +372,10 @@ static void draw_maps(struct view *v, struct screen *s)
 	const struct table_style style = {
 		.bytes = v->style.bytes, .header = true, .color = true, .width = s->width};
 	const struct maps_process one = {.process = &d->row, .status = PSS_OK, .counted = true};
-	struct maps_report r = {
-		.snapshot = v->r->snapshot, .by_file = true, .process = &one, .process_count = 1};
+	struct maps_report r = {.snapshot = v->r->snapshot,
+				.kind = MAP_ROWS_FILES,
+				.process = &one,
+				.process_count = 1};
 	size_t room = s->height - 1 > s->count ? s->height - 1 - s->count : 0;
 	size_t rows = room > 2 ? room - 2 : 0;
 
