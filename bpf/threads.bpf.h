@@ -101,9 +101,14 @@ kfunction int read_faults(__u64 task, struct zmem_record *r)
 	sequence = kread32(lock);
 	read_barrier(&r->majflt);
 	w.faults = kread64(signal + koffset(struct signal_struct, maj_flt));
-	thread_walk_start(&w, task);
-	if (kloop(THREADS_MAX, thread_faults_step, &w) >= THREADS_MAX)
-		return 0;
+	/* Most processes have one thread: calling the loop would cost more than it reads. */
+	if (kread32(signal + koffset(struct signal_struct, nr_threads)) == 1) {
+		w.faults += kread64(task + koffset(struct task_struct, maj_flt));
+	} else {
+		thread_walk_start(&w, task);
+		if (kloop(THREADS_MAX, thread_faults_step, &w) >= THREADS_MAX)
+			return 0;
+	}
 	read_barrier(&r->majflt);
 	if ((sequence & 1) || kread32(lock) != sequence)
 		return 0;
