@@ -137,6 +137,17 @@ kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 }
 
 /*
+ * True if /proc/PID/exe ends with " (deleted)", as d_unlinked() (include/linux/dcache.h): the file
+ * was unlinked, or another one was renamed over it (__d_move(), fs/dcache.c). A memfd is the root
+ * of its own tree, and was never in a directory.
+ */
+static __always_inline bool is_unlinked(const struct dentry *dentry)
+{
+	return bpf_core_field_exists(struct dentry, d_hash.pprev) && !kaddr(dentry, d_hash.pprev) &&
+	       kaddr(dentry, d_parent) != (__u64)dentry;
+}
+
+/*
  * Returns ZMEM_VALID_EXE or 0. The caller must use the result: else clang leaves an old value in
  * r0, and a static function must not return a stack address (prepare_func_exit(),
  * kernel/bpf/verifier.c).
@@ -162,6 +173,9 @@ kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 	if (!name)
 		return 0;
 	r->exe_len = kget(dentry, d_name.len);
+	r->flags &= ~ZMEM_EXE_DELETED;
+	if (is_unlinked(dentry))
+		r->flags |= ZMEM_EXE_DELETED;
 	words = (__u64 *)r->exe;
 	ktext(words, name, ZMEM_EXE_LEN / 8);
 	text_terminate(words, ZMEM_EXE_LEN / 8);
@@ -170,6 +184,7 @@ kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 		return ZMEM_VALID_EXE;
 	/* prctl() replaced the file meanwhile: the name may belong to another process. */
 	r->exe_len = 0;
+	r->flags &= ~ZMEM_EXE_DELETED;
 	__builtin_memset(r->exe, 0, sizeof(r->exe));
 	return 0;
 }
@@ -199,6 +214,14 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 	if (bpf_core_field_exists(struct mm_struct, hugetlb_usage)) {
 		r->hugetlb_pages = kget(mm, hugetlb_usage.counter);
 		r->valid |= ZMEM_VALID_HUGETLB;
+	}
+	if (bpf_core_field_exists(struct mm_struct, map_count)) {
+		r->map_count = (__u32)kget(mm, map_count);
+		r->valid |= ZMEM_VALID_MAPS;
+	}
+	if (bpf_core_field_exists(struct mm_struct, hiwater_rss)) {
+		r->hiwater_rss = kget(mm, hiwater_rss);
+		r->valid |= ZMEM_VALID_PEAK;
 	}
 	if (bpf_core_field_exists(struct mm_struct, write_protect_seq)) {
 		r->write_protect_seq = kget(mm, write_protect_seq.sequence);
@@ -252,6 +275,8 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	read_barrier(&r->mm_id);
 	read_mm(mm, r);
 	read_thread_deltas(task_addr, r);
+	for (int i = 0; i < READ_TRIES && !(r->valid & ZMEM_VALID_FAULTS); i++)
+		r->valid |= read_faults(task_addr, r);
 	read_barrier(&r->mm_id);
 	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id) {
 		clear_memory(r);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Walks the threads of a process: finds one with an mm or in execve(), sums their RSS deltas. */
+/*
+ * Walks the threads of a process: finds one with an mm or in execve(), sums their major faults and
+ * their RSS deltas.
+ */
 #ifndef ZMEM_THREADS_BPF_H
 #define ZMEM_THREADS_BPF_H
 
@@ -12,6 +15,7 @@ struct thread_walk {
 	__u64 found; /* result of find_mm_thread */
 	__u64 regs;  /* offset of user registers in a stack; 0: any thread with an mm */
 	__s64 delta[ZMEM_RSS_COUNT]; /* result of read_thread_deltas */
+	__u64 faults;		     /* result of read_faults */
 };
 
 /* Returns the task of the current node, 0 at the end, and moves on to the next. */
@@ -64,6 +68,52 @@ kfunction __u64 find_mm_thread(__u64 leader, __u64 regs)
 static __always_inline __u64 find_thread_in_exec(__u64 leader, __u64 regs)
 {
 	return find_mm_thread(leader, regs - kaddr(kcast(struct task_struct, leader), stack));
+}
+
+static long thread_faults_step(__u32 index, struct thread_walk *w)
+{
+	__u64 task = thread_next(w);
+
+	if (!task)
+		return 1;
+	w->faults += kread64(task + koffset(struct task_struct, maj_flt));
+	return 0;
+}
+
+/*
+ * Reads the major faults of threads that ended and of those that live, as do_task_stat() does
+ * (fs/proc/array.c). A thread that ends adds its faults to those of the process and leaves the list
+ * under stats_lock (__exit_signal(), kernel/exit.c): if the lock's sequence changed meanwhile, the
+ * sum may lack them or have them twice. Returns ZMEM_VALID_FAULTS or 0; the caller must use it, as
+ * that of read_exe().
+ */
+kfunction int read_faults(__u64 task, struct zmem_record *r)
+{
+	struct thread_walk w = {};
+	__u64 signal = kaddr(kcast(struct task_struct, task), signal);
+	__u64 lock = signal + koffset(struct signal_struct, stats_lock);
+	__u32 sequence;
+
+	if (!r || !signal || !bpf_core_field_exists(struct signal_struct, stats_lock) ||
+	    !bpf_core_field_exists(struct signal_struct, maj_flt) ||
+	    !bpf_core_field_exists(struct task_struct, maj_flt))
+		return 0;
+	sequence = kread32(lock);
+	read_barrier(&r->majflt);
+	w.faults = kread64(signal + koffset(struct signal_struct, maj_flt));
+	/* Most processes have one thread: calling the loop would cost more than it reads. */
+	if (kread32(signal + koffset(struct signal_struct, nr_threads)) == 1) {
+		w.faults += kread64(task + koffset(struct task_struct, maj_flt));
+	} else {
+		thread_walk_start(&w, task);
+		if (kloop(THREADS_MAX, thread_faults_step, &w) >= THREADS_MAX)
+			return 0;
+	}
+	read_barrier(&r->majflt);
+	if ((sequence & 1) || kread32(lock) != sequence)
+		return 0;
+	r->majflt = w.faults;
+	return ZMEM_VALID_FAULTS;
 }
 
 #ifdef ZMEM_PROBE_READS

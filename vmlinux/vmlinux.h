@@ -74,9 +74,21 @@ struct rlimit {
 	unsigned long rlim_max;
 };
 
+typedef struct seqcount {
+	unsigned int sequence;
+} seqcount_t;
+
+/* Its first member begins with a seqcount_t, of this or of another type
+ * (include/linux/seqlock_types.h). */
+typedef struct {
+	seqcount_t seqcount;
+} seqlock_t;
+
 struct signal_struct {
 	struct rlimit rlim[16]; /* kread.bpf.h reads several words through it */
 	int nr_threads;
+	seqlock_t stats_lock;
+	unsigned long maj_flt;
 	struct list_head thread_head;
 	struct pid *pids[4];
 	short oom_score_adj;
@@ -87,7 +99,13 @@ struct qstr {
 	const unsigned char *name;
 };
 
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+};
+
 struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
 	struct qstr d_name;
 };
 
@@ -113,10 +131,6 @@ struct percpu_counter {
 	__s32 *counters;
 };
 
-typedef struct seqcount {
-	unsigned int sequence;
-} seqcount_t;
-
 typedef struct {
 	unsigned long pgd;
 } pgd_t;
@@ -136,6 +150,8 @@ struct mm_struct {
 	atomic_long_t hugetlb_usage;
 	seqcount_t write_protect_seq;
 	unsigned long ksm_merging_pages;
+	int map_count;
+	unsigned long hiwater_rss;
 	struct file *exe_file;
 	struct percpu_counter rss_stat[1];
 };
@@ -195,6 +211,7 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	__u64 self_exec_id;
+	unsigned long maj_flt;
 	struct css_set *cgroups;
 };
 

@@ -14,7 +14,7 @@
 #endif
 
 /* Increment it for changes of setup.h, too: it decides whether a pin can be used. */
-#define ZMEM_RECORD_VERSION 2
+#define ZMEM_RECORD_VERSION 3
 #define ZMEM_COMM_LEN	    16
 #define ZMEM_EXE_LEN	    64 /* longer names are cut; exe_len is the full length */
 
@@ -31,10 +31,13 @@ enum zmem_valid {
 	ZMEM_VALID_PINNED = 1 << 2,  /* pinned_vm */
 	ZMEM_VALID_PGTABLE = 1 << 3, /* pgtables_bytes */
 	ZMEM_VALID_HUGETLB = 1 << 4, /* hugetlb_pages */
-	ZMEM_VALID_EXE = 1 << 5,     /* exe, exe_len */
+	ZMEM_VALID_EXE = 1 << 5,     /* exe, exe_len, ZMEM_EXE_DELETED */
 	ZMEM_VALID_CGROUP = 1 << 6,  /* cgroup_key */
 	ZMEM_VALID_SHARING = 1 << 7, /* ZMEM_FORKED, write_protect_seq, ksm_pages */
 	ZMEM_VALID_PAGES = 1 << 8,   /* the record is a struct zmem_pss_record */
+	ZMEM_VALID_MAPS = 1 << 9,    /* map_count */
+	ZMEM_VALID_PEAK = 1 << 10,   /* hiwater_rss */
+	ZMEM_VALID_FAULTS = 1 << 11, /* majflt */
 };
 
 enum zmem_flags {
@@ -43,6 +46,7 @@ enum zmem_flags {
 	ZMEM_FORKED = 1 << 2,	     /* PF_FORKNOEXEC: no exec since fork */
 	ZMEM_CUT_THREADS = 1 << 3,   /* too many threads to walk: rss_delta is not complete */
 	ZMEM_STARTING = 1 << 4,	     /* maybe in exec: arguments may count as its memory */
+	ZMEM_EXE_DELETED = 1 << 5,   /* the executable was unlinked or replaced since exec */
 };
 
 /* Indexes of rss[]: the kernel's MM_FILEPAGES … MM_SHMEMPAGES (include/linux/mm_types_task.h). */
@@ -120,6 +124,9 @@ struct zmem_record {
 	__u32 write_protect_seq; /* 0: no fork ever copied this mm */
 	__u32 exe_len;		 /* true length of the executable's base name */
 	__u64 ksm_pages;	 /* pages merged by KSM */
+	__u64 map_count;	 /* VMAs */
+	__u64 hiwater_rss;	 /* up to the last unmap; rss may be higher by now */
+	__u64 majflt;		 /* major faults of all threads, ended ones included */
 	char exe[ZMEM_EXE_LEN];	 /* not terminated when it fills the field */
 };
 

@@ -71,11 +71,11 @@ const struct command_entry command_table[] = {
 	 command_system},
 	{{"maps",
 	  "zmem-bpf-maps",
-	  "maps PID... [OPTION]...",
-	  "processes by mapping, or all files that are mapped",
+	  "maps [PID]... [OPTION]...",
+	  "processes by mapping; files that are mapped; heaps and stacks by program",
 	  TABLE_JSON,
 	  {"zmem-bpf maps 1234", "zmem-bpf maps --by-file -n 10",
-	   "zmem-bpf maps --by-file -f python"}},
+	   "zmem-bpf maps -g name --mapping '^.heap'"}},
 	 command_maps},
 	{{"watch",
 	  "zmem-bpf-watch",
@@ -177,15 +177,20 @@ static bool print_usage(const char *name)
 
 static void print_option(const struct option_info *info, const struct command_info *command)
 {
+	size_t own = command ? strlen(command->name) : 0;
 	char text[48], letter[8] = "    ";
+	const char *help = info->help;
 	bool formats = strcmp(info->name, "format") == 0 && command->formats;
 
+	/* "maps: only mappings …" */
+	if (own && strncmp(help, command->name, own) == 0 && strncmp(help + own, ": ", 2) == 0)
+		help += own + 2;
 	if (info->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", info->letter);
 	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name, info->argument ? " " : "",
 		 info->argument ? info->argument : "");
 	printf("  %-26s ", text);
-	print_words(formats ? command->formats : info->help, OPTIONS_INDENT);
+	print_words(formats ? command->formats : help, OPTIONS_INDENT);
 }
 
 static void print_options(const struct command_info *command)

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf maps PID…: the mappings of processes. --by-file: each file, over all its mappings. */
+/*
+ * zmem-bpf maps PID…: the mappings of processes. --by-file: each file, over all its mappings.
+ * --group-by: heaps, stacks, anonymous memory and files of each program, user, …
+ */
+#include <errno.h>
+#include <string.h>
+
 #include "cli/commands.h"
 #include "cli/log.h"
 #include "cli/measure.h"
@@ -16,31 +22,59 @@
 struct maps_command {
 	const struct options *o;
 	struct map_keys keys; /* of --sort */
+	struct maps_request request;
 	struct measure measure;
 	struct output out;
 };
 
 static void maps_command_done(struct maps_command *c)
 {
+	pattern_free(c->request.mapping);
 	measure_close(&c->measure);
 	output_close(&c->out);
 }
 
 static int check_request(const struct options *o)
 {
-	if (!o->pids && !o->users && !o->filter && !o->by_file)
-		return log_usage(o, "maps: it needs a PID, or --by-file");
+	bool chosen = o->pids || o->users || o->filter || o->cgroup || o->units || o->mapping;
+
+	if (!chosen && !o->by_file && !o->group)
+		return log_usage(o, "maps: it needs a PID, --by-file, --mapping or --group-by");
+	if (o->by_file && o->group)
+		return log_usage(o, "--by-file cannot be combined with --group-by");
 	return 0;
+}
+
+static int read_request(struct maps_command *c, const struct options *o)
+{
+	const char *key = options_group_key(o), *why;
+	struct maps_request *request = &c->request;
+	int r = 0;
+
+	if (key && strcmp(key, "none") != 0)
+		request->group = column_find(key, strlen(key));
+	if (request->group)
+		request->rows = MAP_ROWS_KINDS;
+	else if (o->by_file)
+		request->rows = MAP_ROWS_FILES;
+	if (o->mapping)
+		r = pattern_compile(o->mapping, &request->mapping, &why);
+	if (r == -EINVAL)
+		return log_usage(o, "--mapping %s: %s", o->mapping, why);
+	return r < 0 ? log_error("reading --mapping: out of memory") : 0;
 }
 
 static int read_keys(struct maps_command *c, const char *spec)
 {
+	static const char *const how[] = {[MAP_ROWS_EACH] = "",
+					  [MAP_ROWS_FILES] = " --by-file",
+					  [MAP_ROWS_KINDS] = " --group-by"};
 	const char *bad;
 	size_t len;
 
-	if (map_keys_parse(&c->keys, spec, c->o->by_file, &bad, &len) < 0)
-		return log_usage(c->o, "--sort: maps%s has no column '%.*s'",
-				 c->o->by_file ? " --by-file" : "", (int)len, bad);
+	if (map_keys_parse(&c->keys, spec, c->request.rows, &bad, &len) < 0)
+		return log_usage(c->o, "--sort: maps%s has no column '%.*s'", how[c->request.rows],
+				 (int)len, bad);
 	return 0;
 }
 
@@ -53,9 +87,13 @@ static int open_command(struct maps_command *c, const struct options *o)
 	/* Counters list the processes; the rest comes from smaps. */
 	spec.pss = PSS_NONE;
 	if (r == 0)
+		r = read_request(c, o);
+	if (r == 0)
 		r = read_keys(c, o->sort ? o->sort : "pss");
 	if (r == 0)
 		r = measure_open_filters(&c->measure, o, &spec);
+	/* The names of groups are read with the filters. */
+	c->measure.query.group = c->request.group;
 	if (r == 0 && measure_no_proc(&c->measure))
 		r = log_error("maps: no mappings can be read: %s (mount -t proc proc /proc)",
 			      measure_no_proc(&c->measure));
@@ -106,6 +144,7 @@ static size_t rows_that_fit(const struct maps_command *c)
 static void choose_rows(const struct maps_command *c, struct maps_read *m, struct maps_report *r)
 {
 	const struct options *o = c->o;
+	bool by_size = o->sort || r->kind != MAP_ROWS_EACH;
 	const struct map_keys by_address = {{MAP_COLUMN_PID, MAP_COLUMN_ADDRESS}, 2};
 	size_t shown = o->top ? (size_t)o->top : rows_that_fit(c);
 
@@ -113,8 +152,8 @@ static void choose_rows(const struct maps_command *c, struct maps_read *m, struc
 		shown = 0;
 	if (shown > m->row_count)
 		shown = m->row_count;
-	order_maps(&c->keys, o->reverse && (o->sort || o->by_file), m->rows, m->row_count);
-	if (!o->sort && !o->by_file)
+	order_maps(&c->keys, o->reverse && by_size, m->rows, m->row_count);
+	if (!by_size)
 		order_maps(&by_address, o->reverse, m->rows, shown);
 	r->rows = m->rows;
 	r->row_count = shown;
@@ -139,10 +178,15 @@ static int show(struct maps_command *c, struct maps_read *m)
 {
 	struct collector *collector = &c->measure.collector;
 	const struct rows *rows = &collector->rows.chosen;
-	struct maps_report report = {.snapshot = &collector->snapshot, .by_file = c->o->by_file};
-	int r = maps_read_all(collector, c->o->by_file, m);
+	struct maps_report report = {.snapshot = &collector->snapshot,
+				     .kind = c->request.rows,
+				     .group = c->request.group,
+				     .chosen = c->request.mapping};
+	int r = maps_read_all(collector, &c->request, m);
 
-	if (r == 0 && !c->o->by_file)
+	if (r == -E2BIG)
+		return log_usage(c->o, "--mapping: " PATTERN_EXPENSIVE);
+	if (r == 0 && c->request.rows == MAP_ROWS_EACH)
 		r = enrich_programs(collector_pool(collector), &collector->snapshot,
 				    &collector->rows.chosen);
 	if (r < 0)

@@ -47,6 +47,8 @@ struct options {
 	char *users;
 	const char *filter;
 	const char *cgroup;
+	const char *mapping;
+	char *units;
 	const char *output;
 	const char *replay;
 	const char *file; /* the file that record writes */

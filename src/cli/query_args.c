@@ -15,6 +15,7 @@ static const char *const option_name[QUERY_WORDS] = {
 	[QUERY_GROUP_BY] = "--group-by", [QUERY_SORT] = "--sort",     [QUERY_REVERSE] = "--reverse",
 	[QUERY_TOP] = "--top",		 [QUERY_MIN] = "--min",	      [QUERY_PID] = "--pid",
 	[QUERY_USER] = "--user",	 [QUERY_FILTER] = "--filter", [QUERY_CGROUP] = "--cgroup",
+	[QUERY_UNIT] = "--unit",
 };
 
 struct lookup {
@@ -76,6 +77,7 @@ int query_args_filter(struct query *q, const struct options *o, struct collector
 		enum query_word word;
 		const char *text;
 	} words[] = {{QUERY_CGROUP, o->cgroup},
+		     {QUERY_UNIT, o->units},
 		     {QUERY_PID, o->pids},
 		     {QUERY_USER, o->users},
 		     {QUERY_FILTER, o->filter}};
@@ -219,4 +221,5 @@ void query_args_nothing(const struct options *o, char *ret, size_t size)
 	append_filter(ret, size, QUERY_USER, o->users);
 	append_filter(ret, size, QUERY_FILTER, o->filter);
 	append_filter(ret, size, QUERY_CGROUP, o->cgroup);
+	append_filter(ret, size, QUERY_UNIT, o->units);
 }

@@ -103,7 +103,7 @@ static int append_frame(struct recorder *r, uint32_t frame)
 	struct collector *c = &r->measure.collector;
 	int err = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
 
-	if (err == 0 && (o->pids || o->users || o->filter || o->cgroup))
+	if (err == 0 && (o->pids || o->users || o->filter || o->cgroup || o->units))
 		drop_others(c);
 	else if (err == 0)
 		err = name_all(r);

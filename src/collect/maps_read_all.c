@@ -15,21 +15,34 @@ void maps_read_done(struct maps_read *m, size_t processes)
 	free(m->set);
 	free(m->process);
 	free(m->rows);
-	map_set_free(m->files);
+	map_set_free(m->sums);
 }
 
 /* The status before reading; PSS_OK: to be read. */
-static enum pss_status status_before(const struct process *p, bool by_file)
+static enum pss_status status_before(const struct process *p, bool summed)
 {
 	if (p->kind == PROCESS_KTHREAD)
 		return PSS_KERNEL_THREAD;
 	if (p->kind == PROCESS_ZOMBIE)
 		return PSS_GONE;
 	/* An address space is summed once, with its owner. */
-	return by_file && !p->mm_owner ? PSS_SKIPPED : PSS_OK;
+	return summed && !p->mm_owner ? PSS_SKIPPED : PSS_OK;
 }
 
-static int receive_maps(struct maps_read *m, size_t i, struct pool_result *result)
+static int match(void *pattern, const char *name)
+{
+	return pattern_match(pattern, name);
+}
+
+static int add_sums(struct maps_read *m, const struct maps_request *request,
+		    const struct process *p, const struct map_set *set)
+{
+	return request->group ? map_set_merge_kinds(m->sums, set, request->group->text(p))
+			      : map_set_merge(m->sums, set);
+}
+
+static int receive_maps(struct maps_read *m, const struct maps_request *request, size_t i,
+			struct pool_result *result)
 {
 	struct maps_process *p = &m->process[i];
 	struct map_set *set = result->maps;
@@ -38,12 +51,16 @@ static int receive_maps(struct maps_read *m, size_t i, struct pool_result *resul
 	p->status = result->status;
 	if (!set)
 		return 0;
+	if (request->mapping)
+		r = map_set_keep(set, match, request->mapping);
+	if (r < 0)
+		return r;
 	p->total = set->total;
 	p->total_exact = set->total_exact;
 	p->mappings = set->mappings;
 	p->counted = p->process->mm_owner;
-	if (m->files) {
-		r = map_set_merge(m->files, set);
+	if (m->sums) {
+		r = add_sums(m, request, p->process, set);
 		map_set_free(set);
 	} else {
 		m->set[i] = set;
@@ -52,7 +69,8 @@ static int receive_maps(struct maps_read *m, size_t i, struct pool_result *resul
 	return r;
 }
 
-static int read_batch(struct collector *c, struct maps_read *m, const size_t *index, size_t count)
+static int read_batch(struct collector *c, const struct maps_request *request, struct maps_read *m,
+		      const size_t *index, size_t count)
 {
 	struct process *rows[BATCH] = {};
 	struct pool_result results[BATCH] = {};
@@ -60,16 +78,17 @@ static int read_batch(struct collector *c, struct maps_read *m, const size_t *in
 
 	for (size_t i = 0; i < count; i++)
 		rows[i] = c->rows.chosen.item[index[i]];
-	r = pool_read(c->pool, m->files ? POOL_NAMES : POOL_MAPS, true, rows, count, results);
+	r = pool_read(c->pool, m->sums ? POOL_NAMES : POOL_MAPS, true, rows, count, results);
 	for (size_t i = 0; i < count; i++) {
 		if (r == 0)
-			r = receive_maps(m, index[i], &results[i]);
+			r = receive_maps(m, request, index[i], &results[i]);
 		map_set_free(results[i].maps);
 	}
 	return r;
 }
 
-static int read_processes(struct collector *c, struct maps_read *m)
+static int read_processes(struct collector *c, const struct maps_request *request,
+			  struct maps_read *m)
 {
 	size_t index[BATCH], count = 0;
 	int r = 0;
@@ -78,28 +97,28 @@ static int read_processes(struct collector *c, struct maps_read *m)
 		struct maps_process *p = &m->process[i];
 
 		p->process = c->rows.chosen.item[i];
-		p->status = status_before(p->process, m->files != NULL);
+		p->status = status_before(p->process, m->sums != NULL);
 		if (p->status == PSS_OK)
 			index[count++] = i;
 		if (count < BATCH)
 			continue;
-		r = read_batch(c, m, index, count);
+		r = read_batch(c, request, m, index, count);
 		count = 0;
 	}
-	return r || !count ? r : read_batch(c, m, index, count);
+	return r || !count ? r : read_batch(c, request, m, index, count);
 }
 
 static int gather_rows(struct maps_read *m, size_t processes)
 {
-	size_t count = m->files ? m->files->count : 0;
+	size_t count = m->sums ? m->sums->count : 0;
 
 	for (size_t i = 0; i < processes; i++)
 		count += m->set[i] ? m->set[i]->count : 0;
 	m->rows = calloc(count + 1, sizeof(*m->rows));
 	if (!m->rows)
 		return -ENOMEM;
-	for (size_t i = 0; m->files && i < m->files->count; i++)
-		m->rows[m->row_count++] = m->files->item[i];
+	for (size_t i = 0; m->sums && i < m->sums->count; i++)
+		m->rows[m->row_count++] = m->sums->item[i];
 	for (size_t i = 0; i < processes; i++) {
 		for (size_t k = 0; m->set[i] && k < m->set[i]->count; k++)
 			m->rows[m->row_count++] = m->set[i]->item[k];
@@ -126,22 +145,25 @@ static void sum(struct maps_read *m, size_t processes)
 		m->total.have = 0;
 }
 
-int maps_read_all(struct collector *c, bool by_file, struct maps_read *m)
+int maps_read_all(struct collector *c, const struct maps_request *request, struct maps_read *m)
 {
 	size_t processes = c->rows.chosen.count;
+	bool summed = request->rows != MAP_ROWS_EACH;
 	int r;
 
 	*m = (struct maps_read){};
 	m->process = calloc(processes + 1, sizeof(*m->process));
 	m->set = calloc(processes + 1, sizeof(struct map_set *));
-	if (by_file)
-		m->files = map_set_new(true);
-	if (!m->process || !m->set || (by_file && !m->files))
+	if (summed)
+		m->sums = map_set_new(true);
+	if (!m->process || !m->set || (summed && !m->sums))
 		return -ENOMEM;
 	r = snapshot_own_mm(&c->snapshot, c->rows.chosen.item, processes);
 	pool_patient(c->pool);
+	if (request->mapping)
+		pattern_begin(request->mapping);
 	if (r == 0)
-		r = read_processes(c, m);
+		r = read_processes(c, request, m);
 	if (r == 0)
 		r = gather_rows(m, processes);
 	if (r == 0)

@@ -5,19 +5,30 @@
 
 #include "collect/collector.h"
 #include "model/maps.h"
+#include "query/pattern.h"
 
 struct maps_read {
 	struct maps_process *process; /* of each chosen process */
 	struct map_set **set;	      /* of each; NULL: it has none */
-	struct map_set *files;	      /* of all, by name */
+	struct map_set *sums;	      /* of all, by name or by group and kind */
 	struct mapping **rows;
 	size_t row_count;
 	struct map_counters total;
 	size_t mappings;
 };
 
-/* After collector_begin(). Returns 0 or a negative errno; maps_read_done() in either case. */
-int maps_read_all(struct collector *c, bool by_file, struct maps_read *ret);
+/* What is read. */
+struct maps_request {
+	enum map_rows rows;
+	const struct column *group; /* of MAP_ROWS_KINDS; the processes must have its names */
+	struct pattern *mapping;    /* only mappings whose name matches; NULL: all */
+};
+
+/*
+ * After collector_begin(). Returns 0, -E2BIG if the pattern takes too many steps, or another
+ * negative errno; maps_read_done() in any case.
+ */
+int maps_read_all(struct collector *c, const struct maps_request *request, struct maps_read *ret);
 void maps_read_done(struct maps_read *m, size_t processes);
 
 #endif

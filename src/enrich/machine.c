@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/parse.h"
 #include "enrich/enrich.h"
 
 #define CLOCK_READINGS 4
@@ -89,6 +90,17 @@ static void read_activity(const struct procfs *proc, struct system_info *system,
 		swap_activity_parse(text, (size_t)len, page_size, &system->swapped);
 }
 
+/* sysctl_max_map_count, mm/util.c */
+static uint64_t read_max_map_count(const struct procfs *proc)
+{
+	char text[32];
+	ssize_t len = procfs_read(proc, "sys/vm/max_map_count", text, sizeof(text));
+	size_t digits = len > 0 ? strspn(text, "0123456789") : 0;
+	uint64_t count;
+
+	return parse_u64(text, digits, UINT64_MAX, &count) < 0 ? 0 : count;
+}
+
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)
 {
 	char text[8192];
@@ -98,6 +110,7 @@ void machine_read(const struct procfs *proc, struct host_info *host, struct syst
 	if (len > 0)
 		meminfo_parse(text, (size_t)len, &system->meminfo);
 	read_swaps(proc, system);
+	system->max_map_count = read_max_map_count(proc);
 	zram_each("/sys/block", add_zram, system);
 	read_host(host);
 	read_activity(proc, system, host->page_size);

@@ -281,8 +281,10 @@ static void read_smaps(const struct target *t, int fd, struct pool_result *ret)
 
 static ssize_t read_text(const struct target *t, int fd, char *text, size_t cap)
 {
+	bool deleted;
+
 	if (t->file == POOL_EXE)
-		return procfs_exe_name(fd, text, cap);
+		return procfs_exe_name(fd, text, cap, &deleted);
 	if (t->file == POOL_CMDLINE || t->file == POOL_PROGRAM)
 		cap = POOL_CMDLINE_MAX + 1;
 	return file_read(fd, file_name(t->file), text, cap);

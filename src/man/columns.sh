@@ -83,12 +83,20 @@ first and last address of the mapping
 permissions: read, write, execute, shared or private
 .It Li procs
 with
-.Fl -by-file :
-processes that map the file
+.Fl -by-file
+and
+.Fl -group-by :
+processes that have such mappings
 .It Li maps
+likewise: the number of mappings
+.It Li kind
 with
-.Fl -by-file :
-mappings of the file
+.Fl -group-by :
+.Li heap , stack , anon
+.Pq all other private memory without a file ,
+.Li file
+(a path; shared memory has one, too) or
+.Li other
 .It Li size
 address space, resident or not
 .It Li rss

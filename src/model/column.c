@@ -26,6 +26,7 @@ TEXT_OF(pss_source, pss_source_name(p->pss_source))
 TEXT_OF(pss_status, pss_status_name(p->pss_status))
 TEXT_OF(swap_pss_status, pss_status_name(process_swap_pss_status(p)))
 TEXT_OF(counters_source, origin_name(p->counters_source))
+TEXT_OF(exe_deleted, p->exe == EXE_UNKNOWN ? NULL : p->exe == EXE_DELETED ? "true" : "false")
 TEXT_OF(mm_owner, !p->pid ? NULL : p->mm_owner ? "true" : "false")
 
 #define NUMBER_OF(key, expression, known)                                                          \
@@ -86,6 +87,8 @@ TEXT(pss_status, "PSS_STATUS", 0, "ok, or why there is no PSS");
 TEXT(swap_pss_status, "SWAP_PSS_STATUS", 0, "ok, or why there is no swap_pss");
 TEXT(counters_source, "COUNTERS_SOURCE", 0, "where the counters came from: bpf or proc");
 NUMBER(mm_id, "MM_ID", "the same for processes that share an address space");
+TEXT(exe_deleted, "EXE_DELETED", 0,
+     "true if the executable was removed or replaced since the process started");
 TEXT(mm_owner, "MM_OWNER", 0, "true for the process that represents its address space in totals");
 
 static const struct column column_pss_percent = {
@@ -129,6 +132,14 @@ static const struct column column_limit_percent = {
 						    .kind = COLUMN_COUNTER,                        \
 						    .counter = COUNTER_##id_,                      \
 						    .needs = NEEDS_OF(ORIGIN_##origin_)};
+#define ZMEM_COUNT(id_, key_, header_, origin_, bound_, policy_, help_)                            \
+	static const struct column column_##key_ = {.key = #key_,                                  \
+						    .json_key = #key_,                             \
+						    .header = header_,                             \
+						    .help = help_,                                 \
+						    .kind = COLUMN_COUNTER,                        \
+						    .counter = COUNTER_##id_,                      \
+						    .is_count = true};
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 
@@ -159,6 +170,7 @@ const struct column *const column_table[] = {
 	&column_mm_owner,
 	&column_counters_source,
 	&column_swap_pss_status,
+	&column_exe_deleted,
 };
 const size_t column_count = ARRAY_SIZE(column_table);
 
@@ -172,6 +184,15 @@ const size_t column_count = ARRAY_SIZE(column_table);
 							     .kind = COLUMN_CHANGE,                \
 							     .counter = COUNTER_##id_,             \
 							     .needs = NEEDS_OF(ORIGIN_##origin_)};
+#define ZMEM_COUNT(id_, key_, header_, origin_, bound_, policy_, help_)                            \
+	static const struct column column_##key_##_change = {.key = #key_ "_change",               \
+							     .json_key = #key_ "_change",          \
+							     .header = "+" header_,                \
+							     .help = "by how much " #key_          \
+								     " changed",                   \
+							     .kind = COLUMN_CHANGE,                \
+							     .counter = COUNTER_##id_,             \
+							     .is_count = true};
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 
@@ -403,12 +424,13 @@ bool column_list_changes(const struct column_list *list)
 void column_list_whole(struct column_list *list, const struct column *group)
 {
 	static const struct column *const identity[] = {
-		&column_pid,	    &column_ppid,	&column_uid,
-		&column_user,	    &column_comm,	&column_name,
-		&column_start,	    &column_threads,	&column_oom_score_adj,
-		&column_cgroup,	    &column_unit,	&column_container,
-		&column_mm_id,	    &column_mm_owner,	&column_counters_source,
-		&column_pss_source, &column_pss_status, &column_swap_pss_status,
+		&column_pid,	     &column_ppid,	 &column_uid,
+		&column_user,	     &column_comm,	 &column_name,
+		&column_start,	     &column_threads,	 &column_oom_score_adj,
+		&column_cgroup,	     &column_unit,	 &column_container,
+		&column_mm_id,	     &column_mm_owner,	 &column_counters_source,
+		&column_pss_source,  &column_pss_status, &column_swap_pss_status,
+		&column_exe_deleted,
 	};
 	static const struct column *const group_columns[] = {&column_procs, &column_threads,
 							     &column_pss_status};

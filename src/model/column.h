@@ -12,12 +12,12 @@
 #include "model/snapshot.h"
 
 enum column_kind {
-	COLUMN_COUNTER, /* bytes */
+	COLUMN_COUNTER, /* bytes, or a number (is_count) */
 	COLUMN_NUMBER,
 	COLUMN_TEXT,
 	COLUMN_PERCENT, /* a counter as a share of RAM, of swap or of a limit */
 	COLUMN_TIME,	/* ms since the epoch */
-	COLUMN_CHANGE,	/* by how many bytes a counter changed */
+	COLUMN_CHANGE,	/* by how much a counter changed; likewise */
 };
 
 /* What a column needs beyond the counters. Only what is needed gets read. */
@@ -36,6 +36,7 @@ struct column {
 	const char *help;
 	enum column_kind kind;
 	enum counter counter; /* of COUNTER, PERCENT and CHANGE */
+	bool is_count;	      /* of COUNTER and CHANGE: not bytes */
 	unsigned needs;	      /* enum column_needs */
 	bool most_first;      /* of NUMBER: an amount, not an identifier */
 	/* Of NUMBER and TIME: false if not measured. */

@@ -51,8 +51,13 @@ void map_set_free(struct map_set *s)
 static int compare_names(const void *pa, const void *pb)
 {
 	const struct mapping *a = pa, *b = pb;
+	int r = 0;
 
-	return strcmp(a->name, b->name);
+	if (a->group && b->group)
+		r = strcmp(a->group, b->group);
+	else
+		r = (a->group != NULL) - (b->group != NULL);
+	return r ? r : strcmp(a->name, b->name);
 }
 
 /* A file has several mappings in a row: neighbours share the copy of the name. */
@@ -86,8 +91,10 @@ static struct mapping *append(struct map_set *s, const struct mapping *m)
 static struct mapping *find(struct map_set *s, const struct mapping *m)
 {
 	struct mapping *const *found = tfind(m, &s->index, compare_names);
-	const struct mapping none = {
-		.name = m->name, .name_cut = m->name_cut, .counters = MAPS_COUNTERS_ZERO};
+	const struct mapping none = {.name = m->name,
+				     .group = m->group,
+				     .name_cut = m->name_cut,
+				     .counters = MAPS_COUNTERS_ZERO};
 	struct mapping *item;
 
 	if (found)
@@ -129,6 +136,75 @@ int map_set_merge(struct map_set *s, const struct map_set *process)
 	return 0;
 }
 
+/* ---- kinds of memory ---- */
+
+static const char *const kinds[] = {"heap", "stack", "anon", "file", "other"};
+
+/* The names of do_map_name() and show_map_vma(), fs/proc/task_mmu.c. */
+static size_t kind_of(const char *name)
+{
+	static const struct {
+		const char *begin;
+		size_t kind;
+	} begins[] = {{"[heap]", 0}, {"[stack", 1}, {"[anon", 2}, {"/", 3}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		if (strncmp(name, begins[i].begin, strlen(begins[i].begin)) == 0)
+			return begins[i].kind;
+	}
+	return ARRAY_SIZE(kinds) - 1;
+}
+
+const char *map_kind(const char *name)
+{
+	return kinds[kind_of(name)];
+}
+
+int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group)
+{
+	bool counted[ARRAY_SIZE(kinds)] = {};
+
+	for (size_t i = 0; i < process->count; i++) {
+		const struct mapping *m = process->item[i];
+		size_t kind = kind_of(m->name);
+		const struct mapping key = {.name = kinds[kind], .group = group};
+		struct mapping *item = find(s, &key);
+
+		if (!item)
+			return -ENOMEM;
+		item->mappings += m->mappings;
+		item->processes += !counted[kind];
+		counted[kind] = true;
+		map_counters_add(&item->counters, &m->counters);
+	}
+	s->mappings += process->mappings;
+	map_counters_add(&s->total, &process->total);
+	return 0;
+}
+
+int map_set_keep(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg)
+{
+	size_t count = 0;
+
+	s->mappings = 0;
+	s->total = MAPS_COUNTERS_ZERO;
+	s->total_exact = false;
+	for (size_t i = 0; i < s->count; i++) {
+		struct mapping *m = s->item[i];
+		int r = keep(arg, m->name);
+
+		if (r < 0)
+			return r;
+		if (!r)
+			continue;
+		s->item[count++] = m;
+		s->mappings += m->mappings;
+		map_counters_add(&s->total, &m->counters);
+	}
+	s->count = count;
+	return 0;
+}
+
 /* ---- columns ---- */
 
 /* The keys are the same in lower case. */
@@ -138,6 +214,7 @@ static const char *const headers[MAP_COLUMNS] = {
 	[MAP_COLUMN_PERM] = "PERM",
 	[MAP_COLUMN_PROCS] = "PROCS",
 	[MAP_COLUMN_MAPS] = "MAPS",
+	[MAP_COLUMN_KIND] = "KIND",
 	[MAP_COLUMN_COUNTERS + MAPS_SIZE] = "SIZE",
 	[MAP_COLUMN_COUNTERS + MAPS_RSS] = "RSS",
 	[MAP_COLUMN_COUNTERS + MAPS_PSS] = "PSS",
@@ -156,31 +233,33 @@ const char *map_column_header(int column)
 	return headers[column];
 }
 
-static bool belongs(int column, bool by_name)
+static bool belongs(int column, enum map_rows rows)
 {
 	if (column == MAP_COLUMN_PROCS || column == MAP_COLUMN_MAPS)
-		return by_name;
-	return column >= MAP_COLUMN_COUNTERS || !by_name;
+		return rows != MAP_ROWS_EACH;
+	if (column == MAP_COLUMN_KIND)
+		return rows == MAP_ROWS_KINDS;
+	return column >= MAP_COLUMN_COUNTERS || rows == MAP_ROWS_EACH;
 }
 
-static int find_column(const char *key, size_t len, bool by_name)
+static int find_column(const char *key, size_t len, enum map_rows rows)
 {
 	for (int i = 0; i < MAP_COLUMNS; i++) {
-		if (belongs(i, by_name) && parse_same_word(headers[i], key, len))
+		if (belongs(i, rows) && parse_same_word(headers[i], key, len))
 			return i;
 	}
 	return -EINVAL;
 }
 
-int map_keys_parse(struct map_keys *keys, const char *spec, bool by_name, const char **ret_bad,
-		   size_t *ret_bad_len)
+int map_keys_parse(struct map_keys *keys, const char *spec, enum map_rows rows,
+		   const char **ret_bad, size_t *ret_bad_len)
 {
 	struct map_keys read = {.count = 0};
 	const char *item, *pos = spec;
 	size_t len;
 
 	while ((item = parse_item(&pos, &len))) {
-		int column = find_column(item, len, by_name);
+		int column = find_column(item, len, rows);
 
 		if (column < 0 || read.count == MAP_COLUMNS) {
 			*ret_bad = item;

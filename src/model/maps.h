@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "model/column.h"
 #include "model/snapshot.h"
 
 enum map_counter {
@@ -52,7 +53,8 @@ struct mapping {
 	uint32_t processes;  /* number of processes that have them */
 	char perm[5];	     /* "r-xp"; "" for a sum */
 	bool name_cut;	     /* name is the beginning of a longer one */
-	const char *name;    /* any bytes; "[anon]" if the kernel has no name */
+	const char *name;  /* any bytes; "[anon]" if the kernel has no name; of a group: the kind */
+	const char *group; /* of a group: what its processes have in common; borrowed */
 	struct map_counters counters;
 };
 
@@ -79,6 +81,17 @@ void map_set_free(struct map_set *s);
 int map_set_add(struct map_set *s, const struct mapping *m);
 /* Adds the sums of one process to a set by name. Returns 0 or -ENOMEM. */
 int map_set_merge(struct map_set *s, const struct map_set *process);
+/*
+ * Likewise, to a set by group and kind of memory. The group is borrowed; NULL is a group, too.
+ */
+int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group);
+/* "heap", "stack", "anon", "file", "other": the kind of a mapping with that name. */
+const char *map_kind(const char *name);
+/*
+ * Drops the mappings for which keep() returns 0, and sums the others anew. Returns 0, or what
+ * keep() returns below 0; then the set is to be freed.
+ */
+int map_set_keep(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg);
 
 /* ---- columns ---- */
 
@@ -88,6 +101,7 @@ enum map_column {
 	MAP_COLUMN_PERM,
 	MAP_COLUMN_PROCS,
 	MAP_COLUMN_MAPS,
+	MAP_COLUMN_KIND,
 	MAP_COLUMN_COUNTERS, /* the first of MAPS_COUNTERS */
 	MAP_COLUMN_NAME = MAP_COLUMN_COUNTERS + MAPS_COUNTERS,
 	MAP_COLUMNS,
@@ -96,17 +110,25 @@ enum map_column {
 /* "SWAP_PSS" */
 const char *map_column_header(int column);
 
+/* The rows of a report. */
+enum map_rows {
+	MAP_ROWS_EACH,	/* a row is a mapping */
+	MAP_ROWS_FILES, /* mappings with one name */
+	MAP_ROWS_KINDS, /* mappings of a group of processes that are of one kind */
+};
+
 struct map_keys {
 	int column[MAP_COLUMNS];
 	size_t count;
 };
 
 /*
- * Parses "a,b,c", ignoring case. A set by name has procs and maps in place of pid, address and
- * perm. On a bad name returns -EINVAL and sets *ret_bad and *ret_bad_len to the name.
+ * Parses "a,b,c", ignoring case. Sums have procs and maps in place of pid, address and perm, and
+ * those by kind have kind. On a bad name returns -EINVAL and sets *ret_bad and *ret_bad_len to the
+ * name.
  */
-int map_keys_parse(struct map_keys *keys, const char *spec, bool by_name, const char **ret_bad,
-		   size_t *ret_bad_len);
+int map_keys_parse(struct map_keys *keys, const char *spec, enum map_rows rows,
+		   const char **ret_bad, size_t *ret_bad_len);
 
 /* ---- the result of a command ---- */
 
@@ -121,8 +143,10 @@ struct maps_process {
 
 struct maps_report {
 	const struct snapshot *snapshot;
-	bool by_file;
-	bool several; /* of several processes: rows name their process */
+	enum map_rows kind;
+	const struct column *group; /* of MAP_ROWS_KINDS */
+	bool chosen;		    /* only some mappings of each process (--mapping) */
+	bool several;		    /* of several processes: rows name their process */
 	const struct maps_process *process;
 	size_t process_count;
 	struct mapping *const *rows; /* the rows shown, in order */

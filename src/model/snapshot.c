@@ -30,6 +30,15 @@ const struct counter_info counter_table[COUNTER_COUNT] = {
 			   .bound = bound_,                                                        \
 			   .policy = POLICY_##policy_,                                             \
 			   .help = help_},
+#define ZMEM_COUNT(id_, key_, header_, origin_, bound_, policy_, help_)                            \
+	[COUNTER_##id_] = {.key = #key_,                                                           \
+			   .json_key = #key_,                                                      \
+			   .header = header_,                                                      \
+			   .is_count = true,                                                       \
+			   .origin = ORIGIN_##origin_,                                             \
+			   .bound = bound_,                                                        \
+			   .policy = POLICY_##policy_,                                             \
+			   .help = help_},
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };
@@ -129,6 +138,11 @@ void process_derive(struct process *p)
 	    process_has(p, COUNTER_RSS_SHMEM))
 		process_set_sum(p, COUNTER_RSS, v[COUNTER_RSS_ANON], v[COUNTER_RSS_FILE],
 				v[COUNTER_RSS_SHMEM]);
+	/* The kernel raises its mark only before it unmaps pages (task_mem(), fs/proc/task_mmu.c).
+	 */
+	if (process_has(p, COUNTER_PEAK) && process_has(p, COUNTER_RSS) &&
+	    v[COUNTER_PEAK] < v[COUNTER_RSS])
+		process_set(p, COUNTER_PEAK, v[COUNTER_RSS]);
 	/* The share of 0 is 0: for most processes of most machines it is known without reading. */
 	if (process_has(p, COUNTER_SWAP) && !v[COUNTER_SWAP] && !process_has(p, COUNTER_SWAP_PSS))
 		process_set(p, COUNTER_SWAP_PSS, 0);

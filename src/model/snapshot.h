@@ -55,6 +55,7 @@ struct counter_info {
 	const char *key;      /* "rss_anon" */
 	const char *json_key; /* "rss_anon_bytes" */
 	const char *header;
+	bool is_count; /* a number, not bytes */
 	enum counter_origin origin;
 	counter_mask bound; /* counters that add up to its upper bound; 0: none */
 	enum compare_policy policy;
@@ -70,6 +71,13 @@ enum process_kind {
 	PROCESS_KTHREAD, /* a kernel thread: no memory of its own */
 	PROCESS_ZOMBIE,	 /* exited: its memory is gone */
 	PROCESS_SUM,	 /* a group, or a process with all its descendants */
+};
+
+/* The executable of a process. */
+enum exe_state {
+	EXE_UNKNOWN,
+	EXE_PRESENT,
+	EXE_DELETED, /* it was unlinked or replaced since the process started */
 };
 
 enum origin {
@@ -137,10 +145,11 @@ struct process {
 	enum pss_source pss_source;
 	enum pss_status pss_status;
 	counter_mask have;
-	uint64_t value[COUNTER_COUNT]; /* bytes; valid if `have` has the bit */
+	uint64_t value[COUNTER_COUNT]; /* bytes or numbers; valid if `have` has the bit */
 
-	char comm[16];	       /* terminated; any bytes */
-	bool name_cut;	       /* name is the beginning of a longer one */
+	char comm[16]; /* terminated; any bytes */
+	bool name_cut; /* name is the beginning of a longer one */
+	enum exe_state exe;
 	const char *name;      /* program; any bytes */
 	const char *user;      /* NULL until enriched */
 	const char *cgroup;    /* likewise, NULL if unknown */
@@ -202,7 +211,7 @@ static inline void process_set_sum(struct process *p, enum counter c, uint64_t x
  */
 enum pss_status process_swap_pss_status(const struct process *p);
 
-/* Recomputes rss, pss_swap and shared from their parts. */
+/* Recomputes rss, pss_swap and shared from their parts, and raises peak to rss. */
 void process_derive(struct process *p);
 
 /* ---- the machine ---- */
@@ -226,6 +235,7 @@ struct system_info {
 	size_t zram_count;
 	struct memory_pressure pressure;
 	struct swap_activity swapped;
+	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
 };
 
 struct host_info {

@@ -35,7 +35,7 @@ enum block_id {
 
 #define NOT_STORED 0xff
 
-_Static_assert(COUNTER_COUNT == 22, "give the new counter a number");
+_Static_assert(COUNTER_COUNT == 25, "give the new counter a number");
 static const uint8_t counter_number[COUNTER_COUNT] = {
 	[COUNTER_SWAP] = 0,
 	[COUNTER_SWAP_PSS] = 1,
@@ -55,6 +55,9 @@ static const uint8_t counter_number[COUNTER_COUNT] = {
 	[COUNTER_PGTABLES] = 15,
 	[COUNTER_HUGETLB] = 16,
 	[COUNTER_THP] = 17,
+	[COUNTER_PEAK] = 18,
+	[COUNTER_MAPS] = 19,
+	[COUNTER_MAJFLT] = 20,
 	/* Derived, or of a memcg. */
 	[COUNTER_PSS_SWAP] = NOT_STORED,
 	[COUNTER_SHARED] = NOT_STORED,
@@ -103,6 +106,7 @@ _Static_assert(PSS_SKIPPED == 0 && PSS_OK == 1 && PSS_GONE == 2 && PSS_DENIED ==
 		       PSS_TIMEOUT == 4 && PSS_RACED == 5 && PSS_KERNEL_THREAD == 6 &&
 		       PSS_UNSUPPORTED == 7 && PSS_STATUS_COUNT == 8,
 	       "statuses of PSS");
+_Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
 _Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");
 
 /* ---- members of structs as columns ---- */
@@ -190,6 +194,7 @@ static const struct member machine_members[] = {
 	MACHINE(46, system.swapped.known, 2),
 	MACHINE(47, system.swapped.in, 0),
 	MACHINE(48, system.swapped.out, 0),
+	MACHINE(49, system.max_map_count, 0),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)
@@ -216,6 +221,7 @@ static const struct member process_members[] = {
 	TEXT(ID_PROCESS + 19, struct process, unit),
 	TEXT(ID_PROCESS + 20, struct process, container),
 	TEXT(ID_PROCESS + 21, struct process, cmdline),
+	PROCESS(22, exe, EXE_DELETED + 1),
 };
 
 static const struct member swap_members[] = {

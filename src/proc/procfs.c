@@ -190,29 +190,34 @@ int procfs_open_thread(int pid_fd)
 	return search.found_fd >= 0 ? search.found_fd : -ESRCH;
 }
 
-ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap)
+ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted)
 {
 	/* d_path() appends it to unlinked files and to every memfd (fs/d_path.c). */
-	static const char deleted[] = " (deleted)";
-	const size_t tail = sizeof(deleted) - 1;
+	static const char mark[] = " (deleted)";
+	const size_t tail = sizeof(mark) - 1;
 	char path[PATH_MAX];
 	ssize_t len = readlinkat(pid_fd, "exe", path, sizeof(path));
 	const char *slash;
+	bool deleted = false, memfd;
 	size_t n;
 
 	if (len < 0)
 		return -errno;
 	slash = memrchr(path, '/', (size_t)len);
 	/* The name of a memfd may contain slashes. */
-	if (len > 7 && memcmp(path, "/memfd:", 7) == 0)
+	memfd = len > 7 && memcmp(path, "/memfd:", 7) == 0;
+	if (memfd)
 		slash = path;
 	n = slash ? (size_t)(path + len - slash - 1) : (size_t)len;
-	if (n > tail && memcmp(path + len - tail, deleted, tail) == 0)
+	if (n > tail && memcmp(path + len - tail, mark, tail) == 0) {
 		n -= tail;
+		deleted = !memfd;
+	}
 	if (n >= cap)
 		return -ENAMETOOLONG;
 	memcpy(buf, slash ? slash + 1 : path, n);
 	buf[n] = '\0';
+	*ret_deleted = deleted;
 	return (ssize_t)n;
 }
 

@@ -53,10 +53,11 @@ int procfs_open_pid(const struct procfs *proc, pid_t pid);
 int procfs_open_thread(int pid_fd);
 
 /*
- * The base name of the executable of PID/exe, without the kernel's " (deleted)". Returns its
- * length, terminated in buf, or a negative errno.
+ * The base name of the executable of PID/exe, without the kernel's " (deleted)", and whether the
+ * kernel wrote it. A memfd, which was never in a directory, is not deleted. Returns the length of
+ * the name, terminated in buf, or a negative errno.
  */
-ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap);
+ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted);
 
 /*
  * Calls fn for every process directory, in no order, until fn returns other than 0.

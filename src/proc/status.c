@@ -23,6 +23,7 @@
 enum {
 	FIELD_PPID = 4,
 	FIELD_FLAGS = 9,
+	FIELD_MAJFLT = 12,
 	FIELD_THREADS = 20,
 	FIELD_START = 22,
 	FIELD_VSIZE = 23,
@@ -61,6 +62,8 @@ static int parse_field(int field, const char *s, size_t len, struct proc_stat *s
 			return -EINVAL;
 		*(field == FIELD_FLAGS ? &stat->flags : &stat->threads) = (uint32_t)v;
 		return 0;
+	case FIELD_MAJFLT:
+		return parse_u64(s, len, UINT64_MAX, &stat->majflt) < 0 ? -EINVAL : 0;
 	case FIELD_START:
 		return parse_u64(s, len, UINT64_MAX, &stat->start_ticks) < 0 ? -EINVAL : 0;
 	case FIELD_VSIZE:
@@ -114,11 +117,11 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 
 /* In the order of task_mem(), fs/proc/task_mmu.c. */
 static const struct keyed_name names[] = {
-	[STATUS_VM_SIZE] = KEYED_NAME("VmSize"),       [STATUS_VM_LCK] = KEYED_NAME("VmLck"),
-	[STATUS_VM_PIN] = KEYED_NAME("VmPin"),	       [STATUS_RSS_ANON] = KEYED_NAME("RssAnon"),
-	[STATUS_RSS_FILE] = KEYED_NAME("RssFile"),     [STATUS_RSS_SHMEM] = KEYED_NAME("RssShmem"),
-	[STATUS_VM_PTE] = KEYED_NAME("VmPTE"),	       [STATUS_VM_SWAP] = KEYED_NAME("VmSwap"),
-	[STATUS_HUGETLB] = KEYED_NAME("HugetlbPages"),
+	[STATUS_VM_SIZE] = KEYED_NAME("VmSize"),     [STATUS_VM_LCK] = KEYED_NAME("VmLck"),
+	[STATUS_VM_PIN] = KEYED_NAME("VmPin"),	     [STATUS_VM_HWM] = KEYED_NAME("VmHWM"),
+	[STATUS_RSS_ANON] = KEYED_NAME("RssAnon"),   [STATUS_RSS_FILE] = KEYED_NAME("RssFile"),
+	[STATUS_RSS_SHMEM] = KEYED_NAME("RssShmem"), [STATUS_VM_PTE] = KEYED_NAME("VmPTE"),
+	[STATUS_VM_SWAP] = KEYED_NAME("VmSwap"),     [STATUS_HUGETLB] = KEYED_NAME("HugetlbPages"),
 };
 _Static_assert(ARRAY_SIZE(names) == STATUS_COUNTERS, "a counter without a name");
 

@@ -20,6 +20,7 @@ struct proc_stat {
 	pid_t ppid;
 	uint32_t flags; /* PF_ of include/linux/sched.h */
 	uint32_t threads;
+	uint64_t majflt;      /* field 12: of all threads, ended ones included */
 	uint64_t start_ticks; /* field 22, since boot */
 	uint64_t vsize;	      /* bytes */
 	uint64_t start_stack; /* field 28; 0 without permission */
@@ -40,6 +41,7 @@ enum status_counter {
 	STATUS_VM_SIZE,
 	STATUS_VM_LCK,
 	STATUS_VM_PIN,
+	STATUS_VM_HWM,
 	STATUS_RSS_ANON,
 	STATUS_RSS_FILE,
 	STATUS_RSS_SHMEM,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Chooses processes by pid, user, cgroup, name and command line. */
+/* Chooses processes by pid, user, cgroup, unit, name and command line. */
 #include "query/query.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/parse.h"
 
 static int compare_pid(const void *a, const void *b)
 {
@@ -64,6 +65,26 @@ bool filter_matches_cgroup(const char *glob, const char *path)
 		memcpy(part, name, len);
 		part[len] = '\0';
 		if (fnmatch(glob, part, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool filter_matches_unit(const char *globs, const char *unit)
+{
+	char glob[FILTER_UNIT_MAX + sizeof(".service")];
+	const char *item;
+	size_t len;
+
+	while ((item = parse_item(&globs, &len))) {
+		if (len > FILTER_UNIT_MAX)
+			continue;
+		memcpy(glob, item, len);
+		glob[len] = '\0';
+		if (fnmatch(glob, unit, 0) == 0)
+			return true;
+		memcpy(glob + len, ".service", sizeof(".service"));
+		if (fnmatch(glob, unit, 0) == 0)
 			return true;
 	}
 	return false;
@@ -132,6 +153,8 @@ int filter_matches(const struct filter *f, const struct process *p)
 		return 0;
 	if (f->cgroup && !in_cgroup(f, p->cgroup))
 		return 0;
+	if (f->units && !(p->unit && filter_matches_unit(f->units, p->unit)))
+		return 0;
 	return matches_pattern(f, p);
 }
 
@@ -195,8 +218,8 @@ enum pss_source rows_pss_source(const struct rows *rows)
 
 uint64_t query_filter_key(const struct query *q)
 {
-	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER,
-						  QUERY_CGROUP};
+	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER, QUERY_CGROUP,
+						  QUERY_UNIT};
 	uint64_t key = 0;
 
 	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)

@@ -227,8 +227,9 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 {
 	const struct column *key = o->keys.count ? o->keys.item[0] : NULL;
-	bool delta = key && key->kind == COLUMN_CHANGE;
-	bool size = key && (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT);
+	bool delta = key && key->kind == COLUMN_CHANGE && !key->is_count;
+	bool size = key && !key->is_count &&
+		    (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT);
 	enum counter c = size ? key->counter : COUNTER_PSS;
 	size_t count = 0;
 
@@ -307,8 +308,14 @@ static int compare_map_column(const struct mapping *a, const struct mapping *b, 
 		return compare_u64(b->processes, a->processes);
 	case MAP_COLUMN_MAPS:
 		return compare_u64(b->mappings, a->mappings);
-	case MAP_COLUMN_NAME:
+	case MAP_COLUMN_KIND:
 		return strcmp(a->name, b->name);
+	case MAP_COLUMN_NAME:
+		/* The name of a group; groups without one stand last. */
+		if (!a->group || !b->group)
+			return a->group || b->group ? (b->group != NULL) - (a->group != NULL)
+						    : strcmp(a->name, b->name);
+		return strcmp(a->group, b->group);
 	default:
 		return compare_map_counter(a, b, column - MAP_COLUMN_COUNTERS);
 	}
@@ -334,6 +341,8 @@ static int compare_maps(const void *pa, const void *pb, void *arg)
 		r = compare_map_column(a, b, MAP_COLUMN_PID);
 	if (r == 0)
 		r = compare_map_column(a, b, MAP_COLUMN_ADDRESS);
+	if (r == 0)
+		r = compare_map_column(a, b, MAP_COLUMN_NAME);
 	return r ? r : strcmp(a->name, b->name);
 }
 

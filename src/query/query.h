@@ -24,9 +24,12 @@ struct filter {
 	pid_t self; /* the process with the pattern in its cmdline, which is not matched; 0: none */
 	const char *cgroup;	   /* NULL: any; see filter_matches_cgroup() */
 	struct cgroups_seen *seen; /* rows_select() sets it */
+	const char *units;	   /* NULL: any; see filter_matches_unit() */
 };
 
-#define PID_MAX (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
+#define FILTER_UNIT_MAX 255 /* bytes of a unit's name (UNIT_NAME_MAX of systemd) */
+
+#define PID_MAX		(4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
 
 /* Sorts in the order that a filter needs. */
 void filter_sort_pids(pid_t *pids, size_t count);
@@ -45,6 +48,12 @@ int filter_matches(const struct filter *f, const struct process *p);
  * whole paths, and its '*' matches slashes; a glob without matches any one name of the path.
  */
 bool filter_matches_cgroup(const char *glob, const char *path);
+
+/*
+ * Whether one of the globs of a list matches the unit. As in systemctl, a name without a suffix
+ * means the service: "ssh" is ssh.service.
+ */
+bool filter_matches_unit(const char *globs, const char *unit);
 
 /* Rows: pointers into a snapshot. */
 struct rows {
@@ -158,6 +167,7 @@ enum query_word {
 	QUERY_USER,
 	QUERY_FILTER,
 	QUERY_CGROUP,
+	QUERY_UNIT,
 	QUERY_WORDS,
 };
 
@@ -184,6 +194,7 @@ struct query {
 	pid_t *pids;
 	uid_t *uids;
 	char *cgroup;
+	char *units;
 	uint64_t text_hash[QUERY_WORDS];
 };
 

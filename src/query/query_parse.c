@@ -17,6 +17,7 @@ void query_done(struct query *q)
 	free(q->pids);
 	free(q->uids);
 	free(q->cgroup);
+	free(q->units);
 	*q = (struct query){};
 }
 
@@ -176,6 +177,26 @@ static int set_cgroup(struct query *q, const char *text, struct query_error *ret
 	return 0;
 }
 
+static int set_units(struct query *q, const char *text, struct query_error *ret_error)
+{
+	const char *list = text, *item;
+	size_t len;
+	char *copy;
+
+	if (!count_items(text))
+		return refuse_text(ret_error, "no unit in it");
+	while ((item = parse_item(&list, &len))) {
+		if (len > FILTER_UNIT_MAX)
+			return refuse(ret_error, item, len, "no unit has a name that long");
+	}
+	copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	free(q->units);
+	q->filter.units = q->units = copy;
+	return 0;
+}
+
 /* FNV-1a */
 static uint64_t hash(const char *text)
 {
@@ -208,6 +229,8 @@ static int set_word(struct query *q, enum query_word word, const char *text,
 		return set_pattern(q, text, ret_error);
 	case QUERY_CGROUP:
 		return set_cgroup(q, text, ret_error);
+	case QUERY_UNIT:
+		return set_units(q, text, ret_error);
 	case QUERY_WORDS:
 		break;
 	}

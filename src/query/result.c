@@ -16,7 +16,7 @@ void query_needs(const struct query *q, struct query_needs *ret)
 	*ret = (struct query_needs){.group = keys};
 	if (q->filter.pattern)
 		ret->filter |= NEEDS_CMDLINE | NEEDS_PROGRAM;
-	if (q->filter.cgroup)
+	if (q->filter.cgroup || q->filter.units)
 		ret->filter |= NEEDS_CGROUP;
 	if (q->group) {
 		/* The processes of a group name it. */
@@ -48,7 +48,7 @@ int query_select_text(struct snapshot *s, const struct query *q, struct query_ro
 {
 	int r = 0;
 
-	if (q->filter.pattern || q->filter.cgroup)
+	if (q->filter.pattern || q->filter.cgroup || q->filter.units)
 		r = rows_select(s, &q->filter, filter_matches, &rows->chosen);
 	if (r == 0)
 		rows_count_filtered(&rows->chosen, &s->collection);

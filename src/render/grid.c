@@ -45,6 +45,10 @@ static size_t format_cell(const struct cell *cell, bool exact, char *buf)
 		return format_signed(buf, cell->number, cell->type == CELL_CHANGE, exact);
 	case CELL_COUNT:
 		return format_i64(buf, cell->number);
+	case CELL_GROWTH:
+		*buf = '+';
+		return cell->number > 0 ? 1 + format_i64(buf + 1, cell->number)
+					: format_i64(buf, cell->number);
 	case CELL_PERCENT:
 		return format_share(buf, cell->percent);
 	case CELL_RATIO:

@@ -22,6 +22,7 @@ enum cell_type {
 	CELL_SIGNED,  /* bytes, with '-' below 0 */
 	CELL_CHANGE,  /* bytes, with '+' or '-' unless 0 */
 	CELL_COUNT,   /* a whole number */
+	CELL_GROWTH,  /* a whole number, with '+' or '-' unless 0 */
 	CELL_PERCENT,
 	CELL_RATIO, /* in hundredths: "3.25", "1234.5", "12345" */
 	CELL_TIME,  /* ms since the epoch */
@@ -35,7 +36,7 @@ struct cell {
 	bool cut;      /* of a text: an ellipsis is appended */
 	union {
 		uint64_t bytes; /* also of CELL_RATIO */
-		int64_t number; /* of CELL_SIGNED, CELL_CHANGE, CELL_COUNT, CELL_TIME */
+		int64_t number; /* of the other numbers and of CELL_TIME */
 		double percent;
 		const char *text;
 	};
@@ -46,7 +47,7 @@ static inline struct cell cell_bytes(bool known, uint64_t bytes)
 	return (struct cell){.type = known ? CELL_BYTES : CELL_UNKNOWN, .bytes = bytes};
 }
 
-/* CELL_SIGNED, CELL_CHANGE, CELL_COUNT or CELL_TIME. */
+/* CELL_SIGNED, CELL_CHANGE, CELL_COUNT, CELL_GROWTH or CELL_TIME. */
 static inline struct cell cell_number(enum cell_type type, bool known, int64_t number)
 {
 	return (struct cell){.type = known ? type : CELL_UNKNOWN, .number = number};

@@ -53,9 +53,11 @@ struct page {
 	int error;
 };
 
-static const char *kind_name(enum column_kind kind)
+static const char *kind_name(const struct column *c)
 {
-	switch (kind) {
+	if (c->is_count)
+		return "number";
+	switch (c->kind) {
 	case COLUMN_COUNTER:
 	case COLUMN_CHANGE:
 		return "bytes";
@@ -147,7 +149,7 @@ static void put_column(struct page *p, const struct column *c)
 	json_begin_line(w, '{');
 	json_string(w, "key", c->key);
 	json_string(w, "header", c->header);
-	json_string(w, "kind", kind_name(c->kind));
+	json_string(w, "kind", kind_name(c));
 	json_string(w, "help", c->help);
 	if (c->kind == COLUMN_PERCENT) {
 		json_string(w, "of", counter_table[c->counter].key);

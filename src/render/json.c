@@ -161,6 +161,8 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 	json_meminfo(w, "zswap_pool_bytes", m, MEMINFO_ZSWAP_POOL);
 	json_meminfo(w, "zswap_stored_bytes", m, MEMINFO_ZSWAP_STORED);
 	put_activity(w, &r->snapshot->system);
+	json_known(w, "max_map_count", r->snapshot->system.max_map_count,
+		   r->snapshot->system.max_map_count);
 	if (with_zram)
 		put_zram(w, &r->snapshot->system);
 	else
@@ -229,6 +231,7 @@ const struct json_limits json_limits_usual = {
 static const struct json_key counter_key[COUNTER_COUNT] = {
 #define ZMEM_COUNTER(id, key, header, origin, bound, policy, help)                                 \
 	[COUNTER_##id] = JSON_KEY_OF(#key "_bytes"),
+#define ZMEM_COUNT(id, key, header, origin, bound, policy, help) [COUNTER_##id] = JSON_KEY_OF(#key),
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };
@@ -305,6 +308,11 @@ static void put_process(struct json_writer *w, const struct process *p, uint64_t
 	json_known(w, "mm_id", p->mm_id, p->mm_id);
 	json_bool(w, "mm_owner", p->mm_owner);
 	put_sources(w, p);
+	json_key_name(w, "exe_deleted");
+	if (p->exe == EXE_UNKNOWN)
+		json_put_null(w);
+	else
+		json_put_bool(w, p->exe == EXE_DELETED);
 	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
 }
 

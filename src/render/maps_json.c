@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.maps, version 1.0, as specified in src/dist/zmem.maps.schema.json. Each
- * top-level key, process, mapping and file has its own line.
+ * The document zmem.maps, version 1.1, as specified in src/dist/zmem.maps.schema.json. Each
+ * top-level key, process, mapping, file and group has its own line.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -95,12 +95,23 @@ static const char *address_text(char buf[ADDRESS_MAX], uint64_t address)
 	return buf;
 }
 
-static void put_row(struct json_writer *w, const struct mapping *m, bool by_file)
+static void put_group(struct json_writer *w, const struct mapping *m)
+{
+	unsigned flags = json_string_max(w, "group", m->group, NAME_MAX_BYTES);
+
+	json_bool(w, "group_truncated", flags & JSON_CUT);
+	json_hex_if(w, "group_hex", flags, m->group, NAME_MAX_BYTES);
+	json_string(w, "kind", m->name);
+}
+
+static void put_row(struct json_writer *w, const struct mapping *m, enum map_rows rows)
 {
 	char start[ADDRESS_MAX], end[ADDRESS_MAX];
 
 	json_begin_line(w, '{');
-	if (by_file) {
+	if (rows == MAP_ROWS_KINDS)
+		put_group(w, m);
+	if (rows != MAP_ROWS_EACH) {
 		json_u64(w, "processes", m->processes);
 		json_u64(w, "mappings", m->mappings);
 	} else {
@@ -109,16 +120,20 @@ static void put_row(struct json_writer *w, const struct mapping *m, bool by_file
 		json_string(w, "end", address_text(end, m->end));
 		json_string(w, "perm", m->perm);
 	}
-	put_name(w, m->name, m->name_cut);
+	if (rows != MAP_ROWS_KINDS)
+		put_name(w, m->name, m->name_cut);
 	put_counters(w, &m->counters);
 	json_end(w, '}');
 }
 
 void render_maps_json(struct strbuf *out, const struct maps_report *r)
 {
+	static const char *const key[] = {[MAP_ROWS_EACH] = "mappings",
+					  [MAP_ROWS_FILES] = "files",
+					  [MAP_ROWS_KINDS] = "groups"};
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.maps", "1.0", r->snapshot);
+	json_document_begin(w, "zmem.maps", "1.1", r->snapshot);
 	put_collection(w, r);
 	put_totals(w, r);
 	json_newline(w);
@@ -127,10 +142,14 @@ void render_maps_json(struct strbuf *out, const struct maps_report *r)
 		put_process(w, &r->process[i]);
 	json_end_lines(w, ']');
 	json_newline(w);
-	json_key_name(w, r->by_file ? "files" : "mappings");
+	if (r->group) {
+		json_string(w, "group_by", r->group->key);
+		json_newline(w);
+	}
+	json_key_name(w, key[r->kind]);
 	json_begin(w, '[');
 	for (size_t i = 0; i < r->row_count; i++)
-		put_row(w, r->rows[i], r->by_file);
+		put_row(w, r->rows[i], r->kind);
 	json_end_lines(w, ']');
 	json_document_end(w);
 }

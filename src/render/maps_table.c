@@ -27,12 +27,16 @@ static bool has_column(const struct maps_table *t, int column)
 {
 	int counter = column - MAP_COLUMN_COUNTERS;
 
+	bool each = t->r->kind == MAP_ROWS_EACH;
+
 	if (column == MAP_COLUMN_PID)
-		return !t->r->by_file && t->r->several;
+		return each && t->r->several;
 	if (column == MAP_COLUMN_ADDRESS || column == MAP_COLUMN_PERM)
-		return !t->r->by_file;
+		return each;
 	if (column == MAP_COLUMN_PROCS || column == MAP_COLUMN_MAPS)
-		return t->r->by_file;
+		return !each;
+	if (column == MAP_COLUMN_KIND)
+		return t->r->kind == MAP_ROWS_KINDS;
 	if (column == MAP_COLUMN_NAME || !narrower(t, WIDE_ENOUGH))
 		return true;
 	if ((counter == MAPS_SHARED || counter == MAPS_SWAP_PSS) && narrower(t, NARROW))
@@ -72,7 +76,11 @@ static struct cell cell_of_mapping(struct maps_table *t, const struct mapping *m
 		return cell_number(CELL_COUNT, true, m->processes);
 	case MAP_COLUMN_MAPS:
 		return cell_number(CELL_COUNT, true, m->mappings);
+	case MAP_COLUMN_KIND:
+		return cell_text(m->name);
 	case MAP_COLUMN_NAME:
+		if (t->r->group)
+			return cell_text(m->group);
 		name = cell_text(m->name);
 		name.cut = m->name_cut;
 		return name;
@@ -103,8 +111,9 @@ static void put_summary(void *arg, struct line *l)
 	for (size_t i = 0; i < r->process_count; i++) {
 		const struct maps_process *p = &r->process[i];
 
-		counted += p->counted;
-		summed += p->counted && !p->total_exact;
+		counted += p->counted && (p->mappings || !r->chosen);
+		/* The values of some mappings have no other total. */
+		summed += p->counted && !p->total_exact && !r->chosen;
 		shared += p->process->kind == PROCESS_USER && !p->process->mm_owner;
 	}
 	line_printf(l, "total of %zu mapping%s of %zu process%s", r->mappings,
@@ -125,10 +134,11 @@ static void add_column(struct maps_table *t, int column)
 {
 	bool size = column >= MAP_COLUMN_COUNTERS && column != MAP_COLUMN_NAME;
 	bool text = column == MAP_COLUMN_ADDRESS || column == MAP_COLUMN_PERM ||
-		    column == MAP_COLUMN_NAME;
+		    column == MAP_COLUMN_KIND || column == MAP_COLUMN_NAME;
+	bool group = column == MAP_COLUMN_NAME && t->r->group;
 
 	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = map_column_header(column),
+		.heading = group ? t->r->group->header : map_column_header(column),
 		.type = size   ? CELL_BYTES
 			: text ? CELL_TEXT
 			       : CELL_COUNT,

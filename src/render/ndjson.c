@@ -40,7 +40,7 @@ static const struct {
 	}
 	DELTA(SWAP, "swap_change_bytes"), DELTA(USS, "uss_change_bytes"),
 	DELTA(PSS, "pss_change_bytes"),	  DELTA(PSS_SWAP, "pss_swap_change_bytes"),
-	DELTA(RSS, "rss_change_bytes"),
+	DELTA(RSS, "rss_change_bytes"),	  DELTA(MAJFLT, "majflt_change"),
 };
 
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)

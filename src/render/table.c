@@ -6,16 +6,30 @@
 #include "render/table.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "render/summary.h"
 
 #define TEXT_WIDE 32 /* maximum width of a text that is not in the last column */
 
-static struct cell cell_change(const struct table *t, bool known, int64_t bytes)
+/* A row with more of the mappings that the kernel allows than this is marked. */
+#define MAPS_PERCENT 80
+/* As ps_mem and lsof write it. */
+#define DELETED_MARK " (deleted)"
+
+static struct cell cell_change(const struct table *t, const struct column *c, bool known,
+			       int64_t by)
 {
 	if (known)
-		bytes = delta_rate(bytes, t->r->snapshot->change_us);
-	return cell_number(CELL_CHANGE, known, bytes);
+		by = delta_rate(by, t->r->snapshot->change_us);
+	return cell_number(c->is_count ? CELL_GROWTH : CELL_CHANGE, known, by);
+}
+
+static bool is_near_limit(const struct table *t, uint64_t maps)
+{
+	uint64_t limit = t->r->snapshot->system.max_map_count;
+
+	return limit && maps > limit / 100 * MAPS_PERCENT + limit % 100 * MAPS_PERCENT / 100;
 }
 
 /* Counters and percentages, of a process or of a sum. */
@@ -25,36 +39,47 @@ static struct cell cell_counter(const struct table *t, const struct column *c, c
 	double percent = 0;
 	bool known;
 
+	if (c->is_count)
+		return cell_number(CELL_COUNT, have & COUNTER_BIT(c->counter),
+				   (int64_t)value[c->counter]);
 	if (c->kind == COLUMN_COUNTER)
 		return cell_bytes(have & COUNTER_BIT(c->counter), value[c->counter]);
 	known = column_percent(t->r->snapshot, c, have, value, &percent);
 	return cell_percent(known, percent);
 }
 
-static struct cell cell_of_text(const struct table *t, const struct column *c,
-				const struct process *p)
+static struct cell cell_of_text(struct table *t, const struct column *c, const struct process *p)
 {
 	bool is_user = c->needs & NEEDS_USER;
 	const char *text = is_user && t->style->numeric ? NULL : c->text(p);
 
 	if (!text && is_user)
 		return cell_number(CELL_COUNT, p->uid != UID_NONE, p->uid);
+	if (text && p->exe == EXE_DELETED && (c->needs & NEEDS_PROGRAM)) {
+		snprintf(t->marked_name, sizeof(t->marked_name), "%.*s" DELETED_MARK,
+			 (int)(sizeof(t->marked_name) - sizeof(DELETED_MARK)), text);
+		text = t->marked_name;
+	}
 	return cell_text(text);
 }
 
-static struct cell cell_of_process(const struct table *t, const struct column *c,
-				   const struct process *p)
+static struct cell cell_of_process(struct table *t, const struct column *c, const struct process *p)
 {
+	struct cell cell;
 	int64_t number = 0;
 	bool known;
 
 	switch (c->kind) {
 	case COLUMN_COUNTER:
 	case COLUMN_PERCENT:
-		return cell_counter(t, c, p->have, p->value);
+		cell = cell_counter(t, c, p->have, p->value);
+		if (c->is_count && c->counter == COUNTER_MAPS && p->kind != PROCESS_SUM &&
+		    process_has(p, COUNTER_MAPS) && is_near_limit(t, p->value[COUNTER_MAPS]))
+			cell.attr = ATTR_RED;
+		return cell;
 	case COLUMN_CHANGE:
 		known = delta_of_row(p, c->counter, &number);
-		return cell_change(t, known, number);
+		return cell_change(t, c, known, number);
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
 		known = c->number(t->r->snapshot, p, &number);
@@ -77,12 +102,12 @@ static struct cell cell_of_sum(const struct table *t, const struct column *c, bo
 	/* Only the total has deltas: it also covers processes that have ended. */
 	known = total && delta && delta->known &&
 		delta_of_totals(c->counter, sum, &delta->before, &bytes);
-	return cell_change(t, known, bytes);
+	return cell_change(t, c, known, bytes);
 }
 
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
 {
-	const struct table *t = arg;
+	struct table *t = arg;
 	const struct column *const *column = t->style->columns->item;
 
 	for (size_t i = first; i < end; i++)
@@ -110,14 +135,17 @@ static void add_column(struct table *t, const struct column *c)
 		[COLUMN_TEXT] = CELL_TEXT,     [COLUMN_PERCENT] = CELL_PERCENT,
 		[COLUMN_TIME] = CELL_TIME,     [COLUMN_CHANGE] = CELL_CHANGE,
 	};
-	/* Only columns in bytes have a sum, except those of cgroups, which may be nested. */
+	enum cell_type cell = type[c->kind];
+	/* Only counters have a sum, except those of cgroups, which may be nested. */
 	bool summed = (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT ||
 		       c->kind == COLUMN_CHANGE) &&
 		      !(c->needs & NEEDS_MEMCG);
 
+	if (c->is_count)
+		cell = c->kind == COLUMN_CHANGE ? CELL_GROWTH : CELL_COUNT;
 	t->grid.column[t->grid.columns++] = (struct grid_column){
 		.heading = c->header,
-		.type = type[c->kind],
+		.type = cell,
 		.left = c->kind == COLUMN_TEXT,
 		.middle = !(c->needs & NEEDS_CMDLINE),
 		.marked = c == t->marked,

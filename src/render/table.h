@@ -14,6 +14,7 @@ struct table {
 	const struct column *marked; /* its heading is highlighted; NULL: none */
 
 	struct grid grid;
+	char marked_name[1024]; /* of the current row: "ssh (deleted)" */
 };
 
 /* Prepares the grid. Widths from an earlier call only grow. */

@@ -21,6 +21,7 @@ static const char *const word_name[QUERY_WORDS] = {
 	[QUERY_GROUP_BY] = "group_by", [QUERY_SORT] = "sort",	  [QUERY_REVERSE] = "reverse",
 	[QUERY_TOP] = "top",	       [QUERY_MIN] = "min",	  [QUERY_PID] = "pid",
 	[QUERY_USER] = "user",	       [QUERY_FILTER] = "filter", [QUERY_CGROUP] = "cgroup",
+	[QUERY_UNIT] = "unit",
 };
 
 static int wrong(struct http_query *q, const char *word, const char *why)
@@ -74,14 +75,14 @@ static int check_pattern(struct http_query *q, const char *value)
 	return strlen(value) > PATTERN_MAX ? wrong(q, "filter", "too long") : 0;
 }
 
-static int check_cgroup(struct http_query *q, const char *value)
+static int check_glob(struct http_query *q, const char *word, const char *value)
 {
 	size_t stars = 0;
 
 	for (const char *c = value; *c; c++)
 		stars += *c == '*';
 	if (!*value || strlen(value) > PATTERN_MAX || stars > STARS_MAX)
-		return wrong(q, "cgroup", "empty, too long, or more than four '*'");
+		return wrong(q, word, "empty, too long, or more than four '*'");
 	return 0;
 }
 
@@ -98,7 +99,9 @@ static int check_bounds(struct http_query *q, enum query_word word, const char *
 	case QUERY_FILTER:
 		return check_pattern(q, value);
 	case QUERY_CGROUP:
-		return check_cgroup(q, value);
+		return check_glob(q, "cgroup", value);
+	case QUERY_UNIT:
+		return check_glob(q, "unit", value);
 	default:
 		return 0;
 	}
@@ -153,8 +156,9 @@ static int read_pair(struct http_query *q, char *pair, bool cmdlines, unsigned *
 		*given |= 1u << i;
 		return set_word(q, i, value ? value : "", cmdlines);
 	}
-	return wrong(q, "query",
-		     "its words are group_by, sort, reverse, top, min, pid, user, filter, cgroup");
+	return wrong(
+		q, "query",
+		"its words are group_by, sort, reverse, top, min, pid, user, filter, cgroup, unit");
 }
 
 int http_query_parse(struct http_query *q, const char *text, bool cmdlines)

@@ -21,7 +21,7 @@ struct http_query {
 };
 
 /*
- * Reads group_by, sort, reverse, top, min, pid, user, filter and cgroup, each at most once.
+ * Reads group_by, sort, reverse, top, min, pid, user, filter, cgroup and unit, each at most once.
  * `cmdlines`: the snapshot has command lines to group and sort by. Returns 0, -ENOMEM, or -EINVAL
  * and q->error. http_query_done() in either case.
  */

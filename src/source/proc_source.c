@@ -28,7 +28,7 @@ static const struct {
 	{STATUS_VM_PIN, COUNTER_PINNED},     {STATUS_RSS_ANON, COUNTER_RSS_ANON},
 	{STATUS_RSS_FILE, COUNTER_RSS_FILE}, {STATUS_RSS_SHMEM, COUNTER_RSS_SHMEM},
 	{STATUS_VM_PTE, COUNTER_PGTABLES},   {STATUS_VM_SWAP, COUNTER_SWAP},
-	{STATUS_HUGETLB, COUNTER_HUGETLB},
+	{STATUS_HUGETLB, COUNTER_HUGETLB},   {STATUS_VM_HWM, COUNTER_PEAK},
 };
 
 counter_mask status_counters(void)
@@ -234,13 +234,17 @@ static int proc_open(const struct source_variant *variant, const struct procfs *
 }
 
 /* The executable's base name, else comm. If the leader has exited, its threads have the name. */
-static const char *read_name(int pid_fd, struct arena *arena, const struct proc_stat *stat)
+static const char *read_name(int pid_fd, struct arena *arena, const struct proc_stat *stat,
+			     enum exe_state *ret_exe)
 {
 	bool exited = stat->state == 'Z' && stat->threads > 1;
 	cleanup_close int thread = exited ? procfs_open_thread(pid_fd) : -1;
 	char name[NAME_MAX + 1];
-	ssize_t len = procfs_exe_name(thread >= 0 ? thread : pid_fd, name, sizeof(name));
+	bool deleted = false;
+	ssize_t len = procfs_exe_name(thread >= 0 ? thread : pid_fd, name, sizeof(name), &deleted);
 
+	if (len > 0)
+		*ret_exe = deleted ? EXE_DELETED : EXE_PRESENT;
 	return len > 0 ? arena_strndup(arena, name, (size_t)len)
 		       : arena_strndup(arena, stat->comm, strlen(stat->comm));
 }
@@ -295,7 +299,7 @@ static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 	if (!p)
 		return -ENOMEM;
 	fill_identity(p, &stat);
-	p->name = read_name(pid_fd, &c->snapshot->arena, &stat);
+	p->name = read_name(pid_fd, &c->snapshot->arena, &stat, &p->exe);
 	if (!p->name)
 		return -ENOMEM;
 	p->oom_score_adj = read_oom_score_adj(pid_fd);
@@ -313,6 +317,7 @@ static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 		p->pss_status = PSS_GONE;
 		return 0;
 	}
+	process_set(p, COUNTER_MAJFLT, stat.majflt);
 	return mm_sharing_add(&c->mm, pid, &stat);
 }
 

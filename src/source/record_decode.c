@@ -210,6 +210,15 @@ static void decode_counters(const struct zmem_record *r, const struct decode_lim
 		set_scaled(p, COUNTER_PGTABLES, r->pgtables_bytes, 1);
 	if (r->valid & ZMEM_VALID_HUGETLB)
 		set_scaled(p, COUNTER_HUGETLB, r->hugetlb_pages, limits->page_size);
+	if (r->valid & ZMEM_VALID_MAPS)
+		set_scaled(p, COUNTER_MAPS, r->map_count, 1);
+	/* process_derive() raises it to the resident set. */
+	if (r->valid & ZMEM_VALID_PEAK)
+		set_scaled(p, COUNTER_PEAK, r->hiwater_rss, limits->page_size);
+	if (r->valid & ZMEM_VALID_FAULTS)
+		set_scaled(p, COUNTER_MAJFLT, r->majflt, 1);
+	if (r->valid & ZMEM_VALID_EXE)
+		p->exe = r->flags & ZMEM_EXE_DELETED ? EXE_DELETED : EXE_PRESENT;
 	if (r->valid & ZMEM_VALID_CGROUP)
 		p->cgroup_key = r->cgroup_key;
 	if (r->valid & ZMEM_VALID_SHARING) {

@@ -303,7 +303,8 @@ static void draw_counters(struct view *v, struct screen *s, const struct process
 
 		buf[0] = '-';
 		if (process_has(p, c))
-			len = format_bytes(buf, p->value[c], v->style.bytes);
+			len = format_bytes(buf, p->value[c],
+					   v->style.bytes || counter_table[c].is_count);
 		line_printf(&s->pen, "%-11s", counter_table[c].key);
 		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
 		line_ascii(&s->pen, buf, len);
@@ -371,8 +372,10 @@ static void draw_maps(struct view *v, struct screen *s)
 	const struct table_style style = {
 		.bytes = v->style.bytes, .header = true, .color = true, .width = s->width};
 	const struct maps_process one = {.process = &d->row, .status = PSS_OK, .counted = true};
-	struct maps_report r = {
-		.snapshot = v->r->snapshot, .by_file = true, .process = &one, .process_count = 1};
+	struct maps_report r = {.snapshot = v->r->snapshot,
+				.kind = MAP_ROWS_FILES,
+				.process = &one,
+				.process_count = 1};
 	size_t room = s->height - 1 > s->count ? s->height - 1 - s->count : 0;
 	size_t rows = room > 2 ? room - 2 : 0;
 

@@ -102,6 +102,43 @@ expect_json 'by file, all processes: every process' '.collection.processes >= 30
 expect_json 'by file, all processes: the sum' '.totals.rss_bytes ==
 	([.processes[] | select(.mm_owner) | .rss_bytes] | add)'
 
+# ---- some mappings, and kinds of memory ----
+
+zmem maps -J -p "$some" --mapping '^\[(heap|stack)\]$'
+expect_json '--mapping: the mappings of these names' '.mappings == ($each[0].mappings | map(select(.name == "[heap]" or
+	.name == "[stack]"))) and (.mappings | length) > 5' --slurpfile each "$TMP/each"
+expect_json '--mapping: the total is their sum' '.totals.rss_bytes == ([.mappings[].rss_bytes] | add) and
+	.totals.mappings == (.mappings | length) and all(.processes[]; .total_source == "smaps")'
+zmem maps -J --by-file -p "$some" --mapping '^/'
+expect_json '--mapping --by-file' '(.files | length) > 1 and all(.files[]; .name[:1] == "/") and
+	.totals.rss_bytes == ([.files[].rss_bytes] | add)'
+zmem maps -J --mapping '^\[stack\]$'
+expect_json '--mapping: of all processes' '([.mappings[].pid] | unique | length) >= 30 and
+	all(.mappings[]; .name == "[stack]")'
+zmem maps --mapping '^no such mapping$' $$
+expect_rc '--mapping that matches nothing' 0
+expect_out '--mapping that matches nothing: the total' ' total of 0 mappings of 0 processes$'
+zmem maps -g name -J -p "$some"
+expect_json '-g name: the same total' '.totals == $each[0].totals and .group_by == "name"' --slurpfile each "$TMP/each"
+expect_json '-g name: every value is the sum of its mappings' '
+	def kind: if . == "[heap]" then "heap" elif startswith("[stack") then "stack" elif startswith("[anon") then "anon"
+		elif startswith("/") then "file" else "other" end;
+	($each[0] | (.processes | map({key: "\(.pid)", value: .name}) | from_entries) as $name |
+		.mappings | group_by([$name["\(.pid)"], (.name | kind)]) | map({
+		key: "\($name["\(.[0].pid)"]) \(.[0].name | kind)", value: {m: length, p: ([.[].pid] | unique | length),
+		s: ([.[].size_bytes] | add), r: ([.[].rss_bytes] | add), q: ([.[].pss_bytes] | add)}}) |
+		from_entries) as $want |
+	(.groups | map({key: "\(.group) \(.kind)", value: {m: .mappings, p: .processes, s: .size_bytes, r: .rss_bytes,
+		q: .pss_bytes}}) | from_entries) == $want and (.groups | length) >= 4' --slurpfile each "$TMP/each"
+zmem maps -g user -J -s kind,name
+expect_json '-g user -s kind,name' '[.groups[] | [.kind, .group]] | . == sort and length >= 5'
+zmem maps -g unit -J -p $$
+expect_json '-g unit: a group without a unit' 'all(.groups[]; has("group") and .processes == 1)'
+zmem maps -g name -b -p "$some"
+expect_out '-g name: the kinds in a table' '^ +[0-9]+ +[0-9]+  heap '
+zmem maps -g name --mapping heap -p "$some" --total -H -b
+expect_rc '-g name --mapping --total' 0
+
 # ---- rows ----
 
 pid=$(pid_of many_maps)
@@ -243,6 +280,12 @@ refused 'a bad pid among good ones' 2 '0: not a process number' maps $$ 0
 refused 'a column of processes' 2 "--sort: maps has no column 'uss'" maps -s uss $$
 refused 'a column of mappings by file' 2 "maps --by-file has no column 'perm'" maps --by-file -s perm
 refused '--columns' 2 'maps does not take --columns' maps -o pid $$
+refused 'a kind without -g' 2 "maps --by-file has no column 'kind'" maps --by-file -s kind
+refused '-g and --by-file' 2 '--by-file cannot be combined with --group-by' maps --by-file -g name
+refused '-g none' 2 'maps: it needs a PID' maps -g none
+refused 'a bad --mapping' 2 '--mapping \(: a \( has no \)' maps --mapping '('
+refused 'a --mapping that takes too long' 2 '--mapping: it takes too many steps' maps --mapping '(.?){4900}Z'
+refused '--mapping elsewhere' 2 'snapshot does not take --mapping' --mapping x
 refused '--by-file elsewhere' 2 'snapshot does not take --by-file' --by-file
 refused '--replay: one line' 2 'a recording holds no mappings' maps --replay "$TMP/recording" $$
 zmem maps -u root -f '^bash$' --total

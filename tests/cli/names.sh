@@ -71,6 +71,14 @@ gone=$!
 "$here/zmem_names_new" 1000 &
 expect_name zmem_names_new
 new=$!
+# A program in memory: the kernel calls every memfd deleted.
+"$PYTHON" -c 'import os, sys
+fd = os.memfd_create("zmem_names_memfd")
+with open(sys.argv[1], "rb") as program:
+    os.write(fd, program.read())
+os.execve(fd, ["x", "1000"], os.environ)' "$here/zmem_names_exe" &
+expect_name memfd:zmem_names_memfd
+memfd=$!
 for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-musl-x86_64.so.1; do
 	[ -x "$loader" ] || continue
 	"$loader" "$here/zmem_names_exe" 1000 &
@@ -101,6 +109,7 @@ wait_for grep -aq zmemd "/proc/$title/cmdline"
 wait_for grep -aq long-script "/proc/$long/cmdline"
 wait_for test "$(readlink "/proc/$gone/exe")" = "$here/zmem_names_gone"
 wait_for test "$(readlink "/proc/$new/exe")" = "$here/zmem_names_new"
+wait_for grep -q memfd "/proc/$memfd/maps"
 rm "$here/zmem_names_gone"
 cp "$here/zmem_names_exe" "$here/copy"
 mv "$here/copy" "$here/zmem_names_new"
@@ -133,7 +142,7 @@ quiet_about 'csv: no arguments'
 zmem -F ndjson -p "$pids"
 named ndjson < <(jq -r 'select(.type == "process") | "\(.pid)\t\(.name)"' "$TMP/out")
 zmem -H -p "$pids" -o pid,name
-named table < <(sed -nE 's/^ *([0-9]+)  ([^ ]+)$/\1\t\2/p' "$TMP/out")
+named table < <(sed -nE 's/^ *([0-9]+)  ([^ ]+)( \(deleted\))?$/\1\t\2/p' "$TMP/out")
 zmem -F folded -p "$pids"
 named folded < <({
 	sed -nE 's/^[^;]*;[^;]*;([^;]*);([0-9]+);.*/\2\t\1/p' "$TMP/out"
@@ -156,6 +165,30 @@ if "$EDIT" texts "$TMP/rec" | grep -aq -e "$SECRET"; then not_ok 'a recording: n
 fi
 zmem -J --replay "$TMP/rec" -p "$pids"
 named 'a recording' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
+
+# ---- programs that were removed or replaced ----
+
+marked=$(printf '%s\n' "$gone" "$new" | sort -n | paste -sd,)
+for mode in '' '--source proc' '--pss none' "--replay $TMP/rec"; do
+	# shellcheck disable=SC2086
+	zmem -J -p "${pids%,2},$$" $mode
+	equal "removed or replaced: $mode" \
+		"$(jq -r '.processes[] | select(.exe_deleted) | .pid' "$TMP/out" | sort -n | paste -sd,)" "$marked"
+	expect_json "the others are not, nor is a memfd: $mode" \
+		"any(.processes[]; .pid == $memfd) and all(.processes[]; .exe_deleted != null)"
+done
+for source in bpf proc; do
+	zmem -H -o pid,name -p "${pids%,2}" --source $source
+	equal "removed or replaced, in a table: $source" \
+		"$(sed -nE 's/^ *([0-9]+)  [^ ]+ \(deleted\)$/\1/p' "$TMP/out" | sort -n | paste -sd,)" "$marked"
+done
+zmem -F csv -o pid,exe_deleted -p "$gone,$anon"
+equal 'removed or replaced, in CSV' "$(sort "$TMP/out" | paste -sd' ')" \
+	"$(printf '%s\n' pid,exe_deleted "$gone,true" "$anon,false" | sort | paste -sd' ')"
+zmem -J -p 2
+expect_json 'a kernel thread has no executable' '.processes[0].exe_deleted == null'
+as_nobody "$ZMEM" -J --source proc >"$TMP/out" 2>"$TMP/err"
+expect_json 'nobody: not known' "any(.processes[]; .pid == $gone and .exe_deleted == null)"
 
 # ---- filters by name ----
 

@@ -109,6 +109,8 @@ done
 refused 'maps --replay' 2 'a recording holds no mappings' maps --replay "$guest" 1
 refused 'compare --replay' 2 'a recording holds one side alone' compare --replay "$guest"
 refused 'no cgroup' 2 '--cgroup: no pattern in it' --cgroup ''
+refused 'no unit' 2 '--unit: no unit in it' --unit ''
+refused 'only commas' 2 '--unit: no unit in it' --unit ,
 
 zmem --pid $'\033[31m\n\tx'
 expect_stderr_lines 'an escape in an argument: one line' 1

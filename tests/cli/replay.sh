@@ -29,7 +29,7 @@ expect_rc 'a guest: a table' 0
 expect_printable 'a guest: hostile names are printable' "$TMP/out"
 expect_out 'a guest: its unit' 'test\.service'
 for options in '-s swap_pss -r' '-s cgroup,pid' '-n 1' '-n 7 -s pss_swap' '-f mkmem' '-f .' '-u 0' '-p 1' '--total' \
-	'-s user' '-g unit' '-g cmdline' '--cgroup test.service' '--min 1M'; do
+	'-s user' '-g unit' '-g cmdline' '--cgroup test.service' '--unit test' '--min 1M'; do
 	# shellcheck disable=SC2086
 	zmem --replay "$guest" $options
 	expect_rc "a guest: $options" 0
@@ -38,6 +38,14 @@ for options in '-s swap_pss -r' '-s cgroup,pid' '-n 1' '-n 7 -s pss_swap' '-f mk
 	zmem --replay "$guest" $options --json
 	expect_json "a guest: $options: a document"
 done
+in_unit=$(jq -c '[.processes[] | select(.unit == "test.service") | .pid]' "$golden")
+for unit in test test.service 't[e]st' 'no-unit,te*' '*.service'; do
+	zmem --replay "$guest" --unit "$unit" --json
+	equal "a guest: --unit $unit" "$(jq -c '[.processes[].pid]' "$TMP/out")" "$in_unit"
+done
+zmem --replay "$guest" --unit tes
+expect_rc 'a guest: --unit of no process: exit code' 0
+expect_out 'a guest: --unit of no process: a sentence' '^no process matches --unit tes$'
 zmem --replay "$guest" -n 5 --json
 equal 'a guest: --top is exact' "$(jq -c '[.processes[].pid]' "$TMP/out")" \
 	"$(jq -c '[.processes[:5][].pid]' "$golden")"

@@ -80,7 +80,7 @@ def check_queries():
         "group_by=cgroup": ["-g", "cgroup"], "group_by=container": ["-g", "container"],
         "min=2M": ["--min", "2M"], "filter=%5Emkmem%24": ["-f", "^mkmem$"], "user=0": ["-u", "0"],
         "user=0&group_by=name&min=1M": ["-u", "0", "-g", "name", "--min", "1M"], "pid=1": ["-p", "1"],
-        "cgroup=/": ["--cgroup", "/"], "filter=no-such-name": ["-f", "no-such-name"],
+        "cgroup=/": ["--cgroup", "/"], "unit=test": ["--unit", "test"], "filter=no-such-name": ["-f", "no-such-name"],
     }
     # "collection" differs: what is not read and which processes are checked depends on the options.
     with Serve("--replay", GUEST, "--numeric") as serve:

@@ -10,9 +10,10 @@
 static size_t print_stat(const struct proc_stat *s, char *text, size_t cap)
 {
 	return (size_t)snprintf(text, cap,
-				"%d (%s) %c %d 1 1 0 -1 %u 0 0 0 0 0 0 0 0 20 0 %u 0 %" PRIu64
-				" %" PRIu64 " -1 0 0 0 %" PRIu64 " 0\n",
-				s->pid, s->comm, s->state, s->ppid, s->flags, s->threads,
+				"%d (%s) %c %d 1 1 0 -1 %u 0 0 %" PRIu64
+				" 0 0 0 0 0 20 0 %u 0 %" PRIu64 " %" PRIu64 " -1 0 0 0 %" PRIu64
+				" 0\n",
+				s->pid, s->comm, s->state, s->ppid, s->flags, s->majflt, s->threads,
 				s->start_ticks, s->vsize, s->start_stack);
 }
 
@@ -34,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(len < sizeof(text) && proc_stat_parse(text, len, &again) == 0);
 	FUZZ_CHECK(!strcmp(stat.comm, again.comm) && stat.pid == again.pid &&
 		   stat.state == again.state && stat.ppid == again.ppid &&
-		   stat.flags == again.flags && stat.threads == again.threads &&
-		   stat.start_ticks == again.start_ticks && stat.vsize == again.vsize &&
-		   stat.start_stack == again.start_stack);
+		   stat.flags == again.flags && stat.majflt == again.majflt &&
+		   stat.threads == again.threads && stat.start_ticks == again.start_ticks &&
+		   stat.vsize == again.vsize && stat.start_stack == again.start_stack);
 	return 0;
 }

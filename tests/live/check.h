@@ -48,6 +48,8 @@ struct reading {
 	bool kthread;
 	pid_t ppid;
 	long threads, uid, oom_score_adj;
+	long long majflt, maps; /* maps: -1 without permission */
+	int exe_deleted;	/* likewise */
 	unsigned long long start_ticks;
 	char comm[64];
 	size_t comm_len;

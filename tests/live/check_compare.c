@@ -27,6 +27,7 @@ static const struct counter {
 	{"rss_shmem_bytes", IN_STATUS, "RssShmem"},
 	{"rss_bytes", IN_STATUS, "RssAnon+RssFile+RssShmem"},
 	{"swap_bytes", IN_STATUS, "VmSwap"},
+	{"peak_bytes", IN_STATUS, "VmHWM"},
 	{"vsize_bytes", IN_STATUS, "VmSize"},
 	{"locked_bytes", IN_STATUS, "VmLck"},
 	{"pinned_bytes", IN_STATUS, "VmPin"},
@@ -87,7 +88,8 @@ static bool may_be_null(const struct mode *mode, const char *label, const struct
 /* From rss_stat; on older kernels status is an approximation of it. */
 static bool is_rss_stat(const struct counter *f)
 {
-	return !strncmp(f->json, "rss", 3) || !strncmp(f->json, "swap_bytes", 10);
+	return !strncmp(f->json, "rss", 3) || !strncmp(f->json, "swap_bytes", 10) ||
+	       !strncmp(f->json, "peak", 4);
 }
 
 struct report {
@@ -272,6 +274,20 @@ static bool is_program(const char *line, const struct reading *p)
 	return may && !strcmp(name, p->comm);
 }
 
+static void compare_exe(struct report *r, const char *line, const struct reading *before,
+			const struct reading *after)
+{
+	char got[8] = "null";
+	const char *at = strstr(line, "\"exe_deleted\":");
+
+	if (at)
+		snprintf(got, sizeof(got), "%.*s", (int)strcspn(at + 14, ",}"), at + 14);
+	if (before->exe_deleted != after->exe_deleted)
+		moved(r);
+	else if (before->exe_deleted >= 0 && strcmp(got, before->exe_deleted ? "true" : "false"))
+		differ(r, "exe_deleted is %s, not %d", got, before->exe_deleted);
+}
+
 static void compare_identity(struct report *r, const char *line, const struct reading *before,
 			     const struct reading *after)
 {
@@ -344,6 +360,11 @@ enum verdict compare_process(const struct mode *mode, const char *label, const c
 	if (!after || !before->alive || !after->alive || before->start_ticks != after->start_ticks)
 		return MOVED;
 	compare_identity(&r, line, before, after);
+	compare_exe(&r, line, before, after);
+	compare_number(&r, line, "majflt", before->majflt, after->majflt, 0);
+	/* No file of /proc has the number: a snapshot from /proc leaves it out. */
+	if (!is_by_proc(mode, label, line) && before->maps >= 0)
+		compare_number(&r, line, "maps", before->maps, after->maps, 0);
 	pss = compare_pss_status(&r, mode, label, line, before);
 	for (size_t i = 0; i < COUNTERS; i++) {
 		const struct counter *f = &counters[i];

@@ -90,9 +90,9 @@ static char read_stat(const char *path, struct reading *r)
 	unsigned flags;
 
 	if (p && sscanf(p + 2,
-			"%c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			"%c %d %*d %*d %*d %*d %u %*u %*u %lld %*u %*u %*u %*d %*d %*d %*d "
 			"%ld %*d %llu",
-			&state, &r->ppid, &flags, &r->threads, &r->start_ticks) == 5)
+			&state, &r->ppid, &flags, &r->majflt, &r->threads, &r->start_ticks) == 6)
 		r->kthread = flags & PF_KTHREAD;
 	else
 		state = 0;
@@ -139,8 +139,12 @@ static void read_name(struct reading *r)
 	base = strrchr(link, '/');
 	base = base ? base + 1 : link;
 	r->name_len = link + len - base;
-	if (r->name_len > deleted_len && !strcmp(link + len - deleted_len, deleted))
+	r->exe_deleted = 0;
+	if (r->name_len > deleted_len && !strcmp(link + len - deleted_len, deleted)) {
 		r->name_len -= deleted_len;
+		/* The kernel writes it for every memfd. */
+		r->exe_deleted = strncmp(link, "/memfd:", 7) != 0;
+	}
 	if (r->name_len >= sizeof(r->name))
 		r->name_len = sizeof(r->name) - 1;
 	memcpy(r->name, base, r->name_len);
@@ -175,12 +179,26 @@ static void read_cgroup(struct reading *r, pid_t tid)
 	free(text);
 }
 
+/* The lines of maps without [vsyscall], which is the kernel's and not a VMA of the process. */
+static long long count_maps(pid_t pid, pid_t tid)
+{
+	char *text = read_task_text(pid, tid, "maps");
+	long long count = text && *text ? 0 : -1;
+
+	for (char *line = text; count >= 0 && *line; line = strchr(line, '\n') + 1)
+		count++;
+	if (count > 0 && strstr(text, "[vsyscall]\n"))
+		count--;
+	free(text);
+	return count;
+}
+
 static void read_one(pid_t pid, struct reading *r)
 {
 	char path[64], state, *text, *uid;
 	pid_t tid;
 
-	*r = (struct reading){.pid = pid, .uid = -1};
+	*r = (struct reading){.pid = pid, .uid = -1, .maps = -1, .exe_deleted = -1};
 	snprintf(path, sizeof(path), "%d/stat", pid);
 	state = read_stat(path, r);
 	if (!state)
@@ -199,6 +217,7 @@ static void read_one(pid_t pid, struct reading *r)
 	r->oom_score_adj = text ? atol(text) : 0;
 	free(text);
 	read_name(r);
+	r->maps = count_maps(pid, tid);
 	read_cgroup(r, tid);
 	r->status = read_task_text(pid, tid, "status");
 	uid = r->status ? strstr(r->status, "\nUid:") : NULL;

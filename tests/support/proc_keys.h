@@ -51,11 +51,11 @@ static const char *const rollup_keys[ROLLUP_COUNTERS] = {
 };
 
 static const char *const status_keys[STATUS_COUNTERS] = {
-	[STATUS_VM_SIZE] = "VmSize",	   [STATUS_VM_LCK] = "VmLck",
-	[STATUS_VM_PIN] = "VmPin",	   [STATUS_RSS_ANON] = "RssAnon",
-	[STATUS_RSS_FILE] = "RssFile",	   [STATUS_RSS_SHMEM] = "RssShmem",
-	[STATUS_VM_PTE] = "VmPTE",	   [STATUS_VM_SWAP] = "VmSwap",
-	[STATUS_HUGETLB] = "HugetlbPages",
+	[STATUS_VM_SIZE] = "VmSize",	 [STATUS_VM_LCK] = "VmLck",
+	[STATUS_VM_PIN] = "VmPin",	 [STATUS_VM_HWM] = "VmHWM",
+	[STATUS_RSS_ANON] = "RssAnon",	 [STATUS_RSS_FILE] = "RssFile",
+	[STATUS_RSS_SHMEM] = "RssShmem", [STATUS_VM_PTE] = "VmPTE",
+	[STATUS_VM_SWAP] = "VmSwap",	 [STATUS_HUGETLB] = "HugetlbPages",
 };
 
 #endif

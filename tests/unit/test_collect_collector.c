@@ -192,6 +192,7 @@ static void test_pattern_without_match(void **state)
 
 static void test_maps(void **state)
 {
+	const struct maps_request each = {}, files = {.rows = MAP_ROWS_FILES};
 	struct maps_read maps;
 	struct scene s;
 
@@ -200,12 +201,12 @@ static void test_maps(void **state)
 	set(&s, QUERY_SORT, "rss");
 	set_pids(&s, getpid(), getpid());
 	assert_int_equal(collector_begin(&s.collector, &s.query), 0);
-	assert_int_equal(maps_read_all(&s.collector, false, &maps), 0);
+	assert_int_equal(maps_read_all(&s.collector, &each, &maps), 0);
 	assert_int_equal(maps.process[0].status, PSS_OK);
 	assert_true(maps.row_count > 3);
 	assert_int_equal(maps.row_count, maps.mappings);
 	maps_read_done(&maps, s.collector.rows.chosen.count);
-	assert_int_equal(maps_read_all(&s.collector, true, &maps), 0);
+	assert_int_equal(maps_read_all(&s.collector, &files, &maps), 0);
 	assert_true(maps.row_count > 0 && maps.row_count < maps.mappings);
 	maps_read_done(&maps, s.collector.rows.chosen.count);
 	scene_done(&s);

@@ -34,6 +34,10 @@ static void test_counter_table(void **state)
 	(void)state;
 	assert_string_equal(counter_table[COUNTER_RSS_ANON].key, "rss_anon");
 	assert_string_equal(counter_table[COUNTER_RSS_ANON].json_key, "rss_anon_bytes");
+	assert_false(counter_table[COUNTER_RSS_ANON].is_count);
+	assert_string_equal(counter_table[COUNTER_MAJFLT].json_key, "majflt");
+	assert_true(counter_table[COUNTER_MAJFLT].is_count);
+	assert_string_equal(find("majflt_change")->json_key, "majflt_change");
 	assert_int_equal(counter_table[COUNTER_SWAP].bound, 0);
 	assert_int_equal(counter_table[COUNTER_PSS].bound, COUNTER_BIT(COUNTER_RSS));
 	assert_int_equal(counter_table[COUNTER_PSS_SWAP].bound,
@@ -76,10 +80,10 @@ static void test_table(void **state)
 		&all,
 		"pid ppid user uid comm name cmdline unit container cgroup threads procs start "
 		"oom_score_adj swap swap_pss swap_shmem uss pss pss_anon pss_file "
-		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem vsize locked "
-		"pinned pgtables hugetlb thp mem_current mem_limit %pss %swap %limit pss_source "
+		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
+		"pinned pgtables hugetlb thp maps majflt mem_current mem_limit %pss %swap %limit pss_source "
 		"pss_status mm_id "
-		"mm_owner counters_source swap_pss_status");
+		"mm_owner counters_source swap_pss_status exe_deleted");
 }
 
 static void test_find(void **state)
@@ -191,11 +195,11 @@ static void test_groups(void **state)
 	column_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));
-	assert_ptr_equal(list.item[list.count - 1], find("thp"));
+	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
 	column_list_whole(&list, find("container"));
 	assert_ptr_equal(list.item[list.count - 1], find("mem_limit"));
 	column_list_whole(&list, NULL);
-	assert_ptr_equal(list.item[list.count - 1], find("thp"));
+	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
 }
 
 /* Columns that only a process has are absent from a group. */

@@ -100,6 +100,54 @@ static void test_by_name(void **state)
 	map_set_free(NULL);
 }
 
+static int keep_heap(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "bad") == 0 ? -E2BIG : strcmp(name, "[heap]") == 0;
+}
+
+static void test_kinds(void **state)
+{
+	struct map_set *all = map_set_new(true), *a = map_set_new(true), *b = map_set_new(true);
+
+	(void)state;
+	assert_string_equal(map_kind("[heap]"), "heap");
+	assert_string_equal(map_kind("[stack]"), "stack");
+	assert_string_equal(map_kind("[stack:12]"), "stack");
+	assert_string_equal(map_kind("[anon]"), "anon");
+	assert_string_equal(map_kind("[anon:pool]"), "anon");
+	assert_string_equal(map_kind("[anon_shmem:pool]"), "anon");
+	assert_string_equal(map_kind("/lib"), "file");
+	assert_string_equal(map_kind("/memfd:x (deleted)"), "file");
+	assert_string_equal(map_kind("[vdso]"), "other");
+	assert_string_equal(map_kind("anon_inode:[perf_event]"), "other");
+	add(a, "/lib", 1);
+	add(a, "/bin", 2);
+	add(a, "[heap]", 4);
+	add(b, "/lib", 8);
+	assert_int_equal(map_set_merge_kinds(all, a, "x"), 0);
+	assert_int_equal(map_set_merge_kinds(all, b, "x"), 0);
+	assert_int_equal(map_set_merge_kinds(all, b, NULL), 0);
+	assert_int_equal(map_set_merge_kinds(all, b, "y"), 0);
+	assert_int_equal(all->count, 4);
+	assert_int_equal(all->mappings, 6);
+	assert_int_equal(all->total.value[MAPS_RSS], 31);
+	assert_string_equal(item(all, "file")->group, "x");
+	assert_int_equal(item(all, "file")->mappings, 3);
+	assert_int_equal(item(all, "file")->processes, 2);
+	assert_int_equal(item(all, "file")->counters.value[MAPS_RSS], 11);
+	assert_null(all->item[2]->group);
+	map_set_free(all);
+	assert_int_equal(map_set_keep(a, keep_heap, NULL), 0);
+	assert_int_equal(a->count, 1);
+	assert_int_equal(a->mappings, 1);
+	assert_int_equal(a->total.value[MAPS_RSS], 4);
+	add(b, "bad", 1);
+	assert_int_equal(map_set_keep(b, keep_heap, NULL), -E2BIG);
+	map_set_free(a);
+	map_set_free(b);
+}
+
 /* A value that one mapping lacks, or that overflows, is missing in the sum. */
 static void test_missing(void **state)
 {
@@ -138,10 +186,12 @@ static void test_keys(void **state)
 	assert_int_equal(map_keys_parse(&keys, "", false, &bad, &len), -EINVAL);
 	assert_int_equal(map_keys_parse(&keys, ",", false, &bad, &len), -EINVAL);
 	for (int i = 0; i < MAP_COLUMNS; i++) {
-		bool by_name = i == MAP_COLUMN_PROCS || i == MAP_COLUMN_MAPS;
+		bool sum = i == MAP_COLUMN_PROCS || i == MAP_COLUMN_MAPS;
+		enum map_rows kind = i == MAP_COLUMN_KIND ? MAP_ROWS_KINDS
+				     : sum		  ? MAP_ROWS_FILES
+							  : MAP_ROWS_EACH;
 
-		assert_int_equal(map_keys_parse(&keys, map_column_header(i), by_name, &bad, &len),
-				 0);
+		assert_int_equal(map_keys_parse(&keys, map_column_header(i), kind, &bad, &len), 0);
 		assert_int_equal(keys.column[0], i);
 	}
 }
@@ -149,9 +199,8 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_by_one),
-		cmocka_unit_test(test_by_name),
-		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_one_by_one), cmocka_unit_test(test_by_name),
+		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_keys),
 	};
 

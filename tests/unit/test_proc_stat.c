@@ -24,6 +24,7 @@ static void assert_captured(const struct proc_stat *s, const char *comm)
 	assert_int_equal(s->state, 'R');
 	assert_int_equal(s->ppid, 1);
 	assert_int_equal(s->flags, 4194304);
+	assert_int_equal(s->majflt, 1);
 	assert_int_equal(s->threads, 7);
 	assert_int_equal(s->start_ticks, 123456);
 	assert_int_equal(s->vsize, 62787584);

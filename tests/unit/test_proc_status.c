@@ -17,7 +17,7 @@
 
 /* Of the captured process, kB. */
 static const uint64_t captured[STATUS_COUNTERS] = {
-	61316, 64, 4, 7764, 6684, 44032, 160, 8200, 2048,
+	61316, 64, 4, 58480, 7764, 6684, 44032, 160, 8200, 2048,
 };
 
 static struct proc_status parse(const char *name)

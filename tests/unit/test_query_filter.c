@@ -147,6 +147,55 @@ static void test_cgroup(void **state)
 	assert_false(filter_matches_cgroup("/a", path));
 }
 
+static void test_unit(void **state)
+{
+	static const struct {
+		const char *globs, *unit;
+		bool want;
+	} cases[] = {
+		{"ssh", "ssh.service", true},
+		{"ssh.service", "ssh.service", true},
+		{"ssh", "ssh.socket", false},
+		{"ssh.socket", "ssh.socket", true},
+		{"ssh", "ssh", true},
+		{"ssh", "sshd.service", false},
+		{"ss", "ssh.service", false},
+		{"ssh*", "sshd.service", true},
+		{"session-*", "session-3.scope", true},
+		{"getty@*", "getty@tty1.service", true},
+		{"cron,ssh", "ssh.service", true},
+		{"cron, ssh", "cron.service", true},
+		{"cron,ssh", "dbus.service", false},
+		{"cron,*.scope", "session-3.scope", true},
+		{"[cs]*", "cron.service", true},
+		{"*", "a.slice", true},
+		{"", "ssh.service", false},
+		{",", "ssh.service", false},
+		{"SSH", "ssh.service", false},
+		{".service", "ssh.service", false},
+	};
+	const struct filter f = {.units = "cron,ssh"};
+	struct process p = user;
+	char name[FILTER_UNIT_MAX + 2];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (filter_matches_unit(cases[i].globs, cases[i].unit) != cases[i].want)
+			fail_msg("%s of %s", cases[i].unit, cases[i].globs);
+	}
+	p.unit = NULL;
+	assert_false(filter_matches(&f, &p));
+	p.unit = "ssh.service";
+	assert_true(filter_matches(&f, &p));
+	p.unit = "dbus.service";
+	assert_false(filter_matches(&f, &p));
+	/* The longest name, and one byte more. */
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_false(filter_matches_unit(name, name));
+	assert_true(filter_matches_unit(name + 1, name + 1));
+}
+
 /* ---- how often a glob is matched ---- */
 
 static unsigned matched;
@@ -226,7 +275,7 @@ int main(void)
 		cmocka_unit_test(test_everything),   cmocka_unit_test(test_pids),
 		cmocka_unit_test(test_uids),	     cmocka_unit_test(test_pattern),
 		cmocka_unit_test(test_select),	     cmocka_unit_test(test_cgroup),
-		cmocka_unit_test(test_deep_cgroups),
+		cmocka_unit_test(test_deep_cgroups), cmocka_unit_test(test_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

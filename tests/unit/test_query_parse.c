@@ -77,9 +77,16 @@ static void test_good(void **state)
 	assert_int_equal(pattern_match(q.filter.pattern, "aa"), 1);
 	assert_int_equal(set(&q, QUERY_CGROUP, "*.slice"), 0);
 	assert_string_equal(q.filter.cgroup, "*.slice");
+	assert_int_equal(set(&q, QUERY_UNIT, "ssh,cron*"), 0);
+	assert_string_equal(q.filter.units, "ssh,cron*");
 	query_done(&q);
 	assert_null(q.filter.cgroup);
+	assert_null(q.filter.units);
 }
+
+#define TEN	  "0123456789"
+#define FIFTY	  TEN TEN TEN TEN TEN
+#define LONG_NAME FIFTY FIFTY FIFTY FIFTY FIFTY "abcdef" /* 256 bytes */
 
 static void test_bad(void **state)
 {
@@ -105,6 +112,9 @@ static void test_bad(void **state)
 		{QUERY_USER, "nobody,here", NULL, "no process is of any of them", -ENOENT},
 		{QUERY_FILTER, "(", "(", NULL, -EINVAL},
 		{QUERY_CGROUP, "", NULL, "no pattern in it", -EINVAL},
+		{QUERY_UNIT, "", NULL, "no unit in it", -EINVAL},
+		{QUERY_UNIT, ",", NULL, "no unit in it", -EINVAL},
+		{QUERY_UNIT, "a," LONG_NAME, LONG_NAME, "no unit has a name that long", -EINVAL},
 	};
 
 	(void)state;

@@ -113,9 +113,24 @@ static void counter_several(struct fixture *f)
 static void counter_files(struct fixture *f)
 {
 	counter_several(f);
-	f->report.by_file = true;
+	f->report.kind = MAP_ROWS_FILES;
 	f->mapping[0].processes = 12;
 	f->mapping[0].mappings = 60;
+}
+
+static void counter_groups(struct fixture *f)
+{
+	static const char *const kind[ROWS] = {"heap", "stack", "anon", "file", "other"};
+	static const char *const group[ROWS] = {"big", "\x1b[31m\xff", NULL, "big", "big"};
+
+	counter_files(f);
+	f->report.kind = MAP_ROWS_KINDS;
+	f->report.group = column_find("name", 4);
+	for (int i = 0; i < ROWS; i++) {
+		f->mapping[i].name = kind[i];
+		f->mapping[i].group = group[i];
+	}
+	f->report.row_count = 3;
 }
 
 static void check_json(const char *name, const struct maps_report *r)
@@ -186,6 +201,9 @@ static void test_files(void **state)
 	f.report.row_count = 0;
 	f.report.others_count = ROWS;
 	check_table("maps_total.txt", &f.report, &total);
+	counter_groups(&f);
+	check_json("maps_groups.json", &f.report);
+	check_table("maps_groups.txt", &f.report, &style);
 }
 
 static void test_nothing(void **state)

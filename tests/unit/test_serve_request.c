@@ -149,7 +149,7 @@ static void test_good_queries(void **state)
 	assert_int_equal(
 		http_query_parse(&q,
 				 "group_by=unit&sort=rss%2Cname&reverse&top=5&min=1.5M&&pid=7,3"
-				 "&filter=^a%2Bb+c$&cgroup=*.slice&user=root",
+				 "&filter=^a%2Bb+c$&cgroup=*.slice&unit=ssh,x*&user=root",
 				 false),
 		0);
 	assert_string_equal(q.query.group->key, "unit");
@@ -160,6 +160,7 @@ static void test_good_queries(void **state)
 	assert_int_equal(q.query.filter.pid_count, 2);
 	assert_int_equal(q.query.filter.pids[0], 3);
 	assert_string_equal(q.query.filter.cgroup, "*.slice");
+	assert_string_equal(q.query.filter.units, "ssh,x*");
 	assert_int_equal(pattern_match(q.query.filter.pattern, "aab c"), 1);
 	assert_int_equal(pattern_match(q.query.filter.pattern, "xaab c"), 0);
 	http_query_done(&q);
@@ -201,6 +202,9 @@ static void test_bad_queries(void **state)
 		"filter=%zz",
 		"cgroup=",
 		"cgroup=*****",
+		"unit=",
+		"unit=,",
+		"unit=*****",
 		"%74op=1&top=1",
 		"group_by=NAME",
 		"sort=mem_current",

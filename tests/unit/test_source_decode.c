@@ -24,7 +24,7 @@ static struct zmem_record sample(void)
 		.kind = ZMEM_PROCESS,
 		.valid = ZMEM_VALID_RSS | ZMEM_VALID_VM | ZMEM_VALID_PINNED | ZMEM_VALID_PGTABLE |
 			 ZMEM_VALID_HUGETLB | ZMEM_VALID_EXE | ZMEM_VALID_CGROUP |
-			 ZMEM_VALID_SHARING,
+			 ZMEM_VALID_SHARING | ZMEM_VALID_MAPS | ZMEM_VALID_PEAK | ZMEM_VALID_FAULTS,
 		.pid = 42,
 		.ppid = 7,
 		.uid = 1000,
@@ -44,6 +44,9 @@ static struct zmem_record sample(void)
 		.write_protect_seq = 8,
 		.exe_len = 7,
 		.ksm_pages = 9,
+		.map_count = 65530,
+		.hiwater_rss = 20,
+		.majflt = 11,
 		.exe = "program",
 	};
 
@@ -83,8 +86,42 @@ static void test_all_groups(void **state)
 	assert_int_equal(p->value[COUNTER_PINNED], 6 * 4096);
 	assert_int_equal(p->value[COUNTER_PGTABLES], 8192);
 	assert_int_equal(p->value[COUNTER_HUGETLB], 512 * 4096);
+	assert_int_equal(p->value[COUNTER_MAPS], 65530);
+	assert_int_equal(p->value[COUNTER_PEAK], 20 * 4096);
+	assert_int_equal(p->value[COUNTER_MAJFLT], 11);
+	assert_int_equal(p->exe, EXE_PRESENT);
 	assert_int_equal(p->counters_source, FROM_BPF);
 	assert_int_equal(p->pss_status, PSS_SKIPPED);
+}
+
+static void test_executable(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	struct zmem_record r = sample();
+
+	(void)state;
+	r.flags |= ZMEM_EXE_DELETED;
+	assert_int_equal(decode_one(&s, &r)->exe, EXE_DELETED);
+	r.valid &= ~ZMEM_VALID_EXE;
+	assert_int_equal(decode_one(&s, &r)->exe, EXE_UNKNOWN);
+}
+
+/* The kernel's mark is older than the resident set. */
+static void test_peak(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	struct zmem_record r = sample();
+	struct process *p;
+
+	(void)state;
+	r.hiwater_rss = 6; /* resident are 1 + 2 + 4 */
+	p = decode_one(&s, &r);
+	process_derive(p);
+	assert_int_equal(p->value[COUNTER_PEAK], 7 * 4096);
+	r.valid &= ~ZMEM_VALID_PEAK;
+	p = decode_one(&s, &r);
+	process_derive(p);
+	assert_false(process_has(p, COUNTER_PEAK));
 }
 
 /* A group with its bit clear is not measured, whatever its members contain. */
@@ -97,6 +134,8 @@ static void test_invalid_groups(void **state)
 		{ZMEM_VALID_RSS, COUNTER_RSS_ANON},	{ZMEM_VALID_RSS, COUNTER_SWAP},
 		{ZMEM_VALID_VM, COUNTER_VSIZE},		{ZMEM_VALID_PINNED, COUNTER_PINNED},
 		{ZMEM_VALID_PGTABLE, COUNTER_PGTABLES}, {ZMEM_VALID_HUGETLB, COUNTER_HUGETLB},
+		{ZMEM_VALID_MAPS, COUNTER_MAPS},	{ZMEM_VALID_PEAK, COUNTER_PEAK},
+		{ZMEM_VALID_FAULTS, COUNTER_MAJFLT},
 	};
 	cleanup(snapshot_done) struct snapshot s = {0};
 
@@ -293,6 +332,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_groups), cmocka_unit_test(test_invalid_groups),
+		cmocka_unit_test(test_executable), cmocka_unit_test(test_peak),
 		cmocka_unit_test(test_absurd),	   cmocka_unit_test(test_negative),
 		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_names),
 		cmocka_unit_test(test_rejected),   cmocka_unit_test(test_large_pages),

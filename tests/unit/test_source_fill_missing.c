@@ -7,8 +7,8 @@
 #include "source/source.c"
 
 #define STATUS_HEAD "Name:\tx\nState:\tS (sleeping)\nPid:\t1\nUid:\t1\t1000\t1\t1\nThreads:\t1\n"
-#define STATUS_RSS                                                                                 \
-	"VmSize:\t    9000 kB\nVmLck:\t       1 kB\nVmPin:\t       2 kB\nVmRSS:\t     600 kB\n"    \
+#define STATUS_RSS                                                                                                   \
+	"VmSize:\t    9000 kB\nVmLck:\t       1 kB\nVmPin:\t       2 kB\nVmHWM:\t     700 kB\nVmRSS:\t     600 kB\n" \
 	"RssAnon:\t     100 kB\nRssFile:\t     200 kB\nRssShmem:\t     300 kB\n"
 #define STATUS_ALL                                                                                 \
 	STATUS_HEAD STATUS_RSS                                                                     \
@@ -79,6 +79,7 @@ static void test_all_counters(void **state)
 		{COUNTER_VSIZE, 9000},	 {COUNTER_LOCKED, 1},	  {COUNTER_PINNED, 2},
 		{COUNTER_RSS_ANON, 100}, {COUNTER_RSS_FILE, 200}, {COUNTER_RSS_SHMEM, 300},
 		{COUNTER_PGTABLES, 40},	 {COUNTER_SWAP, 50},	  {COUNTER_HUGETLB, 2048},
+		{COUNTER_PEAK, 700},
 	};
 	struct fixture *f = *state;
 	const struct process *p = f->snapshot.process;
