@@ -76,6 +76,19 @@ static void read_swaps(const struct procfs *proc, struct system_info *system)
 	system->swap_count = count > 0 ? (size_t)count : 0;
 }
 
+/* What the kernel does not have stays unknown. */
+static void read_activity(const struct procfs *proc, struct system_info *system, uint32_t page_size)
+{
+	char text[32768];
+	ssize_t len = procfs_read(proc, "pressure/memory", text, sizeof(text));
+
+	if (len > 0)
+		memory_pressure_parse(text, (size_t)len, &system->pressure);
+	len = procfs_read(proc, "vmstat", text, sizeof(text));
+	if (len > 0)
+		swap_activity_parse(text, (size_t)len, page_size, &system->swapped);
+}
+
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)
 {
 	char text[8192];
@@ -87,5 +100,6 @@ void machine_read(const struct procfs *proc, struct host_info *host, struct syst
 	read_swaps(proc, system);
 	zram_each("/sys/block", add_zram, system);
 	read_host(host);
+	read_activity(proc, system, host->page_size);
 	read_boot_id(proc, host);
 }

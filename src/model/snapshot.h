@@ -224,6 +224,8 @@ struct system_info {
 	size_t swap_count;
 	struct zram_device zram[ZRAM_MAX];
 	size_t zram_count;
+	struct memory_pressure pressure;
+	struct swap_activity swapped;
 };
 
 struct host_info {

@@ -181,6 +181,15 @@ static const struct member machine_members[] = {
 	MACHINE(38, balance.residual_known, 2),
 	MACHINE(39, balance.anon_residual, 0),
 	MACHINE(40, balance.mapped_residual, 0),
+	/* Minor version 1. */
+	MACHINE(41, system.pressure.known, 2),
+	MACHINE(42, system.pressure.some_avg10, 0),
+	MACHINE(43, system.pressure.full_avg10, 0),
+	MACHINE(44, system.pressure.some_total_us, 0),
+	MACHINE(45, system.pressure.full_total_us, 0),
+	MACHINE(46, system.swapped.known, 2),
+	MACHINE(47, system.swapped.in, 0),
+	MACHINE(48, system.swapped.out, 0),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)

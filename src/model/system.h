@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Values of the whole machine: meminfo, swap devices, zram. */
+/* Values of the whole machine: meminfo, swap devices, zram, memory pressure, swap activity. */
 #ifndef ZMEM_SYSTEM_H
 #define ZMEM_SYSTEM_H
 
@@ -80,6 +80,32 @@ int zram_stat_parse(const char *text, size_t len, struct zram_stat *ret);
  */
 int zram_each(const char *sys_block,
 	      void (*fn)(void *arg, const char *name, const struct zram_stat *stat), void *arg);
+
+/*
+ * How long tasks waited for memory (PSI, Documentation/accounting/psi.rst): some of them, or all
+ * that are not idle.
+ */
+struct memory_pressure {
+	bool known;			 /* false: not in this kernel (before 4.20, psi=0) */
+	uint32_t some_avg10, full_avg10; /* of the last ten seconds, hundredths of a percent */
+	uint64_t some_total_us, full_total_us; /* since boot */
+};
+
+/*
+ * Parses /proc/pressure/memory. Sets everything, or nothing and returns -EINVAL if a line is
+ * missing or not understood.
+ */
+int memory_pressure_parse(const char *text, size_t len, struct memory_pressure *ret);
+
+/* What was read from and written to swap devices since boot. zswap's own traffic is not in it. */
+struct swap_activity {
+	bool known;
+	uint64_t in, out; /* bytes */
+};
+
+/* Parses /proc/vmstat (pswpin, pswpout). Returns 0, or -EINVAL and *ret is unchanged. */
+int swap_activity_parse(const char *text, size_t len, uint32_t page_size,
+			struct swap_activity *ret);
 
 /*
  * Returns one more than the page frame number of the highest page of RAM, from the zones of

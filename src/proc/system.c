@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Parses files about the machine: /proc/meminfo, zram's mm_stat, /proc/loadavg, /proc/swaps and
- * /proc/zoneinfo.
+ * Parses files about the machine: /proc/meminfo, zram's mm_stat, /proc/loadavg, /proc/swaps,
+ * /proc/pressure/memory, /proc/vmstat and /proc/zoneinfo.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -264,6 +264,95 @@ int swaps_parse(const char *text, size_t len, struct swap_device *ret, size_t ma
 		ret[count++] = d;
 	}
 	return (int)count;
+}
+
+/* ---- memory pressure ---- */
+
+/* "0.12" in hundredths, which fills the word behind the key. */
+static bool parse_average(struct text_part word, const char *key, uint32_t *ret)
+{
+	uint64_t number;
+	unsigned thousandths;
+
+	if (!part_begins(word, key))
+		return false;
+	word = part_behind(word, strlen(key));
+	if (parse_thousandths(word.s, word.len, &number, &thousandths) != (int)word.len ||
+	    number > UINT32_MAX / 100 - 1)
+		return false;
+	*ret = (uint32_t)number * 100 + thousandths / 10;
+	return true;
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=0" (psi_show(), kernel/sched/psi.c). */
+static bool parse_pressure(struct text_part line, const char *kind, uint32_t *ret_avg10,
+			   uint64_t *ret_total_us)
+{
+	struct text_part total;
+	uint32_t ignored;
+
+	if (!part_is(part_split(&line, ' '), kind) ||
+	    !parse_average(part_split(&line, ' '), "avg10=", ret_avg10) ||
+	    !parse_average(part_split(&line, ' '), "avg60=", &ignored) ||
+	    !parse_average(part_split(&line, ' '), "avg300=", &ignored))
+		return false;
+	/* Later kernels may append words. */
+	total = part_split(&line, ' ');
+	if (!part_begins(total, "total="))
+		return false;
+	total = part_behind(total, strlen("total="));
+	return parse_u64(total.s, total.len, UINT64_MAX, ret_total_us) == 0;
+}
+
+int memory_pressure_parse(const char *text, size_t len, struct memory_pressure *ret)
+{
+	struct text_part rest = {text, len}, some, full;
+	struct memory_pressure p = {.known = true};
+
+	/* A line without its end may be incomplete. */
+	if (!len || text[len - 1] != '\n')
+		return -EINVAL;
+	some = part_split(&rest, '\n');
+	full = part_split(&rest, '\n');
+	if (!parse_pressure(some, "some", &p.some_avg10, &p.some_total_us) ||
+	    !parse_pressure(full, "full", &p.full_avg10, &p.full_total_us))
+		return -EINVAL;
+	*ret = p;
+	return 0;
+}
+
+/* ---- vmstat: lines "name number" ---- */
+
+/* The number of pages behind the name of the line, in bytes. */
+static bool parse_pages(struct text_part line, const char *name, uint32_t page_size,
+			uint64_t *ret_bytes)
+{
+	struct text_part word = part_split(&line, ' ');
+	uint64_t pages;
+
+	return part_is(word, name) && parse_u64(line.s, line.len, UINT64_MAX, &pages) == 0 &&
+	       !__builtin_mul_overflow(pages, page_size, ret_bytes);
+}
+
+int swap_activity_parse(const char *text, size_t len, uint32_t page_size, struct swap_activity *ret)
+{
+	bool in_known = false, out_known = false;
+	struct text_part rest = {text, len};
+	struct swap_activity a = {.known = true};
+
+	/* The last line is incomplete without its end. */
+	while (rest.len && memchr(rest.s, '\n', rest.len)) {
+		struct text_part line = part_split(&rest, '\n');
+
+		if (!in_known)
+			in_known = parse_pages(line, "pswpin", page_size, &a.in);
+		if (!out_known)
+			out_known = parse_pages(line, "pswpout", page_size, &a.out);
+	}
+	if (!in_known || !out_known)
+		return -EINVAL;
+	*ret = a;
+	return 0;
 }
 
 /* ---- zoneinfo: where RAM ends ---- */

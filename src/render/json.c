@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.3, as specified in src/dist/zmem.snapshot.schema.json, and
+ * The document zmem.snapshot, version 1.4, as specified in src/dist/zmem.snapshot.schema.json, and
  * its parts that other documents share. A new key raises the minor version, a renamed or removed
  * key the major one. Values that were not measured are null. Each top-level key and each process
  * has its own line, for head, grep and diff; there is no other white space.
@@ -128,6 +128,18 @@ static void put_zram(struct json_writer *w, const struct system_info *s)
 	json_end(w, ']');
 }
 
+static void put_activity(struct json_writer *w, const struct system_info *s)
+{
+	const struct memory_pressure *p = &s->pressure;
+
+	json_known(w, "psi_some_avg10_hundredths", p->known, p->some_avg10);
+	json_known(w, "psi_full_avg10_hundredths", p->known, p->full_avg10);
+	json_known(w, "psi_some_total_us", p->known, p->some_total_us);
+	json_known(w, "psi_full_total_us", p->known, p->full_total_us);
+	json_known(w, "swapped_in_bytes", s->swapped.known, s->swapped.in);
+	json_known(w, "swapped_out_bytes", s->swapped.known, s->swapped.out);
+}
+
 void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 {
 	const struct meminfo *m = &r->snapshot->system.meminfo;
@@ -148,6 +160,7 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 		       balance->mapped_residual);
 	json_meminfo(w, "zswap_pool_bytes", m, MEMINFO_ZSWAP_POOL);
 	json_meminfo(w, "zswap_stored_bytes", m, MEMINFO_ZSWAP_STORED);
+	put_activity(w, &r->snapshot->system);
 	if (with_zram)
 		put_zram(w, &r->snapshot->system);
 	else
@@ -327,7 +340,7 @@ void render_json(struct strbuf *out, const struct result *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.snapshot", "1.3", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "1.4", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);

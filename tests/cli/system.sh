@@ -53,6 +53,30 @@ if need_bpf 'the books'; then
 			.mapped_residual_bytes == $d.user.mapped_bytes - .pss_mapped_bytes
 		else .anon_residual_bytes == null or .mapped_residual_bytes == null end'
 fi
+
+# ---- memory pressure and swap activity, in the system part of a snapshot ----
+
+# activity: [some total, full total, bytes in, bytes out] of this machine; null where it has none.
+activity() {
+	local page=$(getconf PAGE_SIZE)
+
+	{ cat /proc/pressure/memory 2>/dev/null || echo none; cat /proc/vmstat; } |
+		jq -Rn --argjson page "$page" '[inputs] as $lines |
+			def first_of($re): [$lines[] | capture($re) | .value | tonumber] | first;
+			[first_of("^some .*total=(?<value>[0-9]+)$"), first_of("^full .*total=(?<value>[0-9]+)$"),
+			 (first_of("^pswpin (?<value>[0-9]+)$") | if . then . * $page else . end),
+			 (first_of("^pswpout (?<value>[0-9]+)$") | if . then . * $page else . end)]'
+}
+activity >"$TMP/activity.before"
+zmem --json --pss none
+activity >"$TMP/activity.after"
+expect_json 'memory pressure and swap activity: between two readings of /proc' \
+	'[.system | .psi_some_total_us, .psi_full_total_us, .swapped_in_bytes, .swapped_out_bytes] as $v |
+	 all(range(4); ($b[0][.] == null and $v[.] == null) or ($b[0][.] <= $v[.] and $v[.] <= $a[0][.])) and
+	 (.system | (.psi_some_avg10_hundredths == null) == (.psi_some_total_us == null) and
+		.psi_full_avg10_hundredths <= .psi_some_avg10_hundredths)' \
+	--slurpfile b "$TMP/activity.before" --slurpfile a "$TMP/activity.after"
+
 zmem system --json --pss none
 expect_json 'without PSS: unknown, not 0' "$adds_up"' and (.books | .pss_anon_bytes == null and
 	.anon_residual_bytes == null and .mapped_residual_bytes == null and

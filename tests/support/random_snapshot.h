@@ -169,6 +169,10 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 		sys->zram[i].stat =
 			(struct zram_stat){random_value(r), random_value(r), random_value(r)};
 	}
+	sys->pressure =
+		(struct memory_pressure){random_below(r, 2), (uint32_t)random_u64(r),
+					 (uint32_t)random_u64(r), random_value(r), random_value(r)};
+	sys->swapped = (struct swap_activity){random_below(r, 2), random_value(r), random_value(r)};
 }
 
 static inline void random_host(struct random *r, struct snapshot *s)
@@ -330,7 +334,9 @@ static inline bool same_system(const struct system_info *a, const struct system_
 		    !SAME(zram[i].stat.compressed) || !SAME(zram[i].stat.used))
 			return false;
 	}
-	return true;
+	return SAME(pressure.known) && SAME(pressure.some_avg10) && SAME(pressure.full_avg10) &&
+	       SAME(pressure.some_total_us) && SAME(pressure.full_total_us) &&
+	       SAME(swapped.known) && SAME(swapped.in) && SAME(swapped.out);
 }
 
 static inline bool same_collection(const struct collection *a, const struct collection *b)

@@ -64,6 +64,8 @@ static inline void sample_init(struct sample *s)
 	snap->system.zram_count = 1;
 	snap->system.zram[0] =
 		(struct zram_device){.name = "zram0", .stat = {300 * MIB, 90 * MIB, 95 * MIB}};
+	snap->system.pressure = (struct memory_pressure){true, 123, 45, 1283393, 86051};
+	snap->system.swapped = (struct swap_activity){true, 7 * MIB, 2 * GIB};
 }
 
 /* A process without any value. */

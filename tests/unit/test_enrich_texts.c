@@ -186,12 +186,41 @@ static void test_swaps(void **state)
 	assert_string_equal(system.swap[1].name, "/d");
 }
 
+static void test_activity(void **state)
+{
+	cleanup(proc_tree_done) struct proc_tree t;
+	char command[64];
+	struct host_info host;
+	struct system_info system_info;
+
+	(void)state;
+	proc_tree_init(&t);
+	/* A kernel without PSI and a /proc without vmstat: unknown. */
+	memset(&system_info, 1, sizeof(system_info));
+	machine_read(&t.proc, &host, &system_info);
+	assert_false(system_info.pressure.known);
+	assert_false(system_info.swapped.known);
+	snprintf(command, sizeof(command), "mkdir -p %s/pressure", t.dir);
+	assert_int_equal(system(command), 0);
+	proc_tree_put_text(&t, "pressure/memory",
+			   "some avg10=1.50 avg60=0.00 avg300=0.00 total=8\n"
+			   "full avg10=0.25 avg60=0.00 avg300=0.00 total=2\n");
+	proc_tree_put_text(&t, "vmstat", "nr_free_pages 1\npswpin 3\npswpout 4\n");
+	machine_read(&t.proc, &host, &system_info);
+	assert_true(system_info.pressure.known);
+	assert_int_equal(system_info.pressure.some_avg10, 150);
+	assert_int_equal(system_info.pressure.full_avg10, 25);
+	assert_true(system_info.swapped.known);
+	assert_int_equal(system_info.swapped.in, 3 * host.page_size);
+	assert_int_equal(system_info.swapped.out, 4 * host.page_size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_statuses), cmocka_unit_test(test_cgroups),
 		cmocka_unit_test(test_texts),	 cmocka_unit_test(test_machine),
-		cmocka_unit_test(test_swaps),
+		cmocka_unit_test(test_swaps),	 cmocka_unit_test(test_activity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

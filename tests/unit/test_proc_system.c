@@ -186,12 +186,98 @@ static void test_last_pid(void **state)
 	assert_int_equal(last_pid_of(""), 0);
 }
 
+static int pressure_of(const char *text, struct memory_pressure *ret)
+{
+	cleanup_free char *copy = exact_copy(text, strlen(text));
+
+	return memory_pressure_parse(copy, strlen(text), ret);
+}
+
+#define SOME "some avg10=1.23 avg60=0.40 avg300=0.09 total=1283393\n"
+#define FULL "full avg10=0.05 avg60=0.01 avg300=0.00 total=86051\n"
+
+static void test_pressure(void **state)
+{
+	static const char *const refused[] = {
+		"",
+		"\n",
+		SOME,
+		FULL SOME,
+		SOME "full avg10=0.05 avg60=0.01 avg300=0.00 total=86051",
+		SOME "full avg10=0.05 avg60=0.01 avg300=0.00\n",
+		SOME "full avg10=0.05 avg300=0.01 avg60=0.00 total=86051\n",
+		SOME "full avg10= avg60=0.01 avg300=0.00 total=86051\n",
+		SOME "full avg10=0.05x avg60=0.01 avg300=0.00 total=86051\n",
+		SOME "full avg10=-0.05 avg60=0.01 avg300=0.00 total=86051\n",
+		SOME "full avg10=0.05 avg60=0.01 avg300=0.00 total=18446744073709551616\n",
+		SOME "full avg10=42949673.00 avg60=0.01 avg300=0.00 total=86051\n",
+	};
+	struct memory_pressure p = {.some_avg10 = 7};
+	size_t len;
+	cleanup_free char *text = fixture("pressure-6.18", &len);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_int_equal(pressure_of(refused[i], &p), -EINVAL);
+	assert_int_equal(memory_pressure_parse(NULL, 0, &p), -EINVAL);
+	assert_true(!p.known && p.some_avg10 == 7);
+	assert_int_equal(memory_pressure_parse(text, len, &p), 0);
+	assert_true(p.known);
+	assert_int_equal(p.some_avg10, 123);
+	assert_int_equal(p.full_avg10, 5);
+	assert_int_equal(p.some_total_us, 1283393);
+	assert_int_equal(p.full_total_us, 86051);
+	assert_int_equal(
+		pressure_of("some avg10=100.00 avg60=0.40 avg300=0.09 total=1 more=2\n" FULL, &p),
+		0);
+	assert_int_equal(p.some_avg10, 10000);
+}
+
+static int swapped_of(const char *text, struct swap_activity *ret)
+{
+	cleanup_free char *copy = exact_copy(text, strlen(text));
+
+	return swap_activity_parse(copy, strlen(text), 4096, ret);
+}
+
+static void test_swapped(void **state)
+{
+	static const char *const refused[] = {
+		"",
+		"pswpin 1\n",
+		"pswpin 1\npswpout 2",
+		"pswpin 1\npswpout -2\n",
+		"pswpin 1\npswpout 2 3\n",
+		"xpswpin 1\npswpout 2\n",
+		"pswpin_x 1\npswpout 2\n",
+		"pswpin\npswpout\n",
+		"pswpin 18446744073709551615\npswpout 1\n",
+	};
+	struct swap_activity a = {.in = 7};
+	size_t len;
+	cleanup_free char *text = fixture("vmstat-6.18", &len);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_int_equal(swapped_of(refused[i], &a), -EINVAL);
+	assert_int_equal(swap_activity_parse(NULL, 0, 4096, &a), -EINVAL);
+	assert_true(!a.known && a.in == 7);
+	assert_int_equal(swap_activity_parse(text, len, 16384, &a), 0);
+	assert_true(a.known);
+	assert_int_equal(a.in, UINT64_C(16384) * 1024);
+	assert_int_equal(a.out, UINT64_C(16384) * 98765);
+	assert_int_equal(swapped_of("pswpout 0\nother 5\npswpin 9\npswpin 10\n", &a), 0);
+	assert_int_equal(a.in, 9 * 4096);
+	assert_int_equal(a.out, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_meminfo),	  cmocka_unit_test(test_meminfo_mutations),
 		cmocka_unit_test(test_zram_stat), cmocka_unit_test(test_zram_mutations),
 		cmocka_unit_test(test_zram_each), cmocka_unit_test(test_last_pid),
+		cmocka_unit_test(test_pressure),  cmocka_unit_test(test_swapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

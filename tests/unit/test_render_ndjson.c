@@ -43,6 +43,10 @@ static void make_longest(struct sample *s, struct strbuf *text, char c)
 		z->stat = (struct zram_stat){INT64_C(9007199254740991), INT64_C(9007199254740991),
 					     INT64_C(9007199254740991)};
 	}
+	s->snapshot.system.pressure = (struct memory_pressure){
+		true, UINT32_MAX, UINT32_MAX, INT64_C(9007199254740991), INT64_C(9007199254740991)};
+	s->snapshot.system.swapped =
+		(struct swap_activity){true, INT64_C(9007199254740991), INT64_C(9007199254740991)};
 	sample_finish(s, 1);
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* /proc/vmstat: the values are those of lines of the text. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "fuzz.h"
+#include "model/system.h"
+
+#define PAGE 4096
+
+/* Whether the text has the line "name pages", maybe with leading zeros. */
+static bool has_line(const uint8_t *data, size_t size, const char *name, uint64_t bytes)
+{
+	char pages[32];
+	size_t len = (size_t)sprintf(pages, "%" PRIu64 "\n", bytes / PAGE);
+
+	return bytes % PAGE == 0 && memmem(data, size, name, strlen(name)) &&
+	       memmem(data, size, pages, len);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct swap_activity a = {false, 7, 7}, again = {};
+	char text[128];
+	size_t len;
+
+	if (swap_activity_parse((const char *)data, size, PAGE, &a) < 0) {
+		FUZZ_CHECK(!a.known && a.in == 7 && a.out == 7);
+		return 0;
+	}
+	FUZZ_CHECK(a.known && has_line(data, size, "pswpin ", a.in) &&
+		   has_line(data, size, "pswpout ", a.out));
+	len = (size_t)sprintf(text, "pswpin %" PRIu64 "\npswpout %" PRIu64 "\n", a.in / PAGE,
+			      a.out / PAGE);
+	FUZZ_CHECK(swap_activity_parse(text, len, PAGE, &again) == 0);
+	FUZZ_CHECK(a.in == again.in && a.out == again.out);
+	FUZZ_CHECK(swap_activity_parse(text, len - 1, PAGE, &again) == -EINVAL);
+	return 0;
+}
