@@ -78,13 +78,16 @@ void view_detail_open(struct view *v)
 	v->detail.ended = false;
 	v->detail.scroll = 0;
 	v->detail.charged.have = 0;
+	*v->detail.name = '\0';
 	view_detail_update(v);
 }
 
 /* Copies what is shown after the row has ended: counters and the name. */
 static void copy_process(struct detail *d, const char *name, const struct process *p)
 {
-	snprintf(d->name, sizeof(d->name), "%s", name);
+	/* A zombie has lost its executable, and with it a better name. */
+	if (p->kind != PROCESS_ZOMBIE || !*d->name)
+		snprintf(d->name, sizeof(d->name), "%s", name);
 	d->row = *p;
 	d->row.name = d->name;
 	d->row.user = d->row.cgroup = d->row.unit = d->row.container = d->row.cmdline = NULL;

@@ -292,7 +292,7 @@ static void put_order(const struct view *v, struct line *l)
 	if (v->follow && v->id.pid)
 		line_printf(l, "  following %d", v->id.pid);
 	if (v->follow && !v->id.pid) {
-		line_printf(l, "  following ");
+		line_printf(l, "  following %s ", v->kind ? v->kind->key : "");
 		line_text(l, v->followed, 30);
 	}
 }
