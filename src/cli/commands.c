@@ -227,7 +227,7 @@ static void print_examples(const struct command_info *command)
 static void print_keys(void)
 {
 	printf("\nKeys:\n"
-	       "  arrows, PgUp, PgDn, Home, End  move       Enter  details of a process\n"
+	       "  arrows, PgUp, PgDn, Home, End  move       Enter  details, or open a group\n"
 	       "  s < > r  sort                             g  groups    t  tree\n"
 	       "  / search   f filter   u user              x  changes   n  changed rows only\n"
 	       "  o columns  c command lines  b bytes       d + -  interval   Space  pause\n"

@@ -151,7 +151,7 @@ int filter_matches(const struct filter *f, const struct process *p)
 {
 	if (!filter_matches_id(f, p))
 		return 0;
-	if (f->cgroup && !in_cgroup(f, p->cgroup))
+	if (!group_has(&f->group, p) || (f->cgroup && !in_cgroup(f, p->cgroup)))
 		return 0;
 	if (f->units && !(p->unit && filter_matches_unit(f->units, p->unit)))
 		return 0;
@@ -220,9 +220,15 @@ uint64_t query_filter_key(const struct query *q)
 {
 	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER, QUERY_CGROUP,
 						  QUERY_UNIT};
+	const struct group_id *group = &q->filter.group;
 	uint64_t key = 0;
 
 	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
 		key = (key ^ q->text_hash[filters[i]]) * 0x9e3779b97f4a7c15;
+	if (group->key) {
+		key = (key ^ group->uid ^ (uint64_t)(uintptr_t)group->key) * 0x9e3779b97f4a7c15;
+		for (const char *c = group->text; c && *c; c++)
+			key = (key ^ (unsigned char)*c) * 0x100000001b3;
+	}
 	return key;
 }

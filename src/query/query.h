@@ -15,6 +15,13 @@
 #include "query/pattern.h"
 #include "model/snapshot.h"
 
+/* A group of processes that have the value of a column in common. */
+struct group_id {
+	const struct column *key; /* NULL: any process */
+	const char *text;	  /* NULL: they have none (no unit, no container) */
+	uid_t uid;		  /* instead of the text if the column is the user */
+};
+
 struct filter {
 	const pid_t *pids; /* sorted; NULL: any */
 	size_t pid_count;
@@ -25,6 +32,7 @@ struct filter {
 	const char *cgroup;	   /* NULL: any; see filter_matches_cgroup() */
 	struct cgroups_seen *seen; /* rows_select() sets it */
 	const char *units;	   /* NULL: any; see filter_matches_unit() */
+	struct group_id group;
 };
 
 #define FILTER_UNIT_MAX 255 /* bytes of a unit's name (UNIT_NAME_MAX of systemd) */
@@ -91,6 +99,9 @@ struct sums {
 void sums_done(struct sums *sums);
 /* Whether processes can be grouped by that column. */
 bool group_possible(const struct column *key);
+/* The id of the group of a row, or of a process. The text is borrowed from it. */
+struct group_id group_id_of(const struct column *key, const struct process *p);
+bool group_has(const struct group_id *group, const struct process *p);
 /*
  * Makes a row for each value of the column, NULL being a value; sorts the rows by it. An address
  * space counts once, in the group of the process that carries it (mm_owner). A group has the names
@@ -127,14 +138,32 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
  */
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows);
 
+/* Rows of a tree that are folded: the rows below them are hidden. */
+struct folds {
+	struct fold {
+		pid_t pid;
+		uint64_t start_ns;
+	} * item; /* sorted */
+	size_t count, capacity;
+};
+
+bool folds_has(const struct folds *folds, const struct process *p);
+/* Folds a row. Returns 0 or -ENOMEM. */
+int folds_add(struct folds *folds, const struct process *p);
+void folds_remove(struct folds *folds, const struct process *p);
+/* Forgets processes that the snapshot does not have. */
+void folds_prune(struct folds *folds, const struct snapshot *s);
+void folds_done(struct folds *folds);
+
 /*
  * Makes a row of each process, with the sums of it and of all rows below it. Parents stand before
  * their children, and children in the order asked for; names begin with the branches of the tree.
  * A process between two rows that is no row is skipped. Subtrees below `min` bytes, as above, are
- * left out. Returns 0 or -ENOMEM.
+ * left out, and so are the rows below a folded row, which has a mark before its name. `folds`:
+ * NULL: none. Returns 0 or -ENOMEM.
  */
-int tree_rows(const struct order *o, uint64_t min, const struct snapshot *s,
-	      const struct rows *rows, struct sums *tree);
+int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
+	      const struct snapshot *s, const struct rows *rows, struct sums *tree);
 
 /* Sums over rows, an address space once. */
 struct totals {
@@ -189,7 +218,8 @@ struct query {
 	bool only_changed; /* rows that did not change are hidden */
 	bool only_grown;   /* rows whose PSS and swap did not grow are hidden */
 	unsigned needs;	   /* enum column_needs of the rows that are shown */
-	struct delta_set *deltas; /* earlier rows, which rows are compared with; NULL: none */
+	const struct folds *folds; /* of the tree; NULL: none */
+	struct delta_set *deltas;  /* earlier rows, which rows are compared with; NULL: none */
 	/* Private: memory of the filter. */
 	pid_t *pids;
 	uid_t *uids;

@@ -18,6 +18,8 @@ void query_needs(const struct query *q, struct query_needs *ret)
 		ret->filter |= NEEDS_CMDLINE | NEEDS_PROGRAM;
 	if (q->filter.cgroup || q->filter.units)
 		ret->filter |= NEEDS_CGROUP;
+	if (q->filter.group.key)
+		ret->filter |= q->filter.group.key->needs;
 	if (q->group) {
 		/* The processes of a group name it. */
 		ret->group |= q->group->needs | q->needs;
@@ -48,7 +50,7 @@ int query_select_text(struct snapshot *s, const struct query *q, struct query_ro
 {
 	int r = 0;
 
-	if (q->filter.pattern || q->filter.cgroup || q->filter.units)
+	if (q->filter.pattern || q->filter.cgroup || q->filter.units || q->filter.group.key)
 		r = rows_select(s, &q->filter, filter_matches, &rows->chosen);
 	if (r == 0)
 		rows_count_filtered(&rows->chosen, &s->collection);
@@ -62,7 +64,7 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 	rows->made = rows->chosen;
 	if (r < 0 || !(q->tree || q->group))
 		return r;
-	r = q->tree ? tree_rows(&q->order, q->min, s, &rows->chosen, &rows->sums)
+	r = q->tree ? tree_rows(&q->order, q->min, q->folds, s, &rows->chosen, &rows->sums)
 		    : group_rows(q->group, &rows->chosen, &rows->sums);
 	rows->made = rows->sums.rows;
 	return r;

@@ -311,6 +311,20 @@ bool group_possible(const struct column *key)
 	return false;
 }
 
+struct group_id group_id_of(const struct column *key, const struct process *p)
+{
+	return (struct group_id){key, key->text(p), p->uid};
+}
+
+bool group_has(const struct group_id *group, const struct process *p)
+{
+	if (!group->key)
+		return true;
+	if (group->key->needs & NEEDS_USER)
+		return p->uid == group->uid;
+	return compare_text(group->key->text(p), group->text) == 0;
+}
+
 static size_t group_end(const struct column *key, const struct rows *rows, size_t i)
 {
 	size_t end = i + 1;
@@ -339,6 +353,93 @@ int group_rows(const struct column *key, struct rows *rows, struct sums *g)
 	return 0;
 }
 
+/* ---- rows of a tree that are folded ---- */
+
+static int compare_fold(const struct fold *a, const struct fold *b)
+{
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* The index of the row's fold, or where it would be. */
+static size_t find_fold(const struct folds *folds, const struct process *p, bool *ret_found)
+{
+	const struct fold wanted = {p->pid, p->start_ns};
+	size_t low = 0, high = folds->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_fold(&folds->item[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret_found = low < folds->count && compare_fold(&folds->item[low], &wanted) == 0;
+	return low;
+}
+
+bool folds_has(const struct folds *folds, const struct process *p)
+{
+	bool found;
+
+	find_fold(folds, p, &found);
+	return found;
+}
+
+int folds_add(struct folds *folds, const struct process *p)
+{
+	size_t capacity = folds->capacity ? folds->capacity * 2 : 16, at;
+	struct fold *item;
+	bool found;
+
+	at = find_fold(folds, p, &found);
+	if (found)
+		return 0;
+	if (folds->count == folds->capacity) {
+		item = reallocarray(folds->item, capacity, sizeof(*item));
+		if (!item)
+			return -ENOMEM;
+		folds->item = item;
+		folds->capacity = capacity;
+	}
+	memmove(&folds->item[at + 1], &folds->item[at], (folds->count - at) * sizeof(*folds->item));
+	folds->item[at] = (struct fold){p->pid, p->start_ns};
+	folds->count++;
+	return 0;
+}
+
+void folds_remove(struct folds *folds, const struct process *p)
+{
+	bool found;
+	size_t at = find_fold(folds, p, &found);
+
+	if (!found)
+		return;
+	folds->count--;
+	memmove(&folds->item[at], &folds->item[at + 1], (folds->count - at) * sizeof(*folds->item));
+}
+
+void folds_prune(struct folds *folds, const struct snapshot *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < folds->count; i++) {
+		const struct process *p = snapshot_find(s, folds->item[i].pid);
+
+		if (p && p->start_ns == folds->item[i].start_ns)
+			folds->item[kept++] = folds->item[i];
+	}
+	folds->count = kept;
+}
+
+void folds_done(struct folds *folds)
+{
+	free(folds->item);
+	*folds = (struct folds){};
+}
+
 /* ---- the tree, without recursion: it may be as deep as there are processes ---- */
 
 #define NONE SIZE_MAX
@@ -351,6 +452,7 @@ struct tree {
 	struct tree_node *node; /* of each row */
 	size_t root;		/* the first one of them */
 	struct process *item;
+	const struct folds *folds;
 	struct rows *shown;
 };
 
@@ -472,7 +574,13 @@ static const char *join(struct arena *arena, const char *a, const char *b)
 	return s;
 }
 
-/* Draws the branch before the name, and sets the lead of the children. */
+/* A row without rows below it has nothing to fold. */
+static bool is_folded(const struct tree *t, size_t i)
+{
+	return t->folds && t->node[i].child != NONE && folds_has(t->folds, &t->item[i]);
+}
+
+/* Draws the branch and the mark of a fold before the name, and sets the lead of the children. */
 static int draw(struct tree *t, struct arena *arena, size_t i)
 {
 	struct tree_node *n = &t->node[i];
@@ -485,6 +593,12 @@ static int draw(struct tree *t, struct arena *arena, size_t i)
 		branch = join(arena, lead, n->next == NONE ? "└─ " : "├─ ");
 		n->lead =
 			n->child == NONE ? "" : join(arena, lead, n->next == NONE ? "   " : "│  ");
+	}
+	if (branch && n->lead && is_folded(t, i)) {
+		char mark[32];
+
+		snprintf(mark, sizeof(mark), "[+%u] ", p->procs ? p->procs - 1 : 0);
+		branch = join(arena, branch, mark);
 	}
 	if (branch && n->lead)
 		p->name = join(arena, branch, p->name);
@@ -502,7 +616,7 @@ static int walk(struct tree *t, struct arena *arena)
 		if (r < 0)
 			return r;
 		t->shown->item[t->shown->count++] = &t->item[i];
-		if (t->node[i].child != NONE) {
+		if (t->node[i].child != NONE && !is_folded(t, i)) {
 			i = t->node[i].child;
 			continue;
 		}
@@ -514,14 +628,15 @@ static int walk(struct tree *t, struct arena *arena)
 	return 0;
 }
 
-int tree_rows(const struct order *o, uint64_t min, const struct snapshot *s,
-	      const struct rows *rows, struct sums *tree)
+int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
+	      const struct snapshot *s, const struct rows *rows, struct sums *tree)
 {
 	struct tree t;
 	int r = tree_begin(&t, rows, tree);
 
 	if (r < 0)
 		return r;
+	t.folds = folds;
 	sum_up(&t, s);
 	if (min)
 		order_at_least(o, min, t.shown);

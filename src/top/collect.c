@@ -55,6 +55,7 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	if (o->users)
 		snprintf(ret->user, sizeof(ret->user), "%s", o->users);
 	memcpy(c->user, ret->user, sizeof(c->user));
+	memcpy(c->filter, ret->filter, sizeof(c->filter));
 }
 
 void collect_apply_settings(struct collect *c, const struct view *v)
@@ -65,6 +66,7 @@ void collect_apply_settings(struct collect *c, const struct view *v)
 	q->group = v->set.group;
 	q->order = v->set.order;
 	q->tree = v->set.tree;
+	q->folds = &v->folds;
 	q->only_changed = v->set.only_changed;
 	q->needs = column_list_needs(&v->fitting);
 	c->watch.from_start = v->set.changes == CHANGES_START;
@@ -82,7 +84,12 @@ void collect_filter(struct collect *c, struct view *v)
 	else
 		memcpy(v->set.user, c->user, sizeof(c->user));
 	/* A filter that is being typed may be incomplete. */
-	query_args_set(&m->query, m->options, QUERY_FILTER, v->set.filter, &m->collector, &ignored);
+	if (query_args_set(&m->query, m->options, QUERY_FILTER, v->set.filter, &m->collector,
+			   &ignored) == 0)
+		memcpy(c->filter, v->set.filter, sizeof(c->filter));
+	else
+		memcpy(v->set.filter, c->filter, sizeof(c->filter));
+	m->query.filter.group = v->within.group;
 }
 
 /* Call before the next snapshot, when nothing points to this one any more. */
@@ -100,6 +107,23 @@ static int store_rows(struct collect *c)
 	return r < 0 ? log_errno(r, "storing rows") : 0;
 }
 
+/* Swap activity since the snapshot before. The counters begin again with each boot. */
+static void note_swapped(struct collect *c, struct view_facts *facts)
+{
+	const struct snapshot *s = &c->watch.measure.collector.snapshot;
+	const struct swap_activity *now = &s->system.swapped, *before = &c->swapped;
+	int64_t ms = s->time_ms - c->swapped_ms;
+
+	facts->swap_known = now->known && before->known && ms > 0 && now->in >= before->in &&
+			    now->out >= before->out;
+	if (facts->swap_known) {
+		facts->swap_in = (uint64_t)((double)(now->in - before->in) * 1000 / (double)ms);
+		facts->swap_out = (uint64_t)((double)(now->out - before->out) * 1000 / (double)ms);
+	}
+	c->swapped = *now;
+	c->swapped_ms = s->time_ms;
+}
+
 static int read_frame(struct collect *c, uint32_t frame)
 {
 	int r = measure_turn_to(&c->watch.measure, frame);
@@ -109,14 +133,17 @@ static int read_frame(struct collect *c, uint32_t frame)
 }
 
 /* After a step back in a recording, deltas are relative to the frame before. */
-static int store_frame_before(struct collect *c, uint32_t frame)
+static int store_frame_before(struct collect *c, uint32_t frame, struct view_facts *facts)
 {
 	int r = 0;
 
 	delta_set_forget_last(&c->watch.deltas);
 	watch_begin_delta(&c->watch, c->missed);
+	c->swapped.known = false;
 	if (frame > 1)
 		r = read_frame(c, frame - 1);
+	if (frame > 1 && r == 0)
+		note_swapped(c, facts);
 	return r || frame <= 1 ? r : store_rows(c);
 }
 
@@ -126,6 +153,7 @@ static void show_rows(struct collect *c, struct view *v, bool tick)
 	const struct own_cost *cost = &c->watch.background.cost;
 
 	v->facts.own_rss = cost->resident_bytes;
+	v->facts.collect_us = r->snapshot->collection.duration_us;
 	v->facts.missed = c->missed;
 	v->facts.can_map = !replays(c);
 	v->facts.frame = c->watch.frame;
@@ -143,7 +171,7 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	c->have_result = false;
 	view_clear_rows(v);
 	if (back)
-		r = store_frame_before(c, frame);
+		r = store_frame_before(c, frame, &v->facts);
 	watch_begin_delta(&c->watch, missed);
 	c->watch.deltas.delta.tick++;
 	if (r == 0)
@@ -151,6 +179,7 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	if (r)
 		return watch_failed(&c->watch, r);
 	c->have_result = true;
+	note_swapped(c, &v->facts);
 	watch_succeeded(&c->watch);
 	show_rows(c, v, true);
 	background_tick(&c->watch.background);
@@ -160,7 +189,7 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 /* Called after the message that the pattern is too expensive. */
 static int drop_pattern(struct collect *c, struct view *v)
 {
-	*v->set.filter = '\0';
+	*v->set.filter = *c->filter = '\0';
 	query_args_set(&c->watch.measure.query, c->watch.measure.options, QUERY_FILTER, "", NULL,
 		       NULL);
 	return collect_requery(c, true, v);
@@ -236,7 +265,10 @@ void collect_detail(struct collect *c, struct view *v)
 
 	if (!p)
 		return;
-	/* Groups got their names with their processes. */
+	/* Groups got their names with their processes, other rows only if they are in sight. */
+	if (s->spec.lazy_names)
+		collector_name_rows(s, &c->watch.measure.query, &p, 1);
+	view_detail_update(v);
 	if (p->pid && !replays(c)) {
 		enrich_users(s->users, &one);
 		enrich_cgroups(collector_pool(s), &s->snapshot, &one);

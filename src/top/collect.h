@@ -12,9 +12,12 @@
 struct collect {
 	struct watch watch;
 	struct result result;
-	char user[128]; /* the last valid list of users */
+	char user[128];	  /* the last valid list of users */
+	char filter[128]; /* likewise, pattern */
 	bool have_result;
 	uint64_t missed;
+	struct swap_activity swapped; /* at swapped_ms; what the next snapshot is compared with */
+	int64_t swapped_ms;
 };
 
 /* Returns what watch_open() returns. */
@@ -24,7 +27,10 @@ void collect_close(struct collect *c);
 void collect_settings(struct collect *c, struct view_settings *ret);
 /* Makes the query from the settings of the view. */
 void collect_apply_settings(struct collect *c, const struct view *v);
-/* Applies the filters of the view. An invalid filter causes a message and changes nothing. */
+/*
+ * Applies the filters of the view. An invalid filter causes a message, and the view gets back the
+ * one that is in force.
+ */
 void collect_filter(struct collect *c, struct view *v);
 /*
  * Collects the next snapshot, or reads frame `frame` of a recording. Returns 0, or an exit code

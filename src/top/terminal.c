@@ -402,7 +402,9 @@ int terminal_key(struct terminal *t)
 	/* The terminal hung up. */
 	if (poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR | POLLNVAL))
 		return TERMINAL_GONE;
-	r = get_wch(&c);
+	do
+		r = get_wch(&c);
+	while (r == KEY_CODE_YES && c == KEY_RESIZE); /* a size is no key */
 	if (r == ERR) {
 		/* Readable without data: end of file. */
 		int waiting = 0;

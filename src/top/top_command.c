@@ -2,7 +2,10 @@
 /*
  * The command top: dispatches ticks, keys and signals to the collection, the view and the terminal.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -11,7 +14,9 @@
 #include "cli/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "privilege/privilege.h"
 #include "top/collect.h"
+#include "top/layout.h"
 #include "top/terminal.h"
 
 struct top {
@@ -20,6 +25,9 @@ struct top {
 	struct terminal terminal;
 	struct view view;
 	struct screen screen;
+	struct layout_file file;
+	struct layout layout;	    /* as the file has it */
+	struct view_settings begun; /* as the view began */
 	uint64_t ticks;
 	uint64_t spent_us; /* CLOCK_MONOTONIC when the last tick began */
 	bool quit;
@@ -209,6 +217,83 @@ static int run(struct top *t)
 	return r ? r : t->collect.watch.measure.exit_code;
 }
 
+/* ---- the layout that is kept ---- */
+
+/* The parts that the command line gives. */
+static unsigned given_layout(const struct options *o)
+{
+	unsigned given = 0;
+
+	if (o->columns || o->long_table)
+		given |= LAYOUT_COLUMNS | LAYOUT_GROUP_COLUMNS;
+	if (o->sort)
+		given |= LAYOUT_SORT | LAYOUT_REVERSE;
+	if (o->reverse)
+		given |= LAYOUT_REVERSE;
+	if (options_group_key(o) || o->tree)
+		given |= LAYOUT_ROWS;
+	if (o->interval_ms)
+		given |= LAYOUT_INTERVAL;
+	return given;
+}
+
+/* Changes the view to the layout of the file. What was wrong becomes a message. */
+static void load_layout(struct top *t, const struct options *o)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct view *v = &t->view;
+	const char *why = NULL;
+	unsigned bad;
+	int r;
+
+	/* A program with more rights than its caller takes no file from the caller's environment.
+	 */
+	if (getauxval(AT_SECURE))
+		return;
+	layout_file_find(&t->file, getenv("XDG_CONFIG_HOME"), getenv("HOME"));
+	privilege_as_caller(true);
+	r = layout_file_read(&t->file, &text, &why);
+	privilege_as_caller(false);
+	if (r == -ENOENT)
+		return;
+	if (r < 0) {
+		view_set_message(v, "%s is not used: %s", t->file.path, why ? why : strerror(-r));
+		return;
+	}
+	bad = layout_parse(text.data, text.len, &t->layout);
+	if (bad)
+		view_set_message(v, "%s: %u line%s not understood and ignored", t->file.path, bad,
+				 bad == 1 ? " was" : "s were");
+	layout_apply(&t->layout, given_layout(o), &v->set);
+}
+
+/* Writes the layout if the user has changed it. */
+static void save_layout(struct top *t, const struct options *o)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct view_settings now = t->view.set;
+	const char *why = NULL;
+	int r;
+
+	/* The groups are the layout, not the group that was looked at. */
+	if (t->view.within.group.key) {
+		now.group = t->view.within.group.key;
+		now.order = t->view.within.order;
+	}
+	if (!*t->file.path || !layout_update(&t->layout, &t->begun, &now))
+		return;
+	layout_write(&t->layout, &text);
+	r = strbuf_error(&text);
+	if (r == 0) {
+		privilege_as_caller(true);
+		r = layout_file_write(&t->file, &text, &why);
+		privilege_as_caller(false);
+	}
+	if (r < 0)
+		log_notice(o->quiet, "top: %s is not written: %s", t->file.path,
+			   why ? why : strerror(-r));
+}
+
 static int start_view(struct top *t, const struct options *o)
 {
 	struct view_settings settings;
@@ -218,6 +303,8 @@ static int start_view(struct top *t, const struct options *o)
 		return r;
 	collect_settings(&t->collect, &settings);
 	view_init(&t->view, &settings);
+	load_layout(t, o);
+	t->begun = t->view.set;
 	t->view.style.bytes = o->bytes;
 	t->view.style.numeric = o->numeric;
 	resize(t);
@@ -250,5 +337,9 @@ int command_top(const struct options *o)
 	r = collect_open(&t.collect, o);
 	if (r == 0)
 		r = start_view(&t, o);
-	return r ? r : run(&t);
+	if (r)
+		return r;
+	r = run(&t);
+	save_layout(&t, o);
+	return r;
 }

@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -29,6 +30,9 @@ void view_init(struct view *v, const struct view_settings *set)
 void view_done(struct view *v)
 {
 	view_set_maps(v, NULL, PSS_SKIPPED);
+	folds_done(&v->folds);
+	free((char *)v->within.group.text);
+	v->within.group = (struct group_id){};
 }
 
 void view_set_message(struct view *v, const char *fmt, ...)
@@ -184,7 +188,12 @@ static void restore_cursor(struct view *v)
 		return;
 	}
 	if (v->held && v->follow) {
-		view_set_message(v, "%d is gone", v->id.pid);
+		const char *why = v->set.tree && v->folds.count ? "gone, or folded" : "gone";
+
+		if (v->id.pid)
+			view_set_message(v, "%d is %s", v->id.pid, why);
+		else
+			view_set_message(v, "%s is %s", v->followed, why);
 		v->follow = false;
 	}
 	if (v->cursor >= v->count)
@@ -229,6 +238,14 @@ void view_set_rows(struct view *v, const struct result *r, struct process *const
 		v->held = v->follow = false;
 		v->cursor = v->scroll = 0;
 	}
+	if (v->within.leaving) {
+		v->held = v->moved = true;
+		v->id = v->within.id;
+		v->scroll = v->within.scroll;
+		v->within.leaving = false;
+	}
+	if (tick)
+		folds_prune(&v->folds, r->snapshot);
 	restore_cursor(v);
 	if (tick)
 		record_history(v);
@@ -246,7 +263,7 @@ void view_clear_rows(struct view *v)
 unsigned view_head_lines(const struct view *v)
 {
 	/* The minimum height of the terminal for each line. */
-	static const unsigned from[] = {8, 10, 12, 14};
+	static const unsigned from[] = {8, 10, 12, 14, 16};
 	unsigned lines = 0;
 
 	while (lines < ARRAY_SIZE(from) && v->height >= from[lines])

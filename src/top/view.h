@@ -68,8 +68,11 @@ struct row_id {
 /* Facts for the lines above the rows. */
 struct view_facts {
 	bool own_known;
-	unsigned own_cpu;	/* thousandths of one CPU */
-	uint64_t own_rss;	/* bytes */
+	unsigned own_cpu;    /* thousandths of one CPU */
+	uint64_t own_rss;    /* bytes */
+	uint64_t collect_us; /* how long the last snapshot took */
+	bool swap_known;     /* swap activity since the last tick, bytes per second */
+	uint64_t swap_in, swap_out;
 	uint64_t missed;	/* missed ticks */
 	uint32_t frame, frames; /* of a recording; 0: not a recording */
 	bool can_map;		/* mappings can be read */
@@ -85,6 +88,15 @@ struct history {
 		uint64_t bytes;
 	} point[HISTORY_MAX]; /* a ring */
 	size_t next, count;
+};
+
+/* The processes of one group are shown, and how the groups were shown before. */
+struct view_within {
+	struct group_id group; /* key NULL: all processes; owns the text */
+	struct row_id id;
+	struct order order;
+	size_t scroll;
+	bool leaving; /* the next rows are the groups again */
 };
 
 struct detail {
@@ -116,13 +128,17 @@ struct view {
 	size_t cursor, scroll, left; /* left: columns scrolled out to the left */
 	bool held;		     /* the cursor stays on row `id` while others come and go */
 	struct row_id id;
-	bool follow; /* keep row `id` in sight */
-	bool moved;  /* a key moved the cursor since the rows were placed */
+	bool follow;	   /* keep row `id` in sight */
+	char followed[64]; /* the text of that row if it is a group */
+	struct view_within within;
+	struct folds folds; /* of the tree */
+	bool moved;	    /* a key moved the cursor since the rows were placed */
 
 	enum view_prompt prompt;
 	char typed[128], before[128]; /* before: the text that Escape restores */
 	char search[128];	      /* the last search */
 	char message[256];	      /* shown until a key is pressed; "": none */
+	enum view_mode help_from;     /* the mode that help leads back to */
 	size_t menu, menu_scroll;     /* the cursor and the first line of a menu or help */
 	struct detail detail;
 	struct history history; /* PSS_SWAP of the row at the cursor */
@@ -185,14 +201,19 @@ void view_menu_open(struct view *v, enum view_mode mode);
 void view_detail_open(struct view *v);
 void view_detail_update(struct view *v);
 unsigned view_detail_key(struct view *v, int key);
+/* The text of a row: its name without the branches of a tree, or that of a group. */
+const char *view_row_text(const struct view *v, const struct process *p);
+/* Says that the key has no meaning in this mode, and in which mode it has one. */
+unsigned view_key_unknown(struct view *v, int key);
 void view_detail_draw(struct view *v, struct screen *s);
 
 void history_clear(struct history *h);
 void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes);
 /*
- * Draws the newest points, at most `width`, one a column, as bars in eighths between their minimum
- * and maximum. Returns both and the time of the first point. Returns false and draws nothing if no
- * point is known.
+ * Draws the newest points, at most `width`, one a column, as bars in eighths from their minimum on.
+ * The scale is at least 1 MiB and 1 % of the maximum, so that noise looks flat. Returns the
+ * minimum, the maximum and the time of the first point. Returns false and draws nothing if no point
+ * is known.
  */
 bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,
 		  uint64_t *ret_most, int64_t *ret_since_ms);

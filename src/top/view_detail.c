@@ -14,6 +14,8 @@
 #include "render/format.h"
 #include "top/view.h"
 
+#define SPAN_LEAST (1024 * 1024) /* smaller changes do not fill the height of the history */
+
 static int by_pss(const void *pa, const void *pb)
 {
 	const struct mapping *a = *(struct mapping *const *)pa, *b = *(struct mapping *const *)pb;
@@ -53,10 +55,17 @@ void view_set_charged(struct view *v, const struct process *p)
 	v->detail.charged = *p;
 }
 
-static const char *name_of(const struct view *v, const struct process *p)
+const char *view_row_text(const struct view *v, const struct process *p)
 {
-	const char *name = p->pid ? p->name : v->r->group->text(p);
+	const char *name = NULL;
 
+	/* In a tree the branches are part of the name. */
+	if (p->pid && p->kind == PROCESS_SUM)
+		p = snapshot_find(v->r->snapshot, p->pid);
+	if (p && p->pid)
+		name = p->name;
+	else if (p && v->r->group)
+		name = v->r->group->text(p);
 	return name ? name : "-";
 }
 
@@ -69,13 +78,16 @@ void view_detail_open(struct view *v)
 	v->detail.ended = false;
 	v->detail.scroll = 0;
 	v->detail.charged.have = 0;
+	*v->detail.name = '\0';
 	view_detail_update(v);
 }
 
 /* Copies what is shown after the row has ended: counters and the name. */
 static void copy_process(struct detail *d, const char *name, const struct process *p)
 {
-	snprintf(d->name, sizeof(d->name), "%s", name);
+	/* A zombie has lost its executable, and with it a better name. */
+	if (p->kind != PROCESS_ZOMBIE || !*d->name)
+		snprintf(d->name, sizeof(d->name), "%s", name);
 	d->row = *p;
 	d->row.name = d->name;
 	d->row.user = d->row.cgroup = d->row.unit = d->row.container = d->row.cmdline = NULL;
@@ -88,7 +100,7 @@ void view_detail_update(struct view *v)
 
 	v->detail.ended = !p || !view_same_id(view_id(v, p), v->detail.id);
 	if (!v->detail.ended)
-		copy_process(&v->detail, name_of(v, p), p);
+		copy_process(&v->detail, view_row_text(v, p), p);
 }
 
 unsigned view_detail_key(struct view *v, int key)
@@ -133,8 +145,13 @@ unsigned view_detail_key(struct view *v, int key)
 		return VIEW_ASK_INTERVAL;
 	case TOP_CTRL('l'):
 		return VIEW_ASK_REDRAW;
+	case '?':
+	case 'h':
+	case TOP_F1:
+		view_menu_open(v, VIEW_HELP);
+		return 0;
 	}
-	return 0;
+	return view_key_unknown(v, key);
 }
 
 /* ---- history ---- */
@@ -167,7 +184,7 @@ bool history_draw(const struct history *h, struct line *l, unsigned width, uint6
 				       "\xe2\x96\x84", "\xe2\x96\x85", "\xe2\x96\x86",
 				       "\xe2\x96\x87", "\xe2\x96\x88"};
 	size_t count = h->count < width ? h->count : width;
-	uint64_t least = UINT64_MAX, most = 0;
+	uint64_t least = UINT64_MAX, most = 0, span;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct history_point *p = history_at(h, count, i);
@@ -179,10 +196,14 @@ bool history_draw(const struct history *h, struct line *l, unsigned width, uint6
 	}
 	if (!count || least > most)
 		return false;
+	span = most - least;
+	if (span < SPAN_LEAST)
+		span = SPAN_LEAST;
+	if (span < most / 100)
+		span = most / 100;
 	for (size_t i = 0; i < count; i++) {
 		const struct history_point *p = history_at(h, count, i);
-		double part =
-			most > least ? (double)(p->bytes - least) / (double)(most - least) : 0;
+		double part = p->known ? (double)(p->bytes - least) / (double)span : 0;
 
 		line_text(l, p->known ? bar[(size_t)(part * 7 + 0.5)] : "?", 0);
 	}
@@ -212,7 +233,7 @@ static void draw_title(struct view *v, struct screen *s, const struct process *p
 
 	if (p->pid)
 		line_printf(l, "%d ", p->pid);
-	line_text(l, name_of(v, p), 0);
+	line_text(l, v->detail.name, 0);
 	if (!p->pid)
 		line_printf(l, "  %u processes of one %s", p->procs, v->r->group->key);
 	else if (p->kind == PROCESS_SUM && p->procs > 1)

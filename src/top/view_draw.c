@@ -3,6 +3,8 @@
  * Draws the screen: the lines above the rows (the machine's RAM and swap, the collection, the state
  * of the view), the list of rows, and the last line.
  */
+#include <string.h>
+
 #include "base/array.h"
 #include "query/account.h"
 #include "render/format.h"
@@ -195,6 +197,50 @@ static void put_swap(const struct view *v, struct screen *s)
 	screen_line(s, LOOK_PLAIN);
 }
 
+static void put_hundredths(struct line *l, uint32_t v)
+{
+	line_printf(l, " %u.%02u %%", v / 100, v % 100);
+}
+
+static void put_rate(struct line *l, const char *name, bool known, uint64_t bytes)
+{
+	line_printf(l, " %s ", name);
+	if (!known) {
+		line_printf(l, "-");
+		return;
+	}
+	put_short(l, bytes);
+	line_printf(l, "/s");
+}
+
+/* How near the machine is to a shortage: available memory, pressure, swap activity. */
+static void put_shortage(const struct view *v, struct screen *s)
+{
+	const struct system_info *system = &v->r->snapshot->system;
+	const struct meminfo *m = &system->meminfo;
+	const struct memory_pressure *p = &system->pressure;
+	struct line *l = &s->pen;
+
+	line_printf(l, "Avail ");
+	if (meminfo_has(m, MEMINFO_AVAILABLE))
+		put_short(l, m->value[MEMINFO_AVAILABLE]);
+	else
+		line_printf(l, "-");
+	line_printf(l, "  pressure");
+	if (p->known) {
+		line_printf(l, " some");
+		put_hundredths(l, p->some_avg10);
+		line_printf(l, " full");
+		put_hundredths(l, p->full_avg10);
+	} else {
+		line_printf(l, " -");
+	}
+	line_printf(l, "  swap");
+	put_rate(l, "in", v->facts.swap_known, v->facts.swap_in);
+	put_rate(l, "out", v->facts.swap_known, v->facts.swap_out);
+	screen_line(s, LOOK_PLAIN);
+}
+
 /* The time, the number of processes, sources, and completeness. */
 static void put_collection(const struct view *v, struct screen *s)
 {
@@ -222,6 +268,12 @@ static void put_order(const struct view *v, struct line *l)
 		line_printf(l, " reversed");
 	if (v->set.group)
 		line_printf(l, "  groups of one %s", v->set.group->key);
+	if (v->within.group.key && v->within.group.text) {
+		line_printf(l, "  %s ", v->within.group.key->key);
+		line_text(l, v->within.group.text, 40);
+	} else if (v->within.group.key) {
+		line_printf(l, "  no %s", v->within.group.key->key);
+	}
 	if (v->set.tree)
 		line_printf(l, "  tree");
 	if (*v->set.filter) {
@@ -237,11 +289,28 @@ static void put_order(const struct view *v, struct line *l)
 							      : "  changes since start");
 	if (v->set.only_changed)
 		line_printf(l, "  only changed");
-	if (v->follow)
+	if (v->follow && v->id.pid)
 		line_printf(l, "  following %d", v->id.pid);
+	if (v->follow && !v->id.pid) {
+		line_printf(l, "  following %s ", v->kind ? v->kind->key : "");
+		line_text(l, v->followed, 30);
+	}
 }
 
-/* The state of the view, the interval, and our own cost. */
+/* The interval with as many digits as it has. */
+static void put_interval(struct line *l, unsigned ms)
+{
+	unsigned part = ms % 1000;
+
+	line_printf(l, "  every %u", ms / 1000);
+	if (part % 100)
+		line_printf(l, part % 10 ? ".%03u" : ".%02u", part % 10 ? part : part / 10);
+	else
+		line_printf(l, ".%u", part / 100);
+	line_printf(l, " s");
+}
+
+/* The state of the view and the interval. */
 static void put_state(const struct view *v, struct screen *s)
 {
 	const struct view_facts *f = &v->facts;
@@ -256,21 +325,16 @@ static void put_state(const struct view *v, struct screen *s)
 	if (f->frames)
 		line_printf(l, "frame %u of %u  ", f->frame, f->frames);
 	put_order(v, l);
-	line_printf(l, "  every %u.%u s", v->set.interval_ms / 1000,
-		    v->set.interval_ms % 1000 / 100);
+	put_interval(l, v->set.interval_ms);
 	if (f->missed)
 		line_printf(l, ", %llu missed", (unsigned long long)f->missed);
-	if (f->own_known) {
-		line_printf(l, "; costs %u.%u %% of a CPU, ", f->own_cpu / 10, f->own_cpu % 10);
-		put_short(l, f->own_rss);
-	}
 	screen_line(s, LOOK_PLAIN);
 }
 
 static void draw_head(const struct view *v, struct screen *s)
 {
 	static void (*const put[])(const struct view *v, struct screen *s) = {
-		put_ram, put_swap, put_collection, put_state};
+		put_ram, put_swap, put_shortage, put_collection, put_state};
 	unsigned lines = view_head_lines(v);
 
 	for (unsigned i = 0; i < lines; i++)
@@ -290,6 +354,21 @@ static void draw_keys(const struct view *v, struct screen *s)
 		{"s", "sort"},	  {"g", "groups"},	{"t", "tree"},	 {"o", "columns"},
 		{"x", "changes"}, {"Enter", "details"}, {"F", "follow"}, {"Space", "pause"},
 	};
+	static const struct key_help groups[] = {
+		{"?", "help"},	 {"q", "quit"},	   {"Enter", "processes"}, {"g", "next groups"},
+		{"/", "search"}, {"f", "filter"},  {"s", "sort"},	   {"i", "details"},
+		{"t", "tree"},	 {"o", "columns"}, {"x", "changes"},	   {"F", "follow"},
+	};
+	static const struct key_help tree[] = {
+		{"?", "help"}, {"q", "quit"},	     {"-", "fold"},   {"+", "open"},
+		{"*", "all"},  {"t", "list"},	     {"/", "search"}, {"f", "filter"},
+		{"s", "sort"}, {"Enter", "details"}, {"F", "follow"}, {"Space", "pause"},
+	};
+	static const struct key_help within[] = {
+		{"?", "help"},	  {"Esc", "groups"}, {"q", "quit"},	 {"/", "search"},
+		{"f", "filter"},  {"s", "sort"},     {"t", "tree"},	 {"Enter", "details"},
+		{"x", "changes"}, {"F", "follow"},   {"Space", "pause"},
+	};
 	static const struct key_help detail[] = {
 		{"Esc", "back"}, {"up down", "mappings"}, {"m", "read again"},
 		{"b", "bytes"},	 {"Space", "pause"},
@@ -304,7 +383,7 @@ static void draw_keys(const struct view *v, struct screen *s)
 		{"Enter", "sort, again: reverse"},
 	};
 	static const struct key_help help[] = {{"Esc", "back"}, {"up down", "more"}};
-	static const struct {
+	static const struct key_list {
 		const struct key_help *item;
 		size_t count;
 	} of_mode[] = {
@@ -314,14 +393,27 @@ static void draw_keys(const struct view *v, struct screen *s)
 		[VIEW_COLUMNS] = {columns, ARRAY_SIZE(columns)},
 		[VIEW_SORT] = {sort, ARRAY_SIZE(sort)},
 	};
-	const struct key_help *keys = of_mode[v->mode].item;
+	struct key_list keys = of_mode[v->mode];
+	size_t at = 0;
 
-	for (size_t i = 0; i < of_mode[v->mode].count; i++) {
+	if (v->mode == VIEW_LIST && v->set.group)
+		keys = (struct key_list){groups, ARRAY_SIZE(groups)};
+	else if (v->mode == VIEW_LIST && v->set.tree)
+		keys = (struct key_list){tree, ARRAY_SIZE(tree)};
+	else if (v->mode == VIEW_LIST && v->within.group.key)
+		keys = (struct key_list){within, ARRAY_SIZE(within)};
+	for (size_t i = 0; i < keys.count; i++) {
+		size_t len = strlen(keys.item[i].key) + 1 + strlen(keys.item[i].text);
+
+		/* The first ones are the most useful: whole hints, as many as fit. */
+		if (i && at + 2 + len > s->width)
+			break;
+		at += len + (i ? 2 : 0);
 		line_blanks(&s->pen, i ? 2 : 0);
 		s->pen.attr = ATTR_BOLD;
-		line_text(&s->pen, keys[i].key, 0);
+		line_text(&s->pen, keys.item[i].key, 0);
 		s->pen.attr = ATTR_NORMAL;
-		line_printf(&s->pen, " %s", keys[i].text);
+		line_printf(&s->pen, " %s", keys.item[i].text);
 	}
 	screen_line(s, LOOK_KEYS);
 }

@@ -8,29 +8,35 @@
 static const char *const help_lines[] = {
 	"up down k j             move the cursor; also PgUp PgDn Home End G",
 	"left right              scroll to columns that do not fit",
-	"Enter                   details: all counters, cgroup, history, mappings by file",
+	"Enter                   details of a process; processes of a group",
+	"i                       details, also of a group: all counters, history, cgroup",
+	"Esc Backspace           go back from the processes of a group to the groups",
+	"Esc                     stop following; clear filters; go to the first row",
 	"F                       follow: keep the row in sight when it moves",
 	"/ F3                    search names; / Enter: find the next match",
 	"f F4                    filter by name or command line (regular expression)",
 	"u                       show only processes of these users",
-	"Esc                     stop following; clear filters; go to the first row",
 	"s F6    < >             choose the sort column; sort by the column left, right",
 	"M S N                   sort by PSS, swap, PID",
 	"r I                     reverse the order",
 	"g                       group by name, user, unit, container, cgroup, or not",
 	"t F5                    tree: sums of each process and its descendants",
+	"- + *                   in the tree: fold a row, open it; fold or open all",
 	"x                       show changes: per second, since the start, or none",
 	"n                       show only rows that changed",
 	"c                       show command lines instead of names",
 	"o F2                    columns: Enter shows or hides one, + - move it",
 	"b                       switch between exact bytes and KiB MiB GiB",
 	"Space p Z               pause or continue",
-	"d  + -                  set, lengthen, shorten the interval",
+	"d  + -                  set, lengthen, shorten the interval; in the tree: d",
 	", .                     in a recording: previous, next frame",
+	"m                       in the details: read the mappings again",
 	"Ctrl-L                  redraw the screen",
 	"? h F1                  show or leave help; q F10: go back or quit",
 	"",
 	"The bars of RAM and swap: the legend shows the character of each part.",
+	"Avail: MemAvailable. Pressure: the share of the last 10 s in which some tasks,",
+	"or all tasks, waited for memory. Swap in, out: what is read and written.",
 	"- means not measured; the details say why.",
 };
 
@@ -61,6 +67,8 @@ static size_t list_at(const struct column_list *list, const struct column *c)
 
 void view_menu_open(struct view *v, enum view_mode mode)
 {
+	if (mode == VIEW_HELP)
+		v->help_from = v->mode;
 	v->mode = mode;
 	v->menu = v->menu_scroll = 0;
 	if (mode == VIEW_SORT && v->set.order.keys.count) {
@@ -140,6 +148,13 @@ static unsigned choose_column(struct view *v)
 	return VIEW_ASK_ROWS;
 }
 
+static void menu_close(struct view *v)
+{
+	v->mode = v->mode == VIEW_HELP ? v->help_from : VIEW_LIST;
+	v->menu = v->menu_scroll = 0;
+	v->moved = true;
+}
+
 unsigned view_menu_key(struct view *v, int key)
 {
 	switch (key) {
@@ -168,21 +183,45 @@ unsigned view_menu_key(struct view *v, int key)
 		return 0;
 	case '+':
 	case '-':
-		return v->mode == VIEW_COLUMNS ? move_column(v, key == '+' ? 1 : -1) : 0;
+		if (v->mode != VIEW_COLUMNS)
+			return view_key_unknown(v, key);
+		return move_column(v, key == '+' ? 1 : -1);
 	case TOP_ENTER:
 		if (v->mode != VIEW_HELP)
 			return choose_column(v);
 		/* fall through */
 	case TOP_ESCAPE:
 	case 'q':
+	case TOP_F(10):
+		menu_close(v);
+		return 0;
 	case '?':
 	case 'h':
 	case TOP_F1:
-	case TOP_F(10):
-		v->mode = VIEW_LIST;
+		if (v->mode == VIEW_HELP)
+			menu_close(v);
+		else
+			view_menu_open(v, VIEW_HELP);
 		return 0;
+	case TOP_CTRL('l'):
+		return VIEW_ASK_REDRAW;
 	}
-	return 0;
+	return view_key_unknown(v, key);
+}
+
+/* What the program itself uses, behind the title of the help. */
+static void put_own_cost(const struct view *v, struct line *l)
+{
+	const struct view_facts *f = &v->facts;
+
+	line_printf(l, "   this program: ");
+	if (f->own_known) {
+		line_printf(l, "%u.%u %% of a CPU, ", f->own_cpu / 10, f->own_cpu % 10);
+		cell_put(l, cell_bytes(true, f->own_rss), false);
+		line_printf(l, ", ");
+	}
+	line_printf(l, "%u.%u ms to collect", (unsigned)(f->collect_us / 1000),
+		    (unsigned)(f->collect_us % 1000 / 100));
 }
 
 static void menu_line(struct view *v, struct screen *s, size_t i)
@@ -218,6 +257,8 @@ void view_menu_draw(struct view *v, struct screen *s)
 
 	scroll_to(v);
 	line_printf(&s->pen, "%s", title[v->mode]);
+	if (v->mode == VIEW_HELP && v->facts.collect_us)
+		put_own_cost(v, &s->pen);
 	screen_line(s, LOOK_HEADER);
 	for (size_t i = 0; i < menu_page(v) && v->menu_scroll + i < menu_count(v); i++) {
 		if (v->mode != VIEW_HELP) {

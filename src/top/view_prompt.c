@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The prompt: a line that the user types. Filter and search take effect with every key, and Escape
- * restores the previous filter.
+ * restores the previous filter. A filter that is not valid has no effect, and stays in the prompt.
  */
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +80,9 @@ static unsigned finish(struct view *v)
 {
 	enum view_prompt prompt = v->prompt;
 
+	/* The caller put back the filter in force: say again why this one is none. */
+	if (prompt == PROMPT_FILTER && strcmp(v->typed, v->set.filter) != 0)
+		return apply(v, v->typed);
 	v->prompt = PROMPT_NONE;
 	v->moved = true;
 	if (prompt == PROMPT_SEARCH) {
@@ -93,8 +96,7 @@ static unsigned finish(struct view *v)
 	} else if (prompt == PROMPT_INTERVAL && *v->typed) {
 		if (read_interval(v->typed, &v->set.interval_ms))
 			return VIEW_ASK_INTERVAL;
-		view_set_message(v, "%s: not a number of seconds from 0.1 to %d", v->typed,
-				 INTERVAL_MOST_S);
+		view_set_message(v, "%s: not a number of seconds from 0.1 to 86,400", v->typed);
 	}
 	return 0;
 }

@@ -272,7 +272,7 @@ static void run_tree(struct strbuf *out, struct scene *c)
 
 	(void)out;
 	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
-	tree_rows(&order, 0, &c->snapshot, &rows, &tree);
+	tree_rows(&order, 0, NULL, &c->snapshot, &rows, &tree);
 	sums_done(&tree);
 }
 

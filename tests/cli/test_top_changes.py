@@ -87,8 +87,12 @@ def check_expensive():
         tmux.keys("(.?){4900}Z")
         screen = tmux.until(lambda screen: "too many steps" in screen)
         result("too many steps" in screen, "an expensive filter: message", screen)
+        # It stays in the prompt, and none is in force.
         tmux.keys("Enter")
-        screen = tmux.until(lambda screen: "10 rows" in screen and "filter" not in screen.splitlines()[3])
+        tmux.until(lambda screen: "too many steps" in screen)
+        tmux.keys("Escape")
+        screen = tmux.until(lambda screen: "10 rows" in screen and "filter" not in screen.splitlines()[4] and
+                            "? help" in screen)
         result("10 rows" in screen, "an expensive filter: all rows", screen)
         tmux.keys("q")
         screen = tmux.until(lambda screen: "exit code" in screen)

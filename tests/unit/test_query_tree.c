@@ -17,7 +17,7 @@ static void assert_tree(struct machine *m, uint64_t min, const char *want)
 	cleanup(strbuf_done) struct strbuf b = {};
 	struct sums t = {0};
 
-	assert_int_equal(tree_rows(&m->order, min, &m->snapshot, &m->rows, &t), 0);
+	assert_int_equal(tree_rows(&m->order, min, NULL, &m->snapshot, &m->rows, &t), 0);
 	for (size_t i = 0; i < t.rows.count; i++) {
 		const struct process *p = t.rows.item[i];
 
@@ -118,7 +118,7 @@ static void test_tree_deep(void **state)
 	machine_init(&m, count);
 	for (size_t i = 1; i < count; i++)
 		m.snapshot.process[i].ppid = (pid_t)i;
-	assert_int_equal(tree_rows(&m.order, 0, &m.snapshot, &m.rows, &t), 0);
+	assert_int_equal(tree_rows(&m.order, 0, NULL, &m.snapshot, &m.rows, &t), 0);
 	assert_int_equal(t.rows.count, count);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(t.rows.item[i]->procs, count - i);

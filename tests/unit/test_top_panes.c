@@ -160,13 +160,13 @@ static void test_detail_of_group(void **state)
 	fixture_begin(&f, sample_groups);
 	fixture_take(&f);
 	view_set_charged(&f.view, f.rows[0]);
-	press(&f, "\n");
+	press(&f, "i");
 	view_set_charged(&f.view, f.rows[0]);
 	fixture_golden(&f, "top_detail_group.txt");
-	press(&f, "\033jj\n");
+	press(&f, "\033jji");
 	assert_true(fixture_says(&f, "odd\\xff\"name\\x0a,;\\\\.service"));
 	/* A group without a name. */
-	press(&f, "\033j\n");
+	press(&f, "\033ji");
 	assert_true(fixture_says(&f, "#-  3 processes of one unit"));
 	fixture_end(&f);
 }
@@ -208,12 +208,12 @@ static void test_history(void **state)
 	history_add(&h, 1000, false, 0);
 	assert_false(history_draw(&h, &l, 10, &least, &most, &since));
 	for (int i = 0; i < 8; i++)
-		history_add(&h, 2000 + i * 1000, true, 100 + (uint64_t)i);
+		history_add(&h, 2000 + i * 1000, true, (100 + (uint64_t)i) * MIB);
 	assert_true(history_draw(&h, &l, 10, &least, &most, &since));
 	line_end(&l);
 	assert_string_equal(strbuf_str(&out), "?▁▂▃▄▅▆▇█\n");
-	assert_int_equal(least, 100);
-	assert_int_equal(most, 107);
+	assert_int_equal(least, 100 * MIB);
+	assert_int_equal(most, 107 * MIB);
 	assert_int_equal(since, 1000);
 	/* The newest points are drawn, and the ring drops the oldest. */
 	for (int i = 0; i < 3 * HISTORY_MAX; i++)
@@ -231,7 +231,44 @@ static void test_history(void **state)
 	assert_string_equal(strbuf_str(&out), "▁\n");
 	assert_int_equal(least, 6);
 	assert_int_equal(since, 7000);
+	/* Noise is flat: of a small process below 1 MiB, of a large one below 1 %. */
+	for (size_t large = 0; large < 2; large++) {
+		uint64_t base = large ? 100 * GIB : 10 * MIB, noise = large ? 50 * MIB : 64 * KIB;
+
+		history_clear(&h);
+		strbuf_clear(&out);
+		for (int i = 0; i < 6; i++)
+			history_add(&h, i, true, base + (i % 2 ? noise : 0));
+		history_add(&h, 7, true, base + base / 5);
+		assert_true(history_draw(&h, &l, 6, &least, &most, &since));
+		line_end(&l);
+		assert_string_equal(strbuf_str(&out), "▁▁▁▁▁█\n");
+		assert_int_equal(most, base + base / 5);
+	}
 	strbuf_done(&out);
+}
+
+/* A filter that is not valid stays in the prompt; the caller has put back the one in force. */
+static void test_bad_filter(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_ordinary);
+	fixture_take(&f);
+	press(&f, "fx\n");
+	press(&f, "f(");
+	strcpy(f.view.set.filter, "x");
+	assert_int_equal(press(&f, "\n"), VIEW_ASK_FILTER);
+	assert_int_equal(f.view.prompt, PROMPT_FILTER);
+	strcpy(f.view.set.filter, "x");
+	assert_true(fixture_says(&f, "$filter (regular expression): x("));
+	assert_true(fixture_says(&f, "  filter x  every"));
+	view_key(&f.view, TOP_BACKSPACE);
+	assert_int_equal(press(&f, "\n"), 0);
+	assert_int_equal(f.view.prompt, PROMPT_NONE);
+	assert_string_equal(f.view.set.filter, "x");
+	fixture_end(&f);
 }
 
 int main(void)
@@ -240,7 +277,7 @@ int main(void)
 		cmocka_unit_test(test_search),		cmocka_unit_test(test_typing),
 		cmocka_unit_test(test_other_prompts),	cmocka_unit_test(test_detail),
 		cmocka_unit_test(test_detail_of_group), cmocka_unit_test(test_help),
-		cmocka_unit_test(test_history),
+		cmocka_unit_test(test_history),		cmocka_unit_test(test_bad_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

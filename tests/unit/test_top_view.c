@@ -97,15 +97,15 @@ static void test_moving(void **state)
 	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_take(&f);
-	assert_int_equal(view_page(&f.view), 24 - 7);
+	assert_int_equal(view_page(&f.view), 24 - 8);
 	assert_int_equal(pid_at_cursor(&f), 100);
 	press(&f, "jjjk");
 	assert_int_equal(pid_at_cursor(&f), 102);
 	view_key(&f.view, TOP_PAGE_DOWN);
-	assert_int_equal(pid_at_cursor(&f), 119);
+	assert_int_equal(pid_at_cursor(&f), 118);
 	view_place(&f.view, &first, &count);
 	assert_int_equal(first, 3);
-	assert_int_equal(count, 17);
+	assert_int_equal(count, 16);
 	view_key(&f.view, TOP_END);
 	assert_int_equal(pid_at_cursor(&f), 131);
 	view_key(&f.view, TOP_DOWN);
@@ -154,7 +154,7 @@ static void test_selection(void **state)
 	/* unless the row is followed. */
 	press(&f, "F");
 	view_place(&f.view, &first, &count);
-	assert_int_equal(first, 13);
+	assert_int_equal(first, 14);
 	assert_true(fixture_says(&f, "following 129"));
 	/* Another process with the same pid is another row. */
 	f.sample.process[29].start_ns++;
@@ -237,6 +237,229 @@ static void test_group_keys(void **state)
 	fixture_take(&f);
 	assert_int_equal(f.view.cursor, 0);
 	assert_false(f.view.held);
+	fixture_end(&f);
+}
+
+/* Enter on a group shows its processes; Escape and Backspace lead back to the same group. */
+static void test_within(void **state)
+{
+	static const int back[] = {TOP_ESCAPE, TOP_BACKSPACE};
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_groups);
+	fixture_take(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(back); i++) {
+		struct row_id id;
+
+		press(&f, i ? "" : "jjF");
+		assert_true(i || fixture_says(&f, "following odd\\xff"));
+		assert_false(fixture_says(&f, "following 0"));
+		id = view_id(&f.view, view_row(&f.view));
+		press(&f, "S");
+		assert_int_equal(press(&f, "\n"), VIEW_ASK_FILTER);
+		assert_null(f.view.set.group);
+		assert_string_equal(f.view.within.group.key->key, "unit");
+		assert_string_equal(f.view.within.group.text, view_row(&f.view)->unit);
+		f.sample.result.group = NULL;
+		fixture_take(&f);
+		assert_int_equal(f.view.cursor, 0);
+		assert_true(fixture_says(&f, "by swap  unit odd\\xff"));
+		assert_true(fixture_says(&f, "Esc groups"));
+		press(&f, "Nj");
+		assert_int_equal(view_key(&f.view, back[i]), VIEW_ASK_FILTER);
+		assert_null(f.view.within.group.key);
+		f.sample.result.group = f.view.set.group;
+		fixture_take(&f);
+		assert_true(view_same_id(view_id(&f.view, view_row(&f.view)), id));
+		assert_string_equal(f.view.set.order.keys.item[0]->key, "swap");
+		assert_true(fixture_says(&f, "Enter processes"));
+	}
+	/* A group without a name, sorted by what only groups have; then on to the next kind. */
+	f.view.set.order.keys.item[0] = column_find("mem_current", 11);
+	press(&f, "j\n");
+	assert_null(f.view.within.group.text);
+	assert_string_equal(f.view.set.order.keys.item[0]->key, "pss");
+	assert_true(fixture_says(&f, "  no unit"));
+	assert_int_equal(press(&f, "g"), VIEW_ASK_FILTER);
+	assert_string_equal(f.view.set.group->key, "container");
+	assert_null(f.view.within.group.key);
+	/* Backspace has nothing to leave. */
+	view_key(&f.view, TOP_BACKSPACE);
+	assert_true(fixture_says(&f, "!Backspace leads from"));
+	fixture_end(&f);
+}
+
+/* A followed group that ends is named. */
+static void test_followed_group(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_groups);
+	fixture_take(&f);
+	press(&f, "jjF");
+	f.sample.result.row_count = 1;
+	fixture_take(&f);
+	assert_true(fixture_says(&f, "!odd\\xff"));
+	assert_true(fixture_says(&f, "service is gone"));
+	fixture_end(&f);
+}
+
+/* Makes the tree of the sample with the folds of the view. */
+static void take_tree(struct fixture *f, struct sums *tree)
+{
+	struct sample *s = &f->sample;
+	struct rows rows = {s->row, s->snapshot.count, 0};
+
+	assert_int_equal(
+		tree_rows(&f->view.set.order, 0, &f->view.folds, &s->snapshot, &rows, tree), 0);
+	s->result.row_count = tree->rows.count;
+	memcpy(f->rows, tree->rows.item, tree->rows.count * sizeof(*f->rows));
+	fixture_take(f);
+}
+
+static void test_folds(void **state)
+{
+	struct sums tree = {};
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	for (int i = 0; i < SAMPLE_MAX; i++)
+		f.sample.process[i].ppid = i < 4 ? 0 : 100 + i % 4;
+	fixture_take(&f);
+	press(&f, "-");
+	assert_int_equal(f.view.set.interval_ms, 500);
+	press(&f, "+t");
+	take_tree(&f, &tree);
+	assert_int_equal(f.view.count, SAMPLE_MAX);
+	assert_int_equal(pid_at_cursor(&f), 100);
+	assert_int_equal(press(&f, "-"), VIEW_ASK_ROWS);
+	take_tree(&f, &tree);
+	assert_int_equal(f.view.count, SAMPLE_MAX - 7);
+	assert_int_equal(pid_at_cursor(&f), 100);
+	assert_true(fixture_says(&f, "[+7] prog00"));
+	/* The folded row has the sum of its subtree. */
+	assert_int_equal(view_row(&f.view)->procs, 8);
+	assert_int_equal(view_row(&f.view)->value[COUNTER_RSS],
+			 (32 + 28 + 24 + 20 + 16 + 12 + 8 + 4) * MIB);
+	assert_int_equal(f.view.set.interval_ms, 1000);
+	/* It stays folded at the next tick; its title has neither mark nor branches. */
+	take_tree(&f, &tree);
+	assert_int_equal(f.view.count, SAMPLE_MAX - 7);
+	press(&f, "\n");
+	assert_true(fixture_says(&f, "#100 prog00  with 7 below it"));
+	press(&f, "q");
+	assert_int_equal(press(&f, "-"), 0);
+	assert_true(fixture_says(&f, "!100 is folded"));
+	press(&f, "jj");
+	assert_int_equal(press(&f, "-"), 0);
+	assert_true(fixture_says(&f, "has no processes below it"));
+	press(&f, "kk");
+	assert_int_equal(press(&f, "+"), VIEW_ASK_ROWS);
+	take_tree(&f, &tree);
+	assert_int_equal(f.view.count, SAMPLE_MAX);
+	assert_int_equal(press(&f, "="), 0);
+	assert_true(fixture_says(&f, "!100 is not folded"));
+	/* All rows; another process with the same pid is not folded. */
+	press(&f, "*");
+	take_tree(&f, &tree);
+	assert_int_equal(f.view.count, 4);
+	assert_int_equal(f.view.folds.count, 4);
+	f.sample.process[1].start_ns++;
+	take_tree(&f, &tree);
+	take_tree(&f, &tree);
+	assert_int_equal(f.view.count, 4 + 7);
+	assert_int_equal(f.view.folds.count, 3);
+	press(&f, "*");
+	take_tree(&f, &tree);
+	assert_int_equal(f.view.count, SAMPLE_MAX);
+	press(&f, "t");
+	press(&f, "*");
+	assert_true(fixture_says(&f, "of a tree (t shows it)"));
+	sums_done(&tree);
+	fixture_end(&f);
+}
+
+/* A key without a meaning says so; a key of another mode says which. */
+static void test_unknown_keys(void **state)
+{
+	static const struct {
+		const char *keys;
+		int key;
+		const char *says;
+	} is[] = {
+		{"", 'z', "!z does nothing; ? lists the keys"},
+		{"", 'm', "!m reads the mappings in the details (i shows them)"},
+		{"", '.', "!. goes to another frame of a recording"},
+		{"", TOP_F(7), "!F7 does nothing"},
+		{"", TOP_CTRL('a'), "!Ctrl-A does nothing"},
+		{"", TOP_DELETE, "!Delete does nothing"},
+		{"", '\t', "!Tab does nothing"},
+		{"", 0x6f22, "!this key does nothing"},
+		{"", TOP_OTHER, "!this key does nothing"},
+		{"\n", 's', "!s chooses the sort column in the list (Esc goes there)"},
+		{"\n", 'y', "!y does nothing; ? lists the keys"},
+		{"?", 'f', "!f filters in the list"},
+		{"s", '+', "!+ moves a column in the list of columns (o shows it)"},
+		{"o", 'g', "!g makes groups in the list"},
+	};
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		fixture_begin(&f, make_many);
+		fixture_take(&f);
+		press(&f, is[i].keys);
+		assert_int_equal(view_key(&f.view, is[i].key), 0);
+		assert_true(fixture_says(&f, is[i].says));
+		/* The next key removes it. */
+		press(&f, "j");
+		assert_false(fixture_says(&f, is[i].says));
+		fixture_end(&f);
+	}
+	/* Help opens from the details, and leads back to them. */
+	fixture_begin(&f, make_many);
+	fixture_take(&f);
+	press(&f, "\n?");
+	assert_int_equal(f.view.mode, VIEW_HELP);
+	press(&f, "?");
+	assert_int_equal(f.view.mode, VIEW_DETAIL);
+	fixture_end(&f);
+}
+
+/* Available memory, pressure and swap activity; our own cost only in the help. */
+static void test_shortage(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, make_many);
+	f.view.facts.own_known = true;
+	f.view.facts.own_cpu = 12;
+	f.view.facts.own_rss = 4 * MIB;
+	f.view.facts.collect_us = 14250;
+	fixture_take(&f);
+	assert_true(
+		fixture_says(&f, "Avail 9.00G  pressure some 1.23 % full 0.45 %  swap in - out -"));
+	f.view.facts.swap_known = true;
+	f.view.facts.swap_in = 0;
+	f.view.facts.swap_out = 3 * MIB / 2;
+	assert_true(fixture_says(&f, "  swap in 0/s out 1.50M/s"));
+	assert_false(fixture_says(&f, "of a CPU"));
+	press(&f, "?");
+	assert_true(fixture_says(
+		&f, "#Keys   this program: 1.2 % of a CPU, 4.00 MiB, 14.2 ms to collect"));
+	press(&f, "?");
+	/* The longest values fit into 80 columns. */
+	f.sample.snapshot.system.pressure = (struct memory_pressure){true, 10000, 10000};
+	sample_meminfo(&f.sample.snapshot.system.meminfo, MEMINFO_AVAILABLE, 1023 * MIB);
+	f.view.facts.swap_in = f.view.facts.swap_out = 1023 * MIB;
+	assert_true(fixture_says(&f, "full 100.00 %  swap in 1023M/s out 1023M/s\n"));
+	/* A kernel without PSI. */
+	f.sample.snapshot.system.pressure = (struct memory_pressure){};
+	assert_true(fixture_says(&f, "Avail 1023M  pressure -  swap"));
 	fixture_end(&f);
 }
 
@@ -323,8 +546,12 @@ static void test_look_keys(void **state)
 	press(&f, "-----------");
 	assert_int_equal(f.view.set.interval_ms, 100);
 	assert_int_equal(press(&f, "-"), 0);
-	press(&f, "+++++++++++++++++");
-	assert_int_equal(f.view.set.interval_ms, 300000);
+	assert_true(fixture_says(&f, "!the interval is at least 0.1 s"));
+	press(&f, "++++++++++++++++++++");
+	assert_int_equal(f.view.set.interval_ms, 86400000);
+	assert_true(fixture_says(&f, "!the interval is at most 86,400 s"));
+	press(&f, "d0.25\n");
+	assert_true(fixture_says(&f, "every 0.25 s"));
 	/* Only recordings have frames. */
 	assert_int_equal(press(&f, ".,"), 0);
 	f.view.facts.frames = 3;
@@ -341,11 +568,13 @@ static void test_look_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_screens),	   cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_moving),	   cmocka_unit_test(test_selection),
-		cmocka_unit_test(test_order_keys), cmocka_unit_test(test_group_keys),
-		cmocka_unit_test(test_columns),	   cmocka_unit_test(test_last_column),
-		cmocka_unit_test(test_look_keys),
+		cmocka_unit_test(test_screens),	       cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_moving),	       cmocka_unit_test(test_selection),
+		cmocka_unit_test(test_order_keys),     cmocka_unit_test(test_group_keys),
+		cmocka_unit_test(test_columns),	       cmocka_unit_test(test_last_column),
+		cmocka_unit_test(test_look_keys),      cmocka_unit_test(test_within),
+		cmocka_unit_test(test_followed_group), cmocka_unit_test(test_folds),
+		cmocka_unit_test(test_unknown_keys),   cmocka_unit_test(test_shortage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Views of top: the processes of a group, folds of the tree, the head, keys without a meaning, prompts, the title
+of the details, and the layout that is kept."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
+from terminal import Tmux  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
+GUEST = os.path.realpath(HERE + "/fixtures/recordings/guest-6.12.zmem")
+HEAD = 6  # lines above the rows, headings included
+
+
+def rows_of(screen):
+    """The lines between the headings and the total."""
+    return [line for line in screen.splitlines()[HEAD:-2] if line.strip()]
+
+
+def pids_of(screen):
+    return {int(line.split()[0]) for line in rows_of(screen) if line.split()[0].isdigit()}
+
+
+def recorded(key):
+    """{value of the key: pids} of the recording. Key name: as JSON."""
+    json = subprocess.run((PROGRAM, "--replay", GUEST, "-o", "+cmdline", "-J"), check=True, stdout=subprocess.PIPE).stdout
+    program = '[.processes[] | {group: (.%s // null), pid}] | group_by(.group)[] | "\\([.[].pid | tostring] | ' \
+              'join(","))"' % key
+    lines = subprocess.run(("jq", "-r", program), input=json, check=True, stdout=subprocess.PIPE).stdout.decode()
+    return [{int(pid) for pid in line.split(",")} for line in lines.split()]
+
+
+def check_groups():
+    """For each kind of group: Enter shows exactly its processes, Escape and Backspace lead back to that group."""
+    for key, json_key in (("name", "name"), ("cmdline", "cmdline"), ("user", "uid"), ("unit", "unit"),
+                          ("container", "container"), ("cgroup", "cgroup")):
+        want = recorded(json_key)
+        tmux = Tmux((PROGRAM, "top", "--replay", GUEST, "-g", key), columns=140, rows=60)
+        try:
+            count = "%d row%s" % (len(want), "" if len(want) == 1 else "s")
+            tmux.until(lambda screen: count in screen and "groups of one %s " % key in screen)
+            found, same = [], True
+            visited = min(len(want), 4)
+            for i in range(visited):
+                tmux.keys("Enter")
+                screen = tmux.until(lambda screen: "groups of one" not in screen and "Esc groups" in screen)
+                found.append(pids_of(screen))
+                tmux.keys("Escape" if i % 2 else "BSpace")
+                screen = tmux.until(lambda screen: "groups of one %s " % key in screen and "Enter processes" in screen)
+                # The cursor is on the same group: another Enter shows the same processes.
+                tmux.keys("Enter")
+                screen = tmux.until(lambda screen: "groups of one" not in screen and "Esc groups" in screen)
+                same &= pids_of(screen) == found[-1]
+                tmux.keys("Escape")
+                tmux.until(lambda screen: "groups of one %s " % key in screen and "Enter processes" in screen)
+                tmux.keys("Down")
+            result(all(pids in want for pids in found) and len({min(pids) for pids in found}) == visited, "groups of one %s: their processes" % key,
+                   (found, want))
+            result(same, "groups of one %s: back to the same group" % key)
+            tmux.keys("F")
+            screen = tmux.until(lambda screen: "following " in screen)
+            result("following %s " % key in screen, "groups of one %s: following" % key, screen)
+        finally:
+            tmux.close()
+
+
+def check_live_group():
+    """A group of running processes, over ticks: a process that ends leaves it."""
+    with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        pids = mkmem_pids(child)
+        everything = ",".join(str(pid) for pid in pids.values())
+        tmux = Tmux((PROGRAM, "top", "-i", "0.2", "-p", everything, "-g", "user"))
+        try:
+            tmux.until(lambda screen: "1 row" in screen)
+            tmux.keys("Enter")
+            screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
+            result(pids_of(screen) == set(pids.values()), "a live group: its processes", screen)
+            tmux.keys("f", "no such name", "Enter")
+            screen = tmux.until(lambda screen: "no rows" in screen)
+            result(" user " in screen.splitlines()[4] and "filter no such name" in screen,
+                   "a filter in a group: the head says both", screen)
+            child.stdin.close()
+            tmux.keys("Escape")
+            screen = tmux.until(lambda screen: "groups of one user" in screen)
+            result("groups of one user" in screen, "back from a group that has ended", screen)
+        finally:
+            tmux.close()
+
+
+def check_folds():
+    """A folded row hides the rows below it, keeps their sum and stays folded over ticks."""
+    script = "sleep 1000 & sleep 1000 & echo ready; wait"
+    with subprocess.Popen(("sh", "-c", script), start_new_session=True, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        with open("/proc/%d/task/%d/children" % (child.pid, child.pid), encoding="ascii") as file:
+            pids = [str(child.pid)] + file.read().split()
+        tmux = Tmux((PROGRAM, "top", "--tree", "-i", "0.2", "-p", ",".join(pids), "-o", "pid,rss,name"), columns=100, rows=30)
+        try:
+            screen = tmux.until(lambda screen: "3 rows" in screen)
+            line = next(line for line in rows_of(screen) if line.split()[0] == str(child.pid))
+            below = [line for line in rows_of(screen) if "─" in line]
+            result(len(below) == 2, "a tree: two rows below", screen)
+            tmux.keys("-")
+            screen = tmux.until(lambda screen: "1 row" in screen and "[+2]" in screen)
+            folded = next(line for line in rows_of(screen) if line.split()[0] == str(child.pid))
+            result(folded.split()[:3] == line.split()[:3], "a folded row has the sum", (line, folded))
+            before = screen.splitlines()[3].split()[0]
+            screen = tmux.until(lambda screen: screen.splitlines()[3].split()[0] > before)
+            result("[+2]" in screen and "1 row" in screen, "it stays folded", screen)
+            tmux.keys("Enter")
+            screen = tmux.until(lambda screen: "with 2 below it" in screen)
+            result(re.match(r"%d \w+  with 2 below it" % child.pid, screen), "the title has no mark", screen)
+            tmux.keys("q", "+")
+            screen = tmux.until(lambda screen: "3 rows" in screen)
+            result("3 rows" in screen and "[+" not in screen, "opened again", screen)
+            tmux.keys("*")
+            screen = tmux.until(lambda screen: "1 row" in screen)
+            result("[+2]" in screen, "*: all are folded", screen)
+            tmux.keys("*")
+            screen = tmux.until(lambda screen: "3 rows" in screen)
+            result("3 rows" in screen, "*: all are open", screen)
+        finally:
+            tmux.close()
+            os.killpg(child.pid, 15)
+
+
+def meminfo(key):
+    with open("/proc/meminfo", encoding="ascii") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(key + ":"))
+
+
+def size(text):
+    """ "1.20G" in bytes."""
+    return float(text.rstrip("KMGT")) * 1024 ** ("KMGT".find(text[-1]) + 1)
+
+
+def check_head():
+    """Available memory and pressure are those of /proc; our own cost is in the help alone."""
+    tmux = Tmux((PROGRAM, "top", "-i", "0.2"))
+    try:
+        screen = tmux.until(lambda screen: "/s out" in screen)
+        line = screen.splitlines()[2]
+        found = re.fullmatch(r"Avail (\S+)  pressure (-|some \d+\.\d\d % full \d+\.\d\d %)  swap in (\S+)/s out (\S+)/s", line)
+        result(found, "the head: available memory, pressure, swap", line)
+        available = meminfo("MemAvailable")
+        result(found and abs(size(found.group(1)) - available) < available / 4, "MemAvailable", (line, available))
+        result(found and (found.group(2) == "-") != os.path.exists("/proc/pressure/memory"), "pressure, where the kernel has it",
+               line)
+        result("of a CPU" not in screen, "the head: not our own cost", screen)
+        result(all(len(line) <= 80 for line in screen.splitlines()), "80 columns", screen)
+        tmux.keys("?")
+        screen = tmux.until(lambda screen: "of a CPU" in screen)
+        result(re.search(r"this program: \d+\.\d % of a CPU, .* ms to collect", screen), "help: our own cost", screen)
+    finally:
+        tmux.close()
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
+    try:
+        screen = tmux.until(lambda screen: "rows 1" in screen)
+        result("pressure -  swap in - out -" in screen, "a recording without pressure: -", screen)
+    finally:
+        tmux.close()
+
+
+def check_swapped():
+    """Swap activity of a recording: the difference of two frames."""
+    def system(frame):
+        run = subprocess.run((PROGRAM, "--replay", recording, "-J"), check=True, stdout=subprocess.PIPE)
+        return frame, run.stdout
+
+    with tempfile.TemporaryDirectory() as directory:
+        recording = directory + "/recording"
+        subprocess.run((PROGRAM, "record", recording, "-q", "-c", "2", "-i", "0.3", "-p", str(os.getpid())), check=True)
+        pressure = subprocess.run(("jq", "-e", ".system | .swapped_in_bytes != null and (.psi_some_total_us != null) == %s" %
+                                   ("true" if os.path.exists("/proc/pressure/memory") else "false")),
+                                  input=system(2)[1], check=False, stdout=subprocess.PIPE)
+        result(pressure.returncode == 0, "a recording has pressure and swap activity", pressure.stdout)
+        tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"))
+        try:
+            screen = tmux.until(lambda screen: "frame 1 of 2" in screen)
+            result("swap in - out -" in screen, "the first frame: no activity known", screen)
+            tmux.keys(".")
+            screen = tmux.until(lambda screen: "frame 2 of 2" in screen)
+            result(re.search(r"swap in \S+/s out \S+/s", screen), "the second frame: activity", screen)
+            tmux.keys(",")
+            screen = tmux.until(lambda screen: "frame 1 of 2" in screen)
+            result("swap in - out -" in screen, "back in the first frame: not known", screen)
+        finally:
+            tmux.close()
+
+
+def check_keys():
+    """A key without a meaning says so; one of another view says which."""
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
+    try:
+        tmux.until(lambda screen: "rows 1" in screen)
+        for keys, says in ((("z",), "z does nothing; ? lists the keys"), (("m",), "m reads the mappings in the details"),
+                           (("F9",), "F9 does nothing"), (("*",), "of a tree"),
+                           (("Enter", "s"), "s chooses the sort column in the list")):
+            tmux.keys(*keys)
+            screen = tmux.until(lambda screen, says=says: says in screen.splitlines()[-1])
+            result(says in screen.splitlines()[-1], "keys %s: message" % " ".join(keys), screen)
+        tmux.keys("?")
+        screen = tmux.until(lambda screen: screen.startswith("Keys"))
+        tmux.keys("Escape")
+        screen = tmux.until(lambda screen: "recordings do not contain them" in screen)
+        result("recordings do not contain them" in screen, "help leads back to the details", screen)
+    finally:
+        tmux.close()
+
+
+def check_filter():
+    """A filter that is not valid stays in the prompt; the head has the one in force."""
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
+    try:
+        tmux.until(lambda screen: "rows 1" in screen)
+        tmux.keys("f", "mkmem", "Enter")
+        tmux.until(lambda screen: "filter mkmem  every" in screen and "? help" in screen)
+        tmux.keys("f", "(", "Enter")
+        screen = tmux.until(lambda screen: "has no )" in screen)
+        result("expression): mkmem(" in screen and "has no )" in screen, "a bad filter stays in the prompt", screen)
+        result("filter mkmem  every" in screen, "the filter in force is shown", screen)
+        tmux.keys("BSpace", "Enter")
+        screen = tmux.until(lambda screen: "? help" in screen)
+        result("filter mkmem  every" in screen and "21 rows" in screen or "rows 1" in screen, "mended: the prompt closes",
+               screen)
+    finally:
+        tmux.close()
+
+
+def check_interval():
+    """The interval is from 0.1 s to a day, by option, prompt and key."""
+    for value, code in (("0.09", 2), ("86400.5", 2), ("86400", 0), ("0.1", 0)):
+        run = subprocess.run((PROGRAM, "top", "-i", value), stdin=subprocess.DEVNULL, check=False,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        # Without a terminal: 1.
+        result(run.returncode == (code or 1), "-i %s" % value, run)
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
+    try:
+        tmux.until(lambda screen: "rows 1" in screen)
+        for text, says in (("86400", "every 86400.0 s"), ("0.25", "every 0.25 s"), ("0.05", "from 0.1 to 86,400"),
+                           ("86401", "from 0.1 to 86,400")):
+            tmux.keys("d", text, "Enter")
+            screen = tmux.until(lambda screen, says=says: says in screen)
+            result(says in screen, "interval %s: %s" % (text, says), screen)
+        tmux.keys(*("+",) * 20)
+        screen = tmux.until(lambda screen: "every 86400.0 s" in screen and "at most" in screen)
+        result("every 86400.0 s" in screen, "+: up to a day", screen)
+        tmux.keys(*("-",) * 20)
+        screen = tmux.until(lambda screen: "every 0.1 s" in screen and "at least" in screen)
+        result("every 0.1 s" in screen, "-: down to a tenth", screen)
+    finally:
+        tmux.close()
+
+
+def check_title():
+    """The details of a script keep its name over ticks."""
+    with tempfile.TemporaryDirectory() as directory:
+        script = directory + "/load.py"
+        with open(script, "w", encoding="ascii") as file:
+            file.write("import sys\nsys.stdin.read()\n")
+        with subprocess.Popen((sys.executable, script), stdin=subprocess.PIPE) as child:
+            tmux = Tmux((PROGRAM, "top", "-i", "0.1", "-p", str(child.pid)))
+            try:
+                tmux.until(lambda screen: "load.py" in screen)
+                tmux.keys("Enter")
+                tmux.until(lambda screen: " to " in screen and "total of" in screen)
+                titles = {tmux.screen().splitlines()[0].strip() for _ in range(40)}
+                result(titles == {"%d load.py" % child.pid}, "the title keeps its name", titles)
+                child.stdin.close()
+                child.wait()
+                screen = tmux.until(lambda screen: "has ended" in screen)
+                result(screen.startswith("%d load.py  has ended" % child.pid), "also after the process has ended", screen)
+            finally:
+                tmux.close()
+
+
+def layout_after(config, *keys, options=()):
+    """Starts top with this configuration, presses keys, quits. Returns the first screen, and the text behind it."""
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST) + options, XDG_CONFIG_HOME=config)
+    try:
+        first = tmux.until(lambda screen: re.search(r"\d rows?$", screen, re.M) and "every" in screen)
+        for key in keys:
+            tmux.keys(key)
+        tmux.keys("q")
+        return first, tmux.until(lambda screen: "exit code" in screen)
+    finally:
+        tmux.close()
+
+
+def check_layout():
+    """The layout is kept if the user changed it. Options win. A file of another user is not used."""
+    with tempfile.TemporaryDirectory() as config:
+        path = config + "/zmem-bpf/top"
+        layout_after(config)
+        result(not os.path.exists(path), "no change: no file")
+        layout_after(config, options=("-g", "user", "-s", "rss", "-i", "5"))
+        result(not os.path.exists(path), "options alone: no file")
+        layout_after(config, "g", "S", "r", "d", "2.5", "Enter", options=("-o", "pid,pss,name"))
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+        result(text.splitlines()[1:] == ["sort swap", "reverse", "group-by name", "interval 2.5"], "the file has the changes", text)
+        result(os.stat(path).st_mode & 0o7777 == 0o600, "mode 0600", os.stat(path))
+        first, _ = layout_after(config)
+        result("by swap reversed  groups of one name  every 2.5 s" in first, "the next start has the layout", first)
+        first, _ = layout_after(config, options=("--tree", "-s", "pid", "-i", "1"))
+        result("by pid  tree  every 1.0 s" in first, "options win", first)
+        # From the processes of a group: the groups are kept.
+        layout_after(config, "M", "Enter")
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+        result("group-by name\n" in text and "sort pss\n" in text, "left from a group: groups are kept", text)
+        with open(path, "w", encoding="latin-1") as file:
+            file.write("tree\n\x1b[2J\xff\nsort no_such\nsort rss\n")
+        first, _ = layout_after(config)
+        result("by rss  tree" in first and "2 lines were not understood" in first.splitlines()[-1],
+               "lines that are not understood: a message", first)
+        os.chmod(path, 0o622)
+        first, last = layout_after(config, "S")
+        result("by pss  every" in first and "other users can write to it" in first, "writable by others: not used", first)
+        result("is not written: other users can write to it" in last.replace("\n", ""), "nor written", last)
+        os.chmod(path, 0o600)
+        if os.geteuid() == 0:
+            os.chown(path, 65534, -1)
+            first, _ = layout_after(config)
+            result("by pss  every" in first and re.search("belongs to another user|Permission denied", first), "of another user: not used", first)
+        os.unlink(path)
+        os.symlink("/etc/passwd", path)
+        first, _ = layout_after(config)
+        result("by pss  every" in first and "symbolic link" in first, "a link: not used", first)
+        os.unlink(path)
+        os.mkfifo(path)
+        first, _ = layout_after(config)
+        result("by pss  every" in first and "not a regular file" in first, "a FIFO: not used", first)
+
+
+if __name__ == "__main__":
+    if shutil.which("tmux"):
+        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_keys, check_filter,
+                    check_interval, check_title, check_layout))
+    else:
+        print("skip views: there is no tmux")
+    sys.exit(exit_code())
