@@ -255,8 +255,7 @@ static int refuse_command(const char *name)
 			near = word;
 		}
 	}
-	return log_usage("%s: there is no such command%s%s%s", name,
-			 near ? "; did you mean " : "",
+	return log_usage("%s: there is no such command%s%s%s", name, near ? "; did you mean " : "",
 			 near ? near : "", near ? "?" : "");
 }
 
@@ -274,6 +273,8 @@ static int print_columns(bool changes)
 		printf("%-16s %s\n", column_table[i]->key, column_table[i]->help);
 	for (size_t i = 0; changes && i < COUNTERS_OF_PROCESS; i++)
 		printf("%-16s %s\n", column_changes[i]->key, column_changes[i]->help);
+	if (changes)
+		printf("%-16s %s\n", column_grew.key, column_grew.help);
 	return log_stdout_done();
 }
 

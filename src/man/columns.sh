@@ -10,7 +10,7 @@ items() {
 }
 
 columns=$("$program" -o help)
-changes=$("$program" watch -o help | grep -E '^[a-z_]+_change ')
+changes=$("$program" watch -o help | grep -E '^([a-z_]+_change|grew) ')
 [ -n "$columns" ] && [ -n "$changes" ]
 
 cat <<'END'

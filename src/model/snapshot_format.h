@@ -181,6 +181,11 @@ static const struct member machine_members[] = {
 	MACHINE(38, balance.residual_known, 2),
 	MACHINE(39, balance.anon_residual, 0),
 	MACHINE(40, balance.mapped_residual, 0),
+	/* Since minor version 1. */
+	MACHINE(41, collection.not_seen, 0),
+	MACHINE(42, collection.not_seen_known, 2),
+	TEXT(ID_MACHINE + 43, struct snapshot, selection),
+	MACHINE(44, self, INT_MAX),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)

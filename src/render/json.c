@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.3, as specified in src/dist/zmem.snapshot.schema.json, and
+ * The document zmem.snapshot, version 1.4, as specified in src/dist/zmem.snapshot.schema.json, and
  * its parts that other documents share. A new key raises the minor version, a renamed or removed
  * key the major one. Values that were not measured are null. Each top-level key and each process
  * has its own line, for head, grep and diff; there is no other white space.
@@ -104,6 +104,7 @@ void json_collection(struct json_writer *w, const struct collection *c)
 	json_u64(w, "denied", c->denied);
 	json_u64(w, "timeout", c->timeout);
 	json_u64(w, "raced", c->raced);
+	json_known(w, "not_seen", c->not_seen_known, c->not_seen);
 	json_known(w, "shared_mm", !c->shared_mm_unknown, c->shared_mm);
 	put_cross_check(w, &c->cross_check);
 	json_end(w, '}');
@@ -327,7 +328,7 @@ void render_json(struct strbuf *out, const struct result *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.snapshot", "1.3", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "1.4", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);

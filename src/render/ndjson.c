@@ -61,6 +61,8 @@ static void put_deltas(struct json_writer *w, const struct process *p)
 		json_key(w, deltas[i].key);
 		json_put_known_i64(w, known, by);
 	}
+	json_known(w, "grew_ticks", p->ticks, p->grew_ticks);
+	json_u64(w, "compared_ticks", p->ticks);
 }
 
 static void make_row(struct strbuf *line, const struct result *r, const struct process *p,
@@ -119,7 +121,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 	strbuf_clear(line);
 	begin_line(w, "snapshot", s);
 	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "1.3");
+	json_string(w, "schema_version", "1.4");
 	json_timestamp(w, s->time_ms);
 	json_boot_id(w, &s->host);
 	if (r->group)

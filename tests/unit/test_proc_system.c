@@ -186,12 +186,29 @@ static void test_last_pid(void **state)
 	assert_int_equal(last_pid_of(""), 0);
 }
 
+static uint64_t tasks_of(const char *text)
+{
+	return loadavg_parse_tasks(text, strlen(text));
+}
+
+static void test_tasks(void **state)
+{
+	(void)state;
+	assert_int_equal(tasks_of("0.29 1.11 2.29 1/163 9961\n"), 163);
+	assert_int_equal(tasks_of("0.29 1.11 2.29 12/4194304 9961\n"), 4194304);
+	assert_int_equal(tasks_of("0.29 1.11 2.29 1/ 9961\n"), 0);
+	assert_int_equal(tasks_of("0.29 1.11 2.29 1/99999999999999999999 1\n"), 0);
+	assert_int_equal(tasks_of("0.29 1/"), 0);
+	assert_int_equal(tasks_of(""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_meminfo),	  cmocka_unit_test(test_meminfo_mutations),
 		cmocka_unit_test(test_zram_stat), cmocka_unit_test(test_zram_mutations),
 		cmocka_unit_test(test_zram_each), cmocka_unit_test(test_last_pid),
+		cmocka_unit_test(test_tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
