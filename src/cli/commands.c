@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/log.h"
@@ -462,6 +463,11 @@ int commands_run(int argc, char **argv)
 	r = options_parse(&o, argc, argv);
 	if (r == 0)
 		r = secure_start(parse_has_item("pin unpin", o.command), &o.held);
+	/*
+	 * Tables have local times. With file capabilities the environment is gone, and TZ with it.
+	 * Later a sandbox denies the file of the zone.
+	 */
+	tzset();
 	if (r == 0)
 		r = run_command(&o);
 	options_done(&o);
