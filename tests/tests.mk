@@ -45,7 +45,7 @@ $(O)/heap.so: tests/soak/heap.c
 $(O)/preload.so $(O)/heap.so:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -static,$(TEST_FLAGS)) -fPIC -shared $< -o $@
+	$(Q)$(CC) $(filter-out -static,$(TEST_FLAGS)) -Iinclude -fPIC -shared $< -o $@
 
 # A fuzz target, tests/fuzz/fuzz_<module>_<what>.c, links what its module may use. Without libFuzzer
 # replay.c runs it over the corpus, as a test; with it, its own main (SAN has fuzzer-no-link).

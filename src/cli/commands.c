@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/log.h"
@@ -288,6 +289,8 @@ static int print_columns(bool changes)
 		printf("%-16s %s\n", column_table[i]->key, column_table[i]->help);
 	for (size_t i = 0; changes && i < COUNTERS_OF_PROCESS; i++)
 		printf("%-16s %s\n", column_changes[i]->key, column_changes[i]->help);
+	if (changes)
+		printf("%-16s %s\n", column_grew.key, column_grew.help);
 	return log_stdout_done();
 }
 
@@ -478,6 +481,11 @@ int commands_run(int argc, char **argv)
 	r = options_parse(&o, argc, argv);
 	if (r == 0)
 		r = secure_start(parse_has_item("pin unpin", o.command), &o.held);
+	/*
+	 * Tables have local times. With file capabilities the environment is gone, and TZ with it.
+	 * Later a sandbox denies the file of the zone.
+	 */
+	tzset();
 	if (r == 0)
 		r = run_command(&o);
 	options_done(&o);

@@ -70,7 +70,7 @@ static void bash_columns(void)
 	printf(")\n_zmem_bpf_change_names=(");
 	for (size_t i = 0; i < COUNTERS_OF_PROCESS; i++)
 		printf("%s%s", i ? " " : "", column_changes[i]->key);
-	printf(")\n");
+	printf(" %s)\n", column_grew.key);
 }
 
 static void bash_arguments(void)
@@ -205,6 +205,7 @@ static void print_zsh(void)
 	printf(")\n_zmem_bpf_change_names=(\n");
 	for (size_t i = 0; i < COUNTERS_OF_PROCESS; i++)
 		zsh_column(column_changes[i]);
+	zsh_column(&column_grew);
 	printf(")\n");
 	print_map_keys();
 	printf("_zmem_bpf_options=(\n");

@@ -40,7 +40,8 @@ static const char *const pss_words[] = {[PSS_AUTO] = "auto",
 static const char *const source_words[] = {
 	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
 
-static const char *const delta_words[] = {[DELTA_LAST] = "last", [DELTA_START] = "start", NULL};
+static const char *const delta_words[] = {
+	[DELTA_AUTO] = "auto", [DELTA_LAST] = "last", [DELTA_START] = "start", NULL};
 
 #define AT(member) offsetof(struct options, member)
 
@@ -80,7 +81,8 @@ const struct option_entry option_table[] = {
 	  OPTIONS_CHOOSE_ROWS},
 	 FLAG,
 	 AT(changed)},
-	{{"grow", 0, NULL, "watch: only rows whose PSS and swap grew since the start, most first",
+	{{"grow", 0, NULL,
+	  "watch: only rows whose PSS and swap grew by 1 MiB (--min) since the start, most first",
 	  "watch", OPTIONS_CHOOSE_ROWS},
 	 FLAG,
 	 AT(grow)},
@@ -247,7 +249,7 @@ bool options_given(const struct options *o, const struct option_entry *e)
 	case LIST:
 		return *(const char *const *)at;
 	case SIZE:
-		return *(const uint64_t *)at;
+		return *(const uint64_t *)at != MIN_DEFAULT;
 	case SET:
 		return *(const int *)at == e->value;
 	case NICE:
@@ -505,8 +507,10 @@ int options_parse(struct options *o, int argc, char **argv)
 	struct option longs[OPTIONS_MAX + 2] = {};
 	int c, r = 0;
 
-	*o = (struct options){
-		.command = "snapshot", .verify = VERIFY_DEFAULT, .nice = NICE_DEFAULT};
+	*o = (struct options){.command = "snapshot",
+			      .min = MIN_DEFAULT,
+			      .verify = VERIFY_DEFAULT,
+			      .nice = NICE_DEFAULT};
 	make_getopt(letters, longs);
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

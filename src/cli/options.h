@@ -27,6 +27,7 @@ enum color {
 };
 
 enum delta_since {
+	DELTA_AUTO, /* start with --grow, else last; none in top */
 	DELTA_LAST,
 	DELTA_START,
 };
@@ -36,7 +37,8 @@ enum delta_since {
 
 #define INTERVAL_USUAL 1000 /* ms, from one snapshot to the next */
 
-#define VERIFY_DEFAULT (-2) /* not given: each command has its own default */
+#define MIN_DEFAULT    UINT64_MAX /* not given */
+#define VERIFY_DEFAULT (-2)	  /* not given: each command has its own default */
 
 struct options {
 	const char *command; /* "snapshot" if none was named */

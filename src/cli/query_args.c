@@ -11,6 +11,9 @@
 #include "base/parse.h"
 #include "cli/log.h"
 
+/* The least growth that --grow shows, bytes: PSS of shared pages changes by less all the time. */
+#define GROWN_USUAL (1024 * 1024)
+
 static const char *const option_name[QUERY_WORDS] = {
 	[QUERY_GROUP_BY] = "--group-by", [QUERY_SORT] = "--sort",     [QUERY_REVERSE] = "--reverse",
 	[QUERY_TOP] = "--top",		 [QUERY_MIN] = "--min",	      [QUERY_PID] = "--pid",
@@ -147,6 +150,8 @@ static int read_columns(struct column_list *list, const struct options *o,
 		column_list_long(list, group);
 	else
 		column_list_default(list, group);
+	if (o->grow)
+		column_list_parse(list, "+grew", &bad, &len);
 	if (o->columns && column_list_parse(list, o->columns, &bad, &len) < 0)
 		return refuse_column(o, "--columns", bad, len);
 	return 0;
@@ -198,7 +203,11 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 		r = read_order(q, columns, o, pss);
 	q->needs = column_list_needs(columns);
 	q->top = (size_t)o->top;
-	q->min = o->min;
+	/* Of rows that grew, --min is the growth. */
+	if (o->grow)
+		q->grown_min = o->min == MIN_DEFAULT ? GROWN_USUAL : o->min;
+	else
+		q->min = o->min == MIN_DEFAULT ? 0 : o->min;
 	q->tree = o->tree;
 	q->total = o->total;
 	q->only_changed = o->changed;
@@ -214,12 +223,26 @@ static void append_filter(char *ret, size_t size, enum query_word word, const ch
 		snprintf(ret + len, size - len, " %s %s", option_name[word], value);
 }
 
+static void append_filters(const struct options *o, const char *pattern, char *ret, size_t size)
+{
+	append_filter(ret, size, QUERY_PID, o->pids);
+	append_filter(ret, size, QUERY_USER, o->users);
+	append_filter(ret, size, QUERY_FILTER, pattern);
+	append_filter(ret, size, QUERY_CGROUP, o->cgroup);
+	append_filter(ret, size, QUERY_UNIT, o->units);
+}
+
 void query_args_nothing(const struct options *o, char *ret, size_t size)
 {
 	snprintf(ret, size, "no process matches");
-	append_filter(ret, size, QUERY_PID, o->pids);
-	append_filter(ret, size, QUERY_USER, o->users);
-	append_filter(ret, size, QUERY_FILTER, o->filter);
-	append_filter(ret, size, QUERY_CGROUP, o->cgroup);
-	append_filter(ret, size, QUERY_UNIT, o->units);
+	append_filters(o, o->filter, ret, size);
+}
+
+bool query_args_selection(const struct options *o, char *ret, size_t size)
+{
+	*ret = '\0';
+	append_filters(o, o->filter ? "PATTERN" : NULL, ret, size);
+	if (*ret)
+		memmove(ret, ret + 1, strlen(ret)); /* the first space */
+	return *ret;
 }

@@ -24,6 +24,11 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 unsigned query_args_format_needs(const struct options *o, const struct column *group);
 /* Writes "no process matches", with the filters, as text of `size` bytes at most. */
 void query_args_nothing(const struct options *o, char *ret, size_t size);
+/*
+ * Writes the filters, such as "--user root", without the pattern of --filter, which may hold
+ * secrets. False: there are none.
+ */
+bool query_args_selection(const struct options *o, char *ret, size_t size);
 /* The column that the page of -F html groups by at first; NULL: none, or another format. */
 const struct column *query_args_page_group(const struct options *o);
 

@@ -8,6 +8,7 @@
 #include "cli/log.h"
 #include "cli/measure.h"
 #include "cli/output.h"
+#include "cli/query_args.h"
 #include "cli/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -22,6 +23,8 @@ struct recorder {
 	struct recording_writer writer;
 	struct rows all; /* every process of a snapshot */
 	int failed;	 /* the exit code, if a frame failed after the first */
+	bool selects;	 /* a filter is set: other processes are not recorded */
+	char selection[256];
 };
 
 static void recorder_close(struct recorder *r)
@@ -44,6 +47,7 @@ static int recorder_open(struct recorder *r, const struct options *o)
 	*r = (struct recorder){.options = *o, .measure = MEASURE_CLOSED};
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
+	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
 	r->options.file = o->word ? o->word : o->output;
 	r->options.output = NULL;
 	err = output_open_private(&r->file, r->options.file);
@@ -99,11 +103,11 @@ static void drop_others(struct collector *c)
 
 static int append_frame(struct recorder *r, uint32_t frame)
 {
-	const struct options *o = &r->options;
 	struct collector *c = &r->measure.collector;
 	int err = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
 
-	if (err == 0 && (o->pids || o->users || o->filter || o->cgroup || o->units))
+	c->snapshot.selection = r->selects ? r->selection : NULL;
+	if (err == 0 && r->selects)
 		drop_others(c);
 	else if (err == 0)
 		err = name_all(r);

@@ -195,6 +195,10 @@ static int check_request(const struct options *o)
 {
 	if (o->grow && o->pss == PSS_NONE)
 		return log_usage(o, "--grow cannot be combined with --pss none");
+	if (o->grow && o->delta == DELTA_LAST)
+		return log_usage(o,
+				 "--grow cannot be combined with --delta last: it shows the growth "
+				 "since the start");
 	if (o->total && (o->changed || o->grow))
 		return log_usage(o, "--total cannot be combined with --%s",
 				 o->changed ? "changed" : "grow");

@@ -81,6 +81,7 @@ int collect_choose_rows(struct collector *c, const struct query *query)
 
 	/* The pattern is on our own command line. */
 	own.filter.self = c->self;
+	own.filter.without = q->only_grown ? c->snapshot.self : 0;
 	needs_of(c, q, &needs);
 	r = query_select_ids(&c->snapshot, q, &c->rows);
 	if (r == 0)

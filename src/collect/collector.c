@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "collect/balance.h"
 #include "collect/collector_internal.h"
+#include "collect/unseen.h"
 #include "privilege/privilege.h"
 
 /* The deadline of a smaps_rollup, beyond the time for its size. */
@@ -51,7 +52,7 @@ static void uncount_statuses(struct snapshot *s)
 		found->timeout -= found->timeout && p->pss_status == PSS_TIMEOUT;
 		found->raced -= found->raced && (p->raced || p->pss_status == PSS_RACED);
 	}
-	found->complete = true;
+	found->complete = !found->not_seen;
 }
 
 int collector_turn_to(struct collector *c, uint32_t frame)
@@ -317,6 +318,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	struct snapshot *s = &c->snapshot;
 
 	s->time_ms = time_ms;
+	s->self = c->self;
 	user_table_forget(c->users, s->count);
 	s->fallback_reason = c->fallback_reason;
 	s->pss_fallback_reason = pss_fallback_reason(c);
@@ -337,16 +339,69 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	return enrich_names(c->pool, s);
 }
 
+/* ---- processes that BPF does not show ---- */
+
+static bool compares_with_proc(const struct collector *c)
+{
+	return source_origin(c->source) == FROM_BPF && c->proc.trusted && c->proc.fd >= 0;
+}
+
+/* Asks BPF once more for these processes alone: they may have been in fork or in exec. */
+static int recheck_unseen(struct collector *c, const struct unseen_start *start)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
+	struct process **row = arena_zalloc(mark.arena, c->unseen.count, sizeof(*row));
+	int r;
+
+	if (!row)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->unseen.count; i++)
+		row[i] = &c->unseen.process[i];
+	r = source_collect_some(c->source, row, c->unseen.count, &c->again[0]);
+	return r < 0 ? r : unseen_drop(&c->proc, start, &c->again[0], &c->unseen);
+}
+
+static int count_unseen(struct collector *c, const struct filter *f,
+			const struct unseen_start *start)
+{
+	struct collection *found = &c->snapshot.collection;
+	int r;
+
+	found->not_seen = 0;
+	/* A snapshot from /proc has all that /proc shows. */
+	found->not_seen_known = source_origin(c->source) == FROM_PROC && !found->hidden;
+	if (!compares_with_proc(c))
+		return 0;
+	found->not_seen_known = true;
+	if (!unseen_possible(&c->proc, start, &c->snapshot))
+		return 0;
+	r = unseen_find(&c->proc, start, &c->snapshot, f, &c->unseen);
+	if (r == 0 && c->unseen.count)
+		r = recheck_unseen(c, start);
+	if (r < 0)
+		return r;
+	found->not_seen = (uint32_t)c->unseen.count;
+	found->not_seen_known = found->not_seen || unseen_can_tell(&c->proc);
+	found->complete &= !found->not_seen;
+	return 0;
+}
+
 /* All processes of this machine by their counters, and the machine itself. */
-static int read_machine(struct collector *c, uint64_t *since)
+static int read_machine(struct collector *c, const struct filter *f, uint64_t *since)
 {
 	int64_t time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
-	int r = source_collect(c->source, &c->snapshot);
+	struct unseen_start start = {};
+	int r;
 
+	if (compares_with_proc(c))
+		unseen_begin(&c->proc, &start);
+	r = source_collect(c->source, &c->snapshot);
 	if (r < 0)
 		return r;
 	phase_end(c, COLLECT_PHASE_READ, since);
 	r = complete_machine(c, time_ms);
+	if (r == 0)
+		r = count_unseen(c, f, &start);
 	phase_end(c, COLLECT_PHASE_FILTER, since);
 	return r;
 }
@@ -360,7 +415,7 @@ int collector_begin(struct collector *c, const struct query *q)
 	c->difference_count = 0;
 	c->phase = collector_replays(c) ? COLLECT_PHASE_FILTER : COLLECT_PHASE_READ;
 	if (!collector_replays(c))
-		r = read_machine(c, &since);
+		r = read_machine(c, &q->filter, &since);
 	if (r == 0)
 		r = look_for_missing(c, &q->filter);
 	if (r == 0)
@@ -419,6 +474,7 @@ void collector_close(struct collector *c)
 	query_rows_done(&c->rows);
 	source_close(c->source);
 	snapshot_done(&c->snapshot);
+	snapshot_done(&c->unseen);
 	for (size_t i = 0; i < ARRAY_SIZE(c->again); i++)
 		snapshot_done(&c->again[i]);
 	user_table_free(c->users);

@@ -94,6 +94,7 @@ struct collector {
 	size_t verify_readable, verify_count; /* processes with PSS from the kernel */
 	/* Private. */
 	struct snapshot again[2]; /* of some processes, for comparisons */
+	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */
 	bool looked_for_missing;
 };
 

@@ -140,8 +140,8 @@ static void sum(struct maps_read *m, size_t processes)
 		map_counters_add(&m->total, &p->total);
 		m->mappings += p->mappings;
 	}
-	/* Without any process there is no sum. */
-	if (!any)
+	/* The sum of no process is 0, but there is none if no process could be read. */
+	if (processes && !any)
 		m->total.have = 0;
 }
 

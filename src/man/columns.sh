@@ -10,7 +10,7 @@ items() {
 }
 
 columns=$("$program" -o help)
-changes=$("$program" watch -o help | grep -E '^[a-z_]+_change ')
+changes=$("$program" watch -o help | grep -E '^([a-z_]+_change|grew) ')
 [ -n "$columns" ] && [ -n "$changes" ]
 
 cat <<'END'
@@ -63,6 +63,8 @@ is given.
 The header is
 .Ql +
 and the name of the counter.
+.Li grew
+is a count: 7/10 means that the row grew in seven of ten snapshots.
 .Bl -tag -width counters_source
 END
 printf '%s\n' "$changes" | items

@@ -47,6 +47,7 @@ NUMBER_OF(procs, process_count(p), true)
 NUMBER_OF(start, s->host.boot_ms + p->start_ns / NS_PER_MS, p->pid && s->host.boot_ms)
 NUMBER_OF(oom_score_adj, p->oom_score_adj, p->pid)
 NUMBER_OF(mm_id, p->mm_id, p->mm_id)
+NUMBER_OF(grew, p->grew_ticks, p->ticks)
 
 #define NUMBER_AS(key_, json_key_, header_, kind_, most_first_, help_)                             \
 	static const struct column column_##key_ = {.key = #key_,                                  \
@@ -196,6 +197,16 @@ const size_t column_count = ARRAY_SIZE(column_table);
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 
+const struct column column_grew = {
+	.key = "grew",
+	.json_key = "grew_ticks",
+	.header = "GREW",
+	.help = "in how many snapshots PSS and swap grew, of how many",
+	.kind = COLUMN_NUMBER,
+	.most_first = true,
+	.number = number_grew,
+};
+
 const struct column *const column_changes[COUNTER_COUNT] = {
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_) &column_##key_##_change,
 #include "model/counters.def"
@@ -229,6 +240,8 @@ const struct column *column_find(const char *key, size_t len)
 		if (parse_same_word(column_changes[i]->key, key, len))
 			return column_changes[i];
 	}
+	if (parse_same_word(column_grew.key, key, len))
+		return &column_grew;
 	return find_alias(key, len);
 }
 
@@ -415,7 +428,7 @@ void column_list_watch(struct column_list *list, const struct column *group)
 bool column_list_changes(const struct column_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		if (list->item[i]->kind == COLUMN_CHANGE)
+		if (list->item[i]->kind == COLUMN_CHANGE || list->item[i] == &column_grew)
 			return true;
 	}
 	return false;

@@ -50,6 +50,8 @@ extern const struct column *const column_table[];
 extern const size_t column_count;
 /* "KEY_change" of each counter, for watch and top; column_find() finds only those of processes. */
 extern const struct column *const column_changes[COUNTER_COUNT];
+/* In how many ticks PSS and swap grew, for watch and top. */
+extern const struct column column_grew;
 
 /*
  * The column with that key, ignoring case, or with the name that other tools use (res, args,
@@ -89,7 +91,7 @@ void column_list_long(struct column_list *list, const struct column *group);
 /* The default columns of watch and top: with changes. */
 void column_list_watch(struct column_list *list, const struct column *group);
 bool column_list_has(const struct column_list *list, const struct column *c);
-/* True if one of the columns is a change. */
+/* True if one of the columns is a change, or column_grew. */
 bool column_list_changes(const struct column_list *list);
 /*
  * The columns of a process or group in zmem.snapshot, in that order; command lines only on request.

@@ -165,6 +165,8 @@ struct process {
 
 	const struct delta_row *before; /* its earlier state (query/delta.h); NULL: unknown */
 	bool changed;			/* since the last tick */
+	uint32_t grew_ticks;		/* in how many of `ticks` PSS and swap grew */
+	uint32_t ticks;			/* ticks with a measured tick before */
 	uint64_t print;			/* hash of all values and names */
 
 	uint64_t rank; /* scratch of the sort of rows */
@@ -271,6 +273,8 @@ struct collection {
 	uint32_t raced;
 	uint32_t shared_mm;	/* processes that share the mm of another one, its owner */
 	bool shared_mm_unknown; /* not known: /proc did not tell for some (ptrace) */
+	uint32_t not_seen;	/* processes that /proc shows and BPF does not */
+	bool not_seen_known;	/* false: they were not compared */
 	bool hidden;		/* /proc hides some processes (hidepid) */
 	bool complete;		/* only kernel threads and ended processes are missing */
 	struct cross_check cross_check;
@@ -310,6 +314,8 @@ struct snapshot {
 	bool pinned;			 /* read from the pin (source/pin.h) */
 	const char *fallback_reason;	 /* NULL: the preferred source worked */
 	const char *pss_fallback_reason; /* likewise for PSS from the kernel */
+	pid_t self;			 /* the process that collected; 0: unknown */
+	const char *selection;		 /* the filters of its recording; NULL: all processes */
 	struct collection collection;
 	struct machine_balance balance;
 	struct memcg *memcg; /* in the arena, sorted by path; NULL: not read */

@@ -195,6 +195,10 @@ static const struct member machine_members[] = {
 	MACHINE(47, system.swapped.in, 0),
 	MACHINE(48, system.swapped.out, 0),
 	MACHINE(49, system.max_map_count, 0),
+	MACHINE(50, collection.not_seen, 0),
+	MACHINE(51, collection.not_seen_known, 2),
+	TEXT(ID_MACHINE + 52, struct snapshot, selection),
+	MACHINE(53, self, INT_MAX),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)

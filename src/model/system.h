@@ -117,5 +117,10 @@ uint64_t zoneinfo_read(int proc_fd);
 
 /* The pid of the newest process or thread: the last value of /proc/loadavg; 0 without one. */
 uint64_t loadavg_parse_last_pid(const char *text, size_t len);
+/*
+ * The number of tasks on the machine, idle tasks excluded, of all pid namespaces: the number behind
+ * the slash (fs/proc/loadavg.c); 0 without one.
+ */
+uint64_t loadavg_parse_tasks(const char *text, size_t len);
 
 #endif

@@ -91,6 +91,14 @@ uint64_t procfs_last_pid(const struct procfs *proc)
 	return len > 0 ? loadavg_parse_last_pid(text, (size_t)len) : 0;
 }
 
+uint64_t procfs_tasks(const struct procfs *proc)
+{
+	char text[128];
+	ssize_t len = procfs_read(proc, "loadavg", text, sizeof(text));
+
+	return len > 0 ? loadavg_parse_tasks(text, (size_t)len) : 0;
+}
+
 int procfs_open_pid(const struct procfs *proc, pid_t pid)
 {
 	char name[16];

@@ -40,6 +40,8 @@ ssize_t procfs_read(const struct procfs *proc, const char *name, char *buf, size
  * if it cannot be read.
  */
 uint64_t procfs_last_pid(const struct procfs *proc);
+/* The number of tasks (loadavg_parse_tasks()), 0 if it cannot be read. */
+uint64_t procfs_tasks(const struct procfs *proc);
 
 /* ---- the directory of a process ---- */
 

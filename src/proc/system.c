@@ -151,6 +151,18 @@ uint64_t loadavg_parse_last_pid(const char *text, size_t len)
 	return pos && scan_u64(&pos, text + len, &pid) ? pid : 0;
 }
 
+uint64_t loadavg_parse_tasks(const char *text, size_t len)
+{
+	const char *slash = len ? memchr(text, '/', len) : NULL, *end = text + len;
+	const char *pos = slash ? slash + 1 : NULL;
+	uint64_t tasks;
+
+	/* No blanks before it: the next number is another one. */
+	if (!pos || pos == end || *pos < '0' || *pos > '9')
+		return 0;
+	return scan_u64(&pos, end, &tasks) ? tasks : 0;
+}
+
 /*
  * ---- swaps ----
  *

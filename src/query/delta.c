@@ -129,6 +129,16 @@ static bool has_begun_since(const struct tracker *tracker, const struct process 
 	       (int64_t)(p->start_ns / NS_PER_MS) + START_SLACK_MS >= tracker->last_boot_ms;
 }
 
+/* Whether it grew since the last tick, and in how many ticks so far. */
+static void count_growth(struct process *p)
+{
+	const struct delta_row *b = p->before;
+	bool both = b->last_known && process_has(p, COUNTER_PSS_SWAP);
+
+	p->ticks = b->ticks + both;
+	p->grew_ticks = b->grew_ticks + (both && p->value[COUNTER_PSS_SWAP] > b->last);
+}
+
 static void join_row(const struct tracker *tracker, const struct column *group, struct process *p,
 		     struct delta_counts *counts)
 {
@@ -136,6 +146,7 @@ static void join_row(const struct tracker *tracker, const struct column *group, 
 
 	p->before = find(&tracker->rows, &key);
 	if (p->before) {
+		count_growth(p);
 		p->changed = p->before->hash != p->print;
 		counts->changed += p->changed;
 		/* A recording may have a row twice. */
@@ -160,6 +171,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 
 		p->before = NULL;
 		p->changed = true;
+		p->grew_ticks = p->ticks = 0;
 		p->print = hash_of(tracker, p);
 		if (tracker->taken)
 			join_row(tracker, group, p, ret);
@@ -200,6 +212,10 @@ static void keep_row(const struct tracker *tracker, const struct process *p, str
 
 	ret->have = p->have;
 	ret->hash = p->print;
+	ret->last_known = process_has(p, COUNTER_PSS_SWAP);
+	ret->last = p->value[COUNTER_PSS_SWAP];
+	ret->grew_ticks = p->grew_ticks;
+	ret->ticks = p->ticks;
 	memcpy(ret->value, p->value, sizeof(ret->value));
 	for (int c = 0; first && c < COUNTERS_OF_PROCESS; c++) {
 		if (first->have & COUNTER_BIT(c)) {

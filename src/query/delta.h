@@ -23,6 +23,10 @@ struct delta_row {
 	counter_mask have;
 	uint64_t hash; /* of all values and texts of the row: another hash means a change */
 	uint64_t value[COUNTERS_OF_PROCESS];
+	/* Of the last tick, also if the values are the first ones. */
+	bool last_known;
+	uint64_t last; /* PSS and swap */
+	uint32_t grew_ticks, ticks;
 };
 
 /* The identity of an earlier row. */
@@ -58,11 +62,11 @@ struct delta_counts {
 void delta_tracker_init(struct tracker *tracker, uint64_t seed, bool from_start);
 void delta_tracker_done(struct tracker *tracker);
 /*
- * Sets process.before of each row to its earlier values (NULL: not known), process.changed, and
- * snapshot.change_us (the time between the two, 0 if changes are not per second). `group`: the
- * column that groups have in common, NULL: rows are processes. The earlier values of a row that has
- * started since are 0. `ret` counts since the last tick. In the first tick all counts are 0, and
- * all rows have changed.
+ * Sets process.before of each row to its earlier values (NULL: not known), process.changed and
+ * grew_ticks, and snapshot.change_us (the time between the two, 0 if changes are not per second).
+ * `group`: the column that groups have in common, NULL: rows are processes. The earlier values of a
+ * row that has started since are 0. `ret` counts since the last tick. In the first tick all counts
+ * are 0, and all rows have changed.
  */
 void delta_tracker_join(const struct tracker *tracker, const struct column *group,
 			struct snapshot *s, struct rows *rows, struct delta_counts *ret);

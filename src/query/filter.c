@@ -42,6 +42,8 @@ int filter_matches_id(const struct filter *f, const struct process *p)
 		return false;
 	if (f->pids && !bsearch(&p->pid, f->pids, f->pid_count, sizeof(*f->pids), compare_pid))
 		return false;
+	if (f->without && p->pid == f->without && !f->pids)
+		return false;
 	return !f->uids || bsearch(&p->uid, f->uids, f->uid_count, sizeof(*f->uids), compare_uid);
 }
 

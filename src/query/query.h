@@ -29,7 +29,8 @@ struct filter {
 	size_t uid_count;
 	struct pattern *pattern; /* matched with name, then with cmdline; NULL: any */
 	pid_t self; /* the process with the pattern in its cmdline, which is not matched; 0: none */
-	const char *cgroup;	   /* NULL: any; see filter_matches_cgroup() */
+	pid_t without;	    /* a process that is left out, unless pids are asked for; 0: none */
+	const char *cgroup; /* NULL: any; see filter_matches_cgroup() */
 	struct cgroups_seen *seen; /* rows_select() sets it */
 	const char *units;	   /* NULL: any; see filter_matches_unit() */
 	struct group_id group;
@@ -210,14 +211,15 @@ struct query {
 	struct filter filter;
 	const struct column *group; /* rows are groups that have it in common; NULL: processes */
 	struct order order;
-	uint64_t min;	   /* bytes; smaller rows are hidden; 0: none */
-	size_t top;	   /* that many rows; 0: all */
-	size_t fit;	   /* that many rows fit on a terminal, unless `top` is set; 0: any */
-	bool tree;	   /* rows are processes with the sums of their descendants */
-	bool total;	   /* no rows, only their sum */
-	bool only_changed; /* rows that did not change are hidden */
-	bool only_grown;   /* rows whose PSS and swap did not grow are hidden */
-	unsigned needs;	   /* enum column_needs of the rows that are shown */
+	uint64_t min;	    /* bytes; smaller rows are hidden; 0: none */
+	size_t top;	    /* that many rows; 0: all */
+	size_t fit;	    /* that many rows fit on a terminal, unless `top` is set; 0: any */
+	bool tree;	    /* rows are processes with the sums of their descendants */
+	bool total;	    /* no rows, only their sum */
+	bool only_changed;  /* rows that did not change are hidden */
+	bool only_grown;    /* hides our own process, and rows whose PSS and swap did not grow */
+	uint64_t grown_min; /* bytes; hides likewise rows that grew by less */
+	unsigned needs;	    /* enum column_needs of the rows that are shown */
 	const struct folds *folds; /* of the tree; NULL: none */
 	struct delta_set *deltas;  /* earlier rows, which rows are compared with; NULL: none */
 	/* Private: memory of the filter. */

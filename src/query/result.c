@@ -70,11 +70,11 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 	return r;
 }
 
-static bool grew(const struct process *p)
+static bool grew(const struct query *q, const struct process *p)
 {
 	int64_t by;
 
-	return delta_of_row(p, COUNTER_PSS_SWAP, &by) && by > 0;
+	return delta_of_row(p, COUNTER_PSS_SWAP, &by) && by > 0 && (uint64_t)by >= q->grown_min;
 }
 
 /* Puts the rows first that only_changed and only_grown show. Returns their number. */
@@ -87,7 +87,7 @@ static size_t changed_first(const struct query *q, struct rows *rows)
 	for (size_t i = 0; i < rows->count; i++) {
 		struct process *p = rows->item[i];
 
-		if ((q->only_changed && !p->changed) || (q->only_grown && !grew(p)))
+		if ((q->only_changed && !p->changed) || (q->only_grown && !grew(q, p)))
 			continue;
 		rows->item[i] = rows->item[count];
 		rows->item[count++] = p;

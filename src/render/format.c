@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Formats single values with integer arithmetic and without printf: a table formats every cell
- * twice. Times are computed here because glibc's gmtime_r() reads the machine's time zone.
+ * twice. Times in UTC are computed here because glibc's gmtime_r() reads the machine's time zone.
  */
 #include "render/format.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/strbuf.h"
 
@@ -133,13 +134,43 @@ static char *put_date(char *to, int64_t days)
 	return put_digits(to, doy - (153 * mp + 2) / 5 + 1, 2);
 }
 
+/* Minutes that the local clock is ahead of UTC; 0 if the zone is not known. */
+static int zone_minutes(int64_t ms)
+{
+	time_t seconds = ms / 1000 - (ms % 1000 < 0);
+	struct tm tm;
+
+	/* Before zones there were also seconds: the time then belongs to the minutes shown. */
+	return localtime_r(&seconds, &tm) ? (int)(tm.tm_gmtoff / 60) : 0;
+}
+
+static char *put_zone(char *to, int minutes)
+{
+	unsigned m = (unsigned)(minutes < 0 ? -minutes : minutes);
+
+	if (!m) {
+		*to++ = 'Z';
+		return to;
+	}
+	*to++ = minutes < 0 ? '-' : '+';
+	to = put_digits(to, m / 60, 2);
+	*to++ = ':';
+	return put_digits(to, m % 60, 2);
+}
+
 size_t format_time(char *buf, int64_t ms, enum time_style style)
 {
 	const int64_t day_ms = 86400 * 1000, first = -62135596800000, last = 253402300799999;
 	int64_t days, in_day;
 	unsigned second;
+	int minutes = 0;
 	char *to = buf;
 
+	if (ms < first || ms > last)
+		return 0;
+	if (style == TIME_TABLE)
+		minutes = zone_minutes(ms);
+	ms += (int64_t)minutes * 60 * 1000;
 	if (ms < first || ms > last)
 		return 0;
 	days = ms / day_ms;
@@ -160,6 +191,5 @@ size_t format_time(char *buf, int64_t ms, enum time_style style)
 		*to++ = '.';
 		to = put_digits(to, (unsigned)(in_day % 1000), 3);
 	}
-	*to++ = 'Z';
-	return (size_t)(to - buf);
+	return (size_t)(put_zone(to, minutes) - buf);
 }

@@ -28,12 +28,15 @@ size_t format_percent(char *buf, double percent);
 size_t format_ratio(char *buf, uint64_t hundredths);
 
 enum time_style {
-	TIME_TABLE, /* 2026-01-31 23:59:59Z */
-	TIME_JSON,  /* 2026-01-31T23:59:59.999Z */
+	TIME_TABLE, /* local: 2026-01-31 23:59:59+01:00, with Z where that is UTC */
+	TIME_JSON,  /* UTC: 2026-01-31T23:59:59.999Z */
 };
 
-/* UTC from ms since the epoch. Returns 0 outside the years 1 to 9999. */
+/*
+ * Writes a time in ms since the epoch. Returns 0 outside the years 1 to 9999. The zone is that of
+ * libc: call tzset() before files can no longer be opened.
+ */
 size_t format_time(char *buf, int64_t ms, enum time_style style);
-#define FORMAT_TIME_TABLE_MAX 20
+#define FORMAT_TIME_TABLE_MAX 25
 
 #endif

@@ -34,6 +34,14 @@ static size_t format_share(char *buf, double percent)
 	return len ? sign + len : 0;
 }
 
+static size_t format_of(char *buf, uint32_t part, uint32_t whole)
+{
+	size_t len = format_i64(buf, part);
+
+	buf[len++] = '/';
+	return len + format_i64(buf + len, whole);
+}
+
 /* Formats any cell but a text. Returns 0 for a cell without a value. */
 static size_t format_cell(const struct cell *cell, bool exact, char *buf)
 {
@@ -51,6 +59,8 @@ static size_t format_cell(const struct cell *cell, bool exact, char *buf)
 					: format_i64(buf, cell->number);
 	case CELL_PERCENT:
 		return format_share(buf, cell->percent);
+	case CELL_OF:
+		return format_of(buf, cell->of.part, cell->of.whole);
 	case CELL_RATIO:
 		return format_ratio(buf, cell->bytes);
 	case CELL_TIME:

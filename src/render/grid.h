@@ -25,6 +25,7 @@ enum cell_type {
 	CELL_GROWTH,  /* a whole number, with '+' or '-' unless 0 */
 	CELL_PERCENT,
 	CELL_RATIO, /* in hundredths: "3.25", "1234.5", "12345" */
+	CELL_OF,    /* a count of a count: "7/10" */
 	CELL_TIME,  /* ms since the epoch */
 	CELL_TEXT,  /* any bytes, which are made safe; borrowed until the next row */
 };
@@ -37,6 +38,9 @@ struct cell {
 	union {
 		uint64_t bytes; /* also of CELL_RATIO */
 		int64_t number; /* of the other numbers and of CELL_TIME */
+		struct {
+			uint32_t part, whole;
+		} of;
 		double percent;
 		const char *text;
 	};
@@ -56,6 +60,12 @@ static inline struct cell cell_number(enum cell_type type, bool known, int64_t n
 static inline struct cell cell_percent(bool known, double percent)
 {
 	return (struct cell){.type = known ? CELL_PERCENT : CELL_UNKNOWN, .percent = percent};
+}
+
+/* Unknown if the whole is 0. */
+static inline struct cell cell_of(uint32_t part, uint32_t whole)
+{
+	return (struct cell){.type = whole ? CELL_OF : CELL_UNKNOWN, .of = {part, whole}};
 }
 
 /* NULL is an unknown text. */

@@ -104,6 +104,7 @@ void json_collection(struct json_writer *w, const struct collection *c)
 	json_u64(w, "denied", c->denied);
 	json_u64(w, "timeout", c->timeout);
 	json_u64(w, "raced", c->raced);
+	json_known(w, "not_seen", c->not_seen_known, c->not_seen);
 	json_known(w, "shared_mm", !c->shared_mm_unknown, c->shared_mm);
 	put_cross_check(w, &c->cross_check);
 	json_end(w, '}');

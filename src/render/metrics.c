@@ -225,6 +225,8 @@ static void put_reasons(struct metrics_writer *w, const struct metric_family *f,
 	put_labelled(w, "reason", "denied", c->denied);
 	put_labelled(w, "reason", "timeout", c->timeout);
 	put_labelled(w, "reason", "raced", c->raced);
+	if (c->not_seen_known)
+		put_labelled(w, "reason", "not_seen", c->not_seen);
 }
 
 static void put_cross_check(struct metrics_writer *w, const struct cross_check *c)
@@ -282,6 +284,8 @@ static void put_collection(struct metrics_writer *w, const struct result *r,
 		since_start.denied = self->denied;
 		since_start.timeout = self->timeout;
 		since_start.raced = self->raced;
+		since_start.not_seen = self->not_seen;
+		since_start.not_seen_known |= self->not_seen > 0;
 	}
 
 	put_infos(w, r);

@@ -61,6 +61,8 @@ static void put_deltas(struct json_writer *w, const struct process *p)
 		json_key(w, deltas[i].key);
 		json_put_known_i64(w, known, by);
 	}
+	json_known(w, "grew_ticks", p->ticks, p->grew_ticks);
+	json_u64(w, "compared_ticks", p->ticks);
 }
 
 static void make_row(struct strbuf *line, const struct result *r, const struct process *p,

@@ -110,8 +110,8 @@ void render_prometheus(struct strbuf *out, const struct result *r, const struct 
 
 /* What a continuously running program reports about itself. */
 struct metrics_self {
-	uint64_t gone, denied, timeout,
-		raced; /* processes that could not be read since the start */
+	/* Processes that could not be read since the start. */
+	uint64_t gone, denied, timeout, raced, not_seen;
 	uint64_t collections, failures;
 	struct {
 		const char *role;

@@ -102,6 +102,10 @@ static void write_count(struct line *l, const struct result *r)
 		}
 	}
 	write_missing(l, r);
+	if (r->snapshot->selection) {
+		line_printf(l, "; the recording holds only ");
+		line_text(l, r->snapshot->selection, 0);
+	}
 }
 
 static void write_sources(struct line *l, const struct result *r)
@@ -112,6 +116,9 @@ static void write_sources(struct line *l, const struct result *r)
 	write_cross_check(l, &s->collection.cross_check);
 	if (s->collection.hidden)
 		line_printf(l, "; /proc hides other processes");
+	if (s->collection.not_seen)
+		line_printf(l, "; incomplete: /proc shows %u process%s that BPF does not see",
+			    s->collection.not_seen, plural(s->collection.not_seen, "es"));
 	if (s->counters_source == FROM_BPF)
 		return;
 	line_printf(l, "; counters from /proc");
@@ -140,7 +147,9 @@ static void write_swap(struct line *l, const struct result *r)
 	line_printf(l, ": processes ");
 	write_bytes(l, used - unattributed);
 	line_printf(l, ", %sshmem, tmpfs and swap cache ",
-		    r->snapshot->collection.hidden ? "hidden processes, " : "");
+		    r->snapshot->collection.hidden || r->snapshot->collection.not_seen
+			    ? "hidden processes, "
+			    : "");
 	write_bytes(l, unattributed);
 }
 

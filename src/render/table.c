@@ -82,6 +82,8 @@ static struct cell cell_of_process(struct table *t, const struct column *c, cons
 		return cell_change(t, c, known, number);
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
+		if (c == &column_grew)
+			return cell_of(p->grew_ticks, p->ticks);
 		known = c->number(t->r->snapshot, p, &number);
 		return cell_number(c->kind == COLUMN_TIME ? CELL_TIME : CELL_COUNT, known, number);
 	case COLUMN_TEXT:

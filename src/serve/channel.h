@@ -31,6 +31,7 @@ enum answer_error {
 	ERROR_DENIED,
 	ERROR_TIMEOUT,
 	ERROR_RACED,
+	ERROR_NOT_SEEN,
 	ANSWER_ERRORS,
 };
 

@@ -38,6 +38,7 @@ static void add_errors(struct snapshot_server *s)
 	errors[ERROR_DENIED] += found->denied;
 	errors[ERROR_TIMEOUT] += found->timeout;
 	errors[ERROR_RACED] += found->raced;
+	errors[ERROR_NOT_SEEN] += found->not_seen;
 	s->last.collections++;
 }
 

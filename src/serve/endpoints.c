@@ -65,6 +65,7 @@ static void fill_metrics_self(struct server *s, struct metrics_self *self)
 	self->denied = last->errors[ERROR_DENIED];
 	self->timeout = last->errors[ERROR_TIMEOUT];
 	self->raced = last->errors[ERROR_RACED];
+	self->not_seen = last->errors[ERROR_NOT_SEEN];
 	self->collections = last->collections;
 	self->failures = last->failures;
 	self->process[0].role = "collector";

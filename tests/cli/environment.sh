@@ -28,6 +28,29 @@ jq -c "$values" "$TMP/out" >"$TMP/whole"
 # shellcheck disable=SC2086
 "$ZMEM" $table -p "$pids" >"$TMP/table"
 
+# ---- local times ----
+
+# at_zone ZONE PROGRAM: $zone is the offset that a table shows with its time; NDJSON has UTC.
+at_zone() {
+	local now
+	now=$(date +%s)
+	run env TZ="$1" "$2" watch -c 1 -p "$pids"
+	zone=$(sed -nE '1s/^[0-9-]{10} [0-9:]{8}//p' "$TMP/out")
+	check "TZ=$1: it is now" test $(($(date -d "$(head -n 1 "$TMP/out")" +%s) - now)) -lt 60
+	run env TZ="$1" "$2" watch -c 1 -F ndjson -p "$pids"
+	check "TZ=$1: NDJSON has UTC" jq -es --argjson now "$now" '.[-1] | (.timestamp | endswith("Z")) and
+		(.timestamp[:19] + "Z" | fromdate) == (.timestamp_ms / 1000 | floor) and
+		(.timestamp_ms / 1000 - $now | . >= 0 and . < 60)' "$TMP/out"
+}
+for program in "$PROGRAM" "$STATIC"; do
+	for zone_is in IST-5:30=+05:30 "CET-1=+01:00" "<-03>3=-03:00" UTC0=Z "Asia/Kolkata=+05:30" \
+		../../../../etc/shadow=Z :/dev/zero=Z :/etc/passwd=Z :/no/such=Z "=Z"; do
+		case $zone_is in Asia*) [ -e /usr/share/zoneinfo/Asia/Kolkata ] || continue ;; esac
+		at_zone "${zone_is%=*}" "$program"
+		equal "${program##*/}, TZ=${zone_is%=*}: the offset" "$zone" "${zone_is##*=}"
+	done
+done
+
 # ---- variables ----
 
 long=$(head -c 100000 /dev/zero | tr '\0' x)

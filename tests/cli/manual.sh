@@ -114,7 +114,7 @@ columns=$man/zmem-bpf-columns.7
 zmem -o help
 same 'columns' "$(cut -d ' ' -f 1 "$TMP/out")" "$(section "$columns" Columns | items)"
 zmem watch -o help
-same 'columns of changes' "$(cut -d ' ' -f 1 "$TMP/out" | grep '_change$')" "$(section "$columns" Changes | items)"
+same 'columns of changes' "$(cut -d ' ' -f 1 "$TMP/out" | grep -E '_change$|^grew$')" "$(section "$columns" Changes | items)"
 headers() {
 	zmem maps -w -n 1 "$@"
 	head -n 1 "$TMP/out" | tr '[:upper:]' '[:lower:]' | tr -s ' ' '\n' | sed '/^$/d'

@@ -77,6 +77,9 @@ expect_json 'one address space counts once' '(.processes | length) == 2 and
 zmem maps --by-file -J $both
 expect_json 'by file too' '.collection.read == 1 and .collection.shared_mm == 1 and .collection.complete and
 	all(.files[]; .processes == 1)'
+zmem maps --by-file -u 54321 -J
+expect_json 'by file, no process: the sum of nothing is 0' '.totals | .mappings == 0 and
+	([.[]] | length > 8 and all(. == 0))'
 
 # ---- by file ----
 

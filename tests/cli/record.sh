@@ -142,6 +142,38 @@ expect_json 'system: sums of a part are not those of the machine' '.books.pss_mi
 	.books.pss_missing_processes < .books.processes and .user.pss_anon_bytes == null and
 	.books.anon_residual_bytes == null'
 
+# A recording of some processes says of which, also in a replay without options.
+setpriv --reuid=4243 --regid=4243 --clear-groups sleep 1000 &
+other=$!
+wait_for grep -q '^Uid:.4243' "/proc/$other/status"
+wait_for grep -qx sleep "/proc/$other/comm"
+group=$(awk -F: '$2 == "memory" || ($1 == 0 && !path) { path = $3 } END { print path }' "/proc/$other/cgroup")
+only_these() { # NAME JQ SAID RECORD-OPTION…: all recorded processes fulfil JQ, the summary of a replay says SAID
+	local name=$1 jq=$2 said=$3
+	shift 3
+	zmem record "$rec" "$@"
+	expect_rc "$name: recorded" 0
+	zmem --replay "$rec" -J
+	expect_json "$name: a replay without options shows these alone" \
+		"(.processes | length) > 0 and all(.processes[]; $jq)"
+	for command in snapshot watch; do
+		zmem $command --replay "$rec"
+		check "$name: $command says so" grep -qF "; the recording holds only $said" <(tr '\n' ' ' <"$TMP/out")
+	done
+}
+only_these '-u' '.uid == 4243' '--user 4243' -u 4243
+only_these '-p' ".pid == $other" "--pid $other" -p "$other"
+only_these '-f' '.name == "sleep"' '--filter PATTERN' -f '^sleep$'
+only_these '--cgroup' ".cgroup == \"$group\"" "--cgroup $group" --cgroup "$group"
+only_these '-u and -f' '.uid == 4243 and .name == "sleep"' '--user 4243 --filter PATTERN' -u 4243 -f sleep
+zmem record "$rec" -u 4243
+zmem system --replay "$rec"
+expect_rc 'a recording of one user: system' 0
+kill "$other"
+zmem record "$rec"
+zmem --replay "$rec"
+refuse_out 'a recording of all: its summary has no selection' 'the recording holds'
+
 # ---- on another machine ----
 
 zmem record "$rec" --json
@@ -307,7 +339,7 @@ refused 'doctor --replay' 2 'replay' doctor --replay "$rec"
 refused 'a snapshot has no --count' 2 'does not take --count' -c 3
 refused 'a snapshot has no --interval' 2 'does not take --interval' -i 3
 for bad in 0 0.09 '' . x 1x 1. -1 1e3 99999999; do
-	refused "-i '$bad'" 2 'a time from' record "$dir/no" -i "$bad"
+	refused "-i '$bad'" 2 'not a time from' record "$dir/no" -i "$bad"
 done
 for bad in 0 x '' -1 0.5; do
 	refused "-c '$bad'" 2 'not a number' record "$dir/no" -c "$bad"

@@ -124,7 +124,42 @@ check '--grow: no rows at first' jq -es '.[0].type == "snapshot"' "$TMP/watch"
 check '--grow: at the end the process that grew, first' jq -es --argjson pid "$grower" \
 	'(map(select(.watch))[-1].timestamp_ms) as $t | map(select(.timestamp_ms == $t))[0] |
 	.pid == $pid and .pss_swap_change_bytes >= 29000000' "$TMP/watch"
-check '--grow: only processes that grew' jq -es 'map(select(.pid)) | all(.pss_swap_change_bytes > 0)' "$TMP/watch"
+# The floor, and the number of snapshots in which a row grew.
+check '--grow: only growth of 1 MiB' jq -es 'map(select(.pid)) | length > 0 and
+	all(.pss_swap_change_bytes >= 1048576)' "$TMP/watch"
+# A snapshot may be taken while it grows.
+check '--grow: it grew in some snapshots' jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
+	.grew_ticks >= 1 and .grew_ticks < .compared_ticks' "$TMP/watch"
+start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow --min 40M
+more_ticks
+grow 30000000
+more_ticks
+grow 20000000
+more_ticks
+ended '--grow --min' TERM
+check '--grow --min: another floor, two snapshots' jq -es 'map(select(.pid)) | length > 0 and
+	all(.pss_swap_change_bytes >= 41943040 and .grew_ticks >= 2)' "$TMP/watch"
+check '--grow --min: the total has its change' jq -es 'map(select(.watch).watch.pss_swap_change_bytes) |
+	.[-1] >= 49000000' "$TMP/watch"
+start_watch -i 0.1 --grow -p "$grower"
+wait_for grep -q 'PID ' "$TMP/watch"
+grow 10000000
+wait_for grep -qE '^ *[0-9]+ .* 1/[0-9]+  ' "$TMP/watch"
+ended '--grow: a table' TERM
+# Our own process grows at the first snapshots: it is left out, as a process and in its group.
+start_watch --grow --min 0 -i 0.1 -F ndjson
+more_ticks
+more_ticks
+ended '--grow: of all' TERM
+check '--grow: not our own process' jq -es --argjson pid "$watch" 'map(select(.pid == $pid)) == []' "$TMP/watch"
+check '--grow: our own process is filtered' jq -es 'map(select(.watch)) | all(.collection.filtered == 1)' "$TMP/watch"
+"$ZMEM" record "$TMP/grow.zmem" -c 3 -i 0.1 &
+recorder=$!
+wait "$recorder"
+zmem watch --replay "$TMP/grow.zmem" --grow --min 0 -F ndjson
+check '--grow: not the process that recorded' jq -es --argjson pid "$recorder" 'map(select(.pid == $pid)) == []' "$TMP/out"
+zmem watch --replay "$TMP/grow.zmem" -F ndjson
+check 'without --grow: the process that recorded' jq -es --argjson pid "$recorder" 'any(.[]; .pid == $pid)' "$TMP/out"
 # A process that starts and one that ends.
 start_watch -i 0.1 -F ndjson -u 4242 --pss none
 more_ticks
@@ -262,6 +297,8 @@ for format in json csv folded openmetrics prometheus html; do
 	refused "--format $format" 2 'it is one of table ndjson' watch -F "$format"
 done
 refused '--tree' 2 'does not take --tree' watch --tree
+refused '--grow --delta last' 2 'since the start' watch --grow --delta last
+refused '-o grew without changes' 2 'no changes to show' -o +grew
 refused '--grow without PSS' 2 '--grow cannot be combined with --pss none' watch --grow --pss none
 refused '--total --changed' 2 '--total cannot be combined with --changed' watch --total --changed
 refused '-i 0.01' 2 'not a time from 0.1' watch -i 0.01

@@ -67,6 +67,49 @@ def row_of(document, pid):
     return rows[0] if rows else {}
 
 
+# ---- the kernel hides a process from BPF ----
+
+def check_unseen():
+    """A machine may hide processes from BPF itself: those are counted, too."""
+    before = snapshot()["collection"]["not_seen"]
+    with victim() as a, victim() as b:
+        env = {"LD_PRELOAD": PRELOAD, "HIDE_PIDS": "%d,%d" % (a.pid, b.pid)}
+        document = snapshot(env=env)
+        found = document["collection"]
+        result(found["not_seen"] == before + 2 and found["complete"] is False and
+               not row_of(document, a.pid) and not row_of(document, b.pid),
+               "two processes that BPF does not show: counted, the snapshot is incomplete", found)
+        document = snapshot("--pss", "rollup", env=env)
+        result(document["collection"]["not_seen"] == before + 2, "also with --pss rollup", document["collection"])
+        document = snapshot("-p", str(os.getpid()), env=env)
+        result(document["collection"]["not_seen"] == 0 and document["collection"]["complete"],
+               "not where other pids were asked for", document["collection"])
+        document = snapshot("--source", "proc", env=env)
+        result(document["collection"]["not_seen"] == 0 and row_of(document, a.pid).get("rss_bytes", 0) > 0,
+               "--source proc: shows it", document["collection"])
+        for arguments, said in ((("-n", "1"), "; incomplete: /proc shows %d processes that BPF does not see\n" % (before + 2)),
+                                (("-F", "prometheus"), 'zmem_collect_missing_processes{reason="not_seen"} %d\n' % (before + 2)),
+                                (("-F", "prometheus"), "zmem_collect_complete 0\n")):
+            done = subprocess.run((PROGRAM,) + arguments, stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,
+                                  capture_output=True, check=False, env=dict(os.environ, **env))
+            result(said in done.stdout, "%s: says so" % " ".join(arguments), done.stdout[-300:])
+        done = subprocess.run((PROGRAM, "-p", str(a.pid)), stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,
+                              capture_output=True, check=False, env=dict(os.environ, **env))
+        result(done.returncode == 3 and "does not show it to BPF" in done.stderr, "-p: its own message", done.stderr)
+
+
+def check_no_unseen_under_churn():
+    """Processes that begin and end meanwhile do not count."""
+    before = snapshot()["collection"]["not_seen"]
+    churn = "while :; do for i in 1 2 3 4 5 6 7 8; do /bin/true & done; wait; done"
+    with subprocess.Popen(("bash", "-c", churn), start_new_session=True) as child:
+        try:
+            found = [snapshot("--pss", "none")["collection"]["not_seen"] for _ in range(40)]
+            result(found == [before] * 40, "processes that begin and end are not missing", found)
+        finally:
+            os.killpg(child.pid, signal.SIGKILL)
+
+
 # ---- the process ends ----
 
 # An ended process is a zombie, because we do not wait for it.
@@ -288,12 +331,12 @@ def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip races: needs root and a kernel with BTF")
         return 0
-    checks = [check_kthreads, check_mkmem, check_vfork]
+    checks = [check_kthreads, check_mkmem, check_vfork, check_no_unseen_under_churn]
     if "zmem-bpf-san" in os.path.basename(PROGRAM):
         # A preloaded library causes the races, and a sanitizer requires its own library first.
         print("# races between reads: without sanitizers alone")
     else:
-        checks += [check_exit, check_reuse, check_exec, check_exec_between]
+        checks += [check_exit, check_reuse, check_exec, check_exec_between, check_unseen]
     run_checks(checks)
     return exit_code()
 

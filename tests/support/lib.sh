@@ -10,6 +10,8 @@
 set -u
 LC_ALL=C
 export LC_ALL
+# Tables have local times.
+export TZ=UTC0
 O=$(realpath "${O:-build}")
 PROGRAM=$(realpath "${PROGRAM:-$O/zmem-bpf}")
 STATIC=$PROGRAM

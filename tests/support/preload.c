@@ -11,6 +11,7 @@
  *			AT_OPEN_NTH time, the shell command AT_OPEN_RUN runs to its end
  * TURNS_TO, TURNS_FROM	the two ends of turns.c: that process is the large program whenever an
  *			iterator is read, and the small one whenever the file AT_OPEN is opened
+ * HIDE_PIDS=PID,…	iterators do not show these processes, as if the kernel hid them from BPF
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,6 +26,8 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+
+#include "zmem/record.h"
 
 /* glibc's internal names: dlsym() would allocate. */
 void *__libc_malloc(size_t size);
@@ -139,6 +142,44 @@ static void turn(const char *mode)
 
 #define ZMEM_ASK 0x7a6d656d2d627066L /* include/zmem/setup.h */
 
+static bool hides(int pid)
+{
+	const char *list = getenv("HIDE_PIDS");
+
+	while (list && *list) {
+		char *end;
+
+		if (strtol(list, &end, 10) == pid)
+			return true;
+		list = *end ? end + 1 : end;
+	}
+	return false;
+}
+
+/* Removes the records of hidden processes. Returns the bytes that are left. */
+static long hide(char *data, long len)
+{
+	long left = 0, at = 0;
+
+	if (!getenv("HIDE_PIDS"))
+		return len;
+	while (at + (long)ZMEM_RECORD_SHORT <= len) {
+		struct zmem_record record;
+
+		memcpy(&record, data + at, ZMEM_RECORD_SHORT);
+		/* An answer to a question is no record. */
+		if (record.version != ZMEM_RECORD_VERSION || record.size < ZMEM_RECORD_SHORT ||
+		    at + record.size > len)
+			return len;
+		if (!hides(record.pid)) {
+			memmove(data + left, data + at, record.size);
+			left += record.size;
+		}
+		at += record.size;
+	}
+	return left;
+}
+
 /* glibc's internal name, or this would call itself. */
 long syscall(long number, ...)
 {
@@ -152,8 +193,16 @@ long syscall(long number, ...)
 	va_end(args);
 	if (!next)
 		next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	if (number == SYS_read && a[3] == ZMEM_ASK)
+	if (number == SYS_read && a[3] == ZMEM_ASK) {
+		long n;
+
 		turn("L");
+		/* No bytes would be the end. */
+		do {
+			n = next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+		} while (n > 0 && (n = hide((char *)a[1], n)) == 0);
+		return n;
+	}
 	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 

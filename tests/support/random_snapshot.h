@@ -6,6 +6,7 @@
 #ifndef TESTS_RANDOM_SNAPSHOT_H
 #define TESTS_RANDOM_SNAPSHOT_H
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,8 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 	s->pinned = random_below(r, 2);
 	s->fallback_reason = random_text(r, s);
 	s->pss_fallback_reason = random_text(r, s);
+	s->selection = random_text(r, s);
+	s->self = (pid_t)random_below(r, INT_MAX);
 	sys->meminfo.have = (uint32_t)random_u64(r) & ((UINT32_C(1) << MEMINFO_COUNTERS) - 1);
 	for (int f = 0; f < MEMINFO_COUNTERS; f++)
 		sys->meminfo.value[f] = meminfo_has(&sys->meminfo, f) ? random_value(r) : 0;
@@ -198,6 +201,7 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 				    &c->denied,
 				    &c->timeout,
 				    &c->raced,
+				    &c->not_seen,
 				    &c->shared_mm,
 				    &c->cross_check.checked,
 				    &c->cross_check.same,
@@ -208,6 +212,7 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 	c->duration_us = random_value(r);
 	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 		*number[i] = (uint32_t)random_value(r);
+	c->not_seen_known = random_below(r, 2);
 	c->shared_mm_unknown = random_below(r, 2);
 	c->hidden = random_below(r, 2);
 	c->complete = random_below(r, 2);
@@ -343,22 +348,22 @@ static inline bool same_collection(const struct collection *a, const struct coll
 {
 	return SAME(duration_us) && SAME(seen) && SAME(reported) && SAME(filtered) &&
 	       SAME(kernel_threads) && SAME(zombies) && SAME(gone) && SAME(denied) &&
-	       SAME(timeout) && SAME(raced) && SAME(shared_mm) && SAME(shared_mm_unknown) &&
-	       SAME(hidden) && SAME(complete) && SAME(cross_check.checked) &&
-	       SAME(cross_check.same) && SAME(cross_check.moved) && SAME(cross_check.different) &&
-	       SAME(cross_check.gone) && SAME(cross_check.done);
+	       SAME(timeout) && SAME(raced) && SAME(not_seen) && SAME(not_seen_known) &&
+	       SAME(shared_mm) && SAME(shared_mm_unknown) && SAME(hidden) && SAME(complete) &&
+	       SAME(cross_check.checked) && SAME(cross_check.same) && SAME(cross_check.moved) &&
+	       SAME(cross_check.different) && SAME(cross_check.gone) && SAME(cross_check.done);
 }
 
 static inline bool same_machine(const struct snapshot *a, const struct snapshot *b)
 {
 	return SAME(time_ms) && SAME(counters_source) && SAME(pinned) &&
 	       SAME_TEXT(fallback_reason) && SAME_TEXT(pss_fallback_reason) &&
-	       SAME_TEXT(host.name) && SAME_TEXT(host.boot_id) && SAME_TEXT(host.kernel_release) &&
-	       SAME_TEXT(host.arch) && SAME(host.page_size) && SAME(host.cpus) &&
-	       SAME(host.boot_ms) && SAME(balance.swap_unattributed_known) &&
-	       SAME(balance.swap_unattributed) && SAME(balance.residual_known) &&
-	       SAME(balance.anon_residual) && SAME(balance.mapped_residual) &&
-	       same_system(&a->system, &b->system) &&
+	       SAME_TEXT(selection) && SAME(self) && SAME_TEXT(host.name) &&
+	       SAME_TEXT(host.boot_id) && SAME_TEXT(host.kernel_release) && SAME_TEXT(host.arch) &&
+	       SAME(host.page_size) && SAME(host.cpus) && SAME(host.boot_ms) &&
+	       SAME(balance.swap_unattributed_known) && SAME(balance.swap_unattributed) &&
+	       SAME(balance.residual_known) && SAME(balance.anon_residual) &&
+	       SAME(balance.mapped_residual) && same_system(&a->system, &b->system) &&
 	       same_collection(&a->collection, &b->collection);
 }
 

@@ -154,7 +154,8 @@ static inline void sample_finish(struct sample *s, size_t shown)
 	c->kernel_threads = 68;
 	c->zombies = 2;
 	c->reported = (uint32_t)count;
-	c->complete = !c->denied && !c->timeout && !c->raced;
+	c->not_seen_known = s->snapshot.counters_source == FROM_BPF;
+	c->complete = !c->denied && !c->timeout && !c->raced && !c->not_seen;
 }
 
 /* An ordinary machine: a denied process, a shared address space, a container. */

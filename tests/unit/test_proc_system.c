@@ -271,6 +271,22 @@ static void test_swapped(void **state)
 	assert_int_equal(a.out, 0);
 }
 
+static uint64_t tasks_of(const char *text)
+{
+	return loadavg_parse_tasks(text, strlen(text));
+}
+
+static void test_tasks(void **state)
+{
+	(void)state;
+	assert_int_equal(tasks_of("0.29 1.11 2.29 1/163 9961\n"), 163);
+	assert_int_equal(tasks_of("0.29 1.11 2.29 12/4194304 9961\n"), 4194304);
+	assert_int_equal(tasks_of("0.29 1.11 2.29 1/ 9961\n"), 0);
+	assert_int_equal(tasks_of("0.29 1.11 2.29 1/99999999999999999999 1\n"), 0);
+	assert_int_equal(tasks_of("0.29 1/"), 0);
+	assert_int_equal(tasks_of(""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_zram_stat), cmocka_unit_test(test_zram_mutations),
 		cmocka_unit_test(test_zram_each), cmocka_unit_test(test_last_pid),
 		cmocka_unit_test(test_pressure),  cmocka_unit_test(test_swapped),
+		cmocka_unit_test(test_tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

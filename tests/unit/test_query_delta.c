@@ -197,6 +197,38 @@ static void test_from_start(void **state)
 }
 
 /* exec keeps pid and start time: memory and name change. */
+/* In how many ticks a row grew: compared with the tick before, also where values are the first. */
+static void test_growth(void **state)
+{
+	static const uint64_t pss[] = {100, 200, 150, 160, 160, 300};
+	static const uint32_t grew[] = {0, 1, 1, 2, 2, 3};
+
+	(void)state;
+	for (int from_start = 0; from_start < 2; from_start++) {
+		cleanup(delta_tracker_done) struct tracker tracker;
+
+		delta_tracker_init(&tracker, 1, from_start);
+		for (uint32_t i = 0; i < sizeof(pss) / sizeof(pss[0]); i++) {
+			struct machine m;
+
+			machine_init(&m, 2);
+			at_time(&m, 5000 + 1000 * i);
+			process_set(at(&m, 1), COUNTER_PSS_SWAP, pss[i]);
+			/* It is measured in some ticks alone. */
+			at(&m, 2)->have &= ~COUNTER_BIT(COUNTER_PSS_SWAP);
+			if (i > 2)
+				process_set(at(&m, 2), COUNTER_PSS_SWAP, pss[i]);
+			join(&tracker, &m);
+			assert_int_equal(at(&m, 1)->grew_ticks, grew[i]);
+			assert_int_equal(at(&m, 1)->ticks, i);
+			assert_int_equal(at(&m, 2)->grew_ticks, i == 5);
+			assert_int_equal(at(&m, 2)->ticks, i > 3 ? i - 3 : 0);
+			take_tick(&tracker, &m);
+			machine_done(&m);
+		}
+	}
+}
+
 static void test_exec(void **state)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
@@ -364,6 +396,7 @@ int main(void)
 		cmocka_unit_test(test_last),
 		cmocka_unit_test(test_not_seen_before),
 		cmocka_unit_test(test_from_start),
+		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_change),

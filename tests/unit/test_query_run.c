@@ -207,6 +207,17 @@ static void test_changed(void **state)
 	s->query.only_grown = true;
 	tick(s, &deltas, 0, false);
 	assert_int_equal(s->result.row_count, 0);
+	keep(s, &deltas);
+	/* Nor does less than the floor count. */
+	s->query.grown_min = 4096;
+	tick(s, &deltas, 4096, false);
+	assert_int_equal(s->result.row_count, 1);
+	assert_int_equal(s->result.rows[0]->grew_ticks, 2);
+	assert_int_equal(s->result.rows[0]->ticks, 3);
+	keep(s, &deltas);
+	tick(s, &deltas, 2 * 4096 - 1, false);
+	assert_int_equal(s->result.row_count, 0);
+	assert_int_equal(s->result.others_count, 4);
 	delta_set_done(&deltas);
 }
 

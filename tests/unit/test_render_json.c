@@ -75,6 +75,7 @@ static void test_empty(void **state)
 	s.snapshot.balance.mapped_residual = 12288;
 	s.snapshot.collection.timeout = 2;
 	s.snapshot.collection.raced = 3;
+	s.snapshot.collection.not_seen = 2;
 	s.snapshot.collection.gone = 4;
 	s.snapshot.collection.filtered = 5;
 	s.snapshot.collection.cross_check = (struct cross_check){

@@ -46,6 +46,41 @@ static void test_swap_split(void **state)
 		       "cache 120 MiB\n");
 }
 
+static void check_says(const struct sample *s, const char *want, bool says)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	summary_print(&out, &s->result, 0, NULL);
+	assert_int_equal(!!strstr(strbuf_str(&out), want), says);
+}
+
+static void test_not_seen(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_says(&s, "incomplete", false);
+	s.snapshot.collection.not_seen = 1;
+	check_says(&s, "; incomplete: /proc shows 1 process that BPF does not see\n", true);
+	s.snapshot.collection.not_seen = 12;
+	check_says(&s, "; incomplete: /proc shows 12 processes that BPF does not see\n", true);
+	in_use(&s, 120 * MIB, 120 * MIB);
+	check_says(&s, ", hidden processes, shmem, tmpfs", true);
+}
+
+static void test_selection(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_says(&s, "the recording holds", false);
+	s.snapshot.selection = "--user a\033[2J --pid 3";
+	check_says(&s, "\033", false);
+	check_says(&s, "; the recording holds only --user a", true);
+}
+
 static void test_unknown(void **state)
 {
 	struct sample s;
@@ -135,7 +170,8 @@ static void test_no_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_swap_split), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_swap_split), cmocka_unit_test(test_not_seen),
+		cmocka_unit_test(test_selection),  cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_no_process), cmocka_unit_test(test_counters_alone),
 	};

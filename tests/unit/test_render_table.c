@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table: golden files, hostile names, cut lines, and single values. */
+#include <time.h>
+
 #include "golden.h"
 #include "sample.h"
 
@@ -295,9 +297,42 @@ static void check_time(int64_t ms, const char *table, const char *json)
 	assert_string_equal(buf, json);
 }
 
+static void set_zone(const char *zone)
+{
+	assert_int_equal(setenv("TZ", zone, 1), 0);
+	tzset();
+}
+
+/* Tables have local times with their offset, JSON has UTC. */
+static void test_zones(void **state)
+{
+	(void)state;
+	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+	check_time(1767225599987, "2026-01-01 00:59:59+01:00", "2025-12-31T23:59:59.987Z");
+	check_time(1782864000000, "2026-07-01 02:00:00+02:00", "2026-07-01T00:00:00.000Z");
+	/* The hour that comes twice, and the one that is left out. */
+	check_time(1792887600000, "2026-10-25 02:20:00+02:00", "2026-10-25T00:20:00.000Z");
+	check_time(1792891200000, "2026-10-25 02:20:00+01:00", "2026-10-25T01:20:00.000Z");
+	set_zone("IST-5:30");
+	check_time(-1, "1970-01-01 05:29:59+05:30", "1969-12-31T23:59:59.999Z");
+	set_zone("<-0330>3:30:40");
+	check_time(0, "1969-12-31 20:30:00-03:30", "1970-01-01T00:00:00.000Z");
+	set_zone("XXX-14");
+	check_time(253402300799999, "", "9999-12-31T23:59:59.999Z");
+	set_zone("GMT0BST,M3.5.0/1,M10.5.0");
+	check_time(1767225599987, "2025-12-31 23:59:59Z", "2025-12-31T23:59:59.987Z");
+	/* Not a zone. */
+	set_zone(":/dev/zero");
+	check_time(0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z");
+	set_zone("../../../etc/shadow");
+	check_time(0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z");
+	set_zone("UTC0");
+}
+
 static void test_times(void **state)
 {
 	(void)state;
+	set_zone("UTC0");
 	check_time(0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z");
 	check_time(-1, "1969-12-31 23:59:59Z", "1969-12-31T23:59:59.999Z");
 	check_time(951782399999, "2000-02-28 23:59:59Z", "2000-02-28T23:59:59.999Z");
@@ -380,8 +415,8 @@ int main(void)
 		cmocka_unit_test(test_bare),	  cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_any_width), cmocka_unit_test(test_bounded_memory),
 		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_sizes_sweep),
-		cmocka_unit_test(test_times),	  cmocka_unit_test(test_percent),
-		cmocka_unit_test(test_text_fit),
+		cmocka_unit_test(test_zones),	  cmocka_unit_test(test_times),
+		cmocka_unit_test(test_percent),	  cmocka_unit_test(test_text_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,6 +222,7 @@ static void test_self(void **state)
 		.denied = 12,
 		.timeout = 13,
 		.raced = 14,
+		.not_seen = 15,
 		.collections = 20,
 		.failures = 2,
 		.process = {{"collector", 1500000, 4096, 9}, {"http", 20, 0, 8}},
@@ -246,6 +247,8 @@ static void test_self(void **state)
 		if (t.wrong)
 			fail_msg("%s: %.*s", t.wrong, (int)strcspn(t.at, "\n"), t.at);
 		assert_non_null(strstr(text, "zmem_collect_errors_total{reason=\"raced\"} 14\n"));
+		assert_non_null(
+			strstr(text, "zmem_collect_errors_total{reason=\"not_seen\"} 15\n"));
 		assert_non_null(strstr(text, "process_cpu_seconds_total{role=\"collector\"} 1.5"));
 		assert_non_null(strstr(text, "zmem_http_requests_total{code=\"404\"} 1\n"));
 		assert_non_null(strstr(text, "zmem_groups_error_bytes 1234\n"));

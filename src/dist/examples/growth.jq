@@ -17,7 +17,7 @@ def same: [.pid, .start_time_ms, .group] | tojson;
 
 [inputs] as [$before, $after]
 | (reduce ($before | rows[]) as $p ({}; .[$p | same] = $p)) as $old
-| (["GREW", "PSS+SWAP"] + (if $after.groups then ["PROCS", "GROUP"] else ["PID", "NAME"] end) | line),
+| (["GREW_KIB", "PSS+SWAP_KIB"] + (if $after.groups then ["PROCS", "GROUP"] else ["PID", "NAME"] end) | line),
   ([$after | rows[]
     | $old[same] as $o
     | select(.pss_swap_bytes != null and ($o == null or $o.pss_swap_bytes != null))

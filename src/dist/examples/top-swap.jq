@@ -5,8 +5,8 @@
 #   zmem-bpf -J | jq -rf top-swap.jq              the 20 biggest
 #   zmem-bpf -J -g unit | jq -rf top-swap.jq --argjson n 5
 #
-# Biggest by swap_pss, which adds up; by swap where that was not measured. Figures in KiB, "-" where
-# there is none. Names are shown without what could steer a terminal.
+# Biggest by swap_pss, which adds up; by swap where that was not measured. Sizes in KiB, "-" where
+# one was not measured. Names are shown without what could steer a terminal.
 
 def printable: gsub("[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]"; "\ufffd");
 def kib: if . == null then "-" else . / 1024 | floor | tostring end;
@@ -15,7 +15,7 @@ def line: [(.[:-2][] | right(12)), (.[-2] | right(8)), .[-1]] | join("  ");
 
 (.groups // .processes) as $rows
 | ($rows | map(select((.swap_bytes // 0) > 0)) | sort_by(-(.swap_pss_bytes // .swap_bytes))) as $with
-| (["SWAP_PSS", "SWAP", "PSS"] + (if .groups then ["PROCS", "GROUP"] else ["PID", "NAME"] end) | line),
+| (["SWAP_PSS_KIB", "SWAP_KIB", "PSS_KIB"] + (if .groups then ["PROCS", "GROUP"] else ["PID", "NAME"] end) | line),
   ($with[:($ARGS.named.n // 20)][]
    | [(.swap_pss_bytes, .swap_bytes, .pss_bytes | kib), (.procs // .pid | tostring),
       (if has("group") then .group // "-" else .name end | printable)]

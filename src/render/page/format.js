@@ -37,7 +37,7 @@ function countText(n, one, many = `${one}s`) {
 	return `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 }
 
-/** "2026-01-31 23:59:59Z": UTC, as in the tables. */
+/** "2026-01-31 23:59:59Z": UTC. */
 function timeText(ms) {
 	const d = new Date(ms);
 

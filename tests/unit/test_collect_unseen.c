@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The comparison of a snapshot with the names in /proc, on a /proc that the test makes. */
+#include "collect/unseen.h"
+#include "proc/status.h"
+#include "proc_tree.h"
+
+#define START_TICKS 1000
+
+struct scene {
+	struct proc_tree tree;
+	struct snapshot seen, unseen;
+	struct unseen_start start;
+};
+
+static void put_process(const struct scene *s, pid_t pid, char state, unsigned flags,
+			unsigned threads, unsigned start_ticks)
+{
+	char dir[64], name[32], text[256];
+
+	snprintf(dir, sizeof(dir), "%s/%d", s->tree.dir, pid);
+	mkdir(dir, 0755);
+	snprintf(name, sizeof(name), "%d/stat", pid);
+	snprintf(text, sizeof(text),
+		 "%d (a) b) %c 1 1 1 0 -1 %u 0 0 0 0 0 0 0 0 20 0 %u 0 %u 4096 1 "
+		 "18446744073709551615 1 1 140000000 0 0 0\n",
+		 pid, state, flags, threads, start_ticks);
+	proc_tree_put(&s->tree, name, text, strlen(text));
+}
+
+static void put_tasks(const struct scene *s, unsigned tasks)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "0.1 0.2 0.3 1/%u 4000\n", tasks);
+	proc_tree_put(&s->tree, "loadavg", text, strlen(text));
+}
+
+static void see(struct snapshot *seen, pid_t pid, uint32_t threads)
+{
+	struct process *p = snapshot_add(seen);
+
+	assert_non_null(p);
+	p->pid = pid;
+	p->threads = threads;
+}
+
+/* /proc has the processes 1, 20 and 30; BPF saw 20 and 30. */
+static void scene_init(struct scene *s)
+{
+	*s = (struct scene){.start = {.tasks = 4, .ticks = START_TICKS}};
+	proc_tree_init(&s->tree);
+	put_process(s, 1, 'S', 0, 1, 0);
+	put_process(s, 20, 'S', 0, 2, 50);
+	put_process(s, 30, 'R', 0, 1, 60);
+	see(&s->seen, 20, 2);
+	see(&s->seen, 30, 1);
+	put_tasks(s, 4);
+}
+
+static void scene_done(struct scene *s)
+{
+	snapshot_done(&s->seen);
+	snapshot_done(&s->unseen);
+	proc_tree_done(&s->tree);
+}
+
+static size_t find(struct scene *s, const struct filter *f)
+{
+	assert_int_equal(unseen_find(&s->tree.proc, &s->start, &s->seen, f, &s->unseen), 0);
+	return s->unseen.count;
+}
+
+static void test_tasks(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
+	/* As many tasks as threads: nothing is missing. */
+	put_tasks(&s, 3);
+	s.start.tasks = 3;
+	assert_false(unseen_possible(&s.tree.proc, &s.start, &s.seen));
+	/* A task that began after the reading, or one that ended since. */
+	put_tasks(&s, 4);
+	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
+	put_tasks(&s, 2);
+	s.start.tasks = 4;
+	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
+	/* The number is not known. */
+	s.start.tasks = 0;
+	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
+	scene_done(&s);
+}
+
+static void test_missing(void **state)
+{
+	const struct filter all = {};
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	assert_int_equal(find(&s, &all), 1);
+	assert_int_equal(s.unseen.process[0].pid, 1);
+	/* Kernel threads, the ended, and those that began later. */
+	put_process(&s, 40, 'S', PROC_PF_KTHREAD, 1, 0);
+	put_process(&s, 41, 'Z', 0, 1, 70);
+	put_process(&s, 42, 'X', 0, 1, 70);
+	put_process(&s, 43, 'R', 0, 1, START_TICKS);
+	put_process(&s, 44, 'R', 0, 1, START_TICKS + 5);
+	assert_int_equal(find(&s, &all), 1);
+	/* A leader that has exited before its threads, and one just before the reading. */
+	put_process(&s, 45, 'Z', 0, 3, 70);
+	put_process(&s, 46, 'D', 0, 1, START_TICKS - 1);
+	assert_int_equal(find(&s, &all), 3);
+	scene_done(&s);
+}
+
+static void test_pids(void **state)
+{
+	pid_t some[] = {20, 20, 99}, one[] = {1, 1, 30};
+	const struct filter seen = {.pids = some, .pid_count = 3};
+	const struct filter unseen = {.pids = one, .pid_count = 3};
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	assert_int_equal(find(&s, &seen), 0);
+	assert_int_equal(find(&s, &unseen), 1);
+	scene_done(&s);
+}
+
+static void test_again(void **state)
+{
+	const struct filter all = {};
+	struct snapshot again = {};
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	put_process(&s, 50, 'S', 0, 1, 70);
+	put_process(&s, 51, 'S', 0, 1, 70);
+	assert_int_equal(find(&s, &all), 3);
+	/* One was only late, one ends. */
+	see(&again, 50, 1);
+	put_process(&s, 51, 'Z', 0, 1, 70);
+	assert_int_equal(unseen_drop(&s.tree.proc, &s.start, &again, &s.unseen), 0);
+	assert_int_equal(s.unseen.count, 1);
+	assert_int_equal(s.unseen.process[0].pid, 1);
+	snapshot_done(&again);
+	scene_done(&s);
+}
+
+static void test_hidden(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	assert_true(unseen_can_tell(&s.tree.proc));
+	assert_int_equal(unlinkat(s.tree.proc.fd, "1/stat", 0), 0);
+	assert_int_equal(unlinkat(s.tree.proc.fd, "1", AT_REMOVEDIR), 0);
+	assert_false(unseen_can_tell(&s.tree.proc));
+	scene_done(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tasks),  cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_pids),   cmocka_unit_test(test_again),
+		cmocka_unit_test(test_hidden),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
