@@ -371,7 +371,7 @@ static void draw_keys(const struct view *v, struct screen *s)
 	};
 	static const struct key_help detail[] = {
 		{"Esc", "back"}, {"up down", "mappings"}, {"m", "read again"},
-		{"b", "bytes"},	 {"Space", "pause"},
+		{"b", "bytes"},	 {"Space", "pause"},	  {"?", "help"},
 	};
 	static const struct key_help columns[] = {
 		{"Esc", "back"},

@@ -287,7 +287,7 @@ def layout_after(config, *keys, options=()):
     """Starts top with this configuration, presses keys, quits. Returns the first screen, and the text behind it."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST) + options, XDG_CONFIG_HOME=config)
     try:
-        first = tmux.until(lambda screen: re.search(r"\d rows?$", screen, re.M) and "every" in screen)
+        first = tmux.until(lambda screen: re.search(r"\d rows?$|rows \d+ to", screen, re.M) and "every" in screen)
         for key in keys:
             tmux.keys(key)
         tmux.keys("q")

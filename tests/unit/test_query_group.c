@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "query/result.h"
 #include "rows_machine.h"
 
 static void group(struct machine *m, const char *key, struct sums *ret)
@@ -192,6 +194,43 @@ static void set_cgroup(struct process *p, const char *path, const char *unit, co
 }
 
 /* The cgroup that a group is charged to, or none. */
+/* The processes of one group, by text or by uid; a group without a text has those without one. */
+static void test_members(void **state)
+{
+	static const struct {
+		const char *key;
+		pid_t pid;
+		const char *want;
+	} is[] = {{"name", 2, "2 3"}, {"user", 1, "1 3"}, {"unit", 1, "1 4"}, {"unit", 3, "3"}};
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 4);
+	at(&m, 2)->name = at(&m, 3)->name = "b";
+	at(&m, 2)->uid = at(&m, 4)->uid = 7;
+	at(&m, 2)->unit = "u";
+	at(&m, 3)->unit = "v";
+	for (size_t i = 0; i < sizeof(is) / sizeof(*is); i++) {
+		struct query q = {.filter.group =
+					  group_id_of(column(is[i].key), at(&m, is[i].pid))};
+		struct query all = {};
+		struct query_rows rows = {};
+		struct query_needs needs;
+		char got[32] = "";
+
+		query_needs(&q, &needs);
+		assert_int_equal(needs.filter, column(is[i].key)->needs);
+		assert_int_equal(query_select_ids(&m.snapshot, &q, &rows), 0);
+		assert_int_equal(query_select_text(&m.snapshot, &q, &rows), 0);
+		for (size_t k = 0; k < rows.chosen.count; k++)
+			sprintf(got + strlen(got), "%s%d", k ? " " : "", rows.chosen.item[k]->pid);
+		assert_string_equal(got, is[i].want);
+		assert_true(query_filter_key(&q) != query_filter_key(&all));
+		query_rows_done(&rows);
+	}
+	machine_done(&m);
+}
+
 static void test_paths(void **state)
 {
 	struct machine m;
@@ -285,7 +324,8 @@ int main(void)
 		cmocka_unit_test(test_workers),	 cmocka_unit_test(test_totals),
 		cmocka_unit_test(test_missing),	 cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_users),	 cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_peak),	 cmocka_unit_test(test_at_least),
+		cmocka_unit_test(test_members),	 cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_at_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,48 @@ static void test_tree(void **state)
 	machine_done(&m);
 }
 
+/* A folded row keeps its sum, and has the number of processes below it before its name. */
+static void test_tree_folds(void **state)
+{
+	cleanup(strbuf_done) struct strbuf b = {};
+	struct folds folds = {0};
+	struct sums t = {0};
+	struct process other;
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, 6);
+	for (pid_t pid = 2; pid <= 6; pid++)
+		at(&m, pid)->ppid = pid < 4 ? 1 : 3;
+	assert_int_equal(folds_add(&folds, at(&m, 3)), 0);
+	assert_int_equal(folds_add(&folds, at(&m, 3)), 0);
+	/* A row without rows below it has no mark. */
+	assert_int_equal(folds_add(&folds, at(&m, 2)), 0);
+	assert_int_equal(folds.count, 2);
+	assert_int_equal(tree_rows(&m.order, 0, &folds, &m.snapshot, &m.rows, &t), 0);
+	for (size_t i = 0; i < t.rows.count; i++)
+		strbuf_printf(&b, "%d:%u:%s\n", t.rows.item[i]->pid, t.rows.item[i]->procs,
+			      t.rows.item[i]->name);
+	assert_string_equal(strbuf_str(&b), "1:6:a\n3:4:├─ [+3] a\n2:1:└─ a\n");
+	/* Another process with the pid is another row, and processes that ended are forgotten. */
+	other = *at(&m, 3);
+	other.start_ns++;
+	assert_false(folds_has(&folds, &other));
+	at(&m, 3)->start_ns++;
+	folds_prune(&folds, &m.snapshot);
+	assert_int_equal(folds.count, 1);
+	folds_remove(&folds, at(&m, 3));
+	folds_remove(&folds, at(&m, 2));
+	assert_int_equal(folds.count, 0);
+	for (pid_t pid = 6; pid >= 1; pid--)
+		assert_int_equal(folds_add(&folds, at(&m, pid)), 0);
+	for (pid_t pid = 1; pid <= 6; pid++)
+		assert_true(folds_has(&folds, at(&m, pid)) && folds.item[pid - 1].pid == pid);
+	folds_done(&folds);
+	sums_done(&t);
+	machine_done(&m);
+}
+
 /* The children of a filtered process are shown below its parent. */
 static void test_tree_gaps(void **state)
 {
@@ -131,9 +173,9 @@ static void test_tree_deep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree),	    cmocka_unit_test(test_tree_gaps),
-		cmocka_unit_test(test_tree_circle), cmocka_unit_test(test_tree_shared),
-		cmocka_unit_test(test_tree_deep),
+		cmocka_unit_test(test_tree),	    cmocka_unit_test(test_tree_folds),
+		cmocka_unit_test(test_tree_gaps),   cmocka_unit_test(test_tree_circle),
+		cmocka_unit_test(test_tree_shared), cmocka_unit_test(test_tree_deep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

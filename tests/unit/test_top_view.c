@@ -253,7 +253,7 @@ static void test_within(void **state)
 		struct row_id id;
 
 		press(&f, i ? "" : "jjF");
-		assert_true(i || fixture_says(&f, "following odd\\xff"));
+		assert_true(i || fixture_says(&f, "following unit odd\\xff"));
 		assert_false(fixture_says(&f, "following 0"));
 		id = view_id(&f.view, view_row(&f.view));
 		press(&f, "S");
