@@ -40,16 +40,36 @@ static __always_inline void thread_walk_start(struct thread_walk *w, __u64 task)
 	w->node = signal ? kread64(w->head) : 0;
 }
 
-static long thread_step(__u32 index, struct thread_walk *w)
+#ifdef ZMEM_OLD
+#define FAULTS_STEP faults_step
+#define STEP_INLINE
+#else
+#define FAULTS_STEP thread_step
+#define STEP_INLINE __always_inline
+#endif
+
+static STEP_INLINE long faults_step(__u32 index, struct thread_walk *w)
 {
 	__u64 task = thread_next(w);
 
 	if (!task)
 		return 1;
-	if (w->sum) {
-		w->found += kread64(task + koffset(struct task_struct, maj_flt));
-		return 0;
-	}
+	w->found += kread64(task + koffset(struct task_struct, maj_flt));
+	return 0;
+}
+
+static long thread_step(__u32 index, struct thread_walk *w)
+{
+	__u64 task;
+
+	/* ZMEM_OLD: the verifier would trace this value back through each iteration. */
+#ifndef ZMEM_OLD
+	if (w->sum)
+		return faults_step(index, w);
+#endif
+	task = thread_next(w);
+	if (!task)
+		return 1;
 	if (!kread64(task + koffset(struct task_struct, mm)))
 		return 0;
 	if (w->regs && !is_in_exec(kread64(task + koffset(struct task_struct, stack)) + w->regs))
@@ -80,7 +100,7 @@ static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, stru
 	/* Most processes have one thread: calling the loop would cost more than it reads. */
 	if (kread32(signal + koffset(struct signal_struct, nr_threads)) == 1)
 		w->found += kread64(task + koffset(struct task_struct, maj_flt));
-	else if (kloop(THREADS_MAX, thread_step, w) >= THREADS_MAX)
+	else if (kloop(THREADS_MAX, FAULTS_STEP, w) >= THREADS_MAX)
 		return 0;
 	r->majflt = w->found;
 	read_barrier(&r->majflt);
