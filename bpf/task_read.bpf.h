@@ -276,7 +276,7 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 	read_mm(mm, r);
 	read_thread_deltas(task_addr, r);
 	for (int i = 0; i < READ_TRIES && !(r->valid & ZMEM_VALID_FAULTS); i++)
-		r->valid |= read_faults(task_addr, r);
+		r->valid |= (__u32)walk_threads(task_addr, 0, r);
 	read_barrier(&r->mm_id);
 	if (kaddr(task, mm) != mm || kget(task, self_exec_id) != exec_id) {
 		clear_memory(r);

@@ -9,13 +9,16 @@
 #include "zmem/record.h"
 #include "user_regs.bpf.h"
 
+/* Small: with the frames of its callers it must fit 512 bytes. */
 struct thread_walk {
 	__u64 head; /* &signal->thread_head: the end of the list */
 	__u64 node;
-	__u64 found; /* result of find_mm_thread */
 	__u64 regs;  /* offset of user registers in a stack; 0: any thread with an mm */
+	__u64 sum;   /* add up faults, and find no thread */
+	__u64 found; /* result of walk_threads */
+#ifdef ZMEM_PROBE_READS
 	__s64 delta[ZMEM_RSS_COUNT]; /* result of read_thread_deltas */
-	__u64 faults;		     /* result of read_faults */
+#endif
 };
 
 /* Returns the task of the current node, 0 at the end, and moves on to the next. */
@@ -37,10 +40,34 @@ static __always_inline void thread_walk_start(struct thread_walk *w, __u64 task)
 	w->node = signal ? kread64(w->head) : 0;
 }
 
-static long find_mm_step(__u32 index, struct thread_walk *w)
+#ifdef ZMEM_OLD
+#define FAULTS_STEP faults_step
+#define STEP_INLINE
+#else
+#define FAULTS_STEP thread_step
+#define STEP_INLINE __always_inline
+#endif
+
+static STEP_INLINE long faults_step(__u32 index, struct thread_walk *w)
 {
 	__u64 task = thread_next(w);
 
+	if (!task)
+		return 1;
+	w->found += kread64(task + koffset(struct task_struct, maj_flt));
+	return 0;
+}
+
+static long thread_step(__u32 index, struct thread_walk *w)
+{
+	__u64 task;
+
+	/* ZMEM_OLD: the verifier would trace this value back through each iteration. */
+#ifndef ZMEM_OLD
+	if (w->sum)
+		return faults_step(index, w);
+#endif
+	task = thread_next(w);
 	if (!task)
 		return 1;
 	if (!kread64(task + koffset(struct task_struct, mm)))
@@ -52,68 +79,63 @@ static long find_mm_step(__u32 index, struct thread_walk *w)
 }
 
 /*
+ * Reads the major faults of threads that ended and of those that live, as do_task_stat() does
+ * (fs/proc/array.c). A thread that ends adds its faults to those of the process and leaves the list
+ * under stats_lock (__exit_signal(), kernel/exit.c): if the lock's sequence changed meanwhile, the
+ * sum may lack them or have them twice. Returns ZMEM_VALID_FAULTS or 0.
+ */
+static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, struct zmem_record *r)
+{
+	__u64 signal = kaddr(kcast(struct task_struct, task), signal);
+	__u64 lock = signal + koffset(struct signal_struct, stats_lock);
+	__u32 sequence;
+
+	if (!bpf_core_field_exists(struct signal_struct, stats_lock) ||
+	    !bpf_core_field_exists(struct signal_struct, maj_flt) ||
+	    !bpf_core_field_exists(struct task_struct, maj_flt))
+		return 0;
+	sequence = kread32(lock);
+	read_barrier(&r->majflt);
+	w->found = kread64(signal + koffset(struct signal_struct, maj_flt));
+	/* Most processes have one thread: calling the loop would cost more than it reads. */
+	if (kread32(signal + koffset(struct signal_struct, nr_threads)) == 1)
+		w->found += kread64(task + koffset(struct task_struct, maj_flt));
+	else if (kloop(THREADS_MAX, FAULTS_STEP, w) >= THREADS_MAX)
+		return 0;
+	r->majflt = w->found;
+	read_barrier(&r->majflt);
+	return sequence & 1 || kread32(lock) != sequence ? 0 : ZMEM_VALID_FAULTS;
+}
+
+/*
+ * With r, sets r->majflt and returns ZMEM_VALID_FAULTS or 0. Without, finds a thread; see
+ * find_mm_thread(). One function for both: the loader of a light skeleton has room for 32
+ * functions (MAX_USED_PROGS, tools/lib/bpf/bpf_gen_internal.h).
+ */
+kfunction __u64 walk_threads(__u64 task, __u64 regs, struct zmem_record *r)
+{
+	struct thread_walk w = {.regs = regs, .sum = !!r};
+
+	thread_walk_start(&w, task);
+	if (r)
+		return read_faults(task, &w, r);
+	kloop(FIND_MAX, thread_step, &w);
+	return w.found;
+}
+
+/*
  * Finds a thread with an mm: a leader that exited before its threads has none, but any of the
  * threads will do. If `regs` is not 0, finds a thread that is in execve().
  */
-kfunction __u64 find_mm_thread(__u64 leader, __u64 regs)
+static __always_inline __u64 find_mm_thread(__u64 leader, __u64 regs)
 {
-	struct thread_walk w = {.regs = regs};
-
-	thread_walk_start(&w, leader);
-	kloop(FIND_MAX, find_mm_step, &w);
-	return w.found;
+	return walk_threads(leader, regs, 0);
 }
 
 /* Finds a thread in execve(). User registers are at the same offset of every stack. */
 static __always_inline __u64 find_thread_in_exec(__u64 leader, __u64 regs)
 {
 	return find_mm_thread(leader, regs - kaddr(kcast(struct task_struct, leader), stack));
-}
-
-static long thread_faults_step(__u32 index, struct thread_walk *w)
-{
-	__u64 task = thread_next(w);
-
-	if (!task)
-		return 1;
-	w->faults += kread64(task + koffset(struct task_struct, maj_flt));
-	return 0;
-}
-
-/*
- * Reads the major faults of threads that ended and of those that live, as do_task_stat() does
- * (fs/proc/array.c). A thread that ends adds its faults to those of the process and leaves the list
- * under stats_lock (__exit_signal(), kernel/exit.c): if the lock's sequence changed meanwhile, the
- * sum may lack them or have them twice. Returns ZMEM_VALID_FAULTS or 0; the caller must use it, as
- * that of read_exe().
- */
-kfunction int read_faults(__u64 task, struct zmem_record *r)
-{
-	struct thread_walk w = {};
-	__u64 signal = kaddr(kcast(struct task_struct, task), signal);
-	__u64 lock = signal + koffset(struct signal_struct, stats_lock);
-	__u32 sequence;
-
-	if (!r || !signal || !bpf_core_field_exists(struct signal_struct, stats_lock) ||
-	    !bpf_core_field_exists(struct signal_struct, maj_flt) ||
-	    !bpf_core_field_exists(struct task_struct, maj_flt))
-		return 0;
-	sequence = kread32(lock);
-	read_barrier(&r->majflt);
-	w.faults = kread64(signal + koffset(struct signal_struct, maj_flt));
-	/* Most processes have one thread: calling the loop would cost more than it reads. */
-	if (kread32(signal + koffset(struct signal_struct, nr_threads)) == 1) {
-		w.faults += kread64(task + koffset(struct task_struct, maj_flt));
-	} else {
-		thread_walk_start(&w, task);
-		if (kloop(THREADS_MAX, thread_faults_step, &w) >= THREADS_MAX)
-			return 0;
-	}
-	read_barrier(&r->majflt);
-	if ((sequence & 1) || kread32(lock) != sequence)
-		return 0;
-	r->majflt = w.faults;
-	return ZMEM_VALID_FAULTS;
 }
 
 #ifdef ZMEM_PROBE_READS

@@ -94,6 +94,19 @@ int status_fill(struct process *p, int pid_fd)
 	return 1;
 }
 
+void stat_fill(struct process *p, int pid_fd)
+{
+	char text[1024];
+	struct proc_stat stat;
+	ssize_t len;
+
+	if (process_has(p, COUNTER_MAJFLT))
+		return;
+	len = file_read(pid_fd, "stat", text, sizeof(text));
+	if (len > 0 && proc_stat_parse(text, (size_t)len, &stat) == 0)
+		process_set(p, COUNTER_MAJFLT, stat.majflt);
+}
+
 static void fill_uid(struct process *p, int pid_fd)
 {
 	struct proc_status status;

@@ -257,8 +257,11 @@ static bool fill_process(const struct procfs *proc, struct process *p)
 {
 	cleanup_close int pid_fd = procfs_open_pid(proc, p->pid);
 
-	return pid_fd >= 0 && procfs_same_start(proc, pid_fd, p->start_ns) > 0 &&
-	       status_fill(p, pid_fd) > 0;
+	if (pid_fd < 0 || procfs_same_start(proc, pid_fd, p->start_ns) <= 0 ||
+	    status_fill(p, pid_fd) <= 0)
+		return false;
+	stat_fill(p, pid_fd);
+	return true;
 }
 
 /*

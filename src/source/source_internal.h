@@ -62,6 +62,9 @@ struct source_variant {
  */
 int status_fill(struct process *p, int pid_fd);
 
+/* Likewise /proc/PID/stat, which has only majflt. */
+void stat_fill(struct process *p, int pid_fd);
+
 /* The counters that status can have. */
 counter_mask status_counters(void);
 
