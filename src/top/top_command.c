@@ -257,13 +257,14 @@ static void load_layout(struct top *t, const struct options *o)
 	if (r == -ENOENT)
 		return;
 	if (r < 0) {
-		view_set_message(v, "%s is not used: %s", t->file.path, why ? why : strerror(-r));
+		view_set_message(v, "layout not used: %s (%s)", why ? why : strerror(-r),
+				 t->file.path);
 		return;
 	}
 	bad = layout_parse(text.data, text.len, &t->layout);
 	if (bad)
-		view_set_message(v, "%s: %u line%s not understood and ignored", t->file.path, bad,
-				 bad == 1 ? " was" : "s were");
+		view_set_message(v, "layout: %u line%s not understood (%s)", bad,
+				 bad == 1 ? " was" : "s were", t->file.path);
 	layout_apply(&t->layout, given_layout(o), &v->set);
 }
 

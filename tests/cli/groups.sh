@@ -163,7 +163,7 @@ done
 refused '--tree of groups' 2 '--tree cannot be combined with --group-by' --tree -g name
 refused '--tree and -n' 2 '--tree cannot be combined with --top' --tree -n 3
 refused '--tree as JSON' 2 '--tree cannot be combined with --format' --tree -J
-for command in compare system 'maps 1' doctor 'record x'; do
+for command in compare system doctor 'record x'; do
 	for option in '-g name' '--tree' '--min 1'; do
 		# shellcheck disable=SC2086
 		refused "$command $option" 2 "${command%% *} does not take --" $command $option

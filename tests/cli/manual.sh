@@ -121,11 +121,12 @@ headers() {
 }
 keys=$(section "$columns" 'Columns of maps' | items)
 # The pid has no header if there is one process.
-same 'columns of maps' "$( (echo pid; headers $$; headers --by-file -p $$) | sort -u)" "$keys"
+same 'columns of maps' "$( (echo pid; headers $$; headers --by-file -p $$; headers -g name -p $$) | sort -u)" "$keys"
 for key in $keys; do
 	check "maps(1) has $key" grep -qE "^\.Li.* $key( |\$)|^\.Li $key\$" "$man/zmem-bpf-maps.1"
 	case $key in
 	procs | maps) zmem maps --by-file -p $$ -s "$key" ;;
+	kind) zmem maps -g name -p $$ -s "$key" ;;
 	*) zmem maps $$ -s "$key" ;;
 	esac
 	expect_rc "maps -s $key" 0

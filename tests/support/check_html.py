@@ -90,7 +90,7 @@ def check_rows(document, want):
         keys[key] = column(document, entry)
     for i, process in enumerate(want["processes"]):
         for key, value in process.items():
-            if key == "mm_owner":
+            if isinstance(value, bool):
                 value = "true" if value else "false"
             # Command lines only on request; their rest and hex only in JSON.
             if not key.endswith("_hex") and not key.startswith("cmdline"):
