@@ -206,7 +206,8 @@ bench: deps-test
 # Of the program with shared libraries: of a static one perf knows less.
 pictures: deps-all
 	@$(MAKE) --no-print-directory all
-	@env O='$(O)' PROGRAM='$(PROGRAM)' /usr/bin/python3 tests/support/pictures.py
+	@# A pid namespace of its own: other programs of the machine are not in the pictures.
+	@unshare --pid --fork --mount-proc env O='$(O)' PROGRAM='$(PROGRAM)' /usr/bin/python3 tests/support/pictures.py
 
 flamegraph: deps-test
 	@$(MAKE) --no-print-directory STATIC=0 all $(O)/workload

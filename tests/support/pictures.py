@@ -145,7 +145,7 @@ def record(path):
         browser.screen(900, 850)
         browser.open(os.path.join(DOC, "..", "..", "README.md"))
         subprocess.run(("unshare", "--uts", "sh", "-c", 'hostname server; exec "$@"', "sh", PROGRAM, "record", path,
-                        "-c", "2", "-i", "1", "-f", r"^(chromium|api|worker|cache|mailer)"), check=True)
+                        "-c", "2", "-i", "1"), check=True)
     finally:
         servers.close()
         browser.close()
