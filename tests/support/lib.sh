@@ -110,6 +110,7 @@ equal() { # NAME GOT WANT
 # mkmem_begin SHAPE…: starts mkmem; its lines are in $TMP/mkmem.
 mkmem_begin() {
 	mkfifo "$TMP/mkmem.in"
+	: >"$TMP/mkmem" # an earlier mkmem has left its DONE there
 	"$MKMEM" "$@" <"$TMP/mkmem.in" >"$TMP/mkmem" &
 	mkmem_pid=$!
 	exec 9>"$TMP/mkmem.in"
