@@ -411,6 +411,9 @@ static int check_options(const struct options *o, const struct command_info *com
 		return log_usage(o, "--verify cannot be combined with --pss none");
 	if (o->cgroup && !*o->cgroup)
 		return log_usage(o, "--cgroup: no pattern in it");
+	/* Of a variable that is not set: it would match everything. */
+	if (o->filter && !*o->filter)
+		return log_usage(o, "--filter: no pattern in it");
 	return options_metrics(o) ? commands_check_metrics(o) : 0;
 }
 

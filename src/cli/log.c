@@ -12,9 +12,11 @@
 #include "base/utf8.h"
 
 /* Of a longer message the beginning and the end are printed: the end says why. */
-#define HEAD_MAX 200
-#define TAIL_MAX 300
-#define WHY_MAX	 200
+#define HEAD_MAX     200
+#define TAIL_MAX     300
+#define WHY_MAX	     200
+
+#define COMMAND_WORD 24 /* more bytes than a command has */
 
 /* Messages quote arguments, which hold any bytes. Returns the new length. */
 static size_t make_printable(char *text, size_t len)
@@ -91,13 +93,22 @@ int log_errno(int error, const char *fmt, ...)
 	return EXIT_FAILED;
 }
 
+/* A word in the place of the command may be any bytes. */
+static bool is_command_word(const char *word)
+{
+	size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyz");
+
+	return len && len < COMMAND_WORD && !word[len];
+}
+
 int log_usage(const struct options *o, const char *fmt, ...)
 {
-	char hint[48];
+	bool named = o->named && is_command_word(o->command);
+	char hint[COMMAND_WORD + 24];
 	va_list args;
 
-	snprintf(hint, sizeof(hint), " (zmem-bpf %s%s--help)", o->named ? o->command : "",
-		 o->named ? " " : "");
+	snprintf(hint, sizeof(hint), " (zmem-bpf %s%s--help)", named ? o->command : "",
+		 named ? " " : "");
 	va_start(args, fmt);
 	print_message(fmt, args, hint);
 	va_end(args);

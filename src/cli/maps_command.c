@@ -39,7 +39,10 @@ static int check_request(const struct options *o)
 	bool chosen = o->pids || o->users || o->filter || o->cgroup || o->units || o->mapping;
 
 	if (!chosen && !o->by_file && !o->group)
-		return log_usage(o, "maps: it needs a PID, --by-file, --mapping or --group-by");
+		return log_usage(
+			o,
+			"maps: it needs a PID, a filter (-f, -u, --unit, --cgroup), --by-file, --mapping "
+			"or --group-by");
 	if (o->by_file && o->group)
 		return log_usage(o, "--by-file cannot be combined with --group-by");
 	return 0;

@@ -136,6 +136,28 @@ static void read_group(struct query *q, const struct options *o)
 		q->group = column_find(key, strlen(key));
 }
 
+/*
+ * Adds to a default table what it is sorted by, and where it is not lost on a narrow terminal:
+ * behind the first counters, which are PSS and its change or share.
+ */
+static void show_sorted(struct column_list *list, const struct options *o,
+			const struct column *group)
+{
+	size_t first = group ? 1 : 2; /* behind procs, or pid and user */
+	struct column_list keys = {};
+	const char *bad;
+	size_t len;
+
+	if (o->format != FORMAT_TABLE || strcmp(o->command, "top") == 0)
+		return;
+	if (o->grow)
+		column_list_insert(list, first + 2, &column_grew);
+	/* query_args_set() refuses a key that is wrong. */
+	if (o->sort && column_list_parse_keys(&keys, o->sort, &bad, &len) == 0 &&
+	    keys.item[0]->kind != COLUMN_TEXT && !column_list_misplaced(&keys, group))
+		column_list_insert(list, first, keys.item[0]);
+}
+
 static int read_columns(struct column_list *list, const struct options *o,
 			const struct column *group)
 {
@@ -150,8 +172,7 @@ static int read_columns(struct column_list *list, const struct options *o,
 		column_list_long(list, group);
 	else
 		column_list_default(list, group);
-	if (o->grow)
-		column_list_parse(list, "+grew", &bad, &len);
+	show_sorted(list, o, group);
 	if (o->columns && column_list_parse(list, o->columns, &bad, &len) < 0)
 		return refuse_column(o, "--columns", bad, len);
 	return 0;

@@ -221,7 +221,9 @@ static const struct column *find_alias(const char *key, size_t len)
 	static const struct {
 		const char *key;
 		const struct column *column;
-	} alias[] = {{"res", &column_rss}, {"args", &column_cmdline}, {"command", &column_cmdline}};
+	} alias[] = {{"res", &column_rss},	{"vsz", &column_vsize},
+		     {"virt", &column_vsize},	{"%mem", &column_pss_percent},
+		     {"args", &column_cmdline}, {"command", &column_cmdline}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(alias); i++) {
 		if (parse_same_word(alias[i].key, key, len))
@@ -379,7 +381,8 @@ static void list_append(struct column_list *list, const struct column *const *co
 	list->count += count;
 }
 
-/* Identity, some counters, memcg counters if there are any, the name. */
+/* Identity, the first counters, memcg counters if there are any, more counters, the name. A narrow
+ * terminal shows the first of them. */
 static void list_build(struct column_list *list, const struct column *group,
 		       const struct column *const *counters, size_t count, bool memcg)
 {
@@ -390,9 +393,10 @@ static void list_build(struct column_list *list, const struct column *group,
 
 	list->count = 0;
 	list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
-	list_append(list, counters, count);
+	list_append(list, counters, 2);
 	if (memcg && group && is_memcg_group(group))
 		list_append(list, memcg_columns, ARRAY_SIZE(memcg_columns));
+	list_append(list, counters + 2, count - 2);
 	list_append(list, &name, 1);
 }
 
@@ -423,6 +427,15 @@ void column_list_watch(struct column_list *list, const struct column *group)
 	};
 
 	list_build(list, group, counters, ARRAY_SIZE(counters), false);
+}
+
+void column_list_insert(struct column_list *list, size_t at, const struct column *c)
+{
+	if (column_list_has(list, c))
+		return;
+	memmove(list->item + at + 1, list->item + at, (list->count - at) * sizeof(*list->item));
+	list->item[at] = c;
+	list->count++;
 }
 
 bool column_list_changes(const struct column_list *list)

@@ -54,8 +54,8 @@ extern const struct column *const column_changes[COUNTER_COUNT];
 extern const struct column column_grew;
 
 /*
- * The column with that key, ignoring case, or with the name that other tools use (res, args,
- * command). NULL if there is none.
+ * The column with that key, ignoring case, or with the name that other tools use (res, vsz,
+ * %mem, args). NULL if there is none.
  */
 const struct column *column_find(const char *key, size_t len);
 /* The column that a mistyped key may mean. NULL: none is near. */
@@ -91,6 +91,8 @@ void column_list_long(struct column_list *list, const struct column *group);
 /* The default columns of watch and top: with changes. */
 void column_list_watch(struct column_list *list, const struct column *group);
 bool column_list_has(const struct column_list *list, const struct column *c);
+/* Inserts a column before item `at` of a default list, unless the list has it. */
+void column_list_insert(struct column_list *list, size_t at, const struct column *c);
 /* True if one of the columns is a change, or column_grew. */
 bool column_list_changes(const struct column_list *list);
 /*

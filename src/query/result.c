@@ -142,6 +142,9 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 	/* A row of the tree includes the rows below it. */
 	if (q->tree)
 		totals_sum(rows->chosen.item, rows->chosen.count, pruned, &ret->totals);
+	/* The processes that were asked for exist, but the kernel does not show them. */
+	if (q->filter.pid_count && !rows->chosen.count && s->collection.not_seen)
+		ret->totals.have = 0;
 }
 
 int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q,

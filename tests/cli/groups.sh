@@ -88,7 +88,7 @@ expect_out 'folded of groups' '^nobody;anon [0-9]+$'
 zmem -g user -p "$nobody,$nameless" --numeric
 expect_out '--numeric' ' 65534$'
 zmem -g unit -p "$nobody"
-expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +MEM_LIMIT +%LIMIT +UNIT$'
+expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +MEM_LIMIT +%LIMIT +USS +SWAP_PSS +RSS +UNIT$'
 zmem -g user -o procs,user,name,uid -p "$nobody,$nameless,$workers"
 expect_out 'a name that all processes of a group share is shown' '^ +1 +nobody +zmem_grp +65534$'
 zmem -g user -o procs,user,pid,comm -p "$nobody"

@@ -108,6 +108,17 @@ for how in '--pss none' '--source proc' --pinned '--verify 0'; do
 done
 refused 'maps --replay' 2 'a recording holds no mappings' maps --replay "$guest" 1
 refused 'compare --replay' 2 'a recording holds one side alone' compare --replay "$guest"
+refused 'an escape as a command is not repeated' 2 'unknown option --nope \(zmem-bpf --help\)$' $'\033[31mx' --nope
+refused 'an empty pattern' 2 '--filter: no pattern in it .*watch --help' watch -f ''
+refused 'maps of nothing' 2 'it needs a PID, a filter' maps
+for command in '' watch; do
+	zmem $command ${command:+-c 1} -s threads -n 1
+	expect_out "${command:-snapshot} -s threads: shows what it sorts by" 'USER +THREADS +PSS'
+done
+zmem -s threads -n 1 -o pid,name
+expect_out '-o: no other columns' '^ *PID +NAME$'
+zmem -q -o vsz,%mem -n 1
+expect_out 'vsz and %mem are columns' '^ *VSIZE +%RAM$'
 refused 'no cgroup' 2 '--cgroup: no pattern in it' --cgroup ''
 refused 'no unit' 2 '--unit: no unit in it' --unit ''
 refused 'only commas' 2 '--unit: no unit in it' --unit ,

@@ -96,6 +96,10 @@ def check_unseen():
         done = subprocess.run((PROGRAM, "-p", str(a.pid)), stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,
                               capture_output=True, check=False, env=dict(os.environ, **env))
         result(done.returncode == 3 and "does not show it to BPF" in done.stderr, "-p: its own message", done.stderr)
+        done = subprocess.run((PROGRAM, "--json", "-p", str(a.pid)), stdin=subprocess.DEVNULL, timeout=LIMIT,
+                              capture_output=True, check=False, env=dict(os.environ, **env))
+        totals = json.loads(done.stdout)["totals"]
+        result(totals["rss_bytes"] is None and totals["pss_bytes"] is None, "-p: its values are unknown, not 0", totals)
 
 
 def check_no_unseen_under_churn():

@@ -190,8 +190,12 @@ static void test_groups(void **state)
 	column_list_default(&list, find("user"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss user");
 	column_list_default(&list, find("unit"));
-	assert_list(&list, "procs pss %pss uss swap_pss rss mem_current mem_limit %limit unit");
+	assert_list(&list, "procs pss %pss mem_current mem_limit %limit uss swap_pss rss unit");
 	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG);
+	column_list_insert(&list, 1, find("threads"));
+	column_list_insert(&list, 1, find("rss"));
+	assert_list(&list,
+		    "procs threads pss %pss mem_current mem_limit %limit uss swap_pss rss unit");
 	column_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));
