@@ -130,7 +130,8 @@ const struct option_entry option_table[] = {
 	  "snapshot maps record watch top", OPTIONS_SORT},
 	 STRING,
 	 AT(sort)},
-	{{"reverse", 'r', NULL, "the other way round", "snapshot maps record watch top", OPTIONS_SORT},
+	{{"reverse", 'r', NULL, "the other way round", "snapshot maps record watch top",
+	  OPTIONS_SORT},
 	 FLAG,
 	 AT(reverse)},
 	/* output */
