@@ -25,7 +25,8 @@ END = "? help"
 EVERYWHERE = (
     (("S",), ("by swap", END)), (("r",), ("by swap reversed",)), (("r", "N"), ("by pid",)),
     (("s", "Down", "Down"), ("Sort",)), (("Escape", "M"), ("by pss", END)), ((">", "<"), ("by pss",)),
-    (("g",), ("groups of one name",)), (("Enter",), ("Esc back",)), (("Escape",), (END,)),
+    (("g",), ("groups of one name",)), (("Enter",), ("by pss  name ", END)), (("Escape",), ("groups of one name", END)),
+    (("i",), ("Esc back",)), (("Escape",), ("groups of one name", END)),
     (("g", "g", "g", "g"), ("groups of one cgroup",)), (("g", "t"), ("  tree ", END)),
     (("Down", "Enter"), ("mappings", "Esc back")), (("q", "t"), ("by pss  every", END)),
     (("/", "m", "k"), ("search: mk",)), (("Enter", "/", "Enter"), (END,)),
