@@ -52,7 +52,7 @@ const struct command_entry command_table[] = {
 	  "[snapshot] [OPTION]...",
 	  "RAM and swap of every process",
 	  "table, json, ndjson, csv, folded, openmetrics, prometheus, html",
-	  {"zmem-bpf -s swap -n 10", "zmem-bpf -g container",
+	  {"zmem-bpf -s swap_pss -n 10", "zmem-bpf -g container",
 	   "zmem-bpf -f 'postgres|mysqld' --json"}},
 	 command_snapshot},
 	{{"compare",
@@ -178,13 +178,13 @@ static bool print_usage(const char *name)
 
 static void print_option(const struct option_info *info, const struct command_info *command)
 {
-	size_t own = command ? strlen(command->name) : 0;
+	size_t own = strlen(command->name);
 	char text[48], letter[8] = "    ";
 	const char *help = info->help;
 	bool formats = strcmp(info->name, "format") == 0 && command->formats;
 
 	/* "maps: only mappings …" */
-	if (own && strncmp(help, command->name, own) == 0 && strncmp(help + own, ": ", 2) == 0)
+	if (strncmp(help, command->name, own) == 0 && strncmp(help + own, ": ", 2) == 0)
 		help += own + 2;
 	if (info->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", info->letter);

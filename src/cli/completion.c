@@ -119,7 +119,6 @@ static void print_formats(void)
 	printf("_zmem_bpf_formats_of=(\n");
 	for (size_t i = 0; i < command_count; i++) {
 		const struct command_info *command = &command_table[i].info;
-
 		const char *at = command->formats, *word;
 		size_t len;
 
