@@ -11,6 +11,15 @@ static const uint64_t limit_us[] = {
 	[SLOT_IDLE] = 75 * SECOND,
 };
 
+bool connections_full(const struct connections *s)
+{
+	for (size_t i = 0; i < CONNECTIONS_MAX - s->closed; i++) {
+		if (s->slot[i].state == SLOT_FREE)
+			return false;
+	}
+	return true;
+}
+
 struct slot *connections_add(struct connections *s, int fd, uint64_t source, uint64_t now_us)
 {
 	for (size_t i = 0; i < CONNECTIONS_MAX - s->closed; i++) {
@@ -63,6 +72,8 @@ struct slot *connections_victim(struct connections *s)
 		struct slot *at = &s->slot[i];
 		size_t n;
 
+		if (at->state == SLOT_LEAVING)
+			return NULL;
 		if (!is_evictable(at))
 			continue;
 		n = count_of_source(s, at->source);

@@ -38,12 +38,16 @@ struct connections {
 	size_t closed; /* slots that stay unused because the descriptor limit is too low */
 };
 
+bool connections_full(const struct connections *s);
 /* NULL: the table is full. */
 struct slot *connections_add(struct connections *s, int fd, uint64_t source, uint64_t now_us);
 /* The connection with this descriptor, or NULL. */
 struct slot *connections_find(struct connections *s, int fd);
 void slot_set(struct slot *slot, enum slot_state state, uint64_t now_us);
-/* The connection to close for a new one, or NULL. */
+/*
+ * The connection to close for a new one. NULL: all wait for a snapshot, or one is leaving, which
+ * will free its slot.
+ */
 struct slot *connections_victim(struct connections *s);
 /* A connection that has exceeded its time limit, or NULL. */
 struct slot *connections_overdue(struct connections *s, uint64_t now_us);

@@ -23,6 +23,7 @@
 #define FDS_SPARE  2 /* a connection that replaces another, and the next snapshot */
 #define MEMORY_MAX (UINT64_C(1) << 30)
 #define SWEEP_MS   1000
+#define FULL_MS	   10
 #define STEP_US	   (HISTORY_STEP_S * UINT64_C(1000000))
 
 enum fixed_fd {
@@ -50,20 +51,35 @@ static int next_timeout(struct http *h, uint64_t now)
 	if ((connections_used(&h->requests.connections) || now < h->accept_paused_us) &&
 	    left_ms > SWEEP_MS)
 		left_ms = SWEEP_MS;
+	if (now < h->accept_paused_us && left_ms > (h->accept_paused_us - now) / 1000 + 1)
+		left_ms = (h->accept_paused_us - now) / 1000 + 1;
 	if (h->requests.mhd.get_timeout(h->requests.daemon, &wanted) == MHD_YES && wanted < left_ms)
 		left_ms = wanted;
 	return (int)left_ms;
 }
 
+static bool is_pending(int listener)
+{
+	struct pollfd fd = {listener, POLLIN, 0};
+
+	return poll(&fd, 1, 0) == 1;
+}
+
 /*
  * Accepts up to 64 pending connections, so that other work gets its turn. After a failure for want
  * of files or memory, accept() pauses for SWEEP_MS: the listener stays readable, and the loop
- * would spin.
+ * would spin. While all connections wait for a snapshot, new ones wait in the kernel's queue.
  */
 static void accept_connections(struct http *h, int listener)
 {
-	for (int i = 0; i < 64; i++) {
-		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	for (int i = 0; i < 64 && is_pending(listener); i++) {
+		int fd;
+
+		if (!requests_make_room(&h->requests)) {
+			h->accept_paused_us = clock_us(CLOCK_MONOTONIC) + FULL_MS * 1000;
+			return;
+		}
+		fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0 && (file_exhausted(-errno) || errno == ENOBUFS))
 			h->accept_paused_us = clock_us(CLOCK_MONOTONIC) + SWEEP_MS * 1000;

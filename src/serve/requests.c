@@ -453,6 +453,19 @@ static void disconnect(struct slot *slot)
 	slot_set(slot, SLOT_LEAVING, 0);
 }
 
+bool requests_make_room(struct requests *c)
+{
+	struct slot *victim;
+
+	if (!connections_full(&c->connections))
+		return true;
+	victim = connections_victim(&c->connections);
+	if (victim)
+		disconnect(victim);
+	c->mhd.run(c->daemon);
+	return !connections_full(&c->connections);
+}
+
 void requests_add(struct requests *c, int fd)
 {
 	struct sockaddr_storage address = {};
@@ -460,15 +473,6 @@ void requests_add(struct requests *c, int fd)
 	bool loopback = read_source(fd, &source);
 	struct slot *slot = connections_add(&c->connections, fd, source, now);
 
-	if (!slot) {
-		struct slot *victim = connections_victim(&c->connections);
-
-		if (victim) {
-			disconnect(victim);
-			c->mhd.run(c->daemon);
-			slot = connections_add(&c->connections, fd, source, now);
-		}
-	}
 	if (!slot) {
 		close(fd);
 		return;

@@ -24,6 +24,11 @@ struct requests {
 
 /* Starts a daemon of libmicrohttpd without a listening socket. Returns 0 or -ENOMEM. */
 int requests_start(struct requests *c);
+/*
+ * True if a connection can be added. If the table is full, closes one for it. False: try again
+ * later.
+ */
+bool requests_make_room(struct requests *c);
 /* Adds a new connection and takes ownership of its socket. */
 void requests_add(struct requests *c, int fd);
 /* Resumes the requests that have their snapshot or have waited too long. */

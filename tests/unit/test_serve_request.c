@@ -259,6 +259,7 @@ static void test_room(void **state)
 	/* One source has nearly all connections, another two. */
 	for (int i = 0; i < CONNECTIONS_MAX; i++)
 		assert_non_null(connections_add(&s, i, i < 2 ? 1 : 2, (uint64_t)i + 1));
+	assert_true(connections_full(&s));
 	assert_null(connections_add(&s, 999, 3, 1));
 	assert_int_equal(connections_victim(&s)->fd, 2);
 	/* A connection that waits for a snapshot stays. */
@@ -267,8 +268,11 @@ static void test_room(void **state)
 	slot_set(connections_find(&s, 3), SLOT_LEAVING, 1);
 	slot_set(connections_find(&s, 3), SLOT_ANSWER, 1);
 	assert_int_equal(connections_find(&s, 3)->state, SLOT_LEAVING);
+	/* Its slot will be free: no other connection has to go. */
+	assert_null(connections_victim(&s));
 	slot_set(connections_find(&s, 3), SLOT_FREE, 1);
 	assert_int_equal(connections_used(&s), CONNECTIONS_MAX - 1);
+	assert_false(connections_full(&s));
 	assert_non_null(connections_add(&s, 999, 3, 500));
 	for (int i = 0; i < CONNECTIONS_MAX; i++)
 		s.slot[i].state = SLOT_WAIT;
