@@ -19,6 +19,7 @@
 #include "base/strbuf.h"
 #include "enrich/enrich.h"
 #include "privilege/privilege.h"
+#include "render/text.h"
 #include "source/source.h"
 
 #define WIDTH	      80
@@ -39,36 +40,14 @@ struct doctor {
 	struct diag diag;	    /* why the sources before the used one did not open */
 	struct strbuf rows, variants, dropped;
 	char verdict[512];
-	const char *todo; /* NULL: nothing */
+	const char *hint; /* what to do; NULL: nothing */
 };
-
-/* Appends text that starts at column `at`; lines are folded at words and begin at `indent`. */
-static void add_folded(struct strbuf *out, size_t at, size_t indent, const char *text)
-{
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (at > indent && at + 1 + word > WIDTH) {
-			strbuf_putc(out, '\n');
-			strbuf_fill(out, ' ', indent);
-			at = indent;
-		} else if (at > indent) {
-			strbuf_putc(out, ' ');
-			at++;
-		}
-		strbuf_put(out, text, word);
-		at += word;
-		text += word;
-		text += strspn(text, " ");
-	}
-	strbuf_putc(out, '\n');
-}
 
 __attribute__((format(printf, 5, 6))) static void
 add_row(struct strbuf *out, int width, const char *name, enum state state, const char *fmt, ...)
 {
 	static const char *const word[] = {[WORKS] = "ok", [FAILS] = "no", [UNUSED] = "-"};
-	size_t indent = (size_t)width + 4;
+	unsigned indent = (unsigned)width + 4;
 	char text[1024];
 	va_list args;
 
@@ -76,7 +55,7 @@ add_row(struct strbuf *out, int width, const char *name, enum state state, const
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	strbuf_printf(out, "%-*s%-2s  ", width, name, word[state]);
-	add_folded(out, indent, indent, text);
+	text_put_folded(out, text, indent, WIDTH);
 }
 
 /* "reason (hint)" of a note that may be NULL. */
@@ -203,7 +182,7 @@ static const char *proc_problem(const struct procfs *proc)
 	return proc->trusted ? NULL : "/proc is of another pid namespace";
 }
 
-__attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, const char *todo,
+__attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, const char *hint,
 							      const char *fmt, ...)
 {
 	va_list args;
@@ -211,7 +190,7 @@ __attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, 
 	va_start(args, fmt);
 	vsnprintf(d->verdict, sizeof(d->verdict), fmt, args);
 	va_end(args);
-	d->todo = todo;
+	d->hint = hint;
 }
 
 /* What makes PSS come from page tables, NULL if nothing does. */
@@ -351,33 +330,16 @@ static void add_serve(struct doctor *d)
 		loads ? "libmicrohttpd is there" : why);
 }
 
-/*
- * What to do: a hint. It comes from messages that also name --source proc, which
- * is what happens here anyway.
- */
-static void add_todo(struct strbuf *out, const char *hint)
-{
-	const char *option = strstr(hint, "--source proc");
-	size_t len = strlen(hint);
-	char text[256];
-
-	if (option) {
-		for (len = (size_t)(option - hint); len && hint[len] != ','; len--)
-			;
-	}
-	if (!len)
-		return;
-	snprintf(text, sizeof(text), "To do: %.*s", (int)len, hint);
-	add_folded(out, 0, 0, text);
-}
-
 static int print_all(struct doctor *d)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
+	char hint[256];
 
-	add_folded(&out, 0, 0, d->verdict);
-	if (d->todo)
-		add_todo(&out, d->todo);
+	text_put_folded(&out, d->verdict, 0, WIDTH);
+	if (d->hint) {
+		snprintf(hint, sizeof(hint), "To do: %s", d->hint);
+		text_put_folded(&out, hint, 0, WIDTH);
+	}
 	strbuf_putc(&out, '\n');
 	strbuf_puts(&out, strbuf_str(&d->rows));
 	if (d->verbose) {

@@ -141,6 +141,12 @@ const char *measure_no_proc(const struct measure *m)
 	return text[collector_no_proc(&m->collector)];
 }
 
+/* Commands that can do without BPF have one more remedy. */
+static const char *proc_remedy(const struct measure *m)
+{
+	return strcmp(m->options->command, "compare") == 0 ? "" : ", or use --source proc";
+}
+
 static int report_unopened(const struct measure *m, int error)
 {
 	const struct collector *c = &m->collector;
@@ -152,9 +158,9 @@ static int report_unopened(const struct measure *m, int error)
 		return log_errno(error, "opening /proc");
 	if (note && note->reason && m->options->pinned)
 		return log_refusal(note, error);
-	return log_error("opening the source of counters: %s (%s)",
+	return log_error("opening the source of counters: %s (%s%s)",
 			 note && note->reason ? note->reason : strerror(-error),
-			 note && note->hint ? note->hint : "zmem-bpf doctor");
+			 note && note->hint ? note->hint : "see zmem-bpf doctor", proc_remedy(m));
 }
 
 static void warn_fallback(struct measure *m)
@@ -163,13 +169,16 @@ static void warn_fallback(struct measure *m)
 	const struct options *o = m->options;
 	const struct diag_note *note = source_reason(&c->diag);
 
-	if (!is_new(m, COLLECT_NOTICE_FALLBACK))
+	/* maps shows nothing that BPF reads, and compare fails. */
+	if (m->filters_only || strcmp(o->command, "compare") == 0 ||
+	    !is_new(m, COLLECT_NOTICE_FALLBACK))
 		return;
 	/* The message names every missing capability. */
 	if (!privilege_held(PRIVILEGE_BPF) || !privilege_held(PRIVILEGE_PERFMON))
 		m->printed |= COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
-	log_notice(o->quiet || o->verbose, "counters come from /proc: %s (%s)", c->fallback_reason,
-		   note && note->hint ? note->hint : "zmem-bpf doctor");
+	log_notice(o->quiet || o->verbose, "counters come from /proc: %s (%s%s)",
+		   c->fallback_reason, note && note->hint ? note->hint : "see zmem-bpf doctor",
+		   proc_remedy(m));
 }
 
 static int notices_opened(struct measure *m, int error)

@@ -160,31 +160,16 @@ void summary_write(struct line *l, const struct result *r)
 	write_sources(l, r);
 }
 
-/*
- * Folds the text from `begin` on in place: the last space that fits becomes the end of the line. A
- * word that is too long has its own line.
- */
+/* Folds the text from `begin` on in place. */
 static void fold(struct strbuf *out, size_t begin, unsigned width)
 {
-	char *text = out->data + begin;
-	size_t len = out->len - begin;
-	unsigned used;
+	for (;;) {
+		size_t len = out->len - begin, n = text_fold(out->data + begin, len, width);
 
-	while (width && text_fit(text, len, width, &used) < len) {
-		size_t cut = 0;
-
-		for (size_t i = 1; i < len; i++) {
-			if (text[i] != ' ')
-				continue;
-			if (cut && text_fit(text, i, width, &used) < i)
-				break;
-			cut = i;
-		}
-		if (!cut)
+		if (n == len)
 			return;
-		text[cut] = '\n';
-		text += cut + 1;
-		len -= cut + 1;
+		out->data[begin + n] = '\n';
+		begin += n + 1;
 	}
 }
 

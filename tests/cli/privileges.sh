@@ -72,6 +72,17 @@ for mode in '--pss none' '--pss rollup' '--top 5' '--total' '-p 2' '-o +cmdline'
 	expect_rc "nobody, $mode: exit code" 0
 	expect_json "nobody, $mode: valid and honest" "$honest"
 done
+for command in compare 'pin root'; do
+	# shellcheck disable=SC2086
+	run as_nobody "$ZMEM" $command
+	expect_rc "nobody, $command: exit code" 1
+	expect_stderr_lines "nobody, $command: one line" 1
+	refuse_err "nobody, $command: no option that it does not take" '--source'
+	expect_err "nobody, $command: a remedy" '\(.*root.*\)$'
+done
+run as_nobody "$ZMEM" maps "$nobody_pid"
+expect_rc 'nobody, maps of an own process' 0
+expect_stderr_lines 'nobody, maps of an own process: no note on BPF' 0
 run as_nobody "$ZMEM" doctor -v
 expect_rc 'nobody, doctor: exit code' 0
 equal 'nobody, doctor: the verdict' "$(head -n 1 "$TMP/out")" \

@@ -294,7 +294,7 @@ expect_rc 'replay: no such user' 3
 
 # ---- refusals ----
 for format in json csv folded openmetrics prometheus html; do
-	refused "--format $format" 2 'it is one of table, ndjson' watch -F "$format"
+	refused "--format $format" 2 'must be one of table, ndjson' watch -F "$format"
 done
 refused '--tree' 2 'does not take --tree' watch --tree
 refused '--grow --delta last' 2 'since the start' watch --grow --delta last

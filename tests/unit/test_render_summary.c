@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "render/summary.h"
+#include "render/text.h"
 #include "sample.h"
 #include "render/render.h"
 
@@ -155,6 +156,20 @@ static void test_folded(void **state)
 		"\nswap in use 120 MiB: processes\n80.0 MiB, shmem, tmpfs and\nswap cache 40.0 MiB\n"));
 }
 
+/* Later lines begin below the first one, and a word that is too wide is not broken. */
+static void test_indented(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	(void)state;
+	text_put_folded(&out, "one two three incomprehensible four", 4, 12);
+	assert_string_equal(strbuf_str(&out),
+			    "one two\n    three\n    incomprehensible\n    four\n");
+	strbuf_clear(&out);
+	text_put_folded(&out, "", 4, 12);
+	assert_string_equal(strbuf_str(&out), "\n");
+}
+
 static void test_no_process(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -170,10 +185,11 @@ static void test_no_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_swap_split), cmocka_unit_test(test_not_seen),
-		cmocka_unit_test(test_selection),  cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_no_process), cmocka_unit_test(test_counters_alone),
+		cmocka_unit_test(test_swap_split),     cmocka_unit_test(test_not_seen),
+		cmocka_unit_test(test_selection),      cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_no_process),     cmocka_unit_test(test_indented),
+		cmocka_unit_test(test_counters_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
