@@ -101,10 +101,11 @@ static int replay_open(struct replay *r, const char *path, bool quiet)
 	info = recording_reader_info(r->reader);
 	if (!info->frames)
 		return log_error("%s: the recording %s", path,
-				 info->torn ? "is cut off in its first frame" : "has no frames");
+				 info->torn ? "is cut off in its first snapshot"
+					    : "has no snapshots");
 	r->frames = (uint32_t)info->frames;
 	if (info->torn)
-		log_notice(quiet, "%s: the recording %s after frame %u at byte %llu", path,
+		log_notice(quiet, "%s: the recording %s after snapshot %u at byte %llu", path,
 			   info->ended ? "goes on behind its end" : "is cut off", r->frames,
 			   (unsigned long long)info->end);
 	return 0;
@@ -413,7 +414,7 @@ int measure_turn_to(struct measure *m, uint32_t frame)
 void measure_note_frame(const struct measure *m)
 {
 	if (m->replay.frames > 1)
-		log_notice(m->options->quiet, "%s: frame %u of %u", m->options->replay,
+		log_notice(m->options->quiet, "%s: snapshot %u of %u", m->options->replay,
 			   m->replay.frames, m->replay.frames);
 }
 

@@ -368,6 +368,7 @@ static int count_unseen(struct collector *c, const struct filter *f,
 	int r;
 
 	found->not_seen = 0;
+	memset(found->not_seen_pid, 0, sizeof(found->not_seen_pid));
 	/* A snapshot from /proc has all that /proc shows. */
 	found->not_seen_known = source_origin(c->source) == FROM_PROC && !found->hidden;
 	if (!compares_with_proc(c))
@@ -381,6 +382,8 @@ static int count_unseen(struct collector *c, const struct filter *f,
 	if (r < 0)
 		return r;
 	found->not_seen = (uint32_t)c->unseen.count;
+	for (size_t i = 0; i < c->unseen.count && i < NOT_SEEN_PIDS; i++)
+		found->not_seen_pid[i] = c->unseen.process[i].pid;
 	found->not_seen_known = found->not_seen || unseen_can_tell(&c->proc);
 	found->complete &= !found->not_seen;
 	return 0;

@@ -423,12 +423,12 @@ static int report_frame(const struct recording_reader *r, size_t i, int error,
 	if (error == -ENOMEM)
 		return no_memory(why);
 	if (error == -ENOTSUP)
-		return refuse(why, error, "frame %zu at byte %llu was made by a newer zmem-bpf",
+		return refuse(why, error, "snapshot %zu at byte %llu was made by a newer zmem-bpf",
 			      i + 1, at);
 	if (error == -EBADMSG)
-		return refuse(why, error, "the recording is corrupt: frame %zu at byte %llu", i + 1,
+		return refuse(why, error, "the recording is corrupt: snapshot %zu at byte %llu", i + 1,
 			      at);
-	return refuse(why, error, "frame %zu at byte %llu: %s", i + 1, at, strerror(-error));
+	return refuse(why, error, "snapshot %zu at byte %llu: %s", i + 1, at, strerror(-error));
 }
 
 int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,
@@ -440,7 +440,7 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 		return report_frame(r, i, -EBADMSG, why);
 	if (from == NO_FRAME)
 		return refuse(why, -EBADMSG,
-			      "the recording is corrupt: frame %zu at byte %llu has no key frame",
+			      "the recording is corrupt: snapshot %zu at byte %llu lacks the one before it",
 			      i + 1, (unsigned long long)r->frame[i].at);
 	if (current != NO_FRAME && current >= from && current <= i)
 		from = current + 1;

@@ -23,7 +23,7 @@ for typed in wacth:watch pni:pin snapshto:snapshot sytem:system; do
 done
 refused 'a short word is not near to every other' 2 'nope: there is no such command; -f nope ' nope
 for command in snapshot maps watch; do
-	refused "$command NAME" 2 "^zmem-bpf: python3: not a process number; -f python3 .*$command --help" "$command" python3
+	refused "$command NAME" 2 "^zmem-bpf: python3: not a process number; -f python3 chooses .*$command --help\)$" "$command" python3
 done
 refused 'mistyped option' 2 '--sotr=pss; did you mean --sort\? ' --sotr=pss
 refused 'mistyped column' 2 "'pssanon'; the nearest is pss_anon; " -o pid,pssanon

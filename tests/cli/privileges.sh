@@ -80,6 +80,15 @@ for command in compare 'pin root'; do
 	refuse_err "nobody, $command: no option that it does not take" '--source'
 	expect_err "nobody, $command: a remedy" '\(.*root.*\)$'
 done
+run as_nobody "$ZMEM" maps "$root_pid"
+equal 'nobody, maps of a process of root: no empty table' "$rc $out" '1 '
+expect_err 'nobody, maps of a process of root: the reason' "^zmem-bpf: $root_pid: it may not be read \\(run as root"
+run as_nobody "$ZMEM" maps -J "$root_pid" "$nobody_pid"
+expect_rc 'nobody, maps of two: one is denied' 1
+expect_json 'nobody, maps of two: the other is shown' '.mappings | length > 3 and all(.pid == $pid)' --argjson pid "$nobody_pid"
+run as_nobody "$ZMEM" -g user
+expect_out 'nobody: sums of some processes are lower bounds' '^ +>=[0-9.]+ .*total$'
+expect_out 'nobody: of how many processes PSS is known' '^PSS of [0-9]+ of [0-9]+ processes in [0-9]+ groups is known: .*; [0-9]+ denied$'
 run as_nobody "$ZMEM" maps "$nobody_pid"
 expect_rc 'nobody, maps of an own process' 0
 expect_stderr_lines 'nobody, maps of an own process: no note on BPF' 0

@@ -90,7 +90,8 @@ static void check_named(size_t at, bool hole)
 
 	record(&f, 10, true);
 	f.bytes.data[f.end[2] + at] ^= 1;
-	snprintf(named, sizeof(named), "the recording is corrupt: frame 3 at byte %zu", f.end[2]);
+	snprintf(named, sizeof(named), "the recording is corrupt: snapshot 3 at byte %zu",
+		 f.end[2]);
 	assert_int_equal(recording_reader_open_memory(f.bytes.data, f.bytes.len, &r, why), 0);
 	assert_int_equal(recording_reader_info(r)->frames, FRAMES);
 	assert_true(recording_reader_info(r)->ended);
@@ -145,7 +146,7 @@ static void test_bomb(void **state)
 		assert_int_equal(open_with(&bytes, &r, why), 0);
 		assert_int_equal(recording_reader_info(r)->frames, 1);
 		assert_int_equal(recording_reader_frame(r, 0, &s, why), -EBADMSG);
-		assert_non_null(strstr(why, "the recording is corrupt: frame 1 at byte 36"));
+		assert_non_null(strstr(why, "the recording is corrupt: snapshot 1 at byte 36"));
 		recording_reader_free(r);
 	}
 	free(zeros);
@@ -168,7 +169,8 @@ static void test_no_key(void **state)
 	assert_int_equal(open_with(&bytes, &r, why), 0);
 	assert_int_equal(recording_reader_info(r)->frames, FRAMES - 1);
 	assert_int_equal(recording_reader_frame(r, 0, &s, why), -EBADMSG);
-	assert_string_equal(why, "the recording is corrupt: frame 1 at byte 36 has no key frame");
+	assert_string_equal(
+		why, "the recording is corrupt: snapshot 1 at byte 36 lacks the one before it");
 	assert_int_equal(recording_reader_frame(r, KEY_EVERY - 1, &s, why), 0);
 	assert_true(same_snapshot(s, &f.frame[KEY_EVERY]));
 	recording_reader_free(r);

@@ -67,7 +67,7 @@ static void test_file(void **state)
 	assert_int_equal(ftruncate(fd, (off_t)f.end[2]), 0);
 	check_frame(r, &f, 1);
 	assert_int_equal(recording_reader_frame(r, 3, &s, why), -EBADMSG);
-	assert_non_null(strstr(why, "frame 3 at byte"));
+	assert_non_null(strstr(why, "snapshot 3 at byte"));
 	recording_reader_free(r);
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(recording_reader_open(pipes[0], &r, why), -EINVAL);

@@ -66,8 +66,56 @@ static void test_not_seen(void **state)
 	check_says(&s, "; incomplete: /proc shows 1 process that BPF does not see\n", true);
 	s.snapshot.collection.not_seen = 12;
 	check_says(&s, "; incomplete: /proc shows 12 processes that BPF does not see\n", true);
+	for (int i = 0; i < NOT_SEEN_PIDS; i++)
+		s.snapshot.collection.not_seen_pid[i] = 10 + i;
+	check_says(&s, " does not see: 10, 11, 12, 13, 14, … (--source proc shows them)\n", true);
+	s.snapshot.collection.not_seen = NOT_SEEN_PIDS;
+	check_says(&s, " does not see: 10, 11, 12, 13, 14 (--source proc shows them)\n", true);
+	s.snapshot.collection.not_seen = 1;
+	s.snapshot.collection.not_seen_pid[1] = 0;
+	check_says(&s, "1 process that BPF does not see: 10 (--source proc shows it)\n", true);
 	in_use(&s, 120 * MIB, 120 * MIB);
 	check_says(&s, ", hidden processes, shmem, tmpfs", true);
+}
+
+/* --verify all: the counts add up. */
+static void test_all_checked(void **state)
+{
+	struct cross_check *c;
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	c = &s.snapshot.collection.cross_check;
+	*c = (struct cross_check){.checked = 47, .same = 47, .done = true, .all = true};
+	check_says(&s, "; checked with smaps_rollup: 47 agree\n", true);
+	c->self = 1;
+	check_says(&s, "47 agree, 1 not checked (zmem-bpf itself)\n", true);
+	c->ended = 1;
+	c->denied = 2;
+	c->unread = 3;
+	c->gone = 4;
+	check_says(&s, "47 agree, 5 ended, 6 not checked (2 denied, 3 not read, zmem-bpf itself)\n",
+		   true);
+}
+
+static void test_known(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_says(&s, "PSS of 3 of 4 processes is known: 1.02 GiB of 16.0 GiB RAM; 1 denied\n",
+		   true);
+	s.result.totals.have &= ~COUNTER_BIT(COUNTER_PSS);
+	s.result.totals.pss_missing = 4;
+	check_says(&s, "PSS of 0 of 4 processes is known; 1 denied, 3 not read\n", true);
+	s.snapshot.collection.denied = 0;
+	s.result.pss = PSS_FROM_NOTHING;
+	check_says(&s, "4 processes\nPSS not read", true);
+	s.result.totals.pss_missing = 0;
+	s.result.totals.have |= COUNTER_BIT(COUNTER_PSS);
+	check_says(&s, "4 processes hold 1.02 GiB of 16.0 GiB RAM\n", true);
 }
 
 static void test_selection(void **state)
@@ -186,7 +234,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_swap_split),     cmocka_unit_test(test_not_seen),
-		cmocka_unit_test(test_selection),      cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_selection),      cmocka_unit_test(test_all_checked),
+		cmocka_unit_test(test_known),	       cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_no_process),     cmocka_unit_test(test_indented),
 		cmocka_unit_test(test_counters_alone),
