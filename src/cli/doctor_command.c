@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "collect/unseen.h"
 #include "enrich/enrich.h"
 #include "privilege/privilege.h"
 #include "render/text.h"
@@ -223,17 +224,76 @@ static void judge(struct doctor *d, const struct source *source)
 			    source_is_pinned(source) ? ", through the pin" : "");
 }
 
+/* PSS, and of which processes. */
+static void add_pss(struct doctor *d, const struct source *source, const struct snapshot *s)
+{
+	const char *refusal = source_pss_refusal(source);
+	size_t consistent = 0, users = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		users += s->process[i].kind == PROCESS_USER;
+		consistent += s->process[i].pss_source == PSS_FROM_KERNEL;
+	}
+	if (!refusal)
+		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS,
+			"from page tables: adds up for %zu of %zu processes", consistent, users);
+	else if (proc_problem(&d->proc))
+		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);
+	else
+		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS, "from smaps_rollup, of %s: %s",
+			d->held[PRIVILEGE_PTRACE] ? "all processes" : "your own processes alone",
+			refusal);
+}
+
+/* Compares BPF with /proc, twice: processes may have begun or ended meanwhile. */
+static int find_unseen(struct doctor *d, struct source *source, const struct unseen_start *start,
+		       const struct snapshot *s, struct snapshot *unseen)
+{
+	cleanup(snapshot_done) struct snapshot again = {};
+	const struct filter any = {};
+	int r = unseen_find(&d->proc, start, s, &any, unseen);
+
+	if (r == 0 && unseen->count)
+		r = source_collect(source, &again);
+	return r == 0 && unseen->count ? unseen_drop(&d->proc, start, &again, unseen) : r;
+}
+
+static void add_unseen(struct doctor *d, struct source *source, const struct unseen_start *start,
+		       const struct snapshot *s)
+{
+	cleanup(snapshot_done) struct snapshot unseen = {};
+	char pids[NOT_SEEN_PIDS * 12 + 8] = "";
+	size_t len = 0;
+
+	if (find_unseen(d, source, start, s, &unseen) < 0 || !unseen_can_tell(&d->proc))
+		return;
+	for (size_t i = 0; i < unseen.count && i < NOT_SEEN_PIDS; i++)
+		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%d", i ? ", " : "",
+					unseen.process[i].pid);
+	if (unseen.count > NOT_SEEN_PIDS)
+		snprintf(pids + len, sizeof(pids) - len, ", ...");
+	if (unseen.count)
+		add_row(&d->rows, NAME_WIDTH, "processes", FAILS,
+			"/proc shows %zu that BPF does not see: %s (--source proc shows %s)",
+			unseen.count, pids, unseen.count == 1 ? "it" : "them");
+	else
+		add_row(&d->rows, NAME_WIDTH, "processes", WORKS, "BPF sees all that /proc shows");
+}
+
 /* The rows of a source that is open. */
 static void add_source(struct doctor *d, struct source *source)
 {
 	cleanup(snapshot_done) struct snapshot snapshot = {};
-	const char *refusal = source_pss_refusal(source);
 	const struct diag_note *reason = source_reason(&d->diag);
-	bool bpf = source_origin(source) == FROM_BPF;
-	uint64_t start = clock_us(CLOCK_MONOTONIC);
-	size_t consistent = 0, users = 0;
-	int r = source_collect(source, &snapshot);
+	bool bpf = source_origin(source) == FROM_BPF, compares = bpf && !proc_problem(&d->proc);
+	struct unseen_start before = {};
+	uint64_t start;
+	int r;
 
+	if (compares)
+		unseen_begin(&d->proc, &before);
+	start = clock_us(CLOCK_MONOTONIC);
+	r = source_collect(source, &snapshot);
 	if (r < 0) {
 		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "collecting: %s", strerror(-r));
 		set_verdict(d, NULL, "Counters cannot be collected here: %s.", strerror(-r));
@@ -248,15 +308,9 @@ static void add_source(struct doctor *d, struct source *source)
 	else
 		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "from /proc and not by BPF: %s",
 			reason && reason->reason ? reason->reason : "BPF does not work");
-	for (size_t i = 0; i < snapshot.count; i++) {
-		users += snapshot.process[i].kind == PROCESS_USER;
-		consistent += snapshot.process[i].pss_source == PSS_FROM_KERNEL;
-	}
-	if (refusal)
-		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);
-	else
-		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS,
-			"from page tables: adds up for %zu of %zu processes", consistent, users);
+	if (compares)
+		add_unseen(d, source, &before, &snapshot);
+	add_pss(d, source, &snapshot);
 }
 
 /* Opens the source that a snapshot would open here. */

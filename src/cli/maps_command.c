@@ -105,7 +105,7 @@ static int open_command(struct maps_command *c, const struct options *o)
 
 /*
  * Says why a process that was named by number has no rows. If none was named: how many processes
- * have none. Returns EXIT_FAILED if a process that was named may not be read, or could not.
+ * have none. Returns EXIT_FAILED if none of those that were named could be read.
  */
 static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 {
@@ -118,8 +118,7 @@ static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 	};
 	const struct rows *rows = &c->measure.collector.rows.chosen;
 	const struct filter *filter = &c->measure.query.filter;
-	size_t denied = 0;
-	int r = EXIT_DONE;
+	size_t denied = 0, read = 0, failed = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct maps_process *p = &m->process[i];
@@ -127,14 +126,14 @@ static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 		denied += p->status == PSS_DENIED;
 		if (filter->pids && why[p->status])
 			log_error("%d: %s", p->process->pid, why[p->status]);
-		if (filter->pids && (p->status == PSS_DENIED || p->status == PSS_TIMEOUT ||
-				     p->status == PSS_UNSUPPORTED))
-			r = EXIT_FAILED;
+		read += p->status == PSS_OK;
+		failed += p->status == PSS_DENIED || p->status == PSS_TIMEOUT ||
+			  p->status == PSS_UNSUPPORTED;
 	}
 	if (denied && !filter->pids && !privilege_held(PRIVILEGE_PTRACE))
 		log_notice(c->o->quiet, "%zu processes are denied: %s is missing (run as root)",
 			   denied, privilege_name(PRIVILEGE_PTRACE));
-	return r;
+	return filter->pids && failed && !read ? EXIT_FAILED : EXIT_DONE;
 }
 
 static size_t rows_that_fit(const struct maps_command *c)

@@ -18,6 +18,7 @@
 #include "cli/query_args.h"
 #include "cli/secure.h"
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "privilege/privilege.h"
 #include "source/pin.h"
 
@@ -279,6 +280,27 @@ static void notices_alone(struct measure *m)
 			   "read without a deadline, and waits for processes that are stuck");
 }
 
+/* Tables of processes say it themselves. */
+static bool tells_no_match(const struct measure *m)
+{
+	const struct options *o = m->options;
+
+	return o->format == FORMAT_TABLE && !m->filters_only &&
+	       !parse_has_item("record compare", o->command);
+}
+
+/* Only in the first snapshot: later ones may have other processes. */
+static void warn_no_match(struct measure *m)
+{
+	const struct options *o = m->options;
+	bool filters = o->filter || o->cgroup || o->units || o->users;
+
+	if (filters && !m->looked_for_match && !m->collector.rows.chosen.count && !m->exit_code &&
+	    !tells_no_match(m))
+		log_notice(o->quiet, "%s", m->nothing);
+	m->looked_for_match = true;
+}
+
 static void notices_collected(struct measure *m)
 {
 	const struct collector *c = &m->collector;
@@ -421,6 +443,8 @@ void measure_note_frame(const struct measure *m)
 static int report_collected(struct measure *m, int r)
 {
 	notices_collected(m);
+	if (r == 0)
+		warn_no_match(m);
 	return r < 0 ? notices_failed(m, r) : 0;
 }
 

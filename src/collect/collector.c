@@ -61,6 +61,7 @@ int collector_turn_to(struct collector *c, uint32_t frame)
 
 	if (r == 0)
 		uncount_statuses(&c->snapshot);
+	c->snapshot.recorded = true;
 	return r;
 }
 

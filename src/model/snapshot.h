@@ -260,7 +260,7 @@ struct cross_check {
 	uint32_t different; /* it did not change, but the values differ */
 	uint32_t gone;	    /* ended before the second comparison */
 	bool done;	    /* false: there was nothing to compare */
-	/* Not in recordings. Why other processes were not checked, if all were to be checked. */
+	/* Why other processes were not checked, if all were to be checked. */
 	bool all;
 	uint32_t ended;	 /* before the first comparison */
 	uint32_t denied; /* smaps_rollup may not be read */
@@ -284,7 +284,7 @@ struct collection {
 	uint32_t shared_mm;	/* processes that share the mm of another one, its owner */
 	bool shared_mm_unknown; /* not known: /proc did not tell for some (ptrace) */
 	uint32_t not_seen;	/* processes that /proc shows and BPF does not */
-	/* The first of them, 0 behind the last; none in recordings. */
+	/* The first of them, 0 behind the last; none in old recordings. */
 	pid_t not_seen_pid[NOT_SEEN_PIDS];
 	bool not_seen_known; /* false: they were not compared */
 	bool hidden;	     /* /proc hides some processes (hidepid) */
@@ -326,6 +326,7 @@ struct snapshot {
 	bool pinned;			 /* read from the pin (source/pin.h) */
 	const char *fallback_reason;	 /* NULL: the preferred source worked */
 	const char *pss_fallback_reason; /* likewise for PSS from the kernel */
+	bool recorded;			 /* it was read from a recording */
 	pid_t self;			 /* the process that collected; 0: unknown */
 	const char *selection;		 /* the filters of its recording; NULL: all processes */
 	struct collection collection;

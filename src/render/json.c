@@ -90,7 +90,7 @@ static void put_cross_check(struct json_writer *w, const struct cross_check *c)
 	json_end(w, '}');
 }
 
-/* The first ones; a recording does not have them. */
+/* The first ones; an old recording does not have them. */
 static void put_not_seen_pids(struct json_writer *w, const struct collection *c)
 {
 	if (!c->not_seen_known || (c->not_seen && !c->not_seen_pid[0])) {

@@ -157,9 +157,9 @@ static void write_count(struct line *l, const struct result *r)
 	}
 }
 
-/* The pids are not in recordings, and no source shows the processes afterwards. */
-static void write_not_seen(struct line *l, const struct collection *c)
+static void write_not_seen(struct line *l, const struct snapshot *s)
 {
+	const struct collection *c = &s->collection;
 	const char *before = ": ";
 
 	if (!c->not_seen)
@@ -170,11 +170,10 @@ static void write_not_seen(struct line *l, const struct collection *c)
 		line_printf(l, "%s%d", before, c->not_seen_pid[i]);
 		before = ", ";
 	}
-	if (!c->not_seen_pid[0])
-		return;
-	if (c->not_seen > NOT_SEEN_PIDS)
+	if (c->not_seen_pid[0] && c->not_seen > NOT_SEEN_PIDS)
 		line_printf(l, ", " TEXT_ELLIPSIS);
-	line_printf(l, " (--source proc shows %s)", c->not_seen == 1 ? "it" : "them");
+	if (!s->recorded)
+		line_printf(l, " (--source proc shows %s)", c->not_seen == 1 ? "it" : "them");
 }
 
 static void write_sources(struct line *l, const struct result *r)
@@ -185,7 +184,7 @@ static void write_sources(struct line *l, const struct result *r)
 	write_cross_check(l, &s->collection.cross_check);
 	if (s->collection.hidden)
 		line_printf(l, "; /proc hides other processes");
-	write_not_seen(l, &s->collection);
+	write_not_seen(l, s);
 	if (s->counters_source == FROM_BPF)
 		return;
 	line_printf(l, "; counters from /proc");

@@ -23,7 +23,7 @@ for typed in wacth:watch pni:pin snapshto:snapshot sytem:system; do
 done
 refused 'a short word is not near to every other' 2 'nope: there is no such command; -f nope ' nope
 for command in snapshot maps watch; do
-	refused "$command NAME" 2 "^zmem-bpf: python3: not a process number; -f python3 chooses .*$command --help\)$" "$command" python3
+	refused "$command NAME" 2 "python3: not a process number; -f python3 chooses .*$command --help\)$" "$command" python3
 done
 refused 'mistyped option' 2 '--sotr=pss; did you mean --sort\? ' --sotr=pss
 refused 'mistyped column' 2 "'pssanon'; the nearest is pss_anon; " -o pid,pssanon
@@ -278,7 +278,7 @@ zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
 equal 'doctor: the answers are aligned' "$(sed '1,/^$/d' "$TMP/out" | grep -vE '^.{15} (ok|no|- )  [^ ]|^ {20}[^ ]')" ''
-for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE counters PSS /proc smaps_rollup pin serve; do
+for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE counters processes PSS /proc smaps_rollup pin serve; do
 	expect_out "doctor: $what" "^$what +(ok|no|-) "
 done
 expect_out 'doctor: a verdict' '^(PSS comes from .*|zmem-bpf reads /proc here: .*)\.$'

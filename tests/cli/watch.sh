@@ -282,13 +282,23 @@ equal 'a pid that does not exist: watch ends at once' "$rc $out" '3 '
 expect_stderr_lines 'a pid that does not exist: one line' 1
 PATIENCE=20 zmem watch -F ndjson 4194303
 equal 'a pid that does not exist, NDJSON: nothing is written' "$rc $out" '3 '
-sleep 0.7 &
-PATIENCE=20 zmem watch -i 0.2 "$!"
+# ending ARGUMENT…: ends a process that is watched after the first snapshot.
+ending() {
+	sleep 1000 &
+	local victim=$! watch
+	timeout -s KILL "$PATIENCE" "$ZMEM" watch -i 0.2 -p "$victim" "$@" >"$TMP/out" 2>"$TMP/err" &
+	watch=$!
+	wait_for grep -q ' total$' "$TMP/out"
+	kill "$victim"
+	wait "$victim" 2>/dev/null
+	wait "$watch"
+	rc=$?
+}
+ending
 expect_rc 'the processes have ended: exit code' 0
 expect_err 'the processes have ended: a note' '^zmem-bpf: watch: no process of --pid is left after snapshot [0-9]+$'
-sleep 0.3 &
-PATIENCE=20 zmem watch -i 0.2 -c 4 "$!" "$$"
-equal 'one of two has ended: watch goes on' "$rc $(grep -ac ' total$' "$TMP/out")" '0 4'
+ending -p "$$" -c 6
+equal 'one of two has ended: watch goes on' "$rc $(grep -ac ' total$' "$TMP/out")" '0 6'
 
 # ---- recordings ----
 zmem record -c 4 -i 0.2 "$TMP/recording" -q

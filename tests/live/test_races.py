@@ -80,6 +80,9 @@ def check_unseen():
                (before > 3 or {a.pid, b.pid} < set(found["not_seen_pids"]) | {0}) and
                not row_of(document, a.pid) and not row_of(document, b.pid),
                "two processes that BPF does not show: counted, the snapshot is incomplete", found)
+        done = subprocess.run((PROGRAM, "doctor"), stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,
+                              capture_output=True, check=False, env=dict(os.environ, **env))
+        result("/proc shows %d that BPF does not see: " % (before + 2) in done.stdout, "doctor: a row says so", done.stdout)
         document = snapshot("--pss", "rollup", env=env)
         result(document["collection"]["not_seen"] == before + 2, "also with --pss rollup", document["collection"])
         document = snapshot("-p", str(os.getpid()), env=env)

@@ -63,9 +63,12 @@ static void test_not_seen(void **state)
 	sample_ordinary(&s);
 	check_says(&s, "incomplete", false);
 	s.snapshot.collection.not_seen = 1;
+	check_says(&s, " shows 1 process that BPF does not see (--source proc shows it)\n", true);
+	s.snapshot.recorded = true;
 	check_says(&s, "; incomplete: /proc shows 1 process that BPF does not see\n", true);
 	s.snapshot.collection.not_seen = 12;
 	check_says(&s, "; incomplete: /proc shows 12 processes that BPF does not see\n", true);
+	s.snapshot.recorded = false;
 	for (int i = 0; i < NOT_SEEN_PIDS; i++)
 		s.snapshot.collection.not_seen_pid[i] = 10 + i;
 	check_says(&s, " does not see: 10, 11, 12, 13, 14, … (--source proc shows them)\n", true);
@@ -164,6 +167,43 @@ static void test_nothing(void **state)
 	check_swap(&s, "");
 }
 
+static void check_notes(const struct sample *s, const char *sorted, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	summary_print_notes(&out, &s->result, column_find(sorted, strlen(sorted)));
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_notes(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	in_use(&s, 4096, 0);
+	check_notes(&s, "swap", "");
+	in_use(&s, 0, 0);
+	check_notes(&s, "pss", "");
+	check_notes(&s, "name", "");
+	check_notes(&s, "swap", "no swap is in use\n");
+	check_notes(&s, "swap_pss", "no swap is in use\n");
+	check_notes(&s, "%swap", "no swap is in use\n");
+	/* It is not known. */
+	s.snapshot.system.meminfo.have = 0;
+	check_notes(&s, "swap", "");
+	s.result.group = column_find("container", 9);
+	check_notes(&s, "pss", "");
+	s.result.row_count = 1;
+	s.result.rows[0]->container = "web";
+	check_notes(&s, "pss", "");
+	s.result.rows[0]->container = NULL;
+	check_notes(&s, "pss", "no container was found\n");
+	s.result.group = column_find("user", 4);
+	s.result.rows[0]->user = NULL;
+	check_notes(&s, "pss", "");
+}
+
 static void check_counters(const char *columns, bool bytes, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -233,12 +273,12 @@ static void test_no_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_swap_split),     cmocka_unit_test(test_not_seen),
-		cmocka_unit_test(test_selection),      cmocka_unit_test(test_all_checked),
-		cmocka_unit_test(test_known),	       cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_no_process),     cmocka_unit_test(test_indented),
-		cmocka_unit_test(test_counters_alone),
+		cmocka_unit_test(test_swap_split), cmocka_unit_test(test_not_seen),
+		cmocka_unit_test(test_selection),  cmocka_unit_test(test_all_checked),
+		cmocka_unit_test(test_known),	   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_notes),	   cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_folded),	   cmocka_unit_test(test_no_process),
+		cmocka_unit_test(test_indented),   cmocka_unit_test(test_counters_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
