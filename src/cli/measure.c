@@ -69,7 +69,7 @@ static int read_whole(int fd, char **data, size_t *ret_len)
 	}
 }
 
-static int open_reader(struct replay *r, int fd, char why[RECORDING_WHY])
+static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 {
 	struct stat st;
 	size_t len = 0;
@@ -78,11 +78,11 @@ static int open_reader(struct replay *r, int fd, char why[RECORDING_WHY])
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (S_ISREG(st.st_mode)) {
-		err = recording_reader_open(fd, &r->reader, why);
+		err = recording_reader_open(fd, &r->reader, reason);
 	} else {
 		err = read_whole(fd, &r->data, &len);
 		if (err == 0)
-			err = recording_reader_open_memory(r->data, len, &r->reader, why);
+			err = recording_reader_open_memory(r->data, len, &r->reader, reason);
 	}
 	return err;
 }
@@ -90,14 +90,15 @@ static int open_reader(struct replay *r, int fd, char why[RECORDING_WHY])
 static int replay_open(struct replay *r, const char *path, bool quiet)
 {
 	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
-	char why[RECORDING_WHY] = "";
+	char reason[RECORDING_REASON] = "";
 	const struct recording_info *info;
 	int err;
 
 	*r = (struct replay){.path = path, .fd = -1};
-	err = fd < 0 ? fd : open_reader(r, fd, why);
+	err = fd < 0 ? fd : open_reader(r, fd, reason);
 	if (err < 0)
-		return *why ? log_error("%s: %s", path, why) : log_errno(err, "reading %s", path);
+		return *reason ? log_error("%s: %s", path, reason)
+			       : log_errno(err, "reading %s", path);
 	r->fd = TAKE_FD(fd);
 	info = recording_reader_info(r->reader);
 	if (!info->frames)
@@ -189,7 +190,7 @@ static int notices_opened(struct measure *m, int error)
 	const struct options *o = m->options;
 
 	if (collector_replays(c))
-		return error < 0 ? log_error("%s: %s", o->replay, c->why) : 0;
+		return error < 0 ? log_error("%s: %s", o->replay, c->reason) : 0;
 	if (o->verbose)
 		log_diag(&c->diag, true);
 	if (error < 0 && !c->source)
@@ -430,7 +431,7 @@ int measure_turn_to(struct measure *m, uint32_t frame)
 {
 	struct collector *c = &m->collector;
 
-	return collector_turn_to(c, frame) < 0 ? log_error("%s: %s", m->replay.path, c->why) : 0;
+	return collector_turn_to(c, frame) < 0 ? log_error("%s: %s", m->replay.path, c->reason) : 0;
 }
 
 void measure_note_frame(const struct measure *m)

@@ -45,6 +45,7 @@ for unit in test test.service 't[e]st' 'no-unit,te*' '*.service'; do
 done
 zmem --replay "$guest" --unit tes
 expect_rc 'a guest: --unit of no process: exit code' 0
+expect_out 'a guest: the time of the snapshot' '^recorded 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9:]{8}Z$'
 expect_out 'a guest: --unit of no process: a sentence' '^no process matches --unit tes$'
 zmem --replay "$guest" -n 5 --json
 equal 'a guest: --top is exact' "$(jq -c '[.processes[].pid]' "$TMP/out")" \

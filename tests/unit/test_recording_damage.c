@@ -10,7 +10,7 @@
 static void check_damaged(const char *data, size_t len, const struct recorded_frames *f)
 {
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 	int error = recording_reader_open_memory(data, len, &r, why);
 
 	if (error < 0) {
@@ -43,7 +43,7 @@ static void test_cut(void **state)
 	for (size_t len = 0; len < f.bytes.len; len++) {
 		cleanup_free char *copy = malloc(len + 1);
 		struct recording_reader *r = NULL;
-		char why[RECORDING_WHY] = "";
+		char why[RECORDING_REASON] = "";
 		size_t whole = 0;
 
 		memcpy(copy, f.bytes.data, len);
@@ -84,7 +84,7 @@ static void test_flipped(void **state)
 static void check_named(size_t at, bool hole)
 {
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "", named[64];
+	char why[RECORDING_REASON] = "", named[64];
 	const struct snapshot *s;
 	struct recorded_frames f;
 
@@ -121,7 +121,7 @@ static void test_bomb(void **state)
 {
 	const size_t large = (size_t)RECORDING_RAW_MAX + 1;
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "", *zeros = calloc(1, large);
+	char why[RECORDING_REASON] = "", *zeros = calloc(1, large);
 	char payload[64 * 1024], part[RECORDING_PART_SIZE] = "PART";
 	const struct snapshot *s;
 	struct recorded_frames f;
@@ -158,7 +158,7 @@ static void test_no_key(void **state)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 	const struct snapshot *s;
 	struct recorded_frames f;
 
