@@ -12,7 +12,7 @@ struct diag_note {
 	const char *subject; /* a literal: the source or step */
 	int error;	     /* negative errno, 0 if there is none */
 	char *reason;	     /* one line, owned */
-	const char *hint;    /* a literal: what the user can do, NULL if nothing */
+	const char *hint;    /* a literal: what the user can do in any command; NULL if nothing */
 	char *log;	     /* many lines (the verifier's), owned, NULL if none */
 };
 

@@ -20,7 +20,7 @@ static inline bool file_exhausted(int error)
 }
 
 /* What the user can do about such an error, NULL for other errors. */
-static inline const char *file_exhausted_todo(int error)
+static inline const char *file_exhausted_hint(int error)
 {
 	if (error == -EMFILE)
 		return "ulimit -n 256";

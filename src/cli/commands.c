@@ -16,9 +16,11 @@
 #include "cli/log.h"
 #include "cli/secure.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/parse.h"
 #include "model/column.h"
 #include "render/render.h"
+#include "render/text.h"
 #include "source/source.h"
 
 /* ---- the table ---- */
@@ -137,26 +139,13 @@ static const struct command_entry *find_command(const char *name);
 #define COMMANDS_INDENT 41
 #define OPTIONS_INDENT	29
 
-/* Prints words from column `indent` on, folded at WIDTH. */
-static void print_words(const char *text, unsigned indent)
+/* Prints text from column `indent` on, folded at WIDTH. */
+static void print_folded(const char *text, unsigned indent)
 {
-	unsigned at = indent;
+	cleanup(strbuf_done) struct strbuf out = {};
 
-	while (*text) {
-		unsigned len = (unsigned)strcspn(text, " ");
-
-		if (at > indent && at + 1 + len > WIDTH) {
-			printf("\n%*s", (int)indent, "");
-			at = indent;
-		} else if (at > indent) {
-			putchar(' ');
-			at++;
-		}
-		printf("%.*s", (int)len, text);
-		at += len;
-		text += len + (text[len] == ' ');
-	}
-	putchar('\n');
+	text_put_folded(&out, text, indent, WIDTH);
+	fputs(strbuf_str(&out), stdout);
 }
 
 /* The usage of that command, of all if NULL. False: there is no such command. */
@@ -170,7 +159,7 @@ static bool print_usage(const char *name)
 		if (name && strcmp(name, command->name) != 0)
 			continue;
 		printf("%s zmem-bpf %-24s ", begun ? "      " : "usage:", command->usage);
-		print_words(command->help, COMMANDS_INDENT);
+		print_folded(command->help, COMMANDS_INDENT);
 		begun = true;
 	}
 	return begun;
@@ -191,7 +180,7 @@ static void print_option(const struct option_info *info, const struct command_in
 	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name, info->argument ? " " : "",
 		 info->argument ? info->argument : "");
 	printf("  %-26s ", text);
-	print_words(formats ? command->formats : help, OPTIONS_INDENT);
+	print_folded(formats ? command->formats : help, OPTIONS_INDENT);
 }
 
 static void print_options(const struct command_info *command)
@@ -271,6 +260,10 @@ static int refuse_command(const char *name)
 		if (parse_is_nearer(word, name, strlen(name), &least))
 			near = word;
 	}
+	if (!near && *name)
+		return log_usage(&none,
+				 "%s: there is no such command; -f %s chooses processes by name",
+				 name, name);
 	return log_usage(&none, "%s: there is no such command%s%s%s", name,
 			 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
@@ -397,7 +390,7 @@ static int check_options(const struct options *o, const struct command_info *com
 		return r;
 	if (!parse_has_item(command->formats ? command->formats : "table",
 			    options_format_word(o->format)))
-		return log_usage(o, "%s: --format %s: it is one of %s", o->command,
+		return log_usage(o, "%s: --format %s: must be one of %s", o->command,
 				 options_format_word(o->format), command->formats);
 	if (o->pinned && o->source == SOURCE_PROC)
 		return log_usage(o, "--pinned cannot be combined with --source proc");

@@ -44,9 +44,12 @@ static int compare(struct measure *m, struct output *out)
 /* Whether both BPF and /proc can be read. */
 static int check_sides(const struct collector *c)
 {
+	const struct diag_note *note = source_reason(&c->diag);
+
 	if (source_origin(c->source) != FROM_BPF)
-		return log_error("compare: there is nothing to compare /proc with: %s",
-				 c->fallback_reason);
+		return log_error("compare: there is nothing to compare /proc with: %s (%s)",
+				 c->fallback_reason,
+				 note && note->hint ? note->hint : "see zmem-bpf doctor");
 	if (!c->proc.trusted)
 		return log_error("compare: there is no /proc of this pid namespace to compare "
 				 "with (mount -t proc proc /proc)");

@@ -17,8 +17,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "collect/unseen.h"
 #include "enrich/enrich.h"
 #include "privilege/privilege.h"
+#include "render/text.h"
 #include "source/source.h"
 
 #define WIDTH	      80
@@ -39,36 +41,14 @@ struct doctor {
 	struct diag diag;	    /* why the sources before the used one did not open */
 	struct strbuf rows, variants, dropped;
 	char verdict[512];
-	const char *todo; /* NULL: nothing */
+	const char *hint; /* what to do; NULL: nothing */
 };
-
-/* Appends text that starts at column `at`; lines are folded at words and begin at `indent`. */
-static void add_folded(struct strbuf *out, size_t at, size_t indent, const char *text)
-{
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (at > indent && at + 1 + word > WIDTH) {
-			strbuf_putc(out, '\n');
-			strbuf_fill(out, ' ', indent);
-			at = indent;
-		} else if (at > indent) {
-			strbuf_putc(out, ' ');
-			at++;
-		}
-		strbuf_put(out, text, word);
-		at += word;
-		text += word;
-		text += strspn(text, " ");
-	}
-	strbuf_putc(out, '\n');
-}
 
 __attribute__((format(printf, 5, 6))) static void
 add_row(struct strbuf *out, int width, const char *name, enum state state, const char *fmt, ...)
 {
 	static const char *const word[] = {[WORKS] = "ok", [FAILS] = "no", [UNUSED] = "-"};
-	size_t indent = (size_t)width + 4;
+	unsigned indent = (unsigned)width + 4;
 	char text[1024];
 	va_list args;
 
@@ -76,7 +56,7 @@ add_row(struct strbuf *out, int width, const char *name, enum state state, const
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	strbuf_printf(out, "%-*s%-2s  ", width, name, word[state]);
-	add_folded(out, indent, indent, text);
+	text_put_folded(out, text, indent, WIDTH);
 }
 
 /* "reason (hint)" of a note that may be NULL. */
@@ -203,7 +183,7 @@ static const char *proc_problem(const struct procfs *proc)
 	return proc->trusted ? NULL : "/proc is of another pid namespace";
 }
 
-__attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, const char *todo,
+__attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, const char *hint,
 							      const char *fmt, ...)
 {
 	va_list args;
@@ -211,7 +191,7 @@ __attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, 
 	va_start(args, fmt);
 	vsnprintf(d->verdict, sizeof(d->verdict), fmt, args);
 	va_end(args);
-	d->todo = todo;
+	d->hint = hint;
 }
 
 /* What makes PSS come from page tables, NULL if nothing does. */
@@ -244,17 +224,76 @@ static void judge(struct doctor *d, const struct source *source)
 			    source_is_pinned(source) ? ", through the pin" : "");
 }
 
+/* PSS, and of which processes. */
+static void add_pss(struct doctor *d, const struct source *source, const struct snapshot *s)
+{
+	const char *refusal = source_pss_refusal(source);
+	size_t consistent = 0, users = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		users += s->process[i].kind == PROCESS_USER;
+		consistent += s->process[i].pss_source == PSS_FROM_KERNEL;
+	}
+	if (!refusal)
+		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS,
+			"from page tables: adds up for %zu of %zu processes", consistent, users);
+	else if (proc_problem(&d->proc))
+		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);
+	else
+		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS, "from smaps_rollup, of %s: %s",
+			d->held[PRIVILEGE_PTRACE] ? "all processes" : "your own processes alone",
+			refusal);
+}
+
+/* Compares BPF with /proc, twice: processes may have begun or ended meanwhile. */
+static int find_unseen(struct doctor *d, struct source *source, const struct unseen_start *start,
+		       const struct snapshot *s, struct snapshot *unseen)
+{
+	cleanup(snapshot_done) struct snapshot again = {};
+	const struct filter any = {};
+	int r = unseen_find(&d->proc, start, s, &any, unseen);
+
+	if (r == 0 && unseen->count)
+		r = source_collect(source, &again);
+	return r == 0 && unseen->count ? unseen_drop(&d->proc, start, &again, unseen) : r;
+}
+
+static void add_unseen(struct doctor *d, struct source *source, const struct unseen_start *start,
+		       const struct snapshot *s)
+{
+	cleanup(snapshot_done) struct snapshot unseen = {};
+	char pids[NOT_SEEN_PIDS * 12 + 8] = "";
+	size_t len = 0;
+
+	if (find_unseen(d, source, start, s, &unseen) < 0 || !unseen_can_tell(&d->proc))
+		return;
+	for (size_t i = 0; i < unseen.count && i < NOT_SEEN_PIDS; i++)
+		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%d", i ? ", " : "",
+					unseen.process[i].pid);
+	if (unseen.count > NOT_SEEN_PIDS)
+		snprintf(pids + len, sizeof(pids) - len, ", ...");
+	if (unseen.count)
+		add_row(&d->rows, NAME_WIDTH, "processes", FAILS,
+			"/proc shows %zu that BPF does not see: %s (--source proc shows %s)",
+			unseen.count, pids, unseen.count == 1 ? "it" : "them");
+	else
+		add_row(&d->rows, NAME_WIDTH, "processes", WORKS, "BPF sees all that /proc shows");
+}
+
 /* The rows of a source that is open. */
 static void add_source(struct doctor *d, struct source *source)
 {
 	cleanup(snapshot_done) struct snapshot snapshot = {};
-	const char *refusal = source_pss_refusal(source);
 	const struct diag_note *reason = source_reason(&d->diag);
-	bool bpf = source_origin(source) == FROM_BPF;
-	uint64_t start = clock_us(CLOCK_MONOTONIC);
-	size_t consistent = 0, users = 0;
-	int r = source_collect(source, &snapshot);
+	bool bpf = source_origin(source) == FROM_BPF, compares = bpf && !proc_problem(&d->proc);
+	struct unseen_start before = {};
+	uint64_t start;
+	int r;
 
+	if (compares)
+		unseen_begin(&d->proc, &before);
+	start = clock_us(CLOCK_MONOTONIC);
+	r = source_collect(source, &snapshot);
 	if (r < 0) {
 		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "collecting: %s", strerror(-r));
 		set_verdict(d, NULL, "Counters cannot be collected here: %s.", strerror(-r));
@@ -269,15 +308,9 @@ static void add_source(struct doctor *d, struct source *source)
 	else
 		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "from /proc and not by BPF: %s",
 			reason && reason->reason ? reason->reason : "BPF does not work");
-	for (size_t i = 0; i < snapshot.count; i++) {
-		users += snapshot.process[i].kind == PROCESS_USER;
-		consistent += snapshot.process[i].pss_source == PSS_FROM_KERNEL;
-	}
-	if (refusal)
-		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);
-	else
-		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS,
-			"from page tables: adds up for %zu of %zu processes", consistent, users);
+	if (compares)
+		add_unseen(d, source, &before, &snapshot);
+	add_pss(d, source, &snapshot);
 }
 
 /* Opens the source that a snapshot would open here. */
@@ -351,33 +384,16 @@ static void add_serve(struct doctor *d)
 		loads ? "libmicrohttpd is there" : why);
 }
 
-/*
- * What to do: a hint. It comes from messages that also name --source proc, which
- * is what happens here anyway.
- */
-static void add_todo(struct strbuf *out, const char *hint)
-{
-	const char *option = strstr(hint, "--source proc");
-	size_t len = strlen(hint);
-	char text[256];
-
-	if (option) {
-		for (len = (size_t)(option - hint); len && hint[len] != ','; len--)
-			;
-	}
-	if (!len)
-		return;
-	snprintf(text, sizeof(text), "To do: %.*s", (int)len, hint);
-	add_folded(out, 0, 0, text);
-}
-
 static int print_all(struct doctor *d)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
+	char hint[256];
 
-	add_folded(&out, 0, 0, d->verdict);
-	if (d->todo)
-		add_todo(&out, d->todo);
+	text_put_folded(&out, d->verdict, 0, WIDTH);
+	if (d->hint) {
+		snprintf(hint, sizeof(hint), "To do: %s", d->hint);
+		text_put_folded(&out, hint, 0, WIDTH);
+	}
 	strbuf_putc(&out, '\n');
 	strbuf_puts(&out, strbuf_str(&d->rows));
 	if (d->verbose) {

@@ -81,7 +81,7 @@ int log_error(const char *fmt, ...)
 
 int log_errno(int error, const char *fmt, ...)
 {
-	const char *hint = file_exhausted_todo(error);
+	const char *hint = file_exhausted_hint(error);
 	char why[WHY_MAX];
 	va_list args;
 

@@ -105,9 +105,9 @@ static int open_command(struct maps_command *c, const struct options *o)
 
 /*
  * Says why a process that was named by number has no rows. If none was named: how many processes
- * have none.
+ * have none. Returns EXIT_FAILED if none of those that were named could be read.
  */
-static void warn_missing(const struct maps_command *c, const struct maps_read *m)
+static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 {
 	static const char *const why[PSS_STATUS_COUNT] = {
 		[PSS_GONE] = "it has ended",
@@ -118,7 +118,7 @@ static void warn_missing(const struct maps_command *c, const struct maps_read *m
 	};
 	const struct rows *rows = &c->measure.collector.rows.chosen;
 	const struct filter *filter = &c->measure.query.filter;
-	size_t denied = 0;
+	size_t denied = 0, read = 0, failed = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct maps_process *p = &m->process[i];
@@ -126,10 +126,14 @@ static void warn_missing(const struct maps_command *c, const struct maps_read *m
 		denied += p->status == PSS_DENIED;
 		if (filter->pids && why[p->status])
 			log_error("%d: %s", p->process->pid, why[p->status]);
+		read += p->status == PSS_OK;
+		failed += p->status == PSS_DENIED || p->status == PSS_TIMEOUT ||
+			  p->status == PSS_UNSUPPORTED;
 	}
 	if (denied && !filter->pids && !privilege_held(PRIVILEGE_PTRACE))
 		log_notice(c->o->quiet, "%zu processes are denied: %s is missing (run as root)",
 			   denied, privilege_name(PRIVILEGE_PTRACE));
+	return filter->pids && failed && !read ? EXIT_FAILED : EXIT_DONE;
 }
 
 static size_t rows_that_fit(const struct maps_command *c)
@@ -185,7 +189,7 @@ static int show(struct maps_command *c, struct maps_read *m)
 				     .kind = c->request.rows,
 				     .group = c->request.group,
 				     .chosen = c->request.mapping};
-	int r = maps_read_all(collector, &c->request, m);
+	int r = maps_read_all(collector, &c->request, m), failed;
 
 	if (r == -E2BIG)
 		return log_usage(c->o, "--mapping: " PATTERN_EXPENSIVE);
@@ -194,7 +198,10 @@ static int show(struct maps_command *c, struct maps_read *m)
 				    &collector->rows.chosen);
 	if (r < 0)
 		return log_errno(r, "reading mappings");
-	warn_missing(c, m);
+	failed = warn_missing(c, m);
+	/* An empty table would look like a process without mappings. */
+	if (failed && !m->row_count && c->o->format == FORMAT_TABLE)
+		return failed;
 	report.process = m->process;
 	report.process_count = rows->count;
 	report.several = rows->count > 1;
@@ -203,6 +210,8 @@ static int show(struct maps_command *c, struct maps_read *m)
 	choose_rows(c, m, &report);
 	render(c, &report);
 	r = output_finish(&c->out);
+	if (r == 0)
+		r = failed;
 	return r ? r : c->measure.exit_code;
 }
 

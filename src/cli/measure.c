@@ -18,6 +18,7 @@
 #include "cli/query_args.h"
 #include "cli/secure.h"
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "privilege/privilege.h"
 #include "source/pin.h"
 
@@ -68,7 +69,7 @@ static int read_whole(int fd, char **data, size_t *ret_len)
 	}
 }
 
-static int open_reader(struct replay *r, int fd, char why[RECORDING_WHY])
+static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 {
 	struct stat st;
 	size_t len = 0;
@@ -77,11 +78,11 @@ static int open_reader(struct replay *r, int fd, char why[RECORDING_WHY])
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (S_ISREG(st.st_mode)) {
-		err = recording_reader_open(fd, &r->reader, why);
+		err = recording_reader_open(fd, &r->reader, reason);
 	} else {
 		err = read_whole(fd, &r->data, &len);
 		if (err == 0)
-			err = recording_reader_open_memory(r->data, len, &r->reader, why);
+			err = recording_reader_open_memory(r->data, len, &r->reader, reason);
 	}
 	return err;
 }
@@ -89,22 +90,24 @@ static int open_reader(struct replay *r, int fd, char why[RECORDING_WHY])
 static int replay_open(struct replay *r, const char *path, bool quiet)
 {
 	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
-	char why[RECORDING_WHY] = "";
+	char reason[RECORDING_REASON] = "";
 	const struct recording_info *info;
 	int err;
 
 	*r = (struct replay){.path = path, .fd = -1};
-	err = fd < 0 ? fd : open_reader(r, fd, why);
+	err = fd < 0 ? fd : open_reader(r, fd, reason);
 	if (err < 0)
-		return *why ? log_error("%s: %s", path, why) : log_errno(err, "reading %s", path);
+		return *reason ? log_error("%s: %s", path, reason)
+			       : log_errno(err, "reading %s", path);
 	r->fd = TAKE_FD(fd);
 	info = recording_reader_info(r->reader);
 	if (!info->frames)
 		return log_error("%s: the recording %s", path,
-				 info->torn ? "is cut off in its first frame" : "has no frames");
+				 info->torn ? "is cut off in its first snapshot"
+					    : "has no snapshots");
 	r->frames = (uint32_t)info->frames;
 	if (info->torn)
-		log_notice(quiet, "%s: the recording %s after frame %u at byte %llu", path,
+		log_notice(quiet, "%s: the recording %s after snapshot %u at byte %llu", path,
 			   info->ended ? "goes on behind its end" : "is cut off", r->frames,
 			   (unsigned long long)info->end);
 	return 0;
@@ -141,6 +144,12 @@ const char *measure_no_proc(const struct measure *m)
 	return text[collector_no_proc(&m->collector)];
 }
 
+/* Commands that can do without BPF have one more remedy. */
+static const char *proc_remedy(const struct measure *m)
+{
+	return strcmp(m->options->command, "compare") == 0 ? "" : ", or use --source proc";
+}
+
 static int report_unopened(const struct measure *m, int error)
 {
 	const struct collector *c = &m->collector;
@@ -152,9 +161,9 @@ static int report_unopened(const struct measure *m, int error)
 		return log_errno(error, "opening /proc");
 	if (note && note->reason && m->options->pinned)
 		return log_refusal(note, error);
-	return log_error("opening the source of counters: %s (%s)",
+	return log_error("opening the source of counters: %s (%s%s)",
 			 note && note->reason ? note->reason : strerror(-error),
-			 note && note->hint ? note->hint : "zmem-bpf doctor");
+			 note && note->hint ? note->hint : "see zmem-bpf doctor", proc_remedy(m));
 }
 
 static void warn_fallback(struct measure *m)
@@ -163,13 +172,16 @@ static void warn_fallback(struct measure *m)
 	const struct options *o = m->options;
 	const struct diag_note *note = source_reason(&c->diag);
 
-	if (!is_new(m, COLLECT_NOTICE_FALLBACK))
+	/* maps shows nothing that BPF reads, and compare fails. */
+	if (m->filters_only || strcmp(o->command, "compare") == 0 ||
+	    !is_new(m, COLLECT_NOTICE_FALLBACK))
 		return;
 	/* The message names every missing capability. */
 	if (!privilege_held(PRIVILEGE_BPF) || !privilege_held(PRIVILEGE_PERFMON))
 		m->printed |= COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
-	log_notice(o->quiet || o->verbose, "counters come from /proc: %s (%s)", c->fallback_reason,
-		   note && note->hint ? note->hint : "zmem-bpf doctor");
+	log_notice(o->quiet || o->verbose, "counters come from /proc: %s (%s%s)",
+		   c->fallback_reason, note && note->hint ? note->hint : "see zmem-bpf doctor",
+		   proc_remedy(m));
 }
 
 static int notices_opened(struct measure *m, int error)
@@ -178,7 +190,7 @@ static int notices_opened(struct measure *m, int error)
 	const struct options *o = m->options;
 
 	if (collector_replays(c))
-		return error < 0 ? log_error("%s: %s", o->replay, c->why) : 0;
+		return error < 0 ? log_error("%s: %s", o->replay, c->reason) : 0;
 	if (o->verbose)
 		log_diag(&c->diag, true);
 	if (error < 0 && !c->source)
@@ -267,6 +279,27 @@ static void notices_alone(struct measure *m)
 		log_notice(m->options->quiet,
 			   "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
 			   "read without a deadline, and waits for processes that are stuck");
+}
+
+/* Tables of processes say it themselves. */
+static bool tells_no_match(const struct measure *m)
+{
+	const struct options *o = m->options;
+
+	return o->format == FORMAT_TABLE && !m->filters_only &&
+	       !parse_has_item("record compare", o->command);
+}
+
+/* Only in the first snapshot: later ones may have other processes. */
+static void warn_no_match(struct measure *m)
+{
+	const struct options *o = m->options;
+	bool filters = o->filter || o->cgroup || o->units || o->users;
+
+	if (filters && !m->looked_for_match && !m->collector.rows.chosen.count && !m->exit_code &&
+	    !tells_no_match(m))
+		log_notice(o->quiet, "%s", m->nothing);
+	m->looked_for_match = true;
 }
 
 static void notices_collected(struct measure *m)
@@ -398,19 +431,21 @@ int measure_turn_to(struct measure *m, uint32_t frame)
 {
 	struct collector *c = &m->collector;
 
-	return collector_turn_to(c, frame) < 0 ? log_error("%s: %s", m->replay.path, c->why) : 0;
+	return collector_turn_to(c, frame) < 0 ? log_error("%s: %s", m->replay.path, c->reason) : 0;
 }
 
 void measure_note_frame(const struct measure *m)
 {
 	if (m->replay.frames > 1)
-		log_notice(m->options->quiet, "%s: frame %u of %u", m->options->replay,
+		log_notice(m->options->quiet, "%s: snapshot %u of %u", m->options->replay,
 			   m->replay.frames, m->replay.frames);
 }
 
 static int report_collected(struct measure *m, int r)
 {
 	notices_collected(m);
+	if (r == 0)
+		warn_no_match(m);
 	return r < 0 ? notices_failed(m, r) : 0;
 }
 

@@ -26,9 +26,10 @@ struct measure {
 	struct collector collector;
 	unsigned printed; /* enum collect_notice: each is printed once */
 	bool missing_printed;
-	int exit_code;	   /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
-	char nothing[256]; /* what to say if no process matches */
-	bool filters_only; /* the command has its own order and columns (maps) */
+	bool looked_for_match; /* at the first snapshot */
+	int exit_code;	       /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
+	char nothing[256];     /* what to say if no process matches */
+	bool filters_only;     /* the command has its own order and columns (maps) */
 };
 
 #define MEASURE_CLOSED ((struct measure){.collector = COLLECTOR_CLOSED})

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
+#include "query/query_parse.h"
 #include "source/source.h"
 
 /* ---- the table ---- */
@@ -101,7 +102,8 @@ const struct option_entry option_table[] = {
 	  "snapshot maps watch top serve", OPTIONS_SHOW},
 	 CHOICE,
 	 AT(group),
-	 group_words},
+	 group_words,
+	 .alias = query_group_key},
 	{{"tree", 0, NULL, "each process below its parent, with the sums of all below it",
 	  "snapshot top", OPTIONS_SHOW},
 	 FLAG,
@@ -290,15 +292,16 @@ static int set_choice(const struct options *o, const struct option_entry *e, con
 		      int *ret)
 {
 	cleanup(strbuf_done) struct strbuf words = {0};
+	const char *meant = e->alias ? e->alias(arg) : arg;
 
 	for (int i = 0; e->words[i]; i++) {
-		if (strcmp(e->words[i], arg) == 0) {
+		if (strcmp(e->words[i], meant) == 0) {
 			*ret = i;
 			return 0;
 		}
 		strbuf_printf(&words, "%s%s", i ? ", " : "", e->words[i]);
 	}
-	return log_usage(o, "--%s %s: it is one of %s", e->info.name, arg, strbuf_str(&words));
+	return log_usage(o, "--%s %s: must be one of %s", e->info.name, arg, strbuf_str(&words));
 }
 
 static int set_number(const struct options *o, const struct option_entry *e, const char *arg,
@@ -368,7 +371,7 @@ static int set_size(const struct options *o, const struct option_entry *e, const
 	uint64_t bytes;
 
 	if (parse_size(arg, strlen(arg), &bytes) < 0)
-		return log_usage(o, "--%s %s: not a size (100M)", e->info.name, arg);
+		return log_usage(o, "--%s %s: not a size, such as 100M or 1.5G", e->info.name, arg);
 	*ret = bytes;
 	return 0;
 }
@@ -494,8 +497,11 @@ static int add_word(struct options *o, const char *word)
 		o->named = true;
 		return 0;
 	}
-	if (strcmp(o->command, "maps") == 0 || (is_pid && parse_has_item(CHOOSE, o->command)))
+	if (is_pid && parse_has_item(CHOOSE, o->command))
 		return add_list(word, &o->pids);
+	if (*word && parse_has_item(CHOOSE, o->command) && strcmp(o->command, "record") != 0)
+		return log_usage(o, "%s: not a process number; -f %s chooses processes by name",
+				 word, word);
 	if (o->word || !parse_has_item("record pin help completion", o->command))
 		return log_usage(o, "%s: unexpected argument", word);
 	o->word = word;

@@ -190,10 +190,22 @@ static int refuse_memcg(const struct options *o, const char *option, const struc
 
 static const char *default_sort(const struct options *o, enum pss_choice pss)
 {
+	/* Rows whose PSS is denied come last. */
 	if (o->grow)
-		return "pss_swap_change";
+		return "pss_swap_change,rss_change";
 	/* Without PSS all rows would be equal: RSS bounds PSS. */
 	return pss == PSS_NONE ? "rss" : "pss";
+}
+
+/* Few processes have swap: the others are not in an arbitrary order. */
+static void order_equal_swap(struct order *order, enum pss_choice pss)
+{
+	const struct column *key = order->keys.count == 1 ? order->keys.item[0] : NULL;
+
+	if (key && (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT) &&
+	    (key->counter == COUNTER_SWAP || key->counter == COUNTER_SWAP_PSS))
+		order->keys.item[order->keys.count++] =
+			column_find(pss == PSS_NONE ? "rss" : "pss", 3);
 }
 
 static int read_order(struct query *q, const struct column_list *columns, const struct options *o,
@@ -210,6 +222,8 @@ static int read_order(struct query *q, const struct column_list *columns, const 
 	    (column_list_changes(columns) || column_list_changes(&q->order.keys)))
 		r = log_usage(o, "%s: it has no changes to show (watch has)", o->command);
 	q->order.reverse = o->reverse;
+	if (r == 0 && strcmp(o->command, "top") != 0)
+		order_equal_swap(&q->order, pss);
 	return r;
 }
 

@@ -113,7 +113,7 @@ static int append_frame(struct recorder *r, uint32_t frame)
 		err = name_all(r);
 	if (err == 0)
 		err = recording_writer_append(&r->writer, &c->snapshot);
-	return err < 0 ? log_errno(err, "recording frame %u", frame) : 0;
+	return err < 0 ? log_errno(err, "recording snapshot %u", frame) : 0;
 }
 
 static int record_frame(struct recorder *r, uint32_t frame, struct output *out)
@@ -167,13 +167,13 @@ static int record_frames(struct recorder *r, const struct options *o, struct out
 		sigprocmask(SIG_BLOCK, &set, NULL);
 	for (uint32_t frame = 1; err == 0 && frame <= count; frame++) {
 		if (frame > 1 && !wait_for_frame(o, frame, start)) {
-			log_notice(o->quiet, "%s: ends after frame %u of %u", r->options.file,
+			log_notice(o->quiet, "%s: ends after snapshot %u of %u", r->options.file,
 				   frame - 1, count);
 			break;
 		}
 		err = record_frame(r, frame, out);
 		if (err && frame > 1) {
-			log_notice(o->quiet, "%s: ends after frame %u of %u", r->options.file,
+			log_notice(o->quiet, "%s: ends after snapshot %u of %u", r->options.file,
 				   frame - 1, count);
 			r->failed = err;
 			return 0;

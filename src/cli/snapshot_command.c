@@ -61,6 +61,7 @@ static void render(const struct measure *m, const struct result *result, struct 
 	struct table_style style = measure_style(m, out->color, out->width);
 
 	style.group = query_args_page_group(o);
+	style.recorded = o->replay;
 	renderer[o->format](&out->buf, result, &style);
 }
 

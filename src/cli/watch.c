@@ -14,6 +14,7 @@
 #include "cli/query_args.h"
 #include "cli/ticker.h"
 #include "base/cleanup.h"
+#include "render/grid.h"
 #include "render/render.h"
 
 /* After this many failed ticks in a row, watch and top end. */
@@ -49,7 +50,9 @@ void watch_begin_delta(struct watch *w, uint64_t missed)
 {
 	delta_set_begin(&w->deltas, &w->measure.query, w->from_start);
 	w->deltas.delta.missed = missed;
-	w->deltas.delta.cost = w->background.cost;
+	/* Replaying is not measuring. */
+	if (!w->measure.options->replay)
+		w->deltas.delta.cost = w->background.cost;
 }
 
 int watch_collect(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
@@ -104,6 +107,7 @@ struct watching {
 	struct ticker ticker;
 	struct append out;
 	struct strbuf line; /* of NDJSON */
+	bool all_ended;	    /* no process is left of those that were asked for */
 };
 
 static void watching_done(struct watching *w)
@@ -123,6 +127,16 @@ static size_t rows_that_fit(const struct watching *w)
 	return output_rows(w->out.width, w->out.height, LINES_AROUND, FOLDED_COLUMNS);
 }
 
+static void put_no_growth(struct watching *w)
+{
+	struct line line = {.out = &w->out.buf};
+
+	line_printf(&line, "nothing grew by ");
+	cell_put(&line, cell_bytes(true, w->watch.measure.query.grown_min), false);
+	line_printf(&line, " or more since the start");
+	line_end(&line);
+}
+
 static void render(struct watching *w, const struct result *result)
 {
 	const struct options *o = w->watch.measure.options;
@@ -135,8 +149,34 @@ static void render(struct watching *w, const struct result *result)
 	if (!o->no_header)
 		render_tick(&w->out.buf, result, &style);
 	render_table(&w->out.buf, result, &style);
-	if (!o->no_header)
-		strbuf_putc(&w->out.buf, '\n');
+	if (o->no_header)
+		return;
+	if (o->grow && !result->delta->known)
+		strbuf_puts(&w->out.buf, "growth is shown from the second snapshot on\n");
+	else if (o->grow && !result->row_count)
+		put_no_growth(w);
+	strbuf_putc(&w->out.buf, '\n');
+}
+
+/* Processes that end are zombies until their parent has seen it. */
+static bool is_there(const struct snapshot *s, pid_t pid)
+{
+	const struct process *p = snapshot_find(s, pid);
+
+	return p && p->kind != PROCESS_ZOMBIE;
+}
+
+/* True if no process that was asked for by its pid is left. A recording may have it later. */
+static bool all_ended(const struct watching *w)
+{
+	const struct measure *m = &w->watch.measure;
+	const struct filter *f = &m->query.filter;
+
+	for (size_t i = 0; i < f->pid_count; i++) {
+		if (is_there(&m->collector.snapshot, f->pids[i]))
+			return false;
+	}
+	return f->pid_count && !m->options->replay;
 }
 
 static int tick(struct watching *w)
@@ -148,6 +188,10 @@ static int tick(struct watching *w)
 	r = watch_collect(&w->watch, w->ticker.missed, rows_that_fit(w), &result);
 	if (r)
 		return watch_failed(&w->watch, r);
+	w->all_ended = all_ended(w);
+	/* There is nothing to wait for: the messages say that no pid exists. */
+	if (w->all_ended && w->watch.deltas.delta.tick == 1 && w->watch.measure.exit_code)
+		return w->watch.measure.exit_code;
 	render(w, &result);
 	r = append_flush(&w->out);
 	/* Without memory, the next tick writes the rest of this one. */
@@ -167,7 +211,8 @@ static bool is_over(const struct watching *w)
 {
 	const struct options *o = w->watch.measure.options;
 
-	return w->out.ended || (o->count && w->watch.deltas.delta.tick >= (uint64_t)o->count) ||
+	return w->out.ended || w->all_ended ||
+	       (o->count && w->watch.deltas.delta.tick >= (uint64_t)o->count) ||
 	       watch_ended(&w->watch);
 }
 
@@ -188,6 +233,10 @@ static int run(struct watching *w)
 		if (event == TICKER_END)
 			break;
 	}
+	if (r == 0 && w->all_ended && w->watch.deltas.delta.tick)
+		log_notice(w->watch.measure.options->quiet,
+			   "watch: no process of --pid is left after snapshot %llu",
+			   (unsigned long long)w->watch.deltas.delta.tick);
 	return r ? r : w->watch.measure.exit_code;
 }
 
@@ -233,6 +282,8 @@ int command_watch(const struct options *o)
 		r = append_open(&w.out, o, &w.ticker);
 	if (r)
 		return r;
+	if (o->grow && o->replay && w.watch.measure.replay.frames == 1)
+		log_notice(o->quiet, "%s: growth takes two snapshots, and it has one", o->replay);
 	w.watch.measure.query.needs |= query_args_format_needs(o, w.watch.measure.query.group);
 	/* Ticks that came due while all was opened do not count as missed. */
 	ticker_now(&w.ticker);

@@ -57,10 +57,11 @@ static void uncount_statuses(struct snapshot *s)
 
 int collector_turn_to(struct collector *c, uint32_t frame)
 {
-	int r = recording_reader_copy(c->spec.recording, frame - 1, &c->snapshot, c->why);
+	int r = recording_reader_copy(c->spec.recording, frame - 1, &c->snapshot, c->reason);
 
 	if (r == 0)
 		uncount_statuses(&c->snapshot);
+	c->snapshot.recorded = true;
 	return r;
 }
 
@@ -100,7 +101,7 @@ static int find_in_frame(const struct snapshot *s, const char *name, uid_t *ret_
 int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 {
 	cleanup(snapshot_done) struct snapshot last = {};
-	char why[RECORDING_WHY];
+	char reason[RECORDING_REASON];
 	int r;
 
 	if (!collector_replays(c)) {
@@ -110,7 +111,7 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 	}
 	if (find_in_frame(&c->snapshot, name, ret_uid) == 0)
 		return 0;
-	r = recording_reader_copy(c->spec.recording, last_frame(c) - 1, &last, why);
+	r = recording_reader_copy(c->spec.recording, last_frame(c) - 1, &last, reason);
 	if (r < 0)
 		return r == -ENOMEM ? r : -ENOENT;
 	return find_in_frame(&last, name, ret_uid);
@@ -118,7 +119,7 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 
 /*
  * Turns to the last frame; if continuous, to the first one, because later ones may be corrupt.
- * Returns 0, or a negative errno and c->why.
+ * Returns 0, or a negative errno and c->reason.
  */
 static int open_recording(struct collector *c)
 {
@@ -368,6 +369,7 @@ static int count_unseen(struct collector *c, const struct filter *f,
 	int r;
 
 	found->not_seen = 0;
+	memset(found->not_seen_pid, 0, sizeof(found->not_seen_pid));
 	/* A snapshot from /proc has all that /proc shows. */
 	found->not_seen_known = source_origin(c->source) == FROM_PROC && !found->hidden;
 	if (!compares_with_proc(c))
@@ -381,6 +383,8 @@ static int count_unseen(struct collector *c, const struct filter *f,
 	if (r < 0)
 		return r;
 	found->not_seen = (uint32_t)c->unseen.count;
+	for (size_t i = 0; i < c->unseen.count && i < NOT_SEEN_PIDS; i++)
+		found->not_seen_pid[i] = c->unseen.process[i].pid;
 	found->not_seen_known = found->not_seen || unseen_can_tell(&c->proc);
 	found->complete &= !found->not_seen;
 	return 0;

@@ -71,14 +71,14 @@ enum collect_step {
 struct collector {
 	struct collect_spec spec;
 	struct procfs proc;
-	pid_t self;		  /* the process that collects; 0 with a recording */
-	struct source *source;	  /* NULL with a recording */
-	struct diag diag;	  /* why a source did not open */
-	char why[RECORDING_WHY];  /* why a frame cannot be read */
-	enum collect_step step;	  /* the step of collector_open() that failed */
-	struct proc_pool *pool;	  /* NULL before the first use */
-	struct user_table *users; /* also made by collector_find_user() */
-	struct name_cache *names; /* NULL unless continuous */
+	pid_t self;		       /* the process that collects; 0 with a recording */
+	struct source *source;	       /* NULL with a recording */
+	struct diag diag;	       /* why a source did not open */
+	char reason[RECORDING_REASON]; /* why a frame cannot be read */
+	enum collect_step step;	       /* the step of collector_open() that failed */
+	struct proc_pool *pool;	       /* NULL before the first use */
+	struct user_table *users;      /* also made by collector_find_user() */
+	struct name_cache *names;      /* NULL unless continuous */
 	struct snapshot snapshot;
 	struct query_rows rows;
 	char *fallback_reason;	  /* NULL: counters come from BPF, or /proc was requested */
@@ -132,7 +132,7 @@ const char *collector_pss_refusal(const struct collector *c);
 bool collector_replays(const struct collector *c);
 /*
  * Selects the frame of the recording, from 1 on, for the next snapshot. Call it before each
- * collector_begin() and collector_collect(). Returns 0, or a negative errno and c->why.
+ * collector_begin() and collector_collect(). Returns 0, or a negative errno and c->reason.
  */
 int collector_turn_to(struct collector *c, uint32_t frame);
 /*

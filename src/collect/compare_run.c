@@ -278,6 +278,34 @@ static void note_unreadable(struct collector *c)
 		c->notices |= COLLECT_NOTICE_UNREADABLE;
 }
 
+static void count_unchecked(struct cross_check *check, enum pss_status status)
+{
+	check->ended += status == PSS_GONE;
+	check->denied += status == PSS_DENIED;
+	check->unread += status != PSS_GONE && status != PSS_DENIED;
+}
+
+/* Counts the processes that verify_choose() leaves out. */
+static void count_left_out(struct collector *c)
+{
+	struct cross_check *check = &c->snapshot.collection.cross_check;
+
+	check->all = true;
+	for (size_t i = 0; i < c->rows.chosen.count; i++) {
+		const struct process *p = c->rows.chosen.item[i];
+
+		/* smaps_rollup of the others was read, and compared. */
+		if (p->kind != PROCESS_USER || p->pss_source == PSS_FROM_ROLLUP)
+			continue;
+		if (p->pss_source == PSS_FROM_NOTHING)
+			count_unchecked(check, p->pss_status);
+		else if (p->pid == c->self)
+			check->self++;
+		else
+			check->denied += !may_read(c, p);
+	}
+}
+
 /* Moves rows whose smaps_rollup does not agree with the snapshot to the front. *ret_left: how many.
  */
 static int compare_snapshot(struct collector *c, struct process **row, size_t count,
@@ -297,9 +325,10 @@ static int compare_snapshot(struct collector *c, struct process **row, size_t co
 		struct process values = {};
 		struct verify_rollup rollup;
 
-		/* A process that is gone or may not be read is not checked. */
-		if (result[i].status != PSS_OK)
+		if (result[i].status != PSS_OK) {
+			count_unchecked(check, result[i].status);
 			continue;
+		}
 		check->checked++;
 		rollup_apply(&values, &result[i]);
 		rollup = verify_rollup_of(&values, &result[i]);
@@ -322,6 +351,8 @@ static int verify_kernel(struct collector *c)
 	if (!row)
 		return -ENOMEM;
 	note_unreadable(c);
+	if (c->spec.verify == VERIFY_ALL)
+		count_left_out(c);
 	count = verify_choose(c, c->spec.verify, row);
 	if (!count)
 		return 0;

@@ -145,6 +145,7 @@ struct process {
 	enum pss_source pss_source;
 	enum pss_status pss_status;
 	counter_mask have;
+	counter_mask partial;	       /* of a sum: counters that some of its processes lack */
 	uint64_t value[COUNTER_COUNT]; /* bytes or numbers; valid if `have` has the bit */
 
 	char comm[16]; /* terminated; any bytes */
@@ -165,6 +166,7 @@ struct process {
 
 	const struct delta_row *before; /* its earlier state (query/delta.h); NULL: unknown */
 	bool changed;			/* since the last tick */
+	bool started;			/* likewise: there is no earlier value */
 	uint32_t grew_ticks;		/* in how many of `ticks` PSS and swap grew */
 	uint32_t ticks;			/* ticks with a measured tick before */
 	uint64_t print;			/* hash of all values and names */
@@ -258,7 +260,15 @@ struct cross_check {
 	uint32_t different; /* it did not change, but the values differ */
 	uint32_t gone;	    /* ended before the second comparison */
 	bool done;	    /* false: there was nothing to compare */
+	/* Why other processes were not checked, if all were to be checked. */
+	bool all;
+	uint32_t ended;	 /* before the first comparison */
+	uint32_t denied; /* smaps_rollup may not be read */
+	uint32_t unread; /* stuck, or without PSS */
+	uint32_t self;	 /* the process that collected: its values always change */
 };
+
+#define NOT_SEEN_PIDS 5
 
 struct collection {
 	uint64_t duration_us; /* until the rows were complete */
@@ -274,9 +284,11 @@ struct collection {
 	uint32_t shared_mm;	/* processes that share the mm of another one, its owner */
 	bool shared_mm_unknown; /* not known: /proc did not tell for some (ptrace) */
 	uint32_t not_seen;	/* processes that /proc shows and BPF does not */
-	bool not_seen_known;	/* false: they were not compared */
-	bool hidden;		/* /proc hides some processes (hidepid) */
-	bool complete;		/* only kernel threads and ended processes are missing */
+	/* The first of them, 0 behind the last; none in old recordings. */
+	pid_t not_seen_pid[NOT_SEEN_PIDS];
+	bool not_seen_known; /* false: they were not compared */
+	bool hidden;	     /* /proc hides some processes (hidepid) */
+	bool complete;	     /* only kernel threads and ended processes are missing */
 	struct cross_check cross_check;
 };
 
@@ -314,6 +326,7 @@ struct snapshot {
 	bool pinned;			 /* read from the pin (source/pin.h) */
 	const char *fallback_reason;	 /* NULL: the preferred source worked */
 	const char *pss_fallback_reason; /* likewise for PSS from the kernel */
+	bool recorded;			 /* it was read from a recording */
 	pid_t self;			 /* the process that collected; 0: unknown */
 	const char *selection;		 /* the filters of its recording; NULL: all processes */
 	struct collection collection;

@@ -199,6 +199,16 @@ static const struct member machine_members[] = {
 	MACHINE(51, collection.not_seen_known, 2),
 	TEXT(ID_MACHINE + 52, struct snapshot, selection),
 	MACHINE(53, self, INT_MAX),
+	MACHINE(90, collection.not_seen_pid[0], INT_MAX),
+	MACHINE(91, collection.not_seen_pid[1], INT_MAX),
+	MACHINE(92, collection.not_seen_pid[2], INT_MAX),
+	MACHINE(93, collection.not_seen_pid[3], INT_MAX),
+	MACHINE(94, collection.not_seen_pid[4], INT_MAX),
+	MACHINE(95, collection.cross_check.all, 2),
+	MACHINE(96, collection.cross_check.ended, 0),
+	MACHINE(97, collection.cross_check.denied, 0),
+	MACHINE(98, collection.cross_check.unread, 0),
+	MACHINE(99, collection.cross_check.self, 0),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)

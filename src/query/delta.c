@@ -20,6 +20,7 @@ void delta_tracker_init(struct tracker *tracker, uint64_t seed, bool from_start)
 {
 	*tracker = (struct tracker){.seed = seed, .from_start = from_start};
 	tracker->nothing.have = ~(counter_mask)0;
+	tracker->nothing.last_counter = COUNTER_COUNT;
 }
 
 static void rows_free(struct delta_rows *r)
@@ -129,14 +130,23 @@ static bool has_begun_since(const struct tracker *tracker, const struct process 
 	       (int64_t)(p->start_ns / NS_PER_MS) + START_SLACK_MS >= tracker->last_boot_ms;
 }
 
+/* What shows the growth of a row: RSS where PSS is denied. COUNTER_COUNT: nothing was measured. */
+static enum counter growth_counter(const struct process *p)
+{
+	if (process_has(p, COUNTER_PSS_SWAP))
+		return COUNTER_PSS_SWAP;
+	return process_has(p, COUNTER_RSS) ? COUNTER_RSS : COUNTER_COUNT;
+}
+
 /* Whether it grew since the last tick, and in how many ticks so far. */
 static void count_growth(struct process *p)
 {
 	const struct delta_row *b = p->before;
-	bool both = b->last_known && process_has(p, COUNTER_PSS_SWAP);
+	enum counter c = growth_counter(p);
+	bool both = c != COUNTER_COUNT && b->last_counter == c;
 
 	p->ticks = b->ticks + both;
-	p->grew_ticks = b->grew_ticks + (both && p->value[COUNTER_PSS_SWAP] > b->last);
+	p->grew_ticks = b->grew_ticks + (both && p->value[c] > b->last);
 }
 
 static void join_row(const struct tracker *tracker, const struct column *group, struct process *p,
@@ -154,7 +164,8 @@ static void join_row(const struct tracker *tracker, const struct column *group, 
 		return;
 	}
 	counts->started++;
-	if (has_begun_since(tracker, p))
+	p->started = has_begun_since(tracker, p);
+	if (p->started)
 		p->before = &tracker->nothing;
 }
 
@@ -171,6 +182,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 
 		p->before = NULL;
 		p->changed = true;
+		p->started = false;
 		p->grew_ticks = p->ticks = 0;
 		p->print = hash_of(tracker, p);
 		if (tracker->taken)
@@ -212,8 +224,8 @@ static void keep_row(const struct tracker *tracker, const struct process *p, str
 
 	ret->have = p->have;
 	ret->hash = p->print;
-	ret->last_known = process_has(p, COUNTER_PSS_SWAP);
-	ret->last = p->value[COUNTER_PSS_SWAP];
+	ret->last_counter = (uint8_t)growth_counter(p);
+	ret->last = ret->last_counter < COUNTER_COUNT ? p->value[ret->last_counter] : 0;
 	ret->grew_ticks = p->grew_ticks;
 	ret->ticks = p->ticks;
 	memcpy(ret->value, p->value, sizeof(ret->value));

@@ -23,9 +23,9 @@ struct delta_row {
 	counter_mask have;
 	uint64_t hash; /* of all values and texts of the row: another hash means a change */
 	uint64_t value[COUNTERS_OF_PROCESS];
-	/* Of the last tick, also if the values are the first ones. */
-	bool last_known;
-	uint64_t last; /* PSS and swap */
+	/* Of the last tick, also if the values are the first ones: PSS and swap, else RSS. */
+	uint64_t last;
+	uint8_t last_counter; /* COUNTER_COUNT: none was measured */
 	uint32_t grew_ticks, ticks;
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/parse.h"
 
 static int compare_pid(const void *a, const void *b)
@@ -229,8 +230,7 @@ uint64_t query_filter_key(const struct query *q)
 		key = (key ^ q->text_hash[filters[i]]) * 0x9e3779b97f4a7c15;
 	if (group->key) {
 		key = (key ^ group->uid ^ (uint64_t)(uintptr_t)group->key) * 0x9e3779b97f4a7c15;
-		for (const char *c = group->text; c && *c; c++)
-			key = (key ^ (unsigned char)*c) * 0x100000001b3;
+		key = hash_text(key, group->text);
 	}
 	return key;
 }

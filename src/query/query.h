@@ -171,6 +171,7 @@ struct totals {
 	size_t processes;
 	size_t pss_missing; /* processes without PSS */
 	counter_mask have;
+	counter_mask partial; /* sums that lack the value of some process: lower bounds */
 	uint64_t value[COUNTER_COUNT];
 };
 
@@ -217,7 +218,8 @@ struct query {
 	bool tree;	    /* rows are processes with the sums of their descendants */
 	bool total;	    /* no rows, only their sum */
 	bool only_changed;  /* rows that did not change are hidden */
-	bool only_grown;    /* hides our own process, and rows whose PSS and swap did not grow */
+	bool only_grown;    /* hides our own process, and rows whose PSS and swap (else RSS) did not
+			       grow */
 	uint64_t grown_min; /* bytes; hides likewise rows that grew by less */
 	unsigned needs;	    /* enum column_needs of the rows that are shown */
 	const struct folds *folds; /* of the tree; NULL: none */

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/parse.h"
 
 #define TOP_MAX 1000000000
@@ -41,8 +43,22 @@ static size_t count_items(const char *list)
 	return count;
 }
 
-static int set_group(struct query *q, const char *text, struct query_error *ret_error)
+const char *query_group_key(const char *word)
 {
+	static const struct {
+		const char *word, *key;
+	} alias[] = {{"program", "name"}, {"command", "cmdline"}, {"service", "unit"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(alias); i++) {
+		if (strcmp(alias[i].word, word) == 0)
+			return alias[i].key;
+	}
+	return word;
+}
+
+static int set_group(struct query *q, const char *word, struct query_error *ret_error)
+{
+	const char *text = query_group_key(word);
 	const struct column *c = column_find(text, strlen(text));
 
 	if (strcmp(text, "none") == 0)
@@ -50,7 +66,7 @@ static int set_group(struct query *q, const char *text, struct query_error *ret_
 	else if (!c || !group_possible(c) || strcmp(c->key, text) != 0)
 		return refuse_text(
 			ret_error,
-			"it is one of none, name, cmdline, user, unit, container, cgroup");
+			"must be one of none, name, cmdline, user, unit, container, cgroup");
 	q->group = c;
 	return 0;
 }
@@ -70,7 +86,7 @@ static int set_sort(struct query *q, const char *text, struct query_error *ret_e
 static int set_reverse(struct query *q, const char *text, struct query_error *ret_error)
 {
 	if (*text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
-		return refuse_text(ret_error, "it is 0 or 1");
+		return refuse_text(ret_error, "must be 0 or 1");
 	q->order.reverse = strcmp(text, "0") != 0;
 	return 0;
 }
@@ -90,7 +106,7 @@ static int set_min(struct query *q, const char *text, struct query_error *ret_er
 	uint64_t bytes;
 
 	if (parse_size(text, strlen(text), &bytes) < 0)
-		return refuse_text(ret_error, "not a size (100M)");
+		return refuse_text(ret_error, "not a size, such as 100M or 1.5G");
 	q->min = bytes;
 	return 0;
 }
@@ -197,16 +213,6 @@ static int set_units(struct query *q, const char *text, struct query_error *ret_
 	return 0;
 }
 
-/* FNV-1a */
-static uint64_t hash(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3;
-	return h;
-}
-
 static int set_word(struct query *q, enum query_word word, const char *text,
 		    const struct query_users *users, struct query_error *ret_error)
 {
@@ -243,7 +249,7 @@ int query_set(struct query *q, enum query_word word, const char *text,
 	int r = set_word(q, word, text, users, ret_error);
 
 	if (r == 0)
-		q->text_hash[word] = *text ? hash(text) : 0;
+		q->text_hash[word] = *text ? hash_text(HASH_START, text) : 0;
 	return r;
 }
 

@@ -22,6 +22,8 @@ struct query_users {
 	void *arg;
 };
 
+/* The key of --group-by that a word of other tools means, or the word itself. */
+const char *query_group_key(const char *word);
 /*
  * Sets the word of the query to the text; an empty text removes a filter. `users` is needed for
  * QUERY_USER alone. Returns 0, -EINVAL with *ret_error, -ENOENT with *ret_error if none of the

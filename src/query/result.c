@@ -70,11 +70,13 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 	return r;
 }
 
+/* Where PSS is denied, RSS tells. */
 static bool grew(const struct query *q, const struct process *p)
 {
 	int64_t by;
 
-	return delta_of_row(p, COUNTER_PSS_SWAP, &by) && by > 0 && (uint64_t)by >= q->grown_min;
+	return (delta_of_row(p, COUNTER_PSS_SWAP, &by) || delta_of_row(p, COUNTER_RSS, &by)) &&
+	       by > 0 && (uint64_t)by >= q->grown_min;
 }
 
 /* Puts the rows first that only_changed and only_grown show. Returns their number. */

@@ -22,6 +22,7 @@ struct sum {
 	counter_mask with_pss;	/* that all rows with PSS have: page tables tell less than
 				   smaps_rollup */
 	counter_mask beyond;	/* sums that overflowed */
+	counter_mask partial;	/* sums of which a row is a lower bound */
 };
 
 #define SUM_EMPTY ((struct sum){.all = ~(counter_mask)0, .with_pss = ~(counter_mask)0})
@@ -53,6 +54,7 @@ static void sum_add(struct sum *sum, const struct process *p)
 		return;
 	sum->some |= p->have;
 	sum->all &= p->have;
+	sum->partial |= p->partial;
 	if (process_has(p, COUNTER_PSS))
 		sum->with_pss &= p->have;
 	if (p->kind == PROCESS_SUM)
@@ -71,6 +73,7 @@ static void sum_merge(struct sum *sum, const struct sum *more)
 	sum->totals.pss_missing += more->totals.pss_missing;
 	sum->some |= more->some;
 	sum->all &= more->all;
+	sum->partial |= more->partial;
 	sum->with_pss &= more->with_pss;
 	sum->beyond |= more->beyond;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
@@ -94,6 +97,7 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 		else
 			t.value[c] = 0;
 	}
+	t.partial = t.have & (sum->partial | (t.processes ? ~sum->all : 0));
 	*ret_totals = t;
 }
 
@@ -107,6 +111,7 @@ static void sum_row(const struct sum *sum, struct process *p)
 	p->procs = (uint32_t)t.processes;
 	p->pss_missing = (uint32_t)t.pss_missing;
 	p->have = t.have;
+	p->partial = t.partial;
 	memcpy(p->value, t.value, sizeof(p->value));
 }
 

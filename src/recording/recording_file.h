@@ -42,7 +42,7 @@
 #define RECORDING_HEAD_MAX  4096 /* of a higher minor version */
 #define RECORDING_PART_SIZE 32
 #define RECORDING_TOOL_LEN  12
-#define RECORDING_WHY	    128
+#define RECORDING_REASON    128
 /* The maximum of a frame after decompression: about 100,000 processes with command lines. */
 #define RECORDING_RAW_MAX (64u << 20)
 /*
@@ -110,12 +110,12 @@ struct recording_info {
 /*
  * Finds the frames that an open file has now. The file must be seekable and outlive the reader.
  * Returns 0 or a negative errno: -EBADMSG if it is not a recording, -ENOTSUP for a format that this
- * program cannot read. `why` is then the reason, in words that fit behind the name of the file.
+ * program cannot read. `reason` is then in words that fit behind the name of the file.
  */
-int recording_reader_open(int fd, struct recording_reader **ret, char why[RECORDING_WHY]);
+int recording_reader_open(int fd, struct recording_reader **ret, char reason[RECORDING_REASON]);
 /* Likewise for bytes in memory, which must outlive the reader. */
 int recording_reader_open_memory(const void *data, size_t len, struct recording_reader **ret,
-				 char why[RECORDING_WHY]);
+				 char reason[RECORDING_REASON]);
 void recording_reader_free(struct recording_reader *r);
 const struct recording_info *recording_reader_info(const struct recording_reader *r);
 /* The time of frame i, from 0. A corrupt frame has the time of the frame before. */
@@ -123,13 +123,13 @@ int64_t recording_reader_time(const struct recording_reader *r, size_t i);
 /*
  * The snapshot of frame i, valid until the next call. The frame behind the one decoded last takes
  * one decoding; any other frame takes the decodings from its key frame on. Returns 0 or a negative
- * errno and `why`; -EBADMSG: `why` names the corrupt frame, from 1.
+ * errno and `reason`; -EBADMSG: `reason` names the corrupt frame, from 1.
  */
 int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,
-			   char why[RECORDING_WHY]);
+			   char reason[RECORDING_REASON]);
 /* Likewise, as a copy that the caller owns and may change (snapshot_decode()). */
 int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot *ret,
-			  char why[RECORDING_WHY]);
+			  char reason[RECORDING_REASON]);
 /* True if a file that begins with these bytes, at least 8, can be a recording. */
 bool recording_is_one(const void *data);
 

@@ -43,20 +43,20 @@ struct recording_reader {
 	uint32_t current_frame; /* NO_FRAME: none */
 };
 
-__attribute__((format(printf, 3, 4))) static int refuse(char why[RECORDING_WHY], int error,
+__attribute__((format(printf, 3, 4))) static int refuse(char reason[RECORDING_REASON], int error,
 							const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(why, RECORDING_WHY, fmt, args);
+	vsnprintf(reason, RECORDING_REASON, fmt, args);
 	va_end(args);
 	return error;
 }
 
-static int no_memory(char why[RECORDING_WHY])
+static int no_memory(char reason[RECORDING_REASON])
 {
-	return refuse(why, -ENOMEM, "out of memory");
+	return refuse(reason, -ENOMEM, "out of memory");
 }
 
 /* True if these bytes are the head of a part. */
@@ -107,58 +107,58 @@ static bool is_version(const char *tool, size_t len)
 }
 
 /* The version is at the same offset as in format 2. */
-static int refuse_format_1(const char *head, char why[RECORDING_WHY])
+static int refuse_format_1(const char *head, char reason[RECORDING_REASON])
 {
 	const char *tool = head + 16;
 	size_t len = strnlen(tool, RECORDING_TOOL_LEN);
 
 	if (!is_version(tool, len))
 		len = 0;
-	return refuse(why, -ENOTSUP,
+	return refuse(reason, -ENOTSUP,
 		      "recorded by zmem-bpf %.*s in format 1: zmem-bpf 0.1 can show it",
 		      len ? (int)len : 3, len ? tool : "0.1");
 }
 
-static int check_format(const char *head, uint64_t size, char why[RECORDING_WHY])
+static int check_format(const char *head, uint64_t size, char reason[RECORDING_REASON])
 {
 	const size_t magic = sizeof(RECORDING_MAGIC) - 1;
 	unsigned major = get_le16(head + 8);
 
 	if (!size)
-		return refuse(why, -EBADMSG, "it is empty");
+		return refuse(reason, -EBADMSG, "it is empty");
 	if (memcmp(head, RECORDING_MAGIC, size < magic ? size : magic) != 0)
-		return refuse(why, -EBADMSG, "it is not a recording of zmem-bpf");
+		return refuse(reason, -EBADMSG, "it is not a recording of zmem-bpf");
 	if (size >= magic + 4 && major == 1)
-		return refuse_format_1(head, why);
+		return refuse_format_1(head, reason);
 	if (size >= magic + 4 && major > RECORDING_MAJOR)
-		return refuse(why, -ENOTSUP, "it has format %u, this zmem-bpf reads format %u",
+		return refuse(reason, -ENOTSUP, "it has format %u, this zmem-bpf reads format %u",
 			      major, RECORDING_MAJOR);
 	if (size < RECORDING_HEAD_SIZE)
-		return refuse(why, -EBADMSG, "it is cut off after %zu bytes", (size_t)size);
+		return refuse(reason, -EBADMSG, "it is cut off after %zu bytes", (size_t)size);
 	return 0;
 }
 
-static int read_header(struct recording_reader *r, char why[RECORDING_WHY])
+static int read_header(struct recording_reader *r, char reason[RECORDING_REASON])
 {
 	char head[RECORDING_HEAD_MAX] = {};
 	size_t len = r->size < sizeof(head) ? r->size : sizeof(head), tool;
 	int error = read_at(r, 0, head, len);
 
 	if (error < 0)
-		return refuse(why, error, "%s", strerror(-error));
-	error = check_format(head, r->size, why);
+		return refuse(reason, error, "%s", strerror(-error));
+	error = check_format(head, r->size, reason);
 	if (error < 0)
 		return error;
 	r->info.end = get_le32(head + 12);
 	if (get_le16(head + 8) != RECORDING_MAJOR || r->info.end < RECORDING_HEAD_SIZE ||
 	    r->info.end > len || get_le32(head + r->info.end - 4) != crc_of(head, r->info.end - 4))
-		return refuse(why, -EBADMSG, "its header is corrupt");
+		return refuse(reason, -EBADMSG, "its header is corrupt");
 	r->info.minor = get_le16(head + 10);
 	r->info.flags = get_le32(head + 28);
 	tool = strnlen(head + 16, RECORDING_TOOL_LEN);
 	memcpy(r->info.tool, head + 16, tool);
 	if (!is_version(r->info.tool, tool))
-		return refuse(why, -EBADMSG, "its header is corrupt");
+		return refuse(reason, -EBADMSG, "its header is corrupt");
 	return 0;
 }
 
@@ -256,8 +256,8 @@ static int skip_corrupt(struct recording_reader *r)
 	return error < 0 ? error : 1;
 }
 
-/* Finds the frames behind the header. Returns 0, or a negative errno and why. */
-static int find_frames(struct recording_reader *r, char why[RECORDING_WHY])
+/* Finds the frames behind the header. Returns 0, or a negative errno and reason. */
+static int find_frames(struct recording_reader *r, char reason[RECORDING_REASON])
 {
 	char head[RECORDING_PART_SIZE];
 	int error = 1;
@@ -271,22 +271,22 @@ static int find_frames(struct recording_reader *r, char why[RECORDING_WHY])
 		error = whole && is_part(head) ? read_part(r, head) : skip_corrupt(r);
 	}
 	if (error == -ENOMEM)
-		return no_memory(why);
-	return error < 0 ? refuse(why, error, "%s", strerror(-error)) : 0;
+		return no_memory(reason);
+	return error < 0 ? refuse(reason, error, "%s", strerror(-error)) : 0;
 }
 
 /* ---- opening ---- */
 
 static int open_reader(struct recording_reader *r, struct recording_reader **ret,
-		       char why[RECORDING_WHY])
+		       char reason[RECORDING_REASON])
 {
 	int error;
 
 	r->current_frame = NO_FRAME;
 	r->zstd = ZSTD_createDCtx();
-	error = r->zstd ? read_header(r, why) : no_memory(why);
+	error = r->zstd ? read_header(r, reason) : no_memory(reason);
 	if (error == 0)
-		error = find_frames(r, why);
+		error = find_frames(r, reason);
 	if (error < 0)
 		recording_reader_free(r);
 	else
@@ -294,34 +294,34 @@ static int open_reader(struct recording_reader *r, struct recording_reader **ret
 	return error;
 }
 
-int recording_reader_open(int fd, struct recording_reader **ret, char why[RECORDING_WHY])
+int recording_reader_open(int fd, struct recording_reader **ret, char reason[RECORDING_REASON])
 {
 	struct recording_reader *r;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return refuse(why, -errno, "%s", strerror(errno));
+		return refuse(reason, -errno, "%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return refuse(why, -EINVAL, "it is not a file");
+		return refuse(reason, -EINVAL, "it is not a file");
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		return no_memory(why);
+		return no_memory(reason);
 	r->fd = fd;
 	r->size = (uint64_t)st.st_size;
-	return open_reader(r, ret, why);
+	return open_reader(r, ret, reason);
 }
 
 int recording_reader_open_memory(const void *data, size_t len, struct recording_reader **ret,
-				 char why[RECORDING_WHY])
+				 char reason[RECORDING_REASON])
 {
 	struct recording_reader *r = calloc(1, sizeof(*r));
 
 	if (!r)
-		return no_memory(why);
+		return no_memory(reason);
 	r->fd = -1;
 	r->data = data;
 	r->size = len;
-	return open_reader(r, ret, why);
+	return open_reader(r, ret, reason);
 }
 
 void recording_reader_free(struct recording_reader *r)
@@ -416,54 +416,55 @@ static int decode_frame(struct recording_reader *r, size_t i)
 }
 
 static int report_frame(const struct recording_reader *r, size_t i, int error,
-			char why[RECORDING_WHY])
+			char reason[RECORDING_REASON])
 {
 	unsigned long long at = r->frame[i].at;
 
 	if (error == -ENOMEM)
-		return no_memory(why);
+		return no_memory(reason);
 	if (error == -ENOTSUP)
-		return refuse(why, error, "frame %zu at byte %llu was made by a newer zmem-bpf",
-			      i + 1, at);
+		return refuse(reason, error,
+			      "snapshot %zu at byte %llu was made by a newer zmem-bpf", i + 1, at);
 	if (error == -EBADMSG)
-		return refuse(why, error, "the recording is corrupt: frame %zu at byte %llu", i + 1,
-			      at);
-	return refuse(why, error, "frame %zu at byte %llu: %s", i + 1, at, strerror(-error));
+		return refuse(reason, error, "the recording is corrupt: snapshot %zu at byte %llu",
+			      i + 1, at);
+	return refuse(reason, error, "snapshot %zu at byte %llu: %s", i + 1, at, strerror(-error));
 }
 
 int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,
-			   char why[RECORDING_WHY])
+			   char reason[RECORDING_REASON])
 {
 	size_t from = r->frame[i].key, current = r->current_frame;
 
 	if (r->frame[i].is_corrupt)
-		return report_frame(r, i, -EBADMSG, why);
+		return report_frame(r, i, -EBADMSG, reason);
 	if (from == NO_FRAME)
-		return refuse(why, -EBADMSG,
-			      "the recording is corrupt: frame %zu at byte %llu has no key frame",
-			      i + 1, (unsigned long long)r->frame[i].at);
+		return refuse(
+			reason, -EBADMSG,
+			"the recording is corrupt: snapshot %zu at byte %llu lacks the one before it",
+			i + 1, (unsigned long long)r->frame[i].at);
 	if (current != NO_FRAME && current >= from && current <= i)
 		from = current + 1;
 	for (; from <= i; from++) {
 		int error = decode_frame(r, from);
 
 		if (error < 0)
-			return report_frame(r, from, error, why);
+			return report_frame(r, from, error, reason);
 	}
 	*ret = &r->current;
 	return 0;
 }
 
 int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot *ret,
-			  char why[RECORDING_WHY])
+			  char reason[RECORDING_REASON])
 {
 	const struct snapshot *frame;
-	int error = recording_reader_frame(r, i, &frame, why);
+	int error = recording_reader_frame(r, i, &frame, reason);
 
 	if (error < 0)
 		return error;
 	/* r->raw still has this frame, and r->next is the frame before. */
 	error = snapshot_decode(r->raw, r->frame[i].raw_size,
 				r->frame[i].is_delta ? &r->next : NULL, ret);
-	return error < 0 ? report_frame(r, i, error, why) : 0;
+	return error < 0 ? report_frame(r, i, error, reason) : 0;
 }

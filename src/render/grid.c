@@ -42,8 +42,11 @@ static size_t format_of(char *buf, uint32_t part, uint32_t whole)
 	return len + format_i64(buf + len, whole);
 }
 
+#define AT_LEAST ">="
+#define CELL_MAX (FORMAT_MAX + sizeof(AT_LEAST))
+
 /* Formats any cell but a text. Returns 0 for a cell without a value. */
-static size_t format_cell(const struct cell *cell, bool exact, char *buf)
+static size_t format_value(const struct cell *cell, bool exact, char *buf)
 {
 	switch (cell->type) {
 	case CELL_BYTES:
@@ -70,9 +73,18 @@ static size_t format_cell(const struct cell *cell, bool exact, char *buf)
 	}
 }
 
+static size_t format_cell(const struct cell *cell, bool exact, char *buf)
+{
+	size_t mark = cell->at_least ? sizeof(AT_LEAST) - 1 : 0;
+	size_t len = format_value(cell, exact, buf + mark);
+
+	memcpy(buf, AT_LEAST, mark);
+	return len ? mark + len : 0;
+}
+
 void cell_put(struct line *l, struct cell cell, bool exact_bytes)
 {
-	char buf[FORMAT_MAX];
+	char buf[CELL_MAX];
 	size_t len = format_cell(&cell, exact_bytes, buf);
 
 	line_ascii(l, len ? buf : "-", len ? len : 1);
@@ -111,7 +123,7 @@ static unsigned widest(const struct grid *g, size_t i)
 	const struct grid_column *c = &g->column[i];
 
 	if (c->type == CELL_BYTES && !g->style->bytes)
-		return FORMAT_SIZE_MAX;
+		return FORMAT_SIZE_MAX + (c->at_least ? sizeof(AT_LEAST) - 1 : 0);
 	if (c->type == CELL_CHANGE && !g->style->bytes)
 		return FORMAT_SIZE_MAX + 1;
 	if (c->type == CELL_TIME)
@@ -140,7 +152,7 @@ static size_t fit_text(const struct grid *g, size_t i, const struct cell *cell, 
 
 static void measure(struct grid *g, size_t i, size_t row)
 {
-	char buf[FORMAT_MAX];
+	char buf[CELL_MAX];
 	struct cell cell;
 	unsigned width;
 
@@ -217,7 +229,7 @@ static void put_cell(const struct grid *g, struct line *l, size_t i, const struc
 {
 	bool is_text = cell->type == CELL_TEXT, left = g->column[i].left, known = true;
 	enum line_attr attr = l->attr;
-	char buf[FORMAT_MAX] = "-";
+	char buf[CELL_MAX] = "-";
 	unsigned width, pad;
 	size_t len;
 

@@ -32,9 +32,10 @@ enum cell_type {
 
 /* Fits two registers: each cell is made twice for each row. */
 struct cell {
-	uint16_t type; /* enum cell_type */
+	uint8_t type;  /* enum cell_type */
 	uint8_t attr;  /* enum line_attr; used where the line has no attribute */
 	bool cut;      /* of a text: an ellipsis is appended */
+	bool at_least; /* of a size, a count or a percentage: ">=" stands before it */
 	union {
 		uint64_t bytes; /* also of CELL_RATIO */
 		int64_t number; /* of the other numbers and of CELL_TIME */
@@ -87,6 +88,7 @@ struct grid_column {
 	bool marked;	     /* its heading is highlighted */
 	bool middle;	     /* a text that is too wide is cut in the middle, not at its end */
 	bool summed;	     /* the total has a value for it */
+	bool at_least;	     /* cells can be lower bounds */
 	unsigned min;	     /* minimum width */
 	unsigned max;	     /* maximum width, 0: none; the last column has none */
 	bool crowded;	     /* set by grid_fit(): hidden for want of room */

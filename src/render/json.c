@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.4, as specified in src/dist/zmem.snapshot.schema.json, and
+ * The document zmem.snapshot, version 1.5, as specified in src/dist/zmem.snapshot.schema.json, and
  * its parts that other documents share. A new key raises the minor version, a renamed or removed
  * key the major one. Values that were not measured are null. Each top-level key and each process
  * has its own line, for head, grep and diff; there is no other white space.
@@ -90,6 +90,19 @@ static void put_cross_check(struct json_writer *w, const struct cross_check *c)
 	json_end(w, '}');
 }
 
+/* The first ones; an old recording does not have them. */
+static void put_not_seen_pids(struct json_writer *w, const struct collection *c)
+{
+	if (!c->not_seen_known || (c->not_seen && !c->not_seen_pid[0])) {
+		json_null(w, "not_seen_pids");
+		return;
+	}
+	json_array(w, "not_seen_pids");
+	for (size_t i = 0; i < NOT_SEEN_PIDS && c->not_seen_pid[i]; i++)
+		json_put_i64(w, c->not_seen_pid[i]);
+	json_end(w, ']');
+}
+
 void json_collection(struct json_writer *w, const struct collection *c)
 {
 	json_object(w, "collection");
@@ -105,6 +118,7 @@ void json_collection(struct json_writer *w, const struct collection *c)
 	json_u64(w, "timeout", c->timeout);
 	json_u64(w, "raced", c->raced);
 	json_known(w, "not_seen", c->not_seen_known, c->not_seen);
+	put_not_seen_pids(w, c);
 	json_known(w, "shared_mm", !c->shared_mm_unknown, c->shared_mm);
 	put_cross_check(w, &c->cross_check);
 	json_end(w, '}');
@@ -349,7 +363,7 @@ void render_json(struct strbuf *out, const struct result *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.snapshot", "1.4", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "1.5", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);

@@ -26,6 +26,7 @@ struct table_style {
 	bool numeric;		     /* uids instead of user names */
 	const struct column *group;  /* of html: the initial grouping; NULL: none */
 	const struct column *sorted; /* its heading is highlighted; NULL: none */
+	bool recorded;		     /* the time of the snapshot is told */
 	const char *nothing;	     /* what to say if no process is left; NULL: nothing special */
 };
 

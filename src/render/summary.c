@@ -33,9 +33,41 @@ static void write_source(struct line *l, enum pss_source source)
 	line_printf(l, "%s", words[source]);
 }
 
+static void write_reason(struct line *l, const char **before, size_t count, const char *reason)
+{
+	if (!count)
+		return;
+	line_printf(l, "%s%zu %s", *before, count, reason);
+	*before = ", ";
+}
+
+/* --verify all: the counts add up to all processes. */
+static void write_all_checks(struct line *l, const struct cross_check *c)
+{
+	const char *before = " (";
+
+	line_printf(l, "; checked with smaps_rollup: %u agree", c->same);
+	if (c->moved)
+		line_printf(l, ", %u moved", c->moved);
+	if (c->different)
+		line_printf(l, ", %u different", c->different);
+	if (c->gone + c->ended)
+		line_printf(l, ", %u ended", c->gone + c->ended);
+	if (!(c->self + c->denied + c->unread))
+		return;
+	line_printf(l, ", %u not checked", c->self + c->denied + c->unread);
+	write_reason(l, &before, c->denied, "denied");
+	write_reason(l, &before, c->unread, "not read");
+	if (c->self)
+		line_printf(l, "%szmem-bpf itself", before);
+	line_printf(l, ")");
+}
+
 static void write_cross_check(struct line *l, const struct cross_check *c)
 {
-	if (!c->done || !c->checked)
+	if (c->done && c->all)
+		write_all_checks(l, c);
+	if (!c->done || c->all || !c->checked)
 		return;
 	line_printf(l, ", %u of %u spot check%s agree%s", c->same, c->checked,
 		    plural(c->checked, "s"), c->checked == 1 ? "s" : "");
@@ -63,49 +95,85 @@ static void write_missing(struct line *l, const struct result *r)
 		      {"raced", c->raced},
 		      {"gone", c->gone}};
 	size_t left = r->totals.pss_missing;
-	const char *before = " (";
+	const char *before = "; ";
 
-	/* No process has PSS, and write_source() said so. */
-	if (!left || (r->pss == PSS_FROM_NOTHING && !c->denied && !c->timeout && !c->raced))
-		return;
-	line_printf(l, ", %zu without PSS", left);
 	for (size_t i = 0; i < ARRAY_SIZE(reason); i++) {
 		size_t n = reason[i].count < left ? reason[i].count : left;
 
-		if (!n)
-			continue;
-		line_printf(l, "%s%zu %s", before, n, reason[i].word);
-		before = ", ";
+		write_reason(l, &before, n, reason[i].word);
 		left -= n;
 	}
-	if (left)
-		line_printf(l, "%s%zu not read", before, left);
-	line_printf(l, ")");
+	write_reason(l, &before, left, "not read");
+}
+
+static void write_groups(struct line *l, const struct result *r)
+{
+	size_t groups = r->row_count + r->others_count;
+
+	if (r->group)
+		line_printf(l, " in %zu group%s", groups, plural(groups, "s"));
+}
+
+static void write_pss(struct line *l, const struct result *r)
+{
+	const struct meminfo *m = &r->snapshot->system.meminfo;
+
+	write_bytes(l, r->totals.value[COUNTER_PSS]);
+	if (meminfo_has(m, MEMINFO_TOTAL)) {
+		line_printf(l, " of ");
+		write_bytes(l, m->value[MEMINFO_TOTAL]);
+		line_printf(l, " RAM");
+	}
 }
 
 static void write_count(struct line *l, const struct result *r)
 {
+	const struct collection *c = &r->snapshot->collection;
 	const struct totals *t = &r->totals;
-	const struct meminfo *m = &r->snapshot->system.meminfo;
-	size_t groups = r->row_count + r->others_count;
+	bool known = t->have & COUNTER_BIT(COUNTER_PSS);
+	/* No process has PSS, and write_source() says so. */
+	bool unasked = r->pss == PSS_FROM_NOTHING && !c->denied && !c->timeout && !c->raced;
 
-	line_printf(l, "%zu process%s", t->processes, plural(t->processes, "es"));
-	if (r->group)
-		line_printf(l, " in %zu group%s", groups, plural(groups, "s"));
-	if (t->have & COUNTER_BIT(COUNTER_PSS)) {
-		line_printf(l, t->processes == 1 ? " holds " : " hold ");
-		write_bytes(l, t->value[COUNTER_PSS]);
-		if (meminfo_has(m, MEMINFO_TOTAL)) {
-			line_printf(l, " of ");
-			write_bytes(l, m->value[MEMINFO_TOTAL]);
-			line_printf(l, " RAM");
+	if (t->pss_missing && !unasked) {
+		/* A process that shares its address space counts with the one that carries it. */
+		line_printf(l, "PSS of %zu of %zu process%s", t->processes - t->pss_missing,
+			    t->processes, plural(t->processes, "es"));
+		write_groups(l, r);
+		line_printf(l, known ? " is known: " : " is known");
+		if (known)
+			write_pss(l, r);
+		write_missing(l, r);
+	} else {
+		line_printf(l, "%zu process%s", t->processes, plural(t->processes, "es"));
+		write_groups(l, r);
+		if (known) {
+			line_printf(l, t->processes == 1 ? " holds " : " hold ");
+			write_pss(l, r);
 		}
 	}
-	write_missing(l, r);
 	if (r->snapshot->selection) {
 		line_printf(l, "; the recording holds only ");
 		line_text(l, r->snapshot->selection, 0);
 	}
+}
+
+static void write_not_seen(struct line *l, const struct snapshot *s)
+{
+	const struct collection *c = &s->collection;
+	const char *before = ": ";
+
+	if (!c->not_seen)
+		return;
+	line_printf(l, "; incomplete: /proc shows %u process%s that BPF does not see", c->not_seen,
+		    plural(c->not_seen, "es"));
+	for (size_t i = 0; i < NOT_SEEN_PIDS && c->not_seen_pid[i]; i++) {
+		line_printf(l, "%s%d", before, c->not_seen_pid[i]);
+		before = ", ";
+	}
+	if (c->not_seen_pid[0] && c->not_seen > NOT_SEEN_PIDS)
+		line_printf(l, ", " TEXT_ELLIPSIS);
+	if (!s->recorded)
+		line_printf(l, " (--source proc shows %s)", c->not_seen == 1 ? "it" : "them");
 }
 
 static void write_sources(struct line *l, const struct result *r)
@@ -116,9 +184,7 @@ static void write_sources(struct line *l, const struct result *r)
 	write_cross_check(l, &s->collection.cross_check);
 	if (s->collection.hidden)
 		line_printf(l, "; /proc hides other processes");
-	if (s->collection.not_seen)
-		line_printf(l, "; incomplete: /proc shows %u process%s that BPF does not see",
-			    s->collection.not_seen, plural(s->collection.not_seen, "es"));
+	write_not_seen(l, s);
 	if (s->counters_source == FROM_BPF)
 		return;
 	line_printf(l, "; counters from /proc");
@@ -160,31 +226,16 @@ void summary_write(struct line *l, const struct result *r)
 	write_sources(l, r);
 }
 
-/*
- * Folds the text from `begin` on in place: the last space that fits becomes the end of the line. A
- * word that is too long has its own line.
- */
+/* Folds the text from `begin` on in place. */
 static void fold(struct strbuf *out, size_t begin, unsigned width)
 {
-	char *text = out->data + begin;
-	size_t len = out->len - begin;
-	unsigned used;
+	for (;;) {
+		size_t len = out->len - begin, n = text_fold(out->data + begin, len, width);
 
-	while (width && text_fit(text, len, width, &used) < len) {
-		size_t cut = 0;
-
-		for (size_t i = 1; i < len; i++) {
-			if (text[i] != ' ')
-				continue;
-			if (cut && text_fit(text, i, width, &used) < i)
-				break;
-			cut = i;
-		}
-		if (!cut)
+		if (n == len)
 			return;
-		text[cut] = '\n';
-		text += cut + 1;
-		len -= cut + 1;
+		out->data[begin + n] = '\n';
+		begin += n + 1;
 	}
 }
 
@@ -213,4 +264,23 @@ void summary_print(struct strbuf *out, const struct result *r, unsigned width, c
 		fold(out, begin, width);
 		strbuf_putc(out, '\n');
 	}
+}
+
+static bool is_of_swap(const struct column *c)
+{
+	return (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT) &&
+	       (c->counter == COUNTER_SWAP || c->counter == COUNTER_SWAP_PSS ||
+		c->counter == COUNTER_SWAP_SHMEM);
+}
+
+void summary_print_notes(struct strbuf *out, const struct result *r, const struct column *sorted)
+{
+	uint64_t used;
+
+	if (sorted && is_of_swap(sorted) &&
+	    meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used)
+		strbuf_puts(out, "no swap is in use\n");
+	if (r->group && r->group->needs & NEEDS_CGROUP && r->row_count == 1 && !r->others_count &&
+	    !r->group->text(r->rows[0]))
+		strbuf_printf(out, "no %s was found\n", r->group->key);
 }

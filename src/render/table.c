@@ -34,18 +34,23 @@ static bool is_near_limit(const struct table *t, uint64_t maps)
 
 /* Counters and percentages, of a process or of a sum. */
 static struct cell cell_counter(const struct table *t, const struct column *c, counter_mask have,
-				const uint64_t *value)
+				counter_mask partial, const uint64_t *value)
 {
+	counter_mask bit = COUNTER_BIT(c->counter);
 	double percent = 0;
+	struct cell cell;
 	bool known;
 
-	if (c->is_count)
-		return cell_number(CELL_COUNT, have & COUNTER_BIT(c->counter),
-				   (int64_t)value[c->counter]);
-	if (c->kind == COLUMN_COUNTER)
-		return cell_bytes(have & COUNTER_BIT(c->counter), value[c->counter]);
-	known = column_percent(t->r->snapshot, c, have, value, &percent);
-	return cell_percent(known, percent);
+	if (c->is_count) {
+		cell = cell_number(CELL_COUNT, have & bit, (int64_t)value[c->counter]);
+	} else if (c->kind == COLUMN_COUNTER) {
+		cell = cell_bytes(have & bit, value[c->counter]);
+	} else {
+		known = column_percent(t->r->snapshot, c, have, value, &percent);
+		cell = cell_percent(known, percent);
+	}
+	cell.at_least = partial & bit;
+	return cell;
 }
 
 static struct cell cell_of_text(struct table *t, const struct column *c, const struct process *p)
@@ -72,7 +77,7 @@ static struct cell cell_of_process(struct table *t, const struct column *c, cons
 	switch (c->kind) {
 	case COLUMN_COUNTER:
 	case COLUMN_PERCENT:
-		cell = cell_counter(t, c, p->have, p->value);
+		cell = cell_counter(t, c, p->have, p->partial, p->value);
 		if (c->is_count && c->counter == COUNTER_MAPS && p->kind != PROCESS_SUM &&
 		    process_has(p, COUNTER_MAPS) && is_near_limit(t, p->value[COUNTER_MAPS]))
 			cell.attr = ATTR_RED;
@@ -83,7 +88,7 @@ static struct cell cell_of_process(struct table *t, const struct column *c, cons
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
 		if (c == &column_grew)
-			return cell_of(p->grew_ticks, p->ticks);
+			return p->started ? cell_text("new") : cell_of(p->grew_ticks, p->ticks);
 		known = c->number(t->r->snapshot, p, &number);
 		return cell_number(c->kind == COLUMN_TIME ? CELL_TIME : CELL_COUNT, known, number);
 	case COLUMN_TEXT:
@@ -100,7 +105,7 @@ static struct cell cell_of_sum(const struct table *t, const struct column *c, bo
 	bool known;
 
 	if (c->kind != COLUMN_CHANGE)
-		return cell_counter(t, c, sum->have, sum->value);
+		return cell_counter(t, c, sum->have, sum->partial, sum->value);
 	/* Only the total has deltas: it also covers processes that have ended. */
 	known = total && delta && delta->known &&
 		delta_of_totals(c->counter, sum, &delta->before, &bytes);
@@ -128,6 +133,14 @@ static void put_notes(void *arg, struct strbuf *out)
 	const struct table *t = arg;
 
 	summary_print(out, t->r, t->style->width, t->style->nothing);
+	summary_print_notes(out, t->r, t->style->sorted);
+	if (t->style->recorded) {
+		struct line line = {.out = out};
+
+		line_printf(&line, "recorded ");
+		cell_put(&line, cell_number(CELL_TIME, true, t->r->snapshot->time_ms), false);
+		line_end(&line);
+	}
 }
 
 static void add_column(struct table *t, const struct column *c)
@@ -152,6 +165,8 @@ static void add_column(struct table *t, const struct column *c)
 		.middle = !(c->needs & NEEDS_CMDLINE),
 		.marked = c == t->marked,
 		.summed = summed,
+		.at_least =
+			c->kind == COLUMN_COUNTER && t->r->totals.partial & COUNTER_BIT(c->counter),
 		.max = t->style->wide ? 0 : TEXT_WIDE,
 	};
 }
@@ -193,7 +208,7 @@ static void put_cost(struct line *l, const struct own_cost *cost)
 {
 	if (!cost->known)
 		return;
-	line_printf(l, "; zmem-bpf uses %" PRIu64 ".%" PRIu64 " ms of CPU a tick and ",
+	line_printf(l, "; zmem-bpf uses %" PRIu64 ".%" PRIu64 " ms of CPU a snapshot and ",
 		    cost->cpu_us / 1000, cost->cpu_us / 100 % 10);
 	cell_put(l, cell_bytes(true, cost->resident_bytes), false);
 }
@@ -220,7 +235,7 @@ void render_tick(struct strbuf *out, const struct result *r, const struct table_
 	if (c->known)
 		put_deltas(&line, c);
 	if (c->missed)
-		line_printf(&line, "; %" PRIu64 " tick%s missed", c->missed,
+		line_printf(&line, "; %" PRIu64 " snapshot%s missed", c->missed,
 			    c->missed == 1 ? "" : "s");
 	put_cost(&line, &c->cost);
 	line_end(&line);

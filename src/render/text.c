@@ -83,3 +83,37 @@ size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width)
 	*ret_width = (unsigned)width;
 	return len;
 }
+
+size_t text_fold(const char *s, size_t len, unsigned width)
+{
+	size_t end = 0;
+	unsigned used;
+
+	if (!width || text_fit(s, len, width, &used) == len)
+		return len;
+	for (size_t i = 1; i < len; i++) {
+		if (s[i] != ' ')
+			continue;
+		if (end && text_fit(s, i, width, &used) < i)
+			break;
+		end = i;
+	}
+	return end ? end : len;
+}
+
+void text_put_folded(struct strbuf *out, const char *text, unsigned indent, unsigned width)
+{
+	size_t len = strlen(text);
+
+	for (;;) {
+		size_t n = text_fold(text, len, width - indent);
+
+		strbuf_put(out, text, n);
+		strbuf_putc(out, '\n');
+		if (n == len)
+			return;
+		strbuf_fill(out, ' ', indent);
+		text += n + 1;
+		len -= n + 1;
+	}
+}

@@ -48,6 +48,14 @@ size_t text_glyph(const char *s, size_t len, struct glyph *ret);
 size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width);
 
 /*
+ * The length of the first line of a text that is folded at blanks. A word that is wider than
+ * `width` has its own line. 0: any width.
+ */
+size_t text_fold(const char *s, size_t len, unsigned width);
+/* Writes text from column `indent` on, folded; further lines begin there, too. Ends the line. */
+void text_put_folded(struct strbuf *out, const char *text, unsigned indent, unsigned width);
+
+/*
  * Writes text in a format without \xNN: `map` returns the replacement of a character, or NULL for
  * the character itself. A byte that is not UTF-8 becomes U+FFFD. Writes at most `max` bytes, whole
  * characters. Inline, so that the compiler inlines `map`.

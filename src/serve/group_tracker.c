@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 
 /* Groups tracked for each one shown: a group that comes to be shown then has a history. */
 #define TRACKED_PER_SHOWN 4
@@ -24,14 +25,12 @@ void group_tracker_done(struct group_tracker *t)
 	space_saving_done(&t->groups);
 }
 
-/* FNV-1a with a seed, so that a user cannot choose a name that collides with another group's. */
+/* The seed prevents that a user chooses a name that collides with another group's. */
 static uint64_t key_of(const struct group_tracker *t, const char *text)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->seed;
-
 	/* A group without a name has a key of its own. */
-	for (const char *c = text ? text : "\1"; *c; c++)
-		h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	uint64_t h = hash_text(HASH_START ^ t->seed, text ? text : "\1");
+
 	return h ^ h >> 29;
 }
 

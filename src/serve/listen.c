@@ -87,7 +87,7 @@ static const char *hint_unix(int error, const struct place *p)
 			       : "this path is a file: remove it, or choose another path";
 	if (error == -EACCES)
 		return "choose a directory that you can write to";
-	return error == -ENOENT ? "create the directory first" : file_exhausted_todo(error);
+	return error == -ENOENT ? "create the directory first" : file_exhausted_hint(error);
 }
 
 static const char *hint_inet(int error)
@@ -98,7 +98,7 @@ static const char *hint_inet(int error)
 		return "choose a port of at least 1024, or run as root";
 	return error == -EADDRNOTAVAIL
 		       ? "this machine has no such address: list them with ip address"
-		       : file_exhausted_todo(error);
+		       : file_exhausted_hint(error);
 }
 
 static int report_failure(const char *text, int len, int error, const char *hint)

@@ -28,18 +28,18 @@ static void note_kernel(struct diag *diag, const char *what, const char *step, i
 			const struct bpf_diagnose_facts *facts)
 {
 	if (!facts->iterators)
-		diag_add(diag, what, error, "use Linux 5.8 or later, or --source proc",
+		diag_add(diag, what, error, "use Linux 5.8 or later",
 			 "this kernel has no BPF iterators over tasks (Linux 5.8)");
 	else if (!facts->probe_reads)
-		diag_add(diag, what, error, "use Linux 6.2 or later, or --source proc",
+		diag_add(diag, what, error, "use Linux 6.2 or later",
 			 "lockdown=confidentiality forbids the probe reads it needs; programs that "
 			 "need none take bpf_rdonly_cast() (Linux 6.2)");
 	else if (error == -E2BIG)
-		diag_add(diag, what, error, "use Linux 5.19 or later, or --source proc",
+		diag_add(diag, what, error, "use Linux 5.19 or later",
 			 "this kernel cannot load it without libbpf (Linux 5.19)");
 	else
-		diag_add(diag, what, error, "see zmem-bpf doctor -v, or use --source proc",
-			 "%s failed: %s", step, strerror(-error));
+		diag_add(diag, what, error, "see zmem-bpf doctor -v", "%s failed: %s", step,
+			 strerror(-error));
 }
 
 void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *step, int error,
@@ -49,25 +49,23 @@ void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *st
 
 	if (missing)
 		diag_add(diag, what, error,
-			 "run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE, "
-			 "or use --source proc",
-			 "%s", missing);
+			 "run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE", "%s",
+			 missing);
 	else if (facts->btf_error)
-		diag_add(diag, what, error,
-			 "use a kernel built with CONFIG_DEBUG_INFO_BTF, or --source proc",
+		diag_add(diag, what, error, "use a kernel built with CONFIG_DEBUG_INFO_BTF",
 			 "this kernel has no BTF (%s: %s)", BTF_PATH, strerror(facts->btf_error));
 	else if (error == -EPERM || error == -EACCES)
-		diag_add(diag, what, error,
-			 "allow bpf() (seccomp, LSM, lockdown), or use --source proc",
+		diag_add(diag, what, error, "allow bpf() (seccomp, LSM, lockdown)",
 			 "%s was refused: %s", step, strerror(-error));
 	else if (file_exhausted(error))
-		diag_add(diag, what, error, file_exhausted_todo(error), "%s failed: %s", step,
+		diag_add(diag, what, error, file_exhausted_hint(error), "%s failed: %s", step,
 			 strerror(-error));
 	else if (error == -ENOSYS)
-		diag_add(diag, what, error, "use --source proc",
+		diag_add(diag, what, error,
+			 "use a kernel with CONFIG_BPF_SYSCALL, or allow bpf() (seccomp)",
 			 "this kernel has no bpf(), or it is blocked");
 	else if (error == -ENOENT)
-		diag_add(diag, what, error, "use Linux 6.2 or later, or --source proc",
+		diag_add(diag, what, error, "use Linux 6.2 or later",
 			 "this kernel has no bpf_rdonly_cast() (Linux 6.2)");
 	else
 		note_kernel(diag, what, step, error, facts);

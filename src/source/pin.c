@@ -84,7 +84,7 @@ void pin_group_name(gid_t group, char *buf, size_t cap)
 static int add_failure(struct diag *diag, const char *step, int error)
 {
 	const char *hint =
-		error == -EPERM || error == -EACCES ? ASK_ROOT : file_exhausted_todo(error);
+		error == -EPERM || error == -EACCES ? ASK_ROOT : file_exhausted_hint(error);
 
 	diag_add(diag, SUBJECT, error, hint, "%s: %s", step, strerror(-error));
 	return error;

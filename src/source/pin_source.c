@@ -108,7 +108,7 @@ static void add_denied(struct diag *diag, const char *subject)
 
 	if (stat(PIN_PLACE, &st) == 0)
 		pin_group_name(st.st_gid, group, sizeof(group));
-	diag_add(diag, subject, -EACCES, "join it, be root, or use --source proc",
+	diag_add(diag, subject, -EACCES, "join it, or be root",
 		 "the pin at " PIN_PLACE " is for members of group %s: Permission denied", group);
 }
 
@@ -136,7 +136,7 @@ static int add_note(struct diag *diag, const char *subject, int error)
 		diag_add(diag, subject, error, "as root: zmem-bpf unpin, then pin GROUP",
 			 "the object pinned at " PIN_PLACE " is not zmem-bpf's: it has no records");
 	} else {
-		diag_add(diag, subject, error, file_exhausted_todo(error),
+		diag_add(diag, subject, error, file_exhausted_hint(error),
 			 "opening the pin at " PIN_PLACE ": %s", strerror(-error));
 	}
 	return error;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 /* Narrower terminals show fewer columns, to leave room for the name. */
 #define WIDE_ENOUGH 110
@@ -46,21 +47,12 @@ void view_set_message(struct view *v, const char *fmt, ...)
 
 /* ---- rows across snapshots ---- */
 
-/* FNV-1a. Groups with the same hash are one row for the cursor until the next tick. */
-static uint64_t hash(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	while (s && *s)
-		h = (h ^ (unsigned char)*s++) * 0x100000001b3;
-	return h;
-}
-
+/* Groups with the same hash are one row for the cursor until the next tick. */
 struct row_id view_id(const struct view *v, const struct process *p)
 {
 	if (p->pid)
 		return (struct row_id){p->pid, p->start_ns};
-	return (struct row_id){0, v->r->group ? hash(v->r->group->text(p)) : 0};
+	return (struct row_id){0, v->r->group ? hash_text(HASH_START, v->r->group->text(p)) : 0};
 }
 
 bool view_same_id(struct row_id a, struct row_id b)

@@ -323,7 +323,7 @@ static void put_state(const struct view *v, struct screen *s)
 		line_blanks(l, 2);
 	}
 	if (f->frames)
-		line_printf(l, "frame %u of %u  ", f->frame, f->frames);
+		line_printf(l, "snapshot %u of %u  ", f->frame, f->frames);
 	put_order(v, l);
 	put_interval(l, v->set.interval_ms);
 	if (f->missed)

@@ -500,8 +500,8 @@ unsigned view_key_unknown(struct view *v, int key)
 		return 0;
 	}
 	if (v->mode == VIEW_LIST && (key == '.' || key == ','))
-		view_set_message(v, "%s goes to another frame of a recording (top --replay FILE)",
-				 name);
+		view_set_message(
+			v, "%s goes to another snapshot of a recording (top --replay FILE)", name);
 	else if (v->mode == VIEW_LIST && key == '*')
 		view_set_message(v, "* folds and opens the rows of a tree (t shows it)");
 	else if (v->mode == VIEW_LIST && (key == TOP_BACKSPACE || key == TOP_CTRL('h')))

@@ -29,7 +29,7 @@ static const char *const help_lines[] = {
 	"b                       switch between exact bytes and KiB MiB GiB",
 	"Space p Z               pause or continue",
 	"d  + -                  set, lengthen, shorten the interval; in the tree: d",
-	", .                     in a recording: previous, next frame",
+	", .                     in a recording: previous, next snapshot",
 	"m                       in the details: read the mappings again",
 	"Ctrl-L                  redraw the screen",
 	"? h F1                  show or leave help; q F10: go back or quit",

@@ -160,7 +160,7 @@ static void show_codec(bool delta)
 static void show_opening(void)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
-	char why[RECORDING_WHY];
+	char why[RECORDING_REASON];
 	double worst = 0, sum = 0;
 
 	record(0, 0, &out);

@@ -62,7 +62,7 @@ bash_words watch ''
 offers bash 'nothing behind a command' ''
 for option in group-by format color pss source delta; do
 	zmem "--$option" '?'
-	words=$(sed -n 's/.* it is one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
+	words=$(sed -n 's/.* must be one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
 	check "bash: there are words of --$option" [ "$(wc -w <<<"$words")" -gt 1 ]
 	bash_words "--$option" ''
 	offers bash "--$option" "$words"

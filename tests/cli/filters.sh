@@ -60,6 +60,17 @@ zmem -J -f '^no such name or command line$'
 expect_rc '-f that matches nothing: exit code' 0
 expect_json '-f that matches nothing: no rows' '.processes == [] and .totals.processes == 0 and
 	.collection.filtered > 0'
+equal '-f that matches nothing, JSON: a note' "$err" \
+	'zmem-bpf: no process matches --filter ^no such name or command line$'
+for command in -J maps "record $TMP/nothing.zmem"; do
+	# shellcheck disable=SC2086
+	zmem $command --unit no-such-unit
+	equal "${command%% *} --unit: a note that none matches" "$rc $err" '0 zmem-bpf: no process matches --unit no-such-unit'
+done
+zmem -q -J --unit no-such-unit
+expect_stderr_lines '--unit -q: no note' 0
+zmem -J --unit no-such-unit -p 4194303
+equal 'a pid that does not exist: its own message alone' "$err" 'zmem-bpf: --pid 4194303: there is no such process'
 zmem -f '^no such name or command line$'
 expect_out '-f that matches nothing: a sentence' '^no process matches --filter '
 zmem -J --pss none
@@ -134,6 +145,7 @@ ordered '-r -s rss' '[.rss_bytes, .pid]' -r -s rss
 ordered '-s uss -r' '[.uss_bytes == null, .uss_bytes, .pid]' -s uss -r
 ordered '-s name' '[.name, .pid]' -s name
 ordered '-s name,rss' '[.name, -.rss_bytes, .pid]' -s name,rss
+ordered '-s swap' '[-.swap_bytes, -.pss_bytes, .pid]' -s swap
 ordered '-s swap,name,pid' '[-.swap_bytes, .name, .pid]' -s swap,name,pid
 ordered '-s user,rss_anon' '[.user, -.rss_anon_bytes, .pid]' -s user,rss_anon
 # Counters and numbers of processes descend, all other keys ascend.

@@ -151,7 +151,7 @@ expect_printable 'a tree is printable' "$TMP/out"
 
 # ---- refusals ----
 
-refused '-g by an unknown key' 2 '--group-by pid: it is one of none, name' -g pid
+refused '-g by an unknown key' 2 '--group-by pid: must be one of none, name' -g pid
 refused '--min without a number' 2 '--min x: not a size' --min x
 refused '--min above 2^64' 2 '--min .*: not a size' --min 99999999999999999999
 for key in '' '-g user' '-g name --tree'; do

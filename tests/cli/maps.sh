@@ -238,7 +238,7 @@ zombie=$(awk '/^READY zombie/ { print $4 }' "$TMP/mkmem" | while read -r p; do
 	expect_json 'a zombie is gone' '.processes[0].status == "gone" and .totals.pss_bytes == null'
 }
 run as_nobody "$ZMEM" maps -J "$pid"
-expect_rc 'nobody' 0
+expect_rc 'nobody: nothing could be read' 1
 expect_err 'nobody: the missing privilege' "$pid: it may not be read \\(run as root"
 expect_json 'nobody: denied, and incomplete' '.processes[0].status == "denied" and
 	.collection.complete == false and .totals.rss_bytes == null'

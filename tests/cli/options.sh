@@ -16,12 +16,15 @@ refused 'a letter that cannot be shown' 2 "option -.*$usage" -J $'-\001J'
 refused 'option without its argument' 2 "--top: .*$usage" --top
 refused 'letter without its argument' 2 "--pid: .*$usage" -p
 refused 'argument for a flag' 2 "--help .*$usage" --help=yes
-refused 'unknown command' 2 "frobnicate: there is no such command \(zmem-bpf --help\)$" frobnicate
+refused 'unknown command' 2 "frobnicate: there is no such command; -f frobnicate chooses processes by name \(zmem-bpf --help\)$" frobnicate
 refused 'help of an unknown command' 2 'frobnicate: there is no such command' help frobnicate
 for typed in wacth:watch pni:pin snapshto:snapshot sytem:system; do
 	refused "mistyped ${typed#*:}" 2 "${typed%:*}: .*; did you mean ${typed#*:}\? $usage" "${typed%:*}"
 done
-refused 'a short word is not near to every other' 2 'nope: there is no such command \(' nope
+refused 'a short word is not near to every other' 2 'nope: there is no such command; -f nope ' nope
+for command in snapshot maps watch; do
+	refused "$command NAME" 2 "python3: not a process number; -f python3 chooses .*$command --help\)$" "$command" python3
+done
 refused 'mistyped option' 2 '--sotr=pss; did you mean --sort\? ' --sotr=pss
 refused 'mistyped column' 2 "'pssanon'; the nearest is pss_anon; " -o pid,pssanon
 refused 'mistyped sort key' 2 "'sawp'; the nearest is swap; " -s sawp
@@ -166,6 +169,10 @@ zmem -q -b -H -o rss --sort=-rss
 check '--sort=-rss: the largest first' sh -c 'sed "/ total\$/,\$d" "$1" | sort -rnc' sh "$TMP/out"
 zmem -q -o res,command -n 1
 expect_out 'res and command are columns' '^ *RSS +CMDLINE'
+for word in program:name command:cmdline service:unit; do
+	zmem -q -J -g "${word%:*}"
+	expect_json "-g ${word%:*} is -g ${word#*:}" '.group_by == $key' --arg key "${word#*:}"
+done
 zmem -q -o args -n 1
 expect_out 'args is a column' '^CMDLINE'
 zmem -q -J --min 1.5M --pss none -s rss
@@ -229,7 +236,7 @@ for command in $commands; do
 		[ -z "$formats" ] || case " $(echo $formats | tr -d ,) " in
 		*" $format "*) ;;
 		*) refused "$command: refuses --format $format, which its help lacks" 2 \
-			"$command: --format $format: it is one of $(echo $formats) \\(" "$command" -F $format ;;
+			"$command: --format $format: must be one of $(echo $formats) \\(" "$command" -F $format ;;
 		esac
 	done
 	[ -z "$formats" ] || equal "$command --help: formats" "$(echo $taken)" "$(echo $formats | tr -d ,)"
@@ -271,7 +278,7 @@ zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
 equal 'doctor: the answers are aligned' "$(sed '1,/^$/d' "$TMP/out" | grep -vE '^.{15} (ok|no|- )  [^ ]|^ {20}[^ ]')" ''
-for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE counters PSS /proc smaps_rollup pin serve; do
+for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE counters processes PSS /proc smaps_rollup pin serve; do
 	expect_out "doctor: $what" "^$what +(ok|no|-) "
 done
 expect_out 'doctor: a verdict' '^(PSS comes from .*|zmem-bpf reads /proc here: .*)\.$'

@@ -72,6 +72,27 @@ for mode in '--pss none' '--pss rollup' '--top 5' '--total' '-p 2' '-o +cmdline'
 	expect_rc "nobody, $mode: exit code" 0
 	expect_json "nobody, $mode: valid and honest" "$honest"
 done
+for command in compare 'pin root'; do
+	# shellcheck disable=SC2086
+	run as_nobody "$ZMEM" $command
+	expect_rc "nobody, $command: exit code" 1
+	expect_stderr_lines "nobody, $command: one line" 1
+	refuse_err "nobody, $command: no option that it does not take" '--source'
+	expect_err "nobody, $command: a remedy" '\(.*root.*\)$'
+done
+run as_nobody "$ZMEM" maps "$root_pid"
+equal 'nobody, maps of a process of root: no empty table' "$rc $out" '1 '
+expect_err 'nobody, maps of a process of root: the reason' "^zmem-bpf: $root_pid: it may not be read \\(run as root"
+run as_nobody "$ZMEM" maps -J "$root_pid" "$nobody_pid"
+expect_rc 'nobody, maps of two: one is denied' 0
+expect_stderr_lines 'nobody, maps of two: a line for the denied one' 1
+expect_json 'nobody, maps of two: the other is shown' '.mappings | length > 3 and all(.pid == $pid)' --argjson pid "$nobody_pid"
+run as_nobody "$ZMEM" -g user
+expect_out 'nobody: sums of some processes are lower bounds' '^ +>=[0-9.]+ .*total$'
+expect_out 'nobody: of how many processes PSS is known' '^PSS of [0-9]+ of [0-9]+ processes in [0-9]+ groups is known: .*; [0-9]+ denied$'
+run as_nobody "$ZMEM" maps "$nobody_pid"
+expect_rc 'nobody, maps of an own process' 0
+expect_stderr_lines 'nobody, maps of an own process: no note on BPF' 0
 run as_nobody "$ZMEM" doctor -v
 expect_rc 'nobody, doctor: exit code' 0
 equal 'nobody, doctor: the verdict' "$(head -n 1 "$TMP/out")" \
@@ -82,6 +103,7 @@ expect_out 'nobody, doctor: CAP_BPF' '^CAP_BPF +no .*root'
 expect_out 'nobody, doctor: CAP_PERFMON' '^CAP_PERFMON +no '
 expect_out 'nobody, doctor: BPF' '^bpf +no .*CAP_BPF'
 expect_out 'nobody, doctor: /proc' '^proc +ok '
+expect_out 'nobody, doctor: PSS of own processes' '^PSS +ok  from smaps_rollup, of your own processes alone'
 
 # ---- one capability and not the other ----
 

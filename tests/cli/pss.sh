@@ -45,6 +45,19 @@ expect_err 'no zoneinfo, --pss kernel: names the failed check' 'calibration.*zon
 
 # ---- --verify ----
 
+zmem --verify all
+# The first number of the summary, and the sum of those that say how the checks ended.
+read -r shown checked < <(awk '/^[0-9]+ processes|^PSS of/ { n = /^PSS of/ ? $5 : $1 }
+	match($0, /checked with smaps_rollup: [^;]*/) {
+		said = substr($0, RSTART, RLENGTH)
+		gsub(/\([^)]*\)/, "", said)
+		count = split(said, number, /[^0-9]+/)
+		for (i = 1; i <= count; i++)
+			sum += number[i]
+	}
+	END { print n, sum }' "$TMP/out")
+equal '--verify all: the counts add up to the processes' "$checked" "$shown"
+expect_out '--verify all: zmem-bpf itself is not checked' 'not checked \(.*zmem-bpf itself\)'
 zmem -J --verify all
 expect_rc '--verify all' 0
 expect_json '--verify all: checked, none different' '.collection.cross_check |

@@ -45,6 +45,7 @@ for unit in test test.service 't[e]st' 'no-unit,te*' '*.service'; do
 done
 zmem --replay "$guest" --unit tes
 expect_rc 'a guest: --unit of no process: exit code' 0
+expect_out 'a guest: the time of the snapshot' '^recorded 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9:]{8}Z$'
 expect_out 'a guest: --unit of no process: a sentence' '^no process matches --unit tes$'
 zmem --replay "$guest" -n 5 --json
 equal 'a guest: --top is exact' "$(jq -c '[.processes[].pid]' "$TMP/out")" \
@@ -89,7 +90,7 @@ for cut in 1 8 12 35; do
 done
 for cut in 36 37 60 67 68 69 1000 $((size - 33)); do
 	head -c "$cut" "$guest" >"$edited"
-	damaged "the first $cut bytes" 'the recording (is cut off in its first frame|has no frames)$'
+	damaged "the first $cut bytes" 'the recording (is cut off in its first snapshot|has no snapshots)$'
 done
 # The end is missing, or a part of it.
 for cut in $((size - 32)) $((size - 31)) $((size - 1)); do
@@ -99,12 +100,12 @@ for cut in $((size - 32)) $((size - 31)) $((size - 1)); do
 	sed -i 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out"
 	check "the first $cut bytes: the complete frame" diff "$golden" "$TMP/out"
 done
-expect_err 'the first bytes: a note' "edited: the recording is cut off after frame 1 at byte $((size - 32))$"
+expect_err 'the first bytes: a note' "edited: the recording is cut off after snapshot 1 at byte $((size - 32))$"
 for at in $(seq 0 7 99) $(seq 100 61 "$((size - 33))"); do
 	cp "$guest" "$edited"
 	byte=$(od -An -tu1 -j "$at" -N 1 "$guest")
 	printf "\\x$(printf %02x $((byte ^ 255)))" | dd of="$edited" bs=1 seek="$at" conv=notrunc status=none
-	damaged "byte $at is another" '(it is not a recording|it has format|its header is corrupt|the recording is (corrupt: frame 1 at byte 36|cut off in its first frame)|the recording has no frames)'
+	damaged "byte $at is another" '(it is not a recording|it has format|its header is corrupt|the recording is (corrupt: snapshot 1 at byte 36|cut off in its first snapshot)|the recording has no snapshots)'
 done
 cp "$guest" "$edited"
 printf '\003' | dd of="$edited" bs=1 seek=8 conv=notrunc status=none
@@ -115,7 +116,7 @@ cp "$guest" "$edited"
 echo more >>"$edited"
 zmem --replay "$edited"
 expect_rc 'bytes behind the end' 0
-expect_err 'bytes behind the end: a note' "the recording goes on behind its end after frame 1 at byte $size$"
+expect_err 'bytes behind the end: a note' "the recording goes on behind its end after snapshot 1 at byte $size$"
 
 # The second of three frames.
 zmem record "$TMP/three" -q -c 3 -i 0.1 -p $$
@@ -127,15 +128,15 @@ END
 )
 cp "$TMP/three" "$edited"
 printf '\377\377\377' | dd of="$edited" bs=1 seek="$((second + 40))" conv=notrunc status=none
-damaged 'the last frame needs the second' "the recording is corrupt: frame 2 at byte $second$"
+damaged 'the last frame needs the second' "the recording is corrupt: snapshot 2 at byte $second$"
 zmem watch --replay "$edited" -H
 expect_rc 'watch: the second frame is corrupt' 1
 equal 'watch: the first frame is shown' "$(grep -c ' total$' "$TMP/out")" 1
-expect_err 'watch: the second frame is named' "edited: the recording is corrupt: frame 2 at byte $second$"
+expect_err 'watch: the second frame is named' "edited: the recording is corrupt: snapshot 2 at byte $second$"
 head -c "$((second + 40))" "$TMP/three" >"$edited"
 zmem --replay "$edited"
 expect_rc 'cut off in the second frame: the first is shown' 0
-expect_err 'cut off in the second frame: a note' "is cut off after frame 1 at byte $second$"
+expect_err 'cut off in the second frame: a note' "is cut off after snapshot 1 at byte $second$"
 expect_stderr_lines 'cut off in the second frame: a line' 1
 
 refused 'a text' 1 'not a recording' --replay "$0"

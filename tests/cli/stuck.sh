@@ -71,7 +71,7 @@ for where in exec mmap; do
 	ends "in $where, table" --pss rollup -p "$stuck"
 	expect_out "in $where, table: the total line names it" 'timeout'
 	if [ $where = exec ]; then
-		# With --source proc it would not end: stat itself blocks, as for ps (src/doc/accuracy.md, limits).
+		# With --source proc it would not end: stat itself blocks, as for ps (zmem-bpf(1), CAVEATS).
 		# A signal still ends it while it waits, and no file is left.
 		mkdir "$TMP/dir"
 		"$ZMEM" --pss rollup --output "$TMP/dir/file" -p "$stuck" 2>/dev/null &

@@ -45,22 +45,22 @@ def check_changes():
                     if re.search(r" (1 row|no rows)$|^ *%d " % child.pid, line)]
 
         try:
-            find_rows("frame 1 of 3")
+            find_rows("snapshot 1 of 3")
             tmux.keys("x", ".")
-            there = find_rows("frame 2 of 3", "changes per second")
+            there = find_rows("snapshot 2 of 3", "changes per second")
             result(len(there) == 2 and all(map(changed, there)), "changes of a row and of the total",
                    there)
             tmux.keys(".")
-            find_rows("frame 3 of 3")
+            find_rows("snapshot 3 of 3")
             tmux.keys(",")
-            back = find_rows("frame 2 of 3")
+            back = find_rows("snapshot 2 of 3")
             result(back == there, "a step back: the changes of that frame", (there, back))
             tmux.keys("f", "python", "Enter")
             found = find_rows("filter python", "1 row")
             result(len(found) == 2 and found[0] == there[0] and not changed(found[1]),
                    "another filter: the total has no changes", found)
             tmux.keys("Escape", ",")
-            first = find_rows("frame 1 of 3", "1 row")
+            first = find_rows("snapshot 1 of 3", "1 row")
             result(len(first) == 2 and not any(map(changed, first)), "the first frame: no changes", first)
             tmux.keys("q")
         finally:
@@ -69,7 +69,7 @@ def check_changes():
                      str(child.pid)), columns=120)
         try:
             tmux.keys(".")
-            found = find_rows("frame 2 of 3")
+            found = find_rows("snapshot 2 of 3")
             result(len(found) == 2 and changed(found[0]) and not changed(found[1]),
                    "--min: the total has no changes", found)
         finally:

@@ -185,13 +185,13 @@ def check_swapped():
         result(pressure.returncode == 0, "a recording has pressure and swap activity", pressure.stdout)
         tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"))
         try:
-            screen = tmux.until(lambda screen: "frame 1 of 2" in screen)
+            screen = tmux.until(lambda screen: "snapshot 1 of 2" in screen)
             result("swap in - out -" in screen, "the first frame: no activity known", screen)
             tmux.keys(".")
-            screen = tmux.until(lambda screen: "frame 2 of 2" in screen)
+            screen = tmux.until(lambda screen: "snapshot 2 of 2" in screen)
             result(re.search(r"swap in \S+/s out \S+/s", screen), "the second frame: activity", screen)
             tmux.keys(",")
-            screen = tmux.until(lambda screen: "frame 1 of 2" in screen)
+            screen = tmux.until(lambda screen: "snapshot 1 of 2" in screen)
             result("swap in - out -" in screen, "back in the first frame: not known", screen)
         finally:
             tmux.close()

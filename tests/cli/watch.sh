@@ -43,7 +43,7 @@ expect_stderr_lines 'three ticks: silent on stderr' 0
 equal 'three ticks: three tables' "$(grep -ac '^ *PID ' "$TMP/out")" 3
 equal 'three ticks: three totals' "$(grep -ac '^20 processes hold' "$TMP/out")" 3
 equal 'three ticks: two have deltas' "$(grep -ac 'changes per second since' "$TMP/out")" 2
-equal 'three ticks: two show their cost' "$(grep -acE 'ms of CPU a tick and [0-9.]+ MiB' "$TMP/out")" 2
+equal 'three ticks: two show their cost' "$(grep -acE 'ms of CPU a snapshot and [0-9.]+ MiB' "$TMP/out")" 2
 expect_printable 'three ticks: printable' "$TMP/out"
 zmem watch -c 3 -i 0.1 -F ndjson -p "$still"
 check 'ndjson: fits the schema' $VALID "$TMP/out"
@@ -146,6 +146,14 @@ wait_for grep -q 'PID ' "$TMP/watch"
 grow 10000000
 wait_for grep -qE '^ *[0-9]+ .* 1/[0-9]+  ' "$TMP/watch"
 ended '--grow: a table' TERM
+# Without PSS, growth is that of RSS.
+as_nobody "$ZMEM" -q watch --grow -i 0.2 -c 15 -F ndjson -p "$grower" >"$TMP/denied" &
+denied=$!
+wait_for grep -q '"type":"snapshot"' "$TMP/denied"
+grow 30000000
+wait "$denied"
+check '--grow: a process whose PSS is denied' jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
+	.pss_status == "denied" and .rss_change_bytes >= 30000000 and .grew_ticks > 0' "$TMP/denied"
 # Our own process grows at the first snapshots: it is left out, as a process and in its group.
 start_watch --grow --min 0 -i 0.1 -F ndjson
 more_ticks
@@ -268,6 +276,30 @@ check 'SIGWINCH: narrow at first' test "$first" -le 40
 check 'SIGWINCH: wide from the next tick' test "$second" -gt 60
 equal 'SIGWINCH: columns come back' "$(grep -ac '+RSS' "$TMP/out")" 2
 
+# ---- processes that do not exist, or end ----
+PATIENCE=20 zmem watch 4194303
+equal 'a pid that does not exist: watch ends at once' "$rc $out" '3 '
+expect_stderr_lines 'a pid that does not exist: one line' 1
+PATIENCE=20 zmem watch -F ndjson 4194303
+equal 'a pid that does not exist, NDJSON: nothing is written' "$rc $out" '3 '
+# ending ARGUMENT…: ends a process that is watched after the first snapshot.
+ending() {
+	sleep 1000 &
+	local victim=$! watch
+	timeout -s KILL "$PATIENCE" "$ZMEM" watch -i 0.2 -p "$victim" "$@" >"$TMP/out" 2>"$TMP/err" &
+	watch=$!
+	wait_for grep -q ' total$' "$TMP/out"
+	kill "$victim"
+	wait "$victim" 2>/dev/null
+	wait "$watch"
+	rc=$?
+}
+ending
+expect_rc 'the processes have ended: exit code' 0
+expect_err 'the processes have ended: a note' '^zmem-bpf: watch: no process of --pid is left after snapshot [0-9]+$'
+ending -p "$$" -c 6
+equal 'one of two has ended: watch goes on' "$rc $(grep -ac ' total$' "$TMP/out")" '0 6'
+
 # ---- recordings ----
 zmem record -c 4 -i 0.2 "$TMP/recording" -q
 zmem watch --replay "$TMP/recording" -F ndjson
@@ -277,24 +309,26 @@ equal 'replay: every frame' "$(ticks "$TMP/out")" 4
 check 'replay: the recorded times' jq -es 'map(select(.watch).timestamp_ms) | .[3] - .[0] | . >= 500 and . < 60000' "$TMP/out"
 cp "$TMP/out" "$TMP/first"
 zmem watch --replay "$TMP/recording" -F ndjson
-check 'replay: the same twice' diff <(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/first") \
-	<(jq -c 'del(.watch.own_cpu_us, .watch.own_resident_bytes)' "$TMP/out")
+check 'replay: the same twice' cmp "$TMP/first" "$TMP/out"
 zmem watch --replay "$TMP/recording" -c 2
+refuse_out 'replay: its cost is not shown' 'ms of CPU'
 equal 'replay: the number of frames' "$(grep -ac ' total$' "$TMP/out")" 2
 zmem record -c 1 "$TMP/one" -q
 zmem watch --replay "$TMP/one"
 equal 'replay: one frame' "$rc $(grep -ac ' total$' "$TMP/out")" '0 1'
+zmem watch --grow --replay "$TMP/one"
+equal 'replay: one snapshot shows no growth' "$rc $err" "0 zmem-bpf: $TMP/one: growth takes two snapshots, and it has one"
 # Without the end and the last byte of frame 4.
 head -c -33 "$TMP/recording" >"$TMP/cut"
 zmem watch --replay "$TMP/cut"
 equal 'replay: cut off: complete frames' "$rc $(grep -ac ' total$' "$TMP/out")" '0 3'
-expect_err 'replay: cut off: a note' 'the recording is cut off after frame 3 at byte [0-9]+$'
+expect_err 'replay: cut off: a note' 'the recording is cut off after snapshot 3 at byte [0-9]+$'
 zmem watch --replay "$TMP/recording" -u no-such-user
 expect_rc 'replay: no such user' 3
 
 # ---- refusals ----
 for format in json csv folded openmetrics prometheus html; do
-	refused "--format $format" 2 'it is one of table, ndjson' watch -F "$format"
+	refused "--format $format" 2 'must be one of table, ndjson' watch -F "$format"
 done
 refused '--tree' 2 'does not take --tree' watch --tree
 refused '--grow --delta last' 2 'since the start' watch --grow --delta last

@@ -38,7 +38,7 @@ static void repair(char *data, size_t len)
 /* Appends the frame as bytes and returns 0, or returns the error. */
 static int frame_bytes(struct recording_reader *r, size_t i, struct strbuf *out)
 {
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 	const struct snapshot *s;
 	int error = recording_reader_frame(r, i, &s, why);
 
@@ -55,7 +55,7 @@ static int frame_bytes(struct recording_reader *r, size_t i, struct strbuf *out)
 static void check(const char *data, size_t len)
 {
 	struct recording_reader *forward, *backward;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 	const struct recording_info *info;
 	struct strbuf bytes[FRAMES_MAX] = {};
 	int error[FRAMES_MAX];

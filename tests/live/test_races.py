@@ -77,8 +77,12 @@ def check_unseen():
         document = snapshot(env=env)
         found = document["collection"]
         result(found["not_seen"] == before + 2 and found["complete"] is False and
+               (before > 3 or {a.pid, b.pid} < set(found["not_seen_pids"]) | {0}) and
                not row_of(document, a.pid) and not row_of(document, b.pid),
                "two processes that BPF does not show: counted, the snapshot is incomplete", found)
+        done = subprocess.run((PROGRAM, "doctor"), stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,
+                              capture_output=True, check=False, env=dict(os.environ, **env))
+        result("/proc shows %d that BPF does not see: " % (before + 2) in done.stdout, "doctor: a row says so", done.stdout)
         document = snapshot("--pss", "rollup", env=env)
         result(document["collection"]["not_seen"] == before + 2, "also with --pss rollup", document["collection"])
         document = snapshot("-p", str(os.getpid()), env=env)
@@ -87,7 +91,8 @@ def check_unseen():
         document = snapshot("--source", "proc", env=env)
         result(document["collection"]["not_seen"] == 0 and row_of(document, a.pid).get("rss_bytes", 0) > 0,
                "--source proc: shows it", document["collection"])
-        for arguments, said in ((("-n", "1"), "; incomplete: /proc shows %d processes that BPF does not see\n" % (before + 2)),
+        for arguments, said in ((("-n", "1"), "; incomplete: /proc shows %d processes that BPF does not see: " % (before + 2)),
+                                (("-n", "1"), " (--source proc shows them)\n"),
                                 (("-F", "prometheus"), 'zmem_collect_missing_processes{reason="not_seen"} %d\n' % (before + 2)),
                                 (("-F", "prometheus"), "zmem_collect_complete 0\n")):
             done = subprocess.run((PROGRAM,) + arguments, stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,

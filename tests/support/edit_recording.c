@@ -76,7 +76,7 @@ static void edit(struct recording_reader *reader, const char *path, char **chang
 	const struct recording_info *info = recording_reader_info(reader);
 	const struct recording_options options = {.tool = info->tool, .flags = info->flags};
 	cleanup_fclose FILE *file = fopen(path, "we");
-	char why[RECORDING_WHY] = "cannot write";
+	char why[RECORDING_REASON] = "cannot write";
 	struct recording_writer writer;
 	struct strbuf out = {};
 
@@ -102,7 +102,7 @@ static void print_texts(struct recording_reader *reader)
 {
 	for (size_t i = 0; i < recording_reader_info(reader)->frames; i++) {
 		const struct snapshot *s;
-		char why[RECORDING_WHY];
+		char why[RECORDING_REASON];
 
 		if (recording_reader_frame(reader, i, &s, why) < 0)
 			fail(why);
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 {
 	cleanup_close int fd = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	struct recording_reader *reader = NULL;
-	char why[RECORDING_WHY] = "no such file";
+	char why[RECORDING_REASON] = "no such file";
 
 	if (fd < 0 || recording_reader_open(fd, &reader, why) < 0)
 		fail(why);

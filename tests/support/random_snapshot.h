@@ -207,7 +207,11 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 				    &c->cross_check.same,
 				    &c->cross_check.moved,
 				    &c->cross_check.different,
-				    &c->cross_check.gone};
+				    &c->cross_check.gone,
+				    &c->cross_check.ended,
+				    &c->cross_check.denied,
+				    &c->cross_check.unread,
+				    &c->cross_check.self};
 
 	c->duration_us = random_value(r);
 	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
@@ -217,6 +221,9 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 	c->hidden = random_below(r, 2);
 	c->complete = random_below(r, 2);
 	c->cross_check.done = random_below(r, 2);
+	c->cross_check.all = random_below(r, 2);
+	for (size_t i = 0, count = random_below(r, NOT_SEEN_PIDS + 1); i < count; i++)
+		c->not_seen_pid[i] = 1 + (pid_t)random_below(r, INT_MAX - 1);
 	s->balance =
 		(struct machine_balance){random_below(r, 2), random_value(r), random_below(r, 2),
 					 (int64_t)random_u64(r), (int64_t)random_value(r)};
@@ -351,7 +358,10 @@ static inline bool same_collection(const struct collection *a, const struct coll
 	       SAME(timeout) && SAME(raced) && SAME(not_seen) && SAME(not_seen_known) &&
 	       SAME(shared_mm) && SAME(shared_mm_unknown) && SAME(hidden) && SAME(complete) &&
 	       SAME(cross_check.checked) && SAME(cross_check.same) && SAME(cross_check.moved) &&
-	       SAME(cross_check.different) && SAME(cross_check.gone) && SAME(cross_check.done);
+	       SAME(cross_check.different) && SAME(cross_check.gone) && SAME(cross_check.done) &&
+	       SAME(cross_check.all) && SAME(cross_check.ended) && SAME(cross_check.denied) &&
+	       SAME(cross_check.unread) && SAME(cross_check.self) &&
+	       memcmp(a->not_seen_pid, b->not_seen_pid, sizeof(a->not_seen_pid)) == 0;
 }
 
 static inline bool same_machine(const struct snapshot *a, const struct snapshot *b)

@@ -127,9 +127,13 @@ static inline void sample_pss(struct process *p, enum pss_source source)
 
 static inline void sample_sum(struct process *const *rows, size_t count, struct totals *ret)
 {
+	counter_mask all = ~(counter_mask)0;
+
 	*ret = (struct totals){0};
 	for (size_t i = 0; i < count; i++) {
 		bool sum = rows[i]->kind == PROCESS_SUM;
+
+		all &= rows[i]->mm_owner ? rows[i]->have & ~rows[i]->partial : all;
 
 		ret->processes += sum ? rows[i]->procs : 1;
 		ret->pss_missing += sum ? rows[i]->pss_missing : !process_has(rows[i], COUNTER_PSS);
@@ -137,6 +141,7 @@ static inline void sample_sum(struct process *const *rows, size_t count, struct 
 		for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 			ret->value[c] += rows[i]->mm_owner ? rows[i]->value[c] : 0;
 	}
+	ret->partial = ret->have & ~all & (COUNTER_BIT(COUNTERS_OF_PROCESS) - 1);
 }
 
 /* To be called at the end: only the first `shown` rows are shown, the collection fits them all. */
@@ -227,6 +232,7 @@ static inline void sample_groups(struct sample *s)
 	sample_pss(p, PSS_FROM_BOTH);
 	p->pss_status = PSS_DENIED;
 	p->pss_missing = 2;
+	p->partial = COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS);
 	process_set(p, COUNTER_MEM_CURRENT, 300 * MIB);
 	p = sample_group(s, "odd\xff\"name\n,;\\.service", 1);
 	sample_counters(p, 4 * MIB, 0);

@@ -45,7 +45,7 @@ LIVE = (
     (("Enter",), ("[heap]", "total of")), (("m", "Down", "PgDn", "b"), ("Esc back",)),
     (("p", "p", "q"), (END,)),
 )
-RECORDED = ((("Enter",), ("recordings do not contain them",)), (("q", ",", "."), ("paused", "frame 1 of 1")))
+RECORDED = ((("Enter",), ("recordings do not contain them",)), (("q", ",", "."), ("paused", "snapshot 1 of 1")))
 
 
 class Session:

@@ -61,7 +61,7 @@ static inline void check_frame(struct recording_reader *r, const struct recorded
 {
 	cleanup(snapshot_done) struct snapshot copy = {};
 	const struct snapshot *s = NULL;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 
 	assert_int_equal(recording_reader_copy(r, i, &copy, why), 0);
 	assert_true(same_snapshot(&copy, &f->frame[i]));

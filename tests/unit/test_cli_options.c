@@ -44,7 +44,7 @@ static void test_long_argument(void **state)
 	assert_in_range(len, 300, 600);
 	assert_non_null(strstr(said, "--format aaaa"));
 	assert_non_null(strstr(said, "…aaaa"));
-	assert_non_null(strstr(said, "aaaa: it is one of table, json"));
+	assert_non_null(strstr(said, "aaaa: must be one of table, json"));
 	free(said);
 	options_done(&o);
 }

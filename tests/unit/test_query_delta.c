@@ -196,7 +196,6 @@ static void test_from_start(void **state)
 	machine_done(&m);
 }
 
-/* exec keeps pid and start time: memory and name change. */
 /* In how many ticks a row grew: compared with the tick before, also where values are the first. */
 static void test_growth(void **state)
 {
@@ -211,11 +210,14 @@ static void test_growth(void **state)
 		for (uint32_t i = 0; i < sizeof(pss) / sizeof(pss[0]); i++) {
 			struct machine m;
 
-			machine_init(&m, 2);
+			machine_init(&m, 3);
 			at_time(&m, 5000 + 1000 * i);
 			process_set(at(&m, 1), COUNTER_PSS_SWAP, pss[i]);
 			/* It is measured in some ticks alone. */
-			at(&m, 2)->have &= ~COUNTER_BIT(COUNTER_PSS_SWAP);
+			at(&m, 2)->have = 0;
+			/* PSS is denied. */
+			at(&m, 3)->have = 0;
+			process_set(at(&m, 3), COUNTER_RSS, pss[i]);
 			if (i > 2)
 				process_set(at(&m, 2), COUNTER_PSS_SWAP, pss[i]);
 			join(&tracker, &m);
@@ -223,12 +225,15 @@ static void test_growth(void **state)
 			assert_int_equal(at(&m, 1)->ticks, i);
 			assert_int_equal(at(&m, 2)->grew_ticks, i == 5);
 			assert_int_equal(at(&m, 2)->ticks, i > 3 ? i - 3 : 0);
+			assert_int_equal(at(&m, 3)->grew_ticks, grew[i]);
+			assert_int_equal(at(&m, 3)->ticks, i);
 			take_tick(&tracker, &m);
 			machine_done(&m);
 		}
 	}
 }
 
+/* exec keeps pid and start time: memory and name change. */
 static void test_exec(void **state)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;

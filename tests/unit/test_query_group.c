@@ -111,6 +111,7 @@ static void test_totals(void **state)
  */
 static void test_missing(void **state)
 {
+	struct totals totals;
 	struct machine m;
 	struct sums g;
 
@@ -133,6 +134,12 @@ static void test_missing(void **state)
 	assert_int_equal(g.rows.item[1]->value[COUNTER_PSS], 10);
 	assert_int_equal(g.rows.item[1]->pss_missing, 1);
 	assert_int_equal(g.rows.item[1]->pss_status, PSS_DENIED);
+	assert_int_equal(g.rows.item[0]->partial, 0);
+	assert_int_equal(g.rows.item[1]->partial, COUNTER_BIT(COUNTER_PSS));
+	/* The total of groups is partial as they are. */
+	g.rows.item[0]->have |= COUNTER_BIT(COUNTER_PSS);
+	totals_sum(g.rows.item, g.rows.count, false, &totals);
+	assert_int_equal(totals.partial, COUNTER_BIT(COUNTER_PSS));
 	sums_done(&g);
 	machine_done(&m);
 }

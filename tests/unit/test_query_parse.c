@@ -84,6 +84,20 @@ static void test_good(void **state)
 	assert_null(q.filter.units);
 }
 
+static void test_other_words(void **state)
+{
+	static const char *const words[][2] = {
+		{"program", "name"}, {"command", "cmdline"}, {"service", "unit"}, {"user", "user"}};
+	struct query q = {};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		assert_int_equal(set(&q, QUERY_GROUP_BY, words[i][0]), 0);
+		assert_string_equal(q.group->key, words[i][1]);
+	}
+	query_done(&q);
+}
+
 #define TEN	  "0123456789"
 #define FIFTY	  TEN TEN TEN TEN TEN
 #define LONG_NAME FIFTY FIFTY FIFTY FIFTY FIFTY "abcdef" /* 256 bytes */
@@ -96,14 +110,14 @@ static void test_bad(void **state)
 		int error;
 	} bad[] = {
 		{QUERY_GROUP_BY, "pid", NULL,
-		 "it is one of none, name, cmdline, user, unit, container, cgroup", -EINVAL},
+		 "must be one of none, name, cmdline, user, unit, container, cgroup", -EINVAL},
 		{QUERY_GROUP_BY, "NAME", NULL,
-		 "it is one of none, name, cmdline, user, unit, container, cgroup", -EINVAL},
+		 "must be one of none, name, cmdline, user, unit, container, cgroup", -EINVAL},
 		{QUERY_SORT, "rss,tall,pss", "tall", "there is no such column", -EINVAL},
-		{QUERY_REVERSE, "yes", NULL, "it is 0 or 1", -EINVAL},
+		{QUERY_REVERSE, "yes", NULL, "must be 0 or 1", -EINVAL},
 		{QUERY_TOP, "0", NULL, "not a number from 1 to 1000000000", -EINVAL},
 		{QUERY_TOP, "1000000001", NULL, "not a number from 1 to 1000000000", -EINVAL},
-		{QUERY_MIN, "1.5X", NULL, "not a size (100M)", -EINVAL},
+		{QUERY_MIN, "1.5X", NULL, "not a size, such as 100M or 1.5G", -EINVAL},
 		{QUERY_PID, "1,x,3", "x", "not a process number", -EINVAL},
 		{QUERY_PID, "0", "0", "not a process number", -EINVAL},
 		{QUERY_PID, "2147483648", "2147483648", "not a process number", -EINVAL},
@@ -188,9 +202,8 @@ static void test_memcg_columns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_good),	      cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_other_words),   cmocka_unit_test(test_again),
 		cmocka_unit_test(test_memcg_columns),
 	};
 

@@ -32,6 +32,11 @@ static bool has(const struct totals *t, enum counter c)
 	return t->have & COUNTER_BIT(c);
 }
 
+static bool is_partial(const struct totals *t, enum counter c)
+{
+	return t->partial & COUNTER_BIT(c);
+}
+
 static void assert_total(const struct totals *t, enum counter c, uint64_t bytes)
 {
 	assert_true(has(t, c));
@@ -46,6 +51,7 @@ static void test_nothing(void **state)
 	totals_sum(NULL, 0, false, &t);
 	assert_int_equal(t.processes, 0);
 	assert_int_equal(t.pss_missing, 0);
+	assert_int_equal(t.partial, 0);
 	/* The sum of nothing is 0. */
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 		assert_total(&t, c, 0);
@@ -87,6 +93,11 @@ static void test_sums(void **state)
 	assert_total(&t, COUNTER_PSS_SWAP, 94);
 	assert_false(has(&t, COUNTER_USS));
 	assert_false(has(&t, COUNTER_HUGETLB));
+	/* One process lacks PSS: the sum is a lower bound. */
+	assert_true(is_partial(&t, COUNTER_PSS));
+	assert_false(is_partial(&t, COUNTER_RSS) || is_partial(&t, COUNTER_USS));
+	totals_sum(rows, 2, false, &t);
+	assert_int_equal(t.partial, 0);
 	assert_int_equal(t.value[COUNTER_HUGETLB], 0);
 }
 

@@ -10,7 +10,7 @@
 static void check_damaged(const char *data, size_t len, const struct recorded_frames *f)
 {
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 	int error = recording_reader_open_memory(data, len, &r, why);
 
 	if (error < 0) {
@@ -43,7 +43,7 @@ static void test_cut(void **state)
 	for (size_t len = 0; len < f.bytes.len; len++) {
 		cleanup_free char *copy = malloc(len + 1);
 		struct recording_reader *r = NULL;
-		char why[RECORDING_WHY] = "";
+		char why[RECORDING_REASON] = "";
 		size_t whole = 0;
 
 		memcpy(copy, f.bytes.data, len);
@@ -84,13 +84,14 @@ static void test_flipped(void **state)
 static void check_named(size_t at, bool hole)
 {
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "", named[64];
+	char why[RECORDING_REASON] = "", named[64];
 	const struct snapshot *s;
 	struct recorded_frames f;
 
 	record(&f, 10, true);
 	f.bytes.data[f.end[2] + at] ^= 1;
-	snprintf(named, sizeof(named), "the recording is corrupt: frame 3 at byte %zu", f.end[2]);
+	snprintf(named, sizeof(named), "the recording is corrupt: snapshot 3 at byte %zu",
+		 f.end[2]);
 	assert_int_equal(recording_reader_open_memory(f.bytes.data, f.bytes.len, &r, why), 0);
 	assert_int_equal(recording_reader_info(r)->frames, FRAMES);
 	assert_true(recording_reader_info(r)->ended);
@@ -120,7 +121,7 @@ static void test_bomb(void **state)
 {
 	const size_t large = (size_t)RECORDING_RAW_MAX + 1;
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "", *zeros = calloc(1, large);
+	char why[RECORDING_REASON] = "", *zeros = calloc(1, large);
 	char payload[64 * 1024], part[RECORDING_PART_SIZE] = "PART";
 	const struct snapshot *s;
 	struct recorded_frames f;
@@ -145,7 +146,7 @@ static void test_bomb(void **state)
 		assert_int_equal(open_with(&bytes, &r, why), 0);
 		assert_int_equal(recording_reader_info(r)->frames, 1);
 		assert_int_equal(recording_reader_frame(r, 0, &s, why), -EBADMSG);
-		assert_non_null(strstr(why, "the recording is corrupt: frame 1 at byte 36"));
+		assert_non_null(strstr(why, "the recording is corrupt: snapshot 1 at byte 36"));
 		recording_reader_free(r);
 	}
 	free(zeros);
@@ -157,7 +158,7 @@ static void test_no_key(void **state)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 	const struct snapshot *s;
 	struct recorded_frames f;
 
@@ -168,7 +169,8 @@ static void test_no_key(void **state)
 	assert_int_equal(open_with(&bytes, &r, why), 0);
 	assert_int_equal(recording_reader_info(r)->frames, FRAMES - 1);
 	assert_int_equal(recording_reader_frame(r, 0, &s, why), -EBADMSG);
-	assert_string_equal(why, "the recording is corrupt: frame 1 at byte 36 has no key frame");
+	assert_string_equal(
+		why, "the recording is corrupt: snapshot 1 at byte 36 lacks the one before it");
 	assert_int_equal(recording_reader_frame(r, KEY_EVERY - 1, &s, why), 0);
 	assert_true(same_snapshot(s, &f.frame[KEY_EVERY]));
 	recording_reader_free(r);

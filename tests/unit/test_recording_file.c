@@ -10,7 +10,7 @@ static void test_frames(void **state)
 {
 	static const size_t order[] = {0, 1, 2, 10, 9, 3, 4, 5, 6, 7, 8, 9, 10, 0, 10, 10, 3};
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 	struct recorded_frames f;
 
 	(void)state;
@@ -45,7 +45,7 @@ static void test_size(void **state)
 
 static void test_file(void **state)
 {
-	char path[] = "/tmp/zmem-recording-XXXXXX", why[RECORDING_WHY] = "";
+	char path[] = "/tmp/zmem-recording-XXXXXX", why[RECORDING_REASON] = "";
 	cleanup_close int fd = mkstemp(path);
 	struct recording_reader *r = NULL;
 	const struct snapshot *s;
@@ -67,7 +67,7 @@ static void test_file(void **state)
 	assert_int_equal(ftruncate(fd, (off_t)f.end[2]), 0);
 	check_frame(r, &f, 1);
 	assert_int_equal(recording_reader_frame(r, 3, &s, why), -EBADMSG);
-	assert_non_null(strstr(why, "frame 3 at byte"));
+	assert_non_null(strstr(why, "snapshot 3 at byte"));
 	recording_reader_free(r);
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(recording_reader_open(pipes[0], &r, why), -EINVAL);
@@ -87,7 +87,7 @@ static void set_header_crc(struct strbuf *bytes)
 static void test_newer_minor(void **state)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
-	char part[RECORDING_PART_SIZE + 5] = "PART", why[RECORDING_WHY] = "";
+	char part[RECORDING_PART_SIZE + 5] = "PART", why[RECORDING_REASON] = "";
 	struct recording_reader *r = NULL;
 	struct recorded_frames f;
 
@@ -119,7 +119,7 @@ static void test_newer_minor(void **state)
 static void check_refused(const struct strbuf *bytes, int error, const char *words)
 {
 	struct recording_reader *r = NULL;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 
 	assert_int_equal(open_with(bytes, &r, why), error);
 	assert_null(r);
@@ -174,7 +174,7 @@ static void test_impossible(void **state)
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	struct recording_reader *r = NULL;
 	struct recording_writer w;
-	char why[RECORDING_WHY] = "";
+	char why[RECORDING_REASON] = "";
 	const struct snapshot *got;
 	size_t len;
 

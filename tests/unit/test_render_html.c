@@ -203,7 +203,7 @@ static void test_noscript(void **state)
 	text = strbuf_str(&out);
 	assert_non_null(strstr(
 		text,
-		"<p>box: 4 processes hold 1.02 GiB of 16.0 GiB RAM, 1 without PSS (1 denied); PSS from smaps_rollup, "));
+		"<p>box: PSS of 3 of 4 processes is known: 1.02 GiB of 16.0 GiB RAM; 1 denied; PSS from smaps_rollup, "));
 	assert_non_null(strstr(text, "<dt>RSS</dt><dd>1.38 GiB</dd>\n"));
 	sample_bare(&s);
 	strbuf_clear(&out);

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "render/summary.h"
+#include "render/text.h"
 #include "sample.h"
 #include "render/render.h"
 
@@ -62,11 +63,62 @@ static void test_not_seen(void **state)
 	sample_ordinary(&s);
 	check_says(&s, "incomplete", false);
 	s.snapshot.collection.not_seen = 1;
+	check_says(&s, " shows 1 process that BPF does not see (--source proc shows it)\n", true);
+	s.snapshot.recorded = true;
 	check_says(&s, "; incomplete: /proc shows 1 process that BPF does not see\n", true);
 	s.snapshot.collection.not_seen = 12;
 	check_says(&s, "; incomplete: /proc shows 12 processes that BPF does not see\n", true);
+	s.snapshot.recorded = false;
+	for (int i = 0; i < NOT_SEEN_PIDS; i++)
+		s.snapshot.collection.not_seen_pid[i] = 10 + i;
+	check_says(&s, " does not see: 10, 11, 12, 13, 14, … (--source proc shows them)\n", true);
+	s.snapshot.collection.not_seen = NOT_SEEN_PIDS;
+	check_says(&s, " does not see: 10, 11, 12, 13, 14 (--source proc shows them)\n", true);
+	s.snapshot.collection.not_seen = 1;
+	s.snapshot.collection.not_seen_pid[1] = 0;
+	check_says(&s, "1 process that BPF does not see: 10 (--source proc shows it)\n", true);
 	in_use(&s, 120 * MIB, 120 * MIB);
 	check_says(&s, ", hidden processes, shmem, tmpfs", true);
+}
+
+/* --verify all: the counts add up. */
+static void test_all_checked(void **state)
+{
+	struct cross_check *c;
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	c = &s.snapshot.collection.cross_check;
+	*c = (struct cross_check){.checked = 47, .same = 47, .done = true, .all = true};
+	check_says(&s, "; checked with smaps_rollup: 47 agree\n", true);
+	c->self = 1;
+	check_says(&s, "47 agree, 1 not checked (zmem-bpf itself)\n", true);
+	c->ended = 1;
+	c->denied = 2;
+	c->unread = 3;
+	c->gone = 4;
+	check_says(&s, "47 agree, 5 ended, 6 not checked (2 denied, 3 not read, zmem-bpf itself)\n",
+		   true);
+}
+
+static void test_known(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	check_says(&s, "PSS of 3 of 4 processes is known: 1.02 GiB of 16.0 GiB RAM; 1 denied\n",
+		   true);
+	s.result.totals.have &= ~COUNTER_BIT(COUNTER_PSS);
+	s.result.totals.pss_missing = 4;
+	check_says(&s, "PSS of 0 of 4 processes is known; 1 denied, 3 not read\n", true);
+	s.snapshot.collection.denied = 0;
+	s.result.pss = PSS_FROM_NOTHING;
+	check_says(&s, "4 processes\nPSS not read", true);
+	s.result.totals.pss_missing = 0;
+	s.result.totals.have |= COUNTER_BIT(COUNTER_PSS);
+	check_says(&s, "4 processes hold 1.02 GiB of 16.0 GiB RAM\n", true);
 }
 
 static void test_selection(void **state)
@@ -115,6 +167,43 @@ static void test_nothing(void **state)
 	check_swap(&s, "");
 }
 
+static void check_notes(const struct sample *s, const char *sorted, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	summary_print_notes(&out, &s->result, column_find(sorted, strlen(sorted)));
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_notes(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	in_use(&s, 4096, 0);
+	check_notes(&s, "swap", "");
+	in_use(&s, 0, 0);
+	check_notes(&s, "pss", "");
+	check_notes(&s, "name", "");
+	check_notes(&s, "swap", "no swap is in use\n");
+	check_notes(&s, "swap_pss", "no swap is in use\n");
+	check_notes(&s, "%swap", "no swap is in use\n");
+	/* It is not known. */
+	s.snapshot.system.meminfo.have = 0;
+	check_notes(&s, "swap", "");
+	s.result.group = column_find("container", 9);
+	check_notes(&s, "pss", "");
+	s.result.row_count = 1;
+	s.result.rows[0]->container = "web";
+	check_notes(&s, "pss", "");
+	s.result.rows[0]->container = NULL;
+	check_notes(&s, "pss", "no container was found\n");
+	s.result.group = column_find("user", 4);
+	s.result.rows[0]->user = NULL;
+	check_notes(&s, "pss", "");
+}
+
 static void check_counters(const char *columns, bool bytes, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -155,6 +244,20 @@ static void test_folded(void **state)
 		"\nswap in use 120 MiB: processes\n80.0 MiB, shmem, tmpfs and\nswap cache 40.0 MiB\n"));
 }
 
+/* Later lines begin below the first one, and a word that is too wide is not broken. */
+static void test_indented(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	(void)state;
+	text_put_folded(&out, "one two three incomprehensible four", 4, 12);
+	assert_string_equal(strbuf_str(&out),
+			    "one two\n    three\n    incomprehensible\n    four\n");
+	strbuf_clear(&out);
+	text_put_folded(&out, "", 4, 12);
+	assert_string_equal(strbuf_str(&out), "\n");
+}
+
 static void test_no_process(void **state)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -171,9 +274,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_swap_split), cmocka_unit_test(test_not_seen),
-		cmocka_unit_test(test_selection),  cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_no_process), cmocka_unit_test(test_counters_alone),
+		cmocka_unit_test(test_selection),  cmocka_unit_test(test_all_checked),
+		cmocka_unit_test(test_known),	   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_notes),	   cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_folded),	   cmocka_unit_test(test_no_process),
+		cmocka_unit_test(test_indented),   cmocka_unit_test(test_counters_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,7 @@ static void test_good_queries(void **state)
 				 "&filter=^a%2Bb+c$&cgroup=*.slice",
 				 false),
 		-EINVAL);
-	assert_string_equal(q.error, "min: not a size (100M)");
+	assert_string_equal(q.error, "min: not a size, such as 100M or 1.5G");
 	http_query_done(&q);
 	assert_int_equal(
 		http_query_parse(&q,

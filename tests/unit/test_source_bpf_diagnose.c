@@ -68,7 +68,7 @@ static void test_refused(void **state)
 	expect(-EPERM, &good, "loading the program was refused: Operation not permitted",
 	       "seccomp");
 	expect(-EACCES, &good, "was refused: Permission denied", "seccomp");
-	expect(-ENOSYS, &good, "no bpf()", "--source proc");
+	expect(-ENOSYS, &good, "no bpf()", "CONFIG_BPF_SYSCALL");
 }
 
 static void test_kernel(void **state)

@@ -392,7 +392,7 @@ static void test_unknown_keys(void **state)
 	} is[] = {
 		{"", 'z', "!z does nothing; ? lists the keys"},
 		{"", 'm', "!m reads the mappings in the details (i shows them)"},
-		{"", '.', "!. goes to another frame of a recording"},
+		{"", '.', "!. goes to another snapshot of a recording"},
 		{"", TOP_F(7), "!F7 does nothing"},
 		{"", TOP_CTRL('a'), "!Ctrl-A does nothing"},
 		{"", TOP_DELETE, "!Delete does nothing"},

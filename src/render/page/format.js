@@ -38,10 +38,19 @@ function countText(n, one, many = `${one}s`) {
 }
 
 /** "2026-01-31 23:59:59Z": UTC. */
-function timeText(ms) {
+function utcText(ms) {
 	const d = new Date(ms);
 
 	return Number.isNaN(d.getTime()) ? ABSENT : d.toISOString().replace('T', ' ').replace(/\.\d+/, '');
+}
+
+/** "2026-02-01 00:59:59+01:00": the reader's time, as in tables. */
+function timeText(ms) {
+	const east = -new Date(ms).getTimezoneOffset(), minutes = Math.abs(east);
+	const two = n => String(n).padStart(2, '0');
+	const offset = east ? `${east < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}` : 'Z';
+
+	return utcText(ms + east * 60000).replace('Z', offset);
 }
 
 /** The characters that text_safe() in src/render/text.h rejects. */

@@ -12,7 +12,7 @@ function showHead(doc) {
 	byId('host').textContent = visible(host.name);
 	byId('about').textContent = [`Linux ${visible(host.kernel_release)}`, visible(host.arch),
 		countText(host.cpus, 'CPU'), timeText(doc.timestamp_ms)].join(' · ');
-	byId('about').title = `local time: ${new Date(doc.timestamp_ms).toLocaleString()}`;
+	byId('about').title = `UTC: ${utcText(doc.timestamp_ms)}`;
 	showPressure(doc.system);
 	badge.textContent = different ? `✗ ${different} different` : c.complete ? '✓ complete' :
 		`! incomplete${missing.length ? `: ${missing.join(', ')}` : ''}`;

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* FNV-1a, a hash of short texts. Without a secret seed, texts can be chosen to collide. */
+#ifndef ZMEM_BASE_HASH_H
+#define ZMEM_BASE_HASH_H
+
+#include <stdint.h>
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* Continues a hash with a text; NULL is the empty text. */
+static inline uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; text && *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+#endif
