@@ -271,11 +271,12 @@ static void add_unseen(struct doctor *d, struct source *source, const struct uns
 		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%d", i ? ", " : "",
 					unseen.process[i].pid);
 	if (unseen.count > NOT_SEEN_PIDS)
-		snprintf(pids + len, sizeof(pids) - len, ", ...");
+		snprintf(pids + len, sizeof(pids) - len, ", " TEXT_ELLIPSIS);
 	if (unseen.count)
 		add_row(&d->rows, NAME_WIDTH, "processes", FAILS,
-			"/proc shows %zu that BPF does not see: %s (--source proc shows %s)",
-			unseen.count, pids, unseen.count == 1 ? "it" : "them");
+			"/proc shows %zu that BPF does not see: pid%s %s (--source proc shows %s)",
+			unseen.count, unseen.count == 1 ? "" : "s", pids,
+			unseen.count == 1 ? "it" : "them");
 	else
 		add_row(&d->rows, NAME_WIDTH, "processes", WORKS, "BPF sees all that /proc shows");
 }

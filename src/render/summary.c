@@ -160,7 +160,7 @@ static void write_count(struct line *l, const struct result *r)
 static void write_not_seen(struct line *l, const struct snapshot *s)
 {
 	const struct collection *c = &s->collection;
-	const char *before = ": ";
+	const char *before = c->not_seen == 1 ? ": pid " : ": pids ";
 
 	if (!c->not_seen)
 		return;

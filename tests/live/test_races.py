@@ -82,7 +82,7 @@ def check_unseen():
                "two processes that BPF does not show: counted, the snapshot is incomplete", found)
         done = subprocess.run((PROGRAM, "doctor"), stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,
                               capture_output=True, check=False, env=dict(os.environ, **env))
-        result("/proc shows %d that BPF does not see: " % (before + 2) in done.stdout, "doctor: a row says so", done.stdout)
+        result("/proc shows %d that BPF does not see: pids " % (before + 2) in done.stdout, "doctor: a row says so", done.stdout)
         document = snapshot("--pss", "rollup", env=env)
         result(document["collection"]["not_seen"] == before + 2, "also with --pss rollup", document["collection"])
         document = snapshot("-p", str(os.getpid()), env=env)
@@ -91,7 +91,7 @@ def check_unseen():
         document = snapshot("--source", "proc", env=env)
         result(document["collection"]["not_seen"] == 0 and row_of(document, a.pid).get("rss_bytes", 0) > 0,
                "--source proc: shows it", document["collection"])
-        for arguments, said in ((("-n", "1"), "; incomplete: /proc shows %d processes that BPF does not see: " % (before + 2)),
+        for arguments, said in ((("-n", "1"), "; incomplete: /proc shows %d processes that BPF does not see: pids " % (before + 2)),
                                 (("-n", "1"), " (--source proc shows them)\n"),
                                 (("-F", "prometheus"), 'zmem_collect_missing_processes{reason="not_seen"} %d\n' % (before + 2)),
                                 (("-F", "prometheus"), "zmem_collect_complete 0\n")):

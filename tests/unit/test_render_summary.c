@@ -71,12 +71,12 @@ static void test_not_seen(void **state)
 	s.snapshot.recorded = false;
 	for (int i = 0; i < NOT_SEEN_PIDS; i++)
 		s.snapshot.collection.not_seen_pid[i] = 10 + i;
-	check_says(&s, " does not see: 10, 11, 12, 13, 14, … (--source proc shows them)\n", true);
+	check_says(&s, " does not see: pids 10, 11, 12, 13, 14, … (--source proc shows them)\n", true);
 	s.snapshot.collection.not_seen = NOT_SEEN_PIDS;
-	check_says(&s, " does not see: 10, 11, 12, 13, 14 (--source proc shows them)\n", true);
+	check_says(&s, " does not see: pids 10, 11, 12, 13, 14 (--source proc shows them)\n", true);
 	s.snapshot.collection.not_seen = 1;
 	s.snapshot.collection.not_seen_pid[1] = 0;
-	check_says(&s, "1 process that BPF does not see: 10 (--source proc shows it)\n", true);
+	check_says(&s, "1 process that BPF does not see: pid 10 (--source proc shows it)\n", true);
 	in_use(&s, 120 * MIB, 120 * MIB);
 	check_says(&s, ", hidden processes, shmem, tmpfs", true);
 }
