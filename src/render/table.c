@@ -49,7 +49,8 @@ static struct cell cell_counter(const struct table *t, const struct column *c, c
 		known = column_percent(t->r->snapshot, c, have, value, &percent);
 		cell = cell_percent(known, percent);
 	}
-	cell.at_least = partial & bit;
+	/* Values alone are read by scripts, which get a note on stderr. */
+	cell.at_least = partial & bit && (t->style->header || !t->style->only_total);
 	return cell;
 }
 

@@ -82,7 +82,7 @@ sweep 'a pattern' -f .
 for files in $limits; do
 	with_files "$files"
 	if [ "$rc" = 0 ]; then
-		grep -q '^[0-9]* process' "$TMP/out" || not_ok "table, $files files" "no total: $out"
+		grep -q -E '^([0-9]+ process|PSS of [0-9]+ of [0-9]+ process)' "$TMP/out" || not_ok "table, $files files" "no total: $out"
 	elif [ "$rc" != 1 ] || ! grep -q '^zmem-bpf: ' "$TMP/err"; then
 		not_ok "table, $files files" "exit code $rc: $err"
 	fi

@@ -87,9 +87,12 @@ run as_nobody "$ZMEM" maps -J "$root_pid" "$nobody_pid"
 expect_rc 'nobody, maps of two: one is denied' 0
 expect_stderr_lines 'nobody, maps of two: a line for the denied one' 1
 expect_json 'nobody, maps of two: the other is shown' '.mappings | length > 3 and all(.pid == $pid)' --argjson pid "$nobody_pid"
+run as_nobody "$ZMEM" --total -H -b -o pss
+expect_out 'nobody, --total -H: a plain number' '^[0-9]+$'
+expect_err 'nobody, --total -H: a note' 'the total lacks the PSS of [0-9]+ processes'
 run as_nobody "$ZMEM" -g user
 expect_out 'nobody: sums of some processes are lower bounds' '^ +>=[0-9.]+ .*total$'
-expect_out 'nobody: of how many processes PSS is known' '^PSS of [0-9]+ of [0-9]+ processes in [0-9]+ groups is known: .*; [0-9]+ denied$'
+expect_out 'nobody: of how many processes PSS is known' '^PSS of [0-9]+ of [0-9]+ processes in [0-9]+ groups is known: .*; [0-9]+ denied'
 run as_nobody "$ZMEM" maps "$nobody_pid"
 expect_rc 'nobody, maps of an own process' 0
 expect_stderr_lines 'nobody, maps of an own process: no note on BPF' 0
