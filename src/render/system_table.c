@@ -3,11 +3,13 @@
  * The table of the machine: the parts of RAM, swap, and whether the sums of processes agree.
  * src/query/account.c computes the parts.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "render/grid.h"
 #include "render/summary.h"
+#include "render/text.h"
 
 /* Minimum widths of a name, a size ("1023 GiB"), exact bytes and a percentage. */
 #define NAME_MIN    26
@@ -20,6 +22,7 @@ struct page {
 	struct grid grid; /* of the current section */
 	const struct system_report *r;
 	const struct table_style *style;
+	char zero[512]; /* names of the parts that are 0 and have no line */
 };
 
 static const struct system_info *system_of(const struct page *p)
@@ -39,6 +42,26 @@ static void begin_section(struct page *p, const struct grid_column *column, size
 	memcpy(p->grid.column, column, count * sizeof(*column));
 	grid_place(&p->grid);
 	grid_print_heading(&p->grid, &p->line);
+}
+
+/* True if a part has no line, because it is 0. Its name is noted. */
+static bool left_out(struct page *p, const char *name, bool known, int64_t bytes)
+{
+	size_t len = strlen(p->zero);
+
+	if (p->style->wide || !known || bytes)
+		return false;
+	snprintf(p->zero + len, sizeof(p->zero) - len, "%s%s",
+		 len ? ", " : "zero: ", name + strspn(name, " "));
+	return true;
+}
+
+/* Ends a section: names the parts that are 0. */
+static void end_parts(struct page *p)
+{
+	if (*p->zero)
+		text_put_folded(p->line.out, p->zero, 0, p->style->width);
+	*p->zero = '\0';
 }
 
 /* The name of a part. Names that are not indented are bold. */
@@ -82,7 +105,8 @@ static void put_memory_row(struct page *p, const char *name, bool known, int64_t
 		cell_note(note),
 	};
 
-	grid_print_cells(&p->grid, &p->line, row);
+	if (!left_out(p, name, known, bytes))
+		grid_print_cells(&p->grid, &p->line, row);
 }
 
 static void put_part(struct page *p, enum account_part part, const char *name, const char *note)
@@ -96,9 +120,8 @@ static const char *unaccounted_note(const struct page *p)
 {
 	if (!account_has(&p->r->account, ACCOUNT_UNACCOUNTED))
 		return NULL;
-	return p->r->account.value[ACCOUNT_UNACCOUNTED] < 0
-		       ? "counters lag, or mapped pages of drivers count twice"
-		       : "no counter: drivers, network, free lists of CPUs, swap cache";
+	return p->r->account.value[ACCOUNT_UNACCOUNTED] < 0 ? "counters lag, or count twice"
+							    : "drivers, network, CPUs' lists";
 }
 
 static void put_memory(struct page *p)
@@ -111,16 +134,16 @@ static void put_memory(struct page *p)
 		{ACCOUNT_SLAB_RECLAIMABLE, "  slab, reclaimable", "SReclaimable"},
 		{ACCOUNT_SLAB_UNRECLAIMABLE, "  slab, unreclaimable", "SUnreclaim"},
 		{ACCOUNT_PAGE_TABLES, "  page tables", "PageTables"},
-		{ACCOUNT_SEC_PAGE_TABLES, "  page tables, secondary", "SecPageTables"},
+		{ACCOUNT_SEC_PAGE_TABLES, "  secondary page tables", "SecPageTables"},
 		{ACCOUNT_STACKS, "  stacks", "KernelStack"},
 		{ACCOUNT_VMALLOC, "  vmalloc", "VmallocUsed without stacks"},
 		{ACCOUNT_PERCPU, "  per CPU", "Percpu"},
 		{ACCOUNT_COMPRESSED_SWAP, "  compressed swap", "zram and zswap"},
-		{ACCOUNT_OTHER, "  other", "the rest of KReclaimable, bounce buffers, bad pages"},
+		{ACCOUNT_OTHER, "  other", "KReclaimable, bounce, bad pages"},
 		{ACCOUNT_USER, "user", NULL},
 		{ACCOUNT_ANON, "  anonymous", "AnonPages"},
 		{ACCOUNT_MAPPED, "  mapped", "Mapped: files and shared memory"},
-		{ACCOUNT_CACHE, "cache", "Cached and Buffers that are not mapped"},
+		{ACCOUNT_CACHE, "cache", "Cached and Buffers, not mapped"},
 		{ACCOUNT_HUGETLB, "hugetlb", "Hugetlb"},
 		{ACCOUNT_FREE, "free", "MemFree"},
 	};
@@ -146,10 +169,10 @@ static void put_across(struct page *p)
 		const char *name, *note;
 	} across[] = {
 		{MEMINFO_AVAILABLE, "  available", "MemAvailable: without swapping"},
-		{MEMINFO_CACHED, "  page cache", "Cached: mapped or not, includes shared memory"},
+		{MEMINFO_CACHED, "  page cache", "Cached: also mapped, with Shmem"},
 		{MEMINFO_BUFFERS, "  buffers", "Buffers: block devices"},
-		{MEMINFO_SHMEM, "  shared memory", "Shmem: includes tmpfs, mapped or not"},
-		{MEMINFO_SWAP_CACHED, "  swap cache", "SwapCached: mapped or not"},
+		{MEMINFO_SHMEM, "  shared memory", "Shmem: with tmpfs"},
+		{MEMINFO_SWAP_CACHED, "  swap cache", "SwapCached"},
 	};
 	const struct meminfo *m = &system_of(p)->meminfo;
 	const struct cell title[4] = {cell_name("of which")};
@@ -158,6 +181,7 @@ static void put_across(struct page *p)
 	for (size_t i = 0; i < ARRAY_SIZE(across); i++)
 		put_memory_row(p, across[i].name, meminfo_has(m, across[i].field),
 			       (int64_t)m->value[across[i].field], across[i].note);
+	end_parts(p);
 }
 
 /* ---- swap ---- */
@@ -177,6 +201,19 @@ static void put_swap_row(struct page *p, const char *name, bool known, uint64_t 
 	grid_print_cells(&p->grid, &p->line, row);
 }
 
+static void put_swap_parts(struct page *p)
+{
+	const struct system_report *r = p->r;
+
+	put_swap_row(p, "  of processes", r->swap_pss_known, r->swap_pss,
+		     "SwapPss: shared entries divided");
+	put_swap_row(p, "  unattributed", r->unattributed_known, r->unattributed,
+		     r->balance->snapshot->collection.hidden ? "shmem, tmpfs, hidden processes"
+							     : "shmem, tmpfs and swap cache");
+	put_swap_row(p, "    shared memory", r->swap_shmem_known, r->swap_shmem,
+		     "mapped; once for each process");
+}
+
 static void put_swap(struct page *p)
 {
 	const struct grid_column column[] = {
@@ -189,16 +226,15 @@ static void put_swap(struct page *p)
 	const struct meminfo *m = &system_of(p)->meminfo;
 
 	line_end(&p->line);
+	if (meminfo_has(m, MEMINFO_SWAP_TOTAL) && !m->value[MEMINFO_SWAP_TOTAL]) {
+		line_printf(&p->line, "This machine has no swap.");
+		line_end(&p->line);
+		return;
+	}
 	begin_section(p, column, ARRAY_SIZE(column));
 	put_swap_row(p, "used", r->swap_used_known, r->swap_used, NULL);
-	put_swap_row(p, "  of processes", r->swap_pss_known, r->swap_pss,
-		     "SwapPss: shared entries divided by their sharers");
-	put_swap_row(p, "  unattributed", r->unattributed_known, r->unattributed,
-		     r->balance->snapshot->collection.hidden
-			     ? "hidden processes, swapped shared memory and tmpfs, swap cache"
-			     : "swapped shared memory and tmpfs, swap cache");
-	put_swap_row(p, "    shared memory", r->swap_shmem_known, r->swap_shmem,
-		     "mapped by processes; counts once for each process");
+	if (!r->swap_used_known || r->swap_used || p->style->wide)
+		put_swap_parts(p);
 	put_swap_row(p, "free", meminfo_has(m, MEMINFO_SWAP_FREE), m->value[MEMINFO_SWAP_FREE],
 		     NULL);
 	put_swap_row(p, "total", meminfo_has(m, MEMINFO_SWAP_TOTAL), m->value[MEMINFO_SWAP_TOTAL],
@@ -265,6 +301,10 @@ static void put_compressed(struct page *p)
 		cell_text("zswap"),
 	};
 
+	bool zswap_used = (stored_known && stored) || (pool_known && pool) || p->style->wide;
+
+	if (!s->zram_count && !zswap_used)
+		return;
 	line_end(&p->line);
 	begin_section(p, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < s->zram_count; i++) {
@@ -279,13 +319,14 @@ static void put_compressed(struct page *p)
 
 		grid_print_cells(&p->grid, &p->line, row);
 	}
-	grid_print_cells(&p->grid, &p->line, zswap);
+	if (zswap_used)
+		grid_print_cells(&p->grid, &p->line, zswap);
 }
 
 /* ---- whether the machine and its processes agree ---- */
 
 static void put_balance_row(struct page *p, const char *name, enum meminfo_counter field,
-			    bool known, uint64_t sum, const char *note)
+			    bool known, uint64_t sum)
 {
 	const struct meminfo *m = &system_of(p)->meminfo;
 	bool has = meminfo_has(m, field);
@@ -294,7 +335,6 @@ static void put_balance_row(struct page *p, const char *name, enum meminfo_count
 		cell_number(CELL_SIGNED, has, (int64_t)m->value[field]),
 		cell_number(CELL_SIGNED, known, (int64_t)sum),
 		cell_number(CELL_SIGNED, known && has, (int64_t)(m->value[field] - sum)),
-		cell_note(note),
 	};
 
 	grid_print_cells(&p->grid, &p->line, row);
@@ -308,16 +348,13 @@ static void put_balance(struct page *p)
 		{"MACHINE", CELL_SIGNED, .min = size},
 		{"PROCESSES", CELL_SIGNED, .min = size},
 		{"LEFT OVER", CELL_SIGNED, .min = size},
-		{"", CELL_TEXT, .left = true},
 	};
 	const struct system_report *r = p->r;
 
 	line_end(&p->line);
 	begin_section(p, column, ARRAY_SIZE(column));
-	put_balance_row(p, "anonymous", MEMINFO_ANON, r->pss_anon_known, r->pss_anon,
-			"AnonPages minus the sum of PSS_ANON");
-	put_balance_row(p, "mapped", MEMINFO_MAPPED, r->pss_mapped_known, r->pss_mapped,
-			"Mapped minus the sums of PSS_FILE and PSS_SHMEM");
+	put_balance_row(p, "anonymous", MEMINFO_ANON, r->pss_anon_known, r->pss_anon);
+	put_balance_row(p, "mapped", MEMINFO_MAPPED, r->pss_mapped_known, r->pss_mapped);
 	summary_print(p->line.out, r->balance, p->style->width, NULL);
 }
 
