@@ -16,8 +16,8 @@
 #include "render/render.h"
 
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
-#define LINES_AROUND  4
-#define TOTAL_COLUMNS 200 /* columns of the total, which is not cut */
+#define LINES_AROUND 5
+#define NOTE_COLUMNS 160 /* of the text below the total, which is folded */
 
 struct maps_command {
 	const struct options *o;
@@ -139,26 +139,27 @@ static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 static size_t rows_that_fit(const struct maps_command *c)
 {
 	const struct output *out = &c->out;
-	size_t fit = output_rows(out->width, out->height, LINES_AROUND, TOTAL_COLUMNS);
+	size_t fit = output_rows(out->width, out->height, LINES_AROUND, NOTE_COLUMNS);
 
 	return fit && c->o->format == FORMAT_TABLE && !c->o->all ? fit : SIZE_MAX;
 }
 
 /*
- * Leaves out the smallest mappings, or those that --sort puts last. Without --sort the mappings
- * that are shown are in the order of their addresses, as in pmap.
+ * Leaves out the smallest mappings, or those that --sort puts last. Without --sort, mappings are
+ * in the order of their addresses, as in pmap, if all are shown.
  */
 static void choose_rows(const struct maps_command *c, struct maps_read *m, struct maps_report *r)
 {
 	const struct options *o = c->o;
-	bool by_size = o->sort || r->kind != MAP_ROWS_EACH;
 	const struct map_keys by_address = {{MAP_COLUMN_PID, MAP_COLUMN_ADDRESS}, 2};
 	size_t shown = o->top ? (size_t)o->top : rows_that_fit(c);
+	bool by_size;
 
 	if (o->total)
 		shown = 0;
 	if (shown > m->row_count)
 		shown = m->row_count;
+	by_size = o->sort || r->kind != MAP_ROWS_EACH || shown < m->row_count;
 	order_maps(&c->keys, o->reverse && by_size, m->rows, m->row_count);
 	if (!by_size)
 		order_maps(&by_address, o->reverse, m->rows, shown);

@@ -4,7 +4,10 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
 #include "render/grid.h"
+#include "render/text.h"
 
 /* A narrower terminal leaves out counters that are 0 in the total. */
 #define WIDE_ENOUGH 150
@@ -100,10 +103,18 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 				 : cell_of_size(row == GRID_TOTAL ? &r->total : &r->others, i);
 }
 
-/* Writes what the total sums, and what is missing in it. */
 static void put_summary(void *arg, struct line *l)
 {
-	const struct maps_report *r = ((struct maps_table *)arg)->r;
+	(void)arg;
+	line_printf(l, "total");
+}
+
+/* Writes what the total sums, and what is missing in it. */
+static void put_notes(void *arg, struct strbuf *out)
+{
+	const struct maps_table *t = arg;
+	const struct maps_report *r = t->r;
+	cleanup(strbuf_done) struct strbuf text = {};
 	static const enum pss_status missing[] = {PSS_GONE, PSS_DENIED, PSS_TIMEOUT,
 						  PSS_KERNEL_THREAD, PSS_UNSUPPORTED};
 	size_t counted = 0, summed = 0, shared = 0;
@@ -116,18 +127,19 @@ static void put_summary(void *arg, struct line *l)
 		summed += p->counted && !p->total_exact && !r->chosen;
 		shared += p->process->kind == PROCESS_USER && !p->process->mm_owner;
 	}
-	line_printf(l, "total of %zu mapping%s of %zu process%s", r->mappings,
-		    r->mappings == 1 ? "" : "s", counted, counted == 1 ? "" : "es");
+	strbuf_printf(&text, "%zu mapping%s of %zu process%s", r->mappings,
+		      r->mappings == 1 ? "" : "s", counted, counted == 1 ? "" : "es");
 	if (shared)
-		line_printf(l, "; %zu sharing the memory of another process", shared);
+		strbuf_printf(&text, "; %zu sharing the memory of another process", shared);
 	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
 		size_t count = maps_report_count(r, missing[i]);
 
 		if (count)
-			line_printf(l, "; %zu %s", count, pss_status_name(missing[i]));
+			strbuf_printf(&text, "; %zu %s", count, pss_status_name(missing[i]));
 	}
 	if (summed)
-		line_printf(l, "; %zu changed while read: PSS is a sum of whole kB", summed);
+		strbuf_printf(&text, "; %zu changed while read: PSS is a sum of whole kB", summed);
+	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
 }
 
 static void add_column(struct maps_table *t, int column)
@@ -157,6 +169,7 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 	t.grid.style = style;
 	t.grid.source = (struct grid_source){.fill = fill,
 					     .summary = put_summary,
+					     .notes = put_notes,
 					     .arg = &t,
 					     .rows = r->row_count,
 					     .others = r->others_count};

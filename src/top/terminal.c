@@ -192,9 +192,10 @@ static int open_type(struct terminal *t)
 {
 	const char *type = getenv("TERM");
 
-	if (!type || is_dumb(type))
-		return log_error("top: TERM=%s cannot position text (use zmem-bpf watch)",
-				 type ? type : "");
+	if (!type || !*type)
+		return log_error("top: TERM is not set (use TERM=xterm, or zmem-bpf watch)");
+	if (is_dumb(type))
+		return log_error("top: TERM=%s cannot position text (use zmem-bpf watch)", type);
 	snprintf(t->type, sizeof(t->type), "%s", type);
 	t->known = is_known(type);
 	/* Use the terminal's own size, not LINES and COLUMNS, which may be wrong. */

@@ -398,7 +398,7 @@ static void draw_maps(struct view *v, struct screen *s)
 				.process = &one,
 				.process_count = 1};
 	size_t room = s->height - 1 > s->count ? s->height - 1 - s->count : 0;
-	size_t rows = room > 2 ? room - 2 : 0;
+	size_t rows = room > 3 ? room - 3 : 0; /* headings, the total, and what it sums */
 
 	if (!d->maps) {
 		line_printf(&s->pen, "%s", missing_maps_text(v));

@@ -52,7 +52,7 @@ check 'more than 14 processes were compared' test "$compared" -gt 14
 pid_of() { sed -n "s/^READY $1 [^ ]* //p" "$TMP/mkmem" | head -n 1; }
 
 zmem maps -b -H "$(pid_of anon)"
-equal 'addresses are those of /proc/PID/maps' "$(sed 's/ .*//; $d' "$TMP/out" | paste -sd' ')" \
+equal 'addresses are those of /proc/PID/maps' "$(sed 's/ .*//' <(head -n -2 "$TMP/out") | paste -sd' ')" \
 	"$(sed 's/ .*//' "/proc/$(pid_of anon)/maps" | paste -sd' ')"
 equal 'protections' "$(awk '$1 ~ /-/ { print $2 }' "$TMP/out" | paste -sd' ')" \
 	"$(awk '{ print $2 }' "/proc/$(pid_of anon)/maps" | paste -sd' ')"
@@ -120,7 +120,7 @@ expect_json '--mapping: of all processes' '([.mappings[].pid] | unique | length)
 	all(.mappings[]; .name == "[stack]")'
 zmem maps --mapping '^no such mapping$' $$
 expect_rc '--mapping that matches nothing' 0
-expect_out '--mapping that matches nothing: the total' ' total of 0 mappings of 0 processes$'
+expect_out '--mapping that matches nothing: the total' '^0 mappings of 0 processes$'
 zmem maps -g name -J -p "$some"
 expect_json '-g name: the same total' '.totals == $each[0].totals and .group_by == "name"' --slurpfile each "$TMP/each"
 expect_json '-g name: every value is the sum of its mappings' '
@@ -148,17 +148,17 @@ pid=$(pid_of many_maps)
 zmem maps -J -n 3 "$pid"
 cp "$TMP/out" "$TMP/three"
 zmem maps -J -s pss -n 3 "$pid"
-expect_json '-n: the largest, by address' '(.mappings | sort_by(.start)) == $three[0].mappings and
+expect_json '-n: the largest first' '.mappings == $three[0].mappings and
 	.totals.mappings > 2000' --slurpfile three "$TMP/three"
 zmem maps -n 3 "$pid"
-equal '-n: header, three, the others, the total' "$(wc -l <"$TMP/out")" 6
+equal '-n: header, three, the others, the total, what it sums' "$(wc -l <"$TMP/out")" 7
 expect_out '-n: the number of others' '… [0-9]+ more$'
 zmem maps -H -n 3 "$pid"
-equal '-H: no header' "$(wc -l <"$TMP/out")" 5
+equal '-H: no header' "$(wc -l <"$TMP/out")" 6
 zmem maps --total "$pid"
-equal '--total' "$(wc -l <"$TMP/out")" 2
+equal '--total' "$(wc -l <"$TMP/out")" 3
 zmem maps --total -b "$pid"
-values=$(tail -n 1 "$TMP/out" | sed 's/ *total of.*//; s/^ *//; s/   */  /g')
+values=$(sed -n 2p "$TMP/out" | sed 's/ *total$//; s/^ *//; s/   */  /g')
 zmem maps --total -H -b "$pid"
 equal '--total -H: only the values' "$out" "$values"
 zmem maps -J -s size "$pid"
@@ -208,7 +208,7 @@ expect_json 'hostile names: names do not change the values' '.totals.rss_bytes =
 zmem maps "$hostile"
 expect_printable 'hostile names: printable' "$TMP/out"
 expect_out 'hostile names: a newline is shown escaped' '/two\\x0alines\\x0aRss: 9 kB\\x0a$'
-equal 'hostile names: one line each' "$(wc -l <"$TMP/out")" $(($(wc -l <"/proc/$hostile/maps") + 2))
+equal 'hostile names: one line each' "$(wc -l <"$TMP/out")" $(($(wc -l <"/proc/$hostile/maps") + 3))
 zmem maps --by-file "$hostile"
 expect_printable 'hostile names: printable by file' "$TMP/out"
 zmem maps -J "$hostile"
@@ -225,7 +225,7 @@ wait "$hostile_job"
 zmem maps "$free_pid" "$pid"
 expect_rc 'one of two does not exist' 3
 expect_err 'one of two does not exist: it is named' "$free_pid: there is no such process"
-expect_out 'one of two does not exist: the other is shown' 'total of 2[0-9]+ mappings of 1 process'
+expect_out 'one of two does not exist: the other is shown' '^2[0-9]+ mappings of 1 process'
 zmem maps -J 2
 expect_rc 'a kernel thread' 0
 expect_err 'a kernel thread: the reason' '2: a kernel thread has no mappings'

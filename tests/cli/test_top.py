@@ -118,9 +118,9 @@ def check_live():
 
 def check_maps(tmux):
     tmux.keys("Enter")
-    screen = tmux.until(lambda screen: "total of" in screen and "[heap]" in screen or
+    screen = tmux.until(lambda screen: "mappings of" in screen and "[heap]" in screen or
                         "permission denied" in screen)
-    result("[heap]" in screen and "total of" in screen, "details: mappings", screen)
+    result("[heap]" in screen and "mappings of" in screen, "details: mappings", screen)
     tmux.keys("q")
 
 

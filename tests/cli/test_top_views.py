@@ -272,7 +272,7 @@ def check_title():
             try:
                 tmux.until(lambda screen: "load.py" in screen)
                 tmux.keys("Enter")
-                tmux.until(lambda screen: " to " in screen and "total of" in screen)
+                tmux.until(lambda screen: " to " in screen and "mappings of" in screen)
                 titles = {tmux.screen().splitlines()[0].strip() for _ in range(40)}
                 result(titles == {"%d load.py" % child.pid}, "the title keeps its name", titles)
                 child.stdin.close()

@@ -42,7 +42,7 @@ EVERYWHERE = (
     (("p", "G", "k", "PgUp", "Home"), ("mkmem", END)),
 )
 LIVE = (
-    (("Enter",), ("[heap]", "total of")), (("m", "Down", "PgDn", "b"), ("Esc back",)),
+    (("Enter",), ("[heap]", "mappings of")), (("m", "Down", "PgDn", "b"), ("Esc back",)),
     (("p", "p", "q"), (END,)),
 )
 RECORDED = ((("Enter",), ("recordings do not contain them",)), (("q", ",", "."), ("paused", "snapshot 1 of 1")))

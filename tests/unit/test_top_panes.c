@@ -138,7 +138,7 @@ static void test_detail(void **state)
 	view_resize(&f.view, 100, 30);
 	fixture_golden(&f, "top_detail.txt");
 	/* Mappings scroll no further than the last one. */
-	view_resize(&f.view, 100, 18);
+	view_resize(&f.view, 100, 19);
 	press(&f, "jjjjjjjjjj");
 	assert_false(fixture_says(&f, "[heap]"));
 	assert_true(fixture_says(&f, "[anon]"));
