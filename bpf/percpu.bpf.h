@@ -71,7 +71,7 @@ static long percpu_sum_cpu(__u32 index, struct percpu_sum *s)
 	if (!offset)
 		return 1;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		s->sum[i] += (__s32)kread32(s->counters[i] + *offset);
+		s->sum[i] += (__s32)kread_raw(__u32, s->counters[i] + *offset);
 	return 0;
 }
 

@@ -17,7 +17,7 @@ struct question {
 
 static __always_inline struct question reader_question(void)
 {
-	const volatile void *regs = kwords(bpf_task_pt_regs(bpf_get_current_task_btf()));
+	const volatile void *regs = kwords(reader_regs());
 	struct question q = {};
 
 	if (kword(regs, USER_ARGUMENT4) != ZMEM_ASK)
@@ -25,6 +25,12 @@ static __always_inline struct question reader_question(void)
 	q.what.bits = kword(regs, USER_ARGUMENT5);
 	q.cursor = kword(regs, USER_ARGUMENT6);
 	return q;
+}
+
+/* True if the reader sent a request: its registers are where they are looked for. */
+static __always_inline bool reader_asks(void)
+{
+	return kword(kwords(reader_regs()), USER_ARGUMENT4) == ZMEM_ASK;
 }
 
 /* True if the reader requests this process. */

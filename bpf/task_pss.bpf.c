@@ -10,12 +10,16 @@
 #include "flavors.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#ifndef ZMEM_PROBE_READS
 #include "kfuncs.h"
+#endif
 #include "zmem/record.h"
 #include "zmem/setup.h"
 #include "kread.bpf.h"
 #include "user_regs.bpf.h"
+#ifndef ZMEM_OLD
 #include "percpu.bpf.h"
+#endif
 #include "scramble.bpf.h"
 #include "task_read.bpf.h"
 #include "page_walk.bpf.h"
@@ -35,6 +39,8 @@ struct visit {
 	__u8 sharing; /* 0: no other process can map its anonymous pages */
 	__u8 has_swap;
 	__u8 has_huge;
+	__u8 cut;	/* threads were left out: the counters cannot confirm a walk */
+	__u8 shared_mm; /* until 6.1: another process may hold back part of its counters */
 	__u8 calibrate; /* only calibrate and write the result */
 };
 
@@ -48,6 +54,12 @@ static __always_inline __u8 is_more(__s64 count, __s64 limit)
 
 	barrier_var(left);
 	return left >> 63;
+}
+
+/* A counter with what the threads hold back. */
+static __always_inline __s64 counted(const struct zmem_record *r, enum zmem_rss kind)
+{
+	return OLD_LAYOUTS ? r->rss[kind] + r->rss_delta[kind] : r->rss[kind];
 }
 
 static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
@@ -64,12 +76,15 @@ static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
 	}
 	v->mm_id = r.mm_id;
 	scramble_addresses(&r);
-	v->sharing = is_more(r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
+	v->sharing = is_more(r.ksm_pages | r.write_protect_seq |
+				     (r.flags & (ZMEM_FORKED | ZMEM_MERGEABLE)) |
 				     (~r.valid & ZMEM_VALID_SHARING),
 			     0);
 	v->write_protect_seq = r.write_protect_seq;
-	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES_LEAST - 1);
-	v->has_swap = is_more(r.rss[ZMEM_RSS_SWAP], 0);
+	v->shared_mm = OLD_LAYOUTS && ZMEM_OTHER_USERS(r.flags);
+	v->cut = OLD_LAYOUTS && (r.flags & ZMEM_CUT_THREADS);
+	v->has_huge = v->shared_mm | is_more(counted(&r, ZMEM_RSS_ANON), PMD_PAGES_LEAST - 1);
+	v->has_swap = v->shared_mm | is_more(counted(&r, ZMEM_RSS_SWAP), 0);
 	if (v->regs && find_thread_in_exec(v->leader, v->leader + v->regs))
 		r.flags |= ZMEM_STARTING;
 	r.size = sizeof(struct zmem_pss_record);
@@ -102,16 +117,23 @@ static __always_inline bool fits_counter(__u64 seen, __s64 rss, __s64 room, bool
 	return more <= room && (!whole || -more <= room);
 }
 
+/* What threads of other processes with the mm may hold back: 64 events a thread. */
+#define HELD_BACK_ELSEWHERE 256
+
 /*
  * A raced walk may have counted pages of other processes, in tables that were freed and reused
  * during the walk. A flag marks such a walk, or its sums differ from the counters. User space
  * rejects it, and other readers must not see it: it leaves the kernel as zeros.
  */
-static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole)
+static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole, bool shared_mm)
 {
 	__u64 all = p->rss[ZMEM_RSS_FILE] + p->rss[ZMEM_RSS_ANON] + p->rss[ZMEM_RSS_SHMEM];
 	__s64 room = all < ZMEM_LARGE_PAGES ? 0 : all / ZMEM_CLOSE_PART;
 	__u32 flags = p->flags;
+
+	/* User space knows whose threads hold back the rest. */
+	if (OLD_LAYOUTS && shared_mm)
+		room += HELD_BACK_ELSEWHERE;
 
 	if (!fits_counter(p->seen[ZMEM_RSS_FILE], p->rss[ZMEM_RSS_FILE], room, whole) ||
 	    !fits_counter(p->seen[ZMEM_RSS_SHMEM], p->rss[ZMEM_RSS_SHMEM], room, whole) ||
@@ -125,7 +147,7 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole)
 }
 
 /* Walks the pages of the process. A global function, like walk_pages(). w must be all 0. */
-__noinline int walk_task(struct visit *v, struct page_walk *w)
+kfunction int walk_task(struct visit *v, struct page_walk *w)
 {
 	const struct layout *at;
 	__u64 task_addr;
@@ -138,7 +160,7 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	if (!at)
 		return 0;
 	w->pages.flags = ZMEM_WALK_OFF;
-	if (!at->top_shift)
+	if (!at->top_shift || v->cut)
 		return 0;
 	task_addr = v->leader;
 	w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
@@ -164,28 +186,36 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 		  page_bits(w) << page_bits(w);
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
-	walk_pages(w);
+	walk_pages(walk_ref_of(w));
 	whole = !w->pages.cursor && !v->cursor;
 	w->pages.cursor = scramble_word(scramble_word(w->pages.cursor, tweak, 1), v->start, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
+	add_thread_deltas(task_addr, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);
 	if (!is_same_mm(v, task_addr, w->mm, exclusive))
 		w->pages.flags |= ZMEM_WALK_MOVED;
-	discard_raced_walk(&w->pages, whole);
+	discard_raced_walk(&w->pages, whole, v->shared_mm);
 	return 0;
 }
 
 static __noinline void write_pages(struct seq_file *seq, struct visit *v)
 {
-	struct page_walk w = {};
+	WALK_TAKE(w);
 
-	if (v->calibrate) {
-		calibrate(&w);
-		bpf_seq_write(seq, &w.calibrated, sizeof(w.calibrated));
-	} else {
-		walk_task(v, &w);
-		bpf_seq_write(seq, &w.pages, sizeof(w.pages));
+	if (!w)
+		return;
+	if (!v->calibrate) {
+		if (walk_has_room(w))
+			walk_task(v, w);
+		bpf_seq_write(seq, &w->pages, sizeof(w->pages));
+	} else if (walk_has_room(w)) {
+		if (!OLD_LAYOUTS || reader_asks())
+			calibrate(walk_ref_of(w));
+		else
+			w->calibrated.result = ZMEM_NO_QUESTION;
+		bpf_seq_write(seq, &w->calibrated, sizeof(w->calibrated));
 	}
+	walk_give(w);
 }
 
 SEC("iter/task")
@@ -195,13 +225,15 @@ int task_pss(struct bpf_iter__task *ctx)
 	struct question question;
 	struct seq_file *seq;
 	struct visit v = {};
+	__u64 own;
 
 	if (!task)
 		return 0;
-	/* To the verifier the difference of two pointers is a number. */
-	v.regs = (__u64)bpf_task_pt_regs(task) - (__u64)task;
-	v.leader = kread_raw(__u64, &task->group_leader);
-	if (v.leader != (__u64)task)
+	own = v.leader = kread_raw(__u64, &task->group_leader);
+	v.regs = user_regs_offset(task, own);
+	/* Prevents the compiler from using the pointer in place of the equal number. */
+	barrier_var(own);
+	if (own != (__u64)task)
 		return 0;
 	question = reader_question();
 	if (!is_wanted(&question, v.leader))

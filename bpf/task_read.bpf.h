@@ -110,10 +110,6 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 
 /* ---- memory ---- */
 
-struct rss_pages {
-	__s64 count[ZMEM_RSS_COUNT];
-};
-
 /* Returns ZMEM_VALID_RSS or 0. A global function, for its own stack frame. */
 kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 {
@@ -189,10 +185,29 @@ kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 	return 0;
 }
 
+/*
+ * True if KSM may have merged pages of the mm. Until 5.18 there is no count of them, only a flag
+ * (MMF_VM_MERGEABLE) that never goes away.
+ */
+static __always_inline bool mm_is_mergeable(__u64 mm_addr)
+{
+	return OLD_LAYOUTS && kread64(mm_addr + koffset(struct mm_struct___old, flags)) >> 16 & 1;
+}
+
+/* The flags for that many users of the mm beside the threads of the process. */
+static __always_inline __u32 other_users_flags(__u32 others)
+{
+	if (!OLD_LAYOUTS || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+		return 0;
+	return (others < ZMEM_OTHER_USERS_MOST ? others : ZMEM_OTHER_USERS_MOST)
+	       << ZMEM_OTHER_USERS_SHIFT;
+}
+
 /* Reads everything of the mm. A global function, for its own stack frame. */
 kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
+	__s32 others;
 
 	if (!r)
 		return 0;
@@ -227,6 +242,8 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 		r->write_protect_seq = kget(mm, write_protect_seq.sequence);
 		if (bpf_core_field_exists(struct mm_struct, ksm_merging_pages))
 			r->ksm_pages = kget(mm, ksm_merging_pages);
+		else if (mm_is_mergeable(mm_addr))
+			r->flags |= ZMEM_MERGEABLE;
 		r->valid |= ZMEM_VALID_SHARING;
 	}
 	/*
@@ -234,8 +251,10 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 	 * does not map them (acct_arg_size(), fs/exec.c). Another user of this mm may be in
 	 * execve(), such as a child that a thread waits for in vfork().
 	 */
-	if (kget(mm, mm_users.counter) > (__s32)r->threads - !!(r->flags & ZMEM_LEADER_EXITED))
-		r->flags |= ZMEM_STARTING;
+	others = kget(mm, mm_users.counter) -
+		 ((__s32)r->threads - !!(r->flags & ZMEM_LEADER_EXITED));
+	if (others > 0)
+		r->flags |= ZMEM_STARTING | other_users_flags(others);
 	r->valid |= read_exe(mm_addr, r);
 	return 0;
 }
@@ -274,7 +293,8 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 		return 0;
 	read_barrier(&r->mm_id);
 	read_mm(mm, r);
-	read_thread_deltas(task_addr, r);
+	if (add_thread_deltas(task_addr, (struct rss_pages *)r->rss_delta))
+		r->flags |= ZMEM_CUT_THREADS;
 	for (int i = 0; i < READ_TRIES && !(r->valid & ZMEM_VALID_FAULTS); i++)
 		r->valid |= (__u32)walk_threads(task_addr, 0, r);
 	read_barrier(&r->mm_id);

@@ -12,7 +12,7 @@ load() {
 }
 
 looked=0
-for object in task_counters task_counters_probe task_pss; do
+for object in task_counters task_counters_probe task_pss task_pss_probe task_pss_old; do
 	if load "$O/bpf/$object.bpf.o" >"$TMP/log"; then
 		n=$(awk '/^processed [0-9]+ insns/ { n += $2 } END { print n + 0 }' "$TMP/log")
 		us=$(awk '/^verification time/ { n += $3 } END { print n + 0 }' "$TMP/log")
@@ -26,7 +26,7 @@ check 'the verifier checked instructions' [ "$looked" -gt 1000 ]
 
 # Each way to load an object, light skeletons first.
 run "$PROGRAM" doctor -v
-for way in 'bpf with pages' 'bpf with pages (libbpf)' 'bpf' 'bpf (libbpf)' 'bpf (probe reads)' 'bpf (probe reads, libbpf)'; do
+for way in 'bpf with pages' 'bpf with pages (libbpf)' 'bpf with pages (probe reads)' 'bpf' 'bpf (libbpf)' 'bpf (probe reads)' 'bpf (probe reads, libbpf)'; do
 	line=$(awk -v way="$way  " 'index($0, way) == 1' "$TMP/out")
 	check "doctor: $way (${line##* opened in })" grep -qE ' ok +opened in' <<<"$line"
 done
