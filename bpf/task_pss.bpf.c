@@ -28,11 +28,18 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* What the walk of the pages needs from the counters read before it. */
+/*
+ * What the walk of the pages needs from the counters read before it. Until Linux 6.8 the verifier
+ * rounds the frame of each function up to 32 bytes: a deepest chain of calls that does not fit
+ * (tests/support/bpf_stack.py) costs those kernels the PSS from page tables. So the frame of
+ * task_pss() has to stay at 64.
+ */
 struct visit {
-	__u64 leader;
-	__u64 regs;  /* offset of user registers from the task_struct; 0: skip threads */
-	__u64 mm_id; /* not scrambled */
+	__u64 task; /* the leader; for the walk a thread that has the mm */
+	union {
+		__u64 regs;  /* before the counters: of user_regs_offset(); 0: skip threads */
+		__u64 mm_id; /* for the walk; not scrambled */
+	};
 	__u64 cursor;
 	__u32 write_protect_seq;
 	__u32 start;  /* low bits of the start time in ns, which are never reported */
@@ -42,6 +49,7 @@ struct visit {
 	__u8 cut;	/* threads were left out: the counters cannot confirm a walk */
 	__u8 shared_mm; /* until 6.1: another process may hold back part of its counters */
 	__u8 calibrate; /* only calibrate and write the result */
+	__u8 whole;	/* the walk began and ended in this visit */
 };
 
 /*
@@ -64,16 +72,18 @@ static __always_inline __s64 counted(const struct zmem_record *r, enum zmem_rss 
 
 static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
 {
-	const struct task_struct *leader = kcast(struct task_struct, v->leader);
+	const struct task_struct *leader = kcast(struct task_struct, v->task);
 	struct zmem_record r = {};
 
 	v->start = (__u32)kget(leader, start_boottime);
-	if (!read_task(v->leader, &r))
+	if (!read_task(v->task, &r))
 		return false;
 	if (r.kind != ZMEM_PROCESS) {
 		bpf_seq_write(seq, &r, ZMEM_RECORD_SHORT);
 		return false;
 	}
+	if (v->regs && find_thread_in_exec(v->task, v->task + v->regs))
+		r.flags |= ZMEM_STARTING;
 	v->mm_id = r.mm_id;
 	scramble_addresses(&r);
 	v->sharing = is_more(r.ksm_pages | r.write_protect_seq |
@@ -85,8 +95,6 @@ static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
 	v->cut = OLD_LAYOUTS && (r.flags & ZMEM_CUT_THREADS);
 	v->has_huge = v->shared_mm | is_more(counted(&r, ZMEM_RSS_ANON), PMD_PAGES_LEAST - 1);
 	v->has_swap = v->shared_mm | is_more(counted(&r, ZMEM_RSS_SWAP), 0);
-	if (v->regs && find_thread_in_exec(v->leader, v->leader + v->regs))
-		r.flags |= ZMEM_STARTING;
 	r.size = sizeof(struct zmem_pss_record);
 	r.valid |= ZMEM_VALID_PAGES;
 	return bpf_seq_write(seq, &r, sizeof(r)) == 0;
@@ -96,14 +104,13 @@ static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
  * True if the mm still belongs to the process and is not shared more than before. All threads have
  * the same self_exec_id, which distinguishes an mm from a later one at the same address.
  */
-static __always_inline bool is_same_mm(const struct visit *v, __u64 task_addr, __u64 mm_addr,
-				       bool exclusive)
+static __always_inline bool is_same_mm(const struct visit *v, __u64 mm_addr)
 {
-	const struct task_struct *task = kcast(struct task_struct, task_addr);
+	const struct task_struct *task = kcast(struct task_struct, v->task);
 
 	return mm_identity(kaddr(task, mm), kget(task, self_exec_id)) == v->mm_id &&
 	       mm_word(mm_addr, MM_PROTECTED) == v->write_protect_seq &&
-	       (!exclusive || !mm_word(mm_addr, MM_MERGING));
+	       (v->sharing || !mm_word(mm_addr, MM_MERGING));
 }
 
 /*
@@ -146,13 +153,18 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole,
 	p->work = 0;
 }
 
+/* Odd; see walk_task(). Computed anew after the walk, because the stack has no room to keep it. */
+static __always_inline __u32 cursor_tweak(__u64 mm)
+{
+	barrier_var(mm);
+	return (__u32)(mm >> 6) | 1;
+}
+
 /* Walks the pages of the process. A global function, like walk_pages(). w must be all 0. */
 kfunction int walk_task(struct visit *v, struct page_walk *w)
 {
 	const struct layout *at;
-	__u64 task_addr;
 	__u32 zero = 0, tweak;
-	bool exclusive, whole;
 
 	if (!v || !w)
 		return 0;
@@ -162,39 +174,39 @@ kfunction int walk_task(struct visit *v, struct page_walk *w)
 	w->pages.flags = ZMEM_WALK_OFF;
 	if (!at->top_shift || v->cut)
 		return 0;
-	task_addr = v->leader;
-	w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
+	w->mm = kaddr(kcast(struct task_struct, v->task), mm);
 	if (!w->mm) {
-		task_addr = find_mm_thread(v->leader, 0);
-		if (task_addr)
-			w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
+		v->task = find_mm_thread(v->task, 0);
+		if (v->task)
+			w->mm = kaddr(kcast(struct task_struct, v->task), mm);
 	}
 	w->pages.flags = ZMEM_WALK_MOVED;
-	if (!w->mm || mm_identity(w->mm, kget(kcast(struct task_struct, task_addr),
-					      self_exec_id)) != v->mm_id)
+	if (!w->mm ||
+	    mm_identity(w->mm, kget(kcast(struct task_struct, v->task), self_exec_id)) != v->mm_id)
 		return 0;
-	exclusive = !v->sharing;
-	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
+	w->pages.flags = v->sharing ? 0 : ZMEM_WALK_EXCLUSIVE;
 	w->at = *at;
 	/*
 	 * The scrambled cursor is valid only for this mm and this process. A process with an mm at
 	 * the same address that continued there in its own pages would learn the address. Tweaks
 	 * are odd, and ids use tweak 0, so an id is never a valid cursor.
 	 */
-	tweak = (__u32)(w->mm >> 6) | 1;
+	tweak = cursor_tweak(w->mm);
 	w->next = scramble_word(scramble_word(v->cursor, v->start, 0), tweak, 0) >>
 		  page_bits(w) << page_bits(w);
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
 	walk_pages(walk_ref_of(w));
-	whole = !w->pages.cursor && !v->cursor;
+	__builtin_memset(w->pages.rss, 0, sizeof(w->pages.rss));
+	v->whole = !w->pages.cursor && !v->cursor;
+	tweak = cursor_tweak(w->mm);
 	w->pages.cursor = scramble_word(scramble_word(w->pages.cursor, tweak, 1), v->start, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
-	add_thread_deltas(task_addr, (struct rss_pages *)w->pages.rss);
+	add_thread_deltas(v->task, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);
-	if (!is_same_mm(v, task_addr, w->mm, exclusive))
+	if (!is_same_mm(v, w->mm))
 		w->pages.flags |= ZMEM_WALK_MOVED;
-	discard_raced_walk(&w->pages, whole, v->shared_mm);
+	discard_raced_walk(&w->pages, v->whole, v->shared_mm);
 	return 0;
 }
 
@@ -229,14 +241,15 @@ int task_pss(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	own = v.leader = kread_raw(__u64, &task->group_leader);
+	own = v.task = kread_raw(__u64, &task->group_leader);
 	v.regs = user_regs_offset(task, own);
 	/* Prevents the compiler from using the pointer in place of the equal number. */
 	barrier_var(own);
 	if (own != (__u64)task)
 		return 0;
 	question = reader_question();
-	if (!is_wanted(&question, v.leader))
+	v.cursor = question.cursor;
+	if (!is_wanted(&question, v.task))
 		return 0;
 	/*
 	 * Only comparisons need it, and they request one process. For all processes it would cost
@@ -244,7 +257,6 @@ int task_pss(struct bpf_iter__task *ctx)
 	 */
 	if (!question.what.pid)
 		v.regs = 0;
-	v.cursor = question.cursor;
 	v.calibrate = calibration_requested();
 	/* Loaded once: for each step from the context the verifier searches the kernel types. */
 	seq = ctx->meta->seq;

@@ -16,9 +16,6 @@ struct thread_walk {
 	__u64 regs;  /* offset of user registers in a stack; 0: any thread with an mm */
 	__u64 sum;   /* add up faults, and find no thread */
 	__u64 found; /* result of walk_threads */
-#ifdef ZMEM_PROBE_READS
-	__s64 delta[ZMEM_RSS_COUNT]; /* result of add_thread_deltas */
-#endif
 };
 
 /* Returns the task of the current node, 0 at the end, and moves on to the next. */
@@ -173,32 +170,39 @@ __noinline __u64 held_back(__u64 leader, __u32 kind)
  * Each turn of a loop has other bounds to the verifier, which follows them to the end of the
  * program. In a global function that takes only numbers it follows them once, to its end.
  */
-static __always_inline int sum_deltas(__u64 task, struct thread_walk *w)
+static __always_inline int sum_deltas(__u64 task, struct rss_pages *pages)
 {
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		w->delta[i] = held_back(task, i);
+		pages->count[i] += held_back(task, i);
 	return held_back(task, ZMEM_RSS_COUNT);
 }
 
 #else
 
-static long thread_delta_step(__u32 index, struct thread_walk *w)
+struct delta_walk {
+	struct thread_walk threads;
+	struct rss_pages *pages;
+};
+
+static long thread_delta_step(__u32 index, struct delta_walk *w)
 {
-	__u64 task = thread_next(w);
+	__u64 task = thread_next(&w->threads);
 	__u64 two[ZMEM_RSS_COUNT / 2];
 
 	if (!task)
 		return 1;
 	ktext(two, task + koffset(struct task_struct___pre62, rss_stat.count), ZMEM_RSS_COUNT / 2);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		w->delta[i] += (__s32)(two[i / 2] >> 32 * (i % 2));
+		w->pages->count[i] += (__s32)(two[i / 2] >> 32 * (i % 2));
 	return 0;
 }
 
-static __always_inline int sum_deltas(__u64 task, struct thread_walk *w)
+static __always_inline int sum_deltas(__u64 task, struct rss_pages *pages)
 {
-	thread_walk_start(w, task);
-	return kloop(THREADS_MAX, thread_delta_step, w) >= THREADS_MAX;
+	struct delta_walk w = {.pages = pages};
+
+	thread_walk_start(&w.threads, task);
+	return kloop(THREADS_MAX, thread_delta_step, &w) >= THREADS_MAX;
 }
 
 #endif
@@ -209,15 +213,9 @@ static __always_inline int sum_deltas(__u64 task, struct thread_walk *w)
  */
 kfunction int add_thread_deltas(__u64 task, struct rss_pages *pages)
 {
-	struct thread_walk w = {};
-	int cut;
-
 	if (!pages || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
 		return 0;
-	cut = sum_deltas(task, &w);
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		pages->count[i] += w.delta[i];
-	return cut;
+	return sum_deltas(task, pages);
 }
 
 #else

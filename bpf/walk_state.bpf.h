@@ -52,15 +52,10 @@ struct page_walk {
 	 */
 	__u8 anon_mask;
 	__u8 anon_all;
-	__u8 slot;  /* the next slot in a leaf of the maple tree */
+	__u8 slot; /* the next slot in a leaf of the maple tree */
+	struct zmem_calibrated calibrated;
 	__u64 addr; /* the first address that is not walked yet */
 	__u64 end;
-
-	/* What maps the pmd_pages() of `region`: a table of entries, or a huge page at `huge`. */
-	__u64 region;
-	__u64 table;
-	__u64 huge;
-	__s64 huge_maps; /* single mappings of its pages that were not seen yet */
 
 	/* The next VMA: at or behind `next`, under maple node `entry`, which ends at `max`. */
 	__u64 next;
@@ -78,10 +73,18 @@ struct page_walk {
 		__u64 tries;
 	};
 
-	/* The result. */
 	union {
-		struct zmem_pages pages;
-		struct zmem_calibrated calibrated;
+		struct zmem_pages pages; /* the result */
+		/*
+		 * During the walk, in the place of pages.rss, which is read behind it. What maps
+		 * the pmd_pages() of `region`: a table of entries, or a huge page at `huge`.
+		 */
+		struct {
+			__u64 region;
+			__u64 table;
+			__u64 huge;
+			__s64 huge_maps; /* single mappings of its pages that were not seen yet */
+		};
 	};
 	WALK_ROOM
 };
