@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Loads each BPF object by libbpf and as a light skeleton, and prints the number of instructions that the
-# verifier checked and the time, to compare compilers.
+# verifier checked and the time, to compare compilers. The stack is counted as the verifiers of Linux 6.2 to 6.8 do.
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf objects || exit 0
@@ -21,6 +21,10 @@ for object in task_counters task_counters_probe task_pss task_pss_probe task_pss
 	else
 		not_ok "$object: loads" "$(grep -aE 'stack size|^libbpf: prog .*failed|Error' "$TMP/log" | tail -n 3)"
 	fi
+done
+for object in task_counters task_counters_probe task_counters_old task_pss task_pss_probe task_pss_old; do
+	chain=$("$(dirname "$0")/../support/bpf_stack.py" "$O/bpf/$object.bpf.o" 32)
+	check "$object: frames of 32 bytes take ${chain%% *} bytes of stack" [ "${chain%% *}" -le 512 ]
 done
 check 'the verifier checked instructions' [ "$looked" -gt 1000 ]
 
