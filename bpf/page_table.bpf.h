@@ -204,6 +204,11 @@ WALK_STEP_FUNCTION(walk_group)
 	w->table += WALK_GROUP * sizeof(__u64);
 	if (!any)
 		return 0;
+	/*
+	 * Else the compiler keeps the first entry and enters the loop behind its load. Until Linux
+	 * 6.7 the verifier lets only jumps lead back into a loop (check_cfg()).
+	 */
+	asm volatile("" : : "r"(entry) : "memory");
 	for (__u32 i = 0; i < WALK_GROUP; i++)
 		walk_entry(w, entry[i]);
 	return 0;
