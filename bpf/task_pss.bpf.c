@@ -31,7 +31,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /*
  * What the walk of the pages needs from the counters read before it. Until Linux 6.8 the verifier
  * rounds the frame of each function up to 32 bytes: a deepest chain of calls that does not fit
- * (tests/support/bpf_stack.py) costs those kernels the PSS from page tables. So the frame of
+ * (tests/support/old_verifier.py) costs those kernels the PSS from page tables. So the frame of
  * task_pss() has to stay at 64.
  */
 struct visit {

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""bpf_stack.py OBJECT [ROUND]: prints the bytes of stack that the deepest chain of calls of a BPF object takes, as
-check_max_stack_depth() (kernel/bpf/verifier.c) counts them, and the chain. Until Linux 6.8 the verifier rounds each
-frame up to ROUND = 32 bytes; then to 16 if programs are compiled by the JIT. It accepts 512 bytes. With -v it prints
-all functions."""
+"""old_verifier.py [-v] OBJECT [ROUND]: applies two rules of older kernels (kernel/bpf/verifier.c) to a BPF object.
+Prints the bytes of stack of the deepest chain of calls, and the chain, as check_max_stack_depth() counts them. Until
+Linux 6.8 it rounds each frame up to ROUND = 32 bytes, then to 16 if programs are compiled by the JIT. It accepts 512.
+Exits with 1, and says where, if a loop is entered in the middle such that an instruction that is no jump leads back:
+check_cfg() refuses that until about Linux 6.7. -v prints the stack of all functions."""
 import struct
 import sys
 
 CALL, LOAD_64 = 0x85, 0x18
 STORE, STORE_IMM, LOAD = 3, 2, 1
 MOVE, ADD_IMM = 0xBF, 0x07
+JUMP, EXIT = 0x05, 0x95
 FRAME = 10
 
 
@@ -69,6 +71,46 @@ def functions(elf):
     return found
 
 
+def falls_back(elf, key):
+    """The instruction of the function, if there is one, that leads back into a loop and is no jump."""
+    section, value = key
+    length = next(s[4] for s in elf.symbols if s[1] == 2 and s[2:4] == key)
+    body = elf.body[section][value : value + length]
+    active, done = set(), set()
+
+    def leads_to(at):
+        op, _, offset, _ = struct.unpack_from("<BBhi", body, at * 8)
+        jumps = op & 7 in (5, 6)
+        if op == EXIT:
+            return
+        if op == JUMP:
+            yield at + 1 + offset, True
+            return
+        after = at + (2 if op == LOAD_64 else 1)
+        if jumps and op != CALL:
+            yield after, True
+            yield at + 1 + offset, True
+        else:
+            yield after, False
+
+    path = [(0, leads_to(0))]
+    active.add(0)
+    while path:
+        at, rest = path[-1]
+        for target, jumped in rest:
+            if target in active and not jumped:
+                return at
+            if target not in active and target not in done:
+                active.add(target)
+                path.append((target, leads_to(target)))
+                break
+        else:
+            path.pop()
+            active.discard(at)
+            done.add(at)
+    return None
+
+
 def deepest_chain(found, key, step):
     name, own, calls = found[key]
     own = (max(own, 1) + step - 1) // step * step
@@ -80,13 +122,17 @@ def main():
     arguments = [a for a in sys.argv[1:] if a != "-v"]
     step = int(arguments[1]) if len(arguments) > 1 else 32
     with open(arguments[0], "rb") as file:
-        found = functions(Elf(file.read()))
+        elf = Elf(file.read())
+    found = functions(elf)
     if "-v" in sys.argv:
         for key in found:
             print(*found[key][:2], *deepest_chain(found, key, step), sep="\t")
     called = set().union(*(f[2] for f in found.values()))
     total, chain = max(deepest_chain(found, key, step) for key in found if key not in called)
     print(total, ", ".join(chain))
+    bad = [f"{found[key][0]}: instruction {at} leads back" for key in found if (at := falls_back(elf, key)) is not None]
+    if bad:
+        sys.exit("\n".join(bad))
 
 
 if __name__ == "__main__":
