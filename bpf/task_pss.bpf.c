@@ -249,7 +249,7 @@ int task_pss(struct bpf_iter__task *ctx)
 		return 0;
 	question = reader_question();
 	v.cursor = question.cursor;
-	if (!is_wanted(&question, v.task))
+	if (!is_wanted(question.what.bits, v.task))
 		return 0;
 	/*
 	 * Only comparisons need it, and they request one process. For all processes it would cost
