@@ -152,7 +152,7 @@ static __always_inline bool is_unlinked(const struct dentry *dentry)
  * r0, and a static function must not return a stack address (prepare_func_exit(),
  * kernel/bpf/verifier.c).
  */
-kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
+once_function int read_exe(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	const struct dentry *dentry;
