@@ -204,11 +204,13 @@ WALK_STEP_FUNCTION(walk_group)
 	w->table += WALK_GROUP * sizeof(__u64);
 	if (!any)
 		return 0;
-	/*
-	 * Else the compiler keeps the first entry and enters the loop behind its load. Until Linux
-	 * 6.7 the verifier lets only jumps lead back into a loop (check_cfg()).
-	 */
+		/*
+		 * Else the compiler keeps the first entry and enters the loop behind its load.
+		 * Until Linux 6.7 the verifier lets only jumps lead back into a loop (check_cfg()).
+		 */
+#ifndef ZMEM_OLD
 	asm volatile("" : : "r"(entry) : "memory");
+#endif
 	for (__u32 i = 0; i < WALK_GROUP; i++)
 		walk_entry(w, entry[i]);
 	return 0;

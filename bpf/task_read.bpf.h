@@ -147,12 +147,19 @@ static __always_inline bool is_unlinked(const struct dentry *dentry)
 	       kaddr(dentry, d_parent) != (__u64)dentry;
 }
 
+/* A light skeleton with probe reads has no function left for it. */
+#ifdef ZMEM_OLD
+#define exe_function kfunction
+#else
+#define exe_function once_function
+#endif
+
 /*
  * Returns ZMEM_VALID_EXE or 0. The caller must use the result: else clang leaves an old value in
  * r0, and a static function must not return a stack address (prepare_func_exit(),
  * kernel/bpf/verifier.c).
  */
-once_function int read_exe(__u64 mm_addr, struct zmem_record *r)
+exe_function int read_exe(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	const struct dentry *dentry;

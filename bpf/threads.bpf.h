@@ -172,9 +172,15 @@ __noinline __u64 held_back(__u64 leader, __u32 kind)
  */
 static __always_inline int sum_deltas(__u64 task, struct rss_pages *pages)
 {
+	__s64 delta[ZMEM_RSS_COUNT];
+	int cut;
+
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		pages->count[i] += held_back(task, i);
-	return held_back(task, ZMEM_RSS_COUNT);
+		delta[i] = held_back(task, i);
+	cut = held_back(task, ZMEM_RSS_COUNT);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		pages->count[i] += delta[i];
+	return cut;
 }
 
 #else
