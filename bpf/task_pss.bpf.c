@@ -49,7 +49,6 @@ struct visit {
 	__u8 cut;	/* threads were left out: the counters cannot confirm a walk */
 	__u8 shared_mm; /* until 6.1: another process may hold back part of its counters */
 	__u8 calibrate; /* only calibrate and write the result */
-	__u8 whole;	/* the walk began and ended in this visit */
 };
 
 /*
@@ -198,7 +197,7 @@ kfunction int walk_task(struct visit *v, struct page_walk *w)
 	w->has_huge = v->has_huge;
 	walk_pages(walk_ref_of(w));
 	__builtin_memset(w->pages.rss, 0, sizeof(w->pages.rss));
-	v->whole = !w->pages.cursor && !v->cursor;
+	v->cursor |= w->pages.cursor; /* 0: the walk began and ended in this visit */
 	tweak = cursor_tweak(w->mm);
 	w->pages.cursor = scramble_word(scramble_word(w->pages.cursor, tweak, 1), v->start, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
@@ -206,7 +205,7 @@ kfunction int walk_task(struct visit *v, struct page_walk *w)
 	read_barrier(&w->mm);
 	if (!is_same_mm(v, w->mm))
 		w->pages.flags |= ZMEM_WALK_MOVED;
-	discard_raced_walk(&w->pages, v->whole, v->shared_mm);
+	discard_raced_walk(&w->pages, !v->cursor, v->shared_mm);
 	return 0;
 }
 
