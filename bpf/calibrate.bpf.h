@@ -18,9 +18,14 @@
 #include "zmem/setup.h"
 #include "page_walk.bpf.h"
 
-#define GIB_BITS     30
-#define DIRECT_TRIES (1 << 17) /* 128 TiB; RAM of an arm64's second socket may begin at 64 */
-#define LEVEL_TRIES  (LEVELS_MOST - LEVELS_LEAST + 1)
+#define GIB_BITS 30
+/* 128 TiB; RAM of an arm64's second socket may begin at 64. Old verifiers take less. */
+#ifdef ZMEM_OLD
+#define DIRECT_TRIES (1 << 14)
+#else
+#define DIRECT_TRIES (1 << 17)
+#endif
+#define LEVEL_TRIES (LEVELS_MOST - LEVELS_LEAST + 1)
 
 /*
  * The request. User space writes it once, before any other process can read the iterator. It is
@@ -52,12 +57,6 @@ static __always_inline void calibration_finish(void)
 		ask->file_addr = 0;
 }
 
-struct trial {
-	struct page_walk *w; /* looks up addresses */
-	const struct zmem_calibrate *ask;
-	__u64 pfn; /* of the file's page, 0 if the content did not match */
-};
-
 /* Returns the frame number of the page that w->pgd maps at `addr`, 0 if there is none. */
 static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 {
@@ -65,7 +64,7 @@ static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 
 	w->addr = addr;
 	w->end = ~0ULL;
-	find_region(w);
+	find_region(walk_ref_of(w));
 	if (!w->table)
 		return 0;
 	entry = kread64(w->table + (table_index(w, addr, page_bits(w)) << 3));
@@ -75,25 +74,43 @@ static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 	return pfn < w->at.pfn_end ? pfn : 0;
 }
 
+static __always_inline __u64 ram_gib(const struct page_walk *w)
+{
+	return (w->at.pfn_end >> (GIB_BITS - page_bits(w))) + 1;
+}
+
+static __always_inline __u64 tries_max(const struct page_walk *w)
+{
+	__u64 gib = ram_gib(w);
+
+	return LEVEL_TRIES * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES);
+}
+
 /*
  * Tries one base with one number of table levels. Bases are tried from the lowest upwards: a base
  * that is too low leads only below or into the direct map, never to what is mapped above it
  * (devices).
  */
-static long try_base(__u32 index, struct trial *c)
+WALK_STEP_FUNCTION(try_base)
 {
-	struct page_walk *w = c->w;
-	__u32 level = index % LEVEL_TRIES;
+	struct page_walk *w = walk_get(walk);
+	const struct zmem_calibrate *ask;
+	__u32 zero = 0, level;
 
+	ask = bpf_map_lookup_elem(&calibration, &zero);
+	if (walk_is_lost(w) || !ask || w->tries >= tries_max(w))
+		return 1;
+	level = w->tries++ % LEVEL_TRIES;
 	w->at.top_shift = page_bits(w) + (LEVELS_LEAST - 1 + level) * table_bits(w);
-	c->pfn = find_pfn(w, c->ask->file_addr);
-	if (c->pfn && kread64(w->at.direct + (c->pfn << page_bits(w))) == c->ask->content)
+	w->try_pfn = find_pfn(w, ask->file_addr);
+	if (w->try_pfn && kread64(w->at.direct + (w->try_pfn << page_bits(w))) == ask->content)
 		return 1;
 	if (level == LEVEL_TRIES - 1)
 		w->at.direct += 1ULL << GIB_BITS;
-	c->pfn = 0;
+	w->try_pfn = 0;
 	return 0;
 }
+WALK_STEP_LONG(try_base)
 
 /*
  * Returns the struct page of the only page of the file that is mapped at `addr`, and the file's
@@ -107,7 +124,7 @@ static __always_inline __u64 file_folio(struct page_walk *w, __u64 addr, __u64 *
 	w->addr = w->end = 0;
 	w->next = addr;
 	w->find = 1;
-	walk_pages(w);
+	walk_pages(walk_ref_of(w));
 	file = kread64(w->found + koffset(struct vm_area_struct, vm_file));
 	*ret_mapping = kread64(file + koffset(struct file, f_mapping));
 	return kread64(*ret_mapping + koffset(struct address_space, i_pages.xa_head));
@@ -120,10 +137,10 @@ static __always_inline bool page_is(struct page_walk *w, __u64 pfn, __u32 kind)
 }
 
 /* Fills w->calibrated, and the layout if every check passed. w must be all 0. */
-__noinline int calibrate(struct page_walk *w)
+__noinline int calibrate(walk_ref walk)
 {
-	struct trial c = {.w = w};
-	__u64 gib, folio, mapping, pfn;
+	struct page_walk *w = walk_get(walk);
+	__u64 folio, mapping, pfn;
 	const struct zmem_calibrate *ask;
 	struct layout *at;
 	__u32 zero = 0;
@@ -132,7 +149,6 @@ __noinline int calibrate(struct page_walk *w)
 	ask = bpf_map_lookup_elem(&calibration, &zero);
 	if (!w || !at || !ask)
 		return 0;
-	c.ask = ask;
 	at->top_shift = 0;
 	w->calibrated.result = ZMEM_UNKNOWN_SIZE;
 	w->at.page_bits = ask->page_bits;
@@ -145,20 +161,21 @@ __noinline int calibrate(struct page_walk *w)
 	w->at.phys_mask = ask->phys_mask;
 	w->mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
 	w->pgd = mm_word(w->mm, MM_PGD);
-	gib = (w->at.pfn_end >> (GIB_BITS - page_bits(w))) + 1;
-	w->at.direct = (w->pgd >> GIB_BITS << GIB_BITS) - (gib << GIB_BITS);
+	w->at.direct = ((w->pgd >> GIB_BITS) - ram_gib(w)) << GIB_BITS;
 	w->calibrated.result = ZMEM_NO_DIRECT_MAP;
-	bpf_loop(LEVEL_TRIES * (gib < DIRECT_TRIES ? gib + 1 : DIRECT_TRIES), try_base, &c, 0);
-	if (!c.pfn)
+	walk_loop_long(LEVEL_TRIES * DIRECT_TRIES, tries_max(w), try_base, walk);
+	pfn = w->try_pfn;
+	w->run = w->run_count = 0;
+	if (!pfn)
 		return 0;
 
 	w->calibrated.result = ZMEM_NO_FOLIO;
 	folio = file_folio(w, ask->file_addr, &mapping);
 	if (!folio || (folio & 3))
 		return 0;
-	w->at.vmemmap = folio - c.pfn * PAGE_STRUCT_SIZE;
+	w->at.vmemmap = folio - pfn * PAGE_STRUCT_SIZE;
 	w->calibrated.result = ZMEM_BAD_MEMMAP;
-	if (kread64(folio + FOLIO_MAPPING) != mapping || !page_is(w, c.pfn, ZMEM_RSS_SHMEM))
+	if (kread64(folio + FOLIO_MAPPING) != mapping || !page_is(w, pfn, ZMEM_RSS_SHMEM))
 		return 0;
 	w->calibrated.result = ZMEM_BAD_ANON;
 	pfn = find_pfn(w, ask->anon_addr);

@@ -54,22 +54,30 @@ static __always_inline __u64 entry_address(__u64 entry)
 
 /*
  * arch/arm64/include/asm/pgtable-{hwdef,prot}.h, swap entries: arch/arm64/include/asm/pgtable.h.
- * This is the format since 6.10 ("arm64/mm: Move PTE_PRESENT_INVALID to overlay PTE_NG"); before, a
- * swap entry may have the bit that is now PROTNONE. With 52 bits of physical address (LPA2), bits 8
+ * The format changed in 6.10 ("arm64/mm: Move PTE_PRESENT_INVALID to overlay PTE_NG"); before, a
+ * swap entry may have the bit that is now PROTNONE. Each variant knows one, and calibrate() finds
+ * out whether it is the kernel's. With 52 bits of physical address (LPA2), bits 8
  * and 9 hold the two bits above ENTRY_ADDRESS; calibrate() refuses machines with that much RAM.
  */
-#define PAGE_BITS_LEAST	 12
-#define PAGE_BITS_MOST	 14
-#define LEVELS_LEAST	 3
-#define LEVELS_MOST	 5
-#define ENTRY_PRESENT	 (1ULL << 0)
-#define ENTRY_TYPE	 3ULL
-#define ENTRY_TABLE	 3ULL
+#define PAGE_BITS_LEAST 12
+#define PAGE_BITS_MOST	14
+#define LEVELS_LEAST	3
+#define LEVELS_MOST	5
+#define ENTRY_PRESENT	(1ULL << 0)
+#define ENTRY_TYPE	3ULL
+#define ENTRY_TABLE	3ULL
+#define ENTRY_SPECIAL	(1ULL << 56)
+#define ENTRY_ADDRESS	0x0003fffffffff000ULL
+#if defined(ZMEM_PROBE_READS) && !defined(ZMEM_OLD)
+/* From 5.19 to 6.9; bit 59 is a huge page that is being split (PMD_PRESENT_INVALID). */
+#define ENTRY_PROTNONE	 (1ULL << 58 | 1ULL << 59)
+#define ENTRY_FOREIGN	 0ULL
+#define SWAP_TYPE(entry) ((entry) >> 3 & 31)
+#else
 #define ENTRY_PROTNONE	 (1ULL << 11)
-#define ENTRY_SPECIAL	 (1ULL << 56)
 #define ENTRY_FOREIGN	 (1ULL << 58) /* PTE_PROT_NONE, until 6.9 */
-#define ENTRY_ADDRESS	 0x0003fffffffff000ULL
 #define SWAP_TYPE(entry) ((entry) >> 6 & 31)
+#endif
 
 static __always_inline bool entry_is_huge(__u64 entry)
 {

@@ -12,8 +12,9 @@
  *   kread64(addr), kread32(addr)  the value at an address that is a plain number, as needed for
  *                      arithmetic, for global functions and to store it in memory
  *   kaddr(p, member)   a member that is a pointer, as a plain number
- *   kwords(addr)       up to 32 words at addr; kword(words, offset) and kword32() read one of
- *                      them; only with casts
+ *   kwords(addr)       up to 32 words at addr; kword(words, offset) reads one of them
+ *   kblock(room, addr, size)  the same for words that are read often: probe reads copy `size` bytes
+ *                      to `room` in one call; kblock_word(block, offset), kblock_word32()
  *   ktext(words, addr, count)  copies `count` words (a constant, up to 8)
  *
  * Each cast is a kfunc call that the loader resolves and the verifier checks: cast once and read
@@ -30,7 +31,7 @@
  * read is tried once: user space reads raced processes and processes with more threads from /proc.
  * Among the threads behind an exited leader, one of the first has the mm.
  */
-#define THREADS_MAX 256
+#define THREADS_MAX 1024
 #define FIND_MAX    16
 #define READ_TRIES  1
 #define kloop(max, step, arg)                                                                      \
@@ -48,6 +49,19 @@
 #define kloop(max, step, arg) bpf_loop(max, step, arg, 0)
 #endif
 
+/*
+ * A function that is verified once. With probe reads it is inlined: reads take some of the 8 frames
+ * and of the 32 functions of a light skeleton, while the stack has room.
+ */
+#ifdef ZMEM_PROBE_READS
+#define once_function static __always_inline
+/* False where all kernels have one layout, so that the code for older ones is left out. */
+#define OLD_LAYOUTS 1
+#else
+#define once_function __noinline
+#define OLD_LAYOUTS   0
+#endif
+
 #define koffset(type, member) ((__u64)bpf_core_field_offset(type, member))
 
 #ifdef ZMEM_PROBE_READS
@@ -56,7 +70,10 @@
 #define kget(p, member)                                                                            \
 	((__typeof__((p)->member))(sizeof((p)->member) == 8 ? kread64((__u64) & (p)->member)       \
 							    : kread32((__u64) & (p)->member)))
-/* Not inlined: each inlined probe read keeps a slot of the 512 bytes of stack. */
+/*
+ * Not inlined: each inlined probe read keeps a slot of the 512 bytes of stack. kread_raw() is
+ * inlined, for functions that have no frame of the 8 below them.
+ */
 #define kread_function __noinline
 #define kread_raw(type, addr)                                                                      \
 	({                                                                                         \
@@ -66,6 +83,15 @@
 	})
 #define ktext(words, addr, count)                                                                  \
 	bpf_probe_read_kernel(words, (count) * sizeof(__u64), (const void *)(addr))
+#define kwords(addr)	     ((const void *)(addr))
+#define kword(words, offset) kread64((__u64)(words) + (offset))
+#define kblock(room, addr, size)                                                                   \
+	({                                                                                         \
+		bpf_probe_read_kernel(room, size, (const void *)(addr));                           \
+		(const void *)(room);                                                              \
+	})
+#define kblock_word(block, offset)   (*(const __u64 *)((block) + (offset)))
+#define kblock_word32(block, offset) (*(const __u32 *)((block) + (offset)))
 
 #else
 
@@ -92,8 +118,10 @@
 		barrier_var(off_);                                                                 \
 		(const volatile void *)kcast(struct signal_struct, (__u64)(addr)-off_) + off_;     \
 	})
-#define kword(words, offset)   (*(const volatile __u64 *)((words) + (offset)))
-#define kword32(words, offset) (*(const volatile __u32 *)((words) + (offset)))
+#define kword(words, offset)	     (*(const volatile __u64 *)((words) + (offset)))
+#define kblock(room, addr, size)     kwords(addr)
+#define kblock_word(block, offset)   kword(block, offset)
+#define kblock_word32(block, offset) (*(const volatile __u32 *)((block) + (offset)))
 #define ktext(words, addr, count)                                                                  \
 	({                                                                                         \
 		const volatile __u64 *from_ = kwords(addr);                                        \
@@ -101,6 +129,15 @@
 							i_++)(words)[i_] = from_[i_];              \
 	})
 
+#endif
+
+/* The value, but any number to the verifier, so that turns of a loop are alike. */
+#ifdef ZMEM_OLD
+__noinline __u64 any_number(__u64 value)
+{
+	barrier_var(value);
+	return value;
+}
 #endif
 
 /*

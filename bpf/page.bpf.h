@@ -6,7 +6,8 @@
 #ifndef ZMEM_PAGE_BPF_H
 #define ZMEM_PAGE_BPF_H
 
-#include "walk_state.bpf.h"
+#include "walk_room.bpf.h"
+#include "compound.bpf.h"
 
 #define PAGE_MAPPING_ANON 1
 
@@ -16,8 +17,9 @@
 #define KEY_KIND(key)	     ((__u32)(key)&3)
 
 /* Adds `count` pages with that key to the result. */
-__noinline int count_run(struct page_walk *w, __u64 key, __u64 count)
+__noinline int count_run(walk_ref walk, __u64 key, __u64 count)
 {
+	struct page_walk *w = walk_get(walk);
 	__u32 part, maps = KEY_MAPS(key), kind = KEY_KIND(key);
 
 	if (!w || !count)
@@ -46,15 +48,6 @@ static __always_inline __u64 tail_head(__u64 page, __u64 info)
 	return info >= 0xffffffffc0000000ULL ? page & info & ~1ULL : info - 1;
 }
 
-/* Offsets in struct page. Its declaration has changed (memdesc_flags_t in 6.18). */
-#define PAGE_FLAGS 0
-#define PAGE_INFO  8 /* compound_head, from 7.1 on compound_info */
-
-/* A folio overlays its first struct pages: its per-page members are those of each page. */
-#define FOLIO_MAPPING	 koffset(struct folio, mapping)
-#define PAGE_MAPCOUNT	 koffset(struct folio, _mapcount)
-#define PAGE_STRUCT_SIZE koffset(struct folio, _flags_1)
-
 /*
  * Returns the kind of a page from its folio, as mm_counter() does: FILE 0, ANON 1, SHMEM 3. It has
  * no branch, because a branch would double the verifier's work for all later code.
@@ -74,9 +67,11 @@ static __always_inline __u32 page_kind(const struct page_walk *w, __u64 flags, _
  */
 static __always_inline __u64 large_maps(struct page_walk *w, __u64 page, __u64 head)
 {
-	__s32 own = (__s32)kread32(page + PAGE_MAPCOUNT) + 1;
-	__s32 entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
+	__s32 own = (__s32)kread_raw(__u32, page + PAGE_MAPCOUNT) + 1, entire;
 
+	if (has_compound_maps())
+		return compound_maps(own, head, kread_raw(__u64, head + FOLIO_MAPPING));
+	entire = (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
 	if (own < 0 || entire < 0)
 		return 0;
 	if (w->huge)
@@ -93,32 +88,34 @@ static __always_inline __u64 page_at(const struct page_walk *w, __u64 pfn)
 
 static __always_inline __u64 page_head(__u64 page)
 {
-	__u64 info = kread64(page + PAGE_INFO);
+	__u64 info = kread_raw(__u64, page + PAGE_INFO);
 
 	return info & 1 ? tail_head(page, info) : page;
 }
 
 /* Returns the key of a page of a large folio; `info` is the PAGE_INFO word of the page. */
-__noinline __u64 large_key(struct page_walk *w, __u64 page, __u64 info)
+__noinline __u64 large_key(walk_ref walk, __u64 page, __u64 info)
 {
+	struct page_walk *w = walk_get(walk);
 	__u64 head = info & 1 ? tail_head(page, info) : page;
 
 	if (!w)
 		return 0;
 	return PAGE_KEY((__u32)large_maps(w, page, head),
-			page_kind(w, kread64(head + PAGE_FLAGS), kread64(head + FOLIO_MAPPING)));
+			page_kind(w, kread_raw(__u64, head + PAGE_FLAGS),
+				  kread_raw(__u64, head + FOLIO_MAPPING)));
 }
 
 /* Returns the key of a page that a present entry maps. */
 static __always_inline __u64 page_key(struct page_walk *w, __u64 page)
 {
-	const volatile void *words = kwords(page);
-	__u64 flags = kword(words, PAGE_FLAGS), info = kword(words, PAGE_INFO);
-	__u64 mapping = kword(words, FOLIO_MAPPING);
-	__u32 maps = kword32(words, PAGE_MAPCOUNT) + 1;
+	const volatile void *words = kblock(walk_copy(w, page), page, sizeof(walk_copy(w, page)));
+	__u64 flags = kblock_word(words, PAGE_FLAGS), info = kblock_word(words, PAGE_INFO);
+	__u64 mapping = kblock_word(words, FOLIO_MAPPING);
+	__u32 maps = kblock_word32(words, PAGE_MAPCOUNT) + 1;
 
 	if ((info & 1) | (flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1))
-		return large_key(w, page, info);
+		return large_key(walk_ref_of(w), page, info);
 	return PAGE_KEY(maps, page_kind(w, flags, mapping));
 }
 

@@ -3,15 +3,14 @@
 #ifndef ZMEM_PAGE_TABLE_BPF_H
 #define ZMEM_PAGE_TABLE_BPF_H
 
-#include "walk_state.bpf.h"
+#include "walk_room.bpf.h"
 #include "page.bpf.h"
 
 /* Swap types: the meaning of an entry that maps nothing. */
 #define SWAP_TYPE_FILES	 16 /* never more swap files; higher types may be migration */
 #define SWAP_TYPE_MARKER 31 /* guard, userfaultfd: there is no page */
-
-/* Entries that are read at once, for speed. */
-#define WALK_GROUP 4
+/* Kernels without bpf_rdonly_cast() may have no markers, but migration under that type. */
+#define has_markers() (!OLD_LAYOUTS)
 
 static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 {
@@ -19,7 +18,7 @@ static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 }
 
 /* Counts an entry that maps nothing. It matters only if anonymous pages may be shared. */
-__noinline int count_absent_entry(struct page_walk *w, __u64 entry)
+once_function int count_absent_entry(struct page_walk *w, __u64 entry)
 {
 	__u64 type = SWAP_TYPE(entry);
 
@@ -27,7 +26,7 @@ __noinline int count_absent_entry(struct page_walk *w, __u64 entry)
 		return 0;
 	if (type < SWAP_TYPE_FILES)
 		w->pages.seen[ZMEM_RSS_SWAP]++;
-	else if (type != SWAP_TYPE_MARKER)
+	else if (type != SWAP_TYPE_MARKER || !has_markers())
 		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 	return 0;
 }
@@ -40,8 +39,9 @@ static __always_inline __u64 region_end(const struct page_walk *w)
 }
 
 /* Counts a huge page that is mapped as one; `phys` is its physical address. */
-__noinline int walk_huge(struct page_walk *w, __u64 phys)
+__noinline int walk_huge(walk_ref walk, __u64 phys)
 {
+	struct page_walk *w = walk_get(walk);
 	__s32 entire, all = 0;
 	__u64 head, mapping, count, flags;
 
@@ -55,13 +55,18 @@ __noinline int walk_huge(struct page_walk *w, __u64 phys)
 		return 0;
 	}
 	w->pages.huge += pmd_pages(w);
-	entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
-	if (bpf_core_field_exists(struct folio, _large_mapcount))
-		all = (__s32)kread32(head + koffset(struct folio, _large_mapcount)) + 1;
+	if (has_compound_maps()) {
+		entire = compound_entire(head);
+		all = compound_all(head, mapping, entire);
+	} else {
+		entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
+		if (bpf_core_field_exists(struct folio, _large_mapcount))
+			all = (__s32)kread32(head + koffset(struct folio, _large_mapcount)) + 1;
+	}
 	if (entire > 0 && entire == all) {
 		count = (region_end(w) - w->addr) >> page_bits(w);
 		flags = kread64(head + PAGE_FLAGS);
-		count_run(w, PAGE_KEY(entire, page_kind(w, flags, mapping)), count);
+		count_run(walk, PAGE_KEY(entire, page_kind(w, flags, mapping)), count);
 		w->addr = region_end(w);
 		return 0;
 	}
@@ -73,21 +78,26 @@ __noinline int walk_huge(struct page_walk *w, __u64 phys)
 }
 
 /* An entry of a PMD table, in a VMA that is only searched for huge pages. */
-static long scan_entry(__u32 index, struct page_walk **walk)
+WALK_STEP_FUNCTION(scan_entry)
 {
-	struct page_walk *w = *walk;
-	__u64 entry = kread64(w->table), phys = entry_phys(w, entry);
+	struct page_walk *w = walk_get(walk);
+	__u64 entry, phys;
 
+	if (walk_is_lost(w))
+		return 1;
+	entry = kread_raw(__u64, w->table);
+	phys = entry_phys(w, entry);
 	w->table += sizeof(__u64);
 	if (entry_is_huge(entry) && phys >> page_bits(w) < w->at.pfn_end &&
-	    kread64(page_head(page_at(w, phys >> page_bits(w))) + FOLIO_MAPPING))
+	    kread_raw(__u64, page_head(page_at(w, phys >> page_bits(w))) + FOLIO_MAPPING))
 		w->pages.huge += pmd_pages(w);
 	return 0;
 }
 
 /* Counts the huge pages that the table at `phys` maps in the current VMA. */
-__noinline int scan_huge(struct page_walk *w, __u64 phys)
+__noinline int scan_huge(walk_ref walk, __u64 phys)
 {
+	struct page_walk *w = walk_get(walk);
 	__u64 count, left, index;
 
 	if (!w)
@@ -98,7 +108,7 @@ __noinline int scan_huge(struct page_walk *w, __u64 phys)
 	if (left < count)
 		count = left;
 	w->table = w->at.direct + phys + (index << 3);
-	bpf_loop((__u32)count, scan_entry, &w, 0);
+	walk_loop(PMD_PAGES_MOST, count, scan_entry, walk);
 	w->table = 0;
 	w->pages.work += count / 8;
 	return 0;
@@ -108,8 +118,9 @@ __noinline int scan_huge(struct page_walk *w, __u64 phys)
  * Finds what maps w->addr: a table of entries (w->table) or a huge page that has to be read page by
  * page (w->huge). If it is neither, w->addr has moved on.
  */
-__noinline int find_region(struct page_walk *w)
+__noinline int find_region(walk_ref walk)
 {
+	struct page_walk *w = walk_get(walk);
 	__u64 table, entry, shift, phys;
 
 	if (!w)
@@ -132,14 +143,14 @@ __noinline int find_region(struct page_walk *w)
 	phys = entry_phys(w, entry);
 	if (entry && phys >> page_bits(w) < w->at.pfn_end && shift == w->stop) {
 		if (shift == pmd_bits(w) && entry_is_huge(entry))
-			return walk_huge(w, phys >> pmd_bits(w) << pmd_bits(w));
+			return walk_huge(walk, phys >> pmd_bits(w) << pmd_bits(w));
 		if (shift == pmd_bits(w) && entry_is_table(entry)) {
 			w->table = w->at.direct + phys;
 			w->region = w->addr >> pmd_bits(w);
 			return 0;
 		}
 		if (shift == pud_bits(w) && entry_is_table(entry)) {
-			scan_huge(w, phys);
+			scan_huge(walk, phys);
 			entry = 0;
 		}
 	}
@@ -170,43 +181,56 @@ static __always_inline void walk_entry(struct page_walk *w, __u64 entry)
 	key = page_key(w, page_at(w, pfn));
 	/* Neighbours often have the same key: one division serves all of them. */
 	if (key != w->run) {
-		count_run(w, w->run, w->run_count);
+		count_run(walk_ref_of(w), w->run, w->run_count);
 		w->run = key;
 		w->run_count = 0;
 	}
 	w->run_count++;
 }
 
-static long walk_group(__u32 index, struct page_walk **walk)
+WALK_STEP_FUNCTION(walk_group)
 {
-	struct page_walk *w = *walk;
-	const volatile void *table = kwords(w->table);
+	struct page_walk *w = walk_get(walk);
+	const volatile void *table;
 	__u64 entry[WALK_GROUP], any = 0;
 
+	if (walk_is_lost(w))
+		return 1;
+	table = kblock(walk_copy(w, entries), w->table, sizeof(entry));
 	for (__u32 i = 0; i < WALK_GROUP; i++) {
-		entry[i] = kword(table, i * sizeof(__u64));
+		entry[i] = kblock_word(table, i * sizeof(__u64));
 		any |= entry[i];
 	}
 	w->table += WALK_GROUP * sizeof(__u64);
 	if (!any)
 		return 0;
+		/*
+		 * Else the compiler keeps the first entry and enters the loop behind its load.
+		 * Until Linux 6.7 the verifier lets only jumps lead back into a loop (check_cfg()).
+		 */
+#ifndef ZMEM_OLD
+	asm volatile("" : : "r"(entry) : "memory");
+#endif
 	for (__u32 i = 0; i < WALK_GROUP; i++)
 		walk_entry(w, entry[i]);
 	return 0;
 }
 
-static long walk_single(__u32 index, struct page_walk **walk)
+WALK_STEP_FUNCTION(walk_single)
 {
-	struct page_walk *w = *walk;
+	struct page_walk *w = walk_get(walk);
 
+	if (walk_is_lost(w))
+		return 1;
 	w->table += sizeof(__u64);
 	walk_entry(w, kread64(w->table - sizeof(__u64)));
 	return 0;
 }
 
 /* Counts the entries of w->table up to the end of the VMA. */
-__noinline int walk_table(struct page_walk *w)
+__noinline int walk_table(walk_ref walk)
 {
+	struct page_walk *w = walk_get(walk);
 	__u64 count, table;
 
 	if (!w)
@@ -214,8 +238,8 @@ __noinline int walk_table(struct page_walk *w)
 	count = (region_end(w) - w->addr) >> page_bits(w);
 	table = w->table;
 	w->table += table_index(w, w->addr, page_bits(w)) << 3;
-	bpf_loop((__u32)count / WALK_GROUP, walk_group, &w, 0);
-	bpf_loop((__u32)count % WALK_GROUP, walk_single, &w, 0);
+	walk_loop(PMD_PAGES_MOST / WALK_GROUP, count / WALK_GROUP, walk_group, walk);
+	walk_loop(WALK_GROUP, count % WALK_GROUP, walk_single, walk);
 	w->table = table;
 	w->addr += count << page_bits(w);
 	w->pages.work += count;
@@ -223,7 +247,7 @@ __noinline int walk_table(struct page_walk *w)
 }
 
 /* Counts one page of a huge page. */
-__noinline int walk_huge_page(struct page_walk *w)
+once_function int walk_huge_page(struct page_walk *w)
 {
 	if (!w)
 		return 0;

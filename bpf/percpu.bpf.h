@@ -61,7 +61,7 @@ int cpu_offset_setup(struct zmem_cpu_setup *args)
 
 struct percpu_sum {
 	__u64 counters[ZMEM_RSS_COUNT]; /* per-CPU pointers, 0 if there are none */
-	__s64 sum[ZMEM_RSS_COUNT];
+	__s64 *sum;
 };
 
 static long percpu_sum_cpu(__u32 index, struct percpu_sum *s)
@@ -71,21 +71,21 @@ static long percpu_sum_cpu(__u32 index, struct percpu_sum *s)
 	if (!offset)
 		return 1;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		s->sum[i] += (__s32)kread32(s->counters[i] + *offset);
+		s->sum[i] += (__s32)kread_raw(__u32, s->counters[i] + *offset);
 	return 0;
 }
 
 /* Sums each counter of the array of four struct percpu_counter at `addr`; a sum below 0 is 0. */
 static __always_inline void percpu_sum_rss(__u64 addr, __s64 *ret_pages)
 {
-	struct percpu_sum s;
+	struct percpu_sum s = {.sum = ret_pages};
 
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		const struct percpu_counter *counter =
 			kcast(struct percpu_counter,
 			      addr + i * (__u64)bpf_core_type_size(struct percpu_counter));
 
-		s.sum[i] = kget(counter, count);
+		ret_pages[i] = kget(counter, count);
 		s.counters[i] = 0;
 		if (bpf_core_field_exists(struct percpu_counter, counters))
 			s.counters[i] = (__u64)kget(counter, counters);
@@ -94,7 +94,7 @@ static __always_inline void percpu_sum_rss(__u64 addr, __s64 *ret_pages)
 	if (s.counters[0])
 		bpf_loop(CPUS_MAX, percpu_sum_cpu, &s, 0); /* until the table ends */
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		ret_pages[i] = s.sum[i] < 0 ? 0 : s.sum[i];
+		ret_pages[i] = ret_pages[i] < 0 ? 0 : ret_pages[i];
 }
 
 #endif

@@ -17,7 +17,7 @@ struct question {
 
 static __always_inline struct question reader_question(void)
 {
-	const volatile void *regs = kwords(bpf_task_pt_regs(bpf_get_current_task_btf()));
+	const volatile void *regs = kwords(reader_regs());
 	struct question q = {};
 
 	if (kword(regs, USER_ARGUMENT4) != ZMEM_ASK)
@@ -27,18 +27,28 @@ static __always_inline struct question reader_question(void)
 	return q;
 }
 
-/* True if the reader requests this process. */
-static __always_inline bool is_wanted(const struct question *q, __u64 leader)
+/* True if the reader sent a request: its registers are where they are looked for. */
+static __always_inline bool reader_asks(void)
+{
+	return kword(kwords(reader_regs()), USER_ARGUMENT4) == ZMEM_ASK;
+}
+
+/*
+ * True if the reader requests this process, by the bits of union zmem_question. Probe reads need
+ * room in the frame: not in that of the caller, below which the deepest calls are.
+ */
+kread_function int is_wanted(__u64 bits, __u64 leader)
 {
 	const struct task_struct *task = kcast(struct task_struct, leader);
+	const union zmem_question what = {.bits = bits};
 	struct pid_view view;
 
-	if (q->what.shares > 1 && (__u32)kget(task, tgid) % q->what.shares != q->what.share)
+	if (what.shares > 1 && (__u32)kget(task, tgid) % what.shares != what.share)
 		return false;
-	if (!q->what.pid)
+	if (!what.pid)
 		return true;
 	view = reader_view();
-	return pid_number(kget(task, thread_pid), &view) == q->what.pid;
+	return pid_number(kget(task, thread_pid), &view) == what.pid;
 }
 
 #endif

@@ -28,7 +28,7 @@ struct {
  * Scrambles an address (hide 1) or restores it (hide 0); 0 stays 0. The same value has another
  * number under each `tweak`. A global function: the verifier checks it once.
  */
-kfunction __u64 scramble_word(__u64 value, __u32 tweak, int hide)
+__noinline __u64 scramble_word(__u64 value, __u32 tweak, int hide)
 {
 	__u32 x = value >> 32, y = (__u32)value, zero = 0;
 	const struct zmem_scramble *key;

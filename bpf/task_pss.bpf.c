@@ -10,12 +10,16 @@
 #include "flavors.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#ifndef ZMEM_PROBE_READS
 #include "kfuncs.h"
+#endif
 #include "zmem/record.h"
 #include "zmem/setup.h"
 #include "kread.bpf.h"
 #include "user_regs.bpf.h"
+#ifndef ZMEM_OLD
 #include "percpu.bpf.h"
+#endif
 #include "scramble.bpf.h"
 #include "task_read.bpf.h"
 #include "page_walk.bpf.h"
@@ -24,17 +28,26 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* What the walk of the pages needs from the counters read before it. */
+/*
+ * What the walk of the pages needs from the counters read before it. Until Linux 6.8 the verifier
+ * rounds the frame of each function up to 32 bytes: a deepest chain of calls that does not fit
+ * (tests/support/old_verifier.py) costs those kernels the PSS from page tables. So the frame of
+ * task_pss() has to stay at 64.
+ */
 struct visit {
-	__u64 leader;
-	__u64 regs;  /* offset of user registers from the task_struct; 0: skip threads */
-	__u64 mm_id; /* not scrambled */
+	__u64 task; /* the leader; for the walk a thread that has the mm */
+	union {
+		__u64 regs;  /* before the counters: of user_regs_offset(); 0: skip threads */
+		__u64 mm_id; /* for the walk; not scrambled */
+	};
 	__u64 cursor;
 	__u32 write_protect_seq;
 	__u32 start;  /* low bits of the start time in ns, which are never reported */
 	__u8 sharing; /* 0: no other process can map its anonymous pages */
 	__u8 has_swap;
 	__u8 has_huge;
+	__u8 cut;	/* threads were left out: the counters cannot confirm a walk */
+	__u8 shared_mm; /* until 6.1: another process may hold back part of its counters */
 	__u8 calibrate; /* only calibrate and write the result */
 };
 
@@ -50,28 +63,37 @@ static __always_inline __u8 is_more(__s64 count, __s64 limit)
 	return left >> 63;
 }
 
+/* A counter with what the threads hold back. */
+static __always_inline __s64 counted(const struct zmem_record *r, enum zmem_rss kind)
+{
+	return OLD_LAYOUTS ? r->rss[kind] + r->rss_delta[kind] : r->rss[kind];
+}
+
 static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
 {
-	const struct task_struct *leader = kcast(struct task_struct, v->leader);
+	const struct task_struct *leader = kcast(struct task_struct, v->task);
 	struct zmem_record r = {};
 
 	v->start = (__u32)kget(leader, start_boottime);
-	if (!read_task(v->leader, &r))
+	if (!read_task(v->task, &r))
 		return false;
 	if (r.kind != ZMEM_PROCESS) {
 		bpf_seq_write(seq, &r, ZMEM_RECORD_SHORT);
 		return false;
 	}
+	if (v->regs && find_thread_in_exec(v->task, v->task + v->regs))
+		r.flags |= ZMEM_STARTING;
 	v->mm_id = r.mm_id;
 	scramble_addresses(&r);
-	v->sharing = is_more(r.ksm_pages | r.write_protect_seq | (r.flags & ZMEM_FORKED) |
+	v->sharing = is_more(r.ksm_pages | r.write_protect_seq |
+				     (r.flags & (ZMEM_FORKED | ZMEM_MERGEABLE)) |
 				     (~r.valid & ZMEM_VALID_SHARING),
 			     0);
 	v->write_protect_seq = r.write_protect_seq;
-	v->has_huge = is_more(r.rss[ZMEM_RSS_ANON], PMD_PAGES_LEAST - 1);
-	v->has_swap = is_more(r.rss[ZMEM_RSS_SWAP], 0);
-	if (v->regs && find_thread_in_exec(v->leader, v->leader + v->regs))
-		r.flags |= ZMEM_STARTING;
+	v->shared_mm = OLD_LAYOUTS && ZMEM_OTHER_USERS(r.flags);
+	v->cut = OLD_LAYOUTS && (r.flags & ZMEM_CUT_THREADS);
+	v->has_huge = v->shared_mm | is_more(counted(&r, ZMEM_RSS_ANON), PMD_PAGES_LEAST - 1);
+	v->has_swap = v->shared_mm | is_more(counted(&r, ZMEM_RSS_SWAP), 0);
 	r.size = sizeof(struct zmem_pss_record);
 	r.valid |= ZMEM_VALID_PAGES;
 	return bpf_seq_write(seq, &r, sizeof(r)) == 0;
@@ -81,14 +103,13 @@ static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
  * True if the mm still belongs to the process and is not shared more than before. All threads have
  * the same self_exec_id, which distinguishes an mm from a later one at the same address.
  */
-static __always_inline bool is_same_mm(const struct visit *v, __u64 task_addr, __u64 mm_addr,
-				       bool exclusive)
+static __always_inline bool is_same_mm(const struct visit *v, __u64 mm_addr)
 {
-	const struct task_struct *task = kcast(struct task_struct, task_addr);
+	const struct task_struct *task = kcast(struct task_struct, v->task);
 
 	return mm_identity(kaddr(task, mm), kget(task, self_exec_id)) == v->mm_id &&
 	       mm_word(mm_addr, MM_PROTECTED) == v->write_protect_seq &&
-	       (!exclusive || !mm_word(mm_addr, MM_MERGING));
+	       (v->sharing || !mm_word(mm_addr, MM_MERGING));
 }
 
 /*
@@ -102,16 +123,23 @@ static __always_inline bool fits_counter(__u64 seen, __s64 rss, __s64 room, bool
 	return more <= room && (!whole || -more <= room);
 }
 
+/* What threads of other processes with the mm may hold back: 64 events a thread. */
+#define HELD_BACK_ELSEWHERE 256
+
 /*
  * A raced walk may have counted pages of other processes, in tables that were freed and reused
  * during the walk. A flag marks such a walk, or its sums differ from the counters. User space
  * rejects it, and other readers must not see it: it leaves the kernel as zeros.
  */
-static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole)
+static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole, bool shared_mm)
 {
 	__u64 all = p->rss[ZMEM_RSS_FILE] + p->rss[ZMEM_RSS_ANON] + p->rss[ZMEM_RSS_SHMEM];
 	__s64 room = all < ZMEM_LARGE_PAGES ? 0 : all / ZMEM_CLOSE_PART;
 	__u32 flags = p->flags;
+
+	/* User space knows whose threads hold back the rest. */
+	if (OLD_LAYOUTS && shared_mm)
+		room += HELD_BACK_ELSEWHERE;
 
 	if (!fits_counter(p->seen[ZMEM_RSS_FILE], p->rss[ZMEM_RSS_FILE], room, whole) ||
 	    !fits_counter(p->seen[ZMEM_RSS_SHMEM], p->rss[ZMEM_RSS_SHMEM], room, whole) ||
@@ -124,13 +152,18 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole)
 	p->work = 0;
 }
 
+/* Odd; see walk_task(). Computed anew after the walk, because the stack has no room to keep it. */
+static __always_inline __u32 cursor_tweak(__u64 mm)
+{
+	barrier_var(mm);
+	return (__u32)(mm >> 6) | 1;
+}
+
 /* Walks the pages of the process. A global function, like walk_pages(). w must be all 0. */
-__noinline int walk_task(struct visit *v, struct page_walk *w)
+kfunction int walk_task(struct visit *v, struct page_walk *w)
 {
 	const struct layout *at;
-	__u64 task_addr;
 	__u32 zero = 0, tweak;
-	bool exclusive, whole;
 
 	if (!v || !w)
 		return 0;
@@ -138,54 +171,62 @@ __noinline int walk_task(struct visit *v, struct page_walk *w)
 	if (!at)
 		return 0;
 	w->pages.flags = ZMEM_WALK_OFF;
-	if (!at->top_shift)
+	if (!at->top_shift || v->cut)
 		return 0;
-	task_addr = v->leader;
-	w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
+	w->mm = kaddr(kcast(struct task_struct, v->task), mm);
 	if (!w->mm) {
-		task_addr = find_mm_thread(v->leader, 0);
-		if (task_addr)
-			w->mm = kaddr(kcast(struct task_struct, task_addr), mm);
+		v->task = find_mm_thread(v->task, 0);
+		if (v->task)
+			w->mm = kaddr(kcast(struct task_struct, v->task), mm);
 	}
 	w->pages.flags = ZMEM_WALK_MOVED;
-	if (!w->mm || mm_identity(w->mm, kget(kcast(struct task_struct, task_addr),
-					      self_exec_id)) != v->mm_id)
+	if (!w->mm ||
+	    mm_identity(w->mm, kget(kcast(struct task_struct, v->task), self_exec_id)) != v->mm_id)
 		return 0;
-	exclusive = !v->sharing;
-	w->pages.flags = exclusive ? ZMEM_WALK_EXCLUSIVE : 0;
+	w->pages.flags = v->sharing ? 0 : ZMEM_WALK_EXCLUSIVE;
 	w->at = *at;
 	/*
 	 * The scrambled cursor is valid only for this mm and this process. A process with an mm at
 	 * the same address that continued there in its own pages would learn the address. Tweaks
 	 * are odd, and ids use tweak 0, so an id is never a valid cursor.
 	 */
-	tweak = (__u32)(w->mm >> 6) | 1;
+	tweak = cursor_tweak(w->mm);
 	w->next = scramble_word(scramble_word(v->cursor, v->start, 0), tweak, 0) >>
 		  page_bits(w) << page_bits(w);
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
-	walk_pages(w);
-	whole = !w->pages.cursor && !v->cursor;
+	walk_pages(walk_ref_of(w));
+	__builtin_memset(w->pages.rss, 0, sizeof(w->pages.rss));
+	v->cursor |= w->pages.cursor; /* 0: the walk began and ended in this visit */
+	tweak = cursor_tweak(w->mm);
 	w->pages.cursor = scramble_word(scramble_word(w->pages.cursor, tweak, 1), v->start, 1);
 	read_rss(w->mm, (struct rss_pages *)w->pages.rss);
+	add_thread_deltas(v->task, (struct rss_pages *)w->pages.rss);
 	read_barrier(&w->mm);
-	if (!is_same_mm(v, task_addr, w->mm, exclusive))
+	if (!is_same_mm(v, w->mm))
 		w->pages.flags |= ZMEM_WALK_MOVED;
-	discard_raced_walk(&w->pages, whole);
+	discard_raced_walk(&w->pages, !v->cursor, v->shared_mm);
 	return 0;
 }
 
 static __noinline void write_pages(struct seq_file *seq, struct visit *v)
 {
-	struct page_walk w = {};
+	WALK_TAKE(w);
 
-	if (v->calibrate) {
-		calibrate(&w);
-		bpf_seq_write(seq, &w.calibrated, sizeof(w.calibrated));
-	} else {
-		walk_task(v, &w);
-		bpf_seq_write(seq, &w.pages, sizeof(w.pages));
+	if (!w)
+		return;
+	if (!v->calibrate) {
+		if (walk_has_room(w))
+			walk_task(v, w);
+		bpf_seq_write(seq, &w->pages, sizeof(w->pages));
+	} else if (walk_has_room(w)) {
+		if (!OLD_LAYOUTS || reader_asks())
+			calibrate(walk_ref_of(w));
+		else
+			w->calibrated.result = ZMEM_NO_QUESTION;
+		bpf_seq_write(seq, &w->calibrated, sizeof(w->calibrated));
 	}
+	walk_give(w);
 }
 
 SEC("iter/task")
@@ -195,16 +236,19 @@ int task_pss(struct bpf_iter__task *ctx)
 	struct question question;
 	struct seq_file *seq;
 	struct visit v = {};
+	__u64 own;
 
 	if (!task)
 		return 0;
-	/* To the verifier the difference of two pointers is a number. */
-	v.regs = (__u64)bpf_task_pt_regs(task) - (__u64)task;
-	v.leader = kread_raw(__u64, &task->group_leader);
-	if (v.leader != (__u64)task)
+	own = v.task = kread_raw(__u64, &task->group_leader);
+	v.regs = user_regs_offset(task, own);
+	/* Prevents the compiler from using the pointer in place of the equal number. */
+	barrier_var(own);
+	if (own != (__u64)task)
 		return 0;
 	question = reader_question();
-	if (!is_wanted(&question, v.leader))
+	v.cursor = question.cursor;
+	if (!is_wanted(question.what.bits, v.task))
 		return 0;
 	/*
 	 * Only comparisons need it, and they request one process. For all processes it would cost
@@ -212,7 +256,6 @@ int task_pss(struct bpf_iter__task *ctx)
 	 */
 	if (!question.what.pid)
 		v.regs = 0;
-	v.cursor = question.cursor;
 	v.calibrate = calibration_requested();
 	/* Loaded once: for each step from the context the verifier searches the kernel types. */
 	seq = ctx->meta->seq;

@@ -19,11 +19,15 @@
 /* A tick of /proc: USER_HZ is 100 on every supported architecture. */
 #define NS_PER_TICK 10000000ULL
 
-/* The struct upid of `pid` at `level`. */
+/*
+ * The struct upid of `pid` at `level`. A namespace has at most 32 levels above it; until Linux 6.9
+ * the verifier does not know the product of a constant and a number with bounds.
+ */
 static __always_inline const struct upid *pid_upid(const struct pid *pid, __u32 level)
 {
-	return kcast(struct upid, (__u64)pid + koffset(struct pid, numbers) +
-					  (level & 31) * (__u64)bpf_core_type_size(struct upid));
+	return kcast(struct upid,
+		     (__u64)pid + koffset(struct pid, numbers) +
+			     ((level & 31) * (__u64)bpf_core_type_size(struct upid) & 0xfff));
 }
 
 /* The pid namespace of the reader. */
@@ -110,10 +114,6 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 
 /* ---- memory ---- */
 
-struct rss_pages {
-	__s64 count[ZMEM_RSS_COUNT];
-};
-
 /* Returns ZMEM_VALID_RSS or 0. A global function, for its own stack frame. */
 kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 {
@@ -147,12 +147,19 @@ static __always_inline bool is_unlinked(const struct dentry *dentry)
 	       kaddr(dentry, d_parent) != (__u64)dentry;
 }
 
+/* A light skeleton with probe reads has no function left for it. */
+#ifdef ZMEM_OLD
+#define exe_function kfunction
+#else
+#define exe_function once_function
+#endif
+
 /*
  * Returns ZMEM_VALID_EXE or 0. The caller must use the result: else clang leaves an old value in
  * r0, and a static function must not return a stack address (prepare_func_exit(),
  * kernel/bpf/verifier.c).
  */
-kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
+exe_function int read_exe(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	const struct dentry *dentry;
@@ -189,10 +196,29 @@ kfunction int read_exe(__u64 mm_addr, struct zmem_record *r)
 	return 0;
 }
 
+/*
+ * True if KSM may have merged pages of the mm. Until 5.18 there is no count of them, only a flag
+ * (MMF_VM_MERGEABLE) that never goes away.
+ */
+static __always_inline bool mm_is_mergeable(__u64 mm_addr)
+{
+	return OLD_LAYOUTS && kread64(mm_addr + koffset(struct mm_struct___old, flags)) >> 16 & 1;
+}
+
+/* The flags for that many users of the mm beside the threads of the process. */
+static __always_inline __u32 other_users_flags(__u32 others)
+{
+	if (!OLD_LAYOUTS || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+		return 0;
+	return (others < ZMEM_OTHER_USERS_MOST ? others : ZMEM_OTHER_USERS_MOST)
+	       << ZMEM_OTHER_USERS_SHIFT;
+}
+
 /* Reads everything of the mm. A global function, for its own stack frame. */
 kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
+	__s32 others;
 
 	if (!r)
 		return 0;
@@ -227,6 +253,8 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 		r->write_protect_seq = kget(mm, write_protect_seq.sequence);
 		if (bpf_core_field_exists(struct mm_struct, ksm_merging_pages))
 			r->ksm_pages = kget(mm, ksm_merging_pages);
+		else if (mm_is_mergeable(mm_addr))
+			r->flags |= ZMEM_MERGEABLE;
 		r->valid |= ZMEM_VALID_SHARING;
 	}
 	/*
@@ -234,8 +262,10 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 	 * does not map them (acct_arg_size(), fs/exec.c). Another user of this mm may be in
 	 * execve(), such as a child that a thread waits for in vfork().
 	 */
-	if (kget(mm, mm_users.counter) > (__s32)r->threads - !!(r->flags & ZMEM_LEADER_EXITED))
-		r->flags |= ZMEM_STARTING;
+	others = kget(mm, mm_users.counter) -
+		 ((__s32)r->threads - !!(r->flags & ZMEM_LEADER_EXITED));
+	if (others > 0)
+		r->flags |= ZMEM_STARTING | other_users_flags(others);
 	r->valid |= read_exe(mm_addr, r);
 	return 0;
 }
@@ -274,7 +304,8 @@ kfunction int read_try(__u64 task_addr, struct zmem_record *r)
 		return 0;
 	read_barrier(&r->mm_id);
 	read_mm(mm, r);
-	read_thread_deltas(task_addr, r);
+	if (add_thread_deltas(task_addr, (struct rss_pages *)r->rss_delta))
+		r->flags |= ZMEM_CUT_THREADS;
 	for (int i = 0; i < READ_TRIES && !(r->valid & ZMEM_VALID_FAULTS); i++)
 		r->valid |= (__u32)walk_threads(task_addr, 0, r);
 	read_barrier(&r->mm_id);

@@ -16,9 +16,6 @@ struct thread_walk {
 	__u64 regs;  /* offset of user registers in a stack; 0: any thread with an mm */
 	__u64 sum;   /* add up faults, and find no thread */
 	__u64 found; /* result of walk_threads */
-#ifdef ZMEM_PROBE_READS
-	__s64 delta[ZMEM_RSS_COUNT]; /* result of read_thread_deltas */
-#endif
 };
 
 /* Returns the task of the current node, 0 at the end, and moves on to the next. */
@@ -28,7 +25,7 @@ static __always_inline __u64 thread_next(struct thread_walk *w)
 
 	if (!node || node == w->head)
 		return 0;
-	w->node = kread64(node);
+	w->node = kread_raw(__u64, node);
 	return node - koffset(struct task_struct, thread_node);
 }
 
@@ -43,9 +40,11 @@ static __always_inline void thread_walk_start(struct thread_walk *w, __u64 task)
 #ifdef ZMEM_OLD
 #define FAULTS_STEP faults_step
 #define STEP_INLINE
+#define FIND_FUNCTION __noinline /* global: the verifier follows it once */
 #else
-#define FAULTS_STEP thread_step
-#define STEP_INLINE __always_inline
+#define FAULTS_STEP   thread_step
+#define STEP_INLINE   __always_inline
+#define FIND_FUNCTION static __always_inline
 #endif
 
 static STEP_INLINE long faults_step(__u32 index, struct thread_walk *w)
@@ -127,7 +126,7 @@ kfunction __u64 walk_threads(__u64 task, __u64 regs, struct zmem_record *r)
  * Finds a thread with an mm: a leader that exited before its threads has none, but any of the
  * threads will do. If `regs` is not 0, finds a thread that is in execve().
  */
-static __always_inline __u64 find_mm_thread(__u64 leader, __u64 regs)
+FIND_FUNCTION __u64 find_mm_thread(__u64 leader, __u64 regs)
 {
 	return walk_threads(leader, regs, 0);
 }
@@ -138,39 +137,97 @@ static __always_inline __u64 find_thread_in_exec(__u64 leader, __u64 regs)
 	return find_mm_thread(leader, regs - kaddr(kcast(struct task_struct, leader), stack));
 }
 
+struct rss_pages {
+	__s64 count[ZMEM_RSS_COUNT];
+};
+
 #ifdef ZMEM_PROBE_READS
 
-static long thread_delta_step(__u32 index, struct thread_walk *w)
+#ifdef ZMEM_OLD
+
+/* What the threads hold back of one kind; of ZMEM_RSS_COUNT: 1 if there are too many threads. */
+__noinline __u64 held_back(__u64 leader, __u32 kind)
 {
-	__u64 task = thread_next(w);
-	__u64 counts = task + koffset(struct task_struct___pre62, rss_stat.count);
+	__u64 counts = koffset(struct task_struct___pre62, rss_stat.count), task, sum = 0;
+	struct thread_walk w = {};
+
+	/* A global function is also checked where nothing calls it. */
+	if (!bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+		return 0;
+	thread_walk_start(&w, leader);
+	for (__u32 i = 0; i < THREADS_MAX; i++) {
+		task = thread_next(&w);
+		if (!task)
+			return sum;
+		if (kind < ZMEM_RSS_COUNT)
+			sum = any_number(sum +
+					 (__s32)kread32(task + counts + kind * sizeof(__s32)));
+	}
+	return kind < ZMEM_RSS_COUNT ? sum : 1;
+}
+
+/*
+ * Each turn of a loop has other bounds to the verifier, which follows them to the end of the
+ * program. In a global function that takes only numbers it follows them once, to its end.
+ */
+static __always_inline int sum_deltas(__u64 task, struct rss_pages *pages)
+{
+	__s64 delta[ZMEM_RSS_COUNT];
+	int cut;
+
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		delta[i] = held_back(task, i);
+	cut = held_back(task, ZMEM_RSS_COUNT);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		pages->count[i] += delta[i];
+	return cut;
+}
+
+#else
+
+struct delta_walk {
+	struct thread_walk threads;
+	struct rss_pages *pages;
+};
+
+static long thread_delta_step(__u32 index, struct delta_walk *w)
+{
+	__u64 task = thread_next(&w->threads);
+	__u64 two[ZMEM_RSS_COUNT / 2];
 
 	if (!task)
 		return 1;
+	ktext(two, task + koffset(struct task_struct___pre62, rss_stat.count), ZMEM_RSS_COUNT / 2);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		w->delta[i] += (__s32)kread32(counts + i * sizeof(__s32));
+		w->pages->count[i] += (__s32)(two[i / 2] >> 32 * (i % 2));
 	return 0;
 }
 
-/* Until 6.1 each thread holds back up to 64 events (SPLIT_RSS_COUNTING, absent on UP). */
-kfunction int read_thread_deltas(__u64 task, struct zmem_record *r)
+static __always_inline int sum_deltas(__u64 task, struct rss_pages *pages)
 {
-	struct thread_walk w = {};
+	struct delta_walk w = {.pages = pages};
 
-	if (!r || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+	thread_walk_start(&w.threads, task);
+	return kloop(THREADS_MAX, thread_delta_step, &w) >= THREADS_MAX;
+}
+
+#endif
+
+/*
+ * Adds what the threads of the process hold back: until 6.1 up to 64 events each
+ * (SPLIT_RSS_COUNTING, absent on UP). Returns 1 if there are too many threads.
+ */
+kfunction int add_thread_deltas(__u64 task, struct rss_pages *pages)
+{
+	if (!pages || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
 		return 0;
-	thread_walk_start(&w, task);
-	if (kloop(THREADS_MAX, thread_delta_step, &w) >= THREADS_MAX)
-		r->flags |= ZMEM_CUT_THREADS;
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		r->rss_delta[i] = w.delta[i];
-	return 0;
+	return sum_deltas(task, pages);
 }
 
 #else
 
 /* Kernels with that layout lack bpf_rdonly_cast() and load the other variant. */
-static __always_inline int read_thread_deltas(__u64 task, struct zmem_record *r)
+static __always_inline int add_thread_deltas(__u64 task, struct rss_pages *pages)
 {
 	return 0;
 }

@@ -32,6 +32,45 @@
 #error "the system call registers of this architecture are not known"
 #endif
 
+#ifdef ZMEM_OLD
+
+/*
+ * Before bpf_task_pt_regs() (5.15): they are at the end of the stack. A kernel with another size of
+ * stack (CONFIG_KASAN) shows nothing there that calibrate() takes for a request.
+ */
+#define STACK_SIZE 16384
+
+static __always_inline __u64 user_regs(__u64 task)
+{
+	return kread_raw(__u64, task + koffset(struct task_struct, stack)) + STACK_SIZE -
+	       (__u64)bpf_core_type_size(struct pt_regs);
+}
+
+#define reader_regs()		       user_regs(bpf_get_current_task())
+#define user_regs_offset(task, number) (user_regs(number) - (number))
+
+#else
+
+/* From the task_struct. To the verifier the difference of two pointers is a number. */
+#define user_regs_offset(task, number) ((__u64)bpf_task_pt_regs(task) - (__u64)(task))
+
+#ifdef ZMEM_PROBE_READS
+
+static __always_inline __u64 reader_regs(void)
+{
+	struct task_struct *reader = bpf_get_current_task_btf();
+	__u64 offset = user_regs_offset(reader, 0);
+
+	barrier_var(offset);
+	return bpf_get_current_task() + offset;
+}
+
+#else
+#define reader_regs() bpf_task_pt_regs(bpf_get_current_task_btf())
+#endif
+
+#endif
+
 /* True if the thread with these registers is in execve(). */
 static __always_inline bool is_in_exec(__u64 regs)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Finds the VMAs of an mm in its maple tree and decides which of them to walk. Layout of maple
- * nodes: include/linux/maple_tree.h.
- */
+/* Decides which VMAs to walk. maple.bpf.h and vma_list.bpf.h find them. */
 #ifndef ZMEM_VMA_BPF_H
 #define ZMEM_VMA_BPF_H
 
-#include "walk_state.bpf.h"
+#include "walk_room.bpf.h"
 
 /* include/linux/mm.h */
 #define VM_PFNMAP    0x00000400
@@ -21,28 +18,34 @@ static __always_inline bool vma_is_private(__u64 next, __u64 prev, __u64 anon_vm
 {
 	const struct anon_vma *anon_vma = kcast(struct anon_vma, anon_vma_addr);
 
+	/* Backported to 5.10 and 5.15. */
+	if (OLD_LAYOUTS && !bpf_core_field_exists(struct anon_vma, num_children))
+		return false;
 	return next == prev && !(flags & VM_MERGEABLE) &&
 	       (__u64)kget(anon_vma, root) == anon_vma_addr && kget(anon_vma, num_children) == 1;
 }
 
 /*
- * Prepares the walk of the VMA, unless it need not be walked. The maple tree says that the VMA ends
+ * Prepares the walk of the VMA, unless it need not be walked. What found it says that it ends
  * before `last` + 1.
  */
-__noinline int start_vma(struct page_walk *w, __u64 vma, __u64 last)
+__noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 {
-	const volatile void *words = kwords(vma);
-	__u64 start = kword(words, koffset(struct vm_area_struct, vm_start));
-	__u64 end = kword(words, koffset(struct vm_area_struct, vm_end));
-	__u64 mm = kword(words, koffset(struct vm_area_struct, vm_mm));
-	__u64 flags = kword(words, koffset(struct vm_area_struct, vm_flags));
-	__u64 ops = kword(words, koffset(struct vm_area_struct, vm_ops));
-	__u64 anon_vma = kword(words, koffset(struct vm_area_struct, anon_vma));
-	__u64 next = kword(words, koffset(struct vm_area_struct, anon_vma_chain.next));
-	__u64 prev = kword(words, koffset(struct vm_area_struct, anon_vma_chain.prev));
+	struct page_walk *w = walk_get(walk);
+	const volatile void *words;
+	__u64 start, end, mm, flags, ops, anon_vma, next, prev;
 
 	if (!w)
 		return 0;
+	words = kblock(walk_copy(w, vma_words), vma, sizeof(walk_copy(w, vma_words)));
+	start = kblock_word(words, koffset(struct vm_area_struct, vm_start));
+	end = kblock_word(words, koffset(struct vm_area_struct, vm_end));
+	mm = kblock_word(words, koffset(struct vm_area_struct, vm_mm));
+	flags = kblock_word(words, koffset(struct vm_area_struct, vm_flags));
+	ops = kblock_word(words, koffset(struct vm_area_struct, vm_ops));
+	anon_vma = kblock_word(words, koffset(struct vm_area_struct, anon_vma));
+	next = kblock_word(words, koffset(struct vm_area_struct, anon_vma_chain.next));
+	prev = kblock_word(words, koffset(struct vm_area_struct, anon_vma_chain.prev));
 	if (mm != w->mm || end != last + 1 || start > last) {
 		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 		return 0;
@@ -77,77 +80,6 @@ __noinline int start_vma(struct page_walk *w, __u64 vma, __u64 last)
 	w->addr = w->next > start ? w->next : start;
 	w->end = end;
 	return 0;
-}
-
-/* enum maple_type */
-#define MAPLE_TYPE(entry) ((entry) >> 3 & 15)
-#define MAPLE_NODE(entry) ((entry) & ~0xffULL)
-#define MAPLE_LEAF_64	  1
-#define MAPLE_ARANGE_64	  3
-/* Words of a node: its parent, the pivots, and one slot more than pivots. */
-#define MAPLE_ARANGE_PIVOTS 9
-#define MAPLE_RANGE_PIVOTS  15
-
-static __always_inline __u64 maple_word(__u64 entry, __u64 index)
-{
-	return kread64(MAPLE_NODE(entry) + index * sizeof(__u64));
-}
-
-struct descent {
-	__u64 entry, next, pivots;
-	__u64 slot; /* in: 0; out: the first slot with a pivot of at least `next` */
-};
-
-static long descend_pivot(__u32 index, struct descent *d)
-{
-	__u64 pivot = maple_word(d->entry, 1 + index);
-
-	/* A zero ends the used pivots; the last slot reaches to the end of the node. */
-	if ((index && !pivot) || pivot >= d->next)
-		return 1;
-	d->slot = index + 1;
-	return 0;
-}
-
-/* Goes one node down in the maple tree, towards w->next. */
-static __always_inline void descend(struct page_walk *w)
-{
-	struct descent d = {};
-	__u64 pivot;
-
-	d.entry = w->entry;
-	d.next = w->next;
-	d.pivots =
-		MAPLE_TYPE(d.entry) == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_RANGE_PIVOTS;
-	bpf_loop(d.pivots, descend_pivot, &d, 0);
-	pivot = maple_word(d.entry, 1 + d.slot);
-	if (d.slot < d.pivots && pivot && pivot < w->max)
-		w->max = pivot;
-	w->entry = maple_word(d.entry, 1 + d.pivots + d.slot);
-	w->slot = 0;
-}
-
-/* Reads the next slot of the leaf, a VMA or a gap. After the last slot the descent starts anew. */
-static __always_inline void next_slot(struct page_walk *w)
-{
-	__u64 i, last, vma;
-
-	i = w->slot++;
-	last = i < MAPLE_RANGE_PIVOTS ? maple_word(w->entry, 1 + i) : w->max;
-	if (i >= MAPLE_RANGE_PIVOTS || (i && !last) || last >= w->max) {
-		last = w->max;
-		w->slot = 0;
-	}
-	if (last >= w->next) {
-		vma = maple_word(w->entry, 1 + MAPLE_RANGE_PIVOTS + i);
-		if (vma)
-			start_vma(w, vma, last);
-		w->next = last + 1;
-		if (!w->next)
-			w->done = 1;
-	}
-	if (!w->slot)
-		w->entry = 0;
 }
 
 #endif

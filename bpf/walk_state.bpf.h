@@ -6,7 +6,7 @@
  * The walk holds no lock and no reference, so anything may be torn or freed under it. Loads cannot
  * fault. A physical address is followed only below the end of RAM. What the walk does not
  * understand sets ZMEM_WALK_UNKNOWN. The sums of a raced walk differ from the counters, which user
- * space checks. All state is in struct page_walk on the stack of the visit.
+ * space checks. All state is in struct page_walk, which belongs to the visit (walk_room.bpf.h).
  */
 #ifndef ZMEM_WALK_STATE_BPF_H
 #define ZMEM_WALK_STATE_BPF_H
@@ -14,6 +14,7 @@
 #include "zmem/record.h"
 #include "zmem/setup.h"
 #include "entry.bpf.h"
+#include "walk_variant.bpf.h"
 
 /* Where the kernel has its memory. calibrate() writes it once; then it is only read. */
 struct layout {
@@ -51,15 +52,10 @@ struct page_walk {
 	 */
 	__u8 anon_mask;
 	__u8 anon_all;
-	__u8 slot;  /* the next slot in a leaf of the maple tree */
+	__u8 slot; /* the next slot in a leaf of the maple tree */
+	struct zmem_calibrated calibrated;
 	__u64 addr; /* the first address that is not walked yet */
 	__u64 end;
-
-	/* What maps the pmd_pages() of `region`: a table of entries, or a huge page at `huge`. */
-	__u64 region;
-	__u64 table;
-	__u64 huge;
-	__s64 huge_maps; /* single mappings of its pages that were not seen yet */
 
 	/* The next VMA: at or behind `next`, under maple node `entry`, which ends at `max`. */
 	__u64 next;
@@ -70,14 +66,27 @@ struct page_walk {
 	union {
 		__u64 run;
 		__u64 found;
+		__u64 try_pfn; /* calibrate.bpf.h */
 	};
-	__u64 run_count;
-
-	/* The result. */
 	union {
-		struct zmem_pages pages;
-		struct zmem_calibrated calibrated;
+		__u64 run_count;
+		__u64 tries;
 	};
+
+	union {
+		struct zmem_pages pages; /* the result */
+		/*
+		 * During the walk, in the place of pages.rss, which is read behind it. What maps
+		 * the pmd_pages() of `region`: a table of entries, or a huge page at `huge`.
+		 */
+		struct {
+			__u64 region;
+			__u64 table;
+			__u64 huge;
+			__s64 huge_maps; /* single mappings of its pages that were not seen yet */
+		};
+	};
+	WALK_ROOM
 };
 
 /* A constant if the architecture has one page size. */
@@ -103,6 +112,7 @@ static __always_inline __u32 pud_bits(const struct page_walk *w)
 }
 
 #define PMD_PAGES_LEAST (1 << (PAGE_BITS_LEAST - 3))
+#define PMD_PAGES_MOST	(1 << (PAGE_BITS_MOST - 3))
 
 /* The number of pages of a huge page, and of entries of a table. */
 static __always_inline __u32 pmd_pages(const struct page_walk *w)
@@ -120,7 +130,7 @@ enum mm_word {
 	MM_PGD,
 	MM_ROOT,      /* of the maple tree */
 	MM_PROTECTED, /* write_protect_seq */
-	MM_MERGING,   /* ksm_merging_pages */
+	MM_MERGING,   /* ksm_merging_pages; until 5.18 mm_is_mergeable() */
 };
 
 /*
@@ -128,7 +138,7 @@ enum mm_word {
  * program loads, mm_struct and folio evict each other from the kernel's type cache (kread.bpf.h),
  * so each alternation between the two costs a lookup.
  */
-__noinline __u64 mm_word(__u64 mm_addr, __u32 which)
+once_function __u64 mm_word(__u64 mm_addr, __u32 which)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 
@@ -140,6 +150,8 @@ __noinline __u64 mm_word(__u64 mm_addr, __u32 which)
 	case MM_PROTECTED:
 		return kget(mm, write_protect_seq.sequence);
 	default:
+		if (OLD_LAYOUTS && !bpf_core_field_exists(struct mm_struct, ksm_merging_pages))
+			return mm_is_mergeable(mm_addr);
 		return kget(mm, ksm_merging_pages);
 	}
 }

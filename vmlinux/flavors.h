@@ -8,6 +8,15 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct rb_node {
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
 /*
  * Until Linux 6.1 the resident set was one atomic per kind, plus what each thread had not added
  * yet. f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter", 6.2) replaced both.
@@ -28,6 +37,33 @@ struct task_struct___pre62 {
 	struct task_rss_stat___pre62 rss_stat;
 };
 
+/* Until 5.18 (ksm_merging_pages) only a flag says that KSM may have merged pages of the mm. */
+struct mm_struct___old {
+	unsigned long flags;
+	struct rb_root mm_rb;
+};
+
+/* Until 6.0 VMAs are in a red-black tree and in a list. */
+struct vm_area_struct___old {
+	struct vm_area_struct___old *vm_next;
+	struct rb_node vm_rb;
+};
+
+/*
+ * Until 6.2 the second struct page of a compound page has what is known of the whole. Before 5.16
+ * there is no struct folio.
+ */
+struct page___old {
+	struct address_space *mapping;
+	atomic_t _mapcount;
+	atomic_t compound_mapcount;
+};
+
 #pragma clang attribute pop
+
+/* Until 6.1. */
+enum pageflags___old {
+	PG_double_map___old,
+};
 
 #endif

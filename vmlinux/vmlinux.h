@@ -215,6 +215,10 @@ struct task_struct {
 	struct css_set *cgroups;
 };
 
+struct pt_regs {
+	unsigned long sp; /* its size is that of the whole, which ends a stack */
+};
+
 struct bpf_map {
 	__u32 id;
 };

@@ -47,7 +47,16 @@ enum zmem_flags {
 	ZMEM_CUT_THREADS = 1 << 3,   /* too many threads to walk: rss_delta is not complete */
 	ZMEM_STARTING = 1 << 4,	     /* maybe in exec: arguments may count as its memory */
 	ZMEM_EXE_DELETED = 1 << 5,   /* the executable was unlinked or replaced since exec */
+	ZMEM_MERGEABLE = 1 << 6, /* until 5.18: KSM may have merged pages; they are not counted */
 };
+
+/*
+ * Until 6.1, in the upper half of the flags: how many users the mm has beside the threads of the
+ * process, at most OTHER_USERS_MOST. They may hold back a part of its counters as well.
+ */
+#define ZMEM_OTHER_USERS_SHIFT	16
+#define ZMEM_OTHER_USERS_MOST	0xffff
+#define ZMEM_OTHER_USERS(flags) ((flags) >> ZMEM_OTHER_USERS_SHIFT)
 
 /* Indexes of rss[]: the kernel's MM_FILEPAGES … MM_SHMEMPAGES (include/linux/mm_types_task.h). */
 enum zmem_rss {
@@ -75,7 +84,9 @@ enum zmem_walk {
  * seen is private.
  */
 struct zmem_pages {
-	__s64 rss[ZMEM_RSS_COUNT]; /* the counters, read again after the walk */
+	/* The counters, read again after the walk, with what the threads of the process hold back.
+	 */
+	__s64 rss[ZMEM_RSS_COUNT];
 	__u64 cursor; /* where the next visit continues, scrambled; 0: the walk is complete */
 	/* By enum zmem_rss; [ZMEM_RSS_SWAP] counts swap entries where pages may be shared. */
 	__u64 seen[ZMEM_RSS_COUNT];
@@ -108,7 +119,7 @@ struct zmem_record {
 	__u64 start_boottime_ns;  /* since boot, suspend included; whole ticks, as in /proc */
 	char comm[ZMEM_COMM_LEN]; /* of the leader; any bytes but NUL */
 	__s32 oom_score_adj;
-	__u32 flags; /* enum zmem_flags */
+	__u32 flags; /* enum zmem_flags, ZMEM_OTHER_USERS() */
 
 	/* ZMEM_RECORD_SHORT ends here. */
 

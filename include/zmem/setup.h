@@ -39,6 +39,7 @@ enum zmem_calibrate_result {
 	ZMEM_NO_FOLIO,	    /* the file's page cache does not hold exactly one page */
 	ZMEM_BAD_MEMMAP,    /* the struct page of the file's page does not match */
 	ZMEM_BAD_ANON,	    /* likewise for the anonymous page, or it was not found */
+	ZMEM_NO_QUESTION,   /* the arguments of the reader's system call were not found */
 };
 
 /* The reply, which the iterator then writes in place of records. */

@@ -25,7 +25,7 @@
 
 #define WIDTH	      80
 #define NAME_WIDTH    16 /* of a part: CAP_SYS_PTRACE */
-#define VARIANT_WIDTH 28 /* of a way to read counters: bpf (probe reads, libbpf) */
+#define VARIANT_WIDTH 30 /* of a way to read counters: bpf with pages (probe reads) */
 
 /* How a row's part is. */
 enum state {

@@ -139,7 +139,8 @@ struct process {
 	bool sharing_known; /* forked, write_protect_seq and ksm_pages are valid */
 	uint32_t write_protect_seq;
 	uint64_t ksm_pages;
-	uint64_t cgroup_key; /* equal for processes with the same cgroups; 0 unknown */
+	uint64_t cgroup_key;  /* equal for processes with the same cgroups; 0 unknown */
+	uint32_t other_users; /* until 6.1: of its mm, which hold back a part of its counters */
 	int32_t rss_delta[4];
 	enum origin counters_source;
 	enum pss_source pss_source;

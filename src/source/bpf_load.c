@@ -12,6 +12,7 @@
 #include "task_counters.lskel.h"
 #include "task_counters_probe.lskel.h"
 #include "task_pss.lskel.h"
+#include "task_pss_probe.lskel.h"
 #pragma GCC diagnostic pop
 
 #include <bpf/bpf.h>
@@ -85,6 +86,7 @@ static void close_maps(void *maps, size_t size, int except)
 	}
 
 LIGHT(task_pss, task_pss, WALKS_PAGES)
+LIGHT(task_pss_probe, task_pss, WALKS_PAGES)
 LIGHT(task_counters, task_counters, COUNTS)
 LIGHT(task_counters_probe, task_counters, COUNTS)
 
@@ -92,6 +94,9 @@ LIGHT(task_counters_probe, task_counters, COUNTS)
 
 static const unsigned char packed_pss[] = {
 #include "task_pss.inc"
+};
+static const unsigned char packed_pss_old[] = {
+#include "task_pss_old.inc"
 };
 static const unsigned char packed_counters[] = {
 #include "task_counters.inc"
@@ -112,6 +117,9 @@ static const struct {
 			  struct bpf_handle *ret);
 } objects[] = {
 	{PACKED(packed_pss), "task_pss", light_task_pss_load},
+	/* Not packed: libbpf explains the next one, which has the same code. */
+	{{}, "task_pss", light_task_pss_probe_load},
+	{PACKED(packed_pss_old), "task_pss", NULL},
 	{PACKED(packed_counters), "task_counters", light_task_counters_load},
 	{PACKED(packed_counters_probe), "task_counters", light_task_counters_probe_load},
 	{PACKED(packed_counters_old), "task_counters", NULL},
@@ -152,6 +160,8 @@ static int open_object(enum bpf_object_id id, struct bpf_object_open_opts *opts,
 {
 	cleanup(strbuf_done) struct strbuf elf = {};
 
+	if (!objects[id].packed.size)
+		return -EOPNOTSUPP;
 	unpack(&elf, objects[id].packed);
 	if (strbuf_error(&elf) < 0)
 		return strbuf_error(&elf);

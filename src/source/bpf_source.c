@@ -112,6 +112,19 @@ static int open_iterator_one(const void *state, pid_t pid)
 	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
 }
 
+/*
+ * True if the kernel has iterators over one process (6.1). Older kernels ignore `tid`, but refuse
+ * `pid`, which lies behind what they know.
+ */
+static bool has_iterator_one(const struct bpf_state *b)
+{
+	union bpf_iter_link_info info = {.task.pid = (__u32)getpid()};
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
+	cleanup_close int link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, &opts);
+
+	return link_fd >= 0;
+}
+
 /* ---- calibration ---- */
 
 struct own_pages {
@@ -181,6 +194,8 @@ static const char *result_text(uint32_t result)
 		return "calibration: the struct page of our own file's page does not match";
 	case ZMEM_BAD_ANON:
 		return "calibration: the struct page of our own anonymous page does not match";
+	case ZMEM_NO_QUESTION:
+		return "calibration: the registers of our own system call were not found";
 	}
 	return "calibration: no result";
 }
@@ -277,7 +292,9 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	}
 	b->readers = (struct readers){
 		.open = open_iterator,
-		.open_one = open_iterator_one,
+		.open_one = variant->reads == READS_BY_CAST || has_iterator_one(b)
+				    ? open_iterator_one
+				    : NULL,
 		.state = b,
 		.asks = b->object.calibration_fd != 0,
 		.limits = reader_limits(),
@@ -285,6 +302,14 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	/* Without calibration the source still has counters. */
 	if (b->readers.asks)
 		calibrate(b->object.calibration_fd, &b->readers, proc, &b->pss_refusal);
+	/* Without it counters alone, from another object, are better. */
+	if (variant->pages && variant->reads == READS_BY_PROBE) {
+		r = readers_check_rss(&b->readers);
+		if (r < 0) {
+			bpf_diagnose_note(diag, variant->name, "reading our own resident set", r);
+			return r;
+		}
+	}
 	*ret_state = TAKE_PTR(b);
 	return 0;
 }

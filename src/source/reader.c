@@ -68,7 +68,8 @@ static int receive_record(struct reader *r, const void *data, size_t size)
 
 	if (size == sizeof(record)) {
 		memcpy(&record, data, size);
-		if (!(record.pages.flags & ZMEM_WALK_OFF) && !pages_consistent(&record))
+		if (!(record.pages.flags & ZMEM_WALK_OFF) &&
+		    !ZMEM_OTHER_USERS(record.record.flags) && !pages_consistent(&record))
 			return queue_visit(r, &record);
 	}
 	return add_record(r, data);
@@ -117,6 +118,14 @@ static int drain(struct reader *r, int fd)
 
 /* ---- one process ---- */
 
+/* The question selects the process in an iterator over all. */
+static int open_one(const struct readers *from, pid_t pid)
+{
+	if (from->open_one)
+		return from->open_one(from->state, pid);
+	return from->asks ? from->open(from->state) : -EOPNOTSUPP;
+}
+
 /*
  * Reads `pid`; its walk continues at the cursor. The buffer has no room for two records, so the
  * kernel stops at the first.
@@ -125,8 +134,7 @@ static int visit(const struct readers *from, pid_t pid, uint64_t cursor,
 		 struct zmem_pss_record *ret)
 {
 	const union zmem_question question = {.pid = pid};
-	cleanup_close int fd =
-		from->open_one ? from->open_one(from->state, pid) : from->open(from->state);
+	cleanup_close int fd = open_one(from, pid);
 	struct zmem_pss_record record = {};
 	ssize_t n = fd < 0 ? fd : read_asking(fd, &record, sizeof(record), question, cursor);
 
@@ -180,12 +188,22 @@ static int repeat_walk(const struct readers *from, struct zmem_pss_record *recor
 
 int readers_read_answer(const struct readers *readers, void *ret, size_t size)
 {
-	cleanup_close int fd = readers->open_one(readers->state, getpid());
+	cleanup_close int fd = open_one(readers, getpid());
 	ssize_t n = fd < 0 ? fd : read_asking(fd, ret, size, (union zmem_question){}, 0);
 
 	if (n < 0)
 		return (int)n;
 	return (size_t)n == size ? 0 : -EBADMSG;
+}
+
+int readers_check_rss(const struct readers *readers)
+{
+	struct zmem_pss_record record;
+	int r = visit(readers, getpid(), 0, &record);
+
+	if (r < 0)
+		return r;
+	return record.record.valid & ZMEM_VALID_RSS ? 0 : -ENODATA;
 }
 
 int reader_try(int fd)
@@ -255,6 +273,52 @@ static struct reader *reader_prepare(struct readers *kept, unsigned i, struct co
 	return r;
 }
 
+/* What the other processes with the mm of p hold back. */
+static struct held_back held_by_others(const struct snapshot *s, const struct process *p)
+{
+	struct held_back others = {};
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *q = &s->process[i];
+
+		if (q == p || q->mm_key != p->mm_key)
+			continue;
+		others.users += q->threads - (q->leader_exited && q->threads);
+		for (int k = 0; k < ZMEM_RSS_COUNT; k++)
+			others.pages[k] += q->rss_delta[k];
+	}
+	return others;
+}
+
+/*
+ * Until 6.1 each process with an mm holds back a part of its counters, so the walk of one of them
+ * cannot be confirmed by its own counters. Reads them again, now that the parts of the others are
+ * known.
+ */
+static int visit_sharers(const struct readers *from, struct snapshot *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = &s->process[i];
+		struct held_back others;
+		struct zmem_pss_record record;
+		int r = 0;
+
+		if (!p->other_users || process_has(p, COUNTER_PSS))
+			continue;
+		others = held_by_others(s, p);
+		for (int k = 0; k < WALK_TRIES && r == 0 && !process_has(p, COUNTER_PSS); k++) {
+			r = visit(from, p->pid, 0, &record);
+			if (r == 0)
+				r = finish_walk(from, &record);
+			if (r == 0)
+				record_decode_shared(&record, &others, &from->limits, p);
+		}
+		if (r < 0 && r != -ESRCH)
+			return r;
+	}
+	return 0;
+}
+
 void readers_done(struct readers *readers)
 {
 	for (unsigned i = 0; i < READERS_MAX; i++) {
@@ -301,10 +365,12 @@ int readers_collect(struct readers *readers, unsigned count, struct snapshot *sn
 		.snapshot = snapshot,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
+	int r;
 
 	if (count < 1 || !readers->asks)
 		count = 1;
-	return collect_shares(&c, readers, count < READERS_MAX ? count : READERS_MAX);
+	r = collect_shares(&c, readers, count < READERS_MAX ? count : READERS_MAX);
+	return r == 0 && readers->asks ? visit_sharers(readers, snapshot) : r;
 }
 
 struct decode_limits reader_limits(void)

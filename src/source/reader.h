@@ -18,7 +18,10 @@
 struct readers {
 	/* Opens an iterator over all tasks. Returns a descriptor or a negative errno. */
 	int (*open)(const void *state);
-	/* The same over one process; NULL: the question selects the process. */
+	/*
+	 * The same over one process; NULL: the question selects the process, and a program that
+	 * takes none cannot read one alone.
+	 */
 	int (*open_one)(const void *state, pid_t pid);
 	const void *state;
 	bool asks; /* the program takes questions (include/zmem/setup.h) */
@@ -34,8 +37,17 @@ void readers_done(struct readers *readers);
  */
 int readers_collect(struct readers *readers, unsigned count, struct snapshot *snapshot);
 
-/* Adds one process. Returns 0, -ESRCH if it does not exist, or another negative errno. */
+/*
+ * Adds one process. Returns 0, -ESRCH if it does not exist, -EOPNOTSUPP if it cannot be read alone,
+ * or another negative errno.
+ */
 int readers_visit(const struct readers *readers, pid_t pid, struct snapshot *snapshot);
+
+/*
+ * Checks that the program has the resident set of this process: it knows where the kernel keeps it.
+ * Returns 0, -ENODATA or another negative errno.
+ */
+int readers_check_rss(const struct readers *readers);
 
 /* Checks that the descriptor is an iterator over records. Returns 0 or a negative errno. */
 int reader_try(int fd);

@@ -17,6 +17,21 @@ static uint64_t distance(__s64 a, __s64 b)
 	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
+struct counted {
+	__s64 pages[ZMEM_RSS_COUNT];
+};
+
+/* The counters with what the threads of the process hold back (until 6.1). */
+static struct counted counted(const struct zmem_pss_record *r)
+{
+	struct counted c;
+
+	/* Unsigned, because the sum of absurd values may overflow. */
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		c.pages[i] = (__s64)((__u64)r->record.rss[i] + (__u64)r->record.rss_delta[i]);
+	return c;
+}
+
 /*
  * The largest change of a counter that should not change. In an exclusive walk anonymous memory may
  * change, because the walk does not look at it. In another walk its unseen part is the difference
@@ -36,10 +51,19 @@ static uint64_t drift(const __s64 *before, const __s64 *after, bool exclusive)
 	return max;
 }
 
+/* How much the counters changed during the walk. */
+static uint64_t moved_during(const struct zmem_pss_record *r)
+{
+	const struct counted before = counted(r);
+
+	return drift(before.pages, r->pages.rss, r->pages.flags & ZMEM_WALK_EXCLUSIVE);
+}
+
 /* The largest difference between pages seen and counters. */
 static uint64_t gap(const struct zmem_pss_record *r)
 {
-	const __s64 *rss = r->record.rss;
+	const struct counted c = counted(r);
+	const __s64 *rss = c.pages;
 	uint64_t file = distance(rss[ZMEM_RSS_FILE], (__s64)r->pages.seen[ZMEM_RSS_FILE]);
 	uint64_t shmem = distance(rss[ZMEM_RSS_SHMEM], (__s64)r->pages.seen[ZMEM_RSS_SHMEM]);
 	uint64_t anon = distance(rss[ZMEM_RSS_ANON], (__s64)r->pages.seen[ZMEM_RSS_ANON]);
@@ -52,7 +76,8 @@ static uint64_t gap(const struct zmem_pss_record *r)
 
 static uint64_t resident(const struct zmem_pss_record *r)
 {
-	const __s64 *rss = r->record.rss;
+	const struct counted c = counted(r);
+	const __s64 *rss = c.pages;
 	/* Unsigned, because the sum of absurd counters may overflow. */
 	__s64 sum = (__s64)((__u64)rss[ZMEM_RSS_FILE] + (__u64)rss[ZMEM_RSS_SHMEM] +
 			    (__u64)rss[ZMEM_RSS_ANON]);
@@ -64,23 +89,27 @@ static bool is_sane(const struct zmem_pss_record *r)
 {
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		if (distance(r->record.rss[i], 0) > PAGES_MAX ||
+		    distance(r->record.rss_delta[i], 0) > PAGES_MAX ||
 		    distance(r->pages.rss[i], 0) > PAGES_MAX || r->pages.seen[i] > PAGES_MAX)
 			return false;
 	}
 	return true;
 }
 
-/* True if the walk is complete and plausible, with no other flags than `allowed`. */
+/*
+ * True if the walk is complete and plausible, with no other flags than `allowed`, and the counters
+ * are: where others hold back a part of them, no sum shows which anonymous pages were not seen.
+ */
 static bool is_whole(const struct zmem_pss_record *r, uint32_t allowed)
 {
-	return (r->record.valid & ZMEM_VALID_RSS) && (r->record.valid & ZMEM_VALID_SHARING) &&
-	       !(r->pages.flags & ~allowed) && !r->pages.cursor && is_sane(r);
+	return !ZMEM_OTHER_USERS(r->record.flags) && (r->record.valid & ZMEM_VALID_RSS) &&
+	       (r->record.valid & ZMEM_VALID_SHARING) && !(r->pages.flags & ~allowed) &&
+	       !r->pages.cursor && is_sane(r);
 }
 
 bool pages_consistent(const struct zmem_pss_record *r)
 {
-	return is_whole(r, ZMEM_WALK_EXCLUSIVE) && !gap(r) &&
-	       !drift(r->record.rss, r->pages.rss, r->pages.flags & ZMEM_WALK_EXCLUSIVE);
+	return is_whole(r, ZMEM_WALK_EXCLUSIVE) && !gap(r) && !moved_during(r);
 }
 
 bool pages_within_tolerance(const struct zmem_pss_record *r)
@@ -88,15 +117,15 @@ bool pages_within_tolerance(const struct zmem_pss_record *r)
 	uint64_t room = resident(r) / ZMEM_CLOSE_PART;
 
 	return is_whole(r, ZMEM_WALK_EXCLUSIVE | ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED) &&
-	       resident(r) >= ZMEM_LARGE_PAGES && gap(r) <= room &&
-	       drift(r->record.rss, r->pages.rss, r->pages.flags & ZMEM_WALK_EXCLUSIVE) <= room;
+	       resident(r) >= ZMEM_LARGE_PAGES && gap(r) <= room && moved_during(r) <= room;
 }
 
 void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
 {
 	const struct zmem_pages *from = &visit->pages;
 	struct zmem_pages *to = &sum->pages;
-	uint64_t moved = drift(sum->record.rss, visit->record.rss, to->flags & ZMEM_WALK_EXCLUSIVE);
+	const struct counted before = counted(sum), now = counted(visit);
+	uint64_t moved = drift(before.pages, now.pages, to->flags & ZMEM_WALK_EXCLUSIVE);
 
 	if (visit->record.mm_id != sum->record.mm_id ||
 	    visit->record.start_boottime_ns != sum->record.start_boottime_ns ||
@@ -230,6 +259,7 @@ static void decode_counters(const struct zmem_record *r, const struct decode_lim
 	p->raced = r->flags & ZMEM_RACED;
 	p->leader_exited = r->flags & ZMEM_LEADER_EXITED;
 	p->starting = r->flags & ZMEM_STARTING;
+	p->other_users = ZMEM_OTHER_USERS(r->flags);
 	p->mm_key = r->mm_id;
 }
 
@@ -267,9 +297,10 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 			 struct process *p)
 {
 	const struct zmem_pages *w = &r->pages;
-	__s64 counted = r->record.rss[ZMEM_RSS_ANON], seen = (__s64)w->seen[ZMEM_RSS_ANON];
+	__s64 all_anon = counted(r).pages[ZMEM_RSS_ANON], seen = (__s64)w->seen[ZMEM_RSS_ANON];
 	uint64_t file = w->pss[ZMEM_RSS_FILE], shmem = w->pss[ZMEM_RSS_SHMEM];
 	uint64_t page = limits->page_size, rest, anon;
+	__s64 swap;
 
 	p->pages_unknown = w->flags & ZMEM_WALK_UNKNOWN;
 	if (!pages_consistent(r) && !((w->flags & ZMEM_WALK_ACCEPTED) && pages_within_tolerance(r)))
@@ -281,7 +312,7 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 		return;
 	}
 	/* The counter may be just below `seen` in a walk within tolerance. */
-	rest = counted > seen ? (uint64_t)(counted - seen) : 0;
+	rest = all_anon > seen ? (uint64_t)(all_anon - seen) : 0;
 	anon = w->pss[ZMEM_RSS_ANON] + (rest * page << ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS, (anon + file + shmem) >> ZMEM_PSS_SHIFT);
 	process_set(p, COUNTER_PSS_ANON, anon >> ZMEM_PSS_SHIFT);
@@ -290,8 +321,9 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 	process_set(p, COUNTER_USS, (w->unique + rest) * page);
 	set_scaled(p, COUNTER_THP, w->huge, page);
 	/* Only smaps_rollup shows how many processes share a swap entry. */
+	swap = counted(r).pages[ZMEM_RSS_SWAP];
 	if (!w->seen[ZMEM_RSS_SWAP] && process_has(p, COUNTER_SWAP))
-		process_set(p, COUNTER_SWAP_PSS, p->value[COUNTER_SWAP]);
+		set_scaled(p, COUNTER_SWAP_PSS, swap > 0 ? (uint64_t)swap : 0, page);
 	p->pss_source = PSS_FROM_KERNEL;
 	p->pss_status = PSS_OK;
 }
@@ -349,6 +381,22 @@ int record_decode_one(const void *data, const struct decode_limits *limits, stru
 	if (r.record.valid & ZMEM_VALID_PAGES)
 		decode_pages(&r, limits, p);
 	return 0;
+}
+
+void record_decode_shared(const struct zmem_pss_record *record, const struct held_back *others,
+			  const struct decode_limits *limits, struct process *p)
+{
+	struct zmem_pss_record r = *record;
+
+	if (!(r.record.valid & ZMEM_VALID_PAGES) || r.record.mm_id != p->mm_key || !is_sane(&r) ||
+	    others->users < ZMEM_OTHER_USERS(r.record.flags))
+		return;
+	r.record.flags &= (1U << ZMEM_OTHER_USERS_SHIFT) - 1;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		r.record.rss_delta[i] += others->pages[i];
+		r.pages.rss[i] += others->pages[i];
+	}
+	decode_pages(&r, limits, p);
 }
 
 long record_decode(const void *data, size_t len, const struct decode_limits *limits,

@@ -29,6 +29,19 @@ long record_size(const void *data, size_t len);
 int record_decode_one(const void *data, const struct decode_limits *limits,
 		      struct snapshot *snapshot);
 
+/* What other processes with the same mm hold back of its counters. */
+struct held_back {
+	int64_t pages[ZMEM_RSS_COUNT];
+	uint64_t users; /* their threads */
+};
+
+/*
+ * Sets the PSS of the process if its walk adds up with what the others hold back, and they are all
+ * the users of its mm. The record may be newer than p.
+ */
+void record_decode_shared(const struct zmem_pss_record *record, const struct held_back *others,
+			  const struct decode_limits *limits, struct process *p);
+
 /* ---- the pages of a record ---- */
 
 /*

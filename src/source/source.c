@@ -36,12 +36,14 @@ static const struct source_variant variants[] = {
 	{"bpf, pinned", PIN(PIN_COUNTERS), .all_only = true},
 	{"bpf with pages", BPF(OBJECT_PSS, LOADER_LIGHT, READS_BY_CAST), .pages = true},
 	{"bpf with pages (libbpf)", BPF(OBJECT_PSS, LOADER_LIBBPF, READS_BY_CAST), .pages = true},
+	{"bpf with pages (probe reads)", BPF(OBJECT_PSS_PROBE, LOADER_LIGHT, READS_BY_PROBE),
+	 .pages = true},
+	{"bpf with pages (old kernels)", BPF(OBJECT_PSS_OLD, LOADER_LIBBPF, READS_BY_PROBE),
+	 .pages = true},
 	{"bpf", BPF(OBJECT_COUNTERS, LOADER_LIGHT, READS_BY_CAST)},
 	{"bpf (libbpf)", BPF(OBJECT_COUNTERS, LOADER_LIBBPF, READS_BY_CAST)},
 	{"bpf (probe reads)", BPF(OBJECT_COUNTERS_PROBE, LOADER_LIGHT, READS_BY_PROBE)},
-	/* Iterators over one task came with 6.1. */
-	{"bpf (probe reads, libbpf)", BPF(OBJECT_COUNTERS_OLD, LOADER_LIBBPF, READS_BY_PROBE),
-	 .all_only = true},
+	{"bpf (probe reads, libbpf)", BPF(OBJECT_COUNTERS_OLD, LOADER_LIBBPF, READS_BY_PROBE)},
 	{"proc", PROC, .all_only = true},
 };
 
@@ -75,6 +77,9 @@ static bool is_hopeless(const struct source_variant *v, int error)
 	if (v->kind != &source_kind_bpf)
 		return false;
 	if (v->reads == READS_BY_PROBE && error == -EINVAL && !bpf_diagnose_probe_reads_allowed())
+		return true;
+	/* Probe reads are for kernels without the cast. */
+	if (v->reads == READS_BY_PROBE && v->pages && (error == -EPERM || error == -EMFILE))
 		return true;
 	if (v->loader != LOADER_LIBBPF)
 		return false;
@@ -118,25 +123,28 @@ const struct diag_note *source_reason(const struct diag *diag)
 	return diag->count ? &diag->note[0] : NULL;
 }
 
-static bool is_about_pin(const struct diag_note *note)
+/* True if the note is about a BPF object with pages that is not pinned. */
+static bool has_pages(const struct diag_note *note)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
-		if (variants[i].pinned && note->subject == variants[i].name)
-			return true;
+		if (note->subject == variants[i].name)
+			return variants[i].pages && !variants[i].pinned;
 	}
 	return false;
 }
 
-/* The reason of the first BPF variant that did not open. */
-static const char *first_reason(const struct diag *diag)
+/* The reason of the last BPF variant with pages that did not open. */
+static const char *pages_reason(const struct diag *diag)
 {
+	const char *reason = NULL;
+
 	for (int i = 0; i < diag->count; i++) {
 		const struct diag_note *note = &diag->note[i];
 
-		if (!is_about_pin(note))
-			return note->reason ? note->reason : strerror(-note->error);
+		if (has_pages(note))
+			reason = note->reason ? note->reason : strerror(-note->error);
 	}
-	return NULL;
+	return reason;
 }
 
 /* Why the opened variant does not walk pages, NULL if it does. */
@@ -148,9 +156,7 @@ static const char *refusal(const struct source *source, const struct diag *diag)
 		return "the counters come from /proc";
 	if (v->pages || v->pinned)
 		return v->kind->pss_refusal(source->state);
-	if (v->reads == READS_BY_PROBE)
-		return "this kernel has no bpf_rdonly_cast() (Linux 6.2)";
-	return first_reason(diag);
+	return pages_reason(diag);
 }
 
 static unsigned choose_readers(const struct source *source)
@@ -319,6 +325,8 @@ int source_collect_some(struct source *source, struct process *const *rows, size
 	for (size_t i = 0; i < count; i++) {
 		int r = source->variant->kind->revisit(source->state, rows[i]->pid, snapshot);
 
+		if (r == -EOPNOTSUPP)
+			return source_collect(source, snapshot);
 		if (r < 0 && r != -ESRCH)
 			return r;
 	}

@@ -19,7 +19,9 @@ struct source_kind {
 	 * snapshot. Returns 0 or a negative errno.
 	 */
 	int (*collect)(void *state, unsigned readers, struct snapshot *snapshot);
-	/* The same for one process; -ESRCH if it does not exist. NULL if every variant is all_only.
+	/*
+	 * The same for one process; -ESRCH if it does not exist, -EOPNOTSUPP if it cannot be read
+	 * alone. NULL if every variant is all_only.
 	 */
 	int (*revisit)(void *state, pid_t pid, struct snapshot *snapshot);
 	/* Why PSS does not come from the kernel, NULL if it does. */

@@ -65,7 +65,8 @@ expect_json 'the three: PSS comes from the kernel and all of it is checked' '.so
 run three "$ZMEM" compare -p "$targets"
 expect_rc 'the three, compare: nothing differs' 0
 run three "$ZMEM" doctor -v
-for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'bpf with pages' 'bpf with pages \(libbpf\)' bpf \
+for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'bpf with pages' 'bpf with pages \(libbpf\)' \
+	'bpf with pages \(probe reads\)' bpf \
 	'bpf \(libbpf\)' 'bpf \(probe reads\)' proc counters PSS; do
 	expect_out "the three, doctor: $what" "^$what +ok "
 done

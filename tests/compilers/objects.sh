@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Loads each BPF object by libbpf and as a light skeleton, and prints the number of instructions that the
-# verifier checked and the time, to compare compilers.
+# verifier checked and the time, to compare compilers. Applies rules of the verifiers of Linux 6.2 to 6.8, too.
 . "$(dirname "$0")/../support/lib.sh"
 
 need_bpf objects || exit 0
@@ -12,7 +12,7 @@ load() {
 }
 
 looked=0
-for object in task_counters task_counters_probe task_pss; do
+for object in task_counters task_counters_probe task_pss task_pss_probe task_pss_old; do
 	if load "$O/bpf/$object.bpf.o" >"$TMP/log"; then
 		n=$(awk '/^processed [0-9]+ insns/ { n += $2 } END { print n + 0 }' "$TMP/log")
 		us=$(awk '/^verification time/ { n += $3 } END { print n + 0 }' "$TMP/log")
@@ -22,11 +22,17 @@ for object in task_counters task_counters_probe task_pss; do
 		not_ok "$object: loads" "$(grep -aE 'stack size|^libbpf: prog .*failed|Error' "$TMP/log" | tail -n 3)"
 	fi
 done
+for object in task_counters task_counters_probe task_counters_old task_pss task_pss_probe task_pss_old; do
+	run_expect 0 "$object: only jumps lead back into loops" \
+		"$(dirname "$0")/../support/old_verifier.py" "$O/bpf/$object.bpf.o" 32
+	read -r stack _ <"$TMP/out"
+	check "$object: frames of 32 bytes take $stack bytes of stack" [ "$stack" -le 512 ]
+done
 check 'the verifier checked instructions' [ "$looked" -gt 1000 ]
 
 # Each way to load an object, light skeletons first.
 run "$PROGRAM" doctor -v
-for way in 'bpf with pages' 'bpf with pages (libbpf)' 'bpf' 'bpf (libbpf)' 'bpf (probe reads)' 'bpf (probe reads, libbpf)'; do
+for way in 'bpf with pages' 'bpf with pages (libbpf)' 'bpf with pages (probe reads)' 'bpf' 'bpf (libbpf)' 'bpf (probe reads)' 'bpf (probe reads, libbpf)'; do
 	line=$(awk -v way="$way  " 'index($0, way) == 1' "$TMP/out")
 	check "doctor: $way (${line##* opened in })" grep -qE ' ok +opened in' <<<"$line"
 done

@@ -239,6 +239,14 @@ static bool should_be_exact(void)
 	return release >= 6016000 || (release >= 6012100 && release < 6013000);
 }
 
+static bool is_aarch64(void)
+{
+	struct utsname u;
+
+	uname(&u);
+	return !strcmp(u.machine, "aarch64");
+}
+
 static bool command_line_has(const char *word)
 {
 	char text[4096] = "";
@@ -253,17 +261,20 @@ static bool command_line_has(const char *word)
 
 /*
  * Before 5.8 BPF cannot read the counters. Before 6.2 it needs probe reads, which lockdown forbids.
- * The counters then come from /proc, and there is no PSS from the kernel.
+ * The counters then come from /proc, and there is no PSS from the kernel. On aarch64 there is none
+ * from 6.2 to 6.9 either: the object for them knows only the page tables of later kernels.
  */
 static bool find_mode(struct mode *mode)
 {
+	bool by_kernel = mode->from && !strcmp(mode->from, "kernel");
 	long release = kernel_release();
 
-	if (release >= 6002000)
-		return true;
-	if (release < 5008000 || command_line_has("lockdown=confidentiality"))
+	if (release < 5008000 ||
+	    (release < 6002000 && command_line_has("lockdown=confidentiality"))) {
 		mode->by_proc = true;
-	return !mode->from || strcmp(mode->from, "kernel");
+		return !by_kernel;
+	}
+	return !by_kernel || !is_aarch64() || release < 6002000 || release >= 6010000;
 }
 
 /* Tries whether status agrees with the page tables for each of mkmem's processes. */

@@ -26,7 +26,7 @@ static void need_fd(int fd, const char *what)
 	if (fd >= 0)
 		return;
 	if (errno == ENOSYS || errno == EAFNOSUPPORT || errno == ENOENT)
-		shape_skip("not in this kernel");
+		shape_lack("not in this kernel");
 	if (errno == EPERM || errno == EACCES)
 		shape_skip("it is not allowed");
 	shape_fail(what);

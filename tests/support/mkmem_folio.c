@@ -55,6 +55,8 @@ static size_t mthp_size(void)
 		if (mthp_count(size) >= 0 && mthp_is_on(size))
 			return size;
 	}
+	if (access(THP, F_OK))
+		shape_lack("no transparent huge pages");
 	if (!known)
 		shape_before(610, "no large folios of several sizes");
 	shape_skip("large folios are off");
@@ -131,6 +133,8 @@ static void need_huge(const char *key, size_t size)
 {
 	if (rollup_bytes(key) >= size)
 		return;
+	if (access(THP, F_OK))
+		shape_lack("no transparent huge pages");
 	if (errno == EINVAL)
 		shape_before(601, "no MADV_COLLAPSE");
 	shape_skip("no huge pages of shared memory");

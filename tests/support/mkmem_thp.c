@@ -17,7 +17,7 @@ static void need_thp(void)
 	FILE *f = fopen(THP "enabled", "re");
 
 	if (!f)
-		shape_skip("no transparent huge pages");
+		shape_lack("no transparent huge pages");
 	if (!fgets(text, sizeof(text), f) || strstr(text, "[never]"))
 		shape_skip("transparent huge pages are off");
 	fclose(f);

@@ -47,19 +47,12 @@ static uint64_t slot[CPUS]; /* the anchor's, of each CPU; 0: no such CPU */
 #define koffset(type, member)	    offsetof(type, member)
 #define bpf_core_type_size(type)    sizeof(type)
 #define bpf_core_field_exists(t, m) has_counters
+#define kread_raw(type, addr)	    (*(const type *)(uintptr_t)(addr))
 #define zmem_kread_works()	    true
 
 static uint64_t kread64(uint64_t addr)
 {
 	uint64_t v;
-
-	memcpy(&v, (const void *)(uintptr_t)addr, sizeof(v));
-	return v;
-}
-
-static uint32_t kread32(uint64_t addr)
-{
-	uint32_t v;
 
 	memcpy(&v, (const void *)(uintptr_t)addr, sizeof(v));
 	return v;

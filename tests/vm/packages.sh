@@ -258,6 +258,16 @@ why_not_found() {
 # prepare_kernel KERNEL LABEL: finds and fetches it. Sets DIR, or prints the reason. If a newer package
 # replaced it since the lists were read, it tries again. Only the configured suites are certain to exist.
 prepare_kernel() {
+	case $1 in own-*)
+		DIR=$CACHE/$1
+		[ -n "$(find "$DIR/boot" -name 'vmlinuz-*' 2>/dev/null)" ] || {
+			echo "skip $2: there is no $DIR/boot/vmlinuz-*"
+			return 1
+		}
+		mkdir -p "$DIR/modules" && unpack_modules "$DIR"
+		return
+		;;
+	esac
 	if ! find_kernel "$1" && ! { refresh && find_kernel "$1"; }; then
 		echo "skip $2: $(why_not_found)"
 	elif ! fetch_row && ! { refresh && find_kernel "$1" && fetch_row; }; then

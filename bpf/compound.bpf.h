@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The layout of struct page, and how kernels until 6.2 count the mappings of a compound page, which
+ * is a large folio today.
+ */
+#ifndef ZMEM_COMPOUND_BPF_H
+#define ZMEM_COMPOUND_BPF_H
+
+#include "kread.bpf.h"
+
+/* Offsets in struct page. Its declaration has changed (memdesc_flags_t in 6.18). */
+#define PAGE_FLAGS 0
+#define PAGE_INFO  8 /* compound_head, from 7.1 on compound_info */
+
+/*
+ * A folio overlays its first struct pages: its per-page members are those of each page. Before 5.16
+ * there is only struct page.
+ */
+#define has_folio() (!OLD_LAYOUTS || bpf_core_field_exists(struct folio, mapping))
+#define FOLIO_MAPPING                                                                              \
+	(has_folio() ? koffset(struct folio, mapping) : koffset(struct page___old, mapping))
+#define PAGE_MAPCOUNT                                                                              \
+	(has_folio() ? koffset(struct folio, _mapcount) : koffset(struct page___old, _mapcount))
+#define PAGE_STRUCT_SIZE                                                                           \
+	(OLD_LAYOUTS ? (__u64)bpf_core_type_size(struct page___old)                                \
+		     : koffset(struct folio, _flags_1))
+
+/* True if the second struct page of a compound page counts the mappings of the whole. */
+#define has_compound_maps()                                                                        \
+	(OLD_LAYOUTS && bpf_core_field_exists(struct page___old, compound_mapcount))
+
+static __always_inline __s32 compound_entire(__u64 head)
+{
+	return (__s32)kread_raw(__u32, head + PAGE_STRUCT_SIZE +
+					       koffset(struct page___old, compound_mapcount)) +
+	       1;
+}
+
+/*
+ * True if anonymous pages of it are also mapped by themselves; each page is then counted once more
+ * (PageDoubleMap(), until 6.1).
+ */
+static __always_inline __u32 compound_double(__u64 head)
+{
+	if (!bpf_core_enum_value_exists(enum pageflags___old, PG_double_map___old))
+		return 0;
+	return kread_raw(__u64, head + PAGE_STRUCT_SIZE + PAGE_FLAGS) >>
+		       bpf_core_enum_value(enum pageflags___old, PG_double_map___old) &
+	       1;
+}
+
+/*
+ * Returns how often a page is mapped, whose own count is `own` (__page_mapcount()). 0 is an
+ * impossible answer. Until 6.1 the pages of a file count the mappings of the whole themselves.
+ */
+static __always_inline __u64 compound_maps(__s32 own, __u64 head, __u64 mapping)
+{
+	__s32 maps = own;
+
+	if ((mapping & 1) || !bpf_core_enum_value_exists(enum pageflags___old, PG_double_map___old))
+		maps += compound_entire(head) - (__s32)compound_double(head);
+	return own < 0 || maps < 0 ? 0 : maps;
+}
+
+/*
+ * Returns how often a huge page is mapped, by the whole and by its pages, if that is known without
+ * a look at each page: an anonymous one that is not mapped twice. Else 0.
+ */
+static __always_inline __s32 compound_all(__u64 head, __u64 mapping, __s32 entire)
+{
+	if (!(mapping & 1) ||
+	    !bpf_core_enum_value_exists(enum pageflags___old, PG_double_map___old))
+		return 0;
+	return compound_double(head) ? 0 : entire;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Finds the VMAs of an mm in its maple tree (6.1 and later). Layout of nodes:
+ * include/linux/maple_tree.h.
+ */
+#ifndef ZMEM_MAPLE_BPF_H
+#define ZMEM_MAPLE_BPF_H
+
+#include "vma.bpf.h"
+
+/* enum maple_type */
+#define MAPLE_TYPE(entry) ((entry) >> 3 & 15)
+#define MAPLE_NODE(entry) ((entry) & ~0xffULL)
+#define MAPLE_LEAF_64	  1
+#define MAPLE_ARANGE_64	  3
+/* Words of a node: its parent, the pivots, and one slot more than pivots. */
+#define MAPLE_ARANGE_PIVOTS 9
+#define MAPLE_RANGE_PIVOTS  15
+
+static __always_inline __u64 maple_word(__u64 entry, __u64 index)
+{
+	return kread64(MAPLE_NODE(entry) + index * sizeof(__u64));
+}
+
+struct descent {
+	__u64 entry, next, pivots;
+	__u64 slot; /* in: 0; out: the first slot with a pivot of at least `next` */
+};
+
+static long descend_pivot(__u32 index, struct descent *d)
+{
+	__u64 pivot = maple_word(d->entry, 1 + index);
+
+	/* A zero ends the used pivots; the last slot reaches to the end of the node. */
+	if ((index && !pivot) || pivot >= d->next)
+		return 1;
+	d->slot = index + 1;
+	return 0;
+}
+
+/* Goes one node down in the maple tree, towards w->next. */
+static __always_inline void descend(struct page_walk *w)
+{
+	struct descent d = {};
+	__u64 pivot;
+
+	d.entry = w->entry;
+	d.next = w->next;
+	d.pivots =
+		MAPLE_TYPE(d.entry) == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_RANGE_PIVOTS;
+	kloop((__u32)d.pivots, descend_pivot, &d);
+	pivot = maple_word(d.entry, 1 + d.slot);
+	if (d.slot < d.pivots && pivot && pivot < w->max)
+		w->max = pivot;
+	w->entry = maple_word(d.entry, 1 + d.pivots + d.slot);
+	w->slot = 0;
+}
+
+/* Reads the next slot of the leaf, a VMA or a gap. After the last slot the descent starts anew. */
+static __always_inline void next_slot(struct page_walk *w)
+{
+	__u64 i, last, vma;
+
+	i = w->slot++;
+	last = i < MAPLE_RANGE_PIVOTS ? maple_word(w->entry, 1 + i) : w->max;
+	if (i >= MAPLE_RANGE_PIVOTS || (i && !last) || last >= w->max) {
+		last = w->max;
+		w->slot = 0;
+	}
+	if (last >= w->next) {
+		vma = maple_word(w->entry, 1 + MAPLE_RANGE_PIVOTS + i);
+		if (vma)
+			start_vma(walk_ref_of(w), vma, last);
+		w->next = last + 1;
+		if (!w->next)
+			w->done = 1;
+	}
+	if (!w->slot)
+		w->entry = 0;
+}
+
+/* A step among the VMAs. Returns 1 if it cannot go on. */
+static __always_inline int maple_step(struct page_walk *w)
+{
+	if (!w->entry) {
+		w->entry = mm_word(w->mm, MM_ROOT);
+		w->max = ~0ULL;
+		/* A root that is not a node (xa_is_node()): there is at most one VMA. */
+		if ((w->entry & 3) != 2)
+			w->entry = 0;
+	}
+	if (!(w->entry >> 63)) {
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
+		return 1;
+	}
+	if (MAPLE_TYPE(w->entry) > MAPLE_LEAF_64)
+		descend(w);
+	else
+		next_slot(w);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What differs between the variants of a walk (kread.bpf.h): its limits, and how functions are told
+ * of it and loop over it. walk_room.bpf.h has the rest.
+ *
+ *   walk_ref            what functions pass; see walk_room.bpf.h
+ *   WALK_STEP_FUNCTION(name)  begins int name(walk_ref walk), a step of walk_loop(); 1 ends the
+ *                       loop. WALK_STEP_LONG(name) behind it: also of walk_loop_long()
+ *   walk_loop(max, count, name, walk)  takes up to `count` steps; never more than `max`, a constant
+ *   walk_loop_long      the same for a `max` of more than 4096
+ */
+#ifndef ZMEM_WALK_VARIANT_BPF_H
+#define ZMEM_WALK_VARIANT_BPF_H
+
+/*
+ * Table entries that a visit may look at, so that its time stays well below a millisecond; the cost
+ * of a step itself, in entries; and the entries that are read at once, for speed.
+ */
+#ifdef ZMEM_PROBE_READS
+#define WALK_BUDGET (16 * 1024)
+#define WALK_STEP   3
+#define WALK_GROUP  8
+#else
+#define WALK_BUDGET (32 * 1024)
+#define WALK_STEP   2
+#define WALK_GROUP  4
+#endif
+
+struct page_walk;
+
+#ifdef ZMEM_PROBE_READS
+
+/* In struct page_walk. The last copy is the longest: the verifier refuses what is behind it. */
+struct walk_room {
+	__u64 vma; /* vma_list.bpf.h */
+	__u32 searched;
+	__u32 number;
+	/* Copies of kernel memory, made by one call each. */
+	__u64 entries[WALK_GROUP];
+	__u64 page[7];	     /* of a struct page, without its count */
+	__u64 vma_words[19]; /* the members of a struct vm_area_struct that are read, and others */
+};
+
+#define WALK_ROOM struct walk_room room;
+
+#else
+
+#define WALK_ROOM
+
+#endif
+
+#ifdef ZMEM_OLD
+
+/* Global functions take no pointers before 5.12: this is the number of a slot. */
+typedef __u32 walk_ref;
+
+#define WALK_STEP_FUNCTION(name) __noinline int name(walk_ref walk)
+#define walk_loop(max, count, name, walk)                                                          \
+	do {                                                                                       \
+		for (__u32 turn_ = 0; turn_ < (max) && turn_ < (count); turn_++) {                 \
+			if (name(walk))                                                            \
+				break;                                                             \
+		}                                                                                  \
+	} while (0)
+
+/* A loop of loops, because the verifier follows at most 8192 jumps of one function. */
+#define LOOP_TURNS 512
+#define WALK_STEP_LONG(name)                                                                       \
+	__noinline int name##_turns(walk_ref walk)                                                 \
+	{                                                                                          \
+		for (__u32 i = 0; i < LOOP_TURNS; i++) {                                           \
+			if (name(walk))                                                            \
+				return 1;                                                          \
+		}                                                                                  \
+		return 0;                                                                          \
+	}
+#define walk_loop_long(max, count, name, walk)                                                     \
+	walk_loop((max) / LOOP_TURNS, ((count) + LOOP_TURNS - 1) / LOOP_TURNS, name##_turns, walk)
+
+/* Of a whole budget, and the pages of a huge page, which is finished in any case. */
+#define WALK_STEPS_MAX (WALK_BUDGET / WALK_STEP + PMD_PAGES_MOST + LOOP_TURNS)
+
+#else
+
+typedef struct page_walk *walk_ref;
+
+#define WALK_STEP_FUNCTION(name)                                                                   \
+	static __always_inline int name(walk_ref walk);                                            \
+	static long name##_turn(__u32 index, walk_ref *walk)                                       \
+	{                                                                                          \
+		return name(*walk);                                                                \
+	}                                                                                          \
+	static __always_inline int name(walk_ref walk)
+#define walk_loop(max, count, name, walk)                                                          \
+	do {                                                                                       \
+		walk_ref walk_ = walk;                                                             \
+		bpf_loop((__u32)(count), name##_turn, &walk_, 0);                                  \
+	} while (0)
+#define WALK_STEP_LONG(name)
+#define walk_loop_long walk_loop
+#define WALK_STEPS_MAX WALK_BUDGET
+
+#endif
+
+#endif
