@@ -22,6 +22,7 @@
 #include "render/render.h"
 #include "render/text.h"
 #include "source/source.h"
+#include "top/view.h"
 
 /* ---- the table ---- */
 
@@ -216,12 +217,11 @@ static void print_examples(const struct command_info *command)
 
 static void print_keys(void)
 {
-	printf("\nKeys:\n"
-	       "  arrows, PgUp, PgDn, Home, End  move       Enter  details, or open a group\n"
-	       "  s < > r  sort                             g  groups    t  tree\n"
-	       "  / search   f filter   u user              x  changes   n  changed rows only\n"
-	       "  o columns  c command lines  b bytes       d + -  interval   Space  pause\n"
-	       "  ? help                                    q  quit\n");
+	const char *line;
+
+	printf("\nKeys:\n");
+	for (size_t i = 0; (line = view_key_help(i)); i++)
+		printf("  %s\n", line);
 }
 
 /* The help of a command, or that of the program: all commands and the options of snapshot. */

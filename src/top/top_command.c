@@ -58,6 +58,18 @@ static uint64_t interval_us(const struct top *t)
 	return (uint64_t)t->view.set.interval_ms * 1000;
 }
 
+/* "--filter TEXT: why (zmem-bpf top --help)" becomes "TEXT: why": no option was typed. */
+static void strip_option(char *text)
+{
+	char *word = strncmp(text, "--", 2) == 0 ? strchr(text, ' ') : NULL;
+	char *hint = strstr(text, " (zmem-bpf top --help)");
+
+	if (hint)
+		*hint = '\0';
+	if (word && word != hint)
+		memmove(text, word + 1, strlen(word + 1) + 1);
+}
+
 /* Draws the screen. A message on stderr is shown in the last line. */
 static void draw(struct top *t)
 {
@@ -65,8 +77,10 @@ static void draw(struct top *t)
 	char text[sizeof(v->message)];
 
 	collect_name_rows(&t->collect, v);
-	if (terminal_message(&t->terminal, text, sizeof(text)))
+	if (terminal_message(&t->terminal, text, sizeof(text))) {
+		strip_option(text);
 		view_set_message(v, "%s", text);
+	}
 	view_draw(v, &t->screen);
 	/* Out of memory: keep the old screen. */
 	if (strbuf_error(&t->screen.text) == 0)
@@ -262,6 +276,7 @@ static void load_layout(struct top *t, const struct options *o)
 		return;
 	}
 	bad = layout_parse(text.data, text.len, &t->layout);
+	view_set_message(v, "layout of the last session (%s)", t->file.path);
 	if (bad)
 		view_set_message(v, "layout: %u line%s not understood (%s)", bad,
 				 bad == 1 ? " was" : "s were", t->file.path);

@@ -234,4 +234,7 @@ void bar_put(struct line *l, const struct bar_part *part, size_t count, uint64_t
 /* Writes the part's character, its name and a blank; a value follows. */
 void bar_put_name(struct line *l, const struct bar_part *part);
 
+/* A line of the help about keys; NULL after the last one. */
+const char *view_key_help(size_t i);
+
 #endif

@@ -326,6 +326,8 @@ static void put_state(const struct view *v, struct screen *s)
 		line_printf(l, "snapshot %u of %u  ", f->frame, f->frames);
 	put_order(v, l);
 	put_interval(l, v->set.interval_ms);
+	if (v->r->snapshot->collection.not_seen)
+		line_printf(l, "  incomplete: %u not seen", v->r->snapshot->collection.not_seen);
 	if (f->missed)
 		line_printf(l, ", %llu missed", (unsigned long long)f->missed);
 	screen_line(s, LOOK_PLAIN);

@@ -40,6 +40,11 @@ static const char *const help_lines[] = {
 	"- means not measured; the details say why.",
 };
 
+const char *view_key_help(size_t i)
+{
+	return i < ARRAY_SIZE(help_lines) && *help_lines[i] ? help_lines[i] : NULL;
+}
+
 /* All columns, for processes and for groups, and all columns of changes. */
 static size_t menu_count(const struct view *v)
 {
