@@ -38,37 +38,72 @@ static __always_inline void thread_walk_start(struct thread_walk *w, __u64 task)
 }
 
 #ifdef ZMEM_OLD
-#define FAULTS_STEP faults_step
-#define STEP_INLINE
-#define FIND_FUNCTION __noinline /* global: the verifier follows it once */
+
+/* Global: the verifier follows it once. */
+#define FIND_FUNCTION __noinline
+
+/* What to add up: rss_stat of one kind, or one of these. */
+enum thread_sums {
+	THREADS_TOO_MANY = ZMEM_RSS_COUNT, /* 1 if there are more than THREADS_MAX, else 0 */
+	THREADS_FAULTS,
+};
+
+/*
+ * Adds up a counter of each thread. The verifier follows each iteration of a loop to its end. In a
+ * global function that takes only numbers, it does so once. What to read is any number to it, so
+ * that it does not follow the loop for each counter.
+ */
+__noinline __u64 sum_threads(__u64 leader, __u32 what)
+{
+	struct thread_walk w = {};
+	__u64 at = 0, shift = 0, mask = -1ULL, sum = 0, task;
+
+	if (what < ZMEM_RSS_COUNT && bpf_core_field_exists(struct task_struct___pre62, rss_stat)) {
+		at = koffset(struct task_struct___pre62, rss_stat.count) + what * sizeof(__s32);
+		shift = 32;
+	} else if (what == THREADS_FAULTS && bpf_core_field_exists(struct task_struct, maj_flt)) {
+		at = koffset(struct task_struct, maj_flt);
+	} else {
+		mask = 0;
+	}
+	at = any_number(at);
+	shift = any_number(shift) & 63;
+	mask = any_number(mask);
+	thread_walk_start(&w, leader);
+	for (__u32 i = 0; i < THREADS_MAX; i++) {
+		task = thread_next(&w);
+		if (!task)
+			return sum;
+		sum = any_number(sum + (((__s64)(kread64(task + at) << shift) >> shift) & mask));
+	}
+	return what == THREADS_TOO_MANY ? 1 : sum;
+}
+
+/* Adds the faults of each thread to w->found. Returns false if there are too many. */
+static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
+{
+	w->found += sum_threads(task, THREADS_FAULTS);
+	return !sum_threads(task, THREADS_TOO_MANY);
+}
+
 #else
-#define FAULTS_STEP   thread_step
-#define STEP_INLINE   __always_inline
+
 #define FIND_FUNCTION static __always_inline
+
 #endif
 
-static STEP_INLINE long faults_step(__u32 index, struct thread_walk *w)
+static long thread_step(__u32 index, struct thread_walk *w)
 {
 	__u64 task = thread_next(w);
 
 	if (!task)
 		return 1;
-	w->found += kread64(task + koffset(struct task_struct, maj_flt));
-	return 0;
-}
-
-static long thread_step(__u32 index, struct thread_walk *w)
-{
-	__u64 task;
-
-	/* ZMEM_OLD: the verifier would trace this value back through each iteration. */
 #ifndef ZMEM_OLD
-	if (w->sum)
-		return faults_step(index, w);
+	if (w->sum) {
+		w->found += kread64(task + koffset(struct task_struct, maj_flt));
+		return 0;
+	}
 #endif
-	task = thread_next(w);
-	if (!task)
-		return 1;
 	if (!kread64(task + koffset(struct task_struct, mm)))
 		return 0;
 	if (w->regs && !is_in_exec(kread64(task + koffset(struct task_struct, stack)) + w->regs))
@@ -76,6 +111,13 @@ static long thread_step(__u32 index, struct thread_walk *w)
 	w->found = task;
 	return 1;
 }
+
+#ifndef ZMEM_OLD
+static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
+{
+	return kloop(THREADS_MAX, thread_step, w) < THREADS_MAX;
+}
+#endif
 
 /*
  * Reads the major faults of threads that ended and of those that live, as do_task_stat() does
@@ -99,7 +141,7 @@ static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, stru
 	/* Most processes have one thread: calling the loop would cost more than it reads. */
 	if (kread32(signal + koffset(struct signal_struct, nr_threads)) == 1)
 		w->found += kread64(task + koffset(struct task_struct, maj_flt));
-	else if (kloop(THREADS_MAX, FAULTS_STEP, w) >= THREADS_MAX)
+	else if (!sum_faults(task, w))
 		return 0;
 	r->majflt = w->found;
 	read_barrier(&r->majflt);
@@ -145,39 +187,14 @@ struct rss_pages {
 
 #ifdef ZMEM_OLD
 
-/* What the threads hold back of one kind; of ZMEM_RSS_COUNT: 1 if there are too many threads. */
-__noinline __u64 held_back(__u64 leader, __u32 kind)
-{
-	__u64 counts = koffset(struct task_struct___pre62, rss_stat.count), task, sum = 0;
-	struct thread_walk w = {};
-
-	/* A global function is also checked where nothing calls it. */
-	if (!bpf_core_field_exists(struct task_struct___pre62, rss_stat))
-		return 0;
-	thread_walk_start(&w, leader);
-	for (__u32 i = 0; i < THREADS_MAX; i++) {
-		task = thread_next(&w);
-		if (!task)
-			return sum;
-		if (kind < ZMEM_RSS_COUNT)
-			sum = any_number(sum +
-					 (__s32)kread32(task + counts + kind * sizeof(__s32)));
-	}
-	return kind < ZMEM_RSS_COUNT ? sum : 1;
-}
-
-/*
- * Each turn of a loop has other bounds to the verifier, which follows them to the end of the
- * program. In a global function that takes only numbers it follows them once, to its end.
- */
 static __always_inline int sum_deltas(__u64 task, struct rss_pages *pages)
 {
 	__s64 delta[ZMEM_RSS_COUNT];
 	int cut;
 
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		delta[i] = held_back(task, i);
-	cut = held_back(task, ZMEM_RSS_COUNT);
+		delta[i] = sum_threads(task, i);
+	cut = sum_threads(task, THREADS_TOO_MANY);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		pages->count[i] += delta[i];
 	return cut;
