@@ -71,7 +71,8 @@ static void test_not_seen(void **state)
 	s.snapshot.recorded = false;
 	for (int i = 0; i < NOT_SEEN_PIDS; i++)
 		s.snapshot.collection.not_seen_pid[i] = 10 + i;
-	check_says(&s, " does not see: pids 10, 11, 12, 13, 14, … (--source proc shows them)\n", true);
+	check_says(&s, " does not see: pids 10, 11, 12, 13, 14, … (--source proc shows them)\n",
+		   true);
 	s.snapshot.collection.not_seen = NOT_SEEN_PIDS;
 	check_says(&s, " does not see: pids 10, 11, 12, 13, 14 (--source proc shows them)\n", true);
 	s.snapshot.collection.not_seen = 1;
