@@ -9,7 +9,7 @@ static const char *const help_lines[] = {
 	"up down k j             move the cursor; also PgUp PgDn Home End G",
 	"left right              scroll to columns that do not fit",
 	"Enter                   details of a process; processes of a group",
-	"i                       details, also of a group: all counters, history, cgroup",
+	"i                       details, also of a group: counters, history, cgroup",
 	"Esc Backspace           go back from the processes of a group to the groups",
 	"Esc                     stop following; clear filters; go to the first row",
 	"F                       follow: keep the row in sight when it moves",

@@ -126,25 +126,48 @@ static const struct source_variant *find_variant(const char *name)
 	return NULL;
 }
 
-/* The newest map of that name, which is ours. Returns a descriptor or -1. */
+/* Returns a descriptor of the program's map of that name, or -1. */
+static int map_of_program(int program, const char *name)
+{
+	__u32 ids[64];
+	struct bpf_prog_info info = {.nr_map_ids = 64, .map_ids = (uintptr_t)ids};
+	unsigned size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(program, &info, &size) < 0)
+		return -1;
+	for (__u32 i = 0; i < info.nr_map_ids && i < 64; i++) {
+		struct bpf_map_info map = {};
+		int fd = bpf_map_get_fd_by_id(ids[i]);
+
+		size = sizeof(map);
+		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &map, &size) == 0 &&
+		    !strcmp(map.name, name))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+/* The map of a program that this process has attached: others have maps of that name, too. */
 static int find_map(const char *name)
 {
-	struct bpf_map_info info;
-	unsigned size, id = 0;
-	int found = -1, fd;
+	int found = -1;
 
-	while (bpf_map_get_next_id(id, &id) == 0) {
-		fd = bpf_map_get_fd_by_id(id);
-		size = sizeof(info);
-		memset(&info, 0, sizeof(info));
-		if (fd < 0)
+	for (int fd = 3; fd < 1024 && found < 0; fd++) {
+		struct bpf_link_info link = {};
+		unsigned size = sizeof(link);
+		char path[32], kind[32] = "";
+		int program;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (readlink(path, kind, sizeof(kind) - 1) < 0 || !strstr(kind, "bpf_link") ||
+		    bpf_obj_get_info_by_fd(fd, &link, &size) < 0)
 			continue;
-		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && !strcmp(info.name, name)) {
-			if (found >= 0)
-				close(found);
-			found = fd;
-		} else {
-			close(fd);
+		program = bpf_prog_get_fd_by_id(link.prog_id);
+		if (program >= 0) {
+			found = map_of_program(program, name);
+			close(program);
 		}
 	}
 	return found;
