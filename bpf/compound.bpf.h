@@ -50,7 +50,7 @@ static __always_inline __u32 compound_double(__u64 head)
 }
 
 /*
- * Returns how often a page is mapped, whose own count is `own` (__page_mapcount()). 0 is an
+ * Returns how often a page is mapped; `own` is its own count (__page_mapcount()). 0 is an
  * impossible answer. Until 6.1 the pages of a file count the mappings of the whole themselves.
  */
 static __always_inline __u64 compound_maps(__s32 own, __u64 head, __u64 mapping)

@@ -137,7 +137,7 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole,
 	__s64 room = all < ZMEM_LARGE_PAGES ? 0 : all / ZMEM_CLOSE_PART;
 	__u32 flags = p->flags;
 
-	/* User space knows whose threads hold back the rest. */
+	/* User space knows which threads hold back the rest. */
 	if (OLD_LAYOUTS && shared_mm)
 		room += HELD_BACK_ELSEWHERE;
 

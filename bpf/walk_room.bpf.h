@@ -19,7 +19,7 @@
 /*
  * A visit takes a slot and gives it back before it returns. A visit may be preempted, so there may
  * be as many as threads that read. Half of the slots are for root: readers of a pin cannot take
- * them. An update with BPF_NOEXIST decides who has a slot, because atomics came with 5.12.
+ * them. An update with BPF_NOEXIST takes a slot, because atomics came with 5.12.
  */
 #define SLOTS_EACH  32
 #define SLOTS	    (2 * SLOTS_EACH)

@@ -190,7 +190,7 @@ static int refuse_memcg(const struct options *o, const char *option, const struc
 
 static const char *default_sort(const struct options *o, enum pss_choice pss)
 {
-	/* Rows whose PSS is denied come last. */
+	/* Rows with denied PSS come last. */
 	if (o->grow)
 		return "pss_swap_change,rss_change";
 	/* Without PSS all rows would be equal: RSS bounds PSS. */
