@@ -58,16 +58,15 @@ static uint64_t interval_us(const struct top *t)
 	return (uint64_t)t->view.set.interval_ms * 1000;
 }
 
-/* "--filter TEXT: why (zmem-bpf top --help)" becomes "TEXT: why": no option was typed. */
-static void strip_option(char *text)
+/* Of "--filter TEXT: why (zmem-bpf top --help)" the part "TEXT: why": no option was typed. */
+static const char *without_option(char *text)
 {
-	char *word = strncmp(text, "--", 2) == 0 ? strchr(text, ' ') : NULL;
 	char *hint = strstr(text, " (zmem-bpf top --help)");
+	char *word = strncmp(text, "--", 2) == 0 ? strchr(text, ' ') : NULL;
 
 	if (hint)
 		*hint = '\0';
-	if (word && word != hint)
-		memmove(text, word + 1, strlen(word + 1) + 1);
+	return word && word != hint ? word + 1 : text;
 }
 
 /* Draws the screen. A message on stderr is shown in the last line. */
@@ -77,10 +76,8 @@ static void draw(struct top *t)
 	char text[sizeof(v->message)];
 
 	collect_name_rows(&t->collect, v);
-	if (terminal_message(&t->terminal, text, sizeof(text))) {
-		strip_option(text);
-		view_set_message(v, "%s", text);
-	}
+	if (terminal_message(&t->terminal, text, sizeof(text)))
+		view_set_message(v, "%s", without_option(text));
 	view_draw(v, &t->screen);
 	/* Out of memory: keep the old screen. */
 	if (strbuf_error(&t->screen.text) == 0)
