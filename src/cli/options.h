@@ -130,8 +130,8 @@ struct option_entry {
 	size_t offset;
 	const char *const *words; /* of a CHOICE */
 	int value;		  /* of a SET */
-	const char *(*alias)(
-		const char *word); /* what another word of a CHOICE means; NULL: itself */
+	/* What another word of a CHOICE means. NULL: itself. */
+	const char *(*alias)(const char *word);
 };
 
 #define OPTIONS_MAX 64

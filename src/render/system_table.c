@@ -121,7 +121,7 @@ static const char *unaccounted_note(const struct page *p)
 	if (!account_has(&p->r->account, ACCOUNT_UNACCOUNTED))
 		return NULL;
 	return p->r->account.value[ACCOUNT_UNACCOUNTED] < 0 ? "counters lag, or count twice"
-							    : "drivers, network, CPUs' lists";
+							    : "no counter: drivers, network";
 }
 
 static void put_memory(struct page *p)
@@ -169,7 +169,7 @@ static void put_across(struct page *p)
 		const char *name, *note;
 	} across[] = {
 		{MEMINFO_AVAILABLE, "  available", "MemAvailable: without swapping"},
-		{MEMINFO_CACHED, "  page cache", "Cached: also mapped, with Shmem"},
+		{MEMINFO_CACHED, "  page cache", "Cached: with mapped and Shmem"},
 		{MEMINFO_BUFFERS, "  buffers", "Buffers: block devices"},
 		{MEMINFO_SHMEM, "  shared memory", "Shmem: with tmpfs"},
 		{MEMINFO_SWAP_CACHED, "  swap cache", "SwapCached"},

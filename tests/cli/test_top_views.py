@@ -311,6 +311,7 @@ def check_layout():
         result(os.stat(path).st_mode & 0o7777 == 0o600, "mode 0600", os.stat(path))
         first, _ = layout_after(config)
         result("by swap reversed  groups of one name  every 2.5 s" in first, "the next start has the layout", first)
+        result("layout of the last session (" in first, "the next start says so", first)
         first, _ = layout_after(config, options=("--tree", "-s", "pid", "-i", "1"))
         result("by pid  tree  every 1.0 s" in first, "options win", first)
         # From the processes of a group: the groups are kept.
