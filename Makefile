@@ -81,19 +81,20 @@ LAYOUT       := src/static.ld
 PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,cli/% top/% recording/% compare/% render/compare_% render/maps_% render/system_%)
+COLD         := $(addprefix $(B)/,cli/% top/% recording/% compare/% grow/% render/compare_% render/files_% render/maps_% \
+                render/system_% render/growth% source/grow_watch% source/oom_watch%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
 MODULES := base recording privilege proc model source enrich query compare collect render \
-           cli top \
+           grow cli top \
            $(if $(filter 1,$(STATIC)),,serve)
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test unit test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb install install-caps \
+.PHONY: all run test unit test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb image install install-caps \
         uninstall clean help deps deps-test deps-all deps-cross deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
@@ -120,6 +121,7 @@ help:
 	@echo 'make install      program, manual pages, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
 	@echo 'make deb          a package for Debian: $(O)/zmem-bpf_$(VERSION)_ARCH.deb'
+	@echo 'make image        a container image, an OCI layout: $(O)/zmem-bpf_$(VERSION)_oci.tar'
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
@@ -129,12 +131,12 @@ help:
 # ---- packages (Debian) ----
 
 # What building needs, and what make test needs besides.
-DEPS      := gcc clang make bpftool libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev libmicrohttpd-dev \
-             libcap2-bin
-DEPS_TEST := libcmocka-dev python3-jsonschema jq procps smem smemstat tmux mandoc zsh systemd linux-perf \
-             busybox-static
+DEPS      := gcc clang make bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev \
+             libmicrohttpd-dev libcap2-bin
+DEPS_TEST := libcmocka-dev libdebuginfod-dev python3-jsonschema jq procps smem smemstat tmux mandoc zsh systemd linux-perf \
+             busybox-static podman crun
 # The packages of DEPS where there is no dpkg.
-DEPS_FEDORA := gcc clang make bpftool libbpf-devel elfutils-libelf-devel zlib-devel libzstd-devel libcap-devel \
+DEPS_FEDORA := gcc clang make bpftool libbpf-devel elfutils-libelf-devel elfutils-devel zlib-devel libzstd-devel libcap-devel \
                ncurses-devel libmicrohttpd-devel
 DEPS_ARCH   := gcc clang make bpf libbpf libelf zlib zstd libcap ncurses libmicrohttpd
 DEPS_DEB := build-essential debhelper lintian debootstrap
@@ -189,7 +191,8 @@ pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
 
 # NAME_probe reads by probe reads, for kernels without bpf_rdonly_cast() (before 6.2); NAME_old uses only
 # what kernels from 5.8 on have.
-BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)) task_counters_probe task_counters_old task_pss_probe task_pss_old
+BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)) task_counters_probe task_counters_old \
+             task_pss_probe task_pss_old oom_kill_probe oom_kill_old grow_probe
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
 # As <bpf/bpf_tracing.h> calls them.
 BPF_ARCH  := $(patsubst x86_64,x86,$(or $(CROSS),$(MACHINE)))
@@ -225,8 +228,9 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 	$(BPF_OBJ:.bpf.o=.inc) $(SKELETONS)
 -include $(BPF_NAMES:%=$(O)/bpf/%.d)
 
-# libbpf alone loads the old ones.
-$(B)/source/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.inc) $(patsubst %,$(O)/bpf/%.lskel.h,$(filter-out %_old,$(BPF_NAMES)))
+# libbpf alone loads the old ones, and what is loaded once and stays.
+$(B)/source/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.inc) \
+	$(patsubst %,$(O)/bpf/%.lskel.h,$(filter-out %_old oom_kill% grow%,$(BPF_NAMES)))
 
 include src/render/page/page.mk
 
@@ -262,7 +266,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it; top and serve are commands of cli, and use it.
-LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render collect compare query enrich source proc recording model \
+LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render grow collect compare query enrich source proc recording model \
               privilege base
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)

@@ -142,7 +142,7 @@ __noinline int calibrate(walk_ref walk)
 	struct page_walk *w = walk_get(walk);
 	__u64 folio, mapping, pfn;
 	const struct zmem_calibrate *ask;
-	struct layout *at;
+	struct zmem_layout *at;
 	__u32 zero = 0;
 
 	at = bpf_map_lookup_elem(&layout, &zero);

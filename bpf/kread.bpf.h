@@ -62,6 +62,15 @@
 #define OLD_LAYOUTS   0
 #endif
 
+/*
+ * The type and its first member by which raw memory is read. A program that has another type with
+ * task_struct's slot in the kernel's cache of types (below) defines others.
+ */
+#ifndef RAW_TYPE
+#define RAW_TYPE   task_struct
+#define RAW_MEMBER thread_info.flags
+#endif
+
 #define koffset(type, member) ((__u64)bpf_core_field_offset(type, member))
 
 #ifdef ZMEM_PROBE_READS
@@ -97,16 +106,15 @@
 
 #define kcast(type, addr)                                                                          \
 	((const type *)bpf_rdonly_cast((const void *)(addr), bpf_core_type_id_kernel(type)))
-#define kget(p, member) ((p)->member)
-#define kread_function	static __always_inline
+#define kget(p, member)	      ((p)->member)
+#define kread_function	      static __always_inline
 /*
- * Raw memory is read as if it were the member `flags` at the very beginning of a task_struct
+ * Raw memory is read as if it were the member at the very beginning of a task_struct, `flags`
  * (zmem_kread_works() checks that it is there). That type is the cheapest to load: the kernel
  * caches 31 type names by hash (kernel/bpf/btf.c, VMLINUX_CAND_CACHE_SIZE), two of our types with
  * the same slot (such as mm_struct and folio) evict each other, and each lookup takes 0.3 ms.
  */
-#define kread_raw(type, addr)                                                                      \
-	(*(const volatile type *)&kcast(struct task_struct, addr)->thread_info.flags)
+#define kread_raw(type, addr) (*(const volatile type *)kcast(struct RAW_TYPE, addr))
 /*
  * Reads several words with one cast. To the compiler a cast is a call, which clobbers registers.
  * The words are read as if they were resource limits: 32 words in a row in every kernel.
@@ -154,7 +162,7 @@ static __always_inline void read_barrier(__u64 *own)
 }
 
 /* True if raw memory can be read on this kernel. */
-#define zmem_kread_works() (koffset(struct task_struct, thread_info.flags) == 0)
+#define zmem_kread_works() (koffset(struct RAW_TYPE, RAW_MEMBER) == 0)
 
 #define kaddr(p, member)   kread64((__u64) & (p)->member)
 

@@ -7,9 +7,21 @@
 #define ZMEM_PAGE_BPF_H
 
 #include "walk_room.bpf.h"
-#include "compound.bpf.h"
 
 #define PAGE_MAPPING_ANON 1
+
+#ifdef ZMEM_SLOTS
+
+/* bpf/swap.bpf.c looks at no page. */
+#define count_run(walk, key, count) ((void)0)
+#define page_at(w, pfn)		    0
+#define page_key(w, page)	    0
+
+#else
+
+#include "compound.bpf.h"
+
+#define PAGE_MAPPING_ANON    1
 
 /* How often a page is mapped, and its kind (enum zmem_rss), in one number. */
 #define PAGE_KEY(maps, kind) ((__u64)(maps) << 2 | (kind))
@@ -118,5 +130,7 @@ static __always_inline __u64 page_key(struct page_walk *w, __u64 page)
 		return large_key(walk_ref_of(w), page, info);
 	return PAGE_KEY(maps, page_kind(w, flags, mapping));
 }
+
+#endif
 
 #endif

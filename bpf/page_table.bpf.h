@@ -17,14 +17,31 @@ static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 	return entry_address(entry) & w->at.phys_mask;
 }
 
+/* Of a program that counts swap entries alone, which looks at no page (bpf/swap.bpf.c). */
+#ifdef ZMEM_SLOTS
+#define SLOTS_ALONE	      true
+#define absent_function	      static __always_inline
+#define walk_huge(walk, phys) 0
+#define walk_huge_page(w)     ((void)0)
+#define scan_entry(w, entry)  ((void)0)
+#else
+#define SLOTS_ALONE		      false
+#define absent_function		      once_function
+#define SWAP_OFFSET(entry)	      (entry)
+#define count_slot(type, slot, shmem) ((void)0)
+#endif
+
 /* Counts an entry that maps nothing. It matters only if anonymous pages may be shared. */
-once_function int count_absent_entry(struct page_walk *w, __u64 entry)
+absent_function int count_absent_entry(struct page_walk *w, __u64 entry)
 {
 	__u64 type = SWAP_TYPE(entry);
 
 	if (!w || !w->may_share || !entry)
 		return 0;
-	if (type < SWAP_TYPE_FILES)
+	if (SLOTS_ALONE && type < SWAP_TYPE_FILES) {
+		w->pages.work += SLOT_WORK;
+		count_slot(type, SWAP_OFFSET(entry), 0);
+	} else if (type < SWAP_TYPE_FILES)
 		w->pages.seen[ZMEM_RSS_SWAP]++;
 	else if (type != SWAP_TYPE_MARKER || !has_markers())
 		w->pages.flags |= ZMEM_WALK_UNKNOWN;
@@ -37,6 +54,8 @@ static __always_inline __u64 region_end(const struct page_walk *w)
 
 	return end < w->end ? end : w->end;
 }
+
+#ifndef ZMEM_SLOTS
 
 /* Counts a huge page that is mapped as one; `phys` is its physical address. */
 __noinline int walk_huge(walk_ref walk, __u64 phys)
@@ -77,41 +96,78 @@ __noinline int walk_huge(walk_ref walk, __u64 phys)
 	return 0;
 }
 
-/* An entry of a PMD table, in a VMA that is only searched for huge pages. */
-WALK_STEP_FUNCTION(scan_entry)
+/* Counts an entry of a PMD table, in a VMA that is only searched for huge pages. */
+static __always_inline void scan_entry(struct page_walk *w, __u64 entry)
+{
+	__u64 phys = entry_phys(w, entry);
+
+	if (entry_is_huge(entry) && phys >> page_bits(w) < w->at.pfn_end &&
+	    kread_raw(__u64, page_head(page_at(w, phys >> page_bits(w))) + FOLIO_MAPPING))
+		w->pages.huge += pmd_pages(w);
+}
+
+#endif
+
+/* Counts one entry of the current VMA. */
+static __always_inline void walk_entry(struct page_walk *w, __u64 entry)
+{
+	__u64 pfn, key;
+
+	if (!(entry & (ENTRY_PRESENT | ENTRY_PROTNONE))) {
+		count_absent_entry(w, entry);
+		return;
+	}
+	if (SLOTS_ALONE || (entry & ENTRY_SPECIAL))
+		return;
+	pfn = entry_phys(w, entry) >> page_bits(w);
+	if (pfn >= w->at.pfn_end) {
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
+		return;
+	}
+	key = page_key(w, page_at(w, pfn));
+	/* Neighbours often have the same key: one division serves all of them. */
+	if (key != w->run) {
+		count_run(walk_ref_of(w), w->run, w->run_count);
+		w->run = key;
+		w->run_count = 0;
+	}
+	w->run_count++;
+}
+
+/*
+ * Counts the entry at w->table: of a PMD table where only huge pages are searched. One step for
+ * both: the loader of a light skeleton has room for 32 functions.
+ */
+WALK_STEP_FUNCTION(walk_single)
 {
 	struct page_walk *w = walk_get(walk);
-	__u64 entry, phys;
+	__u64 entry;
 
 	if (walk_is_lost(w))
 		return 1;
 	entry = kread_raw(__u64, w->table);
-	phys = entry_phys(w, entry);
 	w->table += sizeof(__u64);
-	if (entry_is_huge(entry) && phys >> page_bits(w) < w->at.pfn_end &&
-	    kread_raw(__u64, page_head(page_at(w, phys >> page_bits(w))) + FOLIO_MAPPING))
-		w->pages.huge += pmd_pages(w);
+	if (SLOTS_ALONE || w->stop == pmd_bits(w))
+		walk_entry(w, entry);
+	else
+		scan_entry(w, entry);
 	return 0;
 }
 
 /* Counts the huge pages that the table at `phys` maps in the current VMA. */
-__noinline int scan_huge(walk_ref walk, __u64 phys)
+static __always_inline void scan_huge(struct page_walk *w, walk_ref walk, __u64 phys)
 {
-	struct page_walk *w = walk_get(walk);
 	__u64 count, left, index;
 
-	if (!w)
-		return 0;
 	index = table_index(w, w->addr, pmd_bits(w));
 	count = pmd_pages(w) - index;
 	left = ((w->end - 1) >> pmd_bits(w)) - (w->addr >> pmd_bits(w)) + 1;
 	if (left < count)
 		count = left;
 	w->table = w->at.direct + phys + (index << 3);
-	walk_loop(PMD_PAGES_MOST, count, scan_entry, walk);
+	walk_loop(PMD_PAGES_MOST, count, walk_single, walk);
 	w->table = 0;
 	w->pages.work += count / 8;
-	return 0;
 }
 
 /*
@@ -142,50 +198,25 @@ __noinline int find_region(walk_ref walk)
 	}
 	phys = entry_phys(w, entry);
 	if (entry && phys >> page_bits(w) < w->at.pfn_end && shift == w->stop) {
-		if (shift == pmd_bits(w) && entry_is_huge(entry))
+		if (shift == pmd_bits(w) && entry_is_huge(entry) && !SLOTS_ALONE)
 			return walk_huge(walk, phys >> pmd_bits(w) << pmd_bits(w));
 		if (shift == pmd_bits(w) && entry_is_table(entry)) {
 			w->table = w->at.direct + phys;
 			w->region = w->addr >> pmd_bits(w);
 			return 0;
 		}
-		if (shift == pud_bits(w) && entry_is_table(entry)) {
-			scan_huge(walk, phys);
+		if (!SLOTS_ALONE && shift == pud_bits(w) && entry_is_table(entry)) {
+			scan_huge(w, walk, phys);
 			entry = 0;
 		}
 	}
-	if (entry && (w->may_share || (entry & ENTRY_PRESENT)))
+	if (entry && !(SLOTS_ALONE && entry_is_huge(entry)) &&
+	    (w->may_share || (entry & ENTRY_PRESENT)))
 		w->pages.flags |= ZMEM_WALK_UNKNOWN; /* a huge page under migration */
 	w->addr = ((w->addr >> (shift & 63)) + 1) << (shift & 63);
 	if (w->addr > w->end)
 		w->addr = w->end;
 	return 0;
-}
-
-/* Counts one entry of the current VMA. */
-static __always_inline void walk_entry(struct page_walk *w, __u64 entry)
-{
-	__u64 pfn, key;
-
-	if (!(entry & (ENTRY_PRESENT | ENTRY_PROTNONE))) {
-		count_absent_entry(w, entry);
-		return;
-	}
-	if (entry & ENTRY_SPECIAL)
-		return;
-	pfn = entry_phys(w, entry) >> page_bits(w);
-	if (pfn >= w->at.pfn_end) {
-		w->pages.flags |= ZMEM_WALK_UNKNOWN;
-		return;
-	}
-	key = page_key(w, page_at(w, pfn));
-	/* Neighbours often have the same key: one division serves all of them. */
-	if (key != w->run) {
-		count_run(walk_ref_of(w), w->run, w->run_count);
-		w->run = key;
-		w->run_count = 0;
-	}
-	w->run_count++;
 }
 
 WALK_STEP_FUNCTION(walk_group)
@@ -216,17 +247,6 @@ WALK_STEP_FUNCTION(walk_group)
 	return 0;
 }
 
-WALK_STEP_FUNCTION(walk_single)
-{
-	struct page_walk *w = walk_get(walk);
-
-	if (walk_is_lost(w))
-		return 1;
-	w->table += sizeof(__u64);
-	walk_entry(w, kread64(w->table - sizeof(__u64)));
-	return 0;
-}
-
 /* Counts the entries of w->table up to the end of the VMA. */
 __noinline int walk_table(walk_ref walk)
 {
@@ -246,6 +266,8 @@ __noinline int walk_table(walk_ref walk)
 	return 0;
 }
 
+#ifndef ZMEM_SLOTS
+
 /* Counts one page of a huge page. */
 once_function int walk_huge_page(struct page_walk *w)
 {
@@ -262,5 +284,7 @@ once_function int walk_huge_page(struct page_walk *w)
 	w->region = ~0ULL;
 	return 0;
 }
+
+#endif
 
 #endif

@@ -6,8 +6,18 @@
 #include "walk_room.bpf.h"
 #include "page.bpf.h"
 #include "page_table.bpf.h"
+#ifndef ZMEM_SLOTS
+#include "memo.bpf.h"
+#endif
 #include "maple.bpf.h"
 #include "vma_list.bpf.h"
+
+#ifdef ZMEM_SLOTS
+static __always_inline void count_table(struct page_walk *w, walk_ref walk)
+{
+	walk_table(walk);
+}
+#endif
 
 WALK_STEP_FUNCTION(walk_step)
 {
@@ -27,7 +37,7 @@ WALK_STEP_FUNCTION(walk_step)
 		if (w->huge)
 			walk_huge_page(w);
 		else if (w->addr >> pmd_bits(w) == w->region)
-			walk_table(walk);
+			count_table(w, walk);
 		return 0;
 	}
 	return has_vma_list() ? vma_list_step(w) : maple_step(w);

@@ -49,6 +49,7 @@ struct visit {
 	__u8 cut;	/* threads were left out: the counters cannot confirm a walk */
 	__u8 shared_mm; /* until 6.1: another process may hold back part of its counters */
 	__u8 calibrate; /* only calibrate and write the result */
+	__u8 lane;	/* of memos */
 };
 
 /*
@@ -162,7 +163,7 @@ static __always_inline __u32 cursor_tweak(__u64 mm)
 /* Walks the pages of the process. A global function, like walk_pages(). w must be all 0. */
 kfunction int walk_task(struct visit *v, struct page_walk *w)
 {
-	const struct layout *at;
+	const struct zmem_layout *at;
 	__u32 zero = 0, tweak;
 
 	if (!v || !w)
@@ -193,6 +194,7 @@ kfunction int walk_task(struct visit *v, struct page_walk *w)
 	tweak = cursor_tweak(w->mm);
 	w->next = scramble_word(scramble_word(v->cursor, v->start, 0), tweak, 0) >>
 		  page_bits(w) << page_bits(w);
+	w->lane = v->lane;
 	w->has_swap = v->has_swap;
 	w->has_huge = v->has_huge;
 	walk_pages(walk_ref_of(w));
@@ -248,6 +250,7 @@ int task_pss(struct bpf_iter__task *ctx)
 		return 0;
 	question = reader_question();
 	v.cursor = question.cursor;
+	v.lane = question.what.lane;
 	if (!is_wanted(question.what.bits, v.task))
 		return 0;
 	/*

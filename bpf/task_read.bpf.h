@@ -10,52 +10,14 @@
 #define ZMEM_TASK_READ_BPF_H
 
 #include "zmem/record.h"
+#include "mm.bpf.h"
 #include "threads.bpf.h"
+#include "pid_view.bpf.h"
 
 /* include/linux/sched.h, include/linux/pid.h: constants that BTF does not contain. */
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD    0x00200000
 #define PIDTYPE_TGID  1
-/* A tick of /proc: USER_HZ is 100 on every supported architecture. */
-#define NS_PER_TICK 10000000ULL
-
-/*
- * The struct upid of `pid` at `level`. A namespace has at most 32 levels above it; until Linux 6.9
- * the verifier does not know the product of a constant and a number with bounds.
- */
-static __always_inline const struct upid *pid_upid(const struct pid *pid, __u32 level)
-{
-	return kcast(struct upid,
-		     (__u64)pid + koffset(struct pid, numbers) +
-			     ((level & 31) * (__u64)bpf_core_type_size(struct upid) & 0xfff));
-}
-
-/* The pid namespace of the reader. */
-struct pid_view {
-	__u32 level;
-	__u64 ns;
-};
-
-static __always_inline struct pid_view reader_view(void)
-{
-	const struct task_struct *reader = kcast(struct task_struct, bpf_get_current_task());
-	const struct pid *pid = kget(reader, thread_pid);
-	struct pid_view view = {.level = kget(pid, level)};
-
-	view.ns = kaddr(pid_upid(pid, view.level), ns);
-	return view;
-}
-
-/* Returns the number of `pid` in that namespace, 0 if it has none. */
-static __always_inline __s32 pid_number(const struct pid *pid, const struct pid_view *view)
-{
-	const struct upid *upid;
-
-	if (!pid || kget(pid, level) < view->level)
-		return 0;
-	upid = pid_upid(pid, view->level);
-	return kaddr(upid, ns) == view->ns ? kget(upid, nr) : 0;
-}
 
 /*
  * Clears everything behind the first NUL, because the memory behind a name must not leak. It has no
@@ -113,28 +75,6 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 }
 
 /* ---- memory ---- */
-
-/* Returns ZMEM_VALID_RSS or 0. A global function, for its own stack frame. */
-kfunction int read_rss(__u64 mm, struct rss_pages *ret)
-{
-	if (!ret)
-		return 0;
-#ifndef ZMEM_OLD
-	if (bpf_core_field_exists(struct mm_struct, rss_stat) &&
-	    bpf_core_field_exists(struct percpu_counter, count)) {
-		percpu_sum_rss(mm + koffset(struct mm_struct, rss_stat), ret->count);
-		return ZMEM_VALID_RSS;
-	}
-#endif
-#ifdef ZMEM_PROBE_READS
-	if (bpf_core_type_exists(struct mm_rss_stat___pre62)) {
-		ktext(ret->count, mm + koffset(struct mm_struct___pre62, rss_stat.count),
-		      ZMEM_RSS_COUNT);
-		return ZMEM_VALID_RSS;
-	}
-#endif
-	return 0;
-}
 
 /*
  * True if /proc/PID/exe ends with " (deleted)", as d_unlinked() (include/linux/dcache.h): the file
@@ -194,15 +134,6 @@ exe_function int read_exe(__u64 mm_addr, struct zmem_record *r)
 	r->flags &= ~ZMEM_EXE_DELETED;
 	__builtin_memset(r->exe, 0, sizeof(r->exe));
 	return 0;
-}
-
-/*
- * True if KSM may have merged pages of the mm. Until 5.18 there is no count of them, only a flag
- * (MMF_VM_MERGEABLE) that never goes away.
- */
-static __always_inline bool mm_is_mergeable(__u64 mm_addr)
-{
-	return OLD_LAYOUTS && kread64(mm_addr + koffset(struct mm_struct___old, flags)) >> 16 & 1;
 }
 
 /* The flags for that many users of the mm beside the threads of the process. */
@@ -275,17 +206,6 @@ static __always_inline void clear_memory(struct zmem_record *r)
 {
 	r->valid = 0;
 	__builtin_memset((char *)r + ZMEM_RECORD_SHORT, 0, sizeof(*r) - ZMEM_RECORD_SHORT);
-}
-
-/*
- * Identifies an mm, also against earlier and later ones of the same process: the address of an
- * mm_struct is reused, possibly two execs later. The 6 lowest bits of the address are 0 and the 7
- * highest bits of any kernel address are 1, so 13 bits of the exec count fit in. Tasks that share
- * an mm have the same number: fork copies the count, and exec leaves the mm.
- */
-static __always_inline __u64 mm_identity(__u64 mm, __u64 execs)
-{
-	return mm ^ (execs & 63) ^ execs >> 6 << 57;
 }
 
 /*

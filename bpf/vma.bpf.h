@@ -10,6 +10,9 @@
 #define VM_HUGETLB   0x00400000
 #define VM_MERGEABLE 0x80000000ULL
 
+/* Memos are for what is large and shared (memo.bpf.h). */
+#define MEMO_BYTES_LEAST (4 << 20)
+
 /*
  * True if no other process can map an anonymous page of the VMA: its anon_vma is its own, no living
  * fork has copied it (mm/rmap.c, anon_vma_fork()), and KSM may not merge its pages.
@@ -67,6 +70,11 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 	w->may_share = anon_vma && !(w->pages.flags & ZMEM_WALK_EXCLUSIVE);
 	if (w->may_share && (!ops || w->has_swap))
 		w->may_share = !vma_is_private(next, prev, anon_vma, flags);
+#ifdef ZMEM_SLOTS
+	w->may_share |= w->every && anon_vma;
+	if (!w->may_share)
+		return 0;
+#endif
 	/* Without vm_ops the VMA is anonymous. */
 	w->stop = pmd_bits(w);
 	if (!ops && !w->may_share) {
@@ -79,6 +87,7 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 	w->anon_mask = anon_vma ? PAGE_MAPPING_ANON : 0;
 	w->addr = w->next > start ? w->next : start;
 	w->end = end;
+	w->may_match = w->lane && end - start >= MEMO_BYTES_LEAST;
 	return 0;
 }
 

@@ -16,26 +16,17 @@
 #include "entry.bpf.h"
 #include "walk_variant.bpf.h"
 
-/* Where the kernel has its memory. calibrate() writes it once; then it is only read. */
-struct layout {
-	__u64 direct;  /* the direct map */
-	__u64 vmemmap; /* the array of struct page */
-	__u64 pfn_end;
-	__u64 phys_mask; /* the bits of an entry that are an address; encryption bits lie above */
-	__u32 top_shift; /* of the top table: 39, with 5 levels 48; 0: not calibrated */
-	__u32 page_bits;
-};
-
+/* calibrate() writes it once; then it is only read. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct layout);
+	__type(value, struct zmem_layout);
 } layout SEC(".maps");
 
 /* Small members: with the frames below it this has to fit into 512 bytes of stack. */
 struct page_walk {
-	struct layout at;
+	struct zmem_layout at;
 	__u64 mm;
 	__u64 pgd;
 	__u8 has_swap; /* the process has swap entries */
@@ -52,7 +43,12 @@ struct page_walk {
 	 */
 	__u8 anon_mask;
 	__u8 anon_all;
-	__u8 slot; /* the next slot in a leaf of the maple tree */
+	__u8 slot;	/* the next slot in a leaf of the maple tree */
+	__u8 lane;	/* of memos, from 1 on; 0: none */
+	__u8 may_match; /* other processes may map the same tables: look for memos */
+#ifdef ZMEM_SLOTS
+	__u8 every; /* walk all private memory, shared or not */
+#endif
 	struct zmem_calibrated calibrated;
 	__u64 addr; /* the first address that is not walked yet */
 	__u64 end;

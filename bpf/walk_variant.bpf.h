@@ -25,6 +25,8 @@
 #define WALK_STEP   2
 #define WALK_GROUP  4
 #endif
+/* What a swap slot costs, in entries. */
+#define SLOT_WORK 8
 
 struct page_walk;
 

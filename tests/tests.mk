@@ -20,7 +20,8 @@ uses_top    := top render compare query model base
 uses_source := source proc model privilege base
 uses_enrich := enrich query proc model base
 uses_collect := collect compare query enrich source proc recording model privilege base
-uses_cli    := cli render collect compare query enrich source proc recording model privilege base
+uses_grow   := grow source proc model privilege base
+uses_cli    := cli render grow collect compare query enrich source proc recording model privilege base
 uses_serve  := serve $(uses_cli)
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
@@ -34,7 +35,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source collect cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege source collect grow cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -63,24 +64,30 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source collect cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege source collect grow cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
-TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask $(O)/turns
+TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask $(O)/turns $(O)/growlab
 BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
 $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/ask $(O)/turns: $(O)/%: tests/support/%.c
+# As distributions build: with shared libraries, without frame pointers and debugging symbols.
+$(O)/growlab: tests/support/growlab.c
+$(O)/growlab: TEST_FLAGS := $(filter-out -static -g,$(TEST_FLAGS)) -fomit-frame-pointer
+# For guests, which have neither shared libraries nor libdw.
+$(O)/growlab-static: tests/support/growlab.c
+$(O)/growlab-static: TEST_FLAGS := $(TEST_FLAGS) -fno-omit-frame-pointer
 $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
-$(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn:
+$(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn $(O)/growlab-static:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
@@ -106,7 +113,7 @@ ifneq ($(STATIC),1)
 endif
 
 # What guests run, of another machine as well.
-GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash ask guest_exit)
+GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash ask guest_exit workload growlab-static)
 .PHONY: guest-build
 guest-build: $(GUEST_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
@@ -204,6 +211,10 @@ $(O)/recording: tests/bench/recording.c $(call LIBOF,$(uses_serve)) $(B)/flags
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_serve)) $(LDLIBS_BPF) \
 		-lpthread -o $@
 
+$(O)/week: tests/bench/week.c $(call LIBOF,$(uses_recording)) $(B)/flags
+	$(SAY) LINK $@
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_recording)) $(LDLIBS_ZIP) -o $@
+
 bench: deps-test
 	@$(MAKE) --no-print-directory bench-build
 	@exec env O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/run $(BENCH)
@@ -219,6 +230,6 @@ flamegraph: deps-test
 	@exec env O='$(O)' PROGRAM='$(O)/zmem-bpf' tests/bench/profile $(FLAMEGRAPH)
 
 .PHONY: bench-build
-bench-build: $(O)/bench $(BENCH_BIN)
+bench-build: $(O)/bench $(O)/week $(O)/fleet $(O)/churn $(BENCH_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 all
 	@$(MAKE) --no-print-directory STATIC=0 all

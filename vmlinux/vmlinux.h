@@ -31,6 +31,8 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -152,6 +154,7 @@ struct mm_struct {
 	unsigned long ksm_merging_pages;
 	int map_count;
 	unsigned long hiwater_rss;
+	unsigned long start_stack;
 	struct file *exe_file;
 	struct percpu_counter rss_stat[1];
 };
@@ -198,6 +201,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	void *stack;
 	unsigned int flags;
+	struct list_head tasks;
 	struct mm_struct *mm;
 	int exit_state;
 	int pid;

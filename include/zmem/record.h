@@ -5,6 +5,16 @@
  * Values are raw kernel units: pages unless the name says bytes. A group of values counts only if
  * its bit is set in `valid`; a member without its bit is 0 and means nothing. All members are
  * naturally aligned, so both sides see the same layout.
+ *
+ * Other programs may read the pin's records (read.h, zmem-bpf-pin(8)). Within a version:
+ *  - A member is never moved, removed or given another meaning, and a bit in `valid` neither.
+ *  - A new member is added behind the last one of struct zmem_record, with a bit in `valid`. `size`
+ *    grows by multiples of 8, so an old reader skips what it does not know.
+ *  - struct zmem_pages does not grow. It is the last sizeof(struct zmem_pages) bytes of a record
+ *    with ZMEM_VALID_PAGES, wherever the members before it end.
+ *  - A reader reads records from ZMEM_RECORD_FIRST bytes on; members that a record does not have
+ *    are 0 and have no bit.
+ * All else is a new version. The directory of a pin is named by its version.
  */
 #ifndef ZMEM_RECORD_H
 #define ZMEM_RECORD_H
@@ -142,6 +152,8 @@ struct zmem_record {
 };
 
 #define ZMEM_RECORD_SHORT __builtin_offsetof(struct zmem_record, mm_id)
+/* The size without pages when the version began. */
+#define ZMEM_RECORD_FIRST 280
 
 /* With ZMEM_VALID_PAGES, `size` includes `pages`. */
 struct zmem_pss_record {

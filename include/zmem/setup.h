@@ -48,6 +48,19 @@ struct zmem_calibrated {
 };
 
 /*
+ * Where the kernel has its memory: what calibration finds, in a map of the program. The process
+ * that loaded the program copies it to the other program that needs it (zmem/swap.h).
+ */
+struct zmem_layout {
+	__u64 direct;  /* the direct map */
+	__u64 vmemmap; /* the array of struct page */
+	__u64 pfn_end;
+	__u64 phys_mask; /* the bits of an entry that are an address; encryption bits lie above */
+	__u32 top_shift; /* of the top table: 39, with 5 levels 48; 0: not calibrated */
+	__u32 page_bits;
+};
+
+/*
  * What a thread that reads an iterator requests. It passes the request in arguments that read(2)
  * does not use, from the fourth on: ZMEM_ASK, zmem_question.bits, and the cursor where the walk of
  * page tables continues (zmem_pages.cursor, or 0). So a request needs neither a capability nor a
@@ -57,11 +70,36 @@ struct zmem_calibrated {
 
 union zmem_question {
 	struct {
-		__u16 share;  /* processes with pid % `shares` == `share` */
-		__u16 shares; /* 0: all processes */
-		__s32 pid;    /* only that process, in the reader's pid namespace; 0: all */
+		__u8 share;  /* processes with pid % `shares` == `share` */
+		__u8 lane;   /* of memos, from 1 on; 0: none. Programs pinned before memos take 0 */
+		__u8 shares; /* 0: all processes */
+		__u8 unused;
+		__s32 pid; /* only that process, in the reader's pid namespace; 0: all */
 	};
 	__u64 bits;
+};
+
+/*
+ * What a reader needs to count tables that are mapped many times once (bpf/memo.bpf.h). Only the
+ * process that loaded the program has the map. It sets the first members before a collection and
+ * clears them after it.
+ */
+#define ZMEM_MEMO_LANES 8
+#define ZMEM_MEMO_KEYS	8
+
+struct zmem_memo_lane {
+	__u64 slots;		       /* of this lane, a power of 2; 0: no memos */
+	__u64 key[ZMEM_MEMO_KEYS + 1]; /* odd; the last one begins a signature */
+	/* In the kernel: the signature of the table at hand. */
+	__u64 signature;
+	__u64 present;
+	__u64 odd;   /* not 0: there are entries of other kinds */
+	__u64 found; /* the signature before the walk */
+	__u64 count; /* entries; 0: no memo will be kept */
+	/* Sums before the walk of the table, as in struct zmem_pages. */
+	__u64 seen[3];
+	__u64 pss[3];
+	__u64 unique;
 };
 
 /* Random round keys that scramble addresses. */

@@ -158,15 +158,15 @@ static int enter_component(struct walk *w, const struct component *c, int fd, co
 {
 	struct place *p = w->place;
 
-	if (S_ISDIR(st->st_mode) && *c->tail) {
+	if (S_ISDIR(st->st_mode)) {
 		close(p->dir);
 		p->dir = fd;
 		w->rest = c->tail;
-		return 0;
+		return *c->tail ? 0 : -EISDIR;
 	}
-	if (S_ISDIR(st->st_mode) || c->slash) {
+	if (c->slash) {
 		close(fd);
-		return S_ISDIR(st->st_mode) ? -EISDIR : -ENOTDIR;
+		return -ENOTDIR;
 	}
 	p->entry = fd;
 	p->st = *st;

@@ -63,8 +63,8 @@ struct place {
 };
 
 /*
- * Returns 0 or a negative errno (-EPERM and a refusal). Allocates no memory. Call place_done() in
- * either case.
+ * Returns 0 or a negative errno: -EPERM and a refusal; -EISDIR if the path is a directory, which
+ * `dir` then is. Allocates no memory. Call place_done() in either case.
  */
 int place_find(struct place *p, const char *path);
 void place_done(struct place *p);

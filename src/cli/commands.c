@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 
 #include <errno.h>
+#include <ctype.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/launch.h"
 #include "cli/log.h"
 #include "cli/secure.h"
 #include "base/array.h"
@@ -81,22 +83,54 @@ const struct command_entry command_table[] = {
 	  {"zmem-bpf maps 1234", "zmem-bpf maps --by-file -n 10",
 	   "zmem-bpf maps -g name --mapping '^.heap'"}},
 	 command_maps},
+	{{"files",
+	  "zmem-bpf-files",
+	  "files [OPTION]...",
+	  "files with pages in RAM or swap: shared memory, tmpfs, page cache",
+	  "table, json, ndjson, csv, html",
+	  {"zmem-bpf files -n 10 -o +holders", "zmem-bpf files -g kind",
+	   "zmem-bpf files -f '^/tmp/' -s swapped"}},
+	 command_files},
 	{{"watch",
 	  "zmem-bpf-watch",
 	  "watch [OPTION]...",
 	  "a snapshot every second, with what has changed",
-	  "table, ndjson",
+	  "table, ndjson, csv",
 	  {"zmem-bpf watch -n 10", "zmem-bpf watch --grow -i 10 -c 7",
 	   "zmem-bpf watch -F ndjson --changed --output memory.log"}},
 	 command_watch},
+	{{"grow",
+	  "zmem-bpf-grow",
+	  "grow [PID]... [-- COMMAND]",
+	  "which code made processes grow: resident memory by stack",
+	  "table, json, folded, html, pprof",
+	  {"zmem-bpf grow 1234 -c 60", "zmem-bpf grow --name postgres --follow -F folded",
+	   "zmem-bpf grow -- python3 job.py"}},
+	 command_grow},
 	{{"record",
 	  "zmem-bpf-record",
-	  "record FILE [OPTION]...",
-	  "snapshots for --replay FILE",
+	  "record FILE|DIR [OPTION]...",
+	  "snapshots for --replay",
 	  TABLE_JSON,
 	  {"zmem-bpf record now.zmem", "zmem-bpf record hour.zmem -i 60 -c 60",
-	   "zmem-bpf --replay now.zmem -g user"}},
+	   "zmem-bpf record --keep 7d /var/lib/zmem-bpf"}},
 	 command_record},
+	{{"diff",
+	  "zmem-bpf-diff",
+	  "diff [FILE]... [OPTION]...",
+	  "what changed between two moments",
+	  "table, json, ndjson, csv",
+	  {"zmem-bpf diff --from -1h -g name", "zmem-bpf diff --from 03:00 --to 03:14",
+	   "zmem-bpf diff before.zmem after.zmem"}},
+	 command_diff},
+	{{"incidents",
+	  "zmem-bpf-incidents",
+	  "incidents [DIR] [OPTION]...",
+	  "OOM kills in a recording: who held most, who had grown",
+	  TABLE_JSON ", html",
+	  {"zmem-bpf incidents", "zmem-bpf incidents --since -1d --json",
+	   "zmem-bpf incidents -F html --output night.html"}},
+	 command_incidents},
 	{{"top",
 	  "zmem-bpf-top",
 	  "top [OPTION]...",
@@ -287,6 +321,20 @@ static int print_columns(bool changes)
 	return log_stdout_done();
 }
 
+/* The same of files. Headings are capitals. */
+static int print_file_columns(void)
+{
+	for (int i = 0; i < FILE_COLUMNS; i++) {
+		const char *word = file_column_header(i);
+		int len = 0;
+
+		for (; word[len]; len++)
+			putchar(tolower((unsigned char)word[len]));
+		printf("%*s %s\n", 16 - len, "", file_column_help(i));
+	}
+	return log_stdout_done();
+}
+
 /* ---- options that cannot be combined ---- */
 
 /* A database keeps every series of every group, so metrics limit the number of groups. */
@@ -334,6 +382,16 @@ static bool are_json_keys(const char *columns)
 	return true;
 }
 
+/* Documents of files have all keys but one, which takes time. */
+static int check_file_columns(const struct options *o)
+{
+	if (o->format == FORMAT_TABLE || strcmp(o->columns, "+holders") == 0)
+		return 0;
+	return log_usage(o,
+			 "%s: --columns %s: it has all keys, +holders alone can be added to files",
+			 options_format_word(o->format), o->columns);
+}
+
 /* JSON, recordings, serve, metrics and folded have fixed columns; some of them take +cmdline. */
 static int check_columns(const struct options *o)
 {
@@ -343,6 +401,8 @@ static int check_columns(const struct options *o)
 
 	if (!o->columns)
 		return 0;
+	if (strcmp(o->command, "files") == 0)
+		return check_file_columns(o);
 	if (collects_all ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_json_keys(o->columns))
 		return log_usage(o,
 				 "%s: --columns %s: it has all keys, +cmdline alone can be added",
@@ -378,12 +438,43 @@ static int check_replay(const struct options *o)
 		   : 0;
 }
 
+/* Files have other groups than processes. */
+static int check_group(const struct options *o)
+{
+	const char *key = options_group_key(o);
+	bool files = strcmp(o->command, "files") == 0;
+
+	if (key && files && o->format == FORMAT_HTML)
+		return log_usage(o,
+				 "files: --group-by: the page has files, and groups them itself");
+	if (!key || strcmp(key, "none") == 0 || parse_has_item(FILE_GROUP_WORDS, key) == files)
+		return 0;
+	return log_usage(
+		o, "%s: --group-by %s: it is one of %s", o->command, key,
+		files ? FILE_GROUP_WORDS
+		      : "none, name, cmdline, user, unit, container, pod, namespace, cgroup");
+}
+
+/* The moments of a recording. */
+static int check_moments(const struct options *o)
+{
+	const char *moment = o->at ? "at" : o->since ? "since" : o->until ? "until" : NULL;
+
+	return moment && !o->replay && strcmp(o->command, "incidents") != 0
+		       ? log_usage(o, "--%s needs --replay", moment)
+		       : 0;
+}
+
 static int check_options(const struct options *o, const struct command_info *command)
 {
 	int r = check_replay(o);
 
 	if (r == 0)
 		r = check_taken(o);
+	if (r == 0)
+		r = check_group(o);
+	if (r == 0)
+		r = check_moments(o);
 	if (r == 0)
 		r = check_columns(o);
 	if (r)
@@ -402,6 +493,9 @@ static int check_options(const struct options *o, const struct command_info *com
 	if (o->pss == PSS_NONE && o->verify != VERIFY_DEFAULT && o->verify &&
 	    strcmp(o->command, "compare") != 0)
 		return log_usage(o, "--verify cannot be combined with --pss none");
+	if (o->readers > SOURCE_READERS_MAX)
+		return log_usage(o, "--readers %d: must be at most %d", o->readers,
+				 SOURCE_READERS_MAX);
 	if (o->cgroup && !*o->cgroup)
 		return log_usage(o, "--cgroup: no pattern in it");
 	/* Of a variable that is not set: it would match everything. */
@@ -430,7 +524,7 @@ static int run_command(struct options *o)
 	bool help = o->columns && strcmp(o->columns, "help") == 0;
 	int r;
 
-	o->continuous = parse_has_item("watch top", o->command);
+	o->continuous = parse_has_item("watch top", o->command) || o->keep;
 	if (o->help)
 		return print_help(o->named ? o->command : NULL);
 	if (o->version || strcmp(o->command, "version") == 0) {
@@ -442,7 +536,10 @@ static int run_command(struct options *o)
 	r = help ? check_taken(o) : check_options(o, &command->info);
 	if (r)
 		return r;
-	return help ? print_columns(o->continuous) : command->run(o);
+	if (!help)
+		return command->run(o);
+	return strcmp(o->command, "files") == 0 ? print_file_columns()
+						: print_columns(o->continuous && !o->keep);
 }
 
 /*
@@ -461,6 +558,7 @@ int commands_run(int argc, char **argv)
 {
 	/* Larger than any output: if a write before the end fails, stdio forgets why. */
 	static char buf[65536];
+	cleanup(launch_close) struct launch run = LAUNCH_NONE;
 	struct options o;
 	int r;
 
@@ -475,8 +573,14 @@ int commands_run(int argc, char **argv)
 	if (r)
 		return r;
 	r = options_parse(&o, argc, argv);
+	if (r == 0 && o.command_line) {
+		r = launch_fork(&run, o.command_line);
+		o.run = &run;
+	}
 	if (r == 0)
-		r = secure_start(parse_has_item("pin unpin", o.command), &o.held);
+		r = secure_start(parse_has_item("pin unpin", o.command),
+				 o.keep || parse_has_item("doctor serve", o.command),
+				 parse_has_item("grow", o.command), &o.held);
 	/*
 	 * Tables have local times. With file capabilities the environment is gone, and TZ with it.
 	 * Later a sandbox denies the file of the zone.

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/parse.h"
 #include "model/column.h"
+#include "model/files.h"
 #include "model/maps.h"
 
 /* How a shell completes the argument of an option that has no list of words. */
@@ -58,6 +59,19 @@ static void print_map_keys(void)
 		if (i)
 			putchar(' ');
 		print_lower(map_column_header(i));
+	}
+	printf(")\n");
+}
+
+/* The same of files. */
+static void print_file_keys(void)
+{
+	printf("_zmem_bpf_file_keys=(");
+	for (int i = 0; i < FILE_COLUMNS; i++) {
+		if (i == FILE_COLUMN_HOLDERS)
+			continue;
+		printf("%s", i ? " " : "");
+		print_lower(file_column_header(i));
 	}
 	printf(")\n");
 }
@@ -143,6 +157,7 @@ static void print_bash(void)
 		bash_options(command_table[i].info.name);
 	bash_columns();
 	print_map_keys();
+	print_file_keys();
 	printf("declare -gA ");
 	print_formats();
 	bash_arguments();
@@ -207,6 +222,7 @@ static void print_zsh(void)
 	zsh_column(&column_grew);
 	printf(")\n");
 	print_map_keys();
+	print_file_keys();
 	printf("_zmem_bpf_options=(\n");
 	for (size_t i = 0; i < option_count; i++)
 		zsh_option(&option_table[i]);

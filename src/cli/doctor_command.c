@@ -4,6 +4,7 @@
  * part that a snapshot uses. With -v, every way to read counters is tried by itself.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,22 @@
 
 #include "cli/commands.h"
 #include "cli/log.h"
+#include "cli/recorder.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "collect/unseen.h"
 #include "enrich/enrich.h"
+#include "grow/grow.h"
 #include "privilege/privilege.h"
 #include "render/text.h"
+#include "source/files_source.h"
+#include "source/holders_source.h"
+#include "source/oom_watch.h"
+#include "source/pressure_watch.h"
 #include "source/source.h"
+#include "source/swap_source.h"
 
 #define WIDTH	      80
 #define NAME_WIDTH    16 /* of a part: CAP_SYS_PTRACE */
@@ -39,7 +47,7 @@ struct doctor {
 	bool verbose, works;
 	bool held[PRIVILEGE_COUNT]; /* at the start */
 	struct diag diag;	    /* why the sources before the used one did not open */
-	struct strbuf rows, variants, dropped;
+	struct strbuf rows, watched, variants, dropped;
 	char verdict[512];
 	const char *hint; /* what to do; NULL: nothing */
 };
@@ -120,7 +128,7 @@ static void drop_privileges(struct doctor *d, uint64_t held)
 	static const char name[] = "capabilities given up";
 	uint64_t start = privilege_mask(), now;
 	char first[200], then[200], left[200];
-	int r = privilege_loaded(false, false);
+	int r = privilege_loaded(0, false);
 
 	if (r < 0) {
 		add_row(&d->dropped, VARIANT_WIDTH, name, FAILS, "%s", strerror(-r));
@@ -355,6 +363,65 @@ static void add_proc(struct doctor *d)
 		there ? "is read for the rows that need it" : "needs Linux 4.14");
 }
 
+static void add_files(struct doctor *d)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	cleanup(file_set_done) struct file_set set = {};
+	struct files_source *source = NULL;
+	struct holders_source *holders = NULL;
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
+	int r = files_source_open(&diag, &source);
+	char text[512];
+
+	if (r == 0)
+		r = files_source_read(source, &d->proc, &set);
+	files_source_close(source);
+	/* Of SWAP_SHMEM and files -o +holders. */
+	if (r >= 0)
+		r = holders_source_open(&diag, &holders);
+	holders_source_close(holders);
+	note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
+	if (r < 0)
+		add_row(&d->rows, NAME_WIDTH, "files", FAILS, "%s", text);
+	else
+		add_row(&d->rows, NAME_WIDTH, "files", WORKS,
+			"by BPF, %zu files with pages of %u file systems in %.1f ms", set.count,
+			set.systems, (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
+}
+
+/* SWAP_PSS and SWAP_RAM. Without swap in use there are no slots to look at. */
+static void add_swap(struct doctor *d)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	struct swap_source *source = NULL;
+	struct system_info system = {};
+	struct host_info host = {};
+	const char *why;
+	char text[512];
+	int r;
+
+	machine_read(&d->proc, &host, &system);
+	if (!system.swap_count) {
+		add_row(&d->rows, NAME_WIDTH, "swap slots", UNUSED, "no swap is switched on");
+		return;
+	}
+	r = swap_source_open(NULL, &diag, &source);
+	if (r < 0) {
+		note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
+		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS, "%s", text);
+		return;
+	}
+	r = swap_source_begin(source, &system);
+	why = swap_source_refusal(source) ? swap_source_refusal(source)
+					  : swap_source_cost_refusal(source);
+	if (r < 0)
+		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS, "%s", why ? why : strerror(-r));
+	else
+		add_row(&d->rows, NAME_WIDTH, "swap slots", WORKS, "of %zu devices%s%s",
+			system.swap_count, why ? "; no SWAP_RAM: " : "", why ? why : "");
+	swap_source_close(source);
+}
+
 static void add_pin(struct doctor *d)
 {
 	const struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_MUST};
@@ -385,6 +452,63 @@ static void add_serve(struct doctor *d)
 		loads ? "libmicrohttpd is there" : why);
 }
 
+/* What record --keep watches; to be called before capabilities are dropped. */
+static void add_recorder(struct doctor *d)
+{
+	const struct pressure_limits limits = {.left = DENSE_USUAL, .stall = STALL_USUAL};
+	cleanup(diag_clear) struct diag diag = {};
+	struct oom_watch *oom = NULL;
+	struct pressure_watch pressure;
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), log_error = errno;
+	int r = oom_watch_open(OOM_WATCH_ALL, &diag, &oom);
+	char text[512];
+
+	note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
+	add_row(&d->watched, NAME_WIDTH, "OOM kills", r < 0 ? FAILS : WORKS, "%s",
+		r < 0 ? text
+		      : "record --keep records each one, from inside the kernel; serve counts them");
+	oom_watch_close(oom);
+	if (log >= 0)
+		add_row(&d->watched, NAME_WIDTH, "kernel log", WORKS,
+			"tells whose limit an OOM kill was for");
+	else
+		add_row(&d->watched, NAME_WIDTH, "kernel log", FAILS,
+			"/dev/kmsg: %s: whose limit an OOM kill was for comes from memory.events "
+			"of cgroup v2, if at all (run as root, or with CAP_SYSLOG)",
+			strerror(log_error));
+	if (log >= 0)
+		close(log);
+	pressure_watch_open(&pressure, pressure_open(), &limits);
+	if (pressure.fd >= 0)
+		add_row(&d->watched, NAME_WIDTH, "PSI", WORKS,
+			"a trigger tells record --keep when memory is short");
+	else
+		add_row(&d->watched, NAME_WIDTH, "PSI", FAILS,
+			"no trigger on " PRESSURE_FILE ": %s: record --keep looks at memory, swap "
+			"and %s each second",
+			strerror(-pressure.error),
+			access(PRESSURE_FILE, R_OK) == 0 ? "stalled time" : "refaults");
+	pressure_watch_close(&pressure);
+}
+
+/* Whether growth can be counted by stack; to be called before capabilities are dropped. */
+static void add_grow(struct doctor *d)
+{
+	const struct grow_spec spec = {.mode = GROWTH_DWARF};
+	cleanup(diag_clear) struct diag diag = {};
+	struct grow *grow = NULL;
+	int r = grow_open(&spec, &d->proc, &diag, &grow);
+	char text[512];
+
+	note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
+	add_row(&d->watched, NAME_WIDTH, "grow", r < 0 ? FAILS : WORKS, "%s",
+		r < 0		      ? text
+		: grow_is_exact(grow) ? "counts each change of resident memory, with its stack"
+				      : "counts changes of resident memory; the stacks of one page "
+					"fault in 64 (Linux 6.2 has all)");
+	grow_close(grow);
+}
+
 static int print_all(struct doctor *d)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
@@ -397,13 +521,14 @@ static int print_all(struct doctor *d)
 	}
 	strbuf_putc(&out, '\n');
 	strbuf_puts(&out, strbuf_str(&d->rows));
+	strbuf_puts(&out, strbuf_str(&d->watched));
 	if (d->verbose) {
 		strbuf_puts(&out, "\nevery way to read counters, the best one first:\n");
 		strbuf_puts(&out, strbuf_str(&d->variants));
 		strbuf_puts(&out, strbuf_str(&d->dropped));
 	}
-	if (strbuf_error(&d->rows) || strbuf_error(&d->variants) || strbuf_error(&d->dropped) ||
-	    strbuf_error(&out))
+	if (strbuf_error(&d->rows) || strbuf_error(&d->watched) || strbuf_error(&d->variants) ||
+	    strbuf_error(&d->dropped) || strbuf_error(&out))
 		return log_error("doctor: out of memory");
 	fwrite(out.data, 1, out.len, stdout);
 	return log_stdout_done();
@@ -413,6 +538,7 @@ static void doctor_done(struct doctor *d)
 {
 	diag_clear(&d->diag);
 	strbuf_done(&d->rows);
+	strbuf_done(&d->watched);
 	strbuf_done(&d->variants);
 	strbuf_done(&d->dropped);
 	if (d->proc.fd >= 0)
@@ -429,8 +555,12 @@ int command_doctor(const struct options *o)
 		d.held[i] = privilege_held(i);
 	add_kernel(&d);
 	/* Before capabilities are dropped. */
+	add_files(&d);
+	add_swap(&d);
 	for (size_t i = 0; d.verbose && source_variant(i); i++)
 		try_variant(&d, source_variant(i));
+	add_recorder(&d);
+	add_grow(&d);
 	check_source(&d, o->held);
 	add_proc(&d);
 	add_pin(&d);

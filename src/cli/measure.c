@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/log.h"
+#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/query_args.h"
 #include "cli/secure.h"
@@ -77,7 +78,9 @@ static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (S_ISREG(st.st_mode)) {
+	if (S_ISDIR(st.st_mode)) {
+		err = recording_reader_open_dir(fd, &r->reader, reason);
+	} else if (S_ISREG(st.st_mode)) {
 		err = recording_reader_open(fd, &r->reader, reason);
 	} else {
 		err = read_whole(fd, &r->data, &len);
@@ -87,7 +90,7 @@ static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 	return err;
 }
 
-static int replay_open(struct replay *r, const char *path, bool quiet)
+int replay_open(struct replay *r, const char *path, bool quiet)
 {
 	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
 	char reason[RECORDING_REASON] = "";
@@ -95,7 +98,10 @@ static int replay_open(struct replay *r, const char *path, bool quiet)
 	int err;
 
 	*r = (struct replay){.path = path, .fd = -1};
+	/* The segments of a directory are opened by it, too. */
+	privilege_as_caller(true);
 	err = fd < 0 ? fd : open_reader(r, fd, reason);
+	privilege_as_caller(false);
 	if (err < 0)
 		return *reason ? log_error("%s: %s", path, reason)
 			       : log_errno(err, "reading %s", path);
@@ -105,7 +111,10 @@ static int replay_open(struct replay *r, const char *path, bool quiet)
 		return log_error("%s: the recording %s", path,
 				 info->torn ? "is cut off in its first snapshot"
 					    : "has no snapshots");
-	r->frames = (uint32_t)info->frames;
+	r->frames = r->frame = (uint32_t)info->frames;
+	if (info->left_out)
+		log_notice(quiet, "%s: %zu of %zu files cannot be read and are left out", path,
+			   info->left_out, info->left_out + info->segments);
 	if (info->torn)
 		log_notice(quiet, "%s: the recording %s after snapshot %u at byte %llu", path,
 			   info->ended ? "goes on behind its end" : "is cut off", r->frames,
@@ -113,7 +122,7 @@ static int replay_open(struct replay *r, const char *path, bool quiet)
 	return 0;
 }
 
-static void replay_close(struct replay *r)
+void replay_close(struct replay *r)
 {
 	recording_reader_free(r->reader);
 	free(r->data);
@@ -142,6 +151,29 @@ const char *measure_no_proc(const struct measure *m)
 	};
 
 	return text[collector_no_proc(&m->collector)];
+}
+
+struct oom_watch *measure_watch_kills(const struct options *o, enum oom_watch_scope scope,
+				      const char *what, char ret_reason[MEASURE_REASON])
+{
+	cleanup(diag_clear) struct diag diag = {};
+	struct oom_watch *watch = NULL;
+	const char *excluded = o->source == SOURCE_PROC
+				       ? "with --source proc no BPF program is loaded"
+			       : o->pinned ? "with --pinned no BPF program is loaded"
+					   : NULL;
+	int r = excluded ? -ENOTSUP : oom_watch_open(scope, &diag, &watch);
+	const struct diag_note *note = diag.count ? &diag.note[diag.count - 1] : NULL;
+	const char *reason = excluded		    ? excluded
+			     : note && note->reason ? note->reason
+						    : strerror(-r);
+
+	if (r == 0)
+		return watch;
+	log_notice(o->quiet, "OOM kills are not %s: %s", what, reason);
+	if (ret_reason)
+		snprintf(ret_reason, MEASURE_REASON, "%s", reason);
+	return NULL;
 }
 
 /* Commands that can do without BPF have one more remedy. */
@@ -339,6 +371,22 @@ static int notices_failed(const struct measure *m, int error)
 
 /* ---- measuring ---- */
 
+/* Documents and the commands about the whole machine have SWAP_SHMEM and what swap costs, tables on
+ * request. */
+static bool shows_of_swap(const struct options *o, const char *column)
+{
+	return parse_has_item("system record serve", o->command) || o->format == FORMAT_JSON ||
+	       o->format == FORMAT_NDJSON || (o->columns && strcasestr(o->columns, column)) ||
+	       (o->sort && strcasestr(o->sort, column));
+}
+
+static bool shows_costs(const struct options *o)
+{
+	return shows_of_swap(o, "swap_ram") || shows_of_swap(o, "swap_ratio") ||
+	       shows_of_swap(o, "swap_incompressible") || shows_of_swap(o, "swap_filled") ||
+	       shows_of_swap(o, "swap_disk");
+}
+
 struct collect_spec measure_spec(const struct options *o)
 {
 	return (struct collect_spec){
@@ -346,9 +394,14 @@ struct collect_spec measure_spec(const struct options *o)
 		.source = (enum source_choice)o->source,
 		.pin = o->pinned ? PIN_MUST : PIN_MAY,
 		/* watch, top and serve have time, and leave the other CPUs to others. */
-		.readers = o->continuous ? 1 : 0,
+		.readers = o->readers	   ? (unsigned)o->readers
+			   : o->continuous ? 1
+					   : 0,
 		.continuous = o->continuous,
 		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
+		.swap_shmem = shows_of_swap(o, "swap_shmem"),
+		.swap_ram = shows_costs(o),
+		.files = options_metrics(o) ? FILES_SHMEM : FILES_NONE,
 	};
 }
 
@@ -376,6 +429,109 @@ struct table_style measure_style(const struct measure *m, bool color, unsigned w
 	return style;
 }
 
+/* ---- moments of a recording ---- */
+
+int replay_moment(const struct replay *r, const struct options *o, const char *option,
+		  const char *text, int64_t *ret_ms)
+{
+	int64_t last = r->frames ? recording_reader_time(r->reader, r->frames - 1) : 0;
+
+	if (moment_parse(text, last, ret_ms) == 0)
+		return 0;
+	return log_usage(o, "--%s %s: not a time (03:14, 2026-11-22T03:14, or -10m before the end)",
+			 option, text);
+}
+
+int replay_event(const struct replay *r, const char *text, size_t *ret_event)
+{
+	size_t events = recording_reader_info(r->reader)->events, len = strlen("event:");
+	uint64_t number;
+
+	if (strncmp(text, "event:", len) != 0 ||
+	    parse_u64(text + len, strlen(text + len), UINT32_MAX, &number) < 0 || !number)
+		return -EINVAL;
+	if (number > events) {
+		log_error("%s: the recording has %zu event%s", text, events,
+			  events == 1 ? "" : "s");
+		return EXIT_NOT_FOUND;
+	}
+	*ret_event = events - (size_t)number;
+	return 0;
+}
+
+bool replay_event_frame(const struct replay *r, size_t event, size_t *ret)
+{
+	cleanup_free struct event_record *e = calloc(1, sizeof(*e));
+	size_t frame = recording_reader_event_frame(r->reader, event);
+	char why[RECORDING_REASON];
+
+	if (e && frame < r->frames && recording_reader_event(r->reader, event, e, why) == 0 &&
+	    (e->number[EVENT_TABLE] || e->number[EVENT_KIND] == EVENT_PRESSURE)) {
+		*ret = frame;
+		return true;
+	}
+	*ret = frame - 1;
+	return frame;
+}
+
+int measure_find_frame(const struct measure *m, const char *text, size_t *ret, int64_t *ret_ms)
+{
+	const struct options *o = m->options;
+	const char *option = o->at_option ? o->at_option : "at";
+	struct recording_reader *reader = m->replay.reader;
+	struct moment_text begin;
+	size_t event = 0;
+	int r = replay_event(&m->replay, text, &event);
+
+	if (r == 0) {
+		if (!replay_event_frame(&m->replay, event, ret))
+			return log_error("%s: there is no snapshot of the event", m->replay.path);
+		*ret_ms = recording_reader_time(reader, *ret);
+		return 0;
+	}
+	if (r > 0)
+		return r;
+	r = replay_moment(&m->replay, o, option, text, ret_ms);
+	if (r || recording_reader_find(reader, *ret_ms, ret))
+		return r;
+	begin = moment_text(recording_reader_time(reader, 0));
+	log_error("--%s %s: the recording begins at %s", option, text, begin.text);
+	return EXIT_NOT_FOUND;
+}
+
+/* Says that no frame is near the moment, because the recorder did not run or write. */
+static void note_gap(const struct measure *m, size_t frame, int64_t at_ms)
+{
+	const struct recording_reader *r = m->replay.reader;
+	struct moment_text from, to;
+
+	if (frame + 1 >= m->replay.frames || !recording_reader_gap(r, frame + 1) ||
+	    at_ms <= recording_reader_time(r, frame))
+		return;
+	from = moment_text(recording_reader_time(r, frame));
+	to = moment_text(recording_reader_time(r, frame + 1));
+	log_notice(m->options->quiet, "%s: nothing was recorded between %s and %s", m->replay.path,
+		   from.text, to.text);
+}
+
+static int measure_turn_to_moment(struct measure *m)
+{
+	int64_t at_ms = 0;
+	size_t frame = 0;
+	int r;
+
+	if (!m->options->at)
+		return 0;
+	r = measure_find_frame(m, m->options->at, &frame, &at_ms);
+	if (r)
+		return r;
+	note_gap(m, frame, at_ms);
+	m->replay.frame = (uint32_t)frame + 1;
+	return measure_turn_to(m, m->replay.frame);
+}
+
+/* ---- opening ---- */
+
 static int open_replay(struct measure *m, struct collect_spec *spec)
 {
 	const struct options *o = m->options;
@@ -384,6 +540,8 @@ static int open_replay(struct measure *m, struct collect_spec *spec)
 	spec->recording = m->replay.reader;
 	if (r == 0)
 		r = notices_opened(m, collector_open(&m->collector, spec));
+	if (r == 0)
+		r = measure_turn_to_moment(m);
 	if (r)
 		return r;
 	if (o->verbose)
@@ -397,6 +555,7 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 {
 	const struct options *o = m->options;
 	struct collect_spec spec = *asked;
+	unsigned later = 0;
 	int r;
 
 	if (o->replay) {
@@ -407,8 +566,11 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 		if (r == 0)
 			r = notices_opened(m, collector_open(&m->collector, &spec));
 	}
-	return r ? r
-		 : secure_loaded(o->output ? o->output : o->file, spec.continuous && !o->no_lock);
+	if (spec.continuous && !o->no_lock)
+		later |= LATER_LOCKS;
+	if (strcmp(o->command, "top") == 0 && !o->replay)
+		later |= LATER_LOADS;
+	return r ? r : secure_loaded(o->output ? o->output : o->file, later);
 }
 
 int measure_open(struct measure *m, const struct options *o, const struct collect_spec *spec)
@@ -436,9 +598,40 @@ int measure_turn_to(struct measure *m, uint32_t frame)
 
 void measure_note_frame(const struct measure *m)
 {
-	if (m->replay.frames > 1)
-		log_notice(m->options->quiet, "%s: snapshot %u of %u", m->options->replay,
-			   m->replay.frames, m->replay.frames);
+	struct moment_text text;
+
+	if (m->replay.frames <= 1)
+		return;
+	text = moment_text(recording_reader_time(m->replay.reader, m->replay.frame - 1));
+	log_notice(m->options->quiet, "%s: snapshot %u of %u, %s", m->options->replay,
+		   m->replay.frame, m->replay.frames, text.text);
+}
+
+int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_last)
+{
+	const struct options *o = m->options;
+	int64_t since = 0, until = 0;
+	size_t frame = 0;
+	int r = 0;
+
+	*ret_first = 1;
+	*ret_last = m->replay.frames;
+	if (o->since)
+		r = replay_moment(&m->replay, o, "since", o->since, &since);
+	if (r == 0 && o->until)
+		r = replay_moment(&m->replay, o, "until", o->until, &until);
+	if (r)
+		return r;
+	if (o->since && recording_reader_find(m->replay.reader, since - 1, &frame))
+		*ret_first = (uint32_t)frame + 2;
+	if (o->until)
+		*ret_last = recording_reader_find(m->replay.reader, until, &frame)
+				    ? (uint32_t)frame + 1
+				    : 0;
+	if (*ret_first <= *ret_last)
+		return 0;
+	log_error("%s: nothing was recorded in this time", m->replay.path);
+	return EXIT_NOT_FOUND;
 }
 
 static int report_collected(struct measure *m, int r)

@@ -8,15 +8,34 @@
 #include "query/query.h"
 #include "recording/recording_file.h"
 #include "render/render.h"
+#include "source/oom_watch.h"
+
+/* The recording of diff and incidents where none is named. */
+#define REPLAY_DIR_USUAL "/var/lib/zmem-bpf"
 
 /* The recording of --replay. */
 struct replay {
 	const char *path;
 	struct recording_reader *reader; /* NULL: there is none */
 	uint32_t frames;
-	int fd;	    /* the file, -1: a pipe, which is read into memory */
-	char *data; /* of a pipe */
+	uint32_t frame; /* the one that --at chose; the last one without it */
+	int fd;		/* the file or directory, -1: a pipe, which is read into memory */
+	char *data;	/* of a pipe */
 };
+
+/* Opens it with the rights of the caller. Returns 0, or an exit code after a message. */
+int replay_open(struct replay *r, const char *path, bool quiet);
+void replay_close(struct replay *r);
+/* Reads the moment of an option (cli/moment.h). Returns 0, or an exit code after a message. */
+int replay_moment(const struct replay *r, const struct options *o, const char *option,
+		  const char *text, int64_t *ret_ms);
+/*
+ * Reads "event:N", where 1 is the newest event: *ret_event from 0. Returns 0; -EINVAL if it is no
+ * such text; or an exit code after a message.
+ */
+int replay_event(const struct replay *r, const char *text, size_t *ret_event);
+/* The frame of the moment of an event, or the one before it, from 0. False: there is none. */
+bool replay_event_frame(const struct replay *r, size_t event, size_t *ret);
 
 struct measure {
 	const struct options *options;
@@ -50,13 +69,32 @@ int measure_open_filters(struct measure *m, const struct options *o,
  * message.
  */
 int measure_turn_to(struct measure *m, uint32_t frame);
-/* Prints which of several frames is shown. */
+/*
+ * Finds the frame of a moment, as --at takes it; frames are numbered from 0 here. *ret_ms: the
+ * moment. Returns 0, or an exit code after a message.
+ */
+int measure_find_frame(const struct measure *m, const char *text, size_t *ret, int64_t *ret_ms);
+/* Prints which of several frames is shown: measure_open() has chosen the one of --at. */
 void measure_note_frame(const struct measure *m);
+/*
+ * Finds the frames of --since and --until, from 1. Returns 0, or an exit code after a message:
+ * EXIT_NOT_FOUND if there are none.
+ */
+int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_last);
 /* collector_begin(), _collect() and _requery(), but return an exit code after a message. */
 int measure_begin(struct measure *m);
 int measure_collect(struct measure *m, struct result *ret);
 int measure_requery(struct measure *m, bool filter_changed, struct result *ret);
 void measure_close(struct measure *m);
+
+/*
+ * Watches OOM kills; to be called before measure_open(), which gives up capabilities. Returns NULL
+ * after a notice "OOM kills are not <what>" and the reason, which it copies to `ret_reason` unless
+ * that is NULL.
+ */
+#define MEASURE_REASON 256
+struct oom_watch *measure_watch_kills(const struct options *o, enum oom_watch_scope scope,
+				      const char *what, char ret_reason[MEASURE_REASON]);
 
 /* The style of a table of its rows. */
 struct table_style measure_style(const struct measure *m, bool color, unsigned width);

@@ -20,17 +20,15 @@
 
 /* ---- the table ---- */
 
-static const char *const format_words[] = {[FORMAT_TABLE] = "table",
-					   [FORMAT_JSON] = "json",
-					   [FORMAT_NDJSON] = "ndjson",
-					   [FORMAT_CSV] = "csv",
-					   [FORMAT_FOLDED] = "folded",
-					   [FORMAT_OPENMETRICS] = "openmetrics",
-					   [FORMAT_PROMETHEUS] = "prometheus",
-					   [FORMAT_HTML] = "html",
-					   NULL};
-static const char *const group_words[] = {"none", "name",      "cmdline", "user",
-					  "unit", "container", "cgroup",  NULL};
+static const char *const format_words[] = {
+	[FORMAT_TABLE] = "table",	    [FORMAT_JSON] = "json",
+	[FORMAT_NDJSON] = "ndjson",	    [FORMAT_CSV] = "csv",
+	[FORMAT_FOLDED] = "folded",	    [FORMAT_OPENMETRICS] = "openmetrics",
+	[FORMAT_PROMETHEUS] = "prometheus", [FORMAT_HTML] = "html",
+	[FORMAT_PPROF] = "pprof",	    NULL};
+static const char *const group_words[] = {"none",      "name", "cmdline",   "user",   "unit",
+					  "container", "pod",  "namespace", "cgroup", "fs",
+					  "mount",     "kind", "dir",	    NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {[PSS_AUTO] = "auto",
@@ -44,30 +42,40 @@ static const char *const source_words[] = {
 static const char *const delta_words[] = {
 	[DELTA_AUTO] = "auto", [DELTA_LAST] = "last", [DELTA_START] = "start", NULL};
 
+static const char *const stack_words[] = {
+	[STACK_AUTO] = "auto", [STACK_DWARF] = "dwarf", [STACK_FP] = "fp", NULL};
+
 #define AT(member) offsetof(struct options, member)
 
 /* Commands that choose processes, that collect, that run on and on. */
 #define CHOOSE	"snapshot compare maps record watch top"
+#define FILTER	CHOOSE " diff"
 #define COLLECT "snapshot compare system record watch top serve"
-#define STAY	"watch top serve"
+#define STAY	"record watch top serve"
 
 const struct option_entry option_table[] = {
 	/* choosing rows */
-	{{"pid", 'p', "LIST", "only these processes", CHOOSE, OPTIONS_CHOOSE_ROWS}, LIST, AT(pids)},
-	{{"user", 'u', "LIST", "only processes of these users (names or numbers)", CHOOSE,
+	{{"pid", 'p', "LIST", "only these processes", CHOOSE " grow", OPTIONS_CHOOSE_ROWS},
+	 LIST,
+	 AT(pids)},
+	{{"name", 0, "NAME", "grow: the processes of this name", "grow", OPTIONS_CHOOSE_ROWS},
+	 STRING,
+	 AT(name)},
+	{{"user", 'u', "LIST", "only processes of these users (names or numbers)", FILTER,
 	  OPTIONS_CHOOSE_ROWS},
 	 LIST,
 	 AT(users)},
-	{{"filter", 'f', "ERE", "only processes whose name or command line matches", CHOOSE,
-	  OPTIONS_CHOOSE_ROWS},
+	{{"filter", 'f', "ERE",
+	  "only processes whose name or command line matches (files: whose path matches)",
+	  FILTER " files", OPTIONS_CHOOSE_ROWS},
 	 STRING,
 	 AT(filter)},
-	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it", CHOOSE,
+	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it", FILTER " grow",
 	  OPTIONS_CHOOSE_ROWS},
 	 STRING,
 	 AT(cgroup)},
 	{{"unit", 0, "LIST", "only processes of these systemd units (globs; ssh is ssh.service)",
-	  CHOOSE, OPTIONS_CHOOSE_ROWS},
+	  FILTER, OPTIONS_CHOOSE_ROWS},
 	 LIST,
 	 AT(units)},
 	{{"mapping", 0, "ERE", "maps: only mappings whose name matches", "maps",
@@ -75,7 +83,7 @@ const struct option_entry option_table[] = {
 	 STRING,
 	 AT(mapping)},
 	{{"min", 0, "SIZE", "hide rows whose sort column is below SIZE (K, M, G)",
-	  "snapshot watch top", OPTIONS_CHOOSE_ROWS},
+	  "snapshot files watch top", OPTIONS_CHOOSE_ROWS},
 	 SIZE,
 	 AT(min)},
 	{{"changed", 0, NULL, "only rows that changed since the last snapshot", "watch top",
@@ -90,7 +98,7 @@ const struct option_entry option_table[] = {
 	/* what is shown */
 	{{"columns", 'o', "LIST",
 	  "show these columns; +COL adds one before NAME; help lists them all",
-	  "snapshot record watch top serve", OPTIONS_SHOW},
+	  "snapshot files record watch top serve", OPTIONS_SHOW},
 	 STRING,
 	 AT(columns)},
 	{{"long", 'l', NULL, "more columns: swap and the parts of RSS", "snapshot watch top",
@@ -98,8 +106,9 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(long_table)},
 	{{"group-by", 'g', "KEY",
-	  "one row per name, cmdline, user, unit, container or cgroup (maps: and per kind of memory)",
-	  "snapshot maps watch top serve", OPTIONS_SHOW},
+	  "one row per name, cmdline, user, unit, container, pod, namespace or cgroup (maps: and per kind "
+	  "of memory; files: fs, mount, kind or dir)",
+	  "snapshot maps files watch diff top serve", OPTIONS_SHOW},
 	 CHOICE,
 	 AT(group),
 	 group_words,
@@ -113,11 +122,13 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(by_file)},
 	{{"top", 'n', "N", "only the first N rows, and read only what they need",
-	  "snapshot maps watch top serve", OPTIONS_SHOW},
+	  "snapshot maps files watch diff incidents top serve grow", OPTIONS_SHOW},
 	 COUNT,
 	 AT(top)},
-	{{"all", 'a', NULL, "every row, also on a terminal", CHOOSE, OPTIONS_SHOW}, FLAG, AT(all)},
-	{{"total", 0, NULL, "only the total; with -H its values alone", "snapshot maps watch",
+	{{"all", 'a', NULL, "every row, also on a terminal", FILTER " files grow", OPTIONS_SHOW},
+	 FLAG,
+	 AT(all)},
+	{{"total", 0, NULL, "only the total; with -H its values alone", "snapshot maps files watch",
 	  OPTIONS_SHOW},
 	 FLAG,
 	 AT(total)},
@@ -129,41 +140,41 @@ const struct option_entry option_table[] = {
 	/* order */
 	{{"sort", 's', "COL[,COL...]",
 	  "sort by these columns: sizes and counts biggest first, all else ascending (default: pss)",
-	  "snapshot maps record watch top", OPTIONS_SORT},
+	  "snapshot maps files record watch diff top", OPTIONS_SORT},
 	 STRING,
 	 AT(sort)},
-	{{"reverse", 'r', NULL, "the other way round", "snapshot maps record watch top",
+	{{"reverse", 'r', NULL, "the other way round", "snapshot maps files record watch top",
 	  OPTIONS_SORT},
 	 FLAG,
 	 AT(reverse)},
 	/* output */
 	{{"format", 'F', "F",
 	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus, "
-	  "html (a page)",
-	  "snapshot compare system maps record watch", OPTIONS_OUTPUT},
+	  "html (a page), pprof",
+	  "snapshot compare system maps files record watch diff incidents grow", OPTIONS_OUTPUT},
 	 CHOICE,
 	 AT(format),
 	 format_words},
-	{{"json", 'J', NULL, "the same as -F json", "snapshot compare system maps record watch",
-	  OPTIONS_OUTPUT},
+	{{"json", 'J', NULL, "the same as -F json",
+	  "snapshot compare system maps files record watch diff incidents grow", OPTIONS_OUTPUT},
 	 SET,
 	 AT(format),
 	 NULL,
 	 FORMAT_JSON},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all (watch appends)",
-	  "snapshot compare system maps record watch", OPTIONS_OUTPUT},
+	  "snapshot compare system maps files record watch diff incidents grow", OPTIONS_OUTPUT},
 	 STRING,
 	 AT(output)},
 	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB",
-	  "snapshot compare system maps watch top", OPTIONS_OUTPUT},
+	  "snapshot compare system maps files watch diff incidents top grow", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(bytes)},
-	{{"no-header", 'H', NULL, "no header line", "snapshot compare system maps watch",
-	  OPTIONS_OUTPUT},
+	{{"no-header", 'H', NULL, "no header line",
+	  "snapshot compare system maps files watch diff incidents grow", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(no_header)},
 	{{"wide", 'w', NULL, "do not cut lines to the terminal's width",
-	  "snapshot compare system maps watch", OPTIONS_OUTPUT},
+	  "snapshot compare system maps files watch diff incidents grow", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(wide)},
 	{{"numeric", 0, NULL, "user numbers in place of names", "snapshot watch top serve",
@@ -185,18 +196,80 @@ const struct option_entry option_table[] = {
 	 AT(token_file)},
 	/* how it is measured */
 	{{"interval", 'i', "SEC",
-	  "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1)",
-	  "record watch top serve", OPTIONS_MEASURE},
+	  "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1; record --keep "
+	  "10)",
+	  "record watch top serve grow", OPTIONS_MEASURE},
 	 SECONDS,
 	 AT(interval_ms)},
-	{{"count", 'c', "N", "end after N snapshots (default: record 1; watch, top never)",
-	  "record watch top", OPTIONS_MEASURE},
+	{{"count", 'c', "N", "end after N snapshots (default: record 1; watch, top, grow never)",
+	  "record watch top grow", OPTIONS_MEASURE},
 	 COUNT,
 	 AT(count)},
-	{{"replay", 0, "FILE", "show what zmem-bpf record wrote, not this machine",
+	{{"follow", 0, NULL, "grow: the children of the processes, too", "grow", OPTIONS_MEASURE},
+	 FLAG,
+	 AT(follow)},
+	{{"debuginfod", 0, NULL,
+	  "grow: names also from the servers of DEBUGINFOD_URLS, which see build ids", "grow",
+	  OPTIONS_MEASURE},
+	 FLAG,
+	 AT(debuginfod)},
+	{{"stack", 0, "HOW",
+	  "grow: stacks by dwarf (the tables of the programs) or fp (frame pointers)", "grow",
+	  OPTIONS_MEASURE},
+	 CHOICE,
+	 AT(stack),
+	 stack_words},
+	{{"sample", 0, "N",
+	  "grow: the stack of one change in N, at random (1: all; default: all up to 20,000 a "
+	  "second and CPU)",
+	  "grow", OPTIONS_MEASURE},
+	 COUNT,
+	 AT(sample)},
+	{{"keep", 0, "TIME[,SIZE]",
+	  "record: for ever in a directory, and keep that much, such as 7d or 7d,500M", "record",
+	  OPTIONS_MEASURE},
+	 STRING,
+	 AT(keep)},
+	{{"dense", 0, "PERCENT",
+	  "record --keep: a snapshot each second while less RAM or swap is left (default: 5; 0: never)",
+	  "record", OPTIONS_MEASURE},
+	 SHARE,
+	 AT(dense)},
+	{{"stall", 0, "PERCENT",
+	  "record --keep: also while tasks wait for memory in so much of the time (default: 10; 0: never)",
+	  "record", OPTIONS_MEASURE},
+	 SHARE,
+	 AT(stall)},
+	{{"no-names", 0, NULL,
+	  "record: pseudonyms in place of names, so that the recording can be handed on", "record",
+	  OPTIONS_MEASURE},
+	 FLAG,
+	 AT(no_names)},
+	{{"replay", 0, "FILE", "show what zmem-bpf record wrote (a file or a directory)",
 	  "snapshot system watch top serve", OPTIONS_MEASURE},
 	 STRING,
 	 AT(replay)},
+	{{"at", 0, "TIME",
+	  "show the recording at 03:14, 2026-11-22T03:14, -10m (before its end), or event:1",
+	  "snapshot system incidents top", OPTIONS_MEASURE},
+	 STRING,
+	 AT(at)},
+	{{"since", 0, "TIME", "only the snapshots of the recording from then on (TIME as for --at)",
+	  "watch incidents", OPTIONS_MEASURE},
+	 STRING,
+	 AT(since)},
+	{{"until", 0, "TIME", "only the snapshots of the recording up to then", "watch incidents",
+	  OPTIONS_MEASURE},
+	 STRING,
+	 AT(until)},
+	{{"from", 0, "TIME", "diff: from this moment of the recording: 03:00, -10m, event:1",
+	  "diff", OPTIONS_MEASURE},
+	 STRING,
+	 AT(from)},
+	{{"to", 0, "TIME", "diff: up to this moment of the recording (default: now)", "diff",
+	  OPTIONS_MEASURE},
+	 STRING,
+	 AT(to)},
 	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none", COLLECT,
 	  OPTIONS_MEASURE},
 	 CHOICE,
@@ -217,11 +290,18 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(pinned)},
 	/* advanced */
-	{{"nice", 0, "N", "watch, top, serve: the nice value, from 0 to 19 (default: 5)", STAY,
+	{{"nice", 0, "N",
+	  "record --keep, watch, top, serve: the nice value, from 0 to 19 (default: 5)", STAY,
 	  OPTIONS_ADVANCED},
 	 NICE,
 	 AT(nice)},
-	{{"no-lock", 0, NULL, "watch, top, serve: do not lock memory", STAY, OPTIONS_ADVANCED},
+	{{"readers", 0, "N",
+	  "read with N threads, up to 8 (default: by the work; watch, top, serve: 1)",
+	  "snapshot compare system record watch top serve", OPTIONS_ADVANCED},
+	 COUNT,
+	 AT(readers)},
+	{{"no-lock", 0, NULL, "record --keep, watch, top, serve: do not lock memory", STAY,
+	  OPTIONS_ADVANCED},
 	 FLAG,
 	 AT(no_lock)},
 	{{"timing", 0, NULL, "print on stderr how long each phase took", "snapshot",
@@ -257,6 +337,8 @@ bool options_given(const struct options *o, const struct option_entry *e)
 		return *(const int *)at == e->value;
 	case NICE:
 		return *(const int *)at != NICE_DEFAULT;
+	case SHARE:
+		return *(const int *)at != DENSE_DEFAULT;
 	case NUMBER_OR_ALL:
 		return *(const int *)at != VERIFY_DEFAULT;
 	default:
@@ -410,6 +492,8 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 		return set_choice(o, e, arg, (int *)member);
 	case NICE:
 		return set_number(o, e, arg, 0, 19, (int *)member);
+	case SHARE:
+		return set_number(o, e, arg, 0, 100, (int *)member);
 	case SIZE:
 		return set_size(o, e, arg, (uint64_t *)member);
 	case SET:
@@ -497,12 +581,16 @@ static int add_word(struct options *o, const char *word)
 		o->named = true;
 		return 0;
 	}
-	if (is_pid && parse_has_item(CHOOSE, o->command))
+	if (is_pid && parse_has_item(CHOOSE " grow", o->command))
 		return add_list(word, &o->pids);
 	if (*word && parse_has_item(CHOOSE, o->command) && strcmp(o->command, "record") != 0)
 		return log_usage(o, "%s: not a process number; -f %s chooses processes by name",
 				 word, word);
-	if (o->word || !parse_has_item("record pin help completion", o->command))
+	if (o->word && !o->second && strcmp(o->command, "diff") == 0) {
+		o->second = word;
+		return 0;
+	}
+	if (o->word || !parse_has_item("record incidents diff pin help completion", o->command))
 		return log_usage(o, "%s: unexpected argument", word);
 	o->word = word;
 	return 0;
@@ -517,7 +605,9 @@ int options_parse(struct options *o, int argc, char **argv)
 	*o = (struct options){.command = "snapshot",
 			      .min = MIN_DEFAULT,
 			      .verify = VERIFY_DEFAULT,
-			      .nice = NICE_DEFAULT};
+			      .nice = NICE_DEFAULT,
+			      .dense = DENSE_DEFAULT,
+			      .stall = STALL_DEFAULT};
 	make_getopt(letters, longs);
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
@@ -531,6 +621,10 @@ int options_parse(struct options *o, int argc, char **argv)
 			r = set_option(o, find_entry(c), optarg);
 	}
 	/* The words after "--". */
+	if (!r && optind < argc && strcmp(o->command, "grow") == 0) {
+		o->command_line = argv + optind;
+		return 0;
+	}
 	while (!r && optind < argc)
 		r = add_word(o, argv[optind++]);
 	return r;

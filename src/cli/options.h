@@ -18,12 +18,20 @@ enum format {
 	FORMAT_OPENMETRICS,
 	FORMAT_PROMETHEUS,
 	FORMAT_HTML,
+	FORMAT_PPROF,
 };
 
 enum color {
 	COLOR_AUTO,
 	COLOR_ALWAYS,
 	COLOR_NEVER,
+};
+
+/* How grow takes stacks. */
+enum stack_choice {
+	STACK_AUTO,
+	STACK_DWARF,
+	STACK_FP,
 };
 
 enum delta_since {
@@ -33,12 +41,18 @@ enum delta_since {
 };
 
 #define NICE_DEFAULT   (-1)
-#define NICE_USUAL     5 /* of watch, top and serve */
+#define DENSE_DEFAULT  (-1)
+#define DENSE_USUAL    5 /* % */
+#define STALL_DEFAULT  (-1)
+#define STALL_USUAL    10 /* % */
+#define NICE_USUAL     5  /* of watch, top and serve */
 
 #define INTERVAL_USUAL 1000 /* ms, from one snapshot to the next */
 
 #define MIN_DEFAULT    UINT64_MAX /* not given */
 #define VERIFY_DEFAULT (-2)	  /* not given: each command has its own default */
+
+struct launch;
 
 struct options {
 	const char *command; /* "snapshot" if none was named */
@@ -53,25 +67,43 @@ struct options {
 	char *units;
 	const char *output;
 	const char *replay;
+	const char *at;	       /* a moment of the recording (cli/moment.h) */
+	const char *at_option; /* the option that gave it; NULL: "at" */
+	const char *from;      /* of diff, likewise */
+	const char *to;
+	const char *since;
+	const char *until;
+	const char *keep; /* of record: TIME[,SIZE] */
 	const char *file; /* the file that record writes */
 	char *listen;	  /* owned; joined likewise */
 	const char *token_file;
-	const char *word; /* after the command: FILE of record, GROUP of pin; NULL: none */
-	int count;	  /* 0: not given */
-	int interval_ms;  /* 0: not given */
-	int top;	  /* 0: not given */
-	uint64_t min;	  /* bytes */
-	int group;	  /* 0: none; options_group_key() */
+	const char *word;   /* after the command: FILE or DIR of record, GROUP of pin; NULL: none */
+	const char *second; /* of diff: another FILE or DIR */
+	int count;	    /* 0: not given */
+	int interval_ms;    /* 0: not given */
+	int top;	    /* 0: not given */
+	int readers;	    /* 0: not given */
+	uint64_t min;	    /* bytes */
+	int group;	    /* 0: none; options_group_key() */
 	int format;
 	int color;
 	int pss;
 	int source; /* enum source_choice */
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
 	bool all, reverse, bytes, long_table, no_header, wide, numeric, total, by_file, tree;
-	bool continuous; /* watch and top: rows have changes */
-	int delta;	 /* enum delta_since */
-	int nice;	 /* NICE_DEFAULT: not given */
-	bool changed, grow, no_lock;
+	bool continuous;     /* watch, top, record --keep: snapshot after snapshot */
+	int delta;	     /* enum delta_since */
+	const char *name;    /* of grow: the name of its processes */
+	char **command_line; /* of grow: a command and its arguments; NULL: none */
+	struct launch *run;  /* its process */
+	int stack;	     /* of grow: enum stack_choice */
+	int sample;	     /* of grow; 0: by rate */
+	bool follow;	     /* of grow */
+	bool debuginfod;     /* of grow */
+	int nice;	     /* NICE_DEFAULT: not given */
+	int dense;	     /* %, of record; DENSE_DEFAULT: not given */
+	int stall;	     /* %, of record; STALL_DEFAULT: not given */
+	bool changed, grow, no_lock, no_names;
 	bool pinned;
 	bool timing, verbose, quiet, help, version;
 	uint64_t held; /* the capabilities we were started with (privilege_mask) */
@@ -120,6 +152,7 @@ enum option_kind {
 	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
 	CHOICE,	       /* int, the index of a word */
 	NICE,	       /* int, 0 to 19 */
+	SHARE,	       /* int, 0 to 100 */
 	SIZE,	       /* uint64_t, bytes */
 	SET,	       /* int, `value`: a flag that stands for a choice */
 };

@@ -121,7 +121,7 @@ unsigned query_args_format_needs(const struct options *o, const struct column *g
 
 	/* A group shows only what its processes have in common. */
 	return (group ? 0 : needs[o->format]) | (page ? page->needs : 0) |
-	       (shows_memcg ? NEEDS_MEMCG : 0);
+	       (shows_memcg ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL : 0);
 }
 
 /* Rows are groups by --group-by. Rows of metrics are groups in any case. */
@@ -183,7 +183,7 @@ static int refuse_memcg(const struct options *o, const char *option, const struc
 {
 	const struct column *c = column_list_misplaced(list, group);
 
-	return c ? log_usage(o, "%s: %s is of groups (--group-by cgroup, unit or container)",
+	return c ? log_usage(o, "%s: %s is of groups (--group-by cgroup, unit, container or pod)",
 			     option, c->key)
 		 : 0;
 }

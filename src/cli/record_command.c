@@ -2,6 +2,9 @@
 /* zmem-bpf record FILE: writes snapshots to a file, for --replay. --json prints them as well. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "cli/commands.h"
@@ -9,25 +12,16 @@
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/query_args.h"
+#include "cli/recorder.h"
 #include "cli/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "enrich/enrich.h"
+#include "model/pseudonym.h"
 #include "recording/recording_file.h"
 #include "render/render.h"
 
-struct recorder {
-	struct options options; /* changed: the file is not the output of JSON */
-	struct measure measure;
-	struct output file;
-	struct recording_writer writer;
-	struct rows all; /* every process of a snapshot */
-	int failed;	 /* the exit code, if a frame failed after the first */
-	bool selects;	 /* a filter is set: other processes are not recorded */
-	char selection[256];
-};
-
-static void recorder_close(struct recorder *r)
+void recorder_close(struct recorder *r)
 {
 	recording_writer_done(&r->writer);
 	rows_done(&r->all);
@@ -35,32 +29,47 @@ static void recorder_close(struct recorder *r)
 	output_close(&r->file);
 }
 
-static int recorder_open(struct recorder *r, const struct options *o)
+struct recording_options recorder_options(const struct options *o)
 {
-	const struct recording_options recording = {
+	return (struct recording_options){
 		.tool = ZMEM_VERSION,
 		.flags = o->columns ? RECORDING_CMDLINES : 0,
 	};
-	struct collect_spec spec = measure_spec(o);
-	int err;
+}
 
-	*r = (struct recorder){.options = *o, .measure = MEASURE_CLOSED};
+int recorder_open(struct recorder *r, const struct options *o)
+{
+	struct collect_spec spec = measure_spec(o);
+
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
 	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
+	/* The filters may name a user. */
+	if (r->selects && o->no_names)
+		snprintf(r->selection, sizeof(r->selection), "some processes");
+	if (o->no_names && getrandom(&r->key, sizeof(r->key), 0) != sizeof(r->key))
+		return log_errno(-errno, "making pseudonyms");
+	return measure_open(&r->measure, &r->options, &spec);
+}
+
+/* Opens the file, then what measures. */
+static int recorder_open_file(struct recorder *r, const struct options *o)
+{
+	const struct recording_options recording = recorder_options(o);
+	int err;
+
 	r->options.file = o->word ? o->word : o->output;
 	r->options.output = NULL;
 	err = output_open_private(&r->file, r->options.file);
 	if (err)
 		return err;
 	err = recording_writer_init(&r->writer, &recording, &r->file.buf);
-	return err < 0 ? log_errno(err, "starting") : measure_open(&r->measure, &r->options, &spec);
+	return err < 0 ? log_errno(err, "starting") : recorder_open(r, o);
 }
 
 /* ---- a frame ---- */
 
-/* A filter reads command lines: they are recorded only with -o +cmdline. */
-static void forget_cmdlines(struct recorder *r)
+void recorder_forget_cmdlines(struct recorder *r)
 {
 	const struct rows *rows = &r->measure.collector.rows.chosen;
 
@@ -101,18 +110,27 @@ static void drop_others(struct collector *c)
 	c->rows.chosen.count = 0;
 }
 
-static int append_frame(struct recorder *r, uint32_t frame)
+int recorder_complete(struct recorder *r)
 {
 	struct collector *c = &r->measure.collector;
-	int err = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
+	int err = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen, !r->measure.options->keep);
 
 	c->snapshot.selection = r->selects ? r->selection : NULL;
 	if (err == 0 && r->selects)
 		drop_others(c);
 	else if (err == 0)
 		err = name_all(r);
+	if (err == 0 && r->options.no_names)
+		err = snapshot_hide_names(&c->snapshot, &r->key);
+	return err;
+}
+
+static int append_frame(struct recorder *r, uint32_t frame)
+{
+	int err = recorder_complete(r);
+
 	if (err == 0)
-		err = recording_writer_append(&r->writer, &c->snapshot);
+		err = recording_writer_append(&r->writer, &r->measure.collector.snapshot);
 	return err < 0 ? log_errno(err, "recording snapshot %u", frame) : 0;
 }
 
@@ -123,7 +141,7 @@ static int record_frame(struct recorder *r, uint32_t frame, struct output *out)
 
 	if (err)
 		return err;
-	forget_cmdlines(r);
+	recorder_forget_cmdlines(r);
 	if (out)
 		render_json(&out->buf, &result);
 	err = append_frame(r, frame);
@@ -189,21 +207,33 @@ static int check_request(const struct options *o)
 {
 	if (o->word && o->output)
 		return log_usage(o, "record: FILE and --output cannot be combined");
-	if (!o->word && !o->output)
-		return log_usage(o, "record: it needs a FILE");
+	if (o->keep && (o->output || o->format != FORMAT_TABLE))
+		return log_usage(o, "record: --keep cannot be combined with --%s",
+				 o->output ? "output" : "format");
+	if (!o->keep && !o->word && !o->output)
+		return log_usage(o, "record: it needs a FILE, or --keep 7d");
+	if (!o->keep && (o->nice != NICE_DEFAULT || o->no_lock || o->dense != DENSE_DEFAULT ||
+			 o->stall != STALL_DEFAULT))
+		return log_usage(o, "record: --%s is for --keep",
+				 o->no_lock		     ? "no-lock"
+				 : o->dense != DENSE_DEFAULT ? "dense"
+				 : o->stall != STALL_DEFAULT ? "stall"
+							     : "nice");
 	return 0;
 }
 
 int command_record(const struct options *o)
 {
-	cleanup(recorder_close) struct recorder recorder = {.file.file.fd = -1,
-							    .measure = MEASURE_CLOSED};
+	cleanup(recorder_close) struct recorder recorder = {
+		.options = *o, .file.file.fd = -1, .measure = MEASURE_CLOSED};
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	bool print = o->format == FORMAT_JSON;
 	int r = check_request(o);
 
+	if (r == 0 && o->keep)
+		return record_for_ever(o);
 	if (r == 0)
-		r = recorder_open(&recorder, o);
+		r = recorder_open_file(&recorder, o);
 	if (r == 0 && print)
 		r = output_open(&out, &recorder.options);
 	if (r == 0)

@@ -14,7 +14,6 @@
 #include "cli/log.h"
 #include "cli/secure.h"
 #include "base/array.h"
-#include "privilege/privilege.h"
 
 #define STACK_NEEDED (256 * 1024) /* files of /proc are read into it */
 
@@ -49,7 +48,7 @@ static int clean_environment(void)
 	return r;
 }
 
-int secure_start(bool administers, uint64_t *ret_held)
+int secure_start(bool administers, bool records, bool opens, uint64_t *ret_held)
 {
 	bool trusted = !getauxval(AT_SECURE);
 	int r;
@@ -64,18 +63,19 @@ int secure_start(bool administers, uint64_t *ret_held)
 	*ret_held = privilege_mask();
 	if (administers && trusted)
 		return 0;
-	r = privilege_start(trusted);
+	r = privilege_start(trusted, records, opens);
 	/* A user with the same rights has lost nothing. */
 	if (r < 0 && !trusted)
 		return log_errno(r, "giving up capabilities");
 	return 0;
 }
 
-int secure_loaded(const char *output, bool locks)
+int secure_loaded(const char *output, unsigned later)
 {
-	int r = privilege_loaded(output, locks);
+	bool trusted = !getauxval(AT_SECURE);
+	int r = privilege_loaded(output ? later | LATER_WRITES : later, trusted);
 
-	if (r < 0 && getauxval(AT_SECURE))
+	if (r < 0 && !trusted)
 		return log_errno(r, "giving up capabilities");
 	return 0;
 }

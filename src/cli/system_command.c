@@ -34,8 +34,11 @@ int command_system(const struct options *o)
 {
 	cleanup(measure_close) struct measure measure = MEASURE_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
-	const struct collect_spec spec = measure_spec(o);
-	int r = measure_open(&measure, o, &spec);
+	struct collect_spec spec = measure_spec(o);
+	int r;
+
+	spec.files = FILES_ALL;
+	r = measure_open(&measure, o, &spec);
 
 	if (r == 0)
 		measure_note_frame(&measure);

@@ -56,6 +56,7 @@ int ticker_open(struct ticker *t, uint64_t interval_us, int input_fd)
 	*t = (struct ticker){.timer_fd = -1,
 			     .signal_fd = -1,
 			     .input_fd = input_fd,
+			     .urgent_fd = -1,
 			     .interval_us = interval_us,
 			     .start_us = clock_us(CLOCK_MONOTONIC)};
 	end_signals(&set);
@@ -104,6 +105,11 @@ static bool next_event(struct ticker *t, const struct pollfd *fds, enum ticker_e
 		*ret = TICKER_RESIZE;
 		return true;
 	}
+	if (t->urgent) {
+		t->urgent = false;
+		*ret = TICKER_URGENT;
+		return true;
+	}
 	if (!t->interval_us || fds[0].revents) {
 		t->next++;
 		*ret = TICKER_TICK;
@@ -113,20 +119,38 @@ static bool next_event(struct ticker *t, const struct pollfd *fds, enum ticker_e
 	return fds[2].revents;
 }
 
+/* A trigger tells once: it is noted, whatever event is returned first. */
+static void note_urgent(struct ticker *t, struct pollfd *fd)
+{
+	if (fd->fd < 0 || !fd->revents)
+		return;
+	t->urgent = true;
+	if (fd->revents & POLLPRI && !(fd->revents & (POLLERR | POLLNVAL)))
+		return;
+	t->urgent_broken = true;
+	t->urgent_fd = fd->fd = -1;
+	fd->revents = 0;
+}
+
 int ticker_wait(struct ticker *t, enum ticker_event *ret)
 {
 	struct pollfd fds[] = {
 		{.fd = t->timer_fd, .events = POLLIN},
 		{.fd = t->signal_fd, .events = POLLIN},
 		{.fd = t->input_fd, .events = POLLIN},
+		{.fd = t->urgent_fd, .events = POLLPRI},
 	};
 	int r = t->interval_us ? skip_missed(t) : 0;
 
 	if (r < 0)
 		return r;
+	/* poll() refuses more descriptors than RLIMIT_NOFILE, even those that are -1. */
+	nfds_t count = t->urgent_fd < 0 ? 3 : 4;
+
 	while (!next_event(t, fds, ret)) {
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		if (poll(fds, count, -1) < 0 && errno != EINTR)
 			return -errno;
+		note_urgent(t, &fds[3]);
 	}
 	return 0;
 }

@@ -13,16 +13,20 @@
 enum ticker_event {
 	TICKER_TICK,
 	TICKER_RESIZE, /* SIGWINCH */
+	TICKER_URGENT, /* urgent_fd has something urgent (POLLPRI), or is broken */
 	TICKER_INPUT,  /* input_fd can be read */
 	TICKER_END,    /* SIGINT, SIGTERM, SIGHUP */
 };
 
 struct ticker {
 	int timer_fd, signal_fd, input_fd;
+	int urgent_fd;	      /* -1: none; not closed. To be set after ticker_open() */
 	uint64_t interval_us; /* 0: always due */
 	uint64_t start_us;    /* CLOCK_MONOTONIC: when tick 0 was due */
 	uint64_t next;	      /* the tick that comes next */
 	uint64_t missed;      /* how many were skipped */
+	bool urgent;	      /* it came and was not returned yet */
+	bool urgent_broken;   /* urgent_fd was broken, and is no longer waited for */
 	bool end, resize;     /* signals that came and were not returned yet */
 	bool blocked;
 	sigset_t before;
@@ -35,8 +39,8 @@ struct ticker {
  */
 int ticker_open(struct ticker *t, uint64_t interval_us, int input_fd);
 /*
- * Waits for the next event. Of several, END comes before RESIZE, RESIZE before TICK, TICK before
- * INPUT. Returns 0 or a negative errno.
+ * Waits for the next event. Of several, END comes before RESIZE, RESIZE before URGENT, that before
+ * TICK, TICK before INPUT. Returns 0 or a negative errno.
  */
 int ticker_wait(struct ticker *t, enum ticker_event *ret);
 /*

@@ -37,13 +37,21 @@ int watch_open(struct watch *w, const struct options *o, bool interactive)
 	if (r)
 		return r;
 	w->measure.query.deltas = &w->deltas;
+	if (o->replay) {
+		uint32_t first;
+
+		r = measure_range(&w->measure, &first, &w->last_frame);
+		if (r)
+			return r;
+		w->frame = (o->at ? w->measure.replay.frame : first) - 1;
+	}
 	background_begin(&w->background, o);
 	return 0;
 }
 
 bool watch_ended(const struct watch *w)
 {
-	return w->measure.options->replay && w->frame >= w->measure.replay.frames;
+	return w->measure.options->replay && w->frame >= w->last_frame;
 }
 
 void watch_begin_delta(struct watch *w, uint64_t missed)
@@ -144,6 +152,12 @@ static void render(struct watching *w, const struct result *result)
 
 	if (o->format == FORMAT_NDJSON) {
 		render_ndjson_with(&w->out.buf, &w->line, result);
+		return;
+	}
+	if (o->format == FORMAT_CSV) {
+		style.timed = true;
+		style.header = !o->no_header && w->watch.deltas.delta.tick == 1;
+		render_csv(&w->out.buf, result, &style);
 		return;
 	}
 	if (!o->no_header)

@@ -12,9 +12,10 @@ struct watch {
 	struct delta_set deltas;
 	bool from_start; /* rows are compared with the first ones, not with the last ones */
 	struct background background;
-	uint32_t frame;	   /* the last frame that was read of a recording */
-	bool began;	   /* at least one tick succeeded */
-	unsigned failures; /* ticks that failed since the last one that succeeded */
+	uint32_t frame;	     /* the last frame that was read of a recording */
+	uint32_t last_frame; /* where watch ends */
+	bool began;	     /* at least one tick succeeded */
+	unsigned failures;   /* ticks that failed since the last one that succeeded */
 };
 
 #define WATCH_CLOSED ((struct watch){.measure = MEASURE_CLOSED, .background.own.statm = -1})

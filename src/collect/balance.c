@@ -13,6 +13,8 @@ void balance_no_swap(struct snapshot *s)
 
 		if (p->pss_source == PSS_FROM_KERNEL)
 			process_set(p, COUNTER_SWAP_SHMEM, 0);
+		if (p->kind == PROCESS_USER && process_has(p, COUNTER_SWAP))
+			process_set_swap_costs(p, &(struct swap_costs){});
 	}
 }
 
@@ -57,6 +59,11 @@ void balance_reconcile(struct snapshot *s)
 		ret->swap_unattributed = used > sum ? used - sum : 0;
 		ret->swap_unattributed_known = true;
 	}
+	if (meminfo_has(m, MEMINFO_SHMEM) && sum_of(s, COUNTER_PSS_SHMEM, &shmem)) {
+		ret->shmem_unmapped =
+			m->value[MEMINFO_SHMEM] > shmem ? m->value[MEMINFO_SHMEM] - shmem : 0;
+		ret->shmem_unmapped_known = true;
+	}
 	if (!meminfo_has(m, MEMINFO_ANON) || !meminfo_has(m, MEMINFO_MAPPED) ||
 	    !sum_of(s, COUNTER_PSS_ANON, &anon) || !sum_of(s, COUNTER_PSS_FILE, &file) ||
 	    !sum_of(s, COUNTER_PSS_SHMEM, &shmem))
@@ -91,6 +98,7 @@ void balance_report(const struct result *result, struct system_report *ret)
 	r.swap_used_known = meminfo_swap_used(&s->system.meminfo, &r.swap_used);
 	r.swap_pss_known = sum_of(s, COUNTER_SWAP_PSS, &r.swap_pss) && sensible(r.swap_pss);
 	r.swap_shmem_known = sum_of(s, COUNTER_SWAP_SHMEM, &r.swap_shmem) && sensible(r.swap_shmem);
+	r.swap_ram_known = sum_of(s, COUNTER_SWAP_RAM, &r.swap_ram) && sensible(r.swap_ram);
 	r.pss_anon_known = sum_of(s, COUNTER_PSS_ANON, &r.pss_anon) && sensible(r.pss_anon);
 	r.pss_mapped_known =
 		sum_of(s, COUNTER_PSS_FILE, &file) && sum_of(s, COUNTER_PSS_SHMEM, &shmem) &&

@@ -19,6 +19,8 @@ static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 		enrich_users(c->users, rows);
 	if (needs & NEEDS_CGROUP)
 		r = enrich_cgroups(c->pool, &c->snapshot, rows);
+	if (r == 0 && needs & NEEDS_CGROUP)
+		r = enrich_containers("/", &c->snapshot, rows);
 	if (r == 0 && needs & NEEDS_CMDLINE)
 		r = enrich_cmdlines(c->pool, &c->snapshot, rows);
 	if (r == 0 && needs & NEEDS_PROGRAM)
@@ -64,10 +66,10 @@ static void choose_cmdlines(struct collector *c, unsigned needs)
 		rows->item[i]->cmdline = NULL;
 }
 
-int collector_charge(struct collector *c, struct rows *rows)
+int collector_charge(struct collector *c, struct rows *rows, unsigned needs)
 {
 	if (!collector_replays(c))
-		return enrich_memcgs(&c->proc, &c->snapshot, rows);
+		return enrich_memcgs(&c->proc, &c->snapshot, rows, needs & NEEDS_MEMCG_DETAIL);
 	memcgs_apply(&c->snapshot, rows);
 	return 0;
 }
@@ -110,7 +112,7 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 	if (r == 0)
 		r = query_group(&c->snapshot, q, &c->rows);
 	if (r == 0 && needs.order)
-		r = collector_charge(c, &c->rows.made);
+		r = collector_charge(c, &c->rows.made, needs.order);
 	if (r < 0)
 		return r;
 	query_show(&c->snapshot, q, &c->rows, pruned, ret);
@@ -118,7 +120,7 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 	if (c->pool)
 		pool_hurry(c->pool, NAMES_DEADLINE_MS);
 	if (q->group)
-		r = needs.shown ? collector_charge(c, &shown) : 0;
+		r = needs.shown ? collector_charge(c, &shown, needs.shown) : 0;
 	else if (!c->spec.lazy_names)
 		r = name_rows(c, needs.shown, &shown);
 	return r;

@@ -13,6 +13,13 @@ enum pss_choice {
 	PSS_NONE,
 };
 
+/* Whose files are summed, which takes time for each inode of the machine. */
+enum files_choice {
+	FILES_NONE,
+	FILES_SHMEM, /* of shared memory and tmpfs */
+	FILES_ALL,   /* also of page cache */
+};
+
 #define VERIFY_ALL   (-1)
 #define VERIFY_USUAL 3 /* processes in one snapshot */
 
@@ -21,11 +28,14 @@ struct collect_spec {
 	enum pss_choice pss;
 	enum source_choice source;
 	enum pin_choice pin;
-	unsigned readers; /* threads that read from BPF; 0: chosen by the number of tasks */
+	unsigned readers; /* threads that read from BPF; 0: chosen by tasks and page tables */
 	bool continuous;  /* several snapshots: names are kept between them */
 	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
-	unsigned names;	  /* enum column_needs of every process shown */
-	bool lazy_names;  /* only collector_name_rows() names rows */
+	enum files_choice files;
+	bool swap_shmem; /* SWAP_SHMEM of each process, while swap is in use */
+	bool swap_ram;	 /* SWAP_RAM of each process, while swap is in use */
+	unsigned names;	 /* enum column_needs of every process shown */
+	bool lazy_names; /* only collector_name_rows() names rows */
 	/* NULL: this machine; else snapshots are the frames of this recording. */
 	struct recording_reader *recording;
 };

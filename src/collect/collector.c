@@ -16,9 +16,14 @@
 #include "collect/collector_internal.h"
 #include "collect/unseen.h"
 #include "privilege/privilege.h"
+#include "source/files_source.h"
+#include "source/holders_source.h"
+#include "source/swap_source.h"
 
 /* The deadline of a smaps_rollup, beyond the time for its size. */
 #define DEADLINE_MS 1000
+
+#define MEMINFO_MAX 8192
 
 bool collector_replays(const struct collector *c)
 {
@@ -55,16 +60,6 @@ static void uncount_statuses(struct snapshot *s)
 	found->complete = !found->not_seen;
 }
 
-int collector_turn_to(struct collector *c, uint32_t frame)
-{
-	int r = recording_reader_copy(c->spec.recording, frame - 1, &c->snapshot, c->reason);
-
-	if (r == 0)
-		uncount_statuses(&c->snapshot);
-	c->snapshot.recorded = true;
-	return r;
-}
-
 /* PSS_NONE if the recording was made without PSS. */
 static enum pss_choice recorded_pss(const struct snapshot *s)
 {
@@ -78,6 +73,18 @@ static enum pss_choice recorded_pss(const struct snapshot *s)
 		skipped |= p->kind == PROCESS_USER;
 	}
 	return skipped ? PSS_NONE : PSS_AUTO;
+}
+
+int collector_turn_to(struct collector *c, uint32_t frame)
+{
+	int r = recording_reader_copy(c->spec.recording, frame - 1, &c->snapshot, c->reason);
+
+	if (r < 0)
+		return r;
+	uncount_statuses(&c->snapshot);
+	/* The frame of an OOM kill has none. */
+	c->spec.pss = recorded_pss(&c->snapshot);
+	return 0;
 }
 
 static uint32_t last_frame(const struct collector *c)
@@ -126,7 +133,6 @@ static int open_recording(struct collector *c)
 	int r = collector_turn_to(c, c->spec.continuous ? 1 : last_frame(c));
 
 	c->self = 0;
-	c->spec.pss = recorded_pss(&c->snapshot);
 	return r;
 }
 
@@ -156,6 +162,60 @@ static int note_fallback(struct collector *c)
 	return c->fallback_reason ? 0 : -ENOMEM;
 }
 
+/* Whether that much swap is in use; in a series of snapshots, whether there is any. */
+static bool swap_matters(const struct collector *c, uint64_t least)
+{
+	char text[MEMINFO_MAX];
+	ssize_t len = procfs_read(&c->proc, "meminfo", text, sizeof(text));
+	struct meminfo m = {};
+	uint64_t used = 0;
+
+	if (len > 0)
+		meminfo_parse(text, (size_t)len, &m);
+	if (c->spec.continuous)
+		return meminfo_has(&m, MEMINFO_SWAP_TOTAL) && m.value[MEMINFO_SWAP_TOTAL];
+	return meminfo_swap_used(&m, &used) && used >= least;
+}
+
+/*
+ * Loading the programs takes some 25 ms. For one table with little swap, smaps_rollup of the
+ * processes that share some is faster.
+ */
+#define SLOTS_LEAST (1 << 30)
+
+static bool slots_pay(const struct collector *c)
+{
+	bool asked = c->spec.swap_ram || c->spec.swap_shmem || c->spec.pss == PSS_KERNEL;
+
+	return c->spec.pss != PSS_NONE && !source_pss_refusal(c->source) &&
+	       swap_matters(c, asked ? 1 : SLOTS_LEAST);
+}
+
+/*
+ * Sums of files need BPF with more than the pin gives: without it they are unknown, which is no
+ * error. Running out of files is.
+ */
+static int open_files(struct collector *c)
+{
+	cleanup(diag_clear) struct diag why = {};
+	bool swap;
+	int r = 0;
+
+	if (source_origin(c->source) != FROM_BPF || source_is_pinned(c->source))
+		return 0;
+	if (slots_pay(c))
+		r = swap_source_open(c->source, &why, &c->swap);
+	if (file_exhausted(r) || r == -ENOMEM)
+		return r;
+	swap = c->spec.swap_shmem && swap_matters(c, 1);
+	if (c->spec.files == FILES_NONE && !swap)
+		return 0;
+	r = files_source_open(&why, &c->files);
+	if (r == 0 && swap)
+		r = holders_source_open(&why, &c->holders);
+	return file_exhausted(r) || r == -ENOMEM ? r : 0;
+}
+
 static int open_source(struct collector *c)
 {
 	const struct collect_spec *spec = &c->spec;
@@ -165,6 +225,8 @@ static int open_source(struct collector *c)
 		.pin = spec->pin,
 		.pss = spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL,
 		.readers = spec->readers,
+		.memos = true,
+		.continuous = spec->continuous,
 	};
 	int r = source_open(&request, &c->proc, &c->diag, &c->source);
 	const char *refusal;
@@ -204,7 +266,8 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 	if (file_exhausted(r))
 		return r;
 	c->step = COLLECT_OPENING_SOURCE;
-	return open_source(c);
+	r = open_source(c);
+	return r < 0 ? r : open_files(c);
 }
 
 struct proc_pool *collector_pool(struct collector *c)
@@ -314,6 +377,91 @@ static const char *pss_fallback_reason(const struct collector *c)
 	return c->spec.pss == PSS_AUTO ? source_pss_refusal(c->source) : NULL;
 }
 
+/* Gives each process what it maps of swapped shared memory. */
+static void set_swap_shmem(struct collector *c, const struct swapped_share *share, size_t count)
+{
+	struct snapshot *s = &c->snapshot;
+	size_t at = 0;
+
+	/* Both are in the order of pids. */
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = &s->process[i];
+		bool maps;
+
+		while (at < count && share[at].pid < p->pid)
+			at++;
+		maps = at < count && share[at].pid == p->pid;
+		if (p->pss_source == PSS_FROM_KERNEL && !(maps && share[at].unknown))
+			process_set(p, COUNTER_SWAP_SHMEM,
+				    maps ? share[at].pages * s->host.page_size : 0);
+	}
+}
+
+/* Sums over files; swapped shared memory by process. What cannot be read stays unknown. */
+static int read_files(struct collector *c)
+{
+	struct snapshot *s = &c->snapshot;
+	const struct swapped_share *share;
+	uint64_t used;
+	ssize_t count;
+	int r;
+
+	s->system.files = (struct machine_files){};
+	c->swap_shmem_known = false;
+	if (!c->files)
+		return 0;
+	r = files_source_sum(c->files, c->spec.files == FILES_ALL, &s->system.files);
+	if (r < 0 || !c->holders || !s->system.files.shmem_known ||
+	    !meminfo_swap_used(&s->system.meminfo, &used) || !used)
+		return r;
+	count = holders_source_swapped(c->holders, files_source_shmem(c->files), &share);
+	if (count >= 0)
+		set_swap_shmem(c, share, (size_t)count);
+	c->swap_shmem_known = count >= 0;
+	return count < 0 ? (int)count : 0;
+}
+
+/* What the files of the last sum take in RAM for their pages in swap. */
+static int sum_swap_ram(struct collector *c)
+{
+	struct machine_files *sum = &c->snapshot.system.files;
+	struct file_set *set = files_source_shmem(c->files);
+	int r = swap_source_files(c->swap, set);
+
+	if (r < 0)
+		return r;
+	sum->swap_ram_known = true;
+	for (size_t i = 0; i < set->count; i++) {
+		sum->swap_ram += set->file[i].swap_ram;
+		sum->swap_ram_known &= !set->file[i].swap_ram_unknown;
+	}
+	return 0;
+}
+
+/*
+ * SWAP_PSS of processes that share swap entries, without which smaps_rollup is read; what swap
+ * takes in RAM; the swap cache. What cannot be read stays unknown.
+ */
+static int read_swap(struct collector *c)
+{
+	struct system_info *system = &c->snapshot.system;
+	uint64_t used;
+	int r;
+
+	system->swap_cache = (struct swap_cache){};
+	if (!c->swap || !meminfo_swap_used(&system->meminfo, &used) || !used)
+		return 0;
+	r = swap_source_begin(c->swap, system);
+	if (r == 0)
+		r = swap_source_read(c->swap, c->spec.swap_ram, &c->snapshot);
+	if (r == 0 && c->spec.swap_shmem)
+		system->swap_cache.known =
+			swap_source_cached(c->swap, &system->swap_cache.bytes) == 0;
+	if (r == 0 && c->spec.swap_ram && system->files.shmem_known)
+		r = sum_swap_ram(c);
+	return r;
+}
+
 static int complete_machine(struct collector *c, int64_t time_ms)
 {
 	struct snapshot *s = &c->snapshot;
@@ -325,6 +473,8 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->pss_fallback_reason = pss_fallback_reason(c);
 	s->collection.complete = true;
 	machine_read(&c->proc, &s->host, &s->system);
+	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
+		return -ENOMEM;
 	balance_no_swap(s);
 	if (source_origin(c->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(s, c->self);
@@ -477,6 +627,9 @@ void collector_close(struct collector *c)
 	name_cache_free(c->names);
 	query_rows_done(&c->rows);
 	source_close(c->source);
+	files_source_close(c->files);
+	holders_source_close(c->holders);
+	swap_source_close(c->swap);
 	snapshot_done(&c->snapshot);
 	snapshot_done(&c->unseen);
 	for (size_t i = 0; i < ARRAY_SIZE(c->again); i++)

@@ -71,14 +71,18 @@ enum collect_step {
 struct collector {
 	struct collect_spec spec;
 	struct procfs proc;
-	pid_t self;		       /* the process that collects; 0 with a recording */
-	struct source *source;	       /* NULL with a recording */
-	struct diag diag;	       /* why a source did not open */
-	char reason[RECORDING_REASON]; /* why a frame cannot be read */
-	enum collect_step step;	       /* the step of collector_open() that failed */
-	struct proc_pool *pool;	       /* NULL before the first use */
-	struct user_table *users;      /* also made by collector_find_user() */
-	struct name_cache *names;      /* NULL unless continuous */
+	pid_t self;			/* the process that collects; 0 with a recording */
+	struct source *source;		/* NULL with a recording */
+	struct files_source *files;	/* NULL if no files are summed, or they cannot be */
+	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
+	struct swap_source *swap;	/* NULL while swap slots cannot be read */
+	bool swap_checked;		/* its SWAP_PSS was that of smaps_rollup */
+	struct diag diag;		/* why a source did not open */
+	char reason[RECORDING_REASON];	/* why a frame cannot be read */
+	enum collect_step step;		/* the step of collector_open() that failed */
+	struct proc_pool *pool;		/* NULL before the first use */
+	struct user_table *users;	/* also made by collector_find_user() */
+	struct name_cache *names;	/* NULL unless continuous */
 	struct snapshot snapshot;
 	struct query_rows rows;
 	char *fallback_reason;	  /* NULL: counters come from BPF, or /proc was requested */
@@ -96,6 +100,8 @@ struct collector {
 	struct snapshot again[2]; /* of some processes, for comparisons */
 	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */
 	bool looked_for_missing;
+	/* SWAP_SHMEM of processes without it is in smaps_rollup alone. */
+	bool swap_shmem_known;
 };
 
 /* The state that must be set before collector_open(), and the state after collector_close(). */
@@ -140,8 +146,11 @@ int collector_turn_to(struct collector *c, uint32_t frame);
  * and of the last frame. Can be called before collector_open(). Returns 0, -ENOENT, or -ENOMEM.
  */
 int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid);
-/* Gives groups, or processes with their cgroup, the values of their memory cgroups. */
-int collector_charge(struct collector *c, struct rows *rows);
+/*
+ * Gives groups, or processes with their cgroup, the values of their memory cgroups: the details
+ * only if they are in `needs`, or recorded.
+ */
+int collector_charge(struct collector *c, struct rows *rows, unsigned needs);
 /* Updates the notice that no thread could be started. */
 void collector_note_alone(struct collector *c);
 

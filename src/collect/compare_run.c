@@ -318,8 +318,11 @@ static int compare_snapshot(struct collector *c, struct process **row, size_t co
 
 	if (!result)
 		return -ENOMEM;
-	/* A short deadline, because the PSS of these processes is known. */
-	pool_hurry(c->pool, VERIFY_DEADLINE_MS);
+	/* Who asks for all waits for them. Else a short deadline, because their PSS is known. */
+	if (c->spec.verify == VERIFY_ALL)
+		pool_patient(c->pool);
+	else
+		pool_hurry(c->pool, VERIFY_DEADLINE_MS);
 	r = pool_read(c->pool, POOL_ROLLUP, false, row, count, result);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		struct process values = {};

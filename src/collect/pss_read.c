@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "collect/collector_internal.h"
+#include "source/swap_source.h"
 
 #define EXACT_ROUNDS 6
 
@@ -76,10 +77,82 @@ static int read_top(struct collector *c, const struct order *order, struct batch
 	}
 }
 
+#define SLOTS_CHECKED 3
+/* Larger processes are not checked: the read holds mmap_lock. */
+#define SLOTS_SMALL (8ULL << 20)
+
+static bool may_check_slots(const struct process *p)
+{
+	return p->swap_slots && process_has(p, COUNTER_RSS) && process_has(p, COUNTER_SWAP) &&
+	       p->value[COUNTER_RSS] + p->value[COUNTER_SWAP] <= SLOTS_SMALL;
+}
+
+/* Drops what came from swap slots, and reads no more of them. */
+static void distrust_slots(struct collector *c)
+{
+	for (size_t i = 0; i < c->snapshot.count; i++) {
+		struct process *p = &c->snapshot.process[i];
+
+		p->have &= ~COUNTERS_OF_SWAP_COSTS;
+		if (p->swap_slots)
+			p->have &= ~COUNTER_BIT(COUNTER_SWAP_PSS);
+		p->swap_slots = false;
+		process_derive(p);
+	}
+	c->snapshot.system.swap_cache = (struct swap_cache){};
+	c->snapshot.system.files.swap_ram_known = false;
+	swap_source_close(c->swap);
+	c->swap = NULL;
+}
+
 /*
- * BPF cannot count the processes that share a swap slot; smaps_rollup can. A process
- * whose smaps_rollup cannot be read keeps its values.
+ * The layout of swap slots is known by the kernel's types, their meaning is not: until the SWAP_PSS
+ * of a process was that of smaps_rollup, some small ones are compared, and if all differ nothing of
+ * slots is used. A process that moved meanwhile tells nothing.
  */
+static int check_slots(struct collector *c, struct batch *b)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
+	struct pool_result *result = arena_zalloc(mark.arena, SLOTS_CHECKED, sizeof(*result));
+	size_t count = 0, different = 0;
+	int r;
+
+	if (!result)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->rows.chosen.count && count < SLOTS_CHECKED; i++) {
+		if (may_check_slots(c->rows.chosen.item[i]))
+			b->item[count++] = c->rows.chosen.item[i];
+	}
+	r = pool_read(c->pool, POOL_ROLLUP, true, b->item, count, result);
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		const struct smaps_rollup *f = &result[i].counters;
+
+		if (result[i].status != PSS_OK || !rollup_has(f, ROLLUP_SWAP_PSS) ||
+		    !rollup_has(f, ROLLUP_SWAP) ||
+		    f->value[ROLLUP_SWAP] != b->item[i]->value[COUNTER_SWAP])
+			continue;
+		c->swap_checked |= f->value[ROLLUP_SWAP_PSS] / 1024 ==
+				   b->item[i]->value[COUNTER_SWAP_PSS] / 1024;
+		different += f->value[ROLLUP_SWAP_PSS] / 1024 !=
+			     b->item[i]->value[COUNTER_SWAP_PSS] / 1024;
+	}
+	if (r == 0 && different && !c->swap_checked)
+		distrust_slots(c);
+	return r;
+}
+
+/*
+ * Without swap slots BPF cannot count the processes that share a swap entry, and never the swapped
+ * pages of shared memory that a private mapping has; smaps_rollup can.
+ */
+static bool lacks_swap(const struct collector *c, const struct process *p)
+{
+	return p->pss_source == PSS_FROM_KERNEL &&
+	       (!process_has(p, COUNTER_SWAP_PSS) ||
+		(c->swap_shmem_known && !process_has(p, COUNTER_SWAP_SHMEM)));
+}
+
+/* A process whose smaps_rollup cannot be read keeps its values. */
 static int read_shared_swap(struct collector *c, struct batch *b)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
@@ -90,7 +163,7 @@ static int read_shared_swap(struct collector *c, struct batch *b)
 	for (size_t i = 0; i < c->rows.chosen.count; i++) {
 		struct process *p = c->rows.chosen.item[i];
 
-		if (p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS))
+		if (lacks_swap(c, p))
 			b->item[count++] = p;
 	}
 	result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
@@ -132,7 +205,9 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
 		set_unread_status(c);
 		return 0;
 	}
-	r = read_shared_swap(c, &b);
+	r = c->swap && !c->swap_checked && c->spec.verify ? check_slots(c, &b) : 0;
+	if (r == 0)
+		r = read_shared_swap(c, &b);
 	if (r == 0)
 		r = top ? read_top(c, &q->order, &b, top) : read_all(c, &b);
 	if (r < 0)

@@ -42,7 +42,10 @@ ZSH  = $(DESTDIR)$(ZSHDIR)/_zmem-bpf
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 # The static program has no serve.
-UNITS   := zmem-bpf-pin.service $(if $(filter 1,$(STATIC)),,zmem-bpf.service)
+UNITS   := zmem-bpf-pin.service zmem-bpf-record.service $(if $(filter 1,$(STATIC)),,zmem-bpf.service)
+
+# Of Python; Debian has its own place for packages.
+PYDIR ?= $(PREFIX)/lib/python3/dist-packages
 
 # $(call install_here,FILE,AS): with the paths that it has here.
 install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' | install -D -m 0644 /dev/stdin '$(2)'
@@ -55,8 +58,11 @@ install: all $(COMPLETIONS) $(MAN_COLUMNS)
 	$(foreach u,$(UNITS),$(call install_here,src/dist/systemd/$(u),$(DESTDIR)$(UNITDIR)/$(u)) &&) :
 	install -D -m 0644 -t '$(DATA)' $(wildcard src/dist/*.schema.json)
 	install -D -m 0644 -t '$(DATA)/grafana' $(wildcard src/dist/grafana/*.json)
-	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq)
+	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq src/dist/examples/*.c)
+	install -D -m 0644 -t '$(AT)/include/zmem' include/zmem/record.h include/zmem/setup.h include/zmem/read.h
+	install -D -m 0644 -t '$(DESTDIR)$(PYDIR)' src/dist/python/zmem_bpf.py
 	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
+	install -D -m 0644 -t '$(DATA)/kubernetes' $(wildcard src/dist/kubernetes/*.yaml)
 
 # Capabilities come last: until then a user who runs the program has no more rights.
 install-caps: install
@@ -69,8 +75,10 @@ install-caps: install
 # Directories that others use as well stay, and the group.
 uninstall:
 	rm -f '$(AT)/bin/zmem-bpf' $(foreach p,$(MAN_PAGES),'$(call man_here,$(p))') '$(BASH)' '$(ZSH)' \
-		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service'
-	rm -rf '$(DATA)'
+		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service' \
+		'$(DESTDIR)$(UNITDIR)/zmem-bpf-record.service'
+	rm -f '$(DESTDIR)$(PYDIR)/zmem_bpf.py'
+	rm -rf '$(DATA)' '$(AT)/include/zmem'
 
 # ---- Debian package ----
 
@@ -92,3 +100,8 @@ deb: deps deps-deb
 		dpkg-buildpackage -b -us -uc > ../log 2>&1 || { tail -n 30 ../log >&2; false; }
 	$(Q)lintian --fail-on error,warning '$(O)/deb/$(DEB)'_*.changes
 	$(Q)mv '$(O)/deb/$(DEB)'_*.deb '$(O)'
+
+# ---- container image ----
+
+image: all
+	$(Q)python3 src/dist/image.py '$(PROGRAM)' '$(VERSION)' '$(O)/zmem-bpf_$(VERSION)_oci.tar'

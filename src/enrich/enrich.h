@@ -97,6 +97,14 @@ void enrich_users(struct user_table *users, struct rows *rows);
  * or a negative errno, as do the next three; a name that could not be read stays NULL.
  */
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
+/* Likewise of one process whose path below the memory controller is known. */
+int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
+/*
+ * Sets container, pod and namespace of rows whose container has an id, from the files of engines
+ * and of the kubelet below `root`; container_status says why a name is missing. No file is read if
+ * no row has such a container. Returns 0 or a negative errno.
+ */
+int enrich_containers(const char *root, struct snapshot *s, struct rows *rows);
 /*
  * Sets the program's name from the executable's. Reads and drops the command lines of interpreters
  * and multi-call binaries, and of no other process.
@@ -125,14 +133,15 @@ int name_cache_update(struct name_cache *cache, const struct snapshot *s);
  * Sets the charge and the limit of groups with a known memory cgroup (`controlled`). The limit is
  * the lowest of the cgroup and its visible ancestors, absent if there is none. Both are absent for
  * the root, for a cgroup that is gone or outside our namespace, and without a mounted hierarchy.
- * Returns 0 or a negative errno.
+ * With `details` also the counters from COUNTER_MEM_HIGH on that this kernel has: the kernel then
+ * makes the sums of memory.stat. Returns 0 or a negative errno.
  */
-int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups);
+int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups, bool details);
 /*
  * Fills in s->memcg with the memory cgroups of all groups that these rows can form. Reorders the
  * rows. Returns 0 or a negative errno.
  */
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows);
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows, bool details);
 /* Copies the values of s->memcg into their groups. Pure. */
 void memcgs_apply(const struct snapshot *s, struct rows *groups);
 

@@ -4,6 +4,8 @@
  * names is more expensive than reading counters, so nothing is read twice.
  */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,20 +59,41 @@ static int store_text(struct snapshot *s, struct text_part part, const char **re
 	return *ret || !part.s ? 0 : -ENOMEM;
 }
 
-static int set_cgroup(struct snapshot *s, struct process *p, const struct pool_result *result)
+static int set_cgroup(struct snapshot *s, struct process *p, const char *text, size_t len)
 {
 	struct proc_cgroup cgroup;
+	struct text_part container;
+	char name[256];
 
-	if (result->status != PSS_OK || proc_cgroup_parse(result->text, result->len, &cgroup) < 0)
+	if (proc_cgroup_parse(text, len, &cgroup) < 0)
 		return 0;
+	container = cgroup.container;
+	if (container.s && !cgroup.container_id.s) {
+		size_t len = cgroup_unescape(container, name, sizeof(name));
+
+		if (len)
+			container = (struct text_part){name, len};
+	}
 	if (store_text(s, cgroup.path, &p->cgroup) < 0 ||
 	    store_text(s, cgroup.unit, &p->unit) < 0 ||
-	    store_text(s, cgroup.container, &p->container) < 0)
+	    store_text(s, container, &p->container) < 0 ||
+	    store_text(s, cgroup.container_id, &p->container_id) < 0)
 		return -ENOMEM;
+	if (p->container_id)
+		p->container_status = CONTAINER_UNREAD;
+	p->pod_path = (uint16_t)cgroup.pod_path;
 	p->unit_path = (uint16_t)cgroup.unit_path;
 	p->container_path = (uint16_t)cgroup.container_path;
 	p->controlled = cgroup.controlled && cgroup.path.len <= UINT16_MAX;
 	return 0;
+}
+
+int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path)
+{
+	char line[sizeof("1:memory:") + PATH_MAX];
+	int len = snprintf(line, sizeof(line), "1:memory:%s\n", path);
+
+	return len < 0 || (size_t)len >= sizeof(line) ? 0 : set_cgroup(s, p, line, (size_t)len);
 }
 
 static int compare_key(const void *pa, const void *pb, void *arg)
@@ -97,16 +120,6 @@ static size_t run_end(struct process *const *sorted, size_t count, size_t i)
 	return end;
 }
 
-static void copy_cgroup(struct process *p, const struct process *known)
-{
-	p->cgroup = known->cgroup;
-	p->unit = known->unit;
-	p->container = known->container;
-	p->unit_path = known->unit_path;
-	p->container_path = known->container_path;
-	p->controlled = known->controlled;
-}
-
 /* Copies known cgroups to the other rows of their run. */
 static void copy_known(struct process *const *sorted, size_t count)
 {
@@ -117,7 +130,7 @@ static void copy_known(struct process *const *sorted, size_t count)
 		for (size_t k = i; k < end && !known; k++)
 			known = sorted[k]->cgroup ? sorted[k] : NULL;
 		for (size_t k = i; known && k < end; k++)
-			copy_cgroup(sorted[k], known);
+			process_copy_cgroup(sorted[k], known);
 	}
 }
 
@@ -147,11 +160,11 @@ static int copy_results(struct snapshot *s, struct process *const *sorted, size_
 		if (p->cgroup || i + tries >= end)
 			continue;
 		result = &r->result[k++];
-		if (set_cgroup(s, p, result) < 0)
+		if (result->status == PSS_OK && set_cgroup(s, p, result->text, result->len) < 0)
 			return -ENOMEM;
 		free(TAKE_PTR(result->text));
 		for (size_t m = i + 1; m < end; m++)
-			copy_cgroup(sorted[m], p);
+			process_copy_cgroup(sorted[m], p);
 	}
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory cgroups of groups: the charge and the limit, in v1 and v2. No path leads out of the
- * hierarchy. Grouping the processes finds the cgroups, so only src/query/sums.c maps a unit to its
- * cgroup.
+ * Memory cgroups of groups: the charge, the limit and what fills it, in v1 and v2. No path leads
+ * out of the hierarchy. Grouping the processes finds the cgroups, so only src/query/sums.c maps a
+ * unit to its cgroup.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -109,11 +109,11 @@ static int cgroup_mounts_open(const struct procfs *proc, struct arena *arena,
 /* No limit: PAGE_COUNTER_MAX pages, which v1 shows as a number near 2^63. */
 #define UNLIMITED ((uint64_t)1 << 62)
 
-struct counters {
-	uint64_t current, limit; /* UNLIMITED: there is none */
+/* What of a cgroup is read beyond its charge and its limit. */
+enum memcg_parts {
+	MEMCG_EVENTS = 1 << 0,
+	MEMCG_PARTS = 1 << 1,
 };
-
-static const struct counters no_counters = {UNLIMITED, UNLIMITED};
 
 /* Returns 0, or a negative errno without files or memory. "max" and other text is UNLIMITED. */
 static int read_number(int dirfd, const char *name, uint64_t *ret)
@@ -127,31 +127,186 @@ static int read_number(int dirfd, const char *name, uint64_t *ret)
 	return file_exhausted((int)len) ? (int)len : 0;
 }
 
-static int read_limit(int dirfd, const char *name, uint64_t *lowest)
+/* Lowers *lowest to the limit in the file, if there is one. */
+static int read_limit(int dirfd, const char *name, bool *known, uint64_t *lowest)
 {
 	uint64_t limit;
 	int r = read_number(dirfd, name, &limit);
 
-	if (limit < *lowest)
+	if (limit < UNLIMITED && (!*known || limit < *lowest)) {
+		*known = true;
 		*lowest = limit;
+	}
 	return r;
 }
 
-/* The limit that v1 computed, which includes cgroups that we cannot see. */
-static int read_stat_limit(int dirfd, uint64_t *lowest)
+static bool detail_known(const struct memcg *m, enum counter c)
 {
-	static const char key[] = "\nhierarchical_memory_limit ";
-	char text[8192];
-	ssize_t len = file_read(dirfd, "memory.stat", text, sizeof(text));
-	const char *at = len > 0 ? strstr(text, key) : NULL;
-	const char *end = at ? strchr(at + 1, '\n') : NULL;
+	return m->details & UINT64_C(1) << (c - COUNTER_MEM_HIGH);
+}
 
-	if (end) {
-		at += sizeof(key) - 1;
-		*lowest = UNLIMITED;
-		parse_u64(at, (size_t)(end - at), UNLIMITED - 1, lowest);
+static void set_detail(struct memcg *m, enum counter c, uint64_t value)
+{
+	m->details |= UINT64_C(1) << (c - COUNTER_MEM_HIGH);
+	m->detail[c - COUNTER_MEM_HIGH] = value;
+}
+
+static int read_detail(int dirfd, const char *name, enum counter c, struct memcg *m)
+{
+	uint64_t value;
+	int r = read_number(dirfd, name, &value);
+
+	if (value < UNLIMITED)
+		set_detail(m, c, value);
+	return r;
+}
+
+static int read_detail_limit(int dirfd, const char *name, enum counter c, struct memcg *m)
+{
+	bool known = detail_known(m, c);
+	uint64_t lowest = m->detail[c - COUNTER_MEM_HIGH];
+	int r = read_limit(dirfd, name, &known, &lowest);
+
+	if (known)
+		set_detail(m, c, lowest);
+	return r;
+}
+
+/* The number behind a name at the beginning of a line. False: there is none. */
+static bool find_number(const char *text, const char *name, uint64_t *ret)
+{
+	size_t len = strlen(name);
+	const char *line = text, *end;
+
+	while (line && strncmp(line, name, len) != 0) {
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	end = line ? strchr(line, '\n') : NULL;
+	return end && parse_u64(line + len, (size_t)(end - line) - len, UINT64_MAX, ret) == 0;
+}
+
+/* Returns 0, or a negative errno without files or memory. */
+static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m)
+{
+	char text[1024];
+	ssize_t len = file_read(dirfd, h->v2 ? "memory.events" : "memory.oom_control", text,
+				sizeof(text));
+
+	if (len > 0)
+		m->oom_kills_known = find_number(text, "oom_kill ", &m->oom_kills);
+	if (len > 0 && h->v2) {
+		m->high_known = find_number(text, "high ", &m->high);
+		m->max_known = find_number(text, "max ", &m->max);
+		m->oom_known = find_number(text, "oom ", &m->oom);
+	}
+	if (!h->v2 && !file_exhausted((int)len)) {
+		len = read_number(dirfd, "memory.failcnt", &m->max);
+		m->max_known = m->max < UNLIMITED;
 	}
 	return file_exhausted((int)len) ? (int)len : 0;
+}
+
+/*
+ * Lines of memory.stat that are one counter. "file" and "total_cache" include shared memory and
+ * tmpfs. v1 has no slab. Linux: Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst.
+ */
+static void set_stat(const char *text, bool v2, struct memcg *m)
+{
+	uint64_t anon, file, shmem, slab, unused;
+
+	if (find_number(text, v2 ? "anon " : "total_rss ", &anon))
+		set_detail(m, COUNTER_MEM_ANON, anon);
+	if (find_number(text, v2 ? "shmem " : "total_shmem ", &shmem)) {
+		set_detail(m, COUNTER_MEM_SHMEM, shmem);
+		if (find_number(text, v2 ? "file " : "total_cache ", &file))
+			set_detail(m, COUNTER_MEM_FILE, file > shmem ? file - shmem : 0);
+	}
+	if (v2 && find_number(text, "slab ", &slab))
+		set_detail(m, COUNTER_MEM_SLAB, slab);
+	/* As the kubelet computes it from memory.current: never less than 0. */
+	if (m->current_known &&
+	    find_number(text, v2 ? "inactive_file " : "total_inactive_file ", &unused))
+		set_detail(m, COUNTER_MEM_WORKING_SET,
+			   m->current > unused ? m->current - unused : 0);
+	if (!v2 && find_number(text, "total_swap ", &unused))
+		set_detail(m, COUNTER_MEM_SWAP, unused);
+}
+
+/* "some avg10=1.23 avg60=…": hundredths of a percent. */
+static bool find_pressure(const char *text, const char *name, uint64_t *ret)
+{
+	const char *line = strstr(text, name), *whole, *part;
+	uint64_t hundreds, hundredths;
+	size_t len;
+
+	if (!line || (line != text && line[-1] != '\n'))
+		return false;
+	whole = line + strlen(name);
+	len = strspn(whole, "0123456789");
+	part = whole + len + 1;
+	if (whole[len] != '.' || strspn(part, "0123456789") != 2 ||
+	    parse_u64(whole, len, 1000, &hundreds) < 0 || parse_u64(part, 2, 99, &hundredths) < 0)
+		return false;
+	*ret = hundreds * 100 + hundredths;
+	return true;
+}
+
+static int read_pressure(int dirfd, struct memcg *m)
+{
+	char text[256];
+	ssize_t len = file_read(dirfd, "memory.pressure", text, sizeof(text));
+	uint64_t share;
+
+	if (len > 0 && find_pressure(text, "some avg10=", &share))
+		set_detail(m, COUNTER_PSI_SOME_10, share);
+	if (len > 0 && find_pressure(text, "full avg10=", &share))
+		set_detail(m, COUNTER_PSI_FULL_10, share);
+	return file_exhausted((int)len) ? (int)len : 0;
+}
+
+/* Reads memory.stat: what it has of the limit in v1, and the details. */
+static int read_stat(const struct cgroup_mounts *h, int dirfd, unsigned parts, struct memcg *m)
+{
+	char text[8192];
+	ssize_t len = file_read(dirfd, "memory.stat", text, sizeof(text));
+	uint64_t limit;
+
+	/* The limit that v1 computed, which includes cgroups that we cannot see. */
+	if (len > 0 && !h->v2 && find_number(text, "hierarchical_memory_limit ", &limit)) {
+		m->limit_known = limit < UNLIMITED;
+		m->limit = m->limit_known ? limit : 0;
+	}
+	if (len > 0 && parts & MEMCG_PARTS)
+		set_stat(text, h->v2, m);
+	return file_exhausted((int)len) ? (int)len : 0;
+}
+
+/* The files of the last directory, beyond memory.stat. v1 has no like of them. */
+static int read_details(const struct cgroup_mounts *h, int dirfd, struct memcg *m)
+{
+	int r = read_events(h, dirfd, m);
+
+	if (r == 0 && m->oom_kills_known)
+		set_detail(m, COUNTER_OOM_KILLS, m->oom_kills);
+	if (r < 0 || !h->v2)
+		return r;
+	r = read_detail(dirfd, "memory.swap.current", COUNTER_MEM_SWAP, m);
+	if (r == 0)
+		r = read_detail(dirfd, "memory.zswap.current", COUNTER_MEM_ZSWAP, m);
+	return r < 0 ? r : read_pressure(dirfd, m);
+}
+
+/* The limits of a directory on the path. */
+static int read_limits(const struct cgroup_mounts *h, int dirfd, unsigned parts, struct memcg *m)
+{
+	int r = read_limit(dirfd, h->v2 ? "memory.max" : "memory.limit_in_bytes", &m->limit_known,
+			   &m->limit);
+
+	if (r < 0 || !h->v2 || !(parts & MEMCG_PARTS))
+		return r;
+	r = read_detail_limit(dirfd, "memory.high", COUNTER_MEM_HIGH, m);
+	return r < 0 ? r : read_detail_limit(dirfd, "memory.swap.max", COUNTER_MEM_SWAP_LIMIT, m);
 }
 
 /* The root of v1, which has no charge, is recognised by this file; the root of v2 has no counters.
@@ -161,18 +316,21 @@ static bool is_v1_root(int dirfd)
 	return faccessat(dirfd, "release_agent", F_OK, 0) == 0;
 }
 
-/* Reads the limit of a directory on the path, and the charge of the last one. */
-static int read_cgroup(const struct cgroup_mounts *h, int dirfd, bool last, struct counters *f)
+/* Reads the limits of a directory on the path, and the values of the last one. */
+static int read_cgroup(const struct cgroup_mounts *h, int dirfd, bool last, unsigned parts,
+		       struct memcg *m)
 {
-	int r = read_limit(dirfd, h->v2 ? "memory.max" : "memory.limit_in_bytes", &f->limit);
+	int r = read_limits(h, dirfd, parts, m);
 
 	if (r < 0 || !last || (!h->v2 && is_v1_root(dirfd)))
 		return r;
-	if (!h->v2)
-		r = read_stat_limit(dirfd, &f->limit);
-	return r < 0 ? r
-		     : read_number(dirfd, h->v2 ? "memory.current" : "memory.usage_in_bytes",
-				   &f->current);
+	r = read_number(dirfd, h->v2 ? "memory.current" : "memory.usage_in_bytes", &m->current);
+	m->current_known = m->current < UNLIMITED;
+	if (r == 0 && (!h->v2 || parts & MEMCG_PARTS))
+		r = read_stat(h, dirfd, parts, m);
+	if (r == 0 && parts & MEMCG_PARTS)
+		return read_details(h, dirfd, m);
+	return r < 0 || !(parts & MEMCG_EVENTS) ? r : read_events(h, dirfd, m);
 }
 
 /* Opens the next component and moves *path after it. Returns an fd or a negative errno. */
@@ -193,10 +351,11 @@ static int open_component(int dirfd, const char **path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int read_path(const struct cgroup_mounts *h, int root, const char *path, struct counters *f)
+static int read_path(const struct cgroup_mounts *h, int root, const char *path, unsigned parts,
+		     struct memcg *m)
 {
 	cleanup_close int fd = fcntl(root, F_DUPFD_CLOEXEC, 0);
-	int r = fd < 0 ? -errno : read_cgroup(h, fd, !*path, f);
+	int r = fd < 0 ? -errno : read_cgroup(h, fd, !*path, parts, m);
 
 	while (r == 0 && *path) {
 		int next = open_component(fd, &path);
@@ -205,25 +364,24 @@ static int read_path(const struct cgroup_mounts *h, int root, const char *path, 
 		if (next < 0)
 			return next;
 		fd = next;
-		r = read_cgroup(h, fd, !*path, f);
+		r = read_cgroup(h, fd, !*path, parts, m);
 	}
 	return r;
 }
 
 /* A cgroup that does not exist has no values, not even the limits above it. */
-static int read_counters(const struct cgroup_mounts *h, const char *path, struct counters *ret)
+static int read_memcg(const struct cgroup_mounts *h, unsigned parts, struct memcg *m)
 {
-	*ret = no_counters;
 	for (size_t i = 0; i < h->mounts; i++) {
-		const char *below = cgroup_below(h->mount[i].root, path);
-		struct counters f = no_counters;
-		int r = below ? read_path(h, h->mount[i].fd, below, &f) : -ENOENT;
+		const char *below = cgroup_below(h->mount[i].root, m->path);
+		struct memcg found = {.path = m->path};
+		int r = below ? read_path(h, h->mount[i].fd, below, parts, &found) : -ENOENT;
 
 		if (file_exhausted(r))
 			return r;
 		/* The root has no charge, and no limit. */
-		if (r == 0 && f.current < UNLIMITED) {
-			*ret = f;
+		if (r == 0 && found.current_known) {
+			*m = found;
 			return 0;
 		}
 	}
@@ -232,15 +390,19 @@ static int read_counters(const struct cgroup_mounts *h, const char *path, struct
 
 /* ---- groups ---- */
 
-static void set_counters(struct process *p, const struct counters *f)
+static void set_counters(struct process *p, const struct memcg *m)
 {
-	if (f->current < UNLIMITED)
-		process_set(p, COUNTER_MEM_CURRENT, f->current);
-	if (f->limit < UNLIMITED)
-		process_set(p, COUNTER_MEM_LIMIT, f->limit);
+	if (m->current_known)
+		process_set(p, COUNTER_MEM_CURRENT, m->current);
+	if (m->limit_known)
+		process_set(p, COUNTER_MEM_LIMIT, m->limit);
+	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
+		if (detail_known(m, c))
+			process_set(p, c, m->detail[c - COUNTER_MEM_HIGH]);
+	}
 }
 
-int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups)
+int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups, bool details)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
@@ -248,24 +410,24 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *gr
 
 	for (size_t i = 0; r == 0 && i < groups->count; i++) {
 		struct process *p = groups->item[i];
-		struct counters f;
+		struct memcg m = {.path = p->cgroup};
 
 		if (!p->controlled || !p->cgroup)
 			continue;
-		r = read_counters(&h, p->cgroup, &f);
+		r = read_memcg(&h, details ? MEMCG_PARTS : 0, &m);
 		if (r == 0)
-			set_counters(p, &f);
+			set_counters(p, &m);
 	}
 	return r;
 }
 
-/* ---- all cgroups, units and containers of a snapshot ---- */
+/* ---- all cgroups, units and containers of a snapshot, and the cgroups above them ---- */
 
-static const char *const keys[] = {"unit", "container", "cgroup"};
+static const char *const keys[] = {"unit", "container", "pod", "cgroup"};
 
 struct memcgs {
 	struct memcg *item;
-	size_t count;
+	size_t count, capacity;
 };
 
 static int compare_path(const void *pa, const void *pb)
@@ -275,67 +437,86 @@ static int compare_path(const void *pa, const void *pb)
 	return strcmp(a->path, b->path);
 }
 
-/* Copies the paths into the arena of the snapshot. */
-static int add_groups(const struct rows *groups, struct arena *arena, struct memcgs *m)
+/* Adds a path and those above it, but the root. Copies them into the arena. */
+static int add_path(const char *path, struct arena *arena, struct memcgs *m)
 {
-	struct memcg *more = reallocarray(m->item, m->count + groups->count + 1, sizeof(*m->item));
+	size_t len = strlen(path);
 
-	if (!more)
-		return -ENOMEM;
-	m->item = more;
-	for (size_t i = 0; i < groups->count; i++) {
-		const struct process *g = groups->item[i];
-		const char *path;
+	while (len > 1) {
+		struct memcg *more = grow_items(m->item, m->count, &m->capacity, 64, sizeof(*more));
 
-		if (!g->controlled || !g->cgroup)
-			continue;
-		path = arena_strndup(arena, g->cgroup, strlen(g->cgroup));
-		if (!path)
+		if (!more)
 			return -ENOMEM;
-		m->item[m->count++] = (struct memcg){
-			.path = path,
-			.current_known = process_has(g, COUNTER_MEM_CURRENT),
-			.limit_known = process_has(g, COUNTER_MEM_LIMIT),
-			.current = g->value[COUNTER_MEM_CURRENT],
-			.limit = g->value[COUNTER_MEM_LIMIT],
-		};
+		m->item = more;
+		m->item[m->count] = (struct memcg){.path = arena_strndup(arena, path, len)};
+		if (!m->item[m->count++].path)
+			return -ENOMEM;
+		while (len && path[--len] != '/')
+			;
 	}
 	return 0;
 }
 
-static int read_groups(const struct procfs *proc, struct snapshot *s, const char *key,
-		       struct rows *rows, struct memcgs *m)
+static int add_groups(const char *key, struct rows *rows, struct arena *arena, struct memcgs *m)
 {
 	cleanup(sums_done) struct sums groups = {};
 	int r = group_rows(column_find(key, strlen(key)), rows, &groups);
 
-	if (r == 0)
-		r = enrich_memcgs(proc, s, &groups.rows);
-	return r < 0 ? r : add_groups(&groups.rows, &s->arena, m);
+	for (size_t i = 0; r == 0 && i < groups.rows.count; i++) {
+		const struct process *g = groups.rows.item[i];
+
+		if (g->controlled && g->cgroup)
+			r = add_path(g->cgroup, arena, m);
+	}
+	return r;
 }
 
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows)
+/* Leaves one of those with the same path. */
+static void sort_paths(struct memcgs *m)
+{
+	size_t count = 0;
+
+	if (m->count)
+		qsort(m->item, m->count, sizeof(*m->item), compare_path);
+	for (size_t i = 0; i < m->count; i++) {
+		if (!count || strcmp(m->item[count - 1].path, m->item[i].path) != 0)
+			m->item[count++] = m->item[i];
+	}
+	m->count = count;
+}
+
+static int read_memcgs(const struct procfs *proc, struct snapshot *s, struct memcgs *m,
+		       unsigned parts)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
+	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
+	int r = cgroup_mounts_open(proc, mark.arena, &h);
+
+	for (size_t i = 0; r == 0 && i < m->count; i++)
+		r = read_memcg(&h, parts, &m->item[i]);
+	return r;
+}
+
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows, bool details)
 {
 	cleanup_free struct memcg *item = NULL;
 	struct memcgs m = {};
-	size_t count = 0;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
-		r = read_groups(proc, s, keys[i], rows, &m);
+		r = add_groups(keys[i], rows, &s->arena, &m);
 	item = m.item;
 	if (r < 0 || !m.count)
 		return r;
-	qsort(item, m.count, sizeof(*item), compare_path);
+	sort_paths(&m);
+	r = read_memcgs(proc, s, &m, details ? MEMCG_PARTS : MEMCG_EVENTS);
+	if (r < 0)
+		return r;
 	s->memcg = arena_zalloc(&s->arena, m.count, sizeof(*item));
 	if (!s->memcg)
 		return -ENOMEM;
-	/* A unit and a cgroup can have the same path. */
-	for (size_t i = 0; i < m.count; i++) {
-		if (!i || strcmp(item[i - 1].path, item[i].path) != 0)
-			s->memcg[count++] = item[i];
-	}
-	s->memcg_count = count;
+	memcpy(s->memcg, m.item, m.count * sizeof(*item));
+	s->memcg_count = m.count;
 	return 0;
 }
 
@@ -346,9 +527,7 @@ void memcgs_apply(const struct snapshot *s, struct rows *groups)
 		const struct memcg *m =
 			g->controlled && g->cgroup ? snapshot_find_memcg(s, g->cgroup) : NULL;
 
-		if (m && m->current_known)
-			process_set(g, COUNTER_MEM_CURRENT, m->current);
-		if (m && m->limit_known)
-			process_set(g, COUNTER_MEM_LIMIT, m->limit);
+		if (m)
+			set_counters(g, m);
 	}
 }

@@ -22,8 +22,9 @@ struct name_entry {
 	int64_t read_ms;
 	const char *name; /* NULL: the name in the record */
 	bool program_known, controlled;
-	uint16_t unit_path, container_path;
-	const char *cgroup, *unit, *container;
+	enum container_status container_status;
+	uint16_t unit_path, container_path, pod_path;
+	const char *cgroup, *unit, *container, *container_id, *pod, *space;
 };
 
 struct name_cache {
@@ -31,7 +32,7 @@ struct name_cache {
 	size_t count, capacity;
 	struct arena text[2]; /* [0]: the strings of the items */
 	/* The last string copied, and its copy: neighbours often share strings. */
-	const char *last[4], *copy[4];
+	const char *last[7], *copy[7];
 };
 
 struct name_cache *name_cache_new(void)
@@ -70,6 +71,11 @@ static void apply_entry(const struct name_entry *e, int64_t now_ms, struct proce
 	p->cgroup = e->cgroup;
 	p->unit = e->unit;
 	p->container = e->container;
+	p->container_id = e->container_id;
+	p->container_status = e->container_status;
+	p->pod = e->pod;
+	p->space = e->space;
+	p->pod_path = e->pod_path;
 	p->unit_path = e->unit_path;
 	p->container_path = e->container_path;
 	p->controlled = e->controlled;
@@ -115,13 +121,21 @@ static bool make_entry(struct name_cache *k, const struct snapshot *s, const str
 		.controlled = p->controlled,
 		.unit_path = p->unit_path,
 		.container_path = p->container_path,
+		.pod_path = p->pod_path,
+		/* A name may come later: the kubelet makes its links after the start. */
+		.container_status = p->container_status > CONTAINER_NAMED ? CONTAINER_UNREAD
+									  : p->container_status,
 		.cgroup = copy_text(k, 1, p->cgroup),
 		.unit = copy_text(k, 2, p->unit),
 		.container = copy_text(k, 3, p->container),
+		.container_id = copy_text(k, 4, p->container_id),
+		.pod = copy_text(k, 5, p->pod),
+		.space = copy_text(k, 6, p->space),
 	};
 	memcpy(ret->comm, p->comm, sizeof(ret->comm));
 	return (ret->name || !p->name) && (ret->cgroup || !p->cgroup) && (ret->unit || !p->unit) &&
-	       (ret->container || !p->container);
+	       (ret->container || !p->container) && (ret->container_id || !p->container_id) &&
+	       (ret->pod || !p->pod) && (ret->space || !p->space);
 }
 
 static int make_room(struct name_cache *k, size_t count)

@@ -45,11 +45,13 @@ cat <<'END'
 .El
 .Pp
 The columns
-.Li mem_current , mem_limit
-and
-.Li %limit
+.Li %limit , oom_kills
+and those that begin with
+.Li mem_
+or
+.Li psi_
 exist only with
-.Fl g Li unit , container
+.Fl g Li unit , container , pod
 or
 .Li cgroup .
 .Ss Changes

@@ -21,10 +21,15 @@ TEXT_OF(name, p->name)
 TEXT_OF(cmdline, p->cmdline)
 TEXT_OF(unit, p->unit)
 TEXT_OF(container, p->container)
+TEXT_OF(container_id, p->container_id)
+TEXT_OF(container_status, container_status_name(p->container_status))
+TEXT_OF(pod, p->pod)
+TEXT_OF(namespace, p->space)
 TEXT_OF(cgroup, p->cgroup)
 TEXT_OF(pss_source, pss_source_name(p->pss_source))
 TEXT_OF(pss_status, pss_status_name(p->pss_status))
 TEXT_OF(swap_pss_status, pss_status_name(process_swap_pss_status(p)))
+TEXT_OF(swap_ram_status, pss_status_name(process_swap_ram_status(p)))
 TEXT_OF(counters_source, origin_name(p->counters_source))
 TEXT_OF(exe_deleted, p->exe == EXE_UNKNOWN ? NULL : p->exe == EXE_DELETED ? "true" : "false")
 TEXT_OF(mm_owner, !p->pid ? NULL : p->mm_owner ? "true" : "false")
@@ -76,7 +81,12 @@ TEXT(comm, "COMM", 0, "what the kernel calls the process, 15 bytes at most");
 TEXT(name, "NAME", NEEDS_PROGRAM, "program: base name of the executable, or of the script it runs");
 TEXT(cmdline, "CMDLINE", NEEDS_CMDLINE, "arguments; may hold secrets");
 TEXT(unit, "UNIT", NEEDS_CGROUP, "systemd unit");
-TEXT(container, "CONTAINER", NEEDS_CGROUP, "id or name of the container");
+TEXT(container, "CONTAINER", NEEDS_CGROUP, "name of the container, or the beginning of its id");
+TEXT(pod, "POD", NEEDS_CGROUP, "Kubernetes pod");
+TEXT(namespace, "NAMESPACE", NEEDS_CGROUP, "Kubernetes namespace of the pod");
+TEXT(container_id, "CONTAINER_ID", NEEDS_CGROUP, "id of the container, where it has one");
+TEXT(container_status, "CONTAINER_STATUS", NEEDS_CGROUP,
+     "ok, or why the container with this id has no name");
 TEXT(cgroup, "CGROUP", NEEDS_CGROUP, "path of the memory cgroup");
 AMOUNT(threads, "THREADS", "threads, exiting ones included");
 AMOUNT(procs, "PROCS", "processes of the group, or of the tree below");
@@ -86,6 +96,7 @@ AMOUNT(oom_score_adj, "OOM_SCORE_ADJ",
 TEXT(pss_source, "PSS_SOURCE", 0, "where PSS came from: kernel or smaps_rollup");
 TEXT(pss_status, "PSS_STATUS", 0, "ok, or why there is no PSS");
 TEXT(swap_pss_status, "SWAP_PSS_STATUS", 0, "ok, or why there is no swap_pss");
+TEXT(swap_ram_status, "SWAP_RAM_STATUS", 0, "ok, or why there is no swap_ram");
 TEXT(counters_source, "COUNTERS_SOURCE", 0, "where the counters came from: bpf or proc");
 NUMBER(mm_id, "MM_ID", "the same for processes that share an address space");
 TEXT(exe_deleted, "EXE_DELETED", 0,
@@ -114,6 +125,16 @@ static const struct column column_swap_percent = {
 	.counter = COUNTER_SWAP,
 };
 
+static const struct column column_swap_ratio = {
+	.key = "swap_ratio",
+	.json_key = "swap_ratio",
+	.header = "SWAP_RATIO",
+	.help = "the size of the swapped pages that are not on disk, divided by swap_ram",
+	.kind = COLUMN_PERCENT,
+	.counter = COUNTER_SWAP_RAM,
+	.own_whole = true,
+};
+
 static const struct column column_limit_percent = {
 	.key = "%limit",
 	.json_key = "%limit",
@@ -122,9 +143,13 @@ static const struct column column_limit_percent = {
 	.kind = COLUMN_PERCENT,
 	.counter = COUNTER_MEM_CURRENT,
 	.needs = NEEDS_MEMCG,
+	.own_whole = true,
 };
 
-#define NEEDS_OF(origin) ((origin) == ORIGIN_MEMCG ? NEEDS_MEMCG : 0)
+#define NEEDS_OF(id)                                                                               \
+	(COUNTER_##id >= COUNTER_MEM_HIGH      ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL                  \
+	 : COUNTER_##id >= COUNTERS_OF_PROCESS ? NEEDS_MEMCG                                       \
+					       : 0)
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
 	static const struct column column_##key_ = {.key = #key_,                                  \
 						    .json_key = #key_ "_bytes",                    \
@@ -132,7 +157,7 @@ static const struct column column_limit_percent = {
 						    .help = help_,                                 \
 						    .kind = COLUMN_COUNTER,                        \
 						    .counter = COUNTER_##id_,                      \
-						    .needs = NEEDS_OF(ORIGIN_##origin_)};
+						    .needs = NEEDS_OF(id_)};
 #define ZMEM_COUNT(id_, key_, header_, origin_, bound_, policy_, help_)                            \
 	static const struct column column_##key_ = {.key = #key_,                                  \
 						    .json_key = #key_,                             \
@@ -140,7 +165,16 @@ static const struct column column_limit_percent = {
 						    .help = help_,                                 \
 						    .kind = COLUMN_COUNTER,                        \
 						    .counter = COUNTER_##id_,                      \
-						    .is_count = true};
+						    .is_count = true,                              \
+						    .needs = NEEDS_OF(id_)};
+#define ZMEM_PERCENT(id_, key_, header_, origin_, bound_, policy_, help_)                          \
+	static const struct column column_##key_ = {.key = #key_,                                  \
+						    .json_key = #key_,                             \
+						    .header = header_,                             \
+						    .help = help_,                                 \
+						    .kind = COLUMN_PERCENT,                        \
+						    .counter = COUNTER_##id_,                      \
+						    .needs = NEEDS_OF(id_)};
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 
@@ -154,6 +188,8 @@ const struct column *const column_table[] = {
 	&column_cmdline,
 	&column_unit,
 	&column_container,
+	&column_pod,
+	&column_namespace,
 	&column_cgroup,
 	&column_threads,
 	&column_procs,
@@ -164,6 +200,7 @@ const struct column *const column_table[] = {
 #undef ZMEM_COUNTER
 	&column_pss_percent,
 	&column_swap_percent,
+	&column_swap_ratio,
 	&column_limit_percent,
 	&column_pss_source,
 	&column_pss_status,
@@ -171,7 +208,10 @@ const struct column *const column_table[] = {
 	&column_mm_owner,
 	&column_counters_source,
 	&column_swap_pss_status,
+	&column_swap_ram_status,
 	&column_exe_deleted,
+	&column_container_id,
+	&column_container_status,
 };
 const size_t column_count = ARRAY_SIZE(column_table);
 
@@ -184,7 +224,7 @@ const size_t column_count = ARRAY_SIZE(column_table);
 								     " changed",                   \
 							     .kind = COLUMN_CHANGE,                \
 							     .counter = COUNTER_##id_,             \
-							     .needs = NEEDS_OF(ORIGIN_##origin_)};
+							     .needs = NEEDS_OF(id_)};
 #define ZMEM_COUNT(id_, key_, header_, origin_, bound_, policy_, help_)                            \
 	static const struct column column_##key_##_change = {.key = #key_ "_change",               \
 							     .json_key = #key_ "_change",          \
@@ -232,6 +272,14 @@ static const struct column *find_alias(const char *key, size_t len)
 	return NULL;
 }
 
+const char *column_text(const struct column *c, const struct process *p)
+{
+	const char *text = c->text(p);
+
+	return p->pid && (c == &column_container || c == &column_pod) ? name_of_pod_part(text)
+								      : text;
+}
+
 const struct column *column_find(const char *key, size_t len)
 {
 	for (size_t i = 0; i < column_count; i++) {
@@ -277,8 +325,22 @@ static bool whole_of(const struct snapshot *s, const struct column *c, counter_m
 bool column_percent(const struct snapshot *s, const struct column *c, counter_mask have,
 		    const uint64_t *value, double *ret_percent)
 {
+	const counter_mask swap = COUNTER_BIT(COUNTER_SWAP_PSS) | COUNTER_BIT(COUNTER_SWAP_DISK) |
+				  COUNTER_BIT(COUNTER_SWAP_RAM);
 	uint64_t whole;
 
+	if (c == &column_swap_ratio) {
+		if ((have & swap) != swap || !value[COUNTER_SWAP_RAM] ||
+		    value[COUNTER_SWAP_PSS] < value[COUNTER_SWAP_DISK])
+			return false;
+		*ret_percent = (double)(value[COUNTER_SWAP_PSS] - value[COUNTER_SWAP_DISK]) /
+			       (double)value[COUNTER_SWAP_RAM];
+		return true;
+	}
+	if (counter_table[c->counter].is_percent) {
+		*ret_percent = (double)value[c->counter] / 100;
+		return have & COUNTER_BIT(c->counter);
+	}
 	/* Without swap space there is no share of it. */
 	if (!(have & COUNTER_BIT(c->counter)) || !whole_of(s, c, have, value, &whole) || !whole)
 		return false;
@@ -369,7 +431,7 @@ int column_list_parse_keys(struct column_list *list, const char *spec, const cha
 	return parse_list(list, spec, true, ret_bad, ret_bad_len);
 }
 
-/* True for groups by cgroup, unit or container, which have counters of their memcg. */
+/* True for groups by cgroup, unit, container or pod, which have counters of their memcg. */
 static bool is_memcg_group(const struct column *group)
 {
 	return group->needs & NEEDS_CGROUP;
@@ -381,22 +443,28 @@ static void list_append(struct column_list *list, const struct column *const *co
 	list->count += count;
 }
 
-/* Identity, the first counters, memcg counters if there are any, more counters, the name. A narrow
- * terminal shows the first of them. */
+/* Identity, the first counters, the charge and the limit of cgroups, more counters, what fills the
+ * cgroups, the name. A narrow terminal shows the first of them. */
 static void list_build(struct column_list *list, const struct column *group,
 		       const struct column *const *counters, size_t count, bool memcg)
 {
 	static const struct column *const identity[] = {&column_pid, &column_user};
-	static const struct column *const memcg_columns[] = {&column_mem_current, &column_mem_limit,
-							     &column_limit_percent};
+	static const struct column *const charge[] = {&column_mem_current, &column_mem_limit,
+						      &column_limit_percent};
+	static const struct column *const parts[] = {&column_mem_anon, &column_mem_file,
+						     &column_mem_shmem};
 	const struct column *procs = &column_procs, *name = group ? group : &column_name;
+	/* A namespace is no cgroup. */
+	bool charged = memcg && group && is_memcg_group(group) && group != &column_namespace;
 
 	list->count = 0;
 	list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
 	list_append(list, counters, 2);
-	if (memcg && group && is_memcg_group(group))
-		list_append(list, memcg_columns, ARRAY_SIZE(memcg_columns));
+	if (charged)
+		list_append(list, charge, ARRAY_SIZE(charge));
 	list_append(list, counters + 2, count - 2);
+	if (charged)
+		list_append(list, parts, ARRAY_SIZE(parts));
 	list_append(list, &name, 1);
 }
 
@@ -450,12 +518,29 @@ bool column_list_changes(const struct column_list *list)
 void column_list_whole(struct column_list *list, const struct column *group)
 {
 	static const struct column *const identity[] = {
-		&column_pid,	     &column_ppid,	 &column_uid,
-		&column_user,	     &column_comm,	 &column_name,
-		&column_start,	     &column_threads,	 &column_oom_score_adj,
-		&column_cgroup,	     &column_unit,	 &column_container,
-		&column_mm_id,	     &column_mm_owner,	 &column_counters_source,
-		&column_pss_source,  &column_pss_status, &column_swap_pss_status,
+		&column_pid,
+		&column_ppid,
+		&column_uid,
+		&column_user,
+		&column_comm,
+		&column_name,
+		&column_start,
+		&column_threads,
+		&column_oom_score_adj,
+		&column_cgroup,
+		&column_unit,
+		&column_container,
+		&column_container_id,
+		&column_container_status,
+		&column_pod,
+		&column_namespace,
+		&column_mm_id,
+		&column_mm_owner,
+		&column_counters_source,
+		&column_pss_source,
+		&column_pss_status,
+		&column_swap_pss_status,
+		&column_swap_ram_status,
 		&column_exe_deleted,
 	};
 	static const struct column *const group_columns[] = {&column_procs, &column_threads,

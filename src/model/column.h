@@ -15,7 +15,8 @@ enum column_kind {
 	COLUMN_COUNTER, /* bytes, or a number (is_count) */
 	COLUMN_NUMBER,
 	COLUMN_TEXT,
-	COLUMN_PERCENT, /* a counter as a share of RAM, of swap or of a limit */
+	COLUMN_PERCENT, /* a counter as a share of RAM, of swap or of a limit, one in percent, a
+			   ratio */
 	COLUMN_TIME,	/* ms since the epoch */
 	COLUMN_CHANGE,	/* by how much a counter changed; likewise */
 };
@@ -27,6 +28,7 @@ enum column_needs {
 	NEEDS_CMDLINE = 1 << 2,
 	NEEDS_PROGRAM = 1 << 3, /* program names, if the name of the executable is not enough */
 	NEEDS_MEMCG = 1 << 4,	/* only for groups */
+	NEEDS_MEMCG_DETAIL = 1 << 5, /* likewise: more than charge and limit */
 };
 
 struct column {
@@ -39,9 +41,10 @@ struct column {
 	bool is_count;	      /* of COUNTER and CHANGE: not bytes */
 	unsigned needs;	      /* enum column_needs */
 	bool most_first;      /* of NUMBER: an amount, not an identifier */
+	bool own_whole;	      /* of PERCENT: each row's is a share of another value */
 	/* Of NUMBER and TIME: false if not measured. */
 	bool (*number)(const struct snapshot *s, const struct process *p, int64_t *ret);
-	/* Of TEXT: NULL if not measured. */
+	/* Of TEXT: NULL if not measured. Of containers and pods: with those that they are in. */
 	const char *(*text)(const struct process *p);
 };
 
@@ -52,6 +55,9 @@ extern const size_t column_count;
 extern const struct column *const column_changes[COUNTER_COUNT];
 /* In how many ticks PSS and swap grew, for watch and top. */
 extern const struct column column_grew;
+
+/* The text that a row shows: a process has the names of its pod and container alone. */
+const char *column_text(const struct column *c, const struct process *p);
 
 /*
  * The column with that key, ignoring case, or with the name that other tools use (res, vsz,
@@ -65,7 +71,7 @@ const struct column *column_nearest(const char *key, size_t len);
 bool column_percent(const struct snapshot *s, const struct column *c, counter_mask have,
 		    const uint64_t *value, double *ret_percent);
 
-#define COLUMNS_MAX 80
+#define COLUMNS_MAX 112
 
 struct column_list {
 	const struct column *item[COLUMNS_MAX];

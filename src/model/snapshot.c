@@ -39,6 +39,16 @@ const struct counter_info counter_table[COUNTER_COUNT] = {
 			   .bound = bound_,                                                        \
 			   .policy = POLICY_##policy_,                                             \
 			   .help = help_},
+#define ZMEM_PERCENT(id_, key_, header_, origin_, bound_, policy_, help_)                          \
+	[COUNTER_##id_] = {.key = #key_,                                                           \
+			   .json_key = #key_,                                                      \
+			   .header = header_,                                                      \
+			   .is_count = true,                                                       \
+			   .is_percent = true,                                                     \
+			   .origin = ORIGIN_##origin_,                                             \
+			   .bound = bound_,                                                        \
+			   .policy = POLICY_##policy_,                                             \
+			   .help = help_},
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };
@@ -57,6 +67,17 @@ const char *pss_status_name(enum pss_status status)
 	};
 
 	return names[status];
+}
+
+const char *container_status_name(enum container_status status)
+{
+	static const char *const name[CONTAINER_STATUS_COUNT] = {
+		[CONTAINER_UNREAD] = "unread",	 [CONTAINER_NAMED] = "ok",
+		[CONTAINER_UNNAMED] = "unnamed", [CONTAINER_DENIED] = "denied",
+		[CONTAINER_INVALID] = "invalid", [CONTAINER_LARGE] = "too_large",
+	};
+
+	return name[status];
 }
 
 const char *origin_name(enum origin origin)
@@ -130,6 +151,24 @@ enum pss_status process_swap_pss_status(const struct process *p)
 	return p->pss_status;
 }
 
+void process_set_swap_costs(struct process *p, const struct swap_costs *costs)
+{
+	process_set_sum(p, COUNTER_SWAP_RAM, costs->zram, costs->zswap, 0);
+	process_set(p, COUNTER_SWAP_RAM_ZRAM, costs->zram);
+	process_set(p, COUNTER_SWAP_RAM_ZSWAP, costs->zswap);
+	process_set(p, COUNTER_SWAP_INCOMPRESSIBLE, costs->incompressible);
+	process_set(p, COUNTER_SWAP_FILLED, costs->filled);
+	process_set(p, COUNTER_SWAP_DISK, costs->disk);
+}
+
+enum pss_status process_swap_ram_status(const struct process *p)
+{
+	if (process_has(p, COUNTER_SWAP_RAM))
+		return PSS_OK;
+	return p->pss_status == PSS_OK || p->pss_status == PSS_SKIPPED ? PSS_UNSUPPORTED
+								       : p->pss_status;
+}
+
 void process_derive(struct process *p)
 {
 	uint64_t *v = p->value;
@@ -152,6 +191,31 @@ void process_derive(struct process *p)
 	if (process_has(p, COUNTER_PSS) && process_has(p, COUNTER_USS))
 		process_set(p, COUNTER_SHARED,
 			    v[COUNTER_PSS] > v[COUNTER_USS] ? v[COUNTER_PSS] - v[COUNTER_USS] : 0);
+}
+
+/* To the nearest multiple; the last ones below 2^64 stay. */
+static void round_counter(struct process *p, enum counter c)
+{
+	uint64_t up;
+
+	if (process_has(p, c) && !__builtin_add_overflow(p->value[c], PSS_ROUNDED_TO / 2, &up))
+		p->value[c] = up / PSS_ROUNDED_TO * PSS_ROUNDED_TO;
+}
+
+void process_round_pss(struct process *p)
+{
+	const uint64_t *v = p->value;
+
+	round_counter(p, COUNTER_PSS);
+	round_counter(p, COUNTER_PSS_ANON);
+	round_counter(p, COUNTER_PSS_FILE);
+	round_counter(p, COUNTER_PSS_SHMEM);
+	round_counter(p, COUNTER_SWAP_PSS);
+	if (process_has(p, COUNTER_PSS) && process_has(p, COUNTER_PSS_ANON) &&
+	    process_has(p, COUNTER_PSS_FILE) && process_has(p, COUNTER_PSS_SHMEM))
+		process_set_sum(p, COUNTER_PSS, v[COUNTER_PSS_ANON], v[COUNTER_PSS_FILE],
+				v[COUNTER_PSS_SHMEM]);
+	process_derive(p);
 }
 
 static int compare_pid(const void *a, const void *b)
@@ -357,6 +421,21 @@ struct process *snapshot_find(const struct snapshot *s, pid_t pid)
 	if (!s->count)
 		return NULL;
 	return bsearch(&key, s->process, s->count, sizeof(*s->process), compare_pid);
+}
+
+void process_copy_cgroup(struct process *p, const struct process *known)
+{
+	p->cgroup = known->cgroup;
+	p->unit = known->unit;
+	p->container = known->container;
+	p->container_id = known->container_id;
+	p->container_status = known->container_status;
+	p->pod = known->pod;
+	p->space = known->space;
+	p->pod_path = known->pod_path;
+	p->unit_path = known->unit_path;
+	p->container_path = known->container_path;
+	p->controlled = known->controlled;
 }
 
 struct process *snapshot_find_again(const struct snapshot *s, const struct process *p)

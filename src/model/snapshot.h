@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "base/arena.h"
@@ -29,10 +30,10 @@ enum counter {
 #define COUNTERS_OF_PROCESS ((int)COUNTER_MEM_CURRENT)
 
 /* A set of counters. */
-typedef uint32_t counter_mask;
+typedef uint64_t counter_mask;
 #define COUNTER_BIT(c) ((counter_mask)1 << (c))
 
-_Static_assert(COUNTER_COUNT <= 32, "counter_mask is too small");
+_Static_assert(COUNTER_COUNT <= 64, "counter_mask is too small");
 
 /* The origin of a counter, as in counters.def. */
 enum counter_origin {
@@ -55,7 +56,8 @@ struct counter_info {
 	const char *key;      /* "rss_anon" */
 	const char *json_key; /* "rss_anon_bytes" */
 	const char *header;
-	bool is_count; /* a number, not bytes */
+	bool is_count;	 /* not bytes */
+	bool is_percent; /* hundredths of a percent */
 	enum counter_origin origin;
 	counter_mask bound; /* counters that add up to its upper bound; 0: none */
 	enum compare_policy policy;
@@ -113,6 +115,21 @@ const char *pss_status_name(enum pss_status status);
 /* "kernel", "smaps_rollup", "mixed", NULL. */
 const char *pss_source_name(enum pss_source source);
 
+/* Whether the name of a container was found. */
+enum container_status {
+	CONTAINER_NONE,	  /* no container, or one that its cgroup names */
+	CONTAINER_UNREAD, /* not looked for yet */
+	CONTAINER_NAMED,
+	CONTAINER_UNNAMED, /* no file of an engine or of the kubelet has its id */
+	CONTAINER_DENIED,  /* a file that may have its name could not be read */
+	CONTAINER_INVALID, /* a file with its name is damaged, or two files differ */
+	CONTAINER_LARGE,   /* a file that may have its name is too large */
+	CONTAINER_STATUS_COUNT,
+};
+
+/* "ok", "unnamed", …: the words in JSON. NULL: not a container with an id. */
+const char *container_status_name(enum container_status status);
+
 #define UID_NONE ((uid_t)-1) /* no user has it: the kernel refuses it everywhere */
 
 struct delta_row;
@@ -135,6 +152,7 @@ struct process {
 	bool leader_exited; /* its memory was read through another thread */
 	bool starting;	    /* maybe in exec: unmapped arguments may count as its memory */
 	bool pages_unknown; /* BPF found pages that it does not understand */
+	bool swap_slots;    /* its SWAP_PSS comes from swap slots */
 	bool forked;	    /* no exec since fork */
 	bool sharing_known; /* forked, write_protect_seq and ksm_pages are valid */
 	uint32_t write_protect_seq;
@@ -152,13 +170,19 @@ struct process {
 	char comm[16]; /* terminated; any bytes */
 	bool name_cut; /* name is the beginning of a longer one */
 	enum exe_state exe;
-	const char *name;      /* program; any bytes */
-	const char *user;      /* NULL until enriched */
-	const char *cgroup;    /* likewise, NULL if unknown */
-	const char *unit;      /* likewise */
-	const char *container; /* likewise */
+	const char *name;   /* program; any bytes */
+	const char *user;   /* NULL until enriched */
+	const char *cgroup; /* likewise, NULL if unknown */
+	const char *unit;   /* likewise */
+	/* Likewise: "web"; "prod/web-0/app" in a pod; else the beginning of its id. */
+	const char *container;
+	const char *container_id; /* 64 hexadecimal digits; NULL: none */
+	const char *pod;	  /* "prod/web-0" */
+	const char *space;	  /* the namespace of the pod: "prod" */
+	enum container_status container_status;
 	/* The length of the part of the cgroup path that ends at the unit or container; 0: all. */
 	uint16_t unit_path, container_path;
+	uint16_t pod_path;   /* likewise at the pod; 0: none */
 	bool controlled;     /* the path is in the hierarchy of memcgs */
 	int64_t names_ms;    /* when reused names were read; 0: now */
 	bool program_known;  /* the name is the program, not only the executable */
@@ -194,6 +218,14 @@ static inline void process_set(struct process *p, enum counter c, uint64_t bytes
 	p->have |= COUNTER_BIT(c);
 }
 
+/* A name without those before it: "app" of "prod/web-0/app". NULL of NULL. */
+static inline const char *name_of_pod_part(const char *name)
+{
+	const char *slash = name ? strrchr(name, '/') : NULL;
+
+	return slash ? slash + 1 : name;
+}
+
 /* The number of processes in a row. */
 static inline size_t process_count(const struct process *p)
 {
@@ -216,8 +248,35 @@ static inline void process_set_sum(struct process *p, enum counter c, uint64_t x
  */
 enum pss_status process_swap_pss_status(const struct process *p);
 
+/* Where the pages of swap entries are, in bytes; shared ones divided. */
+struct swap_costs {
+	uint64_t zram, zswap;	 /* what they take in RAM */
+	uint64_t incompressible; /* the part of both of pages that are held as they are */
+	uint64_t filled, disk;	 /* the size of pages */
+};
+
+#define COUNTERS_OF_SWAP_COSTS                                                                     \
+	(COUNTER_BIT(COUNTER_SWAP_RAM) | COUNTER_BIT(COUNTER_SWAP_RAM_ZRAM) |                      \
+	 COUNTER_BIT(COUNTER_SWAP_RAM_ZSWAP) | COUNTER_BIT(COUNTER_SWAP_INCOMPRESSIBLE) |          \
+	 COUNTER_BIT(COUNTER_SWAP_FILLED) | COUNTER_BIT(COUNTER_SWAP_DISK))
+
+void process_set_swap_costs(struct process *p, const struct swap_costs *costs);
+/* The status of swap_ram: ok, that of PSS, or unsupported. */
+enum pss_status process_swap_ram_status(const struct process *p);
+
+/* Copies the cgroup and all names that follow from it; the texts are borrowed. */
+void process_copy_cgroup(struct process *p, const struct process *known);
+
 /* Recomputes rss, pss_swap and shared from their parts, and raises peak to rss. */
 void process_derive(struct process *p);
+
+/*
+ * Rounds PSS, its parts and swap_pss to PSS_ROUNDED_TO bytes. PSS is then the sum of its parts, and
+ * still at least USS, which is whole pages. An exec moves PSS of all that map the same files by
+ * some bytes: rounded, it mostly stays the same.
+ */
+#define PSS_ROUNDED_TO 4096
+void process_round_pss(struct process *p);
 
 /* ---- the machine ---- */
 
@@ -241,6 +300,8 @@ struct system_info {
 	struct memory_pressure pressure;
 	struct swap_activity swapped;
 	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
+	struct machine_files files;
+	struct swap_cache swap_cache;
 };
 
 struct host_info {
@@ -294,11 +355,23 @@ struct collection {
 };
 
 /* What the kernel charges to a memcg, bytes. */
+#define MEMCG_DETAILS ((int)COUNTER_COUNT - (int)COUNTER_MEM_HIGH)
+
 struct memcg {
 	const char *path;
 	bool current_known, limit_known;
 	uint64_t current;
 	uint64_t limit; /* the lowest of its limit and those of its ancestors */
+	/* How often since it was made, also in cgroups below it (memory.events). v1 has no `oom`
+	 * and `high`. */
+	bool high_known, max_known, oom_known, oom_kills_known;
+	uint64_t high;	    /* memory.high was exceeded */
+	uint64_t max;	    /* the limit was reached */
+	uint64_t oom;	    /* and an allocation was about to fail */
+	uint64_t oom_kills; /* processes that were killed */
+	/* The counters from COUNTER_MEM_HIGH on; bit i of `details`: detail[i] is known. */
+	uint64_t details;
+	uint64_t detail[MEMCG_DETAILS];
 };
 
 /* How the values of all processes reconcile with those of the machine, bytes. */
@@ -306,6 +379,9 @@ struct machine_balance {
 	/* Swap in use that is in no SwapPss of a process. */
 	bool swap_unattributed_known;
 	uint64_t swap_unattributed;
+	/* Shmem less all Pss_Shmem: shared memory and tmpfs that no process maps. */
+	bool shmem_unmapped_known;
+	uint64_t shmem_unmapped;
 	/*
 	 * AnonPages less all Pss_Anon, Mapped less all Pss_File and Pss_Shmem. Not 0 if a process
 	 * is hidden from us, or if values changed meanwhile. Unknown unless every process has its

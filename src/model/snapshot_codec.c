@@ -516,7 +516,7 @@ static uint64_t stored_counters(const struct process *p)
 {
 	uint64_t have = 0;
 
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		if (process_has(p, c) && counter_number[c] != NOT_STORED)
 			have |= UINT64_C(1) << counter_number[c];
 	}
@@ -570,7 +570,7 @@ static void code_counters(struct codec *k, struct codec_rows *rows)
 		reference_have[i] = stored_counters(&k->reference->process[i]);
 	codec_ints(&k->columns, ID_HAVE, have, reference_have, rows);
 	rows->chained = false;
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		if (counter_number[c] != NOT_STORED && c != COUNTER_PSS)
 			code_counter(k, rows, c, have, reference_have);
 	}

@@ -26,7 +26,7 @@
 
 #define SNAPSHOT_CODEC_MAGIC "ZSNP"
 #define SNAPSHOT_CODEC_MAJOR 1
-#define SNAPSHOT_CODEC_MINOR 1
+#define SNAPSHOT_CODEC_MINOR 2
 
 /*
  * Appends the snapshot to `out`, which must not have a sink. With a reference it appends the

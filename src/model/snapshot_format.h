@@ -35,8 +35,8 @@ enum block_id {
 
 #define NOT_STORED 0xff
 
-_Static_assert(COUNTER_COUNT == 25, "give the new counter a number");
-static const uint8_t counter_number[COUNTER_COUNT] = {
+_Static_assert(COUNTERS_OF_PROCESS == 29, "give the new counter a number");
+static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_SWAP] = 0,
 	[COUNTER_SWAP_PSS] = 1,
 	[COUNTER_SWAP_SHMEM] = 2,
@@ -58,11 +58,15 @@ static const uint8_t counter_number[COUNTER_COUNT] = {
 	[COUNTER_PEAK] = 18,
 	[COUNTER_MAPS] = 19,
 	[COUNTER_MAJFLT] = 20,
-	/* Derived, or of a memcg. */
+	[COUNTER_SWAP_RAM] = 21,
+	[COUNTER_SWAP_RAM_ZRAM] = 22,
+	[COUNTER_SWAP_RAM_ZSWAP] = 23,
+	[COUNTER_SWAP_INCOMPRESSIBLE] = 24,
+	[COUNTER_SWAP_FILLED] = 25,
+	[COUNTER_SWAP_DISK] = 26,
+	/* Derived. */
 	[COUNTER_PSS_SWAP] = NOT_STORED,
 	[COUNTER_SHARED] = NOT_STORED,
-	[COUNTER_MEM_CURRENT] = NOT_STORED,
-	[COUNTER_MEM_LIMIT] = NOT_STORED,
 };
 
 #define MEMINFO_NUMBERS 64
@@ -106,6 +110,10 @@ _Static_assert(PSS_SKIPPED == 0 && PSS_OK == 1 && PSS_GONE == 2 && PSS_DENIED ==
 		       PSS_TIMEOUT == 4 && PSS_RACED == 5 && PSS_KERNEL_THREAD == 6 &&
 		       PSS_UNSUPPORTED == 7 && PSS_STATUS_COUNT == 8,
 	       "statuses of PSS");
+_Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED == 2 &&
+		       CONTAINER_UNNAMED == 3 && CONTAINER_DENIED == 4 && CONTAINER_INVALID == 5 &&
+		       CONTAINER_LARGE == 6 && CONTAINER_STATUS_COUNT == 7,
+	       "statuses of containers");
 _Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
 _Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");
 
@@ -199,6 +207,26 @@ static const struct member machine_members[] = {
 	MACHINE(51, collection.not_seen_known, 2),
 	TEXT(ID_MACHINE + 52, struct snapshot, selection),
 	MACHINE(53, self, INT_MAX),
+	MACHINE(54, balance.shmem_unmapped_known, 2),
+	MACHINE(55, balance.shmem_unmapped, 0),
+	/* Sums of files. */
+	MACHINE(56, system.files.shmem_known, 2),
+	MACHINE(57, system.files.cache_known, 2),
+	MACHINE(58, system.files.shmem, 0),
+	MACHINE(59, system.files.cache, 0),
+	MACHINE(60, system.files.shmem_swapped, 0),
+	MACHINE(61, system.files.swapped_tmpfs, 0),
+	MACHINE(62, system.files.swapped_unmapped, 0),
+	MACHINE(63, system.files.unmapped[FILE_TMPFS], 0),
+	MACHINE(64, system.files.unmapped[FILE_MEMFD], 0),
+	MACHINE(65, system.files.unmapped[FILE_SYSV], 0),
+	MACHINE(66, system.files.unmapped[FILE_SHARED_ANON], 0),
+	MACHINE(67, system.files.unmapped[FILE_DRM], 0),
+	MACHINE(68, system.files.unmapped[FILE_OTHER], 0),
+	MACHINE(69, system.files.swap_ram_known, 2),
+	MACHINE(70, system.files.swap_ram, 0),
+	MACHINE(71, system.swap_cache.known, 2),
+	MACHINE(72, system.swap_cache.bytes, 0),
 	MACHINE(90, collection.not_seen_pid[0], INT_MAX),
 	MACHINE(91, collection.not_seen_pid[1], INT_MAX),
 	MACHINE(92, collection.not_seen_pid[2], INT_MAX),
@@ -236,6 +264,12 @@ static const struct member process_members[] = {
 	TEXT(ID_PROCESS + 20, struct process, container),
 	TEXT(ID_PROCESS + 21, struct process, cmdline),
 	PROCESS(22, exe, EXE_DELETED + 1),
+	/* Minor version 2. */
+	TEXT(ID_PROCESS + 23, struct process, container_id),
+	TEXT(ID_PROCESS + 24, struct process, pod),
+	TEXT(ID_PROCESS + 25, struct process, space),
+	PROCESS(26, container_status, CONTAINER_STATUS_COUNT),
+	PROCESS(27, pod_path, 0),
 };
 
 static const struct member swap_members[] = {
@@ -260,6 +294,31 @@ static const struct member memcg_members[] = {
 	INT(ID_MEMCG + 2, struct memcg, limit_known, 2),
 	INT(ID_MEMCG + 3, struct memcg, current, 0),
 	INT(ID_MEMCG + 4, struct memcg, limit, 0),
+	/* Of a recording that goes on for ever. */
+	INT(ID_MEMCG + 5, struct memcg, high_known, 2),
+	INT(ID_MEMCG + 6, struct memcg, high, 0),
+	INT(ID_MEMCG + 7, struct memcg, max_known, 2),
+	INT(ID_MEMCG + 8, struct memcg, max, 0),
+	INT(ID_MEMCG + 9, struct memcg, oom_known, 2),
+	INT(ID_MEMCG + 10, struct memcg, oom, 0),
+	INT(ID_MEMCG + 11, struct memcg, oom_kills_known, 2),
+	INT(ID_MEMCG + 12, struct memcg, oom_kills, 0),
+	INT(ID_MEMCG + 13, struct memcg, details, 0),
+#define DETAIL(number, counter)                                                                    \
+	INT(ID_MEMCG + 14 + (number), struct memcg, detail[COUNTER_##counter - COUNTER_MEM_HIGH], 0)
+	DETAIL(0, MEM_HIGH),
+	DETAIL(1, MEM_WORKING_SET),
+	DETAIL(2, MEM_ANON),
+	DETAIL(3, MEM_FILE),
+	DETAIL(4, MEM_SHMEM),
+	DETAIL(5, MEM_SLAB),
+	DETAIL(6, MEM_SWAP),
+	DETAIL(7, MEM_SWAP_LIMIT),
+	DETAIL(8, MEM_ZSWAP),
+	DETAIL(9, OOM_KILLS),
+	DETAIL(10, PSI_SOME_10),
+	DETAIL(11, PSI_FULL_10),
+#undef DETAIL
 };
 
 #endif

@@ -107,6 +107,52 @@ struct swap_activity {
 int swap_activity_parse(const char *text, size_t len, uint32_t page_size,
 			struct swap_activity *ret);
 
+/* ---- files ---- */
+
+enum file_kind {
+	FILE_TMPFS,	  /* of a tmpfs, also of devtmpfs */
+	FILE_MEMFD,	  /* memfd_create(2) */
+	FILE_SYSV,	  /* shmget(2) */
+	FILE_SHARED_ANON, /* MAP_SHARED | MAP_ANONYMOUS */
+	FILE_DRM,	  /* buffers of graphics */
+	FILE_REGULAR,	  /* a file of another file system */
+	FILE_BLOCK,	  /* a block device: mostly metadata of file systems (Buffers) */
+	FILE_HUGETLB,	  /* of a hugetlbfs, also memfds and segments of huge pages */
+	FILE_OTHER,
+	FILE_KINDS,
+};
+
+/* "tmpfs" */
+const char *file_kind_name(enum file_kind kind);
+/* Whether shared memory can be of this kind. */
+bool file_kind_is_shmem(enum file_kind kind);
+
+/* Sums over all files of the machine, bytes. */
+struct machine_files {
+	bool shmem_known;	/* all files of shared memory and tmpfs were listed */
+	bool cache_known;	/* likewise all other files */
+	uint64_t shmem, cache;	/* in RAM */
+	uint64_t shmem_swapped; /* in swap, of shared memory and tmpfs */
+	/* Of the same, what no process maps: in RAM, by the kinds of shared memory. */
+	uint64_t unmapped[FILE_KINDS];
+	/* In swap: of tmpfs; of other shared memory that no process maps. */
+	uint64_t swapped_tmpfs, swapped_unmapped;
+	bool swap_ram_known;
+	uint64_t swap_ram; /* what the pages in swap take in RAM, in zram and zswap */
+};
+
+/* Swap in use that only the swap cache has, bytes: no entry of a process or of a file. */
+struct swap_cache {
+	bool known;
+	uint64_t bytes;
+};
+
+/*
+ * Bytes since boot that were read again soon after they were dropped or swapped out
+ * (workingset_refault of /proc/vmstat). Returns 0, or -EINVAL and *ret is unchanged.
+ */
+int refaults_parse(const char *text, size_t len, uint32_t page_size, uint64_t *ret);
+
 /*
  * Returns one more than the page frame number of the highest page of RAM, from the zones of
  * /proc/zoneinfo (mm/vmstat.c). Memory of devices is not RAM. 0 if there are no zones.

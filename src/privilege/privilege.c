@@ -9,6 +9,7 @@
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <sys/capability.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,8 +34,17 @@
 /* To become another user. */
 #define SETUID_CAPS (BIT(CAP_SETUID) | BIT(CAP_SETGID))
 
+/* To open /proc/PID/map_files/, from Linux 5.9 on (checkpoint_restore_ns_capable()). */
+#define OPEN_CAPS BIT(CAP_CHECKPOINT_RESTORE)
+
 /* To lock memory beyond RLIMIT_MEMLOCK: needed for each new mapping while all memory is locked. */
 #define LOCK_CAPS BIT(CAP_IPC_LOCK)
+
+/* To find symbols of the kernel while programs are loaded (kallsyms_show_value()). */
+#define SYMBOL_CAPS BIT(CAP_SYSLOG)
+
+/* To read the kernel's log, and before Linux 6.5 to set a PSI trigger. */
+#define RECORD_CAPS (BIT(CAP_SYSLOG) | BIT(CAP_SYS_RESOURCE))
 
 static const struct {
 	const char *name;
@@ -143,10 +153,11 @@ static bool needed_to_iterate(void)
 	return syscall(SYS_bpf, BPF_ITER_CREATE, &ask, sizeof(ask)) < 0 && errno == EPERM;
 }
 
-int privilege_start(bool trusted)
+int privilege_start(bool trusted, bool records, bool opens)
 {
 	uint64_t held = get_caps(CAP_PERMITTED);
-	uint64_t use = held & (needed_to_load(held) | READ_CAPS | LOCK_CAPS);
+	uint64_t use = held & (needed_to_load(held) | SYMBOL_CAPS | READ_CAPS | LOCK_CAPS |
+			       (records ? RECORD_CAPS : 0) | (opens ? OPEN_CAPS : 0));
 	uint64_t keep = use | (trusted ? held & (WRITE_CAPS | SETUID_CAPS) : 0);
 
 	/* No program that this process executes can get more capabilities than the process has. */
@@ -157,11 +168,14 @@ int privilege_start(bool trusted)
 	return set_caps(keep, use);
 }
 
-int privilege_loaded(bool writes, bool locks)
+int privilege_loaded(unsigned later, bool trusted)
 {
 	uint64_t held = get_caps(CAP_PERMITTED);
-	uint64_t use = needed_to_read(held) | (locks ? LOCK_CAPS : 0);
-	uint64_t keep = use | (writes ? WRITE_CAPS : 0);
+	uint64_t use = needed_to_read(held) | (later & LATER_LOCKS ? LOCK_CAPS : 0) |
+		       (later & LATER_OPENS ? OPEN_CAPS : 0);
+	uint64_t keep = use | (later & LATER_WRITES ? WRITE_CAPS : 0) |
+			(later & LATER_OPENS ? SETUID_CAPS : 0) |
+			(later & LATER_LOADS && trusted ? needed_to_load(held) : 0);
 	int r = set_caps(held, use);
 
 	if (r == 0 && needed_to_iterate())
@@ -186,6 +200,40 @@ int privilege_open(const char *path, int flags)
 		fd = -errno;
 	privilege_as_caller(false);
 	return fd;
+}
+
+int privilege_as_user(uid_t uid, gid_t gid, struct privilege_before *ret)
+{
+	uint64_t held = get_caps(CAP_PERMITTED), own = get_caps(CAP_EFFECTIVE);
+	uint64_t less = own & ~(WRITE_CAPS | SETUID_CAPS);
+	int r = 0;
+
+	*ret = (struct privilege_before){own};
+	if (uid != geteuid() || gid != getegid()) {
+		set_caps(held, own | SETUID_CAPS);
+		/* The library would change all threads. */
+		if (syscall(SYS_setgroups, 0, NULL) < 0)
+			r = -EPERM;
+		setfsgid(r == 0 ? gid : getegid());
+		setfsuid(r == 0 ? uid : geteuid());
+		/* They report no failure, but the value before. */
+		if (setfsgid((gid_t)-1) != (int)gid || setfsuid((uid_t)-1) != (int)uid)
+			r = -EPERM;
+		if (r < 0) {
+			setfsgid(getegid());
+			setfsuid(geteuid());
+		}
+	}
+	set_caps(held, less);
+	return r;
+}
+
+void privilege_as_before(const struct privilege_before *before)
+{
+	/* The kernel makes capabilities for files effective for root: they are not wanted. */
+	setfsgid(getegid());
+	setfsuid(geteuid());
+	set_caps(get_caps(CAP_PERMITTED), before->effective);
 }
 
 bool privilege_can_leave(void)

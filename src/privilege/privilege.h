@@ -40,13 +40,20 @@ void privilege_names(uint64_t mask, char *buf, size_t cap);
 
 /*
  * These functions return 0 or a negative errno. `trusted`: the caller may also write files with the
- * capabilities of this process.
+ * capabilities of this process. `records`: the kernel's log will be opened and a PSI trigger set
+ * before privilege_loaded() (CAP_SYSLOG, CAP_SYS_RESOURCE). `opens`: files that processes map will
+ * be opened, as their users (CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_SETGID).
  */
-int privilege_start(bool trusted);
-/*
- * `writes`: files will be written, with the remaining capabilities. `locks`: memory will be locked.
- */
-int privilege_loaded(bool writes, bool locks);
+int privilege_start(bool trusted, bool records, bool opens);
+/* What comes after privilege_loaded(). */
+enum privilege_later {
+	LATER_WRITES = 1 << 0, /* files are written, with the remaining capabilities */
+	LATER_LOCKS = 1 << 1,  /* memory is locked */
+	LATER_OPENS = 1 << 2,  /* files that processes map are opened */
+	LATER_LOADS = 1 << 3,  /* other programs are loaded at a trusted caller's request */
+};
+
+int privilege_loaded(unsigned later, bool trusted);
 /*
  * Between true and false this thread has only the rights of the caller: every path that a user
  * names is opened, created, bound and removed in between. Effective is what a trusted caller has
@@ -55,6 +62,16 @@ int privilege_loaded(bool writes, bool locks);
 int privilege_as_caller(bool on);
 /* open(2) with the rights of the caller. Returns a descriptor or a negative errno. */
 int privilege_open(const char *path, int flags);
+/*
+ * Between these two calls this thread opens files with the rights of a user, and without the
+ * capabilities that open the files of others. Supplementary groups are given up for good. Returns
+ * 0, or -EPERM: the rights are those of this process, without these capabilities.
+ */
+struct privilege_before {
+	uint64_t effective;
+};
+int privilege_as_user(uid_t uid, gid_t gid, struct privilege_before *ret);
+void privilege_as_before(const struct privilege_before *before);
 /* True if this process may become another user. */
 bool privilege_can_leave(void);
 /* Drops all capabilities for good and, if it can, becomes that user without other groups. */

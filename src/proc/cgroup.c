@@ -11,9 +11,9 @@
 #include "base/array.h"
 #include "base/parse.h"
 #include "proc/cgroup.h"
+#include "proc/container.h"
 #include "proc/keyed.h"
 
-#define CONTAINER_ID_LEN   64
 #define CONTAINER_ID_SHOWN 12
 
 /* Cuts `prefix` off; false if the part does not begin with it or is nothing else. */
@@ -103,16 +103,6 @@ static bool unit_name(struct text_part component, struct text_part *ret_unit, bo
 	return true;
 }
 
-static bool is_container_id(struct text_part part)
-{
-	if (part.len != CONTAINER_ID_LEN)
-		return false;
-	for (size_t i = 0; i < part.len; i++)
-		if (hex_value(part.s[i]) < 0)
-			return false;
-	return true;
-}
-
 /*
  * Runtimes' names for a container's cgroup: "<id>" (docker, kubelet with cgroupfs), "docker-<id>",
  * "libpod-<id>.scope", and "kubepods-….slice:cri-containerd:<id>" where runc was given a name for
@@ -131,7 +121,7 @@ static bool runtime_id(struct text_part component, struct text_part *ret_id)
 		return false;
 	before.len -= CONTAINER_ID_LEN;
 	id = (struct text_part){before.s + before.len, CONTAINER_ID_LEN};
-	if (!is_container_id(id))
+	if (!container_id_valid(id))
 		return false;
 	if (before.len == 0) {
 		*ret_id = id;
@@ -156,13 +146,22 @@ static bool runtime_id(struct text_part component, struct text_part *ret_id)
 	return false;
 }
 
+/* A machine of systemd-nspawn: "machine-NAME.scope", or its service without a scope. */
+static bool machine_name(struct text_part *name)
+{
+	if (cut_prefix(name, "machine-"))
+		return cut_suffix(name, ".scope");
+	return cut_prefix(name, "systemd-nspawn@") && cut_suffix(name, ".service");
+}
+
 /* The container whose outermost cgroup this is. */
 static bool container_name(struct text_part parent, struct text_part component,
-			   struct text_part *ret_container)
+			   struct text_part *ret_container, struct text_part *ret_id)
 {
-	struct text_part name = component;
+	struct text_part name = component, id = {};
 
 	if (runtime_id(component, &name)) {
+		id = name;
 		name.len = CONTAINER_ID_SHOWN;
 	} else if (cut_prefix(&name, "lxc.monitor.")) {
 		return false; /* LXC's own process, outside */
@@ -170,12 +169,52 @@ static bool container_name(struct text_part parent, struct text_part component,
 		/* LXC 4 */
 	} else if (part_is(parent, "lxc") || part_is(parent, "lxc.payload")) {
 		/* LXC until 2 and 3. */
-	} else if (!part_is(parent, "machine.slice") || !cut_prefix(&name, "machine-") ||
-		   !cut_suffix(&name, ".scope")) {
+	} else if (!part_is(parent, "machine.slice") || !machine_name(&name)) {
 		return false;
 	}
 	*ret_container = name;
+	*ret_id = id;
 	return true;
+}
+
+bool cgroup_pod_uid(struct text_part component, struct text_part *ret_uid)
+{
+	static const char *const prefix[] = {"kubepods-besteffort-pod", "kubepods-burstable-pod",
+					     "kubepods-pod", "pod"};
+	struct text_part uid = component;
+
+	cut_suffix(&uid, ".slice");
+	for (size_t i = 0; i < ARRAY_SIZE(prefix); i++) {
+		if (!cut_prefix(&uid, prefix[i]))
+			continue;
+		for (size_t k = 0; k < uid.len; k++)
+			if (hex_value(uid.s[k]) < 0 && uid.s[k] != '-' && uid.s[k] != '_')
+				return false;
+		*ret_uid = uid;
+		return true;
+	}
+	return false;
+}
+
+size_t cgroup_unescape(struct text_part name, char *buf, size_t cap)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < name.len; i++, len++) {
+		const char *s = name.s + i;
+
+		if (len == cap)
+			return 0;
+		buf[len] = *s;
+		if (name.len - i > 3 && s[0] == '\\' && s[1] == 'x' && hex_value(s[2]) >= 0 &&
+		    hex_value(s[3]) >= 0) {
+			buf[len] = (char)(hex_value(s[2]) << 4 | hex_value(s[3]));
+			i += 3;
+		}
+		if (!buf[len] || buf[len] == '/')
+			return 0;
+	}
+	return len;
 }
 
 /* ---- /proc/PID/cgroup ---- */
@@ -192,7 +231,7 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 	while (rest.len) {
 		struct text_part component = part_split(&rest, '/');
 		size_t path = (size_t)(component.s + component.len - cgroup->path.s);
-		struct text_part unit;
+		struct text_part unit, uid;
 		bool slice;
 
 		/* The innermost unit counts; a slice counts only without another unit. */
@@ -201,8 +240,13 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 			cgroup->unit_path = path;
 			unit_is_slice = slice;
 		}
-		if (component.len && container_name(parent, component, &cgroup->container))
+		if (component.len &&
+		    container_name(parent, component, &cgroup->container, &cgroup->container_id)) {
 			cgroup->container_path = path;
+			cgroup->pod_path = 0;
+			if (cgroup->container_id.s && cgroup_pod_uid(parent, &uid))
+				cgroup->pod_path = (size_t)(parent.s + parent.len - cgroup->path.s);
+		}
 		parent = component;
 	}
 }

@@ -17,8 +17,11 @@ struct proc_cgroup {
 	struct text_part unit; /* "ssh.service", "session-3.scope"; the innermost one */
 	struct text_part
 		container; /* 64 hex digits cut to 12, or a name where the runtime uses names */
+	struct text_part container_id; /* all 64 of them; s NULL where the runtime uses names */
 	/* The length of the path to the cgroup of the unit and of the container; 0: none. */
 	size_t unit_path, container_path;
+	/* Likewise to the cgroup of the container's pod, which directly holds the container's. */
+	size_t pod_path;
 	/* The path exists in the hierarchy with the memory controller: it has memory counters. */
 	bool controlled;
 };
@@ -28,6 +31,18 @@ struct proc_cgroup {
  * these hierarchies; then *ret is untouched.
  */
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret);
+
+/*
+ * The uid of a pod in the name of its cgroup: "kubepods-burstable-pod<uid>.slice", where systemd
+ * has '_' for '-', or "pod<uid>". False if it is no such name.
+ */
+bool cgroup_pod_uid(struct text_part component, struct text_part *ret_uid);
+
+/*
+ * Resolves the escapes (\xNN) in the name of a systemd unit. Returns the length, or 0 if the result
+ * is empty, longer than cap or has a NUL or a '/'.
+ */
+size_t cgroup_unescape(struct text_part name, char *buf, size_t cap);
 
 /* A mount of a hierarchy that may have the memory controller. */
 struct cgroup_mount {

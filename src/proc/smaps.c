@@ -128,8 +128,6 @@ static void copy_name(struct smaps *s, const char *p, const char *end)
 {
 	size_t len = 0;
 
-	while (p < end && *p == ' ')
-		p++;
 	while (p < end) {
 		bool newline = end - p >= 4 && memcmp(p, "\\012", 4) == 0;
 
@@ -141,21 +139,42 @@ static void copy_name(struct smaps *s, const char *p, const char *end)
 		strcpy(s->name, "[anon]");
 }
 
+int smaps_header_parse(const char *line, size_t len, struct smaps_header *ret)
+{
+	const char *p = line, *end = line + len;
+	struct smaps_header h = {};
+	uint64_t major, minor;
+
+	if (!scan_hex(&p, end, &h.start) || !scan_char(&p, end, '-') ||
+	    !scan_hex(&p, end, &h.end) || h.end <= h.start || !scan_char(&p, end, ' ') ||
+	    !scan_perm(&p, end, h.perm) || !scan_char(&p, end, ' ') ||
+	    !scan_hex(&p, end, &h.offset) || !scan_char(&p, end, ' ') ||
+	    !scan_hex(&p, end, &major) || !scan_char(&p, end, ':') || !scan_hex(&p, end, &minor) ||
+	    !scan_char(&p, end, ' ') || !scan_u64(&p, end, &h.inode))
+		return -EINVAL;
+	if (p < end && (*p != ' ' || memchr(p, '\0', (size_t)(end - p))))
+		return -EINVAL;
+	while (p < end && *p == ' ')
+		p++;
+	h.device = major << 32 | minor;
+	h.name = p;
+	h.name_len = (size_t)(end - p);
+	*ret = h;
+	return 0;
+}
+
+/* "start-end perm offset major:minor inode   name": the offset and the inode are not needed. */
 static bool scan_header(struct smaps *s, const char *p, const char *end)
 {
 	struct mapping m = {.mappings = 1, .processes = 1, .name = s->name, .name_cut = s->cut};
-	uint64_t offset, major, minor, inode;
+	struct smaps_header h;
 
-	if (!scan_hex(&p, end, &m.start) || !scan_char(&p, end, '-') ||
-	    !scan_hex(&p, end, &m.end) || m.end <= m.start || !scan_char(&p, end, ' ') ||
-	    !scan_perm(&p, end, m.perm) || !scan_char(&p, end, ' ') ||
-	    !scan_hex(&p, end, &offset) || !scan_char(&p, end, ' ') || !scan_hex(&p, end, &major) ||
-	    !scan_char(&p, end, ':') || !scan_hex(&p, end, &minor) || !scan_char(&p, end, ' ') ||
-	    !scan_u64(&p, end, &inode))
+	if (smaps_header_parse(p, (size_t)(end - p), &h) < 0)
 		return false;
-	if (p < end && (*p != ' ' || memchr(p, '\0', (size_t)(end - p))))
-		return false;
-	copy_name(s, p, end);
+	m.start = h.start;
+	m.end = h.end;
+	memcpy(m.perm, h.perm, sizeof(m.perm));
+	copy_name(s, h.name, h.name + h.name_len);
 	m.counters.value[MAPS_SIZE] = m.end - m.start;
 	m.counters.have = BIT(MAPS_SIZE);
 	s->mapping = m;

@@ -65,6 +65,18 @@ int smaps_feed(struct smaps *s, const char *data, size_t len);
  */
 int smaps_end(struct smaps *s);
 
+/* A line that begins a mapping; /proc/PID/maps has only such lines. */
+struct smaps_header {
+	uint64_t start, end, offset, inode;
+	uint64_t device;  /* major << 32 | minor */
+	char perm[5];	  /* "r-xp" */
+	const char *name; /* in the line, as the kernel writes it; not terminated */
+	size_t name_len;
+};
+
+/* Returns 0 or -EINVAL. */
+int smaps_header_parse(const char *line, size_t len, struct smaps_header *ret);
+
 /* ---- smaps_rollup ---- */
 
 enum rollup_counter {

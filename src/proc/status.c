@@ -125,16 +125,16 @@ static const struct keyed_name names[] = {
 };
 _Static_assert(ARRAY_SIZE(names) == STATUS_COUNTERS, "a counter without a name");
 
-/* "Uid: real effective saved fs". All four must be there, so none is cut off. */
-static bool uid_line(const struct keyed_line *line, uid_t *ret_euid)
+/* "Uid: real effective saved fs", and Gid. All four must be there, so none is cut off. */
+static bool ids_line(const struct keyed_line *line, uint32_t *ret_effective)
 {
 	const char *p = line->value;
-	uint64_t uid[4];
+	uint64_t id[4];
 
-	for (unsigned i = 0; i < ARRAY_SIZE(uid); i++)
-		if (!scan_u64(&p, line->end, &uid[i]) || uid[i] > UINT32_MAX)
+	for (unsigned i = 0; i < ARRAY_SIZE(id); i++)
+		if (!scan_u64(&p, line->end, &id[i]) || id[i] > UINT32_MAX)
 			return false;
-	*ret_euid = (uid_t)uid[1];
+	*ret_effective = (uint32_t)id[1];
 	return true;
 }
 
@@ -151,10 +151,10 @@ static bool threads_line(const struct keyed_line *line, uint32_t *ret_threads)
 
 int proc_status_parse(const char *text, size_t len, struct proc_status *ret)
 {
-	struct proc_status status = {0};
+	struct proc_status status = {.egid = (gid_t)-1};
 	struct keyed_counters counters = {names, STATUS_COUNTERS, .value = status.value};
 	struct keyed_line line;
-	bool uid = false, threads = false;
+	bool uid = false, gid = false, threads = false;
 
 	if (!len)
 		return -EINVAL;
@@ -162,7 +162,9 @@ int proc_status_parse(const char *text, size_t len, struct proc_status *ret)
 		if (keyed_counter(&line, &counters))
 			continue;
 		if (!uid && keyed_is(&line, "Uid", 3))
-			uid = uid_line(&line, &status.euid);
+			uid = ids_line(&line, &status.euid);
+		else if (!gid && keyed_is(&line, "Gid", 3))
+			gid = ids_line(&line, &status.egid);
 		else if (!threads && keyed_is(&line, "Threads", 7))
 			threads = threads_line(&line, &status.threads);
 	}

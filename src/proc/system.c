@@ -367,6 +367,33 @@ int swap_activity_parse(const char *text, size_t len, uint32_t page_size, struct
 	return 0;
 }
 
+int refaults_parse(const char *text, size_t len, uint32_t page_size, uint64_t *ret)
+{
+	/* Until Linux 5.8 one line has both. */
+	static const char *const name[] = {"workingset_refault_anon", "workingset_refault_file",
+					   "workingset_refault"};
+	struct text_part rest = {text, len};
+	uint64_t sum = 0;
+	bool known = false;
+
+	while (rest.len && memchr(rest.s, '\n', rest.len)) {
+		struct text_part line = part_split(&rest, '\n');
+		uint64_t bytes;
+
+		for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
+			if (!parse_pages(line, name[i], page_size, &bytes))
+				continue;
+			known = true;
+			if (__builtin_add_overflow(sum, bytes, &sum))
+				return -EINVAL;
+		}
+	}
+	if (!known)
+		return -EINVAL;
+	*ret = sum;
+	return 0;
+}
+
 /* ---- zoneinfo: where RAM ends ---- */
 
 #define ZONEINFO_CHUNK (32 * 1024)

@@ -49,7 +49,7 @@ static uint64_t upper_bound(const struct process *p, enum counter c)
 	if (!bound || (p->have & bound) != bound)
 		return UINT64_MAX;
 	for (; bound; bound &= bound - 1) {
-		if (__builtin_add_overflow(sum, p->value[__builtin_ctz(bound)], &sum))
+		if (__builtin_add_overflow(sum, p->value[__builtin_ctzll(bound)], &sum))
 			return UINT64_MAX;
 	}
 	return sum;
@@ -85,11 +85,15 @@ static struct standing stand(const struct sorting *cmp, const struct column *c,
 			     const struct process *p)
 {
 	struct standing st = {.place = PLACE_LAST};
+	double percent;
 
 	switch (c->kind) {
 	case COLUMN_COUNTER:
-	case COLUMN_PERCENT: /* in the order of its counter: all are of the same whole */
-		stand_by_counter(cmp, c->counter, p, &st);
+	case COLUMN_PERCENT: /* of the same whole: in the order of its counter */
+		if (!c->own_whole)
+			stand_by_counter(cmp, c->counter, p, &st);
+		else if (column_percent(cmp->snapshot, c, p->have, p->value, &percent))
+			st = (struct standing){PLACE_VALUE, .amount = (uint64_t)(percent * 1000)};
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:

@@ -66,7 +66,8 @@ static int set_group(struct query *q, const char *word, struct query_error *ret_
 	else if (!c || !group_possible(c) || strcmp(c->key, text) != 0)
 		return refuse_text(
 			ret_error,
-			"must be one of none, name, cmdline, user, unit, container, cgroup");
+			"must be one of none, name, cmdline, user, unit, container, pod, namespace, "
+			"cgroup");
 	q->group = c;
 	return 0;
 }
@@ -258,6 +259,6 @@ int query_check(const struct query *q, struct query_error *ret_error)
 	const struct column *c = column_list_misplaced(&q->order.keys, q->group);
 
 	return c ? refuse(ret_error, c->key, strlen(c->key),
-			  "one of its columns is of groups (group_by=cgroup, unit or container)")
+			  "one of its columns is of groups (group_by=cgroup, unit, container or pod)")
 		 : 0;
 }

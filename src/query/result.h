@@ -48,14 +48,22 @@ struct system_report {
 	bool swap_used_known; /* bytes, from here on */
 	bool swap_pss_known;
 	bool swap_shmem_known;
+	bool swap_ram_known;
 	bool unattributed_known;
 	bool pss_anon_known, pss_mapped_known; /* to be compared with AnonPages, Mapped */
 	uint64_t swap_used;
 	uint64_t swap_pss;   /* of all processes */
 	uint64_t swap_shmem; /* likewise; shared memory counts for each process that maps it */
+	uint64_t swap_ram;   /* likewise: what their swap takes in RAM */
 	uint64_t unattributed;
 	uint64_t pss_anon, pss_mapped;
 };
+
+/*
+ * Swap in use that belongs to no process, to no file and not to the swap cache: what changed
+ * meanwhile. False if a part is not known.
+ */
+bool swap_rest(const struct system_report *r, int64_t *ret);
 
 /* Rows; their memory is used again for the next snapshot. Zeroed memory holds no rows. */
 struct query_rows {

@@ -189,6 +189,9 @@ static const struct {
 	{"user", offsetof(struct process, user)},
 	{"unit", offsetof(struct process, unit)},
 	{"container", offsetof(struct process, container)},
+	{"pod", offsetof(struct process, pod)},
+	{"namespace", offsetof(struct process, space)},
+	{"container_id", offsetof(struct process, container_id)},
 	{"cgroup", offsetof(struct process, cgroup)},
 };
 
@@ -232,12 +235,16 @@ static size_t path_of(const struct column *key, const struct process *p)
 		return p->unit_path < len ? p->unit_path : len;
 	if (strcmp(key->key, "container") == 0 && p->container_path)
 		return p->container_path < len ? p->container_path : len;
+	if (strcmp(key->key, "pod") == 0)
+		return p->pod_path < len ? p->pod_path : 0;
+	if (strcmp(key->key, "namespace") == 0)
+		return 0;
 	return len;
 }
 
 /*
- * Sets the cgroup of a group that is a unit or a container, so that its memcg can be read. Units of
- * several users may have the same name: then the group has no cgroup.
+ * Sets the cgroup of a group that is a unit, a container or a pod, so that its memcg can be read.
+ * Units of several users may have the same name: then the group has no cgroup.
  */
 static int set_path(const struct column *key, struct arena *text, struct process *const *rows,
 		    size_t count, struct process *sum)
@@ -309,6 +316,9 @@ static int make_group(const struct column *key, struct arena *text, struct proce
 
 bool group_possible(const struct column *key)
 {
+	/* Containers are grouped by name. */
+	if (strcmp(key->key, "container_id") == 0)
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strcmp(names[i].key, key->key) == 0)
 			return true;

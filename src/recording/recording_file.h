@@ -11,19 +11,27 @@
  *           u32  size       of the header
  *           char tool[12]   the version of the program that wrote it, padded with NULs
  *           u32  flags      enum recording_flags
+ *           u32  interval   minor 1: ms between the frames of a segment (recording_ring.h)
  *           u32  crc        of the header before it
  *   part    char mark[4]    "PART"
  *           u8   kind       enum recording_part; others are skipped
  *           u8   0[3]
  *           u32  size       of the payload
- *           u32  raw size   of the payload after decompression; END: the number of frames
+ *           u32  raw size   of the payload after decompression; END: the number of frames;
+ *                           INDEX: that of its entries
  *           i64  time       of the snapshot, ms since the epoch
  *           u32  crc        of the payload
  *           u32  crc        of the 28 bytes before it
  *           then the payload: a snapshot, one frame of zstd with its content size
+ *   index   the payload of INDEX, not compressed: an entry for each part before it, in order
+ *           i64  time
+ *           u32  size       of the payload
+ *           u32  raw size
+ *           u32  kind
  *
  * A delta frame has the differences to the frame before it, a key frame stands alone. Complete
- * parts stay readable if the end of the file is lost.
+ * parts stay readable if the end of the file is lost. The payload of END is the offset of the
+ * index, if there is one: it tells where frames are without reading all of the file.
  */
 #ifndef ZMEM_RECORDING_FILE_H
 #define ZMEM_RECORDING_FILE_H
@@ -33,16 +41,18 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "model/event.h"
 #include "model/snapshot.h"
 
 #define RECORDING_MAGIC	    "\x89ZMEM\r\n\x1a" /* a transfer as text corrupts it */
 #define RECORDING_MAJOR	    2
-#define RECORDING_MINOR	    0
-#define RECORDING_HEAD_SIZE 36
+#define RECORDING_MINOR	    1
+#define RECORDING_HEAD_SIZE 36	 /* of minor version 0, which a file of its own has */
 #define RECORDING_HEAD_MAX  4096 /* of a higher minor version */
 #define RECORDING_PART_SIZE 32
 #define RECORDING_TOOL_LEN  12
 #define RECORDING_REASON    128
+#define RECORDING_ENTRY	    20 /* bytes of an entry of the index */
 /* The maximum of a frame after decompression: about 100,000 processes with command lines. */
 #define RECORDING_RAW_MAX (64u << 20)
 /*
@@ -59,14 +69,18 @@ enum recording_flags {
 enum recording_part {
 	PART_KEY = 1,
 	PART_DELTA = 2,
-	PART_END = 3, /* without a payload; nothing follows */
+	PART_END = 3, /* nothing follows */
+	PART_INDEX = 4,
+	PART_EVENT = 5,	    /* model/event.h; not compressed */
+	PART_EVENT_END = 6, /* likewise: how an event ended, which has no number of its own */
 };
 
 struct recording_options {
 	const char *tool;
 	uint32_t flags;
-	unsigned key_every; /* 0: RECORDING_KEY_EVERY */
-	int level;	    /* 0: RECORDING_LEVEL */
+	unsigned key_every;   /* 0: RECORDING_KEY_EVERY */
+	int level;	      /* 0: RECORDING_LEVEL */
+	uint32_t interval_ms; /* of a segment, which gets an index; 0: a file of its own */
 };
 
 struct recording_writer {
@@ -78,6 +92,15 @@ struct recording_writer {
 	bool has_previous;
 	struct snapshot previous, next;
 	struct strbuf raw, packed;
+	/* Of a segment, which is indexed: */
+	bool indexed;
+	struct strbuf index;
+	uint64_t at; /* the offset of the next part */
+	struct {
+		size_t index;
+		uint64_t at;
+		uint32_t frames;
+	} mark;
 	struct ZSTD_CCtx_s *zstd;
 };
 
@@ -86,25 +109,38 @@ struct recording_writer {
  */
 int recording_writer_init(struct recording_writer *w, const struct recording_options *o,
 			  struct strbuf *out);
+/* Begins another file and keeps the memory. Returns 0 or a negative errno. */
+int recording_writer_begin(struct recording_writer *w, const struct recording_options *o);
 /*
  * Appends a frame. Returns 0 or a negative errno; -EINVAL or -EFBIG for a snapshot that cannot be
  * written, and then nothing is appended.
  */
 int recording_writer_append(struct recording_writer *w, const struct snapshot *s);
-/* Appends the end. A recording without an end is valid, too. */
+/* Appends an event, or the end of one. Returns 0 or a negative errno. */
+int recording_writer_event(struct recording_writer *w, const struct event_record *e);
+/* What is appended from now on may not be stored. */
+void recording_writer_mark(struct recording_writer *w);
+/* What was appended since the mark was not stored; the next frame stands alone. */
+void recording_writer_drop(struct recording_writer *w);
+/* Appends the index of a segment, and the end. A recording without an end is valid, too. */
 int recording_writer_finish(struct recording_writer *w);
 void recording_writer_done(struct recording_writer *w);
 
 struct recording_reader;
 
+#define RECORDING_EVENT_MAX (64 * 1024) /* bytes of an event */
+
 struct recording_info {
 	char tool[RECORDING_TOOL_LEN + 1];
 	unsigned minor;
 	uint32_t flags;
+	size_t events;
 	size_t frames; /* each range of corrupt bytes between parts counts as one frame */
 	bool ended;
-	bool torn;    /* the bytes behind the last complete part are not a part */
-	uint64_t end; /* the end of the last complete part */
+	bool torn;	 /* the bytes behind the last complete part are not a part */
+	uint64_t end;	 /* the end of the last complete part */
+	size_t segments; /* of a directory; 0: a file */
+	size_t left_out; /* files of a directory that cannot be read */
 };
 
 /*
@@ -116,10 +152,38 @@ int recording_reader_open(int fd, struct recording_reader **ret, char reason[REC
 /* Likewise for bytes in memory, which must outlive the reader. */
 int recording_reader_open_memory(const void *data, size_t len, struct recording_reader **ret,
 				 char reason[RECORDING_REASON]);
+/*
+ * Likewise for the segments in a directory (recording_ring.h), oldest first, as one recording. They
+ * stay open, so the writer may remove them meanwhile. Segments that cannot be read are counted.
+ */
+int recording_reader_open_dir(int dir, struct recording_reader **ret,
+			      char reason[RECORDING_REASON]);
 void recording_reader_free(struct recording_reader *r);
 const struct recording_info *recording_reader_info(const struct recording_reader *r);
 /* The time of frame i, from 0. A corrupt frame has the time of the frame before. */
 int64_t recording_reader_time(const struct recording_reader *r, size_t i);
+/*
+ * True if frames are missing before frame i, or the clock was set: more time than the interval of
+ * its segment, or less than none, lies between it and the frame before. Never in a file of its own.
+ */
+bool recording_reader_gap(const struct recording_reader *r, size_t i);
+/*
+ * Finds the last frame at or before a time; in the last segment that reaches back to it, if the
+ * clock was set back. False: there is none.
+ */
+bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret);
+/* The time of event i, from 0; and the number of the frame that follows it. */
+int64_t recording_reader_event_time(const struct recording_reader *r, size_t i);
+size_t recording_reader_event_frame(const struct recording_reader *r, size_t i);
+/* Reads event i. Returns 0 or a negative errno and `reason`. */
+int recording_reader_event(struct recording_reader *r, size_t i, struct event_record *ret,
+			   char reason[RECORDING_REASON]);
+/*
+ * Reads how event i ended. Returns 1, 0 if the recording has no end of it, or a negative errno and
+ * `reason`.
+ */
+int recording_reader_event_end(struct recording_reader *r, size_t i, struct event_record *ret,
+			       char reason[RECORDING_REASON]);
 /*
  * The snapshot of frame i, valid until the next call. The frame behind the one decoded last takes
  * one decoding; any other frame takes the decodings from its key frame on. Returns 0 or a negative

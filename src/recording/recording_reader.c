@@ -4,6 +4,7 @@
  * the file, checksums before contents, and the size after decompression before memory is allocated.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,25 +18,49 @@
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"
+#include "recording/recording_ring.h"
 
 #define SEARCH_CHUNK (64 * 1024)
 #define NO_FRAME     UINT32_MAX
+
+/* A file: the recording, or a segment of it. */
+struct bytes {
+	int fd; /* -1: the bytes are in memory */
+	const char *data;
+	uint64_t size;
+	uint32_t interval_ms; /* 0: not known */
+	size_t frames;	      /* where the next file begins */
+};
 
 struct frame {
 	uint64_t at; /* the offset of its part */
 	int64_t time_ms;
 	uint32_t size, raw_size;
 	uint32_t key; /* the frame where decoding begins; NO_FRAME: none */
+	uint16_t segment;
 	bool is_delta, is_corrupt;
 };
 
+struct event {
+	uint64_t at;
+	int64_t time_ms;
+	uint32_t size;
+	uint32_t frame; /* that follows it */
+	uint16_t segment;
+};
+
 struct recording_reader {
-	int fd; /* -1: the bytes are in memory */
-	const char *data;
-	uint64_t size;
+	struct bytes in; /* the file that is read now */
+	struct bytes *segment;
+	size_t segments, segment_room;
+	bool owns; /* the files of the segments are closed with the reader */
 	struct recording_info info;
 	struct frame *frame;
 	size_t capacity;
+	struct event *event;
+	size_t event_capacity;
+	struct event *end; /* ends of events; `frame` is the number of events before it */
+	size_t ends, end_capacity;
 	struct ZSTD_DCtx_s *zstd;
 	char *payload, *raw;
 	size_t payload_room, raw_room;
@@ -70,13 +95,13 @@ static int read_at(const struct recording_reader *r, uint64_t at, void *buf, siz
 {
 	char *to = buf;
 
-	if (r->fd < 0) {
+	if (r->in.fd < 0) {
 		if (len)
-			memcpy(buf, r->data + at, len);
+			memcpy(buf, r->in.data + at, len);
 		return 0;
 	}
 	while (len) {
-		ssize_t n = pread(r->fd, to, len, (off_t)at);
+		ssize_t n = pread(r->in.fd, to, len, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -141,12 +166,12 @@ static int check_format(const char *head, uint64_t size, char reason[RECORDING_R
 static int read_header(struct recording_reader *r, char reason[RECORDING_REASON])
 {
 	char head[RECORDING_HEAD_MAX] = {};
-	size_t len = r->size < sizeof(head) ? r->size : sizeof(head), tool;
+	size_t len = r->in.size < sizeof(head) ? r->in.size : sizeof(head), tool;
 	int error = read_at(r, 0, head, len);
 
 	if (error < 0)
 		return refuse(reason, error, "%s", strerror(-error));
-	error = check_format(head, r->size, reason);
+	error = check_format(head, r->in.size, reason);
 	if (error < 0)
 		return error;
 	r->info.end = get_le32(head + 12);
@@ -154,9 +179,12 @@ static int read_header(struct recording_reader *r, char reason[RECORDING_REASON]
 	    r->info.end > len || get_le32(head + r->info.end - 4) != crc_of(head, r->info.end - 4))
 		return refuse(reason, -EBADMSG, "its header is corrupt");
 	r->info.minor = get_le16(head + 10);
-	r->info.flags = get_le32(head + 28);
+	r->info.flags |= get_le32(head + 28);
+	r->in.interval_ms =
+		r->info.minor && r->info.end > RECORDING_HEAD_SIZE ? get_le32(head + 32) : 0;
 	tool = strnlen(head + 16, RECORDING_TOOL_LEN);
 	memcpy(r->info.tool, head + 16, tool);
+	r->info.tool[tool] = '\0';
 	if (!is_version(r->info.tool, tool))
 		return refuse(reason, -EBADMSG, "its header is corrupt");
 	return 0;
@@ -171,8 +199,8 @@ static int find_part(const struct recording_reader *r, uint64_t at, uint64_t *re
 
 	if (!chunk)
 		return -ENOMEM;
-	while (r->size - at >= RECORDING_PART_SIZE) {
-		size_t len = r->size - at < SEARCH_CHUNK ? r->size - at : SEARCH_CHUNK;
+	while (r->in.size - at >= RECORDING_PART_SIZE) {
+		size_t len = r->in.size - at < SEARCH_CHUNK ? r->in.size - at : SEARCH_CHUNK;
 		const char *end = chunk + len, *found = chunk;
 		int error = read_at(r, at, chunk, len);
 
@@ -205,11 +233,59 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 	frame = &r->frame[r->info.frames];
 	last = r->info.frames ? frame - 1 : NULL;
 	*frame = *f;
+	frame->segment = (uint16_t)r->segments;
 	if (f->is_corrupt)
 		frame->time_ms = last ? last->time_ms : 0;
+	/* A delta refers to a frame of its own file. */
+	if (last && last->segment != frame->segment)
+		last = NULL;
 	frame->key = f->is_delta ? (last ? last->key : NO_FRAME) : (uint32_t)r->info.frames;
 	r->info.frames++;
 	return 0;
+}
+
+static int add_event(struct recording_reader *r, const struct frame *f)
+{
+	struct event *event =
+		grow_items(r->event, r->info.events, &r->event_capacity, 16, sizeof(*event));
+
+	if (!event)
+		return -ENOMEM;
+	r->event = event;
+	r->event[r->info.events++] = (struct event){
+		.at = f->at,
+		.time_ms = f->time_ms,
+		.size = f->size,
+		.frame = (uint32_t)r->info.frames,
+		.segment = (uint16_t)r->segments,
+	};
+	return 0;
+}
+
+static int add_event_end(struct recording_reader *r, const struct frame *f)
+{
+	struct event *end = grow_items(r->end, r->ends, &r->end_capacity, 16, sizeof(*end));
+
+	if (!end)
+		return -ENOMEM;
+	r->end = end;
+	r->end[r->ends++] = (struct event){
+		.at = f->at,
+		.time_ms = f->time_ms,
+		.size = f->size,
+		.frame = (uint32_t)r->info.events,
+		.segment = (uint16_t)r->segments,
+	};
+	return 0;
+}
+
+static int add_part(struct recording_reader *r, uint32_t kind, const struct frame *f)
+{
+	if (kind == PART_KEY || kind == PART_DELTA)
+		return add_frame(r, f);
+	if (kind == PART_EVENT_END)
+		return add_event_end(r, f);
+	return kind == PART_EVENT ? add_event(r, f) : 0;
 }
 
 /* Reads a part with a valid head. Returns 1 if more may follow, 0, or a negative errno. */
@@ -225,18 +301,17 @@ static int read_part(struct recording_reader *r, const char *head)
 	uint64_t end = f.at + RECORDING_PART_SIZE + f.size;
 	int error = 0;
 
-	if (end > r->size) {
+	if (end > r->in.size) {
 		r->info.torn = true;
 		return 0;
 	}
 	r->info.end = end;
 	if (head[4] == PART_END) {
 		r->info.ended = true;
-		r->info.torn = end != r->size;
+		r->info.torn = end != r->in.size;
 		return 0;
 	}
-	if (head[4] == PART_KEY || head[4] == PART_DELTA)
-		error = add_frame(r, &f);
+	error = add_part(r, (unsigned char)head[4], &f);
 	return error < 0 ? error : 1;
 }
 
@@ -256,20 +331,109 @@ static int skip_corrupt(struct recording_reader *r)
 	return error < 0 ? error : 1;
 }
 
-/* Finds the frames behind the header. Returns 0, or a negative errno and reason. */
-static int find_frames(struct recording_reader *r, char reason[RECORDING_REASON])
+/* Finds the frames behind the header by the heads of parts. */
+static int scan_frames(struct recording_reader *r)
 {
 	char head[RECORDING_PART_SIZE];
 	int error = 1;
 
-	while (error > 0 && r->info.end < r->size) {
-		bool whole = r->size - r->info.end >= sizeof(head);
+	while (error > 0 && r->info.end < r->in.size) {
+		bool whole = r->in.size - r->info.end >= sizeof(head);
 
 		error = whole ? read_at(r, r->info.end, head, sizeof(head)) : 0;
 		if (error < 0)
 			break;
 		error = whole && is_part(head) ? read_part(r, head) : skip_corrupt(r);
 	}
+	return error < 0 ? error : 0;
+}
+
+/* ---- the index of a segment ---- */
+
+#define INDEX_MAX    (16u << 20) /* bytes: 800,000 parts */
+#define TRAILER_SIZE (RECORDING_PART_SIZE + 8)
+
+/* Reads the payload of the index that ends at `end`. Returns 1, 0 if there is none, or -errno. */
+static int load_index(const struct recording_reader *r, char **ret, size_t *ret_len,
+		      uint64_t *ret_at)
+{
+	char end[TRAILER_SIZE], head[RECORDING_PART_SIZE];
+	uint64_t at;
+	cleanup_free char *payload = NULL;
+	size_t len;
+	int error;
+
+	if (r->in.size < r->info.end + sizeof(head) + sizeof(end))
+		return 0;
+	error = read_at(r, r->in.size - sizeof(end), end, sizeof(end));
+	if (error < 0)
+		return error;
+	at = get_le64(end + RECORDING_PART_SIZE);
+	if (!is_part(end) || end[4] != PART_END || get_le32(end + 8) != 8 || at < r->info.end ||
+	    at > r->in.size - sizeof(end) - sizeof(head))
+		return 0;
+	error = read_at(r, at, head, sizeof(head));
+	if (error < 0)
+		return error;
+	len = get_le32(head + 8);
+	if (!is_part(head) || head[4] != PART_INDEX || len > INDEX_MAX || len % RECORDING_ENTRY ||
+	    at + sizeof(head) + len != r->in.size - sizeof(end))
+		return 0;
+	payload = malloc(len + 1);
+	if (!payload)
+		return -ENOMEM;
+	error = read_at(r, at + sizeof(head), payload, len);
+	if (error < 0 || crc_of(payload, len) != get_le32(head + 24))
+		return error;
+	*ret = TAKE_PTR(payload);
+	*ret_len = len;
+	*ret_at = at;
+	return 1;
+}
+
+/* True if the parts of the index fill the file up to the index. */
+static bool index_fits(const char *index, size_t len, uint64_t from, uint64_t at)
+{
+	for (size_t i = 0; i < len; i += RECORDING_ENTRY)
+		from += RECORDING_PART_SIZE + (uint64_t)get_le32(index + i + 8);
+	return from == at;
+}
+
+/* Returns 1 if the index told the frames, 0 if they must be searched, or a negative errno. */
+static int read_index(struct recording_reader *r)
+{
+	cleanup_free char *index = NULL;
+	size_t len = 0;
+	uint64_t at = 0;
+	int error = load_index(r, &index, &len, &at);
+
+	if (error <= 0 || !index_fits(index, len, r->info.end, at))
+		return error < 0 ? error : 0;
+	for (size_t i = 0; error >= 0 && i < len; i += RECORDING_ENTRY) {
+		uint32_t kind = get_le32(index + i + 16);
+		struct frame f = {
+			.at = r->info.end,
+			.time_ms = (int64_t)get_le64(index + i),
+			.size = get_le32(index + i + 8),
+			.raw_size = get_le32(index + i + 12),
+			.is_delta = kind == PART_DELTA,
+		};
+
+		r->info.end += RECORDING_PART_SIZE + (uint64_t)f.size;
+		error = add_part(r, kind, &f);
+	}
+	r->info.ended = true;
+	r->info.end = r->in.size;
+	return error < 0 ? error : 1;
+}
+
+/* Finds the frames behind the header. Returns 0, or a negative errno and reason. */
+static int find_frames(struct recording_reader *r, char reason[RECORDING_REASON])
+{
+	int error = read_index(r);
+
+	if (error == 0)
+		error = scan_frames(r);
 	if (error == -ENOMEM)
 		return no_memory(reason);
 	return error < 0 ? refuse(reason, error, "%s", strerror(-error)) : 0;
@@ -277,16 +441,57 @@ static int find_frames(struct recording_reader *r, char reason[RECORDING_REASON]
 
 /* ---- opening ---- */
 
-static int open_reader(struct recording_reader *r, struct recording_reader **ret,
-		       char reason[RECORDING_REASON])
+static struct recording_reader *new_reader(void)
 {
-	int error;
+	struct recording_reader *r = calloc(1, sizeof(*r));
 
+	if (!r)
+		return NULL;
+	r->in.fd = -1;
 	r->current_frame = NO_FRAME;
 	r->zstd = ZSTD_createDCtx();
-	error = r->zstd ? read_header(r, reason) : no_memory(reason);
+	if (r->zstd)
+		return r;
+	free(r);
+	return NULL;
+}
+
+/* Adds the frames of r->in, which becomes a segment. Nothing of it stays after an error. */
+static int add_segment(struct recording_reader *r, char reason[RECORDING_REASON])
+{
+	size_t frames = r->info.frames, events = r->info.events, ends = r->ends;
+	struct bytes *segment;
+	int error;
+
+	r->info.ended = r->info.torn = false;
+	segment = grow_items(r->segment, r->segments, &r->segment_room, 16, sizeof(*segment));
+	if (!segment || r->segments > UINT16_MAX)
+		return no_memory(reason);
+	r->segment = segment;
+	error = read_header(r, reason);
 	if (error == 0)
 		error = find_frames(r, reason);
+	if (error < 0) {
+		r->info.frames = frames;
+		r->info.events = events;
+		r->ends = ends;
+		return error;
+	}
+	r->in.frames = r->info.frames;
+	r->segment[r->segments++] = r->in;
+	return 0;
+}
+
+static int open_reader(struct bytes in, struct recording_reader **ret,
+		       char reason[RECORDING_REASON])
+{
+	struct recording_reader *r = new_reader();
+	int error;
+
+	if (!r)
+		return no_memory(reason);
+	r->in = in;
+	error = add_segment(r, reason);
 	if (error < 0)
 		recording_reader_free(r);
 	else
@@ -296,42 +501,92 @@ static int open_reader(struct recording_reader *r, struct recording_reader **ret
 
 int recording_reader_open(int fd, struct recording_reader **ret, char reason[RECORDING_REASON])
 {
-	struct recording_reader *r;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return refuse(reason, -errno, "%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return refuse(reason, -EINVAL, "it is not a file");
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return no_memory(reason);
-	r->fd = fd;
-	r->size = (uint64_t)st.st_size;
-	return open_reader(r, ret, reason);
+	return open_reader((struct bytes){.fd = fd, .size = (uint64_t)st.st_size}, ret, reason);
 }
 
 int recording_reader_open_memory(const void *data, size_t len, struct recording_reader **ret,
 				 char reason[RECORDING_REASON])
 {
-	struct recording_reader *r = calloc(1, sizeof(*r));
+	return open_reader((struct bytes){.fd = -1, .data = data, .size = len}, ret, reason);
+}
 
+/* Adds a segment of the directory, or counts it as left out. */
+static int add_named(struct recording_reader *r, int dir, uint32_t number,
+		     char reason[RECORDING_REASON])
+{
+	struct segment_name name = segment_name(number);
+	cleanup_close int fd = segment_open(dir, &name);
+	struct stat st = {};
+	int error;
+
+	/* The writer has removed it meanwhile. */
+	if (fd == -ENOENT)
+		return 0;
+	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
+		return refuse(reason, fd, "%s", strerror(-fd));
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		r->info.left_out++;
+		return 0;
+	}
+	r->in = (struct bytes){.fd = fd, .size = (uint64_t)st.st_size};
+	error = add_segment(r, reason);
+	if (error == -ENOMEM)
+		return error;
+	if (error < 0)
+		r->info.left_out++;
+	else
+		TAKE_FD(fd);
+	return 0;
+}
+
+int recording_reader_open_dir(int dir, struct recording_reader **ret, char reason[RECORDING_REASON])
+{
+	cleanup_free uint32_t *number = NULL;
+	size_t count = 0;
+	struct recording_reader *r;
+	int error = segment_list(dir, &number, &count);
+
+	if (error < 0)
+		return refuse(reason, error, "%s", strerror(-error));
+	r = new_reader();
 	if (!r)
 		return no_memory(reason);
-	r->fd = -1;
-	r->data = data;
-	r->size = len;
-	return open_reader(r, ret, reason);
+	r->owns = true;
+	for (size_t i = 0; error == 0 && i < count; i++)
+		error = add_named(r, dir, number[i], reason);
+	r->info.segments = r->segments;
+	/* The last one may be in work, and a torn end of another one is a gap. */
+	r->info.ended = r->info.torn = false;
+	if (error == 0 && !r->info.frames)
+		error = refuse(reason, -EBADMSG,
+			       count ? "its recording has no frames"
+				     : "there is no recording in this directory");
+	if (error < 0)
+		recording_reader_free(r);
+	else
+		*ret = r;
+	return error;
 }
 
 void recording_reader_free(struct recording_reader *r)
 {
 	if (!r)
 		return;
+	for (size_t i = 0; r->owns && i < r->segments; i++)
+		close(r->segment[i].fd);
 	snapshot_done(&r->current);
 	snapshot_done(&r->next);
 	ZSTD_freeDCtx(r->zstd);
+	free(r->segment);
 	free(r->frame);
+	free(r->event);
+	free(r->end);
 	free(r->payload);
 	free(r->raw);
 	free(r);
@@ -345,6 +600,41 @@ const struct recording_info *recording_reader_info(const struct recording_reader
 int64_t recording_reader_time(const struct recording_reader *r, size_t i)
 {
 	return r->frame[i].time_ms;
+}
+
+/* Frames are taken a little late at times: a quarter of the interval is no gap. */
+bool recording_reader_gap(const struct recording_reader *r, size_t i)
+{
+	uint32_t interval = r->segment[r->frame[i].segment].interval_ms;
+	int64_t passed;
+
+	if (!interval || !i ||
+	    __builtin_sub_overflow(r->frame[i].time_ms, r->frame[i - 1].time_ms, &passed))
+		return interval && i;
+	return r->frame[i].is_corrupt || passed < 0 || passed > (int64_t)interval * 5 / 4 + 500;
+}
+
+bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret)
+{
+	for (size_t s = r->segments; s-- > 0;) {
+		size_t low = s ? r->segment[s - 1].frames : 0, high = r->segment[s].frames;
+		size_t first = low;
+
+		/* Times ascend in a segment. */
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (r->frame[middle].time_ms <= time_ms)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low > first) {
+			*ret = low - 1;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* ---- decoding ---- */
@@ -375,12 +665,15 @@ static int read_raw(struct recording_reader *r, const struct frame *f)
 		return -EBADMSG;
 	if (!make_room(&r->payload, &r->payload_room, f->size))
 		return -ENOMEM;
+	r->in = r->segment[f->segment];
 	error = read_at(r, f->at, head, sizeof(head));
 	if (error == 0)
 		error = read_at(r, f->at + sizeof(head), r->payload, f->size);
 	if (error < 0)
 		return error;
-	if (!is_part(head) || get_le32(head + 24) != crc_of(r->payload, f->size))
+	/* Of a wrong index, the head is not that of the frame. */
+	if (!is_part(head) || get_le32(head + 8) != f->size ||
+	    get_le32(head + 24) != crc_of(r->payload, f->size))
 		return -EBADMSG;
 	size = ZSTD_getFrameContentSize(r->payload, f->size);
 	if (size != f->raw_size)
@@ -413,6 +706,75 @@ static int decode_frame(struct recording_reader *r, size_t i)
 	r->next = last;
 	r->current_frame = (uint32_t)i;
 	return 0;
+}
+
+int64_t recording_reader_event_time(const struct recording_reader *r, size_t i)
+{
+	return r->event[i].time_ms;
+}
+
+size_t recording_reader_event_frame(const struct recording_reader *r, size_t i)
+{
+	return r->event[i].frame;
+}
+
+/* Reads an event, or the end of one. Returns 0 or a negative errno. */
+static int read_event(struct recording_reader *r, const struct event *e, enum recording_part kind,
+		      struct event_record *ret)
+{
+	char head[RECORDING_PART_SIZE];
+	int error = e->size > RECORDING_EVENT_MAX ? -EBADMSG : 0;
+
+	if (error == 0 && !make_room(&r->payload, &r->payload_room, e->size + 1))
+		return -ENOMEM;
+	r->in = r->segment[e->segment];
+	if (error == 0)
+		error = read_at(r, e->at, head, sizeof(head));
+	if (error == 0)
+		error = read_at(r, e->at + sizeof(head), r->payload, e->size);
+	if (error == 0 &&
+	    (!is_part(head) || head[4] != (char)kind || get_le32(head + 8) != e->size ||
+	     get_le32(head + 24) != crc_of(r->payload, e->size)))
+		error = -EBADMSG;
+	if (error == 0)
+		error = event_decode(r->payload, e->size, ret);
+	if (error == 0)
+		ret->time_ms = e->time_ms;
+	return error;
+}
+
+static int refuse_event(size_t i, const struct event *e, int error, char reason[RECORDING_REASON])
+{
+	if (error == -ENOMEM)
+		return no_memory(reason);
+	return refuse(reason, error, "the recording is corrupt: event %zu at byte %llu", i + 1,
+		      (unsigned long long)e->at);
+}
+
+int recording_reader_event(struct recording_reader *r, size_t i, struct event_record *ret,
+			   char reason[RECORDING_REASON])
+{
+	int error = read_event(r, &r->event[i], PART_EVENT, ret);
+
+	return error < 0 ? refuse_event(i, &r->event[i], error, reason) : 0;
+}
+
+int recording_reader_event_end(struct recording_reader *r, size_t i, struct event_record *ret,
+			       char reason[RECORDING_REASON])
+{
+	size_t n = 0;
+	int error;
+
+	/* Events of this kind do not overlap, and others may lie between it and its end. */
+	while (n < r->ends && r->end[n].frame <= i)
+		n++;
+	if (n == r->ends)
+		return 0;
+	error = read_event(r, &r->end[n], PART_EVENT_END, ret);
+	if (error < 0)
+		return refuse_event(i, &r->end[n], error, reason);
+	return event_has(ret, EVENT_BEGAN) &&
+	       (int64_t)ret->number[EVENT_BEGAN] == r->event[i].time_ms;
 }
 
 static int report_frame(const struct recording_reader *r, size_t i, int error,

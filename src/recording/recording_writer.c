@@ -8,19 +8,21 @@
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"
 
-static void append_header(struct strbuf *out, const struct recording_options *o)
+static size_t append_header(struct strbuf *out, const struct recording_options *o)
 {
-	char head[RECORDING_HEAD_SIZE] = {};
-	size_t len = strlen(o->tool);
+	char head[RECORDING_HEAD_SIZE + 4] = {};
+	size_t len = strlen(o->tool), size = sizeof(head) - (o->interval_ms ? 0 : 4);
 
 	memcpy(head, RECORDING_MAGIC, sizeof(RECORDING_MAGIC) - 1);
 	put_le16(head + 8, RECORDING_MAJOR);
-	put_le16(head + 10, RECORDING_MINOR);
-	put_le32(head + 12, sizeof(head));
+	put_le16(head + 10, o->interval_ms ? RECORDING_MINOR : 0);
+	put_le32(head + 12, (uint32_t)size);
 	memcpy(head + 16, o->tool, len < RECORDING_TOOL_LEN ? len : RECORDING_TOOL_LEN);
 	put_le32(head + 28, o->flags);
-	put_le32(head + 32, crc_of(head, 32));
-	strbuf_put(out, head, sizeof(head));
+	put_le32(head + 32, o->interval_ms);
+	put_le32(head + size - 4, crc_of(head, size - 4));
+	strbuf_put(out, head, size);
+	return size;
 }
 
 static void append_part(struct strbuf *out, enum recording_part kind, int64_t time_ms,
@@ -38,19 +40,38 @@ static void append_part(struct strbuf *out, enum recording_part kind, int64_t ti
 	strbuf_put(out, payload, size);
 }
 
+static void append_entry(struct recording_writer *w, enum recording_part kind, int64_t time_ms,
+			 uint32_t raw_size, size_t size)
+{
+	char entry[RECORDING_ENTRY];
+
+	w->at += RECORDING_PART_SIZE + size;
+	if (!w->indexed)
+		return;
+	put_le64(entry, (uint64_t)time_ms);
+	put_le32(entry + 8, (uint32_t)size);
+	put_le32(entry + 12, raw_size);
+	put_le32(entry + 16, kind);
+	strbuf_put(&w->index, entry, sizeof(entry));
+}
+
 int recording_writer_init(struct recording_writer *w, const struct recording_options *o,
 			  struct strbuf *out)
 {
-	*w = (struct recording_writer){
-		.out = out,
-		.key_every = o->key_every ? o->key_every : RECORDING_KEY_EVERY,
-		.level = o->level ? o->level : RECORDING_LEVEL,
-		.zstd = ZSTD_createCCtx(),
-	};
-	if (!w->zstd)
-		return -ENOMEM;
-	append_header(out, o);
-	return strbuf_error(out);
+	*w = (struct recording_writer){.out = out, .zstd = ZSTD_createCCtx()};
+	return w->zstd ? recording_writer_begin(w, o) : -ENOMEM;
+}
+
+int recording_writer_begin(struct recording_writer *w, const struct recording_options *o)
+{
+	w->key_every = o->key_every ? o->key_every : RECORDING_KEY_EVERY;
+	w->level = o->level ? o->level : RECORDING_LEVEL;
+	w->indexed = o->interval_ms;
+	w->frames = 0;
+	w->has_previous = false;
+	strbuf_clear(&w->index);
+	w->at = append_header(w->out, o);
+	return strbuf_error(w->out);
 }
 
 /* Compresses w->raw into w->packed. */
@@ -103,16 +124,53 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 		return r;
 	append_part(w->out, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
 		    w->packed.data, w->packed.len);
+	append_entry(w, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
+		     w->packed.len);
 	w->has_previous = true;
 	w->since_key = delta ? w->since_key + 1 : 0;
 	w->frames++;
+	r = strbuf_error(w->out);
+	return r < 0 ? r : strbuf_error(&w->index);
+}
+
+int recording_writer_event(struct recording_writer *w, const struct event_record *e)
+{
+	enum recording_part kind = event_has(e, EVENT_BEGAN) ? PART_EVENT_END : PART_EVENT;
+
+	strbuf_clear(&w->raw);
+	event_encode(e, &w->raw);
+	if (strbuf_error(&w->raw) < 0)
+		return strbuf_error(&w->raw);
+	append_part(w->out, kind, e->time_ms, (uint32_t)w->raw.len, w->raw.data, w->raw.len);
+	append_entry(w, kind, e->time_ms, (uint32_t)w->raw.len, w->raw.len);
 	return strbuf_error(w->out);
+}
+
+void recording_writer_mark(struct recording_writer *w)
+{
+	w->mark.index = w->index.len;
+	w->mark.at = w->at;
+	w->mark.frames = w->frames;
+}
+
+void recording_writer_drop(struct recording_writer *w)
+{
+	w->has_previous = false;
+	w->index.len = w->mark.index;
+	w->at = w->mark.at;
+	w->frames = w->mark.frames;
 }
 
 int recording_writer_finish(struct recording_writer *w)
 {
-	append_part(w->out, PART_END, w->has_previous ? w->previous.time_ms : 0, w->frames, NULL,
-		    0);
+	int64_t last_ms = w->has_previous ? w->previous.time_ms : 0;
+	char offset[8];
+
+	put_le64(offset, w->at);
+	if (w->indexed)
+		append_part(w->out, PART_INDEX, last_ms, (uint32_t)(w->index.len / RECORDING_ENTRY),
+			    w->index.data, w->index.len);
+	append_part(w->out, PART_END, last_ms, w->frames, offset, w->indexed ? sizeof(offset) : 0);
 	return strbuf_error(w->out);
 }
 
@@ -122,6 +180,7 @@ void recording_writer_done(struct recording_writer *w)
 	snapshot_done(&w->next);
 	strbuf_done(&w->raw);
 	strbuf_done(&w->packed);
+	strbuf_done(&w->index);
 	ZSTD_freeCCtx(w->zstd);
 	*w = (struct recording_writer){};
 }

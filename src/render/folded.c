@@ -4,10 +4,11 @@
  * BYTES". The kinds are the parts of PSS and swap_pss. They do not overlap, so the lines of a kind
  * sum to its total. A part that was not measured has no line, because the format has no null.
  */
-#include "render/render.h"
+#include "render/folded.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "render/render.h"
 #include "render/text.h"
 
 static const struct {
@@ -35,10 +36,14 @@ static const char *map_char(uint32_t c)
 	return is_blank(c) || !text_safe(c) ? "_" : NULL;
 }
 
-/* An empty name would drop the frame. */
-static void put_frame(struct strbuf *out, const char *s)
+void folded_put_frame(struct strbuf *out, const char *s)
 {
 	text_put_mapped(out, s && *s ? s : "-", SIZE_MAX, map_char);
+}
+
+static void put_frame(struct strbuf *out, const char *s)
+{
+	folded_put_frame(out, s);
 	strbuf_putc(out, ';');
 }
 

@@ -43,6 +43,20 @@ static const unsigned char live_policy[] = {
 #include "render/live_policy.inc"
 };
 
+/* The same of the page of incidents. */
+static const unsigned char past_head[] = {
+#include "render/past_head.inc"
+};
+static const unsigned char past_title[] = {
+#include "render/past_title.inc"
+};
+static const unsigned char past_body[] = {
+#include "render/past_body.inc"
+};
+static const unsigned char past_tail[] = {
+#include "render/past_tail.inc"
+};
+
 struct html_parts {
 	struct packed head, title, body, tail;
 };
@@ -53,15 +67,20 @@ static const char *escape_markup(uint32_t c)
 	return c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : NULL;
 }
 
-static void put_host(struct strbuf *out, const struct result *r)
+void html_put_text(struct strbuf *out, const char *s)
 {
 	cleanup(strbuf_done) struct strbuf text = {0};
 	struct line line = {.out = &text};
 
-	line_text(&line, r->snapshot->host.name, 0);
+	line_text(&line, s ? s : "", 0);
 	if (!out->error)
 		out->error = strbuf_error(&text);
 	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
+}
+
+static void put_host(struct strbuf *out, const struct result *r)
+{
+	html_put_text(out, r->snapshot->host.name);
 }
 
 static void put_total(struct strbuf *out, const struct result *r)
@@ -121,6 +140,23 @@ void render_live_page(struct strbuf *out, const struct result *r, const struct t
 					 PACKED(live_tail)};
 
 	put_page(out, &parts, r, style);
+}
+
+void render_past_page_begin(struct strbuf *out, const struct result *r,
+			    const struct table_style *style)
+{
+	unpack(out, PACKED(past_head));
+	put_host(out, r);
+	unpack(out, PACKED(past_title));
+	put_total(out, r);
+	unpack(out, PACKED(past_body));
+	render_page_json(out, r, style);
+	strbuf_puts(out, "</script>\n<script type=\"application/json\" id=\"recording\">");
+}
+
+void render_past_page_end(struct strbuf *out)
+{
+	unpack(out, PACKED(past_tail));
 }
 
 void render_live_policy(struct strbuf *out)

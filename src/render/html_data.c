@@ -170,7 +170,7 @@ static bool has_column(const struct page *p, const struct column *c)
 {
 	const struct column_list *list = p->style->columns;
 
-	if (c->needs & NEEDS_MEMCG || strcmp(c->key, "procs") == 0)
+	if (c->needs & NEEDS_MEMCG || c->own_whole || strcmp(c->key, "procs") == 0)
 		return false;
 	return !(c->needs & NEEDS_CMDLINE) || c == p->style->group ||
 	       (list && column_list_has(list, c));

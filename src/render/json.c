@@ -159,6 +159,7 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 {
 	const struct meminfo *m = &r->snapshot->system.meminfo;
 	const struct machine_balance *balance = &r->snapshot->balance;
+	const struct machine_files *files = &r->snapshot->system.files;
 
 	json_object(w, "system");
 	json_meminfo(w, "memory_total_bytes", m, MEMINFO_TOTAL);
@@ -170,6 +171,12 @@ void json_system(struct json_writer *w, const struct result *r, bool with_zram)
 	json_meminfo(w, "swap_free_bytes", m, MEMINFO_SWAP_FREE);
 	json_known(w, "swap_unattributed_bytes", balance->swap_unattributed_known,
 		   balance->swap_unattributed);
+	json_known(w, "swap_tmpfs_bytes", files->shmem_known, files->swapped_tmpfs);
+	json_known(w, "swap_shmem_unmapped_bytes", files->shmem_known, files->swapped_unmapped);
+	json_known(w, "swap_cache_bytes", r->snapshot->system.swap_cache.known,
+		   r->snapshot->system.swap_cache.bytes);
+	json_known(w, "shmem_unmapped_bytes", balance->shmem_unmapped_known,
+		   balance->shmem_unmapped);
 	json_known_i64(w, "anon_residual_bytes", balance->residual_known, balance->anon_residual);
 	json_known_i64(w, "mapped_residual_bytes", balance->residual_known,
 		       balance->mapped_residual);
@@ -247,6 +254,8 @@ static const struct json_key counter_key[COUNTER_COUNT] = {
 #define ZMEM_COUNTER(id, key, header, origin, bound, policy, help)                                 \
 	[COUNTER_##id] = JSON_KEY_OF(#key "_bytes"),
 #define ZMEM_COUNT(id, key, header, origin, bound, policy, help) [COUNTER_##id] = JSON_KEY_OF(#key),
+#define ZMEM_PERCENT(id, key, header, origin, bound, policy, help)                                 \
+	[COUNTER_##id] = JSON_KEY_OF(#key),
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };
@@ -256,7 +265,10 @@ static void put_counters(struct json_writer *w, counter_mask have, const uint64_
 {
 	for (int c = first; c < end; c++) {
 		json_key(w, counter_key[c]);
-		json_put_known(w, have & COUNTER_BIT(c), value[c]);
+		if (counter_table[c].is_percent && have & COUNTER_BIT(c))
+			json_put_hundredths(w, value[c]);
+		else
+			json_put_known(w, have & COUNTER_BIT(c), value[c]);
 	}
 }
 
@@ -291,6 +303,17 @@ static void put_cmdline(struct json_writer *w, const struct process *p,
 	json_hex_if(w, "cmdline_hex", flags, p->cmdline, max->cmdline_hex);
 }
 
+/* The names without those of the pod before them, which have keys of their own. */
+static void put_container(struct json_writer *w, const struct process *p,
+			  const struct json_limits *max)
+{
+	json_string_max(w, "container", name_of_pod_part(p->container), max->container);
+	json_string(w, "container_id", p->container_id);
+	json_string(w, "container_status", container_status_name(p->container_status));
+	json_string_max(w, "pod", name_of_pod_part(p->pod), max->container);
+	json_string_max(w, "namespace", p->space, max->container);
+}
+
 static void put_identity(struct json_writer *w, const struct process *p, uint64_t boot_ms,
 			 const struct json_limits *max)
 {
@@ -305,7 +328,7 @@ static void put_identity(struct json_writer *w, const struct process *p, uint64_
 	json_i64(w, "oom_score_adj", p->oom_score_adj);
 	json_string_max(w, "cgroup", p->cgroup, max->cgroup);
 	json_string_max(w, "unit", p->unit, max->unit);
-	json_string_max(w, "container", p->container, max->container);
+	put_container(w, p, max);
 }
 
 static void put_sources(struct json_writer *w, const struct process *p)
@@ -314,6 +337,7 @@ static void put_sources(struct json_writer *w, const struct process *p)
 	json_string(w, "pss_source", pss_source_name(p->pss_source));
 	json_string(w, "pss_status", pss_status_name(p->pss_status));
 	json_string(w, "swap_pss_status", pss_status_name(process_swap_pss_status(p)));
+	json_string(w, "swap_ram_status", pss_status_name(process_swap_ram_status(p)));
 }
 
 static void put_process(struct json_writer *w, const struct process *p, uint64_t boot_ms,
@@ -339,6 +363,12 @@ static void put_group(struct json_writer *w, const struct column *key, const str
 
 	json_bool(w, "group_truncated", flags & JSON_CUT);
 	json_hex_if(w, "group_hex", flags, text, max->group_hex);
+	if (key->needs & NEEDS_CGROUP) {
+		json_string_max(w, "container", name_of_pod_part(p->container), max->container);
+		json_string(w, "container_id", p->container_id);
+		json_string_max(w, "pod", name_of_pod_part(p->pod), max->container);
+		json_string_max(w, "namespace", p->space, max->container);
+	}
 	json_u64(w, "procs", p->procs);
 	json_u64(w, "pss_missing_processes", p->pss_missing);
 	json_u64(w, "threads", p->threads);
@@ -363,7 +393,7 @@ void render_json(struct strbuf *out, const struct result *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.snapshot", "1.5", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "1.6", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);

@@ -90,6 +90,14 @@ void json_put_u64(struct json_writer *w, uint64_t v)
 	strbuf_putu(w->out, v);
 }
 
+void json_put_hundredths(struct json_writer *w, uint64_t v)
+{
+	json_put_u64(w, v / 100);
+	strbuf_putc(w->out, '.');
+	strbuf_putc(w->out, (char)('0' + v / 10 % 10));
+	strbuf_putc(w->out, (char)('0' + v % 10));
+}
+
 void json_put_i64(struct json_writer *w, int64_t v)
 {
 	if (v > JSON_INTEGER_MAX || v < -JSON_INTEGER_MAX) {

@@ -62,6 +62,8 @@ void json_put_bool(struct json_writer *w, bool v);
 /* Integers outside ±JSON_INTEGER_MAX become null. */
 void json_put_u64(struct json_writer *w, uint64_t v);
 void json_put_i64(struct json_writer *w, int64_t v);
+/* 123 is 1.23. */
+void json_put_hundredths(struct json_writer *w, uint64_t v);
 /* A value, or null if it is not known. */
 void json_put_known(struct json_writer *w, bool known, uint64_t v);
 void json_put_known_i64(struct json_writer *w, bool known, int64_t v);

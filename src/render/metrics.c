@@ -37,38 +37,90 @@ static void put_labelled(struct metrics_writer *w, const char *key, const char *
 
 /* ---- groups ---- */
 
+static void put_name(struct metrics_writer *w, const char *key, const char *name)
+{
+	if (name && *name)
+		metrics_label_text(w, key, name);
+}
+
+/* Begins a sample, up to its value. */
+static void put_labels(struct metrics_writer *w, const struct metric_group *g, const char *memtype)
+{
+	metrics_sample(w);
+	metrics_label(w, "group", g->label);
+	put_name(w, "namespace", g->space);
+	put_name(w, "pod", g->pod);
+	put_name(w, "container", g->container);
+	if (memtype)
+		metrics_label(w, "memtype", memtype);
+}
+
 static void put_group(struct metrics_writer *w, const struct metric_group *g, const char *memtype,
 		      uint64_t v)
 {
 	if (v > JSON_INTEGER_MAX)
 		return;
-	metrics_sample(w);
-	metrics_label(w, "group", g->label);
-	if (memtype)
-		metrics_label(w, "memtype", memtype);
+	put_labels(w, g, memtype);
 	metrics_u64(w, v);
+}
+
+struct metric_part {
+	const char *memtype;
+	enum counter counter;
+};
+
+static void put_parts(struct metrics_writer *w, const struct metric_groups *groups,
+		      const struct metric_part *part, size_t parts)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct metric_group *g = &groups->item[i];
+
+		for (size_t k = 0; k < parts; k++) {
+			if (g->sum.have & COUNTER_BIT(part[k].counter))
+				put_group(w, g, part[k].memtype, g->sum.value[part[k].counter]);
+		}
+	}
 }
 
 static void put_resident(struct metrics_writer *w, const struct metric_groups *groups)
 {
-	static const struct {
-		const char *memtype;
-		enum counter counter;
-	} part[] = {{"anon", COUNTER_RSS_ANON},
-		    {"file", COUNTER_RSS_FILE},
-		    {"shmem", COUNTER_RSS_SHMEM}};
+	static const struct metric_part part[] = {{"anon", COUNTER_RSS_ANON},
+						  {"file", COUNTER_RSS_FILE},
+						  {"shmem", COUNTER_RSS_SHMEM}};
 
 	metrics_family(
 		w,
 		BYTES("zmem_group_memory_resident",
 		      "Resident memory. Memory that several processes map counts once for each."));
+	put_parts(w, groups, part, ARRAY_SIZE(part));
+}
+
+/* What fills the cgroups, and how long their tasks waited for memory. */
+static void put_charged(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	static const struct metric_part part[] = {{"anon", COUNTER_MEM_ANON},
+						  {"file", COUNTER_MEM_FILE},
+						  {"shmem", COUNTER_MEM_SHMEM},
+						  {"slab", COUNTER_MEM_SLAB}};
+
+	metrics_family(w, BYTES("zmem_group_memory_charged",
+				"Memory charged to the cgroup, by what it is. Kernel memory other "
+				"than slab is not a part."));
+	put_parts(w, groups, part, ARRAY_SIZE(part));
+}
+
+/* How long tasks of the cgroups waited for memory. */
+static void put_pressure(struct metrics_writer *w, const struct metric_groups *groups,
+			 enum counter counter, const struct metric_family *family)
+{
+	metrics_family(w, family);
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct metric_group *g = &groups->item[i];
 
-		for (size_t k = 0; k < ARRAY_SIZE(part); k++) {
-			if (g->sum.have & COUNTER_BIT(part[k].counter))
-				put_group(w, g, part[k].memtype, g->sum.value[part[k].counter]);
-		}
+		if (!(g->sum.have & COUNTER_BIT(counter)))
+			continue;
+		put_labels(w, g, NULL);
+		metrics_fixed(w, g->sum.value[counter], 10000);
 	}
 }
 
@@ -91,12 +143,29 @@ static const struct {
 	{COUNTER_SWAP_PSS,
 	 {.name = "zmem_group_swap_proportional_bytes",
 	  .help = "Swap entries, each divided by its sharers. " WITHOUT}},
+	{COUNTER_SWAP_RAM,
+	 {.name = "zmem_group_swap_ram_bytes",
+	  .help = "RAM that its swap takes, compressed, in zram and zswap. " WITHOUT}},
 	{COUNTER_MEM_CURRENT,
 	 {.name = "zmem_group_memory_current_bytes",
 	  .help = "Memory charged to the cgroup, page cache and kernel memory included."}},
 	{COUNTER_MEM_LIMIT,
 	 {.name = "zmem_group_memory_limit_bytes",
 	  .help = "The lowest memory limit of the cgroup and its ancestors."}},
+	{COUNTER_MEM_HIGH,
+	 {.name = "zmem_group_memory_high_bytes",
+	  .help = "The lowest memory.high of the cgroup and its ancestors."}},
+	{COUNTER_MEM_WORKING_SET,
+	 {.name = "zmem_group_memory_working_set_bytes",
+	  .help = "Memory charged to the cgroup, without pages of files that were not used lately."}},
+	{COUNTER_MEM_SWAP,
+	 {.name = "zmem_group_memory_swap_bytes", .help = "Swap charged to the cgroup."}},
+	{COUNTER_MEM_SWAP_LIMIT,
+	 {.name = "zmem_group_memory_swap_limit_bytes",
+	  .help = "The lowest swap limit of the cgroup and its ancestors."}},
+	{COUNTER_MEM_ZSWAP,
+	 {.name = "zmem_group_memory_zswap_bytes",
+	  .help = "RAM in which zswap holds compressed pages of the cgroup."}},
 };
 
 static void put_counts(struct metrics_writer *w, const struct metric_groups *groups)
@@ -126,6 +195,15 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 				put_group(w, g, NULL, g->sum.value[c]);
 		}
 	}
+	put_charged(w, groups);
+	put_pressure(
+		w, groups, COUNTER_PSI_SOME_10,
+		GAUGE("zmem_group_memory_pressure_some_ratio", "ratio",
+		      "Share of the last 10 s in which a task of the cgroup waited for memory."));
+	put_pressure(
+		w, groups, COUNTER_PSI_FULL_10,
+		GAUGE("zmem_group_memory_pressure_full_ratio", "ratio",
+		      "Share of the last 10 s in which all tasks of the cgroup waited for memory."));
 	put_counts(w, groups);
 }
 
@@ -182,6 +260,19 @@ static void put_zram(struct metrics_writer *w, const struct metric_family *f,
 	}
 }
 
+/* Files that no process maps, which are in no process's memory. */
+static void put_shmem(struct metrics_writer *w, const struct machine_files *f)
+{
+	metrics_family(w, BYTES("zmem_shmem_unmapped",
+				"Shared memory and tmpfs in RAM, of files that no process maps."));
+	for (int kind = 0; f->shmem_known && kind < FILE_KINDS; kind++) {
+		uint64_t v = f->unmapped[kind];
+
+		if (file_kind_is_shmem((enum file_kind)kind) && v <= JSON_INTEGER_MAX)
+			put_labelled(w, "kind", file_kind_name((enum file_kind)kind), v);
+	}
+}
+
 static void put_machine(struct metrics_writer *w, const struct result *r)
 {
 	const struct system_info *s = &r->snapshot->system;
@@ -194,6 +285,7 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 		family.unit = "bytes";
 		put_known(w, &family, meminfo_has(&s->meminfo, f), s->meminfo.value[f]);
 	}
+	put_shmem(w, &s->files);
 	put_known(w,
 		  BYTES("zmem_swap_unattributed",
 			"Swap in use that no process accounts for: swapped shared memory, tmpfs, "
@@ -355,6 +447,24 @@ static void put_requests(struct metrics_writer *w, const struct metrics_self *se
 		  self->connections);
 }
 
+static int put_kills(struct metrics_writer *w, const struct result *kills, bool numeric)
+{
+	cleanup(metric_groups_done) struct metric_groups groups = {};
+	int error = kills ? metric_groups_make(kills, numeric, &groups) : 0;
+
+	if (error)
+		return error;
+	put_known(w,
+		  GAUGE("zmem_oom_kills_watched", NULL,
+			"1 if OOM kills are counted, 0 if their program could not be loaded."),
+		  true, kills != NULL);
+	metrics_family(w, COUNTER("zmem_oom_kills", NULL,
+				  "OOM kills since the start, by the victim's group."));
+	for (size_t i = 0; i < groups.count; i++)
+		put_group(w, &groups.item[i], NULL, groups.item[i].sum.processes);
+	return 0;
+}
+
 static void put_self(struct metrics_writer *w, const struct metrics_self *self)
 {
 	put_known(w, COUNTER("zmem_collections", NULL, "Collections since the start."), true,
@@ -393,8 +503,12 @@ void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bo
 	put_groups(&w, &groups);
 	put_machine(&w, r);
 	put_collection(&w, r, self);
-	if (self)
+	if (self) {
+		error = put_kills(&w, self->kills, numeric);
 		put_self(&w, self);
+	}
+	if (error && !out->error)
+		out->error = error;
 	metrics_end(&w);
 }
 

@@ -94,9 +94,29 @@ static void add_memcg(const struct process *p, struct totals *t)
 	}
 }
 
+/*
+ * The names of a container and its pod, if the group cannot have those of another one later: a
+ * changed label would be another series. The scope of a container has its id in its name.
+ */
+static void set_names(const struct column *group, const struct process *p, struct metric_group *g)
+{
+	bool unit = group && strcmp(group->key, "unit") == 0 && p->unit && p->container_id &&
+		    strstr(p->unit, p->container_id);
+	bool all = unit || (group && (strcmp(group->key, "container") == 0 ||
+				      strcmp(group->key, "cgroup") == 0));
+	bool pod = all || (group && strcmp(group->key, "pod") == 0);
+
+	if (all)
+		g->container = name_of_pod_part(p->container);
+	if (pod)
+		g->pod = name_of_pod_part(p->pod);
+	if (pod || (group && strcmp(group->key, "namespace") == 0))
+		g->space = p->space;
+}
+
 /* Sums rows of one label into the item of the first of them. */
-static void merge(const struct labelled *l, size_t count, struct process **rows,
-		  struct metric_group *item)
+static void merge(const struct column *group, const struct labelled *l, size_t count,
+		  struct process **rows, struct metric_group *item)
 {
 	struct metric_group *g = &item[l[0].rank];
 
@@ -104,8 +124,10 @@ static void merge(const struct labelled *l, size_t count, struct process **rows,
 		rows[i] = l[i].row;
 	g->label = l[0].label;
 	totals_sum(rows, count, false, &g->sum);
-	if (count == 1)
-		add_memcg(rows[0], &g->sum);
+	if (count > 1)
+		return;
+	add_memcg(rows[0], &g->sum);
+	set_names(group, rows[0], g);
 }
 
 static int merge_rows(const struct result *r, size_t count, bool numeric, struct metric_groups *g)
@@ -126,7 +148,7 @@ static int merge_rows(const struct result *r, size_t count, bool numeric, struct
 	qsort(l, count, sizeof(*l), compare_labels);
 	for (size_t i = 0, end; i < count; i = end) {
 		end = end_of_label(l, count, i);
-		merge(l + i, end - i, rows, g->item);
+		merge(r->group, l + i, end - i, rows, g->item);
 	}
 	/* Closes the gaps that merged rows left. */
 	for (size_t i = 0; i < count; i++) {

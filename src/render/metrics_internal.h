@@ -63,6 +63,8 @@ void metrics_escape(struct strbuf *out, const char *s, size_t max);
 
 struct metric_group {
 	const char *label; /* escaped; unique */
+	/* Further labels, where the group alone decides them; NULL: none. */
+	const char *space, *pod, *container;
 	struct totals sum;
 };
 

@@ -12,6 +12,7 @@
 #include "query/account.h"
 #include "model/column.h"
 #include "compare/compare.h"
+#include "model/files.h"
 #include "model/maps.h"
 #include "query/result.h"
 
@@ -24,6 +25,7 @@ struct table_style {
 	unsigned width;		     /* maximum width of a line, 0: not limited */
 	bool wide;		     /* texts are cut to the line, not to their column */
 	bool numeric;		     /* uids instead of user names */
+	bool timed;		     /* of csv: the time of the snapshot is the first column */
 	const struct column *group;  /* of html: the initial grouping; NULL: none */
 	const struct column *sorted; /* its heading is highlighted; NULL: none */
 	bool recorded;		     /* the time of the snapshot is told */
@@ -69,6 +71,24 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 		       const struct table_style *style);
 /* The document zmem.maps (src/dist/zmem.maps.schema.json), with a final newline. */
 void render_maps_json(struct strbuf *out, const struct maps_report *r);
+
+/*
+ * Cached files or groups of them, as a table like that of maps, and below it what they leave of the
+ * kernel's own sums.
+ */
+void render_files_table(struct strbuf *out, const struct files_report *r,
+			const struct table_style *style);
+/* The document zmem.files (src/dist/zmem.files.schema.json), with a final newline. */
+void render_files_json(struct strbuf *out, const struct files_report *r);
+/* The same, for a script element of a page. */
+void render_files_page_json(struct strbuf *out, const struct files_report *r);
+/* A page with that document. */
+void render_files_page(struct strbuf *out, const struct files_report *r);
+/* A line for each row and one for all of them (src/dist/zmem.ndjson.schema.json). */
+void render_files_ndjson(struct strbuf *out, const struct files_report *r);
+/* Of the style, header and only_total are used. */
+void render_files_csv(struct strbuf *out, const struct files_report *r,
+		      const struct table_style *style);
 
 /*
  * The line before the table of a tick: its time, the base of the deltas, started and ended
@@ -127,11 +147,24 @@ struct metrics_self {
 	uint64_t connections;
 	uint64_t groups_tracked;
 	double groups_error; /* bytes */
+	/* OOM kills: rows are groups, with their kills as processes. NULL: they are not watched. */
+	const struct result *kills;
 };
 
 /* The metrics in either format, with those of `self` unless it is NULL. */
 void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics,
 		    const struct metrics_self *self);
+/*
+ * The page of incidents, up to the JSON of the recording that incidents.c writes into it, and
+ * after it. The result is the snapshot for readers without JavaScript.
+ */
+void render_past_page_begin(struct strbuf *out, const struct result *r,
+			    const struct table_style *style);
+void render_past_page_end(struct strbuf *out);
+
+/* Text between tags; NULL is the empty text. */
+void html_put_text(struct strbuf *out, const char *s);
+
 /*
  * The live page, which shows the result and then fetches page.json and history.json; the text of
  * page.json; and the content security policy of the page, one line for a header.

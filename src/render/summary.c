@@ -219,6 +219,24 @@ static void write_swap(struct line *l, const struct result *r)
 	write_bytes(l, unattributed);
 }
 
+/* Less than this part of RAM is not worth a line. */
+#define UNMAPPED_PART 32
+
+/* Memory that no row shows: it is said only if it is much. */
+static void write_shmem(struct line *l, const struct result *r)
+{
+	const struct snapshot *s = r->snapshot;
+	const struct meminfo *m = &s->system.meminfo;
+
+	if (s->collection.filtered || s->collection.hidden || !s->balance.shmem_unmapped_known ||
+	    !meminfo_has(m, MEMINFO_TOTAL) ||
+	    s->balance.shmem_unmapped < m->value[MEMINFO_TOTAL] / UNMAPPED_PART)
+		return;
+	line_printf(l, "shared memory and tmpfs that no process maps: ");
+	write_bytes(l, s->balance.shmem_unmapped);
+	line_printf(l, " (zmem-bpf files)");
+}
+
 void summary_write(struct line *l, const struct result *r)
 {
 	write_count(l, r);
@@ -244,8 +262,8 @@ static void fold(struct strbuf *out, size_t begin, unsigned width)
 
 void summary_print(struct strbuf *out, const struct result *r, unsigned width, const char *nothing)
 {
-	void (*const write[])(struct line * l,
-			      const struct result *r) = {write_count, write_sources, write_swap};
+	void (*const write[])(struct line * l, const struct result *r) = {
+		write_count, write_sources, write_shmem, write_swap};
 	bool is_empty = nothing && !r->totals.processes;
 
 	for (size_t i = 0; i < (is_empty ? 1 : ARRAY_SIZE(write)); i++) {
@@ -270,7 +288,8 @@ static bool is_of_swap(const struct column *c)
 {
 	return (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT) &&
 	       (c->counter == COUNTER_SWAP || c->counter == COUNTER_SWAP_PSS ||
-		c->counter == COUNTER_SWAP_SHMEM);
+		c->counter == COUNTER_SWAP_SHMEM ||
+		COUNTER_BIT(c->counter) & COUNTERS_OF_SWAP_COSTS);
 }
 
 void summary_print_notes(struct strbuf *out, const struct result *r, const struct column *sorted)

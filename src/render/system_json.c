@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.system, version 1.0, as specified in src/dist/zmem.system.schema.json. Values
+ * The document zmem.system, version 1.1, as specified in src/dist/zmem.system.schema.json. Values
  * that were not measured are null. Each top-level key and each device has its own line.
  */
 #include "render/json.h"
@@ -59,6 +59,8 @@ static void put_device(struct json_writer *w, const struct swap_device *d)
 static void put_swap(struct json_writer *w, const struct system_report *r)
 {
 	const struct system_info *s = &r->balance->snapshot->system;
+	int64_t rest = 0;
+	bool rest_known = swap_rest(r, &rest);
 
 	json_newline(w);
 	json_object(w, "swap");
@@ -68,6 +70,10 @@ static void put_swap(struct json_writer *w, const struct system_report *r)
 	json_known(w, "swap_pss_bytes", r->swap_pss_known, r->swap_pss);
 	json_known(w, "unattributed_bytes", r->unattributed_known, r->unattributed);
 	json_known(w, "swap_shmem_bytes", r->swap_shmem_known, r->swap_shmem);
+	json_known(w, "swap_cache_bytes", s->swap_cache.known, s->swap_cache.bytes);
+	json_known_i64(w, "rest_bytes", rest_known, rest);
+	json_known(w, "swap_ram_bytes", r->swap_ram_known, r->swap_ram);
+	json_known(w, "swap_ram_files_bytes", s->files.swap_ram_known, s->files.swap_ram);
 	json_end(w, '}');
 	json_newline(w);
 	if (!s->swaps_known) {
@@ -104,6 +110,43 @@ static void put_compressed(struct json_writer *w, const struct system_info *s)
 	json_end(w, '}');
 }
 
+static void put_file_sum(struct json_writer *w, const char *listed, const char *residual,
+			 const struct system_info *s, enum file_account account, bool known,
+			 uint64_t sum)
+{
+	uint64_t kernel = 0;
+	bool has = files_kernel_sum(&s->meminfo, account, &kernel);
+
+	json_key_name(w, listed);
+	json_put_known(w, known, sum);
+	json_key_name(w, residual);
+	json_put_known_i64(w, known && has, (int64_t)(kernel - sum));
+}
+
+static void put_files(struct json_writer *w, const struct system_info *s)
+{
+	const struct machine_files *f = &s->files;
+
+	json_newline(w);
+	json_object(w, "files");
+	put_file_sum(w, "shmem_listed_bytes", "shmem_residual_bytes", s, FILE_IN_SHMEM,
+		     f->shmem_known, f->shmem);
+	put_file_sum(w, "cache_listed_bytes", "cache_residual_bytes", s, FILE_IN_CACHE,
+		     f->cache_known, f->cache);
+	json_object(w, "shmem_unmapped_bytes");
+	for (int kind = 0; kind < FILE_KINDS; kind++) {
+		if (!file_kind_is_shmem((enum file_kind)kind))
+			continue;
+		json_key_name(w, file_kind_name((enum file_kind)kind));
+		json_put_known(w, f->shmem_known, f->unmapped[kind]);
+	}
+	json_end(w, '}');
+	json_known(w, "shmem_swapped_bytes", f->shmem_known, f->shmem_swapped);
+	json_known(w, "swap_tmpfs_bytes", f->shmem_known, f->swapped_tmpfs);
+	json_known(w, "swap_shmem_unmapped_bytes", f->shmem_known, f->swapped_unmapped);
+	json_end(w, '}');
+}
+
 static void put_balance(struct json_writer *w, const struct system_report *r)
 {
 	const struct snapshot *s = r->balance->snapshot;
@@ -131,11 +174,12 @@ void render_system_json(struct strbuf *out, const struct system_report *r)
 	struct json_writer writer = {.out = out}, *w = &writer;
 	const struct snapshot *s = r->balance->snapshot;
 
-	json_document_begin(w, "zmem.system", "1.0", s);
+	json_document_begin(w, "zmem.system", "1.1", s);
 	json_account(w, &r->account);
 	put_across(w, &s->system.meminfo);
 	put_swap(w, r);
 	put_compressed(w, &s->system);
+	put_files(w, &s->system);
 	put_balance(w, r);
 	json_document_end(w);
 }

@@ -201,17 +201,57 @@ static void put_swap_row(struct page *p, const char *name, bool known, uint64_t 
 	grid_print_cells(&p->grid, &p->line, row);
 }
 
+/* What swap has of files; the rest has no owner but the kernel. */
+static void put_swap_files(struct page *p, const struct machine_files *f)
+{
+	const struct system_report *r = p->r;
+	uint64_t mapped = f->shmem_swapped - f->swapped_tmpfs - f->swapped_unmapped;
+	int64_t rest;
+
+	put_swap_row(p, "    tmpfs", true, f->swapped_tmpfs, "zmem-bpf files -s swapped");
+	put_swap_row(p, "    shared memory", true, mapped, "mapped by processes");
+	put_swap_row(p, "    shared memory", true, f->swapped_unmapped, "not mapped");
+	if (swap_rest(r, &rest)) {
+		put_swap_row(p, "    swap cache", true, system_of(p)->swap_cache.bytes,
+			     "of no process and no file");
+		put_swap_row(p, "    others", true, (uint64_t)rest, "changed meanwhile");
+		return;
+	}
+	put_swap_row(p, "    swap cache and others",
+		     r->unattributed_known && r->unattributed >= f->shmem_swapped,
+		     r->unattributed - f->shmem_swapped, "also what changed meanwhile");
+}
+
+/* What compressed swap takes in RAM, which is a part of the memory above. */
+static void put_swap_ram(struct page *p)
+{
+	const struct system_report *r = p->r;
+	const struct machine_files *f = &system_of(p)->files;
+
+	if (!r->swap_ram_known || !(r->swap_ram || (f->swap_ram_known && f->swap_ram)))
+		return;
+	put_swap_row(p, "  RAM for processes", true, r->swap_ram,
+		     "compressed: zmem-bpf -s swap_ram");
+	put_swap_row(p, "  RAM for files", f->swap_ram_known, f->swap_ram,
+		     "zmem-bpf files -s swap_ram");
+}
+
 static void put_swap_parts(struct page *p)
 {
 	const struct system_report *r = p->r;
+	const struct machine_files *files = &system_of(p)->files;
 
 	put_swap_row(p, "  of processes", r->swap_pss_known, r->swap_pss,
 		     "SwapPss: shared entries divided");
 	put_swap_row(p, "  unattributed", r->unattributed_known, r->unattributed,
 		     r->balance->snapshot->collection.hidden ? "shmem, tmpfs, hidden processes"
 							     : "shmem, tmpfs and swap cache");
-	put_swap_row(p, "    shared memory", r->swap_shmem_known, r->swap_shmem,
-		     "mapped; once for each process");
+	if (files->shmem_known)
+		put_swap_files(p, files);
+	else
+		put_swap_row(p, "    shared memory", r->swap_shmem_known, r->swap_shmem,
+			     "mapped; once for each process");
+	put_swap_ram(p);
 }
 
 static void put_swap(struct page *p)
@@ -323,6 +363,65 @@ static void put_compressed(struct page *p)
 		grid_print_cells(&p->grid, &p->line, zswap);
 }
 
+/* ---- whether the machine and its files agree ---- */
+
+static void put_files_account(struct page *p, const char *name, enum file_account account,
+			      uint64_t sum, const char *note)
+{
+	uint64_t kernel = 0;
+	bool has = files_kernel_sum(&system_of(p)->meminfo, account, &kernel);
+	const struct cell row[] = {
+		cell_text(name),
+		cell_number(CELL_SIGNED, has, (int64_t)kernel),
+		cell_number(CELL_SIGNED, true, (int64_t)sum),
+		cell_number(CELL_SIGNED, has, (int64_t)(kernel - sum)),
+		cell_note(note),
+	};
+
+	grid_print_cells(&p->grid, &p->line, row);
+}
+
+/* Shared memory of one kind that no process maps. */
+static void put_unmapped(struct page *p, enum file_kind kind)
+{
+	const uint64_t bytes = system_of(p)->files.unmapped[kind];
+	char name[NAME_MIN];
+	const struct cell row[] = {
+		cell_text(name),
+		{.type = CELL_EMPTY},
+		cell_number(CELL_SIGNED, true, (int64_t)bytes),
+		{.type = CELL_EMPTY},
+		cell_note("not mapped"),
+	};
+
+	snprintf(name, sizeof(name), "  of which %s", file_kind_name(kind));
+	if (bytes)
+		grid_print_cells(&p->grid, &p->line, row);
+}
+
+static void put_files(struct page *p)
+{
+	unsigned size = size_width(p);
+	const struct grid_column column[] = {
+		{"FILES", CELL_TEXT, .left = true, .min = NAME_MIN},
+		{"MACHINE", CELL_SIGNED, .min = size},
+		{"FILES", CELL_SIGNED, .min = size},
+		{"LEFT OVER", CELL_SIGNED, .min = size},
+		{"", CELL_TEXT, .left = true},
+	};
+	const struct machine_files *f = &system_of(p)->files;
+
+	if (!f->shmem_known)
+		return;
+	line_end(&p->line);
+	begin_section(p, column, ARRAY_SIZE(column));
+	put_files_account(p, "shared memory", FILE_IN_SHMEM, f->shmem, "Shmem");
+	for (int kind = 0; kind < FILE_KINDS; kind++)
+		put_unmapped(p, (enum file_kind)kind);
+	if (f->cache_known)
+		put_files_account(p, "page cache", FILE_IN_CACHE, f->cache, NULL);
+}
+
 /* ---- whether the machine and its processes agree ---- */
 
 static void put_balance_row(struct page *p, const char *name, enum meminfo_counter field,
@@ -372,5 +471,6 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 	put_swap(&page);
 	put_devices(&page);
 	put_compressed(&page);
+	put_files(&page);
 	put_balance(&page);
 }

@@ -57,7 +57,7 @@ static struct cell cell_counter(const struct table *t, const struct column *c, c
 static struct cell cell_of_text(struct table *t, const struct column *c, const struct process *p)
 {
 	bool is_user = c->needs & NEEDS_USER;
-	const char *text = is_user && t->style->numeric ? NULL : c->text(p);
+	const char *text = is_user && t->style->numeric ? NULL : column_text(c, p);
 
 	if (!text && is_user)
 		return cell_number(CELL_COUNT, p->uid != UID_NONE, p->uid);

@@ -13,11 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
 #define REQUEST_MAGIC 0x6b61737au
 #define ANSWER_MAGIC  0x736e617au
+#define EVENT_MAX     8192 /* bytes of an encoded event */
 #define SEALS	      (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 struct request_message {
@@ -75,16 +77,53 @@ int channel_send_answer(int fd, const struct answer *answer, int memfd)
 	return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd)
+/* What follows the head of ANSWER_KILL. */
+struct kill_message {
+	int64_t time_ms;
+	char event[EVENT_MAX];
+};
+
+/* A member has a head of 3 bytes and a number or a text. */
+_Static_assert(EVENT_NUMBERS * 11 + (EVENT_MEMBERS - EVENT_NUMBERS) * (3 + EVENT_TEXT) <= EVENT_MAX,
+	       "EVENT_MAX is too small");
+
+int channel_send_kill(int fd, const struct event_record *kill)
+{
+	cleanup(strbuf_done) struct strbuf event = {};
+	struct answer head = {.magic = ANSWER_MAGIC, .kind = ANSWER_KILL};
+	int64_t time_ms = kill->time_ms;
+	struct iovec part[] = {{&head, sizeof(head)}, {&time_ms, sizeof(time_ms)}, {}};
+	const struct msghdr message = {.msg_iov = part, .msg_iovlen = ARRAY_SIZE(part)};
+
+	event_encode(kill, &event);
+	if (strbuf_error(&event))
+		return strbuf_error(&event);
+	part[2] = (struct iovec){event.data, event.len};
+	return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* `len`: bytes of the message. Returns 0 or -EBADMSG. */
+static int read_kill(const struct kill_message *message, size_t len, struct event_record *ret)
+{
+	const size_t head = offsetof(struct kill_message, event);
+	int r = len > head ? event_decode(message->event, len - head, ret) : -EBADMSG;
+
+	ret->time_ms = message->time_ms;
+	return r;
+}
+
+int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd,
+			   struct event_record *ret_kill)
 {
 	struct answer answer;
-	struct iovec part = {&answer, sizeof(answer)};
+	struct kill_message kill;
+	struct iovec part[] = {{&answer, sizeof(answer)}, {&kill, sizeof(kill)}};
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = {};
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
+	struct msghdr message = {.msg_iov = part,
+				 .msg_iovlen = ARRAY_SIZE(part),
 				 .msg_control = &control,
 				 .msg_controllen = sizeof(control.room)};
 	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -100,9 +139,14 @@ int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd)
 		memcpy(&memfd, CMSG_DATA(c), sizeof(int));
 	if (n == 0)
 		return -EPIPE;
-	if (n != sizeof(answer) || message.msg_flags & MSG_TRUNC || answer.magic != ANSWER_MAGIC ||
-	    answer.kind >= ANSWER_KINDS)
+	if ((size_t)n < sizeof(answer) || message.msg_flags & MSG_TRUNC ||
+	    answer.magic != ANSWER_MAGIC || answer.kind >= ANSWER_KINDS ||
+	    ((size_t)n > sizeof(answer) && answer.kind != ANSWER_KILL))
 		return -EBADMSG;
+	if (answer.kind == ANSWER_KILL &&
+	    read_kill(&kill, (size_t)n - sizeof(answer), ret_kill) < 0)
+		return -EBADMSG;
+	answer.kills_unwatched[sizeof(answer.kills_unwatched) - 1] = '\0';
 	/* MSG_CTRUNC: no descriptor was free to receive it (scm_detach_fds(), net/core/scm.c). */
 	lost = answer.kind == ANSWER_SNAPSHOT && message.msg_flags & MSG_CTRUNC;
 	if (!lost && (answer.kind == ANSWER_SNAPSHOT) != (memfd >= 0))

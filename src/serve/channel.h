@@ -2,7 +2,7 @@
 /*
  * The protocol between the two processes of serve, over a pair of sockets. The HTTP process asks
  * for a snapshot of at most a given age. The collector process answers with a snapshot in a sealed
- * memfd, with a failure, or with the notice that it ends.
+ * memfd, with a failure, or with the notice that it ends. It sends OOM kills without a request.
  */
 #ifndef ZMEM_SERVE_CHANNEL_H
 #define ZMEM_SERVE_CHANNEL_H
@@ -11,6 +11,8 @@
 
 #include "base/strbuf.h"
 #include "cli/background.h"
+#include "cli/measure.h"
+#include "model/event.h"
 
 /* Resources that a process has used since its start. */
 struct cost {
@@ -23,6 +25,7 @@ enum answer_kind {
 	ANSWER_SNAPSHOT,
 	ANSWER_FAILED,
 	ANSWER_END,
+	ANSWER_KILL, /* an event follows, and nothing else is set */
 	ANSWER_KINDS,
 };
 
@@ -43,6 +46,7 @@ struct answer {
 	uint64_t collections, failures;
 	uint64_t errors[ANSWER_ERRORS]; /* processes that could not be read, since the start */
 	struct cost cost;
+	char kills_unwatched[MEASURE_REASON]; /* why OOM kills are not watched; "": they are */
 };
 
 /* Each returns 0 or a negative errno; -EPIPE if the other end is closed. */
@@ -52,11 +56,15 @@ int channel_send_request(int fd, uint32_t age_ms);
 int channel_receive_request(int fd, uint32_t *ret_age_ms);
 /* `memfd`: the snapshot, or -1 to send none. */
 int channel_send_answer(int fd, const struct answer *answer, int memfd);
+/* Sends an OOM kill. -EAGAIN: it must be sent again when the channel is writable. */
+int channel_send_kill(int fd, const struct event_record *kill);
 /*
  * Reads an answer of the collector process. -EAGAIN: none is pending. The caller closes *ret_memfd.
- * It is -1 without a snapshot, and also if no descriptor was free to receive one.
+ * It is -1 without a snapshot, and also if no descriptor was free to receive one. *ret_kill is set
+ * by an answer of ANSWER_KILL.
  */
-int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd);
+int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd,
+			   struct event_record *ret_kill);
 
 /* Returns a sealed memfd with these bytes, which can no longer change, or a negative errno. */
 int channel_seal(const struct strbuf *bytes);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include "cli/measure.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "collect/oom_moment.h"
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
 #include "enrich/enrich.h"
@@ -22,8 +24,12 @@
 struct snapshot_server {
 	struct measure measure;
 	struct self_usage usage;
-	struct answer last; /* its kind is ANSWER_SNAPSHOT after the first snapshot */
-	int memfd;	    /* the last snapshot; -1: none yet */
+	struct answer last;    /* its kind is ANSWER_SNAPSHOT after the first snapshot */
+	int memfd;	       /* the last snapshot; -1: none yet */
+	struct oom_watch *oom; /* NULL: kills are not watched */
+	struct oom_moment moment;
+	struct event_record kill; /* the last one */
+	bool unsent;		  /* it must be sent again */
 	struct strbuf bytes;
 	unsigned idle; /* snapshots in a row that needed far less than bytes.cap */
 	int channel;
@@ -58,7 +64,7 @@ static int collect_snapshot(struct snapshot_server *s)
 	if (r)
 		return -EIO;
 	if (!collector_replays(c))
-		r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen);
+		r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen, true);
 	if (room_is_idle(s->bytes.cap, s->bytes.len, &s->idle))
 		strbuf_done(&s->bytes);
 	strbuf_clear(&s->bytes);
@@ -97,10 +103,53 @@ static int answer_request(struct snapshot_server *s, uint32_t age_ms)
 	return channel_send_answer(s->channel, &s->last, s->memfd);
 }
 
+/* ---- OOM kills ---- */
+
+static void describe_kill(struct snapshot_server *s, const struct oom_kill *kill)
+{
+	struct collector *c = &s->measure.collector;
+	int r = oom_moment_complete(&s->moment, c, kill);
+
+	if (r < 0)
+		log_errno(r, "naming PID %d, which the OOM killer chose", kill->pid);
+	oom_moment_describe(&s->moment, c, kill, &s->kill);
+	oom_moment_release(&s->moment);
+}
+
+static int send_kill(struct snapshot_server *s)
+{
+	int r = channel_send_kill(s->channel, &s->kill);
+
+	s->unsent = r == -EAGAIN;
+	return s->unsent ? 0 : r;
+}
+
+/* Passes on the kills that have come. Those that the channel has no room for wait in the kernel. */
+static int pass_on_kills(struct snapshot_server *s)
+{
+	struct oom_kill kill;
+	int r = s->unsent ? send_kill(s) : 0;
+
+	while (r == 0 && !s->unsent) {
+		r = oom_watch_next(s->oom, &kill, &s->moment.snapshot);
+		if (r < 0)
+			log_errno(r, "reading OOM kills");
+		if (r <= 0)
+			return 0;
+		describe_kill(s, &kill);
+		r = send_kill(s);
+	}
+	return r;
+}
+
 /* Returns -EINTR if a signal ends the process. */
 static int wait_and_answer(struct snapshot_server *s, int signals)
 {
-	struct pollfd fds[] = {{s->channel, POLLIN, 0}, {signals, POLLIN, 0}};
+	struct pollfd fds[] = {
+		{s->channel, (short)(POLLIN | (s->unsent ? POLLOUT : 0)), 0},
+		{signals, POLLIN, 0},
+		{s->oom && !s->unsent ? oom_watch_fd(s->oom) : -1, POLLIN, 0},
+	};
 	uint32_t age_ms;
 	int r;
 
@@ -108,6 +157,9 @@ static int wait_and_answer(struct snapshot_server *s, int signals)
 		return errno == EINTR ? 0 : -errno;
 	if (fds[1].revents)
 		return -EINTR;
+	r = fds[2].revents || fds[0].revents & POLLOUT ? pass_on_kills(s) : 0;
+	if (r < 0)
+		return r;
 	r = channel_receive_request(s->channel, &age_ms);
 	if (r == -EAGAIN || r == -EINTR)
 		return 0;
@@ -148,8 +200,16 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 
 	/* All rows, with all names that JSON has. Each request makes its own groups. */
 	spec.continuous = true;
-	spec.readers = 1;
+	if (!spec.readers)
+		spec.readers = 1;
+	spec.files = FILES_SHMEM;
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
+	if (o->replay)
+		snprintf(s->last.kills_unwatched, MEASURE_REASON, "this is a recording");
+	else
+		s->oom = measure_watch_kills(o, OOM_WATCH_VICTIMS, "counted",
+					     s->last.kills_unwatched);
+	s->moment.log_read = s->oom && oom_watch_reads_log(s->oom);
 	r = measure_open(&s->measure, o, &spec);
 	s->measure.query.group = NULL;
 	s->measure.query.top = 0;
@@ -172,6 +232,8 @@ int serve_snapshots(const struct options *o, int channel, int signals, pid_t htt
 	close(channel);
 	ended = wait_for_http(http);
 	measure_close(&s.measure);
+	oom_watch_close(s.oom);
+	snapshot_done(&s.moment.snapshot);
 	strbuf_done(&s.bytes);
 	self_usage_close(&s.usage);
 	background_done(&background);

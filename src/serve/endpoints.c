@@ -47,6 +47,7 @@ void server_done(struct server *s)
 {
 	selection_done(&s->groups);
 	group_tracker_done(&s->tracker);
+	kill_log_done(&s->kills);
 	self_usage_close(&s->usage);
 	snapshot_client_done(&s->client);
 	free(s->history);
@@ -83,11 +84,15 @@ static void fill_metrics_self(struct server *s, struct metrics_self *self)
 static int make_metrics(struct server *s, const struct request *request, struct page *p)
 {
 	struct metrics_self self;
+	struct result kills;
 
 	/* There was no memory for the groups of this snapshot. */
 	if (s->groups_number != s->client.number)
 		return -ENOMEM;
 	fill_metrics_self(s, &self);
+	kill_log_result(&s->kills, &kills);
+	if (!*s->client.last.kills_unwatched)
+		self.kills = &kills;
 	p->type = request->open_metrics ? TEXT_OPEN : TEXT_PROM;
 	render_metrics(&p->body, &s->groups.result, s->config->numeric, request->open_metrics,
 		       &self);
@@ -167,7 +172,7 @@ static int make_history(struct server *s, const struct request *request, struct 
 {
 	(void)request;
 	p->type = TEXT_JSON;
-	history_ring_json(s->history, &p->body);
+	history_ring_json(s->history, &s->kills, s->client.last.kills_unwatched, &p->body);
 	return 0;
 }
 

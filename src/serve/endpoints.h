@@ -21,6 +21,7 @@ struct server {
 	struct selection groups; /* of the newest snapshot, for the metrics */
 	uint64_t groups_number;	 /* number of the snapshot that `groups` is of */
 	struct history_ring *history;
+	struct kill_log kills;
 	struct self_usage usage;
 	struct metrics_self counts; /* counters of both processes */
 };

@@ -87,7 +87,8 @@ static void write_point(struct json_writer *w, const struct history_point *p)
 	json_end(w, '}');
 }
 
-void history_ring_json(const struct history_ring *h, struct strbuf *out)
+void history_ring_json(const struct history_ring *h, const struct kill_log *kills,
+		       const char *unwatched, struct strbuf *out)
 {
 	struct json_writer w = {.out = out, .html = true};
 
@@ -100,6 +101,12 @@ void history_ring_json(const struct history_ring *h, struct strbuf *out)
 		write_point(&w, &h->point[at]);
 	}
 	json_end(&w, ']');
+	JSON_KEY(&w, "events");
+	if (*unwatched)
+		json_put_null(&w);
+	else
+		kill_log_json(kills, &w);
+	json_string(&w, "events_reason", *unwatched ? unwatched : NULL);
 	json_end(&w, '}');
 	strbuf_putc(out, '\n');
 }

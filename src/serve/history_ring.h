@@ -8,6 +8,7 @@
 
 #include "base/strbuf.h"
 #include "query/result.h"
+#include "serve/kill_log.h"
 
 #define HISTORY_POINTS 240
 #define HISTORY_STEP_S 15 /* 240 points of 15 s are an hour */
@@ -31,7 +32,11 @@ struct history_ring {
 
 /* Adds a point from a result with groups as rows. */
 void history_ring_add(struct history_ring *h, const struct result *r);
-/* {"step_s":15,"points":[{"time_ms",…,"groups":[{"name","bytes"},…]},…]}, oldest first. */
-void history_ring_json(const struct history_ring *h, struct strbuf *out);
+/*
+ * {"step_s":15,"points":[{"time_ms",…,"groups":[{"name","bytes"},…]},…],"events":[…]}, oldest
+ * first. `unwatched`: why there are no events, which are null then; "": they are there.
+ */
+void history_ring_json(const struct history_ring *h, const struct kill_log *kills,
+		       const char *unwatched, struct strbuf *out);
 
 #endif

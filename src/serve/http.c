@@ -105,6 +105,10 @@ static int receive_snapshot(struct http *h)
 		return 0;
 	if (r < 0)
 		return r;
+	if (r == 2) {
+		kill_log_add(&s->kills, &s->client.kill);
+		return 0;
+	}
 	if (s->client.error)
 		log_errno(s->client.error, "serving: receiving a snapshot");
 	if (s->client.number && !s->client.failing) {
@@ -192,6 +196,8 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 		return -ENOMEM;
 	c->server.counts.start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	r = group_tracker_init(&c->server.tracker, config->groups, seed);
+	if (r == 0)
+		r = kill_log_init(&c->server.kills, selection_group(config->group), config->groups);
 	if (r < 0)
 		return r;
 	h->fds[FD_CHANNEL] = (struct pollfd){channel, POLLIN, 0};
@@ -212,11 +218,13 @@ static int start(struct http *h, const struct serve_config *config, int channel,
  */
 static bool received_end(struct snapshot_client *client)
 {
-	for (int i = 0; i < 4; i++) {
-		if (snapshot_client_receive(client) == -ESHUTDOWN)
-			return true;
+	int r = 0, failed = 0;
+
+	while (r != -ESHUTDOWN && failed < 4) {
+		r = snapshot_client_receive(client);
+		failed += r < 0;
 	}
-	return false;
+	return r == -ESHUTDOWN;
 }
 
 static int run(struct http *h, const struct serve_config *config, int channel, int signals)

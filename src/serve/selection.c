@@ -254,6 +254,11 @@ static const struct column unit_or_name = {
 	.text = unit_or_name_of,
 };
 
+const struct column *selection_group(const struct column *key)
+{
+	return key ? key : &unit_or_name;
+}
+
 /* The processes that the filter accepts, in groups if the query has them. */
 static int make_rows(struct selection *v, struct snapshot *snapshot, const struct query *q)
 {
@@ -293,8 +298,7 @@ int selection_metrics(struct selection *v, struct snapshot *snapshot, const stru
 		      struct group_tracker *tracker, uint64_t now_us)
 {
 	const struct column *pss = column_find("pss", 3);
-	const struct query query = {.group = key ? key : &unit_or_name,
-				    .order = {.keys = {{pss}, 1}}};
+	const struct query query = {.group = selection_group(key), .order = {.keys = {{pss}, 1}}};
 	struct rows *groups = &v->rows.made;
 	size_t shown = 0;
 	int r = make_rows(v, snapshot, &query);

@@ -33,6 +33,11 @@ int http_query_parse(struct http_query *q, const char *text, bool cmdlines);
 int http_query_resolve(struct http_query *q, const struct snapshot *s);
 void http_query_done(struct http_query *q);
 
+/* The column that makes the groups of metrics. NULL: the unit, and the name of processes without
+ * one.
+ */
+const struct column *selection_group(const struct column *key);
+
 /* A snapshot serves any number of selections, one after the other. */
 struct selection {
 	struct snapshot snapshot; /* borrows all but its arenas */
@@ -47,7 +52,7 @@ struct selection {
 int selection_query(struct selection *v, struct snapshot *snapshot, const struct query *q);
 /*
  * Groups for metrics: those of `tracker`, which gets them, are rows, all others are summed.
- * `group` NULL: by unit, and processes without a unit by name. To be called once for a snapshot,
+ * `group`: as of selection_group(). To be called once for a snapshot,
  * which was taken at `now_us`.
  */
 int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *group,

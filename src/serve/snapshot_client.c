@@ -67,12 +67,14 @@ int snapshot_client_receive(struct snapshot_client *c)
 {
 	cleanup_close int memfd = -1;
 	struct answer answer;
-	int r = channel_receive_answer(c->channel, &answer, &memfd);
+	int r = channel_receive_answer(c->channel, &answer, &memfd, &c->kill);
 
 	if (r < 0)
 		return r;
 	if (answer.kind == ANSWER_END)
 		return -ESHUTDOWN;
+	if (answer.kind == ANSWER_KILL)
+		return 2;
 	if (c->pending)
 		c->took_us = clock_us(CLOCK_MONOTONIC) - c->sent_us;
 	c->pending = false;

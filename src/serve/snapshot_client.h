@@ -22,6 +22,7 @@ struct snapshot_client {
 	int error;	    /* a negative errno if that was for want of files or memory here */
 	uint64_t number;    /* snapshots received so far */
 	struct answer last; /* the last answer */
+	struct event_record kill; /* the last OOM kill */
 	struct snapshot snapshot; /* empty while number is 0 */
 	uint64_t taken_us;
 };
@@ -39,8 +40,9 @@ bool snapshot_client_is_late(const struct snapshot_client *c, uint64_t now_us, u
  */
 int snapshot_client_ask(struct snapshot_client *c, uint64_t now_us, uint32_t age_ms);
 /*
- * Receives an answer: a new snapshot, which replaces the old one, or a failure. Returns 1, -EAGAIN
- * without an answer, -ESHUTDOWN if the collector process ends, or another negative errno.
+ * Receives an answer: a new snapshot, which replaces the old one, or a failure. Returns 1, 2 with
+ * an OOM kill in c->kill, -EAGAIN without an answer, -ESHUTDOWN if the collector process ends, or
+ * another negative errno.
  */
 int snapshot_client_receive(struct snapshot_client *c);
 void snapshot_client_done(struct snapshot_client *c);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Explains errors of bpf(2) to a user. */
-#include <bpf/libbpf.h>
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,15 +91,38 @@ static bool btf_has(const char *name, size_t size)
 	return len < (size_t)st.st_size || memmem(text, len, name, size);
 }
 
-/* Asks the verifier, which works without securityfs. */
+/*
+ * Asks the verifier, which works without securityfs, by a program that is valid otherwise:
+ * libbpf_probe_bpf_helper() of libbpf 1.1 does not understand the message of Linux 6.10 and later.
+ */
 bool bpf_diagnose_probe_reads_allowed(void)
 {
-	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_probe_read_kernel, NULL) != 0;
+	/* bpf_probe_read_kernel(fp - 8, 8, NULL); return 0; */
+	static const struct bpf_insn program[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10},
+		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3, .imm = 0},
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	cleanup_close int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "Dual BSD/GPL", program,
+					     sizeof(program) / sizeof(*program), NULL);
+
+	return fd != -EINVAL;
+}
+
+bool bpf_diagnose_has_name(const char *name)
+{
+	char whole[64];
+	int len = snprintf(whole, sizeof(whole), "%c%s", '\0', name);
+
+	return len < 0 || (size_t)len >= sizeof(whole) || btf_has(whole, (size_t)len + 1);
 }
 
 void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, int error)
 {
-	static const char iterator[] = "\0bpf_iter_task"; /* a whole name */
 	struct bpf_diagnose_facts facts = {
 		.bpf = privilege_held(PRIVILEGE_BPF),
 		.perfmon = privilege_held(PRIVILEGE_PERFMON),
@@ -110,7 +134,7 @@ void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, in
 		facts.btf_error = errno;
 	/* Checked only for these errors, because the checks take one or two milliseconds. */
 	if (error == -EINVAL || error == -E2BIG) {
-		facts.iterators = btf_has(iterator, sizeof(iterator));
+		facts.iterators = bpf_diagnose_has_name("bpf_iter_task");
 		facts.probe_reads = bpf_diagnose_probe_reads_allowed();
 	}
 	bpf_diagnose_facts_note(diag, what, step, error, &facts);

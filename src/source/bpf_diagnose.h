@@ -23,5 +23,7 @@ void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *st
 			     const struct bpf_diagnose_facts *facts);
 /* False if programs may not call bpf_probe_read_kernel(); true if that is unknown. */
 bool bpf_diagnose_probe_reads_allowed(void);
+/* False if the kernel's BTF has no such name; true if it cannot be read. */
+bool bpf_diagnose_has_name(const char *name);
 
 #endif

@@ -9,6 +9,9 @@
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-function"
+#include "files.lskel.h"
+#include "holders.lskel.h"
+#include "swap.lskel.h"
 #include "task_counters.lskel.h"
 #include "task_counters_probe.lskel.h"
 #include "task_pss.lskel.h"
@@ -29,35 +32,35 @@
 /* ---- light skeletons ---- */
 
 /*
- * Closes the maps of a skeleton (its `maps` is a list of descriptions) except one. The programs
- * hold the maps; a limit of 16 descriptors (ulimit -n) must leave some for reading.
+ * Closes the maps of a skeleton (its `maps` is a list of descriptions) except those of the handle.
+ * The programs hold the maps; a limit of 16 descriptors (ulimit -n) must leave some for reading.
  */
-static void close_maps(void *maps, size_t size, int except)
+static void close_maps(void *maps, size_t size, const struct bpf_handle *handle)
 {
 	struct bpf_map_desc *map = maps;
 
 	for (size_t i = 0; i < size / sizeof(*map); i++) {
-		if (map[i].map_fd == except)
+		if (map[i].map_fd == handle->calibration_fd || map[i].map_fd == handle->lanes_fd ||
+		    map[i].map_fd == handle->layout_fd)
 			continue;
 		close(map[i].map_fd);
 		map[i].map_fd = 0;
 	}
 }
 
-#define WALKS_PAGES(skel) (skel)->maps.calibration.map_fd
-#define COUNTS(skel)	  0
-
 /*
- * Defines light_<skeleton>_load(): `iter` is the iterator, `calibration` one of the two above. Each
- * skeleton has its own types and functions.
+ * Defines light_<skeleton>_load(): `iter` is the iterator. `set_memos` sizes the map of memos, and
+ * the others are descriptors of maps, where there are any. Each skeleton has its own types and
+ * functions.
  */
-#define LIGHT(skeleton, iter, calibration)                                                         \
+#define LIGHT(skeleton, iter, set_memos, calibration, lanes, layout)                               \
 	static void light_##skeleton##_destroy(void *object)                                       \
 	{                                                                                          \
 		skeleton##__destroy(object);                                                       \
 	}                                                                                          \
                                                                                                    \
-	static int light_##skeleton##_load(uint32_t cpus, const struct zmem_scramble *scramble,    \
+	static int light_##skeleton##_load(const struct bpf_sizes *sizes,                          \
+					   const struct zmem_scramble *scramble,                   \
 					   struct bpf_handle *ret)                                 \
 	{                                                                                          \
 		struct skeleton *skel = skeleton##__open();                                        \
@@ -66,7 +69,8 @@ static void close_maps(void *maps, size_t size, int except)
                                                                                                    \
 		if (!skel)                                                                         \
 			return -ENOMEM;                                                            \
-		skel->maps.cpu_offset.max_entries = cpus;                                          \
+		skel->maps.cpu_offset.max_entries = sizes->cpus;                                   \
+		set_memos;                                                                         \
 		r = skeleton##__load(skel);                                                        \
 		if (r == 0)                                                                        \
 			r = skel_map_update_elem(skel->maps.scramble.map_fd, &zero, scramble, 0);  \
@@ -77,18 +81,26 @@ static void close_maps(void *maps, size_t size, int except)
 		*ret = (struct bpf_handle){                                                        \
 			.iter_fd = skel->progs.iter.prog_fd,                                       \
 			.setup_fd = skel->progs.cpu_offset_setup.prog_fd,                          \
-			.calibration_fd = calibration(skel),                                       \
+			.calibration_fd = calibration,                                             \
+			.lanes_fd = lanes,                                                         \
+			.layout_fd = layout,                                                       \
 			.object = skel,                                                            \
 			.destroy = light_##skeleton##_destroy,                                     \
 		};                                                                                 \
-		close_maps(&skel->maps, sizeof(skel->maps), ret->calibration_fd);                  \
+		close_maps(&skel->maps, sizeof(skel->maps), ret);                                  \
 		return 0;                                                                          \
 	}
 
-LIGHT(task_pss, task_pss, WALKS_PAGES)
-LIGHT(task_pss_probe, task_pss, WALKS_PAGES)
-LIGHT(task_counters, task_counters, COUNTS)
-LIGHT(task_counters_probe, task_counters, COUNTS)
+#define LIGHT_PAGES(skeleton)                                                                      \
+	LIGHT(skeleton, task_pss, skel->maps.memos.max_entries = sizes->memos,                     \
+	      skel->maps.calibration.map_fd, skel->maps.memo_lanes.map_fd,                         \
+	      skel->maps.layout.map_fd)
+#define LIGHT_COUNTERS(skeleton) LIGHT(skeleton, task_counters, (void)0, 0, 0, 0)
+
+LIGHT_PAGES(task_pss)
+LIGHT_PAGES(task_pss_probe)
+LIGHT_COUNTERS(task_counters)
+LIGHT_COUNTERS(task_counters_probe)
 
 /* ---- the objects ---- */
 
@@ -97,6 +109,12 @@ static const unsigned char packed_pss[] = {
 };
 static const unsigned char packed_pss_old[] = {
 #include "task_pss_old.inc"
+};
+static const unsigned char packed_files[] = {
+#include "files.inc"
+};
+static const unsigned char packed_holders[] = {
+#include "holders.inc"
 };
 static const unsigned char packed_counters[] = {
 #include "task_counters.inc"
@@ -107,13 +125,28 @@ static const unsigned char packed_counters_probe[] = {
 static const unsigned char packed_counters_old[] = {
 #include "task_counters_old.inc"
 };
+static const unsigned char packed_oom[] = {
+#include "oom_kill.inc"
+};
+static const unsigned char packed_oom_probe[] = {
+#include "oom_kill_probe.inc"
+};
+static const unsigned char packed_oom_old[] = {
+#include "oom_kill_old.inc"
+};
+static const unsigned char packed_grow[] = {
+#include "grow.inc"
+};
+static const unsigned char packed_grow_probe[] = {
+#include "grow_probe.inc"
+};
 
 /* Sorted by enum bpf_object_id. */
 static const struct {
 	struct packed packed;
 	const char *iter;
 	/* NULL: libbpf alone loads it. */
-	int (*light_load)(uint32_t cpus, const struct zmem_scramble *scramble,
+	int (*light_load)(const struct bpf_sizes *sizes, const struct zmem_scramble *scramble,
 			  struct bpf_handle *ret);
 } objects[] = {
 	{PACKED(packed_pss), "task_pss", light_task_pss_load},
@@ -123,6 +156,11 @@ static const struct {
 	{PACKED(packed_counters), "task_counters", light_task_counters_load},
 	{PACKED(packed_counters_probe), "task_counters", light_task_counters_probe_load},
 	{PACKED(packed_counters_old), "task_counters", NULL},
+	{PACKED(packed_oom), "oom_kill", NULL},
+	{PACKED(packed_oom_probe), "oom_kill", NULL},
+	{PACKED(packed_oom_old), "oom_kill", NULL},
+	{PACKED(packed_grow), "grow_visit", NULL},
+	{PACKED(packed_grow_probe), "grow_visit", NULL},
 };
 
 /* ---- libbpf ---- */
@@ -155,14 +193,14 @@ static int map_fd(const struct bpf_object *object, const char *name)
 }
 
 /* Returns 0 or a negative errno. */
-static int open_object(enum bpf_object_id id, struct bpf_object_open_opts *opts,
+static int open_packed(struct packed packed, struct bpf_object_open_opts *opts,
 		       struct bpf_object **ret_object)
 {
 	cleanup(strbuf_done) struct strbuf elf = {};
 
-	if (!objects[id].packed.size)
+	if (!packed.size)
 		return -EOPNOTSUPP;
-	unpack(&elf, objects[id].packed);
+	unpack(&elf, packed);
 	if (strbuf_error(&elf) < 0)
 		return strbuf_error(&elf);
 	libbpf_set_print(discard_message);
@@ -176,23 +214,59 @@ static int open_object(enum bpf_object_id id, struct bpf_object_open_opts *opts,
 	return *ret_object ? 0 : -errno;
 }
 
-static int libbpf_load(enum bpf_object_id id, uint32_t cpus, const struct zmem_scramble *scramble,
-		       struct bpf_handle *ret)
+static int open_object(enum bpf_object_id id, struct bpf_object_open_opts *opts,
+		       struct bpf_object **ret_object)
+{
+	return open_packed(objects[id].packed, opts, ret_object);
+}
+
+static int set_entries(const struct bpf_object *object, const char *name, uint32_t entries)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+	return map ? bpf_map__set_max_entries(map, entries) : 0;
+}
+
+static int leave_out(const struct bpf_object *object, const char *const *names)
+{
+	int r = 0;
+
+	for (; r == 0 && names && *names; names++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(object, *names);
+
+		r = p ? bpf_program__set_autoload(p, false) : 0;
+	}
+	return r;
+}
+
+static int set_up_scramble(const struct bpf_object *object, const struct zmem_scramble *scramble)
+{
+	const uint32_t zero = 0;
+	int fd = map_fd(object, "scramble");
+
+	return fd ? bpf_map_update_elem(fd, &zero, scramble, 0) : 0;
+}
+
+static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
+		       const struct zmem_scramble *scramble, struct bpf_handle *ret)
 {
 	struct bpf_object_open_opts opts = {};
-	const uint32_t zero = 0;
 	struct bpf_object *object;
-	struct bpf_map *map;
 	int r = open_object(id, &opts, &object);
 
 	if (r < 0)
 		return r;
-	map = bpf_object__find_map_by_name(object, "cpu_offset");
-	r = map ? bpf_map__set_max_entries(map, cpus) : 0;
+	r = set_entries(object, "cpu_offset", sizes->cpus);
+	if (r == 0)
+		r = set_entries(object, "memos", sizes->memos);
+	if (r == 0 && sizes->grow)
+		r = set_entries(object, "on_cpu", sizes->grow);
+	if (r == 0)
+		r = leave_out(object, sizes->without);
 	if (r == 0)
 		r = bpf_object__load(object);
 	if (r == 0)
-		r = bpf_map_update_elem(map_fd(object, "scramble"), &zero, scramble, 0);
+		r = set_up_scramble(object, scramble);
 	if (r < 0) {
 		destroy_object(object);
 		return r;
@@ -201,21 +275,25 @@ static int libbpf_load(enum bpf_object_id id, uint32_t cpus, const struct zmem_s
 		.iter_fd = program_fd(object, objects[id].iter),
 		.setup_fd = program_fd(object, "cpu_offset_setup"),
 		.calibration_fd = map_fd(object, "calibration"),
+		.lanes_fd = map_fd(object, "memo_lanes"),
+		.layout_fd = map_fd(object, "layout"),
+		.view_fd = program_fd(object, "oom_setup"),
+		.ring_fd = map_fd(object, "ring"),
 		.object = object,
 		.destroy = destroy_object,
 	};
 	return 0;
 }
 
-int bpf_load(enum bpf_object_id id, enum bpf_loader loader, uint32_t cpus,
+int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
 	     const struct zmem_scramble *scramble, struct bpf_handle *ret)
 {
 	if (loader == LOADER_LIGHT)
-		return objects[id].light_load(cpus, scramble, ret);
-	return libbpf_load(id, cpus, scramble, ret);
+		return objects[id].light_load(sizes, scramble, ret);
+	return libbpf_load(id, sizes, scramble, ret);
 }
 
-char *bpf_load_explain(enum bpf_object_id id)
+char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 {
 	cleanup_free char *log = calloc(1, LOG_SIZE);
 	struct bpf_object_open_opts opts = {
@@ -228,12 +306,198 @@ char *bpf_load_explain(enum bpf_object_id id)
 		return NULL;
 	r = open_object(id, &opts, &object);
 	if (r == 0)
+		r = leave_out(object, without);
+	if (r == 0)
 		r = bpf_object__load(object);
 	bpf_object__close(object);
 	len = strlen(log);
 	if (r == 0 || len == 0)
 		return NULL;
 	return strdup(len > LOG_TAIL ? log + len - LOG_TAIL : log);
+}
+
+int bpf_handle_program(const struct bpf_handle *handle, const char *name)
+{
+	int fd = program_fd(handle->object, name);
+
+	return fd > 0 ? fd : 0;
+}
+
+int bpf_handle_map(const struct bpf_handle *handle, const char *name)
+{
+	return map_fd(handle->object, name);
+}
+
+/* ---- the program that lists inodes ---- */
+
+static void destroy_files(void *object)
+{
+	files__destroy(object);
+}
+
+static int light_files_load(struct bpf_files_handle *ret)
+{
+	struct files *skel = files__open();
+	int r;
+
+	if (!skel)
+		return -ENOMEM;
+	r = files__load(skel);
+	if (r < 0) {
+		files__destroy(skel);
+		return r;
+	}
+	*ret = (struct bpf_files_handle){skel->progs.list_files.prog_fd, skel->maps.files.map_fd,
+					 skel, destroy_files};
+	return 0;
+}
+
+/* By libbpf. Returns 0 or a negative errno. */
+static int load_packed(struct packed packed, struct bpf_object **ret)
+{
+	struct bpf_object_open_opts opts = {};
+	int r = open_packed(packed, &opts, ret);
+
+	if (r < 0)
+		return r;
+	r = bpf_object__load(*ret);
+	if (r < 0)
+		destroy_object(*ret);
+	return r;
+}
+
+int bpf_files_load(enum bpf_loader loader, struct bpf_files_handle *ret)
+{
+	struct bpf_object *object;
+	int r;
+
+	if (loader == LOADER_LIGHT)
+		return light_files_load(ret);
+	r = load_packed((struct packed)PACKED(packed_files), &object);
+	if (r < 0)
+		return r;
+	*ret = (struct bpf_files_handle){program_fd(object, "list_files"), map_fd(object, "files"),
+					 object, destroy_object};
+	return 0;
+}
+
+void bpf_files_close(struct bpf_files_handle *handle)
+{
+	if (handle->destroy)
+		handle->destroy(handle->object);
+	*handle = (struct bpf_files_handle){};
+}
+
+/* ---- the programs that say who holds files ---- */
+
+static void destroy_holders(void *object)
+{
+	holders__destroy(object);
+}
+
+static int light_holders_load(struct bpf_holders_handle *ret)
+{
+	struct holders *skel = holders__open();
+	int r;
+
+	if (!skel)
+		return -ENOMEM;
+	r = holders__load(skel);
+	if (r < 0) {
+		holders__destroy(skel);
+		return r;
+	}
+	*ret = (struct bpf_holders_handle){.open_fd = skel->progs.list_open.prog_fd,
+					   .mm_fd = skel->progs.list_mm.prog_fd,
+					   .prog_fd = skel->progs.list_mappers.prog_fd,
+					   .map_fd = skel->maps.mappers.map_fd,
+					   .object = skel,
+					   .destroy = destroy_holders};
+	return 0;
+}
+
+int bpf_holders_load(enum bpf_loader loader, struct bpf_holders_handle *ret)
+{
+	struct bpf_object *object;
+	int r;
+
+	if (loader == LOADER_LIGHT)
+		return light_holders_load(ret);
+	r = load_packed((struct packed)PACKED(packed_holders), &object);
+	if (r < 0)
+		return r;
+	*ret = (struct bpf_holders_handle){.open_fd = program_fd(object, "list_open"),
+					   .mm_fd = program_fd(object, "list_mm"),
+					   .prog_fd = program_fd(object, "list_mappers"),
+					   .map_fd = map_fd(object, "mappers"),
+					   .object = object,
+					   .destroy = destroy_object};
+	return 0;
+}
+
+void bpf_holders_close(struct bpf_holders_handle *handle)
+{
+	if (handle->destroy)
+		handle->destroy(handle->object);
+	*handle = (struct bpf_holders_handle){};
+}
+
+/* ---- the programs that read swap slots ---- */
+
+static void destroy_swap(void *object)
+{
+	swap__destroy(object);
+}
+
+/*
+ * As a light skeleton alone: the kernel finds types in modules, such as zram's, which libbpf may
+ * not read without more capabilities.
+ */
+int bpf_swap_load(uint32_t cpus, struct bpf_swap_handle *ret)
+{
+	struct swap *skel = swap__open();
+	int r;
+
+	if (!skel)
+		return -ENOMEM;
+	skel->maps.cpu_offset.max_entries = cpus;
+	r = swap__load(skel);
+	if (r < 0) {
+		swap__destroy(skel);
+		return r;
+	}
+	*ret = (struct bpf_swap_handle){.iter_fd = skel->progs.walk_swap.prog_fd,
+					.setup_fd = skel->progs.cpu_offset_setup.prog_fd,
+					.symbols_fd = skel->progs.swap_symbols.prog_fd,
+					.find_fd = skel->progs.find_swap.prog_fd,
+					.file_fd = skel->progs.file_slots.prog_fd,
+					.scan_fd = skel->progs.scan_slots.prog_fd,
+					.map_fd = skel->maps.swap.map_fd,
+					.wanted_fd = skel->maps.wanted.map_fd,
+					.object = skel,
+					.destroy = destroy_swap};
+	return 0;
+}
+
+void bpf_swap_close(struct bpf_swap_handle *handle)
+{
+	if (handle->destroy)
+		handle->destroy(handle->object);
+	*handle = (struct bpf_swap_handle){};
+}
+
+int bpf_program_run_on(int prog_fd, unsigned cpu)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+
+	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : 0;
+}
+
+int bpf_program_run(int prog_fd)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : 0;
 }
 
 int bpf_handle_run(int prog_fd, void *args, uint32_t size)

@@ -33,12 +33,8 @@ struct bpf_state {
 	struct bpf_handle object;
 	int link_fd;
 	struct readers readers;
+	uint32_t memos;		 /* of each reader */
 	const char *pss_refusal; /* NULL: PSS comes from the kernel */
-};
-
-struct cpu_ids {
-	unsigned id[8192]; /* NR_CPUS is at most that */
-	unsigned count;
 };
 
 static void add_cpu(void *arg, unsigned cpu)
@@ -50,7 +46,7 @@ static void add_cpu(void *arg, unsigned cpu)
 }
 
 /* The possible CPUs; their numbers may have gaps. Without /sys all configured CPUs. */
-static void find_cpus(struct cpu_ids *ids)
+void bpf_source_find_cpus(struct cpu_ids *ids)
 {
 	char text[4096];
 	ssize_t len = file_read(-1, "/sys/devices/system/cpu/possible", text, sizeof(text));
@@ -63,12 +59,12 @@ static void find_cpus(struct cpu_ids *ids)
 		add_cpu(ids, (unsigned)i);
 }
 
-/* Has the kernel fill in the per-CPU offset of each CPU (bpf/percpu.bpf.h). */
-static int set_up_cpus(const struct bpf_handle *object, const struct cpu_ids *ids)
+int bpf_source_set_up_cpus(int setup_fd, const struct cpu_ids *ids, bool by_number)
 {
-	for (unsigned i = 0; object->setup_fd && i < ids->count; i++) {
-		struct zmem_cpu_setup args = {.index = i, .cpu = ids->id[i]};
-		int r = bpf_handle_run(object->setup_fd, &args, sizeof(args));
+	for (unsigned i = 0; setup_fd && i < ids->count; i++) {
+		struct zmem_cpu_setup args = {.index = by_number ? ids->id[i] : i,
+					      .cpu = ids->id[i]};
+		int r = bpf_handle_run(setup_fd, &args, sizeof(args));
 
 		if (r)
 			return r < 0 ? r : -ENXIO;
@@ -248,9 +244,29 @@ static int calibrate(int map_fd, const struct readers *readers, const struct pro
 	return *ret_why ? -ENXIO : 0;
 }
 
+/* ---- memos ---- */
+
+/* Gives new keys to the lanes of that many readers. The others, or all, have no memos. */
+static void set_memos(const void *state, unsigned count)
+{
+	const struct bpf_state *b = state;
+	struct zmem_memo_lane lane;
+
+	for (uint32_t i = 0; i < b->readers.memo_readers; i++) {
+		lane = (struct zmem_memo_lane){};
+		if (i < count &&
+		    getrandom(lane.key, sizeof(lane.key), GRND_NONBLOCK) == sizeof(lane.key))
+			lane.slots = b->memos;
+		for (size_t k = 0; k < ARRAY_SIZE(lane.key); k++)
+			lane.key[k] |= 1;
+		bpf_map_update_elem(b->object.lanes_fd, &i, &lane, 0);
+	}
+}
+
 /* ---- the source ---- */
 
-static int load(const struct source_variant *variant, uint32_t cpus, struct bpf_handle *ret)
+static int load(enum bpf_object_id object, enum bpf_loader loader, const struct bpf_sizes *sizes,
+		struct bpf_handle *ret)
 {
 	struct zmem_scramble scramble;
 	int r = -EAGAIN;
@@ -259,31 +275,63 @@ static int load(const struct source_variant *variant, uint32_t cpus, struct bpf_
 		return -EIO;
 	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
 	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++)
-		r = bpf_load(variant->object, variant->loader, cpus, &scramble, ret);
+		r = bpf_load(object, loader, sizes, &scramble, ret);
+	return r;
+}
+
+int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader loader,
+		    uint32_t memos, struct diag *diag, struct bpf_handle *ret)
+{
+	struct bpf_sizes sizes = {.memos = memos ? memos : 1};
+	struct cpu_ids ids;
+	int r;
+
+	bpf_source_find_cpus(&ids);
+	sizes.cpus = ids.count;
+	r = load(object, loader, &sizes, ret);
+	if (r < 0) {
+		bpf_diagnose_note(diag, name, "loading the program", r);
+		return r;
+	}
+	r = bpf_source_set_up_cpus(ret->setup_fd, &ids, false);
+	if (r < 0)
+		bpf_diagnose_note(diag, name, "finding the per-CPU offsets", r);
+	return r;
+}
+
+int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char *const *without,
+			 uint32_t *ret_cpus, struct bpf_handle *ret)
+{
+	struct bpf_sizes sizes = {.memos = 1, .without = without};
+	struct cpu_ids ids;
+	int r;
+
+	bpf_source_find_cpus(&ids);
+	for (unsigned i = 0; i < ids.count; i++)
+		sizes.cpus = ids.id[i] >= sizes.cpus ? ids.id[i] + 1 : sizes.cpus;
+	sizes.grow = sizes.cpus * targets;
+	r = load(object, LOADER_LIBBPF, &sizes, ret);
+	if (r == 0)
+		r = bpf_source_set_up_cpus(ret->setup_fd, &ids, true);
+	if (r == 0)
+		*ret_cpus = sizes.cpus;
 	return r;
 }
 
 static int bpf_open(const struct source_variant *variant, const struct procfs *proc,
-		    struct diag *diag, void **ret_state)
+		    const struct memo_plan *memos, struct diag *diag, void **ret_state)
 {
 	cleanup(bpf_closep) struct bpf_state *b = calloc(1, sizeof(*b));
-	struct cpu_ids ids;
 	int r;
 
 	if (!b)
 		return -ENOMEM;
 	b->link_fd = -1;
-	find_cpus(&ids);
-	r = load(variant, ids.count, &b->object);
-	if (r < 0) {
-		bpf_diagnose_note(diag, variant->name, "loading the program", r);
+	b->memos = memos->each;
+	r = bpf_source_load(variant->name, variant->object, variant->loader,
+			    memos->each * memos->readers, diag, &b->object);
+	if (r < 0)
 		return r;
-	}
-	r = set_up_cpus(&b->object, &ids);
-	if (r < 0) {
-		bpf_diagnose_note(diag, variant->name, "finding the per-CPU offsets", r);
-		return r;
-	}
 	b->link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, NULL);
 	if (b->link_fd < 0) {
 		r = -errno;
@@ -292,6 +340,8 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	}
 	b->readers = (struct readers){
 		.open = open_iterator,
+		.set_memos = b->memos && b->object.lanes_fd ? set_memos : NULL,
+		.memo_readers = memos->readers,
 		.open_one = variant->reads == READS_BY_CAST || has_iterator_one(b)
 				    ? open_iterator_one
 				    : NULL,
@@ -342,6 +392,16 @@ static int bpf_link(const void *state)
 	return b->link_fd;
 }
 
+static int bpf_layout(const void *state, struct zmem_layout *ret)
+{
+	const struct bpf_state *b = state;
+	const uint32_t zero = 0;
+
+	if (b->pss_refusal || !b->object.layout_fd)
+		return -ENOTSUP;
+	return bpf_map_lookup_elem(b->object.layout_fd, &zero, ret) < 0 ? -errno : 0;
+}
+
 const struct source_kind source_kind_bpf = {
 	.origin = FROM_BPF,
 	.open = bpf_open,
@@ -349,5 +409,6 @@ const struct source_kind source_kind_bpf = {
 	.revisit = bpf_revisit,
 	.pss_refusal = bpf_pss_refusal,
 	.link = bpf_link,
+	.layout = bpf_layout,
 	.close = bpf_close,
 };

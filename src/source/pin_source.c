@@ -163,13 +163,14 @@ static int open_iterator(const void *state)
 }
 
 static int pin_open(const struct source_variant *variant, const struct procfs *proc,
-		    struct diag *diag, void **ret_state)
+		    const struct memo_plan *memos, struct diag *diag, void **ret_state)
 {
 	cleanup_close int fd = open_link(variant->pinned);
 	cleanup_free struct pin_state *p = NULL;
 	int r = fd < 0 ? fd : reader_try(fd);
 
 	(void)proc;
+	(void)memos; /* sessions share the program, never a memo */
 	if (r < 0)
 		return add_note(diag, variant->name, r);
 	p = calloc(1, sizeof(*p));

@@ -235,8 +235,9 @@ struct collecting {
 };
 
 static int proc_open(const struct source_variant *variant, const struct procfs *proc,
-		     struct diag *diag, void **ret_state)
+		     const struct memo_plan *memos, struct diag *diag, void **ret_state)
 {
+	(void)memos;
 	if (proc->fd < 0) {
 		diag_add(diag, variant->name, -ENOENT, "mount -t proc proc /proc",
 			 "there is no /proc");

@@ -22,19 +22,24 @@
 /* The most further visits to one process; at 32 Ki pages each that is 16 TiB. */
 #define VISITS_MAX (128 * 1024)
 
+_Static_assert(SOURCE_READERS_MAX <= ZMEM_MEMO_LANES, "each reader has a lane");
+
 /* Shared by the readers of one collection. */
 struct collection_state {
 	const struct readers *from;
 	struct snapshot *snapshot;
-	pthread_mutex_t lock; /* for the snapshot */
+	pthread_mutex_t lock; /* for the snapshot and what is below */
+	/*
+	 * Processes with an unfinished or inconsistent walk, for whoever has time: one huge process
+	 * does not leave the other readers idle.
+	 */
+	struct zmem_pss_record *later;
+	size_t later_count, later_capacity, later_taken;
 };
 
 struct reader {
 	struct collection_state *c;
 	union zmem_question share;
-	/* Processes with an unfinished or inconsistent walk. */
-	struct zmem_pss_record *later;
-	size_t later_count, later_capacity;
 	int error;
 	char buf[READ_SIZE];
 };
@@ -49,29 +54,47 @@ static int add_record(struct reader *r, const void *record)
 	return err;
 }
 
-static int queue_visit(struct reader *r, const struct zmem_pss_record *record)
+static int queue_visit(struct collection_state *c, const struct zmem_pss_record *record)
 {
-	struct zmem_pss_record *later =
-		grow_items(r->later, r->later_count, &r->later_capacity, 16, sizeof(*later));
+	struct zmem_pss_record *later;
 
-	if (!later)
-		return -ENOMEM;
-	r->later = later;
-	r->later[r->later_count++] = *record;
-	return 0;
+	pthread_mutex_lock(&c->lock);
+	later = grow_items(c->later, c->later_count, &c->later_capacity, 16, sizeof(*later));
+	if (later) {
+		c->later = later;
+		later[c->later_count++] = *record;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return later ? 0 : -ENOMEM;
+}
+
+/* Returns false if no process is left. */
+static bool take_visit(struct collection_state *c, struct zmem_pss_record *ret)
+{
+	bool there;
+
+	pthread_mutex_lock(&c->lock);
+	there = c->later_taken < c->later_count;
+	if (there)
+		*ret = c->later[c->later_taken++];
+	pthread_mutex_unlock(&c->lock);
+	return there;
+}
+
+static bool has_pages(const struct zmem_pss_record *r)
+{
+	return r->record.kind == ZMEM_PROCESS && (r->record.valid & ZMEM_VALID_PAGES);
 }
 
 /* One record of the walk over all processes. */
-static int receive_record(struct reader *r, const void *data, size_t size)
+static int receive_record(struct reader *r, const void *data)
 {
 	struct zmem_pss_record record;
 
-	if (size == sizeof(record)) {
-		memcpy(&record, data, size);
-		if (!(record.pages.flags & ZMEM_WALK_OFF) &&
-		    !ZMEM_OTHER_USERS(record.record.flags) && !pages_consistent(&record))
-			return queue_visit(r, &record);
-	}
+	record_copy(data, &record);
+	if (has_pages(&record) && !(record.pages.flags & ZMEM_WALK_OFF) &&
+	    !ZMEM_OTHER_USERS(record.record.flags) && !pages_consistent(&record))
+		return queue_visit(r->c, &record);
 	return add_record(r, data);
 }
 
@@ -103,7 +126,7 @@ static int drain(struct reader *r, int fd)
 			return len ? -EBADMSG : 0;
 		len += (size_t)n;
 		while ((size = record_size(r->buf + used, len - used)) > 0) {
-			int err = receive_record(r, r->buf + used, (size_t)size);
+			int err = receive_record(r, r->buf + used);
 
 			if (err < 0)
 				return err;
@@ -127,39 +150,59 @@ static int open_one(const struct readers *from, pid_t pid)
 }
 
 /*
- * Reads `pid`; its walk continues at the cursor. The buffer has no room for two records, so the
- * kernel stops at the first.
+ * Reads the first record. The kernel goes on until it has as many bytes as are asked for, and would
+ * look for a second record.
  */
-static int visit(const struct readers *from, pid_t pid, uint64_t cursor,
+static int read_first(int fd, union zmem_question question, uint64_t cursor,
+		      struct zmem_pss_record *ret)
+{
+	_Alignas(struct zmem_record) char data[RECORD_MAX];
+	size_t len = 0, want = sizeof(struct zmem_pss_record);
+	long size = 0;
+
+	while (!size) {
+		ssize_t n = read_asking(fd, data + len, want - len, question, cursor);
+
+		if (n <= 0)
+			return n < 0 ? (int)n : len ? -EBADMSG : -ESRCH;
+		len += (size_t)n;
+		size = record_size(data, len);
+		/* The record of a newer program is longer. */
+		if (!size && len == want)
+			want = ((const struct zmem_record *)data)->size;
+	}
+	if (size < 0)
+		return (int)size;
+	record_copy(data, ret);
+	return 0;
+}
+
+/* Reads `pid`; its walk continues at the cursor, with the memos of a lane or none. */
+static int visit(const struct readers *from, pid_t pid, unsigned lane, uint64_t cursor,
 		 struct zmem_pss_record *ret)
 {
-	const union zmem_question question = {.pid = pid};
+	const union zmem_question question = {.pid = pid, .lane = (uint8_t)lane};
 	cleanup_close int fd = open_one(from, pid);
-	struct zmem_pss_record record = {};
-	ssize_t n = fd < 0 ? fd : read_asking(fd, &record, sizeof(record), question, cursor);
+	struct zmem_pss_record record;
+	int r = fd < 0 ? fd : read_first(fd, question, cursor, &record);
 
-	if (n <= 0)
-		return n < 0 ? (int)n : -ESRCH;
-	if (record_size(&record, (size_t)n) != n || record.record.pid != pid)
+	if (r < 0)
+		return r;
+	if (record.record.pid != pid)
 		return -EBADMSG;
 	*ret = record;
 	return 0;
 }
 
-static bool has_pages(const struct zmem_pss_record *r)
-{
-	return r->record.valid & ZMEM_VALID_PAGES;
-}
-
 /* Finishes a walk that has begun. */
-static int finish_walk(const struct readers *from, struct zmem_pss_record *sum)
+static int finish_walk(const struct readers *from, unsigned lane, struct zmem_pss_record *sum)
 {
 	struct zmem_pss_record part;
 
 	for (int i = 0; i < VISITS_MAX && has_pages(sum) && sum->pages.cursor &&
 			!(sum->pages.flags & ~(ZMEM_WALK_EXCLUSIVE | ZMEM_WALK_DRIFTED));
 	     i++) {
-		int r = visit(from, sum->record.pid, sum->pages.cursor, &part);
+		int r = visit(from, sum->record.pid, lane, sum->pages.cursor, &part);
 
 		if (r < 0)
 			return r;
@@ -168,17 +211,20 @@ static int finish_walk(const struct readers *from, struct zmem_pss_record *sum)
 	return 0;
 }
 
-/* Reads the process until its walk adds up, at most WALK_TRIES times; the newest reading counts. */
-static int repeat_walk(const struct readers *from, struct zmem_pss_record *record)
+/*
+ * Reads the process until its walk adds up, at most WALK_TRIES times; the newest reading counts.
+ * What did not add up is read again without memos.
+ */
+static int repeat_walk(const struct readers *from, unsigned lane, struct zmem_pss_record *record)
 {
-	int r = finish_walk(from, record);
+	int r = finish_walk(from, lane, record);
 
 	for (int i = 1; r == 0 && i < WALK_TRIES && has_pages(record) &&
 			!pages_consistent(record) && !(record->pages.flags & ZMEM_WALK_OFF);
 	     i++) {
-		r = visit(from, record->record.pid, 0, record);
+		r = visit(from, record->record.pid, 0, 0, record);
 		if (r == 0)
-			r = finish_walk(from, record);
+			r = finish_walk(from, 0, record);
 	}
 	if (r == 0 && has_pages(record) && pages_within_tolerance(record) &&
 	    !pages_consistent(record))
@@ -199,7 +245,7 @@ int readers_read_answer(const struct readers *readers, void *ret, size_t size)
 int readers_check_rss(const struct readers *readers)
 {
 	struct zmem_pss_record record;
-	int r = visit(readers, getpid(), 0, &record);
+	int r = visit(readers, getpid(), 0, 0, &record);
 
 	if (r < 0)
 		return r;
@@ -209,20 +255,18 @@ int readers_check_rss(const struct readers *readers)
 int reader_try(int fd)
 {
 	struct zmem_pss_record record;
-	ssize_t n = read_asking(fd, &record, sizeof(record), (union zmem_question){}, 0);
+	int r = read_first(fd, (union zmem_question){}, 0, &record);
 
-	if (n < 0)
-		return (int)n;
-	return record_size(&record, (size_t)n) > 0 ? 0 : -EBADMSG;
+	return r == -ESRCH ? -EBADMSG : r;
 }
 
 int readers_visit(const struct readers *readers, pid_t pid, struct snapshot *snapshot)
 {
 	struct zmem_pss_record record;
-	int r = visit(readers, pid, 0, &record);
+	int r = visit(readers, pid, 0, 0, &record);
 
 	if (r == 0)
-		r = repeat_walk(readers, &record);
+		r = repeat_walk(readers, 0, &record);
 	return r < 0 ? r : record_decode_one(&record, &readers->limits, snapshot);
 }
 
@@ -232,14 +276,15 @@ static int read_share(struct reader *r)
 {
 	const struct readers *from = r->c->from;
 	cleanup_close int fd = from->open(from->state);
+	struct zmem_pss_record record;
 	int err = fd < 0 ? fd : drain(r, fd);
 
-	for (size_t i = 0; err == 0 && i < r->later_count; i++) {
-		err = repeat_walk(from, &r->later[i]);
+	while (err == 0 && take_visit(r->c, &record)) {
+		err = repeat_walk(from, r->share.lane, &record);
 		if (err == -ESRCH) /* the process has ended meanwhile */
 			err = 0;
 		else if (err == 0)
-			err = add_record(r, &r->later[i]);
+			err = add_record(r, &record);
 	}
 	return err;
 }
@@ -262,13 +307,12 @@ static struct reader *reader_prepare(struct readers *kept, unsigned i, struct co
 		r = malloc(sizeof(*r));
 		if (!r)
 			return NULL;
-		r->later = NULL;
-		r->later_capacity = 0;
 		kept->reader[i] = r;
 	}
 	r->c = c;
-	r->share = (union zmem_question){.share = (uint16_t)i, .shares = (uint16_t)shares};
-	r->later_count = 0;
+	r->share = (union zmem_question){.share = (uint8_t)i, .shares = (uint8_t)shares};
+	if (kept->set_memos && i < kept->memo_readers)
+		r->share.lane = (uint8_t)(i + 1);
 	r->error = 0;
 	return r;
 }
@@ -307,9 +351,9 @@ static int visit_sharers(const struct readers *from, struct snapshot *s)
 			continue;
 		others = held_by_others(s, p);
 		for (int k = 0; k < WALK_TRIES && r == 0 && !process_has(p, COUNTER_PSS); k++) {
-			r = visit(from, p->pid, 0, &record);
+			r = visit(from, p->pid, 0, 0, &record);
 			if (r == 0)
-				r = finish_walk(from, &record);
+				r = finish_walk(from, 0, &record);
 			if (r == 0)
 				record_decode_shared(&record, &others, &from->limits, p);
 		}
@@ -321,9 +365,7 @@ static int visit_sharers(const struct readers *from, struct snapshot *s)
 
 void readers_done(struct readers *readers)
 {
-	for (unsigned i = 0; i < READERS_MAX; i++) {
-		if (readers->reader[i])
-			free(readers->reader[i]->later);
+	for (unsigned i = 0; i < SOURCE_READERS_MAX; i++) {
 		free(readers->reader[i]);
 		readers->reader[i] = NULL;
 	}
@@ -335,8 +377,8 @@ void readers_done(struct readers *readers)
  */
 static int collect_shares(struct collection_state *c, struct readers *kept, unsigned shares)
 {
-	pthread_t thread[READERS_MAX];
-	bool started[READERS_MAX] = {};
+	pthread_t thread[SOURCE_READERS_MAX];
+	bool started[SOURCE_READERS_MAX] = {};
 	int r = 0;
 
 	for (unsigned i = 0; i < shares; i++) {
@@ -369,7 +411,14 @@ int readers_collect(struct readers *readers, unsigned count, struct snapshot *sn
 
 	if (count < 1 || !readers->asks)
 		count = 1;
-	r = collect_shares(&c, readers, count < READERS_MAX ? count : READERS_MAX);
+	if (count > SOURCE_READERS_MAX)
+		count = SOURCE_READERS_MAX;
+	if (readers->set_memos)
+		readers->set_memos(readers->state, count);
+	r = collect_shares(&c, readers, count);
+	free(c.later);
+	if (readers->set_memos)
+		readers->set_memos(readers->state, 0);
 	return r == 0 && readers->asks ? visit_sharers(readers, snapshot) : r;
 }
 

@@ -10,9 +10,7 @@
 #include <sys/types.h>
 
 #include "source/record_decode.h"
-
-/* More threads do not make a collection faster. */
-#define READERS_MAX 8
+#include "source/source.h"
 
 /* The readers of one source: where iterators come from, and the memory kept between collections. */
 struct readers {
@@ -23,10 +21,16 @@ struct readers {
 	 * takes none cannot read one alone.
 	 */
 	int (*open_one)(const void *state, pid_t pid);
+	/*
+	 * Begins memos of a collection for the first `count` readers, at most memo_readers; 0 ends
+	 * them. NULL: there are none.
+	 */
+	void (*set_memos)(const void *state, unsigned count);
+	unsigned memo_readers;
 	const void *state;
 	bool asks; /* the program takes questions (include/zmem/setup.h) */
 	struct decode_limits limits;
-	struct reader *reader[READERS_MAX];
+	struct reader *reader[SOURCE_READERS_MAX];
 };
 
 void readers_done(struct readers *readers);

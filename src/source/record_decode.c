@@ -150,15 +150,16 @@ void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
 
 static bool header_ok(const struct zmem_record *r)
 {
-	if (r->version != ZMEM_RECORD_VERSION)
+	if (r->version != ZMEM_RECORD_VERSION || r->size % 8 || r->size > RECORD_MAX)
 		return false;
 	switch (r->kind) {
 	case ZMEM_PROCESS:
-		return r->size ==
-		       (r->valid & ZMEM_VALID_PAGES ? sizeof(struct zmem_pss_record) : sizeof(*r));
+		return r->size >=
+		       ZMEM_RECORD_FIRST +
+			       (r->valid & ZMEM_VALID_PAGES ? sizeof(struct zmem_pages) : 0);
 	case ZMEM_KTHREAD:
 	case ZMEM_ZOMBIE:
-		return r->size == ZMEM_RECORD_SHORT;
+		return r->size >= ZMEM_RECORD_SHORT;
 	default:
 		return false;
 	}
@@ -367,14 +368,33 @@ long record_size(const void *data, size_t len)
 	return r.size <= len ? r.size : 0;
 }
 
+/* Copies what is known of a record: of a newer program it is longer, of an older one shorter. */
+void record_copy(const void *data, struct zmem_pss_record *ret)
+{
+	struct zmem_record *r = &ret->record;
+	size_t len, pages = 0;
+
+	*ret = (struct zmem_pss_record){};
+	memcpy(r, data, ZMEM_RECORD_SHORT);
+	if (r->kind != ZMEM_PROCESS) {
+		r->size = ZMEM_RECORD_SHORT;
+		return;
+	}
+	if (r->valid & ZMEM_VALID_PAGES)
+		pages = sizeof(ret->pages);
+	len = r->size - pages;
+	memcpy(r, data, len < sizeof(*r) ? len : sizeof(*r));
+	memcpy(&ret->pages, (const char *)data + len, pages);
+	r->size = (__u16)(sizeof(*r) + pages);
+}
+
 int record_decode_one(const void *data, const struct decode_limits *limits, struct snapshot *s)
 {
-	struct zmem_pss_record r = {};
+	struct zmem_pss_record r;
 	struct process *p;
 	int err;
 
-	memcpy(&r, data, ZMEM_RECORD_SHORT);
-	memcpy(&r, data, r.record.size);
+	record_copy(data, &r);
 	err = decode_record(&r.record, limits, s, &p);
 	if (err < 0)
 		return err;

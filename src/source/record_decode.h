@@ -23,6 +23,11 @@ struct decode_limits {
 long record_decode(const void *data, size_t len, const struct decode_limits *limits,
 		   struct snapshot *snapshot);
 
+#define RECORD_MAX 4096 /* bytes; a record of a newer program is longer than ours */
+
+/* Copies a whole record that record_size() has measured; its size becomes that of our struct. */
+void record_copy(const void *data, struct zmem_pss_record *ret);
+
 /* The size of the record at the beginning of data; 0 if it is incomplete; or -EBADMSG. */
 long record_size(const void *data, size_t len);
 /* Decodes one whole record that record_size() has measured. Returns 0 or -ENOMEM. */

@@ -14,9 +14,17 @@
 #include "source/source_internal.h"
 
 /* With this many tasks a second reader pays; more than four never paid. */
-#define TASKS_TO_SHARE 400
-#define READERS_AUTO   4
-#define VISITS_MAX     64
+#define TASKS_TO_SHARE	400
+#define TABLES_TO_SHARE (32 * 1024 * 1024)
+#define READERS_AUTO	4
+
+/* Bytes of page tables; and how many memos a reader gets, each of 64 bytes (bpf/memo.bpf.h). */
+#define TABLES_FOR_MEMOS (8 * 1024 * 1024)
+#define TABLES_PER_MEMO	 (16 * 1024)
+#define MEMOS_LEAST	 1024
+#define MEMOS_CONTINUOUS (4 * 1024)
+#define MEMOS_MOST	 (32 * 1024)
+#define VISITS_MAX	 64
 
 struct source {
 	const struct source_variant *variant;
@@ -110,7 +118,7 @@ void source_explain(const struct source_variant *variant, struct diag *diag)
 	/* Without privileges or BTF the verifier does not run. */
 	if (variant->kind == &source_kind_bpf && diag->count && privilege_held(PRIVILEGE_BPF) &&
 	    privilege_held(PRIVILEGE_PERFMON) && access(BTF_PATH, R_OK) == 0)
-		diag_attach_log(diag, bpf_load_explain(variant->object));
+		diag_attach_log(diag, bpf_load_explain(variant->object, NULL));
 }
 
 const struct diag_note *source_reason(const struct diag *diag)
@@ -159,26 +167,40 @@ static const char *refusal(const struct source *source, const struct diag *diag)
 	return pages_reason(diag);
 }
 
+/* Bytes of the page tables of all processes: all that a walk could look at. 0: unknown. */
+static uint64_t page_tables(const struct procfs *proc)
+{
+	char text[16 * 1024];
+	ssize_t len = procfs_read(proc, "meminfo", text, sizeof(text));
+	struct meminfo m = {};
+
+	if (len > 0)
+		meminfo_parse(text, (size_t)len, &m);
+	return meminfo_has(&m, MEMINFO_PAGE_TABLES) ? m.value[MEMINFO_PAGE_TABLES] : 0;
+}
+
 static unsigned choose_readers(const struct source *source)
 {
 	unsigned cpus = (unsigned)get_nprocs();
 	struct sysinfo info;
 
 	/* A thread and its iterator cost as much as the pages of about 20 processes. */
-	if (!source->variant->pages || sysinfo(&info) < 0 || info.procs < TASKS_TO_SHARE)
+	if (!source->variant->pages || sysinfo(&info) < 0 ||
+	    (info.procs < TASKS_TO_SHARE && page_tables(source->proc) < TABLES_TO_SHARE))
 		return 1;
 	return cpus < READERS_AUTO ? cpus : READERS_AUTO;
 }
 
-int source_open_variant(const struct source_variant *variant, const struct procfs *proc,
-			struct diag *diag, struct source **ret_source)
+static int open_variant(const struct source_variant *variant, const struct procfs *proc,
+			const struct memo_plan *memos, struct diag *diag,
+			struct source **ret_source)
 {
 	cleanup_free struct source *source = calloc(1, sizeof(*source));
 	int r;
 
 	if (!source)
 		return -ENOMEM;
-	r = variant->kind->open(variant, proc, diag, &source->state);
+	r = variant->kind->open(variant, proc, memos, diag, &source->state);
 	if (r < 0)
 		return r;
 	source->variant = variant;
@@ -200,9 +222,43 @@ static int set_request(struct source *source, const struct source_request *reque
 	return reason && !source->pss_refusal ? -ENOMEM : 0;
 }
 
+/*
+ * A table of 4 KiB that is mapped by several processes needs one memo. Where there are few tables
+ * each would be found a few times, so there are none, but a source that stays may see more later.
+ */
+static struct memo_plan plan_memos(const struct source_request *request, const struct procfs *proc)
+{
+	unsigned cpus = (unsigned)get_nprocs();
+	struct memo_plan plan = {.each = request->continuous ? MEMOS_CONTINUOUS : 0};
+	uint64_t tables;
+
+	if (!request->memos)
+		return (struct memo_plan){};
+	/* More are never chosen (choose_readers()). */
+	plan.readers = request->readers	     ? request->readers
+		       : cpus < READERS_AUTO ? cpus
+					     : READERS_AUTO;
+	tables = page_tables(proc);
+	if (tables >= TABLES_FOR_MEMOS && !plan.each)
+		plan.each = MEMOS_LEAST;
+	while (plan.each && plan.each < MEMOS_MOST && plan.each < tables / TABLES_PER_MEMO)
+		plan.each *= 2;
+	return plan;
+}
+
+int source_open_variant(const struct source_variant *variant, const struct procfs *proc,
+			struct diag *diag, struct source **ret_source)
+{
+	const struct source_request request = {.readers = 1, .memos = true};
+	const struct memo_plan memos = plan_memos(&request, proc);
+
+	return open_variant(variant, proc, &memos, diag, ret_source);
+}
+
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source)
 {
+	const struct memo_plan memos = plan_memos(request, proc);
 	struct source *source;
 	int r = -ENOENT;
 
@@ -211,7 +267,7 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 
 		if (!is_wanted(request, v) || is_hopeless(v, r))
 			continue;
-		r = source_open_variant(v, proc, diag, &source);
+		r = open_variant(v, proc, &memos, diag, &source);
 		if (r == 0) {
 			r = set_request(source, request, diag);
 			if (r < 0)
@@ -257,6 +313,13 @@ const char *source_pss_refusal(const struct source *source)
 	if (!source->variant->pages && !source->pss_refusal)
 		return "it was not requested";
 	return source->pss_refusal;
+}
+
+int source_layout(const struct source *source, struct zmem_layout *ret)
+{
+	if (!source->variant->kind->layout || source_pss_refusal(source))
+		return -ENOTSUP;
+	return source->variant->kind->layout(source->state, ret);
 }
 
 static bool fill_process(const struct procfs *proc, struct process *p)

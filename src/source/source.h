@@ -29,12 +29,18 @@ enum pin_choice {
 	PIN_NOT,
 };
 
+#define SOURCE_READERS_MAX 8
+
 /* What the caller needs of a source. */
 struct source_request {
 	enum source_choice choice;
 	enum pin_choice pin;
-	bool pss;	  /* PSS from the kernel if possible; the source also opens without it */
-	unsigned readers; /* threads that read at once; 0: chosen by the number of tasks */
+	bool pss; /* PSS from the kernel if possible; the source also opens without it */
+	/* Threads that read at once, at most SOURCE_READERS_MAX; 0: chosen by tasks and page
+	 * tables. */
+	unsigned readers;
+	bool memos;	 /* count shared tables once; costs memory where there are many */
+	bool continuous; /* the source stays open: there may be more tables later */
 };
 
 struct source;
@@ -75,6 +81,13 @@ int source_link(const struct source *source);
  * may still lack it (process.pss_source).
  */
 const char *source_pss_refusal(const struct source *source);
+struct zmem_layout;
+
+/*
+ * Where the kernel has its memory, for other programs that walk page tables. Returns 0, or -ENOTSUP
+ * if the source walks none or is pinned.
+ */
+int source_layout(const struct source *source, struct zmem_layout *ret);
 /* Clears the snapshot, fills it and finishes it (snapshot_finish). */
 int source_collect(struct source *source, struct snapshot *snapshot);
 /*

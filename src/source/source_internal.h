@@ -8,12 +8,18 @@
 
 struct source_variant;
 
+/* How many readers keep memos (bpf/memo.bpf.h), and how many each: a power of 2, or 0. */
+struct memo_plan {
+	unsigned readers; /* at most SOURCE_READERS_MAX */
+	uint32_t each;
+};
+
 /* How the sources of one kind work. `state` is what open() returned. */
 struct source_kind {
 	enum origin origin;
 	/* Returns 0 and *ret_state, or a negative errno and a note in diag. */
 	int (*open)(const struct source_variant *variant, const struct procfs *proc,
-		    struct diag *diag, void **ret_state);
+		    const struct memo_plan *memos, struct diag *diag, void **ret_state);
 	/*
 	 * Appends all processes to the snapshot and their strings to its arena. Does not finish the
 	 * snapshot. Returns 0 or a negative errno.
@@ -28,6 +34,8 @@ struct source_kind {
 	const char *(*pss_refusal)(const void *state);
 	/* The link of the iterator, which the source owns. NULL: it has none to be pinned. */
 	int (*link)(const void *state);
+	/* Where the kernel has its memory. Returns 0 or a negative errno. NULL: not known. */
+	int (*layout)(const void *state, struct zmem_layout *ret);
 	void (*close)(void *state);
 };
 
@@ -53,6 +61,34 @@ struct source_variant {
 	enum bpf_loader loader;
 	enum kernel_reads reads;
 };
+
+/*
+ * Loads an object and finds its per-CPU offsets (bpf_source.c). Returns 0, or a negative errno and
+ * a note of `name` in diag; bpf_handle_close() in either case. `memos`: of all readers, or 0.
+ */
+int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader loader,
+		    uint32_t memos, struct diag *diag, struct bpf_handle *ret);
+
+/*
+ * The same for an object that finds the entry of a CPU by its number. `targets`: entries of on_cpu
+ * for each CPU. No note: the caller may try again without some programs. *ret_cpus: the number of
+ * the last possible CPU, and one more.
+ */
+int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char *const *without,
+			 uint32_t *ret_cpus, struct bpf_handle *ret);
+
+/* The possible CPUs. */
+struct cpu_ids {
+	unsigned id[8192]; /* NR_CPUS is at most that */
+	unsigned count;
+};
+
+void bpf_source_find_cpus(struct cpu_ids *ids);
+/*
+ * Has the kernel fill in the per-CPU offset of each CPU (bpf/percpu.bpf.h). `by_number`: the entry
+ * of a CPU is its number, and there are entries without a CPU. Returns 0 or a negative errno.
+ */
+int bpf_source_set_up_cpus(int setup_fd, const struct cpu_ids *ids, bool by_number);
 
 /* ---- counters of one process from /proc/PID/status (proc_source.c) ---- */
 

@@ -6,6 +6,7 @@
  */
 #include "top/collect.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -17,13 +18,119 @@ static bool replays(const struct collect *c)
 	return c->watch.measure.options->replay;
 }
 
+/* ---- the time line of a recording ---- */
+
+/* The gaps before frames. Without memory the line shows fewer of them. */
+static void find_gaps(struct timeline *t, const struct recording_reader *r, size_t frames)
+{
+	for (size_t i = 1; i < frames; i++) {
+		struct time_gap *grown;
+
+		if (!recording_reader_gap(r, i))
+			continue;
+		grown = realloc(t->gap, (t->gaps + 1) * sizeof(*grown));
+		if (!grown)
+			return;
+		t->gap = grown;
+		t->gap[t->gaps++] = (struct time_gap){recording_reader_time(r, i - 1),
+						      recording_reader_time(r, i)};
+	}
+}
+
+static int make_timeline(struct collect *c)
+{
+	const struct replay *replay = &c->watch.measure.replay;
+	struct timeline *t = &c->timeline;
+	size_t events, frame;
+
+	if (!replays(c) || replay->frames < 2)
+		return 0;
+	events = recording_reader_info(replay->reader)->events;
+	t->event = calloc(events + 1, sizeof(*t->event));
+	if (!t->event)
+		return log_error("reading the events: out of memory");
+	t->events = events;
+	t->first_ms = recording_reader_time(replay->reader, 0);
+	t->last_ms = recording_reader_time(replay->reader, replay->frames - 1);
+	for (size_t i = 0; i < events; i++) {
+		t->event[i].time_ms = recording_reader_event_time(replay->reader, i);
+		if (replay_event_frame(replay, i, &frame))
+			t->event[i].frame = (uint32_t)frame + 1;
+	}
+	find_gaps(t, replay->reader, replay->frames);
+	return 0;
+}
+
+static void find_event(const struct collect *c, bool next, uint32_t *frame)
+{
+	const struct timeline *t = &c->timeline;
+	uint32_t now = *frame;
+
+	for (size_t i = 0; i < t->events; i++) {
+		uint32_t of = t->event[i].frame;
+
+		/* The nearest on that side. */
+		if (of && (next ? of > now && (*frame == now || of < *frame)
+				: of < now && (*frame == now || of > *frame)))
+			*frame = of;
+	}
+}
+
+/* A step leads to another frame, also if the next one is later, behind a gap. */
+static uint32_t find_minutes(const struct collect *c, int minutes)
+{
+	const struct replay *replay = &c->watch.measure.replay;
+	uint32_t now = c->watch.frame;
+	int64_t to = recording_reader_time(replay->reader, now - 1) + minutes * INT64_C(60000);
+	size_t found = 0;
+
+	recording_reader_find(replay->reader, to, &found);
+	if (minutes > 0 && found + 1 <= now)
+		return now < replay->frames ? now + 1 : now;
+	if (minutes < 0 && found + 1 >= now)
+		return now > 1 ? now - 1 : now;
+	return (uint32_t)found + 1;
+}
+
+uint32_t collect_find_frame(const struct collect *c, struct view *v)
+{
+	uint32_t frame = c->watch.frame;
+	size_t found;
+	int64_t at_ms;
+
+	switch (v->go) {
+	case GO_MINUTES:
+		return find_minutes(c, v->go_minutes);
+	case GO_NEXT_EVENT:
+	case GO_PREVIOUS_EVENT:
+		find_event(c, v->go == GO_NEXT_EVENT, &frame);
+		if (frame == c->watch.frame)
+			view_set_message(v, "there is no %s event",
+					 v->go == GO_NEXT_EVENT ? "later" : "earlier");
+		return frame;
+	case GO_TIME:
+		if (measure_find_frame(&c->watch.measure, v->typed, &found, &at_ms) == 0)
+			return (uint32_t)found + 1;
+		return frame;
+	}
+	return frame;
+}
+
 int collect_open(struct collect *c, const struct options *o)
 {
-	return watch_open(&c->watch, o, true);
+	int r;
+
+	if (!o->replay)
+		top_files_open(&c->files);
+	r = watch_open(&c->watch, o, true);
+	return r ? r : make_timeline(c);
 }
 
 void collect_close(struct collect *c)
 {
+	top_files_close(&c->files);
+	free(c->timeline.gap);
+	free(c->timeline.event);
 	watch_close(&c->watch);
 }
 
@@ -158,6 +265,7 @@ static void show_rows(struct collect *c, struct view *v, bool tick)
 	v->facts.can_map = !replays(c);
 	v->facts.frame = c->watch.frame;
 	v->facts.frames = replays(c) ? c->watch.measure.replay.frames : 0;
+	v->facts.timeline = v->facts.frames > 1 ? &c->timeline : NULL;
 	view_set_rows(v, r, r->rows, r->row_count, tick);
 }
 
@@ -276,6 +384,6 @@ void collect_detail(struct collect *c, struct view *v)
 	copy = *p;
 	one.item = (struct process *[]){&copy};
 	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
-		collector_charge(s, &one);
+		collector_charge(s, &one, NEEDS_MEMCG_DETAIL);
 	view_set_charged(v, &copy);
 }

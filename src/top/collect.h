@@ -7,10 +7,12 @@
 #define ZMEM_TOP_COLLECT_H
 
 #include "cli/watch.h"
+#include "top/files.h"
 #include "top/view.h"
 
 struct collect {
 	struct watch watch;
+	struct top_files files;
 	struct result result;
 	char user[128];	  /* the last valid list of users */
 	char filter[128]; /* likewise, pattern */
@@ -18,6 +20,7 @@ struct collect {
 	uint64_t missed;
 	struct swap_activity swapped; /* at swapped_ms; what the next snapshot is compared with */
 	int64_t swapped_ms;
+	struct timeline timeline; /* of a recording */
 };
 
 /* Returns what watch_open() returns. */
@@ -42,6 +45,11 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
  * or an exit code after a message.
  */
 int collect_requery(struct collect *c, bool filter, struct view *v);
+/*
+ * Finds the frame of a recording that the view asks to go to. Returns 0, the current one after a
+ * message if there is none, or the frame, from 1.
+ */
+uint32_t collect_find_frame(const struct collect *c, struct view *v);
 /* Looks up the names of the visible rows. */
 void collect_name_rows(struct collect *c, struct view *v);
 /* Reads what the detail of a row shows beyond its counters: user, cgroup, memory cgroup. */

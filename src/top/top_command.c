@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "privilege/privilege.h"
 #include "top/collect.h"
+#include "top/growing.h"
 #include "top/layout.h"
 #include "top/terminal.h"
 
@@ -23,6 +24,7 @@ struct top {
 	struct collect collect;
 	struct ticker ticker;
 	struct terminal terminal;
+	struct growing *growing; /* NULL: nothing is counted */
 	struct view view;
 	struct screen screen;
 	struct layout_file file;
@@ -35,6 +37,7 @@ struct top {
 
 static void top_done(struct top *t)
 {
+	growing_stop(t->growing);
 	terminal_close(&t->terminal);
 	view_done(&t->view);
 	screen_done(&t->screen);
@@ -108,6 +111,36 @@ static int take_snapshot(struct top *t, uint32_t frame)
 	return 0;
 }
 
+/* ---- what grows ---- */
+
+static void stop_growing(struct top *t)
+{
+	view_set_growth(&t->view, NULL);
+	growing_stop(TAKE_PTR(t->growing));
+}
+
+/* Shows what has grown so far. */
+static void report_growing(struct top *t)
+{
+	const struct growth *g = t->growing ? growing_report(t->growing) : NULL;
+
+	if (t->growing)
+		view_set_growth(&t->view, g);
+	if (t->growing && !g)
+		stop_growing(t);
+}
+
+static void start_growing(struct top *t)
+{
+	draw(t);
+	if (growing_start(t->view.growing.pid, &t->growing) == 0)
+		report_growing(t);
+	else
+		view_set_growth(&t->view, NULL);
+}
+
+/* ---- ticks and keys ---- */
+
 static int tick(struct top *t)
 {
 	const struct options *o = t->collect.watch.measure.options;
@@ -119,6 +152,9 @@ static int tick(struct top *t)
 		r = take_snapshot(t, frame + 1);
 	if (r)
 		return r;
+	top_files_read(&t->collect.files, &t->view, false);
+	if (!t->view.set.paused)
+		report_growing(t);
 	draw(t);
 	t->quit |= o->count && t->ticks >= (uint64_t)o->count;
 	return 0;
@@ -134,6 +170,15 @@ static int step_frame(struct top *t, unsigned ask)
 	return frame > 1 ? take_snapshot(t, frame - 1) : 0;
 }
 
+/* Shows the moment of a recording that the view asks for. */
+static int go(struct top *t)
+{
+	uint32_t frame = collect_find_frame(&t->collect, &t->view);
+
+	t->view.set.paused = true;
+	return frame != t->view.facts.frame ? take_snapshot(t, frame) : 0;
+}
+
 /* Shows the other details while the mappings are read. */
 static void show_maps(struct top *t)
 {
@@ -143,6 +188,22 @@ static void show_maps(struct top *t)
 	t->view.detail.reading = true;
 	draw(t);
 	collect_maps(&t->collect, &t->view);
+}
+
+/* Says that the files are being read, which may take a second. */
+static void handle_files(struct top *t, unsigned ask)
+{
+	struct top_files *files = &t->collect.files;
+
+	if (ask & VIEW_ASK_FILES) {
+		if (view_shows_files(&t->view) && !t->view.files.report && files->source)
+			draw(t);
+		top_files_read(files, &t->view, !files->read);
+	}
+	if (ask & VIEW_ASK_FILE_ROWS)
+		top_files_rows(files, &t->view);
+	if (ask & VIEW_ASK_HOLDERS)
+		top_files_holders(files, &t->view);
 }
 
 static int handle_request(struct top *t, unsigned ask)
@@ -170,6 +231,14 @@ static int handle_request(struct top *t, unsigned ask)
 	}
 	if (ask & VIEW_ASK_DETAIL)
 		show_maps(t);
+	if (ask & (VIEW_ASK_FILES | VIEW_ASK_FILE_ROWS | VIEW_ASK_HOLDERS))
+		handle_files(t, ask);
+	if (t->growing && !view_shows_growth(v))
+		stop_growing(t);
+	if (ask & VIEW_ASK_GROWTH)
+		start_growing(t);
+	if (ask & VIEW_ASK_GO)
+		return go(t);
 	return ask & (VIEW_ASK_FORWARD | VIEW_ASK_BACK) ? step_frame(t, ask) : 0;
 }
 
@@ -334,7 +403,7 @@ int command_top(const struct options *o)
 {
 	cleanup(top_done) struct top t = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.collect.watch = WATCH_CLOSED,
+		.collect = {.watch = WATCH_CLOSED, .files = TOP_FILES_CLOSED},
 		.terminal = TERMINAL_CLOSED,
 	};
 	int r = check_terminal();

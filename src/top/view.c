@@ -21,7 +21,7 @@
 
 void view_init(struct view *v, const struct view_settings *set)
 {
-	*v = (struct view){.set = *set, .width = 80, .height = 24};
+	*v = (struct view){.set = *set, .width = 80, .height = 24, .files.set.sort = -1};
 	v->style.columns = &v->fitting;
 	v->style.header = true;
 	v->style.color = true;
@@ -31,6 +31,7 @@ void view_init(struct view *v, const struct view_settings *set)
 void view_done(struct view *v)
 {
 	view_set_maps(v, NULL, PSS_SKIPPED);
+	view_files_done(v);
 	folds_done(&v->folds);
 	free((char *)v->within.group.text);
 	v->within.group = (struct group_id){};
@@ -123,8 +124,9 @@ void view_columns_changed(struct view *v)
 						  "rss_change"};
 	static const char *const hide_tiny[] = {"pid",	     "swap_pss", "procs",     "%pss",
 						"mem_limit", "%limit",	 "pss_change"};
-	/* Names of cgroups are long. */
-	static const char *const hide_narrow_cgroups[] = {"uss", "rss", "%pss", "swap_pss_change"};
+	/* Names of cgroups are long. What fills them is also in the details of a row. */
+	static const char *const hide_narrow_cgroups[] = {
+		"uss", "rss", "%pss", "swap_pss_change", "mem_anon", "mem_file", "mem_shmem"};
 	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
 	struct column_list *list = &v->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
@@ -255,10 +257,10 @@ void view_clear_rows(struct view *v)
 unsigned view_head_lines(const struct view *v)
 {
 	/* The minimum height of the terminal for each line. */
-	static const unsigned from[] = {8, 10, 12, 14, 16};
-	unsigned lines = 0;
+	static const unsigned from[] = {8, 10, 12, 14, 16, 18};
+	unsigned lines = 0, most = ARRAY_SIZE(from) - !v->facts.timeline;
 
-	while (lines < ARRAY_SIZE(from) && v->height >= from[lines])
+	while (lines < most && v->height >= from[lines])
 		lines++;
 	return lines;
 }

@@ -7,8 +7,10 @@
 #ifndef ZMEM_TOP_VIEW_H
 #define ZMEM_TOP_VIEW_H
 
+#include "render/files_table.h"
 #include "render/table.h"
 #include "top/screen.h"
+#include "model/growth.h"
 #include "model/maps.h"
 
 /* How rows are made. The caller applies changes on VIEW_ASK_ROWS or VIEW_ASK_FILTER. */
@@ -40,23 +42,55 @@ enum view_ask {
 	VIEW_ASK_FORWARD = 1 << 5, /* show the next frame of a recording */
 	VIEW_ASK_BACK = 1 << 6,
 	VIEW_ASK_CHANGES = 1 << 7,
-	VIEW_ASK_REDRAW = 1 << 8, /* write the whole screen again */
+	VIEW_ASK_REDRAW = 1 << 8,     /* write the whole screen again */
+	VIEW_ASK_GO = 1 << 9,	      /* show another moment of a recording: view.go */
+	VIEW_ASK_FILES = 1 << 10,     /* read the files of the machine now */
+	VIEW_ASK_FILE_ROWS = 1 << 11, /* make the rows of the same files again */
+	VIEW_ASK_HOLDERS = 1 << 12,   /* read the holders of the file at the cursor */
+	VIEW_ASK_GROWTH = 1 << 13,    /* begin to count what grows: view.growing */
 };
 
 enum view_mode {
 	VIEW_LIST,
 	VIEW_DETAIL,
+	VIEW_GROWTH, /* of one process, by stack */
 	VIEW_HELP,
 	VIEW_COLUMNS, /* choose columns */
 	VIEW_SORT,    /* choose the sort column */
+	VIEW_FILES,
+	VIEW_HOLDERS,	/* of one file */
+	VIEW_FILE_SORT, /* choose the sort column of the files */
 };
 
 enum view_prompt {
 	PROMPT_NONE,
 	PROMPT_SEARCH,
-	PROMPT_FILTER,
+	PROMPT_FILTER, /* of processes, or of files */
 	PROMPT_USER,
 	PROMPT_INTERVAL,
+	PROMPT_TIME,
+};
+
+/* Where VIEW_ASK_GO leads. */
+enum view_go {
+	GO_MINUTES, /* view.go_minutes, back if negative */
+	GO_NEXT_EVENT,
+	GO_PREVIOUS_EVENT,
+	GO_TIME, /* view.typed, as --at takes it */
+};
+
+/* The time line of a recording. Its arrays belong to the caller. */
+struct timeline {
+	int64_t first_ms, last_ms; /* of the snapshots */
+	struct time_gap {
+		int64_t from_ms, to_ms;
+	} * gap; /* nothing was recorded between them */
+	size_t gaps;
+	struct time_event {
+		int64_t time_ms;
+		uint32_t frame; /* from 1: the one that --at event:N shows; 0: none */
+	} * event;		/* the oldest first */
+	size_t events;
 };
 
 /* Identifies a row across snapshots. */
@@ -73,9 +107,10 @@ struct view_facts {
 	uint64_t collect_us; /* how long the last snapshot took */
 	bool swap_known;     /* swap activity since the last tick, bytes per second */
 	uint64_t swap_in, swap_out;
-	uint64_t missed;	/* missed ticks */
-	uint32_t frame, frames; /* of a recording; 0: not a recording */
-	bool can_map;		/* mappings can be read */
+	uint64_t missed;		 /* missed ticks */
+	uint32_t frame, frames;		 /* of a recording; 0: not a recording */
+	const struct timeline *timeline; /* NULL: no recording, or of one snapshot */
+	bool can_map;			 /* mappings can be read */
 };
 
 /* The history of one value, as many points as a line can show. */
@@ -112,6 +147,49 @@ struct detail {
 	size_t scroll;
 };
 
+/* How the rows of the files are made. The caller applies changes on VIEW_ASK_FILE_ROWS. */
+struct file_settings {
+	enum file_group group;
+	int sort; /* a column; -1: shared memory first, each by size */
+	bool reverse;
+	char filter[128];	/* an ERE; "": no filter */
+	enum file_group within; /* of it only the files of the group `within_name` */
+	char *within_name;
+};
+
+/* Identifies a row across readings. */
+struct file_id {
+	uint64_t mapping; /* 0: a group */
+	uint64_t name;	  /* of a group, a hash */
+};
+
+struct view_files {
+	struct file_settings set;
+	const struct files_report *report; /* borrowed; NULL: nothing was read */
+	int64_t time_ms;		   /* when it was read */
+	uint64_t read_us, every_us;	   /* how long that took; the time to the next reading */
+	const char *why;		   /* borrowed; why nothing can be read; NULL: it can */
+	bool reading;
+	struct files_table table;
+	size_t cursor, scroll;
+	bool held; /* the cursor stays on row `id` while others come and go */
+	struct file_id id;
+	/* Of VIEW_HOLDERS, owned. */
+	struct cached_file file;
+	struct file_holder *holder;
+	char *label, *mount;
+	bool holders_failed;
+	size_t holder_scroll;
+};
+
+/* The process whose growth is counted. */
+struct view_growing {
+	pid_t pid;
+	char name[256];
+	enum view_mode from;	     /* the mode that Escape leads back to */
+	const struct growth *growth; /* NULL: not begun */
+};
+
 struct view {
 	struct view_settings set;
 	struct view_facts facts;
@@ -134,6 +212,8 @@ struct view {
 	struct folds folds; /* of the tree */
 	bool moved;	    /* a key moved the cursor since the rows were placed */
 
+	enum view_go go;
+	int go_minutes;
 	enum view_prompt prompt;
 	char typed[128], before[128]; /* before: the text that Escape restores */
 	char search[128];	      /* the last search */
@@ -141,6 +221,8 @@ struct view {
 	enum view_mode help_from;     /* the mode that help leads back to */
 	size_t menu, menu_scroll;     /* the cursor and the first line of a menu or help */
 	struct detail detail;
+	struct view_files files;
+	struct view_growing growing;
 	struct history history; /* PSS_SWAP of the row at the cursor */
 };
 
@@ -173,6 +255,22 @@ void view_set_charged(struct view *v, const struct process *p);
  * -ENOMEM.
  */
 int view_set_maps(struct view *v, struct map_set *maps, enum pss_status status);
+/* Whether growth is shown, or help in front of it. */
+bool view_shows_growth(const struct view *v);
+/* Sets what has grown, borrowed until the next call; NULL: it could not be counted. */
+void view_set_growth(struct view *v, const struct growth *g);
+
+/* Whether the files are shown now, and are to be read again when it is time. */
+bool view_shows_files(const struct view *v);
+/* The row at the cursor of the files, NULL if there is none. */
+const struct cached_file *view_file(const struct view *v);
+/*
+ * Sets the rows of the files, borrowed until the next call, or why there are none, likewise. The
+ * caller has set when they were read.
+ */
+void view_set_files(struct view *v, const struct files_report *report, const char *why);
+/* Sets the file that VIEW_ASK_HOLDERS requested, with its holders. Returns 0 or -ENOMEM. */
+int view_set_holders(struct view *v, const struct cached_file *f);
 
 /* Draws everything. */
 void view_draw(struct view *v, struct screen *s);
@@ -192,6 +290,23 @@ size_t view_page(const struct view *v);
 void view_move(struct view *v, long by);
 void view_hold_row(struct view *v);
 
+/* The lines above the rows that are the same for processes and files: RAM, swap, shortage. */
+void view_machine_draw(const struct view *v, struct screen *s);
+void view_interval_put(struct line *l, unsigned ms);
+
+unsigned view_files_open(struct view *v);
+void view_files_done(struct view *v);
+unsigned view_files_key(struct view *v, int key);
+unsigned view_holders_key(struct view *v, int key);
+void view_files_draw(struct view *v, struct screen *s);
+void view_holders_draw(struct view *v, struct screen *s);
+/* The column of a line of the menu VIEW_FILE_SORT, or -1; and their number. */
+size_t view_file_sorts(const struct view *v);
+int view_file_sort(const struct view *v, size_t i);
+unsigned view_files_sort_by(struct view *v, int column);
+/* Moves the cursor to the next row with the text from `from` on, wrapping around. */
+bool view_files_search(struct view *v, const char *text, size_t from);
+
 void view_prompt_open(struct view *v, enum view_prompt prompt);
 unsigned view_prompt_key(struct view *v, int key);
 void view_prompt_draw(const struct view *v, struct screen *s);
@@ -205,7 +320,13 @@ unsigned view_detail_key(struct view *v, int key);
 const char *view_row_text(const struct view *v, const struct process *p);
 /* Says that the key has no meaning in this mode, and in which mode it has one. */
 unsigned view_key_unknown(struct view *v, int key);
+/* Pause, redraw and help; else the key is unknown in this mode. Returns enum view_ask. */
+unsigned view_key_anywhere(struct view *v, int key);
 void view_detail_draw(struct view *v, struct screen *s);
+/* Opens the growth of the process of the detail, or at the cursor. Returns requests. */
+unsigned view_growth_open(struct view *v);
+unsigned view_growth_key(struct view *v, int key);
+void view_growth_draw(struct view *v, struct screen *s);
 
 void history_clear(struct history *h);
 void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes);

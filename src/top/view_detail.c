@@ -135,23 +135,13 @@ unsigned view_detail_key(struct view *v, int key)
 		return 0;
 	case 'm':
 		return VIEW_ASK_DETAIL;
+	case 'w':
+		return view_growth_open(v);
 	case 'b':
 		v->style.bytes = !v->style.bytes;
 		return 0;
-	case ' ':
-	case 'p':
-	case 'Z':
-		v->set.paused = !v->set.paused;
-		return VIEW_ASK_INTERVAL;
-	case TOP_CTRL('l'):
-		return VIEW_ASK_REDRAW;
-	case '?':
-	case 'h':
-	case TOP_F1:
-		view_menu_open(v, VIEW_HELP);
-		return 0;
 	}
-	return view_key_unknown(v, key);
+	return view_key_anywhere(v, key);
 }
 
 /* ---- history ---- */
@@ -260,6 +250,33 @@ static void draw_title(struct view *v, struct screen *s, const struct process *p
 	screen_line(s, LOOK_PLAIN);
 }
 
+/* What fills the cgroup, if this kernel says so. */
+static void draw_charged(struct view *v, struct screen *s, const struct process *p)
+{
+	static const struct {
+		const char *name;
+		enum counter counter;
+	} part[] = {{"anon", COUNTER_MEM_ANON},	  {"file", COUNTER_MEM_FILE},
+		    {"shmem", COUNTER_MEM_SHMEM}, {"slab", COUNTER_MEM_SLAB},
+		    {"swap", COUNTER_MEM_SWAP},	  {"zswap", COUNTER_MEM_ZSWAP}};
+	struct line *l = &s->pen;
+
+	if (!process_has(p, COUNTER_MEM_ANON))
+		return;
+	line_printf(l, "      ");
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		if (!process_has(p, part[i].counter))
+			continue;
+		line_printf(l, " %s ", part[i].name);
+		put_counter(v, l, p, part[i].counter);
+		line_printf(l, " ");
+	}
+	if (process_has(p, COUNTER_PSI_SOME_10))
+		line_printf(l, " waited %.1f %% of 10 s",
+			    (double)p->value[COUNTER_PSI_SOME_10] / 100);
+	screen_line(s, LOOK_PLAIN);
+}
+
 static void draw_cgroup(struct view *v, struct screen *s, const struct process *p)
 {
 	struct line *l = &s->pen;
@@ -285,6 +302,7 @@ static void draw_cgroup(struct view *v, struct screen *s, const struct process *
 		line_printf(l, ", no limit");
 	}
 	screen_line(s, LOOK_PLAIN);
+	draw_charged(v, s, p);
 }
 
 /* Draws the parts of PSS and swap as a bar. */
@@ -312,7 +330,7 @@ static void draw_parts(struct view *v, struct screen *s, const struct process *p
 	screen_line(s, LOOK_PLAIN);
 }
 
-/* Draws all counters in as many columns as fit. */
+/* Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. */
 static void draw_counters(struct view *v, struct screen *s, const struct process *p)
 {
 	unsigned cell = v->style.bytes ? 36 : 26, columns = s->width / cell, at = 0;
@@ -322,6 +340,8 @@ static void draw_counters(struct view *v, struct screen *s, const struct process
 		char buf[FORMAT_MAX];
 		size_t len = 1;
 
+		if (COUNTER_BIT(c) & COUNTERS_OF_SWAP_COSTS && c != COUNTER_SWAP_RAM)
+			continue;
 		buf[0] = '-';
 		if (process_has(p, c))
 			len = format_bytes(buf, p->value[c],

@@ -11,9 +11,11 @@
 #include "render/summary.h"
 #include "top/view.h"
 
-#define BAR_MOST 60
-#define LEGEND	 80 /* approximate width of the text beside a bar */
-#define NO_BAR	 76 /* narrower screens have no bar */
+#define BAR_MOST	 60
+#define LEGEND		 80 /* approximate width of the text beside a bar */
+#define NO_BAR		 76 /* narrower screens have no bar */
+
+#define SCREEN_WIDTH_MAX 512 /* columns of a time line */
 
 /* ---- bars ---- */
 
@@ -298,7 +300,7 @@ static void put_order(const struct view *v, struct line *l)
 }
 
 /* The interval with as many digits as it has. */
-static void put_interval(struct line *l, unsigned ms)
+void view_interval_put(struct line *l, unsigned ms)
 {
 	unsigned part = ms % 1000;
 
@@ -325,7 +327,7 @@ static void put_state(const struct view *v, struct screen *s)
 	if (f->frames)
 		line_printf(l, "snapshot %u of %u  ", f->frame, f->frames);
 	put_order(v, l);
-	put_interval(l, v->set.interval_ms);
+	view_interval_put(l, v->set.interval_ms);
 	if (v->r->snapshot->collection.not_seen)
 		line_printf(l, "  incomplete: %u not seen", v->r->snapshot->collection.not_seen);
 	if (f->missed)
@@ -333,14 +335,118 @@ static void put_state(const struct view *v, struct screen *s)
 	screen_line(s, LOOK_PLAIN);
 }
 
-static void draw_head(const struct view *v, struct screen *s)
+/* ---- the time line of a recording ---- */
+
+#define TIMELINE_LEAST 10 /* columns */
+#define MINUTES_MS     600000
+#define EVENT_TEXT_MAX 12 /* columns: "  event:1234" */
+
+/* The time of day; with the date if the line has several days, and with seconds if it is short. */
+static void put_moment(struct line *l, const struct timeline *t, int64_t time_ms)
+{
+	char first[FORMAT_MAX], last[FORMAT_MAX], buf[FORMAT_MAX];
+	bool known = format_time(first, t->first_ms, TIME_TABLE) > 19 &&
+		     format_time(last, t->last_ms, TIME_TABLE) > 19 &&
+		     format_time(buf, time_ms, TIME_TABLE) > 19;
+
+	if (!known)
+		line_ascii(l, "?", 1);
+	else if (memcmp(first, last, 10) != 0)
+		line_ascii(l, buf + 5, 11);
+	else
+		line_ascii(l, buf + 11, t->last_ms - t->first_ms < MINUTES_MS ? 8 : 5);
+}
+
+/* The column of a time, on a line of `width` columns. */
+static unsigned timeline_column(const struct timeline *t, int64_t time_ms, unsigned width)
+{
+	double span = (double)t->last_ms - (double)t->first_ms + 1;
+	double at = ((double)time_ms - (double)t->first_ms) / span * width;
+
+	/* A clock that was set back may give times outside. */
+	if (!(span > 0) || !(at > 0))
+		return 0;
+	return at < width ? (unsigned)at : width - 1;
+}
+
+/* The columns that lie within a gap, without its ends, where there are snapshots. */
+static void mark_gaps(const struct timeline *t, char *sign, unsigned width)
+{
+	for (size_t i = 0; i < t->gaps; i++) {
+		unsigned from = timeline_column(t, t->gap[i].from_ms, width);
+		unsigned to = timeline_column(t, t->gap[i].to_ms, width);
+
+		for (unsigned at = from + 1; at < to; at++)
+			sign[at] = ' ';
+	}
+}
+
+static void put_line_of_time(const struct view *v, struct line *l, unsigned width)
+{
+	const struct timeline *t = v->facts.timeline;
+	unsigned now = timeline_column(t, v->r->snapshot->time_ms, width);
+	char sign[SCREEN_WIDTH_MAX];
+
+	memset(sign, '-', width);
+	mark_gaps(t, sign, width);
+	for (size_t i = 0; i < t->events; i++)
+		sign[timeline_column(t, t->event[i].time_ms, width)] = '!';
+	for (unsigned at = 0; at < width; at++) {
+		l->attr = at == now ? ATTR_REVERSE : sign[at] == '!' ? ATTR_RED : ATTR_NORMAL;
+		/* Without colours, too, the place of the snapshot is seen. */
+		line_ascii(l, at == now && sign[at] != '!' ? "#" : &sign[at], 1);
+	}
+	l->attr = ATTR_NORMAL;
+}
+
+/* The event whose snapshot is shown, as --at takes it; 0: none. */
+static size_t event_shown(const struct view *v)
+{
+	const struct timeline *t = v->facts.timeline;
+
+	for (size_t i = t->events; i-- > 0;) {
+		if (t->event[i].frame == v->facts.frame)
+			return t->events - i;
+	}
+	return 0;
+}
+
+static void put_timeline(const struct view *v, struct screen *s)
+{
+	const struct timeline *t = v->facts.timeline;
+	struct line *l = &s->pen;
+	unsigned around = 2 * 11 + 4 + EVENT_TEXT_MAX;
+	unsigned width = s->width > around + TIMELINE_LEAST ? s->width - around : TIMELINE_LEAST;
+	size_t event = event_shown(v);
+
+	if (width > SCREEN_WIDTH_MAX)
+		width = SCREEN_WIDTH_MAX;
+	put_moment(l, t, t->first_ms);
+	line_printf(l, " [");
+	put_line_of_time(v, l, width);
+	line_printf(l, "] ");
+	put_moment(l, t, t->last_ms);
+	if (event)
+		line_printf(l, "  event:%zu", event);
+	else if (t->events)
+		line_printf(l, "  %zu event%s", t->events, t->events == 1 ? "" : "s");
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void draw_head(const struct view *v, struct screen *s, unsigned lines)
 {
 	static void (*const put[])(const struct view *v, struct screen *s) = {
-		put_ram, put_swap, put_shortage, put_collection, put_state};
-	unsigned lines = view_head_lines(v);
+		put_ram, put_swap, put_shortage, put_collection, put_state, put_timeline};
 
 	for (unsigned i = 0; i < lines; i++)
 		put[i](v, s);
+}
+
+void view_machine_draw(const struct view *v, struct screen *s)
+{
+	unsigned lines = view_head_lines(v);
+
+	draw_head(v, s, lines < 3 ? lines : 3);
 }
 
 /* ---- the list and the last line ---- */
@@ -354,7 +460,8 @@ static void draw_keys(const struct view *v, struct screen *s)
 	static const struct key_help list[] = {
 		{"?", "help"},	  {"q", "quit"},	{"/", "search"}, {"f", "filter"},
 		{"s", "sort"},	  {"g", "groups"},	{"t", "tree"},	 {"o", "columns"},
-		{"x", "changes"}, {"Enter", "details"}, {"F", "follow"}, {"Space", "pause"},
+		{"x", "changes"}, {"Enter", "details"}, {"w", "growth"}, {"l", "files"},
+		{"F", "follow"},  {"Space", "pause"},
 	};
 	static const struct key_help groups[] = {
 		{"?", "help"},	 {"q", "quit"},	   {"Enter", "processes"}, {"g", "next groups"},
@@ -372,8 +479,14 @@ static void draw_keys(const struct view *v, struct screen *s)
 		{"x", "changes"}, {"F", "follow"},   {"Space", "pause"},
 	};
 	static const struct key_help detail[] = {
-		{"Esc", "back"}, {"up down", "mappings"}, {"m", "read again"},
+		{"Esc", "back"}, {"up down", "mappings"}, {"m", "read again"}, {"w", "growth"},
 		{"b", "bytes"},	 {"Space", "pause"},	  {"?", "help"},
+	};
+	static const struct key_help growth[] = {
+		{"Esc", "back, and end counting"},
+		{"b", "bytes"},
+		{"Space", "pause"},
+		{"?", "help"},
 	};
 	static const struct key_help columns[] = {
 		{"Esc", "back"},
@@ -385,15 +498,30 @@ static void draw_keys(const struct view *v, struct screen *s)
 		{"Enter", "sort, again: reverse"},
 	};
 	static const struct key_help help[] = {{"Esc", "back"}, {"up down", "more"}};
+	static const struct key_help files[] = {
+		{"?", "help"},	 {"l", "processes"}, {"Enter", "holders"}, {"g", "groups"},
+		{"f", "filter"}, {"s", "sort"},	     {"/", "search"},	   {"r", "reverse"},
+		{"b", "bytes"},	 {"Space", "pause"},
+	};
+	static const struct key_help file_groups[] = {
+		{"?", "help"},	 {"l", "processes"}, {"Enter", "files"}, {"g", "next groups"},
+		{"f", "filter"}, {"s", "sort"},	     {"/", "search"},	 {"r", "reverse"},
+	};
+	static const struct key_help holders[] = {
+		{"Esc", "back"}, {"m", "read again"}, {"up down", "more"}, {"?", "help"}};
 	static const struct key_list {
 		const struct key_help *item;
 		size_t count;
 	} of_mode[] = {
 		[VIEW_LIST] = {list, ARRAY_SIZE(list)},
 		[VIEW_DETAIL] = {detail, ARRAY_SIZE(detail)},
+		[VIEW_GROWTH] = {growth, ARRAY_SIZE(growth)},
 		[VIEW_HELP] = {help, ARRAY_SIZE(help)},
 		[VIEW_COLUMNS] = {columns, ARRAY_SIZE(columns)},
 		[VIEW_SORT] = {sort, ARRAY_SIZE(sort)},
+		[VIEW_FILES] = {files, ARRAY_SIZE(files)},
+		[VIEW_HOLDERS] = {holders, ARRAY_SIZE(holders)},
+		[VIEW_FILE_SORT] = {sort, ARRAY_SIZE(sort)},
 	};
 	struct key_list keys = of_mode[v->mode];
 	size_t at = 0;
@@ -404,6 +532,8 @@ static void draw_keys(const struct view *v, struct screen *s)
 		keys = (struct key_list){tree, ARRAY_SIZE(tree)};
 	else if (v->mode == VIEW_LIST && v->within.group.key)
 		keys = (struct key_list){within, ARRAY_SIZE(within)};
+	else if (v->mode == VIEW_FILES && v->files.set.group != FILE_GROUP_NONE)
+		keys = (struct key_list){file_groups, ARRAY_SIZE(file_groups)};
 	for (size_t i = 0; i < keys.count; i++) {
 		size_t len = strlen(keys.item[i].key) + 1 + strlen(keys.item[i].text);
 
@@ -458,7 +588,7 @@ static void draw_list(struct view *v, struct screen *s)
 	t->marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
 	table_place(t);
 	grid_measure(&t->grid);
-	draw_head(v, s);
+	draw_head(v, s, view_head_lines(v));
 	if (v->height >= 3) {
 		s->pen.attr = ATTR_BOLD;
 		grid_put_heading(&t->grid, &s->pen);
@@ -488,10 +618,20 @@ void view_draw(struct view *v, struct screen *s)
 	case VIEW_DETAIL:
 		view_detail_draw(v, s);
 		break;
+	case VIEW_GROWTH:
+		view_growth_draw(v, s);
+		break;
 	case VIEW_HELP:
 	case VIEW_COLUMNS:
 	case VIEW_SORT:
+	case VIEW_FILE_SORT:
 		view_menu_draw(v, s);
+		break;
+	case VIEW_FILES:
+		view_files_draw(v, s);
+		break;
+	case VIEW_HOLDERS:
+		view_holders_draw(v, s);
 		break;
 	}
 	/* Messages and prompts replace the last line if no line is free. */

@@ -88,7 +88,8 @@ static unsigned within_leave(struct view *v)
 
 static unsigned group_next(struct view *v)
 {
-	static const char *const key[] = {"name", "user", "unit", "container", "cgroup"};
+	static const char *const key[] = {"name", "user",      "unit",	"container",
+					  "pod",  "namespace", "cgroup"};
 	unsigned ask = v->within.group.key ? VIEW_ASK_FILTER : VIEW_ASK_ROWS;
 	size_t at = 0;
 
@@ -330,6 +331,47 @@ static unsigned key_order(struct view *v, int key, bool *ret_known)
 	return 0;
 }
 
+/* ---- moments of a recording ---- */
+
+static unsigned go(struct view *v, int key, enum view_go where, int minutes)
+{
+	if (!v->facts.frames)
+		return view_key_unknown(v, key);
+	v->go = where;
+	v->go_minutes = minutes;
+	return VIEW_ASK_GO;
+}
+
+static unsigned key_time(struct view *v, int key, bool *ret_known)
+{
+	*ret_known = true;
+	switch (key) {
+	case '.':
+		return v->facts.frames ? VIEW_ASK_FORWARD : view_key_unknown(v, key);
+	case ',':
+		return v->facts.frames ? VIEW_ASK_BACK : view_key_unknown(v, key);
+	case ']':
+		return go(v, key, GO_MINUTES, 1);
+	case '[':
+		return go(v, key, GO_MINUTES, -1);
+	case '}':
+		return go(v, key, GO_MINUTES, 10);
+	case '{':
+		return go(v, key, GO_MINUTES, -10);
+	case 'e':
+		return go(v, key, GO_NEXT_EVENT, 0);
+	case 'E':
+		return go(v, key, GO_PREVIOUS_EVENT, 0);
+	case '@':
+		if (!v->facts.frames)
+			return view_key_unknown(v, key);
+		view_prompt_open(v, PROMPT_TIME);
+		return 0;
+	}
+	*ret_known = false;
+	return 0;
+}
+
 static unsigned key_display(struct view *v, int key, bool *ret_known)
 {
 	*ret_known = true;
@@ -353,17 +395,6 @@ static unsigned key_display(struct view *v, int key, bool *ret_known)
 		return interval_step(v, true);
 	case '-':
 		return interval_step(v, false);
-	case ' ':
-	case 'p':
-	case 'Z':
-		v->set.paused = !v->set.paused;
-		return VIEW_ASK_INTERVAL;
-	case '.':
-		return v->facts.frames ? VIEW_ASK_FORWARD : view_key_unknown(v, key);
-	case ',':
-		return v->facts.frames ? VIEW_ASK_BACK : view_key_unknown(v, key);
-	case TOP_CTRL('l'):
-		return VIEW_ASK_REDRAW;
 	}
 	*ret_known = false;
 	return 0;
@@ -396,20 +427,19 @@ static unsigned key_open(struct view *v, int key)
 			return 0;
 		view_detail_open(v);
 		return VIEW_ASK_DETAIL;
+	case 'l':
+		return view_files_open(v);
+	case 'w':
+		return view_growth_open(v);
 	case TOP_BACKSPACE:
 	case TOP_CTRL('h'):
 		return v->within.group.key ? within_leave(v) : view_key_unknown(v, key);
-	case '?':
-	case 'h':
-	case TOP_F1:
-		view_menu_open(v, VIEW_HELP);
-		return 0;
 	case 'q':
 	case 'Q':
 	case TOP_F(10):
 		return VIEW_ASK_QUIT;
 	}
-	return view_key_unknown(v, key);
+	return view_key_anywhere(v, key);
 }
 
 /* ---- keys without a meaning ---- */
@@ -447,7 +477,9 @@ static const struct key_use {
 	{'F', VIEW_LIST, "follows a row"},
 	{'d', VIEW_LIST, "sets the interval"},
 	{'i', VIEW_LIST, "shows details"},
+	{'w', VIEW_LIST, "shows which code makes a process grow"},
 	{'b', VIEW_LIST, "shows exact bytes"},
+	{'l', VIEW_LIST, "shows the files"},
 	{'p', VIEW_LIST, "pauses"},
 	{'Z', VIEW_LIST, "pauses"},
 	{'G', VIEW_LIST, "goes to the last row"},
@@ -499,7 +531,7 @@ unsigned view_key_unknown(struct view *v, int key)
 		view_set_message(v, "%s %s %s", name, use->does, where[use->mode]);
 		return 0;
 	}
-	if (v->mode == VIEW_LIST && (key == '.' || key == ','))
+	if (v->mode == VIEW_LIST && key > 0 && key < 0x7f && strchr(".,[]{}eE@", key))
 		view_set_message(
 			v, "%s goes to another snapshot of a recording (top --replay FILE)", name);
 	else if (v->mode == VIEW_LIST && key == '*')
@@ -509,6 +541,25 @@ unsigned view_key_unknown(struct view *v, int key)
 	else
 		view_set_message(v, "%s does nothing; ? lists the keys", name);
 	return 0;
+}
+
+unsigned view_key_anywhere(struct view *v, int key)
+{
+	switch (key) {
+	case ' ':
+	case 'p':
+	case 'Z':
+		v->set.paused = !v->set.paused;
+		return VIEW_ASK_INTERVAL;
+	case TOP_CTRL('l'):
+		return VIEW_ASK_REDRAW;
+	case '?':
+	case 'h':
+	case TOP_F1:
+		view_menu_open(v, VIEW_HELP);
+		return 0;
+	}
+	return view_key_unknown(v, key);
 }
 
 static unsigned list_key(struct view *v, int key)
@@ -522,6 +573,8 @@ static unsigned list_key(struct view *v, int key)
 		ask = key_fold(v, key, &known);
 	if (!known)
 		ask = key_display(v, key, &known);
+	if (!known)
+		ask = key_time(v, key, &known);
 	return known ? ask : key_open(v, key);
 }
 
@@ -534,10 +587,17 @@ static unsigned mode_key(struct view *v, int key)
 		return list_key(v, key);
 	case VIEW_DETAIL:
 		return view_detail_key(v, key);
+	case VIEW_GROWTH:
+		return view_growth_key(v, key);
 	case VIEW_HELP:
 	case VIEW_COLUMNS:
 	case VIEW_SORT:
+	case VIEW_FILE_SORT:
 		return view_menu_key(v, key);
+	case VIEW_FILES:
+		return view_files_key(v, key);
+	case VIEW_HOLDERS:
+		return view_holders_key(v, key);
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@ static const char *const help_lines[] = {
 	"left right              scroll to columns that do not fit",
 	"Enter                   details of a process; processes of a group",
 	"i                       details, also of a group: counters, history, cgroup",
+	"w                       which code makes a process grow: stacks, by growth",
 	"Esc Backspace           go back from the processes of a group to the groups",
 	"Esc                     stop following; clear filters; go to the first row",
 	"F                       follow: keep the row in sight when it moves",
@@ -19,17 +20,22 @@ static const char *const help_lines[] = {
 	"s F6    < >             choose the sort column; sort by the column left, right",
 	"M S N                   sort by PSS, swap, PID",
 	"r I                     reverse the order",
-	"g                       group by name, user, unit, container, cgroup, or not",
+	"g                       group by name, user, unit, container, pod, …, or not",
 	"t F5                    tree: sums of each process and its descendants",
 	"- + *                   in the tree: fold a row, open it; fold or open all",
 	"x                       show changes: per second, since the start, or none",
 	"n                       show only rows that changed",
 	"c                       show command lines instead of names",
+	"l                       files of the machine, in RAM and in swap; l: back",
+	"                        in them: Enter holders, g fs mount kind dir, f s / r",
 	"o F2                    columns: Enter shows or hides one, + - move it",
 	"b                       switch between exact bytes and KiB MiB GiB",
 	"Space p Z               pause or continue",
 	"d  + -                  set, lengthen, shorten the interval; in the tree: d",
 	", .                     in a recording: previous, next snapshot",
+	"[ ]  { }                in a recording: a minute, 10 minutes back, on",
+	"E e                     in a recording: previous, next event, as an OOM kill",
+	"@                       in a recording: go to a time, such as 03:14 or event:1",
 	"m                       in the details: read the mappings again",
 	"Ctrl-L                  redraw the screen",
 	"? h F1                  show or leave help; q F10: go back or quit",
@@ -37,6 +43,7 @@ static const char *const help_lines[] = {
 	"The bars of RAM and swap: the legend shows the character of each part.",
 	"Avail: MemAvailable. Pressure: the share of the last 10 s in which some tasks,",
 	"or all tasks, waited for memory. Swap in, out: what is read and written.",
+	"The time line of a recording: # is the snapshot, ! an event, a blank a gap.",
 	"- means not measured; the details say why.",
 };
 
@@ -48,6 +55,8 @@ const char *view_key_help(size_t i)
 /* All columns, for processes and for groups, and all columns of changes. */
 static size_t menu_count(const struct view *v)
 {
+	if (v->mode == VIEW_FILE_SORT)
+		return view_file_sorts(v);
 	return v->mode == VIEW_HELP ? ARRAY_SIZE(help_lines) : column_count + COUNTERS_OF_PROCESS;
 }
 
@@ -76,6 +85,11 @@ void view_menu_open(struct view *v, enum view_mode mode)
 		v->help_from = v->mode;
 	v->mode = mode;
 	v->menu = v->menu_scroll = 0;
+	if (mode == VIEW_FILE_SORT) {
+		while (v->menu + 1 < menu_count(v) &&
+		       view_file_sort(v, v->menu) != v->files.set.sort)
+			v->menu++;
+	}
 	if (mode == VIEW_SORT && v->set.order.keys.count) {
 		while (v->menu + 1 < menu_count(v) &&
 		       menu_column(v->menu) != v->set.order.keys.item[0])
@@ -141,8 +155,13 @@ static unsigned move_column(struct view *v, int by)
 
 static unsigned choose_column(struct view *v)
 {
-	const struct column *c = menu_column(v->menu);
+	const struct column *c;
 
+	if (v->mode == VIEW_FILE_SORT) {
+		v->mode = VIEW_FILES;
+		return view_files_sort_by(v, view_file_sort(v, v->menu));
+	}
+	c = menu_column(v->menu);
 	if (v->mode == VIEW_COLUMNS)
 		return toggle_column(v);
 	v->mode = VIEW_LIST;
@@ -155,7 +174,9 @@ static unsigned choose_column(struct view *v)
 
 static void menu_close(struct view *v)
 {
-	v->mode = v->mode == VIEW_HELP ? v->help_from : VIEW_LIST;
+	v->mode = v->mode == VIEW_HELP	      ? v->help_from
+		  : v->mode == VIEW_FILE_SORT ? VIEW_FILES
+					      : VIEW_LIST;
 	v->menu = v->menu_scroll = 0;
 	v->moved = true;
 }
@@ -231,12 +252,23 @@ static void put_own_cost(const struct view *v, struct line *l)
 
 static void menu_line(struct view *v, struct screen *s, size_t i)
 {
-	const struct column *c = menu_column(i);
-	bool shown = column_list_has(view_columns(v), c);
+	const struct column *c;
+	int column;
 
-	if (v->mode == VIEW_COLUMNS)
-		line_printf(&s->pen, "[%c] ", shown ? 'x' : ' ');
-	line_printf(&s->pen, "%-16s %s", c->key, c->help);
+	if (v->mode == VIEW_FILE_SORT) {
+		column = view_file_sort(v, i);
+		line_printf(&s->pen, "%-16s %s", column < 0 ? "-" : file_column_header(column),
+			    column >= 0 ? file_column_help(column)
+			    : v->files.set.group != FILE_GROUP_NONE
+				    ? "by bytes in RAM and in swap"
+				    : "shared memory first, by bytes in RAM and in swap");
+	} else {
+		c = menu_column(i);
+		if (v->mode == VIEW_COLUMNS)
+			line_printf(&s->pen, "[%c] ",
+				    column_list_has(view_columns(v), c) ? 'x' : ' ');
+		line_printf(&s->pen, "%-16s %s", c->key, c->help);
+	}
 	screen_line(s, i == v->menu ? LOOK_SELECTED : LOOK_PLAIN);
 }
 
@@ -258,6 +290,7 @@ void view_menu_draw(struct view *v, struct screen *s)
 		[VIEW_COLUMNS] = "Columns",
 		[VIEW_SORT] = "Sort by",
 		[VIEW_HELP] = "Keys",
+		[VIEW_FILE_SORT] = "Sort files by",
 	};
 
 	scroll_to(v);

@@ -11,18 +11,33 @@
 
 #define INTERVAL_MOST_S 86400
 
+/* The filter that the prompt changes: of files, or of processes. */
+static char *filter_of(struct view *v)
+{
+	return v->mode == VIEW_FILES ? v->files.set.filter : v->set.filter;
+}
+
+#define FILTER_MAX sizeof(((struct view_settings *)NULL)->filter)
+_Static_assert(sizeof(((struct file_settings *)NULL)->filter) == FILTER_MAX,
+	       "both filters have the same size");
+
 void view_prompt_open(struct view *v, enum view_prompt prompt)
 {
 	const char *text = "";
 
 	if (prompt == PROMPT_FILTER)
-		text = v->set.filter;
+		text = filter_of(v);
 	else if (prompt == PROMPT_USER)
 		text = v->set.user;
 	v->prompt = prompt;
 	snprintf(v->typed, sizeof(v->typed), "%s", text);
 	snprintf(v->before, sizeof(v->before), "%s", text);
 	v->moved = true;
+}
+
+static size_t cursor_of(const struct view *v)
+{
+	return v->mode == VIEW_FILES ? v->files.cursor : v->cursor;
 }
 
 static bool text_has(const char *text, const char *part)
@@ -33,6 +48,11 @@ static bool text_has(const char *text, const char *part)
 /* Moves the cursor to the next matching row from `from` on, wrapping around. */
 static void search(struct view *v, const char *text, size_t from)
 {
+	if (v->mode == VIEW_FILES) {
+		if (*text && !view_files_search(v, text, from))
+			view_set_message(v, "%s: not found", text);
+		return;
+	}
 	for (size_t k = 0; *text && k < v->count; k++) {
 		size_t i = (from + k) % v->count;
 		const struct process *p = v->rows[i];
@@ -68,11 +88,11 @@ static bool read_interval(const char *text, unsigned *ret_ms)
 static unsigned apply(struct view *v, const char *text)
 {
 	if (v->prompt == PROMPT_FILTER) {
-		snprintf(v->set.filter, sizeof(v->set.filter), "%s", text);
-		return VIEW_ASK_FILTER;
+		snprintf(filter_of(v), FILTER_MAX, "%s", text);
+		return v->mode == VIEW_FILES ? VIEW_ASK_FILE_ROWS : VIEW_ASK_FILTER;
 	}
 	if (v->prompt == PROMPT_SEARCH)
-		search(v, text, v->cursor);
+		search(v, text, cursor_of(v));
 	return 0;
 }
 
@@ -81,7 +101,7 @@ static unsigned finish(struct view *v)
 	enum view_prompt prompt = v->prompt;
 
 	/* The caller put back the filter in force: say again why this one is none. */
-	if (prompt == PROMPT_FILTER && strcmp(v->typed, v->set.filter) != 0)
+	if (prompt == PROMPT_FILTER && strcmp(v->typed, filter_of(v)) != 0)
 		return apply(v, v->typed);
 	v->prompt = PROMPT_NONE;
 	v->moved = true;
@@ -89,10 +109,13 @@ static unsigned finish(struct view *v)
 		/* Nothing typed: repeat the last search from the next row on. */
 		if (*v->typed)
 			snprintf(v->search, sizeof(v->search), "%s", v->typed);
-		search(v, v->search, *v->typed ? v->cursor : v->cursor + 1);
+		search(v, v->search, cursor_of(v) + !*v->typed);
 	} else if (prompt == PROMPT_USER) {
 		snprintf(v->set.user, sizeof(v->set.user), "%s", v->typed);
 		return VIEW_ASK_FILTER;
+	} else if (prompt == PROMPT_TIME && *v->typed) {
+		v->go = GO_TIME;
+		return VIEW_ASK_GO;
 	} else if (prompt == PROMPT_INTERVAL && *v->typed) {
 		if (read_interval(v->typed, &v->set.interval_ms))
 			return VIEW_ASK_INTERVAL;
@@ -165,7 +188,7 @@ unsigned view_prompt_key(struct view *v, int key)
 	case TOP_DOWN:
 	case TOP_F(3):
 		if (v->prompt == PROMPT_SEARCH)
-			search(v, v->typed, v->cursor + 1);
+			search(v, v->typed, cursor_of(v) + 1);
 		return 0;
 	case TOP_CTRL('u'):
 		*v->typed = '\0';
@@ -189,6 +212,7 @@ void view_prompt_draw(const struct view *v, struct screen *s)
 		[PROMPT_FILTER] = "filter (regular expression): ",
 		[PROMPT_USER] = "users (names or uids): ",
 		[PROMPT_INTERVAL] = "interval in seconds: ",
+		[PROMPT_TIME] = "time (03:14, -10m, event:1): ",
 	};
 	unsigned width = 0;
 

@@ -11,7 +11,7 @@ static int open_source(const struct procfs *proc, bool pss, unsigned readers, st
 		       struct source **ret)
 {
 	const struct source_request request = {
-		.choice = SOURCE_BPF, .pss = pss, .readers = readers};
+		.choice = SOURCE_BPF, .pss = pss, .readers = readers, .memos = true};
 
 	return source_open(&request, proc, diag, ret);
 }

@@ -59,7 +59,7 @@ static void collect(struct measure *m, struct snapshot *ret)
 
 	if (measure_collect(m, &result))
 		die("a snapshot fails");
-	if (memcgs_read(&s->proc, &s->snapshot, &s->rows.chosen) < 0)
+	if (memcgs_read(&s->proc, &s->snapshot, &s->rows.chosen, true) < 0)
 		die("memory cgroups cannot be read");
 	if (getenv("PAGES"))
 		round_to_pages(&s->snapshot);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""table.py WORKLOAD… [stall]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
+"""table.py WORKLOAD… [stall] [backend]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
 second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSON: a file for all values,
 
@@ -13,10 +13,10 @@ second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSO
     and unless it failed
     "theirs", "own": [{"wall_ms", "cpu_ms"}…], a round each: it, and the partner's run beside it,
     "wall_ms", "cpu_ms": SPREAD, "wall_ratio", "cpu_ratio": SPREAD of theirs/own of each round}…]}…],
- "stall": null or {"victim_mib", "phase_ms", "rounds", "load": LOAD, "subjects": [
+ "stall": [{"victim_mib", "backend": whether it is one of 50 processes that map the same, "phase_ms", "rounds", "load": LOAD, "subjects": [
    {"name", "failed", "rounds": [{"p50_us", "p99_us", "p999_us", "max_us", "samples", "reads"}…],
     and of all rounds "p50_us", "p99_us", "p999_us", "max_us", "samples", "reads_per_s",
-    "p999_to_alone": SPREAD}…]}}
+    "p999_to_alone": SPREAD}…]}…]}
 SPREAD is {"least", "low", "median", "high", "most"}, low and high the quarters; LOAD {"before", "after":
 loadavg, "others_percent": of all CPUs what neither the bench nor its children took}. The partner is the
 first of its kind; its ratio to itself is what noise makes of equals."""
@@ -35,6 +35,8 @@ from outcome import O, PROGRAM  # noqa: E402
 from subjects import OTHERS, OURS  # noqa: E402
 
 ROUNDS = 21
+FEWER = {"w5": 5}  # of which each round takes long
+STALLS = ["stall", "backend"]
 
 
 # ---- one workload ----
@@ -184,20 +186,20 @@ def machine():
 
 def main():
     known = known_workloads()
-    unknown = [name for name in sys.argv[1:] if name != "stall" and name not in known]
+    unknown = [name for name in sys.argv[1:] if name not in STALLS and name not in known]
     rounds = os.environ.get("BENCH_ROUNDS", "")
     if unknown or not (rounds.isdigit() or rounds == "") or rounds == "0":
         sys.exit("bench: %s" % (unknown or "BENCH_ROUNDS is a number"))
     version = output_of([PROGRAM, "--version"]).split()[-1]
-    done = {"schema": "zmem-bpf-bench/1", "version": version, "machine": machine(), "workloads": [], "stall": None}
+    done = {"schema": "zmem-bpf-bench/1", "version": version, "machine": machine(), "workloads": [], "stall": []}
     print("times: theirs / ours of the same round, medians; ours is the first of each table; "
           "CPU t.: the same of CPU time;\nkB off: what it says less smaps_rollup, least to most")
     for name in sys.argv[1:]:
-        if name == "stall":
-            done["stall"] = stall.measure(int(rounds or stall.ROUNDS))
-            stall.show(done["stall"])
+        if name in STALLS:
+            done["stall"].append(stall.measure(int(rounds or stall.ROUNDS), name == "backend"))
+            stall.show(done["stall"][-1])
         else:
-            done["workloads"].append(measure_workload(*known[name], int(rounds or ROUNDS)))
+            done["workloads"].append(measure_workload(*known[name], int(rounds or FEWER.get(name, ROUNDS))))
             show_workload(done["workloads"][-1])
         sys.stdout.flush()
     if os.environ.get("BENCH_JSON"):

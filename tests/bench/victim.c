@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * victim fresh|forked MIB: a process that detects when another process holds its mmap_lock. With
- * MIB MiB of resident memory it maps, touches and unmaps 64 KiB every 100 µs and records each
+ * victim fresh|forked|backend MIB: a process that detects when another process holds its mmap_lock.
+ * With MIB MiB of resident memory it maps, touches and unmaps 64 KiB every 100 µs and records each
  * latency. "forked" has shared its memory with a child, so that readers cannot assume private
- * pages.
+ * pages. "backend" is one of 50 processes that map the same shared memory, every page of 4 KiB.
  *
  * Writes an empty histogram once it is ready; then for each number of milliseconds (uint32_t) on
  * its standard input works that long and writes the histogram. Ends with its standard input.
@@ -11,6 +11,7 @@
  * A stall counts once, although a real server would have had many requests in that time.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,16 +72,33 @@ static void work(uint32_t ms, struct latency *l)
 	} while (done < end);
 }
 
-static void share_memory(void)
+/* Children with the same memory, every page of it if `touch`. */
+static void share_memory(int children, const char *memory, size_t size, bool touch)
 {
 	pid_t parent = getpid();
+	int ready[2];
+	char byte;
 
-	if (fork())
-		return;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (getppid() == parent)
-		pause();
-	_exit(0);
+	if (pipe(ready) < 0)
+		exit(1);
+	for (int i = 0; i < children; i++) {
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (size_t k = 0; touch && k < size; k += (size_t)page)
+			(void)*(volatile const char *)&memory[k];
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		while (getppid() == parent)
+			pause();
+		_exit(0);
+	}
+	for (int i = 0; i < children; i++) {
+		if (read(ready[0], &byte, 1) != 1)
+			exit(1);
+	}
+	close(ready[0]);
+	close(ready[1]);
 }
 
 static void tell(const struct latency *l)
@@ -103,23 +121,29 @@ int main(int argc, char **argv)
 	static struct latency latency;
 	size_t size = argc == 3 ? strtoul(argv[2], NULL, 10) << 20 : 0;
 	uint32_t ms;
+	bool backend = argc == 3 && strcmp(argv[1], "backend") == 0;
 	char *memory;
 
 	if (!size) {
-		fprintf(stderr, "usage: victim fresh|forked MIB\n");
+		fprintf(stderr, "usage: victim fresh|forked|backend MIB\n");
 		return 2;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_TIMERSLACK, 1);
 	page = sysconf(_SC_PAGESIZE);
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		      (backend ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		perror("victim: mmap");
 		return 1;
 	}
+	if (backend)
+		madvise(memory, size, MADV_NOHUGEPAGE);
 	memset(memory, 1, size);
-	if (strcmp(argv[1], "forked") == 0)
-		share_memory();
+	if (backend)
+		share_memory(49, memory, size, true);
+	else if (strcmp(argv[1], "forked") == 0)
+		share_memory(1, memory, size, false);
 	tell(&latency);
 	while (read(0, &ms, sizeof(ms)) == sizeof(ms)) {
 		work(ms, &latency);

@@ -7,6 +7,10 @@
  *	sizes:COUNTxKIB	   like fork, each a quarter percent larger than the one before
  *	prefork:COUNTxKIB  workers with KIB of private memory of their parent's and KIB of shared
  *			   memory, every page of both mapped in each
+ *	shmem:COUNTxKIB	   each with the same KIB of shared memory, every page of 4 KiB mapped
+ *	hugeshmem:COUNTxKIB  likewise, in huge pages where the kernel gives them
+ *	eight:COUNTxKIB	   each with eight mappings of the same file of KIB
+ *
  * Prints READY when all sleep, or FAIL and the reason. All end when standard input ends.
  */
 #include <errno.h>
@@ -25,7 +29,8 @@
 struct spec {
 	char kind[16];
 	long count, kib;
-	char *private, *shared; /* of prefork */
+	char *private, *shared; /* of prefork; shared also of shmem */
+	int fd;			/* of eight */
 };
 
 static int ready[2];
@@ -48,6 +53,44 @@ static void read_pages(const char *memory, size_t bytes)
 
 	for (size_t i = 0; i < bytes; i += page)
 		(void)*(volatile const char *)&memory[i];
+}
+
+/* Shared memory, in pages of the size that `advice` asks for. */
+static char *map_shmem(size_t bytes, int advice)
+{
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, advice);
+	memset(p, 1, bytes);
+	return p;
+}
+
+static int make_file(size_t bytes)
+{
+	int fd = memfd_create("workload", MFD_CLOEXEC);
+	char *p;
+
+	if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0)
+		return -1;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return -1;
+	madvise(p, bytes, MADV_NOHUGEPAGE);
+	memset(p, 1, bytes);
+	munmap(p, bytes);
+	return fd;
+}
+
+/* Maps the file eight times, every page. */
+static bool map_eight(int fd, size_t bytes)
+{
+	for (int i = 0; i < 8; i++) {
+		if (mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0) == MAP_FAILED)
+			return false;
+	}
+	return true;
 }
 
 /* Reports ready and sleeps until killed. */
@@ -86,6 +129,12 @@ static _Noreturn void child(const struct spec *s, long i, pid_t parent)
 		read_pages(s->shared, bytes);
 		hold(ready[1], true);
 	}
+	if (strcmp(s->kind, "shmem") == 0 || strcmp(s->kind, "hugeshmem") == 0) {
+		read_pages(s->shared, bytes);
+		hold(ready[1], true);
+	}
+	if (strcmp(s->kind, "eight") == 0)
+		hold(ready[1], map_eight(s->fd, bytes));
 	if (strcmp(s->kind, "sizes") == 0) {
 		double size = (double)bytes;
 
@@ -96,6 +145,9 @@ static _Noreturn void child(const struct spec *s, long i, pid_t parent)
 	hold(ready[1], map(bytes, MAP_PRIVATE));
 }
 
+static const char *const kinds[] = {"fork",  "exec",	  "sizes", "prefork",
+				    "shmem", "hugeshmem", "eight"};
+
 static int parse(const char *text, struct spec *s)
 {
 	char end;
@@ -104,10 +156,11 @@ static int parse(const char *text, struct spec *s)
 	if (sscanf(text, "%15[a-z]:%ldx%ld%c", s->kind, &s->count, &s->kib, &end) != 3 ||
 	    s->count <= 0 || s->kib <= 0)
 		return -EINVAL;
-	if (strcmp(s->kind, "fork") && strcmp(s->kind, "exec") && strcmp(s->kind, "sizes") &&
-	    strcmp(s->kind, "prefork"))
-		return -EINVAL;
-	return 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(s->kind, kinds[i]) == 0)
+			return 0;
+	}
+	return -EINVAL;
 }
 
 static int start(struct spec *s)
@@ -121,6 +174,17 @@ static int start(struct spec *s)
 		s->private = map((size_t)s->kib * 1024, MAP_PRIVATE);
 		s->shared = map((size_t)s->kib * 1024, MAP_SHARED);
 		if (!s->private || !s->shared)
+			return -ENOMEM;
+	}
+	if (strcmp(s->kind, "shmem") == 0 || strcmp(s->kind, "hugeshmem") == 0) {
+		s->shared = map_shmem((size_t)s->kib * 1024,
+				      *s->kind == 'h' ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+		if (!s->shared)
+			return -ENOMEM;
+	}
+	if (strcmp(s->kind, "eight") == 0) {
+		s->fd = make_file((size_t)s->kib * 1024);
+		if (s->fd < 0)
 			return -ENOMEM;
 	}
 	for (long i = 0; i < s->count; i++) {

@@ -36,11 +36,11 @@ class Browser:
         self.profile = tempfile.mkdtemp()
         to_read, self.writer = os.pipe()
         self.reader, to_write = os.pipe()
-        # The inherited ends must not be numbered 3 or 4 before sh moves them there.
+        # The inherited ends must not be numbered 3 or 4 before bash moves them there; dash takes one digit.
         ends = [os.dup(fd) if fd < 10 else fd for fd in (to_read, to_write)]
 
         self.process = subprocess.Popen(
-            ["sh", "-c", 'exec "$@" 3<&%d 4>&%d' % tuple(ends), "sh", find_chromium(), *FLAGS,
+            ["bash", "-c", 'exec "$@" 3<&%d 4>&%d' % tuple(ends), "bash", find_chromium(), *FLAGS,
              "--user-data-dir=" + self.profile, "about:blank"],
             pass_fds=ends, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# alone: the page shows the OOM kills of all tests
 """The live page of serve in headless Chromium: it refreshes, draws the last hour, sends requests only to
 its own server, and is safe with hostile names. With SCREENSHOTS=DIRECTORY it saves pictures there."""
 
@@ -17,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
+import oom  # noqa: E402
 from outcome import exit_code, result, run_checks  # noqa: E402
 from serving import Serve  # noqa: E402
 
@@ -162,6 +164,53 @@ def check_short_history(page):
     page.is_("window.fetch = window.realFetch")
 
 
+def check_kills(page):
+    """A real OOM kill is marked on the charts, and named."""
+    with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-live", "8M") as group:
+        if os.geteuid() != 0 or not group:
+            print("skip kills: no memory cgroup can be made")
+            return
+        page.open()
+        page.wait("performance.getEntriesByName('zmem-refreshed').length > 0 && document.querySelectorAll('#history svg').length > 2")
+        same("no kill: no mark", page.is_("document.querySelectorAll('#history .kill').length"), 0)
+        same("no kill: a sentence", page.is_("byId('kills-note').textContent"), "No OOM kill in this time.")
+        name = "<b>eats&"
+        pids = [group.kill("'%s'" % oom.eater(directory, name)) for _ in range(2)]
+        end = time.monotonic() + 10
+        while len(json.loads(page.serve.get("/history.json").text)["events"]) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+        page.refresh()
+        page.wait("document.querySelectorAll('#history .kill').length > 0")
+        marks = page.is_("[...document.querySelectorAll('#history svg')].map(e => e.querySelectorAll('.kill').length)")
+        same("each chart has a mark for each kill", marks, [2] * len(marks))
+        titles = page.is_("[...document.querySelector('#history svg').querySelectorAll('.near title')].map(e => e.textContent)")
+        result(all(any("%s, PID %d, held 7." % (name, pid) in title for title in titles) for pid in pids),
+               "a mark says what was killed", titles)
+        x, y, w, _ = page.browser.place("#history svg")
+        mark = page.is_("Number(document.querySelector('#history .kill').getAttribute('d').slice(1).split(' ')[0]) / 1000")
+        under = page.is_("document.elementFromPoint(%f, %f).querySelector('title')?.textContent" % (x - w / 2 + mark * w - 3, y))
+        result("PID" in (under or ""), "it is under a pointer near the mark", under)
+        lines = page.is_("[...document.querySelectorAll('#kills li')].map(e => e.textContent)")
+        result(len(lines) == 2 and all("%s, PID %d, held 7." % (name, pid) in line for pid, line in zip(reversed(pids), lines)),
+               "a list of kills, newest first", lines)
+        same("names of victims are text", page.is_("document.querySelectorAll('#kills b').length"), 0)
+        same("kills: the console is empty", page.browser.console, [])
+        page.picture("live-kills")
+
+
+def check_unwatched(page):
+    """Without its program the page says why there are no kills."""
+    with Serve("--source", "proc") as serve:
+        other = Page(serve)
+        try:
+            other.open()
+            other.wait("document.querySelector('#kills-note').textContent !== ''")
+            same("not watched: a sentence", other.is_("byId('kills-note').textContent"),
+                 "OOM kills are not shown: with --source proc no BPF program is loaded")
+        finally:
+            other.browser.close()
+
+
 def check_hostile(page):
     directory = tempfile.mkdtemp()
     path = os.fsencode(directory) + b"/" + HOSTILE.replace(b"/", b"_")
@@ -208,8 +257,8 @@ if not browser.find_chromium():
 with Serve("-i", "0.1") as serving:
     shown = Page(serving)
     try:
-        run_checks((check_refreshing, check_pause, check_history, check_short_history, check_hostile, check_end,
-                    check_plain), shown)
+        run_checks((check_refreshing, check_pause, check_history, check_short_history, check_kills, check_unwatched,
+                    check_hostile, check_end, check_plain), shown)
     finally:
         shown.browser.close()
 sys.exit(exit_code())

@@ -63,11 +63,11 @@ json 'JSON: a tool that sums up is compared with the sum' '.workloads[0].subject
 	.off_sum and .off_kb.median > 1500000'
 json 'zmem-bpf is never off' '[.workloads[0].subjects[] | select(.name | test("zmem-bpf --json|the same")) |
 	.failed == null and .off_failed == null and .off_kb.least > -0.1 and .off_kb.most < 1] | all'
-json 'JSON: the stall, alone first' '.stall | .victim_mib == 8 and .subjects[0].name == "alone" and
+json 'JSON: the stall, alone first' '.stall[0] | .victim_mib == 8 and .subjects[0].name == "alone" and
 	([.subjects[] | select(.failed | not) | .samples > 0 and .p50_us <= .p99_us and .p99_us <= .p999_us and
 	.p999_us <= .max_us and (.rounds | length) == 1 and .p999_to_alone.median > 0] | all)'
 json 'JSON: beside the victim it ran' \
-	'.stall.subjects[] | select(.name == "zmem-bpf --json") | .failed == null and .rounds[0].reads > 0'
+	'.stall[0].subjects[] | select(.name == "zmem-bpf --json") | .failed == null and .rounds[0].reads > 0'
 
 run_expect 1 'an unknown workload' "$(dirname "$0")/../bench/run" --json "$TMP/no" w9
 expect_err 'an unknown workload is named' 'w9'

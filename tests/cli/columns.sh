@@ -29,7 +29,7 @@ equal '-o help lists each column once' "$(sort "$TMP/keys" | uniq -d)" ''
 while read -r key; do
 	# Columns of the memory controller exist only for cgroups.
 	case $key in
-	mem_* | %limit) zmem -o "$key" -s "$key" -p "$one" -g cgroup ;;
+	mem_* | %limit | oom_kills | psi_*) zmem -o "$key" -s "$key" -p "$one" -g cgroup ;;
 	*) zmem -o "$key" -s "$key" -p "$one" ;;
 	esac
 	[ "$rc" = 0 ] || not_ok "column $key" "exit code $rc: $err"

@@ -63,6 +63,8 @@ offers bash 'nothing behind a command' ''
 for option in group-by format color pss source delta; do
 	zmem "--$option" '?'
 	words=$(sed -n 's/.* must be one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
+	# Of a format that only another command has.
+	[ $option != format ] || words=${words/ pprof/}
 	check "bash: there are words of --$option" [ "$(wc -w <<<"$words")" -gt 1 ]
 	bash_words "--$option" ''
 	offers bash "--$option" "$words"
@@ -103,6 +105,10 @@ bash_words -o +%p
 offers bash 'percentages' +%pss
 bash_words maps --by-file -s sw
 offers bash 'keys of maps' 'swap swap_pss'
+bash_words files -s si
+offers bash 'keys of files' size
+bash_words files -o +ho
+offers bash 'columns of files' +holders
 bash_words maps $$
 check 'bash: pids of maps' grep -qx $$ "$TMP/offered"
 bash_words -p "1,$$"
@@ -150,7 +156,7 @@ done
 zsh_line 'zmem-bpf -F '
 offers zsh 'formats' 'table json ndjson csv folded openmetrics prometheus html'
 zsh_line 'zmem-bpf watch -F '
-offers zsh 'formats of watch' 'table ndjson'
+offers zsh 'formats of watch' 'table ndjson csv'
 zsh_line 'zmem-bpf system --format='
 offers zsh 'formats of system' 'table json'
 zsh_line 'zmem-bpf watch --group-by=cmd'
@@ -165,6 +171,8 @@ zsh_line 'zmem-bpf -o +vsize,+pgt'
 equal 'zsh: appended columns' "$line" 'zmem-bpf -o +vsize,+pgtables,'
 zsh_line 'zmem-bpf maps -s sw'
 offers zsh 'keys of maps' 'swap swap_pss'
+zsh_line 'zmem-bpf files -s s'
+offers zsh 'keys of files' 'size state swap_ram swapped'
 zsh_line 'zmem-bpf --output rec'
 equal 'zsh: files' "${line%% }" 'zmem-bpf --output records'
 zsh_line 'zmem-bpf record rec'

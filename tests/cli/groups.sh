@@ -88,7 +88,7 @@ expect_out 'folded of groups' '^nobody;anon [0-9]+$'
 zmem -g user -p "$nobody,$nameless" --numeric
 expect_out '--numeric' ' 65534$'
 zmem -g unit -p "$nobody"
-expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +MEM_LIMIT +%LIMIT +USS +SWAP_PSS +RSS +UNIT$'
+expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +MEM_LIMIT +%LIMIT +USS +SWAP_PSS +RSS +MEM_ANON +MEM_FILE +MEM_SHMEM +UNIT$'
 zmem -g user -o procs,user,name,uid -p "$nobody,$nameless,$workers"
 expect_out 'a name that all processes of a group share is shown' '^ +1 +nobody +zmem_grp +65534$'
 zmem -g user -o procs,user,pid,comm -p "$nobody"
@@ -111,7 +111,7 @@ expect_json '--min: a process of exactly that size stays' "[.processes[].pid] | 
 expect_json '--min: by the first key' "all(.processes[]; .rss_bytes >= $rss)"
 zmem -J --min 512K -p "$pids,$nobody"
 expect_json '--min: by PSS without --sort' 'all(.processes[]; .pss_bytes >= 524288)'
-zmem -J --min 512K -n 1 --pss rollup -p "$pids,$nobody"
+zmem -J --min 64K -n 1 --pss rollup -p "$pids,$nobody"
 expect_json '--min with -n: the largest of them' \
 	"(.processes | length) == 1 and .totals.pss_missing_processes == 0"
 

@@ -27,7 +27,7 @@ there() {
 # The files for share/zmem-bpf.
 data() {
 	(cd "$source/src/dist" && find . -type f ! -name '*.mk' ! -path './completion/*' ! -path './systemd/*' \
-		! -path './debian/*' -printf '%P\n')
+		! -path './debian/*' ! -path './python/*' ! -name image.py -printf '%P\n')
 }
 
 # Below share/man; one page is made by the build.
@@ -41,7 +41,10 @@ manual_pages() {
 	echo '644 share/bash-completion/completions/zmem-bpf'
 	echo '644 share/zsh/site-functions/_zmem-bpf'
 	echo '644 lib/systemd/system/zmem-bpf-pin.service'
+	echo '644 lib/systemd/system/zmem-bpf-record.service'
 	echo '644 lib/systemd/system/zmem-bpf.service'
+	for header in read record setup; do echo "644 include/zmem/$header.h"; done
+	echo '644 lib/python3/dist-packages/zmem_bpf.py'
 	# All files for users, without their sources.
 	data | sed 's|^|644 share/zmem-bpf/|'
 } | sort -k 2 >"$TMP/wanted"
@@ -87,5 +90,5 @@ equal 'uninstalled: only the files of others are left' "$(there | cut -d' ' -f2 
 equal 'uninstalled: no directory of ours is left' "$(find "$root" -name 'zmem-bpf*')" ''
 made uninstall
 made install STATIC=1
-equal 'the static program: no unit of serve, which it lacks' "$(ls "$at/lib/systemd/system")" zmem-bpf-pin.service
+equal 'the static program: no unit of serve, which it lacks' "$(ls "$at/lib/systemd/system" | paste -sd" ")" 'zmem-bpf-pin.service zmem-bpf-record.service'
 made uninstall

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Only serve loads libmicrohttpd; a message names it if it is missing.
+# Only serve loads libmicrohttpd, and only grow libdw; a message names what is missing.
 . "$(dirname "$0")/../support/cli.sh"
 
 LIBRARY=libmicrohttpd.so.12
@@ -8,7 +8,9 @@ ANY='--listen 127.0.0.1:0'
 
 run env LD_TRACE_LOADED_OBJECTS=1 "$ZMEM"
 expect_out 'the loader prints what it loads' 'libbpf\.so'
-refuse_out 'no command but serve loads what speaks HTTP' 'microhttpd|gnutls'
+others='microhttpd|gnutls|libdw|debuginfod'
+sanitized || others+='|stdc' # the sanitizers are in C++
+refuse_out 'no command but serve and grow loads what speaks HTTP or unwinds' "$others"
 zmem doctor
 expect_out 'doctor: the library is installed' '^serve +ok '
 
@@ -47,4 +49,39 @@ if [ "$STATIC" != "$PROGRAM" ]; then
 	run "$STATIC" doctor
 	unfolded
 	expect_out 'the static program: doctor reports no serve' '^serve +no +the static program has none'
+fi
+
+# ---- grow ----
+
+need_bpf libdw || exit 0
+there=$(ldconfig -p | sed -n 's/.*libdw.so.1 .*=> //p' | head -n 1)
+without "$ZMEM" grow $$ -c 1
+expect_rc 'grow without libdw: exit code' 1
+expect_err 'grow without libdw: names the package' '^zmem-bpf: libdw\.so\.1 cannot be loaded: .*install libdw1'
+without "$ZMEM" grow $$ -i 0.1 -c 1 --stack fp
+expect_rc 'grow --stack fp does not need it' 0
+without "$ZMEM" doctor
+unfolded
+expect_out 'doctor without libdw: names the package' '^grow +no +libdw.so.1 cannot .*libdw1'
+there=$(ldconfig -p | sed -n 's/.*libdebuginfod.so.1 .*=> //p' | head -n 1)
+if [ -z "$there" ]; then
+	not_ok 'libdebuginfod1' 'is not installed (make deps-test)'
+fi
+without env DEBUGINFOD_URLS=http://127.0.0.1:9 "$ZMEM" grow $$ -c 1 --debuginfod
+expect_rc 'grow --debuginfod without libdebuginfod: exit code' 1
+expect_err 'grow --debuginfod without libdebuginfod: names the package' \
+	'^zmem-bpf: libdebuginfod\.so\.1 cannot be loaded: .*install libdebuginfod1'
+without "$ZMEM" grow $$ -i 0.1 -c 1
+expect_rc 'grow does not need libdebuginfod' 0
+zmem doctor
+unfolded
+expect_out 'doctor: grow works' '^grow +ok '
+if [ "$STATIC" != "$PROGRAM" ]; then
+	run "$STATIC" grow $$ -c 1
+	expect_rc 'the static program: grow by tables: exit code' 1
+	expect_err 'the static program: grow names the program and the option' 'use the shared one, or --stack fp'
+	run "$STATIC" grow $$ -i 0.1 -c 1 --stack fp --debuginfod
+	expect_err 'the static program: --debuginfod' 'the static program has none'
+	run "$STATIC" grow $$ -i 0.1 -c 1 --stack fp
+	expect_rc 'the static program: grow --stack fp' 0
 fi

@@ -12,6 +12,7 @@ cd "$here" || exit 1
 cp "$root"/src/dist/examples/*.jq .
 cp "$root/tests/fixtures/recordings/guest-6.12.zmem" guest.zmem
 cp guest.zmem incident.zmem
+zmem record --keep 1h kept -c 2 -i 0.2 -q
 echo 'a-token' >token
 chmod 600 token
 # It makes a picture, which is not ours to test.
@@ -62,7 +63,8 @@ export TMP
 run_example() {
 	local name="$1: $2" line=$2 limit="timeout -s KILL $PATIENCE"
 	line=$(sed -e "s/\\b4711\\b/$one/g; s/\\b1234,1235\\b/$one,$two/; s/\\b3544,3546\\b/$one,$two/" \
-		-e 's|/var/lib/prometheus/node-exporter/||' <<<"$line")
+		-e 's|/var/lib/prometheus/node-exporter/||; s|/var/lib/zmem-bpf|kept|' \
+		-e 's/--at \(03:14\|event:1\)/--at -0s/' <<<"$line")
 	case $line in
 	# What they do is tested by deb/boot.sh, cli/install_caps.sh and cli/pin.sh.
 	systemctl\ * | make\ install-caps | zmem-bpf\ pin\ * | zmem-bpf\ unpin | *--pinned*) return ;;
@@ -78,6 +80,15 @@ run_example() {
 		*) line="until_it_listens $line --listen 127.0.0.1:0" ;;
 		esac
 		;;
+	# There is no kill in it: cli/incidents.sh has them.
+	zmem-bpf\ diff\ --from*) line=$(sed -E 's/(--from|--to) [^ ]+/\1 -0s/g; s/diff/diff kept/' <<<"$line") ;;
+	zmem-bpf\ incidents*kept*) ;;
+	zmem-bpf\ incidents*) line=${line/incidents/incidents kept} ;;
+	# Not the whole machine, which may be busy.
+	zmem-bpf\ grow*)
+		line=$(sed -E "s/-c [0-9]+/-i 0.1 -c 2/; s/--name leak/--name sleep/; s/--cgroup '[^']*'/--name sleep/; s/-- .*/-- true/" <<<"$line")
+		;;
+	zmem-bpf\ record\ --keep*) line+=' -c 2 -i 0.2' ;;
 	zmem-bpf\ top*) line="TERM=xterm script -qec '$line -c 1' /dev/null" ;;
 	zmem-bpf\ watch*--replay*) ;;
 	zmem-bpf\ watch*) [[ $line == *' -c '* ]] || line+=' -c 2' ;;
@@ -98,6 +109,35 @@ for page in "$root"/src/man/*.[1-9]; do
 	done 3< <(examples "$page")
 done
 check 'there are examples' [ "$count" -gt 60 ]
+
+# ---- the page about fleets ----
+
+page=$root/src/doc/fleet.md
+# blocks LANGUAGE: the lines of these blocks of the page
+blocks() {
+	awk -v begin="\`\`\`$1" '/^```/ { inside = !inside && $0 == begin ? 1 : inside ? 0 : 2; next } inside == 1' "$page"
+}
+count=0
+while read -r -u 3 line; do
+	case $line in
+	# cli/test_image.py runs Podman, metrics/ has the Prometheus ones, bench/run is by hand.
+	podman\ * | prometheus\ * | make\ * | tests/*) ;;
+	*) run_example fleet.md "$line" && count=$((count + 1)) ;;
+	esac
+done 3< <(blocks '' | sed -e ':more' -e '/\\$/{N;s/ *\\\n */ /;b more' -e '}')
+check 'fleet.md: there are commands' [ "$count" -gt 0 ]
+blocks python >"$TMP/fleet.py"
+run_expect 0 'fleet.md: the program in Python' env PYTHONPATH="$root/src/dist/python" PYTHONDONTWRITEBYTECODE=1 \
+	"$PYTHON" "$TMP/fleet.py"
+equal 'fleet.md: it prints ten processes' "$(wc -l <"$TMP/out")" 10
+check 'fleet.md: with PSS and USS' awk 'NF < 4 || $(NF - 1) !~ /^[0-9]+$/ || $NF !~ /^[0-9]+$/ { exit 1 }' "$TMP/out"
+# Files that the page names exist.
+while read -r -u 3 file; do
+	check "fleet.md: $file exists" [ -e "$root/src/doc/$file" ]
+done 3< <(grep -o '](\.\./[^)]*)' "$page" | sed 's/^](//; s/)$//')
+while read -r -u 3 file; do
+	check "fleet.md: $file exists" [ -e "$root/$file" ]
+done 3< <(grep -oE '`(tests|src)/[a-z_/.-]+[a-z]`' "$page" | tr -d '`')
 
 # ---- what is shown of a recording ----
 

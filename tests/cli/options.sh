@@ -10,6 +10,9 @@ usage='\(zmem-bpf ([a-z]+ )?--help\)$'
 
 refused 'unknown letter' 2 "option -Z $usage" -Z
 refused 'unknown letter among known ones' 2 "option -Z $usage" -JZ
+refused 'too many readers' 2 "--readers 9: must be at most 8 $usage" --readers 9
+refused 'no reader' 2 "--readers .*$usage" --readers 0
+refused 'readers of maps' 2 '--readers' maps --readers 2
 refused 'unknown option' 2 "option --nope $usage" --nope
 refused 'unknown option with a value' 2 "option --nope=3 $usage" -J --nope=3
 refused 'a letter that cannot be shown' 2 "option -.*$usage" -J $'-\001J'
@@ -231,7 +234,7 @@ for command in $commands; do
 	esac
 	formats=$(awk '/-F, --format/ { print; getline; while ($0 !~ /--/) { print; getline } }' "$TMP/out" | sed 's/.*--format F//')
 	taken=
-	for format in table json ndjson csv folded openmetrics prometheus html; do
+	for format in table json ndjson csv folded openmetrics prometheus html pprof; do
 		case " $(echo $formats | tr -d ,) " in *" $format "*) taken+=" $format" ;; esac
 		[ -z "$formats" ] || case " $(echo $formats | tr -d ,) " in
 		*" $format "*) ;;
@@ -247,9 +250,9 @@ for command in $commands; do
 	while read -r option argument; do
 		case $argument in
 		F) argument=json ;;
-		N | SEC | SIZE) argument=5 ;;
+		N | SEC | SIZE | PERCENT) argument=5 ;;
 		KEY) argument=name ;;
-		HOW) argument=none ;;
+		HOW) [ "$option" = --stack ] && argument=fp || argument=none ;;
 		FROM) argument=proc ;;
 		SINCE) argument=start ;;
 		esac
@@ -278,7 +281,7 @@ zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
 equal 'doctor: the answers are aligned' "$(sed '1,/^$/d' "$TMP/out" | grep -vE '^.{15} (ok|no|- )  [^ ]|^ {20}[^ ]')" ''
-for what in kernel BTF CAP_BPF CAP_PERFMON CAP_SYS_PTRACE counters processes PSS /proc smaps_rollup pin serve; do
+for what in kernel BTF files CAP_BPF CAP_PERFMON CAP_SYS_PTRACE counters processes PSS /proc smaps_rollup pin serve; do
 	expect_out "doctor: $what" "^$what +(ok|no|-) "
 done
 expect_out 'doctor: a verdict' '^(PSS comes from .*|zmem-bpf reads /proc here: .*)\.$'

@@ -142,7 +142,7 @@ expect_stderr_lines 'cut off in the second frame: a line' 1
 refused 'a text' 1 'not a recording' --replay "$0"
 refused 'a program' 1 'not a recording' --replay "$ZMEM"
 refused 'a file without end' 1 'not a recording' --replay /dev/zero
-refused 'a directory' 1 'Is a directory' --replay "$TMP"
+refused 'a directory' 1 'there is no recording in this directory' --replay "$TMP"
 refused 'no file' 1 'No such file' --replay "$TMP/none"
 refused 'no name' 1 'No such file' --replay ''
 chmod 600 "$edited"

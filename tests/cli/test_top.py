@@ -15,7 +15,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result  # noqa: E402
+from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, result  # noqa: E402
 from terminal import PATIENCE, Pty, Tmux  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
@@ -114,6 +114,69 @@ def check_live():
         finally:
             tmux.close()
         child.stdin.close()
+
+
+def bpf_files(tmux):
+    """How many programs, maps and links of BPF the program in the tmux holds."""
+    shell = tmux.tmux("display-message", "-p", "#{pane_pid}").strip()
+    with open("/proc/%s/task/%s/children" % (shell, shell), encoding="ascii") as file:
+        pid = file.read().split()[0]
+    count = 0
+    for fd in os.listdir("/proc/%s/fd" % pid):
+        try:
+            count += "bpf" in os.readlink("/proc/%s/fd/%s" % (pid, fd))
+        except OSError:
+            pass
+    return count
+
+
+def check_growth():
+    """w counts what a process adds, with its stacks; Escape ends it. It says why it cannot."""
+    argv = (O + "/growlab", "mmap")
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        child.stdout.readline()
+        tmux = Tmux((PROGRAM, "top", "-i", "0.5", "-p", str(child.pid)))
+        try:
+            tmux.until(lambda screen: "1 row" in screen)
+            before = bpf_files(tmux)
+            tmux.keys("w")
+            screen = tmux.until(lambda screen: "total, " in screen)
+            result("which code makes it grow" in screen and "0 places" in screen, "growth: nothing yet", screen)
+            child.stdin.write("go\n")
+            child.stdin.flush()
+            screen = tmux.until(lambda screen: "site_mmap" in screen)
+            row = [line.split() for line in screen.splitlines() if "site_mmap" in line]
+            result(row and row[0][:2] == ["+4.00", "MiB"] and "site_mmap < run_site < main" in screen,
+                   "growth: the site of 4 MiB, and its callers", screen)
+            found = re.search(r"([0-9,]+) kB of ([0-9,]+) kB accounted for", screen)
+            result(found and found.group(1) == found.group(2), "growth: all is accounted for", screen)
+            during = bpf_files(tmux)
+            tmux.keys("?")
+            screen = tmux.until(lambda screen: "Keys" in screen)
+            result(bpf_files(tmux) == during > before, "growth: help does not end it", (before, during))
+            tmux.keys("q")
+            child.stdin.close()
+            child.wait()
+            screen = tmux.until(lambda screen: "it has ended" in screen)
+            result("it has ended" in screen and "site_mmap" in screen, "growth: the process ends", screen)
+            tmux.keys("Escape")
+            screen = tmux.until(lambda screen: "? help  q quit" in screen)
+            result("? help  q quit" in screen and bpf_files(tmux) == before, "growth: Escape detaches it",
+                   (before, bpf_files(tmux)))
+        finally:
+            tmux.close()
+        child.stdout.close()
+    for why, argv, says in (
+            ("without BPF", (O + "/drop", "65534", "", PROGRAM, "top", "-p", str(os.getpid())), "CAP_BPF"),
+            ("a recording", (PROGRAM, "top", "--replay", GUEST), "a recording has no stacks")):
+        tmux = Tmux(argv)
+        try:
+            tmux.until(lambda screen: "? help" in screen and "row" in screen)
+            tmux.keys("w")
+            screen = tmux.until(lambda screen, says=says: says in screen)
+            result(says in screen, "growth, %s: it says so" % why, screen)
+        finally:
+            tmux.close()
 
 
 def check_maps(tmux):
@@ -376,6 +439,10 @@ def main():
         check_replay()
         check_shell()
         check_live()
+        if os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux"):
+            check_growth()
+        else:
+            print("skip growth: needs root and a kernel with BTF")
     else:
         print("skip screens: there is no tmux")
     return exit_code()

@@ -40,7 +40,14 @@ def check_changes():
         tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "-p", str(child.pid)), columns=120)
 
         def find_rows(*signs):
-            screen = tmux.until(lambda screen: all(sign in screen for sign in signs + ("? help",)))
+            seen = [None]
+
+            def settled(screen):
+                # Twice the same: not a screen of which a part is drawn.
+                seen.append(screen)
+                return seen[-1] == seen[-2] and all(sign in screen for sign in signs + ("? help",))
+
+            screen = tmux.until(settled)
             return [line.split() for line in screen.splitlines()
                     if re.search(r" (1 row|no rows)$|^ *%d " % child.pid, line)]
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Views of top: the processes of a group, folds of the tree, the head, keys without a meaning, prompts, the title
-of the details, and the layout that is kept."""
+of the details, the layout that is kept, and files."""
 
+import glob
+import json
 import os
 import re
 import shutil
@@ -32,10 +34,10 @@ def pids_of(screen):
 
 def recorded(key):
     """{value of the key: pids} of the recording. Key name: as JSON."""
-    json = subprocess.run((PROGRAM, "--replay", GUEST, "-o", "+cmdline", "-J"), check=True, stdout=subprocess.PIPE).stdout
+    text = subprocess.run((PROGRAM, "--replay", GUEST, "-o", "+cmdline", "-J"), check=True, stdout=subprocess.PIPE).stdout
     program = '[.processes[] | {group: (.%s // null), pid}] | group_by(.group)[] | "\\([.[].pid | tostring] | ' \
               'join(","))"' % key
-    lines = subprocess.run(("jq", "-r", program), input=json, check=True, stdout=subprocess.PIPE).stdout.decode()
+    lines = subprocess.run(("jq", "-r", program), input=text, check=True, stdout=subprocess.PIPE).stdout.decode()
     return [{int(pid) for pid in line.split(",")} for line in lines.split()]
 
 
@@ -197,6 +199,31 @@ def check_swapped():
             tmux.close()
 
 
+def check_timeline():
+    """The time line of a recording: to its ends, by minutes, to a time that is typed."""
+    with tempfile.TemporaryDirectory() as directory:
+        recording = directory + "/recording"
+        subprocess.run((PROGRAM, "record", recording, "-q", "-c", "3", "-i", "0.5", "-p", str(os.getpid())), check=True)
+        for columns, rows in ((80, 24), (140, 40)):
+            tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"), columns=columns, rows=rows)
+            try:
+                screen = tmux.until(lambda screen: "snapshot 1 of 3" in screen)
+                line = screen.splitlines()[5]
+                result(re.fullmatch(r"\d\d:\d\d:\d\d \[#-+\] \d\d:\d\d:\d\d", line), "%d columns: the time line" % columns, screen)
+                for keys, at, says in ((("]",), 3, "#]"), (("]",), 3, "#]"), (("[",), 1, "[#"),
+                                       (("@", "-0s", "Enter"), 3, "#]"), (("{",), 1, "[#"), (("}",), 3, "#]"),
+                                       (("@", "-1h", "Enter"), 3, "the recording begins at"),
+                                       (("@", "x", "Enter"), 3, "x: not a time"), (("e",), 3, "there is no later event"),
+                                       (("E",), 3, "there is no earlier event"),
+                                       (("@", "event:1", "Enter"), 3, "the recording has 0 events")):
+                    tmux.keys(*keys)
+                    good = lambda screen, at=at, says=says: "snapshot %d of 3" % at in screen and says in screen
+                    screen = tmux.until(good)
+                    result(good(screen), "%d columns, %s: snapshot %d" % (columns, " ".join(keys), at), screen)
+            finally:
+                tmux.close()
+
+
 def check_keys():
     """A key without a meaning says so; one of another view says which."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
@@ -343,10 +370,109 @@ def check_layout():
         result("by pss  every" in first and "not a regular file" in first, "a FIFO: not used", first)
 
 
+def list_files(*args):
+    return json.loads(subprocess.run((PROGRAM, "files", "-J") + args, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def has_files():
+    return subprocess.run((PROGRAM, "files", "-n", "1"), check=False, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def holders_of(path):
+    """The processes that have the file open, as /proc says it."""
+    pids = set()
+    for fd in glob.glob("/proc/[0-9]*/fd/*"):
+        try:
+            if os.readlink(fd) == path:
+                pids.add(int(fd.split("/")[2]))
+        except OSError:
+            pass
+    return pids
+
+
+def check_files():
+    """A file of shared memory, its group, and this process, which holds it."""
+    if not has_files():
+        print("skip files: they cannot be read here")
+        return
+    # /dev/shm: the file is in the groups tmpfs and /dev/shm. It is large, so that it is in sight.
+    with tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="zmem_top_") as file:
+        file.write(b"x" * (24 << 20))
+        file.flush()
+        listed = list_files("-f", file.name)["files"]
+        result([row["resident_bytes"] for row in listed] == [24 << 20], "files: 24 MiB are listed", listed)
+        tmux = Tmux((PROGRAM, "top"), columns=120, rows=40)
+        try:
+            tmux.until(lambda screen: "rows 1" in screen)
+            tmux.keys("l")
+            screen = tmux.until(lambda screen: "shared memory, tmpfs: " in screen and file.name in screen)
+            rows = [line for line in screen.splitlines() if file.name in line]
+            result(len(rows) == 1 and re.match(r"24\.0 MiB +0 +24\.0 MiB +tmpfs +tmpfs ", rows[0].strip()),
+                   "l: the file has its row", screen)
+            tmux.keys("f", file.name + "$", "Enter")
+            screen = tmux.until(lambda screen: "rows 1 to 1 of 1" in screen and "? help" in screen)
+            result("rows 1 to 1 of 1" in screen, "a filter: one file", screen)
+            tmux.keys("Enter")
+            screen = tmux.until(lambda screen: "open or maps it" in screen)
+            shown = {int(pid) for pid in re.findall(r"^ *(\d+)  \S", screen, re.M)}
+            result(shown == holders_of(file.name) and os.getpid() in shown, "Enter: the processes that /proc has",
+                   (screen, holders_of(file.name)))
+            tmux.keys("Escape")
+            tmux.until(lambda screen: "rows 1 to 1 of 1" in screen)
+            tmux.keys("g", "g")
+            screen = tmux.until(lambda screen: "groups of one mount" in screen and "? help" in screen)
+            result(re.search(r"^ *1 +24\.0 MiB +0 +24\.0 MiB  /dev/shm *$", screen, re.M), "groups of one mount", screen)
+            tmux.keys("Enter")
+            screen = tmux.until(lambda screen: "  mount /dev/shm" in screen and file.name in screen)
+            result(file.name in screen, "Enter: the files of the mount", screen)
+            tmux.keys("Escape")
+            screen = tmux.until(lambda screen: "groups of one mount" in screen)
+            result("groups of one mount" in screen, "Escape: the groups again", screen)
+            # The file is gone with the next reading.
+            file.truncate(0)
+            screen = tmux.until(lambda screen: "no rows" in screen)
+            result("no rows" in screen, "a file without pages is gone", screen)
+            tmux.keys("l")
+            screen = tmux.until(lambda screen: "Enter details" in screen)
+            result(" PSS " in screen and "Enter details" in screen, "l: the processes again", screen)
+        finally:
+            tmux.close()
+
+
+def check_no_files():
+    """Without capabilities, and in a recording, one sentence says why there are none."""
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
+    try:
+        tmux.until(lambda screen: "rows 1" in screen)
+        tmux.keys("l")
+        screen = tmux.until(lambda screen: "not in a recording" in screen)
+        result("files are not in a recording" in screen.splitlines()[-1], "a recording: no files", screen)
+    finally:
+        tmux.close()
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        return
+    tmux = Tmux(("setpriv", "--bounding-set", "-bpf,-perfmon,-sys_admin", PROGRAM, "top"))
+    try:
+        tmux.until(lambda screen: "rows 1" in screen)
+        tmux.keys("l")
+        screen = tmux.until(lambda screen: "files: " in screen)
+        line = [line for line in screen.splitlines() if line.startswith("files: ")]
+        said = " ".join(screen.split())
+        result(len(line) == 1 and "(run as root or with CAP_BPF and CAP_PERFMON)" in said,
+               "without capabilities: why", screen)
+        tmux.keys("Escape")
+        screen = tmux.until(lambda screen: "by pss" in screen)
+        result("by pss" in screen, "without capabilities: back to the processes", screen)
+    finally:
+        tmux.close()
+
+
 if __name__ == "__main__":
     if shutil.which("tmux"):
-        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_keys, check_filter,
-                    check_interval, check_title, check_layout))
+        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_keys, check_filter,
+                    check_interval, check_title, check_layout, check_files,
+                    check_no_files))
     else:
         print("skip views: there is no tmux")
     sys.exit(exit_code())

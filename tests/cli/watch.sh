@@ -121,9 +121,10 @@ grow 30000000
 more_ticks
 ended '--grow' TERM
 check '--grow: no rows at first' jq -es '.[0].type == "snapshot"' "$TMP/watch"
+# Its share of the interpreter's pages, some MB, may fall meanwhile.
 check '--grow: at the end the process that grew, first' jq -es --argjson pid "$grower" \
 	'(map(select(.watch))[-1].timestamp_ms) as $t | map(select(.timestamp_ms == $t))[0] |
-	.pid == $pid and .pss_swap_change_bytes >= 29000000' "$TMP/watch"
+	.pid == $pid and .pss_swap_change_bytes >= 24000000' "$TMP/watch"
 # The floor, and the number of snapshots in which a row grew.
 check '--grow: only growth of 1 MiB' jq -es 'map(select(.pid)) | length > 0 and
 	all(.pss_swap_change_bytes >= 1048576)' "$TMP/watch"
@@ -140,7 +141,7 @@ ended '--grow --min' TERM
 check '--grow --min: another floor, two snapshots' jq -es 'map(select(.pid)) | length > 0 and
 	all(.pss_swap_change_bytes >= 41943040 and .grew_ticks >= 2)' "$TMP/watch"
 check '--grow --min: the total has its change' jq -es 'map(select(.watch).watch.pss_swap_change_bytes) |
-	.[-1] >= 49000000' "$TMP/watch"
+	.[-1] >= 44000000' "$TMP/watch"
 start_watch -i 0.1 --grow -p "$grower"
 wait_for grep -q 'PID ' "$TMP/watch"
 grow 10000000
@@ -327,7 +328,7 @@ zmem watch --replay "$TMP/recording" -u no-such-user
 expect_rc 'replay: no such user' 3
 
 # ---- refusals ----
-for format in json csv folded openmetrics prometheus html; do
+for format in json folded openmetrics prometheus html; do
 	refused "--format $format" 2 'must be one of table, ndjson' watch -F "$format"
 done
 refused '--tree' 2 'does not take --tree' watch --tree

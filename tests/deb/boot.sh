@@ -16,10 +16,11 @@ done_inside 'apt install' 'apt-get -q update && apt-get -qy install --no-install
 
 # Each command writes its output to a file in /result.
 mkdir "$ROOT/result"
+mv "$ROOT/tmp/zmem-bpf.deb" "$ROOT/result"
 cat >"$ROOT/result/test" <<'END'
 #!/bin/bash
 exec 2>/result/errors
-systemctl is-enabled zmem-bpf zmem-bpf-pin >/result/enabled
+systemctl is-enabled zmem-bpf zmem-bpf-pin zmem-bpf-record >/result/enabled
 id -u zmem-bpf >/result/user
 systemctl start zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
 systemctl restart zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
@@ -39,9 +40,33 @@ pid=$(systemctl show zmem-bpf -p MainPID --value)
 cat "/proc/$pid/status" >/result/collector
 cat "/proc/$(tr -d ' ' <"/proc/$pid/task/$pid/children")/status" >/result/http
 rm /etc/default/zmem-bpf
+echo KEEP=12h,50M >/etc/default/zmem-bpf-record
+segments() {
+	for _ in $(seq 200); do
+		[ "$(find /var/lib/zmem-bpf/ -name '*.zmem' -size +0 | wc -l)" -ge "$1" ] && return
+		sleep 0.1
+	done
+}
+systemctl start zmem-bpf-record || journalctl --no-pager -u zmem-bpf-record >&2
+segments 1
+pid=$(systemctl show zmem-bpf-record -p MainPID --value)
+cat "/proc/$pid/status" >/result/recorder
+tr '\0' ' ' <"/proc/$pid/cmdline" >/result/recorder_command
+cat "/proc/$pid/oom_score_adj" >/result/recorder_adj
+zmem-bpf --replay /var/lib/zmem-bpf -J >/result/replayed
+zmem-bpf incidents >/result/incidents
+stat -L -c '%a %U' /var/lib/zmem-bpf >/result/directory
+dpkg -i /result/zmem-bpf.deb >/result/reinstalled
+systemctl restart zmem-bpf-record || journalctl --no-pager -u zmem-bpf-record >&2
+segments 2
+find /var/lib/zmem-bpf/ -name '*.zmem' -printf '%m %f\n' | sort >/result/segments
+systemctl show zmem-bpf-record -p ActiveState -p NRestarts >/result/recorder_state
+journalctl --no-pager -u zmem-bpf-record >/result/recorder_journal
+systemd-analyze security zmem-bpf-record | tail -n 1 >/result/recorder_security
 dpkg --purge zmem-bpf >/result/purge
 systemctl show zmem-bpf -p ActiveState -p Result >/result/end
 grep -c zmem /proc/mounts >/result/mounts
+ls -d /var/lib/zmem-bpf* /var/lib/private/zmem-bpf* >/result/left 2>/dev/null
 systemctl --force --force poweroff
 END
 chmod +x "$ROOT/result/test"
@@ -89,7 +114,7 @@ was() {
 was 'pin: started, stopped and started' pin '^Result=success'
 was 'pin: bounded to four capabilities' pin '^CapabilityBoundingSet=cap_chown cap_sys_admin cap_perfmon cap_bpf$'
 was 'pin: systemd finds it OK' pin 'zmem-bpf-pin.service: [0-4]\.[0-9] OK'
-equal 'nothing is enabled' "$(tr '\n' ' ' <"$ROOT/result/enabled")" 'disabled disabled '
+equal 'nothing is enabled' "$(tr '\n' ' ' <"$ROOT/result/enabled")" 'disabled disabled disabled '
 check 'pin: a member without capabilities sees all processes' jq -e '.source.pinned and (.collection | .complete == (.not_seen == 0)) and
 	any(.processes[]; .pid == 1)' "$ROOT/result/member"
 was 'PSS from the kernel' metrics '^zmem_source_info\{counters="bpf",pss="(kernel|mixed)"'
@@ -103,6 +128,29 @@ for who in collector http; do
 done
 was 'collector: only CAP_SYS_PTRACE' collector '^CapPrm:	0000000000080000'
 was 'http: no capability' http '^CapPrm:	0000000000000000'
+was 'recorder: a user of its own' recorder '^Uid:(	[1-9][0-9]{4}){4}$'
+was 'recorder: system calls are filtered' recorder '^Seccomp:	2'
+was 'recorder: bounded to five capabilities' recorder '^CapBnd:	000000c40[01]080000'
+was 'recorder: only CAP_SYS_PTRACE is kept' recorder '^CapPrm:	0000000000080000'
+# The machine may not have the capability itself, which systemd then leaves out.
+if capsh --has-p=cap_sys_resource 2>/dev/null; then
+	was 'recorder: it is not killed' recorder_adj '^-1000'
+	was 'recorder: its memory is locked' recorder '^VmLck:	 *[1-9]'
+else
+	skip 'recorder: it is not killed' 'CAP_SYS_RESOURCE is missing on this machine'
+fi
+was 'recorder: the time and size of /etc/default' recorder_command '--keep 12h,50M /var/lib/zmem-bpf'
+was 'recorder: a directory of its own' directory '^700 '
+check 'recorder: root shows the recording' jq -es 'length == 1 and .[0].source.counters == "bpf" and any(.[0].processes[]; .pid == 1 and .name == "systemd")' \
+	"$ROOT/result/replayed"
+was 'recorder: no event is a sentence' incidents '^no OOM kill and no shortage of memory was recorded$'
+equal 'recorder: after an upgrade it goes on in another segment' "$(tr '\n' ' ' <"$ROOT/result/segments")" \
+	'600 0000000001.zmem 600 0000000002.zmem '
+was 'recorder: it runs' recorder_state '^ActiveState=active'
+was 'recorder: it never failed' recorder_state '^NRestarts=0'
+check 'recorder: it has nothing to say' test -z "$(grep 'zmem-bpf\[' "$ROOT/result/recorder_journal")"
+was 'recorder: systemd finds it OK' recorder_security '[0-4]\.[0-9] OK'
+equal 'purged: no recording is left' "$(cat "$ROOT/result/left")" ''
 was 'purged: it has ended' end '^ActiveState=inactive'
 was 'purged: the result is success' end '^Result=success'
 was 'purged: the pin is gone' mounts '^0$'

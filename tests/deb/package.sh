@@ -10,7 +10,10 @@ equal 'one package' "$(wc -l <<<"$package")" 1
 {
 	echo '755 usr/bin/zmem-bpf'
 	echo '644 lib/systemd/system/zmem-bpf-pin.service'
+	echo '644 lib/systemd/system/zmem-bpf-record.service'
 	echo '644 lib/systemd/system/zmem-bpf.service'
+	echo '644 usr/lib/python3/dist-packages/zmem_bpf.py'
+	(cd "$SOURCE/include" && printf '644 usr/include/%s\n' zmem/read.h zmem/record.h zmem/setup.h)
 	echo '644 usr/share/bash-completion/completions/zmem-bpf'
 	echo '644 usr/share/doc/zmem-bpf/README.md.gz'
 	echo '644 usr/share/doc/zmem-bpf/changelog.gz'
@@ -18,17 +21,21 @@ equal 'one package' "$(wc -l <<<"$package")" 1
 	(cd "$SOURCE/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7) |
 		sed 's|^\./\(.*\)\.\(.\)$|644 usr/share/man/man\2/\1.\2.gz|'
 	echo '644 usr/share/zsh/vendor-completions/_zmem-bpf'
-	cd "$SOURCE/src/dist" && find . -type f ! -name '*.mk' ! -path './completion/*' ! -path './systemd/*' ! -path './debian/*' \
+	cd "$SOURCE/src/dist" && find . -type f ! -name '*.mk' ! -name image.py ! -path './python/*' ! -path './completion/*' ! -path './systemd/*' ! -path './debian/*' \
 		-printf '644 usr/share/zmem-bpf/%P\n'
 } | sort >"$TMP/wanted"
 mkdir "$TMP/in"
 dpkg-deb -x "$package" "$TMP/in"
 (cd "$TMP/in" && find . ! -type d -printf '%m %P\n' | sort) >"$TMP/there"
 check 'the contents and their modes' diff "$TMP/wanted" "$TMP/there"
+check 'its module of Python' env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$TMP/in/usr/lib/python3/dist-packages" python3 -c \
+	'import zmem_bpf; zmem_bpf.snapshot'
+check 'its example in C compiles' cc -Wall -Werror -fsyntax-only -I "$TMP/in/usr/include" "$TMP/in/usr/share/zmem-bpf/examples/pss.c"
 equal 'the unit names its program' "$(sed -n 's/^ExecStart=//p' "$TMP/in/lib/systemd/system/zmem-bpf.service")" \
 	'/usr/bin/zmem-bpf serve $OPTIONS'
 check 'it does not depend on libmicrohttpd' sh -c 'dpkg-deb -f "$0" Depends | grep -v microhttpd' "$package"
-equal 'it recommends libmicrohttpd' "$(dpkg-deb -f "$package" Recommends)" 'libmicrohttpd12 | libmicrohttpd12t64'
+equal 'it recommends the libraries of grow and of serve' "$(dpkg-deb -f "$package" Recommends)" \
+	'libdw1 | libdw1t64, libmicrohttpd12 | libmicrohttpd12t64'
 
 # ---- upgrades ----
 
@@ -74,7 +81,7 @@ setcap $caps "$ROOT/usr/bin/zmem-bpf"
 done_inside 'upgrade with an override' 'dpkg -i /tmp/99.4.deb'
 check 'upgrade with an override: the program is new' is_new 99.4
 equal 'upgrade with an override: owner and mode are its, capabilities are kept' "$(rights)" "root memory 710 $caps"
-done_inside 'nothing of the upgrade is left' '! ls /var/lib/zmem-bpf /usr/bin/zmem-bpf.*'
+done_inside 'nothing of the upgrade is left' '! ls -d /var/lib/zmem-bpf* /usr/bin/zmem-bpf.*'
 done_inside 'the override and the package are removed' 'dpkg-statoverride --remove /usr/bin/zmem-bpf &&
 	apt-get -qy purge zmem-bpf && delgroup --quiet memory'
 done_inside 'installed again' 'dpkg -i /tmp/first.deb'

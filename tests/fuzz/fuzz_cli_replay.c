@@ -21,10 +21,33 @@
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"
+#include "render/diff.h"
 #include "render/render.h"
 
 #define FILE_FD	  900
 #define FILE_NAME "/proc/self/fd/900"
+
+/* Nothing changed between a snapshot and itself. */
+static void check_diff(const struct snapshot *s)
+{
+	const struct change_side side = {s};
+	struct group_changes changes;
+	struct diff_report report = {
+		.before = s, .after = s, .key = "rss", .what = "RSS", .changes = &changes};
+	struct strbuf out = {};
+	struct table_style style = {.header = true, .width = 80};
+
+	FUZZ_CHECK(group_changes_make(&side, &side, NULL, COUNTER_BIT(COUNTER_RSS), &changes) == 0);
+	FUZZ_CHECK(changes.total.before == changes.total.after);
+	report.shown = changes.count;
+	render_diff_json(&out, &report);
+	FUZZ_CHECK(!strbuf_error(&out) && json_read_document(out.data, out.len) == changes.count);
+	strbuf_clear(&out);
+	render_diff_table(&out, &report, &style);
+	FUZZ_CHECK(!strbuf_error(&out) && utf8_valid(out.data, out.len));
+	group_changes_done(&changes);
+	strbuf_done(&out);
+}
 
 static void check_document(const struct measure *s, const struct result *result)
 {
@@ -40,6 +63,7 @@ static void check_document(const struct measure *s, const struct result *result)
 	if (s->options->tree)
 		FUZZ_CHECK(result->row_count == s->collector.rows.chosen.count &&
 			   result->totals.processes == s->collector.rows.chosen.count);
+	check_diff(result->snapshot);
 	render_json(&out, result);
 	FUZZ_CHECK(!strbuf_error(&out));
 	FUZZ_CHECK(json_read_document(out.data, out.len) == result->row_count);

@@ -29,9 +29,11 @@ static void show_metrics(struct snapshot *snapshot)
 	struct history_ring *h = calloc(1, sizeof(*h));
 	struct strbuf out = {0};
 	struct group_tracker t;
+	struct kill_log kills;
 	struct selection v = {};
 
 	FUZZ_CHECK(h && group_tracker_init(&t, 3, 1) == 0);
+	FUZZ_CHECK(kill_log_init(&kills, selection_group(NULL), 3) == 0);
 	for (uint64_t now = 1; now < 3; now++) {
 		FUZZ_CHECK(selection_metrics(&v, snapshot, NULL, &t, now) == 0);
 		FUZZ_CHECK(v.result.row_count <= 3 && t.groups.count <= t.groups.size);
@@ -39,10 +41,11 @@ static void show_metrics(struct snapshot *snapshot)
 		render_metrics(&out, &v.result, false, true, NULL);
 		selection_done(&v);
 	}
-	history_ring_json(h, &out);
+	history_ring_json(h, &kills, "", &out);
 	FUZZ_CHECK(strbuf_error(&out) == 0);
 	strbuf_done(&out);
 	group_tracker_done(&t);
+	kill_log_done(&kills);
 	free(h);
 }
 

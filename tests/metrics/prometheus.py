@@ -5,6 +5,7 @@ package is only unpacked in the build directory."""
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -21,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 from outcome import O  # noqa: E402
 
+DIST = os.path.realpath(HERE + "/../../src/dist/prometheus")
 UNPACKED = O + "/prometheus"
 # Ignores proxies of the environment: all requests stay on this machine.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -86,23 +88,39 @@ class Exporter:
         self.server.server_close()
 
 
-class Prometheus:
-    """A Prometheus that scrapes the pages of an exporter every second, each as an instance of that name."""
+def of_pages(exporter):
+    """The configuration that scrapes the pages of an exporter every second, each as an instance of that name."""
+    return json.dumps({"global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+                       "scrape_configs": [{"job_name": "zmem", "static_configs": [
+                           {"targets": ["127.0.0.1:%d" % exporter.port],
+                            "labels": {"instance": name, "__metrics_path__": "/" + name}}
+                           for name in exporter.pages]}]})  # JSON is YAML
 
-    def __init__(self, program, exporter):
+
+def shipped(name, port, receiver=9090):
+    """A configuration of src/dist/prometheus, with these ports and intervals of a second."""
+    with open(DIST + "/" + name) as file:
+        text = file.read().replace("19647", str(port)).replace("127.0.0.1:9090", "127.0.0.1:%d" % receiver)
+    text = re.sub("scrape_interval: 15s(\n  evaluation_interval: 15s)?", "scrape_interval: 1s\n  evaluation_interval: 1s", text)
+    text = re.sub("(- url: .*)", "\\1\n    queue_config: {batch_send_deadline: 500ms}", text)
+    return text.replace("scrape_timeout: 10s", "scrape_timeout: 1s")
+
+
+class Prometheus:
+    """A Prometheus with a configuration, beside which the shipped rules are."""
+
+    def __init__(self, program, config, *options, agent=False):
         self.directory = tempfile.mkdtemp(prefix="zmem-prometheus.")
         self.port = free_port()
-        config = {"global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
-                  "scrape_configs": [{"job_name": "zmem", "static_configs": [
-                      {"targets": ["127.0.0.1:%d" % exporter.port],
-                       "labels": {"instance": name, "__metrics_path__": "/" + name}}
-                      for name in exporter.pages]}]}
+        for rules in glob.glob(DIST + "/*.rules.yml"):
+            shutil.copy(rules, self.directory)
         with open(self.directory + "/config.yml", "w") as file:
-            json.dump(config, file)  # JSON is YAML
+            file.write(config)
         self.log = open(self.directory + "/log", "w+")
         self.process = subprocess.Popen(
             [program, "--config.file=" + self.directory + "/config.yml",
-             "--storage.tsdb.path=" + self.directory + "/data", "--web.listen-address=127.0.0.1:%d" % self.port],
+             "--storage.%s.path=%s/data" % ("agent" if agent else "tsdb", self.directory),
+             "--web.listen-address=127.0.0.1:%d" % self.port, *options],
             stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, cwd=self.directory)
 
     def get(self, path, **values):
@@ -139,6 +157,7 @@ class Prometheus:
 
     def stop(self):
         """Stops Prometheus. Returns its log."""
+        self.process.send_signal(signal.SIGCONT)
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(20)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -25,18 +26,38 @@ try:
 except ImportError:
     plain_parser = None
 
-DIST = os.path.realpath(HERE + "/../../src/dist/prometheus")
+DIST = prometheus.DIST
 
 
 def check_rules(promtool):
-    for what, args in (("the configuration", ("check", "config", "--lint=all", "--lint-fatal", DIST + "/prometheus.yml")),
+    check = ("check", "config", "--lint=all", "--lint-fatal")
+    for what, args in (("the configuration", (*check, DIST + "/prometheus.yml")),
+                       ("the configuration of a region", (*check, DIST + "/prometheus-region.yml")),
+                       ("the configuration of an agent", (*check, "--agent", DIST + "/prometheus-agent.yml")),
                        ("the rules", ("check", "rules", "--lint=all", "--lint-fatal", DIST + "/zmem-bpf.rules.yml")),
                        ("the rules' tests", ("test", "rules", HERE + "/rules_test.yml"))):
         run = subprocess.run([promtool, *args], capture_output=True)
         result(run.returncode == 0, what, (run.stdout + run.stderr).decode())
+    check_collector(promtool)
     with open(DIST + "/zmem-bpf.rules.yml") as file, open(HERE + "/rules_test.yml") as tests:
         alerts, tested = set(re.findall(r"alert: (\w+)", file.read())), set(re.findall(r"alertname: (\w+)", tests.read()))
     result(alerts == tested, "each alert has a test", alerts ^ tested)
+
+
+def check_collector(promtool):
+    """The collector's configuration: what it scrapes is Prometheus's own, and its pipeline names what there is."""
+    with open(DIST + "/otel-collector.yml") as file:
+        text = file.read()
+    inner = re.search(r"\n    config:\n((?:      .*\n)+)", text)[1]
+    with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+        file.write(textwrap.dedent(inner))
+        file.flush()
+        run = subprocess.run([promtool, "check", "config", "--lint=all", "--lint-fatal", file.name], capture_output=True)
+    result(run.returncode == 0, "the scrapes of the collector", (run.stdout + run.stderr).decode())
+    for part in ("receivers", "exporters"):
+        there = re.search(r"(?m)^%s:\n((?:  .*\n)+)" % part, text)[1]
+        names = re.findall(r"(?m)^  (\w+):", there)
+        result(re.findall(r"      %s: \[(.*)\]" % part, text) == [", ".join(names)], "the %s of the collector" % part, names)
 
 
 def check_texts(promtool, serve):
@@ -60,26 +81,8 @@ def check_texts(promtool, serve):
     result(used - optional <= there, "the rules use existing metrics", used - optional - there)
 
 
-class Configured(prometheus.Prometheus):
-    """A Prometheus with the shipped configuration, but for the target and the intervals."""
-
-    def __init__(self, program, port):
-        self.directory = tempfile.mkdtemp(prefix="zmem-prometheus.")
-        self.port = prometheus.free_port()
-        shutil.copy(DIST + "/zmem-bpf.rules.yml", self.directory)
-        with open(DIST + "/prometheus.yml") as file:
-            text = file.read().replace("19647", str(port)).replace("scrape_interval: 15s", "scrape_interval: 1s\n  evaluation_interval: 1s")
-        with open(self.directory + "/prometheus.yml", "w") as file:
-            file.write(text.replace("scrape_timeout: 10s", "scrape_timeout: 1s"))
-        self.log = open(self.directory + "/log", "w+")
-        self.process = subprocess.Popen(
-            [program, "--config.file=" + self.directory + "/prometheus.yml", "--storage.tsdb.path=" + self.directory + "/data",
-             "--web.listen-address=127.0.0.1:%d" % self.port],
-            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, cwd=self.directory)
-
-
 def check_scrape(program, serve):
-    server = Configured(program, serve.port)
+    server = prometheus.Prometheus(program, prometheus.shipped("prometheus.yml", serve.port))
     try:
         up = server.wait_for('up{job="zmem-bpf"}', lambda a: a and a[0][1] == 1)
         result(up and up[0][1] == 1, "Prometheus scrapes serve", up)

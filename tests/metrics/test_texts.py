@@ -30,8 +30,14 @@ COUNTERS = {"zmem_group_memory_proportional_bytes": "pss_bytes",
             "zmem_group_memory_unique_bytes": "uss_bytes",
             "zmem_group_swap_bytes": "swap_bytes",
             "zmem_group_swap_proportional_bytes": "swap_pss_bytes",
+            "zmem_group_swap_ram_bytes": "swap_ram_bytes",
             "zmem_group_memory_current_bytes": "mem_current_bytes",
             "zmem_group_memory_limit_bytes": "mem_limit_bytes",
+            "zmem_group_memory_high_bytes": "mem_high_bytes",
+            "zmem_group_memory_working_set_bytes": "mem_working_set_bytes",
+            "zmem_group_memory_swap_bytes": "mem_swap_bytes",
+            "zmem_group_memory_swap_limit_bytes": "mem_swap_limit_bytes",
+            "zmem_group_memory_zswap_bytes": "mem_zswap_bytes",
             "zmem_group_processes": "procs",
             "zmem_group_proportional_missing_processes": "pss_missing_processes"}
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -86,7 +92,7 @@ def check_texts(promtool, name, plain, open_text):
     b.pop(("zmem_collect_duration_seconds", ()), None)
     result(a == b, name + ": both texts have the same samples", sorted(set(a.items()) ^ set(b.items()))[:4])
     wrong = {f: u for f, u in units(open_text).items()
-             if u != next((w for w in ("bytes", "seconds") if f.endswith("_" + w)), "")}
+             if u != next((w for w in ("bytes", "seconds", "ratio") if f.endswith("_" + w)), "")}
     result(not wrong, name + ": units", wrong)
     return b
 

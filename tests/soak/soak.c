@@ -44,10 +44,10 @@ struct soak {
 };
 
 /* Replaces the program's: the soak opens sources repeatedly and must keep its privileges. */
-int __wrap_secure_loaded(const char *output, bool locks)
+int __wrap_secure_loaded(const char *output, unsigned later)
 {
 	(void)output;
-	(void)locks;
+	(void)later;
 	return 0;
 }
 

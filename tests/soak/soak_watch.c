@@ -42,12 +42,12 @@ struct soak {
 };
 
 /* Nothing is given up: helpers are to be waited for. */
-int __wrap_secure_loaded(const char *output, bool locks);
+int __wrap_secure_loaded(const char *output, unsigned later);
 
-int __wrap_secure_loaded(const char *output, bool locks)
+int __wrap_secure_loaded(const char *output, unsigned later)
 {
 	(void)output;
-	(void)locks;
+	(void)later;
 	return 0;
 }
 

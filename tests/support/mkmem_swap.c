@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* mkmem's shapes of memory that is swapped out. */
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -242,6 +245,70 @@ static void shape_swap_books(void)
 	role_start("child", NULL, NULL);
 }
 
+/* ---- on request ---- */
+
+#define CROWD	   300
+#define CROWD_SIZE (2 * MIB)
+
+/* So many sharers that their count is in further pages (bpf/slots.bpf.h). */
+static void shape_swap_crowd(void)
+{
+	need_swap();
+	map_swapped(CROWD_SIZE);
+	for (int i = 0; i < CROWD; i++)
+		role_start("child", NULL, NULL);
+}
+
+#define MIXED_SIZE (16 * MIB)
+
+/* A quarter each: one word repeated, random, and two quarters that are well compressed. */
+static void fill_mixed(char *p, size_t size)
+{
+	uint64_t random = 0x9e3779b97f4a7c15ULL;
+
+	for (size_t at = 0; at < size; at += 4096) {
+		size_t kind = at / 4096 % 4;
+
+		for (size_t i = 0; i < 4096; i += sizeof(random)) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			if (kind == 0)
+				memset(p + at + i, 'z', sizeof(random));
+			else if (kind == 1)
+				memcpy(p + at + i, &random, sizeof(random));
+			else
+				memset(p + at + i, (int)(at / 4096), 7);
+		}
+	}
+}
+
+static void mixed_shmem(void *unused)
+{
+	int fd = memfd_create("mkmem", 0);
+	char *p;
+
+	(void)unused;
+	if (fd < 0 || ftruncate(fd, MIXED_SIZE))
+		shape_fail("memfd");
+	p = map_fd(fd, MIXED_SIZE, MAP_SHARED);
+	fill_mixed(p, MIXED_SIZE);
+	page_out(p, MIXED_SIZE);
+}
+
+/* Pages that zram keeps in different ways: private, shared by fork, shared memory. */
+static void shape_swap_mixed(void)
+{
+	char *p;
+
+	need_swap();
+	role_start("shmem", mixed_shmem, NULL);
+	p = map_apart(MIXED_SIZE);
+	fill_mixed(p, MIXED_SIZE);
+	page_out(p, MIXED_SIZE);
+	role_start("child", NULL, NULL);
+}
+
 const struct shape swap_shapes[] = {
 	{"swap", "private memory paged out", shape_swap},
 	{"swap_fork", "memory paged out and shared by fork", shape_swap_fork},
@@ -256,5 +323,9 @@ const struct shape swap_shapes[] = {
 	{"swap_memfd", "a memfd paged out, mapped whole, in part, private", shape_swap_memfd},
 	{"swap_books", "40 MiB each: private, forked, shared, on a tmpfs alone", shape_swap_books,
 	 .on_request = true},
+	{"swap_crowd", "2 MiB paged out and shared by fork with 300 processes", shape_swap_crowd,
+	 .on_request = true},
+	{"swap_mixed", "16 MiB each, compressed in different ways: forked, shared",
+	 shape_swap_mixed, .on_request = true},
 	{},
 };

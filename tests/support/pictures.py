@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Makes the pictures of README.md from the real program: src/doc/top.svg and src/doc/page.png (make pictures, as root).
+"""Makes the pictures of README.md from the real program: top.svg, page.png and incidents.png in src/doc (make pictures, as root).
 
-It starts a browser and some Python servers, records them, and shows the recording in top and in the page."""
+It starts a browser and some Python servers, records them, and shows the recording in top and in the page. Then it records a program
+that grows until the OOM killer ends it, and shows the page of incidents."""
 
 import html
 import os
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "browser")]
 
+import oom  # noqa: E402
 from browser import Browser  # noqa: E402
 from outcome import PROGRAM  # noqa: E402
 from terminal import Tmux  # noqa: E402
@@ -33,6 +35,14 @@ for i in range(int(sys.argv[2])):
 os.write(1, b".")
 time.sleep(600)
 """
+# Takes 4 MiB again and again.
+GROWS = """import time
+held = []
+while True:
+    held.append(bytearray(b"x") * (4 << 20))
+    time.sleep(0.4)
+"""
+NAMED = ("unshare", "--uts", "sh", "-c", 'hostname server; exec "$@"', "sh")
 # Name, user, MiB that are shared, workers, MiB of the first of them.
 SERVERS = (("api.py", "www-data", 96, 5, 24), ("worker.py", "daemon", 48, 3, 60), ("cache.py", "nobody", 310, 0, 0),
            ("mailer.py", "mail", 12, 2, 5))
@@ -144,11 +154,29 @@ def record(path):
     try:
         browser.screen(900, 850)
         browser.open(os.path.join(DOC, "..", "..", "README.md"))
-        subprocess.run(("unshare", "--uts", "sh", "-c", 'hostname server; exec "$@"', "sh", PROGRAM, "record", path,
-                        "-c", "2", "-i", "1"), check=True)
+        subprocess.run(NAMED + (PROGRAM, "record", path, "-c", "2", "-i", "1"), check=True)
     finally:
         servers.close()
         browser.close()
+
+
+def record_kill(directory, kept):
+    """A recording of the servers and of report.py, which may use 128 MiB."""
+    servers = Servers()
+    with oom.Group("reports", "128M") as group:
+        recorder = subprocess.Popen(NAMED + (PROGRAM, "record", "--keep", "1h", kept, "-i", "0.5", "-q"))
+        try:
+            time.sleep(4)
+            path = os.path.join(directory, "report.py")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(GROWS)
+            subprocess.run(("sh", "-c", "echo $$ >%s/cgroup.procs; exec /usr/bin/python3 %s" % (group.path, path)), check=False,
+                           timeout=60)
+            time.sleep(4)
+        finally:
+            recorder.terminate()
+            recorder.wait()
+            servers.close()
 
 
 def picture_of_top(recording):
@@ -164,15 +192,14 @@ def picture_of_top(recording):
         file.write(svg(screen))
 
 
-def picture_of_page(recording, directory):
-    page = os.path.join(directory, "memory.html")
-    subprocess.run((PROGRAM, "-F", "html", "-n", "9", "--replay", recording, "--output", page), check=True)
+def picture_of_page(page, name, *command):
+    subprocess.run((PROGRAM,) + command + ("-F", "html", "--output", page), check=True)
     browser = Browser()
     try:
         browser.screen(900, 850)
         browser.open(page)
         browser.settle()
-        browser.screenshot(os.path.join(DOC, "page.png"), whole=False)
+        browser.screenshot(os.path.join(DOC, name), whole=False)
     finally:
         browser.close()
 
@@ -182,7 +209,10 @@ def main():
         recording = os.path.join(directory, "recording")
         record(recording)
         picture_of_top(recording)
-        picture_of_page(recording, directory)
+        picture_of_page(os.path.join(directory, "memory.html"), "page.png", "-n", "9", "--replay", recording)
+        kept = os.path.join(directory, "kept")
+        record_kill(directory, kept)
+        picture_of_page(os.path.join(directory, "incidents.html"), "incidents.png", "incidents", kept)
 
 
 main()

@@ -224,9 +224,31 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 	c->cross_check.all = random_below(r, 2);
 	for (size_t i = 0, count = random_below(r, NOT_SEEN_PIDS + 1); i < count; i++)
 		c->not_seen_pid[i] = 1 + (pid_t)random_below(r, INT_MAX - 1);
-	s->balance =
-		(struct machine_balance){random_below(r, 2), random_value(r), random_below(r, 2),
-					 (int64_t)random_u64(r), (int64_t)random_value(r)};
+	s->balance = (struct machine_balance){
+		.swap_unattributed_known = random_below(r, 2),
+		.swap_unattributed = random_value(r),
+		.shmem_unmapped_known = random_below(r, 2),
+		.shmem_unmapped = random_value(r),
+		.residual_known = random_below(r, 2),
+		.anon_residual = (int64_t)random_u64(r),
+		.mapped_residual = (int64_t)random_value(r),
+	};
+	s->system.files = (struct machine_files){
+		.shmem_known = random_below(r, 2),
+		.cache_known = random_below(r, 2),
+		.shmem = random_value(r),
+		.cache = random_value(r),
+		.shmem_swapped = random_value(r),
+		.swapped_tmpfs = random_value(r),
+		.swapped_unmapped = random_value(r),
+		.swap_ram_known = random_below(r, 2),
+		.swap_ram = random_value(r),
+	};
+	s->system.swap_cache = (struct swap_cache){random_below(r, 2), random_value(r)};
+	for (int kind = 0; kind < FILE_KINDS; kind++) {
+		if (kind < FILE_REGULAR || kind == FILE_OTHER)
+			s->system.files.unmapped[kind] = random_value(r);
+	}
 }
 
 static inline void random_memcgs(struct random *r, struct snapshot *s)
@@ -348,7 +370,12 @@ static inline bool same_system(const struct system_info *a, const struct system_
 	}
 	return SAME(pressure.known) && SAME(pressure.some_avg10) && SAME(pressure.full_avg10) &&
 	       SAME(pressure.some_total_us) && SAME(pressure.full_total_us) &&
-	       SAME(swapped.known) && SAME(swapped.in) && SAME(swapped.out);
+	       SAME(swapped.known) && SAME(swapped.in) && SAME(swapped.out) &&
+	       SAME(files.shmem_known) && SAME(files.cache_known) && SAME(files.shmem) &&
+	       SAME(files.cache) && SAME(files.shmem_swapped) && SAME(files.swapped_tmpfs) &&
+	       SAME(files.swapped_unmapped) && SAME(files.swap_ram_known) && SAME(files.swap_ram) &&
+	       SAME(swap_cache.known) && SAME(swap_cache.bytes) &&
+	       memcmp(a->files.unmapped, b->files.unmapped, sizeof(a->files.unmapped)) == 0;
 }
 
 static inline bool same_collection(const struct collection *a, const struct collection *b)
@@ -372,6 +399,7 @@ static inline bool same_machine(const struct snapshot *a, const struct snapshot 
 	       SAME_TEXT(host.boot_id) && SAME_TEXT(host.kernel_release) && SAME_TEXT(host.arch) &&
 	       SAME(host.page_size) && SAME(host.cpus) && SAME(host.boot_ms) &&
 	       SAME(balance.swap_unattributed_known) && SAME(balance.swap_unattributed) &&
+	       SAME(balance.shmem_unmapped_known) && SAME(balance.shmem_unmapped) &&
 	       SAME(balance.residual_known) && SAME(balance.anon_residual) &&
 	       SAME(balance.mapped_residual) && same_system(&a->system, &b->system) &&
 	       same_collection(&a->collection, &b->collection);

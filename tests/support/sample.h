@@ -120,6 +120,7 @@ static inline void sample_pss(struct process *p, enum pss_source source)
 	process_set(p, COUNTER_PSS_SHMEM, rss / 8);
 	process_set(p, COUNTER_SWAP_PSS, swap_pss);
 	process_set(p, COUNTER_SWAP_SHMEM, 0);
+	process_set(p, COUNTER_SWAP_RAM, swap_pss / 4);
 	process_set(p, COUNTER_PSS_SWAP, rss / 4 * 3 + swap_pss);
 	process_set(p, COUNTER_SHARED, rss / 4);
 	process_set(p, COUNTER_THP, 0);
@@ -169,6 +170,17 @@ static inline void sample_ordinary(struct sample *s)
 	struct process *p;
 
 	sample_init(s);
+	s->snapshot.system.files = (struct machine_files){
+		.shmem_known = true,
+		.shmem = 127 * MIB,
+		.shmem_swapped = 3 * MIB,
+		.unmapped[FILE_TMPFS] = 20 * MIB,
+		.unmapped[FILE_MEMFD] = 5 * MIB,
+		.swapped_tmpfs = 2 * MIB,
+		.swapped_unmapped = MIB / 2,
+	};
+	s->snapshot.balance.shmem_unmapped_known = true;
+	s->snapshot.balance.shmem_unmapped = 26 * MIB;
 	p = sample_add(s, 812, 1000, "alice", "firefox");
 	sample_counters(p, 1300 * MIB + 4 * KIB, 300 * MIB);
 	sample_pss(p, PSS_FROM_ROLLUP);
@@ -227,6 +239,15 @@ static inline void sample_groups(struct sample *s)
 	sample_pss(p, PSS_FROM_KERNEL);
 	process_set(p, COUNTER_MEM_CURRENT, 1800 * MIB);
 	process_set(p, COUNTER_MEM_LIMIT, 2 * GIB);
+	process_set(p, COUNTER_MEM_WORKING_SET, 1200 * MIB);
+	process_set(p, COUNTER_MEM_ANON, 700 * MIB);
+	process_set(p, COUNTER_MEM_FILE, 900 * MIB);
+	process_set(p, COUNTER_MEM_SHMEM, 150 * MIB);
+	process_set(p, COUNTER_MEM_SLAB, 20 * MIB);
+	process_set(p, COUNTER_MEM_SWAP, 40 * MIB);
+	process_set(p, COUNTER_OOM_KILLS, 2);
+	process_set(p, COUNTER_PSI_SOME_10, 1203);
+	process_set(p, COUNTER_PSI_FULL_10, 7);
 	p = sample_group(s, "session-3.scope", 7);
 	sample_counters(p, 80 * MIB, 0);
 	sample_pss(p, PSS_FROM_BOTH);

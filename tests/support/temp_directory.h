@@ -11,14 +11,28 @@
 
 #include "base/cleanup.h"
 
-static int enter_directory(void **state)
+static int enter_directory_in(void **state, const char *parent)
 {
-	char *dir = strdup("/tmp/zmem-test-XXXXXX");
+	char *dir = NULL;
 
-	if (!dir || !mkdtemp(dir) || chmod(dir, 0777) < 0 || chdir(dir) < 0)
+	if (asprintf(&dir, "%s/zmem-test-XXXXXX", parent) < 0)
+		return -1;
+
+	if (!mkdtemp(dir) || chmod(dir, 0777) < 0 || chdir(dir) < 0)
 		return -1;
 	*state = dir;
 	return 0;
+}
+
+__attribute__((unused)) static int enter_directory(void **state)
+{
+	return enter_directory_in(state, "/tmp");
+}
+
+/* For tests that sync often. */
+__attribute__((unused)) static int enter_memory(void **state)
+{
+	return enter_directory_in(state, "/dev/shm");
 }
 
 static int leave_directory(void **state)

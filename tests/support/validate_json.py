@@ -22,7 +22,8 @@ import jsonschema
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIST = os.path.join(HERE, "..", "..", "src", "dist")
-SCHEMAS = ("zmem.snapshot", "zmem.compare", "zmem.system", "zmem.maps")
+SCHEMAS = ("zmem.snapshot", "zmem.compare", "zmem.system", "zmem.maps", "zmem.files",
+           "zmem.incidents", "zmem.grow", "zmem.diff")
 
 
 def unique_keys(pairs):
@@ -81,7 +82,8 @@ def line_problems(check, data):
         if len(line) >= 4096:
             wrong.append("%d bytes long" % len(line))
         found += ["line %d: %s" % (number, problem) for problem in wrong]
-    if types[-1:] != ["snapshot"] or types.count("snapshot") != 1:
+    last = "files" if types[-1:] == ["files"] else "snapshot"
+    if types[-1:] != [last] or types.count(last) != 1:
         found.append("one snapshot, and as the last line, is not there")
     return found
 

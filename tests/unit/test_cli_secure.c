@@ -37,7 +37,7 @@ static void others_are_believed(void **state)
 	(void)state;
 	secure = 0;
 	set_environment();
-	assert_int_equal(secure_start(false, &held), 0);
+	assert_int_equal(secure_start(false, false, false, &held), 0);
 	assert_string_equal(getenv("TMPDIR"), "/tmp/evil");
 	assert_string_equal(getenv("TERM"), "xterm");
 }
@@ -50,7 +50,7 @@ static void colours_are_kept(void **state)
 	(void)state;
 	secure = 1;
 	set_environment();
-	assert_int_equal(secure_start(false, &held), 0);
+	assert_int_equal(secure_start(false, false, false, &held), 0);
 	assert_string_equal(getenv("TERM"), "xterm");
 	assert_string_equal(getenv("NO_COLOR"), "1");
 	while (environ[count])
@@ -66,7 +66,7 @@ static void nothing_is_made_up(void **state)
 	secure = 1;
 	clearenv();
 	setenv("PATH", "/evil", 1);
-	assert_int_equal(secure_start(false, &held), 0);
+	assert_int_equal(secure_start(false, false, false, &held), 0);
 	assert_null(getenv("PATH"));
 	assert_null(getenv("TERM"));
 	assert_null(getenv("NO_COLOR"));

@@ -116,12 +116,30 @@ static void test_signals(void **state)
 	signal(SIGHUP, SIG_DFL);
 }
 
+/* A broken file is said once, before a tick, and is not waited for again. */
+static void test_broken(void **state)
+{
+	cleanup(ticker_close) struct ticker t;
+	int pipes[2];
+
+	(void)state;
+	assert_int_equal(pipe(pipes), 0);
+	close(pipes[0]);
+	assert_int_equal(ticker_open(&t, 50000, -1), 0);
+	t.urgent_fd = pipes[1];
+	assert_int_equal(next(&t), TICKER_URGENT);
+	assert_true(t.urgent_broken);
+	assert_int_equal(t.urgent_fd, -1);
+	assert_int_equal(next(&t), TICKER_TICK);
+	assert_int_equal(next(&t), TICKER_TICK);
+	close(pipes[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grid),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_grid),	cmocka_unit_test(test_order),
+		cmocka_unit_test(test_broken),	cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_signals),
 	};
 

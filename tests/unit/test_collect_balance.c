@@ -44,6 +44,7 @@ static void fill(struct snapshot *s)
 	add(s, 3)->mm_owner = false;
 	set_meminfo(s, MEMINFO_ANON, 7 * MIB);
 	set_meminfo(s, MEMINFO_MAPPED, 5 * MIB);
+	set_meminfo(s, MEMINFO_SHMEM, 100 * MIB);
 	set_meminfo(s, MEMINFO_SWAP_TOTAL, 10 * MIB);
 	set_meminfo(s, MEMINFO_SWAP_FREE, 7 * MIB);
 }
@@ -60,10 +61,18 @@ static void test_reconcile(void **state)
 	assert_int_equal(s.balance.mapped_residual, -(int64_t)MIB);
 	assert_true(s.balance.swap_unattributed_known);
 	assert_int_equal(s.balance.swap_unattributed, MIB);
+	assert_true(s.balance.shmem_unmapped_known);
+	assert_int_equal(s.balance.shmem_unmapped,
+			 100 * MIB - 2 * s.process[0].value[COUNTER_PSS_SHMEM]);
+	set_meminfo(&s, MEMINFO_SHMEM, 0);
+	balance_reconcile(&s);
+	assert_int_equal(s.balance.shmem_unmapped, 0);
 	/* One process without PSS: no sum is complete. */
 	s.process[1].have &= ~COUNTER_BIT(COUNTER_PSS_FILE);
 	s.process[1].have &= ~COUNTER_BIT(COUNTER_SWAP_PSS);
+	s.process[1].have &= ~COUNTER_BIT(COUNTER_PSS_SHMEM);
 	balance_reconcile(&s);
+	assert_false(s.balance.shmem_unmapped_known);
 	assert_false(s.balance.residual_known);
 	assert_false(s.balance.swap_unattributed_known);
 	snapshot_done(&s);
@@ -77,12 +86,23 @@ static void test_no_swap(void **state)
 	fill(&s);
 	balance_no_swap(&s);
 	assert_false(process_has(&s.process[0], COUNTER_SWAP_SHMEM));
+	assert_false(process_has(&s.process[0], COUNTER_SWAP_RAM));
 	set_meminfo(&s, MEMINFO_SWAP_FREE, 10 * MIB);
 	s.process[1].pss_source = PSS_FROM_NOTHING;
+	process_set(&s.process[0], COUNTER_SWAP, 0);
+	process_set(&s.process[1], COUNTER_SWAP, 0);
 	balance_no_swap(&s);
 	assert_true(process_has(&s.process[0], COUNTER_SWAP_SHMEM));
 	assert_int_equal(s.process[0].value[COUNTER_SWAP_SHMEM], 0);
 	assert_false(process_has(&s.process[1], COUNTER_SWAP_SHMEM));
+	/* Without swap none of it is in RAM, whatever is known of PSS. */
+	for (size_t i = 0; i < s.count; i++) {
+		assert_int_equal(process_has(&s.process[i], COUNTER_SWAP_RAM),
+				 s.process[i].kind == PROCESS_USER &&
+					 process_has(&s.process[i], COUNTER_SWAP));
+		assert_int_equal(s.process[i].value[COUNTER_SWAP_RAM], 0);
+	}
+	assert_true(process_has(&s.process[0], COUNTER_SWAP_RAM));
 	snapshot_done(&s);
 }
 

@@ -43,7 +43,7 @@ static void assert_read(const struct procfs *proc, const char *path, uint64_t cu
 	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
 	struct rows rows = {&row, 1};
 
-	assert_int_equal(enrich_memcgs(proc, &memory, &rows), 0);
+	assert_int_equal(enrich_memcgs(proc, &memory, &rows, false), 0);
 	assert_counters(&p, current, limit);
 }
 
@@ -216,7 +216,7 @@ static void test_nowhere(void **state)
 	v2(&t, "gone/a", "1", "2");
 	assert_read(&t.proc, "/a", 1, 2);
 	/* The cgroup is of another hierarchy, or not known. */
-	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows), 0);
+	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, false), 0);
 	assert_int_equal(p[0].have | p[1].have, 0);
 	sh(&t, "rm self/mountinfo");
 	assert_read(&t.proc, "/a", NONE, NONE);
@@ -255,7 +255,7 @@ static void test_no_files(void **state)
 	for (int more = 1; more <= 3; more++) {
 		few = (struct rlimit){(rlim_t)(t.proc.fd + more), before.rlim_max};
 		setrlimit(RLIMIT_NOFILE, &few);
-		r = enrich_memcgs(&t.proc, &memory, &rows);
+		r = enrich_memcgs(&t.proc, &memory, &rows, true);
 		setrlimit(RLIMIT_NOFILE, &before);
 		assert_int_equal(r, -EMFILE);
 		assert_int_equal(p.have, 0);
@@ -312,15 +312,16 @@ static void test_of_snapshot(void **state)
 	v2(&t, "cg/a.slice/b.service/docker/" ID, "2000", "max");
 	v2(&t, "cg/a.slice/b.service/docker/" ID "/x y", "1000", "4096");
 	v2(&t, "cg/b", "5", "6");
-	assert_int_equal(memcgs_read(&t.proc, &s, &rows), 0);
+	assert_int_equal(memcgs_read(&t.proc, &s, &rows, false), 0);
 	for (size_t i = 1; i < s.memcg_count; i++)
 		assert_true(strcmp(s.memcg[i - 1].path, s.memcg[i].path) < 0);
 	assert_applied(&s, path, 1000, 4096);
 	assert_applied(&s, "/a.slice/b.service/docker/" ID, 2000, 1 * MIB);
 	assert_applied(&s, "/a.slice/b.service", 3000, 1 * MIB);
 	assert_applied(&s, "/a.slice", 4000, NONE);
+	/* No group has it, but it is above one. */
+	assert_applied(&s, "/a.slice/b.service/docker", 2500, 1 * MIB);
 	/* No group has these cgroups. */
-	assert_applied(&s, "/a.slice/b.service/docker", NONE, NONE);
 	assert_applied(&s, "/b", NONE, NONE);
 	assert_applied(&s, "/", NONE, NONE);
 	assert_applied(&s, "/a.slice/b.service/", NONE, NONE);
@@ -328,15 +329,128 @@ static void test_of_snapshot(void **state)
 	assert_int_equal(uncontrolled.have, 0);
 }
 
+static void test_events(void **state)
+{
+	struct process p[] = {{.cgroup = "/a/b", .controlled = true},
+			      {.cgroup = "/a/c", .controlled = true}};
+	struct process *row[] = {&p[0], &p[1]};
+	struct rows rows = {row, 2};
+	cleanup(snapshot_done) struct snapshot s = {}, old = {};
+	cleanup(tree_done) struct tree t, t1;
+	const struct memcg *m;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	v2(&t, "cg/a", "1", "max");
+	v2(&t, "cg/a/b", "1", "max");
+	v2(&t, "cg/a/c", "1", "max");
+	sh(&t,
+	   "printf 'low 0\\nhigh 7\\nmax 123\\noom 5\\noom_kill 4\\noom_group_kill 0\\n' >cg/a/memory.events");
+	/* The last line may be incomplete, a number is whole or absent. */
+	sh(&t,
+	   "printf 'high -1\\nmax 12x\\noom 18446744073709551615\\noom_kill 4' >cg/a/b/memory.events");
+	assert_int_equal(memcgs_read(&t.proc, &s, &rows, false), 0);
+	m = snapshot_find_memcg(&s, "/a");
+	assert_true(m && m->high_known && m->max_known && m->oom_known && m->oom_kills_known);
+	assert_true(m->high == 7 && m->max == 123 && m->oom == 5 && m->oom_kills == 4);
+	m = snapshot_find_memcg(&s, "/a/b");
+	assert_true(m && !m->high_known && !m->max_known && m->oom_known && !m->oom_kills_known);
+	assert_true(m->oom == UINT64_MAX);
+	m = snapshot_find_memcg(&s, "/a/c");
+	assert_true(m && !m->high_known && !m->max_known && !m->oom_known && !m->oom_kills_known);
+	/* v1 has other files. */
+	tree_make(&t1, "35 31 0:32 / @/m rw - cgroup cgroup rw,memory");
+	v1(&t1, "m/a", "5", "100", "100");
+	v1(&t1, "m/a/b", "5", "100", "100");
+	sh(&t1,
+	   "printf 'oom_kill_disable 0\\nunder_oom 0\\noom_kill 3\\n' >m/a/memory.oom_control");
+	sh(&t1, "echo 88 >m/a/memory.failcnt");
+	assert_int_equal(memcgs_read(&t1.proc, &old, &rows, false), 0);
+	m = snapshot_find_memcg(&old, "/a");
+	assert_true(m && !m->high_known && m->max_known && !m->oom_known && m->oom_kills_known);
+	assert_true(m->max == 88 && m->oom_kills == 3);
+	m = snapshot_find_memcg(&old, "/a/b");
+	assert_true(m && !m->max_known && !m->oom_kills_known);
+}
+
+static uint64_t detail_of(const struct process *p, enum counter c)
+{
+	return process_has(p, c) ? p->value[c] : NONE;
+}
+
+static void test_details(void **state)
+{
+	struct process p = {.cgroup = "/a/b", .controlled = true}, *row = &p;
+	struct rows rows = {&row, 1};
+	cleanup(tree_done) struct tree t, t1;
+
+	(void)state;
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	v2(&t, "cg/a", "9000", "max");
+	v2(&t, "cg/a/b", "5000", "max");
+	sh(&t, "echo 7000 >cg/a/memory.high; echo max >cg/a/b/memory.high");
+	sh(&t, "echo max >cg/a/memory.swap.max; echo 800 >cg/a/b/memory.swap.max");
+	sh(&t, "echo 70 >cg/a/b/memory.swap.current; echo 7 >cg/a/b/memory.zswap.current");
+	sh(&t, "printf 'anon 1000\nfile 3000\nkernel 900\nshmem 500\ninactive_file 600\nslab "
+	       "400\n' >cg/a/b/memory.stat");
+	sh(&t, "printf 'oom_kill 3\n' >cg/a/b/memory.events");
+	sh(&t,
+	   "printf 'some avg10=1.25 avg60=0.00 avg300=0.00 total=5\nfull avg10=100.00 avg60=0.00 "
+	   "avg300=0.00 total=5\n' >cg/a/b/memory.pressure");
+	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, false), 0);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_ANON), NONE);
+	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, true), 0);
+	assert_counters(&p, 5000, NONE);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_HIGH), 7000);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_WORKING_SET), 4400);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_ANON), 1000);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_FILE), 2500);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_SHMEM), 500);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_SLAB), 400);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_SWAP), 70);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_SWAP_LIMIT), 800);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_ZSWAP), 7);
+	assert_int_equal(detail_of(&p, COUNTER_OOM_KILLS), 3);
+	assert_int_equal(detail_of(&p, COUNTER_PSI_SOME_10), 125);
+	assert_int_equal(detail_of(&p, COUNTER_PSI_FULL_10), 10000);
+	/* What cannot be read is not known, and there is no working set below 0. */
+	p = (struct process){.cgroup = "/a/b", .controlled = true};
+	sh(&t, "printf 'file 30\ninactive_file 6000\nslab 4x\nanon 5' >cg/a/b/memory.stat");
+	sh(&t, "printf 'some avg10=1 avg60=0.00\nfull avg10=1.5 avg60' >cg/a/b/memory.pressure");
+	sh(&t, "echo -1 >cg/a/b/memory.swap.current; rm cg/a/b/memory.zswap.current");
+	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, true), 0);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_WORKING_SET), 0);
+	assert_true(!process_has(&p, COUNTER_MEM_ANON) && !process_has(&p, COUNTER_MEM_FILE) &&
+		    !process_has(&p, COUNTER_MEM_SLAB) && !process_has(&p, COUNTER_MEM_SWAP) &&
+		    !process_has(&p, COUNTER_MEM_ZSWAP) && !process_has(&p, COUNTER_PSI_SOME_10) &&
+		    !process_has(&p, COUNTER_PSI_FULL_10));
+	/* v1 has fewer. */
+	p = (struct process){.cgroup = "/a/b", .controlled = true};
+	tree_make(&t1, "35 31 0:32 / @/m rw - cgroup cgroup rw,memory");
+	v1(&t1, "m/a", "5", "100", "100");
+	v1(&t1, "m/a/b", "5000", "100", "100");
+	sh(&t1, "printf 'rss 1\ntotal_cache 300\ntotal_rss 20\ntotal_shmem 100\ntotal_swap 9\n"
+		"total_inactive_file 50\nhierarchical_memory_limit 90\n' >m/a/b/memory.stat");
+	assert_int_equal(enrich_memcgs(&t1.proc, &memory, &rows, true), 0);
+	assert_counters(&p, 5000, 90);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_ANON), 20);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_FILE), 200);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_SHMEM), 100);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_WORKING_SET), 4950);
+	assert_int_equal(detail_of(&p, COUNTER_MEM_SWAP), 9);
+	assert_true(!process_has(&p, COUNTER_MEM_SLAB) && !process_has(&p, COUNTER_PSI_SOME_10));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_v2),	    cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_v1),	    cmocka_unit_test(test_hybrid),
-		cmocka_unit_test(test_below),	    cmocka_unit_test(test_namespace),
-		cmocka_unit_test(test_runtimes),    cmocka_unit_test(test_nowhere),
-		cmocka_unit_test(test_many_mounts), cmocka_unit_test(test_no_files),
-		cmocka_unit_test(test_of_snapshot),
+		cmocka_unit_test(test_v2),	  cmocka_unit_test(test_details),
+		cmocka_unit_test(test_garbage),	  cmocka_unit_test(test_v1),
+		cmocka_unit_test(test_hybrid),	  cmocka_unit_test(test_below),
+		cmocka_unit_test(test_namespace), cmocka_unit_test(test_runtimes),
+		cmocka_unit_test(test_nowhere),	  cmocka_unit_test(test_many_mounts),
+		cmocka_unit_test(test_no_files),  cmocka_unit_test(test_of_snapshot),
+		cmocka_unit_test(test_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,12 +78,15 @@ static void test_table(void **state)
 	}
 	assert_list(
 		&all,
-		"pid ppid user uid comm name cmdline unit container cgroup threads procs start "
-		"oom_score_adj swap swap_pss swap_shmem uss pss pss_anon pss_file "
+		"pid ppid user uid comm name cmdline unit container pod namespace cgroup threads procs start "
+		"oom_score_adj swap swap_pss swap_shmem swap_ram swap_ram_zram swap_ram_zswap "
+		"swap_incompressible swap_filled swap_disk uss pss pss_anon pss_file "
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
-		"pinned pgtables hugetlb thp maps majflt mem_current mem_limit %pss %swap %limit pss_source "
+		"pinned pgtables hugetlb thp maps majflt mem_current mem_limit mem_high "
+		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
+		"mem_zswap oom_kills psi_some_10 psi_full_10 %pss %swap swap_ratio %limit pss_source "
 		"pss_status mm_id "
-		"mm_owner counters_source swap_pss_status exe_deleted");
+		"mm_owner counters_source swap_pss_status swap_ram_status exe_deleted container_id container_status");
 }
 
 static void test_find(void **state)
@@ -163,6 +166,12 @@ static void test_percent(void **state)
 	assert_true(percent == 50);
 	assert_true(column_percent(&s, find("%limit"), all, value, &percent));
 	assert_true(percent == 75);
+	value[COUNTER_SWAP_PSS] = 100;
+	value[COUNTER_SWAP_DISK] = 20;
+	assert_false(column_percent(&s, find("swap_ratio"), all, value, &percent));
+	value[COUNTER_SWAP_RAM] = 32;
+	assert_true(column_percent(&s, find("swap_ratio"), all, value, &percent));
+	assert_true(percent == 2.5);
 	all &= ~COUNTER_BIT(COUNTER_MEM_LIMIT);
 	assert_false(column_percent(&s, find("%limit"), all, value, &percent));
 }
@@ -189,19 +198,23 @@ static void test_groups(void **state)
 	(void)state;
 	column_list_default(&list, find("user"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss user");
+	/* A namespace is no cgroup. */
+	column_list_default(&list, find("namespace"));
+	assert_list(&list, "procs pss %pss uss swap_pss rss namespace");
 	column_list_default(&list, find("unit"));
-	assert_list(&list, "procs pss %pss mem_current mem_limit %limit uss swap_pss rss unit");
-	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG);
+	assert_list(&list, "procs pss %pss mem_current mem_limit %limit uss swap_pss rss "
+			   "mem_anon mem_file mem_shmem unit");
+	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
 	column_list_insert(&list, 1, find("threads"));
 	column_list_insert(&list, 1, find("rss"));
-	assert_list(&list,
-		    "procs threads pss %pss mem_current mem_limit %limit uss swap_pss rss unit");
+	assert_list(&list, "procs threads pss %pss mem_current mem_limit %limit uss swap_pss rss "
+			   "mem_anon mem_file mem_shmem unit");
 	column_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));
 	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
 	column_list_whole(&list, find("container"));
-	assert_ptr_equal(list.item[list.count - 1], find("mem_limit"));
+	assert_ptr_equal(list.item[list.count - 1], find("psi_full_10"));
 	column_list_whole(&list, NULL);
 	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
 }
@@ -221,7 +234,8 @@ static void test_group_values(void **state)
 		if (c->number)
 			assert_int_equal(c->number(&s, &g, &v), sum);
 		if (c->text && strncmp(c->key, "pss_status", 3) != 0 &&
-		    strcmp(c->key, "swap_pss_status") != 0)
+		    strcmp(c->key, "swap_pss_status") != 0 &&
+		    strcmp(c->key, "swap_ram_status") != 0)
 			assert_null(c->text(&g));
 	}
 	assert_true(find("procs")->number(&s, &g, &v));

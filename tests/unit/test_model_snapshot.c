@@ -359,6 +359,37 @@ static void test_find_again(void **state)
 	assert_null(snapshot_find_again(&s, &before));
 }
 
+static void test_round_pss(void **state)
+{
+	struct process p = {};
+
+	(void)state;
+	/* What is not known stays so. */
+	process_round_pss(&p);
+	assert_false(process_has(&p, COUNTER_PSS));
+	process_set(&p, COUNTER_PSS, 3 * 4096 + 2048);
+	process_round_pss(&p);
+	assert_int_equal(p.value[COUNTER_PSS], 4 * 4096);
+	process_set(&p, COUNTER_PSS, UINT64_MAX);
+	process_round_pss(&p);
+	assert_true(p.value[COUNTER_PSS] == UINT64_MAX);
+	process_set(&p, COUNTER_PSS, 3 * 2047 + 2);
+	process_set(&p, COUNTER_PSS_ANON, 2047);
+	process_set(&p, COUNTER_PSS_FILE, 4096 + 2047);
+	process_set(&p, COUNTER_PSS_SHMEM, 2048);
+	process_set(&p, COUNTER_USS, 4096);
+	process_set(&p, COUNTER_SWAP, 4096);
+	process_set(&p, COUNTER_SWAP_PSS, 4095);
+	process_round_pss(&p);
+	assert_int_equal(p.value[COUNTER_PSS_ANON], 0);
+	assert_int_equal(p.value[COUNTER_PSS_FILE], 4096);
+	assert_int_equal(p.value[COUNTER_PSS_SHMEM], 4096);
+	assert_int_equal(p.value[COUNTER_PSS], 2 * 4096);
+	assert_int_equal(p.value[COUNTER_SHARED], 4096);
+	assert_int_equal(p.value[COUNTER_SWAP_PSS], 4096);
+	assert_int_equal(p.value[COUNTER_PSS_SWAP], 3 * 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_owner_among_rows),
 		cmocka_unit_test(test_deltas),
 		cmocka_unit_test(test_derive),
+		cmocka_unit_test(test_round_pss),
 		cmocka_unit_test(test_beyond),
 		cmocka_unit_test(test_no_swap_no_share),
 		cmocka_unit_test(test_names),

@@ -192,6 +192,9 @@ static void test_named_containers(void **state)
 	assert_path("/lxc.monitor/web", NULL, NULL);
 	assert_path("/machine.slice/machine-web\\x2d1.scope/payload", "machine-web\\x2d1.scope",
 		    "web\\x2d1");
+	assert_path("/machine.slice/systemd-nspawn@web.service/payload",
+		    "systemd-nspawn@web.service", "web");
+	assert_path("/machine.slice/systemd-nspawn@.service", "systemd-nspawn@.service", NULL);
 	assert_path("/machine.slice/machine-.scope", "machine-.scope", NULL);
 	assert_path("/system.slice/machine-web.scope", "machine-web.scope", NULL);
 	assert_path("/machine.slice/x/machine-web.scope", "machine-web.scope", NULL);

@@ -85,6 +85,7 @@ static void test_forged_name_live(void **state)
 		assert_true(n > 0);
 		assert_int_equal(proc_status_parse(text, (size_t)n, &s), 0);
 		assert_int_equal(s.euid, geteuid());
+		assert_int_equal(s.egid, getegid());
 		assert_int_equal(s.threads, 1);
 		/* Any name is one line, so the second line is always the same. */
 		line = strchr(text, '\n');

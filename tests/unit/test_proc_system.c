@@ -271,6 +271,35 @@ static void test_swapped(void **state)
 	assert_int_equal(a.out, 0);
 }
 
+static void test_refaults(void **state)
+{
+	static const char *const refused[] = {
+		"",
+		"workingset_refault_anon 1",
+		"workingset_refault_anonx 1\n",
+		"workingset_refault_file -1\n",
+		"workingset_refault_file 9223372036854775807\n",
+		"workingset_refault_anon 4503599627370495\nworkingset_refault_file 1\n",
+	};
+	static const char one[] = "workingset_refault 3\n";
+	static const char two[] = "workingset_refault_anon 3\nx 1\nworkingset_refault_file 4\n";
+	uint64_t bytes = 7;
+	size_t len;
+	cleanup_free char *text = fixture("vmstat-6.18", &len);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_int_equal(refaults_parse(refused[i], strlen(refused[i]), 4096, &bytes),
+				 -EINVAL);
+	assert_int_equal(bytes, 7);
+	assert_int_equal(refaults_parse(one, strlen(one), 4096, &bytes), 0);
+	assert_int_equal(bytes, 3 * 4096);
+	assert_int_equal(refaults_parse(two, strlen(two), 4096, &bytes), 0);
+	assert_int_equal(bytes, 7 * 4096);
+	assert_true(refaults_parse(text, len, 4096, &bytes) == 0 ||
+		    !strstr(text, "workingset_refault"));
+}
+
 static uint64_t tasks_of(const char *text)
 {
 	return loadavg_parse_tasks(text, strlen(text));
@@ -294,7 +323,7 @@ int main(void)
 		cmocka_unit_test(test_zram_stat), cmocka_unit_test(test_zram_mutations),
 		cmocka_unit_test(test_zram_each), cmocka_unit_test(test_last_pid),
 		cmocka_unit_test(test_pressure),  cmocka_unit_test(test_swapped),
-		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_refaults),  cmocka_unit_test(test_tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,8 +25,8 @@ static void group(struct machine *m, const char *key, struct sums *ret)
 
 static void test_possible(void **state)
 {
-	static const char *const keys[] = {"name", "cmdline",	"user",
-					   "unit", "container", "cgroup"};
+	static const char *const keys[] = {"name",	"cmdline", "user",	"unit",
+					   "container", "pod",	   "namespace", "cgroup"};
 	size_t possible = 0;
 
 	(void)state;

@@ -114,6 +114,27 @@ static void test_order(void **state)
 	snapshot_done(&s);
 }
 
+/* A share of another value in each row: a small cgroup may be the nearest to its limit. */
+static void test_order_of_shares(void **state)
+{
+	static const uint64_t limits[] = {1000, 100, 0, 400};
+	static const uint64_t charges[] = {500, 90, 800, 100};
+	struct snapshot s = {0};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct process *p = add(&s, i + 1, NULL, -1);
+
+		process_set(p, COUNTER_MEM_CURRENT, charges[i]);
+		if (limits[i])
+			process_set(p, COUNTER_MEM_LIMIT, limits[i]);
+	}
+	assert_order(&s, "%limit", false, (const pid_t[]){2, 1, 4, 3});
+	assert_order(&s, "%limit", true, (const pid_t[]){4, 1, 2, 3});
+	assert_order(&s, "mem_current", false, (const pid_t[]){3, 1, 4, 2});
+	snapshot_done(&s);
+}
+
 /* The smallest and the largest value, a late difference, and a missing value. */
 static void test_order_of_extremes(void **state)
 {
@@ -373,6 +394,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_order_of_shares),
 		cmocka_unit_test(test_order_of_extremes),
 		cmocka_unit_test(test_no_keys_and_no_rows),
 		cmocka_unit_test(test_reads_only_what_can_be_first),

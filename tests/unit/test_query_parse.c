@@ -110,9 +110,11 @@ static void test_bad(void **state)
 		int error;
 	} bad[] = {
 		{QUERY_GROUP_BY, "pid", NULL,
-		 "must be one of none, name, cmdline, user, unit, container, cgroup", -EINVAL},
+		 "must be one of none, name, cmdline, user, unit, container, pod, namespace, cgroup",
+		 -EINVAL},
 		{QUERY_GROUP_BY, "NAME", NULL,
-		 "must be one of none, name, cmdline, user, unit, container, cgroup", -EINVAL},
+		 "must be one of none, name, cmdline, user, unit, container, pod, namespace, cgroup",
+		 -EINVAL},
 		{QUERY_SORT, "rss,tall,pss", "tall", "there is no such column", -EINVAL},
 		{QUERY_REVERSE, "yes", NULL, "must be 0 or 1", -EINVAL},
 		{QUERY_TOP, "0", NULL, "not a number from 1 to 1000000000", -EINVAL},

@@ -137,6 +137,8 @@ static void test_memcg(void **state)
 		process_set(p, COUNTER_MEM_CURRENT, (i + 1) * 100 * MIB);
 		if (i)
 			process_set(p, COUNTER_MEM_LIMIT, (i + 1) * 200 * MIB);
+		for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++)
+			process_set(p, c, counter_table[c].is_percent ? 123 + i : (i + c) * MIB);
 	}
 	check_golden("controller", &s);
 	arena_done(&s.snapshot.arena);
@@ -158,8 +160,8 @@ static void assert_label(const char *name, const char *label)
 	struct sample s;
 
 	sample_init(&s);
-	sample_add(&s, 7, 0, NULL, "x")->container = name;
-	s.result.group = column_find("container", 9);
+	sample_add(&s, 7, 0, NULL, "x")->unit = name;
+	s.result.group = column_find("unit", 4);
 	sample_finish(&s, 1);
 	strbuf_printf(&line, "zmem_group_processes{group=\"%s\"} 1", label);
 	assert_line(text_of(&s, &out, 0), strbuf_str(&line));
@@ -197,6 +199,44 @@ static void test_labels(void **state)
 	assert_label(longest, want);
 	memcpy(longest + 511, "\"x", 2);
 	assert_label(longest, want);
+}
+
+/* The names of a container stand beside the groups that decide them, and beside no other. */
+static void test_containers(void **state)
+{
+	static const struct {
+		const char *key, *labels;
+	} group[] = {
+		{"container",
+		 "group=\"prod/web-0/app\",namespace=\"prod\",pod=\"web-0\",container=\"app\""},
+		{"pod", "group=\"prod/web-0\",namespace=\"prod\",pod=\"web-0\""},
+		{"namespace", "group=\"prod\",namespace=\"prod\""},
+		{"unit",
+		 "group=\"cri-abc.scope\",namespace=\"prod\",pod=\"web-0\",container=\"app\""},
+		{"cgroup",
+		 "group=\"/k/cri-abc.scope\",namespace=\"prod\",pod=\"web-0\",container=\"app\""},
+		{"name", "group=\"x\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(group); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0}, line = {0};
+		struct process *p;
+		struct sample s;
+
+		sample_init(&s);
+		p = sample_add(&s, 7, 0, NULL, "x");
+		p->container = "prod/web-0/app";
+		p->container_id = "abc";
+		p->pod = "prod/web-0";
+		p->space = "prod";
+		p->unit = "cri-abc.scope";
+		p->cgroup = "/k/cri-abc.scope";
+		s.result.group = column_find(group[i].key, strlen(group[i].key));
+		sample_finish(&s, 1);
+		strbuf_printf(&line, "zmem_group_processes{%s} 1", group[i].labels);
+		assert_line(text_of(&s, &out, 0), strbuf_str(&line));
+	}
 }
 
 static void test_users(void **state)
@@ -373,12 +413,13 @@ static void test_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_others),	 cmocka_unit_test(test_unmeasured),
-		cmocka_unit_test(test_memcg),	 cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_users),	 cmocka_unit_test(test_cmdlines),
-		cmocka_unit_test(test_merged),	 cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_beyond),	 cmocka_unit_test(test_error),
+		cmocka_unit_test(test_ordinary),   cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_others),	   cmocka_unit_test(test_unmeasured),
+		cmocka_unit_test(test_memcg),	   cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_containers), cmocka_unit_test(test_users),
+		cmocka_unit_test(test_cmdlines),   cmocka_unit_test(test_merged),
+		cmocka_unit_test(test_cap),	   cmocka_unit_test(test_beyond),
+		cmocka_unit_test(test_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,30 @@ static void test_selection(void **state)
 	check_says(&s, "; the recording holds only --user a", true);
 }
 
+/* Said only if it is much, and if no process is hidden or filtered. */
+static void test_shmem(void **state)
+{
+	static const char line[] =
+		"\nshared memory and tmpfs that no process maps: 2.00 GiB (zmem-bpf files)\n";
+	struct sample s;
+
+	(void)state;
+	sample_ordinary(&s);
+	s.snapshot.balance.shmem_unmapped_known = true;
+	s.snapshot.balance.shmem_unmapped = 2 * GIB;
+	check_says(&s, line, true);
+	s.snapshot.collection.hidden = true;
+	check_says(&s, "no process maps", false);
+	s.snapshot.collection.hidden = false;
+	s.snapshot.collection.filtered = 1;
+	check_says(&s, "no process maps", false);
+	s.snapshot.collection.filtered = 0;
+	s.snapshot.balance.shmem_unmapped = 511 * MIB; /* less than a 32nd of RAM */
+	check_says(&s, "no process maps", false);
+	s.snapshot.balance.shmem_unmapped = 512 * MIB;
+	check_says(&s, "no process maps", true);
+}
+
 static void test_unknown(void **state)
 {
 	struct sample s;
@@ -274,12 +298,13 @@ static void test_no_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_swap_split), cmocka_unit_test(test_not_seen),
-		cmocka_unit_test(test_selection),  cmocka_unit_test(test_all_checked),
-		cmocka_unit_test(test_known),	   cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_notes),	   cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_folded),	   cmocka_unit_test(test_no_process),
-		cmocka_unit_test(test_indented),   cmocka_unit_test(test_counters_alone),
+		cmocka_unit_test(test_swap_split),     cmocka_unit_test(test_not_seen),
+		cmocka_unit_test(test_selection),      cmocka_unit_test(test_all_checked),
+		cmocka_unit_test(test_known),	       cmocka_unit_test(test_shmem),
+		cmocka_unit_test(test_unknown),	       cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_no_process),     cmocka_unit_test(test_indented),
+		cmocka_unit_test(test_counters_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

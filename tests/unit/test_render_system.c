@@ -33,6 +33,8 @@ static void ordinary(struct sample *s, struct system_report *r)
 	sample_meminfo(&m->meminfo, MEMINFO_VMALLOC_USED, 60 * MIB);
 	sample_meminfo(&m->meminfo, MEMINFO_PERCPU, 8 * MIB);
 	sample_meminfo(&m->meminfo, MEMINFO_HUGETLB, 64 * MIB);
+	m->files.cache_known = true;
+	m->files.cache = 2900 * MIB;
 	m->swaps_known = true;
 	m->swap[m->swap_count++] = device("/dev/zram0", SWAP_PARTITION, GIB - 4096, 700 * MIB, 100);
 	m->swap[m->swap_count++] = device("/var/a b\n\xff", SWAP_FILE, GIB, 324 * MIB, -2);
@@ -87,6 +89,35 @@ static void test_ordinary(void **state)
 	check_table("system_ordinary.txt", &r, &style);
 }
 
+/* Swap slots were read. */
+static void test_slots(void **state)
+{
+	const struct table_style style = {.header = true};
+	struct system_report r;
+	struct sample s;
+	int64_t rest;
+
+	(void)state;
+	ordinary(&s, &r);
+	assert_false(swap_rest(&r, &rest));
+	r.unattributed = 5 * MIB;
+	r.swap_ram_known = true;
+	r.swap_ram = 260 * MIB;
+	s.snapshot.system.files.swap_ram_known = true;
+	s.snapshot.system.files.swap_ram = MIB;
+	s.snapshot.system.swap_cache = (struct swap_cache){true, 2 * MIB - 4096};
+	assert_true(swap_rest(&r, &rest));
+	assert_int_equal(rest, 4096);
+	check_json("system_slots.json", &r);
+	check_table("system_slots.txt", &r, &style);
+	/* More was found than is in use: it changed meanwhile. */
+	r.unattributed = 4 * MIB;
+	assert_true(swap_rest(&r, &rest));
+	assert_int_equal(rest, 4096 - (int64_t)MIB);
+	s.snapshot.system.files.shmem_known = false;
+	assert_false(swap_rest(&r, &rest));
+}
+
 /* The parts exceed the total; exact bytes, colors, narrow. */
 static void test_negative(void **state)
 {
@@ -127,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ordinary),
+		cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_negative),
 		cmocka_unit_test(test_bare),
 	};

@@ -179,16 +179,35 @@ static void test_a_million_names(void **state)
 	free(h);
 }
 
+static void add_kill(struct kill_log *l, pid_t pid, const char *name, const char *unit,
+		     unsigned missed)
+{
+	struct event_record *e = calloc(1, sizeof(*e));
+
+	assert_non_null(e);
+	e->time_ms = 1000 + pid;
+	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(e, EVENT_PID, (uint64_t)pid);
+	event_set(e, EVENT_UID, 0);
+	event_set(e, EVENT_MISSED, missed);
+	event_set_text(e, EVENT_NAME, name);
+	event_set_text(e, EVENT_UNIT, unit);
+	kill_log_add(l, e);
+	free(e);
+}
+
 static void test_history(void **state)
 {
 	static struct history_ring h;
-	cleanup(strbuf_done) struct strbuf out = {0};
+	cleanup(strbuf_done) struct strbuf out = {0}, unwatched = {0};
+	cleanup(kill_log_done) struct kill_log kills;
 	struct group_tracker t;
 	struct sample s;
 	struct selection v;
 
 	(void)state;
 	assert_int_equal(group_tracker_init(&t, 100, 5), 0);
+	assert_int_equal(kill_log_init(&kills, selection_group(NULL), 100), 0);
 	sample_init(&s);
 	add(&s, 1, "big", NULL, 3 * MIB);
 	add(&s, 2, "a\"\\<\n\xff\xe2\x80\xae", NULL, MIB);
@@ -203,21 +222,27 @@ static void test_history(void **state)
 	}
 	assert_int_equal(h.count, HISTORY_POINTS);
 	h.count = 1;
-	history_ring_json(&h, &out);
+	history_ring_json(&h, &kills, "", &out);
 	assert_string_equal(
 		strbuf_str(&out),
 		"{\"step_s\":15,\"points\":[\n{\"time_ms\":244,\"ram_used_bytes\":7516192768,"
 		"\"ram_available_bytes\":9663676416,\"swap_used_bytes\":null,\"pss_bytes\":4204544,"
 		"\"groups\":[{\"name\":\"big\",\"bytes\":3145728},"
 		"{\"name\":\"a\\\"\\\\\\u003c\\u000a\xef\xbf\xbd\\u202e\",\"bytes\":1048576},"
-		"{\"name\":\"x\",\"bytes\":5120},{\"name\":\"y\",\"bytes\":5120}]}]}\n");
+		"{\"name\":\"x\",\"bytes\":5120},{\"name\":\"y\",\"bytes\":5120}]}],\"events\":[],"
+		"\"events_reason\":null}\n");
+	h.count = 0;
+	history_ring_json(&h, &kills, "no <BTF>", &unwatched);
+	assert_string_equal(strbuf_str(&unwatched),
+			    "{\"step_s\":15,\"points\":[],\"events\":null,"
+			    "\"events_reason\":\"no \\u003cBTF\\u003e\"}\n");
 	group_tracker_done(&t);
 }
 
 /* The metrics of serve itself. */
 static void test_self(void **state)
 {
-	const struct metrics_self self = {
+	struct metrics_self self = {
 		.gone = 11,
 		.denied = 12,
 		.timeout = 13,
@@ -232,9 +257,18 @@ static void test_self(void **state)
 		.groups_tracked = 7,
 		.groups_error = 1234.5,
 	};
+	cleanup(kill_log_done) struct kill_log log;
+	struct result kills;
 	struct sample s;
 
 	(void)state;
+	assert_int_equal(kill_log_init(&log, selection_group(NULL), 2), 0);
+	add_kill(&log, 1, "x", "db.service", 0);
+	add_kill(&log, 2, "a\"\\\n\xff", NULL, 0);
+	add_kill(&log, 3, "y", "db.service", 0);
+	add_kill(&log, 4, "third", NULL, 0);
+	kill_log_result(&log, &kills);
+	self.kills = &kills;
 	sample_init(&s);
 	for (int open = 0; open < 2; open++) {
 		cleanup(strbuf_done) struct strbuf out = {0}, end = {0};
@@ -253,17 +287,145 @@ static void test_self(void **state)
 		assert_non_null(strstr(text, "zmem_http_requests_total{code=\"404\"} 1\n"));
 		assert_non_null(strstr(text, "zmem_groups_error_bytes 1234\n"));
 		assert_null(strstr(text, "process_resident_memory_bytes{role=\"http\"}"));
-		strbuf_puts(&end, strstr(text, "# HELP zmem_collections"));
+		strbuf_puts(&end, strstr(text, "# HELP zmem_oom_kills_watched"));
 		golden_check(open ? "openmetrics_serve.txt" : "prometheus_serve.txt", &end);
+		/* Kills that are not watched have no counter, not even a 0. */
+		self.kills = NULL;
+		strbuf_clear(&out);
+		render_metrics(&out, &s.result, false, open, &self);
+		text = strbuf_str(&out);
+		assert_non_null(strstr(text, "zmem_oom_kills_watched 0\n"));
+		assert_null(strstr(text, "zmem_oom_kills_total"));
+		self.kills = &kills;
 	}
+}
+
+/* ---- OOM kills ---- */
+
+static void assert_kills(const struct kill_log *l, size_t row, const char *name, unsigned kills)
+{
+	struct result r;
+
+	kill_log_result(l, &r);
+	assert_true(row < r.row_count);
+	assert_string_equal(r.group->text(r.rows[row]), name);
+	assert_int_equal(r.rows[row]->procs, kills);
+}
+
+/* Groups keep their series and their order; further groups are counted together. */
+static void test_kills(void **state)
+{
+	cleanup(kill_log_done) struct kill_log l;
+	struct event_record *unknown = calloc(1, sizeof(*unknown));
+	struct result r;
+
+	(void)state;
+	assert_non_null(unknown);
+	assert_int_equal(kill_log_init(&l, selection_group(NULL), 2), 0);
+	kill_log_result(&l, &r);
+	assert_int_equal(r.row_count, 0);
+	assert_int_equal(r.others.processes, 0);
+	for (pid_t i = 0; i < 300; i++)
+		add_kill(&l, i, i % 3 ? i % 3 == 1 ? "b" : "a" : "c", i % 3 ? NULL : "c.service",
+			 0);
+	assert_kills(&l, 0, "c.service", 100);
+	assert_kills(&l, 1, "b", 100);
+	kill_log_result(&l, &r);
+	assert_int_equal(r.row_count, 2);
+	assert_int_equal(r.others.processes, 100);
+	/* Kills of which nothing came, and one of an unknown victim. */
+	add_kill(&l, 300, "b", NULL, 7);
+	event_set(unknown, EVENT_KIND, EVENT_OOM_KILL);
+	kill_log_add(&l, unknown);
+	assert_kills(&l, 1, "b", 101);
+	kill_log_result(&l, &r);
+	assert_int_equal(r.others.processes, 108);
+	free(unknown);
+}
+
+/* The names of a container and its pod stand beside the group. */
+static void test_kills_of_pods(void **state)
+{
+	cleanup(kill_log_done) struct kill_log l;
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct event_record *e = calloc(1, sizeof(*e));
+	struct metrics_self self = {.process = {{"collector"}, {"http"}}};
+	struct result kills;
+	struct sample s;
+
+	(void)state;
+	assert_non_null(e);
+	assert_int_equal(kill_log_init(&l, column_find("container", 9), 10), 0);
+	event_set(e, EVENT_PID, 1);
+	event_set_text(e, EVENT_CONTAINER, "prod/web-0/app");
+	event_set_text(e, EVENT_POD, "prod/web-0");
+	event_set_text(e, EVENT_NAMESPACE, "prod");
+	kill_log_add(&l, e);
+	free(e);
+	kill_log_result(&l, &kills);
+	self.kills = &kills;
+	sample_init(&s);
+	render_metrics(&out, &s.result, false, false, &self);
+	assert_non_null(strstr(strbuf_str(&out),
+			       "zmem_oom_kills_total{group=\"prod/web-0/app\",namespace=\"prod\","
+			       "pod=\"web-0\",container=\"app\"} 1\n"));
+}
+
+/* Users without a name differ by their number. */
+static void test_kills_of_users(void **state)
+{
+	cleanup(kill_log_done) struct kill_log l;
+	struct event_record *e = calloc(1, sizeof(*e));
+	struct result r;
+
+	(void)state;
+	assert_non_null(e);
+	assert_int_equal(kill_log_init(&l, column_find("user", 4), 10), 0);
+	for (unsigned i = 0; i < 6; i++) {
+		*e = (struct event_record){};
+		event_set(e, EVENT_PID, i + 1);
+		event_set(e, EVENT_UID, 1000 + i % 3);
+		event_set_text(e, EVENT_USER, i % 3 ? NULL : "anna");
+		kill_log_add(&l, e);
+	}
+	assert_kills(&l, 0, "anna", 2);
+	kill_log_result(&l, &r);
+	assert_int_equal(r.row_count, 3);
+	assert_int_equal(r.rows[2]->uid, 1002);
+	assert_int_equal(r.rows[2]->procs, 2);
+	free(e);
+}
+
+/* The newest kills, oldest first. */
+static void test_newest_kills(void **state)
+{
+	cleanup(kill_log_done) struct kill_log l;
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct json_writer w = {.out = &out, .html = true};
+	const char *text;
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(kill_log_init(&l, selection_group(NULL), 2), 0);
+	for (pid_t i = 0; i < KILL_LOG_NEWEST + 5; i++)
+		add_kill(&l, i, "</script>", NULL, 0);
+	kill_log_json(&l, &w);
+	text = strbuf_str(&out);
+	assert_null(strstr(text, "<"));
+	assert_non_null(strstr(text, "[\n{\"kind\":\"oom_kill\",\"time_ms\":1005,"));
+	for (const char *at = text; (at = strstr(at, "\"victim\":{\"pid\":")); at++)
+		count++;
+	assert_int_equal(count, KILL_LOG_NEWEST);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_query),	cmocka_unit_test(test_unit_then_name),
-		cmocka_unit_test(test_stays),	cmocka_unit_test(test_a_million_names),
-		cmocka_unit_test(test_history), cmocka_unit_test(test_self),
+		cmocka_unit_test(test_query),	     cmocka_unit_test(test_unit_then_name),
+		cmocka_unit_test(test_stays),	     cmocka_unit_test(test_a_million_names),
+		cmocka_unit_test(test_history),	     cmocka_unit_test(test_self),
+		cmocka_unit_test(test_kills),	     cmocka_unit_test(test_kills_of_users),
+		cmocka_unit_test(test_newest_kills), cmocka_unit_test(test_kills_of_pods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

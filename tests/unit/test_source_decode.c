@@ -304,6 +304,38 @@ static void test_rejected(void **state)
 	assert_int_equal(record_decode(r, sizeof(r), &limits, &s), -EBADMSG);
 }
 
+/* A newer program adds members behind the last one, and the pages follow them. */
+static void test_longer(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	_Alignas(8) char data[3 * sizeof(struct zmem_pss_record)] = "";
+	struct zmem_pss_record r = {.record = sample()}, copy;
+	const size_t more = 24, rest = sizeof(r.record) + more;
+
+	(void)state;
+	r.record.valid |= ZMEM_VALID_PAGES | 1u << 31;
+	r.record.size = (__u16)(sizeof(r) + more);
+	r.pages.unique = 12345;
+	memset(data, 0xa5, sizeof(data));
+	memcpy(data, &r.record, sizeof(r.record));
+	memcpy(data + rest, &r.pages, sizeof(r.pages));
+	record_copy(data, &copy);
+	assert_int_equal(copy.record.size, sizeof(copy));
+	assert_memory_equal(&copy.pages, &r.pages, sizeof(r.pages));
+	memcpy(data + r.record.size, data, r.record.size);
+	assert_int_equal(record_decode(data, 2 * r.record.size, &limits, &s), 2 * r.record.size);
+	assert_int_equal(s.count, 2);
+	assert_int_equal(s.process[1].pid, r.record.pid);
+	assert_int_equal(s.process[1].value[COUNTER_MAJFLT], s.process[0].value[COUNTER_MAJFLT]);
+	/* Shorter than the first records of this version, or not a multiple of 8. */
+	r.record.size = (__u16)(sizeof(r) - 8);
+	memcpy(data, &r.record, sizeof(r.record));
+	assert_int_equal(record_decode(data, sizeof(data), &limits, &s), -EBADMSG);
+	r.record.size = (__u16)(sizeof(r) + 4);
+	memcpy(data, &r.record, sizeof(r.record));
+	assert_int_equal(record_decode(data, sizeof(data), &limits, &s), -EBADMSG);
+}
+
 /* Random bytes after a valid header: no read out of bounds, no absurd value. */
 static void test_random(void **state)
 {
@@ -331,12 +363,13 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_groups), cmocka_unit_test(test_invalid_groups),
-		cmocka_unit_test(test_executable), cmocka_unit_test(test_peak),
-		cmocka_unit_test(test_absurd),	   cmocka_unit_test(test_negative),
-		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_names),
-		cmocka_unit_test(test_rejected),   cmocka_unit_test(test_large_pages),
-		cmocka_unit_test(test_powers),	   cmocka_unit_test(test_random),
+		cmocka_unit_test(test_all_groups),  cmocka_unit_test(test_invalid_groups),
+		cmocka_unit_test(test_executable),  cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_absurd),	    cmocka_unit_test(test_negative),
+		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_rejected),    cmocka_unit_test(test_longer),
+		cmocka_unit_test(test_large_pages), cmocka_unit_test(test_powers),
+		cmocka_unit_test(test_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

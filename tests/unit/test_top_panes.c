@@ -171,6 +171,72 @@ static void test_detail_of_group(void **state)
 	fixture_end(&f);
 }
 
+/* The stacks of what grows; help in front of it does not end it, Escape does. */
+static void test_growth(void **state)
+{
+	static const uint32_t code[] = {0, 1};
+	struct growth_frame frame[] = {{"remember", "server", 0x1180, false},
+				       {"main", "server", 0x1300, false}};
+	struct growth_stack stack = {.frame = code,
+				     .frames = 2,
+				     .net = {8 * MIB},
+				     .gross = 9 * MIB,
+				     .resident = 8 * MIB,
+				     .recent = 4 * MIB,
+				     .changes = 2000};
+	struct growth_target target = {.pid = 100, .name = "server"};
+	struct growth growth = {.duration_us = 2000000,
+				.recent_us = 1000000,
+				.each = true,
+				.resident_known = true,
+				.target = &target,
+				.targets = 1,
+				.frame = frame,
+				.frame_count = 2,
+
+				.events = 2000};
+	struct fixture f;
+
+	(void)state;
+	fixture_begin(&f, sample_ordinary);
+	fixture_take(&f);
+	assert_int_equal(view_key(&f.view, 'w'), VIEW_ASK_GROWTH);
+	assert_int_equal(f.view.growing.pid, pid_at_cursor(&f));
+	assert_true(view_shows_growth(&f.view));
+	fixture_golden(&f, "top_growth_begins.txt");
+	view_set_growth(&f.view, &growth);
+	fixture_golden(&f, "top_growth_none.txt");
+	growth.accounted[GROWTH_ANON] = growth.change[GROWTH_ANON] = 8 * MIB;
+	growth.stack = &stack;
+	growth.stacks = 1;
+	fixture_golden(&f, "top_growth.txt");
+	press(&f, "?");
+	assert_true(view_shows_growth(&f.view));
+	press(&f, "?");
+	target.ended = true;
+	view_resize(&f.view, 40, 8);
+	fixture_golden(&f, "top_growth_40x8.txt");
+	view_key(&f.view, TOP_ESCAPE);
+	assert_false(view_shows_growth(&f.view));
+	assert_int_equal(f.view.mode, VIEW_LIST);
+	/* From the details, and back to them. It cannot be counted: the caller says why. */
+	view_resize(&f.view, 80, 24);
+	press(&f, "i");
+	assert_int_equal(view_key(&f.view, 'w'), VIEW_ASK_GROWTH);
+	view_set_growth(&f.view, NULL);
+	assert_int_equal(f.view.mode, VIEW_DETAIL);
+	press(&f, "q");
+	f.view.facts.frames = 1;
+	assert_int_equal(view_key(&f.view, 'w'), 0);
+	assert_non_null(strstr(f.view.message, "a recording has no stacks"));
+	fixture_end(&f);
+	fixture_begin(&f, sample_groups);
+	fixture_take(&f);
+	assert_int_equal(view_key(&f.view, 'w'), 0);
+	assert_non_null(strstr(f.view.message, "for one process"));
+	fixture_end(&f);
+}
+
 static void test_help(void **state)
 {
 	struct fixture f;
@@ -274,10 +340,15 @@ static void test_bad_filter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_search),		cmocka_unit_test(test_typing),
-		cmocka_unit_test(test_other_prompts),	cmocka_unit_test(test_detail),
-		cmocka_unit_test(test_detail_of_group), cmocka_unit_test(test_help),
-		cmocka_unit_test(test_history),		cmocka_unit_test(test_bad_filter),
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_typing),
+		cmocka_unit_test(test_other_prompts),
+		cmocka_unit_test(test_detail),
+		cmocka_unit_test(test_detail_of_group),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_history),
+		cmocka_unit_test(test_bad_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,8 +64,8 @@ static void test_sizes(void **state)
 	static const unsigned sizes[][2] = {{1, 1},	{1, 2},	      {2, 1},  {3, 3},	{5, 4},
 					    {80, 1},	{1, 80},      {20, 5}, {40, 6}, {80, 24},
 					    {300, 100}, {2000, 2000}, {0, 0}};
-	static const char *const modes[] = {"",	  "\n", "?", "o", "s", "/x",
-					    "f[", "d9", "x", "t", "b"};
+	static const char *const modes[] = {"",	 "\n", "?",  "o", "s", "/x",
+					    "w", "f[", "d9", "x", "t", "b"};
 	struct fixture f;
 
 	(void)state;
@@ -212,7 +212,8 @@ static void test_order_keys(void **state)
 
 static void test_group_keys(void **state)
 {
-	static const char *const key[] = {"name", "user", "unit", "container", "cgroup"};
+	static const char *const key[] = {"name", "user",      "unit",	"container",
+					  "pod",  "namespace", "cgroup"};
 	struct fixture f;
 
 	(void)state;
@@ -231,7 +232,7 @@ static void test_group_keys(void **state)
 	press(&f, "g");
 	assert_false(f.view.set.tree);
 	/* Rows of another kind: the cursor returns to the first row. */
-	press(&f, "ggggg");
+	press(&f, "ggggggg");
 	press(&f, "jjj");
 	f.sample.result.group = column_find("user", 4);
 	fixture_take(&f);
@@ -565,6 +566,60 @@ static void test_look_keys(void **state)
 	fixture_end(&f);
 }
 
+/* The time line of a recording, and the keys that go to other moments. */
+static void test_timeline(void **state)
+{
+	static struct fixture f;
+	struct time_gap gap = {.from_ms = 0};
+	struct time_event event[2] = {{.frame = 2}, {.frame = 3}};
+	struct timeline line = {.gap = &gap, .gaps = 1, .event = event, .events = 2};
+
+	(void)state;
+	fixture_begin(&f, sample_ordinary);
+	/* From 23:29:59 to 00:29:59 of the next day. */
+	line.first_ms = f.sample.snapshot.time_ms - 1800000;
+	line.last_ms = f.sample.snapshot.time_ms + 1800000;
+	gap.from_ms = line.first_ms + 300000;
+	gap.to_ms = line.first_ms + 1200000;
+	event[0].time_ms = line.first_ms + 60000;
+	event[1].time_ms = line.last_ms;
+	f.view.facts.frames = 5;
+	f.view.facts.frame = 1;
+	f.view.facts.timeline = &line;
+	fixture_take(&f);
+	fixture_golden(&f, "top_timeline.txt");
+	/* The snapshot of an event, on a wide screen. */
+	f.view.facts.frame = 3;
+	line.last_ms = event[1].time_ms = line.first_ms + 120000;
+	view_resize(&f.view, 140, 40);
+	fixture_golden(&f, "top_timeline_wide.txt");
+	/* A clock that was set back: times outside are at the ends. */
+	line.last_ms = line.first_ms - 5000;
+	assert_true(fixture_says(&f, "["));
+	view_resize(&f.view, 80, 17);
+	assert_false(fixture_says(&f, "event:2"));
+	assert_int_equal(press(&f, "]"), VIEW_ASK_GO);
+	assert_int_equal(f.view.go, GO_MINUTES);
+	assert_int_equal(f.view.go_minutes, 1);
+	press(&f, "{");
+	assert_int_equal(f.view.go_minutes, -10);
+	press(&f, "e");
+	assert_int_equal(f.view.go, GO_NEXT_EVENT);
+	press(&f, "E");
+	assert_int_equal(f.view.go, GO_PREVIOUS_EVENT);
+	assert_int_equal(press(&f, "@03:14"), 0);
+	assert_int_equal(view_key(&f.view, TOP_ENTER), VIEW_ASK_GO);
+	assert_int_equal(f.view.go, GO_TIME);
+	assert_string_equal(f.view.typed, "03:14");
+	press(&f, "@");
+	assert_int_equal(view_key(&f.view, TOP_ENTER), 0);
+	f.view.facts.frames = 0;
+	f.view.facts.timeline = NULL;
+	assert_int_equal(press(&f, "e[]{}E@"), 0);
+	assert_true(fixture_says(&f, "!@ goes to another snapshot of a recording"));
+	fixture_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -575,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_look_keys),      cmocka_unit_test(test_within),
 		cmocka_unit_test(test_followed_group), cmocka_unit_test(test_folds),
 		cmocka_unit_test(test_unknown_keys),   cmocka_unit_test(test_shortage),
+		cmocka_unit_test(test_timeline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,10 @@ _zmem_bpf_columns()
 	case $command in
 	watch | top) names+=("${_zmem_bpf_change_names[@]}") ;;
 	maps) names=("${_zmem_bpf_map_keys[@]}") ;;
+	files)
+		names=("${_zmem_bpf_file_keys[@]}")
+		[ "$kind" != columns ] || names+=(holders)
+		;;
 	esac
 	if [ "$kind" = columns ]; then _zmem_bpf_last ,+; else _zmem_bpf_last ,; fi
 	_zmem_bpf_offer "${names[@]}"

@@ -30,6 +30,10 @@ _zmem_bpf_keys()
 	case $command in
 	watch | top) names+=($_zmem_bpf_change_names) ;;
 	maps) names=($_zmem_bpf_map_keys) ;;
+	files)
+		names=($_zmem_bpf_file_keys)
+		[[ $1 != columns ]] || names+=(holders)
+		;;
 	esac
 	compset -P '*,'
 	[[ $1 != columns ]] || compset -P '+'
@@ -93,7 +97,11 @@ _zmem_bpf_of_command()
 	local -a taken kept
 
 	_zmem_bpf_command
-	[[ -n $command ]] || return
+	if [[ -z $command ]]; then
+		kept=("${(@)_zmem_bpf_options/\(table json *\)/(${_zmem_bpf_formats_of[snapshot]})}")
+		_zmem_bpf_options=("${(@)kept}")
+		return
+	fi
 	taken=(${=_zmem_bpf_taken[$command]})
 	for spec in $_zmem_bpf_options; do
 		(( ! taken[(Ie)${${${spec#\(*\)}#\*}%%[+=[]*}] )) || kept+=("$spec")

@@ -80,7 +80,9 @@ class Data {
 			return `no ${c.key}`;
 		if (c.kind === 'percent')
 			return this.reason(c.of, row);
-		const status = this.text(c.key === 'swap_pss' ? 'swap_pss_status' : 'pss_status', row);
+		const status = this.text(
+			c.key === 'swap_pss' ? 'swap_pss_status' :
+				/^swap_(ram|incompressible|filled|disk)/.test(c.key) ? 'swap_ram_status' : 'pss_status', row);
 
 		return REASONS[status] ?? 'not measured';
 	}

@@ -13,6 +13,9 @@ const chosen = {
 	path: [], // of the frame that the map is zoomed into
 };
 
+const ITEMS = ['process', 'processes']; // what rows are
+const NOTHING = 'Nothing to draw: no PSS and no swap was measured.';
+
 let data = null, root = null, top_ = null;
 const graph = new Graph(byId('map'), {zoom: zoomTo, point: pointAt});
 const table = new Table(sortBy);
@@ -38,28 +41,6 @@ function firstColumns(doc) {
 	if (innerWidth < 640)
 		rest.sort((a, b) => text(a) - text(b) || (b === 'pss') - (a === 'pss'));
 	return ['name', ...rest];
-}
-
-/** A row of toggle buttons. */
-function putButtons(id, items, isOn, flip) {
-	const place = byId(id), focused = document.activeElement?.dataset?.key;
-
-	place.replaceChildren(...items.map(({key, label, help, swatch}) => {
-		const button = element('button', {type: 'button', title: help ?? '', 'aria-pressed': isOn(key)});
-
-		if (swatch)
-			button.append(element('span', {className: `swatch ${swatch}`}));
-		button.append(label);
-		button.dataset.key = key;
-		button.addEventListener('click', () => {
-			flip(key);
-			putButtons(id, items, isOn, flip);
-			showMap();
-			showTable();
-		});
-		return button;
-	}));
-	place.querySelector(`[data-key="${CSS.escape(focused ?? '')}"]`)?.focus();
 }
 
 function showChoices() {
@@ -104,69 +85,6 @@ function showMap() {
 	root = buildTree(data, levels, chosen.kinds, chosen.levels.includes('kind'));
 	top_ = followPath(root, chosen.path);
 	showZoom();
-}
-
-function zoomTo(frame) {
-	const scroller = byId('scroller');
-
-	// A table of fewer rows is as high, so that the map below it stays under the pointer.
-	scroller.style.minHeight = frame === root ? '' : `${scroller.offsetHeight}px`;
-	top_ = frame;
-	chosen.path = pathOf(frame);
-	showZoom();
-	showTable();
-	scroller.scrollTop = 0;
-	byId('tip').hidden = true;
-}
-
-function showZoom() {
-	const path = pathOf(top_), lacking = root.missing;
-	const found = markMatches(top_, chosen.query);
-
-	byId('found').textContent = chosen.query === '' ? '' : found.frames === 0 ? 'no frame matches' :
-		`${countText(found.frames, 'frame')}: ${sizeText(found.bytes)}, ${percentText(found.bytes, top_.value)}`;
-	byId('crumbs').replaceChildren(...path.map(frame => {
-		const button = element('button', {type: 'button'}, frame.label);
-
-		if (frame === top_)
-			button.setAttribute('aria-current', 'true');
-		button.addEventListener('click', () => zoomTo(frame));
-		return element('li', {}, button);
-	}));
-	graph.show({root, top: top_, view: chosen.view, withKinds: chosen.levels.includes('kind'),
-		searching: chosen.query !== ''});
-	byId('detail').textContent = root.value ? detailOf(top_) : 'Nothing to draw: no PSS and no swap was measured.';
-	byId('map-note').textContent = lacking ?
-		`${countText(lacking, 'process', 'processes')} without measured PSS left out.` : '';
-}
-
-/** Describes a frame: its path, size, shares, processes and kinds. */
-function detailOf(frame) {
-	const parts = KINDS.map((k, i) => [k.label, frame.kinds[i]]).filter(([, bytes]) => bytes)
-		.map(([label, bytes]) => `${label} ${sizeText(bytes)}`);
-	const where = pathOf(frame).slice(1).map(f => f.label).join(' › ') || frame.label;
-	const share = frame.parent ? `, ${percentText(frame.value, frame.parent.value)} of ${frame.parent.label}` +
-		(frame.parent.parent ? `, ${percentText(frame.value, root.value)} of all` : '') : '';
-	const what = frame.kind ? '' : ` (${parts.join(', ')})`;
-	const many = frame.rows > 1 ? `, ${countText(frame.rows, 'process', 'processes')}` : '';
-
-	return `${where}: ${sizeText(frame.value)}${share}${many}${what}`;
-}
-
-function pointAt(frame, event) {
-	const tip = byId('tip');
-
-	if (root?.value)
-		byId('detail').textContent = detailOf(frame ?? top_);
-	tip.hidden = !frame || !event || event.pointerType === 'touch';
-	if (tip.hidden)
-		return;
-	tip.textContent = detailOf(frame);
-	const {width, height} = tip.getBoundingClientRect();
-	const x = Math.min(event.clientX + 14, innerWidth - width - 8);
-	const y = event.clientY + 18 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 18;
-
-	tip.style.transform = `translate(${Math.max(x, 4)}px, ${Math.max(y, 4)}px)`;
 }
 
 /** The rows of the frame that the map is zoomed into, filtered by the search. */
@@ -257,35 +175,6 @@ function sortBy(key) {
 	showTable();
 	byId('scroller').scrollTop = 0;
 }
-
-byId('query').addEventListener('input', e => {
-	chosen.query = e.target.value.trim();
-	showZoom();
-	showTable();
-});
-byId('group').addEventListener('change', e => {
-	chosen.group = e.target.value;
-	chosen.sort = null;
-	showTable();
-	byId('scroller').scrollTop = 0;
-});
-document.addEventListener('keydown', e => {
-	const typing = ['INPUT', 'SELECT'].includes(e.target.tagName);
-
-	if (e.key === 'Escape' && byId('picker').open)
-		byId('picker').open = false;
-	else if (e.key === 'Escape' && !typing && top_?.parent)
-		zoomTo(top_.parent);
-	else if (e.key === '/' && !typing)
-		byId('query').focus();
-	else
-		return;
-	e.preventDefault();
-});
-document.addEventListener('click', e => {
-	if (!byId('picker').contains(e.target))
-		byId('picker').open = false;
-});
 
 show(JSON.parse(byId('data').textContent));
 performance.mark('zmem-shown');

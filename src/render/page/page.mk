@@ -5,7 +5,7 @@
 
 PAGE     := src/render/page
 PAGE_CSS := $(addprefix $(PAGE)/,page.css parts.css)
-PAGE_JS  := $(addprefix $(PAGE)/,format.js data.js machine.js tree.js graph.js rows.js table.js page.js)
+PAGE_JS  := $(addprefix $(PAGE)/,format.js data.js machine.js tree.js graph.js rows.js table.js map.js page.js)
 PAGE_OUT := $(O)/page/render
 # The policy of the page allows this style and this script by their hashes. A hash covers the text between
 # the tags, which begins with a newline. One licence line is enough for a file.
@@ -13,26 +13,43 @@ hash_of   = $$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | base
 
 # The live page of serve has more in it and may fetch from its own server.
 LIVE_CSS := $(PAGE_CSS) src/serve/page/live.css
-LIVE_JS  := $(PAGE_JS) $(addprefix src/serve/page/,chart.js live.js)
+LIVE_JS  := $(PAGE_JS) $(PAGE)/events.js $(addprefix src/serve/page/,chart.js live.js)
 LIVE_TOP := src/serve/page/live.html
 LIVE_SED := -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" \
             -e 's|which fetches nothing|which asks this server alone|' \
-            -e '/^<!--live-->$$/ { r $(PAGE_OUT)/live.top' -e 'd }'
+            -e '/^<!--live-->$$/ { r $(PAGE_OUT)/live.top' -e 'd }' -e '/^<!--first-->$$/d'
+
+# The page of incidents has a time line and events before the rest.
+PAST_CSS := $(LIVE_CSS) $(PAGE)/incidents.css
+PAST_JS  := $(PAGE_JS) $(PAGE)/events.js src/serve/page/chart.js $(PAGE)/incidents.js
+PAST_SED := -e '/^<!--live-->$$/d' -e '/^<!--first-->$$/ { r $(PAGE_OUT)/past.top' -e 'd }'
+
+# The page of grow has a chart, the map and places.
+GROW_CSS := $(PAGE_CSS) src/serve/page/live.css $(PAGE)/incidents.css
+GROW_JS  := $(addprefix $(PAGE)/,format.js tree.js graph.js) src/serve/page/chart.js $(PAGE)/grow.js
+# The page of files has other data in the same places.
+FILES_JS := $(addprefix $(PAGE)/,format.js machine.js tree.js graph.js rows.js table.js map.js files.js)
 
 # Comments are left out: lines of //, and lines from /* to */.
 no_comments = sed -e '/^[[:space:]]*\/\//d' -e '/^[[:space:]]*\/\*.*\*\/$$/d' -e '/^[[:space:]]*\/\*/,/\*\//d'
 
-# $(call make_page,STYLES,SCRIPTS,SED): a page of the template to stdout.
+# $(call make_page,STYLES,SCRIPTS,SED[,TEMPLATE]): a page of the template to stdout.
 make_page = mkdir -p $(@D) && $(no_comments) $(1) > $@.style && $(no_comments) $(2) > $@.script && \
 	sed -e "s|STYLE_HASH|$(call hash_of,$@.style)|; s|SCRIPT_HASH|$(call hash_of,$@.script)|" $(3) \
 		-e '/^<!--style-->$$/ { r $@.style' -e 'd }' \
-		-e '/^<!--script-->$$/ { r $@.script' -e 'd }' $(PAGE)/page.html
+		-e '/^<!--script-->$$/ { r $@.script' -e 'd }' $(or $(4),$(PAGE)/page.html)
 
 $(PAGE_OUT)/page.html: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE)/page.mk
 	$(SAY) PAGE $@
-	$(Q)$(call make_page,$(PAGE_CSS),$(PAGE_JS),-e '/^<!--live-->$$/d') > $@.tmp && mv $@.tmp $@
+	$(Q)$(call make_page,$(PAGE_CSS),$(PAGE_JS),-e '/^<!--live-->$$/d' -e '/^<!--first-->$$/d') > $@.tmp && mv $@.tmp $@
 
+$(PAGE_OUT)/files.html: $(PAGE)/page.html $(PAGE_CSS) $(FILES_JS) $(PAGE)/page.mk
+	$(SAY) PAGE $@
+	$(Q)$(call make_page,$(PAGE_CSS),$(FILES_JS),-e '/^<!--live-->$$/d' -e '/^<!--first-->$$/d') > $@.tmp && mv $@.tmp $@
+
+$(PAGE_OUT)/past.top: $(PAGE)/incidents.html
 $(PAGE_OUT)/live.top: $(LIVE_TOP)
+$(PAGE_OUT)/live.top $(PAGE_OUT)/past.top:
 	@mkdir -p $(@D)
 	$(Q)sed '/ SPDX-/d' $< > $@
 
@@ -40,21 +57,37 @@ $(PAGE_OUT)/live.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_JS) $(PAGE_OUT)/live
 	$(SAY) PAGE $@
 	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_JS),$(LIVE_SED)) > $@.tmp && mv $@.tmp $@
 
+$(PAGE_OUT)/past.html: $(PAGE)/page.html $(PAST_CSS) $(PAST_JS) $(PAGE_OUT)/past.top $(PAGE)/page.mk
+	$(SAY) PAGE $@
+	$(Q)$(call make_page,$(PAST_CSS),$(PAST_JS),$(PAST_SED)) > $@.tmp && mv $@.tmp $@
+
+$(PAGE_OUT)/grow.html: $(PAGE)/grow.html $(GROW_CSS) $(GROW_JS) $(PAGE)/page.mk
+	$(SAY) PAGE $@
+	$(Q)$(call make_page,$(GROW_CSS),$(GROW_JS),,$(PAGE)/grow.html) > $@.tmp && mv $@.tmp $@
+
 # The parts before, between and after the marks.
 PAGE_PARTS := head title body tail
-$(PAGE_OUT)/head.inc $(PAGE_OUT)/live_head.inc: PART := s/<!--host-->.*//
-$(PAGE_OUT)/title.inc $(PAGE_OUT)/live_title.inc: PART := s/.*<!--host-->//; s/<!--total-->.*//
-$(PAGE_OUT)/body.inc $(PAGE_OUT)/live_body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
-$(PAGE_OUT)/tail.inc $(PAGE_OUT)/live_tail.inc: PART := s/.*<!--data-->//
+$(PAGE_OUT)/head.inc $(PAGE_OUT)/live_head.inc $(PAGE_OUT)/past_head.inc $(PAGE_OUT)/grow_head.inc $(PAGE_OUT)/files_head.inc: PART := s/<!--host-->.*//
+$(PAGE_OUT)/title.inc $(PAGE_OUT)/live_title.inc $(PAGE_OUT)/past_title.inc $(PAGE_OUT)/grow_title.inc $(PAGE_OUT)/files_title.inc: PART := s/.*<!--host-->//; s/<!--total-->.*//
+$(PAGE_OUT)/body.inc $(PAGE_OUT)/live_body.inc $(PAGE_OUT)/past_body.inc $(PAGE_OUT)/grow_body.inc $(PAGE_OUT)/files_body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
+$(PAGE_OUT)/tail.inc $(PAGE_OUT)/live_tail.inc $(PAGE_OUT)/past_tail.inc $(PAGE_OUT)/grow_tail.inc $(PAGE_OUT)/files_tail.inc: PART := s/.*<!--data-->//
 $(PAGE_OUT)/live_policy.inc: PART := s/.*Content-Security-Policy" content="\([^"]*\)".*/\1/
 PAGE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/%.inc)
 LIVE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/live_%.inc) $(PAGE_OUT)/live_policy.inc
+PAST_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/past_%.inc)
+GROW_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/grow_%.inc)
+FILES_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/files_%.inc)
 $(PAGE_INC): $(PAGE_OUT)/page.html
+$(FILES_INC): $(PAGE_OUT)/files.html
+$(PAST_INC): $(PAGE_OUT)/past.html
 $(LIVE_INC): $(PAGE_OUT)/live.html
-$(PAGE_INC) $(LIVE_INC):
+$(GROW_INC): $(PAGE_OUT)/grow.html
+$(PAGE_INC) $(LIVE_INC) $(PAST_INC) $(GROW_INC) $(FILES_INC):
 	$(Q)sed -z '$(PART)' $< | $(pack) > $@.tmp && mv $@.tmp $@
 
-$(B)/render/html.o: $(PAGE_INC) $(LIVE_INC)
+$(B)/render/html.o: $(PAGE_INC) $(LIVE_INC) $(PAST_INC)
+$(B)/render/growth_html.o: $(GROW_INC)
+$(B)/render/files_html.o: $(FILES_INC)
 
 # ---- the description that top uses for a terminal of an unknown type ----
 

@@ -2,7 +2,8 @@
 // The rows of the table: processes, or groups of them, with the same methods. Sorting.
 
 const GROUPS = {
-	name: 'program', cmdline: 'command line', user: 'user', unit: 'unit', container: 'container', cgroup: 'cgroup',
+	name: 'program', cmdline: 'command line', user: 'user', unit: 'unit', container: 'container', pod: 'pod', namespace: 'namespace',
+	cgroup: 'cgroup',
 };
 
 /** Cells are {text, title, absent}; number() is the value to sort by (null: last). */

@@ -19,7 +19,7 @@ class Table {
 	}
 
 	/**
-	 * `columns`: [{key, header, kind, help, chars}], of which the first stays visible; `foot`:
+	 * `columns`: [{key, header, kind, help, chars, limit}], of which the first stays visible; `foot`:
 	 * [{label, cell: key → cell, className}].
 	 */
 	show(rows, columns, sort, foot) {
@@ -37,7 +37,7 @@ class Table {
 		let sum = 0;
 
 		this.table.querySelector('colgroup').replaceChildren(...this.columns.map(c => {
-			const limit = narrow ? 12 : 32, col = element('col');
+			const limit = narrow ? 12 : c.limit ?? 32, col = element('col');
 			const wide = Math.min(Math.max(WIDTHS[c.kind] ?? c.chars, sum ? 0 : 16), limit);
 			const chars = Math.max(wide, c.header.length * 1.05 + 1) + 2;
 

@@ -4,6 +4,13 @@
 
 const CHART_W = 1000, CHART_H = 200; // SVG units, independent of the size on the page
 const HEADROOM = 1.1; // the top of a chart: this much of its largest value
+const charts = { // what the page of incidents has otherwise
+	most: 3600000, // the longest time span, ms
+	begin: span => agoText(span.end - span.start),
+	end: () => 'now',
+	last: 'now',
+	marks: [], // {time_ms, className, text}: lines across all charts; the text appears under the pointer
+};
 const SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, HOUR_MS = 60 * MINUTE_MS;
 
 function svg(name, attributes, ...children) {
@@ -15,11 +22,11 @@ function svg(name, attributes, ...children) {
 	return e;
 }
 
-/** The time span of a chart: from the first point, at most an hour ago, to the newest. */
+/** The time span of a chart: from the first point, at most charts.most before the newest, to the newest. */
 function chartSpan(points) {
 	const end = points[points.length - 1].time_ms;
 
-	return {start: Math.max(points[0].time_ms, end - HOUR_MS), end};
+	return {start: Math.max(points[0].time_ms, end - charts.most), end};
 }
 
 /** A single point as two, so that a chart shows its value as a level line. */
@@ -66,20 +73,29 @@ function lineChart(title, points, value, total) {
 	const known = points.map(value).filter(v => v !== null);
 	const span = chartSpan(points), max = Math.max(...known.map(v => v * HEADROOM), 1);
 	const now = value(points[points.length - 1]);
-	const text = known.length === 0 ? 'not measured' : `now ${sizeText(now)}, min ${sizeText(Math.min(...known))}, ` +
+	const text = known.length === 0 ? 'not measured' : `${charts.last} ${sizeText(now)}, min ${sizeText(Math.min(...known))}, ` +
 		`max ${sizeText(Math.max(...known))}${total ? `, of ${sizeText(total)}` : ''}`;
 
 	return chartBox(title, text, span, max, [svg('path', {class: 'line', d: linePath(points, span, max, value)})]);
 }
 
+function chartMarks(span) {
+	return charts.marks.filter(m => m.time_ms >= span.start && m.time_ms <= span.end)
+		.flatMap(m => {
+			const d = `M${chartX(span, m.time_ms)} 0V${CHART_H}`, line = svg('path', {class: m.className, d});
+
+			return m.text ? [line, svg('path', {class: 'near', d}, svg('title', {}, m.text))] : [line];
+		});
+}
+
 function chartBox(title, text, span, max, paths, legend = []) {
 	const drawing = svg('svg', {viewBox: `0 0 ${CHART_W} ${CHART_H}`, preserveAspectRatio: 'none', role: 'img',
-		'aria-label': `${title}: ${text}`}, ...paths);
+		'aria-label': `${title}: ${text}`}, ...paths, ...chartMarks(span));
 
 	return element('div', {className: 'chart'},
 		element('div', {className: 'gauge-head'}, element('b', {}, title), element('span', {className: 'muted small'}, text)),
-		drawing, element('div', {className: 'span muted small'}, element('span', {}, agoText(span.end - span.start)),
-			element('span', {}, `top: ${sizeText(max)}`), element('span', {}, 'now')), ...legend);
+		drawing, element('div', {className: 'span muted small'}, element('span', {}, charts.begin(span)),
+			element('span', {}, `top: ${sizeText(max)}`), element('span', {}, charts.end(span))), ...legend);
 }
 
 /** The names of the groups with the largest sums over all points. */
@@ -111,5 +127,5 @@ function stackChart(title, points, count) {
 		return svg('path', {class: `area tone-${n}`, d: `M${there.join('L')}L${back.join('L')}Z`});
 	});
 
-	return chartBox(title, `${names.length} groups, together ${sizeText(upTo(last, names.length))} now`, span, max, paths, [legend]);
+	return chartBox(title, `${names.length} groups, together ${sizeText(upTo(last, names.length))} ${charts.last}`, span, max, paths, [legend]);
 }

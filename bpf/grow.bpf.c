@@ -1,0 +1,806 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Exact changes of the resident counters of chosen address spaces, each with the user stack that
+ * made it.
+ *
+ * tp_btf/rss_stat fires after a counter has changed, and carries no difference. A counter is a
+ * count and a part per CPU, which is added to the count when it is large, so that
+ *   change = (part of this CPU now - at the last event here) + (count now - at the last event).
+ * Both differences telescope: what one event misses is in a later one, or in a visit at the end.
+ * A part of 0 is what adding it to the count leaves: only then the count is looked at, so that the
+ * CPU that changed it takes the difference.
+ *
+ * Before Linux 6.2 the part is per thread, and the tracepoint fires for every 64th page fault
+ * alone: with ZMEM_PROBE_READS the end of each page fault is an event as well.
+ */
+#include "vmlinux.h"
+#include "flavors.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#ifndef ZMEM_PROBE_READS
+#include "kfuncs.h"
+#endif
+#include "zmem/grow.h"
+#include "zmem/setup.h"
+#include "kread.bpf.h"
+#ifndef ZMEM_PROBE_READS
+#include "percpu.bpf.h"
+#endif
+#define ZMEM_STORED_VIEW
+#include "pid_view.bpf.h"
+#include "user_regs.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* include/uapi/linux/bpf.h */
+#define RB_NO_WAKEUP	 1
+#define RB_FORCE_WAKEUP	 2
+#define RB_AVAIL_DATA	 0
+#define F_USER_STACK	 (1 << 8)
+#define F_NO_PREALLOC	 1
+#define STORAGE_F_CREATE 1
+#define MAP_ANY		 0
+
+/* Indexes of words of struct pt_regs. */
+#if defined(__TARGET_ARCH_x86)
+#define REGS	21
+#define REGS_SP 19
+#else
+#define REGS	33 /* one more than WORDS */
+#define REGS_SP 31
+#endif
+
+/* A main thread further than that from where its stack began is on another stack. */
+#define STACK_FAR (8 << 20)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, ZMEM_GROW_RING);
+} ring SEC(".maps");
+
+/* Wakes the reader when a process begins or executes: it may not live long enough to be read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, ZMEM_GROW_WAKE_RING);
+} wake SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_grow_settings);
+} settings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ZMEM_GROW_TARGETS);
+	__type(key, __u32);
+	__type(value, struct zmem_grow_target);
+} targets SEC(".maps");
+
+/* The number of the target of an address space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ZMEM_GROW_TARGETS);
+	__type(key, __u64);
+	__type(value, __u32);
+} by_mm SEC(".maps");
+
+/* Entry cpu * settings.targets + target; user space sets max_entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_grow_cpu);
+} on_cpu SEC(".maps");
+
+/* Processes whose children and new address spaces are targets, by tgid. */
+struct process {
+	__u64 start; /* tells a later process with the same number */
+	__s32 pid;
+	__u32 target;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16 * ZMEM_GROW_TARGETS);
+	__type(key, __u32);
+	__type(value, struct process);
+} processes SEC(".maps");
+
+/* The address of a thread's page fault. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u64);
+} fault SEC(".maps");
+
+#ifdef ZMEM_PROBE_READS
+struct thread_last {
+	__s32 last[ZMEM_RSS_COUNT];
+};
+
+/* The parts of threads at their last event, by tid; a new thread has none. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__uint(map_flags, F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct thread_last);
+} threads SEC(".maps");
+#endif
+
+/* Hides earlier checks, so that the verifier sees the bound on the register that indexes. */
+static __always_inline __u64 bounded(__u64 member)
+{
+	asm volatile("%0 &= 3" : "+r"(member));
+	return member;
+}
+
+static __always_inline struct zmem_grow_settings *get_settings(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&settings, &zero);
+}
+
+static __always_inline struct zmem_grow_target *find_target(__u64 mm, __u32 *ret_number)
+{
+	const __u32 *number = bpf_map_lookup_elem(&by_mm, &mm);
+
+	if (!number)
+		return NULL;
+	*ret_number = *number;
+	return bpf_map_lookup_elem(&targets, ret_number);
+}
+
+static __always_inline struct zmem_grow_cpu *find_cpu(const struct zmem_grow_settings *s, __u32 cpu,
+						      __u32 number)
+{
+	__u32 at = cpu * s->targets + number;
+
+	return number < s->targets ? bpf_map_lookup_elem(&on_cpu, &at) : NULL;
+}
+
+/* ---- a counter ---- */
+
+#ifdef ZMEM_PROBE_READS
+
+static __always_inline __s64 read_count(__u64 mm, __u32 member)
+{
+	return (__s64)kread64(mm + koffset(struct mm_struct___pre62, rss_stat.count) + member * 8);
+}
+
+static __always_inline __s32 *find_last(__u32 tid)
+{
+	struct thread_last *l = bpf_map_lookup_elem(&threads, &tid);
+
+	return l ? l->last : NULL;
+}
+
+static __always_inline __s32 *make_last(__u32 tid)
+{
+	struct thread_last fresh = {};
+
+	if (!find_last(tid))
+		bpf_map_update_elem(&threads, &tid, &fresh, MAP_ANY);
+	return find_last(tid);
+}
+
+static __always_inline __s32 read_part(__u64 task, __u32 member)
+{
+	return (__s32)kread32(task + koffset(struct task_struct___pre62, rss_stat.count) +
+			      member * 4);
+}
+
+#else
+
+static __always_inline __u64 counter_of(__u64 mm, __u32 member)
+{
+	return mm + koffset(struct mm_struct, rss_stat) +
+	       member * (__u64)bpf_core_type_size(struct percpu_counter);
+}
+
+static __always_inline __s64 read_count(__u64 mm, __u32 member)
+{
+	return (__s64)kread64(counter_of(mm, member) + koffset(struct percpu_counter, count));
+}
+
+static __always_inline __s32 read_part(const struct zmem_grow_target *t, __u64 offset, __u32 member)
+{
+	__u64 parts = t->counters[bounded(member)];
+
+	return parts && offset ? (__s32)kread32(parts + offset) : 0;
+}
+
+#endif
+
+static __always_inline __s64 take_count(struct zmem_grow_target *t, __u64 mm, __u32 member)
+{
+	__s64 count = read_count(mm, member);
+
+	return count - (__s64)__sync_lock_test_and_set(&t->last_count[bounded(member)], count);
+}
+
+static __always_inline __s64 take_part(__s32 *last, __s32 now, __u32 member)
+{
+	return now - (__s32)__sync_lock_test_and_set(&last[bounded(member)], now);
+}
+
+/* ---- messages ---- */
+
+struct change {
+	__u32 target;
+	__u32 member;
+	__s64 pages;
+	__s64 carried;
+};
+
+static __always_inline void fill_head(struct zmem_grow_head *h, __u32 what, const struct change *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 *address = bpf_task_storage_get(&fault, task, NULL, 0);
+
+	h->what = what;
+	h->target = c->target;
+	h->member = c->member;
+	h->tid = (__u32)bpf_get_current_pid_tgid();
+	h->pages = c->pages;
+	h->carried = c->carried;
+	h->address = 0;
+	/* A page that is copied leaves one counter before it enters another. */
+	if (address && c->pages > 0) {
+		h->address = *address;
+		*address = 0;
+	}
+}
+
+#define WORDS 32 /* of kwords() */
+
+static __always_inline void copy_regs(__u64 *to)
+{
+	const volatile void *words = kwords(reader_regs());
+
+	_Pragma("clang loop unroll(full)") for (int i = 0; i < REGS && i < WORDS; i++) to[i] =
+		kword(words, i * 8);
+#if REGS > WORDS
+	words = kwords((__u64)reader_regs() + WORDS * 8);
+	to[WORDS] = kword(words, 0);
+#endif
+}
+
+#define BLOCK 1024
+#define TAIL  64
+
+/* Copies what can be read at `sp`, up to `size` bytes, a constant. Returns how much it was. */
+static __always_inline __u32 copy_stack(__u8 *to, __u64 sp, __u32 size, __u64 limit)
+{
+	__u32 n = 0;
+
+	for (__u32 i = 0; i < size / BLOCK; i++) {
+		if (n >= limit || n > size - BLOCK ||
+		    bpf_probe_read_user(to + n, BLOCK, (const void *)(sp + n)))
+			break;
+		n += BLOCK;
+	}
+	if (n >= limit)
+		return n;
+	for (__u32 i = 0; i < BLOCK / TAIL; i++) {
+		if (n > size - TAIL || bpf_probe_read_user(to + n, TAIL, (const void *)(sp + n)))
+			break;
+		n += TAIL;
+	}
+	return n;
+}
+
+/* Defines a function that sends registers and up to `size` bytes of the stack. Each size has its
+ * own reservation, a constant. Returns 0, or -1 if the ring has no room. */
+#define SEND_COPY(name, size)                                                                      \
+	static __noinline int name(const struct change *c, __u64 sp, __u64 limit)                  \
+	{                                                                                          \
+		struct zmem_grow_stack *m = bpf_ringbuf_reserve(&ring, sizeof(*m) + (size), 0);    \
+                                                                                                   \
+		if (!m)                                                                            \
+			return -1;                                                                 \
+		fill_head(&m->head, ZMEM_GROW_STACK, c);                                           \
+		copy_regs(m->regs);                                                                \
+		m->unused = 0;                                                                     \
+		m->len = copy_stack(m->copy, sp, size, limit);                                     \
+		bpf_ringbuf_submit(m, RB_NO_WAKEUP);                                               \
+		return 0;                                                                          \
+	}
+
+#define KIB 1024
+
+SEND_COPY(send_2k, 2 * KIB)
+SEND_COPY(send_4k, 4 * KIB)
+SEND_COPY(send_8k, 8 * KIB)
+SEND_COPY(send_16k, 16 * KIB)
+SEND_COPY(send_32k, ZMEM_GROW_STACK_MAX)
+
+static __always_inline bool is_readable(__u64 address)
+{
+	__u64 word;
+
+	return bpf_probe_read_user(&word, sizeof(word), (const void *)address) == 0;
+}
+
+static __always_inline int send_stack(const struct change *c, __u64 mm)
+{
+	__u64 sp = kword(kwords(reader_regs()), REGS_SP * 8);
+	__u64 depth = (__u64)kget(kcast(struct mm_struct, mm), start_stack) - sp;
+
+	/* The stack of another thread ends where nothing is mapped. */
+	if (depth > STACK_FAR)
+		depth = !is_readable(sp + 2 * KIB)    ? 2 * KIB
+			: !is_readable(sp + 4 * KIB)  ? 4 * KIB
+			: !is_readable(sp + 8 * KIB)  ? 8 * KIB
+			: !is_readable(sp + 16 * KIB) ? 16 * KIB
+						      : ZMEM_GROW_STACK_MAX;
+	if (depth <= 4 * KIB)
+		return depth <= 2 * KIB ? send_2k(c, sp, depth) : send_4k(c, sp, depth);
+	if (depth <= 8 * KIB)
+		return send_8k(c, sp, depth);
+	return depth <= 16 * KIB ? send_16k(c, sp, depth) : send_32k(c, sp, depth);
+}
+
+static __always_inline int send_addresses(void *ctx, const struct change *c)
+{
+	struct zmem_grow_addresses *m = bpf_ringbuf_reserve(&ring, sizeof(*m), 0);
+	long len;
+
+	if (!m)
+		return -1;
+	fill_head(&m->head, ZMEM_GROW_ADDRESSES, c);
+	len = bpf_get_stack(ctx, m->ip, sizeof(m->ip), F_USER_STACK);
+	m->count = len > 0 ? (__u32)len / 8 : 0;
+	m->unused = 0;
+	bpf_ringbuf_submit(m, RB_NO_WAKEUP);
+	return 0;
+}
+
+/* The change was made by a task that is none of the target. */
+static __always_inline int send_task(const struct change *c)
+{
+	struct zmem_grow_task *m = bpf_ringbuf_reserve(&ring, sizeof(*m), 0);
+
+	if (!m)
+		return -1;
+	fill_head(&m->head, ZMEM_GROW_TASK, c);
+	bpf_get_current_comm(m->comm, sizeof(m->comm));
+	bpf_ringbuf_submit(m, RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline void send_process(__u32 what, __u32 target, __s32 pid, __u32 parent)
+{
+	struct zmem_grow_process m = {
+		.head = {.what = what, .target = target}, .pid = pid, .parent = parent};
+
+	bpf_ringbuf_output(&ring, &m, sizeof(m), RB_NO_WAKEUP);
+	if (what != ZMEM_GROW_END)
+		bpf_ringbuf_output(&wake, &what, sizeof(what), RB_FORCE_WAKEUP);
+}
+
+/* ---- an event ---- */
+
+/* Whether this change has its stack taken. A large one is rare and weighs much. */
+static __always_inline bool is_taken(const struct zmem_grow_settings *s, struct zmem_grow_cpu *c,
+				     __s64 pages)
+{
+	__u64 window;
+
+	if (s->sample)
+		return s->sample == 1 || bpf_get_prandom_u32() % s->sample == 0;
+	window = bpf_ktime_get_ns() / ZMEM_GROW_WINDOW_NS;
+	if (c->window != window) {
+		c->window = window;
+		c->in_window = 0;
+	}
+	if (++c->in_window <= ZMEM_GROW_WINDOW_MAX &&
+	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) < ZMEM_GROW_RING / 2)
+		return true;
+	return pages >= ZMEM_GROW_RARELY || bpf_get_prandom_u32() % ZMEM_GROW_RARELY == 0;
+}
+
+static __always_inline void add(__s64 *sum, __u32 member, __s64 pages)
+{
+	__sync_fetch_and_add(&sum[bounded(member)], pages);
+}
+
+/* Counts a change and sends its stack. */
+static __always_inline void send_change(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
+					__u32 number, __u32 member, __s64 pages)
+{
+	__u64 own = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
+	struct zmem_grow_cpu *cpu = find_cpu(s, bpf_get_smp_processor_id(), number);
+	struct change c = {.target = number, .member = member, .pages = pages};
+	int r;
+
+	if (!cpu)
+		return;
+	add(cpu->net, member, pages);
+	if (pages > 0)
+		add(cpu->positive, member, pages);
+	__sync_fetch_and_add(&cpu->events, 1);
+	if (!is_taken(s, cpu, pages)) {
+		add(cpu->skipped, member, pages);
+		return;
+	}
+	c.carried = (__s64)__sync_lock_test_and_set(&cpu->skipped[bounded(member)], 0);
+	if (own != mm)
+		r = send_task(&c);
+	else if (s->mode == ZMEM_GROW_WALK)
+		r = send_addresses(ctx, &c);
+	else
+		r = send_stack(&c, mm);
+	if (r < 0) {
+		add(cpu->lost, member, pages + c.carried);
+		__sync_fetch_and_add(&cpu->lost_messages, 1);
+	} else {
+		__sync_fetch_and_add(&cpu->taken, 1);
+	}
+}
+
+/* True while the address space has users. Its end comes once, and what it frees is not counted. */
+static __always_inline bool is_alive(struct zmem_grow_target *t, __u64 mm, __u32 number)
+{
+	if (kget(kcast(struct mm_struct, mm), mm_users.counter) > 0)
+		return true;
+	if (!__sync_lock_test_and_set(&t->ended, 1))
+		send_process(ZMEM_GROW_END, number, t->pid, 0);
+	bpf_map_delete_elem(&by_mm, &mm);
+	return false;
+}
+
+/*
+ * A pointer that the verifier tracks as a number, which functions take: to the verifier the
+ * difference of two pointers is one.
+ */
+static __always_inline __u64 as_number(__u64 pointer)
+{
+	__u64 difference = pointer - (__u64)bpf_get_current_task_btf();
+
+	barrier_var(difference);
+	return bpf_get_current_task() + difference;
+}
+
+SEC("tp_btf/rss_stat")
+int grow(__u64 *ctx)
+{
+	__u64 mm = as_number(ctx[0]);
+	__u32 member = (__u32)ctx[1], number = 0;
+	struct zmem_grow_target *t = find_target(mm, &number);
+	const struct zmem_grow_settings *s;
+	__s64 pages = 0;
+	__s32 now = 0;
+
+	if (!t || member >= ZMEM_RSS_COUNT)
+		return 0;
+	s = get_settings();
+	if (!s || s->stopped || !is_alive(t, mm, number))
+		return 0;
+#ifdef ZMEM_PROBE_READS
+	{
+		__u64 task = bpf_get_current_task();
+		__s32 *last = NULL;
+
+		if (kaddr(kcast(struct task_struct, task), mm) == mm)
+			last = make_last((__u32)bpf_get_current_pid_tgid());
+		if (last) {
+			now = read_part(task, member);
+			pages = take_part(last, now, member);
+		}
+	}
+#else
+	{
+		__u32 cpu = bpf_get_smp_processor_id();
+		const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
+		struct zmem_grow_cpu *c = find_cpu(s, cpu, number);
+
+		if (offset && c) {
+			now = read_part(t, *offset, member);
+			pages = take_part(c->last, now, member);
+		}
+	}
+#endif
+	if (!now)
+		pages += take_count(t, mm, member);
+	if (pages)
+		send_change(ctx, s, mm, number, member, pages);
+	return 0;
+}
+
+#ifdef ZMEM_PROBE_READS
+/* handle_mm_fault(vma, address, flags, regs): what the fault changed is in the part of the thread.
+ */
+SEC("fexit/handle_mm_fault")
+int grow_fault_end(__u64 *ctx)
+{
+	__u64 task = bpf_get_current_task(), mm = kaddr(kcast(struct task_struct, task), mm);
+	const struct zmem_grow_settings *s;
+	struct zmem_grow_target *t;
+	__u32 number = 0;
+	__s32 *last;
+
+	t = find_target(mm, &number);
+	if (!t)
+		return 0;
+	s = get_settings();
+	last = make_last((__u32)bpf_get_current_pid_tgid());
+	if (!s || s->stopped || !last)
+		return 0;
+	for (__u32 i = 0; i < ZMEM_RSS_COUNT; i++) {
+		__s64 pages = take_part(last, read_part(task, i), i);
+
+		if (pages < 0)
+			pages += take_count(t, mm, i);
+		if (pages)
+			send_change(ctx, s, mm, number, i, pages);
+	}
+	return 0;
+}
+#endif
+
+/* ---- the address of a page fault ---- */
+
+static __always_inline int note_fault(__u64 address)
+{
+	__u64 mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
+	__u64 *noted;
+
+	if (!bpf_map_lookup_elem(&by_mm, &mm))
+		return 0;
+	noted = bpf_task_storage_get(&fault, bpf_get_current_task_btf(), NULL, STORAGE_F_CREATE);
+	if (noted)
+		*noted = address;
+	return 0;
+}
+
+SEC("tp_btf/page_fault_user")
+int grow_fault_user(__u64 *ctx)
+{
+	return note_fault(ctx[0]);
+}
+
+SEC("tp_btf/page_fault_kernel")
+int grow_fault_kernel(__u64 *ctx)
+{
+	return note_fault(ctx[0]);
+}
+
+/* ---- targets ---- */
+
+struct arming {
+	__u64 mm;
+	__u32 number;
+};
+
+static long claim_target(__u32 index, struct arming *a)
+{
+	struct zmem_grow_target *t = bpf_map_lookup_elem(&targets, &index);
+
+	if (!t)
+		return 1;
+	if (t->mm || __sync_val_compare_and_swap(&t->mm, 0, a->mm))
+		return 0;
+	a->number = index;
+	return 1;
+}
+
+/* Takes the changes that no event took. */
+struct settling {
+	struct zmem_grow_target *t;
+	const struct zmem_grow_settings *s;
+	__s64 pages[ZMEM_RSS_COUNT];
+	__s64 sum[ZMEM_RSS_COUNT]; /* of the parts */
+	__u32 number;
+};
+
+#ifndef ZMEM_PROBE_READS
+static long settle_cpu(__u32 cpu, struct settling *w)
+{
+	const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
+	struct zmem_grow_cpu *c = find_cpu(w->s, cpu, w->number);
+
+	if (!offset || !c)
+		return 1;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		__s32 now = read_part(w->t, *offset, i);
+
+		w->sum[i] += now;
+		w->pages[i] += take_part(c->last, now, i);
+	}
+	return 0;
+}
+#endif
+
+/* Reads the counters exactly; *ret_pages: what changed since the last event. */
+static __noinline int settle(__u32 number, __s64 *ret_pages, __s64 *ret_value, __u64 task)
+{
+	struct settling w = {
+		.t = bpf_map_lookup_elem(&targets, &number),
+		.s = get_settings(),
+		.number = number,
+	};
+
+	if (!w.t || !w.s || !ret_pages || !ret_value)
+		return 0;
+#ifdef ZMEM_PROBE_READS
+	{
+		__s32 *last = make_last(kread32(task + koffset(struct task_struct, pid)));
+
+		for (int i = 0; last && i < ZMEM_RSS_COUNT; i++) {
+			__s32 now = read_part(task, i);
+
+			w.sum[i] += now;
+			w.pages[i] += take_part(last, now, i);
+		}
+	}
+#else
+	bpf_loop(CPUS_MAX, settle_cpu, &w, 0);
+#endif
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		w.pages[i] += take_count(w.t, w.t->mm, i);
+		ret_pages[i] = w.pages[i];
+		ret_value[i] = w.sum[i] + w.t->last_count[i];
+	}
+	return 1;
+}
+
+/* Makes the address space a target. Returns its number, ZMEM_GROW_TARGETS without room. */
+static __noinline __u32 arm(__u64 mm, __s32 pid, __u64 task)
+{
+	struct arming a = {.mm = mm, .number = ZMEM_GROW_TARGETS};
+	const struct zmem_grow_settings *s = get_settings();
+	struct zmem_grow_target *t;
+	__s64 pages[ZMEM_RSS_COUNT], value[ZMEM_RSS_COUNT];
+
+	if (!s)
+		return ZMEM_GROW_TARGETS;
+	bpf_loop(s->targets, claim_target, &a, 0);
+	t = bpf_map_lookup_elem(&targets, &a.number);
+	if (!t)
+		return ZMEM_GROW_TARGETS;
+	t->pid = pid;
+	t->ended = 0;
+#ifndef ZMEM_PROBE_READS
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		t->counters[i] = 0;
+		if (bpf_core_field_exists(struct percpu_counter, counters))
+			t->counters[i] = kread64(counter_of(mm, i) +
+						 koffset(struct percpu_counter, counters));
+	}
+#endif
+	if (!settle(a.number, pages, value, task))
+		return ZMEM_GROW_TARGETS;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		t->begin[i] = t->end[i] = value[i];
+	bpf_map_update_elem(&by_mm, &mm, &a.number, MAP_ANY);
+	return a.number;
+}
+
+static __always_inline void remember(__u32 tgid, __u64 leader, __s32 pid, __u32 target)
+{
+	struct process p = {
+		.start = kget(kcast(struct task_struct, leader), start_boottime),
+		.pid = pid,
+		.target = target,
+	};
+
+	bpf_map_update_elem(&processes, &tgid, &p, MAP_ANY);
+}
+
+/* The process, if it is one of ours; `leader` is that of its threads. */
+static __always_inline struct process *find_process(__u64 leader)
+{
+	const struct task_struct *task = kcast(struct task_struct, leader);
+	__u32 tgid = kget(task, tgid);
+	struct process *p = bpf_map_lookup_elem(&processes, &tgid);
+
+	return p && p->start == kget(task, start_boottime) ? p : NULL;
+}
+
+static __always_inline __u64 leader_of(__u64 task)
+{
+	return kaddr(kcast(struct task_struct, task), group_leader);
+}
+
+/* A new address space begins with the arguments and the environment alone. */
+SEC("tp_btf/sched_process_exec")
+int grow_exec(__u64 *ctx)
+{
+	__u64 task = bpf_get_current_task();
+	struct process *p = find_process(leader_of(task));
+	__u32 before;
+
+	if (!p)
+		return 0;
+	before = p->target;
+	p->target = arm(kaddr(kcast(struct task_struct, task), mm), p->pid, task);
+	send_process(ZMEM_GROW_EXEC, p->target, p->pid, before);
+	return 0;
+}
+
+/* A child has a copy of the address space, which is not its growth. */
+SEC("tp_btf/sched_process_fork")
+int grow_fork(__u64 *ctx)
+{
+	__u64 parent = as_number(ctx[0]), child = as_number(ctx[1]), leader = leader_of(child);
+	const struct zmem_grow_settings *s = get_settings();
+	__u64 mm = kaddr(kcast(struct task_struct, child), mm);
+	const struct process *p;
+	struct pid_view view;
+	__u32 target, unused = 0;
+	__s32 pid;
+
+	if (!s || !s->follow || s->stopped || leader != child)
+		return 0;
+	p = find_process(leader_of(parent));
+	if (!p)
+		return 0;
+	view = reader_view();
+	pid = pid_number(kget(kcast(struct task_struct, child), thread_pid), &view);
+	/* That of vfork() is the parent's own. */
+	target = find_target(mm, &unused) ? p->target : arm(mm, pid, child);
+	remember(kget(kcast(struct task_struct, child), tgid), child, pid, target);
+	if (target != p->target)
+		send_process(ZMEM_GROW_FORK, target, pid, p->target);
+	return 0;
+}
+
+/* Arms the process of a thread, or reads its counters if it is armed. */
+SEC("iter/task")
+int grow_visit(struct bpf_iter__task *ctx)
+{
+	struct task_struct *visited = ctx->task;
+	const struct zmem_grow_settings *s = get_settings();
+	__s64 pages[ZMEM_RSS_COUNT], value[ZMEM_RSS_COUNT];
+	struct zmem_grow_visit result = {};
+	__u32 number = 0, zero = 0;
+	struct zmem_grow_target *t;
+	struct pid_view *view = bpf_map_lookup_elem(&stored_view, &zero);
+	__u64 task, leader, mm;
+
+	if (!visited || !s || !view)
+		return 0;
+	mm = kread_raw(__u64, &visited->mm);
+	leader = kread_raw(__u64, &visited->group_leader);
+	task = as_number((__u64)visited);
+	if (!mm)
+		return 0;
+	*view = current_view();
+	result.pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), view);
+	t = find_target(mm, &number);
+	if (!t) {
+		number = arm(mm, result.pid, task);
+		remember(kget(kcast(struct task_struct, leader), tgid), leader, result.pid, number);
+		t = bpf_map_lookup_elem(&targets, &number);
+		if (t)
+			t->visit = t->begun = s->visit;
+		result.target = number;
+		bpf_seq_write(ctx->meta->seq, &result, sizeof(result));
+		return 0;
+	}
+	result.target = number;
+	if (t->visit != s->visit)
+		bpf_seq_write(ctx->meta->seq, &result, sizeof(result));
+#ifndef ZMEM_PROBE_READS
+	else
+		return 0;
+#endif
+	if (!settle(number, pages, value, task))
+		return 0;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		t->settled[i] += pages[i];
+#ifdef ZMEM_PROBE_READS
+		/* The first thread of a visit brings the count, the others their parts. */
+		value[i] =
+			t->visit == s->visit ? t->end[i] + value[i] - t->last_count[i] : value[i];
+#endif
+		t->end[i] = value[i];
+	}
+	t->visit = s->visit;
+	return 0;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which processes hold a file: those that have it open (iter/task_file), and those that map it. The
+ * file itself knows the VMAs that map it (address_space.i_mmap), so no process is walked. User
+ * space joins both by the addresses of mappings and of address spaces.
+ *
+ * The iterators hold references on the task and the open file that they visit. The tree of VMAs is
+ * walked under RCU without its lock: a tree that changes meanwhile may lead anywhere, so each node
+ * must belong to the file, and the number of steps is bounded.
+ */
+#define ZMEM_PROBE_READS
+#include "vmlinux.h"
+#include "flavors.h"
+#include "inodes.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "zmem/files.h"
+#include "kread.bpf.h"
+#include "pid_view.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define BPF_F_MMAPABLE 1024
+
+/* include/uapi/linux/stat.h */
+#define S_IFMT		0170000
+#define S_IFSOCK	0140000
+#define S_IFIFO		0010000
+#define S_IFCHR		0020000
+
+#define MAGIC_OVERLAYFS 0x794c7630 /* include/uapi/linux/magic.h */
+
+#define COMM_WORDS	2
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_mappers);
+} mappers SEC(".maps");
+
+/* ---- processes ---- */
+
+static __noinline int name_holder(__u64 leader_addr, struct zmem_holder *h)
+{
+	const struct task_struct *leader = kcast(struct task_struct, leader_addr);
+	const struct pid_view view = reader_view();
+
+	if (!h)
+		return 0;
+	h->pid = pid_number(kget(leader, thread_pid), &view);
+	ktext(h->comm, leader->comm, COMM_WORDS);
+	return 0;
+}
+
+/* The mapping of an open file; 0 if there is no file at the address. */
+static __noinline __u64 mapping_of(__u64 file)
+{
+	__u64 mapping = kread64(file + koffset(struct file, f_mapping));
+	__u64 host = kread64(mapping + koffset(struct address_space___host, host));
+
+	return host && host + koffset(struct inode, i_data) == mapping ? mapping : 0;
+}
+
+/*
+ * An open file of overlayfs has no pages. Its private_data is the open file below; since 6.13 the
+ * address of two of them: the one that was opened, and the one after a copy to the upper directory.
+ */
+static __noinline __u64 mapping_below(__u64 file)
+{
+	__u64 data = kread64(file + koffset(struct file___files, private_data));
+	__u64 mapping = mapping_of(data);
+
+	if (!mapping)
+		mapping = mapping_of(kread64(data + 8));
+	return mapping ? mapping : mapping_of(kread64(data));
+}
+
+/* The mapping that has the pages; of a block device it is that of the device. */
+static __noinline __u64 key_of(__u64 file, __u64 mapping)
+{
+	__u64 host = kread64(mapping + koffset(struct address_space___host, host));
+	__u64 super = kread64(host + koffset(struct inode, i_sb));
+	__u32 mode = kread32(host + koffset(struct inode, i_mode)) & S_IFMT;
+
+	if (!host || mode == S_IFSOCK || mode == S_IFIFO || mode == S_IFCHR)
+		return 0;
+	if (kread64(super + koffset(struct super_block, s_magic)) == MAGIC_OVERLAYFS)
+		return mapping_below(file);
+	return mapping;
+}
+
+SEC("iter/task_file")
+int list_open(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct zmem_holder h = {};
+	__u64 addr;
+
+	if (!task || !file)
+		return 0;
+	/* A number to the verifier, which a pointer would not be. */
+	addr = kread_raw(__u64, &ctx->file);
+	h.key = key_of(addr, kread_raw(__u64, &file->f_mapping));
+	name_holder(kread_raw(__u64, &task->group_leader), &h);
+	if (h.key && h.pid)
+		bpf_seq_write(ctx->meta->seq, &h, sizeof(h));
+	return 0;
+}
+
+/* Threads too: the leader of a process that lives on in other threads has no mm. */
+SEC("iter/task")
+int list_mm(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct zmem_holder h = {};
+	__u64 leader, own;
+
+	if (!task)
+		return 0;
+	h.key = kread_raw(__u64, &task->mm);
+	own = leader = kread_raw(__u64, &task->group_leader);
+	/* Prevents the compiler from using the pointer in place of the equal number. */
+	barrier_var(own);
+	if (!h.key ||
+	    (own != (__u64)task && kread64(leader + koffset(struct task_struct, mm)) == h.key))
+		return 0;
+	name_holder(leader, &h);
+	if (h.pid)
+		bpf_seq_write(ctx->meta->seq, &h, sizeof(h));
+	return 0;
+}
+
+/* ---- the VMAs that map a file ---- */
+
+#define RB(member)  koffset(struct rb_node, member)
+#define VMA(member) koffset(struct vm_area_struct___files, member)
+
+static __always_inline struct zmem_mappers *mappers_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&mappers, &zero);
+}
+
+/* ---- swapped pages of shared memory ---- */
+
+static __always_inline struct zmem_tree *tree_get(void)
+{
+	struct zmem_mappers *v = mappers_get();
+
+	return v ? &v->tree : NULL;
+}
+
+static __always_inline void tree_pages(__u64 value, __u64 n)
+{
+	struct zmem_tree *t = tree_get();
+
+	if (t)
+		t->found += n;
+}
+
+#include "page_tree.bpf.h"
+
+/* include/linux/mm.h */
+#define VM_WRITE  2
+#define VM_SHARED 8
+
+/* Pages of the file in swap that the VMA maps, as smaps counts them (fs/proc/task_mmu.c). */
+static __noinline __u64 swapped_of(struct zmem_mappers *v, __u64 vma)
+{
+	__u64 host, swapped, offset, pages, size;
+	__u32 flags = kread32(vma + VMA(vm_flags));
+
+	if (!v || !v->count_swap)
+		return 0;
+	if (flags & VM_WRITE && !(flags & VM_SHARED))
+		return ZMEM_MAPPER_UNKNOWN;
+	host = v->tree.mapping - koffset(struct inode, i_data);
+	swapped = kread64(host - koffset(struct shmem_inode_info, vfs_inode) +
+			  koffset(struct shmem_inode_info, swapped));
+	offset = kread64(vma + VMA(vm_pgoff));
+	size = kread64(vma + VMA(vm_end)) - kread64(vma + VMA(vm_start));
+	pages = size >> (v->page_bits & 31);
+	if (!swapped || (!offset && size >= kread64(host + koffset(struct inode, i_size))))
+		return swapped;
+	if (!tree_is_known())
+		return ZMEM_MAPPER_UNKNOWN;
+	v->tree.first = v->tree.index = offset;
+	v->tree.last = offset + pages - 1;
+	v->tree.found = 0;
+	bpf_loop(ZMEM_MAPPERS_STEPS, tree_step, NULL, 0);
+	return v->tree.index > v->tree.last ? v->tree.found : ZMEM_MAPPER_UNKNOWN;
+}
+
+/* ---- the tree of VMAs ---- */
+
+static __noinline int put_mapper(struct zmem_mappers *v)
+{
+	__u64 vma, file, mm, swapped;
+	struct zmem_mapper *m;
+	__u32 at;
+
+	if (!v)
+		return 0;
+	vma = v->node - VMA(shared.rb);
+	file = kread64(vma + VMA(vm_file));
+	if (kread64(file + koffset(struct file, f_mapping)) != v->tree.mapping)
+		return 0;
+	mm = kread64(vma + VMA(vm_mm));
+	swapped = swapped_of(v, vma);
+	at = v->count;
+	if (at && at <= ZMEM_MAPPERS_MAX) {
+		m = &v->mapper[(at - 1) & (ZMEM_MAPPERS_MAX - 1)];
+		if (m->mm == mm && m->swapped != ZMEM_MAPPER_UNKNOWN &&
+		    swapped != ZMEM_MAPPER_UNKNOWN) {
+			m->swapped += swapped;
+			return 0;
+		}
+	}
+	if (at >= ZMEM_MAPPERS_MAX) {
+		v->state = ZMEM_MAPPERS_MANY;
+		return 0;
+	}
+	v->mapper[at].mm = mm;
+	v->mapper[at].swapped = swapped;
+	v->count = at + 1;
+	return 0;
+}
+
+static __always_inline __u64 parent_of(__u64 node)
+{
+	return kread64(node + koffset(struct rb_node___parent, __rb_parent_color)) & ~3ULL;
+}
+
+static long leftmost_step(__u32 turn, void *unused)
+{
+	struct zmem_mappers *v = mappers_get();
+	__u64 left;
+
+	if (!v)
+		return 1;
+	left = kread64(v->node + RB(rb_left));
+	if (!left)
+		return 1;
+	v->node = left;
+	return 0;
+}
+
+static long climb_step(__u32 turn, void *unused)
+{
+	struct zmem_mappers *v = mappers_get();
+	__u64 node, parent;
+
+	if (!v)
+		return 1;
+	node = v->node;
+	parent = parent_of(node);
+	v->node = parent;
+	return !parent || kread64(parent + RB(rb_right)) != node;
+}
+
+/* The depth of a red-black tree with as many nodes as a run looks at, and more. */
+#define DEPTH_MAX 64
+
+/* Visits the nodes in their order, as rb_next(). */
+static long visit_vma(__u32 turn, void *unused)
+{
+	struct zmem_mappers *v = mappers_get();
+	__u64 right;
+
+	if (!v)
+		return 1;
+	put_mapper(v);
+	if (v->state != ZMEM_MAPPERS_BEGIN)
+		return 1;
+	right = kread64(v->node + RB(rb_right));
+	if (right) {
+		v->node = right;
+		bpf_loop(DEPTH_MAX, leftmost_step, NULL, 0);
+	} else {
+		bpf_loop(DEPTH_MAX, climb_step, NULL, 0);
+	}
+	if (!v->node)
+		v->state = ZMEM_MAPPERS_DONE;
+	return !v->node;
+}
+
+/* It is attached to nothing: user space runs it. */
+SEC("raw_tp/list_mappers")
+int list_mappers(void *ctx)
+{
+	struct zmem_mappers *v = mappers_get();
+	__u64 host;
+
+	if (!v)
+		return 0;
+	v->count = 0;
+	host = v->tree.mapping - koffset(struct inode, i_data);
+	if (kread64(v->tree.mapping + koffset(struct address_space___host, host)) != host ||
+	    kread64(host + koffset(struct inode, i_ino)) != v->inode) {
+		v->state = ZMEM_MAPPERS_GONE;
+		return 0;
+	}
+	v->node = kread64(v->tree.mapping + koffset(struct address_space___files, i_mmap));
+	if (!v->node) {
+		v->state = ZMEM_MAPPERS_DONE;
+		return 0;
+	}
+	bpf_loop(DEPTH_MAX, leftmost_step, NULL, 0);
+	bpf_loop(ZMEM_MAPPERS_STEPS, visit_vma, NULL, 0);
+	if (v->state == ZMEM_MAPPERS_BEGIN)
+		v->state = ZMEM_MAPPERS_MANY;
+	return 0;
+}

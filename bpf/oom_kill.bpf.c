@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * tp_btf/mark_victim: the exact counters of every process at the moment of an OOM kill.
+ *
+ * The kernel has chosen the victim, whose memory is still whole, and holds task_lock() of it, a
+ * spinlock. Nothing here takes a lock. The list of processes is protected by RCU, which a program
+ * on a tracepoint holds, and it is walked from the leader of the current task, which is on the list
+ * while one of its threads lives.
+ */
+#include "vmlinux.h"
+#include "flavors.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#ifndef ZMEM_PROBE_READS
+#include "kfuncs.h"
+#endif
+#include "zmem/oom.h"
+#include "zmem/setup.h"
+#include "kread.bpf.h"
+#ifndef ZMEM_OLD
+#include "percpu.bpf.h"
+#endif
+#include "scramble.bpf.h"
+#define ZMEM_STORED_VIEW
+#include "task_read.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* include/uapi/linux/bpf.h */
+#define RB_NO_WAKEUP	1
+#define RB_FORCE_WAKEUP 2
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, ZMEM_OOM_RING);
+} ring SEC(".maps");
+
+struct oom_state {
+	__u64 table_ns; /* when every process was written last */
+	__u32 kills;
+	__u32 victims_only;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct oom_state);
+} state SEC(".maps");
+
+struct oom_walk {
+	__u64 node;	/* &task->tasks of the next leader; 0: behind the last one */
+	__u64 first;	/* where the walk began */
+	__u64 victim;	/* its leader; of a search 0 until it is found */
+	__u64 deadline; /* 0: a search */
+	__s32 pid;	/* of a search: in the first namespace */
+	__u32 kill;
+	__u32 listed;
+	__u32 lost;
+};
+
+/* A record is too large for the stack. The spinlock keeps the program on its CPU. */
+struct oom_scratch {
+	__u64 argument;
+	struct oom_walk walk;
+	struct zmem_oom_record record;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct oom_scratch);
+} scratch SEC(".maps");
+
+/* A program that user space runs once; programs of type syscall need Linux 5.14. */
+#ifdef ZMEM_OLD
+#define SEC_SETUP SEC("raw_tp")
+#else
+#define SEC_SETUP SEC("syscall")
+#endif
+
+/* Stores the pid namespace of the caller, in which pids are reported, and what is to be read. */
+SEC_SETUP
+int oom_setup(__u64 *ctx)
+{
+	__u32 zero = 0;
+	struct pid_view *view = bpf_map_lookup_elem(&stored_view, &zero);
+	struct oom_state *st = bpf_map_lookup_elem(&state, &zero);
+
+	if (!view || !st || !zmem_kread_works())
+		return 1;
+	*view = current_view();
+	st->victims_only = ctx[0] == ZMEM_OOM_VICTIMS;
+	return 0;
+}
+
+/* The counters without their parts per CPU. */
+static __always_inline void read_counts(__u64 leader, __s64 *ret)
+{
+	__u64 mm = kaddr(kcast(struct task_struct, leader), mm);
+
+	for (int i = 0; mm && i < ZMEM_RSS_COUNT; i++) {
+		__u64 addr = mm + koffset(struct mm_struct, rss_stat) +
+			     i * (__u64)bpf_core_type_size(struct percpu_counter);
+		__s64 count = kget(kcast(struct percpu_counter, addr), count);
+
+		ret[i] = count < 0 ? 0 : count;
+	}
+}
+
+/* Writes a record. Returns 1, 0 if the process has nothing to report, or -1 if the ring is full. */
+__noinline int write_process(__u64 leader, __u32 what, __u32 kill)
+{
+	__u32 zero = 0;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!s)
+		return 0;
+	__builtin_memset(&s->record, 0, sizeof(s->record));
+	s->record.head.what = what;
+	s->record.head.kill = kill;
+	if (!read_task(leader, &s->record.record) || s->record.record.kind != ZMEM_PROCESS)
+		return 0;
+	scramble_addresses(&s->record.record);
+	if (bpf_core_field_exists(struct percpu_counter, count) &&
+	    bpf_core_field_exists(struct mm_struct, rss_stat) &&
+	    !bpf_core_type_exists(struct mm_rss_stat___pre62))
+		read_counts(leader, s->record.count);
+	else
+		__builtin_memcpy(s->record.count, s->record.record.rss, sizeof(s->record.count));
+	return bpf_ringbuf_output(&ring, &s->record, sizeof(s->record), RB_NO_WAKEUP) ? -1 : 1;
+}
+
+static __always_inline __u64 leader_of_node(__u64 node)
+{
+	return node - koffset(struct task_struct, tasks);
+}
+
+/* Moves on. Returns 1 behind the last process. */
+static __always_inline long next_node(struct oom_walk *w)
+{
+	w->node = kread64(w->node);
+	if (w->node && w->node != w->first)
+		return 0;
+	w->node = 0;
+	return 1;
+}
+
+/* Finds a process by its pid, for kernels that pass no task. */
+static __always_inline long find_step(struct oom_walk *w)
+{
+	__u64 leader = leader_of_node(w->node);
+
+	if (kget(kcast(struct task_struct, leader), tgid) == w->pid) {
+		w->victim = leader;
+		return 1;
+	}
+	return next_node(w);
+}
+
+static __always_inline long write_step(struct oom_walk *w)
+{
+	__u64 leader = leader_of_node(w->node);
+
+	if (bpf_ktime_get_ns() > w->deadline)
+		return 1;
+	if (leader != w->victim) {
+		int written = write_process(leader, ZMEM_OOM_PROCESS, w->kill);
+
+		w->listed += written > 0;
+		w->lost += written < 0;
+	}
+	return next_node(w);
+}
+
+/* One process of a walk. Returns 1 at its end. */
+static __always_inline long step(void)
+{
+	__u32 zero = 0;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!s || !s->walk.node)
+		return 1;
+	return s->walk.deadline ? write_step(&s->walk) : find_step(&s->walk);
+}
+
+#ifdef ZMEM_OLD
+/* Without bpf_loop(): two loops of bounds. Each global function is verified once. */
+#define TURNS_MAX 128
+
+__noinline int some_steps(void)
+{
+	for (__u32 i = 0; i < TURNS_MAX; i++) {
+		if (step())
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline void walk(void)
+{
+	for (__u32 i = 0; i < TURNS_MAX; i++) {
+		if (some_steps())
+			return;
+	}
+}
+#else
+#define PROCESSES_MAX (1 << 22) /* PID_MAX_LIMIT */
+
+static long one_step(__u32 index, void *none)
+{
+	return step();
+}
+
+static __always_inline void walk(void)
+{
+	bpf_loop(PROCESSES_MAX, one_step, NULL, 0);
+}
+#endif
+
+/* Writes what is known at the end; the reader wakes up. */
+static __always_inline void write_end(const struct oom_walk *w, __u64 began, bool table)
+{
+	struct zmem_oom_end end = {
+		.head = {ZMEM_OOM_END, w->kill},
+		.boottime_ns = bpf_ktime_get_boot_ns(),
+		.pid = w->pid,
+		.table = table,
+		.listed = w->listed,
+		.lost = w->lost,
+		.late = table && w->node,
+	};
+
+	end.took_ns = bpf_ktime_get_ns() - began;
+	bpf_ringbuf_output(&ring, &end, sizeof(end), RB_FORCE_WAKEUP);
+}
+
+/* The argument is the task, or its pid before 6.8 and in some stable kernels. */
+static __always_inline void find_victim(__u64 argument, struct oom_walk *w)
+{
+	if ((__s64)argument < 0) {
+		const struct task_struct *task = kcast(struct task_struct, argument);
+
+		w->victim = kaddr(task, group_leader);
+		w->pid = kget(task, tgid);
+		return;
+	}
+	w->pid = (__s32)argument;
+	walk();
+	w->node = w->first;
+}
+
+SEC("tp_btf/mark_victim")
+int oom_kill(__u64 *ctx)
+{
+	__u64 began = bpf_ktime_get_ns(), leader;
+	__u32 zero = 0;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct oom_state *st = bpf_map_lookup_elem(&state, &zero);
+	struct oom_walk *w;
+	bool table;
+
+	if (!s || !st)
+		return 0;
+	w = &s->walk;
+	*w = (struct oom_walk){};
+	/* Storing and reloading turns a pointer that the verifier tracks into a number. */
+	*(volatile __u64 *)&s->argument = ctx[0];
+	leader = kaddr(kcast(struct task_struct, bpf_get_current_task()), group_leader);
+	w->first = w->node = leader + koffset(struct task_struct, tasks);
+	/* oom_lock is held: there is one kill at a time. */
+	w->kill = ++st->kills;
+	find_victim(*(volatile __u64 *)&s->argument, w);
+	if (w->victim) {
+		int written = write_process(w->victim, ZMEM_OOM_VICTIM, w->kill);
+
+		w->listed += written > 0;
+		w->lost += written < 0;
+	}
+	/* The kill of a whole cgroup is one episode. */
+	table = !st->victims_only && (!st->table_ns || began - st->table_ns > ZMEM_OOM_EPISODE_NS);
+	if (table) {
+		st->table_ns = began;
+		w->deadline = began + ZMEM_OOM_BUDGET_NS;
+		walk();
+	}
+	write_end(w, began, table);
+	return 0;
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Swap, slot by slot: the sharers of each swap entry that a process has, and what its slots take in
+ * RAM. It finds entries as the walk of pages does (page_walk.bpf.h), and looks at no page.
+ *
+ * It is loaded while swap is in use, by the process that reads it, and is never pinned. The
+ * position of the direct map is that of the program that walks pages, which calibrated it. No lock
+ * and no reference is taken: user space compares the swap devices before and after, and the entries
+ * found with the counter of the process.
+ */
+#define ZMEM_SLOTS
+/* task_struct and swap_info_struct have one slot in the kernel's cache of types (kread.bpf.h). */
+#define RAW_TYPE   posix_cputimer_base
+#define RAW_MEMBER nextevt
+#include "vmlinux.h"
+#include "flavors.h"
+#include "inodes.h"
+#include "swap.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "kfuncs.h"
+#include "zmem/record.h"
+#include "zmem/setup.h"
+#include "kread.bpf.h"
+#include "user_regs.bpf.h"
+#include "percpu.bpf.h"
+#include "mm.bpf.h"
+#include "pid_view.bpf.h"
+#include "slots.bpf.h"
+#include "page_walk.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* ---- the swap devices ---- */
+
+/* include/linux/swap.h; include/uapi/linux/stat.h */
+#define SWP_USED      1
+#define SWP_WRITEOK   2
+#define S_IFMT	      0170000
+#define S_IFBLK	      0060000
+
+#define PERCPU_ORDERS 10 /* of struct percpu_swap_cluster */
+#define RING_MAX      32
+
+#define INFO(member)  koffset(struct swap_info_struct, member)
+
+/* A whole block device is its swap file: then the number of a slot is that of its page. */
+static __always_inline bool is_whole_disk(__u64 info, __u64 disk)
+{
+	__u64 file = kread64(info + INFO(swap_file)), host;
+
+	host = kread64(kread64(file + koffset(struct file, f_mapping)) +
+		       koffset(struct address_space___host, host));
+	return (kread32(host + koffset(struct inode, i_mode)) & S_IFMT) == S_IFBLK &&
+	       bpf_core_field_exists(struct gendisk, part0) &&
+	       kread64(disk + koffset(struct gendisk, part0)) == kread64(info + INFO(bdev));
+}
+
+/* A disk of zram is the one that its private data says. */
+static __always_inline int put_zram(struct zmem_swap_device *d, __u64 info)
+{
+	__u64 disk, zram;
+
+	if (!d || !bpf_core_type_exists(struct zram) ||
+	    !bpf_core_enum_value_exists(enum zram_pageflags, ZRAM_SAME))
+		return 0;
+	disk = kread64(kread64(info + INFO(bdev)) + koffset(struct block_device, bd_disk));
+	zram = kread64(disk + koffset(struct gendisk, private_data));
+	if (!disk || !zram || kread64(zram + koffset(struct zram, disk)) != disk)
+		return 0;
+	d->disk_bytes = kread64(zram + koffset(struct zram, disksize));
+	if (is_whole_disk(info, disk))
+		d->table = kread64(zram + koffset(struct zram, table));
+	return 0;
+}
+
+static __noinline int put_device(struct zmem_swap *s, __u64 info)
+{
+	struct zmem_swap_device *d;
+	__u64 flags;
+	__u32 type;
+
+	if (!s || info >> 56 != 0xff)
+		return 0;
+	flags = kread64(info + INFO(flags));
+	type = kread_raw(__u8, info + INFO(type));
+	if ((flags & (SWP_USED | SWP_WRITEOK)) != (SWP_USED | SWP_WRITEOK) ||
+	    type >= ZMEM_SWAP_DEVICES)
+		return 0;
+	d = &s->dev[type & (ZMEM_SWAP_DEVICES - 1)];
+	d->info = info;
+	d->slots = kread32(info + INFO(max));
+	d->pages = kread32(info + INFO(pages));
+	d->priority = (__s16)kread_raw(__u16, info + INFO(prio));
+	d->in_use = bpf_core_field_exists(struct swap_info_struct, inuse_pages.counter)
+			    ? kread64(info + INFO(inuse_pages.counter))
+			    : kread32(info + koffset(struct swap_info_struct___plain, inuse_pages));
+	d->clusters = kread64(info + INFO(cluster_info));
+	d->map = has_swap_map() ? kread64(info + INFO(swap_map)) : 0;
+	d->zeroes = bpf_core_field_exists(struct swap_info_struct, zeromap)
+			    ? kread64(info + INFO(zeromap))
+			    : 0;
+	d->trees = s->zswap_trees ? kread64(s->zswap_trees + type * 8) : 0;
+	d->tree_count = s->zswap_tree_counts ? kread32(s->zswap_tree_counts + type * 4) : 0;
+	put_zram(d, info);
+	return 0;
+}
+
+/*
+ * Without symbols: the run queue of this CPU, from the task that runs on it, tells where its
+ * per-CPU variables are. Those of swap hold the device that the CPU last took slots from.
+ */
+static __always_inline int find_seed(struct zmem_swap *s)
+{
+	__u64 task = (__u64)bpf_get_current_task(), queue, info;
+
+	if (!s || !s->percpu_cluster || !s->runqueues)
+		return 0;
+	queue = kread64(kread64(task + koffset(struct task_struct___swap, se.cfs_rq)) +
+			koffset(struct cfs_rq, rq));
+	for (__u32 i = 0; i < PERCPU_ORDERS; i++) {
+		info = kread64(queue - s->runqueues + s->percpu_cluster + i * 8);
+		if (info >> 56 == 0xff && kread64(info + INFO(flags)) & SWP_WRITEOK) {
+			s->seed = info;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* All devices are in an array, and in a ring with a head that is none. */
+struct devices {
+	__u64 array, head, node;
+};
+
+/* By bpf_loop(): the verifier goes through put_device() once, not for each device. */
+static long put_next(__u32 i, struct devices *all)
+{
+	struct zmem_swap *s = swap_get();
+
+	if (!s)
+		return 1;
+	if (all->array) {
+		put_device(s, kread64(all->array + i * 8));
+		return 0;
+	}
+	put_device(s, all->node - INFO(list.node_list));
+	all->node = kread64(all->node);
+	return !all->node || all->node == all->head;
+}
+
+/* It is attached to nothing: user space runs it, also on other CPUs. */
+SEC("raw_tp/find_swap")
+int find_swap(void *ctx)
+{
+	struct zmem_swap *s = swap_get();
+	struct devices all = {};
+
+	if (!s || !zmem_kread_works())
+		return 0;
+	for (__u32 i = 0; i < ZMEM_SWAP_DEVICES; i++)
+		s->dev[i].info = s->dev[i].table = s->dev[i].disk_bytes = s->dev[i].slots = 0;
+	if (!s->swap_info && !s->seed)
+		find_seed(s);
+	if (!s->swap_info && !s->seed)
+		return 0;
+	all.array = s->swap_info;
+	all.head = all.node = s->seed + INFO(list.node_list);
+	bpf_loop(all.array ? ZMEM_SWAP_DEVICES : RING_MAX, put_next, &all, 0);
+	return 0;
+}
+
+/* ---- processes ---- */
+
+#define BPF_F_NO_PREALLOC 1
+
+/* The processes to walk, by their number in the reader's namespace. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __s32);
+	__type(value, struct zmem_swap_want);
+} wanted SEC(".maps");
+
+/* A global function, for its own stack frame. */
+__noinline __s64 swap_entries(__u64 mm)
+{
+	struct rss_pages rss = {};
+
+	read_rss(mm, &rss);
+	return rss.count[ZMEM_RSS_SWAP];
+}
+
+static __always_inline __u64 memory_of(__u64 task)
+{
+	const struct task_struct *t = kcast(struct task_struct, task);
+	__u64 mm = kaddr(t, mm);
+
+	return mm ? mm_identity(mm, kget(t, self_exec_id)) : 0;
+}
+
+/* A process whose leader has exited lives on in other threads. */
+static __noinline __u64 task_with_mm(__u64 leader)
+{
+	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
+}
+
+static __noinline int walk_process(struct zmem_swap *s, __u64 leader, struct zmem_swap_want *want)
+{
+	struct page_walk w = {};
+	__u64 task, mm;
+
+	if (!s || !want)
+		return 0;
+	task = task_with_mm(leader);
+	mm = task ? memory_of(task) : 0;
+	s->record.flags = ZMEM_WALK_MOVED;
+	if (!mm || (want->mm && want->mm != mm))
+		return 0;
+	want->mm = mm;
+	w.mm = kaddr(kcast(struct task_struct, task), mm);
+	if (!w.mm)
+		return 0;
+	w.at = s->at;
+	w.next = want->cursor;
+	w.has_swap = 1;
+	w.every = (__u8)s->every;
+	s->record.before = swap_entries(w.mm);
+	walk_pages(&w);
+	s->record.after = swap_entries(w.mm);
+	s->record.cursor = w.pages.cursor;
+	s->record.flags = w.pages.flags & ~ZMEM_WALK_EXCLUSIVE;
+	if (memory_of(task) != mm)
+		s->record.flags |= ZMEM_WALK_MOVED;
+	return 0;
+}
+
+SEC("iter/task")
+int walk_swap(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct zmem_swap *s = swap_get();
+	struct zmem_swap_want *want;
+	struct pid_view view;
+	__u64 leader;
+	__s32 pid;
+
+	if (!task || !s)
+		return 0;
+	leader = kread_raw(__u64, &task->group_leader);
+	barrier_var(leader);
+	if (leader != (__u64)task)
+		return 0;
+	view = reader_view();
+	pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
+	want = bpf_map_lookup_elem(&wanted, &pid);
+	if (!want)
+		return 0;
+	/* The kernel's part of page tables is the same in each process that runs. */
+	s->kernel_table =
+		mm_word(kaddr(kcast(struct task_struct, bpf_get_current_task()), mm), MM_PGD);
+	__builtin_memset(&s->record, 0, sizeof(s->record));
+	s->record.pid = pid;
+	s->record.start_boottime_ns =
+		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
+	walk_process(s, leader, want);
+	bpf_seq_write(ctx->meta->seq, &s->record, sizeof(s->record));
+	return 0;
+}
+
+/* ---- files of shared memory ---- */
+
+static __always_inline struct zmem_tree *tree_get(void)
+{
+	struct zmem_swap *s = swap_get();
+
+	return s ? &s->tree : NULL;
+}
+
+/* swp_entry_t in a value entry (include/linux/swapops.h). */
+#define VALUE_TYPE(value) ((value) >> 59)
+#define VALUE_SLOT(value) ((value) << 5 >> 6)
+
+static long file_slot(__u32 turn, __u64 *value)
+{
+	count_slot(VALUE_TYPE(*value), VALUE_SLOT(*value) + turn, 1);
+	return 0;
+}
+
+static __always_inline void tree_pages(__u64 value, __u64 n)
+{
+	bpf_loop((__u32)n, file_slot, &value, 0);
+}
+
+#include "page_tree.bpf.h"
+
+/* Sums the slots of a file, some nodes of its tree in a visit. */
+SEC("raw_tp/file_slots")
+int file_slots(void *ctx)
+{
+	struct zmem_swap *s = swap_get();
+	__u64 host;
+
+	if (!s)
+		return 0;
+	host = s->tree.mapping - koffset(struct inode, i_data);
+	s->file_gone =
+		!tree_is_known() ||
+		kread64(s->tree.mapping + koffset(struct address_space___host, host)) != host ||
+		kread64(host + koffset(struct inode, i_ino)) != s->file_inode;
+	if (!s->file_gone)
+		bpf_loop(ZMEM_SWAP_NODES, tree_step, NULL, 0);
+	return 0;
+}
+
+/* ---- the swap cache ---- */
+
+/* A slot that no entry has: free, or that of a page in the swap cache. */
+static long scan_word(__u32 turn, void *unused)
+{
+	const __u64 ones = 0x0101010101010101ULL;
+	struct zmem_swap *s = swap_get();
+	const struct zmem_swap_device *d;
+	__u64 word, other;
+
+	if (!s)
+		return 1;
+	d = &s->dev[s->device & (ZMEM_SWAP_DEVICES - 1)];
+	if (s->slot >= d->slots)
+		return 1;
+	if (!has_swap_map()) {
+		word = table_entry(d, s->slot++);
+		if (word && !TABLE_COUNT(word) && word != TABLE_BAD && (word & ~TABLE_ZERO))
+			s->cached++;
+		return 0;
+	}
+	word = kread64(d->map + s->slot);
+	/* Bytes that are MAP_CACHED alone: those that are 0 here. */
+	other = word ^ ones * MAP_CACHED;
+	other = ~(((other & ones * 0x7f) + ones * 0x7f) | other | ones * 0x7f);
+	/* The map ends with the last slot, and the memory behind it is 0 or never read. */
+	if (d->slots - s->slot < 8)
+		other &= (1ULL << (d->slots - s->slot) * 8) - 1;
+	s->cached += (other >> 7) * ones >> 56;
+	s->slot += 8;
+	return 0;
+}
+
+/* Looks at the slots of a device from s->slot on. */
+SEC("raw_tp/scan_slots")
+int scan_slots(void *ctx)
+{
+	bpf_loop(ZMEM_SWAP_SCAN / 8, scan_word, NULL, 0);
+	return 0;
+}
+
+/* ---- symbols ---- */
+
+static const char name_info[] = "swap_info", name_trees[] = "zswap_trees",
+		  name_counts[] = "nr_zswap_trees";
+
+SEC("syscall")
+int swap_symbols(void *ctx)
+{
+	struct zmem_swap *s = swap_get();
+
+	if (!s)
+		return 1;
+	bpf_kallsyms_lookup_name(name_info, sizeof(name_info), 0, &s->swap_info);
+	bpf_kallsyms_lookup_name(name_trees, sizeof(name_trees), 0, &s->zswap_trees);
+	bpf_kallsyms_lookup_name(name_counts, sizeof(name_counts), 0, &s->zswap_tree_counts);
+	return 0;
+}

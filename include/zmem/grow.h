@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs of bpf/grow.bpf.c hand to user space: a message for each change of a resident
+ * counter of a target, through a ring buffer, and sums in maps. A target is an address space.
+ */
+#ifndef ZMEM_GROW_H
+#define ZMEM_GROW_H
+
+#include "zmem/record.h"
+
+#define ZMEM_GROW_TARGETS 256
+/* Bytes; a power of two and of pages. */
+#define ZMEM_GROW_RING	    (1 << 25)
+#define ZMEM_GROW_WAKE_RING (1 << 16)
+/* The pt_regs of the machine from the beginning: 21 words of x86-64, 34 of arm64. */
+#define ZMEM_GROW_REGS	 34
+#define ZMEM_GROW_FRAMES 127
+/* A copy of a stack has at most this size. */
+#define ZMEM_GROW_STACK_MAX 32768
+
+/* How stacks are taken. */
+enum zmem_grow_mode {
+	ZMEM_GROW_COPY, /* registers and a copy of the user stack */
+	ZMEM_GROW_WALK, /* return addresses, by frame pointers */
+};
+
+struct zmem_grow_settings {
+	__u32 mode;
+	__u32 targets; /* room for so many, at most ZMEM_GROW_TARGETS */
+	__u32 follow;  /* 1: children are targets, too */
+	/* Of this many changes one has its stack taken, at random; 0: by rate. */
+	__u32 sample;
+	__u32 stopped; /* 1: changes are left to visits */
+	__u32 visit;   /* the number of the visit; each has another one */
+	__u32 faults;  /* 1: the end of each page fault is an event (before Linux 6.2) */
+	__u32 unused;
+};
+
+/*
+ * By rate: so many changes in a window of each CPU have their stacks, then one in 16; and one in 16
+ * while the ring is half full.
+ */
+#define ZMEM_GROW_WINDOW_NS  1000000000ULL
+#define ZMEM_GROW_WINDOW_MAX 20000
+#define ZMEM_GROW_RARELY     16
+
+enum zmem_grow_what {
+	ZMEM_GROW_STACK = 1, /* struct zmem_grow_stack with its copy */
+	ZMEM_GROW_ADDRESSES, /* struct zmem_grow_addresses */
+	ZMEM_GROW_TASK,	     /* struct zmem_grow_task: no stack of the target */
+	ZMEM_GROW_FORK,	     /* struct zmem_grow_process: a child became a target */
+	ZMEM_GROW_EXEC,	     /* the same: a target has a new address space */
+	ZMEM_GROW_END,	     /* the same: the address space is being torn down */
+};
+
+struct zmem_grow_head {
+	__u32 what;   /* enum zmem_grow_what */
+	__u32 target; /* its number */
+	__u32 member; /* enum zmem_rss */
+	__u32 tid;    /* in the kernel's first namespace */
+	__s64 pages;  /* the change */
+	/* The sum of changes before it on this CPU of which no stack was taken. */
+	__s64 carried;
+	__u64 address; /* of the page fault; 0: none is known */
+};
+
+struct zmem_grow_stack {
+	struct zmem_grow_head head;
+	__u64 regs[ZMEM_GROW_REGS];
+	__u32 len; /* bytes of the copy, which follows */
+	__u32 unused;
+	__u8 copy[];
+};
+
+struct zmem_grow_addresses {
+	struct zmem_grow_head head;
+	__u64 ip[ZMEM_GROW_FRAMES];
+	__u32 count;
+	__u32 unused;
+};
+
+struct zmem_grow_task {
+	struct zmem_grow_head head;
+	char comm[ZMEM_COMM_LEN];
+};
+
+struct zmem_grow_process {
+	struct zmem_grow_head head; /* `target`: of the new address space */
+	__s32 pid;		    /* in the namespace of the process that loaded the program */
+	__u32 parent;		    /* of FORK, EXEC: the target before; of END: 0 */
+};
+
+/* What iter/task writes for each address space that it was asked for. */
+struct zmem_grow_visit {
+	__s32 pid;
+	__u32 target; /* ZMEM_GROW_TARGETS: there is no room for another one */
+};
+
+/* One target; the sums of pages are exact. */
+struct zmem_grow_target {
+	__u64 mm;
+	__u64 counters[ZMEM_RSS_COUNT]; /* per-CPU pointers; 0 before Linux 6.2 */
+	__s64 last_count[ZMEM_RSS_COUNT];
+	__s64 begin[ZMEM_RSS_COUNT];
+	__s64 end[ZMEM_RSS_COUNT];     /* at the last visit */
+	__s64 settled[ZMEM_RSS_COUNT]; /* changes that visits found before an event */
+	__s32 pid;
+	__u32 ended; /* 1: the address space is being torn down */
+	__u32 visit; /* the number of the last visit */
+	__u32 begun; /* of the first one */
+};
+
+/* One target on one CPU. Before Linux 6.2 `last` is in a map of threads. */
+struct zmem_grow_cpu {
+	__s32 last[ZMEM_RSS_COUNT];
+	__s64 net[ZMEM_RSS_COUNT];	/* pages of all events */
+	__s64 skipped[ZMEM_RSS_COUNT];	/* of those without a stack, not carried yet */
+	__s64 lost[ZMEM_RSS_COUNT];	/* of messages for which the ring had no room */
+	__s64 positive[ZMEM_RSS_COUNT]; /* pages of the events that added some */
+	__u64 window;			/* its number */
+	__u32 in_window;
+	__u32 unused;
+	__u64 events;
+	__u64 taken; /* with a stack */
+	__u64 lost_messages;
+};
+
+#endif

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf incidents: the OOM kills of a recording and the times of short memory, and what held it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/commands.h"
+#include "cli/log.h"
+#include "cli/measure.h"
+#include "cli/output.h"
+#include "cli/query_args.h"
+#include "cli/secure.h"
+#include "render/incidents.h"
+
+#define ROWS_USUAL 5
+
+struct incidents {
+	const struct options *options;
+	struct replay replay;
+	struct output out;
+	struct event_record event, end;
+	struct snapshot then, before[INCIDENT_WINDOWS], earliest; /* their texts are borrowed */
+	struct incident incident;
+	size_t frame; /* of incident.then */
+	int64_t since_ms, until_ms;
+};
+
+static void groups_clear(struct incident *i)
+{
+	for (int k = 0; k < INCIDENT_KEYS; k++)
+		group_changes_done(&i->largest[k]);
+	for (int w = 0; w < INCIDENT_WINDOWS; w++)
+		group_changes_done(&i->grew[w]);
+}
+
+static void incidents_close(struct incidents *s)
+{
+	groups_clear(&s->incident);
+	snapshot_done(&s->then);
+	for (int w = 0; w < INCIDENT_WINDOWS; w++)
+		snapshot_done(&s->before[w]);
+	snapshot_done(&s->earliest);
+	output_close(&s->out);
+	replay_close(&s->replay);
+}
+
+static int frame_failed(const struct incidents *s, int r, const char *why)
+{
+	return *why ? log_error("%s: %s", s->replay.path, why)
+		    : log_errno(r, "reading %s", s->replay.path);
+}
+
+/* Reads event i, from 0. Returns 1, 0 if it is of another kind, or -1 after a message. */
+static int read_event(struct incidents *s, size_t i)
+{
+	char why[RECORDING_REASON] = "";
+	int r = recording_reader_event(s->replay.reader, i, &s->event, why);
+	uint64_t kind = s->event.number[EVENT_KIND];
+
+	if (r == 0 && kind == EVENT_PRESSURE)
+		r = recording_reader_event_end(s->replay.reader, i, &s->end, why);
+	s->incident.end = r > 0 ? &s->end : NULL;
+	if (r < 0) {
+		frame_failed(s, r, why);
+		return -1;
+	}
+	s->incident.event = &s->event;
+	s->incident.number = (unsigned)(recording_reader_info(s->replay.reader)->events - i);
+	return kind == EVENT_OOM_KILL || kind == EVENT_PRESSURE;
+}
+
+static int read_growth(struct incidents *s, size_t then, int window)
+{
+	static const char key[] = "name";
+	const struct change_side before = {&s->before[window]}, after = {&s->then};
+	struct recording_reader *r = s->replay.reader;
+	char why[RECORDING_REASON] = "";
+	size_t frame = 0;
+	int err;
+
+	s->incident.grew_known[window] = false;
+	if (!recording_reader_find(r, s->then.time_ms - incident_window_ms[window], &frame) ||
+	    frame >= then)
+		return 0;
+	err = recording_reader_copy(r, frame, &s->before[window], why);
+	if (err < 0)
+		return frame_failed(s, err, why);
+	err = group_changes_make(&before, &after, column_find(key, sizeof(key) - 1),
+				 INCIDENT_COUNTERS, &s->incident.grew[window]);
+	s->incident.grew_known[window] = err == 0;
+	return err < 0 ? log_errno(err, "comparing") : 0;
+}
+
+static int read_largest(struct incidents *s, int key)
+{
+	static const char *const name[INCIDENT_KEYS] = {"name", "unit", "container"};
+	const struct change_side none = {}, then = {&s->then};
+	int r = group_changes_make(&none, &then, column_find(name[key], strlen(name[key])),
+				   INCIDENT_COUNTERS, &s->incident.largest[key]);
+
+	if (r == 0)
+		group_changes_by_size(&s->incident.largest[key]);
+	return r < 0 ? log_errno(r, "comparing") : 0;
+}
+
+/* Reads the snapshot with which the events of cgroups are compared. */
+static int read_earlier(struct incidents *s, size_t then)
+{
+	char why[RECORDING_REASON] = "";
+	int err;
+
+	s->incident.earlier = NULL;
+	if (s->incident.grew_known[INCIDENT_TEN_MINUTES]) {
+		s->incident.earlier = &s->before[INCIDENT_TEN_MINUTES];
+		return 0;
+	}
+	if (!then || recording_reader_time(s->replay.reader, 0) > s->then.time_ms)
+		return 0;
+	err = recording_reader_copy(s->replay.reader, 0, &s->earliest, why);
+	if (err < 0)
+		return frame_failed(s, err, why);
+	s->incident.earlier = &s->earliest;
+	return 0;
+}
+
+/* Reads all that is shown of event i. Returns 0 or an exit code after a message. */
+static int read_incident(struct incidents *s, size_t i)
+{
+	char why[RECORDING_REASON] = "";
+	size_t then = 0;
+	int r;
+
+	if (!replay_event_frame(&s->replay, i, &then)) {
+		groups_clear(&s->incident);
+		s->incident.then = s->incident.earlier = NULL;
+		return 0;
+	}
+	/* Kills of a burst have the same snapshot. */
+	if (s->incident.then && s->frame == then)
+		return 0;
+	groups_clear(&s->incident);
+	s->incident.then = NULL;
+	s->frame = then;
+	r = recording_reader_copy(s->replay.reader, then, &s->then, why);
+	if (r < 0)
+		return frame_failed(s, r, why);
+	s->incident.then = &s->then;
+	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
+		r = read_largest(s, key);
+	for (int window = 0; r == 0 && window < INCIDENT_WINDOWS; window++)
+		r = read_growth(s, then, window);
+	return r ? r : read_earlier(s, then);
+}
+
+/* ---- what is shown ---- */
+
+static bool in_range(const struct incidents *s, size_t i)
+{
+	int64_t time_ms = recording_reader_event_time(s->replay.reader, i);
+
+	return time_ms >= s->since_ms && time_ms <= s->until_ms;
+}
+
+static int show_json(struct incidents *s)
+{
+	struct incidents_json json = {.out = &s->out.buf};
+	size_t events = recording_reader_info(s->replay.reader)->events;
+	int r = 0;
+
+	render_incidents_json_begin(&json);
+	for (size_t i = 0; r == 0 && i < events; i++) {
+		int is = in_range(s, i) ? read_event(s, i) : 0;
+
+		if (is < 0)
+			return EXIT_FAILED;
+		if (is)
+			r = read_incident(s, i);
+		if (is && r == 0)
+			render_incidents_json(&json, &s->incident);
+	}
+	render_incidents_json_end(&json);
+	return r;
+}
+
+/* The list of events, newest first. Sets the newest OOM kill of it, or the newest event without
+ * one. */
+static int show_list(struct incidents *s, const struct table_style *style, size_t *ret_newest,
+		     size_t *ret_count)
+{
+	bool killed = false, kill;
+
+	*ret_count = 0;
+	for (size_t i = recording_reader_info(s->replay.reader)->events; i-- > 0;) {
+		int is = in_range(s, i) ? read_event(s, i) : 0;
+
+		if (is < 0)
+			return EXIT_FAILED;
+		if (!is)
+			continue;
+		if (!*ret_count)
+			render_incident_heading(&s->out.buf, style);
+		kill = s->event.number[EVENT_KIND] == EVENT_OOM_KILL;
+		if (!*ret_count || (kill && !killed))
+			*ret_newest = i;
+		killed |= kill;
+		++*ret_count;
+		render_incident_line(&s->out.buf, &s->incident, style);
+	}
+	return 0;
+}
+
+static int show_one(struct incidents *s, size_t i, const struct table_style *style)
+{
+	const struct options *o = s->options;
+	size_t rows = o->top ? (size_t)o->top : ROWS_USUAL;
+	int is = read_event(s, i), r;
+
+	if (is < 0)
+		return EXIT_FAILED;
+	r = read_incident(s, i);
+	if (r == 0)
+		render_incident(&s->out.buf, &s->incident, rows, style);
+	return r;
+}
+
+/* The list and the newest OOM kill, or the event of --at. */
+static int show_table(struct incidents *s)
+{
+	const struct options *o = s->options;
+	struct table_style style = output_style(o, s->out.color, s->out.width);
+	size_t event = 0, count = 0;
+	int r;
+
+	if (o->at) {
+		r = replay_event(&s->replay, o->at, &event);
+		if (r < 0)
+			return log_usage(o, "--at %s: not an event (event:1 is the newest)", o->at);
+		return r ? r : show_one(s, event, &style);
+	}
+	r = show_list(s, &style, &event, &count);
+	if (r)
+		return r;
+	if (!count) {
+		strbuf_printf(&s->out.buf, "no OOM kill and no shortage of memory was recorded%s\n",
+			      o->since || o->until ? " in this time" : "");
+		return 0;
+	}
+	strbuf_putc(&s->out.buf, '\n');
+	return show_one(s, event, &style);
+}
+
+/* ---- the page ---- */
+
+/* The charts have at most so many points, and the page so many snapshots beside those of events. */
+#define PAGE_POINTS  300
+#define PAGE_MOMENTS 40
+#define PAGE_EVENTS  40 /* the newest; each has its snapshot in the page */
+
+enum page_use {
+	PAGE_POINT = 1 << 0,  /* a point of the charts */
+	PAGE_MOMENT = 1 << 1, /* a snapshot that the page has */
+};
+
+struct page {
+	struct incidents *incidents;
+	struct measure measure;
+	struct table_style style;
+	uint32_t first, last; /* frames, from 1 */
+	uint8_t *use;	      /* enum page_use of each frame from `first` on */
+	struct group_changes by_name;
+};
+
+static void page_done(struct page *p)
+{
+	group_changes_done(&p->by_name);
+	free(p->use);
+	measure_close(&p->measure);
+}
+
+static int open_page(struct page *p, const struct options *o)
+{
+	const struct collect_spec spec = measure_spec(o);
+	int r = measure_open(&p->measure, o, &spec);
+
+	if (r)
+		return r;
+	p->measure.query.needs =
+		column_list_needs(&p->measure.columns) | query_args_format_needs(o, NULL);
+	p->style = measure_style(&p->measure, false, 0);
+	p->style.columns = &p->measure.columns;
+	p->style.recorded = true;
+	return measure_range(&p->measure, &p->first, &p->last);
+}
+
+/* Frame number `i` of `count` that are spread over the range. */
+static uint32_t spread(const struct page *p, uint32_t i, uint32_t count)
+{
+	uint64_t span = p->last - p->first;
+
+	return count > 1 ? p->first + (uint32_t)(span * i / (count - 1)) : p->last;
+}
+
+static uint32_t count_of(const struct page *p, uint32_t most)
+{
+	uint32_t frames = p->last - p->first + 1;
+
+	return frames < most ? frames : most;
+}
+
+/* Whether the page has the event: in the range, and among the newest ones. */
+static bool page_has_event(const struct incidents *s, size_t i)
+{
+	size_t events = recording_reader_info(s->replay.reader)->events, newer = 0;
+
+	for (size_t k = i + 1; k < events && newer < PAGE_EVENTS; k++)
+		newer += in_range(s, k);
+	return in_range(s, i) && newer < PAGE_EVENTS;
+}
+
+static void use_spread(struct page *p, uint32_t most, uint8_t use)
+{
+	uint32_t count = count_of(p, most);
+
+	for (uint32_t i = 0; i < count; i++)
+		p->use[spread(p, i, count) - p->first] |= use;
+}
+
+/* Chooses frames of the whole range, and those of the events. */
+static int choose_frames(struct page *p)
+{
+	const struct incidents *s = p->incidents;
+
+	p->use = calloc(p->last - p->first + 1, sizeof(*p->use));
+	if (!p->use)
+		return log_error("making the page: out of memory");
+	use_spread(p, PAGE_POINTS, PAGE_POINT);
+	use_spread(p, PAGE_MOMENTS, PAGE_MOMENT);
+	for (size_t i = 0; i < recording_reader_info(s->replay.reader)->events; i++) {
+		size_t frame;
+
+		if (!page_has_event(s, i) || !replay_event_frame(&s->replay, i, &frame))
+			continue;
+		/* At the kill there is no PSS: the snapshot before it has it. */
+		for (uint32_t at = (uint32_t)frame; at <= frame + 1; at++) {
+			if (at >= p->first && at <= p->last)
+				p->use[at - p->first] |= PAGE_POINT | PAGE_MOMENT;
+		}
+	}
+	return 0;
+}
+
+static int page_frame(struct page *p, uint32_t frame, struct result *ret)
+{
+	int r = measure_turn_to(&p->measure, frame);
+
+	return r ? r : measure_collect(&p->measure, ret);
+}
+
+static int page_point(struct page *p, uint32_t frame, bool first)
+{
+	const struct snapshot *s = &p->measure.collector.snapshot;
+	const struct change_side none = {}, side = {s};
+	struct result result;
+	int r = page_frame(p, frame, &result);
+
+	if (r)
+		return r;
+	group_changes_done(&p->by_name);
+	r = group_changes_make(&none, &side, column_find("name", 4), INCIDENT_COUNTERS,
+			       &p->by_name);
+	if (r < 0)
+		return log_errno(r, "making the page");
+	group_changes_by_size(&p->by_name);
+	render_incidents_point(&p->incidents->out.buf, first, s, &p->by_name);
+	return 0;
+}
+
+static int page_points(struct page *p)
+{
+	struct strbuf *out = &p->incidents->out.buf;
+	bool first = true;
+
+	strbuf_puts(out, "{\"points\":[");
+	for (uint32_t frame = p->first; frame <= p->last; frame++) {
+		int r = 0;
+
+		if (p->use[frame - p->first] & PAGE_POINT) {
+			r = page_point(p, frame, first);
+			first = false;
+		}
+		if (r)
+			return r;
+	}
+	strbuf_puts(out, "],\n\"incidents\":");
+	return 0;
+}
+
+static int page_events(struct page *p)
+{
+	struct incidents *s = p->incidents;
+	struct incidents_json json = {.out = &s->out.buf, .html = true};
+	int r = 0;
+
+	render_incidents_json_begin(&json);
+	for (size_t i = 0; r == 0 && i < recording_reader_info(s->replay.reader)->events; i++) {
+		int is = page_has_event(s, i) ? read_event(s, i) : 0;
+
+		if (is < 0)
+			return EXIT_FAILED;
+		if (is)
+			r = read_incident(s, i);
+		if (is && r == 0)
+			render_incidents_json(&json, &s->incident);
+	}
+	render_incidents_json_end(&json);
+	return r;
+}
+
+static int page_moments(struct page *p)
+{
+	struct strbuf *out = &p->incidents->out.buf;
+	const char *comma = "";
+
+	strbuf_puts(out, ",\"moments\":[\n");
+	for (uint32_t frame = p->first; frame <= p->last; frame++) {
+		struct result result;
+		int r;
+
+		if (!(p->use[frame - p->first] & PAGE_MOMENT))
+			continue;
+		r = page_frame(p, frame, &result);
+		if (r)
+			return r;
+		strbuf_puts(out, comma);
+		render_page_json(out, &result, &p->style);
+		comma = ",";
+	}
+	strbuf_puts(out, "]}\n");
+	return 0;
+}
+
+static int show_html(struct incidents *s)
+{
+	cleanup(page_done) struct page p = {.incidents = s, .measure = MEASURE_CLOSED};
+	struct options o = *s->options;
+	struct result result;
+	int r;
+
+	/* The same recording as a source of snapshots. */
+	o.replay = s->replay.path;
+	o.at = NULL;
+	o.top = 0;
+	o.quiet = true;
+	r = open_page(&p, &o);
+	if (r == 0)
+		r = choose_frames(&p);
+	if (r == 0)
+		r = page_frame(&p, p.last, &result);
+	if (r)
+		return r;
+	render_past_page_begin(&s->out.buf, &result, &p.style);
+	r = page_points(&p);
+	if (r == 0)
+		r = page_events(&p);
+	if (r == 0)
+		r = page_moments(&p);
+	render_past_page_end(&s->out.buf);
+	return r;
+}
+
+static int show(struct incidents *s)
+{
+	const struct options *o = s->options;
+
+	if (o->format == FORMAT_HTML && o->at)
+		return log_usage(o,
+				 "--at cannot be combined with --format html (--since, --until)");
+	return o->format == FORMAT_HTML	  ? show_html(s)
+	       : o->format == FORMAT_JSON ? show_json(s)
+					  : show_table(s);
+}
+
+int command_incidents(const struct options *o)
+{
+	cleanup(incidents_close) struct incidents s = {
+		.options = o,
+		.out.file.fd = -1,
+		.since_ms = INT64_MIN,
+		.until_ms = INT64_MAX,
+	};
+	int r = replay_open(&s.replay, o->word ? o->word : REPLAY_DIR_USUAL, o->quiet);
+
+	if (r == 0 && o->since)
+		r = replay_moment(&s.replay, o, "since", o->since, &s.since_ms);
+	if (r == 0 && o->until)
+		r = replay_moment(&s.replay, o, "until", o->until, &s.until_ms);
+	if (r == 0)
+		r = secure_loaded(o->output, 0);
+	if (r == 0)
+		r = output_open(&s.out, o);
+	if (r == 0)
+		r = show(&s);
+	return r ? r : output_finish(&s.out);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A moment of a recording as people type it and read it, in local time. */
+#ifndef ZMEM_CLI_MOMENT_H
+#define ZMEM_CLI_MOMENT_H
+
+#include <stdint.h>
+
+/*
+ * Parses "-10m", "-1.5h" (before `last_ms`), "03:14", "03:14:15" (the latest such moment up to
+ * `last_ms`), "2026-11-22", "2026-11-22T03:14", "2026-11-22 03:14:15", each of the last three also
+ * with a final Z for UTC. Times are ms since the epoch. A moment without seconds is its last
+ * millisecond: 03:14 lasts until 03:15. Returns 0 or -EINVAL.
+ */
+int moment_parse(const char *text, int64_t last_ms, int64_t *ret);
+
+/* Parses "7d", "10m", "1.5h", "30" (seconds) at the beginning. Returns the length or -EINVAL. */
+int moment_duration(const char *text, uint64_t *ret_ms);
+
+struct moment_text {
+	char text[40];
+};
+
+/* "2026-11-22 03:14:15" */
+struct moment_text moment_text(int64_t time_ms);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What both forms of record do: they measure, and complete a snapshot as it is recorded. */
+#ifndef ZMEM_CLI_RECORDER_H
+#define ZMEM_CLI_RECORDER_H
+
+#include "cli/measure.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "model/pseudonym.h"
+#include "recording/recording_file.h"
+
+struct recorder {
+	struct options options; /* changed: the file is not the output of JSON */
+	struct measure measure;
+	struct output file;
+	struct recording_writer writer;
+	struct rows all; /* every process of a snapshot */
+	int failed;	 /* the exit code, if a frame failed after the first */
+	bool selects;	 /* a filter is set: other processes are not recorded */
+	char selection[256];
+	struct pseudonym_key key; /* of --no-names */
+};
+
+/* What is in the header of the recording. */
+struct recording_options recorder_options(const struct options *o);
+/* Opens what measures. Returns 0, or an exit code after a message. */
+int recorder_open(struct recorder *r, const struct options *o);
+/* A filter reads command lines: they are recorded only with -o +cmdline. */
+void recorder_forget_cmdlines(struct recorder *r);
+/* Completes the snapshot as it is recorded. Returns 0 or a negative errno. */
+int recorder_complete(struct recorder *r);
+void recorder_close(struct recorder *r);
+
+/* Opens the file for a trigger on PSI. Returns a descriptor or a negative errno. */
+int pressure_open(void);
+/* record --keep. Returns the exit code. */
+int record_for_ever(const struct options *o);
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Completes the moment of an OOM kill and describes the kill. */
+#include "collect/oom_moment.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+/* ---- names ---- */
+
+/*
+ * Whether it is a process of the last snapshot that has not called exec since: names are then
+ * known.
+ */
+static const struct process *find_known(const struct collector *c, const struct process *p)
+{
+	const struct process *known = snapshot_find_again(&c->snapshot, p);
+
+	return known && strcmp(known->comm, p->comm) == 0 ? known : NULL;
+}
+
+/*
+ * Names of processes that the last snapshot did not have, and the cgroup of the victim, which may
+ * have moved. Returns 0 or a negative errno.
+ */
+static int name_new(struct oom_moment *m, struct collector *c, pid_t victim)
+{
+	cleanup(rows_done) struct rows rows = {};
+	struct snapshot *s = &m->snapshot;
+	int r = rows_reserve(&rows, s->count);
+
+	for (size_t i = 0; r == 0 && i < s->count; i++) {
+		if (s->process[i].pid == victim || !find_known(c, &s->process[i]))
+			rows.item[rows.count++] = &s->process[i];
+	}
+	if (r == 0)
+		enrich_users(c->users, &rows);
+	if (r == 0 && collector_pool(c))
+		r = enrich_cgroups(collector_pool(c), s, &rows);
+	/* An exit moves a process to the root cgroup (cgroup_exit() in kernel/cgroup/cgroup.c). */
+	for (size_t i = 0; r == 0 && i < rows.count; i++) {
+		if (rows.item[i]->cgroup && strcmp(rows.item[i]->cgroup, "/") == 0)
+			process_copy_cgroup(rows.item[i], &(const struct process){});
+	}
+	return r;
+}
+
+/* Names that the last snapshot has: at this moment nothing is read of /proc for them. */
+static void name_known(struct oom_moment *m, const struct collector *c)
+{
+	for (size_t i = 0; i < m->snapshot.count; i++) {
+		struct process *p = &m->snapshot.process[i];
+		const struct process *known = find_known(c, p);
+
+		if (!known)
+			continue;
+		p->name = known->name;
+		p->name_cut = known->name_cut;
+		p->program_known = known->program_known;
+		p->user = known->user;
+		p->cmdline = known->cmdline;
+		p->cmdline_truncated = known->cmdline_truncated;
+		/* Otherwise it was read now. */
+		if (!p->cgroup)
+			process_copy_cgroup(p, known);
+	}
+}
+
+/* A container has the names that other processes of its cgroup have in the last snapshot. */
+static void name_container(struct process *p, const struct collector *c)
+{
+	for (size_t i = 0; i < c->snapshot.count; i++) {
+		const struct process *known = &c->snapshot.process[i];
+
+		if (known->cgroup && strcmp(known->cgroup, p->cgroup) == 0) {
+			process_copy_cgroup(p, known);
+			return;
+		}
+	}
+}
+
+/*
+ * The names of the victim that a process of the last snapshot would have. A victim that has ended
+ * meanwhile has its cgroup in the kernel's log alone. Returns 0 or a negative errno.
+ */
+static int name_victim(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
+{
+	struct process *p = snapshot_find(&m->snapshot, kill->pid);
+	struct rows victim = {&p, 1, 0};
+	int r = 0;
+
+	if (!p)
+		return 0;
+	if (!p->cgroup && kill->line_known && *kill->line.task_cgroup)
+		r = enrich_cgroup_path(&m->snapshot, p, kill->line.task_cgroup);
+	if (r == 0 && p->cgroup && p->container_status == CONTAINER_UNREAD)
+		name_container(p, c);
+	if (r == 0)
+		r = enrich_containers("/", &m->snapshot, &victim);
+	if (r == 0 && !p->program_known && collector_pool(c))
+		r = enrich_programs(collector_pool(c), &m->snapshot, &victim);
+	return r;
+}
+
+/* Removes processes that the filters refused from the moment, but not the victim. */
+static void drop_others_then(struct oom_moment *m, const struct collector *c, pid_t victim)
+{
+	struct snapshot *s = &m->snapshot;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->process[i].pid == victim ||
+		    snapshot_find_again(&c->snapshot, &s->process[i]))
+			s->process[kept++] = s->process[i];
+	}
+	s->count = kept;
+}
+
+/* ---- the moment ---- */
+
+/*
+ * The memory cgroups of the moment. Pseudonyms do not lead to them: then they are those of the last
+ * snapshot.
+ */
+static int limit_moment(struct oom_moment *m, const struct collector *c)
+{
+	cleanup(rows_done) struct rows rows = {};
+	struct snapshot *s = &m->snapshot;
+	int r;
+
+	if (m->key) {
+		s->memcg = c->snapshot.memcg;
+		s->memcg_count = c->snapshot.memcg_count;
+		return 0;
+	}
+	r = rows_reserve(&rows, s->count);
+	for (size_t i = 0; r == 0 && i < s->count; i++)
+		rows.item[rows.count++] = &s->process[i];
+	return r < 0 ? r : memcgs_read(&c->proc, s, &rows, false);
+}
+
+void oom_moment_release(struct oom_moment *m)
+{
+	m->snapshot.memcg = NULL;
+	m->snapshot.memcg_count = 0;
+}
+
+int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
+{
+	struct snapshot *s = &m->snapshot;
+	int r;
+
+	machine_read(&c->proc, &s->host, &s->system);
+	s->time_ms = (int64_t)(s->host.boot_ms + kill->boottime_ns / 1000000);
+	s->counters_source = FROM_BPF;
+	s->self = c->self;
+	s->selection = m->selection;
+	s->collection.seen = kill->listed + kill->lost;
+	s->collection.complete = !kill->lost && !kill->late;
+	r = name_new(m, c, kill->pid);
+	if (r == 0 && m->key)
+		r = snapshot_hide_names(s, m->key);
+	name_known(m, c);
+	if (r == 0 && !m->key)
+		r = name_victim(m, c, kill);
+	if (m->selection)
+		drop_others_then(m, c, kill->pid);
+	return r < 0 ? r : limit_moment(m, c);
+}
+
+/* ---- the event ---- */
+
+static void set_counter(struct event_record *e, enum event_member m, const struct process *p,
+			enum counter c)
+{
+	if (process_has(p, c))
+		event_set(e, m, p->value[c]);
+}
+
+static void describe_victim(const struct oom_moment *m, const struct oom_kill *kill,
+			    struct event_record *e)
+{
+	static const enum event_member count[] = {EVENT_RSS_ANON_COUNT, EVENT_RSS_FILE_COUNT,
+						  EVENT_RSS_SHMEM_COUNT, EVENT_SWAP_COUNT};
+	const struct process *p = snapshot_find(&m->snapshot, kill->pid);
+	const struct memcg *memcg;
+
+	if (!p)
+		return;
+	event_set(e, EVENT_PID, (uint64_t)p->pid);
+	event_set(e, EVENT_UID, p->uid);
+	event_set(e, EVENT_OOM_SCORE_ADJ, (uint64_t)(int64_t)p->oom_score_adj);
+	set_counter(e, EVENT_RSS_ANON, p, COUNTER_RSS_ANON);
+	set_counter(e, EVENT_RSS_FILE, p, COUNTER_RSS_FILE);
+	set_counter(e, EVENT_RSS_SHMEM, p, COUNTER_RSS_SHMEM);
+	set_counter(e, EVENT_SWAP, p, COUNTER_SWAP);
+	set_counter(e, EVENT_PGTABLES, p, COUNTER_PGTABLES);
+	for (size_t i = 0; kill->counts_known && i < ARRAY_SIZE(count); i++)
+		event_set(e, count[i], kill->count[i]);
+	event_set_text(e, EVENT_COMM, p->comm);
+	event_set_text(e, EVENT_NAME, p->name);
+	event_set_text(e, EVENT_USER, p->user);
+	event_set_text(e, EVENT_CGROUP, p->cgroup);
+	event_set_text(e, EVENT_UNIT, p->unit);
+	event_set_text(e, EVENT_CONTAINER, p->container);
+	event_set_text(e, EVENT_CONTAINER_ID, p->container_id);
+	event_set_text(e, EVENT_POD, p->pod);
+	event_set_text(e, EVENT_NAMESPACE, p->space);
+	memcg = p->cgroup ? snapshot_find_memcg(&m->snapshot, p->cgroup) : NULL;
+	if (memcg && memcg->limit_known)
+		event_set(e, EVENT_LIMIT, memcg->limit);
+}
+
+/* What the kernel's log says. */
+static void describe_reason(const struct oom_moment *m, const struct oom_kill *kill,
+			    struct event_record *e)
+{
+	const struct memcg *memcg;
+
+	event_set_text(e, EVENT_CONSTRAINT, kill->line.constraint);
+	if (*kill->line.request.gfp) {
+		event_set_text(e, EVENT_GFP, kill->line.request.gfp);
+		event_set(e, EVENT_ORDER, kill->line.request.order);
+	}
+	/* The log has its true name. */
+	if (!*kill->line.cgroup || m->key)
+		return;
+	event_set_text(e, EVENT_LIMIT_CGROUP, kill->line.cgroup);
+	memcg = snapshot_find_memcg(&m->snapshot, kill->line.cgroup);
+	if (memcg && memcg->limit_known)
+		event_set(e, EVENT_LIMIT, memcg->limit);
+}
+
+/*
+ * Whether the cgroup, or one below it, was out of memory since the last snapshot. Of one that the
+ * last snapshot did not have it is not known.
+ */
+static bool was_out(const struct oom_moment *m, const struct collector *c, const char *path)
+{
+	const struct memcg *now = snapshot_find_memcg(&m->snapshot, path);
+	const struct memcg *last = snapshot_find_memcg(&c->snapshot, path);
+
+	return now && last && now->oom_known && last->oom_known && now->oom > last->oom;
+}
+
+/*
+ * Without a line of the log: the lowest cgroup above the victim that was out of memory is the one
+ * whose limit was reached (memory.events of v2). If there is none, it was the machine, a cpuset or
+ * a memory policy, and stays unknown.
+ */
+static void infer_reason(const struct oom_moment *m, const struct collector *c,
+			 struct event_record *e)
+{
+	const char *cgroup = event_text(e, EVENT_CGROUP);
+	const struct memcg *memcg;
+	char path[EVENT_TEXT];
+	size_t len = cgroup ? strlen(cgroup) : 0;
+
+	/* The cgroups of the moment are then those of the last snapshot. */
+	if (m->key)
+		return;
+	for (; len > 1; len = (size_t)(strrchr(path, '/') - path)) {
+		memcpy(path, cgroup, len);
+		path[len] = '\0';
+		if (!was_out(m, c, path)) {
+			if (!strrchr(path, '/'))
+				return;
+			continue;
+		}
+		event_set_text(e, EVENT_CONSTRAINT, "memcg");
+		event_set_text(e, EVENT_LIMIT_CGROUP, path);
+		event_set(e, EVENT_INFERRED, 1);
+		memcg = snapshot_find_memcg(&m->snapshot, path);
+		if (memcg && memcg->limit_known)
+			event_set(e, EVENT_LIMIT, memcg->limit);
+		return;
+	}
+}
+
+void oom_moment_describe(const struct oom_moment *m, const struct collector *c,
+			 const struct oom_kill *kill, struct event_record *ret)
+{
+	*ret = (struct event_record){.time_ms = m->snapshot.time_ms};
+	event_set(ret, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(ret, EVENT_LISTED, kill->listed);
+	event_set(ret, EVENT_LOST, kill->lost);
+	event_set(ret, EVENT_MISSED, kill->missed);
+	event_set(ret, EVENT_TOOK_NS, kill->took_ns);
+	event_set(ret, EVENT_TABLE, kill->table);
+	event_set(ret, EVENT_LATE, kill->late);
+	describe_victim(m, kill, ret);
+	event_set(ret, EVENT_LOG_READ, m->log_read);
+	if (kill->line_known)
+		describe_reason(m, kill, ret);
+	else
+		infer_reason(m, c, ret);
+}

@@ -1,0 +1,875 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From messages of the kernel to stacks with sums, and to a report. */
+#include "grow/grow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "grow/debuginfod.h"
+#include "grow/demangle.h"
+#include "grow/touched.h"
+#include "grow/unwind.h"
+#include "source/grow_watch.h"
+
+/* A file that was loaded since is looked for at most so often; more often in a young process. */
+#define UPDATE_US	50000
+#define UPDATE_YOUNG_US 1000
+#define UPDATE_PARTS	8     /* of its age */
+#define POINT_US	50000 /* between points of a run of up to 13 s */
+#define EXEC_US		100000
+#define LABEL_MAX	64
+#define TARGETS		ZMEM_GROW_TARGETS
+
+struct grow_process {
+	struct address_space space;
+	struct unwinder *unwinder; /* NULL before the first use */
+	struct touched touched;
+	char name[64];
+	uint32_t target;
+	unsigned execs;
+	bool used, live; /* live: its target counts */
+	uint64_t opened_us, updated_us;
+};
+
+struct grow {
+	const struct procfs *proc;
+	struct grow_spec spec;
+	struct libdw dw;
+	struct debuginfod debuginfod;
+	struct grow_watch *watch;
+	struct file_table files;
+	struct stack_table stacks;
+	struct grow_process *process[TARGETS]; /* by target; NULL: none */
+	struct grow_process **all;
+	size_t count, capacity;
+	struct grow_sums past; /* of address spaces that have ended */
+	size_t no_room;
+	int64_t page_size;
+	int64_t start_ms;
+	uint64_t start_us, stop_us, report_us;
+	uint64_t ended_us; /* when an address space ended last */
+	uint64_t unstored; /* changes for which the table of stacks had no room */
+	int64_t sampled_pages;
+	int64_t skipped[ZMEM_RSS_COUNT]; /* pages that the report has without a stack */
+	bool stopped;
+	int64_t net[GROWTH_COUNTERS]; /* bytes, of all stacks */
+	struct growth_point point[GROWTH_POINTS];
+	size_t points;
+	uint64_t point_us, next_us; /* between points, of the next one */
+};
+
+static enum growth_counter counter_of(uint32_t member)
+{
+	static const enum growth_counter counter[ZMEM_RSS_COUNT] = {
+		[ZMEM_RSS_FILE] = GROWTH_FILE,
+		[ZMEM_RSS_ANON] = GROWTH_ANON,
+		[ZMEM_RSS_SWAP] = GROWTH_SWAP,
+		[ZMEM_RSS_SHMEM] = GROWTH_SHMEM,
+	};
+
+	return counter[member % ZMEM_RSS_COUNT];
+}
+
+/* ---- processes ---- */
+
+static void process_close(struct grow_process *p)
+{
+	unwinder_free(p->unwinder);
+	touched_done(&p->touched);
+	p->unwinder = NULL;
+	if (p->used)
+		address_space_close(&p->space);
+	p->used = false;
+}
+
+/* Reads what a process maps: while it lives, for it has nothing when it is gone. */
+static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
+{
+	ssize_t len;
+	bool deleted;
+
+	process_close(p);
+	address_space_open(&p->space, g->proc, pid, &g->files);
+	p->used = true;
+	p->opened_us = p->updated_us = clock_us(CLOCK_MONOTONIC);
+	len = p->space.pid_fd < 0
+		      ? -1
+		      : procfs_exe_name(p->space.pid_fd, p->name, sizeof(p->name), &deleted);
+	if (len < 0 && !*p->name)
+		snprintf(p->name, sizeof(p->name), "%d", pid);
+}
+
+static int add_process(struct grow *g, uint32_t target, pid_t pid)
+{
+	struct grow_process **moved =
+		grow_items(g->all, g->count, &g->capacity, 16, sizeof(struct grow_process *));
+	struct grow_process *p = moved ? calloc(1, sizeof(*p)) : NULL;
+
+	if (moved)
+		g->all = moved;
+	if (!p)
+		return -ENOMEM;
+	p->target = target;
+	p->live = true;
+	p->space.pid = pid;
+	process_open(g, p, pid);
+	p->space.pid = pid;
+	g->all[g->count++] = p;
+	g->process[target] = p;
+	return 0;
+}
+
+int grow_add(struct grow *g, pid_t pid)
+{
+	uint32_t target;
+	int r = grow_watch_add(g->watch, pid, &target);
+
+	if (r == -ENOSPC)
+		g->no_room++;
+	if (r < 0 || g->process[target])
+		return r;
+	return add_process(g, target, pid);
+}
+
+bool grow_ended(const struct grow *g)
+{
+	/* What executes another program has lost the old address space before it has the new one.
+	 */
+	if (g->ended_us && clock_us(CLOCK_MONOTONIC) - g->ended_us < EXEC_US)
+		return false;
+	for (size_t i = 0; i < g->count; i++) {
+		if (g->all[i]->live)
+			return false;
+	}
+	return true;
+}
+
+static void add_sums(struct grow_sums *to, const struct grow_sums *s)
+{
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		to->begin[i] += s->begin[i];
+		to->end[i] += s->end[i];
+		to->net[i] += s->net[i];
+		to->settled[i] += s->settled[i];
+		to->skipped[i] += s->skipped[i];
+		to->lost[i] += s->lost[i];
+	}
+	to->events += s->events;
+	to->taken += s->taken;
+	to->lost_messages += s->lost_messages;
+}
+
+/* The address space of a target is gone: its sums are kept, and its place is free again. */
+static int end_target(struct grow *g, uint32_t target)
+{
+	struct grow_process *p = g->process[target];
+	struct grow_sums sums;
+	int r = grow_watch_sums(g->watch, target, &sums);
+
+	if (r == 0)
+		add_sums(&g->past, &sums);
+	if (r == 0)
+		r = grow_watch_free(g->watch, target);
+	g->process[target] = NULL;
+	if (p && p->target == target) {
+		pid_t pid = p->space.pid;
+
+		process_close(p);
+		p->space.pid = pid;
+		p->live = false;
+	}
+	g->ended_us = clock_us(CLOCK_MONOTONIC);
+	return r;
+}
+
+/* ---- stacks ---- */
+
+static int code_number(struct grow *g, const struct address_space *s, uint64_t ip, uint32_t *ret)
+{
+	const struct image *image = address_space_find(s, ip);
+	struct code code = {.file = NO_FILE, .vaddr = ip};
+
+	if (image && image->file != NO_FILE) {
+		code.file = image->file;
+		code.vaddr = ip - image->base;
+	}
+	return stack_table_code(&g->stacks, &code, ret);
+}
+
+static int label_stack(struct grow *g, const char *text, uint32_t *ret)
+{
+	uint32_t code;
+	int r = stack_table_label(&g->stacks, text, &code);
+
+	return r < 0 ? r : stack_table_stack(&g->stacks, &code, 1, false, ret);
+}
+
+static int store_stack(struct grow *g, const struct address_space *s, const struct unwound *u,
+		       uint32_t *ret)
+{
+	uint32_t code[UNWIND_FRAMES];
+	int r = 0;
+
+	if (!u->count)
+		return label_stack(g, "[no user stack]", ret);
+	for (size_t i = 0; r == 0 && i < u->count; i++)
+		r = code_number(g, s, u->ip[i], &code[i]);
+	return r < 0 ? r : stack_table_stack(&g->stacks, code, u->count, u->truncated, ret);
+}
+
+/* True if a part of the stack is not known, and it may be by now. */
+static bool is_outdated(const struct grow_process *p, const struct unwound *u)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC), wait = (now - p->opened_us) / UPDATE_PARTS;
+	size_t known = 0;
+
+	wait = wait < UPDATE_YOUNG_US ? UPDATE_YOUNG_US : wait > UPDATE_US ? UPDATE_US : wait;
+	if (now - p->updated_us <= wait)
+		return false;
+	while (known < u->count && address_space_find(&p->space, u->ip[known]))
+		known++;
+	return !u->count || known < u->count;
+}
+
+static void update(struct grow *g, struct grow_process *p)
+{
+	address_space_update(&p->space, &g->files);
+	p->updated_us = clock_us(CLOCK_MONOTONIC);
+}
+
+static int find_stack(struct grow *g, struct grow_process *p, const struct zmem_grow_stack *m,
+		      uint32_t *ret)
+{
+	struct unwound unwound;
+	uint64_t key;
+	int r = 0;
+
+	if (!p->unwinder)
+		r = unwinder_new(&g->dw, &p->space, &g->files, &p->unwinder);
+	if (r < 0 || unwinder_recall(p->unwinder, m, &key, ret))
+		return r;
+	unwinder_run(p->unwinder, m, &unwound);
+	if (is_outdated(p, &unwound)) {
+		update(g, p);
+		unwinder_run(p->unwinder, m, &unwound);
+		unwinder_recall(p->unwinder, m, &key, ret);
+	}
+	r = store_stack(g, &p->space, &unwound, ret);
+	if (r == 0)
+		unwinder_remember(p->unwinder, key, *ret);
+	return r;
+}
+
+/* The first address is where the thread is, the others are behind calls. */
+static int find_walked(struct grow *g, struct grow_process *p, const struct zmem_grow_addresses *m,
+		       uint32_t *ret)
+{
+	struct unwound unwound = {};
+
+	for (uint32_t i = 0; i < m->count && i < ZMEM_GROW_FRAMES; i++)
+		unwound.ip[unwound.count++] = i ? m->ip[i] - 1 : m->ip[i];
+	unwound.truncated = m->count >= ZMEM_GROW_FRAMES;
+	if (is_outdated(p, &unwound))
+		update(g, p);
+	/* Without frame pointers the kernel follows what happens to be in the register. */
+	for (size_t i = 1; i < unwound.count; i++) {
+		if (address_space_find(&p->space, unwound.ip[i]))
+			continue;
+		unwound.count = i;
+		unwound.truncated = true;
+	}
+	return store_stack(g, &p->space, &unwound, ret);
+}
+
+static int find_task(struct grow *g, const struct zmem_grow_task *m, uint32_t *ret)
+{
+	char text[LABEL_MAX];
+
+	snprintf(text, sizeof(text), "[another task: %.*s]", (int)strnlen(m->comm, sizeof(m->comm)),
+		 m->comm);
+	return label_stack(g, text, ret);
+}
+
+static void count(struct grow *g, struct grow_process *p, uint32_t stack,
+		  const struct zmem_grow_head *h)
+{
+	struct stack_sums *s = &g->stacks.stack[stack].sums;
+	int64_t pages = h->pages + h->carried;
+
+	s->net[counter_of(h->member)] += pages * g->page_size;
+	g->net[counter_of(h->member)] += pages * g->page_size;
+	if (pages > 0)
+		s->gross += (uint64_t)(pages * g->page_size);
+	s->changes++;
+	g->sampled_pages += h->carried;
+	if (h->address && h->pages > 0 && h->pages <= UINT32_MAX)
+		touched_add(&p->touched, p->space.pid_fd, h->address, stack, (uint32_t)h->pages);
+}
+
+/* ---- messages ---- */
+
+static int begin_process(struct grow *g, const struct zmem_grow_process *m)
+{
+	const struct grow_process *parent = m->parent < TARGETS ? g->process[m->parent] : NULL;
+	int r = 0;
+
+	if (m->head.target >= TARGETS) {
+		g->no_room++;
+		return 0;
+	}
+	if (!g->process[m->head.target])
+		r = add_process(g, m->head.target, m->pid);
+	if (r == 0 && parent && m->head.what == ZMEM_GROW_FORK)
+		r = address_space_inherit(&g->process[m->head.target]->space, &parent->space);
+	return r;
+}
+
+/* Begins with a point of nothing. */
+static void begin_points(struct grow *g)
+{
+	memset(g->net, 0, sizeof(g->net));
+	g->point[0] = (struct growth_point){.time_ms = g->start_ms};
+	g->points = 1;
+	g->point_us = POINT_US;
+	g->next_us = g->start_us + POINT_US;
+}
+
+static void add_point(struct grow *g, uint64_t now)
+{
+	struct growth_point *p;
+
+	/* Every second one goes when there is no room, and they come half as often. */
+	if (g->points == GROWTH_POINTS) {
+		for (size_t i = 1; i < GROWTH_POINTS / 2; i++)
+			g->point[i] = g->point[2 * i];
+		g->points = GROWTH_POINTS / 2;
+		g->point_us *= 2;
+	}
+	p = &g->point[g->points++];
+	p->time_ms = g->start_ms + (int64_t)((now - g->start_us) / 1000);
+	memcpy(p->net, g->net, sizeof(p->net));
+	g->next_us = now + g->point_us;
+}
+
+/* A single process begins anew: what its last program did is not what this one does. */
+static void begin_anew(struct grow *g)
+{
+	stack_table_done(&g->stacks);
+	g->past = (struct grow_sums){};
+	g->sampled_pages = 0;
+	g->start_us = clock_us(CLOCK_MONOTONIC);
+	g->start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	begin_points(g);
+}
+
+static int exec_process(struct grow *g, const struct zmem_grow_process *m)
+{
+	struct grow_process *p = NULL;
+
+	for (size_t i = 0; i < g->count; i++) {
+		if (g->all[i]->space.pid == m->pid)
+			p = g->all[i];
+	}
+	if (!p || m->head.target >= TARGETS)
+		return begin_process(g, m);
+	if (g->count == 1)
+		begin_anew(g);
+	p->target = m->head.target;
+	p->live = true;
+	p->execs++;
+	*p->name = '\0';
+	process_open(g, p, m->pid);
+	p->space.pid = m->pid;
+	g->process[p->target] = p;
+	return 0;
+}
+
+/* Returns 1 if the message is about a process, 0, or a negative errno. */
+static int take_process(struct grow *g, const struct zmem_grow_head *h, size_t len)
+{
+	const struct zmem_grow_process *m = (const void *)h;
+	int r;
+
+	if (h->what < ZMEM_GROW_FORK)
+		return 0;
+	if (len < sizeof(*m))
+		return -EBADMSG;
+	if (h->what == ZMEM_GROW_END)
+		r = h->target < TARGETS ? end_target(g, h->target) : 0;
+	else
+		r = h->what == ZMEM_GROW_FORK ? begin_process(g, m) : exec_process(g, m);
+	return r < 0 ? r : 1;
+}
+
+static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
+{
+	struct grow *g = arg;
+	struct grow_process *p;
+	uint32_t stack = 0;
+	int r = take_process(g, h, len);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	p = h->target < TARGETS ? g->process[h->target] : NULL;
+	if (!p || h->member >= ZMEM_RSS_COUNT)
+		return 0;
+	if (h->what == ZMEM_GROW_STACK && len >= sizeof(struct zmem_grow_stack))
+		r = find_stack(g, p, (const void *)h, &stack);
+	else if (h->what == ZMEM_GROW_ADDRESSES && len >= sizeof(struct zmem_grow_addresses))
+		r = find_walked(g, p, (const void *)h, &stack);
+	else if (h->what == ZMEM_GROW_TASK && len >= sizeof(struct zmem_grow_task))
+		r = find_task(g, (const void *)h, &stack);
+	else
+		return -EBADMSG;
+	if (r == 0)
+		count(g, p, stack, h);
+	else if (r == -ENOSPC)
+		g->unstored++;
+	return r == -ENOSPC ? 0 : r;
+}
+
+int grow_fd(const struct grow *g)
+{
+	return grow_watch_fd(g->watch);
+}
+
+int grow_pump(struct grow *g)
+{
+	int r = grow_watch_read(g->watch, receive, g);
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+
+	if (now >= g->next_us && !g->stopped)
+		add_point(g, now);
+	return r;
+}
+
+/* ---- opening and closing ---- */
+
+int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct diag *diag,
+	      struct grow **ret)
+{
+	const struct grow_request request = {
+		.walk = spec->mode == GROWTH_FP,
+		.follow = spec->follow,
+		.sample = spec->sample,
+		.targets = TARGETS,
+	};
+	struct grow *g = calloc(1, sizeof(*g));
+	char why[256];
+	int r = 0;
+
+	if (!g)
+		return -ENOMEM;
+	g->proc = proc;
+	g->spec = *spec;
+	g->page_size = sysconf(_SC_PAGESIZE);
+	if (spec->mode == GROWTH_DWARF)
+		r = libdw_load(&g->dw, why, sizeof(why));
+	if (r == 0 && spec->debuginfod)
+		r = debuginfod_open(&g->debuginfod, why, sizeof(why));
+	if (r < 0)
+		diag_add(diag, "growth", r, NULL, "%s", why);
+	else
+		r = grow_watch_open(&request, diag, &g->watch);
+	if (r < 0) {
+		grow_close(g);
+		return r;
+	}
+	g->start_us = clock_us(CLOCK_MONOTONIC);
+	g->start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	begin_points(g);
+	*ret = g;
+	return 0;
+}
+
+bool grow_is_exact(const struct grow *g)
+{
+	return grow_watch_each(g->watch);
+}
+
+int grow_stop(struct grow *g)
+{
+	int r = 0, n = 1;
+
+	for (size_t i = 0; i < g->count; i++) {
+		if (g->all[i]->live)
+			grow_watch_visit(g->watch, g->all[i]->space.pid, true);
+	}
+	r = grow_watch_stop(g->watch);
+	g->stopped = true;
+	g->stop_us = grow_ended(g) && g->ended_us ? g->ended_us : clock_us(CLOCK_MONOTONIC);
+	while (r == 0 && n > 0)
+		n = grow_pump(g);
+	return r < 0 ? r : n;
+}
+
+void grow_close(struct grow *g)
+{
+	if (!g)
+		return;
+	grow_watch_close(g->watch);
+	debuginfod_close(&g->debuginfod);
+	for (size_t i = 0; i < g->count; i++) {
+		process_close(g->all[i]);
+		free(g->all[i]);
+	}
+	free(g->all);
+	stack_table_done(&g->stacks);
+	file_table_done(&g->files);
+	free(g);
+}
+
+/* ---- the report ---- */
+
+/* Functions that allocate for others, by their names and by how names begin. */
+static bool is_allocator(const char *name)
+{
+	static const char *const begins[] = {
+		"__libc_",
+		"_int_malloc",
+		"_int_realloc",
+		"_int_memalign",
+		"sysmalloc",
+		"tcache_",
+		"malloc_",
+		"__malloc",
+		"mmap",
+		"__mmap",
+		"mremap",
+		"sbrk",
+		"__sbrk",
+		"brk",
+		"__brk",
+		"je_",
+		"mi_",
+		"tc_",
+		"operator new",
+		"PyMem_",
+		"_PyMem_",
+		"PyObject_M",
+		"_PyObject_M",
+		"PyObject_R",
+		"_PyObject_R",
+		"g_malloc",
+		"g_realloc",
+		"g_slice_alloc",
+		"__rust_alloc",
+		"__rust_realloc",
+		"__rdl_",
+		"__rg_",
+		"__rustc::__r",
+		"alloc::",
+		"hashbrown::",
+		"std::allocator",
+		"std::__new_allocator",
+		"std::vector<",
+		"std::__cxx11::basic_string",
+		"__gnu_cxx::new_allocator",
+		"__memset",
+		"__memcpy",
+		"__memmove",
+		"memset",
+		"memcpy",
+		"memmove",
+	};
+	static const char *const whole[] = {
+		"malloc",   "calloc",	      "realloc",       "reallocarray", "free",
+		"memalign", "posix_memalign", "aligned_alloc", "valloc",       "pvalloc",
+		"strdup",   "strndup",	      "cfree",
+	};
+
+	/* A template has its result before its name. */
+	if (strncmp(name, "void ", 5) == 0)
+		name += 5;
+	/* Rust: <alloc::vec::Vec<u8>>::push. */
+	name += strspn(name, "<");
+	for (size_t i = 0; i < ARRAY_SIZE(whole); i++) {
+		if (strcmp(name, whole[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *plain_name(const char *name, struct arena *arena)
+{
+	cleanup(strbuf_done) struct strbuf plain = {};
+	const char *copy;
+
+	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0 && !strchr(name, '@'))
+		return name;
+	demangle(name, &plain);
+	copy = arena_strndup(arena, strbuf_str(&plain), plain.len);
+	return copy && *copy ? copy : name;
+}
+
+/* The function of an address, as code of the merged table, and its frame. */
+static void resolve(struct grow *g, struct code *code, struct arena *arena,
+		    struct growth_frame *ret)
+{
+	struct program_file *f = code->file == NO_FILE ? NULL : g->files.item[code->file];
+	uint64_t start;
+
+	*ret = (struct growth_frame){.offset = code->vaddr};
+	if (code->label) {
+		const char *label = g->stacks.label[code->label - 1];
+
+		ret->name = arena_strndup(arena, label, strlen(label));
+		return;
+	}
+	if (!f)
+		return;
+	ret->module = f->name;
+	if (!f->tried && f->fd >= 0 && f->debug_fd < 0 && !f->facts.has_symtab)
+		f->debug_fd = debuginfod_fetch(&g->debuginfod, &f->facts);
+	ret->name = file_symbol(f, code->vaddr, &start);
+	ret->allocator = f->is_library;
+	if (!ret->name)
+		return;
+	code->vaddr = ret->offset = start;
+	ret->name = plain_name(ret->name, arena);
+	ret->allocator |= is_allocator(ret->name);
+}
+
+/* Frames of the report, by the numbers of the merged table; number[] leads from codes to them. */
+static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
+{
+	struct growth_frame *frame = arena_zalloc(&r->arena, g->stacks.codes + 1, sizeof(*frame));
+	int err = frame ? 0 : -ENOMEM;
+
+	for (size_t i = 0; err == 0 && i < g->stacks.codes; i++) {
+		struct code code = g->stacks.code[i];
+		struct growth_frame f;
+
+		resolve(g, &code, &r->arena, &f);
+		err = stack_table_code(&r->merged, &code, &number[i]);
+		if (err == 0)
+			frame[number[i]] = f;
+	}
+	r->growth.frame = frame;
+	r->growth.frame_count = r->merged.codes;
+	return err;
+}
+
+static int merge_stack(struct grow_report *r, const struct stack_entry *e, const uint32_t *number)
+{
+	uint32_t code[UNWIND_FRAMES], at;
+	struct stack_sums *sums;
+	int err;
+
+	for (uint32_t i = 0; i < e->count; i++)
+		code[i] = number[e->code[i]];
+	err = stack_table_stack(&r->merged, code, e->count, e->truncated, &at);
+	if (err < 0)
+		return err;
+	sums = &r->merged.stack[at].sums;
+	for (int i = 0; i < GROWTH_COUNTERS; i++)
+		sums->net[i] += e->sums.net[i];
+	sums->gross += e->sums.gross;
+	sums->changes += e->sums.changes;
+	sums->resident += e->sums.resident;
+	sums->before += e->sums.before;
+	return 0;
+}
+
+static int compare_stacks(const void *a, const void *b)
+{
+	const struct growth_stack *x = a, *y = b;
+	int64_t p = growth_sum(x->net), q = growth_sum(y->net);
+
+	if (p != q)
+		return p > q ? -1 : 1;
+	return x->gross != y->gross ? (x->gross > y->gross ? -1 : 1) : 0;
+}
+
+static int list_stacks(struct grow_report *r)
+{
+	struct growth *out = &r->growth;
+
+	out->stack = arena_zalloc(&r->arena, r->merged.stacks + 1, sizeof(*out->stack));
+	if (!out->stack)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->merged.stacks; i++) {
+		const struct stack_entry *e = &r->merged.stack[i];
+		struct growth_stack *s = &out->stack[out->stacks++];
+
+		*s = (struct growth_stack){
+			.frame = e->code,
+			.frames = e->count,
+			.truncated = e->truncated,
+			.gross = e->sums.gross,
+			.resident = e->sums.resident,
+			.recent = growth_sum(e->sums.net) - e->sums.before,
+			.changes = e->sums.changes,
+		};
+		for (int k = 0; k < GROWTH_COUNTERS; k++) {
+			s->net[k] = e->sums.net[k];
+			out->accounted[k] += e->sums.net[k];
+		}
+	}
+	qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
+	return 0;
+}
+
+/* The points so far, and this moment. */
+static int list_points(struct grow *g, struct grow_report *r, uint64_t now)
+{
+	struct growth_point *copy;
+
+	/* A process may have ended before the last point. */
+	while (g->stopped && g->points > 1 &&
+	       g->point[g->points - 1].time_ms >=
+		       g->start_ms + (int64_t)((now - g->start_us) / 1000))
+		g->points--;
+	add_point(g, now);
+	copy = arena_zalloc(&r->arena, g->points, sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, g->point, g->points * sizeof(*copy));
+	r->growth.point = copy;
+	r->growth.points = g->points;
+	return 0;
+}
+
+static int list_targets(const struct grow *g, struct grow_report *r)
+{
+	struct growth *out = &r->growth;
+
+	out->target = arena_zalloc(&r->arena, g->count + 1, sizeof(*out->target));
+	if (!out->target)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->count; i++)
+		out->target[out->targets++] = (struct growth_target){
+			.pid = g->all[i]->space.pid,
+			.name = arena_strndup(&r->arena, g->all[i]->name, strlen(g->all[i]->name)),
+			.ended = !g->all[i]->live,
+			.execs = g->all[i]->execs,
+		};
+	return 0;
+}
+
+/* What changed without a stack, and no later change carried it. */
+static int add_skipped(struct grow *g, const struct grow_sums *all)
+{
+	struct stack_sums *s;
+	uint32_t stack;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < ZMEM_RSS_COUNT; i++) {
+		int64_t pages = all->skipped[i] - g->skipped[i];
+
+		if (!pages)
+			continue;
+		r = label_stack(g, "[no later stack]", &stack);
+		if (r < 0)
+			break;
+		s = &g->stacks.stack[stack].sums;
+		s->net[counter_of(i)] += pages * g->page_size;
+		g->net[counter_of(i)] += pages * g->page_size;
+		if (pages > 0)
+			s->gross += (uint64_t)(pages * g->page_size);
+		g->skipped[i] = all->skipped[i];
+	}
+	return r;
+}
+
+/* The counters of all targets, read once more. */
+static int add_counters(struct grow *g, struct growth *out)
+{
+	struct grow_sums all = g->past;
+	int r = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct grow_process *p = g->all[i];
+		struct grow_sums sums;
+
+		if (!p->live)
+			continue;
+		r = grow_watch_visit(g->watch, p->space.pid, false);
+		if (r == 0)
+			r = grow_watch_sums(g->watch, p->target, &sums);
+		if (r < 0)
+			return r;
+		add_sums(&all, &sums);
+	}
+	for (uint32_t i = 0; i < ZMEM_RSS_COUNT; i++) {
+		out->begin[counter_of(i)] = all.begin[i] * g->page_size;
+		out->change[counter_of(i)] = (all.end[i] - all.begin[i]) * g->page_size;
+	}
+	out->events = all.events;
+	out->lost = all.lost_messages + g->unstored;
+	out->sampled = all.events - all.taken - all.lost_messages;
+	out->sampled_bytes = g->sampled_pages * g->page_size;
+	/* Before the end, the next change carries it. */
+	return g->stopped ? add_skipped(g, &all) : 0;
+}
+
+static void add_resident(void *arg, uint32_t stack, uint64_t bytes)
+{
+	struct grow *g = arg;
+
+	g->stacks.stack[stack].sums.resident += bytes;
+}
+
+/* Which of the pages that were added are still there. */
+static bool check_resident(struct grow *g)
+{
+	bool known = grow_watch_addresses(g->watch) && g->count;
+
+	for (size_t i = 0; i < g->stacks.stacks; i++)
+		g->stacks.stack[i].sums.resident = 0;
+	for (size_t i = 0; i < g->count; i++) {
+		struct grow_process *p = g->all[i];
+
+		known &= p->live && !p->touched.dropped &&
+			 touched_check(&p->touched, p->space.pid_fd, add_resident, g) == 0;
+	}
+	return known;
+}
+
+int grow_make_report(struct grow *g, struct grow_report *ret)
+{
+	cleanup_free uint32_t *number = NULL;
+	struct growth *out = &ret->growth;
+	uint64_t now = g->stopped ? g->stop_us : clock_us(CLOCK_MONOTONIC);
+	int r = 0;
+
+	*ret = (struct grow_report){};
+	out->start_ms = g->start_ms;
+	out->duration_us = now - g->start_us;
+	out->mode = g->spec.mode;
+	out->each = grow_watch_each(g->watch);
+	out->no_room = g->no_room;
+	out->recent_us = now - (g->report_us ? g->report_us : g->start_us);
+	out->resident_known = check_resident(g);
+	if (r == 0)
+		r = add_counters(g, out);
+	number = calloc(g->stacks.codes + 1, sizeof(*number));
+	if (r == 0)
+		r = number ? resolve_all(g, ret, number) : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < g->stacks.stacks; i++) {
+		r = merge_stack(ret, &g->stacks.stack[i], number);
+		g->stacks.stack[i].sums.before = growth_sum(g->stacks.stack[i].sums.net);
+	}
+	g->report_us = now;
+	if (r == 0)
+		r = list_points(g, ret, now);
+	if (r == 0)
+		r = list_stacks(ret);
+	return r < 0 ? r : list_targets(g, ret);
+}
+
+void grow_report_done(struct grow_report *r)
+{
+	stack_table_done(&r->merged);
+	arena_done(&r->arena);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The functions of libdw that unwinding calls. */
+#include "grow/libdw.h"
+
+#ifdef ZMEM_STATIC
+
+#include <errno.h>
+#include <stdio.h>
+
+int libdw_load(struct libdw *ret, char *why, size_t cap)
+{
+	(void)ret;
+	snprintf(why, cap,
+		 "the static program has no libdw: use the shared one, or --stack fp for programs "
+		 "that were built with frame pointers");
+	return -ENOTSUP;
+}
+
+#else
+
+#include "base/array.h"
+#include "base/library.h"
+
+static const struct library_function functions[] = {
+#define FUNCTION(name) {"dwfl_" #name, offsetof(struct libdw, name)},
+	LIBDW_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
+int libdw_load(struct libdw *ret, char *why, size_t cap)
+{
+	return library_load("libdw.so.1",
+			    "install libdw1, on Fedora elfutils-libs; or --stack fp for programs "
+			    "that were built with frame pointers",
+			    functions, ARRAY_SIZE(functions), ret, why, cap);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The pages that stacks have added, to ask later which of them are still there. */
+#ifndef ZMEM_GROW_TOUCHED_H
+#define ZMEM_GROW_TOUCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct touched_page {
+	uint64_t address; /* of the page fault */
+	uint32_t stack;
+	uint32_t pages; /* that the fault added */
+};
+
+/* In the order of the faults. Zeroed memory is empty. */
+struct touched {
+	struct touched_page *item;
+	size_t count, capacity;
+	uint64_t dropped; /* pages for which there was no room */
+};
+
+#define TOUCHED_MAX (4u << 20) /* 64 MiB */
+
+/*
+ * Adds pages. `pid_fd`: where pages that have gone since are dropped, if there are too many. Never
+ * fails: pages without room are counted.
+ */
+void touched_add(struct touched *t, int pid_fd, uint64_t address, uint32_t stack, uint32_t pages);
+/*
+ * Asks /proc/PID/pagemap which pages are in RAM or in swap, and drops the others. Calls fn for each
+ * stack that has some, maybe several times. Returns 0, or a negative errno: -ESRCH if the process
+ * is gone.
+ */
+int touched_check(struct touched *t, int pid_fd,
+		  void (*fn)(void *arg, uint32_t stack, uint64_t bytes), void *arg);
+void touched_done(struct touched *t);
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* libdw asks for modules, registers and words of memory; all come from the copy and from files. */
+#include "grow/unwind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RECALL_SLOTS (1u << 14)
+
+#if defined(__x86_64__)
+#define REGS	17
+#define WORD_IP 16
+#define WORD_BP 4
+#define WORD_SP 19
+/* The place in pt_regs of each register of DWARF (System V ABI, AMD64 supplement, 3.36). */
+static const uint8_t dwarf_word[REGS] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16};
+#elif defined(__aarch64__)
+#define REGS	32
+#define WORD_IP 32
+#define WORD_BP 29
+#define WORD_SP 31
+#else
+#error "the registers of this architecture are not known"
+#endif
+
+struct remembered {
+	uint64_t key;
+	uint32_t value;
+	bool used;
+};
+
+struct unwinder {
+	const struct libdw *dw;
+	struct address_space *space;
+	struct file_table *files;
+	Dwfl *dwfl;
+	Dwfl_Callbacks callbacks;
+	bool attached;
+	unsigned generation; /* of the images that libdw knows */
+	const struct zmem_grow_stack *now;
+	struct unwound *out;
+	struct remembered *slot;
+	size_t used;
+};
+
+static uint64_t word_sp(const struct zmem_grow_stack *m)
+{
+	return m->regs[WORD_SP];
+}
+
+/* ---- what libdw asks for ---- */
+
+/* Modules have the number of their file as name. */
+static int find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+		    char **ret_path, Elf **ret_elf)
+{
+	const struct unwinder *u = *user;
+	unsigned long number = strtoul(name, NULL, 10);
+
+	(void)module;
+	(void)base;
+	(void)ret_path;
+	if (!u || number >= u->files->count || u->files->item[number]->fd < 0)
+		return -1;
+	/* libdw would map it, and a file that is truncated meanwhile would end the program. */
+	*ret_elf = elf_open(u->files->item[number]->fd);
+	return -1;
+}
+
+/* The tables for unwinding are in the program itself. */
+static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			  const char *path, const char *link, GElf_Word crc, char **ret_path)
+{
+	(void)module;
+	(void)user;
+	(void)name;
+	(void)base;
+	(void)path;
+	(void)link;
+	(void)crc;
+	(void)ret_path;
+	return -1;
+}
+
+/* There is one thread: the one of the copy. */
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
+{
+	const struct unwinder *u = arg;
+
+	(void)dwfl;
+	if (*thread)
+		return 0;
+	*thread = arg;
+	return u->space->pid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
+{
+	(void)dwfl;
+	(void)tid;
+	*thread = arg;
+	return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *arg)
+{
+	const struct unwinder *u = arg;
+	uint64_t at = address - word_sp(u->now);
+
+	(void)dwfl;
+	if (at > u->now->len || u->now->len - at < sizeof(*ret)) {
+		u->out->truncated = true;
+		return false;
+	}
+	memcpy(ret, u->now->copy + at, sizeof(*ret));
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct unwinder *u = arg;
+	Dwarf_Word word[REGS];
+
+	for (int i = 0; i < REGS; i++) {
+#if defined(__x86_64__)
+		word[i] = u->now->regs[dwarf_word[i]];
+#else
+		word[i] = u->now->regs[i];
+#endif
+	}
+#if defined(__aarch64__)
+	u->dw->thread_state_register_pc(thread, u->now->regs[WORD_IP]);
+#endif
+	return u->dw->thread_state_registers(thread, 0, REGS, word);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+static int add_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct unwinder *u = arg;
+	Dwarf_Addr pc;
+	bool activation;
+
+	if (u->out->count >= UNWIND_FRAMES || !u->dw->frame_pc(frame, &pc, &activation))
+		return DWARF_CB_ABORT;
+	u->out->ip[u->out->count++] = activation ? pc : pc - 1;
+	return DWARF_CB_OK;
+}
+
+/* ---- modules ---- */
+
+/* Reports each file where its first segment is. */
+static void report(struct unwinder *u)
+{
+	const struct address_space *s = u->space;
+
+	u->dw->report_begin(u->dwfl);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct image *image = &s->image[i];
+		Dwfl_Module *module;
+		void **user;
+		char name[16];
+		uint64_t end = image->end;
+
+		if (image->file == NO_FILE || u->files->item[image->file]->fd < 0)
+			continue;
+		/* Several mappings of one file follow each other. */
+		while (i + 1 < s->count && s->image[i + 1].file == image->file &&
+		       s->image[i + 1].base == image->base)
+			end = s->image[++i].end;
+		snprintf(name, sizeof(name), "%u", image->file);
+		module = u->dw->report_module(u->dwfl, name, image->low, end);
+		if (!module)
+			continue;
+		u->dw->module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+		*user = u;
+	}
+	u->dw->report_end(u->dwfl, NULL, NULL);
+	u->generation = s->generation;
+}
+
+int unwinder_new(const struct libdw *dw, struct address_space *space, struct file_table *files,
+		 struct unwinder **ret)
+{
+	struct unwinder *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	u->dw = dw;
+	u->space = space;
+	u->files = files;
+	u->callbacks.find_elf = find_elf;
+	u->callbacks.find_debuginfo = find_debuginfo;
+	u->dwfl = dw->begin(&u->callbacks);
+	u->slot = calloc(RECALL_SLOTS, sizeof(*u->slot));
+	if (!u->dwfl || !u->slot) {
+		unwinder_free(u);
+		return -ENOMEM;
+	}
+	*ret = u;
+	return 0;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	if (u->dwfl)
+		u->dw->end(u->dwfl);
+	free(u->slot);
+	free(u);
+}
+
+/* ---- stacks that came before ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+/* Words that may be return addresses, and where they are; frames are as far apart as they are. */
+static uint64_t stack_key(const struct unwinder *u, const struct zmem_grow_stack *m)
+{
+	const struct address_space *s = u->space;
+	uint64_t low = s->count ? s->image[0].start : 0;
+	uint64_t size = s->count ? s->image[s->count - 1].end - low : 0;
+	uint64_t hash = mix(m->regs[WORD_IP], s->generation);
+
+	if (m->regs[WORD_BP] - word_sp(m) < m->len)
+		hash = mix(hash, m->regs[WORD_BP] - word_sp(m));
+	for (uint32_t i = 0; i + 8 <= m->len; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, m->copy + i, sizeof(word));
+		if (word - low < size && address_space_find(s, word))
+			hash = mix(mix(hash, word), i);
+	}
+	return hash;
+}
+
+bool unwinder_recall(struct unwinder *u, const struct zmem_grow_stack *m, uint64_t *ret_key,
+		     uint32_t *ret_value)
+{
+	uint64_t key = stack_key(u, m);
+
+	*ret_key = key;
+	for (size_t i = key % RECALL_SLOTS; u->slot[i].used; i = (i + 1) % RECALL_SLOTS) {
+		if (u->slot[i].key != key)
+			continue;
+		*ret_value = u->slot[i].value;
+		return true;
+	}
+	return false;
+}
+
+static void forget(struct unwinder *u)
+{
+	memset(u->slot, 0, RECALL_SLOTS * sizeof(*u->slot));
+	u->used = 0;
+}
+
+void unwinder_remember(struct unwinder *u, uint64_t key, uint32_t value)
+{
+	size_t i = key % RECALL_SLOTS;
+
+	if (u->used >= RECALL_SLOTS / 2)
+		forget(u);
+	while (u->slot[i].used)
+		i = (i + 1) % RECALL_SLOTS;
+	u->slot[i] = (struct remembered){.key = key, .value = value, .used = true};
+	u->used++;
+}
+
+int unwinder_run(struct unwinder *u, const struct zmem_grow_stack *m, struct unwound *ret)
+{
+	u->now = m;
+	u->out = ret;
+	*ret = (struct unwound){};
+	if (u->generation != u->space->generation) {
+		report(u);
+		forget(u);
+	}
+	if (!u->attached) {
+		if (!u->dw->attach_state(u->dwfl, NULL, u->space->pid, &thread_callbacks, u))
+			return -ENODATA;
+		u->attached = true;
+	}
+	/* The error of the last frame is how most stacks end. */
+	u->dw->getthread_frames(u->dwfl, u->space->pid, add_frame, u);
+	if (ret->count >= UNWIND_FRAMES)
+		ret->truncated = true;
+	return ret->count ? 0 : -ENODATA;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An event of a recording: the payload of PART_EVENT, a list of members. A member is its number
+ * (u8, enum event_member), its length (u16) and its bytes: a u64, or text. Members of
+ * other numbers are skipped. All integers are little-endian.
+ */
+#ifndef ZMEM_MODEL_EVENT_H
+#define ZMEM_MODEL_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+enum event_kind {
+	EVENT_OOM_KILL = 1,
+	EVENT_PRESSURE = 2, /* memory was short; its end is a part of its own (recording_file.h) */
+};
+
+/* Numbers are part of the format. */
+enum event_member {
+	EVENT_KIND = 1,
+	EVENT_PID = 2, /* of the victim; absent: not known */
+	EVENT_UID = 3,
+	EVENT_OOM_SCORE_ADJ = 4,
+	/* Bytes, exact. */
+	EVENT_RSS_ANON = 5,
+	EVENT_RSS_FILE = 6,
+	EVENT_RSS_SHMEM = 7,
+	EVENT_SWAP = 8,
+	EVENT_PGTABLES = 9,
+	/* Bytes, without the parts per CPU. */
+	EVENT_RSS_ANON_COUNT = 10,
+	EVENT_RSS_FILE_COUNT = 11,
+	EVENT_RSS_SHMEM_COUNT = 12,
+	EVENT_SWAP_COUNT = 13,
+	EVENT_LIMIT = 14,   /* of the victim's cgroup, bytes */
+	EVENT_LISTED = 15,  /* processes that were read in the kernel */
+	EVENT_LOST = 16,    /* without room in the ring */
+	EVENT_MISSED = 17,  /* kills before, of which nothing is known */
+	EVENT_TOOK_NS = 18, /* in the kernel */
+	EVENT_TABLE = 19,   /* 1: the next frame is the machine at that moment, without PSS */
+	EVENT_LATE = 20,    /* 1: not all processes were read in time */
+	EVENT_ORDER = 21,   /* of the allocation that failed */
+	EVENT_INFERRED =
+		22, /* 1: the constraint is not of the kernel's log, but of memory.events */
+	/* Of memory that was short: */
+	EVENT_CAUSES = 23,     /* enum pressure_cause */
+	EVENT_AVAILABLE = 24,  /* MemAvailable, bytes: at the beginning; of the end the least */
+	EVENT_SWAP_FREE = 25,  /* likewise */
+	EVENT_BEGAN = 26,      /* of the end: the time of the beginning, ms */
+	EVENT_STALLED_US = 27, /* of the end: while some task waited for memory, since then */
+	EVENT_REFAULTED = 28,  /* of the end: bytes that were read again, since then */
+	EVENT_KILLS = 29,      /* of the end: OOM kills since then */
+	EVENT_ENDED = 30,      /* of the end: the time of the last sign, ms */
+	EVENT_LOG_READ = 31,   /* 1: the kernel's log could be read */
+	EVENT_NUMBERS = 32,    /* numbers above are texts */
+	EVENT_COMM = 32,
+	EVENT_NAME = 33,
+	EVENT_USER = 34,
+	EVENT_CGROUP = 35,
+	EVENT_UNIT = 36,
+	EVENT_CONTAINER = 37,
+	EVENT_CONSTRAINT = 38,	 /* "none" (the machine), "memcg", "cpuset", "memory_policy" */
+	EVENT_LIMIT_CGROUP = 39, /* whose limit was reached */
+	EVENT_GFP = 40,		 /* the kind of the allocation that failed: "GFP_KERNEL" */
+	EVENT_CONTAINER_ID = 41,
+	EVENT_POD = 42,
+	EVENT_NAMESPACE = 43, /* of the pod */
+	EVENT_MEMBERS = 44,
+};
+
+/* Why memory was short. Bits are part of the format. */
+enum pressure_cause {
+	PRESSURE_STALL = 1 << 0,     /* tasks waited for memory (PSI) */
+	PRESSURE_AVAILABLE = 1 << 1, /* little RAM was available */
+	PRESSURE_SWAP = 1 << 2,	     /* little swap was free */
+	PRESSURE_REFAULTS = 1 << 3,  /* much was read again; looked at without PSI */
+};
+
+#define EVENT_TEXT 512 /* bytes of a text, with its terminator; longer ones are cut */
+
+struct event_record {
+	int64_t time_ms;
+	uint64_t have; /* bit n: member n */
+	uint64_t number[EVENT_NUMBERS];
+	char text[EVENT_MEMBERS - EVENT_NUMBERS][EVENT_TEXT];
+};
+
+static inline bool event_has(const struct event_record *e, enum event_member m)
+{
+	return e->have >> m & 1;
+}
+
+static inline void event_set(struct event_record *e, enum event_member m, uint64_t value)
+{
+	e->number[m] = value;
+	e->have |= UINT64_C(1) << m;
+}
+
+/* NULL: nothing is set. */
+void event_set_text(struct event_record *e, enum event_member m, const char *text);
+/* NULL if it is absent. */
+const char *event_text(const struct event_record *e, enum event_member m);
+
+void event_encode(const struct event_record *e, struct strbuf *out);
+/* Returns 0 or -EBADMSG. Sets all but the time. */
+int event_decode(const void *data, size_t len, struct event_record *ret);
+
+#endif

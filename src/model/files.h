@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Files with pages in RAM or in swap: shared memory, tmpfs and the page cache. It does no I/O. */
+#ifndef ZMEM_MODEL_FILES_H
+#define ZMEM_MODEL_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/snapshot.h"
+
+/* Which sum of the kernel the pages of a file are in. They are shown in this order. */
+enum file_account {
+	FILE_IN_SHMEM,	 /* Shmem, which is a part of Cached */
+	FILE_IN_HUGETLB, /* Hugetlb alone */
+	FILE_IN_CACHE,	 /* Cached or Buffers, and not Shmem */
+	FILE_ACCOUNTS,
+};
+
+struct cached_file {
+	enum file_kind kind;
+	enum file_account account;
+	bool mapped;			  /* some process maps it */
+	bool dirty;			  /* a page waits to be written; only FILE_IN_CACHE */
+	bool deleted;			  /* it has no name in a directory any more */
+	bool path_cut;			  /* the path is too long: its beginning is missing */
+	uint64_t resident, swapped, size; /* bytes */
+	uint64_t swap_ram;		  /* what its pages in swap take in RAM, compressed */
+	bool swap_ram_unknown;
+	uint64_t inode;
+	uint32_t device;  /* the kernel's dev_t: 20 bits of minor number */
+	uint32_t system;  /* the number of the file system in the walk */
+	uint32_t files;	  /* how many files a row sums; 1 if it is not a sum */
+	uint64_t mapping; /* by which the source finds it again */
+	bool wanted;	  /* its holders are to be read */
+	bool holders_known;
+	uint32_t holder_count;
+	const struct file_holder *holder; /* in the order of pids */
+	const char *fs;			  /* the type of the file system: "tmpfs" */
+	const char *name;		  /* without directories; NULL: not known */
+	const char *path;  /* below the mount point, else inside the file system; NULL: none */
+	const char *mount; /* our mount point; NULL: none here, or the file has no path */
+};
+
+/* A process that has a file open or maps it. */
+struct file_holder {
+	pid_t pid;
+	char comm[16]; /* terminated; any bytes */
+};
+
+#define FILE_MAJOR(device) ((device) >> 20)
+#define FILE_MINOR(device) ((device)&0xfffff)
+
+/* Zeroed memory is an empty set. */
+struct file_set {
+	struct cached_file *file;
+	size_t count, capacity;
+	uint32_t systems; /* file systems that were visited */
+	uint32_t unsure;  /* of these: lists that changed at every try */
+	struct arena arena;
+};
+
+void file_set_done(struct file_set *s);
+void file_set_clear(struct file_set *s);
+/* Returns the new file, all 0, or NULL without memory. */
+struct cached_file *file_set_add(struct file_set *s);
+
+#define FILE_STATE_MAX 32
+/* "mapped,dirty,deleted", in `buf`. */
+const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX]);
+
+/* ---- columns and rows ---- */
+
+enum file_column {
+	FILE_COLUMN_FILES, /* of groups alone */
+	FILE_COLUMN_RESIDENT,
+	FILE_COLUMN_SWAPPED,
+	FILE_COLUMN_SWAP_RAM, /* only on request */
+	FILE_COLUMN_SIZE,
+	FILE_COLUMN_KIND,
+	FILE_COLUMN_FS,
+	FILE_COLUMN_STATE,   /* "mapped,dirty,deleted" */
+	FILE_COLUMN_HOLDERS, /* only on request: "bash(71),sh(93)"; no sort key */
+	FILE_COLUMN_NAME,
+	FILE_COLUMNS,
+};
+
+/* "SWAPPED" */
+const char *file_column_header(int column);
+/* One line. */
+const char *file_column_help(int column);
+
+/* In the order of enum file_group. */
+#define FILE_GROUP_WORDS "fs, mount, kind, dir"
+
+enum file_group {
+	FILE_GROUP_NONE,
+	FILE_GROUP_FS,
+	FILE_GROUP_MOUNT,
+	FILE_GROUP_KIND,
+	FILE_GROUP_DIR,
+	FILE_GROUPS,
+};
+
+/* "mount"; NULL of FILE_GROUP_NONE. */
+const char *file_group_name(enum file_group group);
+
+struct file_keys {
+	int column[FILE_COLUMNS];
+	size_t count;
+};
+
+/*
+ * Parses "a,b,c", ignoring case. On a bad name returns -EINVAL and sets *ret_bad and *ret_bad_len
+ * to it.
+ */
+int file_keys_parse(struct file_keys *keys, const char *spec, bool groups, const char **ret_bad,
+		    size_t *ret_bad_len);
+
+struct file_columns {
+	int column[FILE_COLUMNS];
+	size_t count;
+	bool chosen; /* none of them may be left out on a narrow terminal */
+};
+
+void file_columns_default(struct file_columns *c, bool groups);
+/* Whether rows can be sorted by it. */
+bool file_column_sorts(int column, bool groups);
+/*
+ * Parses a list of columns, or "+a,b": these before the name of the default columns. Errors as
+ * those of keys.
+ */
+int file_columns_parse(struct file_columns *c, const char *spec, bool groups, const char **ret_bad,
+		       size_t *ret_bad_len);
+bool file_columns_have(const struct file_columns *c, int column);
+
+struct file_sums {
+	uint64_t files, resident, swapped, size, swap_ram;
+	bool swap_ram_unknown;
+};
+
+/* The sums of one row. */
+struct file_sums file_sums_of(const struct cached_file *f);
+
+/* The result of a command. */
+struct files_report {
+	const struct snapshot *snapshot; /* host, time and meminfo alone */
+	const char *group;		 /* the key of groups, NULL: rows are files */
+	bool holders;			 /* they were read */
+	struct file_columns columns;	 /* of the table */
+	const struct cached_file *const *rows;
+	size_t row_count;
+	size_t others_count; /* rows that are not shown */
+	struct file_sums total, others;
+	/* Of all files of the machine, also of those that the filters hide. */
+	struct file_sums account[FILE_ACCOUNTS];
+	uint32_t systems, unsure;
+};
+
+/*
+ * What the kernel counts: of hugetlb pages the whole pool. False: not in meminfo.
+ */
+bool files_kernel_sum(const struct meminfo *m, enum file_account account, uint64_t *ret);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What made the resident memory of processes grow, by stack. It does no I/O. */
+#ifndef ZMEM_GROWTH_H
+#define ZMEM_GROWTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "model/snapshot.h"
+
+enum growth_counter {
+	GROWTH_ANON,
+	GROWTH_FILE,
+	GROWTH_SHMEM,
+	GROWTH_SWAP,
+	GROWTH_COUNTERS,
+};
+
+/* "RssAnon" and so on, as in /proc/PID/status; "anon" and so on, as in keys. */
+extern const char *const growth_status_name[GROWTH_COUNTERS];
+extern const char *const growth_key[GROWTH_COUNTERS];
+
+/* A function, or an address that has no name. */
+struct growth_frame {
+	const char *name;   /* any bytes; NULL: none is known */
+	const char *module; /* the last component of its file; NULL: in no file */
+	uint64_t offset;    /* of an address without a name: in the file, or absolute */
+	bool allocator;	    /* one of an allocator, or of the C library */
+};
+
+/* The changes that one stack made. */
+struct growth_stack {
+	const uint32_t *frame; /* numbers of frames, the innermost first */
+	size_t frames;
+	bool truncated; /* there are further frames, which the copy of the stack did not reach */
+	int64_t net[GROWTH_COUNTERS]; /* bytes */
+	uint64_t gross;		      /* bytes that were added, by changes above 0 */
+	uint64_t resident;	      /* bytes of added pages that are in RAM or swap now */
+	int64_t recent;		      /* net bytes since the last report */
+	uint64_t changes;
+};
+
+struct growth_target {
+	pid_t pid;
+	const char *name; /* any bytes; NULL: not known */
+	bool ended;
+	unsigned execs; /* what was before the last one is not in the report */
+};
+
+/* What all stacks have added at a moment, less what they gave back. */
+struct growth_point {
+	int64_t time_ms; /* since the epoch */
+	int64_t net[GROWTH_COUNTERS];
+};
+
+/* Of a long run, points are further apart. */
+#define GROWTH_POINTS 256
+
+/* How stacks were taken. */
+enum growth_mode {
+	GROWTH_DWARF, /* unwound from copies, by the tables of the programs */
+	GROWTH_FP,    /* by frame pointers */
+};
+
+struct growth {
+	const struct snapshot *snapshot; /* the machine, and the time of the end */
+	int64_t start_ms;		 /* since the epoch */
+	uint64_t duration_us, recent_us; /* since the beginning, since the last report */
+	enum growth_mode mode;
+	/* False: a process has ended, or the kernel does not tell where pages are. */
+	bool resident_known;
+	bool each; /* every change is an event; false: before Linux 6.2 */
+	struct growth_target *target;
+	size_t targets;
+	size_t no_room; /* processes that could not be counted */
+	struct growth_frame *frame;
+	size_t frame_count;
+	struct growth_stack *stack; /* the largest net growth first */
+	size_t stacks;
+	const struct growth_point *point; /* the oldest first */
+	size_t points;
+	/* Bytes. The change is exact: what the kernel's counters were, and are. */
+	int64_t begin[GROWTH_COUNTERS], change[GROWTH_COUNTERS];
+	int64_t accounted[GROWTH_COUNTERS]; /* the sum of all stacks */
+	uint64_t events;		    /* changes */
+	uint64_t lost;	       /* changes that were lost, because the ring or the table was full */
+	uint64_t sampled;      /* changes without a stack of their own */
+	int64_t sampled_bytes; /* what they changed, which other stacks carry */
+};
+
+/* The sum over all counters. */
+int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
+/* The first frame that is not an allocator's, else the innermost one; NULL without frames. */
+const struct growth_frame *growth_place(const struct growth *g, const struct growth_stack *s,
+					size_t *ret_index);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sums processes of two snapshots by a text, or one by one, and sorts the sums. */
+#include "query/change.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The start of a process that comes from /proc is in whole ticks, 10 ms on every machine. */
+#define TICK_NS 10000000
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !!a - !!b;
+	return strcmp(a, b);
+}
+
+static int compare_number(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* The same text, or the same process. */
+static int by_group(const void *a, const void *b)
+{
+	const struct group_change *x = a, *y = b;
+	const struct process *p = x->process, *q = y->process;
+	int r;
+
+	if (!p || !q)
+		return compare_text(x->group, y->group);
+	r = compare_number((uint64_t)p->pid, (uint64_t)q->pid);
+	return r ? r : compare_number(p->start_ns / TICK_NS, q->start_ns / TICK_NS);
+}
+
+/* By name, so that the order does not depend on the sort. */
+static int by_name(const struct group_change *x, const struct group_change *y)
+{
+	int r = x->process ? compare_text(x->process->name, y->process->name) : 0;
+
+	return r ? r : by_group(x, y);
+}
+
+/* Largest growth first. */
+static int by_change(const void *a, const void *b)
+{
+	const struct group_change *x = a, *y = b;
+	int64_t p = group_change_of(x), q = group_change_of(y);
+
+	return p == q ? by_name(x, y) : p < q ? 1 : -1;
+}
+
+static uint64_t amount_of(const struct group_change *c)
+{
+	return c->after > c->before ? c->after - c->before : c->before - c->after;
+}
+
+static int by_amount(const void *a, const void *b)
+{
+	int r = compare_number(amount_of(b), amount_of(a));
+
+	return r ? r : by_change(a, b);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct group_change *x = a, *y = b;
+	int r = compare_number(y->after, x->after);
+
+	return r ? r : by_name(x, y);
+}
+
+/* The same process in the other snapshot; NULL: it is not there, or counts nothing there. */
+static const struct process *find_same(const struct change_side *other, const struct process *p)
+{
+	const struct process *q = other->snapshot ? snapshot_find(other->snapshot, p->pid) : NULL;
+
+	return q && q->start_ns / TICK_NS == p->start_ns / TICK_NS && totals_counts(q) ? q : NULL;
+}
+
+/* Whether it is known that BPF did not see this pid in the other snapshot: it was there, unread. */
+static bool is_unread(const struct change_side *other, pid_t pid)
+{
+	for (int i = 0; other->snapshot && i < NOT_SEEN_PIDS; i++) {
+		if (other->snapshot->collection.not_seen_pid[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+struct changes_maker {
+	const struct column *key;
+	counter_mask counters;
+	bool same_boot;
+	struct group_changes *changes;
+};
+
+/* Adds an item for a process of one side. */
+static void add_process(struct changes_maker *m, const struct change_side *other, bool after,
+			const struct process *p)
+{
+	const struct process *same = m->same_boot ? find_same(other, p) : NULL;
+	struct group_change *item;
+	uint64_t sum = 0;
+	bool known = (p->have & m->counters) == m->counters &&
+		     (!same || (same->have & m->counters) == m->counters) &&
+		     (same || !m->same_boot || !is_unread(other, p->pid));
+
+	if (!totals_counts(p))
+		return;
+	for (int c = 0; known && c < COUNTER_COUNT; c++)
+		sum += m->counters & COUNTER_BIT(c) ? p->value[c] : 0;
+	item = &m->changes->item[m->changes->count++];
+	*item = (struct group_change){.group = m->key ? m->key->text(p) : NULL,
+				      .process = m->key ? NULL : p};
+	*(after ? &item->procs_after : &item->procs_before) = 1;
+	*(after ? &item->known_after : &item->known_before) = known;
+	*(after ? &item->after : &item->before) = sum;
+	/* Once, if it is in both. */
+	item->missing = !known && (after || !same);
+}
+
+static size_t count_of(const struct change_side *s)
+{
+	return s->rows ? s->rows->count : s->snapshot ? s->snapshot->count : 0;
+}
+
+static void add_side(struct changes_maker *m, const struct change_side *s,
+		     const struct change_side *other, bool after)
+{
+	for (size_t i = 0; i < count_of(s); i++)
+		add_process(m, other, after, s->rows ? s->rows->item[i] : &s->snapshot->process[i]);
+}
+
+static void add_item(struct group_change *to, const struct group_change *from)
+{
+	to->procs_before += from->procs_before;
+	to->procs_after += from->procs_after;
+	to->known_before += from->known_before;
+	to->known_after += from->known_after;
+	to->missing += from->missing;
+	to->before += from->before;
+	to->after += from->after;
+	if (to->process && from->procs_after)
+		to->process = from->process;
+}
+
+static void merge(struct group_changes *g, bool same_boot)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct group_change *from = &g->item[i];
+		struct group_change *to = count ? &g->item[count - 1] : NULL;
+
+		if (!to || by_group(to, from) != 0 || (to->process && !same_boot))
+			g->item[count++] = *from;
+		else
+			add_item(to, from);
+	}
+	g->count = count;
+}
+
+static bool is_same_boot(const struct change_side *a, const struct change_side *b)
+{
+	return a->snapshot && b->snapshot &&
+	       strcmp(a->snapshot->host.boot_id, b->snapshot->host.boot_id) == 0;
+}
+
+int group_changes_make(const struct change_side *before, const struct change_side *after,
+		       const struct column *key, counter_mask counters, struct group_changes *ret)
+{
+	struct changes_maker m = {key, counters, is_same_boot(before, after), ret};
+	size_t most = count_of(before) + count_of(after);
+
+	*ret = (struct group_changes){.item = calloc(most + 1, sizeof(*ret->item))};
+	if (!ret->item)
+		return -ENOMEM;
+	add_side(&m, before, after, false);
+	add_side(&m, after, before, true);
+	qsort(ret->item, ret->count, sizeof(*ret->item), by_group);
+	merge(ret, m.same_boot);
+	qsort(ret->item, ret->count, sizeof(*ret->item), by_change);
+	group_changes_sum(ret, 0, ret->count, &ret->total);
+	return 0;
+}
+
+enum change_state group_change_state(const struct group_change *c)
+{
+	if (!group_change_has_before(c) || !group_change_has_after(c))
+		return CHANGE_UNKNOWN;
+	if (!c->procs_before)
+		return CHANGE_BEGAN;
+	if (!c->procs_after)
+		return CHANGE_ENDED;
+	return c->after == c->before  ? CHANGE_SAME
+	       : c->after > c->before ? CHANGE_GREW
+				      : CHANGE_SHRANK;
+}
+
+void group_changes_sum(const struct group_changes *g, size_t first, size_t end,
+		       struct group_change *ret)
+{
+	*ret = (struct group_change){};
+	for (size_t i = first; i < end; i++)
+		add_item(ret, &g->item[i]);
+}
+
+void group_changes_by_size(struct group_changes *g)
+{
+	qsort(g->item, g->count, sizeof(*g->item), by_size);
+}
+
+void group_changes_by_amount(struct group_changes *g)
+{
+	qsort(g->item, g->count, sizeof(*g->item), by_amount);
+}
+
+void group_changes_done(struct group_changes *g)
+{
+	free(g->item);
+	*g = (struct group_changes){};
+}

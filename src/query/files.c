@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Filters, groups and sorts cached files. */
+#include "query/files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX])
+{
+	if (f->path)
+		return f->path;
+	if (f->name)
+		return f->name;
+	snprintf(buf, FILE_LABEL_MAX, "inode %" PRIu64, f->inode);
+	return buf;
+}
+
+void files_result_done(struct files_result *r)
+{
+	free(r->row);
+	free(r->groups);
+}
+
+static void add_sums(struct file_sums *sum, const struct cached_file *f)
+{
+	sum->files += f->files;
+	sum->resident += f->resident;
+	sum->swapped += f->swapped;
+	sum->size += f->size;
+	sum->swap_ram += f->swap_ram;
+	sum->swap_ram_unknown |= f->swap_ram_unknown;
+}
+
+/* ---- groups ---- */
+
+/* The directory of the path, in the arena; NULL without memory. */
+static const char *directory_of(struct file_set *set, const struct cached_file *f)
+{
+	const char *slash = f->path ? strrchr(f->path, '/') : NULL;
+	size_t len = slash ? (size_t)(slash - f->path) : 0;
+
+	if (!slash)
+		return file_kind_name(f->kind);
+	return len ? arena_strndup(&set->arena, f->path, len) : "/";
+}
+
+const char *file_group_of(struct file_set *set, const struct cached_file *f, enum file_group group)
+{
+	switch (group) {
+	case FILE_GROUP_FS:
+		return f->fs;
+	case FILE_GROUP_MOUNT:
+		return f->mount ? f->mount : f->path ? "not mounted here" : "no mount";
+	case FILE_GROUP_KIND:
+		return file_kind_name(f->kind);
+	default:
+		return directory_of(set, f);
+	}
+}
+
+static int compare_names(const void *pa, const void *pb)
+{
+	const struct cached_file *a = pa, *b = pb;
+
+	return strcmp(a->name, b->name);
+}
+
+/* Makes of `count` files one row a group. Returns their number or -ENOMEM. */
+static ssize_t group_files(struct file_set *set, const struct files_query *q,
+			   struct files_result *r, size_t count)
+{
+	size_t groups = 0;
+
+	r->groups = calloc(count ? count : 1, sizeof(*r->groups));
+	if (!r->groups)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		r->groups[i] = *r->row[i];
+		r->groups[i].name = file_group_of(set, r->row[i], q->group);
+		r->groups[i].path = NULL;
+		if (!r->groups[i].name)
+			return -ENOMEM;
+	}
+	qsort(r->groups, count, sizeof(*r->groups), compare_names);
+	for (size_t i = 0; i < count; i++) {
+		struct cached_file *f = &r->groups[i], *last = &r->groups[groups - 1];
+
+		if (groups && strcmp(last->name, f->name) == 0) {
+			last->files += f->files;
+			last->resident += f->resident;
+			last->swapped += f->swapped;
+			last->size += f->size;
+			last->swap_ram += f->swap_ram;
+			last->swap_ram_unknown |= f->swap_ram_unknown;
+		} else {
+			r->groups[groups++] = *f;
+		}
+	}
+	for (size_t i = 0; i < groups; i++)
+		r->row[i] = &r->groups[i];
+	return (ssize_t)groups;
+}
+
+/* ---- order ---- */
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static uint64_t size_of(const struct cached_file *f, int column)
+{
+	switch (column) {
+	case FILE_COLUMN_FILES:
+		return f->files;
+	case FILE_COLUMN_SWAPPED:
+		return f->swapped;
+	case FILE_COLUMN_SWAP_RAM:
+		return f->swap_ram;
+	case FILE_COLUMN_SIZE:
+		return f->size;
+	default:
+		return f->resident;
+	}
+}
+
+static int state_of(const struct cached_file *f)
+{
+	return f->mapped * 4 + f->dirty * 2 + f->deleted;
+}
+
+/* Sizes and counts biggest first, all else ascending. */
+static int compare_column(const struct cached_file *a, const struct cached_file *b, int column)
+{
+	char label_a[FILE_LABEL_MAX], label_b[FILE_LABEL_MAX];
+
+	switch (column) {
+	case FILE_COLUMN_KIND:
+		return (int)a->kind - (int)b->kind;
+	case FILE_COLUMN_FS:
+		return strcmp(a->fs, b->fs);
+	case FILE_COLUMN_STATE:
+		return state_of(b) - state_of(a);
+	case FILE_COLUMN_NAME:
+		return strcmp(file_label(a, label_a), file_label(b, label_b));
+	default:
+		return compare_u64(size_of(a, column), size_of(b, column));
+	}
+}
+
+static int compare_files(const void *pa, const void *pb, void *arg)
+{
+	const struct cached_file *a = *(const struct cached_file *const *)pa;
+	const struct cached_file *b = *(const struct cached_file *const *)pb;
+	const struct files_query *q = arg;
+	int r = 0;
+
+	if (!q->keys.count && q->group == FILE_GROUP_NONE)
+		r = (int)a->account - (int)b->account;
+	if (!q->keys.count && r == 0)
+		r = compare_u64(a->resident + a->swapped, b->resident + b->swapped);
+	for (size_t i = 0; r == 0 && i < q->keys.count; i++)
+		r = compare_column(a, b, q->keys.column[i]);
+	if (q->reverse)
+		r = -r;
+	/* Never 0 for two rows. */
+	if (r == 0)
+		r = compare_column(a, b, FILE_COLUMN_NAME);
+	if (r == 0)
+		r = compare_u64(b->device, a->device);
+	return r ? r : compare_u64(b->inode, a->inode);
+}
+
+/* ---- rows ---- */
+
+/* Returns 1, 0, or a negative errno. */
+static int is_chosen(struct file_set *set, const struct files_query *q, const struct cached_file *f)
+{
+	char label[FILE_LABEL_MAX];
+	const char *group;
+
+	if (q->within != FILE_GROUP_NONE) {
+		group = file_group_of(set, f, q->within);
+		if (!group)
+			return -ENOMEM;
+		if (strcmp(group, q->within_name) != 0)
+			return 0;
+	}
+	return q->filter ? pattern_match(q->filter, file_label(f, label)) : 1;
+}
+
+static int choose(struct file_set *set, const struct files_query *q, struct files_result *r,
+		  struct files_report *report, size_t *ret_count)
+{
+	size_t count = 0;
+
+	if (q->filter)
+		pattern_begin(q->filter);
+	for (size_t i = 0; i < set->count; i++) {
+		const struct cached_file *f = &set->file[i];
+		int match = is_chosen(set, q, f);
+
+		add_sums(&report->account[f->account], f);
+		if (match < 0)
+			return match;
+		if (match)
+			r->row[count++] = f;
+	}
+	*ret_count = count;
+	return 0;
+}
+
+/* The column that --min bounds. */
+static bool is_large(const struct files_query *q, const struct cached_file *f)
+{
+	if (!q->min)
+		return true;
+	if (q->keys.count)
+		return size_of(f, q->keys.column[0]) >= q->min;
+	return f->resident + f->swapped >= q->min;
+}
+
+int files_run(struct file_set *set, const struct files_query *q, struct files_result *ret,
+	      struct files_report *report)
+{
+	size_t count = 0, kept = 0;
+	int r;
+
+	ret->row = calloc(set->count ? set->count : 1, sizeof(*ret->row));
+	if (!ret->row)
+		return -ENOMEM;
+	r = choose(set, q, ret, report, &count);
+	if (r < 0)
+		return r;
+	if (q->group != FILE_GROUP_NONE) {
+		ssize_t groups = group_files(set, q, ret, count);
+
+		if (groups < 0)
+			return (int)groups;
+		count = (size_t)groups;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (is_large(q, ret->row[i]))
+			ret->row[kept++] = ret->row[i];
+	}
+	qsort_r(ret->row, kept, sizeof(*ret->row), compare_files, (void *)q);
+	report->rows = ret->row;
+	report->row_count = kept < q->shown ? kept : q->shown;
+	report->others_count = kept - report->row_count;
+	report->systems = set->systems;
+	report->unsure = set->unsure;
+	for (size_t i = 0; i < kept; i++) {
+		add_sums(&report->total, ret->row[i]);
+		if (i >= report->row_count)
+			add_sums(&report->others, ret->row[i]);
+	}
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which cached files are shown: filter, groups, order, sums. Pure. */
+#ifndef ZMEM_QUERY_FILES_H
+#define ZMEM_QUERY_FILES_H
+
+#include "model/files.h"
+#include "query/pattern.h"
+
+struct files_query {
+	struct pattern *filter; /* of the name that is shown; NULL: all */
+	enum file_group group;
+	enum file_group within; /* of it only the files of the group `within_name` */
+	const char *within_name;
+	struct file_keys keys; /* none: shared memory first, then the rest, each by size */
+	bool reverse;
+	uint64_t min; /* bytes of the first key, if it is a size or a count */
+	size_t shown; /* rows at most */
+};
+
+/* The name that is shown: the path, else the name, else the inode, in `buf`. */
+#define FILE_LABEL_MAX 48
+const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX]);
+
+/* The group that the file is in. NULL without memory. The set owns the name. */
+const char *file_group_of(struct file_set *set, const struct cached_file *f, enum file_group group);
+
+/* Owns the rows of a report, whose names the set owns. */
+struct files_result {
+	const struct cached_file **row;
+	struct cached_file *groups; /* NULL unless rows are groups */
+};
+
+void files_result_done(struct files_result *r);
+/*
+ * Fills in the rows and sums of the report. Returns 0, -ENOMEM, or -E2BIG if the filter takes too
+ * many steps.
+ */
+int files_run(struct file_set *set, const struct files_query *q, struct files_result *ret,
+	      struct files_report *report);
+
+#endif

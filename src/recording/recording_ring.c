@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Writes a recording without an end as segments in a directory, in bounded space. */
+#include "recording/recording_ring.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+
+/* ---- the names of segments ---- */
+
+#define DIGITS 10
+#define SUFFIX ".zmem"
+
+struct segment_name segment_name(uint32_t number)
+{
+	struct segment_name name;
+
+	snprintf(name.text, sizeof(name.text), "%010" PRIu32 SUFFIX, number);
+	return name;
+}
+
+/* The number of a segment, 0 if the name is not that of a segment. */
+static uint32_t segment_number(const char *name)
+{
+	uint64_t number = 0;
+
+	if (strlen(name) != DIGITS + strlen(SUFFIX) || strcmp(name + DIGITS, SUFFIX) != 0 ||
+	    parse_u64(name, DIGITS, UINT32_MAX, &number) < 0)
+		return 0;
+	return (uint32_t)number;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int segment_list(int dir, uint32_t **ret, size_t *ret_count)
+{
+	cleanup_closedir DIR *entries = NULL;
+	cleanup_free uint32_t *number = NULL;
+	size_t count = 0, capacity = 0;
+	struct dirent *entry;
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	entries = fd < 0 ? NULL : fdopendir(fd);
+	if (!entries)
+		return -errno;
+	while ((errno = 0, entry = readdir(entries))) {
+		uint32_t n = segment_number(entry->d_name), *grown;
+
+		if (!n)
+			continue;
+		grown = grow_items(number, count, &capacity, 64, sizeof(*number));
+		if (!grown)
+			return -ENOMEM;
+		number = grown;
+		number[count++] = n;
+	}
+	if (errno)
+		return -errno;
+	if (count)
+		qsort(number, count, sizeof(*number), by_number);
+	*ret = TAKE_PTR(number);
+	*ret_count = count;
+	return 0;
+}
+
+int segment_open(int dir, const struct segment_name *name)
+{
+	/* Not to wait for the writer of a FIFO. */
+	cleanup_close int fd =
+		openat(dir, name->text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
+}
+
+/* ---- segments ---- */
+
+static int add_segment(struct recording_ring *g, struct ring_segment segment)
+{
+	struct ring_segment *grown =
+		grow_items(g->segment, g->count, &g->capacity, 64, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	g->segment = grown;
+	g->segment[g->count++] = segment;
+	return 0;
+}
+
+/* Adds a segment of an earlier writer. One that cannot be read takes space, but no time. */
+static int find_segment(struct recording_ring *g, uint32_t number)
+{
+	struct segment_name name = segment_name(number);
+	cleanup_close int fd = segment_open(g->dir, &name);
+	struct ring_segment segment = {.number = number};
+	struct recording_reader *reader;
+	char reason[RECORDING_REASON];
+	struct stat st;
+
+	g->number = number;
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		segment.bytes = (uint64_t)st.st_size;
+	if (fd >= 0 && recording_reader_open(fd, &reader, reason) == 0) {
+		size_t frames = recording_reader_info(reader)->frames;
+		int64_t first = frames ? recording_reader_time(reader, 0) : 0;
+		int64_t last = frames ? recording_reader_time(reader, frames - 1) : 0;
+
+		if (last > first)
+			segment.span_ms = (uint64_t)last - (uint64_t)first;
+		recording_reader_free(reader);
+	}
+	return add_segment(g, segment);
+}
+
+static int find_segments(struct recording_ring *g)
+{
+	cleanup_free uint32_t *number = NULL;
+	size_t count = 0;
+	int r = segment_list(g->dir, &number, &count);
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = find_segment(g, number[i]);
+	return r;
+}
+
+/* Removes the oldest segments that are not needed for the time to keep, or have no room. */
+static void remove_oldest(struct recording_ring *g)
+{
+	uint64_t bytes = g->bytes, span = (uint64_t)(g->last_ms - g->first_ms);
+	size_t first = g->count;
+
+	while (first && span < g->options.keep_ms &&
+	       bytes + g->segment[first - 1].bytes <= g->options.keep_bytes) {
+		first--;
+		bytes += g->segment[first].bytes;
+		span += g->segment[first].span_ms;
+	}
+	for (size_t i = 0; i < first; i++) {
+		struct segment_name name = segment_name(g->segment[i].number);
+
+		unlinkat(g->dir, name.text, 0);
+	}
+	if (first)
+		memmove(g->segment, g->segment + first, (g->count - first) * sizeof(*g->segment));
+	g->count -= first;
+}
+
+/* Whether `more` bytes may be written: a share of the file system stays free. */
+static bool has_room(const struct recording_ring *g, uint64_t more)
+{
+	struct statvfs fs;
+	uint64_t left;
+
+	if (fstatvfs(g->dir, &fs) < 0 || !fs.f_blocks)
+		return true;
+	left = (uint64_t)fs.f_blocks / 100 * RING_FREE_PERCENT * fs.f_frsize;
+	if (left > RING_FREE_MOST)
+		left = RING_FREE_MOST;
+	return (uint64_t)fs.f_bavail * fs.f_frsize >= left + more;
+}
+
+/* Writes g->out at the end of the segment, all or nothing. */
+static int write_out(struct recording_ring *g)
+{
+	int r = strbuf_error(&g->out);
+
+	if (r == 0 && !has_room(g, g->out.len))
+		r = -ENOSPC;
+	if (r == 0)
+		r = file_write_fd(g->fd, g->out.data, g->out.len);
+	if (r < 0) {
+		/* Without the space to cut it off the rest stays, and readers skip it. */
+		if (ftruncate(g->fd, (off_t)g->bytes) < 0)
+			return r;
+		lseek(g->fd, (off_t)g->bytes, SEEK_SET);
+		return r;
+	}
+	g->bytes += g->out.len;
+	return 0;
+}
+
+static int begin_segment(struct recording_ring *g, int64_t time_ms)
+{
+	struct segment_name name = segment_name(g->number + 1);
+	int fd;
+
+	if (g->number == UINT32_MAX)
+		return -EFBIG;
+	fd = openat(g->dir, name.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	g->number++;
+	g->fd = fd;
+	g->bytes = 0;
+	g->first_ms = g->last_ms = g->synced_ms = time_ms;
+	fsync(g->dir);
+	return recording_writer_begin(&g->writer, &g->options.recording);
+}
+
+/* Ends the segment in work. An empty one is removed. */
+static void end_segment(struct recording_ring *g)
+{
+	struct segment_name name = segment_name(g->number);
+	struct ring_segment segment = {.number = g->number};
+
+	if (g->fd < 0)
+		return;
+	strbuf_clear(&g->out);
+	/* Without an end it is readable as well. */
+	if (g->bytes && recording_writer_finish(&g->writer) == 0)
+		write_out(g);
+	fdatasync(g->fd);
+	close(g->fd);
+	g->fd = -1;
+	segment.bytes = g->bytes;
+	segment.span_ms = (uint64_t)(g->last_ms - g->first_ms);
+	if (!g->bytes)
+		unlinkat(g->dir, name.text, 0);
+	else
+		add_segment(g, segment);
+	g->bytes = 0;
+	g->first_ms = g->last_ms = 0;
+}
+
+/* ---- opening ---- */
+
+static int check_dir(int dir)
+{
+	struct stat st;
+
+	if (fstat(dir, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+		return -EPERM;
+	if (flock(dir, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	return 0;
+}
+
+int recording_ring_open(struct recording_ring *g, int dir, const struct ring_options *o)
+{
+	int r;
+
+	*g = (struct recording_ring){.options = *o, .dir = dir, .fd = -1};
+	r = check_dir(dir);
+	if (r == 0)
+		r = find_segments(g);
+	if (r < 0)
+		return r;
+	/* The header is written with the first frame of each segment. */
+	r = recording_writer_init(&g->writer, &o->recording, &g->out);
+	strbuf_clear(&g->out);
+	return r;
+}
+
+/* ---- frames ---- */
+
+static uint64_t segment_ms(const struct recording_ring *g)
+{
+	uint64_t ms = g->options.keep_ms / RING_SEGMENTS;
+
+	if (ms < RING_SEGMENT_LEAST)
+		return RING_SEGMENT_LEAST;
+	return ms > RING_SEGMENT_MOST ? RING_SEGMENT_MOST : ms;
+}
+
+/* True if the frame belongs in another segment than the one in work. */
+static bool is_over(const struct recording_ring *g, int64_t time_ms)
+{
+	int64_t passed;
+
+	if (__builtin_sub_overflow(time_ms, g->last_ms, &passed) || passed < 0)
+		return true;
+	/* The clock was set, or the machine slept. */
+	if (passed > 60000 + 10 * (int64_t)g->options.recording.interval_ms)
+		return true;
+	return (uint64_t)(time_ms - g->first_ms) >= segment_ms(g) ||
+	       g->bytes >= g->options.keep_bytes / RING_PIECES;
+}
+
+/* Appends an event, a frame, or both to g->out. */
+static int encode(struct recording_ring *g, const struct event_record *e, const struct snapshot *s)
+{
+	int r = e ? recording_writer_event(&g->writer, e) : 0;
+
+	return r < 0 || !s ? r : recording_writer_append(&g->writer, s);
+}
+
+static int append(struct recording_ring *g, int64_t time_ms, const struct event_record *e,
+		  const struct snapshot *s)
+{
+	int r = 0;
+
+	if (g->fd >= 0 && is_over(g, time_ms))
+		end_segment(g);
+	strbuf_clear(&g->out);
+	if (g->fd < 0)
+		r = begin_segment(g, time_ms);
+	if (r == 0) {
+		recording_writer_mark(&g->writer);
+		r = encode(g, e, s);
+		if (r == 0)
+			r = write_out(g);
+		if (r < 0)
+			recording_writer_drop(&g->writer);
+	}
+	if (r == 0) {
+		g->last_ms = time_ms;
+		return 0;
+	}
+	/* Its header was not written: the next frame begins it again. */
+	if (g->fd >= 0 && !g->bytes)
+		end_segment(g);
+	return r;
+}
+
+int recording_ring_append(struct recording_ring *g, const struct snapshot *s)
+{
+	int r = append(g, s->time_ms, NULL, s);
+
+	if (r < 0) {
+		g->dropped++;
+		return r;
+	}
+	g->frames++;
+	remove_oldest(g);
+	return s->time_ms - g->synced_ms >= RING_SYNC_MS ? recording_ring_sync(g) : 0;
+}
+
+int recording_ring_event(struct recording_ring *g, const struct event_record *e,
+			 const struct snapshot *s)
+{
+	int r = append(g, e->time_ms, e, s);
+
+	g->frames += r == 0 && s;
+	g->dropped += r < 0 && s;
+	return r < 0 ? r : recording_ring_sync(g);
+}
+
+int recording_ring_sync(struct recording_ring *g)
+{
+	if (g->fd < 0)
+		return 0;
+	g->synced_ms = g->last_ms;
+	return fdatasync(g->fd) < 0 ? -errno : 0;
+}
+
+void recording_ring_close(struct recording_ring *g)
+{
+	if (g->dir < 0)
+		return;
+	end_segment(g);
+	fsync(g->dir);
+	close(g->dir);
+	recording_writer_done(&g->writer);
+	strbuf_done(&g->out);
+	free(g->segment);
+	*g = (struct recording_ring){.dir = -1, .fd = -1};
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// OOM kills in words, for the page of incidents and the live page of serve.
+
+function limitText(e) {
+	if (e.constraint === null)
+		return 'limit not known';
+	const where = e.constraint === 'none' ? 'the machine' : visible(e.cgroup ?? e.constraint);
+
+	return `limit of ${where}${e.limit_bytes === null ? '' : `, ${sizeText(e.limit_bytes)}`}`;
+}
+
+function heldBytes(v) {
+	return v.rss_anon_bytes === null || v.swap_bytes === null ? null : v.rss_anon_bytes + v.swap_bytes;
+}
+
+/** What was killed: its name, its PID, its memory, and whose limit was reached. */
+function killText(e) {
+	return `${visible(e.victim.name ?? e.victim.comm ?? ABSENT)}${e.victim.pid === null ? '' : `, PID ${e.victim.pid}`}, ` +
+		`held ${sizeText(heldBytes(e.victim))} · ${limitText(e)}`;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Records of inodes as cached files: what kind each is, its path, and where we can see it. */
+#include "source/files_decode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/parse.h"
+
+#define BLOCK_SIZE 512 /* of i_blocks */
+
+/* How the kernel names files without a directory (mm/memfd.c, ipc/shm.c, mm/shmem.c, drm). */
+static enum file_kind kind_of_name(const char *name)
+{
+	static const struct {
+		const char *begin;
+		enum file_kind kind;
+	} names[] = {
+		{"memfd:", FILE_MEMFD},	     {"SYSV", FILE_SYSV}, {"dev/zero", FILE_SHARED_ANON},
+		{"drm mm object", FILE_DRM}, {"i915", FILE_DRM},
+	};
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++) {
+		if (strncmp(name, names[i].begin, strlen(names[i].begin)) == 0)
+			return names[i].kind;
+	}
+	return FILE_OTHER;
+}
+
+/* ---- names ---- */
+
+/* The number of names in the text, which must all be terminated but the last one. */
+static size_t split_names(const struct zmem_file *f, struct text_part *part, size_t max)
+{
+	struct text_part rest = {f->text, f->text_len};
+	size_t count = 0;
+
+	while (rest.len && count < max)
+		part[count++] = part_split(&rest, '\0');
+	return count;
+}
+
+#define NAMES_MAX 32
+
+/* "/dir/name" of "name", "dir". NULL without memory. */
+static char *join_names(struct arena *arena, const struct text_part *part, size_t count)
+{
+	size_t len = 0, at = 0;
+	char *path;
+
+	for (size_t i = 0; i < count; i++)
+		len += part[i].len + 1;
+	path = arena_alloc(arena, len + 2);
+	if (!path)
+		return NULL;
+	for (size_t i = count; i-- > 0;) {
+		/* The root of a file system is "/". */
+		if (count == 1 && part_is(part[i], "/"))
+			break;
+		path[at++] = '/';
+		memcpy(path + at, part[i].s, part[i].len);
+		at += part[i].len;
+	}
+	if (!at)
+		path[at++] = '/';
+	path[at] = '\0';
+	return path;
+}
+
+/* "/mnt" and "/dir/name", "/" and "/dir/name", "/mnt" and "/". */
+static char *join_mount(struct arena *arena, const struct mount *mount, const char *path)
+{
+	const char *below = mount_below(mount, path);
+	size_t point = strcmp(mount->point, "/") == 0 ? 0 : strlen(mount->point);
+	size_t len = strcmp(below, "/") == 0 ? 0 : strlen(below);
+	char *whole;
+
+	if (!point && !len)
+		return arena_strndup(arena, "/", 1);
+	whole = arena_alloc(arena, point + len + 1);
+	if (!whole)
+		return NULL;
+	memcpy(whole, mount->point, point);
+	memcpy(whole + point, below, len);
+	whole[point + len] = '\0';
+	return whole;
+}
+
+static int set_path(struct files_decoder *d, struct cached_file *file, const struct text_part *part,
+		    size_t count)
+{
+	const struct mount *mount;
+
+	file->path = join_names(&d->set->arena, part, count);
+	if (!file->path)
+		return -ENOMEM;
+	/* Where a path begins is unknown if its beginning is missing. */
+	mount = file->path_cut ? NULL : mounts_find(d->mounts, file->device, file->path);
+	if (!mount)
+		return 0;
+	file->mount = mount->point;
+	file->path = join_mount(&d->set->arena, mount, file->path);
+	return file->path ? 0 : -ENOMEM;
+}
+
+/* ---- records ---- */
+
+/*
+ * A memfd or a segment of huge pages: it has no directory. The root of a file system has none
+ * either, and files of the kernel's mount of shared memory are known by that.
+ */
+static bool is_alone(const struct zmem_file *f)
+{
+	return (f->flags & ZMEM_FILE_HUGETLB) && (f->flags & ZMEM_FILE_ALONE) && S_ISREG(f->mode);
+}
+
+static void set_kind(struct cached_file *file, const struct zmem_file *f, bool internal)
+{
+	bool shmem = file->account == FILE_IN_SHMEM, nameless = internal || !f->links;
+
+	file->kind = FILE_OTHER;
+	if (shmem && nameless)
+		file->kind = kind_of_name(file->name);
+	if (shmem && !internal && file->kind == FILE_OTHER)
+		file->kind = FILE_TMPFS;
+	if (file->account == FILE_IN_CACHE && S_ISREG(f->mode))
+		file->kind = FILE_REGULAR;
+	if (S_ISBLK(f->mode) && strcmp(file->fs, "bdev") == 0)
+		file->kind = FILE_BLOCK;
+	if (file->account == FILE_IN_HUGETLB)
+		file->kind = FILE_HUGETLB;
+	file->deleted = !f->links && !is_alone(f) &&
+			(file->kind == FILE_TMPFS || file->kind == FILE_REGULAR ||
+			 file->kind == FILE_HUGETLB || (file->kind == FILE_OTHER && !internal));
+}
+
+static int decode_inode(struct files_decoder *d, const struct zmem_file *f)
+{
+	struct text_part part[NAMES_MAX];
+	size_t count = split_names(f, part, NAMES_MAX);
+	struct cached_file *file = file_set_add(d->set);
+	uint64_t page = f->flags & ZMEM_FILE_HUGETLB ? BLOCK_SIZE : d->page_size;
+
+	if (!file)
+		return -ENOMEM;
+	/* More than all memory there is: not what the kernel has. */
+	if (__builtin_mul_overflow(f->pages, page, &file->resident) ||
+	    __builtin_mul_overflow(f->swapped, page, &file->swapped))
+		return -EPROTO;
+	file->swap_ram_unknown = file->swapped != 0;
+	file->size = f->size;
+	file->mapping = f->mapping;
+	file->inode = f->inode;
+	file->device = f->device;
+	file->system = f->system;
+	file->files = 1;
+	file->fs = d->fs;
+	file->account = f->flags & ZMEM_FILE_SHMEM     ? FILE_IN_SHMEM
+			: f->flags & ZMEM_FILE_HUGETLB ? FILE_IN_HUGETLB
+						       : FILE_IN_CACHE;
+	file->mapped = f->flags & ZMEM_FILE_MAPPED;
+	file->dirty = file->account == FILE_IN_CACHE && f->flags & ZMEM_FILE_DIRTY;
+	file->path_cut = f->flags & ZMEM_FILE_CUT;
+	if (count) {
+		file->name = arena_strndup(&d->set->arena, part[0].s, part[0].len);
+		if (!file->name)
+			return -ENOMEM;
+	}
+	set_kind(file, f, d->internal);
+	if (file->kind == FILE_BLOCK)
+		file->device = f->rdev;
+	if (!count || d->internal || is_alone(f) || file->kind == FILE_DRM ||
+	    file->kind == FILE_BLOCK)
+		return 0;
+	return set_path(d, file, part, count);
+}
+
+static int begin_system(struct files_decoder *d, const struct zmem_file *f)
+{
+	const char *fs = arena_strndup(&d->set->arena, f->text, strnlen(f->text, f->text_len));
+
+	if (!fs)
+		return -ENOMEM;
+	/* Read again: its files so far are void. */
+	if (d->fs && d->set->systems == f->system + 1)
+		d->set->count = d->first;
+	d->set->systems = f->system + 1;
+	d->first = d->set->count;
+	d->internal = f->flags & ZMEM_FILE_INTERNAL;
+	d->fs = fs;
+	return 0;
+}
+
+int files_decode(struct files_decoder *d, const struct zmem_file *record, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct zmem_file *f = &record[i];
+		int r = -EPROTO;
+
+		if (f->text_len > sizeof(f->text))
+			return -EPROTO;
+		if (f->kind == ZMEM_FILE_SYSTEM)
+			r = begin_system(d, f);
+		else if (d->fs && f->kind == ZMEM_FILE_INODE)
+			r = decode_inode(d, f);
+		else if (d->fs && f->kind == ZMEM_FILE_UNSURE)
+			r = 0;
+		if (r < 0)
+			return r;
+		d->set->unsure += f->kind == ZMEM_FILE_UNSURE;
+	}
+	return 0;
+}

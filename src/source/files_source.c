@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Runs the BPF program that lists inodes until it has seen all file systems. Each run is a visit of
+ * at most ZMEM_FILES_STEPS inodes, so that no visit holds a CPU for long.
+ */
+#include "source/files_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "privilege/privilege.h"
+#include "proc/mounts.h"
+#include "source/bpf_diagnose.h"
+#include "source/bpf_load.h"
+#include "source/files_decode.h"
+
+#define TRIES	      5
+#define MOUNTINFO_MAX (16 << 20)
+#define SUBJECT	      "files"
+
+struct files_source {
+	struct bpf_files_handle handle;
+	struct zmem_files *visit; /* the value of the map */
+	int memfd;
+	unsigned visits;
+	struct file_set sums; /* shared memory, of files_source_sum() */
+	struct mounts mounts; /* of the last set, which has names of it */
+};
+
+static int map_visit(struct files_source *s)
+{
+	void *p = mmap(NULL, sizeof(*s->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       s->handle.map_fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	s->visit = p;
+	return 0;
+}
+
+/* A file of one page, which leads to the list of all file systems. */
+static int make_memfd(struct files_source *s)
+{
+	s->memfd = memfd_create("zmem-bpf", MFD_CLOEXEC);
+	if (s->memfd < 0)
+		return -errno;
+	return write(s->memfd, "z", 1) == 1 ? 0 : -EIO;
+}
+
+/* Nothing replaces this program, so the hint does not name --source. */
+static void note_failure(struct diag *diag, const char *step, int error)
+{
+	bool held = privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
+
+	if (held && error == -EINVAL && !bpf_diagnose_probe_reads_allowed()) {
+		diag_add(diag, SUBJECT, error, NULL,
+			 "lockdown=confidentiality forbids the probe reads that it needs");
+		return;
+	}
+	bpf_diagnose_note(diag, SUBJECT, step, error);
+	if (diag->count && !file_exhausted(error))
+		diag->note[diag->count - 1].hint =
+			held ? "it needs Linux 5.17 with BTF"
+			     : "run as root or with CAP_BPF and CAP_PERFMON";
+}
+
+int files_source_open(struct diag *diag, struct files_source **ret)
+{
+	struct files_source *s = calloc(1, sizeof(*s));
+	const char *step = "loading the program";
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->memfd = -1;
+	r = bpf_files_load(LOADER_LIGHT, &s->handle);
+	if (r < 0)
+		r = bpf_files_load(LOADER_LIBBPF, &s->handle);
+	if (r == 0) {
+		step = "mapping its answers";
+		r = map_visit(s);
+	}
+	if (r == 0) {
+		step = "making a memfd";
+		r = make_memfd(s);
+	}
+	if (r < 0) {
+		note_failure(diag, step, r);
+		files_source_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void files_source_close(struct files_source *s)
+{
+	if (!s)
+		return;
+	if (s->visit)
+		munmap(s->visit, sizeof(*s->visit));
+	bpf_files_close(&s->handle);
+	if (s->memfd >= 0)
+		close(s->memfd);
+	mounts_done(&s->mounts);
+	file_set_done(&s->sums);
+	free(s);
+}
+
+unsigned files_source_visits(const struct files_source *s)
+{
+	return s->visits;
+}
+
+struct file_set *files_source_shmem(struct files_source *s)
+{
+	return &s->sums;
+}
+
+static int read_mounts(struct files_source *s, const struct procfs *proc)
+{
+	cleanup_free char *text = malloc(MOUNTINFO_MAX);
+	ssize_t len;
+
+	mounts_done(&s->mounts);
+	if (!text)
+		return -ENOMEM;
+	len = procfs_read(proc, "self/mountinfo", text, MOUNTINFO_MAX);
+	/* Without it paths begin at the root of their file system. */
+	return len > 0 ? mounts_parse(text, (size_t)len, &s->mounts) : 0;
+}
+
+/* A block device has no name in its own file system: "8:1" is sda1. */
+static int name_device(struct file_set *set, struct cached_file *file)
+{
+	char link[64], target[512];
+	struct text_part base;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", FILE_MAJOR(file->device),
+		 FILE_MINOR(file->device));
+	len = readlink(link, target, sizeof(target));
+	if (len <= 0 || (size_t)len == sizeof(target))
+		return 0;
+	base = part_base((struct text_part){target, (size_t)len});
+	file->name = arena_strndup(&set->arena, base.s, base.len);
+	return file->name ? 0 : -ENOMEM;
+}
+
+/* One walk over all file systems. -ESTALE: the place of a visit was gone at the next one. */
+static int walk(struct files_source *s, enum zmem_files_mode mode, struct files_decoder *d)
+{
+	struct zmem_files *v = s->visit;
+	int r;
+
+	v->state = ZMEM_FILES_BEGIN;
+	v->mode = mode;
+	v->memfd = (uint32_t)s->memfd;
+	do {
+		s->visits++;
+		r = bpf_program_run(s->handle.prog_fd);
+		if (r == 0 && v->count > ZMEM_FILES_BATCH)
+			r = -EPROTO;
+		if (r == 0)
+			r = files_decode(d, v->file, v->count);
+	} while (r == 0 && v->state == ZMEM_FILES_MORE);
+	if (r < 0)
+		return r;
+	if (v->state == ZMEM_FILES_CHANGED)
+		return -ESTALE;
+	return v->state == ZMEM_FILES_DONE ? 0 : -ENOTSUP;
+}
+
+/* Walks until no file system went away between two visits. */
+static int read_all(struct files_source *s, enum zmem_files_mode mode, const struct mounts *mounts,
+		    struct file_set *set)
+{
+	int r = -EAGAIN;
+
+	s->visits = 0;
+	for (int i = 0; i < TRIES; i++) {
+		struct files_decoder d = {
+			.set = set, .mounts = mounts, .page_size = (uint32_t)sysconf(_SC_PAGESIZE)};
+
+		file_set_clear(set);
+		r = walk(s, mode, &d);
+		if (r != -ESTALE)
+			return r;
+	}
+	return -EAGAIN;
+}
+
+int files_source_read(struct files_source *s, const struct procfs *proc, struct file_set *set)
+{
+	int r = read_mounts(s, proc);
+
+	if (r == 0)
+		r = read_all(s, ZMEM_FILES_ALL, &s->mounts, set);
+	for (size_t i = 0; r == 0 && i < set->count; i++) {
+		if (set->file[i].kind == FILE_BLOCK)
+			r = name_device(set, &set->file[i]);
+	}
+	return r;
+}
+
+int files_source_sum(struct files_source *s, bool cache, struct machine_files *ret)
+{
+	static const struct mounts none;
+	struct machine_files sum = {};
+	int r = read_all(s, cache ? ZMEM_FILES_SUMS : ZMEM_FILES_SHMEM, &none, &s->sums);
+
+	if (r < 0)
+		return r;
+	/* A list that changed at every try lacks some of its files. */
+	sum.shmem_known = !s->sums.unsure;
+	sum.cache_known = cache && !s->sums.unsure;
+	sum.cache = s->visit->cache_before * (uint64_t)sysconf(_SC_PAGESIZE);
+	for (size_t i = 0; i < s->sums.count; i++) {
+		const struct cached_file *f = &s->sums.file[i];
+
+		sum.shmem += f->resident;
+		sum.shmem_swapped += f->swapped;
+		if (f->kind == FILE_TMPFS)
+			sum.swapped_tmpfs += f->swapped;
+		if (f->mapped)
+			continue;
+		sum.unmapped[f->kind] += f->resident;
+		if (f->kind != FILE_TMPFS)
+			sum.swapped_unmapped += f->swapped;
+	}
+	*ret = sum;
+	return 0;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Loads the programs of grow, arms processes and reads the ring buffer. */
+#include "source/grow_watch.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "privilege/privilege.h"
+#include "source/bpf_diagnose.h"
+#include "source/source_internal.h"
+
+#define LINKS 6
+
+struct grow_watch {
+	struct bpf_handle object;
+	struct ring_buffer *ring, *wake;
+	struct zmem_grow_settings settings;
+	int link_fd[LINKS];
+	int links;
+	int settings_fd, targets_fd, on_cpu_fd;
+	uint32_t cpus;
+	bool each, addresses;
+	bool per_cpu; /* the parts of counters, not per thread */
+	int (*fn)(void *arg, const struct zmem_grow_head *message, size_t len);
+	void *arg;
+	int error; /* of fn */
+};
+
+static int receive(void *arg, void *data, size_t len)
+{
+	struct grow_watch *w = arg;
+
+	if (len >= sizeof(struct zmem_grow_head) && w->error == 0)
+		w->error = w->fn(w->arg, data, len);
+	return 0;
+}
+
+static int ignore(void *arg, void *data, size_t len)
+{
+	(void)arg;
+	(void)data;
+	(void)len;
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static int put_settings(const struct grow_watch *w)
+{
+	const uint32_t zero = 0;
+
+	return bpf_map_update_elem(w->settings_fd, &zero, &w->settings, 0) < 0 ? -errno : 0;
+}
+
+static int attach(struct grow_watch *w, const char *name)
+{
+	int program = bpf_handle_program(&w->object, name), fd;
+
+	if (!program)
+		return 0;
+	fd = bpf_raw_tracepoint_open(NULL, program);
+	if (fd < 0)
+		return -errno;
+	w->link_fd[w->links++] = fd;
+	return 1;
+}
+
+static int attach_all(struct grow_watch *w)
+{
+	static const char *const needed[] = {"grow", "grow_exec", "grow_fork"};
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(needed); i++)
+		r = attach(w, needed[i]);
+	if (r >= 0)
+		r = attach(w, "grow_fault_end");
+	w->settings.faults = r > 0;
+	w->each |= r > 0;
+	if (r >= 0)
+		r = attach(w, "grow_fault_user");
+	w->addresses = r > 0;
+	if (r >= 0)
+		r = attach(w, "grow_fault_kernel");
+	return r < 0 ? r : 0;
+}
+
+static int set_up(struct grow_watch *w, const struct grow_request *request)
+{
+	int r;
+
+	w->settings = (struct zmem_grow_settings){
+		.mode = request->walk ? ZMEM_GROW_WALK : ZMEM_GROW_COPY,
+		.targets = request->targets,
+		.follow = request->follow,
+		.sample = request->sample,
+	};
+	w->settings_fd = bpf_handle_map(&w->object, "settings");
+	w->targets_fd = bpf_handle_map(&w->object, "targets");
+	w->on_cpu_fd = bpf_handle_map(&w->object, "on_cpu");
+	w->ring = ring_buffer__new(w->object.ring_fd, receive, w, NULL);
+	w->wake = ring_buffer__new(bpf_handle_map(&w->object, "wake"), ignore, w, NULL);
+	r = w->ring && w->wake ? attach_all(w) : -errno;
+	return r < 0 ? r : put_settings(w);
+}
+
+/* Ways to load: an event that this kernel does not have is left out. */
+struct way {
+	enum bpf_object_id object;
+	bool each;
+	const char *without[4];
+};
+
+static const struct way ways[] = {
+	{OBJECT_GROW, true, {}},
+	{OBJECT_GROW, true, {"grow_fault_user", "grow_fault_kernel"}},
+	{OBJECT_GROW_PROBE, false, {}},
+	{OBJECT_GROW_PROBE, false, {"grow_fault_user", "grow_fault_kernel"}},
+	{OBJECT_GROW_PROBE, false, {"grow_fault_user", "grow_fault_kernel", "grow_fault_end"}},
+};
+
+static int open_way(const struct way *way, const struct grow_request *request,
+		    struct grow_watch **ret)
+{
+	struct grow_watch *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	w->each = w->per_cpu = way->each;
+	r = bpf_source_load_grow(way->object, request->targets, way->without, &w->cpus, &w->object);
+	if (r == 0)
+		r = set_up(w, request);
+	if (r == 0)
+		*ret = w;
+	else
+		grow_watch_close(w);
+	return r > 0 ? -ENXIO : r;
+}
+
+static bool may_load(void)
+{
+	return privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
+}
+
+/* What the verifier says of the newest object that does not load, without what may be missing. */
+static char *explain(void)
+{
+	char *log = bpf_load_explain(ways[1].object, ways[1].without);
+
+	return log ? log : bpf_load_explain(ways[3].object, ways[3].without);
+}
+
+int grow_watch_open(const struct grow_request *request, struct diag *diag, struct grow_watch **ret)
+{
+	int r = -ENOTSUP;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		r = open_way(&ways[i], request, ret);
+		/* Without a privilege or room another object has no more. */
+		if (r == 0 || r == -EMFILE || r == -ENOMEM || !may_load())
+			break;
+	}
+	if (r < 0 && may_load() && !bpf_diagnose_has_name("bpf_iter_task_type"))
+		diag_add(diag, "growth", r, "use Linux 6.1 or later",
+			 "grow: this kernel has no BPF iterators over one process (Linux 6.1)");
+	else if (r < 0)
+		bpf_diagnose_note(diag, "growth", "loading the programs of grow", r);
+	if (r < 0 && may_load())
+		diag_attach_log(diag, explain());
+	return r;
+}
+
+bool grow_watch_each(const struct grow_watch *w)
+{
+	return w->each;
+}
+
+bool grow_watch_addresses(const struct grow_watch *w)
+{
+	return w->addresses;
+}
+
+void grow_watch_close(struct grow_watch *w)
+{
+	if (!w)
+		return;
+	for (int i = 0; i < w->links; i++)
+		close(w->link_fd[i]);
+	ring_buffer__free(w->ring);
+	ring_buffer__free(w->wake);
+	bpf_handle_close(&w->object);
+	free(w);
+}
+
+int grow_watch_fd(const struct grow_watch *w)
+{
+	return ring_buffer__epoll_fd(w->wake);
+}
+
+/* ---- targets ---- */
+
+/* Has the program of the iterator visit the threads of a process. Returns bytes or an errno. */
+static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
+{
+	union bpf_iter_link_info info = {.task.pid = (__u32)pid};
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
+	cleanup_close int link = -1, iter = -1;
+	size_t len = 0;
+	ssize_t n;
+	int r;
+
+	w->settings.visit++;
+	r = put_settings(w);
+	if (r < 0)
+		return r;
+	link = bpf_link_create(w->object.iter_fd, 0, BPF_TRACE_ITER, &opts);
+	if (link < 0)
+		return -errno;
+	iter = bpf_iter_create(link);
+	if (iter < 0)
+		return -errno;
+	/* To the end: only then all threads were visited. */
+	while (len < cap && (n = read(iter, (char *)buf + len, cap - len)) > 0)
+		len += (size_t)n;
+	return (ssize_t)len;
+}
+
+int grow_watch_add(struct grow_watch *w, pid_t pid, uint32_t *ret_target)
+{
+	struct zmem_grow_visit result[2] = {};
+	ssize_t len = visit(w, pid, result, sizeof(result));
+
+	if (len < 0)
+		return (int)len;
+	if (len < (ssize_t)sizeof(result[0]))
+		return -ESRCH;
+	if (result[0].target >= w->settings.targets)
+		return -ENOSPC;
+	*ret_target = result[0].target;
+	return 0;
+}
+
+int grow_watch_visit(struct grow_watch *w, pid_t pid, bool last)
+{
+	struct zmem_grow_visit result[2];
+	ssize_t len;
+
+	/* A counter that changes just now would be taken from its event. */
+	if (w->per_cpu && (!last || w->settings.stopped))
+		return 0;
+	len = visit(w, pid, result, sizeof(result));
+	return len < 0 ? (int)len : 0;
+}
+
+int grow_watch_stop(struct grow_watch *w)
+{
+	w->settings.stopped = 1;
+	return put_settings(w);
+}
+
+/* ---- reading ---- */
+
+int grow_watch_read(struct grow_watch *w,
+		    int (*fn)(void *arg, const struct zmem_grow_head *message, size_t len),
+		    void *arg)
+{
+	int n;
+
+	w->fn = fn;
+	w->arg = arg;
+	w->error = 0;
+	ring_buffer__consume(w->wake);
+	n = ring_buffer__consume(w->ring);
+	return w->error < 0 ? w->error : n;
+}
+
+static void add_cpu(struct grow_sums *sums, const struct zmem_grow_cpu *c)
+{
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		sums->net[i] += c->net[i];
+		sums->skipped[i] += c->skipped[i];
+		sums->lost[i] += c->lost[i];
+	}
+	sums->events += c->events;
+	sums->taken += c->taken;
+	sums->lost_messages += c->lost_messages;
+}
+
+int grow_watch_sums(const struct grow_watch *w, uint32_t target, struct grow_sums *ret)
+{
+	struct zmem_grow_target t;
+
+	*ret = (struct grow_sums){};
+	if (bpf_map_lookup_elem(w->targets_fd, &target, &t) < 0)
+		return -errno;
+	for (uint32_t cpu = 0; cpu < w->cpus; cpu++) {
+		uint32_t at = cpu * w->settings.targets + target;
+		struct zmem_grow_cpu c;
+
+		if (bpf_map_lookup_elem(w->on_cpu_fd, &at, &c) < 0)
+			return -errno;
+		add_cpu(ret, &c);
+		for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+			ret->end[i] += c.last[i];
+	}
+	ret->ended = t.ended;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		ret->begin[i] = t.begin[i];
+		ret->settled[i] = t.settled[i];
+		ret->end[i] += t.last_count[i];
+		if (w->per_cpu)
+			continue;
+		/* What a thread adds to the count when it ends, the next event brings, if one
+		 * comes. */
+		ret->skipped[i] += t.settled[i];
+		/* The parts of threads are gone with them: each change was an event. */
+		ret->end[i] = t.ended ? t.begin[i] + t.settled[i] + ret->net[i] : t.end[i];
+	}
+	return 0;
+}
+
+int grow_watch_free(struct grow_watch *w, uint32_t target)
+{
+	static const struct zmem_grow_target no_target;
+	static const struct zmem_grow_cpu no_cpu;
+
+	/* The target last: from then on the kernel may use it. */
+	for (uint32_t cpu = 0; cpu < w->cpus; cpu++) {
+		uint32_t at = cpu * w->settings.targets + target;
+
+		if (bpf_map_update_elem(w->on_cpu_fd, &at, &no_cpu, 0) < 0)
+			return -errno;
+	}
+	return bpf_map_update_elem(w->targets_fd, &target, &no_target, 0) < 0 ? -errno : 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Watches the resident counters of some processes from inside the kernel (bpf/grow.bpf.c): each
+ * change comes with the stack that made it, and the sums are exact.
+ */
+#ifndef ZMEM_SOURCE_GROW_WATCH_H
+#define ZMEM_SOURCE_GROW_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "zmem/grow.h"
+
+struct grow_watch;
+
+struct grow_request {
+	bool walk;	  /* return addresses by frame pointers, in place of copies of stacks */
+	bool follow;	  /* children, too */
+	unsigned sample;  /* of so many changes one has its stack taken; 0: by rate */
+	unsigned targets; /* how many processes at once; at most ZMEM_GROW_TARGETS */
+};
+
+/*
+ * Loads and attaches the programs; needs CAP_BPF and CAP_PERFMON, the other functions need neither.
+ * Returns 0, or a negative errno and notes in diag.
+ */
+int grow_watch_open(const struct grow_request *request, struct diag *diag, struct grow_watch **ret);
+/* Each change is an event. False: before Linux 6.2, about every 64th page fault is one. */
+bool grow_watch_each(const struct grow_watch *w);
+/* Messages have addresses of page faults. */
+bool grow_watch_addresses(const struct grow_watch *w);
+/*
+ * Begins to count for a process. Returns 0 and its target number, -ESRCH if it has no memory or
+ * does not exist, -ENOSPC without room for it, or another negative errno.
+ */
+int grow_watch_add(struct grow_watch *w, pid_t pid, uint32_t *ret_target);
+/*
+ * Calls fn for each message that has come: one of the structs of zmem/grow.h behind struct
+ * zmem_grow_head, `len` bytes. Returns their number, or a negative errno, also of fn.
+ */
+int grow_watch_read(struct grow_watch *w,
+		    int (*fn)(void *arg, const struct zmem_grow_head *message, size_t len),
+		    void *arg);
+/* Readable when a process has begun or executed; it stays the property of the watch. */
+int grow_watch_fd(const struct grow_watch *w);
+/* Ends counting for all targets: what follows is only read from `sums`. Messages stay readable. */
+int grow_watch_stop(struct grow_watch *w);
+/*
+ * Reads the counters of a process where events do not tell them. `last`: also what no event told;
+ * to be called before grow_watch_stop().
+ */
+int grow_watch_visit(struct grow_watch *w, pid_t pid, bool last);
+
+/* Pages, by enum zmem_rss. */
+struct grow_sums {
+	int64_t begin[ZMEM_RSS_COUNT];
+	int64_t end[ZMEM_RSS_COUNT];	 /* at the last event or visit */
+	int64_t net[ZMEM_RSS_COUNT];	 /* of all events */
+	int64_t settled[ZMEM_RSS_COUNT]; /* of none */
+	int64_t skipped[ZMEM_RSS_COUNT]; /* of events without a stack that no later one carried */
+	int64_t lost[ZMEM_RSS_COUNT];	 /* of messages that were lost */
+	uint64_t events, taken, lost_messages;
+	bool ended;
+};
+
+int grow_watch_sums(const struct grow_watch *w, uint32_t target, struct grow_sums *ret);
+/* Forgets a target that has ended: its number may be given to another one. */
+int grow_watch_free(struct grow_watch *w, uint32_t target);
+void grow_watch_close(struct grow_watch *w);
+
+#endif

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Joins what the programs of bpf/holders.bpf.c write: the files that each process has open, the
+ * address spaces that map each file, and the processes of each address space.
+ */
+#include "source/holders_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "source/bpf_diagnose.h"
+#include "source/bpf_load.h"
+#include "zmem/files.h"
+
+#define SUBJECT	  "holders of files"
+#define READ_SIZE (128 * 1024)
+
+struct holder_list {
+	struct zmem_holder *item;
+	size_t count, capacity;
+};
+
+/* A process that holds a file of the set. */
+struct held {
+	size_t file;
+	struct file_holder by;
+};
+
+struct held_list {
+	struct held *item;
+	size_t count, capacity;
+};
+
+struct holders_source {
+	struct bpf_holders_handle handle;
+	struct zmem_mappers *visit; /* the value of the map */
+	struct file_set *set;
+	size_t *wanted; /* indexes in the set, sorted by their mapping */
+	size_t wanted_count;
+	struct holder_list mm; /* sorted by the address of the mm */
+	struct held_list held;
+	struct swapped_share *share;
+	size_t share_count, share_capacity;
+};
+
+void holders_source_close(struct holders_source *h)
+{
+	if (!h)
+		return;
+	if (h->visit)
+		munmap(h->visit, sizeof(*h->visit));
+	bpf_holders_close(&h->handle);
+	free(h->wanted);
+	free(h->mm.item);
+	free(h->held.item);
+	free(h->share);
+	free(h);
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_keys(const void *pa, const void *pb)
+{
+	const struct zmem_holder *a = pa, *b = pb;
+
+	return compare_u64(a->key, b->key);
+}
+
+static int compare_wanted(const void *pa, const void *pb, void *arg)
+{
+	const struct cached_file *file = arg;
+
+	return compare_u64(file[*(const size_t *)pa].mapping, file[*(const size_t *)pb].mapping);
+}
+
+/* By file, then by pid. */
+static int compare_held(const void *pa, const void *pb)
+{
+	const struct held *a = pa, *b = pb;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return (a->by.pid > b->by.pid) - (a->by.pid < b->by.pid);
+}
+
+static int add_held(struct holders_source *h, size_t file, const struct zmem_holder *by)
+{
+	struct held *item =
+		grow_items(h->held.item, h->held.count, &h->held.capacity, 64, sizeof(*item));
+
+	if (!item)
+		return -ENOMEM;
+	h->held.item = item;
+	item += h->held.count++;
+	*item = (struct held){.file = file, .by.pid = by->pid};
+	memcpy(item->by.comm, by->comm, sizeof(item->by.comm) - 1);
+	return 0;
+}
+
+/* ---- iterators ---- */
+
+/* One record of an open file. */
+static int match_open(struct holders_source *h, const struct zmem_holder *record)
+{
+	size_t first = 0, end = h->wanted_count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		size_t file = h->wanted[middle];
+		uint64_t key = h->set->file[file].mapping;
+
+		if (key == record->key)
+			return add_held(h, file, record);
+		if (key < record->key)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return 0;
+}
+
+static int add_mm(struct holders_source *h, const struct zmem_holder *record)
+{
+	struct zmem_holder *item =
+		grow_items(h->mm.item, h->mm.count, &h->mm.capacity, 256, sizeof(*item));
+
+	if (!item)
+		return -ENOMEM;
+	h->mm.item = item;
+	h->mm.item[h->mm.count++] = *record;
+	return 0;
+}
+
+static int read_iterator(struct holders_source *h, int prog_fd,
+			 int (*receive)(struct holders_source *h, const struct zmem_holder *record))
+{
+	cleanup_close int link = bpf_link_create(prog_fd, 0, BPF_TRACE_ITER, NULL);
+	cleanup_close int fd = link < 0 ? -errno : bpf_iter_create(link);
+	cleanup_free char *buf = malloc(READ_SIZE);
+	size_t len = 0;
+
+	if (fd < 0)
+		return fd;
+	if (!buf)
+		return -ENOMEM;
+	for (;;) {
+		ssize_t n = read(fd, buf + len, READ_SIZE - len);
+		size_t used = 0;
+		int r = 0;
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : len ? -EBADMSG : 0;
+		len += (size_t)n;
+		while (r == 0 && len - used >= sizeof(struct zmem_holder)) {
+			struct zmem_holder record;
+
+			memcpy(&record, buf + used, sizeof(record));
+			r = receive(h, &record);
+			used += sizeof(record);
+		}
+		if (r < 0)
+			return r;
+		len -= used;
+		memmove(buf, buf + used, len);
+	}
+}
+
+/* ---- mappings ---- */
+
+/* Calls `give` for each process of an address space. */
+static int match_mm(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
+		    int (*give)(struct holders_source *h, size_t file,
+				const struct zmem_mapper *mapper, const struct zmem_holder *by))
+{
+	const struct zmem_holder key = {.key = mapper->mm};
+	const struct zmem_holder *end = h->mm.item + h->mm.count, *found;
+	int r = 0;
+
+	if (!h->mm.count)
+		return 0;
+	found = bsearch(&key, h->mm.item, h->mm.count, sizeof(key), compare_keys);
+	if (!found)
+		return 0;
+	while (found > h->mm.item && found[-1].key == key.key)
+		found--;
+	for (; r == 0 && found < end && found->key == key.key; found++)
+		r = give(h, file, mapper, found);
+	return r;
+}
+
+static int give_held(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
+		     const struct zmem_holder *by)
+{
+	(void)mapper;
+	return add_held(h, file, by);
+}
+
+static int give_share(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
+		      const struct zmem_holder *by)
+{
+	struct swapped_share *item;
+
+	(void)file;
+	if (!mapper->swapped)
+		return 0;
+	item = grow_items(h->share, h->share_count, &h->share_capacity, 64, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	h->share = item;
+	item[h->share_count++] = (struct swapped_share){
+		.pid = by->pid,
+		.unknown = mapper->swapped == ZMEM_MAPPER_UNKNOWN,
+		.pages = mapper->swapped == ZMEM_MAPPER_UNKNOWN ? 0 : mapper->swapped,
+	};
+	return 0;
+}
+
+/* The VMAs that map a file. Returns 0, -E2BIG if they are too many, or another negative errno. */
+static int read_mappers(struct holders_source *h, size_t index, bool swap,
+			int (*give)(struct holders_source *h, size_t file,
+				    const struct zmem_mapper *mapper, const struct zmem_holder *by))
+{
+	const struct cached_file *file = &h->set->file[index];
+	struct zmem_mappers *v = h->visit;
+	int r;
+
+	v->tree.mapping = file->mapping;
+	v->inode = file->inode;
+	v->count_swap = swap;
+	v->page_bits = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	v->state = ZMEM_MAPPERS_BEGIN;
+	r = bpf_program_run(h->handle.prog_fd);
+	if (r == 0 && v->count > ZMEM_MAPPERS_MAX)
+		r = -EPROTO;
+	for (uint32_t i = 0; r == 0 && i < v->count; i++)
+		r = match_mm(h, index, &v->mapper[i], give);
+	return r == 0 && v->state == ZMEM_MAPPERS_MANY ? -E2BIG : r;
+}
+
+/* The processes of all address spaces. */
+static int read_processes(struct holders_source *h)
+{
+	int r;
+
+	h->mm.count = 0;
+	r = read_iterator(h, h->handle.mm_fd, add_mm);
+	if (r == 0 && h->mm.count)
+		qsort(h->mm.item, h->mm.count, sizeof(*h->mm.item), compare_keys);
+	return r;
+}
+
+/* ---- files ---- */
+
+static int choose_files(struct holders_source *h)
+{
+	struct file_set *set = h->set;
+
+	free(h->wanted);
+	h->wanted_count = 0;
+	h->wanted = calloc(set->count ? set->count : 1, sizeof(*h->wanted));
+	if (!h->wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < set->count; i++) {
+		if (set->file[i].wanted)
+			h->wanted[h->wanted_count++] = i;
+	}
+	qsort_r(h->wanted, h->wanted_count, sizeof(*h->wanted), compare_wanted, set->file);
+	return 0;
+}
+
+/* Gives each file its holders, each process once. */
+static int give_holders(struct holders_source *h)
+{
+	struct held_list *l = &h->held;
+	struct file_holder *holder;
+	size_t first = 0;
+
+	if (l->count)
+		qsort(l->item, l->count, sizeof(*l->item), compare_held);
+	holder = arena_alloc(&h->set->arena, (l->count + 1) * sizeof(*holder));
+	if (!holder)
+		return -ENOMEM;
+	while (first < l->count) {
+		struct cached_file *file = &h->set->file[l->item[first].file];
+		size_t i = first;
+
+		file->holder = holder;
+		for (; i < l->count && l->item[i].file == l->item[first].file; i++) {
+			if (i == first || l->item[i].by.pid != l->item[i - 1].by.pid)
+				*holder++ = l->item[i].by;
+		}
+		file->holder_count = (uint32_t)(holder - file->holder);
+		first = i;
+	}
+	return 0;
+}
+
+static int load(struct holders_source *h)
+{
+	int r = bpf_holders_load(LOADER_LIGHT, &h->handle);
+	void *map;
+
+	if (r < 0)
+		r = bpf_holders_load(LOADER_LIBBPF, &h->handle);
+	if (r < 0)
+		return r;
+	map = mmap(NULL, sizeof(*h->visit), PROT_READ | PROT_WRITE, MAP_SHARED, h->handle.map_fd,
+		   0);
+	if (map == MAP_FAILED)
+		return -errno;
+	h->visit = map;
+	return 0;
+}
+
+int holders_source_open(struct diag *diag, struct holders_source **ret)
+{
+	struct holders_source *h = calloc(1, sizeof(*h));
+	int r;
+
+	if (!h)
+		return -ENOMEM;
+	r = load(h);
+	if (r < 0) {
+		bpf_diagnose_note(diag, SUBJECT, "loading the programs", r);
+		holders_source_close(h);
+		return r;
+	}
+	*ret = h;
+	return 0;
+}
+
+int holders_source_read(struct holders_source *h, struct file_set *set)
+{
+	int r;
+
+	h->set = set;
+	h->held.count = 0;
+	r = choose_files(h);
+	if (r == 0)
+		r = read_processes(h);
+	if (r == 0)
+		r = read_iterator(h, h->handle.open_fd, match_open);
+	for (size_t i = 0; r == 0 && i < h->wanted_count; i++) {
+		r = read_mappers(h, h->wanted[i], false, give_held);
+		set->file[h->wanted[i]].holders_known = r == 0;
+		if (r == -E2BIG)
+			r = 0;
+	}
+	return r < 0 ? r : give_holders(h);
+}
+
+/* ---- swapped shared memory ---- */
+
+static int compare_shares(const void *pa, const void *pb)
+{
+	const struct swapped_share *a = pa, *b = pb;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* Makes one share of those of each process. */
+static void sum_shares(struct holders_source *h)
+{
+	size_t count = 0;
+
+	if (h->share_count)
+		qsort(h->share, h->share_count, sizeof(*h->share), compare_shares);
+	for (size_t i = 0; i < h->share_count; i++) {
+		struct swapped_share *last = &h->share[count - 1];
+
+		if (!count || last->pid != h->share[i].pid) {
+			h->share[count++] = h->share[i];
+			continue;
+		}
+		last->pages += h->share[i].pages;
+		last->unknown |= h->share[i].unknown;
+	}
+	h->share_count = count;
+}
+
+ssize_t holders_source_swapped(struct holders_source *h, struct file_set *set,
+			       const struct swapped_share **ret)
+{
+	bool read = false;
+	int r = 0;
+
+	h->set = set;
+	h->share_count = 0;
+	for (size_t i = 0; r == 0 && i < set->count; i++) {
+		if (!set->file[i].swapped || !set->file[i].mapped)
+			continue;
+		if (!read)
+			r = read_processes(h);
+		read = true;
+		if (r == 0)
+			r = read_mappers(h, i, true, give_share);
+	}
+	if (r < 0)
+		return r;
+	sum_shares(h);
+	*ret = h->share;
+	return (ssize_t)h->share_count;
+}

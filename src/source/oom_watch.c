@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Loads the program of mark_victim and reads its ring buffer. */
+#include "source/oom_watch.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "source/bpf_diagnose.h"
+#include "source/reader.h"
+#include "source/record_decode.h"
+#include "source/source_internal.h"
+#include "zmem/oom.h"
+
+#define LINES 16
+
+struct oom_watch {
+	int link_fd; /* holds the program, which holds its maps */
+	int ring_fd;
+	struct ring_buffer *ring;
+	struct decode_limits limits;
+	struct strbuf bytes;	     /* messages that were received: a length, then as many bytes */
+	size_t used;		     /* bytes of them that were returned */
+	uint32_t kills;		     /* the number of the last kill that was returned */
+	int log_fd;		     /* /dev/kmsg; -1: it may not be read */
+	struct oom_line line[LINES]; /* a ring of the last lines about kills */
+	unsigned lines;
+	struct oom_request
+		request; /* of the line that came last; it belongs to the next line about a kill */
+};
+
+#define BYTES_MAX (64u << 20)
+
+/* Stores a message; too many kills at once are counted as missed. */
+static int receive(void *arg, void *data, size_t len)
+{
+	struct oom_watch *w = arg;
+	uint32_t size = (uint32_t)len;
+
+	if (len > sizeof(struct zmem_oom_record) || w->bytes.len > BYTES_MAX)
+		return 0;
+	strbuf_put(&w->bytes, &size, sizeof(size));
+	strbuf_put(&w->bytes, data, len);
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static int attach(struct oom_watch *w, const struct bpf_handle *object)
+{
+	w->link_fd = bpf_raw_tracepoint_open(NULL, object->iter_fd);
+	if (w->link_fd < 0)
+		return -errno;
+	w->ring_fd = fcntl(object->ring_fd, F_DUPFD_CLOEXEC, 0);
+	if (w->ring_fd < 0)
+		return -errno;
+	w->ring = ring_buffer__new(w->ring_fd, receive, w, NULL);
+	return w->ring ? 0 : -errno;
+}
+
+static int open_object(struct oom_watch *w, enum bpf_object_id id, enum zmem_oom_scope scope,
+		       struct diag *diag)
+{
+	cleanup(bpf_handle_close) struct bpf_handle object = {};
+	uint64_t argument = scope;
+	int r = bpf_source_load("OOM kills", id, LOADER_LIBBPF, 0, diag, &object);
+
+	if (r < 0)
+		return r;
+	r = bpf_handle_run(object.view_fd, &argument, sizeof(argument));
+	if (r == 0)
+		r = attach(w, &object);
+	if (r)
+		bpf_diagnose_note(diag, "OOM kills", "attaching to mark_victim",
+				  r < 0 ? r : -ENXIO);
+	return r > 0 ? -ENXIO : r;
+}
+
+/* From now on: what is in the log already is about earlier kills. */
+static void open_log(struct oom_watch *w)
+{
+	w->log_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (w->log_fd >= 0)
+		lseek(w->log_fd, 0, SEEK_END);
+}
+
+int oom_watch_open(enum oom_watch_scope scope, struct diag *diag, struct oom_watch **ret)
+{
+	static const enum bpf_object_id id[] = {OBJECT_OOM, OBJECT_OOM_PROBE, OBJECT_OOM_OLD};
+	int r = -ENOTSUP;
+
+	for (size_t i = 0; i < ARRAY_SIZE(id); i++) {
+		struct oom_watch *w = calloc(1, sizeof(*w));
+
+		if (!w)
+			return -ENOMEM;
+		w->link_fd = w->ring_fd = w->log_fd = -1;
+		w->limits = reader_limits();
+		r = open_object(w, id[i],
+				scope == OOM_WATCH_VICTIMS ? ZMEM_OOM_VICTIMS : ZMEM_OOM_TABLES,
+				diag);
+		if (r == 0) {
+			open_log(w);
+			*ret = w;
+			return 0;
+		}
+		oom_watch_close(w);
+	}
+	return r;
+}
+
+bool oom_watch_reads_log(const struct oom_watch *w)
+{
+	return w->log_fd >= 0;
+}
+
+int oom_watch_fd(const struct oom_watch *w)
+{
+	return ring_buffer__epoll_fd(w->ring);
+}
+
+void oom_watch_close(struct oom_watch *w)
+{
+	if (!w)
+		return;
+	ring_buffer__free(w->ring);
+	if (w->link_fd >= 0)
+		close(w->link_fd);
+	if (w->ring_fd >= 0)
+		close(w->ring_fd);
+	if (w->log_fd >= 0)
+		close(w->log_fd);
+	strbuf_done(&w->bytes);
+	free(w);
+}
+
+/* ---- the kernel's log ---- */
+
+/* Reads the lines about kills that have come. The kernel writes them before it calls mark_victim.
+ */
+static void read_log(struct oom_watch *w)
+{
+	char record[8192]; /* CONSOLE_EXT_LOG_MAX, and more */
+	ssize_t len;
+
+	if (w->log_fd < 0)
+		return;
+	/* EPIPE: lines were overwritten before they were read. */
+	while ((len = read(w->log_fd, record, sizeof(record))) > 0 ||
+	       (len < 0 && (errno == EPIPE || errno == EINTR))) {
+		if (len <= 0)
+			continue;
+		oom_request_parse(record, (size_t)len, &w->request);
+		if (oom_line_parse(record, (size_t)len, &w->line[w->lines % LINES]) < 0)
+			continue;
+		w->line[w->lines++ % LINES].request = w->request;
+		w->request = (struct oom_request){};
+	}
+}
+
+static void find_line(const struct oom_watch *w, struct oom_kill *kill)
+{
+	for (unsigned i = 0; i < LINES && i < w->lines; i++) {
+		const struct oom_line *line = &w->line[(w->lines - 1 - i) % LINES];
+
+		if (line->pid != kill->kernel_pid || !kill->kernel_pid)
+			continue;
+		kill->line_known = true;
+		kill->line = *line;
+		return;
+	}
+}
+
+/* ---- kills ---- */
+
+static int add_process(struct oom_watch *w, const struct zmem_oom_record *r, struct oom_kill *kill,
+		       struct snapshot *s)
+{
+	static const enum zmem_rss order[] = {ZMEM_RSS_ANON, ZMEM_RSS_FILE, ZMEM_RSS_SHMEM,
+					      ZMEM_RSS_SWAP};
+
+	if (record_size(&r->record, sizeof(r->record)) <= 0)
+		return -EBADMSG;
+	if (r->head.what == ZMEM_OOM_VICTIM) {
+		kill->pid = r->record.pid;
+		kill->counts_known = true;
+		for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+			kill->count[i] = (uint64_t)r->count[order[i]] * w->limits.page_size;
+	}
+	return record_decode_one(&r->record, &w->limits, s);
+}
+
+static void end_kill(struct oom_watch *w, const struct zmem_oom_end *end, struct oom_kill *kill)
+{
+	kill->boottime_ns = end->boottime_ns;
+	kill->took_ns = end->took_ns;
+	kill->kernel_pid = end->pid;
+	kill->table = end->table;
+	kill->lost = end->lost;
+	kill->late = end->late;
+	kill->missed = end->head.kill - w->kills - 1;
+	w->kills = end->head.kill;
+}
+
+/* Reads one message into the kill. Returns 1 at its end, 0, or a negative errno. */
+static int read_message(struct oom_watch *w, const char *data, uint32_t size, struct oom_kill *kill,
+			struct snapshot *s)
+{
+	union {
+		struct zmem_oom_head head;
+		struct zmem_oom_record record;
+		struct zmem_oom_end end;
+	} message = {};
+
+	memcpy(&message, data, size);
+	if (message.head.what == ZMEM_OOM_END && size == sizeof(message.end)) {
+		end_kill(w, &message.end, kill);
+		return 1;
+	}
+	if (message.head.what == ZMEM_OOM_END || size != sizeof(message.record))
+		return -EBADMSG;
+	return add_process(w, &message.record, kill, s);
+}
+
+int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot)
+{
+	int r = 0;
+
+	snapshot_clear(snapshot);
+	*ret = (struct oom_kill){};
+	ring_buffer__consume(w->ring);
+	read_log(w);
+	while (r == 0 && w->used + sizeof(uint32_t) <= w->bytes.len) {
+		uint32_t size;
+
+		memcpy(&size, w->bytes.data + w->used, sizeof(size));
+		w->used += sizeof(size);
+		r = read_message(w, w->bytes.data + w->used, size, ret, snapshot);
+		w->used += size;
+	}
+	if (w->used == w->bytes.len) {
+		strbuf_done(&w->bytes);
+		w->used = 0;
+	}
+	ret->listed = (uint32_t)snapshot->count;
+	if (r == 1)
+		find_line(w, ret);
+	if (r == 1 && snapshot_finish(snapshot) < 0)
+		return -ENOMEM;
+	return r;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Watches OOM kills from inside the kernel (bpf/oom_kill.bpf.c): each kill comes with the exact
+ * counters of the victim and, for a recorder, once an episode of every process at that moment.
+ */
+#ifndef ZMEM_SOURCE_OOM_WATCH_H
+#define ZMEM_SOURCE_OOM_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "model/snapshot.h"
+#include "proc/oom_line.h"
+
+struct oom_watch;
+
+/* Whose counters are read in the kernel. */
+enum oom_watch_scope {
+	OOM_WATCH_ALL,	   /* the victim's and, once an episode, every process's */
+	OOM_WATCH_VICTIMS, /* the victim's */
+};
+
+/* One kill. */
+struct oom_kill {
+	uint64_t boottime_ns;
+	uint64_t took_ns;   /* in the kernel, with a spinlock of the victim held */
+	int32_t kernel_pid; /* in the first pid namespace */
+	pid_t pid;	    /* in ours; 0: the victim was not read */
+	bool table;	    /* all processes were read, not the victim alone */
+	uint32_t listed;    /* processes in the snapshot */
+	uint32_t lost;	    /* processes for which the ring had no room */
+	bool late;	    /* the time was over before the last process */
+	uint32_t missed;    /* kills before this one of which nothing was received */
+	bool counts_known;
+	/* What the kernel's log says, if it may be read; it is limited to 10 kills in 5 s. */
+	bool line_known;
+	struct oom_line line;
+	uint64_t count[4]; /* bytes: RSS_ANON, RSS_FILE, RSS_SHMEM, SWAP without their parts per CPU
+			    */
+};
+
+/*
+ * Loads and attaches the program; needs CAP_BPF and CAP_PERFMON, reading needs neither. Opens the
+ * kernel's log, which may need CAP_SYSLOG; without it kills have no line of it. Returns 0, or a
+ * negative errno and notes in diag.
+ */
+int oom_watch_open(enum oom_watch_scope scope, struct diag *diag, struct oom_watch **ret);
+/* Whether the kernel's log may be read. */
+bool oom_watch_reads_log(const struct oom_watch *w);
+/* Readable when a kill has come; it stays the property of the watch. */
+int oom_watch_fd(const struct oom_watch *w);
+/*
+ * The next kill that has come. The snapshot is cleared and has its processes, finished
+ * (snapshot_finish()), without PSS and without the names that user space adds. Returns 1, 0 if
+ * there is none, or a negative errno.
+ */
+int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
+void oom_watch_close(struct oom_watch *w);
+
+#endif

@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Runs the programs of bpf/swap.bpf.c: finds the swap devices and compares them with /proc/swaps,
+ * then reads the processes with swap entries and the files of shared memory, in several visits
+ * where there are many, and finds the devices again.
+ */
+#include "source/swap_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "source/bpf_diagnose.h"
+#include "source/source_internal.h"
+#include "zmem/record.h"
+#include "zmem/swap.h"
+
+#define SUBJECT "swap slots"
+/* How often a process is read before it is given up. */
+#define TRIES 3
+/* Passes over all processes; in each, a process is walked for at most a millisecond. */
+#define PASSES_MAX (1024 * 1024)
+
+struct swap_source {
+	struct bpf_swap_handle handle;
+	struct zmem_swap *visit; /* the value of the map */
+	int link_fd;
+	struct cpu_ids cpus;
+	uint32_t page_size;
+	const char *refusal, *cost_refusal;
+	struct zmem_swap_device before[ZMEM_SWAP_DEVICES]; /* as swap_source_begin() found them */
+	bool costs;					   /* some device takes RAM for its slots */
+	struct work *work;
+	size_t work_count, pending;
+};
+
+/* A process that is read: the sums of its visits so far. */
+struct work {
+	struct process *process;
+	struct zmem_swap_sum sum;
+	int64_t before, after;
+	unsigned tries;
+	bool visited, done, whole;
+};
+
+const char *swap_source_refusal(const struct swap_source *s)
+{
+	return s->refusal;
+}
+
+const char *swap_source_cost_refusal(const struct swap_source *s)
+{
+	return s->refusal ? s->refusal : s->cost_refusal;
+}
+
+void swap_source_close(struct swap_source *s)
+{
+	if (!s)
+		return;
+	if (s->visit)
+		munmap(s->visit, sizeof(*s->visit));
+	if (s->link_fd >= 0)
+		close(s->link_fd);
+	bpf_swap_close(&s->handle);
+	free(s->work);
+	free(s);
+}
+
+/* ---- opening ---- */
+
+/* Finds where two per-CPU variables are in their section, by the kernel's types. */
+static void find_percpu(struct zmem_swap *v)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *section;
+	const struct btf_var_secinfo *var;
+	int id;
+
+	if (!btf)
+		return;
+	id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	section = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	var = section ? btf_var_secinfos(section) : NULL;
+	for (int i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_type *type = btf__type_by_id(btf, var[i].type);
+		const char *name = type ? btf__name_by_offset(btf, type->name_off) : NULL;
+
+		if (name && strcmp(name, "runqueues") == 0)
+			v->runqueues = var[i].offset;
+		else if (name && strcmp(name, "percpu_swap_cluster") == 0)
+			v->percpu_cluster = var[i].offset;
+	}
+	btf__free(btf);
+}
+
+static int set_up(struct swap_source *s, const struct zmem_layout *layout)
+{
+	void *map = mmap(NULL, sizeof(*s->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 s->handle.map_fd, 0);
+	int r;
+
+	if (map == MAP_FAILED)
+		return -errno;
+	s->visit = map;
+	s->visit->at = *layout;
+	s->visit->at.page_bits = (uint32_t)__builtin_ctz(s->page_size);
+	r = bpf_source_set_up_cpus(s->handle.setup_fd, &s->cpus, false);
+	if (r < 0)
+		return r;
+	s->link_fd = bpf_link_create(s->handle.iter_fd, 0, BPF_TRACE_ITER, NULL);
+	if (s->link_fd < 0)
+		return -errno;
+	/* Kernels without CONFIG_KALLSYMS_ALL keep no names of variables. */
+	bpf_handle_run(s->handle.symbols_fd, NULL, 0);
+	if (!s->visit->swap_info)
+		find_percpu(s->visit);
+	return 0;
+}
+
+int swap_source_open(const struct source *from, struct diag *diag, struct swap_source **ret)
+{
+	struct swap_source *s;
+	struct zmem_layout layout = {};
+	const char *step = "loading the programs";
+	int r = 0;
+
+	if (from)
+		r = source_layout(from, &layout);
+	if (r < 0) {
+		diag_add(diag, SUBJECT, r, NULL, "they need PSS from page tables");
+		return r;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->link_fd = -1;
+	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	bpf_source_find_cpus(&s->cpus);
+	r = bpf_swap_load(s->cpus.count, &s->handle);
+	if (r == 0) {
+		step = "setting them up";
+		r = set_up(s, &layout);
+	}
+	if (r < 0) {
+		bpf_diagnose_note(diag, SUBJECT, step, r);
+		swap_source_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* ---- the swap devices ---- */
+
+static bool is_row(const struct swap_source *s, const struct zmem_swap_device *d,
+		   const struct swap_device *row)
+{
+	return d->info && d->pages * s->page_size == row->size && d->priority == row->priority &&
+	       d->in_use <= d->pages && d->slots > d->pages;
+}
+
+/* True if the devices found are the rows of /proc/swaps, each once. */
+static bool are_rows(const struct swap_source *s, const struct system_info *system)
+{
+	bool taken[ZMEM_SWAP_DEVICES] = {};
+	size_t found = 0;
+
+	for (size_t i = 0; i < ZMEM_SWAP_DEVICES; i++)
+		found += s->visit->dev[i].info != 0;
+	if (!system->swaps_known || found != system->swap_count)
+		return false;
+	for (size_t row = 0; row < system->swap_count; row++) {
+		size_t i = 0;
+
+		while (i < ZMEM_SWAP_DEVICES &&
+		       (taken[i] || !is_row(s, &s->visit->dev[i], &system->swap[row])))
+			i++;
+		if (i == ZMEM_SWAP_DEVICES)
+			return false;
+		taken[i] = true;
+	}
+	return true;
+}
+
+static int find_devices(struct swap_source *s)
+{
+	int r = bpf_program_run(s->handle.find_fd);
+
+	/* Without symbols: a CPU that has not swapped out yet knows no device. */
+	for (unsigned i = 0; r == 0 && i < s->cpus.count && s->visit->percpu_cluster &&
+			     !s->visit->swap_info && !s->visit->seed;
+	     i++) {
+		r = bpf_program_run_on(s->handle.find_fd, s->cpus.id[i]);
+		if (r == -ENXIO || r == -EINVAL) /* it is offline */
+			r = 0;
+	}
+	return r;
+}
+
+static int find_swap(struct swap_source *s, const struct system_info *system)
+{
+	int r = find_devices(s);
+
+	if (r < 0)
+		return r;
+	s->refusal = NULL;
+	if (are_rows(s, system))
+		return 0;
+	/* A device that was switched off leads nowhere. */
+	if (s->visit->seed) {
+		s->visit->seed = 0;
+		r = find_devices(s);
+		if (r < 0)
+			return r;
+		if (are_rows(s, system))
+			return 0;
+	}
+	s->refusal = s->visit->swap_info || s->visit->percpu_cluster
+			     ? "the swap devices in the kernel are not those of /proc/swaps"
+			     : "this kernel does not tell where its swap devices are";
+	return -ENOTSUP;
+}
+
+/* A swap file on a zram device is no such device. */
+static bool is_zram(const struct swap_device *row)
+{
+	const char *slash = strrchr(row->name, '/');
+
+	return slash && strncmp(slash + 1, "zram", 4) == 0;
+}
+
+/* Whether it is known what every slot takes in RAM, and whether any does. */
+static void find_costs(struct swap_source *s, const struct system_info *system)
+{
+	const struct meminfo *m = &system->meminfo;
+	bool zswap = meminfo_has(m, MEMINFO_ZSWAP_STORED) && m->value[MEMINFO_ZSWAP_STORED];
+	size_t tables = 0, disks = 0;
+
+	s->cost_refusal = NULL;
+	for (size_t i = 0; i < ZMEM_SWAP_DEVICES; i++) {
+		struct zmem_swap_device *d = &s->visit->dev[i];
+
+		if (!d->info)
+			continue;
+		d->table_slots = d->table ? d->disk_bytes / s->page_size : 0;
+		tables += d->table != 0;
+		if (d->disk_bytes && !d->table)
+			s->cost_refusal = "a swap file is on a zram device";
+		if (zswap && (!d->trees || !d->tree_count))
+			s->cost_refusal = "this kernel does not tell where the slots of zswap are";
+		if (!zswap)
+			d->trees = 0;
+	}
+	for (size_t i = 0; i < system->swap_count; i++)
+		disks += is_zram(&system->swap[i]);
+	if (disks != tables)
+		s->cost_refusal = "the table of a zram device was not found";
+	s->costs = zswap || tables;
+}
+
+static bool same_devices(const struct zmem_swap_device *a, const struct zmem_swap_device *b)
+{
+	for (size_t i = 0; i < ZMEM_SWAP_DEVICES; i++) {
+		if (a[i].info != b[i].info ||
+		    (a[i].info && (a[i].map != b[i].map || a[i].clusters != b[i].clusters ||
+				   a[i].slots != b[i].slots || a[i].table != b[i].table)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- processes ---- */
+
+static int want(struct swap_source *s, const struct work *w, uint64_t cursor, bool first)
+{
+	const __s32 pid = w->process->pid;
+	struct zmem_swap_want value = {};
+
+	if (!first && bpf_map_lookup_elem(s->handle.wanted_fd, &pid, &value) < 0)
+		return -errno;
+	value.cursor = cursor;
+	return bpf_map_update_elem(s->handle.wanted_fd, &pid, &value, 0) < 0 ? -errno : 0;
+}
+
+static int want_no_more(struct swap_source *s, struct work *w, bool whole)
+{
+	const __s32 pid = w->process->pid;
+
+	w->done = true;
+	w->whole = whole;
+	s->pending--;
+	return bpf_map_delete_elem(s->handle.wanted_fd, &pid) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* Begins the walk of a process anew, or gives it up. */
+static int again(struct swap_source *s, struct work *w)
+{
+	if (++w->tries >= TRIES)
+		return want_no_more(s, w, false);
+	w->visited = false;
+	w->sum = (struct zmem_swap_sum){};
+	return want(s, w, 0, true);
+}
+
+static void add_sum(struct zmem_swap_sum *to, const struct zmem_swap_sum *from)
+{
+	to->entries += from->entries;
+	to->share += from->share;
+	to->unknown += from->unknown;
+	to->zram += from->zram;
+	to->zswap += from->zswap;
+	to->incompressible += from->incompressible;
+	to->filled += from->filled;
+	to->disk += from->disk;
+}
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/*
+ * True if the entries found add up to the counter: to all of it, or to no more than it if only what
+ * may be shared was looked at. A large process rarely stands still.
+ */
+static bool adds_up(const struct work *w, bool every)
+{
+	int64_t found = (int64_t)w->sum.entries;
+	uint64_t room = w->after < ZMEM_LARGE_PAGES ? 0 : (uint64_t)w->after / ZMEM_CLOSE_PART;
+
+	if (w->sum.unknown || w->after < 0 || found < 0 || distance(w->before, w->after) > room)
+		return false;
+	if (every)
+		return distance(found, w->after) <= room;
+	return found <= w->after || distance(found, w->after) <= room;
+}
+
+static int receive(struct swap_source *s, const struct zmem_swap_record *r)
+{
+	size_t first = 0, end = s->work_count;
+	struct work *w = NULL;
+
+	while (first < end && !w) {
+		size_t middle = first + (end - first) / 2;
+
+		if (s->work[middle].process->pid == r->pid)
+			w = &s->work[middle];
+		else if (s->work[middle].process->pid < r->pid)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	if (!w || w->done)
+		return 0;
+	if (w->process->start_ns != r->start_boottime_ns)
+		return want_no_more(s, w, false);
+	if (r->flags & (ZMEM_WALK_MOVED | ZMEM_WALK_UNKNOWN))
+		return again(s, w);
+	if (!w->visited)
+		w->before = r->before;
+	w->visited = true;
+	w->after = r->after;
+	add_sum(&w->sum, &r->sum);
+	if (r->cursor)
+		return want(s, w, r->cursor, false);
+	return adds_up(w, s->visit->every) ? want_no_more(s, w, true) : again(s, w);
+}
+
+/* One pass over all processes. Returns how many of the wanted ones it met, or a negative errno. */
+static int pass(struct swap_source *s)
+{
+	cleanup_close int fd = bpf_iter_create(s->link_fd);
+	struct zmem_swap_record record[64];
+	size_t len = 0;
+	int met = 0;
+
+	if (fd < 0)
+		return fd;
+	for (;;) {
+		ssize_t n = read(fd, (char *)record + len, sizeof(record) - len);
+		size_t count;
+		int r = 0;
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : len ? -EBADMSG : met;
+		len += (size_t)n;
+		count = len / sizeof(record[0]);
+		for (size_t i = 0; r == 0 && i < count; i++)
+			r = receive(s, &record[i]);
+		if (r < 0)
+			return r;
+		met += (int)count;
+		len -= count * sizeof(record[0]);
+		memmove(record, &record[count], len);
+	}
+}
+
+static bool is_wanted(const struct process *p, bool costs)
+{
+	if (p->kind != PROCESS_USER || !process_has(p, COUNTER_SWAP))
+		return false;
+	return costs ? p->value[COUNTER_SWAP] != 0
+		     : p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS);
+}
+
+static int choose(struct swap_source *s, bool costs, struct snapshot *snapshot)
+{
+	size_t count = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		count += is_wanted(&snapshot->process[i], costs);
+	free(s->work);
+	s->work_count = s->pending = 0;
+	s->work = calloc(count + 1, sizeof(*s->work));
+	if (!s->work)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < snapshot->count; i++) {
+		struct work *w = &s->work[s->work_count];
+
+		if (!is_wanted(&snapshot->process[i], costs))
+			continue;
+		w->process = &snapshot->process[i];
+		s->work_count++;
+		s->pending++;
+		r = want(s, w, 0, true);
+		/* More than the map has room for. */
+		if (r == -E2BIG)
+			r = want_no_more(s, w, false);
+	}
+	return r;
+}
+
+static void set_values(const struct swap_source *s, const struct work *w)
+{
+	const struct zmem_swap_sum *sum = &w->sum;
+	const struct swap_costs costs = {
+		.zram = sum->zram >> ZMEM_PSS_SHIFT,
+		.zswap = sum->zswap >> ZMEM_PSS_SHIFT,
+		.incompressible = sum->incompressible >> ZMEM_PSS_SHIFT,
+		.filled = sum->filled >> ZMEM_PSS_SHIFT,
+		.disk = sum->disk >> ZMEM_PSS_SHIFT,
+	};
+	uint64_t entries = sum->entries, rest = 0;
+	struct process *p = w->process;
+
+	if (!w->whole)
+		return;
+	if (!s->visit->every && (uint64_t)w->after > entries)
+		rest = (uint64_t)w->after - entries;
+	if (p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS)) {
+		process_set(p, COUNTER_SWAP_PSS,
+			    rest * s->page_size + (w->sum.share >> ZMEM_PSS_SHIFT));
+		p->swap_slots = true;
+	}
+	if (s->visit->costs)
+		process_set_swap_costs(p, &costs);
+	process_derive(p);
+}
+
+/* Of processes without swap. */
+static void set_no_costs(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct process *p = &snapshot->process[i];
+
+		if (p->kind == PROCESS_USER && process_has(p, COUNTER_SWAP) &&
+		    !p->value[COUNTER_SWAP])
+			process_set_swap_costs(p, &(struct swap_costs){});
+	}
+}
+
+/* Walks all wanted processes. */
+static int walk(struct swap_source *s)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && s->pending && i < PASSES_MAX; i++) {
+		r = pass(s);
+		if (r == 0) /* the rest has ended */
+			break;
+		r = r < 0 ? r : 0;
+	}
+	for (size_t i = 0; i < s->work_count; i++) {
+		if (!s->work[i].done)
+			want_no_more(s, &s->work[i], false);
+	}
+	return r;
+}
+
+/* After a reading: the devices must be those that were found before it. */
+static int confirm(struct swap_source *s)
+{
+	int r = find_devices(s);
+
+	if (r < 0)
+		return r;
+	if (!same_devices(s->before, s->visit->dev))
+		return -EAGAIN;
+	/* Finding them has cleared what find_costs() had set. */
+	memcpy(s->visit->dev, s->before, sizeof(s->before));
+	return 0;
+}
+
+int swap_source_begin(struct swap_source *s, const struct system_info *system)
+{
+	int r = find_swap(s, system);
+
+	if (r < 0)
+		return r;
+	find_costs(s, system);
+	memcpy(s->before, s->visit->dev, sizeof(s->before));
+	return 0;
+}
+
+int swap_source_read(struct swap_source *s, bool costs, struct snapshot *snapshot)
+{
+	bool known = costs && !s->cost_refusal;
+	int r;
+
+	s->visit->every = s->visit->costs = known;
+	r = choose(s, known, snapshot);
+	if (r == 0)
+		r = walk(s);
+	if (r == 0)
+		r = confirm(s);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->work_count; i++)
+		set_values(s, &s->work[i]);
+	if (known)
+		set_no_costs(snapshot);
+	return 0;
+}
+
+/* ---- files ---- */
+
+/* Returns 0, -ESTALE if the file is gone or changed, or another negative errno. */
+static int read_file(struct swap_source *s, struct cached_file *f)
+{
+	struct zmem_swap *v = s->visit;
+	uint64_t entries;
+	int r;
+
+	v->record = (struct zmem_swap_record){};
+	v->file_inode = f->inode;
+	v->tree = (struct zmem_tree){.mapping = f->mapping, .last = UINT64_MAX >> 13};
+	do {
+		r = bpf_program_run(s->handle.file_fd);
+	} while (r == 0 && !v->file_gone && v->tree.index <= v->tree.last);
+	if (r < 0)
+		return r;
+	entries = f->swapped / s->page_size;
+	if (v->file_gone || v->record.sum.unknown ||
+	    distance((int64_t)v->record.sum.entries, (int64_t)entries) > entries / ZMEM_CLOSE_PART)
+		return -ESTALE;
+	f->swap_ram = (v->record.sum.zram + v->record.sum.zswap) >> ZMEM_PSS_SHIFT;
+	f->swap_ram_unknown = false;
+	return 0;
+}
+
+int swap_source_files(struct swap_source *s, struct file_set *set)
+{
+	int r = 0;
+
+	if (s->cost_refusal)
+		return -ENOTSUP;
+	s->visit->costs = s->costs;
+	for (size_t i = 0; i < set->count && (r == 0 || r == -ESTALE); i++) {
+		struct cached_file *f = &set->file[i];
+
+		f->swap_ram = 0;
+		f->swap_ram_unknown = f->swapped && s->costs;
+		if (f->swap_ram_unknown)
+			r = read_file(s, f);
+	}
+	if (r == 0 || r == -ESTALE)
+		r = confirm(s);
+	for (size_t i = 0; r < 0 && i < set->count; i++)
+		set->file[i].swap_ram_unknown = set->file[i].swapped != 0;
+	return r;
+}
+
+/* ---- the swap cache ---- */
+
+int swap_source_cached(struct swap_source *s, uint64_t *ret_bytes)
+{
+	struct zmem_swap *v = s->visit;
+	int r = 0;
+
+	v->cached = 0;
+	for (uint32_t i = 0; r == 0 && i < ZMEM_SWAP_DEVICES; i++) {
+		v->device = i;
+		v->slot = 0;
+		while (r == 0 && v->dev[i].info && v->slot < v->dev[i].slots)
+			r = bpf_program_run(s->handle.scan_fd);
+	}
+	if (r == 0)
+		r = confirm(s);
+	if (r == 0)
+		*ret_bytes = v->cached * s->page_size;
+	return r;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads files, and the holders of one of them, for the view of top. */
+#include "top/files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "enrich/enrich.h"
+
+/* A reading takes at most a twenty-fifth of a CPU, and a fourth of the time. */
+#define CPU_PART  25
+#define TIME_PART 4
+#define EVERY_US  2000000 /* and they are not read more often */
+
+/* ---- opening ---- */
+
+static void set_why(char why[256], const struct diag *diag, int error)
+{
+	const struct diag_note *n = diag->count ? &diag->note[0] : NULL;
+	const char *hint = n ? n->hint : NULL;
+
+	snprintf(why, 256, "%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
+		 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+}
+
+void top_files_open(struct top_files *t)
+{
+	cleanup(diag_clear) struct diag diag = {}, other = {};
+	int r;
+
+	*t = TOP_FILES_CLOSED;
+	if (getauxval(AT_SECURE)) {
+		snprintf(t->why, sizeof(t->why), "names of files are private (run as root)");
+		return;
+	}
+	r = procfs_open(&t->proc, "/proc");
+	if (r == 0)
+		r = files_source_open(&diag, &t->source);
+	if (r < 0) {
+		set_why(t->why, &diag, r);
+		return;
+	}
+	r = holders_source_open(&other, &t->holders);
+	if (r < 0)
+		set_why(t->holders_why, &other, r);
+}
+
+/* Frees the files, which may be many. */
+static void forget(struct top_files *t, struct view *v)
+{
+	if (v)
+		v->files.report = NULL;
+	files_result_done(&t->result);
+	t->result = (struct files_result){};
+	file_set_done(&t->set);
+	t->read = false;
+	t->due_us = 0;
+}
+
+void top_files_close(struct top_files *t)
+{
+	forget(t, NULL);
+	files_source_close(t->source);
+	holders_source_close(t->holders);
+	pattern_free(t->pattern);
+	if (t->proc.fd >= 0)
+		procfs_close(&t->proc);
+	snapshot_done(&t->snapshot);
+	*t = TOP_FILES_CLOSED;
+}
+
+/* ---- reading ---- */
+
+/* A filter that is not valid causes a message, and the view gets back the one that is in force. */
+static void set_filter(struct top_files *t, struct view *v)
+{
+	char *filter = v->files.set.filter;
+	struct pattern *pattern = NULL;
+	const char *why = "out of memory";
+	int r = 0;
+
+	if (strcmp(filter, t->filter) == 0)
+		return;
+	if (*filter)
+		r = pattern_compile(filter, &pattern, &why);
+	if (r < 0) {
+		view_set_message(v, "%s: %s", filter, why);
+		memcpy(filter, t->filter, sizeof(t->filter));
+		return;
+	}
+	pattern_free(t->pattern);
+	t->pattern = pattern;
+	memcpy(t->filter, filter, sizeof(t->filter));
+}
+
+static int run_query(struct top_files *t, const struct file_settings *set)
+{
+	struct files_query query = {
+		.filter = t->pattern,
+		.group = set->group,
+		.within = set->within,
+		.within_name = set->within_name,
+		.reverse = set->reverse,
+		.shown = SIZE_MAX,
+	};
+
+	if (set->sort >= 0)
+		query.keys = (struct file_keys){.column = {set->sort}, .count = 1};
+	files_result_done(&t->result);
+	t->result = (struct files_result){};
+	t->report = (struct files_report){.snapshot = &t->snapshot,
+					  .group = file_group_name(set->group)};
+	file_columns_default(&t->report.columns, set->group != FILE_GROUP_NONE);
+	return files_run(&t->set, &query, &t->result, &t->report);
+}
+
+void top_files_rows(struct top_files *t, struct view *v)
+{
+	int r;
+
+	if (!t->read)
+		return;
+	set_filter(t, v);
+	r = run_query(t, &v->files.set);
+	if (r == -E2BIG) {
+		view_set_message(v, "%s: " PATTERN_EXPENSIVE, t->filter);
+		*v->files.set.filter = '\0';
+		set_filter(t, v);
+		r = run_query(t, &v->files.set);
+	}
+	if (r < 0)
+		snprintf(t->failed, sizeof(t->failed), "%s", strerror(-r));
+	view_set_files(v, r < 0 ? NULL : &t->report, r < 0 ? t->failed : NULL);
+}
+
+/* How long until the files are read again, in whole seconds. */
+static uint64_t pause_us(uint64_t cpu_us, uint64_t time_us)
+{
+	uint64_t us =
+		cpu_us * CPU_PART > time_us * TIME_PART ? cpu_us * CPU_PART : time_us * TIME_PART;
+
+	return us < EVERY_US ? EVERY_US : (us + 999999) / 1000000 * 1000000;
+}
+
+static void read_files(struct top_files *t, struct view *v)
+{
+	uint64_t start = clock_us(CLOCK_MONOTONIC), now;
+	uint64_t cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	int r;
+
+	v->files.report = NULL;
+	r = files_source_read(t->source, &t->proc, &t->set);
+	t->read = r == 0;
+	if (r == 0)
+		machine_read(&t->proc, &t->snapshot.host, &t->snapshot.system);
+	now = clock_us(CLOCK_MONOTONIC);
+	v->files.time_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000);
+	v->files.read_us = now - start;
+	v->files.every_us = pause_us(clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu, v->files.read_us);
+	t->due_us = now + v->files.every_us;
+	if (r == 0) {
+		top_files_rows(t, v);
+		return;
+	}
+	snprintf(t->failed, sizeof(t->failed), "%s",
+		 r == -ENOTSUP ? "this kernel's lists of files are not understood" : strerror(-r));
+	view_set_files(v, NULL, t->failed);
+}
+
+void top_files_read(struct top_files *t, struct view *v, bool now)
+{
+	if (!view_shows_files(v)) {
+		/* The menus and the holders lead back to the files. */
+		if (t->read && v->mode == VIEW_LIST)
+			forget(t, v);
+		return;
+	}
+	if (!t->source)
+		view_set_files(v, NULL, t->why);
+	else if (now || (!v->set.paused && clock_us(CLOCK_MONOTONIC) >= t->due_us))
+		read_files(t, v);
+}
+
+/* ---- holders ---- */
+
+void top_files_holders(struct top_files *t, struct view *v)
+{
+	const struct cached_file *row = view_file(v);
+	struct cached_file *file;
+	int r;
+
+	if (!row || v->files.report->group)
+		return;
+	if (!t->holders) {
+		view_set_message(v, "the holders of files cannot be read: %s", t->holders_why);
+		return;
+	}
+	file = &t->set.file[row - t->set.file];
+	file->wanted = true;
+	r = holders_source_read(t->holders, &t->set);
+	file->wanted = false;
+	if (r == 0)
+		r = view_set_holders(v, file);
+	if (r < 0)
+		view_set_message(v, "reading the holders of the file: %s", strerror(-r));
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# alone: the recorder sees the OOM kills of all tests
+"""The page of incidents in headless Chromium, of two real OOM kills in a small memory cgroup: charts with the kills, a click
+on a moment, a kill, the slider. With SCREENSHOTS=DIRECTORY it saves pictures there."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+sys.dont_write_bytecode = True
+import browser  # noqa: E402
+import oom  # noqa: E402
+from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
+
+SCREENSHOTS = os.environ.get("SCREENSHOTS")
+KILLS = 2
+
+
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
+
+
+def snapshots(directory):
+    """The snapshots of the recording by their time: its totals, and the pids."""
+    said = subprocess.run((PROGRAM, "watch", "--replay", directory, "-F", "ndjson", "-q"), stdout=subprocess.PIPE, check=True)
+    found, pids = {}, set()
+    for line in said.stdout.splitlines():
+        row = json.loads(line)
+        if row["type"] == "process":
+            pids.add(row["pid"])
+        elif row["type"] == "snapshot":
+            found[row["timestamp_ms"]] = row["totals"], pids
+            pids = set()
+    return found
+
+
+def size_text(size):
+    """Bytes from 1 KiB on, as the page has them."""
+    for unit in ("KiB", "MiB", "GiB"):
+        size /= 1024
+        if size < 1023.5:
+            break
+    digits = 0 if unit == "KiB" and size == int(size) else 2 if size < 9.995 else 1 if size < 99.95 else 0
+    return "%.*f %s" % (digits, size, unit)
+
+
+class Page:
+    def __init__(self, path, directory):
+        self.path, self.browser, self.snapshots = path, browser.Browser(), snapshots(directory)
+
+    def open(self, width=1280, dark=False):
+        self.browser.screen(width, dark=dark, scripts=True)
+        self.browser.open(self.path)
+        self.browser.settle()
+
+    def is_(self, expression):
+        return self.browser.evaluate(expression)
+
+    def rows(self):
+        return self.is_("[...document.querySelectorAll('#table tbody tr:not(.space) > :first-child')].map(e => e.textContent)")
+
+    def check_moment(self, name):
+        """The map and the table are of the chosen moment, and show all of it. Returns its pids."""
+        totals, pids = self.snapshots[self.is_("JSON.parse(document.querySelector('#recording').textContent)"
+                                               ".moments[document.querySelector('#moment').value].timestamp_ms")]
+        bare = totals["pss_bytes"] is None
+        keys = ("rss_anon", "rss_file", "rss_shmem", "swap") if bare else ("pss_anon", "pss_file", "pss_shmem", "swap_pss")
+        kinds = ((key.split("_")[-1].replace("pss", "swap"), totals[key + "_bytes"]) for key in keys)
+        shown = "%d processes (%s)" % (len(pids), ", ".join("%s %s" % (kind, size_text(size)) for kind, size in kinds if size))
+        detail = self.is_("document.querySelector('#detail').textContent")
+        result(detail.endswith(shown), name + ": the map is of that moment", "%r, not %r" % (detail, shown))
+        same(name + ": the table is of that moment", self.is_("document.querySelector('#table tfoot th').textContent"),
+             "sum of %d" % len(pids))
+        return pids
+
+    def note(self):
+        return self.is_("document.querySelector('#past-state').textContent")
+
+
+def check_events(page, pids):
+    page.open()
+    same("the console is empty", page.browser.console, [])
+    texts = page.is_("[...document.querySelectorAll('#events button')].map(e => e.textContent)")
+    result(len(texts) == KILLS and all("eats-memory, PID %d, held " % pid in text for pid, text in zip(reversed(pids), texts)),
+           "the kills, newest first", texts)
+    same("a mark for each kill in each chart", page.is_("[...document.querySelectorAll('#past svg')]"
+         ".map(e => e.querySelectorAll('.kill').length).every(n => n === %d)" % KILLS), True)
+    same("the newest kill is chosen", page.is_("[...document.querySelectorAll('#events button')]"
+         ".map(e => e.getAttribute('aria-pressed'))"), ["true"] + ["false"] * (KILLS - 1))
+    result("eats-memory" in page.rows(), "the victim is in the table", page.rows())
+    result("without PSS" in page.note(), "without PSS", page.note())
+    result(pids[-1] in page.check_moment("the newest kill"), "the newest kill: its victim")
+    same("the map has something", page.is_("document.querySelector('#map').getBoundingClientRect().height > 20"), True)
+    title = page.is_("document.querySelector('#past .near title').textContent")
+    result("eats-memory, PID %d, held " % pids[0] in title, "a mark says what was killed", title)
+    held = page.is_("document.querySelector('#event').textContent")
+    # Others may have held more than the victim.
+    most = page.is_("JSON.parse(document.querySelector('#recording').textContent).incidents.events.at(-1).largest.name[0].group")
+    result("Held most, by program" in held and most in held, "who held most", (held, most))
+    page.is_("document.querySelectorAll('#events button')[1].click()")
+    page.browser.settle()
+    same("another kill: chosen", page.is_("document.querySelectorAll('#events button')[1].getAttribute('aria-pressed')"), "true")
+    result("eats-memory" in page.rows(), "another kill: its victim", page.rows())
+    result(pids[0] in page.check_moment("another kill"), "another kill: its pid")
+    same("another kill: has the focus", page.is_("document.activeElement.textContent"), texts[1])
+
+
+def check_moments(page, pids):
+    page.open()
+    x, y, w, _ = page.browser.place("#past svg")
+    before = page.note()
+    page.browser.click_at(x - w / 2 + 3, y)
+    page.browser.settle()
+    result(page.note() != before and "without PSS" not in page.note(), "a click shows that moment", page.note())
+    same("a click: no kill is chosen", page.is_("document.querySelectorAll('#events [aria-pressed=true]').length"), 0)
+    result("eats-memory" not in page.rows() and len(page.rows()) > 2, "a click: the processes of that moment", page.rows())
+    result(not set(pids) & page.check_moment("a click"), "a click: no victim yet")
+    same("a click: the first snapshot", page.is_("document.querySelector('#moment').value"), "0")
+    same("a click: it has PSS", page.is_(
+         "JSON.parse(document.querySelector('#recording').textContent).moments[0].totals.pss_bytes > 0"), True)
+    first = page.note()
+    page.is_("(() => { const e = document.querySelector('#moment'); e.value = e.max; e.dispatchEvent(new Event('input')); })()")
+    page.browser.settle()
+    result(page.note() != first, "the slider shows the last snapshot", page.note())
+    result(not set(pids) & page.check_moment("the slider"), "the slider: the victims have ended")
+    kill = page.is_("Number(document.querySelector('#past .kill').getAttribute('d').slice(1).split(' ')[0]) / 1000")
+    x, y, w, _ = page.browser.place("#past svg")
+    page.browser.click_at(x - w / 2 + kill * w, y)
+    page.browser.settle()
+    same("a click on the mark of a kill chooses it", page.is_("document.querySelectorAll('#events [aria-pressed=true]').length"), 1)
+    result(pids[0] in page.check_moment("a click on the mark of a kill"), "a click on the mark of a kill: its victim")
+    same("nothing is fetched", [url for url in page.browser.requests if not url.startswith("file:///")], [])
+
+
+def check_widths(page, _pids):
+    for width, dark in ((1280, False), (1280, True), (400, False)):
+        page.open(width, dark)
+        over = page.is_("[...document.querySelectorAll('h1, h2, p, button, .card, .legend li, svg, canvas, input')].filter(e =>"
+                        " !e.closest('.scroller, .menu') && e.getClientRects().length &&"
+                        " e.getBoundingClientRect().right > innerWidth).length")
+        same("%d%s: nothing overflows" % (width, " dark" if dark else ""), over, 0)
+        if SCREENSHOTS:
+            page.browser.screenshot(os.path.join(SCREENSHOTS, "incidents-%d%s.png" % (width, "-dark" if dark else "")))
+    nodes = page.browser.call("Accessibility.getFullAXTree")["nodes"]
+    unnamed = [n["role"]["value"] for n in nodes if not n.get("ignored") and
+               n["role"]["value"] in ("button", "slider", "combobox", "application", "table", "img") and
+               not n.get("name", {}).get("value")]
+    same("every control has a name", unnamed, [])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-page") as group:
+        if not browser.find_chromium() or not group:
+            print("skip incidents: %s" % ("no memory cgroup can be made" if not group else "chromium is not installed (make deps-all)"))
+            return 0
+        kept, path = directory + "/kept", directory + "/page.html"
+        # No other program has this name.
+        pids = oom.record(kept, group, oom.eater(directory, "eats-memory"), KILLS)
+        said = subprocess.run((PROGRAM, "incidents", kept, "-F", "html", "--output", path), check=False)
+        same("the page is written", said.returncode, 0)
+        page = Page(path, kept)
+        try:
+            run_checks((check_events, check_moments, check_widths), page, pids)
+        finally:
+            page.browser.close()
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# record --keep: a directory of segments, read as one recording; moments and ranges; one writer; kill -9.
+# alone: the recorder sees the OOM kills of all tests
+. "$(dirname "$0")/../support/cli.sh"
+
+dir=$TMP/kept
+
+sleep 1000 &
+sleeper=$!
+
+zmem record --keep 7d "$dir" -i 0.2 -c 4
+expect_rc 'four frames' 0
+check 'the estimate is printed' grep -qE ': about [0-9.]+ MB a day here; it keeps 7\.0 days, and 524 MB at most' "$TMP/err"
+equal 'mode of the directory' "$(stat -c %a "$dir")" 700
+equal 'mode of a segment' "$(stat -c %a "$dir"/*.zmem)" 600
+zmem record --keep 1h,10M "$dir" -i 0.2 -c 3 -q
+expect_rc 'three more' 0
+equal 'each writer begins a segment' "$(ls "$dir" | paste -sd' ')" '0000000001.zmem 0000000002.zmem'
+
+zmem --replay "$dir" --json
+expect_json 'the last frame' 'any(.processes[]; .pid == $pid and .name == "sleep")' --argjson pid "$sleeper"
+check 'which frame it is' grep -qE "snapshot 7 of 7, 20[0-9-]+ [0-9:]+$" "$TMP/err"
+zmem watch --replay "$dir" -F ndjson
+equal 'all frames' "$(grep -c '"type":"snapshot"' "$TMP/out")" 7
+times=$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out")
+zmem watch --replay "$dir" -F ndjson --since -0.3s
+equal 'the last 0.3 s' "$(grep -c '"type":"snapshot"' "$TMP/out")" 2
+zmem watch --replay "$dir" -F csv --since -0.3s -o pid,name
+expect_rc 'CSV of a range' 0
+equal 'CSV: one header' "$(grep -c '^timestamp_ms,pid,name$' "$TMP/out")" 1
+check 'CSV: the process in both frames' test "$(grep -c ",$sleeper,sleep\$" "$TMP/out")" = 2
+
+# PSS moves by some bytes with each exec: it is rounded.
+zmem --replay "$dir" --json
+expect_json 'PSS is rounded to 4 KiB' '[.processes[].pss_bytes | values] | length > 0 and all(. % 4096 == 0)'
+expect_json 'PSS is the sum of its parts' '[.processes[] | select(.pss_bytes and .pss_anon_bytes != null and .pss_file_bytes != null)] |
+	length > 0 and all(.pss_bytes == .pss_anon_bytes + .pss_file_bytes + .pss_shmem_bytes and .pss_bytes >= .uss_bytes)'
+
+# ---- moments ----
+
+third=$(sed -n 3p <<<"$times") last=$(sed -n 7p <<<"$times")
+refused 'a time that is none' 2 '--at noon: not a time' --replay "$dir" --at noon
+zmem --replay "$dir" --json --at "-$(((last - third) / 1000)).$(printf %03d $(((last - third) % 1000)))s"
+expect_json '--at: that frame' ".timestamp_ms == $third"
+zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%Y-%m-%dT%H:%M:%S)"
+expect_json '--at: a date' ".timestamp_ms <= ($last / 1000 | floor) * 1000 + 999"
+zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%H:%M)"
+expect_json '--at: a minute that has begun' ".timestamp_ms == $last"
+refused '--at before the recording' 3 '--at -1h: the recording begins at 20' --replay "$dir" --at -1h
+refused '--since behind the end' 3 'nothing was recorded in this time' watch --replay "$dir" --since 2100-01-01
+refused '--at without a recording' 2 '--at needs --replay' --at 03:14
+refused '--since without a recording' 2 '--since needs --replay' watch --since 03:14
+refused '--since of snapshot' 2 'snapshot does not take --since' --replay "$dir" --since 03:14
+zmem system --replay "$dir" --json --at -0.01s
+expect_json 'system --at' '.schema == "zmem.system"'
+
+# ---- what cannot be ----
+
+refused '--keep: no time' 2 '--keep week: not a time and a size' record --keep week "$dir"
+refused '--keep: no size' 2 '--keep 7d,x: not a time' record --keep 7d,x "$dir"
+refused '--keep: too short' 2 '--keep 1m: at least 1h, and 1M' record --keep 1m "$dir"
+refused '--keep and --json' 2 '--keep cannot be combined with --format' record --keep 7d "$dir" -J
+refused '--keep and --output' 2 '--keep cannot be combined with --output' record --keep 7d --output "$dir"
+refused 'no FILE' 2 'it needs a FILE, or --keep' record
+refused '--nice without --keep' 2 '--nice is for --keep' record --nice 3 "$TMP/x"
+mkdir -m 777 "$TMP/open"
+refused 'a directory of all' 1 'it is not ours alone' record --keep 7d "$TMP/open" -c 1
+touch "$TMP/file"
+refused 'a file' 1 "opening $TMP/file: " record --keep 7d "$TMP/file" -c 1
+mkdir "$TMP/empty"
+refused 'nothing in it' 1 'there is no recording in this directory' --replay "$TMP/empty"
+
+# ---- one writer; kill -9; another goes on ----
+
+"$PROGRAM" record --keep 7d "$dir" -i 0.1 -q 2>"$TMP/writer" &
+writer=$!
+for _ in $(seq 100); do
+	[ -s "$dir/0000000003.zmem" ] && [ "$(stat -c %s "$dir/0000000003.zmem")" -gt 4000 ] && break
+	sleep 0.1
+done
+refused 'a second writer' 1 'another zmem-bpf records here' record --keep 7d "$dir" -c 1
+kill -9 $writer
+wait $writer 2>/dev/null
+zmem watch --replay "$dir" -F ndjson
+expect_rc 'after kill -9' 0
+check 'its frames are there' test "$(grep -c '"type":"snapshot"' "$TMP/out")" -gt 8
+truncate -s -5 "$dir/0000000003.zmem"
+zmem record --keep 7d "$dir" -i 0.2 -c 2 -q
+expect_rc 'another writer' 0
+zmem watch --replay "$dir" -F ndjson
+expect_rc 'behind a torn end' 0
+printf 'not a recording' >"$dir/0000000009.zmem"
+zmem --replay "$dir" --json
+expect_rc 'a file that is no recording' 0
+check 'it is counted' grep -q '1 of 5 files cannot be read and are left out' "$TMP/err"
+
+# ---- a full disk ----
+
+# said WORDS: waits until the writer says so.
+said() {
+	for _ in $(seq 300); do
+		grep -q "$1" "$TMP/writer" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+mkdir "$TMP/small"
+if mount -t tmpfs -o size=4M,mode=700 none "$TMP/small" 2>/dev/null; then
+	"$PROGRAM" record --keep 7d,10M "$TMP/small/kept" -i 0.2 --dense 0 2>"$TMP/writer" &
+	writer=$!
+	check 'it records on a small disk' said 'MB a day here'
+	head -c 8M /dev/zero >"$TMP/small/other" 2>/dev/null
+	check 'a full disk is said' said 'the disk is full, or nearly'
+	check 'it ends nothing' kill -0 $writer
+	rm "$TMP/small/other"
+	check 'it goes on' said 'frames are written again ([1-9][0-9]* dropped)'
+	kill $writer
+	wait $writer
+	zmem watch --replay "$TMP/small/kept" -F ndjson
+	expect_rc 'a full disk: the recording' 0
+	check 'a full disk: frames before and after' test "$(grep -c '"type":"snapshot"' "$TMP/out")" -gt 2
+	umount "$TMP/small"
+else
+	skip 'a full disk' 'a tmpfs cannot be mounted'
+fi
+
+# ---- denser frames ----
+
+# All of RAM is never available: memory is always short.
+zmem record --source proc --keep 7d "$TMP/dense" -i 100 --dense 100 -c 4 -q
+expect_rc '--dense 100' 0
+zmem watch --replay "$TMP/dense" -F ndjson
+times=$(jq -s -c '[.[] | select(.type == "snapshot") | .timestamp_ms]' "$TMP/out")
+check '--dense: a frame each second' jq -e '.[3] - .[0] | . > 2500 and . < 20000' <<<"$times"
+PATIENCE=5 zmem record --source proc --keep 7d "$TMP/sparse" -i 100 --dense 0 -c 2 -q
+zmem watch --replay "$TMP/sparse" -F ndjson
+equal '--dense 0: the interval stays' "$(grep -c '"type":"snapshot"' "$TMP/out")" 1
+refused '--dense: no share' 2 '--dense 101: not a number from 0 to 100' record --keep 7d --dense 101 "$dir"
+refused '--dense without --keep' 2 '--dense is for --keep' record --dense 3 "$TMP/x"
+
+# ---- names ----
+
+zmem record --keep 7d "$TMP/hidden" -i 0.2 -c 2 -q --no-names
+zmem --replay "$TMP/hidden" --json
+expect_json '--no-names: pseudonyms' 'all(.processes[]; (.name | test("^[0-9a-f]{8}$")) and .cmdline == null) and
+	(.host.name | test("^[0-9a-f]{8}$"))'
+check '--no-names: no name is left' test -z "$(grep -oE "sleep|root|\"$(uname -n)\"" "$TMP/out")"
+zmem record "$TMP/hidden.zmem" --no-names
+zmem --replay "$TMP/hidden.zmem" --json
+expect_json '--no-names of a file' 'all(.processes[]; .user == null or (.user | test("^[0-9a-f]{8}$")))'
+
+kill $sleeper

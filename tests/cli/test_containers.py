@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Containers by the names people gave them. A container of the real Podman, where one can run; 300
+containers in cgroups made by hand, with the links of a kubelet, which come and go: no name of one
+container on another, though ids are used again and links come late, and never more labels than the
+bound."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
+from serving import Serve  # noqa: E402
+
+PODS, EACH = 100, 3
+ROUNDS = 6
+BOUND = 50
+LOGS = "/var/log/containers"
+UNREAD_MAX = 36  # of 3,900 readings
+unread = []
+
+
+def skip(name, why):
+    print("skip %s: %s" % (name, why))
+
+
+def own_mounts():
+    """Restarts the test in a mount namespace with empty directories of engines and kubelet."""
+    if os.environ.get("OWN_MOUNTS"):
+        return
+    os.environ["OWN_MOUNTS"] = "1"
+    os.execvp("unshare", ("unshare", "-m", sys.executable, *sys.argv))
+
+
+def snapshot(*args):
+    done = subprocess.run((PROGRAM, "-J", "--pss", "none", *args), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=60, check=False)
+    return json.loads(done.stdout)
+
+
+def memory_mount():
+    """Where the cgroups with the memory controller are."""
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        mounts = [line.split() for line in file]
+    for fields in mounts:
+        if "cgroup" in fields and "memory" in fields[-1].split(","):
+            return fields[4]
+    return next((fields[4] for fields in mounts if "cgroup2" in fields), None)
+
+
+class Container:
+    """A process in a cgroup of its own, as the kubelet with cgroupfs makes them."""
+
+    def __init__(self, top, uid, ident):
+        self.path = os.path.join(top, "pod" + uid, ident)
+        os.makedirs(self.path, exist_ok=True)
+        self.id, self.uid, self.want = ident, uid, None
+        self.process = subprocess.Popen(("sleep", "3600"))
+        with open(self.path + "/cgroup.procs", "w", encoding="ascii") as file:
+            file.write(str(self.process.pid))
+
+    def link(self, pod, space, name):
+        os.symlink("/nowhere", "%s/%s_%s_%s-%s.log" % (LOGS, pod, space, name, self.id))
+        self.want = (space, pod, name)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        for name in os.listdir(LOGS):
+            if self.id in name:
+                os.unlink(os.path.join(LOGS, name))
+        for path in (self.path, os.path.dirname(self.path)):
+            for _ in range(100):
+                try:
+                    os.rmdir(path)
+                    break
+                except OSError:
+                    if path != self.path:  # other containers of the pod
+                        break
+                    time.sleep(0.02)
+
+
+def hex_id(rng):
+    return "%064x" % rng.getrandbits(256)
+
+
+def wrong_names(containers, rows):
+    """Containers that are shown with a name that is not theirs, or without the one that they have."""
+    found = {row["pid"]: row for row in rows}
+    for c in containers:
+        row = found[c.process.pid]
+        # On a busy machine a cgroup is not read in time; then there is no name, and no wrong one.
+        if row["cgroup"] is None:
+            unread.append(c.process.pid)
+            continue
+        shown = (row["namespace"], row["pod"], row["container"], row["container_status"], row["container_id"])
+        want = (*(c.want or (None, None, c.id[:12])), "ok" if c.want else "unnamed", c.id)
+        if shown != want:
+            yield shown, want
+
+
+def series(text):
+    return set(re.findall(r'^zmem_group_processes\{group="((?:[^"\\]|\\.)*)"', text, re.M))
+
+
+def churn(rng, top, containers, number):
+    """Ends a third; their ids are used again, by pods of other names. The first links come late."""
+    rng.shuffle(containers)
+    old, containers[:] = containers[:PODS], containers[PODS:]
+    for c in old:
+        c.end()
+    new = [Container(top, "%08x-0000-4000-8000-%012x" % (number, i), c.id) for i, c in enumerate(old)]
+    containers += new
+    return new
+
+
+def check_names(top):
+    rng = random.Random(22)
+    containers = []
+    try:
+        for pod in range(PODS):
+            uid = "%08x-aaaa-4000-8000-000000000000" % pod
+            for i in range(EACH):
+                containers.append(Container(top, uid, hex_id(rng)))
+                containers[-1].link("web-%d" % pod, "prod-%d" % (pod % 7), "app%d" % i)
+        check_groups(containers)
+        with Serve("-g", "container", "-n", str(BOUND), "--interval", "0.3", "--pss", "none") as serve:
+            check_churn(rng, top, containers, serve)
+    finally:
+        for c in containers:
+            c.end()
+
+
+def check_groups(containers):
+    pids = ",".join(str(c.process.pid) for c in containers)
+    start = time.monotonic()
+    rows = snapshot("-o", "+container", "-p", pids)["processes"]
+    print("# %d containers: %.3f s" % (len(containers), time.monotonic() - start))
+    wrong = list(wrong_names(containers, rows))
+    result(len(rows) == PODS * EACH and not wrong, "300 containers have their names", wrong[:3])
+    groups = {g["group"]: g for g in snapshot("-g", "container", "-p", pids)["groups"]}
+    result(set(groups) == {"/".join(c.want) for c in containers}, "-g container: each by its own name")
+    groups = {g["group"]: g for g in snapshot("-g", "pod", "-p", pids)["groups"]}
+    result(len(groups) == PODS and all(g["procs"] == EACH for g in groups.values()), "-g pod: its containers")
+    result(all(g["mem_current_bytes"] is not None for g in groups.values()), "-g pod: what the cgroup of the pod holds",
+           list(groups.items())[:1])
+    groups = {g["group"]: g["procs"] for g in snapshot("-g", "namespace", "-p", pids)["groups"]}
+    result(len(groups) == 7 and sum(groups.values()) == PODS * EACH, "-g namespace", groups)
+
+
+def check_churn(rng, top, containers, serve):
+    wrong, most, other = [], 0, 0
+    for number in range(ROUNDS):
+        new = churn(rng, top, containers, number + 1)
+        pids = ",".join(str(c.process.pid) for c in containers)
+        wrong += wrong_names(containers, snapshot("-o", "+container", "-p", pids)["processes"])
+        for i, c in enumerate(new):
+            c.link("job-%d-%d" % (number, i), "batch", "run")
+        wrong += wrong_names(containers, snapshot("-o", "+container", "-p", pids)["processes"])
+        # serve keeps names for a minute, and asks again for those that it does not have.
+        want = {"/".join(c.want) for c in containers} | {"none", "other"}
+        end = time.monotonic() + 20
+        while True:
+            text = serve.get("/metrics").text
+            labels = series(text)
+            most, other = max(most, len(labels)), other + ("other" in labels)
+            short = [label for label in labels if re.fullmatch("[0-9a-f]{12}", label)]
+            # Its last snapshot may be older than the containers.
+            foreign = {label for label in labels if label.startswith(("prod-", "batch"))} - want
+            if not short and not foreign or time.monotonic() > end:
+                break
+            time.sleep(0.3)
+        wrong += [("serve", label) for label in foreign | set(short)]
+    result(not wrong, "churn: no name of one container on another", wrong[:3])
+    result(len(unread) <= UNREAD_MAX, "churn: cgroups are read in time", len(unread))
+    result(1 < most <= BOUND + 1 and other, "churn: never more labels than the bound", (most, other))
+    print("# at most %d labels with a bound of %d" % (most, BOUND))
+
+
+def check_podman(root):
+    if not shutil.which("podman"):
+        skip("podman", "it is not installed")
+        return
+    bundle = os.path.join(root, "rootfs")
+    os.makedirs(bundle + "/bin")
+    shutil.copy(O + "/fleet", bundle + "/bin/fleet")
+    for path in ("proc", "sys", "dev", "etc"):
+        os.mkdir(os.path.join(bundle, path))
+    # crun wants no controller in the unified hierarchy of a hybrid machine.
+    subprocess.run(("umount", "/sys/fs/cgroup/unified"), stderr=subprocess.DEVNULL, check=False)
+    podman = ("podman", "--runroot", root + "/run", "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs")
+    name = "zmem-test-%d" % os.getpid()
+    run = subprocess.run((*podman, "run", "-d", "-i", "--name", name, "--network", "none", "--ulimit", "nofile=64:64",
+                          "--ulimit", "nproc=64:64", "--rootfs", bundle, "/bin/fleet", "3", "64"),
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    if run.returncode:
+        skip("podman", "it cannot run a container here: " + run.stderr.strip().splitlines()[-1])
+        return
+    ident = run.stdout.strip()
+    try:
+        rows = [p for p in snapshot("-o", "+container")["processes"] if p["container_id"] == ident]
+        result(rows and all((p["container"], p["container_status"]) == (name, "ok") for p in rows),
+               "podman: the name of its container", [(p["pid"], p["container"], p["container_status"]) for p in rows])
+        groups = [g for g in snapshot("-g", "container")["groups"] if g["group"] == name]
+        result(len(groups) == 1 and groups[0]["container_id"] == ident, "podman: -g container", groups)
+    finally:
+        subprocess.run((*podman, "rm", "-f", "-t", "0", name), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       timeout=120, check=False)
+
+
+def main():
+    if os.getuid() != 0:
+        skip("containers", "not root")
+        return 0
+    mount = memory_mount()
+    if not mount or not os.access(mount, os.W_OK):
+        skip("containers", "no cgroup can be made")
+        return 0
+    own_mounts()
+    root = "/var/lib/containers"
+    os.makedirs(root, exist_ok=True)
+    os.makedirs("/var/log", exist_ok=True)
+    for path in (root, "/var/log"):
+        subprocess.run(("mount", "-t", "tmpfs", "tmpfs", path), check=True)
+    os.mkdir(LOGS)
+    top = os.path.join(mount, "kubepods-test-%d" % os.getpid())
+    os.mkdir(top)
+    try:
+        run_checks((check_names,), top)
+    finally:
+        os.rmdir(top)
+    run_checks((check_podman,), root)
+    return exit_code()
+
+
+sys.exit(main())

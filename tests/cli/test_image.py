@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The container image: its parts, its size, the same bytes each time; and as Podman runs it, without
+root, with three capabilities and a root that cannot be written."""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../support")
+
+from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
+
+SOURCE = os.path.realpath(HERE + "/../..")
+BYTES_MAX = 10 << 20  # to download
+PODMAN = ("podman", "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs")
+RUN = ("run", "--rm", "--ulimit", "nofile=64:64", "--ulimit", "nproc=64:64", "--pid", "host", "--network", "host",
+       "--read-only", "--cap-drop", "all", "--cap-add", "BPF,PERFMON,SYS_PTRACE", "--security-opt",
+       "seccomp=unconfined")
+
+
+def skip(name, why):
+    print("skip %s: %s" % (name, why))
+
+
+def make(path):
+    subprocess.run((sys.executable, SOURCE + "/src/dist/image.py", PROGRAM, "1.2.3", path), check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def check_layout(path):
+    first = make(path)
+    result(make(path) == first, "the same files give the same bytes")
+    result(len(first) < BYTES_MAX, "less than 10 MiB", len(first))
+    print("# %.1f MiB" % (len(first) / 2**20))
+    with tarfile.open(path) as tar:
+        blobs = {name: tar.extractfile(name).read() for name in tar.getnames()}
+    result(all(hashlib.sha256(data).hexdigest() == name.split("/")[-1] for name, data in blobs.items()
+               if name.startswith("blobs/")), "each blob has the name of its digest")
+
+    def blob(of):
+        return blobs["blobs/sha256/" + of["digest"].split(":")[1]]
+
+    manifest = json.loads(blob(json.loads(blobs["index.json"])["manifests"][0]))
+    config, layer = json.loads(blob(manifest["config"])), gzip.decompress(blob(manifest["layers"][0]))
+    result(config["config"]["User"] == "65532:65532", "it is not root", config)
+    result(config["rootfs"]["diff_ids"] == ["sha256:" + hashlib.sha256(layer).hexdigest()], "the digest of the layer")
+    with tarfile.open(fileobj=io.BytesIO(layer)) as tar:
+        members = {m.name: m for m in tar.getmembers()}
+    result("SCHILY.xattr.security.capability" in members["usr/bin/zmem-bpf"].pax_headers, "capabilities in the file")
+    result(not [m.name for m in members.values() if m.mode & 0o6022], "nothing is set-uid, or can be written by others")
+    result(any("libmicrohttpd" in name for name in members), "the library of serve")
+
+
+def check_podman(path):
+    if os.getuid() != 0 or not shutil.which("podman"):
+        skip("podman", "it is not installed, or not for this user")
+        return
+    loaded = subprocess.run((*PODMAN, "load", "-q", "-i", path), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, timeout=120, check=False)
+    result(loaded.returncode == 0, "podman accepts the image", loaded.stderr)
+    start = time.monotonic()
+    done = subprocess.run((*PODMAN, *RUN, "localhost/zmem-bpf:1.2.3", "-J"), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    if done.returncode and "OCI" in done.stderr:
+        skip("podman", "it cannot run a container here: " + done.stderr.strip().splitlines()[-1])
+        return
+    print("# podman run: %.2f s" % (time.monotonic() - start))
+    snapshot = json.loads(done.stdout)
+    result(snapshot["source"]["counters"] == "bpf", "the image reads by BPF, without root", snapshot["source"])
+    result(any(p["pid"] == os.getpid() and p["pss_bytes"] for p in snapshot["processes"]),
+           "the image sees the processes of the host, and their PSS")
+    done = subprocess.run((*PODMAN, *RUN, "localhost/zmem-bpf:1.2.3", "-J", "--output", "/x"), stderr=subprocess.PIPE,
+                          text=True, timeout=120, check=False)
+    result(done.returncode == 1, "the root cannot be written", done.stderr)
+
+
+def check_page():
+    """The options of src/doc/fleet.md are those that check_podman tries, but for the network of the machine."""
+    with open(SOURCE + "/src/doc/fleet.md") as file:
+        line = next(c for c in file.read().replace("\\\n", " ").split("\n") if c.startswith("podman run "))
+    words = [w for option in shlex.split(line)[1:-1] for w in (option.split("=", 1) if option[:2] == "--" else [option])]
+    at = words.index("-p")
+    host = RUN.index("--network")
+    result(words[:at] + words[at + 2:] == list(RUN[:2] + RUN[6:host] + RUN[host + 2:]), "the options of the page", words)
+
+
+def main():
+    if "-san" in PROGRAM or "-static" in PROGRAM:
+        skip("image", "it is of the plain program")
+        return 0
+    if os.getuid() == 0:
+        if not os.environ.get("OWN_MOUNTS"):
+            os.environ["OWN_MOUNTS"] = "1"
+            os.execvp("unshare", ("unshare", "-m", sys.executable, *sys.argv))
+        os.makedirs("/var/lib/containers", exist_ok=True)
+        for where in ("/var/lib/containers", "/run"):
+            subprocess.run(("mount", "-t", "tmpfs", "tmpfs", where), check=True)
+        subprocess.run(("umount", "/sys/fs/cgroup/unified"), stderr=subprocess.DEVNULL, check=False)
+    with tempfile.TemporaryDirectory() as directory:
+        run_checks((check_layout, check_podman), directory + "/image.tar")
+    run_checks((check_page,))
+    return exit_code()
+
+
+sys.exit(main())

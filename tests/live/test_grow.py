@@ -1,0 +1,465 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""grow beside /proc: a program whose sites allocate known amounts (support/growlab.c), processes
+that end, execute, fork, are stopped, and many threads and stacks."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
+
+LAB = O + "/growlab"
+VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
+LIMIT = 60
+KIB = 1024
+# Sizes of tables and of the page that ends a stack belong to a site, too.
+SLACK_KIB = 128
+COUNTERS = {"anon": "RssAnon", "file": "RssFile", "shmem": "RssShmem", "swap": "VmSwap"}
+
+
+def status(pid):
+    with open("/proc/%d/status" % pid) as file:
+        lines = dict(line.split(":", 1) for line in file if ":" in line)
+    return {key: int(lines[name].split()[0]) for key, name in COUNTERS.items()}
+
+
+class Lab:
+    """A growlab that waits for its start."""
+
+    def __init__(self, *sites):
+        self.child = subprocess.Popen((LAB,) + sites, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      text=True)
+        self.pid = int(self.child.stdout.readline().split()[1])
+
+    def run(self):
+        self.child.stdin.write("go\n")
+        self.child.stdin.flush()
+        return self.child.stdout.readline()
+
+    def end(self):
+        self.child.stdin.close()
+        self.child.wait()
+        self.child.stdout.close()
+
+
+@contextlib.contextmanager
+def lab(*sites):
+    one = Lab(*sites)
+    try:
+        yield one
+    finally:
+        with contextlib.suppress(BrokenPipeError):
+            one.end()
+
+
+class Grow:
+    """The program, counting; report() ends it."""
+
+    def __init__(self, *args):
+        self.child = subprocess.Popen((PROGRAM, "grow", "-J", "-v") + args, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+    def wait_armed(self, pid):
+        """It counts as soon as it holds the directory of the process open."""
+        directory = "/proc/%d/fd" % self.child.pid
+        for _ in range(400):
+            with contextlib.suppress(OSError):
+                for fd in os.listdir(directory):
+                    if os.readlink("%s/%s" % (directory, fd)) == "/proc/%d" % pid:
+                        time.sleep(0.1)
+                        return
+            time.sleep(0.02)
+        raise RuntimeError("it does not count: %r" % self.child.poll())
+
+    def report(self, end=True):
+        if end:
+            self.child.send_signal(signal.SIGINT)
+        out, err = self.child.communicate(timeout=LIMIT)
+        if self.child.returncode:
+            raise RuntimeError("exit code %d: %s" % (self.child.returncode, err.decode()[:300]))
+        return json.loads(out)
+
+
+def functions(stack):
+    return [f["function"] for f in stack["frames"]]
+
+
+def site_sums(document, counter):
+    """Net KiB of each site, over all stacks that go through it."""
+    sums = {}
+    for stack in document["stacks"]:
+        for function in functions(stack):
+            if function and (function.startswith("site_") or function == "start_threads"):
+                key = function.replace("site_", "").replace("start_threads", "thread_stack")
+                sums[key] = sums.get(key, 0) + stack["net"][counter + "_bytes"] // KIB
+                break
+    return sums
+
+
+def expect_exact(name, document, before, after):
+    change = {k: after[k] - before[k] for k in COUNTERS}
+    stacks = {k: document["accounted"]["stacks"][k + "_bytes"] // KIB for k in COUNTERS}
+    counters = {k: document["accounted"]["change"][k + "_bytes"] // KIB for k in COUNTERS}
+    result(counters == change, name + ": the change is that of /proc in kB", (counters, change))
+    result(stacks == change, name + ": the stacks sum to it in kB", (stacks, change))
+    history, accounted = document["history"], document["accounted"]["stacks"]
+    times = [point["time_ms"] for point in history]
+    result(not any(history[0][key] for key in accounted) and times == sorted(times) and
+           {key: history[-1][key] for key in accounted} == accounted,
+           name + ": the history begins with nothing and ends with all", (history[0], history[-1]))
+
+
+def check_sites():
+    listed = subprocess.run((LAB, "list"), capture_output=True, text=True, check=True).stdout
+    # The ring fills while other programs have all CPUs.
+    for _ in range(5):
+        with lab() as one:
+            grow = Grow(str(one.pid), "--sample", "1")
+            grow.wait_armed(one.pid)
+            before = status(one.pid)
+            one.run()
+            after = status(one.pid)
+            document = grow.report()
+        if not document["accounted"]["lost_events"]:
+            break
+    expect_exact("sites", document, before, after)
+    for line in listed.splitlines():
+        site, *sizes = line.split()
+        for counter, size in zip(("anon", "file", "shmem"), map(int, sizes)):
+            # What a file gives back, and what a program maps, is not the point of a site.
+            if counter == "file":
+                continue
+            got = site_sums(document, counter).get(site, 0)
+            result(abs(got - size) <= SLACK_KIB, "site %s: %s" % (site, counter), (got, size))
+    result(document["accounted"]["lost_events"] == 0, "sites: nothing was lost",
+           document["accounted"])
+    for stack in document["stacks"]:
+        if "site_mmap" in functions(stack) and stack["net_bytes"] > 1 << 20:
+            result(functions(stack)[:3] == ["site_mmap", "run_site", "main"],
+                   "sites: the callers are right without frame pointers", functions(stack))
+            result(stack["resident_bytes"] == 4 << 20, "sites: its pages are still there",
+                   stack["resident_bytes"])
+
+
+def check_schema():
+    with lab("mmap") as one:
+        grow = Grow(str(one.pid))
+        grow.wait_armed(one.pid)
+        one.run()
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(json.dumps(grow.report()) + "\n")
+            file.flush()
+            done = subprocess.run(("/usr/bin/python3", VALIDATE, file.name), capture_output=True,
+                                  text=True, check=False)
+    result(done.returncode == 0, "the document matches its schema", done.stdout + done.stderr)
+
+
+def check_sampled():
+    """The sum stays exact, and a site has about what it allocates."""
+    with lab() as one:
+        grow = Grow(str(one.pid), "--sample", "16")
+        grow.wait_armed(one.pid)
+        before = status(one.pid)
+        one.run()
+        after = status(one.pid)
+        document = grow.report()
+    expect_exact("one in 16", document, before, after)
+    got = site_sums(document, "anon").get("mmap", 0)
+    result(3 * 1024 < got < 5 * 1024, "one in 16: a site has about its size", got)
+    result(document["accounted"]["sampled_events"] > 1000, "one in 16: it is said",
+           document["accounted"])
+
+
+def check_end():
+    """The report is of the moment before the end: what the exit frees is not counted."""
+    with lab("mmap", "shmem") as one:
+        grow = Grow(str(one.pid), "--sample", "1")
+        grow.wait_armed(one.pid)
+        before = status(one.pid)
+        one.run()
+        after = status(one.pid)
+        one.child.kill()
+        document = grow.report(end=False)
+    change = {k: after[k] - before[k] for k in COUNTERS}
+    stacks = {k: document["accounted"]["stacks"][k + "_bytes"] // KIB for k in COUNTERS}
+    result(stacks["anon"] == change["anon"] and stacks["shmem"] == change["shmem"],
+           "a killed process: the report is of the moment before", (stacks, change))
+    result(document["target"]["processes"][0]["ended"] is True, "a killed process: it is said",
+           document["target"])
+    result(all(s["resident_bytes"] is None for s in document["stacks"]),
+           "a killed process: what is still there is not known")
+
+
+def check_command():
+    """A command is counted from its first instruction, and through what it executes."""
+    grow = Grow("--sample", "1", "--", "sh", "-c", 'exec "$0" fault 2 >/dev/null', LAB)
+    out = grow.report(end=False)
+    sums = site_sums(out, "anon")
+    named = [f for s in out["stacks"] for f in functions(s) if f == "fault"]
+    result(named, "a command: its function is named", [functions(s) for s in out["stacks"]][:5])
+    result(not sums, "a command: no other site is", sums)
+    accounted = out["accounted"]
+    result(accounted["stacks_bytes"] == accounted["counter_change_bytes"],
+           "a command: all is accounted for", accounted)
+    gross = sum(s["gross_bytes"] for s in out["stacks"] if "fault" in functions(s))
+    result(gross >= 20 << 20, "a command: all that it added and gave back", gross)
+    bad = subprocess.run((PROGRAM, "grow", "--", "/nonexistent"), capture_output=True, text=True,
+                         check=False, timeout=LIMIT)
+    result(bad.returncode == 3 and "No such file" in bad.stderr, "a command that does not exist",
+           (bad.returncode, bad.stderr))
+    # It has the rights, the signals and the descriptors that it has without grow.
+    show = ("sh", "-c", "grep -E 'NoNewPrivs|Cap|Sig[BIC]' /proc/self/status; ls /proc/self/fd >&2; echo end")
+    alone, counted = (subprocess.run(before + show, capture_output=True, text=True, check=False, timeout=LIMIT,
+                                     stdin=subprocess.DEVNULL)
+                      for before in ((), (PROGRAM, "grow", "-q", "-F", "folded", "--output", "/dev/null", "--")))
+    result(counted.stdout == alone.stdout and counted.stderr.split() == alone.stderr.split(),
+           "a command has the rights that it has without grow", (alone, counted))
+    # It becomes another user, whom this program may not end.
+    done = subprocess.run((PROGRAM, "grow", "-c", "1", "-F", "folded", "--output", "/dev/null", "--", "setpriv",
+                           "--reuid", "65534", "--clear-groups", "sh", "-c", "echo $$; exec sleep 20"),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=LIMIT)
+    result(done.returncode == 0 and "runs on" in done.stderr, "a command of another user runs on", done)
+    os.kill(int(done.stdout), signal.SIGKILL)
+
+
+def varints(data):
+    value = shift = 0
+    for byte in data:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value
+            value = shift = 0
+
+
+def protobuf(data):
+    """The fields of a message of protocol buffers: (number, integer or bytes)."""
+    def one(at):
+        end = at
+        while data[end] >= 0x80:
+            end += 1
+        return next(varints(data[at:end + 1])), end + 1
+
+    at = 0
+    while at < len(data):
+        key, at = one(at)
+        value, at = one(at)
+        if key & 7 == 2:
+            at += value
+            value = data[at - value:at]
+        elif key & 7:
+            raise ValueError("type %d" % (key & 7))
+        yield key >> 3, value
+
+
+def read_profile(data):
+    """Bytes of growth by stack of functions, as proto/profile.proto of pprof says."""
+    types, samples, locations, functions_, strings = [], [], {}, {}, []
+    for number, value in protobuf(data):
+        if number == 1:
+            types.append(dict(protobuf(value)))
+        elif number == 2:
+            samples.append(dict(protobuf(value)))
+        elif number == 4:
+            fields = dict(protobuf(value))
+            locations[fields[1]] = dict(protobuf(fields[4]))[1]
+        elif number == 5:
+            fields = dict(protobuf(value))
+            functions_[fields[1]] = fields[2]
+        elif number == 6:
+            strings.append(value.decode())
+    if strings[0]:
+        raise ValueError("the first string is not empty")
+    names = [(strings[t[1]], strings[t[2]]) for t in types]
+    stacks = [([strings[functions_[locations[i]]] for i in varints(s[1])], list(varints(s[2]))) for s in samples]
+    return names, stacks
+
+
+def check_pprof():
+    """A profile that pprof reads: by the published format, and by pprof where it is installed."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = directory + "/job.pb"
+        done = subprocess.run((PROGRAM, "grow", "-F", "pprof", "--sample", "1", "--output", path, "--", LAB,
+                               "mmap", "shmem"), input="go\n", capture_output=True, text=True, check=False,
+                              timeout=LIMIT)
+        result(done.returncode == 0, "pprof: exit code", (done.returncode, done.stderr))
+        with open(path, "rb") as file:
+            names, stacks = read_profile(file.read())
+        result(names[0] == ("growth", "bytes") and all(len(v) == len(names) for _, v in stacks),
+               "pprof: types of values", names)
+        for site in ("site_mmap", "site_shmem"):
+            grown = sum(values[0] for functions_, values in stacks if site in functions_)
+            # Pages of the program's own code may be among it.
+            result(0 <= grown - (4 << 20) <= 256 << 10, "pprof: %s has 4 MiB" % site,
+                   [s for s in stacks if site in s[0]])
+        go = shutil.which("go") or shutil.which("go", path="/usr/lib/go/bin")
+        reader = [go, "tool", "pprof"] if go else [shutil.which("pprof")]
+        if reader[0]:
+            done = subprocess.run(reader + ["-top", path], capture_output=True, text=True, check=False,
+                                  timeout=LIMIT, env=dict(os.environ, HOME=directory))
+            result(done.returncode == 0 and "4096kB" in done.stdout and "site_mmap" in done.stdout,
+                   "pprof: it reads the profile", (done.stdout[:600], done.stderr[:200]))
+        else:
+            print("# pprof is not installed (golang-go)")
+
+
+def check_cgroup():
+    """The processes of a cgroup of its own, and no other."""
+    base = "/sys/fs/cgroup/memory" if os.path.isdir("/sys/fs/cgroup/memory") else "/sys/fs/cgroup"
+    group = "zmem-grow-%d" % os.getpid()
+    os.mkdir(base + "/" + group)
+    try:
+        with lab("mmap") as one, lab("mmap"):
+            with open("%s/%s/cgroup.procs" % (base, group), "w", encoding="ascii") as file:
+                file.write("%d" % one.pid)
+            grow = Grow("--sample", "1", "--cgroup", "*" + group)
+            grow.wait_armed(one.pid)
+            one.run()
+            document = grow.report()
+            targets = [p["pid"] for p in document["target"]["processes"]]
+            result(targets == [one.pid], "a cgroup: its process alone", targets)
+            result(site_sums(document, "anon").get("mmap") == 4096, "a cgroup: what its process added",
+                   site_sums(document, "anon"))
+    finally:
+        for _ in range(100):
+            with contextlib.suppress(OSError):
+                os.rmdir(base + "/" + group)
+                break
+            time.sleep(0.05)
+
+
+def check_follow():
+    """Children, which have a copy that is not their growth."""
+    script = ("import os, time\n"
+              "b = bytearray(b'x') * (32 << 20)\n"
+              "print('READY', os.getpid(), flush=True)\n"
+              "input()\n"
+              "if os.fork() == 0:\n"
+              "    c = bytearray(b'y') * (16 << 20)\n"
+              "    os._exit(0)\n"
+              "os.wait()\n"
+              "print('DONE', flush=True)\n"
+              "__import__('sys').stdin.read()\n")
+    for follow in (False, True):
+        with subprocess.Popen((sys.executable, "-c", script), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as child:
+            pid = int(child.stdout.readline().split()[1])
+            grow = Grow(str(pid), "--sample", "1", *(["--follow"] if follow else []))
+            grow.wait_armed(pid)
+            child.stdin.write("go\n")
+            child.stdin.flush()
+            child.stdout.readline()
+            document = grow.report()
+            child.stdin.close()
+        gross = sum(s["gross_bytes"] for s in document["stacks"]) >> 20
+        count = len(document["target"]["processes"])
+        if follow:
+            result(count == 2 and 16 <= gross < 24, "--follow: the child, too", (count, gross))
+        else:
+            result(count == 1 and gross < 4, "without --follow the process alone", (count, gross))
+
+
+def check_frame_pointers():
+    """A program with frame pointers, by the kernel's walk."""
+    source = os.path.join(os.path.dirname(__file__), "../support/growlab.c")
+    with tempfile.TemporaryDirectory() as directory:
+        program = directory + "/growlab-fp"
+        subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-fno-omit-frame-pointer",
+                        "-mno-omit-leaf-frame-pointer", "-o", program, source, "-lpthread"),
+                       check=True)
+        with subprocess.Popen((program, "mmap", "shmem"), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as child:
+            pid = int(child.stdout.readline().split()[1])
+            grow = Grow(str(pid), "--stack", "fp", "--sample", "1")
+            grow.wait_armed(pid)
+            before = status(pid)
+            child.stdin.write("go\n")
+            child.stdin.flush()
+            child.stdout.readline()
+            after = status(pid)
+            document = grow.report()
+            child.stdin.close()
+    expect_exact("frame pointers", document, before, after)
+    stacks = [functions(s)[:3] for s in document["stacks"] if s["net_bytes"] >= 4 << 20]
+    result(["site_mmap", "run_site", "main"] in stacks, "frame pointers: the callers", stacks)
+
+
+def check_stopped():
+    """A stopped process is counted from outside."""
+    with lab("mmap") as one:
+        os.kill(one.pid, signal.SIGSTOP)
+        grow = Grow(str(one.pid))
+        grow.wait_armed(one.pid)
+        document = grow.report()
+        os.kill(one.pid, signal.SIGCONT)
+    result(document["accounted"]["counter_change_bytes"] == 0 and not document["stacks"],
+           "a stopped process does not grow", document["accounted"])
+
+
+def check_threads():
+    """A thousand threads that touch memory, some of which are behind the end of their leader."""
+    script = ("import threading, mmap\n"
+              "print('READY', flush=True)\n"
+              "input()\n"
+              "kept = []\n"
+              "def run():\n"
+              "    kept.append(bytearray(b'x') * (1 << 16))\n"
+              "threads = [threading.Thread(target=run) for _ in range(1000)]\n"
+              "[t.start() for t in threads]\n"
+              "[t.join() for t in threads]\n"
+              "print('DONE', flush=True)\n"
+              "__import__('sys').stdin.read()\n")
+    with subprocess.Popen((sys.executable, "-c", script), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as child:
+        child.stdout.readline()
+        grow = Grow(str(child.pid))
+        grow.wait_armed(child.pid)
+        before = status(child.pid)
+        child.stdin.write("go\n")
+        child.stdin.flush()
+        child.stdout.readline()
+        after = status(child.pid)
+        document = grow.report()
+        child.stdin.close()
+    expect_exact("1,000 threads", document, before, after)
+
+
+def check_refusals():
+    for name, code, text, *args in (
+            ("no process is named", 2, "it needs a PID"),
+            ("two ways", 2, "one of", "1", "--name", "x"),
+            ("a pid that does not exist", 3, "no such process", "4000000"),
+            ("a name that does not exist", 3, "no process matches", "--name", "no-such-name"),
+            ("a format that it has not", 2, "--format", "1", "-F", "csv"),
+            ("without BPF", 1, "CAP_", "-q", "--", "true"),
+    ):
+        command = (PROGRAM, "grow") + tuple(args)
+        if name == "without BPF":
+            command = (O + "/drop", "65534", "") + command
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+        result(done.returncode == code and text in done.stderr, "refused: " + name,
+               (done.returncode, done.stderr))
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip grow: needs root and a kernel with BTF")
+        return 0
+    run_checks((check_sites, check_schema, check_sampled, check_end, check_command, check_cgroup, check_pprof,
+                check_follow,
+                check_frame_pointers, check_stopped, check_threads, check_refusals))
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

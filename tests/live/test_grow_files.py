@@ -1,0 +1,420 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Where grow has names from: files that the user of the process may read, and no others; binaries
+that were deleted or replaced; files in the root of the process; FIFOs, links and lies in their place."""
+
+import contextlib
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
+import test_grow  # noqa: E402
+from test_grow import Grow, functions  # noqa: E402
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/growlab.c")
+NOBODY = 65534
+MIB = 1 << 20
+
+
+def run(*command):
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def build(directory, *flags, name="lab", link=True):
+    """A program without symbols, and the file that has them beside it; returns its build id."""
+    path = directory + "/" + name
+    run("gcc", "-D_GNU_SOURCE", "-O2", "-g1", *flags, "-o", path, SOURCE, "-lpthread")
+    run("objcopy", "--only-keep-debug", path, path + ".debug")
+    run("strip", "-s", path)
+    if link:
+        run("objcopy", "--add-gnu-debuglink=" + path + ".debug", path)
+    notes = subprocess.run(("readelf", "-n", path), check=True, capture_output=True, text=True).stdout
+    return next((line.split()[-1] for line in notes.splitlines() if "Build ID" in line), None)
+
+
+@contextlib.contextmanager
+def directory_for_all():
+    """Others than root can reach it."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="grow-files-") as directory:
+        os.chmod(directory, 0o755)
+        yield directory
+
+
+@contextlib.contextmanager
+def started(*command, uid=None):
+    prefix = () if uid is None else (O + "/drop", str(uid), "-")
+    with subprocess.Popen(prefix + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        line = child.stdout.readline()
+        if not line.startswith("READY"):
+            raise RuntimeError("%s: it did not start: %r" % (command, line))
+        child.real = int(line.split()[1])
+        yield child
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.close()
+        child.wait()
+
+
+@contextlib.contextmanager
+def fewer_capabilities(directory):
+    """grow as root of a container: CAP_SYS_PTRACE, CAP_PERFMON and CAP_BPF alone."""
+    path = directory + "/fewer"
+    write(path, "#!/bin/sh\nexec %s/drop 0 19,38,39 %s \"$@\"\n" % (O, PROGRAM))
+    os.chmod(path, 0o755)
+    test_grow.PROGRAM = path
+    try:
+        yield
+    finally:
+        test_grow.PROGRAM = PROGRAM
+
+
+def site_frames(child, *args, pid=None):
+    """The frames of the stack of the 4 MiB of site mmap: functions, or module+offset."""
+    pid = pid or child.pid
+    begin = time.monotonic()
+    grow = Grow(str(pid), "--sample", "1", *args)
+    grow.wait_armed(pid)
+    child.stdin.write("go\n")
+    child.stdin.flush()
+    child.stdout.readline()
+    document = grow.report()
+    result(time.monotonic() - begin < 20, "it ends at once")
+    for stack in document["stacks"]:
+        if stack["net_bytes"] >= 4 * MIB:
+            return stack["frames"]
+    raise RuntimeError("no stack of 4 MiB: %r" % [functions(s) for s in document["stacks"]])
+
+
+def names(frames):
+    return [f["function"] for f in frames[:3]]
+
+
+NAMED = ["site_mmap", "run_site", "main"]
+
+
+def check_rights():
+    """Of what a user cannot read there are no names, whoever reads; what the user can read has them."""
+    with directory_for_all() as directory:
+        build(directory)
+        debug, secret = directory + "/lab.debug", directory + "/secret"
+        os.mkdir(secret, 0o700)
+        lab = directory + "/lab"
+        with started(lab, "mmap", uid=NOBODY) as child:
+            result(names(site_frames(child)) == NAMED, "a debug file that everybody may read: names")
+        os.chmod(debug, 0o600)
+        with started(lab, "mmap", uid=NOBODY) as child:
+            frames = site_frames(child)
+        result(names(frames) == [None] * 3, "a debug file of root alone: no names", names(frames))
+        result(frames[0]["module"] == "lab" and frames[0]["offset"] > 0, "it is module+offset", frames[0])
+        with started(lab, "mmap") as child:
+            result(names(site_frames(child)) == NAMED, "a debug file of root alone, a process of root: names")
+        with fewer_capabilities(directory), started(lab, "mmap", uid=NOBODY) as child:
+            result(names(site_frames(child)) == [None] * 3, "the same, by root that may not become another user")
+        os.chmod(debug, 0o644)
+        with fewer_capabilities(directory), started(lab, "mmap", uid=NOBODY) as child:
+            result(names(site_frames(child)) == NAMED, "what everybody may read, by root that may not become another user")
+        os.rename(debug, secret + "/lab.debug")
+        os.symlink(secret + "/lab.debug", debug)
+        with started(lab, "mmap", uid=NOBODY) as child:
+            frames = site_frames(child)
+        result(names(frames) == [None] * 3, "a link into a directory of root: no names", names(frames))
+        with started(lab, "mmap") as child:
+            result(names(site_frames(child)) == NAMED, "a link into a directory of root, a process of root: names")
+        os.unlink(debug)
+        shutil.copy(secret + "/lab.debug", debug)
+        # Root without capabilities could not read these either.
+        for path in (lab, debug):
+            os.chown(path, NOBODY, NOBODY)
+            os.chmod(path, 0o700)
+        with started(lab, "mmap", uid=NOBODY) as child:
+            result(names(site_frames(child)) == NAMED, "files of the user alone: names")
+        for path in (lab, debug):
+            os.chown(path, 0, 0)
+            os.chmod(path, 0o711)
+        with started(lab, "mmap", uid=NOBODY) as child:
+            frames = site_frames(child)
+        result(not any(names(frames)), "a program that the user may execute and not read: no names", names(frames))
+
+
+def check_not_files():
+    """A FIFO, a device, a directory or garbage has the name of the debug file: nothing waits for it."""
+    with directory_for_all() as directory:
+        build(directory)
+        debug = directory + "/lab.debug"
+        os.unlink(debug)
+        for what, make, remove in (
+                ("a FIFO", lambda: os.mkfifo(debug, 0o666), os.unlink),
+                ("a link to a FIFO", lambda: (os.mkfifo(debug + "2", 0o666), os.symlink("lab.debug2", debug)), os.unlink),
+                ("a link to a terminal", lambda: os.symlink("/dev/ptmx", debug), os.unlink),
+                ("a link to memory of the kernel", lambda: os.symlink("/proc/kcore", debug), os.unlink),
+                ("a link to itself", lambda: os.symlink("lab.debug", debug), os.unlink),
+                ("a directory", lambda: os.mkdir(debug), os.rmdir),
+                ("garbage", lambda: write(debug, "garbage"), os.unlink),
+                ("an empty file of 8 TiB", lambda: (write(debug, ""), os.truncate(debug, 8 << 40)), os.unlink),
+        ):
+            make()
+            with started(directory + "/lab", "mmap", uid=NOBODY) as child:
+                frames = site_frames(child)
+            result(names(frames) == [None] * 3, what + " as debug file: no names", names(frames))
+            remove(debug)
+
+
+def check_root():
+    """A container: the files are those in its root, and no link leads out of it."""
+    with directory_for_all() as directory:
+        root = directory + "/root"
+        os.mkdir(root)
+        build_id = build(root, "-static", link=False)
+        place = root + "/usr/lib/debug/.build-id/" + build_id[:2]
+        os.makedirs(place)
+        inside, outside = place + "/" + build_id[2:] + ".debug", directory + "/lab.debug"
+        shutil.copy(root + "/lab.debug", inside)
+        os.rename(root + "/lab.debug", outside)
+
+        def frames_inside():
+            with started("chroot", root, "/lab", "mmap") as child:
+                return names(site_frames(child))
+
+        result(frames_inside() == NAMED, "a debug file by its build id in the root of the process: names")
+        os.unlink(inside)
+        os.symlink(outside, inside)
+        result(frames_inside() == [None] * 3, "an absolute link out of the root: no names")
+        os.unlink(inside)
+        os.symlink("../" * 12 + outside[1:], inside)
+        result(frames_inside() == [None] * 3, "a relative link out of the root: no names")
+        os.unlink(inside)
+        shutil.copy(outside, root + "/kept.debug")
+        os.symlink("/kept.debug", inside)
+        result(frames_inside() == NAMED, "a link within the root: names")
+
+
+def check_deleted():
+    """The kernel's link to what is mapped, and the build id of the debug file, decide."""
+    with directory_for_all() as directory:
+        build(directory)
+        with started(directory + "/lab", "mmap") as child:
+            os.unlink(directory + "/lab")
+            result(names(site_frames(child)) == NAMED, "a deleted program: names")
+        build(directory)
+        with started(directory + "/lab", "mmap", uid=NOBODY) as child:
+            os.rename(directory + "/lab", directory + "/old")
+            os.rename(directory + "/lab.debug", directory + "/kept.debug")
+            # A function more: the same addresses have other functions.
+            build(directory, "-O1", "-Dsite_mmap=site_other")
+            frames = site_frames(child)
+            result(names(frames) == [None] * 3, "an upgraded program: the debug file of another build id is not used",
+                   names(frames))
+        with started(directory + "/old", "mmap", uid=NOBODY) as child:
+            os.unlink(directory + "/lab.debug")
+            os.rename(directory + "/kept.debug", directory + "/lab.debug")
+            os.unlink(directory + "/old")
+            write(directory + "/old", "another file")
+            result(names(site_frames(child)) == NAMED, "a replaced program with its own debug file: names")
+        # Without a build id, the checksum of the link decides.
+        build(directory, "-Wl,--build-id=none")
+        with started(directory + "/lab", "mmap") as child:
+            result(names(site_frames(child)) == NAMED, "no build id, but the checksum: names")
+        with open(directory + "/lab.debug", "ab") as file:
+            file.write(b"\0")
+        with started(directory + "/lab", "mmap") as child:
+            result(names(site_frames(child)) == [None] * 3, "no build id, another checksum: no names")
+
+
+TOUCH = """
+__attribute__((noinline)) static void touch(volatile char *p, long n) { for (long i = 0; i < n; i += 4096) p[i] = 1; }
+void first(char *p, long n) { touch(p, n); p[0] = 2; }
+void second(char *p, long n) { touch(p, n); p[0] = 2; }
+"""
+CALLER = """
+import ctypes, mmap, os, sys
+library = ctypes.CDLL(sys.argv[1])
+calls = [library.first, library.second]
+area = mmap.mmap(-1, 8 << 20)
+address = ctypes.addressof(ctypes.c_char.from_buffer(area))
+print('READY', os.getpid(), flush=True)
+for i, call in enumerate(calls):
+    sys.stdin.readline()
+    call(ctypes.c_void_p(address + (i << 22)), ctypes.c_long(4 << 20))
+    print('DONE', flush=True)
+sys.stdin.read()
+"""
+
+
+def check_truncated():
+    """A library that its owner truncates behind its code while it is read: the program goes on."""
+    with directory_for_all() as directory:
+        library = directory + "/lib.so"
+        write(directory + "/lib.c", TOUCH)
+        run("gcc", "-shared", "-fPIC", "-O2", "-Wl,-z,separate-code", "-o", library, directory + "/lib.c")
+        with subprocess.Popen((sys.executable, "-c", CALLER, library), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as child:
+            child.stdout.readline()
+            grow = Grow(str(child.pid), "--sample", "1")
+            grow.wait_armed(child.pid)
+            for _ in range(2):
+                child.stdin.write("go\n")
+                child.stdin.flush()
+                child.stdout.readline()
+                time.sleep(0.2)
+                os.truncate(library, 0x2000)
+            document = grow.report()
+            child.kill()
+        grown = sum(s["net_bytes"] for s in document["stacks"] if any(f["module"] == "lib.so" for f in s["frames"]))
+        result(grown >= 8 * MIB, "a truncated library: what its code added is counted", grown)
+
+
+@contextlib.contextmanager
+def symbol_server(files):
+    """Answers as debuginfod does: files by their paths. Yields its address and the paths that were asked for."""
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):  # pylint: disable=invalid-name
+            asked.append(self.path)
+            body = files.get(self.path)
+            self.send_response(404 if body is None else 200)
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_):  # pylint: disable=arguments-differ
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield "http://127.0.0.1:%d" % server.server_port, asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextlib.contextmanager
+def environment(**values):
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def check_debuginfod():
+    """Symbols of a server: with the option alone, and of the same build id alone."""
+    with directory_for_all() as directory:
+        build_id = build(directory)
+        path = "/buildid/%s/debuginfo" % build_id
+        with open(directory + "/lab.debug", "rb") as file:
+            debug = file.read()
+        build(directory, "-O1", name="other")
+        with open(directory + "/other.debug", "rb") as file:
+            other = file.read()
+        os.unlink(directory + "/lab.debug")
+        lab = directory + "/lab"
+
+        def frames_with(files, *args):
+            with tempfile.TemporaryDirectory() as cache, symbol_server(files) as (url, asked), \
+                    environment(DEBUGINFOD_URLS=url, DEBUGINFOD_CACHE_PATH=cache, DEBUGINFOD_TIMEOUT="5"), \
+                    started(lab, "mmap") as child:
+                return names(site_frames(child, *args)), asked
+
+        frames, asked = frames_with({path: debug})
+        result(frames == [None] * 3 and not asked, "without --debuginfod no server is asked", (frames, asked))
+        frames, asked = frames_with({path: debug}, "--debuginfod")
+        result(frames == NAMED and path in asked, "--debuginfod: names of the server", (frames, asked))
+        result(all(a.startswith("/buildid/") and a.endswith("/debuginfo") for a in asked),
+               "--debuginfod: build ids are all that is sent", asked)
+        for what, files in (("another build id", {path: other}), ("garbage", {path: b"garbage"}), ("nothing", {})):
+            frames, asked = frames_with(files, "--debuginfod")
+            result(frames == [None] * 3 and path in asked, "--debuginfod: a server that sends %s" % what, (frames, asked))
+    with environment(DEBUGINFOD_URLS=""):
+        done = subprocess.run((PROGRAM, "grow", "--debuginfod", "--", "true"), capture_output=True, text=True,
+                              check=False, timeout=60)
+        result(done.returncode == 1 and "DEBUGINFOD_URLS names no server" in done.stderr,
+               "--debuginfod: no server is named", (done.returncode, done.stderr))
+
+
+RUST = """
+use std::collections::HashMap;
+use std::io::Read;
+struct Sessions { all: HashMap<u64, Vec<u8>> }
+trait Keep<const N: usize> { fn keep(&mut self, n: u64); }
+impl<const N: usize> Keep<N> for Sessions {
+    #[inline(never)] fn keep(&mut self, n: u64) { self.all.insert(n, vec![1u8; N]); }
+}
+mod gr\u00f6\u00dfe {
+    #[inline(never)] pub fn f\u00fcllen<F: FnMut(u64)>(mut f: F) { for i in 0..2048 { f(i) } }
+}
+fn main() {
+    println!("READY {}", std::process::id());
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+    let mut s = Sessions { all: HashMap::new() };
+    gr\u00f6\u00dfe::f\u00fcllen(|i| Keep::<4096>::keep(&mut s, i));
+    println!("DONE");
+    let mut rest = Vec::new();
+    std::io::stdin().read_to_end(&mut rest).unwrap();
+    println!("{}", s.all.len());
+}
+"""
+
+
+def check_rust():
+    """Rust's second scheme of names, which newer releases of rustc have by default."""
+    if not shutil.which("rustc"):
+        print("skip grow: Rust: needs rustc")
+        return
+    with directory_for_all() as directory:
+        with open(directory + "/leak.rs", "w", encoding="utf-8") as file:
+            file.write(RUST)
+        option = "-C" + "symbol-mangling-version=v0"
+        for flags in ((option,), ("-Zunstable-options", option)):
+            done = subprocess.run(("rustc", "-O", *flags, "-o", directory + "/leak", directory + "/leak.rs"),
+                                  capture_output=True, text=True, check=False, cwd=directory)
+            if done.returncode == 0:
+                break
+        result(done.returncode == 0, "Rust: it compiles", done.stderr[-300:])
+        with started(directory + "/leak") as child:
+            grow = Grow(str(child.pid), "--sample", "1")
+            grow.wait_armed(child.pid)
+            child.stdin.write("go\n")
+            child.stdin.flush()
+            child.stdout.readline()
+            document = grow.report()
+        keep = "<leak::Sessions as leak::Keep<4096>>::keep"
+        caller = "leak::gr\u00f6\u00dfe::f\u00fcllen::<leak::main::{closure#0}>"
+        grown = 0
+        for stack in document["stacks"]:
+            names_of = functions(stack)
+            if keep in names_of:
+                grown += stack["net_bytes"]
+                result(caller in names_of and names_of.index(caller) > names_of.index(keep), "Rust: its caller", names_of)
+        result(grown >= 8 * MIB, "Rust: what it keeps, by its name", (grown, functions(document["stacks"][0])))
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip grow: needs root and a kernel with BTF")
+        return 0
+    run_checks((check_rights, check_not_files, check_root, check_deleted, check_truncated, check_debuginfod,
+                check_rust))
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# alone: the recorder sees the OOM kills of all tests
+"""serve counts real OOM kills by group: each one, in a burst, also while the process that speaks HTTP is stopped, and
+beyond the number of groups. Without its program there is no counter, and a reason. top finds the kills of a recording."""
+
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+sys.dont_write_bytecode = True
+import oom  # noqa: E402
+from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
+from serving import Serve  # noqa: E402
+from terminal import Tmux  # noqa: E402
+
+NAME = "zmem-eats-%d" % os.getpid()  # no other program has it
+BURST = 40
+STOPPED = 300  # more than the socket between the two processes holds
+
+
+def kills_of(serve, group):
+    return serve.metric('zmem_oom_kills_total{group="%s"}' % group)
+
+
+def wait_for(serve, group, count):
+    """The counter of the group, once it is `count`, or after some seconds."""
+    end = time.monotonic() + 60
+    while kills_of(serve, group) != count and time.monotonic() < end:
+        time.sleep(0.05)
+    return kills_of(serve, group)
+
+
+def started(*args):
+    serve = Serve("-i", "0.1", *args)
+    serve.get("/metrics")  # the program is loaded before the first snapshot
+    return serve
+
+
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
+
+
+def check_counter(group, program):
+    with started("-g", "name") as serve:
+        same("kills are watched", serve.metric("zmem_oom_kills_watched"), 1)
+        same("no kill: no series of the group", kills_of(serve, NAME), None)
+        others = kills_of(serve, "other")
+        result(others is not None, "the series of the others is there from the start")
+        pid = group.kill(program)
+        same("one kill", wait_for(serve, NAME, 1), 1)
+        event = json.loads(serve.get("/history.json").text)["events"][-1]
+        victim = event["victim"]
+        same("the event names the victim", (event["kind"], victim["pid"], victim["name"], victim["comm"], victim["user"]),
+             ("oom_kill", pid, NAME, NAME[:15], "root"))
+        result(4 << 20 < victim["rss_anon_bytes"] < 8 << 20, "the event has its memory", victim["rss_anon_bytes"])
+        result(victim["cgroup"].endswith(os.path.basename(group.path)), "the event has its cgroup", victim["cgroup"])
+        result(abs(event["time_ms"] / 1000 - time.time()) < 60, "the event has its time", event["time_ms"])
+        for _ in range(BURST):
+            group.kill(program)
+        same("a burst: each kill is counted", wait_for(serve, NAME, 1 + BURST), 1 + BURST)
+        os.kill(serve.http_pid(), signal.SIGSTOP)
+        try:
+            for _ in range(STOPPED):
+                group.kill(program)
+        finally:
+            os.kill(serve.http_pid(), signal.SIGCONT)
+        same("while HTTP is stopped: each kill is counted", wait_for(serve, NAME, 1 + BURST + STOPPED), 1 + BURST + STOPPED)
+        events = json.loads(serve.get("/history.json").text)["events"]
+        same("the newest kills are kept", len(events), 64)
+        same("they are in order", [e["time_ms"] for e in events], sorted(e["time_ms"] for e in events))
+        same("no message", [line for line in serve.said().split("\n") if "OOM" in line], [])
+        same("SIGTERM: exit code 0", serve.stop(), 0)
+
+
+def check_groups(group, program):
+    """A group is what -g says; a kill of one group more is one of the others."""
+    second = oom.eater(os.path.dirname(program), NAME + "-2")
+    with started("-g", "name", "-n", "1") as serve:
+        others = kills_of(serve, "other")
+        group.kill(program)
+        same("-n 1: the first group has a series", wait_for(serve, NAME, 1), 1)
+        group.kill(second)
+        group.kill(program)
+        same("-n 1: it keeps it", wait_for(serve, NAME, 2), 2)
+        same("-n 1: the second is one of the others", kills_of(serve, "other"), others + 1)
+        same("-n 1: the second has no series", kills_of(serve, NAME + "-2"), None)
+    for key, label in (("cgroup", "/" + os.path.basename(group.path)), ("user", "root")):
+        with started("-g", key) as serve:
+            before = kills_of(serve, label) or 0
+            group.kill(program)
+            same("by " + key, wait_for(serve, label, before + 1), before + 1)
+    with started() as serve:
+        group.kill(program)
+        same("by unit: a victim without one counts by its name", wait_for(serve, NAME, 1), 1)
+
+
+def check_top(group, program):
+    """top --replay: E and e lead to the kills of a recording, and its victims are shown."""
+    directory = os.path.dirname(program) + "/kept"
+    pids = oom.record(directory, group, program, 2)
+    for columns, rows in ((80, 24), (140, 40)):
+        tmux = Tmux((PROGRAM, "top", "--replay", directory, "-i", "1000", "-f", NAME), columns=columns, rows=rows)
+        try:
+            screen = tmux.until(lambda screen: "2 events" in screen)
+            line = screen.splitlines()[5]
+            result(line.count("!") == 2 and line.endswith("  2 events"), "%d columns: both kills are on the time line" % columns, screen)
+            for keys, event, victim in (("e", 2, pids[0]), ("e", 1, pids[1]), ("E", 2, pids[0])):
+                tmux.keys(*keys)
+                victim_row = re.compile(r"^ *%d .* %s *$" % (victim, NAME), re.M)
+                good = lambda screen, event=event, row=victim_row: "  event:%d" % event in screen.splitlines()[5] and row.search(screen)
+                screen = tmux.until(good)
+                result(good(screen), "%d columns, %s: event:%d, with its victim" % (columns, keys, event), screen)
+            tmux.keys("E")
+            screen = tmux.until(lambda screen: "there is no earlier event" in screen)
+            result("there is no earlier event" in screen, "%d columns, E: no event is earlier" % columns, screen)
+            tmux.keys("]", "E")
+            screen = tmux.until(lambda screen: "  event:1" in screen)
+            result(re.search(r"^ *%d " % pids[1], screen, re.M), "%d columns, E from the end: the last kill" % columns, screen)
+            tmux.keys("@", "event:2", "Enter")
+            screen = tmux.until(lambda screen: "  event:2" in screen)
+            result(re.search(r"^ *%d " % pids[0], screen, re.M), "%d columns, @ event:2: the first kill" % columns, screen)
+            if os.environ.get("SCREENS"):
+                print(screen)
+        finally:
+            tmux.close()
+
+
+def check_unwatched(_group, _program):
+    with Serve("--source", "proc") as serve:
+        text = serve.get("/metrics").text
+        same("not watched", serve.metric("zmem_oom_kills_watched"), 0)
+        result("zmem_oom_kills_total" not in text, "not watched: no counter, not even 0")
+        history = json.loads(serve.get("/history.json").text)
+        same("not watched: no events, and why", (history["events"], history["events_reason"]),
+             (None, "with --source proc no BPF program is loaded"))
+        result("zmem-bpf: OOM kills are not counted: with --source proc" in serve.said(), "not watched: a message", serve.said())
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-kills", "8M") as group:
+        if os.geteuid() != 0 or not group:
+            print("skip kills: no memory cgroup can be made")
+            return 0
+        program = oom.eater(directory, NAME)
+        run_checks((check_counter, check_groups, check_top, check_unwatched), group, program)
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# alone: it switches on a zram device of its own as swap, and off again
+"""Swap slot by slot: SWAP_PSS without smaps_rollup, equal to it to the kB, and what swap takes in RAM,
+beside the device's own sum, for each compressor that zram has of these: lzo, lzo-rle, zstd."""
+
+import contextlib
+import ctypes
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import validate_json  # noqa: E402
+from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
+
+CONTROL = "/sys/class/zram-control"
+MIB = 1 << 20
+PAGE = 4096
+LIMIT = 60
+COMPRESSORS = ("lzo", "lzo-rle", "zstd")
+MADV_NOHUGEPAGE, MADV_PAGEOUT = 15, 21
+LIBC = ctypes.CDLL(None)
+LIBC.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+
+def read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def available():
+    number = read(CONTROL + "/hot_add").strip()
+    words = read("/sys/block/zram%s/comp_algorithm" % number).replace("[", "").replace("]", "").split()
+    write(CONTROL + "/hot_remove", number)
+    return [word for word in COMPRESSORS if word in words]
+
+
+@contextlib.contextmanager
+def zram(compressor):
+    """A device of its own as swap: its directory below /sys/block."""
+    number = read(CONTROL + "/hot_add").strip()
+    at, device = "/sys/block/zram" + number, "/dev/zram" + number
+    swapped = False
+    try:
+        write(at + "/comp_algorithm", compressor)
+        write(at + "/disksize", "512M")
+        subprocess.run(["mkswap", device], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(["swapon", "-p", "100", device], check=True)
+        swapped = True
+        yield at
+    finally:
+        # It fails while a cgroup at its limit has memory there.
+        for _ in range(100):
+            if not swapped or subprocess.run(["swapoff", device], check=False).returncode == 0:
+                break
+            time.sleep(0.1)
+        write(at + "/reset", "1")
+        write(CONTROL + "/hot_remove", number)
+
+
+@contextlib.contextmanager
+def shapes(*names):
+    child = subprocess.Popen([MKMEM, *names], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield mkmem_pids(child)
+    finally:
+        child.stdin.close()
+        child.wait()
+        child.stdout.close()
+
+
+def document(*args):
+    done = subprocess.run((PROGRAM, *args, "--json"), capture_output=True, timeout=LIMIT, check=False)
+    if done.returncode:
+        raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr.decode()[:300]))
+    return validate_json.parse(done.stdout)
+
+
+def processes():
+    """By pid, from BPF alone."""
+    return {p["pid"]: p for p in document("--source", "bpf", "--pss", "kernel")["processes"]}
+
+
+def rollup(pid, key):
+    for line in read("/proc/%d/smaps_rollup" % pid).splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1])
+    return None
+
+
+def compare_with_smaps(what, pids):
+    """Every process of the list; what moves meanwhile is read again."""
+    for _ in range(5):
+        found = processes()
+        wrong = []
+        for pid in pids:
+            got = found.get(pid, {}).get("swap_pss_bytes")
+            want = rollup(pid, "SwapPss")
+            if got is None or got >> 10 != want:
+                wrong.append((pid, got, want))
+        if not wrong:
+            break
+    result(not wrong, "%s: SWAP_PSS of %d processes as in smaps_rollup" % (what, len(pids)), wrong[:5])
+
+
+def every_shape(_):
+    with shapes("swap", "swap_fork", "swap_half", "swap_exec", "swap_left", "swap_own", "swap_none", "swap_thp",
+                "swap_file", "swap_shmem", "swap_memfd") as pids:
+        compare_with_smaps("shapes", list(pids.values()))
+
+
+def crowd(_):
+    """mkmem_pids() has one of each role; the others are its children."""
+    with shapes("swap_crowd") as pids:
+        parent = pids["swap_crowd", "main"]
+        children = [int(pid) for pid in read("/proc/%d/task/%d/children" % (parent, parent)).split()]
+        result(len(children) >= 300, "300 processes share swap", len(children))
+        compare_with_smaps("a crowd", [parent, *children])
+
+
+def opened(*args):
+    """The files of /proc that the program opens, without the processes that it verifies."""
+    trace = subprocess.run(["strace", "-f", "-qq", "-e", "trace=openat", PROGRAM, "--source", "bpf", "--verify", "0",
+                            *args], capture_output=True, timeout=LIMIT, check=False)
+    return trace.stderr.decode(errors="replace")
+
+
+def without_smaps(_):
+    with shapes("swap_fork") as pids:
+        done = opened("-p", ",".join(str(pid) for pid in pids.values()), "--json")
+        result("smaps_rollup" not in done, "SWAP_PSS of a fork in documents opens no smaps_rollup", done[-300:])
+
+
+def costs(at):
+    with shapes("swap_mixed") as pids:
+        for _ in range(5):
+            found = processes()
+            system = document("system")["swap"]
+            compressed = int(read(at + "/mm_stat").split()[1])
+            sums = (system["swap_ram_bytes"], system["swap_ram_files_bytes"])
+            if None not in sums and abs(sum(sums) - compressed) <= compressed // 100:
+                break
+        result(None not in sums and abs(sum(sums) - compressed) <= compressed // 100,
+               "SWAP_RAM of processes and files is the device's compressed size", (sums, compressed))
+        main, child = (found[pids["swap_mixed", role]]["swap_ram_bytes"] for role in ("main", "child"))
+        # A quarter is random and is kept as it is; a quarter is one word repeated and takes nothing.
+        result(main == child and 2 * MIB <= main < 3 * MIB, "half of it for each of two that share it", (main, child))
+        result(found[pids["swap_mixed", "shmem"]]["swap_ram_bytes"] == 0, "shared memory belongs to its file", found)
+        files = [f for f in document("files", "-f", "mkmem")["files"] if f["swapped_bytes"] > MIB]
+        # Some of its pages may be in RAM again.
+        result(len(files) == 1 and 4 * MIB <= files[0]["swap_ram_bytes"] + files[0]["resident_bytes"] < 6 * MIB,
+               "and the file has it", files)
+        result(system["rest_bytes"] is not None and abs(system["rest_bytes"]) < MIB, "less than 1 MiB is left over",
+               system)
+        totals = document("--source", "bpf", "-g", "user")["totals"]
+        result(totals["swap_ram_bytes"] is not None and abs(totals["swap_ram_bytes"] - sums[0]) < MIB,
+               "sums of groups", totals)
+
+
+@contextlib.contextmanager
+def swapped_out(*parts):
+    """A child with private memory of these parts, all of it in swap."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        text = b"".join(parts)
+        area = mmap.mmap(-1, len(text), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        here = ctypes.addressof(ctypes.c_char.from_buffer(area))
+        LIBC.madvise(here, len(text), MADV_NOHUGEPAGE)
+        area.write(text)
+        for _ in range(50):
+            LIBC.madvise(here, len(text), MADV_PAGEOUT)
+            if (rollup(os.getpid(), "Swap") or 0) >= len(text) // 1024:
+                break
+            time.sleep(0.02)
+        os.write(theirs, b"x")
+        time.sleep(LIMIT)
+        os._exit(0)
+    try:
+        os.read(ours, 1)
+        yield child
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(ours)
+        os.close(theirs)
+
+
+RANDOM, WORD, PLAIN, ZERO = os.urandom(4 * MIB), b"zmem-bpf" * (MIB // 4), b"".join(
+    b"%08d" % number + bytes(PAGE - 8) for number in range(3 * MIB // PAGE)), bytes(MIB)
+
+
+def near(a, b):
+    """The same, but for some pages that are in RAM again."""
+    return a is not None and abs(a - b) <= MIB // 8
+
+
+def kinds(at):
+    """Pages by what they are: random, of one word, others; beside the counts of the device."""
+    with swapped_out(RANDOM, WORD, PLAIN) as pid:
+        for _ in range(5):
+            totals = document("--source", "bpf")["totals"]
+            stat = [int(word) for word in read(at + "/mm_stat").split()]
+            if near(totals["swap_filled_bytes"], stat[5] * PAGE) and near(totals["swap_incompressible_bytes"], stat[7] * PAGE):
+                break
+        result(near(totals["swap_filled_bytes"], stat[5] * PAGE), "pages of one word: as the device counts them",
+               (totals, stat))
+        result(near(totals["swap_incompressible_bytes"], stat[7] * PAGE),
+               "pages that do not compress: as the device counts them", (totals, stat))
+        p = processes()[pid]
+        result(near(p["swap_filled_bytes"], len(WORD)) and near(p["swap_incompressible_bytes"], len(RANDOM)) and
+               p["swap_disk_bytes"] == 0 and p["swap_ram_zswap_bytes"] == 0 and
+               p["swap_ram_zram_bytes"] == p["swap_ram_bytes"] > p["swap_incompressible_bytes"] and
+               p["swap_ram_status"] == "ok", "the parts of a process", p)
+        done = subprocess.run((PROGRAM, "-p", str(pid), "-H", "-o", "swap_ratio"), capture_output=True, text=True,
+                              timeout=LIMIT, check=False)
+        result(abs(float(done.stdout.split()[0]) - p["swap_pss_bytes"] / p["swap_ram_bytes"]) < 0.1,
+               "the ratio is the size of the pages by what they take", (done.stdout, p))
+
+
+@contextlib.contextmanager
+def loop_device(place):
+    """A disk in a file. It is no rotating one: without symbols the kernel does not tell where such swap is."""
+    path = os.path.join(place, "disk")
+    with open(path, "wb") as file:
+        file.truncate(64 * MIB)
+    done = subprocess.run(("losetup", "-f", "--show", path), capture_output=True, text=True, check=True)
+    device = done.stdout.strip()
+    try:
+        write("/sys/block/%s/queue/rotational" % os.path.basename(device), "0")
+        subprocess.run(("mkswap", device), stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(("swapon", device), check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(("swapoff", device), check=True)
+    finally:
+        subprocess.run(("losetup", "-d", device), check=True)
+
+
+def on_disk():
+    """Its pages take no RAM; pages of zeroes are on no disk since Linux 6.12."""
+    with tempfile.TemporaryDirectory() as place, loop_device(place), swapped_out(RANDOM, ZERO) as pid:
+        p = processes()[pid]
+    result(p["swap_ram_bytes"] == 0 and p["swap_incompressible_bytes"] == 0 and
+           near(p["swap_disk_bytes"] + p["swap_filled_bytes"], p["swap_pss_bytes"]) and
+           near(p["swap_disk_bytes"], len(RANDOM) + (0 if p["swap_filled_bytes"] else len(ZERO))),
+           "swap on disk takes no RAM", p)
+
+
+def in_cache(_):
+    """Memory shared by fork that both have read again: no process has an entry, and its slots are in use."""
+    size = 8 * MIB
+    area = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    here = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    LIBC.madvise(here, size, MADV_NOHUGEPAGE)
+    area.write(os.urandom(size))
+    for _ in range(50):
+        LIBC.madvise(here, size, MADV_PAGEOUT)
+        if (rollup(os.getpid(), "Swap") or 0) >= size // 1024:
+            break
+        time.sleep(0.02)
+    ours, theirs = os.pipe()
+    child = os.fork()
+    touched = sum(area[at] for at in range(0, size, PAGE))
+    if not child:
+        os.write(theirs, b"x")
+        time.sleep(LIMIT)
+        os._exit(touched & 1)
+    try:
+        os.read(ours, 1)
+        system = document("system")["swap"]
+        result(system["swap_cache_bytes"] is not None and system["swap_cache_bytes"] >= size * 3 // 4,
+               "slots that only the swap cache has are counted", system)
+        result(system["rest_bytes"] is not None and abs(system["rest_bytes"]) < MIB,
+               "less than 1 MiB is left over beside the swap cache", system)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def switching(at):
+    """The device goes and comes while its slots are read: no error, and no process has more than its swap."""
+    device = "/dev/" + os.path.basename(at)
+    again = 'for i in 1 2 3 4 5 6; do swapoff "$1" && swapon -p 100 "$1"; done'
+    wrong = []
+    with shapes("swap_mixed"):
+        child = subprocess.Popen(["sh", "-c", again, "-", device])
+        runs = 0
+        while child.poll() is None or runs < 5:
+            runs += 1
+            wrong += [p for p in processes().values() if p["swap_bytes"] is not None and
+                      ((p["swap_pss_bytes"] or 0) > p["swap_bytes"] or (p["swap_ram_bytes"] or 0) > p["swap_bytes"])]
+        result(child.returncode == 0, "swap was switched off and on while %d snapshots were taken" % runs)
+    result(not wrong, "no process has more of it than swap entries", wrong[:3])
+
+
+def switched_off():
+    with shapes("swap") as pids:
+        del pids
+        found = [p for p in processes().values() if p["swap_ram_bytes"] not in (0, None)]
+        result(not found, "without swap it takes no RAM", found[:3])
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip swap: it needs root and BTF")
+        return 0
+    if not os.path.exists(CONTROL):
+        print("skip swap: this kernel has no zram")
+        return 0
+    if len(read("/proc/swaps").splitlines()) > 1:
+        print("skip swap: other swap is in use")
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it switches swap off
+    done = False
+    for compressor in available():
+        with zram(compressor) as at:
+            print("ok swap on zram with", compressor)
+            run_checks((costs, kinds) if done else
+                       (every_shape, crowd, without_smaps, costs, kinds, in_cache, switching), at)
+        done = True
+    result(done, "zram has one of the compressors")
+    on_disk()
+    switched_off()
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

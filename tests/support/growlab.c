@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A program whose growth is known: each site allocates SIZE by its own function and keeps it. It is
+ * built without frame pointers, as distributions build.
+ *   growlab [SITE...]   prints "READY pid" and waits for a line, runs the sites (default: all),
+ *                       prints "DONE", waits for the end of its input
+ *   growlab list        prints "site KiB-of-anon KiB-of-file KiB-of-shmem" for each
+ *   growlab loop N      N times malloc and free of 100 bytes; growlab fault MIB: touches and unmaps
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MIB	(1024 * 1024)
+#define SIZE	(4 * MIB)
+#define PAGE	4096
+#define SMALL	100
+#define THREADS 4
+#ifdef __clang__
+#define noinline __attribute__((noinline))
+#else
+#define noinline __attribute__((noinline, noclone))
+#endif
+
+static char data[SIZE] = {1}; /* .data: private pages of the program's file */
+static void *volatile kept;
+static pthread_barrier_t barrier;
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* Writes to each page, here and not in the C library. */
+static inline __attribute__((always_inline)) void touch(volatile char *p, size_t size)
+{
+	for (size_t i = 0; i < size; i += PAGE)
+		p[i] = 1;
+}
+
+static void *map(size_t size, int flags, int fd)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	if (p == MAP_FAILED)
+		fail("mmap");
+	return p;
+}
+
+static noinline void site_malloc_small(void)
+{
+	for (size_t i = 0; i < SIZE / 112; i++) {
+		char *p = malloc(SMALL);
+
+		p[0] = 1;
+		*(void **)p = kept;
+		kept = p;
+	}
+}
+
+static noinline void site_malloc_large(void)
+{
+	char *p = malloc(SIZE);
+
+	touch(p, SIZE);
+	kept = p;
+}
+
+static noinline void site_mmap(void)
+{
+	touch(map(SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1), SIZE);
+}
+
+/* The kernel writes to pages that the program never touched. */
+static noinline void site_read(void)
+{
+	int fd = open("/dev/zero", O_RDONLY);
+	char *p = map(SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (fd < 0 || read(fd, p, SIZE) != SIZE)
+		fail("/dev/zero");
+	close(fd);
+}
+
+/* Pages of a file that are read, then written: they leave RssFile for RssAnon. */
+static noinline void site_cow(void)
+{
+	char name[] = "/tmp/growlab-XXXXXX";
+	int fd = mkstemp(name);
+	volatile char *p;
+	char sum = 0;
+
+	unlink(name);
+	if (fd < 0 || ftruncate(fd, SIZE) < 0)
+		fail("mkstemp");
+	p = map(SIZE, MAP_PRIVATE, fd);
+	for (size_t i = 0; i < SIZE; i += PAGE)
+		sum += p[i];
+	touch(p + (sum ? PAGE : 0), SIZE);
+	close(fd);
+}
+
+static noinline void site_data(void)
+{
+	touch(data, SIZE);
+}
+
+static noinline void *site_thread_stack(void *arg)
+{
+	volatile char room[SIZE / THREADS];
+
+	touch(room, sizeof(room));
+	pthread_barrier_wait(&barrier);
+	pause();
+	return arg;
+}
+
+static noinline void start_threads(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&barrier, NULL, THREADS + 1);
+	for (int i = 0; i < THREADS; i++) {
+		if (pthread_create(&thread, NULL, site_thread_stack, NULL))
+			fail("pthread_create");
+	}
+	pthread_barrier_wait(&barrier);
+}
+
+static noinline void site_calloc(void)
+{
+	char *p = calloc(SIZE / 64, 64);
+
+	touch(p, SIZE);
+	kept = p;
+}
+
+static noinline void site_realloc(void)
+{
+	char *p = NULL;
+
+	for (size_t size = SIZE / 8; size <= SIZE; size += SIZE / 8) {
+		p = realloc(p, size);
+		if (!p)
+			fail("realloc");
+		touch(p + size - SIZE / 8, SIZE / 8);
+	}
+	kept = p;
+}
+
+static noinline void site_thp(void)
+{
+	char *p = map(2 * SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	char *aligned = (char *)(((unsigned long)p + 2 * MIB - 1) & -(2UL * MIB));
+
+	madvise(aligned, SIZE, MADV_HUGEPAGE);
+	touch(aligned, SIZE);
+}
+
+static noinline void site_shmem(void)
+{
+	int fd = memfd_create("growlab", 0);
+
+	if (fd < 0 || ftruncate(fd, SIZE) < 0)
+		fail("memfd_create");
+	touch(map(SIZE, MAP_SHARED, fd), SIZE);
+	close(fd);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+	int anon, file, shmem; /* KiB that it adds */
+} sites[] = {
+	{"malloc_small", site_malloc_small, SIZE / 1024, 0, 0},
+	{"malloc_large", site_malloc_large, SIZE / 1024, 0, 0},
+	{"mmap", site_mmap, SIZE / 1024, 0, 0},
+	{"read", site_read, SIZE / 1024, 0, 0},
+	{"cow", site_cow, SIZE / 1024, 0, 0},
+	{"data", site_data, SIZE / 1024, 0, 0},
+	{"thread_stack", start_threads, SIZE / 1024, 0, 0},
+	{"calloc", site_calloc, SIZE / 1024, 0, 0},
+	{"realloc", site_realloc, SIZE / 1024, 0, 0},
+	{"thp", site_thp, SIZE / 1024, 0, 0},
+	{"shmem", site_shmem, 0, 0, SIZE / 1024},
+};
+#define SITES (sizeof(sites) / sizeof(sites[0]))
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static noinline int loop(long count)
+{
+	double begin = seconds();
+
+	for (long i = 0; i < count; i++) {
+		char *volatile p = malloc(SMALL);
+
+		p[0] = 1;
+		free(p);
+	}
+	printf("%.2f ns\n", (seconds() - begin) / (double)count * 1e9);
+	return 0;
+}
+
+static noinline int fault(size_t mib)
+{
+	size_t size = mib * MIB, count = 0;
+	double begin = seconds();
+
+	for (size_t i = 0; i < 10; i++) {
+		char *p = map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+		madvise(p, size, MADV_NOHUGEPAGE);
+		touch(p, size);
+		munmap(p, size);
+		count += size / PAGE;
+	}
+	printf("%.1f ns\n", (seconds() - begin) / (double)count * 1e9);
+	return 0;
+}
+
+static void run_site(const char *name)
+{
+	for (size_t i = 0; i < SITES; i++) {
+		if (!name || strcmp(name, sites[i].name) == 0)
+			sites[i].run();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char line[16];
+
+	if (argc == 2 && strcmp(argv[1], "list") == 0) {
+		for (size_t i = 0; i < SITES; i++)
+			printf("%s %d %d %d\n", sites[i].name, sites[i].anon, sites[i].file,
+			       sites[i].shmem);
+		return 0;
+	}
+	if (argc == 3 && strcmp(argv[1], "loop") == 0)
+		return loop(atol(argv[2]));
+	if (argc == 3 && strcmp(argv[1], "fault") == 0)
+		return fault((size_t)atol(argv[2]));
+	printf("READY %d\n", getpid());
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		return 1;
+	for (int i = 1; i < argc; i++)
+		run_site(argv[i]);
+	if (argc == 1)
+		run_site(NULL);
+	printf("DONE\n");
+	fflush(stdout);
+	return fgets(line, sizeof(line), stdin) ? 0 : 0;
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The parts of grow that need no kernel: names, the table of stacks, symbols of this program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "grow/address_space.h"
+#include "grow/demangle.h"
+#include "grow/stack_table.h"
+
+/* ---- names ---- */
+
+static void check_rust(const char *name, const char *expected)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	bool is = demangle_rust(name, &out);
+
+	assert_int_equal(is, expected != NULL);
+	assert_string_equal(strbuf_str(&out), expected ? expected : "");
+}
+
+static void test_rust(void **state)
+{
+	(void)state;
+	check_rust("_ZN4leak8Sessions5login17hb4819d4e83affbaeE", "leak::Sessions::login");
+	check_rust("_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h71acb6ed29efb28bE",
+		   "std::rt::lang_start::{{closure}}");
+	check_rust("_ZN63_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..clone..Clone$GT$5clone17h"
+		   "0123456789abcdefE",
+		   "<alloc::vec::Vec<T> as core::clone::Clone>::clone");
+	/* C++, a hash that is none, lengths that lie, no end. */
+	check_rust("_ZN4shop4Cart3addEi", NULL);
+	check_rust("_ZN4leak5login17hb4819d4e83affbagE", NULL);
+	check_rust("_ZN99leak5login17hb4819d4e83affbaeE", NULL);
+	check_rust("_ZN18446744073709551615a", NULL);
+	check_rust("_ZN4leak17hb4819d4e83affbae", NULL);
+	check_rust("_ZN17hb4819d4e83affbaeE", NULL);
+	check_rust("_ZN", NULL);
+	check_rust("main", NULL);
+}
+
+static void check_v0(const char *name, const char *expected)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	bool is = demangle_rust_v0(name, &out);
+
+	assert_string_equal(strbuf_str(&out), expected ? expected : "");
+	assert_int_equal(is, expected != NULL);
+}
+
+/* Names of rustc 1.63 and 1.95, then one for each other production of RFC 2603. */
+static void test_rust_v0(void **state)
+{
+	static const struct {
+		const char *name, *plain;
+	} names[] = {
+		{"_RNvCsgXg7Y2wCWAF_4leak4main", "leak::main"},
+		{"_RNvMCsbmNqQUJIY6D_4leakNtB2_8Sessions5login", "<leak::Sessions>::login"},
+		{"_RINvNtC4leaku8gre_xja0f6fllen_kvaNCNvB4_4main0E", NULL},
+		{"_RNvNvMsi_NtCs1_3std4testNtB7_4Test3runs_5inner",
+		 "<std::test::Test>::run::inner"},
+		{"_RNvXs_C4leakNtB4_8SessionsINtB4_4KeepKj1000_E4keep",
+		 "<leak::Sessions as leak::Keep<4096>>::keep"},
+		{"_RNvYNtC4leak8SessionsNtB4_4Keep4keep", "<leak::Sessions as leak::Keep>::keep"},
+		{"_RNCNvC4leak4main0", "leak::main::{closure#0}"},
+		{"_RNCNvC4leak4mains_0.llvm.123", "leak::main::{closure#1}"},
+		{"_RNSNvC4leak4main6vtable", "leak::main::{shim:vtable#0}"},
+		{"_RNvC6_123foo3bar", "123foo::bar"},
+		{"_RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y",
+		 "utf8_idents::საჭმელად_გემრიელი_სადილი"},
+		{"_RINvC1a1fabcdefhijlmnopstuvxyzE",
+		 "a::f::<i8, bool, char, f64, str, f32, u8, isize, usize, i32, u32, i128, u128, _, i16, "
+		 "u16, (), ..., i64, u64, !>"},
+		{"_RINvC1a1fAhj3_ShTETaETabERaQaPaOaE",
+		 "a::f::<[u8; 3], [u8], (), (i8,), (i8, bool), &i8, &mut i8, *const i8, *mut i8>"},
+		{"_RINvC1a1fFEuFUKCaEbFK6systemEuE",
+		 "a::f::<fn(), unsafe extern \"C\" fn(i8) -> bool, extern \"system\" fn()>"},
+		{"_RINvC1a1fFG_RL0_aEuDG_INtC1b1tRL0_aEp1OaC1cEL_E",
+		 "a::f::<for<'a> fn(&'a i8), dyn for<'a> b::t<&'a i8, O = i8> + c>"},
+		{"_RINvC1a1fL_KpKb1_Kc61_Kc27_Kln2a_Ko123456789abcdef01_E",
+		 "a::f::<'_, _, true, 'a', '\\'', -42, 0x123456789abcdef01>"},
+		{"_RINvC1a1fKRe616263_KAhj1_h2_EKTh1_EKVNtC1b1SS1xh5_EE", NULL},
+		{"_RINvC1a1fKRe616263_KAh1_h2_EKTh1_EKVNtC1b1SS1xh5_EKVNtC1b1UUE",
+		 "a::f::<\"abc\", {[1, 2]}, {(1,)}, {b::S { x: 5 }}, {b::U}>"},
+		/* Wrong ones. */
+		{"_R", NULL},
+		{"_Rust_function", NULL},
+		{"_RC", NULL},
+		{"_RNvC4leak9main", NULL},
+		{"_RNvC4leak4mainX", NULL},
+		{"_RNvB_4main", NULL},
+		{"_RNvB9_4main", NULL},
+		{"_RINvC1a1fL0_E", NULL},
+		{"_RINvC1a1fKcd800_E", NULL},
+		{"_RINvC1a1fKb2_E", NULL},
+		{"_RNvCszzzzzzzzzzzzzzzz_1a1f", NULL},
+		{"_RNvC99999999999999999999999a1f", NULL},
+		{"_RINvC1a1fFGzzzzzz_EuE", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		check_v0(names[i].name, names[i].plain);
+}
+
+/* A short name that stands for an endless one, and one of many levels. */
+static void test_rust_v0_bounds(void **state)
+{
+	cleanup(strbuf_done) struct strbuf name = {}, again = {};
+
+	(void)state;
+	/* Each tuple is twice the one before. */
+	strbuf_puts(&name, "_RINvC1a1fTaaE");
+	for (unsigned i = 0, at = 8; i < 60; i++) {
+		static const char digit[] =
+			"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+		unsigned here = (unsigned)name.len - 2, n = at - 1;
+		char back[4] = {n >= 62 ? digit[n / 62] : digit[n], n >= 62 ? digit[n % 62] : '_',
+				n >= 62 ? '_' : '\0'};
+
+		strbuf_printf(&name, "TB%sB%sE", back, back);
+		at = here;
+	}
+	strbuf_putc(&name, 'E');
+	check_v0(strbuf_str(&name), NULL);
+	strbuf_puts(&again, "_RINvC1a1f");
+	strbuf_fill(&again, 'S', 100000);
+	strbuf_puts(&again, "aE");
+	check_v0(strbuf_str(&again), NULL);
+}
+
+static void test_other_names(void **state)
+{
+	static const struct {
+		const char *name, *plain;
+	} names[] = {
+		{"main", "main"},
+		{"__libc_start_main@@GLIBC_2.34", "__libc_start_main"},
+		{"remember.constprop.0", "remember.constprop.0"},
+		{"_Zbroken", "_Zbroken"},
+		{"_ZN4leak5login17hb4819d4e83affbaeE.llvm.1", "leak::login"},
+		{"_RNvC4leak5login.llvm.1", "leak::login"},
+		{"_Rust", "_Rust"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup(strbuf_done) struct strbuf out = {};
+
+		demangle(names[i].name, &out);
+		assert_string_equal(strbuf_str(&out), names[i].plain);
+	}
+}
+
+/* ---- the table of stacks ---- */
+
+static void test_stacks(void **state)
+{
+	cleanup(stack_table_done) struct stack_table t = {};
+	uint32_t code[3], stack, again;
+
+	(void)state;
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct code c = {.file = i % 7, .vaddr = i};
+
+		assert_int_equal(stack_table_code(&t, &c, &code[i % 3]), 0);
+		assert_int_equal(code[i % 3], i);
+		assert_int_equal(stack_table_stack(&t, &code[i % 3], 1, false, &stack), 0);
+		assert_int_equal(stack, i);
+		assert_int_equal(stack_table_stack(&t, &code[i % 3], 1, false, &again), 0);
+		assert_int_equal(again, stack);
+	}
+	assert_int_equal(stack_table_stack(&t, code, 3, true, &again), 0);
+	assert_int_equal(again, 20000);
+	assert_int_equal(stack_table_label(&t, "[one]", &code[0]), 0);
+	assert_int_equal(stack_table_label(&t, "[two]", &code[1]), 0);
+	assert_int_equal(stack_table_label(&t, "[one]", &code[2]), 0);
+	assert_int_equal(code[0], code[2]);
+	assert_int_not_equal(code[0], code[1]);
+}
+
+/* ---- symbols ---- */
+
+__attribute__((noinline)) static int a_function(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x + 1;
+}
+
+/* This program: its own addresses have their names, and none behind them has. */
+static void test_symbols(void **state)
+{
+	cleanup(file_table_done) struct file_table files = {};
+	struct address_space space;
+	struct procfs proc;
+	const struct image *image;
+	uint64_t start = 0, address = (uint64_t)(uintptr_t)a_function;
+	struct program_file *file;
+
+	(void)state;
+	assert_int_equal(a_function(1), 2);
+	assert_int_equal(procfs_open(&proc, "/proc"), 0);
+	assert_int_equal(address_space_open(&space, &proc, getpid(), &files), 0);
+	image = address_space_find(&space, address);
+	assert_non_null(image);
+	assert_int_not_equal(image->file, NO_FILE);
+	file = files.item[image->file];
+	assert_string_equal(file_symbol(file, address - image->base, &start), "a_function");
+	assert_int_equal(start, address - image->base);
+	assert_string_equal(file_symbol(file, address - image->base + 2, &start), "a_function");
+	assert_null(file_symbol(file, 1, &start));
+	assert_null(file_symbol(file, UINT64_MAX, &start));
+	assert_null(address_space_find(&space, 1));
+	/* The same files, not twice. */
+	start = files.count;
+	assert_int_equal(address_space_update(&space, &files), 0);
+	assert_int_equal(files.count, start);
+	address_space_close(&space);
+	procfs_close(&proc);
+}
+
+/* No ELF file, an empty one, and the beginning of one. */
+static void test_other_files(void **state)
+{
+	char buf[4096], name[] = "/tmp/test_grow-XXXXXX";
+	cleanup_close int fd = mkstemp(name), own = open("/proc/self/exe", O_RDONLY);
+	struct symbols *symbols = NULL;
+	struct elf_facts facts;
+	uint64_t vaddr;
+
+	(void)state;
+	unlink(name);
+	assert_true(fd >= 0);
+	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
+	assert_int_equal(symbols_read(fd, -1, &symbols), -ENOEXEC);
+	assert_int_equal(read(own, buf, sizeof(buf)), sizeof(buf));
+	/* Each length that cuts the headers, and then their contents. */
+	for (size_t len = 1; len < sizeof(buf); len += len < 128 ? 1 : 61) {
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, buf, len, 0), len);
+		elf_read_facts(fd, &facts);
+		elf_find_vaddr(fd, 0, &vaddr);
+		if (symbols_read(fd, fd, &symbols) == 0)
+			symbols_free(symbols);
+	}
+}
+
+/* Headers that promise what libelf would allocate: the file is small, or has holes. */
+static void test_promises(void **state)
+{
+	static const char names[] = "\0.symtab";
+	struct {
+		Elf64_Ehdr e;
+		Elf64_Shdr section[3];
+		char names[sizeof(names)];
+	} file = {
+		.e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		      .e_type = ET_DYN,
+		      .e_version = EV_CURRENT,
+		      .e_ehsize = sizeof(Elf64_Ehdr),
+		      .e_shentsize = sizeof(Elf64_Shdr),
+		      .e_shoff = sizeof(Elf64_Ehdr),
+		      .e_shnum = 3,
+		      .e_shstrndx = 2},
+		.section = {{},
+			    {.sh_name = 1, .sh_type = SHT_SYMTAB, .sh_entsize = sizeof(Elf64_Sym)},
+			    {.sh_type = SHT_STRTAB, .sh_size = sizeof(names)}},
+	};
+	char name[] = "/tmp/test_grow-XXXXXX";
+	cleanup_close int fd = mkstemp(name);
+	struct symbols *symbols = NULL;
+	struct elf_facts facts;
+	uint64_t start;
+
+	(void)state;
+	unlink(name);
+	memcpy(file.names, names, sizeof(names));
+	file.section[2].sh_offset = offsetof(__typeof__(file), names);
+	file.section[1].sh_link = 2;
+	file.section[1].sh_offset = 4096;
+	file.section[1].sh_size = (uint64_t)3 << 30;
+	assert_int_equal(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
+	assert_int_equal(ftruncate(fd, (off_t)4 << 30), 0);
+	assert_int_equal(elf_read_facts(fd, &facts), 0);
+	assert_true(facts.has_symtab);
+	assert_int_equal(symbols_read(fd, -1, &symbols), 0);
+	assert_null(symbols_find(symbols, 0, &start));
+	symbols_free(symbols);
+	/* A compressed table of names, which becomes any size. */
+	file.section[1].sh_size = sizeof(Elf64_Sym);
+	file.section[2].sh_flags = SHF_COMPRESSED;
+	assert_int_equal(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
+	assert_int_equal(symbols_read(fd, -1, &symbols), 0);
+	assert_null(symbols_find(symbols, 0, &start));
+	symbols_free(symbols);
+	/* 60 million sections. */
+	file.e.e_shnum = 0;
+	file.section[0].sh_size = 60000000;
+	assert_int_equal(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
+	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
+	/* A byte more than is read of any file. */
+	file.e.e_shnum = 3;
+	assert_int_equal(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
+	assert_int_equal(ftruncate(fd, ((off_t)4 << 30) + 1), 0);
+	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rust),	       cmocka_unit_test(test_rust_v0),
+		cmocka_unit_test(test_rust_v0_bounds), cmocka_unit_test(test_other_names),
+		cmocka_unit_test(test_stacks),	       cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_other_files),    cmocka_unit_test(test_promises),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

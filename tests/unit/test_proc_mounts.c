@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Mounts of mountinfo, and the mount of a path. */
+#include "test_proc.h"
+
+#include "proc/mounts.h"
+
+#define DEVICE(major, minor) ((uint32_t)(major) << 20 | (minor))
+
+static void parse(struct mounts *m, const char *text)
+{
+	size_t len = strlen(text);
+	cleanup_free char *copy = exact_copy(text, len);
+
+	assert_int_equal(mounts_parse(copy, len, m), 0);
+}
+
+static void test_lines(void **state)
+{
+	cleanup(mounts_done) struct mounts m = {};
+
+	(void)state;
+	parse(&m, "22 1 254:0 / / rw - ext4 /dev/vda rw\n"
+		  "42 27 0:39 / /tmp/a\\040b\\134 rw,relatime shared:9 - tmpfs zmem rw\n"
+		  "43 27 0:39 /sub /mnt rw - tmpfs zmem rw\n"
+		  "44 27 0:x / /bad rw - tmpfs zmem rw\n"
+		  "45 27 5000:1 / /bad rw - tmpfs zmem rw\n"
+		  "46 27 0:40 none /bad rw - tmpfs zmem rw\n"
+		  "47 27 0:41 / bad\\000 rw - tmpfs zmem rw\n"
+		  "\n\n48 27 0:42 /");
+	assert_int_equal(m.count, 3);
+	assert_int_equal(m.mount[0].device, DEVICE(0, 39));
+	assert_string_equal(m.mount[0].point, "/tmp/a b\\");
+	assert_string_equal(m.mount[1].root, "/sub");
+	assert_int_equal(m.mount[2].device, DEVICE(254, 0));
+}
+
+static void assert_found(const struct mounts *m, uint32_t device, const char *path,
+			 const char *point, const char *below)
+{
+	const struct mount *mount = mounts_find(m, device, path);
+
+	if (!point) {
+		assert_null(mount);
+		return;
+	}
+	assert_non_null(mount);
+	assert_string_equal(mount->point, point);
+	assert_string_equal(mount_below(mount, path), below);
+}
+
+static void test_find(void **state)
+{
+	cleanup(mounts_done) struct mounts m = {};
+
+	(void)state;
+	parse(&m, "1 0 8:1 /@ / rw - btrfs x rw\n"
+		  "2 0 8:1 /@/home /home rw - btrfs x rw\n"
+		  "3 0 8:2 / /first rw - ext4 y rw\n"
+		  "4 0 8:2 / /second rw - ext4 y rw\n");
+	assert_found(&m, DEVICE(8, 1), "/@/etc/fstab", "/", "/etc/fstab");
+	assert_found(&m, DEVICE(8, 1), "/@/home/a", "/home", "/a");
+	assert_found(&m, DEVICE(8, 1), "/@/homer", "/", "/homer");
+	assert_found(&m, DEVICE(8, 1), "/@", "/", "");
+	assert_found(&m, DEVICE(8, 1), "/other", NULL, NULL);
+	assert_found(&m, DEVICE(8, 2), "/x", "/second", "/x");
+	assert_found(&m, DEVICE(8, 3), "/x", NULL, NULL);
+}
+
+static void test_empty(void **state)
+{
+	cleanup(mounts_done) struct mounts m = {};
+
+	(void)state;
+	parse(&m, "");
+	assert_found(&m, 0, "/", NULL, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Groups in two snapshots: what grew, began, ended; sums equal the change of the total. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "query/change.h"
+
+#define COUNTERS (COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_SWAP))
+
+static void add(struct snapshot *s, pid_t pid, const char *name, const char *unit, uint64_t anon,
+		uint64_t swap)
+{
+	struct process *p = snapshot_add(s);
+
+	p->pid = pid;
+	p->name = name;
+	p->unit = unit;
+	p->mm_owner = true;
+	process_set(p, COUNTER_RSS, anon);
+	process_set(p, COUNTER_RSS_ANON, anon);
+	process_set(p, COUNTER_SWAP, swap);
+}
+
+static int make(const struct snapshot *before, const struct snapshot *after, const char *key,
+		struct group_changes *ret)
+{
+	const struct change_side sides[] = {{before}, {after}};
+
+	return group_changes_make(&sides[0], &sides[1], key ? column_find(key, strlen(key)) : NULL,
+				  COUNTERS, ret);
+}
+
+static void check(const struct group_change *c, const char *group, uint64_t before, uint64_t after)
+{
+	if (group)
+		assert_string_equal(c->group, group);
+	else
+		assert_null(c->group);
+	assert_int_equal(c->before, before);
+	assert_int_equal(c->after, after);
+}
+
+static void test_groups(void **state)
+{
+	cleanup(snapshot_done) struct snapshot before = {}, after = {};
+	cleanup(group_changes_done) struct group_changes g = {};
+	int64_t sum = 0;
+
+	(void)state;
+	add(&before, 1, "grew", "a", 100, 10);
+	add(&before, 2, "grew", NULL, 50, 0);
+	add(&before, 3, "ended", "b", 70, 0);
+	add(&before, 4, "same", NULL, 5, 5);
+	add(&after, 1, "grew", "a", 300, 20);
+	add(&after, 2, "grew", NULL, 40, 0);
+	add(&after, 4, "same", NULL, 4, 6);
+	add(&after, 5, "began", "b", 60, 0);
+	/* Another process carries its memory. */
+	add(&after, 6, "began", NULL, 60, 0);
+	after.process[4].mm_owner = false;
+	after.process[4].mm_id = 5;
+	assert_int_equal(make(&before, &after, "name", &g), 0);
+	assert_int_equal(g.count, 4);
+	check(&g.item[0], "grew", 160, 360);
+	assert_int_equal(g.item[0].procs_before, 2);
+	assert_int_equal(g.item[0].procs_after, 2);
+	check(&g.item[1], "began", 0, 60);
+	check(&g.item[2], "same", 10, 10);
+	check(&g.item[3], "ended", 70, 0);
+	assert_int_equal(g.item[3].procs_after, 0);
+	for (size_t i = 0; i < g.count; i++)
+		sum += group_change_of(&g.item[i]);
+	assert_int_equal(sum, 300 + 20 + 40 + 4 + 6 + 60 - (100 + 10 + 50 + 70 + 5 + 5));
+	group_changes_by_size(&g);
+	check(&g.item[0], "grew", 160, 360);
+	check(&g.item[3], "ended", 70, 0);
+	group_changes_done(&g);
+	/* Groups by a text that some lack, and without a snapshot before. */
+	assert_int_equal(make(NULL, &after, "unit", &g), 0);
+	assert_int_equal(g.count, 3);
+	check(&g.item[0], "a", 0, 320);
+	check(&g.item[1], "b", 0, 60);
+	check(&g.item[2], NULL, 0, 50);
+}
+
+/* A value that was not measured is counted, and is not 0 in silence. */
+static void test_missing(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(group_changes_done) struct group_changes g = {};
+
+	(void)state;
+	add(&s, 1, "x", NULL, 100, 10);
+	add(&s, 2, "x", NULL, 100, 10);
+	s.process[1].have &= ~COUNTER_BIT(COUNTER_SWAP);
+	assert_int_equal(make(NULL, &s, "name", &g), 0);
+	assert_int_equal(g.count, 1);
+	assert_int_equal(g.item[0].missing, 1);
+	check(&g.item[0], "x", 0, 110);
+}
+
+/* Rows of processes: a pid used again is another process, and so is any of another boot. */
+static void test_processes(void **state)
+{
+	cleanup(snapshot_done) struct snapshot before = {}, after = {};
+	cleanup(group_changes_done) struct group_changes g = {};
+
+	(void)state;
+	add(&before, 1, "stays", NULL, 100, 10);
+	add(&before, 2, "old", NULL, 50, 0);
+	add(&after, 1, "stays", NULL, 90, 30);
+	add(&after, 2, "new", NULL, 60, 0);
+	/* From /proc the start is in whole ticks. */
+	before.process[0].start_ns = 20000000;
+	after.process[0].start_ns = 29999999;
+	before.process[1].start_ns = 20000000;
+	after.process[1].start_ns = 30000000;
+	assert_int_equal(make(&before, &after, NULL, &g), 0);
+	assert_int_equal(g.count, 3);
+	assert_string_equal(g.item[0].process->name, "new");
+	assert_int_equal(group_change_state(&g.item[0]), CHANGE_BEGAN);
+	assert_string_equal(g.item[1].process->name, "stays");
+	assert_ptr_equal(g.item[1].process, &after.process[0]);
+	assert_int_equal(group_change_state(&g.item[1]), CHANGE_GREW);
+	check(&g.item[1], NULL, 110, 120);
+	assert_string_equal(g.item[2].process->name, "old");
+	assert_int_equal(group_change_state(&g.item[2]), CHANGE_ENDED);
+	assert_int_equal(group_change_of(&g.total), 180 - 160);
+	group_changes_by_amount(&g);
+	assert_string_equal(g.item[1].process->name, "old");
+	group_changes_done(&g);
+	strcpy(before.host.boot_id, "another");
+	assert_int_equal(make(&before, &after, NULL, &g), 0);
+	assert_int_equal(g.count, 4);
+	assert_int_equal(group_change_of(&g.total), 180 - 160);
+}
+
+/* A value that is missing on one side is left out of the other, too: it is no growth. */
+static void test_missing_before(void **state)
+{
+	cleanup(snapshot_done) struct snapshot before = {}, after = {};
+	cleanup(group_changes_done) struct group_changes g = {};
+
+	(void)state;
+	add(&before, 1, "x", NULL, 100, 10);
+	add(&before, 2, "x", NULL, 100, 10);
+	add(&after, 1, "x", NULL, 100, 10);
+	add(&after, 2, "x", NULL, 100, 15);
+	before.process[0].have &= ~COUNTER_BIT(COUNTER_SWAP);
+	assert_int_equal(make(&before, &after, "name", &g), 0);
+	check(&g.item[0], "x", 110, 115);
+	assert_int_equal(g.total.missing, 1);
+	assert_int_equal(g.total.procs_before, 2);
+	group_changes_done(&g);
+	assert_int_equal(make(&before, &after, NULL, &g), 0);
+	assert_int_equal(g.count, 2);
+	assert_int_equal(g.item[1].missing, 1);
+	assert_int_equal(group_change_state(&g.item[1]), CHANGE_UNKNOWN);
+	assert_false(group_change_has_before(&g.item[1]));
+	assert_int_equal(group_change_of(&g.total), 5);
+	group_changes_done(&g);
+	/* It did not begin: it was there, and was not seen. */
+	add(&after, 3, "unseen", NULL, 1000, 0);
+	before.collection.not_seen_pid[0] = 3;
+	assert_int_equal(make(&before, &after, "name", &g), 0);
+	assert_int_equal(g.total.missing, 2);
+	assert_int_equal(group_change_of(&g.total), 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_missing_before),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

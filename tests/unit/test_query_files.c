@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* files_run(): filter, groups, order and sums of cached files; the renderers against golden files.
+ */
+#include "golden.h"
+#include "sample.h"
+
+#include <errno.h>
+
+#include "query/files.h"
+
+struct fixture {
+	struct file_set set;
+	struct files_query query;
+	struct files_result result;
+	struct files_report report;
+};
+
+static void fixture_done(struct fixture *f)
+{
+	pattern_free(f->query.filter);
+	files_result_done(&f->result);
+	file_set_done(&f->set);
+}
+
+static void add(struct fixture *f, enum file_kind kind, uint64_t kib, const char *path,
+		const char *mount)
+{
+	struct cached_file *file = file_set_add(&f->set);
+
+	assert_non_null(file);
+	*file = (struct cached_file){
+		.kind = kind,
+		.account = kind < FILE_REGULAR ? FILE_IN_SHMEM : FILE_IN_CACHE,
+		.resident = kib * KIB,
+		.swapped = kind == FILE_TMPFS ? KIB : 0,
+		.size = 2 * kib * KIB,
+		.inode = f->set.count,
+		.files = 1,
+		.fs = kind < FILE_REGULAR ? "tmpfs" : "ext4",
+		.name = path && *path == '/' ? strrchr(path, '/') + 1 : path,
+		.path = path && *path == '/' ? path : NULL,
+		.mount = mount,
+	};
+}
+
+static void fixture_init(struct fixture *f)
+{
+	*f = (struct fixture){.query.shown = SIZE_MAX, .set.systems = 3};
+	add(f, FILE_REGULAR, 100, "/usr/bin/a", "/");
+	add(f, FILE_TMPFS, 8, "/run/b", "/run");
+	add(f, FILE_MEMFD, 40, "memfd:\x1b[31m\xff", NULL);
+	add(f, FILE_REGULAR, 200, "/usr/bin/c", "/");
+	add(f, FILE_REGULAR, 4, NULL, NULL);
+	add(f, FILE_TMPFS, 12, "/elsewhere", NULL);
+	f->set.file[0].mapped = f->set.file[0].dirty = true;
+	f->set.file[5].deleted = true;
+}
+
+static void run(struct fixture *f)
+{
+	assert_int_equal(files_run(&f->set, &f->query, &f->result, &f->report), 0);
+}
+
+/* The rows by their inodes, "3 6 2 …". */
+static void assert_rows(const struct fixture *f, const char *expected)
+{
+	char text[64] = "";
+
+	for (size_t i = 0; i < f->report.row_count; i++)
+		sprintf(text + strlen(text), "%s%d", i ? " " : "", (int)f->report.rows[i]->inode);
+	assert_string_equal(text, expected);
+}
+
+static void set_keys(struct fixture *f, const char *keys)
+{
+	const char *bad;
+	size_t len;
+
+	assert_int_equal(file_keys_parse(&f->query.keys, keys, f->query.group != FILE_GROUP_NONE,
+					 &bad, &len),
+			 0);
+}
+
+static void test_order(void **state)
+{
+	static const struct {
+		const char *keys, *rows;
+	} orders[] = {
+		{"resident", "4 1 3 6 2 5"},   {"swapped,size", "6 2 4 1 3 5"},
+		{"name", "6 2 1 4 5 3"},       {"KIND,resident", "6 2 3 4 1 5"},
+		{"state,name", "1 6 2 4 5 3"}, {"fs,size", "4 1 5 3 6 2"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+		cleanup(fixture_done) struct fixture f;
+
+		fixture_init(&f);
+		set_keys(&f, orders[i].keys);
+		run(&f);
+		assert_rows(&f, orders[i].rows);
+	}
+}
+
+static void test_sums(void **state)
+{
+	cleanup(fixture_done) struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	f.query.shown = 2;
+	run(&f);
+	/* Shared memory first. */
+	assert_rows(&f, "3 6");
+	assert_int_equal(f.report.others_count, 4);
+	assert_int_equal(f.report.total.files, 6);
+	assert_int_equal(f.report.total.resident, 364 * KIB);
+	assert_int_equal(f.report.others.resident, 312 * KIB);
+	assert_int_equal(f.report.account[FILE_IN_SHMEM].resident, 60 * KIB);
+	assert_int_equal(f.report.account[FILE_IN_SHMEM].swapped, 2 * KIB);
+	assert_int_equal(f.report.account[FILE_IN_CACHE].resident, 304 * KIB);
+}
+
+static void test_choice(void **state)
+{
+	cleanup(fixture_done) struct fixture f;
+	const char *why;
+
+	(void)state;
+	fixture_init(&f);
+	assert_int_equal(pattern_compile("^/usr|^inode 5", &f.query.filter, &why), 0);
+	f.query.min = 5 * KIB;
+	f.query.reverse = true;
+	run(&f);
+	assert_rows(&f, "1 4");
+	assert_int_equal(f.report.total.resident, 300 * KIB);
+	assert_int_equal(f.report.account[FILE_IN_CACHE].files, 3);
+}
+
+static void assert_groups(enum file_group group, const char *expected)
+{
+	cleanup(fixture_done) struct fixture f;
+	char text[256] = "";
+
+	fixture_init(&f);
+	f.query.group = group;
+	set_keys(&f, "files,resident");
+	run(&f);
+	for (size_t i = 0; i < f.report.row_count; i++)
+		sprintf(text + strlen(text), "%s%s=%d:%d", i ? " " : "", f.report.rows[i]->name,
+			(int)f.report.rows[i]->files, (int)(f.report.rows[i]->resident / KIB));
+	assert_string_equal(text, expected);
+}
+
+static void test_groups(void **state)
+{
+	(void)state;
+	assert_groups(FILE_GROUP_FS, "ext4=3:304 tmpfs=3:60");
+	assert_groups(FILE_GROUP_KIND, "file=3:304 tmpfs=2:20 memfd=1:40");
+	assert_groups(FILE_GROUP_MOUNT, "/=2:300 no mount=2:44 not mounted here=1:12 /run=1:8");
+	assert_groups(FILE_GROUP_DIR, "/usr/bin=2:300 memfd=1:40 /=1:12 /run=1:8 file=1:4");
+}
+
+/* The files of one group, of each kind. */
+static void test_within(void **state)
+{
+	static const struct {
+		enum file_group group;
+		const char *name, *rows;
+	} groups[] = {{FILE_GROUP_FS, "tmpfs", "3 6 2"},
+		      {FILE_GROUP_MOUNT, "/", "4 1"},
+		      {FILE_GROUP_MOUNT, "not mounted here", "6"},
+		      {FILE_GROUP_KIND, "file", "4 1 5"},
+		      {FILE_GROUP_DIR, "/usr/bin", "4 1"},
+		      {FILE_GROUP_DIR, "/", "6"},
+		      {FILE_GROUP_DIR, "/usr", ""}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		struct fixture f;
+
+		fixture_init(&f);
+		f.query.within = groups[i].group;
+		f.query.within_name = groups[i].name;
+		run(&f);
+		assert_rows(&f, groups[i].rows);
+		/* The accounts are those of all files. */
+		assert_int_equal(f.report.account[FILE_IN_SHMEM].files, 3);
+		assert_int_equal(f.report.account[FILE_IN_CACHE].files, 3);
+		fixture_done(&f);
+	}
+}
+
+static void test_keys(void **state)
+{
+	static const char *const bad[] = {"", "pss", "resident,files", "size size"};
+	struct file_keys keys;
+	const char *at;
+	size_t len;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(file_keys_parse(&keys, bad[i], false, &at, &len), -EINVAL);
+	assert_int_equal(file_keys_parse(&keys, "kind", true, &at, &len), -EINVAL);
+	assert_int_equal(file_keys_parse(&keys, bad[3], false, &at, &len), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_choice), cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_within), cmocka_unit_test(test_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Recordings without an end: bounded space, segments as one recording, gaps, damage, one writer. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recorded_frames.h"
+#include "recording/recording_ring.h"
+#include "temp_directory.h"
+
+#define HOUR	 (60 * 60 * 1000)
+#define DAY	 (24 * (int64_t)HOUR)
+#define START	 1700000000000
+#define INTERVAL 10000
+
+static const struct ring_options week = {
+	.recording = {"1.2.3", 0, 0, 1, INTERVAL},
+	.keep_ms = 7 * DAY,
+	.keep_bytes = 500 << 20,
+};
+
+static void open_ring(struct recording_ring *g, const struct ring_options *o)
+{
+	int dir = open(".", O_RDONLY | O_DIRECTORY);
+
+	assert_int_equal(chmod(".", 0700), 0);
+	assert_int_equal(recording_ring_open(g, dir, o), 0);
+}
+
+/* A machine of a few processes; each frame has other values. */
+static void fill(struct snapshot *s, int64_t time_ms, unsigned n)
+{
+	if (!s->count) {
+		for (int i = 0; i < 5; i++) {
+			struct process *p = snapshot_add(s);
+
+			p->pid = i + 1;
+			p->name = "worker";
+		}
+	}
+	s->time_ms = time_ms;
+	for (int i = 0; i < 5; i++)
+		process_set(&s->process[i], COUNTER_SWAP, (uint64_t)n * 4096 * (unsigned)i);
+}
+
+static int append(struct recording_ring *g, struct snapshot *s, int64_t time_ms, unsigned n)
+{
+	fill(s, time_ms, n);
+	return recording_ring_append(g, s);
+}
+
+static struct recording_reader *read_dir(void)
+{
+	cleanup_close int dir = open(".", O_RDONLY | O_DIRECTORY);
+	struct recording_reader *r = NULL;
+	char why[RECORDING_REASON] = "";
+
+	if (recording_reader_open_dir(dir, &r, why) < 0)
+		fail_msg("%s", why);
+	return r;
+}
+
+/* Whether frame i is what append() wrote as number n. */
+static void check_number(struct recording_reader *r, size_t i, unsigned n)
+{
+	const struct snapshot *s = NULL;
+	char why[RECORDING_REASON] = "";
+
+	assert_int_equal(recording_reader_frame(r, i, &s, why), 0);
+	assert_int_equal(s->count, 5);
+	assert_int_equal(s->process[4].value[COUNTER_SWAP], (uint64_t)n * 4096 * 4);
+}
+
+static size_t count_segments(uint64_t *ret_bytes)
+{
+	cleanup_free uint32_t *number = NULL;
+	size_t count = 0;
+
+	assert_int_equal(segment_list(AT_FDCWD, &number, &count), 0);
+	*ret_bytes = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct segment_name name = segment_name(number[i]);
+		struct stat st;
+
+		assert_int_equal(stat(name.text, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+		*ret_bytes += (uint64_t)st.st_size;
+	}
+	return count;
+}
+
+static void test_week(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct recording_ring g;
+	struct recording_reader *r;
+	uint64_t bytes;
+	size_t at;
+
+	(void)state;
+	open_ring(&g, &week);
+	for (unsigned i = 0; i < 3000; i++)
+		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+	/* Before and after the end of the last segment. */
+	for (int ended = 0; ended < 2; ended++) {
+		r = read_dir();
+		assert_int_equal(recording_reader_info(r)->frames, 3000);
+		assert_true(recording_reader_info(r)->segments > 3);
+		check_number(r, 2999, 2999);
+		check_number(r, 0, 0);
+		check_number(r, 1234, 1234);
+		check_number(r, 1235, 1235);
+		for (size_t i = 0; i < 3000; i++) {
+			assert_int_equal(recording_reader_time(r, i),
+					 START + (int64_t)i * INTERVAL);
+			assert_false(recording_reader_gap(r, i));
+			assert_true(recording_reader_find(r, START + (int64_t)i * INTERVAL + 9999,
+							  &at));
+			assert_int_equal(at, i);
+		}
+		assert_false(recording_reader_find(r, START - 1, &at));
+		recording_reader_free(r);
+		if (!ended)
+			recording_ring_close(&g);
+	}
+	assert_true(count_segments(&bytes) > 3);
+}
+
+/* Another writer goes on behind the segments that there are. */
+static void test_restart(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct recording_ring g, second;
+	struct recording_reader *r;
+
+	(void)state;
+	for (unsigned run = 0; run < 3; run++) {
+		open_ring(&g, &week);
+		for (unsigned i = 0; i < 5; i++)
+			assert_int_equal(
+				append(&g, &s, START + run * HOUR + i * INTERVAL, run * 5 + i), 0);
+		assert_int_equal(
+			recording_ring_open(&second, open(".", O_RDONLY | O_DIRECTORY), &week),
+			-EBUSY);
+		recording_ring_close(&second);
+		recording_ring_close(&g);
+	}
+	r = read_dir();
+	assert_int_equal(recording_reader_info(r)->frames, 15);
+	for (unsigned i = 0; i < 15; i++) {
+		check_number(r, i, i);
+		assert_int_equal(recording_reader_gap(r, i), i && i % 5 == 0);
+	}
+	recording_reader_free(r);
+}
+
+static void test_clock(void **state)
+{
+	static const int64_t times[] = {START, START + INTERVAL, START - HOUR,
+					START - HOUR + INTERVAL, START + DAY};
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct recording_ring g;
+	struct recording_reader *r;
+	size_t at = 0;
+
+	(void)state;
+	open_ring(&g, &week);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(append(&g, &s, times[i], i), 0);
+	recording_ring_close(&g);
+	r = read_dir();
+	assert_int_equal(recording_reader_info(r)->frames, 5);
+	assert_int_equal(recording_reader_info(r)->segments, 3);
+	assert_false(recording_reader_gap(r, 1));
+	assert_true(recording_reader_gap(r, 2));
+	assert_false(recording_reader_gap(r, 3));
+	assert_true(recording_reader_gap(r, 4));
+	/* Of two such moments the later one, as it was recorded, counts. */
+	assert_true(recording_reader_find(r, START, &at));
+	assert_int_equal(at, 3);
+	recording_reader_free(r);
+}
+
+/* 100,000 frames of 10 s: the newest stay, in bounded space, files and memory. */
+static void test_bounds(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct ring_options day = week, small = week;
+	struct recording_ring g;
+	struct recording_reader *r;
+	size_t early = 0;
+	uint64_t bytes;
+
+	(void)state;
+	day.keep_ms = DAY;
+	open_ring(&g, &day);
+	for (unsigned i = 0; i < 100000; i++) {
+		assert_int_equal(append(&g, &s, START + (int64_t)i * INTERVAL, i), 0);
+		if (i == 20000)
+			early = mallinfo2().uordblks;
+	}
+	assert_in_range(mallinfo2().uordblks, 0, early + 4096);
+	recording_ring_close(&g);
+	r = read_dir();
+	assert_in_range(recording_reader_info(r)->frames, DAY / INTERVAL,
+			DAY / INTERVAL + DAY / INTERVAL / 33);
+	check_number(r, recording_reader_info(r)->frames - 1, 99999);
+	assert_in_range(count_segments(&bytes), 2, RING_SEGMENTS + 20);
+	recording_reader_free(r);
+	/* The same by size. */
+	small.keep_bytes = 1 << 20;
+	open_ring(&g, &small);
+	for (unsigned i = 0; i < 20000; i++) {
+		assert_int_equal(append(&g, &s, START + DAY + (int64_t)i * INTERVAL, i), 0);
+		if (i % 1000 == 0 && i) {
+			count_segments(&bytes);
+			assert_in_range(bytes, 1, small.keep_bytes + 4096);
+		}
+	}
+	recording_ring_close(&g);
+	r = read_dir();
+	check_number(r, recording_reader_info(r)->frames - 1, 19999);
+	recording_reader_free(r);
+}
+
+/* A time without frames is not kept time: nothing is lost after a long pause. */
+static void test_pause(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct recording_ring g;
+	struct recording_reader *r;
+
+	(void)state;
+	open_ring(&g, &week);
+	assert_int_equal(append(&g, &s, START, 0), 0);
+	assert_int_equal(append(&g, &s, START + 400 * DAY, 1), 0);
+	recording_ring_close(&g);
+	r = read_dir();
+	assert_int_equal(recording_reader_info(r)->frames, 2);
+	recording_reader_free(r);
+}
+
+/* Cut off at any byte, a segment has its frames up to there. */
+static void test_torn(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct segment_name name = segment_name(1);
+	size_t end[6] = {}, frames = 0;
+	struct recording_ring g;
+	struct stat st;
+
+	(void)state;
+	open_ring(&g, &week);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+		assert_int_equal(stat(name.text, &st), 0);
+		end[i] = (size_t)st.st_size;
+	}
+	recording_ring_close(&g);
+	assert_int_equal(stat(name.text, &st), 0);
+	for (size_t len = (size_t)st.st_size; len-- > 0;) {
+		cleanup_close int dir = open(".", O_RDONLY | O_DIRECTORY);
+		struct recording_reader *r = NULL;
+		char why[RECORDING_REASON] = "";
+
+		assert_int_equal(truncate(name.text, (off_t)len), 0);
+		for (frames = 0; frames < 5 && end[frames] <= len; frames++)
+			continue;
+		if (!frames) {
+			assert_int_equal(recording_reader_open_dir(dir, &r, why), -EBADMSG);
+			assert_true(*why);
+			continue;
+		}
+		assert_int_equal(recording_reader_open_dir(dir, &r, why), 0);
+		assert_int_equal(recording_reader_info(r)->frames, frames);
+		check_number(r, frames - 1, (unsigned)frames - 1);
+		recording_reader_free(r);
+	}
+}
+
+/* Flipped bits: each frame is right or refused with a reason; the index of the file cannot lie. */
+/* ---- 2,000 damaged directories ---- */
+
+#define DAMAGED	 2000
+#define SEGMENTS 3
+
+struct file_copy {
+	char data[1 << 17];
+	size_t len;
+};
+
+static void write_segment(unsigned number, const char *data, size_t len)
+{
+	struct segment_name name = segment_name(number);
+	int fd = open(name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), (ssize_t)len);
+	close(fd);
+}
+
+static void read_segment(unsigned number, struct file_copy *ret)
+{
+	struct segment_name name = segment_name(number);
+	int fd = open(name.text, O_RDONLY | O_CLOEXEC);
+	ssize_t len = read(fd, ret->data, sizeof(ret->data));
+
+	close(fd);
+	assert_true(len > 0 && (size_t)len < sizeof(ret->data));
+	ret->len = (size_t)len;
+}
+
+/* One bit, the end, some bytes of noise, a part that is missing, or a part that is there twice. */
+static void damage(const struct file_copy *whole, unsigned n, struct file_copy *ret)
+{
+	size_t at = (size_t)((uint64_t)n * 2654435761u % whole->len), len = n % 97 + 1;
+
+	if (len > whole->len - at)
+		len = whole->len - at;
+	*ret = *whole;
+	switch (n % 5) {
+	case 0:
+		ret->data[at] ^= (char)(1 << n / 5 % 8);
+		break;
+	case 1:
+		ret->len = at;
+		break;
+	case 2:
+		for (size_t i = 0; i < len; i++)
+			ret->data[at + i] = (char)(n * 31 + i * i * 7);
+		break;
+	case 3:
+		memmove(ret->data + at, whole->data + at + len, whole->len - at - len);
+		ret->len -= len;
+		break;
+	case 4:
+		memmove(ret->data + at + len, whole->data + at, whole->len - at);
+		ret->len += len;
+		break;
+	}
+}
+
+/* What can be read is what was written, the rest has a reason. Returns the snapshots that can be
+ * read. */
+static size_t read_damaged(struct recording_reader *r, struct event_record *e)
+{
+	char why[RECORDING_REASON] = "";
+	size_t whole = 0, found = 0;
+
+	for (size_t i = 0; i < recording_reader_info(r)->frames; i++) {
+		const struct snapshot *got = NULL;
+		int error = recording_reader_frame(r, i, &got, why);
+
+		if (error == 0)
+			assert_int_equal(got->process[1].value[COUNTER_SWAP],
+					 (uint64_t)(got->time_ms - START) / INTERVAL * 4096);
+		else
+			assert_true(error == -EBADMSG && *why);
+		whole += error == 0;
+	}
+	for (size_t i = 0; i < recording_reader_info(r)->events; i++) {
+		int error = recording_reader_event(r, i, e, why);
+
+		assert_true(error == 0 || (error == -EBADMSG && *why));
+		if (error == 0)
+			assert_int_equal(e->number[EVENT_UID], 4711);
+		error = recording_reader_event_end(r, i, e, why);
+		assert_true(error >= 0 || (error == -EBADMSG && *why));
+		if (error > 0)
+			assert_int_equal(e->number[EVENT_KILLS], 17);
+	}
+	for (int64_t t = START - INTERVAL; t < START + 100 * INTERVAL; t += INTERVAL)
+		recording_reader_find(r, t, &found);
+	return whole;
+}
+
+static void write_segments(void)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct event_record *e = calloc(1, sizeof(*e));
+	struct recording_ring g;
+
+	assert_non_null(e);
+	event_set(e, EVENT_KIND, EVENT_PRESSURE);
+	event_set(e, EVENT_UID, 4711);
+	event_set_text(e, EVENT_NAME, "a name");
+	for (unsigned segment = 0; segment < SEGMENTS; segment++) {
+		open_ring(&g, &week);
+		for (unsigned i = segment * 14; i < segment * 14 + 14; i++) {
+			assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+			e->time_ms = START + i * INTERVAL + 1;
+			e->have &= ~(UINT64_C(1) << EVENT_BEGAN);
+			if (i % 4 == 3) {
+				event_set(e, EVENT_BEGAN, (uint64_t)e->time_ms - 2 * INTERVAL);
+				event_set(e, EVENT_KILLS, 17);
+			}
+			if (i % 2)
+				assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+		}
+		recording_ring_close(&g);
+	}
+	free(e);
+}
+
+static void test_damage(void **state)
+{
+	static struct file_copy whole[SEGMENTS], broken;
+	struct event_record *e = calloc(1, sizeof(*e));
+	size_t opened = 0, frames = 0;
+
+	(void)state;
+	assert_non_null(e);
+	write_segments();
+	for (unsigned i = 0; i < SEGMENTS; i++)
+		read_segment(i + 1, &whole[i]);
+	for (unsigned n = 0; n < DAMAGED; n++) {
+		unsigned other = n % 7 == 0 ? (n + 1) % SEGMENTS : SEGMENTS;
+		struct recording_reader *r = NULL;
+		char why[RECORDING_REASON] = "";
+		int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		damage(&whole[n % SEGMENTS], n, &broken);
+		write_segment(n % SEGMENTS + 1, broken.data, broken.len);
+		/* At times two of them. */
+		if (other != SEGMENTS) {
+			damage(&whole[other], n + 1, &broken);
+			write_segment(other + 1, broken.data, broken.len);
+		}
+		if (recording_reader_open_dir(dir, &r, why) < 0) {
+			assert_true(*why);
+		} else {
+			opened++;
+			frames += read_damaged(r, e);
+			recording_reader_free(r);
+		}
+		close(dir);
+		for (unsigned i = 0; i < SEGMENTS; i++)
+			write_segment(i + 1, whole[i].data, whole[i].len);
+	}
+	/* A damaged segment does not take the others along. */
+	assert_int_equal(opened, DAMAGED);
+	assert_true(frames > (size_t)DAMAGED * 14 * 2 * 9 / 10);
+	/* A writer goes on behind any damage. */
+	for (unsigned n = 0; n < 50; n++) {
+		cleanup(snapshot_done) struct snapshot s = {};
+		struct recording_ring g;
+
+		damage(&whole[2], n, &broken);
+		write_segment(SEGMENTS, broken.data, broken.len);
+		open_ring(&g, &week);
+		assert_int_equal(append(&g, &s, START + (100 + n) * INTERVAL, 100 + n), 0);
+		recording_ring_close(&g);
+	}
+	free(e);
+}
+
+/* A frame that cannot be written is a gap, and the recording goes on behind it. */
+static void test_full(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct recording_ring g;
+	struct recording_reader *r;
+	int fd;
+
+	(void)state;
+	open_ring(&g, &week);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+	fd = dup(g.fd);
+	assert_int_equal(dup2(open("/dev/full", O_WRONLY), g.fd), g.fd);
+	for (unsigned i = 3; i < 6; i++)
+		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), -ENOSPC);
+	assert_int_equal(g.dropped, 3);
+	assert_int_equal(dup2(fd, g.fd), g.fd);
+	close(fd);
+	for (unsigned i = 6; i < 9; i++)
+		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+	recording_ring_close(&g);
+	r = read_dir();
+	assert_int_equal(recording_reader_info(r)->frames, 6);
+	check_number(r, 2, 2);
+	check_number(r, 3, 6);
+	check_number(r, 5, 8);
+	assert_true(recording_reader_gap(r, 3));
+	assert_false(recording_reader_gap(r, 4));
+	recording_reader_free(r);
+}
+
+/* Events, with the frame of their moment and without; also cut off, and with an index or without.
+ */
+static void test_events(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct event_record *e = calloc(2, sizeof(*e));
+	struct recording_ring g;
+	struct recording_reader *r;
+	char why[RECORDING_REASON];
+
+	(void)state;
+	assert_non_null(e);
+	open_ring(&g, &week);
+	assert_int_equal(append(&g, &s, START, 0), 0);
+	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(e, EVENT_PID, 4711);
+	event_set_text(e, EVENT_NAME, "victim");
+	e->time_ms = START + 5000;
+	fill(&s, e->time_ms, 1);
+	assert_int_equal(recording_ring_event(&g, e, &s), 0);
+	event_set(e, EVENT_PID, 4712);
+	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+	assert_int_equal(append(&g, &s, START + INTERVAL, 2), 0);
+	for (int ended = 0; ended < 2; ended++) {
+		r = read_dir();
+		assert_int_equal(recording_reader_info(r)->frames, 3);
+		assert_int_equal(recording_reader_info(r)->events, 2);
+		for (unsigned i = 0; i < 3; i++)
+			check_number(r, i, i);
+		assert_int_equal(recording_reader_event_frame(r, 0), 1);
+		assert_int_equal(recording_reader_event_frame(r, 1), 2);
+		for (unsigned i = 0; i < 2; i++) {
+			assert_int_equal(recording_reader_event(r, i, &e[1], why), 0);
+			assert_int_equal(e[1].number[EVENT_PID], 4711 + i);
+			assert_int_equal(e[1].time_ms, START + 5000);
+			assert_string_equal(event_text(&e[1], EVENT_NAME), "victim");
+			assert_null(event_text(&e[1], EVENT_UNIT));
+		}
+		recording_reader_free(r);
+		if (!ended)
+			recording_ring_close(&g);
+	}
+	free(e);
+}
+
+/* What is no segment is left alone and left out. */
+/* The end of an event has no number, is found behind other events, and belongs to that event alone.
+ */
+static void test_event_ends(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct event_record *e = calloc(2, sizeof(*e));
+	struct recording_ring g;
+	struct recording_reader *r;
+	char why[RECORDING_REASON];
+
+	(void)state;
+	assert_non_null(e);
+	open_ring(&g, &week);
+	/* 0: without an end, 1: ends after a kill, in another segment, 2: the kill. */
+	event_set(e, EVENT_KIND, EVENT_PRESSURE);
+	e->time_ms = START;
+	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+	assert_int_equal(append(&g, &s, START, 0), 0);
+	e->time_ms = START + INTERVAL;
+	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+	assert_int_equal(append(&g, &s, START + INTERVAL, 1), 0);
+	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
+	e->time_ms = START + 2 * INTERVAL;
+	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+	recording_ring_close(&g);
+	open_ring(&g, &week);
+	assert_int_equal(append(&g, &s, START + 3 * INTERVAL, 2), 0);
+	event_set(e, EVENT_KIND, EVENT_PRESSURE);
+	event_set(e, EVENT_BEGAN, START + INTERVAL);
+	event_set(e, EVENT_KILLS, 17);
+	e->time_ms = START + 3 * INTERVAL + 1;
+	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+	for (int ended = 0; ended < 2; ended++) {
+		r = read_dir();
+		assert_int_equal(recording_reader_info(r)->events, 3);
+		assert_int_equal(recording_reader_event_end(r, 0, &e[1], why), 0);
+		assert_int_equal(recording_reader_event_end(r, 1, &e[1], why), 1);
+		assert_int_equal(e[1].number[EVENT_KILLS], 17);
+		assert_int_equal(e[1].time_ms, START + 3 * INTERVAL + 1);
+		assert_int_equal(recording_reader_event_end(r, 2, &e[1], why), 0);
+		recording_reader_free(r);
+		if (!ended)
+			recording_ring_close(&g);
+	}
+	free(e);
+}
+
+static void test_strangers(void **state)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct recording_ring g;
+	struct recording_reader *r;
+
+	(void)state;
+	assert_int_equal(symlink("/etc/passwd", "0000000001.zmem"), 0);
+	assert_int_equal(mkfifo("0000000002.zmem", 0600), 0);
+	assert_int_equal(mkdir("0000000003.zmem", 0700), 0);
+	close(open("0000000004.zmem", O_CREAT | O_WRONLY, 0600));
+	close(open("1.zmem", O_CREAT | O_WRONLY, 0600));
+	open_ring(&g, &week);
+	assert_int_equal(append(&g, &s, START, 7), 0);
+	recording_ring_close(&g);
+	assert_int_equal(access("0000000005.zmem", F_OK), 0);
+	r = read_dir();
+	assert_int_equal(recording_reader_info(r)->frames, 1);
+	assert_int_equal(recording_reader_info(r)->left_out, 4);
+	check_number(r, 0, 7);
+	recording_reader_free(r);
+	assert_int_equal(chmod(".", 0770), 0);
+	assert_int_equal(recording_ring_open(&g, open(".", O_RDONLY | O_DIRECTORY), &week), -EPERM);
+	recording_ring_close(&g);
+}
+
+#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_memory, leave_directory)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(test_week),       IN_DIRECTORY(test_restart),
+		IN_DIRECTORY(test_clock),      IN_DIRECTORY(test_bounds),
+		IN_DIRECTORY(test_pause),      IN_DIRECTORY(test_torn),
+		IN_DIRECTORY(test_damage),     IN_DIRECTORY(test_full),
+		IN_DIRECTORY(test_strangers),  IN_DIRECTORY(test_events),
+		IN_DIRECTORY(test_event_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Both renderers of cached files against golden files. */
+#include "golden.h"
+#include "sample.h"
+
+#include <errno.h>
+
+#include "base/array.h"
+#include "render/render.h"
+
+#define ROWS 5
+
+struct fixture {
+	struct sample sample;
+	struct cached_file file[ROWS];
+	const struct cached_file *rows[ROWS];
+	struct files_report report;
+};
+
+static void set_file(struct fixture *f, int i, enum file_kind kind, const char *fs,
+		     const char *name, const char *path, const char *mount)
+{
+	f->file[i] =
+		(struct cached_file){.kind = kind,
+				     .account = kind < FILE_REGULAR ? FILE_IN_SHMEM : FILE_IN_CACHE,
+				     .resident = (uint64_t)(ROWS - i) * 3 * MIB,
+				     .size = (uint64_t)(ROWS - i) * 4 * MIB,
+				     .inode = 1000 + (uint64_t)i,
+				     .device = 8 << 20 | (uint32_t)i,
+				     .files = 1,
+				     .fs = fs,
+				     .name = name,
+				     .path = path,
+				     .mount = mount};
+	f->rows[i] = &f->file[i];
+}
+
+static void fixture_init(struct fixture *f)
+{
+	*f = (struct fixture){};
+	sample_init(&f->sample);
+	set_file(f, 0, FILE_TMPFS, "tmpfs", "\x1b[31m\xff\n", "/run/\x1b[31m\xff\n", "/run");
+	set_file(f, 1, FILE_MEMFD, "tmpfs", "memfd:x", NULL, NULL);
+	set_file(f, 2, FILE_REGULAR, "ext4", "libc.so", "/usr/lib/x86_64-linux-gnu/libc.so", "/");
+	set_file(f, 3, FILE_REGULAR, "ext4", NULL, NULL, NULL);
+	set_file(f, 4, FILE_REGULAR, "ext4", "deep", "/a/deep", NULL);
+	f->file[0].swapped = 5 * MIB;
+	f->file[0].deleted = f->file[2].mapped = f->file[2].dirty = f->file[4].path_cut = true;
+	f->report = (struct files_report){
+		.snapshot = &f->sample.snapshot,
+		.rows = f->rows,
+		.row_count = ROWS,
+		.others_count = 2,
+		.total = {7, 46 * MIB, 5 * MIB, 61 * MIB},
+		.others = {2, MIB, 0, MIB},
+		.account = {[FILE_IN_SHMEM] = {2, 27 * MIB, 5 * MIB, 36 * MIB},
+			    [FILE_IN_CACHE] = {5, 19 * MIB, 0, 25 * MIB}},
+		.systems = 4,
+	};
+}
+
+static void check(struct fixture *f, const char *name, unsigned width)
+{
+	cleanup(strbuf_done) struct strbuf out = {}, json = {}, neutral = {};
+	const struct table_style style = {.header = true, .width = width};
+	char file[64];
+
+	if (!f->report.columns.count)
+		file_columns_default(&f->report.columns, f->report.group);
+	render_files_table(&out, &f->report, &style);
+	snprintf(file, sizeof(file), "%s.txt", name);
+	golden_check(file, &out);
+	render_files_json(&json, &f->report);
+	golden_neutral(&json, &neutral);
+	snprintf(file, sizeof(file), "%s.json", name);
+	golden_check(file, &neutral);
+	strbuf_clear(&out);
+	render_files_csv(&out, &f->report, &style);
+	snprintf(file, sizeof(file), "csv_%s.txt", name);
+	golden_check(file, &out);
+	strbuf_clear(&json);
+	render_files_ndjson(&json, &f->report);
+	snprintf(file, sizeof(file), "ndjson_%s.txt", name);
+	golden_check(file, &json);
+}
+
+static void test_files(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	check(&f, "files_ordinary", 0);
+	f.report.unsure = 1;
+	check(&f, "files_narrow", 60);
+}
+
+static void test_groups(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	f.report.group = "kind";
+	f.report.row_count = 2;
+	f.file[0].name = "tmpfs";
+	f.file[1].name = "memfd";
+	f.file[0].path = NULL;
+	f.file[0].files = 4;
+	check(&f, "files_groups", 0);
+}
+
+/* Also a file without holders, and one whose holders are not known; a huge page. */
+static void test_holders(void **state)
+{
+	static const struct file_holder holder[] = {
+		{7, "bash"}, {71, "x\x1b\xff"}, {800, "sh"}, {9001, "d"}, {9002, "e"}};
+	const char *bad;
+	size_t len;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	f.report.holders = true;
+	f.file[0].holders_known = f.file[1].holders_known = f.file[2].holders_known = true;
+	f.file[0].holder = f.file[2].holder = holder;
+	f.file[0].holder_count = 5;
+	f.file[2].holder_count = 2;
+	f.file[3].kind = FILE_HUGETLB;
+	f.file[3].account = FILE_IN_HUGETLB;
+	f.report.account[FILE_IN_HUGETLB] = (struct file_sums){1, 6 * MIB, 0, 8 * MIB};
+	assert_int_equal(
+		file_columns_parse(&f.report.columns, "+holders,holders", false, &bad, &len), 0);
+	check(&f, "files_holders", 0);
+	check(&f, "files_holders_80", 80);
+	assert_int_equal(
+		file_columns_parse(&f.report.columns, "Name,holders,size", false, &bad, &len), 0);
+	check(&f, "files_columns", 60);
+	assert_int_equal(file_columns_parse(&f.report.columns, "+files", false, &bad, &len),
+			 -EINVAL);
+	assert_memory_equal(bad, "files", len);
+	assert_int_equal(file_columns_parse(&f.report.columns, "kind", true, &bad, &len), -EINVAL);
+	assert_int_equal(file_columns_parse(&f.report.columns, "+", false, &bad, &len), -EINVAL);
+	assert_int_equal(f.report.columns.count, 3);
+}
+
+/* Long names of bytes that need escapes: lines of NDJSON are shorter than 4,096 bytes. */
+static void test_lines(void **state)
+{
+	static char text[4096];
+	static struct file_holder holder[2000];
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct fixture f;
+
+	(void)state;
+	memset(text, 0xff, sizeof(text) - 1);
+	for (size_t i = 0; i < ARRAY_SIZE(holder); i++)
+		holder[i].pid = 2000000000 + (pid_t)i;
+	fixture_init(&f);
+	f.file[0].name = f.file[0].path = f.file[0].mount = text;
+	f.file[0].holder = holder;
+	f.file[0].holder_count = ARRAY_SIZE(holder);
+	f.file[0].holders_known = f.report.holders = true;
+	f.report.row_count = 1;
+	render_files_ndjson(&out, &f.report);
+	assert_in_range(strchr(strbuf_str(&out), '\n') - strbuf_str(&out), 2000, 4094);
+	assert_non_null(strstr(strbuf_str(&out), "\"holders_count\":2000"));
+	assert_non_null(strstr(strbuf_str(&out), "\"name_truncated\":true"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

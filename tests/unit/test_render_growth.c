@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The renderers of growth by stack against golden files. */
+#include "golden.h"
+#include "sample.h"
+
+#include "base/array.h"
+#include "render/growth.h"
+
+#define FRAMES 8
+#define STACKS 6
+
+enum frame {
+	MALLOC,
+	LEAK,
+	RUN,
+	MAIN,
+	START,
+	UNNAMED,
+	HOSTILE,
+	KSWAPD,
+};
+
+struct fixture {
+	struct sample sample;
+	struct growth_frame frame[FRAMES];
+	struct growth_stack stack[STACKS];
+	struct growth_target target[2];
+	struct growth_point point[3];
+	struct growth growth;
+};
+
+static const uint32_t malloc_leak[] = {MALLOC, LEAK, RUN, MAIN, START};
+static const uint32_t direct_leak[] = {LEAK, RUN, MAIN, START};
+static const uint32_t unnamed[] = {MALLOC, UNNAMED, MAIN, START};
+static const uint32_t hostile[] = {HOSTILE, MAIN, START};
+static const uint32_t kswapd[] = {KSWAPD};
+static const uint32_t only_malloc[] = {MALLOC};
+
+static void set_stack(struct fixture *f, int i, const uint32_t *frames, size_t count, int64_t anon,
+		      uint64_t gross)
+{
+	f->stack[i] = (struct growth_stack){
+		.frame = frames,
+		.frames = count,
+		.net[GROWTH_ANON] = anon,
+		.gross = gross,
+		.resident = gross / 2,
+		.recent = anon / 2,
+		.changes = gross / 4096,
+	};
+	f->growth.accounted[GROWTH_ANON] += anon;
+}
+
+static void growth_init(struct fixture *f)
+{
+	*f = (struct fixture){};
+	sample_init(&f->sample);
+	f->frame[MALLOC] = (struct growth_frame){"malloc", "libc.so.6", 0x97310, true};
+	f->frame[LEAK] = (struct growth_frame){"leak", "program", 0x1180, false};
+	f->frame[RUN] = (struct growth_frame){"shop::Cart::run", "program", 0x1200, false};
+	f->frame[MAIN] = (struct growth_frame){"main", "program", 0x1300, false};
+	f->frame[START] = (struct growth_frame){"__libc_start_main", "libc.so.6", 0x27110, true};
+	f->frame[UNNAMED] = (struct growth_frame){NULL, "stripped", 0x45ff, false};
+	f->frame[HOSTILE] = (struct growth_frame){"a;b \x1b[31m\xff", "evil\n", 0x10, false};
+	f->frame[KSWAPD] = (struct growth_frame){"[another task: kswapd0]", NULL, 0, false};
+	f->growth = (struct growth){
+		.snapshot = &f->sample.snapshot,
+		.start_ms = f->sample.snapshot.time_ms - 10000,
+		.duration_us = 10000000,
+		.recent_us = 5000000,
+		.resident_known = true,
+		.each = true,
+		.target = f->target,
+		.targets = 1,
+		.frame = f->frame,
+		.frame_count = FRAMES,
+		.stack = f->stack,
+		.stacks = STACKS,
+		.events = 2000,
+		.point = f->point,
+		.points = ARRAY_SIZE(f->point),
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(f->point); i++)
+		f->point[i] = (struct growth_point){
+			.time_ms = f->growth.start_ms + 5000 * (int64_t)i,
+			.net[GROWTH_ANON] = 20 * MIB * (int64_t)i,
+			.net[GROWTH_SWAP] = -4096 * (int64_t)i,
+		};
+	f->target[0] = (struct growth_target){.pid = 100, .name = "program"};
+	f->target[1] = (struct growth_target){.pid = 101, .name = "\xff child", .ended = true};
+	set_stack(f, 0, malloc_leak, 5, 40 * MIB, 44 * MIB);
+	set_stack(f, 1, direct_leak, 4, 8 * MIB, 8 * MIB);
+	set_stack(f, 2, unnamed, 4, 2 * MIB, 2 * MIB);
+	f->stack[2].truncated = true;
+	set_stack(f, 3, only_malloc, 1, 4096, 4096);
+	set_stack(f, 4, hostile, 3, 0, 64 * KIB);
+	set_stack(f, 5, kswapd, 1, -(int64_t)MIB, 0);
+	f->growth.stack[5].net[GROWTH_SWAP] = 512 * KIB;
+	f->growth.accounted[GROWTH_SWAP] = 512 * KIB;
+	f->growth.change[GROWTH_ANON] = f->growth.accounted[GROWTH_ANON];
+	f->growth.change[GROWTH_SWAP] = 512 * KIB;
+	f->growth.begin[GROWTH_ANON] = 100 * MIB;
+}
+
+static void check_table(const char *name, const struct growth *g, size_t rows,
+			const struct table_style *style)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+
+	render_growth_table(&out, g, rows, style);
+	golden_check(name, &out);
+}
+
+static void test_table(void **state)
+{
+	const struct table_style style = {.header = true};
+	const struct table_style narrow = {.header = true, .width = 80, .bytes = true};
+	struct fixture f;
+
+	(void)state;
+	growth_init(&f);
+	check_table("growth.txt", &f.growth, SIZE_MAX, &style);
+	check_table("growth_narrow.txt", &f.growth, 2, &narrow);
+}
+
+/* Functions that call themselves are shown once, and a long line ends; -w has all of it. */
+static void test_long_stacks(void **state)
+{
+	const struct table_style style = {.header = true}, wide = {.header = true, .wide = true};
+	uint32_t recursive[64], in_turn[65], deep[120];
+	struct fixture f;
+
+	(void)state;
+	growth_init(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(recursive); i++)
+		recursive[i] = i < 61 ? RUN : i == 61 ? LEAK : i == 62 ? MAIN : START;
+	for (size_t i = 0; i < ARRAY_SIZE(in_turn); i++)
+		in_turn[i] = i == 64 ? MAIN : i % 2 ? LEAK : RUN;
+	/* No part of it comes twice in a row. */
+	for (size_t i = 0; i < ARRAY_SIZE(deep); i++) {
+		static const uint32_t any[] = {LEAK, RUN, MAIN, UNNAMED, HOSTILE, KSWAPD};
+
+		deep[i] = any[i * (i / 6 % 5 + 1) % ARRAY_SIZE(any)];
+	}
+	f.growth.accounted[GROWTH_ANON] = f.growth.accounted[GROWTH_SWAP] = 0;
+	set_stack(&f, 0, recursive, ARRAY_SIZE(recursive), 40 * MIB, 40 * MIB);
+	set_stack(&f, 1, in_turn, ARRAY_SIZE(in_turn), 8 * MIB, 8 * MIB);
+	set_stack(&f, 2, deep, ARRAY_SIZE(deep), 2 * MIB, 2 * MIB);
+	f.growth.stacks = 3;
+	memcpy(f.growth.change, f.growth.accounted, sizeof(f.growth.change));
+	check_table("growth_long.txt", &f.growth, SIZE_MAX, &style);
+	check_table("growth_long_wide.txt", &f.growth, SIZE_MAX, &wide);
+}
+
+/* All that a report can lack. */
+static void test_doubts(void **state)
+{
+	const struct table_style style = {.header = true};
+	struct fixture f;
+
+	(void)state;
+	growth_init(&f);
+	f.growth.targets = 2;
+	f.growth.resident_known = f.growth.each = false;
+	f.growth.lost = 7;
+	f.growth.sampled = 1500;
+	f.growth.sampled_bytes = 6 * MIB;
+	f.growth.no_room = 3;
+	f.growth.change[GROWTH_ANON] += 28 * KIB;
+	f.growth.change[GROWTH_FILE] = -4096;
+	check_table("growth_doubts.txt", &f.growth, SIZE_MAX, &style);
+	f.growth.targets = 1;
+	f.growth.stacks = 0;
+	f.target[0].ended = true;
+	check_table("growth_empty.txt", &f.growth, SIZE_MAX, &style);
+}
+
+static void test_documents(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {}, raw = {};
+	struct fixture f;
+
+	(void)state;
+	growth_init(&f);
+	f.growth.targets = 2;
+	render_growth_json(&raw, &f.growth);
+	golden_neutral(&raw, &out);
+	golden_check("growth.json", &out);
+	strbuf_clear(&out);
+	render_growth_folded(&out, &f.growth);
+	golden_check("growth_folded.txt", &out);
+	strbuf_clear(&out);
+	render_growth_pprof(&out, &f.growth);
+	golden_check("growth.pprof", &out);
+}
+
+/* The page has the document, and no name of a process can end its script. */
+static void test_page(void **state)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct fixture f;
+	const char *text, *data;
+
+	(void)state;
+	growth_init(&f);
+	f.frame[LEAK].name = "a</script><script>alert(1)";
+	f.target[0].name = "<i>&\x1b";
+	render_growth_html(&out, &f.growth);
+	text = strbuf_str(&out);
+	data = strstr(text, "<script type=\"application/json\" id=\"data\">");
+	assert_non_null(data);
+	assert_non_null(strstr(data, "\"schema\":\"zmem.grow\""));
+	assert_null(strstr(text, "<script>alert"));
+	assert_null(strstr(text, "<i>"));
+	assert_non_null(strstr(text, "&lt;i&gt;&amp;"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),  cmocka_unit_test(test_long_stacks),
+		cmocka_unit_test(test_doubts), cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_page),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

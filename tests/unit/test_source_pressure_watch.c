@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* When memory is short, by the files of a /proc that no kernel wrote. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "source/pressure_watch.h"
+#include "temp_directory.h"
+
+#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
+
+#define SECOND		   UINT64_C(1000000)
+
+static const struct pressure_limits usual = {.left = 5, .stall = 10};
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void write_meminfo(unsigned available, unsigned swap_free, unsigned swap)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "MemTotal: 1000 kB\nMemAvailable: %u kB\nSwapTotal: %u kB\nSwapFree: %u kB\n",
+		 available, swap, swap_free);
+	write_text("meminfo", text);
+}
+
+static void write_stalled(unsigned us)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "some avg10=0.00 avg60=0.00 avg300=0.00 total=%u\n"
+		 "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+		 us);
+	mkdir("pressure", 0700);
+	write_text("pressure/memory", text);
+}
+
+static void write_refaults(unsigned pages)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "workingset_refault_anon %u\nworkingset_refault_file 0\n",
+		 pages);
+	write_text("vmstat", text);
+}
+
+/* The machine that all tests begin with. */
+static void begin(struct procfs *proc, struct pressure_watch *w, int fd)
+{
+	write_meminfo(500, 500, 1000);
+	*proc = (struct procfs){.fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	assert_true(proc->fd >= 0);
+	pressure_watch_open(w, fd, &usual);
+}
+
+static unsigned look(struct pressure_watch *w, const struct procfs *proc, uint64_t us, bool told)
+{
+	struct pressure_look now;
+
+	pressure_watch_look(w, proc, us, told, false, &now);
+	return now.causes;
+}
+
+static void test_levels(void **state)
+{
+	struct pressure_watch w;
+	struct pressure_look now;
+	struct procfs proc;
+
+	(void)state;
+	begin(&proc, &w, -ENOENT);
+	assert_int_equal(w.error, -ENOENT);
+	assert_int_equal(look(&w, &proc, SECOND, false), 0);
+	write_meminfo(49, 500, 1000);
+	assert_int_equal(look(&w, &proc, 2 * SECOND, false), PRESSURE_AVAILABLE);
+	write_meminfo(50, 49, 1000);
+	assert_int_equal(look(&w, &proc, 3 * SECOND, false), PRESSURE_SWAP);
+	/* Without swap none is missing. */
+	write_meminfo(500, 0, 0);
+	pressure_watch_look(&w, &proc, 4 * SECOND, false, false, &now);
+	assert_int_equal(now.causes, 0);
+	assert_true(now.available_known && now.available == 500 * 1024 && !now.swap_free_known);
+	assert_true(!now.stalled_known && !now.refaulted_known);
+	unlink("meminfo");
+	pressure_watch_look(&w, &proc, 5 * SECOND, false, false, &now);
+	assert_true(!now.causes && !now.available_known);
+	procfs_close(&proc);
+}
+
+static void test_stalls(void **state)
+{
+	struct pressure_watch w;
+	struct procfs proc;
+
+	(void)state;
+	begin(&proc, &w, -EPERM);
+	write_stalled(1000000);
+	assert_int_equal(look(&w, &proc, SECOND, false), 0);
+	write_stalled(1099999);
+	assert_int_equal(look(&w, &proc, 2 * SECOND, false), 0);
+	write_stalled(1199999);
+	assert_int_equal(look(&w, &proc, 3 * SECOND, false), PRESSURE_STALL);
+	/* Of two seconds. */
+	write_stalled(1300000);
+	assert_int_equal(look(&w, &proc, 5 * SECOND, false), 0);
+	/* Refaults count only without PSI. */
+	write_refaults(0);
+	assert_int_equal(look(&w, &proc, 6 * SECOND, false), 0);
+	write_refaults(1000000);
+	assert_int_equal(look(&w, &proc, 7 * SECOND, false), 0);
+	unlink("pressure/memory");
+	assert_int_equal(look(&w, &proc, 8 * SECOND, false), 0);
+	write_refaults(1000000 + 4000);
+	assert_int_equal(look(&w, &proc, 9 * SECOND, false), 0);
+	write_refaults(1000000 + 9000);
+	assert_int_equal(look(&w, &proc, 10 * SECOND, false), PRESSURE_REFAULTS);
+	procfs_close(&proc);
+}
+
+/* A file in place of the kernel's takes the text of the trigger. */
+static void test_trigger(void **state)
+{
+	int fd = open("trigger", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct pressure_watch w;
+	struct procfs proc;
+	char text[64] = "";
+
+	(void)state;
+	begin(&proc, &w, fd);
+	assert_int_equal(w.fd, fd);
+	assert_int_equal(pread(fd, text, sizeof(text), 0), 20);
+	assert_string_equal(text, "some 200000 2000000");
+	/* It tells of stalls, so the stalled time is not looked at. */
+	write_stalled(0);
+	assert_int_equal(look(&w, &proc, SECOND, false), 0);
+	write_stalled(900000);
+	assert_int_equal(look(&w, &proc, 2 * SECOND, false), 0);
+	assert_int_equal(look(&w, &proc, 2 * SECOND + 1, true), PRESSURE_STALL);
+	pressure_watch_lost(&w);
+	assert_int_equal(w.fd, -1);
+	write_stalled(1900000);
+	assert_int_equal(look(&w, &proc, 4 * SECOND, false), PRESSURE_STALL);
+	/* What cannot be written to is no trigger. */
+	fd = open("trigger", O_RDONLY | O_CLOEXEC);
+	pressure_watch_open(&w, fd, &usual);
+	assert_true(w.fd == -1 && w.error == -EBADF);
+	procfs_close(&proc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(test_levels),
+		IN_DIRECTORY(test_stalls),
+		IN_DIRECTORY(test_trigger),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel types of file systems and inodes that bpf/files.bpf.c reads, by the rules of
+ * vmlinux.h. Members of types that vmlinux.h has for other programs are in flavors ___files.
+ */
+#ifndef ZMEM_VMLINUX_INODES_H
+#define ZMEM_VMLINUX_INODES_H
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct super_block;
+
+struct dentry___files {
+	struct super_block *d_sb;
+	struct hlist_node d_alias; /* in the union d_u: dentry___union */
+};
+
+/* The list of names of an inode is in a union. */
+struct dentry___union {
+	union {
+		struct hlist_node d_alias;
+	} d_u;
+};
+
+/* It begins with the root of a tree, which is NULL without nodes. */
+struct rb_root_cached {
+	struct rb_node *rb_leftmost;
+};
+
+struct address_space___files {
+	struct xarray i_pages;
+	struct rb_root_cached i_mmap;
+	unsigned long nrpages;
+	const void *a_ops;
+};
+
+struct address_space___host {
+	struct inode *host;
+};
+
+struct xa_node {
+	unsigned char shift;
+	void *slots[1];
+	unsigned long marks[1]; /* the words of the first mark begin here */
+};
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	unsigned int i_nlink;
+	unsigned int i_rdev;
+	__s64 i_size;
+	__u64 i_blocks; /* of 512 bytes */
+	struct list_head i_sb_list;
+	struct hlist_head i_dentry;
+	struct address_space___files i_data;
+	__u32 i_generation;
+};
+
+struct shmem_inode_info {
+	unsigned long swapped;
+	struct inode vfs_inode;
+};
+
+struct file_system_type {
+	const char *name;
+};
+
+struct super_block {
+	struct list_head s_list;
+	unsigned int s_dev;
+	struct file_system_type *s_type;
+	const void *s_op;
+	unsigned long s_magic;
+	struct dentry *s_root;
+	struct list_head s_inodes;
+};
+
+struct file___files {
+	struct inode *f_inode;
+	void *private_data;
+};
+
+/* The node of a VMA in the tree of those that map a file. */
+struct vm_area_struct___files {
+	struct {
+		struct rb_node rb;
+	} shared;
+	struct mm_struct *vm_mm;
+	struct file *vm_file;
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+};
+
+/* Its first word is the address of the parent, with a colour in the lowest bits. */
+struct rb_node___parent {
+	unsigned long __rb_parent_color;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	unsigned int fd;
+	struct file *file;
+};
+
+struct fdtable {
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct task_struct___files {
+	struct files_struct *files;
+};
+
+/* The value is the running kernel's (bpf_core_enum_value). */
+enum pageflags___files {
+	PG_dirty___files,
+};
+
+#pragma clang attribute pop
+
+#endif
