@@ -425,6 +425,9 @@ static int check_replay(const struct options *o)
 
 	if (!o->replay)
 		return 0;
+	if (o->files)
+		return log_usage(
+			o, "--files cannot be combined with --replay: a recording has no files");
 	if (strcmp(o->command, "maps") == 0)
 		return log_usage(o, "maps does not take --replay: a recording holds no mappings");
 	if (strcmp(o->command, "compare") == 0)
@@ -483,8 +486,9 @@ static int check_options(const struct options *o, const struct command_info *com
 			    options_format_word(o->format)))
 		return log_usage(o, "%s: --format %s: must be one of %s", o->command,
 				 options_format_word(o->format), command->formats);
-	if (o->pinned && o->source == SOURCE_PROC)
-		return log_usage(o, "--pinned cannot be combined with --source proc");
+	if ((o->pinned || o->files) && o->source == SOURCE_PROC)
+		return log_usage(o, "--%s cannot be combined with --source proc",
+				 o->pinned ? "pinned" : "files");
 	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
 		return log_usage(o, "--tree cannot be combined with --%s",
 				 o->group ? "group-by"

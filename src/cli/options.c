@@ -194,6 +194,10 @@ const struct option_entry option_table[] = {
 	  OPTIONS_OUTPUT},
 	 STRING,
 	 AT(token_file)},
+	{{"files", 0, NULL, "serve: also /files and /files.json, which have names of files",
+	  "serve", OPTIONS_OUTPUT},
+	 FLAG,
+	 AT(files)},
 	/* how it is measured */
 	{{"interval", 'i', "SEC",
 	  "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1; record --keep "

@@ -104,6 +104,7 @@ struct options {
 	int dense;	     /* %, of record; DENSE_DEFAULT: not given */
 	int stall;	     /* %, of record; STALL_DEFAULT: not given */
 	bool changed, grow, no_lock, no_names;
+	bool files; /* of serve */
 	bool pinned;
 	bool timing, verbose, quiet, help, version;
 	uint64_t held; /* the capabilities we were started with (privilege_mask) */

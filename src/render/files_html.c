@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Writes the page of files: the document zmem.files in the page that files.js makes. */
+/*
+ * Writes the page of files: the document zmem.files in the page that files.js makes. The one of
+ * serve also has the additions of src/serve/page.
+ */
 #include "render/render.h"
 
 #include "base/cleanup.h"
@@ -17,6 +20,22 @@ static const unsigned char files_body[] = {
 };
 static const unsigned char files_tail[] = {
 #include "render/files_tail.inc"
+};
+/* The same of the page of serve, and its content security policy. */
+static const unsigned char live_head[] = {
+#include "render/live_files_head.inc"
+};
+static const unsigned char live_title[] = {
+#include "render/live_files_title.inc"
+};
+static const unsigned char live_body[] = {
+#include "render/live_files_body.inc"
+};
+static const unsigned char live_tail[] = {
+#include "render/live_files_tail.inc"
+};
+static const unsigned char live_policy[] = {
+#include "render/live_files_policy.inc"
 };
 
 /* The sums of all files, for readers without JavaScript. */
@@ -46,4 +65,19 @@ void render_files_page(struct strbuf *out, const struct files_report *r)
 	unpack(out, PACKED(files_body));
 	render_files_page_json(out, r);
 	unpack(out, PACKED(files_tail));
+}
+
+void render_live_files_page(struct strbuf *out, const char *host, const struct strbuf *document)
+{
+	unpack(out, PACKED(live_head));
+	html_put_text(out, host);
+	unpack(out, PACKED(live_title));
+	unpack(out, PACKED(live_body));
+	strbuf_put(out, document->data, document->len);
+	unpack(out, PACKED(live_tail));
+}
+
+void render_live_files_policy(struct strbuf *out)
+{
+	unpack(out, PACKED(live_policy));
 }

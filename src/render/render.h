@@ -84,6 +84,9 @@ void render_files_json(struct strbuf *out, const struct files_report *r);
 void render_files_page_json(struct strbuf *out, const struct files_report *r);
 /* A page with that document. */
 void render_files_page(struct strbuf *out, const struct files_report *r);
+/* The page of files that serve keeps up to date, with this document, and its security policy. */
+void render_live_files_page(struct strbuf *out, const char *host, const struct strbuf *document);
+void render_live_files_policy(struct strbuf *out);
 /* A line for each row and one for all of them (src/dist/zmem.ndjson.schema.json). */
 void render_files_ndjson(struct strbuf *out, const struct files_report *r);
 /* Of the style, header and only_total are used. */

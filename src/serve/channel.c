@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sends requests and answers as datagrams, passes snapshots as descriptors (SCM_RIGHTS) and seals
+ * Sends requests and answers as datagrams, passes documents as descriptors (SCM_RIGHTS) and seals
  * their memory.
  */
 #include "serve/channel.h"
@@ -24,6 +24,7 @@
 
 struct request_message {
 	uint32_t magic;
+	uint32_t document;
 	uint32_t age_ms;
 };
 
@@ -32,15 +33,15 @@ int channel_pair(int ret_fds[2])
 	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds) < 0 ? -errno : 0;
 }
 
-int channel_send_request(int fd, uint32_t age_ms)
+int channel_send_request(int fd, enum document document, uint32_t age_ms)
 {
-	struct request_message request = {REQUEST_MAGIC, age_ms};
+	struct request_message request = {REQUEST_MAGIC, document, age_ms};
 	ssize_t n = send(fd, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	return n < 0 ? -errno : 0;
 }
 
-int channel_receive_request(int fd, uint32_t *ret_age_ms)
+int channel_receive_request(int fd, enum document *ret, uint32_t *ret_age_ms)
 {
 	struct request_message request;
 	ssize_t n = recv(fd, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
@@ -49,8 +50,9 @@ int channel_receive_request(int fd, uint32_t *ret_age_ms)
 		return errno == ECONNRESET ? -EPIPE : -errno;
 	if (n == 0)
 		return -EPIPE;
-	if (n != sizeof(request) || request.magic != REQUEST_MAGIC)
+	if (n != sizeof(request) || request.magic != REQUEST_MAGIC || request.document >= DOCUMENTS)
 		return -EBADMSG;
+	*ret = (enum document)request.document;
 	*ret_age_ms = request.age_ms;
 	return 0;
 }
@@ -141,15 +143,17 @@ int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd,
 		return -EPIPE;
 	if ((size_t)n < sizeof(answer) || message.msg_flags & MSG_TRUNC ||
 	    answer.magic != ANSWER_MAGIC || answer.kind >= ANSWER_KINDS ||
+	    answer.document >= DOCUMENTS ||
 	    ((size_t)n > sizeof(answer) && answer.kind != ANSWER_KILL))
 		return -EBADMSG;
 	if (answer.kind == ANSWER_KILL &&
 	    read_kill(&kill, (size_t)n - sizeof(answer), ret_kill) < 0)
 		return -EBADMSG;
 	answer.kills_unwatched[sizeof(answer.kills_unwatched) - 1] = '\0';
+	answer.failed[sizeof(answer.failed) - 1] = '\0';
 	/* MSG_CTRUNC: no descriptor was free to receive it (scm_detach_fds(), net/core/scm.c). */
-	lost = answer.kind == ANSWER_SNAPSHOT && message.msg_flags & MSG_CTRUNC;
-	if (!lost && (answer.kind == ANSWER_SNAPSHOT) != (memfd >= 0))
+	lost = answer.kind == ANSWER_DOCUMENT && message.msg_flags & MSG_CTRUNC;
+	if (!lost && (answer.kind == ANSWER_DOCUMENT) != (memfd >= 0))
 		return -EBADMSG;
 	*ret = answer;
 	*ret_memfd = TAKE_FD(memfd);
@@ -158,7 +162,7 @@ int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd,
 
 int channel_seal(const struct strbuf *bytes)
 {
-	cleanup_close int fd = memfd_create("zmem-bpf snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	cleanup_close int fd = memfd_create("zmem-bpf document", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int r;
 
 	if (fd < 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The protocol between the two processes of serve, over a pair of sockets. The HTTP process asks
- * for a snapshot of at most a given age. The collector process answers with a snapshot in a sealed
- * memfd, with a failure, or with the notice that it ends. It sends OOM kills without a request.
+ * for a document of at most a given age. The collector process answers with the document in a
+ * sealed memfd, with a failure, or with the notice that it ends. It sends OOM kills without a
+ * request.
  */
 #ifndef ZMEM_SERVE_CHANNEL_H
 #define ZMEM_SERVE_CHANNEL_H
@@ -21,8 +22,14 @@ struct cost {
 	uint32_t fds;
 };
 
+enum document {
+	DOCUMENT_SNAPSHOT, /* as snapshot_encode() writes it */
+	DOCUMENT_FILES,	   /* zmem.files, as render_files_page_json() writes it */
+	DOCUMENTS,
+};
+
 enum answer_kind {
-	ANSWER_SNAPSHOT,
+	ANSWER_DOCUMENT,
 	ANSWER_FAILED,
 	ANSWER_END,
 	ANSWER_KILL, /* an event follows, and nothing else is set */
@@ -41,26 +48,28 @@ enum answer_error {
 struct answer {
 	uint32_t magic;
 	uint32_t kind;
-	uint64_t size;	   /* of the snapshot in the memfd */
+	uint32_t document; /* which one was asked for */
+	uint64_t size;	   /* of the document in the memfd */
 	uint64_t taken_us; /* when its collection began (CLOCK_MONOTONIC) */
 	uint64_t collections, failures;
 	uint64_t errors[ANSWER_ERRORS]; /* processes that could not be read, since the start */
 	struct cost cost;
 	char kills_unwatched[MEASURE_REASON]; /* why OOM kills are not watched; "": they are */
+	char failed[MEASURE_REASON];	      /* of ANSWER_FAILED: why; "": the log has it */
 };
 
 /* Each returns 0 or a negative errno; -EPIPE if the other end is closed. */
 int channel_pair(int ret_fds[2]);
-int channel_send_request(int fd, uint32_t age_ms);
+int channel_send_request(int fd, enum document document, uint32_t age_ms);
 /* Reads a request of the HTTP process. -EAGAIN: none is pending. */
-int channel_receive_request(int fd, uint32_t *ret_age_ms);
-/* `memfd`: the snapshot, or -1 to send none. */
+int channel_receive_request(int fd, enum document *ret, uint32_t *ret_age_ms);
+/* `memfd`: the document, or -1 to send none. */
 int channel_send_answer(int fd, const struct answer *answer, int memfd);
 /* Sends an OOM kill. -EAGAIN: it must be sent again when the channel is writable. */
 int channel_send_kill(int fd, const struct event_record *kill);
 /*
  * Reads an answer of the collector process. -EAGAIN: none is pending. The caller closes *ret_memfd.
- * It is -1 without a snapshot, and also if no descriptor was free to receive one. *ret_kill is set
+ * It is -1 without a document, and also if no descriptor was free to receive one. *ret_kill is set
  * by an answer of ANSWER_KILL.
  */
 int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd,

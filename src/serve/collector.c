@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Decides when a snapshot is too old, collects one, and passes it on. */
+/* Decides when a document is too old, collects a new one, and passes it on. */
 #include "serve/serve.h"
 
 #include <errno.h>
@@ -15,18 +15,22 @@
 #include "cli/log.h"
 #include "cli/measure.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/oom_moment.h"
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
+#include "serve/files_reader.h"
 #include "enrich/enrich.h"
 
 struct snapshot_server {
 	struct measure measure;
 	struct self_usage usage;
-	struct answer last;    /* its kind is ANSWER_SNAPSHOT after the first snapshot */
-	int memfd;	       /* the last snapshot; -1: none yet */
-	struct oom_watch *oom; /* NULL: kills are not watched */
+	struct answer last;	   /* the answer with the last snapshot */
+	int memfd;		   /* the last snapshot; -1: none yet */
+	struct files_reader files; /* without a source unless asked for (--files) */
+	int files_memfd;	   /* its last document; -1: none yet */
+	struct oom_watch *oom;	   /* NULL: kills are not watched */
 	struct oom_moment moment;
 	struct event_record kill; /* the last one */
 	bool unsent;		  /* it must be sent again */
@@ -80,13 +84,13 @@ static int collect_snapshot(struct snapshot_server *s)
 		close(s->memfd);
 	s->memfd = r;
 	add_errors(s);
-	s->last.kind = ANSWER_SNAPSHOT;
+	s->last.kind = ANSWER_DOCUMENT;
 	s->last.size = s->bytes.len;
 	s->last.taken_us = start;
 	return 0;
 }
 
-static int answer_request(struct snapshot_server *s, uint32_t age_ms)
+static int answer_with_snapshot(struct snapshot_server *s, uint32_t age_ms)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool fresh = s->memfd >= 0 && now - s->last.taken_us <= (uint64_t)age_ms * 1000;
@@ -101,6 +105,44 @@ static int answer_request(struct snapshot_server *s, uint32_t age_ms)
 	}
 	cost_read(&s->usage, &s->last.cost);
 	return channel_send_answer(s->channel, &s->last, s->memfd);
+}
+
+/* Returns why there is no document, or NULL. */
+static const char *read_files(struct snapshot_server *s, uint32_t age_ms)
+{
+	int r;
+
+	if (!s->files.source)
+		return "files are not served";
+	r = files_reader_read(&s->files, (uint64_t)age_ms * 1000, s->measure.collector.swap);
+	if (r == -ENOTSUP)
+		return "this kernel's lists of files are not understood";
+	if (r == 1)
+		r = channel_seal(&s->files.document);
+	if (r < 0) {
+		log_errno(r, "reading the lists of files");
+		return strerror(-r);
+	}
+	if (r > 0) {
+		if (s->files_memfd >= 0)
+			close(s->files_memfd);
+		s->files_memfd = r;
+	}
+	return NULL;
+}
+
+static int answer_with_files(struct snapshot_server *s, uint32_t age_ms)
+{
+	const char *why = read_files(s, age_ms);
+	struct answer answer = s->last;
+
+	answer.kind = why ? ANSWER_FAILED : ANSWER_DOCUMENT;
+	answer.document = DOCUMENT_FILES;
+	answer.size = s->files.document.len;
+	answer.taken_us = s->files.taken_us;
+	snprintf(answer.failed, sizeof(answer.failed), "%s", why ? why : "");
+	cost_read(&s->usage, &answer.cost);
+	return channel_send_answer(s->channel, &answer, why ? -1 : s->files_memfd);
 }
 
 /* ---- OOM kills ---- */
@@ -150,6 +192,7 @@ static int wait_and_answer(struct snapshot_server *s, int signals)
 		{signals, POLLIN, 0},
 		{s->oom && !s->unsent ? oom_watch_fd(s->oom) : -1, POLLIN, 0},
 	};
+	enum document document;
 	uint32_t age_ms;
 	int r;
 
@@ -160,10 +203,13 @@ static int wait_and_answer(struct snapshot_server *s, int signals)
 	r = fds[2].revents || fds[0].revents & POLLOUT ? pass_on_kills(s) : 0;
 	if (r < 0)
 		return r;
-	r = channel_receive_request(s->channel, &age_ms);
+	r = channel_receive_request(s->channel, &document, &age_ms);
 	if (r == -EAGAIN || r == -EINTR)
 		return 0;
-	return r < 0 ? r : answer_request(s, age_ms);
+	if (r < 0)
+		return r;
+	return document == DOCUMENT_FILES ? answer_with_files(s, age_ms)
+					  : answer_with_snapshot(s, age_ms);
 }
 
 /* Waits for the HTTP process. Returns its exit code. */
@@ -193,11 +239,22 @@ static int loop(struct snapshot_server *s, int signals)
 	return log_errno(r, "serving");
 }
 
+static int open_files(struct snapshot_server *s)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	int r;
+
+	r = files_reader_open(&s->files, &diag);
+	return r < 0 ? log_refusal(diag.count ? &diag.note[0] : NULL, r) : 0;
+}
+
 static int open_measure(struct snapshot_server *s, const struct options *o)
 {
 	struct collect_spec spec = measure_spec(o);
-	int r;
+	int r = o->files ? open_files(s) : 0;
 
+	if (r)
+		return r;
 	/* All rows, with all names that JSON has. Each request makes its own groups. */
 	spec.continuous = true;
 	if (!spec.readers)
@@ -218,7 +275,11 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 
 int serve_snapshots(const struct options *o, int channel, int signals, pid_t http)
 {
-	struct snapshot_server s = {.measure = MEASURE_CLOSED, .memfd = -1, .channel = channel};
+	struct snapshot_server s = {.measure = MEASURE_CLOSED,
+				    .memfd = -1,
+				    .files = FILES_READER_CLOSED,
+				    .files_memfd = -1,
+				    .channel = channel};
 	const struct answer end = {.kind = ANSWER_END};
 	struct background background;
 	int r, ended;
@@ -237,7 +298,10 @@ int serve_snapshots(const struct options *o, int channel, int signals, pid_t htt
 	strbuf_done(&s.bytes);
 	self_usage_close(&s.usage);
 	background_done(&background);
+	files_reader_close(&s.files);
 	if (s.memfd >= 0)
 		close(s.memfd);
+	if (s.files_memfd >= 0)
+		close(s.files_memfd);
 	return r ? r : ended;
 }

@@ -12,6 +12,7 @@
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 #define TEXT_JSON  "application/json"
+#define TEXT_HTML  "text/html; charset=utf-8"
 #define TEXT_OPEN  "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define TEXT_PROM  "text/plain; version=0.0.4; charset=utf-8"
 
@@ -20,23 +21,24 @@ void page_text(struct page *p, unsigned code, const char *text)
 	strbuf_clear(&p->body);
 	p->code = code;
 	p->type = TEXT_PLAIN;
-	p->html = false;
+	p->policy = NULL;
 	strbuf_puts(&p->body, text);
 	strbuf_putc(&p->body, '\n');
 }
 
 int server_update(struct server *s, bool history)
 {
+	uint64_t number = s->client.asked[DOCUMENT_SNAPSHOT].number;
 	int r = 0;
 
-	if (s->groups_number != s->client.number) {
+	if (s->groups_number != number) {
 		selection_done(&s->groups);
 		s->groups_number = 0;
 		r = selection_metrics(&s->groups, &s->client.snapshot, s->config->group,
-				      &s->tracker, s->client.taken_us);
+				      &s->tracker, s->client.asked[DOCUMENT_SNAPSHOT].taken_us);
 		if (r < 0)
 			return r;
-		s->groups_number = s->client.number;
+		s->groups_number = number;
 	}
 	if (history)
 		history_ring_add(s->history, &s->groups.result);
@@ -87,7 +89,7 @@ static int make_metrics(struct server *s, const struct request *request, struct 
 	struct result kills;
 
 	/* There was no memory for the groups of this snapshot. */
-	if (s->groups_number != s->client.number)
+	if (s->groups_number != s->client.asked[DOCUMENT_SNAPSHOT].number)
 		return -ENOMEM;
 	fill_metrics_self(s, &self);
 	kill_log_result(&s->kills, &kills);
@@ -149,8 +151,8 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 		p->type = TEXT_JSON;
 		render_page_json(&p->body, &v.result, &style);
 	} else {
-		p->type = "text/html; charset=utf-8";
-		p->html = true;
+		p->type = TEXT_HTML;
+		p->policy = render_live_policy;
 		render_live_page(&p->body, &v.result, &style);
 	}
 	return 0;
@@ -168,27 +170,45 @@ static int make_page_json(struct server *s, const struct request *request, struc
 	return make_html(s, true, p);
 }
 
+static int make_files_json(struct server *s, const struct request *request, struct page *p)
+{
+	(void)request;
+	p->type = TEXT_JSON;
+	strbuf_put(&p->body, s->client.files.data, s->client.files.len);
+	return 0;
+}
+
+static int make_files(struct server *s, const struct request *request, struct page *p)
+{
+	(void)request;
+	p->type = TEXT_HTML;
+	p->policy = render_live_files_policy;
+	render_live_files_page(&p->body, s->config->host, &s->client.files);
+	return 0;
+}
+
 static int make_history(struct server *s, const struct request *request, struct page *p)
 {
 	(void)request;
 	p->type = TEXT_JSON;
-	history_ring_json(s->history, &s->kills, s->client.last.kills_unwatched, &p->body);
+	history_ring_json(s->history, &s->kills, s->client.last.kills_unwatched, s->config->files,
+			  &p->body);
 	return 0;
 }
 
 static int make_health(struct server *s, const struct request *request, struct page *p)
 {
-	const struct snapshot_client *client = &s->client;
-	uint64_t now = clock_us(CLOCK_MONOTONIC), age = now - client->taken_us;
-	bool stuck = snapshot_client_is_late(client, now, now);
+	const struct asked *a = &s->client.asked[DOCUMENT_SNAPSHOT];
+	uint64_t now = clock_us(CLOCK_MONOTONIC), age = now - a->taken_us;
+	bool stuck = snapshot_client_is_late(&s->client, DOCUMENT_SNAPSHOT, now, now);
 
 	(void)request;
 	p->type = TEXT_PLAIN;
-	if (client->failing || stuck || !client->number) {
+	if (a->failing || stuck || !a->number) {
 		page_text(p, 503,
-			  client->failing ? "collecting fails"
-			  : stuck	  ? "collecting is stuck"
-					  : "no snapshot yet");
+			  a->failing ? "collecting fails"
+			  : stuck    ? "collecting is stuck"
+				     : "no snapshot yet");
 		return 0;
 	}
 	strbuf_printf(&p->body, "ok, last snapshot %" PRIu64 ".%03u s ago\n", age / 1000000,
@@ -199,14 +219,16 @@ static int make_health(struct server *s, const struct request *request, struct p
 static const struct endpoint {
 	const char *path;
 	int (*make)(struct server *s, const struct request *request, struct page *p);
-	bool needs_snapshot;
+	enum document document; /* that it is made of; DOCUMENTS: none */
 } endpoints[] = {
-	{"/", make_live, true},
-	{"/metrics", make_metrics, true},
-	{"/snapshot.json", make_snapshot, true},
-	{"/page.json", make_page_json, true},
-	{"/history.json", make_history, false},
-	{"/healthz", make_health, false},
+	{"/", make_live, DOCUMENT_SNAPSHOT},
+	{"/metrics", make_metrics, DOCUMENT_SNAPSHOT},
+	{"/snapshot.json", make_snapshot, DOCUMENT_SNAPSHOT},
+	{"/page.json", make_page_json, DOCUMENT_SNAPSHOT},
+	{"/files", make_files, DOCUMENT_FILES},
+	{"/files.json", make_files_json, DOCUMENT_FILES},
+	{"/history.json", make_history, DOCUMENTS},
+	{"/healthz", make_health, DOCUMENTS},
 };
 
 static const struct endpoint *find_endpoint(const char *path)
@@ -218,12 +240,12 @@ static const struct endpoint *find_endpoint(const char *path)
 	return NULL;
 }
 
-bool page_exists(const char *path, bool *ret_needs_snapshot)
+bool page_exists(const char *path, enum document *ret_document)
 {
 	const struct endpoint *e = find_endpoint(path);
 
 	if (e)
-		*ret_needs_snapshot = e->needs_snapshot;
+		*ret_document = e->document;
 	return e;
 }
 

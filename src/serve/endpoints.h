@@ -35,13 +35,14 @@ struct request {
 struct page {
 	unsigned code;
 	const char *type;
-	bool html; /* has the live page's Content-Security-Policy; others forbid everything */
+	/* Writes the Content-Security-Policy of a page of HTML. NULL: the one that forbids all. */
+	void (*policy)(struct strbuf *out);
 	struct strbuf body;
 };
 
-/* Whether the page exists; *ret_needs_snapshot: whether making it needs a snapshot. */
-bool page_exists(const char *path, bool *ret_needs_snapshot);
-/* Makes the page from the newest snapshot. The caller always frees the body. */
+/* Whether the page exists; *ret_document: the document that it is made of, or DOCUMENTS. */
+bool page_exists(const char *path, enum document *ret_document);
+/* Makes the page from the newest document. The caller always frees the body. */
 void page_make(struct server *s, const struct request *request, struct page *ret);
 /* Makes a page of one line of text. */
 void page_text(struct page *p, unsigned code, const char *text);

@@ -88,7 +88,7 @@ static void write_point(struct json_writer *w, const struct history_point *p)
 }
 
 void history_ring_json(const struct history_ring *h, const struct kill_log *kills,
-		       const char *unwatched, struct strbuf *out)
+		       const char *unwatched, bool files, struct strbuf *out)
 {
 	struct json_writer w = {.out = out, .html = true};
 
@@ -107,6 +107,7 @@ void history_ring_json(const struct history_ring *h, const struct kill_log *kill
 	else
 		kill_log_json(kills, &w);
 	json_string(&w, "events_reason", *unwatched ? unwatched : NULL);
+	json_bool(&w, "files", files);
 	json_end(&w, '}');
 	strbuf_putc(out, '\n');
 }

@@ -33,10 +33,11 @@ struct history_ring {
 /* Adds a point from a result with groups as rows. */
 void history_ring_add(struct history_ring *h, const struct result *r);
 /*
- * {"step_s":15,"points":[{"time_ms",…,"groups":[{"name","bytes"},…]},…],"events":[…]}, oldest
- * first. `unwatched`: why there are no events, which are null then; "": they are there.
+ * {"step_s":15,"points":[{"time_ms",…,"groups":[{"name","bytes"},…]},…],"events":[…],"files":…},
+ * oldest first. `unwatched`: why there are no events, which are null then; "": they are there.
+ * `files`: there is a page of files.
  */
 void history_ring_json(const struct history_ring *h, const struct kill_log *kills,
-		       const char *unwatched, struct strbuf *out);
+		       const char *unwatched, bool files, struct strbuf *out);
 
 #endif

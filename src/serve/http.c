@@ -95,23 +95,27 @@ static void update_listener_events(struct http *h, uint64_t now)
 		h->fds[i].events = now < h->accept_paused_us ? 0 : POLLIN;
 }
 
-static int receive_snapshot(struct http *h)
+static int receive_answer(struct http *h)
 {
 	struct server *s = &h->requests.server;
 	bool history = h->history_due;
 	int r = snapshot_client_receive(&s->client);
+	const struct asked *a;
+	enum document d;
 
 	if (r == -EAGAIN || r == -EINTR)
 		return 0;
 	if (r < 0)
 		return r;
-	if (r == 2) {
+	if (r == ARRIVED_KILL) {
 		kill_log_add(&s->kills, &s->client.kill);
 		return 0;
 	}
-	if (s->client.error)
-		log_errno(s->client.error, "serving: receiving a snapshot");
-	if (s->client.number && !s->client.failing) {
+	d = (enum document)s->client.last.document;
+	a = &s->client.asked[d];
+	if (a->error)
+		log_errno(a->error, "serving: receiving a document");
+	if (d == DOCUMENT_SNAPSHOT && a->number && !a->failing) {
 		h->history_due = false;
 		/* Without memory for it, requests fail with 503. */
 		server_update(s, history);
@@ -133,7 +137,8 @@ static int request_history_point(struct http *h)
 	if (h->history_us <= now)
 		h->history_us = now + STEP_US;
 	h->history_due = true;
-	r = snapshot_client_ask(&h->requests.server.client, now, HISTORY_STEP_S * 1000 / 2);
+	r = snapshot_client_ask(&h->requests.server.client, DOCUMENT_SNAPSHOT, now,
+				HISTORY_STEP_S * 1000 / 2);
 	return r == -EAGAIN ? 0 : r;
 }
 
@@ -148,7 +153,7 @@ static int run_once(struct http *h)
 		return -errno;
 	if (h->fds[FD_SIGNALS].revents)
 		return -ESHUTDOWN;
-	r = h->fds[FD_CHANNEL].revents ? receive_snapshot(h) : 0;
+	r = h->fds[FD_CHANNEL].revents ? receive_answer(h) : 0;
 	if (r < 0)
 		return r;
 	for (size_t i = FD_LISTENERS; i < h->fd_count; i++) {

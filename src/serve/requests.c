@@ -27,6 +27,7 @@ struct pending {
 	struct MHD_Connection *connection;
 	struct pending *next; /* in the list of waiting requests */
 	uint64_t since_us;
+	enum document document; /* DOCUMENTS: none */
 	bool begun, ready, late;
 	unsigned refused; /* the HTTP status of the refusal; 0: accepted */
 	const char *why;
@@ -147,8 +148,8 @@ static bool add_headers(const struct microhttpd *mhd, struct MHD_Response *r, co
 	cleanup(strbuf_done) struct strbuf policy = {0};
 	bool ok = mhd->add_response_header(r, "Content-Type", p->type) == MHD_YES;
 
-	if (p->html)
-		render_live_policy(&policy);
+	if (p->policy)
+		p->policy(&policy);
 	else
 		strbuf_puts(&policy, "default-src 'none'");
 	strbuf_puts(&policy, "; frame-ancestors 'none'");
@@ -266,13 +267,12 @@ static unsigned check_local(struct requests *c, struct MHD_Connection *connectio
 }
 
 /* Returns 0, or the HTTP status and the reason of a refusal. */
-static unsigned check_request(struct requests *c, const struct pending *req, const char *method,
+static unsigned check_request(struct requests *c, struct pending *req, const char *method,
 			      const char *version, const char **ret_why)
 {
 	const struct slot *slot = slot_of(c, req->connection);
 	const char *length = header(c, req->connection, "Content-Length");
 	unsigned code;
-	bool needs;
 
 	*ret_why = "only GET and HEAD are allowed";
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
@@ -293,15 +293,18 @@ static unsigned check_request(struct requests *c, const struct pending *req, con
 	if (!token_fits(&c->server.config->token, header(c, req->connection, "Authorization")))
 		return 401;
 	*ret_why = "not found";
-	return page_exists(req->path, &needs) ? 0 : 404;
+	if (!page_exists(req->path, &req->document))
+		return 404;
+	*ret_why = "files are not served, because their names are private (serve --files)";
+	return req->document == DOCUMENT_FILES && !c->server.config->files ? 404 : 0;
 }
 
-static enum MHD_Result wait_for_snapshot(struct requests *c, struct pending *req, uint64_t now)
+static enum MHD_Result wait_for_document(struct requests *c, struct pending *req, uint64_t now)
 {
 	int r;
 
 	req->since_us = now;
-	r = snapshot_client_ask(&c->server.client, req->since_us, c->server.config->age_ms);
+	r = snapshot_client_ask(&c->server.client, req->document, now, c->server.config->age_ms);
 	if (r < 0 && r != -EAGAIN)
 		c->error = r;
 	req->next = c->waiting;
@@ -311,6 +314,16 @@ static enum MHD_Result wait_for_snapshot(struct requests *c, struct pending *req
 	return MHD_YES;
 }
 
+static const char *why_none(const struct snapshot_client *client, const struct pending *req)
+{
+	const struct answer *last = &client->last;
+
+	if (req->late)
+		return "no answer in time: the collector process is busy or stuck";
+	return last->document == req->document && *last->failed ? last->failed
+								: "collecting failed";
+}
+
 static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connection, const char *url,
 				      const char *method, const char *version, const char *upload,
 				      size_t *upload_size, void **con_cls)
@@ -318,8 +331,8 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 	struct requests *c = cls;
 	struct pending *req = *con_cls;
 	const struct snapshot_client *client = &c->server.client;
+	const struct asked *a;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
-	bool needs = false;
 
 	(void)url, (void)upload;
 	if (!req)
@@ -339,31 +352,35 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 	}
 	if (req->refused)
 		return send_text(c, connection, req->refused, req->why);
-	page_exists(req->path, &needs);
-	/* Until the first snapshot, every page waits for it. */
-	needs |= !client->number && !client->failing;
-	if (!needs ||
-	    (!req->late && snapshot_client_is_fresh(client, now, c->server.config->age_ms)))
+	a = &client->asked[DOCUMENT_SNAPSHOT];
+	/* Until the first snapshot, pages without a document wait for it. */
+	if (req->document == DOCUMENTS && !a->number && !a->failing)
+		req->document = DOCUMENT_SNAPSHOT;
+	if (req->document == DOCUMENTS ||
+	    (!req->late &&
+	     snapshot_client_is_fresh(client, req->document, now, c->server.config->age_ms)))
 		return answer(c, req);
-	/* The snapshot is overdue: do not wait for it again. */
-	req->late |= snapshot_client_is_late(client, now, now);
+	a = &client->asked[req->document];
+	/* The document is overdue: do not wait for it again. */
+	req->late |= snapshot_client_is_late(client, req->document, now, now);
 	if (!req->ready && !req->late)
-		return wait_for_snapshot(c, req, now);
-	if (req->late || client->failing || !client->number)
-		return send_text(c, connection, 503,
-				 req->late ? "no snapshot in time: the collector process does "
-					     "not answer"
-					   : "collecting failed");
+		return wait_for_document(c, req, now);
+	if (req->late || a->failing || !a->number)
+		return send_text(c, connection, 503, why_none(client, req));
 	return answer(c, req);
 }
 
 /* ---- waiting requests ---- */
 
+/* Files may be older than was asked for: reading them often would cost too much. */
 static bool satisfies(const struct snapshot_client *client, const struct pending *req,
 		      uint32_t age_ms)
 {
-	return client->failing ||
-	       (client->number && client->taken_us + (uint64_t)age_ms * 1000 >= req->since_us);
+	const struct asked *a = &client->asked[req->document];
+
+	return a->failing ||
+	       (a->number && (req->document == DOCUMENT_FILES ||
+			      a->taken_us + (uint64_t)age_ms * 1000 >= req->since_us));
 }
 
 void requests_resume(struct requests *c)
@@ -375,8 +392,9 @@ void requests_resume(struct requests *c)
 	for (struct pending **at = &c->waiting; *at;) {
 		struct pending *req = *at;
 
-		req->late = snapshot_client_is_late(client, now, req->since_us);
-		req->ready = req->late || (!client->pending && satisfies(client, req, age_ms));
+		req->late = snapshot_client_is_late(client, req->document, now, req->since_us);
+		req->ready = req->late || (!client->asked[req->document].pending &&
+					   satisfies(client, req, age_ms));
 		if (!req->ready) {
 			at = &req->next;
 			continue;
@@ -385,9 +403,9 @@ void requests_resume(struct requests *c)
 		set_state(c, req->connection, SLOT_ANSWER);
 		c->mhd.resume_connection(req->connection);
 	}
-	/* The snapshot was too old for these requests: ask for another. */
-	if (c->waiting && !client->pending) {
-		int r = snapshot_client_ask(client, now, age_ms);
+	/* The document was too old for these requests: ask for another. */
+	for (const struct pending *req = c->waiting; req; req = req->next) {
+		int r = snapshot_client_ask(client, req->document, now, age_ms);
 
 		if (r < 0 && r != -EAGAIN)
 			c->error = r;

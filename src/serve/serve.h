@@ -8,6 +8,7 @@
 #ifndef ZMEM_SERVE_SERVE_H
 #define ZMEM_SERVE_SERVE_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -26,7 +27,9 @@ struct serve_config {
 	const struct column *group; /* groups of the metrics and the page; NULL: unit, then name */
 	size_t groups;		    /* how many have series of their own */
 	uint32_t age_ms;	    /* the maximum age of a snapshot */
+	char host[HOST_NAME_MAX + 1];
 	bool cmdlines;
+	bool files; /* pages show them */
 	bool numeric;
 	bool quiet;
 };

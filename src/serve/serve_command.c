@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -31,9 +32,16 @@ static int read_config(const struct options *o, struct serve_config *c)
 		.groups = o->top ? (size_t)o->top : GROUPS_USUAL,
 		.age_ms = o->interval_ms ? (uint32_t)o->interval_ms : INTERVAL_USUAL,
 		.cmdlines = o->columns,
+		.files = o->files,
 		.numeric = o->numeric,
 		.quiet = o->quiet,
 	};
+	if (gethostname(c->host, sizeof(c->host) - 1) < 0)
+		return log_errno(-errno, "reading the name of this host");
+	/* With capabilities of the file alone, whoever runs the program has no right to names of
+	 * files. */
+	if (o->files && getauxval(AT_SECURE))
+		return log_error("--files: names of files are private (run as root)");
 	r = commands_check_metrics(o);
 	if (r == 0 && o->token_file)
 		r = token_read(&c->token, o->token_file);

@@ -27,5 +27,10 @@ int files_source_sum(struct files_source *s, bool cache, struct machine_files *r
 struct file_set *files_source_shmem(struct files_source *s);
 /* How often the program ran for the last set. */
 unsigned files_source_visits(const struct files_source *s);
+/*
+ * How long to wait before all files are read again, in whole seconds, after the cost of the last
+ * files_source_read(): so that reading takes at most a twenty-fifth of a CPU.
+ */
+uint64_t files_source_pause_us(const struct files_source *s);
 
 #endif

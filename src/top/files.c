@@ -11,11 +11,6 @@
 #include "base/clock.h"
 #include "enrich/enrich.h"
 
-/* A reading takes at most a twenty-fifth of a CPU, and a fourth of the time. */
-#define CPU_PART  25
-#define TIME_PART 4
-#define EVERY_US  2000000 /* and they are not read more often */
-
 /* ---- opening ---- */
 
 static void set_why(char why[256], const struct diag *diag, int error)
@@ -137,19 +132,9 @@ void top_files_rows(struct top_files *t, struct view *v)
 	view_set_files(v, r < 0 ? NULL : &t->report, r < 0 ? t->failed : NULL);
 }
 
-/* How long until the files are read again, in whole seconds. */
-static uint64_t pause_us(uint64_t cpu_us, uint64_t time_us)
-{
-	uint64_t us =
-		cpu_us * CPU_PART > time_us * TIME_PART ? cpu_us * CPU_PART : time_us * TIME_PART;
-
-	return us < EVERY_US ? EVERY_US : (us + 999999) / 1000000 * 1000000;
-}
-
 static void read_files(struct top_files *t, struct view *v)
 {
 	uint64_t start = clock_us(CLOCK_MONOTONIC), now;
-	uint64_t cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	int r;
 
 	v->files.report = NULL;
@@ -160,7 +145,7 @@ static void read_files(struct top_files *t, struct view *v)
 	now = clock_us(CLOCK_MONOTONIC);
 	v->files.time_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000);
 	v->files.read_us = now - start;
-	v->files.every_us = pause_us(clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu, v->files.read_us);
+	v->files.every_us = files_source_pause_us(t->source);
 	t->due_us = now + v->files.every_us;
 	if (r == 0) {
 		top_files_rows(t, v);

@@ -230,6 +230,52 @@ def check_hostile(page):
         shutil.rmtree(directory)
 
 
+def check_files(page):
+    """The page of files: it refreshes, and what was chosen stays. Each page leads to the other."""
+    b = page.browser
+    same("without --files: no link to files", page.is_("byId('pages').hidden"), True)
+    path = "/dev/shm/zmem_live_<img src=x>"
+    with Serve("--files") as serve:
+        other = Page(serve)
+        b = other.browser
+        try:
+            other.open()
+            other.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
+            b.click('#pages [href=files]')
+            other.wait("document.title !== '' && byId('table-title')?.textContent === 'Files'")
+            other.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
+            same("the address of the page of files", other.is_("location.pathname"), "/files")
+            same("the page of files is live", other.is_("byId('live-state').textContent"), "live")
+            b.write("#query", "zmem_live")
+            other.is_("(() => { const e = byId('live-every'); e.value = '2'; e.dispatchEvent(new Event('change')); })()")
+            with open(path, "wb") as file:
+                file.write(b"x" * (32 << 20))
+            other.wait("byId('table').textContent.includes('zmem_live')")
+            same("a new file comes with a refresh, as text", other.is_("document.querySelectorAll('img').length"), 0)
+            same("what was searched stays", other.is_("byId('query').value"), "zmem_live")
+            result("32.0 MiB" in other.is_("document.querySelector('#table tbody').innerText"), "its size",
+                   other.is_("document.querySelector('#table tbody').innerText"))
+            other.picture("live-files")
+            os.unlink(path)
+            other.wait("!byId('table').textContent.includes('zmem_live')")
+            for width in (390, 1280):
+                b.screen(width, dark=width == 390)
+                b.settle()
+                same("files: nothing overflows at %d" % width, other.is_("document.documentElement.scrollWidth > innerWidth"), False)
+            other.picture("live-files-all")
+            b.click("#live-pause")
+            result(other.is_("byId('live-state').textContent").startswith("paused at 20"), "files: the page shows that it is paused")
+            asked = {url.split("/")[3] for url in b.requests if not url.startswith("data:")}
+            same("files: requests only to its own server", asked, {"", "page.json", "history.json", "files", "files.json"})
+            same("files: the console is empty", b.console, [])
+            b.click('#pages a')
+            other.wait("byId('table-title')?.textContent === 'Processes'")
+        finally:
+            b.close()
+            if os.path.exists(path):
+                os.unlink(path)
+
+
 def check_end(page):
     """The page reports a server that is gone, and notices when it is back."""
     os.kill(page.serve.http_pid(), signal.SIGSTOP)
@@ -258,7 +304,7 @@ with Serve("-i", "0.1") as serving:
     shown = Page(serving)
     try:
         run_checks((check_refreshing, check_pause, check_history, check_short_history, check_kills, check_unwatched,
-                    check_hostile, check_end, check_plain), shown)
+                    check_hostile, check_files, check_end, check_plain), shown)
     finally:
         shown.browser.close()
 sys.exit(exit_code())

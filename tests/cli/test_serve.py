@@ -22,6 +22,8 @@ from serving import Serve  # noqa: E402
 
 GUEST = HERE + "/../fixtures/recordings/guest-6.12.zmem"
 SANITIZED = "-san" in PROGRAM
+FILE_SIZE = 24 << 20
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
 SECRET = "a-secret-of-the-command-line"
 
 
@@ -317,12 +319,11 @@ def check_privileges():
             result(secret.name not in names, "the %s process has no inherited file" % role, names)
     os.close(inherited)
     secret.close()
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
     with tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o755)
         program = directory + "/zmem-bpf"
         subprocess.run(["cp", PROGRAM, program], check=True)
-        with Serve(prefix=[*nobody, "sh", "-c", 'shift; exec "$0" "$@"', program]) as serve:
+        with Serve(prefix=[*NOBODY, "sh", "-c", 'shift; exec "$0" "$@"', program]) as serve:
             same("as user nobody", serve.get("/metrics").code, 200)
             same("as user nobody: counters from /proc", json.loads(serve.get("/snapshot.json").text)["source"]["counters"], "proc")
             same("as user nobody: exit code", serve.stop(), 0)
@@ -374,11 +375,70 @@ def check_secrets():
         sleeper.wait()
 
 
+def check_files():
+    """Pages of files, which only --files gives."""
+    path = "/dev/shm/zmem_serve_<b>%d" % os.getpid()
+    with open(path, "wb") as file:
+        file.write(b"x" * FILE_SIZE)
+    try:
+        with Serve() as serve:
+            same("without --files: no such pages", [serve.get(page).code for page in ("/files", "/files.json")], [404, 404])
+            result("serve --files" in serve.get("/files").text, "without --files: the page says how", serve.get("/files").text)
+            same("without --files: the live page does not lead there", json.loads(serve.get("/history.json").text)["files"], False)
+        with Serve("--files") as serve:
+            answer = serve.get("/files.json")
+            same("/files.json: code and type", (answer.code, answer.headers["content-type"]), (200, "application/json"))
+            with tempfile.NamedTemporaryFile() as file:
+                file.write(answer.body)
+                file.flush()
+                run = subprocess.run([HERE + "/../support/validate_json.py", file.name], capture_output=True)
+                same("/files.json: valid", run.stderr, b"")
+            doc = json.loads(answer.text)
+            mine = [f for f in doc["files"] if f["path"] == path]
+            same("/files.json: a file of tmpfs", [(f["resident_bytes"], f["swapped_bytes"], f["kind"], f["deleted"]) for f in mine],
+                 [(FILE_SIZE, 0, "tmpfs", False)])
+            same("/files.json: the largest 2,000 at most", len(doc["files"]), min(2000, doc["totals"]["files"]))
+            page = serve.get("/files")
+            same("/files: code and type", (page.code, page.headers["content-type"]), (200, "text/html; charset=utf-8"))
+            policy = page.headers["content-security-policy"]
+            result("script-src 'sha256-" in policy and "connect-src 'self'" in policy and
+                   policy != serve.get("/").headers["content-security-policy"], "/files: its own policy", policy)
+            result("zmem_serve_\\u003cb" in page.text and "<b>%d" % os.getpid() not in page.text, "/files: a name is no markup")
+            same("/files: HEAD", (serve.get("/files", "HEAD").code, serve.get("/files", "HEAD").body), (200, b""))
+            for other in ("/", "/metrics", "/snapshot.json", "/page.json", "/history.json"):
+                result("zmem_serve_" not in serve.get(other).text, other + " has no names of files")
+            # They are read at most every two seconds.
+            os.unlink(path)
+            same("asked again at once: the same document", serve.get("/files.json").text, answer.text)
+            end = time.monotonic() + 60
+            while path in serve.get("/files.json").text and time.monotonic() < end:
+                time.sleep(0.2)
+            result(path not in serve.get("/files.json").text, "later: a new document")
+            same("--files: exit code", serve.stop(), 0)
+    finally:
+        if os.path.exists(path):
+            os.unlink(path)
+    for args, code, why in ((("--replay", GUEST), 2, b"cannot be combined with --replay"),
+                            (("--source", "proc"), 2, b"cannot be combined with --source proc")):
+        run = subprocess.run([PROGRAM, "serve", "--files", *args], capture_output=True, timeout=30)
+        result(run.returncode == code and why in run.stderr, "--files %s: refused" % args[0], (run.returncode, run.stderr))
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)
+        program = directory + "/zmem-bpf"
+        subprocess.run(["cp", PROGRAM, program], check=True)
+        for caps, why in (("", b"CAP_BPF"), ("cap_bpf,cap_perfmon=ep", b"names of files are private")):
+            if caps:
+                subprocess.run(["setcap", caps, program], check=True)
+            run = subprocess.run([*NOBODY[:-1], program, "serve", "--files"], capture_output=True, timeout=30)
+            result(run.returncode == 1 and why in run.stderr.split(b"\n")[0],
+                   "--files as user nobody with '%s': refused" % caps, run.stderr)
+
+
 if os.getuid() != 0:
     print("skip test_serve.py: needs root")
     sys.exit(0)
 BAD = Serve()
 run_checks((check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
-            check_privileges, check_ends, check_secrets))
+            check_privileges, check_ends, check_secrets, check_files))
 same("after all refusals: exit code", BAD.stop(), 0)
 sys.exit(exit_code())

@@ -188,7 +188,7 @@ def check_no_files():
                     there.recv(1 << 20)
                     there.sendall(ask)
                     result(b" 503 " in there.recv(1000).split(b"\r\n")[0], "no file left: 503")
-                    result("receiving a snapshot: Too many open files (ulimit -n 256)" in serve.said(), "no file left: message",
+                    result("receiving a document: Too many open files (ulimit -n 256)" in serve.said(), "no file left: message",
                            serve.said())
                     subprocess.run([*NOBODY, "prlimit", "--pid", str(http), "--nofile=100:"], check=True)
                     result(b" 200 " in late.recv(1000).split(b"\r\n")[0], "files again: the new connection is answered")

@@ -19,7 +19,7 @@ sys.path.insert(0, HERE + "/../support")
 from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
 from serving import Answer, Serve  # noqa: E402
 
-PAGES = ("/", "/metrics", "/snapshot.json", "/page.json", "/history.json", "/healthz")
+PAGES = ("/", "/metrics", "/snapshot.json", "/page.json", "/history.json", "/files", "/files.json", "/healthz")
 NOBODY = 65534
 PTRACE_SEIZE = 0x4206
 
@@ -136,8 +136,8 @@ def check_goes_on(serve):
 
 def check_no_answer(serve):
     """Each page is answered before the timeout of Prometheus (10 s); the test allows 20 s."""
-    waiting = ("/metrics", "/", "/snapshot.json", "/page.json")
-    with Serve("-i", "0.1") as stuck:
+    waiting = ("/metrics", "/", "/snapshot.json", "/page.json", "/files.json")
+    with Serve("--files", "-i", "0.1") as stuck:
         same("before: metrics", stuck.get("/metrics").code, 200)
         time.sleep(0.3)
         os.kill(stuck.process.pid, signal.SIGSTOP)
@@ -146,7 +146,7 @@ def check_no_answer(serve):
         def ask(page):
             try:
                 answer = stuck.get(page, timeout=20)
-                answers[page] = (answer.code, answer.text.startswith("no snapshot in time"))
+                answers[page] = (answer.code, answer.text.startswith("no answer in time"))
             except OSError as error:
                 answers[page] = error
 
@@ -175,7 +175,7 @@ def check_no_answer(serve):
 if os.getuid() != 0:
     print("skip test_serve_secure.py: needs root")
     sys.exit(0)
-with Serve() as SERVE:
+with Serve("--files") as SERVE:
     run_checks((check_other_sites, check_hosts, check_both_families, check_user, check_goes_on, check_no_answer), SERVE)
     same("after all checks: exit code", SERVE.stop(), 0)
 sys.exit(exit_code())

@@ -41,7 +41,7 @@ static void show_metrics(struct snapshot *snapshot)
 		render_metrics(&out, &v.result, false, true, NULL);
 		selection_done(&v);
 	}
-	history_ring_json(h, &kills, "", &out);
+	history_ring_json(h, &kills, "", false, &out);
 	FUZZ_CHECK(strbuf_error(&out) == 0);
 	strbuf_done(&out);
 	group_tracker_done(&t);

@@ -70,6 +70,7 @@ PAGES = (
     ("/metrics", {}, 200, metrics),
     ("/metrics", {"Accept": "application/openmetrics-text"}, 200, open_metrics),
     QUERIES[0], QUERIES[1], ("/page.json", {}, 200, json.loads), ("/history.json", {}, 200, json.loads),
+    ("/files.json", {}, 200, json.loads),
     ("/", {}, 200, page), ("/healthz", {}, 200, health),
     ("/nope", {}, 404, refused), ("/snapshot.json?sort=z", {}, 400, refused), ("/snapshot.json?filter=(", {}, 400, refused),
     ("/snapshot.json?pid=4194304", {}, 404, refused), ("/metrics?" + "x" * 3000, {}, 414, refused),
@@ -223,7 +224,7 @@ def main():
         return 0
     seconds, heap = int(sys.argv[1]), Heap()
     with tempfile.TemporaryDirectory() as directory, \
-            Serve("-i", str(INTERVAL_S), listen="127.0.0.1:0,unix:%s/socket" % directory,
+            Serve("--files", "-i", str(INTERVAL_S), listen="127.0.0.1:0,unix:%s/socket" % directory,
                   environ=dict(os.environ, **heap.environ())) as serve:
         scrapers = Scrapers(serve, directory + "/socket")
         pids = (serve.process.pid, serve.http_pid())

@@ -83,19 +83,24 @@ static void test_channel(void **state)
 	static struct event_record kill, sent = {.time_ms = 1767225599987};
 	char longest[EVENT_TEXT] = "";
 	cleanup(strbuf_done) struct strbuf bytes = {0};
-	struct answer answer = {.kind = ANSWER_SNAPSHOT, .size = 5, .collections = 7}, got;
+	struct answer answer = {.kind = ANSWER_DOCUMENT, .size = 5, .collections = 7}, got;
 	int pair[2], memfd, arrived;
 	const char *map;
+	enum document document;
 	uint32_t age;
 
 	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	strbuf_puts(&bytes, "hello");
 	assert_int_equal(channel_pair(pair), 0);
-	assert_int_equal(channel_receive_request(pair[0], &age), -EAGAIN);
-	assert_int_equal(channel_send_request(pair[1], 250), 0);
-	assert_int_equal(channel_receive_request(pair[0], &age), 0);
+	assert_int_equal(channel_receive_request(pair[0], &document, &age), -EAGAIN);
+	assert_int_equal(channel_send_request(pair[1], DOCUMENT_FILES, 250), 0);
+	assert_int_equal(channel_receive_request(pair[0], &document, &age), 0);
+	assert_int_equal(document, DOCUMENT_FILES);
 	assert_int_equal(age, 250);
+	/* No other documents exist. */
+	assert_int_equal(channel_send_request(pair[1], DOCUMENTS, 250), 0);
+	assert_int_equal(channel_receive_request(pair[0], &document, &age), -EBADMSG);
 	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived, &kill), -EAGAIN);
 	memfd = channel_seal(&bytes);
 	assert_true(memfd >= 0);
@@ -133,19 +138,29 @@ static void test_channel(void **state)
 		}
 	}
 	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived, &kill), -EAGAIN);
-	/* A kill without an event, a snapshot without a memfd, garbage, and a closed channel. */
+	/* An unknown document, a kill without an event, a document without a memfd, garbage, and a
+	 * closed channel. */
+	answer.kind = ANSWER_FAILED;
+	answer.document = DOCUMENTS;
+	assert_int_equal(channel_send_answer(pair[0], &answer, -1), 0);
+	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived, &kill), -EBADMSG);
+	answer.document = DOCUMENT_FILES;
+	snprintf(answer.failed, sizeof(answer.failed), "no lists");
+	assert_int_equal(channel_send_answer(pair[0], &answer, -1), 0);
+	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived, &kill), 0);
+	assert_string_equal(got.failed, "no lists");
 	answer.kind = ANSWER_KILL;
 	assert_int_equal(channel_send_answer(pair[0], &answer, -1), 0);
 	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived, &kill), -EBADMSG);
-	answer.kind = ANSWER_SNAPSHOT;
+	answer.kind = ANSWER_DOCUMENT;
 	assert_int_equal(channel_send_answer(pair[0], &answer, -1), 0);
 	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived, &kill), -EBADMSG);
 	assert_int_equal(write(pair[1], "garbage!", 8), 8);
-	assert_int_equal(channel_receive_request(pair[0], &age), -EBADMSG);
+	assert_int_equal(channel_receive_request(pair[0], &document, &age), -EBADMSG);
 	assert_int_equal(write(pair[1], "short", 5), 5);
-	assert_int_equal(channel_receive_request(pair[0], &age), -EBADMSG);
+	assert_int_equal(channel_receive_request(pair[0], &document, &age), -EBADMSG);
 	close(pair[1]);
-	assert_int_equal(channel_receive_request(pair[0], &age), -EPIPE);
+	assert_int_equal(channel_receive_request(pair[0], &document, &age), -EPIPE);
 	assert_int_equal(channel_send_answer(pair[0], &answer, -1), -EPIPE);
 	close(pair[0]);
 }

@@ -222,7 +222,7 @@ static void test_history(void **state)
 	}
 	assert_int_equal(h.count, HISTORY_POINTS);
 	h.count = 1;
-	history_ring_json(&h, &kills, "", &out);
+	history_ring_json(&h, &kills, "", true, &out);
 	assert_string_equal(
 		strbuf_str(&out),
 		"{\"step_s\":15,\"points\":[\n{\"time_ms\":244,\"ram_used_bytes\":7516192768,"
@@ -230,12 +230,12 @@ static void test_history(void **state)
 		"\"groups\":[{\"name\":\"big\",\"bytes\":3145728},"
 		"{\"name\":\"a\\\"\\\\\\u003c\\u000a\xef\xbf\xbd\\u202e\",\"bytes\":1048576},"
 		"{\"name\":\"x\",\"bytes\":5120},{\"name\":\"y\",\"bytes\":5120}]}],\"events\":[],"
-		"\"events_reason\":null}\n");
+		"\"events_reason\":null,\"files\":true}\n");
 	h.count = 0;
-	history_ring_json(&h, &kills, "no <BTF>", &unwatched);
+	history_ring_json(&h, &kills, "no <BTF>", false, &unwatched);
 	assert_string_equal(strbuf_str(&unwatched),
 			    "{\"step_s\":15,\"points\":[],\"events\":null,"
-			    "\"events_reason\":\"no \\u003cBTF\\u003e\"}\n");
+			    "\"events_reason\":\"no \\u003cBTF\\u003e\",\"files\":false}\n");
 	group_tracker_done(&t);
 }
 

@@ -34,7 +34,7 @@ const chosen = {
 	path: [],
 };
 
-let files = [], others = null, root = null, top_ = null;
+let shown = null, files = [], others = null, root = null, top_ = null; // shown: the document
 const graph = new Graph(byId('map'), {zoom: zoomTo, point: pointAt});
 const table = new Table(sortBy);
 
@@ -62,6 +62,7 @@ function readOthers(doc) {
 function show(doc) {
 	const c = doc.collection;
 
+	shown = doc;
 	files = doc.files.map(readFile);
 	others = readOthers(doc);
 	byId('host').textContent = visible(doc.host.name);
@@ -239,7 +240,7 @@ function addSums(sums, f) {
 
 function showTable() {
 	const rows = chosenRows(), rest = chosen.query === '' && top_ === root ? others : null;
-	const shown = new FileRows(chosen.group ? groupsOf(rows, chosen.group) : rows);
+	const lines = new FileRows(chosen.group ? groupsOf(rows, chosen.group) : rows);
 	const columns = chosen.group ? [COLUMNS[0], FILES, ...COLUMNS.filter(c => c.kind === 'bytes' && chosen.columns.includes(c.key))] :
 		COLUMNS.filter(c => chosen.columns.includes(c.key));
 	const sums = {files: 0, resident_bytes: 0, swapped_bytes: 0, size_bytes: 0}, foot = [];
@@ -256,8 +257,8 @@ function showTable() {
 		chosen.sort = null;
 	byId('table-count').textContent = (rows.length === files.length ? countText(rows.length, ...ITEMS) :
 		`${rows.length.toLocaleString('en-US')} of ${countText(files.length, ...ITEMS)}`) +
-		(chosen.group ? ` in ${countText(shown.length, 'group')}` : '') + (top_ === root ? '' : `, of ${top_.label}`);
-	table.show(shown, columns, chosen.sort, foot);
+		(chosen.group ? ` in ${countText(lines.length, 'group')}` : '') + (top_ === root ? '' : `, of ${top_.label}`);
+	table.show(lines, columns, chosen.sort, foot);
 }
 
 /** Sizes and numbers descending first, texts ascending; a second call reverses. */

@@ -13,11 +13,14 @@ hash_of   = $$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | base
 
 # The live page of serve has more in it and may fetch from its own server.
 LIVE_CSS := $(PAGE_CSS) src/serve/page/live.css
-LIVE_JS  := $(PAGE_JS) $(PAGE)/events.js $(addprefix src/serve/page/,chart.js live.js)
-LIVE_TOP := src/serve/page/live.html
+LIVE_JS  := $(PAGE_JS) $(PAGE)/events.js $(addprefix src/serve/page/,chart.js refresh.js live.js)
 LIVE_SED := -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" \
             -e 's|which fetches nothing|which asks this server alone|' \
-            -e '/^<!--live-->$$/ { r $(PAGE_OUT)/live.top' -e 'd }' -e '/^<!--first-->$$/d'
+            -e '/^<!--first-->$$/ { r $(PAGE_OUT)/bar.top' -e 'd }'
+
+# The page of files has other data in the same places.
+FILES_JS := $(addprefix $(PAGE)/,format.js machine.js tree.js graph.js rows.js table.js map.js files.js)
+LIVE_FILES_JS := $(FILES_JS) $(addprefix src/serve/page/,refresh.js live_files.js)
 
 # The page of incidents has a time line and events before the rest.
 PAST_CSS := $(LIVE_CSS) $(PAGE)/incidents.css
@@ -27,8 +30,6 @@ PAST_SED := -e '/^<!--live-->$$/d' -e '/^<!--first-->$$/ { r $(PAGE_OUT)/past.to
 # The page of grow has a chart, the map and places.
 GROW_CSS := $(PAGE_CSS) src/serve/page/live.css $(PAGE)/incidents.css
 GROW_JS  := $(addprefix $(PAGE)/,format.js tree.js graph.js) src/serve/page/chart.js $(PAGE)/grow.js
-# The page of files has other data in the same places.
-FILES_JS := $(addprefix $(PAGE)/,format.js machine.js tree.js graph.js rows.js table.js map.js files.js)
 
 # Comments are left out: lines of //, and lines from /* to */.
 no_comments = sed -e '/^[[:space:]]*\/\//d' -e '/^[[:space:]]*\/\*.*\*\/$$/d' -e '/^[[:space:]]*\/\*/,/\*\//d'
@@ -48,14 +49,19 @@ $(PAGE_OUT)/files.html: $(PAGE)/page.html $(PAGE_CSS) $(FILES_JS) $(PAGE)/page.m
 	$(Q)$(call make_page,$(PAGE_CSS),$(FILES_JS),-e '/^<!--live-->$$/d' -e '/^<!--first-->$$/d') > $@.tmp && mv $@.tmp $@
 
 $(PAGE_OUT)/past.top: $(PAGE)/incidents.html
-$(PAGE_OUT)/live.top: $(LIVE_TOP)
-$(PAGE_OUT)/live.top $(PAGE_OUT)/past.top:
+$(PAGE_OUT)/live.top: src/serve/page/live.html
+$(PAGE_OUT)/bar.top: src/serve/page/bar.html
+$(PAGE_OUT)/live.top $(PAGE_OUT)/bar.top $(PAGE_OUT)/past.top:
 	@mkdir -p $(@D)
 	$(Q)sed '/ SPDX-/d' $< > $@
 
-$(PAGE_OUT)/live.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_JS) $(PAGE_OUT)/live.top $(PAGE)/page.mk
+$(PAGE_OUT)/live.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_JS) $(PAGE_OUT)/live.top $(PAGE_OUT)/bar.top $(PAGE)/page.mk
 	$(SAY) PAGE $@
-	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_JS),$(LIVE_SED)) > $@.tmp && mv $@.tmp $@
+	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_JS),$(LIVE_SED) -e '/^<!--live-->$$/ { r $(PAGE_OUT)/live.top' -e 'd }') > $@.tmp && mv $@.tmp $@
+
+$(PAGE_OUT)/live_files.html: $(PAGE)/page.html $(LIVE_CSS) $(LIVE_FILES_JS) $(PAGE_OUT)/bar.top $(PAGE)/page.mk
+	$(SAY) PAGE $@
+	$(Q)$(call make_page,$(LIVE_CSS),$(LIVE_FILES_JS),$(LIVE_SED) -e '/^<!--live-->$$/d') > $@.tmp && mv $@.tmp $@
 
 $(PAGE_OUT)/past.html: $(PAGE)/page.html $(PAST_CSS) $(PAST_JS) $(PAGE_OUT)/past.top $(PAGE)/page.mk
 	$(SAY) PAGE $@
@@ -67,27 +73,33 @@ $(PAGE_OUT)/grow.html: $(PAGE)/grow.html $(GROW_CSS) $(GROW_JS) $(PAGE)/page.mk
 
 # The parts before, between and after the marks.
 PAGE_PARTS := head title body tail
-$(PAGE_OUT)/head.inc $(PAGE_OUT)/live_head.inc $(PAGE_OUT)/past_head.inc $(PAGE_OUT)/grow_head.inc $(PAGE_OUT)/files_head.inc: PART := s/<!--host-->.*//
-$(PAGE_OUT)/title.inc $(PAGE_OUT)/live_title.inc $(PAGE_OUT)/past_title.inc $(PAGE_OUT)/grow_title.inc $(PAGE_OUT)/files_title.inc: PART := s/.*<!--host-->//; s/<!--total-->.*//
-$(PAGE_OUT)/body.inc $(PAGE_OUT)/live_body.inc $(PAGE_OUT)/past_body.inc $(PAGE_OUT)/grow_body.inc $(PAGE_OUT)/files_body.inc: PART := s/.*<!--total-->//; s/<!--data-->.*//
-$(PAGE_OUT)/tail.inc $(PAGE_OUT)/live_tail.inc $(PAGE_OUT)/past_tail.inc $(PAGE_OUT)/grow_tail.inc $(PAGE_OUT)/files_tail.inc: PART := s/.*<!--data-->//
-$(PAGE_OUT)/live_policy.inc: PART := s/.*Content-Security-Policy" content="\([^"]*\)".*/\1/
+PAGES := page live past grow files live_files
+# $(call part_of,PART): that part of each page. It has no prefix for the page of a snapshot.
+part_of = $(addprefix $(PAGE_OUT)/,$(1).inc $(patsubst %,%_$(1).inc,$(filter-out page,$(PAGES))))
+$(call part_of,head): PART := s/<!--host-->.*//
+$(call part_of,title): PART := s/.*<!--host-->//; s/<!--total-->.*//
+$(call part_of,body): PART := s/.*<!--total-->//; s/<!--data-->.*//
+$(call part_of,tail): PART := s/.*<!--data-->//
+LIVE_POLICIES := $(PAGE_OUT)/live_policy.inc $(PAGE_OUT)/live_files_policy.inc
+$(LIVE_POLICIES): PART := s/.*Content-Security-Policy" content="\([^"]*\)".*/\1/
 PAGE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/%.inc)
 LIVE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/live_%.inc) $(PAGE_OUT)/live_policy.inc
 PAST_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/past_%.inc)
 GROW_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/grow_%.inc)
 FILES_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/files_%.inc)
+LIVE_FILES_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/live_files_%.inc) $(PAGE_OUT)/live_files_policy.inc
 $(PAGE_INC): $(PAGE_OUT)/page.html
-$(FILES_INC): $(PAGE_OUT)/files.html
-$(PAST_INC): $(PAGE_OUT)/past.html
 $(LIVE_INC): $(PAGE_OUT)/live.html
+$(PAST_INC): $(PAGE_OUT)/past.html
 $(GROW_INC): $(PAGE_OUT)/grow.html
-$(PAGE_INC) $(LIVE_INC) $(PAST_INC) $(GROW_INC) $(FILES_INC):
+$(FILES_INC): $(PAGE_OUT)/files.html
+$(LIVE_FILES_INC): $(PAGE_OUT)/live_files.html
+$(PAGE_INC) $(LIVE_INC) $(PAST_INC) $(GROW_INC) $(FILES_INC) $(LIVE_FILES_INC):
 	$(Q)sed -z '$(PART)' $< | $(pack) > $@.tmp && mv $@.tmp $@
 
 $(B)/render/html.o: $(PAGE_INC) $(LIVE_INC) $(PAST_INC)
 $(B)/render/growth_html.o: $(GROW_INC)
-$(B)/render/files_html.o: $(FILES_INC)
+$(B)/render/files_html.o: $(FILES_INC) $(LIVE_FILES_INC)
 
 # ---- the description that top uses for a terminal of an unknown type ----
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Keeps the page up to date: fetches page.json and history.json and shows them. Fetches nothing
-// while the page is hidden or paused, or while a menu is open.
-
-const live = {timer: 0, paused: false, asking: false};
+// The page of processes of serve: page.json, and history.json as charts with the OOM kills.
 
 const LIVE_KILLS = 5; // in the list
 
@@ -38,55 +35,18 @@ function showHistory(doc) {
 	place.replaceChildren(...boxes);
 }
 
-function liveState(text, bad = false) {
-	const place = byId('live-state');
+async function fetchNew() {
+	const [page, history] = await Promise.all([askFor('page.json'), askFor('history.json')]);
 
-	place.textContent = text;
-	place.className = bad ? 'muted small bad' : 'muted small';
+	return () => {
+		show(page);
+		showHistory(history);
+		showPages('./', history.files);
+	};
 }
 
-async function askFor(path) {
-	const answer = await fetch(path, {cache: 'no-store', credentials: 'same-origin', signal: AbortSignal.timeout(30000)});
-
-	if (!answer.ok)
-		throw new Error(`${answer.status} ${(await answer.text()).slice(0, 200).trim()}`);
-	return answer.json();
+function shownTime() {
+	return data.doc.timestamp_ms;
 }
 
-async function refresh() {
-	const busy = live.paused || live.asking || document.hidden || byId('picker').open;
-
-	clearTimeout(live.timer);
-	if (!busy) {
-		live.asking = true;
-		try {
-			const [page, history] = await Promise.all([askFor('page.json'), askFor('history.json')]);
-
-			if (!live.paused) {
-				show(page);
-				showHistory(history);
-				liveState('live');
-				performance.mark('zmem-refreshed');
-			}
-		} catch (error) {
-			liveState(`not up to date since ${timeText(data.doc.timestamp_ms)}: ${visible(error.message)}`, true);
-		}
-		live.asking = false;
-	}
-	live.timer = setTimeout(refresh, Number(byId('live-every').value) * 1000);
-}
-
-byId('live-pause').addEventListener('click', () => {
-	live.paused = !live.paused;
-	byId('live-pause').setAttribute('aria-pressed', live.paused);
-	if (live.paused)
-		liveState(`paused at ${timeText(data.doc.timestamp_ms)}`);
-	else
-		refresh();
-});
-byId('live-every').addEventListener('change', refresh);
-document.addEventListener('visibilitychange', () => {
-	if (!document.hidden)
-		refresh();
-});
 refresh();

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads the files of the machine and makes the document of the largest. */
+#include "serve/files_reader.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "enrich/enrich.h"
+#include "query/files.h"
+#include "render/render.h"
+
+int files_reader_open(struct files_reader *r, struct diag *diag)
+{
+	int err = procfs_open(&r->proc, "/proc");
+
+	return err < 0 ? err : files_source_open(diag, &r->source);
+}
+
+void files_reader_close(struct files_reader *r)
+{
+	files_source_close(r->source);
+	if (r->proc.fd >= 0)
+		procfs_close(&r->proc);
+	snapshot_done(&r->snapshot);
+	strbuf_done(&r->document);
+}
+
+static int make_document(struct files_reader *r, struct file_set *set)
+{
+	const struct files_query query = {.shown = FILES_READER_ROWS};
+	cleanup(files_result_done) struct files_result result = {};
+	struct files_report report = {.snapshot = &r->snapshot};
+	int err = files_run(set, &query, &result, &report);
+
+	if (err < 0)
+		return err;
+	strbuf_clear(&r->document);
+	render_files_page_json(&r->document, &report);
+	return strbuf_error(&r->document);
+}
+
+int files_reader_read(struct files_reader *r, uint64_t age_us, struct swap_source *swap)
+{
+	/* It has all files of the machine, which may be many: it is not kept. */
+	cleanup(file_set_done) struct file_set set = {};
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	int err;
+
+	if (r->taken_us && (now - r->taken_us <= age_us || now < r->due_us))
+		return 0;
+	err = files_source_read(r->source, &r->proc, &set);
+	r->due_us = clock_us(CLOCK_MONOTONIC) + files_source_pause_us(r->source);
+	if (err < 0)
+		return err;
+	machine_read(&r->proc, &r->snapshot.host, &r->snapshot.system);
+	r->snapshot.time_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000);
+	if (swap && swap_source_begin(swap, &r->snapshot.system) == 0)
+		swap_source_files(swap, &set);
+	err = make_document(r, &set);
+	if (err < 0)
+		return err;
+	r->taken_us = now;
+	return 1;
+}
