@@ -219,7 +219,6 @@ static int open_files(struct collector *c)
 static int open_source(struct collector *c)
 {
 	const struct collect_spec *spec = &c->spec;
-	uint64_t since = clock_us(CLOCK_MONOTONIC);
 	const struct source_request request = {
 		.choice = spec->source,
 		.pin = spec->pin,
@@ -231,7 +230,6 @@ static int open_source(struct collector *c)
 	int r = source_open(&request, &c->proc, &c->diag, &c->source);
 	const char *refusal;
 
-	phase_end(c, COLLECT_PHASE_READ, &since);
 	if (r == 0)
 		r = note_fallback(c);
 	if (r < 0)
@@ -248,6 +246,7 @@ static int open_source(struct collector *c)
 
 int collector_open(struct collector *c, const struct collect_spec *spec)
 {
+	uint64_t since = clock_us(CLOCK_MONOTONIC);
 	int r;
 
 	c->spec = *spec;
@@ -267,7 +266,10 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 		return r;
 	c->step = COLLECT_OPENING_SOURCE;
 	r = open_source(c);
-	return r < 0 ? r : open_files(c);
+	if (r == 0)
+		r = open_files(c);
+	phase_end(c, COLLECT_PHASE_READ, &since);
+	return r;
 }
 
 struct proc_pool *collector_pool(struct collector *c)

@@ -13,7 +13,7 @@
 #include "query/result.h"
 
 enum collect_phase {
-	COLLECT_PHASE_LOAD, /* opening the source */
+	COLLECT_PHASE_LOAD, /* opening the source, and the programs for files and swap */
 	COLLECT_PHASE_READ, /* reading all counters */
 	COLLECT_PHASE_FILTER,
 	COLLECT_PHASE_PSS, /* smaps_rollup */

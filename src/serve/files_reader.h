@@ -24,7 +24,10 @@ struct files_reader {
 	uint64_t due_us;   /* before that time it is not read again */
 };
 
-#define FILES_READER_CLOSED {.proc.fd = -1}
+#define FILES_READER_CLOSED                                                                        \
+	{                                                                                          \
+		.proc.fd = -1                                                                      \
+	}
 
 /* Returns 0, or a negative errno and a note why. */
 int files_reader_open(struct files_reader *r, struct diag *diag);

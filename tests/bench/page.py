@@ -73,6 +73,13 @@ def stall_table(stall):
             number(ratio["median"]), number(ratio["least"]), number(ratio["most"]), number(row["reads_per_s"] or 0))
 
 
+STALLED = {
+    "stall": "of %d MiB",
+    "backend": "that maps %d MiB of shared memory, as 49 others do,",
+    "swapped": "of %d MiB, half of it in swap, and forked once,",
+}
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         done = json.load(file)
@@ -82,7 +89,7 @@ def main():
     for stall in done["stall"]:
         lines += ["", "A process %s maps, touches and unmaps 64 KiB all the time. The table shows how long one such cycle takes while a tool runs "
                   "over and over (%d times)." % (
-                      ("that maps %d MiB of shared memory, as 49 others do," if stall["backend"] else "of %d MiB") % stall["victim_mib"],
+                      STALLED[stall["kind"]] % stall["victim_mib"],
                       stall["rounds"]), ""]
         lines += stall_table(stall)
     print("\n".join(lines))

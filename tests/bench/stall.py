@@ -86,26 +86,30 @@ class Phase:
         return done
 
 
-def measure(rounds, backend):
-    """The result in the form of the table's JSON. `backend`: the victim is one of 50 processes that map the same shared
-    memory, half as much, and only tools that report PSS take part."""
-    subjects = [s for s in STALLING if s.there() and (s.kind == "Pss" or not backend)]
+# How the victim is called, and what it is in a sentence.
+VICTIMS = {"stall": ("fresh", ""), "backend": ("backend", ", which 49 others map,"), "swapped": ("swapped", ", half of it in swap, forked,")}
+
+
+def measure(rounds, kind):
+    """The result in the form of the table's JSON. "backend": the victim is one of 50 processes that map the same shared
+    memory, half as much. With it, and with "swapped", only tools that report PSS take part."""
+    subjects = [s for s in STALLING if s.there() and (s.kind == "Pss" or kind == "stall")]
     phases = [Phase(None)] + [Phase(subject) for subject in subjects]
-    mib = int(VICTIM_MIB) // 2 if backend else int(VICTIM_MIB)
-    with helper(O + "/victim", "backend" if backend else "fresh", str(mib)) as victim:
+    mib = int(VICTIM_MIB) // 2 if kind == "backend" else int(VICTIM_MIB)
+    with helper(O + "/victim", VICTIMS[kind][0], str(mib)) as victim:
         read_histogram(victim.stdout)
         load = Load(victim.pid)
         for _ in range(rounds):
             for phase in phases:
                 phase.take_turn(victim)
         load = load.done()
-    return {"victim_mib": mib, "backend": backend, "phase_ms": PHASE_MS, "rounds": rounds, "load": load,
+    return {"victim_mib": mib, "kind": kind, "phase_ms": PHASE_MS, "rounds": rounds, "load": load,
             "subjects": [phase.result(phases[0]) for phase in phases]}
 
 
 def show(stall):
     print("\nstall: a process of %d MiB%s maps, touches and unmaps 64 KiB; microseconds that takes, %d times %.1f s; %s"
-          % (stall["victim_mib"], ", which 49 others map," if stall["backend"] else "", stall["rounds"], stall["phase_ms"] / 1000, load_text(stall["load"])))
+          % (stall["victim_mib"], VICTIMS[stall["kind"]][1], stall["rounds"], stall["phase_ms"] / 1000, load_text(stall["load"])))
     print("%-34s %8s %9s %9s %9s %8s  %s" % ("beside it, over and over", "p50", "p99", "p99.9", "max", "runs/s",
                                              "p99.9 to alone (quarters)"))
     for row in stall["subjects"]:

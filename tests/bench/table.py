@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""table.py WORKLOAD… [stall] [backend]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
+"""table.py WORKLOAD… [stall] [backend] [swapped]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
 second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSON: a file for all values,
 
@@ -13,7 +13,7 @@ second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSO
     and unless it failed
     "theirs", "own": [{"wall_ms", "cpu_ms"}…], a round each: it, and the partner's run beside it,
     "wall_ms", "cpu_ms": SPREAD, "wall_ratio", "cpu_ratio": SPREAD of theirs/own of each round}…]}…],
- "stall": [{"victim_mib", "backend": whether it is one of 50 processes that map the same, "phase_ms", "rounds", "load": LOAD, "subjects": [
+ "stall": [{"victim_mib", "kind": "stall", "backend" (one of 50 processes that map the same) or "swapped", "phase_ms", "rounds", "load": LOAD, "subjects": [
    {"name", "failed", "rounds": [{"p50_us", "p99_us", "p999_us", "max_us", "samples", "reads"}…],
     and of all rounds "p50_us", "p99_us", "p999_us", "max_us", "samples", "reads_per_s",
     "p999_to_alone": SPREAD}…]}…]}
@@ -36,7 +36,7 @@ from subjects import OTHERS, OURS  # noqa: E402
 
 ROUNDS = 21
 FEWER = {"w5": 5}  # of which each round takes long
-STALLS = ["stall", "backend"]
+STALLS = ["stall", "backend", "swapped"]
 
 
 # ---- one workload ----
@@ -196,7 +196,7 @@ def main():
           "CPU t.: the same of CPU time;\nkB off: what it says less smaps_rollup, least to most")
     for name in sys.argv[1:]:
         if name in STALLS:
-            done["stall"].append(stall.measure(int(rounds or stall.ROUNDS), name == "backend"))
+            done["stall"].append(stall.measure(int(rounds or stall.ROUNDS), name))
             stall.show(done["stall"][-1])
         else:
             done["workloads"].append(measure_workload(*known[name], int(rounds or FEWER.get(name, ROUNDS))))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * victim fresh|forked|backend MIB: a process that detects when another process holds its mmap_lock.
- * With MIB MiB of resident memory it maps, touches and unmaps 64 KiB every 100 µs and records each
- * latency. "forked" has shared its memory with a child, so that readers cannot assume private
- * pages. "backend" is one of 50 processes that map the same shared memory, every page of 4 KiB.
+ * victim fresh|forked|backend|swapped MIB: a process that detects when another process holds its
+ * mmap_lock. With MIB MiB of resident memory it maps, touches and unmaps 64 KiB every 100 µs and
+ * records each latency. "forked" has shared its memory with a child, so that readers cannot assume
+ * private pages. "backend" is one of 50 processes that map the same shared memory, every page of 4
+ * KiB. "swapped" has half of its memory in swap, and shares the swap entries with a child.
  *
  * Writes an empty histogram once it is ready; then for each number of milliseconds (uint32_t) on
  * its standard input works that long and writes the histogram. Ends with its standard input.
@@ -122,10 +123,11 @@ int main(int argc, char **argv)
 	size_t size = argc == 3 ? strtoul(argv[2], NULL, 10) << 20 : 0;
 	uint32_t ms;
 	bool backend = argc == 3 && strcmp(argv[1], "backend") == 0;
+	bool swapped = argc == 3 && strcmp(argv[1], "swapped") == 0;
 	char *memory;
 
 	if (!size) {
-		fprintf(stderr, "usage: victim fresh|forked|backend MIB\n");
+		fprintf(stderr, "usage: victim fresh|forked|backend|swapped MIB\n");
 		return 2;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -137,12 +139,16 @@ int main(int argc, char **argv)
 		perror("victim: mmap");
 		return 1;
 	}
-	if (backend)
+	if (backend || swapped)
 		madvise(memory, size, MADV_NOHUGEPAGE);
 	memset(memory, 1, size);
+	if (swapped && madvise(memory, size / 2, MADV_PAGEOUT) < 0) {
+		perror("victim: MADV_PAGEOUT");
+		return 1;
+	}
 	if (backend)
 		share_memory(49, memory, size, true);
-	else if (strcmp(argv[1], "forked") == 0)
+	else if (swapped || strcmp(argv[1], "forked") == 0)
 		share_memory(1, memory, size, false);
 	tell(&latency);
 	while (read(0, &ms, sizeof(ms)) == sizeof(ms)) {
