@@ -490,12 +490,17 @@ int command_incidents(const struct options *o)
 		.since_ms = INT64_MIN,
 		.until_ms = INT64_MAX,
 	};
+	struct moment since, until;
 	int r = replay_open(&s.replay, o->word ? o->word : REPLAY_DIR_USUAL, o->quiet);
 
 	if (r == 0 && o->since)
-		r = replay_moment(&s.replay, o, "since", o->since, &s.since_ms);
+		r = replay_moment(&s.replay, o, "since", o->since, &since);
 	if (r == 0 && o->until)
-		r = replay_moment(&s.replay, o, "until", o->until, &s.until_ms);
+		r = replay_moment(&s.replay, o, "until", o->until, &until);
+	if (r == 0 && o->since)
+		s.since_ms = since.first_ms;
+	if (r == 0 && o->until)
+		s.until_ms = until.last_ms;
 	if (r == 0)
 		r = secure_loaded(o->output, 0);
 	if (r == 0)

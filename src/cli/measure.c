@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "cli/log.h"
-#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/query_args.h"
 #include "cli/secure.h"
@@ -432,11 +431,11 @@ struct table_style measure_style(const struct measure *m, bool color, unsigned w
 /* ---- moments of a recording ---- */
 
 int replay_moment(const struct replay *r, const struct options *o, const char *option,
-		  const char *text, int64_t *ret_ms)
+		  const char *text, struct moment *ret)
 {
 	int64_t last = r->frames ? recording_reader_time(r->reader, r->frames - 1) : 0;
 
-	if (moment_parse(text, last, ret_ms) == 0)
+	if (moment_parse(text, last, ret) == 0)
 		return 0;
 	return log_usage(o, "--%s %s: not a time (03:14, 2026-11-22T03:14, or -10m before the end)",
 			 option, text);
@@ -479,7 +478,8 @@ int measure_find_frame(const struct measure *m, const char *text, size_t *ret, i
 	const struct options *o = m->options;
 	const char *option = o->at_option ? o->at_option : "at";
 	struct recording_reader *reader = m->replay.reader;
-	struct moment_text begin;
+	struct moment moment;
+	struct moment_text begin, end;
 	size_t event = 0;
 	int r = replay_event(&m->replay, text, &event);
 
@@ -491,11 +491,16 @@ int measure_find_frame(const struct measure *m, const char *text, size_t *ret, i
 	}
 	if (r > 0)
 		return r;
-	r = replay_moment(&m->replay, o, option, text, ret_ms);
-	if (r || recording_reader_find(reader, *ret_ms, ret))
+	r = replay_moment(&m->replay, o, option, text, &moment);
+	if (r)
 		return r;
+	*ret_ms = moment.last_ms;
+	if (recording_reader_find(reader, moment.last_ms, ret) &&
+	    (*ret + 1 < m->replay.frames || !recording_reader_ended(reader, moment.first_ms)))
+		return 0;
 	begin = moment_text(recording_reader_time(reader, 0));
-	log_error("--%s %s: the recording begins at %s", option, text, begin.text);
+	end = moment_text(recording_reader_time(reader, m->replay.frames - 1));
+	log_error("--%s %s: the recording is from %s to %s", option, text, begin.text, end.text);
 	return EXIT_NOT_FOUND;
 }
 
@@ -610,7 +615,7 @@ void measure_note_frame(const struct measure *m)
 int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_last)
 {
 	const struct options *o = m->options;
-	int64_t since = 0, until = 0;
+	struct moment since = {}, until = {};
 	size_t frame = 0;
 	int r = 0;
 
@@ -622,10 +627,10 @@ int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_la
 		r = replay_moment(&m->replay, o, "until", o->until, &until);
 	if (r)
 		return r;
-	if (o->since && recording_reader_find(m->replay.reader, since - 1, &frame))
+	if (o->since && recording_reader_find(m->replay.reader, since.first_ms - 1, &frame))
 		*ret_first = (uint32_t)frame + 2;
 	if (o->until)
-		*ret_last = recording_reader_find(m->replay.reader, until, &frame)
+		*ret_last = recording_reader_find(m->replay.reader, until.last_ms, &frame)
 				    ? (uint32_t)frame + 1
 				    : 0;
 	if (*ret_first <= *ret_last)

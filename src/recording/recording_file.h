@@ -167,6 +167,8 @@ int64_t recording_reader_time(const struct recording_reader *r, size_t i);
  * its segment, or less than none, lies between it and the frame before. Never in a file of its own.
  */
 bool recording_reader_gap(const struct recording_reader *r, size_t i);
+/* True if the recording had ended by that time: a frame after the last one was due before. */
+bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms);
 /*
  * Finds the last frame at or before a time; in the last segment that reaches back to it, if the
  * clock was set back. False: there is none.

@@ -20,8 +20,10 @@
 #include "recording/recording_internal.h"
 #include "recording/recording_ring.h"
 
-#define SEARCH_CHUNK (64 * 1024)
-#define NO_FRAME     UINT32_MAX
+#define SEARCH_CHUNK	 (64 * 1024)
+#define NO_FRAME	 UINT32_MAX
+
+#define INTERVAL_UNKNOWN 1000 /* ms: of a file with one frame */
 
 /* A file: the recording, or a segment of it. */
 struct bytes {
@@ -612,6 +614,27 @@ bool recording_reader_gap(const struct recording_reader *r, size_t i)
 	    __builtin_sub_overflow(r->frame[i].time_ms, r->frame[i - 1].time_ms, &passed))
 		return interval && i;
 	return r->frame[i].is_corrupt || passed < 0 || passed > (int64_t)interval * 5 / 4 + 500;
+}
+
+bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms)
+{
+	size_t last = r->info.frames;
+	int64_t interval, passed;
+
+	if (!last--)
+		return false;
+	interval = r->segment[r->frame[last].segment].interval_ms;
+	/* A file of its own does not say how often a frame was due. */
+	if (!interval && last &&
+	    (__builtin_sub_overflow(r->frame[last].time_ms, r->frame[last - 1].time_ms,
+				    &interval) ||
+	     interval < 0))
+		interval = 0;
+	if (!interval)
+		interval = INTERVAL_UNKNOWN;
+	return __builtin_sub_overflow(time_ms, r->frame[last].time_ms, &passed)
+		       ? time_ms > 0
+		       : passed > interval + interval / 4 + 500;
 }
 
 bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret)

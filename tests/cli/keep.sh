@@ -5,6 +5,8 @@
 . "$(dirname "$0")/../support/cli.sh"
 
 dir=$TMP/kept
+# A time in a message: local, with the zone.
+time='20[0-9-]+ [0-9:]+(Z|[+-][0-9]{2}:[0-9]{2})'
 
 sleep 1000 &
 sleeper=$!
@@ -20,7 +22,7 @@ equal 'each writer begins a segment' "$(ls "$dir" | paste -sd' ')" '0000000001.z
 
 zmem --replay "$dir" --json
 expect_json 'the last frame' 'any(.processes[]; .pid == $pid and .name == "sleep")' --argjson pid "$sleeper"
-check 'which frame it is' grep -qE "snapshot 7 of 7, 20[0-9-]+ [0-9:]+$" "$TMP/err"
+check 'which frame it is' grep -qE "snapshot 7 of 7, $time$" "$TMP/err"
 zmem watch --replay "$dir" -F ndjson
 equal 'all frames' "$(grep -c '"type":"snapshot"' "$TMP/out")" 7
 times=$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out")
@@ -39,7 +41,7 @@ expect_json 'PSS is the sum of its parts' '[.processes[] | select(.pss_bytes and
 
 # ---- moments ----
 
-third=$(sed -n 3p <<<"$times") last=$(sed -n 7p <<<"$times")
+first=$(sed -n 1p <<<"$times") third=$(sed -n 3p <<<"$times") last=$(sed -n 7p <<<"$times")
 refused 'a time that is none' 2 '--at noon: not a time' --replay "$dir" --at noon
 zmem --replay "$dir" --json --at "-$(((last - third) / 1000)).$(printf %03d $(((last - third) % 1000)))s"
 expect_json '--at: that frame' ".timestamp_ms == $third"
@@ -47,7 +49,19 @@ zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%Y-%m-%dT%H:%M:
 expect_json '--at: a date' ".timestamp_ms <= ($last / 1000 | floor) * 1000 + 999"
 zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%H:%M)"
 expect_json '--at: a minute that has begun' ".timestamp_ms == $last"
-refused '--at before the recording' 3 '--at -1h: the recording begins at 20' --replay "$dir" --at -1h
+refused '--at before the recording' 3 "--at -1h: the recording is from $time to $time\$" --replay "$dir" --at -1h
+refused '--at after the recording' 3 "--at 2100-01-01: the recording is from $time to $time\$" --replay "$dir" --at 2100-01-01
+refused '--at just before the recording' 3 'the recording is from' --replay "$dir" --at "-$(((last - first + 1) / 1000)).$(printf %03d $(((last - first + 1) % 1000)))s"
+zmem --replay "$dir" --json --at "-$(((last - first) / 1000)).$(printf %03d $(((last - first) % 1000)))s"
+expect_json '--at: the first frame' ".timestamp_ms == $first"
+refused '--at: the second after the next frame was due' 3 'the recording is from' \
+	--replay "$dir" --at "$(date -d "@$((last / 1000 + 2))" +%Y-%m-%dT%H:%M:%S)"
+zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%Y-%m-%d)"
+expect_json '--at: the day of the end' ".timestamp_ms == $last"
+run env TZ=Asia/Kolkata "$ZMEM" --replay "$dir" --at -0s -o pid
+check 'the zone of a message' grep -qE 'snapshot 7 of 7, 20[0-9-]+ [0-9:]+\+05:30$' "$TMP/err"
+zmem watch --replay "$dir" -F ndjson --since "$(date -d "@$((first / 1000))" +%Y-%m-%dT%H:%M:%S)"
+equal '--since: from the begin of a second' "$(grep -c '"type":"snapshot"' "$TMP/out")" 7
 refused '--since behind the end' 3 'nothing was recorded in this time' watch --replay "$dir" --since 2100-01-01
 refused '--at without a recording' 2 '--at needs --replay' --at 03:14
 refused '--since without a recording' 2 '--since needs --replay' watch --since 03:14
