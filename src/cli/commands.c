@@ -21,6 +21,8 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "model/column.h"
+#include "model/files.h"
+#include "query/query_parse.h"
 #include "render/render.h"
 #include "render/text.h"
 #include "source/source.h"
@@ -439,6 +441,11 @@ static int check_replay(const struct options *o)
 }
 
 /* Files have other groups than processes. */
+const char *commands_group_words(const char *command)
+{
+	return strcmp(command, "files") == 0 ? FILE_GROUP_WORDS : GROUP_WORDS;
+}
+
 static int check_group(const struct options *o)
 {
 	const char *key = options_group_key(o);
@@ -449,10 +456,25 @@ static int check_group(const struct options *o)
 				 "files: --group-by: the page has files, and groups them itself");
 	if (!key || strcmp(key, "none") == 0 || parse_has_item(FILE_GROUP_WORDS, key) == files)
 		return 0;
-	return log_usage(
-		o, "%s: --group-by %s: it is one of %s", o->command, key,
-		files ? FILE_GROUP_WORDS
-		      : "none, name, cmdline, user, unit, container, pod, namespace, cgroup");
+	return log_usage(o, "%s: --group-by %s: must be one of %s", o->command, key,
+			 commands_group_words(o->command));
+}
+
+/* A word that no command has: the message lists those of this command. */
+static int refuse_choice(const struct options *o, const struct command_info *command)
+{
+	const struct option_entry *e = o->unknown;
+	cleanup(strbuf_done) struct strbuf all = {};
+	const char *words = NULL;
+
+	if (strcmp(e->info.name, "format") == 0)
+		words = command->formats;
+	else if (strcmp(e->info.name, "group-by") == 0)
+		words = commands_group_words(command->name);
+	for (size_t i = 0; e->words[i]; i++)
+		strbuf_printf(&all, "%s%s", i ? ", " : "", e->words[i]);
+	return log_usage(o, "%s: --%s %s: must be one of %s", command->name, e->info.name,
+			 o->unknown_word, words ? words : strbuf_str(&all));
 }
 
 /* The moments of a recording. */
@@ -533,6 +555,10 @@ static int run_command(struct options *o)
 	}
 	if (!command)
 		return refuse_command(o->command);
+	if (o->unknown && !options_taken(&o->unknown->info, o->command))
+		return log_usage(o, "%s does not take --%s", o->command, o->unknown->info.name);
+	if (o->unknown)
+		return refuse_choice(o, &command->info);
 	r = help ? check_taken(o) : check_options(o, &command->info);
 	if (r)
 		return r;

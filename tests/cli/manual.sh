@@ -96,8 +96,12 @@ done
 for option in group-by format color pss source delta; do
 	file=$man/zmem-bpf.1
 	[ $option = delta ] && file=$man/zmem-bpf-watch.1
-	zmem "--$option" '?'
-	words=$(sed -n 's/.* must be one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
+	words=
+	for command in snapshot watch files grow; do
+		zmem "$command" "--$option" '?'
+		words+=" $(sed -n 's/.* must be one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)"
+	done
+	words=$(tr ' ' '\n' <<<"$words" | sort -u)
 	check "--$option: has words" [ -n "$words" ]
 	for word in $words; do
 		check "--$option $word is there" grep -qE "Li.* $word\\b" <(sed -n "/^\.It .*Fl -$option/,/^\.It Fl/p" "$file" |

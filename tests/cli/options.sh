@@ -222,6 +222,15 @@ for command in $commands; do
 	zmem "$command" --help
 	options_in "$TMP/out"
 done | sort -u >"$TMP/options"
+# A word that none has: the message lists those of the command, also of one that follows.
+refused 'files -g foo' 2 'files: --group-by foo: must be one of fs, mount, kind, dir \(' files -g foo
+refused '-g foo files' 2 'files: --group-by foo: must be one of fs, mount, kind, dir \(' -g foo files
+refused 'files -g name' 2 'files: --group-by name: must be one of fs, mount, kind, dir \(' files -g name
+refused 'diff -g fs' 2 'diff: --group-by fs: must be one of none, name, .*, cgroup \(' diff -g fs
+refused 'maps -F xml' 2 'maps: --format xml: must be one of table, json \(' maps -F xml
+refused 'top -F xml' 2 'top does not take --format \(' top -F xml
+refused 'system -g foo' 2 'system does not take --group-by \(' system -g foo
+
 for command in $commands; do
 	zmem help "$command"
 	cp "$TMP/out" "$TMP/help"
