@@ -518,8 +518,8 @@ int recording_reader_open_memory(const void *data, size_t len, struct recording_
 	return open_reader((struct bytes){.fd = -1, .data = data, .size = len}, ret, reason);
 }
 
-/* Adds a segment of the directory, or counts it as left out. */
-static int add_named(struct recording_reader *r, int dir, uint32_t number,
+/* Adds a segment of the directory, or counts it as left out. *denied: its file may not be read. */
+static int add_named(struct recording_reader *r, int dir, uint32_t number, bool *denied,
 		     char reason[RECORDING_REASON])
 {
 	struct segment_name name = segment_name(number);
@@ -532,6 +532,7 @@ static int add_named(struct recording_reader *r, int dir, uint32_t number,
 		return 0;
 	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
 		return refuse(reason, fd, "%s", strerror(-fd));
+	*denied |= fd == -EACCES || fd == -EPERM;
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		r->info.left_out++;
 		return 0;
@@ -552,6 +553,7 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 	cleanup_free uint32_t *number = NULL;
 	size_t count = 0;
 	struct recording_reader *r;
+	bool denied = false;
 	int error = segment_list(dir, &number, &count);
 
 	if (error < 0)
@@ -561,14 +563,16 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 		return no_memory(reason);
 	r->owns = true;
 	for (size_t i = 0; error == 0 && i < count; i++)
-		error = add_named(r, dir, number[i], reason);
+		error = add_named(r, dir, number[i], &denied, reason);
 	r->info.segments = r->segments;
 	/* The last one may be in work, and a torn end of another one is a gap. */
 	r->info.ended = r->info.torn = false;
-	if (error == 0 && !r->info.frames)
-		error = refuse(reason, -EBADMSG,
-			       count ? "its recording has no frames"
-				     : "there is no recording in this directory");
+	if (error == 0 && !count)
+		error = refuse(reason, -ENOENT, "there is no recording in this directory");
+	else if (error == 0 && !r->info.frames && denied)
+		error = refuse(reason, -EACCES, "%s", strerror(EACCES));
+	else if (error == 0 && !r->info.frames)
+		error = refuse(reason, -EBADMSG, "its recording has no frames");
 	if (error < 0)
 		recording_reader_free(r);
 	else

@@ -83,6 +83,15 @@ refused 'a directory of all' 1 'it is not ours alone' record --keep 7d "$TMP/ope
 touch "$TMP/file"
 refused 'a file' 1 "opening $TMP/file: " record --keep 7d "$TMP/file" -c 1
 mkdir "$TMP/empty"
+chmod 755 "$dir"
+run as_nobody "$ZMEM" incidents "$dir"
+expect_rc 'files of another user' 1
+equal 'files of another user: why' "$(cat "$TMP/err")" "zmem-bpf: $dir: Permission denied"
+run as_nobody "$ZMEM" --replay "$dir"
+equal 'files of another user: --replay' "$(cat "$TMP/err")" "zmem-bpf: $dir: Permission denied"
+chmod 700 "$dir"
+run as_nobody "$ZMEM" --replay "$dir"
+expect_err 'a directory of another user' "$dir: Permission denied\$"
 refused 'nothing in it' 1 'there is no recording in this directory' --replay "$TMP/empty"
 
 # ---- one writer; kill -9; another goes on ----
