@@ -89,6 +89,18 @@ static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 	return err;
 }
 
+/* Where no recording is, people want to know how to make one. */
+static int report_unopened(const char *path, int err, const char *reason)
+{
+	bool usual = strcmp(path, REPLAY_DIR_USUAL) == 0;
+
+	if (err == -ENOENT && (usual || *reason))
+		return log_error("%s: %s (start one: zmem-bpf record --keep 7d%s%s)", path,
+				 *reason ? reason : "there is no recording", usual ? "" : " ",
+				 usual ? "" : path);
+	return *reason ? log_error("%s: %s", path, reason) : log_errno(err, "reading %s", path);
+}
+
 int replay_open(struct replay *r, const char *path, bool quiet)
 {
 	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
@@ -102,8 +114,7 @@ int replay_open(struct replay *r, const char *path, bool quiet)
 	err = fd < 0 ? fd : open_reader(r, fd, reason);
 	privilege_as_caller(false);
 	if (err < 0)
-		return *reason ? log_error("%s: %s", path, reason)
-			       : log_errno(err, "reading %s", path);
+		return report_unopened(path, err, reason);
 	r->fd = TAKE_FD(fd);
 	info = recording_reader_info(r->reader);
 	if (!info->frames)
@@ -181,7 +192,7 @@ static const char *proc_remedy(const struct measure *m)
 	return strcmp(m->options->command, "compare") == 0 ? "" : ", or use --source proc";
 }
 
-static int report_unopened(const struct measure *m, int error)
+static int report_unopened_source(const struct measure *m, int error)
 {
 	const struct collector *c = &m->collector;
 	const struct diag_note *note = source_reason(&c->diag);
@@ -225,7 +236,7 @@ static int notices_opened(struct measure *m, int error)
 	if (o->verbose)
 		log_diag(&c->diag, true);
 	if (error < 0 && !c->source)
-		return report_unopened(m, error);
+		return report_unopened_source(m, error);
 	if (o->verbose)
 		log_notice(false, "counters come from %s", source_name(c->source));
 	if (is_new(m, COLLECT_NOTICE_ROLLUP))

@@ -13,7 +13,7 @@ sleeper=$!
 
 zmem record --keep 7d "$dir" -i 0.2 -c 4
 expect_rc 'four frames' 0
-check 'the estimate is printed' grep -qE ': about [0-9.]+ MB a day here; it keeps 7\.0 days, and 524 MB at most' "$TMP/err"
+check 'the estimate is printed' grep -qE ': about [0-9.]+ MB a day here; it keeps 7d, and 500M at most' "$TMP/err"
 equal 'mode of the directory' "$(stat -c %a "$dir")" 700
 equal 'mode of a segment' "$(stat -c %a "$dir"/*.zmem)" 600
 zmem record --keep 1h,10M "$dir" -i 0.2 -c 3 -q
@@ -81,7 +81,14 @@ refused '--nice without --keep' 2 '--nice is for --keep' record --nice 3 "$TMP/x
 mkdir -m 777 "$TMP/open"
 refused 'a directory of all' 1 'it is not ours alone' record --keep 7d "$TMP/open" -c 1
 touch "$TMP/file"
-refused 'a file' 1 "opening $TMP/file: " record --keep 7d "$TMP/file" -c 1
+refused 'a file' 1 "opening $TMP/file: it is a file, and --keep records in a directory$" record --keep 7d "$TMP/file" -c 1
+refused 'the name of a file' 1 'night.zmem: it is the name of a file, and --keep records in a directory$' \
+	record "$TMP/night.zmem" --keep 1d
+check 'the name of a file: no directory is made' [ ! -e "$TMP/night.zmem" ]
+mkdir -m 700 "$TMP/night.zmem"
+zmem record "$TMP/night.zmem" --keep 1.5h,1G -c 2 -i 0.1
+expect_rc 'a directory with such a name' 0
+expect_err 'what it keeps is in the units that were typed' 'it keeps 1\.5h, and 1G at most'
 mkdir "$TMP/empty"
 chmod 755 "$dir"
 run as_nobody "$ZMEM" incidents "$dir"
@@ -92,7 +99,17 @@ equal 'files of another user: --replay' "$(cat "$TMP/err")" "zmem-bpf: $dir: Per
 chmod 700 "$dir"
 run as_nobody "$ZMEM" --replay "$dir"
 expect_err 'a directory of another user' "$dir: Permission denied\$"
-refused 'nothing in it' 1 'there is no recording in this directory' --replay "$TMP/empty"
+refused 'nothing in it' 1 "there is no recording in this directory .start one: zmem-bpf record --keep 7d $TMP/empty." --replay "$TMP/empty"
+
+# The directory where recordings are by default. Each command says how to begin.
+if [ ! -e /var/lib/zmem-bpf ]; then
+	for command in incidents 'diff --from -1h' '--replay /var/lib/zmem-bpf'; do
+		# shellcheck disable=SC2086
+		refused "$command: no recording" 1 \
+			'/var/lib/zmem-bpf: there is no recording \(start one: zmem-bpf record --keep 7d\)$' $command
+	done
+fi
+refused 'another directory that is missing' 1 "reading $TMP/none: No such file or directory$" incidents "$TMP/none"
 
 # ---- one writer; kill -9; another goes on ----
 
