@@ -168,7 +168,7 @@ const struct option_entry option_table[] = {
 	  "snapshot compare system maps files watch diff incidents top grow", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(bytes)},
-	{{"no-header", 'H', NULL, "no header line",
+	{{"no-header", 'H', NULL, "no header line (of tables and CSV)",
 	  "snapshot compare system maps files watch diff incidents grow", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(no_header)},
