@@ -172,9 +172,9 @@ static const struct command_entry *find_command(const char *name);
 
 /* ---- --help, -o help ---- */
 
-#define WIDTH		80
-#define COMMANDS_INDENT 41
-#define OPTIONS_INDENT	29
+#define WIDTH	       80
+#define USAGE_BEFORE   16 /* columns before the usage of a command */
+#define OPTIONS_INDENT 29
 
 /* Prints text from column `indent` on, folded at WIDTH. */
 static void print_folded(const char *text, unsigned indent)
@@ -185,9 +185,23 @@ static void print_folded(const char *text, unsigned indent)
 	fputs(strbuf_str(&out), stdout);
 }
 
+/* The columns that the longest usage takes. */
+static int usage_width(void)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < command_count; i++) {
+		size_t len = strlen(command_table[i].info.usage);
+
+		width = len > width ? len : width;
+	}
+	return (int)width;
+}
+
 /* The usage of that command, of all if NULL. False: there is no such command. */
 static bool print_usage(const char *name)
 {
+	int width = usage_width();
 	bool begun = false;
 
 	for (size_t i = 0; i < command_count; i++) {
@@ -195,8 +209,8 @@ static bool print_usage(const char *name)
 
 		if (name && strcmp(name, command->name) != 0)
 			continue;
-		printf("%s zmem-bpf %-24s ", begun ? "      " : "usage:", command->usage);
-		print_folded(command->help, COMMANDS_INDENT);
+		printf("%s zmem-bpf %-*s  ", begun ? "      " : "usage:", width, command->usage);
+		print_folded(command->help, USAGE_BEFORE + (unsigned)width + 2);
 		begun = true;
 	}
 	return begun;
