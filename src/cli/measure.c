@@ -392,9 +392,10 @@ static bool shows_of_swap(const struct options *o, const char *column)
 
 static bool shows_costs(const struct options *o)
 {
+	/* Beginnings of keys and of headings. */
 	return shows_of_swap(o, "swap_ram") || shows_of_swap(o, "swap_ratio") ||
-	       shows_of_swap(o, "swap_incompressible") || shows_of_swap(o, "swap_filled") ||
-	       shows_of_swap(o, "swap_disk");
+	       shows_of_swap(o, "swap_z") || shows_of_swap(o, "swap_incompr") ||
+	       shows_of_swap(o, "swap_filled") || shows_of_swap(o, "swap_disk");
 }
 
 struct collect_spec measure_spec(const struct options *o)

@@ -39,6 +39,7 @@ same() {
 for file in "$man"/*; do
 	name=${file##*/}
 	# Which other pages there are, and in what index, is the machine's.
+	check "$name: the footer has the system" grep -qE 'Linux *$' <(mandoc -T ascii "$file" | tail -n 1)
 	equal "$name: mandoc has no complaint" \
 		"$(mandoc -T lint -W style "$file" 2>&1 | grep -vE 'referenced manual not found|outdated mandoc.db')" ''
 	equal "$name: fits into 80 columns" \
