@@ -21,6 +21,8 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "model/column.h"
+#include "model/files.h"
+#include "query/query_parse.h"
 #include "render/render.h"
 #include "render/text.h"
 #include "source/source.h"
@@ -170,9 +172,9 @@ static const struct command_entry *find_command(const char *name);
 
 /* ---- --help, -o help ---- */
 
-#define WIDTH		80
-#define COMMANDS_INDENT 41
-#define OPTIONS_INDENT	29
+#define WIDTH	       80
+#define USAGE_BEFORE   16 /* columns before the usage of a command */
+#define OPTIONS_INDENT 29
 
 /* Prints text from column `indent` on, folded at WIDTH. */
 static void print_folded(const char *text, unsigned indent)
@@ -183,9 +185,23 @@ static void print_folded(const char *text, unsigned indent)
 	fputs(strbuf_str(&out), stdout);
 }
 
+/* The columns that the longest usage takes. */
+static int usage_width(void)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < command_count; i++) {
+		size_t len = strlen(command_table[i].info.usage);
+
+		width = len > width ? len : width;
+	}
+	return (int)width;
+}
+
 /* The usage of that command, of all if NULL. False: there is no such command. */
 static bool print_usage(const char *name)
 {
+	int width = usage_width();
 	bool begun = false;
 
 	for (size_t i = 0; i < command_count; i++) {
@@ -193,8 +209,8 @@ static bool print_usage(const char *name)
 
 		if (name && strcmp(name, command->name) != 0)
 			continue;
-		printf("%s zmem-bpf %-24s ", begun ? "      " : "usage:", command->usage);
-		print_folded(command->help, COMMANDS_INDENT);
+		printf("%s zmem-bpf %-*s  ", begun ? "      " : "usage:", width, command->usage);
+		print_folded(command->help, USAGE_BEFORE + (unsigned)width + 2);
 		begun = true;
 	}
 	return begun;
@@ -442,6 +458,11 @@ static int check_replay(const struct options *o)
 }
 
 /* Files have other groups than processes. */
+const char *commands_group_words(const char *command)
+{
+	return strcmp(command, "files") == 0 ? FILE_GROUP_WORDS : GROUP_WORDS;
+}
+
 static int check_group(const struct options *o)
 {
 	const char *key = options_group_key(o);
@@ -452,10 +473,25 @@ static int check_group(const struct options *o)
 				 "files: --group-by: the page has files, and groups them itself");
 	if (!key || strcmp(key, "none") == 0 || parse_has_item(FILE_GROUP_WORDS, key) == files)
 		return 0;
-	return log_usage(
-		o, "%s: --group-by %s: it is one of %s", o->command, key,
-		files ? FILE_GROUP_WORDS
-		      : "none, name, cmdline, user, unit, container, pod, namespace, cgroup");
+	return log_usage(o, "%s: --group-by %s: must be one of %s", o->command, key,
+			 commands_group_words(o->command));
+}
+
+/* A word that no command has: the message lists those of this command. */
+static int refuse_choice(const struct options *o, const struct command_info *command)
+{
+	const struct option_entry *e = o->unknown;
+	cleanup(strbuf_done) struct strbuf all = {};
+	const char *words = NULL;
+
+	if (strcmp(e->info.name, "format") == 0)
+		words = command->formats;
+	else if (strcmp(e->info.name, "group-by") == 0)
+		words = commands_group_words(command->name);
+	for (size_t i = 0; e->words[i]; i++)
+		strbuf_printf(&all, "%s%s", i ? ", " : "", e->words[i]);
+	return log_usage(o, "%s: --%s %s: must be one of %s", command->name, e->info.name,
+			 o->unknown_word, words ? words : strbuf_str(&all));
 }
 
 /* The moments of a recording. */
@@ -537,6 +573,10 @@ static int run_command(struct options *o)
 	}
 	if (!command)
 		return refuse_command(o->command);
+	if (o->unknown && !options_taken(&o->unknown->info, o->command))
+		return log_usage(o, "%s does not take --%s", o->command, o->unknown->info.name);
+	if (o->unknown)
+		return refuse_choice(o, &command->info);
 	r = help ? check_taken(o) : check_options(o, &command->info);
 	if (r)
 		return r;

@@ -24,6 +24,9 @@ int command_pin(const struct options *o);
 int command_unpin(const struct options *o);
 int command_completion(const struct options *o);
 
+/* What the command takes behind --group-by, if it has it. */
+const char *commands_group_words(const char *command);
+
 /* Whether metrics can show what the options ask for. Returns 0, or an exit code after a message. */
 int commands_check_metrics(const struct options *o);
 

@@ -127,22 +127,37 @@ static void bash_options(const char *command)
 	printf(")\n");
 }
 
+static void print_list(const char *command, const char *list)
+{
+	const char *word;
+	size_t len;
+
+	printf("\t[%s]='", command);
+	while ((word = parse_item(&list, &len)))
+		printf("%.*s ", (int)len, word);
+	printf("'\n");
+}
+
 /* The formats of each command, as an associative array. */
 static void print_formats(void)
 {
 	printf("_zmem_bpf_formats_of=(\n");
 	for (size_t i = 0; i < command_count; i++) {
 		const struct command_info *command = &command_table[i].info;
-		const char *at = command->formats, *word;
-		size_t len;
 
-		if (!at)
-			continue;
-		printf("\t[%s]='", command->name);
-		while ((word = parse_item(&at, &len)))
-			printf("%.*s ", (int)len, word);
-		printf("'\n");
+		if (command->formats)
+			print_list(command->name, command->formats);
 	}
+	printf(")\n");
+}
+
+/* The words of --group-by, likewise. */
+static void print_groups(void)
+{
+	printf("_zmem_bpf_groups_of=(\n");
+	for (size_t i = 0; i < command_count; i++)
+		print_list(command_table[i].info.name,
+			   commands_group_words(command_table[i].info.name));
 	printf(")\n");
 }
 
@@ -160,6 +175,8 @@ static void print_bash(void)
 	print_file_keys();
 	printf("declare -gA ");
 	print_formats();
+	printf("declare -gA ");
+	print_groups();
 	bash_arguments();
 }
 
@@ -234,6 +251,7 @@ static void print_zsh(void)
 	}
 	printf(")\n");
 	print_formats();
+	print_groups();
 }
 
 int command_completion(const struct options *o)

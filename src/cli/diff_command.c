@@ -157,17 +157,30 @@ static int compare(struct diff *d)
 	return 0;
 }
 
-/* Rows that did not change come last, and tables leave them out unless all are asked for. */
-static size_t rows_shown(const struct diff *d)
+/*
+ * Tables leave out rows that did not change, unless all are asked for, and those that changed by
+ * less than a page, unless no other changed: PSS is a share of pages, and moves by some bytes
+ * whenever another process maps them. Such rows come last.
+ */
+static size_t rows_changed(struct diff *d)
+{
+	size_t rows = d->changes.count, large;
+
+	while (rows && group_change_of(&d->changes.item[rows - 1]) == 0)
+		rows--;
+	large = group_changes_large(&d->changes, rows, d->report.after->host.page_size);
+	d->report.small = rows - large;
+	return large;
+}
+
+static size_t rows_shown(struct diff *d)
 {
 	const struct options *o = d->options;
-	size_t rows = d->changes.count;
-	size_t fit =
-		o->all ? 0 : output_rows(d->out.width, d->out.height, LINES_AROUND, FOLDED_COLUMNS);
+	bool leaves_out = o->format == FORMAT_TABLE && !o->all;
+	size_t rows = leaves_out ? rows_changed(d) : d->changes.count;
+	unsigned around = LINES_AROUND + (d->report.small > 0);
+	size_t fit = o->all ? 0 : output_rows(d->out.width, d->out.height, around, FOLDED_COLUMNS);
 
-	while (o->format == FORMAT_TABLE && !o->all && rows &&
-	       group_change_of(&d->changes.item[rows - 1]) == 0)
-		rows--;
 	if (o->top && rows > (size_t)o->top)
 		rows = (size_t)o->top;
 	else if (o->format == FORMAT_TABLE && fit && !o->top && rows > fit)

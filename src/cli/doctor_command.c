@@ -42,18 +42,24 @@ enum state {
 	UNUSED, /* it is not there, and nothing needs it */
 };
 
+struct part_rows {
+	struct strbuf text;
+	unsigned failed; /* rows with "no" */
+};
+
 struct doctor {
 	struct procfs proc;
 	bool verbose, works;
+	bool best;		    /* snapshots use the best that there is */
 	bool held[PRIVILEGE_COUNT]; /* at the start */
 	struct diag diag;	    /* why the sources before the used one did not open */
-	struct strbuf rows, watched, variants, dropped;
+	struct part_rows rows, watched, variants, dropped;
 	char verdict[512];
 	const char *hint; /* what to do; NULL: nothing */
 };
 
 __attribute__((format(printf, 5, 6))) static void
-add_row(struct strbuf *out, int width, const char *name, enum state state, const char *fmt, ...)
+add_row(struct part_rows *rows, int width, const char *name, enum state state, const char *fmt, ...)
 {
 	static const char *const word[] = {[WORKS] = "ok", [FAILS] = "no", [UNUSED] = "-"};
 	unsigned indent = (unsigned)width + 4;
@@ -63,8 +69,9 @@ add_row(struct strbuf *out, int width, const char *name, enum state state, const
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	strbuf_printf(out, "%-*s%-2s  ", width, name, word[state]);
-	text_put_folded(out, text, indent, WIDTH);
+	strbuf_printf(&rows->text, "%-*s%-2s  ", width, name, word[state]);
+	text_put_folded(&rows->text, text, indent, WIDTH);
+	rows->failed += state == FAILS;
 }
 
 /* "reason (hint)" of a note that may be NULL. */
@@ -200,6 +207,7 @@ __attribute__((format(printf, 3, 4))) static void set_verdict(struct doctor *d, 
 	vsnprintf(d->verdict, sizeof(d->verdict), fmt, args);
 	va_end(args);
 	d->hint = hint;
+	d->best = false;
 }
 
 /* What makes PSS come from page tables, NULL if nothing does. */
@@ -228,8 +236,9 @@ static void judge(struct doctor *d, const struct source *source)
 		set_verdict(d, pss_hint(&d->diag, refusal), "PSS comes from smaps_rollup: %s.",
 			    refusal);
 	else
-		set_verdict(d, NULL, "PSS comes from page tables%s; nothing needs to be done.",
+		set_verdict(d, NULL, "PSS comes from page tables%s",
 			    source_is_pinned(source) ? ", through the pin" : "");
+	d->best = source_origin(source) == FROM_BPF && !problem && !refusal;
 }
 
 /* PSS, and of which processes. */
@@ -509,26 +518,39 @@ static void add_grow(struct doctor *d)
 	grow_close(grow);
 }
 
+/* Snapshots need nothing; another command may. */
+static void end_verdict(struct doctor *d)
+{
+	size_t len = strlen(d->verdict);
+	bool failed = d->rows.failed || d->watched.failed;
+
+	if (d->best)
+		snprintf(d->verdict + len, sizeof(d->verdict) - len, "; %s.",
+			 failed ? "rows with \"no\" say what is missing"
+				: "nothing needs to be done");
+}
+
 static int print_all(struct doctor *d)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
 	char hint[256];
 
+	end_verdict(d);
 	text_put_folded(&out, d->verdict, 0, WIDTH);
 	if (d->hint) {
 		snprintf(hint, sizeof(hint), "To do: %s", d->hint);
 		text_put_folded(&out, hint, 0, WIDTH);
 	}
 	strbuf_putc(&out, '\n');
-	strbuf_puts(&out, strbuf_str(&d->rows));
-	strbuf_puts(&out, strbuf_str(&d->watched));
+	strbuf_puts(&out, strbuf_str(&d->rows.text));
+	strbuf_puts(&out, strbuf_str(&d->watched.text));
 	if (d->verbose) {
 		strbuf_puts(&out, "\nevery way to read counters, the best one first:\n");
-		strbuf_puts(&out, strbuf_str(&d->variants));
-		strbuf_puts(&out, strbuf_str(&d->dropped));
+		strbuf_puts(&out, strbuf_str(&d->variants.text));
+		strbuf_puts(&out, strbuf_str(&d->dropped.text));
 	}
-	if (strbuf_error(&d->rows) || strbuf_error(&d->watched) || strbuf_error(&d->variants) ||
-	    strbuf_error(&d->dropped) || strbuf_error(&out))
+	if (strbuf_error(&d->rows.text) || strbuf_error(&d->watched.text) ||
+	    strbuf_error(&d->variants.text) || strbuf_error(&d->dropped.text) || strbuf_error(&out))
 		return log_error("doctor: out of memory");
 	fwrite(out.data, 1, out.len, stdout);
 	return log_stdout_done();
@@ -537,10 +559,10 @@ static int print_all(struct doctor *d)
 static void doctor_done(struct doctor *d)
 {
 	diag_clear(&d->diag);
-	strbuf_done(&d->rows);
-	strbuf_done(&d->watched);
-	strbuf_done(&d->variants);
-	strbuf_done(&d->dropped);
+	strbuf_done(&d->rows.text);
+	strbuf_done(&d->watched.text);
+	strbuf_done(&d->variants.text);
+	strbuf_done(&d->dropped.text);
 	if (d->proc.fd >= 0)
 		procfs_close(&d->proc);
 }

@@ -52,6 +52,36 @@ static int frame_failed(const struct incidents *s, int r, const char *why)
 		    : log_errno(r, "reading %s", s->replay.path);
 }
 
+/* While memory is short there is a snapshot each second, for an hour at most. */
+#define DENSE_MOST_MS (60 * 60 * 1000)
+#define DENSE_LATE_MS 5000 /* a machine in need may be late */
+
+/*
+ * Whether memory was still short when the recording ended, of an event without an end: the recorder
+ * did not stop meanwhile, and there is no later event of this kind.
+ */
+static bool goes_on(struct incidents *s, size_t event)
+{
+	struct recording_reader *r = s->replay.reader;
+	int64_t began = recording_reader_event_time(r, event);
+	char why[RECORDING_REASON];
+
+	for (size_t i = recording_reader_event_frame(r, event) + 1; i < s->replay.frames; i++) {
+		int64_t time_ms = recording_reader_time(r, i);
+		bool dense = time_ms - began < DENSE_MOST_MS;
+
+		if (recording_reader_gap(r, i) ||
+		    (dense && time_ms - recording_reader_time(r, i - 1) > DENSE_LATE_MS))
+			return false;
+	}
+	for (size_t i = event + 1; i < recording_reader_info(r)->events; i++) {
+		if (recording_reader_event(r, i, &s->end, why) == 0 &&
+		    s->end.number[EVENT_KIND] == EVENT_PRESSURE)
+			return false;
+	}
+	return true;
+}
+
 /* Reads event i, from 0. Returns 1, 0 if it is of another kind, or -1 after a message. */
 static int read_event(struct incidents *s, size_t i)
 {
@@ -66,6 +96,7 @@ static int read_event(struct incidents *s, size_t i)
 		frame_failed(s, r, why);
 		return -1;
 	}
+	s->incident.goes_on = kind == EVENT_PRESSURE && r == 0 && goes_on(s, i);
 	s->incident.event = &s->event;
 	s->incident.number = (unsigned)(recording_reader_info(s->replay.reader)->events - i);
 	return kind == EVENT_OOM_KILL || kind == EVENT_PRESSURE;
@@ -490,12 +521,17 @@ int command_incidents(const struct options *o)
 		.since_ms = INT64_MIN,
 		.until_ms = INT64_MAX,
 	};
+	struct moment since, until;
 	int r = replay_open(&s.replay, o->word ? o->word : REPLAY_DIR_USUAL, o->quiet);
 
 	if (r == 0 && o->since)
-		r = replay_moment(&s.replay, o, "since", o->since, &s.since_ms);
+		r = replay_moment(&s.replay, o, "since", o->since, &since);
 	if (r == 0 && o->until)
-		r = replay_moment(&s.replay, o, "until", o->until, &s.until_ms);
+		r = replay_moment(&s.replay, o, "until", o->until, &until);
+	if (r == 0 && o->since)
+		s.since_ms = since.first_ms;
+	if (r == 0 && o->until)
+		s.until_ms = until.last_ms;
 	if (r == 0)
 		r = secure_loaded(o->output, 0);
 	if (r == 0)

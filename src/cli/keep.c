@@ -23,16 +23,17 @@
 #include "recording/recording_ring.h"
 #include "source/pressure_watch.h"
 
-#define KEEP_DIR       "/var/lib/zmem-bpf"
-#define KEEP_INTERVAL  10000 /* ms */
-#define KEEP_BYTES     (UINT64_C(500) << 20)
-#define KEEP_LEAST_MS  (60 * 60 * 1000)
-#define KEEP_LEAST     (UINT64_C(1) << 20)
-#define DAY_MS	       (24 * 60 * 60 * 1000.0)
+#define KEEP_DIR	"/var/lib/zmem-bpf"
+#define KEEP_INTERVAL	10000 /* ms */
+#define KEEP_BYTES	(UINT64_C(500) << 20)
+#define KEEP_SIZE_USUAL "500M" /* the same */
+#define KEEP_LEAST_MS	(60 * 60 * 1000)
+#define KEEP_LEAST	(UINT64_C(1) << 20)
+#define DAY_MS		(24 * 60 * 60 * 1000.0)
 
-#define DENSE_MS       1000
-#define DENSE_QUIET_US UINT64_C(30000000)   /* after the last sign of a shortage */
-#define DENSE_MOST_US  UINT64_C(3600000000) /* memory may be short for days */
+#define DENSE_MS	1000
+#define DENSE_QUIET_US	UINT64_C(30000000)   /* after the last sign of a shortage */
+#define DENSE_MOST_US	UINT64_C(3600000000) /* memory may be short for days */
 
 /* Memory is short, or was until a while ago. */
 struct episode {
@@ -45,12 +46,19 @@ struct episode {
 	uint64_t kills;
 };
 
+/* What --keep says, in its own units. */
+struct kept_text {
+	int time_len; /* of options.keep */
+	const char *size;
+};
+
 struct keeper {
 	struct recorder recorder;
 	struct ring_options ring_options;
 	struct recording_ring ring;
 	struct ticker ticker;
 	struct background background;
+	struct kept_text kept;
 	const char *path;
 	struct oom_watch *oom; /* NULL: kills are not watched */
 	struct oom_moment moment;
@@ -74,19 +82,29 @@ static void keeper_close(struct keeper *k)
 	ticker_close(&k->ticker);
 }
 
-/* "7d", "7d,500M" */
-static int parse_keep(const struct options *o, struct ring_options *ring)
+/* "7d", "7d,500M". *ret_kept: as it was typed. */
+static int parse_keep(const struct options *o, struct ring_options *ring,
+		      struct kept_text *ret_kept)
 {
 	int len = moment_duration(o->keep, &ring->keep_ms);
 	const char *size = len > 0 && o->keep[len] ? o->keep + len + 1 : "";
 
 	ring->keep_bytes = KEEP_BYTES;
+	*ret_kept = (struct kept_text){len > 0 ? len : 0, *size ? size : KEEP_SIZE_USUAL};
 	if (len <= 0 || (o->keep[len] && o->keep[len] != ',') ||
 	    (o->keep[len] && parse_size(size, strlen(size), &ring->keep_bytes) < 0))
 		return log_usage(o, "--keep %s: not a time and a size (7d, 12h, 7d,500M)", o->keep);
 	if (ring->keep_ms < KEEP_LEAST_MS || ring->keep_bytes < KEEP_LEAST)
 		return log_usage(o, "--keep %s: at least 1h, and 1M", o->keep);
 	return 0;
+}
+
+/* A name as that of a recording in one file: record without --keep was meant. */
+static bool is_file_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot != name && strcmp(dot, ".zmem") == 0;
 }
 
 /*
@@ -104,12 +122,17 @@ static int open_keep_dir(const char *path, const char **ret_refusal)
 	if (r == -EISDIR) {
 		name = ".";
 		r = 0;
+	} else if (r == 0 && place.entry < 0 && is_file_name(name)) {
+		place.refusal = "it is the name of a file, and --keep records in a directory";
+		r = -EPERM;
 	} else if (r == 0 && place.entry < 0 && mkdirat(place.dir, name, 0700) < 0) {
 		r = -errno;
 	}
 	if (r == 0) {
 		r = openat(place.dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		r = r < 0 ? -errno : r;
+		if (r == -ENOTDIR)
+			place.refusal = "it is a file, and --keep records in a directory";
 	}
 	*ret_refusal = place.refusal;
 	place_done(&place);
@@ -172,7 +195,7 @@ static void open_pressure_watch(struct keeper *k)
 static int keeper_open(struct keeper *k, const struct options *o)
 {
 	struct recorder *r = &k->recorder;
-	int err = parse_keep(o, &k->ring_options);
+	int err = parse_keep(o, &k->ring_options, &k->kept);
 	unsigned interval;
 
 	if (err)
@@ -210,6 +233,7 @@ static void print_estimate(struct keeper *k, uint64_t before)
 	const uint64_t written = k->ring.bytes - before;
 	const double frames = DAY_MS / k->recorder.options.interval_ms;
 	const unsigned deltas = RECORDING_KEY_EVERY - 1;
+	const char *keep = k->recorder.options.keep;
 	double day;
 
 	if (k->ring.frames == 1)
@@ -219,9 +243,9 @@ static void print_estimate(struct keeper *k, uint64_t before)
 	k->estimated = true;
 	day = frames * ((double)k->first_bytes + (double)(deltas * written)) / (deltas + 1);
 	log_notice(k->recorder.options.quiet,
-		   "%s: about %.1f MB a day here; it keeps %.1f days, and %.0f MB at most", k->path,
-		   day / 1e6, (double)k->ring_options.keep_ms / DAY_MS,
-		   (double)k->ring_options.keep_bytes / 1e6);
+		   "%s: about %.1f MB a day here; it keeps %.*s%s, and %s at most", k->path,
+		   day / 1e6, k->kept.time_len, keep,
+		   is_digit(keep[k->kept.time_len - 1]) ? " s" : "", k->kept.size);
 }
 
 /* A disk that is full, or a file that cannot be made, is said once, and when it is over. */

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "cli/log.h"
-#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/query_args.h"
 #include "cli/secure.h"
@@ -90,6 +89,18 @@ static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 	return err;
 }
 
+/* Where no recording is, people want to know how to make one. */
+static int report_unopened(const char *path, int err, const char *reason)
+{
+	bool usual = strcmp(path, REPLAY_DIR_USUAL) == 0;
+
+	if (err == -ENOENT && (usual || *reason))
+		return log_error("%s: %s (start one: zmem-bpf record --keep 7d%s%s)", path,
+				 *reason ? reason : "there is no recording", usual ? "" : " ",
+				 usual ? "" : path);
+	return *reason ? log_error("%s: %s", path, reason) : log_errno(err, "reading %s", path);
+}
+
 int replay_open(struct replay *r, const char *path, bool quiet)
 {
 	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
@@ -103,8 +114,7 @@ int replay_open(struct replay *r, const char *path, bool quiet)
 	err = fd < 0 ? fd : open_reader(r, fd, reason);
 	privilege_as_caller(false);
 	if (err < 0)
-		return *reason ? log_error("%s: %s", path, reason)
-			       : log_errno(err, "reading %s", path);
+		return report_unopened(path, err, reason);
 	r->fd = TAKE_FD(fd);
 	info = recording_reader_info(r->reader);
 	if (!info->frames)
@@ -182,7 +192,7 @@ static const char *proc_remedy(const struct measure *m)
 	return strcmp(m->options->command, "compare") == 0 ? "" : ", or use --source proc";
 }
 
-static int report_unopened(const struct measure *m, int error)
+static int report_unopened_source(const struct measure *m, int error)
 {
 	const struct collector *c = &m->collector;
 	const struct diag_note *note = source_reason(&c->diag);
@@ -226,7 +236,7 @@ static int notices_opened(struct measure *m, int error)
 	if (o->verbose)
 		log_diag(&c->diag, true);
 	if (error < 0 && !c->source)
-		return report_unopened(m, error);
+		return report_unopened_source(m, error);
 	if (o->verbose)
 		log_notice(false, "counters come from %s", source_name(c->source));
 	if (is_new(m, COLLECT_NOTICE_ROLLUP))
@@ -382,9 +392,10 @@ static bool shows_of_swap(const struct options *o, const char *column)
 
 static bool shows_costs(const struct options *o)
 {
+	/* Beginnings of keys and of headings. */
 	return shows_of_swap(o, "swap_ram") || shows_of_swap(o, "swap_ratio") ||
-	       shows_of_swap(o, "swap_incompressible") || shows_of_swap(o, "swap_filled") ||
-	       shows_of_swap(o, "swap_disk");
+	       shows_of_swap(o, "swap_z") || shows_of_swap(o, "swap_incompr") ||
+	       shows_of_swap(o, "swap_filled") || shows_of_swap(o, "swap_disk");
 }
 
 struct collect_spec measure_spec(const struct options *o)
@@ -432,11 +443,11 @@ struct table_style measure_style(const struct measure *m, bool color, unsigned w
 /* ---- moments of a recording ---- */
 
 int replay_moment(const struct replay *r, const struct options *o, const char *option,
-		  const char *text, int64_t *ret_ms)
+		  const char *text, struct moment *ret)
 {
 	int64_t last = r->frames ? recording_reader_time(r->reader, r->frames - 1) : 0;
 
-	if (moment_parse(text, last, ret_ms) == 0)
+	if (moment_parse(text, last, ret) == 0)
 		return 0;
 	return log_usage(o, "--%s %s: not a time (03:14, 2026-11-22T03:14, or -10m before the end)",
 			 option, text);
@@ -479,7 +490,8 @@ int measure_find_frame(const struct measure *m, const char *text, size_t *ret, i
 	const struct options *o = m->options;
 	const char *option = o->at_option ? o->at_option : "at";
 	struct recording_reader *reader = m->replay.reader;
-	struct moment_text begin;
+	struct moment moment;
+	struct moment_text begin, end;
 	size_t event = 0;
 	int r = replay_event(&m->replay, text, &event);
 
@@ -491,11 +503,16 @@ int measure_find_frame(const struct measure *m, const char *text, size_t *ret, i
 	}
 	if (r > 0)
 		return r;
-	r = replay_moment(&m->replay, o, option, text, ret_ms);
-	if (r || recording_reader_find(reader, *ret_ms, ret))
+	r = replay_moment(&m->replay, o, option, text, &moment);
+	if (r)
 		return r;
+	*ret_ms = moment.last_ms;
+	if (recording_reader_find(reader, moment.last_ms, ret) &&
+	    (*ret + 1 < m->replay.frames || !recording_reader_ended(reader, moment.first_ms)))
+		return 0;
 	begin = moment_text(recording_reader_time(reader, 0));
-	log_error("--%s %s: the recording begins at %s", option, text, begin.text);
+	end = moment_text(recording_reader_time(reader, m->replay.frames - 1));
+	log_error("--%s %s: the recording is from %s to %s", option, text, begin.text, end.text);
 	return EXIT_NOT_FOUND;
 }
 
@@ -610,7 +627,7 @@ void measure_note_frame(const struct measure *m)
 int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_last)
 {
 	const struct options *o = m->options;
-	int64_t since = 0, until = 0;
+	struct moment since = {}, until = {};
 	size_t frame = 0;
 	int r = 0;
 
@@ -622,10 +639,10 @@ int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_la
 		r = replay_moment(&m->replay, o, "until", o->until, &until);
 	if (r)
 		return r;
-	if (o->since && recording_reader_find(m->replay.reader, since - 1, &frame))
+	if (o->since && recording_reader_find(m->replay.reader, since.first_ms - 1, &frame))
 		*ret_first = (uint32_t)frame + 2;
 	if (o->until)
-		*ret_last = recording_reader_find(m->replay.reader, until, &frame)
+		*ret_last = recording_reader_find(m->replay.reader, until.last_ms, &frame)
 				    ? (uint32_t)frame + 1
 				    : 0;
 	if (*ret_first <= *ret_last)

@@ -3,6 +3,7 @@
 #ifndef ZMEM_CLI_MEASURE_H
 #define ZMEM_CLI_MEASURE_H
 
+#include "cli/moment.h"
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "query/query.h"
@@ -28,7 +29,7 @@ int replay_open(struct replay *r, const char *path, bool quiet);
 void replay_close(struct replay *r);
 /* Reads the moment of an option (cli/moment.h). Returns 0, or an exit code after a message. */
 int replay_moment(const struct replay *r, const struct options *o, const char *option,
-		  const char *text, int64_t *ret_ms);
+		  const char *text, struct moment *ret);
 /*
  * Reads "event:N", where 1 is the newest event: *ret_event from 0. Returns 0; -EINVAL if it is no
  * such text; or an exit code after a message.

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/parse.h"
+#include "render/format.h"
 
 #define DAY_SECONDS  (24 * 60 * 60)
 #define DURATION_MAX 1000000000 /* a number; 31 years of seconds */
@@ -54,15 +55,17 @@ static bool read_char(const char **at, char c)
 	return is;
 }
 
-/* Reads "03:14" or "03:14:15"; a minute lasts to its last millisecond. */
-static bool read_clock(const char **at, struct tm *tm, int *ret_ms)
+/* Reads "03:14" or "03:14:15". *ret_seconds: how long that lasts. */
+static bool read_clock(const char **at, struct tm *tm, int *ret_seconds)
 {
 	if (!read_digits(at, 2, 0, 23, &tm->tm_hour) || !read_char(at, ':') ||
 	    !read_digits(at, 2, 0, 59, &tm->tm_min))
 		return false;
-	*ret_ms = 999;
-	tm->tm_sec = 59;
-	return !read_char(at, ':') || read_digits(at, 2, 0, 59, &tm->tm_sec);
+	*ret_seconds = 60;
+	if (!read_char(at, ':'))
+		return true;
+	*ret_seconds = 1;
+	return read_digits(at, 2, 0, 59, &tm->tm_sec);
 }
 
 /* Reads "2026-11-22". */
@@ -77,58 +80,75 @@ static bool read_date(const char **at, struct tm *tm)
 	return true;
 }
 
-static int to_ms(struct tm tm, bool utc, int ms, int64_t *ret)
+/* The second that begins there, which the calendar makes valid. */
+static time_t to_time(struct tm tm, bool utc)
 {
-	time_t t;
-
 	tm.tm_isdst = -1;
-	t = utc ? timegm(&tm) : mktime(&tm);
-	*ret = (int64_t)t * 1000 + ms;
-	return 0;
+	return utc ? timegm(&tm) : mktime(&tm);
+}
+
+static struct moment make_moment(struct tm tm, bool utc, int seconds)
+{
+	int64_t first = to_time(tm, utc), end = first + seconds;
+
+	/* A day may have 23 or 25 hours. */
+	tm.tm_mday++;
+	if (seconds == DAY_SECONDS)
+		end = to_time(tm, utc);
+	return (struct moment){first * 1000, end * 1000 - 1};
 }
 
 /* The latest such time of day up to `last_ms`. */
-static int parse_clock(const char *text, int64_t last_ms, int64_t *ret)
+static int parse_clock(const char *text, int64_t last_ms, struct moment *ret)
 {
 	time_t last = (time_t)(last_ms / 1000);
 	struct tm tm;
-	int ms;
+	int seconds;
 
-	if (!localtime_r(&last, &tm) || !read_clock(&text, &tm, &ms) || *text)
+	if (!localtime_r(&last, &tm))
 		return -EINVAL;
+	tm.tm_sec = 0;
+	if (!read_clock(&text, &tm, &seconds) || *text)
+		return -EINVAL;
+	*ret = make_moment(tm, false, seconds);
 	/* The minute of the end has begun: it is meant. */
-	to_ms(tm, false, ms, ret);
-	if (*ret - (tm.tm_sec == 59 ? 59999 : 999) > last_ms) {
+	if (ret->first_ms > last_ms) {
 		tm.tm_mday--;
-		to_ms(tm, false, ms, ret);
+		*ret = make_moment(tm, false, seconds);
 	}
 	return 0;
 }
 
-static int parse_date(const char *text, int64_t *ret)
+static int parse_date(const char *text, struct moment *ret)
 {
-	struct tm tm = {.tm_hour = 23, .tm_min = 59, .tm_sec = 59};
-	int ms = 999;
+	struct tm tm = {};
+	int seconds = DAY_SECONDS;
+	bool utc;
 
 	if (!read_date(&text, &tm))
 		return -EINVAL;
-	if ((read_char(&text, 'T') || read_char(&text, ' ')) && !read_clock(&text, &tm, &ms))
+	if ((read_char(&text, 'T') || read_char(&text, ' ')) && !read_clock(&text, &tm, &seconds))
 		return -EINVAL;
-	if (!*text)
-		return to_ms(tm, false, ms, ret);
-	return strcmp(text, "Z") == 0 ? to_ms(tm, true, ms, ret) : -EINVAL;
+	utc = read_char(&text, 'Z');
+	if (*text)
+		return -EINVAL;
+	*ret = make_moment(tm, utc, seconds);
+	return 0;
 }
 
-int moment_parse(const char *text, int64_t last_ms, int64_t *ret)
+int moment_parse(const char *text, int64_t last_ms, struct moment *ret)
 {
 	uint64_t before = 0;
+	int64_t then;
 	int len;
 
 	if (*text == '-') {
 		len = moment_duration(text + 1, &before);
-		if (len < 0 || text[1 + len] || before > (uint64_t)INT64_MAX / 2)
+		if (len < 0 || text[1 + len] || before > (uint64_t)INT64_MAX / 2 ||
+		    __builtin_sub_overflow(last_ms, (int64_t)before, &then))
 			return -EINVAL;
-		return __builtin_sub_overflow(last_ms, (int64_t)before, ret) ? -EINVAL : 0;
+		*ret = (struct moment){then, then};
+		return 0;
 	}
 	return text[0] && text[1] && text[2] == ':' ? parse_clock(text, last_ms, ret)
 						    : parse_date(text, ret);
@@ -137,11 +157,7 @@ int moment_parse(const char *text, int64_t last_ms, int64_t *ret)
 struct moment_text moment_text(int64_t time_ms)
 {
 	struct moment_text text;
-	time_t seconds = (time_t)(time_ms / 1000);
-	struct tm tm;
 
-	if (!localtime_r(&seconds, &tm) ||
-	    !strftime(text.text, sizeof(text.text), "%Y-%m-%d %H:%M:%S", &tm))
-		text.text[0] = '\0';
+	text.text[format_time(text.text, time_ms, TIME_TABLE)] = '\0';
 	return text;
 }

@@ -5,13 +5,17 @@
 
 #include <stdint.h>
 
+/* A minute or a day is as long as it lasts. Times are ms since the epoch. */
+struct moment {
+	int64_t first_ms, last_ms; /* both are in it */
+};
+
 /*
  * Parses "-10m", "-1.5h" (before `last_ms`), "03:14", "03:14:15" (the latest such moment up to
  * `last_ms`), "2026-11-22", "2026-11-22T03:14", "2026-11-22 03:14:15", each of the last three also
- * with a final Z for UTC. Times are ms since the epoch. A moment without seconds is its last
- * millisecond: 03:14 lasts until 03:15. Returns 0 or -EINVAL.
+ * with a final Z for UTC. Returns 0 or -EINVAL.
  */
-int moment_parse(const char *text, int64_t last_ms, int64_t *ret);
+int moment_parse(const char *text, int64_t last_ms, struct moment *ret);
 
 /* Parses "7d", "10m", "1.5h", "30" (seconds) at the beginning. Returns the length or -EINVAL. */
 int moment_duration(const char *text, uint64_t *ret_ms);
@@ -20,7 +24,7 @@ struct moment_text {
 	char text[40];
 };
 
-/* "2026-11-22 03:14:15" */
+/* "2026-11-22 03:14:15+01:00", with Z where that is UTC; nothing outside the years 1 to 9999. */
 struct moment_text moment_text(int64_t time_ms);
 
 #endif

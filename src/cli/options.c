@@ -14,7 +14,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "base/strbuf.h"
 #include "query/query_parse.h"
 #include "source/source.h"
 
@@ -169,7 +168,7 @@ const struct option_entry option_table[] = {
 	  "snapshot compare system maps files watch diff incidents top grow", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(bytes)},
-	{{"no-header", 'H', NULL, "no header line",
+	{{"no-header", 'H', NULL, "no header line (of tables and CSV)",
 	  "snapshot compare system maps files watch diff incidents grow", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(no_header)},
@@ -374,10 +373,9 @@ bool options_metrics(const struct options *o)
 
 #define DAY_SECONDS (24 * 60 * 60u)
 
-static int set_choice(const struct options *o, const struct option_entry *e, const char *arg,
-		      int *ret)
+/* The command may follow the option, and not each command has all words: it is asked later. */
+static int set_choice(struct options *o, const struct option_entry *e, const char *arg, int *ret)
 {
-	cleanup(strbuf_done) struct strbuf words = {0};
 	const char *meant = e->alias ? e->alias(arg) : arg;
 
 	for (int i = 0; e->words[i]; i++) {
@@ -385,9 +383,10 @@ static int set_choice(const struct options *o, const struct option_entry *e, con
 			*ret = i;
 			return 0;
 		}
-		strbuf_printf(&words, "%s%s", i ? ", " : "", e->words[i]);
 	}
-	return log_usage(o, "--%s %s: must be one of %s", e->info.name, arg, strbuf_str(&words));
+	o->unknown = e;
+	o->unknown_word = arg;
+	return 0;
 }
 
 static int set_number(const struct options *o, const struct option_entry *e, const char *arg,

@@ -53,6 +53,7 @@ enum delta_since {
 #define VERIFY_DEFAULT (-2)	  /* not given: each command has its own default */
 
 struct launch;
+struct option_entry;
 
 struct options {
 	const char *command; /* "snapshot" if none was named */
@@ -107,6 +108,9 @@ struct options {
 	bool files; /* of serve */
 	bool pinned;
 	bool timing, verbose, quiet, help, version;
+	/* A CHOICE that was given a word it does not have: the command decides what it says. */
+	const struct option_entry *unknown;
+	const char *unknown_word;
 	uint64_t held; /* the capabilities we were started with (privilege_mask) */
 };
 

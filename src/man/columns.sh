@@ -18,7 +18,7 @@ cat <<'END'
 .\" Made by src/man/columns.sh.
 .Dd November 22, 2026
 .Dt ZMEM-BPF-COLUMNS 7
-.Os
+.Os Linux
 .Sh NAME
 .Nm zmem-bpf-columns
 .Nd columns of the tables of zmem-bpf
@@ -33,7 +33,9 @@ of
 and
 .Xr zmem-bpf-top 1
 take these columns.
-The header of a table has the same name in capital letters.
+Small and capital letters are the same.
+The header of a table has the same name in capital letters, or a short form such
+as PSI_SOME or %RAM, which the options take as well.
 In JSON and CSV the keys are the same; sizes end with
 .Li _bytes
 .Pq Xr zmem-bpf-json 5 .

@@ -272,6 +272,21 @@ static const struct column *find_alias(const char *key, size_t len)
 	return NULL;
 }
 
+/* The heading of a table, such as %RAM or PSI_SOME, where it is not the key. */
+static const struct column *find_header(const char *header, size_t len)
+{
+	const struct column *found = NULL;
+
+	for (size_t i = 0; i < column_count; i++) {
+		if (!parse_same_word(column_table[i]->header, header, len))
+			continue;
+		if (found)
+			return NULL;
+		found = column_table[i];
+	}
+	return found;
+}
+
 const char *column_text(const struct column *c, const struct process *p)
 {
 	const char *text = c->text(p);
@@ -282,6 +297,8 @@ const char *column_text(const struct column *c, const struct process *p)
 
 const struct column *column_find(const char *key, size_t len)
 {
+	const struct column *alias;
+
 	for (size_t i = 0; i < column_count; i++) {
 		if (parse_same_word(column_table[i]->key, key, len))
 			return column_table[i];
@@ -292,7 +309,8 @@ const struct column *column_find(const char *key, size_t len)
 	}
 	if (parse_same_word(column_grew.key, key, len))
 		return &column_grew;
-	return find_alias(key, len);
+	alias = find_alias(key, len);
+	return alias ? alias : find_header(key, len);
 }
 
 const struct column *column_nearest(const char *key, size_t len)

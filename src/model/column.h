@@ -61,7 +61,7 @@ const char *column_text(const struct column *c, const struct process *p);
 
 /*
  * The column with that key, ignoring case, or with the name that other tools use (res, vsz,
- * %mem, args). NULL if there is none.
+ * %mem, args), or the only one with that heading. NULL if there is none.
  */
 const struct column *column_find(const char *key, size_t len);
 /* The column that a mistyped key may mean. NULL: none is near. */

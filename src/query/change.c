@@ -217,6 +217,15 @@ void group_changes_by_amount(struct group_changes *g)
 	qsort(g->item, g->count, sizeof(*g->item), by_amount);
 }
 
+size_t group_changes_large(const struct group_changes *g, size_t count, uint64_t least)
+{
+	size_t large = count;
+
+	while (large && amount_of(&g->item[large - 1]) < least)
+		large--;
+	return large ? large : count;
+}
+
 void group_changes_done(struct group_changes *g)
 {
 	free(g->item);

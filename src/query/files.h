@@ -14,7 +14,8 @@ struct files_query {
 	struct file_keys keys; /* none: shared memory first, then the rest, each by size */
 	bool reverse;
 	uint64_t min; /* bytes of the first key, if it is a size or a count */
-	size_t shown; /* rows at most */
+	/* Rows at most: without keys, shared memory of 1 MiB or more and then the largest files. */
+	size_t shown;
 };
 
 /* The name that is shown: the path, else the name, else the inode, in `buf`. */

@@ -64,10 +64,7 @@ static int set_group(struct query *q, const char *word, struct query_error *ret_
 	if (strcmp(text, "none") == 0)
 		c = NULL;
 	else if (!c || !group_possible(c) || strcmp(c->key, text) != 0)
-		return refuse_text(
-			ret_error,
-			"must be one of none, name, cmdline, user, unit, container, pod, namespace, "
-			"cgroup");
+		return refuse_text(ret_error, "must be one of " GROUP_WORDS);
 	q->group = c;
 	return 0;
 }

@@ -22,6 +22,9 @@ struct query_users {
 	void *arg;
 };
 
+/* What processes can be grouped by. */
+#define GROUP_WORDS "none, name, cmdline, user, unit, container, pod, namespace, cgroup"
+
 /* The key of --group-by that a word of other tools means, or the word itself. */
 const char *query_group_key(const char *word);
 /*

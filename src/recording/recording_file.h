@@ -155,6 +155,7 @@ int recording_reader_open_memory(const void *data, size_t len, struct recording_
 /*
  * Likewise for the segments in a directory (recording_ring.h), oldest first, as one recording. They
  * stay open, so the writer may remove them meanwhile. Segments that cannot be read are counted.
+ * -ENOENT: the directory has none. -EACCES: it has, but the files may not be read.
  */
 int recording_reader_open_dir(int dir, struct recording_reader **ret,
 			      char reason[RECORDING_REASON]);
@@ -167,6 +168,8 @@ int64_t recording_reader_time(const struct recording_reader *r, size_t i);
  * its segment, or less than none, lies between it and the frame before. Never in a file of its own.
  */
 bool recording_reader_gap(const struct recording_reader *r, size_t i);
+/* True if the recording had ended by that time: a frame after the last one was due before. */
+bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms);
 /*
  * Finds the last frame at or before a time; in the last segment that reaches back to it, if the
  * clock was set back. False: there is none.

@@ -20,8 +20,10 @@
 #include "recording/recording_internal.h"
 #include "recording/recording_ring.h"
 
-#define SEARCH_CHUNK (64 * 1024)
-#define NO_FRAME     UINT32_MAX
+#define SEARCH_CHUNK	 (64 * 1024)
+#define NO_FRAME	 UINT32_MAX
+
+#define INTERVAL_UNKNOWN 1000 /* ms: of a file with one frame */
 
 /* A file: the recording, or a segment of it. */
 struct bytes {
@@ -516,8 +518,8 @@ int recording_reader_open_memory(const void *data, size_t len, struct recording_
 	return open_reader((struct bytes){.fd = -1, .data = data, .size = len}, ret, reason);
 }
 
-/* Adds a segment of the directory, or counts it as left out. */
-static int add_named(struct recording_reader *r, int dir, uint32_t number,
+/* Adds a segment of the directory, or counts it as left out. *denied: its file may not be read. */
+static int add_named(struct recording_reader *r, int dir, uint32_t number, bool *denied,
 		     char reason[RECORDING_REASON])
 {
 	struct segment_name name = segment_name(number);
@@ -530,6 +532,7 @@ static int add_named(struct recording_reader *r, int dir, uint32_t number,
 		return 0;
 	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
 		return refuse(reason, fd, "%s", strerror(-fd));
+	*denied |= fd == -EACCES || fd == -EPERM;
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		r->info.left_out++;
 		return 0;
@@ -550,6 +553,7 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 	cleanup_free uint32_t *number = NULL;
 	size_t count = 0;
 	struct recording_reader *r;
+	bool denied = false;
 	int error = segment_list(dir, &number, &count);
 
 	if (error < 0)
@@ -559,14 +563,16 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 		return no_memory(reason);
 	r->owns = true;
 	for (size_t i = 0; error == 0 && i < count; i++)
-		error = add_named(r, dir, number[i], reason);
+		error = add_named(r, dir, number[i], &denied, reason);
 	r->info.segments = r->segments;
 	/* The last one may be in work, and a torn end of another one is a gap. */
 	r->info.ended = r->info.torn = false;
-	if (error == 0 && !r->info.frames)
-		error = refuse(reason, -EBADMSG,
-			       count ? "its recording has no frames"
-				     : "there is no recording in this directory");
+	if (error == 0 && !count)
+		error = refuse(reason, -ENOENT, "there is no recording in this directory");
+	else if (error == 0 && !r->info.frames && denied)
+		error = refuse(reason, -EACCES, "%s", strerror(EACCES));
+	else if (error == 0 && !r->info.frames)
+		error = refuse(reason, -EBADMSG, "its recording has no frames");
 	if (error < 0)
 		recording_reader_free(r);
 	else
@@ -612,6 +618,27 @@ bool recording_reader_gap(const struct recording_reader *r, size_t i)
 	    __builtin_sub_overflow(r->frame[i].time_ms, r->frame[i - 1].time_ms, &passed))
 		return interval && i;
 	return r->frame[i].is_corrupt || passed < 0 || passed > (int64_t)interval * 5 / 4 + 500;
+}
+
+bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms)
+{
+	size_t last = r->info.frames;
+	int64_t interval, passed;
+
+	if (!last--)
+		return false;
+	interval = r->segment[r->frame[last].segment].interval_ms;
+	/* A file of its own does not say how often a frame was due. */
+	if (!interval && last &&
+	    (__builtin_sub_overflow(r->frame[last].time_ms, r->frame[last - 1].time_ms,
+				    &interval) ||
+	     interval < 0))
+		interval = 0;
+	if (!interval)
+		interval = INTERVAL_UNKNOWN;
+	return __builtin_sub_overflow(time_ms, r->frame[last].time_ms, &passed)
+		       ? time_ms > 0
+		       : passed > interval + interval / 4 + 500;
 }
 
 bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret)

@@ -102,12 +102,26 @@ static void put_summary(void *arg, struct line *l)
 	line_printf(l, "total");
 }
 
+/* Each start of a program changes the shares of all that map the same files. */
+static void put_small(const struct diff_table *t, struct strbuf *out)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	if (!t->r->small)
+		return;
+	strbuf_printf(&text, "%zu change%s below %u KiB %s left out (--all shows %s)", t->r->small,
+		      t->r->small == 1 ? "" : "s", t->r->after->host.page_size / 1024,
+		      t->r->small == 1 ? "is" : "are", t->r->small == 1 ? "it" : "them");
+	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
+}
+
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct diff_table *t = arg;
 	uint32_t missing = t->r->changes->total.missing;
 	cleanup(strbuf_done) struct strbuf text = {};
 
+	put_small(t, out);
 	if (!missing)
 		return;
 	strbuf_printf(&text, "%u process%s left out of all sums: not read in one of the snapshots",

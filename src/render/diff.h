@@ -13,6 +13,7 @@ struct diff_report {
 	const char *what;	    /* in words: "PSS and swap" */
 	const struct group_changes *changes;
 	size_t shown; /* the first rows; the table sums the others */
+	size_t small; /* rows that are left out because they changed by less than a page */
 };
 
 /*

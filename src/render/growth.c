@@ -317,6 +317,15 @@ static void put_notes(void *arg, struct strbuf *out)
 	text_put_folded(out, strbuf_str(&text), 0, t->grid.style->width);
 }
 
+/* Also the notes: the counters may have changed where no stack could be taken. */
+static void put_nothing(struct growth_table *t, struct strbuf *out)
+{
+	strbuf_printf(out, "%s\n",
+		      growth_sum(t->g->change) > 0 ? "no stack is known of what grew"
+						   : "nothing grew");
+	put_notes(t, out);
+}
+
 void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows,
 			 const struct table_style *style)
 {
@@ -335,6 +344,11 @@ void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows
 		return;
 	}
 	t.grid.style = style;
+	if (!t.rows) {
+		put_nothing(&t, out);
+		free(t.row);
+		return;
+	}
 	t.grid.source = (struct grid_source){
 		.fill = fill,
 		.summary = put_summary,

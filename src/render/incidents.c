@@ -184,14 +184,18 @@ static void put_duration(struct line *l, int64_t ms)
 		line_printf(l, "%.1f h", (double)ms / (60 * MINUTE_MS));
 }
 
-/* How long memory was short, in words that follow "memory was short". */
+static bool has_end(const struct incident *i)
+{
+	return i->end && event_has(i->end, EVENT_ENDED);
+}
+
+static const char *no_end(const struct incident *i)
+{
+	return i->goes_on ? "not over at the end of the recording" : "no end was recorded";
+}
+
 static void put_how_long(struct line *l, const struct incident *i)
 {
-	if (!i->end || !event_has(i->end, EVENT_ENDED)) {
-		line_printf(l, "; no end was recorded");
-		return;
-	}
-	line_printf(l, " for ");
 	put_duration(l, (int64_t)i->end->number[EVENT_ENDED] - i->event->time_ms);
 }
 
@@ -209,8 +213,10 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	line_printf(&l, "%5u  ", i->number);
 	put_when(&l, e->time_ms);
 	if (is_pressure(i)) {
-		line_printf(&l, "  memory was short");
-		put_how_long(&l, i);
+		line_printf(&l, "  memory was short%s%s", has_end(i) ? " for " : "; ",
+			    has_end(i) ? "" : no_end(i));
+		if (has_end(i))
+			put_how_long(&l, i);
 		line_end(&l);
 		return;
 	}
@@ -315,9 +321,13 @@ static void put_machine(struct strbuf *out, const struct snapshot *s,
 
 	put_meminfo(&l, style, "  RAM", m, MEMINFO_TOTAL);
 	put_meminfo(&l, style, ", available", m, MEMINFO_AVAILABLE);
-	line_printf(&l, "; swap ");
-	put_bytes(&l, style, known, used);
-	put_meminfo(&l, style, " of", m, MEMINFO_SWAP_TOTAL);
+	if (meminfo_has(m, MEMINFO_SWAP_TOTAL) && !m->value[MEMINFO_SWAP_TOTAL]) {
+		line_printf(&l, "; no swap");
+	} else {
+		line_printf(&l, "; swap ");
+		put_bytes(&l, style, known, used);
+		put_meminfo(&l, style, " of", m, MEMINFO_SWAP_TOTAL);
+	}
 	for (size_t i = 0; i < s->system.zram_count; i++)
 		zram += s->system.zram[i].stat.used;
 	if (s->system.zram_count) {
@@ -478,13 +488,19 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	struct line l = begin_line(out, style);
 
 	l.attr = ATTR_BOLD;
-	line_printf(&l, "event:%u  %s", i->number,
-		    is_pressure(i) ? "memory was short" : "OOM kill at ");
-	if (is_pressure(i)) {
+	line_printf(&l, "event:%u  ", i->number);
+	if (!is_pressure(i)) {
+		line_printf(&l, "OOM kill at ");
+	} else if (has_end(i)) {
+		line_printf(&l, "memory was short for ");
 		put_how_long(&l, i);
 		line_printf(&l, ", from ");
+	} else {
+		line_printf(&l, "memory was short from ");
 	}
 	put_when(&l, i->event->time_ms);
+	if (is_pressure(i) && !has_end(i))
+		line_printf(&l, "; %s", no_end(i));
 	line_end(&l);
 	if (is_pressure(i)) {
 		put_shortage(out, i, style);

@@ -30,7 +30,8 @@ struct incident {
 	unsigned number; /* 1: the newest, as in --at event:1 */
 	const struct event_record *event;
 	const struct event_record *end; /* of memory that was short; NULL: no end was recorded */
-	const struct snapshot *then;	/* the machine then, or before; NULL: there is no frame */
+	bool goes_on;		     /* without an end: it was not over when the recording ended */
+	const struct snapshot *then; /* the machine then, or before; NULL: there is no frame */
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */
 	bool grew_known[INCIDENT_WINDOWS];	     /* the recording reaches back that far */
 	struct group_changes grew[INCIDENT_WINDOWS]; /* by program, largest growth first */

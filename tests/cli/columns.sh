@@ -48,6 +48,8 @@ zmem -o pid,rss,name -p "$one"
 expect_out '-o: the named columns in their order' '^ *PID +RSS +NAME$'
 zmem -o NAME,Pid -p "$one"
 expect_out '-o: letters of any case' '^NAME +PID *$'
+zmem -o %RAM,Psi_Some,SWAP_INCOMPR -s PSS+SWAP -g cgroup -p "$one"
+expect_out '-o, -s: headings that are not the key' '^ *%RAM +PSI_SOME +SWAP_INCOMPR$'
 zmem -o pid,pid -p "$one"
 expect_out '-o: a column twice' '^ *PID +PID *$'
 zmem -o +vsize -p "$one"

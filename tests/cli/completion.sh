@@ -61,16 +61,16 @@ offers bash 'options of an unknown command' "$(cat "$TMP/options")"
 bash_words watch ''
 offers bash 'nothing behind a command' ''
 for option in group-by format color pss source delta; do
-	zmem "--$option" '?'
+	zmem $([ $option != delta ] || echo watch) "--$option" '?'
 	words=$(sed -n 's/.* must be one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
-	# Of a format that only another command has.
-	[ $option != format ] || words=${words/ pprof/}
 	check "bash: there are words of --$option" [ "$(wc -w <<<"$words")" -gt 1 ]
 	bash_words "--$option" ''
 	offers bash "--$option" "$words"
 	bash_words "--$option" =
 	offers bash "--$option=" "$words"
 done
+bash_words files -g ''
+offers bash 'groups of files' 'fs mount kind dir'
 bash_words --format = nd
 offers bash '--format=nd' ndjson
 bash_words -F ''
@@ -159,6 +159,8 @@ zsh_line 'zmem-bpf watch -F '
 offers zsh 'formats of watch' 'table ndjson csv'
 zsh_line 'zmem-bpf system --format='
 offers zsh 'formats of system' 'table json'
+zsh_line 'zmem-bpf files -g '
+offers zsh 'groups of files' 'fs mount kind dir'
 zsh_line 'zmem-bpf watch --group-by=cmd'
 equal 'zsh: --group-by=' "${line%% }" 'zmem-bpf watch --group-by=cmdline'
 zsh_line 'zmem-bpf -s '

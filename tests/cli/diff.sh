@@ -99,6 +99,23 @@ equal 'CSV: the header' "$(head -n 1 "$TMP/out")" \
 	state,change_bytes,before_bytes,after_bytes,procs_before,procs_after,missing_processes,name
 zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -a
 check 'the table' grep -qE "^ *$grows +root +\+(5[7-9]|6[0-9]|7[01])\.[0-9] MiB .* grew +" "$TMP/out"
+# Changes below a page are left out of the table, if others are larger.
+page=$(getconf PAGE_SIZE)
+for file in before after; do
+	zmem diff "$TMP/before.zmem" "$TMP/$file.zmem" -J
+	large=$(jq --argjson page "$page" '[.rows[].change_bytes // 0 | fabs | select(. >= $page)] | length' "$TMP/out")
+	small=$(jq --argjson page "$page" '[.rows[].change_bytes // 0 | fabs | select(. > 0 and . < $page)] | length' "$TMP/out")
+	zmem diff "$TMP/before.zmem" "$TMP/$file.zmem"
+	equal "$file: rows of at least a page" "$(grep -cE '^ *[0-9]+ +[^ ]+ +[-+][0-9]' "$TMP/out")" "$large"
+	if [ "$small" = 0 ] || [ "$large" = 0 ]; then
+		refuse_out "$file: no small change" 'left out \(--all'
+	else
+		expect_out "$file: small changes are counted" \
+			"^$small changes? below $((page / 1024)) KiB (is|are) left out \(--all shows (it|them)\)\$"
+	fi
+	zmem diff "$TMP/before.zmem" "$TMP/$file.zmem" -a
+	refuse_out "$file, --all: nothing is left out" 'left out \(--all'
+done
 zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -n 1
 check 'the others' grep -q 'more$' "$TMP/out"
 as_nobody "$PROGRAM" diff "$TMP/none.zmem" 2>"$TMP/err"

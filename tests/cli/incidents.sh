@@ -167,6 +167,10 @@ file=$TMP/read_again
 		wait $!
 	done
 )
+# The event ends 30 s after the last sign.
+zmem incidents "$dir"
+[ ! -w /proc/pressure/memory ] ||
+	check 'an event that goes on' grep -qE '^ +1  20.*  memory was short; not over at the end of the recording$' "$TMP/out"
 for _ in $(seq 500); do
 	[ "$("$PROGRAM" incidents "$dir" -J | jq '.events[0].end_time_ms')" = null ] || break
 	sleep 0.1

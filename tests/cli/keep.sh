@@ -5,13 +5,15 @@
 . "$(dirname "$0")/../support/cli.sh"
 
 dir=$TMP/kept
+# A time in a message: local, with the zone.
+time='20[0-9-]+ [0-9:]+(Z|[+-][0-9]{2}:[0-9]{2})'
 
 sleep 1000 &
 sleeper=$!
 
 zmem record --keep 7d "$dir" -i 0.2 -c 4
 expect_rc 'four frames' 0
-check 'the estimate is printed' grep -qE ': about [0-9.]+ MB a day here; it keeps 7\.0 days, and 524 MB at most' "$TMP/err"
+check 'the estimate is printed' grep -qE ': about [0-9.]+ MB a day here; it keeps 7d, and 500M at most' "$TMP/err"
 equal 'mode of the directory' "$(stat -c %a "$dir")" 700
 equal 'mode of a segment' "$(stat -c %a "$dir"/*.zmem)" 600
 zmem record --keep 1h,10M "$dir" -i 0.2 -c 3 -q
@@ -20,7 +22,7 @@ equal 'each writer begins a segment' "$(ls "$dir" | paste -sd' ')" '0000000001.z
 
 zmem --replay "$dir" --json
 expect_json 'the last frame' 'any(.processes[]; .pid == $pid and .name == "sleep")' --argjson pid "$sleeper"
-check 'which frame it is' grep -qE "snapshot 7 of 7, 20[0-9-]+ [0-9:]+$" "$TMP/err"
+check 'which frame it is' grep -qE "snapshot 7 of 7, $time$" "$TMP/err"
 zmem watch --replay "$dir" -F ndjson
 equal 'all frames' "$(grep -c '"type":"snapshot"' "$TMP/out")" 7
 times=$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out")
@@ -39,7 +41,7 @@ expect_json 'PSS is the sum of its parts' '[.processes[] | select(.pss_bytes and
 
 # ---- moments ----
 
-third=$(sed -n 3p <<<"$times") last=$(sed -n 7p <<<"$times")
+first=$(sed -n 1p <<<"$times") third=$(sed -n 3p <<<"$times") last=$(sed -n 7p <<<"$times")
 refused 'a time that is none' 2 '--at noon: not a time' --replay "$dir" --at noon
 zmem --replay "$dir" --json --at "-$(((last - third) / 1000)).$(printf %03d $(((last - third) % 1000)))s"
 expect_json '--at: that frame' ".timestamp_ms == $third"
@@ -47,7 +49,19 @@ zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%Y-%m-%dT%H:%M:
 expect_json '--at: a date' ".timestamp_ms <= ($last / 1000 | floor) * 1000 + 999"
 zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%H:%M)"
 expect_json '--at: a minute that has begun' ".timestamp_ms == $last"
-refused '--at before the recording' 3 '--at -1h: the recording begins at 20' --replay "$dir" --at -1h
+refused '--at before the recording' 3 "--at -1h: the recording is from $time to $time\$" --replay "$dir" --at -1h
+refused '--at after the recording' 3 "--at 2100-01-01: the recording is from $time to $time\$" --replay "$dir" --at 2100-01-01
+refused '--at just before the recording' 3 'the recording is from' --replay "$dir" --at "-$(((last - first + 1) / 1000)).$(printf %03d $(((last - first + 1) % 1000)))s"
+zmem --replay "$dir" --json --at "-$(((last - first) / 1000)).$(printf %03d $(((last - first) % 1000)))s"
+expect_json '--at: the first frame' ".timestamp_ms == $first"
+refused '--at: the second after the next frame was due' 3 'the recording is from' \
+	--replay "$dir" --at "$(date -d "@$((last / 1000 + 2))" +%Y-%m-%dT%H:%M:%S)"
+zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%Y-%m-%d)"
+expect_json '--at: the day of the end' ".timestamp_ms == $last"
+run env TZ=Asia/Kolkata "$ZMEM" --replay "$dir" --at -0s -o pid
+check 'the zone of a message' grep -qE 'snapshot 7 of 7, 20[0-9-]+ [0-9:]+\+05:30$' "$TMP/err"
+zmem watch --replay "$dir" -F ndjson --since "$(date -d "@$((first / 1000))" +%Y-%m-%dT%H:%M:%S)"
+equal '--since: from the begin of a second' "$(grep -c '"type":"snapshot"' "$TMP/out")" 7
 refused '--since behind the end' 3 'nothing was recorded in this time' watch --replay "$dir" --since 2100-01-01
 refused '--at without a recording' 2 '--at needs --replay' --at 03:14
 refused '--since without a recording' 2 '--since needs --replay' watch --since 03:14
@@ -67,9 +81,35 @@ refused '--nice without --keep' 2 '--nice is for --keep' record --nice 3 "$TMP/x
 mkdir -m 777 "$TMP/open"
 refused 'a directory of all' 1 'it is not ours alone' record --keep 7d "$TMP/open" -c 1
 touch "$TMP/file"
-refused 'a file' 1 "opening $TMP/file: " record --keep 7d "$TMP/file" -c 1
+refused 'a file' 1 "opening $TMP/file: it is a file, and --keep records in a directory$" record --keep 7d "$TMP/file" -c 1
+refused 'the name of a file' 1 'night.zmem: it is the name of a file, and --keep records in a directory$' \
+	record "$TMP/night.zmem" --keep 1d
+check 'the name of a file: no directory is made' [ ! -e "$TMP/night.zmem" ]
+mkdir -m 700 "$TMP/night.zmem"
+zmem record "$TMP/night.zmem" --keep 1.5h,1G -c 2 -i 0.1
+expect_rc 'a directory with such a name' 0
+expect_err 'what it keeps is in the units that were typed' 'it keeps 1\.5h, and 1G at most'
 mkdir "$TMP/empty"
-refused 'nothing in it' 1 'there is no recording in this directory' --replay "$TMP/empty"
+chmod 755 "$dir"
+run as_nobody "$ZMEM" incidents "$dir"
+expect_rc 'files of another user' 1
+equal 'files of another user: why' "$(cat "$TMP/err")" "zmem-bpf: $dir: Permission denied"
+run as_nobody "$ZMEM" --replay "$dir"
+equal 'files of another user: --replay' "$(cat "$TMP/err")" "zmem-bpf: $dir: Permission denied"
+chmod 700 "$dir"
+run as_nobody "$ZMEM" --replay "$dir"
+expect_err 'a directory of another user' "$dir: Permission denied\$"
+refused 'nothing in it' 1 "there is no recording in this directory .start one: zmem-bpf record --keep 7d $TMP/empty." --replay "$TMP/empty"
+
+# The directory where recordings are by default. Each command says how to begin.
+if [ ! -e /var/lib/zmem-bpf ]; then
+	for command in incidents 'diff --from -1h' '--replay /var/lib/zmem-bpf'; do
+		# shellcheck disable=SC2086
+		refused "$command: no recording" 1 \
+			'/var/lib/zmem-bpf: there is no recording \(start one: zmem-bpf record --keep 7d\)$' $command
+	done
+fi
+refused 'another directory that is missing' 1 "reading $TMP/none: No such file or directory$" incidents "$TMP/none"
 
 # ---- one writer; kill -9; another goes on ----
 

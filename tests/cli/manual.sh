@@ -39,6 +39,7 @@ same() {
 for file in "$man"/*; do
 	name=${file##*/}
 	# Which other pages there are, and in what index, is the machine's.
+	check "$name: the footer has the system" grep -qE 'Linux *$' <(mandoc -T ascii "$file" | tail -n 1)
 	equal "$name: mandoc has no complaint" \
 		"$(mandoc -T lint -W style "$file" 2>&1 | grep -vE 'referenced manual not found|outdated mandoc.db')" ''
 	equal "$name: fits into 80 columns" \
@@ -96,8 +97,12 @@ done
 for option in group-by format color pss source delta; do
 	file=$man/zmem-bpf.1
 	[ $option = delta ] && file=$man/zmem-bpf-watch.1
-	zmem "--$option" '?'
-	words=$(sed -n 's/.* must be one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
+	words=
+	for command in snapshot watch files grow; do
+		zmem "$command" "--$option" '?'
+		words+=" $(sed -n 's/.* must be one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)"
+	done
+	words=$(tr ' ' '\n' <<<"$words" | sort -u)
 	check "--$option: has words" [ -n "$words" ]
 	for word in $words; do
 		check "--$option $word is there" grep -qE "Li.* $word\\b" <(sed -n "/^\.It .*Fl -$option/,/^\.It Fl/p" "$file" |

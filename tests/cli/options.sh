@@ -222,6 +222,22 @@ for command in $commands; do
 	zmem "$command" --help
 	options_in "$TMP/out"
 done | sort -u >"$TMP/options"
+# Each usage ends before the column of the descriptions, which are one below the other.
+zmem help
+sed -n '1,/^$/p' "$TMP/out" >"$TMP/usages"
+equal 'help: each description is apart from its usage' \
+	"$(grep -E '^.{6} zmem-bpf ' "$TMP/usages" | grep -vE '^.{43}  [^ ]')" ''
+equal 'help: descriptions go on below each other' "$(grep -vE '^(.{6} zmem-bpf .{29}|$| {45}[^ ])' "$TMP/usages")" ''
+
+# A word that none has: the message lists those of the command, also of one that follows.
+refused 'files -g foo' 2 'files: --group-by foo: must be one of fs, mount, kind, dir \(' files -g foo
+refused '-g foo files' 2 'files: --group-by foo: must be one of fs, mount, kind, dir \(' -g foo files
+refused 'files -g name' 2 'files: --group-by name: must be one of fs, mount, kind, dir \(' files -g name
+refused 'diff -g fs' 2 'diff: --group-by fs: must be one of none, name, .*, cgroup \(' diff -g fs
+refused 'maps -F xml' 2 'maps: --format xml: must be one of table, json \(' maps -F xml
+refused 'top -F xml' 2 'top does not take --format \(' top -F xml
+refused 'system -g foo' 2 'system does not take --group-by \(' system -g foo
+
 for command in $commands; do
 	zmem help "$command"
 	cp "$TMP/out" "$TMP/help"
@@ -287,6 +303,12 @@ done
 expect_out 'doctor: a verdict' '^(PSS comes from .*|zmem-bpf reads /proc here: .*)\.$'
 equal 'doctor: the verdict comes first, then a sentence or nothing, then rows' \
 	"$(sed -n '1s/.*\.$/verdict/p; 2s/^To do: .*//p; 2s/^$/rows/p' "$TMP/out" | head -n 1)" verdict
+# It does not say that nothing needs to be done above a row with "no".
+case $(head -n 1 "$TMP/out") in
+*'page tables'*'; nothing needs to be done.') refuse_out 'doctor: all parts work' '^.{16}no  ' ;;
+*'page tables'*) expect_out 'doctor: the part that does not work' '^.{16}no  ' ;;
+*) skip 'doctor: the end of the verdict' 'PSS comes from smaps_rollup' ;;
+esac
 refuse_out 'doctor: no ways to read counters' '^bpf|^proc '
 equal 'doctor: at most 80 columns' "$(awk 'length > 80' "$TMP/out")" ''
 zmem doctor -v

@@ -110,7 +110,7 @@ expect_err 'a member: uses the pin without --pinned' 'counters come from bpf wit
 run as_member "$ZMEM" doctor -v
 expect_out 'a member, doctor' '^bpf with pages, pinned +ok '
 equal 'a member, doctor: the verdict' "$(head -n 1 "$TMP/out")" \
-	'PSS comes from page tables, through the pin; nothing needs to be done.'
+	'PSS comes from page tables, through the pin; rows with "no" say what is missing.'
 expect_out 'a member, doctor: the pin' '^pin +ok '
 zmem -v -n 1
 expect_err 'root uses the pin, too' 'counters come from bpf with pages, pinned'

@@ -283,7 +283,7 @@ equal 'interrupted: exit code' "$?" 0
 expect_err 'interrupted: names the last frame' 'ends after snapshot [0-9]+ of 1000000$'
 zmem --replay "$rec" -J
 expect_json 'interrupted: the frames so far are in it'
-expect_err 'interrupted: several frames' 'snapshot [0-9]+ of [0-9]+, 20[0-9: -]+$'
+expect_err 'interrupted: several frames' 'snapshot [0-9]+ of [0-9]+, 20[0-9-]+ [0-9:]+(Z|[+-][0-9:]+)$'
 record_until() { # COMMAND…: once there are two frames; its exit code
 	: >"$TMP/frames"
 	"$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>"$TMP/err" &
@@ -319,7 +319,7 @@ equal '-c 3: three different times' "$(jq -s 'map(.timestamp_ms) | . == (unique)
 zmem --replay "$rec" --json
 equal '-c 3: the last one is shown' "$(jq -c . "$TMP/out")" "$(cat "$TMP/third")"
 expect_stderr_lines '-c 3: one line' 1
-expect_err '-c 3: the frame is named' 'snapshot 3 of 3, 20[0-9: -]+$'
+expect_err '-c 3: the frame is named' 'snapshot 3 of 3, 20[0-9-]+ [0-9:]+(Z|[+-][0-9:]+)$'
 zmem --replay "$rec" -q
 expect_stderr_lines '-q: none' 0
 

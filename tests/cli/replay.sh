@@ -53,6 +53,14 @@ equal 'a guest: --top is exact' "$(jq -c '[.processes[].pid]' "$TMP/out")" \
 zmem --replay "$guest" -v
 expect_err 'a guest: the recording version' 'recorded by zmem-bpf 0\.[0-9.]+$'
 
+# Options of tables change nothing in documents.
+for format in json ndjson csv openmetrics html; do
+	zmem --replay "$guest" -F $format
+	cp "$TMP/out" "$TMP/plain"
+	zmem --replay "$guest" -F $format -w $([ $format = csv ] || echo -H -b) --color always
+	check "a guest: -F $format: as without -H, -b and -w" cmp "$TMP/plain" "$TMP/out"
+done
+
 # ---- hostile texts ----
 
 edit $'host=\x1b[31m\xff\nx' $'user=\x1b]0;title\x07' $'zram=\x1b[0m'

@@ -212,7 +212,8 @@ def check_timeline():
                 result(re.fullmatch(r"\d\d:\d\d:\d\d \[#-+\] \d\d:\d\d:\d\d", line), "%d columns: the time line" % columns, screen)
                 for keys, at, says in ((("]",), 3, "#]"), (("]",), 3, "#]"), (("[",), 1, "[#"),
                                        (("@", "-0s", "Enter"), 3, "#]"), (("{",), 1, "[#"), (("}",), 3, "#]"),
-                                       (("@", "-1h", "Enter"), 3, "the recording begins at"),
+                                       (("@", "-1h", "Enter"), 3, "the recording is from"),
+                                       (("@", "2100-01-01", "Enter"), 3, "the recording is from"),
                                        (("@", "x", "Enter"), 3, "x: not a time"), (("e",), 3, "there is no later event"),
                                        (("E",), 3, "there is no earlier event"),
                                        (("@", "event:1", "Enter"), 3, "the recording has 0 events")):

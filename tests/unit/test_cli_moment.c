@@ -12,15 +12,22 @@
 #include "base/array.h"
 #include "cli/moment.h"
 
-#define END 1763781255500 /* 2025-11-22 03:14:15.5 UTC */
+#define END    1763781255500 /* 2025-11-22 03:14:15.5 UTC */
 
-static void check(const char *text, int64_t expected)
+#define SECOND 1000
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+/* `lasts`: 0 for a moment without a duration. */
+static void check(const char *text, int64_t first, int64_t lasts)
 {
-	int64_t got = 0;
+	struct moment got = {};
 
 	if (moment_parse(text, END, &got) < 0)
 		fail_msg("%s: refused", text);
-	assert_int_equal(got, expected);
+	assert_int_equal(got.first_ms, first);
+	assert_int_equal(got.last_ms, lasts ? first + lasts - 1 : first);
 }
 
 static void test_moments(void **state)
@@ -28,27 +35,47 @@ static void test_moments(void **state)
 	(void)state;
 	setenv("TZ", "UTC", 1);
 	tzset();
-	check("-10m", END - 600000);
-	check("-90", END - 90000);
-	check("-1.5h", END - 5400000);
-	check("-2d", END - 172800000);
-	check("03:14:15", 1763781255999);
+	check("-10m", END - 600000, 0);
+	check("-90", END - 90000, 0);
+	check("-1.5h", END - 5400000, 0);
+	check("-2d", END - 172800000, 0);
+	check("03:14:15", 1763781255000, SECOND);
 	/* The minute of the end has begun. */
-	check("03:14", 1763781299999);
-	check("03:13", 1763781239999);
+	check("03:14", 1763781240000, MINUTE);
+	check("03:13", 1763781180000, MINUTE);
 	/* Yesterday. */
-	check("03:14:16", 1763781256999 - 86400000);
-	check("23:59", 1763769599999);
-	check("2025-11-22T03:14", 1763781299999);
-	check("2025-11-22 03:14:10", 1763781250999);
-	check("2025-11-21", 1763769599999);
+	check("03:14:16", 1763781256000 - DAY, SECOND);
+	check("23:59", 1763769540000, MINUTE);
+	check("2025-11-22T03:14", 1763781240000, MINUTE);
+	check("2025-11-22 03:14:10", 1763781250000, SECOND);
+	check("2025-11-21", 1763683200000, DAY);
+	check("2025-11-21Z", 1763683200000, DAY);
 	setenv("TZ", "EST5EDT", 1);
 	tzset();
-	check("22:14", 1763781299999);
-	check("2025-11-22T03:14:15Z", 1763781255999);
-	check("2025-11-21T22:14:15", 1763781255999);
-	/* Daylight saving time: four hours. */
-	check("2025-07-01T00:00:00", 1751342400999);
+	check("22:14", 1763781240000, MINUTE);
+	check("2025-11-22T03:14:15Z", 1763781255000, SECOND);
+	check("2025-11-21T22:14:15", 1763781255000, SECOND);
+	/* Daylight saving time: four hours; the days of its begin and end. */
+	check("2025-07-01T00:00:00", 1751342400000, SECOND);
+	check("2025-03-09", 1741496400000, DAY - HOUR);
+	check("2025-11-02", 1762056000000, DAY + HOUR);
+	/* The minute before the hour that is left out. */
+	check("2025-03-09T01:59", 1741503540000, MINUTE);
+}
+
+static void check_text(const char *zone, int64_t ms, const char *expected)
+{
+	setenv("TZ", zone, 1);
+	tzset();
+	assert_string_equal(moment_text(ms).text, expected);
+}
+
+static void test_texts(void **state)
+{
+	(void)state;
+	check_text("UTC", END, "2025-11-22 03:14:15Z");
+	check_text("EST5EDT", END, "2025-11-21 22:14:15-05:00");
+	check_text("UTC", INT64_MAX, "");
 }
 
 static void test_refused(void **state)
@@ -71,7 +98,7 @@ static void test_refused(void **state)
 					  "-99999999999d",
 					  "now",
 					  "2025-11-22T03:14:15ZZ"};
-	int64_t got = 7;
+	struct moment got;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -84,6 +111,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moments),
+		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -26,7 +26,7 @@ static int parse(struct options *o, char **argv)
 static void test_long_argument(void **state)
 {
 	static char word[100000];
-	char *argv[] = {"zmem-bpf", "--format", word, NULL}, *said = NULL;
+	char *argv[] = {"zmem-bpf", "--interval", word, NULL}, *said = NULL;
 	FILE *err = stderr;
 	struct options o;
 	size_t len = 0;
@@ -42,10 +42,24 @@ static void test_long_argument(void **state)
 	assert_int_equal(r, EXIT_USAGE);
 	/* Of a long message the beginning and the end. */
 	assert_in_range(len, 300, 600);
-	assert_non_null(strstr(said, "--format aaaa"));
+	assert_non_null(strstr(said, "--interval aaaa"));
 	assert_non_null(strstr(said, "…aaaa"));
-	assert_non_null(strstr(said, "aaaa: must be one of table, json"));
+	assert_non_null(strstr(said, "aaaa: not a time from"));
 	free(said);
+	options_done(&o);
+}
+
+/* The command, which knows its words, may follow. */
+static void test_unknown_word(void **state)
+{
+	char *argv[] = {"zmem-bpf", "-F", "xml", "files", NULL};
+	struct options o;
+
+	(void)state;
+	assert_int_equal(parse(&o, argv), 0);
+	assert_string_equal(o.unknown->info.name, "format");
+	assert_string_equal(o.unknown_word, "xml");
+	assert_string_equal(o.command, "files");
 	options_done(&o);
 }
 
@@ -67,6 +81,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_argument),
+		cmocka_unit_test(test_unknown_word),
 		cmocka_unit_test(test_lists),
 	};
 

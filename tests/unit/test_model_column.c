@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <ctype.h>
 #include <cmocka.h>
 
@@ -96,6 +97,19 @@ static void test_find(void **state)
 	assert_ptr_equal(find("Rss_Anon"), find("rss_anon"));
 	assert_ptr_equal(find("%PSS"), find("%pss"));
 	assert_ptr_equal(column_find("rss,pss", 3), find("rss"));
+	/* By the heading of a table. */
+	assert_ptr_equal(find("psi_some"), find("psi_some_10"));
+	assert_ptr_equal(find("%RAM"), find("%pss"));
+	assert_ptr_equal(find("PSS+SWAP"), find("pss_swap"));
+	for (size_t i = 0; i < column_count; i++) {
+		const struct column *c = column_table[i];
+		unsigned same = 0;
+
+		for (size_t k = 0; k < column_count; k++)
+			same += !strcasecmp(column_table[k]->header, c->header);
+		if (same == 1)
+			assert_ptr_equal(find(c->header), c);
+	}
 	assert_null(find(""));
 	assert_null(find("rs"));
 	assert_null(find("rss_"));

@@ -132,6 +132,13 @@ static void test_processes(void **state)
 	assert_int_equal(group_change_state(&g.item[2]), CHANGE_ENDED);
 	assert_int_equal(group_change_of(&g.total), 180 - 160);
 	group_changes_by_amount(&g);
+	/* +60, -50, +10; all if none is large. */
+	assert_int_equal(group_changes_large(&g, 3, 61), 3);
+	assert_int_equal(group_changes_large(&g, 3, 60), 1);
+	assert_int_equal(group_changes_large(&g, 3, 11), 2);
+	assert_int_equal(group_changes_large(&g, 3, 10), 3);
+	assert_int_equal(group_changes_large(&g, 2, 10), 2);
+	assert_int_equal(group_changes_large(&g, 0, 10), 0);
 	assert_string_equal(g.item[1].process->name, "old");
 	group_changes_done(&g);
 	strcpy(before.host.boot_id, "another");

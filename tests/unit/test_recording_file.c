@@ -63,6 +63,9 @@ static void test_file(void **state)
 	assert_int_equal(recording_reader_info(r)->end, f.bytes.len);
 	for (size_t i = FRAMES; i-- > 0;)
 		check_frame(r, &f, i);
+	/* A file says no interval: its last two frames are a second apart. */
+	assert_false(recording_reader_ended(r, 1000 * FRAMES + 750));
+	assert_true(recording_reader_ended(r, 1000 * FRAMES + 751));
 	/* The file becomes shorter while it is read. */
 	assert_int_equal(ftruncate(fd, (off_t)f.end[2]), 0);
 	check_frame(r, &f, 1);

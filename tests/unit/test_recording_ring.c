@@ -121,6 +121,12 @@ static void test_week(void **state)
 			assert_int_equal(at, i);
 		}
 		assert_false(recording_reader_find(r, START - 1, &at));
+		/* The next frame may be late by a quarter of the interval, and half a second. */
+		assert_false(recording_reader_ended(r, START));
+		assert_false(recording_reader_ended(r, START + 3000 * INTERVAL + 3000));
+		assert_true(recording_reader_ended(r, START + 3000 * INTERVAL + 3001));
+		assert_true(recording_reader_ended(r, INT64_MAX));
+		assert_false(recording_reader_ended(r, INT64_MIN));
 		recording_reader_free(r);
 		if (!ended)
 			recording_ring_close(&g);

@@ -78,6 +78,7 @@ static void check_all(const char *key, const char *name)
 	strbuf_clear(&out);
 	/* The rows that did not change, and those that are not known, are summed. */
 	f.report.shown = 3 < f.changes.count ? 3 : f.changes.count;
+	f.report.small = f.changes.count > 3;
 	render_diff_table(&out, &f.report, &style);
 	snprintf(file, sizeof(file), "diff_%s.txt", name);
 	golden_check(file, &out);

@@ -173,6 +173,12 @@ static void test_doubts(void **state)
 	f.growth.stacks = 0;
 	f.target[0].ended = true;
 	check_table("growth_empty.txt", &f.growth, SIZE_MAX, &style);
+	f.growth.lost = f.growth.sampled = f.growth.no_room = 0;
+	f.growth.each = true;
+	f.target[0].ended = false;
+	memset(f.growth.change, 0, sizeof(f.growth.change));
+	memset(f.growth.accounted, 0, sizeof(f.growth.accounted));
+	check_table("growth_nothing.txt", &f.growth, SIZE_MAX, &style);
 }
 
 static void test_documents(void **state)

@@ -3,7 +3,7 @@
 # Completion of zmem-bpf for zsh. The lists are made from the program's tables.
 
 typeset -ga _zmem_bpf_commands _zmem_bpf_column_names _zmem_bpf_change_names _zmem_bpf_map_keys _zmem_bpf_options
-typeset -gA _zmem_bpf_taken _zmem_bpf_formats_of
+typeset -gA _zmem_bpf_taken _zmem_bpf_formats_of _zmem_bpf_groups_of
 #tables#
 
 # The first word that is a command, in $command.
@@ -98,15 +98,15 @@ _zmem_bpf_of_command()
 
 	_zmem_bpf_command
 	if [[ -z $command ]]; then
-		kept=("${(@)_zmem_bpf_options/\(table json *\)/(${_zmem_bpf_formats_of[snapshot]})}")
-		_zmem_bpf_options=("${(@)kept}")
-		return
+		kept=("${(@)_zmem_bpf_options}")
+	else
+		taken=(${=_zmem_bpf_taken[$command]})
+		for spec in $_zmem_bpf_options; do
+			(( ! taken[(Ie)${${${spec#\(*\)}#\*}%%[+=[]*}] )) || kept+=("$spec")
+		done
 	fi
-	taken=(${=_zmem_bpf_taken[$command]})
-	for spec in $_zmem_bpf_options; do
-		(( ! taken[(Ie)${${${spec#\(*\)}#\*}%%[+=[]*}] )) || kept+=("$spec")
-	done
-	kept=("${(@)kept/\(table json *\)/(${_zmem_bpf_formats_of[$command]})}")
+	kept=("${(@)kept/\(table json *\)/(${_zmem_bpf_formats_of[${command:-snapshot}]})}")
+	kept=("${(@)kept/\(none name *\)/(${_zmem_bpf_groups_of[${command:-snapshot}]})}")
 	_zmem_bpf_options=("${(@)kept}")
 }
 
