@@ -274,6 +274,20 @@ static void update(struct grow *g, struct grow_process *p)
 	p->updated_us = clock_us(CLOCK_MONOTONIC);
 }
 
+/*
+ * Where no table says how to go on, what is in the register of the frame pointer is followed. If it
+ * is none, it leads to an address without code.
+ */
+static void cut_behind_code(const struct grow_process *p, struct unwound *u)
+{
+	for (size_t i = 1; p->space.count && i < u->count; i++) {
+		if (address_space_find(&p->space, u->ip[i]))
+			continue;
+		u->count = i;
+		u->truncated = true;
+	}
+}
+
 static int find_stack(struct grow *g, struct grow_process *p, const struct zmem_grow_stack *m,
 		      uint32_t *ret)
 {
@@ -291,6 +305,7 @@ static int find_stack(struct grow *g, struct grow_process *p, const struct zmem_
 		unwinder_run(p->unwinder, m, &unwound);
 		unwinder_recall(p->unwinder, m, &key, ret);
 	}
+	cut_behind_code(p, &unwound);
 	r = store_stack(g, p, &unwound, ret);
 	if (r == 0)
 		unwinder_remember(p->unwinder, key, *ret);
@@ -308,13 +323,7 @@ static int find_walked(struct grow *g, struct grow_process *p, const struct zmem
 	unwound.truncated = m->count >= ZMEM_GROW_FRAMES;
 	if (is_outdated(p, &unwound))
 		update(g, p);
-	/* Without frame pointers the kernel follows what happens to be in the register. */
-	for (size_t i = 1; i < unwound.count; i++) {
-		if (address_space_find(&p->space, unwound.ip[i]))
-			continue;
-		unwound.count = i;
-		unwound.truncated = true;
-	}
+	cut_behind_code(p, &unwound);
 	return store_stack(g, p, &unwound, ret);
 }
 
@@ -662,11 +671,13 @@ static uint64_t hash_name(const char *name)
 static void resolve_jit(struct grow *g, struct code *code, struct arena *arena,
 			struct growth_frame *ret)
 {
-	const char *name = jit_maps_find(&g->jit, code->jit, code->vaddr);
+	uint64_t start;
+	const char *name = jit_maps_find(&g->jit, code->jit, code->vaddr, &start);
 
 	*code = (struct code){.file = NO_FILE, .vaddr = code->vaddr};
 	if (!name)
 		return;
+	ret->offset = start;
 	ret->name = plain_name(name, arena);
 	code->jit = JIT_NAMED;
 	code->vaddr = hash_name(ret->name);

@@ -143,7 +143,8 @@ int jit_maps_read(struct jit_maps *t, const struct stack_table *stacks)
 	return r;
 }
 
-const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t address)
+const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t address,
+			  uint64_t *ret_start)
 {
 	const struct perf_name key = {.address = address}, *found;
 
@@ -151,8 +152,10 @@ const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t ad
 		const struct jit_map *m = &t->item[number - 1];
 
 		found = m->count ? bsearch(&key, m->item, m->count, sizeof(key), compare) : NULL;
-		if (found && found->name)
-			return found->name;
+		if (!found || !found->name)
+			continue;
+		*ret_start = found->start;
+		return found->name;
 	}
 	return NULL;
 }

@@ -38,7 +38,8 @@ void jit_maps_open(struct jit_maps *t, uint32_t number, const struct address_spa
 /* Names the code of the table, by the files as they are now. Returns 0 or -ENOMEM. */
 int jit_maps_read(struct jit_maps *t, const struct stack_table *stacks);
 /* The function that contains the address; NULL if none is known. Valid until the next reading. */
-const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t address);
+const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t address,
+			  uint64_t *ret_start);
 void jit_maps_done(struct jit_maps *t);
 
 #endif
