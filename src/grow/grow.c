@@ -715,6 +715,26 @@ static void resolve(struct grow *g, struct code *code, struct arena *arena,
 	ret->allocator |= is_allocator(ret->name);
 }
 
+/* The program of CPython, or its library. */
+static bool is_python(const char *module)
+{
+	return module && (strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0);
+}
+
+/* Where functions of Python have names, those of its interpreter are not what allocates. */
+static void mark_interpreter(struct growth *g)
+{
+	bool python = false;
+
+	for (size_t i = 0; i < g->frame_count; i++)
+		python |= !g->frame[i].module && g->frame[i].name &&
+			  strncmp(g->frame[i].name, "py::", 4) == 0;
+	for (size_t i = 0; python && i < g->frame_count; i++) {
+		if (is_python(g->frame[i].module))
+			g->frame[i].allocator = g->frame[i].interpreter = true;
+	}
+}
+
 /* Frames of the report, by the numbers of the merged table; number[] leads from codes to them. */
 static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
 {
@@ -737,6 +757,8 @@ static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
 	}
 	r->growth.frame = frame;
 	r->growth.frame_count = r->merged.codes;
+	if (err == 0)
+		mark_interpreter(&r->growth);
 	return err;
 }
 
