@@ -93,7 +93,10 @@ struct growth {
 
 /* The sum over all counters. */
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
-/* The first frame that is not an allocator's, else the innermost one; NULL without frames. */
+/*
+ * The first frame that is not an allocator's, else the first one of an interpreter, else the
+ * innermost one; NULL without frames.
+ */
 const struct growth_frame *growth_place(const struct growth *g, const struct growth_stack *s,
 					size_t *ret_index);
 

@@ -65,7 +65,7 @@ struct growth_table {
 /* Frames outside of the program's own: _start, and the C library that calls main. */
 static bool is_outside(const struct growth_frame *f)
 {
-	return f->name && (f->allocator || strcmp(f->name, "_start") == 0);
+	return f->name && ((f->allocator && !f->interpreter) || strcmp(f->name, "_start") == 0);
 }
 
 static struct row make_row(const struct growth *g, const struct growth_stack *s)
@@ -85,14 +85,17 @@ static struct row make_row(const struct growth *g, const struct growth_stack *s)
 	return r;
 }
 
-/* Between the functions of a program, an interpreter says nothing. Returns the room behind. */
+/*
+ * Between functions that have names, their interpreter says nothing. Returns the room behind the
+ * frames.
+ */
 static uint32_t *leave_out_interpreter(const struct growth *g, struct row *r, uint32_t *room)
 {
+	bool own = r->count && g->frame[r->frame[0]].interpreter;
 	size_t count = 0;
 
 	for (size_t i = 0; i < r->count; i++) {
-		/* The first one is the place. */
-		if (i == 0 || !g->frame[r->frame[i]].interpreter)
+		if (own || !g->frame[r->frame[i]].interpreter)
 			room[count++] = r->frame[i];
 	}
 	r->frame = room;

@@ -6,8 +6,10 @@ names come from the perf map of the process, whatever others put in its place.""
 import contextlib
 import os
 import platform
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
@@ -287,11 +289,88 @@ def check_processes():
         result(len(sums) == 1 and sums[0] >= 8 * MIB, "two processes: one stack by names", sums)
 
 
+SCRIPT = """
+import os, sys
+kept = []
+def keep(n):
+    kept.append([str(i) * 3 for i in range(n)])
+def serve():
+    keep(100000)
+print("READY", os.getpid(), flush=True)
+sys.stdin.readline()
+serve()
+print("DONE", flush=True)
+sys.stdin.read()
+"""
+
+
+def find_python():
+    """A Python that writes perf maps; None: there is none."""
+    names = [sys.executable] + ["python3.%d" % minor for minor in range(12, 20)]
+    for path in filter(None, map(shutil.which, names)):
+        done = subprocess.run((path, "-X", "perf", "-c", "import os, sys; active = sys.is_stack_trampoline_active(); "
+                               "os.unlink('/tmp/perf-%d.map' % os.getpid()); sys.exit(not active)"),
+                              capture_output=True, check=False)
+        if done.returncode == 0:
+            return path
+    return None
+
+
+def check_python():
+    """The rows are functions of Python, with or without frame pointers in the interpreter."""
+    path = find_python()
+    if not path:
+        print("skip a real Python: none of 3.12 or later")
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write(SCRIPT)
+        script.flush()
+        with subprocess.Popen((path, "-X", "perf", script.name), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as child:
+            pid = int(child.stdout.readline().split()[1])
+            grow = Grow(str(pid), "--sample", "1")
+            grow.wait_armed(pid)
+            child.stdin.write("go\n")
+            child.stdin.flush()
+            child.stdout.readline()
+            document = grow.report()
+            child.stdin.close()
+        with contextlib.suppress(OSError):
+            os.unlink("/tmp/perf-%d.map" % pid)
+        want = ["py::%s:%s" % (name, script.name) for name in ("keep", "serve", "<module>")]
+        grown_there = 0
+        for stack in document["stacks"]:
+            if [n for n in functions(stack) if n in want] == want:
+                place = next((f for f in stack["frames"] if not f["allocator"]), {})
+                grown_there += stack["net_bytes"] if place.get("function") == want[0] else 0
+        result(grown_there > 4 * MIB, "a real Python: its functions are the places", grown_there)
+
+
+def check_interpreter():
+    """A program whose name is that of Python, and whose code has names of Python, is an interpreter."""
+    global LAB  # pylint: disable=global-statement
+    before = LAB
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            for name, code, expected in (("python3-lab", NAME, NAME), ("python3-lab", "JS:keep", "site_touch"),
+                                         ("lab", NAME, "site_touch")):
+                LAB = shutil.copy(before, directory + "/" + name)
+                with lab("frame", "anon") as one:
+                    write(one.path(), one.line(code))
+                    document = grown(one)
+                stack = max(document["stacks"], key=lambda s: s["net_bytes"])
+                place = next(f["function"] for f in stack["frames"] if not f["allocator"])
+                result(place == expected, "%s with %s: the place is %s" % (name, code, expected), stack["frames"])
+        finally:
+            LAB = before
+
+
 def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip grow: needs root and a kernel with BTF")
         return 0
-    run_checks((check_stacks, check_memory, check_later, check_users, check_lies, check_namespaces, check_processes))
+    run_checks((check_stacks, check_memory, check_later, check_users, check_lies, check_namespaces, check_processes,
+                check_interpreter, check_python))
     return exit_code()
 
 
