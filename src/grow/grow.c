@@ -718,7 +718,8 @@ static void resolve(struct grow *g, struct code *code, struct arena *arena,
 /* The program of CPython, or its library. */
 static bool is_python(const char *module)
 {
-	return module && (strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0);
+	return module &&
+	       (strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0);
 }
 
 /* Where functions of Python have names, those of its interpreter are not what allocates. */

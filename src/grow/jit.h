@@ -16,8 +16,8 @@
 #define JIT_TOTAL_MAX ((size_t)256 << 20) /* bytes of all files for one report */
 
 struct jit_map {
-	uint32_t parent; /* the number of another map; 0: none */
-	int fd;		 /* of the perf map; -1: none was found */
+	uint32_t parent;	/* the number of another map; 0: none */
+	int fd;			/* of the perf map; -1: none was found */
 	struct perf_name *item; /* by address */
 	size_t count, capacity;
 	struct arena names;

@@ -78,7 +78,7 @@ static struct {
 		     .sh_offset = offsetof(__typeof__(image), frame),
 		     .sh_size = sizeof(image.frame),
 		     .sh_addralign = 1},
-		    {.sh_name = sizeof("\0.eh_frame") ,
+		    {.sh_name = sizeof("\0.eh_frame"),
 		     .sh_type = SHT_STRTAB,
 		     .sh_offset = offsetof(__typeof__(image), names),
 		     .sh_size = sizeof(NAMES),

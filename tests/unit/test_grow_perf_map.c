@@ -21,7 +21,8 @@ static void test_lines(void **state)
 		const char *text, *name;
 		uint64_t start, size;
 	} lines[] = {
-		{"7f0913ebc000 b py::serve:/app/job.py", "py::serve:/app/job.py", 0x7f0913ebc000, 0xb},
+		{"7f0913ebc000 b py::serve:/app/job.py", "py::serve:/app/job.py", 0x7f0913ebc000,
+		 0xb},
 		{"0x10 0xFf name with blanks ", "name with blanks ", 0x10, 0xff},
 		{"10  20   three blanks", "three blanks", 0x10, 0x20},
 		{"ffffffffffffffff 0 empty", NULL, 0, 0},
