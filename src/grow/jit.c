@@ -90,8 +90,10 @@ static int name_all(struct jit_map *m, size_t *left)
 	ssize_t len;
 
 	arena_clear(&m->names);
+	if (!m->count)
+		return 0;
 	qsort(m->item, m->count, sizeof(*m->item), compare);
-	if (m->fd < 0 || !m->count || fstat(m->fd, &st) < 0 || st.st_size <= 0)
+	if (m->fd < 0 || fstat(m->fd, &st) < 0 || st.st_size <= 0)
 		return 0;
 	size = (size_t)st.st_size;
 	want = size < JIT_BYTES_MAX ? size : JIT_BYTES_MAX;
