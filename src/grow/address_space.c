@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "privilege/privilege.h"
 #include "proc/smaps.h"
 #include "proc/status.h"
@@ -58,17 +59,29 @@ struct rights {
 	bool everybody; /* they are still those of root: only what everybody may read is opened */
 };
 
+static int read_status(const struct address_space *s, struct proc_status *ret)
+{
+	char buf[4096];
+	ssize_t len = file_read(s->pid_fd, "status", buf, sizeof(buf));
+	int r = len < 0 ? (int)len : proc_status_parse(buf, (size_t)len, ret);
+
+	return r == 0 && ret->egid == (gid_t)-1 ? -EINVAL : r;
+}
+
+/* `status` is NULL if the user is not known. */
+static void rights_of(const struct proc_status *status, struct rights *ret)
+{
+	int r = privilege_as_user(status ? status->euid : (uid_t)-1,
+				  status ? status->egid : (gid_t)-1, &ret->before);
+
+	ret->everybody = r < 0 && geteuid() == 0;
+}
+
 static void rights_take(const struct address_space *s, struct rights *ret)
 {
 	struct proc_status status;
-	char buf[4096];
-	ssize_t len = file_read(s->pid_fd, "status", buf, sizeof(buf));
-	bool known = len > 0 && proc_status_parse(buf, (size_t)len, &status) == 0 &&
-		     status.egid != (gid_t)-1;
-	int r = privilege_as_user(known ? status.euid : (uid_t)-1, known ? status.egid : (gid_t)-1,
-				  &ret->before);
 
-	ret->everybody = r < 0 && geteuid() == 0;
+	rights_of(read_status(s, &status) == 0 ? &status : NULL, ret);
 }
 
 static void rights_restore(const struct rights *rights)
@@ -94,17 +107,50 @@ static int open_found(const struct address_space *s, const struct rights *rights
 	return openat(s->proc->fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-/* A file below the root of the process: no link leads out of it. */
+/* An O_PATH descriptor of what is below the root of a process: no link leads out of it. */
+static int find_below(int root_fd, const char *path, unsigned flags)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | flags,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return root_fd < 0 ? -1 : (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+}
+
 static int open_below(const struct address_space *s, const struct rights *rights, int root_fd,
 		      const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd = root_fd < 0 ? -1 : syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	return open_found(s, rights, find_below(root_fd, path, 0));
+}
 
-	return open_found(s, rights, (int)fd);
+/* Others can write to the directory: a file of theirs, or another name of a file, is none. */
+static bool is_perf_map(int found, uid_t owner)
+{
+	struct stat st;
+
+	return fstat(found, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+	       (st.st_uid == owner || st.st_uid == 0);
+}
+
+int address_space_open_perf_map(const struct address_space *s)
+{
+	struct proc_status status;
+	struct rights rights;
+	char path[32];
+	int found, fd, r = s->pid_fd < 0 ? -ESRCH : read_status(s, &status);
+
+	if (r < 0)
+		return r;
+	/* A kernel without pid namespaces has one number for each process. */
+	snprintf(path, sizeof(path), "tmp/perf-%d.map", status.own_pid ? status.own_pid : s->pid);
+	rights_of(&status, &rights);
+	found = find_below(s->root_fd, path, O_NOFOLLOW);
+	if (found >= 0 && !is_perf_map(found, status.euid))
+		close(TAKE_FD(found));
+	fd = open_found(s, &rights, found);
+	rights_restore(&rights);
+	return fd < 0 ? -ENOENT : fd;
 }
 
 /*
@@ -317,6 +363,35 @@ const char *file_symbol(struct program_file *f, uint64_t vaddr, uint64_t *ret_st
 
 /* ---- mappings ---- */
 
+/*
+ * Memory without a file, which a program can only fill itself; the kernel's own code has a name
+ * like [vdso].
+ */
+static bool is_anonymous(const struct smaps_header *h)
+{
+	static const char *const own[] = {"[heap]", "[stack]", "[anon:"};
+	const struct text_part name = {h->name, h->name_len};
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		if (part_begins(name, own[i]))
+			return !h->inode;
+	}
+	return !h->inode && !name.len;
+}
+
+/* Shared memory without a path. It may hold a program, which then is an ELF file. */
+static bool is_shared_memory(const struct smaps_header *h)
+{
+	static const char *const begins[] = {"/memfd:", "/dev/zero", "/SYSV"};
+	const struct text_part name = {h->name, h->name_len};
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		if (part_begins(name, begins[i]))
+			return h->inode;
+	}
+	return false;
+}
+
 static int add_image(struct address_space *s, struct file_table *files,
 		     const struct smaps_header *h)
 {
@@ -331,6 +406,9 @@ static int add_image(struct address_space *s, struct file_table *files,
 	if (!moved)
 		return -ENOMEM;
 	s->image = moved;
+	image.jit = is_anonymous(h) || (is_shared_memory(h) && files->item[image.file]->fd < 0);
+	if (image.jit)
+		image.file = NO_FILE;
 	if (image.file != NO_FILE) {
 		const struct program_file *f = files->item[image.file];
 

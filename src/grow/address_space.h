@@ -40,7 +40,8 @@ struct image {
 	uint64_t start, end;
 	uint64_t base; /* start - base is the address in the file's own terms */
 	uint64_t low;  /* where the first segment of the file is mapped */
-	uint32_t file; /* NO_FILE: memory without a file, as of a JIT */
+	uint32_t file; /* NO_FILE: memory without a file */
+	bool jit;      /* the program has made this code */
 };
 
 struct address_space {
@@ -61,6 +62,12 @@ int address_space_inherit(struct address_space *s, const struct address_space *p
 int address_space_update(struct address_space *s, struct file_table *files);
 /* The image that contains the address, NULL if none does. */
 const struct image *address_space_find(const struct address_space *s, uint64_t address);
+/*
+ * Opens /tmp/perf-PID.map of the process, below its root, with its pid in its own namespace and
+ * with the rights of its user: a regular file with one name, of that user or of root. Returns a
+ * descriptor or a negative errno.
+ */
+int address_space_open_perf_map(const struct address_space *s);
 void address_space_close(struct address_space *s);
 
 #endif

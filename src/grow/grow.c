@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "grow/debuginfod.h"
 #include "grow/demangle.h"
+#include "grow/jit.h"
 #include "grow/touched.h"
 #include "grow/unwind.h"
 #include "source/grow_watch.h"
@@ -33,7 +34,8 @@ struct grow_process {
 	char name[64];
 	uint32_t target;
 	unsigned execs;
-	bool used, live; /* live: its target counts */
+	uint32_t jit, jit_parent; /* numbers of its map of JIT code, and of its parent's; 0: none */
+	bool used, live;	  /* live: its target counts */
 	uint64_t opened_us, updated_us;
 };
 
@@ -45,6 +47,7 @@ struct grow {
 	struct grow_watch *watch;
 	struct file_table files;
 	struct stack_table stacks;
+	struct jit_maps jit;
 	struct grow_process *process[TARGETS]; /* by target; NULL: none */
 	struct grow_process **all;
 	size_t count, capacity;
@@ -95,6 +98,7 @@ static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
 	bool deleted;
 
 	process_close(p);
+	p->jit = p->jit_parent = 0;
 	address_space_open(&p->space, g->proc, pid, &g->files);
 	p->used = true;
 	p->opened_us = p->updated_us = clock_us(CLOCK_MONOTONIC);
@@ -180,6 +184,8 @@ static int end_target(struct grow *g, uint32_t target)
 	if (p && p->target == target) {
 		pid_t pid = p->space.pid;
 
+		if (p->jit)
+			jit_maps_open(&g->jit, p->jit, &p->space);
 		process_close(p);
 		p->space.pid = pid;
 		p->live = false;
@@ -190,15 +196,40 @@ static int end_target(struct grow *g, uint32_t target)
 
 /* ---- stacks ---- */
 
-static int code_number(struct grow *g, const struct address_space *s, uint64_t ip, uint32_t *ret)
+/*
+ * The number of the map of what a process has made. Its file is opened here: later the process may
+ * be gone. Without room for one more, there is that of its parent, or none.
+ */
+static uint32_t jit_number(struct grow *g, struct grow_process *p)
 {
-	const struct image *image = address_space_find(s, ip);
+	if (p->jit)
+		return p->jit;
+	if (jit_maps_add(&g->jit, p->jit_parent, &p->jit) < 0)
+		return p->jit_parent;
+	jit_maps_open(&g->jit, p->jit, &p->space);
+	return p->jit;
+}
+
+static bool has_jit(const struct address_space *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->image[i].jit)
+			return true;
+	}
+	return false;
+}
+
+static int code_number(struct grow *g, struct grow_process *p, uint64_t ip, uint32_t *ret)
+{
+	const struct image *image = address_space_find(&p->space, ip);
 	struct code code = {.file = NO_FILE, .vaddr = ip};
 
 	if (image && image->file != NO_FILE) {
 		code.file = image->file;
 		code.vaddr = ip - image->base;
 	}
+	if (image && image->jit)
+		code.jit = jit_number(g, p);
 	return stack_table_code(&g->stacks, &code, ret);
 }
 
@@ -210,7 +241,7 @@ static int label_stack(struct grow *g, const char *text, uint32_t *ret)
 	return r < 0 ? r : stack_table_stack(&g->stacks, &code, 1, false, ret);
 }
 
-static int store_stack(struct grow *g, const struct address_space *s, const struct unwound *u,
+static int store_stack(struct grow *g, struct grow_process *p, const struct unwound *u,
 		       uint32_t *ret)
 {
 	uint32_t code[UNWIND_FRAMES];
@@ -219,7 +250,7 @@ static int store_stack(struct grow *g, const struct address_space *s, const stru
 	if (!u->count)
 		return label_stack(g, "[no user stack]", ret);
 	for (size_t i = 0; r == 0 && i < u->count; i++)
-		r = code_number(g, s, u->ip[i], &code[i]);
+		r = code_number(g, p, u->ip[i], &code[i]);
 	return r < 0 ? r : stack_table_stack(&g->stacks, code, u->count, u->truncated, ret);
 }
 
@@ -243,6 +274,20 @@ static void update(struct grow *g, struct grow_process *p)
 	p->updated_us = clock_us(CLOCK_MONOTONIC);
 }
 
+/*
+ * Where no table says how to go on, what is in the register of the frame pointer is followed. If it
+ * is none, it leads to an address without code.
+ */
+static void cut_behind_code(const struct grow_process *p, struct unwound *u)
+{
+	for (size_t i = 1; p->space.count && i < u->count; i++) {
+		if (address_space_find(&p->space, u->ip[i]))
+			continue;
+		u->count = i;
+		u->truncated = true;
+	}
+}
+
 static int find_stack(struct grow *g, struct grow_process *p, const struct zmem_grow_stack *m,
 		      uint32_t *ret)
 {
@@ -260,7 +305,8 @@ static int find_stack(struct grow *g, struct grow_process *p, const struct zmem_
 		unwinder_run(p->unwinder, m, &unwound);
 		unwinder_recall(p->unwinder, m, &key, ret);
 	}
-	r = store_stack(g, &p->space, &unwound, ret);
+	cut_behind_code(p, &unwound);
+	r = store_stack(g, p, &unwound, ret);
 	if (r == 0)
 		unwinder_remember(p->unwinder, key, *ret);
 	return r;
@@ -277,14 +323,8 @@ static int find_walked(struct grow *g, struct grow_process *p, const struct zmem
 	unwound.truncated = m->count >= ZMEM_GROW_FRAMES;
 	if (is_outdated(p, &unwound))
 		update(g, p);
-	/* Without frame pointers the kernel follows what happens to be in the register. */
-	for (size_t i = 1; i < unwound.count; i++) {
-		if (address_space_find(&p->space, unwound.ip[i]))
-			continue;
-		unwound.count = i;
-		unwound.truncated = true;
-	}
-	return store_stack(g, &p->space, &unwound, ret);
+	cut_behind_code(p, &unwound);
+	return store_stack(g, p, &unwound, ret);
 }
 
 static int find_task(struct grow *g, const struct zmem_grow_task *m, uint32_t *ret)
@@ -316,7 +356,7 @@ static void count(struct grow *g, struct grow_process *p, uint32_t stack,
 
 static int begin_process(struct grow *g, const struct zmem_grow_process *m)
 {
-	const struct grow_process *parent = m->parent < TARGETS ? g->process[m->parent] : NULL;
+	struct grow_process *parent = m->parent < TARGETS ? g->process[m->parent] : NULL;
 	int r = 0;
 
 	if (m->head.target >= TARGETS) {
@@ -325,9 +365,11 @@ static int begin_process(struct grow *g, const struct zmem_grow_process *m)
 	}
 	if (!g->process[m->head.target])
 		r = add_process(g, m->head.target, m->pid);
-	if (r == 0 && parent && m->head.what == ZMEM_GROW_FORK)
-		r = address_space_inherit(&g->process[m->head.target]->space, &parent->space);
-	return r;
+	if (r < 0 || !parent || m->head.what != ZMEM_GROW_FORK)
+		return r;
+	if (has_jit(&parent->space))
+		g->process[m->head.target]->jit_parent = jit_number(g, parent);
+	return address_space_inherit(&g->process[m->head.target]->space, &parent->space);
 }
 
 /* Begins with a point of nothing. */
@@ -521,6 +563,7 @@ void grow_close(struct grow *g)
 	}
 	free(g->all);
 	stack_table_done(&g->stacks);
+	jit_maps_done(&g->jit);
 	file_table_done(&g->files);
 	free(g);
 }
@@ -612,6 +655,34 @@ static const char *plain_name(const char *name, struct arena *arena)
 	return copy && *copy ? copy : name;
 }
 
+/* Stands for the text in a code. */
+static uint64_t hash_name(const char *name)
+{
+	uint64_t hash = 0;
+
+	for (; *name; name++) {
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+/* The same function in other processes, or after it was compiled again, is the same code. */
+static void resolve_jit(struct grow *g, struct code *code, struct arena *arena,
+			struct growth_frame *ret)
+{
+	uint64_t start;
+	const char *name = jit_maps_find(&g->jit, code->jit, code->vaddr, &start);
+
+	*code = (struct code){.file = NO_FILE, .vaddr = code->vaddr};
+	if (!name)
+		return;
+	ret->offset = start;
+	ret->name = plain_name(name, arena);
+	code->jit = JIT_NAMED;
+	code->vaddr = hash_name(ret->name);
+}
+
 /* The function of an address, as code of the merged table, and its frame. */
 static void resolve(struct grow *g, struct code *code, struct arena *arena,
 		    struct growth_frame *ret)
@@ -624,6 +695,10 @@ static void resolve(struct grow *g, struct code *code, struct arena *arena,
 		const char *label = g->stacks.label[code->label - 1];
 
 		ret->name = arena_strndup(arena, label, strlen(label));
+		return;
+	}
+	if (code->jit) {
+		resolve_jit(g, code, arena, ret);
 		return;
 	}
 	if (!f)
@@ -640,6 +715,27 @@ static void resolve(struct grow *g, struct code *code, struct arena *arena,
 	ret->allocator |= is_allocator(ret->name);
 }
 
+/* The program of CPython, or its library. */
+static bool is_python(const char *module)
+{
+	return module &&
+	       (strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0);
+}
+
+/* Where functions of Python have names, those of its interpreter are not what allocates. */
+static void mark_interpreter(struct growth *g)
+{
+	bool python = false;
+
+	for (size_t i = 0; i < g->frame_count; i++)
+		python |= !g->frame[i].module && g->frame[i].name &&
+			  strncmp(g->frame[i].name, "py::", 4) == 0;
+	for (size_t i = 0; python && i < g->frame_count; i++) {
+		if (is_python(g->frame[i].module))
+			g->frame[i].allocator = g->frame[i].interpreter = true;
+	}
+}
+
 /* Frames of the report, by the numbers of the merged table; number[] leads from codes to them. */
 static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
 {
@@ -648,16 +744,33 @@ static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
 
 	for (size_t i = 0; err == 0 && i < g->stacks.codes; i++) {
 		struct code code = g->stacks.code[i];
+		size_t known = r->merged.codes;
 		struct growth_frame f;
 
 		resolve(g, &code, &r->arena, &f);
 		err = stack_table_code(&r->merged, &code, &number[i]);
-		if (err == 0)
-			frame[number[i]] = f;
+		if (err < 0 || number[i] < known)
+			continue;
+		/* The next report reads the names again. */
+		if (code.jit)
+			f.name = arena_strndup(&r->arena, f.name, strlen(f.name));
+		frame[number[i]] = f;
 	}
 	r->growth.frame = frame;
 	r->growth.frame_count = r->merged.codes;
+	if (err == 0)
+		mark_interpreter(&r->growth);
 	return err;
+}
+
+/* A runtime may have made its map, or another one, since its code was first seen. */
+static int read_jit(struct grow *g)
+{
+	for (size_t i = 0; i < g->count; i++) {
+		if (g->all[i]->used && g->all[i]->jit)
+			jit_maps_open(&g->jit, g->all[i]->jit, &g->all[i]->space);
+	}
+	return jit_maps_read(&g->jit, &g->stacks);
 }
 
 static int merge_stack(struct grow_report *r, const struct stack_entry *e, const uint32_t *number)
@@ -854,6 +967,8 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	if (r == 0)
 		r = add_counters(g, out);
 	number = calloc(g->stacks.codes + 1, sizeof(*number));
+	if (r == 0)
+		r = read_jit(g);
 	if (r == 0)
 		r = number ? resolve_all(g, ret, number) : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < g->stacks.stacks; i++) {

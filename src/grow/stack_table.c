@@ -21,7 +21,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 
 static uint64_t hash_code(const struct code *c)
 {
-	return mix(mix(c->vaddr, c->file), c->label);
+	return mix(mix(mix(c->vaddr, c->file), c->label), c->jit);
 }
 
 /* Makes room for one more number in the slots; `hash_of` gives the hash of an item. */
@@ -71,7 +71,8 @@ int stack_table_code(struct stack_table *t, const struct code *code, uint32_t *r
 	for (; t->code_slot[at]; at = (at + 1) & (t->code_slots - 1)) {
 		const struct code *c = &t->code[t->code_slot[at] - 1];
 
-		if (c->vaddr != code->vaddr || c->file != code->file || c->label != code->label)
+		if (c->vaddr != code->vaddr || c->file != code->file || c->label != code->label ||
+		    c->jit != code->jit)
 			continue;
 		*ret = t->code_slot[at] - 1;
 		return 0;

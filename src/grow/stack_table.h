@@ -10,6 +10,7 @@
 struct code {
 	uint32_t file;	/* NO_FILE: the address is absolute */
 	uint32_t label; /* not 0: no code, but one of the texts */
+	uint32_t jit;	/* not 0: the number of what may name it (jit.h) */
 	uint64_t vaddr;
 };
 

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "grow/trampoline.h"
+
 #define RECALL_SLOTS (1u << 14)
 
 #if defined(__x86_64__)
@@ -54,7 +57,9 @@ static uint64_t word_sp(const struct zmem_grow_stack *m)
 
 /* ---- what libdw asks for ---- */
 
-/* Modules have the number of their file as name. */
+/* Modules have the number of their file as name; memory with trampolines has this one. */
+#define TRAMPOLINES "trampolines"
+
 static int find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		    char **ret_path, Elf **ret_elf)
 {
@@ -64,6 +69,10 @@ static int find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Ad
 	(void)module;
 	(void)base;
 	(void)ret_path;
+	if (strcmp(name, TRAMPOLINES) == 0) {
+		*ret_elf = trampoline_elf();
+		return -1;
+	}
 	if (!u || number >= u->files->count || u->files->item[number]->fd < 0)
 		return -1;
 	/* libdw would map it, and a file that is truncated meanwhile would end the program. */
@@ -159,10 +168,19 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
 
 /* ---- modules ---- */
 
-/* Reports each file where its first segment is. */
+static bool has_trampolines(int mem, const struct image *image)
+{
+	unsigned char code[TRAMPOLINE_MAX];
+	ssize_t n = image->jit ? pread(mem, code, sizeof(code), (off_t)image->start) : 0;
+
+	return n > 0 && trampoline_is(code, (size_t)n);
+}
+
+/* Reports each file where its first segment is, and memory whose code is known. */
 static void report(struct unwinder *u)
 {
 	const struct address_space *s = u->space;
+	cleanup_close int mem = openat(s->pid_fd, "mem", O_RDONLY | O_CLOEXEC);
 
 	u->dw->report_begin(u->dwfl);
 	for (size_t i = 0; i < s->count; i++) {
@@ -172,6 +190,8 @@ static void report(struct unwinder *u)
 		char name[16];
 		uint64_t end = image->end;
 
+		if (has_trampolines(mem, image))
+			u->dw->report_module(u->dwfl, TRAMPOLINES, image->start, image->end);
 		if (image->file == NO_FILE || u->files->item[image->file]->fd < 0)
 			continue;
 		/* Several mappings of one file follow each other. */

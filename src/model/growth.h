@@ -27,7 +27,8 @@ struct growth_frame {
 	const char *name;   /* any bytes; NULL: none is known */
 	const char *module; /* the last component of its file; NULL: in no file */
 	uint64_t offset;    /* of an address without a name: in the file, or absolute */
-	bool allocator;	    /* one of an allocator, or of the C library */
+	bool allocator;	    /* one of an allocator, of the C library, or an interpreter's */
+	bool interpreter;   /* it executes functions whose names are in the stacks, too */
 };
 
 /* The changes that one stack made. */
@@ -92,7 +93,10 @@ struct growth {
 
 /* The sum over all counters. */
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
-/* The first frame that is not an allocator's, else the innermost one; NULL without frames. */
+/*
+ * The first frame that is not an allocator's, else the first one of an interpreter, else the
+ * innermost one; NULL without frames.
+ */
 const struct growth_frame *growth_place(const struct growth *g, const struct growth_stack *s,
 					size_t *ret_index);
 

@@ -149,12 +149,28 @@ static bool threads_line(const struct keyed_line *line, uint32_t *ret_threads)
 	return true;
 }
 
+/* "NSpid: outermost … innermost". */
+static bool own_pid_line(const struct keyed_line *line, pid_t *ret)
+{
+	const char *p = line->value;
+	uint64_t pid = 0;
+
+	if (!line->whole)
+		return false;
+	while (scan_u64(&p, line->end, &pid)) {
+		if (!pid || pid > INT_MAX)
+			return false;
+	}
+	*ret = (pid_t)pid;
+	return pid;
+}
+
 int proc_status_parse(const char *text, size_t len, struct proc_status *ret)
 {
 	struct proc_status status = {.egid = (gid_t)-1};
 	struct keyed_counters counters = {names, STATUS_COUNTERS, .value = status.value};
 	struct keyed_line line;
-	bool uid = false, gid = false, threads = false;
+	bool uid = false, gid = false, own_pid = false, threads = false;
 
 	if (!len)
 		return -EINVAL;
@@ -165,6 +181,8 @@ int proc_status_parse(const char *text, size_t len, struct proc_status *ret)
 			uid = ids_line(&line, &status.euid);
 		else if (!gid && keyed_is(&line, "Gid", 3))
 			gid = ids_line(&line, &status.egid);
+		else if (!own_pid && keyed_is(&line, "NSpid", 5))
+			own_pid = own_pid_line(&line, &status.own_pid);
 		else if (!threads && keyed_is(&line, "Threads", 7))
 			threads = threads_line(&line, &status.threads);
 	}

@@ -53,7 +53,8 @@ enum status_counter {
 
 struct proc_status {
 	uid_t euid;
-	gid_t egid; /* (gid_t)-1: there is no such line */
+	gid_t egid;    /* (gid_t)-1: there is no such line */
+	pid_t own_pid; /* in its own pid namespace; 0: there is no such line */
 	uint32_t threads;
 	uint32_t have;			 /* bit per enum status_counter */
 	uint64_t value[STATUS_COUNTERS]; /* bytes */

@@ -45,7 +45,8 @@ enum table_column {
 /* A place that allocates, and where it was called from: stacks that only differ inside of it. */
 struct row {
 	const struct growth_stack *stack;
-	size_t first, count; /* of its frames */
+	const uint32_t *frame; /* from the place on */
+	size_t count;
 	int64_t net, recent;
 	uint64_t gross, resident;
 };
@@ -54,6 +55,7 @@ struct growth_table {
 	const struct growth *g;
 	struct grid grid;
 	struct row *row; /* by growth */
+	uint32_t *frame; /* of the rows that leave out an interpreter */
 	size_t rows, shown;
 	struct row others, all;
 	int64_t grown;	    /* by the rows that grew */
@@ -63,7 +65,7 @@ struct growth_table {
 /* Frames outside of the program's own: _start, and the C library that calls main. */
 static bool is_outside(const struct growth_frame *f)
 {
-	return f->name && (f->allocator || strcmp(f->name, "_start") == 0);
+	return f->name && ((f->allocator && !f->interpreter) || strcmp(f->name, "_start") == 0);
 }
 
 static struct row make_row(const struct growth *g, const struct growth_stack *s)
@@ -73,13 +75,32 @@ static struct row make_row(const struct growth *g, const struct growth_stack *s)
 			.recent = s->recent,
 			.gross = s->gross,
 			.resident = s->resident};
-	size_t end = s->frames;
+	size_t first = 0, end = s->frames;
 
-	growth_place(g, s, &r.first);
-	while (end > r.first + 1 && is_outside(&g->frame[s->frame[end - 1]]))
+	growth_place(g, s, &first);
+	while (end > first + 1 && is_outside(&g->frame[s->frame[end - 1]]))
 		end--;
-	r.count = end - r.first;
+	r.frame = s->frame + first;
+	r.count = end - first;
 	return r;
+}
+
+/*
+ * Between functions that have names, their interpreter says nothing. Returns the room behind the
+ * frames.
+ */
+static uint32_t *leave_out_interpreter(const struct growth *g, struct row *r, uint32_t *room)
+{
+	bool own = r->count && g->frame[r->frame[0]].interpreter;
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		if (own || !g->frame[r->frame[i]].interpreter)
+			room[count++] = r->frame[i];
+	}
+	r->frame = room;
+	r->count = count;
+	return room + count;
 }
 
 static void add_row(struct row *to, const struct row *r)
@@ -93,7 +114,7 @@ static void add_row(struct row *to, const struct row *r)
 static int compare_code(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
-	const uint32_t *p = x->stack->frame + x->first, *q = y->stack->frame + y->first;
+	const uint32_t *p = x->frame, *q = y->frame;
 
 	if (x->count != y->count)
 		return x->count < y->count ? -1 : 1;
@@ -118,12 +139,20 @@ static int compare_growth(const void *a, const void *b)
 static int make_rows(struct growth_table *t, size_t shown)
 {
 	const struct growth *g = t->g;
+	size_t frames = 1;
+	uint32_t *room;
 
-	t->row = calloc(g->stacks + 1, sizeof(*t->row));
-	if (!t->row)
-		return -ENOMEM;
 	for (size_t i = 0; i < g->stacks; i++)
+		frames += g->stack[i].frames;
+	t->row = calloc(g->stacks + 1, sizeof(*t->row));
+	t->frame = room = t->grid.style->wide ? NULL : calloc(frames, sizeof(*t->frame));
+	if (!t->row || (!room && !t->grid.style->wide))
+		return -ENOMEM;
+	for (size_t i = 0; i < g->stacks; i++) {
 		t->row[i] = make_row(g, &g->stack[i]);
+		if (room)
+			room = leave_out_interpreter(g, &t->row[i], room);
+	}
 	qsort(t->row, g->stacks, sizeof(*t->row), compare_code);
 	for (size_t i = 0; i < g->stacks; i++) {
 		add_row(&t->all, &t->row[i]);
@@ -173,7 +202,7 @@ static void put_frames(struct growth_table *t, const uint32_t *frame, size_t cou
 
 static const char *code_text(struct growth_table *t, const struct row *r)
 {
-	const uint32_t *frame = r->stack->frame + r->first;
+	const uint32_t *frame = r->frame;
 	bool all = t->grid.style->wide;
 
 	strbuf_clear(&t->code);
@@ -337,16 +366,18 @@ void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows
 		[TABLE_RESIDENT] = {.heading = "STILL", .type = CELL_BYTES, .summed = true},
 		[TABLE_CODE] = {.heading = "CODE", .type = CELL_TEXT, .left = true},
 	};
-	struct growth_table t = {.g = g};
+	struct growth_table t = {.g = g, .grid.style = style};
 
 	if (make_rows(&t, rows) < 0) {
 		out->error = out->error ? out->error : -ENOMEM;
+		free(t.row);
+		free(t.frame);
 		return;
 	}
-	t.grid.style = style;
 	if (!t.rows) {
 		put_nothing(&t, out);
 		free(t.row);
+		free(t.frame);
 		return;
 	}
 	t.grid.source = (struct grid_source){
@@ -366,6 +397,7 @@ void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows
 		out->error = strbuf_error(&t.code);
 	strbuf_done(&t.code);
 	free(t.row);
+	free(t.frame);
 }
 
 /* ---- JSON ---- */

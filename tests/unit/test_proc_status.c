@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "base/array.h"
 #include "proc_keys.h"
@@ -49,6 +50,7 @@ static void test_kernels(void **state)
 	(void)state;
 	s = parse("status-6.18");
 	assert_captured(&s, ALL, 1001, 7);
+	assert_int_equal(s.own_pid, 812);
 	s = parse("status-4.4");
 	assert_captured(&s, ALL & ~newer, 1001, 7);
 	s = parse("status-kthread");
@@ -87,6 +89,7 @@ static void test_forged_name_live(void **state)
 		assert_int_equal(s.euid, geteuid());
 		assert_int_equal(s.egid, getegid());
 		assert_int_equal(s.threads, 1);
+		assert_int_equal(s.own_pid, syscall(SYS_gettid));
 		/* Any name is one line, so the second line is always the same. */
 		line = strchr(text, '\n');
 		assert_non_null(line);
@@ -118,6 +121,16 @@ static void test_refused(void **state)
 	assert_memory_equal(&s, &before, sizeof(s));
 }
 
+static void assert_own_pid(const char *line, pid_t expected)
+{
+	struct proc_status s;
+	char text[64];
+	int len = snprintf(text, sizeof(text), "Uid:\t0 0 0 0\n%s", line);
+
+	assert_int_equal(proc_status_parse(text, (size_t)len, &s), 0);
+	assert_int_equal(s.own_pid, expected);
+}
+
 static void test_odd(void **state)
 {
 	/* The largest uid; more threads than fit; the first line of a key counts. */
@@ -133,6 +146,15 @@ static void test_odd(void **state)
 	assert_int_equal(s.threads, 3);
 	assert_int_equal(s.have, 1u << STATUS_VM_LCK);
 	assert_int_equal(s.value[STATUS_VM_LCK], KB(5));
+
+	/* The last pid is its own one; what is no pid, or has no end, is not known. */
+	assert_own_pid("NSpid:\t4711\t12\t3\n", 3);
+	assert_own_pid("NSpid:\t4711\n", 4711);
+	assert_own_pid("NSpid:\t\n", 0);
+	assert_own_pid("NSpid:\t4711\t2147483648\n", 0);
+	assert_own_pid("NSpid:\t4711\t0\n", 0);
+	assert_own_pid("NSpid:\t4711\t12", 0);
+	assert_own_pid("NStgid:\t4711\n", 0);
 
 	/* Without its end, "1" may be half of "12". */
 	assert_int_equal(proc_status_parse("Uid:\t0 0 0 0\nThreads:\t1", 23, &s), 0);

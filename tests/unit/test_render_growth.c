@@ -152,6 +152,36 @@ static void test_long_stacks(void **state)
 	check_table("growth_long_wide.txt", &f.growth, SIZE_MAX, &wide);
 }
 
+/* Functions of Python are rows without what the interpreter does between them; -w has it. */
+static void test_interpreter(void **state)
+{
+	static const uint32_t list[] = {MALLOC, RUN, LEAK, UNNAMED, RUN, HOSTILE, MAIN, START};
+	static const uint32_t string[] = {RUN, RUN, LEAK, UNNAMED, HOSTILE, MAIN, START};
+	static const uint32_t module[] = {KSWAPD, RUN, LEAK, MAIN, START};
+	static const uint32_t start[] = {MALLOC, RUN, MAIN, START};
+	static const enum frame python[] = {RUN, UNNAMED, MAIN};
+	const struct table_style style = {.header = true}, wide = {.header = true, .wide = true};
+	struct fixture f;
+
+	(void)state;
+	growth_init(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(python); i++)
+		f.frame[python[i]].allocator = f.frame[python[i]].interpreter = true;
+	f.frame[RUN].name = "_PyEval_EvalFrameDefault";
+	f.frame[LEAK] = (struct growth_frame){.name = "py::keep:/app/job.py"};
+	f.frame[HOSTILE] = (struct growth_frame){.name = "py::<module>:/app/job.py"};
+	f.frame[KSWAPD] = (struct growth_frame){.name = "array_new", .module = "numpy.so"};
+	f.growth.accounted[GROWTH_ANON] = f.growth.accounted[GROWTH_SWAP] = 0;
+	set_stack(&f, 0, list, ARRAY_SIZE(list), 40 * MIB, 40 * MIB);
+	set_stack(&f, 1, string, ARRAY_SIZE(string), 8 * MIB, 8 * MIB);
+	set_stack(&f, 2, module, ARRAY_SIZE(module), 2 * MIB, 2 * MIB);
+	set_stack(&f, 3, start, ARRAY_SIZE(start), MIB, MIB);
+	f.growth.stacks = 4;
+	memcpy(f.growth.change, f.growth.accounted, sizeof(f.growth.change));
+	check_table("growth_python.txt", &f.growth, SIZE_MAX, &style);
+	check_table("growth_python_wide.txt", &f.growth, SIZE_MAX, &wide);
+}
+
 /* All that a report can lack. */
 static void test_doubts(void **state)
 {
@@ -226,7 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),  cmocka_unit_test(test_long_stacks),
 		cmocka_unit_test(test_doubts), cmocka_unit_test(test_documents),
-		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_page),   cmocka_unit_test(test_interpreter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

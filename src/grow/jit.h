@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Code that processes make while they run: its addresses are in no file, and its names are in the
+ * perf maps that runtimes write. A map belongs to one address space. A child also executes what its
+ * parent has made.
+ */
+#ifndef ZMEM_GROW_JIT_H
+#define ZMEM_GROW_JIT_H
+
+#include "grow/address_space.h"
+#include "grow/perf_map.h"
+#include "grow/stack_table.h"
+
+#define JIT_MAPS_MAX  512		  /* each has an open file */
+#define JIT_BYTES_MAX ((size_t)32 << 20)  /* of a file its last ones are read */
+#define JIT_TOTAL_MAX ((size_t)256 << 20) /* bytes of all files for one report */
+
+struct jit_map {
+	uint32_t parent;	/* the number of another map; 0: none */
+	int fd;			/* of the perf map; -1: none was found */
+	struct perf_name *item; /* by address */
+	size_t count, capacity;
+	struct arena names;
+};
+
+#define JIT_NAMED UINT32_MAX /* of code that stands for a name, in place of an address */
+
+/* Numbers begin with 1. */
+struct jit_maps {
+	struct jit_map *item;
+	size_t count, capacity;
+};
+
+/* Returns 0 or a negative errno: -ENOSPC. */
+int jit_maps_add(struct jit_maps *t, uint32_t parent, uint32_t *ret);
+/* Looks for the file of a process, which may have another one by now. Keeps the old one if not. */
+void jit_maps_open(struct jit_maps *t, uint32_t number, const struct address_space *s);
+/* Names the code of the table, by the files as they are now. Returns 0 or -ENOMEM. */
+int jit_maps_read(struct jit_maps *t, const struct stack_table *stacks);
+/* The function that contains the address; NULL if none is known. Valid until the next reading. */
+const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t address,
+			  uint64_t *ret_start);
+void jit_maps_done(struct jit_maps *t);
+
+#endif

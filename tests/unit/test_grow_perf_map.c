@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Names of JIT code: lines, texts that lie, and the file of a process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "grow/perf_map.h"
+
+static void test_lines(void **state)
+{
+	static const struct {
+		const char *text, *name;
+		uint64_t start, size;
+	} lines[] = {
+		{"7f0913ebc000 b py::serve:/app/job.py", "py::serve:/app/job.py", 0x7f0913ebc000,
+		 0xb},
+		{"0x10 0xFf name with blanks ", "name with blanks ", 0x10, 0xff},
+		{"10  20   three blanks", "three blanks", 0x10, 0x20},
+		{"ffffffffffffffff 0 empty", NULL, 0, 0},
+		{"fffffffffffffff0 f end", "end", 0xfffffffffffffff0, 0xf},
+		{"fffffffffffffff0 10 over the end", NULL, 0, 0},
+		{"00000000000000001 1 more digits than an address has", NULL, 0, 0},
+		{"10 20", NULL, 0, 0},
+		{"10 20 ", NULL, 0, 0},
+		{"10", NULL, 0, 0},
+		{"", NULL, 0, 0},
+		{"0x 1 no digits", NULL, 0, 0},
+		{" 10 20 name", NULL, 0, 0},
+		{"10\t20\tname", NULL, 0, 0},
+		{"-10 20 name", NULL, 0, 0},
+		{"name 10 20", NULL, 0, 0},
+	};
+	struct perf_line line;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		int r = perf_line_parse(lines[i].text, strlen(lines[i].text), &line);
+
+		assert_int_equal(r, lines[i].name ? 0 : -EINVAL);
+		if (r < 0)
+			continue;
+		assert_int_equal(line.start, lines[i].start);
+		assert_int_equal(line.size, lines[i].size);
+		assert_int_equal(line.name_len, strlen(lines[i].name));
+		assert_memory_equal(line.name, lines[i].name, line.name_len);
+	}
+	assert_int_equal(perf_line_parse("1 1 a\0b", 7, &line), -EINVAL);
+}
+
+static void check_names(const char *text, const char *expected)
+{
+	static const uint64_t address[] = {0xfff, 0x1000, 0x100f, 0x1010, 0x2000};
+	struct perf_name item[ARRAY_SIZE(address)];
+	cleanup(arena_done) struct arena names = {};
+	cleanup(strbuf_done) struct strbuf out = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(address); i++)
+		item[i] = (struct perf_name){.address = address[i], .name = "old"};
+	assert_int_equal(perf_map_name(text, strlen(text), item, ARRAY_SIZE(item), &names), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(address); i++)
+		strbuf_printf(&out, "%s%s", i ? " " : "", item[i].name ? item[i].name : "-");
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	check_names("", "- - - - -");
+	check_names("1000 10 a\n", "- a a - -");
+	check_names("1000 10 a\n1010 1 b\n2000 1 c\n", "- a a b c");
+	/* Code that took the place of older code, of all of it or of a part. */
+	check_names("1000 10 a\n1000 10 b\n", "- b b - -");
+	check_names("1000 10 a\n100f 2 b\n", "- a b b -");
+	check_names("100f 2 b\n1000 10 a\n", "- a a b -");
+	check_names("0 ffffffffffffffff all\n2000 1 c\n", "all all all all c");
+	/* Malformed lines, and one that is still being written. */
+	check_names("garbage\n\n\n1000 10 a\n1000 10\n1000 0 x\n2000 1 c", "- a a - -");
+	check_names("2000 1 c", "- - - - -");
+	check_names("\n", "- - - - -");
+}
+
+static void test_long_name(void **state)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	cleanup(arena_done) struct arena names = {};
+	struct perf_name item = {.address = 1};
+
+	(void)state;
+	strbuf_puts(&text, "1 1 ");
+	strbuf_fill(&text, 'n', 1 << 20);
+	strbuf_putc(&text, '\n');
+	assert_int_equal(perf_map_name(text.data, text.len, &item, 1, &names), 0);
+	assert_int_equal(strlen(item.name), PERF_NAME_MAX);
+	assert_int_equal(item.start, 1);
+	assert_int_equal(perf_map_name(text.data, text.len, &item, 0, &names), 0);
+}
+
+/* Each of many lines has all of many addresses: each address is named once. */
+static void test_many(void **state)
+{
+	enum { LINES = 200000, ADDRESSES = 50000 };
+	cleanup(strbuf_done) struct strbuf text = {};
+	cleanup(arena_done) struct arena names = {};
+	cleanup_free struct perf_name *item = calloc(ADDRESSES, sizeof(*item));
+
+	(void)state;
+	assert_non_null(item);
+	for (unsigned i = 0; i < LINES; i++)
+		strbuf_printf(&text, "0 7fffffffffffffff f%u\n", i);
+	for (unsigned i = 0; i < ADDRESSES; i++)
+		item[i].address = i / 2;
+	assert_int_equal(perf_map_name(text.data, text.len, item, ADDRESSES, &names), 0);
+	for (unsigned i = 0; i < ADDRESSES; i++)
+		assert_string_equal(item[i].name, "f199999");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
