@@ -58,7 +58,10 @@ struct {
 	__uint(max_entries, ZMEM_GROW_RING);
 } ring SEC(".maps");
 
-/* Wakes the reader when a process begins or executes: it may not live long enough to be read. */
+/*
+ * Wakes the reader when a process begins, executes or maps code: it may not live long enough to be
+ * read.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, ZMEM_GROW_WAKE_RING);
@@ -455,6 +458,21 @@ static __always_inline bool is_alive(struct zmem_grow_target *t, __u64 mm, __u32
 }
 
 /*
+ * Has new code be read at once, when it is first used: the process may not live long. It is told in
+ * front of the stack that uses it.
+ */
+static __always_inline void note_code(struct zmem_grow_target *t, __u64 mm, __u32 number)
+{
+	__u64 now = (__u64)kget(kcast(struct mm_struct, mm), exec_vm);
+
+	if (now == t->exec_vm || t->maps >= ZMEM_GROW_MAPS)
+		return;
+	t->exec_vm = now;
+	t->maps++;
+	send_process(ZMEM_GROW_MAP, number, t->pid, 0);
+}
+
+/*
  * A pointer that the verifier tracks as a number, which functions take: to the verifier the
  * difference of two pointers is one.
  */
@@ -507,8 +525,10 @@ int grow(__u64 *ctx)
 #endif
 	if (!now)
 		pages += take_count(t, mm, member);
-	if (pages)
-		send_change(ctx, s, mm, number, member, pages);
+	if (!pages)
+		return 0;
+	note_code(t, mm, number);
+	send_change(ctx, s, mm, number, member, pages);
 	return 0;
 }
 
@@ -531,6 +551,7 @@ int grow_fault_end(__u64 *ctx)
 	last = make_last((__u32)bpf_get_current_pid_tgid());
 	if (!s || s->stopped || !last)
 		return 0;
+	note_code(t, mm, number);
 	for (__u32 i = 0; i < ZMEM_RSS_COUNT; i++) {
 		__s64 pages = take_part(last, read_part(task, i), i);
 

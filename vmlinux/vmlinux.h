@@ -148,6 +148,7 @@ struct mm_struct {
 	unsigned long total_vm;
 	unsigned long locked_vm;
 	atomic64_t pinned_vm;
+	unsigned long exec_vm;
 	atomic_long_t pgtables_bytes;
 	atomic_long_t hugetlb_usage;
 	seqcount_t write_protect_seq;

@@ -18,6 +18,9 @@
 /* A copy of a stack has at most this size. */
 #define ZMEM_GROW_STACK_MAX 32768
 
+/* So often it is told that a target has mapped code: JIT code comes and goes. */
+#define ZMEM_GROW_MAPS 64
+
 /* How stacks are taken. */
 enum zmem_grow_mode {
 	ZMEM_GROW_COPY, /* registers and a copy of the user stack */
@@ -51,6 +54,7 @@ enum zmem_grow_what {
 	ZMEM_GROW_FORK,	     /* struct zmem_grow_process: a child became a target */
 	ZMEM_GROW_EXEC,	     /* the same: a target has a new address space */
 	ZMEM_GROW_END,	     /* the same: the address space is being torn down */
+	ZMEM_GROW_MAP,	     /* the same: a target has mapped code */
 };
 
 struct zmem_grow_head {
@@ -87,7 +91,7 @@ struct zmem_grow_task {
 struct zmem_grow_process {
 	struct zmem_grow_head head; /* `target`: of the new address space */
 	__s32 pid;		    /* in the namespace of the process that loaded the program */
-	__u32 parent;		    /* of FORK, EXEC: the target before; of END: 0 */
+	__u32 parent;		    /* of FORK, EXEC: the target before; of the others: 0 */
 };
 
 /* What iter/task writes for each address space that it was asked for. */
@@ -108,6 +112,9 @@ struct zmem_grow_target {
 	__u32 ended; /* 1: the address space is being torn down */
 	__u32 visit; /* the number of the last visit */
 	__u32 begun; /* of the first one */
+	__u64 exec_vm; /* pages of mapped code at the last event */
+	__u32 maps;    /* how often it was told that they changed */
+	__u32 unused;
 };
 
 /* One target on one CPU. Before Linux 6.2 `last` is in a map of threads. */

@@ -432,6 +432,16 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 	return 0;
 }
 
+/* The process may be gone: then the old images stay. */
+static int map_code(struct grow *g, const struct zmem_grow_process *m)
+{
+	struct grow_process *p = m->head.target < TARGETS ? g->process[m->head.target] : NULL;
+
+	if (p && p->used && p->space.pid_fd >= 0)
+		update(g, p);
+	return 0;
+}
+
 /* Returns 1 if the message is about a process, 0, or a negative errno. */
 static int take_process(struct grow *g, const struct zmem_grow_head *h, size_t len)
 {
@@ -442,7 +452,9 @@ static int take_process(struct grow *g, const struct zmem_grow_head *h, size_t l
 		return 0;
 	if (len < sizeof(*m))
 		return -EBADMSG;
-	if (h->what == ZMEM_GROW_END)
+	if (h->what == ZMEM_GROW_MAP)
+		r = map_code(g, m);
+	else if (h->what == ZMEM_GROW_END)
 		r = h->target < TARGETS ? end_target(g, h->target) : 0;
 	else
 		r = h->what == ZMEM_GROW_FORK ? begin_process(g, m) : exec_process(g, m);
