@@ -3,6 +3,7 @@
 #include "serve/files_reader.h"
 
 #include <errno.h>
+#include <malloc.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -40,10 +41,16 @@ static int make_document(struct files_reader *r, struct file_set *set)
 	return strbuf_error(&r->document);
 }
 
+/* All files of the machine may be many: their memory is given back. */
+static void forget(struct file_set *set)
+{
+	file_set_done(set);
+	malloc_trim(0);
+}
+
 int files_reader_read(struct files_reader *r, uint64_t age_us, struct swap_source *swap)
 {
-	/* It has all files of the machine, which may be many: it is not kept. */
-	cleanup(file_set_done) struct file_set set = {};
+	cleanup(forget) struct file_set set = {};
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	int err;
 

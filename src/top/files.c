@@ -3,6 +3,7 @@
 #include "top/files.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -52,6 +53,7 @@ static void forget(struct top_files *t, struct view *v)
 	files_result_done(&t->result);
 	t->result = (struct files_result){};
 	file_set_done(&t->set);
+	malloc_trim(0);
 	t->read = false;
 	t->due_us = 0;
 }
