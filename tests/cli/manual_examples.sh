@@ -10,7 +10,7 @@ here=$TMP/here
 mkdir "$here"
 cd "$here" || exit 1
 cp "$root"/src/dist/examples/*.jq .
-cp "$root/tests/fixtures/recordings/guest-6.12.zmem" guest.zmem
+cp "$root/tests/fixtures/recordings/swap-6.12.zmem" guest.zmem
 cp guest.zmem incident.zmem
 zmem record --keep 1h kept -c 2 -i 0.2 -q
 echo 'a-token' >token
@@ -143,7 +143,12 @@ done 3< <(grep -oE '`(tests|src)/[a-z_/.-]+[a-z]`' "$page" | tr -d '`')
 
 # Each line that zmem-bpf-system(1) shows is the beginning of a line of the output, in its order.
 zmem system --replay guest.zmem
-awk '/^\.Sh SWAP THAT/ { exit } /^\.Bd/ { inside = 1; next } /^\.Ed/ { inside = 0 } inside && !/^[$]/' \
+cp "$TMP/out" "$TMP/system"
+zmem --replay guest.zmem -o pid,swap,swap_pss,swap_shmem,name -f mkmem
+sed '/ total$/q' "$TMP/out" >"$TMP/rows"
+# The rows of the processes are between the last two tables of it.
+cat "$TMP/system" "$TMP/rows" "$TMP/system" >"$TMP/out"
+awk '/^\.Bd/ { inside = 1; next } /^\.Ed/ { inside = 0 } inside && !/^[$]/' \
 	"$root/src/man/zmem-bpf-system.1" >"$TMP/shown"
 check 'system: there is an example' [ "$(wc -l <"$TMP/shown")" -gt 30 ]
 equal 'system: the example is what is printed' "$(awk 'NR == FNR { line[++count] = $0; next }
