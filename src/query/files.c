@@ -151,6 +151,17 @@ static int compare_column(const struct cached_file *a, const struct cached_file 
 	}
 }
 
+/*
+ * Where a file comes by default: shared memory first, because it is freed by nothing but its end.
+ * Small files of it are among the others, by size: many of them would hide a large page cache.
+ */
+#define SMALL (1024 * 1024) /* bytes */
+
+static int rank_of(const struct cached_file *f)
+{
+	return f->resident + f->swapped < SMALL ? FILE_IN_CACHE : f->account;
+}
+
 static int compare_files(const void *pa, const void *pb, void *arg)
 {
 	const struct cached_file *a = *(const struct cached_file *const *)pa;
@@ -159,7 +170,7 @@ static int compare_files(const void *pa, const void *pb, void *arg)
 	int r = 0;
 
 	if (!q->keys.count && q->group == FILE_GROUP_NONE)
-		r = (int)a->account - (int)b->account;
+		r = rank_of(a) - rank_of(b);
 	if (!q->keys.count && r == 0)
 		r = compare_u64(a->resident + a->swapped, b->resident + b->swapped);
 	for (size_t i = 0; r == 0 && i < q->keys.count; i++)
@@ -172,40 +183,6 @@ static int compare_files(const void *pa, const void *pb, void *arg)
 	if (r == 0)
 		r = compare_u64(b->device, a->device);
 	return r ? r : compare_u64(b->inode, a->inode);
-}
-
-/*
- * If not all rows are shown, many small files of a tmpfs would leave no room for a large page
- * cache. So shared memory below this is chosen by its size among all others. Bytes.
- */
-#define SMALL (1024 * 1024)
-
-static int rank_of(const struct cached_file *f)
-{
-	return f->resident + f->swapped < SMALL ? FILE_IN_CACHE : f->account;
-}
-
-static int compare_to_choose(const void *pa, const void *pb, void *arg)
-{
-	const struct cached_file *a = *(const struct cached_file *const *)pa;
-	const struct cached_file *b = *(const struct cached_file *const *)pb;
-	int r = rank_of(a) - rank_of(b);
-
-	if (r == 0)
-		r = compare_u64(a->resident + a->swapped, b->resident + b->swapped);
-	return r ? r : compare_files(pa, pb, arg);
-}
-
-/* Sorts the rows so that the first `shown` are those to show, in their order. */
-static void sort_rows(const struct files_query *q, const struct cached_file **row, size_t count)
-{
-	size_t shown = count;
-
-	if (count > q->shown && !q->keys.count && !q->reverse && q->group == FILE_GROUP_NONE) {
-		qsort_r(row, count, sizeof(*row), compare_to_choose, (void *)q);
-		shown = q->shown;
-	}
-	qsort_r(row, shown, sizeof(*row), compare_files, (void *)q);
 }
 
 /* ---- rows ---- */
@@ -280,7 +257,7 @@ int files_run(struct file_set *set, const struct files_query *q, struct files_re
 		if (is_large(q, ret->row[i]))
 			ret->row[kept++] = ret->row[i];
 	}
-	sort_rows(q, ret->row, kept);
+	qsort_r(ret->row, kept, sizeof(*ret->row), compare_files, (void *)q);
 	report->rows = ret->row;
 	report->row_count = kept < q->shown ? kept : q->shown;
 	report->others_count = kept - report->row_count;

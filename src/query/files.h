@@ -11,11 +11,10 @@ struct files_query {
 	enum file_group group;
 	enum file_group within; /* of it only the files of the group `within_name` */
 	const char *within_name;
-	struct file_keys keys; /* none: shared memory first, then the rest, each by size */
+	struct file_keys keys; /* none: shared memory of 1 MiB or more first, then all else, by size */
 	bool reverse;
 	uint64_t min; /* bytes of the first key, if it is a size or a count */
-	/* Rows at most: without keys, shared memory of 1 MiB or more and then the largest files. */
-	size_t shown;
+	size_t shown; /* rows at most */
 };
 
 /* The name that is shown: the path, else the name, else the inode, in `buf`. */

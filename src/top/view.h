@@ -150,7 +150,7 @@ struct detail {
 /* How the rows of the files are made. The caller applies changes on VIEW_ASK_FILE_ROWS. */
 struct file_settings {
 	enum file_group group;
-	int sort; /* a column; -1: shared memory first, each by size */
+	int sort; /* a column; -1: large shared memory first, then all else, by size */
 	bool reverse;
 	char filter[128];	/* an ERE; "": no filter */
 	enum file_group within; /* of it only the files of the group `within_name` */

@@ -261,7 +261,7 @@ static void menu_line(struct view *v, struct screen *s, size_t i)
 			    column >= 0 ? file_column_help(column)
 			    : v->files.set.group != FILE_GROUP_NONE
 				    ? "by bytes in RAM and in swap"
-				    : "shared memory first, by bytes in RAM and in swap");
+				    : "large shared memory first, by bytes in RAM and in swap");
 	} else {
 		c = menu_column(i);
 		if (v->mode == VIEW_COLUMNS)

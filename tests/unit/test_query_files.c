@@ -121,46 +121,20 @@ static void test_sums(void **state)
 	assert_int_equal(f.report.account[FILE_IN_CACHE].resident, 304 * KIB);
 }
 
-/* Shared memory is first. A small file of it has no place if others are larger. */
-static void test_shown(void **state)
+/* Large shared memory is first. */
+static void test_default_order(void **state)
 {
-	static const struct {
-		size_t shown;
-		const char *rows;
-	} cases[] = {{SIZE_MAX, "7 3 6 2 4 1 5"},
-		     {7, "7 3 6 2 4 1 5"},
-		     {5, "7 3 6 4 1"},
-		     {4, "7 3 4 1"},
-		     {3, "7 4 1"},
-		     {2, "7 4"},
-		     {1, "7"},
-		     {0, ""}};
+	cleanup(fixture_done) struct fixture f;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		cleanup(fixture_done) struct fixture f;
-
-		fixture_init(&f);
-		add(&f, FILE_TMPFS, 1024, "/run/large", "/run");
-		f.set.file[3].resident = 4096 * KIB;
-		f.query.shown = cases[i].shown;
-		run(&f);
-		assert_rows(&f, cases[i].rows);
-		assert_int_equal(f.report.others.files,
-				 7 - strlen(cases[i].rows) / 2 - (*cases[i].rows != 0));
-	}
-	/* Keys, and the other way round: the first rows of the whole order. */
-	for (int reverse = 0; reverse < 2; reverse++) {
-		cleanup(fixture_done) struct fixture f;
-
-		fixture_init(&f);
-		f.query.shown = 2;
-		f.query.reverse = reverse;
-		if (!reverse)
-			set_keys(&f, "KIND,resident");
-		run(&f);
-		assert_rows(&f, reverse ? "5 1" : "6 2");
-	}
+	fixture_init(&f);
+	add(&f, FILE_TMPFS, 1024, "/run/large", "/run");
+	f.set.file[3].resident = 4096 * KIB;
+	run(&f);
+	assert_rows(&f, "7 4 1 3 6 2 5");
+	f.query.reverse = true;
+	run(&f);
+	assert_rows(&f, "5 2 6 3 1 4 7");
 }
 
 static void test_choice(void **state)
@@ -250,7 +224,7 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),  cmocka_unit_test(test_shown),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_default_order),
 		cmocka_unit_test(test_sums),   cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_groups), cmocka_unit_test(test_within),
 		cmocka_unit_test(test_keys),
