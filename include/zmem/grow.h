@@ -109,9 +109,9 @@ struct zmem_grow_target {
 	__s64 end[ZMEM_RSS_COUNT];     /* at the last visit */
 	__s64 settled[ZMEM_RSS_COUNT]; /* changes that visits found before an event */
 	__s32 pid;
-	__u32 ended; /* 1: the address space is being torn down */
-	__u32 visit; /* the number of the last visit */
-	__u32 begun; /* of the first one */
+	__u32 ended;   /* 1: the address space is being torn down */
+	__u32 visit;   /* the number of the last visit */
+	__u32 begun;   /* of the first one */
 	__u64 exec_vm; /* pages of mapped code at the last event */
 	__u32 maps;    /* how often it was told that they changed */
 	__u32 unused;

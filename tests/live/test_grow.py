@@ -369,6 +369,20 @@ def check_follow():
             result(count == 1 and gross < 4, "without --follow the process alone", (count, gross))
 
 
+def check_short():
+    """Programs that live for half a millisecond: of some runs all code is known."""
+    script = "for i in 1 2 3 4 5; do /bin/true; done"
+    for _ in range(40):
+        document = Grow("--sample", "1", "--follow", "--", "/bin/sh", "-c", script).report(end=False)
+        frames = [f for s in document["stacks"] for f in s["frames"]]
+        unknown = [f for f in frames if f["function"] is None and f["module"] is None]
+        processes = len(document["target"]["processes"])
+        if processes == 6 and not unknown:
+            break
+    result(processes == 6 and not unknown, "short-lived programs: their mappings are read in time",
+           (processes, unknown[:4]))
+
+
 def check_frame_pointers():
     """A program with frame pointers, by the kernel's walk."""
     source = os.path.join(os.path.dirname(__file__), "../support/growlab.c")
@@ -456,7 +470,7 @@ def main():
         print("skip grow: needs root and a kernel with BTF")
         return 0
     run_checks((check_sites, check_schema, check_sampled, check_end, check_command, check_cgroup, check_pprof,
-                check_follow,
+                check_follow, check_short,
                 check_frame_pointers, check_stopped, check_threads, check_refusals))
     return exit_code()
 
