@@ -11,7 +11,8 @@ struct files_query {
 	enum file_group group;
 	enum file_group within; /* of it only the files of the group `within_name` */
 	const char *within_name;
-	struct file_keys keys; /* none: shared memory of 1 MiB or more first, then all else, by size */
+	struct file_keys
+		keys; /* none: shared memory of 1 MiB or more first, then all else, by size */
 	bool reverse;
 	uint64_t min; /* bytes of the first key, if it is a size or a count */
 	size_t shown; /* rows at most */

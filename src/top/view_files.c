@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The files of the machine: large shared memory and tmpfs first, then all others, or groups of them;
- * and of one file, the processes that hold it. A recording has no files.
+ * The files of the machine: large shared memory and tmpfs first, then all others, or groups of
+ * them; and of one file, the processes that hold it. A recording has no files.
  */
 #include <errno.h>
 #include <stdio.h>
