@@ -4,6 +4,7 @@
 names come from the perf map of the process, whatever others put in its place."""
 
 import contextlib
+import glob
 import os
 import platform
 import shutil
@@ -306,7 +307,7 @@ sys.stdin.read()
 
 def find_python():
     """A Python that writes perf maps; None: there is none."""
-    names = [sys.executable] + ["python3.%d" % minor for minor in range(12, 20)]
+    names = [sys.executable] + ["python3.%d" % minor for minor in range(12, 20)] + glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3"))
     for path in filter(None, map(shutil.which, names)):
         done = subprocess.run((path, "-X", "perf", "-c", "import os, sys; active = sys.is_stack_trampoline_active(); "
                                "os.unlink('/tmp/perf-%d.map' % os.getpid()); sys.exit(not active)"),
