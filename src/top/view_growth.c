@@ -100,12 +100,9 @@ void view_growth_draw(struct view *v, struct screen *s)
 	for (const char *at = strbuf_str(&text); *at && s->count + 1 < s->height;) {
 		size_t len = strcspn(at, "\n");
 
-		screen_add_text(s, at, len, at == text.data ? LOOK_HEADER : LOOK_PLAIN);
+		screen_add_text(s, at, len,
+				at == text.data && g->stacks ? LOOK_HEADER : LOOK_PLAIN);
 		at += len + (at[len] == '\n');
-	}
-	if (g && !g->stacks && s->count + 1 < s->height) {
-		line_printf(&s->pen, "Nothing has changed since counting began.");
-		screen_line(s, LOOK_PLAIN);
 	}
 	screen_fill(s, s->height - 1);
 }
