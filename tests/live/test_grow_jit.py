@@ -321,7 +321,7 @@ def check_python():
     """The rows are functions of Python, with or without frame pointers in the interpreter."""
     path = find_python()
     if not path:
-        print("skip a real Python: none of 3.12 or later")
+        print("# no Python of 3.12 or later is here: its functions are not checked")
         return
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
         script.write(SCRIPT)
