@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -151,6 +153,21 @@ int address_space_open_perf_map(const struct address_space *s)
 	fd = open_found(s, &rights, found);
 	rights_restore(&rights);
 	return fd < 0 ? -ENOENT : fd;
+}
+
+/* The file belongs to the user of the process, or to root if the process hides from its user. */
+int address_space_open_own(const struct address_space *s, const char *name)
+{
+	int fd = openat(s->pid_fd, name, O_RDONLY | O_CLOEXEC);
+	struct rights rights;
+
+	if (fd >= 0 || errno != EACCES)
+		return fd < 0 ? -errno : fd;
+	rights_take(s, &rights);
+	fd = openat(s->pid_fd, name, O_RDONLY | O_CLOEXEC);
+	fd = fd < 0 ? -errno : fd;
+	rights_restore(&rights);
+	return fd;
 }
 
 /*
@@ -379,15 +396,18 @@ static bool is_anonymous(const struct smaps_header *h)
 	return !h->inode && !name.len;
 }
 
-/* Shared memory without a path. It may hold a program, which then is an ELF file. */
-static bool is_shared_memory(const struct smaps_header *h)
+/*
+ * Shared memory without a path. It may hold a program, which then is an ELF file. Files of other
+ * devices can have such a name, too: to read one may mean to wait for its user (FUSE).
+ */
+static bool is_shared_memory(const struct smaps_header *h, uint64_t device)
 {
 	static const char *const begins[] = {"/memfd:", "/dev/zero", "/SYSV"};
 	const struct text_part name = {h->name, h->name_len};
 
 	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
 		if (part_begins(name, begins[i]))
-			return h->inode;
+			return h->inode && h->device == device;
 	}
 	return false;
 }
@@ -406,7 +426,8 @@ static int add_image(struct address_space *s, struct file_table *files,
 	if (!moved)
 		return -ENOMEM;
 	s->image = moved;
-	image.jit = is_anonymous(h) || (is_shared_memory(h) && files->item[image.file]->fd < 0);
+	image.jit = is_anonymous(h) ||
+		    (is_shared_memory(h, s->shmem_device) && files->item[image.file]->fd < 0);
 	if (image.jit)
 		image.file = NO_FILE;
 	if (image.file != NO_FILE) {
@@ -456,10 +477,25 @@ int address_space_update(struct address_space *s, struct file_table *files)
 	return 0;
 }
 
+/* The device of the kernel's own mount of shared memory: a memfd is there. */
+static uint64_t find_shmem_device(void)
+{
+	cleanup_close int fd = memfd_create("zmem-bpf", MFD_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return 0;
+	return (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+}
+
 int address_space_open(struct address_space *s, const struct procfs *proc, pid_t pid,
 		       struct file_table *files)
 {
-	*s = (struct address_space){.pid = pid, .proc = proc, .pid_fd = -1, .root_fd = -1};
+	*s = (struct address_space){.pid = pid,
+				    .proc = proc,
+				    .pid_fd = -1,
+				    .root_fd = -1,
+				    .shmem_device = find_shmem_device()};
 	s->pid_fd = procfs_open_pid(proc, pid);
 	if (s->pid_fd < 0)
 		return s->pid_fd;
@@ -505,5 +541,6 @@ void address_space_close(struct address_space *s)
 	if (s->root_fd >= 0)
 		close(s->root_fd);
 	free(s->image);
-	*s = (struct address_space){.pid_fd = -1, .root_fd = -1};
+	*s = (struct address_space){
+		.pid_fd = -1, .root_fd = -1, .shmem_device = find_shmem_device()};
 }

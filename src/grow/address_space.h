@@ -47,8 +47,9 @@ struct image {
 struct address_space {
 	pid_t pid;
 	const struct procfs *proc;
-	int pid_fd, root_fd; /* of /proc/PID and /proc/PID/root */
-	struct image *image; /* by address */
+	int pid_fd, root_fd;   /* of /proc/PID and /proc/PID/root */
+	uint64_t shmem_device; /* of memory without a path, as in /proc/PID/maps; 0: not known */
+	struct image *image;   /* by address */
 	size_t count, capacity;
 	unsigned generation; /* grows when the images change */
 };
@@ -68,6 +69,9 @@ const struct image *address_space_find(const struct address_space *s, uint64_t a
  * descriptor or a negative errno.
  */
 int address_space_open_perf_map(const struct address_space *s);
+/* Opens /proc/PID/NAME, "mem" or "pagemap", for reading. Returns a descriptor or a negative errno.
+ */
+int address_space_open_own(const struct address_space *s, const char *name);
 void address_space_close(struct address_space *s);
 
 #endif

@@ -349,7 +349,7 @@ static void count(struct grow *g, struct grow_process *p, uint32_t stack,
 	s->changes++;
 	g->sampled_pages += h->carried;
 	if (h->address && h->pages > 0 && h->pages <= UINT32_MAX)
-		touched_add(&p->touched, p->space.pid_fd, h->address, stack, (uint32_t)h->pages);
+		touched_add(&p->touched, &p->space, h->address, stack, (uint32_t)h->pages);
 }
 
 /* ---- messages ---- */
@@ -791,7 +791,7 @@ static bool check_resident(struct grow *g)
 		struct grow_process *p = g->all[i];
 
 		known &= p->live && !p->touched.dropped &&
-			 touched_check(&p->touched, p->space.pid_fd, add_resident, g) == 0;
+			 touched_check(&p->touched, &p->space, add_resident, g) == 0;
 	}
 	return known;
 }

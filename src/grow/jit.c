@@ -111,14 +111,23 @@ static int name_all(struct jit_map *m, size_t *left)
 	return perf_map_name(begin, (size_t)(text + len - begin), m->item, m->count, &m->names);
 }
 
-/* What a map cannot name, its parent may. */
-static int ask_parent(struct jit_maps *t, const struct jit_map *m)
+/* What a map cannot name, its parent may. Only what has a name is kept. */
+static int ask_parent(struct jit_maps *t, struct jit_map *m)
 {
+	size_t kept = 0;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && m->parent && i < m->count; i++) {
-		if (!m->item[i].name)
+	for (size_t i = 0; r == 0 && i < m->count; i++) {
+		if (m->item[i].name)
+			m->item[kept++] = m->item[i];
+		else if (m->parent)
 			r = add_address(&t->item[m->parent - 1], m->item[i].address);
+	}
+	m->count = kept;
+	if (!kept) {
+		free(m->item);
+		m->item = NULL;
+		m->capacity = 0;
 	}
 	return r;
 }

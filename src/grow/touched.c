@@ -95,12 +95,13 @@ static void ignore(void *arg, uint32_t stack, uint64_t bytes)
 	(void)bytes;
 }
 
-void touched_add(struct touched *t, int pid_fd, uint64_t address, uint32_t stack, uint32_t pages)
+void touched_add(struct touched *t, const struct address_space *space, uint64_t address,
+		 uint32_t stack, uint32_t pages)
 {
 	struct touched_page *moved;
 
 	if (t->count >= TOUCHED_MAX)
-		touched_check(t, pid_fd, ignore, NULL);
+		touched_check(t, space, ignore, NULL);
 	moved = t->count < TOUCHED_MAX
 			? grow_items(t->item, t->count, &t->capacity, 4096, sizeof(*t->item))
 			: NULL;
@@ -112,18 +113,18 @@ void touched_add(struct touched *t, int pid_fd, uint64_t address, uint32_t stack
 	t->item[t->count++] = (struct touched_page){address, stack, pages};
 }
 
-int touched_check(struct touched *t, int pid_fd,
+int touched_check(struct touched *t, const struct address_space *space,
 		  void (*fn)(void *arg, uint32_t stack, uint64_t bytes), void *arg)
 {
 	uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct pagemap map = {.first = UINT64_MAX};
-	cleanup_close int fd = openat(pid_fd, "pagemap", O_RDONLY | O_CLOEXEC);
+	cleanup_close int fd = address_space_open_own(space, "pagemap");
 	size_t kept = 0;
 	ssize_t n;
 	int r;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	map.fd = fd;
 	/* Of a process that is gone nothing can be read. */
 	n = pread(fd, map.entry, 8, 0);

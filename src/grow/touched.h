@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "grow/address_space.h"
+
 struct touched_page {
 	uint64_t address; /* of the page fault */
 	uint32_t stack;
@@ -22,16 +24,17 @@ struct touched {
 #define TOUCHED_MAX (4u << 20) /* 64 MiB */
 
 /*
- * Adds pages. `pid_fd`: where pages that have gone since are dropped, if there are too many. Never
+ * Adds pages. `space`: where pages that have gone since are dropped, if there are too many. Never
  * fails: pages without room are counted.
  */
-void touched_add(struct touched *t, int pid_fd, uint64_t address, uint32_t stack, uint32_t pages);
+void touched_add(struct touched *t, const struct address_space *space, uint64_t address,
+		 uint32_t stack, uint32_t pages);
 /*
  * Asks /proc/PID/pagemap which pages are in RAM or in swap, and drops the others. Calls fn for each
  * stack that has some, maybe several times. Returns 0, or a negative errno: -ESRCH if the process
  * is gone.
  */
-int touched_check(struct touched *t, int pid_fd,
+int touched_check(struct touched *t, const struct address_space *space,
 		  void (*fn)(void *arg, uint32_t stack, uint64_t bytes), void *arg);
 void touched_done(struct touched *t);
 

@@ -180,7 +180,7 @@ static bool has_trampolines(int mem, const struct image *image)
 static void report(struct unwinder *u)
 {
 	const struct address_space *s = u->space;
-	cleanup_close int mem = openat(s->pid_fd, "mem", O_RDONLY | O_CLOEXEC);
+	cleanup_close int mem = address_space_open_own(s, "mem");
 
 	u->dw->report_begin(u->dwfl);
 	for (size_t i = 0; i < s->count; i++) {

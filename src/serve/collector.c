@@ -117,16 +117,16 @@ static const char *read_files(struct snapshot_server *s, uint32_t age_ms)
 	r = files_reader_read(&s->files, (uint64_t)age_ms * 1000, s->measure.collector.swap);
 	if (r == -ENOTSUP)
 		return "this kernel's lists of files are not understood";
-	if (r == 1)
+	if (r == 1 && s->files_memfd >= 0)
+		close(TAKE_FD(s->files_memfd));
+	/* Also a document that could not be sealed when it was new. */
+	if (r >= 0 && s->files_memfd < 0) {
 		r = channel_seal(&s->files.document);
+		s->files_memfd = r < 0 ? -1 : r;
+	}
 	if (r < 0) {
 		log_errno(r, "reading the lists of files");
 		return strerror(-r);
-	}
-	if (r > 0) {
-		if (s->files_memfd >= 0)
-			close(s->files_memfd);
-		s->files_memfd = r;
 	}
 	return NULL;
 }

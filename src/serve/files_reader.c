@@ -31,14 +31,19 @@ static int make_document(struct files_reader *r, struct file_set *set)
 {
 	const struct files_query query = {.shown = FILES_READER_ROWS};
 	cleanup(files_result_done) struct files_result result = {};
+	cleanup(strbuf_done) struct strbuf made = {};
 	struct files_report report = {.snapshot = &r->snapshot};
 	int err = files_run(set, &query, &result, &report);
 
 	if (err < 0)
 		return err;
-	strbuf_clear(&r->document);
-	render_files_page_json(&r->document, &report);
-	return strbuf_error(&r->document);
+	render_files_page_json(&made, &report);
+	if (strbuf_error(&made))
+		return strbuf_error(&made);
+	strbuf_done(&r->document);
+	r->document = made;
+	made = (struct strbuf){};
+	return 0;
 }
 
 /* All files of the machine may be many: their memory is given back. */
@@ -56,6 +61,9 @@ int files_reader_read(struct files_reader *r, uint64_t age_us, struct swap_sourc
 
 	if (r->taken_us && (now - r->taken_us <= age_us || now < r->due_us))
 		return 0;
+	/* The last reading failed. */
+	if (now < r->due_us)
+		return -EAGAIN;
 	err = files_source_read(r->source, &r->proc, &set);
 	r->due_us = clock_us(CLOCK_MONOTONIC) + files_source_pause_us(r->source);
 	if (err < 0)

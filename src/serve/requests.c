@@ -211,6 +211,11 @@ static const char *header(const struct requests *c, struct MHD_Connection *conne
 	return c->mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+static bool is_small(const char *path)
+{
+	return strcmp(path, "/metrics") == 0 || strcmp(path, "/healthz") == 0;
+}
+
 static enum MHD_Result answer(struct requests *c, struct pending *req)
 {
 	const char *accept = header(c, req->connection, "Accept");
@@ -221,7 +226,8 @@ static enum MHD_Result answer(struct requests *c, struct pending *req)
 	};
 	struct page p = {};
 
-	if (c->unsent > UNSENT_MAX)
+	/* Clients that do not read large pages must not keep others from the metrics. */
+	if (c->unsent > UNSENT_MAX + (is_small(req->path) ? UNSENT_MAX / 4 : 0))
 		return send_text(c, req->connection, 503,
 				 "too many responses are being sent (try again later)");
 	c->server.counts.connections = connections_used(&c->connections);

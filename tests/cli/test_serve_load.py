@@ -153,6 +153,17 @@ def check_few_files():
                     wrong.append((files, serve.wait(), lines))
     same("few files: an answer, or a hint", wrong, [])
     result(refused and served, "few files: some limits are enough, some are not", (refused, served))
+    with Serve("--files", "-i", "0.1") as serve:
+        for turn in range(2):
+            before = len(os.listdir("/proc/%d/fd" % serve.process.pid))
+            serve.get("/metrics")
+            for few, code in ((5, 503), (before + 64, 200)):
+                subprocess.run(["prlimit", "--pid", str(serve.process.pid), "--nofile=%d:" % few], check=True)
+                # A document that is not old is served without a file.
+                time.sleep(2.5)
+                got = [serve.get("/files.json").code for _ in range(3)]
+                same("files, %s descriptors, %d" % ("no" if few == 5 else "enough", turn), got[1:], [code] * 2)
+        same("files without descriptors: exit code", serve.stop(), 0)
     with Serve("-i", "0.1", prefix=["prlimit", "--nofile=32:32"]) as serve:
         idle = [serve.connect() for _ in range(40)]
         result(sleeps(serve.http_pid()), "more connections than files: the HTTP process sleeps")

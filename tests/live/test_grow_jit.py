@@ -115,6 +115,13 @@ def check_stacks():
             write(one.path(), one.line())
             got = largest(grown(one))
             result(got == NAMED, "%s: the stack goes through it, with its name" % code, got)
+        with lab(code, "anon", uid=NOBODY) as one:
+            write(one.path(), one.line(), NOBODY)
+            document = grown(one)
+            got = largest(document)
+            result(got == NAMED, "%s: the same of another user" % code, got)
+            there = sum(s["resident_bytes"] or 0 for s in document["stacks"])
+            result(there >= 4 * MIB, "%s: what is still there, of another user" % code, there)
         with lab(code, "anon") as one:
             document = grown(one)
             got = largest(document)
