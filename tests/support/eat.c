@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * eat [KIB [thread]]: touches KIB KiB of shared anonymous memory (0), then private memory page by
- * page until it is killed. With "thread" a second thread does, after the first one has ended.
+ * eat [KIB [thread | sleep]]: touches KIB KiB of shared anonymous memory (0), then private memory
+ * page by page until it is killed. With "thread" a second thread does, after the first one has
+ * ended; with "sleep" it sleeps in place of touching private memory.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +14,7 @@
 #define STEP (1 << 20)
 
 static size_t shared_bytes;
+static bool sleeps;
 
 static void *eat(void *arg)
 {
@@ -28,6 +31,8 @@ static void *eat(void *arg)
 			_exit(1);
 		memset(vma, 1, shared_bytes);
 	}
+	while (sleeps)
+		pause();
 	for (;;) {
 		vma = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (vma == MAP_FAILED)
@@ -44,7 +49,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		shared_bytes = strtoul(argv[1], NULL, 10) * 1024;
-	if (argc < 3)
+	sleeps = argc > 2 && strcmp(argv[2], "sleep") == 0;
+	if (argc < 3 || sleeps)
 		eat(NULL);
 	first = pthread_self();
 	if (pthread_create(&second, NULL, eat, &first))
