@@ -2,7 +2,7 @@
 /*
  * eat [KIB [thread | sleep]]: touches KIB KiB of shared anonymous memory (0), then private memory
  * page by page until it is killed. With "thread" a second thread does, after the first one has
- * ended; with "sleep" it sleeps in place of touching private memory.
+ * ended; with "sleep" it locks that memory and sleeps.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -30,6 +30,9 @@ static void *eat(void *arg)
 		if (vma == MAP_FAILED)
 			_exit(1);
 		memset(vma, 1, shared_bytes);
+		/* Others must not push it out. */
+		if (sleeps && mlock(vma, shared_bytes))
+			_exit(1);
 	}
 	while (sleeps)
 		pause();
