@@ -82,7 +82,7 @@ PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(c
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
 COLD         := $(addprefix $(B)/,cli/% top/% recording/% compare/% grow/% render/compare_% render/files_% render/maps_% \
-                render/system_% render/growth% source/grow_watch% source/oom_watch%)
+                render/system_% render/growth% source/grow_watch% source/oom_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.

@@ -53,7 +53,8 @@ struct oom_walk {
 	__u64 first;	/* where the walk began */
 	__u64 victim;	/* its leader; of a search 0 until it is found */
 	__u64 deadline; /* 0: a search */
-	__s32 pid;	/* of a search: in the first namespace */
+	__s32 pid;	/* in the first namespace */
+	__s32 tid;	/* likewise, what the kernel named */
 	__u32 kill;
 	__u32 listed;
 	__u32 lost;
@@ -95,11 +96,15 @@ int oom_setup(__u64 *ctx)
 	return 0;
 }
 
-/* The counters without their parts per CPU. */
+/* The counters without their parts per CPU. An exited leader has no mm, but its threads do. */
 static __always_inline void read_counts(__u64 leader, __s64 *ret)
 {
-	__u64 mm = kaddr(kcast(struct task_struct, leader), mm);
+	__u64 mm = kaddr(kcast(struct task_struct, leader), mm), thread;
 
+	if (!mm) {
+		thread = find_mm_thread(leader, 0);
+		mm = thread ? kaddr(kcast(struct task_struct, thread), mm) : 0;
+	}
 	for (int i = 0; mm && i < ZMEM_RSS_COUNT; i++) {
 		__u64 addr = mm + koffset(struct mm_struct, rss_stat) +
 			     i * (__u64)bpf_core_type_size(struct percpu_counter);
@@ -147,12 +152,27 @@ static __always_inline long next_node(struct oom_walk *w)
 	return 1;
 }
 
-/* Finds a process by its pid, for kernels that pass no task. */
+/*
+ * Whether the kernel names this thread in place of an exited leader: the first one that has an mm
+ * (find_lock_task_mm(), mm/oom_kill.c). A global function is verified once.
+ */
+__noinline int is_named_thread(__u64 leader, __u32 tid)
+{
+	__u64 thread;
+
+	if (kaddr(kcast(struct task_struct, leader), mm))
+		return 0;
+	thread = find_mm_thread(leader, 0);
+	return thread && (__u32)kget(kcast(struct task_struct, thread), pid) == tid;
+}
+
+/* Finds a process by the thread that the kernel named, for kernels that pass no task. */
 static __always_inline long find_step(struct oom_walk *w)
 {
 	__u64 leader = leader_of_node(w->node);
 
-	if (kget(kcast(struct task_struct, leader), tgid) == w->pid) {
+	if (kget(kcast(struct task_struct, leader), tgid) == w->tid ||
+	    is_named_thread(leader, (__u32)w->tid)) {
 		w->victim = leader;
 		return 1;
 	}
@@ -226,6 +246,7 @@ static __always_inline void write_end(const struct oom_walk *w, __u64 began, boo
 		.head = {ZMEM_OOM_END, w->kill},
 		.boottime_ns = bpf_ktime_get_boot_ns(),
 		.pid = w->pid,
+		.tid = w->tid,
 		.table = table,
 		.listed = w->listed,
 		.lost = w->lost,
@@ -236,19 +257,29 @@ static __always_inline void write_end(const struct oom_walk *w, __u64 began, boo
 	bpf_ringbuf_output(&ring, &end, sizeof(end), RB_FORCE_WAKEUP);
 }
 
-/* The argument is the task, or its pid before 6.8 and in some stable kernels. */
+/*
+ * The argument is the task, or its pid before 6.8 and in some stable kernels. It is any thread: the
+ * current one, if that is ending or vm.oom_kill_allocating_task is set, or one of an exited leader.
+ */
 static __always_inline void find_victim(__u64 argument, struct oom_walk *w)
 {
+	const struct task_struct *current =
+		kcast(struct task_struct, (__u64)bpf_get_current_task());
+
 	if ((__s64)argument < 0) {
 		const struct task_struct *task = kcast(struct task_struct, argument);
 
 		w->victim = kaddr(task, group_leader);
-		w->pid = kget(task, tgid);
-		return;
+		w->tid = kget(task, pid);
+	} else {
+		w->tid = (__s32)argument;
+		if (kget(current, pid) == w->tid)
+			w->victim = kaddr(current, group_leader);
+		else
+			walk();
+		w->node = w->first;
 	}
-	w->pid = (__s32)argument;
-	walk();
-	w->node = w->first;
+	w->pid = w->victim ? kget(kcast(struct task_struct, w->victim), tgid) : w->tid;
 }
 
 SEC("tp_btf/mark_victim")

@@ -43,12 +43,12 @@ struct zmem_oom_end {
 	struct zmem_oom_head head;
 	__u64 boottime_ns;
 	__u64 took_ns; /* in the tracepoint, up to this record */
-	__s32 pid;     /* what the kernel named, in the first pid namespace; 0: unknown */
+	__s32 pid;     /* of the victim, in the first pid namespace */
 	__u32 table;   /* 1: other processes were read as well */
 	__u32 listed;  /* records that were written */
 	__u32 lost;    /* records that the ring had no room for */
 	__u32 late;    /* 1: the time was over before the last process */
-	__u32 unused;
+	__s32 tid;     /* of the thread that the kernel named; pid, if it was not found */
 };
 
 #endif

@@ -7,15 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strbuf.h"
 #include "source/bpf_diagnose.h"
+#include "source/oom_messages.h"
 #include "source/reader.h"
-#include "source/record_decode.h"
 #include "source/source_internal.h"
 #include "zmem/oom.h"
 
@@ -25,10 +23,7 @@ struct oom_watch {
 	int link_fd; /* holds the program, which holds its maps */
 	int ring_fd;
 	struct ring_buffer *ring;
-	struct decode_limits limits;
-	struct strbuf bytes;	     /* messages that were received: a length, then as many bytes */
-	size_t used;		     /* bytes of them that were returned */
-	uint32_t kills;		     /* the number of the last kill that was returned */
+	struct oom_messages messages;
 	int log_fd;		     /* /dev/kmsg; -1: it may not be read */
 	struct oom_line line[LINES]; /* a ring of the last lines about kills */
 	unsigned lines;
@@ -36,18 +31,11 @@ struct oom_watch {
 		request; /* of the line that came last; it belongs to the next line about a kill */
 };
 
-#define BYTES_MAX (64u << 20)
-
-/* Stores a message; too many kills at once are counted as missed. */
 static int receive(void *arg, void *data, size_t len)
 {
 	struct oom_watch *w = arg;
-	uint32_t size = (uint32_t)len;
 
-	if (len > sizeof(struct zmem_oom_record) || w->bytes.len > BYTES_MAX)
-		return 0;
-	strbuf_put(&w->bytes, &size, sizeof(size));
-	strbuf_put(&w->bytes, data, len);
+	oom_messages_add(&w->messages, data, len);
 	return 0;
 }
 
@@ -102,7 +90,7 @@ int oom_watch_open(enum oom_watch_scope scope, struct diag *diag, struct oom_wat
 		if (!w)
 			return -ENOMEM;
 		w->link_fd = w->ring_fd = w->log_fd = -1;
-		w->limits = reader_limits();
+		w->messages.limits = reader_limits();
 		r = open_object(w, id[i],
 				scope == OOM_WATCH_VICTIMS ? ZMEM_OOM_VICTIMS : ZMEM_OOM_TABLES,
 				diag);
@@ -137,7 +125,7 @@ void oom_watch_close(struct oom_watch *w)
 		close(w->ring_fd);
 	if (w->log_fd >= 0)
 		close(w->log_fd);
-	strbuf_done(&w->bytes);
+	oom_messages_done(&w->messages);
 	free(w);
 }
 
@@ -170,7 +158,7 @@ static void find_line(const struct oom_watch *w, struct oom_kill *kill)
 	for (unsigned i = 0; i < LINES && i < w->lines; i++) {
 		const struct oom_line *line = &w->line[(w->lines - 1 - i) % LINES];
 
-		if (line->pid != kill->kernel_pid || !kill->kernel_pid)
+		if (!line->pid || (line->pid != kill->kernel_pid && line->pid != kill->kernel_tid))
 			continue;
 		kill->line_known = true;
 		kill->line = *line;
@@ -180,75 +168,13 @@ static void find_line(const struct oom_watch *w, struct oom_kill *kill)
 
 /* ---- kills ---- */
 
-static int add_process(struct oom_watch *w, const struct zmem_oom_record *r, struct oom_kill *kill,
-		       struct snapshot *s)
-{
-	static const enum zmem_rss order[] = {ZMEM_RSS_ANON, ZMEM_RSS_FILE, ZMEM_RSS_SHMEM,
-					      ZMEM_RSS_SWAP};
-
-	if (record_size(&r->record, sizeof(r->record)) <= 0)
-		return -EBADMSG;
-	if (r->head.what == ZMEM_OOM_VICTIM) {
-		kill->pid = r->record.pid;
-		kill->counts_known = true;
-		for (size_t i = 0; i < ARRAY_SIZE(order); i++)
-			kill->count[i] = (uint64_t)r->count[order[i]] * w->limits.page_size;
-	}
-	return record_decode_one(&r->record, &w->limits, s);
-}
-
-static void end_kill(struct oom_watch *w, const struct zmem_oom_end *end, struct oom_kill *kill)
-{
-	kill->boottime_ns = end->boottime_ns;
-	kill->took_ns = end->took_ns;
-	kill->kernel_pid = end->pid;
-	kill->table = end->table;
-	kill->lost = end->lost;
-	kill->late = end->late;
-	kill->missed = end->head.kill - w->kills - 1;
-	w->kills = end->head.kill;
-}
-
-/* Reads one message into the kill. Returns 1 at its end, 0, or a negative errno. */
-static int read_message(struct oom_watch *w, const char *data, uint32_t size, struct oom_kill *kill,
-			struct snapshot *s)
-{
-	union {
-		struct zmem_oom_head head;
-		struct zmem_oom_record record;
-		struct zmem_oom_end end;
-	} message = {};
-
-	memcpy(&message, data, size);
-	if (message.head.what == ZMEM_OOM_END && size == sizeof(message.end)) {
-		end_kill(w, &message.end, kill);
-		return 1;
-	}
-	if (message.head.what == ZMEM_OOM_END || size != sizeof(message.record))
-		return -EBADMSG;
-	return add_process(w, &message.record, kill, s);
-}
-
 int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot)
 {
-	int r = 0;
+	int r;
 
-	snapshot_clear(snapshot);
-	*ret = (struct oom_kill){};
 	ring_buffer__consume(w->ring);
 	read_log(w);
-	while (r == 0 && w->used + sizeof(uint32_t) <= w->bytes.len) {
-		uint32_t size;
-
-		memcpy(&size, w->bytes.data + w->used, sizeof(size));
-		w->used += sizeof(size);
-		r = read_message(w, w->bytes.data + w->used, size, ret, snapshot);
-		w->used += size;
-	}
-	if (w->used == w->bytes.len) {
-		strbuf_done(&w->bytes);
-		w->used = 0;
-	}
+	r = oom_messages_next(&w->messages, ret, snapshot);
 	ret->listed = (uint32_t)snapshot->count;
 	if (r == 1)
 		find_line(w, ret);

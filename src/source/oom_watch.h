@@ -26,6 +26,7 @@ struct oom_kill {
 	uint64_t boottime_ns;
 	uint64_t took_ns;   /* in the kernel, with a spinlock of the victim held */
 	int32_t kernel_pid; /* in the first pid namespace */
+	int32_t kernel_tid; /* of the thread that the kernel named, likewise */
 	pid_t pid;	    /* in ours; 0: the victim was not read */
 	bool table;	    /* all processes were read, not the victim alone */
 	uint32_t listed;    /* processes in the snapshot */

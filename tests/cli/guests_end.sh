@@ -15,7 +15,7 @@ find_busybox() { BUSYBOX=/bin/true; }
 prepare_kernel() { DIR=$tree; }
 why_not_found() { echo; }
 END
-for name in zmem-bpf-static mkmem check_counters guest_exit drop thrash ask workload growlab-static; do
+for name in zmem-bpf-static mkmem check_counters guest_exit drop thrash eat ask workload growlab-static; do
 	: >"$TMP/o/$name"
 done
 for name in busybox xz zstd apt-get dpkg-deb; do

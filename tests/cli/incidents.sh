@@ -47,13 +47,14 @@ events() {
 	done
 }
 
-# kill_one: a process that grows until it is killed; its pid.
+# kill_one [PROGRAM…]: a process that grows until it is killed; its pid.
 kill_one() {
 	(
 		# shellcheck disable=SC2094
 		echo "$BASHPID" >"$group/cgroup.procs"
 		echo "$BASHPID"
-		exec tail /dev/zero 2>/dev/null
+		[ $# -gt 0 ] || set -- tail /dev/zero
+		exec "$@" 2>/dev/null
 	) &
 	wait $! 2>/dev/null
 }
@@ -124,10 +125,21 @@ check 'the oldest: who held most' grep -q 'who held most, by program' "$TMP/out"
 zmem incidents "$dir" --since 2100-01-01
 equal 'none in this time' "$(cat "$TMP/out")" 'no OOM kill and no shortage of memory was recorded in this time'
 
+# ---- a victim whose first thread has ended: the kernel names another one ----
+
+pid=$(kill_one "$O/eat" 1024 thread)
+events 22
+zmem incidents "$dir" --json
+expect_json 'without its first thread: the process' '.events[-1].victim | .pid == $pid and .comm == "eat" and
+	.rss_anon_bytes > 20000000 and .rss_shmem_bytes >= 1048576' --argjson pid "$pid"
+expect_json 'without its first thread: the counts' '.events[-1].victim |
+	(.rss_anon_bytes - .rss_anon_count_bytes | fabs) <= $bound and
+	(.rss_shmem_bytes - .rss_shmem_count_bytes | fabs) <= $bound' --argjson bound $((batch * cpus * $(getconf PAGESIZE)))
+
 # ---- after kill -9: the last kill is there ----
 
 pid=$(kill_one)
-events 22
+events 23
 kill -9 "$recorder"
 wait "$recorder" 2>/dev/null
 zmem incidents "$dir" --json

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "source/oom_messages.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "zmem/oom.h"
+
+#define BYTES_MAX (64u << 20)
+
+union message {
+	struct zmem_oom_head head;
+	struct zmem_oom_record record;
+	struct zmem_oom_end end;
+};
+
+void oom_messages_add(struct oom_messages *m, const void *data, size_t len)
+{
+	uint32_t size = (uint32_t)len;
+
+	if (len < sizeof(struct zmem_oom_head) || len > sizeof(union message) ||
+	    m->bytes.len > BYTES_MAX || !strbuf_reserve(&m->bytes, sizeof(size) + len))
+		return;
+	strbuf_put(&m->bytes, &size, sizeof(size));
+	strbuf_put(&m->bytes, data, len);
+}
+
+static int add_process(const struct oom_messages *m, const struct zmem_oom_record *r,
+		       struct oom_kill *kill, struct snapshot *s)
+{
+	static const enum zmem_rss order[] = {ZMEM_RSS_ANON, ZMEM_RSS_FILE, ZMEM_RSS_SHMEM,
+					      ZMEM_RSS_SWAP};
+
+	if (record_size(&r->record, sizeof(r->record)) <= 0)
+		return -EBADMSG;
+	if (r->head.what == ZMEM_OOM_VICTIM) {
+		kill->pid = r->record.pid;
+		kill->counts_known = true;
+		for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+			kill->count[i] = (uint64_t)r->count[order[i]] * m->limits.page_size;
+	}
+	return record_decode_one(&r->record, &m->limits, s);
+}
+
+static void end_kill(struct oom_messages *m, const struct zmem_oom_end *end, struct oom_kill *kill)
+{
+	kill->boottime_ns = end->boottime_ns;
+	kill->took_ns = end->took_ns;
+	kill->kernel_pid = end->pid;
+	kill->kernel_tid = end->tid;
+	kill->table = end->table;
+	kill->lost = end->lost;
+	kill->late = end->late;
+	kill->missed = end->head.kill - m->kills - 1;
+	m->kills = end->head.kill;
+}
+
+/* Reads one message into the kill. Returns 1 at its end, 0, or a negative errno. */
+static int read_message(struct oom_messages *m, const union message *message, uint32_t size,
+			struct oom_kill *kill, struct snapshot *s)
+{
+	if (message->head.what == ZMEM_OOM_END && size == sizeof(message->end)) {
+		end_kill(m, &message->end, kill);
+		return 1;
+	}
+	if (message->head.what == ZMEM_OOM_END || size != sizeof(message->record))
+		return -EBADMSG;
+	return add_process(m, &message->record, kill, s);
+}
+
+/* Drops messages up to `used`. What is left of an incomplete kill waits for its end. */
+static void drop_used(struct oom_messages *m, size_t used)
+{
+	int error = strbuf_error(&m->bytes);
+
+	/* Without memory the end of the kill was dropped as well. */
+	if (used == m->bytes.len || error) {
+		strbuf_done(&m->bytes);
+		used = 0;
+	} else if (used) {
+		memmove(m->bytes.data, m->bytes.data + used, m->bytes.len - used);
+		m->bytes.len -= used;
+		used = 0;
+	}
+	m->used = used;
+}
+
+int oom_messages_next(struct oom_messages *m, struct oom_kill *ret, struct snapshot *snapshot)
+{
+	size_t at = m->used, begin = at; /* of the kill */
+	uint32_t size, number = 0;
+	int r = 0;
+
+	snapshot_clear(snapshot);
+	*ret = (struct oom_kill){};
+	for (; r == 0 && at < m->bytes.len; at += size) {
+		union message message = {};
+
+		memcpy(&size, m->bytes.data + at, sizeof(size));
+		at += sizeof(size);
+		memcpy(&message, m->bytes.data + at, size);
+		/* The kill before it lost its end. */
+		if (message.head.kill != number) {
+			snapshot_clear(snapshot);
+			*ret = (struct oom_kill){};
+			number = message.head.kill;
+			begin = at - sizeof(size);
+		}
+		r = read_message(m, &message, size, ret, snapshot);
+	}
+	if (r) {
+		m->used = at;
+		return r;
+	}
+	drop_used(m, begin);
+	snapshot_clear(snapshot);
+	*ret = (struct oom_kill){};
+	return 0;
+}
+
+void oom_messages_done(struct oom_messages *m)
+{
+	strbuf_done(&m->bytes);
+}
