@@ -132,6 +132,7 @@ static void test_default_order(void **state)
 	f.set.file[3].resident = 4096 * KIB;
 	run(&f);
 	assert_rows(&f, "7 4 1 3 6 2 5");
+	files_result_done(&f.result);
 	f.query.reverse = true;
 	run(&f);
 	assert_rows(&f, "5 2 6 3 1 4 7");
