@@ -308,8 +308,9 @@ static void put_doubts(struct strbuf *out, const struct growth *g)
 		put_kb(out, g->sampled_bytes);
 		strbuf_printf(out,
 			      " in %" PRIu64 " of %" PRIu64
-			      " changes by random sampling of stacks (--sample 1 takes all)",
-			      g->sampled, g->events);
+			      " changes by random sampling of stacks%s (--sample 1 takes all)",
+			      g->sampled, g->events,
+			      g->resident_known ? ", so STILL is at least what is shown" : "");
 	}
 	if (g->lost)
 		strbuf_printf(out, "; %" PRIu64 " changes lost: there was no room for their stacks",
