@@ -31,7 +31,7 @@ static int make_document(struct files_reader *r, struct file_set *set)
 {
 	const struct files_query query = {.shown = FILES_READER_ROWS};
 	cleanup(files_result_done) struct files_result result = {};
-	cleanup(strbuf_done) struct strbuf made = {};
+	cleanup(strbuf_done) struct strbuf made = {}, kept = {};
 	struct files_report report = {.snapshot = &r->snapshot};
 	int err = files_run(set, &query, &result, &report);
 
@@ -40,9 +40,13 @@ static int make_document(struct files_reader *r, struct file_set *set)
 	render_files_page_json(&made, &report);
 	if (strbuf_error(&made))
 		return strbuf_error(&made);
+	/* A copy, without the room that was left while it grew. */
+	strbuf_put(&kept, made.data, made.len);
+	if (strbuf_error(&kept))
+		return strbuf_error(&kept);
 	strbuf_done(&r->document);
-	r->document = made;
-	made = (struct strbuf){};
+	r->document = kept;
+	kept = (struct strbuf){};
 	return 0;
 }
 

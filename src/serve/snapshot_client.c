@@ -61,7 +61,8 @@ static int replace_snapshot(struct snapshot_client *c, const char *bytes, size_t
 
 static int replace_files(struct snapshot_client *c, const char *bytes, size_t size)
 {
-	strbuf_clear(&c->files);
+	/* Room for this document alone: more would be kept until the end. */
+	strbuf_done(&c->files);
 	strbuf_put(&c->files, bytes, size);
 	if (strbuf_error(&c->files))
 		c->asked[DOCUMENT_FILES].number = 0;

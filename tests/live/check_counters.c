@@ -6,7 +6,7 @@
  * in each way of collecting. Runs on the host and in guests and needs only the two programs. They
  * should be static: a program that maps libc changes the PSS of others.
  * With SHAPEs it checks only these, and less often, for slow machines.
- *	-a  every shape must be there (a guest has swap, hugetlb pages, KSM)
+ *	-a  every shape must be there (a guest has swap, hugetlb pages, KSM), and less often
  *	-c  while other processes are forked and exec'ed
  *	-m  mkmem's processes only
  *	-x  then runs COMMAND, which changes the machine, and compares mkmem's processes again

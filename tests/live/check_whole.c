@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TWO_ROUNDS	20
-#define TWO_ROUNDS_SOME 5
+#define TWO_ROUNDS_SLOW 5
 
 /* Without it (CONFIG_KCMP) no file shows which processes have one address space. */
 static bool has_kcmp(void)
@@ -199,7 +199,7 @@ void check_two(const struct mode *mode)
 	const char *argv[8] = {test.program};
 	pid_t pids[TARGETS_MAX];
 	struct readings before;
-	int rounds = test.some_shapes ? TWO_ROUNDS_SOME : TWO_ROUNDS;
+	int rounds = test.some_shapes || test.all_shapes ? TWO_ROUNDS_SLOW : TWO_ROUNDS;
 	int differing = 0;
 	bool moved = true;
 
