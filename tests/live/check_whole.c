@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TWO_ROUNDS	20
-#define TWO_ROUNDS_SLOW 5
+#define TWO_ROUNDS_SLOW 3
 
 /* Without it (CONFIG_KCMP) no file shows which processes have one address space. */
 static bool has_kcmp(void)
