@@ -147,8 +147,8 @@ done
 
 # ---- the caller's own rights ----
 
-if ! need_bpf 'file capabilities' || ! cp "$PROGRAM" "$dir/three" ||
-	! setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep "$dir/three"; then
+if ! need_bpf 'file capabilities' || ! cp "$PROGRAM" "$dir/capable" ||
+	! setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep "$dir/capable"; then
 	exit
 fi
 # Files below a directory that the user cannot enter; CAP_SYS_PTRACE alone gives no access.
@@ -166,7 +166,7 @@ wait_for test "/proc/$sleeper/cwd" -ef "$dir/vault/in"
 vault=$(ls -Al "$dir/vault/in")
 # reaches NAME ARG…
 reaches() {
-	run other 65534 timeout 5 "$dir/three" "${@:2}"
+	run other 65534 timeout 5 "$dir/capable" "${@:2}"
 	expect_rc "file capabilities: $1: exit code" 1
 	expect_err "file capabilities: $1: refused" '^zmem-bpf: [^:]+.*Permission denied'
 	equal "file capabilities: $1: unchanged" "$(ls -Al "$dir/vault/in")" "$vault"
