@@ -43,6 +43,17 @@ def started(*args):
     return serve
 
 
+def kill_seen(serve, group, program):
+    """A kill of a process that a snapshot of serve has in the cgroup. Returns its pid."""
+    def seen(pid):
+        answer = serve.get("/snapshot.json?pid=%d" % pid)
+        if answer.code != 200:
+            return False
+        cgroup = json.loads(answer.text)["processes"][0]["cgroup"]
+        return cgroup is not None and cgroup.endswith(os.path.basename(group.path))
+    return group.kill(program, seen)
+
+
 def same(name, got, want):
     result(got == want, name, "%r, not %r" % (got, want))
 
@@ -53,7 +64,7 @@ def check_counter(group, program):
         same("no kill: no series of the group", kills_of(serve, NAME), None)
         others = kills_of(serve, "other")
         result(others is not None, "the series of the others is there from the start")
-        pid = group.kill(program)
+        pid = kill_seen(serve, group, program)
         same("one kill", wait_for(serve, NAME, 1), 1)
         event = json.loads(serve.get("/history.json").text)["events"][-1]
         victim = event["victim"]
@@ -94,7 +105,7 @@ def check_groups(group, program):
     for key, label in (("cgroup", "/" + os.path.basename(group.path)), ("user", "root")):
         with started("-g", key) as serve:
             before = kills_of(serve, label) or 0
-            group.kill(program)
+            kill_seen(serve, group, program)
             same("by " + key, wait_for(serve, label, before + 1), before + 1)
     with started() as serve:
         group.kill(program)
