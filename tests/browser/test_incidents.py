@@ -4,6 +4,7 @@
 """The page of incidents in headless Chromium, of two real OOM kills in a small memory cgroup: charts with the kills, a click
 on a moment, a kill, the slider. With SCREENSHOTS=DIRECTORY it saves pictures there."""
 
+import decimal
 import json
 import os
 import subprocess
@@ -46,7 +47,9 @@ def size_text(size):
         if size < 1023.5:
             break
     digits = 0 if unit == "KiB" and size == int(size) else 2 if size < 9.995 else 1 if size < 99.95 else 0
-    return "%.*f %s" % (digits, size, unit)
+    # A half is rounded up: Number.prototype.toFixed() in ECMA-262.
+    rounded = decimal.Decimal(size).quantize(decimal.Decimal(1).scaleb(-digits), decimal.ROUND_HALF_UP)
+    return "%s %s" % (rounded, unit)
 
 
 class Page:

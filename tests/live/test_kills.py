@@ -44,13 +44,13 @@ def started(*args):
 
 
 def kill_seen(serve, group, program):
-    """A kill of a process that a snapshot of serve has in the cgroup. Returns its pid."""
+    """A kill of a process that a snapshot of serve has, with its name, in the cgroup. Returns its pid."""
     def seen(pid):
         answer = serve.get("/snapshot.json?pid=%d" % pid)
         if answer.code != 200:
             return False
-        cgroup = json.loads(answer.text)["processes"][0]["cgroup"]
-        return cgroup is not None and cgroup.endswith(os.path.basename(group.path))
+        row = json.loads(answer.text)["processes"][0]
+        return row["name"] == NAME and (row["cgroup"] or "").endswith(os.path.basename(group.path))
     return group.kill(program, seen)
 
 

@@ -39,15 +39,20 @@ class Group:
         return self.path is not None
 
     def kill(self, eater, seen=None):
-        """Runs a program of eater() until it is killed. Returns its pid. With `seen` it is in the cgroup
-        before, until seen(pid): of more than 10 kills in 5 seconds the kernel's log has the cgroup of 10
+        """Runs a program of eater() until it is killed. Returns its pid. With `seen` it waits for memory
+        until seen(pid): of more than 10 kills in 5 seconds the kernel's log has the cgroup of 10
         (oom_kill_process() in mm/oom_kill.c), and an ended process is in none."""
-        join = "echo $$ >%s/cgroup.procs; read -r _; exec %s /dev/zero" % (self.path, eater)
-        victim = subprocess.Popen(("sh", "-c", join), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        join = "echo $$ >%s/cgroup.procs; exec %s %s" % (self.path, eater, "" if seen else "/dev/zero")
+        victim = subprocess.Popen(("sh", "-c", join), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
         end = time.monotonic() + 30
         while seen and not seen(victim.pid) and time.monotonic() < end:
             time.sleep(0.05)
-        victim.stdin.close()
+        with victim.stdin as pipe:
+            try:
+                while seen:
+                    pipe.write(bytes(1 << 20))
+            except BrokenPipeError:
+                pass
         victim.wait(30)
         if victim.returncode != -9:
             raise RuntimeError("the victim was not killed: %d" % victim.returncode)
