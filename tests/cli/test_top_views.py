@@ -41,6 +41,11 @@ def recorded(key):
     return [{int(pid) for pid in line.split(",")} for line in lines.split()]
 
 
+def has_rows(screen):
+    """All rows, or the first of many."""
+    return re.search(r"[0-9] rows|rows 1 to", screen)
+
+
 def check_groups():
     """For each kind of group: Enter shows exactly its processes, Escape and Backspace lead back to that group."""
     for key, json_key in (("name", "name"), ("cmdline", "cmdline"), ("user", "uid"), ("unit", "unit"),
@@ -166,7 +171,7 @@ def check_head():
         tmux.close()
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     try:
-        screen = tmux.until(lambda screen: "rows 1" in screen)
+        screen = tmux.until(has_rows)
         result("pressure -  swap in - out -" in screen, "a recording without pressure: -", screen)
     finally:
         tmux.close()
@@ -229,7 +234,7 @@ def check_keys():
     """A key without a meaning says so; one of another view says which."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     try:
-        tmux.until(lambda screen: "rows 1" in screen)
+        tmux.until(has_rows)
         for keys, says in ((("z",), "z does nothing; ? lists the keys"), (("m",), "m reads the mappings in the details"),
                            (("F9",), "F9 does nothing"), (("*",), "of a tree"),
                            (("Enter", "s"), "s chooses the sort column in the list")):
@@ -249,7 +254,7 @@ def check_filter():
     """A filter that is not valid stays in the prompt; the head has the one in force."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     try:
-        tmux.until(lambda screen: "rows 1" in screen)
+        tmux.until(has_rows)
         tmux.keys("f", "mkmem", "Enter")
         tmux.until(lambda screen: "filter mkmem  every" in screen and "? help" in screen)
         tmux.keys("f", "(", "Enter")
@@ -273,7 +278,7 @@ def check_interval():
         result(run.returncode == (code or 1), "-i %s" % value, run)
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     try:
-        tmux.until(lambda screen: "rows 1" in screen)
+        tmux.until(has_rows)
         for text, says in (("86400", "every 86400.0 s"), ("0.25", "every 0.25 s"), ("0.05", "from 0.1 to 86,400"),
                            ("86401", "from 0.1 to 86,400")):
             tmux.keys("d", text, "Enter")
@@ -393,19 +398,21 @@ def holders_of(path):
 
 
 def check_files():
-    """A file of shared memory, its group, and this process, which holds it."""
+    """A file of shared memory, its group, and the process that holds it."""
     if not has_files():
         print("skip files: they cannot be read here")
         return
     # /dev/shm: the file is in the groups tmpfs and /dev/shm. It is large, so that it is in sight.
     with tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="zmem_top_") as file:
         file.write(b"x" * (24 << 20))
-        file.flush()
+        # Another process holds it: what this one starts would have its files open for a moment.
+        holder = subprocess.Popen(("sleep", "600"), stdin=file)
+        file.file.close()
         listed = list_files("-f", file.name)["files"]
         result([row["resident_bytes"] for row in listed] == [24 << 20], "files: 24 MiB are listed", listed)
         tmux = Tmux((PROGRAM, "top"), columns=120, rows=40)
         try:
-            tmux.until(lambda screen: "rows 1" in screen)
+            tmux.until(has_rows)
             tmux.keys("l")
             screen = tmux.until(lambda screen: "shared memory, tmpfs: " in screen and file.name in screen)
             rows = [line for line in screen.splitlines() if file.name in line]
@@ -417,7 +424,7 @@ def check_files():
             tmux.keys("Enter")
             screen = tmux.until(lambda screen: "open or maps it" in screen)
             shown = {int(pid) for pid in re.findall(r"^ *(\d+)  \S", screen, re.M)}
-            result(shown == holders_of(file.name) and os.getpid() in shown, "Enter: the processes that /proc has",
+            result(shown == holders_of(file.name) == {holder.pid}, "Enter: the processes that /proc has",
                    (screen, holders_of(file.name)))
             tmux.keys("Escape")
             tmux.until(lambda screen: "rows 1 to 1 of 1" in screen)
@@ -431,7 +438,7 @@ def check_files():
             screen = tmux.until(lambda screen: "groups of one mount" in screen)
             result("groups of one mount" in screen, "Escape: the groups again", screen)
             # The file is gone with the next reading.
-            file.truncate(0)
+            os.truncate(file.name, 0)
             screen = tmux.until(lambda screen: "no rows" in screen)
             result("no rows" in screen, "a file without pages is gone", screen)
             tmux.keys("l")
@@ -439,13 +446,15 @@ def check_files():
             result(" PSS " in screen and "Enter details" in screen, "l: the processes again", screen)
         finally:
             tmux.close()
+            holder.kill()
+            holder.wait()
 
 
 def check_no_files():
     """Without capabilities, and in a recording, one sentence says why there are none."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     try:
-        tmux.until(lambda screen: "rows 1" in screen)
+        tmux.until(has_rows)
         tmux.keys("l")
         screen = tmux.until(lambda screen: "not in a recording" in screen)
         result("files are not in a recording" in screen.splitlines()[-1], "a recording: no files", screen)
@@ -455,7 +464,7 @@ def check_no_files():
         return
     tmux = Tmux(("setpriv", "--bounding-set", "-bpf,-perfmon,-sys_admin", PROGRAM, "top"))
     try:
-        tmux.until(lambda screen: "rows 1" in screen)
+        tmux.until(has_rows)
         tmux.keys("l")
         screen = tmux.until(lambda screen: "files: " in screen)
         line = [line for line in screen.splitlines() if line.startswith("files: ")]

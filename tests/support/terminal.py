@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -140,6 +141,5 @@ class Tmux:
 
     def close(self):
         self.tmux("kill-server")
-        for name in os.listdir(self.directory):
-            os.unlink(self.directory + "/" + name)
-        os.rmdir(self.directory)
+        # The server removes its socket when it ends, perhaps meanwhile.
+        shutil.rmtree(self.directory, ignore_errors=True)
