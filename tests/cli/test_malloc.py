@@ -103,8 +103,8 @@ def near(a, b, most=64):
     return str(a).isdigit() and str(b).isdigit() and abs(int(a) - int(b)) <= most
 
 
-def same(key, a, b, most=64):
-    """Start times may differ, because the two clocks cannot be read at once."""
+def same(key, a, b, most=1024):
+    """Start times may differ, because the two clocks cannot be read at once. PSS from /proc is in KiB, rounded down."""
     return a == b or (key == "start_time_ms" and abs(a - b) <= 2) or \
         (("pss" in key or key == "shared_bytes") and near(a, b, most))
 
