@@ -126,7 +126,7 @@ def wrong_json(text, before):
                 return "%d: %s is %s, not %s" % (pid, key, row.get(key), value)
     for key, value in document["totals"].items():
         if key.endswith("_bytes") and value is not None and document["collection"]["complete"] \
-                and not same(key, value, was["totals"][key], 4096):
+                and not same(key, value, was["totals"][key], 1024 * len(rows)):
             return "the total of %s is %s, not %s" % (key, value, was["totals"][key])
     if document["source"]["counters"] == "proc" and was["source"]["counters"] == "bpf" and \
             not document["source"]["fallback_reason"]:

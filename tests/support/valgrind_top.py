@@ -27,7 +27,7 @@ EVERYWHERE = (
     (("s", "Down", "Down"), ("Sort",)), (("Escape", "M"), ("by pss", END)), ((">", "<"), ("by pss",)),
     (("g",), ("groups of one name",)), (("Enter",), ("by pss  name ", END)), (("Escape",), ("groups of one name", END)),
     (("i",), ("Esc back",)), (("Escape",), ("groups of one name", END)),
-    (("g", "g", "g", "g"), ("groups of one cgroup",)), (("g", "t"), ("  tree ", END)),
+    (("g",) * 6, ("groups of one cgroup",)), (("g", "t"), ("  tree ", END)),
     (("Down", "Enter"), ("mappings", "Esc back")), (("q", "t"), ("by pss  every", END)),
     (("/", "m", "k"), ("search: mk",)), (("Enter", "/", "Enter"), (END,)),
     (("f", "("), ("has no )",)), (("Escape", "f", "mkmem", "Enter"), ("filter mkmem", END)),
