@@ -94,8 +94,8 @@ OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test unit test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb image install install-caps \
-        uninstall clean help deps deps-test deps-all deps-cross deps-fuzz deps-deb deps-compilers \
+.PHONY: all run test unit test-gate test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb image install install-caps \
+        uninstall clean help deps deps-test deps-gate deps-all deps-cross deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
 
@@ -105,8 +105,9 @@ help:
 	@echo 'make test         installs what is missing, builds, runs the unit, live and cli tests, JOBS at once;'
 	@echo '                  T="cli/filters live/races": these alone'
 	@echo 'make unit         the unit tests alone, in seconds'
-	@echo 'make test-all     also Prometheus, Chromium, the package, other kernels in qemu, fuzzing and soak (short), sanitizers,'
-	@echo '                  valgrind, other compilers'
+	@echo 'make test-gate    what .ci/run does beside make test: Prometheus, Chromium, the package, two other kernels in qemu,'
+	@echo '                  sanitizers for the unit tests'
+	@echo 'make test-all     everything: also all guests, fuzzing and soak (short), all tests with sanitizers, other compilers'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
 	@echo 'make test-compilers'
@@ -117,7 +118,7 @@ help:
 	@echo 'make bench        beside other tools, in one table (as root); BENCH="w3 stall": some of it, BENCH=engine: ours alone'
 	@echo 'make flamegraph   where the time of a run goes, as root: $(O)/flamegraph.svg; FLAMEGRAPH="--json --pss rollup"'
 	@echo 'make pictures     the pictures of README.md, from the real program (as root)'
-	@echo 'make deps         installs the packages that building needs (deps-test: make test, deps-all: make test-all)'
+	@echo 'make deps         installs the packages that building needs (deps-test, deps-gate, deps-all: what the tests need)'
 	@echo 'make install      program, manual pages, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
 	@echo 'make deb          a package for Debian: $(O)/zmem-bpf_$(VERSION)_ARCH.deb'
@@ -141,8 +142,8 @@ DEPS_FEDORA := gcc clang make bpftool libbpf-devel elfutils-libelf-devel elfutil
 DEPS_ARCH   := gcc clang make bpf libbpf libelf zlib zstd libcap ncurses libmicrohttpd
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-DEPS_ALL := qemu-system-x86 qemu-system-arm cpio kmod xz-utils zstd valgrind clang-format git \
-            python3-prometheus-client chromium
+DEPS_GATE := ccache qemu-system-x86 cpio kmod xz-utils zstd clang-format git python3-prometheus-client chromium
+DEPS_ALL := qemu-system-arm valgrind
 
 define install_missing
 @command -v dpkg-query >/dev/null || { \
@@ -181,7 +182,10 @@ COMPILERS ?= clang-14 clang-19 gcc-11
 deps-compilers:
 	$(call install_missing,$$(for c in $(COMPILERS); do apt-cache show $$c >/dev/null 2>&1 && echo $$c; done))
 
-deps-all: deps-test deps-cross deps-fuzz deps-compilers deps-deb
+deps-gate: deps-test deps-deb
+	$(call install_missing,$(DEPS_GATE))
+
+deps-all: deps-gate deps-cross deps-fuzz deps-compilers
 	$(call install_missing,$(DEPS_ALL))
 
 # Data that few runs need is packed into the program, as an array of bytes for base/unpack.h.

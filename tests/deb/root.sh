@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# For tests/deb: a Debian for one test, removed at the end. It is a copy of what debootstrap makes (in
-# $O/debian, made once) and uses the package sources of this machine.
+# For tests/deb: a Debian for one test, removed at the end. It lies over what debootstrap makes, which is in
+# the cache, as are the packages that the test installs. It uses the package sources of this machine.
 # [SUITE=trixie] . "$(dirname "$0")/root.sh" NAME
 
 [ -n "${ROOT_SH:-}" ] || exec env ROOT_SH=1 unshare -m "$0"
@@ -11,7 +11,8 @@
 need_bpf "$1" || exit 0
 export SUITE=${SUITE:-bookworm}
 SOURCE=$(realpath "$(dirname "$0")/../..")
-BASE=$O/debian/$SUITE
+# shellcheck source=tests/support/cache.sh
+. "$SOURCE/tests/support/cache.sh"
 LAYER=$O/debian/$1
 ROOT=$LAYER/root
 
@@ -28,16 +29,19 @@ sources() {
 			}' | sort -u
 }
 
+# Sets BASE to a Debian of the sources of today. Those of other sources stay in the cache.
 make_base() {
-	local from
-	[ ! -e "$BASE.made" ] || return 0
+	local from new
+	BASE=$CACHE/debian/$SUITE-$(sources | sha256sum | cut -c 1-12)
+	! cached "$BASE" || return 0
 	from=$(sources | awk -v suite="$SUITE" '$3 == suite && $4 == "main" { print $2; exit }')
-	rm -rf --one-file-system "$BASE"
-	mkdir -p "$BASE"
-	debootstrap --variant=minbase "$SUITE" "$BASE" "$from" >"$O/debian/log" 2>&1 || return 1
-	sources >"$BASE/etc/apt/sources.list"
-	apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$BASE/etc/apt/apt.conf.d/00host"
-	touch "$BASE.made"
+	new=$(cache_begin) && debootstrap --variant=minbase "$SUITE" "$new" "$from" >"$CACHE/debootstrap.log" 2>&1 &&
+		sources >"$new/etc/apt/sources.list" && rm -f "$new"/var/cache/apt/archives/*.deb && chmod 755 "$new" || {
+		rm -rf --one-file-system "$new"
+		return 1
+	}
+	apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$new/etc/apt/apt.conf.d/00host"
+	cache_keep "$new" "$BASE"
 }
 
 # inside COMMANDS: runs them there as root, with no variables of our environment but those of the proxy.
@@ -67,7 +71,7 @@ root_end() {
 }
 
 if ! make_base; then
-	skip "$1" "debootstrap: $(tail -n 1 "$O/debian/log")"
+	skip "$1" "debootstrap: $(tail -n 1 "$CACHE/debootstrap.log")"
 	exit 0
 fi
 rm -rf --one-file-system "$LAYER"
@@ -79,6 +83,8 @@ mount -t tmpfs tmpfs "$ROOT/run"
 for directory in /sys /dev; do
 	mount --rbind "$directory" "$ROOT$directory"
 done
+mkdir -p "$CACHE/debian/archives/$1/partial"
+mount --bind "$CACHE/debian/archives/$1" "$ROOT/var/cache/apt/archives"
 cp -L /etc/resolv.conf /etc/hosts "$ROOT/etc/"
 
 # All files except the private files of apt, dpkg and passwd.

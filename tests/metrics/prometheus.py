@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A Prometheus for tests. Installing Debian's package would start a service. If Prometheus is missing, the
-package is only unpacked in the build directory."""
+package is only unpacked, in the cache of what tests download."""
 
 import glob
 import json
@@ -20,39 +20,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
-from outcome import O  # noqa: E402
 
 DIST = os.path.realpath(HERE + "/../../src/dist/prometheus")
-UNPACKED = O + "/prometheus"
 # Ignores proxies of the environment: all requests stay on this machine.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def unpack():
-    tmp = tempfile.mkdtemp(prefix="prometheus.", dir=O)
-    try:
-        for update in (False, True):
-            if update:
-                subprocess.run(["apt-get", "update", "-qq"], capture_output=True)
-            got = subprocess.run(["apt-get", "download", "-qq", "prometheus"], cwd=tmp, capture_output=True)
-            if got.returncode == 0:
-                break
-        for package in glob.glob(tmp + "/*.deb"):
-            subprocess.run(["dpkg-deb", "-x", package, tmp], check=True)
-            os.unlink(package)
-        os.rename(tmp, UNPACKED)
-    except (OSError, subprocess.SubprocessError):
-        pass
-    finally:
-        shutil.rmtree(tmp, ignore_errors=True)
-
-
 def find(program):
     """The path of the program, None without one."""
-    unpacked = UNPACKED + "/usr/bin/" + program
-    if not shutil.which(program) and not os.path.exists(unpacked):
-        unpack()
-    return shutil.which(program) or (unpacked if os.path.exists(unpacked) else None)
+    path = shutil.which(program)
+    if not path:
+        got = subprocess.run(HERE + "/../support/unpacked prometheus", shell=True, capture_output=True, text=True)
+        path = got.stdout.strip() + "/usr/bin/" + program
+    return path if os.path.exists(path) else None
 
 
 def free_port():

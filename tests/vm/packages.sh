@@ -4,7 +4,7 @@
 # For tests/vm/run: lists the kernels in Debian's archive and fetches them into the cache.
 # The configured suites of the machine come first, then the other suites of the archive. Package lists of
 # those, and of other architectures, are in our cache: the apt of the machine is not changed.
-CACHE=$(realpath -m "${ZMEM_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/zmem-bpf-vm}")
+. tests/support/cache.sh
 # By code names: mirrors were weeks behind for stable-backports, but not for the code name of that suite.
 # A missing suite does not disturb the others.
 OTHER_SUITES='bullseye bookworm bookworm-backports trixie trixie-backports forky forky-backports sid
@@ -201,7 +201,7 @@ unpack_kernel() {
 
 # The modules of some kernels leave the archive before the kernel does.
 download_row() {
-	local version package parts part deb
+	local version package parts part
 	read -r version package parts <<<"$ROW"
 	cd "$1" || return
 	for part in $parts; do
@@ -209,10 +209,7 @@ download_row() {
 			[ -n "$(of_suites apt-cache show "$part=$version" 2>/dev/null)" ] || continue
 			;;
 		esac
-		of_suites apt-get download -qq "$part=$version" || return
-	done
-	for deb in ./*.deb; do
-		dpkg-deb -x "$deb" . && rm -- "$deb" || return
+		download . "$part=$version" || return
 	done
 }
 
@@ -220,29 +217,56 @@ download_row() {
 fetch_row() {
 	local version package parts tmp
 	read -r version package parts <<<"$ROW"
-	DIR=$CACHE/${package}_${version//[^0-9A-Za-z.+~-]/_}
-	[ ! -d "$DIR" ] || return 0
-	mkdir -p "$CACHE" && tmp=$(mktemp -d "$CACHE/tmp.XXXXXX") || return
+	DIR=$CACHE/kernels/${package}_${version//[^0-9A-Za-z.+~-]/_}
+	! cached "$DIR" || return 0
+	tmp=$(cache_begin) || return
 	(download_row "$tmp") >"$CACHE/download.log" 2>&1 && mkdir -p "$tmp/boot" "$tmp/modules" &&
 		unpack_kernel "$tmp" && unpack_modules "$tmp" &&
-		rm -rf "$tmp/lib" "$tmp/usr" "$tmp/modules" && mv -T "$tmp" "$DIR" 2>/dev/null
+		rm -rf "$tmp/lib" "$tmp/usr" "$tmp/modules" && cache_keep "$tmp" "$DIR" && return
 	rm -rf "$tmp"
-	[ -d "$DIR" ]
+	return 1
+}
+
+# Sets DIR to the newest kernel in the cache that the argument names, where the archive cannot be read.
+find_cached() {
+	local name
+	name=$(cd "$CACHE/kernels" 2>/dev/null && ls -d linux-image-*-"$FLAVOUR"_* | grep -v '\.sha256$' |
+		grep -E "^linux-image-(${1/%.x/\\.[0-9]+})[.+-]" | sort -V | tail -n 1)
+	DIR=$CACHE/kernels/$name
+	[ -n "$name" ] && cached "$DIR"
+}
+
+# unpacked PACKAGE: prints the directory in the cache with the files of a package of the configured suites,
+# for FLAVOUR's architecture. Downloads it if it is not there.
+unpacked() {
+	local dir tmp
+	dir=$CACHE/packages/$1_$(architecture)
+	cached "$dir" || {
+		is_machines || need_rows
+		tmp=$(cache_begin) || return
+		{ download "$tmp" "$1" || { refresh && download "$tmp" "$1"; }; } && cache_keep "$tmp" "$dir" || {
+			rm -rf "$tmp"
+			return 1
+		}
+	} >"$CACHE/download.log" 2>&1
+	echo "$dir"
+}
+
+# download DIR PACKAGE…: downloads and unpacks them.
+download() {
+	local dir=$1 deb
+	shift
+	cd "$dir" && of_suites apt-get download -qq "$@" || return
+	for deb in ./*.deb; do
+		dpkg-deb -x "$deb" . && rm -- "$deb" || return
+	done
 }
 
 # Sets BUSYBOX, the guest's shell.
 find_busybox() {
-	local arch tmp
-	arch=$(architecture)
 	BUSYBOX=$(command -v busybox)
-	[ "$arch" != "$(dpkg --print-architecture)" ] || return 0
-	BUSYBOX=$CACHE/busybox-static_$arch/bin/busybox
-	[ ! -x "$BUSYBOX" ] || return 0
-	SUITES=configured need_rows
-	mkdir -p "$CACHE" && tmp=$(mktemp -d "$CACHE/tmp.XXXXXX") || return
-	(cd "$tmp" && SUITES=configured of_suites apt-get download -qq busybox-static && dpkg-deb -x ./*.deb .) \
-		>"$CACHE/download.log" 2>&1 && mv -T "$tmp" "$CACHE/busybox-static_$arch" 2>/dev/null
-	rm -rf "$tmp"
+	[ "$(architecture)" != "$(dpkg --print-architecture)" ] || return 0
+	BUSYBOX=$(SUITES=configured unpacked busybox-static)/bin/busybox
 	[ -x "$BUSYBOX" ]
 }
 
@@ -259,7 +283,7 @@ why_not_found() {
 # replaced it since the lists were read, it tries again. Only the configured suites are certain to exist.
 prepare_kernel() {
 	case $1 in own-*)
-		DIR=$CACHE/$1
+		DIR=$CACHE/kernels/$1
 		[ -n "$(find "$DIR/boot" -name 'vmlinuz-*' 2>/dev/null)" ] || {
 			echo "skip $2: there is no $DIR/boot/vmlinuz-*"
 			return 1
@@ -269,8 +293,10 @@ prepare_kernel() {
 		;;
 	esac
 	if ! find_kernel "$1" && ! { refresh && find_kernel "$1"; }; then
+		! find_cached "$1" || return 0
 		echo "skip $2: $(why_not_found)"
 	elif ! fetch_row && ! { refresh && find_kernel "$1" && fetch_row; }; then
+		! find_cached "$1" || return 0
 		[ "$SUITES" = configured ] && echo -n 'not ok' || echo -n skip
 		echo " $2: cannot download $(cut -d ' ' -f 2 <<<"$ROW")"
 	else
