@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# -F csv, ndjson and folded have the values of JSON.
+# --format: each renderer is reached with the options that it takes, and all have the values of JSON. The
+# golden files have their exact texts; tests/metrics reads the metrics, tests/browser the page.
 . "$(dirname "$0")/../support/cli.sh"
 
 guest=$(realpath "$(dirname "$0")/..")/fixtures/recordings/guest-6.12.zmem
@@ -16,126 +17,114 @@ as() {
 	[ ! -s "$TMP/err" ] || not_ok "-F $format $*" "says: $err"
 }
 
-# says NAME FORMAT JSON FILE
-says() {
-	check "$1" "$PYTHON" -B "$SUPPORT/check_formats.py" "$2" "$3" "$4"
-}
-
-# ---- the same values as JSON, of one recording ----
-
 # same_as_json NAME ARG…
 same_as_json() {
 	local name=$1 format
 	shift
-	as json "$TMP/json" "$@"
-	for format in csv ndjson folded; do
-		as "$format" "$TMP/$format" "$@"
-		says "$name: $format is what JSON is" "$format" "$TMP/json" "$TMP/$format"
-		[ ! -s "$TMP/$format" ] || expect_printable "$name: $format is printable" "$TMP/$format"
+	mkdir -p "$TMP/same"
+	for format in json csv ndjson folded html; do
+		as "$format" "$TMP/same/$format" "$@"
 	done
-	check "$name: ndjson fits its schema" "$PYTHON" -B "$SUPPORT/validate_json.py" --lines "$TMP/ndjson"
+	check "$name: csv, ndjson, folded and html are what JSON is" "$PYTHON" -B "$SUPPORT/check_formats.py" "$TMP/same"
 }
 
-for options in '-a' '-n 5' '-n 1 -s swap_pss' '-r -s pid' '-f mkmem' '-u 0' '-p 1' '-f no-such-name' \
-	'-s user' '--min 1M'; do
-	# shellcheck disable=SC2086
-	same_as_json "a guest $options" --replay "$guest" $options
-done
-for some in none half; do
-	check 'edited' "$EDIT" edit "$guest" "$edited" "pss=$some"
-	same_as_json "a guest, PSS of $some" --replay "$edited"
-	same_as_json "a guest, PSS of $some, -n 5" --replay "$edited" -n 5
-done
-as json "$TMP/json" --replay "$guest"
-check 'a guest: every kind of memory is present' jq -e '.totals |
-	[.pss_anon_bytes, .pss_file_bytes, .pss_shmem_bytes, .swap_pss_bytes] | all(. > 0)' "$TMP/json"
-check 'a guest: some processes share an address space' jq -e \
-	'any(.processes[]; .mm_owner | not)' "$TMP/json"
-
-# ---- only the total ----
-
-as json "$TMP/json" --replay "$guest" --total
-as csv "$TMP/csv" --replay "$guest" --total
-says '--total: csv has the sums' csv-total "$TMP/json" "$TMP/csv"
-as csv "$TMP/csv" --replay "$guest" --total -o pid,pss,name,swap -H
-equal '--total: csv has the requested columns' "$(cat "$TMP/csv")" \
-	"$(jq -r '.totals | "\(.pss_bytes),\(.swap_bytes),\(.processes),\(.pss_missing_processes)"' "$TMP/json")"
-as ndjson "$TMP/ndjson" --replay "$guest" --total
-says '--total: ndjson has the snapshot' ndjson "$TMP/json" "$TMP/ndjson"
-equal '--total: ndjson is one line' "$(wc -l <"$TMP/ndjson")" 1
-as folded "$TMP/folded" --replay "$guest" --total
-says '--total: folded has the sums' folded "$TMP/json" "$TMP/folded"
-equal '--total: folded has a line a kind' "$(wc -l <"$TMP/folded")" 4
-
-# ---- columns ----
-
-as csv "$TMP/csv" --replay "$guest" -o PID,name,Start,rss,%pss -p 1
-equal '-o: the named columns, in order, with units' "$(head -n 1 "$TMP/csv")" pid,name,start_time_ms,rss_bytes,%pss
-as csv "$TMP/more" --replay "$guest" -o +cmdline -p 1
-as csv "$TMP/csv" --replay "$guest" -p 1
-equal '-o +COL: behind all other columns' "$(head -n 1 "$TMP/more")" "$(head -n 1 "$TMP/csv"),cmdline"
-refuse_out 'command lines are only there if asked for' cmdline
-as csv "$TMP/more" --replay "$guest" -p 1 -H
-equal '-H: no header' "$(cat "$TMP/more")" "$(tail -n +2 "$TMP/csv")"
-as csv "$TMP/more" --replay "$guest" -p 1 -w --color always -b
-check 'options for tables do not change csv' cmp "$TMP/csv" "$TMP/more"
-as ndjson "$TMP/ndjson" --replay "$guest" -o +cmdline -p 1
-check 'ndjson has command lines on request' jq -es '.[0].cmdline | strings' "$TMP/ndjson"
-
-# ---- hostile texts ----
-
-check 'edited' "$EDIT" edit "$guest" "$edited" $'host=\x1b[31m\xff\nx' \
-	$'user=a;b,"c"\x1b]0;t\x07 1 2\n'
+same_as_json 'a guest, -n 1 -s swap_pss' --replay "$guest" -n 1 -s swap_pss
+check 'a guest: every kind of memory, a shared address space' jq -e 'any(.processes[]; .mm_owner) and (.totals |
+	[.pss_anon_bytes, .pss_file_bytes, .pss_shmem_bytes, .swap_pss_bytes] | all(. > 0))' "$TMP/same/json"
+same_as_json 'no row' --replay "$guest" -f no-such-name
+check 'edited' "$EDIT" edit "$guest" "$edited" pss=half
+same_as_json 'a guest, PSS of half, -n 5' --replay "$edited" -n 5
+check 'edited' "$EDIT" edit "$guest" "$edited" $'host=</title><script>\x1b[31m\xff\nx' \
+	$'user=a;b,"c"</script><img src=x onerror=y>\x1b]0;t\x07 1 2\n'
 same_as_json 'hostile words' --replay "$edited"
-check 'hostile texts: csv has its user' grep -qF ',"a;b,""c""' "$TMP/csv"
-check 'hostile texts: folded has its user' grep -q '^a:b,"c"__*.*_1_2_;' "$TMP/folded"
-as folded "$TMP/folded" --replay "$edited" --numeric
-check 'hostile texts: users by number' grep -q '^0;' "$TMP/folded"
+mkmem_begin anon shmem fork || not_ok mkmem 'did not start'
+run_expect 0 'recorded' "$ZMEM" -q record "$TMP/recording"
+same_as_json 'this machine' --replay "$TMP/recording" -a
+
+# ---- options ----
+
+as csv "$TMP/csv" --replay "$guest" --total -o pid,pss,name,swap -H
+as json "$TMP/json" --replay "$guest" --total
+equal 'csv --total -o -H: the sums of these columns alone' "$(cat "$TMP/csv")" \
+	"$(jq -r '.totals | "\(.pss_bytes),\(.swap_bytes),\(.processes),\(.pss_missing_processes)"' "$TMP/json")"
+as csv "$TMP/more" --replay "$guest" -o +cmdline -p 1
+as csv "$TMP/csv" --replay "$guest" -p 1 -w --color always -b
+equal 'csv -o +COL: behind all other columns; options of tables change nothing' "$(head -n 1 "$TMP/more")" \
+	"$(head -n 1 "$TMP/csv"),cmdline"
+refuse_out 'csv: command lines are only there if asked for' cmdline
 as csv "$TMP/csv" --replay "$edited" --numeric -o user -H -p 1
-equal 'hostile texts: csv, users by number' "$(cat "$TMP/csv")" 0
-
-# ---- values missing in folded ----
-
+equal 'csv --numeric' "$(cat "$TMP/csv")" 0
+as folded "$TMP/folded" --replay "$edited" --numeric
+check 'folded --numeric' grep -q '^0;' "$TMP/folded"
 check 'edited' "$EDIT" edit "$guest" "$edited" pss=none
 zmem --replay "$edited" -F folded
-expect_rc 'no PSS: exit code' 0
-equal 'no PSS: no line' "$(grep -c ';\(anon\|file\|shmem\) ' "$TMP/out")" 0
-expect_err 'no PSS: the reason' 'folded: no anon, file and shmem of [0-9]+ process(es)? in it: skipped'
-zmem --replay "$edited" -F folded -q
-equal 'no PSS: quiet' "$err" ''
+expect_err 'folded without PSS: the reason' 'folded: no anon, file and shmem of [0-9]+ process(es)? in it: skipped'
 zmem --replay "$guest" -F folded
-refuse_err 'with PSS: nothing to say of it' 'no anon'
+refuse_err 'folded with PSS: nothing to say of it' 'no anon'
+
+# data JQ: applies a filter to the data of the page.
+data() {
+	sed -n '/id="data">/,/<\/script>/p' "$TMP/page" | sed '1s/.*id="data">//; $s/<\/script>//' | jq -rc "$1"
+}
+as html "$TMP/page" --replay "$guest" -o pid,rss,cmdline
+equal 'html -o: the columns' "$(data .shown)" '["pid","rss","cmdline"]'
+as html "$TMP/page" --replay "$guest" -g user
+equal 'html -g: the processes, and the initial grouping' "$(data '[.group, .rows]')" "[\"user\",$(
+	zmem --replay "$guest" -J && jq '.processes | length' "$TMP/out")]"
+as html "$TMP/page" --replay "$guest" --total --numeric
+equal 'html --total: the sums alone' "$(data '[.rows, .others == .totals]')" '[0,true]'
 
 # ---- the destination ----
 
+for format in csv html; do
+	as $format "$TMP/first" --replay "$guest"
+	zmem --replay "$guest" -F $format --output "$TMP/file"
+	check "$format --output: the same bytes" cmp "$TMP/first" "$TMP/file"
+done
 as csv "$TMP/csv" --replay "$guest"
-zmem --replay "$guest" -F csv --output "$TMP/file"
-expect_rc '--output: exit code' 0
-check '--output: the same bytes' cmp "$TMP/csv" "$TMP/file"
 run env TERM=xterm "$PYTHON" -B "$SUPPORT/pty_run.py" 10 40 "$TMP/terminal" \
 	timeout -s KILL "$PATIENCE" "$ZMEM" --replay "$guest" -F csv
-check 'a small terminal: all rows and columns' cmp "$TMP/csv" "$TMP/terminal"
-for format in csv ndjson folded; do
-	refused "compare refuses $format" 2 "compare: --format .*$format" compare -F "$format"
-	refused "record refuses $format" 2 "record: --format .*$format" record "$TMP/none" -F "$format"
+check 'csv on a small terminal: all rows and columns' cmp "$TMP/csv" "$TMP/terminal"
+
+# ---- metrics ----
+
+# labels: the groups of the last run, a line each.
+labels() {
+	sed -n 's/^zmem_group_processes{group="\(.*\)"} .*/\1/p' "$TMP/out"
+}
+as openmetrics "$TMP/default" --replay "$guest"
+zmem --replay "$guest" -F openmetrics -g name
+check 'openmetrics: the default is -g name' cmp "$TMP/default" "$TMP/out"
+zmem --replay "$guest" -F openmetrics -f '^no-such-name'
+equal 'openmetrics: no match' "$rc $(labels | wc -l) $(tail -n 1 "$TMP/out")" '0 0 # EOF'
+zmem --replay "$guest" -F prometheus -g user --numeric --output "$TMP/zmem.prom"
+cp "$TMP/zmem.prom" "$TMP/out"
+equal 'prometheus --output, --numeric: users by number' "$(labels)" 0
+zmem --replay "$guest" -F prometheus -n 2 -s swap
+equal 'prometheus -n 2 -s swap: two groups and other' "$(labels | sed -n '1p;3p' | paste -sd ' ')" 'mkmem other'
+# A program for each of 120 names.
+for i in $(seq 120); do
+	cp /bin/sleep "$TMP/many$i"
+	"$TMP/many$i" 600 &
+	many[i]=$!
 done
-check 'record: nothing was written' test ! -e "$TMP/none"
+wait_for eval '[ "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^many")" = 120 ]'
+for options in '' -a '-n 110'; do
+	# shellcheck disable=SC2086
+	zmem -q -F prometheus -f '^many' $options
+	labels >"$TMP/labels$options"
+done
+kill "${many[@]}"
+wait "${many[@]}" 2>/dev/null
+equal 'prometheus: the default is 100 groups' "$(wc -l <"$TMP/labels") $(tail -n 1 "$TMP/labels")" '101 other'
+equal 'prometheus -a: all' "$(grep -c '^many' "$TMP/labels-a") $(grep -c other "$TMP/labels-a")" '120 0'
+equal 'prometheus -n 110: 110' "$(grep -c '^many' "$TMP/labels-n 110")" 110
 
-# ---- this machine ----
+# ---- refused; cli/options.sh has the formats that a command does not take ----
 
-if mkmem_begin anon shmem fork; then
-	pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
-	as json "$TMP/json" -p "$pids"
-	as folded "$TMP/folded" -p "$pids"
-	as csv "$TMP/csv" -p "$pids" -o pid,user,unit,rss -s pid -H
-	equal 'idle processes: csv has the values of JSON' "$(cat "$TMP/csv")" "$(jq -r '.processes |
-		sort_by(.pid)[] | "\(.pid),\(.user),\(.unit // ""),\(.rss_bytes)"' "$TMP/json")"
-	run_expect 0 'recorded' "$ZMEM" -q record "$TMP/recording"
-	same_as_json 'this machine' --replay "$TMP/recording"
-	check 'idle processes: by user and program' grep -q '^root;[^;]*;mkmem;[0-9]*;anon ' "$TMP/folded"
-	as ndjson "$TMP/ndjson" -a
-	check 'all processes: ndjson fits its schema' "$PYTHON" -B "$SUPPORT/validate_json.py" --lines \
-		"$TMP/ndjson"
-else
-	not_ok mkmem 'did not start'
-fi
+refused 'openmetrics -g cmdline' 2 'command lines' -F openmetrics -g cmdline
+refused 'prometheus -n 1001' 2 'at most 1000' -F prometheus -n 1001
+refused 'prometheus --total' 2 '--total' -F prometheus --total
+for format in json html prometheus; do
+	refused "--tree as $format" 2 '--tree cannot be combined with --format' --tree -F $format
+done
