@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The commands in README.md, src/man, src/doc and src/dist/examples run, in a directory that has what they
+name, and print something. What the pages show of a recording is what is printed. The filters of
+src/dist/examples print the golden files (UPDATE_GOLDEN=1 rewrites them)."""
+
+import concurrent.futures
+import copy
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the tree stays clean
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../support")
+
+from outcome import PROGRAM, exit_code, result, run_checks, see_own_processes_only  # noqa: E402
+from serving import PATIENCE, Serve  # noqa: E402
+
+ROOT = os.path.realpath(HERE + "/../..")
+GOLDEN = HERE + "/../golden"
+FILTERS = ROOT + "/src/dist/examples/"
+DOCUMENTS = sorted(path for where in ("README.md", "src/man/*.[1-9]", "src/doc/*.md", "src/dist/examples/*.jq")
+                   for path in glob.glob(ROOT + "/" + where))
+# What they do is tested by deb/boot.sh, cli/install_caps.sh and cli/pin.sh.
+ELSEWHERE = re.compile(r"systemctl |make |setpriv |zmem-bpf (un)?pin|.* --pinned")
+
+
+def man_commands(text):
+    """Each .Dl, and what is behind a prompt in a display."""
+    text = re.sub(r" *\\e\n *", " ", text)
+    shown = re.findall(r"^\.Bd.*?^\.Ed", text, re.S | re.M)
+    found = re.findall(r"^\.Dl (.*)", text, re.M) + re.findall(r"^[#$] (.*)", "\n".join(shown), re.M)
+    return [line.replace(r"\(aq", "'").replace(r"\e", "\\").replace(r"\-", "-") for line in found]
+
+
+def markdown_commands(text):
+    """The lines of blocks without a language, up to what is said about them, and the last cells of tables."""
+    text = re.sub(r" *\\\n *", " ", text)
+    blocks = re.findall(r"^```\n(.*?)^```", re.sub(r"^```\w.*?^```", "", text, flags=re.S | re.M), re.S | re.M)
+    lines = [re.split(r"  | # ", line)[0] for block in blocks for line in block.splitlines()]
+    cells = [line.split(" | ")[-1] for line in text.splitlines() if line.startswith("| ")]
+    return [line for line in lines if line.startswith("zmem-bpf")] + re.findall("`(zmem-bpf[^`]*)`", "".join(cells))
+
+
+def commands_of(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if path.endswith(".md"):
+        return markdown_commands(text)
+    if path.endswith(".jq"):
+        return [re.split("  ", line)[0] for line in re.findall(r"^# {3}((?:zmem-bpf|jq) .*)", text, re.M)]
+    return man_commands(text)
+
+
+def adapted(command, pids):
+    """The command with what is here and with short times; without what is tested elsewhere: None."""
+    if ELSEWHERE.match(command):
+        return None
+    one, two = pids
+    for pattern, here in ((r"\b(4711|PID)\b", str(one)), (r"\b(1234,1235|3544,3546|%d,%d)\b" % (one, one), "%d,%d" % pids),
+                          (r"\bERE\b", "sleep"), (r"\bUSER\b", "root"), (r"/var/lib/zmem-bpf", "kept"),
+                          (r"/var/(log|lib/prometheus/node-exporter)/", ""), (r"--at (03:14|event:1)", "--at -0s"),
+                          (r" sleep [0-9]+;", " sleep 0.1;"), (r" &$", "")):
+        command = re.sub(pattern, here, command)
+    words = command.split()
+    verb = words[1] if len(words) > 1 else ""
+    # There is no kill in it: cli/incidents.sh has them.
+    if verb in ("incidents", "diff") and not re.search(r"kept|\.zmem", command):
+        command = re.sub(r"(--from|--to) [^ ]+", r"\1 -0s", command).replace(verb, verb + " kept")
+    if verb == "record" and "--keep" in words and "kept" not in words:
+        command += " kept"
+    if verb in ("watch", "grow", "top", "record") and ("--replay" not in words or verb == "top"):
+        command = re.sub(" -i [0-9]+| -c [0-9]+", "", command)
+        command = re.sub("--name leak|--cgroup '[^']*'", "--name sleep", command)
+        command = re.sub("-- .*", "-- true", command)
+        begin, dashes, end = command.partition(" | " if " | " in command else " -- ")
+        if "--replay" not in words and not (verb == "record" and "--keep" not in words):
+            begin += " -i 0.1"
+        if not (verb == "record" and "--keep" not in words):
+            begin += " -c 1" if verb == "top" else " -c 2"
+        command = begin + dashes + end
+    return command
+
+
+def make_directory(where, kept):
+    for path in glob.glob(FILTERS + "*.jq"):
+        shutil.copy(path, where)
+    for name in ("guest.zmem", "incident.zmem", "now.zmem"):
+        shutil.copy(HERE + "/../fixtures/recordings/swap-6.12.zmem", where + "/" + name)
+    shutil.copytree(kept, where + "/kept")
+    for name in ("before", "after"):
+        shutil.copy(GOLDEN + "/snapshot_ordinary.json", where + "/" + name)
+    with open(os.open(where + "/token", os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write("a-token\n")
+
+
+def run_serve(name, command):
+    words = shlex.split(command.replace(":19647", "127.0.0.1:0").replace("unix:/run", "unix:" + os.getcwd()))
+    with Serve(*words[2:], listen=None if "--listen" in words else "127.0.0.1:0") as serve:
+        result(serve.port or serve.path, name + ": listens", serve.said())
+        serve.process.send_signal(signal.SIGTERM)
+        result(serve.process.wait(PATIENCE) == 0, name + ": exit code", serve.said())
+
+
+def run_command(name, command, where, environ):
+    command = re.sub("^curl -s", "curl -sf", command)
+    if command.startswith("zmem-bpf top"):
+        command = "script -qec %s /dev/null" % shlex.quote(command)
+    done = subprocess.run(("bash", "-o", "pipefail", "-c", command), cwd=where, env=environ, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=PATIENCE, check=False)
+    result(done.returncode == 0, name + ": exit code 0", (command, done.returncode, done.stderr))
+    file = re.search("(?:--output |>>? ?|record )([a-zA-Z][^ ;]*)|record .*(kept)", command)
+    if file:
+        path = where + "/" + (file[1] or file[2])
+        result(os.path.exists(path) and os.path.getsize(path), name + ": writes its file", done.stderr)
+    elif not re.search(r"jq (-c )?'|--min", command):
+        result(done.stdout.strip(), name + ": prints something", done.stderr)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def run_document(path, base, pids, environ, address):
+    """Runs the commands of a document in their order, in a directory of its own."""
+    where = tempfile.mkdtemp(dir=base)
+    make_directory(where, base + "/kept")
+    ran = []
+    for command in commands_of(path):
+        name = "%s: %s" % (os.path.basename(path), command)
+        here = adapted(command, pids)
+        if not here:
+            continue
+        if here.startswith("zmem-bpf serve"):
+            os.chdir(base)
+            run_serve(name, here.replace(" token", " %s/token" % where))
+        else:
+            ran.append((command, run_command(name, here.replace("localhost:19647", address), where, environ)))
+    return ran
+
+
+HEADINGS = (("-g name -o uss,shared,pss,procs", "USS SHARED PSS PROCS NAME"),
+            ("-r -o pid,user,cmdline", "PID USER CMDLINE SWAP USS PSS RSS"),
+            ("-g user -o", "USER PROCS SWAP USS PSS RSS"), ("-o pid,vsize", "PID VSIZE RSS PSS USS CMDLINE"))
+
+
+def check_documents():
+    with tempfile.TemporaryDirectory() as base:
+        os.symlink(PROGRAM, base + "/zmem-bpf")
+        # It makes a picture, which is not ours to test.
+        with open(os.open(base + "/flamegraph.pl", os.O_WRONLY | os.O_CREAT, 0o755), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexec cat\n")
+        environ = dict(os.environ, PATH=base + ":" + os.environ["PATH"], TERM="xterm", LC_ALL="C.UTF-8", TZ="UTC0",
+                       PYTHONPATH=ROOT + "/src/dist/python")
+        subprocess.run((PROGRAM, "-q", "record", "--keep", "1h", base + "/kept", "-c", "2", "-i", "0.2"), check=True)
+        sleeping = [subprocess.Popen(("sleep", "1000")) for _ in range(10)]
+        pids = tuple(child.pid for child in sleeping[:2])
+        try:
+            with Serve() as serve, concurrent.futures.ThreadPoolExecutor(4) as pool:
+                ran = dict(zip(map(os.path.basename, DOCUMENTS), pool.map(
+                    lambda path: run_document(path, base, pids, environ, "127.0.0.1:%s" % serve.port), DOCUMENTS)))
+                check_fleet(environ)
+        finally:
+            for child in sleeping:
+                child.kill()
+                child.wait()
+        counts = {name: len(found) for name, found in ran.items()}
+        result(sum(counts.values()) > 130 and all(counts[name] for name in ("README.md", "fleet.md", "influx.jq")) and
+               counts["comparison.md"] > 24, "there are commands", counts)
+        # The columns are those of the other tool, in the same order.
+        for option, heading in HEADINGS:
+            out = next(out for command, out in ran["comparison.md"] if option in command)
+            result(out.split("\n")[0].split() == heading.split(), "comparison.md: the columns of %s" % option, out[:200])
+        check_shown(dict(ran["zmem-bpf-system.1"]))
+
+
+def check_shown(ran):
+    """Each line that zmem-bpf-system(1) shows is the beginning of a line of the output, in its order."""
+    with open(ROOT + "/src/man/zmem-bpf-system.1", encoding="utf-8") as file:
+        displays = re.findall(r"^\.Bd.*?\n(.*?)^\.Ed", file.read(), re.S | re.M)
+    shown = [line for display in displays for line in display.splitlines() if line[:1] != "$"]
+    system = ran["zmem-bpf system --replay guest.zmem"]
+    rows = next(out for command, out in ran.items() if "-fmkmem" in command)
+    # The rows of the processes are between the last two tables of it.
+    lines = iter((system + rows + system).splitlines())
+    missing = next((want for want in shown if not any(line.startswith(want) for line in lines)), None)
+    result(len(shown) > 30 and missing is None, "zmem-bpf-system.1: the example is what is printed", missing)
+
+
+def check_fleet(environ):
+    """The program in Python of fleet.md, and the files that the page names."""
+    with open(ROOT + "/src/doc/fleet.md", encoding="utf-8") as file:
+        text = file.read()
+    done = subprocess.run((sys.executable, "-c", re.search(r"```python\n(.*?)```", text, re.S)[1]), env=environ,
+                          capture_output=True, text=True, check=False)
+    rows = [line.split()[-2:] for line in done.stdout.splitlines()]
+    result(len(rows) == 10 and all(n.isdigit() for row in rows for n in row), "fleet.md: the program in Python", done)
+    files = ["src/doc/" + name for name in re.findall(r"\]\((\.\./[^)]*)\)", text)]
+    files += re.findall(r"`((?:tests|src)/[a-z_/.-]+[a-z])`", text)
+    missing = [name for name in files if not os.path.exists(ROOT + "/" + name)]
+    result(files and not missing, "fleet.md: the files that it names exist", missing)
+
+
+def check_sums():
+    """Private + shared = RAM used, to the byte, as in ps_mem."""
+    done = subprocess.run((PROGRAM, "-J", "-g", "name"), capture_output=True, check=False)
+    wrong = [g for g in json.loads(done.stdout)["groups"]
+             if g["pss_bytes"] is not None and g["uss_bytes"] + g["shared_bytes"] != g["pss_bytes"]]
+    result(not wrong, "private and shared add up to RAM used", wrong[:2])
+
+
+def as_golden(name, label, documents, *args):
+    flags = {"ecs": "-cf", "growth": "-nrf"}.get(name, "-rf")
+    done = subprocess.run(("jq", flags, FILTERS + name + ".jq", "-", *args), capture_output=True, check=False,
+                          input="".join(map(json.dumps, documents)).encode())
+    path = "%s/example_%s_%s.txt" % (GOLDEN, name, label)
+    if os.environ.get("UPDATE_GOLDEN"):
+        with open(path, "wb") as file:
+            file.write(done.stdout)
+    with open(path, "rb") as file:
+        result(done.stdout == file.read(), "%s, %s: the golden output" % (name, label), done.stderr)
+
+
+def check_filters():
+    documents = {}
+    for label in ("ordinary", "hostile", "bare", "groups"):
+        with open("%s/snapshot_%s.json" % (GOLDEN, label), encoding="utf-8") as file:
+            documents[label] = json.load(file)
+    # A Hangul filler is an invisible letter.
+    words = documents["words"] = copy.deepcopy(documents["ordinary"])
+    words["host"]["name"] = "a b,c=d\\"
+    words["processes"][0].update(name="a\u3164b", user='a;b,"c" = \x1b]0;t\x07 1 2\n\\', pss_status='"x\\')
+    for label, document in documents.items():
+        for name in ("top-swap", "ecs", "influx"):
+            as_golden(name, label, [document])
+    for label, rows in (("ordinary", "processes"), ("words", "processes"), ("groups", "groups")):
+        before = copy.deepcopy(documents[label])
+        del before[rows][0]
+        for row in before[rows]:
+            row["pss_swap_bytes"] = row["pss_swap_bytes"] and row["pss_swap_bytes"] // 4
+        as_golden("growth", label, [before, documents[label]])
+        if label == "ordinary":
+            as_golden("growth", "one", [before, documents[label]], "--argjson", "n", "1")
+
+
+def main():
+    if os.getuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip examples: needs root and a kernel with BTF")
+        return 0
+    see_own_processes_only()
+    run_checks((check_filters, check_sums, check_documents))
+    return exit_code()
+
+
+sys.exit(main())
