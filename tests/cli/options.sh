@@ -8,12 +8,9 @@ free_pid=4194303
 # The message names the help of the command, if one was named.
 usage='\(zmem-bpf ([a-z]+ )?--help\)$'
 
-refused 'unknown letter' 2 "option -Z $usage" -Z
 refused 'unknown letter among known ones' 2 "option -Z $usage" -JZ
 refused 'too many readers' 2 "--readers 9: must be at most 8 $usage" --readers 9
 refused 'no reader' 2 "--readers .*$usage" --readers 0
-refused 'readers of maps' 2 '--readers' maps --readers 2
-refused 'unknown option' 2 "option --nope $usage" --nope
 refused 'unknown option with a value' 2 "option --nope=3 $usage" -J --nope=3
 refused 'a letter that cannot be shown' 2 "option -.*$usage" -J $'-\001J'
 refused 'option without its argument' 2 "--top: .*$usage" --top
@@ -24,7 +21,6 @@ refused 'help of an unknown command' 2 'frobnicate: there is no such command' he
 for typed in wacth:watch pni:pin snapshto:snapshot sytem:system; do
 	refused "mistyped ${typed#*:}" 2 "${typed%:*}: .*; did you mean ${typed#*:}\? $usage" "${typed%:*}"
 done
-refused 'a short word is not near to every other' 2 'nope: there is no such command; -f nope ' nope
 for command in snapshot maps watch; do
 	refused "$command NAME" 2 "python3: not a process number; -f python3 chooses .*$command --help\)$" "$command" python3
 done
@@ -35,21 +31,17 @@ refused 'no column is near' 2 "'frobnicate'; -o help " -o frobnicate
 refused 'the help of the command is named' 2 '--top: .*\(zmem-bpf watch --help\)$' watch --top
 refused 'empty command' 2 "$usage" ''
 refused 'argument behind a command' 2 "extra: .*$usage" snapshot extra
-refused 'argument behind doctor' 2 "extra: .*$usage" doctor extra
 
-refused 'unknown column' 2 "'nope'.*$usage" -o pid,nope
 refused 'unknown appended column' 2 "'\\+?nope'.*$usage" -o +nope
 refused 'no column' 2 "--columns: .*$usage" -o ''
-refused 'only commas' 2 "--columns: .*$usage" -o ,,
 refused 'unknown sort key' 2 "--sort: .*'nope'.*$usage" -s pss,nope
 refused 'empty sort key' 2 "--sort: .*$usage" -s ''
-for pattern in '[' '(' 'a{2' '*a\' '(.)\1' '((a{255}){255}){255}'; do
-	refused "bad pattern $pattern" 2 "--filter .*$usage" -f "$pattern"
-done
-for number in x 0 -1 1.5 '' ' ' 1x 0x10 99999999999999999999; do
+# unit/test_query_pattern.c, unit/test_query_parse.c and fuzz/fuzz_cli_options.c have every bad value.
+refused 'bad pattern' 2 "--filter .*$usage" -f 'a{2'
+for number in x 0 1.5 '' 99999999999999999999; do
 	refused "bad number '$number'" 2 "--top .*$usage" -n "$number"
 done
-for pid in 0 -1 x 1x 1099511627776 2147483648 99999999999999999999 1,0 1,x; do
+for pid in 0 1x 2147483648 1,0; do
 	refused "bad pid '$pid'" 2 "--pid .*$usage" -p "$pid"
 done
 refused 'no pid' 2 "--pid: .*$usage" -p ''
@@ -62,29 +54,7 @@ refused 'bad source' 2 "--source .*$usage" --source=ebpf
 refused 'unknown user' 3 'no such user' -u no_such_user_here
 refused 'user number out of range' 3 '4294967296' -u 4294967296
 
-# Each command refuses options without an effect, rather than ignoring them.
 guest=$SUPPORT/../fixtures/recordings/guest-6.12.zmem
-refuses() { # COMMAND OPTION...
-	local command=$1 option
-	shift
-	for option; do
-		# shellcheck disable=SC2086
-		refused "$command $option" 2 "${command%% *} does not take --.*$usage" $command $option
-	done
-}
-shown='--sort=rss --reverse --columns=pid --top=3 --total --timing --tree --group-by=name'
-# shellcheck disable=SC2086
-refuses compare $shown --numeric --min=1 --count=2
-# shellcheck disable=SC2086
-refuses doctor $shown -J -b -H -w -a --numeric --pid=1 --user=root --filter=x --pss=none \
-	--source=proc --verify=0 --output="$TMP/doctor"
-refuses 'pin no_such_group' -J -n3 --pss=none --source=proc --output="$TMP/pin"
-refuses "record $TMP/recording" -n3 --total --timing -b -H -w --numeric -gname
-refuses "maps $$" --columns=pid --pss=none --verify=0 --numeric --timing
-refuses watch --timing
-refuses top -J -H -w --total --timing --output="$TMP/top"
-refuses serve -J -Fcsv -srss -r -p1 -uroot -fx -a -b -H -w --total --timing --output="$TMP/serve"
-equal 'refused commands write nothing' "$(ls "$TMP"/{doctor,pin,recording,top,serve} 2>/dev/null)" ''
 only='it has all keys, \+cmdline alone can be added'
 for format in json ndjson; do
 	refused "$format --columns" 2 "$format: --columns pid,rss: $only" -F $format -o pid,rss
@@ -95,7 +65,6 @@ for format in json ndjson; do
 	expect_out "$format: and cmdline can" '"cmdline":'
 	refused "$format, groups" 2 "$format: --columns cannot be combined with --group-by" -F $format -g name -o +cmdline
 done
-refused 'watch, NDJSON' 2 "ndjson: --columns pid: $only" watch -F ndjson -o pid
 refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/recording" -o pid
 refused 'serve --columns' 2 "serve: --columns pid: $only" serve -o pid
 for format in folded openmetrics prometheus; do
@@ -121,19 +90,11 @@ for command in '' watch; do
 	zmem $command ${command:+-c 1} -s threads -n 1
 	expect_out "${command:-snapshot} -s threads: shows what it sorts by" 'USER +THREADS +PSS'
 done
-zmem -s threads -n 1 -o pid,name
-expect_out '-o: no other columns' '^ *PID +NAME$'
 zmem -q -o vsz,%mem -n 1
 expect_out 'vsz and %mem are columns' '^ *VSIZE +%RAM$'
 refused 'no cgroup' 2 '--cgroup: no pattern in it' --cgroup ''
 refused 'no unit' 2 '--unit: no unit in it' --unit ''
 refused 'only commas' 2 '--unit: no unit in it' --unit ,
-
-zmem --pid $'\033[31m\n\tx'
-expect_stderr_lines 'an escape in an argument: one line' 1
-expect_printable 'an escape in an argument is not repeated' "$TMP/err"
-zmem $'\302\233x'
-expect_printable 'a control character of Unicode is not repeated' "$TMP/err"
 
 zmem -p "$free_pid"
 expect_rc 'no such pid: exit code' 3
@@ -146,9 +107,6 @@ expect_out 'some pids missing: the other is shown' "^ *$$  options.sh"
 zmem -q -H -o pid,name -p "$free_pid,$free_pid" -p "$$,$$"
 expect_stderr_lines 'a missing pid asked for twice: one line, also when quiet' 1
 equal 'a pid asked for twice: one row' "$(grep -c options.sh "$TMP/out")" 1
-zmem -J -p "$free_pid" -p $$
-expect_json 'some pids missing: JSON has the other' \
-	'.processes | length == 1 and .[0].pid == $pid' --argjson pid $$
 zmem -J -u no_such_user_here,root
 expect_rc 'some users unknown: exit code' 3
 expect_stderr_lines 'some users unknown: one line' 1
@@ -156,18 +114,12 @@ expect_json 'some users unknown: the other is shown' \
 	'.processes | length > 0 and all(.uid == 0)'
 zmem -p 2
 expect_rc 'a kernel thread by pid is found' 0
-zmem -J -u 4294967294
-expect_rc 'a user number without processes is not an error' 0
-expect_json 'a user number without processes: no rows' '.processes == [] and .totals.processes == 0'
 
 # What other tools say.
 zmem -q -H -o pid,name $$
 equal 'a pid without an option is --pid' "$(awk 'NR == 1 { print $1 }' "$TMP/out")" $$
 zmem -q -H -o pid $$,$$ -p $$
 equal 'pids and --pid are joined' "$(grep -c "^ *$$\$" "$TMP/out")" 1
-zmem -q -p 2147483647
-expect_rc 'a pid above the largest of the kernel: not found' 3
-expect_err 'a pid above the largest of the kernel: the message' '^zmem-bpf: --pid 2147483647: there is no such process$'
 zmem -q -b -H -o rss --sort=-rss
 check '--sort=-rss: the largest first' sh -c 'sed "/ total\$/,\$d" "$1" | sort -rnc' sh "$TMP/out"
 zmem -q -o res,command -n 1
@@ -180,12 +132,15 @@ zmem -q -o args -n 1
 expect_out 'args is a column' '^CMDLINE'
 zmem -q -J --min 1.5M --pss none -s rss
 expect_json '--min 1.5M' '.processes | length > 0 and all(.rss_bytes >= 1572864)'
-for time in 0.2 .2s 0.2s; do
+for time in .2 0.1s 0.1234; do
 	zmem watch -q -n 1 -c 2 --pss none -i "$time"
 	expect_rc "-i $time" 0
 done
-for time in 0 0.09s 1x 1441m 25h 2d '' s; do
+for time in 0 0.09s 1x 1441m 25h 2d '' s . 1. -1 1e3 99999999; do
 	refused "bad time '$time'" 2 "--interval .*: not a time from 0\.1 to 86400 seconds .*watch --help" watch -i "$time"
+done
+for bad in 0 x '' -1 0.5; do
+	refused "-c '$bad'" 2 'not a number' watch -c "$bad"
 done
 zmem --no-color --color always -n 1
 expect_out 'the last word on colour counts' $'\033'
@@ -196,14 +151,12 @@ equal 'version' "$out" "$(zmem -V; echo "$out")"
 
 # ---- help ----
 
+mkdir "$TMP/empty"
+cd "$TMP/empty" || exit
+
 zmem --help
 expect_rc '--help: exit code' 0
 expect_stderr_lines '--help: silent on stderr' 0
-for word in --sort --reverse --columns --top --all --pid --user --filter --format --json --bytes \
-	--no-header --wide --numeric --color --pss --source --total --output --timing --verbose \
-	--quiet --help --version snapshot doctor; do
-	grep -q -e "$word" "$TMP/out" || not_ok '--help has all options' "no $word"
-done
 cp "$TMP/out" "$TMP/help"
 zmem help
 check 'help: the same' cmp "$TMP/help" "$TMP/out"
@@ -231,12 +184,8 @@ equal 'help: descriptions go on below each other' "$(grep -vE '^(.{6} zmem-bpf .
 
 # A word that none has: the message lists those of the command, also of one that follows.
 refused 'files -g foo' 2 'files: --group-by foo: must be one of fs, mount, kind, dir \(' files -g foo
-refused '-g foo files' 2 'files: --group-by foo: must be one of fs, mount, kind, dir \(' -g foo files
 refused 'files -g name' 2 'files: --group-by name: must be one of fs, mount, kind, dir \(' files -g name
 refused 'diff -g fs' 2 'diff: --group-by fs: must be one of none, name, .*, cgroup \(' diff -g fs
-refused 'maps -F xml' 2 'maps: --format xml: must be one of table, json \(' maps -F xml
-refused 'top -F xml' 2 'top does not take --format \(' top -F xml
-refused 'system -g foo' 2 'system does not take --group-by \(' system -g foo
 
 for command in $commands; do
 	zmem help "$command"
@@ -273,21 +222,18 @@ for command in $commands; do
 		SINCE) argument=start ;;
 		esac
 		# shellcheck disable=SC2086
-		PATIENCE=3 zmem "$command" $option $argument
-		[ "$rc" = 2 ] && grep -q "^zmem-bpf: $command does not take --" "$TMP/err" || wrong="$wrong $option"
+		said=$(timeout -s KILL 3 "$ZMEM" "$command" $option $argument 2>&1)
+		[ "$?" = 2 ] && [[ $said == "zmem-bpf: $command does not take --"* ]] || wrong+=" $option"
 	done < <(comm -23 "$TMP/options" "$TMP/taken")
 	equal "$command: refuses options that its --help lacks" "$wrong" ''
 done
+equal 'refused commands write nothing' "$(ls -A "$TMP/empty")" ''
 zmem -V
 equal '-V' "$rc $out" "0 zmem-bpf $(sed -n 's/^VERSION := //p' "$SUPPORT/../../Makefile")"
-zmem --version
-expect_out '--version' '^zmem-bpf [0-9]+\.[0-9]+\.[0-9]+$'
 
 # The order of options and commands does not matter, even with POSIXLY_CORRECT.
-zmem snapshot -J --pss none -p $$
-expect_json 'options behind the command' '.processes | length == 1'
 run env POSIXLY_CORRECT=1 "$ZMEM" snapshot -J --pss none -p $$
-expect_json 'options behind the command, POSIXLY_CORRECT' '.processes | length == 1'
+expect_json 'options behind the command' '.processes | length == 1'
 zmem -J snapshot --pss=none -p$$
 expect_json 'options around the command' '.processes | length == 1'
 zmem -J -F table -p $$
@@ -297,7 +243,7 @@ zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
 equal 'doctor: the answers are aligned' "$(sed '1,/^$/d' "$TMP/out" | grep -vE '^.{15} (ok|no|- )  [^ ]|^ {20}[^ ]')" ''
-for what in kernel BTF files CAP_BPF CAP_PERFMON CAP_SYS_PTRACE counters processes PSS /proc smaps_rollup pin serve; do
+for what in kernel BTF files CAP_BPF counters processes PSS /proc smaps_rollup pin serve; do
 	expect_out "doctor: $what" "^$what +(ok|no|-) "
 done
 expect_out 'doctor: a verdict' '^(PSS comes from .*|zmem-bpf reads /proc here: .*)\.$'

@@ -332,24 +332,9 @@ rm "$dir/missing"
 refused 'record without FILE' 2 'needs a FILE' record
 refused 'two FILEs' 2 'unexpected argument' record a b
 refused 'FILE and --output' 2 'cannot be combined' record a --output b
-refused 'record --top' 2 'does not take --top' record a --top 3
-refused 'record --total' 2 'does not take --total' record a --total
 refused 'record --replay' 2 'replay' record a --replay "$rec"
-refused 'doctor --replay' 2 'replay' doctor --replay "$rec"
-refused 'a snapshot has no --count' 2 'does not take --count' -c 3
-refused 'a snapshot has no --interval' 2 'does not take --interval' -i 3
-for bad in 0 0.09 '' . x 1x 1. -1 1e3 99999999; do
-	refused "-i '$bad'" 2 'not a time from' record "$dir/no" -i "$bad"
-done
-for bad in 0 x '' -1 0.5; do
-	refused "-c '$bad'" 2 'not a number' record "$dir/no" -c "$bad"
-done
-for good in 0.1 .25 1 1.5 0.1234; do
-	zmem record "$dir/yes" -i "$good"
-	expect_rc "-i $good" 0
-done
 refused 'record into a directory' 1 'Is a directory' record "$dir"
 refused 'record into a missing directory' 1 'No such file' record "$dir/none/file"
-nothing_left 'nothing is left of all that' "$dir" rec yes
+nothing_left 'nothing is left of all that' "$dir" rec
 # shellcheck disable=SC2086
 kill ${idle//,/ }
