@@ -113,13 +113,9 @@ equal 'compare, nobody: nothing on stdout' "$out" ''
 run unshare -m bash -c 'mount -t tmpfs none /proc && exec "$0" compare' "$ZMEM"
 expect_rc 'compare without /proc: refused' 1
 expect_err 'compare without /proc: the reason' 'no /proc of this pid namespace'
-refused 'compare: two commands' 2 'snapshot: not a process number' compare snapshot
 run with_caps +bpf,+perfmon "$ZMEM" compare -J -a
 expect_rc 'compare without CAP_SYS_PTRACE' 0
 expect_json 'compare without CAP_SYS_PTRACE: every cell has a verdict' \
 	".summary.different == 0 and all(.cells[]; .verdict as \$v | $words | index(\$v))"
-zmem compare --output "$TMP/compare.json" -J
-expect_rc 'compare --output' 0
-check 'compare --output: the file is complete' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP/compare.json"
 run bash -c '"$0" compare -a | head -n 1' "$ZMEM"
 expect_stderr_lines 'compare | head: quietly' 0

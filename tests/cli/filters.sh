@@ -23,19 +23,9 @@ zombie=$(mkmem_pid_of zombie zombie)
 
 # ---- filters ----
 
-zmem -J -u root
-expect_json '-u root' '.processes | length > 0 and all(.uid == 0 and .user == "root")'
-zmem -J -u 0
-expect_json '-u 0' '.processes | length > 0 and all(.uid == 0)'
-zmem -J -u nobody
-expect_json '-u nobody' ".processes | any(.pid == $nobody) and all(.uid == 65534)"
 zmem -J -u root,nobody
 expect_json '-u root,nobody' \
 	".processes | any(.pid == $nobody) and any(.pid == $sleeper) and all(.uid == 0 or .uid == 65534)"
-zmem -J -u root -u 65534
-expect_json '-u twice adds up' '[.processes[].uid] | unique == [0, 65534]'
-zmem -J -p "$sleeper"
-expect_json '-p' ".processes | length == 1 and .[0].pid == $sleeper"
 zmem -J -p "$sleeper,$nobody"
 expect_json '-p of two' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
 zmem -J -p "$sleeper" -p "$nobody" -u nobody
@@ -43,8 +33,6 @@ expect_json '-p and -u: both must hold' "[.processes[].pid] == [$nobody]"
 expect_rc '-p and -u: a process that is filtered out is not missing' 0
 zmem -J -f '^zmem_clitest$'
 expect_json '-f, the whole name' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
-zmem -J -f 'mem_clit'
-expect_json '-f, a part of the name' "[.processes[].pid] | contains([$sleeper, $nobody])"
 zmem -J -f "1000[.]25$$"
 expect_json '-f, the command line' "[.processes[].pid] == [$sleeper]"
 expect_json '-f: the matching command line is in the document' \
@@ -93,16 +81,14 @@ sums='def sum(f): map(f // 0) | add // 0;
 	all("rss_bytes", "swap_bytes", "pss_bytes", "uss_bytes", "rss_anon_bytes", "rss_file_bytes",
 	    "rss_shmem_bytes", "vsize_bytes", "pgtables_bytes"; . as $key |
 	    ($rows | map(.[$key] // 0) | add // 0) == ($t[$key] // 0))'
-for mode in '' '--pss none' '--pss rollup' '--pss auto' '--source proc' '--source bpf' "-p $pids" \
-	"-p $pids --source proc" '-o +cmdline' '-r' '-s name' '-a' '-b' '-H' '-w' '--numeric' \
-	'--color always' '-u root' '-f zmem' '-q' 'snapshot -F json'; do
+for mode in '' '--pss none' '--pss rollup' '--source proc' "-p $pids" '-o +cmdline -r -s name -a -b -H -w' \
+	'--numeric --color always -u root'; do
 	# shellcheck disable=SC2086
 	zmem -J $mode
 	expect_json "valid, sound, totals add up: $mode" "($sound) and ($sums)"
 	expect_rc "exit code: $mode" 0
 done
-for mode in '--top 5' '-n 1' '-n 3 -s swap' '-n 5 --pss none' '-n 5 -s name' '-n 5 -r -s uss' \
-	'--top 5 --source proc' '-n 1000000000'; do
+for mode in '-n 3 -s swap' '-n 5 -r -s uss' '--top 5 --source proc' '-n 1000000000'; do
 	# shellcheck disable=SC2086
 	zmem -J $mode
 	expect_json "valid, sound: $mode" "$sound"
@@ -130,6 +116,7 @@ expect_json 'zmem-bpf itself' '.processes | length == 1 and .[0].name == "zmem-b
 
 # ---- order ----
 
+# unit/test_query_order.c has every key.
 # ordered NAME KEYS ARG…: KEYS makes an array of each row; the arrays must ascend.
 # A process that ends after the rows were sorted keeps its position.
 ordered() {
@@ -140,23 +127,12 @@ ordered() {
 		length > 5 and . == sort"
 }
 ordered 'the default is PSS' '[.pss_bytes == null, -(.pss_bytes // 0), .pid]'
-ordered '-s rss' '[-.rss_bytes, .pid]' -s rss
-ordered '-r -s rss' '[.rss_bytes, .pid]' -r -s rss
 ordered '-s uss -r' '[.uss_bytes == null, .uss_bytes, .pid]' -s uss -r
-ordered '-s name' '[.name, .pid]' -s name
 ordered '-s name,rss' '[.name, -.rss_bytes, .pid]' -s name,rss
-ordered '-s swap' '[-.swap_bytes, -.pss_bytes, .pid]' -s swap
 ordered '-s swap,name,pid' '[-.swap_bytes, .name, .pid]' -s swap,name,pid
-ordered '-s user,rss_anon' '[.user, -.rss_anon_bytes, .pid]' -s user,rss_anon
 # Counters and numbers of processes descend, all other keys ascend.
-ordered '-s threads,pid' '[-.threads, .pid]' -s threads,pid
 ordered '-r -s threads,rss' '[.threads, .rss_bytes, .pid]' -r -s threads,rss
-ordered '-s oom_score_adj' '[-.oom_score_adj, .pid]' -s oom_score_adj
-ordered '-s pid' '[.pid]' -s pid
-ordered '-r -s pid' '[-.pid]' -r -s pid
 ordered '-s start' '[.start_time_ms, .pid]' -s start
-ordered '-s VSIZE' '[-.vsize_bytes, .pid]' -s VSIZE
-ordered '-s %pss' '[.pss_bytes == null, -(.pss_bytes // 0), .pid]' -s %pss
 ordered '--pss none falls back to RSS' '[-.rss_bytes, .pid]' --pss none
 zmem -H -o name,rss -s name -r --pss none -p "$pids"
 equal 'order: text in reverse' "$(sed '/ total$/,$d' "$TMP/out" | cut -d' ' -f1)" \
@@ -166,9 +142,9 @@ equal 'order: text in reverse' "$(sed '/ total$/,$d' "$TMP/out" | cut -d' ' -f1)
 
 # Between two runs only the share of the vdso page in PSS changes, because all processes map it. That
 # may swap two rows that are nearly equal; then neither row is wrong.
-for keys in pss uss,rss name shared pss_swap; do
+for keys in pss uss,rss; do
 	case $keys in
-	pss | shared | pss_swap) row="[.${keys}_bytes]" ;;
+	pss) row="[.${keys}_bytes]" ;;
 	*) row='[.pid, .name, .rss_bytes, .uss_bytes]' ;;
 	esac
 	for reverse in '' -r; do

@@ -21,15 +21,11 @@ expect_json 'a guest: a document' '.host.kernel_release[:5] == "6.12." and .host
 sed 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out" >"$TMP/mine"
 [ "${UPDATE_GOLDEN:-}" != 1 ] || cp "$TMP/mine" "$golden"
 check 'a guest: the golden document' diff "$golden" "$TMP/mine"
-zmem --replay "$guest" --json -o +cmdline
-sed 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out" >"$TMP/again"
-check 'a guest: the same twice' cmp "$TMP/mine" "$TMP/again"
 zmem --replay "$guest" -a -w -o pid,user,swap_shmem,pss,rss,cgroup,unit,pss_source,name,cmdline
 expect_rc 'a guest: a table' 0
 expect_printable 'a guest: hostile names are printable' "$TMP/out"
 expect_out 'a guest: its unit' 'test\.service'
-for options in '-s swap_pss -r' '-s cgroup,pid' '-n 1' '-n 7 -s pss_swap' '-f mkmem' '-f .' '-u 0' '-p 1' '--total' \
-	'-s user' '-g unit' '-g cmdline' '--cgroup test.service' '--unit test' '--min 1M'; do
+for options in '-s cgroup,pid -r' '-n 7 -s pss_swap -f .' '-u 0 -p 1 --total' '-g cmdline' '--cgroup test.service --min 1M'; do
 	# shellcheck disable=SC2086
 	zmem --replay "$guest" $options
 	expect_rc "a guest: $options" 0
@@ -52,14 +48,6 @@ equal 'a guest: --top is exact' "$(jq -c '[.processes[].pid]' "$TMP/out")" \
 	"$(jq -c '[.processes[:5][].pid]' "$golden")"
 zmem --replay "$guest" -v
 expect_err 'a guest: the recording version' 'recorded by zmem-bpf 0\.[0-9.]+$'
-
-# Options of tables change nothing in documents.
-for format in json ndjson csv openmetrics html; do
-	zmem --replay "$guest" -F $format
-	cp "$TMP/out" "$TMP/plain"
-	zmem --replay "$guest" -F $format -w $([ $format = csv ] || echo -H -b) --color always
-	check "a guest: -F $format: as without -H, -b and -w" cmp "$TMP/plain" "$TMP/out"
-done
 
 # ---- hostile texts ----
 
@@ -92,16 +80,15 @@ damaged() { # NAME ERE: $edited
 size=$(stat -c %s "$guest")
 : >"$edited"
 damaged 'empty' 'it is empty'
-for cut in 1 8 12 35; do
-	head -c "$cut" "$guest" >"$edited"
-	damaged "the first $cut bytes" "it is cut off after $cut bytes"
-done
-for cut in 36 37 60 67 68 69 1000 $((size - 33)); do
+# unit/test_recording_damage.c has every length and every byte.
+head -c 12 "$guest" >"$edited"
+damaged 'the first 12 bytes' 'it is cut off after 12 bytes'
+for cut in 36 $((size - 33)); do
 	head -c "$cut" "$guest" >"$edited"
 	damaged "the first $cut bytes" 'the recording (is cut off in its first snapshot|has no snapshots)$'
 done
 # The end is missing, or a part of it.
-for cut in $((size - 32)) $((size - 31)) $((size - 1)); do
+for cut in $((size - 32)) $((size - 1)); do
 	head -c "$cut" "$guest" >"$edited"
 	zmem --replay "$edited" --json -o +cmdline
 	expect_rc "the first $cut bytes: the frame is shown" 0
@@ -109,7 +96,7 @@ for cut in $((size - 32)) $((size - 31)) $((size - 1)); do
 	check "the first $cut bytes: the complete frame" diff "$golden" "$TMP/out"
 done
 expect_err 'the first bytes: a note' "edited: the recording is cut off after snapshot 1 at byte $((size - 32))$"
-for at in $(seq 0 7 99) $(seq 100 61 "$((size - 33))"); do
+for at in 0 9 28 40 100 "$((size - 40))"; do
 	cp "$guest" "$edited"
 	byte=$(od -An -tu1 -j "$at" -N 1 "$guest")
 	printf "\\x$(printf %02x $((byte ^ 255)))" | dd of="$edited" bs=1 seek="$at" conv=notrunc status=none
@@ -147,12 +134,10 @@ expect_rc 'cut off in the second frame: the first is shown' 0
 expect_err 'cut off in the second frame: a note' "is cut off after snapshot 1 at byte $second$"
 expect_stderr_lines 'cut off in the second frame: a line' 1
 
-refused 'a text' 1 'not a recording' --replay "$0"
 refused 'a program' 1 'not a recording' --replay "$ZMEM"
 refused 'a file without end' 1 'not a recording' --replay /dev/zero
 refused 'a directory' 1 'there is no recording in this directory' --replay "$TMP"
 refused 'no file' 1 'No such file' --replay "$TMP/none"
-refused 'no name' 1 'No such file' --replay ''
 chmod 600 "$edited"
 run as_nobody "$ZMEM" --replay "$edited"
 expect_rc "a file of another user" 1

@@ -92,19 +92,7 @@ expect_json 'all three closed: the file holds the document and nothing else'
 # ---- environment ----
 
 run env -i "$ZMEM" -J
-expect_json 'empty environment'
-run env -i "$ZMEM"
-expect_out 'empty environment: table' '^ *PID +USER'
-run env -i LC_ALL=C "$ZMEM" -J
-expect_json 'LC_ALL=C'
-run env -u HOME -u PATH "$ZMEM" -p $$
-expect_rc 'without HOME and PATH' 0
-run env LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 "$ZMEM" -H -o PID,name -p $$
-expect_rc 'an unknown locale' 0
-run env TZ=:/no/such "$ZMEM" -J -p $$
-expect_json 'an unknown time zone'
-run env LIBBPF_LOG_LEVEL=debug "$ZMEM" -J -p $$
-expect_stderr_lines 'libbpf asked to talk: silent' 0
+expect_json 'empty environment; cli/environment.sh has the variables'
 big=$(head -c 100000 /dev/zero | tr '\0' x)
 run "$ZMEM" -f "$big" --pss none
 expect_rc 'a pattern of 100,000 letters' 2
@@ -112,35 +100,10 @@ expect_stderr_lines 'a pattern of 100,000 letters: one line' 1
 expect_err 'a pattern of 100,000 letters: the reason' 'it is too large'
 run "$ZMEM" -f "${big:0:9000}" --pss none
 expect_rc 'a pattern of 9,000 letters' 0
-run "$ZMEM" -f "${big:0:9000}["
-expect_rc 'a bad pattern of 9,000 letters' 2
-expect_stderr_lines 'a bad pattern of 9,000 letters: one line' 1
-expect_err 'a bad pattern of 9,000 letters: the reason' 'has no \]'
 run "$ZMEM" --pss none -p "$(seq -s, 1 20000)"
 expect_rc 'a list of 20,000 pids' 3
 # shellcheck disable=SC2046
 run "$ZMEM" --pss none -J $(for _ in $(seq 20000); do echo -p $$; done)
 expect_json '20,000 options' '.processes | length == 1'
-run bash -c 'ulimit -n 16; exec "$0" -J' "$ZMEM"
-expect_json '16 file descriptors' '.source.counters == "bpf" and
-	([.processes[] | select(.pss_status == "unsupported")] == [])'
-expect_stderr_lines '16 file descriptors: nothing to tell' 0
-# A failure to read is an error or a note, never a machine without processes.
-for files in 4 5 6 7 8 10 12; do
-	run bash -c "ulimit -n $files; exec \"\$0\" -Jq" "$ZMEM"
-	if [ "$rc" = 0 ]; then
-		expect_json "$files file descriptors: all processes" '.totals.processes > 1'
-	else
-		expect_stderr_lines "$files file descriptors: one line" 1
-	fi
-done
-if sanitized; then
-	skip 'little memory' 'sanitizers reserve more memory'
-else
-	run bash -c 'ulimit -v 200000; exec "$0" -J' "$ZMEM"
-	expect_json '200 MB of address space'
-	run bash -c 'ulimit -s 256; exec "$0" -J' "$ZMEM"
-	expect_json '256 KiB of stack'
-fi
 cd / && run bash -c 'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" -J' "$ZMEM"
 expect_json 'a working directory that is gone'

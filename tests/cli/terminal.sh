@@ -43,7 +43,7 @@ fits() {
 	# A narrow terminal may cut it: "… 105 m…".
 	equal "$1: the others are counted" "$(plain | grep -c '… [0-9]')" 1
 }
-for size in '24 80' '50 200' '24 132' '10 100' '40 60'; do
+for size in '24 80' '50 200' '40 60'; do
 	# shellcheck disable=SC2086
 	term $size "$ZMEM"
 	fits "terminal ${size/ /×}" "${size% *}"
@@ -59,7 +59,7 @@ done
 # The note on stderr takes a line, and the total line gets longer.
 term 24 80 setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$ZMEM"
 fits 'terminal 24×80, nobody' 24
-for size in '1 1' '1 80' '24 1' '2 2' '5 20' '3 200' '0 0'; do
+for size in '1 1' '24 1' '5 20' '3 200' '0 0'; do
 	# shellcheck disable=SC2086
 	term $size "$ZMEM"
 	expect_rc "terminal ${size/ /×}: exit code" 0
@@ -113,8 +113,7 @@ check 'color: the text is the same' cmp "$TMP/plain" "$TMP/out"
 
 # ---- hostile names ----
 
-for args in '' '-w' '-o pid,comm,name,cmdline' '-o cmdline,pid' '-o +cmdline,unit,container,cgroup' '-n 3' \
-	'-f mkmem' '--source proc' '-s cmdline -o cmdline,pid' '-v' '--timing'; do
+for args in '' '-w -o +cmdline,unit,container,cgroup' '-n 3 -f mkmem -v' '--source proc -s cmdline -o cmdline,pid --timing'; do
 	for color in never always; do
 		# shellcheck disable=SC2086
 		zmem -p "$names" --color=$color $args
