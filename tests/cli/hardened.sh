@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Protection against overflows, read from the headers of the programs: position independent code, no
+# The programs as they are built. Protection against overflows, read from their headers: position independent code, no
 # writable code or function tables, canaries, checked calls of libc.
 . "$(dirname "$0")/../support/cli.sh"
 
@@ -33,4 +33,32 @@ if [ -x "$O/zmem-bpf-static" ]; then
 	hardened 'the static program' "$O/zmem-bpf-static" "$O/obj-static"
 else
 	not_ok 'the static program' 'not built (make test-build)'
+	exit
 fi
+
+# ---- the static program, which is copied to servers: small when stripped, with the same functions ----
+
+# libzstd is a quarter of it.
+LIMIT=$((7 << 19))
+static=$O/zmem-bpf-static
+# functions FILE: the number of functions with unwind tables.
+functions() {
+	readelf -wf "$1" 2>/dev/null | grep -c ' FDE '
+}
+
+strip -R .eh_frame -o "$TMP/stripped" "$static"
+size=$(stat -c %s "$TMP/stripped")
+check "stripped, it has less than 3.5 MiB ($size bytes)" [ "$size" -lt "$LIMIT" ]
+equal 'it needs no shared library' "$(readelf -d "$static" | grep -c NEEDED)" 0
+# For a debugger: lines and unwind tables, also of libraries.
+check 'unstripped, it has debug information' grep -q '\.debug_line' <(readelf -SW "$static")
+check 'unstripped, it has unwind tables' [ "$(functions "$static")" -gt 2000 ]
+equal 'stripped, it has no unwind tables' "$(functions "$TMP/stripped")" 0
+
+ZMEM=$TMP/stripped
+zmem -J -p $$
+expect_rc 'stripped: a snapshot' 0
+equal 'stripped: the snapshot has the process' "$(jq '.processes[].pid' "$TMP/out")" $$
+zmem -F html -p $$
+expect_rc 'stripped: a page' 0
+equal 'stripped: the page is complete' "$(tail -n 1 "$TMP/out")" '</html>'

@@ -44,6 +44,9 @@ done
 for pid in 0 1x 2147483648 1,0; do
 	refused "bad pid '$pid'" 2 "--pid .*$usage" -p "$pid"
 done
+for bad in x -1 1.5 '' 99999999999; do
+	refused "bad check '$bad'" 2 '--verify' --verify "$bad"
+done
 refused 'no pid' 2 "--pid: .*$usage" -p ''
 refused 'second --pid is bad' 2 "--pid 0.*$usage" -p $$ -p 0
 refused 'no user' 2 "--user: .*$usage" -u ''

@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Paths in directories that another user can write to, and paths that only a capability of the program
-# could reach. ATTACK_SECONDS=20: the duration of each attack.
+# could reach. unit/test_base_file_attack.c exchanges the names meanwhile.
 [ -n "${PATHS_SH:-}" ] || exec env PATHS_SH=1 unshare -m "$0" "$@"
 . "$(dirname "$0")/../support/cli.sh"
 
 dir=$TMP/root
 mkdir "$dir"
 mount -t tmpfs -o mode=755 tmpfs "$dir" || { skip paths 'no tmpfs can be mounted'; exit 0; }
-attacker='' sleeper=''
+sleeper=''
 end_all() {
-	# shellcheck disable=SC2086
-	[ -z "$attacker$sleeper" ] || { kill -9 $attacker $sleeper; wait; } 2>/dev/null
+	[ -z "$sleeper" ] || { kill -9 "$sleeper"; wait; } 2>/dev/null
 	umount -l "$dir"
 	lib_cleanup
 }
@@ -112,38 +111,6 @@ except subprocess.TimeoutExpired:
     print("hangs")
 END
 equal 'watch: ends while a FIFO has no reader' "$(cat "$TMP/out")" 0
-
-# ---- names exchanged meanwhile ----
-
-# attack SHAPE UID WHERE PATH: runs each command in turn.
-attack() {
-	local i=0 end=$((SECONDS + ${ATTACK_SECONDS:-0})) blocked=0
-	# Not by other(), which would give the pid of the shell.
-	setpriv --reuid="$2" --regid="$2" --clear-groups "$PYTHON" "$SUPPORT/exchange.py" "$3" "$1" "$5" &
-	attacker=$!
-	wait_for test -L "$3/b" -o -L "$3/a" -o -p "$3/a" -o -p "$3/b"
-	while [ "$i" -lt 12 ] || [ "$SECONDS" -lt "$end" ]; do
-		case $((i % 3)) in
-		0) set -- "$1" "$2" "$3" "$4" "$5" --output "$4" ;;
-		1) set -- "$1" "$2" "$3" "$4" "$5" watch -c 1 --output "$4" ;;
-		2) set -- "$1" "$2" "$3" "$4" "$5" record "$4" ;;
-		esac
-		run timeout -s KILL "$PATIENCE" "$ZMEM" "${@:6}" "${quick[@]}"
-		[ "$rc" -le 1 ] || blocked=$((blocked + 1))
-		[ "$1" = dir ] || [ $((i % 4)) != 0 ] || rm -f "$4"
-		i=$((i + 1))
-	done
-	{ kill -9 "$attacker"; wait "$attacker"; } 2>/dev/null
-	attacker=
-	rm -rf "$3/a" "$3/b"
-	equal "exchanged by uid $2 in ${3##*/}: $1: root's file is unchanged ($i runs)" "$(state)" "$before"
-	equal "exchanged by uid $2 in ${3##*/}: $1: nothing hung" "$blocked" 0
-}
-for where in "$sticky" "$open"; do
-	attack link 65534 "$where" "$where/a" "$roots/secret"
-	attack fifo 12345 "$where" "$where/a" -
-	attack dir 12345 "$where" "$where/a/secret" "$roots"
-done
 
 # ---- the caller's own rights ----
 
