@@ -43,8 +43,7 @@ at_zone() {
 		(.timestamp_ms / 1000 - $now | . >= 0 and . < 60)' "$TMP/out"
 }
 for program in "$PROGRAM" "$STATIC"; do
-	for zone_is in IST-5:30=+05:30 "CET-1=+01:00" "<-03>3=-03:00" UTC0=Z "Asia/Kolkata=+05:30" \
-		../../../../etc/shadow=Z :/dev/zero=Z :/etc/passwd=Z :/no/such=Z "=Z"; do
+	for zone_is in IST-5:30=+05:30 "<-03>3=-03:00" "Asia/Kolkata=+05:30" ../../../../etc/shadow=Z :/dev/zero=Z "=Z"; do
 		case $zone_is in Asia*) [ -e /usr/share/zoneinfo/Asia/Kolkata ] || continue ;; esac
 		at_zone "${zone_is%=*}" "$program"
 		equal "${program##*/}, TZ=${zone_is%=*}: the offset" "$zone" "${zone_is##*=}"

@@ -102,14 +102,9 @@ expect_json '--total: valid, no rows, all processes summed' '.processes == [] an
 zmem -J -p 2
 expect_json 'a kernel thread by pid' '.processes | length == 1 and .[0].name == "kthreadd" and
 	.[0].pss_status == "kernel_thread" and .[0].rss_bytes == null'
-zmem -J -p 2 --source proc
-expect_json 'a kernel thread by pid, from /proc' '.processes | length == 1 and
-	.[0].pss_status == "kernel_thread" and .[0].rss_bytes == null'
 zmem -J -p "$zombie"
 expect_json 'a zombie by pid' '.processes | length == 1 and .[0].pss_status == "gone" and
 	.[0].rss_bytes == null and .[0].pss_bytes == null'
-zmem -J -p "$zombie" --source proc
-expect_json 'a zombie by pid, from /proc' '.processes | length == 1 and .[0].rss_bytes == null'
 (exec "$ZMEM" -J -p "$BASHPID") >"$TMP/out" 2>"$TMP/err"
 expect_json 'zmem-bpf itself' '.processes | length == 1 and .[0].name == "zmem-bpf" and
 	.[0].pss_status == "ok"'
