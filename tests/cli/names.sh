@@ -160,7 +160,7 @@ named 'a recording' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
 # ---- programs that were removed or replaced ----
 
 marked=$(printf '%s\n' "$gone" "$new" | sort -n | paste -sd,)
-for mode in '' '--source proc' '--pss none' "--replay $TMP/rec"; do
+for mode in '' '--source proc' "--replay $TMP/rec"; do
 	# shellcheck disable=SC2086
 	zmem -J -p "${pids%,2},$$" $mode
 	equal "removed or replaced: $mode" \

@@ -37,7 +37,9 @@ refused 'no column' 2 "--columns: .*$usage" -o ''
 refused 'unknown sort key' 2 "--sort: .*'nope'.*$usage" -s pss,nope
 refused 'empty sort key' 2 "--sort: .*$usage" -s ''
 # unit/test_query_pattern.c, unit/test_query_parse.c and fuzz/fuzz_cli_options.c have every bad value.
-refused 'bad pattern' 2 "--filter .*$usage" -f 'a{2'
+for pattern in 'a{2' '(.)\1'; do
+	refused "bad pattern $pattern" 2 "--filter .*$usage" -f "$pattern"
+done
 for number in x 0 1.5 '' 99999999999999999999; do
 	refused "bad number '$number'" 2 "--top .*$usage" -n "$number"
 done

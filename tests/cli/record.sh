@@ -148,8 +148,6 @@ only_these() { # NAME JQ SAID RECORD-OPTION…: all recorded processes fulfil JQ
 	done
 }
 only_these '-u' '.uid == 4243' '--user 4243' -u 4243
-only_these '-p' ".pid == $other" "--pid $other" -p "$other"
-only_these '-f' '.name == "sleep"' '--filter PATTERN' -f '^sleep$'
 only_these '--cgroup' ".cgroup == \"$group\"" "--cgroup $group" --cgroup "$group"
 only_these '-u and -f' '.uid == 4243 and .name == "sleep"' '--user 4243 --filter PATTERN' -u 4243 -f sleep
 zmem record "$rec" -u 4243
