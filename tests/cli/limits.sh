@@ -39,6 +39,8 @@ else
 	expect_rc '64 KiB of stack: too small' 1
 	expect_stderr_lines '64 KiB of stack: one line' 1
 	expect_err '64 KiB of stack: the remedy' 'ulimit -s 256'
+	run timeout -s KILL "$PATIENCE" bash -c 'ulimit -s 256; exec "$@"' - "$ZMEM" -J
+	expect_rc '256 KiB of stack are enough' 0
 fi
 
 # ---- no /proc ----
