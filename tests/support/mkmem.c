@@ -81,7 +81,10 @@ static int shape_main(const char *name, const char *parent)
 		return 2;
 	shape_start(shape->name);
 	prctl(PR_SET_NAME, shape->name);
-	shape->run();
+	if (shape->run)
+		shape->run();
+	else
+		steps(shape->steps);
 	shape_ready();
 	idle_forever();
 }

@@ -29,7 +29,9 @@
 struct shape {
 	const char *name;
 	const char *what;
-	/* Runs in the shape's main process right after exec. Its return means ready. */
+	/* What its main process does right after exec: in the language of mkmem_steps.c, or a
+	 * function. */
+	const char *steps;
 	void (*run)(void);
 	bool on_request; /* not among the default shapes */
 	bool busy;	 /* never idle */
@@ -67,6 +69,7 @@ void shape_fail(const char *what) __attribute__((noreturn));
 void shape_skip(const char *reason) __attribute__((noreturn));
 void shape_lack(const char *reason) __attribute__((noreturn));
 void shape_before(int version, const char *reason) __attribute__((noreturn));
+bool kernel_before(int version);
 /* Reports that a process of this shape is ready. */
 void shape_report(const char *role, pid_t pid);
 /* Reports that all processes of the shape are ready, the caller included. */
@@ -78,8 +81,6 @@ void idle_forever(void) __attribute__((noreturn));
  * fn may also exec; the new program then calls role_is_ready().
  */
 pid_t role_start(const char *role, void (*fn)(void *arg), void *arg);
-/* A function for role_start(): execs another program, which shares no memory. */
-void role_exec(void *unused);
 void role_is_ready(int fd);
 /* The fd for role_is_ready(), in fn. */
 int role_fd(void);
@@ -109,19 +110,49 @@ void fill(char *p, size_t size);
 /* Reads each page. */
 void touch(const volatile char *p, size_t size);
 
-/* The argument of roles; fill_vma and touch_vma are functions for role_start(). */
-struct vma {
-	char *p;
-	size_t size;
-};
-
-struct vma vma_of(char *p, size_t size);
-void fill_vma(void *vma);
-void touch_vma(void *vma);
-
 /* The number behind `key` in a file of "key: number" lines, -1 if it is not there. */
 long file_number(const char *path, const char *key);
 /* Bytes of this process from smaps_rollup. */
 size_t rollup_bytes(const char *key);
+
+/* ---- mkmem_steps.c ---- */
+
+/* Does the steps of a text, up to its end or to a closing brace. */
+void steps(const char *text);
+/* Gives memory a name for steps(). */
+void set_area(char name, char *p, size_t size);
+
+/* ---- for mkmem_steps.c, by those whose shapes need them; they end the shape if it cannot be ----
+ */
+
+size_t hugetlb_size(void);
+char *map_heap(size_t size);
+char *map_hugetlb(size_t size);
+char *map_shared_hugetlb(size_t size);
+char *map_huge(size_t size);
+char *map_swapped(size_t size);
+char *map_sysv(size_t size);
+
+int filled_file(size_t size);
+int written_file(size_t size);
+int memory_file(size_t size);
+int secret_file(size_t size);
+int huge_file(size_t size);
+int dev_zero(size_t unused);
+
+void collapse_small(char *p, size_t size);
+void fill_mixed(char *p, size_t size);
+void guard(char *p, size_t size);
+void merge(char *p, size_t size, int content);
+void need_huge_shmem(char *p, size_t size);
+void none_huge(char *p, size_t size);
+void page_out(char *p, size_t size);
+
+/* In a role: becomes another program, which shares no memory. */
+void role_exec(void);
+void fork_and_end(void);
+void vfork_and_exec(void);
+void need_thp(void);
+void watch_writes(void);
 
 #endif

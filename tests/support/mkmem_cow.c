@@ -1,74 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of memory shared by fork: which process forks, writes and ends. */
+/*
+ * mkmem's shapes of memory shared by fork: which process forks, writes and ends, and what happens
+ * to the VMAs before and after. In small pages; thp_* are the same with huge ones.
+ */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mkmem.h"
-
-#define PART (MIB / 2)
-
-/* Small pages; thp_* are the same with huge ones. */
-static char *cow;
-
-static void cow_begin(size_t size)
-{
-	cow = map_small(size);
-	fill(cow, size);
-}
-
-static void write_part(size_t from, size_t size)
-{
-	fill(cow + from, size);
-}
-
-static void shape_cow_parent(void)
-{
-	cow_begin(6 * PART);
-	role_start("child", NULL, NULL);
-	write_part(0, 3 * PART);
-	role_start("late_child", NULL, NULL);
-	write_part(2 * PART, 2 * PART);
-}
-
-static void shape_cow_child(void)
-{
-	struct vma first, second;
-
-	cow_begin(6 * PART);
-	first = vma_of(cow, 3 * PART);
-	second = vma_of(cow + 2 * PART, 3 * PART);
-	role_start("first", fill_vma, &first);
-	role_start("second", fill_vma, &second);
-}
-
-static void grandchild(void *unused)
-{
-	(void)unused;
-	write_part(2 * PART, PART);
-}
-
-/* Given the names of its children. */
-static void forking_child(void *names)
-{
-	const char *const *name = names;
-
-	write_part(0, PART);
-	role_start(name[0], grandchild, NULL);
-	role_start(name[1], NULL, NULL);
-	write_part(PART, PART);
-}
-
-static void shape_cow_tree(void)
-{
-	static const char *names[][2] = {{"child_a", "child_b"}, {"child2_a", "child2_b"}};
-
-	cow_begin(6 * PART);
-	role_start("child", forking_child, names[0]);
-	write_part(5 * PART, PART);
-	role_start("child2", forking_child, names[1]);
-}
 
 /* ---- processes that have ended ---- */
 
@@ -81,10 +21,8 @@ static void orphan(pid_t keeper, int ready_fd)
 		usleep(1000);
 	}
 	die_with_parent(keeper);
-	write_part(4 * PART, PART);
-	/* It may take over the area's owner that its parent left without an area. */
-	role_start("orphans_child", NULL, NULL);
-	write_part(5 * PART, PART);
+	/* The child may take over the area's owner that its parent left without an area. */
+	steps("fill a+2M:.5M; orphans_child {} fill a+2.5M:.5M");
 	shape_report("orphan", getpid());
 	role_is_ready(ready_fd);
 	idle_forever();
@@ -96,15 +34,14 @@ static void shape_cow_orphan(void)
 	int fds[2];
 	char c;
 
-	cow_begin(6 * PART);
+	steps("a = small 3M; fill a");
 	if (pipe(fds))
 		shape_fail("pipe");
 	middle = fork();
 	if (!middle) {
 		die_with_parent(self);
-		write_part(3 * PART, 2 * PART);
-		/* Private from the moment that the process in the middle ends. */
-		fill(map_small(2 * PART), 2 * PART);
+		/* b: private from the moment that the process in the middle ends. */
+		steps("fill a+1.5M:1M; b = small 1M; fill b");
 		if (!fork())
 			orphan(keeper, fds[1]);
 		_exit(0);
@@ -117,78 +54,96 @@ static void shape_cow_orphan(void)
 		shape_fail("the orphan");
 }
 
-static void fork_and_end(const char *path)
+static void start_and_wait(bool exec)
 {
-	pid_t pid = path ? vfork() : fork();
+	pid_t pid = exec ? vfork() : fork();
 
 	if (!pid) {
-		if (path)
-			execl(path, "mkmem", "--exit", NULL);
+		if (exec)
+			execl("/proc/self/exe", "mkmem", "--exit", NULL);
 		_exit(0);
 	}
 	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
 		shape_fail("fork");
 }
 
-/* Memory that was shared and no longer is. */
-static void shape_cow_ended(void)
+void fork_and_end(void)
 {
-	cow_begin(4 * PART);
-	fork_and_end(NULL);
-	/* A write now reuses the page in place. */
-	write_part(0, 2 * PART);
+	start_and_wait(false);
 }
 
-static void shape_cow_exec(void)
+void vfork_and_exec(void)
 {
-	cow_begin(4 * PART);
-	role_start("exec", role_exec, NULL);
-	write_part(0, 2 * PART);
-}
-
-/* Memory that was never shared: vfork copies nothing. */
-static void shape_cow_vfork(void)
-{
-	cow_begin(4 * PART);
-	fork_and_end("/proc/self/exe");
-}
-
-/* Only the child has the memory, which it inherited by fork. */
-static void shape_cow_left(void)
-{
-	cow_begin(6 * PART);
-	role_start("child", NULL, NULL);
-	munmap(cow, 4 * PART);
-	madvise(cow + 4 * PART, PART, MADV_DONTNEED);
-	role_start("late_child", NULL, NULL);
-}
-
-#define MANY 24
-
-/* Pages with different numbers of sharers: from all processes down to one. */
-static void shape_cow_many(void)
-{
-	static struct vma part[MANY];
-	char role[] = "child00";
-
-	cow_begin(MANY * 12 * PAGE);
-	for (int i = 0; i < MANY; i++) {
-		part[i] = vma_of(cow, i * 12 * PAGE);
-		role[5] = '0' + i / 10;
-		role[6] = '0' + i % 10;
-		role_start(role, fill_vma, &part[i]);
-	}
+	start_and_wait(true);
 }
 
 const struct shape cow_shapes[] = {
-	{"cow_parent", "shared by fork, the parent wrote before and after", shape_cow_parent},
-	{"cow_child", "shared by fork, the children wrote", shape_cow_child},
-	{"cow_tree", "forks of forks, all wrote some", shape_cow_tree},
-	{"cow_orphan", "shared with a grandchild, the process between ended", shape_cow_orphan},
-	{"cow_ended", "was shared with a child that ended", shape_cow_ended},
-	{"cow_exec", "was shared with a child that is another program now", shape_cow_exec},
-	{"cow_vfork", "started another program by vfork", shape_cow_vfork},
-	{"cow_left", "shared by fork, then unmapped by the parent", shape_cow_left},
-	{"cow_many", "shared with 24 children that wrote more and more", shape_cow_many},
+	{"cow_parent", "shared by fork, the parent wrote before and after",
+	 "a = small 3M; fill a; child {} fill a:1.5M; late_child {} fill a+1M:1M"},
+	{"cow_child", "shared by fork, the children wrote",
+	 "a = small 3M; fill a; first { fill a:1.5M } second { fill a+1M:1.5M }"},
+	{"cow_tree", "forks of forks, all wrote some",
+	 "a = small 3M; fill a;"
+	 "child { fill a:.5M; child_a { fill a+1M:.5M } child_b {} fill a+.5M:.5M } fill a+2.5M;"
+	 "child2 { fill a:.5M; child2_a { fill a+1M:.5M } child2_b {} fill a+.5M:.5M }"},
+	{"cow_orphan", "shared with a grandchild, the process between ended",
+	 .run = shape_cow_orphan},
+	/* A write now reuses the page in place. */
+	{"cow_ended", "was shared with a child that ended",
+	 "a = small 2M; fill a; fork_and_end; fill a:1M"},
+	{"cow_exec", "was shared with a child that is another program now",
+	 "a = small 2M; fill a; exec { program } fill a:1M"},
+	/* Never shared: vfork copies nothing. */
+	{"cow_vfork", "started another program by vfork", "a = small 2M; fill a; vfork_and_exec"},
+	/* Only the child has the memory, which it inherited. */
+	{"cow_left", "shared by fork, then unmapped by the parent",
+	 "a = small 3M; fill a; child {} unmap a:2M; drop a+2M:.5M; late_child {}"},
+	/* Pages with different numbers of sharers: from all processes down to one. */
+	{"cow_many", "shared with 24 children that wrote more and more",
+	 "a = small 288P; fill a; child##*24 { fill a:12P# }"},
+	{},
+};
+
+/* ---- VMAs ---- */
+
+#define FIVE_VMAS                                                                                  \
+	"a = apart .5M; b = apart .5M; c = apart .5M; d = apart .5M; e = apart .5M; fill a;"       \
+	"fill b; fill c; fill d; fill e;"
+
+/* The new half of a VMA shared by fork, and the part of the heap that is new. */
+#define MAP_NEW "n = small .5M; fill n; grow a 1M; fill a+.5M; h = heap .5M; fill h:.5M-1P;"
+
+/* Cuts the middle out of the VMAs in several ways, each process at another place. */
+#define SPLIT(at)                                                                                  \
+	"readonly a+" at ":64P; none b+" at ":64P; unmap c+" at ":64P; drop d+" at                 \
+	":64P; readonly e+" at ":64P/2P; fill e+1P+" at ":63P/2P; free f+" at ":64P;"
+
+/* b's old place stays as an empty VMA and is reused. */
+#define MOVE                                                                                       \
+	"p = small .5M+1P; move a p+1P; fill p+1P:.125M;"                                          \
+	"q = small .5M+1P; move_off b q+1P; fill b:.0625M;"                                        \
+	"r = small .25M+1P; move c+.125M:.25M r+1P; s = small .25M+1P; move d s+1P;"
+
+const struct shape cow_vma_shapes[] = {
+	{"cow_dontfork", "VMAs that fork leaves out or empties",
+	 "a = apart 1M; b = apart 1M; c = apart 1M; fill a; fill b; fill c;"
+	 "dontfork a; wipeonfork b; dontfork c+.25M:.5M; child { fill b:.5M }"
+	 "dofork a:.5M; child2 {}"},
+	{"cow_after", "VMAs mapped or grown after the fork",
+	 "a = apart .5M; fill a; h = heap .5M; fill h:.5M-1P; child { " MAP_NEW
+	 " } child2 {} " MAP_NEW "late_child {} z = small .5M; fill z"},
+	/* Mapped before the fork, touched after it: not shared. */
+	{"cow_lazy", "a VMA first touched after the fork",
+	 "a = small 1.5M; fill a+1M:1P; child { fill a:1M } fill a:.5M; reader { touch a:1M }"},
+	{"cow_split", "VMAs split after the fork by mprotect, munmap, madvise",
+	 FIVE_VMAS
+	 "f = apart .5M; fill f; readonly a+100P:17P;"
+	 "child { " SPLIT("32P") " } child2 {} " SPLIT("60P") "late_child { " SPLIT("32P") " }"},
+	{"cow_mremap", "VMAs moved before and after the fork",
+	 FIVE_VMAS "z = small 1M+1P; move e z+1P; fill z+.5M+1P:.25M;"
+		   "child { " MOVE " } child2 {} " MOVE "fill z+1P:.125M; late_child {}"},
+	/* Locking writable memory breaks copy-on-write, as a write does. */
+	{"cow_mlock", "VMAs locked before and after the fork",
+	 "a = apart 1M; b = apart 1M; fill a; fill b; lock a:.5M; child {} locker { lock b:.5M }"},
 	{},
 };

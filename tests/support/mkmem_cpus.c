@@ -42,12 +42,6 @@ static void pin(int cpu)
 		shape_fail("sched_setaffinity");
 }
 
-static void drop(char *p, size_t pages)
-{
-	if (madvise(p, pages * PAGE, MADV_DONTNEED))
-		shape_fail("MADV_DONTNEED");
-}
-
 static void *part_main(void *arg)
 {
 	struct part *p = arg, *before = p - 1;
@@ -62,9 +56,9 @@ static void *part_main(void *arg)
 	fill(p->shmem, some * PAGE);
 	pthread_barrier_wait(&barrier);
 	if (!takes) {
-		drop(before->anon, some);
-		drop(before->file, some + 10);
-		drop(before->shmem, some / 2);
+		madvise(before->anon, some * PAGE, MADV_DONTNEED);
+		madvise(before->file, (some + 10) * PAGE, MADV_DONTNEED);
+		madvise(before->shmem, some / 2 * PAGE, MADV_DONTNEED);
 	}
 	pthread_barrier_wait(&barrier);
 	if (threads_stay)
@@ -74,18 +68,11 @@ static void *part_main(void *arg)
 
 static void map_parts(void)
 {
-	int fd = temp_file(PART_PAGES * PAGE);
-	char *page = map_small(PAGE);
+	int fd = filled_file(PART_PAGES * PAGE);
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		shape_fail("sched_getaffinity");
-	fill(page, PAGE);
-	for (size_t i = 0; i < PART_PAGES; i++) {
-		if (write(fd, page, PAGE) != (ssize_t)PAGE)
-			shape_fail("a file");
-	}
-	munmap(page, PAGE);
 	for (int cpu = 0; cpu < PARTS_MAX; cpu++) {
 		if (!CPU_ISSET(cpu, &set))
 			continue;
@@ -163,29 +150,25 @@ static void expect_node(char *p, unsigned node)
 
 static void shape_numa(void)
 {
-	struct vma shared;
-
 	if (!has_node(1))
 		shape_lack("one node only");
 	for (unsigned node = 0; node < 64 && has_node(node); node++) {
-		char *huge = map_aligned(HUGE), *small = map_small(MIB);
+		char *part[] = {map_memory(2 * MIB, MAP_SHARED), map_aligned(HUGE), map_small(MIB)};
+		const size_t size[] = {2 * MIB, HUGE, MIB};
 
-		shared = vma_of(map_memory(2 * MIB, MAP_SHARED), 2 * MIB);
-		bind_to(shared.p, shared.size, node);
-		bind_to(huge, HUGE, node);
-		bind_to(small, MIB, node);
-		fill_vma(&shared);
-		fill(huge, HUGE);
-		fill(small, MIB);
-		expect_node(shared.p, node);
-		expect_node(huge, node);
-		expect_node(small, node);
-		role_start(node ? "far" : "near", touch_vma, &shared);
+		for (int i = 0; i < 3; i++) {
+			bind_to(part[i], size[i], node);
+			fill(part[i], size[i]);
+			expect_node(part[i], node);
+		}
+		set_area('a', part[0], size[0]);
+		steps(node ? "far { touch a }" : "near { touch a }");
 	}
 }
 
 const struct shape cpus_shapes[] = {
-	{"percpu", "memory taken and given back on each CPU by threads of its own", shape_percpu},
-	{"numa", "memory on each node, private, huge and shared", shape_numa},
+	{"percpu", "memory taken and given back on each CPU by threads of its own",
+	 .run = shape_percpu},
+	{"numa", "memory on each node, private, huge and shared", .run = shape_numa},
 	{},
 };

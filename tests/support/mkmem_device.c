@@ -60,7 +60,6 @@ static void shape_perf_ring(void)
 /* Protocol 0: the socket receives nothing. */
 static void shape_packet_ring(void)
 {
-	static struct vma a;
 	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 	struct tpacket_req ring = {
 		.tp_block_size = 16 * PAGE,
@@ -72,8 +71,8 @@ static void shape_packet_ring(void)
 	need_fd(fd, "a packet socket");
 	if (setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &ring, sizeof(ring)))
 		shape_fail("PACKET_RX_RING");
-	a = vma_of(map_ring(fd, 8 * 16 * PAGE, 0), 8 * 16 * PAGE);
-	role_start("sharer", touch_vma, &a);
+	set_area('a', map_ring(fd, 8 * 16 * PAGE, 0), 8 * 16 * PAGE);
+	steps("sharer { touch a }");
 }
 
 static void shape_io_uring(void)
@@ -97,13 +96,11 @@ static void shape_bpf_map(void)
 		.max_entries = 64 * PAGE / 8,
 		.map_flags = BPF_F_MMAPABLE,
 	};
-	static struct vma a;
 	int fd = syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
 
 	need_fd(fd, "a BPF map");
-	a = vma_of(map_ring(fd, 64 * PAGE, 0), 64 * PAGE);
-	fill_vma(&a);
-	role_start("sharer", touch_vma, &a);
+	set_area('a', map_ring(fd, 64 * PAGE, 0), 64 * PAGE);
+	steps("fill a; sharer { touch a }");
 }
 
 static void shape_aio_ring(void)
@@ -173,46 +170,40 @@ static void shape_uffd_wp(void)
 	protect(huge + HUGE / 2, HUGE / 2, PROT_NONE);
 }
 
-static void shape_guard(void)
+void guard(char *p, size_t size)
 {
-	static struct vma a;
-
-	a = vma_of(map_small(2 * MIB), MIB / 2);
-	fill(a.p, MIB);
-	if (madvise(a.p + MIB / 2, MIB, MADV_GUARD_INSTALL)) {
-		if (errno == EINVAL)
-			shape_before(613, "no guard pages");
-		shape_fail("MADV_GUARD_INSTALL");
-	}
-	role_start("writer", fill_vma, &a);
+	if (!madvise(p, size, MADV_GUARD_INSTALL))
+		return;
+	if (errno == EINVAL)
+		shape_before(613, "no guard pages");
+	shape_fail("MADV_GUARD_INSTALL");
 }
 
 /* The key is in the entry, above the page's number. */
 static void shape_pkey(void)
 {
-	static struct vma a;
 	int key = pkey_alloc(0, 0);
+	char *p = map_small(MIB);
 
 	if (key < 0 && (errno == ENOSPC || errno == ENOSYS || errno == EINVAL))
 		shape_lack("no protection keys in this processor");
 	if (key < 0)
 		shape_fail("pkey_alloc");
-	a = vma_of(map_small(MIB), MIB);
-	fill_vma(&a);
-	if (pkey_mprotect(a.p, MIB / 2, PROT_READ | PROT_WRITE, key))
+	fill(p, MIB);
+	if (pkey_mprotect(p, MIB / 2, PROT_READ | PROT_WRITE, key))
 		shape_fail("pkey_mprotect");
-	a.size = 3 * MIB / 4;
-	role_start("writer", fill_vma, &a);
+	set_area('a', p, MIB);
+	steps("writer { fill a:.75M }");
 }
 
 const struct shape device_shapes[] = {
-	{"perf_ring", "the ring of a perf event", shape_perf_ring},
-	{"packet_ring", "the ring of a packet socket", shape_packet_ring},
-	{"io_uring", "io_uring's rings", shape_io_uring},
-	{"bpf_map", "a BPF map", shape_bpf_map},
-	{"aio_ring", "the ring of asynchronous I/O", shape_aio_ring},
-	{"uffd_wp", "pages write-protected by userfaultfd", shape_uffd_wp},
-	{"guard", "guard pages", shape_guard},
-	{"pkey", "pages with a protection key", shape_pkey},
+	{"perf_ring", "the ring of a perf event", .run = shape_perf_ring},
+	{"packet_ring", "the ring of a packet socket", .run = shape_packet_ring},
+	{"io_uring", "io_uring's rings", .run = shape_io_uring},
+	{"bpf_map", "a BPF map", .run = shape_bpf_map},
+	{"aio_ring", "the ring of asynchronous I/O", .run = shape_aio_ring},
+	{"uffd_wp", "pages write-protected by userfaultfd", .run = shape_uffd_wp},
+	{"guard", "guard pages", "a = small 2M; fill a:1M; guard a+.5M:1M; writer { fill a:.5M }"},
+	{"pkey", "pages with a protection key", .run = shape_pkey},
 	{},
 };

@@ -19,90 +19,10 @@
 #define LARGE_SPACE_END ((size_t)1 << 56)
 #endif
 
-/* ---- large and empty ---- */
-
-static void shape_sparse(void)
-{
-	const size_t size = (size_t)1 << 40;
-	char *p = map_memory(size, MAP_NORESERVE);
-
-	madvise(p, size, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < 64; i++)
-		fill(p + i * (size / 64), PAGE);
-}
-
-static void shape_sparse_fork(void)
-{
-	static struct vma a;
-	char *p = map_memory(8 * TIB, MAP_NORESERVE), *shared;
-
-	madvise(p, 8 * TIB, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < 64; i++)
-		fill(p + i * (8 * TIB / 64) + i * PAGE, PAGE);
-	shared = map_memory(TIB, MAP_SHARED | MAP_NORESERVE);
-	for (size_t i = 0; i < 16; i++)
-		fill(shared + i * (TIB / 16), 2 * PAGE);
-	a = vma_of(p + 40 * (8 * TIB / 64), 64 * PAGE);
-	role_start("writer", fill_vma, &a);
-	role_start("reader", touch_vma, &a);
-}
-
-/* Page tables that remain after their pages were freed. */
-static void shape_emptied(void)
-{
-	char *p = map_memory(512 * HUGE, MAP_NORESERVE);
-
-	madvise(p, 512 * HUGE, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < 256; i++)
-		fill(p + i * 2 * HUGE, PAGE);
-	for (size_t i = 0; i < 256; i++) {
-		if (i % 16 && madvise(p + i * 2 * HUGE, PAGE, MADV_DONTNEED))
-			shape_fail("MADV_DONTNEED");
-	}
-}
-
-/* ---- many ---- */
-
-static void shape_many_maps(void)
-{
-	const size_t pages = 2000;
-	char *p = map_memory(pages * PAGE, 0);
-
-	fill(p, pages * PAGE);
-	/* Neighbours have different protections, so that each page is a VMA. */
-	for (size_t i = 0; i < pages; i += 2) {
-		if (mprotect(p + i * PAGE, PAGE, PROT_READ))
-			shape_fail("mprotect");
-	}
-}
-
-#define DEEP 20000
-
-static char *deep;
-
-static void write_some(void *unused)
-{
-	(void)unused;
-	for (size_t i = 1; i < DEEP; i += 18)
-		fill(deep + i * PAGE, PAGE);
-	for (size_t i = 0; i < DEEP; i += 1000)
-		munmap(deep + i * PAGE, PAGE);
-}
-
-/* So many VMAs that the maple tree has several levels; one in six has a page. */
-static void shape_deep_maps(void)
-{
-	deep = map_small(DEEP * PAGE);
-	for (size_t i = 1; i < DEEP; i += 6)
-		fill(deep + i * PAGE, PAGE);
-	for (size_t i = 0; i < DEEP; i += 2)
-		protect(deep + i * PAGE, PAGE, PROT_READ);
-	role_start("child", write_some, NULL);
-}
-
-/* ---- borders ---- */
-
-static struct vma border[16];
+static struct border {
+	char *p;
+	size_t size;
+} border[16];
 static int borders;
 
 static void place(uintptr_t at, size_t size)
@@ -111,7 +31,7 @@ static void place(uintptr_t at, size_t size)
 
 	if (!p)
 		shape_fail("a mapping at an address");
-	border[borders++] = vma_of(p, size);
+	border[borders++] = (struct border){p, size};
 	fill(p, size);
 }
 
@@ -175,12 +95,20 @@ static void shape_ends(void)
 }
 
 const struct shape maps_shapes[] = {
-	{"sparse", "1 TiB reserved, 64 pages touched", shape_sparse},
-	{"sparse_fork", "8 TiB and 1 TiB reserved, some pages, forked", shape_sparse_fork},
-	{"emptied", "page tables that have lost their pages", shape_emptied},
-	{"many_maps", "2,000 mappings", shape_many_maps},
-	{"deep_maps", "20,000 mappings, forked", shape_deep_maps},
-	{"borders", "mappings at the borders of page tables", shape_borders},
-	{"ends", "the lowest and the highest addresses", shape_ends},
+	{"sparse", "1 TiB reserved, 64 pages touched",
+	 "a = reserved 1T; nohuge a; fill a/.015625T"},
+	{"sparse_fork", "8 TiB and 1 TiB reserved, some pages, forked",
+	 "a = reserved 8T; nohuge a; fill a/.125T+1P; s = shared_reserved 1T; fill s/.0625T;"
+	 "fill s+1P/.0625T; writer { fill a+5T:64P } reader { touch a+5T:64P }"},
+	/* Page tables that remain after their pages were freed. */
+	{"emptied", "page tables that have lost their pages",
+	 "a = reserved 512H; nohuge a; fill a/2H; drop a/2H; fill a/32H"},
+	/* Neighbours have different protections, so that each page is a VMA. */
+	{"many_maps", "2,000 mappings", "a = memory 2000P; fill a; readonly a/2P"},
+	/* So many VMAs that the maple tree has several levels; one in six has a page. */
+	{"deep_maps", "20,000 mappings, forked",
+	 "a = small 20000P; fill a+1P/6P; readonly a/2P; child { fill a+1P/18P; unmap a/1000P }"},
+	{"borders", "mappings at the borders of page tables", .run = shape_borders},
+	{"ends", "the lowest and the highest addresses", .run = shape_ends},
 	{},
 };

@@ -1,134 +1,167 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of basic kinds of memory. */
+/* mkmem's shapes of basic kinds of memory, private and shared, and of hugetlb pages. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "mkmem.h"
 
-static void shape_anon(void)
-{
-	char *p = map_memory(16 * MIB, 0);
+/* ---- for steps ---- */
 
-	/* Half of it in small pages, whatever the machine's THP setting. */
-	madvise(p, 8 * MIB, MADV_NOHUGEPAGE);
-	fill(p, 16 * MIB);
+char *map_heap(size_t size)
+{
+	char *heap = sbrk(0);
+
+	if (brk(heap + size))
+		shape_fail("brk");
+	return (char *)(((uintptr_t)heap + PAGE - 1) & ~(PAGE - 1));
 }
 
-static void shape_prot_none(void)
+size_t hugetlb_size(void)
 {
-	char *p = map_memory(8 * MIB, 0);
+	long kib = file_number("/proc/meminfo", "Hugepagesize");
 
-	/* smaps_rollup of older kernels (6.1) leaves out huge pages that are PROT_NONE. */
-	madvise(p, 8 * MIB, MADV_NOHUGEPAGE);
-	fill(p, 8 * MIB);
-	if (mprotect(p, 4 * MIB, PROT_NONE))
-		shape_fail("mprotect");
+	if (kib <= 0)
+		shape_skip("no hugetlb pages");
+	return kib * KIB;
 }
 
-static void shape_mlock(void)
+static char *map_hugetlb_as(size_t size, int flags)
 {
-	char *p = map_memory(4 * MIB, 0);
+	long count = size / hugetlb_size();
+	char *p;
 
-	if (mlock(p, 4 * MIB))
-		shape_skip("mlock is not allowed");
+	if (file_number("/proc/meminfo", "HugePages_Free") < count)
+		shape_skip("no hugetlb pages are reserved");
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_HUGETLB | flags, -1, 0);
+	if (p == MAP_FAILED)
+		shape_skip("cannot map hugetlb pages");
+	for (long i = 0; i < count; i++)
+		fill(p + i * hugetlb_size(), PAGE);
+	return p;
 }
 
-static void shape_zero(void)
+char *map_hugetlb(size_t size)
 {
-	char *p = map_memory(8 * MIB, 0);
-
-	/* The zero page and, where THP is on, the huge zero page. */
-	madvise(p, 4 * MIB, MADV_NOHUGEPAGE);
-	madvise(p + 4 * MIB, 4 * MIB, MADV_HUGEPAGE);
-	touch(p, 8 * MIB);
+	return map_hugetlb_as(size, MAP_PRIVATE);
 }
 
-static void shape_madv_free(void)
+char *map_shared_hugetlb(size_t size)
 {
-	char *p = map_memory(8 * MIB, 0);
+	return map_hugetlb_as(size, MAP_SHARED);
+}
 
-	fill(p, 8 * MIB);
-	if (madvise(p, 4 * MIB, MADV_FREE))
-		shape_fail("MADV_FREE");
+char *map_sysv(size_t size)
+{
+	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+	char *p;
+
+	if (id < 0)
+		shape_skip("no System V shared memory");
+	p = shmat(id, NULL, 0);
+	/* It exists as long as a process has it attached. */
+	shmctl(id, IPC_RMID, NULL);
+	if (p == (char *)-1)
+		shape_fail("shmat");
+	return p;
+}
+
+int memory_file(size_t size)
+{
+	int fd = memfd_create("mkmem", 0);
+
+	if (fd < 0 || ftruncate(fd, size))
+		shape_fail("memfd");
+	return fd;
+}
+
+int dev_zero(size_t unused)
+{
+	int fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
+
+	(void)unused;
+	if (fd < 0)
+		shape_skip("no /dev/zero");
+	return fd;
+}
+
+int secret_file(size_t size)
+{
+#ifdef SYS_memfd_secret
+	int fd = syscall(SYS_memfd_secret, 0);
+
+	if (fd < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
+		shape_before(514, "no memfd_secret, or not without secretmem.enable=1");
+	if (fd < 0 || ftruncate(fd, size))
+		shape_fail("memfd_secret");
+	return fd;
+#else
+	(void)size;
+	shape_skip("no memfd_secret in this C library");
+#endif
 }
 
 /* Soft-dirty tracking makes entries read only and marks them. */
-static void shape_clear_refs(void)
+void watch_writes(void)
 {
-	static struct vma a;
 	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		shape_skip("no clear_refs");
-	a = vma_of(map_small(2 * MIB), MIB);
-	fill_vma(&a);
-	touch(map_memory(2 * MIB, MAP_SHARED), MIB);
 	if (write(fd, "4", 1) != 1 && errno != EINVAL)
 		shape_fail("clear_refs");
-	fill(a.p, MIB / 4);
-	role_start("writer", fill_vma, &a);
 }
 
-/* ---- hugetlb ---- */
-
-/* Maps hugetlb pages and returns the size of one. */
-static char *map_hugetlb(int count, int flags, size_t *ret_size)
-{
-	long kib = file_number("/proc/meminfo", "Hugepagesize");
-	char *p;
-
-	if (kib <= 0)
-		shape_skip("no hugetlb pages");
-	if (file_number("/proc/meminfo", "HugePages_Free") < count)
-		shape_skip("no hugetlb pages are reserved");
-	*ret_size = kib * KIB;
-	p = mmap(NULL, count * *ret_size, PROT_READ | PROT_WRITE,
-		 MAP_ANONYMOUS | MAP_HUGETLB | flags, -1, 0);
-	if (p == MAP_FAILED)
-		shape_skip("cannot map hugetlb pages");
-	for (int i = 0; i < count; i++)
-		fill(p + i * *ret_size, PAGE);
-	return p;
-}
-
-static void shape_hugetlb(void)
-{
-	size_t size;
-
-	map_hugetlb(2, MAP_PRIVATE, &size);
-}
-
-static void shape_hugetlb_fork(void)
-{
-	static struct vma a;
-	size_t size;
-
-	a = vma_of(map_hugetlb(1, MAP_PRIVATE, &size), PAGE);
-	role_start("writer", fill_vma, &a);
-	role_start("child", NULL, NULL);
-}
-
-static void shape_hugetlb_shared(void)
-{
-	static struct vma a;
-	size_t size;
-
-	a = vma_of(map_hugetlb(2, MAP_SHARED, &size), PAGE);
-	role_start("sharer", touch_vma, &a);
-	protect(a.p, size, PROT_READ);
-}
+/* ---- shapes ---- */
 
 const struct shape memory_shapes[] = {
-	{"anon", "16 MiB private anonymous memory", shape_anon},
-	{"prot_none", "touched, then PROT_NONE", shape_prot_none},
-	{"mlock", "locked memory", shape_mlock},
-	{"zero", "nothing but read: zero pages", shape_zero},
-	{"madv_free", "touched, then MADV_FREE", shape_madv_free},
-	{"clear_refs", "pages whose writes are watched", shape_clear_refs},
-	{"hugetlb", "two hugetlb pages", shape_hugetlb},
-	{"hugetlb_fork", "a hugetlb page shared by fork, and written", shape_hugetlb_fork},
-	{"hugetlb_shared", "shared hugetlb pages", shape_hugetlb_shared},
+	/* Half of it in small pages, whatever the machine's THP setting. */
+	{"anon", "16 MiB private anonymous memory", "a = memory 16M; nohuge a:8M; fill a"},
+	/* smaps_rollup of older kernels (6.1) leaves out huge pages that are PROT_NONE. */
+	{"prot_none", "touched, then PROT_NONE", "a = small 8M; fill a; none a:4M"},
+	{"mlock", "locked memory", "a = memory 4M; lock a"},
+	/* The zero page and, where THP is on, the huge zero page. */
+	{"zero", "nothing but read: zero pages",
+	 "a = memory 8M; nohuge a:4M; hugepage a+4M:4M; touch a"},
+	{"madv_free", "touched, then MADV_FREE", "a = memory 8M; fill a; free a:4M"},
+	{"clear_refs", "pages whose writes are watched",
+	 "a = small 2M; fill a:1M; b = shared 2M; touch b:1M; watch_writes; fill a:.25M;"
+	 "writer { fill a:1M }"},
+	{"hugetlb", "two hugetlb pages", "a = hugetlb 2L"},
+	{"hugetlb_fork", "a hugetlb page shared by fork, and written",
+	 "a = hugetlb 1L; writer { fill a:1P } child {}"},
+	{"hugetlb_shared", "shared hugetlb pages",
+	 "a = shared_hugetlb 2L; sharer { touch a:1P } readonly a:1L"},
+	{},
+};
+
+const struct shape shmem_shapes[] = {
+	{"shmem", "shared anonymous memory, wholly and half touched",
+	 "a = shared 8M; b = shared 8M; fill a; fill b:4M; sharer { touch a:2M }"},
+	{"shmem_half", "shared memory mapped whole, and half by others",
+	 "a = shared 4M; fill a; first { unmap a+2M; touch a:2M }"
+	 "second { unmap a:2M; touch a+2M; drop a+2M:1M } none a+1M:1M"},
+	{"memfd2", "a memfd mapped twice",
+	 "f = memfd 4M; a = shared f; b = shared f; fill a; touch b"},
+	{"memfd_private", "a memfd mapped private and in part written",
+	 "f = memfd 4M; s = shared f; p = private f; fill s:3M; touch p:2M; fill p+1M:2M; unmap s:2M;"
+	 "writer { fill p:1.5M } reader { touch p:1.5M }"},
+	{"sysv", "System V shared memory", "a = sysv 2M; fill a; sharer { touch a:1M }"},
+	/* Mapped private, it is anonymous memory with a file; mapped shared, it is shared memory.
+	 */
+	{"dev_zero", "/dev/zero mapped private and shared",
+	 "f = dev_zero 2M; p = private f; nohuge p; fill p; s = shared f; fill s:1M;"
+	 "writer { fill p:1M }"},
+	/* Only processes that map it can read it. */
+	{"secret", "secret memory, which the kernel cannot read",
+	 "f = secret 1M; a = shared f; fill a; sharer { touch a:.5M }"},
+	{"shmem_big", "400 MiB mapped by three",
+	 "a = shared 400M; fill a; sharer { touch a } half_sharer { touch a:200M }",
+	 .on_request = true},
 	{},
 };

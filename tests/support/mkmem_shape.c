@@ -54,14 +54,19 @@ void shape_lack(const char *reason)
 	_exit(0);
 }
 
-void shape_before(int version, const char *reason)
+bool kernel_before(int version)
 {
 	struct utsname u;
 	int major = 0, minor = 0;
 
 	uname(&u);
 	sscanf(u.release, "%d.%d", &major, &minor);
-	if (major * 100 + minor < version)
+	return major * 100 + minor < version;
+}
+
+void shape_before(int version, const char *reason)
+{
+	if (kernel_before(version))
 		shape_lack(reason);
 	shape_skip(reason);
 }
@@ -138,11 +143,10 @@ pid_t role_start(const char *role, void (*fn)(void *arg), void *arg)
 	return pid;
 }
 
-void role_exec(void *unused)
+void role_exec(void)
 {
 	char fd[16];
 
-	(void)unused;
 	snprintf(fd, sizeof(fd), "%d", role_fd());
 	execl("/proc/self/exe", "mkmem", "--idle", fd, NULL);
 	_exit(1);
@@ -268,25 +272,6 @@ void touch(const volatile char *p, size_t size)
 {
 	for (size_t i = 0; i < size; i += PAGE)
 		(void)p[i];
-}
-
-struct vma vma_of(char *p, size_t size)
-{
-	return (struct vma){p, size};
-}
-
-void fill_vma(void *vma)
-{
-	const struct vma *a = vma;
-
-	fill(a->p, a->size);
-}
-
-void touch_vma(void *vma)
-{
-	const struct vma *a = vma;
-
-	touch(a->p, a->size);
 }
 
 long file_number(const char *path, const char *key)

@@ -15,27 +15,6 @@
 
 #include "mkmem.h"
 
-/* ---- memory shared by fork or clone ---- */
-
-#define FORK_SIZE (8 * MIB)
-
-static char *fork_memory;
-
-static void write_half(void *arg)
-{
-	(void)arg;
-	fill(fork_memory, FORK_SIZE / 2);
-}
-
-static void shape_fork(void)
-{
-	fork_memory = map_memory(FORK_SIZE, 0);
-	fill(fork_memory, FORK_SIZE);
-	role_start("child1", NULL, NULL);
-	role_start("child2", NULL, NULL);
-	role_start("writer", write_half, NULL);
-}
-
 struct clone_args_ {
 	pid_t parent;
 	int ready_fd;
@@ -164,18 +143,11 @@ static void shape_zombie(void)
 	shape_report("zombie", pid);
 }
 
-static void fill_some(void *arg)
-{
-	(void)arg;
-	fill(map_memory(2 * MIB, 0), 2 * MIB);
-}
-
 static void shape_pidns(void)
 {
 	if (unshare(CLONE_NEWPID))
 		shape_skip("no new pid namespace is allowed");
-	role_start("inner", fill_some, NULL);
-	role_start("second", fill_some, NULL);
+	steps("inner { a = memory 2M; fill a } second { a = memory 2M; fill a }");
 }
 
 /* ---- names ---- */
@@ -304,21 +276,6 @@ static void shape_fleet(void)
 	}
 }
 
-#define WORKERS 200
-
-/* Each touched as many pages after the fork, so that all counters are equal. */
-static void shape_workers(void)
-{
-	struct vma a = {map_small(512 * KIB), 64 * KIB};
-	char role[16];
-
-	fill(a.p, 512 * KIB);
-	for (int i = 0; i < WORKERS; i++) {
-		snprintf(role, sizeof(role), "%d", i);
-		role_start(role, fill_vma, &a);
-	}
-}
-
 static void churn_step(void)
 {
 	pid_t pid = fork();
@@ -339,17 +296,20 @@ static void shape_churn(void)
 }
 
 const struct shape task_shapes[] = {
-	{"fork", "8 MiB shared by fork with three children, one wrote half", shape_fork},
-	{"clone_vm", "two processes, one address space", shape_clone_vm},
-	{"threads", "8 threads that each touched memory", shape_threads},
-	{"threads_many", "300 threads", shape_threads_many},
-	{"leader_exit", "the first thread ended, the others hold memory", shape_leader_exit},
-	{"zombie", "a child that was not waited for", shape_zombie},
-	{"pidns", "processes in a pid namespace of their own", shape_pidns},
-	{"names", "hostile names of programs and threads", shape_names},
-	{"fleet", "300 processes of different sizes", shape_fleet, .on_request = true},
-	{"workers", "200 forks of one process that did the same", shape_workers,
-	 .on_request = true},
-	{"churn", "forks and execs without end", shape_churn, .on_request = true, .busy = true},
+	{"fork", "8 MiB shared by fork with three children, one wrote half",
+	 "a = memory 8M; fill a; child1 {} child2 {} writer { fill a:4M }"},
+	{"clone_vm", "two processes, one address space", .run = shape_clone_vm},
+	{"threads", "8 threads that each touched memory", .run = shape_threads},
+	{"threads_many", "300 threads", .run = shape_threads_many},
+	{"leader_exit", "the first thread ended, the others hold memory", .run = shape_leader_exit},
+	{"zombie", "a child that was not waited for", .run = shape_zombie},
+	{"pidns", "processes in a pid namespace of their own", .run = shape_pidns},
+	{"names", "hostile names of programs and threads", .run = shape_names},
+	{"fleet", "300 processes of different sizes", .run = shape_fleet, .on_request = true},
+	/* Each touched as many pages after the fork, so that all counters are equal. */
+	{"workers", "200 forks of one process that did the same",
+	 "a = small 512K; fill a; #*200 { fill a:64K }", .on_request = true},
+	{"churn", "forks and execs without end", .run = shape_churn, .on_request = true,
+	 .busy = true},
 	{},
 };
