@@ -139,9 +139,9 @@ enum verdict compare_process(const struct mode *mode, const char *label, const c
 
 struct test {
 	const char *program;
-	bool all_shapes, churn, only_mkmem, some_shapes; /* options */
-	bool status_exact;				 /* /proc/PID/status is exact here */
-	char when[64];					 /* for result() */
+	bool all_shapes, churn, only_mkmem, quick, some_shapes; /* options */
+	bool status_exact;					/* /proc/PID/status is exact here */
+	char when[64];						/* for result() */
 	struct mkmem mkmem;
 	bool failed;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * check_counters [-a] [-c] [-m] [-x COMMAND]… PROGRAM MKMEM [SHAPE…]
+ * check_counters [-a] [-c] [-m] [-q] [-x COMMAND]… PROGRAM MKMEM [SHAPE…]
  *
  * Starts mkmem and compares the program's values of mkmem's processes and of all others with /proc,
  * in each way of collecting. Runs on the host and in guests and needs only the two programs. They
@@ -9,6 +9,7 @@
  *	-a  every shape must be there (a guest has swap, hugetlb pages, KSM), and less often
  *	-c  while other processes are forked and exec'ed
  *	-m  mkmem's processes only
+ *	-q  quick: two programs run at once in one way only, once
  *	-x  then runs COMMAND, which changes the machine, and compares mkmem's processes again
  */
 #include "check.h"
@@ -314,7 +315,7 @@ static void check_all(void)
 		if (test.churn)
 			continue;
 		check_snapshot(&modes[i]);
-		if (modes[i].twice)
+		if (modes[i].twice && !(test.quick && modes[i].from))
 			check_two(&modes[i]);
 	}
 	if (!test.churn)
@@ -341,7 +342,7 @@ static void check_after(const char *command)
 
 static int usage(void)
 {
-	fputs("usage: check_counters [-a] [-c] [-m] [-x COMMAND]... PROGRAM MKMEM [SHAPE...]\n",
+	fputs("usage: check_counters [-a] [-c] [-m] [-q] [-x COMMAND]... PROGRAM MKMEM [SHAPE...]\n",
 	      stderr);
 	return 2;
 }
@@ -352,10 +353,11 @@ int main(int argc, char **argv)
 	static struct mkmem churn;
 	int option, commands = 0;
 
-	while ((option = getopt(argc, argv, "acmx:")) != -1) {
+	while ((option = getopt(argc, argv, "acmqx:")) != -1) {
 		test.all_shapes |= option == 'a';
 		test.churn |= option == 'c';
 		test.only_mkmem |= option == 'm';
+		test.quick |= option == 'q';
 		if (option == 'x' && commands < 8)
 			command[commands++] = optarg;
 		if (option == '?')

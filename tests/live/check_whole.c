@@ -199,7 +199,9 @@ void check_two(const struct mode *mode)
 	const char *argv[8] = {test.program};
 	pid_t pids[TARGETS_MAX];
 	struct readings before;
-	int rounds = test.some_shapes || test.all_shapes ? TWO_ROUNDS_SLOW : TWO_ROUNDS;
+	int rounds = test.quick				   ? 1
+		     : test.some_shapes || test.all_shapes ? TWO_ROUNDS_SLOW
+							   : TWO_ROUNDS;
 	int differing = 0;
 	bool moved = true;
 

@@ -16,82 +16,15 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
+from growing import COUNTERS, KIB, LIMIT, Grow, Lab, functions, run_live  # noqa: E402
+from outcome import O, PROGRAM, result  # noqa: E402
 
 LAB = O + "/growlab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
-LIMIT = 60
-KIB = 1024
 # Sizes of tables and of the page that ends a stack belong to a site, too.
 SLACK_KIB = 128
-COUNTERS = {"anon": "RssAnon", "file": "RssFile", "shmem": "RssShmem", "swap": "VmSwap"}
-
-
-def status(pid):
-    with open("/proc/%d/status" % pid) as file:
-        lines = dict(line.split(":", 1) for line in file if ":" in line)
-    return {key: int(lines[name].split()[0]) for key, name in COUNTERS.items()}
-
-
-class Lab:
-    """A growlab that waits for its start."""
-
-    def __init__(self, *sites):
-        self.child = subprocess.Popen((LAB,) + sites, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                      text=True)
-        self.pid = int(self.child.stdout.readline().split()[1])
-
-    def run(self):
-        self.child.stdin.write("go\n")
-        self.child.stdin.flush()
-        return self.child.stdout.readline()
-
-    def end(self):
-        self.child.stdin.close()
-        self.child.wait()
-        self.child.stdout.close()
-
-
-@contextlib.contextmanager
 def lab(*sites):
-    one = Lab(*sites)
-    try:
-        yield one
-    finally:
-        with contextlib.suppress(BrokenPipeError):
-            one.end()
-
-
-class Grow:
-    """The program, counting; report() ends it."""
-
-    def __init__(self, *args):
-        self.child = subprocess.Popen((PROGRAM, "grow", "-J", "-v") + args, stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-
-    def wait_armed(self, pid):
-        """It counts as soon as it holds the directory of the process open."""
-        directory = "/proc/%d/fd" % self.child.pid
-        for _ in range(400):
-            with contextlib.suppress(OSError):
-                for fd in os.listdir(directory):
-                    if os.readlink("%s/%s" % (directory, fd)) == "/proc/%d" % pid:
-                        time.sleep(0.1)
-                        return
-            time.sleep(0.02)
-        raise RuntimeError("it does not count: %r" % self.child.poll())
-
-    def report(self, end=True):
-        if end:
-            self.child.send_signal(signal.SIGINT)
-        out, err = self.child.communicate(timeout=LIMIT)
-        if self.child.returncode:
-            raise RuntimeError("exit code %d: %s" % (self.child.returncode, err.decode()[:300]))
-        return json.loads(out)
-
-
-def functions(stack):
-    return [f["function"] for f in stack["frames"]]
+    return Lab(LAB, *sites)
 
 
 def site_sums(document, counter):
@@ -124,12 +57,7 @@ def check_sites():
     # The ring fills while other programs have all CPUs.
     for _ in range(5):
         with lab() as one:
-            grow = Grow(str(one.pid), "--sample", "1")
-            grow.wait_armed(one.pid)
-            before = status(one.pid)
-            one.run()
-            after = status(one.pid)
-            document = grow.report()
+            document, before, after = one.measured("--sample", "1")
         if not document["accounted"]["lost_events"]:
             break
     expect_exact("sites", document, before, after)
@@ -153,11 +81,8 @@ def check_sites():
 
 def check_schema():
     with lab("mmap") as one:
-        grow = Grow(str(one.pid))
-        grow.wait_armed(one.pid)
-        one.run()
         with tempfile.NamedTemporaryFile("w") as file:
-            file.write(json.dumps(grow.report()) + "\n")
+            file.write(json.dumps(one.grown()) + "\n")
             file.flush()
             done = subprocess.run(("/usr/bin/python3", VALIDATE, file.name), capture_output=True,
                                   text=True, check=False)
@@ -167,12 +92,7 @@ def check_schema():
 def check_sampled():
     """The sum stays exact, and a site has about what it allocates."""
     with lab() as one:
-        grow = Grow(str(one.pid), "--sample", "16")
-        grow.wait_armed(one.pid)
-        before = status(one.pid)
-        one.run()
-        after = status(one.pid)
-        document = grow.report()
+        document, before, after = one.measured("--sample", "16")
     expect_exact("one in 16", document, before, after)
     got = site_sums(document, "anon").get("mmap", 0)
     result(3 * 1024 < got < 5 * 1024, "one in 16: a site has about its size", got)
@@ -183,13 +103,7 @@ def check_sampled():
 def check_end():
     """The report is of the moment before the end: what the exit frees is not counted."""
     with lab("mmap", "shmem") as one:
-        grow = Grow(str(one.pid), "--sample", "1")
-        grow.wait_armed(one.pid)
-        before = status(one.pid)
-        one.run()
-        after = status(one.pid)
-        one.child.kill()
-        document = grow.report(end=False)
+        document, before, after = one.measured("--sample", "1", kill=True)
     change = {k: after[k] - before[k] for k in COUNTERS}
     stacks = {k: document["accounted"]["stacks"][k + "_bytes"] // KIB for k in COUNTERS}
     result(stacks["anon"] == change["anon"] and stacks["shmem"] == change["shmem"],
@@ -324,7 +238,7 @@ def check_cgroup():
                 file.write("%d" % one.pid)
             grow = Grow("--sample", "1", "--cgroup", "*" + group)
             grow.wait_armed(one.pid)
-            one.run()
+            one.go()
             document = grow.report()
             targets = [p["pid"] for p in document["target"]["processes"]]
             result(targets == [one.pid], "a cgroup: its process alone", targets)
@@ -351,16 +265,8 @@ def check_follow():
               "print('DONE', flush=True)\n"
               "__import__('sys').stdin.read()\n")
     for follow in (False, True):
-        with subprocess.Popen((sys.executable, "-c", script), stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True) as child:
-            pid = int(child.stdout.readline().split()[1])
-            grow = Grow(str(pid), "--sample", "1", *(["--follow"] if follow else []))
-            grow.wait_armed(pid)
-            child.stdin.write("go\n")
-            child.stdin.flush()
-            child.stdout.readline()
-            document = grow.report()
-            child.stdin.close()
+        with Lab(sys.executable, "-c", script) as one:
+            document = one.grown(*(["--follow"] if follow else []))
         gross = sum(s["gross_bytes"] for s in document["stacks"]) >> 20
         count = len(document["target"]["processes"])
         if follow:
@@ -391,18 +297,8 @@ def check_frame_pointers():
         subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-fno-omit-frame-pointer",
                         "-mno-omit-leaf-frame-pointer", "-o", program, source, "-lpthread"),
                        check=True)
-        with subprocess.Popen((program, "mmap", "shmem"), stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True) as child:
-            pid = int(child.stdout.readline().split()[1])
-            grow = Grow(str(pid), "--stack", "fp", "--sample", "1")
-            grow.wait_armed(pid)
-            before = status(pid)
-            child.stdin.write("go\n")
-            child.stdin.flush()
-            child.stdout.readline()
-            after = status(pid)
-            document = grow.report()
-            child.stdin.close()
+        with Lab(program, "mmap", "shmem") as one:
+            document, before, after = one.measured("--stack", "fp", "--sample", "1")
     expect_exact("frame pointers", document, before, after)
     stacks = [functions(s)[:3] for s in document["stacks"] if s["net_bytes"] >= 4 << 20]
     result(["site_mmap", "run_site", "main"] in stacks, "frame pointers: the callers", stacks)
@@ -412,9 +308,7 @@ def check_stopped():
     """A stopped process is counted from outside."""
     with lab("mmap") as one:
         os.kill(one.pid, signal.SIGSTOP)
-        grow = Grow(str(one.pid))
-        grow.wait_armed(one.pid)
-        document = grow.report()
+        document = one.count().report()
         os.kill(one.pid, signal.SIGCONT)
     result(document["accounted"]["counter_change_bytes"] == 0 and not document["stacks"],
            "a stopped process does not grow", document["accounted"])
@@ -433,18 +327,8 @@ def check_threads():
               "[t.join() for t in threads]\n"
               "print('DONE', flush=True)\n"
               "__import__('sys').stdin.read()\n")
-    with subprocess.Popen((sys.executable, "-c", script), stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as child:
-        child.stdout.readline()
-        grow = Grow(str(child.pid))
-        grow.wait_armed(child.pid)
-        before = status(child.pid)
-        child.stdin.write("go\n")
-        child.stdin.flush()
-        child.stdout.readline()
-        after = status(child.pid)
-        document = grow.report()
-        child.stdin.close()
+    with Lab(sys.executable, "-c", script) as one:
+        document, before, after = one.measured()
     expect_exact("1,000 threads", document, before, after)
 
 
@@ -465,15 +349,6 @@ def check_refusals():
                (done.returncode, done.stderr))
 
 
-def main():
-    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
-        print("skip grow: needs root and a kernel with BTF")
-        return 0
-    run_checks((check_sites, check_schema, check_sampled, check_end, check_command, check_cgroup, check_pprof,
-                check_follow, check_short,
-                check_frame_pointers, check_stopped, check_threads, check_refusals))
-    return exit_code()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_live(check_sites, check_schema, check_sampled, check_end, check_command, check_cgroup, check_pprof,
+                      check_follow, check_short, check_frame_pointers, check_stopped, check_threads, check_refusals))

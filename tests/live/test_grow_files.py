@@ -16,22 +16,15 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
-import test_grow  # noqa: E402
-from test_grow import Grow, functions  # noqa: E402
+from growing import MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, functions, run_live  # noqa: E402
+from growing import stack_of_4_mib, write  # noqa: E402
+from outcome import PROGRAM, result  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/growlab.c")
-NOBODY = 65534
-MIB = 1 << 20
 
 
 def run(*command):
     subprocess.run(command, check=True, capture_output=True)
-
-
-def write(path, text):
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
 
 
 def build(directory, *flags, name="lab", link=True):
@@ -46,56 +39,12 @@ def build(directory, *flags, name="lab", link=True):
     return next((line.split()[-1] for line in notes.splitlines() if "Build ID" in line), None)
 
 
-@contextlib.contextmanager
-def directory_for_all():
-    """Others than root can reach it."""
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="grow-files-") as directory:
-        os.chmod(directory, 0o755)
-        yield directory
-
-
-@contextlib.contextmanager
-def started(*command, uid=None):
-    prefix = () if uid is None else (O + "/drop", str(uid), "-")
-    with subprocess.Popen(prefix + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        line = child.stdout.readline()
-        if not line.startswith("READY"):
-            raise RuntimeError("%s: it did not start: %r" % (command, line))
-        child.real = int(line.split()[1])
-        yield child
-        with contextlib.suppress(BrokenPipeError):
-            child.stdin.close()
-        child.wait()
-
-
-@contextlib.contextmanager
-def fewer_capabilities(directory):
-    """grow as root of a container: CAP_SYS_PTRACE, CAP_PERFMON and CAP_BPF alone."""
-    path = directory + "/fewer"
-    write(path, "#!/bin/sh\nexec %s/drop 0 19,38,39 %s \"$@\"\n" % (O, PROGRAM))
-    os.chmod(path, 0o755)
-    test_grow.PROGRAM = path
-    try:
-        yield
-    finally:
-        test_grow.PROGRAM = PROGRAM
-
-
-def site_frames(child, *args, pid=None):
+def site_frames(one, *args):
     """The frames of the stack of the 4 MiB of site mmap: functions, or module+offset."""
-    pid = pid or child.pid
     begin = time.monotonic()
-    grow = Grow(str(pid), "--sample", "1", *args)
-    grow.wait_armed(pid)
-    child.stdin.write("go\n")
-    child.stdin.flush()
-    child.stdout.readline()
-    document = grow.report()
+    document = one.grown(*args)
     result(time.monotonic() - begin < 20, "it ends at once")
-    for stack in document["stacks"]:
-        if stack["net_bytes"] >= 4 * MIB:
-            return stack["frames"]
-    raise RuntimeError("no stack of 4 MiB: %r" % [functions(s) for s in document["stacks"]])
+    return stack_of_4_mib(document)["frames"]
 
 
 def names(frames):
@@ -112,26 +61,26 @@ def check_rights():
         debug, secret = directory + "/lab.debug", directory + "/secret"
         os.mkdir(secret, 0o700)
         lab = directory + "/lab"
-        with started(lab, "mmap", uid=NOBODY) as child:
+        with Lab(lab, "mmap", uid=NOBODY) as child:
             result(names(site_frames(child)) == NAMED, "a debug file that everybody may read: names")
         os.chmod(debug, 0o600)
-        with started(lab, "mmap", uid=NOBODY) as child:
+        with Lab(lab, "mmap", uid=NOBODY) as child:
             frames = site_frames(child)
         result(names(frames) == [None] * 3, "a debug file of root alone: no names", names(frames))
         result(frames[0]["module"] == "lab" and frames[0]["offset"] > 0, "it is module+offset", frames[0])
-        with started(lab, "mmap") as child:
+        with Lab(lab, "mmap") as child:
             result(names(site_frames(child)) == NAMED, "a debug file of root alone, a process of root: names")
-        with fewer_capabilities(directory), started(lab, "mmap", uid=NOBODY) as child:
+        with fewer_capabilities(directory), Lab(lab, "mmap", uid=NOBODY) as child:
             result(names(site_frames(child)) == [None] * 3, "the same, by root that may not become another user")
         os.chmod(debug, 0o644)
-        with fewer_capabilities(directory), started(lab, "mmap", uid=NOBODY) as child:
+        with fewer_capabilities(directory), Lab(lab, "mmap", uid=NOBODY) as child:
             result(names(site_frames(child)) == NAMED, "what everybody may read, by root that may not become another user")
         os.rename(debug, secret + "/lab.debug")
         os.symlink(secret + "/lab.debug", debug)
-        with started(lab, "mmap", uid=NOBODY) as child:
+        with Lab(lab, "mmap", uid=NOBODY) as child:
             frames = site_frames(child)
         result(names(frames) == [None] * 3, "a link into a directory of root: no names", names(frames))
-        with started(lab, "mmap") as child:
+        with Lab(lab, "mmap") as child:
             result(names(site_frames(child)) == NAMED, "a link into a directory of root, a process of root: names")
         os.unlink(debug)
         shutil.copy(secret + "/lab.debug", debug)
@@ -139,12 +88,12 @@ def check_rights():
         for path in (lab, debug):
             os.chown(path, NOBODY, NOBODY)
             os.chmod(path, 0o700)
-        with started(lab, "mmap", uid=NOBODY) as child:
+        with Lab(lab, "mmap", uid=NOBODY) as child:
             result(names(site_frames(child)) == NAMED, "files of the user alone: names")
         for path in (lab, debug):
             os.chown(path, 0, 0)
             os.chmod(path, 0o711)
-        with started(lab, "mmap", uid=NOBODY) as child:
+        with Lab(lab, "mmap", uid=NOBODY) as child:
             frames = site_frames(child)
         result(not any(names(frames)), "a program that the user may execute and not read: no names", names(frames))
 
@@ -166,7 +115,7 @@ def check_not_files():
                 ("an empty file of 8 TiB", lambda: (write(debug, ""), os.truncate(debug, 8 << 40)), os.unlink),
         ):
             make()
-            with started(directory + "/lab", "mmap", uid=NOBODY) as child:
+            with Lab(directory + "/lab", "mmap", uid=NOBODY) as child:
                 frames = site_frames(child)
             result(names(frames) == [None] * 3, what + " as debug file: no names", names(frames))
             remove(debug)
@@ -185,7 +134,7 @@ def check_root():
         os.rename(root + "/lab.debug", outside)
 
         def frames_inside():
-            with started("chroot", root, "/lab", "mmap") as child:
+            with Lab("chroot", root, "/lab", "mmap") as child:
                 return names(site_frames(child))
 
         result(frames_inside() == NAMED, "a debug file by its build id in the root of the process: names")
@@ -205,11 +154,11 @@ def check_deleted():
     """The kernel's link to what is mapped, and the build id of the debug file, decide."""
     with directory_for_all() as directory:
         build(directory)
-        with started(directory + "/lab", "mmap") as child:
+        with Lab(directory + "/lab", "mmap") as child:
             os.unlink(directory + "/lab")
             result(names(site_frames(child)) == NAMED, "a deleted program: names")
         build(directory)
-        with started(directory + "/lab", "mmap", uid=NOBODY) as child:
+        with Lab(directory + "/lab", "mmap", uid=NOBODY) as child:
             os.rename(directory + "/lab", directory + "/old")
             os.rename(directory + "/lab.debug", directory + "/kept.debug")
             # A function more: the same addresses have other functions.
@@ -217,7 +166,7 @@ def check_deleted():
             frames = site_frames(child)
             result(names(frames) == [None] * 3, "an upgraded program: the debug file of another build id is not used",
                    names(frames))
-        with started(directory + "/old", "mmap", uid=NOBODY) as child:
+        with Lab(directory + "/old", "mmap", uid=NOBODY) as child:
             os.unlink(directory + "/lab.debug")
             os.rename(directory + "/kept.debug", directory + "/lab.debug")
             os.unlink(directory + "/old")
@@ -225,11 +174,11 @@ def check_deleted():
             result(names(site_frames(child)) == NAMED, "a replaced program with its own debug file: names")
         # Without a build id, the checksum of the link decides.
         build(directory, "-Wl,--build-id=none")
-        with started(directory + "/lab", "mmap") as child:
+        with Lab(directory + "/lab", "mmap") as child:
             result(names(site_frames(child)) == NAMED, "no build id, but the checksum: names")
         with open(directory + "/lab.debug", "ab") as file:
             file.write(b"\0")
-        with started(directory + "/lab", "mmap") as child:
+        with Lab(directory + "/lab", "mmap") as child:
             result(names(site_frames(child)) == [None] * 3, "no build id, another checksum: no names")
 
 
@@ -259,19 +208,14 @@ def check_truncated():
         library = directory + "/lib.so"
         write(directory + "/lib.c", TOUCH)
         run("gcc", "-shared", "-fPIC", "-O2", "-Wl,-z,separate-code", "-o", library, directory + "/lib.c")
-        with subprocess.Popen((sys.executable, "-c", CALLER, library), stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True) as child:
-            child.stdout.readline()
-            grow = Grow(str(child.pid), "--sample", "1")
-            grow.wait_armed(child.pid)
+        with Lab(sys.executable, "-c", CALLER, library) as one:
+            grow = one.count("--sample", "1")
             for _ in range(2):
-                child.stdin.write("go\n")
-                child.stdin.flush()
-                child.stdout.readline()
+                one.go()
                 time.sleep(0.2)
                 os.truncate(library, 0x2000)
             document = grow.report()
-            child.kill()
+            one.child.kill()
         grown = sum(s["net_bytes"] for s in document["stacks"] if any(f["module"] == "lib.so" for f in s["frames"]))
         result(grown >= 8 * MIB, "a truncated library: what its code added is counted", grown)
 
@@ -330,7 +274,7 @@ def check_debuginfod():
         def frames_with(files, *args):
             with tempfile.TemporaryDirectory() as cache, symbol_server(files) as (url, asked), \
                     environment(DEBUGINFOD_URLS=url, DEBUGINFOD_CACHE_PATH=cache, DEBUGINFOD_TIMEOUT="5"), \
-                    started(lab, "mmap") as child:
+                    Lab(lab, "mmap") as child:
                 return names(site_frames(child, *args)), asked
 
         frames, asked = frames_with({path: debug})
@@ -389,13 +333,8 @@ def check_rust():
             if done.returncode == 0:
                 break
         result(done.returncode == 0, "Rust: it compiles", done.stderr[-300:])
-        with started(directory + "/leak") as child:
-            grow = Grow(str(child.pid), "--sample", "1")
-            grow.wait_armed(child.pid)
-            child.stdin.write("go\n")
-            child.stdin.flush()
-            child.stdout.readline()
-            document = grow.report()
+        with Lab(directory + "/leak") as child:
+            document = child.grown()
         keep = "<leak::Sessions as leak::Keep<4096>>::keep"
         caller = "leak::gr\u00f6\u00dfe::f\u00fcllen::<leak::main::{closure#0}>"
         grown = 0
@@ -407,14 +346,6 @@ def check_rust():
         result(grown >= 8 * MIB, "Rust: what it keeps, by its name", (grown, functions(document["stacks"][0])))
 
 
-def main():
-    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
-        print("skip grow: needs root and a kernel with BTF")
-        return 0
-    run_checks((check_rights, check_not_files, check_root, check_deleted, check_truncated, check_debuginfod,
-                check_rust))
-    return exit_code()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_live(check_rights, check_not_files, check_root, check_deleted, check_truncated, check_debuginfod,
+                      check_rust))

@@ -11,119 +11,62 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import O, exit_code, result, run_checks  # noqa: E402
-from test_grow import Grow, functions  # noqa: E402
-from test_grow_files import MIB, NOBODY, directory_for_all, fewer_capabilities  # noqa: E402
+from growing import MIB, NOBODY, Grow, Lab, directory_for_all, fewer_capabilities, functions, run_live  # noqa: E402
+from growing import stack_of_4_mib, write  # noqa: E402
+from outcome import O, result  # noqa: E402
 
-LAB = O + "/jitlab"
 X86 = platform.machine() == "x86_64"
 NAME = "py::keep:/app/job.py"
 NAMED = ["site_touch", NAME, "run_code", "main"]
 UNNAMED = ["site_touch", None, "run_code", "main"]
 
 
-class Lab:
+class Jit(Lab):
     """A jitlab that waits for its start."""
 
-    def __init__(self, *args, uid=None, before=()):
-        prefix = () if uid is None else (O + "/drop", str(uid), "-")
-        self.child = subprocess.Popen(tuple(before) + prefix + (LAB,) + args, stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, text=True)
-        word = self.child.stdout.readline().split()
-        if word[:1] != ["READY"]:
-            raise RuntimeError("%s: it did not start: %r" % (args, word))
-        self.own_pid, self.address = int(word[1]), int(word[2], 16)
-        self.pid = self.child.pid
+    program = O + "/jitlab"
 
-    def path(self, root=""):
-        return "%s/tmp/perf-%d.map" % (root, self.own_pid)
+    def __init__(self, *args, uid=None):
+        super().__init__(self.program, *args, uid=uid)
+        self.address = int(self.words[2], 16)
+
+    def __exit__(self, *_):
+        super().__exit__()
+        with contextlib.suppress(OSError):
+            os.unlink(self.path())
+
+    def path(self):
+        return "/tmp/perf-%d.map" % self.pid
 
     def line(self, name=NAME, size=32):
         return "%x %x %s\n" % (self.address, size, name)
 
-    def run(self):
-        self.child.stdin.write("go\n")
-        self.child.stdin.flush()
-        return self.child.stdout.readline()
-
-    def end(self):
-        with contextlib.suppress(BrokenPipeError):
-            self.child.stdin.close()
-        self.child.wait()
-        self.child.stdout.close()
-        with contextlib.suppress(OSError):
-            os.unlink(self.path())
-
-
-@contextlib.contextmanager
-def lab(*args, **kwargs):
-    one = Lab(*args, **kwargs)
-    try:
-        yield one
-    finally:
-        one.end()
-
-
-def write(path, text, uid=None, mode=0o644):
-    """As a program of this user would have made it."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        os.fchmod(fd, mode)
-        if uid is not None:
-            os.fchown(fd, uid, uid)
-        file.write(text)
-
-
-def grown(one, *args, after=None):
-    """The document of a run."""
-    grow = Grow(str(one.pid), "--sample", "1", *args)
-    grow.wait_armed(one.pid)
-    one.run()
-    if after:
-        after()
-    return grow.report()
-
-
-def wait_open(grow, path):
-    """The program opens the map when it meets the first address in it."""
-    directory = "/proc/%d/fd" % grow.child.pid
-    for _ in range(400):
-        with contextlib.suppress(OSError):
-            if any(os.readlink("%s/%s" % (directory, fd)) == path for fd in os.listdir(directory)):
-                return
-        time.sleep(0.02)
-    raise RuntimeError("it does not open " + path)
-
 
 def largest(document):
     """The functions of the stack with the 4 MiB, from the innermost to main."""
-    for stack in document["stacks"]:
-        if stack["gross_bytes"] >= 4 * MIB:
-            return functions(stack)[:4]
-    raise RuntimeError("no stack of 4 MiB: %r" % [functions(s) for s in document["stacks"]])
+    return functions(stack_of_4_mib(document))[:4]
 
 
 def check_stacks():
     """With a frame pointer, as a trampoline of CPython; where no table and no register says how."""
     for code in ("frame", "trampoline") if X86 else ("frame",):
-        with lab(code, "anon") as one:
+        with Jit(code, "anon") as one:
             write(one.path(), one.line())
-            got = largest(grown(one))
+            got = largest(one.grown())
             result(got == NAMED, "%s: the stack goes through it, with its name" % code, got)
-        with lab(code, "anon", uid=NOBODY) as one:
+        with Jit(code, "anon", uid=NOBODY) as one:
             write(one.path(), one.line(), NOBODY)
-            document = grown(one)
+            document = one.grown()
             got = largest(document)
             result(got == NAMED, "%s: the same of another user" % code, got)
             there = sum(s["resident_bytes"] or 0 for s in document["stacks"])
             result(there >= 4 * MIB, "%s: what is still there, of another user" % code, there)
-        with lab(code, "anon") as one:
-            document = grown(one)
+        with Jit(code, "anon") as one:
+            document = one.grown()
             got = largest(document)
             result(got == UNNAMED, "%s: without a perf map it has no name" % code, got)
             offsets = [f["offset"] for s in document["stacks"] if s["net_bytes"] >= 4 * MIB
@@ -131,9 +74,9 @@ def check_stacks():
             result(offsets and one.address < offsets[0] < one.address + 32, "%s: it is its address" % code,
                    (offsets, one.address))
     if X86:
-        with lab("mess", "anon") as one:
+        with Jit("mess", "anon") as one:
             write(one.path(), one.line())
-            document = grown(one)
+            document = one.grown()
             stack = max(document["stacks"], key=lambda s: s["net_bytes"])
             got = functions(stack)
             result(got[:2] == NAMED[:2] and None not in got, "a frame pointer that is none: no address of data",
@@ -143,36 +86,35 @@ def check_stacks():
 def check_memory():
     """Memory that is in no file has names, code in a file never has."""
     for memory, expected in (("memfd", NAMED), ("zero", NAMED), ("file", UNNAMED)):
-        with lab("frame", memory) as one:
+        with Jit("frame", memory) as one:
             write(one.path(), one.line())
-            got = largest(grown(one))
+            got = largest(one.grown())
             result(got[:2] == expected[:2], "code in memory of %s: %s" % (memory, expected[1]), got)
 
 
 def check_later():
     """The map is read when the report is made, also after the end of the process."""
-    with lab("frame", "anon") as one:
-        got = largest(grown(one, after=lambda: write(one.path(), one.line())))
+    with Jit("frame", "anon") as one:
+        got = largest(one.grown(after=lambda: write(one.path(), one.line())))
         result(got == NAMED, "a map that is made after the code ran", got)
-    with lab("frame", "anon") as one:
+    with Jit("frame", "anon") as one:
         write(one.path(), one.line("older") + one.line())
-        got = largest(grown(one))
+        got = largest(one.grown())
         result(got == NAMED, "an address that was used twice has its last name", got)
-    with lab("frame", "anon") as one:
+    with Jit("frame", "anon") as one:
         write(one.path(), one.line("older"))
 
         def append():
             with open(one.path(), "a", encoding="ascii") as file:
                 file.write(one.line() + one.line("not whole")[:-1])
 
-        got = largest(grown(one, after=append))
+        got = largest(one.grown(after=append))
         result(got == NAMED, "a map that grows while it is counted; its last line is not whole", got)
-    with lab("frame", "anon") as one:
+    with Jit("frame", "anon") as one:
         write(one.path(), one.line())
-        grow = Grow(str(one.pid), "--sample", "1")
-        grow.wait_armed(one.pid)
-        one.run()
-        wait_open(grow, one.path())
+        grow = one.count("--sample", "1")
+        one.go()
+        grow.wait_open(one.path())
         one.child.kill()
         one.child.wait()
         os.unlink(one.path())
@@ -189,15 +131,15 @@ def check_users():
             ("of another user", UNNAMED, NOBODY, 1234, 0o644),
             ("of another user, a process of root", UNNAMED, None, NOBODY, 0o644),
     ):
-        with lab("frame", "anon", uid=uid) as one:
+        with Jit("frame", "anon", uid=uid) as one:
             write(one.path(), one.line(), owner, mode)
-            got = largest(grown(one))
+            got = largest(one.grown())
             result(got[:2] == expected[:2], "a map %s: %s" % (what, expected[1]), got)
     with directory_for_all() as directory, fewer_capabilities(directory):
         for mode, expected in ((0o644, NAMED), (0o600, UNNAMED)):
-            with lab("frame", "anon", uid=NOBODY) as one:
+            with Jit("frame", "anon", uid=NOBODY) as one:
                 write(one.path(), one.line(), NOBODY, mode)
-                got = largest(grown(one))
+                got = largest(one.grown())
                 result(got[:2] == expected[:2],
                        "a map of mode %o, read by root that may not become another user" % mode, got)
 
@@ -230,21 +172,21 @@ def check_lies():
                 ("an empty file", lambda one: write(one.path(), "")),
                 ("a file of 8 TiB", large),
         ):
-            with lab("frame", "anon") as one:
+            with Jit("frame", "anon") as one:
                 make(one)
-                got = largest(grown(one))
+                got = largest(one.grown())
                 result(got == UNNAMED, what + ": no name", got)
-        with lab("frame", "anon") as one:
+        with Jit("frame", "anon") as one:
             os.mkdir(one.path())
             try:
-                got = largest(grown(one))
+                got = largest(one.grown())
             finally:
                 os.rmdir(one.path())
             result(got == UNNAMED, "a directory: no name", got)
         # The last 32 MiB count.
-        with lab("frame", "anon") as one:
+        with Jit("frame", "anon") as one:
             write(one.path(), one.line("older") + "1 1 filler of many bytes\n" * 2000000 + one.line())
-            got = largest(grown(one))
+            got = largest(one.grown())
             result(got == NAMED, "a map of 50 MB: its end is read", got)
 
 
@@ -253,45 +195,33 @@ def check_namespaces():
     before = ("unshare", "--pid", "--mount", "--fork", "--kill-child")
     script = 'mount -t tmpfs tmpfs /tmp && chmod 1777 /tmp && exec "$@"'
     # The program may lie in /tmp.
-    fd = os.open(LAB, os.O_RDONLY)
-    try:
-        one = subprocess.Popen(before + ("sh", "-c", script, "sh", "/proc/%d/fd/%d" % (os.getpid(), fd), "frame", "anon"),
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        word = one.stdout.readline().split()
-    finally:
+    fd = os.open(Jit.program, os.O_RDONLY)
+    with Lab(*before, "sh", "-c", script, "sh", "/proc/%d/fd/%d" % (os.getpid(), fd), "frame", "anon") as one:
         os.close(fd)
-    result(word[:2] == ["READY", "1"], "a pid namespace: the process is number 1", word)
-    with open("/proc/%d/task/%d/children" % (one.pid, one.pid), encoding="ascii") as file:
-        pid = int(file.read().split()[0])
-    line = "%s 20 %s\n" % (word[2], NAME)
-    write("/proc/%d/root/tmp/perf-1.map" % pid, line)
-    write("/proc/%d/root/tmp/perf-%d.map" % (pid, pid), line.replace(NAME, "wrong"))
-    grow = Grow(str(pid), "--sample", "1")
-    grow.wait_armed(pid)
-    one.stdin.write("go\n")
-    one.stdin.flush()
-    one.stdout.readline()
-    got = largest(grow.report())
-    one.stdin.close()
-    one.wait()
-    one.stdout.close()
+        result(one.words[:2] == ["READY", "1"], "a pid namespace: the process is number 1", one.words)
+        with open("/proc/%d/task/%d/children" % (one.pid, one.pid), encoding="ascii") as file:
+            one.pid = int(file.read().split()[0])
+        line = "%s 20 %s\n" % (one.words[2], NAME)
+        write("/proc/%d/root/tmp/perf-1.map" % one.pid, line)
+        write("/proc/%d/root/tmp/perf-%d.map" % (one.pid, one.pid), line.replace(NAME, "wrong"))
+        got = largest(one.grown())
     result(got[:2] == NAMED[:2], "a container: its own /tmp, and its own pid", got)
 
 
 def check_processes():
     """A child executes code of its parent; the same function of two processes is one."""
-    with lab("frame", "anon", "fork") as one:
+    with Jit("frame", "anon", "fork") as one:
         write(one.path(), one.line())
-        got = largest(grown(one, "--follow"))
+        got = largest(one.grown("--follow"))
         result(got[:3] == NAMED[:3], "a child without a map: names of its parent", got)
-    with lab("frame", "anon") as one, lab("frame", "anon") as two:
+    with Jit("frame", "anon") as one, Jit("frame", "anon") as two:
         write(one.path(), one.line())
         write(two.path(), two.line())
         grow = Grow(str(one.pid), str(two.pid), "--sample", "1")
         grow.wait_armed(one.pid)
         grow.wait_armed(two.pid)
-        one.run()
-        two.run()
+        one.go()
+        two.go()
         document = grow.report()
         sums = [s["net_bytes"] for s in document["stacks"] if functions(s)[:4] == NAMED]
         result(len(sums) == 1 and sums[0] >= 8 * MIB, "two processes: one stack by names", sums)
@@ -333,18 +263,10 @@ def check_python():
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
         script.write(SCRIPT)
         script.flush()
-        with subprocess.Popen((path, "-X", "perf", script.name), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                              text=True) as child:
-            pid = int(child.stdout.readline().split()[1])
-            grow = Grow(str(pid), "--sample", "1")
-            grow.wait_armed(pid)
-            child.stdin.write("go\n")
-            child.stdin.flush()
-            child.stdout.readline()
-            document = grow.report()
-            child.stdin.close()
+        with Lab(path, "-X", "perf", script.name) as one:
+            document = one.grown()
         with contextlib.suppress(OSError):
-            os.unlink("/tmp/perf-%d.map" % pid)
+            os.unlink("/tmp/perf-%d.map" % one.pid)
         want = ["py::%s:%s" % (name, script.name) for name in ("keep", "serve", "<module>")]
         grown_there = 0
         for stack in document["stacks"]:
@@ -356,31 +278,22 @@ def check_python():
 
 def check_interpreter():
     """A program whose name is that of Python, and whose code has names of Python, is an interpreter."""
-    global LAB  # pylint: disable=global-statement
-    before = LAB
+    before = Jit.program
     with tempfile.TemporaryDirectory() as directory:
         try:
             for name, code, expected in (("python3-lab", NAME, NAME), ("python3-lab", "JS:keep", "site_touch"),
                                          ("lab", NAME, "site_touch")):
-                LAB = shutil.copy(before, directory + "/" + name)
-                with lab("frame", "anon") as one:
+                Jit.program = shutil.copy(before, directory + "/" + name)
+                with Jit("frame", "anon") as one:
                     write(one.path(), one.line(code))
-                    document = grown(one)
+                    document = one.grown()
                 stack = max(document["stacks"], key=lambda s: s["net_bytes"])
                 place = next(f["function"] for f in stack["frames"] if not f["allocator"])
                 result(place == expected, "%s with %s: the place is %s" % (name, code, expected), stack["frames"])
         finally:
-            LAB = before
-
-
-def main():
-    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
-        print("skip grow: needs root and a kernel with BTF")
-        return 0
-    run_checks((check_stacks, check_memory, check_later, check_users, check_lies, check_namespaces, check_processes,
-                check_interpreter, check_python))
-    return exit_code()
+            Jit.program = before
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_live(check_stacks, check_memory, check_later, check_users, check_lies, check_namespaces,
+                      check_processes, check_interpreter, check_python))

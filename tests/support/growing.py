@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""For tests of grow: programs that wait for their start (growlab.c, jitlab.c and others), and the program that counts."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import outcome
+from outcome import O
+
+LIMIT = 60
+NOBODY = 65534
+KIB, MIB = 1 << 10, 1 << 20
+COUNTERS = {"anon": "RssAnon", "file": "RssFile", "shmem": "RssShmem", "swap": "VmSwap"}
+
+
+def status(pid):
+    with open("/proc/%d/status" % pid) as file:
+        lines = dict(line.split(":", 1) for line in file if ":" in line)
+    return {key: int(lines[name].split()[0]) for key, name in COUNTERS.items()}
+
+
+class Grow:
+    """The program, counting; report() ends it."""
+
+    program = outcome.PROGRAM
+
+    def __init__(self, *args):
+        self.child = subprocess.Popen((self.program, "grow", "-J", "-v") + args, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+    def wait_open(self, path):
+        directory = "/proc/%d/fd" % self.child.pid
+        for _ in range(400):
+            with contextlib.suppress(OSError):
+                if any(os.readlink("%s/%s" % (directory, fd)) == path for fd in os.listdir(directory)):
+                    return
+            time.sleep(0.02)
+        raise RuntimeError("it does not open %s: %r" % (path, self.child.poll()))
+
+    def wait_armed(self, pid):
+        """It counts as soon as it holds the directory of the process open."""
+        self.wait_open("/proc/%d" % pid)
+        time.sleep(0.1)
+
+    def report(self, end=True):
+        if end:
+            self.child.send_signal(signal.SIGINT)
+        out, err = self.child.communicate(timeout=LIMIT)
+        if self.child.returncode:
+            raise RuntimeError("exit code %d: %s" % (self.child.returncode, err.decode()[:300]))
+        return json.loads(out)
+
+
+class Lab:
+    """A program that says "READY PID", waits for a line, allocates and says that it is done."""
+
+    def __init__(self, *command, uid=None):
+        prefix = () if uid is None else (O + "/drop", str(uid), "-")
+        self.child = subprocess.Popen(prefix + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.words = self.child.stdout.readline().split()
+        if self.words[:1] != ["READY"]:
+            raise RuntimeError("%s: it did not start: %r" % (command, self.words))
+        self.pid = self.child.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(BrokenPipeError):
+            self.child.stdin.close()
+        self.child.wait()
+        self.child.stdout.close()
+
+    def go(self):
+        self.child.stdin.write("go\n")
+        self.child.stdin.flush()
+        return self.child.stdout.readline()
+
+    def count(self, *args):
+        grow = Grow(str(self.pid), *args)
+        grow.wait_armed(self.pid)
+        return grow
+
+    def grown(self, *args, after=lambda: None):
+        """The document of its run."""
+        grow = self.count("--sample", "1", *args)
+        self.go()
+        after()
+        return grow.report()
+
+    def measured(self, *args, kill=False):
+        """The document of its run, and what /proc says before and after it."""
+        grow = self.count(*args)
+        before = status(self.pid)
+        self.go()
+        after = status(self.pid)
+        if kill:
+            self.child.kill()
+        return grow.report(end=not kill), before, after
+
+
+def functions(stack):
+    return [f["function"] for f in stack["frames"]]
+
+
+def stack_of_4_mib(document):
+    for stack in document["stacks"]:
+        if stack["gross_bytes"] >= 4 * MIB:
+            return stack
+    raise RuntimeError("no stack of 4 MiB: %r" % [functions(s) for s in document["stacks"]])
+
+
+def write(path, text, uid=None, mode=0o644):
+    """As a program of this user would have made it."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        os.fchmod(fd, mode)
+        if uid is not None:
+            os.fchown(fd, uid, uid)
+        file.write(text)
+
+
+@contextlib.contextmanager
+def directory_for_all():
+    """Others than root can reach it."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="grow-files-") as directory:
+        os.chmod(directory, 0o755)
+        yield directory
+
+
+@contextlib.contextmanager
+def fewer_capabilities(directory):
+    """grow as root of a container: CAP_SYS_PTRACE, CAP_PERFMON and CAP_BPF alone."""
+    write(directory + "/fewer", "#!/bin/sh\nexec %s/drop 0 19,38,39 %s \"$@\"\n" % (O, outcome.PROGRAM), mode=0o755)
+    Grow.program = directory + "/fewer"
+    try:
+        yield
+    finally:
+        Grow.program = outcome.PROGRAM
+
+
+def run_live(*checks):
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip grow: needs root and a kernel with BTF")
+        return 0
+    outcome.run_checks(checks)
+    return outcome.exit_code()
