@@ -15,6 +15,9 @@ import subprocess
 import tempfile
 import time
 
+from outcome import result
+
+SCREENSHOTS = os.environ.get("SCREENSHOTS")
 PATIENCE = 60
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -29,6 +32,10 @@ def find_chromium():
         if path:
             return path
     return None
+
+
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
 
 
 class Browser:
@@ -157,6 +164,18 @@ class Browser:
             time.sleep(0.02)
         raise EOFError("never: " + expression)
 
+    def text(self, selector):
+        return self.evaluate("document.querySelector(%s)?.innerText" % json.dumps(selector))
+
+    def texts(self, selector):
+        return self.evaluate("[...document.querySelectorAll(%s)].map(e => e.textContent)" % json.dumps(selector))
+
+    def choose(self, selector, value):
+        """Sets a field as if by hand."""
+        self.evaluate("(() => { const e = document.querySelector(%s); e.value = %s; for (const name of ['input', 'change'])"
+                      " e.dispatchEvent(new Event(name)); })()" % (json.dumps(selector), json.dumps(value)))
+        self.settle()
+
     def place(self, selector):
         """Scrolls an element into sight and returns its middle and size."""
         return self.evaluate("""(() => { const e = document.querySelector(%s);
@@ -196,6 +215,10 @@ class Browser:
         else:
             self.evaluate("document.execCommand('delete')")
         self.settle()
+
+    def picture(self, name):
+        if SCREENSHOTS:
+            self.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
 
     def screenshot(self, path, whole=True):
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)

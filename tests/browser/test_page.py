@@ -16,15 +16,11 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import check_html  # noqa: E402
+from browser import same  # noqa: E402
 from outcome import O, exit_code, result, run_checks  # noqa: E402
 
 PAGES = ("large", "ordinary", "others", "total", "bare", "empty", "hostile")
 PROGRAMS = os.environ.get("B", O + "/obj")
-SCREENSHOTS = os.environ.get("SCREENSHOTS")
-
-
-def same(name, got, want):
-    result(got == want, name, "%r, not %r" % (got, want))
 
 
 class Session:
@@ -32,6 +28,7 @@ class Session:
 
     def __init__(self, directory):
         self.directory, self.browser = directory, browser.Browser()
+        self.text, self.texts, self.picture = self.browser.text, self.browser.texts, self.browser.picture
 
     def open(self, name, width=1280, dark=False, scripts=True):
         self.browser.screen(width, dark=dark, scripts=scripts)
@@ -44,17 +41,6 @@ class Session:
         same(name + ": nothing is fetched", others, [])
         same(name + ": except the page", len(self.browser.requests), 1)
 
-    def text(self, selector):
-        return self.browser.evaluate("document.querySelector(%r)?.innerText" % selector)
-
-    def texts(self, selector):
-        return self.browser.evaluate(
-            "[...document.querySelectorAll(%r)].map(e => e.textContent)" % selector)
-
-    def picture(self, name):
-        if SCREENSHOTS:
-            self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
-
     def column(self, number):
         """The visible cells of a column, counted from 1."""
         return self.texts("#table tbody tr:not(.space) > :nth-child(%d)" % number)
@@ -63,11 +49,6 @@ class Session:
         """The visible cells below a heading; `foot`: the last of the sums below it."""
         at = [text.split()[0] for text in self.texts("#table thead th")].index(head)
         return self.texts("#table tfoot tr:last-child > *")[at] if foot else self.column(at + 1)
-
-    def choose_group(self, key):
-        self.browser.evaluate("(() => { const e = document.querySelector('#group'); e.value = %r;"
-                              " e.dispatchEvent(new Event('change')); })()" % key)
-        self.browser.settle()
 
     def choose_column(self, head):
         self.browser.evaluate("[...document.querySelectorAll('#columns label')]"
@@ -160,16 +141,16 @@ def check_sorting(s):
 
 def check_groups(s):
     s.open("ordinary")
-    s.choose_group("user")
+    s.browser.choose("#group", "user")
     same("group: users", s.column(1), ["alice", "4294967294", "root"])
     same("group: processes", s.column(2), ["2", "1", "1"])
     same("group: counted once", s.under("PSS"), ["975 MiB", "72.0 MiB", "–"])
     s.browser.click("#table [data-key=procs]")
     s.browser.click("#table [data-key=procs]")
     same("group: sorted by their number", s.column(2), ["1", "1", "2"])
-    s.choose_group("container")
+    s.browser.choose("#group", "container")
     same("group: processes without one form a group", s.column(1), ["–", "0123456789ab"])
-    s.choose_group("")
+    s.browser.choose("#group", "")
     same("group: switched off", s.column(1)[0], "firefox")
 
 
@@ -306,7 +287,7 @@ def check_hostile(s):
         same("hostile: elements " + selector, s.browser.evaluate(
             "document.querySelectorAll(%r).length" % selector), count)
     for key in ("name", "unit"):
-        s.choose_group(key)
+        s.browser.choose("#group", key)
     s.browser.click("#views [data-key=treemap]")
     s.browser.write("#query", "<script>")
     s.browser.click_at(*s.map_spot(0.5, 100))
