@@ -19,19 +19,13 @@ GONE = object()
 # Name, where, new value (GONE: the key is removed).
 PROCESS = ("processes", 0)
 CHANGES = [
-    ("float bytes", PROCESS + ("rss_bytes",), 1.5),
     ("float that is whole", PROCESS + ("rss_bytes",), 4096.0),
-    ("negative bytes", PROCESS + ("swap_bytes",), -1),
     ("bytes beyond 2^53-1", PROCESS + ("vsize_bytes",), 2**53),
-    ("bytes as a string", PROCESS + ("rss_bytes",), "4096"),
     ("bytes as a boolean", PROCESS + ("rss_bytes",), True),
-    ("string pid", PROCESS + ("pid",), "812"),
     ("pid 0", PROCESS + ("pid",), 0),
     ("null pid", PROCESS + ("pid",), None),
-    ("negative ppid", PROCESS + ("ppid",), -1),
     ("null uid", PROCESS + ("uid",), None),
     ("uid beyond 32 bits", PROCESS + ("uid",), 2**32),
-    ("user as a number", PROCESS + ("user",), 1000),
     ("null comm", PROCESS + ("comm",), None),
     ("long comm", PROCESS + ("comm",), "x" * 16),
     ("null name", PROCESS + ("name",), None),
@@ -42,12 +36,9 @@ CHANGES = [
     ("cmdline alone", PROCESS + ("cmdline",), "x"),
     ("cmdline_truncated alone", PROCESS + ("cmdline_truncated",), False),
     ("cmdline_hex alone", PROCESS + ("cmdline_hex",), "00"),
-    ("negative threads", PROCESS + ("threads",), -1),
-    ("float start", PROCESS + ("start_time_ms",), 0.5),
     ("oom_score_adj out of range", PROCESS + ("oom_score_adj",), 1001),
     ("long cgroup", PROCESS + ("cgroup",), "/" * 513),
     ("mm_id 0", PROCESS + ("mm_id",), 0),
-    ("mm_owner as a number", PROCESS + ("mm_owner",), 1),
     ("null mm_owner", PROCESS + ("mm_owner",), None),
     ("bad counters_source", PROCESS + ("counters_source",), "kernel"),
     ("bad pss_source", PROCESS + ("pss_source",), "smaps"),
@@ -56,18 +47,9 @@ CHANGES = [
     ("ok without pss", PROCESS + ("pss_bytes",), None),
     ("ok without pss_source", PROCESS + ("pss_source",), None),
     ("denied with pss_source", PROCESS + ("pss_status",), "denied"),
-    ("unknown key in a process", PROCESS + ("extra",), 1),
-    ("process that is none", PROCESS, []),
-    ("processes as an object", ("processes",), {}),
-    ("unknown key at the top", ("extra",), 1),
-    ("other schema", ("schema",), "zmem.compare"),
-    ("other version", ("schema_version",), "1"),
-    ("version as a number", ("schema_version",), 1.0),
     ("timestamp without zone", ("timestamp",), "2025-12-31T23:59:59.987"),
     ("null timestamp_ms", ("timestamp_ms",), None),
-    ("unknown key in tool", ("tool", "extra"), 1),
     ("empty version of the tool", ("tool", "version"), ""),
-    ("unknown key in host", ("host", "extra"), 1),
     ("empty boot_id", ("host", "boot_id"), ""),
     ("null host name", ("host", "name"), None),
     ("page size 0", ("host", "page_size_bytes"), 0),
@@ -76,106 +58,53 @@ CHANGES = [
     ("bad source of pss", ("source", "pss"), "rollup"),
     ("null source of pss", ("source", "pss"), None),
     ("empty fallback_reason", ("source", "fallback_reason"), ""),
-    ("unknown key in source", ("source", "extra"), 1),
-    ("complete as a string", ("collection", "complete"), "true"),
-    ("negative count", ("collection", "denied"), -1),
     ("null count", ("collection", "gone"), None),
-    ("float duration", ("collection", "duration_us"), 0.5),
-    ("unknown key in collection", ("collection", "extra"), 1),
-    ("cross_check as a boolean", ("collection", "cross_check"), False),
-    ("unknown key in cross_check", ("collection", "cross_check", "extra"), 1),
     ("null in cross_check", ("collection", "cross_check", "same"), None),
     ("negative system bytes", ("system", "anon_bytes"), -4096),
-    ("unknown key in system", ("system", "extra"), 1),
     ("null zram", ("system", "zram"), None),
     ("null in zram", ("system", "zram", 0, "used_bytes"), None),
-    ("unknown key in zram", ("system", "zram", 0, "extra"), 1),
-    ("unknown key in totals", ("totals", "extra"), 1),
-    ("float total", ("totals", "pss_bytes"), 0.25),
     ("null processes in totals", ("totals", "processes"), None),
-    ("negative pss_missing_processes", ("totals", "pss_missing_processes"), -1),
 ]
 CELL = ("cells", 0)
 COMPARE_CHANGES = [
-    ("unknown key in a cell", CELL + ("extra",), 1),
     ("cell without pid", CELL + ("pid",), None),
     ("cell of no counter", CELL + ("counter",), "pss_swap"),
     ("unknown verdict", CELL + ("verdict",), "different"),
-    ("float difference", CELL + ("difference_bytes",), 0.5),
-    ("negative bytes in a cell", CELL + ("bpf_bytes",), -1),
-    ("name as a number", CELL + ("name",), 1),
-    ("cells as an object", ("cells",), {}),
     ("null in summary", ("summary", "different"), None),
     ("unknown key in summary", ("summary", "DIFFERENT"), 0),
-    ("bound as a string", ("bound_bytes",), "0"),
     ("bound per CPU", ("bound_per",), "cpu"),
     ("null cost", ("cost", "bpf_us"), None),
     ("null files", ("cost", "proc_files"), None),
-    ("unknown key in cost", ("cost", "extra"), 1),
     ("float residual", ("system", "anon_residual_bytes"), 1.0),
-    ("negative swap", ("system", "swap_unattributed_bytes"), -1),
-    ("unknown key in system of compare", ("system", "extra"), 1),
-    ("other schema in compare", ("schema",), "zmem.snapshot"),
-    ("other version in compare", ("schema_version",), "9.9"),
-    ("unknown key at the top of compare", ("extra",), 1),
 ]
 SYSTEM_CHANGES = [
-    ("negative part", ("memory", "user_bytes"), -1),
-    ("float left over", ("memory", "unaccounted_bytes"), -0.5),
-    ("part as a string", ("kernel", "stacks_bytes"), "0"),
-    ("unknown key in memory", ("memory", "extra"), 1),
-    ("unknown key in kernel", ("kernel", "extra"), 1),
-    ("unknown key in user", ("user", "extra"), 1),
-    ("unknown key in across", ("across", "extra"), 1),
-    ("unknown key in swap", ("swap", "extra"), 1),
     ("negative swap in use", ("swap", "used_bytes"), -4096),
-    ("devices as an object", ("swap_devices",), {}),
     ("device without a name", ("swap_devices", 0, "name"), ""),
     ("device of another kind", ("swap_devices", 0, "kind"), "network"),
     ("device of unknown size", ("swap_devices", 0, "size_bytes"), None),
-    ("priority as a string", ("swap_devices", 0, "priority"), "100"),
     ("hex of a device that is none", ("swap_devices", 1, "name_hex"), "zz"),
-    ("unknown key in a device", ("swap_devices", 0, "extra"), 1),
     ("no zram at all", ("zram",), None),
-    ("float ratio", ("zram", 0, "ratio_percent"), 3.33),
-    ("unknown key in a zram", ("zram", 0, "extra"), 1),
-    ("unknown key in zswap", ("zswap", "extra"), 1),
     ("float residual in books", ("books", "anon_residual_bytes"), 1.0),
     ("null processes in books", ("books", "processes"), None),
     ("null denied in books", ("books", "denied_processes"), None),
-    ("hidden as a number", ("books", "hidden_processes"), 0),
-    ("unknown key in books", ("books", "extra"), 1),
-    ("other schema in system", ("schema",), "zmem.snapshot"),
-    ("other version in system", ("schema_version",), "9.9"),
-    ("unknown key at the top of system", ("extra",), 1),
 ]
 MAPPING = ("mappings", 0)
 MAPS_PROCESS = ("processes", 0)
 MAPS_CHANGES = [
-    ("unknown key in a mapping", MAPPING + ("extra",), 1),
     ("mapping without pid", MAPPING + ("pid",), None),
-    ("address as a number", MAPPING + ("start",), 4096),
     ("address with 0x", MAPPING + ("end",), "0x7f0000000000"),
     ("perm of five", MAPPING + ("perm",), "rwxps"),
     ("perm that is none", MAPPING + ("perm",), "wr-p"),
     ("empty name of a mapping", MAPPING + ("name",), ""),
-    ("float bytes in a mapping", MAPPING + ("pss_bytes",), 0.5),
-    ("negative bytes in a mapping", MAPPING + ("locked_bytes",), -1),
     ("name that is not truncated", MAPPING + ("name_truncated",), False),
     ("name_hex of odd length", MAPPING + ("name_hex",), "abc"),
     ("unknown status of a process", MAPS_PROCESS + ("status",), "fine"),
     ("gone with a total", MAPS_PROCESS + ("status",), "gone"),
     ("ok without total_source", MAPS_PROCESS + ("total_source",), None),
     ("ok without mappings", MAPS_PROCESS + ("mappings",), None),
-    ("mm_owner of a process as a number", MAPS_PROCESS + ("mm_owner",), 1),
     ("null count of mappings", ("totals", "mappings"), None),
-    ("unknown key in totals of maps", ("totals", "extra"), 1),
     ("null in collection of maps", ("collection", "denied"), None),
-    ("complete as a number", ("collection", "complete"), 1),
     ("mappings and files", ("files",), []),
-    ("other schema in maps", ("schema",), "zmem.snapshot"),
-    ("other version in maps", ("schema_version",), "9.9"),
-    ("unknown key at the top of maps", ("extra",), 1),
 ]
 OPTIONAL = {"comm_hex", "name_hex", "name_truncated", "cmdline", "cmdline_truncated", "cmdline_hex"}
 BROKEN_TEXTS = [
@@ -199,6 +128,26 @@ def paths_of_keys(node, path=()):
             yield from paths_of_keys(value, path + (key,))
     elif isinstance(node, list) and node:
         yield from paths_of_keys(node[0], path + (0,))
+
+
+SIGNED = ("residual", "unaccounted", "difference", "priority", "oom_score_adj")
+
+
+def unlike(node, path=()):
+    """Changes to every value of the document: an unknown key, another type, a fraction, less than nothing."""
+    where = ".".join(map(str, path)) or "the document"
+    if isinstance(node, dict):
+        yield "an unknown key in " + where, path + ("extra",), 1
+        for key, value in node.items():
+            yield from unlike(value, path + (key,))
+    elif isinstance(node, list) and node:
+        yield from unlike(node[0], path + (0,))
+    elif isinstance(node, int) and not isinstance(node, bool):
+        yield where + " with a fraction", path, 0.5
+        if not any(name in where for name in SIGNED):
+            yield where + " below 0", path, -1
+    if path and node is not None:
+        yield where + " of another type", path, {list: {}, dict: [], bool: 1, int: str(node), str: 1}[type(node)]
 
 
 def changed(document, path, value):
@@ -246,14 +195,11 @@ def check_schema(report, kind, changes):
         report.check("accepts " + os.path.basename(path), "; ".join(found))
     data = read(os.path.join(GOLDEN, kind + "_ordinary.json"))
     good = validate_json.parse(data)
-    for path in paths_of_keys(good):
-        broken = changed(good, path, GONE)
-        report.check("rejects a %s without %s" % (kind, ".".join(map(str, path))),
-                     "" if validate_json.problems(check, broken) else "was accepted")
-    for name, path, value in changes:
-        broken = changed(good, path, value)
-        report.check("rejects " + name,
-                     "" if validate_json.problems(check, broken) else "was accepted")
+    gone = (("without " + ".".join(map(str, path)), path, GONE) for path in paths_of_keys(good))
+    other = (("another schema", ("schema",), "zmem.other"), ("another version", ("schema_version",), "9.9"))
+    for name, path, value in (*gone, *changes, *other, *unlike(good)):
+        report.check("rejects %s: %s" % (kind, name),
+                     "" if validate_json.problems(check, changed(good, path, value)) else "was accepted")
     return data
 
 
@@ -262,16 +208,11 @@ SHARED = ("source", "collection", "totals")
 LINE_CHANGES = [
     ("line of no type", 0, ("type",), "other"),
     ("process as a snapshot", 0, ("type",), "snapshot"),
-    ("host of a process as an object", 0, ("host",), {}),
     ("long host", 0, ("host",), "x" * 65),
     ("null timestamp_ms of a process", 0, ("timestamp_ms",), None),
-    ("unknown key in a line", 0, ("extra",), 1),
-    ("float in a line", 0, ("rss_bytes",), 0.5),
     ("snapshot as a process", -1, ("type",), "process"),
     ("other schema in a line", -1, ("schema",), "zmem.snapshot"),
     ("other version in a line", -1, ("schema_version",), "9.9"),
-    ("complete as a string in a line", -1, ("complete",), "true"),
-    ("unknown key in totals of a line", -1, ("totals", "extra"), 1),
     ("processes in a line", -1, ("processes",), []),
 ]
 
@@ -287,10 +228,10 @@ def check_lines(report):
     lines = read(os.path.join(GOLDEN, "ndjson_ordinary.txt")).splitlines(True)
     for at in (0, -1):
         good = validate_json.parse(lines[at])
-        for path in paths_of_keys(good):
-            broken = changed(good, path, GONE)
-            report.check("rejects a line %s without %s" % (good["type"], ".".join(map(str, path))),
-                         "" if validate_json.problems(check, broken) else "was accepted")
+        gone = (("without " + ".".join(map(str, path)), path, GONE) for path in paths_of_keys(good))
+        for name, path, value in (*gone, *unlike(good)):
+            report.check("rejects a line %s: %s" % (good["type"], name),
+                         "" if validate_json.problems(check, changed(good, path, value)) else "was accepted")
     for name, at, path, value in LINE_CHANGES:
         broken = changed(validate_json.parse(lines[at]), path, value)
         report.check("rejects " + name,
