@@ -97,6 +97,8 @@ char *map_small(size_t size);
 char *map_apart(size_t size);
 /* Begins at a multiple of the size of a huge page; nothing is touched yet. */
 char *map_aligned(size_t size);
+/* A template for mkstemp() and mkdtemp(), the same memory each time. */
+char *temp_path(const char *name);
 /* A file that has no name. */
 int temp_file(size_t size);
 char *map_fd(int fd, size_t size, int flags);

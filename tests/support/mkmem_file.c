@@ -54,12 +54,9 @@ static void shape_file_repeat(void)
 
 static void shape_file_deleted(void)
 {
-	const char *dir = getenv("TMPDIR");
-	char path[256];
-	int fd;
+	char *path = temp_path("mkmem gone");
+	int fd = mkstemp(path);
 
-	snprintf(path, sizeof(path), "%s/mkmem gone.XXXXXX", dir ? dir : "/tmp");
-	fd = mkstemp(path);
 	if (fd < 0 || ftruncate(fd, MIB))
 		shape_fail("mkstemp");
 	fill(map_fd(fd, MIB, MAP_SHARED), MIB);

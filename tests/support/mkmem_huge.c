@@ -219,12 +219,9 @@ void need_huge_shmem(char *p, size_t size)
 /* As a program's text: read only, executable, and not open for writing. */
 static int text_file(size_t size)
 {
-	const char *dir = getenv("TMPDIR");
-	char path[256];
-	int fd, run;
+	char *path = temp_path("mkmem");
+	int fd = mkstemp(path), run;
 
-	snprintf(path, sizeof(path), "%s/mkmem.XXXXXX", dir ? dir : "/tmp");
-	fd = mkstemp(path);
 	if (fd < 0)
 		shape_fail("mkstemp");
 	write_large(fd, size);

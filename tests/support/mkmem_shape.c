@@ -204,14 +204,20 @@ char *map_aligned(size_t size)
 	return begin;
 }
 
+char *temp_path(const char *name)
+{
+	static char path[256];
+	const char *dir = getenv("TMPDIR");
+
+	snprintf(path, sizeof(path), "%s/%s.XXXXXX", dir ? dir : "/tmp", name);
+	return path;
+}
+
 int temp_file(size_t size)
 {
-	const char *dir = getenv("TMPDIR");
-	char path[256];
-	int fd;
+	char *path = temp_path("mkmem");
+	int fd = mkstemp(path);
 
-	snprintf(path, sizeof(path), "%s/mkmem.XXXXXX", dir ? dir : "/tmp");
-	fd = mkstemp(path);
 	if (fd < 0)
 		shape_fail("mkstemp");
 	unlink(path);

@@ -14,8 +14,8 @@
  *	WORD			one of `calls`
  *
  * Names of areas and files are letters. A size is "1.5M" or "1H-3P" (see unit_of()); "12P#" is
- *multiplied by the number of the role. A range is "a", "a+2M" (from there to the end), "a+2M:1M"
- *(so much), "a:1M/2P" (one page at each multiple of two pages).
+ * 12 pages times the number of the role. A range is "a", "a+2M" (from there to the end), "a+2M:1M"
+ * (so much of it), "a:1M/2P" (one page at each multiple of two pages).
  */
 #include <ctype.h>
 #include <errno.h>

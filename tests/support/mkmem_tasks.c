@@ -56,30 +56,24 @@ static void shape_clone_vm(void)
 
 static pthread_barrier_t barrier;
 
+/* Its argument is how much it touches. */
 static void *thread_main(void *arg)
 {
-	(void)arg;
-	fill(map_memory(MIB, 0), MIB);
+	const size_t size = *(size_t *)arg;
+
+	fill(size < MIB ? map_small(size) : map_memory(size, 0), size);
 	pthread_barrier_wait(&barrier);
 	idle_forever();
 }
 
-static void *small_thread_main(void *arg)
-{
-	(void)arg;
-	fill(map_small(3 * PAGE), 3 * PAGE);
-	pthread_barrier_wait(&barrier);
-	idle_forever();
-}
-
-static void start_threads(int count, void *(*run)(void *arg))
+static void start_threads(int count, size_t size)
 {
 	pthread_t thread;
 
 	if (pthread_barrier_init(&barrier, NULL, count + 1))
 		shape_fail("barrier");
 	for (int i = 0; i < count; i++) {
-		errno = pthread_create(&thread, NULL, run, NULL);
+		errno = pthread_create(&thread, NULL, thread_main, &size);
 		if (errno)
 			shape_fail("thread");
 	}
@@ -88,13 +82,13 @@ static void start_threads(int count, void *(*run)(void *arg))
 
 static void shape_threads(void)
 {
-	start_threads(8, thread_main);
+	start_threads(8, MIB);
 }
 
 /* More threads than the BPF program for kernels before 5.19 reads. */
 static void shape_threads_many(void)
 {
-	start_threads(300, small_thread_main);
+	start_threads(300, 3 * PAGE);
 }
 
 static void *last_thread(void *arg)
@@ -121,7 +115,7 @@ static void shape_leader_exit(void)
 {
 	pthread_t thread;
 
-	start_threads(4, thread_main);
+	start_threads(4, MIB);
 	errno = pthread_create(&thread, NULL, last_thread, NULL);
 	if (errno)
 		shape_fail("thread");
@@ -227,12 +221,10 @@ static void start_from_memfd(const struct hostile_name *n)
 
 static void shape_names(void)
 {
-	char dir[128], path[512];
-	const char *tmp = getenv("TMPDIR");
+	char path[512], *dir = mkdtemp(temp_path("mkmem"));
 	int fd;
 
-	snprintf(dir, sizeof(dir), "%s/mkmem.XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
+	if (!dir)
 		shape_fail("mkdtemp");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (names[i].memfd) {
@@ -251,30 +243,6 @@ static void shape_names(void)
 }
 
 /* ---- on request ---- */
-
-#define FLEET_SIZE 300
-
-static void fill_arg(void *arg)
-{
-	const size_t *size = arg;
-	char *p = map_memory(*size, 0);
-
-	madvise(p, *size, MADV_NOHUGEPAGE);
-	fill(p, *size);
-}
-
-/* All sizes differ and are in no order. */
-static void shape_fleet(void)
-{
-	char role[16];
-
-	for (size_t i = 0; i < FLEET_SIZE; i++) {
-		size_t size = (i * 7919 % FLEET_SIZE + 1) * 24 * KIB;
-
-		snprintf(role, sizeof(role), "%zu", i);
-		role_start(role, fill_arg, &size);
-	}
-}
 
 static void churn_step(void)
 {
@@ -305,7 +273,10 @@ const struct shape task_shapes[] = {
 	{"zombie", "a child that was not waited for", .run = shape_zombie},
 	{"pidns", "processes in a pid namespace of their own", .run = shape_pidns},
 	{"names", "hostile names of programs and threads", .run = shape_names},
-	{"fleet", "300 processes of different sizes", .run = shape_fleet, .on_request = true},
+	/* All sizes differ and are in no order. */
+	{"fleet", "300 processes of different sizes",
+	 "odd#*150 { a = small 24K+48K#; fill a } even#*150 { a = small 7200K-48K#; fill a }",
+	 .on_request = true},
 	/* Each touched as many pages after the fork, so that all counters are equal. */
 	{"workers", "200 forks of one process that did the same",
 	 "a = small 512K; fill a; #*200 { fill a:64K }", .on_request = true},
