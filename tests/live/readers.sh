@@ -8,5 +8,8 @@ need_bpf readers || exit 0
 cp "$O/fleet" "$TMP/fleet.$$"
 coproc FLEET { "$TMP/fleet.$$" 300 1024; }
 read -r _ <&"${FLEET[0]}"
-"$B/readers" "fleet.$$" 50
+mkmem_begin quarters || not_ok 'quarters' 'did not start'
+# shellcheck disable=SC2046
+"$B/readers" "fleet.$$" 50 $(sed -n 's/^READY quarters [a-z0-9]* //p' "$TMP/mkmem") || failed=1
+mkmem_end
 kill "$FLEET_PID" 2>/dev/null

@@ -82,7 +82,7 @@ void idle_forever(void) __attribute__((noreturn));
  */
 pid_t role_start(const char *role, void (*fn)(void *arg), void *arg);
 void role_is_ready(int fd);
-/* The fd for role_is_ready(), in fn. */
+/* The fd for role_is_ready(), in fn; 0 in the main process. */
 int role_fd(void);
 /* To be called by every process made without role_start(). */
 void die_with_parent(pid_t parent);
@@ -152,6 +152,7 @@ void page_out(char *p, size_t size);
 
 /* In a role: becomes another program, which shares no memory. */
 void role_exec(void);
+void exec_and_end(void);
 void fork_and_end(void);
 void vfork_and_exec(void);
 void need_thp(void);

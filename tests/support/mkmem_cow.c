@@ -54,15 +54,20 @@ static void shape_cow_orphan(void)
 		shape_fail("the orphan");
 }
 
+void exec_and_end(void)
+{
+	execl("/proc/self/exe", "mkmem", "--exit", NULL);
+	_exit(1);
+}
+
 static void start_and_wait(bool exec)
 {
 	pid_t pid = exec ? vfork() : fork();
 
-	if (!pid) {
-		if (exec)
-			execl("/proc/self/exe", "mkmem", "--exit", NULL);
+	if (!pid && exec)
+		exec_and_end();
+	if (!pid)
 		_exit(0);
-	}
 	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
 		shape_fail("fork");
 }

@@ -11,6 +11,7 @@
  *	merge a 0x5a		fills an area with these bytes, and waits until KSM has merged it
  *	ROLE { STEPS }		starts a process that does these steps
  *	ROLE##*12 { STEPS }	twelve of them, ROLE00 to ROLE11; # has no zeros before it
+ *	forever { STEPS }	starts one process after the other that does these steps and ends
  *	WORD			one of `calls`
  *
  * Names of areas and files are letters. A size is "1.5M" or "1H-3P" (see unit_of()); "12P#" is
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "mkmem.h"
@@ -283,8 +285,13 @@ static const struct call {
 	const char *name;
 	void (*call)(void);
 } calls[] = {
-	{"program", role_exec}, {"fork_and_end", fork_and_end}, {"vfork_and_exec", vfork_and_exec},
-	{"need_thp", need_thp}, {"watch_writes", watch_writes}, {},
+	{"program", role_exec},
+	{"exec_and_end", exec_and_end},
+	{"fork_and_end", fork_and_end},
+	{"vfork_and_exec", vfork_and_exec},
+	{"need_thp", need_thp},
+	{"watch_writes", watch_writes},
+	{},
 };
 
 static const struct number *find_number(const struct number *n, const char *name)
@@ -383,6 +390,23 @@ static void skip_block(const char **text)
 		depth += (*word == '{') - (*word == '}');
 }
 
+__attribute__((noreturn)) static void forever(const char *text)
+{
+	if (role_fd())
+		role_is_ready(role_fd());
+	else
+		shape_ready();
+	for (;;) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			steps(text);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
 static bool call(const char *name)
 {
 	for (const struct call *c = calls; c->name; c++) {
@@ -402,7 +426,9 @@ void steps(const char *text)
 		if (call(word))
 			continue;
 		next(&text, second);
-		if (*second == '{') {
+		if (!strcmp(word, "forever")) {
+			forever(text);
+		} else if (*second == '{') {
 			start_roles(word, text);
 			skip_block(&text);
 		} else if (*second == '=') {

@@ -242,26 +242,7 @@ static void shape_names(void)
 	rmdir(dir);
 }
 
-/* ---- on request ---- */
-
-static void churn_step(void)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		fill(map_memory(256 * KIB, 0), 256 * KIB);
-		execl("/proc/self/exe", "mkmem", "--exit", NULL);
-		_exit(1);
-	}
-	waitpid(pid, NULL, 0);
-}
-
-static void shape_churn(void)
-{
-	shape_ready();
-	for (;;)
-		churn_step();
-}
+#define SHARED "a = shared 32M; nohuge a; b = small 32M; fill a; fill b;"
 
 const struct shape task_shapes[] = {
 	{"fork", "8 MiB shared by fork with three children, one wrote half",
@@ -280,7 +261,14 @@ const struct shape task_shapes[] = {
 	/* Each touched as many pages after the fork, so that all counters are equal. */
 	{"workers", "200 forks of one process that did the same",
 	 "a = small 512K; fill a; #*200 { fill a:64K }", .on_request = true},
-	{"churn", "forks and execs without end", .run = shape_churn, .on_request = true,
-	 .busy = true},
+	{"quarters", "16 MiB shared with three processes",
+	 "a = shared 16M; nohuge a; fill a; sharer#*3 { touch a }", .on_request = true},
+	{"sharers", "64 MiB shared with 12 processes, by mmap and by fork",
+	 SHARED "sharer#*12 { touch a; touch b }", .on_request = true},
+	{"sharers_come", "the same, and others come and go",
+	 SHARED "sharer#*12 { touch a; touch b } comer { forever { touch a; touch b } }",
+	 .on_request = true, .busy = true},
+	{"churn", "forks and execs without end",
+	 "forever { a = memory 256K; fill a; exec_and_end }", .on_request = true, .busy = true},
 	{},
 };
