@@ -51,7 +51,13 @@ def names(frames):
     return [f["function"] for f in frames[:3]]
 
 
-NAMED = ["site_mmap", "run_site", "main"]
+NAMED, NONE = ["site_mmap", "run_site", "main"], [None] * 3
+
+
+def expect(expected, what, *command, uid=None):
+    with Lab(*command, "mmap", uid=uid) as one:
+        got = names(site_frames(one))
+    result(got == expected, what, got)
 
 
 def check_rights():
@@ -61,41 +67,33 @@ def check_rights():
         debug, secret = directory + "/lab.debug", directory + "/secret"
         os.mkdir(secret, 0o700)
         lab = directory + "/lab"
-        with Lab(lab, "mmap", uid=NOBODY) as child:
-            result(names(site_frames(child)) == NAMED, "a debug file that everybody may read: names")
+        expect(NAMED, "a debug file that everybody may read: names", lab, uid=NOBODY)
         os.chmod(debug, 0o600)
         with Lab(lab, "mmap", uid=NOBODY) as child:
             frames = site_frames(child)
-        result(names(frames) == [None] * 3, "a debug file of root alone: no names", names(frames))
+        result(names(frames) == NONE, "a debug file of root alone: no names", names(frames))
         result(frames[0]["module"] == "lab" and frames[0]["offset"] > 0, "it is module+offset", frames[0])
-        with Lab(lab, "mmap") as child:
-            result(names(site_frames(child)) == NAMED, "a debug file of root alone, a process of root: names")
-        with fewer_capabilities(directory), Lab(lab, "mmap", uid=NOBODY) as child:
-            result(names(site_frames(child)) == [None] * 3, "the same, by root that may not become another user")
+        expect(NAMED, "a debug file of root alone, a process of root: names", lab)
+        with fewer_capabilities(directory):
+            expect(NONE, "the same, by root that may not become another user", lab, uid=NOBODY)
         os.chmod(debug, 0o644)
-        with fewer_capabilities(directory), Lab(lab, "mmap", uid=NOBODY) as child:
-            result(names(site_frames(child)) == NAMED, "what everybody may read, by root that may not become another user")
+        with fewer_capabilities(directory):
+            expect(NAMED, "what everybody may read, by root that may not become another user", lab, uid=NOBODY)
         os.rename(debug, secret + "/lab.debug")
         os.symlink(secret + "/lab.debug", debug)
-        with Lab(lab, "mmap", uid=NOBODY) as child:
-            frames = site_frames(child)
-        result(names(frames) == [None] * 3, "a link into a directory of root: no names", names(frames))
-        with Lab(lab, "mmap") as child:
-            result(names(site_frames(child)) == NAMED, "a link into a directory of root, a process of root: names")
+        expect(NONE, "a link into a directory of root: no names", lab, uid=NOBODY)
+        expect(NAMED, "a link into a directory of root, a process of root: names", lab)
         os.unlink(debug)
         shutil.copy(secret + "/lab.debug", debug)
         # Root without capabilities could not read these either.
         for path in (lab, debug):
             os.chown(path, NOBODY, NOBODY)
             os.chmod(path, 0o700)
-        with Lab(lab, "mmap", uid=NOBODY) as child:
-            result(names(site_frames(child)) == NAMED, "files of the user alone: names")
+        expect(NAMED, "files of the user alone: names", lab, uid=NOBODY)
         for path in (lab, debug):
             os.chown(path, 0, 0)
             os.chmod(path, 0o711)
-        with Lab(lab, "mmap", uid=NOBODY) as child:
-            frames = site_frames(child)
-        result(not any(names(frames)), "a program that the user may execute and not read: no names", names(frames))
+        expect(NONE, "a program that the user may execute and not read: no names", lab, uid=NOBODY)
 
 
 def check_not_files():
@@ -115,9 +113,7 @@ def check_not_files():
                 ("an empty file of 8 TiB", lambda: (write(debug, ""), os.truncate(debug, 8 << 40)), os.unlink),
         ):
             make()
-            with Lab(directory + "/lab", "mmap", uid=NOBODY) as child:
-                frames = site_frames(child)
-            result(names(frames) == [None] * 3, what + " as debug file: no names", names(frames))
+            expect(NONE, what + " as debug file: no names", directory + "/lab", uid=NOBODY)
             remove(debug)
 
 
@@ -133,21 +129,18 @@ def check_root():
         shutil.copy(root + "/lab.debug", inside)
         os.rename(root + "/lab.debug", outside)
 
-        def frames_inside():
-            with Lab("chroot", root, "/lab", "mmap") as child:
-                return names(site_frames(child))
-
-        result(frames_inside() == NAMED, "a debug file by its build id in the root of the process: names")
+        lab = ("chroot", root, "/lab")
+        expect(NAMED, "a debug file by its build id in the root of the process: names", *lab)
         os.unlink(inside)
         os.symlink(outside, inside)
-        result(frames_inside() == [None] * 3, "an absolute link out of the root: no names")
+        expect(NONE, "an absolute link out of the root: no names", *lab)
         os.unlink(inside)
         os.symlink("../" * 12 + outside[1:], inside)
-        result(frames_inside() == [None] * 3, "a relative link out of the root: no names")
+        expect(NONE, "a relative link out of the root: no names", *lab)
         os.unlink(inside)
         shutil.copy(outside, root + "/kept.debug")
         os.symlink("/kept.debug", inside)
-        result(frames_inside() == NAMED, "a link within the root: names")
+        expect(NAMED, "a link within the root: names", *lab)
 
 
 def check_deleted():
@@ -164,7 +157,7 @@ def check_deleted():
             # A function more: the same addresses have other functions.
             build(directory, "-O1", "-Dsite_mmap=site_other")
             frames = site_frames(child)
-            result(names(frames) == [None] * 3, "an upgraded program: the debug file of another build id is not used",
+            result(names(frames) == NONE, "an upgraded program: the debug file of another build id is not used",
                    names(frames))
         with Lab(directory + "/old", "mmap", uid=NOBODY) as child:
             os.unlink(directory + "/lab.debug")
@@ -174,12 +167,10 @@ def check_deleted():
             result(names(site_frames(child)) == NAMED, "a replaced program with its own debug file: names")
         # Without a build id, the checksum of the link decides.
         build(directory, "-Wl,--build-id=none")
-        with Lab(directory + "/lab", "mmap") as child:
-            result(names(site_frames(child)) == NAMED, "no build id, but the checksum: names")
+        expect(NAMED, "no build id, but the checksum: names", directory + "/lab")
         with open(directory + "/lab.debug", "ab") as file:
             file.write(b"\0")
-        with Lab(directory + "/lab", "mmap") as child:
-            result(names(site_frames(child)) == [None] * 3, "no build id, another checksum: no names")
+        expect(NONE, "no build id, another checksum: no names", directory + "/lab")
 
 
 TOUCH = """
@@ -278,14 +269,14 @@ def check_debuginfod():
                 return names(site_frames(child, *args)), asked
 
         frames, asked = frames_with({path: debug})
-        result(frames == [None] * 3 and not asked, "without --debuginfod no server is asked", (frames, asked))
+        result(frames == NONE and not asked, "without --debuginfod no server is asked", (frames, asked))
         frames, asked = frames_with({path: debug}, "--debuginfod")
         result(frames == NAMED and path in asked, "--debuginfod: names of the server", (frames, asked))
         result(all(a.startswith("/buildid/") and a.endswith("/debuginfo") for a in asked),
                "--debuginfod: build ids are all that is sent", asked)
         for what, files in (("another build id", {path: other}), ("garbage", {path: b"garbage"}), ("nothing", {})):
             frames, asked = frames_with(files, "--debuginfod")
-            result(frames == [None] * 3 and path in asked, "--debuginfod: a server that sends %s" % what, (frames, asked))
+            result(frames == NONE and path in asked, "--debuginfod: a server that sends %s" % what, (frames, asked))
     with environment(DEBUGINFOD_URLS=""):
         done = subprocess.run((PROGRAM, "grow", "--debuginfod", "--", "true"), capture_output=True, text=True,
                               check=False, timeout=60)

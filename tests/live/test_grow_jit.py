@@ -51,6 +51,14 @@ def largest(document):
     return functions(stack_of_4_mib(document))[:4]
 
 
+def expect(expected, what, make, memory="anon", uid=None):
+    """The inner functions of the stack, if make() has written the map."""
+    with Jit("frame", memory, uid=uid) as one:
+        make(one)
+        got = largest(one.grown())
+        result(got[:2] == expected[:2], what, got)
+
+
 def check_stacks():
     """With a frame pointer, as a trampoline of CPython; where no table and no register says how."""
     for code in ("frame", "trampoline") if X86 else ("frame",):
@@ -86,10 +94,7 @@ def check_stacks():
 def check_memory():
     """Memory that is in no file has names, code in a file never has."""
     for memory, expected in (("memfd", NAMED), ("zero", NAMED), ("file", UNNAMED)):
-        with Jit("frame", memory) as one:
-            write(one.path(), one.line())
-            got = largest(one.grown())
-            result(got[:2] == expected[:2], "code in memory of %s: %s" % (memory, expected[1]), got)
+        expect(expected, "code in memory of %s: %s" % (memory, expected[1]), lambda one: write(one.path(), one.line()), memory)
 
 
 def check_later():
@@ -97,10 +102,8 @@ def check_later():
     with Jit("frame", "anon") as one:
         got = largest(one.grown(after=lambda: write(one.path(), one.line())))
         result(got == NAMED, "a map that is made after the code ran", got)
-    with Jit("frame", "anon") as one:
-        write(one.path(), one.line("older") + one.line())
-        got = largest(one.grown())
-        result(got == NAMED, "an address that was used twice has its last name", got)
+    expect(NAMED, "an address that was used twice has its last name",
+           lambda one: write(one.path(), one.line("older") + one.line()))
     with Jit("frame", "anon") as one:
         write(one.path(), one.line("older"))
 
@@ -131,17 +134,12 @@ def check_users():
             ("of another user", UNNAMED, NOBODY, 1234, 0o644),
             ("of another user, a process of root", UNNAMED, None, NOBODY, 0o644),
     ):
-        with Jit("frame", "anon", uid=uid) as one:
-            write(one.path(), one.line(), owner, mode)
-            got = largest(one.grown())
-            result(got[:2] == expected[:2], "a map %s: %s" % (what, expected[1]), got)
+        expect(expected, "a map %s: %s" % (what, expected[1]),
+               lambda one, owner=owner, mode=mode: write(one.path(), one.line(), owner, mode), uid=uid)
     with directory_for_all() as directory, fewer_capabilities(directory):
         for mode, expected in ((0o644, NAMED), (0o600, UNNAMED)):
-            with Jit("frame", "anon", uid=NOBODY) as one:
-                write(one.path(), one.line(), NOBODY, mode)
-                got = largest(one.grown())
-                result(got[:2] == expected[:2],
-                       "a map of mode %o, read by root that may not become another user" % mode, got)
+            expect(expected, "a map of mode %o, read by root that may not become another user" % mode,
+                   lambda one, mode=mode: write(one.path(), one.line(), NOBODY, mode), uid=NOBODY)
 
 
 def check_lies():
@@ -172,10 +170,7 @@ def check_lies():
                 ("an empty file", lambda one: write(one.path(), "")),
                 ("a file of 8 TiB", large),
         ):
-            with Jit("frame", "anon") as one:
-                make(one)
-                got = largest(one.grown())
-                result(got == UNNAMED, what + ": no name", got)
+            expect(UNNAMED, what + ": no name", make)
         with Jit("frame", "anon") as one:
             os.mkdir(one.path())
             try:
@@ -184,10 +179,8 @@ def check_lies():
                 os.rmdir(one.path())
             result(got == UNNAMED, "a directory: no name", got)
         # The last 32 MiB count.
-        with Jit("frame", "anon") as one:
-            write(one.path(), one.line("older") + "1 1 filler of many bytes\n" * 2000000 + one.line())
-            got = largest(one.grown())
-            result(got == NAMED, "a map of 50 MB: its end is read", got)
+        expect(NAMED, "a map of 50 MB: its end is read",
+               lambda one: write(one.path(), one.line("older") + "1 1 filler of many bytes\n" * 2000000 + one.line()))
 
 
 def check_namespaces():
