@@ -110,7 +110,7 @@ bool collapse(char *p, size_t size);
 /* Writes to each page, each differently. */
 void fill(char *p, size_t size);
 /* Reads each page. */
-void touch(const volatile char *p, size_t size);
+void touch(char *p, size_t size);
 
 /* The number behind `key` in a file of "key: number" lines, -1 if it is not there. */
 long file_number(const char *path, const char *key);

@@ -110,7 +110,7 @@ static void shape_aio_ring(void)
 
 	need_fd(error, "io_setup");
 	/* The context id is the address of the ring; an event takes 32 bytes. */
-	touch((const char *)context, 2000 * 32);
+	touch((char *)context, 2000 * 32);
 	role_start("child", NULL, NULL);
 }
 

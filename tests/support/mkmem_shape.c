@@ -274,10 +274,10 @@ void fill(char *p, size_t size)
 		*(uint64_t *)(p + i) = ((uint64_t)getpid() << 32) + ++number;
 }
 
-void touch(const volatile char *p, size_t size)
+void touch(char *p, size_t size)
 {
 	for (size_t i = 0; i < size; i += PAGE)
-		(void)p[i];
+		(void)((volatile char *)p)[i];
 }
 
 long file_number(const char *path, const char *key)

@@ -5,14 +5,13 @@
  *	a = KIND SIZE		maps an area: one of `kinds`
  *	f = FILE SIZE		opens a file: one of `files`
  *	a = shared f		maps a file, or a range of it; also private, aligned_shared, ...
- *	VERB RANGE		one of `verbs`, `advices` and `protections`
+ *	VERB RANGE, VERB	one of `verbs`
  *	move RANGE RANGE	moves memory to the place of the second range; move_off leaves a VMA
  *	grow a SIZE		moves an area to where it has room
  *	merge a 0x5a		fills an area with these bytes, and waits until KSM has merged it
  *	ROLE { STEPS }		starts a process that does these steps
  *	ROLE##*12 { STEPS }	twelve of them, ROLE00 to ROLE11; # has no zeros before it
  *	forever { STEPS }	starts one process after the other that does these steps and ends
- *	WORD			one of `calls`
  *
  * Names of areas and files are letters. A size is "1.5M" or "1H-3P" (see unit_of()); "12P#" is
  * 12 pages times the number of the role. A range is "a", "a+2M" (from there to the end), "a+2M:1M"
@@ -219,40 +218,6 @@ static void define(char name, const char **text)
 
 /* ---- what is done with it ---- */
 
-struct number {
-	const char *name;
-	int value;
-	bool may_fail;
-};
-
-static const struct number advices[] = {
-	{"nohuge", MADV_NOHUGEPAGE, true},
-	{"hugepage", MADV_HUGEPAGE, true},
-	{"drop", MADV_DONTNEED},
-	{"free", MADV_FREE},
-	{"dontfork", MADV_DONTFORK},
-	{"dofork", MADV_DOFORK},
-	{"wipeonfork", MADV_WIPEONFORK},
-	{"unmerge", MADV_UNMERGEABLE},
-	{},
-};
-
-static const struct number protections[] = {
-	{"none", PROT_NONE},
-	{"readonly", PROT_READ},
-	{},
-};
-
-static void fill_memory(char *p, size_t size)
-{
-	fill(p, size);
-}
-
-static void touch_memory(char *p, size_t size)
-{
-	touch(p, size);
-}
-
 static void unmap(char *p, size_t size)
 {
 	munmap(p, size);
@@ -264,71 +229,78 @@ static void lock(char *p, size_t size)
 		shape_skip("mlock is not allowed");
 }
 
+static void none(char *p, size_t size)
+{
+	protect(p, size, PROT_NONE);
+}
+
+static void readonly(char *p, size_t size)
+{
+	protect(p, size, PROT_READ);
+}
+
 static const struct verb {
 	const char *name;
-	void (*act)(char *p, size_t size);
+	void (*act)(char *p, size_t size); /* on a range */
+	int advice;			   /* or what madvise() is told of it */
+	void (*call)(void);		   /* or without a range */
 } verbs[] = {
-	{"fill", fill_memory},
-	{"touch", touch_memory},
+	{"fill", fill},
+	{"touch", touch},
+	{"fill_mixed", fill_mixed},
 	{"unmap", unmap},
 	{"lock", lock},
 	{"out", page_out},
-	{"collapse", collapse_small},
+	{"none", none},
 	{"none_huge", none_huge},
+	{"readonly", readonly},
 	{"guard", guard},
-	{"fill_mixed", fill_mixed},
+	{"collapse", collapse_small},
 	{"need_huge_shmem", need_huge_shmem},
+	{"nohuge", .advice = MADV_NOHUGEPAGE},
+	{"hugepage", .advice = MADV_HUGEPAGE},
+	{"drop", .advice = MADV_DONTNEED},
+	{"free", .advice = MADV_FREE},
+	{"dontfork", .advice = MADV_DONTFORK},
+	{"dofork", .advice = MADV_DOFORK},
+	{"wipeonfork", .advice = MADV_WIPEONFORK},
+	{"unmerge", .advice = MADV_UNMERGEABLE},
+	{"program", .call = role_exec},
+	{"exec_and_end", .call = exec_and_end},
+	{"fork_and_end", .call = fork_and_end},
+	{"vfork_and_exec", .call = vfork_and_exec},
+	{"need_thp", .call = need_thp},
+	{"watch_writes", .call = watch_writes},
 	{},
 };
 
-static const struct call {
-	const char *name;
-	void (*call)(void);
-} calls[] = {
-	{"program", role_exec},
-	{"exec_and_end", exec_and_end},
-	{"fork_and_end", fork_and_end},
-	{"vfork_and_exec", vfork_and_exec},
-	{"need_thp", need_thp},
-	{"watch_writes", watch_writes},
-	{},
-};
-
-static const struct number *find_number(const struct number *n, const char *name)
+static const struct verb *find_verb(const char *name)
 {
-	while (n->name && strcmp(n->name, name))
-		n++;
-	return n->name ? n : NULL;
+	const struct verb *v = verbs;
+
+	while (v->name && strcmp(v->name, name))
+		v++;
+	return v;
 }
 
-static bool act_once(const char *name, char *p, size_t size)
+static void act_once(const struct verb *v, char *p, size_t size)
 {
-	const struct number *advice = find_number(advices, name);
-	const struct number *protection = find_number(protections, name);
-
-	if (advice && madvise(p, size, advice->value) && !advice->may_fail)
-		shape_fail(name);
-	if (protection)
-		protect(p, size, protection->value);
-	for (const struct verb *v = verbs; v->name; v++) {
-		if (!strcmp(v->name, name)) {
-			v->act(p, size);
-			return true;
-		}
-	}
-	return advice || protection;
+	if (v->act)
+		v->act(p, size);
+	/* A kernel without huge pages does not know the word. */
+	else if (madvise(p, size, v->advice) && v->advice != MADV_HUGEPAGE &&
+		 v->advice != MADV_NOHUGEPAGE)
+		shape_fail(v->name);
 }
 
-static void act(const char *name, const struct range *r)
+static void act(const struct verb *v, const struct range *r)
 {
 	char *p = r->area->p + r->at;
 
-	if (!r->step && !act_once(name, p, r->size))
-		shape_fail(name);
-	for (size_t i = 0; r->step && i < r->size; i += r->step) {
-		if (!act_once(name, p + i, PAGE))
-			shape_fail(name);
-	}
+	if (!r->step)
+		act_once(v, p, r->size);
+	for (size_t i = 0; r->step && i < r->size; i += r->step)
+		act_once(v, p + i, PAGE);
 }
 
 static void move(const char *from_word, const char *to_word, int flags)
@@ -407,24 +379,17 @@ __attribute__((noreturn)) static void forever(const char *text)
 	}
 }
 
-static bool call(const char *name)
-{
-	for (const struct call *c = calls; c->name; c++) {
-		if (!strcmp(c->name, name)) {
-			c->call();
-			return true;
-		}
-	}
-	return false;
-}
-
 void steps(const char *text)
 {
 	char word[WORD], second[WORD], third[WORD];
 
 	while (*next(&text, word) && *word != '}') {
-		if (call(word))
+		const struct verb *v = find_verb(word);
+
+		if (v->call) {
+			v->call();
 			continue;
+		}
 		next(&text, second);
 		if (!strcmp(word, "forever")) {
 			forever(text);
@@ -448,7 +413,9 @@ void steps(const char *text)
 		} else {
 			struct range r = range_of(second);
 
-			act(word, &r);
+			if (!v->name)
+				shape_fail(word);
+			act(v, &r);
 		}
 	}
 }
