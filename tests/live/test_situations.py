@@ -7,25 +7,20 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
+import peers  # noqa: E402
+from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
+from peers import run  # noqa: E402
 
 STATIC = O + "/zmem-bpf-static"
 if "zmem-bpf-san" in os.path.basename(PROGRAM) or not os.path.exists(STATIC):
     STATIC = PROGRAM
 SCHEMA = os.path.join(os.path.dirname(__file__), "../../src/dist/zmem.snapshot.schema.json")
-LIMIT = 60
-
-
-def run(*command, **more):
-    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT,
-                          check=False, **more)
 
 
 def snapshot(*args, before=()):
@@ -34,18 +29,6 @@ def snapshot(*args, before=()):
     if done.returncode:
         raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr.decode()[:300]))
     return json.loads(done.stdout), done
-
-
-@contextlib.contextmanager
-def mkmem(*shapes):
-    """Runs mkmem; yields {(shape, role): pid}."""
-    with subprocess.Popen((MKMEM,) + shapes, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True) as child:
-        pids = mkmem_pids(child)
-        try:
-            yield pids
-        finally:
-            child.stdin.close()
 
 
 # ---- pid namespaces ----
@@ -121,7 +104,7 @@ def check_churn():
     problems, seen, gone, start = [], set(), 0, time.monotonic()
     with contextlib.ExitStack() as stack:
         for _ in range(2):
-            stack.enter_context(mkmem("churn"))
+            stack.enter_context(peers.mkmem("churn", uid=0))
         for i in range(100):
             source = ("--source", ("bpf", "proc")[i % 5 == 4])
             try:
@@ -146,7 +129,7 @@ def check_churn():
 
 
 def check_names():
-    with mkmem("names") as pids:
+    with peers.mkmem("names", uid=0) as (pids, _):
         document, _ = snapshot("-o", "+cmdline")
         mine = [p for p in document["processes"] if p["pid"] in pids.values()]
         result(len(mine) == len(pids), "names: every process is listed", mine)
@@ -172,7 +155,7 @@ def check_schema():
         return
     with open(SCHEMA, encoding="utf-8") as f:
         schema = json.load(f)
-    with mkmem("names", "clone_vm", "leader_exit", "zombie") as pids:
+    with peers.mkmem("names", "clone_vm", "leader_exit", "zombie", uid=0) as (pids, _):
         zombie = str(pids["zombie", "zombie"])
         for args in ((), ("--pss", "none"), ("--source", "proc"), ("-o", "+cmdline"), ("-n", "2"),
                      ("-p", zombie), ("-p", "2"), ("--total",)):
@@ -193,7 +176,7 @@ def reads(done):
 
 
 def check_top():
-    with mkmem("fleet") as pids:
+    with peers.mkmem("fleet", uid=0) as (pids, _):
         pids = ",".join(str(n) for n in pids.values())
         for key in ("pss", "uss", "pss_anon", "pss_swap", "rss", "rss,pss"):
             column = key.split(",")[0] + "_bytes"
