@@ -24,6 +24,8 @@ struct document {
 	const char *totals, *collection, *source; /* their lines, NULL if there are none */
 };
 
+/* Compares structures that begin with a pid, for qsort() and bsearch(). */
+int by_pid(const void *a, const void *b);
 /* Takes over text (malloc). Returns false if it is no snapshot. */
 bool document_parse(char *text, struct document *ret);
 void document_done(struct document *d);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_pid(const void *a, const void *b)
+int by_pid(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
 
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return (x > y) - (x < y);
 }
 
 static void add_row(struct document *d, char *line)
@@ -54,11 +54,10 @@ void document_done(struct document *d)
 
 const char *document_find(const struct document *d, pid_t pid)
 {
-	struct row key = {.pid = pid};
 	const struct row *r = NULL;
 
 	if (d->count)
-		r = bsearch(&key, d->row, d->count, sizeof(*d->row), by_pid);
+		r = bsearch(&pid, d->row, d->count, sizeof(*d->row), by_pid);
 	return r ? r->line : NULL;
 }
 

@@ -228,13 +228,6 @@ static void read_one(pid_t pid, struct reading *r)
 	r->alive = r->status;
 }
 
-static int by_pid(const void *a, const void *b)
-{
-	const struct reading *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
 static void add(struct readings *r, pid_t pid)
 {
 	if (r->count % 128 == 0)
@@ -275,7 +268,5 @@ void readings_done(struct readings *r)
 
 const struct reading *readings_find(const struct readings *r, pid_t pid)
 {
-	struct reading key = {.pid = pid};
-
-	return r->count ? bsearch(&key, r->item, r->count, sizeof(*r->item), by_pid) : NULL;
+	return r->count ? bsearch(&pid, r->item, r->count, sizeof(*r->item), by_pid) : NULL;
 }

@@ -42,16 +42,25 @@ void shape_fail(const char *what)
 	_exit(1);
 }
 
+__attribute__((noreturn)) static void end_without(const char *word, const char *reason)
+{
+	report("%s %s %s\nEND %s\n", word, shape_name, reason, shape_name);
+	_exit(0);
+}
+
 void shape_skip(const char *reason)
 {
-	report("SKIP %s %s\nEND %s\n", shape_name, reason, shape_name);
-	_exit(0);
+	end_without("SKIP", reason);
 }
 
 void shape_lack(const char *reason)
 {
-	report("LACK %s %s\nEND %s\n", shape_name, reason, shape_name);
-	_exit(0);
+	end_without("LACK", reason);
+}
+
+void shape_before(int version, const char *reason)
+{
+	end_without(kernel_before(version) ? "LACK" : "SKIP", reason);
 }
 
 bool kernel_before(int version)
@@ -62,13 +71,6 @@ bool kernel_before(int version)
 	uname(&u);
 	sscanf(u.release, "%d.%d", &major, &minor);
 	return major * 100 + minor < version;
-}
-
-void shape_before(int version, const char *reason)
-{
-	if (kernel_before(version))
-		shape_lack(reason);
-	shape_skip(reason);
 }
 
 void shape_report(const char *role, pid_t pid)
