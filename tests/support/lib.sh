@@ -134,6 +134,15 @@ mkmem_pid_of() {
 	sed -n "s/^READY $1 $2 //p" "$TMP/mkmem"
 }
 
+# wait_until COMMAND…: repeats it until it succeeds, for at most PATIENCE seconds.
+wait_until() {
+	local end=$((SECONDS + ${PATIENCE:-30}))
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
 # need_bpf NAME: false, with a skip, if BPF cannot work.
 need_bpf() {
 	if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then

@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 
 O = os.path.realpath(os.environ.get("O", "build"))
 PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
@@ -43,6 +44,14 @@ def see_own_processes_only():
         shutil.rmtree(_own)
     os.environ["OWN_PROCESSES"] = "1"
     os.execvp("unshare", ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, *sys.argv))
+
+
+def wait_until(condition, patience=30):
+    """Repeats condition() until its value is true. Returns that value, or the last one after patience seconds."""
+    end = time.monotonic() + patience
+    while not (value := condition()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return value
 
 
 def run_checks(checks, *args):
