@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: it compares processes by three readers, one after the other
 """The contract for other programs: the C reader and the Python module show what the program shows,
 also from records of newer and older programs."""
 
@@ -20,7 +19,7 @@ SOURCE = os.path.realpath(HERE + "/../..")
 sys.path[:0] = [HERE + "/../support", SOURCE + "/src/dist/python"]
 
 import zmem_bpf  # noqa: E402
-from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
+from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, result, run_checks, see_own_processes_only  # noqa: E402
 
 GROUP, USER = 4242, 65534
 KEYS = ("rss_bytes", "rss_anon_bytes", "rss_file_bytes", "rss_shmem_bytes", "swap_bytes", "pss_bytes", "uss_bytes")
@@ -211,9 +210,7 @@ def main():
     if os.getuid() != 0:
         skip("contract", "not root")
         return 0
-    if not os.environ.get("OWN_MOUNTS"):
-        os.environ["OWN_MOUNTS"] = "1"
-        os.execvp("unshare", ("unshare", "-m", sys.executable, *sys.argv))
+    see_own_processes_only()
     subprocess.run(("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"), check=True)
     pin = subprocess.run((PROGRAM, "pin", str(GROUP)), stderr=subprocess.PIPE, text=True, check=False)
     if pin.returncode or not os.path.exists(zmem_bpf.PLACE + "pss"):
@@ -225,10 +222,10 @@ def main():
             child = subprocess.Popen((MKMEM, "anon", "shmem", "memfd2", "file", "cow_many", "fork", "shmem_big",
                                       "clone_vm"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             pids = sorted(set(mkmem_pids(child).values()))
-            run_checks((check_same, check_without_group), directory, pids)
+            run_checks((check_same, check_without_group, check_versions), directory, pids)
             child.stdin.close()
             child.wait()
-            run_checks((check_versions, check_time, check_run), directory, None)
+            run_checks((check_time, check_run), directory, None)
     finally:
         subprocess.run((PROGRAM, "unpin"), check=False)
     return exit_code()

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: smem reads all processes, and fails on a name that is not UTF-8
 """Our values equal those of ps, smem, smemstat and the method of ps_mem, within their rounding, where
 these tools are right. For the other cases see test_peers_differ.py."""
 
@@ -13,7 +12,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import peers  # noqa: E402
-from outcome import exit_code, result  # noqa: E402
+from outcome import exit_code, result, see_own_processes_only  # noqa: E402
 from peers import UID, between, installed, ours, run  # noqa: E402
 
 RECORDING = os.path.join(os.path.dirname(__file__), "../fixtures/recordings/guest-6.12.zmem")
@@ -171,6 +170,7 @@ def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip peers: needs root and a kernel with BTF")
         return 0
+    see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
     with peers.mkmem(*SHAPES) as (roles, program):
         pids = list(roles.values())
         # The parent of all.

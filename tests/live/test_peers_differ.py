@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: smem reads all processes, and fails on a name that is not UTF-8
 """Where ps, smem, smemstat and ps_mem's method say something else than we do, and why. Each case
 asserts both: what is so, and what the other one says. The rest is in test_peers.py; what takes swap
 or hugetlb pages is in tests/vm/swap."""
@@ -15,7 +14,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import peers  # noqa: E402
-from outcome import exit_code, result  # noqa: E402
+from outcome import exit_code, result, see_own_processes_only  # noqa: E402
 from peers import UID, installed, ours, run  # noqa: E402
 
 MINE = ("-u", str(UID))
@@ -157,6 +156,7 @@ def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip peers: needs root and a kernel with BTF")
         return 0
+    see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
     for check in (check_workers, check_clone_vm, check_leader, check_names, check_blank):
         check()
     if installed("smem"):

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: it needs that no other program starts
 """What happens to a process between the moment the kernel side has read it and the one when its
 /proc is opened: it ends, its number is used again, it is another program. A preloaded library makes
 it happen just then. Then the processes that have no memory of their own."""
@@ -16,7 +15,8 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, O, PRELOAD, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
+from outcome import (MKMEM, O, PRELOAD, PROGRAM, exit_code, mkmem_pids, result, run_checks,  # noqa: E402
+                     see_own_processes_only)
 
 LIMIT = 60
 TURNS = O + "/turns"
@@ -157,16 +157,16 @@ def check_exit():
 
 REUSE = """
 sleep 1000 & victim=$!
-sleep 0.1
-cd "$(mktemp -d)" && mkfifo go done || exit
+until grep -q sleep /proc/$victim/comm; do :; done
+cd "$(mktemp -d)" && mkfifo go done hold && exec 8<>hold || exit
 (
 	read x <go
 	kill -KILL $victim
 	while [ "$(cut -d" " -f3 /proc/$victim/stat 2>/dev/null)" = S ]; do :; done
 	while [ -e /proc/$victim ]; do sleep 0.01; done
 	echo $((victim - 1)) >/proc/sys/kernel/ns_last_pid
-	"$MKMEM" anon >/dev/null &
-	[ $! = $victim ] && sleep 0.2 && echo >done
+	"$MKMEM" anon <&8 >ready &
+	[ $! = $victim ] && until grep -q DONE ready; do :; done && echo >done
 ) &
 export AT_OPEN=$victim AT_OPEN_NTH=%s AT_OPEN_RUN='unset LD_PRELOAD AT_OPEN; echo >go; read x <done'
 (LD_PRELOAD=$PRELOAD exec "$PROGRAM" --json %s -p $victim) &
@@ -340,7 +340,8 @@ def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip races: needs root and a kernel with BTF")
         return 0
-    checks = [check_kthreads, check_mkmem, check_vfork, check_no_unseen_under_churn]
+    see_own_processes_only([check_kthreads])
+    checks = [check_mkmem, check_vfork, check_no_unseen_under_churn]
     if "zmem-bpf-san" in os.path.basename(PROGRAM):
         # A preloaded library causes the races, and a sanitizer requires its own library first.
         print("# races between reads: without sanitizers alone")

@@ -143,6 +143,14 @@ wait_until() {
 	done
 }
 
+# see_own_processes_only: as root, restarts the test in a pid and mount namespace, where it sees no process of
+# other tests. OOM kills of other tests are still seen.
+see_own_processes_only() {
+	[ -z "${OWN_PROCESSES:-}" ] && [ "$(id -u)" = 0 ] || return 0
+	rm -rf "$TMP"
+	OWN_PROCESSES=1 exec unshare --pid --fork --kill-child --mount-proc "$0"
+}
+
 # need_bpf NAME: false, with a skip, if BPF cannot work.
 need_bpf() {
 	if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then

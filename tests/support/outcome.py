@@ -31,18 +31,20 @@ def result(good, name, why=""):
 
 
 def exit_code():
-    return 1 if failures else 0
+    return 1 if failures or os.environ.get("OWN_PROCESSES") == "after a failure" else 0
 
 
-def see_own_processes_only():
-    """As root: restarts the test in a pid namespace, where it sees no process of other tests."""
+def see_own_processes_only(before=()):
+    """As root: restarts the test in a pid and mount namespace, where it sees no process of other tests. OOM kills of
+    other tests are still seen. Runs the checks of `before` first, with all processes."""
     if os.environ.get("OWN_PROCESSES"):
         # The first process of a namespace ignores signals without a handler.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         return
+    run_checks(before)
     if _own:
         shutil.rmtree(_own)
-    os.environ["OWN_PROCESSES"] = "1"
+    os.environ["OWN_PROCESSES"] = "after a failure" if failures else "1"
     os.execvp("unshare", ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, *sys.argv))
 
 

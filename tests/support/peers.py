@@ -29,14 +29,15 @@ def installed(program):
 @contextlib.contextmanager
 def mkmem(*shapes, uid=UID):
     """Runs a copy of mkmem, which no other process maps, as a separate user; yields
-    {(shape, role): pid} and the name of the copy."""
+    {(shape, role): pid} and the name of the copy. smemstat takes a process without a process group in the pid
+    namespace for a kernel thread."""
     with tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o777)
         program = directory + "/peer-program-mkmem"
         shutil.copy(MKMEM, program)
         env = dict(os.environ, TMPDIR=directory)
         with subprocess.Popen((program,) + shapes, stdin=subprocess.PIPE, env=env, user=uid,
-                              stdout=subprocess.PIPE, text=True, errors="replace") as child:
+                              start_new_session=True, stdout=subprocess.PIPE, text=True, errors="replace") as child:
             pids = mkmem_pids(child)
             try:
                 yield pids, program
