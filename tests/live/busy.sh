@@ -4,9 +4,9 @@
 # A busy machine: compilers run, memory is mapped and unmapped, programs are exec'ed continuously.
 # Each process with a consistent PSS walk is compared with smaps_rollup, which is read between two
 # walks. compare, with all counters, runs in turns. BUSY_SECONDS=600 makes it long.
-# alone: it needs a known load, and its load delays other tests
 . "$(dirname "$0")/../support/lib.sh"
 
+see_own_processes_only
 need_bpf busy || exit 0
 seconds=${BUSY_SECONDS:-10}
 kernel_log() {
