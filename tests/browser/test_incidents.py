@@ -1,6 +1,5 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# alone: the recorder sees the OOM kills of all tests
 """The page of incidents in headless Chromium, of two real OOM kills in a small memory cgroup: charts with the kills, a click
 on a moment, a kill, the slider. With SCREENSHOTS=DIRECTORY it saves pictures there."""
 
@@ -20,6 +19,7 @@ from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 KILLS = 2
+NAME = "eats-%d" % os.getpid()  # no other program has it
 
 
 def same(name, got, want):
@@ -89,18 +89,18 @@ def check_events(page, pids):
     page.open()
     same("the console is empty", page.browser.console, [])
     texts = page.is_("[...document.querySelectorAll('#events button')].map(e => e.textContent)")
-    result(len(texts) == KILLS and all("eats-memory, PID %d, held " % pid in text for pid, text in zip(reversed(pids), texts)),
+    result(len(texts) == KILLS and all("%s, PID %d, held " % (NAME, pid) in text for pid, text in zip(reversed(pids), texts)),
            "the kills, newest first", texts)
     same("a mark for each kill in each chart", page.is_("[...document.querySelectorAll('#past svg')]"
          ".map(e => e.querySelectorAll('.kill').length).every(n => n === %d)" % KILLS), True)
     same("the newest kill is chosen", page.is_("[...document.querySelectorAll('#events button')]"
          ".map(e => e.getAttribute('aria-pressed'))"), ["true"] + ["false"] * (KILLS - 1))
-    result("eats-memory" in page.rows(), "the victim is in the table", page.rows())
+    result(NAME in page.rows(), "the victim is in the table", page.rows())
     result("without PSS" in page.note(), "without PSS", page.note())
     result(pids[-1] in page.check_moment("the newest kill"), "the newest kill: its victim")
     same("the map has something", page.is_("document.querySelector('#map').getBoundingClientRect().height > 20"), True)
     title = page.is_("document.querySelector('#past .near title').textContent")
-    result("eats-memory, PID %d, held " % pids[0] in title, "a mark says what was killed", title)
+    result("%s, PID %d, held " % (NAME, pids[0]) in title, "a mark says what was killed", title)
     held = page.is_("document.querySelector('#event').textContent")
     # Others may have held more than the victim.
     most = page.is_("JSON.parse(document.querySelector('#recording').textContent).incidents.events.at(-1).largest.name[0].group")
@@ -108,7 +108,7 @@ def check_events(page, pids):
     page.is_("document.querySelectorAll('#events button')[1].click()")
     page.browser.settle()
     same("another kill: chosen", page.is_("document.querySelectorAll('#events button')[1].getAttribute('aria-pressed')"), "true")
-    result("eats-memory" in page.rows(), "another kill: its victim", page.rows())
+    result(NAME in page.rows(), "another kill: its victim", page.rows())
     result(pids[0] in page.check_moment("another kill"), "another kill: its pid")
     same("another kill: has the focus", page.is_("document.activeElement.textContent"), texts[1])
 
@@ -121,7 +121,7 @@ def check_moments(page, pids):
     page.browser.settle()
     result(page.note() != before and "without PSS" not in page.note(), "a click shows that moment", page.note())
     same("a click: no kill is chosen", page.is_("document.querySelectorAll('#events [aria-pressed=true]').length"), 0)
-    result("eats-memory" not in page.rows() and len(page.rows()) > 2, "a click: the processes of that moment", page.rows())
+    result(NAME not in page.rows() and len(page.rows()) > 2, "a click: the processes of that moment", page.rows())
     result(not set(pids) & page.check_moment("a click"), "a click: no victim yet")
     same("a click: the first snapshot", page.is_("document.querySelector('#moment').value"), "0")
     same("a click: it has PSS", page.is_(
@@ -161,9 +161,8 @@ def main():
         if not browser.find_chromium() or not group:
             print("skip incidents: %s" % ("no memory cgroup can be made" if not group else "chromium is not installed (make deps-all)"))
             return 0
-        kept, path = directory + "/kept", directory + "/page.html"
-        # No other program has this name.
-        pids = oom.record(kept, group, oom.eater(directory, "eats-memory"), KILLS)
+        kept, path = directory + "/kept.zmem", directory + "/page.html"
+        pids = oom.record(kept, group, oom.eater(directory, NAME), KILLS)
         said = subprocess.run((PROGRAM, "incidents", kept, "-F", "html", "--output", path), check=False)
         same("the page is written", said.returncode, 0)
         page = Page(path, kept)

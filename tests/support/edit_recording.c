@@ -6,6 +6,8 @@
  *       swap=NAME   one device     pss=none    as with --pss none   process=none
  *       pss=half    of every second process, as with --top
  *   edit_recording texts FILE              every text of every process, a line each
+ *   edit_recording own DIR OUT END PID…    of a directory: the OOM kills of these processes, whose
+ * names have that end; without PID: of all that have it. Other tests make kills, too.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -71,7 +73,44 @@ static void change_frame(struct snapshot *s, const char *change)
 	}
 }
 
-static void edit(struct recording_reader *reader, const char *path, char **change, int count)
+static bool is_one_of(const struct event_record *e, char **word, int count)
+{
+	const char *comm = event_text(e, EVENT_COMM);
+	size_t len = comm ? strlen(comm) : 0, end = strlen(word[0]);
+	bool found = count == 1;
+
+	for (int i = 1; i < count; i++)
+		found = found || strtoull(word[i], NULL, 10) == e->number[EVENT_PID];
+	return found && e->number[EVENT_KIND] == EVENT_OOM_KILL && len >= end &&
+	       strcmp(comm + len - end, word[0]) == 0;
+}
+
+/* Writes the kills before a frame that are kept. Returns whether the frame is kept: not the moment
+ * of another kill. */
+static bool keep_events(struct recording_reader *reader, struct recording_writer *writer,
+			size_t frame, size_t *at, char **word, int count)
+{
+	char why[RECORDING_REASON] = "";
+	bool keep = true;
+
+	for (; *at < recording_reader_info(reader)->events &&
+	       recording_reader_event_frame(reader, *at) <= frame;
+	     (*at)++) {
+		struct event_record e;
+
+		if (recording_reader_event(reader, *at, &e, why) < 0)
+			fail(why);
+		keep = is_one_of(&e, word, count);
+		if (keep && recording_writer_event(writer, &e) < 0)
+			fail("cannot encode");
+		keep = keep || !event_has(&e, EVENT_TABLE);
+	}
+	return keep;
+}
+
+/* `owns`: the words are the kills to keep, not changes. */
+static void edit(struct recording_reader *reader, const char *path, char **word, int count,
+		 bool owns)
 {
 	const struct recording_info *info = recording_reader_info(reader);
 	const struct recording_options options = {.tool = info->tool, .flags = info->flags};
@@ -79,18 +118,23 @@ static void edit(struct recording_reader *reader, const char *path, char **chang
 	char why[RECORDING_REASON] = "cannot write";
 	struct recording_writer writer;
 	struct strbuf out = {};
+	size_t event = 0;
 
 	recording_writer_init(&writer, &options, &out);
 	for (size_t i = 0; i < info->frames; i++) {
 		cleanup(snapshot_done) struct snapshot s = {};
 
+		if (owns && !keep_events(reader, &writer, i, &event, word, count))
+			continue;
 		if (recording_reader_copy(reader, i, &s, why) < 0)
 			fail(why);
-		for (int k = 0; k < count; k++)
-			change_frame(&s, change[k]);
+		for (int k = 0; !owns && k < count; k++)
+			change_frame(&s, word[k]);
 		if (recording_writer_append(&writer, &s) < 0)
 			fail("cannot encode");
 	}
+	if (owns)
+		keep_events(reader, &writer, info->frames, &event, word, count);
 	recording_writer_finish(&writer);
 	recording_writer_done(&writer);
 	if (!file || fwrite(out.data, 1, out.len, file) != out.len)
@@ -122,15 +166,17 @@ int main(int argc, char **argv)
 	cleanup_close int fd = argc > 2 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	struct recording_reader *reader = NULL;
 	char why[RECORDING_REASON] = "no such file";
+	bool owns = argc > 4 && strcmp(argv[1], "own") == 0;
 
-	if (fd < 0 || recording_reader_open(fd, &reader, why) < 0)
+	if (fd < 0 ||
+	    (owns ? recording_reader_open_dir : recording_reader_open)(fd, &reader, why) < 0)
 		fail(why);
-	if (argc > 3 && strcmp(argv[1], "edit") == 0)
-		edit(reader, argv[3], argv + 4, argc - 4);
+	if (owns || (argc > 3 && strcmp(argv[1], "edit") == 0))
+		edit(reader, argv[3], argv + 4, argc - 4, owns);
 	else if (strcmp(argv[1], "texts") == 0)
 		print_texts(reader);
 	else
-		fail("edit FILE OUT CHANGE…, or texts FILE");
+		fail("edit FILE OUT CHANGE…, texts FILE, or own DIR OUT END PID…");
 	recording_reader_free(reader);
 	return 0;
 }

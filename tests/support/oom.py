@@ -5,10 +5,12 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 
-from outcome import PROGRAM
+from outcome import O, PROGRAM, wait_until
 
+EDIT = os.path.join(os.environ.get("B", O + "/obj"), "edit_recording")
 V1, V2 = "/sys/fs/cgroup/memory", "/sys/fs/cgroup"
 
 
@@ -44,9 +46,8 @@ class Group:
         (oom_kill_process() in mm/oom_kill.c), and an ended process is in none."""
         join = "echo $$ >%s/cgroup.procs; exec %s %s" % (self.path, eater, "" if seen else "/dev/zero")
         victim = subprocess.Popen(("sh", "-c", join), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
-        end = time.monotonic() + 30
-        while seen and not seen(victim.pid) and time.monotonic() < end:
-            time.sleep(0.05)
+        if seen:
+            wait_until(lambda: seen(victim.pid))
         with victim.stdin as pipe:
             try:
                 while seen:
@@ -73,23 +74,36 @@ def eater(directory, name):
     return path
 
 
-def record(directory, group, program, kills):
-    """Records some seconds with so many kills, each an episode of its own. Returns the pids."""
-    recorder = subprocess.Popen((PROGRAM, "record", "--keep", "1h", directory, "-i", "0.5", "-q"))
-    pids = []
-    try:
-        for number in range(kills):
-            time.sleep(2.5)
-            pids.append(group.kill(program))
-            end = time.monotonic() + 20
-            while time.monotonic() < end:
-                said = subprocess.run((PROGRAM, "incidents", directory, "-J"), stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL, check=False).stdout
-                if said and len(json.loads(said)["events"]) > number:
-                    break
-                time.sleep(0.2)
-        time.sleep(1.2)
-    finally:
-        recorder.terminate()
-        recorder.wait()
+def document(*args):
+    """A document of the program; None if it has an error."""
+    done = subprocess.run((PROGRAM, *args, "-J", "-q"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return None if done.returncode else json.loads(done.stdout)
+
+
+def event_of(directory, pid):
+    """The kill of this process in a recording."""
+    return next((e for e in (document("incidents", directory) or {"events": ()})["events"] if e["victim"]["pid"] == pid), None)
+
+
+def record(path, group, program, kills):
+    """Records so many kills, each with all processes of its moment. Returns the pids. Other tests make kills, too:
+    the recording has only these. The kernel side reads all processes at one of the kills of 2 seconds."""
+    pids, end = [], time.monotonic() + 120
+    with tempfile.TemporaryDirectory() as directory:
+        def newest():
+            return (document("--replay", directory) or {"timestamp_ms": 0})["timestamp_ms"]
+        recorder = subprocess.Popen((PROGRAM, "record", "--keep", "1h", directory, "-i", "0.5", "-q"))
+        try:
+            wait_until(newest)
+            while len(pids) < kills and time.monotonic() < end:
+                pid = group.kill(program)
+                event = wait_until(lambda pid=pid: event_of(directory, pid))
+                if event and event["table"]:
+                    pids.append(pid)
+                    then = newest()
+                    wait_until(lambda then=then: newest() > then + 1000)
+        finally:
+            recorder.terminate()
+            recorder.wait()
+        subprocess.run((EDIT, "own", directory, path, os.path.basename(program)[:15], *map(str, pids)), check=True)
     return pids
