@@ -199,7 +199,7 @@ own "${victims[@]}"
 zmem incidents "$TMP/own" --json
 expect_json 'each of 20 kills is recorded' '[.events[].victim.pid] == $ARGS.positional' --jsonargs "${victims[@]}"
 expect_json 'no kill is missed' 'all(.events[]; .kills_missed == 0)'
-zmem incidents "$TMP/own" -n 1000
+zmem incidents "$TMP/own"
 equal 'a line for each' "$(grep -cE "^ +[0-9]+  20.* $name\$" "$TMP/out")" ${#victims[@]}
 check 'the newest is shown' grep -q '^event:1  OOM kill at 20' "$TMP/out"
 zmem incidents "$TMP/own" --at event:${#victims[@]} -n 1
@@ -252,7 +252,9 @@ check '--no-names: no name is left' test -z "$(grep -oE "\"($name|root)\"|${grou
 shortage() {
 	"$PROGRAM" incidents "$dir" -J 2>/dev/null | jq -c '[.events[] | select(.kind == "pressure")][0]'
 }
-is_short() { [ "$(shortage)" != null ]; }
+goes_on() {
+	"$PROGRAM" incidents "$dir" 2>/dev/null | grep -qE '^ +[0-9]+  20.*  memory was short; not over at the end of the recording$'
+}
 is_over() { shortage | jq -e '.end_time_ms' >/dev/null; }
 
 # The machine is said to wait for memory when our own cgroup does.
@@ -275,12 +277,10 @@ if [ "$waiting" = "$short" ] || mkdir "$waiting" 2>/dev/null && [ -w "$waiting/m
 		done
 	) &
 	reader=$!
-	check 'memory is short: it is recorded' wait_until is_short
+	check 'memory is short: an event that goes on' wait_until goes_on
 	check 'memory is short: snapshots' wait_until more_frames $(($(frames) + 4))
 	touch "$TMP/enough"
 	wait $reader
-	zmem incidents "$dir" -n 1000
-	check 'an event that goes on' grep -qE '^ +[0-9]+  20.*  memory was short; not over at the end of the recording$' "$TMP/out"
 	# The event ends 30 s after the last sign.
 	PATIENCE=120 check 'memory is short: its end' wait_until is_over
 	kill "$recorder"
@@ -299,7 +299,7 @@ if [ "$waiting" = "$short" ] || mkdir "$waiting" 2>/dev/null && [ -w "$waiting/m
 	zmem watch --replay "$dir" -F ndjson
 	check 'a snapshot each second then, and not every 20 s' jq -s -e --argjson from "$began" --argjson to "$ended" \
 		'[.[] | select(.type == "snapshot" and .timestamp_ms >= $from and .timestamp_ms <= $to)] | length >= ($to - $from) / 1000 * 0.3' "$TMP/out"
-	zmem incidents "$dir" -n 1000
+	zmem incidents "$dir"
 	check 'it is in the list' grep -qE "^ +$event  20.*Z? +memory was short for [0-9]+ s\$" "$TMP/out"
 	zmem incidents "$dir" --at "event:$event" -n 1
 	check 'and shown' grep -qE "^event:$event  memory was short for [0-9]+ s, from 20" "$TMP/out"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * deny_bpf EPERM|ENOSYS COMMAND…: runs the command where bpf(2) fails with that error.
- * deny_bpf kills COMMAND…: where only the tracepoint of OOM kills cannot be opened (EPERM): the kills of other tests
- * are not seen.
+ * deny_bpf kills COMMAND…: where only the tracepoint of OOM kills cannot be opened (EPERM), so that
+ * the kills of other tests are not seen.
  */
 #include <errno.h>
 #include <linux/bpf.h>
