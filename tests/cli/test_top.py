@@ -144,10 +144,10 @@ def check_growth():
             result("which code makes it grow" in screen and "nothing grew" in screen, "growth: nothing yet", screen)
             child.stdin.write("go\n")
             child.stdin.flush()
-            screen = tmux.until(lambda screen: "site_mmap" in screen)
-            row = [line.split() for line in screen.splitlines() if "site_mmap" in line]
-            result(row and row[0][:2] == ["+4.00", "MiB"] and "site_mmap < run_site < main" in screen,
-                   "growth: the site of 4 MiB, and its callers", screen)
+            child.stdout.readline()  # all has grown; a screen may be of before
+            grown = re.compile(r"^ *\+4\.00 MiB .*site_mmap < run_site < main", re.M)
+            screen = tmux.until(grown.search)
+            result(grown.search(screen), "growth: the site of 4 MiB, and its callers", screen)
             found = re.search(r"([0-9,]+) kB of ([0-9,]+) kB accounted for", screen)
             result(found and found.group(1) == found.group(2), "growth: all is accounted for", screen)
             during = bpf_files(tmux)
