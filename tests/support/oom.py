@@ -91,17 +91,19 @@ def record(path, group, program, kills):
     pids, end = [], time.monotonic() + 120
     with tempfile.TemporaryDirectory() as directory:
         def newest():
-            return (document("--replay", directory) or {"timestamp_ms": 0})["timestamp_ms"]
+            """The time of the last snapshot; 0 if it is the moment of a kill, perhaps of another test."""
+            found = document("--replay", directory)
+            return found["timestamp_ms"] if found and found["source"]["pss"] else 0
         recorder = subprocess.Popen((PROGRAM, "record", "--keep", "1h", directory, "-i", "0.5", "-q"))
         try:
-            wait_until(newest)
+            first = wait_until(newest)
+            wait_until(lambda: newest() > first + 1500)
             while len(pids) < kills and time.monotonic() < end:
                 pid = group.kill(program)
                 event = wait_until(lambda pid=pid: event_of(directory, pid))
                 if event and event["table"]:
                     pids.append(pid)
-                    then = newest()
-                    wait_until(lambda then=then: newest() > then + 1000)
+                    wait_until(lambda event=event: newest() > event["time_ms"] + 1000)
         finally:
             recorder.terminate()
             recorder.wait()
