@@ -109,7 +109,7 @@ whole='.events[0] | .table and (.processes_late | not) and .kernel_ns < 10000000
 # whole_kill: the kill of a process that the recording knew, at which all processes were read; its pid in $pid, and
 # in $kills how many there were.
 whole_kill() {
-	for _ in 1 2 3 4 5; do
+	for _ in $(seq 15); do
 		waiting_ones 20 || return 1
 		for pid in "${waiters[@]}"; do
 			grow "$pid"

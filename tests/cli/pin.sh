@@ -139,8 +139,8 @@ kernel_says() {
 	fi
 }
 kills_before=$(grep '^oom_kill ' /proc/vmstat)
-echo "$(kernel_says)" >"$TMP/dmesg"
-echo "$(kills_before='' kernel_says)" >"$TMP/dmesg_faults"
+printf "%s\n" "$(kernel_says)" >"$TMP/dmesg"
+printf "%s\n" "$(kills_before= kernel_says)" >"$TMP/dmesg_faults"
 run as_member "$TMP/ask" $place/version/pss 400
 expect_rc 'a hostile member: only reading is allowed' 0
 expect_out 'a hostile member: records, and the position to continue from' '^[1-9][0-9]+ records, [1-9]'
@@ -177,7 +177,7 @@ holder() {
 	# shellcheck disable=SC2016
 	as_member bash -c 'exec 5<"$0"; echo held; read -r _ <"$1"; cat /proc/self/fd/5 | wc -c' \
 		$place/"$version"/pss "$TMP/go" >"$TMP/holder" 2>"$TMP/holder_err" &
-	wait_for grep -q held "$TMP/holder"
+	wait_until grep -q held "$TMP/holder"
 	"$@" || not_ok "$name" "$*"
 	echo >"$TMP/go"
 	wait $!
@@ -196,13 +196,13 @@ as_member "$ZMEM" watch --pinned -i 0.1 -F ndjson >"$TMP/watched" 2>"$TMP/watch_
 watch=$!
 snapshots() { grep -c '"type":"snapshot"' "$TMP/watched"; }
 more_than() { [ "$(snapshots)" -gt "$1" ]; }
-wait_for more_than 1
+wait_until more_than 1
 zmem pin $group
 expect_rc 'pinned again' 0
 check 'pinned again: a new link' [ "$(stat -c %i $place/"$version"/pss)" != "$inode" ]
 equal 'pinned again: mounted once' "$(grep -c " $place " /proc/mounts)" 1
 equal 'pinned again: no other file is left' "$(ls $place | grep -v debug | xargs)" "$version version"
-wait_for more_than $(($(snapshots) + 2))
+wait_until more_than $(($(snapshots) + 2))
 zmem pin $other
 expect_rc 'pinned for another group' 0
 wait $watch
@@ -214,7 +214,7 @@ run as_group $other "$ZMEM" --pinned -q
 expect_rc 'pinned for another group: its members are admitted' 0
 as_group $other "$ZMEM" watch --pinned -i 0.1 -F ndjson >"$TMP/watched" 2>"$TMP/watch_err" &
 watch=$!
-wait_for more_than 1
+wait_until more_than 1
 
 mv $place/"$version" $place/7
 ln -sfn 7 $place/version

@@ -80,9 +80,9 @@ def document(*args):
     return None if done.returncode else json.loads(done.stdout)
 
 
-def event_of(directory, pid):
-    """The kill of this process in a recording."""
-    return next((e for e in (document("incidents", directory) or {"events": ()})["events"] if e["victim"]["pid"] == pid), None)
+def events_of(directory, pids):
+    """The kills of these processes in a recording."""
+    return [e for e in (document("incidents", directory) or {"events": ()})["events"] if e["victim"]["pid"] in pids]
 
 
 def record(path, group, program, kills):
@@ -99,13 +99,19 @@ def record(path, group, program, kills):
             first = wait_until(newest)
             wait_until(lambda: newest() > first + 1500)
             while len(pids) < kills and time.monotonic() < end:
-                pid = group.kill(program)
-                event = wait_until(lambda pid=pid: event_of(directory, pid))
-                if event and event["table"]:
-                    pids.append(pid)
-                    wait_until(lambda event=event: newest() > event["time_ms"] + 1000)
+                # At kills of 3 seconds, if one of another test takes the place of the first one.
+                killed, until = [group.kill(program)], time.monotonic() + 3
+                while not (whole := [e for e in events_of(directory, killed) if e["table"]]) and time.monotonic() < until:
+                    killed += [group.kill(program) for _ in range(5)]
+                wait_until(lambda killed=killed: len(events_of(directory, killed)) == len(killed))
+                whole = whole or [e for e in events_of(directory, killed) if e["table"]]
+                if whole:
+                    pids.append(whole[0]["victim"]["pid"])
+                    wait_until(lambda event=whole[0]: newest() > event["time_ms"] + 1000)
         finally:
             recorder.terminate()
             recorder.wait()
+        if len(pids) < kills:
+            raise RuntimeError("all processes were read at %d kills of ours" % len(pids))
         subprocess.run((EDIT, "own", directory, path, os.path.basename(program)[:15], *map(str, pids)), check=True)
     return pids
