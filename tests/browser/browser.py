@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 
-from outcome import result
+from outcome import result, wait_until
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 PATIENCE = 60
@@ -156,13 +156,10 @@ class Browser:
 
     def wait(self, expression):
         """Waits until an expression is true, and returns its value."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            value = self.evaluate(expression)
-            if value:
-                return value
-            time.sleep(0.02)
-        raise EOFError("never: " + expression)
+        value = wait_until(lambda: self.evaluate(expression), PATIENCE)
+        if not value:
+            raise EOFError("never: " + expression)
+        return value
 
     def text(self, selector):
         return self.evaluate("document.querySelector(%s)?.innerText" % json.dumps(selector))

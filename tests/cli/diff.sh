@@ -24,13 +24,13 @@ grows=$!
 sleep 1000 &
 ends=$!
 trap 'kill $grows $ends $begins 2>/dev/null; lib_cleanup' EXIT
-wait_for grep -q ready "$TMP/said"
+wait_until grep -q ready "$TMP/said"
 zmem record "$TMP/before.zmem" -q
 expect_rc 'record before' 0
 zmem record --keep 1h "$dir" -c 1 -q
 sleep 2.1 # moments are typed in seconds
 kill -USR1 $grows
-wait_for grep -q grew "$TMP/said"
+wait_until grep -q grew "$TMP/said"
 kill $ends
 wait $ends 2>/dev/null
 sleep 1000 &

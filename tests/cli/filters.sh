@@ -16,8 +16,8 @@ end_sleepers() {
 	lib_cleanup
 }
 trap end_sleepers EXIT
-wait_for grep -q '^Uid:.65534' "/proc/$nobody/status"
-wait_for grep -aq 1000.5 "/proc/$nobody/cmdline"
+wait_until grep -q '^Uid:.65534' "/proc/$nobody/status"
+wait_until grep -aq 1000.5 "/proc/$nobody/cmdline"
 pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 zombie=$(mkmem_pid_of zombie zombie)
 

@@ -32,9 +32,9 @@ trap end_workers EXIT
 forked() {
 	[ "$(pgrep -cP "$workers")" = 40 ]
 }
-wait_for forked
-wait_for grep -q '^Uid:.65534' "/proc/$nobody/status"
-wait_for grep -q '^Uid:.54321' "/proc/$nameless/status"
+wait_until forked
+wait_until grep -q '^Uid:.65534' "/proc/$nobody/status"
+wait_until grep -q '^Uid:.54321' "/proc/$nameless/status"
 pids=$workers,$(pgrep -P "$workers" | paste -sd,)
 
 # ---- sums ----

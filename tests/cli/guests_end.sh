@@ -50,9 +50,9 @@ ended() {
 	(cd "$tree" && O=$TMP/o VM_JOBS=2 KERNELS='6.12 6.1' PATH=$TMP/bin:$PATH exec "$@") >"$TMP/out" 2>&1 &
 	job=$!
 	set +m
-	wait_for both_run || not_ok "$name: guests" "they do not start: $(cat "$TMP/out")"
+	wait_until both_run || not_ok "$name: guests" "they do not start: $(cat "$TMP/out")"
 	kill -"$signal" -- "${to/PID/$job}"
-	check "$name: no guest stays" wait_for none_runs
+	check "$name: no guest stays" wait_until none_runs
 	while read -r pid; do
 		! grep -qs sleep "/proc/$pid/comm" || kill -KILL "$pid"
 	done <"$TMP/guests"

@@ -188,7 +188,7 @@ sys.stdin.read()
 ' "$TMP" <"$TMP/hold" >"$TMP/hostile" 2>"$TMP/hostile.err" &
 hostile_job=$!
 exec 7>"$TMP/hold"
-wait_for test -s "$TMP/hostile" || not_ok 'hostile names' "$(cat "$TMP/hostile.err")"
+wait_until test -s "$TMP/hostile" || not_ok 'hostile names' "$(cat "$TMP/hostile.err")"
 read -r hostile named <"$TMP/hostile"
 zmem maps -J "$hostile"
 expect_json 'hostile names: each mapping has its own name' '([.mappings[].name] | contains([$dir + "/two\nlines\nRss: 9 kB\n",
@@ -244,7 +244,7 @@ if [ -c /dev/fuse ]; then
 		unshare -m "$TMP/stuck" "$where" "$TMP/mount" <"$TMP/stuck.in" >"$TMP/stuck.out" 2>"$TMP/stuck.err" &
 		stuck_job=$!
 		exec 8>"$TMP/stuck.in"
-		wait_for test -s "$TMP/stuck.out" -o -s "$TMP/stuck.err"
+		wait_until test -s "$TMP/stuck.out" -o -s "$TMP/stuck.err"
 		stuck=$(cat "$TMP/stuck.out")
 		if [ -n "$stuck" ]; then
 			zmem maps -J "$stuck" $$

@@ -102,14 +102,14 @@ want+=("$anon	mkmem" "2	kthreadd")
 # Wait until all have called exec and reached their final state.
 for line in "${want[@]}"; do
 	pid=${line%%	*}
-	[ "$pid" = 2 ] || wait_for test "$(readlink "/proc/$pid/exe")" != "$(readlink /proc/$$/exe)" \
+	[ "$pid" = 2 ] || wait_until test "$(readlink "/proc/$pid/exe")" != "$(readlink /proc/$$/exe)" \
 		-o "${line#*	}" = zmem-names.sh -o "${line#*	}" = bash
 done
-wait_for grep -aq zmemd "/proc/$title/cmdline"
-wait_for grep -aq long-script "/proc/$long/cmdline"
-wait_for test "$(readlink "/proc/$gone/exe")" = "$here/zmem_names_gone"
-wait_for test "$(readlink "/proc/$new/exe")" = "$here/zmem_names_new"
-wait_for grep -q memfd "/proc/$memfd/maps"
+wait_until grep -aq zmemd "/proc/$title/cmdline"
+wait_until grep -aq long-script "/proc/$long/cmdline"
+wait_until test "$(readlink "/proc/$gone/exe")" = "$here/zmem_names_gone"
+wait_until test "$(readlink "/proc/$new/exe")" = "$here/zmem_names_new"
+wait_until grep -q memfd "/proc/$memfd/maps"
 rm "$here/zmem_names_gone"
 cp "$here/zmem_names_exe" "$here/copy"
 mv "$here/copy" "$here/zmem_names_new"

@@ -129,7 +129,7 @@ zmem record "${quick[@]}" "$dir/vault/in/recording"
 chmod 644 "$dir/vault/in/recording"
 (cd "$dir/vault/in" && exec sleep 1000) &
 sleeper=$!
-wait_for test "/proc/$sleeper/cwd" -ef "$dir/vault/in"
+wait_until test "/proc/$sleeper/cwd" -ef "$dir/vault/in"
 vault=$(ls -Al "$dir/vault/in")
 # reaches NAME ARG…
 reaches() {

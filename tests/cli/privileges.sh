@@ -14,7 +14,7 @@ end_sleepers() {
 	lib_cleanup
 }
 trap end_sleepers EXIT
-wait_for grep -q '^Uid:.65534' "/proc/$nobody_pid/status"
+wait_until grep -q '^Uid:.65534' "/proc/$nobody_pid/status"
 
 # A value that was not measured is null; no other value is.
 # shellcheck disable=SC2016

@@ -131,8 +131,8 @@ expect_json 'system: sums of a part are not those of the machine' '.books.pss_mi
 # A recording of some processes says of which, also in a replay without options.
 setpriv --reuid=4243 --regid=4243 --clear-groups sleep 1000 &
 other=$!
-wait_for grep -q '^Uid:.4243' "/proc/$other/status"
-wait_for grep -qx sleep "/proc/$other/comm"
+wait_until grep -q '^Uid:.4243' "/proc/$other/status"
+wait_until grep -qx sleep "/proc/$other/comm"
 group=$(awk -F: '$2 == "memory" || ($1 == 0 && !path) { path = $3 } END { print path }' "/proc/$other/cgroup")
 only_these() { # NAME JQ SAID RECORD-OPTION…: all recorded processes fulfil JQ, the summary of a replay says SAID
 	local name=$1 jq=$2 said=$3
@@ -180,7 +180,7 @@ expect_json 'through a pipe' '.processes | length > 3'
 rm -f "$rec"
 bash -c 'exec -a pass-word-of-this-test sleep 1000' &
 secret=$!
-wait_for grep -qa pass-word "/proc/$secret/cmdline"
+wait_until grep -qa pass-word "/proc/$secret/cmdline"
 (umask 0 && exec "$ZMEM" record "$rec")
 equal 'umask 0: mode' "$(stat -c %a "$rec")" 600
 holds_secret() {
@@ -248,14 +248,14 @@ frames() { # COUNT: so many were taken
 "$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>/dev/null &
 victim=$!
 disown "$victim"
-wait_for frames 2
+wait_until frames 2
 kill -KILL "$victim"
 equal 'killed: the old file' "$(cat "$rec")" old
 nothing_left 'killed: nothing else' "$dir" rec
 : >"$TMP/frames"
 "$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>"$TMP/err" &
 victim=$!
-wait_for frames 2
+wait_until frames 2
 kill -TERM "$victim"
 wait "$victim"
 equal 'interrupted: exit code' "$?" 0
@@ -267,7 +267,7 @@ record_until() { # COMMAND…: once there are two frames; its exit code
 	: >"$TMP/frames"
 	"$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>"$TMP/err" &
 	victim=$!
-	wait_for frames 2
+	wait_until frames 2
 	"$@" || not_ok "$*" 'fails'
 	wait "$victim"
 	rc=$? err=$(cat "$TMP/err")

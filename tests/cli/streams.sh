@@ -50,7 +50,7 @@ helper fleet
 mkfifo "$TMP/fleet.in"
 "$TMP/fleet" 1500 8 <"$TMP/fleet.in" >"$TMP/fleet.out" &
 exec 8>"$TMP/fleet.in"
-wait_for grep -q . "$TMP/fleet.out"
+wait_until grep -q . "$TMP/fleet.out"
 equal 'many processes, more output than a pipe holds' "$(cat "$TMP/fleet.out")" READY
 for args in '' -J '--color=always -o +cmdline'; do
 	# shellcheck disable=SC2086

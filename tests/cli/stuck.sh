@@ -21,7 +21,7 @@ stuck_begin() {
 	unshare -m "$TMP/stuck" "$1" "$TMP/mount" <"$TMP/stuck.in" >"$TMP/stuck.out" 2>"$TMP/stuck.err" &
 	stuck_job=$!
 	exec 8>"$TMP/stuck.in"
-	wait_for test -s "$TMP/stuck.out" -o -s "$TMP/stuck.err"
+	wait_until test -s "$TMP/stuck.out" -o -s "$TMP/stuck.err"
 	stuck=$(cat "$TMP/stuck.out")
 	[ -n "$stuck" ] || skip "stuck in $1" "$(cat "$TMP/stuck.err")"
 }
@@ -93,10 +93,10 @@ if [ -n "$stuck" ]; then
 		<"$TMP/keys" >/dev/null 2>&1 &
 	job=$!
 	exec 9>"$TMP/keys"
-	wait_for grep -qs quit "$TMP/screen"
+	wait_until grep -qs quit "$TMP/screen"
 	printf '\r' >&9
-	check 'top: shows values without waiting for mappings' wait_for grep -qs 'mappings: reading' "$TMP/screen"
-	check 'top: gives the reason for missing mappings' wait_for grep -qs 'the process is stuck, they cannot be read' "$TMP/screen"
+	check 'top: shows values without waiting for mappings' wait_until grep -qs 'mappings: reading' "$TMP/screen"
+	check 'top: gives the reason for missing mappings' wait_until grep -qs 'the process is stuck, they cannot be read' "$TMP/screen"
 	printf qq >&9
 	wait $job
 	exec 9>&-
@@ -136,15 +136,15 @@ if [ -n "$stuck" ]; then
 	snapshots() {
 		grep -c '"type":"snapshot"' "$TMP/out"
 	}
-	wait_for eval '[ "$(snapshots)" -ge 3 ]' || not_ok 'stuck again and again: ticks go on' "$(snapshots)"
+	wait_until eval '[ "$(snapshots)" -ge 3 ]' || not_ok 'stuck again and again: ticks go on' "$(snapshots)"
 	setpriv --reuid=65534 --regid=65534 --clear-groups prlimit --pid $job --nproc=1:1
 	equal 'stuck again and again: a thread replaces the stuck one, no message' "$(cat "$TMP/err")" ''
 	first=$stuck first_job=$stuck_job
 	exec 9>&8
 	stuck_begin exec
-	wait_for test -s "$TMP/err"
+	wait_until test -s "$TMP/err"
 	before=$(snapshots)
-	wait_for eval '[ "$(snapshots)" -ge $((before + 3)) ]' || not_ok 'no thread in its place: ticks go on' "$(snapshots)"
+	wait_until eval '[ "$(snapshots)" -ge $((before + 3)) ]' || not_ok 'no thread in its place: ticks go on' "$(snapshots)"
 	kill -KILL $job 2>/dev/null && wait $job 2>/dev/null
 	sed -i '$d' "$TMP/out" # it may be half a line
 	err=$(cat "$TMP/err")

@@ -10,7 +10,7 @@ helper fleet
 mkfifo "$TMP/fleet.in"
 "$TMP/fleet" 60 8 <"$TMP/fleet.in" >"$TMP/fleet.out" 9>&- &
 exec 8>"$TMP/fleet.in"
-wait_for grep -q READY "$TMP/fleet.out" || not_ok fleet 'did not start'
+wait_until grep -q READY "$TMP/fleet.out" || not_ok fleet 'did not start'
 
 # term ROWS COLUMNS COMMAND…: runs it on a terminal of this size; sets $rc, $out, $err, $screen (the
 # number of lines) and $wide (the number of too wide lines, except the last).

@@ -17,7 +17,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
+from outcome import O, PROGRAM, cgroup_removed, exit_code, result, run_checks, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 
 PODS, EACH = 100, 3
@@ -77,15 +77,8 @@ class Container:
         for name in os.listdir(LOGS):
             if self.id in name:
                 os.unlink(os.path.join(LOGS, name))
-        for path in (self.path, os.path.dirname(self.path)):
-            for _ in range(100):
-                try:
-                    os.rmdir(path)
-                    break
-                except OSError:
-                    if path != self.path:  # other containers of the pod
-                        break
-                    time.sleep(0.02)
+        wait_until(lambda: cgroup_removed(self.path))
+        cgroup_removed(os.path.dirname(self.path))  # unless the pod has other containers
 
 
 def hex_id(rng):
@@ -167,18 +160,20 @@ def check_churn(rng, top, containers, serve):
         wrong += wrong_names(containers, snapshot("-o", "+container", "-p", pids)["processes"])
         # serve keeps names for a minute, and asks again for those that it does not have.
         want = {"/".join(c.want) for c in containers} | {"none", "other"}
-        end = time.monotonic() + 20
-        while True:
-            text = serve.get("/metrics").text
-            labels = series(text)
+        bad = set()
+
+        def all_named():
+            nonlocal most, other
+            labels = series(serve.get("/metrics").text)
             most, other = max(most, len(labels)), other + ("other" in labels)
-            short = [label for label in labels if re.fullmatch("[0-9a-f]{12}", label)]
             # Its last snapshot may be older than the containers.
-            foreign = {label for label in labels if label.startswith(("prod-", "batch"))} - want
-            if not short and not foreign or time.monotonic() > end:
-                break
-            time.sleep(0.3)
-        wrong += [("serve", label) for label in foreign | set(short)]
+            bad.clear()
+            bad.update(label for label in labels if re.fullmatch("[0-9a-f]{12}", label) or
+                       label.startswith(("prod-", "batch")) and label not in want)
+            return not bad
+
+        wait_until(all_named)
+        wrong += [("serve", label) for label in bad]
     result(not wrong, "churn: no name of one container on another", wrong[:3])
     result(len(unread) <= UNREAD_MAX, "churn: cgroups are read in time", len(unread))
     result(1 < most <= BOUND + 1 and other, "churn: never more labels than the bound", (most, other))

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
+from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 
 SANITIZED = "-san" in PROGRAM
@@ -98,11 +98,8 @@ def check_filters():
                 check_hostile(serve, processes)
                 for role, pid in processes.items():
                     # A response in progress needs memory.
-                    end = time.monotonic() + GUARD
-                    while memory(pid)["RssAnon"] > before[role] + 4096 and time.monotonic() < end:
-                        time.sleep(0.2)
-                    result(SANITIZED or memory(pid)["RssAnon"] <= before[role] + 4096, "%s: memory is freed" % role,
-                           (before[role], memory(pid)))
+                    freed = SANITIZED or wait_until(lambda p=pid, b=before[role]: memory(p)["RssAnon"] <= b + 4096, GUARD)
+                    result(freed, "%s: memory is freed" % role, (before[role], memory(pid)))
                 answer, _ = ask(serve, "^[ab]+$")
                 result(answer.code == 200 and len(json.loads(answer.text)["processes"]) == NAMES,
                        "^[ab]+$ finds the programs with long names", answer.text[:200])

@@ -5,6 +5,7 @@ fails."""
 
 import os
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -18,10 +19,12 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
-from serving import PATIENCE, Serve  # noqa: E402
+from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
+from serving import Answer, Serve  # noqa: E402
 
 SANITIZED = "-san" in PROGRAM
+# With -i 0.1 a snapshot is too old then.
+DUE = 0.15
 
 
 def same(name, got, want):
@@ -32,26 +35,25 @@ def check_waiting():
     """A late snapshot delays only the requests that need it."""
     with Serve("-i", "0.1") as serve:
         serve.get("/metrics")
-        time.sleep(0.3)
+        time.sleep(DUE)
         os.kill(serve.process.pid, signal.SIGSTOP)
-        answers = []
-        threads = [threading.Thread(target=lambda: answers.append(serve.get("/metrics").code)) for _ in range(5)]
-        for thread in threads:
-            thread.start()
-        time.sleep(0.5)
-        same("collecting takes long: no answer yet", answers, [])
+        waiting = [serve.connect() for _ in range(5)]
+        for s in waiting:
+            s.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        # These come later, so that serve has read the others by then.
         same("collecting takes long: history.json", serve.get("/history.json").code, 200)
         same("collecting takes long: healthz", serve.get("/healthz").code, 200)
+        same("collecting takes long: no answer yet", select.select(waiting, [], [], 0)[0], [])
         os.kill(serve.process.pid, signal.SIGCONT)
-        for thread in threads:
-            thread.join(30)
-        same("collecting continues: all are answered", answers, [200] * 5)
+        same("collecting continues: all are answered", [Answer(s.recv(65536)).code for s in waiting], [200] * 5)
+        for s in waiting:
+            s.close()
         subprocess.run(["prlimit", "--pid", str(serve.process.pid), "--nofile=3:"], check=True)
-        time.sleep(0.3)
+        time.sleep(DUE)
         same("collecting fails: metrics", serve.get("/metrics").code, 503)
         same("collecting fails: healthz", serve.get("/healthz").code, 503)
         subprocess.run(["prlimit", "--pid", str(serve.process.pid), "--nofile=1024:"], check=True)
-        time.sleep(0.3)
+        time.sleep(DUE)
         same("collecting works again: metrics", serve.get("/metrics").code, 200)
         same("collecting works again: healthz", serve.get("/healthz").code, 200)
         result(serve.metric("zmem_collect_failures_total") >= 1, "failures are counted")
@@ -63,13 +65,12 @@ def check_waiting():
 
 def wait_until_accepted(port):
     """Waits until no connection is pending: a later connection may replace an accepted one."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
+    def none_pending():
         with open("/proc/net/tcp", encoding="ascii") as file:
             lines = [line.split() for line in file]
-        if any(line[1].endswith(":%04X" % port) and line[3] == "0A" and line[4].endswith(":00000000") for line in lines):
-            return
-        time.sleep(0.02)
+        return any(line[1].endswith(":%04X" % port) and line[3] == "0A" and line[4].endswith(":00000000") for line in lines)
+
+    wait_until(none_pending)
 
 
 def check_slow():
@@ -127,12 +128,14 @@ GUEST = os.path.realpath(HERE + "/../fixtures/recordings/guest-6.12.zmem")
 
 def sleeps(pid):
     """True if the process sleeps, instead of polling in a loop. On a busy machine it may first wait for a CPU."""
-    asleep, end = 0, time.monotonic() + 10
-    while asleep <= 10 and time.monotonic() < end:
+    seen = []
+
+    def often():
         with open("/proc/%d/stat" % pid) as file:
-            asleep += file.read().rsplit(")", 1)[1].split()[0] == "S"
-        time.sleep(0.05)
-    return asleep > 10
+            seen.append(file.read().rsplit(")", 1)[1].split()[0])
+        return seen.count("S") > 10
+
+    return wait_until(often)
 
 
 def check_few_files():
@@ -160,11 +163,8 @@ def check_few_files():
             for few, code in ((5, 503), (before + 64, 200)):
                 subprocess.run(["prlimit", "--pid", str(serve.process.pid), "--nofile=%d:" % few], check=True)
                 # Until a new document is due, the old one is served without a file.
-                end, got = time.monotonic() + 60, 0
-                while got != code and time.monotonic() < end:
-                    time.sleep(0.2)
-                    got = serve.get("/files.json").code
-                same("files, %s descriptors, %d" % ("no" if few == 5 else "enough", turn), got, code)
+                result(wait_until(lambda c=code: serve.get("/files.json").code == c),
+                       "files, %s descriptors, %d" % ("no" if few == 5 else "enough", turn), "never %d" % code)
                 same("files, %s descriptors, %d: again" % ("no" if few == 5 else "enough", turn), serve.get("/files.json").code, code)
         same("files without descriptors: exit code", serve.stop(), 0)
     with Serve("-i", "0.1", prefix=["prlimit", "--nofile=32:32"]) as serve:
@@ -173,7 +173,7 @@ def check_few_files():
         used = len(os.listdir("/proc/%d/fd" % serve.http_pid()))
         same("more connections than files: two descriptors are free", used, 30)
         same("more connections than files: a scrape", serve.get("/metrics").code, 200)
-        time.sleep(0.2)
+        time.sleep(DUE)
         same("more connections than files: the next snapshot", serve.get("/metrics").code, 200)
         for s in idle:
             s.close()

@@ -66,7 +66,7 @@ listens() {
 	[ -n "$port" ]
 }
 start
-if ! wait_for listens; then
+if ! wait_until listens; then
 	not_ok 'serve starts' "$(cat "$TMP/said")"
 	exit
 fi

@@ -12,7 +12,7 @@ mkfifo "$TMP/fleet.in"
 "$TMP/fleet" 20 8 <"$TMP/fleet.in" >"$TMP/fleet.out" 9>&- &
 fleet=$!
 exec 8>"$TMP/fleet.in"
-wait_for grep -q READY "$TMP/fleet.out" || not_ok fleet 'did not start'
+wait_until grep -q READY "$TMP/fleet.out" || not_ok fleet 'did not start'
 still=$(pgrep -P "$fleet" | paste -sd,)
 
 # A process that allocates more memory at each line of input.
@@ -28,12 +28,12 @@ mkfifo "$TMP/grow.in"
 "$PYTHON" -S "$TMP/grower.py" <"$TMP/grow.in" >"$TMP/grow.out" 8>&- 9>&- &
 grower=$!
 exec 7>"$TMP/grow.in"
-wait_for grep -q READY "$TMP/grow.out" || not_ok grower 'did not start'
+wait_until grep -q READY "$TMP/grow.out" || not_ok grower 'did not start'
 grow() { # BYTES
 	local before
 	before=$(wc -l <"$TMP/grow.out")
 	echo "$1" >&7
-	wait_for test "$(wc -l <"$TMP/grow.out")" -gt "$before"
+	wait_until eval '[ "$(wc -l <"$TMP/grow.out")" -gt "$before" ]'
 }
 
 # ---- number and interval of ticks ----
@@ -84,7 +84,7 @@ lines_of() { # PATTERN: so many lines of the output have it
 }
 ended() { # NAME SIGNAL
 	kill -s "$2" "$watch"
-	for _ in {1..200}; do kill -0 "$watch" 2>/dev/null || break; sleep 0.05; done
+	wait_until eval '! kill -0 "$watch" 2>/dev/null'
 	kill -KILL "$watch" 2>/dev/null && not_ok "$1" 'it does not end'
 	wait "$watch"
 	rc=$? err=$(cat "$TMP/watch.err")
@@ -93,7 +93,7 @@ ended() { # NAME SIGNAL
 more_ticks() { # so many are over that what comes later is in a later one
 	local n
 	n=$(lines_of '"type":"snapshot"')
-	wait_for eval '[ "$(lines_of "\"type\":\"snapshot\"")" -gt $((n + 1)) ]'
+	wait_until eval '[ "$(lines_of "\"type\":\"snapshot\"")" -gt $((n + 1)) ]'
 }
 start_watch -i 0.1 -F ndjson -p "$grower,$still" --delta last
 more_ticks
@@ -129,7 +129,7 @@ check '--grow: at the end the process that grew, first' jq -es --argjson pid "$g
 check '--grow: only growth of 1 MiB' jq -es 'map(select(.pid)) | length > 0 and
 	all(.pss_swap_change_bytes >= 1048576)' "$TMP/watch"
 # A snapshot may be taken while it grows.
-check '--grow: it grew in some snapshots' jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
+cp "$TMP/watch" /tmp/waits.w; check '--grow: it grew in some snapshots' jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
 	.grew_ticks >= 1 and .grew_ticks < .compared_ticks' "$TMP/watch"
 start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow --min 40M
 more_ticks
@@ -143,14 +143,14 @@ check '--grow --min: another floor, two snapshots' jq -es 'map(select(.pid)) | l
 check '--grow --min: the total has its change' jq -es 'map(select(.watch).watch.pss_swap_change_bytes) |
 	.[-1] >= 44000000' "$TMP/watch"
 start_watch -i 0.1 --grow -p "$grower"
-wait_for grep -q 'PID ' "$TMP/watch"
+wait_until grep -q 'PID ' "$TMP/watch"
 grow 10000000
-wait_for grep -qE '^ *[0-9]+ .* 1/[0-9]+  ' "$TMP/watch"
+wait_until grep -qE '^ *[0-9]+ .* 1/[0-9]+  ' "$TMP/watch"
 ended '--grow: a table' TERM
 # Without PSS, growth is that of RSS.
 as_nobody "$ZMEM" -q watch --grow -i 0.2 -c 15 -F ndjson -p "$grower" >"$TMP/denied" &
 denied=$!
-wait_for grep -q '"type":"snapshot"' "$TMP/denied"
+wait_until grep -q '"type":"snapshot"' "$TMP/denied"
 grow 30000000
 wait "$denied"
 check '--grow: a process whose PSS is denied' jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
@@ -198,16 +198,15 @@ expect_stderr_lines 'a pid that does not exist: told once' 1
 # ---- signals ----
 for signal in INT TERM HUP; do
 	start_watch -F ndjson -i 1000 -p "$still"
-	wait_for grep -q '"type":"snapshot"' "$TMP/watch"
+	wait_until grep -q '"type":"snapshot"' "$TMP/watch"
 	ended "SIG$signal while it waits" "$signal"
 	check "SIG$signal: complete" $VALID "$TMP/watch"
 done
 for delay in 0 0.005 0.01 0.02 0.05 0.1; do
 	start_watch -F ndjson -i 0.1
-	wait_for grep -q SigBlk:.*4 "/proc/$watch/status"
-	wait_for eval '[ "$(readlink /proc/'$watch'/exe)" = "$ZMEM" ]'
+	wait_until eval '[ "$(readlink /proc/'$watch'/exe)" = "$ZMEM" ]'
 	# Before watch blocks its signals, a signal ends it like any program.
-	wait_for grep -qE '^SigBlk:.*[4567cdef]...$' "/proc/$watch/status"
+	wait_until grep -qE '^SigBlk:.*[4567cdef]...$' "/proc/$watch/status"
 	sleep "$delay"
 	ended "SIGTERM after $delay s" TERM
 	check "SIGTERM after $delay s: complete and not empty" $VALID "$TMP/watch"
@@ -217,8 +216,10 @@ mkfifo "$TMP/pager"
 exec 6<>"$TMP/pager"
 "$ZMEM" watch -F ndjson -i 0.1 >"$TMP/pager" 2>"$TMP/watch.err" 6>&- 7>&- 8>&- 9>&- &
 watch=$!
-wait_for eval 'grep -q pipe_write\\\|poll /proc/'$watch'/wchan || sleep 0.5'
-sleep 1
+full() { # the pipe has all that it can hold, but for a page or two
+	"$PYTHON" -c 'import fcntl; exit(int.from_bytes(fcntl.ioctl(6, 0x541B, bytes(4)), "little") < 57344)' # FIONREAD
+}
+check 'a pipe without a reader is full' wait_until full
 ended 'SIGTERM without a reading reader' TERM
 exec 6>&-
 rm "$TMP/pager"
@@ -238,6 +239,7 @@ expect_rc '--output: exit code' 0
 equal '--output: appends' "$(head -n 1 "$TMP/log") $(wc -l <"$TMP/log")" '{"before":1} 43'
 # The reader opens the FIFO late: starting takes as long as five ticks.
 mkfifo "$TMP/late"
+# time itself: as long as five ticks
 (sleep 0.5; exec cat "$TMP/late") >"$TMP/log" 7>&- 8>&- 9>&- &
 late=$!
 zmem watch -c 1 -i 0.1 -F ndjson -p "$still" --output "$TMP/late"
@@ -289,7 +291,7 @@ ending() {
 	local victim=$! watch
 	timeout -s KILL "$PATIENCE" "$ZMEM" watch -i 0.2 -p "$victim" "$@" >"$TMP/out" 2>"$TMP/err" &
 	watch=$!
-	wait_for grep -q ' total$' "$TMP/out"
+	wait_until grep -q ' total$' "$TMP/out"
 	kill "$victim"
 	wait "$victim" 2>/dev/null
 	wait "$watch"

@@ -17,11 +17,7 @@ if [ -z "$top" ]; then
 fi
 dir=$top${path%/}/zmem-test-$$.slice
 clean() {
-	for _ in $(seq 100); do
-		find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -d "$dir" ] || break
-		sleep 0.05
-	done
+	wait_until eval 'find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null; [ ! -d "$dir" ]'
 	lib_cleanup
 }
 trap clean EXIT

@@ -140,7 +140,7 @@ def check_command():
            "a command has the rights that it has without grow", (alone, counted))
     # It becomes another user, whom this program may not end.
     done = subprocess.run((PROGRAM, "grow", "-c", "1", "-F", "folded", "--output", "/dev/null", "--", "setpriv",
-                           "--reuid", "65534", "--clear-groups", "sh", "-c", "echo $$; exec sleep 20"),
+                           "--reuid", "65534", "--clear-groups", "sh", "-c", "echo $$; exec >/dev/null 2>&1 sleep 20"),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=LIMIT)
     result(done.returncode == 0 and "runs on" in done.stderr, "a command of another user runs on", done)
     os.kill(int(done.stdout), signal.SIGKILL)
@@ -245,11 +245,7 @@ def check_cgroup():
             result(site_sums(document, "anon").get("mmap") == 4096, "a cgroup: what its process added",
                    site_sums(document, "anon"))
     finally:
-        for _ in range(100):
-            with contextlib.suppress(OSError):
-                os.rmdir(base + "/" + group)
-                break
-            time.sleep(0.05)
+        wait_until(lambda: cgroup_removed(base + "/" + group))
 
 
 def check_follow():

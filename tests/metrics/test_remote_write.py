@@ -48,7 +48,7 @@ def check_still(receiver, region):
     """While the receiver stands still, the senders keep what they scrape."""
     began = time.time()
     receiver.process.send_signal(signal.SIGSTOP)
-    time.sleep(STILL)
+    time.sleep(STILL)  # time itself: the receiver stands still for so long
     resumed = time.time()
     receiver.process.send_signal(signal.SIGCONT)
     for who, series in (("agent", "zmem_collections_total" + AGENT), ("region", "up" + REGION)):

@@ -11,13 +11,12 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 import prometheus  # noqa: E402
-from outcome import PROGRAM, exit_code, result  # noqa: E402
+from outcome import PROGRAM, exit_code, result, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 
 try:
@@ -123,7 +122,7 @@ def print_cost():
         path = "%s/service-%02d.bin" % (directory, i)
         shutil.copy("/bin/sleep", path)
         programs.append(subprocess.Popen([path, "1000"]))
-    time.sleep(0.5)
+    wait_until(lambda: all(os.path.basename(os.readlink("/proc/%d/exe" % p.pid)).startswith("service-") for p in programs))
     try:
         with Serve("-n", "50", "-g", "name") as serve:
             text = serve.get("/metrics", Accept="application/openmetrics-text").text

@@ -5,11 +5,9 @@ import os
 import struct
 import subprocess
 import tempfile
-import time
 
 from outcome import O, PROGRAM, result
 
-PATIENCE = 30
 # Rounding of malloc.
 HEAP_SLACK = 64 << 10
 # The memory for one process in the kept snapshot and its derived data: 1.3 KiB.
@@ -107,10 +105,3 @@ def compare(who, before, after, grown):
     print("# %s: " % who + ", ".join("%s %d to %d%s" % (
         (what, a >> 10, b >> 10, " kB") if what == "RSS" else (what, a, b, "")
     ) for what, a, b in ((what, before[what], after[what]) for what in before)))
-
-
-def wait_until(good):
-    end = time.monotonic() + PATIENCE
-    while not good() and time.monotonic() < end:
-        time.sleep(0.1)
-    return good()

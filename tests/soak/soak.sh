@@ -43,14 +43,8 @@ make_cgroups() {
 	done
 }
 drop_cgroups() {
-	local tries
 	[ ${#cgroups[@]} != 0 ] || return
-	for tries in {1..50}; do
-		rmdir "${cgroups[@]}" 2>/dev/null
-		rmdir "${cgroups[0]%/*}" 2>/dev/null && return
-		sleep 0.1
-	done
-	return 1
+	wait_until eval 'rmdir "${cgroups[@]}" "${cgroups[0]%/*}" 2>/dev/null; [ ! -d "${cgroups[0]%/*}" ]'
 }
 program_loop=
 trap '[ -z "$program_loop" ] || kill "$program_loop" 2>/dev/null; wait; drop_cgroups; lib_cleanup' EXIT
@@ -94,11 +88,7 @@ echo "# soak: the program itself $count times beside it, $different with a diffe
 equal 'the program succeeds every time' "$bad: $(head -c 400 "$TMP/program.err")" '0: '
 check 'the program ran' test "$count" -gt 0
 check 'its PSS agrees with smaps_rollup, with rare exceptions' test $((different * 20)) -le $((count + 20))
-for _ in {1..100}; do
-	[ "$(strays)" -gt "$strays_before" ] || break
-	sleep 0.1
-done
-check 'no BPF program stays in the kernel' test "$(strays)" -le "$strays_before"
+check 'no BPF program stays in the kernel' wait_until eval '[ "$(strays)" -le "$strays_before" ]'
 equal 'nothing is pinned' "$(pins)" "$pins_before"
 equal 'nothing in the kernel log' "$(kernel_log)" ''
 check 'the cgroups can be removed' drop_cgroups

@@ -20,8 +20,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from holdings import Heap, Noise, compare, fleet, holdings, least, wait_until  # noqa: E402
-from outcome import exit_code, result  # noqa: E402
+from holdings import Heap, Noise, compare, fleet, holdings, least  # noqa: E402
+from outcome import exit_code, result, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 
 INTERVAL_S = 0.1  # the least that it takes
@@ -184,7 +184,7 @@ class Scrapers:
                    (self.keep_asking, self.ask_anew, self.break_off)]
         for thread in threads:
             thread.start()
-        time.sleep(seconds)
+        time.sleep(seconds)  # time itself: the clients load serve for so long
         stop.set()
         for thread in threads:
             thread.join()
@@ -199,7 +199,7 @@ def settled(serve, heap, pids, idle):
     samples = []
     result(wait_until(lambda: files(pids[1]) <= idle), "serve: aborted connections are closed", files(pids[1]))
     for _ in range(8):
-        time.sleep(1.5 * INTERVAL_S)
+        time.sleep(1.5 * INTERVAL_S)  # time itself: each sample is of another snapshot
         serve.get("/page.json")
         files_size = len(serve.get("/files.json").body)
         samples.append([holdings(pid, heap.read(i) - files_size) for i, pid in enumerate(pids)])

@@ -133,12 +133,3 @@ expect_printable() {
 		not_ok "$1" "$said"
 	fi
 }
-
-# wait_for COMMAND…: repeats it until it succeeds, for at most 10 s.
-wait_for() {
-	for _ in $(seq 200); do
-		"$@" && return 0
-		sleep 0.05
-	done
-	return 1
-}

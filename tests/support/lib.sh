@@ -107,6 +107,16 @@ equal() { # NAME GOT WANT
 	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got '$2', not '$3'"; fi
 }
 
+# wait_until COMMAND…: repeats it every 0.05 s until it succeeds, for at most $PATIENCE (30) seconds. False if it
+# never does. What depends on the time is part of the command: eval '…', or a function.
+wait_until() {
+	local end=$((SECONDS + ${PATIENCE:-30}))
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
 # mkmem_begin SHAPE…: starts mkmem; its lines are in $TMP/mkmem.
 mkmem_begin() {
 	mkfifo "$TMP/mkmem.in"
@@ -114,10 +124,8 @@ mkmem_begin() {
 	"$MKMEM" "$@" <"$TMP/mkmem.in" >"$TMP/mkmem" &
 	mkmem_pid=$!
 	exec 9>"$TMP/mkmem.in"
-	while ! grep -q '^DONE' "$TMP/mkmem"; do
-		kill -0 "$mkmem_pid" 2>/dev/null || return 1
-		sleep 0.05
-	done
+	PATIENCE=300 wait_until eval 'grep -q ^DONE "$TMP/mkmem" || ! kill -0 "$mkmem_pid" 2>/dev/null'
+	grep -q ^DONE "$TMP/mkmem"
 }
 
 # mkmem_end: ends mkmem and its processes; also done at the end of the test.

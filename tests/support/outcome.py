@@ -2,6 +2,7 @@
 """For tests in Python: the programs that they run, and their results."""
 
 import atexit
+import contextlib
 import os
 import shutil
 import signal
@@ -28,6 +29,14 @@ def result(good, name, why=""):
     else:
         failures.append(name)
         print("not ok %s: %s" % (name, ascii(str(why))[:600]))
+
+
+def wait_until(condition, patience=30):
+    """Calls condition() every 0.05 s until it is true, for at most `patience` seconds. Returns its last value."""
+    end = time.monotonic() + patience
+    while not (value := condition()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return value
 
 
 def exit_code():
@@ -76,3 +85,10 @@ def mkmem_pids(child):
         if words[0] == "READY":
             pids[words[1], words[2]] = int(words[3])
     return pids
+
+
+def cgroup_removed(path):
+    """Removes a cgroup. False as long as the kernel refuses, because a process is in it."""
+    with contextlib.suppress(OSError):
+        os.rmdir(path)
+    return not os.path.exists(path)

@@ -7,9 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 
-from outcome import MKMEM, PROGRAM, mkmem_pids
+from outcome import MKMEM, PROGRAM, mkmem_pids, wait_until
 
 UID = 64123  # has no name, and nobody else's processes
 LIMIT = 60
@@ -145,8 +144,8 @@ def between(read_ours, read_theirs):
 
 def wait_for_exec(pid, name):
     """Waits until a started process runs that program."""
-    for _ in range(500):
+    def runs():
         with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
-            if file.read() == name + "\n":
-                return
-        time.sleep(0.01)
+            return file.read() == name + "\n"
+
+    wait_until(runs)

@@ -7,9 +7,8 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 
-from outcome import PROGRAM
+from outcome import PROGRAM, wait_until
 
 PATIENCE = 30
 
@@ -37,15 +36,11 @@ class Serve:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=self.log, env=environ)
         self.port = self.path = None
-        end = time.monotonic() + PATIENCE
-        while self.process.poll() is None and time.monotonic() < end:
-            found = re.search(r"listening on http://(\S+):(\d+)/", self.said())
-            path = re.search(r"listening on unix:(\S+)", self.said())
-            if found or path:
-                self.port = int(found[2]) if found else None
-                self.path = path[1] if path else None
-                break
-            time.sleep(0.02)
+        wait_until(lambda: "listening on" in self.said() or self.process.poll() is not None, PATIENCE)
+        if found := re.search(r"listening on http://(\S+):(\d+)/", self.said()):
+            self.port = int(found[2])
+        if path := re.search(r"listening on unix:(\S+)", self.said()):
+            self.path = path[1]
 
     def said(self):
         self.log.seek(0)

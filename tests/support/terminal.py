@@ -13,6 +13,8 @@ import tempfile
 import termios
 import time
 
+from outcome import wait_until
+
 PATIENCE = 60  # seconds after which something is stuck
 
 
@@ -132,12 +134,14 @@ class Tmux:
 
     def until(self, good):
         """The first screen for which good(screen) holds, or the last screen."""
-        end = time.monotonic() + PATIENCE
-        while True:
-            screen = self.screen()
-            if good(screen) or time.monotonic() > end:
-                return screen
-            time.sleep(0.05)
+        screens = []
+
+        def seen():
+            screens[:] = [self.screen()]
+            return good(screens[0])
+
+        wait_until(seen, PATIENCE)
+        return screens[0]
 
     def close(self):
         self.tmux("kill-server")
