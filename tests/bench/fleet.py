@@ -167,10 +167,10 @@ def scrape(program, directory, hosts):
     server = Scraper(program, exporters.ports)
     try:
         server.wait_for("count(up == 1)", lambda a: a and a[0][1] == hosts)
-        time.sleep(5)
+        time.sleep(5)  # time itself: the first scrapes are not measured
         first, began = server.own(), time.monotonic()
         while time.monotonic() - began < SCRAPES * INTERVAL_MS / 1000:
-            time.sleep(1)
+            time.sleep(1)  # time itself: what is measured
         last, seconds = server.own(), time.monotonic() - began
         found = {"series": last["prometheus_tsdb_head_series"],
                  "samples": last[SAMPLES], "rate": (last[SAMPLES] - first[SAMPLES]) / seconds,

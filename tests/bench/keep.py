@@ -28,7 +28,7 @@ def change_memory():
     os.close(0)
     while True:
         held = bytearray(os.urandom(4096)) * random.randrange(256, 2304)
-        time.sleep(random.uniform(1, 6))
+        time.sleep(random.uniform(1, 6))  # a process: it changes now and then
         del held
 
 
@@ -49,7 +49,7 @@ class Machine:
                 change_memory()
             self.pids.append(pid)
         self.churn = churns and subprocess.Popen([O + "/churn", "3"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        time.sleep(3)
+        time.sleep(3)  # time itself: the starts are not measured
 
     def end(self):
         for pid in self.pids:
@@ -96,9 +96,9 @@ def measure(recorders, seconds):
         return [(size(path), written(recorder.pid), cpu_seconds(recorder.pid)) for recorder, (_, path) in zip(started, recorders)]
 
     try:
-        time.sleep(INTERVAL * 0.5 + 2)
+        time.sleep(INTERVAL * 0.5 + 2)  # time itself: the starts are not measured
         begin = now()
-        time.sleep(seconds)
+        time.sleep(seconds)  # time itself: what is measured
         end = now()
         memory = [resident(recorder.pid) for recorder in started]
     finally:

@@ -79,10 +79,10 @@ def main():
         quantiles("the collection itself", collecting)
     with Serve() as serve, socket.create_connection(("127.0.0.1", serve.port)) as connection:
         answer(connection, b"/metrics")
-        time.sleep(15)
+        time.sleep(15)  # time itself: the interval of the scrapes
         before, rounds = cpu(answer(connection, b"/metrics")[0]), ROUNDS or 8
         for _ in range(rounds):
-            time.sleep(15)
+            time.sleep(15)  # time itself: the interval of the scrapes
             body, _ = answer(connection, b"/metrics")
         after = cpu(body)
         for role in ("collector", "http"):

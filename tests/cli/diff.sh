@@ -28,7 +28,7 @@ wait_until grep -q ready "$TMP/said"
 zmem record "$TMP/before.zmem" -q
 expect_rc 'record before' 0
 zmem record --keep 1h "$dir" -c 1 -q
-sleep 2.1 # moments are typed in seconds
+sleep 2.1 # time itself: moments are typed in seconds
 kill -USR1 $grows
 wait_until grep -q grew "$TMP/said"
 kill $ends

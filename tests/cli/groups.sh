@@ -14,7 +14,7 @@ for _ in range(40):
     if os.fork() == 0:
         os.setsid()
         break
-time.sleep(1000)
+time.sleep(1000)  # a process: its group is shown
 END
 cp "$(command -v sleep)" "$TMP/zmem_grp"
 "$PYTHON" "$TMP/zmem_workers" &

@@ -260,7 +260,7 @@ if [ -c /dev/fuse ]; then
 		fi
 		exec 8>&-
 		wait "$stuck_job"
-		rm -f "$TMP/stuck.in"
+		rm -f "$TMP"/stuck.{in,out,err}
 	done
 else
 	skip 'stuck processes' 'no /dev/fuse'

@@ -25,7 +25,7 @@ expect_name() {
 # script NAME FIRST-LINE: makes a script that waits forever in any interpreter.
 script() {
 	case $2 in
-	*python*) printf '%s\nimport time\ntime.sleep(1000)\n' "$2" ;;
+	*python*) printf '%s\nimport time\ntime.sleep(1000)\n' "$2" ;; # a process: its name is read
 	*perl*) printf '%s\nsleep 1000;\n' "$2" ;;
 	*) printf '%s\nmkfifo "$0.$$"\nread -r line <"$0.$$"\n' "$2" ;;
 	esac >"$here/$1"
@@ -37,7 +37,7 @@ script zmem_names_module.py '# python'
 script zmem-names.sh '#!/bin/bash'
 script zmem-names.pl '#!/usr/bin/perl'
 # shellcheck disable=SC2016
-printf '$0 = "zmemd: worker of %s"; sleep 1000;\n' "$SECRET" >"$here/title.pl"
+printf '$0 = "zmemd: worker of %s"; sleep 1000;\n' "$SECRET" >"$here/title.pl" # a process: its name is read
 cp "$(command -v sleep)" "$here/zmem_names_exe"
 cp "$here/zmem_names_exe" "$here/zmem_names_gone"
 cp "$here/zmem_names_exe" "$here/zmem_names_new"
@@ -49,7 +49,7 @@ long=$!
 expect_name zmem_names_module.py
 (cd "$here" && exec "$PYTHON" -Bm zmem_names_module "$SECRET") &
 expect_name zmem_names_module
-"$PYTHON" -c "import time; time.sleep(1000) # $SECRET" &
+"$PYTHON" -c "import time; time.sleep(1000) # $SECRET" & # a process: its name is read
 expect_name "$(basename "$(readlink -f "$PYTHON")")"
 "$here/zmem-names.sh" "$SECRET" &
 expect_name zmem-names.sh
@@ -102,13 +102,13 @@ want+=("$anon	mkmem" "2	kthreadd")
 # Wait until all have called exec and reached their final state.
 for line in "${want[@]}"; do
 	pid=${line%%	*}
-	[ "$pid" = 2 ] || wait_until test "$(readlink "/proc/$pid/exe")" != "$(readlink /proc/$$/exe)" \
+	[ "$pid" = 2 ] || wait_until test ! "/proc/$pid/exe" -ef /proc/$$/exe \
 		-o "${line#*	}" = zmem-names.sh -o "${line#*	}" = bash
 done
 wait_until grep -aq zmemd "/proc/$title/cmdline"
 wait_until grep -aq long-script "/proc/$long/cmdline"
-wait_until test "$(readlink "/proc/$gone/exe")" = "$here/zmem_names_gone"
-wait_until test "$(readlink "/proc/$new/exe")" = "$here/zmem_names_new"
+wait_until test "/proc/$gone/exe" -ef "$here/zmem_names_gone"
+wait_until test "/proc/$new/exe" -ef "$here/zmem_names_new"
 wait_until grep -q memfd "/proc/$memfd/maps"
 rm "$here/zmem_names_gone"
 cp "$here/zmem_names_exe" "$here/copy"

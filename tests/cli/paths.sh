@@ -94,23 +94,20 @@ equal "in a sticky directory, the file of the directory's owner is given to no o
 
 # Opening one's own FIFO waits for a reader; a signal ends watch meanwhile.
 mkfifo "$dir/fifo"
-(sleep 0.3; exec cat "$dir/fifo" >"$TMP/read") &
+(sleep 0.3; exec cat "$dir/fifo" >"$TMP/read") & # time itself: the reader comes late
 zmem "${quick[@]}" -J --output "$dir/fifo"
 wait $!
 cp "$TMP/read" "$TMP/out"
 expect_json 'one'\''s own FIFO: waits for a reader'
-"$PYTHON" - "$ZMEM" "$dir/fifo" >"$TMP/out" 2>&1 <<'END'
-import signal, subprocess, sys, time
-child = subprocess.Popen([sys.argv[1], "watch", "-q", "--source", "proc", "--output", sys.argv[2]])
-time.sleep(0.5)
-child.send_signal(signal.SIGTERM)
-try:
-    print(child.wait(10))
-except subprocess.TimeoutExpired:
-    child.kill()
-    print("hangs")
-END
-equal 'watch: ends while a FIFO has no reader' "$(cat "$TMP/out")" 0
+timeout -s KILL "$PATIENCE" "$ZMEM" watch -q --source proc --output "$dir/fifo" &
+job=$!
+wait_until pgrep -P "$job" >/dev/null
+watch=$(pgrep -P "$job")
+# It has blocked its signals, and sleeps.
+wait_until eval 'grep -qE "^SigBlk:.*[4567cdef]...$" /proc/$watch/status && grep -q "^State:.S" /proc/$watch/status'
+kill -TERM "$watch"
+wait "$job"
+equal 'watch: ends while a FIFO has no reader' "$?" 0
 
 # ---- the caller's own rights ----
 

@@ -56,7 +56,7 @@ same_again '-p' "-p $sleeper,$$" "-p $sleeper,$$"
 expect_json '-p: the two' '.processes | length == 2'
 same_again '-u' '-u root' '-u root'
 same_again '-f, with command lines' "-f sleep.1000 -o +cmdline" '-f sleep.1000'
-expect_json '-f: found by its command line' 'any(.processes[]; .cmdline == "sleep 1000")'
+expect_json '-f: found by its command line' 'any(.processes[]; .cmdline == "sleep 1000")' # a process: its command line
 # Denied and from /proc: values that were not read are missing.
 chmod 777 "$dir"
 run as_nobody "$ZMEM" -q record "$dir/nobody2" --json --source proc

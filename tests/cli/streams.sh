@@ -64,7 +64,7 @@ done
 equal 'SIGPIPE at its default: exit code' "${PIPESTATUS[0]}" 0
 # A slow reader gets the complete output.
 "$ZMEM" -J --pss none | {
-	sleep 0.3
+	sleep 0.3 # time itself: the reader is slow
 	cat
 } >"$TMP/out"
 expect_json 'a slow reader: complete' '.processes | length > 1500'

@@ -16,7 +16,7 @@ PATIENCE=15
 
 # $stuck: the process; it ends with fd 8.
 stuck_begin() {
-	rm -f "$TMP/stuck.in"
+	rm -f "$TMP"/stuck.{in,out,err} # those of the one before
 	mkfifo "$TMP/stuck.in"
 	unshare -m "$TMP/stuck" "$1" "$TMP/mount" <"$TMP/stuck.in" >"$TMP/stuck.out" 2>"$TMP/stuck.err" &
 	stuck_job=$!
@@ -30,45 +30,60 @@ stuck_end() {
 	wait "$stuck_job"
 }
 
-# ends NAME ARG…
-ends() {
-	local name=$1
-	shift
-	zmem "$@"
+# begin WORD ARG…: runs the program with these arguments in the background. ended NAME WORD: waits for it, and
+# leaves its result as run does. Each waits a second for the stuck process, all of them at the same time.
+declare -A job_of
+begin() {
+	timeout -s KILL "$PATIENCE" "$ZMEM" "${@:2}" >"$TMP/out.$1" 2>"$TMP/err.$1" </dev/null &
+	job_of[$1]=$!
+}
+ended() {
+	wait "${job_of[$2]}"
+	rc=$?
+	mv "$TMP/out.$2" "$TMP/out" && mv "$TMP/err.$2" "$TMP/err"
+	out=$(cat "$TMP/out") err=$(cat "$TMP/err")
 	if [ "$rc" = 137 ]; then
-		not_ok "$name: ends" "it does not, in $PATIENCE s"
+		not_ok "$1: ends" "it does not, in $PATIENCE s"
 		return 1
 	fi
-	expect_rc "$name: ends" 0
+	expect_rc "$1: ends" 0
 }
 
 for where in exec mmap; do
 	stuck_begin $where
 	[ -n "$stuck" ] || continue
-	if ends "in $where, page tables" -J --verify all -p "$stuck"; then
+	begin tables -J --verify all -p "$stuck"
+	begin alone -J --pss rollup -p "$stuck"
+	begin among -J --pss rollup
+	begin compared compare -J -p "$stuck"
+	begin cmdline --pss none -o +cmdline -p "$stuck"
+	begin cgroup --pss none -o +unit,cgroup -p "$stuck"
+	begin pattern --pss none -f '^zmem-bpf$'
+	begin table --pss rollup -p "$stuck"
+	if ended "in $where, page tables" tables; then
 		expect_json "in $where: its page tables can be read" '.processes[0] |
 			.pss_source == "kernel" and .pss_bytes > 0 and .pss_bytes <= .rss_bytes'
 		expect_json "in $where: nothing is missing then" '.collection.complete == true'
 	fi
-	if ends "in $where, alone" -J --pss rollup -p "$stuck"; then
+	if ended "in $where, alone" alone; then
 		expect_json "in $where: counters are measured, PSS is null with a reason" \
 			'.processes[0] | .rss_bytes > 0 and .pss_bytes == null and .pss_status == "timeout"'
 		expect_json "in $where: the snapshot is incomplete" '.collection.complete == false and
 			.collection.timeout == 1'
 	fi
-	if ends "in $where, among all" -J --pss rollup; then
+	if ended "in $where, among all" among; then
 		expect_json "in $where, among all: the others have their PSS" \
 			'([.processes[] | select(.pss_status == "ok")] | length) > 3 and
 			 (.processes[] | select(.pid == $pid) | .pss_status == "timeout")' --argjson pid "$stuck"
 	fi
-	if ends "in $where, compared" compare -J -p "$stuck"; then
+	if ended "in $where, compared" compared; then
 		expect_json "in $where, compared: no difference, smaps_rollup does not answer" \
 			'.summary.different == 0 and .summary.timeout > 0 and .summary.same > 5'
 	fi
-	ends "in $where, its command line" --pss none -o +cmdline -p "$stuck"
-	ends "in $where, its cgroup" --pss none -o +unit,cgroup -p "$stuck"
-	ends "in $where, a pattern" --pss none -f '^zmem-bpf$'
-	ends "in $where, table" --pss rollup -p "$stuck"
+	ended "in $where, its command line" cmdline
+	ended "in $where, its cgroup" cgroup
+	ended "in $where, a pattern" pattern
+	ended "in $where, table" table
 	expect_out "in $where, table: the total line names it" 'timeout'
 	if [ $where = exec ]; then
 		# With --source proc it would not end: stat itself blocks, as for ps (zmem-bpf(1), CAVEATS).
@@ -76,7 +91,7 @@ for where in exec mmap; do
 		mkdir "$TMP/dir"
 		"$ZMEM" --pss rollup --output "$TMP/dir/file" -p "$stuck" 2>/dev/null &
 		waiting=$!
-		sleep 0.3
+		wait_until eval '[ "$(ls /proc/$waiting/task | wc -l)" -gt 1 ]' # a thread reads
 		kill -TERM "$waiting"
 		wait "$waiting" 2>/dev/null
 		equal 'interrupted while it waits: nothing is left' "$(ls -A "$TMP/dir")" ''

@@ -115,10 +115,16 @@ ended '--delta start' INT
 check '--delta start: relative to the first snapshot' jq -es '(map(select(.watch)) | .[0].timestamp_ms as $first |
 	.[1:] | all(.watch.since_ms == $first and .watch.delta == "start"))' "$TMP/watch"
 check '--delta start: deltas add up' jq -es 'map(select(.pid) | .rss_change_bytes)[-1] >= 30000000' "$TMP/watch"
+# Its share of pages may grow in any snapshot, when another process ends. Once true, this stays so.
+grew_in_some() {
+	jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
+		.grew_ticks >= 1 and .grew_ticks < .compared_ticks' "$TMP/watch"
+}
 start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow
 more_ticks
 grow 30000000
 more_ticks
+wait_until grew_in_some >/dev/null 2>&1
 ended '--grow' TERM
 check '--grow: no rows at first' jq -es '.[0].type == "snapshot"' "$TMP/watch"
 # Its share of the interpreter's pages, some MB, may fall meanwhile.
@@ -128,9 +134,7 @@ check '--grow: at the end the process that grew, first' jq -es --argjson pid "$g
 # The floor, and the number of snapshots in which a row grew.
 check '--grow: only growth of 1 MiB' jq -es 'map(select(.pid)) | length > 0 and
 	all(.pss_swap_change_bytes >= 1048576)' "$TMP/watch"
-# A snapshot may be taken while it grows.
-cp "$TMP/watch" /tmp/waits.w; check '--grow: it grew in some snapshots' jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
-	.grew_ticks >= 1 and .grew_ticks < .compared_ticks' "$TMP/watch"
+check '--grow: it grew in some snapshots' grew_in_some
 start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow --min 40M
 more_ticks
 grow 30000000
@@ -145,7 +149,7 @@ check '--grow --min: the total has its change' jq -es 'map(select(.watch).watch.
 start_watch -i 0.1 --grow -p "$grower"
 wait_until grep -q 'PID ' "$TMP/watch"
 grow 10000000
-wait_until grep -qE '^ *[0-9]+ .* 1/[0-9]+  ' "$TMP/watch"
+check '--grow: a table has the snapshots in which it grew' wait_until grep -qE '^ *[0-9]+ .* [1-9][0-9]*/[0-9]+  ' "$TMP/watch"
 ended '--grow: a table' TERM
 # Without PSS, growth is that of RSS.
 as_nobody "$ZMEM" -q watch --grow -i 0.2 -c 15 -F ndjson -p "$grower" >"$TMP/denied" &
@@ -207,7 +211,7 @@ for delay in 0 0.005 0.01 0.02 0.05 0.1; do
 	wait_until eval '[ "$(readlink /proc/'$watch'/exe)" = "$ZMEM" ]'
 	# Before watch blocks its signals, a signal ends it like any program.
 	wait_until grep -qE '^SigBlk:.*[4567cdef]...$' "/proc/$watch/status"
-	sleep "$delay"
+	sleep "$delay" # time itself: any moment, 0.1 s at most
 	ended "SIGTERM after $delay s" TERM
 	check "SIGTERM after $delay s: complete and not empty" $VALID "$TMP/watch"
 done
@@ -239,8 +243,7 @@ expect_rc '--output: exit code' 0
 equal '--output: appends' "$(head -n 1 "$TMP/log") $(wc -l <"$TMP/log")" '{"before":1} 43'
 # The reader opens the FIFO late: starting takes as long as five ticks.
 mkfifo "$TMP/late"
-# time itself: as long as five ticks
-(sleep 0.5; exec cat "$TMP/late") >"$TMP/log" 7>&- 8>&- 9>&- &
+(sleep 0.5; exec cat "$TMP/late") >"$TMP/log" 7>&- 8>&- 9>&- & # time itself: as long as five ticks
 late=$!
 zmem watch -c 1 -i 0.1 -F ndjson -p "$still" --output "$TMP/late"
 wait "$late"

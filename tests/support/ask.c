@@ -330,7 +330,7 @@ static void hold(const char *path, size_t sessions)
 	for (int round = 0; round < ROUNDS; round++) {
 		long before;
 
-		sleep(1); /* the kernel frees files and ended processes asynchronously */
+		sleep(1); /* time itself: the kernel frees files and processes later */
 		before = free_kb();
 		count = 0;
 		while (count < sessions && (fd[count] = open(path, O_RDONLY)) >= 0) {
@@ -340,7 +340,7 @@ static void hold(const char *path, size_t sessions)
 		took[round] = before - free_kb();
 		for (size_t i = 0; i < count; i++)
 			close(fd[i]);
-		sleep(1);
+		sleep(1); /* time itself: as above */
 		left[round] = before - free_kb();
 	}
 	qsort(took, ROUNDS, sizeof(*took), by_size);

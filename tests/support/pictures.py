@@ -31,16 +31,16 @@ for i in range(int(sys.argv[2])):
     if not os.fork():
         own = bytearray(b"x") * ((int(sys.argv[3]) + 7 * i) << 20)
         os.write(1, b".")
-        time.sleep(600)
+        time.sleep(600)  # a process: it holds its memory
 os.write(1, b".")
-time.sleep(600)
+time.sleep(600)  # a process: it holds its memory
 """
 # Takes 4 MiB again and again.
 GROWS = """import time
 held = []
 while True:
     held.append(bytearray(b"x") * (4 << 20))
-    time.sleep(0.4)
+    time.sleep(0.4)  # time itself: it grows in steps
 """
 NAMED = ("unshare", "--uts", "sh", "-c", 'hostname server; exec "$@"', "sh")
 # Name, user, MiB that are shared, workers, MiB of the first of them.
@@ -166,13 +166,13 @@ def record_kill(directory, kept):
     with oom.Group("reports", "128M") as group:
         recorder = subprocess.Popen(NAMED + (PROGRAM, "record", "--keep", "1h", kept, "-i", "0.5", "-q"))
         try:
-            time.sleep(4)
+            time.sleep(4)  # time itself: the picture has some snapshots before the kill
             path = os.path.join(directory, "report.py")
             with open(path, "w", encoding="ascii") as file:
                 file.write(GROWS)
             subprocess.run(("sh", "-c", "echo $$ >%s/cgroup.procs; exec /usr/bin/python3 %s" % (group.path, path)), check=False,
                            timeout=60)
-            time.sleep(4)
+            time.sleep(4)  # time itself: and after it
         finally:
             recorder.terminate()
             recorder.wait()
@@ -184,7 +184,7 @@ def picture_of_top(recording):
     try:
         top.until(lambda screen: "chromium" in screen)
         top.keys("Down")
-        time.sleep(0.5)
+        time.sleep(0.5)  # time itself: the next frame
         screen = top.tmux("capture-pane", "-e", "-p")
     finally:
         top.close()

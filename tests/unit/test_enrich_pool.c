@@ -77,7 +77,7 @@ static void *write_later(void *arg)
 {
 	const struct fixture *f = arg;
 
-	usleep(300000);
+	usleep(300000); /* time itself: longer than a hurried reader waits */
 	write_text(f, 1004, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
 	return NULL;
 }
