@@ -44,7 +44,7 @@ def check_golden(tmux, name, good):
     path = "%s/golden/top_replay_%s.txt" % (HERE, name)
     if os.environ.get("UPDATE_GOLDEN") == "1":
         tmux.until(good)
-        time.sleep(1)
+        time.sleep(1)  # time itself: the last part is drawn
         with open(path, "w", encoding="utf-8") as file:
             file.write(trimmed(tmux.screen()))
     with open(path, encoding="utf-8") as file:

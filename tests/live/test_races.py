@@ -315,7 +315,7 @@ def check_vfork():
     """While its child runs, the parent waits in vfork() and both share one address space."""
     code = "import os, time; os.posix_spawn is None\nimport ctypes\n" \
            "libc = ctypes.CDLL(None)\nprint(os.getpid(), flush=True)\n" \
-           "if libc.vfork() == 0:\n    time.sleep(1000)\n"
+           "if libc.vfork() == 0:\n    time.sleep(1000)\n"  # a process: the child
     with victim(sys.executable, "-c", code) as child:
         parent = int(child.stdout.readline())
         children = []

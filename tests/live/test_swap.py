@@ -188,7 +188,7 @@ def swapped_out(*parts):
                 break
             time.sleep(0.02)
         os.write(theirs, b"x")
-        time.sleep(LIMIT)
+        time.sleep(LIMIT)  # a process: its parent ends it
         os._exit(0)
     try:
         os.read(ours, 1)
@@ -279,7 +279,7 @@ def in_cache(_):
     touched = sum(area[at] for at in range(0, size, PAGE))
     if not child:
         os.write(theirs, b"x")
-        time.sleep(LIMIT)
+        time.sleep(LIMIT)  # a process: its parent ends it
         os._exit(touched & 1)
     try:
         os.read(ours, 1)
