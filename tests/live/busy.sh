@@ -33,7 +33,9 @@ execs() {
 jobs=()
 compile 1 & jobs+=($!)
 execs & jobs+=($!)
-coproc MKMEM_CHURN { "$MKMEM" churn anon fork thp shmem file cow_tree many_maps; }
+# Other tests run meanwhile.
+renice -n 10 -p "${jobs[@]}" >/dev/null
+coproc MKMEM_CHURN { exec nice -n 10 "$MKMEM" churn anon fork thp shmem file cow_tree many_maps; }
 lib_at_exit() {
 	kill "${jobs[@]}" 2>/dev/null
 	wait "${jobs[@]}" 2>/dev/null || :
